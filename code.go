@@ -1,0 +1,73 @@
+package proviso
+
+import (
+	"context"
+	"time"
+)
+
+// Code turns source text into functions. It is the only way to JavaScript and
+// Python: in process it is QuickJS, in workers the sandbox. Implementations are
+// safe for concurrent use.
+type Code interface {
+	// Compile checks the syntax and returns a function. A syntax error is a
+	// *ScriptError; a language that cannot be run here is a *Error with the code
+	// Unavailable or Unsupported.
+	Compile(ctx context.Context, src Source) (Function, error)
+}
+
+// Source is a piece of code and how it becomes a function.
+type Source struct {
+	Language string // "javascript", "python" or "ruby"
+	Name     string // file name for messages, or what the text is, such as "assertion"
+	Text     string
+	Form     Form
+	Params   []string      // parameter names of the function made of an Expression or Body
+	Entry    string        // Module: the exported function; "" is the default one
+	Timeout  time.Duration // for one call; 0 means the implementation's default
+	Pointer  string        // where the suite says it, for messages
+}
+
+// Form says how source text becomes a function.
+type Form uint8
+
+// The forms.
+const (
+	Expression Form = iota // one expression, whose value is returned
+	Body                   // statements with an explicit return
+	Module                 // a file whose export, Entry, is called
+)
+
+// Function is compiled code. It is safe for concurrent use; calls do not see
+// each other's changes to globals.
+type Function interface {
+	// Call runs the function; promises and coroutines are awaited. What the code
+	// throws is a *ScriptError. A limit is a *Error with the code Limit or
+	// Timeout. The result is a value of this package; what has none (functions,
+	// symbols) is an *Opaque.
+	Call(ctx context.Context, args ...any) (any, error)
+	// Close frees what the function holds.
+	Close() error
+}
+
+// ScriptError is an exception of user code, or a syntax error in it.
+type ScriptError struct {
+	Name    string // such as "TypeError"
+	Message string
+	Stack   string
+	Line    int // from 1 in the user's text; 0 if unknown
+	Column  int
+	Syntax  bool // the text did not compile
+}
+
+// Error returns name and message.
+func (e *ScriptError) Error() string {
+	if e.Name == "" {
+		return e.Message
+	}
+	return e.Name + ": " + e.Message
+}
+
+// Opaque is a result that is no data, such as a function.
+type Opaque struct {
+	Kind string // what JavaScript's typeof, or Python's type, calls it
+}

@@ -1,0 +1,122 @@
+package proviso
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Code names of [Error]. One table in cmd maps them to exit codes, and one in
+// the server to HTTP statuses.
+const (
+	Invalid     = "invalid"     // the suite or the request is wrong; nothing was run
+	Unsupported = "unsupported" // promptfoo has it, proviso does not
+	NotFound    = "not_found"   // a file, a run or a name that is not there
+	Refused     = "refused"     // the policy for untrusted input forbids it
+	Limit       = "limit"       // a limit was exceeded; the message names it
+	Timeout     = "timeout"     // a deadline passed
+	Unavailable = "unavailable" // a provider, interpreter or endpoint could not be reached
+	Undecided   = "undecided"   // an assertion could not be decided for another reason
+	Internal    = "internal"    // a defect of proviso
+)
+
+// Error is a failure with a code that programs can act on and, for mistakes in a
+// suite, the place and the names that would have been right.
+type Error struct {
+	Code    string   // one of the constants above
+	Pointer string   // RFC 6901 pointer into the suite, "" if it has no place there
+	Message string   // lower case, what was found and what was expected
+	Valid   []string // the names that would have been accepted, if there is a list
+	Err     error    // the cause, or nil
+}
+
+// Error returns the message with its cause.
+func (e *Error) Error() string {
+	if e.Err == nil {
+		return e.Message
+	}
+	if e.Message == "" {
+		return e.Err.Error()
+	}
+	return e.Message + ": " + e.Err.Error()
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Errorf returns an [Error] with a code and a formatted message. A %w verb sets
+// the cause and stays part of the message.
+func Errorf(code, format string, args ...any) *Error {
+	err := fmt.Errorf(format, args...)
+	e := &Error{Code: code, Message: err.Error()}
+	if u, ok := err.(interface{ Unwrap() error }); ok {
+		cause := u.Unwrap()
+		e.Err = cause
+		e.Message = strings.TrimSuffix(strings.TrimSuffix(err.Error(), cause.Error()), ": ")
+	}
+	return e
+}
+
+// Place is a position in a file that a person can open.
+type Place struct {
+	File    string // as the user wrote it, or relative to the working folder
+	Line    int    // from 1; 0 if unknown
+	Column  int    // from 1, in characters; 0 if unknown
+	Excerpt string // the line itself, shortened
+}
+
+// String returns file:line:column, leaving out what is unknown.
+func (p Place) String() string {
+	switch {
+	case p.Line == 0:
+		return p.File
+	case p.Column == 0:
+		return fmt.Sprintf("%s:%d", p.File, p.Line)
+	}
+	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
+}
+
+// Mistake is one thing wrong with a suite, ready to be shown.
+type Mistake struct {
+	Place   Place
+	Code    string // as in [Error]
+	Message string // what was found and what was expected
+	Nearest string // the nearest valid name, "" if none is near
+	Warning bool   // true if the suite runs all the same
+}
+
+// String returns the mistake on one line: place, message, nearest name.
+func (m Mistake) String() string {
+	s := m.Message
+	if at := m.Place.String(); at != "" {
+		s = at + ": " + s
+	}
+	if m.Nearest != "" {
+		s += fmt.Sprintf(" (did you mean %q?)", m.Nearest)
+	}
+	return s
+}
+
+// Mistakes are all things wrong with a suite; it is an error if any is not a
+// warning.
+type Mistakes []Mistake
+
+// Error returns one line per mistake that is not a warning.
+func (m Mistakes) Error() string {
+	var lines []string
+	for _, x := range m {
+		if !x.Warning {
+			lines = append(lines, x.String())
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Err returns m as an error, or nil if there are only warnings.
+func (m Mistakes) Err() error {
+	for _, x := range m {
+		if !x.Warning {
+			return m
+		}
+	}
+	return nil
+}

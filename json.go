@@ -1,0 +1,478 @@
+package proviso
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// MaxDepth is how deeply arrays and objects may nest in JSON that is read.
+const MaxDepth = 10000
+
+// SyntaxError says where a text stopped being JSON.
+type SyntaxError struct {
+	Offset  int    // bytes before the mistake
+	Message string // what was expected there
+}
+
+// Error returns the message with its offset.
+func (e *SyntaxError) Error() string { return fmt.Sprintf("%s at offset %d", e.Message, e.Offset) }
+
+// ParseJSON reads one JSON text as JSON.parse does: only JSON white space around
+// it, the last of equal keys wins, numbers are float64. Lone surrogates are kept
+// in their three-byte form, so that lengths stay those of JavaScript. Strings
+// without escapes share the memory of text. The error is a *[SyntaxError].
+func ParseJSON(text string) (any, error) {
+	p := parser{s: text}
+	p.space()
+	v, err := p.value(0)
+	if err != nil {
+		return nil, err
+	}
+	p.space()
+	if p.i < len(p.s) {
+		return nil, p.fail("unexpected text after the JSON value")
+	}
+	return v, nil
+}
+
+// ParseJSONPrefix reads the JSON value at the beginning of text and returns how
+// many bytes it took.
+func ParseJSONPrefix(text string) (any, int, error) {
+	p := parser{s: text}
+	p.space()
+	v, err := p.value(0)
+	return v, p.i, err
+}
+
+type parser struct {
+	s string
+	i int
+}
+
+func (p *parser) fail(format string, args ...any) error {
+	return &SyntaxError{Offset: p.i, Message: fmt.Sprintf(format, args...)}
+}
+
+func (p *parser) space() {
+	for p.i < len(p.s) {
+		switch p.s[p.i] {
+		case ' ', '\t', '\n', '\r':
+			p.i++
+		default:
+			return
+		}
+	}
+}
+
+func (p *parser) value(depth int) (any, error) {
+	if p.i >= len(p.s) {
+		return nil, p.fail("unexpected end of JSON")
+	}
+	switch c := p.s[p.i]; {
+	case c == '"':
+		return p.str()
+	case c == '{':
+		return p.object(depth + 1)
+	case c == '[':
+		return p.array(depth + 1)
+	case c == '-' || (c >= '0' && c <= '9'):
+		return p.number()
+	case p.literal("true"):
+		return true, nil
+	case p.literal("false"):
+		return false, nil
+	case p.literal("null"):
+		return nil, nil
+	}
+	r, _ := utf8.DecodeRuneInString(p.s[p.i:])
+	return nil, p.fail("unexpected %q in JSON", r)
+}
+
+func (p *parser) literal(word string) bool {
+	if !strings.HasPrefix(p.s[p.i:], word) {
+		return false
+	}
+	p.i += len(word)
+	return true
+}
+
+func (p *parser) object(depth int) (any, error) {
+	if depth > MaxDepth {
+		return nil, p.fail("JSON nests deeper than %d", MaxDepth)
+	}
+	p.i++
+	o := &Object{}
+	p.space()
+	if p.i < len(p.s) && p.s[p.i] == '}' {
+		p.i++
+		return o, nil
+	}
+	for {
+		p.space()
+		if p.i >= len(p.s) || p.s[p.i] != '"' {
+			return nil, p.fail("expected a quoted key in JSON")
+		}
+		key, err := p.str()
+		if err != nil {
+			return nil, err
+		}
+		p.space()
+		if p.i >= len(p.s) || p.s[p.i] != ':' {
+			return nil, p.fail("expected ':' after a key in JSON")
+		}
+		p.i++
+		p.space()
+		v, err := p.value(depth)
+		if err != nil {
+			return nil, err
+		}
+		if o.keys == nil {
+			o.keys, o.vals = make([]string, 0, 4), make([]any, 0, 4)
+		}
+		o.Set(key.(string), v)
+		if done, err := p.next('}'); done || err != nil {
+			return o, err
+		}
+	}
+}
+
+func (p *parser) array(depth int) (any, error) {
+	if depth > MaxDepth {
+		return nil, p.fail("JSON nests deeper than %d", MaxDepth)
+	}
+	p.i++
+	list := []any{}
+	p.space()
+	if p.i < len(p.s) && p.s[p.i] == ']' {
+		p.i++
+		return list, nil
+	}
+	for {
+		p.space()
+		v, err := p.value(depth)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, v)
+		if done, err := p.next(']'); done || err != nil {
+			return list, err
+		}
+	}
+}
+
+// next reads the comma between members, or the end of the container.
+func (p *parser) next(end byte) (bool, error) {
+	p.space()
+	if p.i >= len(p.s) {
+		return false, p.fail("unexpected end of JSON")
+	}
+	switch p.s[p.i] {
+	case ',':
+		p.i++
+		return false, nil
+	case end:
+		p.i++
+		return true, nil
+	}
+	return false, p.fail("expected ',' or '%c' in JSON", end)
+}
+
+func (p *parser) number() (any, error) {
+	start := p.i
+	if p.s[p.i] == '-' {
+		p.i++
+	}
+	switch n := p.digits(); {
+	case n == 0:
+		return nil, p.fail("expected a digit in JSON")
+	case n > 1 && p.s[p.i-n] == '0':
+		p.i -= n - 1
+		return nil, p.fail("a JSON number has no leading zero")
+	case n <= 15 && (p.i >= len(p.s) || (p.s[p.i] != '.' && p.s[p.i]|0x20 != 'e')):
+		return smallInteger(p.s[start:p.i]), nil
+	}
+	if p.i < len(p.s) && p.s[p.i] == '.' {
+		p.i++
+		if p.digits() == 0 {
+			return nil, p.fail("expected a digit in JSON")
+		}
+	}
+	if p.i < len(p.s) && p.s[p.i]|0x20 == 'e' {
+		p.i++
+		if p.i < len(p.s) && (p.s[p.i] == '+' || p.s[p.i] == '-') {
+			p.i++
+		}
+		if p.digits() == 0 {
+			return nil, p.fail("expected a digit in JSON")
+		}
+	}
+	f, _ := strconv.ParseFloat(p.s[start:p.i], 64) // out of range is ±Inf, as in JavaScript
+	return f, nil
+}
+
+func (p *parser) digits() int {
+	start := p.i
+	for p.i < len(p.s) && p.s[p.i] >= '0' && p.s[p.i] <= '9' {
+		p.i++
+	}
+	return p.i - start
+}
+
+func smallInteger(s string) float64 {
+	neg := s[0] == '-'
+	if neg {
+		s = s[1:]
+	}
+	n := int64(0)
+	for i := range len(s) {
+		n = n*10 + int64(s[i]-'0')
+	}
+	if neg {
+		return math.Copysign(float64(n), -1)
+	}
+	return float64(n)
+}
+
+func (p *parser) str() (any, error) {
+	start := p.i + 1
+	for i := start; i < len(p.s); i++ {
+		switch c := p.s[i]; {
+		case c == '"':
+			p.i = i + 1
+			return p.s[start:i], nil
+		case c == '\\':
+			p.i = i
+			return p.escaped(p.s[start:i])
+		case c < 0x20:
+			p.i = i
+			return nil, p.fail("a control character in a JSON string")
+		}
+	}
+	p.i = len(p.s)
+	return nil, p.fail("unterminated JSON string")
+}
+
+// escaped reads the rest of a string from its first backslash on.
+func (p *parser) escaped(head string) (any, error) {
+	b := make([]byte, len(head), len(head)+64)
+	copy(b, head)
+	for p.i < len(p.s) {
+		c := p.s[p.i]
+		switch {
+		case c == '"':
+			p.i++
+			return string(b), nil
+		case c < 0x20:
+			return nil, p.fail("a control character in a JSON string")
+		case c != '\\':
+			b = append(b, c)
+			p.i++
+			continue
+		}
+		if p.i+1 >= len(p.s) {
+			break
+		}
+		e := p.s[p.i+1]
+		if e == 'u' {
+			r, err := p.unicode()
+			if err != nil {
+				return nil, err
+			}
+			b = appendUnit(b, r)
+			continue
+		}
+		at := strings.IndexByte(`"\/bfnrt`, e)
+		if at < 0 {
+			return nil, p.fail("unknown escape \\%c in a JSON string", e)
+		}
+		b = append(b, "\"\\/\b\f\n\r\t"[at])
+		p.i += 2
+	}
+	p.i = len(p.s)
+	return nil, p.fail("unterminated JSON string")
+}
+
+// unicode reads \uXXXX, and the low surrogate that follows a high one.
+func (p *parser) unicode() (rune, error) {
+	r, ok := hex4(p.s, p.i)
+	if !ok {
+		return 0, p.fail("expected four hexadecimal digits after \\u in JSON")
+	}
+	p.i += 6
+	if utf16.IsSurrogate(r) {
+		if low, ok := hex4(p.s, p.i); ok {
+			if both := utf16.DecodeRune(r, low); both != utf8.RuneError {
+				p.i += 6
+				return both, nil
+			}
+		}
+	}
+	return r, nil
+}
+
+func hex4(s string, i int) (rune, bool) {
+	if i+6 > len(s) || s[i] != '\\' || s[i+1] != 'u' {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(s[i+2:i+6], 16, 16)
+	return rune(n), err == nil
+}
+
+// appendUnit encodes r as UTF-8, and a lone surrogate in the same way (WTF-8).
+func appendUnit(b []byte, r rune) []byte {
+	if utf16.IsSurrogate(r) {
+		return append(b, 0xe0|byte(r>>12), 0x80|byte(r>>6)&0x3f, 0x80|byte(r)&0x3f)
+	}
+	return utf8.AppendRune(b, r)
+}
+
+// Stringify returns v as compact JSON text; see [AppendJSON].
+func Stringify(v any) string { return string(AppendJSON(nil, v)) }
+
+// AppendJSON appends v as JSON.stringify writes it, without white space: keys in
+// order, undefined members left out, NaN and infinities as null. What is no
+// value of this package is null.
+func AppendJSON(dst []byte, v any) []byte {
+	switch v := v.(type) {
+	case string:
+		return AppendQuoted(dst, v)
+	case bool:
+		return strconv.AppendBool(dst, v)
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return append(dst, "null"...)
+		}
+		return AppendNumber(dst, v)
+	case []any:
+		dst = append(dst, '[')
+		for i, e := range v {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = AppendJSON(dst, e)
+		}
+		return append(dst, ']')
+	case *Object:
+		return appendObject(dst, v)
+	}
+	return append(dst, "null"...)
+}
+
+func appendObject(dst []byte, o *Object) []byte {
+	if o == nil {
+		return append(dst, "null"...)
+	}
+	dst = append(dst, '{')
+	first := true
+	for i, k := range o.keys {
+		if _, undef := o.vals[i].(Undefined); undef {
+			continue
+		}
+		if !first {
+			dst = append(dst, ',')
+		}
+		first = false
+		dst = AppendQuoted(dst, k)
+		dst = append(dst, ':')
+		dst = AppendJSON(dst, o.vals[i])
+	}
+	return append(dst, '}')
+}
+
+// AppendQuoted appends s as a JSON string. Lone surrogates become \uXXXX escapes
+// and bytes that are no UTF-8 become U+FFFD, so the result is always valid.
+func AppendQuoted(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	start := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= 0x20 && c != '"' && c != '\\' && c < utf8.RuneSelf {
+			i++
+			continue
+		}
+		if c < utf8.RuneSelf {
+			dst = append(dst, s[start:i]...)
+			dst = appendEscape(dst, c)
+			i++
+			start = i
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if r != utf8.RuneError || n > 1 {
+			i += n
+			continue
+		}
+		dst = append(dst, s[start:i]...)
+		if u, ok := surrogateAt(s, i); ok {
+			dst = fmt.Appendf(dst, `\u%04x`, u)
+			i += 3
+		} else {
+			dst = append(dst, "\uFFFD"...)
+			i++
+		}
+		start = i
+	}
+	dst = append(dst, s[start:]...)
+	return append(dst, '"')
+}
+
+func appendEscape(dst []byte, c byte) []byte {
+	if at := strings.IndexByte("\"\\\b\f\n\r\t", c); at >= 0 {
+		return append(dst, '\\', `"\bfnrt`[at])
+	}
+	const hex = "0123456789abcdef"
+	return append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+}
+
+// surrogateAt decodes the three-byte form of a lone surrogate.
+func surrogateAt(s string, i int) (rune, bool) {
+	if i+3 > len(s) || s[i] != 0xed || s[i+1] < 0xa0 || s[i+1] > 0xbf || s[i+2]&0xc0 != 0x80 {
+		return 0, false
+	}
+	return 0xd000 | rune(s[i+1]&0x3f)<<6 | rune(s[i+2]&0x3f), true
+}
+
+// UTF16Len returns the length of s in UTF-16 code units, which is what
+// JavaScript calls its length.
+func UTF16Len(s string) int {
+	n := 0
+	for i := 0; i < len(s); {
+		if s[i] < utf8.RuneSelf {
+			i++
+			n++
+			continue
+		}
+		if _, ok := surrogateAt(s, i); ok {
+			i += 3
+			n++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		i += size
+		n++
+		if r > 0xffff {
+			n++
+		}
+	}
+	return n
+}
+
+// UTF16 returns s as UTF-16 code units, lone surrogates included.
+func UTF16(s string) []uint16 {
+	units := make([]uint16, 0, len(s))
+	for i := 0; i < len(s); {
+		if u, ok := surrogateAt(s, i); ok {
+			units = append(units, uint16(u))
+			i += 3
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		units = utf16.AppendRune(units, r)
+		i += size
+	}
+	return units
+}

@@ -1,0 +1,56 @@
+package proviso
+
+import "time"
+
+// Output is one answer of a provider. Pointers and interfaces that are nil mean
+// that the provider did not say.
+type Output struct {
+	Value        any // text, or a structure; [Undefined] if there is no answer
+	Error        string
+	Usage        Usage
+	Cost         *float64 // US dollars
+	Latency      *time.Duration
+	Cached       bool
+	FinishReason string
+	LogProbs     []float64
+	ToolCalls    []any
+	Refused      bool    // the provider itself says that it refused
+	Guardrails   *Object // flagged, flaggedInput, flaggedOutput, reason
+	Metadata     *Object
+	TraceID      string  // hexadecimal, as in W3C trace context
+	Raw          *Object // further response fields, for reports and scripts
+}
+
+// Text returns the output as assertions on text see it: text as it is, anything
+// else as compact JSON.
+func (o *Output) Text() string {
+	if s, ok := o.Value.(string); ok {
+		return s
+	}
+	return Stringify(o.Value)
+}
+
+// Usage counts tokens. Cached are those of Prompt that the provider read from
+// its own cache.
+type Usage struct {
+	Prompt, Completion, Cached, Total, Requests int64
+}
+
+// Add adds v to u.
+func (u *Usage) Add(v Usage) {
+	u.Prompt += v.Prompt
+	u.Completion += v.Completion
+	u.Cached += v.Cached
+	u.Total += v.Total
+	u.Requests += v.Requests
+}
+
+// Span is one finished operation of a trace (OpenTelemetry).
+type Span struct {
+	ID, ParentID  string
+	Name          string
+	Start, End    time.Time // zero if the trace does not say
+	Attributes    *Object
+	StatusCode    int // OpenTelemetry's: 0 unset, 1 ok, 2 error
+	StatusMessage string
+}

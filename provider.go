@@ -1,0 +1,89 @@
+package proviso
+
+import "context"
+
+// Provider answers prompts. Implementations are safe for concurrent use and
+// return when ctx is done. A model that answered with an error message gives an
+// Output with Error set; a Go error means that there is no answer at all.
+type Provider interface {
+	// ID returns the provider's id as a suite writes it.
+	ID() string
+	// Answer asks once.
+	Answer(ctx context.Context, ask Ask) (Output, error)
+}
+
+// Ask is one question to a provider.
+type Ask struct {
+	Prompt string  // rendered; a chat is JSON text
+	Label  string  // of the prompt
+	Vars   *Object // the variables the prompt was rendered with
+	Config *Object // settings of the prompt and the case over the provider's own
+	Case   *Case   // nil outside a suite
+	Sample Sample
+}
+
+// Sample tells apart calls that would otherwise be the same exchange. It is
+// part of the key of every stored exchange and never depends on call order.
+type Sample struct {
+	Repeat, Vote, Repair int
+}
+
+// Embedder is a provider that turns texts into vectors.
+type Embedder interface {
+	Embed(ctx context.Context, texts []string) ([][]float64, Usage, error)
+}
+
+// Classifier is a provider that gives a text a score per class.
+type Classifier interface {
+	Classify(ctx context.Context, text string) (map[string]float64, error)
+}
+
+// Moderator is a provider that says which categories of harm a text falls into.
+type Moderator interface {
+	Moderate(ctx context.Context, prompt, output string) ([]Flag, error)
+}
+
+// Flag is one category a moderator found.
+type Flag struct {
+	Code, Description string
+	Confidence        float64
+}
+
+// Env looks up names of the environment. Nothing below cmd reads the process
+// environment by itself. Implementations are safe for concurrent use.
+type Env interface {
+	// Lookup returns the value of name and whether it is set.
+	Lookup(name string) (string, bool)
+	// Names returns the names that are set, in no order.
+	Names() []string
+}
+
+// EnvMap is an [Env] that holds its values.
+type EnvMap map[string]string
+
+// Lookup returns the value of name and whether it is set.
+func (m EnvMap) Lookup(name string) (string, bool) {
+	v, ok := m[name]
+	return v, ok
+}
+
+// Names returns the names in m.
+func (m EnvMap) Names() []string {
+	names := make([]string, 0, len(m))
+	for name := range m {
+		names = append(names, name)
+	}
+	return names
+}
+
+// Files reads the files that a suite names. Names are relative to the suite's
+// folder; the implementation decides what may be opened. Safe for concurrent use.
+type Files interface {
+	ReadFile(name string) ([]byte, error)
+}
+
+// Spans gives the spans of a trace. Checks ask for them only when they need
+// them; the call waits, within a bound, for spans that are still on their way.
+type Spans interface {
+	Spans(ctx context.Context, traceID string) ([]Span, error)
+}

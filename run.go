@@ -1,0 +1,26 @@
+package proviso
+
+import "time"
+
+// Run is the record of one execution of a suite at one content hash of suite,
+// prompts and judge.
+type Run struct {
+	ID        string
+	Suite     string // description, or the file's name
+	Hash      string // of suite, prompts and judge
+	Started   time.Time
+	Elapsed   time.Duration
+	Totals    Totals
+	Judges    []string
+	Completed bool
+}
+
+// Totals count the rows of a run.
+type Totals struct {
+	Passed, Failed, Errors, Skipped int
+	Usage                           Usage
+	Cost                            float64 // US dollars
+}
+
+// Rows returns how many rows were counted.
+func (t Totals) Rows() int { return t.Passed + t.Failed + t.Errors + t.Skipped }

@@ -1,0 +1,195 @@
+package proviso
+
+import "iter"
+
+// Suite is what a suite file says, with every reference to another file
+// resolved except the cases, which are streamed.
+type Suite struct {
+	ID          string  // agent id; "" if the file gives none
+	File        string  // the first file it was read from, as the user named it
+	Description string  // "" if the file gives none
+	Threshold   float64 // share of the assertion set that must pass; 1 by default
+	Prompts     []Prompt
+	Providers   []ProviderSpec
+	Derived     []DerivedMetric
+	Filters     *Object // nunjucksFilters: name → script reference
+	Env         *Object // names the suite adds to the environment, already rendered
+	Tags        *Object
+	Options     Options
+	Outputs     []string // outputPath: report files, relative to the working folder
+	Config      *Object  // the configuration as read, for reports, secrets removed
+	Warnings    Mistakes
+
+	// Dir is the folder that relative file references start from.
+	Dir string
+
+	CaseSource
+	Places
+}
+
+// CaseSource yields the cases of a suite.
+type CaseSource interface {
+	// Cases yields every case in order, defaults merged, variables expanded,
+	// repeats unrolled. Each call starts anew and reads the files again, so
+	// memory does not grow with the suite. An error is a *Error with a Pointer,
+	// or what opening a file gave; the sequence goes on after the first kind.
+	Cases() iter.Seq2[*Case, error]
+}
+
+// Places turns the pointer of an [Error] into a position for people.
+type Places interface {
+	Place(pointer string) Place
+}
+
+// Options are the settings of a run that a suite can carry. A zero field means
+// that the suite does not say.
+type Options struct {
+	MaxConcurrency int
+	Repeat         int
+	RepeatPass     int // how many of Repeat must pass; 0 means all
+	DelayMS        int
+	TimeoutMS      int // for one row
+	MaxTimeMS      int // for the run
+	NoCache        bool
+	NoProgress     bool
+	EnvFiles       []string
+	Verbose        bool
+	Table          *bool
+	Write          *bool
+	FilterRange    string
+	Grader         string
+	Threshold      *float64
+}
+
+// Prompt is one prompt of a suite before its variables are filled in.
+type Prompt struct {
+	ID     string
+	Label  string // column name; the raw text if the suite gives none
+	Raw    string // template; a chat array is JSON text
+	Config *Object
+	Assert []*Assertion // assertions for the answers to this prompt alone
+	Script *Generator   // set if code writes the prompt; Raw is then its file name
+}
+
+// ProviderSpec is what a suite says of a provider.
+type ProviderSpec struct {
+	ID        string // kind and model, such as "echo" or "openai:chat:gpt-5"
+	Label     string // name in reports and filters; "" means ID
+	Config    *Object
+	Prompts   []string // labels or ids of the only prompts it gets; empty means all
+	Transform string   // script applied to each output before anything else
+	DelayMS   int
+	Env       *Object
+	Pointer   string
+}
+
+// Name returns the label, or the id if there is none.
+func (p ProviderSpec) Name() string {
+	if p.Label != "" {
+		return p.Label
+	}
+	return p.ID
+}
+
+// DerivedMetric is a number computed from the named scores of a prompt column.
+type DerivedMetric struct {
+	Name    string
+	Value   string // mathjs expression, or a script reference
+	Pointer string
+}
+
+// Generator is code that yields prompts, cases or a variable when the run
+// expands it; a suite is never executed while it is read.
+type Generator struct {
+	File    string // script, relative to the suite's folder
+	Entry   string // exported function, "" for the default
+	Config  *Object
+	Pointer string
+}
+
+// Case is one set of variables with the assertions on the answers to it
+// (promptfoo: a test).
+type Case struct {
+	ID          string // given, or a hash of the case's own content with an ordinal among equals
+	Index       int    // position in the run, from 0 (promptfoo: testIdx)
+	Description string
+	Vars        *Object
+	Assert      []*Assertion
+	Set         []*Assertion // the suite's assertion set (`assertions:`), scored apart
+	Threshold   *float64
+	Metadata    *Object
+	Options     CaseOptions
+	Providers   []string // labels or ids; empty means all
+	Prompts     []string // labels or ids; empty means all
+	Provider    any      // overrides the suite's providers: id or {id, config}
+	Scoring     string   // assertScoringFunction
+	Output      any      // providerOutput: graded instead of asking; meaningful if HasOutput
+	HasOutput   bool
+	Repeat      int     // index of this repetition, from 0
+	Repeats     int     // how many repetitions the case has, at least 1
+	RepeatPass  int     // how many of them must pass; 0 means all
+	Raw         *Object // the merged case as reports show it
+	Pointer     string
+}
+
+// CaseOptions are the options of one case that proviso itself reads.
+type CaseOptions struct {
+	Prefix, Suffix   string
+	Transform        string // script applied to the output, after the provider's
+	TransformVars    string
+	StoreOutputAs    string
+	DisableTemplates bool
+	RunSerially      bool
+	Grader           any     // id or {id, config}
+	RubricPrompt     any     // text, chat array or file reference
+	Extra            *Object // everything else, passed on to the provider
+}
+
+// Severity says what a failing assertion means for its case.
+type Severity string
+
+// The severities. Unset and Should count as any assertion does.
+const (
+	Unset  Severity = ""
+	Must   Severity = "must"   // fails the case whatever its threshold
+	Should Severity = "should" // counts
+	Info   Severity = "info"   // is reported and never counted
+)
+
+// Assertion is one promise about an output. It is not changed after reading and
+// may be shared between cases.
+type Assertion struct {
+	ID               string
+	Type             string // as written, with "not-" if negated
+	Value            any    // Undefined if absent
+	Threshold        any    // number or text as written; Undefined if absent
+	Weight           *float64
+	Metric           string
+	Provider         any
+	RubricPrompt     any
+	Transform        string
+	ContextTransform string
+	Config           *Object
+	Assert           []*Assertion // members of an assert-set
+
+	Scope      *Scope
+	IgnoreCase bool
+	When       string // CEL over vars and metadata; "" is always
+	Severity   Severity
+
+	Instruction string      // judged assertions: what is asked for
+	Criteria    []Criterion // judged assertions: the questions that decide it
+	Check       *Assertion  // judged assertions: a deterministic part
+
+	Raw     *Object // as written, for reports and for keys of one type alone
+	Pointer string
+}
+
+// Scope narrows an assertion to a part of the output, or to each of its parts.
+type Scope struct {
+	Of    string // "output" (default) or "prompt"
+	From  string // heading or marker that a section begins after; "" is the beginning
+	To    string // marker that it ends before; "" is the end
+	Each  string // "", "line", "item", "paragraph" or "sentence"
+	Match string // with Each: "all" (default), "any" or "none" of them
+}
