@@ -1,6 +1,7 @@
 package proviso
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -27,11 +28,14 @@ type Error struct {
 	Message string   // lower case, what was found and what was expected
 	Valid   []string // the names that would have been accepted, if there is a list
 	Err     error    // the cause, or nil
+	Warning bool     // only from [CaseSource]: the suite runs all the same
+
+	whole bool // Message tells the cause already
 }
 
 // Error returns the message with its cause.
 func (e *Error) Error() string {
-	if e.Err == nil {
+	if e.Err == nil || e.whole {
 		return e.Message
 	}
 	if e.Message == "" {
@@ -47,13 +51,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // the cause and stays part of the message.
 func Errorf(code, format string, args ...any) *Error {
 	err := fmt.Errorf(format, args...)
-	e := &Error{Code: code, Message: err.Error()}
-	if u, ok := err.(interface{ Unwrap() error }); ok {
-		cause := u.Unwrap()
-		e.Err = cause
-		e.Message = strings.TrimSuffix(strings.TrimSuffix(err.Error(), cause.Error()), ": ")
-	}
-	return e
+	return &Error{Code: code, Message: err.Error(), Err: errors.Unwrap(err), whole: true}
 }
 
 // Place is a position in a file that a person can open.

@@ -3,6 +3,7 @@ package proviso
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -28,7 +29,7 @@ func (e *SyntaxError) Error() string { return fmt.Sprintf("%s at offset %d", e.M
 func ParseJSON(text string) (any, error) {
 	p := parser{s: text}
 	p.space()
-	v, err := p.value(0)
+	v, err := p.value(0, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -44,13 +45,14 @@ func ParseJSON(text string) (any, error) {
 func ParseJSONPrefix(text string) (any, int, error) {
 	p := parser{s: text}
 	p.space()
-	v, err := p.value(0)
+	v, err := p.value(0, nil)
 	return v, p.i, err
 }
 
 type parser struct {
-	s string
-	i int
+	s   string
+	i   int
+	buf []byte // for strings with escapes
 }
 
 func (p *parser) fail(format string, args ...any) error {
@@ -68,17 +70,22 @@ func (p *parser) space() {
 	}
 }
 
-func (p *parser) value(depth int) (any, error) {
+// value reads a value; m, which may be nil, remembers what stood there in the
+// text before.
+func (p *parser) value(depth int, m *memo) (any, error) {
+	if m != nil {
+		return p.remembered(depth, m)
+	}
 	if p.i >= len(p.s) {
 		return nil, p.fail("unexpected end of JSON")
 	}
 	switch c := p.s[p.i]; {
 	case c == '"':
-		return p.str()
+		return p.boxed()
 	case c == '{':
-		return p.object(depth + 1)
+		return p.object(depth+1, nil)
 	case c == '[':
-		return p.array(depth + 1)
+		return p.array(depth+1, nil)
 	case c == '-' || (c >= '0' && c <= '9'):
 		return p.number()
 	case p.literal("true"):
@@ -100,23 +107,23 @@ func (p *parser) literal(word string) bool {
 	return true
 }
 
-func (p *parser) object(depth int) (any, error) {
+func (p *parser) object(depth int, m *memo) (any, error) {
 	if depth > MaxDepth {
 		return nil, p.fail("JSON nests deeper than %d", MaxDepth)
 	}
 	p.i++
-	o := &Object{}
+	b := objectBuilder{memo: m}
 	p.space()
 	if p.i < len(p.s) && p.s[p.i] == '}' {
 		p.i++
-		return o, nil
+		return b.object(), nil
 	}
 	for {
 		p.space()
 		if p.i >= len(p.s) || p.s[p.i] != '"' {
 			return nil, p.fail("expected a quoted key in JSON")
 		}
-		key, err := p.str()
+		key, err := p.key(&b)
 		if err != nil {
 			return nil, err
 		}
@@ -126,26 +133,23 @@ func (p *parser) object(depth int) (any, error) {
 		}
 		p.i++
 		p.space()
-		v, err := p.value(depth)
+		v, err := p.value(depth, m.member(b.n))
 		if err != nil {
 			return nil, err
 		}
-		if o.keys == nil {
-			o.keys, o.vals = make([]string, 0, 4), make([]any, 0, 4)
-		}
-		o.Set(key.(string), v)
+		b.add(key, v)
 		if done, err := p.next('}'); done || err != nil {
-			return o, err
+			return b.object(), err
 		}
 	}
 }
 
-func (p *parser) array(depth int) (any, error) {
+func (p *parser) array(depth int, m *memo) (any, error) {
 	if depth > MaxDepth {
 		return nil, p.fail("JSON nests deeper than %d", MaxDepth)
 	}
 	p.i++
-	list := []any{}
+	list := make([]any, 0, m.size())
 	p.space()
 	if p.i < len(p.s) && p.s[p.i] == ']' {
 		p.i++
@@ -153,7 +157,7 @@ func (p *parser) array(depth int) (any, error) {
 	}
 	for {
 		p.space()
-		v, err := p.value(depth)
+		v, err := p.value(depth, m.member(len(list)))
 		if err != nil {
 			return nil, err
 		}
@@ -237,40 +241,73 @@ func smallInteger(s string) float64 {
 	return float64(n)
 }
 
-func (p *parser) str() (any, error) {
+// boxed reads a string as a value.
+func (p *parser) boxed() (any, error) {
+	s, err := p.str()
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func (p *parser) str() (string, error) {
 	start := p.i + 1
-	for i := start; i < len(p.s); i++ {
-		switch c := p.s[i]; {
-		case c == '"':
-			p.i = i + 1
-			return p.s[start:i], nil
-		case c == '\\':
-			p.i = i
-			return p.escaped(p.s[start:i])
-		case c < 0x20:
-			p.i = i
-			return nil, p.fail("a control character in a JSON string")
+	i := plain(p.s, start)
+	if i >= len(p.s) {
+		p.i = i
+		return "", p.fail("unterminated JSON string")
+	}
+	p.i = i
+	switch p.s[i] {
+	case '"':
+		p.i++
+		return p.s[start:i], nil
+	case '\\':
+		return p.escaped(p.s[start:i])
+	}
+	return "", p.fail("a control character in a JSON string")
+}
+
+// plain returns the offset of the first quote, backslash or control character
+// at or after i, or the length of s.
+func plain(s string, i int) int {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	for ; i+8 <= len(s); i += 8 {
+		w := uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
+			uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
+		quote, slash := w^(ones*'"'), w^(ones*'\\')
+		// A byte is below n, for n up to 128, if subtracting n borrows and its
+		// own top bit was clear (Warren, Hacker's Delight, 6-1). The lowest such
+		// byte is exact.
+		found := ((w-ones*0x20)&^w | (quote-ones)&^quote | (slash-ones)&^slash) & tops
+		if found != 0 {
+			return i + bits.TrailingZeros64(found)/8
 		}
 	}
-	p.i = len(p.s)
-	return nil, p.fail("unterminated JSON string")
+	for ; i < len(s); i++ {
+		if c := s[i]; c == '"' || c == '\\' || c < 0x20 {
+			return i
+		}
+	}
+	return len(s)
 }
 
 // escaped reads the rest of a string from its first backslash on.
-func (p *parser) escaped(head string) (any, error) {
-	b := make([]byte, len(head), len(head)+64)
-	copy(b, head)
+func (p *parser) escaped(head string) (string, error) {
+	b := append(p.buf[:0], head...)
 	for p.i < len(p.s) {
 		c := p.s[p.i]
 		switch {
 		case c == '"':
 			p.i++
+			p.buf = b
 			return string(b), nil
 		case c < 0x20:
-			return nil, p.fail("a control character in a JSON string")
+			return "", p.fail("a control character in a JSON string")
 		case c != '\\':
-			b = append(b, c)
-			p.i++
+			end := plain(p.s, p.i)
+			b = append(b, p.s[p.i:end]...)
+			p.i = end
 			continue
 		}
 		if p.i+1 >= len(p.s) {
@@ -280,20 +317,20 @@ func (p *parser) escaped(head string) (any, error) {
 		if e == 'u' {
 			r, err := p.unicode()
 			if err != nil {
-				return nil, err
+				return "", err
 			}
 			b = appendUnit(b, r)
 			continue
 		}
 		at := strings.IndexByte(`"\/bfnrt`, e)
 		if at < 0 {
-			return nil, p.fail("unknown escape \\%c in a JSON string", e)
+			return "", p.fail("unknown escape \\%c in a JSON string", e)
 		}
 		b = append(b, "\"\\/\b\f\n\r\t"[at])
 		p.i += 2
 	}
 	p.i = len(p.s)
-	return nil, p.fail("unterminated JSON string")
+	return "", p.fail("unterminated JSON string")
 }
 
 // unicode reads \uXXXX, and the low surrogate that follows a high one.

@@ -33,10 +33,28 @@ type CaseSource interface {
 	// repeats unrolled. Each call starts anew and reads the files again, so
 	// memory does not grow with the suite. An error is a *Error with a Pointer,
 	// or what opening a file gave; the sequence goes on after the first kind.
+	// An error comes without a case. A warning is an *Error too, with Warning
+	// set; a pass that has reported it before may ignore it. A sequence in which
+	// filters left no case ends with an error that says so.
+	//
+	// The case and what it points to must not be changed: objects and
+	// assertions may be shared with other cases.
 	Cases() iter.Seq2[*Case, error]
 }
 
-// Places turns the pointer of an [Error] into a position for people.
+// CaseExpander is a [CaseSource] some of whose cases may come from code.
+// Without an expander each piece of code is one case that has a Generator and
+// nothing else but its Pointer.
+type CaseExpander interface {
+	CaseSource
+	// WithExpander returns a source that calls expand for each generator it
+	// meets and goes on with the cases in the list that expand returns, as if
+	// the suite had them there. Each pass calls it again.
+	WithExpander(expand func(*Generator) (any, error)) CaseSource
+}
+
+// Places turns the pointer of an [Error] into a position for people. A # at the
+// end of a pointer means the key itself.
 type Places interface {
 	Place(pointer string) Place
 }
@@ -130,6 +148,11 @@ type Case struct {
 	RepeatPass  int     // how many of them must pass; 0 means all
 	Raw         *Object // the merged case as reports show it
 	Pointer     string
+
+	Scripts   map[string]*Generator // variables that code computes for each prompt; Vars has their reference
+	Generator *Generator            // code that yields cases in place of this one; see [CaseExpander]
+
+	Unsupported string // why its rows stay undecided without an answer, "" if the case can run
 }
 
 // CaseOptions are the options of one case that proviso itself reads.

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"math"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 )
@@ -13,11 +14,12 @@ type Undefined struct{}
 
 // Object is a JSON object that keeps its keys in the order JavaScript gives
 // them: array indices ascending, then all others in order of insertion.
-// The zero value is an empty object. It is not safe for concurrent writes.
+// The zero value is an empty object. Any number of goroutines may read it while
+// none writes.
 type Object struct {
 	keys  []string
 	vals  []any
-	index map[string]int // built once an object outgrows linear search
+	index map[string]int // positions, of an object that has outgrown linear search
 }
 
 // linearKeys is the size up to which comparing keys one by one beats a map.
@@ -69,14 +71,9 @@ func (o *Object) Set(key string, v any) {
 		o.vals[i] = v
 		return
 	}
-	if n, ok := arrayIndex(key); ok {
-		o.insertIndex(key, n, v)
-		return
-	}
-	o.keys = append(o.keys, key)
-	o.vals = append(o.vals, v)
-	if o.index != nil {
-		o.index[key] = len(o.keys) - 1
+	o.put(key, v)
+	if _, ok := arrayIndex(key); ok {
+		o.order()
 	}
 }
 
@@ -86,9 +83,9 @@ func (o *Object) Delete(key string) {
 	if i < 0 {
 		return
 	}
-	o.keys = slices.Delete(o.keys, i, i+1)
+	o.keys = slices.Delete(slices.Clone(o.keys), i, i+1) // other objects may have the same
 	o.vals = slices.Delete(o.vals, i, i+1)
-	o.index = nil
+	o.reindex()
 }
 
 // Keys returns the keys in order. The caller must not change the slice.
@@ -118,7 +115,9 @@ func (o *Object) Clone() *Object {
 	if o == nil {
 		return &Object{}
 	}
-	return &Object{keys: slices.Clone(o.keys), vals: slices.Clone(o.vals)}
+	c := &Object{keys: slices.Clone(o.keys), vals: slices.Clone(o.vals)}
+	c.reindex()
+	return c
 }
 
 // MarshalJSON writes the members in order, as JSON.stringify would.
@@ -150,32 +149,72 @@ func (o *Object) find(key string) int {
 		}
 		return -1
 	}
-	if o.index == nil {
-		o.index = make(map[string]int, 2*len(o.keys))
-		for i, k := range o.keys {
-			o.index[k] = i
-		}
-	}
 	if i, ok := o.index[key]; ok {
 		return i
 	}
 	return -1
 }
 
-// insertIndex keeps array indices sorted before all other keys (ECMA-262,
-// OrdinaryOwnPropertyKeys).
-func (o *Object) insertIndex(key string, n uint64, v any) {
-	at := 0
-	for at < len(o.keys) {
-		m, ok := arrayIndex(o.keys[at])
-		if !ok || m > n {
-			break
-		}
-		at++
-	}
-	o.keys = slices.Insert(o.keys, at, key)
-	o.vals = slices.Insert(o.vals, at, v)
+// reindex makes the index anew. Only what changes an object does, so that any
+// number of goroutines may read it.
+func (o *Object) reindex() {
 	o.index = nil
+	if len(o.keys) <= linearKeys {
+		return
+	}
+	o.index = make(map[string]int, 2*len(o.keys))
+	for i, k := range o.keys {
+		o.index[k] = i
+	}
+}
+
+// put adds a key that is not there at the end, whatever its order.
+func (o *Object) put(key string, v any) {
+	o.keys = append(o.keys, key)
+	o.vals = append(o.vals, v)
+	if o.index != nil {
+		o.index[key] = len(o.keys) - 1
+	} else {
+		o.reindex()
+	}
+}
+
+// order moves array indices to the front, ascending (ECMA-262,
+// OrdinaryOwnPropertyKeys). It does nothing if they are there.
+func (o *Object) order() {
+	less := func(a, b string) bool {
+		m, first := arrayIndex(a)
+		n, second := arrayIndex(b)
+		return first && (!second || m < n)
+	}
+	if slices.IsSortedFunc(o.keys, func(a, b string) int {
+		if less(a, b) {
+			return -1
+		}
+		if less(b, a) {
+			return 1
+		}
+		return 0
+	}) {
+		return
+	}
+	sort.Stable(members{o, less})
+	o.reindex()
+}
+
+// members sorts keys and values together.
+type members struct {
+	*Object
+	less func(a, b string) bool
+}
+
+// Less reports whether the key at i stands before the key at j.
+func (m members) Less(i, j int) bool { return m.less(m.keys[i], m.keys[j]) }
+
+// Swap exchanges two members.
+func (m members) Swap(i, j int) {
+	m.keys[i], m.keys[j] = m.keys[j], m.keys[i]
+	m.vals[i], m.vals[j] = m.vals[j], m.vals[i]
 }
 
 // arrayIndex reports whether key is a canonical array index: a decimal integer

@@ -15,10 +15,12 @@ const (
 // String returns error, pass, fail or skip.
 func (s Status) String() string { return [...]string{"error", "pass", "fail", "skip"}[s] }
 
-// NamedScore is the score of one metric.
+// NamedScore is the score of one metric: a mean, with the weight it was taken
+// over, so that Value × Weight can be summed.
 type NamedScore struct {
-	Name  string
-	Value float64
+	Name   string
+	Value  float64
+	Weight float64
 }
 
 // Evidence is a part of an output that a verdict rests on.

@@ -1,0 +1,121 @@
+package proviso
+
+import "strconv"
+
+// AssertionOf reads an assertion from an object as a suite writes it. It looks at
+// what it knows and passes over the rest: package suite reports the mistakes.
+// pointer is the object's own; members get theirs below it.
+func AssertionOf(o *Object, pointer string) *Assertion {
+	a := &Assertion{Value: Undefined{}, Threshold: Undefined{}, Raw: o, Pointer: pointer}
+	for key, v := range o.All() {
+		a.set(key, v)
+	}
+	return a
+}
+
+// set takes one member of the object. Members of the wrong kind are left out.
+func (a *Assertion) set(key string, v any) {
+	switch key {
+	case "value":
+		a.Value = v
+	case "threshold":
+		a.Threshold = v
+	case "provider":
+		a.Provider = v
+	case "rubricPrompt":
+		a.RubricPrompt = v
+	case "weight":
+		if f, ok := v.(float64); ok {
+			a.Weight = &f
+		}
+	case "ignoreCase":
+		a.IgnoreCase, _ = v.(bool)
+	case "config":
+		a.Config, _ = v.(*Object)
+	case "assert":
+		a.Assert = assertionsOf(v, a.Pointer+"/assert")
+	case "scope":
+		a.Scope = ScopeOf(v)
+	case "check":
+		if o, ok := v.(*Object); ok {
+			a.Check = AssertionOf(o, a.Pointer+"/check")
+		}
+	case "criteria":
+		a.Criteria = criteriaOf(v)
+	default:
+		a.setText(key, v)
+	}
+}
+
+func (a *Assertion) setText(key string, v any) {
+	text, ok := v.(string)
+	if !ok {
+		return
+	}
+	switch key {
+	case "id":
+		a.ID = text
+	case "type":
+		a.Type = text
+	case "metric":
+		a.Metric = text
+	case "transform":
+		a.Transform = text
+	case "contextTransform":
+		a.ContextTransform = text
+	case "when":
+		a.When = text
+	case "severity":
+		a.Severity = Severity(text)
+	case "instruction":
+		a.Instruction = text
+	}
+}
+
+func assertionsOf(v any, pointer string) []*Assertion {
+	list, _ := v.([]any)
+	out := make([]*Assertion, 0, len(list))
+	for i, e := range list {
+		if o, ok := e.(*Object); ok {
+			out = append(out, AssertionOf(o, pointer+"/"+strconv.Itoa(i)))
+		}
+	}
+	return out
+}
+
+// ScopeOf reads a scope as a suite writes it; nil if v is no object.
+func ScopeOf(v any) *Scope {
+	o, ok := v.(*Object)
+	if !ok {
+		return nil
+	}
+	text := func(o *Object, key string) string {
+		s, _ := o.At(key).(string)
+		return s
+	}
+	section, _ := o.At("section").(*Object)
+	return &Scope{
+		Of: text(o, "of"), Each: text(o, "each"), Match: text(o, "match"),
+		From: text(section, "from"), To: text(section, "to"),
+	}
+}
+
+// criteriaOf reads criteria: texts, or objects that name a shipped template with
+// its parameters.
+func criteriaOf(v any) []Criterion {
+	list, _ := v.([]any)
+	var out []Criterion
+	for _, e := range list {
+		switch e := e.(type) {
+		case string:
+			out = append(out, Criterion{Text: e})
+		case *Object:
+			c := Criterion{}
+			c.Text, _ = e.At("text").(string)
+			c.Template, _ = e.At("template").(string)
+			c.Params, _ = e.At("params").(*Object)
+			out = append(out, c)
+		}
+	}
+	return out
+}

@@ -1,0 +1,222 @@
+package proviso
+
+import "strings"
+
+// Parser reads JSON texts that are much like each other, such as the lines of a
+// file, as [ParseJSON] does. What is written as it was in the text before, at
+// the same place, is not read again: values are shared between results, so
+// nobody may change them. The zero value is ready; it is not safe for concurrent
+// use.
+type Parser struct {
+	root  memo
+	nodes int
+	buf   []byte
+}
+
+// Limits of what a Parser remembers.
+const (
+	memoNodes   = 1024     // values
+	memoMembers = 64       // of one array or object
+	memoText    = 16 << 10 // bytes of a text that is remembered at all
+)
+
+// Parse reads one JSON text. The error is a *[SyntaxError].
+func (q *Parser) Parse(text string) (any, error) {
+	p := parser{s: text, buf: q.buf}
+	m := &q.root
+	if len(text) > memoText {
+		m = nil
+	} else {
+		m.parser = q
+	}
+	p.space()
+	v, err := p.value(0, m)
+	q.buf = p.buf
+	if len(q.buf) > memoText {
+		q.buf = nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.space()
+	if p.i < len(p.s) {
+		return nil, p.fail("unexpected text after the JSON value")
+	}
+	return v, nil
+}
+
+// memo is what stood at one place of the text before. A nil memo remembers
+// nothing.
+type memo struct {
+	parser  *Parser
+	raw     string // the value's text; "" if there was none
+	value   any
+	keys    []string // of an object, in order; shared by all objects that have them
+	quoted  []string // the keys as written
+	members []*memo
+}
+
+// member returns the memo of member i, nil if there are too many.
+func (m *memo) member(i int) *memo {
+	if m == nil || i >= memoMembers {
+		return nil
+	}
+	if i == len(m.members) {
+		if m.parser.nodes >= memoNodes {
+			return nil
+		}
+		m.parser.nodes++
+		m.members = append(m.members, &memo{parser: m.parser})
+	}
+	if i > len(m.members) {
+		return nil
+	}
+	return m.members[i]
+}
+
+// size returns how many members there were.
+func (m *memo) size() int {
+	if m == nil {
+		return 0
+	}
+	if list, ok := m.value.([]any); ok {
+		return min(len(list), memoMembers)
+	}
+	return 0
+}
+
+// remembered reads a value, or takes the one before if its text is the same.
+func (p *parser) remembered(depth int, m *memo) (any, error) {
+	if m.raw != "" && strings.HasPrefix(p.s[p.i:], m.raw) && p.endsAt(p.i+len(m.raw)) {
+		p.i += len(m.raw)
+		return m.value, nil
+	}
+	start := p.i
+	var v any
+	var err error
+	switch {
+	case p.i < len(p.s) && p.s[p.i] == '{':
+		v, err = p.object(depth+1, m)
+	case p.i < len(p.s) && p.s[p.i] == '[':
+		v, err = p.array(depth+1, m)
+	default:
+		v, err = p.value(depth, nil)
+	}
+	if err != nil {
+		m.raw = ""
+		return nil, err
+	}
+	m.raw, m.value = p.s[start:p.i], v
+	return v, nil
+}
+
+// endsAt reports whether no value can go on at offset i: a number could.
+func (p *parser) endsAt(i int) bool {
+	if c := p.s[i-1]; c < '0' || c > '9' || i == len(p.s) {
+		return true
+	}
+	c := p.s[i]
+	return (c < '0' || c > '9') && c != '.' && c != 'e' && c != 'E'
+}
+
+// objectBuilder makes an object that shares its keys with the one before for as
+// long as they are the same.
+type objectBuilder struct {
+	memo *memo
+	o    *Object
+	vals []any // while o is nil: the values of the memo's first keys
+	n    int   // members read
+
+	indices bool // some keys are array indices, which stand first
+}
+
+// key reads a key.
+func (p *parser) key(b *objectBuilder) (string, error) {
+	if b.o == nil && b.memo != nil && b.n < len(b.memo.keys) {
+		if q := b.memo.quoted[b.n]; strings.HasPrefix(p.s[p.i:], q) {
+			p.i += len(q)
+			return b.memo.keys[b.n], nil
+		}
+	}
+	return p.str()
+}
+
+func (b *objectBuilder) add(key string, v any) {
+	i := b.n
+	b.n++
+	if b.o == nil {
+		if b.memo != nil && i < len(b.memo.keys) && b.memo.keys[i] == key {
+			if b.vals == nil {
+				b.vals = make([]any, 0, len(b.memo.keys))
+			}
+			b.vals = append(b.vals, v)
+			return
+		}
+		b.diverge(i)
+	}
+	if i := b.o.find(key); i >= 0 {
+		b.o.vals[i] = v
+		return
+	}
+	b.o.put(key, v)
+	if _, ok := arrayIndex(key); ok {
+		b.indices = true
+	}
+}
+
+// diverge gives the object keys of its own, the first i of which are the memo's.
+func (b *objectBuilder) diverge(i int) {
+	b.o = &Object{keys: make([]string, i, max(4, i+1)), vals: b.vals}
+	if i > 0 {
+		copy(b.o.keys, b.memo.keys)
+		b.o.reindex()
+	}
+	if cap(b.o.vals) == 0 {
+		b.o.vals = make([]any, 0, 4)
+	}
+}
+
+// object returns the finished object and remembers its keys.
+func (b *objectBuilder) object() *Object {
+	switch {
+	case b.o != nil:
+		if b.indices {
+			b.o.order() // once for all, so that many of them stay cheap
+		}
+		b.remember()
+		return b.o
+	case b.n == 0:
+		return &Object{}
+	case b.n < len(b.memo.keys):
+		b.diverge(b.n)
+		b.remember()
+		return b.o
+	}
+	o := &Object{keys: b.memo.keys, vals: b.vals}
+	o.reindex()
+	return o
+}
+
+// remember keeps the keys for the next object, unless some occurred twice or are
+// array indices, which objects sort.
+func (b *objectBuilder) remember() {
+	m := b.memo
+	if m == nil {
+		return
+	}
+	m.keys, m.quoted = nil, nil
+	if b.n > memoMembers || b.o.Len() != b.n {
+		return
+	}
+	for _, key := range b.o.keys {
+		if _, ok := arrayIndex(key); ok {
+			return
+		}
+	}
+	m.keys = make([]string, b.n)
+	m.quoted = make([]string, b.n)
+	for i, key := range b.o.keys {
+		m.keys[i] = strings.Clone(key)
+		m.quoted[i] = string(AppendQuoted(nil, key))
+	}
+}
