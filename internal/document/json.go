@@ -1,0 +1,175 @@
+package document
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// ParseJSON reads one strict JSON text. The error is a *[SyntaxError].
+func ParseJSON(file string, data []byte) (*Document, error) {
+	d, err := newText(file, data)
+	if err != nil {
+		return nil, err
+	}
+	d.json = true
+	d.Root, err = proviso.ParseJSON(d.text)
+	if err != nil {
+		return nil, d.jsonError(err)
+	}
+	return d, nil
+}
+
+func (d *Document) jsonError(err error) error {
+	var s *proviso.SyntaxError
+	if !errors.As(err, &s) {
+		return &SyntaxError{Place: proviso.Place{File: d.File}, Message: err.Error()}
+	}
+	message := s.Message
+	rest := d.text[min(s.Offset, len(d.text)):]
+	switch {
+	case strings.HasPrefix(rest, "//") || strings.HasPrefix(rest, "/*"):
+		message += "; JSON has no comments"
+	case (strings.HasPrefix(rest, "}") || strings.HasPrefix(rest, "]")) && trailingComma(d.text[:s.Offset]):
+		message += "; remove the comma before it"
+	case strings.TrimSpace(d.text) == "":
+		message = "the file is empty"
+	}
+	return &SyntaxError{Place: d.placeOffset(s.Offset), Message: message}
+}
+
+func trailingComma(head string) bool {
+	return strings.HasSuffix(strings.TrimRight(head, " \t\r\n"), ",")
+}
+
+// JSONPlace returns the place of a pointer inside one line of a JSON Lines file.
+func JSONPlace(file string, line Line, pointer string, key bool) proviso.Place {
+	d := Document{File: file, text: line.Text, json: true}
+	p := d.place(pointer, key)
+	p.Line = line.Number
+	return p
+}
+
+// findOffset scans text, which was parsed before, for the value that the
+// segments name and returns its offset; where they lead nowhere it is the
+// offset of the last value that exists. With key it is the offset of the last
+// segment's key.
+func findOffset(text string, segments []string, key bool) int {
+	s := scan{text: text}
+	s.space()
+	at := s.i
+	for n, seg := range segments {
+		keyAt, ok := s.enter(seg)
+		if !ok {
+			return at
+		}
+		at = s.i
+		if key && n == len(segments)-1 {
+			return keyAt
+		}
+	}
+	return at
+}
+
+// scan walks over JSON text that is known to be valid.
+type scan struct {
+	text string
+	i    int
+}
+
+func (s *scan) space() {
+	for s.i < len(s.text) && strings.IndexByte(" \t\r\n", s.text[s.i]) >= 0 {
+		s.i++
+	}
+}
+
+// enter moves from the beginning of a container to the member that segment
+// names and returns where its key begins. Of equal keys the last one counts, as
+// it does for the value.
+func (s *scan) enter(segment string) (keyAt int, ok bool) {
+	if s.i >= len(s.text) || (s.text[s.i] != '{' && s.text[s.i] != '[') {
+		return 0, false
+	}
+	object := s.text[s.i] == '{'
+	s.i++
+	found := -1
+	for n := 0; ; n++ {
+		s.space()
+		if s.i >= len(s.text) || s.text[s.i] == '}' || s.text[s.i] == ']' {
+			break
+		}
+		start := s.i
+		match := false
+		if object {
+			s.str()
+			name, _ := proviso.ParseJSON(s.text[start:s.i])
+			match = name == segment
+			s.space()
+			s.i++ // the colon
+			s.space()
+		} else {
+			i, valid := index(segment, n+1)
+			match = valid && i == n
+		}
+		if match {
+			keyAt, found = start, s.i
+			if !object {
+				return keyAt, true
+			}
+		}
+		s.skip()
+		s.space()
+		if s.i < len(s.text) && s.text[s.i] == ',' {
+			s.i++
+		}
+	}
+	if found >= 0 {
+		s.i = found
+	}
+	return keyAt, found >= 0
+}
+
+// skip moves over one value.
+func (s *scan) skip() {
+	depth := 0
+	for s.i < len(s.text) {
+		switch s.text[s.i] {
+		case '"':
+			s.str()
+			if depth == 0 {
+				return
+			}
+			continue
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth == 0 {
+				return // the end of the container around a plain value
+			}
+			depth--
+			if depth == 0 {
+				s.i++
+				return
+			}
+		case ',', ' ', '\t', '\r', '\n':
+			if depth == 0 {
+				return
+			}
+		}
+		s.i++
+	}
+}
+
+// str moves over one string.
+func (s *scan) str() {
+	for s.i++; s.i < len(s.text); s.i++ {
+		switch s.text[s.i] {
+		case '\\':
+			s.i++
+		case '"':
+			s.i++
+			return
+		}
+	}
+}

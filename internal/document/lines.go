@@ -1,0 +1,136 @@
+package document
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"iter"
+	"strings"
+	"unsafe"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// MaxLine is the longest line of a JSON Lines file, in bytes.
+const MaxLine = 64 << 20
+
+// Line is one line of a JSON Lines file.
+type Line struct {
+	Number int    // from 1
+	Text   string // without the line end
+	Value  any    // the parsed line
+}
+
+// LineError is one broken line; the lines after it are still read.
+type LineError struct {
+	Line    int // from 1
+	Column  int // from 1, in characters; 0 if unknown
+	Message string
+	Excerpt string
+	Code    string // as in [proviso.Error]
+}
+
+// Error returns line, column and message.
+func (e *LineError) Error() string {
+	p := proviso.Place{File: "line", Line: e.Line, Column: e.Column}
+	return p.String() + ": " + e.Message
+}
+
+// Lines streams a JSON Lines file: one value a line, blank lines skipped, a byte
+// order mark ignored. Equal parts of values may be shared between lines, so they
+// must not be changed. A broken line yields a *[LineError] and reading goes on;
+// an error of r ends the sequence. Memory is bounded by the longest line.
+func Lines(r io.Reader) iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) {
+		in := lineReader{r: bufio.NewReaderSize(r, 64<<10)}
+		var parser proviso.Parser
+		for {
+			text, err := in.next()
+			if err != nil {
+				var broken *LineError
+				if errors.Is(err, io.EOF) || !yield(Line{Number: in.number}, err) || !errors.As(err, &broken) {
+					return
+				}
+				continue
+			}
+			line := Line{Number: in.number, Text: text}
+			line.Value, err = parser.Parse(text)
+			if err == nil && !yield(line, nil) || err != nil && !brokenLine(line, err, yield) {
+				return
+			}
+		}
+	}
+}
+
+// brokenLine yields what is wrong with a line, unless it is blank.
+func brokenLine(line Line, err error, yield func(Line, error) bool) bool {
+	message, offset := err.Error(), 0
+	var s *proviso.SyntaxError
+	if errors.As(err, &s) {
+		message, offset = s.Message, s.Offset
+	}
+	text := line.Text
+	if strings.Trim(text, " \t\r\ufeff") == "" {
+		return true
+	}
+	d := Document{text: text}
+	p := d.placeOffset(offset)
+	return yield(line, &LineError{
+		Line: line.Number, Column: p.Column, Message: message, Excerpt: p.Excerpt, Code: proviso.Invalid,
+	})
+}
+
+// lineReader reads lines up to MaxLine.
+type lineReader struct {
+	r      *bufio.Reader
+	number int
+}
+
+// next returns the next line in memory of its own, because values parsed from
+// it share that memory.
+func (l *lineReader) next() (string, error) {
+	l.number++
+	chunk, err := l.r.ReadSlice('\n')
+	line := append([]byte(nil), chunk...)
+	for errors.Is(err, bufio.ErrBufferFull) {
+		if len(line) > MaxLine {
+			return "", l.skipLong()
+		}
+		chunk, err = l.r.ReadSlice('\n')
+		line = append(line, chunk...)
+	}
+	if err != nil && (!errors.Is(err, io.EOF) || len(line) == 0) {
+		return "", err
+	}
+	if len(line) > MaxLine {
+		return "", l.tooLong()
+	}
+	if l.number == 1 {
+		line = bytes.TrimPrefix(line, []byte("\ufeff"))
+	}
+	if message, i := checkText(line); message != "" {
+		d := Document{text: string(line[:i])}
+		return "", &LineError{
+			Line: l.number, Column: d.placeOffset(i).Column, Code: proviso.Invalid,
+			Message: strings.Replace(message, "file", "line", 1),
+		}
+	}
+	line = bytes.TrimRight(line, "\r\n")
+	// The slice is not kept, so the string may take its memory.
+	return unsafe.String(unsafe.SliceData(line), len(line)), nil
+}
+
+func (l *lineReader) skipLong() error {
+	for {
+		_, err := l.r.ReadSlice('\n')
+		if err == nil || !errors.Is(err, bufio.ErrBufferFull) {
+			break
+		}
+	}
+	return l.tooLong()
+}
+
+func (l *lineReader) tooLong() error {
+	return &LineError{Line: l.number, Code: proviso.Limit, Message: "the line is longer than 64 MiB"}
+}
