@@ -1,0 +1,59 @@
+package script_test
+
+import (
+	"testing"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/script"
+)
+
+// BenchmarkCallExpression is what one `javascript` assertion costs.
+func BenchmarkCallExpression(b *testing.B) {
+	context := proviso.ObjectOf("prompt", "Say hi to Ann", "vars", proviso.ObjectOf("name", "Ann", "n", 3.0, "topic", "greetings"),
+		"test", proviso.ObjectOf("vars", proviso.ObjectOf("name", "Ann", "n", 3.0), "assert", []any{proviso.ObjectOf("type", "javascript", "value", "output.length > 2")}))
+	for _, bench := range []struct{ name, text string }{
+		{"boolean", "return output.length > 2 && output.includes('ell')"},
+		{"object", "return {pass: output.length > 2, score: 0.5, reason: 'because'}"},
+		{"json", "return JSON.parse(context.vars.json || '{\"a\":[1,2,3]}').a.length === 3"},
+		{"promise", "return Promise.resolve(true)"},
+	} {
+		b.Run(bench.name, func(b *testing.B) {
+			e := script.New(script.Options{MaxVMs: 1})
+			defer e.Close()
+			f, err := e.Compile(b.Context(), proviso.Source{Language: "javascript", Text: bench.text, Form: proviso.Body, Params: []string{"output", "context"}})
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := f.Call(b.Context(), "hello there, Ann", context); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkNewVM is what the first call of an engine costs.
+func BenchmarkNewVM(b *testing.B) {
+	for b.Loop() {
+		e := script.New(script.Options{})
+		if _, err := e.Compile(b.Context(), proviso.Source{Language: "javascript", Text: "1"}); err != nil {
+			b.Fatal(err)
+		}
+		if err := e.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkLibraryCall is what crossing into a library and back costs.
+func BenchmarkLibraryCall(b *testing.B) {
+	l := newLibrary(b, script.LibraryOptions{})
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := l.Call(b.Context(), "echo", "text"); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

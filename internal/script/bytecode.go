@@ -1,0 +1,46 @@
+package script
+
+import (
+	"sync"
+
+	"modernc.org/quickjs"
+)
+
+// bytecode compiles scripts once for all VMs: reading bytecode takes a tenth of
+// the time that parsing does.
+func bytecode(sources ...string) ([][]byte, error) {
+	vm, err := quickjs.NewVM()
+	if err != nil {
+		return nil, err
+	}
+	codes := make([][]byte, len(sources))
+	for i, source := range sources {
+		if codes[i], err = vm.Compile(source, quickjs.EvalGlobal); err != nil {
+			break
+		}
+	}
+	_ = vm.Close() // it has no error to report: it frees memory
+	return codes, err
+}
+
+// prelude is the bytecode of the scripts that the VMs of an [Engine] start with.
+type prelude struct{ host, url, realm []byte }
+
+var loadPrelude = sync.OnceValues(func() (prelude, error) {
+	c, err := bytecode(hostSource, urlSource, realmSource)
+	if err != nil {
+		return prelude{}, err
+	}
+	return prelude{host: c[0], url: c[1], realm: c[2]}, nil
+})
+
+// loadBase is the bytecode of bridge.js and harden.js, which every VM starts with.
+var loadBase = sync.OnceValues(func() (base, error) {
+	c, err := bytecode(bridgeSource, hardenSource)
+	if err != nil {
+		return base{}, err
+	}
+	return base{bridge: c[0], harden: c[1]}, nil
+})
+
+type base struct{ bridge, harden []byte }

@@ -1,0 +1,150 @@
+package script
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"modernc.org/quickjs"
+)
+
+// loadTimeout bounds the evaluation of a library's own source. The source is
+// ours; the bound is there so that a mistake in it does not hang.
+const loadTimeout = 30 * time.Second
+
+// LibraryOptions describe a [Library].
+type LibraryOptions struct {
+	Name    string        // for messages, such as "nunjucks"
+	Source  func() string // JavaScript that defines global functions; asked for once
+	Timeout time.Duration // of one call; 0 means one second
+	Memory  int64         // bytes per VM; 0 means 64 MiB
+	MaxVMs  int           // VMs that may exist at once; 0 means GOMAXPROCS
+}
+
+// Library is JavaScript that ships with proviso and is given hostile input: the
+// code is trusted, its arguments are not. It is safe for concurrent use. It
+// does nothing until the first call, then keeps up to MaxVMs VMs in which the
+// source was evaluated. State that the source keeps in a VM lives on from call
+// to call, but input that gets hold of the language itself, as a template can,
+// finds its built-in objects frozen before the source was evaluated.
+type Library struct {
+	limits limits
+	pool   *pool
+}
+
+// NewLibrary returns a library. It does no work.
+func NewLibrary(o LibraryOptions) *Library {
+	l := &Library{limits: limits{
+		name:    cmp.Or(o.Name, "library"),
+		timeout: cmp.Or(o.Timeout, time.Second),
+		memory:  cmp.Or(o.Memory, 64<<20),
+	}}
+	compiled := sync.OnceValues(func() ([]byte, error) {
+		codes, err := bytecode(o.Source())
+		if err != nil {
+			return nil, proviso.Errorf(proviso.Internal, "loading %s: %w", l.limits.name, err)
+		}
+		return codes[0], nil
+	})
+	l.pool = newPool(cmp.Or(o.MaxVMs, defaultMachines()), l.limits, func() (*machine, error) {
+		code, err := compiled()
+		if err != nil {
+			return nil, err
+		}
+		return l.open(code)
+	})
+	return l
+}
+
+// Call calls a global function of the source with values of the root package
+// (int and []string are taken, too) and returns its result as one: what is no
+// data, such as a function, as *[proviso.Opaque]. An exception is a
+// *[proviso.ScriptError]; a call that takes too long is a *[proviso.Error] with
+// the code Timeout, one that needs too much memory or stack with the code
+// Limit. ctx interrupts the call, and the wait for a free VM.
+func (l *Library) Call(ctx context.Context, function string, args ...any) (any, error) {
+	v, reused, err := l.try(ctx, false, function, args)
+	if reused && isCode(err, proviso.Limit) {
+		// Earlier calls may have left little room: caches of the source grow.
+		v, _, err = l.try(ctx, true, function, args)
+	}
+	return v, err
+}
+
+// Close frees the VMs. Calls that are still running end normally; later ones
+// open VMs of their own.
+func (l *Library) Close() error {
+	l.pool.close()
+	return nil
+}
+
+func (l *Library) try(ctx context.Context, fresh bool, function string, args []any) (v any, reused bool, err error) {
+	m, err := l.pool.get(ctx, fresh)
+	if err != nil {
+		return nil, false, err
+	}
+	defer l.pool.put(m)
+	reused = m.used
+	var out any
+	var callErr error
+	if err := m.run(ctx, l.limits.timeout, func() { out, callErr = m.callGlobal(function, args) }); err != nil {
+		return nil, reused, err
+	}
+	if callErr != nil {
+		return nil, reused, l.fail(ctx, m, callErr)
+	}
+	v, err = decode(out)
+	return v, reused, err
+}
+
+// callGlobal calls a global function through the bridge.
+func (m *machine) callGlobal(function string, args []any) (any, error) {
+	in := make([]any, len(args)+1)
+	in[0] = function
+	for i, arg := range args {
+		v, err := m.encode(arg)
+		if err != nil {
+			return nil, err
+		}
+		in[i+1] = v
+	}
+	m.arm()
+	return m.call.Call(quickjs.UndefinedValue, in...)
+}
+
+// fail is [machine.fail], except that running out of stack is a limit here: it
+// is the input that nests, not the code that recurses without end.
+func (l *Library) fail(ctx context.Context, m *machine, err error) error {
+	err = m.fail(ctx, err)
+	var thrown *proviso.ScriptError
+	if m.spent && errors.As(err, &thrown) {
+		return proviso.Errorf(proviso.Limit, "%s: the input nests too deeply: %w", l.limits.name, err)
+	}
+	return err
+}
+
+// open makes a VM and evaluates the source in it.
+func (l *Library) open(code []byte) (*machine, error) {
+	return newMachine(l.limits, func(m *machine) (err error) {
+		if m.call, err = m.member(m.bridge, "call"); err != nil {
+			return err
+		}
+		m.arm()
+		if _, err = m.own(m.harden.CallValue(quickjs.UndefinedValue)); err != nil {
+			return err
+		}
+		v, err := m.vm.EvalBytecodeValue(code)
+		if err == nil {
+			v.Free()
+		}
+		return err
+	})
+}
+
+func isCode(err error, code string) bool {
+	var e *proviso.Error
+	return errors.As(err, &e) && e.Code == code
+}
