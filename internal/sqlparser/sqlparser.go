@@ -1,0 +1,192 @@
+// Package sqlparser tells whether a text is SQL of a dialect, and which tables
+// and columns it refers to. Start at [New].
+//
+// The grammars are those of node-sql-parser 5.4.0, run in JavaScript under limits
+// of time and memory. A grammar is loaded with the first statement of its dialect.
+package sqlparser
+
+import (
+	"compress/gzip"
+	"context"
+	"embed"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/script"
+)
+
+//go:embed grammars/*.js.gz
+var grammars embed.FS
+
+//go:embed engine.js
+var engineSource string
+
+const (
+	timeout = 5 * time.Second // for one statement
+	memory  = 128 << 20       // bytes per engine
+
+	// maxLength bounds a statement in bytes: the time to parse one may grow
+	// faster than its length.
+	maxLength = 1 << 20
+)
+
+// dialects are the names as people write them, sorted; case does not matter.
+var dialects = []string{
+	"Athena", "BigQuery", "DB2", "FlinkSQL", "Hive", "MariaDB", "MySQL", "Noql",
+	"PostgreSQL", "Redshift", "Snowflake", "Sqlite", "TransactSQL", "Trino",
+}
+
+// Dialects returns the names of the dialects, sorted.
+func Dialects() []string { return slices.Clone(dialects) }
+
+// Known reports whether there is a dialect of that name, in any case.
+func Known(dialect string) bool {
+	return slices.ContainsFunc(dialects, func(d string) bool { return strings.EqualFold(d, dialect) })
+}
+
+// Parser parses statements. It is safe for concurrent use; the zero value is
+// ready, and does no work before the first statement.
+type Parser struct {
+	mu        sync.Mutex
+	libraries map[string]*script.Library // by lower-case dialect
+	seen      verdicts
+}
+
+// New returns a parser; see [Parser.Close].
+func New() *Parser { return &Parser{} }
+
+// Close frees the engines that were started.
+func (p *Parser) Close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var errs []error
+	for _, l := range p.libraries {
+		errs = append(errs, l.Close())
+	}
+	clear(p.libraries)
+	return errors.Join(errs...)
+}
+
+// Allowed lists what a statement may refer to: each entry is a regular
+// expression (of JavaScript, without regard to case) for a whole authority. An
+// authority of a table is "action::database::table", one of a column
+// "action::table::column", with "null" for a name that is not given and "(.*)"
+// for all columns. A nil list allows everything.
+type Allowed struct {
+	Tables, Columns []string
+}
+
+// Excess is what a statement refers to if any of it is not allowed: all its
+// tables, or all its columns. Both are nil if everything is allowed.
+type Excess struct {
+	Tables, Columns []string
+}
+
+// Parse returns nil if sql is one or more statements of the dialect; see
+// [Parser.Check] for errors.
+func (p *Parser) Parse(ctx context.Context, sql, dialect string) error {
+	_, err := p.Check(ctx, sql, dialect, Allowed{})
+	return err
+}
+
+// Check parses sql and compares what it refers to with what is allowed. A
+// statement that is not SQL of the dialect, or a dialect that nobody knows, gives
+// a *[proviso.ScriptError] with the parser's message; one that takes too long or
+// is too large a *[proviso.Error] with the code Timeout or Limit.
+func (p *Parser) Check(ctx context.Context, sql, dialect string, allowed Allowed) (Excess, error) {
+	if !Known(dialect) {
+		return Excess{}, &proviso.ScriptError{Name: "Error", Message: dialect + " is not supported currently"}
+	}
+	if len(sql) > maxLength {
+		return Excess{}, proviso.Errorf(proviso.Limit, "the SQL statement is longer than %d bytes", maxLength)
+	}
+	k := key{strings.ToLower(dialect), sql}
+	plain := allowed.Tables == nil && allowed.Columns == nil
+	if plain {
+		if refusal, ok := p.seen.get(k); ok {
+			return Excess{}, asError(refusal)
+		}
+	}
+	v, err := p.library(k.dialect).Call(ctx, "checkStatement", sql, list(allowed.Tables), list(allowed.Columns))
+	if err != nil {
+		var known *proviso.Error
+		if !errors.As(err, &known) {
+			err = proviso.Errorf(proviso.Undecided, "parsing SQL: %w", err)
+		}
+		return Excess{}, err
+	}
+	o, _ := v.(*proviso.Object)
+	refusal, refused := o.At("message").(string)
+	if plain || refused {
+		p.seen.add(k, refusal)
+	}
+	return Excess{Tables: texts(o.At("tables")), Columns: texts(o.At("columns"))}, asError(refusal)
+}
+
+// asError makes an error of the parser's message, which is "" if there is none.
+func asError(refusal string) error {
+	if refusal == "" {
+		return nil
+	}
+	return &proviso.ScriptError{Name: "SyntaxError", Message: refusal, Syntax: true}
+}
+
+func list(entries []string) any {
+	if entries == nil {
+		return nil
+	}
+	return entries
+}
+
+func texts(v any) []string {
+	var list []string
+	members, _ := v.([]any)
+	for _, e := range members {
+		list = append(list, proviso.ToString(e))
+	}
+	return list
+}
+
+// library returns the engine of a dialect.
+func (p *Parser) library(dialect string) *script.Library {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	l, ok := p.libraries[dialect]
+	if !ok {
+		l = script.NewLibrary(script.LibraryOptions{
+			Name:    "sql",
+			Source:  func() string { return grammar(dialect) + engineSource },
+			Timeout: timeout,
+			Memory:  memory,
+		})
+		if p.libraries == nil {
+			p.libraries = map[string]*script.Library{}
+		}
+		p.libraries[dialect] = l
+	}
+	return l
+}
+
+// grammar returns the JavaScript of a dialect's parser. The files are part of
+// the program, so that they can be read; what could not would be no JavaScript.
+func grammar(dialect string) string {
+	f, err := grammars.Open("grammars/" + dialect + ".js.gz")
+	if err != nil {
+		return err.Error()
+	}
+	defer func() { _ = f.Close() }()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return err.Error()
+	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}

@@ -1,0 +1,260 @@
+package template
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// A part of a plain template is text, or a variable with members to follow.
+type part struct {
+	text    string
+	root    string // "" for text
+	members []member
+}
+
+// member is one step into a value: .key, ["key"] or [index].
+type member struct {
+	key   string
+	index int // -1 for a key that is no number
+}
+
+// parsePlain splits a template that has nothing but text and {{ name }},
+// {{ a.b }}, {{ a[0] }} or {{ a["k"] }}, at any depth. It reports false for all
+// others, mistakes included: nunjucks judges those.
+func parsePlain(text string) ([]part, bool) {
+	if strings.Contains(text, "#}") {
+		return nil, false
+	}
+	parts := make([]part, 0, 2*strings.Count(text, "{{")+1)
+	for text != "" {
+		start := tagStart(text)
+		if start < 0 {
+			return append(parts, part{text: text}), true
+		}
+		if text[start+1] != '{' {
+			return nil, false
+		}
+		if start > 0 {
+			parts = append(parts, part{text: text[:start]})
+		}
+		p, rest, ok := parseVariable(text[start+2:])
+		if !ok {
+			return nil, false
+		}
+		parts = append(parts, p)
+		text = rest
+	}
+	return parts, true
+}
+
+// tagStart returns the offset of the first {{, {% or {#, or -1.
+func tagStart(text string) int {
+	for at := 0; ; at++ {
+		i := strings.IndexByte(text[at:], '{')
+		if i < 0 || at+i+1 >= len(text) {
+			return -1
+		}
+		at += i
+		switch text[at+1] {
+		case '{', '%', '#':
+			return at
+		}
+	}
+}
+
+// parseVariable reads from behind {{ to behind }}.
+func parseVariable(s string) (p part, rest string, ok bool) {
+	s = strings.TrimLeft(s, " \t\r\n")
+	p.root, s = identifier(s)
+	if p.root == "" || isReserved(p.root) || isGlobal(p.root) || isInherited(p.root) {
+		return p, "", false
+	}
+	for {
+		var m member
+		switch {
+		case strings.HasPrefix(s, "."):
+			m.key, s = identifier(s[1:])
+			m.index = -1
+			ok = m.key != "" && !isReserved(m.key)
+		case strings.HasPrefix(s, "["):
+			m, s, ok = parseIndex(s[1:])
+		default:
+			s, ok = strings.CutPrefix(strings.TrimLeft(s, " \t\r\n"), "}}")
+			return p, s, ok
+		}
+		if !ok || isInherited(m.key) {
+			return p, "", false
+		}
+		p.members = append(p.members, m)
+	}
+}
+
+// parseIndex reads from behind [ to behind ].
+func parseIndex(s string) (m member, rest string, ok bool) {
+	if s == "" {
+		return m, "", false
+	}
+	if q := s[0]; q == '"' || q == '\'' {
+		end := strings.IndexByte(s[1:], q)
+		if end < 0 || strings.IndexByte(s[1:1+end], '\\') >= 0 {
+			return m, "", false
+		}
+		rest, ok = strings.CutPrefix(s[end+2:], "]")
+		return member{key: s[1 : 1+end], index: -1}, rest, ok
+	}
+	end := strings.IndexByte(s, ']')
+	if end < 1 || end > 9 || (s[0] == '0' && end > 1) {
+		return m, "", false
+	}
+	for _, c := range []byte(s[:end]) {
+		if c < '0' || c > '9' {
+			return m, "", false
+		}
+	}
+	n, err := strconv.Atoi(s[:end])
+	return member{key: s[:end], index: n}, s[end+1:], err == nil
+}
+
+// identifier cuts the ASCII identifier at the beginning of s.
+func identifier(s string) (name, rest string) {
+	i := 0
+	for i < len(s) && (s[i] == '_' || s[i]|0x20 >= 'a' && s[i]|0x20 <= 'z' || i > 0 && s[i] >= '0' && s[i] <= '9') {
+		i++
+	}
+	return s[:i], s[i:]
+}
+
+// isReserved reports whether nunjucks may read name as something else than a
+// variable.
+func isReserved(name string) bool {
+	switch name {
+	case "true", "false", "none", "null", "not", "and", "or", "in", "is", "if", "else":
+		return true
+	}
+	return false
+}
+
+// isGlobal reports whether nunjucks has a function of that name.
+func isGlobal(name string) bool {
+	return name == "range" || name == "cycler" || name == "joiner"
+}
+
+// isInherited reports whether every JavaScript object has a member of that name.
+func isInherited(name string) bool {
+	switch name {
+	case "constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable",
+		"toLocaleString", "toString", "valueOf":
+		return true
+	}
+	return strings.HasPrefix(name, "__")
+}
+
+// rootsOf returns the names of the variables, each once, without env.
+func rootsOf(parts []part) []string {
+	var names []string
+	for i := range parts {
+		if root := parts[i].root; root != "" && root != "env" && !slices.Contains(names, root) {
+			names = append(names, root)
+		}
+	}
+	return names
+}
+
+// plain renders the template in Go. It reports false where only JavaScript knows
+// the answer, such as for the members of a text.
+func (t *Template) plain(vars *proviso.Object) (string, bool) {
+	if len(t.parts) == 1 {
+		return t.value(&t.parts[0], vars)
+	}
+	var room [16]string
+	texts, size := room[:0], 0
+	for i := range t.parts {
+		text, ok := t.value(&t.parts[i], vars)
+		if !ok {
+			return "", false
+		}
+		texts = append(texts, text)
+		size += len(text)
+	}
+	var b strings.Builder
+	b.Grow(size)
+	for _, text := range texts {
+		b.WriteString(text)
+	}
+	return b.String(), true
+}
+
+// value returns the text of one part.
+func (t *Template) value(p *part, vars *proviso.Object) (string, bool) {
+	if p.root == "" {
+		return p.text, true
+	}
+	v, found := vars.Get(p.root)
+	if !found {
+		if p.root != "env" {
+			return "", true
+		}
+		v = t.engine.env()
+	}
+	for i := range p.members {
+		var ok bool
+		if v, ok = follow(v, &p.members[i]); !ok {
+			return "", false
+		}
+	}
+	switch v := v.(type) {
+	case string:
+		return v, true
+	case nil, proviso.Undefined:
+		return "", true
+	}
+	if !printable(v, 0) {
+		return "", false
+	}
+	return proviso.ToString(v), true
+}
+
+// follow returns a member of v; it reports false for members that values of
+// that kind may have without showing them.
+func follow(v any, m *member) (any, bool) {
+	switch v := v.(type) {
+	case nil, proviso.Undefined:
+		return proviso.Undefined{}, true
+	case *proviso.Object:
+		if w, ok := v.Get(m.key); ok {
+			return w, true
+		}
+		return proviso.Undefined{}, true
+	case []any:
+		if m.index < 0 {
+			return nil, false
+		}
+		if m.index < len(v) {
+			return v[m.index], true
+		}
+		return proviso.Undefined{}, true
+	}
+	return nil, false
+}
+
+// printable reports whether [proviso.ToString] prints v as JavaScript does: an
+// object must not replace the methods that JavaScript calls for that.
+func printable(v any, depth int) bool {
+	switch v := v.(type) {
+	case *proviso.Object:
+		return !v.Has("toString") && !v.Has("valueOf")
+	case []any:
+		if depth > 100 {
+			return false
+		}
+		for _, e := range v {
+			if !printable(e, depth+1) {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,273 @@
+// Package template renders nunjucks templates. Start at [New].
+//
+// Templates that only print variables, which is most of what people write, are
+// rendered in Go ([plain.go]); all others by nunjucks itself, in JavaScript under
+// limits of time and memory. Both give the same text. No engine is started
+// before the first template that needs it.
+package template
+
+import (
+	"context"
+	_ "embed" // for the JavaScript
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/script"
+)
+
+//go:embed nunjucks.js
+var nunjucksSource string
+
+//go:embed engine.js
+var engineSource string
+
+const (
+	// cachedTemplates is how many compiled templates an engine keeps.
+	cachedTemplates = 1024
+	// cachedLength is the size in bytes up to which a template is kept.
+	cachedLength = 64 << 10
+)
+
+// Options say what templates may use. The zero value works.
+type Options struct {
+	// Filters are the suite's own filters: name to CommonJS source text that
+	// exports a function.
+	Filters map[string]string
+	// Env returns the global object env; it is asked for once, when a template
+	// first needs it. Nil means an empty object.
+	Env func() *proviso.Object
+	// Timeout bounds one rendering; 0 means one second.
+	Timeout time.Duration
+	// Memory bounds one JavaScript engine, in bytes; 0 means 64 MiB.
+	Memory int64
+}
+
+// Engine compiles and renders templates. It is safe for concurrent use.
+type Engine struct {
+	library *script.Library
+	filters map[string]string
+	env     func() *proviso.Object
+	cache   *cache
+}
+
+// New returns an engine. It does no work; see [Engine.Close].
+func New(o Options) *Engine {
+	env := o.Env
+	if env == nil {
+		env = func() *proviso.Object { return nil }
+	}
+	e := &Engine{filters: o.Filters, env: sync.OnceValue(env), cache: newCache(cachedTemplates)}
+	e.library = script.NewLibrary(script.LibraryOptions{
+		Name:    "template",
+		Source:  e.source,
+		Timeout: o.Timeout,
+		Memory:  o.Memory,
+	})
+	return e
+}
+
+// Close frees the JavaScript engines, if any were started.
+func (e *Engine) Close() error { return e.library.Close() }
+
+// source is what a JavaScript engine starts with.
+func (e *Engine) source() string {
+	var b strings.Builder
+	b.WriteString(nunjucksSource)
+	b.WriteString(engineSource)
+	env := e.env()
+	if env == nil {
+		env = &proviso.Object{}
+	}
+	b.WriteString("setEnv(JSON.parse(" + proviso.Stringify(proviso.Stringify(env)) + "));\n")
+	names := make([]string, 0, len(e.filters))
+	for name := range e.filters {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		b.WriteString("addFilter(" + proviso.Stringify(name) + ", " + proviso.Stringify(e.filters[name]) + ");\n")
+	}
+	return b.String()
+}
+
+// Has reports whether text has anything that a template engine would look at.
+// The end of a comment counts: on its own it is a mistake.
+func Has(text string) bool {
+	for i := strings.IndexByte(text, '{'); i >= 0 && i+1 < len(text); {
+		switch text[i+1] {
+		case '{', '%', '#':
+			return true
+		}
+		next := strings.IndexByte(text[i+1:], '{')
+		if next < 0 {
+			break
+		}
+		i += 1 + next
+	}
+	return strings.Contains(text, "#}")
+}
+
+// Render compiles text, or finds it among the templates compiled before, and
+// renders it. The result is never rendered again.
+func (e *Engine) Render(ctx context.Context, text string, vars *proviso.Object) (string, error) {
+	if !Has(text) {
+		return text, nil
+	}
+	t, err := e.compile(ctx, text)
+	if err != nil {
+		return "", err
+	}
+	return t.Render(ctx, vars)
+}
+
+// Check reports a mistake in the syntax of text; see [Engine.Compile].
+func (e *Engine) Check(text string) error {
+	_, err := e.Compile(text)
+	return err
+}
+
+// Compile checks the syntax of text. The error is a *[proviso.Error] with the
+// code Invalid and nunjucks' message, which names the line and column within
+// text if they are known, or has the code of the limit that was exceeded.
+func (e *Engine) Compile(text string) (*Template, error) {
+	return e.compile(context.Background(), text)
+}
+
+func (e *Engine) compile(ctx context.Context, text string) (*Template, error) {
+	if t := e.cache.get(text); t != nil {
+		return t, nil
+	}
+	t := &Template{engine: e, text: text}
+	if parts, ok := parsePlain(text); ok {
+		t.parts, t.variables = parts, rootsOf(parts)
+		t.words = append([]string{"env"}, t.variables...)
+	} else if err := t.inspect(ctx); err != nil {
+		return nil, err
+	}
+	if len(text) <= cachedLength {
+		e.cache.add(text, t)
+	}
+	return t, nil
+}
+
+// Template is a compiled template. It is safe for concurrent use.
+type Template struct {
+	engine    *Engine
+	text      string
+	parts     []part   // nil if nunjucks has to render it
+	words     []string // what may be names of variables
+	all       bool     // whether nunjucks has to be given all variables
+	variables []string
+}
+
+// Variables returns the names of the variables that the template cannot do
+// without, for warnings: it leaves out names that the template sets itself and
+// those it asks about with if, or, default or `is defined`.
+func (t *Template) Variables() []string { return t.variables }
+
+// Render renders the template. The error is a *[proviso.Error]: with the code
+// Timeout or Limit if it took too much, Undecided if it failed in another way,
+// such as by calling what is no function.
+func (t *Template) Render(ctx context.Context, vars *proviso.Object) (string, error) {
+	if t.parts != nil {
+		if text, ok := t.plain(vars); ok {
+			return text, nil
+		}
+	}
+	v, err := t.engine.library.Call(ctx, "renderTemplate", t.text, t.subset(vars))
+	if err != nil {
+		return "", wrap(err)
+	}
+	if text, ok := v.(string); ok {
+		return text, nil
+	}
+	return "", mistake(proviso.Undecided, v)
+}
+
+// inspect compiles the template in JavaScript.
+func (t *Template) inspect(ctx context.Context) error {
+	v, err := t.engine.library.Call(ctx, "compileTemplate", t.text)
+	if err != nil {
+		return wrap(err)
+	}
+	o, _ := v.(*proviso.Object)
+	list, ok := o.At("variables").([]any)
+	if !ok {
+		return mistake(proviso.Invalid, v)
+	}
+	for _, name := range list {
+		t.variables = append(t.variables, proviso.ToString(name))
+	}
+	t.words = words(t.text)
+	t.all = len(t.engine.filters) > 0 || slices.Contains(t.words, "constructor")
+	return nil
+}
+
+// subset returns the variables that the template can name. Filters of the suite
+// and functions made in the template could look at all of them.
+func (t *Template) subset(vars *proviso.Object) *proviso.Object {
+	if t.all || vars.Len() == 0 {
+		return vars.Clone()
+	}
+	o := proviso.NewObject(len(t.words))
+	for _, name := range t.words {
+		if v, ok := vars.Get(name); ok {
+			o.Set(name, v)
+		}
+	}
+	return o
+}
+
+// words returns everything in text that nunjucks could read as a name: what
+// stands between delimiters, with quotes taken for delimiters and not.
+func words(text string) []string {
+	const delimiters = "()[]{}%*-+~/#,:|.<>=! \n\t\r\u00a0"
+	seen := map[string]bool{}
+	for _, set := range []string{delimiters, delimiters + `"'`} {
+		for _, word := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(set, r) }) {
+			seen[word] = true
+		}
+	}
+	list := make([]string, 0, len(seen))
+	for word := range seen {
+		list = append(list, word)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// mistake makes an error of what engine.js returns instead of a result.
+func mistake(code string, v any) error {
+	o, _ := v.(*proviso.Object)
+	message, ok := o.At("message").(string)
+	if !ok {
+		return proviso.Errorf(proviso.Internal, "the template engine returned %s", proviso.Stringify(v))
+	}
+	line, _ := o.At("line").(float64)
+	column, _ := o.At("column").(float64)
+	e := proviso.Errorf(code, "template: %s", message)
+	switch {
+	case line > 0 && column > 0:
+		e = proviso.Errorf(code, "template, line %d, column %d: %s", int(line), int(column), message)
+	case line > 0:
+		e = proviso.Errorf(code, "template, line %d: %s", int(line), message)
+	}
+	valid, _ := o.At("valid").([]any)
+	for _, name := range valid {
+		e.Valid = append(e.Valid, proviso.ToString(name))
+	}
+	return e
+}
+
+// wrap gives errors of the JavaScript engine itself a code.
+func wrap(err error) error {
+	var known *proviso.Error
+	if errors.As(err, &known) {
+		return err
+	}
+	return proviso.Errorf(proviso.Undecided, "template: %w", err)
+}
