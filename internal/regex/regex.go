@@ -1,0 +1,275 @@
+// Package regex decides ECMAScript regular expressions: what new RegExp(pattern,
+// flags) accepts is accepted, and what it matches is matched. Start at [New] and
+// [Engine.Compile].
+//
+// A pattern is parsed by ECMAScript's grammar. What Go's linear-time engine can
+// decide with the same result is translated and runs there; lookaround,
+// backreferences and everything doubtful run in QuickJS, under limits.
+package regex
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// Defaults and bounds.
+const (
+	defaultTimeout  = time.Second
+	defaultPatterns = 512
+	maxCached       = 64 << 10 // bytes of a pattern that is kept
+
+	// directWork is up to which product of text and program Go's engine runs
+	// without a look at the clock: a fraction of a second at worst.
+	directWork = 1 << 27
+	// perByte is what the timeout grows by for each byte of text where time is
+	// known to be linear.
+	perByte = 200 * time.Nanosecond
+)
+
+// Options are the limits of an [Engine].
+type Options struct {
+	// Timeout is how long one match of a pattern that backtracks may take; 0 is
+	// one second.
+	Timeout time.Duration
+	// Patterns is how many compiled patterns are kept; 0 is 512.
+	Patterns int
+}
+
+// Engine compiles patterns and keeps the latest. It is safe for concurrent use.
+type Engine struct {
+	timeout time.Duration
+	cache   *cache
+	js      *backtracker
+}
+
+// New returns an engine. The JavaScript engine behind it is started when the
+// first pattern needs it.
+func New(o Options) *Engine {
+	if o.Timeout <= 0 {
+		o.Timeout = defaultTimeout
+	}
+	if o.Patterns <= 0 {
+		o.Patterns = defaultPatterns
+	}
+	return &Engine{timeout: o.Timeout, cache: newCache(o.Patterns), js: newBacktracker(o.Timeout)}
+}
+
+// Regexp is a compiled pattern. It is safe for concurrent use.
+type Regexp struct {
+	engine  *Engine
+	pattern string
+	flags   string
+	unicode bool
+	re      *regexp.Regexp // nil if QuickJS decides
+	program program
+}
+
+// String returns the pattern as it was given.
+func (r *Regexp) String() string { return r.pattern }
+
+// Compile parses a pattern. The flags are those of JavaScript that change what
+// matches: i, m, s and u. What is no pattern is a *[proviso.Error] with the code
+// Invalid, whose message is that of JavaScript. Compiled patterns are shared.
+func (e *Engine) Compile(pattern, flagText string) (*Regexp, error) {
+	key := cacheKey{pattern, flagText}
+	if r := e.cache.get(key); r != nil {
+		return r, nil
+	}
+	r, err := e.compile(pattern, flagText)
+	if err != nil {
+		return nil, err
+	}
+	if len(pattern) <= maxCached {
+		e.cache.put(key, r)
+	}
+	return r, nil
+}
+
+func (e *Engine) compile(pattern, flagText string) (*Regexp, error) {
+	f, ok := parseFlags(flagText)
+	if !ok {
+		return nil, proviso.Errorf(proviso.Invalid, "Invalid flags supplied to RegExp constructor '%s'", flagText)
+	}
+	r := &Regexp{engine: e, pattern: pattern, flags: flagText, unicode: f.unicode}
+	p := newParser(pattern, f)
+	n, err := p.parse()
+	if err != nil {
+		return nil, invalid(pattern, flagText, err.Error())
+	}
+	if p.unsure {
+		return r, e.js.check(context.Background(), r)
+	}
+	if !p.foreign {
+		r.translate(n, f)
+	}
+	return r, nil
+}
+
+func invalid(pattern, flagText, reason string) error {
+	return proviso.Errorf(proviso.Invalid, "Invalid regular expression: /%s/%s: %s", pattern, flagText, reason)
+}
+
+// translate sets up Go's engine where it decides the same.
+func (r *Regexp) translate(n *node, f flags) {
+	p, ok := translate(n, f)
+	if !ok {
+		return
+	}
+	if re, err := regexp.Compile(p.text); err == nil {
+		r.re, r.program = re, p
+	}
+}
+
+// Match reports whether the pattern matches somewhere in s. An error means that
+// it is not known: the time was over, or ctx was done.
+func (r *Regexp) Match(ctx context.Context, s string) (bool, error) {
+	switch {
+	case r.program.isText:
+		return strings.Contains(s, r.program.literal), nil
+	case r.direct(s):
+		return r.re.MatchString(s), nil
+	case !r.linear(s):
+		return r.engine.js.test(ctx, r, s)
+	}
+	in := r.reader(ctx, s)
+	ok := r.re.MatchReader(in)
+	return ok && in.err == nil, r.stopped(in.err)
+}
+
+// FindIndex returns the byte offsets of the first match in s. A match that begins
+// or ends between the halves of a surrogate pair is widened to the character.
+func (r *Regexp) FindIndex(ctx context.Context, s string) (start, end int, ok bool, err error) {
+	var at []int
+	switch {
+	case r.program.isText:
+		if start = strings.Index(s, r.program.literal); start < 0 {
+			return 0, 0, false, nil
+		}
+		return start, start + len(r.program.literal), true, nil
+	case r.program.extents && r.direct(s):
+		at = r.re.FindStringIndex(s)
+	case r.program.extents && r.linear(s):
+		in := r.reader(ctx, s)
+		at = r.re.FindReaderIndex(in)
+		if in.err != nil {
+			return 0, 0, false, r.stopped(in.err)
+		}
+	default:
+		all, err := r.engine.js.find(ctx, r, s, 1)
+		if err != nil || len(all) == 0 {
+			return 0, 0, false, err
+		}
+		return all[0][0], all[0][1], true, nil
+	}
+	if at == nil {
+		return 0, 0, false, nil
+	}
+	return floor(s, at[0]), ceil(s, at[1]), true, nil
+}
+
+// FindAllIndex returns the byte offsets of the matches in s as matchAll finds
+// them, at most limit of them if limit is not negative.
+func (r *Regexp) FindAllIndex(ctx context.Context, s string, limit int) ([][2]int, error) {
+	if limit == 0 {
+		return nil, nil
+	}
+	if !r.program.extents || r.program.nullable || !r.direct(s) {
+		return r.engine.js.find(ctx, r, s, limit)
+	}
+	if n := max(1, len(s)); r.program.size*n <= directWork/n {
+		return pairs(r.re.FindAllStringIndex(s, limit)), nil
+	}
+	if !r.program.free {
+		return r.engine.js.find(ctx, r, s, limit)
+	}
+	return r.findEach(ctx, s, limit)
+}
+
+// findEach looks for one match at a time, so that the clock is looked at between
+// them: all of them can take time that grows with the square of the text.
+func (r *Regexp) findEach(ctx context.Context, s string, limit int) ([][2]int, error) {
+	stop := r.clock(ctx, s)
+	var all [][2]int
+	for from := 0; limit < 0 || len(all) < limit; {
+		at := r.re.FindStringIndex(s[from:])
+		if at == nil {
+			break
+		}
+		all = append(all, [2]int{from + at[0], from + at[1]})
+		from += at[1]
+		if err := stop(); err != nil {
+			return nil, r.stopped(err)
+		}
+	}
+	return all, nil
+}
+
+func pairs(at [][]int) [][2]int {
+	all := make([][2]int, len(at))
+	for i, p := range at {
+		all[i] = [2]int{p[0], p[1]}
+	}
+	return all
+}
+
+// direct reports whether Go's engine may read s as it is, without a clock.
+func (r *Regexp) direct(s string) bool {
+	if r.re == nil || len(s) > directWork/r.program.size {
+		return false
+	}
+	switch {
+	case r.program.plain:
+		return true
+	case r.unicode:
+		return !hasLone(s)
+	}
+	return !hasPairs(s)
+}
+
+// linear reports whether Go's engine can decide s at all.
+func (r *Regexp) linear(s string) bool {
+	return r.re != nil && !(r.unicode && hasLone(s))
+}
+
+func (r *Regexp) reader(ctx context.Context, s string) *unitReader {
+	return &unitReader{s: s, pairs: !r.unicode, stop: r.clock(ctx, s)}
+}
+
+// clock returns a function that says why a match on s must stop, or nil.
+func (r *Regexp) clock(ctx context.Context, s string) func() error {
+	deadline := time.Now().Add(r.engine.timeout + time.Duration(len(s))*perByte)
+	return func() error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if time.Now().After(deadline) {
+			return errSlow
+		}
+		return nil
+	}
+}
+
+// errSlow says that the time of a match was over.
+var errSlow = errors.New("the time is over")
+
+// stopped words the error of a match that was cut short, if it was.
+func (r *Regexp) stopped(err error) error {
+	if errors.Is(err, errSlow) {
+		return proviso.Errorf(proviso.Timeout, "the regular expression %s took longer than %v", quoted(r.pattern), r.engine.timeout)
+	}
+	return err
+}
+
+// quoted shortens a pattern for messages.
+func quoted(pattern string) string {
+	const most = 80
+	if len(pattern) > most {
+		pattern = pattern[:floor(pattern, most)] + "…"
+	}
+	return "/" + pattern + "/"
+}

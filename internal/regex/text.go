@@ -1,0 +1,137 @@
+package regex
+
+import (
+	"io"
+	"unicode/utf8"
+)
+
+// surrogateAt decodes the three-byte form of a lone surrogate, as strings of
+// package proviso hold it.
+func surrogateAt(s string, i int) (rune, bool) {
+	if i+3 > len(s) || s[i] != 0xed || s[i+1] < 0xa0 || s[i+1] > 0xbf || s[i+2]&0xc0 != 0x80 {
+		return 0, false
+	}
+	return 0xd000 | rune(s[i+1]&0x3f)<<6 | rune(s[i+2]&0x3f), true
+}
+
+// hasPairs reports whether s may hold astral characters or lone surrogates.
+func hasPairs(s string) bool { return search(s, true) }
+
+// hasLone reports whether s holds a lone surrogate.
+func hasLone(s string) bool { return search(s, false) }
+
+func search(s string, astral bool) bool {
+	i := 0
+	for i < len(s) {
+		for len(s)-i >= 8 { // eight ASCII characters at a time
+			const high = 0x8080808080808080
+			w := uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
+				uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
+			if w&high != 0 {
+				break
+			}
+			i += 8
+		}
+		for end := min(i+8, len(s)); i < end; i++ {
+			c := s[i]
+			if c < 0xed {
+				continue
+			}
+			if c >= 0xf0 && astral || c == 0xed && i+1 < len(s) && s[i+1] >= 0xa0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// unitReader gives Go's engine a text, one element at a time, and stops when its
+// time is over. In a shadow text (see translate.go) an astral character is two
+// elements, of one and of three bytes.
+type unitReader struct {
+	s     string
+	i     int
+	low   rune         // second half of a pair that comes next, 0 if none
+	pairs bool         // shadow text
+	stop  func() error // says why there is no time left
+	ticks int
+	err   error // why the text was cut short
+}
+
+// checkEvery is how many elements are read between two looks at the clock.
+const checkEvery = 4096
+
+// ReadRune returns the next element and its length in bytes.
+func (r *unitReader) ReadRune() (rune, int, error) {
+	if r.ticks++; r.ticks%checkEvery == 0 && r.err == nil {
+		r.err = r.stop()
+	}
+	if r.err != nil {
+		return 0, 0, io.EOF
+	}
+	if r.low != 0 {
+		low := r.low
+		r.low = 0
+		return low, 3, nil
+	}
+	if r.i >= len(r.s) {
+		return 0, 0, io.EOF
+	}
+	if c := r.s[r.i]; c < utf8.RuneSelf {
+		r.i++
+		return rune(c), 1, nil
+	}
+	if u, ok := surrogateAt(r.s, r.i); ok {
+		r.i += 3
+		return u + shadow, 3, nil
+	}
+	c, n := utf8.DecodeRuneInString(r.s[r.i:])
+	r.i += n
+	if c > maxUnit && r.pairs {
+		c -= 0x10000
+		r.low = shadow + 0xdc00 + c&0x3ff
+		return shadow + surrogateMin + c>>10, 1, nil
+	}
+	return c, n, nil
+}
+
+// floor returns the beginning of the character that i lies in.
+func floor(s string, i int) int {
+	for i > 0 && i < len(s) && !utf8.RuneStart(s[i]) {
+		i--
+	}
+	return i
+}
+
+// ceil returns the end of the character that i lies in.
+func ceil(s string, i int) int {
+	for i < len(s) && !utf8.RuneStart(s[i]) {
+		i++
+	}
+	return i
+}
+
+// offsets turns ascending positions in UTF-16 code units into byte offsets, in
+// place. A position between the halves of a pair becomes the beginning of the
+// character at even indexes and its end at odd ones.
+func offsets(s string, at []int) {
+	i, units := 0, 0
+	for k, want := range at {
+		for units < want && i < len(s) {
+			_, n := utf8.DecodeRuneInString(s[i:])
+			if _, ok := surrogateAt(s, i); ok {
+				n = 3
+			}
+			width := 1
+			if n == 4 {
+				width = 2
+			}
+			if units+width > want && k%2 == 0 {
+				break
+			}
+			i += n
+			units += width
+		}
+		at[k] = i
+	}
+}
