@@ -1,0 +1,197 @@
+package htmltext
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// Contains reports whether there are enough hints in text that it contains HTML:
+// at least two of these points. A start tag and an end tag give 2, one of them
+// gives 1; an empty-element tag, a character reference, a comment and an attribute
+// give 1 each; a document type and one of the commonest tags give 2 each.
+func Contains(text string) bool {
+	if tooLong(text) {
+		return false
+	}
+	h := hints{s: text}
+	points := h.tags()
+	if points < 2 && h.hasReference() {
+		points++
+	}
+	if points < 2 && h.hasAttribute() {
+		points++
+	}
+	return points >= 2
+}
+
+// hints looks for parts of HTML in a text, each in one pass.
+type hints struct {
+	s string
+	// gt is the offset of a >; it is moved ahead of where tags are looked for.
+	gt int
+
+	open, closed, empty, comment, doctype, common bool
+}
+
+// tags returns the points for what begins with <.
+func (h *hints) tags() int {
+	h.gt = -1
+	for i := 0; ; i++ {
+		n := strings.IndexByte(h.s[i:], '<')
+		if n < 0 {
+			break
+		}
+		i += n
+		h.at(i)
+		if points := h.points(); points >= 2 {
+			return points
+		}
+	}
+	return h.points()
+}
+
+func (h *hints) points() int {
+	points := 0
+	for _, hint := range []struct {
+		found  bool
+		points int
+	}{{h.open, 1}, {h.closed, 1}, {h.empty, 1}, {h.comment, 1}, {h.doctype, 2}, {h.common, 2}} {
+		if hint.found {
+			points += hint.points
+		}
+	}
+	return points
+}
+
+// at looks at what begins at i with <.
+func (h *hints) at(i int) {
+	rest := h.s[i+1:]
+	switch {
+	case strings.HasPrefix(rest, "!--"):
+		rest = rest[len("!--"):]
+		end := strings.Index(rest, "--")
+		h.comment = h.comment || end >= 0 && strings.HasPrefix(rest[end:], "-->")
+	case strings.HasPrefix(rest, "!"):
+		h.doctype = h.doctype || isDoctype(rest)
+	case strings.HasPrefix(rest, "/"):
+		name := tagName(rest[1:])
+		after := strings.TrimLeftFunc(rest[1+name:], proviso.IsSpace)
+		h.closed = h.closed || name > 0 && strings.HasPrefix(after, ">")
+	default:
+		h.common = h.common || commonTags()[strings.ToLower(rest[:word(rest)])]
+		if name := tagName(rest); name > 0 {
+			h.startTag(i + 1 + name)
+		}
+	}
+}
+
+// startTag looks at what follows the name of a tag.
+func (h *hints) startTag(i int) {
+	r, _ := utf8.DecodeRuneInString(h.s[i:])
+	switch {
+	case r == '>':
+		h.open = true
+	case strings.HasPrefix(h.s[i:], "/>"):
+		h.empty = true
+	case proviso.IsSpace(r):
+		if h.gt < i {
+			n := strings.IndexByte(h.s[i:], '>')
+			if n < 0 {
+				n = len(h.s) - i
+			}
+			h.gt = i + n
+		}
+		if h.gt < len(h.s) {
+			h.open = true
+			h.empty = h.empty || h.s[h.gt-1] == '/'
+		}
+	}
+}
+
+func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+
+func digit(c byte) bool { return c >= '0' && c <= '9' }
+
+// tagName returns the length of the tag name at the beginning of s, 0 if none.
+func tagName(s string) int {
+	i := 0
+	for i < len(s) && (letter(s[i]) || i > 0 && (digit(s[i]) || s[i] == '-')) {
+		i++
+	}
+	return i
+}
+
+// word returns the length of the word at the beginning of s.
+func word(s string) int {
+	i := 0
+	for i < len(s) && (letter(s[i]) || digit(s[i]) || s[i] == '_') {
+		i++
+	}
+	return i
+}
+
+// isDoctype reports whether s, which begins behind a <, is !DOCTYPE html.
+func isDoctype(s string) bool {
+	const start, name = "!doctype", "html"
+	if len(s) < len(start) || !strings.EqualFold(s[:len(start)], start) {
+		return false
+	}
+	rest := strings.TrimLeftFunc(s[len(start):], proviso.IsSpace)
+	return len(rest) < len(s)-len(start) && len(rest) >= len(name) && strings.EqualFold(rest[:len(name)], name)
+}
+
+// hasReference reports whether there is a character reference.
+func (h *hints) hasReference() bool {
+	for i := 0; ; {
+		n := strings.IndexByte(h.s[i:], '&')
+		if n < 0 {
+			return false
+		}
+		i += n + 1
+		if isReference(h.s[i:]) {
+			return true
+		}
+	}
+}
+
+// isReference reports whether s, which begins behind an &, is a reference.
+func isReference(s string) bool {
+	member := letter
+	if rest, ok := strings.CutPrefix(s, "#x"); ok {
+		s, member = rest, func(c byte) bool { return digit(c) || c|0x20 >= 'a' && c|0x20 <= 'f' }
+	} else if rest, ok := strings.CutPrefix(s, "#"); ok {
+		s, member = rest, digit
+	}
+	i := 0
+	for i < len(s) && member(s[i]) {
+		i++
+	}
+	return i > 0 && i < len(s) && s[i] == ';'
+}
+
+// hasAttribute reports whether there is a name after white space, then = and a
+// quote, and another quote behind it.
+func (h *hints) hasAttribute() bool {
+	last := strings.LastIndexAny(h.s, `"'`)
+	for i := 0; i < last; {
+		n := strings.IndexByte(h.s[i:last], '=')
+		if n < 0 {
+			return false
+		}
+		i += n
+		start := i
+		for start > 0 && (letter(h.s[start-1]) || h.s[start-1] == '-') {
+			start--
+		}
+		before, _ := utf8.DecodeLastRuneInString(h.s[:start])
+		i++
+		value := strings.TrimLeftFunc(h.s[i:], proviso.IsSpace)
+		quoted := value != "" && (value[0] == '"' || value[0] == '\'') && len(h.s)-len(value) < last
+		if quoted && start < i-1 && start > 0 && proviso.IsSpace(before) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,28 @@
+// Package xmltext decides what XML a text is or contains. [Check] is strict: a
+// well-formed document with namespaces. [Parse] reads leniently into the [Tree]
+// that paths such as "root.item.0.name" are looked up in. [Contains] finds
+// elements in other text.
+//
+// Everything takes time linear in the text. Strings may hold lone surrogates in
+// their three-byte form, which XML does not allow.
+package xmltext
+
+import "fmt"
+
+// maxOpen is how many elements may be open at once, the limit of the parser
+// whose verdicts this package reproduces.
+const maxOpen = 101
+
+// SyntaxError says where a text stopped being XML.
+type SyntaxError struct {
+	Line, Column int // from 1; 0 if unknown
+	Message      string
+}
+
+// Error returns the place and the message.
+func (e *SyntaxError) Error() string {
+	if e.Line == 0 {
+		return e.Message
+	}
+	return fmt.Sprintf("%d:%d: %s", e.Line, e.Column, e.Message)
+}
