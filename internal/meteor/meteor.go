@@ -1,0 +1,105 @@
+package meteor
+
+import (
+	"context"
+	"strings"
+)
+
+// Params weigh the parts of a score; see [DefaultParams].
+type Params struct {
+	Alpha float64 // weight of recall against precision, 0 to 1
+	Beta  float64 // how steeply the penalty for gaps rises
+	Gamma float64 // the largest penalty
+}
+
+// DefaultParams are those of most implementations.
+var DefaultParams = Params{Alpha: 0.9, Beta: 3, Gamma: 0.5}
+
+// Candidate is a text to score, its words and their stems. It is not safe for
+// concurrent use.
+type Candidate struct {
+	words []string
+	stems []string // made when first needed
+}
+
+// NewCandidate prepares words for [Reference.Score]. It keeps words.
+func NewCandidate(words []string) *Candidate { return &Candidate{words: words} }
+
+func (c *Candidate) stem(i int32) string {
+	if c.stems == nil {
+		c.stems = make([]string, len(c.words))
+	}
+	if c.stems[i] == "" {
+		c.stems[i] = Stem(c.words[i])
+	}
+	return c.stems[i]
+}
+
+// Reference is a text to compare others with. It is safe for concurrent use.
+type Reference struct {
+	words, stems index
+}
+
+// index numbers the distinct words of a text.
+type index struct {
+	ids    map[string]int32
+	places []int32 // the number of each word of the text, in order
+}
+
+func newIndex(words []string) index {
+	x := index{ids: make(map[string]int32, len(words)), places: make([]int32, len(words))}
+	for i, w := range words {
+		id, ok := x.ids[w]
+		if !ok {
+			id = int32(len(x.ids))
+			x.ids[w] = id
+		}
+		x.places[i] = id
+	}
+	return x
+}
+
+// NewReference prepares the words of a reference text.
+func NewReference(words []string) *Reference {
+	stems := make([]string, len(words))
+	for i, w := range words {
+		stems[i] = Stem(w)
+	}
+	return &Reference{words: newIndex(words), stems: newIndex(stems)}
+}
+
+// Score is METEOR (S. Banerjee and A. Lavie, "METEOR: An Automatic Metric for MT
+// Evaluation with Improved Correlation with Human Judgments", 2005): words are
+// matched if they are equal, then if their stems are, then if the stem of the
+// reference's word is a synonym of that of the candidate's in WordNet; each time
+// from the end of both texts. The score is the weighted mean of precision and
+// recall, less a penalty for the pieces that the matches fall into. The error is
+// that of ctx, or about the synonyms, which are unpacked when first needed.
+func (r *Reference) Score(ctx context.Context, c *Candidate, p Params) (float64, error) {
+	a := newAlignment(len(c.words), len(r.words.places))
+	err := a.align(ctx, r.words, func(i int32, q *queue) int32 {
+		return q.last(r.words.ids, c.words[i])
+	})
+	if err == nil {
+		err = a.align(ctx, r.stems, func(i int32, q *queue) int32 {
+			return q.last(r.stems.ids, c.stem(i))
+		})
+	}
+	if err == nil && a.open() {
+		var text string
+		if text, err = unpacked(); err != nil {
+			return 0, err
+		}
+		err = a.align(ctx, r.stems, func(i int32, q *queue) int32 {
+			at := int32(-1)
+			for s := range strings.FieldsSeq(synonyms(text, c.stem(i))) {
+				at = max(at, q.last(r.stems.ids, s))
+			}
+			return at
+		})
+	}
+	if err != nil {
+		return 0, err
+	}
+	return a.score(p), nil
+}

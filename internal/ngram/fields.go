@@ -1,0 +1,56 @@
+package ngram
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// Fields cuts text at white space as JavaScript's text.trim().split(/\s+/) does:
+// a blank text is one empty word. The words share the memory of text.
+func Fields(text string) []string {
+	words := make([]string, 0, len(text)/4+1)
+	start := -1 // of the word that is open
+	for i := 0; i < len(text); {
+		c := text[i]
+		space, size := c == ' ' || c <= '\r' && c >= '\t', 1
+		if c >= utf8.RuneSelf {
+			var r rune
+			r, size = utf8.DecodeRuneInString(text[i:])
+			space = proviso.IsSpace(r)
+		}
+		switch {
+		case space && start >= 0:
+			words = append(words, text[start:i])
+			start = -1
+		case !space && start < 0:
+			start = i
+		}
+		i += size
+	}
+	if start >= 0 {
+		words = append(words, text[start:])
+	}
+	if len(words) == 0 {
+		words = append(words, "")
+	}
+	return words
+}
+
+// TrimPeriods returns words without the full stops at their ends. If there are
+// none it returns words itself.
+func TrimPeriods(words []string) []string {
+	for i, w := range words {
+		if !strings.HasSuffix(w, ".") {
+			continue
+		}
+		trimmed := make([]string, len(words))
+		copy(trimmed, words[:i])
+		for j := i; j < len(words); j++ {
+			trimmed[j] = strings.TrimRight(words[j], ".")
+		}
+		return trimmed
+	}
+	return words
+}

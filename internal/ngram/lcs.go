@@ -1,0 +1,58 @@
+package ngram
+
+import (
+	"errors"
+	"math/bits"
+)
+
+// maxLCS bounds the product of the word counts of two texts whose longest common
+// subsequence is looked for: about a second of work.
+const maxLCS = 1 << 36
+
+// ErrTooLong is the error for texts that are too long to compare.
+var ErrTooLong = errors.New("the texts are too long to find their longest common subsequence")
+
+// ROUGEL is the F1 of the longest common subsequence of words (C.-Y. Lin, "ROUGE:
+// A Package for Automatic Evaluation of Summaries", 2004, section 3.1, with beta
+// 1). Memory grows with the length of the texts, time with the product of their
+// word counts over 64; beyond a bound the error is [ErrTooLong].
+func (r *Reference) ROUGEL(candidate []string) (float64, error) {
+	if len(candidate)*len(r.words) > maxLCS {
+		return 0, ErrTooLong
+	}
+	return F1(r.lcs(candidate), len(candidate), len(r.words)), nil
+}
+
+// lcs returns the length of the longest common subsequence, 64 words of the
+// reference at a time (H. Hyyrö, "Bit-Parallel LCS-length Computation Revisited",
+// 2004). A zero bit of row says that the length steps up at that word; carry
+// takes the sums of one block over to the next, for each word of candidate.
+func (r *Reference) lcs(candidate []string) int {
+	ids := make([]uint32, 0, len(candidate))
+	for _, w := range candidate {
+		if id := r.vocab.find(w); id > 0 {
+			ids = append(ids, id-1)
+		}
+	}
+	places := make([]uint64, len(r.count)) // where each word stands in the block
+	carry := make([]uint64, len(ids))
+	length := 0
+	for start := 0; start < len(r.ids); start += 64 {
+		block := r.ids[start:min(start+64, len(r.ids))]
+		for i, id := range block {
+			places[id-1] |= 1 << i
+		}
+		row := ^uint64(0)
+		for j, id := range ids {
+			u := row & places[id]
+			var sum uint64
+			sum, carry[j] = bits.Add64(row, u, carry[j])
+			row = sum | (row - u)
+		}
+		length += bits.OnesCount64(^row << (64 - len(block)))
+		for _, id := range block {
+			places[id-1] = 0
+		}
+	}
+	return length
+}
