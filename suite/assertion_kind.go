@@ -1,0 +1,103 @@
+package suite
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// text returns a text, or reports what stands in its place. Null is as absent.
+func (d *decoder) text(at string, v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case nil:
+		return ""
+	}
+	d.mistake(at, "expected a text, got %s", kindOf(v))
+	return ""
+}
+
+// label returns a text that names something; a number or a boolean is one too,
+// because YAML makes them of names such as 2024 and true.
+func (d *decoder) label(at string, v any) string {
+	switch v := v.(type) {
+	case float64, bool:
+		return proviso.ToString(v)
+	default:
+		return d.text(at, v)
+	}
+}
+
+func (d *decoder) flag(at string, v any) bool {
+	switch v := v.(type) {
+	case bool:
+		return v
+	case nil:
+		return false
+	}
+	d.mistake(at, "expected true or false, got %s", kindOf(v))
+	return false
+}
+
+// object returns an object, or nil after reporting what stands in its place.
+func (d *decoder) object(at string, v any) *proviso.Object {
+	switch v := v.(type) {
+	case *proviso.Object:
+		return v
+	case nil:
+		return nil
+	}
+	d.mistake(at, "expected an object, got %s", kindOf(v))
+	return nil
+}
+
+func (d *decoder) oneOf(at string, v any, valid []string) string {
+	s := d.text(at, v)
+	if s == "" || slices.Contains(valid, s) {
+		return s
+	}
+	d.failed = true
+	e := proviso.Errorf(proviso.Invalid, "expected one of %s, got %q", strings.Join(valid, ", "), s)
+	e.Pointer, e.Valid = at, nearest(s, valid)
+	d.report(e)
+	return ""
+}
+
+// memberPointer is the pointer of member i of the list at a pointer.
+func memberPointer(at string, i int) string {
+	var buf [48]byte
+	b := append(append(buf[:0], at...), '/')
+	return string(strconv.AppendInt(b, int64(i), 10))
+}
+
+// pointers are the pointers of a list's members. They share one string.
+type pointers struct {
+	all  string
+	head int // length of the list's own pointer, with the slash after it
+}
+
+func memberPointers(at string, n int) pointers {
+	b := make([]byte, 0, n*(len(at)+4))
+	for i := range n {
+		b = append(b, at...)
+		b = append(b, '/')
+		b = strconv.AppendInt(b, int64(i), 10)
+	}
+	return pointers{all: string(b), head: len(at) + 1}
+}
+
+// at returns the pointer of member i.
+func (p pointers) at(i int) string {
+	start, digits := 0, 1
+	for low, width := 0, 10; ; {
+		if i < width {
+			start += (i - low) * (p.head + digits)
+			return p.all[start : start+p.head+digits]
+		}
+		start += (width - low) * (p.head + digits)
+		low, width, digits = width, width*10, digits+1
+	}
+}

@@ -1,0 +1,254 @@
+package suite
+
+import (
+	"github.com/proviso-eval/proviso"
+)
+
+// caseKeys are the keys of a case.
+var caseKeys = []string{
+	"vars", "assert", "description", "id", "options", "metadata", "threshold", "provider", "providers", "prompts",
+	"providerOutput", "assertScoringFunction", "repeat",
+}
+
+// caseHints say what people mean by keys that a case does not have.
+var caseHints = map[string]string{
+	"asserts":           "assert",
+	"assertion":         "assert",
+	"assertions":        "assert",
+	"assertionTemplate": "assert",
+	"expected":          "assert: [{type: equals, value: …}]",
+	"expect":            "assert: [{type: equals, value: …}]",
+	"output":            "providerOutput",
+	"name":              "description",
+	"label":             "description",
+	"title":             "description",
+	"input":             "vars: {input: …}",
+	"variables":         "vars",
+	"var":               "vars",
+	"tags":              "metadata: {tags: …}",
+	"tests":             "the list below tests itself; this file is read as a list of cases",
+	"transform":         "options: {transform: …}",
+	"transformVars":     "options: {transformVars: …}",
+	"storeOutputAs":     "options: {storeOutputAs: …}",
+	"rubricPrompt":      "options: {rubricPrompt: …}",
+	"prefix":            "options: {prefix: …}",
+	"suffix":            "options: {suffix: …}",
+}
+
+// layer is a case as far as it is known: the defaults, what a scenario adds to
+// them, and the case's own say, merged in this order.
+type layer struct {
+	proto proviso.Case // fields that are the same for every repetition and combination
+
+	raw      *proviso.Object // all keys merged, nil if a layer below says nothing
+	vars     *proviso.Object
+	options  *proviso.Object
+	metadata *proviso.Object
+	asserts  []*proviso.Assertion
+	written  []any // the assertions as written
+	defaults int   // how many assertions come first and are the suite's defaults
+
+	repeat       repetition
+	noExpansion  bool
+	noDefaults   bool
+	hasThreshold bool
+}
+
+// testCase decodes a case into l, over the layers below it.
+func (p *pass) testCase(l *layer, w written, base *layer) {
+	*l = *base
+	own := ownParts{}
+	at, o := w.at, w.object
+	for key, v := range o.All() {
+		if !p.coreKey(l, &own, at, key, v) && !p.caseKey(l, at, key, v) {
+			p.unknownKey(at, key, "a case", caseKeys, caseHints[key])
+		}
+	}
+	l.proto.Pointer = at
+	l.vars = merged(base.vars, own.vars)
+	l.options = merged(base.options, own.options)
+	l.metadata = merged(base.metadata, own.metadata)
+	l.proto.Metadata = l.metadata
+	l.mergeAsserts(base, &own)
+	l.mergeRaw(base, &own, o)
+	if l.proto.Description == "" && w.title != "" {
+		l.proto.Description = w.title
+		if l.raw == o {
+			l.raw = o.Clone()
+		}
+		l.raw.Set("description", w.title)
+	}
+}
+
+// ownParts are the parts of a case that are merged rather than replaced.
+type ownParts struct {
+	vars, options, metadata *proviso.Object
+	asserts                 []*proviso.Assertion
+	written                 []any
+}
+
+// coreKey decodes the keys that nearly every case has.
+func (p *pass) coreKey(l *layer, own *ownParts, at, key string, v any) bool {
+	switch key {
+	case "description":
+		l.proto.Description = p.label(at+"/description", v)
+	case "vars":
+		own.vars = p.vars(at+"/vars", v)
+	case "assert":
+		own.asserts = p.assertions(at+"/assert", v)
+		own.written, _ = v.([]any)
+	case "options":
+		own.options = p.object(at+"/options", v)
+		p.options(l, at+"/options", own.options)
+	case "metadata":
+		own.metadata = p.object(at+"/metadata", v)
+	default:
+		return false
+	}
+	return true
+}
+
+// caseKey decodes the keys that replace what the layers below say.
+func (p *pass) caseKey(l *layer, at, key string, v any) bool {
+	switch key {
+	case "id":
+		l.proto.ID = p.label(at+"/id", v)
+	case "threshold":
+		p.caseThreshold(l, at+"/threshold", v)
+	case "provider":
+		l.proto.Provider = p.providerRef(at+"/provider", v)
+	case "providers":
+		l.proto.Providers = p.names(at+"/providers", v, "provider", p.source.providerNames)
+	case "prompts":
+		l.proto.Prompts = p.names(at+"/prompts", v, "prompt", p.source.promptNames)
+	case "providerOutput":
+		l.proto.Output, l.proto.HasOutput = v, v != nil
+	case "assertScoringFunction":
+		l.proto.Scoring = p.text(at+"/assertScoringFunction", v)
+	case "repeat":
+		l.repeat = p.repetition(at+"/repeat", v, l.repeat)
+	default:
+		return false
+	}
+	return true
+}
+
+// caseThreshold accepts numbers only: promptfoo ignores anything else.
+func (p *pass) caseThreshold(l *layer, at string, v any) {
+	switch v := v.(type) {
+	case float64:
+		l.proto.Threshold = &v
+	case nil:
+	case string:
+		p.warn(at, "the threshold %q is a text and is ignored; write a number without quotes", v)
+	default:
+		p.mistake(at, "expected a number, got %s", kindOf(v))
+	}
+}
+
+func (p *pass) providerRef(at string, v any) any {
+	switch v := v.(type) {
+	case string, *proviso.Object, nil:
+		return v
+	default:
+		p.mistake(at, "expected a provider's id, or {id, config}, got %s", kindOf(v))
+		return nil
+	}
+}
+
+// names decodes a filter by names: a text or a list of them, each of which must
+// match something.
+func (p *pass) names(at string, v any, what string, known []nameable) []string {
+	if v == nil {
+		return nil
+	}
+	list, ok := v.([]any)
+	if !ok {
+		list = []any{v}
+	}
+	var out []string
+	for i, e := range list {
+		at := at
+		if ok {
+			at = memberPointer(at, i)
+		}
+		name := p.label(at, e)
+		if name == "" {
+			continue
+		}
+		out = append(out, name)
+		if len(known) == 0 || matchesAny(name, known) {
+			continue
+		}
+		p.failed = true
+		e := proviso.Errorf(proviso.Invalid, "no %s is named %q", what, name)
+		e.Pointer, e.Valid = at, nearest(name, validNames(known))
+		p.report(e)
+	}
+	return out
+}
+
+// mergeAsserts puts the assertions of the layers below first.
+func (l *layer) mergeAsserts(base *layer, own *ownParts) {
+	below, belowWritten := base.asserts, base.written
+	if l.noDefaults && base.defaults > 0 {
+		below, belowWritten = below[base.defaults:], belowWritten[base.defaults:]
+		l.defaults = 0
+	}
+	if len(below) == 0 {
+		l.asserts, l.written = own.asserts, own.written
+	} else if len(own.asserts) > 0 || len(own.written) > 0 {
+		l.asserts = append(below[:len(below):len(below)], own.asserts...)
+		l.written = append(belowWritten[:len(belowWritten):len(belowWritten)], own.written...)
+	} else {
+		l.asserts, l.written = below, belowWritten
+	}
+	l.proto.Assert = l.asserts
+}
+
+// mergeRaw makes what reports show. It is the object as written if the layers
+// below say nothing.
+func (l *layer) mergeRaw(base *layer, own *ownParts, o *proviso.Object) {
+	if base.raw.Len() == 0 {
+		l.raw = o
+		if own.vars != nil && o.At("vars") != any(own.vars) { // they came from a file
+			l.raw = o.Clone()
+			l.raw.Set("vars", own.vars)
+		}
+		return
+	}
+	l.raw = base.raw.Clone()
+	for key, v := range o.All() {
+		l.raw.Set(key, v)
+	}
+	setIfPresent(l.raw, "vars", l.vars, own.vars)
+	setIfPresent(l.raw, "options", l.options, own.options)
+	setIfPresent(l.raw, "metadata", l.metadata, own.metadata)
+	if l.written != nil {
+		l.raw.Set("assert", l.written)
+	}
+}
+
+func setIfPresent(raw *proviso.Object, key string, all, own *proviso.Object) {
+	if all != nil && own != nil {
+		raw.Set(key, all)
+	}
+}
+
+// merged returns the members of both objects; those of own win.
+func merged(below, own *proviso.Object) *proviso.Object {
+	switch {
+	case below.Len() == 0:
+		if own == nil {
+			return below
+		}
+		return own
+	case own.Len() == 0:
+		return below
+	}
+	all := below.Clone()
+	for key, v := range own.All() {
+		all.Set(key, v)
+	}
+	return all
+}

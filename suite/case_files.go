@@ -1,0 +1,216 @@
+package suite
+
+import (
+	"path"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+)
+
+// remoteCases are the beginnings of references to cases that are fetched from
+// elsewhere in promptfoo.
+var remoteCases = []string{"http://", "https://", "az://", "huggingface://", "s3://", "gs://"}
+
+// testStreams finds where the cases come from that a `tests` key names: inline
+// cases, files, patterns, code.
+func (r *reading) testStreams(doc *document.Document, pointer string, v any) []stream {
+	switch v := v.(type) {
+	case nil:
+		return nil
+	case string:
+		return r.fileStreams(doc, pointer, v, nil, true)
+	case *proviso.Object:
+		if v.Has("path") {
+			return r.pathStreams(doc, pointer, v)
+		}
+		if looksLikeCase(v) {
+			r.mistake(doc, pointer, proviso.Invalid, nil, "expected a list of cases; put a dash before the first key")
+			return nil
+		}
+		r.mistake(doc, pointer, proviso.Invalid, nil, "expected a list of cases, or the name of a file with cases, got a mapping")
+		return nil
+	case []any:
+		var out []stream
+		for i, e := range v {
+			out = append(out, r.memberStreams(doc, document.Join(pointer, i), e)...)
+		}
+		return out
+	}
+	r.mistake(doc, pointer, proviso.Invalid, nil, "expected a list of cases, or the name of a file with cases, got %s", kindOf(v))
+	return nil
+}
+
+func (r *reading) memberStreams(doc *document.Document, pointer string, v any) []stream {
+	switch v := v.(type) {
+	case string:
+		return r.fileStreams(doc, pointer, v, nil, false)
+	case *proviso.Object:
+		if v.Has("path") && !looksLikeCase(v) {
+			return r.pathStreams(doc, pointer, v)
+		}
+		return []stream{inlineCase(r.at(doc, pointer), v)}
+	}
+	r.mistake(doc, pointer, proviso.Invalid, nil, "expected a case or the name of a file with cases, got %s", kindOf(v))
+	return nil
+}
+
+// pathStreams reads {path, config}.
+func (r *reading) pathStreams(doc *document.Document, pointer string, o *proviso.Object) []stream {
+	name, ok := o.At("path").(string)
+	config, isObject := o.At("config").(*proviso.Object)
+	switch {
+	case !ok || name == "":
+		r.mistake(doc, pointer+"/path", proviso.Invalid, nil, "expected the name of a file, got %s", kindOf(o.At("path")))
+		return nil
+	case o.At("config") != nil && !isObject:
+		r.mistake(doc, pointer+"/config", proviso.Invalid, nil, "expected a mapping, got %s", kindOf(o.At("config")))
+		return nil
+	}
+	return r.fileStreams(doc, pointer, name, config, false)
+}
+
+// looksLikeCase reports whether an object has a key that only cases have.
+func looksLikeCase(o *proviso.Object) bool {
+	for _, key := range caseKeys {
+		if o.Has(key) {
+			return true
+		}
+	}
+	return false
+}
+
+// fileStreams finds the files that a reference names. Alone says that it is all
+// that `tests` holds.
+func (r *reading) fileStreams(doc *document.Document, pointer, ref string, config *proviso.Object, alone bool) []stream {
+	for _, prefix := range remoteCases {
+		if strings.HasPrefix(ref, prefix) {
+			r.unsupported(doc, pointer, "cases from %s… are not supported; save them as a CSV or JSON Lines file", prefix)
+			return nil
+		}
+	}
+	name := strings.TrimPrefix(ref, "file://")
+	file, entry := splitEntry(name)
+	if ext := strings.ToLower(path.Ext(file)); isJavaScript(file) || ext == ".py" {
+		if !r.exists(doc, pointer, file) {
+			return nil
+		}
+		at := r.at(doc, pointer)
+		g := &proviso.Generator{File: r.files.Clean(file), Entry: entry, Config: config, Pointer: at}
+		return []stream{{each: func(_ *pass, visit func(written) bool) bool { return visit(written{at: at, generator: g}) }}}
+	}
+	if book, _, _ := strings.Cut(strings.ToLower(name), "#"); strings.HasSuffix(book, ".xlsx") || strings.HasSuffix(book, ".xls") {
+		r.unsupported(doc, pointer, "cases from Excel files are not supported; save the sheet as CSV")
+		return nil
+	}
+	if config != nil {
+		r.warn(doc, pointer+"/config", nil, "only code reads a config; %s is read as data", name)
+	}
+	names := r.glob(doc, pointer, name)
+	var out []stream
+	for _, n := range names {
+		if one := r.fileStream(doc, pointer, n, alone); one != nil {
+			out = append(out, stream{each: one})
+		}
+	}
+	return out
+}
+
+// glob returns the files that a name or pattern means; that there are none is a
+// mistake.
+func (r *reading) glob(doc *document.Document, pointer, name string) []string {
+	if !IsGlob(name) {
+		if !r.exists(doc, pointer, name) {
+			return nil
+		}
+		return []string{r.files.Clean(name)}
+	}
+	names, err := r.files.Glob(name)
+	switch {
+	case err != nil:
+		r.failed(doc, pointer, err)
+	case len(names) == 0:
+		r.mistake(doc, pointer, proviso.NotFound, nil, "no file matches %q", name)
+	}
+	return names
+}
+
+// exists reports whether a file can be opened, and records why not.
+func (r *reading) exists(doc *document.Document, pointer, name string) bool {
+	f, err := r.files.Open(name)
+	if err != nil {
+		r.failed(doc, pointer, err)
+		return false
+	}
+	_ = f.Close()
+	return true
+}
+
+// filePart returns the cases of one file.
+func (r *reading) fileStream(doc *document.Document, pointer, name string, alone bool) eachCase {
+	f := caseFile{files: r.files, name: name, rowTitles: alone, convert: member}
+	switch ext := strings.ToLower(path.Ext(name)); ext {
+	case ".csv", ".tsv":
+		f.csv = r.csvOptions(ext)
+		f.rowTitles = true
+		f.at = r.at(lineDocument(r.files, name, false), "")
+		return f.csvCases
+	case ".jsonl", ".ndjson":
+		f.at = r.at(lineDocument(r.files, name, true), "")
+		return f.jsonLines
+	case ".json", ".yaml", ".yml":
+		f.rowTitles = alone && ext == ".json"
+		f.at = r.at(wholeDocument(r.files, name), "")
+		return f.wholeFile
+	}
+	r.mistake(doc, pointer, proviso.Invalid, nil,
+		"%s is no file of cases that proviso reads: .csv, .jsonl, .json, .yaml, .yml, .js or .py", r.files.Show(name))
+	return nil
+}
+
+func (r *reading) csvOptions(ext string) document.CSVOptions {
+	o := document.CSVOptions{Strict: r.flag("PROMPTFOO_CSV_STRICT")}
+	if ext == ".tsv" {
+		o.Delimiter = "\t"
+	}
+	if d, ok := r.env.Lookup("PROMPTFOO_CSV_DELIMITER"); ok && d != "" {
+		o.Delimiter = d
+	}
+	return o
+}
+
+// inlineCase is a case that stands in the suite itself.
+func inlineCase(at string, o *proviso.Object) stream {
+	return stream{inline: true, each: func(_ *pass, visit func(written) bool) bool { return visit(written{at: at, object: o}) }}
+}
+
+// member makes a case of a value in a list of cases: an object, or a row of a
+// table whose special columns begin with two underscores.
+func member(at string, v any) written {
+	w := written{at: at}
+	o, ok := v.(*proviso.Object)
+	if !ok {
+		w.err = proviso.Errorf(proviso.Invalid, "expected a case, got %s", kindOf(v))
+		w.err.Pointer = at
+		return w
+	}
+	w.object = o
+	if isRow(o) {
+		row, err := CaseFromRow(o)
+		if err != nil {
+			w.err = errorAt(at, err)
+			return w
+		}
+		w.object = row
+	}
+	return w
+}
+
+// isRow reports whether an object is a row of a table rather than a case.
+func isRow(o *proviso.Object) bool {
+	special := false
+	for key := range o.All() {
+		special = special || strings.HasPrefix(key, "__")
+	}
+	return special && !looksLikeCase(o)
+}

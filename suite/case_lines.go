@@ -1,0 +1,161 @@
+package suite
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+)
+
+// caseFile is a file with cases. Its pointers are /N of the list, or of the line
+// counted from 0 where the file is streamed.
+type caseFile struct {
+	files     *Files
+	convert   func(at string, v any) written // makes a case of a value in the file
+	name      string
+	at        string // pointer of the file's root
+	rowTitles bool   // a case without a description is called Row #N
+	csv       document.CSVOptions
+}
+
+func (f *caseFile) title(row int) string {
+	if !f.rowTitles {
+		return ""
+	}
+	return "Row #" + strconv.Itoa(row)
+}
+
+// jsonLines streams a file with one case a line.
+func (f *caseFile) jsonLines(_ *pass, visit func(written) bool) bool {
+	file, err := f.files.Open(f.name)
+	if err != nil {
+		return visit(written{at: f.at, err: errorAt(f.at, err)})
+	}
+	defer file.Close()
+	row := 0
+	for line, err := range document.Lines(file) {
+		row++
+		at := memberPointer(f.at, line.Number-1)
+		var w written
+		if err != nil {
+			w = written{at: at, err: errorAt(at, err)}
+		} else {
+			w = f.convert(at, line.Value)
+			w.title = f.title(row)
+		}
+		if !visit(w) {
+			return false
+		}
+	}
+	return row > 0 || f.empty(visit)
+}
+
+func (f *caseFile) empty(visit func(written) bool) bool {
+	e := proviso.Errorf(proviso.Invalid, "the file holds no cases")
+	e.Pointer = f.at
+	return visit(written{at: f.at, err: e})
+}
+
+// csvCases streams a CSV file with one case a record.
+func (f *caseFile) csvCases(p *pass, visit func(written) bool) bool {
+	file, err := f.files.Open(f.name)
+	if err != nil {
+		return visit(written{at: f.at, err: errorAt(f.at, err)})
+	}
+	defer file.Close()
+	rows, known := 0, expectations{}
+	for rec, err := range document.ReadCSV(file, f.csv) {
+		at := memberPointer(f.at, max(rec.Line, 1)-1)
+		if err != nil {
+			var line *document.LineError
+			if errors.As(err, &line) {
+				at = memberPointer(f.at, max(line.Line, 1)-1)
+			}
+			return visit(written{at: at, err: errorAt(at, err)})
+		}
+		if rows == 0 {
+			f.checkHeader(p, rec.Header)
+		}
+		rows++
+		w := f.record(at, rec, known)
+		w.title = f.title(rows)
+		if !visit(w) {
+			return false
+		}
+	}
+	return rows > 0 || f.empty(visit)
+}
+
+func (f *caseFile) record(at string, rec document.Record, known expectations) written {
+	w := written{at: at}
+	if len(rec.Fields) != len(rec.Header) {
+		w.err = &proviso.Error{Code: proviso.Invalid, Pointer: at, Message: fmt.Sprintf(
+			"the record has %d fields and the header %d; a comma in a text needs quotes around it", len(rec.Fields), len(rec.Header))}
+		return w
+	}
+	row := proviso.NewObject(len(rec.Fields))
+	for i, field := range rec.Fields {
+		if rec.Header[i] != "" {
+			row.Set(rec.Header[i], field)
+		}
+	}
+	o, err := known.caseFromRow(row)
+	if err != nil {
+		w.err = errorAt(at, err)
+		return w
+	}
+	w.object = o
+	return w
+}
+
+// checkHeader warns of columns that are not what they seem.
+func (f *caseFile) checkHeader(p *pass, header []string) {
+	at := memberPointer(f.at, 0)
+	for i, column := range header {
+		if column != "" && slices.Contains(header[:i], column) {
+			p.warn(at, "the column %q occurs twice; the last one counts", column)
+		}
+		if message, valid := columnWarning(column); message != "" {
+			e := &proviso.Error{Code: proviso.Invalid, Pointer: at, Message: message, Warning: true}
+			if near := document.Nearest(column, valid); near != "" {
+				e.Valid = []string{near}
+			}
+			p.report(e)
+		}
+	}
+}
+
+// wholeFile reads a YAML or JSON file with a list of cases.
+func (f *caseFile) wholeFile(p *pass, visit func(written) bool) bool {
+	d, err := p.source.loadFrom(f.files, f.name)
+	if err != nil {
+		return visit(written{at: f.at, err: errorAt(f.at, err)})
+	}
+	list, ok := d.Root.([]any)
+	if o, isObject := d.Root.(*proviso.Object); isObject {
+		if !looksLikeCase(o) && o.Has("tests") {
+			e := proviso.Errorf(proviso.Invalid, "expected a list of cases, got a mapping with tests; put the list itself into the file")
+			e.Pointer = f.at
+			return visit(written{at: f.at, err: e})
+		}
+		w := f.convert(f.at, o)
+		w.title = f.title(1)
+		return visit(w)
+	}
+	if !ok && d.Root != nil {
+		e := proviso.Errorf(proviso.Invalid, "expected a list of cases, got %s", kindOf(d.Root))
+		e.Pointer = f.at
+		return visit(written{at: f.at, err: e})
+	}
+	for i, v := range list {
+		w := f.convert(memberPointer(f.at, i), v)
+		w.title = f.title(i + 1)
+		if !visit(w) {
+			return false
+		}
+	}
+	return len(list) > 0 || f.empty(visit)
+}

@@ -1,0 +1,102 @@
+package suite
+
+import (
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+)
+
+// optionKeys are the options of a case that have a meaning of their own; all
+// others are settings for the provider.
+var optionKeys = []string{
+	"prefix", "suffix", "transform", "postprocess", "transformVars", "storeOutputAs", "provider", "rubricPrompt",
+	"disableVarExpansion", "disableDefaultAsserts", "disableConversationVar", "runSerially", "repeat", "factuality",
+}
+
+// caseOnly are keys of a case that people look for among its options.
+var caseOnly = map[string]string{
+	"vars": "vars", "assert": "assert", "threshold": "threshold", "metadata": "metadata", "description": "description",
+}
+
+// options decodes the options of one layer over those below it.
+func (p *pass) options(l *layer, at string, o *proviso.Object) {
+	if o.Len() == 0 {
+		return
+	}
+	c := &l.proto.Options
+	extra := false
+	if o.Has("postprocess") {
+		c.Transform = p.text(at+"/postprocess", o.At("postprocess"))
+	}
+	for key, v := range o.All() {
+		if p.option(c, at, key, v) || p.switches(l, at, key, v) {
+			continue
+		}
+		if !extra { // the layer below may be shared
+			c.Extra, extra = c.Extra.Clone(), true
+		}
+		c.Extra.Set(key, v)
+		p.suspiciousOption(at, key)
+	}
+}
+
+// option decodes the options that have a field.
+func (p *pass) option(c *proviso.CaseOptions, at, key string, v any) bool {
+	switch key {
+	case "prefix":
+		c.Prefix = p.text(at+"/prefix", v)
+	case "suffix":
+		c.Suffix = p.text(at+"/suffix", v)
+	case "transform":
+		if v != nil {
+			c.Transform = p.text(at+"/transform", v)
+		}
+	case "postprocess":
+	case "transformVars":
+		c.TransformVars = p.text(at+"/transformVars", v)
+	case "storeOutputAs":
+		c.StoreOutputAs = p.label(at+"/storeOutputAs", v)
+	case "runSerially":
+		c.RunSerially = p.flag(at+"/runSerially", v)
+	case "provider":
+		c.Grader = p.providerRef(at+"/provider", v)
+	case "rubricPrompt":
+		c.RubricPrompt = v
+	default:
+		return false
+	}
+	return true
+}
+
+// switches decodes the options that say how a case is built.
+func (p *pass) switches(l *layer, at, key string, v any) bool {
+	switch key {
+	case "disableVarExpansion":
+		l.noExpansion = p.flag(at+"/disableVarExpansion", v)
+	case "disableDefaultAsserts":
+		l.noDefaults = p.flag(at+"/disableDefaultAsserts", v)
+	case "repeat":
+		l.repeat = p.repetition(at+"/repeat", v, l.repeat)
+	default:
+		return false
+	}
+	return true
+}
+
+// suspiciousOption warns of a setting that was probably meant to be something
+// else. Any other key is a setting that the provider gets.
+func (p *pass) suspiciousOption(at, key string) {
+	for _, known := range optionKeys {
+		if key == known {
+			return
+		}
+	}
+	if name, ok := caseOnly[key]; ok {
+		p.warn(document.Join(at, key), "%q among the options goes to the provider; it belongs to the case, beside options", name)
+		return
+	}
+	if near := document.Nearest(key, optionKeys); near != "" {
+		e := proviso.Errorf(proviso.Invalid, "the option %q is none of proviso's and goes to the provider", key)
+		e.Pointer, e.Valid, e.Warning = document.Join(at, key), []string{near}, true
+		p.report(e)
+	}
+}

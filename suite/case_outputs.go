@@ -1,0 +1,81 @@
+package suite
+
+import (
+	"path"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+)
+
+// outputCases adds one case for each recorded output of a file (--model-outputs)
+// with the assertions of another (--assertions). The prompt for them is
+// {{output}}, and the provider echo.
+func (r *reading) outputCases(s *caseSource, doc *document.Document) {
+	files := NewFiles(r.options.Dir, FilesOptions{Home: r.options.Files.Home})
+	s.noExpansion, s.literal = true, true
+	if name := r.options.Assertions; name != "" {
+		s.defaults = r.outputAssertions(files, doc, name)
+	}
+	name := r.options.ModelOutputs
+	file, err := files.Open(name)
+	if err != nil {
+		r.failed(doc, "", err)
+		return
+	}
+	_ = file.Close()
+	f := &caseFile{files: files, name: files.Clean(name), convert: outputCase}
+	from := stream{}
+	if ext := strings.ToLower(path.Ext(name)); ext == ".jsonl" || ext == ".ndjson" {
+		f.at, from.each = r.at(lineDocument(files, f.name, true), ""), f.jsonLines
+	} else {
+		f.at, from.each = r.at(wholeDocument(files, f.name), ""), f.wholeFile
+	}
+	s.streams = []stream{from}
+}
+
+// outputCase makes a case of a recorded output: a text, or {output, tags}.
+func outputCase(at string, v any) written {
+	o, ok := v.(*proviso.Object)
+	if !ok || !o.Has("output") {
+		return written{at: at, object: proviso.ObjectOf("vars", proviso.ObjectOf("output", v))}
+	}
+	vars := proviso.ObjectOf("output", o.At("output"))
+	switch tags := o.At("tags").(type) {
+	case nil:
+	case []any:
+		names := make([]string, len(tags))
+		for i, t := range tags {
+			names[i] = proviso.ToString(t)
+		}
+		vars.Set("tags", strings.Join(names, ", "))
+	default:
+		vars.Set("tags", proviso.ToString(tags))
+	}
+	return written{at: at, object: proviso.ObjectOf("vars", vars)}
+}
+
+// outputAssertions reads a list of assertions, or a mapping that has one under
+// assert.
+func (r *reading) outputAssertions(files *Files, doc *document.Document, name string) layer {
+	data, err := files.ReadFile(name)
+	if err != nil {
+		r.failed(doc, "", err)
+		return layer{}
+	}
+	d, err := document.Parse(files.Show(name), data)
+	if err != nil {
+		r.failed(doc, "", err)
+		return layer{}
+	}
+	at, v := "", d.Root
+	if o, ok := v.(*proviso.Object); ok && o.Has("assert") {
+		at, v = "/assert", o.At("assert")
+	}
+	l := layer{asserts: r.assertions(d, at, v)}
+	l.written, _ = v.([]any)
+	l.raw = proviso.ObjectOf("assert", l.written)
+	l.defaults = len(l.asserts)
+	l.proto.Assert = l.asserts
+	return l
+}

@@ -1,0 +1,268 @@
+package suite
+
+import (
+	"errors"
+	"strconv"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+)
+
+// pass is one reading of all cases. It belongs to one goroutine.
+type pass struct {
+	decoder
+	source *caseSource
+	yield  func(*proviso.Case, error) bool
+
+	stopped   bool // the consumer has had enough
+	quiet     bool // warnings were given when the suite was read
+	countOnly bool // nothing is yielded, only counted
+	checkOnly bool // nothing is yielded, only checked
+	read      int  // cases met
+	matched   int  // cases that the filters before a sample kept
+	selected  int  // cases that all filters kept
+	index     int  // of the next case that is yielded
+	keep      map[int]struct{}
+
+	ids      identities
+	current  layer
+	varCache map[string]string
+	varBytes int
+}
+
+func newPass(s *caseSource, yield func(*proviso.Case, error) bool) *pass {
+	p := &pass{source: s, yield: yield, ids: newIdentities()}
+	p.decoder = decoder{promptfoo: s.promptfoo, report: p.yieldError}
+	return p
+}
+
+// yieldError passes a mistake on to the consumer.
+func (p *pass) yieldError(e *proviso.Error) {
+	if p.stopped || e.Warning && p.quiet {
+		return
+	}
+	p.stopped = !p.yield(nil, e)
+}
+
+// fail reports a mistake that may be a warning.
+func (p *pass) fail(e *proviso.Error) {
+	p.failed = p.failed || !e.Warning
+	p.report(e)
+}
+
+// fileError reports what opening or reading a file gave, at the place that names
+// the file.
+func (p *pass) fileError(at string, err error) {
+	p.fail(errorAt(at, err))
+}
+
+func errorAt(at string, err error) *proviso.Error {
+	var known *proviso.Error
+	if errors.As(err, &known) {
+		e := *known
+		e.Pointer = at
+		return &e
+	}
+	var line *document.LineError
+	if errors.As(err, &line) {
+		return &proviso.Error{Code: line.Code, Pointer: at, Message: line.Message}
+	}
+	return &proviso.Error{Code: proviso.Invalid, Pointer: at, Err: err}
+}
+
+// run goes through all cases.
+func (p *pass) run() {
+	for _, from := range p.source.streams {
+		p.quiet = from.inline
+		if !from.each(p, p.one) {
+			break
+		}
+	}
+	p.quiet = false
+	if p.stopped || p.countOnly || p.selected > 0 {
+		return
+	}
+	switch {
+	case p.read > 0 && p.source.filter.active():
+		p.report(proviso.Errorf(proviso.Invalid, "no case is left: %s", p.source.filter.explain(p.read)))
+	case p.read == 0:
+		p.report(proviso.Errorf(proviso.Invalid, "the suite has no cases"))
+	}
+}
+
+// one decodes, filters and yields a case. It reports false when the pass is
+// over.
+func (p *pass) one(w written) bool {
+	switch {
+	case w.err != nil:
+		p.read++ // it would have been a case
+		p.selected++
+		p.fail(w.err)
+		return !p.stopped
+	case w.generator != nil:
+		return p.generated(w)
+	}
+	p.read++
+	p.failed = false
+	base := w.base
+	if base == nil {
+		base = &p.source.defaults
+	}
+	l := &p.current
+	p.testCase(l, w, base)
+	p.checkContent(w)
+	if l.proto.ID != "" && !p.ids.claim(l.proto.ID) {
+		p.mistake(w.at+"/id", "the id %q is given to more than one case", l.proto.ID)
+	}
+	keep, more := p.filter(l)
+	if keep {
+		p.selected++
+		if !p.countOnly && !p.failed {
+			p.unroll(w, l)
+		}
+	}
+	return more && !p.stopped
+}
+
+// checkContent sees that a case says something.
+func (p *pass) checkContent(w written) {
+	if w.object.Len() == 0 && w.base == nil {
+		return
+	}
+	for _, key := range [...]string{
+		"vars", "assert", "options", "metadata", "provider", "providers", "prompts", "providerOutput", "threshold",
+	} {
+		if w.object.Has(key) {
+			return
+		}
+	}
+	p.mistake(w.at, "a case needs at least one of vars, assert, options, metadata, provider, providerOutput and threshold")
+}
+
+// unroll yields a case for each repetition and combination of variables.
+func (p *pass) unroll(w written, l *layer) {
+	axes, ok := p.axes(l)
+	if !ok {
+		return
+	}
+	repeat := l.repeat
+	if repeat.n == 0 {
+		repeat = p.source.repeat
+	}
+	if p.checkOnly {
+		repeat = repetition{n: 1}
+	}
+	if repeat.n == 1 && len(axes) == 0 { // nearly always
+		c := p.build(l, l.vars, false)
+		c.ID, c.Repeats, c.RepeatPass = p.id(w, l, l.vars, nil, 0), 1, repeat.pass
+		p.emit(c)
+		return
+	}
+	p.unrollAll(w, l, axes, repeat)
+}
+
+func (p *pass) unrollAll(w written, l *layer, axes []axis, repeat repetition) {
+	var ids []string // of the combinations: every repetition has the same
+	for r := range repeat.n {
+		i := 0
+		more := combine(l.vars, axes, func(vars *proviso.Object) bool {
+			if !p.source.filter.keepRow(vars) {
+				return true
+			}
+			if i == len(ids) {
+				ids = append(ids, p.id(w, l, vars, axes, i))
+			}
+			c := p.build(l, vars, len(axes) > 0)
+			c.ID, c.Repeat, c.Repeats, c.RepeatPass = ids[i], r, repeat.n, repeat.pass
+			i++
+			return p.emit(c)
+		})
+		if !more {
+			return
+		}
+	}
+}
+
+// id names the i-th combination of a case.
+func (p *pass) id(w written, l *layer, vars *proviso.Object, axes []axis, i int) string {
+	if l.proto.ID != "" {
+		return withOrdinal(l.proto.ID, i+1)
+	}
+	parts := make([]any, 0, 8)
+	parts = append(parts, w.object)
+	if w.data != nil {
+		parts = append(parts, w.data)
+	}
+	for _, a := range axes {
+		parts = append(parts, a.key, vars.At(a.key))
+	}
+	return p.ids.name(p.ids.content(parts...))
+}
+
+func withOrdinal(id string, n int) string {
+	if n == 1 {
+		return id
+	}
+	return id + "-" + strconv.Itoa(n)
+}
+
+// build makes the case of one combination.
+func (p *pass) build(l *layer, vars *proviso.Object, combined bool) *proviso.Case {
+	c := new(proviso.Case)
+	*c = l.proto
+	c.Set = p.source.set
+	c.Vars = p.fileVars(c, vars)
+	if c.Vars == nil {
+		c.Vars = &proviso.Object{}
+	}
+	c.Raw = l.raw
+	if combined {
+		c.Raw = l.raw.Clone()
+		c.Raw.Set("vars", vars)
+	}
+	return c
+}
+
+func (p *pass) emit(c *proviso.Case) bool {
+	if p.failed { // a file of its variables cannot be read
+		return !p.stopped
+	}
+	c.Index = p.index
+	p.index++
+	if !p.yield(c, nil) {
+		p.stopped = true
+	}
+	return !p.stopped
+}
+
+// generated goes on with the cases that code yields, or yields the code itself.
+func (p *pass) generated(w written) bool {
+	if p.source.expand == nil {
+		p.read++
+		p.selected++
+		if p.countOnly {
+			return true
+		}
+		p.failed = false
+		return p.emit(&proviso.Case{Index: p.index, Generator: w.generator, Pointer: w.at, Repeats: 1})
+	}
+	v, err := p.source.expand(w.generator)
+	if err != nil {
+		p.read++
+		p.selected++
+		p.fileError(w.at, err)
+		return !p.stopped
+	}
+	list, ok := v.([]any)
+	if !ok {
+		list = []any{v}
+	}
+	for _, e := range list {
+		m := member(w.at, e)
+		m.base, m.data = w.base, w.data
+		if !p.one(m) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,115 @@
+package suite
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+)
+
+// wholeDocument stands for a YAML or JSON file of cases. The file is read again
+// when a place in it is asked for, so that it costs nothing until then.
+func wholeDocument(files *Files, name string) *document.Document {
+	parsed := sync.OnceValue(func() *document.Document {
+		data, err := files.ReadFile(name)
+		if err != nil {
+			return nil
+		}
+		d, err := document.Parse(files.Show(name), data)
+		if err != nil {
+			return nil
+		}
+		return d
+	})
+	return document.Located(files.Show(name), func(pointer string) proviso.Place {
+		if d := parsed(); d != nil {
+			return d.Place(pointer)
+		}
+		return proviso.Place{File: files.Show(name)}
+	})
+}
+
+// lineDocument stands for a file that is streamed. The first segment of its
+// pointers is a line counted from 0; in JSON Lines the others lead on from there.
+func lineDocument(files *Files, name string, json bool) *document.Document {
+	return document.Located(files.Show(name), func(pointer string) proviso.Place {
+		place := proviso.Place{File: files.Show(name)}
+		first, rest, _ := strings.Cut(strings.TrimPrefix(pointer, "/"), "/")
+		n, err := strconv.Atoi(first)
+		if err != nil || n < 0 {
+			return place
+		}
+		place.Line = n + 1
+		text, err := lineOf(files, name, n)
+		switch {
+		case err != nil:
+			return place
+		case json:
+			return jsonPlace(place, text, rest)
+		}
+		place.Column, place.Excerpt = 1, document.Excerpt(text)
+		return place
+	})
+}
+
+// jsonPlace is the place of a value in a line, or of what is wrong with the line.
+func jsonPlace(place proviso.Place, text, pointer string) proviso.Place {
+	_, err := proviso.ParseJSON(text)
+	var s *proviso.SyntaxError
+	if !errors.As(err, &s) {
+		if pointer != "" {
+			pointer = "/" + pointer
+		}
+		return document.JSONPlace(place.File, document.Line{Number: place.Line, Text: text}, pointer, false)
+	}
+	offset := min(s.Offset, len(text))
+	place.Column = 1 + utf8.RuneCountInString(text[:offset])
+	place.Excerpt = document.Excerpt(text[excerptStart(text, offset):])
+	return place
+}
+
+// excerptStart lets an excerpt of a long line begin shortly before an offset.
+func excerptStart(text string, offset int) int {
+	start := max(0, offset-60)
+	for start > 0 && start < len(text) && !utf8.RuneStart(text[start]) {
+		start--
+	}
+	return start
+}
+
+// lineOf returns line n of a file, from 0, without its end.
+func lineOf(files *Files, name string, n int) (string, error) {
+	f, err := files.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	in := bufio.NewReaderSize(f, 64<<10)
+	var line []byte
+	for i := 0; i <= n; {
+		chunk, err := in.ReadSlice('\n')
+		if i == n && len(line) <= document.MaxLine {
+			line = append(line, chunk...)
+		}
+		switch {
+		case err == nil:
+			i++
+		case errors.Is(err, bufio.ErrBufferFull):
+		case errors.Is(err, io.EOF) && i == n:
+			i++
+		default:
+			return "", err
+		}
+	}
+	text := strings.TrimRight(string(line), "\r\n")
+	if n == 0 {
+		text = strings.TrimPrefix(text, "\ufeff")
+	}
+	return text, nil
+}

@@ -1,0 +1,269 @@
+package suite
+
+import (
+	"errors"
+	"iter"
+	"strings"
+	"sync"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+)
+
+// caseSource yields the cases of a suite. It does not change once it is built,
+// so several passes may go on at once.
+type caseSource struct {
+	files           *Files
+	env             proviso.Env
+	promptfoo       bool
+	skipUnsupported bool
+	noExpansion     bool // lists do not make several cases
+	literal         bool // variables are data: none refers to a file
+
+	streams       []stream // where the cases come from, in order
+	defaults      layer
+	set           []*proviso.Assertion
+	promptNames   []nameable
+	providerNames []nameable
+	repeat        repetition
+	filter        filter
+	expand        func(*proviso.Generator) (any, error)
+
+	sampled *sample // which cases a sample keeps, shared by all passes
+}
+
+var _ proviso.CaseExpander = (*caseSource)(nil)
+
+// sample is the set of cases that a sampling filter keeps.
+type sample struct {
+	once sync.Once
+	keep map[int]struct{}
+}
+
+// stream is one place that cases come from.
+type stream struct {
+	inline bool // they stand in the suite itself, and were checked when it was read
+	each   eachCase
+}
+
+// eachCase calls visit for each case and stops, returning false, when visit does.
+type eachCase func(p *pass, visit func(written) bool) bool
+
+// written is a case as a suite writes it, before defaults.
+type written struct {
+	at        string // pointer
+	object    *proviso.Object
+	title     string             // description of a case that has none of its own
+	base      *layer             // what a scenario adds to the defaults; nil outside of one
+	data      *proviso.Object    // the scenario's entry as written
+	generator *proviso.Generator // instead of an object: code that yields cases
+	err       *proviso.Error     // instead of an object: what is wrong with it
+}
+
+// cases returns the cases of a suite: those of its tests, then those of its
+// scenarios, over its defaultTest. What is wrong with the defaults, or with where
+// cases come from, is recorded at once; mistakes within cases are yielded.
+func (r *reading) cases(doc *document.Document, cfg *proviso.Object, pr []proviso.Prompt, providers []proviso.ProviderSpec) proviso.CaseSource {
+	s := r.newCaseSource()
+	if r.options.ModelOutputs != "" {
+		r.outputCases(s, doc)
+		return s
+	}
+	s.promptNames, s.providerNames = promptNames(pr), providerNames(providers)
+	s.repeat = suiteRepeat(cfg)
+	s.defaults = r.caseDefaults(s, doc, cfg)
+	s.streams = r.testStreams(doc, "/tests", cfg.At("tests"))
+	s.streams = append(s.streams, r.scenarioStreams(doc, cfg.At("scenarios"))...)
+	if len(s.streams) == 0 && !hasMembers(cfg.At("tests")) && !hasMembers(cfg.At("scenarios")) {
+		s.streams = []stream{inlineCase(r.at(doc, ""), &proviso.Object{})}
+	}
+	r.checkInline(s, doc)
+	return s
+}
+
+func (r *reading) newCaseSource() *caseSource {
+	return &caseSource{
+		files: r.files, env: r.env, promptfoo: r.promptfoo, skipUnsupported: r.skipUnsupported,
+		noExpansion: r.flag("PROMPTFOO_DISABLE_VAR_EXPANSION"),
+		set:         r.set, repeat: repetition{n: 1}, sampled: &sample{},
+	}
+}
+
+// checkInline records the mistakes of the cases that stand in the suite itself.
+func (r *reading) checkInline(s *caseSource, doc *document.Document) {
+	p := r.recorder(s, doc)
+	p.yield = func(*proviso.Case, error) bool { return true }
+	p.checkOnly = true
+	for _, from := range s.streams {
+		if from.inline {
+			from.each(p, p.one)
+		}
+	}
+}
+
+func hasMembers(v any) bool {
+	list, ok := v.([]any)
+	return v != nil && (!ok || len(list) > 0)
+}
+
+// suiteRepeat is how often every case runs that does not say it itself. What is
+// wrong with it is found where the options of the suite are read.
+func suiteRepeat(cfg *proviso.Object) repetition {
+	for _, key := range [...]string{"commandLineOptions", "evaluateOptions"} {
+		o, _ := cfg.At(key).(*proviso.Object)
+		if rep, message := parseRepetition(o.At("repeat")); message == "" && rep.n > 0 {
+			return rep
+		}
+	}
+	return repetition{n: 1}
+}
+
+// WithExpander returns the same cases with generators expanded.
+func (s *caseSource) WithExpander(expand func(*proviso.Generator) (any, error)) proviso.CaseSource {
+	c := *s
+	c.expand, c.sampled = expand, &sample{}
+	return &c
+}
+
+// Cases yields the cases; see [proviso.CaseSource].
+func (s *caseSource) Cases() iter.Seq2[*proviso.Case, error] {
+	return func(yield func(*proviso.Case, error) bool) {
+		p := newPass(s, yield)
+		if s.filter.sample > 0 {
+			s.sampled.once.Do(s.draw)
+			p.keep = s.sampled.keep
+		}
+		p.run()
+	}
+}
+
+// draw counts the cases that the other filters keep and chooses among them.
+func (s *caseSource) draw() {
+	count := newPass(s, func(*proviso.Case, error) bool { return true })
+	count.countOnly = true
+	count.run()
+	s.sampled.keep = s.filter.draw(count.matched)
+}
+
+// Repeat returns a source whose cases run n times, of which pass must pass (0 is
+// all of them), unless a case says otherwise itself. It is how --repeat is
+// applied.
+func Repeat(source proviso.CaseSource, n, pass int) (proviso.CaseSource, error) {
+	s, ok := source.(*caseSource)
+	switch {
+	case !ok:
+		return nil, errForeign
+	case n < 1 || n > maxRepeat:
+		return nil, proviso.Errorf(proviso.Invalid, "a case runs between 1 and %d times", maxRepeat)
+	case pass < 0 || pass > n:
+		return nil, proviso.Errorf(proviso.Invalid, "of %d repetitions %d cannot pass", n, pass)
+	}
+	c := *s
+	c.repeat = repetition{n, pass}
+	return &c, nil
+}
+
+// Select returns a source with only the cases that a filter keeps. A sequence in
+// which no case is left ends with an error.
+func Select(source proviso.CaseSource, f Filter) (proviso.CaseSource, error) {
+	s, ok := source.(*caseSource)
+	if !ok {
+		return nil, errForeign
+	}
+	compiled, err := f.compile()
+	if err != nil {
+		return nil, err
+	}
+	c := *s
+	c.filter, c.sampled = compiled, &sample{}
+	return &c, nil
+}
+
+var errForeign = errors.New("the cases were not read by this package")
+
+// load reads a YAML or JSON file anew, with its references resolved. Nothing of
+// it is kept.
+func (s *caseSource) load(name string) (*document.Document, error) { return s.loadFrom(s.files, name) }
+
+func (s *caseSource) loadFrom(files *Files, name string) (*document.Document, error) {
+	r := &reading{
+		files: files, env: s.env, promptfoo: s.promptfoo, skipUnsupported: s.skipUnsupported,
+		places: newPlaces(), cache: map[string]*document.Document{}, raws: map[string]*document.Document{},
+	}
+	d, err := r.yaml(name)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range r.mistakes {
+		if !m.Warning {
+			return nil, &document.SyntaxError{Place: m.Place, Message: m.Message}
+		}
+	}
+	return d, nil
+}
+
+// caseDefaults decodes defaultTest and the suite's metadata.
+func (r *reading) caseDefaults(s *caseSource, doc *document.Document, cfg *proviso.Object) layer {
+	p := r.recorder(s, doc)
+	base := layer{}
+	if m := cfg.At("metadata"); m != nil {
+		p.testCase(&base, written{at: r.at(doc, ""), object: proviso.ObjectOf("metadata", m)}, &layer{})
+	}
+	v, at := cfg.At("defaultTest"), "/defaultTest"
+	if name, ok := v.(string); ok {
+		d, err := r.yaml(name)
+		if err != nil {
+			r.failed(doc, at, err)
+			return base
+		}
+		doc, at, v = d, "", d.Root
+		p = r.recorder(s, doc)
+	}
+	l := base
+	switch o := v.(type) {
+	case nil:
+	case *proviso.Object:
+		p.testCase(&l, written{at: r.at(doc, at), object: o}, &base)
+		l.proto.Description, l.proto.ID = "", ""
+		l.raw = withoutKeys(l.raw, "description", "id", "repeat")
+	default:
+		r.mistake(doc, at, proviso.Invalid, nil, "expected a case to take defaults from, got %s", kindOf(v))
+	}
+	l.defaults = len(l.asserts)
+	return l
+}
+
+func withoutKeys(o *proviso.Object, keys ...string) *proviso.Object {
+	o = o.Clone()
+	for _, key := range keys {
+		o.Delete(key)
+	}
+	return o
+}
+
+// recorder returns a pass that records mistakes in a document right away.
+func (r *reading) recorder(s *caseSource, doc *document.Document) *pass {
+	p := newPass(s, nil)
+	p.report = r.recordIn(doc)
+	return p
+}
+
+// recordIn returns a function that records mistakes; their pointers are those of
+// the whole suite.
+func (r *reading) recordIn(doc *document.Document) func(*proviso.Error) {
+	root := r.at(doc, "")
+	return func(e *proviso.Error) {
+		m := mistakeOf(e)
+		m.Warning = e.Warning
+		if m.Place.File != "" { // a file that cannot be parsed has its own place
+			r.append(m)
+			return
+		}
+		if at, ok := strings.CutPrefix(e.Pointer, root); ok {
+			r.record(doc, at, m, e.Valid)
+			return
+		}
+		m.Place = r.places.Place(e.Pointer)
+		r.append(m)
+	}
+}

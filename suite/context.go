@@ -1,0 +1,157 @@
+package suite
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+)
+
+// maxMistakes bounds how many mistakes one reading reports.
+const maxMistakes = 100
+
+// reading is one pass over a suite's files: what it read, and every mistake it
+// met. It is used by one goroutine.
+type reading struct {
+	options         Options
+	files           *Files
+	env             proviso.Env
+	promptfoo       bool // the suite is a promptfooconfig: unknown keys are warnings
+	skipUnsupported bool // what proviso does not support is a warning
+
+	places   *places
+	cache    map[string]*document.Document // by clean file name
+	raws     map[string]*document.Document // targets of $ref, before env templates
+	referred map[string]bool               // pointers of the top-level keys that a $ref leads to
+	broken   []string                      // pointers of $refs that lead nowhere
+	set      []*proviso.Assertion          // the assertion set, of every case
+	loading  []string                      // files on the way to a $ref, to meet cycles
+	mistakes []proviso.Mistake
+	dropped  int // mistakes beyond maxMistakes
+}
+
+// yaml reads and parses a YAML or JSON file of the suite, with references
+// resolved and env templates rendered. Each file is read once. The caller
+// records the error with [reading.failed], because it knows which value names
+// the file.
+func (r *reading) yaml(name string) (*document.Document, error) {
+	clean := r.files.Clean(name)
+	if d, ok := r.cache[clean]; ok {
+		return d, nil
+	}
+	d, err := r.load(clean)
+	if err != nil {
+		return nil, err
+	}
+	r.cache[clean] = d
+	d.Root = r.renderEnv(d, "", d.Root)
+	return d, nil
+}
+
+// load reads and parses a file and resolves its references.
+func (r *reading) load(clean string) (*document.Document, error) {
+	data, err := r.files.ReadFile(clean)
+	if err != nil {
+		return nil, err
+	}
+	d, err := document.Parse(r.files.Show(clean), data)
+	if err != nil {
+		return nil, err
+	}
+	r.add(d)
+	return d, r.resolve(d, clean)
+}
+
+// add gives a document a number, so that pointers into it have a place. Adding
+// it again is harmless. Streamed files are added as [document.Located].
+func (r *reading) add(d *document.Document) { r.places.add(d) }
+
+// at returns the pointer of a value for the rest of the house; Suite.Place
+// resolves it. Its form is described at places.
+func (r *reading) at(d *document.Document, pointer string) string {
+	return r.places.pointer(d, pointer)
+}
+
+// mistake records that the value at pointer is wrong. The nearest of the valid
+// names is looked for with the pointer's last segment, then with the value
+// itself if that is text.
+func (r *reading) mistake(d *document.Document, pointer, code string, valid []string, format string, args ...any) {
+	r.record(d, pointer, proviso.Mistake{Code: code, Message: fmt.Sprintf(format, args...)}, valid)
+}
+
+// warn records a mistake that the suite runs in spite of.
+func (r *reading) warn(d *document.Document, pointer string, valid []string, format string, args ...any) {
+	m := proviso.Mistake{Code: proviso.Invalid, Message: fmt.Sprintf(format, args...), Warning: true}
+	r.record(d, pointer, m, valid)
+}
+
+// unsupported records that proviso does not do what the value at pointer asks
+// for; with skipUnsupported it is a warning.
+func (r *reading) unsupported(d *document.Document, pointer, format string, args ...any) {
+	m := proviso.Mistake{Code: proviso.Unsupported, Message: fmt.Sprintf(format, args...), Warning: r.skipUnsupported}
+	r.record(d, pointer, m, nil)
+}
+
+// failed records an error that reading the file named at pointer gave. A syntax
+// error has its own place.
+func (r *reading) failed(d *document.Document, pointer string, err error) {
+	m := mistakeOf(err)
+	if m.Place.File != "" {
+		r.append(m)
+		return
+	}
+	r.record(d, pointer, m, nil)
+}
+
+func (r *reading) record(d *document.Document, pointer string, m proviso.Mistake, valid []string) {
+	if r.isBroken(d, pointer) {
+		return
+	}
+	m.Place = r.places.Place(r.at(d, pointer))
+	if m.Nearest == "" && len(valid) > 0 {
+		m.Nearest = document.Nearest(lastSegment(pointer), valid)
+		if v, ok := document.Lookup(d.Root, pointer); ok && m.Nearest == "" {
+			text, _ := v.(string)
+			m.Nearest = document.Nearest(text, valid)
+		}
+	}
+	r.append(m)
+}
+
+// isBroken reports whether a value is, or stands in, a $ref that leads nowhere,
+// so that what else is wrong with it says nothing.
+func (r *reading) isBroken(d *document.Document, pointer string) bool {
+	if len(r.broken) == 0 {
+		return false
+	}
+	at := r.places.written(r.at(d, pointer))
+	return slices.ContainsFunc(r.broken, func(b string) bool {
+		rest, ok := strings.CutPrefix(at, b)
+		return ok && (rest == "" || rest[0] == '/')
+	})
+}
+
+// append keeps a mistake once, up to maxMistakes; warnings give way to mistakes.
+func (r *reading) append(m proviso.Mistake) {
+	for i := range r.mistakes {
+		if r.mistakes[i] == m {
+			return
+		}
+	}
+	if len(r.mistakes) < maxMistakes {
+		r.mistakes = append(r.mistakes, m)
+		return
+	}
+	r.dropped++
+	if m.Warning {
+		return
+	}
+	for i := len(r.mistakes) - 1; i >= 0; i-- {
+		if r.mistakes[i].Warning {
+			r.mistakes[i] = m
+			return
+		}
+	}
+}

@@ -1,0 +1,275 @@
+package suite
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// csvColumns are the column names with a meaning of their own; a name that ends
+// in a colon is followed by a key.
+var csvColumns = [...]string{
+	"__expected", "__expected1", "__prefix", "__suffix", "__description", "__providerOutput",
+	"__metric", "__threshold", "__metadata:", "__config:",
+}
+
+// CaseFromRow turns a row of a CSV file, column name to cell, into a case as a
+// suite would write it. Columns that begin with two underscores are settings,
+// all others are variables. The error is a *proviso.Error without a pointer.
+func CaseFromRow(row *proviso.Object) (*proviso.Object, error) {
+	return expectations(nil).caseFromRow(row)
+}
+
+// expectations remembers, by column, the cell of the row before and the
+// assertion it stands for, so that a column that always says the same makes one
+// assertion. A nil map remembers nothing.
+type expectations map[string]expectation
+
+type expectation struct {
+	cell      string
+	assertion *proviso.Object
+}
+
+func (e expectations) parse(column, cell string) *proviso.Object {
+	if last, ok := e[column]; ok && last.cell == cell {
+		return last.assertion
+	}
+	a := ParseExpected(cell)
+	if e != nil {
+		e[column] = expectation{cell, a}
+	}
+	return a
+}
+
+func (e expectations) caseFromRow(row *proviso.Object) (*proviso.Object, error) {
+	b := rowBuilder{
+		expectations: e, vars: proviso.NewObject(row.Len()), options: &proviso.Object{}, metadata: &proviso.Object{},
+	}
+	for column, cell := range row.All() {
+		if err := b.cell(proviso.TrimSpace(column), proviso.ToString(cell)); err != nil {
+			return nil, err
+		}
+	}
+	return b.build(), nil
+}
+
+// rowBuilder collects what the cells of one row say.
+type rowBuilder struct {
+	expectations            expectations
+	vars, options, metadata *proviso.Object
+	asserts                 []any
+	numbers                 []int // of the __expected column that each assertion came from
+	thresholds              map[int]float64
+	description             string
+	output                  string
+	metric                  string
+	threshold               float64
+	hasThreshold            bool
+}
+
+func (b *rowBuilder) cell(column, text string) error {
+	if !strings.HasPrefix(column, "__") {
+		b.vars.Set(column, text)
+		return nil
+	}
+	switch column {
+	case "__prefix":
+		b.options.Set("prefix", text)
+	case "__suffix":
+		b.options.Set("suffix", text)
+	case "__description":
+		b.description = text
+	case "__providerOutput":
+		b.output = text
+	case "__metric":
+		b.metric = text
+	case "__threshold":
+		b.threshold, b.hasThreshold = leadingNumber(text)
+	case "__metadata":
+	default:
+		return b.named(column, text)
+	}
+	return nil
+}
+
+// named reads a column whose name goes on after its prefix.
+func (b *rowBuilder) named(column, text string) error {
+	if key, ok := strings.CutPrefix(column, "__metadata:"); ok {
+		b.setMetadata(key, text)
+		return nil
+	}
+	if key, ok := strings.CutPrefix(column, "__config:"); ok {
+		return b.config(key, text)
+	}
+	if number, ok := strings.CutPrefix(column, "__expected"); ok {
+		if proviso.TrimSpace(text) == "" {
+			return nil
+		}
+		b.asserts = append(b.asserts, b.expectations.parse(column, text))
+		b.numbers = append(b.numbers, expectedNumber(number))
+		return nil
+	}
+	b.vars.Set(column, text)
+	return nil
+}
+
+// expectedNumber is the number of an __expected column; 1 if it has none.
+func expectedNumber(suffix string) int {
+	if n, err := strconv.Atoi(suffix); err == nil {
+		return n
+	}
+	return 1
+}
+
+func (b *rowBuilder) setMetadata(key, text string) {
+	if proviso.TrimSpace(text) == "" {
+		return
+	}
+	if list, ok := strings.CutSuffix(key, "[]"); ok {
+		b.metadata.Set(list, splitEscaped(text))
+		return
+	}
+	b.metadata.Set(key, text)
+}
+
+// splitEscaped splits on commas that no backslash stands before; members are
+// trimmed.
+func splitEscaped(text string) []any {
+	var list []any
+	var member strings.Builder
+	for i := 0; i < len(text); i++ {
+		switch {
+		case text[i] == '\\' && i+1 < len(text) && text[i+1] == ',':
+			member.WriteByte(',')
+			i++
+		case text[i] == ',':
+			list = append(list, proviso.TrimSpace(member.String()))
+			member.Reset()
+		default:
+			member.WriteByte(text[i])
+		}
+	}
+	return append(list, proviso.TrimSpace(member.String()))
+}
+
+// config reads a "__config:__expectedN:threshold" cell. As in promptfoo the
+// number is kept as metadata of the case too.
+func (b *rowBuilder) config(key, text string) error {
+	column, setting, ok := strings.Cut(key, ":")
+	suffix, expected := strings.CutPrefix(column, "__expected")
+	number := 1
+	if expected && suffix != "" {
+		n, err := strconv.Atoi(suffix)
+		expected = err == nil && n > 0 && isDigits(suffix)
+		number = n
+	}
+	switch {
+	case !ok:
+		return proviso.Errorf(proviso.Invalid, "column %q: expected __config:__expected:threshold or __config:__expected2:threshold", "__config:"+key)
+	case !expected:
+		return proviso.Errorf(proviso.Invalid, "column %q: %q names no __expected column", "__config:"+key, column)
+	case setting != "threshold":
+		err := proviso.Errorf(proviso.Invalid, "column %q: unknown setting %q; only threshold can be set", "__config:"+key, setting)
+		err.Valid = []string{"threshold"}
+		return err
+	}
+	if proviso.TrimSpace(text) == "" {
+		return nil
+	}
+	f, isNumber := leadingNumber(text)
+	if !isNumber {
+		return proviso.Errorf(proviso.Invalid, "column %q: %q is not a number", "__config:"+key, text)
+	}
+	if b.thresholds == nil {
+		b.thresholds = map[int]float64{}
+	}
+	b.thresholds[number] = f
+	b.metadata.Set("threshold", f)
+	return nil
+}
+
+func (b *rowBuilder) build() *proviso.Object {
+	for i, a := range b.asserts {
+		f, hasThreshold := b.thresholds[b.numbers[i]]
+		if !hasThreshold && b.metric == "" {
+			continue
+		}
+		a := a.(*proviso.Object).Clone() // other rows may have the same
+		if hasThreshold {
+			a.Set("threshold", f)
+		}
+		if b.metric != "" {
+			a.Set("metric", b.metric)
+		}
+		b.asserts[i] = a
+	}
+	if b.asserts == nil {
+		b.asserts = []any{}
+	}
+	o := proviso.ObjectOf("vars", b.vars, "assert", b.asserts, "options", b.options)
+	if b.description != "" {
+		o.Set("description", b.description)
+	}
+	if b.output != "" {
+		o.Set("providerOutput", b.output)
+	}
+	if b.hasThreshold {
+		o.Set("threshold", b.threshold)
+	}
+	if b.metadata.Len() > 0 {
+		o.Set("metadata", b.metadata)
+	}
+	return o
+}
+
+// leadingNumber reads the number that a text begins with, as JavaScript's
+// parseFloat does; infinities are no numbers here.
+func leadingNumber(text string) (float64, bool) {
+	text = proviso.TrimSpace(text)
+	end, exponent := 0, 0
+scan:
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c >= '0' && c <= '9':
+			end = i + 1
+		case c == '.' && exponent == 0 && !strings.Contains(text[:i], "."):
+		case (c == '+' || c == '-') && (i == 0 || i == exponent):
+		case (c == 'e' || c == 'E') && exponent == 0 && end > 0:
+			exponent = i + 1
+		default:
+			break scan
+		}
+	}
+	f, err := strconv.ParseFloat(text[:end], 64)
+	return f, err == nil && !math.IsInf(f, 0)
+}
+
+// columnWarning says what is odd about a column's name, "" if nothing is, and
+// the names that would have had a meaning.
+func columnWarning(column string) (message string, valid []string) {
+	name := proviso.TrimSpace(column)
+	special := csvColumns[:]
+	if strings.HasPrefix(name, "_") && !strings.HasPrefix(name, "__") {
+		for _, s := range special {
+			if "_"+name == s || (strings.HasSuffix(s, ":") && strings.HasPrefix("_"+name, s)) {
+				return fmt.Sprintf("the column %q is an ordinary variable; special columns begin with two underscores", name), []string{"_" + name}
+			}
+		}
+		return "", nil
+	}
+	switch {
+	case !strings.HasPrefix(name, "__"), strings.HasPrefix(name, "__expected"):
+		return "", nil
+	case name == "__metadata":
+		return "the column \"__metadata\" is ignored; write __metadata:key, or __metadata:key[] for a list", nil
+	}
+	for _, s := range special {
+		if name == s || (strings.HasSuffix(s, ":") && strings.HasPrefix(name, s)) {
+			return "", nil
+		}
+	}
+	return fmt.Sprintf("the column %q has no special meaning and is an ordinary variable", name), special
+}

@@ -1,0 +1,157 @@
+package suite_test
+
+import (
+	"bufio"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/suite"
+)
+
+// corpus yields the records of a file of recorded promptfoo verdicts.
+func corpus(t *testing.T, name string) []*proviso.Object {
+	t.Helper()
+	f, err := os.Open("../conformance/corpus/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var list []*proviso.Object
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		v, err := proviso.ParseJSON(lines.Text())
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, v.(*proviso.Object))
+	}
+	return list
+}
+
+func text(o *proviso.Object, key string) string { return proviso.ToString(o.At(key)) }
+
+func TestParseExpectedCorpus(t *testing.T) {
+	t.Parallel()
+	records := corpus(t, "csv-expected.jsonl")
+	if len(records) == 0 {
+		t.Fatal("no records")
+	}
+	for _, rec := range records {
+		got := proviso.Stringify(suite.ParseExpected(text(rec, "expected")))
+		want := proviso.Stringify(rec.At("expect").(*proviso.Object).At("assert"))
+		if got != want {
+			t.Errorf("%s: got %s, want %s", text(rec, "id"), got, want)
+		}
+	}
+}
+
+func TestCaseFromRowCorpus(t *testing.T) {
+	t.Parallel()
+	records := corpus(t, "csv-row.jsonl")
+	if len(records) == 0 {
+		t.Fatal("no records")
+	}
+	for _, rec := range records {
+		expect := rec.At("expect").(*proviso.Object)
+		got, err := suite.CaseFromRow(rec.At("row").(*proviso.Object))
+		if expect.Has("error") {
+			if err == nil {
+				t.Errorf("%s: got %s, want an error", text(rec, "id"), proviso.Stringify(got))
+			}
+			continue
+		}
+		if want := proviso.Stringify(expect.At("testCase")); err != nil || proviso.Stringify(got) != want {
+			t.Errorf("%s: got %s, %v, want %s", text(rec, "id"), proviso.Stringify(got), err, want)
+		}
+	}
+}
+
+func TestParseExpected(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ cell, want string }{
+		{"contains-any: , ,", `{"type":"contains-any","value":[]}`},
+		{`contains-all: "a, b", c`, `{"type":"contains-all","value":["a, b","c"]}`},
+		{`contains-all: "open`, `{"type":"contains-all","value":" \"open"}`},
+		{`contains-all: "a" b`, `{"type":"contains-all","value":" \"a\" b"}`},
+		{`contains-all:`, `{"type":"contains-all","value":""}`},
+		{`icontains-all: "a\"b\\c\d"`, `{"type":"icontains-all","value":["a\"b\\c\\d"]}`},
+		{"not-similar(0.5): x", `{"type":"not-similar","value":"x","threshold":0.5}`},
+		{"not-not-equals: x", `{"type":"equals","value":"not-not-equals: x"}`},
+		{"trajectory:tool-used: search", `{"type":"trajectory:tool-used","value":"search"}`},
+		{"trajectory:nothing", `{"type":"equals","value":"trajectory:nothing"}`},
+		{"not-llm-rubric: rude ", `{"type":"not-llm-rubric","value":"rude"}`},
+		{"grade: polite", `{"type":"llm-rubric","value":" polite"}`},
+		{"python: len(output) > 1 ", `{"type":"python","value":"len(output) > 1"}`},
+		{"ends-with: .", `{"type":"ends-with","value":"."}`},
+		{"contains-json: {}", `{"type":"contains-json","value":" {}"}`},
+		{"cost(1.)", `{"type":"equals","value":"cost(1.)"}`},
+		{"cost(1)x", `{"type":"equals","value":"cost(1)x"}`},
+		{"cost(1", `{"type":"equals","value":"cost(1"}`},
+		{"", `{"type":"equals","value":""}`},
+	}
+	for _, tt := range tests {
+		if got := proviso.Stringify(suite.ParseExpected(tt.cell)); got != tt.want {
+			t.Errorf("%q: got %s, want %s", tt.cell, got, tt.want)
+		}
+	}
+}
+
+func TestCaseFromRow(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ row, want, err string }{
+		{row: `{"q":"a","__metadata:kind":"x","__metadata:tags[]":"a, b\\,c ,","__metadata:none":" "}`,
+			want: `{"vars":{"q":"a"},"assert":[],"options":{},"metadata":{"kind":"x","tags":["a","b,c",""]}}`},
+		{row: `{"__expected1":"","__expected2":"rouge-n: y","__config:__expected2:threshold":"0.3"}`,
+			want: `{"vars":{},"assert":[{"type":"rouge-n","value":"y","threshold":0.3}],"options":{},"metadata":{"threshold":0.3}}`},
+		{row: `{"__threshold":"0.5x"}`, want: `{"vars":{},"assert":[],"options":{},"threshold":0.5}`},
+		{row: `{"__threshold":"-1e1e"}`, want: `{"vars":{},"assert":[],"options":{},"threshold":-10}`},
+		{row: `{"__other":"v","n":1}`, want: `{"vars":{"__other":"v","n":"1"},"assert":[],"options":{}}`},
+		{row: `{"__config:threshold":"1"}`, err: "expected __config"},
+		{row: `{"__config:x:threshold":"1"}`, err: "names no __expected column"},
+		{row: `{"__config:__expected:weight":"1"}`, err: `unknown setting "weight"`},
+	}
+	for _, tt := range tests {
+		row, err := proviso.ParseJSON(tt.row)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := suite.CaseFromRow(row.(*proviso.Object))
+		switch {
+		case tt.err != "":
+			if err == nil || !strings.Contains(err.Error(), tt.err) {
+				t.Errorf("%s: got error %v, want %q", tt.row, err, tt.err)
+			}
+		case err != nil || proviso.Stringify(got) != tt.want:
+			t.Errorf("%s: got %s, %v, want %s", tt.row, proviso.Stringify(got), err, tt.want)
+		}
+	}
+}
+
+func FuzzParseExpected(f *testing.F) {
+	for _, s := range []string{"contains: a", "similar(0.5): x", "not-icontains-any: \"a\", b", "file://x.py:f", "trajectory:", "fn:", "\"\"\\"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, cell string) {
+		a := suite.ParseExpected(cell)
+		if kind, ok := a.At("type").(string); !ok || kind == "" {
+			t.Errorf("%q gives %s without a type", cell, proviso.Stringify(a))
+		}
+	})
+}
+
+func FuzzCSVRow(f *testing.F) {
+	f.Add("q", "a", "__expected", "contains: a")
+	f.Add("__config:__expected2:threshold", "1e", "__metadata:a[]", "x,\\,")
+	f.Add("__threshold", "-.5e-", " __metric ", "m")
+	f.Fuzz(func(t *testing.T, k1, v1, k2, v2 string) {
+		row := &proviso.Object{}
+		row.Set(k1, v1)
+		row.Set(k2, v2)
+		got, err := suite.CaseFromRow(row)
+		if (got == nil) == (err == nil) {
+			t.Errorf("%s: got %v, %v", proviso.Stringify(row), got, err)
+		}
+	})
+}

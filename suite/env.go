@@ -1,0 +1,205 @@
+package suite
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+)
+
+// Environment returns an environment in which the names that a suite adds come
+// before those around it.
+func Environment(added *proviso.Object, around proviso.Env) proviso.Env {
+	if around == nil {
+		around = proviso.EnvMap{}
+	}
+	if added.Len() == 0 {
+		return around
+	}
+	return layered{added, around}
+}
+
+type layered struct {
+	added  *proviso.Object
+	around proviso.Env
+}
+
+// Lookup returns the value of name and whether it is set.
+func (e layered) Lookup(name string) (string, bool) {
+	if v, ok := e.added.Get(name); ok {
+		return proviso.ToString(v), true
+	}
+	return e.around.Lookup(name)
+}
+
+// Names returns the names that are set, in no order.
+func (e layered) Names() []string {
+	names := e.around.Names()
+	for _, name := range e.added.Keys() {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// flag reports whether the environment switches a PROMPTFOO_ name on.
+func (r *reading) flag(name string) bool {
+	v, _ := r.env.Lookup(name)
+	switch strings.ToLower(v) {
+	case "1", "true", "yes", "yup", "yeppers":
+		return true
+	}
+	return false
+}
+
+// renderEnv fills in {{ env.NAME }} in every text below v; other templates stay
+// for the run. What has none is not copied. A name that is not set stays too,
+// because a template renders it empty later, and is a warning.
+func (r *reading) renderEnv(d *document.Document, pointer string, v any) any {
+	switch v := v.(type) {
+	case string:
+		if !strings.Contains(v, "{{") {
+			return v
+		}
+		s, unset := r.renderText(v)
+		for _, name := range unset {
+			r.warn(d, pointer, nil, "the environment has no %s", name)
+		}
+		return s
+	case []any:
+		var changed []any
+		for i, e := range v {
+			n := r.renderEnv(d, r.below(pointer, i, e), e)
+			if changed == nil && !same(n, e) {
+				changed = slices.Clone(v)
+			}
+			if changed != nil {
+				changed[i] = n
+			}
+		}
+		if changed != nil {
+			return changed
+		}
+	case *proviso.Object:
+		changed := v
+		for key, e := range v.All() {
+			n := r.renderEnv(d, document.Join(pointer, key), e)
+			if same(n, e) {
+				continue
+			}
+			if changed == v {
+				changed = v.Clone()
+			}
+			changed.Set(key, n)
+		}
+		return changed
+	}
+	return v
+}
+
+// below is the pointer of a list member, made only where it can matter.
+func (r *reading) below(pointer string, i int, v any) string {
+	switch v.(type) {
+	case string, []any, *proviso.Object:
+		return document.Join(pointer, i)
+	}
+	return pointer
+}
+
+// renderText fills in the env templates of one text and returns the names that
+// are not set.
+func (r *reading) renderText(s string) (string, []string) {
+	if r.flag("PROMPTFOO_DISABLE_TEMPLATE_ENV_VARS") {
+		return s, nil
+	}
+	var b strings.Builder
+	var unset []string
+	for {
+		i := strings.Index(s, "{{")
+		if i < 0 {
+			break
+		}
+		name, fallback, n := envTemplate(s[i:])
+		if n == 0 {
+			b.WriteString(s[:i+2])
+			s = s[i+2:]
+			continue
+		}
+		b.WriteString(s[:i])
+		value, ok := r.env.Lookup(name)
+		switch {
+		case ok:
+			b.WriteString(value)
+		case fallback != nil:
+			b.WriteString(*fallback)
+		default:
+			unset = append(unset, name)
+			b.WriteString(s[i : i+n])
+		}
+		s = s[i+n:]
+	}
+	b.WriteString(s)
+	return b.String(), unset
+}
+
+// envTemplate reads {{ env.NAME }} or {{ env['NAME'] }}, with an optional
+// default('text'), at the beginning of s and returns how long it is, 0 if it is
+// something else.
+func envTemplate(s string) (name string, fallback *string, length int) {
+	end := strings.Index(s, "}}")
+	if end < 0 {
+		return "", nil, 0
+	}
+	body, rest, piped := strings.Cut(s[2:end], "|")
+	body = strings.TrimSpace(body)
+	if piped {
+		rest = strings.TrimSpace(rest)
+		arg, ok := strings.CutPrefix(rest, "default(")
+		arg, closed := strings.CutSuffix(arg, ")")
+		text, quoted := unquoteName(strings.TrimSpace(arg))
+		if !ok || !closed || !quoted {
+			return "", nil, 0
+		}
+		fallback = &text
+	}
+	body, ok := strings.CutPrefix(body, "env")
+	if !ok {
+		return "", nil, 0
+	}
+	if dotted, ok := strings.CutPrefix(body, "."); ok {
+		name = dotted
+	} else if index, ok := strings.CutPrefix(body, "["); ok {
+		index, closed := strings.CutSuffix(index, "]")
+		text, quoted := unquoteName(strings.TrimSpace(index))
+		if !closed || !quoted {
+			return "", nil, 0
+		}
+		name = text
+	}
+	if !isName(name) {
+		return "", nil, 0
+	}
+	return name, fallback, end + 2
+}
+
+// unquoteName reads a quoted text without escapes or quotes in it.
+func unquoteName(s string) (string, bool) {
+	if len(s) < 2 || s[0] != s[len(s)-1] || s[0] != '\'' && s[0] != '"' {
+		return "", false
+	}
+	inner := s[1 : len(s)-1]
+	return inner, !strings.ContainsAny(inner, `'"\`)
+}
+
+// isName reports whether s is a name of the environment.
+func isName(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		if c != '_' && (c|0x20 < 'a' || c|0x20 > 'z') && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return s != ""
+}

@@ -1,0 +1,158 @@
+package suite
+
+import (
+	"path/filepath"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+)
+
+// environment reads the suite's .env files and its env map, makes them part of
+// the environment and returns them. A file that was named overrides the
+// environment, the .env of the working folder does not; the env map overrides
+// both.
+func (r *reading) environment(doc *document.Document, cfg *proviso.Object) *proviso.Object {
+	added := &proviso.Object{}
+	named := r.envFiles(doc, cfg)
+	for _, f := range named {
+		for name, v := range r.dotenv(doc, f).All() {
+			added.Set(name, v)
+		}
+	}
+	if len(named) == 0 {
+		for name, v := range r.defaultDotenv().All() {
+			if _, set := r.env.Lookup(name); !set {
+				added.Set(name, v)
+			}
+		}
+	}
+	outer := Environment(added, r.env)
+	r.env = outer
+	o, _ := cfg.At("env").(*proviso.Object)
+	own := &proviso.Object{}
+	for name, v := range o.All() {
+		at := document.Join("/env", name)
+		switch v := v.(type) {
+		case nil:
+		case string:
+			text, unset := r.renderText(v)
+			for _, name := range unset {
+				r.warn(doc, at, nil, "the environment has no %s", name)
+			}
+			own.Set(name, text)
+		case bool, float64:
+			own.Set(name, proviso.ToString(v))
+		default:
+			r.mistake(doc, at, proviso.Invalid, nil, "a name of the environment is a text, not %s", kindOf(v))
+		}
+	}
+	for name, v := range own.All() {
+		added.Set(name, v)
+	}
+	r.env = Environment(added, r.options.Env)
+	return added
+}
+
+// envFile is a .env file with the place that names it.
+type envFile struct {
+	name    string // relative to base
+	base    string // the folder it is relative to
+	pointer string // "" if the command line names it
+}
+
+// envFiles are the .env files that the command line names, else the suite.
+func (r *reading) envFiles(doc *document.Document, cfg *proviso.Object) []envFile {
+	var files []envFile
+	for _, name := range r.options.EnvFiles {
+		files = append(files, envFile{name: name, base: r.options.Dir})
+	}
+	if len(files) > 0 {
+		return files
+	}
+	flags, _ := cfg.At("commandLineOptions").(*proviso.Object)
+	for _, source := range []struct {
+		pointer string
+		value   any
+	}{
+		{"/envPath", cfg.At("envPath")},
+		{"/commandLineOptions/envPath", flags.At("envPath")},
+		{"/commandLineOptions/envFile", flags.At("envFile")},
+	} {
+		for i, name := range texts(source.value) {
+			at := source.pointer
+			if _, ok := source.value.([]any); ok {
+				at = document.Join(at, i)
+			}
+			files = append(files, envFile{name, r.files.dir, at})
+		}
+	}
+	return files
+}
+
+// texts returns a text, or the texts of a list.
+func texts(v any) []string {
+	switch v := v.(type) {
+	case string:
+		return []string{v}
+	case []any:
+		var all []string
+		for _, e := range v {
+			if s, ok := e.(string); ok {
+				all = append(all, s)
+			}
+		}
+		return all
+	}
+	return nil
+}
+
+// dotenv reads a .env file that was named.
+func (r *reading) dotenv(doc *document.Document, f envFile) *proviso.Object {
+	files := r.files
+	if f.pointer == "" {
+		files = NewFiles(f.base, FilesOptions{Shown: "."})
+	}
+	data, err := files.ReadFile(f.name)
+	if err != nil {
+		if f.pointer == "" {
+			r.append(mistakeOf(err))
+		} else {
+			r.failed(doc, f.pointer, err)
+		}
+		return nil
+	}
+	return r.dotenvText(files.Show(f.name), data)
+}
+
+// defaultDotenv reads .env of the working folder, if it is there.
+func (r *reading) defaultDotenv() *proviso.Object {
+	if r.options.Files.Confine {
+		return nil
+	}
+	files := NewFiles(r.options.Dir, FilesOptions{Shown: "."})
+	if !isFile(filepath.Join(files.dir, ".env")) {
+		return nil
+	}
+	data, err := files.ReadFile(".env")
+	if err != nil {
+		r.append(proviso.Mistake{Place: proviso.Place{File: ".env"}, Code: proviso.Invalid, Message: err.Error(), Warning: true})
+		return nil
+	}
+	return r.dotenvText(".env", data)
+}
+
+func (r *reading) dotenvText(shown string, data []byte) *proviso.Object {
+	text, err := document.Text(shown, data)
+	if err != nil {
+		r.append(mistakeOf(err))
+		return nil
+	}
+	names, broken := parseDotenv(text)
+	for _, line := range broken {
+		r.append(proviso.Mistake{
+			Place: proviso.Place{File: shown, Line: line}, Code: proviso.Invalid,
+			Message: "a line of an environment file is NAME=value", Warning: true,
+		})
+	}
+	return names
+}

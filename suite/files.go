@@ -1,0 +1,263 @@
+package suite
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+)
+
+// MaxFile is the largest file that is read as a whole, in bytes. Streams, such
+// as cases in JSON Lines, may be larger.
+const MaxFile = 256 << 20
+
+// FilesOptions say what a suite may open. The zero value lets it open what the
+// user may.
+type FilesOptions struct {
+	// Confine keeps every name under the suite's folder, links resolved.
+	Confine bool
+	// Shown is the folder as messages write it; "" means as it was given.
+	Shown string
+	// Home is what ~ stands for; "" means that ~ is refused.
+	Home string
+}
+
+// Files opens the files that a suite names, relative to the suite's folder. It
+// implements [proviso.Files] and is safe for concurrent use.
+type Files struct {
+	dir     string
+	options FilesOptions
+}
+
+var _ proviso.Files = (*Files)(nil)
+
+// NewFiles returns the files below a suite's folder; "" is the working folder.
+func NewFiles(dir string, o FilesOptions) *Files {
+	if dir == "" {
+		dir = "."
+	}
+	if o.Shown == "" {
+		o.Shown = dir
+	}
+	return &Files{dir: dir, options: o}
+}
+
+// Clean returns the one name of a file: without the file:// prefix, with forward
+// slashes, relative to the suite's folder unless it is absolute.
+func (f *Files) Clean(name string) string {
+	name = strings.TrimPrefix(name, "file://")
+	if f.options.Home != "" && (name == "~" || strings.HasPrefix(name, "~/")) {
+		name = f.options.Home + name[1:]
+	}
+	return path.Clean(filepath.ToSlash(name))
+}
+
+// Show returns a name as messages write it, relative to the working folder.
+func (f *Files) Show(name string) string {
+	name = f.Clean(name)
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.ToSlash(filepath.Join(f.options.Shown, name))
+}
+
+// path returns where a clean name is on disk.
+func (f *Files) path(name string) string {
+	if filepath.IsAbs(name) {
+		return filepath.FromSlash(name)
+	}
+	return filepath.Join(f.dir, filepath.FromSlash(name))
+}
+
+// Open opens a file for reading. The error is a *[proviso.Error]: NotFound with
+// the nearest name that exists, Invalid for a folder, Refused outside of the
+// folder of a confined suite.
+func (f *Files) Open(name string) (*os.File, error) {
+	clean := f.Clean(name)
+	file, err := f.open(clean)
+	if err != nil {
+		return nil, f.openError(clean, err)
+	}
+	info, err := file.Stat()
+	if err == nil && info.IsDir() {
+		err = proviso.Errorf(proviso.Invalid, "%s is a folder, not a file", f.Show(clean))
+	}
+	if err != nil {
+		_ = file.Close()
+		return nil, err
+	}
+	return file, nil
+}
+
+func (f *Files) open(clean string) (*os.File, error) {
+	if !f.options.Confine {
+		return os.Open(f.path(clean))
+	}
+	local, err := f.local(clean)
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(f.dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	file, err := root.Open(filepath.FromSlash(local))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, f.refused(clean)
+	}
+	return file, err
+}
+
+// local returns a clean name relative to the folder of a confined suite.
+func (f *Files) local(clean string) (string, error) {
+	if filepath.IsAbs(clean) {
+		base, err := filepath.Abs(f.dir)
+		if err != nil {
+			return "", err
+		}
+		rel, err := filepath.Rel(base, clean)
+		if err != nil {
+			return "", f.refused(clean)
+		}
+		clean = filepath.ToSlash(rel)
+	}
+	if !filepath.IsLocal(clean) {
+		return "", f.refused(clean)
+	}
+	return clean, nil
+}
+
+func (f *Files) refused(clean string) error {
+	return proviso.Errorf(proviso.Refused, "%s is outside of the suite's folder", clean)
+}
+
+// openError gives an error of the system a code and, for a missing file, the
+// nearest name of its folder.
+func (f *Files) openError(clean string, err error) error {
+	var known *proviso.Error
+	switch {
+	case errors.As(err, &known):
+		return known
+	case errors.Is(err, fs.ErrPermission):
+		return &proviso.Error{Code: proviso.Invalid, Message: f.Show(clean) + " may not be read", Err: fs.ErrPermission}
+	case !errors.Is(err, fs.ErrNotExist):
+		return &proviso.Error{Code: proviso.Invalid, Message: f.Show(clean) + " cannot be opened", Err: cause(err)}
+	}
+	e := &proviso.Error{Code: proviso.NotFound, Message: "the file " + f.Show(clean) + " does not exist", Err: fs.ErrNotExist}
+	if near := f.nearest(clean); near != "" {
+		e.Valid = []string{near}
+	}
+	return e
+}
+
+// cause strips the path from an error of the system; the message names the file.
+func cause(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
+
+// nearest returns the name of an existing file in the same folder, "" if none is
+// like it.
+func (f *Files) nearest(clean string) string {
+	entries, err := f.readDir(path.Dir(clean))
+	if err != nil {
+		return ""
+	}
+	var names []string
+	for _, e := range entries {
+		if !e.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	near := document.Nearest(path.Base(clean), names)
+	if near == "" {
+		return ""
+	}
+	return path.Join(path.Dir(clean), near)
+}
+
+// ReadFile returns the content of a file of at most [MaxFile] bytes.
+func (f *Files) ReadFile(name string) ([]byte, error) {
+	file, err := f.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, MaxFile+1))
+	if err != nil {
+		return nil, &proviso.Error{Code: proviso.Invalid, Message: f.Show(name) + " cannot be read", Err: cause(err)}
+	}
+	if len(data) > MaxFile {
+		return nil, proviso.Errorf(proviso.Limit, "%s is larger than %d MiB", f.Show(name), MaxFile>>20)
+	}
+	return data, nil
+}
+
+// Exists reports whether a name can be opened as a file.
+func (f *Files) Exists(name string) bool {
+	if len(name) > maxPath || strings.ContainsAny(name, "\n\x00") {
+		return false
+	}
+	clean := f.Clean(name)
+	if f.options.Confine {
+		file, err := f.Open(clean)
+		if err != nil {
+			return false
+		}
+		_ = file.Close()
+		return true
+	}
+	info, err := os.Stat(f.path(clean))
+	return err == nil && !info.IsDir()
+}
+
+// maxPath is longer than any path an operating system takes; a longer text, such
+// as an inline prompt, is no name.
+const maxPath = 4096
+
+// readDir lists a folder by its clean name.
+func (f *Files) readDir(clean string) ([]fs.DirEntry, error) {
+	if !f.options.Confine {
+		return os.ReadDir(f.path(clean))
+	}
+	local, err := f.local(clean)
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(f.dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return fs.ReadDir(root.FS(), local)
+}
+
+// mistakeOf turns an error into a mistake; a syntax error keeps its own place.
+func mistakeOf(err error) proviso.Mistake {
+	var syntax *document.SyntaxError
+	if errors.As(err, &syntax) {
+		return proviso.Mistake{Place: syntax.Place, Code: proviso.Invalid, Message: syntax.Message}
+	}
+	var known *proviso.Error
+	if !errors.As(err, &known) {
+		return proviso.Mistake{Code: proviso.Invalid, Message: err.Error()}
+	}
+	m := proviso.Mistake{Code: known.Code, Message: known.Error()}
+	if known.Code == proviso.NotFound && errors.Is(err, fs.ErrNotExist) {
+		m.Message = known.Message // the cause says nothing more
+	}
+	if len(known.Valid) == 1 {
+		m.Nearest = known.Valid[0]
+	}
+	return m
+}

@@ -1,0 +1,78 @@
+package suite
+
+import (
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// nameable is something that a case's filter may name.
+type nameable struct{ id, label string }
+
+func promptNames(list []proviso.Prompt) []nameable {
+	out := make([]nameable, len(list))
+	for i, x := range list {
+		out[i] = nameable{x.ID, x.Label}
+	}
+	return out
+}
+
+func providerNames(list []proviso.ProviderSpec) []nameable {
+	out := make([]nameable, len(list))
+	for i, x := range list {
+		out[i] = nameable{x.ID, x.Label}
+	}
+	return out
+}
+
+func matchesAny(pattern string, known []nameable) bool {
+	for _, k := range known {
+		if MatchName(pattern, k.id) || MatchName(pattern, k.label) {
+			return true
+		}
+	}
+	return false
+}
+
+// validNames are the short names that would have matched.
+func validNames(known []nameable) []string {
+	var out []string
+	for _, k := range known {
+		for _, name := range [...]string{k.label, k.id} {
+			if name != "" && len(name) < 80 && !strings.Contains(name, "\n") {
+				out = append(out, name)
+				break
+			}
+		}
+	}
+	return out
+}
+
+// MatchName reports whether the label or id of a prompt or provider is meant by
+// a name in a case's `prompts` or `providers`: the same text, a beginning that
+// ends at a colon ("openai" for "openai:gpt-5"), or a pattern in which * stands
+// for any text.
+func MatchName(pattern, name string) bool {
+	if pattern == name {
+		return name != ""
+	}
+	head, rest, wild := strings.Cut(pattern, "*")
+	if !wild {
+		return pattern != "" && strings.HasPrefix(name, pattern) && strings.HasPrefix(name[len(pattern):], ":")
+	}
+	if !strings.HasPrefix(name, head) {
+		return false
+	}
+	name = name[len(head):]
+	for {
+		part, after, more := strings.Cut(rest, "*")
+		if !more {
+			return strings.HasSuffix(name, part)
+		}
+		i := strings.Index(name, part)
+		if i < 0 {
+			return false
+		}
+		name, rest = name[i+len(part):], after
+	}
+}

@@ -1,0 +1,140 @@
+package suite
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// Name is the file that a suite usually has.
+const Name = "proviso.yaml"
+
+// promptfooNames are the names of promptfoo's configurations that are read.
+var promptfooNames = [...]string{"promptfooconfig.yaml", "promptfooconfig.yml", "promptfooconfig.json"}
+
+// Find returns the suite file of a folder: proviso.yaml, or a promptfooconfig in
+// YAML or JSON. Both, or neither, is a *[proviso.Error].
+func Find(dir string) (string, error) {
+	shown := "the folder " + dir
+	if dir == "" || dir == "." {
+		dir, shown = ".", "this folder"
+	}
+	own := filepath.Join(dir, Name)
+	hasOwn := isFile(own)
+	for _, name := range promptfooNames {
+		other := filepath.Join(dir, name)
+		if !isFile(other) {
+			continue
+		}
+		if hasOwn {
+			return "", proviso.Errorf(proviso.Invalid,
+				"%s holds both %s and %s; name one with -c", shown, Name, name)
+		}
+		return other, nil
+	}
+	if hasOwn {
+		return own, nil
+	}
+	return "", notFound(dir, shown)
+}
+
+func isFile(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && !info.IsDir()
+}
+
+// notFound says that a folder holds no suite, and names what looks like one.
+func notFound(dir, shown string) error {
+	e := proviso.Errorf(proviso.NotFound, "no %s or promptfooconfig.yaml in %s; name a suite with -c, or make one with proviso init", Name, shown)
+	entries, _ := os.ReadDir(dir)
+	for _, entry := range entries {
+		name := entry.Name()
+		if stem := strings.TrimSuffix(name, filepath.Ext(name)); stem == "proviso" || stem == "promptfooconfig" {
+			if isScript(name) {
+				return proviso.Errorf(proviso.Unsupported, "%s is code; proviso reads suites in YAML and JSON", filepath.Join(dir, name))
+			}
+			e.Valid = append(e.Valid, filepath.Join(dir, name))
+		}
+	}
+	return e
+}
+
+// isScript reports whether a suite file is code by its name.
+func isScript(name string) bool {
+	ext := strings.ToLower(filepath.Ext(name))
+	return slices.Contains([]string{".js", ".cjs", ".mjs", ".ts", ".cts", ".mts", ".py"}, ext)
+}
+
+// expand returns the suite files that the names of the command line mean: files,
+// folders and patterns, relative to a working folder.
+func expand(dir string, names []string) ([]string, error) {
+	if len(names) == 0 {
+		name, err := Find(dir)
+		if err != nil {
+			return nil, err
+		}
+		return []string{shorten(dir, name)}, nil
+	}
+	var found []string
+	for _, name := range names {
+		files, err := expandOne(dir, name)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range files {
+			if !slices.Contains(found, f) {
+				found = append(found, f)
+			}
+		}
+	}
+	return found, nil
+}
+
+func expandOne(dir, name string) ([]string, error) {
+	full := inFolder(dir, name)
+	info, err := os.Stat(full)
+	switch {
+	case err == nil && info.IsDir():
+		file, err := Find(full)
+		if err != nil {
+			return nil, err
+		}
+		return []string{shorten(dir, file)}, nil
+	case err == nil:
+		return []string{name}, nil
+	case IsGlob(name):
+		files, err := NewFiles(dir, FilesOptions{}).Glob(name)
+		if err == nil && len(files) == 0 {
+			err = proviso.Errorf(proviso.NotFound, "no file matches %s", name)
+		}
+		return files, err
+	}
+	// Opening it gives the message, with the nearest name.
+	_, err = NewFiles(dir, FilesOptions{Shown: "."}).Open(name)
+	if err == nil {
+		return []string{name}, nil
+	}
+	return nil, err
+}
+
+// inFolder joins a name to the folder it is relative to.
+func inFolder(dir, name string) string {
+	if filepath.IsAbs(name) || dir == "" {
+		return name
+	}
+	return filepath.Join(dir, name)
+}
+
+// shorten makes a name below dir relative to it.
+func shorten(dir, name string) string {
+	if dir == "" {
+		return name
+	}
+	if rel, err := filepath.Rel(dir, name); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return name
+}

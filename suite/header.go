@@ -1,0 +1,213 @@
+package suite
+
+import (
+	"math"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+)
+
+// header reads what a suite says of itself and of its runs.
+func (r *reading) header(s *proviso.Suite, doc *document.Document, cfg *proviso.Object) {
+	s.Description, _ = cfg.At("description").(string)
+	if r.options.Description != "" {
+		s.Description = r.options.Description
+	}
+	if id := cfg.At("id"); id != nil {
+		s.ID = proviso.ToString(id)
+	}
+	s.Threshold = r.share(doc, "/threshold", cfg.At("threshold"))
+	s.Tags = r.tags(doc, cfg)
+	s.Filters = r.filters(doc, cfg)
+	s.Derived = r.derived(doc, cfg)
+	s.Options = r.runOptions(doc, cfg)
+	s.Outputs = texts(cfg.At("outputPath"))
+	if flags, ok := cfg.At("commandLineOptions").(*proviso.Object); ok {
+		if named := texts(flags.At("output")); len(named) > 0 {
+			s.Outputs = named
+		}
+	}
+}
+
+// share reads a number from 0 to 1, which is 1 if it is absent.
+func (r *reading) share(doc *document.Document, at string, v any) float64 {
+	f, ok := v.(float64)
+	if !ok {
+		return 1 // another kind is a mistake that the key table finds
+	}
+	if !(f >= 0 && f <= 1) {
+		r.mistake(doc, at, proviso.Invalid, nil, "the threshold is a share from 0 to 1, not %s", proviso.FormatNumber(f))
+		return 1
+	}
+	return f
+}
+
+func (r *reading) tags(doc *document.Document, cfg *proviso.Object) *proviso.Object {
+	all := &proviso.Object{}
+	flags, _ := cfg.At("commandLineOptions").(*proviso.Object)
+	for _, source := range []struct {
+		at    string
+		value any
+	}{{"/tags", cfg.At("tags")}, {"/commandLineOptions/tags", flags.At("tags")}} {
+		o, _ := source.value.(*proviso.Object)
+		for name, v := range o.All() {
+			switch v.(type) {
+			case string, float64, bool:
+				all.Set(name, proviso.ToString(v))
+			default:
+				r.mistake(doc, document.Join(source.at, name), proviso.Invalid, nil, "a tag is a text, not %s", kindOf(v))
+			}
+		}
+	}
+	return all
+}
+
+// filters reads nunjucksFilters: the name of a filter and its script.
+func (r *reading) filters(doc *document.Document, cfg *proviso.Object) *proviso.Object {
+	o, _ := cfg.At("nunjucksFilters").(*proviso.Object)
+	for name, v := range o.All() {
+		at := document.Join("/nunjucksFilters", name)
+		file, ok := v.(string)
+		if !ok {
+			r.mistake(doc, at, proviso.Invalid, nil, "a filter is a script file, not %s", kindOf(v))
+			continue
+		}
+		script, _ := splitScript(file)
+		if !r.files.Exists(script) {
+			r.missingFile(doc, at, script)
+		}
+	}
+	return o
+}
+
+// missingFile records that a file that a value names cannot be opened.
+func (r *reading) missingFile(doc *document.Document, at, name string) {
+	f, err := r.files.Open(name)
+	if err != nil {
+		r.failed(doc, at, err)
+		return
+	}
+	_ = f.Close()
+}
+
+func (r *reading) derived(doc *document.Document, cfg *proviso.Object) []proviso.DerivedMetric {
+	list, _ := cfg.At("derivedMetrics").([]any)
+	var all []proviso.DerivedMetric
+	seen := map[string]bool{}
+	for i, v := range list {
+		at := document.Join("/derivedMetrics", i)
+		o, ok := v.(*proviso.Object)
+		if !ok {
+			r.mistake(doc, at, proviso.Invalid, nil, "a derived metric is {name, value}, not %s", kindOf(v))
+			continue
+		}
+		r.keys(doc, at, o, derivedKeys())
+		name, _ := o.At("name").(string)
+		value := ""
+		if o.At("value") != nil {
+			value = proviso.ToString(o.At("value"))
+		}
+		switch {
+		case name == "":
+			r.mistake(doc, at, proviso.Invalid, nil, "a derived metric needs a name")
+		case value == "":
+			r.mistake(doc, at, proviso.Invalid, nil, "the derived metric %q needs a value, an expression over named scores", name)
+		case seen[name]:
+			r.mistake(doc, document.Join(at, "name"), proviso.Invalid, nil, "a second derived metric is named %q", name)
+		}
+		seen[name] = true
+		all = append(all, proviso.DerivedMetric{Name: name, Value: value, Pointer: r.at(doc, at)})
+	}
+	return all
+}
+
+// optionReader reads evaluateOptions and commandLineOptions into one Options;
+// what is read later wins.
+type optionReader struct {
+	*reading
+	doc  *document.Document
+	at   string
+	from *proviso.Object
+}
+
+func (r *reading) runOptions(doc *document.Document, cfg *proviso.Object) proviso.Options {
+	var o proviso.Options
+	for _, key := range [...]string{"evaluateOptions", "commandLineOptions"} {
+		from, _ := cfg.At(key).(*proviso.Object)
+		x := optionReader{r, doc, document.Join("", key), from}
+		x.count("maxConcurrency", &o.MaxConcurrency, 1)
+		x.count("delay", &o.DelayMS, 0)
+		x.count("timeoutMs", &o.TimeoutMS, 0)
+		x.count("maxEvalTimeMs", &o.MaxTimeMS, 0)
+		x.repeat(&o)
+		x.off("cache", &o.NoCache)
+		x.off("showProgressBar", &o.NoProgress)
+		x.off("progressBar", &o.NoProgress)
+		x.choice("table", &o.Table)
+		x.choice("write", &o.Write)
+		x.name("filterRange", &o.FilterRange)
+		x.name("grader", &o.Grader)
+		if v, ok := from.At("verbose").(bool); ok {
+			o.Verbose = v
+		}
+	}
+	flags, _ := cfg.At("commandLineOptions").(*proviso.Object)
+	o.EnvFiles = append(append(texts(cfg.At("envPath")), texts(flags.At("envPath"))...), texts(flags.At("envFile"))...)
+	if judge, ok := cfg.At("judge").(string); ok && o.Grader == "" {
+		o.Grader = judge
+	}
+	if r.options.Grader != "" {
+		o.Grader = r.options.Grader
+	}
+	if f, ok := cfg.At("threshold").(float64); ok {
+		o.Threshold = &f
+	}
+	return o
+}
+
+// count reads a whole number of at least low.
+func (x optionReader) count(key string, to *int, low int) {
+	f, ok := x.from.At(key).(float64)
+	if !ok {
+		return
+	}
+	if f != math.Trunc(f) || f < float64(low) || f > math.MaxInt32 {
+		x.mistake(x.doc, document.Join(x.at, key), proviso.Invalid, nil,
+			"%s is a whole number of at least %d, not %s", key, low, proviso.FormatNumber(f))
+		return
+	}
+	*to = int(f)
+}
+
+// repeat reads a number, or {n, pass}.
+func (x optionReader) repeat(o *proviso.Options) {
+	v := x.from.At("repeat")
+	if v == nil {
+		return
+	}
+	rep, message := parseRepetition(v)
+	if message != "" {
+		x.mistake(x.doc, document.Join(x.at, "repeat"), proviso.Invalid, nil, "%s", message)
+		return
+	}
+	o.Repeat, o.RepeatPass = rep.n, rep.pass
+}
+
+// off reads a switch whose false is what the option says.
+func (x optionReader) off(key string, to *bool) {
+	if v, ok := x.from.At(key).(bool); ok {
+		*to = !v
+	}
+}
+
+func (x optionReader) choice(key string, to **bool) {
+	if v, ok := x.from.At(key).(bool); ok {
+		*to = &v
+	}
+}
+
+func (x optionReader) name(key string, to *string) {
+	if v, ok := x.from.At(key).(string); ok {
+		*to = v
+	}
+}

@@ -1,0 +1,185 @@
+package suite
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+)
+
+// kind is a set of the kinds of value that a key takes.
+type kind uint8
+
+// The kinds.
+const (
+	text kind = 1 << iota
+	number
+	boolean
+	list
+	object
+	null
+	anything = text | number | boolean | list | object | null
+)
+
+// String lists the kinds as messages name them.
+func (k kind) String() string {
+	if k == anything {
+		return "any value"
+	}
+	var names []string
+	for i, name := range []string{"a text", "a number", "a boolean", "a list", "an object"} {
+		if k&(1<<i) != 0 {
+			names = append(names, name)
+		}
+	}
+	switch n := len(names); n {
+	case 0:
+		return "nothing"
+	case 1:
+		return names[0]
+	default:
+		return strings.Join(names[:n-1], ", ") + " or " + names[n-1]
+	}
+}
+
+// has reports whether v is of one of the kinds. A key without a value (null) is
+// as if it were absent and always right.
+func (k kind) has(v any) bool {
+	switch v.(type) {
+	case string:
+		return k&text != 0
+	case float64:
+		return k&number != 0
+	case bool:
+		return k&boolean != 0
+	case []any:
+		return k&list != 0
+	case *proviso.Object:
+		return k&object != 0
+	}
+	return true
+}
+
+// support says what becomes of a key.
+type support uint8
+
+// The degrees of support.
+const (
+	supported   support = iota
+	ignored             // read and without effect: a warning
+	unsupported         // promptfoo has it, proviso does not: an error
+	wrong               // not a key, but often written; Right is what was meant
+)
+
+// keyRow is one key of an object in a suite file.
+type keyRow struct {
+	Key     string
+	Kind    kind
+	Support support
+	Right   string // for wrong: the key that was meant, "" if there is none
+	Doc     string // one clause on what it does, or why it is not there
+}
+
+// keys checks the keys of an object, and the kinds of their values, against a
+// table.
+func (r *reading) keys(d *document.Document, pointer string, o *proviso.Object, table []keyRow) {
+	for key, v := range o.All() {
+		at := document.Join(pointer, key)
+		row, ok := findRow(table, key)
+		switch {
+		case !ok:
+			r.unknownKey(d, at, key, table)
+		case row.Support == wrong:
+			r.wrongKey(d, at, row)
+		case row.Support != supported && asksNothing(v):
+		case row.Support == unsupported:
+			r.unsupported(d, at, "proviso does not support %s: %s", key, row.Doc)
+		case row.Support == ignored:
+			r.warn(d, at, nil, "%s is ignored: %s", key, row.Doc)
+		case !row.Kind.has(v):
+			r.mistake(d, at, proviso.Invalid, nil, "%s takes %s, not %s", key, row.Kind, kindOf(v))
+		}
+	}
+}
+
+// asksNothing reports whether a value switches a feature off.
+func asksNothing(v any) bool {
+	list, isList := v.([]any)
+	return v == nil || v == false || isList && len(list) == 0
+}
+
+func findRow(table []keyRow, key string) (keyRow, bool) {
+	for _, row := range table {
+		if row.Key == key {
+			return row, true
+		}
+	}
+	return keyRow{}, false
+}
+
+// validKeys are the keys of a table that may be written.
+func validKeys(table []keyRow) []string {
+	var names []string
+	for _, row := range table {
+		if row.Support == supported {
+			names = append(names, row.Key)
+		}
+	}
+	return names
+}
+
+// unknownKey records a key that is in no table: an error, or a warning in a
+// promptfooconfig, where promptfoo would say nothing.
+func (r *reading) unknownKey(d *document.Document, at, key string, table []keyRow) {
+	m := proviso.Mistake{Code: proviso.Invalid, Message: "unknown key " + quoteName(key), Warning: r.promptfoo}
+	valid := validKeys(table)
+	m.Nearest = document.Nearest(key, valid)
+	if m.Nearest == "" && len(valid) <= 12 {
+		m.Message += "; the keys here are " + strings.Join(valid, ", ")
+	}
+	r.recordKey(d, at, m)
+}
+
+func (r *reading) wrongKey(d *document.Document, at string, row keyRow) {
+	m := proviso.Mistake{
+		Code:    proviso.Invalid,
+		Message: "unknown key " + quoteName(row.Key) + ": " + row.Doc,
+		Nearest: row.Right,
+		Warning: r.promptfoo,
+	}
+	r.recordKey(d, at, m)
+}
+
+func (r *reading) recordKey(d *document.Document, at string, m proviso.Mistake) {
+	if r.isBroken(d, at) {
+		return
+	}
+	m.Place = r.places.place(r.at(d, at), true)
+	r.append(m)
+}
+
+// quoteName quotes a name of the user for a message and bounds its length.
+func quoteName(name string) string {
+	return `"` + document.Excerpt(name) + `"`
+}
+
+// kindOf names the kind of a value for messages.
+func kindOf(v any) string {
+	switch v := v.(type) {
+	case nil, proviso.Undefined:
+		return "nothing"
+	case bool:
+		return strconv.FormatBool(v)
+	case float64:
+		return "the number " + proviso.FormatNumber(v)
+	case string:
+		if len(v) > 40 {
+			return "a text"
+		}
+		return "the text " + quoteName(v)
+	case []any:
+		return "a list"
+	}
+	return "an object"
+}

@@ -1,0 +1,104 @@
+package suite
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+)
+
+// override puts what flags say, and what commandLineOptions say where flags are
+// silent, in place of what the suite says. A suite without either is returned as
+// it is.
+func (r *reading) override(doc *document.Document, cfg *proviso.Object) (*document.Document, *proviso.Object) {
+	flags, _ := cfg.At("commandLineOptions").(*proviso.Object)
+	changed := cfg.Clone()
+	pick := func(given, key string) (value string, ours bool) {
+		if given != "" {
+			return given, true
+		}
+		s, _ := flags.At(key).(string)
+		return s, false
+	}
+	if name, ours := pick(r.options.Tests, "tests"); name != "" {
+		changed.Set("tests", r.testsName(name, ours))
+	} else if name, _ := pick("", "vars"); name != "" {
+		changed.Set("tests", name)
+	}
+	for option, key := range map[*string]string{&r.options.ModelOutputs: "modelOutputs", &r.options.Assertions: "assertions"} {
+		if name, ours := pick(*option, key); name != "" && !ours {
+			*option = r.files.Show(name)
+		}
+	}
+	if r.options.ModelOutputs != "" {
+		// Recorded outputs are graded as they are.
+		changed.Delete("targets")
+		changed.Delete("target")
+		changed.Set("prompts", []any{"{{output}}"})
+		changed.Set("providers", []any{"echo"})
+		r.options.Prompts, r.options.Providers = nil, nil
+	}
+	prefix, _ := pick(r.options.PromptPrefix, "promptPrefix")
+	suffix, _ := pick(r.options.PromptSuffix, "promptSuffix")
+	if prefix != "" || suffix != "" {
+		r.affixes(doc, changed, prefix, suffix)
+	}
+	if description, _ := pick(r.options.Description, "description"); description != "" {
+		changed.Set("description", description)
+	}
+	doc.Root = changed
+	return doc, changed
+}
+
+// testsName makes a name of the command line relative to the suite's folder;
+// names in the suite are so already.
+func (r *reading) testsName(name string, ours bool) string {
+	if !ours {
+		return name
+	}
+	return r.fromWorkingFolder(name)
+}
+
+// fromWorkingFolder makes a file name that is relative to the working folder
+// relative to the suite's.
+func (r *reading) fromWorkingFolder(name string) string {
+	name = strings.TrimPrefix(name, "file://")
+	if name == "" || filepath.IsAbs(name) || strings.Contains(name, "://") {
+		return name
+	}
+	full := inFolder(r.options.Dir, filepath.FromSlash(name))
+	if rel, err := filepath.Rel(r.files.dir, full); err == nil {
+		return filepath.ToSlash(rel)
+	}
+	if full, err := filepath.Abs(full); err == nil {
+		return filepath.ToSlash(full)
+	}
+	return name
+}
+
+// affixes sets the prefix and suffix of every prompt where defaultTest does not.
+func (r *reading) affixes(doc *document.Document, cfg *proviso.Object, prefix, suffix string) {
+	defaults, ok := cfg.At("defaultTest").(*proviso.Object)
+	if name, isFile := cfg.At("defaultTest").(string); isFile {
+		d, err := r.yaml(name)
+		if err != nil {
+			return // the reading of defaultTest records it
+		}
+		defaults, ok = d.Root.(*proviso.Object)
+		r.places.link(r.at(doc, "/defaultTest"), r.at(d, ""))
+	}
+	if !ok && cfg.At("defaultTest") != nil {
+		return
+	}
+	defaults = defaults.Clone()
+	options, _ := defaults.At("options").(*proviso.Object)
+	options = options.Clone()
+	for _, affix := range [...]struct{ key, value string }{{"prefix", prefix}, {"suffix", suffix}} {
+		if affix.value != "" && options.At(affix.key) == nil {
+			options.Set(affix.key, affix.value)
+		}
+	}
+	defaults.Set("options", options)
+	cfg.Set("defaultTest", defaults)
+}

@@ -1,0 +1,270 @@
+package suite
+
+import (
+	"bytes"
+	"errors"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+)
+
+// file reads the prompts of one file, by its ending.
+func (p *promptReader) file(doc *document.Document, at, name, entry string, base *proviso.Prompt) {
+	ext := strings.ToLower(path.Ext(name))
+	if slices.Contains(scriptKinds(), ext) {
+		p.script(doc, at, name, entry, base)
+		return
+	}
+	data, err := p.files.ReadFile(name)
+	if err != nil {
+		p.fileError(doc, at, err)
+		return
+	}
+	text, err := document.Text(p.files.Show(name), data)
+	if err != nil {
+		p.fileError(doc, at, err)
+		return
+	}
+	before := p.failed
+	p.failed = false
+	defer func() { p.failed = p.failed || before }()
+	f := promptFile{promptReader: p, doc: doc, at: at, name: name, text: text, base: *base, start: len(p.list)}
+	switch ext {
+	case ".txt":
+		f.split()
+	case ".json", ".yaml", ".yml":
+		f.chat()
+	case ".jsonl":
+		f.lines()
+	case ".csv":
+		f.table()
+	default:
+		f.add(text, name+": "+shorten50(text))
+	}
+	if len(p.list) == f.start && !f.failed {
+		p.wrong(doc, at, "%s holds no prompt", p.files.Show(name))
+	}
+}
+
+// promptFile is a file that holds prompts.
+type promptFile struct {
+	*promptReader
+	doc   *document.Document // that names the file, at the pointer
+	at    string
+	name  string
+	text  string
+	base  proviso.Prompt
+	start int // of its prompts in the list
+}
+
+// add keeps one prompt of the file; a label of the entry goes before the text
+// when the file holds several.
+func (f *promptFile) add(raw, label string) {
+	if strings.TrimSpace(raw) != "" {
+		f.keep(f.base, raw, label)
+	}
+}
+
+// shorten50 is the beginning of a text for a label.
+func shorten50(s string) string {
+	if utf8.RuneCountInString(s) <= 50 {
+		return s
+	}
+	return string([]rune(s)[:50]) + "..."
+}
+
+// split reads a text file, in which lines of only dashes separate prompts.
+func (f *promptFile) split() {
+	separator, _ := f.env.Lookup("PROMPTFOO_PROMPT_SEPARATOR")
+	if separator == "" {
+		separator = "---"
+	}
+	text := strings.ReplaceAll(f.text, "\r\n", "\n")
+	var current []string
+	flush := func() {
+		prompt := proviso.TrimSpace(strings.Join(current, "\n"))
+		f.add(prompt, f.name+": "+shorten50(prompt))
+		current = nil
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		if strings.TrimRight(line, " \t") == separator {
+			flush()
+			continue
+		}
+		current = append(current, line)
+	}
+	flush()
+	f.number()
+}
+
+// number tells apart the prompts of one file that share the entry's label.
+func (f *promptFile) number() {
+	if f.base.Label == "" || len(f.list)-f.start < 2 {
+		return
+	}
+	for i := f.start; i < len(f.list); i++ {
+		f.list[i].Label += ": " + f.list[i].Raw
+	}
+}
+
+// chat reads one prompt that is data, usually a list of messages, and loads the
+// files that its texts name. Text with template tags outside of strings is no
+// data until it is rendered; it stays as it is.
+func (f *promptFile) chat() {
+	d, err := document.Parse(f.files.Show(f.name), []byte(f.text))
+	if err != nil {
+		if strings.Contains(f.text, "{{") || strings.Contains(f.text, "{%") {
+			f.add(f.text, f.name+": "+shorten50(f.text))
+			return
+		}
+		f.fileError(f.doc, f.at, err)
+		return
+	}
+	if d.Root == nil {
+		return
+	}
+	f.reading.add(d)
+	raw := f.text
+	if v := f.nested(d, "", d.Root, 0); !same(v, d.Root) || path.Ext(f.name) != ".json" {
+		raw = proviso.Stringify(v)
+	}
+	f.add(raw, f.name+": "+shorten50(raw))
+}
+
+// maxNested bounds how deeply files in prompts name each other.
+const maxNested = 8
+
+// nested replaces file:// texts in a chat by what the files hold: data of YAML
+// and JSON files, the text of others.
+func (f *promptFile) nested(d *document.Document, at string, v any, depth int) any {
+	switch v := v.(type) {
+	case string:
+		if strings.HasPrefix(v, "file://") && couldBeFile(v) {
+			return f.nestedFile(d, at, v, depth)
+		}
+	case []any:
+		var changed []any
+		for i, e := range v {
+			n := f.nested(d, document.Join(at, i), e, depth)
+			if changed == nil && !same(n, e) {
+				changed = slices.Clone(v)
+			}
+			if changed != nil {
+				changed[i] = n
+			}
+		}
+		if changed != nil {
+			return changed
+		}
+	case *proviso.Object:
+		changed := v
+		for key, e := range v.All() {
+			n := f.nested(d, document.Join(at, key), e, depth)
+			if same(n, e) {
+				continue
+			}
+			if changed == v {
+				changed = v.Clone()
+			}
+			changed.Set(key, n)
+		}
+		return changed
+	}
+	return v
+}
+
+func (f *promptFile) nestedFile(d *document.Document, at, name string, depth int) any {
+	if depth == maxNested {
+		f.wrong(d, at, "files in prompts name each other more than %d deep", maxNested)
+		return nil
+	}
+	switch strings.ToLower(path.Ext(name)) {
+	case ".json", ".yaml", ".yml":
+		inner, err := f.yaml(name)
+		if err != nil {
+			f.fileError(d, at, err)
+			return nil
+		}
+		return f.nested(inner, "", inner.Root, depth+1)
+	}
+	data, err := f.files.ReadFile(name)
+	if err == nil {
+		var text string
+		if text, err = document.Text(f.files.Show(name), data); err == nil {
+			return strings.TrimRight(text, "\r\n")
+		}
+	}
+	f.fileError(d, at, err)
+	return nil
+}
+
+// lines reads one prompt a line, each of which is data.
+func (f *promptFile) lines() {
+	for line, err := range document.Lines(strings.NewReader(f.text)) {
+		if err != nil {
+			f.lineError(err)
+			continue
+		}
+		f.add(line.Text, f.name+": "+shorten50(line.Text))
+	}
+	f.number()
+}
+
+// lineError records a broken line of the file.
+func (f *promptFile) lineError(err error) {
+	f.failed = true
+	var broken *document.LineError
+	if !errors.As(err, &broken) {
+		f.fileError(f.doc, f.at, err)
+		return
+	}
+	f.append(proviso.Mistake{
+		Place: proviso.Place{File: f.files.Show(f.name), Line: broken.Line, Column: broken.Column, Excerpt: broken.Excerpt},
+		Code:  broken.Code, Message: broken.Message,
+	})
+}
+
+// table reads a CSV file: the column prompt, with the column label if there is
+// one. Without such a column every line is a prompt.
+func (f *promptFile) table() {
+	delimiter, _ := f.env.Lookup("PROMPTFOO_CSV_DELIMITER")
+	header, _, _ := strings.Cut(f.text, "\n")
+	if !slices.ContainsFunc(strings.Split(header, firstOf(delimiter, ",")), isPromptColumn) {
+		for line := range strings.Lines(f.text) {
+			line = proviso.TrimSpace(line)
+			f.add(line, line)
+		}
+		return
+	}
+	for rec, err := range document.ReadCSV(bytes.NewReader([]byte(f.text)), document.CSVOptions{Delimiter: delimiter}) {
+		if err != nil {
+			f.lineError(err)
+			continue
+		}
+		raw, label := column(rec, "prompt"), column(rec, "label")
+		f.add(raw, firstOf(label, raw))
+	}
+}
+
+func isPromptColumn(name string) bool {
+	return strings.Trim(proviso.TrimSpace(name), `"`) == "prompt"
+}
+
+// column returns the field of a column, "" if the record has none.
+func column(rec document.Record, name string) string {
+	if i := slices.Index(rec.Header, name); i >= 0 && i < len(rec.Fields) {
+		return rec.Fields[i]
+	}
+	return ""
+}
+
+func firstOf(s, otherwise string) string {
+	if s != "" {
+		return s
+	}
+	return otherwise
+}

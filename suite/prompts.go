@@ -1,0 +1,322 @@
+package suite
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+)
+
+// defaultPrompt is what a suite without prompts asks.
+const defaultPrompt = "{{prompt}}"
+
+// prompts reads the prompts of a suite.
+func (r *reading) prompts(doc *document.Document, cfg *proviso.Object) []proviso.Prompt {
+	p := promptReader{reading: r, ids: map[string]bool{}}
+	v, at := cfg.At("prompts"), "/prompts"
+	if len(r.options.Prompts) > 0 {
+		return p.fromCommandLine()
+	}
+	if flags, ok := cfg.At("commandLineOptions").(*proviso.Object); ok && v == nil {
+		v, at = flags.At("prompts"), "/commandLineOptions/prompts"
+	}
+	switch v := v.(type) {
+	case nil:
+		if !mayHavePrompt(cfg) {
+			r.warn(doc, "", nil, "the suite has no prompts, and no case has the variable prompt to send instead")
+		}
+		return []proviso.Prompt{{Label: defaultPrompt, Raw: defaultPrompt}}
+	case *proviso.Object:
+		if isPromptEntry(v) {
+			p.entry(doc, at, v)
+		} else {
+			p.labels(doc, at, v)
+		}
+	default:
+		p.all(doc, at, v)
+	}
+	if len(p.list) == 0 && !p.failed {
+		r.mistake(doc, at, proviso.Invalid, nil, "prompts holds no prompt")
+	}
+	return p.list
+}
+
+// mayHavePrompt reports whether a case may have the variable prompt; cases in
+// other files may.
+func mayHavePrompt(cfg *proviso.Object) bool {
+	cases, ok := cfg.At("tests").([]any)
+	if !ok && cfg.At("tests") != nil || cfg.At("scenarios") != nil {
+		return true
+	}
+	for _, v := range append(cases[:len(cases):len(cases)], cfg.At("defaultTest")) {
+		c, ok := v.(*proviso.Object)
+		if !ok && v != nil {
+			return true
+		}
+		if vars, ok := c.At("vars").(*proviso.Object); vars.Has("prompt") || !ok && c.At("vars") != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// promptReader collects the prompts of a suite.
+type promptReader struct {
+	*reading
+	list   []proviso.Prompt
+	ids    map[string]bool
+	failed bool
+}
+
+// wrong records a mistake, after which an empty list is no further one.
+func (p *promptReader) wrong(doc *document.Document, at, format string, args ...any) {
+	p.failed = true
+	p.mistake(doc, at, proviso.Invalid, nil, format, args...)
+}
+
+func (p *promptReader) fileError(doc *document.Document, at string, err error) {
+	p.failed = true
+	p.reading.failed(doc, at, err)
+}
+
+// fromCommandLine reads the prompts that flags name, relative to the working
+// folder.
+func (p *promptReader) fromCommandLine() []proviso.Prompt {
+	list := make([]any, len(p.options.Prompts))
+	for i, s := range p.options.Prompts {
+		if name := p.fromWorkingFolder(s); looksLikeFile(s) || p.files.Exists(name) {
+			s = "file://" + name
+		}
+		list[i] = s
+	}
+	p.all(document.Virtual("--prompts", list), "", list)
+	return p.list
+}
+
+func (p *promptReader) all(doc *document.Document, at string, v any) {
+	switch v := v.(type) {
+	case string:
+		p.text(doc, at, v, &proviso.Prompt{})
+	case []any:
+		for i, e := range v {
+			at := document.Join(at, i)
+			switch e := e.(type) {
+			case string:
+				p.text(doc, at, e, &proviso.Prompt{})
+			case *proviso.Object:
+				switch {
+				case isSentence(e):
+					p.wrong(doc, at, "quote the prompt: YAML reads a text with a colon and a blank in it as a mapping")
+				case isPromptEntry(e) || !p.areFiles(e):
+					p.entry(doc, at, e)
+				default:
+					p.labels(doc, at, e)
+				}
+			default:
+				p.wrong(doc, at, "a prompt is a text, a file name or {id, label, raw}, not %s", kindOf(e))
+			}
+		}
+	default:
+		p.wrong(doc, at, "prompts are a list, not %s", kindOf(v))
+	}
+}
+
+// isSentence reports whether an object is what YAML makes of a text such as
+// "Answer {{name}}: be brief" without quotes.
+func isSentence(o *proviso.Object) bool {
+	return o.Len() == 1 && (strings.Contains(o.Keys()[0], " ") && !couldBeFile(o.Keys()[0]) || strings.Contains(o.Keys()[0], "{{"))
+}
+
+// isPromptEntry reports whether an object is {id, label, raw, …} rather than
+// {file: label}.
+func isPromptEntry(o *proviso.Object) bool {
+	return o.Has("raw") || o.Has("id") || o.Has("label")
+}
+
+// areFiles reports whether the keys of an object are file names.
+func (p *promptReader) areFiles(o *proviso.Object) bool {
+	for key := range o.All() {
+		if !looksLikeFile(key) && !p.files.Exists(key) {
+			return false
+		}
+	}
+	return o.Len() > 0
+}
+
+// labels reads {file: label}.
+func (p *promptReader) labels(doc *document.Document, at string, o *proviso.Object) {
+	for name, v := range o.All() {
+		at := document.Join(at, name)
+		label, ok := v.(string)
+		if !ok {
+			p.wrong(doc, at, "the label of a prompt is a text, not %s", kindOf(v))
+			continue
+		}
+		p.text(doc, at, name, &proviso.Prompt{Label: label})
+	}
+}
+
+// entry reads {id, label, raw, config, assert}.
+func (p *promptReader) entry(doc *document.Document, at string, o *proviso.Object) {
+	p.keys(doc, at, o, promptKeys())
+	base := proviso.Prompt{}
+	base.ID, _ = o.At("id").(string)
+	base.Label, _ = o.At("label").(string)
+	if base.Label == "" {
+		base.Label, _ = o.At("display").(string)
+	}
+	base.Config, _ = o.At("config").(*proviso.Object)
+	if v := o.At("assert"); v != nil {
+		base.Assert = p.assertions(doc, document.Join(at, "assert"), v)
+	}
+	key := "raw"
+	if o.At(key) == nil {
+		key = "id"
+		if isReference(base.ID) {
+			base.ID = ""
+		}
+	}
+	if base.ID != "" && key == "raw" {
+		if p.ids[base.ID] {
+			p.wrong(doc, document.Join(at, "id"), "a second prompt has the id %q", base.ID)
+		}
+		p.ids[base.ID] = true
+	}
+	at = document.Join(at, key)
+	switch v := o.At(key).(type) {
+	case string:
+		p.text(doc, at, v, &base)
+	case []any, *proviso.Object:
+		p.keep(base, proviso.Stringify(v), "")
+	default:
+		p.wrong(doc, at, "a prompt needs raw: its text, a chat, or file://…")
+	}
+}
+
+// keep adds a prompt. The label is the given one, else what the file suggests,
+// else the text.
+func (p *promptReader) keep(base proviso.Prompt, raw, label string) {
+	base.Raw = raw
+	if base.Label == "" {
+		base.Label = label
+	}
+	if base.Label == "" {
+		base.Label = raw
+	}
+	p.list = append(p.list, base)
+}
+
+// services are promptfoo's prefixes of prompts that are fetched.
+var services = [...]string{"langfuse://", "portkey://", "helicone://"}
+
+// text reads a prompt that is written as one text: the name of a file, code that
+// writes the prompt, or the prompt itself.
+func (p *promptReader) text(doc *document.Document, at, s string, base *proviso.Prompt) {
+	for _, service := range services {
+		if strings.HasPrefix(s, service) {
+			p.failed = true
+			p.unsupported(doc, at, "proviso does not fetch prompts from %s", strings.TrimSuffix(service, "://"))
+			return
+		}
+	}
+	if strings.TrimSpace(s) == "" {
+		p.wrong(doc, at, "the prompt is empty")
+		return
+	}
+	if strings.HasPrefix(s, "exec:") {
+		p.script(doc, at, s, "", base)
+		return
+	}
+	named := strings.HasPrefix(s, "file://")
+	if !named && !couldBeFile(s) {
+		p.keep(*base, s, "")
+		return
+	}
+	p.named(doc, at, s, named || looksLikeFile(s), base)
+}
+
+// named reads the files that a name or a pattern means. Unless it must be one, a
+// name that means no file is the prompt itself.
+func (p *promptReader) named(doc *document.Document, at, s string, must bool, base *proviso.Prompt) {
+	file, entry := splitScript(s)
+	switch {
+	case p.files.Exists(file):
+		p.file(doc, at, p.files.Clean(file), entry, base)
+		return
+	case IsGlob(file) && !strings.ContainsAny(file, " \t"):
+		names, err := p.files.Glob(file)
+		if err != nil {
+			p.fileError(doc, at, err)
+			return
+		}
+		for _, name := range names {
+			p.file(doc, at, name, "", base)
+		}
+		if len(names) > 0 {
+			return
+		}
+		if must {
+			p.failed = true
+			p.mistake(doc, at, proviso.NotFound, nil, "no file matches %s", p.files.Show(file))
+			return
+		}
+	case must:
+		p.failed = true
+		p.missingFile(doc, at, file)
+		return
+	}
+	p.keep(*base, s, "")
+}
+
+// script keeps a prompt that code writes when the run asks for it.
+func (p *promptReader) script(doc *document.Document, at, file, entry string, base *proviso.Prompt) {
+	b := *base
+	b.Script = &proviso.Generator{File: file, Entry: entry, Config: b.Config, Pointer: p.at(doc, at)}
+	label := file
+	if entry != "" {
+		label += ":" + entry
+	}
+	p.keep(b, label, label)
+}
+
+// splitScript splits "prompt.py:name" into a script and its function.
+func splitScript(name string) (file, entry string) {
+	i := strings.LastIndexByte(name, ':')
+	if i > 0 && slices.Contains(scriptKinds(), strings.ToLower(path.Ext(name[:i]))) && !strings.ContainsAny(name[i:], `/\`) {
+		return name[:i], name[i+1:]
+	}
+	return name, ""
+}
+
+// scriptKinds are the endings of files whose output is the prompt.
+func scriptKinds() []string {
+	return []string{".py", ".js", ".cjs", ".mjs", ".ts", ".cts", ".mts", ".sh", ".rb", ".pl", ".ps1", ".exe", ".bat", ".cmd"}
+}
+
+// textKinds are the endings of files that hold prompts.
+func textKinds() []string {
+	return []string{".txt", ".json", ".jsonl", ".yaml", ".yml", ".md", ".j2", ".csv"}
+}
+
+// couldBeFile reports whether a text may be a file name: one line without a
+// template, with a folder, a pattern or an ending.
+func couldBeFile(s string) bool {
+	if len(s) >= maxPath || strings.ContainsAny(s, "\n\r\x00") || strings.Contains(s, "{{") || strings.Contains(s, "{%") {
+		return false
+	}
+	ext := path.Ext(s)
+	return strings.ContainsAny(s, `/\*`) || len(ext) > 1 && !strings.ContainsAny(ext, " \t")
+}
+
+// looksLikeFile reports whether a text can only be meant as a file name: it ends
+// as files of prompts do and holds no blank.
+func looksLikeFile(s string) bool {
+	if !couldBeFile(s) || strings.ContainsAny(s, " \t") {
+		return false
+	}
+	file, _ := splitScript(s)
+	ext := strings.ToLower(path.Ext(file))
+	return slices.Contains(textKinds(), ext) || slices.Contains(scriptKinds(), ext)
+}

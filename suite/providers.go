@@ -1,0 +1,214 @@
+package suite
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+)
+
+// providerKeyNames are the keys that providers may stand under; a suite has one.
+func providerKeyNames() []string { return []string{"providers", "targets", "target"} }
+
+// providers reads what answers the prompts.
+func (r *reading) providers(doc *document.Document, cfg *proviso.Object) []proviso.ProviderSpec {
+	key := ""
+	for _, name := range providerKeyNames() {
+		if cfg.At(name) == nil {
+			continue
+		}
+		if key != "" {
+			r.mistake(doc, document.Join("", name), proviso.Invalid, nil, "a suite has %s or %s, not both", key, name)
+			continue
+		}
+		key = name
+	}
+	flags, _ := cfg.At("commandLineOptions").(*proviso.Object)
+	at := document.Join("", key)
+	if key == "" && flags.At("providers") != nil {
+		key, at = "providers", "/commandLineOptions/providers"
+		cfg = flags
+	}
+	p := providerReader{reading: r}
+	if key != "" {
+		p.all(doc, at, cfg.At(key))
+	}
+	list := p.list
+	if len(r.options.Providers) > 0 {
+		list = r.chosen(list)
+	} else if key == "" {
+		r.mistake(doc, "", proviso.Invalid, nil, "the suite has no providers; providers: [echo] answers with the prompt itself")
+	} else if len(list) == 0 && !p.failed {
+		r.mistake(doc, at, proviso.Invalid, nil, "%s names no provider", key)
+	}
+	return list
+}
+
+// chosen returns the providers that the command line names: those of the suite by
+// id, label, or the last part of the id, so that they keep their settings, and
+// others by their id.
+func (r *reading) chosen(list []proviso.ProviderSpec) []proviso.ProviderSpec {
+	var all []proviso.ProviderSpec
+	for _, name := range r.options.Providers {
+		i := slices.IndexFunc(list, func(p proviso.ProviderSpec) bool { return p.ID == name })
+		if i < 0 {
+			i = slices.IndexFunc(list, func(p proviso.ProviderSpec) bool { return p.Label == name })
+		}
+		if i < 0 {
+			i = slices.IndexFunc(list, func(p proviso.ProviderSpec) bool { return strings.HasSuffix(p.ID, ":"+name) })
+		}
+		if i >= 0 {
+			all = append(all, list[i])
+			continue
+		}
+		all = append(all, proviso.ProviderSpec{ID: name})
+	}
+	return all
+}
+
+// providerReader collects the providers of a suite.
+type providerReader struct {
+	*reading
+	list   []proviso.ProviderSpec
+	failed bool
+	depth  int // of files in files
+}
+
+// maxProviderFiles bounds how deeply files of providers name each other.
+const maxProviderFiles = 8
+
+// all reads a provider, a list of them, or a file of them.
+func (p *providerReader) all(doc *document.Document, at string, v any) {
+	switch v := v.(type) {
+	case []any:
+		for i, e := range v {
+			p.all(doc, document.Join(at, i), e)
+		}
+	case string:
+		p.named(doc, at, v)
+	case *proviso.Object:
+		p.object(doc, at, v)
+	default:
+		p.failed = true
+		p.mistake(doc, at, proviso.Invalid, nil, "a provider is an id or {id, label, config}, not %s", kindOf(v))
+	}
+}
+
+func (p *providerReader) named(doc *document.Document, at, id string) {
+	p.dollar(doc, at, id)
+	if name, ok := strings.CutPrefix(id, "file://"); ok {
+		switch path.Ext(name) {
+		case ".yaml", ".yml", ".json":
+			p.file(doc, at, name)
+			return
+		}
+	}
+	if strings.TrimSpace(id) == "" {
+		p.failed = true
+		p.mistake(doc, at, proviso.Invalid, nil, "the id of a provider is empty")
+		return
+	}
+	p.list = append(p.list, proviso.ProviderSpec{ID: id, Pointer: p.at(doc, at)})
+}
+
+// file reads a file that holds providers.
+func (p *providerReader) file(doc *document.Document, at, name string) {
+	d, err := p.yaml(name)
+	if err != nil {
+		p.failed = true
+		p.reading.failed(doc, at, err)
+		return
+	}
+	if p.depth == maxProviderFiles {
+		p.failed = true
+		p.mistake(doc, at, proviso.Limit, nil, "files of providers name each other more than %d deep", maxProviderFiles)
+		return
+	}
+	p.depth++
+	p.all(d, "", d.Root)
+	p.depth--
+}
+
+// object reads {id, …}, or {"the id": {…}}.
+func (p *providerReader) object(doc *document.Document, at string, o *proviso.Object) {
+	id := o.At("id")
+	if !o.Has("id") && o.Len() == 1 {
+		key := o.Keys()[0]
+		inner, isObject := o.At(key).(*proviso.Object)
+		_, known := findRow(providerKeys(), key)
+		if !known && (isObject || o.At(key) == nil) {
+			at = document.Join(at, key)
+			if o, id = inner, any(key); inner.Has("id") {
+				id = inner.At("id")
+			}
+		}
+	}
+	p.keys(doc, at, o, providerKeys())
+	name, ok := id.(string)
+	if !ok || strings.TrimSpace(name) == "" {
+		p.failed = true
+		p.mistake(doc, at, proviso.Invalid, nil, "a provider needs an id, such as echo or openai:chat:gpt-5")
+		return
+	}
+	p.dollar(doc, document.Join(at, "id"), name)
+	spec := proviso.ProviderSpec{ID: name, Pointer: p.at(doc, at)}
+	spec.Label, _ = o.At("label").(string)
+	spec.Config, _ = o.At("config").(*proviso.Object)
+	spec.Transform, _ = o.At("transform").(string)
+	spec.Prompts = texts(o.At("prompts"))
+	spec.Env = p.providerEnv(doc, at, o)
+	p.config(doc, document.Join(at, "config"), spec.Config, 0)
+	if f, ok := o.At("delay").(float64); ok {
+		spec.DelayMS = int(min(max(f, 0), 1e9))
+	}
+	p.list = append(p.list, spec)
+}
+
+func (p *providerReader) providerEnv(doc *document.Document, at string, o *proviso.Object) *proviso.Object {
+	env, _ := o.At("env").(*proviso.Object)
+	for name, v := range env.All() {
+		switch v.(type) {
+		case string, float64, bool, nil:
+		default:
+			p.mistake(doc, document.Join(document.Join(at, "env"), name), proviso.Invalid, nil,
+				"a name of the environment is a text, not %s", kindOf(v))
+		}
+	}
+	return env
+}
+
+// config looks for ${NAME} in a provider's settings.
+func (p *providerReader) config(doc *document.Document, at string, v any, depth int) {
+	if depth > 100 {
+		return
+	}
+	switch v := v.(type) {
+	case string:
+		p.dollar(doc, at, v)
+	case []any:
+		for i, e := range v {
+			p.config(doc, document.Join(at, i), e, depth+1)
+		}
+	case *proviso.Object:
+		for key, e := range v.All() {
+			p.config(doc, document.Join(at, key), e, depth+1)
+		}
+	}
+}
+
+// shellName finds a name of the environment as shells write it.
+var shellName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{([A-Z_][A-Z0-9_]*)\}`) })
+
+// dollar warns of ${NAME}, which is not filled in.
+func (p *providerReader) dollar(doc *document.Document, at, s string) {
+	if !strings.Contains(s, "${") {
+		return
+	}
+	if m := shellName().FindStringSubmatch(s); m != nil {
+		p.warn(doc, at, nil, "${%s} is not filled in; write {{ env.%s }}", m[1], m[1])
+	}
+}

@@ -1,0 +1,197 @@
+package suite
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+)
+
+// Options say how a suite is read. The zero value reads it from the process's
+// working folder with an empty environment.
+type Options struct {
+	// Dir is the working folder: names of the command line and output paths are
+	// relative to it. "" is the process's own.
+	Dir string
+	// Env is the environment; nil is empty.
+	Env proviso.Env
+	// Files says what the suite may open.
+	Files FilesOptions
+	// EnvFiles are .env files that override the environment (--env-file). Without
+	// any, the suite's own are read, else .env of the working folder, which
+	// overrides nothing.
+	EnvFiles []string
+	// SkipUnsupported makes warnings of what proviso does not support.
+	SkipUnsupported bool
+
+	// These come before what the suite says; "" and nil leave it as it is.
+	Description  string
+	Prompts      []string // file names or texts
+	Providers    []string // ids or labels of the suite, or ids of others
+	Tests        string   // file of cases (-t, or -v)
+	ModelOutputs string   // file of recorded outputs (--model-outputs)
+	Assertions   string   // file of assertions for ModelOutputs
+	PromptPrefix string
+	PromptSuffix string
+	Grader       string
+	Filter       Filter // which cases are kept
+}
+
+// Read reads the suite that the files with these names make together; without
+// names it is the suite of the working folder (see [Find]). A name may be a file,
+// a folder or a pattern. All mistakes, at most 100, come at once: with any that
+// is no warning the suite is nil. Inline cases are checked here, those in other
+// files by the first pass over [proviso.CaseSource].
+func Read(ctx context.Context, names []string, o Options) (*proviso.Suite, proviso.Mistakes) {
+	if o.Env == nil {
+		o.Env = proviso.EnvMap{}
+	}
+	r := &reading{
+		options: o, env: o.Env, skipUnsupported: o.SkipUnsupported, places: newPlaces(),
+		cache: map[string]*document.Document{}, raws: map[string]*document.Document{},
+	}
+	found, err := expand(o.Dir, names)
+	if err != nil {
+		r.append(mistakeOf(err))
+		return nil, r.mistakes
+	}
+	s := r.suite(ctx, found)
+	slices.SortStableFunc(r.mistakes, comparePlaces)
+	all := proviso.Mistakes(r.mistakes)
+	if s == nil || all.Err() != nil || ctx.Err() != nil {
+		if err := ctx.Err(); err != nil {
+			all = append(all, proviso.Mistake{Code: proviso.Timeout, Message: err.Error()})
+		}
+		return nil, all
+	}
+	s.Warnings = all
+	return s, all
+}
+
+// comparePlaces orders mistakes by line within a file; files stay in the order
+// they were read.
+func comparePlaces(a, b proviso.Mistake) int {
+	if a.Place.File != b.Place.File || a.Place.Line == 0 || b.Place.Line == 0 {
+		return 0
+	}
+	if d := a.Place.Line - b.Place.Line; d != 0 {
+		return d
+	}
+	return a.Place.Column - b.Place.Column
+}
+
+// suite reads the files and puts the suite together; nil if they cannot be read.
+func (r *reading) suite(ctx context.Context, names []string) *proviso.Suite {
+	r.openFolder(names[0])
+	var parts []suiteFile
+	for _, name := range names {
+		if ctx.Err() != nil {
+			return nil
+		}
+		if p, ok := r.open(name); ok {
+			parts = append(parts, p)
+		}
+	}
+	if len(parts) == 0 || len(parts) < len(names) {
+		return nil
+	}
+	doc, cfg := r.merge(parts)
+	s := &proviso.Suite{File: filepath.ToSlash(names[0]), Dir: r.files.dir, Places: r.places}
+	s.Config = redact(cfg)
+	s.Env = r.environment(doc, cfg)
+	cfg, _ = r.renderEnv(doc, "", cfg).(*proviso.Object)
+	doc.Root = cfg
+	doc, cfg = r.override(doc, cfg)
+	r.header(s, doc, cfg)
+	s.Prompts = r.prompts(doc, cfg)
+	s.Providers = r.providers(doc, cfg)
+	r.set = r.assertionSet(doc, cfg)
+	s.CaseSource = r.cases(doc, cfg, s.Prompts, s.Providers)
+	r.selection(s, doc, cfg)
+	return s
+}
+
+// openFolder makes the folder of the first file the one that references start
+// from.
+func (r *reading) openFolder(name string) {
+	o := r.options.Files
+	if o.Shown == "" {
+		o.Shown = filepath.Dir(name)
+	}
+	if o.Home == "" && !o.Confine {
+		o.Home, _ = r.env.Lookup("HOME")
+	}
+	r.files = NewFiles(filepath.Dir(inFolder(r.options.Dir, name)), o)
+}
+
+// suiteFile is one of the files that make a suite.
+type suiteFile struct {
+	doc  *document.Document
+	cfg  *proviso.Object
+	base string // folder of the file, relative to the suite's; "" is the same
+}
+
+// open reads one file and checks the keys at its top.
+func (r *reading) open(name string) (suiteFile, bool) {
+	shown := filepath.ToSlash(name)
+	if isScript(name) {
+		r.append(proviso.Mistake{
+			Place: proviso.Place{File: shown}, Code: proviso.Unsupported,
+			Message: "a suite that is code is not supported; proviso reads suites in YAML and JSON",
+		})
+		return suiteFile{}, false
+	}
+	clean := filepath.ToSlash(name)
+	rel, err := filepath.Rel(r.files.dir, inFolder(r.options.Dir, name))
+	if err == nil {
+		clean = filepath.ToSlash(rel)
+	}
+	doc, err := r.load(clean)
+	if err != nil {
+		r.failed(document.Virtual(shown, nil), "", err)
+		return suiteFile{}, false
+	}
+	cfg, ok := doc.Root.(*proviso.Object)
+	if !ok {
+		message := "a suite is an object with prompts, providers and tests, not " + kindOf(doc.Root)
+		if doc.Root == nil {
+			message = "the suite is empty"
+		}
+		r.mistake(doc, "", proviso.Invalid, nil, "%s", message)
+		return suiteFile{}, false
+	}
+	r.promptfoo = strings.HasPrefix(filepath.Base(name), "promptfooconfig")
+	r.topKeys(doc, cfg)
+	base := filepath.ToSlash(filepath.Dir(filepath.FromSlash(clean)))
+	if base == "." {
+		base = ""
+	}
+	return suiteFile{doc, cfg, base}, true
+}
+
+// topKeys checks the keys at the top of a suite. A key that only holds what
+// anchors or references use may have any name; so may one that begins with x-.
+func (r *reading) topKeys(doc *document.Document, cfg *proviso.Object) {
+	table := suiteKeys()
+	known := proviso.NewObject(cfg.Len())
+	for key, v := range cfg.All() {
+		_, listed := findRow(table, key)
+		at := document.Join("", key)
+		if listed || !strings.HasPrefix(key, "x-") && !r.referred[r.at(doc, at)] && !doc.Anchored(at) {
+			known.Set(key, v)
+		}
+	}
+	r.keys(doc, "", known, table)
+	r.section(doc, cfg, "evaluateOptions", evaluateKeys())
+	r.section(doc, cfg, "commandLineOptions", commandLineKeys())
+}
+
+// section checks the keys of an object under a key.
+func (r *reading) section(doc *document.Document, cfg *proviso.Object, key string, table []keyRow) {
+	if o, ok := cfg.At(key).(*proviso.Object); ok {
+		r.keys(doc, document.Join("", key), o, table)
+	}
+}

@@ -1,0 +1,142 @@
+package suite
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+)
+
+// selection applies the filters of the options, and those of commandLineOptions
+// where the options say nothing.
+func (r *reading) selection(s *proviso.Suite, doc *document.Document, cfg *proviso.Object) {
+	flags, _ := cfg.At("commandLineOptions").(*proviso.Object)
+	evaluate, _ := cfg.At("evaluateOptions").(*proviso.Object)
+	x := optionReader{r, doc, "/commandLineOptions", flags}
+	r.selectProviders(s, x)
+	r.selectPrompts(s, x)
+	f := r.options.Filter
+	if f.Range == "" {
+		optionReader{r, doc, "/evaluateOptions", evaluate}.name("filterRange", &f.Range)
+		x.name("filterRange", &f.Range)
+	}
+	if f.Pattern == "" {
+		x.name("filterPattern", &f.Pattern)
+	}
+	if len(f.Metadata) == 0 {
+		f.Metadata = texts(flags.At("filterMetadata"))
+	}
+	x.number("filterFirstN", &f.First)
+	x.number("filterSample", &f.Sample)
+	seed := -1
+	x.number("filterSampleSeed", &seed)
+	if f.Seed == nil && seed >= 0 {
+		n := uint64(seed)
+		f.Seed = &n
+	}
+	if f.Rows == nil {
+		f.Rows = r.rows(x)
+	}
+	if f.empty() {
+		return
+	}
+	source, err := Select(s.CaseSource, f)
+	if err != nil {
+		r.failed(doc, "/commandLineOptions", err)
+		return
+	}
+	s.CaseSource = source
+}
+
+// empty reports whether the filter keeps all cases.
+func (f Filter) empty() bool {
+	return len(f.Metadata) == 0 && f.Rows == nil && f.Pattern == "" && f.Range == "" && f.First == 0 && f.Sample == 0
+}
+
+// number reads a whole number, which may be written as text, unless to is set.
+func (x optionReader) number(key string, to *int) {
+	if *to > 0 {
+		return
+	}
+	s, isText := x.from.At(key).(string)
+	if !isText {
+		x.count(key, to, 0)
+		return
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 0 {
+		x.mistake(x.doc, document.Join(x.at, key), proviso.Invalid, nil, "%s is a whole number, not %s", key, quoteName(s))
+		return
+	}
+	*to = n
+}
+
+// rows reads the report that a filter of commandLineOptions names, relative to
+// the suite's folder.
+func (r *reading) rows(x optionReader) *RowSet {
+	for _, source := range [...]struct {
+		key  string
+		kind RowKind
+	}{{"filterFailing", NotPassed}, {"filterFailingOnly", Failures}, {"filterErrorsOnly", Errors}} {
+		name, _ := x.from.At(source.key).(string)
+		if name == "" {
+			continue
+		}
+		at := document.Join(x.at, source.key)
+		file, err := r.files.Open(name)
+		if err != nil {
+			r.failed(x.doc, at, err)
+			return nil
+		}
+		defer file.Close()
+		rows, err := ReadRows(r.files.Show(name), file, source.kind)
+		if err != nil {
+			r.failed(x.doc, at, err)
+		}
+		return rows
+	}
+	return nil
+}
+
+func (r *reading) selectProviders(s *proviso.Suite, x optionReader) {
+	for _, key := range [...]string{"filterProviders", "filterTargets"} {
+		if re := x.pattern(key); re != nil {
+			s.Providers = slices.DeleteFunc(s.Providers, func(p proviso.ProviderSpec) bool {
+				return !re.MatchString(p.ID) && !re.MatchString(p.Label)
+			})
+			if len(s.Providers) == 0 {
+				x.none(key, "provider")
+			}
+		}
+	}
+}
+
+func (r *reading) selectPrompts(s *proviso.Suite, x optionReader) {
+	if re := x.pattern("filterPrompts"); re != nil {
+		s.Prompts = slices.DeleteFunc(s.Prompts, func(p proviso.Prompt) bool {
+			return !re.MatchString(p.ID) && !re.MatchString(p.Label)
+		})
+		if len(s.Prompts) == 0 {
+			x.none("filterPrompts", "prompt")
+		}
+	}
+}
+
+func (x optionReader) none(key, what string) {
+	x.mistake(x.doc, document.Join(x.at, key), proviso.Invalid, nil, "no %s is left by this filter", what)
+}
+
+// pattern compiles a filter that is a regular expression (RE2), nil without one.
+func (x optionReader) pattern(key string) *regexp.Regexp {
+	text, _ := x.from.At(key).(string)
+	if text == "" {
+		return nil
+	}
+	re, err := regexp.Compile(text)
+	if err != nil {
+		x.mistake(x.doc, document.Join(x.at, key), proviso.Invalid, nil, "%s is no regular expression: %s", key, err)
+	}
+	return re
+}

@@ -1,0 +1,89 @@
+package suite
+
+import (
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+)
+
+// assertionSet reads the assertion set: a list under assertions, or files of
+// them. Every member has an id of its own, because results are counted by it.
+func (r *reading) assertionSet(doc *document.Document, cfg *proviso.Object) []*proviso.Assertion {
+	set := setReader{reading: r, ids: map[string]bool{}}
+	set.all(doc, "/assertions", cfg.At("assertions"), 0)
+	return set.list
+}
+
+// setReader collects the assertions of a set.
+type setReader struct {
+	*reading
+	list []*proviso.Assertion
+	ids  map[string]bool
+}
+
+// maxSetFiles bounds how deeply files of assertions name each other.
+const maxSetFiles = 8
+
+func (s *setReader) all(doc *document.Document, at string, v any, depth int) {
+	switch v := v.(type) {
+	case nil:
+	case string:
+		s.file(doc, at, v, depth)
+	case *proviso.Object:
+		if inner, ok := v.At("assertions").([]any); ok {
+			s.all(doc, document.Join(at, "assertions"), inner, depth)
+			return
+		}
+		s.one(doc, at, v)
+	case []any:
+		for i, e := range v {
+			at := document.Join(at, i)
+			if name, ok := e.(string); ok && strings.HasPrefix(name, "file://") {
+				s.file(doc, at, name, depth)
+				continue
+			}
+			s.one(doc, at, e)
+		}
+	default:
+		s.mistake(doc, at, proviso.Invalid, nil, "assertions are a list, not %s", kindOf(v))
+	}
+}
+
+func (s *setReader) file(doc *document.Document, at, name string, depth int) {
+	d, err := s.yaml(name)
+	switch {
+	case err != nil:
+		s.failed(doc, at, err)
+	case depth == maxSetFiles:
+		s.mistake(doc, at, proviso.Limit, nil, "files of assertions name each other more than %d deep", maxSetFiles)
+	default:
+		s.all(d, "", d.Root, depth+1)
+	}
+}
+
+// one reads one assertion; with an instruction, criteria or a check it is judged
+// unless it says otherwise.
+func (s *setReader) one(doc *document.Document, at string, v any) {
+	if _, ok := v.(*proviso.Object); !ok {
+		s.mistake(doc, at, proviso.Invalid, nil,
+			"an assertion of the set is {id, instruction, criteria} or {id, check}, not %s", kindOf(v))
+		return
+	}
+	d := decoder{promptfoo: s.promptfoo, report: s.recordIn(doc)}
+	a := &proviso.Assertion{}
+	if d.assertion(a, s.at(doc, at), v) {
+		s.member(doc, at, a)
+	}
+}
+
+func (s *setReader) member(doc *document.Document, at string, a *proviso.Assertion) {
+	switch {
+	case a.ID == "":
+		s.mistake(doc, at, proviso.Invalid, nil, "an assertion of the set needs an id")
+	case s.ids[a.ID]:
+		s.mistake(doc, document.Join(at, "id"), proviso.Invalid, nil, "a second assertion has the id %q", a.ID)
+	}
+	s.ids[a.ID] = true
+	s.list = append(s.list, a)
+}

@@ -1,0 +1,167 @@
+package suite
+
+import (
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+)
+
+// maxCombinations bounds how many cases the lists among one case's variables
+// make.
+const maxCombinations = 100_000
+
+// vars decodes the variables of a layer: an object, or the names of files that
+// hold one.
+func (p *pass) vars(at string, v any) *proviso.Object {
+	switch v := v.(type) {
+	case *proviso.Object:
+		if m, ok := v.Get("assert"); ok && isList(m) {
+			p.warn(at+"/assert", "these assertions are a variable named \"assert\" and check nothing; indent them as much as vars")
+		}
+		return v
+	case string:
+		return p.varsFiles(at, nil, v)
+	case []any:
+		var all *proviso.Object
+		for i, e := range v {
+			name, ok := e.(string)
+			if !ok {
+				p.mistake(memberPointer(at, i), "expected the name of a file with variables, got %s", kindOf(e))
+				continue
+			}
+			all = p.varsFiles(memberPointer(at, i), all, name)
+		}
+		return all
+	case nil:
+		return nil
+	}
+	p.mistake(at, "expected variables by name, got %s", kindOf(v))
+	return nil
+}
+
+func isList(v any) bool {
+	_, ok := v.([]any)
+	return ok
+}
+
+// varsFiles merges the variables of the files that a name or pattern matches
+// into all.
+func (p *pass) varsFiles(at string, all *proviso.Object, name string) *proviso.Object {
+	files, err := p.source.files.Glob(name)
+	if err == nil && len(files) == 0 {
+		_, err = p.source.files.ReadFile(name)
+	}
+	if err != nil {
+		p.fileError(at, err)
+		return all
+	}
+	for _, file := range files {
+		d, err := p.source.load(file)
+		if err != nil {
+			p.fileError(at, err)
+			continue
+		}
+		o, ok := d.Root.(*proviso.Object)
+		if !ok {
+			p.mistake(at, "%s: expected variables by name, got %s", p.source.files.Show(file), kindOf(d.Root))
+			continue
+		}
+		all = merged(all, o)
+	}
+	return all
+}
+
+// axis is a variable with several values, each of which makes a case.
+type axis struct {
+	key    string
+	values []any
+}
+
+// axes finds the variables that make several cases: lists of texts, and file
+// patterns. It reports false if the case cannot be built.
+func (p *pass) axes(l *layer) ([]axis, bool) {
+	if l.noExpansion || p.source.noExpansion {
+		return nil, true
+	}
+	var out []axis
+	total := 1
+	for key, v := range l.vars.All() {
+		var values []any
+		switch v := v.(type) {
+		case []any:
+			if len(v) == 0 {
+				continue
+			}
+			if _, ok := v[0].(string); !ok {
+				continue
+			}
+			values = v
+		case string:
+			if !strings.HasPrefix(v, "file://") || !IsGlob(v) {
+				continue
+			}
+			if values = p.varGlob(document.Join(l.proto.Pointer+"/vars", key), v); values == nil {
+				return nil, false
+			}
+		default:
+			continue
+		}
+		out = append(out, axis{key, values})
+		if total *= len(values); total > maxCombinations {
+			e := proviso.Errorf(proviso.Limit, "the lists among the variables make more than %d cases", maxCombinations)
+			e.Pointer = l.proto.Pointer + "/vars"
+			p.fail(e)
+			return nil, false
+		}
+	}
+	return out, true
+}
+
+// varGlob returns a reference to each file that a variable's pattern matches.
+func (p *pass) varGlob(at, pattern string) []any {
+	files, err := p.source.files.Glob(pattern)
+	switch {
+	case err != nil:
+		p.fileError(at, err)
+		return nil
+	case len(files) == 0:
+		e := proviso.Errorf(proviso.NotFound, "no file matches %q", pattern)
+		e.Pointer = at
+		p.fail(e)
+		return nil
+	}
+	out := make([]any, len(files))
+	for i, f := range files {
+		out[i] = "file://" + f
+	}
+	return out
+}
+
+// combine calls visit with the variables of each combination, the last list
+// changing fastest. It reports false if visit did.
+func combine(vars *proviso.Object, axes []axis, visit func(*proviso.Object) bool) bool {
+	if len(axes) == 0 {
+		return visit(vars)
+	}
+	position := make([]int, len(axes))
+	for {
+		chosen := vars.Clone()
+		for i, a := range axes {
+			chosen.Set(a.key, a.values[position[i]])
+		}
+		if !visit(chosen) {
+			return false
+		}
+		i := len(axes) - 1
+		for ; i >= 0; i-- {
+			if position[i]++; position[i] < len(axes[i].values) {
+				break
+			}
+			position[i] = 0
+		}
+		if i < 0 {
+			return true
+		}
+	}
+}
