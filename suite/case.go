@@ -48,10 +48,9 @@ type layer struct {
 	written  []any // the assertions as written
 	defaults int   // how many assertions come first and are the suite's defaults
 
-	repeat       repetition
-	noExpansion  bool
-	noDefaults   bool
-	hasThreshold bool
+	repeat      repetition
+	noExpansion bool
+	noDefaults  bool
 }
 
 // testCase decodes a case into l, over the layers below it.

@@ -252,7 +252,7 @@ func (d *Document) yamlError(err error) error {
 	}
 	line, column := e.Mark.Line, e.Mark.Column
 	text := lineOf(d.text, line)
-	message := "the YAML cannot be read: " + e.Message
+	var message string
 	switch {
 	case strings.Contains(e.Message, "exceeded max depth"):
 		message = "values nest too deeply"

@@ -10,7 +10,6 @@ import (
 type grammar struct {
 	*rand.Rand
 	unicode bool
-	groups  int
 }
 
 func newGrammar(seed uint64, unicode bool) *grammar {
