@@ -1,0 +1,287 @@
+package flowyaml
+
+import (
+	"errors"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// maxDepth is how deeply js-yaml lets nodes nest, the root among them.
+const maxDepth = 99
+
+// maxMerged is how many keys merges may bring into one document.
+const maxMerged = 10_000
+
+// parser reads one document: a flow mapping and nothing else. The grammar is
+// that of YAML 1.2, chapter 7.4, with the liberties that js-yaml takes.
+type parser struct {
+	*reader
+	i         int
+	line      int
+	lineStart int
+	indent    int // spaces at the beginning of the line
+	anchors   map[string]*node
+	merged    int
+}
+
+// node is a value with what merging and keys need to know of it.
+type node struct {
+	value   any
+	complex bool // no key can be made of it
+	merge   bool // the merge key
+	mapping bool // of a mapping, so that it can be merged
+	list    bool // of a sequence
+}
+
+var (
+	errEnd      = errors.New("the text ends inside a flow collection")
+	errComma    = errors.New("a comma is missing between entries")
+	errEmpty    = errors.New("an entry is missing before a comma")
+	errRest     = errors.New("there is text behind the mapping")
+	errQuote    = errors.New("a quoted text is not closed")
+	errEscape   = errors.New("unknown escape in a quoted text")
+	errControl  = errors.New("a control character")
+	errTag      = errors.New("a tag that does not fit")
+	errAnchor   = errors.New("an anchor or alias without a name, or twice")
+	errAlias    = errors.New("an alias without its anchor")
+	errKey      = errors.New("a key must be a scalar")
+	errMerge    = errors.New("only mappings can be merged")
+	errTooDeep  = errors.New("nested too deeply")
+	errTooMuch  = errors.New("too many merged keys")
+	errNoObject = errors.New("expected a flow mapping")
+)
+
+// peek returns the byte k ahead, 0 at the end.
+func (p *parser) peek(k int) byte {
+	for p.i+k >= len(p.buf) {
+		if !p.more() {
+			return 0
+		}
+	}
+	return p.buf[p.i+k]
+}
+
+// document reads the mapping and makes sure that nothing follows it.
+func (p *parser) document() (*proviso.Object, error) {
+	if p.peek(0) != '{' {
+		return nil, errNoObject
+	}
+	n, err := p.mapping("", 1)
+	if err != nil {
+		return nil, err
+	}
+	p.space(true)
+	for p.separator() && p.peek(0) == '.' {
+		at := p.line
+		p.i += 3
+		p.space(true)
+		if p.line == at && p.peek(0) != 0 {
+			return nil, errRest
+		}
+	}
+	if p.peek(0) != 0 || p.i < len(p.buf) {
+		return nil, errRest
+	}
+	o, _ := n.value.(*proviso.Object)
+	return o, nil
+}
+
+func isSpace(c byte) bool { return c == ' ' || c == '\t' }
+func isBreak(c byte) bool { return c == '\n' || c == '\r' }
+func isBlank(c byte) bool { return isSpace(c) || isBreak(c) }
+
+// isFlow reports whether c is an indicator of flow collections.
+func isFlow(c byte) bool { return c == ',' || c == '[' || c == ']' || c == '{' || c == '}' }
+
+// space skips white space and line breaks, and comments if they are allowed: a
+// comment needs a blank before it. It returns how many lines ended.
+func (p *parser) space(comments bool) int {
+	breaks := 0
+	apart := p.i == p.lineStart || isBlank(p.buf[p.i-1])
+	for {
+		for isSpace(p.peek(0)) {
+			apart = true
+			p.i++
+		}
+		if comments && apart && p.peek(0) == '#' {
+			for c := p.peek(0); c != 0 && !isBreak(c); c = p.peek(0) {
+				p.i++
+			}
+		}
+		if !isBreak(p.peek(0)) {
+			return breaks
+		}
+		p.newline()
+		breaks++
+		apart = true
+	}
+}
+
+// newline passes a line break and measures the indentation behind it.
+func (p *parser) newline() {
+	if p.peek(0) == '\r' && p.peek(1) == '\n' {
+		p.i++
+	}
+	p.i++
+	p.line++
+	p.lineStart, p.indent = p.i, 0
+	for p.peek(0) == ' ' {
+		p.i++
+		p.indent++
+	}
+}
+
+// separator reports whether a line "---" or "..." begins here.
+func (p *parser) separator() bool {
+	c := p.peek(0)
+	if p.i != p.lineStart || c != '-' && c != '.' || p.peek(1) != c || p.peek(2) != c {
+		return false
+	}
+	after := p.peek(3)
+	return after == 0 || isBlank(after)
+}
+
+// node reads a value with its properties; ok is false if there is none.
+func (p *parser) node(depth int) (n node, ok bool, err error) {
+	if depth > maxDepth {
+		return n, false, errTooDeep
+	}
+	if p.separator() {
+		return n, false, nil
+	}
+	tag, anchor, here, err := p.properties()
+	if err != nil {
+		return n, false, err
+	}
+	var held *node
+	if here {
+		if c := p.peek(0); anchor != "" && (c == '{' || c == '[') {
+			held = p.hold(anchor)
+			*held = empty(c)
+		}
+		n, ok, err = p.content(tag, anchor, depth)
+	}
+	if err != nil {
+		return n, false, err
+	}
+	if !ok {
+		if tag == "" && anchor == "" {
+			return n, false, nil
+		}
+		if n, err = scalar("", tag, true); err != nil {
+			return n, false, err
+		}
+	}
+	if anchor != "" {
+		// The name is taken where a collection begins, the value known at its end.
+		if held == nil {
+			held = p.hold(anchor)
+		}
+		*held = n
+	}
+	return n, true, nil
+}
+
+// hold gives a name to the node that is returned.
+func (p *parser) hold(anchor string) *node {
+	if p.anchors == nil {
+		p.anchors = map[string]*node{}
+	}
+	n := &node{}
+	p.anchors[anchor] = n
+	return n
+}
+
+// properties reads tags and anchors. Here is false if the content would have to
+// stand on a line that is not indented, where js-yaml does not look for it.
+func (p *parser) properties() (tag, anchor string, here bool, err error) {
+	here = true
+	for {
+		c := p.peek(0)
+		switch {
+		case c == '!' && tag == "":
+			tag, err = p.tag()
+		case c == '&' && anchor == "":
+			p.i++
+			if anchor = p.word(); anchor == "" {
+				err = errAnchor
+			}
+		case (c == '!' || c == '&') && here:
+			err = errAnchor
+		default:
+			return tag, anchor, here, nil
+		}
+		if err != nil {
+			return "", "", false, err
+		}
+		if p.space(true) > 0 {
+			here = p.indent > 0
+		}
+		if !here {
+			return tag, anchor, false, nil
+		}
+	}
+}
+
+// word reads the name of an anchor or alias.
+func (p *parser) word() string {
+	start := p.i
+	for c := p.peek(0); c != 0 && !isBlank(c) && !isFlow(c); c = p.peek(0) {
+		p.i++
+	}
+	return string(p.buf[start:p.i])
+}
+
+// content reads what properties stand before.
+func (p *parser) content(tag, anchor string, depth int) (n node, ok bool, err error) {
+	switch p.peek(0) {
+	case '{':
+		n, err = p.mapping(tag, depth)
+		return n, true, err
+	case '[':
+		n, err = p.sequence(tag, depth)
+		return n, true, err
+	case '"':
+		var text string
+		if text, err = p.doubleQuoted(); err == nil {
+			n, err = scalar(text, tag, false)
+		}
+		return n, true, err
+	case '\'':
+		var text string
+		if text, err = p.singleQuoted(); err == nil {
+			n, err = scalar(text, tag, false)
+		}
+		return n, true, err
+	case '*':
+		n, err = p.alias(tag, anchor)
+		return n, true, err
+	}
+	text, ok, err := p.plain()
+	if ok && err == nil {
+		n, err = scalar(text, tag, true)
+	}
+	return n, ok, err
+}
+
+// empty stands in for a collection that refers to itself: values here are trees,
+// so what is inside sees it empty.
+func empty(c byte) node {
+	if c == '[' {
+		return node{value: []any{}, complex: true, list: true}
+	}
+	return node{value: &proviso.Object{}, complex: true, mapping: true}
+}
+
+func (p *parser) alias(tag, anchor string) (node, error) {
+	p.i++
+	name := p.word()
+	if tag != "" || anchor != "" || name == "" {
+		return node{}, errAnchor
+	}
+	n, ok := p.anchors[name]
+	if !ok {
+		return node{}, errAlias
+	}
+	return *n, nil
+}

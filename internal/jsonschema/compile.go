@@ -1,0 +1,211 @@
+package jsonschema
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// compiler makes nodes of a schema. Only what the root reaches is compiled, so a
+// mistake in a definition that nobody refers to is none, as in Ajv.
+type compiler struct {
+	Options
+	*resolver
+	nodes map[nodeKey]*node // what references lead to
+}
+
+type nodeKey struct {
+	schema *proviso.Object
+	path   string
+}
+
+func newCompiler(root any, o Options) *compiler {
+	return &compiler{Options: o, resolver: newResolver(root), nodes: map[nodeKey]*node{}}
+}
+
+func (c *compiler) compile() (*node, error) {
+	n := &node{called: true}
+	if o, ok := c.root.(*proviso.Object); ok {
+		c.nodes[nodeKey{o, "#"}] = n
+	}
+	return n, c.fill(n, c.root, "#", c.base)
+}
+
+// place is where a schema stands: its path for mistakes, its base for
+// references.
+type place struct{ path, base string }
+
+func (p place) at(segments ...string) place {
+	for _, s := range segments {
+		p.path += "/" + escapeFragment(s)
+	}
+	return p
+}
+
+// sub compiles a schema inside another.
+func (c *compiler) sub(schema any, at place) (*node, error) {
+	n := &node{}
+	return n, c.fill(n, schema, at.path, innerBase(schema, at.base))
+}
+
+// useful compiles a schema unless it accepts everything; then it returns nil.
+func (c *compiler) useful(schema any, at place) (*node, error) {
+	if all, err := c.acceptsAll(schema); all || err != nil {
+		return nil, err
+	}
+	return c.sub(schema, at)
+}
+
+// list compiles each schema of a list; skip leaves out those that accept
+// everything.
+func (c *compiler) list(v any, at place, skip bool) ([]*node, error) {
+	schemas, _ := v.([]any)
+	nodes := make([]*node, 0, len(schemas))
+	for i, s := range schemas {
+		make := c.sub
+		if skip {
+			make = c.useful
+		}
+		n, err := make(s, at.at(strconv.Itoa(i)))
+		if err != nil {
+			return nil, err
+		}
+		if n != nil {
+			nodes = append(nodes, n)
+		}
+	}
+	return nodes, nil
+}
+
+// reference compiles what $ref points at, once.
+func (c *compiler) reference(ref, base string) (*node, error) {
+	to, err := c.end(base, ref)
+	if err != nil {
+		return nil, err
+	}
+	// Ajv writes schemas without references in place of the $ref.
+	path, called := ref, false
+	if same(to.schema, c.root) || c.refersOn(to.schema) {
+		path, called = "#", true
+	}
+	o, ok := to.schema.(*proviso.Object)
+	if !ok {
+		n := &node{called: called}
+		return n, c.fill(n, to.schema, path, to.base)
+	}
+	key := nodeKey{o, path}
+	if n, ok := c.nodes[key]; ok {
+		return n, nil
+	}
+	n := &node{called: called}
+	c.nodes[key] = n
+	return n, c.fill(n, o, path, to.base)
+}
+
+// end follows ref, and on from schemas that say nothing but $ref.
+func (c *compiler) end(base, ref string) (target, error) {
+	to, err := c.find(base, ref)
+	for hops := 0; err == nil; hops++ {
+		o, ok := to.schema.(*proviso.Object)
+		if !ok || !onlyRef(o) || same(o, c.root) {
+			break
+		}
+		next, _ := o.At("$ref").(string)
+		if hops == maxHops {
+			return to, invalid("reference %s leads back to itself", ref)
+		}
+		to, err = c.find(to.base, next)
+	}
+	return to, err
+}
+
+// maxHops is how many schemas in a row may say nothing but $ref.
+const maxHops = 1000
+
+// fill makes n the node of schema.
+func (c *compiler) fill(n *node, schema any, path, base string) error {
+	n.path = path
+	switch s := schema.(type) {
+	case bool:
+		n.boolean, n.accept = true, s
+		return nil
+	case *proviso.Object:
+		at := place{path, base}
+		if err := c.checkKeywords(s); err != nil {
+			return err
+		}
+		if onlyRef(s) {
+			return c.fillRef(n, s, at)
+		}
+		return c.fillGroups(n, s, at)
+	}
+	return invalid("schema must be object or boolean")
+}
+
+func (c *compiler) fillRef(n *node, s *proviso.Object, at place) (err error) {
+	n.general = &generalRules{}
+	n.general.ref, err = c.ref(s, at)
+	return err
+}
+
+func (c *compiler) ref(s *proviso.Object, at place) (*node, error) {
+	ref, ok := s.At("$ref").(string)
+	if !ok {
+		return nil, invalid(`$ref value must be "string"`)
+	}
+	return c.reference(ref, at.base)
+}
+
+func (c *compiler) fillGroups(n *node, s *proviso.Object, at place) error {
+	if err := c.checkCombination(s); err != nil {
+		return err
+	}
+	set, err := typesOfSchema(s)
+	if err != nil {
+		return err
+	}
+	groups := groupsOf(s)
+	n.types, n.typeRaw = set, s.At("type")
+	if list, ok := n.typeRaw.([]any); ok && s.At("nullable") == true && !slices.Contains(list, any("null")) {
+		n.typeRaw = append(slices.Clip(list), "null")
+	}
+	n.typeText = typeText(n.typeRaw)
+	// A single type that has keywords of its own here is checked with them.
+	if set&groups != 0 && set&(set-1) == 0 {
+		n.late = set
+	}
+	n.early = set != 0 && n.late == 0
+	steps := []struct {
+		wanted bool
+		fill   func(*node, *proviso.Object, place) error
+	}{
+		{true, c.fillGeneral},
+		{groups&typeNumber != 0, c.fillNumber},
+		{groups&typeString != 0, c.fillText},
+		{groups&typeArray != 0, c.fillList},
+		{groups&typeObject != 0, c.fillObject},
+	}
+	for _, step := range steps {
+		if !step.wanted {
+			continue
+		}
+		if err := step.fill(n, s, at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// boundOf reads a keyword whose value is a number.
+func boundOf(s *proviso.Object, keyword string) bound {
+	n, ok := s.At(keyword).(float64)
+	return bound{n, ok}
+}
+
+// same reports whether two schemas are one object.
+func same(a, b any) bool {
+	x, ok := a.(*proviso.Object)
+	y, _ := b.(*proviso.Object)
+	return ok && x == y
+}

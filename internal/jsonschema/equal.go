@@ -1,0 +1,185 @@
+package jsonschema
+
+import (
+	"hash/maphash"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// equal is deep equality as fast-deep-equal has it: 0 equals -0, NaN equals
+// itself, the order of keys does not matter. Each value compared is a step.
+func equal(a, b any, s *state) bool {
+	if s.budget--; s.budget < 0 {
+		return s.enter() // which says that the limit is reached
+	}
+	switch a := a.(type) {
+	case float64:
+		b, ok := b.(float64)
+		return ok && (a == b || a != a && b != b)
+	case []any:
+		b, ok := b.([]any)
+		if !ok || len(a) != len(b) {
+			return false
+		}
+		for i := range a {
+			if !equal(a[i], b[i], s) {
+				return false
+			}
+		}
+		return true
+	case *proviso.Object:
+		b, ok := b.(*proviso.Object)
+		if !ok || a.Len() != b.Len() {
+			return false
+		}
+		for k, v := range a.All() {
+			w, ok := b.Get(k)
+			if !ok || !equal(v, w, s) {
+				return false
+			}
+		}
+		return true
+	case string:
+		b, ok := b.(string)
+		return ok && a == b
+	case bool:
+		b, ok := b.(bool)
+		return ok && a == b
+	case nil:
+		return b == nil
+	}
+	return false
+}
+
+// enum is a list of allowed values: scalars in a set once they are many.
+type enum struct {
+	list    []any
+	scalars map[any]struct{} // nil while the list is short
+	deep    []any            // the members to compare one by one
+}
+
+// fewValues is up to how many values comparing one by one is fastest.
+const fewValues = 16
+
+func newEnum(list []any) *enum {
+	e := &enum{list: list, deep: list}
+	if len(list) <= fewValues {
+		return e
+	}
+	e.scalars, e.deep = make(map[any]struct{}, len(list)), nil
+	for _, v := range list {
+		switch v.(type) {
+		case nil, string, float64, bool:
+			e.scalars[v] = struct{}{}
+		default:
+			e.deep = append(e.deep, v)
+		}
+	}
+	return e
+}
+
+func (e *enum) has(v any, s *state) bool {
+	if e.scalars != nil {
+		switch v.(type) {
+		case nil, string, float64, bool:
+			_, ok := e.scalars[v]
+			return ok
+		}
+	}
+	for _, w := range e.deep {
+		if equal(v, w, s) {
+			return true
+		}
+	}
+	return false
+}
+
+// equalScalars finds two equal items among those of the given types, looking
+// from the end as Ajv does when the items are known to be scalars; i < j.
+func equalScalars(v []any, of types) (i, j int, found bool) {
+	seen := make(map[any]int, len(v))
+	for i := len(v) - 1; i >= 0; i-- {
+		if typesOf(v[i])&of == 0 {
+			continue
+		}
+		if j, ok := seen[v[i]]; ok {
+			return i, j, true
+		}
+		seen[v[i]] = i
+	}
+	return 0, 0, false
+}
+
+// equalItems finds two deeply equal items; of all pairs the one with the
+// greatest i, then the greatest j below it.
+func equalItems(v []any, s *state) (i, j int, found bool) {
+	if len(v) > fewValues {
+		return hashedItems(v, s)
+	}
+	for i := len(v) - 1; i > 0; i-- {
+		for j := i - 1; j >= 0; j-- {
+			if equal(v[i], v[j], s) {
+				return i, j, true
+			}
+		}
+	}
+	return 0, 0, false
+}
+
+// hashedItems does the same in linear time: only items with equal hashes are
+// compared.
+func hashedItems(v []any, s *state) (i, j int, found bool) {
+	seed := maphash.MakeSeed()
+	hashes := make([]uint64, len(v))
+	below := make([]int, len(v)) // the next lower item with the same hash, -1 if none
+	last := make(map[uint64]int, len(v))
+	for i := range v {
+		hashes[i] = hash(v[i], seed, s)
+		below[i] = -1
+		if at, ok := last[hashes[i]]; ok {
+			below[i] = at
+		}
+		last[hashes[i]] = i
+	}
+	for i := len(v) - 1; i > 0; i-- {
+		for j := below[i]; j >= 0; j = below[j] {
+			if equal(v[i], v[j], s) {
+				return i, j, true
+			}
+		}
+	}
+	return 0, 0, false
+}
+
+// hash agrees with equal: equal values have equal hashes. The seed keeps hostile
+// input from choosing collisions.
+func hash(v any, seed maphash.Seed, s *state) uint64 {
+	const odd = 0x9e3779b97f4a7c15
+	if s.budget--; s.budget < 0 {
+		return 0 // the next comparison says that the limit is reached
+	}
+	switch v := v.(type) {
+	case string:
+		return maphash.String(seed, v)
+	case float64:
+		if v != v {
+			return odd
+		}
+		return maphash.Comparable(seed, v)
+	case bool:
+		return maphash.Comparable(seed, v)
+	case []any:
+		h := uint64(len(v)) + odd
+		for _, e := range v {
+			h = (h ^ hash(e, seed, s)) * odd
+		}
+		return h
+	case *proviso.Object:
+		h := uint64(v.Len()) * odd
+		for k, e := range v.All() {
+			h += (maphash.String(seed, k) ^ (hash(e, seed, s) * odd)) * odd
+		}
+		return h
+	}
+	return odd
+}

@@ -1,0 +1,111 @@
+package jsonschema
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// Error is one mistake of a value, with the fields that Ajv gives it.
+type Error struct {
+	InstancePath string          // RFC 6901 pointer to the value
+	SchemaPath   string          // URI fragment of the keyword
+	Keyword      string          // that was not satisfied
+	Params       *proviso.Object // what the message is made of
+	Message      string          // such as "must be number"
+	PropertyName string          // the name that propertyNames refused
+	Named        bool            // whether PropertyName is set
+
+	segments []string // of InstancePath, innermost first
+}
+
+// finish writes the path that was gathered on the way out of the value.
+func (e *Error) finish() {
+	var b strings.Builder
+	for i := len(e.segments) - 1; i >= 0; i-- {
+		b.WriteByte('/')
+		b.WriteString(escapePointer(e.segments[i]))
+	}
+	e.InstancePath, e.segments = b.String(), nil
+}
+
+// Object returns the mistake as Ajv's JSON shows it.
+func (e Error) Object() *proviso.Object {
+	o := proviso.ObjectOf("instancePath", e.InstancePath, "schemaPath", e.SchemaPath,
+		"keyword", e.Keyword, "params", e.Params, "message", e.Message)
+	if e.Named {
+		o.Set("propertyName", e.PropertyName)
+	}
+	return o
+}
+
+// ErrorsText prints mistakes as Ajv's errorsText does: "data/a must be number",
+// joined by commas.
+func ErrorsText(list []Error) string {
+	var b strings.Builder
+	for i, e := range list {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString("data")
+		b.WriteString(e.InstancePath)
+		b.WriteByte(' ')
+		b.WriteString(e.Message)
+	}
+	return b.String()
+}
+
+// KeywordError is why [Compile] refuses a schema with a keyword that is not of
+// draft-07; Options.Lax lets it pass.
+type KeywordError struct{ Keyword string }
+
+// Error names the keyword.
+func (e *KeywordError) Error() string {
+	return "strict mode: unknown keyword: " + strconv.Quote(e.Keyword)
+}
+
+// escapePointer escapes a segment of an RFC 6901 pointer.
+func escapePointer(s string) string {
+	if !strings.ContainsAny(s, "~/") {
+		return s
+	}
+	return strings.ReplaceAll(strings.ReplaceAll(s, "~", "~0"), "/", "~1")
+}
+
+// escapeFragment escapes a segment of a pointer that is part of a URI, as
+// ECMAScript's encodeURIComponent does.
+func escapeFragment(s string) string {
+	s = escapePointer(s)
+	plain := func(c byte) bool {
+		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-_.!~*'()", c) >= 0
+	}
+	var b []byte
+	for i := range len(s) {
+		if plain(s[i]) {
+			b = append(b, s[i])
+			continue
+		}
+		b = append(b, '%', "0123456789ABCDEF"[s[i]>>4], "0123456789ABCDEF"[s[i]&15])
+	}
+	return string(b)
+}
+
+// unescapeFragment reads a segment of a pointer that is part of a URI.
+func unescapeFragment(s string) string {
+	if strings.IndexByte(s, '%') >= 0 {
+		b := make([]byte, 0, len(s))
+		for i := 0; i < len(s); i++ {
+			if s[i] == '%' && i+2 < len(s) {
+				if n, err := strconv.ParseUint(s[i+1:i+3], 16, 8); err == nil {
+					b = append(b, byte(n))
+					i += 2
+					continue
+				}
+			}
+			b = append(b, s[i])
+		}
+		s = string(b)
+	}
+	return strings.ReplaceAll(strings.ReplaceAll(s, "~1", "/"), "~0", "~")
+}

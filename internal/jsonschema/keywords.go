@@ -1,0 +1,177 @@
+package jsonschema
+
+import (
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// rules are the keywords that Ajv gives a meaning in validation; a schema with
+// none of them accepts everything.
+func isRule(keyword string) bool {
+	switch keyword {
+	case "$comment", "id", "$ref", "maximum", "minimum", "exclusiveMaximum", "exclusiveMinimum", "multipleOf",
+		"maxLength", "minLength", "pattern", "maxProperties", "minProperties", "required", "maxItems", "minItems",
+		"uniqueItems", "type", "nullable", "const", "enum", "not", "anyOf", "oneOf", "allOf", "if", "then", "else",
+		"propertyNames", "additionalProperties", "dependencies", "properties", "patternProperties",
+		"additionalItems", "items", "contains", "format",
+		"formatMaximum", "formatMinimum", "formatExclusiveMaximum", "formatExclusiveMinimum":
+		return true
+	}
+	return false
+}
+
+// isAnnotation reports whether Ajv knows keyword without acting on it.
+func isAnnotation(keyword string) bool {
+	switch keyword {
+	case "$async", "$schema", "$id", "$defs", "$vocabulary", "definitions", "title", "description", "default",
+		"deprecated", "readOnly", "writeOnly", "examples", "contentMediaType", "contentEncoding", "contentSchema":
+		return true
+	}
+	return false
+}
+
+// checkKeywords refuses keywords that nobody knows.
+func (c *compiler) checkKeywords(s *proviso.Object) error {
+	if s.Has("id") {
+		return invalid(`NOT SUPPORTED: keyword "id", use "$id" for schema ID`)
+	}
+	if c.Lax {
+		return nil
+	}
+	for _, k := range s.Keys() {
+		if !isRule(k) && !isAnnotation(k) {
+			return &proviso.Error{Code: proviso.Invalid, Err: &KeywordError{k}}
+		}
+	}
+	return nil
+}
+
+// checkCombination refuses keywords that have no effect next to, or without,
+// others.
+func (c *compiler) checkCombination(s *proviso.Object) error {
+	if c.Lax {
+		return nil
+	}
+	for _, branch := range []string{"then", "else"} {
+		if s.Has(branch) && !s.Has("if") {
+			return invalid("strict mode: %q without \"if\" is ignored", branch)
+		}
+	}
+	if s.Has("if") && !s.Has("then") && !s.Has("else") {
+		return invalid(`strict mode: "if" without "then" and "else" is ignored`)
+	}
+	if s.Has("additionalItems") {
+		if _, ok := s.At("items").([]any); !ok {
+			return invalid(`strict mode: "additionalItems" is ignored when "items" is not an array of schemas`)
+		}
+	}
+	return nil
+}
+
+// acceptsAll reports whether a schema accepts everything, which Ajv then leaves
+// out of the validation.
+func (c *compiler) acceptsAll(schema any) (bool, error) {
+	switch s := schema.(type) {
+	case bool:
+		return s, nil
+	case *proviso.Object:
+		if s.Len() == 0 {
+			return true, nil
+		}
+		if err := c.checkKeywords(s); err != nil {
+			return false, err
+		}
+		for _, k := range s.Keys() {
+			if isRule(k) {
+				return false, nil
+			}
+		}
+		return true, nil
+	}
+	return false, nil
+}
+
+// onlyRef reports whether $ref is all that a schema says.
+func onlyRef(s *proviso.Object) bool {
+	for _, k := range s.Keys() {
+		if k != "$ref" && isRule(k) {
+			return false
+		}
+	}
+	return s.Has("$ref")
+}
+
+// typesOfSchema reads type and nullable.
+func typesOfSchema(s *proviso.Object) (types, error) {
+	var set types
+	names, isList := s.At("type").([]any)
+	if !isList && s.Has("type") {
+		names = []any{s.At("type")}
+	}
+	for _, name := range names {
+		text, _ := name.(string)
+		t, ok := typeNames[text]
+		if !ok {
+			return 0, invalid("type must be JSONType or JSONType[]: %s", proviso.ToString(s.At("type")))
+		}
+		set |= t
+	}
+	nullable, has := s.Get("nullable")
+	if !has {
+		return set, nil
+	}
+	yes, ok := nullable.(bool)
+	switch {
+	case !ok:
+		return 0, invalid(`nullable value must be "boolean"`)
+	case set&typeNull != 0 && !yes:
+		return 0, invalid(`"type: null" contradicts "nullable: false"`)
+	case set == 0:
+		return 0, invalid(`"nullable" cannot be used without "type"`)
+	case yes:
+		set |= typeNull
+	}
+	return set, nil
+}
+
+// groupOf returns the type whose group of keywords holds keyword, 0 if it
+// applies to any type. The keyword format is in two groups.
+func groupOf(keyword string) types {
+	switch keyword {
+	case "maximum", "minimum", "exclusiveMaximum", "exclusiveMinimum", "multipleOf":
+		return typeNumber
+	case "maxLength", "minLength", "pattern", "formatMaximum", "formatMinimum", "formatExclusiveMaximum", "formatExclusiveMinimum":
+		return typeString
+	case "format":
+		return typeNumber | typeString
+	case "maxItems", "minItems", "additionalItems", "items", "contains", "uniqueItems":
+		return typeArray
+	case "maxProperties", "minProperties", "required", "propertyNames", "additionalProperties", "dependencies",
+		"properties", "patternProperties":
+		return typeObject
+	}
+	return 0
+}
+
+// groupsOf returns the groups that s has keywords of.
+func groupsOf(s *proviso.Object) types {
+	var set types
+	for _, k := range s.Keys() {
+		set |= groupOf(k)
+	}
+	return set
+}
+
+// typeText is the type as messages write it.
+func typeText(raw any) string {
+	list, ok := raw.([]any)
+	if !ok {
+		return proviso.ToString(raw)
+	}
+	names := make([]string, len(list))
+	for i, t := range list {
+		names[i] = proviso.ToString(t)
+	}
+	return strings.Join(names, ",")
+}

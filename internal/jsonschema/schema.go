@@ -1,0 +1,232 @@
+// Package jsonschema judges JSON values by JSON Schema draft-07 as Ajv 8 with
+// ajv-formats does: the same strictness, the same formats and the same words.
+//
+// Start at [Compile]. Ajv stops at the first mistake, so a verdict is what
+// [ErrorsText] prints of it; only anyOf, oneOf, contains and propertyNames list
+// the mistakes that led to theirs.
+package jsonschema
+
+import (
+	"math"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// Options are what a schema is compiled with.
+type Options struct {
+	// Lax ignores keywords and formats that Ajv does not know, and combinations of
+	// keywords that have no effect. Otherwise they are errors.
+	Lax bool
+
+	// Pattern compiles an ECMAScript regular expression. Flags is "u" for the
+	// keywords pattern and patternProperties and "" for values of the format
+	// "regex". Schemas with patterns cannot be compiled without it.
+	Pattern func(pattern, flags string) (Matcher, error)
+}
+
+// Matcher reports whether a text holds a match of a pattern. It is safe for
+// concurrent use; an error means that a limit was reached.
+type Matcher func(text string) (bool, error)
+
+// Schema is a compiled schema. It is safe for concurrent use.
+type Schema struct{ root *node }
+
+// Compile reads a schema: a value of package proviso, usually an object. What
+// Ajv refuses is a *[proviso.Error] with the code Invalid. The schema must not
+// be changed afterwards.
+func Compile(schema any, o Options) (*Schema, error) {
+	if err := checkShape(schema); err != nil {
+		return nil, err
+	}
+	root, err := newCompiler(schema, o).compile()
+	if err != nil {
+		return nil, err
+	}
+	return &Schema{root: root}, nil
+}
+
+// checkShape holds a schema against the meta-schema that it names.
+func checkShape(schema any) error {
+	switch s := schema.(type) {
+	case bool:
+		return nil
+	case []any:
+		return invalid("schema is invalid: data must be object,boolean")
+	case *proviso.Object:
+		if err := checkDialect(s); err != nil {
+			return err
+		}
+	default:
+		return invalid("schema must be object or boolean")
+	}
+	mistakes, err := metaSchema().Validate(schema)
+	if err != nil {
+		return err
+	}
+	if len(mistakes) > 0 {
+		return invalid("schema is invalid: %s", ErrorsText(mistakes))
+	}
+	return nil
+}
+
+// Limits of one validation. A schema that refers to itself can ask for more
+// than any value needs.
+const (
+	maxChecks   = 10_000_000 // schemas and values visited
+	maxNesting  = 30_000     // schemas inside one another, references followed
+	maxMistakes = 10_000     // mistakes kept
+)
+
+// Validate returns the mistakes of v, nil if it conforms. An error means that
+// the limits did not allow a verdict. Without a mistake nothing is allocated.
+func (s *Schema) Validate(v any) ([]Error, error) {
+	quiet := state{budget: maxChecks}
+	if s.root.check(v, &quiet) && quiet.err == nil {
+		return nil, nil
+	}
+	if quiet.err != nil {
+		return nil, quiet.err
+	}
+	return s.explain(v)
+}
+
+// explain validates again, this time keeping the mistakes.
+func (s *Schema) explain(v any) ([]Error, error) {
+	loud := state{budget: maxChecks, collect: true}
+	s.root.check(v, &loud)
+	if loud.err != nil {
+		return nil, loud.err
+	}
+	for i := range loud.errs {
+		loud.errs[i].finish()
+	}
+	return loud.errs, nil
+}
+
+// state is one pass over a value.
+type state struct {
+	collect bool // keep the mistakes; otherwise only the verdict matters
+	errs    []Error
+	budget  int
+	depth   int
+	err     error // why there will be no verdict
+
+	// Ajv leaves a validation function at the first mistake, but inside anyOf,
+	// oneOf, contains and propertyNames it goes on to say what that led to.
+	composite bool
+	left      bool // the function was left
+
+	name  string // of the property, inside propertyNames
+	named bool
+}
+
+// enter counts one more schema applied inside the current one.
+func (s *state) enter() bool {
+	s.depth++
+	s.budget--
+	if s.err != nil {
+		return false
+	}
+	if s.depth > maxNesting {
+		s.err = proviso.Errorf(proviso.Limit, "JSON Schema: references nest deeper than %d", maxNesting)
+		return false
+	}
+	if s.budget < 0 {
+		s.err = proviso.Errorf(proviso.Limit, "JSON Schema: more than %d steps", maxChecks)
+		return false
+	}
+	return true
+}
+
+// fail records one mistake of the schema at n; message and params are made only
+// where somebody will read them.
+func (s *state) fail(n *node, keyword string, message func() (string, *proviso.Object)) bool {
+	if !s.collect {
+		return false
+	}
+	if len(s.errs) < maxMistakes {
+		text, params := message()
+		s.errs = append(s.errs, Error{SchemaPath: n.path + "/" + keyword, Keyword: keyword, Params: params, Message: text,
+			PropertyName: s.name, Named: s.named})
+	}
+	s.left = !s.composite
+	return false
+}
+
+// compose starts a composite part and returns what to restore after it.
+func (s *state) compose() bool {
+	was := s.composite
+	s.composite = true
+	return was
+}
+
+// call applies a schema that Ajv makes a function of its own.
+func (s *state) call(n *node, v any) bool {
+	was, name, named := s.composite, s.name, s.named
+	s.composite, s.name, s.named = false, "", false
+	ok := n.check(v, s)
+	s.composite, s.left, s.name, s.named = was, false, name, named
+	return ok
+}
+
+// within puts the mistakes from the mark on under a member of the value.
+func (s *state) within(mark int, segment string) {
+	for i := mark; i < len(s.errs); i++ {
+		s.errs[i].segments = append(s.errs[i].segments, segment)
+	}
+}
+
+// hush turns collecting off and returns what it was.
+func (s *state) hush() bool {
+	was := s.collect
+	s.collect = false
+	return was
+}
+
+// types is a set of JSON types.
+type types uint8
+
+const (
+	typeString types = 1 << iota
+	typeNumber
+	typeInteger
+	typeBoolean
+	typeNull
+	typeArray
+	typeObject
+)
+
+var typeNames = map[string]types{
+	"string": typeString, "number": typeNumber, "integer": typeInteger, "boolean": typeBoolean,
+	"null": typeNull, "array": typeArray, "object": typeObject,
+}
+
+// typesOf returns every type that v has. Infinities and NaN, which YAML can
+// write, are of no type.
+func typesOf(v any) types {
+	switch v := v.(type) {
+	case string:
+		return typeString
+	case float64:
+		switch {
+		case math.IsNaN(v) || math.IsInf(v, 0):
+			return 0
+		case v == math.Trunc(v):
+			return typeNumber | typeInteger
+		}
+		return typeNumber
+	case bool:
+		return typeBoolean
+	case nil:
+		return typeNull
+	case []any:
+		return typeArray
+	case *proviso.Object:
+		return typeObject
+	}
+	return 0
+}
+
+func invalid(format string, args ...any) error {
+	return proviso.Errorf(proviso.Invalid, format, args...)
+}
