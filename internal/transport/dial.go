@@ -1,0 +1,94 @@
+package transport
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"net/url"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// dialer opens connections.
+type dialer struct {
+	timeout time.Duration
+	public  bool            // private addresses are refused
+	proxies map[string]bool // host:port of proxies, which may have any address
+}
+
+func (d dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	nd := net.Dialer{Timeout: d.timeout, KeepAlive: 30 * time.Second}
+	if d.public && !d.proxies[address] {
+		nd.ControlContext = refusePrivate
+	}
+	return nd.DialContext(ctx, network, address)
+}
+
+// refusePrivate looks at the address that is really dialled, so that a name
+// cannot resolve to one thing when it is checked and to another when it is used.
+func refusePrivate(_ context.Context, _, address string, _ syscall.RawConn) error {
+	ap, err := netip.ParseAddrPort(address)
+	if err != nil || private(ap.Addr()) {
+		return privateError(address)
+	}
+	return nil
+}
+
+func privateError(address string) error {
+	return proviso.Errorf(proviso.Refused, "%s is not an address on the public internet", address)
+}
+
+// hostOf returns the host of u in the form that policies see.
+func hostOf(u *url.URL) string {
+	return strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
+}
+
+// literallyPrivate reports whether host is itself a private address or the name
+// of this machine.
+func literallyPrivate(host string) bool {
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return true
+	}
+	a, err := netip.ParseAddr(host)
+	return err == nil && private(a)
+}
+
+// private reports whether a is not an address of the public internet: loopback,
+// private and link-local networks, with the metadata services of clouds, and what
+// the IANA registries of special-purpose addresses keep for other uses.
+func private(a netip.Addr) bool {
+	a = a.Unmap().WithZone("")
+	if !a.IsGlobalUnicast() || a.IsPrivate() {
+		return true
+	}
+	if a.Is6() {
+		return private6(a)
+	}
+	b := a.As4()
+	switch {
+	case b[0] == 0, b[0] >= 240,
+		b[0] == 100 && b[1]&0xc0 == 64, // carriers' NAT
+		b[0] == 192 && b[1] == 0 && b[2] == 0,
+		b[0] == 198 && b[1]&0xfe == 18: // benchmarks
+		return true
+	}
+	return false
+}
+
+// private6 looks for IPv4 addresses inside IPv6 ones (NAT64, 6to4) and for the
+// site-local addresses of old.
+func private6(a netip.Addr) bool {
+	b := a.As16()
+	switch {
+	case b[0] == 0xfe && b[1]&0xc0 == 0xc0:
+		return true
+	case b[0] == 0x20 && b[1] == 0x02:
+		return private(netip.AddrFrom4([4]byte(b[2:6])))
+	case b[0] == 0 && b[1] == 0x64 && b[2] == 0xff && b[3] == 0x9b:
+		return private(netip.AddrFrom4([4]byte(b[12:16])))
+	}
+	return false
+}

@@ -1,0 +1,237 @@
+// Package transport is the one way to the network: every HTTP call goes through
+// the http.RoundTripper that [New] makes. It decides which hosts may be asked,
+// bounds times and sizes, finds the proxy, and words errors without keys.
+package transport
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"golang.org/x/net/http/httpproxy"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// Defaults of [Options].
+const (
+	defaultDial   = 30 * time.Second
+	defaultTLS    = 15 * time.Second
+	defaultHeader = 10 * time.Minute // a model may think for minutes before its first byte
+	defaultBody   = 64 << 20
+)
+
+// HostPolicy reports whether a host may be asked. The host has no port and no
+// brackets and is in lower case. It must be safe for concurrent use.
+type HostPolicy func(host string) bool
+
+// Options say where requests may go and how long they may take. The zero value
+// goes everywhere, without a proxy.
+type Options struct {
+	// Env is where HTTP_PROXY, HTTPS_PROXY, NO_PROXY and their lower-case forms
+	// are looked up; nil means no proxy.
+	Env proviso.Env
+
+	// Hosts confines requests to the hosts it allows; nil allows all.
+	Hosts HostPolicy
+	// RefusePrivate refuses addresses that are not on the public internet, after
+	// the name was resolved. Behind a proxy, which resolves names itself, only
+	// addresses written as such are refused.
+	RefusePrivate bool
+
+	DialTimeout   time.Duration // 0 is 30 s
+	TLSTimeout    time.Duration // 0 is 15 s
+	HeaderTimeout time.Duration // from the request to the head of the response; 0 is 10 min
+	MaxBody       int64         // bytes of a response body, decompressed; 0 is 64 MiB
+
+	// Wrap stands between the checks of this package and the network, such as to
+	// record and replay; nil leaves the network.
+	Wrap func(network http.RoundTripper) http.RoundTripper
+}
+
+// Transport is an http.RoundTripper. It is safe for concurrent use. Its errors are
+// *[proviso.Error] with the code Refused, Limit, Timeout or Unavailable, or what
+// the context of the request ended with.
+type Transport struct {
+	hosts    HostPolicy
+	confined bool // redirects stay on their host
+	private  bool // private addresses may be asked
+	maxBody  int64
+	next     http.RoundTripper
+	network  *http.Transport
+}
+
+var _ http.RoundTripper = (*Transport)(nil)
+
+// New returns a transport. It opens no connection.
+func New(o Options) *Transport {
+	t := &Transport{
+		hosts:    o.Hosts,
+		confined: o.Hosts != nil || o.RefusePrivate,
+		private:  !o.RefusePrivate,
+		maxBody:  orElse(o.MaxBody, defaultBody),
+	}
+	proxy := proxies(o.Env)
+	dial := dialer{timeout: orElse(o.DialTimeout, defaultDial), public: o.RefusePrivate, proxies: proxy.addresses}
+	t.network = &http.Transport{
+		Proxy:                  proxy.find,
+		DialContext:            dial.dial,
+		ForceAttemptHTTP2:      true,
+		MaxIdleConns:           256,
+		MaxIdleConnsPerHost:    64,
+		IdleConnTimeout:        90 * time.Second,
+		TLSHandshakeTimeout:    orElse(o.TLSTimeout, defaultTLS),
+		ResponseHeaderTimeout:  orElse(o.HeaderTimeout, defaultHeader),
+		MaxResponseHeaderBytes: 1 << 20,
+	}
+	t.next = t.network
+	if o.Wrap != nil {
+		t.next = o.Wrap(t.network)
+	}
+	return t
+}
+
+func orElse[T int64 | time.Duration](v, def T) T {
+	if v > 0 {
+		return v
+	}
+	return def
+}
+
+// Client returns a client that uses t. It has no timeout of its own: give each
+// request a context.
+func (t *Transport) Client() *http.Client { return &http.Client{Transport: t} }
+
+// CloseIdleConnections closes connections that serve no request.
+func (t *Transport) CloseIdleConnections() { t.network.CloseIdleConnections() }
+
+// RoundTrip sends one request if its host may be asked.
+func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	if err := t.allow(req); err != nil {
+		if req.Body != nil {
+			_ = req.Body.Close() // the contract of RoundTripper; nothing was read
+		}
+		return nil, err
+	}
+	resp, err := t.next.RoundTrip(req)
+	if err != nil {
+		return nil, failure(req, err)
+	}
+	if resp.ContentLength > t.maxBody {
+		_ = resp.Body.Close()
+		return nil, t.tooLarge(req.URL)
+	}
+	resp.Body = &body{ReadCloser: resp.Body, left: t.maxBody, limit: t.tooLarge(req.URL)}
+	return resp, nil
+}
+
+// allow decides whether req may be sent.
+func (t *Transport) allow(req *http.Request) error {
+	host := hostOf(req.URL)
+	switch {
+	case req.URL.Scheme != "http" && req.URL.Scheme != "https":
+		return proviso.Errorf(proviso.Invalid, "%s: only http and https can be asked", URL(req.URL))
+	case t.confined && redirected(req):
+		return proviso.Errorf(proviso.Refused, "%s: a redirect to another host is not followed", URL(req.URL))
+	case t.hosts != nil && !t.hosts(host):
+		return proviso.Errorf(proviso.Refused, "the host %s is not among those that may be asked", host)
+	case !t.private && literallyPrivate(host):
+		return privateError(host)
+	}
+	return nil
+}
+
+// redirected reports whether req follows a redirect to another host.
+func redirected(req *http.Request) bool {
+	return req.Response != nil && req.Response.Request != nil && req.Response.Request.URL.Host != req.URL.Host
+}
+
+func (t *Transport) tooLarge(u *url.URL) error {
+	return proviso.Errorf(proviso.Limit, "%s: the response has more than %d bytes", URL(u), t.maxBody)
+}
+
+// failure gives an error of the network its code.
+func failure(req *http.Request, err error) error {
+	var known *proviso.Error
+	if errors.As(err, &known) {
+		return known
+	}
+	if ctx := req.Context().Err(); ctx != nil {
+		return ctx
+	}
+	code := proviso.Unavailable
+	var slow net.Error
+	if errors.As(err, &slow) && slow.Timeout() || errors.Is(err, context.DeadlineExceeded) {
+		code = proviso.Timeout
+	}
+	return proviso.Errorf(code, "%s: %w", URL(req.URL), err)
+}
+
+// proxy finds the proxy of a request.
+type proxy struct {
+	find      func(*http.Request) (*url.URL, error)
+	addresses map[string]bool // host:port of the proxies
+}
+
+// proxies reads the usual variables.
+func proxies(env proviso.Env) proxy {
+	if env == nil {
+		return proxy{}
+	}
+	lookup := func(upper, lower string) string {
+		if v, ok := env.Lookup(upper); ok {
+			return v
+		}
+		v, _ := env.Lookup(lower)
+		return v
+	}
+	cfg := httpproxy.Config{
+		HTTPProxy:  lookup("HTTP_PROXY", "http_proxy"),
+		HTTPSProxy: lookup("HTTPS_PROXY", "https_proxy"),
+		NoProxy:    lookup("NO_PROXY", "no_proxy"),
+	}
+	if cfg.HTTPProxy == "" && cfg.HTTPSProxy == "" {
+		return proxy{}
+	}
+	if malformed(cfg.HTTPProxy) || malformed(cfg.HTTPSProxy) {
+		return proxy{find: func(*http.Request) (*url.URL, error) { return nil, badProxy() }}
+	}
+	choose := cfg.ProxyFunc()
+	p := proxy{find: func(req *http.Request) (*url.URL, error) { return choose(req.URL) }, addresses: map[string]bool{}}
+	for _, scheme := range []string{"http", "https"} {
+		if u, err := choose(&url.URL{Scheme: scheme, Host: "proxied.invalid"}); err == nil && u != nil {
+			p.addresses[address(u)] = true
+		}
+	}
+	return p
+}
+
+// badProxy does not quote the address, which may hold a password.
+func badProxy() error {
+	return proviso.Errorf(proviso.Invalid, "the address of the proxy in the environment is malformed")
+}
+
+// malformed reports whether text is neither a URL nor host:port.
+func malformed(text string) bool {
+	if !strings.Contains(text, "://") {
+		text = "http://" + text
+	}
+	_, err := url.Parse(text)
+	return err != nil
+}
+
+// address returns host:port of u, the port of its scheme if it names none.
+func address(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"https": "443", "socks5": "1080", "socks5h": "1080"}[u.Scheme]
+	}
+	if port == "" {
+		port = "80"
+	}
+	return net.JoinHostPort(u.Hostname(), port)
+}

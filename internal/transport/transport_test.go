@@ -1,0 +1,216 @@
+package transport_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/transport"
+)
+
+func serve(t *testing.T, h http.HandlerFunc) *httptest.Server {
+	t.Helper()
+	srv := httptest.NewServer(h)
+	t.Cleanup(srv.Close)
+	return srv
+}
+
+// get asks for a URL and reads the whole answer.
+func get(t *testing.T, tr *transport.Transport, address string) (string, error) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := tr.Client().Do(req)
+	if err != nil {
+		return "", err
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	return string(data), err
+}
+
+func wantCode(t *testing.T, err error, code string) {
+	t.Helper()
+	var known *proviso.Error
+	if !errors.As(err, &known) || known.Code != code {
+		t.Errorf("error %v, want the code %s", err, code)
+	}
+}
+
+func TestAnswer(t *testing.T) {
+	t.Parallel()
+	srv := serve(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "hello") })
+	if got, err := get(t, transport.New(transport.Options{}), srv.URL); got != "hello" || err != nil {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+func TestBodyLimit(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		size    int
+		chunked bool
+		ok      bool
+	}{{100, false, true}, {101, false, false}, {100, true, true}, {101, true, false}, {5000, true, false}} {
+		srv := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+			if tt.chunked {
+				w.(http.Flusher).Flush()
+			}
+			w.Write(bytes.Repeat([]byte("x"), tt.size))
+		})
+		got, err := get(t, transport.New(transport.Options{MaxBody: 100}), srv.URL)
+		if tt.ok && (err != nil || len(got) != tt.size) {
+			t.Errorf("%d bytes: %d read, %v", tt.size, len(got), err)
+		}
+		if !tt.ok {
+			wantCode(t, err, proviso.Limit)
+		}
+		if len(got) > 100 {
+			t.Errorf("%d bytes were read past a limit of 100", len(got))
+		}
+	}
+}
+
+func TestHosts(t *testing.T) {
+	t.Parallel()
+	srv := serve(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "hello") })
+	tr := transport.New(transport.Options{Hosts: func(host string) bool { return host == "example.com" }})
+	_, err := get(t, tr, srv.URL)
+	wantCode(t, err, proviso.Refused)
+	tr = transport.New(transport.Options{Hosts: func(host string) bool { return host == "127.0.0.1" }})
+	if got, err := get(t, tr, srv.URL); got != "hello" || err != nil {
+		t.Errorf("an allowed host: %q, %v", got, err)
+	}
+	_, err = get(t, tr, "ftp://127.0.0.1/x")
+	wantCode(t, err, proviso.Invalid)
+}
+
+func TestPrivateAddresses(t *testing.T) {
+	t.Parallel()
+	srv := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("a private address was asked") })
+	port := srv.URL[strings.LastIndexByte(srv.URL, ':'):]
+	tr := transport.New(transport.Options{RefusePrivate: true, DialTimeout: time.Second})
+	for _, address := range []string{
+		srv.URL, "http://localhost" + port, "http://[::1]" + port, "http://0.0.0.0" + port, "http://[::ffff:127.0.0.1]" + port,
+		"http://169.254.169.254/", "http://10.0.0.1/", "http://192.168.1.1/", "http://100.64.0.1/", "http://[fd00:ec2::254]/",
+		"http://[64:ff9b::7f00:1]/", "http://[2002:7f00:1::]/", "http://[fe80::1]/", "http://255.255.255.255/", "http://LOCALHOST.:1/",
+	} {
+		_, err := get(t, tr, address)
+		wantCode(t, err, proviso.Refused)
+	}
+}
+
+func TestRedirects(t *testing.T) {
+	t.Parallel()
+	other := serve(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "other") })
+	first := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/away":
+			http.Redirect(w, r, other.URL, http.StatusFound)
+		case "/here":
+			http.Redirect(w, r, "/end", http.StatusFound)
+		default:
+			io.WriteString(w, "end")
+		}
+	})
+	anywhere := func(string) bool { return true }
+	confined, free := transport.New(transport.Options{Hosts: anywhere}), transport.New(transport.Options{})
+	if got, err := get(t, confined, first.URL+"/here"); got != "end" || err != nil {
+		t.Errorf("a redirect on one host: %q, %v", got, err)
+	}
+	_, err := get(t, confined, first.URL+"/away")
+	wantCode(t, err, proviso.Refused)
+	if got, err := get(t, free, first.URL+"/away"); got != "other" || err != nil {
+		t.Errorf("a free redirect: %q, %v", got, err)
+	}
+}
+
+func TestProxy(t *testing.T) {
+	t.Parallel()
+	proxy := serve(t, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "via proxy to "+r.URL.Host) })
+	env := proviso.EnvMap{"http_proxy": proxy.URL, "NO_PROXY": "direct.invalid"}
+	tr := transport.New(transport.Options{Env: env, RefusePrivate: true}) // the proxy itself may be private
+	if got, err := get(t, tr, "http://model.invalid/"); got != "via proxy to model.invalid" || err != nil {
+		t.Errorf("got %q, %v", got, err)
+	}
+	_, err := get(t, tr, "http://10.1.2.3/")
+	wantCode(t, err, proviso.Refused)
+
+	_, err = get(t, transport.New(transport.Options{Env: proviso.EnvMap{"HTTP_PROXY": "http://user:secret@[::1"}}), "http://model.invalid/")
+	wantCode(t, err, proviso.Invalid)
+	if strings.Contains(err.Error(), "secret") {
+		t.Errorf("the password of the proxy is in the error: %v", err)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	t.Parallel()
+	srv := serve(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	_, err := get(t, transport.New(transport.Options{HeaderTimeout: 20 * time.Millisecond}), srv.URL)
+	wantCode(t, err, proviso.Timeout)
+
+	gone := httptest.NewServer(nil)
+	gone.Close()
+	address := strings.Replace(gone.URL, "http://", "http://user:secret@", 1) + "/path?key=secret#secret"
+	_, err = get(t, transport.New(transport.Options{}), address)
+	wantCode(t, err, proviso.Unavailable)
+	if err = transport.Redact(err); strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), "/path") {
+		t.Errorf("redacted error: %v", err)
+	}
+
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	req, _ := http.NewRequestWithContext(ctx, http.MethodGet, srv.URL, nil)
+	if _, err := transport.New(transport.Options{}).RoundTrip(req); !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled request: %v", err)
+	}
+}
+
+// TestWrap holds that the policy stands in front of what is wrapped around the
+// network, and the limit behind it.
+func TestWrap(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	tr := transport.New(transport.Options{
+		MaxBody: 3,
+		Hosts:   func(host string) bool { return host == "model.invalid" },
+		Wrap: func(http.RoundTripper) http.RoundTripper {
+			return roundTripper(func(req *http.Request) (*http.Response, error) {
+				asked++
+				return &http.Response{StatusCode: 200, Request: req, ContentLength: -1, Body: io.NopCloser(strings.NewReader("recorded"))}, nil
+			})
+		},
+	})
+	_, err := get(t, tr, "http://other.invalid")
+	wantCode(t, err, proviso.Refused)
+	got, err := get(t, tr, "http://model.invalid")
+	wantCode(t, err, proviso.Limit)
+	if asked != 1 || got != "rec" {
+		t.Errorf("asked %d times, got %q", asked, got)
+	}
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+
+func TestURL(t *testing.T) {
+	t.Parallel()
+	u, err := url.Parse("https://user:secret@host:8080/a%20b?key=secret#f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := transport.URL(u); got != "https://host:8080/a%20b" {
+		t.Errorf("got %s", got)
+	}
+}
