@@ -1,0 +1,132 @@
+package runfile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// fileName is the name of the record in the folder of its run.
+const fileName = "run.jsonl"
+
+// Create starts a run in a new folder under dir, which is made if it is not
+// there. Folders are only for their owner (0700), and so is the file (0600).
+// Runs that start at the same time get different folders.
+func Create(dir string, h Header) (*Writer, error) {
+	if dir == "" {
+		return nil, errors.New("keep the run: no folder is given")
+	}
+	if h.Started.IsZero() {
+		h.Started = time.Now()
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("keep the run: %w", err)
+	}
+	folder, err := makeFolder(dir, &h)
+	if err != nil {
+		return nil, fmt.Errorf("keep the run: %w", err)
+	}
+	path := filepath.Join(folder, fileName)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("keep the run: %w", err)
+	}
+	w, err := start(f, path, h)
+	if err != nil {
+		return nil, errors.Join(err, f.Close(), os.RemoveAll(folder))
+	}
+	return w, nil
+}
+
+func start(f *os.File, path string, h Header) (*Writer, error) {
+	if err := lock(f); err != nil {
+		return nil, fmt.Errorf("keep the run: lock %s: %w", path, err)
+	}
+	w := newWriter(f, path, h)
+	line := h.line()
+	w.end = int64(len(line))
+	// The header is written at once, so that a folder that cannot be written
+	// to is known before the first row is paid for.
+	w.write(line)
+	return w, w.err
+}
+
+func newWriter(f file, path string, h Header) *Writer {
+	return &Writer{path: path, header: h, file: f, buf: make([]byte, 0, bufferSize)}
+}
+
+// makeFolder makes the folder of a run and sets the run's id.
+func makeFolder(dir string, h *Header) (string, error) {
+	const attempts = 32
+	var err error
+	for range attempts {
+		h.ID = newID(h.Started)
+		folder := filepath.Join(dir, h.ID)
+		if err = os.Mkdir(folder, 0o700); err == nil {
+			return folder, nil
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			break
+		}
+	}
+	return "", err
+}
+
+// CreateOrTemp is [Create], but where dir cannot be written to, the run is kept
+// in a new temporary folder, and the warning, one line, says so.
+func CreateOrTemp(dir string, h Header) (w *Writer, warning string, err error) {
+	w, cause := Create(dir, h)
+	if cause == nil {
+		return w, "", nil
+	}
+	temp, err := os.MkdirTemp("", "proviso-runs-")
+	if err != nil {
+		return nil, "", errors.Join(cause, err)
+	}
+	if w, err = Create(temp, h); err != nil {
+		return nil, "", errors.Join(cause, err, os.RemoveAll(temp))
+	}
+	return w, fmt.Sprintf("%v; this run is kept in %s", cause, filepath.Dir(w.Path())), nil
+}
+
+// Resume opens a run, named by its file or folder, to append the rows that are
+// missing. A last line that was cut off is removed. A run that another process
+// is still writing is refused.
+func Resume(path string) (*Writer, error) {
+	path = inFolder(path)
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return nil, fmt.Errorf("resume the run: %w", err)
+	}
+	w, err := resume(f, path)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("resume the run: %w", err), f.Close())
+	}
+	return w, nil
+}
+
+func resume(f *os.File, path string) (*Writer, error) {
+	if err := lock(f); err != nil {
+		return nil, &proviso.Error{Code: proviso.Refused, Err: err,
+			Message: path + " is still being written by another process"}
+	}
+	c, err := scan(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if err := f.Truncate(c.end); err != nil {
+		return nil, err
+	}
+	if _, err := f.Seek(c.end, io.SeekStart); err != nil {
+		return nil, err
+	}
+	w := newWriter(f, path, c.header)
+	w.end, w.index = c.end, c.index
+	return w, nil
+}

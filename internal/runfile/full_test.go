@@ -1,0 +1,105 @@
+package runfile
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// fullDisk takes room bytes and then fails as a full disk does.
+type fullDisk struct {
+	room    int
+	syncErr error
+	synced  atomic.Int32
+}
+
+func (d *fullDisk) Write(p []byte) (int, error) {
+	n := min(len(p), d.room)
+	d.room -= n
+	if n < len(p) {
+		return n, syscall.ENOSPC
+	}
+	return n, nil
+}
+
+func (d *fullDisk) Sync() error  { d.synced.Add(1); return d.syncErr }
+func (d *fullDisk) Close() error { return nil }
+
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	record := []byte(`{"index":0,"text":"` + strings.Repeat("x", 100_000) + `"}`)
+	t.Run("append", func(t *testing.T) {
+		t.Parallel()
+		w := newWriter(&fullDisk{room: 150_000}, "run.jsonl", Header{})
+		var err error
+		for range 10 {
+			err = errors.Join(err, w.Append(0, record))
+		}
+		if !errors.Is(err, syscall.ENOSPC) {
+			t.Errorf("Append said %v", err)
+		}
+		if err := w.Close(nil); !errors.Is(err, syscall.ENOSPC) {
+			t.Errorf("Close said %v", err)
+		}
+		if err := w.Close(nil); !errors.Is(err, syscall.ENOSPC) {
+			t.Errorf("a second Close said %v", err)
+		}
+	})
+	t.Run("close", func(t *testing.T) {
+		t.Parallel()
+		w := newWriter(&fullDisk{room: 10}, "run.jsonl", Header{})
+		if err := w.Append(0, []byte(`{"index":0,"a":1}`)); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(nil); !errors.Is(err, syscall.ENOSPC) {
+			t.Errorf("Close said %v", err)
+		}
+	})
+	t.Run("sync", func(t *testing.T) {
+		t.Parallel()
+		w := newWriter(&fullDisk{room: 1 << 30, syncErr: syscall.EIO}, "run.jsonl", Header{})
+		if err := w.Append(0, record); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(nil); !errors.Is(err, syscall.EIO) {
+			t.Errorf("Close said %v", err)
+		}
+	})
+}
+
+func TestSyncInBatches(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := &fullDisk{room: 1 << 30}
+		w := newWriter(d, "run.jsonl", Header{})
+		for i := range 100 {
+			if err := w.Append(i, fmt.Appendf(nil, `{"index":%d,"a":1}`, i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if d.synced.Load() != 0 {
+			t.Errorf("%d syncs before the time", d.synced.Load())
+		}
+		time.Sleep(10 * syncEvery)
+		synctest.Wait()
+		if d.synced.Load() != 1 {
+			t.Errorf("%d syncs for one batch", d.synced.Load())
+		}
+		if err := w.Append(100, []byte(`{"index":100,"a":1}`)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * syncEvery)
+		synctest.Wait()
+		if d.synced.Load() != 2 {
+			t.Errorf("%d syncs for two batches", d.synced.Load())
+		}
+		if err := w.Close(nil); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

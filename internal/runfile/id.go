@@ -1,0 +1,32 @@
+package runfile
+
+import (
+	"crypto/rand"
+	"time"
+)
+
+const (
+	idTime     = "20060102-150405"
+	idAlphabet = "0123456789abcdefghjkmnpqrstvwxyz" // Crockford's base 32, which has no look-alikes
+	idRandom   = 4
+)
+
+// newID returns an id such as 20261121-113015-k3f9: ids sort by time (UTC), to
+// the second.
+func newID(now time.Time) string {
+	var random [idRandom]byte
+	rand.Read(random[:]) // never fails: crypto/rand ends the program instead
+	for i, b := range random {
+		random[i] = idAlphabet[b&31]
+	}
+	return now.UTC().Format(idTime) + "-" + string(random[:])
+}
+
+// parseID returns the time in an id and whether name has the shape of one.
+func parseID(name string) (time.Time, bool) {
+	if len(name) != len(idTime)+1+idRandom || name[len(idTime)] != '-' {
+		return time.Time{}, false
+	}
+	started, err := time.Parse(idTime, name[:len(idTime)])
+	return started, err == nil
+}

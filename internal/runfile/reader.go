@@ -1,0 +1,156 @@
+package runfile
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// Reader reads a run back. It is for one goroutine at a time.
+type Reader struct {
+	file    *os.File
+	path    string
+	header  Header
+	index   index
+	trailer []byte
+	cut     bool
+	damaged int
+	err     error
+}
+
+// Open reads a run, named by its file or its folder. A last line that was cut
+// off, as after kill -9 or on a full disk, is left out.
+func Open(path string) (*Reader, error) {
+	path = inFolder(path)
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("read the run: %w", err)
+	}
+	c, err := scan(f)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("read the run: %s: %w", path, err), f.Close())
+	}
+	c.index.order()
+	return &Reader{file: f, path: path, header: c.header, index: c.index,
+		trailer: c.trailer, cut: c.cut, damaged: c.damaged}, nil
+}
+
+// inFolder returns the run file of a run's folder; other names stay.
+func inFolder(path string) string {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return filepath.Join(path, fileName)
+	}
+	return path
+}
+
+// Path returns the name of the run file.
+func (r *Reader) Path() string { return r.path }
+
+// Header returns what the run was made of.
+func (r *Reader) Header() Header { return r.header }
+
+// Trailer returns the totals that closed the run, or nil if it is unfinished.
+func (r *Reader) Trailer() []byte { return r.trailer }
+
+// Len returns the number of rows.
+func (r *Reader) Len() int { return len(r.index.entries) }
+
+// Damage says what of the file could not be used: complete lines that are not
+// rows, and whether the last line was cut off. A cut line is what an interrupted
+// run leaves; anything else means that the file was changed.
+func (r *Reader) Damage() (lines int, cut bool) { return r.damaged, r.cut }
+
+// Has reports whether the row with the given index is in the file.
+func (r *Reader) Has(row int) bool {
+	_, ok := r.index.find(row)
+	return ok
+}
+
+// Row returns the record of one row. The caller may keep it.
+func (r *Reader) Row(row int) ([]byte, error) {
+	e, ok := r.index.find(row)
+	if !ok {
+		return nil, proviso.Errorf(proviso.NotFound, "the run has no row %d", row)
+	}
+	record := make([]byte, e.size)
+	if _, err := r.file.ReadAt(record, e.off); err != nil {
+		return nil, fmt.Errorf("read the run: row %d: %w", row, err)
+	}
+	return record, nil
+}
+
+// Rows yields index and record of every row in index order, each the bytes that
+// were appended. A record is valid until the next one. If a row cannot be read
+// the sequence ends early, and [Reader.Err] says why.
+func (r *Reader) Rows() iter.Seq2[int, []byte] {
+	return func(yield func(int, []byte) bool) {
+		r.err = nil
+		w := window{file: r.file}
+		for i, e := range r.index.entries {
+			record, err := w.read(r.index.entries[i:])
+			if err != nil {
+				r.err = fmt.Errorf("read the run: row %d: %w", e.row, err)
+				return
+			}
+			if !yield(int(e.row), record) {
+				return
+			}
+		}
+	}
+}
+
+// Err returns why the last use of [Reader.Rows] ended early, or nil.
+func (r *Reader) Err() error { return r.err }
+
+// Close closes the file.
+func (r *Reader) Close() error { return r.file.Close() }
+
+// windowSize is how much of the file is read at once. Rows that finished at
+// about the same time stand close together, so one read serves many.
+const windowSize = 1 << 20
+
+// window is the part of the file that is in memory.
+type window struct {
+	file *os.File
+	off  int64
+	buf  []byte
+}
+
+// read returns the record of the first entry; the others say what comes next.
+func (w *window) read(next []entry) ([]byte, error) {
+	e := next[0]
+	if e.off < w.off || e.off+int64(e.size) > w.off+int64(len(w.buf)) {
+		if err := w.fill(next); err != nil {
+			return nil, err
+		}
+	}
+	at := e.off - w.off
+	return w.buf[at : at+int64(e.size) : at+int64(e.size)], nil
+}
+
+// fill reads the smallest stretch that holds the first entry and as many of the
+// next ones as fit.
+func (w *window) fill(next []entry) error {
+	low, high := next[0].off, next[0].off+int64(next[0].size)
+	for _, e := range next[1:] {
+		l, h := min(low, e.off), max(high, e.off+int64(e.size))
+		if h-l > windowSize {
+			break
+		}
+		low, high = l, h
+	}
+	size := int(high - low)
+	if cap(w.buf) < size {
+		w.buf = make([]byte, 0, max(size, min(windowSize, 2*size)))
+	}
+	w.off, w.buf = low, w.buf[:size]
+	if _, err := w.file.ReadAt(w.buf, low); err != nil {
+		w.buf = w.buf[:0]
+		return err
+	}
+	return nil
+}

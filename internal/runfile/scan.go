@@ -1,0 +1,151 @@
+package runfile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// maxHeader bounds the header and the trailer, which are read whole.
+const maxHeader = 256 << 20
+
+// scanSize is how much of the file a scan reads at once.
+const scanSize = 256 << 10
+
+// content is what a scan finds in a file.
+type content struct {
+	header  Header
+	index   index // in the order of the file
+	trailer []byte
+	end     int64 // where the last complete line ends
+	cut     bool  // the file goes on after end
+	damaged int   // complete lines that are neither row nor trailer
+}
+
+// line is what a scan keeps of a line: rows may be of any size.
+type line struct {
+	off  int64
+	size int64 // without the line break
+	head []byte
+	last byte
+}
+
+// scan reads a run file once, decoding nothing but its header.
+func scan(f *os.File) (*content, error) {
+	c := &content{}
+	var trailer line
+	size, err := eachLine(f, func(l line) error {
+		c.end = l.off + l.size + 1
+		if l.off == 0 {
+			return c.readHeader(f, l)
+		}
+		// Only a trailer that nothing follows closes the run.
+		trailer = line{}
+		row, ok := rowOf(l)
+		switch {
+		case ok:
+			c.index.add(entry{off: l.off, row: row, size: uint32(l.size)})
+		case bytes.HasPrefix(l.head, []byte(trailerStart)) && l.last == '}':
+			trailer = l
+		default:
+			c.damaged++
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if c.end == 0 {
+		return nil, errNotRun
+	}
+	c.cut = size > c.end
+	if trailer.size > 0 {
+		if err := c.readTrailer(f, trailer); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+func (c *content) readHeader(f *os.File, l line) error {
+	if !bytes.HasPrefix(l.head, []byte(`{"proviso":"run"`)) {
+		return errNotRun
+	}
+	text, err := readLine(f, l)
+	if err != nil {
+		return err
+	}
+	c.header, err = parseHeader(string(text))
+	return err
+}
+
+func (c *content) readTrailer(f *os.File, l line) error {
+	text, err := readLine(f, l)
+	if err != nil {
+		return err
+	}
+	c.trailer = text[len(trailerStart) : len(text)-1]
+	return nil
+}
+
+func readLine(f *os.File, l line) ([]byte, error) {
+	if l.size > maxHeader {
+		return nil, fmt.Errorf("header or trailer takes %d bytes, more than %d", l.size, maxHeader)
+	}
+	text := make([]byte, l.size)
+	if _, err := f.ReadAt(text, l.off); err != nil {
+		return nil, err
+	}
+	return text, nil
+}
+
+// rowOf reads the row's index from the beginning of a line.
+func rowOf(l line) (uint32, bool) {
+	rest, ok := strings.CutPrefix(string(l.head), rowStart)
+	digits, _, comma := strings.Cut(rest, ",")
+	if !ok || !comma || l.last != '}' || l.size > math.MaxUint32 {
+		return 0, false
+	}
+	row, err := strconv.ParseUint(digits, 10, 32)
+	return uint32(row), err == nil
+}
+
+// eachLine calls do for every line that ends in a line break and returns the
+// length of the file. The line's head is valid during the call only.
+func eachLine(r io.Reader, do func(line) error) (int64, error) {
+	buf := make([]byte, scanSize)
+	head := make([]byte, 0, 32)
+	l, at := line{}, int64(0)
+	for {
+		n, err := r.Read(buf)
+		for chunk := buf[:n]; len(chunk) > 0; {
+			part, rest, found := bytes.Cut(chunk, []byte{'\n'})
+			head = append(head, part[:min(len(part), cap(head)-len(head))]...)
+			if len(part) > 0 {
+				l.last = part[len(part)-1]
+			}
+			l.size += int64(len(part))
+			at += int64(len(chunk) - len(rest))
+			chunk = rest
+			if !found {
+				break
+			}
+			l.head = head
+			if err := do(l); err != nil {
+				return at, err
+			}
+			l, head = line{off: at}, head[:0]
+		}
+		if errors.Is(err, io.EOF) {
+			return at, nil
+		}
+		if err != nil {
+			return at, err
+		}
+	}
+}
