@@ -1,0 +1,182 @@
+// Package check decides assertions. [Compiler.Compile] turns the assertions of a
+// case into a [Set] before anything runs; [Set.Eval] is the one place where an
+// output is decided about, and [Set.Aggregate] makes one verdict of many.
+//
+// What all types share lives here, around the check: when, scope, transform,
+// templates in values, negation, weight, severity and metric names. What one type
+// does lives in the file of its family; table.go lists the types.
+package check
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// Templates renders the templates in values and metric names.
+type Templates interface {
+	// Render fills in text with vars.
+	Render(ctx context.Context, text string, vars *proviso.Object) (string, error)
+	// Check reports a syntax error in text.
+	Check(text string) error
+}
+
+// Options are what checks may use. A nil field means that what needs it is
+// undecided.
+type Options struct {
+	Code      proviso.Code
+	Files     proviso.Files
+	Templates Templates
+	Grader    proviso.Grader
+	Spans     proviso.Spans
+	Client    *http.Client // for webhooks
+	Env       proviso.Env
+
+	// LaxSchemas accepts JSON Schema keywords that nobody knows.
+	LaxSchemas bool
+}
+
+// Check decides one output for one assertion. It is safe for concurrent use.
+type Check interface {
+	// Decide returns what it found, before negation. An error means that the
+	// question could not be decided.
+	Decide(ctx context.Context, s *Subject) (Finding, error)
+}
+
+// Func is a [Check] made of a function.
+type Func func(ctx context.Context, s *Subject) (Finding, error)
+
+// Decide calls f.
+func (f Func) Decide(ctx context.Context, s *Subject) (Finding, error) { return f(ctx, s) }
+
+// Finding is the answer of a [Check] before negation.
+type Finding struct {
+	Pass  bool
+	Score float64
+
+	// Reason explains the verdict if it turns out to be a fail; a check that
+	// knows that it will pass leaves it empty. Always shows it on a pass, too.
+	Reason string
+	Always bool
+
+	// Final keeps `not-` away: the output was judged before the question was
+	// asked, such as by a script that threw.
+	Final bool
+
+	Evidence   []proviso.Evidence
+	Components []proviso.Verdict
+	Named      []proviso.NamedScore
+	Usage      proviso.Usage
+	Cost       float64
+	Cached     bool
+	Judge      string
+}
+
+// found is the finding of a check that is either right or wrong.
+func found(pass bool) Finding {
+	if pass {
+		return Finding{Pass: true, Score: 1}
+	}
+	return Finding{}
+}
+
+// Spec is an assertion as the constructor of its type sees it: file references
+// loaded, templates rendered.
+type Spec struct {
+	*proviso.Assertion
+	Base string // the type without "not-"
+	// Not is for the wording of reasons only; the negation itself happens around
+	// the check.
+	Not          bool
+	Value        any // Undefined if absent
+	Threshold    float64
+	HasThreshold bool
+}
+
+// threshold returns the threshold, or def if the assertion has none.
+func (s *Spec) threshold(def float64) float64 {
+	if s.HasThreshold {
+		return s.Threshold
+	}
+	return def
+}
+
+// not returns "not " for reasons of negated assertions.
+func (s *Spec) not() string {
+	if s.Not {
+		return "not "
+	}
+	return ""
+}
+
+// badValue is the error for a value of the wrong kind.
+func (s *Spec) badValue(want string) error {
+	return proviso.Errorf(proviso.Invalid, "%q needs %s as its value, found %s", s.Type, want, kindOf(s.Value))
+}
+
+// kindOf names the kind of a value for messages.
+func kindOf(v any) string {
+	switch v := v.(type) {
+	case proviso.Undefined:
+		return "none"
+	case nil:
+		return "null"
+	case string:
+		if v == "" {
+			return "an empty text"
+		}
+		return "a text"
+	case float64:
+		return "a number"
+	case bool:
+		return "a boolean"
+	case []any:
+		return "a list"
+	}
+	return "an object"
+}
+
+// Row is one output with all that assertions may ask about it. It belongs to one
+// evaluation and is not shared between goroutines.
+type Row struct {
+	Output    *proviso.Output
+	Prompt    string
+	HasPrompt bool
+	Vars      *proviso.Object
+	Case      *proviso.Case
+	Provider  *proviso.ProviderSpec
+	Label     string // of the prompt
+
+	memo map[any]any
+}
+
+// Subject is what one check looks at: the output after transform and scope.
+type Subject struct {
+	Text  string // the output as text
+	Value any    // the output as it is; equal to Text where scope cut a part out
+	Row   *Row
+}
+
+// memo returns what make computed for key earlier in this row, so that checks
+// with the same preparation share it.
+func memo[T any](s *Subject, key any, make func() T) T {
+	if v, ok := s.Row.memo[key]; ok {
+		return v.(T)
+	}
+	v := make()
+	if s.Row.memo == nil {
+		s.Row.memo = map[any]any{}
+	}
+	s.Row.memo[key] = v
+	return v
+}
+
+// splitType separates "not-" from the type it negates.
+func splitType(t string) (base string, not bool) {
+	if rest, ok := strings.CutPrefix(t, "not-"); ok {
+		return rest, true
+	}
+	return t, false
+}

@@ -1,0 +1,223 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/expr"
+	"github.com/proviso-eval/proviso/internal/regex"
+	"github.com/proviso-eval/proviso/internal/sqlparser"
+)
+
+// Compiler turns assertions into checks. It is safe for concurrent use and keeps
+// what several assertions share: patterns, schemas, scripts.
+type Compiler struct {
+	Options
+
+	mu         sync.Mutex
+	functions  map[functionKey]proviso.Function
+	conditions map[string]*expr.Condition
+	sql        sqlparser.Parser
+	patterns   *regex.Engine
+	refs       referenceCache
+	schemas    schemaCache
+}
+
+type functionKey struct {
+	language, name, text, entry, params string
+	form                                proviso.Form
+}
+
+// maxShared bounds each kind of thing that a compiler keeps for reuse.
+const maxShared = 4096
+
+// New returns a compiler.
+func New(o Options) *Compiler {
+	return &Compiler{Options: o, functions: map[functionKey]proviso.Function{}, conditions: map[string]*expr.Condition{}, patterns: regex.New(regex.Options{})}
+}
+
+// Set is the compiled assertions of a case. It is safe for concurrent use.
+type Set struct {
+	members []*compiled
+	scoring *Scoring
+}
+
+// compiled is one assertion, ready to be decided.
+type compiled struct {
+	*proviso.Assertion
+	c         *Compiler
+	kind      *Kind
+	base      string
+	not       bool
+	broken    error // why it can only be undecided
+	check     Check // nil if the value is made per row
+	value     value
+	when      *expr.Condition
+	transform *Transform
+	threshold float64
+	hasLimit  bool
+	members   []*compiled // of an assert-set
+}
+
+// Compile compiles the assertions of a case. Mistakes carry the pointer of the
+// assertion; the set can be used all the same: what could not be compiled is
+// undecided there.
+func (c *Compiler) Compile(list []*proviso.Assertion) (*Set, []*proviso.Error) {
+	set := &Set{members: make([]*compiled, 0, len(list))}
+	var mistakes []*proviso.Error
+	for _, a := range list {
+		m, err := c.assertion(a)
+		mistakes = append(mistakes, err...)
+		set.members = append(set.members, m)
+	}
+	return set, mistakes
+}
+
+// assertion compiles one assertion and the members of a set.
+func (c *Compiler) assertion(a *proviso.Assertion) (*compiled, []*proviso.Error) {
+	m := &compiled{Assertion: a, c: c}
+	if err := m.prepare(); err != nil {
+		m.broken = err
+		return m, []*proviso.Error{mistakeAt(a, err)}
+	}
+	var mistakes []*proviso.Error
+	for _, inner := range a.Assert {
+		im, err := c.assertion(inner)
+		if im.kind != nil && im.kind.Type == "assert-set" {
+			im.broken = proviso.Errorf(proviso.Invalid, "an assert-set cannot hold another assert-set")
+			err = append(err, mistakeAt(inner, im.broken))
+		}
+		mistakes = append(mistakes, err...)
+		m.members = append(m.members, im)
+	}
+	return m, mistakes
+}
+
+// mistakeAt gives err the place of a, if it has none of its own.
+func mistakeAt(a *proviso.Assertion, err error) *proviso.Error {
+	var e *proviso.Error
+	if !errors.As(err, &e) {
+		e = &proviso.Error{Code: proviso.Invalid, Message: err.Error()}
+	}
+	at := *e
+	if at.Pointer == "" {
+		at.Pointer = a.Pointer
+	}
+	return &at
+}
+
+func (m *compiled) prepare() (err error) {
+	if err := m.lookup(); err != nil {
+		return err
+	}
+	if m.hasLimit, m.threshold, err = limitOf(m.Threshold); err != nil {
+		return err
+	}
+	if m.When != "" {
+		if m.when, err = m.c.condition(m.When); err != nil {
+			return err
+		}
+	}
+	if m.Transform != "" {
+		if m.transform, err = m.c.Transform(m.Transform); err != nil {
+			return err
+		}
+	}
+	if err := checkScope(m.Scope); err != nil {
+		return err
+	}
+	if m.kind.New == nil {
+		return nil
+	}
+	if m.value, err = m.c.value(m.Assertion, m.kind); err != nil || m.value.dynamic != nil {
+		return err
+	}
+	m.check, err = m.kind.New(m.c, m.spec(m.value.static))
+	return err
+}
+
+func (m *compiled) lookup() error {
+	m.base, m.not = splitType(m.Type)
+	kind, ok := Lookup(m.base)
+	if !ok {
+		return unknownType(m.Type, m.base)
+	}
+	if m.not && kind.New == nil {
+		return proviso.Errorf(proviso.Invalid, "%q cannot be negated", m.base)
+	}
+	m.kind = kind
+	return nil
+}
+
+// unknownType explains a type that is not in the table.
+func unknownType(name, base string) error {
+	switch {
+	case base == "f-score":
+		return proviso.Errorf(proviso.Invalid, "there is no type %q: give javascript assertions the metrics tp, fp and fn with weight 0 and add the derived metric {name: f1, value: 2*tp/(2*tp+fp+fn)}", name)
+	case strings.HasPrefix(base, "not-"):
+		return proviso.Errorf(proviso.Invalid, "unknown assertion type %q: not- stands once", name)
+	}
+	if needs, ok := Unsupported(base); ok {
+		return proviso.Errorf(proviso.Unsupported, "%q is not supported in this version: it needs %s", name, needs)
+	}
+	valid := Types()
+	if base != name {
+		for i, t := range valid {
+			valid[i] = "not-" + t
+		}
+	}
+	return &proviso.Error{Code: proviso.Invalid, Message: "unknown assertion type \"" + name + "\"", Valid: valid}
+}
+
+// limitOf reads a threshold, which may be a number written as text.
+func limitOf(v any) (bool, float64, error) {
+	switch v := v.(type) {
+	case nil, proviso.Undefined:
+		return false, 0, nil
+	case float64:
+		return true, v, nil
+	case string:
+		if f := proviso.ToNumber(v); f == f {
+			return true, f, nil
+		}
+	}
+	return false, 0, proviso.Errorf(proviso.Invalid, "threshold must be a number, found %s", proviso.Stringify(v))
+}
+
+func (m *compiled) spec(v any) *Spec {
+	return &Spec{Assertion: m.Assertion, Base: m.base, Not: m.not, Value: v, Threshold: m.threshold, HasThreshold: m.hasLimit}
+}
+
+func (c *Compiler) condition(text string) (*expr.Condition, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if p, ok := c.conditions[text]; ok {
+		return p, nil
+	}
+	p, err := expr.Compile(text)
+	if err == nil && len(c.conditions) < maxShared {
+		c.conditions[text] = p
+	}
+	return p, err
+}
+
+// function compiles a script once, however many assertions hold it.
+func (c *Compiler) function(src proviso.Source) (proviso.Function, error) {
+	key := functionKey{src.Language, src.Name, src.Text, src.Entry, strings.Join(src.Params, ","), src.Form}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if fn, ok := c.functions[key]; ok {
+		return fn, nil
+	}
+	fn, err := c.Code.Compile(context.Background(), src)
+	if err != nil {
+		return nil, err
+	}
+	if len(c.functions) < maxShared {
+		c.functions[key] = fn
+	}
+	return fn, nil
+}

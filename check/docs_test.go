@@ -1,0 +1,57 @@
+package check_test
+
+import (
+	"bytes"
+	"os"
+	"regexp"
+	"slices"
+	"testing"
+
+	"github.com/proviso-eval/proviso/check"
+)
+
+// TestTableDocsAndFixturesAgree holds the table of types, the rows of
+// docs/assertions.md and the fixture files equal.
+func TestTableDocsAndFixturesAgree(t *testing.T) {
+	t.Parallel()
+	doc, err := os.ReadFile("../docs/assertions.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := bytes.Cut(doc, []byte("\n## Types\n"))
+	section, _, _ = bytes.Cut(section, []byte("\n## "))
+	var documented []string
+	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z:0-9-]+)` \\|").FindAllSubmatch(section, -1) {
+		documented = append(documented, string(m[1]))
+	}
+	types := check.Types()
+	if !slices.IsSorted(types) {
+		t.Error("the table is not sorted by type")
+	}
+	for _, k := range check.Kinds() {
+		if !slices.Contains(documented, k.Type) {
+			t.Errorf("docs/assertions.md has no row for %s", k.Type)
+		}
+		if k.New == nil || k.Needs&(check.NeedsJudge|check.NeedsNetwork) != 0 {
+			continue // cannot be decided from a fixture alone
+		}
+		if _, err := os.Stat("testdata/" + k.Type + ".jsonl"); err != nil {
+			t.Errorf("%s has no fixtures: %v", k.Type, err)
+		}
+	}
+	for _, name := range documented {
+		if !slices.Contains(types, name) {
+			t.Errorf("docs/assertions.md has a row for %s, which is not in the table", name)
+		}
+	}
+}
+
+// TestUnsupportedTypesAreNotInTheTable keeps the two lists apart.
+func TestUnsupportedTypesAreNotInTheTable(t *testing.T) {
+	t.Parallel()
+	for _, name := range check.Types() {
+		if needs, ok := check.Unsupported(name); ok {
+			t.Errorf("%s is in the table and is said to need %s", name, needs)
+		}
+	}
+}

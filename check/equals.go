@@ -1,0 +1,75 @@
+package check
+
+import (
+	"context"
+	"math"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// newEquals is `equals`: text for text, or structure for structure when the value
+// is an object, a list or null.
+func newEquals(_ *Compiler, s *Spec) (Check, error) {
+	switch s.Value.(type) {
+	case nil, []any, *proviso.Object:
+		return equalStructure(s), nil
+	}
+	want := proviso.ToString(s.Value)
+	if s.IgnoreCase {
+		want = lower(want)
+	}
+	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
+		f := found(sub.folded(s.IgnoreCase) == want)
+		if f.Pass == s.Not {
+			f.Reason = "Expected output \"" + sub.Text + "\" to " + s.not() + "equal \"" + proviso.ToString(s.Value) + "\""
+		}
+		return f, nil
+	}), nil
+}
+
+func equalStructure(s *Spec) Check {
+	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
+		got, err := proviso.ParseJSON(sub.Text)
+		f := found(err == nil && deepEqual(got, s.Value))
+		if f.Pass == s.Not {
+			f.Reason = "Expected output \"" + sub.Text + "\" to " + s.not() + "equal \"" + proviso.Stringify(s.Value) + "\""
+		}
+		return f, nil
+	})
+}
+
+// deepEqual is Node's util.isDeepStrictEqual on JSON values: the order of keys
+// does not matter, 0 and -0 differ, NaN equals itself.
+func deepEqual(a, b any) bool {
+	switch a := a.(type) {
+	case float64:
+		b, ok := b.(float64)
+		return ok && (a == b && math.Signbit(a) == math.Signbit(b) || a != a && b != b)
+	case []any:
+		b, ok := b.([]any)
+		if !ok || len(a) != len(b) {
+			return false
+		}
+		for i := range a {
+			if !deepEqual(a[i], b[i]) {
+				return false
+			}
+		}
+		return true
+	case *proviso.Object:
+		b, ok := b.(*proviso.Object)
+		if !ok || a.Len() != b.Len() {
+			return false
+		}
+		for k, v := range a.All() {
+			w, ok := b.Get(k)
+			if !ok || !deepEqual(v, w) {
+				return false
+			}
+		}
+		return true
+	case nil, bool, string, proviso.Undefined:
+		return a == b
+	}
+	return false
+}

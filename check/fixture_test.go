@@ -1,0 +1,152 @@
+package check_test
+
+import (
+	"bufio"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/internal/script"
+	"github.com/proviso-eval/proviso/internal/template"
+)
+
+// compiler returns a compiler with everything that runs without a network.
+func compiler(t testing.TB) *check.Compiler {
+	t.Helper()
+	code := script.New(script.Options{})
+	t.Cleanup(func() { code.Close() })
+	return check.New(check.Options{
+		Code:      code,
+		Templates: template.New(template.Options{}),
+		Files:     dirFiles("testdata"),
+	})
+}
+
+// dirFiles reads files of one folder.
+type dirFiles string
+
+func (d dirFiles) ReadFile(name string) ([]byte, error) {
+	return os.ReadFile(filepath.Join(string(d), name))
+}
+
+// TestFixtures decides the cases of testdata/<type>.jsonl, one file a type.
+func TestFixtures(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/*.jsonl")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no fixtures: %v", err)
+	}
+	c := compiler(t)
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".jsonl"), func(t *testing.T) {
+			for _, rec := range readFixtures(t, file) {
+				if err := rec.compare(rec.decide(t, c)); err != nil {
+					t.Errorf("%s: %v", rec.text("id"), err)
+				}
+			}
+		})
+	}
+}
+
+// fixture is one line of a fixture file, in the format of conformance/corpus.
+type fixture struct{ *proviso.Object }
+
+func readFixtures(t testing.TB, file string) []fixture {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var list []fixture
+	sc := bufio.NewScanner(f)
+	sc.Buffer(nil, 64<<20)
+	for sc.Scan() {
+		if strings.TrimSpace(sc.Text()) == "" {
+			continue
+		}
+		v, err := proviso.ParseJSON(sc.Text())
+		if err != nil {
+			t.Fatalf("%s:%d: %v", file, len(list)+1, err)
+		}
+		list = append(list, fixture{v.(*proviso.Object)})
+	}
+	if err := sc.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func (f fixture) text(key string) string {
+	s, _ := f.At(key).(string)
+	return s
+}
+
+func (f fixture) decide(t testing.TB, c *check.Compiler) proviso.Verdict {
+	t.Helper()
+	o, ok := f.At("assert").(*proviso.Object)
+	if !ok {
+		t.Fatalf("%s: no assertion", f.text("id"))
+	}
+	return c.Decide(t.Context(), proviso.AssertionOf(o, ""), f.row())
+}
+
+func (f fixture) row() *check.Row {
+	resp, _ := f.At("providerResponse").(*proviso.Object)
+	out := &proviso.Output{Value: f.At("output"), Raw: resp}
+	out.FinishReason, _ = resp.At("finishReason").(string)
+	out.Guardrails, _ = resp.At("guardrails").(*proviso.Object)
+	out.Metadata, _ = resp.At("metadata").(*proviso.Object)
+	out.Refused, _ = resp.At("isRefusal").(bool)
+	if cost, ok := resp.At("cost").(float64); ok {
+		out.Cost = &cost
+	}
+	if list, ok := resp.At("logProbs").([]any); ok {
+		for _, p := range list {
+			f, _ := p.(float64)
+			out.LogProbs = append(out.LogProbs, f)
+		}
+	}
+	if ms, ok := f.At("latencyMs").(float64); ok {
+		d := time.Duration(ms * float64(time.Millisecond))
+		out.Latency = &d
+	}
+	row := &check.Row{Output: out}
+	row.Vars, _ = f.At("vars").(*proviso.Object)
+	if row.Vars == nil {
+		row.Vars = proviso.NewObject(0)
+	}
+	row.Prompt, row.HasPrompt = f.At("prompt").(string)
+	if p, ok := f.At("provider").(*proviso.Object); ok {
+		row.Provider = &proviso.ProviderSpec{}
+		row.Provider.ID, _ = p.At("id").(string)
+		row.Provider.Config, _ = p.At("config").(*proviso.Object)
+	}
+	return row
+}
+
+func (f fixture) compare(v proviso.Verdict) error {
+	want, _ := f.At("expect").(*proviso.Object)
+	if want.Has("error") {
+		if v.Status != proviso.Errored {
+			return fmt.Errorf("got %s (%s), want an error", v.Status, v.Reason)
+		}
+		return nil
+	}
+	if got := v.Status == proviso.Pass; v.Status == proviso.Errored || got != want.At("pass") {
+		return fmt.Errorf("got %s (%s), want pass %v", v.Status, v.Reason, want.At("pass"))
+	}
+	if score, ok := want.At("score").(float64); ok && math.Abs(score-v.Score) > 1e-6 {
+		return fmt.Errorf("score %v, want %v", v.Score, score)
+	}
+	if reason, ok := want.At("reason").(string); ok && reason != v.Reason {
+		return fmt.Errorf("reason %q, want %q", v.Reason, reason)
+	}
+	return nil
+}

@@ -1,0 +1,119 @@
+package check
+
+import (
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// googleFunctions returns the declarations of tools in Google's form, nil if
+// there are none.
+func googleFunctions(tools []any) []any {
+	var functions []any
+	for _, e := range tools {
+		o, _ := e.(*proviso.Object)
+		list, _ := o.At("functionDeclarations").([]any)
+		functions = append(functions, list...)
+	}
+	return functions
+}
+
+// googleCall judges an output in Google's form: parts of which some are
+// functionCall, or {toolCall: {functionCalls}} of the live API; as a structure
+// or as JSON text.
+func (c *Compiler) googleCall(v any, functions []any) Finding {
+	calls, ok := googleCalls(v)
+	if !ok {
+		return Finding{Reason: "Google did not return a valid-looking function call: " + proviso.Stringify(v)}
+	}
+	for _, call := range calls {
+		if f := c.oneGoogleCall(call, functions); !f.Pass {
+			return f
+		}
+	}
+	return found(true)
+}
+
+func googleCalls(v any) ([]any, bool) {
+	if text, ok := v.(string); ok {
+		parsed, err := proviso.ParseJSON(text)
+		if err != nil {
+			return nil, false
+		}
+		v = parsed
+	}
+	if o, ok := v.(*proviso.Object); ok {
+		live, _ := o.At("toolCall").(*proviso.Object)
+		calls, ok := live.At("functionCalls").([]any)
+		return calls, ok
+	}
+	parts, ok := v.([]any)
+	var calls []any
+	for _, e := range parts {
+		if o, _ := e.(*proviso.Object); o.Has("functionCall") {
+			calls = append(calls, o.At("functionCall"))
+		}
+	}
+	return calls, ok
+}
+
+func (c *Compiler) oneGoogleCall(call any, functions []any) Finding {
+	o, _ := call.(*proviso.Object)
+	name, ok := o.At("name").(string)
+	if !ok {
+		return Finding{Reason: "Google did not return a valid-looking function call: " + proviso.Stringify(call)}
+	}
+	args := o.At("args")
+	if text, ok := args.(string); ok {
+		parsed, err := proviso.ParseJSON(text)
+		if err != nil {
+			return Finding{Reason: "The arguments of the call to \"" + name + "\" are not JSON: " + err.Error()}
+		}
+		args = parsed
+	}
+	var declared *proviso.Object
+	for _, e := range functions {
+		if f, _ := e.(*proviso.Object); f.At("name") == name {
+			declared = f
+			break
+		}
+	}
+	if declared == nil {
+		return unknownFunction(name, functions)
+	}
+	failure := "Call to \"" + name + "\":\n" + proviso.Stringify(call) + "\ndoes not match schema:\n"
+	given, _ := args.(*proviso.Object)
+	parameters := declared.At("parameters")
+	switch wants := proviso.Truthy(parameters); {
+	case given.Len() == 0 && !wants:
+		return found(true)
+	case given.Len() == 0 || !wants:
+		return Finding{Reason: failure + proviso.Stringify(parameters)}
+	}
+	return c.arguments(args, lowerTypes(parameters, 0), failure)
+}
+
+// lowerTypes makes a JSON Schema of Google's, which writes types in capitals.
+func lowerTypes(v any, depth int) any {
+	if depth > proviso.MaxDepth {
+		return v
+	}
+	switch v := v.(type) {
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = lowerTypes(e, depth+1)
+		}
+		return out
+	case *proviso.Object:
+		out := proviso.NewObject(v.Len())
+		for k, e := range v.All() {
+			if text, ok := e.(string); ok && k == "type" {
+				e = strings.ToLower(text)
+			}
+			out.Set(k, lowerTypes(e, depth+1))
+		}
+		return out
+	}
+	return v
+}

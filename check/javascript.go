@@ -1,0 +1,305 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// mustReturn is the complaint about a result that is no verdict.
+const mustReturn = "Custom function must return a boolean, number, or GradingResult object. Got type "
+
+// javascript is an assertion whose verdict a function of the suite gives.
+type javascript struct {
+	*Spec
+	fn    proviso.Function
+	code  string // as reasons show it: the text, or the reference to the file
+	file  bool
+	plain bool // the code does not look at context
+}
+
+// newJavascript is `javascript`: an expression on one line, a function body on
+// several, or a function of a file.
+func newJavascript(c *Compiler, s *Spec) (Check, error) {
+	text, ok := s.Value.(string)
+	if !ok {
+		return nil, s.badValue("a text with JavaScript")
+	}
+	if name, ok := strings.CutPrefix(text, "file://"); ok {
+		file, entry, _ := strings.Cut(name, ":")
+		if LanguageOf(file) != "" || !strings.EqualFold(path.Ext(file), ".txt") {
+			return newJavascriptFile(c, s, file, entry)
+		}
+		data, err := c.readFile(file)
+		if err != nil {
+			return nil, err
+		}
+		text = proviso.TrimSpace(string(data))
+	}
+	if c.Code == nil {
+		return nil, proviso.Errorf(proviso.Unavailable, "no interpreter for javascript here")
+	}
+	code := strings.TrimRightFunc(text, proviso.IsSpace)
+	body, inserted := scriptBody(code)
+	fn, err := c.function(proviso.Source{
+		Language: "javascript", Name: "assertion", Text: body, Form: proviso.Body,
+		Params: []string{"output", "context", "process"}, Pointer: s.Pointer,
+	})
+	if err != nil {
+		return nil, misread(err, code, inserted)
+	}
+	return &javascript{Spec: s, fn: fn, code: code, plain: ignoresContext(code)}, nil
+}
+
+func newJavascriptFile(c *Compiler, s *Spec, file, entry string) (Check, error) {
+	switch ext := strings.ToLower(path.Ext(file)); ext {
+	case ".js", ".cjs", ".mjs":
+	case ".ts", ".cts", ".mts":
+		return nil, proviso.Errorf(proviso.Unsupported, "%s: TypeScript is not run; compile it to JavaScript", file)
+	default:
+		return nil, &proviso.Error{
+			Code:    proviso.Invalid,
+			Message: file + " is no JavaScript file",
+			Valid:   []string{".js", ".cjs", ".mjs", ".txt"},
+		}
+	}
+	fn, err := c.compileFile("javascript", file, entry)
+	if err != nil {
+		return nil, proviso.Errorf(proviso.Invalid, "%s: %w", file, err)
+	}
+	return &javascript{Spec: s, fn: fn, code: s.Value.(string), file: true}, nil
+}
+
+// scriptBody makes a function body of an inline value and says where it inserted
+// "return " (-1 if nowhere). Several lines are a body already, and so is an if
+// statement, which cannot be returned; of declarations the last statement is
+// returned, of anything else the whole.
+func scriptBody(code string) (body string, inserted int) {
+	if strings.Contains(code, "\n") {
+		return code, -1
+	}
+	code = strings.TrimRight(code, ";")
+	if rest, ok := strings.CutPrefix(code, "if"); ok && (strings.HasPrefix(rest, " ") || strings.HasPrefix(rest, "(")) {
+		return code, -1
+	}
+	at := 0
+	for _, keyword := range []string{"const ", "let ", "var "} {
+		if strings.HasPrefix(code, keyword) {
+			at = lastStatement(code)
+		}
+	}
+	if at < 0 {
+		return code, -1
+	}
+	return code[:at] + "return " + code[at:], at
+}
+
+// lastStatement returns where the text after the last semicolon outside of
+// quotes begins, -1 if there is none.
+func lastStatement(code string) int {
+	last := -1
+	var quote byte
+	for i := 0; i < len(code); i++ {
+		switch c := code[i]; {
+		case quote != 0 && c == '\\':
+			i++
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '\'' || c == '"' || c == '`':
+			quote = c
+		case c == ';':
+			last = i + 1
+		}
+	}
+	if last < 0 {
+		return -1
+	}
+	return last + len(code[last:]) - len(strings.TrimLeft(code[last:], " \t"))
+}
+
+// misread words a syntax error in terms of the value as it was written.
+func misread(err error, code string, inserted int) error {
+	var e *proviso.ScriptError
+	if !errors.As(err, &e) || !e.Syntax {
+		return err
+	}
+	column := e.Column
+	if e.Line == 1 && inserted >= 0 && column > inserted {
+		column = max(column-len("return "), inserted+1)
+	}
+	message := "the JavaScript cannot be read: " + e.Message + " at line " + strconv.Itoa(e.Line) + ", column " + strconv.Itoa(column)
+	if inserted >= 0 && strings.HasPrefix(strings.TrimSpace(code[inserted:]), "return") {
+		message += " (a single line is an expression: leave out return, or write the value on several lines)"
+	}
+	return &proviso.Error{Code: proviso.Invalid, Message: message}
+}
+
+// ignoresContext reports whether code cannot possibly look at its second
+// argument, which then need not be made.
+func ignoresContext(code string) bool {
+	for _, way := range []string{"context", "arguments", "eval", `\u`} {
+		if strings.Contains(code, way) {
+			return false
+		}
+	}
+	return true
+}
+
+// Decide implements [Check].
+func (j *javascript) Decide(ctx context.Context, s *Subject) (Finding, error) {
+	var second any = proviso.Undefined{}
+	if !j.plain {
+		second = scriptContext(j.Assertion, s)
+	}
+	out, err := j.fn.Call(ctx, s.Value, second, proviso.Undefined{})
+	var thrown *proviso.ScriptError
+	switch {
+	case err == nil:
+		return j.judge(out), nil
+	case j.file:
+		return Finding{}, proviso.Errorf(proviso.Undecided, "%s: %w", j.code, err)
+	case errors.As(err, &thrown):
+		return j.threw(thrown.Message, thrown.Stack), nil
+	}
+	return Finding{}, err
+}
+
+// judge makes a finding of what the function returned.
+func (j *javascript) judge(out any) Finding {
+	switch v := out.(type) {
+	case bool:
+		f := found(v != j.Not) // the score follows the verdict, which is inverted later
+		f.Pass = v
+		return j.explain(f)
+	case float64:
+		pass := v > 0
+		if j.HasThreshold {
+			pass = v >= j.Threshold
+		}
+		return j.explain(Finding{Pass: pass, Score: v})
+	case *proviso.Object:
+		if f, ok := grading(v, j.Assertion, 0); ok {
+			if j.Not && f.Pass {
+				f.Reason = "Custom function returned true"
+			}
+			f.Always = !j.Not
+			return f
+		}
+	default:
+		if _, list := out.([]any); j.file && !list {
+			return j.threw("Invariant failed: Javascript assertion script must return a boolean, number, or object ("+j.code+")", "")
+		}
+	}
+	kind, text := shown(out)
+	return j.threw(mustReturn+kind+": "+text, "")
+}
+
+// explain gives the reason of a verdict that is a mere boolean or number.
+func (j *javascript) explain(f Finding) Finding {
+	if f.Pass == j.Not {
+		f.Reason = "Custom function returned " + strconv.FormatBool(f.Pass) + "\n" + j.code
+	}
+	return f
+}
+
+// threw is the finding of a script that did not reach a verdict.
+func (j *javascript) threw(message, stack string) Finding {
+	reason := "Custom function threw error: " + message
+	if stack != "" {
+		reason += "\nStack Trace: " + strings.TrimRight(stack, "\n")
+	}
+	return Finding{Final: true, Reason: reason + "\n" + j.code}
+}
+
+// shown returns the typeof of a value and its JSON text.
+func shown(v any) (kind, text string) {
+	switch v := v.(type) {
+	case string:
+		return "string", proviso.Stringify(v)
+	case proviso.Undefined:
+		return "undefined", "undefined"
+	case *proviso.Opaque:
+		return v.Kind, "undefined"
+	}
+	return "object", proviso.Stringify(v)
+}
+
+// maxComponents is how deeply the parts of a reported result may nest.
+const maxComponents = 100
+
+// namedScores reads the scores that a script reported, each with its weight.
+func namedScores(scores *proviso.Object, weights any) []proviso.NamedScore {
+	var named []proviso.NamedScore
+	given, _ := weights.(*proviso.Object)
+	for name, v := range scores.All() {
+		n, ok := v.(float64)
+		if !ok {
+			continue
+		}
+		weight := 1.0
+		if w, ok := given.At(name).(float64); ok {
+			weight = w
+		}
+		named = append(named, proviso.NamedScore{Name: name, Value: n, Weight: weight})
+	}
+	return named
+}
+
+// grading reads a verdict that a script reported as an object: {pass, score,
+// reason, namedScores, componentResults}. It reports false if o is no verdict.
+func grading(o *proviso.Object, a *proviso.Assertion, depth int) (Finding, bool) {
+	pass, passOK := o.At("pass").(bool)
+	score, scoreOK := o.At("score").(float64)
+	reason, reasonOK := o.At("reason").(string)
+	if !passOK || !scoreOK || !reasonOK || depth > maxComponents {
+		return Finding{}, false
+	}
+	f := Finding{Pass: pass, Score: score, Reason: reason}
+	if named, ok := o.Get("namedScores"); ok && !absent(named) {
+		scores, ok := named.(*proviso.Object)
+		if !ok {
+			return Finding{}, false
+		}
+		f.Named = namedScores(scores, o.At("namedScoreWeights"))
+	}
+	if parts, ok := o.Get("componentResults"); ok && !absent(parts) {
+		list, ok := parts.([]any)
+		if !ok {
+			return Finding{}, false
+		}
+		for _, part := range list {
+			if p, ok := part.(*proviso.Object); ok {
+				f.Components = appendComponent(f.Components, p, a, depth+1)
+			}
+		}
+	}
+	return f, true
+}
+
+// appendComponent adds one part of a reported result. A part that names no
+// assertion is one of the script's.
+func appendComponent(list []proviso.Verdict, o *proviso.Object, a *proviso.Assertion, depth int) []proviso.Verdict {
+	f, ok := grading(o, a, depth)
+	if !ok {
+		return list
+	}
+	if own, ok := o.At("assertion").(*proviso.Object); ok {
+		a = proviso.AssertionOf(own, "")
+	}
+	v := proviso.Verdict{Assertion: a, Status: proviso.Fail, Score: f.Score, Reason: f.Reason, Named: f.Named, Components: f.Components}
+	if f.Pass {
+		v.Status = proviso.Pass
+	}
+	return append(list, v)
+}
+
+func absent(v any) bool {
+	_, undefined := v.(proviso.Undefined)
+	return undefined
+}

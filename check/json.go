@@ -1,0 +1,162 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/internal/flowyaml"
+	"github.com/proviso-eval/proviso/internal/jsonschema"
+)
+
+// newIsJSON is `is-json`: the whole output is JSON, of a schema if there is one.
+func newIsJSON(c *Compiler, s *Spec) (Check, error) {
+	schema, err := c.schemaOf(s)
+	if err != nil {
+		return nil, err
+	}
+	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
+		v, err := proviso.ParseJSON(sub.Text)
+		if err != nil || schema == nil {
+			return Finding{Pass: err == nil, Score: one(err == nil), Reason: "Expected output to be valid JSON"}, nil
+		}
+		mistakes, err := schema.Validate(v)
+		if err != nil {
+			return Finding{}, err
+		}
+		return conforms(s, mistakes, "Output is JSON that conforms to the provided schema"), nil
+	}), nil
+}
+
+// conforms is the finding on a value that was held against a schema.
+func conforms(s *Spec, mistakes []jsonschema.Error, negated string) Finding {
+	f := found(mistakes == nil)
+	switch {
+	case f.Pass && s.Not:
+		f.Reason = negated
+	case !f.Pass && !s.Not:
+		f.Reason = "JSON does not conform to the provided schema. Errors: " + jsonschema.ErrorsText(mistakes)
+	}
+	return f
+}
+
+func one(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// newContainsJSON is `contains-json`: an object occurs in the output, one of the
+// schema if there is one. What counts as an object is wide, see package flowyaml.
+func newContainsJSON(c *Compiler, s *Spec) (Check, error) {
+	schema, err := c.schemaOf(s)
+	// A keyword of a later draft matters only once there is an object to judge.
+	var unknown *jsonschema.KeywordError
+	if err != nil && !errors.As(err, &unknown) {
+		return nil, err
+	}
+	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
+		last := Finding{Reason: "Expected output to contain valid JSON"}
+		for o, limit := range flowyaml.Objects(sub.Text) {
+			switch {
+			case limit != nil:
+				return Finding{}, limit
+			case err != nil:
+				return Finding{}, err
+			case schema == nil:
+				last.Pass, last.Score = true, 1
+				return last, nil
+			}
+			mistakes, err := schema.Validate(o)
+			if err != nil {
+				return Finding{}, err
+			}
+			last = conforms(s, mistakes, "Output contains JSON conforming to the provided schema")
+			if last.Pass {
+				break
+			}
+		}
+		return last, nil
+	}), nil
+}
+
+// schemaOf returns the schema that is the value, nil if there is none. Text is
+// read as YAML, and thus as JSON.
+func (c *Compiler) schemaOf(s *Spec) (*jsonschema.Schema, error) {
+	if !proviso.Truthy(s.Value) {
+		return nil, nil
+	}
+	switch v := s.Value.(type) {
+	case string:
+		return c.schemas.get([]byte("text:"+v), func() (*jsonschema.Schema, error) {
+			doc, err := document.ParseYAML("the schema", []byte(v))
+			if err != nil {
+				return nil, proviso.Errorf(proviso.Invalid, "%w", err)
+			}
+			return c.compileSchema(doc.Root)
+		})
+	case *proviso.Object, []any:
+		return c.schema(v)
+	}
+	return nil, s.badValue("a schema: an object, or a text that holds one")
+}
+
+// schema compiles a schema once, however many assertions hold an equal one.
+func (c *Compiler) schema(v any) (*jsonschema.Schema, error) {
+	key, _ := c.schemas.keys.Get().(*[]byte)
+	if key == nil {
+		key = new([]byte)
+	}
+	defer c.schemas.keys.Put(key)
+	*key = proviso.AppendJSON((*key)[:0], v)
+	return c.schemas.get(*key, func() (*jsonschema.Schema, error) { return c.compileSchema(v) })
+}
+
+func (c *Compiler) compileSchema(v any) (*jsonschema.Schema, error) {
+	return jsonschema.Compile(v, jsonschema.Options{Lax: c.LaxSchemas, Pattern: c.schemaPattern})
+}
+
+// schemaPattern compiles a pattern of a schema.
+func (c *Compiler) schemaPattern(text, flags string) (jsonschema.Matcher, error) {
+	re, err := c.patterns.Compile(text, flags)
+	if err != nil {
+		return nil, err
+	}
+	return func(s string) (bool, error) { return re.Match(context.Background(), s) }, nil
+}
+
+// schemaCache keeps compiled schemas by their JSON text, with what was wrong
+// with those that do not compile. It is safe for concurrent use.
+type schemaCache struct {
+	mu    sync.RWMutex
+	byKey map[string]compiledSchema
+	keys  sync.Pool // of *[]byte
+}
+
+type compiledSchema struct {
+	schema *jsonschema.Schema
+	err    error
+}
+
+func (c *schemaCache) get(key []byte, compile func() (*jsonschema.Schema, error)) (*jsonschema.Schema, error) {
+	c.mu.RLock()
+	known, ok := c.byKey[string(key)]
+	c.mu.RUnlock()
+	if ok {
+		return known.schema, known.err
+	}
+	var made compiledSchema
+	made.schema, made.err = compile()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.byKey == nil {
+		c.byKey = map[string]compiledSchema{}
+	}
+	if len(c.byKey) < maxShared {
+		c.byKey[string(key)] = made
+	}
+	return made.schema, made.err
+}

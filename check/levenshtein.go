@@ -1,0 +1,177 @@
+package check
+
+import (
+	"context"
+	"math"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// defaultDistance is the threshold of `levenshtein` if the assertion has none.
+const defaultDistance = 5
+
+// The distance is worked out as far as a verdict needs it; maxEdits bounds that
+// work, maxShownEdits what a reason may cost on top. Both count steps of 64 cells.
+const (
+	maxEdits      = 1 << 30 // some seconds
+	maxShownEdits = 1 << 21 // some milliseconds
+)
+
+// newLevenshtein is `levenshtein`: the output is at most threshold edits (of one
+// UTF-16 code unit each) away from the value.
+func newLevenshtein(_ *Compiler, s *Spec) (Check, error) {
+	want, ok := s.Value.(string)
+	if !ok {
+		return nil, s.badValue("a text")
+	}
+	threshold := s.threshold(defaultDistance)
+	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
+		most := max(len(sub.Text), len(want)) // bytes are at least as many as units
+		if threshold >= float64(most) && !s.Not {
+			return found(true), nil
+		}
+		e := newEdits(sub.Text, want)
+		limit := -1 // NaN stays there
+		if threshold >= 0 {
+			limit = int(min(math.Floor(threshold), float64(e.most())))
+		}
+		if e.cost(limit) > maxEdits {
+			return Finding{}, proviso.Errorf(proviso.Limit, "the texts are too long for an edit distance of up to %d", limit)
+		}
+		distance, ok := e.within(limit)
+		f := found(ok)
+		if f.Pass == s.Not {
+			f.Reason = s.distanceReason(e, distance, ok)
+		}
+		return f, nil
+	}), nil
+}
+
+func (s *Spec) distanceReason(e *edits, distance int, ok bool) string {
+	limit := thresholdText(s, defaultDistance)
+	if ok {
+		return "Levenshtein distance " + strconv.Itoa(distance) + " is less than or equal to threshold " + limit
+	}
+	if e.cost(e.most()) > maxShownEdits {
+		return "Levenshtein distance is greater than threshold " + limit
+	}
+	distance, _ = e.within(e.most())
+	return "Levenshtein distance " + strconv.Itoa(distance) + " is greater than threshold " + limit
+}
+
+// thresholdText is the threshold as reasons show it.
+func thresholdText(s *Spec, def float64) string {
+	if s.HasThreshold {
+		return proviso.ToString(s.Assertion.Threshold)
+	}
+	return proviso.FormatNumber(def)
+}
+
+// edits are two texts, what they begin and end with in common cut off. The
+// symbols of the shorter one are numbered from 0; the next number stands for any
+// other.
+type edits struct {
+	short, long []uint16
+	symbols     int
+}
+
+// most returns the largest distance the texts can have.
+func (e *edits) most() int { return len(e.long) }
+
+// cost is the number of steps that within(limit) takes, at most.
+func (e *edits) cost(limit int) int {
+	return len(e.long) * min(limit/64+2, len(e.short)/64+1)
+}
+
+func newEdits(a, b string) *edits {
+	a, b = trimCommon(a, b)
+	x, y := units(a), units(b)
+	if len(x) > len(y) {
+		x, y = y, x
+	}
+	e := &edits{short: x, long: y}
+	e.number()
+	return e
+}
+
+// trimCommon cuts off what both texts begin and end with, whole characters.
+func trimCommon(a, b string) (string, string) {
+	n := min(len(a), len(b))
+	i := 0
+	for i < n && a[i] == b[i] {
+		i++
+	}
+	for i > 0 && (i < len(a) && !utf8.RuneStart(a[i]) || i < len(b) && !utf8.RuneStart(b[i])) {
+		i--
+	}
+	a, b = a[i:], b[i:]
+	n = min(len(a), len(b))
+	i = 0
+	for i < n && a[len(a)-1-i] == b[len(b)-1-i] {
+		i++
+	}
+	for i > 0 && !utf8.RuneStart(a[len(a)-i]) {
+		i--
+	}
+	return a[:len(a)-i], b[:len(b)-i]
+}
+
+// units returns the UTF-16 code units of s, which may hold lone surrogates in
+// their three-byte form.
+func units(s string) []uint16 {
+	out := make([]uint16, 0, len(s))
+	for i := 0; i < len(s); {
+		if s[i] < utf8.RuneSelf {
+			out = append(out, uint16(s[i]))
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if size == 1 && i+2 < len(s) && s[i] == 0xed && s[i+1]&0xe0 == 0xa0 && s[i+2]&0xc0 == 0x80 {
+			r, size = 0xd000|rune(s[i+1]&0x3f)<<6|rune(s[i+2]&0x3f), 3
+			out = append(out, uint16(r))
+		} else {
+			out = utf16.AppendRune(out, r)
+		}
+		i += size
+	}
+	return out
+}
+
+// number replaces the code units by the numbers of symbols.
+func (e *edits) number() {
+	var low [128]uint32 // one more than the number; 0 is none yet
+	var high map[uint16]uint32
+	for i, u := range e.short {
+		id := low[u&127]
+		if u >= 128 {
+			id = high[u]
+		}
+		if id == 0 {
+			e.symbols++
+			id = uint32(e.symbols)
+			switch {
+			case u < 128:
+				low[u] = id
+			case high == nil:
+				high = map[uint16]uint32{u: id}
+			default:
+				high[u] = id
+			}
+		}
+		e.short[i] = uint16(id - 1)
+	}
+	for i, u := range e.long {
+		id := low[u&127]
+		if u >= 128 {
+			id = high[u]
+		}
+		if id == 0 {
+			id = uint32(e.symbols) + 1
+		}
+		e.long[i] = uint16(id - 1)
+	}
+}

@@ -1,0 +1,122 @@
+package check
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/proviso-eval/proviso/internal/ngram"
+)
+
+// reference is a text that outputs are compared with. What the metrics need of it
+// is made once, when the first asks.
+type reference struct {
+	words   func() *ngram.Reference // as white space separates them
+	trimmed func() *ngram.Reference // the same without full stops at their ends
+	tokens  func() *ngram.Reference // of the Penn Treebank
+}
+
+// newReference prepares text, which must be in lower case. Where two ways to cut
+// it give the same words they are counted once.
+func newReference(text string) *reference {
+	r := &reference{words: sync.OnceValue(func() *ngram.Reference { return ngram.NewReference(ngram.Fields(text)) })}
+	same := func(words []string) *ngram.Reference {
+		if slices.Equal(words, r.words().Words()) {
+			return r.words()
+		}
+		return ngram.NewReference(words)
+	}
+	r.trimmed = sync.OnceValue(func() *ngram.Reference { return same(ngram.TrimPeriods(r.words().Words())) })
+	r.tokens = sync.OnceValue(func() *ngram.Reference { return same(ngram.Treebank(text)) })
+	return r
+}
+
+// Bounds of a referenceCache.
+const (
+	maxReferences     = 16
+	maxReferenceBytes = 64 << 10 // texts longer than this are not kept
+)
+
+// referenceCache holds the latest references, so that the metrics of a case that
+// name the same text share what is made of it.
+type referenceCache struct {
+	mu    sync.Mutex
+	texts [maxReferences]string
+	refs  [maxReferences]*reference
+	next  int
+}
+
+// reference returns the reference for a text.
+func (c *Compiler) reference(text string) *reference {
+	if len(text) > maxReferenceBytes {
+		return newReference(lower(text))
+	}
+	k := &c.refs
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for i, t := range k.texts {
+		if k.refs[i] != nil && t == text {
+			return k.refs[i]
+		}
+	}
+	r := newReference(lower(text))
+	k.texts[k.next], k.refs[k.next] = text, r
+	k.next = (k.next + 1) % maxReferences
+	return r
+}
+
+// references returns the references that the value of an assertion names.
+func (c *Compiler) references(s *Spec) ([]*reference, error) {
+	texts, err := s.references()
+	if err != nil {
+		return nil, err
+	}
+	refs := make([]*reference, len(texts))
+	for i, text := range texts {
+		refs[i] = c.reference(text)
+	}
+	return refs, nil
+}
+
+// textWords are the words of an output in lower case, cut in the ways the metrics
+// ask for. They are made once a row.
+type textWords struct {
+	text            string
+	fields, trimmed []string
+	treebank        []string
+}
+
+type wordsKey string
+
+func (s *Subject) words() *textWords {
+	text := s.folded(true)
+	return memo(s, wordsKey(text), func() *textWords { return &textWords{text: text} })
+}
+
+func (w *textWords) separated(trimmed bool) []string {
+	if w.fields == nil {
+		w.fields = ngram.Fields(w.text)
+		w.trimmed = ngram.TrimPeriods(w.fields)
+	}
+	if trimmed {
+		return w.trimmed
+	}
+	return w.fields
+}
+
+func (w *textWords) tokens() []string {
+	if w.treebank == nil {
+		w.treebank = ngram.Treebank(w.text)
+	}
+	return w.treebank
+}
+
+type overlapKey struct {
+	words *string // the first of the output's
+	ref   *ngram.Reference
+}
+
+// overlap compares the output with a reference, once a row for the same words.
+func (s *Subject) overlap(ref *ngram.Reference, trimmed bool) ngram.Overlap {
+	words := s.words().separated(trimmed)
+	return memo(s, overlapKey{&words[0], ref}, func() ngram.Overlap { return ref.Compare(words, ngram.MaxOrder) })
+}

@@ -1,0 +1,41 @@
+package check
+
+import (
+	"context"
+
+	"github.com/proviso-eval/proviso/internal/regex"
+)
+
+// newRegex is `regex`: the pattern, an ECMAScript one without flags, matches
+// somewhere in the output.
+func newRegex(c *Compiler, s *Spec) (Check, error) {
+	pattern, ok := s.Value.(string)
+	if !ok || pattern == "" {
+		return nil, s.badValue("a regular expression")
+	}
+	re, err := c.pattern(pattern, s.IgnoreCase)
+	if err != nil {
+		return nil, err
+	}
+	return Func(func(ctx context.Context, sub *Subject) (Finding, error) {
+		ok, err := re.Match(ctx, sub.Text)
+		if err != nil {
+			return Finding{}, err
+		}
+		f := found(ok)
+		if ok == s.Not {
+			f.Reason = "Expected output to " + s.not() + "match regex \"" + pattern + "\""
+		}
+		return f, nil
+	}), nil
+}
+
+// pattern compiles an ECMAScript pattern; the error is that of a mistake in the
+// suite.
+func (c *Compiler) pattern(text string, ignoreCase bool) (*regex.Regexp, error) {
+	flags := ""
+	if ignoreCase {
+		flags = "i"
+	}
+	return c.patterns.Compile(text, flags)
+}

@@ -1,0 +1,161 @@
+package check
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// limit returns the threshold of a type that cannot do without; null counts as 0,
+// as in JavaScript.
+func (s *Spec) limit(what string) (float64, error) {
+	if s.HasThreshold {
+		return s.Threshold, nil
+	}
+	if s.Assertion.Threshold == nil {
+		return 0, nil
+	}
+	return 0, proviso.Errorf(proviso.Invalid, "%q needs a threshold: %s", s.Type, what)
+}
+
+// compared words the reason of a value that must not exceed the threshold.
+func (s *Spec) compared(name, value, unit string, within bool) string {
+	relation := " is greater than threshold "
+	if within {
+		relation = " is less than or equal to threshold "
+	}
+	return name + " " + value + unit + relation + proviso.ToString(s.Assertion.Threshold) + unit
+}
+
+// newCost is `cost`: the response cost at most threshold US dollars.
+func newCost(_ *Compiler, s *Spec) (Check, error) {
+	threshold, err := s.limit("the most that the response may cost, in US dollars")
+	if err != nil {
+		return nil, err
+	}
+	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
+		cost, err := costOf(sub.Row.Output)
+		if err != nil {
+			return Finding{}, err
+		}
+		f := found(cost <= threshold)
+		if f.Pass == s.Not {
+			f.Reason = s.compared("Cost", toPrecision(cost, 2), "", f.Pass)
+		}
+		return f, nil
+	}), nil
+}
+
+// costOf returns what a response cost. A cost of null is none.
+func costOf(o *proviso.Output) (float64, error) {
+	if o.Cost != nil {
+		return *o.Cost, nil
+	}
+	if v, ok := o.Raw.Get("cost"); ok && v == nil {
+		return 0, nil
+	}
+	return 0, proviso.Errorf(proviso.Undecided, "the provider did not say what the response cost")
+}
+
+// newLatency is `latency`: the response took at most threshold milliseconds.
+func newLatency(_ *Compiler, s *Spec) (Check, error) {
+	threshold, err := s.limit("the most milliseconds that the response may take")
+	if err != nil {
+		return nil, err
+	}
+	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
+		latency := sub.Row.Output.Latency
+		if latency == nil {
+			return Finding{}, proviso.Errorf(proviso.Undecided, "the response has no latency; it may be from the cache (run with --no-cache)")
+		}
+		ms := float64(*latency) / float64(time.Millisecond)
+		f := found(ms <= threshold)
+		if f.Pass == s.Not {
+			f.Reason = s.compared("Latency", proviso.FormatNumber(ms), "ms", f.Pass)
+		}
+		return f, nil
+	}), nil
+}
+
+// meanLogProb returns the mean of the logarithms of the tokens' probabilities.
+func meanLogProb(o *proviso.Output, name string) (float64, error) {
+	if len(o.LogProbs) == 0 {
+		return 0, proviso.Errorf(proviso.Undecided, "%s needs log probabilities, which the provider did not return", name)
+	}
+	sum := 0.0
+	for _, p := range o.LogProbs {
+		sum += p
+	}
+	return sum / float64(len(o.LogProbs)), nil
+}
+
+// newPerplexity is `perplexity`: at most threshold. Without a threshold it passes
+// whatever it is, negated or not.
+func newPerplexity(_ *Compiler, s *Spec) (Check, error) {
+	limited := s.limited()
+	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
+		mean, err := meanLogProb(sub.Row.Output, s.Base)
+		if err != nil {
+			return Finding{}, err
+		}
+		if !limited {
+			return Finding{Pass: true, Score: 1, Final: true}, nil
+		}
+		perplexity := math.Exp(-mean)
+		f := found(perplexity <= s.Threshold)
+		if f.Pass == s.Not {
+			f.Reason = s.compared("Perplexity", toFixed(perplexity, 2), "", f.Pass)
+		}
+		return f, nil
+	}), nil
+}
+
+// newPerplexityScore is `perplexity-score`: 1/(1 + perplexity), which is 0.5 for
+// tokens that were certain, is at least threshold.
+func newPerplexityScore(_ *Compiler, s *Spec) (Check, error) {
+	limited := s.limited()
+	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
+		mean, err := meanLogProb(sub.Row.Output, s.Base)
+		if err != nil {
+			return Finding{}, err
+		}
+		score := 1 / (1 + math.Exp(-mean))
+		if !limited {
+			if s.Not {
+				score = 1 - score
+			}
+			return Finding{Pass: true, Score: score, Final: true}, nil
+		}
+		f := Finding{Pass: score >= s.Threshold, Score: score}
+		if f.Pass == s.Not {
+			f.Reason = s.scoreReason("Perplexity", score, 2, f.Pass, "greater than or equal to", 0)
+		}
+		return f, nil
+	}), nil
+}
+
+// limited reports whether there is a threshold; null is one, of 0.
+func (s *Spec) limited() bool { return s.HasThreshold || s.Assertion.Threshold == nil }
+
+// newFinishReason is `finish-reason`: why the model stopped, in any case of
+// letters.
+func newFinishReason(_ *Compiler, s *Spec) (Check, error) {
+	want, ok := s.Value.(string)
+	if !ok {
+		return nil, s.badValue("a text, such as stop, length, content_filter or tool_calls")
+	}
+	folded := lower(want)
+	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
+		got := sub.Row.Output.FinishReason
+		if got == "" {
+			return Finding{Reason: "Provider did not supply stop/finish reason"}, nil
+		}
+		f := found(lower(got) == folded)
+		if f.Pass == s.Not {
+			f.Reason = "Expected finish reason " + s.not() + "\"" + want + "\" but got \"" + got + "\""
+		}
+		return f, nil
+	}), nil
+}

@@ -1,0 +1,157 @@
+package check
+
+import (
+	"context"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// scriptContext is the second argument of scripts: what promptfoo calls context.
+func scriptContext(a *proviso.Assertion, s *Subject) *proviso.Object {
+	row := s.Row
+	ctx := proviso.NewObject(8)
+	if row.HasPrompt {
+		ctx.Set("prompt", row.Prompt)
+	} else {
+		ctx.Set("prompt", proviso.Undefined{})
+	}
+	ctx.Set("vars", orEmpty(row.Vars))
+	ctx.Set("test", testOf(row))
+	ctx.Set("logProbs", numbers(row.Output.LogProbs))
+	ctx.Set("provider", providerOf(row))
+	ctx.Set("providerResponse", ResponseOf(row.Output))
+	if a.Config != nil {
+		ctx.Set("config", a.Config)
+	}
+	if row.Output.Metadata != nil {
+		ctx.Set("metadata", row.Output.Metadata)
+	}
+	return ctx
+}
+
+func orEmpty(o *proviso.Object) *proviso.Object {
+	if o == nil {
+		return proviso.NewObject(0)
+	}
+	return o
+}
+
+func testOf(row *Row) any {
+	if row.Case != nil && row.Case.Raw != nil {
+		return row.Case.Raw
+	}
+	return proviso.ObjectOf("vars", orEmpty(row.Vars))
+}
+
+func providerOf(row *Row) any {
+	if row.Provider == nil {
+		return proviso.Undefined{}
+	}
+	return proviso.ObjectOf("id", row.Provider.ID, "label", row.Provider.Label, "config", orEmpty(row.Provider.Config))
+}
+
+func numbers(list []float64) any {
+	if list == nil {
+		return proviso.Undefined{}
+	}
+	out := make([]any, len(list))
+	for i, f := range list {
+		out[i] = f
+	}
+	return out
+}
+
+// ResponseOf is an output in the shape of promptfoo's provider response, as
+// scripts and reports see it.
+func ResponseOf(o *proviso.Output) *proviso.Object {
+	r := o.Raw.Clone()
+	r.Set("output", o.Value)
+	set := func(key string, present bool, v any) {
+		if present {
+			r.Set(key, v)
+		}
+	}
+	set("error", o.Error != "", o.Error)
+	if o.Cost != nil {
+		r.Set("cost", *o.Cost)
+	}
+	if o.Latency != nil {
+		r.Set("latencyMs", float64(o.Latency.Milliseconds()))
+	}
+	set("cached", o.Cached, true)
+	set("finishReason", o.FinishReason != "", o.FinishReason)
+	set("logProbs", o.LogProbs != nil, numbers(o.LogProbs))
+	set("isRefusal", o.Refused, true)
+	set("guardrails", o.Guardrails != nil, o.Guardrails)
+	set("metadata", o.Metadata != nil, o.Metadata)
+	if o.Usage != (proviso.Usage{}) {
+		r.Set("tokenUsage", proviso.ObjectOf("total", float64(o.Usage.Total), "prompt", float64(o.Usage.Prompt),
+			"completion", float64(o.Usage.Completion), "cached", float64(o.Usage.Cached), "numRequests", float64(o.Usage.Requests)))
+	}
+	return r
+}
+
+// Scoring is a script that replaces the mean of the assertions
+// (promptfoo: assertScoringFunction).
+type Scoring struct {
+	name string
+	fn   proviso.Function
+}
+
+// UseScoring lets the script at ref, `file://x.js[:function]`, make the verdict
+// of the set.
+func (c *Compiler) UseScoring(s *Set, ref string) error {
+	name, ok := strings.CutPrefix(ref, "file://")
+	file, entry, _ := strings.Cut(name, ":")
+	language := LanguageOf(file)
+	if !ok || language == "" {
+		return proviso.Errorf(proviso.Invalid, "assertScoringFunction needs file:// and a script (.js, .py), found %q", ref)
+	}
+	fn, err := c.compileFile(language, file, entry)
+	if err != nil {
+		return err
+	}
+	s.scoring = &Scoring{name: ref, fn: fn}
+	return nil
+}
+
+// apply calls the script with the named scores and what they were made of. What
+// it throws fails the row, as promptfoo has it.
+func (f *Scoring) apply(ctx context.Context, row *Row, verdicts []proviso.Verdict, a proviso.Aggregate, threshold *float64) proviso.Aggregate {
+	scores := proviso.NewObject(len(a.Named))
+	for _, n := range a.Named {
+		scores.Set(n.Name, n.Value)
+	}
+	info := proviso.ObjectOf("componentResults", components(verdicts), "tokensUsed", proviso.NewObject(0))
+	if threshold != nil {
+		info.Set("threshold", *threshold)
+	}
+	out, err := f.fn.Call(ctx, scores, info)
+	if err != nil {
+		a.Status, a.Score, a.Reason = proviso.Fail, 0, "Scoring function error: "+err.Error()
+		return a
+	}
+	o, _ := out.(*proviso.Object)
+	pass, isBool := o.At("pass").(bool)
+	score, isNumber := o.At("score").(float64)
+	reason, isText := o.At("reason").(string)
+	if !isBool || !isNumber || !isText {
+		a.Status, a.Score, a.Reason = proviso.Fail, 0, "Scoring function error: "+f.name+" must return {pass: boolean, score: number, reason: text}, found "+proviso.Stringify(out)
+		return a
+	}
+	a.Status, a.Score, a.Reason = proviso.Fail, score, reason
+	if pass {
+		a.Status = proviso.Pass
+	}
+	return a
+}
+
+func components(verdicts []proviso.Verdict) []any {
+	list := make([]any, len(verdicts))
+	for i := range verdicts {
+		v := &verdicts[i]
+		list[i] = proviso.ObjectOf("pass", v.Status == proviso.Pass, "score", v.Score, "reason", v.Reason, "assertion", v.Assertion.Raw)
+	}
+	return list
+}

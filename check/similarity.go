@@ -1,0 +1,218 @@
+package check
+
+import (
+	"context"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/meteor"
+	"github.com/proviso-eval/proviso/internal/ngram"
+)
+
+// The thresholds of the metrics if the assertion has none.
+const (
+	defaultROUGE = 0.75
+	defaultScore = 0.5 // bleu, gleu, meteor
+)
+
+// newROUGE is `rouge-n`: the F1 of shared words, its score always in the reason.
+func newROUGE(c *Compiler, s *Spec) (Check, error) {
+	want, ok := s.Value.(string)
+	if !ok {
+		return nil, s.badValue("a text")
+	}
+	ref, threshold := c.reference(want), s.threshold(defaultROUGE)
+	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
+		score := ref.tokens().Compare(sub.words().tokens(), 1).ROUGE1()
+		f := Finding{Pass: score >= threshold, Score: score, Always: true}
+		f.Reason = s.scoreReason("ROUGE-N", score, 2, f.Pass, "greater than or equal to", defaultROUGE)
+		return f, nil
+	}), nil
+}
+
+// newROUGEL is `rouge-l`: the F1 of the longest common subsequence of words, the
+// best of all references.
+func newROUGEL(c *Compiler, s *Spec) (Check, error) {
+	refs, err := c.references(s)
+	if err != nil {
+		return nil, err
+	}
+	threshold := s.threshold(defaultROUGE)
+	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
+		best := 0.0
+		for _, ref := range refs {
+			score, err := ref.tokens().ROUGEL(sub.words().tokens())
+			if err != nil {
+				return Finding{}, proviso.Errorf(proviso.Limit, "%w", err)
+			}
+			best = max(best, score)
+		}
+		return s.scored("ROUGE-L", best, 2, threshold, defaultROUGE), nil
+	}), nil
+}
+
+// newBLEU is `bleu`, over words as they are written.
+func newBLEU(c *Compiler, s *Spec) (Check, error) {
+	refs, err := c.references(s)
+	if err != nil {
+		return nil, err
+	}
+	threshold := s.threshold(defaultScore)
+	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
+		if proviso.TrimSpace(sub.Text) == "" {
+			return s.scored("BLEU", 0, 4, threshold, defaultScore), nil
+		}
+		overlaps := make([]ngram.Overlap, len(refs))
+		for i, ref := range refs {
+			overlaps[i] = sub.overlap(ref.words(), false)
+		}
+		return s.scored("BLEU", ngram.BLEU(overlaps), 4, threshold, defaultScore), nil
+	}), nil
+}
+
+// newGLEU is `gleu`, over words without the full stops at their ends; the best of
+// all references.
+func newGLEU(c *Compiler, s *Spec) (Check, error) {
+	refs, err := c.references(s)
+	if err != nil {
+		return nil, err
+	}
+	threshold := s.threshold(defaultScore)
+	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
+		if sub.Text == "" {
+			return Finding{}, errEmptyOutput
+		}
+		best := 0.0
+		for _, ref := range refs {
+			best = max(best, sub.overlap(ref.trimmed(), true).GLEU())
+		}
+		return s.scored("GLEU", best, 4, threshold, defaultScore), nil
+	}), nil
+}
+
+var errEmptyOutput = &proviso.Error{Code: proviso.Undecided, Message: "an empty output has no words to compare"}
+
+// newMETEOR is `meteor`, the best of all references. The parameters alpha, beta
+// and gamma are keys of the assertion.
+func newMETEOR(c *Compiler, s *Spec) (Check, error) {
+	texts, err := s.references()
+	if err != nil {
+		return nil, err
+	}
+	params, err := s.meteorParams()
+	if err != nil {
+		return nil, err
+	}
+	refs := make([]*meteor.Reference, len(texts))
+	for i, text := range texts {
+		refs[i] = meteor.NewReference(meteorWords(lower(text)))
+	}
+	threshold := s.threshold(defaultScore)
+	return Func(func(ctx context.Context, sub *Subject) (Finding, error) {
+		if sub.Text == "" {
+			return Finding{}, errEmptyOutput
+		}
+		best, candidate := 0.0, sub.meteorCandidate()
+		for _, ref := range refs {
+			score, err := ref.Score(ctx, candidate, params)
+			if err != nil {
+				return Finding{}, proviso.Errorf(proviso.Undecided, "meteor: %w", err)
+			}
+			best = max(best, score)
+		}
+		f := Finding{Pass: best >= threshold, Score: best, Always: true, Reason: "METEOR assertion passed"}
+		if f.Pass == s.Not {
+			f.Reason = "METEOR score " + fixed(best, 4) + " did not meet threshold " + thresholdText(s, defaultScore)
+		}
+		return f, nil
+	}), nil
+}
+
+func (s *Spec) meteorParams() (meteor.Params, error) {
+	p := meteor.DefaultParams
+	for _, field := range []struct {
+		name string
+		to   *float64
+	}{{"alpha", &p.Alpha}, {"beta", &p.Beta}, {"gamma", &p.Gamma}} {
+		v, ok := s.Raw.Get(field.name)
+		if !ok {
+			continue
+		}
+		f, ok := v.(float64)
+		if !ok || math.IsNaN(f) {
+			return p, proviso.Errorf(proviso.Invalid, "%s of %q must be a number, found %s", field.name, s.Type, proviso.Stringify(v))
+		}
+		*field.to = f
+	}
+	return p, nil
+}
+
+type meteorKey string
+
+func (s *Subject) meteorCandidate() *meteor.Candidate {
+	text := s.folded(true)
+	return memo(s, meteorKey(text), func() *meteor.Candidate { return meteor.NewCandidate(meteorWords(text)) })
+}
+
+// meteorWords cuts text as JavaScript's text.split(/\s+/) does, so that white
+// space around it makes empty words, and drops the full stops at word ends.
+func meteorWords(text string) []string {
+	words := ngram.Fields(text)
+	trimmed := strings.TrimLeftFunc(text, proviso.IsSpace)
+	if len(trimmed) < len(text) {
+		words = append([]string{""}, words...)
+	}
+	if trimmed != "" && len(strings.TrimRightFunc(trimmed, proviso.IsSpace)) < len(trimmed) {
+		words = append(words, "")
+	}
+	return ngram.TrimPeriods(words)
+}
+
+// scored is the finding of a metric; the reason is for failures only.
+func (s *Spec) scored(name string, score float64, digits int, threshold, def float64) Finding {
+	f := Finding{Pass: score >= threshold, Score: score}
+	if f.Pass == s.Not {
+		f.Reason = s.scoreReason(name, score, digits, f.Pass, "greater than", def)
+	}
+	return f
+}
+
+func (s *Spec) scoreReason(name string, score float64, digits int, reached bool, above string, def float64) string {
+	relation := "less than"
+	if reached {
+		relation = above
+	}
+	return name + " score " + fixed(score, digits) + " is " + relation + " threshold " + thresholdText(s, def)
+}
+
+// fixed is [toFixed], faster for what lies between two roundings.
+func fixed(f float64, digits int) string {
+	if doubled := 2 * f * math.Pow10(digits); f < 0 || f > 1e6 || doubled == math.Trunc(doubled) {
+		return toFixed(f, digits)
+	}
+	return strconv.FormatFloat(f, 'f', digits, 64)
+}
+
+// references returns the value as the texts to compare with.
+func (s *Spec) references() ([]string, error) {
+	switch v := s.Value.(type) {
+	case string:
+		return []string{v}, nil
+	case []any:
+		texts := make([]string, len(v))
+		for i, e := range v {
+			text, ok := e.(string)
+			if !ok {
+				return nil, s.badValue("a text or a list of texts")
+			}
+			texts[i] = text
+		}
+		if len(texts) > 0 {
+			return texts, nil
+		}
+		return nil, proviso.Errorf(proviso.Invalid, "the list of reference texts of %q is empty", s.Type)
+	}
+	return nil, s.badValue("a text or a list of texts")
+}

@@ -1,0 +1,250 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// newSkillUsed is `skill-used`: the metadata of the output reports calls of
+// skills. A text or list names skills that must all occur (negated: none); an
+// object bounds how often the matching ones do.
+func newSkillUsed(_ *Compiler, s *Spec) (Check, error) {
+	if o, ok := s.Value.(*proviso.Object); ok {
+		return newSkillCount(s, o)
+	}
+	names, err := skillNames(s)
+	if err != nil {
+		return nil, err
+	}
+	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
+		calls := skillCalls(sub.Row.Output)
+		if s.Not {
+			return forbidden(names, calls), nil
+		}
+		return required(names, calls), nil
+	}), nil
+}
+
+func skillNames(s *Spec) ([]string, error) {
+	list, ok := s.Value.([]any)
+	if !ok {
+		list = []any{s.Value}
+	}
+	names := make([]string, 0, len(list))
+	for _, e := range list {
+		text, _ := e.(string)
+		if text = proviso.TrimSpace(text); text == "" {
+			return nil, s.badValue("the name of a skill, a list of names, or an object")
+		}
+		names = append(names, text)
+	}
+	if len(names) == 0 {
+		return nil, s.badValue("the name of a skill, a list of names, or an object")
+	}
+	return names, nil
+}
+
+// skillCall is one call of a skill that did not fail.
+type skillCall struct{ name, shown string }
+
+func skillCalls(out *proviso.Output) []skillCall {
+	list, _ := out.Metadata.At("skillCalls").([]any)
+	var calls []skillCall
+	for _, e := range list {
+		o, _ := e.(*proviso.Object)
+		name, ok := o.At("name").(string)
+		if !ok || o.At("is_error") == true {
+			continue
+		}
+		var from []string
+		for _, key := range []string{"source", "path"} {
+			if text, ok := o.At(key).(string); ok && text != "" {
+				from = append(from, text)
+			}
+		}
+		shown := name
+		if from != nil {
+			shown += " (" + strings.Join(from, ", ") + ")"
+		}
+		calls = append(calls, skillCall{name, shown})
+	}
+	return calls
+}
+
+func showCalls(calls []skillCall) string {
+	shown := make([]string, len(calls))
+	for i, c := range calls {
+		shown[i] = c.shown
+	}
+	return orNone(shown)
+}
+
+func used(name string, calls []skillCall) bool {
+	return slices.ContainsFunc(calls, func(c skillCall) bool { return c.name == name })
+}
+
+func required(names []string, calls []skillCall) Finding {
+	var missing []string
+	for _, n := range names {
+		if !used(n, calls) {
+			missing = append(missing, n)
+		}
+	}
+	f := found(missing == nil)
+	f.Always = true
+	if f.Pass {
+		f.Reason = "Observed required skill(s): " + strings.Join(names, ", ")
+	} else {
+		f.Reason = "Missing required skill(s): " + strings.Join(missing, ", ")
+	}
+	f.Reason += ". Actual skills: " + showCalls(calls)
+	return f
+}
+
+// forbidden is the finding that not- turns round: it passes if any was used.
+func forbidden(names []string, calls []skillCall) Finding {
+	var seen []string
+	for _, n := range names {
+		if used(n, calls) {
+			seen = append(seen, n)
+		}
+	}
+	f := found(seen != nil)
+	f.Always = true
+	if f.Pass {
+		f.Reason = "Forbidden skill(s) were used: " + strings.Join(seen, ", ") + ". Actual skills: " + showCalls(calls)
+	} else {
+		f.Reason = "Forbidden skill(s) were not used: " + strings.Join(names, ", ")
+	}
+	return f
+}
+
+// skillCount is the object form: calls of matching skills, at least and at most.
+type skillCount struct {
+	name, pattern string
+	min, max      int // max is -1 without a limit
+	bounded       bool
+}
+
+func newSkillCount(s *Spec, o *proviso.Object) (Check, error) {
+	k, err := readSkillCount(s, o)
+	if err != nil {
+		return nil, err
+	}
+	if s.Not && k.bounded && (k.max != 0 || o.Has("min")) {
+		return nil, proviso.Errorf(proviso.Invalid, "%q takes a name or pattern without min and max, or with max: 0", s.Type)
+	}
+	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
+		calls := skillCalls(sub.Row.Output)
+		var matches []skillCall
+		for _, c := range calls {
+			if k.matches(c.name) {
+				matches = append(matches, c)
+			}
+		}
+		if s.Not {
+			return k.forbids(matches, calls), nil
+		}
+		return k.counts(matches), nil
+	}), nil
+}
+
+func readSkillCount(s *Spec, o *proviso.Object) (*skillCount, error) {
+	k := &skillCount{min: 1, max: -1, bounded: o.Has("min") || o.Has("max")}
+	for key, to := range map[string]*string{"name": &k.name, "pattern": &k.pattern} {
+		text, _ := o.At(key).(string)
+		*to = proviso.TrimSpace(text)
+	}
+	if k.name == "" && k.pattern == "" {
+		return nil, proviso.Errorf(proviso.Invalid, "the value of %q needs a name or a pattern", s.Type)
+	}
+	if o.Has("max") {
+		k.min = 0
+	}
+	for _, b := range []struct {
+		key string
+		to  *int
+	}{{"min", &k.min}, {"max", &k.max}} {
+		v, ok := o.Get(b.key)
+		if !ok {
+			continue
+		}
+		n, ok := v.(float64)
+		if !ok || n < 0 || n != math.Trunc(n) || n > math.MaxInt32 {
+			return nil, proviso.Errorf(proviso.Invalid, "%s of %q must be a whole number from 0 on, found %s", b.key, s.Type, proviso.Stringify(v))
+		}
+		*b.to = int(n)
+	}
+	if k.max >= 0 && k.max < k.min {
+		return nil, proviso.Errorf(proviso.Invalid, "max of %q is less than its min", s.Type)
+	}
+	return k, nil
+}
+
+func (k *skillCount) matches(name string) bool {
+	return (k.name == "" || name == k.name) && (k.pattern == "" || glob(lower(k.pattern), lower(name)))
+}
+
+// label is what reasons call the skills that are looked for.
+func (k *skillCount) label() string {
+	if k.pattern != "" {
+		return k.pattern
+	}
+	return k.name
+}
+
+func (k *skillCount) counts(matches []skillCall) Finding {
+	n := len(matches)
+	f := found(n >= k.min && (k.max < 0 || n <= k.max))
+	want := fmt.Sprintf("at least %d", k.min)
+	if k.max >= 0 {
+		want = fmt.Sprintf("%d-%d", k.min, k.max)
+	}
+	f.Always, f.Reason = true, fmt.Sprintf("Matched skill \"%s\" %d time(s) (expected %s)", k.label(), n, want)
+	if n > 0 {
+		f.Reason += ". Matches: " + showCalls(matches)
+	}
+	return f
+}
+
+func (k *skillCount) forbids(matches, calls []skillCall) Finding {
+	f := found(len(matches) > 0)
+	f.Always = true
+	if f.Pass {
+		f.Reason = fmt.Sprintf("Forbidden skill \"%s\" was used %d time(s). Matches: %s", k.label(), len(matches), showCalls(matches))
+	} else {
+		f.Reason = fmt.Sprintf("Forbidden skill \"%s\" was not used. Actual skills: %s", k.label(), showCalls(calls))
+	}
+	return f
+}
+
+// glob matches a pattern in which * is any text and ? any character.
+func glob(pattern, text string) bool {
+	p, t := []rune(pattern), []rune(text)
+	i, j := 0, 0
+	star, mark := -1, 0 // where to go back to: behind the last *, and what it has taken
+	for j < len(t) {
+		switch {
+		case i < len(p) && p[i] == '*':
+			star, mark = i, j
+			i++
+		case i < len(p) && (p[i] == '?' || p[i] == t[j]):
+			i++
+			j++
+		case star >= 0:
+			mark++
+			i, j = star+1, mark
+		default:
+			return false
+		}
+	}
+	for i < len(p) && p[i] == '*' {
+		i++
+	}
+	return i == len(p)
+}

@@ -1,0 +1,119 @@
+package check
+
+import "slices"
+
+// Needs says what a type cannot be decided without.
+type Needs uint16
+
+// The needs.
+const (
+	NeedsJudge   Needs = 1 << iota // a model that grades
+	NeedsTrace                     // the spans of a trace
+	NeedsCode                      // an interpreter
+	NeedsNetwork                   // an HTTP endpoint named by the suite
+	NeedsGroup                     // all outputs of a case at once; decided after the rows
+	TakesCode                      // a script file as value is the check itself, not the value of one
+)
+
+// Negation says what `not-` does to the score; the verdict is always inverted.
+type Negation uint8
+
+// The negations.
+const (
+	Flip       Negation = iota // the score becomes 1 or 0 with the verdict
+	Complement                 // the score becomes 1 - score
+	PassOnly                   // the score stays
+)
+
+// Kind is everything proviso knows of one assertion type.
+type Kind struct {
+	Type  string // without "not-"
+	Value string // what the value must be, in words
+	Needs Needs
+	Not   Negation
+	New   func(c *Compiler, s *Spec) (Check, error)
+}
+
+// kinds is sorted by type.
+var kinds = []Kind{
+	{Type: "assert-set", Value: "none; the members stand under assert"},
+	{Type: "bleu", Value: "a text or a list of texts", Not: Complement, New: newBLEU},
+	{Type: "char-count", Value: "a number, or an object with min and max", New: newCharCount},
+	{Type: "chars", Value: "a class, or an object: class, min, max", New: newChars},
+	{Type: "contains", Value: "a text or a number", New: newContains},
+	{Type: "contains-all", Value: "a list, or texts separated by commas", New: newContainsAll},
+	{Type: "contains-any", Value: "a list, or texts separated by commas", New: newContainsAny},
+	{Type: "contains-html", Value: "none", New: newContainsHTML},
+	{Type: "contains-json", Value: "none, or a JSON Schema", New: newContainsJSON},
+	{Type: "contains-sql", Value: "an object: databaseType, allowedTables, allowedColumns", New: newContainsSQL},
+	{Type: "contains-xml", Value: "none, or paths of required elements", New: newContainsXML},
+	{Type: "cost", Value: "none; threshold is the limit in US dollars", New: newCost},
+	{Type: "count", Value: "a text, or an object: text or regex, min, max, ignoreCase", New: newCount},
+	{Type: "ends-with", Value: "a text", New: newEndsWith},
+	{Type: "equals", Value: "anything; objects and lists are compared with the output read as JSON", New: newEquals},
+	{Type: "finish-reason", Value: "a text", New: newFinishReason},
+	{Type: "gleu", Value: "a text or a list of texts", Not: Complement, New: newGLEU},
+	{Type: "guardrails", Value: "none", New: newGuardrails},
+	{Type: "icontains", Value: "a text or a number", New: newContains},
+	{Type: "icontains-all", Value: "a list, or texts separated by commas", New: newContainsAll},
+	{Type: "icontains-any", Value: "a list, or texts separated by commas", New: newContainsAny},
+	{Type: "in-order", Value: "a list, or texts separated by commas", New: newInOrder},
+	{Type: "is-html", Value: "none", New: newIsHTML},
+	{Type: "is-json", Value: "none, or a JSON Schema", New: newIsJSON},
+	{Type: "is-refusal", Value: "none", New: newIsRefusal},
+	{Type: "is-sql", Value: "an object: databaseType, allowedTables, allowedColumns", New: newIsSQL},
+	{Type: "is-valid-function-call", Value: "none; the provider's configuration declares the functions", New: newFunctionCall},
+	{Type: "is-valid-openai-function-call", Value: "none; the provider's configuration declares the functions", New: newFunctionCall},
+	{Type: "is-valid-openai-tools-call", Value: "none; the provider's configuration declares the tools", New: newToolsCall},
+	{Type: "is-xml", Value: "none, or paths of required elements", New: newIsXML},
+	{Type: "item-count", Value: "a number, or an object with min and max", New: newItemCount},
+	{Type: "javascript", Value: "JavaScript: an expression, a body with return on several lines, or file://", Needs: NeedsCode | TakesCode, Not: PassOnly, New: newJavascript},
+	{Type: "json-path", Value: "a JSONPath, or an object: path with equals or assert", New: newJSONPath},
+	{Type: "latency", Value: "none; threshold is the limit in milliseconds", New: newLatency},
+	{Type: "levenshtein", Value: "a text", New: newLevenshtein},
+	{Type: "line-count", Value: "a number, or an object with min and max", New: newLineCount},
+	{Type: "max-score", Value: "an object: method, weights, threshold", Needs: NeedsGroup},
+	{Type: "meteor", Value: "a text or a list of texts", Not: Complement, New: newMETEOR},
+	{Type: "perplexity", Value: "none; threshold is the limit", New: newPerplexity},
+	{Type: "perplexity-score", Value: "none; threshold is the least score", Not: Complement, New: newPerplexityScore},
+	{Type: "regex", Value: "an ECMAScript regular expression", New: newRegex},
+	{Type: "rouge-l", Value: "a text or a list of texts", Not: Complement, New: newROUGEL},
+	{Type: "rouge-n", Value: "a text", Not: Complement, New: newROUGE},
+	{Type: "select-best", Value: "a text: what makes an output the best", Needs: NeedsGroup | NeedsJudge},
+	{Type: "sentence-count", Value: "a number, or an object with min and max", New: newSentenceCount},
+	{Type: "skill-used", Value: "a name, a list of names, or an object: name or pattern, min, max", New: newSkillUsed},
+	{Type: "starts-with", Value: "a text", New: newStartsWith},
+	{Type: "token-count", Value: "a number, or an object with min and max", New: newTokenCount},
+	{Type: "tool-call-f1", Value: "names of tools: a list, or texts separated by commas", Not: PassOnly, New: newToolCallF1},
+	{Type: "webhook", Value: "the URL of an HTTP endpoint", Needs: NeedsNetwork, Not: Complement, New: newWebhook},
+	{Type: "word-count", Value: "a number, or an object with min and max", New: newWordCount},
+}
+
+// Kinds returns every assertion type, sorted.
+func Kinds() []Kind { return slices.Clone(kinds) }
+
+// Types returns the names of every assertion type, sorted, without "not-".
+func Types() []string {
+	names := make([]string, len(kinds))
+	for i, k := range kinds {
+		names[i] = k.Type
+	}
+	return names
+}
+
+// Lookup returns the kind of a type written without "not-".
+func Lookup(base string) (*Kind, bool) {
+	i, ok := slices.BinarySearchFunc(kinds, base, func(k Kind, t string) int {
+		switch {
+		case k.Type < t:
+			return -1
+		case k.Type > t:
+			return 1
+		}
+		return 0
+	})
+	if !ok {
+		return nil, false
+	}
+	return &kinds[i], true
+}

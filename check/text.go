@@ -1,0 +1,316 @@
+package check
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// newContains is `contains` and `icontains`: the value occurs in the output.
+func newContains(_ *Compiler, s *Spec) (Check, error) {
+	needle, err := s.phrase()
+	if err != nil {
+		return nil, err
+	}
+	fold := s.folds()
+	if fold {
+		needle = lower(needle)
+	}
+	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
+		f := found(strings.Contains(sub.folded(fold), needle))
+		if f.Pass == s.Not {
+			f.Reason = "Expected output to " + s.not() + "contain \"" + proviso.ToString(s.Value) + "\""
+		}
+		return f, nil
+	}), nil
+}
+
+// newContainsAll is `contains-all` and `icontains-all`.
+func newContainsAll(_ *Compiler, s *Spec) (Check, error) {
+	list, needles, err := s.phrases()
+	if err != nil {
+		return nil, err
+	}
+	fold := s.folds()
+	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
+		text := sub.folded(fold)
+		var missing []string
+		for i, n := range needles {
+			if !strings.Contains(text, n) {
+				missing = append(missing, list[i])
+			}
+		}
+		f := found(len(missing) == 0)
+		if f.Pass == s.Not {
+			f.Reason = "Expected output to " + s.not() + "contain all of [" + strings.Join(list, ", ") + "]. Missing: [" + strings.Join(missing, ", ") + "]"
+		}
+		return f, nil
+	}), nil
+}
+
+// newContainsAny is `contains-any` and `icontains-any`.
+func newContainsAny(_ *Compiler, s *Spec) (Check, error) {
+	list, needles, err := s.phrases()
+	if err != nil {
+		return nil, err
+	}
+	fold := s.folds()
+	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
+		text := sub.folded(fold)
+		var f Finding
+		for _, n := range needles {
+			if strings.Contains(text, n) {
+				f = found(true)
+				break
+			}
+		}
+		if f.Pass == s.Not {
+			f.Reason = "Expected output to " + s.not() + "contain one of \"" + strings.Join(list, ", ") + "\""
+		}
+		return f, nil
+	}), nil
+}
+
+func newStartsWith(_ *Compiler, s *Spec) (Check, error) {
+	return newAffix(s, "start", hasPrefix)
+}
+
+func newEndsWith(_ *Compiler, s *Spec) (Check, error) {
+	return newAffix(s, "end", hasSuffix)
+}
+
+func newAffix(s *Spec, verb string, has func(text, affix string) bool) (Check, error) {
+	affix, ok := s.Value.(string)
+	if !ok || affix == "" {
+		return nil, s.badValue("a text")
+	}
+	want := affix
+	if s.IgnoreCase {
+		want = lower(affix)
+	}
+	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
+		f := found(has(sub.folded(s.IgnoreCase), want))
+		if f.Pass == s.Not {
+			f.Reason = "Expected output to " + s.not() + verb + " with \"" + affix + "\""
+		}
+		return f, nil
+	}), nil
+}
+
+// hasPrefix is JavaScript's startsWith: half a surrogate pair is a prefix, too.
+func hasPrefix(text, prefix string) bool {
+	if !strings.Contains(prefix, "\xed") {
+		return strings.HasPrefix(text, prefix)
+	}
+	a, b := proviso.UTF16(text), proviso.UTF16(prefix)
+	return len(a) >= len(b) && slices.Equal(a[:len(b)], b)
+}
+
+// hasSuffix is JavaScript's endsWith.
+func hasSuffix(text, suffix string) bool {
+	if !strings.Contains(suffix, "\xed") {
+		return strings.HasSuffix(text, suffix)
+	}
+	a, b := proviso.UTF16(text), proviso.UTF16(suffix)
+	return len(a) >= len(b) && slices.Equal(a[len(a)-len(b):], b)
+}
+
+// phrase returns the value as the text to look for.
+func (s *Spec) phrase() (string, error) {
+	switch v := s.Value.(type) {
+	case string:
+		if v != "" {
+			return v, nil
+		}
+	case float64:
+		if v == v {
+			return proviso.FormatNumber(v), nil
+		}
+	}
+	return "", s.badValue("a text or a number")
+}
+
+// phrases returns the members of a list value as shown and as looked for.
+func (s *Spec) phrases() (shown, needles []string, err error) {
+	switch v := s.Value.(type) {
+	case []any:
+		for _, e := range v {
+			shown = append(shown, proviso.ToString(e))
+		}
+	case string:
+		if v == "" {
+			return nil, nil, s.badValue("a list")
+		}
+		if shown, err = splitCommas(v); err != nil {
+			return nil, nil, err
+		}
+	default:
+		return nil, nil, s.badValue("a list")
+	}
+	if !s.folds() {
+		return shown, shown, nil
+	}
+	needles = make([]string, len(shown))
+	for i, t := range shown {
+		needles[i] = lower(t)
+	}
+	return shown, needles, nil
+}
+
+// folds reports whether the assertion ignores case.
+func (s *Spec) folds() bool { return s.IgnoreCase || strings.HasPrefix(s.Base, "icontains") }
+
+// folded returns the text, in lower case if fold is set; it is folded once a row.
+func (s *Subject) folded(fold bool) string {
+	if !fold {
+		return s.Text
+	}
+	return memo(s, foldKey(s.Text), func() string { return lower(s.Text) })
+}
+
+type foldKey string
+
+// lower is JavaScript's toLowerCase: full Unicode lower-casing without a locale
+// (Unicode SpecialCasing: İ, and sigma at the end of a word).
+func lower(s string) string {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return lowerUnicode(s)
+		}
+	}
+	return strings.ToLower(s)
+}
+
+func lowerUnicode(s string) string {
+	var b strings.Builder
+	b.Grow(len(s))
+	for i, r := range s {
+		switch r {
+		case 'İ':
+			b.WriteString("i̇")
+		case 'Σ':
+			b.WriteRune(finalSigma(s[:i], s[i+len("Σ"):]))
+		case unicode.ReplacementChar:
+			b.WriteString(s[i : i+replacementLen(s[i:])])
+		default:
+			b.WriteRune(unicode.ToLower(r))
+		}
+	}
+	return b.String()
+}
+
+// replacementLen is the length of what ranges as U+FFFD: one byte of a broken
+// sequence, or the character itself.
+func replacementLen(s string) int {
+	if strings.HasPrefix(s, "\uFFFD") {
+		return len("\uFFFD")
+	}
+	return 1
+}
+
+// finalSigma chooses between ς and σ (Unicode, table 3-17, Final_Sigma): a cased
+// letter stands before it and none after it, case-ignorable characters aside.
+func finalSigma(before, after string) rune {
+	if !casedBefore(before) || casedAfter(after) {
+		return 'σ'
+	}
+	return 'ς'
+}
+
+func casedBefore(s string) bool {
+	rs := []rune(s[max(0, len(s)-64):])
+	for i := len(rs) - 1; i >= 0; i-- {
+		if !caseIgnorable(rs[i]) {
+			return cased(rs[i])
+		}
+	}
+	return false
+}
+
+func casedAfter(s string) bool {
+	for _, r := range s {
+		if !caseIgnorable(r) {
+			return cased(r)
+		}
+	}
+	return false
+}
+
+func cased(r rune) bool {
+	return unicode.IsUpper(r) || unicode.IsLower(r) || unicode.IsTitle(r) ||
+		unicode.Is(unicode.Other_Lowercase, r) || unicode.Is(unicode.Other_Uppercase, r)
+}
+
+func caseIgnorable(r rune) bool {
+	if strings.ContainsRune("'.:·’‘․‧︓﹒﹕＇．：·՟״", r) {
+		return true
+	}
+	return unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf, unicode.Lm, unicode.Sk)
+}
+
+// splitCommas reads a list written as text: fields between commas, trimmed, with
+// double quotes around fields that hold commas.
+func splitCommas(s string) ([]string, error) {
+	list := []string{}
+	for i := 0; ; {
+		for i < len(s) && (s[i] == ',' || spaceAt(s, i) > 0) {
+			i += max(1, spaceAt(s, i))
+		}
+		if i >= len(s) {
+			return list, nil
+		}
+		if s[i] != '"' {
+			end := strings.IndexByte(s[i:], ',')
+			if end < 0 {
+				end = len(s) - i
+			}
+			list = append(list, proviso.TrimSpace(s[i:i+end]))
+			i += end
+			continue
+		}
+		field, next, err := quotedField(s, i+1)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, field)
+		i = next
+	}
+}
+
+// quotedField reads from after the opening quote to the comma behind the field.
+func quotedField(s string, i int) (string, int, error) {
+	var b strings.Builder
+	for ; i < len(s); i++ {
+		switch {
+		case s[i] == '\\' && i+1 < len(s) && (s[i+1] == '"' || s[i+1] == '\\'),
+			s[i] == '"' && i+1 < len(s) && s[i+1] == '"':
+			i++
+			b.WriteByte(s[i])
+		case s[i] == '"':
+			for i++; i < len(s) && spaceAt(s, i) > 0; {
+				i += spaceAt(s, i)
+			}
+			if i < len(s) && s[i] != ',' {
+				return "", 0, proviso.Errorf(proviso.Invalid, "expected a comma after the quoted text in the list, found %q", s[i:min(len(s), i+10)])
+			}
+			return b.String(), i, nil
+		default:
+			b.WriteByte(s[i])
+		}
+	}
+	return "", 0, proviso.Errorf(proviso.Invalid, "a quoted text in the list is not closed")
+}
+
+// spaceAt returns the length of the white space character at i, 0 if none.
+func spaceAt(s string, i int) int {
+	for _, r := range s[i:] {
+		if proviso.IsSpace(r) {
+			return len(string(r))
+		}
+		break
+	}
+	return 0
+}

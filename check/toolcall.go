@@ -1,0 +1,286 @@
+package check
+
+import (
+	"context"
+	"path"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/internal/jsonschema"
+)
+
+// newFunctionCall is `is-valid-function-call` and `is-valid-openai-function-call`:
+// the output is a call of a function that the provider's configuration declares,
+// with arguments of its schema.
+func newFunctionCall(c *Compiler, _ *Spec) (Check, error) {
+	return Func(func(ctx context.Context, sub *Subject) (Finding, error) {
+		p := sub.Row.Provider
+		if p == nil {
+			return setUp("Provider does not have functionality for checking function call."), nil
+		}
+		tools, err := c.declared(ctx, p.Config, "tools", sub.Row.Vars)
+		if err != nil {
+			return Finding{}, err
+		}
+		if google := googleFunctions(tools); google != nil || isGoogle(p.ID) {
+			return c.googleCall(sub.Value, google), nil
+		}
+		functions, err := c.declared(ctx, p.Config, "functions", sub.Row.Vars)
+		if err != nil {
+			return Finding{}, err
+		}
+		if functions == nil && !isOpenAI(p.ID) {
+			return setUp("Provider does not have functionality for checking function call."), nil
+		}
+		return c.openAICall(functionCallOf(sub.Value), functions), nil
+	}), nil
+}
+
+// setUp is a failure of the configuration, not of the output: not- does not
+// turn it round.
+func setUp(reason string) Finding { return Finding{Final: true, Reason: reason} }
+
+func isGoogle(id string) bool {
+	return strings.HasPrefix(id, "google:") || strings.HasPrefix(id, "vertex:")
+}
+
+func isOpenAI(id string) bool {
+	return strings.HasPrefix(id, "openai:") || strings.HasPrefix(id, "azure")
+}
+
+// declared returns the functions or tools that a provider's configuration lists
+// under key, itself or in a file. Templates in it are rendered.
+func (c *Compiler) declared(ctx context.Context, config *proviso.Object, key string, vars *proviso.Object) ([]any, error) {
+	v, err := c.renderAll(ctx, config.At(key), vars, 0)
+	if err != nil {
+		return nil, err
+	}
+	if name, ok := v.(string); ok {
+		if name, ok = strings.CutPrefix(name, "file://"); !ok {
+			return nil, nil
+		}
+		if v, err = c.declarations(name); err != nil {
+			return nil, err
+		}
+	}
+	list, _ := v.([]any)
+	return list, nil
+}
+
+func (c *Compiler) declarations(name string) (any, error) {
+	switch strings.ToLower(path.Ext(name)) {
+	case ".json", ".yaml", ".yml":
+	default:
+		return nil, proviso.Errorf(proviso.Unsupported, "%s: functions are read from .json, .yaml and .yml files", name)
+	}
+	data, err := c.readFile(name)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := document.ParseYAML(name, data)
+	if err != nil {
+		return nil, proviso.Errorf(proviso.Invalid, "%w", err)
+	}
+	return doc.Root, nil
+}
+
+// renderAll renders the templates in the texts of v, which is copied if it holds
+// any.
+func (c *Compiler) renderAll(ctx context.Context, v any, vars *proviso.Object, depth int) (any, error) {
+	if depth > proviso.MaxDepth {
+		return nil, proviso.Errorf(proviso.Limit, "the provider's configuration nests deeper than %d", proviso.MaxDepth)
+	}
+	switch v := v.(type) {
+	case string:
+		if !hasTemplate(v) {
+			return v, nil
+		}
+		if c.Templates == nil {
+			return nil, proviso.Errorf(proviso.Unavailable, "templates cannot be rendered here")
+		}
+		return c.Templates.Render(ctx, v, vars)
+	case []any:
+		return c.renderList(ctx, v, vars, depth)
+	case *proviso.Object:
+		return c.renderObject(ctx, v, vars, depth)
+	}
+	return v, nil
+}
+
+func (c *Compiler) renderList(ctx context.Context, list []any, vars *proviso.Object, depth int) (any, error) {
+	out := make([]any, len(list))
+	for i, e := range list {
+		made, err := c.renderAll(ctx, e, vars, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = made
+	}
+	return out, nil
+}
+
+func (c *Compiler) renderObject(ctx context.Context, o *proviso.Object, vars *proviso.Object, depth int) (any, error) {
+	out := proviso.NewObject(o.Len())
+	for k, e := range o.All() {
+		made, err := c.renderAll(ctx, e, vars, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		out.Set(k, made)
+	}
+	return out, nil
+}
+
+// functionCallOf unwraps {function_call}.
+func functionCallOf(v any) any {
+	if o, ok := v.(*proviso.Object); ok && proviso.Truthy(o.At("function_call")) {
+		return o.At("function_call")
+	}
+	return v
+}
+
+// openAICall judges one call of the form {name, arguments: JSON text}.
+func (c *Compiler) openAICall(call any, functions []any) Finding {
+	o, _ := call.(*proviso.Object)
+	name, ok1 := o.At("name").(string)
+	arguments, ok2 := o.At("arguments").(string)
+	if !ok1 || !ok2 {
+		return Finding{Reason: "OpenAI did not return a valid-looking function call: " + proviso.Stringify(call)}
+	}
+	args, err := proviso.ParseJSON(arguments)
+	if err != nil {
+		return Finding{Reason: "The arguments of the call to \"" + name + "\" are not JSON: " + err.Error()}
+	}
+	parameters, ok := parametersOf(functions, name)
+	if !ok {
+		return unknownFunction(name, functions)
+	}
+	return c.arguments(args, parameters, "Call to \""+name+"\" does not match schema: ")
+}
+
+func unknownFunction(name string, functions []any) Finding {
+	return Finding{Reason: "Called \"" + name + "\", but there is no function with that name", Final: len(functions) == 0}
+}
+
+// parametersOf finds the schema of a function; one without a schema counts as
+// unknown.
+func parametersOf(functions []any, name string) (any, bool) {
+	for _, e := range functions {
+		if o, _ := e.(*proviso.Object); o.At("name") == name {
+			return o.At("parameters"), proviso.Truthy(o.At("parameters"))
+		}
+	}
+	return nil, false
+}
+
+// arguments holds the arguments of a call against the schema of its function.
+func (c *Compiler) arguments(args, parameters any, failure string) Finding {
+	schema, err := c.schema(parameters)
+	if err != nil {
+		return setUp(err.Error())
+	}
+	mistakes, err := schema.Validate(args)
+	if err != nil {
+		return setUp(err.Error())
+	}
+	f := found(mistakes == nil)
+	if !f.Pass {
+		f.Reason = failure + mistakesJSON(mistakes)
+	}
+	return f
+}
+
+func mistakesJSON(mistakes []jsonschema.Error) string {
+	list := make([]any, len(mistakes))
+	for i, m := range mistakes {
+		list[i] = m.Object()
+	}
+	return proviso.Stringify(list)
+}
+
+// newToolsCall is `is-valid-openai-tools-call`: the output is a list of calls of
+// declared tools, or the result of an MCP tool.
+func newToolsCall(c *Compiler, _ *Spec) (Check, error) {
+	return Func(func(ctx context.Context, sub *Subject) (Finding, error) {
+		if f, ok := mcpFinding(sub.Text); ok {
+			return f, nil
+		}
+		if sub.Row.Provider == nil {
+			return Finding{}, proviso.Errorf(proviso.Undecided, "there is no provider whose tools could be checked")
+		}
+		tools, err := c.declared(ctx, sub.Row.Provider.Config, "tools", sub.Row.Vars)
+		if err != nil {
+			return Finding{}, err
+		}
+		return c.toolCalls(sub.Value, toolFunctions(tools)), nil
+	}), nil
+}
+
+func (c *Compiler) toolCalls(v any, functions []any) Finding {
+	if o, ok := v.(*proviso.Object); ok && o.Has("tool_calls") {
+		v = o.At("tool_calls")
+	}
+	list, _ := v.([]any)
+	calls := make([]any, 0, len(list))
+	for _, e := range list {
+		o, _ := e.(*proviso.Object)
+		call, _ := o.At("function").(*proviso.Object)
+		_, ok1 := call.At("name").(string)
+		_, ok2 := call.At("arguments").(string)
+		if ok1 && ok2 {
+			calls = append(calls, call)
+		}
+	}
+	if len(list) == 0 || len(calls) < len(list) {
+		return Finding{Reason: "OpenAI did not return a valid-looking tools response: " + proviso.Stringify(v)}
+	}
+	for _, call := range calls {
+		if f := c.openAICall(call, functions); !f.Pass {
+			return f
+		}
+	}
+	return found(true)
+}
+
+// toolFunctions returns what tools of type function declare.
+func toolFunctions(tools []any) []any {
+	var functions []any
+	for _, e := range tools {
+		if o, _ := e.(*proviso.Object); o.At("type") == "function" {
+			functions = append(functions, o.At("function"))
+		}
+	}
+	return functions
+}
+
+// mcpFinding judges the text that a provider makes of the results of MCP tools;
+// an error outweighs results.
+func mcpFinding(text string) (Finding, bool) {
+	if _, rest, ok := strings.Cut(text, "MCP Tool Error"); ok {
+		name, message := mcpName(rest)
+		if message == "" {
+			message = "unknown error"
+		}
+		return Finding{Reason: "MCP tool call failed for " + name + ": " + message}, true
+	}
+	_, rest, ok := strings.Cut(text, "MCP Tool Result")
+	if !ok {
+		return Finding{}, false
+	}
+	name, _ := mcpName(rest)
+	f := found(true)
+	f.Always, f.Reason = true, "MCP tool call succeeded for "+name
+	return f, true
+}
+
+// mcpName reads " (name): message".
+func mcpName(s string) (name, message string) {
+	s, ok := strings.CutPrefix(s, " (")
+	name, rest, closed := strings.Cut(s, ")")
+	if !ok || !closed || name == "" {
+		return "unknown", ""
+	}
+	message, _, _ = strings.Cut(strings.TrimPrefix(rest, ": "), "\n")
+	return name, message
+}

@@ -1,0 +1,189 @@
+package check
+
+import (
+	"context"
+	"path"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+)
+
+// value is what an assertion compares with: known when it is compiled, or made
+// anew for each row.
+type value struct {
+	static any
+	// dynamic makes the value of one row; nil if static is the value.
+	dynamic func(ctx context.Context, s *Subject) (any, error)
+}
+
+// value reads a.Value: loads files, finds templates, checks their syntax.
+func (c *Compiler) value(a *proviso.Assertion, k *Kind) (value, error) {
+	switch v := a.Value.(type) {
+	case string:
+		return c.textValue(a, k, v)
+	case []any:
+		return c.listValue(a, v)
+	}
+	return value{static: a.Value}, nil
+}
+
+func (c *Compiler) textValue(a *proviso.Assertion, k *Kind, text string) (value, error) {
+	if name, ok := strings.CutPrefix(text, "file://"); ok {
+		if k.Needs&TakesCode != 0 {
+			return value{static: text}, nil
+		}
+		return c.fileValue(a, name)
+	}
+	if !hasTemplate(text) {
+		return value{static: text}, nil
+	}
+	if err := c.checkTemplate(text); err != nil {
+		return value{}, err
+	}
+	return value{dynamic: func(ctx context.Context, s *Subject) (any, error) {
+		return c.Templates.Render(ctx, text, s.Row.Vars)
+	}}, nil
+}
+
+func (c *Compiler) listValue(a *proviso.Assertion, list []any) (value, error) {
+	members := make([]value, len(list))
+	dynamic := false
+	for i, e := range list {
+		members[i] = value{static: e}
+		if text, ok := e.(string); ok {
+			m, err := c.textValue(a, &Kind{}, text)
+			if err != nil {
+				return value{}, err
+			}
+			members[i] = m
+			dynamic = dynamic || m.dynamic != nil
+		}
+	}
+	made := func(ctx context.Context, s *Subject) (any, error) {
+		out := make([]any, len(members))
+		for i, m := range members {
+			out[i] = m.static
+			if m.dynamic != nil {
+				v, err := m.dynamic(ctx, s)
+				if err != nil {
+					return nil, err
+				}
+				out[i] = v
+			}
+		}
+		return out, nil
+	}
+	if dynamic {
+		return value{dynamic: made}, nil
+	}
+	v, _ := made(context.Background(), nil) // nothing in it is made per row
+	return value{static: v}, nil
+}
+
+// fileValue loads the value from a file, or compiles the script that makes it.
+// What the file holds is not a template.
+func (c *Compiler) fileValue(a *proviso.Assertion, name string) (value, error) {
+	file, entry, _ := strings.Cut(name, ":")
+	if language := LanguageOf(file); language != "" {
+		return c.scriptValue(a, language, file, entry)
+	}
+	data, err := c.readFile(name)
+	if err != nil {
+		return value{}, err
+	}
+	switch strings.ToLower(path.Ext(name)) {
+	case ".json", ".yaml", ".yml":
+		doc, err := document.ParseYAML(name, data)
+		if err != nil {
+			return value{}, proviso.Errorf(proviso.Invalid, "%w", err)
+		}
+		return value{static: doc.Root}, nil
+	case ".txt":
+		return value{static: proviso.TrimSpace(string(data))}, nil
+	}
+	return value{}, &proviso.Error{
+		Code:    proviso.Invalid,
+		Message: "a value cannot be read from " + name + ": expected a .json, .yaml, .yml, .txt or script file",
+		Valid:   []string{".json", ".yaml", ".yml", ".txt", ".js"},
+	}
+}
+
+// scriptValue is a file whose function returns the value to compare with.
+func (c *Compiler) scriptValue(a *proviso.Assertion, language, file, entry string) (value, error) {
+	fn, err := c.compileFile(language, file, entry)
+	if err != nil {
+		return value{}, err
+	}
+	return value{dynamic: func(ctx context.Context, s *Subject) (any, error) {
+		v, err := fn.Call(ctx, s.Value, scriptContext(a, s))
+		if err != nil {
+			return nil, proviso.Errorf(proviso.Undecided, "value from %s: %w", file, err)
+		}
+		switch v := v.(type) {
+		case bool, *proviso.Opaque, proviso.Undefined:
+			return nil, proviso.Errorf(proviso.Undecided, "%s returned %s; as the value of %q it must return what to compare with", file, kindOf(v), a.Type)
+		case *proviso.Object:
+			if v.Has("pass") {
+				return nil, proviso.Errorf(proviso.Undecided, "%s returned a verdict; as the value of %q it must return what to compare with (for a verdict use type: %s)", file, a.Type, language)
+			}
+		}
+		return v, nil
+	}}, nil
+}
+
+// LanguageOf returns the language of a script file by its suffix, "" for a file
+// that is no script.
+func LanguageOf(file string) string {
+	switch strings.ToLower(path.Ext(file)) {
+	case ".js", ".cjs", ".mjs", ".ts", ".cts", ".mts":
+		return "javascript"
+	case ".py":
+		return "python"
+	case ".rb":
+		return "ruby"
+	}
+	return ""
+}
+
+// compileFile compiles a script file of the suite. An empty entry is the default
+// export.
+func (c *Compiler) compileFile(language, file, entry string) (proviso.Function, error) {
+	if c.Code == nil {
+		return nil, proviso.Errorf(proviso.Unavailable, "%s: no interpreter for %s here", file, language)
+	}
+	data, err := c.readFile(file)
+	if err != nil {
+		return nil, err
+	}
+	return c.function(proviso.Source{Language: language, Name: file, Text: string(data), Form: proviso.Module, Entry: entry})
+}
+
+func (c *Compiler) readFile(name string) ([]byte, error) {
+	if c.Files == nil {
+		return nil, proviso.Errorf(proviso.Refused, "%s: files cannot be read here", name)
+	}
+	return c.Files.ReadFile(name)
+}
+
+// hasTemplate reports whether text holds the beginning of a nunjucks tag.
+func hasTemplate(text string) bool {
+	for i := 0; ; i += 2 {
+		at := strings.IndexByte(text[i:], '{')
+		if at < 0 || i+at+1 >= len(text) {
+			return false
+		}
+		i += at
+		if c := text[i+1]; c == '{' || c == '%' || c == '#' {
+			return true
+		}
+		i--
+	}
+}
+
+func (c *Compiler) checkTemplate(text string) error {
+	if c.Templates == nil {
+		return proviso.Errorf(proviso.Unavailable, "templates cannot be rendered here")
+	}
+	return c.Templates.Check(text)
+}
