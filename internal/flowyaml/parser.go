@@ -1,10 +1,6 @@
 package flowyaml
 
-import (
-	"errors"
-
-	"github.com/proviso-eval/proviso"
-)
+import "github.com/proviso-eval/proviso"
 
 // maxDepth is how deeply js-yaml lets nodes nest, the root among them.
 const maxDepth = 99
@@ -33,22 +29,28 @@ type node struct {
 	list    bool // of a sequence
 }
 
-var (
-	errEnd      = errors.New("the text ends inside a flow collection")
-	errComma    = errors.New("a comma is missing between entries")
-	errEmpty    = errors.New("an entry is missing before a comma")
-	errRest     = errors.New("there is text behind the mapping")
-	errQuote    = errors.New("a quoted text is not closed")
-	errEscape   = errors.New("unknown escape in a quoted text")
-	errControl  = errors.New("a control character")
-	errTag      = errors.New("a tag that does not fit")
-	errAnchor   = errors.New("an anchor or alias without a name, or twice")
-	errAlias    = errors.New("an alias without its anchor")
-	errKey      = errors.New("a key must be a scalar")
-	errMerge    = errors.New("only mappings can be merged")
-	errTooDeep  = errors.New("nested too deeply")
-	errTooMuch  = errors.New("too many merged keys")
-	errNoObject = errors.New("expected a flow mapping")
+// mistake is why a text is no flow mapping.
+type mistake string
+
+// Error returns the mistake.
+func (m mistake) Error() string { return string(m) }
+
+const (
+	errEnd      mistake = "the text ends inside a flow collection"
+	errComma    mistake = "a comma is missing between entries"
+	errEmpty    mistake = "an entry is missing before a comma"
+	errRest     mistake = "there is text behind the mapping"
+	errQuote    mistake = "a quoted text is not closed"
+	errEscape   mistake = "unknown escape in a quoted text"
+	errControl  mistake = "a control character"
+	errTag      mistake = "a tag that does not fit"
+	errAnchor   mistake = "an anchor or alias without a name, or twice"
+	errAlias    mistake = "an alias without its anchor"
+	errKey      mistake = "a key must be a scalar"
+	errMerge    mistake = "only mappings can be merged"
+	errTooDeep  mistake = "nested too deeply"
+	errTooMuch  mistake = "too many merged keys"
+	errNoObject mistake = "expected a flow mapping"
 )
 
 // peek returns the byte k ahead, 0 at the end.

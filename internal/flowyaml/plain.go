@@ -180,11 +180,16 @@ func number(digits string, base int) (float64, bool) {
 			return 0, false
 		}
 	}
-	if base == 10 {
-		f, _ := strconv.ParseFloat(digits, 64)
-		return f, true
+	switch base {
+	case 16:
+		return proviso.ToNumber("0x" + digits), true
+	case 8:
+		return proviso.ToNumber("0o" + digits), true
+	case 2:
+		return proviso.ToNumber("0b" + digits), true
 	}
-	return proviso.ToNumber("0" + map[int]string{16: "x", 8: "o", 2: "b"}[base] + digits), true
+	f, _ := strconv.ParseFloat(digits, 64)
+	return f, true
 }
 
 // float reads a decimal fraction, an infinity or NaN.

@@ -61,7 +61,7 @@ func (p *parser) chain(operator string, k kind, next func() (*expr, error)) (*ex
 
 // tested makes sure that e can be true or false by itself.
 func (p *parser) tested(e *expr) error {
-	if e.kind == constant || e.kind == call && functions[e.name].result != logical {
+	if e.kind == constant || e.kind == call && !gives(e, logical) {
 		return p.fail("a value is not a condition; compare it")
 	}
 	return nil
@@ -142,7 +142,7 @@ func (p *parser) comparable(e *expr) error {
 	switch {
 	case e.kind == path && !e.query.singular:
 		return p.fail("only a path to one value can be compared")
-	case e.kind == call && functions[e.name].result != value:
+	case e.kind == call && !gives(e, value):
 		return p.fail("the result of " + e.name + "() cannot be compared")
 	}
 	return nil
@@ -166,7 +166,7 @@ func (p *parser) operand() (*expr, error) {
 		p.i++
 	}
 	name := p.s[start:p.i]
-	if _, ok := functions[name]; !ok || !p.accept("(") {
+	if _, ok := signatureOf(name); !ok || !p.accept("(") {
 		p.i = start
 		return nil, p.fail("expected a path, a value or one of the functions count, length, match, search, value")
 	}
@@ -174,7 +174,7 @@ func (p *parser) operand() (*expr, error) {
 }
 
 func (p *parser) call(name string) (*expr, error) {
-	f := functions[name]
+	f, _ := signatureOf(name)
 	e := &expr{kind: call, name: name}
 	for p.space(); !p.accept(")"); p.space() {
 		if len(e.args) > 0 {
@@ -209,16 +209,29 @@ const (
 	logical
 )
 
-// functions are those of RFC 9535, 2.4.
-var functions = map[string]struct {
+// signature is what a function takes and gives.
+type signature struct {
 	params []result
 	result result
-}{
-	"length": {[]result{value}, value},
-	"count":  {[]result{nodes}, value},
-	"value":  {[]result{nodes}, value},
-	"match":  {[]result{value, value}, logical},
-	"search": {[]result{value, value}, logical},
+}
+
+// signatureOf returns the signature of a function of RFC 9535, 2.4.
+func signatureOf(name string) (signature, bool) {
+	switch name {
+	case "length":
+		return signature{[]result{value}, value}, true
+	case "count", "value":
+		return signature{[]result{nodes}, value}, true
+	case "match", "search":
+		return signature{[]result{value, value}, logical}, true
+	}
+	return signature{}, false
+}
+
+// gives reports whether e is a call with a result of the wanted type.
+func gives(e *expr, want result) bool {
+	f, _ := signatureOf(e.name)
+	return e.kind == call && f.result == want
 }
 
 func fits(e *expr, want result) bool {
@@ -228,7 +241,7 @@ func fits(e *expr, want result) bool {
 	case path:
 		return want == nodes || e.query.singular
 	case call:
-		return functions[e.name].result == want
+		return gives(e, want)
 	}
 	return false
 }

@@ -120,12 +120,18 @@ func (c *compiler) end(base, ref string) (target, error) {
 	return to, err
 }
 
+// maxPath bounds the path of a schema. Every schema keeps its own, so without a
+// bound a deep one would take memory with the square of its depth.
+const maxPath = 8192
+
 // maxHops is how many schemas in a row may say nothing but $ref.
 const maxHops = 1000
 
 // fill makes n the node of schema.
 func (c *compiler) fill(n *node, schema any, path, base string) error {
-	n.path = path
+	if n.path = path; len(path) > maxPath {
+		return proviso.Errorf(proviso.Limit, "the schema nests too deeply: a place in it takes more than %d characters", maxPath)
+	}
 	switch s := schema.(type) {
 	case bool:
 		n.boolean, n.accept = true, s

@@ -6,8 +6,8 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// rules are the keywords that Ajv gives a meaning in validation; a schema with
-// none of them accepts everything.
+// isRule reports whether Ajv gives keyword a meaning in validation; a schema
+// without such keywords accepts everything.
 func isRule(keyword string) bool {
 	switch keyword {
 	case "$comment", "id", "$ref", "maximum", "minimum", "exclusiveMaximum", "exclusiveMinimum", "multipleOf",
@@ -111,8 +111,8 @@ func typesOfSchema(s *proviso.Object) (types, error) {
 	}
 	for _, name := range names {
 		text, _ := name.(string)
-		t, ok := typeNames[text]
-		if !ok {
+		t := typeNamed(text)
+		if t == 0 {
 			return 0, invalid("type must be JSONType or JSONType[]: %s", proviso.ToString(s.At("type")))
 		}
 		set |= t

@@ -74,7 +74,7 @@ func checkShape(schema any) error {
 const (
 	maxChecks   = 10_000_000 // schemas and values visited
 	maxNesting  = 30_000     // schemas inside one another, references followed
-	maxMistakes = 10_000     // mistakes kept
+	maxMistakes = 1_000      // mistakes kept
 )
 
 // Validate returns the mistakes of v, nil if it conforms. An error means that
@@ -196,9 +196,25 @@ const (
 	typeObject
 )
 
-var typeNames = map[string]types{
-	"string": typeString, "number": typeNumber, "integer": typeInteger, "boolean": typeBoolean,
-	"null": typeNull, "array": typeArray, "object": typeObject,
+// typeNamed returns the type of a name; it is 0 if there is none.
+func typeNamed(name string) types {
+	switch name {
+	case "string":
+		return typeString
+	case "number":
+		return typeNumber
+	case "integer":
+		return typeInteger
+	case "boolean":
+		return typeBoolean
+	case "null":
+		return typeNull
+	case "array":
+		return typeArray
+	case "object":
+		return typeObject
+	}
+	return 0
 }
 
 // typesOf returns every type that v has. Infinities and NaN, which YAML can

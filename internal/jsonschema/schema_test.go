@@ -229,6 +229,14 @@ func TestEndless(t *testing.T) {
 	}
 }
 
+func TestDeepSchema(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat(`{"items":`, 9_000) + "{}" + strings.Repeat("}", 9_000)
+	if _, err := jsonschema.Compile(parse(t, text), jsonschema.Options{}); err == nil {
+		t.Error("no error")
+	}
+}
+
 func TestReferencesInACircle(t *testing.T) {
 	t.Parallel()
 	text := `{"definitions":{"a":{"$ref":"#/definitions/b"},"b":{"$ref":"#/definitions/a"}},"properties":{"x":{"$ref":"#/definitions/a"}}}`
