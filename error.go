@@ -54,6 +54,12 @@ func Errorf(code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: err.Error(), Err: errors.Unwrap(err), whole: true}
 }
 
+// Because returns an [Error] whose message tells its cause already; the cause is
+// there for errors.Is.
+func Because(cause error, code, format string, args ...any) *Error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...), Err: cause, whole: true}
+}
+
 // Place is a position in a file that a person can open.
 type Place struct {
 	File    string // as the user wrote it, or relative to the working folder

@@ -87,6 +87,8 @@ type Prompt struct {
 	Config *Object
 	Assert []*Assertion // assertions for the answers to this prompt alone
 	Script *Generator   // set if code writes the prompt; Raw is then its file name
+
+	Pointer string
 }
 
 // ProviderSpec is what a suite says of a provider.
@@ -130,6 +132,7 @@ type Generator struct {
 type Case struct {
 	ID          string // given, or a hash of the case's own content with an ordinal among equals
 	Index       int    // position in the run, from 0 (promptfoo: testIdx)
+	Number      int    // position among the suite's cases as written, from 0: filters, variables and repeats do not count
 	Description string
 	Vars        *Object
 	Assert      []*Assertion
@@ -161,7 +164,7 @@ type CaseOptions struct {
 	Transform        string // script applied to the output, after the provider's
 	TransformVars    string
 	StoreOutputAs    string
-	DisableTemplates bool
+	DisableTemplates bool // the variables are recorded outputs: no templates, whatever they hold
 	RunSerially      bool
 	Grader           any     // id or {id, config}
 	RubricPrompt     any     // text, chat array or file reference

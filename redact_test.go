@@ -1,0 +1,28 @@
+package proviso_test
+
+import (
+	"testing"
+
+	"github.com/proviso-eval/proviso"
+)
+
+func TestRedacted(t *testing.T) {
+	t.Parallel()
+	v, err := proviso.ParseJSON(`{"apiKey":"sk-1","max_tokens":5,"apiKeyEnvar":"OPENAI_API_KEY","headers":{"Authorization":"Bearer x","X-Id":"1"},
+		"list":[{"client_secret":"s"}],"token":"{{ env.T }}","password":""}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"apiKey":"[REDACTED]","max_tokens":5,"apiKeyEnvar":"OPENAI_API_KEY","headers":{"Authorization":"[REDACTED]","X-Id":"1"},"list":[{"client_secret":"[REDACTED]"}],"token":"{{ env.T }}","password":""}`
+	cfg := v.(*proviso.Object)
+	if got := proviso.Stringify(proviso.Redacted(cfg)); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if cfg.At("apiKey") != "sk-1" {
+		t.Error("the original was changed")
+	}
+	plain := proviso.ObjectOf("a", []any{1.0, proviso.ObjectOf("b", "c")})
+	if proviso.Redacted(plain) != plain {
+		t.Error("what holds no secret is copied")
+	}
+}
