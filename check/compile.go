@@ -79,16 +79,16 @@ func (c *Compiler) Compile(list []*proviso.Assertion) (*Set, []*proviso.Error) {
 // assertion compiles one assertion and the members of a set.
 func (c *Compiler) assertion(a *proviso.Assertion) (*compiled, []*proviso.Error) {
 	m := &compiled{Assertion: a, c: c}
-	if err := m.prepare(); err != nil {
+	if part, err := m.prepare(); err != nil {
 		m.broken = err
-		return m, []*proviso.Error{mistakeAt(a, err)}
+		return m, []*proviso.Error{mistakeAt(a, part, err)}
 	}
 	var mistakes []*proviso.Error
 	for _, inner := range a.Assert {
 		im, err := c.assertion(inner)
 		if im.kind != nil && im.kind.Type == "assert-set" {
 			im.broken = proviso.Errorf(proviso.Invalid, "an assert-set cannot hold another assert-set")
-			err = append(err, mistakeAt(inner, im.broken))
+			err = append(err, mistakeAt(inner, "type", im.broken))
 		}
 		mistakes = append(mistakes, err...)
 		m.members = append(m.members, im)
@@ -96,47 +96,49 @@ func (c *Compiler) assertion(a *proviso.Assertion) (*compiled, []*proviso.Error)
 	return m, mistakes
 }
 
-// mistakeAt gives err the place of a, if it has none of its own.
-func mistakeAt(a *proviso.Assertion, err error) *proviso.Error {
+// mistakeAt gives err the place of a part of a, if it has none of its own.
+func mistakeAt(a *proviso.Assertion, part string, err error) *proviso.Error {
 	var e *proviso.Error
 	if !errors.As(err, &e) {
 		e = &proviso.Error{Code: proviso.Invalid, Message: err.Error()}
 	}
 	at := *e
 	if at.Pointer == "" {
-		at.Pointer = a.Pointer
+		at.Pointer = a.Pointer + "/" + part
 	}
 	return &at
 }
 
-func (m *compiled) prepare() (err error) {
+// prepare compiles the parts of an assertion; part is the key of the one that is
+// wrong.
+func (m *compiled) prepare() (part string, err error) {
 	if err := m.lookup(); err != nil {
-		return err
+		return "type", err
 	}
 	if m.hasLimit, m.threshold, err = limitOf(m.Threshold); err != nil {
-		return err
+		return "threshold", err
 	}
 	if m.When != "" {
 		if m.when, err = m.c.condition(m.When); err != nil {
-			return err
+			return "when", err
 		}
 	}
 	if m.Transform != "" {
 		if m.transform, err = m.c.Transform(m.Transform); err != nil {
-			return err
+			return "transform", err
 		}
 	}
 	if err := checkScope(m.Scope); err != nil {
-		return err
+		return "scope", err
 	}
 	if m.kind.New == nil {
-		return nil
+		return "", nil
 	}
 	if m.value, err = m.c.value(m.Assertion, m.kind); err != nil || m.value.dynamic != nil {
-		return err
+		return "value", err
 	}
 	m.check, err = m.kind.New(m.c, m.spec(m.value.static))
-	return err
+	return "value", err
 }
 
 func (m *compiled) lookup() error {

@@ -48,7 +48,7 @@ func providerOf(row *Row) any {
 	if row.Provider == nil {
 		return proviso.Undefined{}
 	}
-	return proviso.ObjectOf("id", row.Provider.ID, "label", row.Provider.Label, "config", orEmpty(row.Provider.Config))
+	return proviso.ObjectOf("id", row.Provider.ID, "label", row.Provider.Label, "config", orEmpty(proviso.Redacted(row.Provider.Config)))
 }
 
 func numbers(list []float64) any {

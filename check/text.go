@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/proviso-eval/proviso"
 )
@@ -306,11 +307,8 @@ func quotedField(s string, i int) (string, int, error) {
 
 // spaceAt returns the length of the white space character at i, 0 if none.
 func spaceAt(s string, i int) int {
-	for _, r := range s[i:] {
-		if proviso.IsSpace(r) {
-			return len(string(r))
-		}
-		break
+	if r, size := utf8.DecodeRuneInString(s[i:]); proviso.IsSpace(r) {
+		return size
 	}
 	return 0
 }

@@ -2,6 +2,7 @@ package check
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/proviso-eval/proviso"
@@ -34,7 +35,10 @@ func (c *Compiler) compileTransform(text, subject string) (*Transform, error) {
 			return nil, proviso.Errorf(proviso.Invalid, "transform %s: expected a script file (.js, .py)", text)
 		}
 		fn, err := c.compileFile(language, file, entry)
-		return &Transform{label: text, fn: fn}, err
+		if err != nil {
+			return nil, named("transform "+text, err)
+		}
+		return &Transform{label: text, fn: fn}, nil
 	}
 	if c.Code == nil {
 		return nil, proviso.Errorf(proviso.Unavailable, "transform: no interpreter here")
@@ -46,7 +50,32 @@ func (c *Compiler) compileTransform(text, subject string) (*Transform, error) {
 	fn, err := c.function(proviso.Source{
 		Language: "javascript", Name: "transform", Text: text, Form: form, Params: []string{subject, "context"},
 	})
-	return &Transform{label: "[inline transform]: " + text, fn: fn}, err
+	if err != nil {
+		return nil, named("transform "+short(text), err)
+	}
+	return &Transform{label: "[inline transform]: " + text, fn: fn}, nil
+}
+
+// named says which script an error is about, and keeps its code.
+func named(script string, err error) error {
+	var e *proviso.Error
+	if errors.As(err, &e) {
+		return proviso.Because(err, e.Code, "%s: %v", script, err)
+	}
+	return proviso.Errorf(proviso.Invalid, "%s: %w", script, err)
+}
+
+// short is the beginning of a script, on one line.
+func short(text string) string {
+	const most = 60
+	line, _, more := strings.Cut(strings.TrimSpace(text), "\n")
+	if r := []rune(line); len(r) > most {
+		line, more = string(r[:most]), true
+	}
+	if more {
+		line += " …"
+	}
+	return line
 }
 
 // Apply calls the script with the output and a context of vars, prompt and

@@ -14,6 +14,7 @@ var unsupported = []struct{ Type, Needs string }{
 	{"conversation-relevance", judge},
 	{"factuality", judge},
 	{"g-eval", judge},
+	{"human", "a person"},
 	{"judge", judge},
 	{"llm-rubric", judge},
 	{"model-graded-closedqa", judge},

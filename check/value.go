@@ -35,6 +35,9 @@ func (c *Compiler) textValue(a *proviso.Assertion, k *Kind, text string) (value,
 		}
 		return c.fileValue(a, name)
 	}
+	if strings.HasPrefix(text, "package:") {
+		return value{}, proviso.Errorf(proviso.Unsupported, "values from npm packages (%s) are not supported in this version", text)
+	}
 	if !hasTemplate(text) {
 		return value{static: text}, nil
 	}
@@ -151,6 +154,9 @@ func LanguageOf(file string) string {
 func (c *Compiler) compileFile(language, file, entry string) (proviso.Function, error) {
 	if c.Code == nil {
 		return nil, proviso.Errorf(proviso.Unavailable, "%s: no interpreter for %s here", file, language)
+	}
+	if ext := strings.ToLower(path.Ext(file)); strings.HasSuffix(ext, "ts") {
+		return nil, proviso.Errorf(proviso.Unsupported, "%s: TypeScript is not run; compile it to JavaScript", file)
 	}
 	data, err := c.readFile(file)
 	if err != nil {

@@ -147,7 +147,13 @@ func (w *webhook) failure(ctx context.Context, place string, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return networkError{proviso.Errorf(proviso.Timeout, "webhook %s: no answer within %v", place, w.timeout)}
 	}
-	return networkError{proviso.Errorf(proviso.Unavailable, "webhook: %w", transport.Redact(err))}
+	code := proviso.Unavailable
+	var known *proviso.Error
+	if errors.As(err, &known) {
+		code = known.Code
+	}
+	err = transport.Redact(err)
+	return networkError{proviso.Because(err, code, "webhook: %v", err)}
 }
 
 // finding reads an answer as promptfoo does: the assertion holds if pass is the

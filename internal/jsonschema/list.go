@@ -11,9 +11,8 @@ type listRules struct {
 	maxItems, minItems bound
 	items              *node   // of every item
 	tuple              []*node // of the first items, nil where anything goes
-	isTuple            bool
-	closed             bool  // additionalItems: false
-	rest               *node // of the items behind the tuple
+	closed             bool    // additionalItems: false
+	rest               *node   // of the items behind the tuple
 	contains           *node
 	containsAny        bool // contains: a schema that everything satisfies
 	unique             bool

@@ -1,6 +1,7 @@
 package runfile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,6 +16,8 @@ type Info struct {
 	ID      string
 	Path    string    // of its file, for [Open]
 	Started time.Time // to the second, UTC
+
+	changed time.Time
 }
 
 // List returns the runs kept in dir, newest first; a folder that is not there
@@ -34,9 +37,12 @@ func List(dir string) ([]Info, error) {
 			continue
 		}
 		path := filepath.Join(dir, e.Name(), fileName)
-		if _, err := os.Stat(path); err == nil {
-			runs = append(runs, Info{ID: e.Name(), Path: path, Started: started})
+		if info, err := os.Stat(path); err == nil {
+			runs = append(runs, Info{ID: e.Name(), Path: path, Started: started, changed: info.ModTime()})
 		}
 	}
+	slices.SortStableFunc(runs, func(a, b Info) int { // of the same second, the one written last
+		return cmp.Or(b.Started.Compare(a.Started), b.changed.Compare(a.changed))
+	})
 	return runs, nil
 }
