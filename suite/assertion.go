@@ -27,7 +27,7 @@ var assertionHints = map[string]string{
 // assertions decodes a list of assertions and records what is wrong with it.
 // Assertions with mistakes are left out.
 func (r *reading) assertions(doc *document.Document, pointer string, v any) []*proviso.Assertion {
-	d := decoder{promptfoo: r.promptfoo, report: r.recordIn(doc)}
+	d := decoder{promptfoo: r.promptfoo, trust: r.trust, report: r.recordIn(doc)}
 	return d.assertions(r.at(doc, pointer), v)
 }
 
@@ -35,6 +35,7 @@ func (r *reading) assertions(doc *document.Document, pointer string, v any) []*p
 // passed through: where they start from is the business of report.
 type decoder struct {
 	promptfoo bool                 // unknown keys are warnings
+	trust     *Trust               // of an untrusted suite
 	report    func(*proviso.Error) // receives every mistake
 	depth     int                  // of assertions within assertions
 	failed    bool                 // a mistake that is no warning was reported
@@ -152,7 +153,7 @@ func (d *decoder) assertion(a *proviso.Assertion, at string, v any) bool {
 	}
 	before := d.failed
 	d.failed = false
-	a.Raw, a.Pointer = o, at
+	a.Raw, a.Pointer = redactAssertion(o), at
 	a.Value, a.Threshold = proviso.Undefined{}, proviso.Undefined{}
 	for key, m := range o.All() {
 		if !d.commonKey(a, at, key, m) && !d.ownKey(a, at, key, m) && !isTypeForKey(o, key) {
@@ -160,6 +161,7 @@ func (d *decoder) assertion(a *proviso.Assertion, at string, v any) bool {
 		}
 	}
 	d.checkType(a, at)
+	d.guard().assertion(at, o)
 	ok = !d.failed
 	d.failed = d.failed || before
 	return ok
@@ -259,7 +261,7 @@ func (d *decoder) checkType(a *proviso.Assertion, at string) {
 		}
 		return
 	}
-	if a.Instruction != "" || len(a.Criteria) > 0 || a.Check != nil {
+	if a.Instruction != "" || len(a.Criteria) > 0 || a.Raw.At("check") != nil {
 		a.Type = "judge"
 		return
 	}

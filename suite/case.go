@@ -63,6 +63,7 @@ func (p *pass) testCase(l *layer, w written, base *layer) {
 			p.unknownKey(at, key, "a case", caseKeys, caseHints[key])
 		}
 	}
+	p.guard().testCase(at, o, &own, p.source.env)
 	l.proto.Pointer = at
 	l.vars = merged(base.vars, own.vars)
 	l.options = merged(base.options, own.options)

@@ -92,7 +92,7 @@ func (r *reading) fileStreams(doc *document.Document, pointer, ref string, confi
 	name := strings.TrimPrefix(ref, "file://")
 	file, entry := splitEntry(name)
 	if ext := strings.ToLower(path.Ext(file)); isJavaScript(file) || ext == ".py" {
-		if !r.exists(doc, pointer, file) {
+		if r.refusesCode(doc, pointer, quoteName(file)) || !r.exists(doc, pointer, file) {
 			return nil
 		}
 		at := r.at(doc, pointer)
@@ -173,7 +173,7 @@ func (r *reading) csvOptions(ext string) document.CSVOptions {
 	if ext == ".tsv" {
 		o.Delimiter = "\t"
 	}
-	if d, ok := r.env.Lookup("PROMPTFOO_CSV_DELIMITER"); ok && d != "" {
+	if d := r.setting("PROMPTFOO_CSV_DELIMITER"); d != "" {
 		o.Delimiter = d
 	}
 	return o

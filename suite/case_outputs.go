@@ -2,6 +2,7 @@ package suite
 
 import (
 	"path"
+	"path/filepath"
 	"strings"
 
 	"github.com/proviso-eval/proviso"
@@ -12,12 +13,12 @@ import (
 // with the assertions of another (--assertions). The prompt for them is
 // {{output}}, and the provider echo.
 func (r *reading) outputCases(s *caseSource, doc *document.Document) {
-	files := NewFiles(r.options.Dir, FilesOptions{Home: r.options.Files.Home})
 	s.noExpansion, s.literal = true, true
 	if name := r.options.Assertions; name != "" {
+		files, name := r.outputFiles(name)
 		s.defaults = r.outputAssertions(files, doc, name)
 	}
-	name := r.options.ModelOutputs
+	files, name := r.outputFiles(r.options.ModelOutputs)
 	file, err := files.Open(name)
 	if err != nil {
 		r.failed(doc, "", err)
@@ -32,6 +33,16 @@ func (r *reading) outputCases(s *caseSource, doc *document.Document) {
 		f.at, from.each = r.at(wholeDocument(files, f.name), ""), f.wholeFile
 	}
 	s.streams = []stream{from}
+}
+
+// outputFiles returns the files among which the user named one, and its name
+// there. What an untrusted suite comes with may only name others beside it.
+func (r *reading) outputFiles(name string) (*Files, string) {
+	if r.trust == nil {
+		return NewFiles(r.options.Dir, FilesOptions{Home: r.options.Files.Home}), name
+	}
+	dir, base := filepath.Split(name)
+	return NewFiles(inFolder(r.options.Dir, dir), FilesOptions{Confine: true, Shown: filepath.Clean(dir)}), base
 }
 
 // outputCase makes a case of a recorded output: a text, or {output, tags}.

@@ -32,7 +32,7 @@ type pass struct {
 
 func newPass(s *caseSource, yield func(*proviso.Case, error) bool) *pass {
 	p := &pass{source: s, yield: yield, ids: newIdentities()}
-	p.decoder = decoder{promptfoo: s.promptfoo, report: p.yieldError}
+	p.decoder = decoder{promptfoo: s.promptfoo, trust: s.trust, report: p.yieldError}
 	return p
 }
 
@@ -210,14 +210,15 @@ func withOrdinal(id string, n int) string {
 func (p *pass) build(l *layer, vars *proviso.Object, combined bool) *proviso.Case {
 	c := new(proviso.Case)
 	*c = l.proto
+	c.Options.DisableTemplates = p.source.literal
 	c.Set = p.source.set
 	c.Vars = p.fileVars(c, vars)
 	if c.Vars == nil {
 		c.Vars = &proviso.Object{}
 	}
-	c.Raw = l.raw
+	c.Raw = redactCase(l.raw)
 	if combined {
-		c.Raw = l.raw.Clone()
+		c.Raw = c.Raw.Clone()
 		c.Raw.Set("vars", vars)
 	}
 	return c
@@ -227,7 +228,7 @@ func (p *pass) emit(c *proviso.Case) bool {
 	if p.failed { // a file of its variables cannot be read
 		return !p.stopped
 	}
-	c.Index = p.index
+	c.Index, c.Number = p.index, p.read-1
 	p.index++
 	if !p.yield(c, nil) {
 		p.stopped = true

@@ -15,6 +15,8 @@ import (
 type caseSource struct {
 	files           *Files
 	env             proviso.Env
+	settings        proviso.Env // of the user, for proviso itself
+	trust           *Trust
 	promptfoo       bool
 	skipUnsupported bool
 	noExpansion     bool // lists do not make several cases
@@ -74,7 +76,9 @@ func (r *reading) cases(doc *document.Document, cfg *proviso.Object, pr []provis
 	s.defaults = r.caseDefaults(s, doc, cfg)
 	s.streams = r.testStreams(doc, "/tests", cfg.At("tests"))
 	s.streams = append(s.streams, r.scenarioStreams(doc, cfg.At("scenarios"))...)
-	if len(s.streams) == 0 && !hasMembers(cfg.At("tests")) && !hasMembers(cfg.At("scenarios")) {
+	if _, written := cfg.Get("tests"); len(s.streams) == 0 && !written && !hasMembers(cfg.At("scenarios")) {
+		// A suite that says nothing of tests asks its prompts once; an empty list
+		// of them is a mistake.
 		s.streams = []stream{inlineCase(r.at(doc, ""), &proviso.Object{})}
 	}
 	r.checkInline(s, doc)
@@ -83,7 +87,8 @@ func (r *reading) cases(doc *document.Document, cfg *proviso.Object, pr []provis
 
 func (r *reading) newCaseSource() *caseSource {
 	return &caseSource{
-		files: r.files, env: r.env, promptfoo: r.promptfoo, skipUnsupported: r.skipUnsupported,
+		files: r.files, env: r.env, settings: r.options.Env, trust: r.trust,
+		promptfoo: r.promptfoo, skipUnsupported: r.skipUnsupported,
 		noExpansion: r.flag("PROMPTFOO_DISABLE_VAR_EXPANSION"),
 		set:         r.set, repeat: repetition{n: 1}, sampled: &sample{},
 	}
@@ -187,6 +192,7 @@ func (s *caseSource) load(name string) (*document.Document, error) { return s.lo
 
 func (s *caseSource) loadFrom(files *Files, name string) (*document.Document, error) {
 	r := &reading{
+		options: Options{Env: s.settings}, trust: s.trust, envLater: true,
 		files: files, env: s.env, promptfoo: s.promptfoo, skipUnsupported: s.skipUnsupported,
 		places: newPlaces(), cache: map[string]*document.Document{}, raws: map[string]*document.Document{},
 	}
@@ -195,6 +201,9 @@ func (s *caseSource) loadFrom(files *Files, name string) (*document.Document, er
 		return nil, err
 	}
 	for _, m := range r.mistakes {
+		if m.Code == proviso.Refused {
+			return nil, proviso.Errorf(proviso.Refused, "%s", m)
+		}
 		if !m.Warning {
 			return nil, &document.SyntaxError{Place: m.Place, Message: m.Message}
 		}

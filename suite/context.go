@@ -20,6 +20,9 @@ type reading struct {
 	env             proviso.Env
 	promptfoo       bool // the suite is a promptfooconfig: unknown keys are warnings
 	skipUnsupported bool // what proviso does not support is a warning
+	trust           *Trust
+	added           *proviso.Object // names that the suite adds to the environment
+	envLater        bool            // the cases of the file are looked at one by one for names of the environment
 
 	places   *places
 	cache    map[string]*document.Document // by clean file name

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
 )
 
 // parseDotenv reads a .env file as the npm package dotenv does: NAME=value,
@@ -99,4 +100,26 @@ func quoted(s string) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// WithEnvFiles returns an environment in which what .env files of the user say
+// comes before what is in env. Names are relative to dir; later files win.
+func WithEnvFiles(env proviso.Env, dir string, names []string) (proviso.Env, error) {
+	added := &proviso.Object{}
+	files := NewFiles(dir, FilesOptions{Shown: "."})
+	for _, name := range names {
+		data, err := files.ReadFile(name)
+		if err != nil {
+			return env, err
+		}
+		text, err := document.Text(files.Show(name), data)
+		if err != nil {
+			return env, err
+		}
+		own, _ := parseDotenv(text)
+		for key, v := range own.All() {
+			added.Set(key, v)
+		}
+	}
+	return Environment(added, env), nil
 }

@@ -46,9 +46,8 @@ func (e layered) Names() []string {
 
 // flag reports whether the environment switches a PROMPTFOO_ name on.
 func (r *reading) flag(name string) bool {
-	v, _ := r.env.Lookup(name)
-	switch strings.ToLower(v) {
-	case "1", "true", "yes", "yup", "yeppers":
+	switch strings.ToLower(r.setting(name)) {
+	case "1", "true", "yes", "on":
 		return true
 	}
 	return false
@@ -60,12 +59,13 @@ func (r *reading) flag(name string) bool {
 func (r *reading) renderEnv(d *document.Document, pointer string, v any) any {
 	switch v := v.(type) {
 	case string:
+		r.refuseEnv(d, pointer, v)
 		if !strings.Contains(v, "{{") {
 			return v
 		}
 		s, unset := r.renderText(v)
 		for _, name := range unset {
-			r.warn(d, pointer, nil, "the environment has no %s", name)
+			r.warnUnset(d, pointer, name)
 		}
 		return s
 	case []any:
@@ -85,6 +85,9 @@ func (r *reading) renderEnv(d *document.Document, pointer string, v any) any {
 	case *proviso.Object:
 		changed := v
 		for key, e := range v.All() {
+			if key == "providerOutput" {
+				continue // what a model said is no template
+			}
 			n := r.renderEnv(d, document.Join(pointer, key), e)
 			if same(n, e) {
 				continue
@@ -97,6 +100,13 @@ func (r *reading) renderEnv(d *document.Document, pointer string, v any) any {
 		return changed
 	}
 	return v
+}
+
+// warnUnset warns of a name that the environment lacks, unless it was refused.
+func (r *reading) warnUnset(d *document.Document, pointer, name string) {
+	if r.trust == nil || slices.Contains(r.trust.Env, name) {
+		r.warn(d, pointer, nil, "the environment has no %s", name)
+	}
 }
 
 // below is the pointer of a list member, made only where it can matter.
@@ -132,7 +142,7 @@ func (r *reading) renderText(s string) (string, []string) {
 		switch {
 		case ok:
 			b.WriteString(value)
-		case fallback != nil:
+		case fallback != nil && (r.trust == nil || slices.Contains(r.trust.Env, name)):
 			b.WriteString(*fallback)
 		default:
 			unset = append(unset, name)

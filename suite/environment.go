@@ -26,8 +26,8 @@ func (r *reading) environment(doc *document.Document, cfg *proviso.Object) *prov
 			}
 		}
 	}
-	outer := Environment(added, r.env)
-	r.env = outer
+	around := r.env
+	r.env = Environment(added, around)
 	o, _ := cfg.At("env").(*proviso.Object)
 	own := &proviso.Object{}
 	for name, v := range o.All() {
@@ -35,9 +35,10 @@ func (r *reading) environment(doc *document.Document, cfg *proviso.Object) *prov
 		switch v := v.(type) {
 		case nil:
 		case string:
+			r.refuseEnv(doc, at, v)
 			text, unset := r.renderText(v)
 			for _, name := range unset {
-				r.warn(doc, at, nil, "the environment has no %s", name)
+				r.warnUnset(doc, at, name)
 			}
 			own.Set(name, text)
 		case bool, float64:
@@ -49,7 +50,7 @@ func (r *reading) environment(doc *document.Document, cfg *proviso.Object) *prov
 	for name, v := range own.All() {
 		added.Set(name, v)
 	}
-	r.env = Environment(added, r.options.Env)
+	r.env, r.added = Environment(added, around), added
 	return added
 }
 
@@ -82,6 +83,10 @@ func (r *reading) envFiles(doc *document.Document, cfg *proviso.Object) []envFil
 			at := source.pointer
 			if _, ok := source.value.([]any); ok {
 				at = document.Join(at, i)
+			}
+			if r.trust != nil {
+				r.warn(doc, at, nil, "%s is not read: an untrusted suite brings no environment files", quoteName(name))
+				continue
 			}
 			files = append(files, envFile{name, r.files.dir, at})
 		}

@@ -20,7 +20,8 @@ const MaxFile = 256 << 20
 // FilesOptions say what a suite may open. The zero value lets it open what the
 // user may.
 type FilesOptions struct {
-	// Confine keeps every name under the suite's folder, links resolved.
+	// Confine keeps every name under the suite's folder, links resolved, and away
+	// from what begins with a dot there: .git and .env hold keys.
 	Confine bool
 	// Shown is the folder as messages write it; "" means as it was given.
 	Shown string
@@ -128,10 +129,43 @@ func (f *Files) local(clean string) (string, error) {
 		}
 		clean = filepath.ToSlash(rel)
 	}
-	if !filepath.IsLocal(clean) {
+	if !filepath.IsLocal(clean) || clean == "~" || strings.HasPrefix(clean, "~/") {
 		return "", f.refused(clean)
 	}
-	return clean, nil
+	return clean, f.hidden(clean)
+}
+
+// hidden refuses a name that leads, through links or not, to something whose name
+// begins with a dot.
+func (f *Files) hidden(local string) error {
+	if dotted(local) {
+		return f.refusedDot(local)
+	}
+	target, err := filepath.EvalSymlinks(filepath.Join(f.dir, filepath.FromSlash(local)))
+	if err != nil {
+		return nil // opening it tells why
+	}
+	root, err := filepath.EvalSymlinks(f.dir)
+	if err != nil {
+		return err
+	}
+	rel, err := filepath.Rel(root, target)
+	if err != nil || !filepath.IsLocal(rel) {
+		return f.refused(local)
+	}
+	if dotted(filepath.ToSlash(rel)) {
+		return f.refusedDot(local)
+	}
+	return nil
+}
+
+// dotted reports whether a part of a clean name begins with a dot.
+func dotted(name string) bool {
+	return name != "." && (strings.HasPrefix(name, ".") || strings.Contains(name, "/."))
+}
+
+func (f *Files) refusedDot(clean string) error {
+	return proviso.Errorf(proviso.Refused, "%s is hidden: an untrusted suite reads no file whose name begins with a dot", f.Show(clean))
 }
 
 func (f *Files) refused(clean string) error {
@@ -146,11 +180,11 @@ func (f *Files) openError(clean string, err error) error {
 	case errors.As(err, &known):
 		return known
 	case errors.Is(err, fs.ErrPermission):
-		return &proviso.Error{Code: proviso.Invalid, Message: f.Show(clean) + " may not be read", Err: fs.ErrPermission}
+		return proviso.Because(fs.ErrPermission, proviso.Invalid, "%s may not be read", f.Show(clean))
 	case !errors.Is(err, fs.ErrNotExist):
 		return &proviso.Error{Code: proviso.Invalid, Message: f.Show(clean) + " cannot be opened", Err: cause(err)}
 	}
-	e := &proviso.Error{Code: proviso.NotFound, Message: "the file " + f.Show(clean) + " does not exist", Err: fs.ErrNotExist}
+	e := proviso.Because(fs.ErrNotExist, proviso.NotFound, "the file %s does not exist", f.Show(clean))
 	if near := f.nearest(clean); near != "" {
 		e.Valid = []string{near}
 	}

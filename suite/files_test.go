@@ -81,7 +81,7 @@ func TestOpen(t *testing.T) {
 		{"./sub/../sub/x.txt", "sub/x.txt"},
 		{filepath.Join(dir, "tests.yaml"), "tests.yaml"},
 		{"~/h.txt", "home/h.txt"},
-		{"tets.yaml", "! the file shown/tets.yaml does not exist: file does not exist; near tests.yaml"},
+		{"tets.yaml", "! the file shown/tets.yaml does not exist; near tests.yaml"},
 		{"sub", "! shown/sub is a folder, not a file"},
 		{"", "! shown is a folder, not a file"},
 		{"a\x00b", "! shown/a\x00b cannot be opened: invalid argument"},
@@ -113,8 +113,9 @@ func TestConfine(t *testing.T) {
 		t.Skip("links need a privilege")
 	}
 	outside := folder(t, "secret.txt")
-	dir := folder(t, "in.txt", "sub/in.txt")
+	dir := folder(t, "in.txt", "sub/in.txt", ".env", ".git/config", "sub/.hidden/x.txt")
 	for link, target := range map[string]string{
+		"dotless.txt": ".env", "git": ".git", "absolute.txt": filepath.Join(dir, "in.txt"),
 		"out": outside, "out.txt": filepath.Join(outside, "secret.txt"), "within.txt": "in.txt", "sub/up.txt": "../in.txt",
 	} {
 		if err := os.Symlink(target, filepath.Join(dir, link)); err != nil {
@@ -126,7 +127,9 @@ func TestConfine(t *testing.T) {
 		"in.txt": "", "within.txt": "", "sub/up.txt": "", filepath.Join(dir, "in.txt"): "",
 		"out.txt": proviso.Refused, "out/secret.txt": proviso.Refused, "../x": proviso.Refused,
 		filepath.Join(outside, "secret.txt"): proviso.Refused, "sub/../../x": proviso.Refused, "/etc/passwd": proviso.Refused,
-		"~/x": proviso.NotFound, "none.txt": proviso.NotFound,
+		"~/x": proviso.Refused, "none.txt": proviso.NotFound, "file://~": proviso.Refused,
+		".env": proviso.Refused, ".git/config": proviso.Refused, "sub/.hidden/x.txt": proviso.Refused,
+		"dotless.txt": proviso.Refused, "git/config": proviso.Refused, ".none": proviso.Refused,
 	} {
 		got := ""
 		var e *proviso.Error
@@ -139,10 +142,19 @@ func TestConfine(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", name, got, code)
 		}
 	}
-	for pattern, want := range map[string]string{"*.txt": "in.txt out.txt within.txt", "../*": "", "out/*": "", "/etc/*": ""} {
+	for pattern, want := range map[string]string{"*.txt": "absolute.txt dotless.txt in.txt out.txt within.txt", "sub/**": "sub/in.txt sub/up.txt"} {
 		got, err := files.Glob(pattern)
 		if err != nil || !slices.Equal(got, strings.Fields(want)) {
 			t.Errorf("%s matches %q, %v, want %q", pattern, got, err, want)
+		}
+	}
+	for _, pattern := range []string{
+		"../*", "out/*", "/etc/*", "{a,../..}/*", "sub/*/../../../*", "{/etc,sub}/*", ".*", ".git/*", "git/*", "sub/.*/x.txt", "~/*",
+	} {
+		got, err := files.Glob(pattern)
+		var e *proviso.Error
+		if !errors.As(err, &e) || e.Code != proviso.Refused || len(got) > 0 {
+			t.Errorf("%s matches %q, %v, want it refused", pattern, got, err)
 		}
 	}
 }

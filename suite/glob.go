@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"errors"
 	"path"
 	"slices"
 	"strings"
@@ -29,6 +30,11 @@ func (f *Files) Glob(pattern string) ([]string, error) {
 	}
 	g := globber{files: f}
 	for _, alternative := range braces(clean) {
+		if f.options.Confine {
+			if _, err := f.local(path.Clean(alternative)); err != nil {
+				return nil, err
+			}
+		}
 		base, rest := ".", alternative
 		if strings.HasPrefix(alternative, "/") {
 			base, rest = "/", strings.TrimPrefix(alternative, "/")
@@ -101,6 +107,10 @@ func hidden(name, segment string) bool {
 func (g *globber) entries(dir string, visit func(name string, isDir bool) error) error {
 	list, err := g.files.readDir(dir)
 	if err != nil {
+		var known *proviso.Error
+		if errors.As(err, &known) && known.Code == proviso.Refused {
+			return err
+		}
 		return nil
 	}
 	for _, e := range list {

@@ -27,6 +27,7 @@ func (r *reading) header(s *proviso.Suite, doc *document.Document, cfg *proviso.
 			s.Outputs = named
 		}
 	}
+	r.confineHeader(s, doc, cfg)
 }
 
 // share reads a number from 0 to 1, which is 1 if it is absent.
@@ -67,6 +68,9 @@ func (r *reading) filters(doc *document.Document, cfg *proviso.Object) *proviso.
 	o, _ := cfg.At("nunjucksFilters").(*proviso.Object)
 	for name, v := range o.All() {
 		at := document.Join("/nunjucksFilters", name)
+		if r.refusesCode(doc, at, "the filter "+quoteName(name)) {
+			continue
+		}
 		file, ok := v.(string)
 		if !ok {
 			r.mistake(doc, at, proviso.Invalid, nil, "a filter is a script file, not %s", kindOf(v))
@@ -76,6 +80,9 @@ func (r *reading) filters(doc *document.Document, cfg *proviso.Object) *proviso.
 		if !r.files.Exists(script) {
 			r.missingFile(doc, at, script)
 		}
+	}
+	if r.trust != nil {
+		return nil
 	}
 	return o
 }
@@ -116,6 +123,9 @@ func (r *reading) derived(doc *document.Document, cfg *proviso.Object) []proviso
 			r.mistake(doc, document.Join(at, "name"), proviso.Invalid, nil, "a second derived metric is named %q", name)
 		}
 		seen[name] = true
+		if scriptFile(value) && r.refusesCode(doc, document.Join(at, "value"), quoteName(value)) {
+			continue
+		}
 		all = append(all, proviso.DerivedMetric{Name: name, Value: value, Pointer: r.at(doc, at)})
 	}
 	return all

@@ -27,7 +27,12 @@ func (r *reading) override(doc *document.Document, cfg *proviso.Object) (*docume
 		changed.Set("tests", name)
 	}
 	for option, key := range map[*string]string{&r.options.ModelOutputs: "modelOutputs", &r.options.Assertions: "assertions"} {
-		if name, ours := pick(*option, key); name != "" && !ours {
+		name, ours := pick(*option, key)
+		switch {
+		case name == "" || ours:
+		case r.trust != nil:
+			r.refuse(doc, document.Join("/commandLineOptions", key), "an untrusted suite does not choose recorded outputs; name them with --model-outputs and --assertions")
+		default:
 			*option = r.files.Show(name)
 		}
 	}

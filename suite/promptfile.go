@@ -79,7 +79,7 @@ func shorten50(s string) string {
 
 // split reads a text file, in which lines of only dashes separate prompts.
 func (f *promptFile) split() {
-	separator, _ := f.env.Lookup("PROMPTFOO_PROMPT_SEPARATOR")
+	separator := f.setting("PROMPTFOO_PROMPT_SEPARATOR")
 	if separator == "" {
 		separator = "---"
 	}
@@ -231,7 +231,7 @@ func (f *promptFile) lineError(err error) {
 // table reads a CSV file: the column prompt, with the column label if there is
 // one. Without such a column every line is a prompt.
 func (f *promptFile) table() {
-	delimiter, _ := f.env.Lookup("PROMPTFOO_CSV_DELIMITER")
+	delimiter := f.setting("PROMPTFOO_CSV_DELIMITER")
 	header, _, _ := strings.Cut(f.text, "\n")
 	if !slices.ContainsFunc(strings.Split(header, firstOf(delimiter, ",")), isPromptColumn) {
 		for line := range strings.Lines(f.text) {

@@ -199,6 +199,7 @@ func (p *promptReader) entry(doc *document.Document, at string, o *proviso.Objec
 // else the text.
 func (p *promptReader) keep(base proviso.Prompt, raw, label string) {
 	base.Raw = raw
+	p.confinePrompt(base)
 	if base.Label == "" {
 		base.Label = label
 	}
@@ -214,6 +215,7 @@ var services = [...]string{"langfuse://", "portkey://", "helicone://"}
 // text reads a prompt that is written as one text: the name of a file, code that
 // writes the prompt, or the prompt itself.
 func (p *promptReader) text(doc *document.Document, at, s string, base *proviso.Prompt) {
+	base.Pointer = p.at(doc, at)
 	for _, service := range services {
 		if strings.HasPrefix(s, service) {
 			p.failed = true
@@ -272,6 +274,10 @@ func (p *promptReader) named(doc *document.Document, at, s string, must bool, ba
 
 // script keeps a prompt that code writes when the run asks for it.
 func (p *promptReader) script(doc *document.Document, at, file, entry string, base *proviso.Prompt) {
+	if p.refusesCode(doc, at, "the prompt "+quoteName(file)) {
+		p.failed = true
+		return
+	}
 	b := *base
 	b.Script = &proviso.Generator{File: file, Entry: entry, Config: b.Config, Pointer: p.at(doc, at)}
 	label := file

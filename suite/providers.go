@@ -112,7 +112,8 @@ func (p *providerReader) named(doc *document.Document, at, id string) {
 		p.mistake(doc, at, proviso.Invalid, nil, "the id of a provider is empty")
 		return
 	}
-	p.list = append(p.list, proviso.ProviderSpec{ID: id, Pointer: p.at(doc, at)})
+	p.guard(doc).provider(at, id)
+	p.list = append(p.list, proviso.ProviderSpec{ID: id, Env: p.ownEnv(nil), Pointer: p.at(doc, at)})
 }
 
 // file reads a file that holds providers.
@@ -162,6 +163,7 @@ func (p *providerReader) object(doc *document.Document, at string, o *proviso.Ob
 	spec.Prompts = texts(o.At("prompts"))
 	spec.Env = p.providerEnv(doc, at, o)
 	p.config(doc, document.Join(at, "config"), spec.Config, 0)
+	p.confineProvider(doc, at, o, &spec)
 	if f, ok := o.At("delay").(float64); ok {
 		spec.DelayMS = int(min(max(f, 0), 1e9))
 	}

@@ -20,6 +20,9 @@ type Options struct {
 	Env proviso.Env
 	// Files says what the suite may open.
 	Files FilesOptions
+	// Trust confines a suite that nobody vouches for; nil is a suite of the user's
+	// own.
+	Trust *Trust
 	// EnvFiles are .env files that override the environment (--env-file). Without
 	// any, the suite's own are read, else .env of the working folder, which
 	// overrides nothing.
@@ -42,9 +45,10 @@ type Options struct {
 
 // Read reads the suite that the files with these names make together; without
 // names it is the suite of the working folder (see [Find]). A name may be a file,
-// a folder or a pattern. All mistakes, at most 100, come at once: with any that
-// is no warning the suite is nil. Inline cases are checked here, those in other
-// files by the first pass over [proviso.CaseSource].
+// a folder or a pattern. All mistakes, at most 100, come at once. With any that
+// is no warning the suite is not to be run: it lacks what was wrong, or is nil,
+// and is good for finding more mistakes. Inline cases are checked here, those in
+// other files by the first pass over [proviso.CaseSource].
 func Read(ctx context.Context, names []string, o Options) (*proviso.Suite, proviso.Mistakes) {
 	if o.Env == nil {
 		o.Env = proviso.EnvMap{}
@@ -53,7 +57,11 @@ func Read(ctx context.Context, names []string, o Options) (*proviso.Suite, provi
 		options: o, env: o.Env, skipUnsupported: o.SkipUnsupported, places: newPlaces(),
 		cache: map[string]*document.Document{}, raws: map[string]*document.Document{},
 	}
+	r.confine()
 	found, err := expand(o.Dir, names)
+	if err != nil && len(names) == 0 && o.ModelOutputs != "" {
+		err = nil // recorded outputs and assertions are a suite by themselves
+	}
 	if err != nil {
 		r.append(mistakeOf(err))
 		return nil, r.mistakes
@@ -61,10 +69,10 @@ func Read(ctx context.Context, names []string, o Options) (*proviso.Suite, provi
 	s := r.suite(ctx, found)
 	slices.SortStableFunc(r.mistakes, comparePlaces)
 	all := proviso.Mistakes(r.mistakes)
-	if s == nil || all.Err() != nil || ctx.Err() != nil {
-		if err := ctx.Err(); err != nil {
-			all = append(all, proviso.Mistake{Code: proviso.Timeout, Message: err.Error()})
-		}
+	if err := ctx.Err(); err != nil {
+		return nil, append(all, proviso.Mistake{Code: proviso.Timeout, Message: err.Error()})
+	}
+	if s == nil {
 		return nil, all
 	}
 	s.Warnings = all
@@ -85,6 +93,10 @@ func comparePlaces(a, b proviso.Mistake) int {
 
 // suite reads the files and puts the suite together; nil if they cannot be read.
 func (r *reading) suite(ctx context.Context, names []string) *proviso.Suite {
+	if len(names) == 0 {
+		cfg := proviso.ObjectOf("description", r.options.ModelOutputs)
+		return r.together(r.options.ModelOutputs, []suiteFile{{doc: document.Virtual("", cfg), cfg: cfg}})
+	}
 	r.openFolder(names[0])
 	var parts []suiteFile
 	for _, name := range names {
@@ -98,9 +110,17 @@ func (r *reading) suite(ctx context.Context, names []string) *proviso.Suite {
 	if len(parts) == 0 || len(parts) < len(names) {
 		return nil
 	}
+	return r.together(names[0], parts)
+}
+
+// together makes one suite of the files.
+func (r *reading) together(name string, parts []suiteFile) *proviso.Suite {
+	if r.files == nil {
+		r.openFolder("suite") // of the working folder
+	}
 	doc, cfg := r.merge(parts)
-	s := &proviso.Suite{File: filepath.ToSlash(names[0]), Dir: r.files.dir, Places: r.places}
-	s.Config = redact(cfg)
+	s := &proviso.Suite{File: filepath.ToSlash(name), Dir: r.files.dir, Places: r.places}
+	s.Config = proviso.Redacted(cfg)
 	s.Env = r.environment(doc, cfg)
 	cfg, _ = r.renderEnv(doc, "", cfg).(*proviso.Object)
 	doc.Root = cfg

@@ -37,6 +37,8 @@ func (p *pass) fileVars(c *proviso.Case, vars *proviso.Object) *proviso.Object {
 		switch ext := strings.ToLower(path.Ext(file)); {
 		case strings.HasPrefix(ref, "package:"):
 			p.unsupported(c, at, "variables from npm packages are not supported")
+		case p.trust != nil && script(file):
+			p.fail(&proviso.Error{Code: proviso.Refused, Pointer: at, Message: codeRefused("the variable " + quoteName(key))})
 		case isJavaScript(file) || ext == ".py":
 			if c.Scripts == nil {
 				c.Scripts = map[string]*proviso.Generator{}

@@ -1,0 +1,262 @@
+package suite
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+)
+
+// Trust confines a suite that nobody vouches for, such as one from a pull
+// request: it runs no code, reads no file outside of its folder and none whose
+// name begins with a dot, and sees of the environment and the network what is
+// named here. Everything else is a mistake with the code Refused at its place.
+type Trust struct {
+	// Env are the names of the environment that templates may use, beside those
+	// that the suite sets itself.
+	Env []string
+	// Host reports whether the suite may name a host, which is in lower case and
+	// has no port; nil allows none. Hosts that only a template makes, and what
+	// names resolve to, are for internal/transport to refuse.
+	Host func(host string) bool
+}
+
+// Restrict returns an environment that holds only the given names of env.
+func Restrict(env proviso.Env, names []string) proviso.Env {
+	only := proviso.EnvMap{}
+	for _, name := range names {
+		if v, ok := env.Lookup(name); ok {
+			only[name] = v
+		}
+	}
+	return only
+}
+
+// confine makes a reading that of an untrusted suite, if it is.
+func (r *reading) confine() {
+	r.trust = r.options.Trust
+	if r.trust == nil {
+		return
+	}
+	r.options.Files.Confine, r.options.Files.Home = true, ""
+	around, err := WithEnvFiles(r.options.Env, r.options.Dir, r.options.EnvFiles)
+	if err != nil {
+		r.append(mistakeOf(err))
+	}
+	r.options.Env, r.options.EnvFiles = around, nil // the user's own, unlike what the suite adds
+	r.env = Restrict(r.options.Env, r.trust.Env)
+}
+
+// setting looks up what tells proviso itself how to read: in an untrusted suite,
+// too, the user's own settings count.
+func (r *reading) setting(name string) string {
+	if v, ok := r.env.Lookup(name); ok || r.options.Env == nil {
+		return v
+	}
+	v, _ := r.options.Env.Lookup(name)
+	return v
+}
+
+// refuse records that an untrusted suite may not do what the value at pointer
+// asks for.
+func (r *reading) refuse(d *document.Document, pointer, format string, args ...any) {
+	r.mistake(d, pointer, proviso.Refused, nil, format, args...)
+}
+
+// refusesCode refuses the code at pointer if the suite is untrusted.
+func (r *reading) refusesCode(d *document.Document, pointer, what string) bool {
+	if r.trust != nil {
+		r.refuse(d, pointer, "%s", codeRefused(what))
+	}
+	return r.trust != nil
+}
+
+// codeRefused words the refusal of code.
+func codeRefused(what string) string { return what + " is code, which an untrusted suite may not run" }
+
+// refuseEnv refuses the names of the environment in a text that may not be used.
+func (r *reading) refuseEnv(d *document.Document, pointer, text string) {
+	if r.trust == nil || r.envLater {
+		return
+	}
+	for _, name := range r.trust.forbidden(text, r.env) {
+		r.refuse(d, pointer, "%s", envRefused(name))
+	}
+}
+
+func envRefused(name string) string {
+	return "the environment variable " + name + " may not be used by an untrusted suite; --allow-env " + name + " allows it"
+}
+
+// forbidden returns the names that templates in text take from the environment
+// and that neither the user allows nor the suite sets.
+func (t *Trust) forbidden(text string, env proviso.Env) []string {
+	if !strings.Contains(text, "{{") && !strings.Contains(text, "{%") {
+		return nil
+	}
+	return slices.DeleteFunc(envNames(text), func(name string) bool {
+		_, set := env.Lookup(name)
+		return set || slices.Contains(t.Env, name)
+	})
+}
+
+// envUse finds env.NAME and env['NAME'] inside of a tag.
+var envUse = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:^|[^\w.$'"])env\s*(?:\.\s*([A-Za-z_]\w*)|\[\s*["']([^"']*)["']\s*\])`)
+})
+
+// envNames returns the names of the environment that the tags of a template
+// spell out. A template that makes a name finds what [Restrict] left.
+func envNames(text string) []string {
+	var names []string
+	for {
+		start := strings.IndexByte(text, '{')
+		if start < 0 || start+1 >= len(text) {
+			return names
+		}
+		end := map[byte]string{'{': "}}", '%': "%}"}[text[start+1]]
+		text = text[start+1:]
+		if end == "" {
+			continue
+		}
+		tag, rest, _ := strings.Cut(text[1:], end)
+		for _, m := range envUse().FindAllStringSubmatch(tag, -1) {
+			if name := m[1] + m[2]; !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+		text = rest
+	}
+}
+
+// runsCode reports whether a provider is a program or a script.
+func runsCode(id string) bool {
+	for _, kind := range [...]string{"exec:", "script:", "python:", "javascript:", "ruby:", "golang:", "go:", "package:", "mcp:"} {
+		if strings.HasPrefix(id, kind) {
+			return true
+		}
+	}
+	name, isFile := strings.CutPrefix(id, "file://")
+	if script(name) || id == "mcp" {
+		return true
+	}
+	return isFile && !slices.Contains([]string{".yaml", ".yml", ".json"}, strings.ToLower(path.Ext(name)))
+}
+
+// script reports whether a file name, with or without the function to call, is
+// that of code.
+func script(name string) bool {
+	file, _ := splitScript(strings.TrimPrefix(name, "file://"))
+	file, _ = splitEntry(file)
+	return slices.Contains(scriptKinds(), strings.ToLower(path.Ext(file))) || strings.EqualFold(path.Ext(file), ".go")
+}
+
+// scriptFile reports whether a text refers to a file of code.
+func scriptFile(v any) bool {
+	s, ok := v.(string)
+	return ok && (strings.HasPrefix(s, "file://") && script(s) || strings.HasPrefix(s, "package:"))
+}
+
+// hostIn returns the host of an http or https URL, "" if the text is none or a
+// template makes the host.
+func hostIn(address string) string {
+	scheme, rest, ok := strings.Cut(address, "://")
+	if !ok || !strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https") {
+		return ""
+	}
+	if i := strings.IndexAny(rest, `/?#\`); i >= 0 {
+		rest = rest[:i]
+	}
+	if strings.Contains(rest, "{{") || strings.Contains(rest, "{%") {
+		return ""
+	}
+	return bareHost(rest[strings.LastIndexByte(rest, '@')+1:])
+}
+
+// bareHost returns a host without its port and brackets, in lower case.
+func bareHost(host string) string {
+	if inner, ok := strings.CutPrefix(host, "["); ok {
+		host, _, _ = strings.Cut(inner, "]")
+	} else {
+		host, _, _ = strings.Cut(host, ":")
+	}
+	return strings.ToLower(strings.TrimSuffix(host, "."))
+}
+
+// refusedHost returns the host of an address if it may not be named, "" if it
+// may.
+func (t *Trust) refusedHost(address string) string {
+	host := hostIn(address)
+	if host == "" || t.Host != nil && t.Host(host) {
+		return ""
+	}
+	return host
+}
+
+func hostRefused(host string) string {
+	return "the host " + host + " may not be asked by an untrusted suite; --allow-host " + host + " allows it"
+}
+
+// confineHeader takes from a suite what it says of the user's own files, and
+// looks at the providers that grade.
+func (r *reading) confineHeader(s *proviso.Suite, doc *document.Document, cfg *proviso.Object) {
+	if r.trust == nil {
+		return
+	}
+	flags, _ := cfg.At("commandLineOptions").(*proviso.Object)
+	for at, v := range map[string]any{"/outputPath": cfg.At("outputPath"), "/commandLineOptions/output": flags.At("output")} {
+		if len(texts(v)) > 0 {
+			r.warn(doc, at, nil, "an untrusted suite writes no report; name it with -o")
+		}
+	}
+	s.Outputs, s.Options.Write = nil, nil
+	if !asksNothing(cfg.At("extensions")) {
+		r.refusesCode(doc, "/extensions", "a hook")
+	}
+	g := r.guard(doc)
+	g.provider("/judge", cfg.At("judge"))
+	g.provider("/commandLineOptions/grader", flags.At("grader"))
+}
+
+// confineProvider looks at an entry of the providers; what is refused is taken
+// out of the spec, so that it is no second mistake.
+func (p *providerReader) confineProvider(doc *document.Document, at string, o *proviso.Object, spec *proviso.ProviderSpec) {
+	if p.trust == nil {
+		return
+	}
+	g := p.guard(doc)
+	if o.Has("id") {
+		g.providerID(document.Join(at, "id"), spec.ID)
+	} else { // {"the id": {…}}
+		g.providerID(at, spec.ID)
+	}
+	g.providerSettings(at, o)
+	spec.Transform, spec.Env = "", p.ownEnv(spec.Env)
+}
+
+// ownEnv returns the environment of a provider with what an untrusted suite adds
+// to that of all: it must not pass for the user's own.
+func (p *providerReader) ownEnv(env *proviso.Object) *proviso.Object {
+	if p.trust == nil || p.added.Len() == 0 {
+		return env
+	}
+	all := p.added.Clone()
+	for name, v := range env.All() {
+		all.Set(name, v)
+	}
+	return all
+}
+
+// confinePrompt looks at a prompt that may have come from a file.
+func (r *reading) confinePrompt(prompt proviso.Prompt) {
+	if r.trust == nil || prompt.Pointer == "" {
+		return
+	}
+	for _, name := range r.trust.forbidden(prompt.Raw, r.env) {
+		r.append(proviso.Mistake{Place: r.places.Place(prompt.Pointer), Code: proviso.Refused, Message: envRefused(name)})
+	}
+}

@@ -1,0 +1,197 @@
+package suite
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+)
+
+// guard finds in values what an untrusted suite may not have, and reports it at
+// its place. The zero value finds nothing.
+type guard struct {
+	*Trust
+	report func(at, message string)
+}
+
+// guard returns a guard whose pointers are those of a document.
+func (r *reading) guard(d *document.Document) guard {
+	return guard{r.trust, func(at, message string) { r.refuse(d, at, "%s", message) }}
+}
+
+// guard returns a guard whose pointers are those of the whole suite.
+func (d *decoder) guard() guard {
+	return guard{d.trust, func(at, message string) {
+		d.failed = true
+		e := proviso.Errorf(proviso.Refused, "%s", message)
+		e.Pointer = at
+		d.report(e)
+	}}
+}
+
+// assertion looks at what an assertion says beside the assertions within it.
+func (g guard) assertion(at string, o *proviso.Object) {
+	if g.Trust == nil {
+		return
+	}
+	kind, _ := o.At("type").(string)
+	switch kind = strings.TrimPrefix(kind, "not-"); kind {
+	case "javascript", "python", "ruby":
+		g.report(at+"/type", codeRefused(kind))
+	case "webhook":
+		g.address(at+"/value", o.At("value"))
+	}
+	g.scripts(at+"/value", o.At("value"), 0)
+	g.code(at, o, "transform", "contextTransform")
+	g.scripts(at+"/rubricPrompt", o.At("rubricPrompt"), 0)
+	g.scripts(at+"/config", o.At("config"), 0)
+	g.provider(at+"/provider", o.At("provider"))
+}
+
+// testCase looks at what a case says beside its assertions.
+func (g guard) testCase(at string, o *proviso.Object, own *ownParts, env proviso.Env) {
+	if g.Trust == nil {
+		return
+	}
+	options, _ := o.At("options").(*proviso.Object)
+	g.code(at, o, "assertScoringFunction")
+	g.provider(at+"/provider", o.At("provider"))
+	g.code(at+"/options", options, "transform", "postprocess", "transformVars")
+	g.provider(at+"/options/provider", options.At("provider"))
+	for key, v := range options.All() {
+		if !slices.Contains([]string{"transform", "postprocess", "transformVars"}, key) {
+			g.scripts(document.Join(at+"/options", key), v, 0)
+		}
+	}
+	g.env(at, o, env, 0)
+	if _, inline := o.At("vars").(*proviso.Object); !inline {
+		g.env(at+"/vars", own.vars, env, 0)
+	}
+}
+
+// code refuses the members of an object that are always code.
+func (g guard) code(at string, o *proviso.Object, keys ...string) {
+	for _, key := range keys {
+		if s, ok := o.At(key).(string); ok && s != "" {
+			g.report(document.Join(at, key), codeRefused(key))
+		}
+	}
+}
+
+// maxGuarded bounds how deep values are looked into.
+const maxGuarded = 100
+
+// scripts refuses references to files of code in a value.
+func (g guard) scripts(at string, v any, depth int) {
+	if depth > maxGuarded {
+		return
+	}
+	switch v := v.(type) {
+	case string:
+		if scriptFile(v) {
+			g.report(at, codeRefused(document.Excerpt(v)))
+		}
+	case []any:
+		for i, e := range v {
+			g.scripts(document.Join(at, i), e, depth+1)
+		}
+	case *proviso.Object:
+		for key, e := range v.All() {
+			g.scripts(document.Join(at, key), e, depth+1)
+		}
+	}
+}
+
+// env refuses names of the environment in the templates of a value.
+func (g guard) env(at string, v any, env proviso.Env, depth int) {
+	if depth > maxGuarded {
+		return
+	}
+	switch v := v.(type) {
+	case string:
+		for _, name := range g.forbidden(v, env) {
+			g.report(at, envRefused(name))
+		}
+	case []any:
+		for i, e := range v {
+			g.env(document.Join(at, i), e, env, depth+1)
+		}
+	case *proviso.Object:
+		for key, e := range v.All() {
+			g.env(document.Join(at, key), e, env, depth+1)
+		}
+	}
+}
+
+// address refuses the host of a URL.
+func (g guard) address(at string, v any) {
+	s, _ := v.(string)
+	if host := g.refusedHost(s); host != "" {
+		g.report(at, hostRefused(host))
+	}
+}
+
+// provider looks at a provider: an id, or {id, config}, or a list of them by
+// purpose.
+func (g guard) provider(at string, v any) {
+	if g.Trust == nil {
+		return
+	}
+	switch v := v.(type) {
+	case string:
+		g.providerID(at, v)
+	case *proviso.Object:
+		if id, ok := v.At("id").(string); ok {
+			g.providerID(at+"/id", id)
+		} else {
+			for key, e := range v.All() {
+				if inner, ok := e.(*proviso.Object); !ok || inner.Has("id") {
+					g.provider(document.Join(at, key), e)
+				}
+			}
+		}
+		g.providerSettings(at, v)
+	}
+}
+
+// providerSettings looks at what an entry says beside the id.
+func (g guard) providerSettings(at string, o *proviso.Object) {
+	g.code(at, o, "transform")
+	config, _ := o.At("config").(*proviso.Object)
+	g.providerConfig(at+"/config", config)
+}
+
+func (g guard) providerID(at, id string) {
+	if runsCode(id) {
+		g.report(at, codeRefused("the provider "+document.Excerpt(id)))
+		return
+	}
+	g.address(at, strings.TrimPrefix(id, "webhook:"))
+}
+
+// addressKeys are the settings of providers that say whom to ask.
+var addressKeys = [...]string{"apiBaseUrl", "apiHost", "baseUrl", "baseURL", "base_url", "endpoint", "tokenUrl", "url"}
+
+// providerConfig looks at the settings of a provider.
+func (g guard) providerConfig(at string, o *proviso.Object) {
+	g.scripts(at, o, 0)
+	for _, key := range addressKeys {
+		s, _ := o.At(key).(string)
+		if key == "apiHost" && s != "" && !strings.Contains(s, "://") {
+			s = "https://" + s
+		}
+		g.address(document.Join(at, key), s)
+	}
+	if auth, ok := o.At("auth").(*proviso.Object); ok {
+		g.providerConfig(at+"/auth", auth)
+	}
+	if name, ok := o.At("apiKeyEnvar").(string); ok {
+		for _, forbidden := range g.forbidden("{{ env['"+name+"'] }}", proviso.EnvMap{}) {
+			g.report(at+"/apiKeyEnvar", envRefused(forbidden))
+		}
+	}
+	if !asksNothing(o.At("mcp")) {
+		g.report(at+"/mcp", codeRefused("an MCP server of this machine"))
+	}
+}
