@@ -1,0 +1,265 @@
+package report
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// maxVarColumns bounds the columns of variables; the variables beyond share one.
+const maxVarColumns = 500
+
+// renderCSV writes promptfoo's table: a line for each case, with a column for
+// each variable and, for each prompt at each provider, columns for the output
+// and what became of it. It is RFC 4180 in UTF-8.
+func renderCSV(ctx context.Context, w *bufio.Writer, in *Input) error {
+	t := csvTable{in: in, w: w, vars: map[string]int{}}
+	if err := t.survey(ctx); err != nil {
+		return err
+	}
+	t.header()
+	n := 0
+	for _, encoded := range in.Rows.Rows() {
+		if n++; n&0xff == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		row, err := viewOf(encoded)
+		if err != nil {
+			return err
+		}
+		t.add(row)
+	}
+	t.flush()
+	return in.Rows.Err()
+}
+
+// csvTable writes one line for the rows of a case, which follow each other.
+type csvTable struct {
+	in        *Input
+	w         *bufio.Writer
+	names     []string // of the variables, in the order in which they first occur
+	vars      map[string]int
+	more      bool // there are more variables than columns
+	described bool // some case has a description
+	columns   int
+
+	line  []string // of the case that is being collected
+	test  int
+	begun bool
+}
+
+// perColumn are the columns of each prompt at each provider beside its output.
+var perColumn = [...]string{"Status", "Score", "Named Scores", "Grader Reason"}
+
+// survey collects the names of the variables.
+func (t *csvTable) survey(ctx context.Context) error {
+	t.columns = t.in.columns()
+	n := 0
+	for _, row := range t.in.Rows.Rows() {
+		if n++; n&0xff == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		for key, value := range membersOf(row) {
+			switch string(key) {
+			case "vars":
+				for name := range membersOf(value) {
+					t.name(name)
+				}
+			case "testCase":
+				t.described = t.described || hasDescription(value)
+			}
+		}
+	}
+	return t.in.Rows.Err()
+}
+
+// name makes a column of a variable, whose name is as JSON has it.
+func (t *csvTable) name(quoted []byte) {
+	if len(quoted) > 0 && quoted[0] == '_' {
+		return // promptfoo's own, such as _conversation
+	}
+	if _, ok := t.vars[string(quoted)]; ok {
+		return
+	}
+	if len(t.names) == maxVarColumns {
+		t.more = true
+		return
+	}
+	t.vars[string(quoted)] = len(t.names)
+	v, _ := proviso.ParseJSON(`"` + string(quoted) + `"`)
+	t.names = append(t.names, textOf(v))
+}
+
+func hasDescription(testCase []byte) bool {
+	for key, value := range membersOf(testCase) {
+		if string(key) == "description" {
+			return !bytes.Equal(value, []byte(`""`)) && !bytes.Equal(value, []byte("null"))
+		}
+	}
+	return false
+}
+
+// first returns the position of the first column of a prompt at a provider.
+func (t *csvTable) first(column int) int {
+	n := len(t.names) + column*(1+len(perColumn))
+	if t.more {
+		n++
+	}
+	if t.described {
+		n++
+	}
+	return n
+}
+
+func (t *csvTable) header() {
+	t.begin()
+	at := 0
+	if t.described {
+		t.line[0] = "Description"
+		at = 1
+	}
+	for i, name := range t.names {
+		t.line[at+i] = neutral(name)
+	}
+	if t.more {
+		t.line[at+len(t.names)] = "Other variables"
+	}
+	for i := range t.columns {
+		name := "column"
+		if i < len(t.in.Meta.Columns) {
+			c := &t.in.Meta.Columns[i]
+			name = "[" + c.provider() + "] " + c.prompt()
+		}
+		copy(t.line[t.first(i):], append([]string{neutral(name)}, perColumn[:]...))
+	}
+	t.flush()
+}
+
+// begin empties the line.
+func (t *csvTable) begin() {
+	if t.line == nil {
+		t.line = make([]string, t.first(t.columns))
+	}
+	clear(t.line)
+	t.begun = true
+}
+
+// add puts a row in its case's line.
+func (t *csvTable) add(row view) {
+	if test := integer(row.Object, "testIdx"); !t.begun || test != t.test {
+		t.flush()
+		t.begin()
+		t.test = test
+		t.inputs(row)
+	}
+	column := integer(row.Object, "promptIdx")
+	if column < 0 || column >= t.columns {
+		column = 0
+	}
+	cells := t.line[t.first(column):]
+	output, answered := row.output()
+	if !answered {
+		output = str(row.Object, "error")
+	}
+	cells[0] = neutral(output)
+	cells[1] = strings.ToUpper(row.status.String())
+	cells[2] = proviso.FormatNumber(score(row.Object))
+	if scores := obj(row.Object, "namedScores"); scores.Len() > 0 {
+		cells[3] = neutral(proviso.Stringify(scores))
+	}
+	cells[4] = neutral(reasonOf(row))
+}
+
+// reasonOf returns why a row did not pass, or what its grading says.
+func reasonOf(row view) string {
+	var parts []string
+	reasons := row.reasons()
+	for i := range reasons {
+		parts = append(parts, reasons[i].String())
+	}
+	if len(parts) == 0 {
+		return str(obj(row.Object, "gradingResult"), "reason")
+	}
+	return strings.Join(parts, "\n")
+}
+
+func (t *csvTable) inputs(row view) {
+	at := 0
+	if t.described {
+		t.line[0] = neutral(row.description())
+		at = 1
+	}
+	other := &proviso.Object{}
+	for name, value := range row.vars().All() {
+		i := slices.Index(t.names, name)
+		switch {
+		case i < 0:
+			other.Set(name, value)
+		case isNumber(value):
+			t.line[at+i] = textOf(value)
+		default:
+			t.line[at+i] = neutral(textOf(value))
+		}
+	}
+	if t.more && other.Len() > 0 {
+		t.line[at+len(t.names)] = neutral(proviso.Stringify(other))
+	}
+}
+
+func isNumber(v any) bool {
+	_, ok := v.(float64)
+	return ok
+}
+
+// flush writes the line, if there is one.
+func (t *csvTable) flush() {
+	if !t.begun {
+		return
+	}
+	t.begun = false
+	for i, cell := range t.line {
+		if i > 0 {
+			t.w.WriteByte(',')
+		}
+		writeCell(t.w, cell)
+	}
+	t.w.WriteString("\r\n")
+}
+
+// neutral returns text that no spreadsheet takes for a formula: one that begins
+// like a formula gets a quote in front. Source: OWASP, "CSV Injection". Control
+// characters, which some readers stop at, are shown as escapes.
+func neutral(s string) string {
+	var b strings.Builder
+	r, _ := utf8.DecodeRuneInString(s)
+	switch r {
+	case '=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠':
+		b.WriteByte('\'')
+	}
+	runes(s, func(r rune, raw string) {
+		switch {
+		case r == utf8.RuneError && len(raw) == 1, r < ' ' && r != '\n' && r != '\r' && r != '\t', r == 0x7f:
+			b.WriteString(hexEscape(`\x`, rune(raw[0]), 2))
+		default:
+			b.WriteString(raw)
+		}
+	})
+	return b.String()
+}
+
+// writeCell writes a cell, in quotes if anything in it could end it, in any
+// country's dialect.
+func writeCell(w *bufio.Writer, s string) {
+	if !strings.ContainsAny(s, ",;\t\"\r\n") {
+		w.WriteString(s)
+		return
+	}
+	w.WriteByte('"')
+	w.WriteString(strings.ReplaceAll(s, `"`, `""`))
+	w.WriteByte('"')
+}

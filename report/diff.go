@@ -1,0 +1,216 @@
+package report
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// excerpt is a text with the part that matters, as byte offsets.
+type excerpt struct {
+	name       string // what the line is called
+	text       string
+	start, end int // of the marked part; equal if something is missing there
+	plain      bool
+}
+
+// maxCompared bounds how much of an output is looked through for the place where
+// it differs.
+const maxCompared = 1 << 20
+
+// compare says where an output and what an assertion asks for part, or returns
+// nil for types whose reason is all there is to say. Output and value are values
+// of the suite's kind.
+func compare(kind string, value, output any) []excerpt {
+	base, negated := strings.CutPrefix(kind, "not-")
+	got := textOf(output)
+	if len(got) > maxCompared {
+		got = got[:maxCompared]
+	}
+	if negated {
+		return forbidden(base, value, got)
+	}
+	switch base {
+	case "equals", "levenshtein":
+		want := textOf(value)
+		if _, isText := value.(string); !isText {
+			got = canonical(got)
+		}
+		return differing(want, got)
+	case "starts-with":
+		want := textOf(value)
+		return differingAt(want, got, 0, len(want))
+	case "ends-with":
+		want := textOf(value)
+		at := runeStart(got, max(0, len(got)-len(want)))
+		return differingAt(want, got, at, len(got))
+	case "contains", "icontains":
+		return nearest(textOf(value), got, base == "icontains")
+	}
+	return nil
+}
+
+// textOf returns a value as assertions on text see it.
+func textOf(v any) string {
+	if s, ok := v.(string); ok {
+		return s
+	}
+	if _, undefined := v.(proviso.Undefined); undefined {
+		return ""
+	}
+	return proviso.Stringify(v)
+}
+
+// canonical returns JSON text as proviso writes it, so that white space does not
+// count as a difference from a structure.
+func canonical(text string) string {
+	if v, err := proviso.ParseJSON(text); err == nil {
+		return proviso.Stringify(v)
+	}
+	return text
+}
+
+// differing marks what is left of two texts between their common beginning and
+// end.
+func differing(want, got string) []excerpt {
+	if want == got {
+		return nil // they differ in kind, which the reason says
+	}
+	start := commonPrefix(want, got)
+	tail := commonSuffix(want[start:], got[start:])
+	return []excerpt{
+		{name: "expected", text: want, start: start, end: len(want) - tail},
+		{name: "got", text: got, start: start, end: len(got) - tail},
+	}
+}
+
+// differingAt compares want with the part of got from at to end.
+func differingAt(want, got string, at, end int) []excerpt {
+	same := commonPrefix(want, got[at:])
+	end = runeStart(got, min(max(end, at+same), len(got)))
+	return []excerpt{
+		{name: "expected", text: want, start: same, end: len(want)},
+		{name: "got", text: got, start: at + same, end: end},
+	}
+}
+
+// nearest looks for the longest beginning of want that occurs in got and marks
+// what follows it.
+func nearest(want, got string, fold bool) []excerpt {
+	w, g := want, got
+	if fold {
+		w, g = lowerASCII(want), lowerASCII(got)
+	}
+	// A beginning occurs if a longer one does, so the longest is found by halving.
+	low, high := 0, min(len(w), maxNeedle)
+	for low < high {
+		middle := (low + high + 1) / 2
+		if strings.Contains(g, w[:middle]) {
+			low = middle
+		} else {
+			high = middle - 1
+		}
+	}
+	same := runeStart(want, low)
+	if same < minShared || same == len(want) {
+		return []excerpt{{name: "expected", text: want, plain: true}, {name: "got", text: got, plain: true}}
+	}
+	return differingAt(want, got, strings.Index(g, w[:same]), strings.Index(g, w[:same])+len(want))
+}
+
+const (
+	minShared = 3 // shorter agreement is chance
+	maxNeedle = 4096
+)
+
+// forbidden marks what should not be there.
+func forbidden(base string, value any, got string) []excerpt {
+	list, isList := value.([]any)
+	if !isList {
+		list = []any{value}
+	}
+	for _, v := range list {
+		want, g := textOf(v), got
+		switch base {
+		case "icontains", "icontains-any":
+			want, g = lowerASCII(want), lowerASCII(got)
+		case "contains", "contains-any":
+		case "starts-with":
+			g = got[:min(len(got), len(want))]
+		default:
+			return nil
+		}
+		if at := strings.Index(g, want); at >= 0 && want != "" {
+			return []excerpt{{name: "found", text: got, start: at, end: at + len(want)}}
+		}
+	}
+	return nil
+}
+
+// lowerASCII lowers ASCII letters and keeps every offset, which lower-casing all
+// letters would not.
+func lowerASCII(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if c >= 'A' && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return string(b)
+}
+
+// commonPrefix returns the length of the common beginning, in whole characters.
+func commonPrefix(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return min(runeStart(a, n), runeStart(b, n))
+}
+
+// commonSuffix returns the length of the common end, in whole characters.
+func commonSuffix(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[len(a)-1-n] == b[len(b)-1-n] {
+		n++
+	}
+	for n > 0 && !utf8.RuneStart(a[len(a)-n]) {
+		n--
+	}
+	return n
+}
+
+// runeStart moves i back to the beginning of the character it is in.
+func runeStart(s string, i int) int {
+	for i > 0 && i < len(s) && !utf8.RuneStart(s[i]) {
+		i--
+	}
+	return i
+}
+
+// show returns the excerpt on one line of at most cells, and the cells of its
+// marked part: from column at, n of them. Long texts are shortened on both sides
+// of the mark.
+func (x *excerpt) show(cells int) (line string, at, n int) {
+	if x.plain {
+		return cut(x.text, cells), 0, 0
+	}
+	before := ""
+	from := runeStart(x.text, max(0, x.start-maxEscape*cells))
+	lead := clean(x.text[from:x.start])
+	if room := cells / 3; cellsOf(lead) > room && cellsOf(clean(x.text[from:min(len(x.text), x.start+cells)])) > cells {
+		before = "…"
+		for cellsOf(lead) > room-1 {
+			_, size := utf8.DecodeRuneInString(lead)
+			lead = lead[size:]
+		}
+	} else if from > 0 {
+		before = "…"
+	}
+	head := before + lead
+	at = cellsOf(head)
+	line = head + cut(x.text[x.start:], cells-at)
+	marked := cellsOf(cut(x.text[x.start:x.end], cells-at))
+	return line, at, max(1, min(marked, cells-at))
+}

@@ -1,0 +1,178 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/runfile"
+)
+
+var _ Rows = (*runfile.Reader)(nil)
+
+// Header returns the header of a run file from which [FromRun] gets m back. The
+// caller adds hash and options.
+func (m *Meta) Header() runfile.Header {
+	columns := make([]any, 0, len(m.Columns))
+	for _, c := range m.Columns {
+		columns = append(columns, proviso.ObjectOf("promptId", c.PromptID, "promptLabel", c.PromptLabel,
+			"promptRaw", c.PromptRaw, "providerId", c.ProviderID, "providerLabel", c.ProviderLabel))
+	}
+	o := proviso.ObjectOf("columns", columns)
+	if m.Config != nil {
+		o.Set("config", m.Config)
+	}
+	return runfile.Header{Version: m.Version, Suite: m.Suite, Started: m.Started, Meta: o}
+}
+
+// Trailer returns the line that closes a run file: the totals, and what cannot be
+// computed from the rows.
+func Trailer(m *Meta, s *Summary) []byte {
+	t := s.Totals()
+	o := proviso.ObjectOf("passed", float64(t.Passed), "failed", float64(t.Failed), "errors", float64(t.Errors),
+		"skipped", float64(t.Skipped), "cost", t.Cost, "elapsedMs", float64(m.Elapsed.Microseconds())/1000)
+	derived := make([]any, 0, len(s.columns))
+	some := false
+	for i := range s.columns {
+		list := make([]any, 0, len(s.columns[i].Derived))
+		for _, d := range s.columns[i].Derived {
+			list = append(list, proviso.ObjectOf("name", d.Name, "value", d.Value))
+			some = true
+		}
+		derived = append(derived, list)
+	}
+	if some {
+		o.Set("derived", derived)
+	}
+	return proviso.AppendJSON(nil, o)
+}
+
+// FromRun returns what a report needs to show a kept run. It reads every row
+// once. Of an unfinished run, the time it took and the derived metrics are not
+// known.
+func FromRun(r *runfile.Reader) (*Meta, *Summary, error) {
+	h := r.Header()
+	m := &Meta{RunID: h.ID, Version: h.Version, Suite: h.Suite, Started: h.Started, RunFile: r.Path()}
+	m.Config, _ = h.Meta.At("config").(*proviso.Object)
+	columns, _ := h.Meta.At("columns").([]any)
+	for _, v := range columns {
+		o, _ := v.(*proviso.Object)
+		prompt := &proviso.Prompt{ID: str(o, "promptId"), Label: str(o, "promptLabel"), Raw: str(o, "promptRaw")}
+		provider := &proviso.ProviderSpec{ID: str(o, "providerId"), Label: str(o, "providerLabel")}
+		m.Columns = append(m.Columns, NewColumn(prompt, provider))
+	}
+	s := NewSummary(len(m.Columns))
+	for index, row := range r.Rows() {
+		if err := s.AddRow(row); err != nil {
+			return nil, nil, fmt.Errorf("%s: row %d: %w", r.Path(), index, err)
+		}
+	}
+	if err := r.Err(); err != nil {
+		return nil, nil, err
+	}
+	if r.Trailer() == nil {
+		return m, s, nil
+	}
+	v, err := proviso.ParseJSON(string(r.Trailer()))
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: trailer: %w", r.Path(), err)
+	}
+	trailer, _ := v.(*proviso.Object)
+	m.Elapsed = time.Duration(num(trailer, "elapsedMs") * float64(time.Millisecond))
+	s.setDerived(trailer)
+	return m, s, nil
+}
+
+func (s *Summary) setDerived(trailer *proviso.Object) {
+	columns, _ := trailer.At("derived").([]any)
+	for i, v := range columns {
+		list, _ := v.([]any)
+		for _, d := range list {
+			o, _ := d.(*proviso.Object)
+			s.SetDerived(i, str(o, "name"), o.At("value"))
+		}
+	}
+}
+
+// AddRow counts a row that was encoded by [AppendRow], as [Summary.Add] would
+// have counted it.
+func (s *Summary) AddRow(row []byte) error {
+	v, err := proviso.ParseJSON(string(row))
+	if err != nil {
+		return err
+	}
+	o, ok := v.(*proviso.Object)
+	if !ok {
+		return &proviso.SyntaxError{Message: "expected an object"}
+	}
+	grading, repeat := obj(o, "gradingResult"), obj(o, "repeat")
+	f := facts{index: integer(o, "index"), column: integer(o, "promptIdx"), status: statusOf(str(o, "verdict")),
+		score: score(o), latencyMS: num(o, "latencyMs"), cost: num(o, "cost"), gradingCost: num(grading, "cost"),
+		usage: usageOf(obj(obj(o, "response"), "tokenUsage")), grading: usageOf(obj(grading, "tokensUsed")),
+		caseID: str(o, "caseId"), repeats: integer(repeat, "of"), pass: integer(repeat, "pass")}
+	for name, v := range obj(o, "namedScores").All() {
+		value, ok := v.(float64)
+		if !ok {
+			value = math.NaN()
+		}
+		f.named = append(f.named, proviso.NamedScore{Name: name, Value: value, Weight: num(obj(o, "namedScoreWeights"), name)})
+	}
+	s.row(&f)
+	components, _ := grading.At("componentResults").([]any)
+	for _, v := range components {
+		c, _ := v.(*proviso.Object)
+		a := obj(c, "assertion")
+		s.component(f.column, statusOf(str(c, "status")), str(a, "type"), cmp.Or(str(a, "metric"), str(a, "id")))
+	}
+	return nil
+}
+
+// score returns a row's score, which has a name where JSON has no number.
+func score(o *proviso.Object) float64 {
+	if name, ok := o.At("scoreText").(string); ok {
+		return proviso.ToNumber(name)
+	}
+	return num(o, "score")
+}
+
+func statusOf(name string) proviso.Status {
+	for _, s := range [...]proviso.Status{proviso.Pass, proviso.Fail, proviso.Skip} {
+		if s.String() == name {
+			return s
+		}
+	}
+	return proviso.Errored
+}
+
+func usageOf(o *proviso.Object) proviso.Usage {
+	return proviso.Usage{Total: int64(integer(o, "total")), Prompt: int64(integer(o, "prompt")),
+		Completion: int64(integer(o, "completion")), Cached: int64(integer(o, "cached")), Requests: int64(integer(o, "numRequests"))}
+}
+
+// obj, str, num and integer read a member of an object that may be absent or of
+// another kind, which counts as empty.
+
+func obj(o *proviso.Object, key string) *proviso.Object {
+	v, _ := o.At(key).(*proviso.Object)
+	return v
+}
+
+func str(o *proviso.Object, key string) string {
+	v, _ := o.At(key).(string)
+	return v
+}
+
+func num(o *proviso.Object, key string) float64 {
+	v, _ := o.At(key).(float64)
+	return v
+}
+
+func integer(o *proviso.Object, key string) int {
+	f := num(o, key)
+	if !(math.Abs(f) <= 1<<53) {
+		return 0
+	}
+	return int(f)
+}

@@ -1,0 +1,95 @@
+package report
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// renderGitHub writes the summary of a job of GitHub Actions, which takes up to
+// 1 MiB from a step.
+func renderGitHub(ctx context.Context, w *bufio.Writer, in *Input) error {
+	return writeMarkdown(ctx, w, in, markdownLimits{bytes: 1_000_000, rows: 200, text: 8000, lines: 200})
+}
+
+// shownAnnotations is how many errors, and how many warnings, GitHub shows of a
+// step.
+const shownAnnotations = 10
+
+// AnnotationOptions say how many annotations there are, and where they stand.
+// The zero value is right for GitHub.
+type AnnotationOptions struct {
+	Max int // of errors, and of warnings; 0 means as many as GitHub shows, 10
+
+	// Place returns the file and the line, from 1, of a case by its index, as
+	// the repository has them: "" if they are not known. Nil knows none.
+	Place func(test int) (file string, line int)
+}
+
+// Annotations writes workflow commands of GitHub Actions, which make it show what
+// did not pass beside the suite's file: failed rows as errors, undecided ones as
+// warnings, worst first. They work on standard output only, and only where each
+// begins a line.
+func Annotations(ctx context.Context, w io.Writer, o AnnotationOptions, rows Rows) error {
+	if o.Max <= 0 {
+		o.Max = shownAnnotations
+	}
+	marks, err := survey(ctx, rows)
+	if err != nil {
+		return err
+	}
+	b := bufio.NewWriter(w)
+	written := [2]int{}
+	for _, m := range worst(marks, len(marks)) {
+		level := urgency(m)
+		if written[level] == o.Max {
+			continue
+		}
+		written[level]++
+		row, err := viewAt(rows, m)
+		if err != nil {
+			return err
+		}
+		annotation(b, &o, row, [...]string{"error", "warning"}[level])
+	}
+	return b.Flush()
+}
+
+func annotation(w *bufio.Writer, o *AnnotationOptions, row view, level string) {
+	var place string
+	if o.Place != nil {
+		if file, line := o.Place(integer(row.Object, "testIdx")); file != "" {
+			place = "file=" + propertyText(file) + ","
+			if line > 0 {
+				place += fmt.Sprintf("line=%d,", line)
+			}
+		}
+	}
+	title := row.name()
+	if d := row.description(); d != "" {
+		title += ": " + cut(d, 100)
+	}
+	const most = 10
+	var lines []string
+	reasons := row.reasons()
+	for i := range reasons[:min(len(reasons), most)] {
+		lines = append(lines, reasons[i].mark()+" "+cut(reasons[i].String(), 400))
+	}
+	if len(reasons) > most {
+		lines = append(lines, fmt.Sprintf("… and %d more", len(reasons)-most))
+	}
+	fmt.Fprintf(w, "::%s %stitle=%s::%s\n", level, place, propertyText(title), dataText(strings.Join(lines, "\n")))
+}
+
+// dataText and propertyText escape what follows a workflow command and the value
+// of a property of it, as the runner's toolkit does.
+
+func dataText(s string) string {
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(s)
+}
+
+func propertyText(s string) string {
+	return strings.NewReplacer(":", "%3A", ",", "%2C").Replace(dataText(clean(s)))
+}

@@ -1,0 +1,204 @@
+package report_test
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/report"
+)
+
+// block returns what stands between two texts, which occur once.
+func block(t testing.TB, page, from, to string) string {
+	t.Helper()
+	before, after, found := strings.Cut(page, from)
+	content, _, ended := strings.Cut(after, to)
+	if !found || !ended || strings.Contains(before, from) {
+		t.Fatalf("the page has no %s", from)
+	}
+	return content
+}
+
+const dataRows = `<script type="application/json" id="rows">`
+
+// pageRows returns the rows that a page holds.
+func pageRows(t testing.TB, page string) []map[string]any {
+	t.Helper()
+	var rows []map[string]any
+	if err := json.Unmarshal([]byte(block(t, page, dataRows, "</script>")), &rows); err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+func TestHTMLPolicyHasTheHashes(t *testing.T) {
+	t.Parallel()
+	m, sum, results := sample(t)
+	page := shown(t, "html", m, sum, keep(t, m, sum, results))
+	policy := block(t, page, `Content-Security-Policy" content="`, `"`)
+	for directive, content := range map[string]string{
+		"style-src":  block(t, page, "<style>", "</style>"),
+		"script-src": block(t, page, "<script>", "</script>"),
+	} {
+		hash := sha256.Sum256([]byte(content))
+		if want := directive + " 'sha256-" + base64.StdEncoding.EncodeToString(hash[:]) + "';"; !strings.Contains(policy, want) {
+			t.Errorf("%s is not in %s", want, policy)
+		}
+	}
+	if !strings.HasPrefix(policy, "default-src 'none';") || strings.Contains(policy, "unsafe") || strings.Contains(page, " style=") {
+		t.Errorf("the policy is %s", policy)
+	}
+	if overhead := len(page) - len(block(t, page, dataRows, "</script>")); overhead > 60<<10 {
+		t.Errorf("the page has %d bytes besides its rows", overhead)
+	}
+}
+
+func TestHTMLChoosesWhatFailed(t *testing.T) {
+	t.Parallel()
+	m, sum := meta(), report.NewSummary(1)
+	var kept memoryRows
+	for i := range 5000 {
+		c := caseOf(t, i, `{"vars":{},"assert":[{"type":"contains","value":"a"}]}`)
+		status := [...]proviso.Status{proviso.Pass, proviso.Pass, proviso.Errored, proviso.Pass, proviso.Fail}[i%5]
+		r := resultOf(c, "b", status)
+		sum.Add(i, r)
+		kept = append(kept, report.AppendRow(nil, i, r, m))
+	}
+	m.RunFile = "/runs/<x>/run.jsonl"
+	page := shown(t, "html", m, sum, kept)
+	rows := pageRows(t, page)
+	count := map[any]int{}
+	for _, r := range rows {
+		count[r["s"]]++
+	}
+	if len(rows) != 2000 || count["fail"] != 1000 || count["error"] != 1000 {
+		t.Errorf("%d rows: %v", len(rows), count)
+	}
+	if !strings.Contains(page, "The page has 2000 of 5000 rows") || !strings.Contains(page, "<code>/runs/&lt;x&gt;/run.jsonl</code>") {
+		t.Error("the page does not say where the rest is")
+	}
+}
+
+func TestHTMLIsBounded(t *testing.T) {
+	t.Parallel()
+	m, sum, rows := many(t, 2000, strings.Repeat("<&\u2028", 5000))
+	page := shown(t, "html", m, sum, rows)
+	if len(page) > 9<<20 || !regexp.MustCompile(`The page has \d+ of 2000 rows`).MatchString(page) {
+		t.Errorf("the page has %d bytes", len(page))
+	}
+	pageRows(t, page)
+}
+
+// tags are all that the page may hold; what the script adds is not seen here.
+var tags = regexp.MustCompile(`<[^>]*>?`)
+
+func checkHTML(t testing.TB, text string) string {
+	t.Helper()
+	var skeleton [2][]string
+	var page string
+	for i, text := range []string{"x", text} {
+		m, sum, rows := everywhere(t, text)
+		page = shown(t, "html", m, sum, rows)
+		pageRows(t, page)
+		for _, tag := range tags.FindAllString(page, -1) {
+			if strings.HasPrefix(tag, "<th scope=\"row\"") {
+				tag = "<th>"
+			}
+			skeleton[i] = append(skeleton[i], tag)
+		}
+	}
+	if !utf8.ValidString(page) {
+		t.Error("not UTF-8")
+	}
+	// Whatever the text, the page's markup is the same; a table of assertions
+	// may have another order, and a label may be missing.
+	if text != "" && text != "equals" && fmt.Sprint(skeleton[0]) != fmt.Sprint(skeleton[1]) {
+		t.Errorf("the text changes the markup to\n%s", skeleton[1])
+	}
+	return page
+}
+
+func TestHTMLIsHarmless(t *testing.T) {
+	t.Parallel()
+	eachHostile(t, func(t *testing.T, text string) { checkHTML(t, text) })
+}
+
+// Hostile text neither runs nor loads anything in a browser, and every part of
+// the page works from the keyboard.
+func TestHTMLInABrowser(t *testing.T) {
+	b := openBrowser(t)
+	for name, text := range nasty {
+		m, sum, rows := everywhere(t, text)
+		b.open(shown(t, "html", m, sum, rows))
+		b.want("window.owned === undefined && document.querySelectorAll('img, iframe, object, script:not([type])').length", 1)
+		b.want("document.querySelectorAll('.cell').length", 4)
+		b.eval("document.querySelectorAll('.cell').forEach((one) => one.click())")
+		b.want("document.querySelectorAll('.panel').length", 1)
+		if list := b.trouble(); list != nil {
+			t.Errorf("%s: %s", name, list)
+		}
+	}
+	m, sum, results := sample(t)
+	b.size(1280, 900, "light")
+	b.open(shown(t, "html", m, sum, keep(t, m, sum, results)))
+	keyboard(b)
+	filters(b)
+	if list := b.trouble(); list != nil {
+		t.Errorf("%s", list)
+	}
+}
+
+const focused = "document.activeElement.dataset.cell || document.activeElement.id || document.activeElement.tagName"
+
+func keyboard(b *browser) {
+	b.t.Helper()
+	b.eval("document.getElementById('search').focus()")
+	b.press("Tab", "Tab") // the region that scrolls, then the one cell that is reached
+	b.want(focused, "0.0")
+	b.press("ArrowDown")
+	b.want(focused, "1.0")
+	b.press("End", "Home", "j")
+	b.want(focused, "2.0")
+	b.press("k", "k")
+	b.want(focused, "0.0")
+	b.press("Enter")
+	b.want("document.activeElement.getAttribute('aria-expanded')", "true")
+	b.want("document.querySelector('#panel mark').textContent", "Ann")
+	b.want("location.hash", "#open=0.0")
+	b.press("Tab")
+	b.want("document.activeElement.textContent", "Close")
+	b.press("Escape")
+	b.want(focused, "0.0")
+	b.want("document.querySelectorAll('#panel').length + document.querySelectorAll('[aria-expanded=true]').length", 0)
+}
+
+func filters(b *browser) {
+	b.t.Helper()
+	rows := "document.querySelectorAll('.matrix tbody tr').length + ' ' + document.getElementById('status').textContent"
+	b.want(rows, "8 8 cases")
+	b.eval("document.querySelector('button[value=fail]').click()")
+	b.want(rows, "5 5 cases of 8")
+	b.want("location.hash", "#show=fail")
+	b.eval("(async () => { const s = document.getElementById('search'); s.value = 'ROME'; s.dispatchEvent(new Event('input')); await new Promise((r) => setTimeout(r, 200)); })()")
+	b.want(rows, "1 1 case of 8")
+	b.eval("document.querySelector('button[value=error]').click()")
+	b.want("document.getElementById('none').textContent", "No case matches these filters.")
+	b.eval("(async () => { const s = document.getElementById('search'); s.value = ''; s.dispatchEvent(new Event('input')); await new Promise((r) => setTimeout(r, 200)); })()")
+	b.want(rows, "2 2 cases of 8")
+	b.eval("[...document.querySelectorAll('th[data-kind] .link')].find((one) => one.textContent === 'contains greeting').click()")
+	b.want(rows, "1 1 case of 8")
+	b.want("document.activeElement.id", "cases")
+}
+
+func FuzzHTML(f *testing.F) {
+	for _, text := range nasty {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) { checkHTML(t, text) })
+}

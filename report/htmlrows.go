@@ -1,0 +1,207 @@
+package report
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// Limits of what a page holds, so that it opens at once: the whole texts of all
+// rows are in the run file.
+const (
+	pageRows  = 2000
+	pageBytes = 8 << 20  // of rows
+	pageText  = 16 << 10 // of an output, a prompt or a variable
+	pageWhy   = 4 << 10  // of a reason
+	pageVars  = 50
+	pageParts = 100 // assertions of a row
+	around    = 300 // bytes on either side of the part that differs
+)
+
+// choose returns at most n rows for the page, case by case: first the cases that
+// failed somewhere, then those with something undecided, then the rest, each in
+// index order. A case is left out as a whole, unless it is the first.
+func choose(marks []mark, n int) []mark {
+	var cases [][]mark
+	for len(marks) > 0 {
+		end := 1
+		for end < len(marks) && marks[end].test == marks[0].test {
+			end++
+		}
+		cases = append(cases, marks[:end])
+		marks = marks[end:]
+	}
+	need := func(list []mark) int {
+		most := urgency(list[0])
+		for _, m := range list {
+			most = min(most, urgency(m))
+		}
+		return most
+	}
+	slices.SortStableFunc(cases, func(a, b []mark) int { return cmp.Compare(need(a), need(b)) })
+	var chosen []mark
+	for _, list := range cases {
+		if len(chosen) > 0 && len(chosen)+len(list) > n {
+			continue
+		}
+		chosen = append(chosen, list[:min(len(list), n)]...)
+		if len(chosen) >= n {
+			break
+		}
+	}
+	return chosen
+}
+
+// encode keeps the JSON of the chosen rows, a line each, as far as there is room.
+func (p *page) encode(ctx context.Context, chosen []mark) error {
+	p.rows = append(p.rows, '[')
+	for i, m := range chosen {
+		if i&0xff == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		row, err := viewAt(p.in.Rows, m)
+		if err != nil {
+			return err
+		}
+		end := len(p.rows)
+		if i > 0 {
+			p.rows = append(p.rows, ',')
+		}
+		p.rows = appendData(append(p.rows, '\n'), pageRow(row, m))
+		if len(p.rows) > pageBytes && i > 0 {
+			p.rows = p.rows[:end]
+			break
+		}
+		p.count++
+	}
+	p.rows = append(p.rows, "\n]"...)
+	return nil
+}
+
+// pageRow returns a row as the page's script reads it. Members without a value
+// are left out.
+func pageRow(row view, m mark) *proviso.Object {
+	o := proviso.ObjectOf("t", float64(m.test), "c", float64(m.column), "s", row.status.String(), "n", row.name(),
+		"score", shortScore(row.Object), "prompt", clip(str(obj(row.Object, "prompt"), "raw"), pageText))
+	if d := row.description(); d != "" {
+		o.Set("d", clip(d, pageWhy))
+	}
+	if m.forgiven {
+		o.Set("forgiven", true)
+	}
+	if ms := num(row.Object, "latencyMs"); ms > 0 {
+		o.Set("ms", ms)
+	}
+	if cost := num(row.Object, "cost"); cost > 0 {
+		o.Set("cost", cost)
+	}
+	if text, answered := row.output(); answered {
+		o.Set("out", clip(text, pageText))
+	}
+	if why := wholeReason(row); why != "" {
+		o.Set("err", clip(why, pageWhy))
+	}
+	vars := []any{}
+	for name, v := range row.vars().All() {
+		if len(vars) < pageVars {
+			vars = append(vars, []any{clip(name, pageWhy), clip(textOf(v), pageText)})
+		}
+	}
+	o.Set("vars", vars)
+	o.Set("a", pageAssertions(row))
+	return o
+}
+
+// shortScore returns a row's score as people write it.
+func shortScore(o *proviso.Object) string { return short(score(o)) }
+
+// wholeReason returns why the row as a whole did not pass, where that is not what
+// an assertion says.
+func wholeReason(row view) string {
+	for _, r := range row.reasons() {
+		if r.kind == "" {
+			return r.text
+		}
+	}
+	return ""
+}
+
+// pageAssertions returns the assertions of a row in the order of the suite, each
+// followed by its parts.
+func pageAssertions(row view) []any {
+	list := []any{}
+	components, _ := obj(row.Object, "gradingResult").At("componentResults").([]any)
+	output, _ := obj(row.Object, "response").Get("output")
+	var ends []int // of the sets that a component is in
+	for i, v := range components[:min(len(components), pageParts)] {
+		for len(ends) > 0 && i >= ends[len(ends)-1] {
+			ends = ends[:len(ends)-1]
+		}
+		c, _ := v.(*proviso.Object)
+		o := pageAssertion(c, output)
+		if len(ends) > 0 {
+			o.Set("level", float64(len(ends)))
+		}
+		if n := integer(c, "members"); n > 0 && n < len(components) {
+			ends = append(ends, i+1+n)
+		}
+		list = append(list, o)
+	}
+	return list
+}
+
+func pageAssertion(c *proviso.Object, output any) *proviso.Object {
+	status := statusOf(str(c, "status"))
+	b := brokenOf(c, status)
+	kind := b.kind
+	if kind == "" {
+		kind = "part"
+	}
+	o := proviso.ObjectOf("s", status.String(), "k", clip(kind, pageText), "l", clip(b.label, pageText), "why", clip(b.reason, pageWhy))
+	if status != proviso.Errored && status != proviso.Skip {
+		o.Set("score", shortScore(c))
+	}
+	if judge := str(c, "judge"); judge != "" {
+		o.Set("judge", clip(judge, pageWhy))
+	}
+	if status == proviso.Fail {
+		if parts := pageExcerpts(b.compare(output)); len(parts) > 0 {
+			o.Set("parts", parts)
+		}
+	}
+	evidence, _ := c.At("evidence").([]any)
+	var quotes []any
+	for _, v := range evidence[:min(len(evidence), 10)] {
+		e, _ := v.(*proviso.Object)
+		quotes = append(quotes, []any{clip(str(e, "quote"), pageWhy), clip(str(e, "note"), pageWhy)})
+	}
+	if quotes != nil {
+		o.Set("ev", quotes)
+	}
+	return o
+}
+
+// pageExcerpts returns what differs: name, text before, marked part, text after,
+// and whether nothing is marked.
+func pageExcerpts(parts []excerpt) []any {
+	var list []any
+	for _, x := range parts {
+		if x.plain {
+			list = append(list, []any{x.name, clip(x.text, 2*around), "", "", true})
+			continue
+		}
+		from := runeStart(x.text, max(0, x.start-around))
+		before := x.text[from:x.start]
+		if from > 0 {
+			before = "…" + before
+		}
+		after := x.text[x.end:]
+		if len(after) > around {
+			after = after[:runeStart(after, around)] + "…"
+		}
+		list = append(list, []any{x.name, before, clip(x.text[x.start:x.end], 4*around), after, false})
+	}
+	return list
+}

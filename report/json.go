@@ -1,0 +1,166 @@
+package report
+
+import (
+	"bufio"
+	"context"
+	"math"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// renderJSON writes promptfoo's version-3 document: an envelope around the rows,
+// each of which is one line, copied as it stands in the run file. What proviso
+// adds stands under "proviso".
+func renderJSON(ctx context.Context, w *bufio.Writer, in *Input) error {
+	m := in.Meta
+	b := proviso.AppendQuoted([]byte(`{"evalId":`), m.RunID)
+	b = append(b, `,"results":{"version":3,"timestamp":`...)
+	b = proviso.AppendQuoted(b, m.Started.UTC().Format(time.RFC3339Nano))
+	b = append(b, ",\"prompts\":"...)
+	b = appendPrompts(b, in)
+	b = append(b, ",\"results\":[\n"...)
+	w.Write(b) // a bufio.Writer keeps its first error until Flush
+	if _, err := copyRows(ctx, w, in.Rows, ",\n"); err != nil {
+		return err
+	}
+	b = append(b[:0], "\n],\"stats\":"...)
+	b = proviso.AppendJSON(b, statsOf(in))
+	b = append(b, "},\"config\":"...)
+	if m.Config != nil {
+		b = proviso.AppendJSON(b, m.Config)
+	} else {
+		b = append(b, "{}"...)
+	}
+	b = append(b, ",\"shareableUrl\":null,\"metadata\":"...)
+	b = proviso.AppendJSON(b, proviso.ObjectOf("provisoVersion", m.Version,
+		"evaluationCreatedAt", m.Started.UTC().Format(time.RFC3339Nano)))
+	b = append(b, ",\"proviso\":"...)
+	b = proviso.AppendJSON(b, additions(in))
+	b = append(b, "}\n"...)
+	_, err := w.Write(b)
+	return err
+}
+
+// renderJSONL writes the rows alone.
+func renderJSONL(ctx context.Context, w *bufio.Writer, in *Input) error {
+	n, err := copyRows(ctx, w, in.Rows, "\n")
+	if err != nil || n == 0 {
+		return err
+	}
+	return w.WriteByte('\n')
+}
+
+// copyRows writes all rows with a separator between them and returns how many.
+func copyRows(ctx context.Context, w *bufio.Writer, rows Rows, separator string) (n int, err error) {
+	for _, row := range rows.Rows() {
+		if n > 0 {
+			w.WriteString(separator)
+		}
+		if _, err := w.Write(row); err != nil {
+			return n, err
+		}
+		if n++; n&0xff == 0 && ctx.Err() != nil {
+			return n, context.Cause(ctx)
+		}
+	}
+	return n, rows.Err()
+}
+
+func appendPrompts(b []byte, in *Input) []byte {
+	b = append(b, '[')
+	for i, s := range in.Summary.Columns() {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		var c Column
+		if i < len(in.Meta.Columns) {
+			c = in.Meta.Columns[i]
+		}
+		b = proviso.AppendJSON(b, proviso.ObjectOf("raw", c.PromptRaw, "label", c.prompt(), "id", c.PromptID,
+			"provider", c.provider(), "metrics", metricsOf(&s)))
+	}
+	return append(b, ']')
+}
+
+// metricsOf returns a column's metrics as promptfoo names them; derived metrics
+// stand among the named scores there.
+func metricsOf(s *ColumnSummary) *proviso.Object {
+	scores, counts := &proviso.Object{}, &proviso.Object{}
+	for _, m := range s.Metrics() {
+		scores.Set(m.Name, m.Sum)
+		counts.Set(m.Name, float64(m.Count))
+	}
+	for _, d := range s.Derived {
+		scores.Set(d.Name, d.Value)
+	}
+	return proviso.ObjectOf(
+		"score", s.Score,
+		"testPassCount", float64(s.Rows.Passed+s.Rows.Skipped),
+		"testFailCount", float64(s.Rows.Failed),
+		"testErrorCount", float64(s.Rows.Errors),
+		"assertPassCount", float64(s.Assertions.Passed+s.Assertions.Skipped),
+		"assertFailCount", float64(s.Assertions.Failed),
+		"assertErrorCount", float64(s.Assertions.Errors),
+		"totalLatencyMs", s.LatencyMS,
+		"tokenUsage", usageObject(s.Usage, s.Grading),
+		"namedScores", scores,
+		"namedScoresCount", counts,
+		"cost", s.Cost,
+	)
+}
+
+// usageObject returns the tokens of answers, with those of deciding inside, as
+// promptfoo has them.
+func usageObject(u, grading proviso.Usage) *proviso.Object {
+	o := tokens(u)
+	o.Set("assertions", tokens(grading))
+	return o
+}
+
+func tokens(u proviso.Usage) *proviso.Object {
+	return proviso.ObjectOf("total", float64(u.Total), "prompt", float64(u.Prompt), "completion", float64(u.Completion),
+		"cached", float64(u.Cached), "numRequests", float64(u.Requests))
+}
+
+// statsOf returns the counts of the run. As in the rows, what did not apply is a
+// success; proviso.totals tells them apart.
+func statsOf(in *Input) *proviso.Object {
+	t := in.Summary.Totals()
+	var answers, grading proviso.Usage
+	for _, c := range in.Summary.Columns() {
+		answers.Add(c.Usage)
+		grading.Add(c.Grading)
+	}
+	return proviso.ObjectOf("successes", float64(t.Passed+t.Skipped), "failures", float64(t.Failed), "errors", float64(t.Errors),
+		"tokenUsage", usageObject(answers, grading), "durationMs", math.Round(float64(in.Meta.Elapsed.Microseconds())/1000))
+}
+
+// additions returns what promptfoo's document has no place for.
+func additions(in *Input) *proviso.Object {
+	t := in.Summary.Totals()
+	list := []any{}
+	for _, a := range in.Summary.Assertions() {
+		low, high := a.interval()
+		list = append(list, proviso.ObjectOf("type", a.Type, "label", a.Label, "passed", float64(a.Passed),
+			"failed", float64(a.Failed), "errors", float64(a.Errors), "skipped", float64(a.Skipped),
+			"passRate", finite(a.rate()), "interval", []any{low, high}))
+	}
+	o := proviso.ObjectOf("suite", in.Meta.Suite,
+		"totals", proviso.ObjectOf("passed", float64(t.Passed), "failed", float64(t.Failed),
+			"errors", float64(t.Errors), "skipped", float64(t.Skipped), "cost", t.Cost),
+		"assertions", list)
+	if r := in.Summary.Repeats(); r.Groups > 0 {
+		o.Set("repeats", proviso.ObjectOf("groups", float64(r.Groups), "flaky", float64(r.Flaky),
+			"flakeRate", float64(r.Flaky)/float64(r.Groups), "met", float64(r.Met), "forgiven", float64(r.Forgiven)))
+	}
+	return o
+}
+
+// finite returns f, or nil where there is no rate.
+func finite(f float64) any {
+	if math.IsInf(f, 0) {
+		return nil
+	}
+	return f
+}

@@ -1,0 +1,288 @@
+package report
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// Limits of what a JUnit report shows of one row. CI systems keep these files in
+// memory; the whole texts are in the JSON reports.
+const (
+	junitName    = 200      // cells of a name
+	junitMessage = 1000     // bytes of the message that lists show
+	junitText    = 16 << 10 // bytes of the reasons, and of each part of the output
+)
+
+// renderJUnit writes a test suite for each column and a test case for each row.
+// What failed, what could not be decided and what did not apply are failure,
+// error and skipped; failures carry the reasons of the assertions.
+func renderJUnit(ctx context.Context, w *bufio.Writer, in *Input) error {
+	marks, err := survey(ctx, in.Rows)
+	if err != nil {
+		return err
+	}
+	// By column, and within it as the survey has them.
+	slices.SortStableFunc(marks, func(a, b mark) int { return int(a.column) - int(b.column) })
+	x := xmlWriter{w: w}
+	w.WriteString("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites")
+	x.attribute("name", cut(in.Meta.Suite, junitName))
+	x.counts(marks)
+	x.attribute("time", seconds(in.Meta.Elapsed.Seconds()))
+	w.WriteString(">\n")
+	names := map[string]int{}
+	for len(marks) > 0 {
+		n := 1
+		for n < len(marks) && marks[n].column == marks[0].column {
+			n++
+		}
+		if err := x.suite(ctx, in, marks[:n], names); err != nil {
+			return err
+		}
+		marks = marks[n:]
+	}
+	_, err = w.WriteString("</testsuites>\n")
+	return err
+}
+
+// suite writes the rows of one column.
+func (x *xmlWriter) suite(ctx context.Context, in *Input, marks []mark, names map[string]int) error {
+	column := int(marks[0].column)
+	name := cut(in.Meta.columnName(column), junitName)
+	if names[name]++; names[name] > 1 {
+		name += fmt.Sprintf(" (%d)", names[name])
+	}
+	var sum ColumnSummary
+	if list := in.Summary.Columns(); column < len(list) {
+		sum = list[column]
+	}
+	x.w.WriteString("  <testsuite")
+	x.attribute("name", name)
+	x.counts(marks)
+	x.attribute("time", seconds(sum.LatencyMS/1000))
+	x.attribute("timestamp", in.Meta.Started.UTC().Format(time.RFC3339))
+	x.w.WriteString(">\n")
+	x.properties("    ", in, column, &sum)
+	for i, m := range marks {
+		if i&0xff == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		row, err := viewAt(in.Rows, m)
+		if err != nil {
+			return err
+		}
+		x.testCase(name, row, m)
+	}
+	_, err := x.w.WriteString("  </testsuite>\n")
+	return err
+}
+
+// properties writes what is known of a column: its names and metrics.
+func (x *xmlWriter) properties(indent string, in *Input, column int, sum *ColumnSummary) {
+	x.w.WriteString(indent + "<properties>\n")
+	property := func(name, value string) { x.property(indent+"  ", name, value) }
+	property("run", in.Meta.RunID)
+	if column < len(in.Meta.Columns) {
+		property("provider", in.Meta.Columns[column].ProviderID)
+		property("prompt", clip(in.Meta.Columns[column].prompt(), junitMessage))
+	}
+	property("score", proviso.FormatNumber(sum.Score))
+	property("cost", proviso.FormatNumber(sum.Cost))
+	property("tokens", strconv.FormatInt(sum.Usage.Total, 10))
+	for _, m := range sum.Metrics() {
+		property("metric."+clip(m.Name, junitName), proviso.FormatNumber(m.Sum/float64(m.Count)))
+	}
+	for _, d := range sum.Derived {
+		property("derived."+clip(d.Name, junitName), clip(textOf(d.Value), junitMessage))
+	}
+	x.w.WriteString(indent + "</properties>\n")
+}
+
+func (x *xmlWriter) testCase(class string, row view, m mark) {
+	name := row.name()
+	if d := row.description(); d != "" {
+		name += ": " + d
+	}
+	x.w.WriteString("    <testcase")
+	x.attribute("name", cut(name, junitName))
+	x.attribute("classname", class)
+	x.attribute("time", seconds(num(row.Object, "latencyMs")/1000))
+	scores := obj(row.Object, "namedScores")
+	if scores.Len() == 0 && row.status == proviso.Pass && !m.forgiven {
+		x.w.WriteString("/>\n")
+		return
+	}
+	x.w.WriteString(">\n")
+	if scores.Len() > 0 {
+		x.w.WriteString("      <properties>\n")
+		for name, v := range scores.All() {
+			x.property("        ", "metric."+clip(name, junitName), textOf(v))
+		}
+		x.w.WriteString("      </properties>\n")
+	}
+	x.outcome(row, m)
+	x.w.WriteString("    </testcase>\n")
+}
+
+// outcome writes what became of a row, unless it passed.
+func (x *xmlWriter) outcome(row view, m mark) {
+	switch {
+	case m.forgiven:
+		x.element("system-out", "failed, but its case passed as many repeats as it has to\n"+reasonsText(row.reasons()))
+		return
+	case row.status == proviso.Pass:
+		return
+	case row.status == proviso.Skip:
+		x.w.WriteString("      <skipped message=\"no assertion applied\"/>\n")
+		return
+	}
+	tag := "failure"
+	if row.status == proviso.Errored {
+		tag = "error"
+	}
+	reasons := row.reasons()
+	x.w.WriteString("      <" + tag)
+	x.attribute("message", message(reasons))
+	x.attribute("type", kinds(reasons))
+	x.w.WriteByte('>')
+	x.text(clip(reasonsText(reasons), junitText))
+	x.w.WriteString("</" + tag + ">\n")
+	x.element("system-out", transcript(row))
+}
+
+// message returns the reasons on one line, as lists show them.
+func message(reasons []reason) string {
+	var parts []string
+	for i := range reasons {
+		parts = append(parts, clip(reasons[i].String(), junitMessage))
+	}
+	return clip(strings.Join(parts, "; "), junitMessage)
+}
+
+// kinds returns the types of the assertions that did not hold, each once.
+func kinds(reasons []reason) string {
+	var list []string
+	for i := range reasons {
+		kind := reasons[i].kind
+		if kind == "" {
+			kind = "row"
+		}
+		if kind = clip(kind, junitName); !slices.Contains(list, kind) {
+			list = append(list, kind)
+		}
+	}
+	return clip(strings.Join(list, ", "), junitMessage)
+}
+
+func reasonsText(reasons []reason) string {
+	var b strings.Builder
+	for i := range reasons {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(reasons[i].mark() + " " + reasons[i].String())
+	}
+	return b.String()
+}
+
+// transcript returns what went in and what came out.
+func transcript(row view) string {
+	var b strings.Builder
+	part := func(name, text string) {
+		if text != "" {
+			fmt.Fprintf(&b, "%s: %s\n", name, clip(text, junitText))
+		}
+	}
+	part("prompt", str(obj(row.Object, "prompt"), "raw"))
+	part("vars", vars(obj(row.Object, "vars")))
+	if text, answered := row.output(); answered {
+		fmt.Fprintf(&b, "output: %s\n", clip(text, junitText))
+	}
+	return b.String()
+}
+
+func seconds(s float64) string { return strconv.FormatFloat(s, 'f', 3, 64) }
+
+// xmlWriter writes elements and attributes whose text may hold anything. Its
+// bufio.Writer keeps the first error until Flush.
+type xmlWriter struct {
+	w   *bufio.Writer
+	buf []byte
+}
+
+// counts writes how many rows there are and what became of them.
+func (x *xmlWriter) counts(marks []mark) {
+	var c Counts
+	for _, m := range marks {
+		c.add(m.shown())
+	}
+	for _, a := range [...]struct {
+		name string
+		n    int
+	}{{"tests", len(marks)}, {"failures", c.Failed}, {"errors", c.Errors}, {"skipped", c.Skipped}} {
+		x.attribute(a.name, strconv.Itoa(a.n))
+	}
+}
+
+func (x *xmlWriter) attribute(name, value string) {
+	x.w.WriteString(" " + name + `="`)
+	x.escaped(value, true)
+	x.w.WriteByte('"')
+}
+
+func (x *xmlWriter) property(indent, name, value string) {
+	x.w.WriteString(indent + "<property")
+	x.attribute("name", name)
+	x.attribute("value", value)
+	x.w.WriteString("/>\n")
+}
+
+func (x *xmlWriter) element(tag, text string) {
+	x.w.WriteString("      <" + tag + ">")
+	x.text(text)
+	x.w.WriteString("</" + tag + ">\n")
+}
+
+func (x *xmlWriter) text(s string) { x.escaped(s, false) }
+
+func (x *xmlWriter) escaped(s string, attribute bool) {
+	x.buf = appendXML(x.buf[:0], s, attribute)
+	x.w.Write(x.buf)
+}
+
+// appendXML appends s as the text of an element or of an attribute in double
+// quotes. Code points that XML 1.0 does not allow are shown as escapes, as in a
+// terminal. Parsers turn line breaks of attributes into blanks, and all carriage
+// returns into line feeds, unless they are written as references.
+func appendXML(dst []byte, s string, attribute bool) []byte {
+	runes(s, func(r rune, raw string) {
+		switch {
+		case r == '<':
+			dst = append(dst, "&lt;"...)
+		case r == '>':
+			dst = append(dst, "&gt;"...)
+		case r == '&':
+			dst = append(dst, "&amp;"...)
+		case r == '"' && attribute:
+			dst = append(dst, "&quot;"...)
+		case r == '\r' || attribute && (r == '\n' || r == '\t'):
+			dst = append(strconv.AppendInt(append(dst, "&#"...), int64(r), 10), ';')
+		case r == '\n' || r == '\t':
+			dst = append(dst, raw...)
+		case len(raw) == 1 && (r < ' ' || r == utf8.RuneError):
+			dst = append(dst, hexEscape(`\x`, rune(raw[0]), 2)...)
+		case r == 0xfffe || r == 0xffff:
+			dst = append(dst, hexEscape(`\u`, r, 4)...)
+		default:
+			dst = append(dst, raw...)
+		}
+	})
+	return dst
+}

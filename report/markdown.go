@@ -1,0 +1,272 @@
+package report
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+)
+
+// markdownLimits bound a report in Markdown by where it is shown.
+type markdownLimits struct {
+	bytes int // of the whole
+	rows  int // shown in detail
+	text  int // bytes of one output
+	lines int // of a table
+}
+
+// renderMarkdown writes a summary for a comment on a pull request. GitHub takes
+// comments of up to 65,536 characters.
+func renderMarkdown(ctx context.Context, w *bufio.Writer, in *Input) error {
+	return writeMarkdown(ctx, w, in, markdownLimits{bytes: 60_000, rows: 50, text: 1500, lines: 40})
+}
+
+func writeMarkdown(ctx context.Context, w *bufio.Writer, in *Input, limits markdownLimits) error {
+	marks, err := survey(ctx, in.Rows)
+	if err != nil {
+		return err
+	}
+	m := markdown{in: in, limits: limits}
+	m.head()
+	m.columns()
+	m.assertions()
+	if err := m.failures(marks); err != nil {
+		return err
+	}
+	_, err = w.Write(m.b.Bytes())
+	return err
+}
+
+// markdown collects a report, whose size is bounded. What comes from outside
+// stands in code spans and fences only, where Markdown knows no markup, links,
+// mentions or references.
+type markdown struct {
+	b      bytes.Buffer
+	in     *Input
+	limits markdownLimits
+}
+
+func (m *markdown) line(format string, args ...any) {
+	fmt.Fprintf(&m.b, format, args...)
+	m.b.WriteByte('\n')
+}
+
+// head writes the totals.
+func (m *markdown) head() {
+	t := m.in.Summary.Totals()
+	sign := "✓"
+	if t.Failed > 0 {
+		sign = "✗"
+	} else if t.Errors > 0 {
+		sign = "!"
+	}
+	name := ""
+	if m.in.Meta.Suite != "" {
+		name = ": " + code(m.in.Meta.Suite, 100)
+	}
+	m.line("## %s proviso%s\n", sign, name)
+	counts := Counts{Passed: t.Passed, Failed: t.Failed, Errors: t.Errors, Skipped: t.Skipped}
+	text := fmt.Sprintf("**%d passed, %d failed, %s**", t.Passed, t.Failed, plural(t.Errors, "error"))
+	if t.Skipped > 0 {
+		text += fmt.Sprintf(", %d skipped", t.Skipped)
+	}
+	if counts.Decided() > 0 {
+		text += fmt.Sprintf(" · pass rate %s (95 %% interval %s, n = %d)", rateOf(counts), intervalOf(counts), counts.Decided())
+	}
+	text += " · " + duration(m.in.Meta.Elapsed)
+	if t.Usage.Total > 0 {
+		text += " · " + plural(int(t.Usage.Total), "token")
+	}
+	if t.Cost > 0 {
+		text += fmt.Sprintf(" · $%.4g", t.Cost)
+	}
+	m.line("%s\n", text)
+	if r := m.in.Summary.Repeats(); r.Groups > 0 {
+		m.line("%d of %s both passed and failed; %d passed as often as the suite asks for.\n", r.Flaky, plural(r.Groups, "repeated case"), r.Met)
+	}
+}
+
+// table writes a table of counts, whose names are Markdown.
+func (m *markdown) table(title string, n int, row func(i int) (name string, c Counts)) {
+	m.line("| %s | Pass rate | 95 %% interval | Passed | Failed | Errors | Skipped |", title)
+	m.line("|---|--:|--:|--:|--:|--:|--:|")
+	shown := 0
+	for shown < min(n, m.limits.lines) && m.b.Len() < m.limits.bytes/3 {
+		name, c := row(shown)
+		shown++
+		m.line("| %s | %s | %s | %d | %d | %d | %d |", name, rateOf(c), intervalOf(c), c.Passed, c.Failed, c.Errors, c.Skipped)
+	}
+	m.line("")
+	if n > shown {
+		m.line("… and %d more in the JSON report.\n", n-shown)
+	}
+}
+
+// columns compares prompts and providers, where there are several.
+func (m *markdown) columns() {
+	list := m.in.Summary.Columns()
+	if len(list) < 2 {
+		return
+	}
+	m.table("Provider and prompt", len(list), func(i int) (string, Counts) {
+		return cell(m.in.Meta.columnName(i), 100), list[i].Rows
+	})
+}
+
+func (m *markdown) assertions() {
+	list := m.in.Summary.Assertions()
+	if len(list) == 0 {
+		return
+	}
+	m.table("Assertion", len(list), func(i int) (string, Counts) {
+		name := cell(list[i].Type, 60)
+		if list[i].Label != "" {
+			name += " " + cell(list[i].Label, 60)
+		}
+		return name, list[i].Counts
+	})
+}
+
+// failures shows the worst rows, as far as there is room.
+func (m *markdown) failures(marks []mark) error {
+	list := worst(marks, len(marks))
+	if len(list) == 0 {
+		return nil
+	}
+	const footer = 400 // bytes that what follows the rows takes at most
+	m.line("### What did not pass, worst first\n")
+	shown := 0
+	for _, mark := range list[:min(len(list), m.limits.rows)] {
+		row, err := viewAt(m.in.Rows, mark)
+		if err != nil {
+			return err
+		}
+		before := m.b.Len()
+		m.row(row)
+		if m.b.Len() > m.limits.bytes-footer {
+			m.b.Truncate(before)
+			break
+		}
+		shown++
+	}
+	if more := len(list) - shown; more > 0 {
+		m.line("… and %d more, see %s", more, code("proviso show "+m.in.Meta.RunID, 80))
+	}
+	return nil
+}
+
+// row shows one row: which it is, why it did not pass, and what came out.
+func (m *markdown) row(row view) {
+	sign := "✗"
+	reasons := row.reasons()
+	if urgency(mark{status: row.status}) == 1 {
+		sign = "!"
+	}
+	title := "**" + sign + " " + row.name() + "**"
+	if d := row.description(); d != "" {
+		title += " " + code(d, 100)
+	}
+	if len(m.in.Meta.Columns) > 1 {
+		title += " at " + code(m.in.Meta.columnName(integer(row.Object, "promptIdx")), 100)
+	}
+	m.line("%s\n", title)
+	const most = 10
+	for i := range reasons[:min(len(reasons), most)] {
+		m.line("- %s", m.reason(&reasons[i]))
+	}
+	if len(reasons) > most {
+		m.line("- … and %d more", len(reasons)-most)
+	}
+	m.line("")
+	text, answered := row.output()
+	if !answered {
+		return
+	}
+	m.line("<details><summary>Input and output</summary>\n")
+	if v := vars(obj(row.Object, "vars")); v != "" {
+		m.fence(clip(v, m.limits.text))
+	}
+	m.fence(clip(text, m.limits.text))
+	m.line("</details>\n")
+}
+
+// reason returns one reason as the text of a list's item.
+func (m *markdown) reason(r *reason) string {
+	name := ""
+	if r.kind != "" {
+		name = code(r.kind, 60)
+		if r.label != "" {
+			name += " " + code(r.label, 60)
+		}
+		name += r.note() + ": "
+	}
+	return r.mark() + " " + name + code(r.text, 400)
+}
+
+// fence writes a text of several lines in a fence that is longer than every run
+// of backticks in it.
+func (m *markdown) fence(text string) {
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = clean(strings.TrimSuffix(lines[i], "\r"))
+	}
+	text = strings.Join(lines, "\n")
+	bar := strings.Repeat("`", max(3, longestRun(text)+1))
+	m.line("%stext\n%s\n%s\n", bar, text, bar)
+}
+
+// code returns s on one line of at most cells as a code span, which begins and
+// ends with more backticks than stand together in s.
+func code(s string, cells int) string {
+	s = cut(s, cells)
+	if s == "" {
+		return "` `"
+	}
+	bar := strings.Repeat("`", longestRun(s)+1)
+	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") || s[0] == ' ' && s[len(s)-1] == ' ' {
+		s = " " + s + " " // one blank on either side is not part of the span
+	}
+	return bar + s + bar
+}
+
+// cell returns s as a code span in a table, where a bar would end the cell even
+// within code, and implementations differ on what a backslash before it does.
+func cell(s string, cells int) string {
+	return code(strings.ReplaceAll(cut(s, cells), "|", `\x7c`), 4*cells)
+}
+
+// longestRun returns the length of the longest run of backticks.
+func longestRun(s string) int {
+	longest, n := 0, 0
+	for i := range len(s) {
+		if s[i] != '`' {
+			n = 0
+			continue
+		}
+		n++
+		longest = max(longest, n)
+	}
+	return longest
+}
+
+// rateOf returns a pass rate as people write it; not everything is never all.
+func rateOf(c Counts) string {
+	if c.Decided() == 0 {
+		return "–"
+	}
+	rate := fmt.Sprintf("%.0f %%", 100*float64(c.Passed)/float64(c.Decided()))
+	if c.Failed > 0 && rate == "100 %" {
+		return "> 99 %"
+	}
+	return rate
+}
+
+// intervalOf returns the range in which the true pass rate is expected.
+func intervalOf(c Counts) string {
+	if c.Decided() == 0 {
+		return "–"
+	}
+	low, high := (&AssertionSummary{Counts: c}).interval()
+	return fmt.Sprintf("%.0f–%.0f %%", 100*low, 100*high)
+}

@@ -1,0 +1,85 @@
+package report
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"iter"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// Meta is what a report says of a run besides its rows.
+type Meta struct {
+	RunID   string
+	Version string // of proviso
+	Suite   string // its description, or its file's name
+	Started time.Time
+	Elapsed time.Duration
+	Config  *proviso.Object // the suite as read, secrets removed; nil if unknown
+	Columns []Column        // prompts × providers, by [proviso.Result.PromptIdx]
+	RunFile string          // where the run is kept; "" if it is not
+}
+
+// Rows are the finished rows of a run. *runfile.Reader is one.
+type Rows interface {
+	// Rows yields index and encoded row in index order; a row is valid until the
+	// next one. Err says afterwards whether the sequence ended early.
+	Rows() iter.Seq2[int, []byte]
+	Err() error
+	// Row returns one row by its index.
+	Row(index int) ([]byte, error)
+}
+
+// Column is one prompt at one provider. What all its rows share is encoded once.
+type Column struct {
+	PromptID      string
+	PromptLabel   string
+	PromptRaw     string // the template
+	ProviderID    string
+	ProviderLabel string // "" if the suite gives none
+
+	// shared holds the members from promptId to the label in prompt.
+	shared []byte
+	label  []byte
+}
+
+// NewColumn returns the column of a prompt and a provider. A prompt without an id
+// gets one made of its text.
+func NewColumn(prompt *proviso.Prompt, provider *proviso.ProviderSpec) Column {
+	c := Column{PromptID: prompt.ID, PromptLabel: prompt.Label, PromptRaw: prompt.Raw,
+		ProviderID: provider.ID, ProviderLabel: provider.Label}
+	if c.PromptID == "" {
+		sum := sha256.Sum256([]byte(prompt.Raw))
+		c.PromptID = hex.EncodeToString(sum[:8])
+	}
+	c.shared = c.appendShared(nil)
+	c.label = proviso.AppendQuoted(nil, prompt.Label)
+	return c
+}
+
+func (c *Column) appendShared(dst []byte) []byte {
+	dst = append(dst, `,"promptId":`...)
+	dst = proviso.AppendQuoted(dst, c.PromptID)
+	dst = append(dst, `,"provider":{"id":`...)
+	dst = proviso.AppendQuoted(dst, c.ProviderID)
+	dst = append(dst, `,"label":`...)
+	dst = proviso.AppendQuoted(dst, c.ProviderLabel)
+	return append(dst, '}')
+}
+
+// provider returns the name that a person knows the column's provider by.
+func (c *Column) provider() string {
+	if c.ProviderLabel != "" {
+		return c.ProviderLabel
+	}
+	return c.ProviderID
+}
+
+// prompt returns the name that a person knows the column's prompt by.
+func (c *Column) prompt() string {
+	if c.PromptLabel != "" {
+		return c.PromptLabel
+	}
+	return c.PromptRaw
+}

@@ -1,0 +1,102 @@
+package report
+
+import "github.com/proviso-eval/proviso"
+
+// response appends what the provider answered.
+func (e *encoder) response(o *proviso.Output) {
+	e.b = append(e.b, `,"response":{`...)
+	start := len(e.b)
+	if _, none := o.Value.(proviso.Undefined); !none {
+		e.b = append(e.b, `,"output":`...)
+		e.b = proviso.AppendJSON(e.b, o.Value)
+	}
+	if o.Error != "" {
+		e.text(`,"error":`, o.Error)
+	}
+	e.b = append(e.b, `,"tokenUsage":`...)
+	e.b = appendUsage(e.b, o.Usage)
+	if o.Cost != nil {
+		e.b = append(e.b, `,"cost":`...)
+		e.number(*o.Cost)
+	}
+	if o.Latency != nil {
+		e.b = append(e.b, `,"latencyMs":`...)
+		e.milliseconds(*o.Latency)
+	}
+	if o.Cached {
+		e.b = append(e.b, `,"cached":true`...)
+	}
+	if o.FinishReason != "" {
+		e.text(`,"finishReason":`, o.FinishReason)
+	}
+	if o.Refused {
+		e.b = append(e.b, `,"isRefusal":true`...)
+	}
+	e.answerParts(o)
+	// The members were written with a comma each; the first has nothing before it.
+	e.b = append(e.b[:start], e.b[start+1:]...)
+	e.b = append(e.b, '}')
+}
+
+// answerParts appends the structured parts of an answer, which most lack.
+func (e *encoder) answerParts(o *proviso.Output) {
+	if len(o.LogProbs) > 0 {
+		e.b = append(e.b, `,"logProbs":[`...)
+		for i, p := range o.LogProbs {
+			if i > 0 {
+				e.b = append(e.b, ',')
+			}
+			e.number(p)
+		}
+		e.b = append(e.b, ']')
+	}
+	if len(o.ToolCalls) > 0 {
+		e.b = append(e.b, `,"toolCalls":`...)
+		e.b = proviso.AppendJSON(e.b, o.ToolCalls)
+	}
+	if o.Guardrails != nil {
+		e.b = append(e.b, `,"guardrails":`...)
+		e.b = proviso.AppendJSON(e.b, o.Guardrails)
+	}
+	if o.Metadata.Len() > 0 {
+		e.b = append(e.b, `,"metadata":`...)
+		e.b = proviso.AppendJSON(e.b, o.Metadata)
+	}
+	if o.TraceID != "" {
+		e.text(`,"traceId":`, o.TraceID)
+	}
+	for key, v := range o.Raw.All() {
+		if _, undefined := v.(proviso.Undefined); undefined || isResponseKey(key) {
+			continue
+		}
+		e.key(false, key)
+		e.b = proviso.AppendJSON(e.b, v)
+	}
+}
+
+// isResponseKey reports whether a member of a response has a field of its own in
+// [proviso.Output], and so must not be written a second time.
+func isResponseKey(key string) bool {
+	switch key {
+	case "output", "error", "tokenUsage", "cost", "latencyMs", "cached", "finishReason", "isRefusal",
+		"logProbs", "toolCalls", "guardrails", "metadata", "traceId":
+		return true
+	}
+	return false
+}
+
+// appendUsage appends tokens under promptfoo's names.
+func appendUsage(dst []byte, u proviso.Usage) []byte {
+	e := encoder{b: dst}
+	e.b = append(e.b, `{"total":`...)
+	e.int(int(u.Total))
+	e.b = append(e.b, `,"prompt":`...)
+	e.int(int(u.Prompt))
+	e.b = append(e.b, `,"completion":`...)
+	e.int(int(u.Completion))
+	e.b = append(e.b, `,"cached":`...)
+	e.int(int(u.Cached))
+	e.b = append(e.b, `,"numRequests":`...)
+	e.int(int(u.Requests))
+	return append(e.b, '}')
+}

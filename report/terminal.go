@@ -1,0 +1,170 @@
+package report
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// TerminalOptions say what the terminal can do. The zero value is right for a
+// pipe.
+type TerminalOptions struct {
+	Color   bool   // use colours; the text says the same without
+	Width   int    // cells in a line; 0 means 100
+	All     bool   // show every failing row in detail, not the first twenty
+	Summary bool   // show no row in detail
+	More    string // command that shows the rest; "" means proviso show and the run's id
+}
+
+// Terminal shows a run to a person: failing rows first, with the part of the
+// output that differs marked, then undecided ones, pass rates per assertion,
+// metrics, and what the run took. The last line is always "N passed, N failed, N
+// errors". Only rows that are shown in detail are decoded. Control sequences in
+// what is shown are made visible, not sent.
+func Terminal(w io.Writer, o TerminalOptions, meta *Meta, sum *Summary, rows Rows) error {
+	if o.Width <= 0 {
+		o.Width = 100
+	}
+	o.Width = max(o.Width, 40)
+	p := &printer{w: bufio.NewWriter(w), o: o, meta: meta, sum: sum, rows: rows}
+	if !o.Summary {
+		if err := p.details(); err != nil {
+			return err
+		}
+	}
+	p.columns()
+	p.rates()
+	p.metrics()
+	p.repeats()
+	p.end()
+	return p.w.Flush()
+}
+
+func renderTerminal(_ context.Context, w *bufio.Writer, in *Input) error {
+	return Terminal(w, TerminalOptions{}, in.Meta, in.Summary, in.Rows)
+}
+
+// printer writes the report. Its bufio.Writer keeps the first error until Flush.
+type printer struct {
+	w    *bufio.Writer
+	o    TerminalOptions
+	meta *Meta
+	sum  *Summary
+	rows Rows
+}
+
+// The colours, as the parameters of a CSI sequence.
+const (
+	bold   = "1"
+	dim    = "2"
+	red    = "31"
+	green  = "32"
+	yellow = "33"
+)
+
+// paint colours text that is already clean.
+func (p *printer) paint(color, text string) string {
+	if !p.o.Color || text == "" {
+		return text
+	}
+	return "\x1b[" + color + "m" + text + "\x1b[0m"
+}
+
+func (p *printer) line(format string, args ...any) {
+	fmt.Fprintf(p.w, format, args...)
+	p.w.WriteByte('\n')
+}
+
+// details shows failing rows, then undecided ones, each in index order.
+func (p *printer) details() error {
+	t := p.sum.Totals()
+	for _, part := range []struct {
+		status proviso.Status
+		first  []int
+		total  int
+		noun   string
+	}{
+		{proviso.Fail, p.sum.failures(), t.Failed, "failures"},
+		{proviso.Errored, p.sum.errors.list, t.Errors, "errors"},
+	} {
+		if part.total == 0 {
+			continue
+		}
+		if p.o.All {
+			if err := p.everyRow(part.status); err != nil {
+				return err
+			}
+			continue
+		}
+		for _, index := range part.first {
+			row, err := p.rows.Row(index)
+			if err != nil {
+				return err
+			}
+			if err := p.row(row, part.status); err != nil {
+				return err
+			}
+		}
+		if more := part.total - len(part.first); more > 0 {
+			p.line("… and %d more %s (%s)\n", more, part.noun, p.more())
+		}
+	}
+	return nil
+}
+
+func (p *printer) more() string {
+	if p.o.More != "" {
+		return p.o.More
+	}
+	return "proviso show " + cut(p.meta.RunID, 40)
+}
+
+func (p *printer) everyRow(status proviso.Status) error {
+	for _, row := range p.rows.Rows() {
+		if !bytes.Contains(row, []byte(`"success":false,"verdict":"`+status.String()+`"`)) {
+			continue
+		}
+		if err := p.row(row, status); err != nil {
+			return err
+		}
+	}
+	return p.rows.Err()
+}
+
+// end shows what the run took, and the totals.
+func (p *printer) end() {
+	t := p.sum.Totals()
+	parts := []string{plural(t.Rows(), "row"), duration(p.meta.Elapsed)}
+	if t.Usage.Total > 0 {
+		parts = append(parts, plural(int(t.Usage.Total), "token"))
+	}
+	if t.Cost > 0 {
+		parts = append(parts, fmt.Sprintf("$%.4g", t.Cost))
+	}
+	if t.Skipped > 0 {
+		parts = append(parts, fmt.Sprintf("%s without an assertion that applied", plural(t.Skipped, "row")))
+	}
+	name := cut(p.meta.Suite, p.o.Width/2)
+	if name != "" {
+		name += ": "
+	}
+	p.line("Suite %s%s", name, strings.Join(parts, ", "))
+	if p.meta.RunFile != "" {
+		p.line("Kept in %s", clean(p.meta.RunFile))
+	}
+	p.line("%s, %s, %s",
+		p.count(green, t.Passed, "passed"), p.count(red, t.Failed, "failed"), p.count(yellow, t.Errors, "errors"))
+}
+
+func (p *printer) count(color string, n int, what string) string {
+	text := fmt.Sprintf("%d %s", n, what)
+	if n == 0 {
+		return text
+	}
+	return p.paint(color, text)
+}

@@ -1,0 +1,179 @@
+package report
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/width"
+)
+
+// What a terminal shows comes from models and suites, so it may hold sequences
+// that move the cursor, recolour or reverse what is shown, or that a CI system
+// takes for commands. Everything that is printed goes through clean or cut.
+
+// clean returns s on one line, with everything that would not be seen as it
+// stands written as an escape.
+func clean(s string) string { return cut(s, len(s)*maxEscape+1) }
+
+const (
+	// maxEscape is the length of the longest escape, such as \u{10ffff}.
+	maxEscape = 10
+	// maxBytes bounds how much text is read for one cell: marks take no cell, so
+	// a text of marks alone would otherwise be read to its end.
+	maxBytes = 64
+)
+
+// cut returns as much of clean(s) as fits into cells of a terminal; where that
+// is not all, it ends in an ellipsis. Long texts are not read to their end.
+func cut(s string, cells int) string {
+	var b strings.Builder
+	used, fits := 0, 0 // fits is the length up to which an ellipsis still has room
+	marks := 0
+	for i := 0; i < len(s); {
+		if i > cells*maxBytes {
+			return b.String()[:fits] + "…"
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		part := s[i : i+size]
+		i += size
+		if escaped := escape(r, part, b.String()); escaped != "" {
+			part = escaped
+		}
+		w := cellsOf(part)
+		if w == 0 {
+			// More combining marks than any script stacks would hide other lines.
+			if marks++; marks > 8 {
+				continue
+			}
+		} else {
+			marks = 0
+		}
+		if used+w > cells {
+			return b.String()[:fits] + "…"
+		}
+		b.WriteString(part)
+		used += w
+		if used < cells {
+			fits = b.Len()
+		}
+	}
+	return b.String()
+}
+
+// escape returns how r is shown if not as it is. Before is what stands in front
+// of it.
+func escape(r rune, raw, before string) string {
+	switch {
+	case r == '\n':
+		return `\n`
+	case r == '\r':
+		return `\r`
+	case r == '\t':
+		return `\t`
+	case r == utf8.RuneError && len(raw) == 1:
+		return hexEscape(`\x`, rune(raw[0]), 2)
+	case r < utf8.RuneSelf && unicode.IsPrint(r):
+		if r == '[' && opensCommand(before) {
+			return `\[`
+		}
+		return ""
+	case r < 0x100 && unicode.IsControl(r):
+		return hexEscape(`\x`, r, 2)
+	case r == 0x200d || unicode.In(r, unicode.Mn, unicode.Me):
+		return "" // joiners and marks are part of what they follow
+	case unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp):
+		if r > 0xffff {
+			return hexEscape(`\u{`, r, 5) + "}"
+		}
+		return hexEscape(`\u`, r, 4)
+	}
+	return ""
+}
+
+func hexEscape(prefix string, r rune, digits int) string {
+	const hex = "0123456789abcdef"
+	b := []byte(prefix)
+	for shift := 4 * (digits - 1); shift >= 0; shift -= 4 {
+		b = append(b, hex[r>>shift&15])
+	}
+	return string(b)
+}
+
+// opensCommand reports whether a bracket after text would make a command of a CI
+// system, such as ##[error] or ##vso[task.complete], which are found anywhere in
+// a line. Commands that must begin a line (::error::) cannot occur: every line
+// begins with words or a mark of this package.
+func opensCommand(text string) bool {
+	text = strings.TrimRight(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+	return strings.HasSuffix(text, "##")
+}
+
+// cellsOf returns how many cells of a terminal s takes.
+func cellsOf(s string) int {
+	n := 0
+	for _, r := range s {
+		n += runeCells(r)
+	}
+	return n
+}
+
+func runeCells(r rune) int {
+	if r < 0x300 {
+		return 1
+	}
+	if r == 0x200d || unicode.In(r, unicode.Mn, unicode.Me) {
+		return 0
+	}
+	switch width.LookupRune(r).Kind() {
+	case width.EastAsianWide, width.EastAsianFullwidth:
+		return 2
+	}
+	return 1
+}
+
+// wrap breaks s, whose line breaks count, into lines of at most cells, at blanks
+// where there are any; of more than limit lines the rest is left out. The lines
+// are clean.
+func wrap(s string, cells, limit int) []string {
+	var lines []string
+	for len(s) > 0 {
+		paragraph, rest, _ := strings.Cut(s, "\n")
+		s = rest
+		paragraph = strings.TrimRight(paragraph, "\r")
+		for first := true; first || paragraph != ""; first = false {
+			if len(lines) == limit {
+				lines[limit-1] = cut(lines[limit-1], cells-1) + "…"
+				return lines
+			}
+			line, n := firstLine(paragraph, cells)
+			lines = append(lines, line)
+			paragraph = strings.TrimLeft(paragraph[n:], " ")
+		}
+	}
+	return lines
+}
+
+// firstLine returns the beginning of s that fits, clean, and its length in s.
+func firstLine(s string, cells int) (string, int) {
+	used, blank := 0, 0
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		w := runeCells(r)
+		if e := escape(r, s[i:i+size], s[max(0, i-32):i]); e != "" {
+			w = len(e)
+		}
+		if used += w; used > cells || i > cells*maxBytes {
+			n := max(i, size)
+			if blank > 0 {
+				n = blank
+			}
+			return clean(s[:n]), n
+		}
+		if r == ' ' {
+			blank = i
+		}
+		i += size
+	}
+	return clean(s), len(s)
+}

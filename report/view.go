@@ -1,0 +1,163 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// view is a decoded row with what every format for people asks of it.
+type view struct {
+	*proviso.Object
+	status proviso.Status
+}
+
+func viewOf(encoded []byte) (view, error) {
+	v, err := proviso.ParseJSON(string(encoded))
+	if err != nil {
+		return view{}, fmt.Errorf("row of the run: %w", err)
+	}
+	o, _ := v.(*proviso.Object)
+	return view{o, statusOf(str(o, "verdict"))}, nil
+}
+
+// viewAt reads the row of a mark.
+func viewAt(rows Rows, m mark) (view, error) {
+	encoded, err := rows.Row(m.index)
+	if err != nil {
+		return view{}, err
+	}
+	v, err := viewOf(encoded)
+	if m.forgiven {
+		v.status = proviso.Pass
+	}
+	return v, err
+}
+
+// name returns the case's number, with its repetition if it has several.
+func (v view) name() string {
+	name := fmt.Sprintf("case %d", integer(v.Object, "testIdx")+1)
+	if r := obj(v.Object, "repeat"); r != nil {
+		name += fmt.Sprintf(" (repeat %d of %d)", integer(r, "index")+1, integer(r, "of"))
+	}
+	return name
+}
+
+func (v view) description() string { return str(obj(v.Object, "testCase"), "description") }
+
+// output returns the answer as text, and whether there was one.
+func (v view) output() (string, bool) {
+	o, answered := obj(v.Object, "response").Get("output")
+	return textOf(o), answered
+}
+
+// vars returns the variables of the suite, without promptfoo's own such as
+// _conversation.
+func (v view) vars() *proviso.Object {
+	all := obj(v.Object, "vars")
+	own := proviso.NewObject(all.Len())
+	for name, value := range all.All() {
+		if !strings.HasPrefix(name, "_") {
+			own.Set(name, value)
+		}
+	}
+	return own
+}
+
+// reason is one thing that keeps a row from passing.
+type reason struct {
+	kind      string // the assertion's type; "" for the row as a whole
+	label     string
+	text      string
+	undecided bool
+	info      bool
+}
+
+// reasons returns why the row failed or was not decided: what its assertions
+// say, and what is true of the row as a whole.
+func (v view) reasons() []reason {
+	var list []reason
+	failed := broken(v.Object)
+	for i := range failed {
+		b := &failed[i]
+		kind := b.kind
+		if kind == "" {
+			kind = "part"
+		}
+		list = append(list, reason{kind, b.label, b.reason, b.undecided, b.info})
+	}
+	if why := str(v.Object, "error"); why != "" && !explained(failed, why, v.status) {
+		list = append(list, reason{text: why, undecided: v.status == proviso.Errored})
+	}
+	return list
+}
+
+// mark returns the sign in front of a reason.
+func (r *reason) mark() string {
+	if r.undecided {
+		return "!"
+	}
+	return "✗"
+}
+
+// note returns what is said after the assertion's name.
+func (r *reason) note() string {
+	note := ""
+	if r.info {
+		note += ", for information only"
+	}
+	if r.undecided && r.kind != "" {
+		note += ", not decided"
+	}
+	return note
+}
+
+// String returns the reason as text, of any number of lines.
+func (r *reason) String() string {
+	name := r.kind
+	if r.label != "" {
+		name += " (" + r.label + ")"
+	}
+	if name += r.note(); name == "" {
+		return r.text
+	}
+	return name + ": " + r.text
+}
+
+// clip returns at most limit bytes of s, in whole characters, and says how much
+// was left out.
+func clip(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	at := runeStart(s, limit)
+	return fmt.Sprintf("%s… (%d bytes more)", s[:at], len(s)-at)
+}
+
+// columns returns how many columns a table has. Of a run whose header does not
+// name them, and which may be damaged, it has only so many.
+func (in *Input) columns() int {
+	const unnamed = 100
+	return max(len(in.Meta.Columns), min(len(in.Summary.Columns()), unnamed))
+}
+
+// columnName returns what a person knows a column by, unbounded.
+func (m *Meta) columnName(i int) string {
+	if i < 0 || i >= len(m.Columns) {
+		return fmt.Sprintf("column %d", i+1)
+	}
+	c := &m.Columns[i]
+	return c.provider() + " · " + c.prompt()
+}
+
+// runes yields the characters of s with what they are written with; a byte that
+// is no part of one is utf8.RuneError of length 1.
+func runes(s string, yield func(r rune, raw string)) {
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		yield(r, s[i:i+size])
+		i += size
+	}
+}

@@ -1,0 +1,137 @@
+package report
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"time"
+	"unicode/utf8"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// renderYAML writes the document of [renderJSON] as YAML 1.2: the envelope as
+// blocks, each row as one line of JSON, which is YAML in flow style.
+func renderYAML(ctx context.Context, w *bufio.Writer, in *Input) error {
+	m := in.Meta
+	y := yamlWriter{w: w}
+	y.member("evalId: ", m.RunID)
+	y.w.WriteString("results:\n")
+	y.member("  version: ", 3.0)
+	y.member("  timestamp: ", m.Started.UTC().Format(time.RFC3339Nano))
+	y.encoded("  prompts: ", appendPrompts(nil, in))
+	y.w.WriteString("  results:")
+	n := 0
+	for _, row := range in.Rows.Rows() {
+		if n == 0 {
+			y.w.WriteByte('\n')
+		}
+		if n++; n&0xff == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		y.encoded("    - ", row)
+	}
+	if err := in.Rows.Err(); err != nil {
+		return err
+	}
+	if n == 0 {
+		y.w.WriteString(" []\n")
+	}
+	y.member("  stats: ", statsOf(in))
+	if m.Config != nil {
+		y.member("config: ", m.Config)
+	} else {
+		y.w.WriteString("config: {}\n")
+	}
+	y.w.WriteString("shareableUrl: null\n")
+	y.member("metadata: ", proviso.ObjectOf("provisoVersion", m.Version,
+		"evaluationCreatedAt", m.Started.UTC().Format(time.RFC3339Nano)))
+	y.member("proviso: ", additions(in))
+	return nil
+}
+
+// yamlWriter writes values of one line each. Its bufio.Writer keeps the first
+// error until Flush.
+type yamlWriter struct {
+	w         *bufio.Writer
+	json, buf []byte
+}
+
+func (y *yamlWriter) member(key string, v any) {
+	y.json = proviso.AppendJSON(y.json[:0], v)
+	y.encoded(key, y.json)
+}
+
+func (y *yamlWriter) encoded(key string, json []byte) {
+	y.w.WriteString(key)
+	y.buf = appendYAML(y.buf[:0], json)
+	y.w.Write(append(y.buf, '\n'))
+}
+
+// maxImplicitKey is how long a key may be without a question mark in front
+// (YAML 1.2.2, section 7.4.3: 1024 characters).
+const maxImplicitKey = 1000
+
+// appendYAML appends JSON as YAML in flow style. They differ in the blank that
+// parsers want after a colon, in long keys, and in characters that YAML does not
+// take as they are (section 5.1): lone surrogates become the replacement
+// character, the others escapes.
+func appendYAML(dst, json []byte) []byte {
+	for i := 0; i < len(json); {
+		next := bytes.IndexByte(json[i:], '"')
+		if next < 0 {
+			return append(dst, json[i:]...)
+		}
+		dst = append(dst, json[i:i+next]...)
+		i += next
+		end := stringEnd(json, i)
+		if end == i {
+			return dst // not JSON, which a run file does not hold
+		}
+		isKey := end < len(json) && json[end] == ':'
+		if isKey && end-i > maxImplicitKey {
+			dst = append(dst, "? "...)
+		}
+		dst = appendYAMLString(dst, json[i:end])
+		if i = end; isKey {
+			dst = append(dst, ": "...)
+			i++
+		}
+	}
+	return dst
+}
+
+func appendYAMLString(dst, quoted []byte) []byte {
+	for i := 0; i < len(quoted); {
+		c := quoted[i]
+		if c == '\\' && i+1 < len(quoted) {
+			if isSurrogate(quoted[i:]) {
+				dst = append(dst, `\ufffd`...)
+				i += len(`\ufffd`)
+				continue
+			}
+			dst = append(dst, c, quoted[i+1])
+			i += 2
+			continue
+		}
+		if c < 0x7f {
+			dst = append(dst, c)
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRune(quoted[i:])
+		i += size
+		if r < 0xa0 || r == 0x2028 || r == 0x2029 || r == 0xfeff || r == 0xfffe || r == 0xffff {
+			dst = append(dst, hexEscape(`\u`, r, 4)...)
+		} else {
+			dst = utf8.AppendRune(dst, r)
+		}
+	}
+	return dst
+}
+
+// isSurrogate reports whether text begins with the escape of a surrogate, which
+// in what this module encodes is always a lone one.
+func isSurrogate(text []byte) bool {
+	return len(text) >= 6 && text[1] == 'u' && text[2]|0x20 == 'd' && text[3] >= '8'
+}
