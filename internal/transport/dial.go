@@ -15,26 +15,48 @@ import (
 // dialer opens connections.
 type dialer struct {
 	timeout time.Duration
-	public  bool            // private addresses are refused
+	public  public
 	proxies map[string]bool // host:port of proxies, which may have any address
 }
 
 func (d dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	nd := net.Dialer{Timeout: d.timeout, KeepAlive: 30 * time.Second}
-	if d.public && !d.proxies[address] {
-		nd.ControlContext = refusePrivate
+	if d.public.only && !d.proxies[address] {
+		nd.ControlContext = d.public.control
 	}
 	return nd.DialContext(ctx, network, address)
 }
 
-// refusePrivate looks at the address that is really dialled, so that a name
-// cannot resolve to one thing when it is checked and to another when it is used.
-func refusePrivate(_ context.Context, _, address string, _ syscall.RawConn) error {
+// public says whether requests keep to the public internet.
+type public struct {
+	only   bool
+	except func(netip.Addr) bool // addresses that may be private; nil is none
+}
+
+// refuses reports whether an address may not be asked.
+func (p public) refuses(a netip.Addr) bool {
+	a = a.Unmap().WithZone("")
+	return p.only && private(a) && (p.except == nil || !p.except(a))
+}
+
+// control looks at the address that is really dialled, so that a name cannot
+// resolve to one thing when it is checked and to another when it is used.
+func (p public) control(_ context.Context, _, address string, _ syscall.RawConn) error {
 	ap, err := netip.ParseAddrPort(address)
-	if err != nil || private(ap.Addr()) {
+	if err != nil || p.refuses(ap.Addr()) {
 		return privateError(address)
 	}
 	return nil
+}
+
+// refusesHost reports whether a host is itself an address that may not be asked,
+// or the name of this machine.
+func (p public) refusesHost(host string) bool {
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return p.refuses(netip.AddrFrom4([4]byte{127, 0, 0, 1}))
+	}
+	a, err := netip.ParseAddr(host)
+	return err == nil && p.refuses(a)
 }
 
 func privateError(address string) error {
@@ -44,16 +66,6 @@ func privateError(address string) error {
 // hostOf returns the host of u in the form that policies see.
 func hostOf(u *url.URL) string {
 	return strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
-}
-
-// literallyPrivate reports whether host is itself a private address or the name
-// of this machine.
-func literallyPrivate(host string) bool {
-	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
-		return true
-	}
-	a, err := netip.ParseAddr(host)
-	return err == nil && private(a)
 }
 
 // private reports whether a is not an address of the public internet: loopback,

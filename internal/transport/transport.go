@@ -8,6 +8,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 	"time"
@@ -42,6 +43,9 @@ type Options struct {
 	// the name was resolved. Behind a proxy, which resolves names itself, only
 	// addresses written as such are refused.
 	RefusePrivate bool
+	// AllowPrivate reports whether a private address may be asked all the same;
+	// nil allows none. It must be safe for concurrent use.
+	AllowPrivate func(netip.Addr) bool
 
 	DialTimeout   time.Duration // 0 is 30 s
 	TLSTimeout    time.Duration // 0 is 15 s
@@ -58,8 +62,8 @@ type Options struct {
 // the context of the request ended with.
 type Transport struct {
 	hosts    HostPolicy
-	confined bool // redirects stay on their host
-	private  bool // private addresses may be asked
+	confined bool   // redirects stay on their host
+	public   public // which addresses may be asked
 	maxBody  int64
 	next     http.RoundTripper
 	network  *http.Transport
@@ -72,11 +76,11 @@ func New(o Options) *Transport {
 	t := &Transport{
 		hosts:    o.Hosts,
 		confined: o.Hosts != nil || o.RefusePrivate,
-		private:  !o.RefusePrivate,
+		public:   public{o.RefusePrivate, o.AllowPrivate},
 		maxBody:  orElse(o.MaxBody, defaultBody),
 	}
 	proxy := proxies(o.Env)
-	dial := dialer{timeout: orElse(o.DialTimeout, defaultDial), public: o.RefusePrivate, proxies: proxy.addresses}
+	dial := dialer{timeout: orElse(o.DialTimeout, defaultDial), public: t.public, proxies: proxy.addresses}
 	t.network = &http.Transport{
 		Proxy:                  proxy.find,
 		DialContext:            dial.dial,
@@ -139,15 +143,20 @@ func (t *Transport) allow(req *http.Request) error {
 		return proviso.Errorf(proviso.Refused, "%s: a redirect to another host is not followed", URL(req.URL))
 	case t.hosts != nil && !t.hosts(host):
 		return proviso.Errorf(proviso.Refused, "the host %s is not among those that may be asked", host)
-	case !t.private && literallyPrivate(host):
+	case t.public.refusesHost(host):
 		return privateError(host)
 	}
 	return nil
 }
 
-// redirected reports whether req follows a redirect to another host.
+// redirected reports whether req follows a redirect to another host, or to the
+// same without encryption.
 func redirected(req *http.Request) bool {
-	return req.Response != nil && req.Response.Request != nil && req.Response.Request.URL.Host != req.URL.Host
+	if req.Response == nil || req.Response.Request == nil {
+		return false
+	}
+	from := req.Response.Request.URL
+	return from.Host != req.URL.Host || from.Scheme == "https" && req.URL.Scheme != "https"
 }
 
 func (t *Transport) tooLarge(u *url.URL) error {

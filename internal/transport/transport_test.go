@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"strings"
 	"testing"
@@ -110,6 +111,26 @@ func TestPrivateAddresses(t *testing.T) {
 	}
 }
 
+// TestAllowPrivate holds that a private address has to be allowed itself: a name
+// that leads to another one is refused.
+func TestAllowPrivate(t *testing.T) {
+	t.Parallel()
+	srv := serve(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "hello") })
+	port := srv.URL[strings.LastIndexByte(srv.URL, ':'):]
+	loopback := func(a netip.Addr) bool { return a.IsLoopback() }
+	tr := transport.New(transport.Options{RefusePrivate: true, AllowPrivate: loopback})
+	for _, address := range []string{srv.URL, "http://localhost" + port, "http://[::ffff:127.0.0.1]" + port} {
+		if got, err := get(t, tr, address); got != "hello" || err != nil {
+			t.Errorf("%s: %q, %v", address, got, err)
+		}
+	}
+	_, err := get(t, tr, "http://169.254.169.254/")
+	wantCode(t, err, proviso.Refused)
+	tr = transport.New(transport.Options{RefusePrivate: true, AllowPrivate: func(a netip.Addr) bool { return a == netip.MustParseAddr("10.0.0.1") }})
+	_, err = get(t, tr, "http://localhost"+port)
+	wantCode(t, err, proviso.Refused)
+}
+
 func TestRedirects(t *testing.T) {
 	t.Parallel()
 	other := serve(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "other") })
@@ -129,6 +150,11 @@ func TestRedirects(t *testing.T) {
 		t.Errorf("a redirect on one host: %q, %v", got, err)
 	}
 	_, err := get(t, confined, first.URL+"/away")
+	wantCode(t, err, proviso.Refused)
+	plain := strings.TrimPrefix(first.URL, "http://")
+	downgrade := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+plain, nil)
+	downgrade.Response = &http.Response{Request: &http.Request{URL: &url.URL{Scheme: "https", Host: plain}}}
+	_, err = confined.RoundTrip(downgrade)
 	wantCode(t, err, proviso.Refused)
 	if got, err := get(t, free, first.URL+"/away"); got != "other" || err != nil {
 		t.Errorf("a free redirect: %q, %v", got, err)

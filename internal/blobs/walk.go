@@ -1,0 +1,118 @@
+package blobs
+
+import (
+	"errors"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Info is what is known of an entry without reading it.
+type Info struct {
+	Key     string
+	Size    int64 // in bytes
+	Written time.Time
+}
+
+// Walk yields all entries in the order of their keys. Files that are no entries
+// are passed over; that there is no folder is no error.
+func (s *Store) Walk() iter.Seq2[Info, error] {
+	return func(yield func(Info, error) bool) {
+		_ = s.each(func(name, key string) error { // errors were yielded
+			if key == "" {
+				return nil
+			}
+			info, err := os.Stat(name)
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
+			if err != nil {
+				return stopIf(!yield(Info{Key: key}, err))
+			}
+			return stopIf(!yield(Info{Key: key, Size: info.Size(), Written: info.ModTime()}, nil))
+		}, func(err error) error { return stopIf(!yield(Info{}, err)) })
+	}
+}
+
+func stopIf(done bool) error {
+	if done {
+		return fs.SkipAll
+	}
+	return nil
+}
+
+// Clear removes all entries, what writers that were killed left of others, and
+// the folders that this leaves empty. It touches nothing else, so that a folder
+// that was named by mistake is safe. It returns how many entries it removed.
+func (s *Store) Clear() (int, error) {
+	removed := 0
+	err := s.each(func(name, key string) error {
+		err := os.Remove(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err == nil && key != "" {
+			removed++
+		}
+		return err
+	}, func(err error) error { return err })
+	if err != nil {
+		return removed, err
+	}
+	shelves, err := s.shelves()
+	for _, dir := range shelves {
+		_ = os.Remove(dir) // succeeds only if it is empty
+	}
+	return removed, err
+}
+
+// each calls file for every entry, and for every half-written one with no key.
+// What cannot be listed goes to failed. Both end it with an error, or with
+// fs.SkipAll.
+func (s *Store) each(file func(name, key string) error, failed func(error) error) error {
+	shelves, err := s.shelves()
+	if err != nil {
+		return failed(err)
+	}
+	for _, dir := range shelves {
+		list, err := os.ReadDir(dir)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err := failed(err); err != nil {
+				return err
+			}
+		}
+		for _, e := range list {
+			key := filepath.Base(dir) + strings.TrimSuffix(e.Name(), suffix)
+			switch {
+			case !e.Type().IsRegular():
+				continue
+			case strings.HasPrefix(e.Name(), partial):
+				key = ""
+			case !valid(key) || !strings.HasSuffix(e.Name(), suffix):
+				continue
+			}
+			if err := file(filepath.Join(dir, e.Name()), key); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// shelves lists the folders that entries lie in.
+func (s *Store) shelves() ([]string, error) {
+	list, err := os.ReadDir(s.dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var dirs []string
+	for _, e := range list {
+		if e.IsDir() && len(e.Name()) == 2 && valid(e.Name()+strings.Repeat("0", 62)) {
+			dirs = append(dirs, filepath.Join(s.dir, e.Name()))
+		}
+	}
+	return dirs, nil
+}

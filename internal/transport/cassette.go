@@ -1,0 +1,255 @@
+package transport
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// Shelf is where a cassette keeps its exchanges, one file each; internal/blobs
+// is one. It is safe for concurrent use.
+type Shelf interface {
+	// Key names what the parts describe.
+	Key(parts ...string) string
+	// Path returns the file of a key, for messages.
+	Path(key string) string
+	// Read returns what is kept, or an error that is fs.ErrNotExist.
+	Read(key string) ([]byte, error)
+	// Write keeps data, whole or not at all.
+	Write(key string, data []byte) error
+}
+
+// CassetteOptions say what a cassette leaves out and lets through. A replay needs
+// those that the recording was made with.
+type CassetteOptions struct {
+	// Redact is replaced by [REDACTED] in all text that is stored, and in the text
+	// that exchanges are found by.
+	Redact []*regexp.Regexp
+	// Headers are names of response headers that are kept beside the usual ones.
+	Headers []string
+}
+
+// Cassette records exchanges with models, or answers from those recorded
+// before. [Cassette.Wrap] is for HTTP; providers that make no HTTP requests call
+// [Cassette.Load] and [Cassette.Save]. It is safe for concurrent use.
+type Cassette struct {
+	shelf   Shelf
+	replays bool
+	redact  []*regexp.Regexp
+	headers []string
+}
+
+// Record returns a cassette that keeps every exchange. An exchange that is
+// already there is made again and replaced.
+func Record(shelf Shelf, o CassetteOptions) *Cassette { return newCassette(shelf, o, false) }
+
+// Replay returns a cassette that answers with what is kept and asks nobody.
+func Replay(shelf Shelf, o CassetteOptions) *Cassette { return newCassette(shelf, o, true) }
+
+func newCassette(shelf Shelf, o CassetteOptions, replays bool) *Cassette {
+	c := &Cassette{shelf: shelf, replays: replays, redact: o.Redact, headers: slices.Clone(responseHeaders[:])}
+	for _, name := range o.Headers {
+		c.headers = append(c.headers, http.CanonicalHeaderKey(name))
+	}
+	return c
+}
+
+// Replays reports whether the cassette answers, rather than records.
+func (c *Cassette) Replays() bool { return c.replays }
+
+// Wrap stands before a network; it is made for [Options].Wrap.
+func (c *Cassette) Wrap(network http.RoundTripper) http.RoundTripper {
+	if c.replays {
+		return replayer{c}
+	}
+	return recorder{c, network}
+}
+
+// Exchange is one question and its answer, as a file of a cassette has it.
+type Exchange struct {
+	Version  int      `json:"version"`
+	Sample   *sample  `json:"sample,omitempty"` // nil is the first of all
+	Request  Request  `json:"request"`
+	Response Response `json:"response"`
+}
+
+// Request is the question. Of the three forms of a body one is set at most.
+type Request struct {
+	Method  string            `json:"method"`
+	URL     string            `json:"url"`
+	Headers map[string]string `json:"headers,omitempty"`
+	Content
+}
+
+// Response is the answer. Status is 0 if it did not come over HTTP.
+type Response struct {
+	Status    int               `json:"status,omitempty"`
+	Headers   map[string]string `json:"headers,omitempty"`
+	LatencyMS float64           `json:"latencyMs"`
+	Content
+}
+
+// Content is a body: JSON is kept as JSON, without its white space, other text
+// as text, and the rest as bytes.
+type Content struct {
+	JSON  json.RawMessage `json:"json,omitempty"`
+	Text  string          `json:"text,omitempty"`
+	Bytes []byte          `json:"base64,omitempty"`
+}
+
+type sample struct {
+	Repeat int `json:"repeat,omitempty"`
+	Vote   int `json:"vote,omitempty"`
+	Repair int `json:"repair,omitempty"`
+}
+
+const cassetteVersion = 1
+
+// Latency is how long the answer took.
+func (r *Response) Latency() time.Duration {
+	return time.Duration(math.Round(r.LatencyMS*1000)) * time.Microsecond
+}
+
+// SetLatency sets it to d, to the microsecond.
+func (r *Response) SetLatency(d time.Duration) {
+	r.LatencyMS = float64(d.Round(time.Microsecond)/time.Microsecond) / 1000
+}
+
+// bytes returns the body.
+func (c *Content) bytes() ([]byte, error) {
+	switch {
+	case c.JSON != nil:
+		var b bytes.Buffer
+		err := json.Compact(&b, c.JSON)
+		return b.Bytes(), err
+	case c.Bytes != nil:
+		return c.Bytes, nil
+	}
+	return []byte(c.Text), nil
+}
+
+// key is what an exchange is found by: where it was asked, the question without
+// secrets, and which sample of it.
+func (c *Cassette) key(q *Request, s proviso.Sample) string {
+	body, kind := q.Text, "text"
+	switch {
+	case q.JSON != nil:
+		body, kind = canonical(q.JSON), "json"
+	case q.Bytes != nil:
+		body, kind = string(q.Bytes), "bytes"
+	}
+	parts := []string{"exchange 1", q.Method, q.URL, kind, body,
+		strconv.Itoa(s.Repeat), strconv.Itoa(s.Vote), strconv.Itoa(s.Repair)}
+	for _, name := range requestHeaders {
+		parts = append(parts, q.Headers[name])
+	}
+	return c.shelf.Key(parts...)
+}
+
+// canonical is JSON without white space, its members sorted.
+func canonical(raw json.RawMessage) string {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil {
+		return string(raw)
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return string(raw)
+	}
+	return string(text)
+}
+
+// Load finds the answer to a question. Secrets are as in [Cassette.Save]. What is
+// not on the cassette is an error with the code NotFound; a file that cannot be
+// read is an error that names it.
+func (c *Cassette) Load(q Request, s proviso.Sample, secrets ...string) (Response, error) {
+	secrets = append(secrets, memberSecrets(q.JSON)...)
+	q = c.cleanRequest(q, secrets)
+	key := c.key(&q, s)
+	data, err := c.shelf.Read(key)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Response{}, missing(&q, s)
+	}
+	if err != nil {
+		return Response{}, proviso.Errorf(proviso.Unavailable, "replay: %w", err)
+	}
+	x, err := ParseExchange(data)
+	if err != nil {
+		return Response{}, proviso.Errorf(proviso.Invalid, "replay: %s is not a recorded exchange: %w; record it again", c.shelf.Path(key), err)
+	}
+	return x.Response, nil
+}
+
+// Save keeps an exchange. The request is cleaned as that of [Cassette.Load] is;
+// secrets are further texts that nothing stored may contain.
+func (c *Cassette) Save(q Request, s proviso.Sample, r Response, secrets ...string) error {
+	secrets = append(secrets, memberSecrets(q.JSON)...)
+	q = c.cleanRequest(q, secrets)
+	r.Content = c.clean(r.Content, secrets, false)
+	for name, v := range r.Headers {
+		r.Headers[name] = c.hide(v, secrets)
+	}
+	x := Exchange{Version: cassetteVersion, Request: q, Response: r}
+	if s != (proviso.Sample{}) {
+		x.Sample = &sample{s.Repeat, s.Vote, s.Repair}
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	err := e.Encode(x)
+	if err == nil {
+		err = c.shelf.Write(c.key(&q, s), b.Bytes())
+	}
+	if err != nil {
+		return proviso.Errorf(proviso.Unavailable, "record: %w", err)
+	}
+	return nil
+}
+
+// ParseExchange reads a file of a cassette.
+func ParseExchange(data []byte) (*Exchange, error) {
+	var x Exchange
+	if err := json.Unmarshal(data, &x); err != nil {
+		var syntax *json.SyntaxError
+		if errors.As(err, &syntax) && syntax.Offset >= int64(len(bytes.TrimSpace(data))) {
+			return nil, errors.New("it is cut off")
+		}
+		return nil, err
+	}
+	switch status := x.Response.Status; {
+	case x.Version != cassetteVersion:
+		return nil, fmt.Errorf("it has the version %d, not %d", x.Version, cassetteVersion)
+	case x.Request.Method == "" || x.Request.URL == "":
+		return nil, errors.New("it has no request")
+	case status != 0 && (status < 100 || status > 599):
+		return nil, fmt.Errorf("it has the status %d", status)
+	case !(x.Response.LatencyMS >= 0 && x.Response.LatencyMS < 1e10):
+		return nil, fmt.Errorf("it has a latency of %v ms", x.Response.LatencyMS)
+	}
+	return &x, nil
+}
+
+// missing words that an exchange is not on the cassette.
+func missing(q *Request, s proviso.Sample) error {
+	text := "replay: no recorded exchange for " + q.Method + " " + q.URL
+	if s != (proviso.Sample{}) {
+		text += fmt.Sprintf(" (repeat %d, vote %d, repair %d)", s.Repeat, s.Vote, s.Repair)
+	}
+	if p := promptOf(&q.Content); p != "" {
+		text += fmt.Sprintf(", prompt %q", p)
+	}
+	return &proviso.Error{Code: proviso.NotFound, Message: text + "; record it with --record, and the same --redact"}
+}

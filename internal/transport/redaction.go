@@ -1,0 +1,203 @@
+package transport
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// The headers that are stored. What is not in these lists never reaches a file;
+// those of requests tell exchanges apart.
+var (
+	requestHeaders  = [...]string{"Accept", "Anthropic-Beta", "Anthropic-Version", "Content-Type", "Openai-Beta"}
+	responseHeaders = [...]string{"Content-Encoding", "Content-Language", "Content-Type", "Location", "Retry-After"}
+)
+
+// keep copies the headers that are in the list.
+func keep(h http.Header, list []string) map[string]string {
+	kept := map[string]string{}
+	for _, name := range list {
+		if v := h.Values(name); len(v) > 0 {
+			kept[name] = strings.Join(v, ", ")
+		}
+	}
+	return kept
+}
+
+// secretName reports whether a header or a parameter of a URL with this name is
+// likely to hold a key or a signature.
+func secretName(name string) bool {
+	if proviso.IsSecret(name) {
+		return true
+	}
+	name = strings.ToLower(name)
+	return name == "code" || strings.HasPrefix(name, "x-amz-") || strings.HasPrefix(name, "x-goog-") ||
+		slices.ContainsFunc([]string{"key", "token", "sig", "auth", "passw", "cred", "session"},
+			func(part string) bool { return strings.Contains(name, part) })
+}
+
+// cleanURL returns an address without user name, fragment, keys and signatures,
+// its parameters in order, and the values that were taken out.
+func cleanURL(u *url.URL) (string, []string) {
+	var secrets []string
+	if pass, ok := u.User.Password(); ok {
+		secrets = append(secrets, pass)
+	}
+	query := u.Query()
+	for name, values := range query {
+		if secretName(name) {
+			secrets = append(secrets, values...)
+			query.Del(name)
+		}
+	}
+	safe := url.URL{Scheme: u.Scheme, Opaque: u.Opaque, Host: u.Host, Path: u.Path, RawPath: u.RawPath, RawQuery: query.Encode()}
+	return safe.String(), secrets
+}
+
+// secretsOf collects what in a request looks like a key, to take it out of
+// whatever else is stored, such as a response that quotes it.
+func secretsOf(req *http.Request) []string {
+	_, secrets := cleanURL(req.URL)
+	for name, values := range req.Header {
+		if !secretName(name) {
+			continue
+		}
+		for _, v := range values {
+			secrets = append(secrets, v)
+			if _, token, ok := strings.Cut(v, " "); ok { // Bearer
+				secrets = append(secrets, token)
+			}
+		}
+	}
+	return secrets
+}
+
+// shortSecret is the length below which a key is taken for a word: it would be
+// found where it is none.
+const shortSecret = 8
+
+// hide takes out of text what may not be stored.
+func (c *Cassette) hide(text string, secrets []string) string {
+	for _, s := range secrets {
+		if len(s) < shortSecret {
+			continue
+		}
+		text = strings.ReplaceAll(text, s, proviso.Redaction)
+	}
+	for _, re := range c.redact {
+		text = re.ReplaceAllLiteralString(text, proviso.Redaction)
+	}
+	return text
+}
+
+// cleanRequest takes secrets out of a request. It is what both the file and the
+// key are made of.
+func (c *Cassette) cleanRequest(q Request, secrets []string) Request {
+	q.URL = c.hide(q.URL, secrets)
+	headers := map[string]string{}
+	for name, v := range q.Headers {
+		headers[name] = c.hide(v, secrets)
+	}
+	q.Headers = headers
+	q.Content = c.clean(q.Content, secrets, true)
+	return q
+}
+
+// clean takes secrets out of a body; names says that members with the names of
+// secrets are some.
+func (c *Cassette) clean(b Content, secrets []string, names bool) Content {
+	switch {
+	case !names && len(secrets)+len(c.redact) == 0:
+	case b.JSON != nil:
+		b.JSON = rewrite(b.JSON, func(s string, secret bool) string {
+			if names && secret {
+				return proviso.Redaction
+			}
+			return c.hide(s, secrets)
+		})
+	case b.Text != "":
+		b.Text = c.hide(b.Text, secrets)
+	}
+	return b
+}
+
+// memberSecrets are the texts of members of a JSON request whose names say that
+// they are secret.
+func memberSecrets(raw json.RawMessage) []string {
+	var secrets []string
+	rewrite(raw, func(s string, secret bool) string {
+		if secret {
+			secrets = append(secrets, s)
+		}
+		return s
+	})
+	return secrets
+}
+
+// content makes a body of bytes.
+func content(data []byte) Content {
+	switch {
+	case len(data) == 0:
+		return Content{}
+	case !utf8.Valid(data):
+		return Content{Bytes: data}
+	case json.Valid(data):
+		return Content{JSON: data}
+	}
+	return Content{Text: string(data)}
+}
+
+// promptOf is the beginning of what a request asks: the last text in it that
+// stands where APIs have prompts.
+func promptOf(b *Content) string {
+	text := b.Text
+	if b.JSON != nil {
+		if v, err := proviso.ParseJSON(string(b.JSON)); err == nil {
+			text = lastText(v)
+		}
+	}
+	return shorten(text)
+}
+
+func lastText(v any) string {
+	last := ""
+	switch v := v.(type) {
+	case []any:
+		for _, e := range v {
+			if s := lastText(e); s != "" {
+				last = s
+			}
+		}
+	case *proviso.Object:
+		for name, e := range v.All() {
+			s, isText := e.(string)
+			switch {
+			case !isText:
+				s = lastText(e)
+			case !slices.Contains([]string{"content", "text", "prompt", "input", "query", "message", "question"}, name):
+				s = ""
+			}
+			if s != "" {
+				last = s
+			}
+		}
+	}
+	return last
+}
+
+// shorten returns the first characters of text.
+func shorten(text string) string {
+	const most = 80
+	n := 0
+	for i := range text {
+		if n++; n > most {
+			return text[:i] + "…"
+		}
+	}
+	return text
+}
