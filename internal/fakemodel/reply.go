@@ -1,0 +1,165 @@
+package fakemodel
+
+import (
+	"net/http"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// Reply is what the server answers, or how it fails to.
+type Reply struct {
+	Text         string
+	Thinking     string
+	Calls        []Call
+	Refusal      string
+	FinishReason string // in the words of the vendor; "" is the usual one
+	Usage        proviso.Usage
+	LogProbs     []float64
+	Vector       []float64       // of each text that is to be embedded; nil is a short one
+	Extra        *proviso.Object // further members of the answer, or others for it
+
+	Status      int // 0 is 200
+	Header      map[string]string
+	Kind        string // the vendor's code of an error, with a status that is none of success
+	Message     string // of the error
+	Raw         string // the body, as it is; "" writes the above
+	ContentType string // "" is application/json
+	Hang        bool   // nothing is answered until the client has gone
+	Reset       bool   // the connection is closed without an answer
+	Cut         bool   // the connection is closed in the middle of the body
+	Drip        time.Duration
+}
+
+// Call is the call of a tool.
+type Call struct{ ID, Name, Arguments string }
+
+// Failing returns r as an error of the vendor.
+func (r Reply) Failing(status int, kind, message string) Reply {
+	r.Status, r.Kind, r.Message = status, kind, message
+	return r
+}
+
+// RateLimited is status 429; after is the Retry-After header, "" for none.
+func RateLimited(after string) Reply {
+	r := Reply{}.Failing(http.StatusTooManyRequests, "rate_limit_exceeded", "Rate limit reached for requests")
+	if after != "" {
+		r.Header = map[string]string{"Retry-After": after}
+	}
+	return r
+}
+
+// OutOfQuota is status 429 for want of money.
+func OutOfQuota() Reply {
+	return Reply{}.Failing(http.StatusTooManyRequests, "insufficient_quota", "You exceeded your current quota, please check your plan and billing details.")
+}
+
+// Broken is a failure of the server.
+func Broken(status int) Reply {
+	return Reply{}.Failing(status, "server_error", "The server had an error while processing your request")
+}
+
+// HTML is a page instead of an answer, as a proxy gives it.
+func HTML(status int) Reply {
+	return Reply{Status: status, ContentType: "text/html; charset=utf-8", Raw: "<html><head><title>Bad gateway</title></head>\n<body>nginx</body></html>"}
+}
+
+// Sequence answers with replies in turn, and with the last for ever after.
+func Sequence(replies ...Reply) func(Request) Reply {
+	var next atomic.Int64
+	return func(Request) Reply {
+		return replies[min(next.Add(1)-1, int64(len(replies)-1))]
+	}
+}
+
+// perform writes a reply, or does what else it asks for.
+func (s *Server) perform(w http.ResponseWriter, r *http.Request, reply Reply, req Request) {
+	switch {
+	case reply.Hang:
+		select {
+		case <-r.Context().Done():
+		case <-s.quit:
+		}
+		panic(http.ErrAbortHandler)
+	case reply.Reset:
+		panic(http.ErrAbortHandler)
+	case reply.Cut:
+		data := reply.body(req.API, req)
+		head(w, reply)
+		w.Header().Set("Content-Length", strconv.Itoa(len(data)))
+		w.WriteHeader(reply.status())
+		_, _ = w.Write(data[:len(data)/2])
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	case reply.Drip > 0:
+		head(w, reply)
+		w.WriteHeader(reply.status())
+		for _, b := range reply.body(req.API, req) {
+			if _, err := w.Write([]byte{b}); err != nil {
+				return
+			}
+			_ = http.NewResponseController(w).Flush() // a client that is gone shows at the next write
+			if !s.wait(r, reply.Drip) {
+				return
+			}
+		}
+	default:
+		write(w, reply, req.API, req)
+	}
+}
+
+func write(w http.ResponseWriter, reply Reply, api string, req Request) {
+	head(w, reply)
+	w.WriteHeader(reply.status())
+	_, _ = w.Write(reply.body(api, req)) // the client may be gone
+}
+
+func head(w http.ResponseWriter, r Reply) {
+	kind := r.ContentType
+	if kind == "" {
+		kind = "application/json"
+	}
+	w.Header().Set("Content-Type", kind)
+	for name, v := range r.Header {
+		w.Header().Set(name, v)
+	}
+}
+
+func (r Reply) status() int {
+	if r.Status == 0 {
+		return http.StatusOK
+	}
+	return r.Status
+}
+
+// body is the body of the reply in the words of an API.
+func (r Reply) body(api string, req Request) []byte {
+	if r.Raw != "" {
+		return []byte(r.Raw)
+	}
+	var o *proviso.Object
+	if r.status()/100 != 2 || r.Message != "" {
+		o = r.failure(api)
+	} else {
+		o = r.answer(api, req)
+	}
+	for k, v := range r.Extra.All() {
+		o.Set(k, v)
+	}
+	return proviso.AppendJSON(nil, o)
+}
+
+// failure is an error in the form of an API.
+func (r Reply) failure(api string) *proviso.Object {
+	switch api {
+	case Anthropic:
+		return proviso.ObjectOf("type", "error", "error", proviso.ObjectOf("type", r.Kind, "message", r.Message))
+	case Google, GoogleEmbed:
+		return proviso.ObjectOf("error", proviso.ObjectOf("code", float64(r.status()), "message", r.Message, "status", r.Kind))
+	case OllamaChat, Ollama, OllamaEmbeds:
+		return proviso.ObjectOf("error", r.Message)
+	}
+	return proviso.ObjectOf("error", proviso.ObjectOf("message", r.Message, "type", r.Kind, "param", nil, "code", r.Kind))
+}

@@ -1,0 +1,268 @@
+// Package fakemodel is a server for tests that speaks the wire formats of model
+// vendors and misbehaves on request. Start at [New]: its URL is the base URL of
+// any of the vendors, and [Options.Reply] says what it answers.
+package fakemodel
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// The APIs that the server speaks.
+const (
+	Chat         = "openai chat"
+	Responses    = "openai responses"
+	Completions  = "openai completions"
+	Embeddings   = "openai embeddings"
+	Anthropic    = "anthropic messages"
+	Google       = "google generateContent"
+	GoogleEmbed  = "google batchEmbedContents"
+	OllamaChat   = "ollama chat"
+	Ollama       = "ollama generate"
+	OllamaEmbeds = "ollama embed"
+)
+
+// Options say how the server behaves. The zero value answers every prompt with
+// the prompt's last text.
+type Options struct {
+	// Reply is asked for each answer. It is called from several goroutines at
+	// once.
+	Reply func(Request) Reply
+	// Latency passes before each answer.
+	Latency time.Duration
+	// Key is the only key that is accepted; "" accepts all, and none.
+	Key string
+	// Forget keeps no requests, for benchmarks.
+	Forget bool
+}
+
+// Request is a request as the server understood it.
+type Request struct {
+	Number int    // from 1, in order of arrival
+	API    string // one of the constants above
+	Model  string
+	Path   string // with the query
+	Header http.Header
+	Body   *proviso.Object
+	Prompt string // the last text that was sent
+}
+
+// Server is a running server. Its methods are safe for concurrent use.
+type Server struct {
+	URL string // without a slash at the end
+
+	o    Options
+	http *httptest.Server
+	quit chan struct{} // ends requests that hang
+
+	mu       sync.Mutex
+	count    int
+	flying   int
+	peak     int
+	requests []Request
+}
+
+// New starts a server. Close it.
+func New(o Options) *Server {
+	s := &Server{o: o, quit: make(chan struct{})}
+	s.http = httptest.NewServer(s)
+	s.URL = s.http.URL
+	return s
+}
+
+// Close stops the server, and with it requests that hang.
+func (s *Server) Close() {
+	close(s.quit)
+	s.http.CloseClientConnections()
+	s.http.Close()
+}
+
+// Count returns how many requests came in.
+func (s *Server) Count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.count
+}
+
+// Peak returns how many requests were answered at once, at most.
+func (s *Server) Peak() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.peak
+}
+
+// Reset starts to count anew; requests in flight still count.
+func (s *Server) Reset() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.count, s.peak, s.requests = 0, s.flying, nil
+}
+
+// Requests returns the requests so far, in order of arrival.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Request(nil), s.requests...)
+}
+
+// Last returns the latest request; it is zero if there is none.
+func (s *Server) Last() Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.requests) == 0 {
+		return Request{}
+	}
+	return s.requests[len(s.requests)-1]
+}
+
+// maxBody bounds what a client may send.
+const maxBody = 16 << 20
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	api, model := route(r.URL.Path)
+	if api == "" || r.Method != http.MethodPost {
+		http.NotFound(w, r)
+		return
+	}
+	data, err := io.ReadAll(io.LimitReader(r.Body, maxBody))
+	if err != nil {
+		return // the client went away
+	}
+	v, err := proviso.ParseJSON(string(data))
+	body, _ := v.(*proviso.Object)
+	if err != nil || body == nil {
+		write(w, Reply{}.Failing(http.StatusBadRequest, "invalid_request_error", "the body is not a JSON object"), api, Request{})
+		return
+	}
+	if m, ok := body.At("model").(string); ok {
+		model = m
+	}
+	req := Request{API: api, Model: model, Path: r.URL.RequestURI(), Header: r.Header.Clone(), Body: body, Prompt: prompt(body)}
+	s.enter(&req)
+	defer s.leave()
+	reply := s.reply(req)
+	if !s.wait(r, s.o.Latency) {
+		return
+	}
+	s.perform(w, r, reply, req)
+}
+
+// route finds the API of a path, and the model if it stands there.
+func route(path string) (api, model string) {
+	if _, rest, ok := strings.Cut(path, "/models/"); ok {
+		model, method, _ := strings.Cut(rest, ":")
+		switch method {
+		case "generateContent":
+			return Google, model
+		case "batchEmbedContents":
+			return GoogleEmbed, model
+		}
+		return "", ""
+	}
+	if _, rest, ok := strings.Cut(path, "/deployments/"); ok {
+		model, _, _ = strings.Cut(rest, "/")
+	}
+	for _, known := range [...]struct{ suffix, api string }{
+		{"/chat/completions", Chat}, {"/responses", Responses}, {"/completions", Completions}, {"/embeddings", Embeddings},
+		{"/v1/messages", Anthropic}, {"/api/chat", OllamaChat}, {"/api/generate", Ollama}, {"/api/embed", OllamaEmbeds},
+	} {
+		if strings.HasSuffix(path, known.suffix) {
+			return known.api, model
+		}
+	}
+	return "", ""
+}
+
+func (s *Server) enter(r *Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.count++
+	r.Number = s.count
+	s.flying++
+	s.peak = max(s.peak, s.flying)
+	if !s.o.Forget {
+		s.requests = append(s.requests, *r)
+	}
+}
+
+func (s *Server) leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.flying--
+}
+
+func (s *Server) reply(r Request) Reply {
+	if s.o.Key != "" && key(r.Header) != s.o.Key {
+		return Reply{}.Failing(http.StatusUnauthorized, "invalid_api_key", "Incorrect API key provided: "+key(r.Header))
+	}
+	if r.Body.At("stream") == true {
+		return Reply{}.Failing(http.StatusBadRequest, "unsupported_value", "this server does not stream")
+	}
+	if s.o.Reply == nil {
+		return Reply{Text: r.Prompt}
+	}
+	return s.o.Reply(r)
+}
+
+// key finds the key wherever a vendor has it.
+func key(h http.Header) string {
+	for _, name := range [...]string{"X-Api-Key", "X-Goog-Api-Key", "Api-Key"} {
+		if v := h.Get(name); v != "" {
+			return v
+		}
+	}
+	return strings.TrimPrefix(h.Get("Authorization"), "Bearer ")
+}
+
+// wait waits for d; false if the client or the server has gone.
+func (s *Server) wait(r *http.Request, d time.Duration) bool {
+	if d <= 0 {
+		return true
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-r.Context().Done():
+	case <-s.quit:
+	}
+	return false
+}
+
+// prompt finds the last text in a request: whichever field the API has it in.
+func prompt(body *proviso.Object) string {
+	for _, key := range [...]string{"messages", "input", "contents", "prompt"} {
+		if text := lastText(body.At(key)); text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+func lastText(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case []any:
+		for i := len(v) - 1; i >= 0; i-- {
+			if text := lastText(v[i]); text != "" {
+				return text
+			}
+		}
+	case *proviso.Object:
+		for _, key := range [...]string{"content", "parts", "text"} {
+			if text := lastText(v.At(key)); text != "" {
+				return text
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,256 @@
+package fakemodel
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"math"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// answer is a successful answer in the form of an API.
+func (r Reply) answer(api string, req Request) *proviso.Object {
+	u := r.Usage
+	if u.Total == 0 {
+		u.Total = u.Prompt + u.Completion
+	}
+	switch api {
+	case Responses:
+		return r.response(req, u)
+	case Completions:
+		choice := proviso.ObjectOf("text", r.Text, "index", 0.0, "logprobs", nil, "finish_reason", or(r.FinishReason, "stop"))
+		if r.LogProbs != nil {
+			choice.Set("logprobs", proviso.ObjectOf("token_logprobs", numbers(r.LogProbs)))
+		}
+		return proviso.ObjectOf("id", "cmpl-1", "object", "text_completion", "model", req.Model, "choices", []any{choice}, "usage", openAIUsage(u))
+	case Embeddings:
+		return r.embeddings(req, u)
+	case Anthropic:
+		return r.message(req, u)
+	case Google:
+		return r.generated(req, u)
+	case GoogleEmbed:
+		var out []any
+		for range r.texts(req.Body.At("requests")) {
+			out = append(out, proviso.ObjectOf("values", r.vector()))
+		}
+		return proviso.ObjectOf("embeddings", out)
+	case OllamaChat, Ollama:
+		return r.ollama(api, req, u)
+	case OllamaEmbeds:
+		var out []any
+		for range r.texts(req.Body.At("input")) {
+			out = append(out, r.vector())
+		}
+		return proviso.ObjectOf("model", req.Model, "embeddings", out, "prompt_eval_count", float64(u.Prompt))
+	}
+	return r.chat(req, u)
+}
+
+func or(s, def string) string {
+	if s == "" {
+		return def
+	}
+	return s
+}
+
+func numbers(list []float64) []any {
+	out := make([]any, len(list))
+	for i, f := range list {
+		out[i] = f
+	}
+	return out
+}
+
+// texts returns what is to be embedded, one entry for each text.
+func (r Reply) texts(input any) []any {
+	if list, ok := input.([]any); ok {
+		return list
+	}
+	return []any{input}
+}
+
+func (r Reply) vector() []any {
+	if r.Vector == nil {
+		return []any{0.6, 0.8}
+	}
+	return numbers(r.Vector)
+}
+
+func openAIUsage(u proviso.Usage) *proviso.Object {
+	return proviso.ObjectOf("prompt_tokens", float64(u.Prompt), "completion_tokens", float64(u.Completion), "total_tokens", float64(u.Total),
+		"prompt_tokens_details", proviso.ObjectOf("cached_tokens", float64(u.Cached)))
+}
+
+// toolCalls are the calls in OpenAI's form.
+func (r Reply) toolCalls() []any {
+	var out []any
+	for _, c := range r.Calls {
+		out = append(out, proviso.ObjectOf("id", c.ID, "type", "function", "function", proviso.ObjectOf("name", c.Name, "arguments", c.Arguments)))
+	}
+	return out
+}
+
+func (r Reply) chat(req Request, u proviso.Usage) *proviso.Object {
+	message := proviso.ObjectOf("role", "assistant", "content", r.Text, "refusal", nil)
+	reason := "stop"
+	if r.Text == "" {
+		message.Set("content", nil)
+	}
+	if r.Refusal != "" {
+		message.Set("refusal", r.Refusal)
+	}
+	if r.Thinking != "" {
+		message.Set("reasoning_content", r.Thinking)
+	}
+	if len(r.Calls) > 0 {
+		message.Set("tool_calls", r.toolCalls())
+		reason = "tool_calls"
+	}
+	choice := proviso.ObjectOf("index", 0.0, "message", message, "logprobs", nil, "finish_reason", or(r.FinishReason, reason))
+	if r.LogProbs != nil {
+		var content []any
+		for _, p := range r.LogProbs {
+			content = append(content, proviso.ObjectOf("token", "t", "logprob", p))
+		}
+		choice.Set("logprobs", proviso.ObjectOf("content", content))
+	}
+	return proviso.ObjectOf("id", "chatcmpl-1", "object", "chat.completion", "created", 1.7e9, "model", req.Model,
+		"choices", []any{choice}, "usage", openAIUsage(u), "system_fingerprint", "fp_1")
+}
+
+func (r Reply) response(req Request, u proviso.Usage) *proviso.Object {
+	output := []any{}
+	if r.Thinking != "" {
+		output = append(output, proviso.ObjectOf("type", "reasoning", "id", "rs_1",
+			"summary", []any{proviso.ObjectOf("type", "summary_text", "text", r.Thinking)}))
+	}
+	for _, c := range r.Calls {
+		output = append(output, proviso.ObjectOf("type", "function_call", "id", "fc_1", "call_id", c.ID, "name", c.Name,
+			"arguments", c.Arguments, "status", "completed"))
+	}
+	var content []any
+	if r.Text != "" {
+		content = append(content, proviso.ObjectOf("type", "output_text", "text", r.Text, "annotations", []any{}))
+	}
+	if r.Refusal != "" {
+		content = append(content, proviso.ObjectOf("type", "refusal", "refusal", r.Refusal))
+	}
+	if content != nil {
+		output = append(output, proviso.ObjectOf("type", "message", "id", "msg_1", "status", "completed", "role", "assistant", "content", content))
+	}
+	o := proviso.ObjectOf("id", "resp_1", "object", "response", "status", "completed", "error", nil, "incomplete_details", nil,
+		"model", req.Model, "output", output, "usage", proviso.ObjectOf(
+			"input_tokens", float64(u.Prompt), "input_tokens_details", proviso.ObjectOf("cached_tokens", float64(u.Cached)),
+			"output_tokens", float64(u.Completion), "total_tokens", float64(u.Total)))
+	if r.FinishReason != "" {
+		o.Set("status", "incomplete")
+		o.Set("incomplete_details", proviso.ObjectOf("reason", r.FinishReason))
+	}
+	return o
+}
+
+// embeddings answers the vectors in reverse order, for clients must look at the
+// index.
+func (r Reply) embeddings(req Request, u proviso.Usage) *proviso.Object {
+	texts := r.texts(req.Body.At("input"))
+	var data []any
+	for i := len(texts) - 1; i >= 0; i-- {
+		v := r.vector()
+		if r.Vector == nil {
+			v = []any{float64(i), 1.0}
+		}
+		var vector any = v
+		if req.Body.At("encoding_format") == "base64" { // as OpenAI's own clients ask
+			vector = packed(v)
+		}
+		data = append(data, proviso.ObjectOf("object", "embedding", "index", float64(i), "embedding", vector))
+	}
+	return proviso.ObjectOf("object", "list", "data", data, "model", req.Model, "usage", openAIUsage(u))
+}
+
+// packed is a vector of 32-bit floats, little-endian, in base64.
+func packed(v []any) string {
+	var b []byte
+	for _, f := range v {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(proviso.ToNumber(f))))
+	}
+	return base64.StdEncoding.EncodeToString(b)
+}
+
+func (r Reply) message(req Request, u proviso.Usage) *proviso.Object {
+	content := []any{}
+	reason := "end_turn"
+	if r.Thinking != "" {
+		content = append(content, proviso.ObjectOf("type", "thinking", "thinking", r.Thinking, "signature", "sig"))
+	}
+	if r.Text != "" {
+		content = append(content, proviso.ObjectOf("type", "text", "text", r.Text))
+	}
+	for _, c := range r.Calls {
+		reason = "tool_use"
+		content = append(content, proviso.ObjectOf("type", "tool_use", "id", c.ID, "name", c.Name, "input", parsed(c.Arguments)))
+	}
+	return proviso.ObjectOf("id", "msg_1", "type", "message", "role", "assistant", "model", req.Model, "content", content,
+		"stop_reason", or(r.FinishReason, reason), "stop_sequence", nil, "usage", proviso.ObjectOf(
+			"input_tokens", float64(u.Prompt-u.Cached), "cache_read_input_tokens", float64(u.Cached),
+			"cache_creation_input_tokens", 0.0, "output_tokens", float64(u.Completion)))
+}
+
+func parsed(arguments string) any {
+	v, err := proviso.ParseJSON(arguments)
+	if err != nil {
+		return proviso.NewObject(0)
+	}
+	return v
+}
+
+func (r Reply) generated(req Request, u proviso.Usage) *proviso.Object {
+	var parts []any
+	if r.Thinking != "" {
+		parts = append(parts, proviso.ObjectOf("text", r.Thinking, "thought", true))
+	}
+	if r.Text != "" {
+		parts = append(parts, proviso.ObjectOf("text", r.Text))
+	}
+	for _, c := range r.Calls {
+		parts = append(parts, proviso.ObjectOf("functionCall", proviso.ObjectOf("name", c.Name, "args", parsed(c.Arguments))))
+	}
+	candidate := proviso.ObjectOf("content", proviso.ObjectOf("role", "model", "parts", parts),
+		"finishReason", or(r.FinishReason, "STOP"), "index", 0.0)
+	if r.LogProbs != nil {
+		var chosen []any
+		for _, p := range r.LogProbs {
+			chosen = append(chosen, proviso.ObjectOf("token", "t", "logProbability", p))
+		}
+		candidate.Set("logprobsResult", proviso.ObjectOf("chosenCandidates", chosen))
+	}
+	return proviso.ObjectOf("candidates", []any{candidate}, "usageMetadata", proviso.ObjectOf(
+		"promptTokenCount", float64(u.Prompt), "candidatesTokenCount", float64(u.Completion), "totalTokenCount", float64(u.Total),
+		"cachedContentTokenCount", float64(u.Cached)), "modelVersion", req.Model, "responseId", "resp-1")
+}
+
+func (r Reply) ollama(api string, req Request, u proviso.Usage) *proviso.Object {
+	o := proviso.ObjectOf("model", req.Model, "created_at", "2025-01-01T00:00:00Z", "done", true, "done_reason", or(r.FinishReason, "stop"),
+		"total_duration", 1e6, "prompt_eval_count", float64(u.Prompt), "eval_count", float64(u.Completion))
+	if api == Ollama {
+		o.Set("response", r.Text)
+		if r.Thinking != "" {
+			o.Set("thinking", r.Thinking)
+		}
+		return o
+	}
+	message := proviso.ObjectOf("role", "assistant", "content", r.Text)
+	if r.Thinking != "" {
+		message.Set("thinking", r.Thinking)
+	}
+	var calls []any
+	for _, c := range r.Calls {
+		calls = append(calls, proviso.ObjectOf("function", proviso.ObjectOf("name", c.Name, "arguments", parsed(c.Arguments))))
+	}
+	if calls != nil {
+		message.Set("tool_calls", calls)
+	}
+	o.Set("message", message)
+	return o
+}
