@@ -1,0 +1,192 @@
+package provider
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// anthropicMessages is POST /v1/messages.
+var anthropicMessages = wire{path: fixed("/v1/messages"), request: anthropicRequest, output: anthropicOutput}
+
+// newAnthropic opens anthropic:messages:<model>, or anthropic:<model>.
+func newAnthropic(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provider, error) {
+	s := settings{spec, o}
+	name, _ := strings.CutPrefix(arg, "messages:")
+	if kind, _, _ := strings.Cut(name, ":"); slices.Contains([]string{"claude-agent-sdk", "claude-code", "completion"}, kind) {
+		return nil, s.unsupported("anthropic:" + kind)
+	}
+	a := api{
+		base: "https://api.anthropic.com", keyVars: []string{"ANTHROPIC_API_KEY"}, baseVars: []string{"ANTHROPIC_BASE_URL"},
+		header: "x-api-key", extra: map[string]string{"anthropic-version": "2023-06-01"}, prices: "anthropic", prefix: "ANTHROPIC",
+	}
+	var betas []string
+	for _, b := range list(spec.Config.At("beta")) {
+		betas = append(betas, textOf(b))
+	}
+	if len(betas) > 0 {
+		a.extra["anthropic-beta"] = strings.Join(betas, ",")
+	}
+	return newModel(s, a, anthropicMessages, name)
+}
+
+func anthropicRequest(m *model, prompt string, cfg *proviso.Object) (*proviso.Object, error) {
+	body := proviso.NewObject(8)
+	body.Set("model", m.name)
+	system, messages := anthropicChat(messagesOf(prompt))
+	if len(system) > 0 {
+		body.Set("system", system)
+	}
+	body.Set("messages", messages)
+	copySettings(body, cfg, "max_tokens", "temperature", "top_p", "top_k", "stop_sequences", "tools", "tool_choice", "thinking",
+		"metadata", "service_tier", "container", "mcp_servers", "context_management", "output_config", "output_format", "speed", "effort")
+	if v := cfg.At("web_search"); v != nil {
+		body.Set("tools", append(slices.Clone(list(body.At("tools"))), v))
+	}
+	thinks := !slices.Contains([]any{nil, "disabled"}, object(body.At("thinking")).At("type"))
+	if !body.Has("max_tokens") {
+		tokens := m.maxTokens
+		if budget, ok := object(body.At("thinking")).At("budget_tokens").(float64); ok && thinks {
+			tokens = max(tokens, budget+1024) // the budget must be below the limit
+		}
+		body.Set("max_tokens", tokens)
+	}
+	if !body.Has("temperature") && !body.Has("top_p") && !thinks && cfg.At("omitDefaults") != true && samples(m.name) {
+		body.Set("temperature", m.temperature)
+	}
+	passThrough(body, cfg, "passthrough", "extra_body")
+	return body, nil
+}
+
+// samples reports whether a Claude model takes a temperature. Those since Opus
+// 4.7 refuse any but the default.
+func samples(name string) bool {
+	if strings.HasPrefix(name, "claude-2") || strings.HasPrefix(name, "claude-3") || strings.HasPrefix(name, "claude-instant") {
+		return true
+	}
+	_, version, ok := strings.Cut(name, "-4-")
+	return ok && (version[:min(1, len(version))] < "7" || len(version) > 1 && version[1] != '-')
+}
+
+// anthropicChat splits a chat into the instructions, which this API has apart, and
+// the messages, in its own form.
+func anthropicChat(chat []any) (system, messages []any) {
+	for _, v := range chat {
+		m := object(v)
+		switch {
+		case systemRole(m):
+			system = append(system, anthropicParts(m.At("content"))...)
+		case m.At("role") == "tool":
+			messages = append(messages, proviso.ObjectOf("role", "user", "content", []any{proviso.ObjectOf(
+				"type", "tool_result", "tool_use_id", m.At("tool_call_id"), "content", textOf(m.At("content")))}))
+		case len(list(m.At("tool_calls"))) > 0:
+			messages = append(messages, proviso.ObjectOf("role", "assistant", "content", anthropicCalls(m)))
+		default:
+			messages = append(messages, proviso.ObjectOf("role", m.At("role"), "content", anthropicParts(m.At("content"))))
+		}
+	}
+	return system, messages
+}
+
+func anthropicParts(content any) []any {
+	out := []any{}
+	for _, p := range partsOf(content) {
+		switch {
+		case p.other != nil:
+			out = append(out, p.other)
+		case p.image != nil && p.image.url != "":
+			out = append(out, proviso.ObjectOf("type", "image", "source", proviso.ObjectOf("type", "url", "url", p.image.url)))
+		case p.image != nil:
+			out = append(out, proviso.ObjectOf("type", "image", "source",
+				proviso.ObjectOf("type", "base64", "media_type", p.image.mediaType, "data", p.image.data)))
+		default:
+			out = append(out, proviso.ObjectOf("type", "text", "text", p.text))
+		}
+	}
+	return out
+}
+
+// anthropicCalls turns the tool calls of an earlier turn, in OpenAI's form, into
+// blocks.
+func anthropicCalls(m *proviso.Object) []any {
+	var out []any
+	if text := contentText(m.At("content")); text != "" {
+		out = append(out, proviso.ObjectOf("type", "text", "text", text))
+	}
+	for _, c := range list(m.At("tool_calls")) {
+		f := object(object(c).At("function"))
+		input, err := proviso.ParseJSON(str(f.At("arguments")))
+		if err != nil {
+			input = proviso.NewObject(0)
+		}
+		out = append(out, proviso.ObjectOf("type", "tool_use", "id", object(c).At("id"), "name", f.At("name"), "input", input))
+	}
+	return out
+}
+
+func anthropicOutput(m *model, answer, cfg *proviso.Object) (proviso.Output, error) {
+	blocks, ok := answer.At("content").([]any)
+	if !ok {
+		return proviso.Output{}, m.malformed("the answer has no content", answer)
+	}
+	u := object(answer.At("usage"))
+	cached := count(u, "cache_read_input_tokens")
+	out := proviso.Output{
+		Usage: proviso.Usage{
+			Prompt:     count(u, "input_tokens") + cached + count(u, "cache_creation_input_tokens"),
+			Completion: count(u, "output_tokens"), Cached: cached,
+		},
+		FinishReason: finish(str(answer.At("stop_reason"))), Raw: keep(answer, "id", "model", "stop_sequence", "container"),
+	}
+	out.Usage.Total = out.Usage.Prompt + out.Usage.Completion
+	var texts []string
+	for _, v := range blocks {
+		b := object(v)
+		if text, ok := anthropicBlock(b, cfg); ok {
+			texts = append(texts, text)
+		}
+		if b.At("type") == "tool_use" {
+			out.ToolCalls = append(out.ToolCalls, proviso.ObjectOf("id", b.At("id"), "type", "function", "function",
+				proviso.ObjectOf("name", b.At("name"), "arguments", proviso.Stringify(b.At("input")))))
+		}
+	}
+	out.Value = anthropicValue(strings.Join(texts, "\n\n"), cfg)
+	if out.FinishReason == finishFiltered {
+		out.Refused, out.Guardrails = true, proviso.ObjectOf("flagged", true)
+	} else if len(blocks) == 0 && out.FinishReason == "" {
+		return proviso.Output{}, m.malformed("the answer has no content", answer)
+	}
+	return out, nil
+}
+
+// anthropicBlock is a block as promptfoo words it: text and thoughts as they are,
+// the call of a tool as JSON. What the vendor's own tools did is left out.
+func anthropicBlock(b, cfg *proviso.Object) (string, bool) {
+	show := cfg.At("showThinking") != false
+	switch b.At("type") {
+	case "text":
+		return str(b.At("text")), true
+	case "thinking":
+		return "Thinking: " + str(b.At("thinking")) + "\nSignature: " + str(b.At("signature")), show && str(b.At("thinking")) != ""
+	case "redacted_thinking":
+		return "Redacted Thinking: " + str(b.At("data")), show
+	case "tool_use":
+		return proviso.Stringify(b), true
+	}
+	return "", false
+}
+
+// anthropicValue parses an answer that was asked for with a schema.
+func anthropicValue(text string, cfg *proviso.Object) any {
+	format := object(cfg.At("output_format"))
+	if format == nil {
+		format = object(object(cfg.At("output_config")).At("format"))
+	}
+	if format.At("type") == "json_schema" {
+		if v, err := proviso.ParseJSON(text); err == nil {
+			return v
+		}
+	}
+	return text
+}

@@ -1,0 +1,206 @@
+package provider
+
+import (
+	"context"
+	"sync"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// Budget is the most that all providers of a command may cost together. It is
+// safe for concurrent use.
+//
+// An ask is let through if what was spent, what the asks in flight are likely to
+// cost, and what it is likely to cost itself, fit. Likely is the most that its
+// provider took for one answer so far; until that is known, one ask at a time is
+// let through. So the cap can only be passed by answers that cost more than any
+// before.
+type Budget struct {
+	most float64
+
+	mu       sync.Mutex
+	spent    float64
+	reserved float64 // by asks in flight
+	inFlight int
+	answers  int // that said what they cost
+	unpriced int // that did not
+	refused  int
+	changed  chan struct{} // closed when an ask in flight ends
+}
+
+// NewBudget returns a budget of so many US dollars.
+func NewBudget(most float64) *Budget { return &Budget{most: most, changed: make(chan struct{})} }
+
+// Spent returns the US dollars that answers cost so far.
+func (b *Budget) Spent() float64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.spent
+}
+
+// Refused returns how many asks the budget kept from being made.
+func (b *Budget) Refused() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.refused
+}
+
+// Unpriced returns how many answers did not say what they cost: the budget
+// cannot count them.
+func (b *Budget) Unpriced() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.unpriced
+}
+
+// Estimate returns what so many more rows are likely to cost: the mean of the
+// answers so far for each. It is false as long as no answer had a price.
+func (b *Budget) Estimate(rows int) (float64, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.answers == 0 {
+		return 0, false
+	}
+	return b.spent / float64(b.answers) * float64(rows), true
+}
+
+// Provider returns p within the budget. Asks beyond it are errors with the code
+// Limit. A provider that asks nobody is returned as it is. If p is a
+// proviso.Embedder, so is the result; of other abilities there are none.
+func (b *Budget) Provider(p proviso.Provider) proviso.Provider {
+	if asksNobody(p) {
+		return p
+	}
+	bp := &budgeted{Provider: p, budget: b}
+	if e, ok := p.(proviso.Embedder); ok {
+		return &budgetedEmbedder{bp, e}
+	}
+	return bp
+}
+
+// budgeted is a provider within a budget. Its fields are guarded by the budget.
+type budgeted struct {
+	proviso.Provider
+	budget   *Budget
+	known    bool    // what an answer costs, or that it does not say
+	largest  float64 // that an answer cost
+	inFlight int
+}
+
+var (
+	_ proviso.Provider = (*budgeted)(nil)
+	_ proviso.Embedder = (*budgetedEmbedder)(nil)
+)
+
+// cacheKey passes on what the cache in front asks.
+func (p *budgeted) cacheKey(ctx context.Context, ask proviso.Ask) (string, error) {
+	if k, ok := p.Provider.(keyer); ok {
+		return k.cacheKey(ctx, ask)
+	}
+	return "", nil
+}
+
+// Answer asks if there is money for it.
+func (p *budgeted) Answer(ctx context.Context, ask proviso.Ask) (out proviso.Output, err error) {
+	likely, err := p.enter(ctx)
+	if err != nil {
+		return proviso.Output{}, err
+	}
+	defer func() { p.leave(likely, out.Cost, err == nil) }()
+	return p.Provider.Answer(ctx, ask)
+}
+
+// enter reserves what the next answer is likely to cost.
+func (p *budgeted) enter(ctx context.Context) (float64, error) {
+	b := p.budget
+	for {
+		b.mu.Lock()
+		switch likely := p.largest; {
+		case b.usedUp() || b.spent+likely > b.most:
+			b.refused++
+			err := b.exhausted(likely)
+			b.mu.Unlock()
+			return 0, err
+		case b.spent+b.reserved+likely <= b.most && (p.known || p.inFlight == 0):
+			b.reserved += likely
+			b.inFlight++
+			p.inFlight++
+			b.mu.Unlock()
+			return likely, nil
+		}
+		changed := b.changed
+		b.mu.Unlock()
+		select {
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		case <-changed:
+		}
+	}
+}
+
+// usedUp reports whether nothing is left. Of a budget of nothing there is left
+// what is free.
+func (b *Budget) usedUp() bool { return b.spent > b.most || b.spent == b.most && b.most > 0 }
+
+// exhausted says what was spent and what it was for.
+func (b *Budget) exhausted(likely float64) error {
+	err := proviso.Errorf(proviso.Limit, "--max-cost %s is reached: %s US dollars were spent", dollars(b.most), dollars(b.spent))
+	if b.spent < b.most {
+		err.Message += ", and one more answer may cost " + dollars(likely)
+	}
+	return err
+}
+
+func dollars(f float64) string {
+	const digits = 1e6
+	return proviso.FormatNumber(float64(int64(f*digits+0.5)) / digits)
+}
+
+// leave puts what an answer cost in place of what was reserved for it.
+func (p *budgeted) leave(likely float64, cost *float64, answered bool) {
+	b := p.budget
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.reserved -= likely
+	b.inFlight--
+	p.inFlight--
+	if b.inFlight == 0 {
+		b.reserved = 0 // what rounding left must not make anybody wait for nobody
+	}
+	switch {
+	case cost != nil && *cost >= 0:
+		b.spent += *cost
+		b.answers++
+		p.known, p.largest = true, max(p.largest, *cost)
+	case answered:
+		b.unpriced++
+		p.known = true
+	}
+	close(b.changed)
+	b.changed = make(chan struct{})
+}
+
+// budgetedEmbedder is a provider of embeddings within a budget. Embeddings do not
+// say what they cost, so only that the budget is used up stops them.
+type budgetedEmbedder struct {
+	*budgeted
+	embedder proviso.Embedder
+}
+
+// Embed asks if the budget is not used up.
+func (p *budgetedEmbedder) Embed(ctx context.Context, texts []string) ([][]float64, proviso.Usage, error) {
+	b := p.budget
+	b.mu.Lock()
+	var err error
+	if b.usedUp() {
+		b.refused++
+		err = b.exhausted(0)
+	} else {
+		b.unpriced++
+	}
+	b.mu.Unlock()
+	if err != nil {
+		return nil, proviso.Usage{}, err
+	}
+	return p.embedder.Embed(ctx, texts)
+}

@@ -1,0 +1,246 @@
+package provider
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/blobs"
+)
+
+// Cache keeps answers, so that what was asked before is not asked again. One
+// Cache serves all providers of a command. It is safe for concurrent use, and
+// several processes may have the same store.
+type Cache struct {
+	store *blobs.Store
+	ttl   time.Duration
+	now   func() time.Time
+
+	mu      sync.Mutex
+	flights map[string]*flight
+	stats   CacheStats
+}
+
+// CacheOptions change how a cache works. The zero value works.
+type CacheOptions struct {
+	// TTL is how old an answer may be; 0 is any age. The same question to the same
+	// model stays the same question, so by default answers do not grow old.
+	TTL time.Duration
+	// Now is the clock; nil is the real one.
+	Now func() time.Time
+}
+
+// CacheStats says what a cache did.
+type CacheStats struct {
+	Hits      int     // asks that were answered from the store, or by an equal ask in flight
+	Misses    int     // asks that a provider had to answer
+	SavedCost float64 // US dollars that the answers of the hits once cost
+	Unsaved   int     // answers that could not be written
+	Err       error   // the first reason why
+}
+
+// NewCache returns a cache that keeps its answers in store.
+func NewCache(store *blobs.Store, o CacheOptions) *Cache {
+	c := &Cache{store: store, ttl: o.TTL, now: o.Now, flights: map[string]*flight{}}
+	if c.now == nil {
+		c.now = time.Now
+	}
+	return c
+}
+
+// Stats returns what the cache did so far.
+func (c *Cache) Stats() CacheStats {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.stats
+}
+
+// Provider returns p behind the cache. The identity says what p is, as
+// [Identity] makes it. An answer from the cache has Cached set and costs 0; what
+// it once cost and how long it took stand in Raw as recordedCost and
+// recordedLatencyMs. Errors and empty answers are not kept. A provider that asks
+// nobody is returned as it is. If p is a proviso.Embedder, so is the result; of
+// other abilities there are none.
+func (c *Cache) Provider(p proviso.Provider, identity string) proviso.Provider {
+	if asksNobody(p) {
+		return p
+	}
+	cp := &cached{Provider: p, cache: c, identity: identity}
+	if e, ok := p.(proviso.Embedder); ok {
+		return &cachedEmbedder{cp, e}
+	}
+	return cp
+}
+
+// asksNobody reports whether p computes its answers from what it has.
+func asksNobody(p proviso.Provider) bool {
+	switch p.(type) {
+	case echo, *recorded:
+		return true
+	}
+	return false
+}
+
+// cached is a provider behind a cache.
+type cached struct {
+	proviso.Provider
+	cache    *Cache
+	identity string
+}
+
+var (
+	_ proviso.Provider = (*cached)(nil)
+	_ proviso.Embedder = (*cachedEmbedder)(nil)
+)
+
+// keyer is a provider whose answers depend on more than the prompt.
+type keyer interface {
+	// cacheKey describes what would be asked, without secrets.
+	cacheKey(ctx context.Context, ask proviso.Ask) (string, error)
+}
+
+// Answer looks the ask up, or asks.
+func (p *cached) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, error) {
+	parts := []string{"answer 1", p.identity, ask.Prompt, proviso.Stringify(sorted(proviso.Redacted(ask.Config))), sampleKey(ask.Sample)}
+	if k, ok := p.Provider.(keyer); ok {
+		more, err := k.cacheKey(ctx, ask)
+		if err != nil {
+			return proviso.Output{}, err
+		}
+		if more != "" {
+			parts = append(parts, more)
+		}
+	}
+	key := blobs.Key(parts...)
+	return p.cache.once(ctx, key, func() (proviso.Output, error) {
+		if out, ok := p.cache.look(key); ok {
+			return out, nil
+		}
+		p.cache.count(func(s *CacheStats) { s.Misses++ })
+		out, err := p.Provider.Answer(ctx, ask)
+		if err == nil && !out.Cached && keepable(&out) {
+			p.cache.keep(key, proviso.ObjectOf("provider", p.ID(), "prompt", ask.Prompt, "sample", sampleOf(ask.Sample), "response", stored(&out)))
+		}
+		return out, err
+	})
+}
+
+func sampleOf(s proviso.Sample) *proviso.Object {
+	return proviso.ObjectOf("repeat", float64(s.Repeat), "vote", float64(s.Vote), "repair", float64(s.Repair))
+}
+
+func (c *Cache) count(change func(*CacheStats)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	change(&c.stats)
+}
+
+// entry reads what is kept under key, unless it is too old; nil if there is
+// none. A store that cannot be read has none.
+func (c *Cache) entry(key string) *proviso.Object {
+	o, written, err := c.store.Get(key)
+	if err != nil || o == nil || c.ttl > 0 && c.now().Sub(written) > c.ttl {
+		return nil
+	}
+	return o
+}
+
+// look finds an answer.
+func (c *Cache) look(key string) (proviso.Output, bool) {
+	response, _ := c.entry(key).At("response").(*proviso.Object)
+	out, ok := restored(response)
+	if !ok || !keepable(&out) {
+		return proviso.Output{}, false
+	}
+	return c.hit(out), true
+}
+
+// hit makes a kept answer one that costs and takes nothing.
+func (c *Cache) hit(out proviso.Output) proviso.Output {
+	raw := out.Raw.Clone()
+	if out.Cost != nil {
+		raw.Set("recordedCost", *out.Cost)
+	}
+	if out.Latency != nil {
+		raw.Set("recordedLatencyMs", out.Latency.Seconds()*1000)
+	}
+	c.count(func(s *CacheStats) {
+		s.Hits++
+		if out.Cost != nil {
+			s.SavedCost += *out.Cost
+		}
+	})
+	free := 0.0
+	out.Cached, out.Cost, out.Latency, out.Usage.Requests = true, &free, nil, 0
+	if raw.Len() > 0 {
+		out.Raw = raw
+	}
+	return out
+}
+
+// keep writes an entry. That it cannot be written makes no answer wrong, so it
+// is only counted.
+func (c *Cache) keep(key string, entry *proviso.Object) {
+	if err := c.store.Put(key, entry); err != nil {
+		c.count(func(s *CacheStats) {
+			s.Unsaved++
+			if s.Err == nil {
+				s.Err = err
+			}
+		})
+	}
+}
+
+// flight is an ask that others with the same key wait for.
+type flight struct {
+	done chan struct{}
+	out  proviso.Output
+	err  error
+	over bool // the ask ended with an answer or an error of its own
+}
+
+// once calls ask, or waits for the answer to an equal ask that is in flight. If
+// the one who asks gives up, the next of those who wait asks.
+func (c *Cache) once(ctx context.Context, key string, ask func() (proviso.Output, error)) (proviso.Output, error) {
+	for {
+		c.mu.Lock()
+		f, busy := c.flights[key]
+		if !busy {
+			f = &flight{done: make(chan struct{})}
+			c.flights[key] = f
+		}
+		c.mu.Unlock()
+		if !busy {
+			return c.fly(ctx, key, f, ask)
+		}
+		select {
+		case <-ctx.Done():
+			return proviso.Output{}, ctx.Err()
+		case <-f.done:
+		}
+		switch {
+		case !f.over:
+		case f.err != nil || !keepable(&f.out):
+			return f.out, f.err
+		case f.out.Cached:
+			c.count(func(s *CacheStats) { s.Hits++ })
+			return f.out, nil
+		default:
+			return c.hit(f.out), nil
+		}
+	}
+}
+
+func (c *Cache) fly(ctx context.Context, key string, f *flight, ask func() (proviso.Output, error)) (proviso.Output, error) {
+	defer func() {
+		c.mu.Lock()
+		delete(c.flights, key)
+		c.mu.Unlock()
+		close(f.done)
+	}()
+	out, err := ask()
+	f.out, f.err = out, err
+	f.over = err == nil || ctx.Err() == nil
+	return out, err
+}

@@ -1,0 +1,70 @@
+package provider
+
+import (
+	"context"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/blobs"
+)
+
+// cachedEmbedder is a provider of embeddings behind a cache.
+type cachedEmbedder struct {
+	*cached
+	embedder proviso.Embedder
+}
+
+// Embed asks for those texts that have no vector yet, each once.
+func (p *cachedEmbedder) Embed(ctx context.Context, texts []string) ([][]float64, proviso.Usage, error) {
+	vectors := make([][]float64, len(texts))
+	keys := make([]string, len(texts))
+	at := map[string]int{} // of a missing text among those that are asked
+	var ask []string
+	for i, text := range texts {
+		keys[i] = blobs.Key("embedding 1", p.identity, text)
+		if vectors[i] = p.cache.vector(keys[i]); vectors[i] != nil {
+			p.cache.count(func(s *CacheStats) { s.Hits++ })
+			continue
+		}
+		if _, twice := at[keys[i]]; !twice {
+			at[keys[i]] = len(ask)
+			ask = append(ask, text)
+		}
+	}
+	if len(ask) == 0 {
+		return vectors, proviso.Usage{}, nil
+	}
+	p.cache.count(func(s *CacheStats) { s.Misses += len(ask) })
+	got, usage, err := p.embedder.Embed(ctx, ask)
+	if err != nil {
+		return nil, usage, err
+	}
+	if len(got) != len(ask) {
+		return nil, usage, proviso.Errorf(proviso.Unavailable, "%s: %d vectors for %d texts", p.ID(), len(got), len(ask))
+	}
+	for i := range texts {
+		n, missing := at[keys[i]]
+		if vectors[i] != nil || !missing {
+			continue
+		}
+		vectors[i] = got[n]
+		p.cache.keepVector(keys[i], p.ID(), texts[i], got[n])
+	}
+	return vectors, usage, nil
+}
+
+// vector finds the vector of a text; nil if there is none.
+func (c *Cache) vector(key string) []float64 {
+	list, ok := numbers(c.entry(key).At("vector"))
+	if !ok || len(list) == 0 {
+		return nil
+	}
+	return list
+}
+
+func (c *Cache) keepVector(key, id, text string, vector []float64) {
+	list := make([]any, len(vector))
+	for i, f := range vector {
+		list[i] = f
+	}
+	c.keep(key, proviso.ObjectOf("provider", id, "text", text, "vector", list))
+}

@@ -1,0 +1,93 @@
+package provider
+
+import (
+	"context"
+	"errors"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// embedder is a model that turns texts into vectors.
+type embedder struct {
+	*model
+	vectors vectors
+}
+
+// vectors is how an API is asked for vectors.
+type vectors struct {
+	request func(m *model, texts []string) *proviso.Object
+	read    func(answer *proviso.Object) []any // one list of numbers for each text
+}
+
+// Answer refuses: the model embeds.
+func (e *embedder) Answer(context.Context, proviso.Ask) (proviso.Output, error) {
+	return proviso.Output{}, proviso.Errorf(proviso.Invalid, "%s gives vectors, it does not answer prompts", e.id)
+}
+
+// Embed returns one vector for each text, in their order.
+func (e *embedder) Embed(ctx context.Context, texts []string) ([][]float64, proviso.Usage, error) {
+	if len(texts) == 0 {
+		return nil, proviso.Usage{}, nil
+	}
+	r, err := e.ask(ctx, e.api.path(e.name), e.vectors.request(e.model, texts))
+	var f *fault
+	if errors.As(err, &f) {
+		err = e.failure(f)
+	}
+	if err != nil {
+		return nil, proviso.Usage{}, err
+	}
+	found := e.vectors.read(r.Object)
+	if len(found) != len(texts) {
+		return nil, proviso.Usage{}, e.malformed("the answer has not one vector for each text", keep(r.Object, "error", "model"))
+	}
+	out := make([][]float64, len(found))
+	for i, v := range found {
+		var ok bool
+		if out[i], ok = numbers(v); !ok || len(out[i]) == 0 {
+			return nil, proviso.Usage{}, e.malformed("the answer has a vector that is not a list of numbers", keep(r.Object, "error", "model"))
+		}
+	}
+	u := openAIUsage(r.Object)
+	if u.Total == 0 {
+		u.Prompt = count(r.Object, "prompt_eval_count")
+		u.Total = u.Prompt
+	}
+	u.Requests = 1
+	return out, u, nil
+}
+
+// openAIVectors is POST /embeddings.
+var openAIVectors = vectors{
+	request: func(m *model, texts []string) *proviso.Object {
+		body := proviso.ObjectOf("model", m.name, "input", textsOf(texts), "encoding_format", "float")
+		copySettings(body, m.config, "dimensions", "user")
+		passThrough(body, m.config, "passthrough", "extra_body")
+		return body
+	},
+	read: func(answer *proviso.Object) []any {
+		data := list(answer.At("data"))
+		out := make([]any, len(data))
+		for i, v := range data {
+			at := i
+			if n, ok := object(v).At("index").(float64); ok && n >= 0 && n < float64(len(data)) {
+				at = int(n)
+			}
+			out[at] = object(v).At("embedding")
+		}
+		return out
+	},
+}
+
+func textsOf(texts []string) []any {
+	out := make([]any, len(texts))
+	for i, t := range texts {
+		out[i] = t
+	}
+	return out
+}
+
+var (
+	_ proviso.Provider = (*embedder)(nil)
+	_ proviso.Embedder = (*embedder)(nil)
+)

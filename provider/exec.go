@@ -1,0 +1,213 @@
+package provider
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/blobs"
+)
+
+// Limits of commands.
+const (
+	maxPrinted  = 16 << 20        // bytes of an answer
+	maxComplain = 64 << 10        // bytes kept of what goes to standard error
+	grace       = 2 * time.Second // for pipes that outlive the command
+)
+
+// command answers with what a program prints. It gets the prompt, its options
+// and the context as its last three arguments, as promptfoo's exec: does.
+type command struct {
+	id      string
+	spec    proviso.ProviderSpec
+	args    []string
+	dir     string
+	env     proviso.Env
+	timeout time.Duration
+}
+
+var _ proviso.Provider = (*command)(nil)
+
+func newExec(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provider, error) {
+	s := settings{spec, o}
+	if o.Untrusted {
+		return nil, &proviso.Error{Code: proviso.Refused, Pointer: spec.Pointer, Message: spec.ID + ": an untrusted suite runs no commands"}
+	}
+	args := splitCommand(arg)
+	if len(args) == 0 {
+		return nil, s.invalid("expected a command, such as exec: python chain.py")
+	}
+	c := &command{id: spec.ID, spec: spec, args: args, dir: o.Dir, env: o.Env, timeout: s.timeout()}
+	if ms, ok := s.number("timeout"); ok && ms > 0 && ms < 1e12 {
+		c.timeout = time.Duration(ms * float64(time.Millisecond))
+	}
+	return taped(c, spec, o.Cassette), nil
+}
+
+func (c *command) ID() string { return c.id }
+
+// cacheKey is what the command gets beside the prompt.
+func (c *command) cacheKey(_ context.Context, ask proviso.Ask) (string, error) {
+	return blobs.Key("exec", proviso.Stringify(sorted(ask.Vars)), ask.Label), nil
+}
+
+// errPrinted is the cause of a context that ended because of too much output.
+var errPrinted = errors.New("too much output")
+
+// Answer runs the command once.
+func (c *command) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, error) {
+	call, stop := context.WithTimeoutCause(ctx, c.timeout, errDeadline)
+	defer stop()
+	call, cancel := context.WithCancelCause(call)
+	defer cancel(nil)
+
+	program, err := c.find(c.args[0])
+	if err != nil {
+		return proviso.Output{}, proviso.Errorf(proviso.Unavailable, "%s: %w", c.id, err)
+	}
+	stdout := &bounded{most: maxPrinted, full: func() { cancel(errPrinted) }}
+	stderr := &bounded{most: maxComplain}
+	cmd := exec.CommandContext(call, program, append(slices.Clone(c.args[1:]), c.arguments(ask)...)...)
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = c.dir, c.environment(), stdout, stderr, grace
+	killGroup(cmd)
+	start := time.Now()
+	err = cmd.Run()
+	latency := time.Since(start)
+	switch cause := context.Cause(call); {
+	case ctx.Err() != nil:
+		return proviso.Output{}, ctx.Err()
+	case cause == errDeadline:
+		return proviso.Output{}, proviso.Errorf(proviso.Timeout, "%s: no answer within %v", c.id, c.timeout)
+	case cause == errPrinted:
+		return proviso.Output{}, proviso.Errorf(proviso.Limit, "%s: the command printed more than %d bytes", c.id, maxPrinted)
+	}
+	text := proviso.TrimSpace(stdout.String())
+	if complaint := excerpt(stderr.Bytes()); err != nil || text == "" && complaint != "" {
+		return proviso.Output{}, c.failed(err, complaint)
+	}
+	return proviso.Output{Value: text, Latency: &latency}, nil
+}
+
+// failed words that the command failed.
+func (c *command) failed(err error, complaint string) error {
+	text := c.id + ": "
+	if err != nil {
+		text += err.Error()
+	} else {
+		text += "it printed nothing"
+	}
+	if complaint != "" {
+		text += ": " + complaint
+	}
+	return &proviso.Error{Code: proviso.Unavailable, Message: text}
+}
+
+// arguments are what the command gets beside its own.
+func (c *command) arguments(ask proviso.Ask) []string {
+	options := proviso.ObjectOf("id", c.id, "config", orNone(overlaid(c.spec.Config, ask.Config)))
+	if c.spec.Label != "" {
+		options.Set("label", c.spec.Label)
+	}
+	about := proviso.ObjectOf("vars", orNone(ask.Vars), "prompt", proviso.ObjectOf("raw", ask.Prompt, "label", ask.Label))
+	if ask.Case != nil && ask.Case.Raw != nil {
+		about.Set("test", ask.Case.Raw)
+	}
+	return []string{ask.Prompt, proviso.Stringify(options), proviso.Stringify(about)}
+}
+
+func orNone(o *proviso.Object) *proviso.Object {
+	if o == nil {
+		return proviso.NewObject(0)
+	}
+	return o
+}
+
+// environment is that of the command, the provider's own variables last.
+func (c *command) environment() []string {
+	list := []string{}
+	if c.env != nil {
+		for _, name := range c.env.Names() {
+			if v, ok := c.env.Lookup(name); ok {
+				list = append(list, name+"="+v)
+			}
+		}
+	}
+	for name, v := range c.spec.Env.All() {
+		list = append(list, name+"="+proviso.ToString(v))
+	}
+	return list
+}
+
+// find looks a program up in the PATH of the environment that was given, not in
+// that of this process.
+func (c *command) find(name string) (string, error) {
+	if strings.ContainsRune(name, '/') || strings.ContainsRune(name, filepath.Separator) {
+		return name, nil // relative to the folder that the command runs in
+	}
+	list, _ := settings{c.spec, Options{Env: c.env}}.env("PATH", "Path")
+	for _, dir := range filepath.SplitList(list) {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		if program, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
+			return program, nil
+		}
+	}
+	return "", fmt.Errorf("the program %q is not in the PATH", name)
+}
+
+// bounded keeps the beginning of what is written to it.
+type bounded struct {
+	bytes.Buffer
+	most int
+	full func() // called when there is more; nil if that does not matter
+}
+
+// Write takes everything, so that the writer is never blocked.
+func (b *bounded) Write(p []byte) (int, error) {
+	if left := b.most - b.Len(); len(p) > left {
+		b.Buffer.Write(p[:left])
+		if b.full != nil {
+			b.full()
+		}
+		return len(p), nil
+	}
+	return b.Buffer.Write(p)
+}
+
+// splitCommand splits a command at white space outside of quotes, as promptfoo
+// does: a backslash is a letter like any other.
+func splitCommand(text string) []string {
+	var args []string
+	var arg strings.Builder
+	started, quote := false, rune(0)
+	for _, r := range text {
+		switch {
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote != 0:
+			arg.WriteRune(r)
+		case r == '"' || r == '\'':
+			quote, started = r, true
+		case proviso.IsSpace(r):
+			if started || arg.Len() > 0 {
+				args = append(args, arg.String())
+			}
+			arg.Reset()
+			started = false
+		default:
+			arg.WriteRune(r)
+		}
+	}
+	if started || arg.Len() > 0 {
+		args = append(args, arg.String())
+	}
+	return args
+}

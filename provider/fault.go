@@ -1,0 +1,260 @@
+package provider
+
+import (
+	"bytes"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// fault is why an attempt has no answer.
+type fault struct {
+	code    string // of the proviso.Error that it becomes
+	status  int    // of HTTP, 0 if there was none
+	message string
+	kind    string        // the vendor's code, lower case; "" if it gives none
+	after   time.Duration // what the endpoint asks to wait
+	again   bool          // asking again can help
+	stop    bool          // nobody needs to ask this endpoint again
+	vendor  bool          // message is the vendor's own
+}
+
+func (f *fault) Error() string { return f.message }
+
+// overloaded reports whether the endpoint says that it is asked too much.
+func (f *fault) overloaded() bool {
+	return f.status == http.StatusTooManyRequests || f.status == http.StatusServiceUnavailable || f.status == statusOverloaded
+}
+
+// statusOverloaded is what Anthropic answers when it has too much to do.
+const statusOverloaded = 529
+
+// failure words f for people.
+func (e *endpoint) failure(f *fault) error {
+	text := e.id + ": "
+	if f.status != 0 {
+		text += "HTTP " + strconv.Itoa(f.status) + ": "
+	}
+	text += f.message
+	if f.status == http.StatusUnauthorized && e.keyFrom != "" {
+		text += " (the key is from " + e.keyFrom + ")"
+	}
+	for _, s := range e.secrets {
+		text = strings.ReplaceAll(text, s, "[redacted]")
+	}
+	return &proviso.Error{Code: f.code, Message: text}
+}
+
+// read reads the response of an API: an object without an error in it.
+func read(resp *http.Response, body []byte, now time.Time) (reply, error) {
+	v, err := proviso.ParseJSON(string(bytes.TrimPrefix(body, []byte("\ufeff"))))
+	if list, ok := v.([]any); ok && len(list) == 1 { // Google wraps errors in a list
+		v = list[0]
+	}
+	o, _ := v.(*proviso.Object)
+	status := resp.StatusCode
+	if status/100 == 2 && o != nil {
+		f := errorIn(o)
+		if f == nil {
+			return reply{Object: o}, nil
+		}
+		f.status = status
+		if n, err := strconv.Atoi(f.kind); err == nil && n >= 400 && n < 600 {
+			f.status = n // gateways answer 200 and tell the status in the error
+		}
+		return reply{}, judge(f, resp.Header, now)
+	}
+	if status/100 == 2 {
+		f := &fault{code: proviso.Unavailable, status: status, message: notJSON(resp, body, err)}
+		return reply{}, f
+	}
+	f := errorIn(o)
+	if f == nil {
+		f = &fault{message: excerpt(body)}
+		if f.message == "" {
+			f.message = http.StatusText(status)
+		}
+	}
+	f.status = status
+	return reply{}, judge(f, resp.Header, now)
+}
+
+// notJSON words a body that should be a JSON object.
+func notJSON(resp *http.Response, body []byte, err error) string {
+	kind, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
+	switch text := excerpt(body); {
+	case text == "":
+		return "the answer is empty"
+	case kind != "" && !strings.Contains(kind, "json"):
+		return "expected JSON, got " + excerpt([]byte(kind)) + ": " + text
+	case err != nil:
+		return "the answer is not valid JSON (" + err.Error() + "): " + text
+	default:
+		return "expected a JSON object, got " + text
+	}
+}
+
+// errorIn finds the error in a body, in any of the forms that vendors use; nil if
+// there is none.
+func errorIn(o *proviso.Object) *fault {
+	switch v := o.At("error").(type) {
+	case string:
+		if v != "" {
+			return &fault{message: excerpt([]byte(v)), kind: kindOf(o), vendor: true}
+		}
+	case *proviso.Object:
+		f := &fault{message: messageOf(v), kind: kindOf(v), vendor: true}
+		if f.message == "" {
+			f.message = excerpt(proviso.AppendJSON(nil, v))
+		}
+		return f
+	}
+	if o.At("object") == "error" || o.At("type") == "error" || !answers(o) {
+		if m := messageOf(o); m != "" {
+			return &fault{message: m, kind: kindOf(o), vendor: true}
+		}
+	}
+	return nil
+}
+
+// answers reports whether o looks like an answer of any of the APIs.
+func answers(o *proviso.Object) bool {
+	return slices.ContainsFunc([]string{
+		"choices", "output", "content", "candidates", "promptFeedback", "message", "response", "data", "embeddings", "status", "usage",
+	}, func(key string) bool {
+		_, text := o.At(key).(string)
+		return o.Has(key) && (!text || key != "message")
+	})
+}
+
+func messageOf(o *proviso.Object) string {
+	for _, key := range []string{"message", "detail", "msg", "error_description"} {
+		switch v := o.At(key).(type) {
+		case string:
+			if v != "" {
+				return excerpt([]byte(v))
+			}
+		case []any, *proviso.Object:
+			return excerpt(proviso.AppendJSON(nil, v))
+		}
+	}
+	return ""
+}
+
+// kindOf is the vendor's code of an error. A number is only taken if there is no
+// name.
+func kindOf(o *proviso.Object) string {
+	number := ""
+	for _, key := range []string{"code", "type", "status"} {
+		switch v := o.At(key).(type) {
+		case string:
+			return strings.ToLower(v)
+		case float64:
+			if number == "" {
+				number = proviso.FormatNumber(v)
+			}
+		}
+	}
+	return number
+}
+
+// judge decides what a vendor's error means for this call and for those to come.
+func judge(f *fault, h http.Header, now time.Time) *fault {
+	f.code = proviso.Unavailable
+	f.after = retryAfter(h, now)
+	text := strings.ToLower(f.message)
+	switch {
+	case f.filtered():
+	case quota(f, text):
+		f.stop = true
+	case slices.Contains([]int{429, 500, 502, 503, 504, statusOverloaded}, f.status):
+		f.again = true
+	case f.status == http.StatusUnauthorized, f.status == http.StatusForbidden, f.status == http.StatusNotFound:
+		f.stop = true
+	case f.status == http.StatusBadRequest && unknownModel(f, text):
+		f.stop = true
+	}
+	return f
+}
+
+// quota reports whether money, not time, is what is missing.
+func quota(f *fault, text string) bool {
+	if f.status == http.StatusPaymentRequired {
+		return true
+	}
+	switch f.kind {
+	case "insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "insufficient_balance", "billing_error":
+		return true
+	}
+	return f.status >= 400 && f.status < 500 &&
+		(strings.Contains(text, "exceeded your current quota, please check your plan and billing") && f.status == 429 && f.kind != "resource_exhausted" ||
+			strings.Contains(text, "credit balance is too low") || strings.Contains(text, "billing hard limit"))
+}
+
+// unknownModel reports whether the vendor does not know the model.
+func unknownModel(f *fault, text string) bool {
+	return f.kind == "model_not_found" || f.kind == "invalid_model" || strings.Contains(text, "model") &&
+		(strings.Contains(text, "does not exist") || strings.Contains(text, "not found") ||
+			strings.Contains(text, "not a valid model") || strings.Contains(text, "invalid model"))
+}
+
+// filtered reports whether a content filter stopped the prompt, which is an
+// answer of a kind.
+func (f *fault) filtered() bool {
+	switch f.kind {
+	case "content_filter", "content_policy_violation", "invalid_prompt", "responsibleaipolicyviolation":
+		return true
+	}
+	return f.status == http.StatusForbidden && strings.Contains(strings.ToLower(f.message), "flagged")
+}
+
+// retryAfter reads how long the endpoint asks to wait: retry-after-ms, or
+// Retry-After in seconds or as a date (RFC 9110, section 10.2.3).
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 && ms < 1e12 {
+		return time.Duration(ms * float64(time.Millisecond))
+	}
+	v := strings.TrimSpace(h.Get("Retry-After"))
+	if s, err := strconv.ParseFloat(v, 64); err == nil {
+		if s > 0 && s < 1e9 {
+			return time.Duration(s * float64(time.Second))
+		}
+		return 0
+	}
+	if t, err := http.ParseTime(v); err == nil {
+		return max(t.Sub(now), 0)
+	}
+	return 0
+}
+
+// excerpt is the beginning of text on one line, fit to be printed.
+func excerpt(text []byte) string {
+	const most = 300 // characters
+	var b strings.Builder
+	n, gap := 0, false
+	for len(text) > 0 {
+		r, size := utf8.DecodeRune(text)
+		text = text[size:]
+		if unicode.IsSpace(r) || !unicode.IsGraphic(r) {
+			gap = n > 0
+			continue
+		}
+		if n >= most {
+			b.WriteString("…")
+			break
+		}
+		if gap {
+			b.WriteByte(' ')
+			gap = false
+		}
+		b.WriteRune(r)
+		n++
+	}
+	return b.String()
+}

@@ -1,0 +1,62 @@
+package provider
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// VendorHost reports whether a host, in lower case and without a port, is the API
+// of a vendor whose provider is in this package. Hosts that anybody can have, such
+// as those of Azure's customers, and this machine are none.
+func VendorHost(host string) bool {
+	switch host {
+	case "api.anthropic.com", "api.openai.com", "generativelanguage.googleapis.com":
+		return true
+	}
+	return slices.ContainsFunc(compatibles, func(c compatible) bool { return !c.local && hostname(c.base) == host })
+}
+
+// addressVars are the variables that say where a provider is asked, beside those
+// of compatibles.
+var addressVars = [...]string{
+	"ANTHROPIC_BASE_URL",
+	"AZURE_API_BASE_URL", "AZURE_API_HOST", "AZURE_OPENAI_API_BASE_URL", "AZURE_OPENAI_API_HOST", "AZURE_OPENAI_BASE_URL",
+	"GEMINI_API_BASE_URL", "GOOGLE_API_BASE_URL", "GOOGLE_API_HOST",
+	"OLLAMA_BASE_URL",
+	"OPENAI_API_BASE_URL", "OPENAI_API_HOST", "OPENAI_BASE_URL",
+}
+
+// EnvHosts returns the hosts that the environment puts in place of the vendors'
+// own, sorted, in lower case and without ports.
+func EnvHosts(env proviso.Env) []string {
+	var hosts []string
+	add := func(name string) {
+		v, _ := env.Lookup(name)
+		if host := hostname(v); name != "" && host != "" {
+			hosts = append(hosts, host)
+		}
+	}
+	for _, name := range addressVars {
+		add(name)
+	}
+	for _, c := range compatibles {
+		add(c.url)
+	}
+	slices.Sort(hosts)
+	return slices.Compact(hosts)
+}
+
+// hostname returns the host of a URL, or of host:port.
+func hostname(address string) string {
+	if !strings.Contains(address, "://") {
+		address = "https://" + address
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
+}

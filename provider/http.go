@@ -1,0 +1,284 @@
+package provider
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/transport"
+)
+
+// maxReply bounds the body of an answer, in bytes.
+const maxReply = 64 << 20
+
+// maxWait is the longest time between two attempts that proviso chooses itself.
+const maxWait = time.Minute
+
+// endpoint is one model of one API, with its key: the layer that all providers
+// over HTTP share. It keeps to the endpoint's limits, asks again when that can
+// help, and words what went wrong without keys.
+type endpoint struct {
+	id      string // of the provider, for messages
+	base    string
+	keyFrom string // where the key came from, for messages
+	header  http.Header
+	secrets []string
+	client  *http.Client
+	gate    *gate
+	retries int
+	timeout time.Duration
+	backoff time.Duration
+	now     func() time.Time
+	sleep   func(context.Context, time.Duration) error
+}
+
+// reply is an answer of an API.
+type reply struct {
+	*proviso.Object
+	latency time.Duration // of the last attempt alone, or as it was recorded
+}
+
+func (s settings) client() *http.Client {
+	if s.o.Client != nil {
+		return s.o.Client
+	}
+	return transport.New(transport.Options{Env: s.o.Env}).Client()
+}
+
+// sleep waits for d.
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// authorize adds the key and what else the vendor wants in the header.
+func (e *endpoint) authorize(a api, key string) {
+	for name, v := range a.extra {
+		e.header.Set(name, v)
+	}
+	switch {
+	case key == "":
+		return
+	case a.header != "":
+		e.header.Set(a.header, key)
+	default:
+		e.header.Set("Authorization", "Bearer "+key)
+	}
+	e.secrets = append(e.secrets, key)
+}
+
+// addHeaders adds the headers that a suite configures; their values may be keys.
+func (e *endpoint) addHeaders(v any) {
+	o, _ := v.(*proviso.Object)
+	for name, v := range o.All() {
+		text := proviso.ToString(v)
+		e.header.Set(name, text)
+		if secret := strings.TrimPrefix(text, "Bearer "); len(secret) >= 8 {
+			e.secrets = append(e.secrets, secret)
+		}
+	}
+}
+
+// ask posts body to a path of the API and returns the object that it answers.
+// Whatever cannot be answered by asking again is remembered, so that further
+// calls get the same error at once. Its errors are *proviso.Error, what ctx ended
+// with, or a *fault if a content filter stopped the request.
+func (e *endpoint) ask(ctx context.Context, path string, body *proviso.Object) (reply, error) {
+	data := proviso.AppendJSON(nil, body)
+	for attempt := 0; ; attempt++ {
+		r, err := e.attempt(ctx, path, data)
+		var f *fault
+		if err == nil || !errors.As(err, &f) {
+			return r, err
+		}
+		if f.filtered() {
+			return r, f
+		}
+		if f.stop {
+			return r, e.gate.stop(e.failure(f))
+		}
+		if !f.again || attempt >= e.retries {
+			return r, e.giveUp(f, attempt)
+		}
+		wait := e.wait(attempt, f.after)
+		if f.after > e.timeout {
+			f.message += ", and asks to wait " + f.after.Round(time.Second).String()
+			return r, e.failure(f)
+		}
+		if err := e.sleep(ctx, wait); err != nil {
+			return r, err
+		}
+	}
+}
+
+// giveUp is the error of the last attempt. An endpoint that has never answered
+// anything is not asked again.
+func (e *endpoint) giveUp(f *fault, attempt int) error {
+	if attempt > 0 {
+		f.message += " (" + strconv.Itoa(attempt+1) + " attempts)"
+	}
+	err := e.failure(f)
+	if f.again && f.code == proviso.Unavailable && e.gate.silent() {
+		return e.gate.stop(err)
+	}
+	return err
+}
+
+// wait is how long to wait after an attempt failed: what the endpoint says, or
+// twice as long each time, each with up to a quarter more so that not all come
+// back at once.
+func (e *endpoint) wait(attempt int, after time.Duration) time.Duration {
+	d := after
+	if d <= 0 {
+		d = min(e.backoff<<min(attempt, 16), maxWait)
+	}
+	return d + time.Duration(rand.Int64N(int64(d)/4+1))
+}
+
+// attempt asks once, when the endpoint's limits allow it.
+func (e *endpoint) attempt(ctx context.Context, path string, data []byte) (reply, error) {
+	if err := e.gate.err(); err != nil {
+		return reply{}, err
+	}
+	if err := e.gate.enter(ctx); err != nil {
+		return reply{}, err
+	}
+	defer e.gate.leave()
+	estimate := float64(len(data)) / 4 // bytes a token, about
+	if d := e.gate.delay(e.now(), estimate); d > 0 {
+		if err := e.sleep(ctx, d); err != nil {
+			return reply{}, err
+		}
+	}
+	if err := e.gate.err(); err != nil {
+		return reply{}, err
+	}
+	start := e.now()
+	r, err := e.send(ctx, path, data)
+	end := e.now()
+	if r.latency == unmeasured {
+		r.latency = end.Sub(start)
+	}
+	e.report(err, start, end)
+	if err == nil {
+		e.gate.settle(usedTokens(r.Object) - estimate)
+	}
+	return r, err
+}
+
+// report tells the gate how an attempt ended.
+func (e *endpoint) report(err error, start, end time.Time) {
+	var f *fault
+	switch {
+	case err == nil:
+		e.gate.succeeded(start, end, end.Sub(start))
+	case !errors.As(err, &f) || f.status == 0:
+	case f.overloaded():
+		e.gate.refused(start, end)
+		if f.after > 0 && f.after <= e.timeout {
+			e.gate.pause(end.Add(f.after))
+		}
+	default:
+		e.gate.heard()
+	}
+}
+
+// errDeadline is the cause of a context that ended because a call took too long.
+var errDeadline = errors.New("deadline of the call")
+
+// send makes one HTTP request.
+func (e *endpoint) send(ctx context.Context, path string, data []byte) (reply, error) {
+	call, cancel := context.WithTimeoutCause(ctx, e.timeout, errDeadline)
+	defer cancel()
+	req, err := http.NewRequestWithContext(call, http.MethodPost, e.base+path, bytes.NewReader(data))
+	if err != nil {
+		return reply{}, &fault{code: proviso.Invalid, message: "the URL is malformed"}
+	}
+	req.Header = e.header.Clone()
+	resp, err := e.client.Do(req)
+	if err != nil {
+		return reply{}, e.broken(ctx, call, err)
+	}
+	defer resp.Body.Close()
+	body, err := readBody(resp)
+	if err != nil {
+		return reply{}, e.broken(ctx, call, err)
+	}
+	r, err := read(resp, body, e.now())
+	r.latency = unmeasured
+	if d, ok := transport.RecordedLatency(resp); ok {
+		r.latency = d
+	}
+	return r, err
+}
+
+// unmeasured is the latency of an answer that was not recorded.
+const unmeasured = -1
+
+func readBody(resp *http.Response) ([]byte, error) {
+	var b bytes.Buffer
+	if n := resp.ContentLength; n > 0 && n < maxReply {
+		b.Grow(int(n) + bytes.MinRead)
+	}
+	n, err := b.ReadFrom(io.LimitReader(resp.Body, maxReply+1))
+	if err == nil && n > maxReply {
+		err = proviso.Errorf(proviso.Limit, "the answer has more than %d bytes", maxReply)
+	}
+	return b.Bytes(), err
+}
+
+// broken is the fault of a request that got no complete answer.
+func (e *endpoint) broken(ctx, call context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if context.Cause(call) == errDeadline {
+		return &fault{code: proviso.Timeout, message: "no answer within " + e.timeout.String()}
+	}
+	err = transport.Redact(err)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return &fault{code: proviso.Unavailable, message: "the answer was cut off", again: true}
+	}
+	f := &fault{code: proviso.Unavailable, message: err.Error(), again: true}
+	var known *proviso.Error
+	if errors.As(err, &known) {
+		f.code = known.Code
+		f.again = known.Code == proviso.Unavailable || known.Code == proviso.Timeout
+		f.stop = known.Code == proviso.Refused || known.Code == proviso.Invalid
+	}
+	var dns *net.DNSError
+	if errors.As(err, &dns) && dns.IsNotFound {
+		f.stop = true
+	}
+	return f
+}
+
+// usedTokens is the number of tokens that an answer says it took.
+func usedTokens(o *proviso.Object) float64 {
+	u, _ := o.At("usage").(*proviso.Object)
+	if u == nil {
+		u, _ = o.At("usageMetadata").(*proviso.Object)
+	}
+	for _, key := range []string{"total_tokens", "totalTokenCount"} {
+		if n, ok := u.At(key).(float64); ok {
+			return n
+		}
+	}
+	in, _ := u.At("input_tokens").(float64)
+	out, _ := u.At("output_tokens").(float64)
+	return in + out
+}

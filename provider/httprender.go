@@ -1,0 +1,157 @@
+package provider
+
+import (
+	"context"
+	"net/url"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// maxNested bounds how deep a body may be nested.
+const maxNested = 200
+
+// render renders one text.
+func (t *requestTemplate) render(ctx context.Context, text string, vars *proviso.Object) (string, error) {
+	if t.templates == nil || !isTemplate(text) {
+		return text, nil
+	}
+	return t.templates.Render(ctx, text, vars)
+}
+
+func isTemplate(text string) bool {
+	return strings.Contains(text, "{{") || strings.Contains(text, "{%") || strings.Contains(text, "{#")
+}
+
+// renderURL renders the URL with its parameters.
+func (t *requestTemplate) renderURL(ctx context.Context, vars *proviso.Object) (*url.URL, error) {
+	text, err := t.render(ctx, t.url, vars)
+	if err != nil {
+		return nil, err
+	}
+	text = strings.NewReplacer("\t", "", "\r", "", "\n", "").Replace(text) // WHATWG URL, section 4.4
+	u, err := url.Parse(strings.TrimSpace(text))
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, proviso.Errorf(proviso.Invalid, "the URL is not one of http or https")
+	}
+	if t.query.Len() == 0 {
+		return u, nil
+	}
+	q := url.Values{}
+	for name, v := range t.query.All() {
+		value, err := t.render(ctx, proviso.ToString(v), vars)
+		if err != nil {
+			return nil, err
+		}
+		q.Add(name, value)
+	}
+	if u.RawQuery != "" {
+		u.RawQuery += "&"
+	}
+	u.RawQuery += q.Encode()
+	return u, nil
+}
+
+// renderBody makes the bytes that are sent.
+func (t *requestTemplate) renderBody(ctx context.Context, body any, vars *proviso.Object) ([]byte, error) {
+	text, isText := body.(string)
+	switch {
+	case body == nil:
+		return nil, nil
+	case isText && t.json || isText && looksLikeJSON(text) && t.header.At("Content-Type") != typeForm:
+		out, err := t.renderJSON(ctx, text, vars)
+		return []byte(out), err
+	case isText:
+		out, err := t.render(ctx, text, vars)
+		return []byte(out), err
+	}
+	v, err := t.renderValue(ctx, body, vars, 0)
+	if err != nil {
+		return nil, err
+	}
+	return proviso.AppendJSON(nil, v), nil
+}
+
+// looksLikeJSON reports whether text could be a list or an object.
+func looksLikeJSON(text string) bool {
+	text = strings.TrimLeft(text, " \t\r\n")
+	return text != "" && (text[0] == '{' && !strings.HasPrefix(text, "{{") && !strings.HasPrefix(text, "{%") || text[0] == '[')
+}
+
+// renderJSON renders a text that should become JSON: as a structure if it is one
+// already, so that quotes in variables do not break it, else as text, else as
+// text with escaped variables.
+func (t *requestTemplate) renderJSON(ctx context.Context, text string, vars *proviso.Object) (string, error) {
+	if v, err := proviso.ParseJSON(text); err == nil {
+		v, err = t.renderValue(ctx, v, vars, 0)
+		return proviso.Stringify(v), err
+	}
+	out, err := t.render(ctx, text, vars)
+	if err != nil {
+		return "", err
+	}
+	if v, err := proviso.ParseJSON(out); err == nil {
+		return proviso.Stringify(v), nil
+	}
+	if escaped, err := t.renderEscaped(ctx, text, vars); err == nil {
+		if v, err := proviso.ParseJSON(escaped); err == nil {
+			return proviso.Stringify(v), nil
+		}
+	}
+	return out, nil
+}
+
+// renderEscaped renders a text that is JSON with variables inside its strings.
+func (t *requestTemplate) renderEscaped(ctx context.Context, text string, vars *proviso.Object) (string, error) {
+	if !looksLikeJSON(text) {
+		return t.render(ctx, text, vars)
+	}
+	escaped := vars.Clone()
+	for name, v := range vars.All() {
+		if s, ok := v.(string); ok {
+			quoted := proviso.AppendQuoted(nil, s)
+			escaped.Set(name, string(quoted[1:len(quoted)-1]))
+		}
+	}
+	return t.render(ctx, text, escaped)
+}
+
+// renderValue renders every text in a structure. A text that is a JSON list or
+// object, as that of {{messages | dump}} or a chat prompt, becomes one.
+func (t *requestTemplate) renderValue(ctx context.Context, v any, vars *proviso.Object, depth int) (any, error) {
+	if depth > maxNested {
+		return nil, proviso.Errorf(proviso.Limit, "the body is nested more than %d deep", maxNested)
+	}
+	switch v := v.(type) {
+	case literalValue:
+		return v.v, nil
+	case string:
+		out, err := t.render(ctx, v, vars)
+		if err == nil && looksLikeJSON(out) {
+			if parsed, err := proviso.ParseJSON(out); err == nil {
+				return parsed, nil
+			}
+		}
+		return out, err
+	case []any:
+		list := make([]any, len(v))
+		for i, e := range v {
+			var err error
+			if list[i], err = t.renderValue(ctx, e, vars, depth+1); err != nil {
+				return nil, err
+			}
+		}
+		return list, nil
+	case *proviso.Object:
+		o := proviso.NewObject(v.Len())
+		for name, e := range v.All() {
+			rendered, err := t.renderValue(ctx, e, vars, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			o.Set(name, rendered)
+		}
+		return o, nil
+	}
+	return v, nil
+}

@@ -1,0 +1,91 @@
+package provider
+
+import (
+	"context"
+	"math"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// callAnswer is a response of an HTTP endpoint.
+type callAnswer struct {
+	status  int
+	text    string
+	header  *proviso.Object
+	latency time.Duration
+}
+
+// output finds the output in a response: what transformResponse gives, else the
+// body, as a structure if it is JSON.
+func (p *httpCall) output(ctx context.Context, ask proviso.Ask, c *call, a *callAnswer) (proviso.Output, error) {
+	data, err := proviso.ParseJSON(a.text)
+	json := data
+	if err != nil {
+		data, json = a.text, nil
+	}
+	out := proviso.Output{Value: data}
+	if p.after != nil {
+		v, err := p.after.call(ctx, json, a.text, contextOf(ask, a, data))
+		if err == nil && empty(v) {
+			err = proviso.Errorf(proviso.Undecided, "transformResponse finds no output")
+		}
+		if err != nil {
+			err = proviso.Errorf(proviso.Undecided, "%s: %w, in the response: %s", p.endpoint.id, err, excerpt([]byte(a.text)))
+			return proviso.Output{}, err
+		}
+		out = outputFrom(v)
+	}
+	latency := a.latency
+	out.Latency = &latency
+	if p.estimate > 0 && out.Usage == (proviso.Usage{}) {
+		out.Usage.Prompt, out.Usage.Completion = p.tokens(c.prompt), p.tokens(a.text)
+		out.Usage.Total = out.Usage.Prompt + out.Usage.Completion
+	}
+	out.Usage.Requests = max(out.Usage.Requests, 1)
+	metadata := out.Metadata.Clone()
+	if !metadata.Has("http") {
+		metadata.Set("http", proviso.ObjectOf("status", float64(a.status), "statusText", http.StatusText(a.status)))
+	}
+	out.Metadata = metadata
+	return out, nil
+}
+
+func empty(v any) bool {
+	switch v.(type) {
+	case nil, proviso.Undefined, *proviso.Opaque:
+		return true
+	}
+	return false
+}
+
+// contextOf is the third argument of transformResponse.
+func contextOf(ask proviso.Ask, a *callAnswer, data any) *proviso.Object {
+	return proviso.ObjectOf(
+		"response", proviso.ObjectOf(
+			"data", data, "status", float64(a.status), "statusText", http.StatusText(a.status), "headers", a.header,
+			"cached", false, "latencyMs", float64(a.latency.Milliseconds())),
+		"vars", orNone(ask.Vars),
+		"prompt", proviso.ObjectOf("raw", ask.Prompt, "label", ask.Label))
+}
+
+// outputFrom reads what transformResponse gives: a response with an output or an
+// error, or the output itself.
+func outputFrom(v any) proviso.Output {
+	o, ok := v.(*proviso.Object)
+	if !ok {
+		return proviso.Output{Value: v}
+	}
+	_, failed := o.At("error").(string)
+	if !o.Has("output") && !failed {
+		return proviso.Output{Value: v}
+	}
+	return OutputOf(o)
+}
+
+// tokens guesses how many tokens a text has by its words.
+func (p *httpCall) tokens(text string) int64 {
+	return int64(math.Ceil(float64(len(strings.Fields(text))) * p.estimate))
+}

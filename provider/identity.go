@@ -1,0 +1,107 @@
+package provider
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/blobs"
+)
+
+// settingVars end the names of variables of the environment that change what a
+// provider answers without standing in its configuration.
+var settingVars = [...]string{"BASE_URL", "API_HOST", "ENDPOINT", "API_VERSION", "TEMPERATURE", "TOP_P", "MAX_TOKENS", "PENALTY", "REGION"}
+
+// Identity describes what answers: the provider, its configuration without
+// secrets, the files that it refers to, and the variables of the environment
+// that say which endpoint is asked. It is a hash, and never the same for two
+// specs that could answer differently, as far as can be told without asking.
+func Identity(spec proviso.ProviderSpec, o Options) string {
+	parts := []string{"provider 1", spec.ID, proviso.Stringify(sorted(proviso.Redacted(spec.Config)))}
+	var named []string
+	references(spec.Config, &named)
+	if command, ok := strings.CutPrefix(spec.ID, "exec:"); ok {
+		named = append(named, splitCommand(command)...)
+	}
+	for _, name := range named {
+		if data, ok := referred(name, o.Files); ok {
+			parts = append(parts, name, string(data))
+		}
+	}
+	s := settings{spec, o}
+	var names []string
+	if o.Env != nil {
+		names = o.Env.Names()
+	}
+	names = append(names, spec.Env.Keys()...)
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		if slices.ContainsFunc(settingVars[:], func(end string) bool { return strings.HasSuffix(name, end) }) {
+			v, _ := s.env(name)
+			parts = append(parts, name, v)
+		}
+	}
+	return blobs.Key(parts...)
+}
+
+// references collects the files that a configuration names.
+func references(v any, names *[]string) {
+	switch v := v.(type) {
+	case string:
+		if name, ok := strings.CutPrefix(v, "file://"); ok {
+			*names = append(*names, name)
+		}
+	case []any:
+		for _, e := range v {
+			references(e, names)
+		}
+	case *proviso.Object:
+		for _, e := range v.All() {
+			references(e, names)
+		}
+	}
+}
+
+// referred reads a file, whose name may end in the name of a function.
+func referred(name string, files proviso.Files) ([]byte, bool) {
+	if files == nil || name == "" || strings.HasPrefix(name, "/dev/") {
+		return nil, false
+	}
+	data, err := files.ReadFile(name)
+	if file, _, ok := cutAtLast(name, ":"); err != nil && ok {
+		data, err = files.ReadFile(file)
+	}
+	return data, err == nil
+}
+
+func cutAtLast(s, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return s, "", false
+}
+
+// sorted is v with the members of objects in the order of their names, so that
+// the order in a file makes no difference.
+func sorted(v any) any {
+	switch v := v.(type) {
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = sorted(e)
+		}
+		return out
+	case *proviso.Object:
+		if v == nil {
+			return nil
+		}
+		keys := slices.Clone(v.Keys())
+		slices.Sort(keys)
+		out := proviso.NewObject(len(keys))
+		for _, k := range keys {
+			out.Set(k, sorted(v.At(k)))
+		}
+		return out
+	}
+	return v
+}

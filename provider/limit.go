@@ -1,0 +1,262 @@
+package provider
+
+import (
+	"context"
+	"math"
+	"sync"
+	"time"
+)
+
+// Limits is what has been learnt of the endpoints that are asked: how many
+// requests each of them bears at once, its rate, and whether it is worth asking
+// at all. Providers opened with the same Limits share it. The zero value knows
+// nothing yet. It is safe for concurrent use.
+type Limits struct {
+	mu    sync.Mutex
+	gates map[string]*gate
+}
+
+// gate returns the gate of an endpoint. The lowest rates that any provider of the
+// endpoint is configured with hold.
+func (l *Limits) gate(key string, most int, rpm, tpm float64) *gate {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	g, ok := l.gates[key]
+	if !ok {
+		if l.gates == nil {
+			l.gates = map[string]*gate{}
+		}
+		g = &gate{most: most, limit: float64(most)}
+		l.gates[key] = g
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.requests.lower(rpm)
+	g.tokens.lower(tpm)
+	return g
+}
+
+// gate is what every request to one endpoint passes. The number of requests in
+// flight starts at the most and is then kept as TCP keeps its window: a refusal
+// halves it, at most once for all requests that were in flight together, and each
+// window of successes adds one (additive increase, multiplicative decrease; Chiu
+// and Jain, 1989). Answers that take several times as long as they used to take
+// off a quarter.
+type gate struct {
+	mu       sync.Mutex
+	most     int
+	limit    float64
+	inFlight int
+	queue    []chan struct{} // first come, first served
+
+	notBefore time.Time // the endpoint asked to be left alone until then
+	cut       time.Time // of the limit, the last time
+	requests  rate
+	tokens    rate
+	window    window
+	answered  bool // something has come back from the endpoint, ever
+	stopped   error
+}
+
+// enter waits for a place among the requests in flight.
+func (g *gate) enter(ctx context.Context) error {
+	g.mu.Lock()
+	if len(g.queue) == 0 && g.inFlight < int(g.limit) {
+		g.inFlight++
+		g.mu.Unlock()
+		return nil
+	}
+	turn := make(chan struct{})
+	g.queue = append(g.queue, turn)
+	g.mu.Unlock()
+	select {
+	case <-turn:
+		return nil
+	case <-ctx.Done():
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for i, t := range g.queue {
+		if t == turn {
+			g.queue = append(g.queue[:i], g.queue[i+1:]...)
+			return ctx.Err()
+		}
+	}
+	g.inFlight-- // the turn came as ctx ended
+	g.admit()
+	return ctx.Err()
+}
+
+// leave gives the place back.
+func (g *gate) leave() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.inFlight--
+	g.admit()
+}
+
+// admit lets those in who have a place now.
+func (g *gate) admit() {
+	for len(g.queue) > 0 && g.inFlight < int(g.limit) {
+		close(g.queue[0])
+		g.queue = g.queue[1:]
+		g.inFlight++
+	}
+}
+
+// delay reserves a request of so many tokens and returns how long it has to wait.
+func (g *gate) delay(now time.Time, tokens float64) time.Duration {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return max(g.requests.reserve(now, 1), g.tokens.reserve(now, tokens), g.notBefore.Sub(now), 0)
+}
+
+// settle corrects a reservation by the tokens that were really used.
+func (g *gate) settle(tokens float64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.tokens.charge(tokens)
+}
+
+// pause keeps further requests back until t.
+func (g *gate) pause(t time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if t.After(g.notBefore) {
+		g.notBefore = t
+	}
+}
+
+// refused says that the endpoint did not bear a request that started at start.
+func (g *gate) refused(start, now time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.answered = true
+	g.shrink(start, now, 0.5)
+}
+
+// succeeded says that a request was answered after took.
+func (g *gate) succeeded(start, now time.Time, took time.Duration) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.answered = true
+	if g.window.add(took, int(g.limit)) {
+		g.shrink(start, now, 0.75)
+	} else if g.limit < float64(g.most) {
+		g.limit = min(g.limit+1/g.limit, float64(g.most))
+		g.admit()
+	}
+}
+
+// shrink lowers the limit unless it was lowered since start, for requests that
+// were in flight together tell the same news.
+func (g *gate) shrink(start, now time.Time, by float64) {
+	if start.Before(g.cut) {
+		return
+	}
+	g.cut = now
+	g.limit = max(1, g.limit*by)
+}
+
+// heard says that something came back from the endpoint.
+func (g *gate) heard() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.answered = true
+}
+
+// silent reports whether nothing ever came back.
+func (g *gate) silent() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return !g.answered
+}
+
+// stop ends all asking. It returns the error that every ask gets from now on.
+func (g *gate) stop(err error) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.stopped == nil {
+		g.stopped = err
+	}
+	return g.stopped
+}
+
+// err is why the endpoint is not asked any more, or nil.
+func (g *gate) err() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.stopped
+}
+
+// rate is a limit per minute, kept by the generic cell rate algorithm (ITU-T
+// I.371): what is used is spread evenly, but for a burst of one second's worth.
+type rate struct {
+	perMinute float64   // 0 is no limit
+	next      time.Time // when all that was reserved is paid for
+}
+
+func (r *rate) lower(perMinute float64) {
+	if perMinute > 0 && (r.perMinute == 0 || perMinute < r.perMinute) {
+		r.perMinute = perMinute
+	}
+}
+
+// reserve takes n and returns how long to wait before using them.
+func (r *rate) reserve(now time.Time, n float64) time.Duration {
+	if r.perMinute == 0 {
+		return 0
+	}
+	if r.next.Before(now) {
+		r.next = now
+	}
+	wait := r.next.Sub(now)
+	if r.perMinute > 60 {
+		wait -= time.Second
+	}
+	r.charge(n)
+	return wait
+}
+
+// charge takes n, or gives them back if it is negative.
+func (r *rate) charge(n float64) {
+	if r.perMinute > 0 {
+		r.next = r.next.Add(time.Duration(n / r.perMinute * float64(time.Minute)))
+	}
+}
+
+// Latency windows.
+const (
+	leastWindow = 20                    // answers; fewer say little
+	growth      = 3                     // times the best window that count as overload
+	negligible  = 50 * time.Millisecond // below which growth is noise
+)
+
+// window compares the geometric mean of the latest latencies, which one slow
+// answer does not move much, with the best of the windows before.
+type window struct {
+	logs float64
+	n    int
+	best float64 // log of nanoseconds; 0 if there is none yet
+}
+
+// add reports whether a window ended that is much slower than the best since it
+// last said so.
+func (w *window) add(took time.Duration, limit int) bool {
+	w.logs += math.Log(float64(max(took, time.Microsecond)))
+	w.n++
+	if w.n < max(leastWindow, 2*limit) {
+		return false
+	}
+	mean := w.logs / float64(w.n)
+	w.logs, w.n = 0, 0
+	if w.best == 0 || mean < w.best {
+		w.best = mean
+		return false
+	}
+	slow := mean > w.best+math.Log(growth) && mean > math.Log(float64(negligible))
+	if slow {
+		w.best = mean // longer answers are not overload: they cost a quarter once, not again and again
+	}
+	return slow
+}

@@ -1,0 +1,109 @@
+package provider
+
+import (
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+)
+
+// messagesOf reads a prompt as a chat: a list of messages in JSON, or in YAML if
+// it begins with "- role:". Anything else is what the user says.
+func messagesOf(prompt string) []any {
+	if chat, ok := chatOf(prompt); ok {
+		return chat
+	}
+	return []any{proviso.ObjectOf("role", "user", "content", prompt)}
+}
+
+// chatOf returns the messages of a prompt that is a chat.
+func chatOf(prompt string) ([]any, bool) {
+	text := proviso.TrimSpace(prompt)
+	var v any
+	switch {
+	case strings.HasPrefix(text, "["):
+		var err error
+		if v, err = proviso.ParseJSON(text); err != nil {
+			return nil, false
+		}
+	case strings.HasPrefix(text, "- role:"):
+		doc, err := document.ParseYAML("prompt", []byte(text))
+		if err != nil {
+			return nil, false
+		}
+		v = doc.Root
+	}
+	chat := list(v)
+	for _, m := range chat {
+		if !object(m).Has("role") {
+			return nil, false
+		}
+	}
+	return chat, len(chat) > 0
+}
+
+// part is one piece of a message's content, in no vendor's form.
+type part struct {
+	text  string
+	image *image
+	other *proviso.Object // in the vendor's own form
+}
+
+// image is a picture in a message.
+type image struct{ mediaType, data, url string } // either base64 data or a URL
+
+// partsOf reads the content of a message: text, or a list of parts as OpenAI
+// writes them.
+func partsOf(content any) []part {
+	if _, ok := content.([]any); !ok {
+		if content == nil {
+			return nil
+		}
+		return []part{{text: textOf(content)}}
+	}
+	var parts []part
+	for _, v := range list(content) {
+		o := object(v)
+		switch {
+		case o == nil:
+			parts = append(parts, part{text: textOf(v)})
+		case o.At("type") == "text" && o.Len() == 2, o.At("type") == "input_text":
+			parts = append(parts, part{text: str(o.At("text"))})
+		case o.At("type") == "image_url":
+			url := str(o.At("image_url"))
+			if url == "" {
+				url = str(object(o.At("image_url")).At("url"))
+			}
+			parts = append(parts, part{image: imageOf(url)})
+		case o.At("type") == "input_image":
+			parts = append(parts, part{image: imageOf(str(o.At("image_url")))})
+		default:
+			parts = append(parts, part{other: o})
+		}
+	}
+	return parts
+}
+
+func textOf(v any) string {
+	if s, ok := v.(string); ok {
+		return s
+	}
+	return proviso.Stringify(v)
+}
+
+// imageOf reads a data URL (RFC 2397) in base64, or keeps the URL.
+func imageOf(url string) *image {
+	head, data, ok := strings.Cut(url, ",")
+	head, data64 := strings.CutSuffix(head, ";base64")
+	if mediaType, isData := strings.CutPrefix(head, "data:"); ok && data64 && isData {
+		mediaType, _, _ = strings.Cut(mediaType, ";")
+		return &image{mediaType: mediaType, data: data}
+	}
+	return &image{url: url}
+}
+
+// systemRole reports whether a message instructs the model.
+func systemRole(m *proviso.Object) bool {
+	role := m.At("role")
+	return role == "system" || role == "developer"
+}

@@ -1,0 +1,184 @@
+package provider
+
+import (
+	"context"
+	"errors"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/transport"
+)
+
+// model is a language model behind an endpoint.
+type model struct {
+	id     string
+	name   string // as the API knows it
+	api    wire
+	config *proviso.Object // with file references resolved
+	files  proviso.Files
+	prices prices
+
+	reasoning   bool // it thinks before it answers
+	flat        bool // as in api
+	temperature float64
+	maxTokens   float64
+	*endpoint
+}
+
+// wire is how an API is spoken.
+type wire struct {
+	// path is where the endpoint is asked, after its base URL.
+	path func(model string) string
+	// request makes the body that asks for an answer to a prompt.
+	request func(m *model, prompt string, cfg *proviso.Object) (*proviso.Object, error)
+	// output reads the answer; the caller adds latency and cost.
+	output func(m *model, answer, cfg *proviso.Object) (proviso.Output, error)
+}
+
+// fixed is the path of an API that has the same for all models.
+func fixed(path string) func(string) string { return func(string) string { return path } }
+
+// newModel opens the model that a name stands for at a vendor's API.
+func newModel(s settings, a api, w wire, name string) (*model, error) {
+	if name == "" {
+		return nil, s.invalid("the name of a model is missing, as in %smodel", s.spec.ID)
+	}
+	e, err := s.endpoint(a, name)
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := resolve(s.spec.Config, s.o.Files)
+	if err != nil {
+		return nil, s.invalid("%w", err)
+	}
+	if cfg == nil {
+		cfg = proviso.NewObject(0)
+	}
+	known := name
+	if n := s.text("modelName"); n != "" { // of a deployment that has a name of its own
+		known = n
+	}
+	return &model{
+		id: s.spec.ID, name: name, api: w, config: cfg, files: s.o.Files, prices: s.prices(a.prices, known),
+		reasoning: reasons(known) || cfg.At("isReasoningModel") == true, flat: a.flat,
+		temperature: s.envNumber(a.prefix+"_TEMPERATURE", 0), maxTokens: s.envNumber(a.prefix+"_MAX_TOKENS", 1024),
+		endpoint: e,
+	}, nil
+}
+
+func (m *model) ID() string { return m.id }
+
+// Answer asks the model once. What a content filter stopped is an answer too: a
+// refusal, with the vendor's words.
+func (m *model) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, error) {
+	if err := m.gate.err(); err != nil {
+		return proviso.Output{}, err
+	}
+	cfg, err := m.settings(ask.Config)
+	if err != nil {
+		return proviso.Output{}, err
+	}
+	body, err := m.api.request(m, ask.Prompt, cfg)
+	if err != nil {
+		return proviso.Output{}, err
+	}
+	r, err := m.ask(transport.WithSample(ctx, ask.Sample), m.api.path(m.name), body)
+	if err != nil {
+		var f *fault
+		if errors.As(err, &f) {
+			return blocked(f), nil
+		}
+		return proviso.Output{}, err
+	}
+	out, err := m.api.output(m, r.Object, cfg)
+	if err != nil {
+		return proviso.Output{}, err
+	}
+	out.Latency = &r.latency
+	out.Usage.Requests = 1
+	out.Cost = m.prices.cost(r.Object, out.Usage)
+	return out, nil
+}
+
+// settings lays the settings of one question over those of the provider.
+func (m *model) settings(ask *proviso.Object) (*proviso.Object, error) {
+	if ask.Len() == 0 {
+		return m.config, nil
+	}
+	ask, err := resolve(ask, m.files)
+	if err != nil {
+		return nil, proviso.Errorf(proviso.Invalid, "%s: %w", m.id, err)
+	}
+	cfg := m.config.Clone()
+	for k, v := range ask.All() {
+		cfg.Set(k, v)
+	}
+	return cfg, nil
+}
+
+// malformed is the error of an answer that lacks what an answer must have.
+func (m *model) malformed(what string, answer *proviso.Object) error {
+	return m.failure(&fault{code: proviso.Unavailable, status: 200, message: what + ": " + excerpt(proviso.AppendJSON(nil, answer))})
+}
+
+// blocked is the output of a prompt that a content filter stopped.
+func blocked(f *fault) proviso.Output {
+	return proviso.Output{
+		Value: f.message, Refused: true, FinishReason: finishFiltered, Usage: proviso.Usage{Requests: 1},
+		Guardrails: proviso.ObjectOf("flagged", true, "flaggedInput", true, "flaggedOutput", false, "reason", f.message),
+	}
+}
+
+// copySettings copies the named settings that are there.
+func copySettings(body, cfg *proviso.Object, names ...string) {
+	for _, name := range names {
+		if v, ok := cfg.Get(name); ok && v != nil {
+			body.Set(name, v)
+		}
+	}
+}
+
+// passThrough lays maps of raw parameters over a body.
+func passThrough(body, cfg *proviso.Object, keys ...string) {
+	for _, key := range keys {
+		o, _ := cfg.At(key).(*proviso.Object)
+		for k, v := range o.All() {
+			body.Set(k, v)
+		}
+	}
+}
+
+// object returns v if it is an object, or nil, which reads as an empty one.
+func object(v any) *proviso.Object {
+	o, _ := v.(*proviso.Object)
+	return o
+}
+
+// list returns v if it is a list.
+func list(v any) []any {
+	l, _ := v.([]any)
+	return l
+}
+
+// str returns v if it is text.
+func str(v any) string {
+	s, _ := v.(string)
+	return s
+}
+
+// count returns a number of tokens.
+func count(o *proviso.Object, key string) int64 {
+	f, _ := o.At(key).(float64)
+	return int64(f)
+}
+
+// keep copies the members of an answer that reports and scripts may want.
+func keep(answer *proviso.Object, names ...string) *proviso.Object {
+	raw := proviso.NewObject(len(names))
+	copySettings(raw, answer, names...)
+	if raw.Len() == 0 {
+		return nil
+	}
+	return raw
+}
+
+var _ proviso.Provider = (*model)(nil)

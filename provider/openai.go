@@ -1,0 +1,119 @@
+package provider
+
+import (
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// openAI is the API of OpenAI itself.
+func openAI(s settings) api {
+	a := api{
+		base: "https://api.openai.com/v1", hostPath: "/v1",
+		keyVars:  []string{"OPENAI_API_KEY"},
+		baseVars: []string{"OPENAI_BASE_URL", "OPENAI_API_BASE_URL"},
+		hostVars: []string{"OPENAI_API_HOST"},
+		prices:   "openai", prefix: "OPENAI", flat: true,
+	}
+	organization := s.text("organization")
+	if organization == "" {
+		organization, _ = s.env("OPENAI_ORGANIZATION")
+	}
+	if organization != "" {
+		a.extra = map[string]string{"OpenAI-Organization": organization}
+	}
+	return a
+}
+
+// newOpenAI opens openai:<kind>:<model>, or openai:<model>.
+func newOpenAI(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provider, error) {
+	s := settings{spec, o}
+	kind, name, explicit := strings.Cut(arg, ":")
+	switch kind {
+	case "assistant", "realtime", "image", "moderation", "transcription", "video", "agents", "chatkit", "codex", "codex-sdk":
+		return nil, s.unsupported("openai:" + kind)
+	case "chat", "responses", "completion", "embedding", "embeddings":
+	default:
+		kind, name, explicit = "", arg, true
+	}
+	if !explicit {
+		name = map[string]string{
+			"chat": "gpt-4.1-2025-04-14", "responses": "gpt-4.1-2025-04-14",
+			"completion": "gpt-3.5-turbo-instruct", "embedding": "text-embedding-3-large", "embeddings": "text-embedding-3-large",
+		}[kind]
+	}
+	if kind == "" {
+		kind = openAIKind(name)
+	}
+	return openWire(s, openAI(s), kind, name)
+}
+
+// openAIKind says which endpoint serves a model that is named alone.
+func openAIKind(name string) string {
+	switch {
+	case strings.HasPrefix(name, "text-embedding-"):
+		return "embeddings"
+	case strings.HasSuffix(name, "-instruct"), strings.HasPrefix(name, "davinci"), strings.HasPrefix(name, "babbage"):
+		return "completion"
+	case strings.HasPrefix(name, "codex-"), strings.HasSuffix(name, "-codex"), strings.HasSuffix(name, "-deep-research"), strings.HasSuffix(name, "-pro"):
+		return "responses"
+	}
+	return "chat"
+}
+
+// openWire opens one of the endpoints that OpenAI defined.
+func openWire(s settings, a api, kind, name string) (proviso.Provider, error) {
+	switch kind {
+	case "responses":
+		return newModel(s, a, openAIResponses, name)
+	case "completion":
+		return newModel(s, a, openAICompletion, name)
+	case "embedding", "embeddings":
+		m, err := newModel(s, a, wire{path: fixed("/embeddings")}, name)
+		if err != nil {
+			return nil, err
+		}
+		return &embedder{m, openAIVectors}, nil
+	}
+	return newModel(s, a, openAIChat, name)
+}
+
+func (s settings) unsupported(what string) error {
+	return &proviso.Error{Code: proviso.Unsupported, Pointer: s.spec.Pointer, Message: "provider " + what + " is not available in this version"}
+}
+
+// reasons reports whether a model of OpenAI thinks before it answers; such models
+// take no temperature and count their thoughts in max_completion_tokens.
+func reasons(name string) bool {
+	name = name[strings.LastIndexByte(name, '/')+1:]
+	for _, family := range []string{"o1", "o3", "o4", "gpt-5", "gpt-6", "codex-mini"} {
+		if strings.HasPrefix(name, family) {
+			return !strings.Contains(name, "chat")
+		}
+	}
+	return false
+}
+
+// defaults adds promptfoo's defaults, so that a suite asks the same question
+// here: temperature 0 and 1,024 tokens, of the environment if it says so. Models
+// that reason take neither.
+func (m *model) defaults(body, cfg *proviso.Object, limit string) {
+	if cfg.At("omitDefaults") == true || m.reasoning {
+		return
+	}
+	if !body.Has("temperature") {
+		body.Set("temperature", m.temperature)
+	}
+	if !body.Has(limit) && !body.Has("max_completion_tokens") {
+		body.Set(limit, m.maxTokens)
+	}
+}
+
+// openAIUsage reads the usage of chat and completion.
+func openAIUsage(answer *proviso.Object) proviso.Usage {
+	u := object(answer.At("usage"))
+	return proviso.Usage{
+		Prompt: count(u, "prompt_tokens"), Completion: count(u, "completion_tokens"), Total: count(u, "total_tokens"),
+		Cached: max(count(object(u.At("prompt_tokens_details")), "cached_tokens"), count(u, "prompt_cache_hit_tokens")),
+	}
+}

@@ -1,0 +1,161 @@
+package provider
+
+import (
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// openAIChat is POST /chat/completions.
+var openAIChat = wire{path: fixed("/chat/completions"), request: chatRequest, output: chatOutput}
+
+// chatSettings are the settings that are parameters of the API by the same name.
+var chatSettings = [...]string{
+	"temperature", "top_p", "max_tokens", "max_completion_tokens", "presence_penalty", "frequency_penalty", "seed", "stop",
+	"n", "logit_bias", "logprobs", "top_logprobs", "response_format", "tools", "tool_choice", "parallel_tool_calls", "tool_resources",
+	"functions", "function_call", "reasoning", "reasoning_effort", "reasoning_format", "include_reasoning", "verbosity", "modalities",
+	"audio", "prediction", "service_tier", "store", "metadata", "user", "safety_identifier", "prompt_cache_key",
+	"prompt_cache_retention", "web_search_options", "search_parameters", "enable_thinking", "thinking", "top_k", "min_p", "repetition_penalty",
+	"transforms", "models", "route", "provider", "plugins", "safe_prompt", "random_seed", "chat_template_kwargs",
+}
+
+func chatRequest(m *model, prompt string, cfg *proviso.Object) (*proviso.Object, error) {
+	body := proviso.NewObject(8)
+	body.Set("model", m.name)
+	body.Set("messages", messagesOf(prompt))
+	copySettings(body, cfg, chatSettings[:]...)
+	m.defaults(body, cfg, "max_tokens")
+	if m.reasoning {
+		m.reasoningSettings(body)
+	}
+	passThrough(body, cfg, "passthrough", "extra_body")
+	return body, nil
+}
+
+// reasoningSettings leaves out what models that reason refuse, as promptfoo does,
+// so that one configuration serves models of both kinds.
+func (m *model) reasoningSettings(body *proviso.Object) {
+	if r := object(body.At("reasoning")); r != nil && m.flat {
+		if effort := r.At("effort"); effort != nil && !body.Has("reasoning_effort") {
+			body.Set("reasoning_effort", effort)
+		}
+		body.Delete("reasoning")
+	}
+	if body.At("reasoning_effort") != "none" {
+		body.Delete("temperature")
+	}
+	body.Delete("max_tokens")
+}
+
+func chatOutput(m *model, answer, cfg *proviso.Object) (proviso.Output, error) {
+	choices := list(answer.At("choices"))
+	if len(choices) == 0 {
+		return proviso.Output{}, m.malformed("the answer has no choices", answer)
+	}
+	choice := object(choices[0])
+	message := object(choice.At("message"))
+	if message == nil {
+		return proviso.Output{}, m.malformed("the answer has no message", answer)
+	}
+	out := proviso.Output{
+		Usage: openAIUsage(answer), FinishReason: finish(str(choice.At("finish_reason"))),
+		LogProbs: logProbs(object(choice.At("logprobs"))),
+		Raw:      keep(answer, "id", "model", "system_fingerprint", "service_tier", "provider", "citations", "search_results"),
+	}
+	out.Guardrails = azureGuardrails(answer, choice)
+	if refusal := str(message.At("refusal")); refusal != "" {
+		out.Value, out.Refused = refusal, true
+		out.Guardrails = proviso.ObjectOf("flagged", true)
+		return out, nil
+	}
+	chatValue(&out, message, cfg)
+	if out.FinishReason == finishFiltered {
+		out.Refused = true
+		if out.Guardrails == nil {
+			out.Guardrails = proviso.ObjectOf("flagged", true)
+		}
+		if text, ok := out.Value.(string); !ok || text == "" {
+			out.Value = "Content filtered by provider"
+		}
+	}
+	return out, nil
+}
+
+// chatValue sets the value as promptfoo gives it: the text; the calls if there is
+// no text; the whole message if there are both; none if the vendor says null, as
+// when a model has thought until its tokens were spent.
+func chatValue(out *proviso.Output, message, cfg *proviso.Object) {
+	calls := list(message.At("tool_calls"))
+	function := object(message.At("function_call"))
+	out.ToolCalls = calls
+	if len(calls) == 0 && function != nil {
+		out.ToolCalls = []any{proviso.ObjectOf("type", "function", "function", function)}
+	}
+	text := contentText(message.At("content"))
+	switch {
+	case text != "" && len(out.ToolCalls) > 0:
+		out.Value = message
+	case text == "" && function != nil:
+		out.Value = function
+	case text == "" && len(calls) > 0:
+		out.Value = calls
+	case message.At("content") == nil:
+		out.Value = proviso.Undefined{}
+	default:
+		out.Value = structured(text, cfg)
+	}
+	thoughts := str(message.At("reasoning"))
+	if thoughts == "" {
+		thoughts = str(message.At("reasoning_content"))
+	}
+	out.Value = withThoughts(thoughts, out.Value, cfg)
+}
+
+// contentText joins the texts of a message's content.
+func contentText(content any) string {
+	if s, ok := content.(string); ok {
+		return s
+	}
+	var b strings.Builder
+	for _, p := range list(content) {
+		b.WriteString(str(object(p).At("text")))
+	}
+	return b.String()
+}
+
+// structured parses an answer that was asked for with a schema. Text that is not
+// JSON stays text.
+func structured(text string, cfg *proviso.Object) any {
+	format := object(cfg.At("response_format"))
+	if format.At("type") != "json_schema" {
+		return text
+	}
+	if v, err := proviso.ParseJSON(text); err == nil {
+		return v
+	}
+	return text
+}
+
+// withThoughts puts what the model thought before its text, unless showThinking
+// is off.
+func withThoughts(thoughts string, value any, cfg *proviso.Object) any {
+	text, ok := value.(string)
+	if thoughts == "" || !ok || cfg.At("showThinking") == false {
+		return value
+	}
+	return "Thinking: " + thoughts + "\n\n" + text
+}
+
+// logProbs reads log probabilities in either of OpenAI's forms.
+func logProbs(o *proviso.Object) []float64 {
+	if p, ok := numbers(o.At("token_logprobs")); ok {
+		return p
+	}
+	var out []float64
+	for _, t := range list(o.At("content")) {
+		if p, ok := object(t).At("logprob").(float64); ok {
+			out = append(out, p)
+		}
+	}
+	return out
+}

@@ -1,0 +1,186 @@
+package provider
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// openAIResponses is POST /responses.
+var openAIResponses = wire{path: fixed("/responses"), request: responsesRequest, output: responsesOutput}
+
+func responsesRequest(m *model, prompt string, cfg *proviso.Object) (*proviso.Object, error) {
+	body := proviso.NewObject(8)
+	body.Set("model", m.name)
+	if chat, ok := chatOf(prompt); ok {
+		body.Set("input", chat)
+	} else {
+		body.Set("input", prompt)
+	}
+	copySettings(body, cfg, "instructions", "temperature", "top_p", "max_output_tokens", "tools", "tool_choice", "max_tool_calls",
+		"parallel_tool_calls", "previous_response_id", "conversation", "reasoning", "include", "store", "metadata", "truncation", "service_tier",
+		"user", "safety_identifier", "prompt_cache_key", "top_logprobs", "text")
+	if v, ok := cfg.Get("max_tokens"); ok && !body.Has("max_output_tokens") && !m.reasoning {
+		body.Set("max_output_tokens", v)
+	}
+	m.defaults(body, cfg, "max_output_tokens")
+	if effort := cfg.At("reasoning_effort"); effort != nil && !body.Has("reasoning") {
+		body.Set("reasoning", proviso.ObjectOf("effort", effort))
+	}
+	if m.reasoning && object(body.At("reasoning")).At("effort") != "none" {
+		body.Delete("temperature")
+	}
+	textFormat(body, cfg)
+	passThrough(body, cfg, "passthrough", "extra_body")
+	return body, nil
+}
+
+// textFormat turns the response_format of chat into the text of this API, which
+// has the schema one level higher.
+func textFormat(body, cfg *proviso.Object) {
+	format := object(cfg.At("response_format"))
+	if format == nil && cfg.At("verbosity") == nil {
+		return
+	}
+	text := object(body.At("text")).Clone()
+	if format != nil {
+		flat := proviso.ObjectOf("type", format.At("type"))
+		for k, v := range format.All() {
+			if inner := object(v); k == "json_schema" && inner != nil {
+				copySettings(flat, inner, inner.Keys()...)
+			} else {
+				flat.Set(k, v)
+			}
+		}
+		if flat.At("type") == "json_schema" && !flat.Has("name") {
+			flat.Set("name", "response_schema")
+		}
+		text.Set("format", flat)
+	}
+	copySettings(text, cfg, "verbosity")
+	body.Set("text", text)
+}
+
+func responsesOutput(m *model, answer, cfg *proviso.Object) (proviso.Output, error) {
+	items, ok := answer.At("output").([]any)
+	if !ok {
+		return proviso.Output{}, m.malformed("the answer has no output", answer)
+	}
+	u := object(answer.At("usage"))
+	out := proviso.Output{
+		Usage: proviso.Usage{
+			Prompt: count(u, "input_tokens"), Completion: count(u, "output_tokens"), Total: count(u, "total_tokens"),
+			Cached: count(object(u.At("input_tokens_details")), "cached_tokens"),
+		},
+		Raw: keep(answer, "id", "model", "status", "service_tier"),
+	}
+	var r responseItems
+	for _, item := range items {
+		r.add(object(item), cfg)
+	}
+	out.ToolCalls, out.LogProbs = r.calls, r.logProbs
+	out.FinishReason = responseFinish(answer, r.calls)
+	if len(r.refusals) > 0 {
+		out.Value, out.Refused = strings.Join(r.refusals, "\n"), true
+		out.Guardrails = proviso.ObjectOf("flagged", true)
+		return out, nil
+	}
+	if len(r.texts) == 0 && out.FinishReason == "" {
+		return proviso.Output{}, m.malformed("the answer has no text", answer)
+	}
+	if out.FinishReason == finishFiltered {
+		out.Refused, out.Guardrails = true, proviso.ObjectOf("flagged", true)
+	}
+	out.Value = structured(strings.Join(r.texts, "\n"), cfg)
+	return out, nil
+}
+
+// responseFinish derives why an answer ended, which this API tells in parts.
+func responseFinish(answer *proviso.Object, calls []any) string {
+	switch str(answer.At("status")) {
+	case "completed":
+		if len(calls) > 0 {
+			return finishTools
+		}
+		return finishStop
+	case "incomplete":
+		reason := str(object(answer.At("incomplete_details")).At("reason"))
+		if reason == "max_output_tokens" {
+			return finishLength
+		}
+		return finish(reason)
+	}
+	return ""
+}
+
+// responseItems collects the items of an answer.
+type responseItems struct {
+	texts, refusals []string
+	calls           []any
+	logProbs        []float64
+}
+
+// add takes one item, in the words that promptfoo gives it.
+func (r *responseItems) add(item, cfg *proviso.Object) {
+	switch str(item.At("type")) {
+	case "message":
+		for _, c := range list(item.At("content")) {
+			r.content(object(c))
+		}
+	case "function_call":
+		r.texts = append(r.texts, proviso.Stringify(item))
+		r.calls = append(r.calls, proviso.ObjectOf("id", item.At("call_id"), "type", "function",
+			"function", proviso.ObjectOf("name", item.At("name"), "arguments", item.At("arguments"))))
+	case "reasoning":
+		var thoughts []string
+		for _, s := range list(item.At("summary")) {
+			thoughts = append(thoughts, str(object(s).At("text")))
+		}
+		if len(thoughts) > 0 && cfg.At("showThinking") != false {
+			r.texts = append(r.texts, "Reasoning: "+strings.Join(thoughts, "\n"))
+		}
+	case "mcp_call":
+		r.texts = append(r.texts, mcpCall(item))
+	case "mcp_list_tools":
+		r.texts = append(r.texts, "MCP Tools from "+str(item.At("server_label"))+": "+indented(item.At("tools")))
+	case "mcp_approval_request":
+		r.texts = append(r.texts, "MCP Approval Required for "+str(item.At("server_label"))+"."+str(item.At("name"))+": "+textOf(item.At("arguments")))
+	}
+}
+
+func (r *responseItems) content(c *proviso.Object) {
+	switch str(c.At("type")) {
+	case "output_text":
+		r.texts = append(r.texts, str(c.At("text")))
+		for _, t := range list(c.At("logprobs")) {
+			if p, ok := object(t).At("logprob").(float64); ok {
+				r.logProbs = append(r.logProbs, p)
+			}
+		}
+	case "refusal":
+		r.refusals = append(r.refusals, str(c.At("refusal")))
+	}
+}
+
+// indented is v as JSON over several lines.
+func indented(v any) string {
+	var b bytes.Buffer
+	if err := json.Indent(&b, proviso.AppendJSON(nil, v), "", "  "); err != nil {
+		return proviso.Stringify(v) // what is no JSON stays as it is
+	}
+	return b.String()
+}
+
+// mcpCall words the call of a tool that the vendor made itself.
+func mcpCall(item *proviso.Object) string {
+	name := str(item.At("name"))
+	if problem := item.At("error"); problem != nil {
+		if m := str(object(problem).At("message")); m != "" {
+			problem = m
+		}
+		return "MCP Tool Error (" + name + "): " + textOf(problem)
+	}
+	return "MCP Tool Result (" + name + "): " + textOf(item.At("output"))
+}

@@ -1,0 +1,146 @@
+package provider
+
+import (
+	_ "embed" // prices.json
+	"strings"
+	"sync"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// prices.json has US dollars for a million tokens, by vendor and model: input,
+// output, cached (input read from the vendor's cache), written (input written to
+// it), and long: other prices for prompts of more tokens than over.
+//
+//go:embed prices.json
+var priceFile string
+
+var priceTable = sync.OnceValue(func() *proviso.Object {
+	v, err := proviso.ParseJSON(priceFile)
+	if err != nil {
+		panic("prices.json: " + err.Error()) // a mistake in this repository, which its test finds
+	}
+	return object(v)
+})
+
+// prices are what the tokens of a model cost, in US dollars for a token.
+type prices struct {
+	known                          bool
+	input, output, cached, written float64
+	long                           *prices // for prompts of more tokens than over
+	over                           int64
+}
+
+// prices looks the prices of a model up. The suite's own (config.cost for both
+// directions, inputCost, outputCost; dollars for a token) come before the file's.
+func (s settings) prices(group, model string) prices {
+	both, ok := s.number("cost")
+	in, hasIn := s.number("inputCost")
+	out, hasOut := s.number("outputCost")
+	if !ok && !hasIn && !hasOut {
+		return pricesOf(group, model)
+	}
+	p := pricesOf(group, model)
+	p.known, p.long = p.known || ok || hasIn && hasOut, nil
+	if ok {
+		p.input, p.output = both, both
+	}
+	if hasIn {
+		p.input = in
+	}
+	if hasOut {
+		p.output = out
+	}
+	if ok || hasIn {
+		p.cached, p.written = p.input, p.input
+	}
+	return p
+}
+
+// pricesOf finds the prices of a model by its name, without the vendor before it
+// and the date or tag after it if need be.
+func pricesOf(group, model string) prices {
+	if group == "" {
+		return prices{}
+	}
+	if vendor, name, ok := strings.Cut(model, "/"); ok {
+		if priceTable().Has(vendor) {
+			group = vendor
+		}
+		model = name
+	}
+	models := object(priceTable().At(group))
+	for name := model; ; {
+		if o := object(models.At(name)); o != nil {
+			return readPrices(o)
+		}
+		shorter, last, ok := cutLast(name)
+		if !ok || !versionTag(last) {
+			return prices{}
+		}
+		name = shorter
+	}
+}
+
+func cutLast(name string) (before, last string, ok bool) {
+	i := strings.LastIndexAny(name, "-:@")
+	if i < 0 {
+		return name, "", false
+	}
+	return name[:i], name[i+1:], true
+}
+
+// versionTag reports whether a part of a name tells versions of a model with the
+// same price apart: a date, latest or preview.
+func versionTag(s string) bool {
+	switch s {
+	case "latest", "preview", "exp", "beta":
+		return true
+	}
+	for _, c := range s {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return len(s) == 2 || len(s) == 4 || len(s) == 8
+}
+
+func readPrices(o *proviso.Object) prices {
+	million := func(key string, def float64) float64 {
+		if f, ok := o.At(key).(float64); ok {
+			return f / 1e6
+		}
+		return def
+	}
+	p := prices{known: true, input: million("input", 0), output: million("output", 0)}
+	p.cached, p.written = million("cached", p.input), million("written", p.input)
+	if l := object(o.At("long")); l != nil {
+		long := readPrices(l)
+		p.long, p.over = &long, count(l, "over")
+	}
+	return p
+}
+
+// cost is what an answer cost; nil if nobody knows. What the vendor says comes
+// first.
+func (p prices) cost(answer *proviso.Object, u proviso.Usage) *float64 {
+	said := object(answer.At("usage"))
+	switch c := said.At("cost").(type) {
+	case float64:
+		return &c
+	case *proviso.Object:
+		if f, ok := c.At("total_cost").(float64); ok {
+			return &f
+		}
+	}
+	if !p.known || u.Prompt == 0 && u.Completion == 0 {
+		return nil
+	}
+	if p.long != nil && u.Prompt > p.over {
+		p = *p.long
+	}
+	written := count(said, "cache_creation_input_tokens")
+	dollars := float64(u.Prompt-u.Cached-written)*p.input + float64(u.Cached)*p.cached +
+		float64(written)*p.written + float64(u.Completion)*p.output
+	return &dollars
+}

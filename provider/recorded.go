@@ -1,0 +1,151 @@
+package provider
+
+import (
+	"context"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+)
+
+// recorded answers with outputs that were recorded elsewhere. A record belongs to
+// the case that its id, description, vars or prompt names, or, if it names none,
+// to the case at its own position.
+type recorded struct {
+	id, file string
+	byKey    map[string]*proviso.Object
+	inOrder  []*proviso.Object
+}
+
+// Keys of a record that say which case it belongs to, the strongest first.
+const (
+	byID          = "id"
+	byDescription = "description"
+	byPrompt      = "prompt"
+	byVars        = "vars"
+)
+
+func newRecorded(spec proviso.ProviderSpec, file string, o Options) (proviso.Provider, error) {
+	file = strings.TrimPrefix(file, "file://")
+	if file == "" {
+		return nil, &proviso.Error{Code: proviso.Invalid, Pointer: spec.Pointer, Message: "recorded: needs a file, such as recorded:outputs.jsonl"}
+	}
+	data, err := o.Files.ReadFile(file)
+	if err != nil {
+		return nil, &proviso.Error{Code: proviso.NotFound, Pointer: spec.Pointer, Message: "recorded outputs", Err: err}
+	}
+	r := &recorded{id: spec.ID, file: file, byKey: map[string]*proviso.Object{}}
+	records, err := readRecords(file, data)
+	if err != nil {
+		return nil, &proviso.Error{Code: proviso.Invalid, Pointer: spec.Pointer, Message: "recorded outputs", Err: err}
+	}
+	for i, rec := range records {
+		if err := r.add(rec); err != nil {
+			return nil, &proviso.Error{Code: proviso.Invalid, Pointer: spec.Pointer, Message: file + " record " + strconv.Itoa(i+1), Err: err}
+		}
+	}
+	return r, nil
+}
+
+// readRecords reads the records of a file by its suffix.
+func readRecords(file string, data []byte) ([]*proviso.Object, error) {
+	switch strings.ToLower(path.Ext(file)) {
+	case ".jsonl", ".ndjson":
+		return readLines(file, data)
+	case ".csv":
+		return readTable(data)
+	}
+	doc, err := document.ParseYAML(file, data)
+	if err != nil {
+		return nil, err
+	}
+	list, ok := doc.Root.([]any)
+	if !ok {
+		return nil, proviso.Errorf(proviso.Invalid, "%s: expected a list of outputs", file)
+	}
+	records := make([]*proviso.Object, len(list))
+	for i, e := range list {
+		records[i] = recordOf(e)
+	}
+	return records, nil
+}
+
+// recordOf reads one record; anything but an object with an output is the output
+// itself.
+func recordOf(v any) *proviso.Object {
+	if o, ok := v.(*proviso.Object); ok && o.Has("output") {
+		return o
+	}
+	return proviso.ObjectOf("output", v)
+}
+
+func (r *recorded) add(rec *proviso.Object) error {
+	key := ""
+	for _, name := range []string{byID, byDescription, byPrompt, byVars} {
+		if v, ok := rec.Get(name); ok {
+			key = keyOf(name, v)
+			break
+		}
+	}
+	if key == "" {
+		r.inOrder = append(r.inOrder, rec)
+		return nil
+	}
+	if _, twice := r.byKey[key]; twice {
+		return proviso.Errorf(proviso.Invalid, "a second record for %s", key)
+	}
+	r.byKey[key] = rec
+	return nil
+}
+
+func keyOf(name string, v any) string {
+	if text, ok := v.(string); ok {
+		return name + " " + text
+	}
+	return name + " " + proviso.Stringify(v)
+}
+
+func (r *recorded) ID() string { return r.id }
+
+// Answer looks the record of the case up.
+func (r *recorded) Answer(_ context.Context, ask proviso.Ask) (proviso.Output, error) {
+	rec := r.find(ask)
+	if rec == nil {
+		name := "this prompt"
+		if ask.Case != nil {
+			name = nameOf(ask.Case)
+		}
+		return proviso.Output{}, proviso.Errorf(proviso.NotFound, "%s holds no output for %s", r.file, name)
+	}
+	out := OutputOf(rec)
+	out.Cached = true // nobody was asked, so no time was measured but what the record says
+	return out, nil
+}
+
+// nameOf is what a person knows a case by.
+func nameOf(c *proviso.Case) string {
+	if c.Description != "" {
+		return "the case " + strconv.Quote(c.Description)
+	}
+	return "case " + strconv.Itoa(c.Number+1) + " (" + c.ID + ")"
+}
+
+func (r *recorded) find(ask proviso.Ask) *proviso.Object {
+	keys := []string{keyOf(byPrompt, ask.Prompt)}
+	if c := ask.Case; c != nil {
+		keys = append([]string{keyOf(byID, c.ID), keyOf(byDescription, c.Description)}, append(keys, keyOf(byVars, c.Vars))...)
+	}
+	for _, k := range keys {
+		if rec, ok := r.byKey[k]; ok {
+			return rec
+		}
+	}
+	if c := ask.Case; c != nil && c.Number < len(r.inOrder) {
+		return r.inOrder[c.Number]
+	}
+	return nil
+}
+
+var _ proviso.Provider = (*recorded)(nil)

@@ -1,0 +1,103 @@
+package provider
+
+import (
+	"time"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// OutputOf reads a response in promptfoo's shape: output, error, cost, latencyMs,
+// tokenUsage, finishReason, logProbs, guardrails, isRefusal, metadata. What it
+// does not know stays in Raw.
+func OutputOf(o *proviso.Object) proviso.Output {
+	out := proviso.Output{Value: proviso.Undefined{}}
+	raw := proviso.NewObject(0)
+	for key, v := range o.All() {
+		switch key {
+		case byID, byDescription, byPrompt, byVars:
+		default:
+			if !setField(&out, key, v) {
+				raw.Set(key, v)
+			}
+		}
+	}
+	if raw.Len() > 0 {
+		out.Raw = raw
+	}
+	if calls, ok := out.Value.(*proviso.Object); ok {
+		out.ToolCalls, _ = calls.At("tool_calls").([]any)
+	}
+	return out
+}
+
+// setField takes one field of a response; false if it is unknown or of another
+// kind.
+func setField(out *proviso.Output, key string, v any) bool {
+	ok := true
+	switch key {
+	case "output":
+		out.Value = v
+	case "error":
+		out.Error, ok = v.(string)
+	case "cost":
+		var f float64
+		if f, ok = v.(float64); ok {
+			out.Cost = &f
+		}
+	case "latencyMs":
+		var f float64
+		if f, ok = v.(float64); ok {
+			d := time.Duration(f * float64(time.Millisecond))
+			out.Latency = &d
+		}
+	case "cached":
+		out.Cached, ok = v.(bool)
+	case "finishReason":
+		out.FinishReason, ok = v.(string)
+	case "isRefusal":
+		out.Refused, ok = v.(bool)
+	case "guardrails":
+		out.Guardrails, ok = v.(*proviso.Object)
+	case "metadata":
+		out.Metadata, ok = v.(*proviso.Object)
+	case "tool_calls", "toolCalls":
+		out.ToolCalls, ok = v.([]any)
+	case "logProbs":
+		out.LogProbs, ok = numbers(v)
+	case "tokenUsage":
+		ok = usage(&out.Usage, v)
+	default:
+		ok = false
+	}
+	return ok
+}
+
+func numbers(v any) ([]float64, bool) {
+	list, ok := v.([]any)
+	if !ok {
+		return nil, false
+	}
+	out := make([]float64, len(list))
+	for i, e := range list {
+		if out[i], ok = e.(float64); !ok {
+			return nil, false
+		}
+	}
+	return out, true
+}
+
+func usage(u *proviso.Usage, v any) bool {
+	o, ok := v.(*proviso.Object)
+	if !ok {
+		return false
+	}
+	count := func(key string) int64 {
+		f, _ := o.At(key).(float64)
+		return int64(f)
+	}
+	*u = proviso.Usage{
+		Prompt: count("prompt"), Completion: count("completion"), Cached: count("cached"),
+		Total: count("total"), Requests: count("numRequests"),
+	}
+	return true
+}

@@ -1,0 +1,232 @@
+package provider
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// settings are what a suite and the environment say of one provider.
+type settings struct {
+	spec proviso.ProviderSpec
+	o    Options
+}
+
+// env looks the first name up that is set and not empty, the provider's own
+// environment before the common one, and tells which it was.
+func (s settings) env(names ...string) (value, name string) {
+	for _, name := range names {
+		if v, ok := s.spec.Env.At(name).(string); ok && v != "" {
+			return v, name
+		}
+		if s.o.Env != nil {
+			if v, ok := s.o.Env.Lookup(name); ok && v != "" {
+				return v, name
+			}
+		}
+	}
+	return "", ""
+}
+
+// ownEnv reports whether the suite itself sets name.
+func (s settings) ownEnv(name string) bool {
+	v, ok := s.spec.Env.At(name).(string)
+	return ok && v != ""
+}
+
+// text is a setting that is text; "" if there is none.
+func (s settings) text(key string) string {
+	v, _ := s.spec.Config.At(key).(string)
+	return v
+}
+
+// number is a setting that is a number, which a template may have written as
+// text.
+func (s settings) number(key string) (float64, bool) {
+	switch v := s.spec.Config.At(key).(type) {
+	case float64:
+		return v, true
+	case string:
+		f := proviso.ToNumber(v)
+		return f, v != "" && f == f
+	}
+	return 0, false
+}
+
+func (s settings) invalid(format string, args ...any) error {
+	err := proviso.Errorf(proviso.Invalid, format, args...)
+	err.Message, err.Pointer = s.spec.ID+": "+err.Message, s.spec.Pointer
+	return err
+}
+
+// api is what is known of a vendor's API.
+type api struct {
+	base     string   // URL that paths are added to; "" if it must be configured
+	hostPath string   // path of the API at a host that is given alone
+	keyVars  []string // variables that may hold the key
+	baseVars []string // variables that may hold the base URL
+	hostVars []string // variables that may hold the host alone
+	keyless  bool     // it can be asked without a key
+	header   string   // that the key is sent in; "" is Authorization: Bearer
+	extra    map[string]string
+	prices   string // group of the price file
+	prefix   string // of the variables for temperature and tokens
+	flat     bool   // effort is a parameter of its own, not a member of reasoning
+}
+
+// key finds the key of the vendor and where it came from; a missing one is an
+// error that says how to give it.
+func (s settings) key(a api) (key, from string, err error) {
+	if k := s.text("apiKey"); k != "" {
+		return k, "config.apiKey", nil
+	}
+	vars := a.keyVars
+	if name := s.text("apiKeyEnvar"); name != "" {
+		vars = []string{name}
+	}
+	if key, from = s.env(vars...); key != "" {
+		return key, from, nil
+	}
+	if a.keyless || s.spec.Config.At("apiKeyRequired") == false {
+		return "", "", nil
+	}
+	return "", "", s.invalid("no API key: set %s in the environment, or config.apiKey", strings.Join(vars, " or "))
+}
+
+// place finds the URL of the API, and whether the suite chose it.
+func (s settings) place(a api) (base string, chosen bool, err error) {
+	host, from := s.text("apiHost"), ""
+	switch {
+	case s.text("apiBaseUrl") != "":
+		base, chosen = s.text("apiBaseUrl"), true
+	case host != "":
+		base, chosen = hostURL(host, a.hostPath), true
+	default:
+		if host, from = s.env(a.hostVars...); host != "" {
+			base = hostURL(host, a.hostPath)
+		} else if base, from = s.env(a.baseVars...); base == "" {
+			base = a.base
+		}
+		chosen = from != "" && s.ownEnv(from)
+	}
+	base = strings.TrimRight(base, "/")
+	if base == "" {
+		how := "config.apiBaseUrl"
+		if len(a.baseVars) > 0 {
+			how = a.baseVars[0] + " in the environment, or " + how
+		}
+		return "", false, s.invalid("no address: set %s", how)
+	}
+	u, err := url.Parse(base)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return "", false, s.invalid("the base URL must be an http or https URL")
+	}
+	return base, chosen, nil
+}
+
+func hostURL(host, path string) string {
+	if strings.Contains(host, "://") {
+		return strings.TrimRight(host, "/") + path
+	}
+	return "https://" + strings.TrimRight(host, "/") + path
+}
+
+// Defaults of [Options].
+const (
+	defaultConcurrency = 4
+	defaultRetries     = 4
+	defaultTimeout     = 5 * time.Minute
+	defaultBackoff     = time.Second
+)
+
+// endpoint makes the endpoint of one model at a vendor's API.
+func (s settings) endpoint(a api, model string) (*endpoint, error) {
+	base, chosen, err := s.place(a)
+	if err != nil {
+		return nil, err
+	}
+	key, from, err := s.key(a)
+	if err != nil {
+		return nil, err
+	}
+	if s.o.Untrusted && chosen && key != "" && from != "config.apiKey" && !sameHost(base, a.base) {
+		return nil, &proviso.Error{Code: proviso.Refused, Pointer: s.spec.Pointer,
+			Message: s.spec.ID + ": the key in " + from + " is not sent to the host that an untrusted suite names"}
+	}
+	e := &endpoint{
+		id: s.spec.ID, base: base, keyFrom: from, client: s.client(), header: http.Header{"Content-Type": {"application/json"}},
+		retries: defaultRetries, timeout: s.timeout(), backoff: s.backoff(), now: s.o.Now, sleep: s.o.Sleep,
+	}
+	s.retries(e)
+	e.authorize(a, key)
+	e.addHeaders(s.spec.Config.At("headers"))
+	if e.now == nil {
+		e.now = time.Now
+	}
+	if e.sleep == nil {
+		e.sleep = sleep
+	}
+	limits, most := s.o.Limits, s.o.Concurrency
+	if limits == nil {
+		limits = &Limits{}
+	}
+	if most <= 0 {
+		most = defaultConcurrency
+	}
+	rpm, _ := s.number("rpm")
+	tpm, _ := s.number("tpm")
+	e.gate = limits.gate(base+" "+model+" "+key, most, rpm, tpm)
+	return e, nil
+}
+
+func sameHost(a, b string) bool {
+	x, err := url.Parse(a)
+	if err != nil {
+		return false
+	}
+	y, err := url.Parse(b)
+	return err == nil && y.Host != "" && x.Host == y.Host && x.Scheme == y.Scheme
+}
+
+func (s settings) timeout() time.Duration {
+	if s.o.Timeout > 0 {
+		return s.o.Timeout
+	}
+	return s.milliseconds("REQUEST_TIMEOUT_MS", defaultTimeout)
+}
+
+func (s settings) backoff() time.Duration {
+	return s.milliseconds("PROMPTFOO_REQUEST_BACKOFF_MS", defaultBackoff)
+}
+
+func (s settings) milliseconds(name string, def time.Duration) time.Duration {
+	v, _ := s.env(name)
+	if f := proviso.ToNumber(v); v != "" && f > 0 && f < 1e12 {
+		return time.Duration(f * float64(time.Millisecond))
+	}
+	return def
+}
+
+// envNumber reads a number from the environment.
+func (s settings) envNumber(name string, def float64) float64 {
+	v, _ := s.env(name)
+	if f := proviso.ToNumber(v); v != "" && f == f {
+		return f
+	}
+	return def
+}
+
+func (s settings) retries(e *endpoint) {
+	switch {
+	case s.o.MaxRetries > 0:
+		e.retries = s.o.MaxRetries
+	case s.o.MaxRetries < 0:
+		e.retries = 0
+	}
+	if n, ok := s.number("maxRetries"); ok && n >= 0 {
+		e.retries = int(min(n, 100))
+	}
+}

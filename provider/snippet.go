@@ -1,0 +1,105 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"path"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// snippet is a script in a configuration: an expression, a function, or a file.
+type snippet struct {
+	name     string
+	template string // of a request, in place of a script
+	fn       proviso.Function
+}
+
+// snippet compiles a setting; nil if it is not there.
+func (s settings) snippet(name string, params []string) (*snippet, error) {
+	v, ok := s.spec.Config.Get(name)
+	if !ok || v == nil {
+		return nil, nil
+	}
+	text, ok := v.(string)
+	if b, isBool := v.(bool); isBool && name == "validateStatus" {
+		text, ok = proviso.ToString(b), true
+	}
+	if !ok || strings.TrimSpace(text) == "" {
+		return nil, s.invalid("config.%s must be JavaScript, or file:// and the name of a script", name)
+	}
+	if name == "transformRequest" && isTemplate(text) && !isScript(text) {
+		return &snippet{name: name, template: text}, nil
+	}
+	if s.o.Code == nil {
+		return nil, s.invalid("config.%s: there is no interpreter here", name)
+	}
+	fn, err := s.compile(name, text, params)
+	if err != nil {
+		return nil, s.invalid("config.%s: %w", name, err)
+	}
+	return &snippet{name: name, fn: fn}, nil
+}
+
+// isScript tells a script from a template.
+func isScript(text string) bool {
+	return strings.HasPrefix(text, "file://") || strings.Contains(text, "=>") || strings.Contains(text, "return ") || strings.Contains(text, "function")
+}
+
+// compile makes a function of a script. An inline one is an expression, whose
+// value is called if it is a function itself, else the body of a function.
+func (s settings) compile(name, text string, params []string) (proviso.Function, error) {
+	ctx := context.Background()
+	if file, ok := strings.CutPrefix(text, "file://"); ok {
+		return s.compileFile(ctx, file)
+	}
+	list := strings.Join(params, ", ")
+	text = strings.TrimRight(text, "; \t\r\n")
+	src := proviso.Source{
+		Language: "javascript", Name: name, Params: params, Form: proviso.Expression, Pointer: s.spec.Pointer,
+		Text: "(v => typeof v === 'function' ? v(" + list + ") : v)(" + text + "\n)",
+	}
+	fn, err := s.o.Code.Compile(ctx, src)
+	var syntax *proviso.ScriptError
+	if !errors.As(err, &syntax) || !syntax.Syntax {
+		return fn, err
+	}
+	src.Text, src.Form = text, proviso.Body
+	if body, second := s.o.Code.Compile(ctx, src); second == nil && strings.Contains(text, "return") {
+		return body, nil
+	}
+	return nil, err
+}
+
+// compileFile compiles a file, file.js or file.js:function.
+func (s settings) compileFile(ctx context.Context, name string) (proviso.Function, error) {
+	file, entry := name, ""
+	if before, after, ok := cutAtLast(name, ":"); ok && path.Ext(before) != "" {
+		file, entry = before, after
+	}
+	switch path.Ext(file) {
+	case ".js", ".mjs", ".cjs":
+	default:
+		return nil, proviso.Errorf(proviso.Unsupported, "%s: only JavaScript files (.js, .mjs, .cjs) are supported", file)
+	}
+	if s.o.Files == nil {
+		return nil, proviso.Errorf(proviso.Refused, "%s: files cannot be read here", file)
+	}
+	data, err := s.o.Files.ReadFile(file)
+	if err != nil {
+		return nil, proviso.Errorf(proviso.NotFound, "%s: %w", file, err)
+	}
+	return s.o.Code.Compile(ctx, proviso.Source{
+		Language: "javascript", Name: file, Text: string(data), Form: proviso.Module, Entry: entry, Pointer: s.spec.Pointer,
+	})
+}
+
+// call runs the script.
+func (sn *snippet) call(ctx context.Context, args ...any) (any, error) {
+	v, err := sn.fn.Call(ctx, args...)
+	if err != nil {
+		return nil, proviso.Errorf(proviso.Undecided, "%s: %w", sn.name, err)
+	}
+	return v, nil
+}

@@ -1,0 +1,89 @@
+package provider
+
+import (
+	"math"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// stored is an output as the cache and cassettes keep it. It has the names of
+// [OutputOf], but for fields of the response that proviso does not know, which
+// stand apart under raw.
+func stored(out *proviso.Output) *proviso.Object {
+	o := proviso.ObjectOf("output", out.Value)
+	set := func(key string, present bool, v any) {
+		if present {
+			o.Set(key, v)
+		}
+	}
+	if out.Cost != nil {
+		o.Set("cost", *out.Cost)
+	}
+	if out.Latency != nil {
+		o.Set("latencyMs", float64(out.Latency.Round(time.Microsecond)/time.Microsecond)/1000)
+	}
+	if u := out.Usage; u != (proviso.Usage{}) {
+		o.Set("tokenUsage", proviso.ObjectOf("total", float64(u.Total), "prompt", float64(u.Prompt),
+			"completion", float64(u.Completion), "cached", float64(u.Cached), "numRequests", float64(u.Requests)))
+	}
+	set("error", out.Error != "", out.Error)
+	set("finishReason", out.FinishReason != "", out.FinishReason)
+	if out.LogProbs != nil {
+		list := make([]any, len(out.LogProbs))
+		for i, f := range out.LogProbs {
+			list[i] = f
+		}
+		o.Set("logProbs", list)
+	}
+	set("toolCalls", out.ToolCalls != nil, out.ToolCalls)
+	set("isRefusal", out.Refused, true)
+	set("guardrails", out.Guardrails != nil, out.Guardrails)
+	set("metadata", out.Metadata != nil, out.Metadata)
+	set("traceId", out.TraceID != "", out.TraceID)
+	set("raw", out.Raw != nil, out.Raw)
+	return o
+}
+
+// restored is the reverse of stored; false if o is no output.
+func restored(o *proviso.Object) (proviso.Output, bool) {
+	out := proviso.Output{}
+	if !o.Has("output") {
+		return out, false
+	}
+	for key, v := range o.All() {
+		ok := true
+		switch key {
+		case "raw":
+			out.Raw, ok = v.(*proviso.Object)
+		case "traceId":
+			out.TraceID, ok = v.(string)
+		case "latencyMs":
+			var ms float64
+			if ms, ok = v.(float64); ok {
+				d := time.Duration(math.Round(ms*1000)) * time.Microsecond
+				out.Latency = &d
+			}
+		default:
+			ok = setField(&out, key, v)
+		}
+		if !ok {
+			return out, false
+		}
+	}
+	return out, true
+}
+
+// keepable reports whether an answer is worth keeping: it is one.
+func keepable(out *proviso.Output) bool {
+	switch out.Value.(type) {
+	case nil, proviso.Undefined, *proviso.Opaque:
+		return false
+	}
+	return out.Error == ""
+}
+
+// sampleKey is a sample as part of a key.
+func sampleKey(s proviso.Sample) string {
+	return proviso.Stringify([]any{float64(s.Repeat), float64(s.Vote), float64(s.Repair)})
+}

@@ -1,0 +1,116 @@
+// Package provider answers prompts: one file per provider and one table of them.
+// Start at [Open], which turns what a suite says into a proviso.Provider.
+package provider
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/transport"
+)
+
+// Options are what providers may use.
+type Options struct {
+	Files proviso.Files
+	Env   proviso.Env
+
+	// Code compiles the scripts of a configuration; nil refuses them.
+	Code proviso.Code
+	// Templates renders URLs, headers and bodies; nil sends them as they are.
+	Templates Templates
+	// Dir is the suite's folder, where commands run; "" is the working folder.
+	Dir string
+	// Cassette records what is answered without HTTP, or answers in its place; nil
+	// does neither. For HTTP it belongs into the transport of Client.
+	Cassette *transport.Cassette
+
+	// Client makes the HTTP calls; nil is a client of internal/transport that may
+	// go everywhere.
+	Client *http.Client
+	// Limits are shared by all providers of a run; nil shares nothing.
+	Limits *Limits
+	// Concurrency is how many requests may be in flight to one endpoint; 0 is 4.
+	Concurrency int
+	// MaxRetries is how often a failed call is made again, unless the suite says;
+	// 0 is 4, negative is never.
+	MaxRetries int
+	// Timeout is for one call, without waiting for limits and retries; 0 is
+	// REQUEST_TIMEOUT_MS of the environment, or 5 min.
+	Timeout time.Duration
+	// Untrusted keeps keys of the environment from hosts that the suite names.
+	Untrusted bool
+
+	// Now and Sleep are the clock; nil is the real one. A Sleep that returns at
+	// once, as when answers are replayed, waits for no limit and no retry.
+	Now   func() time.Time
+	Sleep func(ctx context.Context, d time.Duration) error
+}
+
+// Templates renders templates of a configuration. It is safe for concurrent use.
+type Templates interface {
+	Render(ctx context.Context, text string, vars *proviso.Object) (string, error)
+}
+
+// Kind is everything proviso knows of one provider.
+type Kind struct {
+	Name string // the id, or its beginning up to and with the first colon
+	Doc  string // one sentence for lists
+	New  func(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provider, error)
+}
+
+// kinds is sorted by name.
+var kinds = []Kind{
+	{Name: "anthropic:", Doc: "answers by Claude, over Anthropic's Messages API", New: newAnthropic},
+	{Name: "azure:", Doc: "answers by a deployment of Azure OpenAI", New: newAzure},
+	{Name: "azureopenai:", Doc: "another name of azure:", New: newAzure},
+	{Name: "echo", Doc: "answers with the prompt itself", New: newEcho},
+	{Name: "exec:", Doc: "answers with what a command prints", New: newExec},
+	{Name: "google:", Doc: "answers by Gemini, over the API of Google AI Studio", New: newGoogle},
+	{Name: "http", Doc: "answers by any HTTP endpoint; config.url, or config.request, says where", New: newHTTPCall},
+	{Name: "http:", Doc: "answers by the HTTP endpoint with this URL", New: newHTTPCall},
+	{Name: "https", Doc: "another name of http", New: newHTTPCall},
+	{Name: "https:", Doc: "answers by the HTTPS endpoint with this URL", New: newHTTPCall},
+	{Name: "ollama:", Doc: "answers by a model that Ollama serves", New: newOllama},
+	{Name: "openai:", Doc: "answers by OpenAI: chat, responses, completion, embeddings", New: newOpenAI},
+	{Name: "recorded:", Doc: "answers with outputs recorded in a JSON, JSON Lines or CSV file", New: newRecorded},
+	{Name: "webhook:", Doc: "answers by an endpoint that takes {prompt, config} and gives {output}", New: newWebhook},
+}
+
+// Kinds returns every provider, sorted.
+func Kinds() []Kind {
+	all := slices.Clone(kinds)
+	for _, c := range compatibles {
+		all = append(all, c.kind())
+	}
+	slices.SortFunc(all, func(a, b Kind) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
+
+// Open returns the provider that spec names. An unknown name is a *proviso.Error
+// with the names there are.
+func Open(spec proviso.ProviderSpec, o Options) (proviso.Provider, error) {
+	for _, k := range kinds {
+		arg, ok := strings.CutPrefix(spec.ID, k.Name)
+		if ok && (arg == "" || strings.HasSuffix(k.Name, ":")) {
+			return k.New(spec, arg, o)
+		}
+	}
+	for _, c := range compatibles {
+		if arg, ok := strings.CutPrefix(spec.ID, c.name); ok {
+			return c.open(spec, arg, o)
+		}
+	}
+	var names []string
+	for _, k := range Kinds() {
+		names = append(names, k.Name)
+	}
+	return nil, &proviso.Error{
+		Code: proviso.Unsupported, Pointer: spec.Pointer, Valid: names,
+		Message: "provider \"" + spec.ID + "\" is not available in this version; available are " + strings.Join(names, ", ") +
+			" (a case can also bring its answer as providerOutput)",
+	}
+}

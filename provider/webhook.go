@@ -1,0 +1,92 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/transport"
+)
+
+// webhook asks an endpoint that takes {prompt, config} and gives {output}.
+type webhook struct {
+	name   string // the id as the suite has it; that of the endpoint has no keys in it
+	config *proviso.Object
+	*endpoint
+}
+
+var _ proviso.Provider = (*webhook)(nil)
+
+func newWebhook(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provider, error) {
+	s := settings{spec, o}
+	u, err := url.Parse(arg)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, s.invalid("expected the URL of an endpoint, as in webhook:https://example.com/answer")
+	}
+	e := s.anyEndpoint(arg)
+	e.id = "webhook:" + transport.URL(u)
+	e.header.Set("Content-Type", "application/json")
+	return &webhook{spec.ID, spec.Config, e}, nil
+}
+
+// anyEndpoint is an endpoint without a vendor: no key, no base URL of its own.
+func (s settings) anyEndpoint(address string) *endpoint {
+	e := &endpoint{
+		id: s.spec.ID, base: address, client: s.client(), header: http.Header{},
+		retries: defaultRetries, timeout: s.timeout(), backoff: s.backoff(), now: s.o.Now, sleep: s.o.Sleep,
+	}
+	s.retries(e)
+	if e.now == nil {
+		e.now = time.Now
+	}
+	if e.sleep == nil {
+		e.sleep = sleep
+	}
+	limits, most := s.o.Limits, s.o.Concurrency
+	if limits == nil {
+		limits = &Limits{}
+	}
+	if most <= 0 {
+		most = defaultConcurrency
+	}
+	rpm, _ := s.number("rpm")
+	tpm, _ := s.number("tpm")
+	e.gate = limits.gate(address, most, rpm, tpm)
+	return e
+}
+
+func (w *webhook) ID() string { return w.name }
+
+// Answer asks the endpoint.
+func (w *webhook) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, error) {
+	body := proviso.ObjectOf("prompt", ask.Prompt)
+	if cfg := overlaid(w.config, ask.Config); cfg != nil {
+		body.Set("config", cfg)
+	}
+	r, err := w.ask(transport.WithSample(ctx, ask.Sample), "", body)
+	if err != nil {
+		return proviso.Output{}, worded(w.endpoint, err)
+	}
+	out := OutputOf(r.Object)
+	if !r.Has("output") {
+		return proviso.Output{}, proviso.Errorf(proviso.Unavailable, "%s: expected {\"output\": …}, got %s", w.id, excerpt(proviso.AppendJSON(nil, r.Object)))
+	}
+	latency := r.latency
+	out.Latency = &latency
+	if out.Usage.Requests == 0 {
+		out.Usage.Requests = 1
+	}
+	return out, nil
+}
+
+// worded makes a fault an error for people; other errors are some.
+func worded(e *endpoint, err error) error {
+	var f *fault
+	if errors.As(err, &f) {
+		return e.failure(f)
+	}
+	return err
+}
