@@ -1,0 +1,208 @@
+package run
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/suite"
+)
+
+// checkCases goes over every case once: it compiles all assertions, so that every
+// mistake is known, and counts the rows.
+func (p *Plan) checkCases(ctx context.Context) {
+	for c, err := range p.Suite.Cases() {
+		if ctx.Err() != nil {
+			p.mistake(ctx.Err())
+			return
+		}
+		if err != nil {
+			p.note(suite.CaseMistake(p.Suite.Places, err))
+			continue
+		}
+		p.Cases++
+		_, _ = io.WriteString(p.content, c.ID+"\n") // a hash never fails
+		p.inOrder = p.inOrder || c.Options.StoreOutputAs != ""
+		p.serial = p.serial || c.Options.RunSerially
+		prepared := p.prepare(c)
+		for _, m := range prepared.mistakes {
+			p.mistake(m)
+		}
+		for i := range p.columns {
+			if p.selects(c, &p.columns[i]) {
+				p.Rows++
+				if p.o.Warn {
+					p.warnUndefined(c, &p.columns[i])
+				}
+			}
+		}
+	}
+}
+
+// selects reports whether the case runs in a column.
+func (p *Plan) selects(c *proviso.Case, col *column) bool {
+	if len(c.Prompts) > 0 && !matches(c.Prompts, col.prompt.Label, col.prompt.ID) {
+		return false
+	}
+	return len(c.Providers) == 0 || matches(c.Providers, col.spec.Label, col.spec.ID)
+}
+
+// warnUndefined warns of variables that the prompt uses and the case lacks.
+func (p *Plan) warnUndefined(c *proviso.Case, col *column) {
+	if p.o.PlainPrompts || col.prompt.Script != nil {
+		return
+	}
+	for _, name := range p.o.Templates.Variables(col.prompt.Raw) {
+		if c.Vars.Has(name) || name == "env" || strings.HasPrefix(name, "_") {
+			continue
+		}
+		near := document.Nearest(name, c.Vars.Keys())
+		m := proviso.Mistake{Warning: true, Nearest: near, Code: proviso.Invalid,
+			Message: "the prompt " + quote(short(col.prompt.Label)) + " uses {{ " + name + " }}, which this case does not set: it renders as nothing"}
+		if p.Suite.Places != nil {
+			m.Place = p.Suite.Place(c.Pointer)
+		}
+		p.note(m)
+	}
+}
+
+func quote(s string) string { return "\"" + s + "\"" }
+
+// prepared is a case with its assertions compiled.
+type prepared struct {
+	*proviso.Case
+	set       *check.Set // the case's assertions
+	byPrompt  map[*proviso.Prompt]*check.Set
+	criteria  *check.Set // the suite's assertion set
+	transform *check.Transform
+	varScript *check.Transform
+	provider  proviso.Provider // overrides the column's
+	comparing []*proviso.Assertion
+	// unsupported is why the case is not asked; the mistake was reported where the
+	// case was read.
+	unsupported error
+	mistakes    []*proviso.Error
+}
+
+// prepare compiles what a case holds. What is broken leaves the case undecided.
+func (p *Plan) prepare(c *proviso.Case) *prepared {
+	pc := &prepared{Case: c}
+	if c.Unsupported != "" {
+		pc.unsupported = proviso.Errorf(proviso.Unsupported, "%s", c.Unsupported)
+	}
+	if g := generatorOf(c); g != nil {
+		err := proviso.Errorf(proviso.Unsupported, "cases and variables made by code are not supported in this version: %s", g.File)
+		pc.unsupported = err
+		pc.fail(err, g.Pointer)
+	}
+	set, mistakes := p.compiler.Compile(c.Assert)
+	pc.set, pc.mistakes = set, append(pc.mistakes, mistakes...)
+	for _, a := range c.Assert {
+		if kind, ok := check.Lookup(a.Type); ok && kind.Needs&check.NeedsGroup != 0 {
+			pc.comparing = append(pc.comparing, a)
+			if kind.Needs&check.NeedsJudge != 0 && p.o.Grader == nil {
+				pc.unsupported = proviso.Errorf(proviso.Unsupported, "%q is not supported in this version: it needs a model that judges", a.Type)
+				pc.fail(pc.unsupported, a.Pointer)
+			}
+		}
+	}
+	p.prepareScripts(pc)
+	p.preparePrompts(pc)
+	if len(c.Set) > 0 {
+		pc.criteria = p.prepareCriteria(pc)
+	}
+	if c.Provider != nil {
+		pc.provider = p.override(pc)
+	}
+	return pc
+}
+
+// generatorOf returns the code that would have to run to make the case, nil if
+// there is none.
+func generatorOf(c *proviso.Case) *proviso.Generator {
+	if c.Generator != nil {
+		return c.Generator
+	}
+	for _, g := range c.Scripts {
+		return g
+	}
+	return nil
+}
+
+func (pc *prepared) fail(err error, pointer string) {
+	e, _ := placed(err, pointer).(*proviso.Error)
+	pc.mistakes = append(pc.mistakes, e)
+}
+
+// prepareScripts compiles the scripts in the options of a case.
+func (p *Plan) prepareScripts(pc *prepared) {
+	var err error
+	if text := pc.Options.Transform; text != "" {
+		if pc.transform, err = p.transform(text); err != nil {
+			pc.fail(err, pc.Pointer+"/options/transform")
+		}
+	}
+	if text := pc.Options.TransformVars; text != "" {
+		if pc.varScript, err = p.compiler.VarsTransform(text); err != nil {
+			pc.fail(err, pc.Pointer+"/options/transformVars")
+		}
+	}
+	if pc.Scoring != "" {
+		if err := p.compiler.UseScoring(pc.set, pc.Scoring); err != nil {
+			pc.fail(err, pc.Pointer+"/assertScoringFunction")
+		}
+	}
+}
+
+// preparePrompts compiles the assertions that stand at prompts, together with the
+// case's own.
+func (p *Plan) preparePrompts(pc *prepared) {
+	for i := range p.Suite.Prompts {
+		prompt := &p.Suite.Prompts[i]
+		if len(prompt.Assert) == 0 {
+			continue
+		}
+		set, mistakes := p.compiler.Compile(append(append([]*proviso.Assertion{}, pc.Assert...), prompt.Assert...))
+		if pc.byPrompt == nil {
+			pc.byPrompt = map[*proviso.Prompt]*check.Set{}
+		}
+		pc.byPrompt[prompt] = set
+		pc.mistakes = append(pc.mistakes, mistakes...)
+	}
+}
+
+// override opens the provider that a case names for itself: one of the suite's,
+// by label or id, or a provider of its own.
+func (p *Plan) override(pc *prepared) proviso.Provider {
+	spec := proviso.ProviderSpec{Pointer: pc.Pointer + "/provider"}
+	switch v := pc.Provider.(type) {
+	case string:
+		spec.ID = v
+		for _, s := range p.Suite.Providers {
+			if s.Label == v || s.ID == v {
+				spec = s
+				break
+			}
+		}
+	case *proviso.Object:
+		spec.ID, _ = v.At("id").(string)
+		spec.Config, _ = v.At("config").(*proviso.Object)
+	}
+	got, err := p.open(spec)
+	if err != nil {
+		pc.fail(err, spec.Pointer)
+	}
+	return got
+}
+
+// nearest finds the valid name that is closest to the one the message quotes.
+func nearest(e *proviso.Error) string {
+	parts := strings.Split(e.Message, "\"")
+	if len(e.Valid) == 0 || len(parts) < 3 {
+		return ""
+	}
+	return document.Nearest(parts[1], e.Valid)
+}

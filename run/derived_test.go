@@ -1,0 +1,65 @@
+package run_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/run"
+)
+
+// TestDerived: expressions see the sums of the named scores and __count; one that
+// reads itself, or one below it, sees the row before, as promptfoo computes them
+// after every row.
+func TestDerived(t *testing.T) {
+	t.Parallel()
+	const cases = `
+tests:
+  - {vars: {n: a}, assert: [{type: contains, value: a, metric: hit}]}
+  - {vars: {n: b}, assert: [{type: contains, value: a, metric: hit}]}
+  - {vars: {n: ab}, assert: [{type: contains, value: a, metric: hit}]}
+  - {vars: {n: ba}, assert: [{type: contains, value: a, metric: hit}]}
+`
+	for _, tt := range []struct {
+		name, metrics string
+		want          map[string]any
+	}{
+		{"mean", `[{name: rate, value: "hit / __count"}]`, map[string]any{"rate": 0.75}},
+		{"one after the other", `[{name: double, value: "hit * 2"}, {name: four, value: "double * 2"}]`, map[string]any{"double": 6.0, "four": 12.0}},
+		{"itself", `[{name: sum, value: "sum + __count"}]`, map[string]any{"sum": 10.0}},
+		{"forward", `[{name: before, value: "later"}, {name: later, value: "__count"}]`, map[string]any{"before": 3.0, "later": 4.0}},
+		{"a metric no row has", `[{name: none, value: "missing + 1"}]`, map[string]any{"none": 0.0}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if tt.name == "forward" || tt.name == "a metric no row has" {
+				needsMathjs(t) // a name that has no value yet is left to mathjs
+			}
+			text := "prompts: [\"{{ n }}\"]\nproviders: [echo]\nderivedMetrics: " + tt.metrics + cases
+			for _, concurrency := range []int{1, 4} {
+				out := outcome(t, t.Context(), text, nil, run.Options{Concurrency: concurrency})
+				if d := cmp.Diff(tt.want, derived(out.Summary)); d != "" {
+					t.Errorf("%d at a time: %s", concurrency, d)
+				}
+			}
+		})
+	}
+}
+
+// needsMathjs skips what only mathjs itself can decide: reading its bundle takes
+// the race detector a minute, and the rest of proviso a fraction of a second.
+func needsMathjs(t *testing.T) {
+	t.Helper()
+	if race {
+		t.Skip("reading the bundle of mathjs takes a minute with the race detector")
+	}
+}
+
+func derived(s *report.Summary) map[string]any {
+	m := map[string]any{}
+	for _, d := range s.Columns()[0].Derived {
+		m[d.Name] = d.Value
+	}
+	return m
+}

@@ -1,0 +1,351 @@
+package run
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/runfile"
+	"github.com/proviso-eval/proviso/report"
+)
+
+// Outcome is a run that ended: what was decided, and where it is kept.
+type Outcome struct {
+	proviso.Run
+	Summary     *report.Summary
+	Meta        *report.Meta
+	Rows        *runfile.Reader
+	Warning     string // where the run is kept instead, "" if it is where it should be
+	Interrupted bool
+
+	temporary string // folder of a run that is not to be kept
+}
+
+// Close frees the rows, and removes a run that is not to be kept.
+func (o *Outcome) Close() error {
+	var err error
+	if o.Rows != nil {
+		err = o.Rows.Close()
+	}
+	if o.temporary != "" {
+		err = errors.Join(err, os.RemoveAll(o.temporary))
+	}
+	return err
+}
+
+// Run asks and decides every row, several at a time, and keeps each as soon as it
+// is finished. When ctx ends, what is in flight is dropped and what is finished
+// stays. The error says why the run could not be kept; the rows decided until
+// then are on disk.
+func (p *Plan) Run(ctx context.Context) (*Outcome, error) {
+	started := time.Now()
+	e, err := p.start(started)
+	if err != nil {
+		return nil, err
+	}
+	if p.o.Timeout > 0 {
+		e.deadline = started.Add(p.o.Timeout)
+	}
+	runErr := e.rows(ctx)
+	e.metrics.finish(context.WithoutCancel(ctx), e.summary)
+	out := &Outcome{
+		Run: proviso.Run{
+			ID: e.meta.RunID, Suite: e.meta.Suite, Started: started, Elapsed: time.Since(started),
+			Totals: e.summary.Totals(), Completed: runErr == nil && ctx.Err() == nil,
+		},
+		Summary: e.summary, Meta: e.meta, Warning: e.warning, temporary: e.temporary,
+		Interrupted: errors.Is(context.Cause(ctx), context.Canceled),
+	}
+	e.meta.Elapsed = out.Elapsed
+	if err := e.file.Close(report.Trailer(e.meta, e.summary)); err != nil && runErr == nil {
+		runErr = err
+	}
+	if runErr != nil {
+		return out, fmt.Errorf("keep the run: %w", runErr)
+	}
+	out.Rows, err = e.file.Reader()
+	return out, err
+}
+
+// execution is one run under way.
+type execution struct {
+	p         *Plan
+	file      *runfile.Writer
+	warning   string
+	temporary string
+	meta      *report.Meta
+	summary   *report.Summary
+	metrics   *metrics
+	memory    *memory
+	deadline  time.Time    // of the run; zero if it has none
+	done      map[int]bool // rows of an earlier run that are taken over
+
+	mu     sync.Mutex // guards the fields below, summary and metrics
+	groups map[int]*group
+	err    error // why the run cannot be kept
+}
+
+func (p *Plan) start(started time.Time) (*execution, error) {
+	e := &execution{p: p, groups: map[int]*group{}, summary: report.NewSummary(len(p.columns)), metrics: newMetrics(p)}
+	e.meta = &report.Meta{Version: p.o.Version, Suite: p.Name(), Started: started, Config: p.Suite.Config}
+	for i := range p.columns {
+		e.meta.Columns = append(e.meta.Columns, report.NewColumn(p.columns[i].prompt, p.columns[i].spec))
+	}
+	header := e.meta.Header()
+	header.Hash = p.hash()
+	if p.o.Resume != "" {
+		if err := e.resume(p.o.Resume); err != nil {
+			return nil, err
+		}
+		e.begin()
+		return e, nil
+	}
+	dir := p.o.Dir
+	if dir == "" {
+		temp, err := os.MkdirTemp("", "proviso-run-")
+		if err != nil {
+			return nil, err
+		}
+		dir, e.temporary = temp, temp
+	}
+	w, warning, err := runfile.CreateOrTemp(dir, header)
+	if err != nil {
+		return nil, err
+	}
+	e.file, e.warning = w, warning
+	e.begin()
+	return e, nil
+}
+
+// begin names the run after its file.
+func (e *execution) begin() {
+	e.meta.RunID = e.file.Header().ID
+	if e.temporary == "" { // otherwise it is gone when a person reads where it was
+		e.meta.RunFile = e.file.Path()
+	}
+	e.memory = newMemory(e.meta.RunID)
+}
+
+// Name returns what the suite is called in reports.
+func (p *Plan) Name() string {
+	if p.Suite.Description != "" {
+		return p.Suite.Description
+	}
+	return p.Suite.File
+}
+
+// contentOf begins the hash of what is run with the suite as read and its
+// prompts; the cases follow as they are checked.
+func contentOf(s *proviso.Suite) hash.Hash {
+	h := sha256.New()
+	h.Write(proviso.AppendJSON(nil, s.Config))
+	for _, prompt := range s.Prompts {
+		fmt.Fprintf(h, "%d:%s", len(prompt.Raw), prompt.Raw)
+	}
+	return h
+}
+
+// hash identifies what is run. Runs of equal hash can be compared row by row.
+func (p *Plan) hash() string { return hex.EncodeToString(p.content.Sum(nil)) }
+
+// job is one row to do.
+type job struct {
+	c   *lazyCase
+	col *column
+}
+
+// lazyCase is prepared by the first worker that needs it.
+type lazyCase struct {
+	once sync.Once
+	c    *proviso.Case
+	pc   *prepared
+}
+
+// rows does every row: first, one at a time, those of cases that ask for it, then
+// the others, several at a time.
+func (e *execution) rows(ctx context.Context) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	most := e.p.o.Concurrency
+	if e.p.inOrder || e.p.o.Delay > 0 {
+		most = 1
+	}
+	if e.p.serial {
+		e.pass(ctx, stop, 1, func(c *proviso.Case) bool { return c.Options.RunSerially })
+	}
+	e.pass(ctx, stop, most, func(c *proviso.Case) bool { return !c.Options.RunSerially })
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.err == nil {
+		e.err = e.flushGroups(ctx)
+	}
+	return e.err
+}
+
+// pass goes over the cases and feeds those that are selected to the workers.
+func (e *execution) pass(ctx context.Context, stop func(), most int, selected func(*proviso.Case) bool) {
+	jobs := make(chan job, most)
+	var workers sync.WaitGroup
+	for range min(most, max(1, e.p.Rows)) {
+		workers.Go(func() { e.work(ctx, stop, jobs) })
+	}
+	e.feed(ctx, jobs, selected)
+	close(jobs)
+	workers.Wait()
+}
+
+func (e *execution) feed(ctx context.Context, jobs chan<- job, selected func(*proviso.Case) bool) {
+	for c, err := range e.p.Suite.Cases() {
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil {
+			if e.known(err) {
+				continue
+			}
+			e.fail(err)
+			return
+		}
+		if selected(c) && !e.feedCase(ctx, jobs, c) {
+			return
+		}
+	}
+}
+
+// known reports whether a mistake was reported when the plan was made and does
+// not keep the suite from running. Only a file that changed since then brings new
+// ones.
+func (e *execution) known(err error) bool {
+	var mistake *proviso.Error
+	return errors.As(err, &mistake) && (mistake.Warning || e.p.o.SkipUnsupported)
+}
+
+// feedCase feeds the rows of a case; false if the run has ended.
+func (e *execution) feedCase(ctx context.Context, jobs chan<- job, c *proviso.Case) bool {
+	lazy := &lazyCase{c: c}
+	for i := range e.p.columns {
+		col := &e.p.columns[i]
+		if !e.p.selects(c, col) || e.done[c.Index*len(e.p.columns)+col.index] {
+			continue
+		}
+		select {
+		case jobs <- job{lazy, col}:
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return true
+}
+
+func (e *execution) fail(err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.err == nil {
+		e.err = err
+	}
+}
+
+// work does rows until there are none left or the run cannot be kept.
+func (e *execution) work(ctx context.Context, stop func(), jobs <-chan job) {
+	buf := make([]byte, 0, 16<<10)
+	for j := range jobs {
+		if ctx.Err() != nil {
+			continue
+		}
+		j.c.once.Do(func() { j.c.pc = e.p.prepare(j.c.c) })
+		res := e.row(ctx, j)
+		if ctx.Err() != nil {
+			continue // cut off in the middle: the row will be asked again
+		}
+		var err error
+		if buf, err = e.finish(ctx, j.c.pc, res, buf); err != nil {
+			stop()
+		}
+		if e.p.o.Delay > 0 && !e.late() {
+			sleep(ctx, e.p.o.Delay)
+		}
+	}
+}
+
+// row does one row in what is left of the time of the run; rows for which none is
+// left are undecided.
+func (e *execution) row(ctx context.Context, j job) *proviso.Result {
+	if e.deadline.IsZero() {
+		return e.p.row(ctx, j.c.pc, j.col, e.memory)
+	}
+	limited, cancel := context.WithDeadline(ctx, e.deadline)
+	defer cancel()
+	res := &proviso.Result{Case: j.c.c, Prompt: j.col.prompt, PromptIdx: j.col.index, Provider: j.col.spec, Vars: j.c.c.Vars, Rendered: j.col.prompt.Raw}
+	if !e.late() {
+		res = e.p.row(limited, j.c.pc, j.col, e.memory)
+	}
+	if e.late() && res.Aggregate.Status == proviso.Errored {
+		res.Error = "the run took longer than " + e.p.o.Timeout.String()
+		cutOff(res, res.Error)
+		res.Aggregate.Reason = res.Error
+	}
+	return res
+}
+
+// late reports whether the time of the run is over.
+func (e *execution) late() bool { return !e.deadline.IsZero() && !time.Now().Before(e.deadline) }
+
+func sleep(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}
+
+// finish keeps a row, or holds it until its group is complete.
+func (e *execution) finish(ctx context.Context, pc *prepared, res *proviso.Result, buf []byte) ([]byte, error) {
+	if len(pc.comparing) > 0 {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		return buf, e.hold(ctx, pc, res)
+	}
+	buf = report.AppendRow(buf[:0], e.index(res), res, e.meta)
+	if err := e.file.Append(e.index(res), buf); err != nil {
+		e.fail(err)
+		return buf, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.count(res)
+	return buf, nil
+}
+
+// keep writes a row of a group; e.mu is held.
+func (e *execution) keep(res *proviso.Result) error {
+	if err := e.file.Append(e.index(res), report.AppendRow(nil, e.index(res), res, e.meta)); err != nil {
+		if e.err == nil {
+			e.err = err
+		}
+		return err
+	}
+	e.count(res)
+	return nil
+}
+
+// index orders rows by test, then by column.
+func (e *execution) index(res *proviso.Result) int {
+	return res.Case.Index*len(e.p.columns) + res.PromptIdx
+}
+
+// count adds a row to the totals; e.mu is held.
+func (e *execution) count(res *proviso.Result) {
+	e.summary.Add(e.index(res), res)
+	e.metrics.add(e.index(res), res)
+	if e.p.o.Tick != nil {
+		e.p.o.Tick(e.summary.Totals())
+	}
+}

@@ -1,0 +1,259 @@
+// Package run drives: it turns a suite into a [Plan], in which every provider is
+// open and every assertion compiled, and a plan into rows. Start at [New]; every
+// mistake of a suite is known when it returns, before the first call.
+package run
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"hash"
+	"net/http"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/provider"
+	"github.com/proviso-eval/proviso/suite"
+)
+
+// Templates renders prompts, variables and assertion values.
+type Templates interface {
+	check.Templates
+	// Variables returns the names that text uses.
+	Variables(text string) []string
+}
+
+// Metrics evaluates the expressions of derived metrics.
+type Metrics interface {
+	// Check reports a syntax error.
+	Check(expression string) error
+	// Eval evaluates with the names in scope.
+	Eval(ctx context.Context, expression string, scope *proviso.Object) (any, error)
+}
+
+// Options are what a run may use and how it goes about it.
+type Options struct {
+	Version   string
+	Code      proviso.Code
+	Untrusted bool // nobody vouches for the suite; Code, Files and Client have to be confined, too
+	Files     proviso.Files
+	Env       proviso.Env
+	Templates Templates
+	Metrics   Metrics // for derived metrics
+	Grader    proviso.Grader
+	Spans     proviso.Spans
+	Client    *http.Client
+
+	Dir         string // folder that runs are kept in; "" keeps the run in a temporary folder
+	Concurrency int    // rows in flight; 4 if 0
+	Delay       time.Duration
+	RowTimeout  time.Duration // 0 is none
+	Timeout     time.Duration // 0 is none
+
+	Providers *regexp.Regexp // only providers whose id or label matches
+	Prompts   *regexp.Regexp // only prompts whose id or label matches
+
+	Resume      string // run file or folder whose finished rows are taken over; "" starts anew
+	RetryErrors bool   // with Resume: rows that were errors are done again
+
+	SkipUnsupported bool // what is not supported leaves its rows undecided
+	LaxSchemas      bool
+	PlainPrompts    bool // no templates at all (PROMPTFOO_DISABLE_TEMPLATING)
+	PlainJSON       bool // JSON prompts are rendered as text (PROMPTFOO_DISABLE_JSON_AUTOESCAPE)
+	Warn            bool // look for what is probably a mistake, such as undefined variables
+
+	// Tick is called after each row with the totals so far, if it is set.
+	Tick func(proviso.Totals)
+}
+
+// Plan is a suite that is ready to run. It is used by one goroutine.
+type Plan struct {
+	Suite *proviso.Suite
+	// Cases counts the cases, Rows the rows that they give.
+	Cases, Rows int
+	Warnings    proviso.Mistakes
+
+	o        Options
+	content  hash.Hash // of what is run, but for the judge
+	compiler *check.Compiler
+	columns  []column
+	opened   map[string]proviso.Provider
+	scripts  map[string]*check.Transform
+	inOrder  bool // rows see what earlier rows left, so they run one at a time
+	serial   bool // some cases run first, one at a time
+	mistakes proviso.Mistakes
+	seen     map[string]bool // mistakes that stand in an assertion shared by many cases
+}
+
+// column is one prompt for one provider.
+type column struct {
+	index     int
+	prompt    *proviso.Prompt
+	spec      *proviso.ProviderSpec
+	provider  proviso.Provider
+	transform *check.Transform
+	broken    error // why its rows are undecided
+
+	conversation bool // the prompt looks at the turns before
+	builtin      bool // the prompt uses variables that the run sets
+}
+
+// maxMistakes bounds how many mistakes are kept.
+const maxMistakes = 100
+
+// New opens what the suite names and compiles every assertion. The mistakes hold
+// warnings, too; the plan can run if Mistakes.Err is nil.
+func New(ctx context.Context, s *proviso.Suite, o Options) (*Plan, proviso.Mistakes) {
+	if o.Concurrency <= 0 {
+		o.Concurrency = 4
+	}
+	p := &Plan{
+		Suite: s, o: o, content: contentOf(s), opened: map[string]proviso.Provider{}, scripts: map[string]*check.Transform{}, seen: map[string]bool{},
+		compiler: check.New(check.Options{
+			Code: o.Code, Files: o.Files, Templates: o.Templates, Grader: o.Grader, Spans: o.Spans,
+			Client: o.Client, Env: o.Env, LaxSchemas: o.LaxSchemas,
+		}),
+	}
+	p.openColumns()
+	p.checkDerived()
+	p.checkCases(ctx)
+	if p.mistakes.Err() == nil && p.Rows == 0 {
+		p.mistake(proviso.Errorf(proviso.Invalid, "no test is selected: the suite has no cases, or the filters leave none"))
+	}
+	slices.SortStableFunc(p.mistakes, func(a, b proviso.Mistake) int {
+		return cmp.Or(cmp.Compare(a.Place.File, b.Place.File), cmp.Compare(a.Place.Line, b.Place.Line))
+	})
+	return p, p.mistakes
+}
+
+// mistake records err with its place, as a warning if it may be skipped.
+func (p *Plan) mistake(err error) {
+	var e *proviso.Error
+	if !errors.As(err, &e) {
+		e = &proviso.Error{Code: proviso.Invalid, Message: err.Error()}
+	}
+	m := proviso.Mistake{Code: e.Code, Message: e.Error(), Warning: e.Warning || p.o.SkipUnsupported && (e.Code == proviso.Unsupported || e.Code == proviso.Unavailable)}
+	if e.Pointer != "" && p.Suite.Places != nil {
+		m.Place = p.Suite.Place(e.Pointer)
+	}
+	m.Nearest = nearest(e)
+	p.note(m)
+}
+
+// note keeps a mistake once.
+func (p *Plan) note(m proviso.Mistake) {
+	if key := m.String(); !p.seen[key] && len(p.mistakes) < maxMistakes {
+		p.seen[key] = true
+		p.mistakes = append(p.mistakes, m)
+	}
+}
+
+// openColumns opens every provider and pairs it with its prompts, providers
+// first, as promptfoo numbers its columns.
+func (p *Plan) openColumns() {
+	for i := range p.Suite.Providers {
+		spec := &p.Suite.Providers[i]
+		if p.o.Providers != nil && !p.o.Providers.MatchString(spec.ID) && !p.o.Providers.MatchString(spec.Label) {
+			continue
+		}
+		base := column{spec: spec}
+		base.provider, base.broken = p.open(*spec)
+		if base.broken != nil {
+			p.mistake(base.broken)
+		}
+		if spec.Transform != "" {
+			t, err := p.transform(spec.Transform)
+			if err != nil {
+				p.mistake(placed(err, spec.Pointer+"/transform"))
+			}
+			base.transform = t
+		}
+		p.addColumns(base)
+	}
+	if len(p.columns) == 0 && p.mistakes.Err() == nil {
+		p.mistake(proviso.Errorf(proviso.Invalid, "no prompt and provider are left to run: see providers, prompts and the filters"))
+	}
+}
+
+func (p *Plan) addColumns(base column) {
+	for i := range p.Suite.Prompts {
+		prompt := &p.Suite.Prompts[i]
+		if len(base.spec.Prompts) > 0 && !matches(base.spec.Prompts, prompt.Label, prompt.ID) {
+			continue
+		}
+		if p.o.Prompts != nil && !p.o.Prompts.MatchString(prompt.ID) && !p.o.Prompts.MatchString(prompt.Label) {
+			continue
+		}
+		c := base
+		c.index, c.prompt = len(p.columns), prompt
+		c.conversation, c.builtin = conversational(prompt.Raw), builtin(prompt.Raw)
+		p.inOrder = p.inOrder || c.conversation
+		if g := prompt.Script; g != nil {
+			c.broken = &proviso.Error{Code: proviso.Unsupported, Pointer: g.Pointer, Message: "prompts written by code are not supported in this version: " + g.File}
+			p.mistake(c.broken)
+		} else if !p.o.PlainPrompts {
+			if err := p.o.Templates.Check(prompt.Raw); err != nil {
+				p.mistake(placed(fmt.Errorf("prompt %q: %w", short(prompt.Label), err), prompt.Pointer))
+			}
+		}
+		p.columns = append(p.columns, c)
+	}
+}
+
+// open opens a provider once for each id and configuration.
+func (p *Plan) open(spec proviso.ProviderSpec) (proviso.Provider, error) {
+	key := spec.ID + " " + proviso.Stringify(spec.Config) + proviso.Stringify(spec.Env)
+	if got, ok := p.opened[key]; ok {
+		return got, nil
+	}
+	got, err := provider.Open(spec, provider.Options{Untrusted: p.o.Untrusted, Client: p.o.Client, Files: p.o.Files, Env: suite.Environment(spec.Env, p.o.Env)})
+	if err == nil {
+		p.opened[key] = got
+	}
+	return got, err
+}
+
+// transform compiles a transform once.
+func (p *Plan) transform(text string) (*check.Transform, error) {
+	if t, ok := p.scripts[text]; ok {
+		return t, nil
+	}
+	t, err := p.compiler.Transform(text)
+	if err == nil {
+		p.scripts[text] = t
+	}
+	return t, err
+}
+
+// placed gives err a place if it has none.
+func placed(err error, pointer string) error {
+	var e *proviso.Error
+	if !errors.As(err, &e) {
+		e = &proviso.Error{Code: proviso.Invalid, Message: err.Error()}
+	}
+	if e.Pointer != "" {
+		return e
+	}
+	at := *e
+	at.Pointer = pointer
+	return &at
+}
+
+// matches reports whether one of the filters names the label or the id.
+func matches(filters []string, label, id string) bool {
+	return slices.ContainsFunc(filters, func(f string) bool {
+		return suite.MatchName(f, label) || suite.MatchName(f, id)
+	})
+}
+
+func short(s string) string {
+	const most = 40
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
+}

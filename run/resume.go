@@ -1,0 +1,59 @@
+package run
+
+import (
+	"bytes"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/runfile"
+)
+
+// resume takes over the finished rows of an earlier run of the same suite, so
+// that only the others are done. With RetryErrors, rows that were errors are done
+// again. Outputs that are compared with each other are always asked again.
+func (e *execution) resume(path string) error {
+	r, err := runfile.Open(path)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if h := r.Header(); h.Hash != e.p.hash() {
+		return proviso.Errorf(proviso.Invalid, "run %s was made of another suite, or the suite has changed since: run it anew without --resume", h.ID)
+	}
+	e.done = make(map[int]bool, r.Len())
+	for index, row := range r.Rows() {
+		if e.again(row) {
+			continue
+		}
+		if err := e.take(index, row); err != nil {
+			return err
+		}
+	}
+	if err := r.Err(); err != nil {
+		return err
+	}
+	e.file, err = runfile.Resume(path)
+	return err
+}
+
+// again reports whether a kept row is done anew.
+func (e *execution) again(row []byte) bool {
+	if bytes.Contains(row, []byte(`"type":"max-score"`)) {
+		return true
+	}
+	return e.p.o.RetryErrors && bytes.Contains(row, []byte(`"verdict":"error"`))
+}
+
+// take counts a kept row.
+func (e *execution) take(index int, row []byte) error {
+	if err := e.summary.AddRow(row); err != nil {
+		return err
+	}
+	v, err := proviso.ParseJSON(string(row))
+	if err != nil {
+		return err
+	}
+	o, _ := v.(*proviso.Object)
+	e.done[index] = true
+	e.metrics.addRow(index, o)
+	return nil
+}

@@ -1,0 +1,208 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
+)
+
+// row asks one column about one case and decides. It always returns a result;
+// what kept it from a verdict is in Error.
+func (p *Plan) row(ctx context.Context, pc *prepared, col *column, m *memory) *proviso.Result {
+	if p.o.RowTimeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, p.o.RowTimeout)
+		defer cancel()
+	}
+	res := &proviso.Result{Case: pc.Case, Prompt: col.prompt, PromptIdx: col.index, Provider: col.spec, Vars: pc.Vars, Rendered: col.prompt.Raw}
+	res.Vars = m.extend(pc.Vars, pc, col)
+	if err := p.answer(ctx, pc, col, res, m.foreign(pc)); err != nil {
+		res.Error = p.explain(err)
+		res.Aggregate = proviso.Aggregate{Status: proviso.Errored, Reason: res.Error}
+		return res
+	}
+	m.remember(pc, col, res)
+	p.decide(ctx, pc, res)
+	if p.o.RowTimeout > 0 && ctx.Err() != nil {
+		cutOff(res, "the row took longer than "+p.o.RowTimeout.String())
+	}
+	return res
+}
+
+// cutOff names the limit where a deadline kept a row, or an assertion, from being
+// decided.
+func cutOff(res *proviso.Result, limit string) {
+	name := func(reason *string) { *reason = strings.Replace(*reason, context.DeadlineExceeded.Error(), limit, 1) }
+	for _, list := range [][]proviso.Verdict{res.Verdicts, res.SetVerdict} {
+		for i := range list {
+			if list[i].Status == proviso.Errored {
+				name(&list[i].Reason)
+			}
+		}
+	}
+	if res.Aggregate.Status == proviso.Errored {
+		name(&res.Aggregate.Reason)
+		name(&res.Error)
+	}
+}
+
+// explain words an error for the row, naming the limit that was hit.
+func (p *Plan) explain(err error) string {
+	if errors.Is(err, context.DeadlineExceeded) && p.o.RowTimeout > 0 {
+		return "the row took longer than " + p.o.RowTimeout.String()
+	}
+	return err.Error()
+}
+
+// answer fills in the output: rendered prompt, provider, transforms.
+func (p *Plan) answer(ctx context.Context, pc *prepared, col *column, res *proviso.Result, foreign map[string]bool) error {
+	if pc.unsupported != nil {
+		return pc.unsupported
+	}
+	if err := p.variables(ctx, pc, res, foreign); err != nil {
+		return err
+	}
+	prompt, err := p.render(ctx, pc.Options.Prefix+col.prompt.Raw+pc.Options.Suffix, res.Vars, foreign)
+	if err != nil {
+		return err
+	}
+	res.Rendered = prompt
+	if err := p.ask(ctx, pc, col, res); err != nil {
+		return err
+	}
+	switch {
+	case res.Output.Error != "":
+		return errors.New(res.Output.Error)
+	case noOutput(res.Output.Value):
+		return errors.New("No output") //nolint:staticcheck // promptfoo's words, which reports show
+	}
+	return p.transformOutput(ctx, pc, col, res)
+}
+
+// variables makes the variables of the row.
+func (p *Plan) variables(ctx context.Context, pc *prepared, res *proviso.Result, foreign map[string]bool) error {
+	if pc.varScript != nil {
+		v, err := pc.varScript.Apply(ctx, orEmpty(res.Vars), &check.Row{Vars: orEmpty(res.Vars), Output: &proviso.Output{}, Label: res.Prompt.Label})
+		if err != nil {
+			return err
+		}
+		o, ok := v.(*proviso.Object)
+		if !ok {
+			return proviso.Errorf(proviso.Undecided, "options.transformVars must return an object of variables")
+		}
+		res.Vars = o
+	}
+	if !p.o.PlainPrompts {
+		res.Vars = resolveVars(res.Vars, foreign)
+	}
+	return nil
+}
+
+func orEmpty(o *proviso.Object) *proviso.Object {
+	if o == nil {
+		return proviso.NewObject(0)
+	}
+	return o
+}
+
+func noOutput(v any) bool {
+	switch v.(type) {
+	case nil, proviso.Undefined:
+		return true
+	}
+	return false
+}
+
+// ask gets the output: from the case itself, or from the provider.
+func (p *Plan) ask(ctx context.Context, pc *prepared, col *column, res *proviso.Result) error {
+	if pc.HasOutput {
+		res.Output = proviso.Output{Value: pc.Output}
+		return nil
+	}
+	target := col.provider
+	if pc.provider != nil {
+		target = pc.provider
+	}
+	if col.broken != nil || target == nil {
+		return orUnknown(col.broken)
+	}
+	start := time.Now()
+	out, err := target.Answer(ctx, proviso.Ask{
+		Prompt: res.Rendered, Label: col.prompt.Label, Vars: res.Vars, Case: pc.Case,
+		Config: settings(col.prompt.Config, pc.Options.Extra), Sample: proviso.Sample{Repeat: pc.Repeat},
+	})
+	if err != nil {
+		return err
+	}
+	if out.Latency == nil && !out.Cached {
+		d := time.Since(start)
+		out.Latency = &d
+	}
+	res.Output = out
+	return nil
+}
+
+func orUnknown(err error) error {
+	if err == nil {
+		return proviso.Errorf(proviso.Unavailable, "the provider of this case could not be opened")
+	}
+	return err
+}
+
+// settings lays the case's options over those of the prompt.
+func settings(prompt, extra *proviso.Object) *proviso.Object {
+	if prompt.Len() == 0 {
+		return extra
+	}
+	if extra.Len() == 0 {
+		return prompt
+	}
+	all := prompt.Clone()
+	for k, v := range extra.All() {
+		all.Set(k, v)
+	}
+	return all
+}
+
+// transformOutput runs the provider's transform, then the case's.
+func (p *Plan) transformOutput(ctx context.Context, pc *prepared, col *column, res *proviso.Result) error {
+	for _, t := range []*check.Transform{col.transform, pc.transform} {
+		if t == nil {
+			continue
+		}
+		v, err := t.Apply(ctx, res.Output.Value, p.subject(pc, res))
+		if err != nil {
+			return err
+		}
+		res.Output.Value = v
+	}
+	return nil
+}
+
+func (p *Plan) subject(pc *prepared, res *proviso.Result) *check.Row {
+	return &check.Row{
+		Output: &res.Output, Prompt: res.Rendered, HasPrompt: true, Vars: res.Vars, Case: pc.Case,
+		Provider: res.Provider, Label: res.Prompt.Label,
+	}
+}
+
+// decide evaluates the case's assertions and the suite's assertion set.
+func (p *Plan) decide(ctx context.Context, pc *prepared, res *proviso.Result) {
+	set := pc.set
+	if s, ok := pc.byPrompt[res.Prompt]; ok {
+		set = s
+	}
+	row := p.subject(pc, res)
+	res.Verdicts = set.Eval(ctx, row)
+	res.Aggregate = set.Aggregate(ctx, row, res.Verdicts, pc.Threshold)
+	if pc.criteria != nil {
+		p.evaluate(ctx, pc, row, res)
+	}
+	if res.Aggregate.Status == proviso.Errored {
+		res.Error = res.Aggregate.Reason
+	}
+}
