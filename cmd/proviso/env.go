@@ -1,0 +1,47 @@
+package main
+
+import (
+	"os"
+	"strconv"
+	"strings"
+)
+
+// processEnv is the environment of this process.
+type processEnv struct{}
+
+// Lookup returns the value of name and whether it is set.
+func (processEnv) Lookup(name string) (string, bool) { return os.LookupEnv(name) }
+
+// Names returns the names that are set.
+func (processEnv) Names() []string {
+	var names []string
+	for _, pair := range os.Environ() {
+		if name, _, ok := strings.Cut(pair, "="); ok && name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// envTrue reads a switch as promptfoo does: 1, true, yes, on in any case.
+func envTrue(env interface{ Lookup(string) (string, bool) }, name string) bool {
+	v, _ := env.Lookup(name)
+	switch strings.ToLower(v) {
+	case "1", "true", "yes", "on":
+		return true
+	}
+	return false
+}
+
+// envNumber reads a number; def if the name is not set or holds none.
+func envNumber(env interface{ Lookup(string) (string, bool) }, name string, def float64) float64 {
+	v, ok := env.Lookup(name)
+	if !ok {
+		return def
+	}
+	f, err := strconv.ParseFloat(strings.TrimSpace(v), 64)
+	if err != nil {
+		return def
+	}
+	return f
+}

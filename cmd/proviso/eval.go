@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/run"
+)
+
+func newEval(a *app) *cobra.Command {
+	f := &evalFlags{}
+	cmd := &cobra.Command{
+		Use:   "eval",
+		Short: "Run a suite: prompts × providers × cases, decide every assertion, report",
+		Long: "eval runs a suite and decides every assertion. Without -c it takes proviso.yaml, or\n" +
+			"else promptfooconfig.yaml, .yml or .json, of the working folder.\n\n" +
+			"Exit codes: 0 all hold, 1 the failures miss the threshold, 2 the suite or the command\n" +
+			"line is wrong and nothing was run, 3 errors left cases undecided, 130 interrupted.",
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.eval(cmd.Context(), f) },
+	}
+	f.register(cmd.Flags())
+	return cmd
+}
+
+// noArgs refuses arguments with a hint at the flag that was probably meant.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return usageError{
+		err:  fmt.Errorf("unexpected argument %q", args[0]),
+		hint: fmt.Sprintf("a suite is named with -c: %s -c %s", cmd.CommandPath(), args[0]),
+	}
+}
+
+// eval reads, plans, runs and reports.
+func (a *app) eval(ctx context.Context, f *evalFlags) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	outputs, err := a.outputsOf(f.outputs, nil)
+	if err != nil {
+		return err
+	}
+	s, err := a.read(ctx, &f.suiteFlags)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	f.merge(s.Suite)
+	if len(outputs) == 0 {
+		if outputs, err = a.outputsOf(nil, s.Outputs); err != nil {
+			return err
+		}
+	}
+	plan, err := a.plan(ctx, s, f)
+	if err != nil {
+		return err
+	}
+	f.progress = a.newProgress(plan.Rows, f.noProgress)
+	out, err := plan.Run(ctx)
+	f.progress.end()
+	if out != nil {
+		defer out.Close()
+		if out.Warning != "" {
+			a.warn(out.Warning)
+		}
+	}
+	if err != nil {
+		return coded(err)
+	}
+	if err := a.report(ctx, f, out, outputs); err != nil {
+		return err
+	}
+	return a.exit(f, s, out)
+}
+
+// report writes the report files and, last, what a person reads, also where a
+// file could not be written.
+func (a *app) report(ctx context.Context, f *evalFlags, out *run.Outcome, outputs []output) error {
+	ctx = context.WithoutCancel(ctx) // an interrupted run is reported all the same
+	var failed error
+	for _, o := range outputs {
+		failed = errors.Join(failed, o.write(ctx, out.Meta, out.Summary, out.Rows))
+	}
+	failed = errors.Join(failed, report.Terminal(a.out, a.terminal(!f.noTable), out.Meta, out.Summary, out.Rows), a.annotate(ctx, out))
+	if failed != nil {
+		return proviso.Errorf(proviso.Unavailable, "%w", failed)
+	}
+	return nil
+}
+
+// exit says how the run ended, once, where the report does not.
+func (a *app) exit(f *evalFlags, s *loaded, out *run.Outcome) error {
+	if out.Interrupted {
+		if out.Meta.RunFile == "" {
+			fmt.Fprintln(a.err, "proviso: interrupted; nothing is kept")
+		} else {
+			fmt.Fprintf(a.err, "proviso: interrupted; the finished rows are kept in %s; go on with the same command and --resume=%s\n", out.Meta.RunFile, out.ID)
+		}
+		return exitError{exitInterrupted}
+	}
+	failed := int(envNumber(s.env, "PROMPTFOO_FAILED_TEST_EXIT_CODE", exitFailed))
+	threshold := envNumber(s.env, "PROMPTFOO_PASS_RATE_THRESHOLD", 100)
+	code := verdictCode(out.Totals, threshold, failed)
+	if code == exitOK {
+		return nil
+	}
+	if _, set := s.env.Lookup("PROMPTFOO_FAILED_TEST_EXIT_CODE"); code == exitFailed && promptfooFile(s.File) && !set {
+		fmt.Fprintln(a.err, "proviso: exit code 1; promptfoo answers 100 here (PROMPTFOO_FAILED_TEST_EXIT_CODE=100 does the same)")
+	}
+	return exitError{code}
+}
+
+// promptfooFile reports whether a suite is written for promptfoo.
+func promptfooFile(name string) bool {
+	return strings.HasPrefix(filepath.Base(name), "promptfooconfig")
+}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// suiteFlags say which suite is read and which part of it.
+type suiteFlags struct {
+	configs         []string
+	envFiles        []string
+	vars, tests     string
+	modelOutputs    string
+	assertions      string
+	prefix, suffix  string
+	prompts         []string
+	providers       []string
+	filterPattern   string
+	filterRange     string
+	filterFirst     int
+	filterSample    int
+	filterSeed      int64
+	filterMetadata  []string
+	filterFailing   string
+	filterErrors    string
+	filterProviders string
+	filterPrompts   string
+	skipUnsupported bool
+	repeat          int
+	description     string
+	trust           trustFlags
+}
+
+func (f *suiteFlags) register(fs *pflag.FlagSet) {
+	fs.StringArrayVarP(&f.configs, "config", "c", nil, "suite `FILE`; several are merged")
+	fs.StringArrayVar(&f.envFiles, "env-file", nil, "`FILE` with environment variables (default .env)")
+	fs.StringVarP(&f.vars, "vars", "v", "", "`FILE` with cases as CSV, JSON, JSON Lines or YAML, in place of the suite's")
+	fs.StringVarP(&f.tests, "tests", "t", "", "`FILE` with cases, in place of the suite's")
+	fs.StringArrayVarP(&f.prompts, "prompts", "p", nil, "prompt `FILE`, in place of the suite's prompts")
+	fs.StringArrayVarP(&f.providers, "providers", "r", nil, "provider `ID`, in place of the suite's providers")
+	fs.StringVar(&f.modelOutputs, "model-outputs", "", "`FILE` with recorded outputs to decide about, with --assertions")
+	fs.StringVar(&f.assertions, "assertions", "", "`FILE` with the assertions for --model-outputs")
+	fs.StringVar(&f.prefix, "prompt-prefix", "", "`TEXT` put before every prompt")
+	fs.StringVar(&f.suffix, "prompt-suffix", "", "`TEXT` put after every prompt")
+	fs.StringVar(&f.filterPattern, "filter-pattern", "", "only cases whose description matches `REGEX`")
+	fs.StringVar(&f.filterRange, "filter-range", "", "only the cases `FROM:TO`, counted from 0, TO excluded")
+	fs.IntVarP(&f.filterFirst, "filter-first-n", "n", 0, "only the first `N` cases")
+	fs.IntVar(&f.filterSample, "filter-sample", 0, "only `N` cases drawn at random")
+	fs.Int64Var(&f.filterSeed, "filter-sample-seed", -1, "`SEED` of the drawing, for the same cases again")
+	fs.StringArrayVar(&f.filterMetadata, "filter-metadata", nil, "only cases with the metadata `KEY=VALUE`")
+	fs.StringVar(&f.filterFailing, "filter-failing", "", "only cases that did not pass in the JSON report `FILE`")
+	fs.StringVar(&f.filterErrors, "filter-errors-only", "", "only cases that were errors in the JSON report `FILE`")
+	fs.StringVar(&f.filterProviders, "filter-providers", "", "only providers whose id or label matches `REGEX`")
+	fs.StringVar(&f.filterProviders, "filter-targets", "", "same as --filter-providers, for `REGEX`")
+	fs.StringVar(&f.filterPrompts, "filter-prompts", "", "only prompts whose id or label matches `REGEX`")
+	fs.BoolVar(&f.skipUnsupported, "skip-unsupported", false, "run what is supported; what is not stays undecided")
+	fs.IntVar(&f.repeat, "repeat", 0, "run every case `N` times")
+	fs.StringVar(&f.description, "description", "", "`TEXT` that names this run")
+	f.trust.register(fs)
+}
+
+// lastRun is what --resume means without an id.
+const lastRun = "last"
+
+// evalFlags are the flags of eval.
+type evalFlags struct {
+	suiteFlags
+	outputs     []string
+	runDir      string
+	concurrency int
+	delay       int
+	noTable     bool
+	noWrite     bool
+	noCache     bool
+	noProgress  bool
+	verbose     bool
+	resume      string
+	retryErrors bool
+	progress    *progress
+	warn        bool // look for what is probably a mistake
+}
+
+func (f *evalFlags) register(fs *pflag.FlagSet) {
+	f.suiteFlags.register(fs)
+	fs.StringArrayVarP(&f.outputs, "output", "o", nil, "write a report to `FILE`, the format by its suffix; may be repeated")
+	fs.StringVar(&f.runDir, "run-dir", "", "`FOLDER` that runs are kept in (default $XDG_STATE_HOME/proviso/runs)")
+	fs.IntVarP(&f.concurrency, "max-concurrency", "j", 0, "`N` rows at a time (default 4)")
+	fs.IntVar(&f.delay, "delay", 0, "wait `MS` milliseconds after each row")
+	fs.StringVar(&f.resume, "resume", "", "go on with the run `ID`, or with the last one; what is finished is not asked again")
+	fs.Lookup("resume").NoOptDefVal = lastRun
+	fs.BoolVar(&f.retryErrors, "retry-errors", false, "with --resume, or alone for the last run: do the rows again that were errors")
+	fs.BoolVar(&f.noTable, "no-table", false, "print the summary alone")
+	fs.BoolVar(&f.noWrite, "no-write", false, "do not keep the run")
+	fs.BoolVar(&f.noCache, "no-cache", false, "ask providers anew (no provider of this version keeps answers)")
+	fs.BoolVar(&f.noProgress, "no-progress-bar", false, "show no progress")
+	fs.BoolVar(&f.verbose, "verbose", false, "say more of what is done")
+}
+
+// check finds mistakes in the flags that cobra does not know of.
+func (f *evalFlags) check() error {
+	for flag, n := range map[string]int{"-j": f.concurrency, "--delay": f.delay, "--repeat": f.repeat, "--filter-first-n": f.filterFirst, "--filter-sample": f.filterSample} {
+		if n < 0 {
+			return usageError{fmt.Errorf("%s %d: expected a number that is not negative", flag, n), "see `proviso eval --help`"}
+		}
+	}
+	if (f.modelOutputs == "") != (f.assertions == "") {
+		return usageError{fmt.Errorf("--model-outputs and --assertions go together"), "see `proviso eval --help`"}
+	}
+	for _, re := range []string{f.filterProviders, f.filterPrompts, f.filterPattern} {
+		if _, err := regexp.Compile(re); err != nil {
+			return usageError{fmt.Errorf("filter %q: %w", re, err), "see `proviso eval --help`"}
+		}
+	}
+	return f.trust.check()
+}
+
+// merge takes from the suite what the command line does not say.
+func (f *evalFlags) merge(s *proviso.Suite) {
+	if f.concurrency == 0 {
+		f.concurrency = s.Options.MaxConcurrency
+	}
+	if f.delay == 0 {
+		f.delay = s.Options.DelayMS
+	}
+	if s.Options.Table != nil && !*s.Options.Table {
+		f.noTable = true
+	}
+	if s.Options.Write != nil && !*s.Options.Write {
+		f.noWrite = true
+	}
+	if f.description != "" {
+		s.Description = f.description
+	}
+}
+
+func milliseconds(n int) time.Duration { return time.Duration(n) * time.Millisecond }

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain lets the scripts run this test binary as the command proviso.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"proviso": main})
+}
+
+// TestCommands runs the scripts in testdata, one per command or topic. Beside
+// the commands of testscript they have:
+//
+//	exits CODE COMMAND...    runs COMMAND and wants this exit code
+//	lastline TEXT            the last line of standard output is TEXT
+//	plain FILE|stdout        it holds no control character but line breaks and tabs
+//	generate NAME FILE       writes one of the large or binary inputs
+//	verdicts FILE STATUS...  the rows of a JSON Lines report, in order
+//	samevars FILE FILE       two JSON Lines reports are about the same cases
+//	utf8 FILE|stdout...      it is valid UTF-8
+//	short FILE|stdout N      it has at most N bytes
+//	empty FOLDER             there is nothing in it
+//	folders FOLDER N         it holds N folders
+//	runid FOLDER VARIABLE    sets a variable to the id of the run in FOLDER
+//	nextsecond               waits: ids of runs tell seconds apart, not less
+//	rows FOLDER N            waits until the run in FOLDER has N rows
+//	interrupt FOLDER N CODE COMMAND...
+//	                         starts COMMAND, sends SIGINT after N rows of the run
+//	                         in FOLDER, and wants this exit code
+func TestCommands(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup:               setup,
+		Condition: func(name string) (bool, error) {
+			if name == "devfull" {
+				_, err := os.Stat("/dev/full")
+				return err == nil, nil
+			}
+			return false, errors.New("unknown condition " + name)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits":      wantExit,
+			"lastline":   lastLine,
+			"plain":      plain,
+			"verdicts":   verdicts,
+			"samevars":   sameVars,
+			"utf8":       validUTF8,
+			"short":      short,
+			"empty":      empty,
+			"folders":    folders,
+			"runid":      runID,
+			"nextsecond": nextSecond,
+			"generate":   generate,
+			"rows":       awaitRows,
+			"interrupt":  interrupt,
+		},
+	})
+}
+
+// setup keeps the runs of a script in its own folder and nothing of the
+// environment that would change a verdict.
+func setup(e *testscript.Env) error {
+	e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, ".state"))
+	e.Setenv("NO_COLOR", "1")
+	if runtime.GOOS == "windows" {
+		e.Setenv("USERPROFILE", e.WorkDir)
+	}
+	return nil
+}
+
+// wantExit runs a command and compares its exit code.
+func wantExit(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND ARGUMENT...")
+	}
+	want, err := strconv.Atoi(args[0])
+	if err != nil {
+		ts.Fatalf("exits: %v", err)
+	}
+	code := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			ts.Fatalf("%s: %v", args[1], err)
+		}
+		code = exit.ExitCode()
+	}
+	if code != want {
+		ts.Fatalf("exit code %d, want %d", code, want)
+	}
+}

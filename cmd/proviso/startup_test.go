@@ -1,0 +1,120 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strconv"
+	"testing"
+)
+
+// defaultAllocs is what the initialiser of a package may allocate without a row
+// in initBudget.
+const defaultAllocs = 200
+
+// initBudget is what the initialisers of other packages may allocate, each with
+// the reason why it does. Everything here is paid by every command, also by
+// `proviso version`; what is large and can wait belongs behind a sync.Once.
+var initBudget = map[string]struct {
+	allocs int
+	reason string
+}{
+	"cel.dev/cel-go/common/cost":                   {520, "table of the costs of CEL's functions; no switch to defer it"},
+	"cel.dev/cel-go/common/types":                  {400, "the type objects of CEL are package variables"},
+	"cel.dev/cel-go/common/types/pb":               {480, "registry of the well-known protobuf types"},
+	"go.yaml.in/yaml/v3":                           {320, "linked in by cel-go, which reads its environments with it"},
+	"go.yaml.in/yaml/v4/internal/libyaml":          {420, "tables and patterns of the scalars"},
+	"google.golang.org/protobuf/reflect/protodesc": {1050, "builds the defaults of protobuf's editions, for cel-go"},
+}
+
+// initLine is what the runtime prints of one package with GODEBUG=inittrace=1.
+var initLine = regexp.MustCompile(`(?m)^init (\S+) @\S+ ms, (\S+) ms clock, (\d+) bytes, (\d+) allocs$`)
+
+// initCost is what one initialiser took.
+type initCost struct {
+	pkg    string
+	millis float64
+	allocs int
+}
+
+// initCosts runs this test binary as `proviso version`. What only tests import is
+// in it, too.
+func initCosts(t *testing.T) []initCost {
+	t.Helper()
+	_, trace := runVersion(t, "GODEBUG=inittrace=1")
+	var list []initCost
+	for _, m := range initLine.FindAllStringSubmatch(trace, -1) {
+		millis, err := strconv.ParseFloat(m[2], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		allocs, err := strconv.Atoi(m[4])
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, initCost{m[1], millis, allocs})
+	}
+	slices.SortFunc(list, func(a, b initCost) int { return b.allocs - a.allocs })
+	return list
+}
+
+// runVersion runs this test binary as the command, with one more variable set.
+func runVersion(tb testing.TB, env string) (stdout, stderr string) {
+	tb.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var out, errs bytes.Buffer
+	cmd := exec.Cmd{Path: exe, Args: []string{"proviso", "version"}, Env: append(os.Environ(), env), Stdout: &out, Stderr: &errs}
+	if err := cmd.Run(); err != nil {
+		tb.Fatalf("%v\n%s", err, errs.String())
+	}
+	return out.String(), errs.String()
+}
+
+// TestStartup holds what every package allocates before main against its budget.
+func TestStartup(t *testing.T) {
+	t.Parallel()
+	costs := initCosts(t)
+	if len(costs) < 20 {
+		t.Fatalf("only %d packages were traced", len(costs))
+	}
+	seen := map[string]bool{}
+	var allocs int
+	var millis float64
+	for _, c := range costs {
+		seen[c.pkg] = true
+		allocs += c.allocs
+		millis += c.millis
+		limit := defaultAllocs
+		if b, ok := initBudget[c.pkg]; ok {
+			limit = b.allocs
+		}
+		if c.allocs > limit {
+			t.Errorf("initialising %s makes %d allocations, more than %d: defer it with sync.OnceValue, or give it a row and a reason", c.pkg, c.allocs, limit)
+		}
+	}
+	for pkg := range initBudget {
+		if !seen[pkg] {
+			t.Errorf("%s has a budget but is not in the binary", pkg)
+		}
+	}
+	t.Logf("%d packages make %d allocations in %.2f ms before main", len(costs), allocs, millis)
+	for _, c := range costs[:10] {
+		t.Logf("%6d allocations %6.2f ms  %s", c.allocs, c.millis, c.pkg)
+	}
+	const most = 6000
+	if allocs > most {
+		t.Errorf("%d allocations before main, more than %d", allocs, most)
+	}
+}
+
+// BenchmarkStartup is the time of `proviso version` from start to end.
+func BenchmarkStartup(b *testing.B) {
+	for b.Loop() {
+		runVersion(b, "GODEBUG=")
+	}
+}

@@ -1,0 +1,305 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/mathjs"
+	"github.com/proviso-eval/proviso/internal/script"
+	"github.com/proviso-eval/proviso/internal/template"
+	"github.com/proviso-eval/proviso/internal/transport"
+	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/run"
+	"github.com/proviso-eval/proviso/suite"
+)
+
+// loaded is a suite that was read, with what it takes to run it.
+type loaded struct {
+	*proviso.Suite
+	env      proviso.Env // of providers and of proviso itself
+	names    proviso.Env // that templates may use
+	files    *suite.Files
+	mistakes proviso.Mistakes
+	closers  []io.Closer
+}
+
+func (s *loaded) close() {
+	for _, c := range s.closers {
+		_ = c.Close() // engines only free memory
+	}
+}
+
+// read reads the suite that the flags name. What is wrong with it is printed at
+// once only if there is no suite to make a plan of, which may find more.
+func (a *app) read(ctx context.Context, f *suiteFlags) (*loaded, error) {
+	tests := f.tests
+	if tests == "" {
+		tests = f.vars
+	}
+	files := f.trust.files()
+	filter, err := f.filter()
+	if err != nil {
+		return nil, err
+	}
+	around, envFiles, err := f.trust.around(a.env, f.envFiles)
+	if err != nil {
+		return nil, err
+	}
+	s, mistakes := suite.Read(ctx, f.configs, suite.Options{
+		Env: around, Files: files, Trust: f.trust.suite(around), EnvFiles: envFiles, SkipUnsupported: f.skipUnsupported,
+		Description: f.description, Prompts: f.prompts, Providers: f.providers, Tests: tests,
+		ModelOutputs: f.modelOutputs, Assertions: f.assertions,
+		PromptPrefix: f.prefix, PromptSuffix: f.suffix, Filter: filter,
+	})
+	if ctx.Err() != nil {
+		return nil, a.stopped()
+	}
+	if s == nil {
+		return nil, a.mistakes(mistakes)
+	}
+	if f.repeat > 0 {
+		if s.CaseSource, err = suite.Repeat(s.CaseSource, f.repeat, s.Options.RepeatPass); err != nil {
+			return nil, err
+		}
+	}
+	own, names := f.trust.environments(s.Env, around)
+	return &loaded{Suite: s, env: own, names: names, files: suite.NewFiles(s.Dir, files), mistakes: mistakes}, nil
+}
+
+// stopped ends a command that was interrupted before it ran anything.
+func (a *app) stopped() error {
+	fmt.Fprintln(a.err, "proviso: interrupted; nothing was run")
+	return exitError{exitInterrupted}
+}
+
+// filter says which cases are selected; it reads the reports that it refers to.
+func (f *suiteFlags) filter() (suite.Filter, error) {
+	out := suite.Filter{
+		Pattern: f.filterPattern, Range: f.filterRange, First: f.filterFirst, Sample: f.filterSample, Metadata: f.filterMetadata,
+	}
+	if f.filterSeed >= 0 {
+		seed := uint64(f.filterSeed)
+		out.Seed = &seed
+	}
+	name, kind := f.filterFailing, suite.NotPassed
+	if f.filterErrors != "" {
+		name, kind = f.filterErrors, suite.Errors
+	}
+	if name == "" {
+		return out, nil
+	}
+	r, err := os.Open(name)
+	if err != nil {
+		return out, proviso.Errorf(proviso.NotFound, "%w", err)
+	}
+	defer r.Close()
+	out.Rows, err = suite.ReadRows(name, r, kind)
+	return out, err
+}
+
+// object is the environment as templates see it.
+func object(env proviso.Env) *proviso.Object {
+	o := proviso.NewObject(0)
+	for _, name := range env.Names() {
+		if v, ok := env.Lookup(name); ok {
+			o.Set(name, v)
+		}
+	}
+	return o
+}
+
+// plan opens the engines, all of which start when they are first used, and
+// compiles the suite.
+func (a *app) plan(ctx context.Context, s *loaded, f *evalFlags) (*run.Plan, error) {
+	code := script.New(script.Options{})
+	filters, err := filtersOf(s)
+	if err != nil {
+		return nil, err
+	}
+	templates := template.New(template.Options{Filters: filters, Env: func() *proviso.Object {
+		if envTrue(s.env, "PROMPTFOO_DISABLE_TEMPLATE_ENV_VARS") {
+			return object(suite.Environment(s.Env, proviso.EnvMap{}))
+		}
+		return object(s.names)
+	}})
+	metrics := mathjs.New(mathjs.Options{})
+	s.closers = append(s.closers, code, templates, metrics)
+	o := run.Options{
+		Version: versionName(), Code: f.trust.code(code), Untrusted: f.trust.untrusted, Files: s.files, Env: s.env, Templates: templates, Metrics: metrics,
+		Client: transport.New(f.trust.transport(transport.Options{Env: s.env})).Client(),
+		Dir:    a.runDir(f), Concurrency: f.concurrency, Delay: milliseconds(f.delay),
+		RowTimeout: milliseconds(s.Options.TimeoutMS), Timeout: milliseconds(s.Options.MaxTimeMS),
+		SkipUnsupported: f.skipUnsupported, Warn: f.warn,
+		LaxSchemas:   envTrue(s.env, "PROMPTFOO_DISABLE_AJV_STRICT_MODE"),
+		PlainPrompts: envTrue(s.env, "PROMPTFOO_DISABLE_TEMPLATING"),
+		PlainJSON:    envTrue(s.env, "PROMPTFOO_DISABLE_JSON_AUTOESCAPE"),
+	}
+	for re, flag := range map[**regexp.Regexp]string{&o.Providers: f.filterProviders, &o.Prompts: f.filterPrompts} {
+		if flag != "" {
+			*re = regexp.MustCompile(flag) // f.check compiled it before
+		}
+	}
+	if o.Resume, err = a.resumed(f); err != nil {
+		return nil, err
+	}
+	o.RetryErrors = f.retryErrors
+	o.Tick = func(t proviso.Totals) {
+		if f.progress != nil {
+			f.progress.tick(t)
+		}
+	}
+	p, mistakes := run.New(ctx, s.Suite, o)
+	if ctx.Err() != nil {
+		return nil, a.stopped()
+	}
+	return p, a.mistakes(inOrder(append(s.mistakes, mistakes...)))
+}
+
+// resumed finds the run that --resume and --retry-errors go on with; "" if there
+// is none to go on with.
+func (a *app) resumed(f *evalFlags) (string, error) {
+	if f.resume == "" && !f.retryErrors {
+		return "", nil
+	}
+	id := f.resume
+	if id == lastRun {
+		id = ""
+	}
+	return findRun(a.runDir(f), id)
+}
+
+// filtersOf loads the scripts of the suite's template filters.
+func filtersOf(s *loaded) (map[string]string, error) {
+	filters := map[string]string{}
+	for name, v := range s.Filters.All() {
+		file, _ := v.(string)
+		file, _, _ = strings.Cut(strings.TrimPrefix(file, "file://"), ":")
+		data, err := s.files.ReadFile(file)
+		if err != nil {
+			return nil, proviso.Errorf(proviso.NotFound, "nunjucksFilters %s: %w", name, err)
+		}
+		filters[name] = string(data)
+	}
+	return filters, nil
+}
+
+// runDir is the folder that runs are kept in; "" keeps none.
+func (a *app) runDir(f *evalFlags) string {
+	switch {
+	case f.runDir != "":
+		return f.runDir
+	case f.noWrite:
+		return ""
+	}
+	return a.stateDir()
+}
+
+// stateDir is $XDG_STATE_HOME/proviso/runs (XDG Base Directory Specification),
+// and its like where there is no such thing.
+func (a *app) stateDir() string {
+	if dir, ok := a.env.Lookup("XDG_STATE_HOME"); ok && filepath.IsAbs(dir) {
+		return filepath.Join(dir, "proviso", "runs")
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return filepath.Join(os.TempDir(), "proviso", "runs")
+	}
+	return filepath.Join(home, ".local", "state", "proviso", "runs")
+}
+
+// inOrder sorts mistakes by line within each file, and drops what was found
+// twice: in reading a suite and in making a plan of it.
+func inOrder(list proviso.Mistakes) proviso.Mistakes {
+	file, seen := map[string]int{}, map[string]bool{}
+	var once proviso.Mistakes
+	wrong := list.Err() != nil
+	for _, m := range list {
+		if m.Place.File == "" && wrong && len(once) > 0 {
+			continue // what follows from the mistakes before, such as a suite without rows
+		}
+		if key := m.String(); !seen[key] {
+			seen[key] = true
+			once = append(once, m)
+		}
+		if _, known := file[m.Place.File]; !known {
+			file[m.Place.File] = len(file)
+		}
+	}
+	slices.SortStableFunc(once, func(a, b proviso.Mistake) int {
+		return cmp.Or(file[a.Place.File]-file[b.Place.File], a.Place.Line-b.Place.Line, a.Place.Column-b.Place.Column)
+	})
+	return once
+}
+
+// mistakes prints warnings and mistakes, and ends the command if there are any
+// of the latter.
+func (a *app) mistakes(list proviso.Mistakes) error {
+	wrong := 0
+	for _, m := range list {
+		kind := "error"
+		if m.Warning {
+			kind = "warning"
+		} else {
+			wrong++
+		}
+		a.mistake(kind, m)
+	}
+	if wrong == 0 {
+		return nil
+	}
+	fmt.Fprintf(a.err, "proviso: %s; nothing was run\n", plural(wrong, "mistake"))
+	return exitError{exitUsage}
+}
+
+// mistake prints place, kind, message and the line with a mark under the column.
+func (a *app) mistake(kind string, m proviso.Mistake) {
+	text := kind + ": " + m.Message
+	if at := m.Place.String(); at != "" {
+		text = at + ": " + text
+	}
+	if m.Nearest != "" {
+		text += fmt.Sprintf(" (did you mean %q?)", m.Nearest)
+	}
+	fmt.Fprintln(a.err, printable(text))
+	if m.Place.Excerpt != "" {
+		fmt.Fprintf(a.err, "    %s\n", printable(m.Place.Excerpt))
+	}
+}
+
+func (a *app) warn(text string) { fmt.Fprintf(a.err, "proviso: warning: %s\n", printable(text)) }
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// terminal says what the terminal can show.
+func (a *app) terminal(details bool) report.TerminalOptions {
+	o := report.TerminalOptions{Width: 100}
+	if f, ok := a.out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		o.Color = true
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
+			o.Width = w
+		}
+	}
+	if _, set := a.env.Lookup("NO_COLOR"); set {
+		o.Color = false
+	}
+	if envTrue(a.env, "FORCE_COLOR") {
+		o.Color = true
+	}
+	o.Summary = !details
+	return o
+}
