@@ -1,0 +1,102 @@
+package conformance
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// verdict is what proviso says of a record, in the words of the corpus.
+type verdict struct {
+	pass       bool
+	score      any // a number, or what a webhook gave in its place
+	reason     string
+	err        string // why it is undecided, "" if it is not
+	named      []proviso.NamedScore
+	components []proviso.Verdict
+}
+
+// tolerances are how far scores may lie apart, by group.
+var tolerances = map[string]float64{
+	"rouge-n": 1e-6, "bleu": 1e-6, "gleu": 1e-6, "meteor": 1e-6, "perplexity": 1e-6, "perplexity-score": 1e-6,
+	"derived-metrics": 1e-6, "f-score": 1e-6,
+}
+
+func tolerance(group string) float64 {
+	if t, ok := tolerances[group]; ok {
+		return t
+	}
+	return 1e-9
+}
+
+// undecidedReasons begin the reasons of failures whose cause is that nothing
+// could be decided; proviso calls them errors.
+var undecidedReasons = []string{
+	"Invalid regex pattern", "Webhook error",
+	"Custom function threw error: Unexpected", "Custom function threw error: Invariant failed", // it did not run
+}
+
+// compare holds got against what was recorded.
+func (r record) compare(got verdict) error {
+	want := r.object("expect")
+	if want.Has("error") {
+		if got.err == "" {
+			return fmt.Errorf("got pass=%v (%s), want the error %q", got.pass, got.reason, want.At("error"))
+		}
+		return nil
+	}
+	if got.err != "" {
+		reason, _ := want.At("reason").(string)
+		if want.At("pass") == false && slices.ContainsFunc(undecidedReasons, func(p string) bool { return strings.HasPrefix(reason, p) }) {
+			return nil
+		}
+		return fmt.Errorf("got the error %q, want pass=%v (%v)", got.err, want.At("pass"), want.At("reason"))
+	}
+	if got.pass != want.At("pass") {
+		return fmt.Errorf("got pass=%v (%s), want %v (%v)", got.pass, got.reason, want.At("pass"), want.At("reason"))
+	}
+	if !sameScore(got.score, want.At("score"), tolerance(r.text("group"))) {
+		return fmt.Errorf("got score %v (%s), want %v", got.score, got.reason, want.At("score"))
+	}
+	return r.compareNamed(got.named)
+}
+
+// sameScore compares scores; what promptfoo passes through as it came, such as a
+// text or null, is compared as the number it is to JavaScript.
+func sameScore(got, want any, tolerance float64) bool {
+	g, ok := got.(float64)
+	if !ok {
+		return proviso.Stringify(got) == proviso.Stringify(want)
+	}
+	w := proviso.ToNumber(want)
+	return g == w || math.IsNaN(g) && math.IsNaN(w) || math.Abs(g-w) <= tolerance
+}
+
+func (r record) compareNamed(named []proviso.NamedScore) error {
+	want, _ := r.object("expect").At("namedScores").(*proviso.Object)
+	if want == nil {
+		return nil
+	}
+	got := proviso.NewObject(len(named))
+	for _, n := range named {
+		got.Set(n.Name, n.Value)
+	}
+	return sameNumbers(got, want, tolerance(r.text("group")), "named score")
+}
+
+func sameNumbers(got, want *proviso.Object, tolerance float64, what string) error {
+	for name, w := range want.All() {
+		if g, ok := got.Get(name); !ok || !sameScore(g, w, tolerance) {
+			return fmt.Errorf("%s %s is %v, want %v", what, name, g, w)
+		}
+	}
+	for name := range got.All() {
+		if !want.Has(name) {
+			return fmt.Errorf("%s %s is %v, want none", what, name, got.At(name))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,110 @@
+package conformance
+
+import (
+	"bufio"
+	"fmt"
+	"math"
+	"os"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
+)
+
+// record is one case: the input of an assertion and the verdict it got.
+type record struct{ *proviso.Object }
+
+func readRecords(file string) ([]record, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var list []record
+	sc := bufio.NewScanner(f)
+	sc.Buffer(nil, 64<<20)
+	for n := 1; sc.Scan(); n++ {
+		if len(sc.Bytes()) == 0 {
+			continue
+		}
+		v, err := proviso.ParseJSON(sc.Text())
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", file, n, err)
+		}
+		o, ok := revive(v).(*proviso.Object)
+		if !ok {
+			return nil, fmt.Errorf("%s:%d: expected an object", file, n)
+		}
+		list = append(list, record{o})
+	}
+	return list, sc.Err()
+}
+
+// revive turns {"$js": name} into the JavaScript value of that name.
+func revive(v any) any {
+	switch v := v.(type) {
+	case []any:
+		for i, e := range v {
+			v[i] = revive(e)
+		}
+	case *proviso.Object:
+		if name, ok := v.At("$js").(string); ok && v.Len() == 1 {
+			return map[string]any{"NaN": math.NaN(), "Infinity": math.Inf(1), "-Infinity": math.Inf(-1), "undefined": proviso.Undefined{}}[name]
+		}
+		for k, e := range v.All() {
+			v.Set(k, revive(e))
+		}
+	}
+	return v
+}
+
+func (r record) text(key string) string {
+	s, _ := r.At(key).(string)
+	return s
+}
+
+func (r record) object(key string) *proviso.Object {
+	o, _ := r.At(key).(*proviso.Object)
+	return o
+}
+
+// row is the output that the record's assertions are decided on.
+func (r record) row() *check.Row {
+	row := &check.Row{Output: r.output(), Vars: r.object("vars")}
+	if row.Vars == nil {
+		row.Vars = proviso.NewObject(0)
+	}
+	row.Prompt, row.HasPrompt = r.At("prompt").(string)
+	if p := r.object("provider"); p != nil {
+		row.Provider = &proviso.ProviderSpec{}
+		row.Provider.ID, _ = p.At("id").(string)
+		row.Provider.Config, _ = p.At("config").(*proviso.Object)
+	}
+	return row
+}
+
+func (r record) output() *proviso.Output {
+	resp := r.object("providerResponse")
+	out := &proviso.Output{Value: r.At("output"), Raw: resp}
+	out.FinishReason, _ = resp.At("finishReason").(string)
+	out.Guardrails, _ = resp.At("guardrails").(*proviso.Object)
+	out.Metadata, _ = resp.At("metadata").(*proviso.Object)
+	if cost, ok := resp.At("cost").(float64); ok {
+		out.Cost = &cost
+	}
+	if list, ok := resp.At("logProbs").([]any); ok {
+		out.LogProbs = make([]float64, len(list))
+		for i, p := range list {
+			out.LogProbs[i] = proviso.ToNumber(p)
+			if _, text := p.(string); text {
+				out.LogProbs[i] = math.NaN() // what a sum with texts in it is
+			}
+		}
+	}
+	if r.Has("latencyMs") {
+		ms := proviso.ToNumber(r.At("latencyMs"))
+		d := time.Duration(ms * float64(time.Millisecond))
+		out.Latency = &d
+	}
+	return out
+}

@@ -1,0 +1,69 @@
+package conformance
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
+)
+
+// webhook decides a record against a server that answers as the record says, and
+// compares what the server was sent.
+func (b *bench) webhook(t *testing.T, r record) error {
+	t.Helper()
+	var sent *proviso.Object
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		sent = received(req)
+		answer(w, r.object("webhook"))
+	}))
+	defer srv.Close()
+	text := strings.ReplaceAll(proviso.Stringify(r.object("assert")), "__WEBHOOK__", srv.URL)
+	v, err := proviso.ParseJSON(text)
+	if err != nil {
+		return err
+	}
+	r.Set("assert", v)
+	if err := r.compare(b.assertion(t.Context(), b.newCompiler(check.Options{Client: srv.Client()}), r)); err != nil {
+		return err
+	}
+	want := r.object("expect").At("request")
+	if want == nil || sent == nil {
+		return nil
+	}
+	if g, w := proviso.Stringify(sorted(sent)), proviso.Stringify(sorted(want)); g != w {
+		return fmt.Errorf("the server got %s, want %s", g, w)
+	}
+	return nil
+}
+
+func received(req *http.Request) *proviso.Object {
+	data, _ := io.ReadAll(req.Body)
+	body, _ := proviso.ParseJSON(string(data))
+	return proviso.ObjectOf("method", req.Method, "path", req.URL.RequestURI(), "contentType", req.Header.Get("Content-Type"), "body", body)
+}
+
+func answer(w http.ResponseWriter, how *proviso.Object) {
+	if ms, ok := how.At("delayMs").(float64); ok {
+		time.Sleep(time.Duration(ms) * time.Millisecond)
+	}
+	kind, _ := how.At("contentType").(string)
+	if kind == "" {
+		kind = "application/json"
+	}
+	w.Header().Set("Content-Type", kind)
+	if status, ok := how.At("status").(float64); ok {
+		w.WriteHeader(int(status))
+	}
+	if text, ok := how.At("body").(string); ok {
+		_, _ = io.WriteString(w, text)
+		return
+	}
+	_ = json.NewEncoder(w).Encode(json.RawMessage(proviso.Stringify(how.At("body"))))
+}
