@@ -1,0 +1,21 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"runtime"
+	"syscall"
+)
+
+// peak is the largest resident set of a process that ended, in MiB.
+func peak(s *os.ProcessState) float64 {
+	usage, ok := s.SysUsage().(*syscall.Rusage)
+	if !ok {
+		return 0
+	}
+	if runtime.GOOS == "darwin" { // bytes there, KiB elsewhere
+		return float64(usage.Maxrss) / (1 << 20)
+	}
+	return float64(usage.Maxrss) / (1 << 10)
+}
