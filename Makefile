@@ -1,0 +1,59 @@
+.DEFAULT_GOAL := help
+.PHONY: help build demo test race lint fmt tidy vet-all generate check-generated notices bench dist clean
+
+export CGO_ENABLED := 0
+VERSION    ?= $(shell git describe --tags --always 2>/dev/null || echo devel)
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+PLATFORMS  := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+LDFLAGS    := -s -w -X main.version=$(VERSION)
+
+help: ## list the targets
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## build ./proviso
+	go build -trimpath -ldflags '$(LDFLAGS)' -o proviso ./cmd/proviso
+
+demo: build ## evaluate an example suite of recorded outputs: no key, no network
+	./examples/demo.sh
+
+test: ## run every test
+	go test ./...
+
+race: ## run the tests of what is concurrent under the race detector
+	CGO_ENABLED=1 go test -race ./run ./check ./provider ./report ./internal/runfile ./internal/script ./internal/template ./internal/regex ./internal/transport
+
+lint: ## gofmt, go vet and staticcheck
+	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "not gofmt-ed:"; echo "$$unformatted"; exit 1; fi
+	go vet ./...
+	go run $(STATICCHECK) ./...
+
+vet-all: ## go vet for every platform that is shipped
+	@for p in $(PLATFORMS); do echo "vet $$p"; GOOS=$${p%/*} GOARCH=$${p#*/} go vet ./... || exit 1; done
+
+fmt: ## format the sources
+	gofmt -w $$(git ls-files '*.go')
+
+tidy: ## fail if go.mod or go.sum would change
+	go mod tidy -diff
+
+generate: ## make the bundles, tables and notices anew (needs Node, npm and their registry)
+	./internal/generate/generate.sh
+	go run ./internal/generate
+
+check-generated: ## fail if a generated file is not what its inputs give
+	go run ./internal/generate -check
+
+bench: ## benchmarks, and the workloads beside promptfoo's figures
+	go run ./bench
+
+dist: ## build and checksum the binaries of every platform
+	@rm -rf dist && mkdir dist
+	@for p in $(PLATFORMS); do \
+	  os=$${p%/*}; arch=$${p#*/}; ext=; [ $$os = windows ] && ext=.exe; \
+	  echo "build $$p"; \
+	  GOOS=$$os GOARCH=$$arch go build -trimpath -ldflags '$(LDFLAGS)' -o dist/proviso-$$os-$$arch$$ext ./cmd/proviso || exit 1; \
+	done
+	@cd dist && sha256sum proviso-* > SHA256SUMS && cat SHA256SUMS
+
+clean: ## remove what was built
+	rm -rf proviso dist

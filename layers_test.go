@@ -1,0 +1,133 @@
+package proviso_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/proviso-eval/proviso"
+
+// ranks is the plan of the house: a package imports only packages of lower rank,
+// so packages of one rank meet through small interfaces. ARCHITECTURE.md says
+// what each is for.
+var ranks = map[string]int{
+	".":     0,
+	"stats": 0,
+
+	"internal/blobs":      1,
+	"internal/document":   1,
+	"internal/expr":       1,
+	"internal/fakemodel":  1,
+	"internal/flowyaml":   1,
+	"internal/htmltext":   1,
+	"internal/jsonpath":   1,
+	"internal/jsonschema": 1,
+	"internal/meteor":     1,
+	"internal/ngram":      1,
+	"internal/runfile":    1,
+	"internal/script":     1,
+	"internal/segment":    1,
+	"internal/transport":  1,
+	"internal/xmltext":    1,
+
+	"internal/mathjs":    2,
+	"internal/regex":     2,
+	"internal/sqlparser": 2,
+	"internal/template":  2,
+
+	"check":    3,
+	"provider": 3,
+	"report":   3,
+	"suite":    3,
+
+	"run": 5,
+
+	"bench":       7,
+	"cmd/proviso": 7,
+	"conformance": 7,
+
+	"internal/generate": 7,
+}
+
+// TestImportsGoDown reads every source file, tests included, and holds its
+// imports against the ranks.
+func TestImportsGoDown(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, file := range goFiles(t) {
+		pkg := path.Dir(filepath.ToSlash(file))
+		rank, ok := ranks[pkg]
+		if !ok {
+			t.Errorf("%s: package %s has no rank in layers_test.go", file, pkg)
+			continue
+		}
+		seen[pkg] = true
+		for _, imported := range importsOf(t, file) {
+			if imported == pkg { // an external test of its own package
+				continue
+			}
+			other, ok := ranks[imported]
+			switch {
+			case !ok:
+				t.Errorf("%s imports %s, which has no rank", file, imported)
+			case other >= rank:
+				t.Errorf("%s (rank %d) imports %s (rank %d): imports go strictly down", file, rank, imported, other)
+			}
+		}
+	}
+	for pkg := range ranks {
+		if !seen[pkg] {
+			t.Errorf("package %s has a rank but no files", pkg)
+		}
+	}
+}
+
+// goFiles lists the Go files of the module, but for test data.
+func goFiles(t *testing.T) []string {
+	t.Helper()
+	var files []string
+	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == "testdata" || d.Name() == "node_modules" || d.Name() == ".git" || d.Name() == "dist") {
+			return filepath.SkipDir
+		}
+		if strings.HasSuffix(name, ".go") {
+			files = append(files, name)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// importsOf returns the packages of this module that a file imports.
+func importsOf(t *testing.T, file string) []string {
+	t.Helper()
+	f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []string
+	for _, spec := range f.Imports {
+		name, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name == module {
+			list = append(list, ".")
+		} else if rest, ok := strings.CutPrefix(name, module+"/"); ok {
+			list = append(list, rest)
+		}
+	}
+	return list
+}
