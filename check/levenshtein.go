@@ -28,12 +28,16 @@ func newLevenshtein(_ *Compiler, s *Spec) (Check, error) {
 		return nil, s.badValue("a text")
 	}
 	threshold := s.threshold(defaultDistance)
+	if s.IgnoreCase {
+		want = lower(want)
+	}
 	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
-		most := max(len(sub.Text), len(want)) // bytes are at least as many as units
+		text := sub.folded(s.IgnoreCase)
+		most := max(len(text), len(want)) // bytes are at least as many as units
 		if threshold >= float64(most) && !s.Not {
 			return found(true), nil
 		}
-		e := newEdits(sub.Text, want)
+		e := newEdits(text, want)
 		limit := -1 // NaN stays there
 		if threshold >= 0 {
 			limit = int(min(math.Floor(threshold), float64(e.most())))

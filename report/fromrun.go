@@ -20,7 +20,7 @@ func (m *Meta) Header() runfile.Header {
 		columns = append(columns, proviso.ObjectOf("promptId", c.PromptID, "promptLabel", c.PromptLabel,
 			"promptRaw", c.PromptRaw, "providerId", c.ProviderID, "providerLabel", c.ProviderLabel))
 	}
-	o := proviso.ObjectOf("columns", columns)
+	o := proviso.ObjectOf("columns", columns, "rows", float64(m.Planned))
 	if m.Config != nil {
 		o.Set("config", m.Config)
 	}
@@ -56,6 +56,7 @@ func FromRun(r *runfile.Reader) (*Meta, *Summary, error) {
 	h := r.Header()
 	m := &Meta{RunID: h.ID, Version: h.Version, Suite: h.Suite, Started: h.Started, RunFile: r.Path()}
 	m.Config, _ = h.Meta.At("config").(*proviso.Object)
+	m.Planned = integer(h.Meta, "rows")
 	columns, _ := h.Meta.At("columns").([]any)
 	for _, v := range columns {
 		o, _ := v.(*proviso.Object)

@@ -19,6 +19,7 @@ type Meta struct {
 	Config  *proviso.Object // the suite as read, secrets removed; nil if unknown
 	Columns []Column        // prompts × providers, by [proviso.Result.PromptIdx]
 	RunFile string          // where the run is kept; "" if it is not
+	Planned int             // rows that the run has when it is finished; 0 if unknown
 }
 
 // Rows are the finished rows of a run. *runfile.Reader is one.

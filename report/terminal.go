@@ -32,10 +32,12 @@ func Terminal(w io.Writer, o TerminalOptions, meta *Meta, sum *Summary, rows Row
 	}
 	o.Width = max(o.Width, 40)
 	p := &printer{w: bufio.NewWriter(w), o: o, meta: meta, sum: sum, rows: rows}
-	if !o.Summary {
-		if err := p.details(); err != nil {
-			return err
-		}
+	show := p.details
+	if o.Summary {
+		show = p.firstError
+	}
+	if err := show(); err != nil {
+		return err
 	}
 	p.columns()
 	p.rates()
@@ -117,6 +119,25 @@ func (p *printer) details() error {
 	return nil
 }
 
+// firstError shows the first undecided row: a summary that does not say what went
+// wrong would be of no use.
+func (p *printer) firstError() error {
+	if len(p.sum.errors.list) == 0 {
+		return nil
+	}
+	row, err := p.rows.Row(p.sum.errors.list[0])
+	if err != nil {
+		return err
+	}
+	if err := p.row(row, proviso.Errored); err != nil {
+		return err
+	}
+	if more := p.sum.Totals().Errors - 1; more > 0 {
+		p.line("… and %d more errors (%s)\n", more, p.more())
+	}
+	return nil
+}
+
 func (p *printer) more() string {
 	if p.o.More != "" {
 		return p.o.More
@@ -156,6 +177,9 @@ func (p *printer) end() {
 	p.line("Suite %s%s", name, strings.Join(parts, ", "))
 	if p.meta.RunFile != "" {
 		p.line("Kept in %s", clean(p.meta.RunFile))
+	}
+	if left := p.meta.Planned - t.Rows(); left > 0 {
+		p.line("Unfinished: %d of %d rows; proviso eval --resume=%s does the others", t.Rows(), p.meta.Planned, clean(p.meta.RunID))
 	}
 	p.line("%s, %s, %s",
 		p.count(green, t.Passed, "passed"), p.count(red, t.Failed, "failed"), p.count(yellow, t.Errors, "errors"))

@@ -47,6 +47,9 @@ type Options struct {
 	Grader    proviso.Grader
 	Spans     proviso.Spans
 	Client    *http.Client
+	// Open opens the provider that a suite names; nil opens it with nothing but
+	// what stands here, without a cache or a budget.
+	Open func(proviso.ProviderSpec) (proviso.Provider, error)
 
 	Dir         string // folder that runs are kept in; "" keeps the run in a temporary folder
 	Concurrency int    // rows in flight; 4 if 0
@@ -210,11 +213,23 @@ func (p *Plan) open(spec proviso.ProviderSpec) (proviso.Provider, error) {
 	if got, ok := p.opened[key]; ok {
 		return got, nil
 	}
-	got, err := provider.Open(spec, provider.Options{Untrusted: p.o.Untrusted, Client: p.o.Client, Files: p.o.Files, Env: suite.Environment(spec.Env, p.o.Env)})
+	open := p.o.Open
+	if open == nil {
+		open = p.plain
+	}
+	got, err := open(spec)
 	if err == nil {
 		p.opened[key] = got
 	}
 	return got, err
+}
+
+// plain opens a provider without anything around it.
+func (p *Plan) plain(spec proviso.ProviderSpec) (proviso.Provider, error) {
+	return provider.Open(spec, provider.Options{
+		Files: p.o.Files, Env: suite.Environment(spec.Env, p.o.Env), Client: p.o.Client, Code: p.o.Code,
+		Templates: p.o.Templates, Dir: p.Suite.Dir, Concurrency: p.o.Concurrency, Untrusted: p.o.Untrusted,
+	})
 }
 
 // transform compiles a transform once.

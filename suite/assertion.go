@@ -27,7 +27,7 @@ var assertionHints = map[string]string{
 // assertions decodes a list of assertions and records what is wrong with it.
 // Assertions with mistakes are left out.
 func (r *reading) assertions(doc *document.Document, pointer string, v any) []*proviso.Assertion {
-	d := decoder{promptfoo: r.promptfoo, trust: r.trust, report: r.recordIn(doc)}
+	d := decoder{promptfoo: r.promptfoo, trust: r.trust, files: r.files, report: r.recordIn(doc)}
 	return d.assertions(r.at(doc, pointer), v)
 }
 
@@ -36,6 +36,7 @@ func (r *reading) assertions(doc *document.Document, pointer string, v any) []*p
 type decoder struct {
 	promptfoo bool                 // unknown keys are warnings
 	trust     *Trust               // of an untrusted suite
+	files     *Files               // that it may read
 	report    func(*proviso.Error) // receives every mistake
 	depth     int                  // of assertions within assertions
 	failed    bool                 // a mistake that is no warning was reported

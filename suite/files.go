@@ -81,6 +81,9 @@ func (f *Files) path(name string) string {
 // folder of a confined suite.
 func (f *Files) Open(name string) (*os.File, error) {
 	clean := f.Clean(name)
+	if waits(f.path(clean)) {
+		return nil, proviso.Errorf(proviso.Invalid, "%s is not a regular file", f.Show(clean))
+	}
 	file, err := f.open(clean)
 	if err != nil {
 		return nil, f.openError(clean, err)
@@ -94,6 +97,18 @@ func (f *Files) Open(name string) (*os.File, error) {
 		return nil, err
 	}
 	return file, nil
+}
+
+// waits reports whether opening a file could wait for ever, or would not end. What
+// a shell passes as a file of its own may.
+func waits(path string) bool {
+	for _, given := range []string{"/dev/fd/", "/dev/stdin", "/proc/self/fd/"} {
+		if strings.HasPrefix(path, given) {
+			return false
+		}
+	}
+	info, err := os.Stat(path)
+	return err == nil && info.Mode()&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeDevice) != 0
 }
 
 func (f *Files) open(clean string) (*os.File, error) {

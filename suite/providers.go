@@ -112,8 +112,9 @@ func (p *providerReader) named(doc *document.Document, at, id string) {
 		p.mistake(doc, at, proviso.Invalid, nil, "the id of a provider is empty")
 		return
 	}
-	p.guard(doc).provider(at, id)
-	p.list = append(p.list, proviso.ProviderSpec{ID: id, Env: p.ownEnv(nil), Pointer: p.at(doc, at)})
+	spec := proviso.ProviderSpec{ID: id, Pointer: p.at(doc, at)}
+	p.confineProvider(doc, at, nil, &spec)
+	p.list = append(p.list, spec)
 }
 
 // file reads a file that holds providers.

@@ -70,7 +70,7 @@ func (s *setReader) one(doc *document.Document, at string, v any) {
 			"an assertion of the set is {id, instruction, criteria} or {id, check}, not %s", kindOf(v))
 		return
 	}
-	d := decoder{promptfoo: s.promptfoo, trust: s.trust, report: s.recordIn(doc)}
+	d := decoder{promptfoo: s.promptfoo, trust: s.trust, files: s.files, report: s.recordIn(doc)}
 	a := &proviso.Assertion{}
 	if d.assertion(a, s.at(doc, at), v) {
 		s.member(doc, at, a)

@@ -222,20 +222,24 @@ func (r *reading) confineHeader(s *proviso.Suite, doc *document.Document, cfg *p
 	g.provider("/commandLineOptions/grader", flags.At("grader"))
 }
 
-// confineProvider looks at an entry of the providers; what is refused is taken
-// out of the spec, so that it is no second mistake.
+// confineProvider looks at an entry of the providers. One that is refused gives
+// way to echo, so that nobody asks it and what it lacks is no further mistake.
 func (p *providerReader) confineProvider(doc *document.Document, at string, o *proviso.Object, spec *proviso.ProviderSpec) {
 	if p.trust == nil {
 		return
 	}
-	g := p.guard(doc)
-	if o.Has("id") {
-		g.providerID(document.Join(at, "id"), spec.ID)
-	} else { // {"the id": {…}}
-		g.providerID(at, spec.ID)
+	refused := p.guard(doc).refuses(func(g guard) {
+		if o.Has("id") {
+			g.providerID(document.Join(at, "id"), spec.ID)
+		} else { // {"the id": {…}}, or the id alone
+			g.providerID(at, spec.ID)
+		}
+		g.providerSettings(at, o)
+	})
+	spec.Env = p.ownEnv(spec.Env)
+	if refused {
+		*spec = proviso.ProviderSpec{ID: "echo", Label: spec.Name(), Prompts: spec.Prompts, Pointer: spec.Pointer}
 	}
-	g.providerSettings(at, o)
-	spec.Transform, spec.Env = "", p.ownEnv(spec.Env)
 }
 
 // ownEnv returns the environment of a provider with what an untrusted suite adds

@@ -12,17 +12,29 @@ import (
 // its place. The zero value finds nothing.
 type guard struct {
 	*Trust
+	files  *Files
 	report func(at, message string)
+}
+
+// refuses reports whether look finds something that is refused.
+func (g guard) refuses(look func(guard)) bool {
+	found, report := false, g.report
+	g.report = func(at, message string) {
+		found = true
+		report(at, message)
+	}
+	look(g)
+	return found
 }
 
 // guard returns a guard whose pointers are those of a document.
 func (r *reading) guard(d *document.Document) guard {
-	return guard{r.trust, func(at, message string) { r.refuse(d, at, "%s", message) }}
+	return guard{r.trust, r.files, func(at, message string) { r.refuse(d, at, "%s", message) }}
 }
 
 // guard returns a guard whose pointers are those of the whole suite.
 func (d *decoder) guard() guard {
-	return guard{d.trust, func(at, message string) {
+	return guard{d.trust, d.files, func(at, message string) {
 		d.failed = true
 		e := proviso.Errorf(proviso.Refused, "%s", message)
 		e.Pointer = at
@@ -39,13 +51,14 @@ func (g guard) assertion(at string, o *proviso.Object) {
 	switch kind = strings.TrimPrefix(kind, "not-"); kind {
 	case "javascript", "python", "ruby":
 		g.report(at+"/type", codeRefused(kind))
+		return
 	case "webhook":
 		g.address(at+"/value", o.At("value"))
 	}
-	g.scripts(at+"/value", o.At("value"), 0)
+	g.references(at+"/value", o.At("value"), 0)
 	g.code(at, o, "transform", "contextTransform")
-	g.scripts(at+"/rubricPrompt", o.At("rubricPrompt"), 0)
-	g.scripts(at+"/config", o.At("config"), 0)
+	g.references(at+"/rubricPrompt", o.At("rubricPrompt"), 0)
+	g.references(at+"/config", o.At("config"), 0)
 	g.provider(at+"/provider", o.At("provider"))
 }
 
@@ -61,7 +74,7 @@ func (g guard) testCase(at string, o *proviso.Object, own *ownParts, env proviso
 	g.provider(at+"/options/provider", options.At("provider"))
 	for key, v := range options.All() {
 		if !slices.Contains([]string{"transform", "postprocess", "transformVars"}, key) {
-			g.scripts(document.Join(at+"/options", key), v, 0)
+			g.references(document.Join(at+"/options", key), v, 0)
 		}
 	}
 	g.env(at, o, env, 0)
@@ -82,8 +95,9 @@ func (g guard) code(at string, o *proviso.Object, keys ...string) {
 // maxGuarded bounds how deep values are looked into.
 const maxGuarded = 100
 
-// scripts refuses references to files of code in a value.
-func (g guard) scripts(at string, v any, depth int) {
+// references refuses, in a value, references to files of code and to files that
+// may not be read.
+func (g guard) references(at string, v any, depth int) {
 	if depth > maxGuarded {
 		return
 	}
@@ -91,15 +105,29 @@ func (g guard) scripts(at string, v any, depth int) {
 	case string:
 		if scriptFile(v) {
 			g.report(at, codeRefused(document.Excerpt(v)))
+		} else if name, ok := strings.CutPrefix(v, "file://"); ok {
+			g.file(at, name)
 		}
 	case []any:
 		for i, e := range v {
-			g.scripts(document.Join(at, i), e, depth+1)
+			g.references(document.Join(at, i), e, depth+1)
 		}
 	case *proviso.Object:
 		for key, e := range v.All() {
-			g.scripts(document.Join(at, key), e, depth+1)
+			if key != "$ref" { // those were followed, or refused, before
+				g.references(document.Join(at, key), e, depth+1)
+			}
 		}
+	}
+}
+
+// file refuses the name of a file that may not be read.
+func (g guard) file(at, name string) {
+	if g.files == nil || strings.Contains(name, "{{") {
+		return
+	}
+	if _, err := g.files.local(g.files.Clean(name)); err != nil {
+		g.report(at, err.Error())
 	}
 }
 
@@ -167,6 +195,9 @@ func (g guard) providerID(at, id string) {
 		g.report(at, codeRefused("the provider "+document.Excerpt(id)))
 		return
 	}
+	if name, ok := strings.CutPrefix(id, "recorded:"); ok {
+		g.file(at, name)
+	}
 	g.address(at, strings.TrimPrefix(id, "webhook:"))
 }
 
@@ -175,7 +206,7 @@ var addressKeys = [...]string{"apiBaseUrl", "apiHost", "baseUrl", "baseURL", "ba
 
 // providerConfig looks at the settings of a provider.
 func (g guard) providerConfig(at string, o *proviso.Object) {
-	g.scripts(at, o, 0)
+	g.references(at, o, 0)
 	for _, key := range addressKeys {
 		s, _ := o.At(key).(string)
 		if key == "apiHost" && s != "" && !strings.Contains(s, "://") {
@@ -183,6 +214,11 @@ func (g guard) providerConfig(at string, o *proviso.Object) {
 		}
 		g.address(document.Join(at, key), s)
 	}
+	g.code(at, o, "transformResponse", "responseParser", "validateStatus")
+	if s, ok := o.At("transformRequest").(string); ok && !onlyTemplate(s) {
+		g.report(at+"/transformRequest", codeRefused("transformRequest"))
+	}
+	g.rawRequest(at+"/request", o.At("request"))
 	if auth, ok := o.At("auth").(*proviso.Object); ok {
 		g.providerConfig(at+"/auth", auth)
 	}
@@ -193,5 +229,30 @@ func (g guard) providerConfig(at string, o *proviso.Object) {
 	}
 	if !asksNothing(o.At("mcp")) {
 		g.report(at+"/mcp", codeRefused("an MCP server of this machine"))
+	}
+}
+
+// onlyTemplate reports whether a text that may be a template or a script is
+// certainly no script.
+func onlyTemplate(s string) bool {
+	if !strings.Contains(s, "{{") && !strings.Contains(s, "{%") {
+		return false
+	}
+	return !slices.ContainsFunc([]string{"file://", "=>", "return ", "function"}, func(sign string) bool { return strings.Contains(s, sign) })
+}
+
+// rawRequest refuses the hosts in the head of a request that is written as
+// HTTP/1.1 has it.
+func (g guard) rawRequest(at string, v any) {
+	s, _ := v.(string)
+	head, _, _ := strings.Cut(strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n")), "\n\n")
+	for i, line := range strings.Split(head, "\n") {
+		name, value, _ := strings.Cut(line, ":")
+		if strings.EqualFold(strings.TrimSpace(name), "host") {
+			g.address(at, "http://"+strings.TrimSpace(value))
+		}
+		if fields := strings.Fields(line); i == 0 && len(fields) > 1 {
+			g.address(at, fields[1])
+		}
 	}
 }

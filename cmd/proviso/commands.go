@@ -20,6 +20,7 @@ import (
 
 // commands is every command, sorted.
 var commands = []func(*app) *cobra.Command{
+	newCache,
 	newEval,
 	newInit,
 	newShow,

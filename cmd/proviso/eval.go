@@ -68,6 +68,9 @@ func (a *app) eval(ctx context.Context, f *evalFlags) error {
 	f.progress = a.newProgress(plan.Rows, f.noProgress)
 	out, err := plan.Run(ctx)
 	f.progress.end()
+	for _, line := range f.asked.summary() {
+		fmt.Fprintln(a.err, "proviso: "+printable(line))
+	}
 	if out != nil {
 		defer out.Close()
 		if out.Warning != "" {

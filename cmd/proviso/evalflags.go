@@ -76,12 +76,13 @@ type evalFlags struct {
 	delay       int
 	noTable     bool
 	noWrite     bool
-	noCache     bool
 	noProgress  bool
 	verbose     bool
 	resume      string
 	retryErrors bool
 	progress    *progress
+	models      modelFlags
+	asked       *models
 	warn        bool // look for what is probably a mistake
 }
 
@@ -94,9 +95,9 @@ func (f *evalFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.resume, "resume", "", "go on with the run `ID`, or with the last one; what is finished is not asked again")
 	fs.Lookup("resume").NoOptDefVal = lastRun
 	fs.BoolVar(&f.retryErrors, "retry-errors", false, "with --resume, or alone for the last run: do the rows again that were errors")
+	f.models.register(fs)
 	fs.BoolVar(&f.noTable, "no-table", false, "print the summary alone")
 	fs.BoolVar(&f.noWrite, "no-write", false, "do not keep the run")
-	fs.BoolVar(&f.noCache, "no-cache", false, "ask providers anew (no provider of this version keeps answers)")
 	fs.BoolVar(&f.noProgress, "no-progress-bar", false, "show no progress")
 	fs.BoolVar(&f.verbose, "verbose", false, "say more of what is done")
 }
@@ -107,6 +108,9 @@ func (f *evalFlags) check() error {
 		if n < 0 {
 			return usageError{fmt.Errorf("%s %d: expected a number that is not negative", flag, n), "see `proviso eval --help`"}
 		}
+	}
+	if err := f.models.check(); err != nil {
+		return err
 	}
 	if (f.modelOutputs == "") != (f.assertions == "") {
 		return usageError{fmt.Errorf("--model-outputs and --assertions go together"), "see `proviso eval --help`"}

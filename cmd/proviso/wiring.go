@@ -17,7 +17,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/mathjs"
 	"github.com/proviso-eval/proviso/internal/script"
 	"github.com/proviso-eval/proviso/internal/template"
-	"github.com/proviso-eval/proviso/internal/transport"
+	"github.com/proviso-eval/proviso/provider"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/run"
 	"github.com/proviso-eval/proviso/suite"
@@ -134,10 +134,16 @@ func (a *app) plan(ctx context.Context, s *loaded, f *evalFlags) (*run.Plan, err
 	}})
 	metrics := mathjs.New(mathjs.Options{})
 	s.closers = append(s.closers, code, templates, metrics)
+	cassette := f.models.cassette()
+	client := f.client(s.env, cassette)
+	guarded := f.trust.code(code)
+	f.asked = a.newModels(f, provider.Options{
+		Files: s.files, Env: s.env, Client: client, Code: guarded, Templates: templates, Dir: s.Dir, Untrusted: f.trust.untrusted,
+	}, cassette)
 	o := run.Options{
-		Version: versionName(), Code: f.trust.code(code), Untrusted: f.trust.untrusted, Files: s.files, Env: s.env, Templates: templates, Metrics: metrics,
-		Client: transport.New(f.trust.transport(transport.Options{Env: s.env})).Client(),
-		Dir:    a.runDir(f), Concurrency: f.concurrency, Delay: milliseconds(f.delay),
+		Version: versionName(), Code: guarded, Untrusted: f.trust.untrusted, Files: s.files, Env: s.env, Templates: templates, Metrics: metrics,
+		Client: client, Open: f.asked.open,
+		Dir: a.runDir(f), Concurrency: f.concurrency, Delay: milliseconds(f.delay),
 		RowTimeout: milliseconds(s.Options.TimeoutMS), Timeout: milliseconds(s.Options.MaxTimeMS),
 		SkipUnsupported: f.skipUnsupported, Warn: f.warn,
 		LaxSchemas:   envTrue(s.env, "PROMPTFOO_DISABLE_AJV_STRICT_MODE"),
@@ -196,25 +202,31 @@ func filtersOf(s *loaded) (map[string]string, error) {
 // runDir is the folder that runs are kept in; "" keeps none.
 func (a *app) runDir(f *evalFlags) string {
 	switch {
-	case f.runDir != "":
-		return f.runDir
 	case f.noWrite:
 		return ""
+	case f.runDir != "":
+		return f.runDir
 	}
 	return a.stateDir()
 }
 
-// stateDir is $XDG_STATE_HOME/proviso/runs (XDG Base Directory Specification),
-// and its like where there is no such thing.
+// stateDir is $XDG_STATE_HOME/proviso/runs, and its like where there is no such
+// thing.
 func (a *app) stateDir() string {
-	if dir, ok := a.env.Lookup("XDG_STATE_HOME"); ok && filepath.IsAbs(dir) {
-		return filepath.Join(dir, "proviso", "runs")
+	return a.xdg("XDG_STATE_HOME", filepath.Join(".local", "state"), filepath.Join("proviso", "runs"))
+}
+
+// xdg is a folder below one that a variable names, or below the one that is
+// usual in the home folder (XDG Base Directory Specification).
+func (a *app) xdg(variable, usual, name string) string {
+	if dir, ok := a.env.Lookup(variable); ok && filepath.IsAbs(dir) {
+		return filepath.Join(dir, name)
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return filepath.Join(os.TempDir(), "proviso", "runs")
+		return filepath.Join(os.TempDir(), name)
 	}
-	return filepath.Join(home, ".local", "state", "proviso", "runs")
+	return filepath.Join(home, usual, name)
 }
 
 // inOrder sorts mistakes by line within each file, and drops what was found

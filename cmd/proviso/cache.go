@@ -1,0 +1,33 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/blobs"
+)
+
+func newCache(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "cache",
+		Short: "Remove the answers of models that are kept",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(&cobra.Command{
+		Use:   "clear",
+		Short: "Remove all of them",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			n, err := blobs.Open(a.cacheDir()).Clear()
+			if err != nil {
+				return proviso.Errorf(proviso.Unavailable, "%w", err)
+			}
+			_, err = fmt.Fprintf(a.out, "Removed %s from %s\n", plural(n, "answer"), a.cacheDir())
+			return err
+		},
+	})
+	return cmd
+}
