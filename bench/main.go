@@ -48,6 +48,11 @@ func bench(runs int, names []string) error {
 			return err
 		}
 	}
+	if len(names) == 0 || slices.Contains(names, "http-500") {
+		if err := models(tools[0], dir, runs); err != nil {
+			return err
+		}
+	}
 	return startup(tools[0], runs)
 }
 
