@@ -20,7 +20,8 @@ test: ## run every test
 	go test ./...
 
 race: ## run the tests of what is concurrent under the race detector
-	CGO_ENABLED=1 go test -race ./run ./check ./provider ./report ./internal/runfile ./internal/blobs ./internal/fakemodel ./internal/script ./internal/template ./internal/regex ./internal/transport
+	CGO_ENABLED=1 go test -race -short ./run ./check ./provider ./internal/runfile ./internal/blobs ./internal/fakemodel ./internal/transport
+	CGO_ENABLED=1 go test -race -run 'Concurrent|Cancel' ./internal/script
 
 lint: ## gofmt, go vet and staticcheck
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "not gofmt-ed:"; echo "$$unformatted"; exit 1; fi

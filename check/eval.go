@@ -80,7 +80,7 @@ func (m *compiled) decide(ctx context.Context, row *Row, v *proviso.Verdict) (Fi
 		return Finding{}, proviso.Errorf(proviso.Unsupported, "%q cannot be decided on one output", m.Type)
 	}
 	if m.Scope != nil {
-		return scoped(ctx, check, m.Scope, s)
+		return scoped(ctx, check, m, s)
 	}
 	return check.Decide(ctx, s)
 }

@@ -35,7 +35,11 @@ func checkScope(s *proviso.Scope) error {
 
 // scoped decides on the part of the output, or on each of its parts, that the
 // scope names.
-func scoped(ctx context.Context, check Check, scope *proviso.Scope, s *Subject) (Finding, error) {
+//
+// A negated assertion is negated for each part: no line contains a, rather than
+// not every line contains it.
+func scoped(ctx context.Context, check Check, m *compiled, s *Subject) (Finding, error) {
+	scope := m.Scope
 	text := s.Text
 	if scope.Of == "prompt" {
 		text = s.Row.Prompt
@@ -47,7 +51,7 @@ func scoped(ctx context.Context, check Check, scope *proviso.Scope, s *Subject) 
 	if scope.Each == "" {
 		return check.Decide(ctx, &Subject{Text: part, Value: part, Row: s.Row})
 	}
-	return each(ctx, check, scope, partsOf(part, scope.Each), s.Row)
+	return each(ctx, check, m, partsOf(part, scope.Each), s.Row)
 }
 
 func sectionName(scope *proviso.Scope) string {
@@ -72,9 +76,9 @@ func partsOf(text, unit string) []string {
 	return segment.Lines(text)
 }
 
-// each decides on every part; the score is the share of parts that hold, turned
-// round for "none".
-func each(ctx context.Context, check Check, scope *proviso.Scope, parts []string, row *Row) (Finding, error) {
+// each decides on every part, negation included.
+func each(ctx context.Context, check Check, m *compiled, parts []string, row *Row) (Finding, error) {
+	scope := m.Scope
 	hold := 0
 	var first Finding // the first part that decides against the whole
 	at := -1
@@ -83,10 +87,11 @@ func each(ctx context.Context, check Check, scope *proviso.Scope, parts []string
 		if err != nil {
 			return Finding{}, fmt.Errorf("%s %d: %w", scope.Each, i+1, err)
 		}
-		if f.Pass {
+		holds := f.Pass != (m.not && !f.Final)
+		if holds {
 			hold++
 		}
-		if at < 0 && f.Pass == (scope.Match == "none") {
+		if at < 0 && holds == (scope.Match == "none") {
 			first, at = f, i
 		}
 	}
@@ -99,6 +104,7 @@ func each(ctx context.Context, check Check, scope *proviso.Scope, parts []string
 	default:
 		out = found(hold == len(parts))
 	}
+	out.Final = true // negated already
 	out.Reason = fmt.Sprintf("%d of %d %ss hold, expected %s", hold, len(parts), scope.Each, wanted(scope.Match))
 	if at >= 0 && scope.Match != "any" {
 		out.Reason += fmt.Sprintf("; %s %d: %s", scope.Each, at+1, parts[at])

@@ -213,8 +213,17 @@ func newToolsCall(c *Compiler, _ *Spec) (Check, error) {
 		if err != nil {
 			return Finding{}, err
 		}
-		return c.toolCalls(sub.Value, toolFunctions(tools)), nil
+		return c.toolCalls(sub.answer(), toolFunctions(tools)), nil
 	}), nil
+}
+
+// answer is what tool calls are looked for in: the output, or, where that is a
+// text without them, the calls that the provider gave beside it.
+func (s *Subject) answer() any {
+	if _, text := s.Value.(string); text && len(s.Row.Output.ToolCalls) > 0 {
+		return s.Row.Output.ToolCalls
+	}
+	return s.Value
 }
 
 func (c *Compiler) toolCalls(v any, functions []any) Finding {

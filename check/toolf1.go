@@ -18,7 +18,7 @@ func newToolCallF1(_ *Compiler, s *Spec) (Check, error) {
 	}
 	limit := s.threshold(1)
 	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
-		called := calledTools(sub.Value)
+		called := calledTools(sub.answer())
 		hits := 0
 		for _, name := range called {
 			if slices.Contains(expected, name) {

@@ -12,9 +12,9 @@ import (
 //
 // An ask is let through if what was spent, what the asks in flight are likely to
 // cost, and what it is likely to cost itself, fit. Likely is the most that its
-// provider took for one answer so far; until that is known, one ask at a time is
-// let through. So the cap can only be passed by answers that cost more than any
-// before.
+// provider took for one answer so far. The first thing that a provider is asked,
+// before that is known, it is asked while nobody else is asked anything. So the
+// cap can only be passed by an answer that costs more than any before it.
 type Budget struct {
 	most float64
 
@@ -22,8 +22,10 @@ type Budget struct {
 	spent    float64
 	reserved float64 // by asks in flight
 	inFlight int
-	answers  int // that said what they cost
-	unpriced int // that did not
+	alone    bool // the ask in flight is the first of its provider
+	waiting  int  // first asks of providers that wait to be alone
+	answers  int  // that said what they cost
+	unpriced int  // that did not
 	refused  int
 	changed  chan struct{} // closed when an ask in flight ends
 }
@@ -81,10 +83,9 @@ func (b *Budget) Provider(p proviso.Provider) proviso.Provider {
 // budgeted is a provider within a budget. Its fields are guarded by the budget.
 type budgeted struct {
 	proviso.Provider
-	budget   *Budget
-	known    bool    // what an answer costs, or that it does not say
-	largest  float64 // that an answer cost
-	inFlight int
+	budget  *Budget
+	known   bool    // it was asked before
+	largest float64 // that an answer cost
 }
 
 var (
@@ -113,29 +114,63 @@ func (p *budgeted) Answer(ctx context.Context, ask proviso.Ask) (out proviso.Out
 // enter reserves what the next answer is likely to cost.
 func (p *budgeted) enter(ctx context.Context) (float64, error) {
 	b := p.budget
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	for {
-		b.mu.Lock()
-		switch likely := p.largest; {
-		case b.usedUp() || b.spent+likely > b.most:
+		likely := p.largest
+		if b.usedUp() || b.spent+likely > b.most {
 			b.refused++
-			err := b.exhausted(likely)
-			b.mu.Unlock()
-			return 0, err
-		case b.spent+b.reserved+likely <= b.most && (p.known || p.inFlight == 0):
+			b.wake()
+			return 0, b.exhausted(likely)
+		}
+		if p.admitted() {
 			b.reserved += likely
 			b.inFlight++
-			p.inFlight++
-			b.mu.Unlock()
+			b.alone = !p.known
 			return likely, nil
 		}
-		changed := b.changed
-		b.mu.Unlock()
-		select {
-		case <-ctx.Done():
-			return 0, ctx.Err()
-		case <-changed:
+		if err := p.wait(ctx); err != nil {
+			b.wake()
+			return 0, err
 		}
 	}
+}
+
+// admitted reports whether an ask may be made now.
+func (p *budgeted) admitted() bool {
+	b := p.budget
+	if !p.known {
+		return b.inFlight == 0
+	}
+	return !b.alone && b.waiting == 0 && b.spent+b.reserved+p.largest <= b.most
+}
+
+// wait gives the lock away until something changes.
+func (p *budgeted) wait(ctx context.Context) error {
+	b := p.budget
+	first := !p.known
+	if first {
+		b.waiting++
+	}
+	changed := b.changed
+	b.mu.Unlock()
+	var err error
+	select {
+	case <-ctx.Done():
+		err = ctx.Err()
+	case <-changed:
+	}
+	b.mu.Lock()
+	if first {
+		b.waiting--
+	}
+	return err
+}
+
+// wake has all who wait look again.
+func (b *Budget) wake() {
+	close(b.changed)
+	b.changed = make(chan struct{})
 }
 
 // usedUp reports whether nothing is left. Of a budget of nothing there is left
@@ -162,22 +197,20 @@ func (p *budgeted) leave(likely float64, cost *float64, answered bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.reserved -= likely
-	b.inFlight--
-	p.inFlight--
-	if b.inFlight == 0 {
+	b.alone = false
+	if b.inFlight--; b.inFlight == 0 {
 		b.reserved = 0 // what rounding left must not make anybody wait for nobody
 	}
 	switch {
 	case cost != nil && *cost >= 0:
 		b.spent += *cost
 		b.answers++
-		p.known, p.largest = true, max(p.largest, *cost)
+		p.largest = max(p.largest, *cost)
 	case answered:
 		b.unpriced++
-		p.known = true
 	}
-	close(b.changed)
-	b.changed = make(chan struct{})
+	p.known = true // after an error too: nobody should wait for a provider that is broken
+	b.wake()
 }
 
 // budgetedEmbedder is a provider of embeddings within a budget. Embeddings do not

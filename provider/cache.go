@@ -163,7 +163,7 @@ func (c *Cache) hit(out proviso.Output) proviso.Output {
 		raw.Set("recordedCost", *out.Cost)
 	}
 	if out.Latency != nil {
-		raw.Set("recordedLatencyMs", out.Latency.Seconds()*1000)
+		raw.Set("recordedLatencyMs", milliseconds(*out.Latency))
 	}
 	c.count(func(s *CacheStats) {
 		s.Hits++
@@ -171,8 +171,11 @@ func (c *Cache) hit(out proviso.Output) proviso.Output {
 			s.SavedCost += *out.Cost
 		}
 	})
-	free := 0.0
-	out.Cached, out.Cost, out.Latency, out.Usage.Requests = true, &free, nil, 0
+	if out.Cost != nil { // what was never known stays unknown
+		free := 0.0
+		out.Cost = &free
+	}
+	out.Cached, out.Latency, out.Usage.Requests = true, nil, 0
 	if raw.Len() > 0 {
 		out.Raw = raw
 	}
@@ -224,7 +227,8 @@ func (c *Cache) once(ctx context.Context, key string, ask func() (proviso.Output
 		case f.err != nil || !keepable(&f.out):
 			return f.out, f.err
 		case f.out.Cached:
-			c.count(func(s *CacheStats) { s.Hits++ })
+			saved, _ := f.out.Raw.At("recordedCost").(float64)
+			c.count(func(s *CacheStats) { s.Hits++; s.SavedCost += saved })
 			return f.out, nil
 		default:
 			return c.hit(f.out), nil

@@ -88,8 +88,8 @@ func (c *command) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, 
 	case cause == errPrinted:
 		return proviso.Output{}, proviso.Errorf(proviso.Limit, "%s: the command printed more than %d bytes", c.id, maxPrinted)
 	}
-	text := proviso.TrimSpace(stdout.String())
-	if complaint := excerpt(stderr.Bytes()); err != nil || text == "" && complaint != "" {
+	text := proviso.TrimSpace(stdout.kept.String())
+	if complaint := excerpt(stderr.kept.Bytes()); err != nil || text == "" && complaint != "" {
 		return proviso.Output{}, c.failed(err, complaint)
 	}
 	return proviso.Output{Value: text, Latency: &latency}, nil
@@ -163,23 +163,24 @@ func (c *command) find(name string) (string, error) {
 	return "", fmt.Errorf("the program %q is not in the PATH", name)
 }
 
-// bounded keeps the beginning of what is written to it.
+// bounded keeps the beginning of what is written to it. The buffer is no embedded
+// field: its ReadFrom would pass the bound by.
 type bounded struct {
-	bytes.Buffer
+	kept bytes.Buffer
 	most int
 	full func() // called when there is more; nil if that does not matter
 }
 
 // Write takes everything, so that the writer is never blocked.
 func (b *bounded) Write(p []byte) (int, error) {
-	if left := b.most - b.Len(); len(p) > left {
-		b.Buffer.Write(p[:left])
+	if left := b.most - b.kept.Len(); len(p) > left {
+		b.kept.Write(p[:left])
 		if b.full != nil {
 			b.full()
 		}
 		return len(p), nil
 	}
-	return b.Buffer.Write(p)
+	return b.kept.Write(p)
 }
 
 // splitCommand splits a command at white space outside of quotes, as promptfoo

@@ -334,6 +334,7 @@ func TestHTTPFaults(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int32
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body) // or the server does not see that the client is gone
 		switch n := asked.Add(1); {
 		case r.URL.Path == "/slow":
 			<-r.Context().Done()

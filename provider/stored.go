@@ -21,7 +21,7 @@ func stored(out *proviso.Output) *proviso.Object {
 		o.Set("cost", *out.Cost)
 	}
 	if out.Latency != nil {
-		o.Set("latencyMs", float64(out.Latency.Round(time.Microsecond)/time.Microsecond)/1000)
+		o.Set("latencyMs", milliseconds(*out.Latency))
 	}
 	if u := out.Usage; u != (proviso.Usage{}) {
 		o.Set("tokenUsage", proviso.ObjectOf("total", float64(u.Total), "prompt", float64(u.Prompt),
@@ -43,6 +43,11 @@ func stored(out *proviso.Output) *proviso.Object {
 	set("traceId", out.TraceID != "", out.TraceID)
 	set("raw", out.Raw != nil, out.Raw)
 	return o
+}
+
+// milliseconds is d to the microsecond.
+func milliseconds(d time.Duration) float64 {
+	return float64(d.Round(time.Microsecond)/time.Microsecond) / 1000
 }
 
 // restored is the reverse of stored; false if o is no output.

@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"syscall"
+	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -143,7 +144,7 @@ func (e usageError) Error() string { return e.err.Error() }
 func (a *app) explain(err error) {
 	var usage usageError
 	if errors.As(err, &usage) {
-		fmt.Fprintf(a.err, "proviso: %s; %s\n", printable(err.Error()), usage.hint)
+		fmt.Fprintf(a.err, "proviso: %s; %s\n", printable(err.Error()), printable(usage.hint))
 		return
 	}
 	var e *proviso.Error
@@ -156,12 +157,13 @@ func (a *app) explain(err error) {
 	fmt.Fprintf(a.err, "proviso: %s\n", printable(err.Error()))
 }
 
-// printable replaces what would control the terminal.
+// printable replaces what would control the terminal: control characters, and the
+// formatting characters that turn the direction of text.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\t' || r >= 0x20 && r != 0x7f && (r < 0x80 || r > 0x9f) {
-			return r
+		if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {
+			return '\uFFFD'
 		}
-		return '\uFFFD'
+		return r
 	}, s)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -111,7 +112,7 @@ func (a *app) exit(f *evalFlags, s *loaded, out *run.Outcome) error {
 		}
 		return exitError{exitInterrupted}
 	}
-	failed := int(envNumber(s.env, "PROMPTFOO_FAILED_TEST_EXIT_CODE", exitFailed))
+	failed := a.failedCode(s.env)
 	threshold := envNumber(s.env, "PROMPTFOO_PASS_RATE_THRESHOLD", 100)
 	code := verdictCode(out.Totals, threshold, failed)
 	if code == exitOK {
@@ -126,4 +127,20 @@ func (a *app) exit(f *evalFlags, s *loaded, out *run.Outcome) error {
 // promptfooFile reports whether a suite is written for promptfoo.
 func promptfooFile(name string) bool {
 	return strings.HasPrefix(filepath.Base(name), "promptfooconfig")
+}
+
+// failedCode is the exit code of a run that misses its threshold. What is no exit
+// code of a failure must not turn it into a success.
+func (a *app) failedCode(env proviso.Env) int {
+	const name = "PROMPTFOO_FAILED_TEST_EXIT_CODE"
+	text, set := env.Lookup(name)
+	if !set || text == "" {
+		return exitFailed
+	}
+	code, err := strconv.Atoi(text)
+	if err != nil || code < 0 || code > 255 {
+		a.warn(name + " is no exit code: " + text + "; it is " + strconv.Itoa(exitFailed))
+		return exitFailed
+	}
+	return code
 }

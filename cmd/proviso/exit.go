@@ -39,7 +39,10 @@ var exits = map[string]int{
 func codeOf(err error) int {
 	var e *proviso.Error
 	if errors.As(err, &e) {
-		return exits[e.Code]
+		if code, ok := exits[e.Code]; ok {
+			return code
+		}
+		return exitUndecided
 	}
 	return exitUsage
 }

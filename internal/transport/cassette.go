@@ -171,12 +171,10 @@ func canonical(raw json.RawMessage) string {
 	return string(text)
 }
 
-// Load finds the answer to a question. Secrets are as in [Cassette.Save]. What is
-// not on the cassette is an error with the code NotFound; a file that cannot be
-// read is an error that names it.
-func (c *Cassette) Load(q Request, s proviso.Sample, secrets ...string) (Response, error) {
-	secrets = append(secrets, memberSecrets(q.JSON)...)
-	q = c.cleanRequest(q, secrets)
+// Load finds the answer to a question. What is not on the cassette is an error
+// with the code NotFound; a file that cannot be read is an error that names it.
+func (c *Cassette) Load(q Request, s proviso.Sample) (Response, error) {
+	q = c.cleanRequest(q, nil)
 	key := c.key(&q, s)
 	data, err := c.shelf.Read(key)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -192,9 +190,10 @@ func (c *Cassette) Load(q Request, s proviso.Sample, secrets ...string) (Respons
 	return x.Response, nil
 }
 
-// Save keeps an exchange. The request is cleaned as that of [Cassette.Load] is;
-// secrets are further texts that nothing stored may contain.
+// Save keeps an exchange. Secrets are further texts that nothing stored may
+// contain. They have no part in the key: who replays has others, or none.
 func (c *Cassette) Save(q Request, s proviso.Sample, r Response, secrets ...string) error {
+	found := c.cleanRequest(q, nil)
 	secrets = append(secrets, memberSecrets(q.JSON)...)
 	q = c.cleanRequest(q, secrets)
 	r.Content = c.clean(r.Content, secrets, false)
@@ -211,7 +210,7 @@ func (c *Cassette) Save(q Request, s proviso.Sample, r Response, secrets ...stri
 	e.SetIndent("", "  ")
 	err := e.Encode(x)
 	if err == nil {
-		err = c.shelf.Write(c.key(&q, s), b.Bytes())
+		err = c.shelf.Write(c.key(&found, s), b.Bytes())
 	}
 	if err != nil {
 		return proviso.Errorf(proviso.Unavailable, "record: %w", err)

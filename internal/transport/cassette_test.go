@@ -50,7 +50,7 @@ func (s *shelf) Read(k string) ([]byte, error) {
 	return nil, fs.ErrNotExist
 }
 
-// all is everything that is stored, and the keys.
+// all is everything that is stored, and what the keys are made of.
 func (s *shelf) all() string {
 	var b strings.Builder
 	for _, k := range slices.Sorted(maps.Keys(s.files)) {
@@ -198,6 +198,25 @@ func TestNoSecrets(t *testing.T) {
 	got, err := post(t.Context(), replayFrom(s, o), other, otherAsk, "Content-Type", "application/json")
 	if err != nil || strings.Contains(got.body, "example.com") {
 		t.Errorf("without the keys: %+v, %v", got, err)
+	}
+}
+
+// TestKeyIsNoPartOfTheKey replays with a placeholder that stands in the prompt.
+func TestKeyIsNoPartOfTheKey(t *testing.T) {
+	t.Parallel()
+	srv := serve(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "ok") })
+	s, ask := newShelf(), `{"prompt":"this was replayed, and sk-real-key is quoted"}`
+	if _, err := post(t.Context(), recordOn(s, transport.CassetteOptions{}), srv.URL, ask, "Authorization", "Bearer sk-real-key"); err != nil {
+		t.Fatal(err)
+	}
+	for _, data := range s.files {
+		if strings.Contains(string(data), "sk-real-key") {
+			t.Errorf("the key is stored: %s", data)
+		}
+	}
+	got, err := post(t.Context(), replayFrom(s, transport.CassetteOptions{}), srv.URL, ask, "Authorization", "Bearer replayed")
+	if err != nil || got.body != "ok" {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 
@@ -352,7 +371,7 @@ func FuzzParseExchange(f *testing.F) {
 			t.Fatalf("what was read cannot be kept: %v", err)
 		}
 		got, err := transport.Replay(s, transport.CassetteOptions{Redact: []*regexp.Regexp{regexp.MustCompile(`[ab"\\]+`)}}).
-			Load(x.Request, proviso.Sample{Vote: 1}, "secret-text")
+			Load(x.Request, proviso.Sample{Vote: 1})
 		if err != nil || got.Status != x.Response.Status || got.Latency() != x.Response.Latency() {
 			t.Fatalf("kept %+v, got %+v, %v", x.Response, got, err)
 		}

@@ -95,8 +95,8 @@ func (c *Cassette) hide(text string, secrets []string) string {
 	return text
 }
 
-// cleanRequest takes secrets out of a request. It is what both the file and the
-// key are made of.
+// cleanRequest takes secrets out of a request: what its names and --redact say,
+// and the texts given. Without those it is what the key is made of.
 func (c *Cassette) cleanRequest(q Request, secrets []string) Request {
 	q.URL = c.hide(q.URL, secrets)
 	headers := map[string]string{}
@@ -153,12 +153,13 @@ func content(data []byte) Content {
 }
 
 // promptOf is the beginning of what a request asks: the last text in it that
-// stands where APIs have prompts.
+// stands where APIs have prompts, or all of it.
 func promptOf(b *Content) string {
 	text := b.Text
 	if b.JSON != nil {
-		if v, err := proviso.ParseJSON(string(b.JSON)); err == nil {
-			text = lastText(v)
+		v, err := proviso.ParseJSON(string(b.JSON))
+		if text = lastText(v); err != nil || text == "" {
+			text = string(b.JSON)
 		}
 	}
 	return shorten(text)

@@ -22,7 +22,7 @@ func (r replayer) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := r.c.Load(q, sampleFrom(req.Context()), secretsOf(req)...)
+	a, err := r.c.Load(q, sampleFrom(req.Context()))
 	if err != nil {
 		return nil, err
 	}
