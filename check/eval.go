@@ -79,6 +79,9 @@ func (m *compiled) decide(ctx context.Context, row *Row, v *proviso.Verdict) (Fi
 	if check == nil {
 		return Finding{}, proviso.Errorf(proviso.Unsupported, "%q cannot be decided on one output", m.Type)
 	}
+	if most := m.kind.Most; most > 0 && len(s.Text) > most {
+		return Finding{}, proviso.Errorf(proviso.Limit, "the output is longer than the %d MiB that %q reads", most>>20, m.base)
+	}
 	if m.Scope != nil {
 		return scoped(ctx, check, m, s)
 	}

@@ -31,13 +31,18 @@ type Kind struct {
 	Value string // what the value must be, in words
 	Needs Needs
 	Not   Negation
+	Most  int // bytes of an output that the type reads; 0 is any number
 	New   func(c *Compiler, s *Spec) (Check, error)
 }
+
+// maxMetricText bounds what is cut into words and tokens, which takes some forty
+// times the memory of the text.
+const maxMetricText = 4 << 20
 
 // kinds is sorted by type.
 var kinds = []Kind{
 	{Type: "assert-set", Value: "none; the members stand under assert"},
-	{Type: "bleu", Value: "a text or a list of texts", Not: Complement, New: newBLEU},
+	{Type: "bleu", Value: "a text or a list of texts", Not: Complement, Most: maxMetricText, New: newBLEU},
 	{Type: "char-count", Value: "a number, or an object with min and max", New: newCharCount},
 	{Type: "chars", Value: "a class, or an object: class, min, max", New: newChars},
 	{Type: "contains", Value: "a text or a number", New: newContains},
@@ -52,7 +57,7 @@ var kinds = []Kind{
 	{Type: "ends-with", Value: "a text", New: newEndsWith},
 	{Type: "equals", Value: "anything; objects and lists are compared with the output read as JSON", New: newEquals},
 	{Type: "finish-reason", Value: "a text", New: newFinishReason},
-	{Type: "gleu", Value: "a text or a list of texts", Not: Complement, New: newGLEU},
+	{Type: "gleu", Value: "a text or a list of texts", Not: Complement, Most: maxMetricText, New: newGLEU},
 	{Type: "guardrails", Value: "none", New: newGuardrails},
 	{Type: "icontains", Value: "a text or a number", New: newContains},
 	{Type: "icontains-all", Value: "a list, or texts separated by commas", New: newContainsAll},
@@ -73,17 +78,17 @@ var kinds = []Kind{
 	{Type: "levenshtein", Value: "a text", New: newLevenshtein},
 	{Type: "line-count", Value: "a number, or an object with min and max", New: newLineCount},
 	{Type: "max-score", Value: "an object: method, weights, threshold", Needs: NeedsGroup},
-	{Type: "meteor", Value: "a text or a list of texts", Not: Complement, New: newMETEOR},
+	{Type: "meteor", Value: "a text or a list of texts", Not: Complement, Most: maxMetricText, New: newMETEOR},
 	{Type: "perplexity", Value: "none; threshold is the limit", New: newPerplexity},
 	{Type: "perplexity-score", Value: "none; threshold is the least score", Not: Complement, New: newPerplexityScore},
 	{Type: "regex", Value: "an ECMAScript regular expression", New: newRegex},
-	{Type: "rouge-l", Value: "a text or a list of texts", Not: Complement, New: newROUGEL},
-	{Type: "rouge-n", Value: "a text", Not: Complement, New: newROUGE},
+	{Type: "rouge-l", Value: "a text or a list of texts", Not: Complement, Most: maxMetricText, New: newROUGEL},
+	{Type: "rouge-n", Value: "a text", Not: Complement, Most: maxMetricText, New: newROUGE},
 	{Type: "select-best", Value: "a text: what makes an output the best", Needs: NeedsGroup | NeedsJudge},
 	{Type: "sentence-count", Value: "a number, or an object with min and max", New: newSentenceCount},
 	{Type: "skill-used", Value: "a name, a list of names, or an object: name or pattern, min, max", New: newSkillUsed},
 	{Type: "starts-with", Value: "a text", New: newStartsWith},
-	{Type: "token-count", Value: "a number, or an object with min and max", New: newTokenCount},
+	{Type: "token-count", Value: "a number, or an object with min and max", Most: maxMetricText, New: newTokenCount},
 	{Type: "tool-call-f1", Value: "names of tools: a list, or texts separated by commas", Not: PassOnly, New: newToolCallF1},
 	{Type: "webhook", Value: "the URL of an HTTP endpoint", Needs: NeedsNetwork, Not: Complement, New: newWebhook},
 	{Type: "word-count", Value: "a number, or an object with min and max", New: newWordCount},

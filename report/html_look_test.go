@@ -11,7 +11,7 @@ import (
 // wideRun is a run of two prompts at two providers with all statuses.
 func wideRun(t testing.TB, cases int) (*report.Meta, *report.Summary, report.Rows) {
 	m := meta()
-	m.Suite, m.RunFile = "Support bot: refunds and delays", "/home/ann/.local/state/proviso/runs/20261121-113015-k3f9/run.jsonl"
+	m.Suite, m.RunFile = "Support bot: refunds and delays", "runs/20261121-113015-k3f9/run.jsonl"
 	m.Columns = nil
 	providers := []*proviso.ProviderSpec{{ID: "openai:chat:gpt-5-mini"}, {ID: "anthropic:messages:claude-sonnet-4-5", Label: "Sonnet"}}
 	prompts := []*proviso.Prompt{{ID: "a", Label: "v13", Raw: "You are support.\n{{message}}"}, {ID: "b", Label: "v14: You are a kind support agent. Answer {{name}} in two sentences, cite the policy, and never promise a date.", Raw: "x"}}
