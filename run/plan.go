@@ -114,8 +114,15 @@ func New(ctx context.Context, s *proviso.Suite, o Options) (*Plan, proviso.Mista
 	if o.Concurrency <= 0 {
 		o.Concurrency = 4
 	}
+	content := contentOf(s)
+	var seen *witness
+	if o.Files != nil {
+		seen = newWitness(o.Files, content)
+		o.Files = seen
+	}
+	defer seen.close()
 	p := &Plan{
-		Suite: s, o: o, content: contentOf(s), opened: map[string]proviso.Provider{}, scripts: map[string]*check.Transform{}, seen: map[string]bool{},
+		Suite: s, o: o, content: content, opened: map[string]proviso.Provider{}, scripts: map[string]*check.Transform{}, seen: map[string]bool{},
 		compiler: check.New(check.Options{
 			Code: o.Code, Files: o.Files, Templates: o.Templates, Grader: o.Grader, Spans: o.Spans,
 			Client: o.Client, Env: o.Env, LaxSchemas: o.LaxSchemas,
