@@ -1,6 +1,7 @@
 package proviso
 
 import (
+	"net/url"
 	"slices"
 	"strings"
 )
@@ -51,6 +52,37 @@ func redactValue(key string, v any) any {
 		return changed
 	}
 	return v
+}
+
+// RedactedURL replaces the user information of an address, and what usually is a
+// key in its query. The address may stand behind the name of a provider, as in
+// "webhook:https://…"; any other text is returned as it is.
+func RedactedURL(text string) string {
+	at := strings.Index(text, "http")
+	if at < 0 || !strings.Contains(text[at:], "://") {
+		return text
+	}
+	u, err := url.Parse(text[at:])
+	if err != nil || u.User == nil && u.RawQuery == "" {
+		return text
+	}
+	if u.User != nil {
+		u.User = url.User(Redaction)
+	}
+	query := u.Query()
+	changed := u.User != nil
+	for name := range query {
+		lower := strings.ToLower(name)
+		if IsSecret(name) || strings.Contains(lower, "key") || strings.Contains(lower, "sig") {
+			query.Set(name, Redaction)
+			changed = true
+		}
+	}
+	if !changed {
+		return text
+	}
+	u.RawQuery = query.Encode()
+	return text[:at] + u.String()
 }
 
 // IsSecret reports whether a key usually holds a secret. Names such as

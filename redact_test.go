@@ -26,3 +26,19 @@ func TestRedacted(t *testing.T) {
 		t.Error("what holds no secret is copied")
 	}
 }
+
+func TestRedactedURL(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"webhook:https://u:pw@h.example/p?a=1": "webhook:https://%5BREDACTED%5D@h.example/p?a=1",
+		"https://h.example/p?api_key=1&b=2":    "https://h.example/p?api_key=%5BREDACTED%5D&b=2",
+		"https://h.example/p?b=2":              "https://h.example/p?b=2",
+		"openai:chat:gpt-5":                    "openai:chat:gpt-5",
+		"http":                                 "http",
+		"see http: no":                         "see http: no",
+	} {
+		if got := proviso.RedactedURL(text); got != want {
+			t.Errorf("RedactedURL(%q) = %q, want %q", text, got, want)
+		}
+	}
+}

@@ -49,7 +49,7 @@ type Column struct {
 // gets one made of its text.
 func NewColumn(prompt *proviso.Prompt, provider *proviso.ProviderSpec) Column {
 	c := Column{PromptID: prompt.ID, PromptLabel: prompt.Label, PromptRaw: prompt.Raw,
-		ProviderID: provider.ID, ProviderLabel: provider.Label}
+		ProviderID: proviso.RedactedURL(provider.ID), ProviderLabel: provider.Label}
 	if c.PromptID == "" {
 		sum := sha256.Sum256([]byte(prompt.Raw))
 		c.PromptID = hex.EncodeToString(sum[:8])

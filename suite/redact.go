@@ -1,7 +1,6 @@
 package suite
 
 import (
-	"net/url"
 	"slices"
 	"strings"
 
@@ -44,9 +43,9 @@ func redactAssertion(o *proviso.Object) *proviso.Object {
 	}
 	out := proviso.Redacted(o)
 	if kind, _ := out.At("type").(string); strings.HasSuffix(kind, "webhook") {
-		if address, ok := out.At("value").(string); ok && redactURL(address) != address {
+		if address, ok := out.At("value").(string); ok && proviso.RedactedURL(address) != address {
 			out = out.Clone()
-			out.Set("value", redactURL(address))
+			out.Set("value", proviso.RedactedURL(address))
 		}
 	}
 	if list, ok := out.At("assert").([]any); ok {
@@ -60,24 +59,4 @@ func redactAssertion(o *proviso.Object) *proviso.Object {
 		out.Set("assert", members)
 	}
 	return out
-}
-
-// redactURL replaces the user information and every value of the query of an
-// address that may hold a secret.
-func redactURL(address string) string {
-	u, err := url.Parse(address)
-	if err != nil || u.User == nil && u.RawQuery == "" {
-		return address
-	}
-	if u.User != nil {
-		u.User = url.User(proviso.Redaction)
-	}
-	query := u.Query()
-	for name := range query {
-		if proviso.IsSecret(name) || strings.Contains(strings.ToLower(name), "key") || strings.Contains(strings.ToLower(name), "sig") {
-			query.Set(name, proviso.Redaction)
-		}
-	}
-	u.RawQuery = query.Encode()
-	return u.String()
 }

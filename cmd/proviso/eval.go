@@ -36,6 +36,12 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
+	if f := cmd.Flags().Lookup("resume"); f != nil && f.Changed && f.Value.String() == lastRun {
+		return usageError{
+			err:  fmt.Errorf("unexpected argument %q", args[0]),
+			hint: "a run is named with an equals sign: --resume=" + args[0],
+		}
+	}
 	return usageError{
 		err:  fmt.Errorf("unexpected argument %q", args[0]),
 		hint: fmt.Sprintf("a suite is named with -c: %s -c %s", cmd.CommandPath(), args[0]),

@@ -109,6 +109,9 @@ func (f *evalFlags) check() error {
 			return usageError{fmt.Errorf("%s %d: expected a number that is not negative", flag, n), "see `proviso eval --help`"}
 		}
 	}
+	if f.noWrite && (f.resume != "" || f.retryErrors) {
+		return usageError{fmt.Errorf("--no-write keeps no run, so there is none to go on with"), "leave out --no-write, --resume or --retry-errors"}
+	}
 	if err := f.models.check(); err != nil {
 		return err
 	}
