@@ -88,7 +88,10 @@ func RedactedURL(text string) string {
 // IsSecret reports whether a key usually holds a secret. Names such as
 // max_tokens hold none.
 func IsSecret(key string) bool {
-	name := strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(key))
+	name := strings.ToLower(key)
+	if strings.ContainsAny(name, "_-") {
+		name = strings.ReplaceAll(strings.ReplaceAll(name, "_", ""), "-", "")
+	}
 	for _, word := range [...]string{"apikey", "secret", "password", "passwd", "authorization", "credential", "privatekey", "cookie", "passphrase"} {
 		if strings.Contains(name, word) {
 			return !strings.HasSuffix(name, "envar") && !strings.HasSuffix(name, "required")

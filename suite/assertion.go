@@ -154,7 +154,7 @@ func (d *decoder) assertion(a *proviso.Assertion, at string, v any) bool {
 	}
 	before := d.failed
 	d.failed = false
-	a.Raw, a.Pointer = redactAssertion(o), at
+	a.Raw, a.Pointer = redact(o), at
 	a.Value, a.Threshold = proviso.Undefined{}, proviso.Undefined{}
 	for key, m := range o.All() {
 		if !d.commonKey(a, at, key, m) && !d.ownKey(a, at, key, m) && !isTypeForKey(o, key) {

@@ -216,7 +216,7 @@ func (p *pass) build(l *layer, vars *proviso.Object, combined bool) *proviso.Cas
 	if c.Vars == nil {
 		c.Vars = &proviso.Object{}
 	}
-	c.Raw = redactCase(l.raw)
+	c.Raw = redact(l.raw)
 	if combined {
 		c.Raw = c.Raw.Clone()
 		c.Raw.Set("vars", vars)

@@ -7,56 +7,54 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// redactCase is [proviso.Redacted] for a case as reports show it. Only what configures a
-// provider or names an endpoint is looked at.
-func redactCase(raw *proviso.Object) *proviso.Object {
-	if !mayHoldSecrets(raw) {
-		return raw
-	}
-	return redactAssertion(proviso.Redacted(raw))
-}
+// configured are the keys of cases and assertions under which providers are
+// configured, and so the only ones whose secrets are looked for.
+var configured = [...]string{"provider", "providers", "config", "options"}
 
-// mayHoldSecrets reports whether a case or an assertion has a part that secrets
-// usually stand in.
-func mayHoldSecrets(o *proviso.Object) bool {
-	for _, key := range [...]string{"provider", "providers", "config", "options"} {
-		if o.Has(key) {
-			return true
+// redact returns a case, an assertion or a set of them as reports show it: without
+// the secrets of what configures a provider, and without the passwords and keys in
+// the address of a webhook. What holds none is returned as it is.
+func redact(o *proviso.Object) *proviso.Object {
+	out := o
+	set := func(key string, v any) {
+		if out == o {
+			out = o.Clone()
+		}
+		out.Set(key, v)
+	}
+	for _, key := range configured {
+		if part, ok := o.At(key).(*proviso.Object); ok && part.Len() > 0 {
+			if clean := proviso.Redacted(part); clean != part {
+				set(key, clean)
+			}
 		}
 	}
 	if kind, _ := o.At("type").(string); strings.HasSuffix(kind, "webhook") {
-		return true
-	}
-	list, _ := o.At("assert").([]any)
-	return slices.ContainsFunc(list, func(e any) bool {
-		member, ok := e.(*proviso.Object)
-		return ok && mayHoldSecrets(member)
-	})
-}
-
-// redactAssertion replaces the secrets of an assertion, or of the assertions of a
-// case or a set: keys in its configuration, and passwords and keys in the address
-// of a webhook.
-func redactAssertion(o *proviso.Object) *proviso.Object {
-	if !mayHoldSecrets(o) {
-		return o
-	}
-	out := proviso.Redacted(o)
-	if kind, _ := out.At("type").(string); strings.HasSuffix(kind, "webhook") {
-		if address, ok := out.At("value").(string); ok && proviso.RedactedURL(address) != address {
-			out = out.Clone()
-			out.Set("value", proviso.RedactedURL(address))
+		if address, ok := o.At("value").(string); ok && proviso.RedactedURL(address) != address {
+			set("value", proviso.RedactedURL(address))
 		}
 	}
-	if list, ok := out.At("assert").([]any); ok {
-		members := slices.Clone(list)
-		for i, e := range members {
-			if m, ok := e.(*proviso.Object); ok {
-				members[i] = redactAssertion(m)
-			}
+	if list, ok := o.At("assert").([]any); ok {
+		if clean, changed := redactList(list); changed {
+			set("assert", clean)
 		}
-		out = out.Clone()
-		out.Set("assert", members)
 	}
 	return out
+}
+
+// redactList is redact for each of a list of assertions.
+func redactList(list []any) (clean []any, changed bool) {
+	for i, e := range list {
+		o, ok := e.(*proviso.Object)
+		if !ok {
+			continue
+		}
+		if r := redact(o); r != o {
+			if !changed {
+				list, changed = slices.Clone(list), true
+			}
+			list[i] = r
+		}
+	}
+	return list, changed
 }
