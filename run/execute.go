@@ -268,8 +268,13 @@ func (e *execution) work(ctx context.Context, stop func(), jobs <-chan job) {
 		if buf, err = e.finish(ctx, j.c.pc, res, buf); err != nil {
 			stop()
 		}
-		if e.p.o.Delay > 0 && !e.late() {
-			sleep(ctx, e.p.o.Delay)
+		// A provider's own delay is for those that are really asked.
+		delay := e.p.o.Delay
+		if own := time.Duration(j.col.spec.DelayMS) * time.Millisecond; !res.Output.Cached {
+			delay = max(delay, own)
+		}
+		if delay > 0 && !e.late() {
+			sleep(ctx, delay)
 		}
 	}
 }

@@ -134,6 +134,8 @@ func (f *evalFlags) merge(s *proviso.Suite) {
 	if f.delay == 0 {
 		f.delay = s.Options.DelayMS
 	}
+	f.models.noCache = f.models.noCache || s.Options.NoCache
+	f.noProgress = f.noProgress || s.Options.NoProgress
 	if s.Options.Table != nil && !*s.Options.Table {
 		f.noTable = true
 	}
