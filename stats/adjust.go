@@ -1,0 +1,58 @@
+package stats
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Holm returns p-values adjusted for being several, in the order given: those at
+// or below a level may be called findings, and the probability of even one false
+// finding stays below that level. It is for gates.
+//
+// Source: S. Holm, "A simple sequentially rejective multiple test procedure",
+// Scandinavian Journal of Statistics 6 (1979) 65-70.
+func Holm(p []float64) ([]float64, error) {
+	order, err := ascending(p)
+	if err != nil {
+		return nil, err
+	}
+	adjusted, highest := make([]float64, len(p)), 0.0
+	for rank, i := range order {
+		highest = max(highest, min(1, float64(len(p)-rank)*p[i]))
+		adjusted[i] = highest
+	}
+	return adjusted, nil
+}
+
+// BenjaminiHochberg returns p-values adjusted for being several, in the order
+// given: of those at or below a level, the expected share of false findings
+// stays below that level, if the tests are independent or positively dependent.
+// It is for dashboards.
+//
+// Source: Y. Benjamini and Y. Hochberg, "Controlling the False Discovery Rate: A
+// Practical and Powerful Approach to Multiple Testing", JRSS B 57 (1995) 289-300.
+func BenjaminiHochberg(p []float64) ([]float64, error) {
+	order, err := ascending(p)
+	if err != nil {
+		return nil, err
+	}
+	adjusted, lowest := make([]float64, len(p)), 1.0
+	for rank, i := range slices.Backward(order) {
+		lowest = min(lowest, p[i]*float64(len(p))/float64(rank+1))
+		adjusted[i] = lowest
+	}
+	return adjusted, nil
+}
+
+// ascending returns the positions of p-values in the order of their size.
+func ascending(p []float64) ([]int, error) {
+	order := make([]int, len(p))
+	for i, v := range p {
+		if !(v >= 0 && v <= 1) {
+			return nil, inputError("p-value %v is not between 0 and 1", v)
+		}
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p[a], p[b]) })
+	return order, nil
+}

@@ -1,0 +1,58 @@
+package stats
+
+import "math"
+
+// Kappa returns Cohen's kappa, the agreement of two raters beyond what chance
+// alone would give: 1 is perfect, 0 is chance. The counts are of what both
+// passed, only the first, only the second, and neither; they need not be whole,
+// so that a weighted table that sums to its effective size can be given. Where a
+// rater passes, or fails, everything and the other does the same, chance agrees
+// perfectly and there is no kappa: an error.
+//
+// The interval is value ± z·SE within −1 and 1, with the large-sample variance
+// of J. L. Fleiss, J. Cohen and B. S. Everitt, "Large sample standard errors of
+// kappa and weighted kappa", Psychological Bulletin 72 (1969) 323-327. Where the
+// raters never differ, or one of them always says the same, that variance is 0
+// and would claim certainty from three labels; the interval is then Wilson's for
+// the share of agreement, at the agreement by chance that was observed.
+//
+// Kappa: J. Cohen, "A coefficient of agreement for nominal scales", Educational
+// and Psychological Measurement 20 (1960) 37-46.
+func Kappa(both, onlyFirst, onlySecond, neither, confidence float64) (Estimate, error) {
+	z, err := quantile(confidence)
+	if err != nil {
+		return Estimate{}, err
+	}
+	n := both + onlyFirst + onlySecond + neither
+	if !(min(both, onlyFirst, onlySecond, neither) >= 0) || math.IsInf(n, 1) {
+		return Estimate{}, inputError("counts %v, %v, %v, %v", both, onlyFirst, onlySecond, neither)
+	}
+	if n == 0 {
+		return Estimate{}, inputError("no pairs of verdicts")
+	}
+	pass1, pass2 := (both+onlyFirst)/n, (both+onlySecond)/n
+	fail1, fail2 := 1-pass1, 1-pass2
+	agree, chance := (both+neither)/n, pass1*pass2+fail1*fail2
+	if chance > 1-1e-12 { // but for rounding, exactly 1
+		return Estimate{}, inputError("all verdicts are the same: chance agrees as well")
+	}
+	kappa := (agree - chance) / (1 - chance)
+	if constant := pass1 == 0 || pass1 == 1 || pass2 == 0 || pass2 == 1; constant || onlyFirst+onlySecond == 0 {
+		if constant {
+			kappa = 0 // but for rounding
+		}
+		i := wilson(agree, n, z)
+		i = Interval{Low: (i.Low - chance) / (1 - chance), High: (i.High - chance) / (1 - chance)}
+		return Estimate{Value: kappa, Interval: i.clamp(-1, 1, kappa)}, nil
+	}
+	cell := func(share, margins float64) float64 {
+		d := (1 - chance) - margins*(1-agree)
+		return share * d * d
+	}
+	onDiagonal := cell(both/n, pass1+pass2) + cell(neither/n, fail1+fail2)
+	offDiagonal := (onlyFirst*(pass2+fail1)*(pass2+fail1) + onlySecond*(fail2+pass1)*(fail2+pass1)) / n
+	rest := agree*chance - 2*chance + agree
+	variance := (onDiagonal + (1-agree)*(1-agree)*offDiagonal - rest*rest) / (n * math.Pow(1-chance, 4))
+	half := z * math.Sqrt(max(0, variance))
+	return Estimate{Value: kappa, Interval: Interval{Low: kappa - half, High: kappa + half}.clamp(-1, 1, kappa)}, nil
+}

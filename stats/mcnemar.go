@@ -1,0 +1,60 @@
+package stats
+
+import "gonum.org/v1/gonum/mathext"
+
+// Side says which differences a test looks for.
+type Side int
+
+// The sides of a test on pairs.
+const (
+	TwoSided   Side = iota // either way
+	FirstMore              // more pairs passed at the first run only: things got worse
+	SecondMore             // more pairs passed at the second run only: things got better
+)
+
+// McNemar returns the p-value of the exact test that flips are as likely one way
+// as the other, from how many pairs passed at only one of two runs. With midP
+// the observed table counts half: the test is less conservative and still keeps
+// close to its level. Without flips the p-value is 1.
+//
+// Sources: Q. McNemar, "Note on the sampling error of the difference between
+// correlated proportions or percentages", Psychometrika 12 (1947) 153-157; M. W.
+// Fagerland, S. Lydersen and P. Laake, "The McNemar test for binary matched-pairs
+// data: mid-p and asymptotic are better than exact conditional", BMC Medical
+// Research Methodology 13 (2013) 91.
+func McNemar(onlyFirst, onlySecond int, side Side, midP bool) (float64, error) {
+	if onlyFirst < 0 || onlySecond < 0 {
+		return 0, inputError("a negative count: %d and %d flips", onlyFirst, onlySecond)
+	}
+	n, k, sides := onlyFirst+onlySecond, onlyFirst, 1.0
+	switch side {
+	case FirstMore:
+	case SecondMore:
+		k = onlySecond
+	case TwoSided:
+		k, sides = max(onlyFirst, onlySecond), 2
+	default:
+		return 0, inputError("side %d of a test", side)
+	}
+	if n == 0 {
+		return 1, nil
+	}
+	p := atLeast(k, n, 0.5)
+	if midP {
+		p = (p + atLeast(k+1, n, 0.5)) / 2
+	}
+	return min(1, sides*p), nil
+}
+
+// atLeast returns the probability of k or more successes in n trials.
+func atLeast(k, n int, success float64) float64 {
+	switch {
+	case k <= 0:
+		return 1
+	case k > n || success <= 0:
+		return 0
+	case success >= 1:
+		return 1
+	}
+	return mathext.RegIncBeta(float64(k), float64(n-k+1), success)
+}

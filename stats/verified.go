@@ -1,0 +1,66 @@
+package stats
+
+import "math"
+
+// Rates are those of a judge whose verdicts were partly verified by people. Nil
+// are those that are undefined, because there is nothing that they would be a
+// share of.
+type Rates struct {
+	TPR, TNR            *Estimate
+	Kappa               *Estimate
+	Agreement, BaseRate float64
+}
+
+// PartlyVerified returns the rates of a judge from labels that were drawn from
+// what it passed and what it failed apart, where shares of the labels themselves
+// would be biased: a sample that holds more fails than there are flatters the
+// TNR and belittles the TPR. Judged counts all verdicts, the labelled ones among
+// them. A kind of verdict of which none is labelled is taken at its word, with
+// all doubt in the intervals.
+//
+// The rates are those of C. B. Begg and R. A. Greenes, "Assessment of diagnostic
+// tests when disease verification is subject to selection bias", Biometrics 39
+// (1983) 207-215. The intervals add up, by the method of variance estimates
+// recovery (Zou and Donner, see [PostStratified]), how far Wilson's limits of the
+// share of passes and of the two shares of good outputs move each rate, so that
+// they stay honest where a cell of the table is empty.
+func PartlyVerified(judged Count, passed, failed Stratum, confidence float64) (Rates, error) {
+	s, z, err := newStrata(judged, passed, failed, confidence)
+	if err != nil {
+		return Rates{}, err
+	}
+	q := s.passShare
+	r := Rates{Agreement: q*s.passed.Share + (1-q)*(1-s.failed.Share), BaseRate: q*s.passed.Share + (1-q)*s.failed.Share}
+	r.TPR = s.recovered(z, 0, func(q, a, b float64) float64 { return q * a / (q*a + (1-q)*b) })
+	r.TNR = s.recovered(z, 0, func(q, a, b float64) float64 { return (1 - q) * (1 - b) / (q*(1-a) + (1-q)*(1-b)) })
+	r.Kappa = s.recovered(z, -1, func(q, a, b float64) float64 {
+		base := q*a + (1-q)*b
+		chance := q*base + (1-q)*(1-base)
+		return (q*a + (1-q)*(1-b) - chance) / (1 - chance)
+	})
+	return r, nil
+}
+
+// recovered returns a rate, at least low and at most 1, of three shares: of
+// passes, and of good outputs among passes and among fails.
+func (s strata) recovered(z, low float64, rate func(q, a, b float64) float64) *Estimate {
+	q, a, b := s.passShare, s.passed.Share, s.failed.Share
+	value := rate(q, a, b)
+	if !isFinite(value) {
+		return nil
+	}
+	down, up := 0.0, 0.0 // squares of how far the limits of each share move the rate
+	moved := func(low, high float64) {
+		if !isFinite(low) || !isFinite(high) {
+			low, high = value, value // at the end of what is possible
+		}
+		down += square(value - min(low, high, value))
+		up += square(max(low, high, value) - value)
+	}
+	iq, ia, ib := wilson(q, s.n, z), wilson(a, s.passed.Size, z), wilson(b, s.failed.Size, z)
+	moved(rate(iq.Low, a, b), rate(iq.High, a, b))
+	moved(rate(q, ia.Low, b), rate(q, ia.High, b))
+	moved(rate(q, a, ib.Low), rate(q, a, ib.High))
+	i := Interval{Low: value - math.Sqrt(down), High: value + math.Sqrt(up)}.clamp(low, 1, value)
+	return &Estimate{Value: value, Interval: i}
+}
