@@ -1,0 +1,255 @@
+package solve
+
+import (
+	"context"
+	"math"
+)
+
+// tree is a depth-first branch and bound over one model.
+type tree struct {
+	ctx   context.Context
+	m     *model
+	w     weights
+	r     *relaxation
+	fix   []int8
+	at    *set // those that are fixed in
+	limit int64
+	nodes int64
+	spent bool // the work ran out
+	extra int64
+
+	best  int64           // value of the best selection
+	sel   []int           // of it, by candidate of the instance; nil if there is none
+	stop  int64           // a value that is good enough to end the search
+	floor float64         // a bound that is known from elsewhere
+	found func(sel []int) // is told of each better selection, if set
+}
+
+func newTree(ctx context.Context, m *model, w weights, limit int64) *tree {
+	t := &tree{ctx: ctx, m: m, w: w, r: newRelaxation(m, w), fix: make([]int8, len(m.ids)), at: newSet(m, w), limit: limit, best: math.MaxInt64, stop: math.MinInt64}
+	for k := range t.fix {
+		t.fix[k] = open
+	}
+	return t
+}
+
+// take makes a selection the one to beat.
+func (t *tree) take(value int64, sel []int) {
+	if value >= t.best {
+		return
+	}
+	t.best, t.sel = value, sel
+	if t.found != nil {
+		t.found(sel)
+	}
+}
+
+// steps of the ascent at the root and below.
+const (
+	rootSteps  = 600
+	childSteps = 60
+)
+
+// run searches and returns a lower bound on the value, which is that of the best
+// selection if the work was enough.
+func (t *tree) run() int64 {
+	lower := t.visit(0, math.Max(t.floor, math.Inf(-1)))
+	if lower >= float64(t.best) {
+		return t.best
+	}
+	return int64(math.Ceil(lower - slack(lower)))
+}
+
+// slack is what the bound may be wrong by in floating point.
+func slack(v float64) float64 { return 1e-6 + 1e-10*math.Abs(v) }
+
+func (t *tree) work() int64 { return t.r.work + t.at.work + t.extra }
+
+// cut tells whether a bound leaves nothing better to find.
+func (t *tree) cut(bound float64) bool {
+	return t.best <= t.stop || math.Ceil(bound-slack(bound)) >= float64(t.best)
+}
+
+// visit searches below what is fixed. It returns a bound on the value of what
+// was not searched, +Inf if that is nothing.
+func (t *tree) visit(depth int, parent float64) float64 {
+	if t.spent || t.work() > t.limit || t.ctx.Err() != nil {
+		t.spent = true
+		return parent
+	}
+	t.nodes++
+	fixed := []int{}
+	defer func() {
+		for _, k := range fixed {
+			if t.fix[k] == in {
+				t.at.drop(k)
+			}
+			t.fix[k] = open
+		}
+	}()
+	if !t.possible(&fixed) {
+		return math.Inf(1)
+	}
+	t.r.open(t.fix, t.at)
+	steps, theta := childSteps, 0.5
+	if depth == 0 {
+		steps, theta = rootSteps, 1.0
+	}
+	aim := t.aim(parent)
+	bound := math.Max(parent, t.r.ascend(steps, theta, aim, float64(t.best)-1+slack(float64(t.best))+1e-9))
+	if depth == 0 || t.nodes < 20 || t.nodes%16 == 0 {
+		t.round()
+	}
+	if t.cut(bound) {
+		return math.Inf(1)
+	}
+	t.settle(bound, &fixed)
+	k := t.choose()
+	if k < 0 {
+		t.leaf()
+		return math.Inf(1)
+	}
+	first, second := out, in
+	if t.r.mean[k] > 0.5 {
+		first, second = in, out
+	}
+	lower := math.Inf(1)
+	for _, v := range []int8{first, second} {
+		lower = math.Min(lower, t.under(k, v, depth, bound))
+	}
+	return lower
+}
+
+// under visits with k fixed to v.
+func (t *tree) under(k int, v int8, depth int, bound float64) float64 {
+	if v == in && !t.at.fits(k) {
+		return math.Inf(1)
+	}
+	t.fix[k] = v
+	if v == in {
+		t.at.add(k)
+	}
+	lower := t.visit(depth+1, bound)
+	if v == in {
+		t.at.drop(k)
+	}
+	t.fix[k] = open
+	return lower
+}
+
+// aim is the value that the ascent strives for.
+func (t *tree) aim(parent float64) float64 {
+	if t.best < math.MaxInt64 {
+		return float64(t.best) * 1.01
+	}
+	return math.Max(parent, float64(t.at.value)) + 1
+}
+
+// possible fixes out what no longer fits and tells whether the rest can still
+// catch enough.
+func (t *tree) possible(fixed *[]int) bool {
+	for k, f := range t.fix {
+		if f == open && !t.at.fits(k) {
+			t.fix[k] = out
+			*fixed = append(*fixed, k)
+		}
+	}
+	if t.at.caught >= t.m.need {
+		return true
+	}
+	reach := t.at.caught
+	t.extra += int64(len(t.m.bad.cand))
+	for b := range t.m.bad.len() {
+		if t.at.bad[b] > 0 {
+			continue
+		}
+		for _, k := range t.m.bad.row(b) {
+			if t.fix[k] == open {
+				reach += int(t.m.bad.weight[b])
+				break
+			}
+		}
+	}
+	return reach >= t.m.need
+}
+
+// settle fixes what cannot be otherwise in anything better than the best.
+func (t *tree) settle(bound float64, fixed *[]int) {
+	if t.best == math.MaxInt64 {
+		return
+	}
+	// the bound at the kept prices, which red belongs to
+	v := t.r.bound()
+	for k, f := range t.fix {
+		if f != open {
+			continue
+		}
+		red := t.r.red[k]
+		switch {
+		case red > 0 && t.cut(v+red):
+			t.fix[k] = out
+		case red < 0 && t.cut(v-red):
+			if !t.at.fits(k) {
+				continue
+			}
+			t.fix[k] = in
+			t.at.add(k)
+		default:
+			continue
+		}
+		*fixed = append(*fixed, k)
+	}
+}
+
+// choose picks the candidate to branch on, -1 if all are fixed: one that the
+// relaxation cannot make up its mind about and that matters.
+func (t *tree) choose() int {
+	best, value := -1, -1.0
+	for k, f := range t.fix {
+		if f != open {
+			continue
+		}
+		mean := t.r.mean[k]
+		v := math.Min(mean, 1-mean)*(1+float64(len(t.m.succ[k]))) + 1e-4/(1+math.Abs(t.r.red[k])/float64(max(1, t.w.cost)))
+		if t.m.method == Subsumption && len(t.m.succ[k])+len(t.m.pred[t.m.ids[k]]) == 0 {
+			v *= 0.01
+		}
+		if v > value {
+			best, value = k, v
+		}
+	}
+	return best
+}
+
+// leaf takes what is fixed in, if it catches enough.
+func (t *tree) leaf() {
+	if t.at.caught >= t.m.need && t.at.failed <= t.m.allow && t.at.value < t.best {
+		t.take(t.at.value, t.at.selected())
+	}
+}
+
+// round makes a selection of the relaxation's.
+func (t *tree) round() {
+	s := newSet(t.m, t.w)
+	order := make([]int, 0, len(t.fix))
+	for k, f := range t.fix {
+		switch f {
+		case in:
+			s.add(k)
+		case open:
+			order = append(order, k)
+		}
+	}
+	byRed(order, t.r.red)
+	if t.m.method == Subsumption || t.w.bad > 0 {
+		s.fill(order)
+	}
+	if s.cover(order, 0.3) {
+		s.fill(order)
+		s.improve(order, 30*t.m.cells())
+		if s.value < t.best {
+			t.take(s.value, s.selected())
+		}
+	}
+	t.extra += s.work
+}

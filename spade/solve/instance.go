@@ -1,0 +1,186 @@
+package solve
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Instance is what there is to choose from. Candidates and examples are numbered
+// from 0.
+type Instance struct {
+	Good    []bool   // by example: whether people call it good
+	Fails   [][]int  // by candidate: the examples that it fails, ascending
+	Implies [][2]int // a, b: whatever passes a passes b, so that b adds nothing to a
+	Cost    []int    // by candidate: of selecting it, at least 1; nil is 1 for all
+	Need    int      // how many bad examples a selection must catch
+	Allow   int      // how many good examples it may fail
+}
+
+// Limits of an instance.
+const (
+	MaxCandidates = 1 << 16
+	MaxExamples   = 1 << 22
+	maxCost       = 1 << 20
+)
+
+// Thresholds turns the share of bad examples to catch and the share of good ones
+// that may be failed into counts. A rounding error of floating point is no count.
+func Thresholds(good, bad int, alpha, tau float64) (need, allow int) {
+	const slack = 1e-9
+	return int(math.Ceil(alpha*float64(bad) - slack)), int(math.Floor(tau*float64(good) + slack))
+}
+
+// Count returns how many examples are good and how many bad.
+func (in *Instance) Count() (good, bad int) {
+	for _, g := range in.Good {
+		if g {
+			good++
+		}
+	}
+	return good, len(in.Good) - good
+}
+
+func (in *Instance) check() error {
+	m, n := len(in.Fails), len(in.Good)
+	switch {
+	case m > MaxCandidates:
+		return fmt.Errorf("%d candidates, of at most %d", m, MaxCandidates)
+	case n > MaxExamples:
+		return fmt.Errorf("%d examples, of at most %d", n, MaxExamples)
+	case in.Cost != nil && len(in.Cost) != m:
+		return fmt.Errorf("%d costs for %d candidates", len(in.Cost), m)
+	case in.Need < 0 || in.Allow < 0:
+		return errors.New("a threshold is negative")
+	}
+	for j, c := range in.Cost {
+		if c < 1 || c > maxCost {
+			return fmt.Errorf("candidate %d: cost %d is not from 1 to %d", j, c, maxCost)
+		}
+	}
+	for j, fails := range in.Fails {
+		for k, i := range fails {
+			if i < 0 || i >= n {
+				return fmt.Errorf("candidate %d fails example %d, of %d", j, i, n)
+			}
+			if k > 0 && fails[k-1] >= i {
+				return fmt.Errorf("candidate %d: failed examples must ascend", j)
+			}
+		}
+	}
+	for _, p := range in.Implies {
+		if min(p[0], p[1]) < 0 || max(p[0], p[1]) >= m {
+			return fmt.Errorf("implication %d → %d, of %d candidates", p[0], p[1], m)
+		}
+	}
+	return nil
+}
+
+func (in *Instance) cost(j int) int {
+	if in.Cost == nil {
+		return 1
+	}
+	return in.Cost[j]
+}
+
+// eligible tells which candidates do not break the limit of false failures by
+// themselves.
+func (in *Instance) eligible() func(int) bool {
+	return func(j int) bool {
+		failed := 0
+		for _, i := range in.Fails[j] {
+			if in.Good[i] {
+				failed++
+			}
+		}
+		return failed <= in.Allow
+	}
+}
+
+// every returns the candidates that keep accepts.
+func (in *Instance) every(keep func(int) bool) []int {
+	out := []int{}
+	for j := range in.Fails {
+		if keep(j) {
+			out = append(out, j)
+		}
+	}
+	return out
+}
+
+// Worth is what a selection achieves, counted on the instance as it was given.
+type Worth struct {
+	Selected  []int // ascending
+	Objective int   // of the method
+	Covered   int   // bad examples that are caught
+	False     int   // good examples that are failed
+	// LeftOver are the candidates that are neither selected nor implied by a
+	// selected one.
+	LeftOver []int
+	// Addable are those of LeftOver that could be selected as well within the
+	// limit of false failures.
+	Addable []int
+}
+
+// Check counts what a selection is worth and whether it is within both
+// thresholds.
+func Check(in *Instance, method Method, selected []int) (w Worth, within bool, err error) {
+	if err := in.check(); err != nil {
+		return Worth{}, false, err
+	}
+	selected = slices.Sorted(slices.Values(selected))
+	selected = slices.Compact(selected)
+	for _, j := range selected {
+		if j < 0 || j >= len(in.Fails) {
+			return Worth{}, false, fmt.Errorf("no candidate %d, of %d", j, len(in.Fails))
+		}
+	}
+	w = in.worth(method, selected)
+	return w, w.Covered >= in.Need && w.False <= in.Allow, nil
+}
+
+func (in *Instance) worth(method Method, selected []int) Worth {
+	w := Worth{Selected: selected, LeftOver: []int{}, Addable: []int{}}
+	failed := make([]bool, len(in.Good))
+	known := make([]bool, len(in.Fails))
+	for _, j := range selected {
+		known[j] = true
+		w.Objective += in.cost(j)
+		for _, i := range in.Fails[j] {
+			if failed[i] {
+				continue
+			}
+			failed[i] = true
+			if in.Good[i] {
+				w.False++
+			} else {
+				w.Covered++
+			}
+		}
+	}
+	for _, p := range in.Implies {
+		if _, ok := slices.BinarySearch(selected, p[0]); ok {
+			known[p[1]] = true
+		}
+	}
+	for j := range in.Fails {
+		if known[j] {
+			continue
+		}
+		w.LeftOver = append(w.LeftOver, j)
+		more := 0
+		for _, i := range in.Fails[j] {
+			if in.Good[i] && !failed[i] {
+				more++
+			}
+		}
+		if w.False+more <= in.Allow {
+			w.Addable = append(w.Addable, j)
+		}
+	}
+	if method == Subsumption {
+		w.Objective += len(w.LeftOver)
+	}
+	return w
+}

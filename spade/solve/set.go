@@ -1,0 +1,141 @@
+package solve
+
+// set is a selection that changes, with what it is worth kept up to date.
+type set struct {
+	m       *model
+	w       weights
+	in      []bool  // by position
+	good    []int32 // by row: how many selected candidates fail it
+	bad     []int32
+	implied []int32 // by candidate of the instance: how many selected ones imply it
+	failed  int     // good examples
+	caught  int     // bad examples
+	value   int64   // by w
+	work    int64
+}
+
+func newSet(m *model, w weights) *set {
+	s := &set{
+		m: m, w: w, in: make([]bool, len(m.ids)), good: make([]int32, m.good.len()), bad: make([]int32, m.bad.len()),
+		implied: make([]int32, len(m.in.Fails)),
+	}
+	_, bad := m.in.Count()
+	s.value = w.bad * int64(bad)
+	if m.method == Subsumption {
+		s.value += w.left * int64(len(m.in.Fails))
+	}
+	return s
+}
+
+// more counts the good examples that adding k would newly fail.
+func (s *set) more(k int) int {
+	s.work += int64(len(s.m.good.of[k]))
+	n := 0
+	for _, r := range s.m.good.of[k] {
+		if s.good[r] == 0 {
+			n += int(s.m.good.weight[r])
+		}
+	}
+	return n
+}
+
+// gain counts the bad examples that adding k would newly catch.
+func (s *set) gain(k int) int {
+	s.work += int64(len(s.m.bad.of[k]))
+	n := 0
+	for _, r := range s.m.bad.of[k] {
+		if s.bad[r] == 0 {
+			n += int(s.m.bad.weight[r])
+		}
+	}
+	return n
+}
+
+// price is what adding k changes in cost and candidates left over.
+func (s *set) price(k int) int64 {
+	j := s.m.ids[k]
+	d := s.w.cost * int64(s.m.in.cost(j))
+	if s.m.method != Subsumption {
+		return d
+	}
+	if s.implied[j] == 0 {
+		d -= s.w.left
+	}
+	for _, b := range s.m.succ[k] {
+		if s.implied[b] == 0 && !s.has(int(b)) {
+			d -= s.w.left
+		}
+	}
+	return d
+}
+
+// has tells whether candidate j of the instance is selected.
+func (s *set) has(j int) bool {
+	k := s.m.local[j]
+	return k >= 0 && s.in[k]
+}
+
+// delta is what adding k changes in value.
+func (s *set) delta(k int) int64 {
+	d := s.price(k)
+	if s.w.good != 0 {
+		d += s.w.good * int64(s.more(k))
+	}
+	if s.w.bad != 0 {
+		d -= s.w.bad * int64(s.gain(k))
+	}
+	return d
+}
+
+func (s *set) fits(k int) bool { return s.failed+s.more(k) <= s.m.allow }
+
+func (s *set) add(k int) {
+	s.value += s.delta(k)
+	s.in[k] = true
+	for _, r := range s.m.good.of[k] {
+		if s.good[r] == 0 {
+			s.failed += int(s.m.good.weight[r])
+		}
+		s.good[r]++
+	}
+	for _, r := range s.m.bad.of[k] {
+		if s.bad[r] == 0 {
+			s.caught += int(s.m.bad.weight[r])
+		}
+		s.bad[r]++
+	}
+	for _, b := range s.m.succ[k] {
+		s.implied[b]++
+	}
+	s.work += int64(len(s.m.good.of[k]) + len(s.m.bad.of[k]))
+}
+
+func (s *set) drop(k int) {
+	s.in[k] = false
+	for _, b := range s.m.succ[k] {
+		s.implied[b]--
+	}
+	for _, r := range s.m.good.of[k] {
+		if s.good[r]--; s.good[r] == 0 {
+			s.failed -= int(s.m.good.weight[r])
+		}
+	}
+	for _, r := range s.m.bad.of[k] {
+		if s.bad[r]--; s.bad[r] == 0 {
+			s.caught -= int(s.m.bad.weight[r])
+		}
+	}
+	s.value -= s.delta(k)
+	s.work += int64(len(s.m.good.of[k]) + len(s.m.bad.of[k]))
+}
+
+// selected returns the candidates of the instance, ascending.
+func (s *set) selected() []int {
+	out := []int{}
+	for k, in := range s.in {
+		if in {
+			out = append(out, s.m.ids[k])
+		}
+	}
+	return out
+}

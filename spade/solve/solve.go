@@ -1,0 +1,124 @@
+// Package solve picks, of many candidate assertions, the best few: provably, on
+// labelled outputs and on knowledge of which assertion implies which. Start at
+// [Solve]; [Check] says what any selection is worth.
+//
+// The problems are those of SPADE (Shankar et al., "SPADE: Synthesizing Data
+// Quality Assertions for Large Language Model Pipelines", VLDB 2024, sections 3.2
+// and 3.3). They are solved exactly by branch and bound over a Lagrangian
+// relaxation (Fisher, "The Lagrangian relaxation method for solving integer
+// programming problems", Management Science 27, 1981). Everything is
+// deterministic: work is limited by counting it, never by the clock.
+package solve
+
+import (
+	"context"
+	"fmt"
+)
+
+// Method is a rule for what the best selection is.
+type Method uint8
+
+// The methods, as the paper's section 5 names them.
+const (
+	All         Method = iota // every candidate
+	Base                      // every candidate whose own false failures are within the limit
+	Coverage                  // the cheapest set within both thresholds
+	Subsumption               // the set within both thresholds that is cheap and leaves few candidates neither selected nor implied
+	None                      // without examples: one member of each group that nothing else implies
+)
+
+var methodNames = [...]string{"all", "base", "cov", "sub", "none"}
+
+// String returns all, base, cov, sub or none.
+func (m Method) String() string { return methodNames[m] }
+
+// Methods returns the names of the methods.
+func Methods() []string { return methodNames[:] }
+
+// MethodOf returns the method of a name; ok is false if there is none.
+func MethodOf(name string) (m Method, ok bool) {
+	for i, n := range methodNames {
+		if n == name {
+			return Method(i), true
+		}
+	}
+	return 0, false
+}
+
+// Status says how much is known of an answer.
+type Status uint8
+
+// The statuses.
+const (
+	Unknown    Status = iota // the work ran out before any selection was found
+	Feasible                 // a selection within the thresholds, not proven to be the best
+	Optimal                  // no selection is better
+	Infeasible               // no selection is within the thresholds
+)
+
+// String returns unknown, feasible, optimal or infeasible.
+func (s Status) String() string {
+	return [...]string{"unknown", "feasible", "optimal", "infeasible"}[s]
+}
+
+// Options limit a search.
+type Options struct {
+	// Work is how many elementary steps may be done, 0 for the default. A step
+	// is one visit to a cell of the matrix, so a search takes some nanoseconds
+	// per step, and the same steps give the same answer on every machine.
+	Work int64
+}
+
+// DefaultWork is the limit of a search that names none; about half a minute.
+const DefaultWork int64 = 10_000_000_000
+
+// Answer is a selection and what is known of it.
+type Answer struct {
+	Worth
+	Status Status
+	// LowerBound is a number that no selection's objective is under.
+	LowerBound int
+	// Tied tells that the order among equally good selections was decided too:
+	// fewest left over, most bad examples caught, fewest false failures, lowest
+	// indices.
+	Tied bool
+	// Best is, if no selection is within the thresholds, the most bad examples
+	// that one within the limit of false failures catches; BestProven tells
+	// whether that is proven.
+	Best       int
+	BestProven bool
+
+	Engine string // what found it
+	Nodes  int64  // of the search tree
+	Work   int64  // steps done
+}
+
+// Solve returns the best selection by method. It returns an error if the instance
+// is malformed or ctx ended before anything was found; if ctx ends later, the
+// best so far is the answer. It keeps nothing of in.
+func Solve(ctx context.Context, in *Instance, method Method, o Options) (*Answer, error) {
+	if err := in.check(); err != nil {
+		return nil, err
+	}
+	if o.Work <= 0 {
+		o.Work = DefaultWork
+	}
+	switch method {
+	case All:
+		return fixed(in, method, in.every(func(int) bool { return true })), nil
+	case Base:
+		return fixed(in, method, in.every(in.eligible())), nil
+	case None:
+		return fixed(in, method, in.sources()), nil
+	case Coverage, Subsumption:
+		return search(ctx, in, method, o)
+	}
+	return nil, fmt.Errorf("no method %d", method)
+}
+
+// fixed is the answer of a method that has nothing to choose.
+func fixed(in *Instance, method Method, selected []int) *Answer {
+	a := &Answer{Worth: in.worth(method, selected), Status: Optimal, Tied: true, Engine: "rule"}
+	a.LowerBound = a.Objective
+	return a
+}

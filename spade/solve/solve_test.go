@@ -1,0 +1,127 @@
+package solve_test
+
+import (
+	"context"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/proviso-eval/proviso/spade/solve"
+)
+
+// random is a small instance with everything in it: useless and broken
+// candidates, equal ones, cycles of implications, costs, thresholds that cannot
+// be met.
+func random(seed uint64) *solve.Instance {
+	r := rand.New(rand.NewPCG(seed, 1))
+	m, n := 1+r.IntN(9), 1+r.IntN(14)
+	in := &solve.Instance{Good: make([]bool, n), Fails: make([][]int, m)}
+	for i := range in.Good {
+		in.Good[i] = r.IntN(2) == 0
+	}
+	for j := range in.Fails {
+		rate := []float64{0, 0.1, 0.3, 0.6, 1}[r.IntN(5)]
+		for i := range n {
+			p := rate
+			if in.Good[i] {
+				p /= 2
+			}
+			if r.Float64() < p {
+				in.Fails[j] = append(in.Fails[j], i)
+			}
+		}
+		if j > 0 && r.IntN(5) == 0 {
+			in.Fails[j] = slices.Clone(in.Fails[j-1])
+		}
+	}
+	for range r.IntN(2 * m) {
+		in.Implies = append(in.Implies, [2]int{r.IntN(m), r.IntN(m)})
+	}
+	if r.IntN(3) == 0 {
+		for range m {
+			in.Cost = append(in.Cost, 1+r.IntN(3))
+		}
+	}
+	good, bad := in.Count()
+	in.Need, in.Allow = solve.Thresholds(good, bad, r.Float64(), r.Float64()*0.6)
+	return in
+}
+
+// better compares by the order that the package promises.
+func better(method solve.Method, a, b solve.Worth) bool {
+	left := func(w solve.Worth) int {
+		if method == solve.Subsumption {
+			return len(w.LeftOver)
+		}
+		return 0
+	}
+	x := []int{a.Objective, left(a), -a.Covered, a.False}
+	y := []int{b.Objective, left(b), -b.Covered, b.False}
+	if c := slices.Compare(x, y); c != 0 {
+		return c < 0
+	}
+	return lower(a.Selected, b.Selected)
+}
+
+// lower tells whether a has the lowest candidate that only one of both has.
+func lower(a, b []int) bool {
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return a[i] < b[i]
+		}
+	}
+	return len(a) > len(b)
+}
+
+func brute(t *testing.T, in *solve.Instance, method solve.Method) (best solve.Worth, found bool, most int) {
+	t.Helper()
+	for mask := range 1 << len(in.Fails) {
+		var sel []int
+		for rest := uint(mask); rest != 0; rest &= rest - 1 {
+			sel = append(sel, bits.TrailingZeros(rest))
+		}
+		w, within, err := solve.Check(in, method, sel)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w.False <= in.Allow {
+			most = max(most, w.Covered)
+		}
+		if within && (!found || better(method, w, best)) {
+			best, found = w, true
+		}
+	}
+	return best, found, most
+}
+
+func TestAnswersEqualThoseOfTryingEverything(t *testing.T) {
+	t.Parallel()
+	infeasible := 0
+	for seed := range uint64(3000) {
+		in := random(seed)
+		for _, method := range []solve.Method{solve.Coverage, solve.Subsumption} {
+			want, found, most := brute(t, in, method)
+			got, err := solve.Solve(context.Background(), in, method, solve.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !found {
+				infeasible++
+				if got.Status != solve.Infeasible || got.Best != most || !got.BestProven {
+					t.Fatalf("seed %d %v: %v, best coverage %d (proven %v), want infeasible, %d", seed, method, got.Status, got.Best, got.BestProven, most)
+				}
+				continue
+			}
+			if got.Status != solve.Optimal || got.LowerBound != want.Objective || !got.Tied {
+				t.Fatalf("seed %d %v: %v %d ≥ %d, tied %v; want optimal %d", seed, method, got.Status, got.Objective, got.LowerBound, got.Tied, want.Objective)
+			}
+			if !slices.Equal(got.Selected, want.Selected) {
+				t.Fatalf("seed %d %v: selected %v (%+v), want %v (%+v)", seed, method, got.Selected, got.Worth, want.Selected, want)
+			}
+		}
+	}
+	if infeasible < 100 {
+		t.Errorf("only %d instances were infeasible", infeasible)
+	}
+}
