@@ -1,0 +1,74 @@
+package store
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// Kind is a kind of document.
+type Kind string
+
+// The kinds of documents.
+const (
+	SuiteKind        Kind = "suite"
+	AssertionSetKind Kind = "assertion_set"
+)
+
+// NewDocument is a version of a document to be kept.
+type NewDocument struct {
+	Kind       Kind
+	Name       string
+	PromptHash string // of the prompts that it is judged with, "" if there are none
+	MediaType  string // of the content, such as application/json
+	Content    []byte // as it was sent
+	CreatedBy  string // id of the API key
+}
+
+// Document is one version of a suite or an assertion set.
+type Document struct {
+	NewDocument
+	Hash    string // of kind, content and prompt hash: the version's identity
+	Number  int    // of the version under its name, from 1
+	Current bool   // whether it is what the name stands for now
+	Size    int    // of the content, in bytes
+	Created time.Time
+}
+
+// Version returns the hash of a version: SHA-256, in hexadecimal, over kind,
+// prompt hash, media type and content.
+func (d NewDocument) Version() string {
+	h := sha256.New()
+	for _, part := range [...]string{string(d.Kind), d.PromptHash, d.MediaType} {
+		h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(part))))
+		h.Write([]byte(part))
+	}
+	h.Write(d.Content)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Check returns what is wrong with a document to be kept, or nil.
+func (d NewDocument) Check() error {
+	switch d.Kind {
+	case SuiteKind, AssertionSetKind:
+	default:
+		return &proviso.Error{Code: proviso.Invalid, Message: "there is no kind of document " + quote(string(d.Kind)),
+			Valid: []string{string(SuiteKind), string(AssertionSetKind)}}
+	}
+	if err := checkText("name", d.Name, MaxName); err != nil {
+		return err
+	}
+	if len(d.Content) > MaxContent {
+		return proviso.Errorf(proviso.Limit, "the content of a document has %d bytes, more than %d", len(d.Content), MaxContent)
+	}
+	return nil
+}
+
+// DocumentFilter selects documents.
+type DocumentFilter struct {
+	Kind Kind   // "" for all
+	Name string // all versions of this name, "" for the current version of every name
+}

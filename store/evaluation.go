@@ -1,0 +1,43 @@
+package store
+
+import (
+	"time"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// NewEvaluation is an evaluation to be kept.
+type NewEvaluation struct {
+	ID        string // from NewID, or "" to have one made
+	CreatedBy string // id of the API key, which is charged
+	Agent     string // what produced the output, "" if unknown
+	Set       string // hash of the assertion set's version, "" if the assertions were in the request
+	Judge     string // identity
+	Status    proviso.Status
+	Score     *float64 // nil while undecided
+	Passed    int
+	Failed    int
+	Errors    int
+	Skipped   int
+	Usage     proviso.Usage
+	Cost      float64 // US dollars
+	Elapsed   time.Duration
+	Request   []byte // JSON, nil if contents are private
+	Response  []byte // JSON, nil if contents are private
+	Reply     *Reply // kept in the same transaction, nil if there is none
+}
+
+// Evaluation is one output that was judged.
+type Evaluation struct {
+	NewEvaluation // without Reply
+	Created       time.Time
+}
+
+// EvaluationFilter selects evaluations; zero fields select all.
+type EvaluationFilter struct {
+	CreatedBy string
+	Agent     string
+	Status    []proviso.Status
+	Since     time.Time // created then or later
+	Until     time.Time // created before
+}

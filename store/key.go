@@ -1,0 +1,179 @@
+package store
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/binary"
+	"hash/crc32"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// Scope is what an API key may do.
+type Scope string
+
+// The scopes. Admin includes the other two; evaluate does not include read, so
+// that a key for CI cannot read what others evaluated.
+const (
+	Read     Scope = "read"     // see suites, runs, results and evaluations
+	Evaluate Scope = "evaluate" // evaluate outputs, put suites, start runs, see its own
+	Admin    Scope = "admin"    // everything, keys included
+)
+
+// scopes are all scopes, from the least to the most.
+var scopes = [...]Scope{Read, Evaluate, Admin}
+
+// ScopeNames returns the names of all scopes.
+func ScopeNames() []string {
+	var names []string
+	for _, s := range scopes {
+		names = append(names, string(s))
+	}
+	return names
+}
+
+// NewKey is an API key to be made.
+type NewKey struct {
+	Name      string   // what people call it; need not be unique
+	Scopes    []Scope  // at least one
+	Budget    *float64 // US dollars, nil for no limit
+	Providers []string // globs of provider ids that it may ask; none means all
+}
+
+// Key is an API key, without its secret.
+type Key struct {
+	ID        string
+	Name      string
+	Hint      string // the first characters of the secret, to tell keys apart
+	Scopes    []Scope
+	Budget    *float64 // US dollars, nil for no limit
+	Spent     float64  // US dollars
+	Providers []string // globs of provider ids; none means all
+	Created   time.Time
+	LastUsed  time.Time // zero if never; may lag by a minute
+	Revoked   time.Time // zero if it is in force
+}
+
+// Can reports whether the key has a scope, or admin. A revoked key can nothing.
+func (k Key) Can(s Scope) bool {
+	return k.Revoked.IsZero() && (slices.Contains(k.Scopes, s) || slices.Contains(k.Scopes, Admin))
+}
+
+// Left returns what is left of the budget in US dollars: negative if it was
+// exceeded, +Inf if there is no limit.
+func (k Key) Left() float64 {
+	if k.Budget == nil {
+		return math.Inf(1)
+	}
+	return *k.Budget - k.Spent
+}
+
+// MayAsk reports whether the key may use a provider, by its id. In the globs *
+// stands for any text and ? for one character.
+func (k Key) MayAsk(provider string) bool {
+	if len(k.Providers) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(k.Providers, func(glob string) bool { return matches(glob, provider) })
+}
+
+// matches reports whether a glob fits all of a text, in time that is at most the
+// product of their lengths.
+func matches(glob, text string) bool {
+	g, t := []rune(glob), []rune(text)
+	i, j := 0, 0
+	star, from := -1, 0 // the last star, and the text after what it stands for
+	for j < len(t) {
+		switch {
+		case i < len(g) && g[i] == '*':
+			star, from = i, j
+			i++
+		case i < len(g) && (g[i] == '?' || g[i] == t[j]):
+			i++
+			j++
+		case star >= 0:
+			from++
+			i, j = star+1, from
+		default:
+			return false
+		}
+	}
+	for i < len(g) && g[i] == '*' {
+		i++
+	}
+	return i == len(g)
+}
+
+// Check returns what is wrong with a key to be made, or nil.
+func (k NewKey) Check() error {
+	if err := checkText("name", k.Name, MaxName); err != nil {
+		return err
+	}
+	if len(k.Scopes) == 0 {
+		return &proviso.Error{Code: proviso.Invalid, Message: "an API key needs a scope", Valid: ScopeNames()}
+	}
+	for _, s := range k.Scopes {
+		if !slices.Contains(scopes[:], s) {
+			return &proviso.Error{Code: proviso.Invalid, Message: "there is no scope " + quote(string(s)), Valid: ScopeNames()}
+		}
+	}
+	if k.Budget != nil && (*k.Budget < 0 || math.IsNaN(*k.Budget) || math.IsInf(*k.Budget, 0)) {
+		return proviso.Errorf(proviso.Invalid, "a budget is a number of US dollars from 0, not %v", *k.Budget)
+	}
+	if len(k.Providers) > MaxGlobs {
+		return proviso.Errorf(proviso.Limit, "%d provider globs, more than %d", len(k.Providers), MaxGlobs)
+	}
+	for _, glob := range k.Providers {
+		if err := checkText("provider glob", glob, MaxName); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// SecretPrefix begins every secret of an API key, so that scanners find leaked
+// ones.
+const SecretPrefix = "pvk_"
+
+const (
+	secretRandom = 25 // bytes: 200 bits
+	secretLength = len(SecretPrefix) + 40 + 7
+	hintLength   = len(SecretPrefix) + 4
+)
+
+// secretText writes secrets: no look-alikes, and a double click selects all.
+var secretText = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
+
+// NewSecret returns a new secret: the prefix, 200 random bits, and a checksum
+// (CRC-32) by which scanners and [IsSecret] tell a secret from other text.
+func NewSecret() string {
+	var random [secretRandom]byte
+	rand.Read(random[:]) // never fails: crypto/rand ends the program instead
+	body := SecretPrefix + secretText.EncodeToString(random[:])
+	return body + checksum(body)
+}
+
+func checksum(body string) string {
+	return secretText.EncodeToString(binary.BigEndian.AppendUint32(nil, crc32.ChecksumIEEE([]byte(body))))
+}
+
+// IsSecret reports whether a text has the form and the checksum of a secret.
+func IsSecret(text string) bool {
+	if len(text) != secretLength || !strings.HasPrefix(text, SecretPrefix) {
+		return false
+	}
+	body := text[:secretLength-7]
+	return checksum(body) == text[len(body):]
+}
+
+// SecretHint returns the beginning of a secret, which does not help to guess it.
+func SecretHint(secret string) string { return secret[:min(len(secret), hintLength)] }
+
+// HashSecret returns what is kept of a secret. A plain SHA-256 is enough: 200
+// random bits cannot be found by trying, as passwords can.
+func HashSecret(secret string) [sha256.Size]byte { return sha256.Sum256([]byte(secret)) }

@@ -1,0 +1,129 @@
+package store
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// Limits that every store keeps; what exceeds them is an error with code Limit.
+const (
+	DefaultPage  = 50       // items of a page, if none are asked for
+	MaxPage      = 1000     // items of a page
+	MaxPageBytes = 16 << 20 // of the rows of a page, beyond its first
+	MaxName      = 200      // bytes of a name, id or key
+	MaxGlobs     = 100      // providers of an API key
+	MaxContent   = 64 << 20 // bytes of a document, a row, a request or a response
+	MaxBatch     = 10_000   // results that are added at once
+	MaxAttempts  = 5        // of executing a run
+)
+
+// Page asks for a part of a list.
+type Page struct {
+	After string // Next of the page before, "" for the first
+	Limit int    // at most so many items; 0 means DefaultPage, more than MaxPage means MaxPage
+}
+
+// List is a part of a list. Going from page to page by Next meets every item
+// that was there from the beginning exactly once, whatever is added meanwhile.
+type List[T any] struct {
+	Items []T
+	Next  string // "" if there are no more
+}
+
+// Size returns how many items a page has at most.
+func (p Page) Size() int {
+	switch {
+	case p.Limit <= 0:
+		return DefaultPage
+	case p.Limit > MaxPage:
+		return MaxPage
+	}
+	return p.Limit
+}
+
+// Cursor returns a text for [List.Next] that [Page.Position] reads back: list
+// names the kind of list, and position is of its last item.
+func Cursor(list, position string) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(list + ":" + position))
+}
+
+// Position returns where a page of a kind of list begins, after which item; ok is
+// false for the first page. What is no cursor of such a list is Invalid.
+func (p Page) Position(list string) (position string, ok bool, err error) {
+	if p.After == "" {
+		return "", false, nil
+	}
+	text, err := base64.RawURLEncoding.DecodeString(p.After)
+	if err == nil && utf8.Valid(text) {
+		if position, ok = strings.CutPrefix(string(text), list+":"); ok {
+			return position, true, nil
+		}
+	}
+	return "", false, errCursor()
+}
+
+// Number is [Page.Position] for lists that are ordered by a number.
+func (p Page) Number(list string) (n int64, ok bool, err error) {
+	text, ok, err := p.Position(list)
+	if !ok || err != nil {
+		return 0, false, err
+	}
+	if n, err = strconv.ParseInt(text, 10, 64); err != nil {
+		return 0, false, errCursor()
+	}
+	return n, true, nil
+}
+
+func errCursor() error {
+	return proviso.Errorf(proviso.Invalid, "the cursor is none that this list returned")
+}
+
+// The prefixes of ids.
+const (
+	KeyID        = "key_"
+	RunID        = "run_"
+	EvaluationID = "eval_"
+)
+
+// NewID returns an id that nobody can guess and that sorts by time: a prefix, 48
+// bits of milliseconds and 80 random bits in Crockford's base 32, as a ULID.
+func NewID(prefix string, now time.Time) string {
+	var raw [16]byte
+	millis := uint64(now.UnixMilli())
+	for i := range 6 {
+		raw[i] = byte(millis >> (40 - 8*i))
+	}
+	rand.Read(raw[6:]) // never fails: crypto/rand ends the program instead
+	return prefix + secretText.EncodeToString(raw[:])
+}
+
+// checkText refuses what is no name: nothing, too much, no UTF-8, or characters
+// that would control a terminal.
+func checkText(what, text string, most int) error {
+	switch {
+	case strings.TrimSpace(text) == "":
+		return proviso.Errorf(proviso.Invalid, "the %s is empty", what)
+	case len(text) > most:
+		return proviso.Errorf(proviso.Limit, "the %s has %d bytes, more than %d", what, len(text), most)
+	case !utf8.ValidString(text):
+		return proviso.Errorf(proviso.Invalid, "the %s is not valid UTF-8", what)
+	case strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }):
+		return proviso.Errorf(proviso.Invalid, "the %s holds control characters", what)
+	}
+	return nil
+}
+
+func quote(text string) string {
+	if len(text) > 40 {
+		text = strings.ToValidUTF8(text[:40], "") + "…"
+	}
+	return fmt.Sprintf("%q", text)
+}

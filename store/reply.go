@@ -1,0 +1,48 @@
+package store
+
+import (
+	"crypto/sha256"
+	"errors"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// Causes of a Conflict that [Replies.Claim] returns, for errors.Is.
+var (
+	ErrOtherRequest = errors.New("the idempotency key was used for another request")
+	ErrInProgress   = errors.New("the request with this idempotency key is being answered")
+)
+
+// ClaimLease is how long a claim without a reply holds.
+const ClaimLease = 15 * time.Minute
+
+// Claim is the wish to answer a request with an idempotency key.
+type Claim struct {
+	CreatedBy string            // id of the API key: clients do not see each other's
+	Key       string            // as the client sent it
+	Request   [sha256.Size]byte // hash of method, path and body
+}
+
+// Response is an answer over HTTP, as it can be given again.
+type Response struct {
+	Status    int
+	MediaType string
+	Location  string // header of that name, "" if there was none
+	Body      []byte
+}
+
+// Reply is the response to a claimed request.
+type Reply struct {
+	Claim
+	Response
+	Expires time.Time // when it is forgotten
+}
+
+// Check returns what is wrong with a claim, or nil.
+func (c Claim) Check() error {
+	if c.CreatedBy == "" {
+		return proviso.Errorf(proviso.Invalid, "an idempotency key belongs to an API key")
+	}
+	return checkText("idempotency key", c.Key, MaxName)
+}

@@ -1,0 +1,119 @@
+package store
+
+import (
+	"errors"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// RunStatus is what has become of a run.
+type RunStatus string
+
+// The statuses of runs. The last three are final.
+const (
+	Queued    RunStatus = "queued"    // waits to be executed, for the first time or again
+	Running   RunStatus = "running"   // is being executed
+	Done      RunStatus = "done"      // all rows are finished, whatever their verdicts
+	Failed    RunStatus = "failed"    // could not be executed; Error says why
+	Cancelled RunStatus = "cancelled" // somebody did not want it any more
+)
+
+// Ended reports whether the status is final.
+func (s RunStatus) Ended() bool { return s == Done || s == Failed || s == Cancelled }
+
+// NewRun is a run to be kept and enqueued.
+type NewRun struct {
+	ID        string // from NewID, or "" to have one made
+	Suite     string // name of the suite
+	Version   string // hash of the suite's version
+	CreatedBy string // id of the API key
+	Options   []byte // JSON that the server needs to execute the run; no secrets
+	Rows      int    // how many it will have, 0 if not known yet
+	Reply     *Reply // kept in the same transaction, nil if there is none
+}
+
+// Run is one execution of a suite.
+type Run struct {
+	ID        string
+	Suite     string
+	Version   string // hash of the suite's version
+	Hash      string // of suite, prompts and judge, once it is planned: runs of equal hash are comparable
+	CreatedBy string // id of the API key
+	Options   []byte // JSON, as it was given
+	Status    RunStatus
+	Error     string // why it failed, or why it is tried again
+	Attempts  int    // how often its execution was begun and not stopped
+	Rows      int    // how many it will have, 0 if not known yet
+	Totals    proviso.Totals
+	Judges    []string // identities
+	Created   time.Time
+	Started   time.Time // of the latest execution, zero if there was none
+	Ended     time.Time // zero if it has not
+}
+
+// RunPlan is what is known of a run once it is planned.
+type RunPlan struct {
+	Rows   int
+	Hash   string
+	Judges []string
+}
+
+// RunFilter selects runs; zero fields select all.
+type RunFilter struct {
+	Suite     string
+	Version   string
+	Status    []RunStatus
+	CreatedBy string
+	Since     time.Time // created then or later
+	Until     time.Time // created before
+}
+
+// Result is one finished row of a run.
+type Result struct {
+	Index      int // of the row in its run, from 0
+	Status     proviso.Status
+	Usage      proviso.Usage
+	Cost       float64 // US dollars
+	Assertions []AssertionStatus
+	JSON       []byte // the row as the JSON report shows it
+}
+
+// AssertionStatus is what became of one assertion in a row.
+type AssertionStatus struct {
+	ID     string
+	Status proviso.Status
+}
+
+// ResultFilter selects rows; zero fields select all.
+type ResultFilter struct {
+	Status []proviso.Status // of the row or, with Assertion, of that assertion
+	// Assertion selects rows in which an assertion with this id was evaluated.
+	Assertion string
+}
+
+// AssertionCount counts the verdicts of one assertion in a run.
+type AssertionCount struct {
+	ID                              string
+	Passed, Failed, Errors, Skipped int
+}
+
+// permanent marks an error of [Work] that another attempt would meet again.
+type permanent struct{ error }
+
+func (p permanent) Unwrap() error { return p.error }
+
+// Permanent marks an error of [Work] that another attempt would meet again, such
+// as a mistake in the suite. It returns nil for nil.
+func Permanent(err error) error {
+	if err == nil {
+		return nil
+	}
+	return permanent{err}
+}
+
+// IsPermanent reports whether an error was marked with [Permanent].
+func IsPermanent(err error) bool {
+	var p permanent
+	return errors.As(err, &p)
+}

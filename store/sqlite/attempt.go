@@ -1,0 +1,119 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/riverqueue/river"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/store"
+)
+
+// worker executes runs for River.
+type worker struct {
+	river.WorkerDefaults[executeRun]
+	db   *DB
+	work store.Work
+}
+
+// Work executes one attempt. Its errors are of the store; those of the work are
+// noted in the run.
+func (w *worker) Work(ctx context.Context, job *river.Job[executeRun]) error {
+	id := job.Args.Run
+	stopping := ctx
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	w.db.jobs.begin(id, cancel)
+	defer w.db.jobs.end(id)
+	keep := context.WithoutCancel(ctx) // what happened is noted, whatever ends
+	run, ok, err := w.db.beginAttempt(keep, id)
+	if err != nil || !ok {
+		return err
+	}
+	failure := w.attempt(ctx, store.Job{Run: run, Attempt: run.Attempts})
+	again, pause, err := w.db.endAttempt(keep, run, failure, stopping.Err() != nil)
+	if err == nil && again {
+		return river.JobSnooze(pause)
+	}
+	return err
+}
+
+func (j *jobs) begin(run string, cancel context.CancelFunc) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.cancels[run] = cancel
+}
+
+func (j *jobs) end(run string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	delete(j.cancels, run)
+}
+
+// attempt calls work, whose panic is an error.
+func (w *worker) attempt(ctx context.Context, job store.Job) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			w.db.options.Logger.ErrorContext(ctx, "panic while executing a run", "run", job.Run.ID, "panic", p, "stack", string(debug.Stack()))
+			err = proviso.Errorf(proviso.Internal, "panic while executing the run: %v", p)
+		}
+	}()
+	return w.work(ctx, job)
+}
+
+// beginAttempt makes a run a running one. It is not ok if the run is not to be
+// executed.
+func (d *DB) beginAttempt(ctx context.Context, id string) (run store.Run, ok bool, err error) {
+	err = d.change(ctx, "begin a run in", func(t *tx) error {
+		n, err := t.changed(`UPDATE run SET status = 'running', started = ?, attempts = attempts + 1, begun_with = passed + failed + errors + skipped
+			WHERE id = ? AND status IN ('queued', 'running') AND attempts < ?`, micros(d.now()), id, store.MaxAttempts)
+		if err != nil {
+			return err
+		}
+		if ok = n == 1; !ok {
+			return t.endRun(id, store.Failed, fmt.Sprintf("the process ended %d times while executing the run", store.MaxAttempts))
+		}
+		r, err := t.run(id)
+		run = r.Run
+		return err
+	})
+	return run, ok, err
+}
+
+// endAttempt notes how an attempt ended, unless the run has ended meanwhile.
+func (d *DB) endAttempt(ctx context.Context, run store.Run, failure error, stopping bool) (again bool, pause time.Duration, err error) {
+	err = d.change(ctx, "end a run in", func(t *tx) error {
+		again, pause = false, 0
+		var err error
+		switch {
+		case failure == nil:
+			return t.endRun(run.ID, store.Done, "")
+		case stopping:
+			again, err = t.requeue(run.ID, run.Attempts-1, "")
+			return err
+		case store.IsPermanent(failure) || run.Attempts >= store.MaxAttempts:
+			return t.endRun(run.ID, store.Failed, reason(failure))
+		}
+		pause = d.options.Retry(run.Attempts)
+		again, err = t.requeue(run.ID, run.Attempts, reason(failure))
+		return err
+	})
+	return again, pause, err
+}
+
+// requeue makes a running run wait again, and reports whether it was one.
+func (t *tx) requeue(id string, attempts int, why string) (bool, error) {
+	n, err := t.changed("UPDATE run SET status = 'queued', attempts = ?, error = ? WHERE id = ? AND status = 'running'", attempts, why, id)
+	return n == 1, err
+}
+
+// reason is an error as it is kept.
+func reason(err error) string {
+	const most = 4096
+	text := err.Error()
+	return strings.ToValidUTF8(text[:min(len(text), most)], "\uFFFD")
+}

@@ -1,0 +1,126 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/store"
+)
+
+const documentColumns = `document.seq, document.kind, document.name, hash, number, prompt_hash, media_type, created_by, created,
+	length(content), EXISTS (SELECT 1 FROM current WHERE current.document = document.seq AND current.kind = document.kind AND current.name = document.name)`
+
+// readDocument reads a row of documentColumns, and what follows them.
+func readDocument(row scanner, more ...any) (doc store.Document, seq int64, err error) {
+	var created sql.NullInt64
+	into := []any{&seq, &doc.Kind, &doc.Name, &doc.Hash, &doc.Number, &doc.PromptHash, &doc.MediaType, &doc.CreatedBy,
+		&created, &doc.Size, &doc.Current}
+	err = row.Scan(append(into, more...)...)
+	doc.Created = fromMicros(created)
+	return doc, seq, err
+}
+
+// PutDocument implements [store.Documents].
+func (d *DB) PutDocument(ctx context.Context, n store.NewDocument) (doc store.Document, created bool, err error) {
+	if err := n.Check(); err != nil {
+		return store.Document{}, false, err
+	}
+	hash, now := n.Version(), d.now()
+	err = d.change(ctx, "keep a document in", func(t *tx) error {
+		r, err := t.changed(`INSERT INTO document (kind, name, hash, number, prompt_hash, media_type, created_by, created, content)
+			SELECT ?1, ?2, ?3, coalesce(max(number), 0) + 1, ?4, ?5, ?6, ?7, ?8 FROM document WHERE kind = ?1 AND name = ?2
+			ON CONFLICT (kind, name, hash) DO NOTHING`,
+			string(n.Kind), n.Name, hash, n.PromptHash, n.MediaType, n.CreatedBy, micros(now), nonNil(n.Content))
+		if err != nil {
+			return err
+		}
+		created = r == 1
+		if _, err := t.exec(`INSERT INTO current (kind, name, document)
+			SELECT kind, name, seq FROM document WHERE kind = ? AND name = ? AND hash = ?
+			ON CONFLICT (kind, name) DO UPDATE SET document = excluded.document`, string(n.Kind), n.Name, hash); err != nil {
+			return err
+		}
+		doc, _, err = readDocument(t.queryRow("SELECT "+documentColumns+" FROM document WHERE kind = ? AND name = ? AND hash = ?",
+			string(n.Kind), n.Name, hash))
+		return err
+	})
+	if err != nil {
+		return store.Document{}, false, err
+	}
+	doc.Content = n.Content
+	return doc, created, nil
+}
+
+// nonNil is bytes for a column that is never NULL.
+func nonNil(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
+}
+
+// Document implements [store.Documents].
+func (d *DB) Document(ctx context.Context, kind store.Kind, name, hash string) (store.Document, error) {
+	query := "SELECT " + documentColumns + ", content FROM document WHERE kind = ? AND name = ? AND hash = ?"
+	args := []any{string(kind), name, hash}
+	if hash == "" {
+		query = "SELECT " + documentColumns + ", content FROM document WHERE seq = (SELECT document FROM current WHERE kind = ? AND name = ?)"
+		args = args[:2]
+	}
+	var content []byte
+	doc, _, err := readDocument(d.queryRow(ctx, query, args...), &content)
+	doc.Content = content
+	switch {
+	case errors.Is(err, sql.ErrNoRows) && hash != "":
+		return store.Document{}, proviso.Errorf(proviso.NotFound, "there is no version %s of %s %s", short(hash), title(kind), short(name))
+	case errors.Is(err, sql.ErrNoRows):
+		return store.Document{}, notFound(title(kind), name)
+	case err != nil:
+		return store.Document{}, d.failed("read", err)
+	}
+	return doc, nil
+}
+
+// title is a kind as people say it.
+func title(kind store.Kind) string { return strings.ReplaceAll(string(kind), "_", " ") }
+
+// ListDocuments implements [store.Documents].
+func (d *DB) ListDocuments(ctx context.Context, f store.DocumentFilter, p store.Page) (store.List[store.Document], error) {
+	if f.Name == "" {
+		return d.listNames(ctx, f.Kind, p)
+	}
+	var c conditions
+	c.equal("kind", string(f.Kind))
+	c.equal("name", f.Name)
+	if err := before(&c, "versions", p); err != nil {
+		return store.List[store.Document]{}, err
+	}
+	return page(ctx, d, "versions", p, "SELECT "+documentColumns+" FROM document", "seq DESC", &c,
+		func(row scanner) (store.Document, string, int, error) {
+			doc, seq, err := readDocument(row)
+			return doc, strconv.FormatInt(seq, 10), 0, err
+		})
+}
+
+// listNames lists the current version of every name.
+func (d *DB) listNames(ctx context.Context, kind store.Kind, p store.Page) (store.List[store.Document], error) {
+	var c conditions
+	after, ok, err := p.Position("documents")
+	if err != nil {
+		return store.List[store.Document]{}, err
+	}
+	if ok {
+		kind, name, _ := strings.Cut(after, ":")
+		c.add("(current.kind, current.name) > (?, ?)", kind, name)
+	}
+	c.equal("current.kind", string(kind))
+	return page(ctx, d, "documents", p, "SELECT "+documentColumns+" FROM current JOIN document ON document.seq = current.document",
+		"current.kind, current.name", &c, func(row scanner) (store.Document, string, int, error) {
+			doc, _, err := readDocument(row)
+			return doc, string(doc.Kind) + ":" + doc.Name, 0, err
+		})
+}

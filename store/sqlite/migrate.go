@@ -1,0 +1,148 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/riverqueue/river/riverdriver/riversqlite"
+	"github.com/riverqueue/river/rivermigrate"
+	sqlite3 "modernc.org/sqlite"
+	codes "modernc.org/sqlite/lib"
+
+	"github.com/proviso-eval/proviso"
+)
+
+//go:embed schema/*.sql
+var schema embed.FS
+
+// applicationID marks a file as a database of proviso (PRAGMA application_id).
+const applicationID = 0x70727673 // "prvs"
+
+// migrations bring a database up to date, one step after the other; PRAGMA
+// user_version counts those that were taken. A step that was released never
+// changes.
+var migrations = [...]migration{
+	{file: "schema/001.sql", river: 7},
+}
+
+type migration struct {
+	file  string // in schema
+	river int    // version of River's tables, 0 if they stay
+}
+
+func (m migration) take(ctx context.Context, t *sql.Tx) error {
+	text, err := schema.ReadFile(m.file)
+	if err != nil {
+		return err
+	}
+	if _, err := t.ExecContext(ctx, string(text)); err != nil {
+		return err
+	}
+	if m.river == 0 {
+		return nil
+	}
+	return migrateRiver(ctx, t, m.river)
+}
+
+// migrate checks what the file is and takes the steps that are missing, all in
+// one transaction: of several processes one takes them, the others wait.
+func (d *DB) migrate(ctx context.Context) error {
+	version, err := d.version(ctx, d.writing)
+	if err != nil || version == len(migrations) {
+		return err
+	}
+	if err := d.useWAL(ctx); err != nil {
+		return err
+	}
+	t, err := d.writing.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer t.Rollback() // does nothing after Commit
+	if version, err = d.version(ctx, t); err != nil {
+		return err
+	}
+	for _, step := range migrations[version:] {
+		if err := step.take(ctx, t); err != nil {
+			return fmt.Errorf("%s: %w", step.file, err)
+		}
+	}
+	marks := fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, len(migrations))
+	if _, err := t.ExecContext(ctx, marks); err != nil {
+		return err
+	}
+	return t.Commit()
+}
+
+// useWAL makes the file one whose readers do not wait for the writer, which it
+// then stays. Another process that does the same makes it busy.
+func (d *DB) useWAL(ctx context.Context) error {
+	if d.path == Memory {
+		return nil
+	}
+	const pause = 20 * time.Millisecond
+	for waited := time.Duration(0); ; waited += pause {
+		var mode string
+		err := d.writing.QueryRowContext(ctx, "PRAGMA journal_mode = wal").Scan(&mode)
+		switch {
+		case err == nil && mode == "wal":
+			return nil
+		case err == nil:
+			return fmt.Errorf("the file system does not allow a write-ahead log (journal mode %s)", mode)
+		case codeOf(err) != codes.SQLITE_BUSY || waited > busyTimeout:
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pause):
+		}
+	}
+}
+
+// codeOf returns the primary result code of an error of SQLite, 0 if it is none.
+func codeOf(err error) int {
+	var e *sqlite3.Error
+	if errors.As(err, &e) {
+		return e.Code() & 0xff
+	}
+	return 0
+}
+
+// version returns how many steps were taken, and refuses what is not ours.
+func (d *DB) version(ctx context.Context, q interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}) (int, error) {
+	var id, version, tables int
+	err := q.QueryRowContext(ctx, "SELECT (SELECT application_id FROM pragma_application_id), (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM sqlite_schema)").
+		Scan(&id, &version, &tables)
+	switch {
+	case codeOf(err) == codes.SQLITE_NOTADB:
+		return 0, proviso.Because(err, proviso.Refused, "%s is not an SQLite database", d.path)
+	case err != nil:
+		return 0, err
+	case id != applicationID && (id != 0 || version != 0 || tables > 0):
+		return 0, proviso.Errorf(proviso.Refused, "%s is an SQLite database of another program", d.path)
+	case version > len(migrations):
+		return 0, proviso.Errorf(proviso.Refused, "the database %s was written by a later version of proviso (schema %d, this one knows up to %d); use that version, or another file", d.path, version, len(migrations))
+	}
+	return version, nil
+}
+
+// migrateRiver brings the tables of River to a version.
+func migrateRiver(ctx context.Context, t *sql.Tx, version int) error {
+	m, err := rivermigrate.New(riversqlite.New(nil), &rivermigrate.Config{Logger: slog.New(slog.DiscardHandler)})
+	if err == nil {
+		//lint:ignore SA1019 what one transaction cannot do is PostgreSQL's; here it keeps processes apart
+		_, err = m.MigrateTx(ctx, t, rivermigrate.DirectionUp, &rivermigrate.MigrateOpts{TargetVersion: version})
+	}
+	if err != nil {
+		return fmt.Errorf("job queue: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,75 @@
+package sqlite
+
+import (
+	"context"
+
+	"github.com/proviso-eval/proviso/store"
+)
+
+// pruneStep is how many rows a transaction of Prune removes, so that others need
+// not wait long.
+const pruneStep = 500
+
+// Prune implements [store.Store].
+func (d *DB) Prune(ctx context.Context, r store.Retention) (store.Pruned, error) {
+	now := r.Now
+	if now.IsZero() {
+		now = d.now()
+	}
+	var p store.Pruned
+	var err error
+	if p.Replies, err = d.removeAll(ctx, "DELETE FROM reply WHERE rowid IN (SELECT rowid FROM reply WHERE expires <= ? LIMIT ?)", micros(now)); err != nil {
+		return p, err
+	}
+	if r.Evaluations > 0 {
+		p.Evaluations, err = d.removeAll(ctx, "DELETE FROM evaluation WHERE seq IN (SELECT seq FROM evaluation WHERE created < ? LIMIT ?)", micros(now.Add(-r.Evaluations)))
+		if err != nil {
+			return p, err
+		}
+	}
+	if r.Runs <= 0 {
+		return p, nil
+	}
+	rows, err := d.query(ctx, "SELECT seq FROM run WHERE ended < ?", micros(now.Add(-r.Runs)))
+	old, err := collect(d, rows, err, func(row scanner) (seq int64, err error) { return seq, row.Scan(&seq) })
+	if err != nil {
+		return p, err
+	}
+	for _, seq := range old {
+		if err := d.deleteRun(ctx, seq); err != nil {
+			return p, err
+		}
+		p.Runs++
+	}
+	return p, nil
+}
+
+// deleteRun removes a run and its results. What is left of it when that is
+// interrupted is removed by the next try.
+func (d *DB) deleteRun(ctx context.Context, seq int64) error {
+	for _, query := range [...]string{
+		"DELETE FROM verdict WHERE (run, assertion, row, ordinal) IN (SELECT run, assertion, row, ordinal FROM verdict WHERE run = ? LIMIT ?)",
+		"DELETE FROM result WHERE seq IN (SELECT seq FROM result WHERE run = ? LIMIT ?)",
+		"DELETE FROM run WHERE seq IN (SELECT seq FROM run WHERE seq = ? LIMIT ?)",
+	} {
+		if _, err := d.removeAll(ctx, query, seq); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeAll repeats a query that removes so many rows until none is left.
+func (d *DB) removeAll(ctx context.Context, query string, which any) (int, error) {
+	for all := 0; ; {
+		n := 0
+		err := d.change(ctx, "remove what is old from", func(t *tx) (err error) {
+			n, err = t.changed(query, which, pruneStep)
+			return err
+		})
+		all += n
+		if err != nil || n < pruneStep {
+			return all, err
+		}
+	}
+}

@@ -1,0 +1,146 @@
+package storetest
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/store"
+)
+
+func claimOf(key, request string) store.Claim {
+	return store.Claim{CreatedBy: "key_1", Key: key, Request: store.HashSecret(request)}
+}
+
+// claimed wants a claim to be the caller's.
+func (b *bench) claimed(c store.Claim) {
+	b.Helper()
+	if r := must(b.Claim(b.Context(), c))(b); r != nil {
+		b.Fatalf("the claim was answered: %+v", r)
+	}
+}
+
+// answered wants a claim to be answered already, with a body.
+func (b *bench) answered(c store.Claim, body string) {
+	b.Helper()
+	r := must(b.Claim(b.Context(), c))(b)
+	if r == nil {
+		b.Fatal("the claim was not answered")
+	}
+	b.equal("response", *r, store.Response{Status: 202, MediaType: "application/json", Location: "/v1/runs/1", Body: []byte(body)})
+}
+
+func (b *bench) replyTo(c store.Claim, body string) store.Reply {
+	return store.Reply{Claim: c, Expires: b.clock.Now().Add(24 * time.Hour),
+		Response: store.Response{Status: 202, MediaType: "application/json", Location: "/v1/runs/1", Body: []byte(body)}}
+}
+
+var replyTests = []test{
+	{name: "claim and reply", run: func(b *bench) {
+		c := claimOf("one", "request")
+		b.claimed(c)
+		_, err := b.Claim(b.Context(), c)
+		b.wants(proviso.Conflict, err, store.ErrInProgress)
+		_, err = b.Claim(b.Context(), claimOf("one", "other"))
+		b.wants(proviso.Conflict, err, store.ErrOtherRequest)
+		b.ok(b.Reply(b.Context(), b.replyTo(c, "done\x00")))
+		b.answered(c, "done\x00")
+		_, err = b.Claim(b.Context(), claimOf("one", "other"))
+		b.wants(proviso.Conflict, err, store.ErrOtherRequest)
+		b.ok(b.Reply(b.Context(), b.replyTo(c, "another")))
+		b.ok(b.Release(b.Context(), c))
+		b.answered(c, "done\x00")
+	}},
+	{name: "of other keys", run: func(b *bench) {
+		mine, theirs := claimOf("one", "mine"), claimOf("one", "theirs")
+		theirs.CreatedBy = "key_2"
+		b.claimed(mine)
+		b.claimed(theirs)
+		b.ok(b.Reply(b.Context(), b.replyTo(mine, "mine")))
+		_, err := b.Claim(b.Context(), theirs)
+		b.wants(proviso.Conflict, err, store.ErrInProgress)
+	}},
+	{name: "release", run: func(b *bench) {
+		c := claimOf("one", "request")
+		b.ok(b.Release(b.Context(), c))
+		b.claimed(c)
+		b.ok(b.Release(b.Context(), claimOf("one", "other")))
+		_, err := b.Claim(b.Context(), c)
+		b.wants(proviso.Conflict, err, store.ErrInProgress)
+		b.ok(b.Release(b.Context(), c))
+		b.claimed(claimOf("one", "other"))
+	}},
+	{name: "expire", run: func(b *bench) {
+		c := claimOf("one", "request")
+		b.claimed(c)
+		b.clock.add(store.ClaimLease)
+		other := claimOf("one", "other")
+		b.claimed(other) // the first lapsed
+		b.ok(b.Reply(b.Context(), b.replyTo(c, "late")))
+		_, err := b.Claim(b.Context(), other)
+		b.wants(proviso.Conflict, err, store.ErrInProgress)
+		b.ok(b.Reply(b.Context(), b.replyTo(other, "done")))
+		b.clock.add(23 * time.Hour)
+		b.answered(other, "done")
+		b.clock.add(time.Hour)
+		b.claimed(c)
+	}},
+	{name: "with a run", run: func(b *bench) {
+		c := claimOf("one", "request")
+		b.claimed(c)
+		reply := b.replyTo(c, "run")
+		must(b.CreateRun(b.Context(), store.NewRun{ID: "run_1", Reply: &reply}))(b)
+		b.answered(c, "run")
+
+		d := claimOf("two", "request")
+		b.claimed(d)
+		reply = b.replyTo(d, "run")
+		_, err := b.CreateRun(b.Context(), store.NewRun{ID: "run_1", Reply: &reply})
+		b.wants(proviso.Conflict, err)
+		_, err = b.Claim(b.Context(), d)
+		b.wants(proviso.Conflict, err, store.ErrInProgress) // neither was kept
+	}},
+	{name: "with an evaluation", run: func(b *bench) {
+		c := claimOf("one", "request")
+		b.claimed(c)
+		reply := b.replyTo(c, "evaluated")
+		e := must(b.AddEvaluation(b.Context(), store.NewEvaluation{Reply: &reply}))(b)
+		if e.Reply != nil {
+			b.Error("the evaluation holds the reply")
+		}
+		b.answered(c, "evaluated")
+	}},
+	{name: "mistakes", run: func(b *bench) {
+		for _, key := range notNames {
+			_, err := b.Claim(b.Context(), claimOf(key, "x"))
+			b.wants(proviso.Invalid, err)
+		}
+		_, err := b.Claim(b.Context(), store.Claim{Key: "k"})
+		b.wants(proviso.Invalid, err)
+		for _, key := range names {
+			b.claimed(claimOf(key, "x"))
+		}
+		r := b.replyTo(claimOf("big", "x"), "")
+		r.Body = make([]byte, store.MaxContent+1)
+		b.wants(proviso.Limit, b.Reply(b.Context(), r))
+		b.wants(proviso.Invalid, b.Reply(b.Context(), store.Reply{Claim: claimOf("one", "x")}))
+	}},
+	{name: "all at once", run: func(b *bench) {
+		var wait sync.WaitGroup
+		var won atomic.Int32
+		for range 30 {
+			wait.Go(func() {
+				switch r, err := b.Claim(b.Context(), claimOf("one", "request")); {
+				case err == nil && r == nil:
+					won.Add(1)
+				case !errors.Is(err, store.ErrInProgress):
+					b.Errorf("claim: %v, %v", r, err)
+				}
+			})
+		}
+		wait.Wait()
+		b.equal("winners", won.Load(), 1)
+	}},
+}
