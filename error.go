@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// Code names of [Error]. One table in cmd maps them to exit codes, and one in
-// the server to HTTP statuses.
+// Code names of [Error]. [Meanings] maps them to exit codes and HTTP statuses.
 const (
 	Invalid     = "invalid"     // the suite or the request is wrong; nothing was run
 	Unsupported = "unsupported" // promptfoo has it, proviso does not
 	NotFound    = "not_found"   // a file, a run or a name that is not there
+	Conflict    = "conflict"    // what is there already is in the way
 	Refused     = "refused"     // the policy for untrusted input forbids it
 	Limit       = "limit"       // a limit was exceeded; the message names it
 	Timeout     = "timeout"     // a deadline passed
@@ -28,7 +28,7 @@ type Error struct {
 	Message string   // lower case, what was found and what was expected
 	Valid   []string // the names that would have been accepted, if there is a list
 	Err     error    // the cause, or nil
-	Warning bool     // only from [CaseSource]: the suite runs all the same
+	Warning bool     // of a mistake: the suite runs, or is valid, all the same
 
 	whole bool // Message tells the cause already
 }

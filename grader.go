@@ -10,6 +10,39 @@ type Grader interface {
 	Grade(ctx context.Context, q Question) (Grade, error)
 }
 
+// SetGrader is a [Grader] that answers several questions about one output
+// together, which takes fewer calls than asking them one by one.
+type SetGrader interface {
+	Grader
+	// GradeSet answers questions about the same input and output, in order. Each
+	// has an answer or an error of its own.
+	GradeSet(ctx context.Context, qs []Question) []Graded
+}
+
+// Preparer is a [Grader] that knows before a run why it could not answer.
+type Preparer interface {
+	Grader
+	// Prepare opens what grading q takes, such as the provider that is asked and
+	// the prompt that replaces the grader's own, and says what is wrong with it. Of
+	// q it looks at Type, Assertion, Grader, Rubric and Case alone, and it asks
+	// nobody. Several errors may be joined (errors.Join).
+	Prepare(q Question) error
+}
+
+// Chooser is a [Grader] that compares several outputs to the same case.
+type Chooser interface {
+	Grader
+	// Choose returns the index of the best of q.Outputs, which are at least two,
+	// with what it took to find out. Pass and Score of the grade mean nothing.
+	Choose(ctx context.Context, q Question) (best int, g Grade, err error)
+}
+
+// Graded is the answer to one question of several.
+type Graded struct {
+	Grade Grade
+	Err   error // why there is no verdict; Grade is then empty but for what was spent
+}
+
 // Question is what a grader is asked about one output.
 type Question struct {
 	Type      string // assertion type, such as "judge" or "llm-rubric"
@@ -22,7 +55,19 @@ type Question struct {
 	Rubric    any    // rubricPrompt in force; nil if none
 	Spans     []Span // for questions about a trace
 	Sample    Sample
+
+	Instruction string      // judged assertions: the assertion's, after templates
+	Criteria    []Criterion // judged assertions: those that a model has to decide, as texts
+
+	Threshold *float64 // of the assertion; nil if it has none
+	Case      *Case    // nil outside a suite
+	Context   []string // the passages that the answer was to rest on, for questions about them
+	Turns     []Turn   // what was said so far, with the answer in question at the end, for questions about a conversation
+	Outputs   []string // all that are compared, for a [Chooser]
 }
+
+// Turn is one exchange of a conversation.
+type Turn struct{ Input, Output string }
 
 // Grade is a grader's answer.
 type Grade struct {
@@ -40,9 +85,19 @@ type Grade struct {
 // CriterionVerdict is the answer to one criterion.
 type CriterionVerdict struct {
 	Criterion Criterion
-	Status    Status
-	Reasoning string
+	Status    Status // Skip if it was not asked because the assertion is decided without it
+	Reasoning string // one sentence
+	Evidence  []Evidence
+	Note      string // what was wrong with the judge's evidence, "" if nothing
+	Votes     Votes
 }
+
+// Votes counts how often a criterion was found to be met. All are 0 where no
+// model was asked.
+type Votes struct{ Met, Unmet, Failed int }
+
+// Total returns how many votes were asked for.
+func (v Votes) Total() int { return v.Met + v.Unmet + v.Failed }
 
 // Judge is the identity of a provider that grades.
 type Judge struct {

@@ -5,20 +5,21 @@ import "time"
 // Output is one answer of a provider. Pointers and interfaces that are nil mean
 // that the provider did not say.
 type Output struct {
-	Value        any // text, or a structure; [Undefined] if there is no answer
-	Error        string
-	Usage        Usage
-	Cost         *float64 // US dollars
-	Latency      *time.Duration
-	Cached       bool
-	FinishReason string
-	LogProbs     []float64
-	ToolCalls    []any
-	Refused      bool    // the provider itself says that it refused
-	Guardrails   *Object // flagged, flaggedInput, flaggedOutput, reason
-	Metadata     *Object
-	TraceID      string  // hexadecimal, as in W3C trace context
-	Raw          *Object // further response fields, for reports and scripts
+	Value         any // text, or a structure; [Undefined] if there is no answer
+	Untransformed any // Value before the case's own transform; nil if there was none
+	Error         string
+	Usage         Usage
+	Cost          *float64 // US dollars
+	Latency       *time.Duration
+	Cached        bool
+	FinishReason  string
+	LogProbs      []float64
+	ToolCalls     []any
+	Refused       bool    // the provider itself says that it refused
+	Guardrails    *Object // flagged, flaggedInput, flaggedOutput, reason
+	Metadata      *Object
+	TraceID       string  // hexadecimal, as in W3C trace context
+	Raw           *Object // further response fields, for reports and scripts
 }
 
 // Text returns the output as assertions on text see it: text as it is, anything

@@ -19,7 +19,17 @@ type Ask struct {
 	Vars   *Object // the variables the prompt was rendered with
 	Config *Object // settings of the prompt and the case over the provider's own
 	Case   *Case   // nil outside a suite
+	Reply  *Reply  // the shape the answer has to have; nil is free text
+	Static int     // how many leading messages of a chat are the same in many asks, for vendors whose caches must be told
 	Sample Sample
+}
+
+// Reply asks for an answer that is one JSON value. A provider uses what its API
+// has for that (a response format, a tool, a schema); one that has nothing
+// ignores it, so whoever asks reads the answer with care either way.
+type Reply struct {
+	Name   string  // of the value, such as "verdicts": letters, digits, _ and -
+	Schema *Object // JSON Schema; objects list all properties as required and allow no others
 }
 
 // Sample tells apart calls that would otherwise be the same exchange. It is

@@ -7,6 +7,7 @@ type Delta struct {
 	Moved   bool   // the text stood elsewhere in the version before
 	Text    string // a sentence, line or list item
 	Line    int    // in the version that has it, from 1
+	From    int    // of moved text: its line in the version before; else 0
 }
 
 // Criterion is a question whose answer decides a judged assertion, or what a
@@ -20,19 +21,11 @@ type Criterion struct {
 
 // Candidate is an assertion that was proposed for a prompt.
 type Candidate struct {
-	Name        string
-	Description string
+	Name        string // the id of the assertion, distinct among candidates
+	Description string // what is checked, in words
 	Assertion   *Assertion
-	Criteria    []Criterion
-	Delta       Delta
-	Model       string // "" for a rule
-	PromptHash  string
-}
-
-// Selection is a subset of candidates with what it catches.
-type Selection struct {
-	Names           []string
-	Covered, Bad    int // bad outputs caught, of how many
-	FalseFail, Good int // good outputs failed, of how many
-	Optimal         bool
+	Category    string // spade's taxonomy; "" if unknown
+	Delta       Delta  // what asked for it; its Version is 0 if unknown
+	Model       string // that proposed it; "" for a rule or a person
+	PromptHash  string // of the prompt that the model got
 }

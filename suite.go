@@ -11,6 +11,7 @@ type Suite struct {
 	Threshold   float64 // share of the assertion set that must pass; 1 by default
 	Prompts     []Prompt
 	Providers   []ProviderSpec
+	Judge       JudgeSpec
 	Derived     []DerivedMetric
 	Filters     *Object // nunjucksFilters: name → script reference
 	Env         *Object // names the suite adds to the environment, already rendered
@@ -72,6 +73,7 @@ type Options struct {
 	NoProgress     bool
 	EnvFiles       []string
 	Verbose        bool
+	Watch          bool // run again whenever a file changes
 	Table          *bool
 	Write          *bool
 	FilterRange    string
@@ -109,6 +111,17 @@ func (p ProviderSpec) Name() string {
 		return p.Label
 	}
 	return p.ID
+}
+
+// JudgeSpec is what a suite says of who grades. A zero field means that it does
+// not say.
+type JudgeSpec struct {
+	Panel       []ProviderSpec // one judge, or several whose votes are counted together
+	Mode        string         // "batch" or "single"
+	Votes       int            // how often each is asked
+	Chunk       int            // criteria in one call
+	Temperature *float64
+	Canaries    bool // questions with a known answer ride along
 }
 
 // DerivedMetric is a number computed from the named scores of a prompt column.

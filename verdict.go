@@ -37,10 +37,11 @@ type Verdict struct {
 	Score      float64 // usually 0 to 1; scripts may give any number, NaN included
 	Reason     string
 	Evidence   []Evidence
-	Components []Verdict    // members of a set, or parts that a script reported
-	Named      []NamedScore // scores that the assertion itself reported
-	Rendered   string       // the value after templates, if they changed it
-	HasValue   bool         // whether Rendered is set
+	Components []Verdict          // members of a set, or parts that a script reported
+	Criteria   []CriterionVerdict // of a judged assertion, in its order; its check comes first
+	Named      []NamedScore       // scores that the assertion itself reported
+	Rendered   string             // the value after templates, if they changed it
+	HasValue   bool               // whether Rendered is set
 	Usage      Usage
 	Cost       float64 // US dollars spent on deciding
 	Cached     bool

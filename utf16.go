@@ -1,0 +1,55 @@
+package proviso
+
+import (
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// surrogateAt decodes the three-byte form of a lone surrogate.
+func surrogateAt(s string, i int) (rune, bool) {
+	if i+3 > len(s) || s[i] != 0xed || s[i+1] < 0xa0 || s[i+1] > 0xbf || s[i+2]&0xc0 != 0x80 {
+		return 0, false
+	}
+	return 0xd000 | rune(s[i+1]&0x3f)<<6 | rune(s[i+2]&0x3f), true
+}
+
+// UTF16Len returns the length of s in UTF-16 code units, which is what
+// JavaScript calls its length.
+func UTF16Len(s string) int {
+	n := 0
+	for i := 0; i < len(s); {
+		if s[i] < utf8.RuneSelf {
+			i++
+			n++
+			continue
+		}
+		if _, ok := surrogateAt(s, i); ok {
+			i += 3
+			n++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		i += size
+		n++
+		if r > 0xffff {
+			n++
+		}
+	}
+	return n
+}
+
+// UTF16 returns s as UTF-16 code units, lone surrogates included.
+func UTF16(s string) []uint16 {
+	units := make([]uint16, 0, len(s))
+	for i := 0; i < len(s); {
+		if u, ok := surrogateAt(s, i); ok {
+			units = append(units, uint16(u))
+			i += 3
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		units = utf16.AppendRune(units, r)
+		i += size
+	}
+	return units
+}
