@@ -2,13 +2,14 @@ package provider
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/proviso-eval/proviso"
 )
 
 // anthropicMessages is POST /v1/messages.
-var anthropicMessages = wire{path: fixed("/v1/messages"), request: anthropicRequest, output: anthropicOutput}
+var anthropicMessages = wire{path: fixed("/v1/messages"), request: anthropicRequest, output: anthropicOutput, shape: anthropicShape}
 
 // newAnthropic opens anthropic:messages:<model>, or anthropic:<model>.
 func newAnthropic(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provider, error) {
@@ -20,6 +21,7 @@ func newAnthropic(spec proviso.ProviderSpec, arg string, o Options) (proviso.Pro
 	a := api{
 		base: "https://api.anthropic.com", keyVars: []string{"ANTHROPIC_API_KEY"}, baseVars: []string{"ANTHROPIC_BASE_URL"},
 		header: "x-api-key", extra: map[string]string{"anthropic-version": "2023-06-01"}, prices: "anthropic", prefix: "ANTHROPIC",
+		tokens: claudeTokens(name),
 	}
 	var betas []string
 	for _, b := range list(spec.Config.At("beta")) {
@@ -31,10 +33,10 @@ func newAnthropic(spec proviso.ProviderSpec, arg string, o Options) (proviso.Pro
 	return newModel(s, a, anthropicMessages, name)
 }
 
-func anthropicRequest(m *model, prompt string, cfg *proviso.Object) (*proviso.Object, error) {
+func anthropicRequest(m *model, ask *proviso.Ask, cfg *proviso.Object) (*proviso.Object, error) {
 	body := proviso.NewObject(8)
 	body.Set("model", m.name)
-	system, messages := anthropicChat(messagesOf(prompt))
+	system, messages := anthropicChat(messagesOf(ask.Prompt), ask.Static)
 	if len(system) > 0 {
 		body.Set("system", system)
 	}
@@ -44,7 +46,7 @@ func anthropicRequest(m *model, prompt string, cfg *proviso.Object) (*proviso.Ob
 	if v := cfg.At("web_search"); v != nil {
 		body.Set("tools", append(slices.Clone(list(body.At("tools"))), v))
 	}
-	thinks := !slices.Contains([]any{nil, "disabled"}, object(body.At("thinking")).At("type"))
+	thinks := thinks(body)
 	if !body.Has("max_tokens") {
 		tokens := m.maxTokens
 		if budget, ok := object(body.At("thinking")).At("budget_tokens").(float64); ok && thinks {
@@ -52,27 +54,75 @@ func anthropicRequest(m *model, prompt string, cfg *proviso.Object) (*proviso.Ob
 		}
 		body.Set("max_tokens", tokens)
 	}
-	if !body.Has("temperature") && !body.Has("top_p") && !thinks && cfg.At("omitDefaults") != true && samples(m.name) {
+	switch {
+	case thinks || !samples(m.name): // as for other models that reason, one configuration serves all
+		body.Delete("temperature")
+		body.Delete("top_k")
+		if !samples(m.name) {
+			body.Delete("top_p")
+		}
+	case !body.Has("temperature") && !body.Has("top_p") && cfg.At("omitDefaults") != true:
 		body.Set("temperature", m.temperature)
 	}
 	passThrough(body, cfg, "passthrough", "extra_body")
 	return body, nil
 }
 
+// thinks reports whether a request has Claude think before it answers.
+func thinks(body *proviso.Object) bool {
+	return !slices.Contains([]any{nil, "disabled"}, object(body.At("thinking")).At("type"))
+}
+
+// claudeVersion reads the version of a Claude model in its name, such as
+// claude-sonnet-4-5-20250929 and claude-3-haiku@20240307. A name without one is
+// taken for one of the latest.
+func claudeVersion(name string) (major, minor int) {
+	parts := strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("-@.:", r) })
+	for i, p := range parts {
+		n, err := strconv.Atoi(p)
+		if err != nil || len(p) > 2 { // a date is longer
+			continue
+		}
+		if i+1 < len(parts) && len(parts[i+1]) <= 2 {
+			minor, _ = strconv.Atoi(parts[i+1]) // 0 if it is a word
+		}
+		return n, minor
+	}
+	return 99, 0
+}
+
 // samples reports whether a Claude model takes a temperature. Those since Opus
 // 4.7 refuse any but the default.
 func samples(name string) bool {
-	if strings.HasPrefix(name, "claude-2") || strings.HasPrefix(name, "claude-3") || strings.HasPrefix(name, "claude-instant") {
-		return true
+	major, minor := claudeVersion(name)
+	return major < 4 || major == 4 && minor < 7
+}
+
+// formats reports whether a Claude model takes a schema for its output. Those
+// since 4.5 do; the latest, in turn, cannot be made to call a tool.
+func formats(name string) bool {
+	major, minor := claudeVersion(name)
+	return major > 4 || major == 4 && minor >= 5
+}
+
+// claudeTokens is how many tokens a Claude model may answer with, unless the suite
+// says: promptfoo's 1,024, or more for those since 5 that think of their own
+// accord, because thoughts count.
+func claudeTokens(name string) float64 {
+	if major, _ := claudeVersion(name); major >= 5 && major != 99 {
+		return 8192
 	}
-	_, version, ok := strings.Cut(name, "-4-")
-	return ok && (version[:min(1, len(version))] < "7" || len(version) > 1 && version[1] != '-')
+	return defaultTokens
 }
 
 // anthropicChat splits a chat into the instructions, which this API has apart, and
-// the messages, in its own form.
-func anthropicChat(chat []any) (system, messages []any) {
-	for _, v := range chat {
+// the messages, in its own form. Up to the last of the static messages the vendor
+// is to keep what it reads, unless the chat itself says what is to be kept.
+func anthropicChat(chat []any, static int) (system, messages []any) {
+	if marked(chat) {
+		static = 0
+	}
+	for i, v := range chat {
 		m := object(v)
 		switch {
 		case systemRole(m):
@@ -85,8 +135,38 @@ func anthropicChat(chat []any) (system, messages []any) {
 		default:
 			messages = append(messages, proviso.ObjectOf("role", m.At("role"), "content", anthropicParts(m.At("content"))))
 		}
+		if i+1 != min(static, len(chat)) {
+			continue
+		}
+		if systemRole(m) {
+			markLast(system)
+		} else {
+			markLast(list(object(messages[len(messages)-1]).At("content")))
+		}
 	}
 	return system, messages
+}
+
+// marked reports whether a part of the chat says that it is to be cached.
+func marked(chat []any) bool {
+	return slices.ContainsFunc(chat, func(m any) bool {
+		return slices.ContainsFunc(list(object(m).At("content")), func(p any) bool { return object(p).Has("cache_control") })
+	})
+}
+
+// markLast has Claude's vendor keep all up to the last of some blocks, which it
+// does not do for one without text.
+func markLast(blocks []any) {
+	if len(blocks) == 0 {
+		return
+	}
+	last := object(blocks[len(blocks)-1])
+	if last == nil || last.At("type") == "text" && str(last.At("text")) == "" {
+		return
+	}
+	last = last.Clone() // it may be a part of the chat
+	last.Set("cache_control", proviso.ObjectOf("type", "ephemeral"))
+	blocks[len(blocks)-1] = last
 }
 
 func anthropicParts(content any) []any {

@@ -25,6 +25,7 @@ func newAzure(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provide
 		baseVars: []string{"AZURE_API_BASE_URL", "AZURE_OPENAI_API_BASE_URL", "AZURE_OPENAI_BASE_URL"},
 		hostVars: []string{"AZURE_API_HOST", "AZURE_OPENAI_API_HOST"},
 	}
+	a.login = s.entra
 	version := s.text("apiVersion")
 	if version == "" {
 		if version, _ = s.env("AZURE_API_VERSION", "AZURE_OPENAI_API_VERSION", "OPENAI_API_VERSION"); version == "" {

@@ -68,14 +68,22 @@ func (b *Budget) Estimate(rows int) (float64, bool) {
 
 // Provider returns p within the budget. Asks beyond it are errors with the code
 // Limit. A provider that asks nobody is returned as it is. If p is a
-// proviso.Embedder, so is the result; of other abilities there are none.
+// proviso.Embedder, a Classifier or a Moderator, so is the result.
 func (b *Budget) Provider(p proviso.Provider) proviso.Provider {
 	if asksNobody(p) {
 		return p
 	}
 	bp := &budgeted{Provider: p, budget: b}
-	if e, ok := p.(proviso.Embedder); ok {
-		return &budgetedEmbedder{bp, e}
+	if t, known := TariffOf(p); known {
+		bp.costs = !t.Free()
+	}
+	switch p := p.(type) {
+	case proviso.Embedder:
+		return &budgetedEmbedder{bp, p}
+	case proviso.Classifier:
+		return &budgetedClassifier{bp, p}
+	case proviso.Moderator:
+		return &budgetedModerator{bp, p}
 	}
 	return bp
 }
@@ -84,6 +92,7 @@ func (b *Budget) Provider(p proviso.Provider) proviso.Provider {
 type budgeted struct {
 	proviso.Provider
 	budget  *Budget
+	costs   bool    // it has a price, which is not 0
 	known   bool    // it was asked before
 	largest float64 // that an answer cost
 }
@@ -118,6 +127,10 @@ func (p *budgeted) enter(ctx context.Context) (float64, error) {
 	defer b.mu.Unlock()
 	for {
 		likely := p.largest
+		if p.costs && b.most == 0 {
+			b.refused++
+			return 0, proviso.Errorf(proviso.Limit, "--max-cost 0: nothing may be spent, and %s has a price", p.ID())
+		}
 		if b.usedUp() || b.spent+likely > b.most {
 			b.refused++
 			b.wake()
@@ -222,17 +235,11 @@ type budgetedEmbedder struct {
 
 // Embed asks if the budget is not used up.
 func (p *budgetedEmbedder) Embed(ctx context.Context, texts []string) ([][]float64, proviso.Usage, error) {
-	b := p.budget
-	b.mu.Lock()
-	var err error
-	if b.usedUp() {
-		b.refused++
-		err = b.exhausted(0)
-	} else {
-		b.unpriced++
+	if p.costs && p.budget.most == 0 {
+		_, err := p.enter(ctx)
+		return nil, proviso.Usage{}, err
 	}
-	b.mu.Unlock()
-	if err != nil {
+	if err := p.budget.enterUnpriced(); err != nil {
 		return nil, proviso.Usage{}, err
 	}
 	return p.embedder.Embed(ctx, texts)

@@ -60,15 +60,20 @@ func (c *Cache) Stats() CacheStats {
 // [Identity] makes it. An answer from the cache has Cached set and costs 0; what
 // it once cost and how long it took stand in Raw as recordedCost and
 // recordedLatencyMs. Errors and empty answers are not kept. A provider that asks
-// nobody is returned as it is. If p is a proviso.Embedder, so is the result; of
-// other abilities there are none.
+// nobody is returned as it is. If p is a proviso.Embedder, a Classifier or a
+// Moderator, so is the result.
 func (c *Cache) Provider(p proviso.Provider, identity string) proviso.Provider {
 	if asksNobody(p) {
 		return p
 	}
 	cp := &cached{Provider: p, cache: c, identity: identity}
-	if e, ok := p.(proviso.Embedder); ok {
-		return &cachedEmbedder{cp, e}
+	switch p := p.(type) {
+	case proviso.Embedder:
+		return &cachedEmbedder{cp, p}
+	case proviso.Classifier:
+		return &cachedClassifier{cp, p}
+	case proviso.Moderator:
+		return &cachedModerator{cp, p}
 	}
 	return cp
 }
@@ -111,6 +116,9 @@ func (p *cached) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, e
 		if more != "" {
 			parts = append(parts, more)
 		}
+	}
+	if shape := replyKey(ask.Reply); shape != "" {
+		parts = append(parts, shape)
 	}
 	key := blobs.Key(parts...)
 	return p.cache.once(ctx, key, func() (proviso.Output, error) {

@@ -14,19 +14,20 @@ type compatible struct {
 	key    string // variable of the key
 	url    string // variable of the base URL
 	local  bool   // needs no key
+	plain  bool   // knows JSON objects, and no schemas, as shapes of answers
 	prices string // group of the price file
 }
 
 // compatibles is sorted by name. A row is all that a further vendor needs.
 var compatibles = []compatible{
-	{name: "ai21:", doc: "AI21 Labs", base: "https://api.ai21.com/studio/v1", key: "AI21_API_KEY", url: "AI21_API_BASE_URL"},
+	{name: "ai21:", doc: "AI21 Labs", base: "https://api.ai21.com/studio/v1", key: "AI21_API_KEY", url: "AI21_API_BASE_URL", plain: true},
 	{name: "aimlapi:", doc: "AI/ML API", base: "https://api.aimlapi.com/v1", key: "AIML_API_KEY"},
 	{name: "alibaba:", doc: "Alibaba Cloud (Qwen)", base: "https://dashscope-intl.aliyuncs.com/compatible-mode/v1", key: "DASHSCOPE_API_KEY"},
 	{name: "cerebras:", doc: "Cerebras", base: "https://api.cerebras.ai/v1", key: "CEREBRAS_API_KEY"},
 	{name: "cometapi:", doc: "CometAPI", base: "https://api.cometapi.com/v1", key: "COMETAPI_KEY"},
 	{name: "dashscope:", doc: "Alibaba Cloud (Qwen)", base: "https://dashscope-intl.aliyuncs.com/compatible-mode/v1", key: "DASHSCOPE_API_KEY"},
 	{name: "deepinfra:", doc: "DeepInfra", base: "https://api.deepinfra.com/v1/openai", key: "DEEPINFRA_API_KEY"},
-	{name: "deepseek:", doc: "DeepSeek", base: "https://api.deepseek.com/v1", key: "DEEPSEEK_API_KEY"},
+	{name: "deepseek:", doc: "DeepSeek", base: "https://api.deepseek.com/v1", key: "DEEPSEEK_API_KEY", plain: true},
 	{name: "docker:", doc: "Docker Model Runner on this machine", base: "http://localhost:12434/engines/v1", key: "DOCKER_MODEL_RUNNER_API_KEY", url: "DOCKER_MODEL_RUNNER_BASE_URL", local: true},
 	{name: "fireworks:", doc: "Fireworks AI", base: "https://api.fireworks.ai/inference/v1", key: "FIREWORKS_API_KEY"},
 	{name: "github:", doc: "GitHub Models", base: "https://models.github.ai/inference", key: "GITHUB_TOKEN", prices: "openai"},
@@ -65,6 +66,9 @@ func (c compatible) kind() Kind {
 // open opens <name>:[chat:|completion:|embedding:|responses:]<model>.
 func (c compatible) open(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provider, error) {
 	kind, name, ok := strings.Cut(arg, ":")
+	if kind == "text-classification" && c.key == "HF_TOKEN" {
+		return newClassifier(settings{spec, o}, name)
+	}
 	switch kind {
 	case "chat", "completion", "embedding", "embeddings", "responses":
 	default:
@@ -74,7 +78,7 @@ func (c compatible) open(spec proviso.ProviderSpec, arg string, o Options) (prov
 		kind, name = "chat", arg
 	}
 	a := api{
-		base: c.base, hostPath: "/v1", keyVars: []string{c.key}, keyless: c.local, prices: c.prices, prefix: "OPENAI",
+		base: c.base, hostPath: "/v1", keyVars: []string{c.key}, keyless: c.local, prices: c.prices, prefix: "OPENAI", objects: c.plain,
 	}
 	if c.url != "" {
 		a.baseVars = []string{c.url}

@@ -2,7 +2,6 @@ package provider
 
 import (
 	"context"
-	"errors"
 
 	"github.com/proviso-eval/proviso"
 )
@@ -30,8 +29,7 @@ func (e *embedder) Embed(ctx context.Context, texts []string) ([][]float64, prov
 		return nil, proviso.Usage{}, nil
 	}
 	r, err := e.ask(ctx, e.api.path(e.name), e.vectors.request(e.model, texts))
-	var f *fault
-	if errors.As(err, &f) {
+	if f, ok := err.(*fault); ok {
 		err = e.failure(f)
 	}
 	if err != nil {
@@ -50,7 +48,7 @@ func (e *embedder) Embed(ctx context.Context, texts []string) ([][]float64, prov
 	}
 	u := openAIUsage(r.Object)
 	if u.Total == 0 {
-		u.Prompt = count(r.Object, "prompt_eval_count")
+		u.Prompt = count(r.Object, "prompt_eval_count") + count(r.Object, "inputTextTokenCount")
 		u.Total = u.Prompt
 	}
 	u.Requests = 1

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/transport"
 )
 
 // fault is why an attempt has no answer.
@@ -45,11 +46,24 @@ func (e *endpoint) failure(f *fault) error {
 	if f.status == http.StatusUnauthorized && e.keyFrom != "" {
 		text += " (the key is from " + e.keyFrom + ")"
 	}
-	for _, s := range e.secrets {
+	secrets := e.secrets
+	if e.login != nil {
+		secrets = append(slices.Clone(secrets), e.login.secrets()...)
+	}
+	for _, s := range secrets {
 		text = strings.ReplaceAll(text, s, "[redacted]")
 	}
-	return &proviso.Error{Code: f.code, Message: text}
+	return proviso.Because(&failure{text, f}, f.code, "%s", text)
 }
+
+// failure is a fault that was worded for people: the end of all attempts, which
+// nobody takes for one that can be made again.
+type failure struct {
+	text  string
+	fault *fault
+}
+
+func (f *failure) Error() string { return f.text }
 
 // read reads the response of an API: an object without an error in it.
 func read(resp *http.Response, body []byte, now time.Time) (reply, error) {
@@ -59,6 +73,10 @@ func read(resp *http.Response, body []byte, now time.Time) (reply, error) {
 	}
 	o, _ := v.(*proviso.Object)
 	status := resp.StatusCode
+	if to, err := resp.Location(); err == nil && status/100 == 3 {
+		return reply{}, &fault{code: proviso.Unavailable, status: status, stop: true,
+			message: "a redirect to " + transport.URL(to) + ", which is not followed"}
+	}
 	if status/100 == 2 && o != nil {
 		f := errorIn(o)
 		if f == nil {
@@ -76,10 +94,13 @@ func read(resp *http.Response, body []byte, now time.Time) (reply, error) {
 	}
 	f := errorIn(o)
 	if f == nil {
-		f = &fault{message: excerpt(body)}
+		f = &fault{message: plainText(resp, body)}
 		if f.message == "" {
 			f.message = http.StatusText(status)
 		}
+	}
+	if f.kind == "" { // where Amazon has it, with an address after it
+		f.kind, _, _ = strings.Cut(strings.ToLower(resp.Header.Get("X-Amzn-Errortype")), ":")
 	}
 	f.status = status
 	return reply{}, judge(f, resp.Header, now)
@@ -91,6 +112,8 @@ func notJSON(resp *http.Response, body []byte, err error) string {
 	switch text := excerpt(body); {
 	case text == "":
 		return "the answer is empty"
+	case strings.HasPrefix(plainText(resp, body), aPage):
+		return "expected JSON, got " + plainText(resp, body)
 	case kind != "" && !strings.Contains(kind, "json"):
 		return "expected JSON, got " + excerpt([]byte(kind)) + ": " + text
 	case err != nil:
@@ -134,7 +157,7 @@ func answers(o *proviso.Object) bool {
 }
 
 func messageOf(o *proviso.Object) string {
-	for _, key := range []string{"message", "detail", "msg", "error_description"} {
+	for _, key := range []string{"message", "Message", "detail", "msg", "error_description"} {
 		switch v := o.At(key).(type) {
 		case string:
 			if v != "" {
@@ -173,7 +196,9 @@ func judge(f *fault, h http.Header, now time.Time) *fault {
 	case f.filtered():
 	case quota(f, text):
 		f.stop = true
-	case slices.Contains([]int{429, 500, 502, 503, 504, statusOverloaded}, f.status):
+	case f.status == http.StatusProxyAuthRequired:
+		f.stop = true
+	case slices.Contains([]int{408, 429, 500, 502, 503, 504, statusOverloaded}, f.status):
 		f.again = true
 	case f.status == http.StatusUnauthorized, f.status == http.StatusForbidden, f.status == http.StatusNotFound:
 		f.stop = true
@@ -201,7 +226,8 @@ func quota(f *fault, text string) bool {
 func unknownModel(f *fault, text string) bool {
 	return f.kind == "model_not_found" || f.kind == "invalid_model" || strings.Contains(text, "model") &&
 		(strings.Contains(text, "does not exist") || strings.Contains(text, "not found") ||
-			strings.Contains(text, "not a valid model") || strings.Contains(text, "invalid model"))
+			strings.Contains(text, "not a valid model") || strings.Contains(text, "invalid model") ||
+			strings.Contains(text, "model identifier is invalid") || strings.Contains(text, "on-demand throughput"))
 }
 
 // filtered reports whether a content filter stopped the prompt, which is an
@@ -257,4 +283,24 @@ func excerpt(text []byte) string {
 		n++
 	}
 	return b.String()
+}
+
+// aPage begins the words for a page that has a title.
+const aPage = "the page "
+
+// plainText is what a body says that is no JSON: the title of a page, or the
+// beginning of the text.
+func plainText(resp *http.Response, body []byte) string {
+	if !strings.Contains(resp.Header.Get("Content-Type"), "html") {
+		return excerpt(body)
+	}
+	lower := bytes.ToLower(body)
+	from, to := bytes.Index(lower, []byte("<title>")), bytes.Index(lower, []byte("</title>"))
+	if from < 0 || to < from || len(lower) != len(body) {
+		return excerpt(body)
+	}
+	if title := excerpt(body[from+len("<title>") : to]); title != "" {
+		return aPage + strconv.Quote(title)
+	}
+	return excerpt(body)
 }

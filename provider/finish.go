@@ -17,7 +17,7 @@ func finish(reason string) string {
 		return finishTools
 	case "end_turn", "stop_sequence":
 		return finishStop
-	case "max_tokens":
+	case "max_tokens", "model_context_window_exceeded":
 		return finishLength
 	case "refusal":
 		return finishFiltered

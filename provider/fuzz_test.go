@@ -38,7 +38,7 @@ func FuzzAnswer(f *testing.F) {
 		client := &http.Client{Transport: canned(func() *http.Response {
 			return &http.Response{StatusCode: max(200, min(code, 599)), Header: http.Header{}, Body: io.NopCloser(strings.NewReader(answer)), ContentLength: -1}
 		})}
-		for _, id := range append(everyone, "openai:embeddings:m", "google:embedding:m", "ollama:embeddings:m") {
+		for _, id := range append(everyone, "openai:embeddings:m", "google:embedding:m", "ollama:embeddings:m", "bedrock:embeddings:m", "vertex:embedding:m") {
 			p, err := provider.Open(proviso.ProviderSpec{ID: id}, provider.Options{Env: environment("http://fake"), Client: client, MaxRetries: -1})
 			if err != nil {
 				t.Fatal(err)

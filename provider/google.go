@@ -9,7 +9,7 @@ import (
 )
 
 // googleGenerate is POST /v1beta/models/<model>:generateContent.
-var googleGenerate = wire{path: googlePath("generateContent"), request: googleRequest, output: googleOutput}
+var googleGenerate = wire{path: googlePath("generateContent"), request: googleRequest, output: googleOutput, shape: googleShape}
 
 func googlePath(method string) func(string) string {
 	return func(model string) string { return "/v1beta/models/" + url.PathEscape(model) + ":" + method }
@@ -37,8 +37,8 @@ func newGoogle(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provid
 	return newModel(s, a, googleGenerate, strings.TrimPrefix(arg, "chat:"))
 }
 
-func googleRequest(m *model, prompt string, cfg *proviso.Object) (*proviso.Object, error) {
-	body := googleChat(prompt)
+func googleRequest(m *model, ask *proviso.Ask, cfg *proviso.Object) (*proviso.Object, error) {
+	body := googleChat(ask.Prompt)
 	if text, ok := cfg.At("systemInstruction").(string); ok {
 		body.Set("systemInstruction", proviso.ObjectOf("parts", []any{proviso.ObjectOf("text", text)}))
 	} else {

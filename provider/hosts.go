@@ -16,17 +16,37 @@ func VendorHost(host string) bool {
 	case "api.anthropic.com", "api.openai.com", "generativelanguage.googleapis.com":
 		return true
 	}
+	if cloudHost(host) {
+		return true
+	}
 	return slices.ContainsFunc(compatibles, func(c compatible) bool { return !c.local && hostname(c.base) == host })
+}
+
+// cloudHost reports whether a host is Bedrock or Vertex AI, which have one for each
+// region.
+func cloudHost(host string) bool {
+	switch host {
+	case "aiplatform.googleapis.com", "aiplatform.eu.rep.googleapis.com", "aiplatform.us.rep.googleapis.com":
+		return true
+	}
+	if region, ok := strings.CutSuffix(host, "-aiplatform.googleapis.com"); ok {
+		return plainName(region)
+	}
+	region, ok := strings.CutPrefix(host, "bedrock-runtime.")
+	region, known := strings.CutSuffix(strings.TrimSuffix(region, ".cn"), ".amazonaws.com")
+	return ok && known && plainName(region)
 }
 
 // addressVars are the variables that say where a provider is asked, beside those
 // of compatibles.
 var addressVars = [...]string{
 	"ANTHROPIC_BASE_URL",
+	"AWS_ENDPOINT_URL_BEDROCK_RUNTIME",
 	"AZURE_API_BASE_URL", "AZURE_API_HOST", "AZURE_OPENAI_API_BASE_URL", "AZURE_OPENAI_API_HOST", "AZURE_OPENAI_BASE_URL",
 	"GEMINI_API_BASE_URL", "GOOGLE_API_BASE_URL", "GOOGLE_API_HOST",
 	"OLLAMA_BASE_URL",
 	"OPENAI_API_BASE_URL", "OPENAI_API_HOST", "OPENAI_BASE_URL",
+	"VERTEX_API_HOST",
 }
 
 // EnvHosts returns the hosts that the environment puts in place of the vendors'

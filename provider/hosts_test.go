@@ -30,7 +30,7 @@ func (e *spyEnv) Lookup(name string) (string, bool) {
 	if address.MatchString(name) {
 		return e.host, e.host != ""
 	}
-	return "key", strings.HasSuffix(name, "KEY") || strings.HasSuffix(name, "TOKEN")
+	return "key", strings.HasSuffix(name, "KEY") || strings.HasSuffix(name, "TOKEN") || name == "AWS_ACCESS_KEY_ID"
 }
 
 func (e *spyEnv) Names() []string { return nil }

@@ -26,18 +26,21 @@ const maxWait = time.Minute
 // over HTTP share. It keeps to the endpoint's limits, asks again when that can
 // help, and words what went wrong without keys.
 type endpoint struct {
-	id      string // of the provider, for messages
-	base    string
-	keyFrom string // where the key came from, for messages
-	header  http.Header
-	secrets []string
-	client  *http.Client
-	gate    *gate
-	retries int
-	timeout time.Duration
-	backoff time.Duration
-	now     func() time.Time
-	sleep   func(context.Context, time.Duration) error
+	id        string // of the provider, for messages
+	base      string
+	keyFrom   string // where the key came from, for messages
+	header    http.Header
+	secrets   []string
+	login     login // nil if what is in the header is all
+	tentative bool  // a refusal may be of what is asked for, such as a shape, and not of who asks
+	lists     bool  // answers may be lists, which are then the member list of an object
+	client    *http.Client
+	gate      *gate
+	retries   int
+	timeout   time.Duration
+	backoff   time.Duration
+	now       func() time.Time
+	sleep     func(context.Context, time.Duration) error
 }
 
 // reply is an answer of an API.
@@ -46,11 +49,46 @@ type reply struct {
 	latency time.Duration // of the last attempt alone, or as it was recorded
 }
 
-func (s settings) client() *http.Client {
-	if s.o.Client != nil {
-		return s.o.Client
+// client is the client of an endpoint, which follows redirects as next says.
+func (s settings) client(next func(*http.Request, []*http.Request) error) *http.Client {
+	if s.o.Client == nil {
+		c := transport.New(transport.Options{Env: s.o.Env}).Client()
+		c.CheckRedirect = next
+		return c
 	}
-	return transport.New(transport.Options{Env: s.o.Env}).Client()
+	c := *s.o.Client
+	c.CheckRedirect = next
+	return &c
+}
+
+// maxRedirects bounds how many redirects are followed, as net/http does.
+const maxRedirects = 10
+
+// sameHostOnly follows redirects that lead to the same host and repeat the request
+// as it is. Elsewhere nobody is to see a key, and a proxy that sends to its own
+// page has no answer.
+func sameHostOnly(req *http.Request, via []*http.Request) error {
+	first := via[0]
+	if len(via) >= maxRedirects || req.Method != first.Method || req.URL.Host != first.URL.Host || req.URL.Scheme != first.URL.Scheme {
+		return http.ErrUseLastResponse
+	}
+	return nil
+}
+
+// withoutSecrets follows redirects, and leaves what looks like a key behind when
+// they lead to another host.
+func withoutSecrets(req *http.Request, via []*http.Request) error {
+	if len(via) >= maxRedirects {
+		return http.ErrUseLastResponse
+	}
+	if last := via[len(via)-1].URL; last.Host != req.URL.Host || last.Scheme == "https" && req.URL.Scheme != "https" {
+		for name := range req.Header {
+			if proviso.IsSecret(name) {
+				req.Header.Del(name)
+			}
+		}
+	}
+	return nil
 }
 
 // sleep waits for d.
@@ -109,6 +147,9 @@ func (e *endpoint) ask(ctx context.Context, path string, body *proviso.Object) (
 			return r, f
 		}
 		if f.stop {
+			if e.tentative && f.status == http.StatusForbidden {
+				return r, e.failure(f)
+			}
 			return r, e.gate.stop(e.failure(f))
 		}
 		if !f.again || attempt >= e.retries {
@@ -167,6 +208,14 @@ func (e *endpoint) attempt(ctx context.Context, path string, data []byte) (reply
 	if err := e.gate.err(); err != nil {
 		return reply{}, err
 	}
+	if e.login != nil {
+		if err := e.login.ready(ctx); err != nil {
+			if ctx.Err() != nil {
+				return reply{}, ctx.Err()
+			}
+			return reply{}, loginFault(err)
+		}
+	}
 	start := e.now()
 	r, err := e.send(ctx, path, data)
 	end := e.now()
@@ -209,6 +258,11 @@ func (e *endpoint) send(ctx context.Context, path string, data []byte) (reply, e
 		return reply{}, &fault{code: proviso.Invalid, message: "the URL is malformed"}
 	}
 	req.Header = e.header.Clone()
+	if e.login != nil {
+		if err := e.login.sign(call, req, data); err != nil {
+			return reply{}, loginFault(err)
+		}
+	}
 	resp, err := e.client.Do(req)
 	if err != nil {
 		return reply{}, e.broken(ctx, call, err)
@@ -217,6 +271,9 @@ func (e *endpoint) send(ctx context.Context, path string, data []byte) (reply, e
 	body, err := readBody(resp)
 	if err != nil {
 		return reply{}, e.broken(ctx, call, err)
+	}
+	if e.lists {
+		body = asObject(body)
 	}
 	r, err := read(resp, body, e.now())
 	r.latency = unmeasured

@@ -42,7 +42,9 @@ func environment(url string) proviso.EnvMap {
 		"ANTHROPIC_API_KEY": secret, "ANTHROPIC_BASE_URL": url,
 		"GOOGLE_API_KEY": secret, "GOOGLE_API_BASE_URL": url,
 		"AZURE_API_KEY": secret, "AZURE_API_BASE_URL": url,
-		"OLLAMA_BASE_URL": url,
+		"OLLAMA_BASE_URL":          url,
+		"AWS_BEARER_TOKEN_BEDROCK": secret, "AWS_ENDPOINT_URL_BEDROCK_RUNTIME": url,
+		"VERTEX_API_KEY": secret, "VERTEX_API_HOST": url,
 	}
 }
 
@@ -96,6 +98,7 @@ var fine = fakemodel.Reply{Text: "fine"}
 var everyone = []string{
 	"openai:chat:gpt-4o", "openai:responses:gpt-4o", "openai:completion:davinci-002", "anthropic:messages:claude-3-haiku-20240307",
 	"google:gemini-2.5-flash", "ollama:chat:llama3", "ollama:completion:llama3", "azure:chat:mine",
+	"bedrock:amazon.nova-lite-v1:0", "vertex:gemini-2.5-flash",
 }
 
 func TestFaultsThatPass(t *testing.T) {
@@ -143,7 +146,7 @@ func TestFaultsThatStay(t *testing.T) {
 		{"unknown model in 400", fakemodel.Reply{}.Failing(400, "", "gpt-4p is not a valid model ID"), proviso.Unavailable, []string{"HTTP 400", "gpt-4p"}, 1},
 		{"400", fakemodel.Reply{}.Failing(400, "invalid_request_error", "max_tokens is too large"), proviso.Unavailable, []string{"HTTP 400: max_tokens is too large"}, 2},
 		{"422 with details", fakemodel.Reply{Status: 422, Raw: `{"detail":[{"loc":["body"],"msg":"bad"}]}`}, proviso.Unavailable, []string{"HTTP 422", `"msg":"bad"`}, 2},
-		{"page", fakemodel.HTML(200), proviso.Unavailable, []string{"expected JSON, got text/html", "Bad gateway"}, 2},
+		{"page", fakemodel.HTML(200), proviso.Unavailable, []string{"expected JSON, got the page \"Bad gateway\""}, 2},
 		{"invalid JSON", fakemodel.Reply{Raw: `{"choices": [`}, proviso.Unavailable, []string{"not valid JSON", `{"choices": [`}, 2},
 		{"not an object", fakemodel.Reply{Raw: `"hello"`}, proviso.Unavailable, []string{"expected a JSON object"}, 2},
 		{"empty", fakemodel.Reply{Raw: " "}, proviso.Unavailable, []string{"empty"}, 2},
@@ -451,4 +454,33 @@ func BenchmarkAnswer(b *testing.B) {
 			}
 		}
 	})
+}
+
+// TestRedirects follows a model's endpoint on its own host, and takes no key
+// anywhere else.
+func TestRedirects(t *testing.T) {
+	t.Parallel()
+	other := fakemodel.New(replies(fine))
+	defer other.Close()
+	to := func(status int, where string) fakemodel.Reply {
+		return fakemodel.Reply{Status: status, Header: map[string]string{"Location": where}, Raw: "moved"}
+	}
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		for _, id := range everyone {
+			f := serve(t, id, nil, provider.Options{}, replies(to(status, other.URL+"/v1/chat/completions?key=secret")))
+			for range 2 {
+				_, err := f.ask(t, "hi")
+				if e := coded(t, err, proviso.Unavailable); !strings.Contains(e.Error(), "a redirect to "+other.URL+"/v1/chat/completions, which is not followed") {
+					t.Errorf("%s: %v", id, e)
+				}
+			}
+			if f.server.Count() != 1 || other.Count() != 0 {
+				t.Fatalf("%s was asked %d times, the other host %d times", id, f.server.Count(), other.Count())
+			}
+		}
+	}
+	f := serve(t, "openai:gpt-4o", nil, provider.Options{}, replies(to(307, "/v1/chat/completions"), fine))
+	if out, err := f.ask(t, "hi"); err != nil || out.Value != "fine" || f.server.Last().Prompt != "hi" {
+		t.Errorf("on the same host: %v, %v", out.Value, err)
+	}
 }

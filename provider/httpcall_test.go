@@ -303,8 +303,8 @@ func TestHTTPMistakes(t *testing.T) {
 		{"http://x", `{"body":{},"tls":{}}`, proviso.Unsupported, "config.tls"},
 		{"http://x", `{"body":{},"signatureAuth":{}}`, proviso.Unsupported, "config.signatureAuth"},
 		{"http://x", `{"body":{},"transformResponse":"json.("}`, proviso.Invalid, "config.transformResponse"},
-		{"http://x", `{"body":{},"transformResponse":"file://no.js"}`, proviso.Invalid, "no.js"},
-		{"http://x", `{"body":{},"transformResponse":"file://no.py"}`, proviso.Invalid, "no.py"},
+		{"http://x", `{"body":{},"transformResponse":"file://no.js"}`, proviso.NotFound, "no.js"},
+		{"http://x", `{"body":{},"transformResponse":"file://no.py"}`, proviso.Unsupported, "no.py"},
 		{"http://x", `{"body":{},"validateStatus":5}`, proviso.Invalid, "validateStatus"},
 		{"http", `{"request":"hello"}`, proviso.Invalid, "config.request"},
 		{"http", `{"request":"GET / HTTP/1.1"}`, proviso.Invalid, "Host"},
@@ -407,5 +407,26 @@ func TestWebhook(t *testing.T) {
 		if codeOf(err) != proviso.Unavailable || strings.Contains(err.Error(), "sk-secret") {
 			t.Errorf("%s gives %v", reply, err)
 		}
+	}
+}
+
+// TestHTTPRedirects follows redirects of any endpoint, but what looks like a key
+// stays at home.
+func TestHTTPRedirects(t *testing.T) {
+	t.Parallel()
+	var got http.Header
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got = r.Header.Clone()
+		fmt.Fprint(w, "there")
+	}))
+	defer other.Close()
+	srv := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
+	defer srv.Close()
+	p, err := provider.Open(proviso.ProviderSpec{ID: srv.URL, Config: config(t, `{"headers":{"X-Api-Key":"secret","X-Trace":"t"}}`)}, httpOptions(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out := answer(t, p, proviso.Ask{Prompt: "p"}); out.Value != "there" || got.Get("X-Api-Key") != "" || got.Get("X-Trace") != "t" {
+		t.Errorf("%v with %v", out.Value, got)
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 // settingVars end the names of variables of the environment that change what a
 // provider answers without standing in its configuration.
-var settingVars = [...]string{"BASE_URL", "API_HOST", "ENDPOINT", "API_VERSION", "TEMPERATURE", "TOP_P", "MAX_TOKENS", "PENALTY", "REGION"}
+var settingVars = [...]string{"BASE_URL", "API_HOST", "ENDPOINT", "API_VERSION", "TEMPERATURE", "TOP_P", "MAX_TOKENS", "PENALTY", "REGION", "LOCATION", "BEDROCK_RUNTIME"}
 
 // Identity describes what answers: the provider, its configuration without
 // secrets, the files that it refers to, and the variables of the environment

@@ -1,8 +1,10 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"sync/atomic"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/transport"
@@ -14,24 +16,33 @@ type model struct {
 	name   string // as the API knows it
 	api    wire
 	config *proviso.Object // with file references resolved
-	files  proviso.Files
+	late   []string        // the settings that wait for the variables of a case
+	fill   *filler
 	prices prices
 
 	reasoning   bool // it thinks before it answers
 	flat        bool // as in api
+	objects     bool // as in api
 	temperature float64
 	maxTokens   float64
+	shapeless   atomic.Bool // the endpoint refuses to be told the shape of an answer
 	*endpoint
 }
+
+// defaultTokens is how many tokens an answer may have unless the suite says more, as
+// in promptfoo.
+const defaultTokens = 1024
 
 // wire is how an API is spoken.
 type wire struct {
 	// path is where the endpoint is asked, after its base URL.
 	path func(model string) string
 	// request makes the body that asks for an answer to a prompt.
-	request func(m *model, prompt string, cfg *proviso.Object) (*proviso.Object, error)
+	request func(m *model, ask *proviso.Ask, cfg *proviso.Object) (*proviso.Object, error)
 	// output reads the answer; the caller adds latency and cost.
 	output func(m *model, answer, cfg *proviso.Object) (proviso.Output, error)
+	// shape asks for an answer of one shape; nil if the API has nothing for it.
+	shape shape
 }
 
 // fixed is the path of an API that has the same for all models.
@@ -46,7 +57,11 @@ func newModel(s settings, a api, w wire, name string) (*model, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg, err := resolve(s.spec.Config, s.o.Files)
+	if streams(s.spec.Config) {
+		return nil, s.streaming()
+	}
+	fill := &filler{files: s.o.Files, templates: s.o.Templates}
+	cfg, late, err := fill.prepare(s.spec.Config, true)
 	if err != nil {
 		return nil, s.invalid("%w", err)
 	}
@@ -58,9 +73,9 @@ func newModel(s settings, a api, w wire, name string) (*model, error) {
 		known = n
 	}
 	return &model{
-		id: s.spec.ID, name: name, api: w, config: cfg, files: s.o.Files, prices: s.prices(a.prices, known),
-		reasoning: reasons(known) || cfg.At("isReasoningModel") == true, flat: a.flat,
-		temperature: s.envNumber(a.prefix+"_TEMPERATURE", 0), maxTokens: s.envNumber(a.prefix+"_MAX_TOKENS", 1024),
+		id: s.spec.ID, name: name, api: w, config: cfg, late: late, fill: fill, prices: s.prices(a.prices, known),
+		reasoning: reasons(known) || cfg.At("isReasoningModel") == true, flat: a.flat, objects: a.objects,
+		temperature: s.envNumber(a.prefix+"_TEMPERATURE", 0), maxTokens: s.envNumber(a.prefix+"_MAX_TOKENS", cmp.Or(a.tokens, defaultTokens)),
 		endpoint: e,
 	}, nil
 }
@@ -73,18 +88,17 @@ func (m *model) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, er
 	if err := m.gate.err(); err != nil {
 		return proviso.Output{}, err
 	}
-	cfg, err := m.settings(ask.Config)
+	cfg, err := m.settings(ctx, &ask)
 	if err != nil {
 		return proviso.Output{}, err
 	}
-	body, err := m.api.request(m, ask.Prompt, cfg)
-	if err != nil {
-		return proviso.Output{}, err
+	if ask.Reply != nil { // thoughts would stand before the value
+		cfg = cfg.Clone()
+		cfg.Set("showThinking", false)
 	}
-	r, err := m.ask(transport.WithSample(ctx, ask.Sample), m.api.path(m.name), body)
+	r, err := m.exchange(transport.WithSample(ctx, ask.Sample), &ask, cfg)
 	if err != nil {
-		var f *fault
-		if errors.As(err, &f) {
+		if f, ok := err.(*fault); ok {
 			return blocked(f), nil
 		}
 		return proviso.Output{}, err
@@ -93,26 +107,41 @@ func (m *model) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, er
 	if err != nil {
 		return proviso.Output{}, err
 	}
+	if ask.Reply != nil {
+		unwrapped(&out, ask.Reply)
+	}
 	out.Latency = &r.latency
 	out.Usage.Requests = 1
 	out.Cost = m.prices.cost(r.Object, out.Usage)
 	return out, nil
 }
 
-// settings lays the settings of one question over those of the provider.
-func (m *model) settings(ask *proviso.Object) (*proviso.Object, error) {
-	if ask.Len() == 0 {
-		return m.config, nil
-	}
-	ask, err := resolve(ask, m.files)
+// exchange asks, once more without the shape of the answer if the endpoint refuses
+// a request with it.
+func (m *model) exchange(ctx context.Context, ask *proviso.Ask, cfg *proviso.Object) (reply, error) {
+	body, err := m.api.request(m, ask, cfg)
 	if err != nil {
-		return nil, proviso.Errorf(proviso.Invalid, "%s: %w", m.id, err)
+		return reply{}, err
 	}
-	cfg := m.config.Clone()
-	for k, v := range ask.All() {
-		cfg.Set(k, v)
+	plain := body
+	if ask.Reply != nil {
+		plain = body.Clone()
 	}
-	return cfg, nil
+	path, e := m.api.path(m.name), m.endpointFor(ask.Config)
+	shaped := m.shaped(body, cfg, ask.Reply)
+	first := *e
+	first.tentative = shaped
+	r, err := first.ask(ctx, path, body)
+	var f *failure
+	if err == nil || !shaped || !errors.As(err, &f) || !plainly(f.fault) {
+		return r, err
+	}
+	again, second := e.ask(ctx, path, plain)
+	if second != nil {
+		return r, err
+	}
+	m.shapeless.Store(true)
+	return again, nil
 }
 
 // malformed is the error of an answer that lacks what an answer must have.

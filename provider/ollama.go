@@ -8,8 +8,8 @@ import (
 )
 
 var (
-	ollamaChat       = wire{path: fixed("/api/chat"), request: ollamaChatRequest, output: ollamaOutput}
-	ollamaCompletion = wire{path: fixed("/api/generate"), request: ollamaCompletionRequest, output: ollamaOutput}
+	ollamaChat       = wire{path: fixed("/api/chat"), request: ollamaChatRequest, output: ollamaOutput, shape: ollamaShape}
+	ollamaCompletion = wire{path: fixed("/api/generate"), request: ollamaCompletionRequest, output: ollamaOutput, shape: ollamaShape}
 )
 
 // ollamaOptions are the settings that this API has under options.
@@ -42,19 +42,19 @@ func newOllama(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provid
 	return newModel(s, a, ollamaCompletion, arg)
 }
 
-func ollamaChatRequest(m *model, prompt string, cfg *proviso.Object) (*proviso.Object, error) {
+func ollamaChatRequest(m *model, ask *proviso.Ask, cfg *proviso.Object) (*proviso.Object, error) {
 	body := proviso.NewObject(8)
 	body.Set("model", m.name)
-	body.Set("messages", ollamaMessages(messagesOf(prompt)))
+	body.Set("messages", ollamaMessages(messagesOf(ask.Prompt)))
 	copySettings(body, cfg, "tools")
 	ollamaSettings(body, cfg)
 	return body, nil
 }
 
-func ollamaCompletionRequest(m *model, prompt string, cfg *proviso.Object) (*proviso.Object, error) {
+func ollamaCompletionRequest(m *model, ask *proviso.Ask, cfg *proviso.Object) (*proviso.Object, error) {
 	body := proviso.NewObject(8)
 	body.Set("model", m.name)
-	body.Set("prompt", prompt)
+	body.Set("prompt", ask.Prompt)
 	copySettings(body, cfg, "suffix", "system", "template", "raw", "images")
 	ollamaSettings(body, cfg)
 	return body, nil

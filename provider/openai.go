@@ -30,8 +30,10 @@ func newOpenAI(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provid
 	s := settings{spec, o}
 	kind, name, explicit := strings.Cut(arg, ":")
 	switch kind {
-	case "assistant", "realtime", "image", "moderation", "transcription", "video", "agents", "chatkit", "codex", "codex-sdk":
+	case "assistant", "realtime", "image", "transcription", "video", "agents", "chatkit", "codex", "codex-sdk":
 		return nil, s.unsupported("openai:" + kind)
+	case "moderation":
+		return newModerator(s, openAI(s), name)
 	case "chat", "responses", "completion", "embedding", "embeddings":
 	default:
 		kind, name, explicit = "", arg, true

@@ -7,7 +7,7 @@ import (
 )
 
 // openAIChat is POST /chat/completions.
-var openAIChat = wire{path: fixed("/chat/completions"), request: chatRequest, output: chatOutput}
+var openAIChat = wire{path: fixed("/chat/completions"), request: chatRequest, output: chatOutput, shape: chatShape}
 
 // chatSettings are the settings that are parameters of the API by the same name.
 var chatSettings = [...]string{
@@ -19,10 +19,10 @@ var chatSettings = [...]string{
 	"transforms", "models", "route", "provider", "plugins", "safe_prompt", "random_seed", "chat_template_kwargs",
 }
 
-func chatRequest(m *model, prompt string, cfg *proviso.Object) (*proviso.Object, error) {
+func chatRequest(m *model, ask *proviso.Ask, cfg *proviso.Object) (*proviso.Object, error) {
 	body := proviso.NewObject(8)
 	body.Set("model", m.name)
-	body.Set("messages", messagesOf(prompt))
+	body.Set("messages", messagesOf(ask.Prompt))
 	copySettings(body, cfg, chatSettings[:]...)
 	m.defaults(body, cfg, "max_tokens")
 	if m.reasoning {

@@ -5,10 +5,10 @@ import "github.com/proviso-eval/proviso"
 // openAICompletion is POST /completions, the API of models without chat.
 var openAICompletion = wire{path: fixed("/completions"), request: completionRequest, output: completionOutput}
 
-func completionRequest(m *model, prompt string, cfg *proviso.Object) (*proviso.Object, error) {
+func completionRequest(m *model, ask *proviso.Ask, cfg *proviso.Object) (*proviso.Object, error) {
 	body := proviso.NewObject(8)
 	body.Set("model", m.name)
-	body.Set("prompt", prompt)
+	body.Set("prompt", ask.Prompt)
 	copySettings(body, cfg, "temperature", "top_p", "max_tokens", "presence_penalty", "frequency_penalty", "best_of", "seed", "stop",
 		"n", "logit_bias", "logprobs", "echo", "suffix", "user")
 	m.defaults(body, cfg, "max_tokens")

@@ -9,15 +9,15 @@ import (
 )
 
 // openAIResponses is POST /responses.
-var openAIResponses = wire{path: fixed("/responses"), request: responsesRequest, output: responsesOutput}
+var openAIResponses = wire{path: fixed("/responses"), request: responsesRequest, output: responsesOutput, shape: responsesShape}
 
-func responsesRequest(m *model, prompt string, cfg *proviso.Object) (*proviso.Object, error) {
+func responsesRequest(m *model, ask *proviso.Ask, cfg *proviso.Object) (*proviso.Object, error) {
 	body := proviso.NewObject(8)
 	body.Set("model", m.name)
-	if chat, ok := chatOf(prompt); ok {
+	if chat, ok := chatOf(ask.Prompt); ok {
 		body.Set("input", chat)
 	} else {
-		body.Set("input", prompt)
+		body.Set("input", ask.Prompt)
 	}
 	copySettings(body, cfg, "instructions", "temperature", "top_p", "max_output_tokens", "tools", "tool_choice", "max_tool_calls",
 		"parallel_tool_calls", "previous_response_id", "conversation", "reasoning", "include", "store", "metadata", "truncation", "service_tier",

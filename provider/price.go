@@ -139,7 +139,7 @@ func (p prices) cost(answer *proviso.Object, u proviso.Usage) *float64 {
 	if p.long != nil && u.Prompt > p.over {
 		p = *p.long
 	}
-	written := count(said, "cache_creation_input_tokens")
+	written := count(said, "cache_creation_input_tokens") + count(said, "cacheWriteInputTokens")
 	dollars := float64(u.Prompt-u.Cached-written)*p.input + float64(u.Cached)*p.cached +
 		float64(written)*p.written + float64(u.Completion)*p.output
 	return &dollars

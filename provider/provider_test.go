@@ -81,3 +81,58 @@ func TestRecorded(t *testing.T) {
 		t.Error("a case without a record was answered")
 	}
 }
+
+// TestRecordedFieldsOfTheWrongKind says where they stand.
+func TestRecordedFieldsOfTheWrongKind(t *testing.T) {
+	t.Parallel()
+	f := files{
+		"a.jsonl": `{"output":"x","cost":0.5}` + "\n" + `{"output":"x","cost":"0.5"}`,
+		"b.yaml":  "- output: x\n  latencyMs: fast\n- output: y\n  tokenUsage: {total: \"7\"}\n",
+		"c.csv":   "output,cost,logProbs\nx,free,[1]\n",
+		"d.json":  `[{"output":1,"cost":null,"latencyMs":null,"error":null,"tool_calls":null,"metadata":null}]`,
+		"e.jsonl": strings.Repeat(`{"output":1,"cached":1}`+"\n", 9),
+	}
+	for name, want := range map[string][]string{
+		"a.jsonl": {"a.jsonl:2:22: cost: expected a number, got \"0.5\""},
+		"b.yaml":  {"b.yaml:2:14: latencyMs: expected a number, got \"fast\"", "b.yaml:4:15: tokenUsage: expected an object of numbers"},
+		"c.csv":   {"c.csv:2: cost: expected a number, got \"free\""},
+		"e.jsonl": {"e.jsonl:5:22: cached: expected true or false, got 1", "and 4 more like these"},
+		"d.json":  nil,
+	} {
+		_, err := provider.Open(proviso.ProviderSpec{ID: "recorded:" + name, Pointer: "/p"}, provider.Options{Files: f})
+		if want == nil {
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		e := coded(t, err, proviso.Invalid)
+		for _, w := range want {
+			if !strings.Contains(e.Error(), w) || e.Pointer != "/p" {
+				t.Errorf("%s: %v, want %s", name, e, w)
+			}
+		}
+	}
+}
+
+// refusing are files that may not be read.
+type refusing struct{}
+
+func (refusing) ReadFile(name string) ([]byte, error) {
+	return nil, proviso.Errorf(proviso.Refused, "%s lies outside of the folder of the suite", name)
+}
+
+// TestCodesOfCauses keeps the reason why a file cannot be read.
+func TestCodesOfCauses(t *testing.T) {
+	t.Parallel()
+	for id, config := range map[string]string{
+		"recorded:../x.json": `{}`, "openai:gpt-4o": `{"tools":"file://../x.json"}`, "http://x.test": `{"body":{},"transformResponse":"file://../x.js"}`,
+		"vertex:gemini": `{"credentials":"file://../x.json"}`,
+	} {
+		_, err := provider.Open(proviso.ProviderSpec{ID: id, Config: parse(t, config)},
+			provider.Options{Files: refusing{}, Env: proviso.EnvMap{"OPENAI_API_KEY": secret}, Code: httpOptions(t).Code})
+		if e := coded(t, err, proviso.Refused); !strings.Contains(e.Error(), "outside") {
+			t.Errorf("%s: %v", id, e)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package provider
 
 import (
 	"context"
+	"errors"
 	"path"
 	"strconv"
 	"strings"
@@ -12,11 +13,13 @@ import (
 
 // recorded answers with outputs that were recorded elsewhere. A record belongs to
 // the case that its id, description, vars or prompt names, or, if it names none,
-// to the case at its own position.
+// to the case at its own position. A file of the messages of one conversation is
+// one output, for every case.
 type recorded struct {
-	id, file string
-	byKey    map[string]*proviso.Object
-	inOrder  []*proviso.Object
+	id, file     string
+	byKey        map[string]*proviso.Object
+	inOrder      []*proviso.Object
+	conversation *proviso.Object // nil if the file is none
 }
 
 // Keys of a record that say which case it belongs to, the strongest first.
@@ -34,28 +37,43 @@ func newRecorded(spec proviso.ProviderSpec, file string, o Options) (proviso.Pro
 	}
 	data, err := o.Files.ReadFile(file)
 	if err != nil {
-		return nil, &proviso.Error{Code: proviso.NotFound, Pointer: spec.Pointer, Message: "recorded outputs", Err: err}
+		return nil, &proviso.Error{Code: codeOr(err, proviso.NotFound), Pointer: spec.Pointer, Message: "recorded outputs", Err: err}
 	}
 	r := &recorded{id: spec.ID, file: file, byKey: map[string]*proviso.Object{}}
 	records, err := readRecords(file, data)
+	if err == nil {
+		err = checkRecords(records)
+	}
 	if err != nil {
-		return nil, &proviso.Error{Code: proviso.Invalid, Pointer: spec.Pointer, Message: "recorded outputs", Err: err}
+		return nil, &proviso.Error{Code: codeOr(err, proviso.Invalid), Pointer: spec.Pointer, Message: "recorded outputs", Err: err}
+	}
+	if r.conversation = conversationOf(records); r.conversation != nil {
+		return r, nil
 	}
 	for i, rec := range records {
-		if err := r.add(rec); err != nil {
+		if err := r.add(rec.Object); err != nil {
 			return nil, &proviso.Error{Code: proviso.Invalid, Pointer: spec.Pointer, Message: file + " record " + strconv.Itoa(i+1), Err: err}
 		}
 	}
 	return r, nil
 }
 
+// codeOr is the code of a cause that has one of its own, or another.
+func codeOr(err error, code string) string {
+	var known *proviso.Error
+	if errors.As(err, &known) && known.Code != "" {
+		return known.Code
+	}
+	return code
+}
+
 // readRecords reads the records of a file by its suffix.
-func readRecords(file string, data []byte) ([]*proviso.Object, error) {
+func readRecords(file string, data []byte) ([]record, error) {
 	switch strings.ToLower(path.Ext(file)) {
 	case ".jsonl", ".ndjson":
 		return readLines(file, data)
 	case ".csv":
-		return readTable(data)
+		return readTable(file, data)
 	}
 	doc, err := document.ParseYAML(file, data)
 	if err != nil {
@@ -65,9 +83,9 @@ func readRecords(file string, data []byte) ([]*proviso.Object, error) {
 	if !ok {
 		return nil, proviso.Errorf(proviso.Invalid, "%s: expected a list of outputs", file)
 	}
-	records := make([]*proviso.Object, len(list))
+	records := make([]record, len(list))
 	for i, e := range list {
-		records[i] = recordOf(e)
+		records[i] = record{recordOf(e), func(key string) proviso.Place { return doc.Place("/" + strconv.Itoa(i) + "/" + key) }}
 	}
 	return records, nil
 }
@@ -133,6 +151,9 @@ func nameOf(c *proviso.Case) string {
 }
 
 func (r *recorded) find(ask proviso.Ask) *proviso.Object {
+	if r.conversation != nil {
+		return r.conversation
+	}
 	keys := []string{keyOf(byPrompt, ask.Prompt)}
 	if c := ask.Case; c != nil {
 		keys = append([]string{keyOf(byID, c.ID), keyOf(byDescription, c.Description)}, append(keys, keyOf(byVars, c.Vars))...)

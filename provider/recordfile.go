@@ -3,28 +3,37 @@ package provider
 import (
 	"bytes"
 	"fmt"
+	"strings"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
+// record is one recorded output and where its fields stand.
+type record struct {
+	*proviso.Object
+	place func(key string) proviso.Place
+}
+
 // readLines reads one record a line: an object with an output, or the output
 // itself.
-func readLines(file string, data []byte) ([]*proviso.Object, error) {
-	var records []*proviso.Object
+func readLines(file string, data []byte) ([]record, error) {
+	var records []record
 	for line, err := range document.Lines(bytes.NewReader(data)) {
 		if err != nil {
 			return nil, fmt.Errorf("%s %w", file, err)
 		}
-		records = append(records, recordOf(line.Value))
+		records = append(records, record{recordOf(line.Value), func(key string) proviso.Place {
+			return document.JSONPlace(file, line, "/"+key, false)
+		}})
 	}
 	return records, nil
 }
 
 // readTable reads a CSV file with a column named output. Columns that hold
 // numbers, lists or objects of a response are read as JSON.
-func readTable(data []byte) ([]*proviso.Object, error) {
-	var records []*proviso.Object
+func readTable(file string, data []byte) ([]record, error) {
+	var records []record
 	for row, err := range document.ReadCSV(bytes.NewReader(data), document.CSVOptions{}) {
 		if err != nil {
 			return nil, err
@@ -38,7 +47,7 @@ func readTable(data []byte) ([]*proviso.Object, error) {
 		if !rec.Has("output") {
 			return nil, proviso.Errorf(proviso.Invalid, "line %d: expected a column named output", row.Line)
 		}
-		records = append(records, rec)
+		records = append(records, record{rec, func(string) proviso.Place { return proviso.Place{File: file, Line: row.Line} }})
 	}
 	return records, nil
 }
@@ -52,4 +61,72 @@ func cell(column, text string) any {
 		return v
 	}
 	return text
+}
+
+// fieldKind says what a field of a response is; "" if it is none of them.
+func fieldKind(key string) string {
+	switch key {
+	case "error", "finishReason":
+		return "a text"
+	case "cost", "latencyMs":
+		return "a number"
+	case "cached", "isRefusal":
+		return "true or false"
+	case "guardrails", "metadata":
+		return "an object"
+	case "tool_calls", "toolCalls":
+		return "a list"
+	case "logProbs":
+		return "a list of numbers"
+	case "tokenUsage":
+		return "an object of numbers"
+	}
+	return ""
+}
+
+// mostWrong bounds how many fields of the wrong kind are told.
+const mostWrong = 5
+
+// checkRecords finds fields of a kind that they do not have. A record is written
+// by hand or by a script: a cost that is no number would be no cost at all.
+func checkRecords(records []record) error {
+	var wrong []string
+	more := 0
+	for _, rec := range records {
+		for key, v := range rec.All() {
+			kind := fieldKind(key)
+			if v == nil || kind == "" || rightKind(key, v) {
+				continue
+			}
+			if len(wrong) == mostWrong {
+				more++
+				continue
+			}
+			wrong = append(wrong, fmt.Sprintf("%s: %s: expected %s, got %s", rec.place(key), key, kind, excerpt(proviso.AppendJSON(nil, v))))
+		}
+	}
+	if more > 0 {
+		wrong = append(wrong, fmt.Sprintf("and %d more like these", more))
+	}
+	if wrong == nil {
+		return nil
+	}
+	return proviso.Errorf(proviso.Invalid, "%s", strings.Join(wrong, "\n"))
+}
+
+func rightKind(key string, v any) bool {
+	var out proviso.Output
+	if !setField(&out, key, v) {
+		return false
+	}
+	if o := object(v); key == "tokenUsage" {
+		for _, n := range o.All() {
+			switch n.(type) {
+			case nil, float64, *proviso.Object: // as in completionDetails
+			default:
+				return false
+			}
+		}
+	}
+	return true
 }

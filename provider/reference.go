@@ -1,58 +1,204 @@
 package provider
 
 import (
+	"context"
 	"path"
+	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
 // withFiles are the settings in which file:// references are resolved: those
-// that hold schemas and definitions of tools.
+// that hold schemas and definitions of tools. Their texts, and those of
+// templated, are templates over the variables of the case, as in promptfoo.
 var withFiles = [...]string{
 	"tools", "functions", "tool_choice", "response_format", "responseSchema", "response_schema", "generationConfig",
 	"text", "output_format", "output_config", "format", "systemInstruction", "instructions", "toolConfig",
 }
 
+// templated are the other settings whose texts are templates.
+var templated = [...]string{"reasoning", "reasoning_effort"}
+
+// schemas are the settings whose files are templates, too: a tool may well speak
+// of braces.
+var schemas = [...]string{"response_format", "responseSchema", "response_schema", "output_format", "output_config", "format", "text", "generationConfig"}
+
 // maxReferences bounds how deep files may refer to files.
 const maxReferences = 20
 
-// resolve replaces references to files in cfg by what the files hold. It returns
-// cfg itself if there are none.
-func resolve(cfg *proviso.Object, files proviso.Files) (*proviso.Object, error) {
-	out := cfg
-	for _, name := range withFiles {
-		v, ok := cfg.Get(name)
-		if !ok || !refers(v) {
-			continue
-		}
-		loaded, err := load(v, files, 0)
-		if err != nil {
-			return nil, err
-		}
+// filler fills in references to files and templates in the settings of a model. It
+// is safe for concurrent use.
+type filler struct {
+	files     proviso.Files
+	templates Templates // nil renders none
+
+	mu   sync.Mutex
+	read map[fileOf]any // what files hold
+}
+
+// fileOf is a file, and whether what it holds are templates.
+type fileOf struct {
+	name      string
+	templates bool
+}
+
+// maxRead bounds how many files are kept in memory.
+const maxRead = 256
+
+// prepare resolves what does not depend on a case: it returns the settings with
+// their files, and the names of those that wait for the variables of a case. If it
+// is to check, templates that cannot be rendered are an error.
+func (f *filler) prepare(cfg *proviso.Object, check bool) (out *proviso.Object, late []string, err error) {
+	out = cfg
+	set := func(name string, v any) {
 		if out == cfg {
 			out = cfg.Clone()
 		}
-		out.Set(name, loaded)
+		out.Set(name, v)
 	}
-	return out, nil
+	for _, name := range withFiles {
+		v, ok := cfg.Get(name)
+		if !ok || !f.refers(v) {
+			continue
+		}
+		loaded, err := f.load(v, slices.Contains(schemas[:], name), 0)
+		if err != nil {
+			return nil, nil, err
+		}
+		set(name, loaded)
+	}
+	for _, name := range slices.Concat(withFiles[:], templated[:]) {
+		v, ok := out.Get(name)
+		switch {
+		case !ok:
+		case f.templates != nil && hasTemplate(v):
+			if check {
+				err = f.check(v)
+			}
+			if err != nil {
+				return nil, nil, proviso.Errorf(proviso.Invalid, "config.%s: %w", name, err)
+			}
+			late = append(late, name)
+		case hasLiteral(v):
+			set(name, unwrap(v))
+		}
+	}
+	return out, late, nil
 }
 
-// refers reports whether v has a reference somewhere.
-func refers(v any) bool {
+// check finds templates that cannot be rendered, where that is known beforehand.
+func (f *filler) check(v any) error {
+	checker, ok := f.templates.(interface{ Check(text string) error })
+	if !ok {
+		return nil
+	}
 	switch v := v.(type) {
 	case string:
-		return strings.HasPrefix(v, "file://")
+		if isTemplate(v) {
+			return checker.Check(v)
+		}
 	case []any:
 		for _, e := range v {
-			if refers(e) {
-				return true
+			if err := f.check(e); err != nil {
+				return err
 			}
 		}
 	case *proviso.Object:
 		for _, e := range v.All() {
-			if refers(e) {
+			if err := f.check(e); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// fill renders the templates of a setting, once: what a variable holds, such as
+// the answer of a model, is never a template or the name of a file itself.
+func (f *filler) fill(ctx context.Context, v any, vars *proviso.Object, depth int) (any, error) {
+	if depth > maxNested {
+		return nil, proviso.Errorf(proviso.Limit, "it is nested more than %d deep", maxNested)
+	}
+	switch v := v.(type) {
+	case literalValue:
+		return v.v, nil
+	case string:
+		return f.fillText(ctx, v, vars, depth)
+	case []any:
+		list := make([]any, len(v))
+		for i, e := range v {
+			var err error
+			if list[i], err = f.fill(ctx, e, vars, depth+1); err != nil {
+				return nil, err
+			}
+		}
+		return list, nil
+	case *proviso.Object:
+		o := proviso.NewObject(v.Len())
+		for name, e := range v.All() {
+			filled, err := f.fill(ctx, e, vars, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			o.Set(name, filled)
+		}
+		return o, nil
+	}
+	return v, nil
+}
+
+func (f *filler) fillText(ctx context.Context, text string, vars *proviso.Object, depth int) (any, error) {
+	if !isTemplate(text) {
+		return text, nil
+	}
+	out, err := f.templates.Render(ctx, text, vars)
+	if err != nil {
+		return nil, err
+	}
+	if strings.HasPrefix(text, "file://") {
+		name := strings.TrimPrefix(out, "file://")
+		if !filepath.IsLocal(filepath.FromSlash(name)) {
+			return nil, proviso.Errorf(proviso.Refused, "file://%s: a name that variables make stays below the folder of the suite", name)
+		}
+		v, err := f.loadFile(name, true, 0)
+		if err != nil {
+			return nil, err
+		}
+		return f.fill(ctx, v, vars, depth+1)
+	}
+	if looksLikeJSON(out) {
+		if v, err := proviso.ParseJSON(out); err == nil {
+			return v, nil
+		}
+	}
+	return out, nil
+}
+
+// refers reports whether v has a reference somewhere that is known without the
+// variables of a case.
+func (f *filler) refers(v any) bool {
+	return has(v, func(text string) bool {
+		return strings.HasPrefix(text, "file://") && (f.templates == nil || !isTemplate(text))
+	})
+}
+
+// hasTemplate reports whether v has a template somewhere.
+func hasTemplate(v any) bool { return has(v, isTemplate) }
+
+// has reports whether v has a text somewhere of which is holds.
+func has(v any, is func(string) bool) bool {
+	switch v := v.(type) {
+	case string:
+		return is(v)
+	case []any:
+		return slices.ContainsFunc(v, func(e any) bool { return has(e, is) })
+	case *proviso.Object:
+		for _, e := range v.All() {
+			if has(e, is) {
 				return true
 			}
 		}
@@ -60,23 +206,64 @@ func refers(v any) bool {
 	return false
 }
 
-func load(v any, files proviso.Files, depth int) (any, error) {
+func hasLiteral(v any) bool {
+	switch v := v.(type) {
+	case literalValue:
+		return true
+	case []any:
+		return slices.ContainsFunc(v, hasLiteral)
+	case *proviso.Object:
+		for _, e := range v.All() {
+			if hasLiteral(e) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// unwrap takes the marks of what is no template away.
+func unwrap(v any) any {
+	switch v := v.(type) {
+	case literalValue:
+		return v.v
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = unwrap(e)
+		}
+		return out
+	case *proviso.Object:
+		out := proviso.NewObject(v.Len())
+		for k, e := range v.All() {
+			out.Set(k, unwrap(e))
+		}
+		return out
+	}
+	return v
+}
+
+// load replaces references by what the files hold. What stands in files is marked
+// as no template, unless their settings say otherwise.
+func (f *filler) load(v any, templates bool, depth int) (any, error) {
 	if depth > maxReferences {
 		return nil, proviso.Errorf(proviso.Limit, "file references are nested more than %d deep", maxReferences)
 	}
 	switch v := v.(type) {
 	case string:
-		if name, ok := strings.CutPrefix(v, "file://"); ok {
-			return loadFile(name, files, depth)
+		name, ok := strings.CutPrefix(v, "file://")
+		if !ok || f.templates != nil && isTemplate(v) {
+			return v, nil
 		}
+		return f.loadFile(name, templates, depth)
 	case []any:
 		out := make([]any, 0, len(v))
 		for _, e := range v {
-			loaded, err := load(e, files, depth+1)
+			loaded, err := f.load(e, templates, depth+1)
 			if err != nil {
 				return nil, err
 			}
-			if inner, ok := loaded.([]any); ok && refers(e) { // a file of several tools among others
+			if inner, ok := listIn(loaded); ok && f.refers(e) { // a file of several tools among others
 				out = append(out, inner...)
 				continue
 			}
@@ -86,7 +273,7 @@ func load(v any, files proviso.Files, depth int) (any, error) {
 	case *proviso.Object:
 		out := proviso.NewObject(v.Len())
 		for k, e := range v.All() {
-			loaded, err := load(e, files, depth+1)
+			loaded, err := f.load(e, templates, depth+1)
 			if err != nil {
 				return nil, err
 			}
@@ -97,24 +284,71 @@ func load(v any, files proviso.Files, depth int) (any, error) {
 	return v, nil
 }
 
-func loadFile(name string, files proviso.Files, depth int) (any, error) {
-	if files == nil {
+// listIn returns the members of a list, each marked as the list is.
+func listIn(v any) ([]any, bool) {
+	marked, ok := v.(literalValue)
+	if !ok {
+		l, ok := v.([]any)
+		return l, ok
+	}
+	inner, ok := marked.v.([]any)
+	out := make([]any, len(inner))
+	for i, e := range inner {
+		out[i] = literalValue{e}
+	}
+	return out, ok
+}
+
+// loadFile reads a file, once for all questions.
+func (f *filler) loadFile(name string, templates bool, depth int) (any, error) {
+	key := fileOf{name, templates}
+	f.mu.Lock()
+	v, ok := f.read[key]
+	f.mu.Unlock()
+	if ok {
+		return v, nil
+	}
+	v, err := f.readFile(name, templates, depth)
+	if err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.read == nil || len(f.read) >= maxRead {
+		f.read = map[fileOf]any{}
+	}
+	f.read[key] = v
+	return v, nil
+}
+
+func (f *filler) readFile(name string, templates bool, depth int) (any, error) {
+	if f.files == nil {
 		return nil, proviso.Errorf(proviso.Refused, "file://%s: files cannot be read here", name)
 	}
-	data, err := files.ReadFile(name)
+	data, err := f.files.ReadFile(name)
 	if err != nil {
-		return nil, proviso.Errorf(proviso.NotFound, "file://%s: %w", name, err)
+		return nil, proviso.Errorf(codeOr(err, proviso.NotFound), "file://%s: %w", name, err)
+	}
+	mark := func(v any) any {
+		if templates || !hasTemplate(v) {
+			return v
+		}
+		return literalValue{unwrap(v)}
 	}
 	switch strings.ToLower(path.Ext(name)) {
 	case ".json", ".yaml", ".yml":
 	case ".js", ".ts", ".mjs", ".cjs", ".py":
 		return nil, proviso.Errorf(proviso.Unsupported, "file://%s: settings of a provider cannot come from code", name)
 	default:
-		return strings.TrimSpace(string(data)), nil
+		return mark(strings.TrimSpace(string(data))), nil
 	}
 	doc, err := document.ParseYAML(name, data)
 	if err != nil {
 		return nil, proviso.Errorf(proviso.Invalid, "%s: %w", name, err)
 	}
-	return load(doc.Root, files, depth+1)
+	v, err := f.load(doc.Root, templates, depth+1)
+	if err != nil {
+		return nil, err
+	}
+	return mark(v), nil
 }

@@ -1,7 +1,9 @@
 package provider
 
 import (
+	"errors"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 	"time"
@@ -56,44 +58,94 @@ func (s settings) number(key string) (float64, bool) {
 	return 0, false
 }
 
+// invalid is the error of a mistake in the settings. A cause that is known for
+// something else, such as a file that is not there, keeps its code.
 func (s settings) invalid(format string, args ...any) error {
 	err := proviso.Errorf(proviso.Invalid, format, args...)
+	var cause *proviso.Error
+	if errors.As(err.Err, &cause) && cause.Code != "" {
+		err.Code, err.Valid = cause.Code, cause.Valid
+	}
 	err.Message, err.Pointer = s.spec.ID+": "+err.Message, s.spec.Pointer
 	return err
 }
 
 // api is what is known of a vendor's API.
 type api struct {
-	base     string   // URL that paths are added to; "" if it must be configured
-	hostPath string   // path of the API at a host that is given alone
-	keyVars  []string // variables that may hold the key
-	baseVars []string // variables that may hold the base URL
-	hostVars []string // variables that may hold the host alone
-	keyless  bool     // it can be asked without a key
-	header   string   // that the key is sent in; "" is Authorization: Bearer
+	base     string                // URL that paths are added to; "" if it must be configured
+	hostPath string                // path of the API at a host that is given alone
+	keyVars  []string              // variables that may hold the key
+	baseVars []string              // variables that may hold the base URL
+	hostVars []string              // variables that may hold the host alone
+	keyless  bool                  // it can be asked without a key
+	login    func() (proof, error) // another way to show who asks, without a key; nil if there is none
+	header   string                // that the key is sent in; "" is Authorization: Bearer
 	extra    map[string]string
-	prices   string // group of the price file
-	prefix   string // of the variables for temperature and tokens
-	flat     bool   // effort is a parameter of its own, not a member of reasoning
+	prices   string  // group of the price file
+	tokens   float64 // that an answer may have, unless anybody says; 0 is defaultTokens
+	prefix   string  // of the variables for temperature and tokens
+	flat     bool    // effort is a parameter of its own, not a member of reasoning
+	objects  bool    // of shapes of answers it knows JSON objects, and no schemas
 }
 
-// key finds the key of the vendor and where it came from; a missing one is an
-// error that says how to give it.
-func (s settings) key(a api) (key, from string, err error) {
+// proof is what shows a vendor who asks: a key, or a login.
+type proof struct {
+	key   string // "" if there is none
+	login login  // nil if there is none
+	from  string // where it came from, for messages
+	own   bool   // it is the suite's own
+}
+
+func (p proof) empty() bool { return p.key == "" && p.login == nil }
+
+// proof finds the key of the vendor, or another way to show who asks. A missing
+// one is an error that says how to give it.
+func (s settings) proof(a api) (proof, error) {
+	if p := s.key(a); !p.empty() {
+		return p, nil
+	}
+	if a.keyless || s.spec.Config.At("apiKeyRequired") == false || s.replays() {
+		return proof{}, nil
+	}
+	p, err := proof{}, error(nil)
+	if a.login != nil {
+		p, err = a.login()
+	} else {
+		err = s.noKey("no API key: set %s in the environment, or config.apiKey", strings.Join(s.keyVars(a), " or "))
+	}
+	if s.o.Keyless && errors.Is(err, ErrNoKey) {
+		return proof{}, nil
+	}
+	return p, err
+}
+
+// key finds the key of the vendor.
+func (s settings) key(a api) proof {
 	if k := s.text("apiKey"); k != "" {
-		return k, "config.apiKey", nil
+		return proof{key: k, from: "config.apiKey", own: true}
 	}
-	vars := a.keyVars
+	k, from := s.env(s.keyVars(a)...)
+	return proof{key: k, from: from, own: s.suites(from)}
+}
+
+func (s settings) keyVars(a api) []string {
 	if name := s.text("apiKeyEnvar"); name != "" {
-		vars = []string{name}
+		return []string{name}
 	}
-	if key, from = s.env(vars...); key != "" {
-		return key, from, nil
-	}
-	if a.keyless || s.spec.Config.At("apiKeyRequired") == false {
-		return "", "", nil
-	}
-	return "", "", s.invalid("no API key: set %s in the environment, or config.apiKey", strings.Join(vars, " or "))
+	return a.keyVars
+}
+
+// suites reports whether a setting or a variable has its value from the suite.
+func (s settings) suites(from string) bool {
+	return strings.HasPrefix(from, "config.") || from != "" && s.ownEnv(from)
+}
+
+// noKey is the error of a provider whose environment lacks a proof of who asks, or
+// the address of who is asked.
+func (s settings) noKey(format string, args ...any) error {
+	err := proviso.Because(ErrNoKey, proviso.Invalid, s.spec.ID+": "+format, args...)
+	err.Pointer = s.spec.Pointer
+	return err
 }
 
 // place finds the URL of the API, and whether the suite chose it.
@@ -114,11 +166,14 @@ func (s settings) place(a api) (base string, chosen bool, err error) {
 	}
 	base = strings.TrimRight(base, "/")
 	if base == "" {
+		if s.o.Keyless {
+			return "https://nowhere.invalid", false, nil
+		}
 		how := "config.apiBaseUrl"
 		if len(a.baseVars) > 0 {
 			how = a.baseVars[0] + " in the environment, or " + how
 		}
-		return "", false, s.invalid("no address: set %s", how)
+		return "", false, s.noKey("no address: set %s", how)
 	}
 	u, err := url.Parse(base)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -138,6 +193,7 @@ func hostURL(host, path string) string {
 const (
 	defaultConcurrency = 4
 	defaultRetries     = 4
+	maxRetries         = 100
 	defaultTimeout     = 5 * time.Minute
 	defaultBackoff     = time.Second
 )
@@ -148,24 +204,21 @@ func (s settings) endpoint(a api, model string) (*endpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	key, from, err := s.key(a)
+	p, err := s.proof(a)
 	if err != nil {
 		return nil, err
 	}
-	if s.o.Untrusted && chosen && key != "" && from != "config.apiKey" && !sameHost(base, a.base) {
+	if s.o.Untrusted && chosen && !p.empty() && !p.own && !sameHost(base, a.base) && !s.keyMayGo(base) {
 		return nil, &proviso.Error{Code: proviso.Refused, Pointer: s.spec.Pointer,
-			Message: s.spec.ID + ": the key in " + from + " is not sent to the host that an untrusted suite names"}
+			Message: s.spec.ID + ": the key in " + p.from + " is not sent to the host " + hostname(base) + " that an untrusted suite names"}
 	}
 	e := &endpoint{
-		id: s.spec.ID, base: base, keyFrom: from, client: s.client(), header: http.Header{"Content-Type": {"application/json"}},
-		retries: defaultRetries, timeout: s.timeout(), backoff: s.backoff(), now: s.o.Now, sleep: s.o.Sleep,
+		id: s.spec.ID, base: base, keyFrom: p.from, login: p.login, client: s.client(sameHostOnly), header: http.Header{"Content-Type": {"application/json"}},
+		retries: defaultRetries, timeout: s.timeout(), backoff: s.backoff(), now: s.now(), sleep: s.o.Sleep,
 	}
 	s.retries(e)
-	e.authorize(a, key)
+	e.authorize(a, p.key)
 	e.addHeaders(s.spec.Config.At("headers"))
-	if e.now == nil {
-		e.now = time.Now
-	}
 	if e.sleep == nil {
 		e.sleep = sleep
 	}
@@ -178,8 +231,27 @@ func (s settings) endpoint(a api, model string) (*endpoint, error) {
 	}
 	rpm, _ := s.number("rpm")
 	tpm, _ := s.number("tpm")
-	e.gate = limits.gate(base+" "+model+" "+key, most, rpm, tpm)
+	e.gate = limits.gate(base+" "+model+" "+p.key+p.from, most, rpm, tpm)
 	return e, nil
+}
+
+// now is the clock.
+func (s settings) now() func() time.Time {
+	if s.o.Now != nil {
+		return s.o.Now
+	}
+	return time.Now
+}
+
+// keyMayGo reports whether the user allows a key to go to an address that the
+// suite names: not over the network in the clear.
+func (s settings) keyMayGo(base string) bool {
+	host := hostname(base)
+	if s.o.KeyHost == nil || !s.o.KeyHost(host) {
+		return false
+	}
+	a, err := netip.ParseAddr(host)
+	return strings.HasPrefix(base, "https://") || host == "localhost" || err == nil && a.IsLoopback()
 }
 
 func sameHost(a, b string) bool {
@@ -227,6 +299,6 @@ func (s settings) retries(e *endpoint) {
 		e.retries = 0
 	}
 	if n, ok := s.number("maxRetries"); ok && n >= 0 {
-		e.retries = int(min(n, 100))
+		e.retries = int(min(n, maxRetries))
 	}
 }

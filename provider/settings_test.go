@@ -64,9 +64,9 @@ func TestMistakesAtOpen(t *testing.T) {
 		{"anthropic:claude-agent-sdk", ``, proviso.Unsupported, "claude-agent-sdk"},
 		{"azure:video:x", ``, proviso.Unsupported, "azure:video"},
 		{"openai:gpt-4o", `{"apiBaseUrl":"ftp://x"}`, proviso.Invalid, "http or https"},
-		{"openai:gpt-4o", `{"tools":"file://missing.json"}`, proviso.Invalid, "missing.json"},
-		{"openai:gpt-4o", `{"tools":"file://tools.js"}`, proviso.Invalid, "cannot come from code"},
-		{"openai:gpt-4o", `{"tools":"file://loop.json"}`, proviso.Invalid, "nested"},
+		{"openai:gpt-4o", `{"tools":"file://missing.json"}`, proviso.NotFound, "missing.json"},
+		{"openai:gpt-4o", `{"tools":"file://tools.js"}`, proviso.Unsupported, "cannot come from code"},
+		{"openai:gpt-4o", `{"tools":"file://loop.json"}`, proviso.Limit, "nested"},
 	} {
 		spec := proviso.ProviderSpec{ID: tc.id}
 		if tc.config != "" {
@@ -139,6 +139,12 @@ func TestUntrustedSuites(t *testing.T) {
 		{config: `{}`, own: proviso.ObjectOf("OPENAI_BASE_URL", "https://evil.test"), bad: true},
 		{config: `{"apiBaseUrl":"https://evil.test/v1","apiKeyEnvar":"OPENAI_API_KEY"}`, bad: true},
 		{config: `{"apiBaseUrl":"https://evil.test/v1","apiKey":"its own"}`},
+		{config: `{"apiBaseUrl":"https://evil.test/v1"}`, own: proviso.ObjectOf("OPENAI_API_KEY", "its own")},
+		{config: `{"apiBaseUrl":"https://Allowed.test./v1"}`},
+		{config: `{"apiBaseUrl":"http://allowed.test/v1"}`, bad: true}, // in the clear
+		{config: `{"apiBaseUrl":"http://localhost:1234/v1"}`},
+		{config: `{"apiBaseUrl":"https://allowed.test.evil.test/v1"}`, bad: true},
+		{config: `{"apiBaseUrl":"https://allowed.test@evil.test/v1"}`, bad: true},
 		{config: `{"apiBaseUrl":"https://api.openai.com/v2"}`},
 		{config: `{}`, env: proviso.EnvMap{"OPENAI_API_KEY": secret, "OPENAI_BASE_URL": "https://mine.test"}},
 	} {
@@ -147,7 +153,9 @@ func TestUntrustedSuites(t *testing.T) {
 			e = tc.env
 		}
 		spec := proviso.ProviderSpec{ID: "openai:gpt-4o", Config: parse(t, tc.config), Env: tc.own}
-		_, err := provider.Open(spec, provider.Options{Env: e, Untrusted: true})
+		_, err := provider.Open(spec, provider.Options{
+			Env: e, Untrusted: true, KeyHost: func(host string) bool { return host == "allowed.test" || host == "localhost" },
+		})
 		if tc.bad {
 			coded(t, err, proviso.Refused)
 		} else if err != nil {

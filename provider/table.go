@@ -4,6 +4,7 @@ package provider
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -41,8 +42,19 @@ type Options struct {
 	// Timeout is for one call, without waiting for limits and retries; 0 is
 	// REQUEST_TIMEOUT_MS of the environment, or 5 min.
 	Timeout time.Duration
+	// LoginClient makes the HTTP calls that get access tokens. They are not to be
+	// recorded. Nil is a client of internal/transport, which for an untrusted suite
+	// goes to the vendors' hosts for this alone.
+	LoginClient *http.Client
 	// Untrusted keeps keys of the environment from hosts that the suite names.
 	Untrusted bool
+	// KeyHost reports whether the user allows a host, in lower case and without a
+	// port, to be sent keys although an untrusted suite names it; nil allows none.
+	KeyHost func(host string) bool
+	// Keyless is for who only looks whether a suite is right: that a key is missing
+	// is a warning (a *proviso.Error with Warning set, and no provider), and only
+	// told if nothing else is wrong.
+	Keyless bool
 
 	// Now and Sleep are the clock; nil is the real one. A Sleep that returns at
 	// once, as when answers are replayed, waits for no limit and no retry.
@@ -67,6 +79,7 @@ var kinds = []Kind{
 	{Name: "anthropic:", Doc: "answers by Claude, over Anthropic's Messages API", New: newAnthropic},
 	{Name: "azure:", Doc: "answers by a deployment of Azure OpenAI", New: newAzure},
 	{Name: "azureopenai:", Doc: "another name of azure:", New: newAzure},
+	{Name: "bedrock:", Doc: "answers by a model of Amazon Bedrock, over its Converse API", New: newBedrock},
 	{Name: "echo", Doc: "answers with the prompt itself", New: newEcho},
 	{Name: "exec:", Doc: "answers with what a command prints", New: newExec},
 	{Name: "google:", Doc: "answers by Gemini, over the API of Google AI Studio", New: newGoogle},
@@ -77,6 +90,7 @@ var kinds = []Kind{
 	{Name: "ollama:", Doc: "answers by a model that Ollama serves", New: newOllama},
 	{Name: "openai:", Doc: "answers by OpenAI: chat, responses, completion, embeddings", New: newOpenAI},
 	{Name: "recorded:", Doc: "answers with outputs recorded in a JSON, JSON Lines or CSV file", New: newRecorded},
+	{Name: "vertex:", Doc: "answers by Gemini or Claude, over Google Cloud's Vertex AI", New: newVertex},
 	{Name: "webhook:", Doc: "answers by an endpoint that takes {prompt, config} and gives {output}", New: newWebhook},
 }
 
@@ -91,8 +105,24 @@ func Kinds() []Kind {
 }
 
 // Open returns the provider that spec names. An unknown name is a *proviso.Error
-// with the names there are.
+// with the names there are; a missing key is one whose cause is [ErrNoKey].
 func Open(spec proviso.ProviderSpec, o Options) (proviso.Provider, error) {
+	keyless := o.Keyless
+	o.Keyless = false
+	p, err := open(spec, o)
+	var missing *proviso.Error
+	if !keyless || !errors.Is(err, ErrNoKey) || !errors.As(err, &missing) {
+		return p, err
+	}
+	o.Keyless = true
+	if _, err := open(spec, o); err != nil {
+		return nil, err
+	}
+	missing.Warning = true
+	return nil, missing
+}
+
+func open(spec proviso.ProviderSpec, o Options) (proviso.Provider, error) {
 	for _, k := range kinds {
 		arg, ok := strings.CutPrefix(spec.ID, k.Name)
 		if ok && (arg == "" || strings.HasSuffix(k.Name, ":")) {

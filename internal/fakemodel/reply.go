@@ -11,15 +11,18 @@ import (
 
 // Reply is what the server answers, or how it fails to.
 type Reply struct {
-	Text         string
+	Text         string // for a tool that has to be called, its arguments
 	Thinking     string
 	Calls        []Call
 	Refusal      string
 	FinishReason string // in the words of the vendor; "" is the usual one
 	Usage        proviso.Usage
+	Written      int64 // tokens of Usage.Prompt that Anthropic wrote to its cache
 	LogProbs     []float64
-	Vector       []float64       // of each text that is to be embedded; nil is a short one
-	Extra        *proviso.Object // further members of the answer, or others for it
+	Vector       []float64                   // of each text that is to be embedded; nil is a short one
+	Vectors      func(text string) []float64 // in place of Vector
+	Scores       map[string]float64          // of classes, or of categories of harm, which are flagged from 0.5
+	Extra        *proviso.Object             // further members of the answer, or others for it
 
 	Status      int // 0 is 200
 	Header      map[string]string
@@ -76,6 +79,9 @@ func Sequence(replies ...Reply) func(Request) Reply {
 
 // perform writes a reply, or does what else it asks for.
 func (s *Server) perform(w http.ResponseWriter, r *http.Request, reply Reply, req Request) {
+	if req.API == Converse && reply.Kind != "" {
+		w.Header().Set("X-Amzn-ErrorType", reply.Kind)
+	}
 	switch {
 	case reply.Hang:
 		select {
@@ -148,6 +154,9 @@ func (r Reply) body(api string, req Request) []byte {
 	for k, v := range r.Extra.All() {
 		o.Set(k, v)
 	}
+	if bare, ok := o.Get(bareList); ok { // what is no object
+		return proviso.AppendJSON(nil, bare)
+	}
 	return proviso.AppendJSON(nil, o)
 }
 
@@ -156,8 +165,10 @@ func (r Reply) failure(api string) *proviso.Object {
 	switch api {
 	case Anthropic:
 		return proviso.ObjectOf("type", "error", "error", proviso.ObjectOf("type", r.Kind, "message", r.Message))
-	case Google, GoogleEmbed:
+	case Google, GoogleEmbed, VertexEmbed:
 		return proviso.ObjectOf("error", proviso.ObjectOf("code", float64(r.status()), "message", r.Message, "status", r.Kind))
+	case Converse, Titan:
+		return r.exception()
 	case OllamaChat, Ollama, OllamaEmbeds:
 		return proviso.ObjectOf("error", r.Message)
 	}

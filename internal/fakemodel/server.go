@@ -26,6 +26,11 @@ const (
 	OllamaChat   = "ollama chat"
 	Ollama       = "ollama generate"
 	OllamaEmbeds = "ollama embed"
+	Moderations  = "openai moderations"
+	Classify     = "huggingface text classification"
+	Converse     = "bedrock converse"
+	Titan        = "bedrock invoke" // of a model that embeds
+	VertexEmbed  = "vertex predict" // of a model that embeds
 )
 
 // Options say how the server behaves. The zero value answers every prompt with
@@ -156,6 +161,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // route finds the API of a path, and the model if it stands there.
 func route(path string) (api, model string) {
+	if api, model = cloudRoute(path); api != "" {
+		return api, model
+	}
 	if _, rest, ok := strings.Cut(path, "/models/"); ok {
 		model, method, _ := strings.Cut(rest, ":")
 		switch method {
@@ -163,6 +171,8 @@ func route(path string) (api, model string) {
 			return Google, model
 		case "batchEmbedContents":
 			return GoogleEmbed, model
+		case "":
+			return Classify, model
 		}
 		return "", ""
 	}
@@ -170,7 +180,7 @@ func route(path string) (api, model string) {
 		model, _, _ = strings.Cut(rest, "/")
 	}
 	for _, known := range [...]struct{ suffix, api string }{
-		{"/chat/completions", Chat}, {"/responses", Responses}, {"/completions", Completions}, {"/embeddings", Embeddings},
+		{"/chat/completions", Chat}, {"/responses", Responses}, {"/completions", Completions}, {"/embeddings", Embeddings}, {"/moderations", Moderations},
 		{"/v1/messages", Anthropic}, {"/api/chat", OllamaChat}, {"/api/generate", Ollama}, {"/api/embed", OllamaEmbeds},
 	} {
 		if strings.HasSuffix(path, known.suffix) {
@@ -239,7 +249,7 @@ func (s *Server) wait(r *http.Request, d time.Duration) bool {
 
 // prompt finds the last text in a request: whichever field the API has it in.
 func prompt(body *proviso.Object) string {
-	for _, key := range [...]string{"messages", "input", "contents", "prompt"} {
+	for _, key := range [...]string{"messages", "input", "inputs", "contents", "prompt", "inputText", "texts", "instances"} {
 		if text := lastText(body.At(key)); text != "" {
 			return text
 		}

@@ -1,9 +1,12 @@
 package fakemodel
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/binary"
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/proviso-eval/proviso"
 )
@@ -25,8 +28,18 @@ func (r Reply) answer(api string, req Request) *proviso.Object {
 		return proviso.ObjectOf("id", "cmpl-1", "object", "text_completion", "model", req.Model, "choices", []any{choice}, "usage", openAIUsage(u))
 	case Embeddings:
 		return r.embeddings(req, u)
+	case Moderations:
+		return r.moderation(req)
+	case Classify:
+		return r.classes()
 	case Anthropic:
 		return r.message(req, u)
+	case Converse:
+		return r.converse(req, u)
+	case Titan:
+		return r.invoked(req, u)
+	case VertexEmbed:
+		return r.predicted(req)
 	case Google:
 		return r.generated(req, u)
 	case GoogleEmbed:
@@ -157,7 +170,9 @@ func (r Reply) embeddings(req Request, u proviso.Usage) *proviso.Object {
 	var data []any
 	for i := len(texts) - 1; i >= 0; i-- {
 		v := r.vector()
-		if r.Vector == nil {
+		if text, _ := texts[i].(string); r.Vectors != nil {
+			v = numbers(r.Vectors(text))
+		} else if r.Vector == nil {
 			v = []any{float64(i), 1.0}
 		}
 		var vector any = v
@@ -167,6 +182,34 @@ func (r Reply) embeddings(req Request, u proviso.Usage) *proviso.Object {
 		data = append(data, proviso.ObjectOf("object", "embedding", "index", float64(i), "embedding", vector))
 	}
 	return proviso.ObjectOf("object", "list", "data", data, "model", req.Model, "usage", openAIUsage(u))
+}
+
+// moderation says which categories of harm a text falls into.
+func (r Reply) moderation(req Request) *proviso.Object {
+	categories, scores := proviso.NewObject(len(r.Scores)), proviso.NewObject(len(r.Scores))
+	flagged := false
+	for _, name := range slices.Sorted(maps.Keys(r.Scores)) {
+		flag := r.Scores[name] >= 0.5
+		flagged = flagged || flag
+		categories.Set(name, flag)
+		scores.Set(name, r.Scores[name])
+	}
+	return proviso.ObjectOf("id", "modr-1", "model", req.Model, "results", []any{
+		proviso.ObjectOf("flagged", flagged, "categories", categories, "category_scores", scores)})
+}
+
+// bareList is the member that stands for the whole of an answer that is a list.
+const bareList = "\x00"
+
+// classes is a list with a list for the one text, the best class first.
+func (r Reply) classes() *proviso.Object {
+	list := []any{}
+	names := slices.Sorted(maps.Keys(r.Scores))
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(r.Scores[b], r.Scores[a]) })
+	for _, name := range names {
+		list = append(list, proviso.ObjectOf("label", name, "score", r.Scores[name]))
+	}
+	return proviso.ObjectOf(bareList, []any{list})
 }
 
 // packed is a vector of 32-bit floats, little-endian, in base64.
@@ -184,17 +227,30 @@ func (r Reply) message(req Request, u proviso.Usage) *proviso.Object {
 	if r.Thinking != "" {
 		content = append(content, proviso.ObjectOf("type", "thinking", "thinking", r.Thinking, "signature", "sig"))
 	}
-	if r.Text != "" {
+	calls := r.Calls
+	if forced := forcedTool(req.Body); forced != "" && calls == nil && r.Text != "" {
+		calls = []Call{{ID: "toolu_1", Name: forced, Arguments: r.Text}}
+	} else if r.Text != "" {
 		content = append(content, proviso.ObjectOf("type", "text", "text", r.Text))
 	}
-	for _, c := range r.Calls {
+	for _, c := range calls {
 		reason = "tool_use"
 		content = append(content, proviso.ObjectOf("type", "tool_use", "id", c.ID, "name", c.Name, "input", parsed(c.Arguments)))
 	}
 	return proviso.ObjectOf("id", "msg_1", "type", "message", "role", "assistant", "model", req.Model, "content", content,
 		"stop_reason", or(r.FinishReason, reason), "stop_sequence", nil, "usage", proviso.ObjectOf(
-			"input_tokens", float64(u.Prompt-u.Cached), "cache_read_input_tokens", float64(u.Cached),
-			"cache_creation_input_tokens", 0.0, "output_tokens", float64(u.Completion)))
+			"input_tokens", float64(u.Prompt-u.Cached-r.Written), "cache_read_input_tokens", float64(u.Cached),
+			"cache_creation_input_tokens", float64(r.Written), "output_tokens", float64(u.Completion)))
+}
+
+// forcedTool is the name of the tool that a model has to call; "" if it is free.
+func forcedTool(body *proviso.Object) string {
+	choice, _ := body.At("tool_choice").(*proviso.Object)
+	name, _ := choice.At("name").(string)
+	if choice.At("type") != "tool" {
+		return ""
+	}
+	return name
 }
 
 func parsed(arguments string) any {

@@ -1,0 +1,243 @@
+package provider
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/credentials/ec2rolecreds"
+	"github.com/aws/aws-sdk-go-v2/credentials/endpointcreds"
+	"github.com/aws/aws-sdk-go-v2/credentials/processcreds"
+	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// awsService is what requests to Bedrock are signed for.
+const awsService = "bedrock"
+
+// awsLogin signs requests (AWS Signature Version 4). It is safe for concurrent
+// use.
+type awsLogin struct {
+	region string
+	source *aws.CredentialsCache
+	signer *v4.Signer
+	now    func() time.Time
+
+	mu   sync.Mutex
+	last aws.Credentials
+}
+
+var _ login = (*awsLogin)(nil)
+
+func newAWSLogin(region string, source aws.CredentialsProvider, now func() time.Time) *awsLogin {
+	return &awsLogin{region: region, source: aws.NewCredentialsCache(source), signer: v4.NewSigner(), now: now}
+}
+
+func (l *awsLogin) ready(ctx context.Context) error {
+	call, cancel := context.WithTimeout(ctx, loginTimeout)
+	defer cancel()
+	c, err := l.source.Retrieve(call)
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.last = c
+	return nil
+}
+
+func (l *awsLogin) sign(ctx context.Context, req *http.Request, body []byte) error {
+	l.mu.Lock()
+	c := l.last
+	l.mu.Unlock()
+	sum := sha256.Sum256(body)
+	return l.signer.SignHTTP(ctx, c, req, hex.EncodeToString(sum[:]), awsService, l.region, l.now())
+}
+
+func (l *awsLogin) secrets() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var list []string
+	for _, s := range []string{l.last.SecretAccessKey, l.last.SessionToken} {
+		if s != "" {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// aws finds who asks Amazon, in the order of its own clients: keys of the suite,
+// keys of the environment, a profile, a token of a cluster, the container, the
+// machine. What that takes is asked when the first request is made.
+func (s settings) aws(region string) (proof, error) {
+	source, from, err := s.awsSource(region)
+	if err != nil {
+		return proof{}, err
+	}
+	if source == nil {
+		return proof{}, s.noKey("no credentials: set AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, in the environment")
+	}
+	return proof{login: newAWSLogin(region, source, s.now()), from: from, own: s.suites(from)}, nil
+}
+
+func (s settings) awsSource(region string) (source aws.CredentialsProvider, from string, err error) {
+	if id, secret := s.text("accessKeyId"), s.text("secretAccessKey"); id != "" && secret != "" {
+		return credentials.NewStaticCredentialsProvider(id, secret, s.text("sessionToken")), "config.accessKeyId", nil
+	}
+	if s.o.Untrusted && (s.text("profile") != "" || s.ownEnv("AWS_PROFILE")) {
+		return nil, "", &proviso.Error{Code: proviso.Refused, Pointer: s.spec.Pointer,
+			Message: s.spec.ID + ": an untrusted suite does not choose a profile of its user"}
+	}
+	if s.text("profile") == "" {
+		id, from := s.env("AWS_ACCESS_KEY_ID")
+		secret, _ := s.env("AWS_SECRET_ACCESS_KEY")
+		if id != "" && secret != "" {
+			token, _ := s.env("AWS_SESSION_TOKEN")
+			return credentials.NewStaticCredentialsProvider(id, secret, token), from, nil
+		}
+	}
+	if source, from, err = s.awsProfile(); source != nil || err != nil {
+		return source, from, err
+	}
+	if source, from = s.awsCluster(region); source != nil {
+		return source, from, nil
+	}
+	source, from = s.awsMachine()
+	return source, from, nil
+}
+
+// awsProfile is the profile of the user's files that the suite or the environment
+// names, or the one called default.
+func (s settings) awsProfile() (source aws.CredentialsProvider, from string, err error) {
+	name, named := s.either("profile", "AWS_PROFILE")
+	if name == "" {
+		name = "default"
+	}
+	p := s.readProfile(name)
+	from = "the AWS profile " + name
+	switch {
+	case p.text("aws_access_key_id") != "" && p.text("aws_secret_access_key") != "":
+		return credentials.NewStaticCredentialsProvider(p.text("aws_access_key_id"), p.text("aws_secret_access_key"), p.text("aws_session_token")), from, nil
+	case s.o.Untrusted && (p.text("credential_process") != "" || p.logsIn()):
+		return nil, "", s.noKey("%s gets its keys from a program, which is not run for an untrusted suite: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY", from)
+	case p.text("credential_process") != "":
+		return processcreds.NewProvider(p.text("credential_process"), func(o *processcreds.Options) { o.Timeout = loginTimeout }), from, nil
+	case p.logsIn():
+		// Single sign-on and roles are a matter of AWS's command line, which whoever
+		// logged in with it has.
+		return awsCommand{s, name}, from, nil
+	case named != "":
+		return nil, "", s.noKey("%s: neither ~/.aws/config nor ~/.aws/credentials has keys or a login for it", from)
+	}
+	return nil, "", nil
+}
+
+// awsCommand has AWS's command line get the keys of a profile.
+type awsCommand struct {
+	s       settings
+	profile string
+}
+
+// Retrieve returns the keys, in the form of a credential process.
+func (c awsCommand) Retrieve(ctx context.Context) (aws.Credentials, error) {
+	data, err := c.s.runProgram(ctx, "aws", "configure", "export-credentials", "--profile", c.profile, "--format", "process")
+	if err != nil {
+		return aws.Credentials{}, err
+	}
+	v, err := proviso.ParseJSON(string(data))
+	if err != nil {
+		return aws.Credentials{}, err
+	}
+	return awsKeys(object(v), "Expiration"), nil
+}
+
+// awsKeys reads keys as processes and services write them.
+func awsKeys(o *proviso.Object, expires string) aws.Credentials {
+	c := aws.Credentials{
+		AccessKeyID: str(o.At("AccessKeyId")), SecretAccessKey: str(o.At("SecretAccessKey")), SessionToken: str(o.At("SessionToken")),
+		Source: "proviso",
+	}
+	if t, err := time.Parse(time.RFC3339, str(o.At(expires))); err == nil {
+		c.CanExpire, c.Expires = true, t
+	} else if seconds, ok := o.At(expires).(float64); ok {
+		c.CanExpire, c.Expires = true, time.Unix(int64(seconds), 0)
+	}
+	return c
+}
+
+// awsCluster exchanges the token that a cluster gives its jobs for the keys of a
+// role, as on EKS.
+func (s settings) awsCluster(region string) (aws.CredentialsProvider, string) {
+	file, from := s.userEnv("AWS_WEB_IDENTITY_TOKEN_FILE")
+	role, _ := s.userEnv("AWS_ROLE_ARN")
+	if file == "" || role == "" {
+		return nil, ""
+	}
+	session, _ := s.env("AWS_ROLE_SESSION_NAME")
+	if session == "" {
+		session = "proviso"
+	}
+	client := s.loginClient()
+	return aws.CredentialsProviderFunc(func(ctx context.Context) (aws.Credentials, error) {
+		token, err := readSmall(file)
+		if err != nil {
+			return aws.Credentials{}, err
+		}
+		form := url.Values{
+			"Action": {"AssumeRoleWithWebIdentity"}, "Version": {"2011-06-15"}, "RoleArn": {role},
+			"RoleSessionName": {session}, "WebIdentityToken": {strings.TrimSpace(string(token))},
+		}
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://sts."+region+"."+awsDomain(region)+"/", strings.NewReader(form.Encode()))
+		if err != nil {
+			return aws.Credentials{}, err
+		}
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		req.Header.Set("Accept", "application/json")
+		o, err := askLogin(client, req)
+		if err != nil {
+			return aws.Credentials{}, err
+		}
+		result := object(object(o.At("AssumeRoleWithWebIdentityResponse")).At("AssumeRoleWithWebIdentityResult"))
+		return awsKeys(object(result.At("Credentials")), "Expiration"), nil
+	}), from
+}
+
+// awsMachine is the role of the container or of the machine that this runs on.
+func (s settings) awsMachine() (aws.CredentialsProvider, string) {
+	if s.o.Untrusted { // these are asked at private addresses
+		return nil, ""
+	}
+	client := s.loginClient()
+	if path, from := s.env("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI"); path != "" {
+		if strings.HasPrefix(path, "/") {
+			path = "http://169.254.170.2" + path
+		}
+		return endpointcreds.New(path, func(o *endpointcreds.Options) {
+			o.HTTPClient = client
+			o.AuthorizationToken, _ = s.env("AWS_CONTAINER_AUTHORIZATION_TOKEN")
+			if file, _ := s.env("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"); file != "" {
+				o.AuthorizationTokenProvider = endpointcreds.TokenProviderFunc(func() (string, error) {
+					token, err := readSmall(file)
+					return string(token), err
+				})
+			}
+		}), from
+	}
+	disabled, _ := s.env("AWS_EC2_METADATA_DISABLED")
+	vendor, err := readSmall("/sys/class/dmi/id/sys_vendor")
+	if strings.EqualFold(disabled, "true") || err != nil || !strings.HasPrefix(string(vendor), "Amazon EC2") {
+		return nil, ""
+	}
+	return ec2rolecreds.New(func(o *ec2rolecreds.Options) {
+		o.Client = imds.New(imds.Options{HTTPClient: client})
+	}), "the metadata service"
+}

@@ -1,0 +1,104 @@
+package provider
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// classifier is a model that gives a text a score per class.
+type classifier struct{ *model }
+
+var (
+	_ proviso.Provider   = (*classifier)(nil)
+	_ proviso.Classifier = (*classifier)(nil)
+)
+
+// newClassifier opens a model at Hugging Face, or at the endpoint that a
+// configuration names.
+func newClassifier(s settings, name string) (proviso.Provider, error) {
+	a := api{
+		base: "https://router.huggingface.co/hf-inference", keyVars: []string{"HF_TOKEN", "HF_API_TOKEN"}, prefix: "HF",
+	}
+	path := func(model string) string { return "/models/" + model }
+	if endpoint := s.text("apiEndpoint"); endpoint != "" { // of the model itself, as promptfoo has it
+		s.spec.Config = s.spec.Config.Clone()
+		s.spec.Config.Set("apiBaseUrl", endpoint)
+		path = fixed("")
+	}
+	if strings.ContainsAny(name, "?#") || strings.Contains(name, "..") {
+		return nil, s.invalid("%q is not the name of a model", name)
+	}
+	m, err := newModel(s, a, wire{path: path}, name)
+	if err != nil {
+		return nil, err
+	}
+	m.lists = true
+	return &classifier{m}, nil
+}
+
+// Answer refuses: the model classifies.
+func (c *classifier) Answer(context.Context, proviso.Ask) (proviso.Output, error) {
+	return proviso.Output{}, proviso.Errorf(proviso.Invalid, "%s gives classes, it does not answer prompts", c.id)
+}
+
+// Classify returns the score of each class that the model knows, or of the best
+// top_k of them.
+func (c *classifier) Classify(ctx context.Context, text string) (map[string]float64, error) {
+	body := proviso.ObjectOf("inputs", text)
+	parameters := proviso.NewObject(2)
+	copySettings(parameters, c.config, "top_k", "function_to_apply")
+	if parameters.Len() > 0 {
+		body.Set("parameters", parameters)
+	}
+	r, err := c.fetch(ctx, body)
+	if err != nil {
+		return nil, err
+	}
+	found := list(r.At(listKey))
+	if len(found) == 1 { // one list for each text
+		if inner, ok := found[0].([]any); ok {
+			found = inner
+		}
+	}
+	scores := make(map[string]float64, len(found))
+	for _, v := range found {
+		label, score := str(object(v).At("label")), object(v).At("score")
+		f, ok := score.(float64)
+		if label == "" || !ok || math.IsNaN(f) {
+			return nil, c.malformed("the answer has a class without a label or a score", object(v))
+		}
+		scores[label] = f
+	}
+	if len(scores) == 0 {
+		return nil, c.malformed("the answer has no classes", r.Object)
+	}
+	return scores, nil
+}
+
+// fetch asks what is no prompt.
+func (m *model) fetch(ctx context.Context, body *proviso.Object) (reply, error) {
+	passThrough(body, m.config, "passthrough", "extra_body")
+	r, err := m.ask(ctx, m.api.path(m.name), body)
+	var f *fault
+	if errors.As(err, &f) {
+		err = m.failure(f)
+	}
+	return r, err
+}
+
+// listKey is where the list stands that an API answers in place of an object.
+const listKey = "list"
+
+// asObject makes an object of a body that is a list.
+func asObject(body []byte) []byte {
+	trimmed := bytes.TrimSpace(body)
+	if len(trimmed) == 0 || trimmed[0] != '[' {
+		return body
+	}
+	return append(append([]byte(`{"`+listKey+`":`), trimmed...), '}')
+}

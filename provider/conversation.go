@@ -1,0 +1,21 @@
+package provider
+
+import "github.com/proviso-eval/proviso"
+
+// conversationOf returns the record of a file that has nothing but the messages
+// of a conversation, as chat APIs have them; nil for any other.
+func conversationOf(records []record) *proviso.Object {
+	var messages []any
+	for _, rec := range records {
+		m := object(rec.At("output"))
+		role, _ := m.At("role").(string)
+		if rec.Len() != 1 || role == "" || !m.Has("content") && !m.Has("tool_calls") {
+			return nil
+		}
+		messages = append(messages, m)
+	}
+	if messages == nil {
+		return nil
+	}
+	return proviso.ObjectOf("output", messages)
+}

@@ -1,0 +1,307 @@
+package provider
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+)
+
+func converseRequest(m *model, ask *proviso.Ask, cfg *proviso.Object) (*proviso.Object, error) {
+	body := proviso.NewObject(6)
+	system, messages, err := converseChat(messagesOf(ask.Prompt), m.cachesAt(ask.Static))
+	if err != nil {
+		return nil, proviso.Errorf(proviso.Invalid, "%s: %w", m.id, err)
+	}
+	body.Set("messages", messages)
+	if len(system) > 0 {
+		body.Set("system", system)
+	}
+	if c := converseInference(m, cfg); c.Len() > 0 {
+		body.Set("inferenceConfig", c)
+	}
+	if tools := converseTools(list(cfg.At("tools"))); len(tools) > 0 {
+		t := proviso.ObjectOf("tools", tools)
+		choice := cfg.At("toolChoice")
+		if choice == nil {
+			choice = cfg.At("tool_choice")
+		}
+		if c := converseChoice(choice); c != nil {
+			t.Set("toolChoice", c)
+		}
+		body.Set("toolConfig", t)
+	}
+	if id := cfg.At("guardrailIdentifier"); id != nil {
+		g := proviso.ObjectOf("guardrailIdentifier", textOf(id), "guardrailVersion", "DRAFT")
+		if v := cfg.At("guardrailVersion"); v != nil {
+			g.Set("guardrailVersion", textOf(v))
+		}
+		copySettings(g, cfg, "trace")
+		body.Set("guardrailConfig", g)
+	}
+	more := object(cfg.At("additionalModelRequestFields")).Clone()
+	copySettings(more, cfg, "thinking", "reasoningConfig")
+	if more.Len() > 0 {
+		body.Set("additionalModelRequestFields", more)
+	}
+	copySettings(body, cfg, "performanceConfig", "serviceTier", "requestMetadata", "outputConfig", "additionalModelResponseFieldPaths")
+	passThrough(body, cfg, "passthrough", "extra_body")
+	return body, nil
+}
+
+// cachesAt is static for models for which Bedrock keeps what it has read, and 0
+// for others, which refuse to be told.
+func (m *model) cachesAt(static int) int {
+	if strings.Contains(m.name, "anthropic.claude") || strings.Contains(m.name, "amazon.nova") {
+		return static
+	}
+	return 0
+}
+
+// converseInference are the settings that all models have. Nova takes neither
+// temperature nor, for much effort, a limit when it reasons; Claude models since
+// Opus 4.7 take no temperature.
+func converseInference(m *model, cfg *proviso.Object) *proviso.Object {
+	c := proviso.NewObject(4)
+	for _, s := range [...]struct{ own, common string }{
+		{"maxTokens", "max_tokens"}, {"temperature", "temperature"}, {"topP", "top_p"}, {"stopSequences", "stop"},
+	} {
+		for _, name := range [...]string{s.common, s.own} {
+			if v := cfg.At(name); v != nil {
+				c.Set(s.own, v)
+			}
+		}
+	}
+	if r := object(cfg.At("reasoningConfig")); r.At("type") == "enabled" {
+		c.Delete("temperature")
+		c.Delete("topP")
+		if r.At("maxReasoningEffort") == "high" {
+			c.Delete("maxTokens")
+		}
+	}
+	if name := bedrockModel(m.name); strings.HasPrefix(name, "claude") && !samples(name) {
+		c.Delete("temperature")
+	}
+	return c
+}
+
+// converseChat splits a chat into instructions and messages of the form that all
+// models of Bedrock share. Messages of one role that follow each other become one,
+// since the API wants the roles in turn.
+func converseChat(chat []any, static int) (system, messages []any, err error) {
+	for i, v := range chat {
+		m := object(v)
+		role := "user"
+		var parts []any
+		switch {
+		case systemRole(m):
+			role = ""
+			parts = []any{proviso.ObjectOf("text", contentOrText(m.At("content")))}
+		case m.At("role") == "tool":
+			parts = []any{proviso.ObjectOf("toolResult", proviso.ObjectOf("toolUseId", m.At("tool_call_id"),
+				"content", []any{proviso.ObjectOf("text", textOf(m.At("content")))}))}
+		default:
+			if m.At("role") == "assistant" {
+				role = "assistant"
+			}
+			if parts, err = converseParts(m); err != nil {
+				return nil, nil, err
+			}
+		}
+		if i+1 == min(static, len(chat)) && len(parts) > 0 {
+			parts = append(parts, proviso.ObjectOf("cachePoint", proviso.ObjectOf("type", "default")))
+		}
+		if role == "" {
+			system = append(system, parts...)
+			continue
+		}
+		if n := len(messages); n > 0 && object(messages[n-1]).At("role") == role {
+			last := object(messages[n-1])
+			last.Set("content", append(list(last.At("content")), parts...))
+			continue
+		}
+		messages = append(messages, proviso.ObjectOf("role", role, "content", parts))
+	}
+	return system, orEmptyList(messages), nil
+}
+
+func orEmptyList(l []any) []any {
+	if l == nil {
+		return []any{}
+	}
+	return l
+}
+
+func contentOrText(content any) string {
+	if text := contentText(content); text != "" {
+		return text
+	}
+	return textOf(content)
+}
+
+func converseParts(m *proviso.Object) ([]any, error) {
+	out := []any{}
+	for _, p := range partsOf(m.At("content")) {
+		switch {
+		case p.other != nil:
+			out = append(out, p.other)
+		case p.image != nil && p.image.url != "":
+			return nil, proviso.Errorf(proviso.Invalid, "Bedrock takes pictures as data and not by their address")
+		case p.image != nil:
+			_, format, _ := strings.Cut(p.image.mediaType, "/")
+			out = append(out, proviso.ObjectOf("image", proviso.ObjectOf("format", format, "source", proviso.ObjectOf("bytes", p.image.data))))
+		default:
+			out = append(out, proviso.ObjectOf("text", p.text))
+		}
+	}
+	for _, c := range list(m.At("tool_calls")) {
+		f := object(object(c).At("function"))
+		input, err := proviso.ParseJSON(str(f.At("arguments")))
+		if err != nil {
+			input = proviso.NewObject(0)
+		}
+		out = append(out, proviso.ObjectOf("toolUse", proviso.ObjectOf("toolUseId", object(c).At("id"), "name", f.At("name"), "input", input)))
+	}
+	return out, nil
+}
+
+// converseTools takes tools in OpenAI's form, in Anthropic's and in Bedrock's own.
+func converseTools(tools []any) []any {
+	out := make([]any, 0, len(tools))
+	for _, v := range tools {
+		t := object(v)
+		from, schema := t, "input_schema"
+		switch {
+		case object(t.At("function")) != nil:
+			from, schema = object(t.At("function")), "parameters"
+		case t.Has("toolSpec") || t.Has("cachePoint") || !t.Has("name"):
+			out = append(out, v)
+			continue
+		case t.Has("parameters"):
+			schema = "parameters"
+		}
+		spec := proviso.NewObject(3)
+		copySettings(spec, from, "name", "description")
+		json := from.At(schema)
+		if json == nil {
+			json = anyObject()
+		}
+		spec.Set("inputSchema", proviso.ObjectOf("json", json))
+		out = append(out, proviso.ObjectOf("toolSpec", spec))
+	}
+	return out
+}
+
+// converseChoice says which tool is to be called, in Bedrock's form; nil leaves it
+// to the model.
+func converseChoice(v any) *proviso.Object {
+	if text, ok := v.(string); ok {
+		switch text {
+		case "auto":
+			return proviso.ObjectOf("auto", proviso.NewObject(0))
+		case "any", "required":
+			return proviso.ObjectOf("any", proviso.NewObject(0))
+		}
+		return nil
+	}
+	o := object(v)
+	name := o.At("name")
+	if f := object(o.At("function")); f != nil {
+		name = f.At("name")
+	}
+	switch {
+	case o.Has("tool") || o.Has("any") || o.Has("auto"):
+		return o
+	case name != nil:
+		return proviso.ObjectOf("tool", proviso.ObjectOf("name", name))
+	}
+	return converseChoice(str(o.At("type")))
+}
+
+// converseShape is the format of the output for Claude models that have it, and for
+// others a tool that the model has to call. One that thinks cannot be made to.
+func converseShape(m *model, body *proviso.Object, r *proviso.Reply) bool {
+	config := object(body.At("toolConfig"))
+	if config.Has("toolChoice") || body.Has("outputConfig") {
+		return false
+	}
+	if name := bedrockModel(m.name); strings.HasPrefix(name, "claude") && formats(name) {
+		if r.Schema == nil {
+			return false
+		}
+		schema := proviso.ObjectOf("schema", proviso.Stringify(r.Schema), "name", replyName(r))
+		body.Set("outputConfig", proviso.ObjectOf("textFormat",
+			proviso.ObjectOf("type", "json_schema", "structure", proviso.ObjectOf("jsonSchema", schema))))
+		return true
+	}
+	if more := object(body.At("additionalModelRequestFields")); thinks(more) || more.Has("reasoningConfig") {
+		return false
+	}
+	config = config.Clone()
+	tool := proviso.ObjectOf("toolSpec", proviso.ObjectOf("name", replyName(r), "description", "Gives the answer.",
+		"inputSchema", proviso.ObjectOf("json", replySchema(r))))
+	config.Set("tools", append(slices.Clone(list(config.At("tools"))), tool))
+	config.Set("toolChoice", proviso.ObjectOf("tool", proviso.ObjectOf("name", replyName(r))))
+	body.Set("toolConfig", config)
+	return true
+}
+
+func converseOutput(m *model, answer, cfg *proviso.Object) (proviso.Output, error) {
+	message := object(object(answer.At("output")).At("message"))
+	reason := str(answer.At("stopReason"))
+	blocks, ok := message.At("content").([]any)
+	if !ok && reason == "" {
+		return proviso.Output{}, m.malformed("the answer has no content", answer)
+	}
+	u := object(answer.At("usage"))
+	cached := count(u, "cacheReadInputTokens")
+	out := proviso.Output{
+		Usage: proviso.Usage{
+			Prompt:     count(u, "inputTokens") + cached + count(u, "cacheWriteInputTokens"),
+			Completion: count(u, "outputTokens"), Cached: cached,
+		},
+		FinishReason: finish(reason), Raw: keep(answer, "metrics", "trace", "additionalModelResponseFields", "performanceConfig", "serviceTier"),
+	}
+	out.Usage.Total = out.Usage.Prompt + out.Usage.Completion
+	var texts []string
+	for _, v := range blocks {
+		b := object(v)
+		if text := converseBlock(b, cfg); text != "" {
+			texts = append(texts, text)
+		}
+		if call := object(b.At("toolUse")); call != nil {
+			out.ToolCalls = append(out.ToolCalls, proviso.ObjectOf("id", call.At("toolUseId"), "type", "function", "function",
+				proviso.ObjectOf("name", call.At("name"), "arguments", proviso.Stringify(orEmpty(call.At("input"))))))
+		}
+	}
+	out.Value = strings.Join(texts, "\n\n")
+	switch reason {
+	case "guardrail_intervened", "content_filtered":
+		out.Refused, out.FinishReason = true, finishFiltered
+		out.Guardrails = proviso.ObjectOf("flagged", true, "reason", reason)
+	case "malformed_model_output", "malformed_tool_use":
+		out.Error = m.id + ": the model stopped with " + reason
+	}
+	return out, nil
+}
+
+// converseBlock is a block as promptfoo words it: text as it is, thoughts between
+// tags, the call of a tool as JSON.
+func converseBlock(b, cfg *proviso.Object) string {
+	if call := object(b.At("toolUse")); call != nil {
+		return proviso.Stringify(proviso.ObjectOf("type", "tool_use", "id", call.At("toolUseId"), "name", call.At("name"), "input", call.At("input")))
+	}
+	thoughts := object(b.At("reasoningContent"))
+	if thoughts == nil || cfg.At("showThinking") == false {
+		return str(b.At("text"))
+	}
+	text := object(thoughts.At("reasoningText"))
+	if text == nil {
+		return "<thinking>[Redacted]</thinking>"
+	}
+	out := "<thinking>\n" + str(text.At("text")) + "\n</thinking>"
+	if s := str(text.At("signature")); s != "" {
+		out += "\n\nSignature: " + s
+	}
+	return out
+}

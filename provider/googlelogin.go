@@ -1,0 +1,209 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/oauth2"
+	"golang.org/x/oauth2/google"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// googleScope is what access tokens for Vertex AI are for.
+const googleScope = "https://www.googleapis.com/auth/cloud-platform"
+
+// googleCredentials are what a file of credentials says.
+type googleCredentials struct {
+	data    []byte
+	kind    google.CredentialsType
+	project string
+	from    string // where it came from, for messages
+	own     bool   // it is the suite's own
+}
+
+// googleKinds are the kinds of credentials that are taken. An untrusted suite may
+// only bring keys of its own, not addresses to ask.
+var googleKinds = [...]google.CredentialsType{
+	google.ServiceAccount, google.AuthorizedUser, google.ExternalAccount, google.ImpersonatedServiceAccount, google.ExternalAccountAuthorizedUser,
+}
+
+// googleCredentials finds the file of credentials: the suite's, the one that
+// GOOGLE_APPLICATION_CREDENTIALS names, or that of gcloud (application default
+// credentials). It is nil if there is none.
+func (s settings) googleCredentials() (*googleCredentials, error) {
+	if v := s.spec.Config.At("credentials"); v != nil {
+		return s.ownCredentials(v)
+	}
+	name, from := s.env("GOOGLE_APPLICATION_CREDENTIALS")
+	switch {
+	case name != "" && s.o.Untrusted && s.ownEnv(from):
+		return nil, &proviso.Error{Code: proviso.Refused, Pointer: s.spec.Pointer,
+			Message: s.spec.ID + ": an untrusted suite does not say where the credentials of its user are"}
+	case name == "":
+		if name = s.gcloudFile(); name == "" {
+			return nil, nil
+		}
+		from = "gcloud's " + filepath.Base(name)
+	}
+	data, err := readSmall(name)
+	if errors.Is(err, os.ErrNotExist) && strings.HasPrefix(from, "gcloud") {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, s.invalid("%s: %w", from, proviso.Errorf(proviso.NotFound, "%w", err))
+	}
+	return s.parseCredentials(data, from, false)
+}
+
+// ownCredentials are those in the configuration: text, an object, or a file.
+func (s settings) ownCredentials(v any) (*googleCredentials, error) {
+	text, ok := v.(string)
+	if !ok {
+		text = proviso.Stringify(v)
+	}
+	if name, ok := strings.CutPrefix(text, "file://"); ok {
+		if s.o.Files == nil {
+			return nil, s.invalid("config.credentials: files cannot be read here")
+		}
+		data, err := s.o.Files.ReadFile(name)
+		if err != nil {
+			return nil, s.invalid("config.credentials: %w", proviso.Errorf(codeOr(err, proviso.NotFound), "%w", err))
+		}
+		text = string(data)
+	}
+	return s.parseCredentials([]byte(text), "config.credentials", true)
+}
+
+// gcloudFile is where gcloud keeps the credentials of who logged in with it.
+func (s settings) gcloudFile() string {
+	const name = "application_default_credentials.json"
+	if dir, _ := s.userEnv("CLOUDSDK_CONFIG"); dir != "" {
+		return filepath.Join(dir, name)
+	}
+	if dir, _ := s.userEnv("APPDATA"); dir != "" {
+		return filepath.Join(dir, "gcloud", name)
+	}
+	if home, _ := s.userEnv("HOME"); home != "" {
+		return filepath.Join(home, ".config", "gcloud", name)
+	}
+	return ""
+}
+
+// parseCredentials reads what the credentials are, and of which project.
+func (s settings) parseCredentials(data []byte, from string, own bool) (*googleCredentials, error) {
+	v, err := proviso.ParseJSON(string(data))
+	o := object(v)
+	if err != nil || o == nil {
+		return nil, s.invalid("%s: expected the JSON of Google's credentials", from)
+	}
+	c := &googleCredentials{data: data, kind: google.CredentialsType(str(o.At("type"))), from: from, own: own}
+	if !slices.Contains(googleKinds[:], c.kind) {
+		return nil, s.invalid("%s: credentials of the type %q are not known", from, excerpt([]byte(c.kind)))
+	}
+	if own && s.o.Untrusted && c.kind != google.ServiceAccount && c.kind != google.AuthorizedUser {
+		return nil, &proviso.Error{Code: proviso.Refused, Pointer: s.spec.Pointer,
+			Message: s.spec.ID + ": credentials of an untrusted suite may not be of the type " + string(c.kind)}
+	}
+	for _, key := range []string{"project_id", "quota_project_id"} {
+		if p := str(o.At(key)); p != "" && c.project == "" {
+			c.project = p
+		}
+	}
+	return c, nil
+}
+
+// token exchanges the credentials for an access token.
+func (c *googleCredentials) token(client *http.Client) func(context.Context) (accessToken, error) {
+	return func(ctx context.Context) (accessToken, error) {
+		ctx = context.WithValue(ctx, oauth2.HTTPClient, client)
+		found, err := google.CredentialsFromJSONWithType(ctx, c.data, c.kind, googleScope)
+		if err != nil {
+			return accessToken{}, err
+		}
+		t, err := found.TokenSource.Token()
+		var refused *oauth2.RetrieveError
+		switch {
+		case errors.As(err, &refused):
+			return accessToken{}, googleRefusal(refused)
+		case err != nil:
+			return accessToken{}, err
+		}
+		return accessToken{t.AccessToken, t.Expiry}, nil
+	}
+}
+
+// googleRefusal words what the vendor says, without what was sent.
+func googleRefusal(e *oauth2.RetrieveError) error {
+	said := e.ErrorDescription
+	if said == "" {
+		if v, err := proviso.ParseJSON(string(e.Body)); err == nil {
+			said = str(object(v).At("error_description"))
+		}
+	}
+	if said == "" {
+		said = string(e.Body)
+	}
+	status, code := 0, proviso.Refused
+	if e.Response != nil {
+		if status = e.Response.StatusCode; status >= 500 || status == http.StatusTooManyRequests {
+			code = proviso.Unavailable
+		}
+	}
+	return proviso.Errorf(code, "Google answered HTTP %d: %s", status, excerpt([]byte(said)))
+}
+
+// metadataHost is the address of the service that tells a machine of Google's
+// cloud who it is.
+const metadataHost = "metadata.google.internal"
+
+// onGoogle reports whether this machine is one of Google's cloud, as far as can be
+// told without asking.
+func (s settings) onGoogle() bool {
+	if host, _ := s.env("GCE_METADATA_HOST", "K_SERVICE", "GAE_ENV"); host != "" {
+		return true
+	}
+	product, err := readSmall("/sys/class/dmi/id/product_name")
+	return err == nil && strings.HasPrefix(strings.TrimSpace(string(product)), "Google")
+}
+
+// metadataToken asks the machine itself for an access token.
+func (s settings) metadataToken() func(context.Context) (accessToken, error) {
+	host, _ := s.env("GCE_METADATA_HOST")
+	if host == "" {
+		host = metadataHost
+	}
+	client, now := s.loginClient(), s.now()
+	return func(ctx context.Context) (accessToken, error) {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+host+"/computeMetadata/v1/instance/service-accounts/default/token", nil)
+		if err != nil {
+			return accessToken{}, err
+		}
+		req.Header.Set("Metadata-Flavor", "Google")
+		o, err := askLogin(client, req)
+		if err != nil {
+			return accessToken{}, err
+		}
+		return tokenOf(o, now()), nil
+	}
+}
+
+// readSmall reads a file of the user's own.
+func readSmall(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxLogin+1))
+	if err == nil && len(data) > maxLogin {
+		err = proviso.Errorf(proviso.Limit, "%s has more than %d bytes", name, maxLogin)
+	}
+	return data, err
+}

@@ -1,0 +1,238 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/transport"
+)
+
+// ErrNoKey is the cause of the error of [Open] for a provider that cannot be asked
+// because the environment lacks what is needed: a key, another proof of who asks,
+// or an address that only its user knows.
+var ErrNoKey = errors.New("no key")
+
+// login gives requests the proof of who asks, where that is more than a key that
+// stands in a header.
+type login interface {
+	// ready gets the proof, if the last one does not hold any more. It may ask
+	// the network; sign does not.
+	ready(ctx context.Context) error
+	// sign adds the proof to a request with this body.
+	sign(ctx context.Context, req *http.Request, body []byte) error
+	// secrets are what messages must not show.
+	secrets() []string
+}
+
+// loginTimeout is for one login, from the first request to the last.
+const loginTimeout = 30 * time.Second
+
+// maxLogin bounds the answer of a login, and files that hold a proof, in bytes.
+const maxLogin = 1 << 20
+
+// early is how long before its end an access token is renewed.
+const early = 2 * time.Minute
+
+// accessToken is a token that stands for who asks, and when it ends; zero is
+// never.
+type accessToken struct {
+	text    string
+	expires time.Time
+}
+
+// bearer is a login whose proof is an access token (RFC 6750). It is safe for
+// concurrent use: one caller at a time renews the token, and the others wait.
+type bearer struct {
+	fetch func(ctx context.Context) (accessToken, error)
+	now   func() time.Time
+	turn  chan struct{} // holds one value while nobody renews the token
+
+	mu    sync.Mutex
+	token accessToken
+}
+
+func newBearer(now func() time.Time, fetch func(ctx context.Context) (accessToken, error)) *bearer {
+	b := &bearer{fetch: fetch, now: now, turn: make(chan struct{}, 1)}
+	b.turn <- struct{}{}
+	return b
+}
+
+var _ login = (*bearer)(nil)
+
+func (b *bearer) ready(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-b.turn:
+	}
+	defer func() { b.turn <- struct{}{} }()
+	if t := b.current(); t.text != "" && (t.expires.IsZero() || b.now().Add(early).Before(t.expires)) {
+		return nil
+	}
+	call, cancel := context.WithTimeout(ctx, loginTimeout)
+	defer cancel()
+	t, err := b.fetch(call)
+	if err == nil && t.text == "" {
+		err = errors.New("the answer has no access token")
+	}
+	if err != nil {
+		return err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.token = t
+	return nil
+}
+
+// current is the token that was got last.
+func (b *bearer) current() accessToken {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.token
+}
+
+func (b *bearer) sign(_ context.Context, req *http.Request, _ []byte) error {
+	req.Header.Set("Authorization", "Bearer "+b.current().text)
+	return nil
+}
+
+func (b *bearer) secrets() []string {
+	if t := b.current(); t.text != "" {
+		return []string{t.text}
+	}
+	return nil
+}
+
+// loginHosts are those that give access tokens, for suites that nobody vouches
+// for.
+var loginHosts = [...]string{
+	"accounts.google.com", "iamcredentials.googleapis.com", "oauth2.googleapis.com", "sts.googleapis.com",
+	"login.microsoftonline.com", "login.microsoftonline.us", "login.partner.microsoftonline.cn",
+}
+
+// loginHost reports whether a host gives access tokens to a vendor's customers.
+func loginHost(host string) bool {
+	if slices.Contains(loginHosts[:], host) {
+		return true
+	}
+	region, ok := strings.CutPrefix(host, "sts.")
+	region, ok2 := strings.CutSuffix(strings.TrimSuffix(region, ".cn"), ".amazonaws.com")
+	return ok && ok2 && plainName(region)
+}
+
+// loginClient makes the HTTP calls of a login. What they carry is never recorded.
+// Those of an untrusted suite go to the vendors' hosts for this alone.
+func (s settings) loginClient() *http.Client {
+	if s.o.LoginClient != nil {
+		return s.o.LoginClient
+	}
+	o := transport.Options{Env: s.proxies()}
+	if s.o.Untrusted {
+		o.Hosts, o.RefusePrivate = loginHost, true
+	}
+	c := transport.New(o).Client()
+	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return c
+}
+
+// userEnv looks up what only the user may say: nothing that an untrusted suite
+// sets itself.
+func (s settings) userEnv(names ...string) (value, name string) {
+	for _, name := range names {
+		if s.o.Untrusted && s.ownEnv(name) {
+			continue
+		}
+		if v, _ := s.env(name); v != "" {
+			return v, name
+		}
+	}
+	return "", ""
+}
+
+// proxies is the environment of the login's client.
+func (s settings) proxies() proviso.Env {
+	env := proviso.EnvMap{}
+	for _, name := range [...]string{"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy"} {
+		if v, _ := s.userEnv(name); v != "" {
+			env[name] = v
+		}
+	}
+	return env
+}
+
+// replays reports whether answers come from a cassette, so that nobody has to
+// prove who asks.
+func (s settings) replays() bool { return s.o.Cassette != nil && s.o.Cassette.Replays() }
+
+// ask makes a request of a login and returns the object that is answered. Its
+// errors do not hold what was sent.
+func askLogin(client *http.Client, req *http.Request) (*proviso.Object, error) {
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, transport.Redact(err)
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(resp.Body, maxLogin))
+	if err != nil {
+		return nil, err
+	}
+	v, _ := proviso.ParseJSON(string(data))
+	o := object(v)
+	if resp.StatusCode/100 == 2 && o != nil {
+		return o, nil
+	}
+	said := str(o.At("error_description"))
+	if said == "" {
+		if f := errorIn(o); f != nil {
+			said = f.message
+		}
+	}
+	if said == "" {
+		said = http.StatusText(resp.StatusCode)
+	}
+	err = fmt.Errorf("%s answered HTTP %d: %s", req.URL.Host, resp.StatusCode, excerpt([]byte(said)))
+	if resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests {
+		return nil, proviso.Errorf(proviso.Unavailable, "%w", err)
+	}
+	return nil, proviso.Errorf(proviso.Refused, "%w", err)
+}
+
+// tokenOf reads an access token as RFC 6749, section 5.1 writes it.
+func tokenOf(o *proviso.Object, now time.Time) accessToken {
+	t := accessToken{text: str(o.At("access_token"))}
+	if s := proviso.ToNumber(o.At("expires_in")); s > 0 && s < 1e9 { // Microsoft has been seen to write a text
+		t.expires = now.Add(time.Duration(s) * time.Second)
+	}
+	return t
+}
+
+// loginFault is the fault of a login that failed. One that was refused is not
+// tried again for every row.
+func loginFault(err error) *fault {
+	f := &fault{code: proviso.Unavailable, message: "cannot log in: " + excerpt([]byte(err.Error())), stop: true}
+	var known *proviso.Error
+	passing := errors.As(err, &known) && (known.Code == proviso.Unavailable || known.Code == proviso.Timeout)
+	if passing || errors.Is(err, context.DeadlineExceeded) {
+		f.stop, f.again = false, true
+	}
+	return f
+}
+
+// plainName reports whether text is a name of a region or the like: letters of
+// ASCII in lower case, digits and hyphens. Whatever stands in a host must be one.
+func plainName(text string) bool {
+	for _, c := range []byte(text) {
+		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' {
+			return false
+		}
+	}
+	return text != "" && len(text) <= 63 && text[0] != '-' && text[len(text)-1] != '-'
+}

@@ -1,0 +1,151 @@
+package provider
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// shape asks an API for an answer of one shape, in its own way. What the suite
+// itself says of the form of answers comes first: then it leaves body alone and
+// is false.
+type shape func(m *model, body *proviso.Object, r *proviso.Reply) bool
+
+// shaped adds the shape of the answer to a body, where the API has something for
+// it and the suite does not forbid it; false if it is left out.
+func (m *model) shaped(body, cfg *proviso.Object, r *proviso.Reply) bool {
+	if r == nil || m.api.shape == nil || cfg.At("structured") == false || m.shapeless.Load() {
+		return false
+	}
+	return m.api.shape(m, body, r)
+}
+
+// plainly reports whether an endpoint that refused a request may be asked again
+// without the shape of the answer: many that speak a vendor's API do not know that
+// part of it. What was asked so is found on a cassette, too.
+func plainly(f *fault) bool {
+	switch f.status {
+	case http.StatusBadRequest, http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusNotImplemented:
+		return (!f.stop || f.status == http.StatusForbidden) && !f.filtered()
+	case 0:
+		return f.code == proviso.NotFound
+	}
+	return false
+}
+
+// replyName is what a reply is called in a request.
+func replyName(r *proviso.Reply) string {
+	if r.Name == "" {
+		return "answer"
+	}
+	return r.Name
+}
+
+// anyObject is the schema of a reply that has none.
+func anyObject() *proviso.Object { return proviso.ObjectOf("type", "object") }
+
+func replySchema(r *proviso.Reply) *proviso.Object {
+	if r.Schema == nil {
+		return anyObject()
+	}
+	return r.Schema
+}
+
+// chatShape is the response_format of OpenAI's chat.
+func chatShape(m *model, body *proviso.Object, r *proviso.Reply) bool {
+	if body.Has("response_format") {
+		return false
+	}
+	if r.Schema == nil || m.objects {
+		body.Set("response_format", proviso.ObjectOf("type", "json_object"))
+		return true
+	}
+	body.Set("response_format", proviso.ObjectOf("type", "json_schema",
+		"json_schema", proviso.ObjectOf("name", replyName(r), "strict", true, "schema", r.Schema)))
+	return true
+}
+
+// responsesShape is the text.format of OpenAI's responses.
+func responsesShape(_ *model, body *proviso.Object, r *proviso.Reply) bool {
+	text := object(body.At("text"))
+	if text.Has("format") {
+		return false
+	}
+	text = text.Clone()
+	if r.Schema == nil {
+		text.Set("format", proviso.ObjectOf("type", "json_object"))
+	} else {
+		text.Set("format", proviso.ObjectOf("type", "json_schema", "name", replyName(r), "strict", true, "schema", r.Schema))
+	}
+	body.Set("text", text)
+	return true
+}
+
+// ollamaShape is the format of Ollama: a schema, or just JSON.
+func ollamaShape(_ *model, body *proviso.Object, r *proviso.Reply) bool {
+	if body.Has("format") {
+		return false
+	}
+	if r.Schema == nil {
+		body.Set("format", "json")
+	} else {
+		body.Set("format", r.Schema)
+	}
+	return true
+}
+
+// anthropicShape is the format of Claude's output, for models that have it, or else
+// a tool that the model has to call. One that thinks cannot be made to.
+func anthropicShape(m *model, body *proviso.Object, r *proviso.Reply) bool {
+	config := object(body.At("output_config"))
+	if body.Has("tool_choice") || body.Has("output_format") || config.Has("format") {
+		return false
+	}
+	if formats(m.name) {
+		if r.Schema == nil {
+			return false
+		}
+		config = config.Clone()
+		config.Set("format", proviso.ObjectOf("type", "json_schema", "schema", r.Schema))
+		body.Set("output_config", config)
+		return true
+	}
+	if thinks(body) {
+		return false
+	}
+	tool := proviso.ObjectOf("name", replyName(r), "description", "Gives the answer.", "input_schema", replySchema(r))
+	body.Set("tools", append(slices.Clone(list(body.At("tools"))), tool))
+	body.Set("tool_choice", proviso.ObjectOf("type", "tool", "name", replyName(r)))
+	return true
+}
+
+// unwrapped makes the call of the tool that stands for the reply what it is: the
+// answer. Whoever asked for a reply gets the text of its JSON.
+func unwrapped(out *proviso.Output, r *proviso.Reply) {
+	if v, ok := out.Value.(*proviso.Object); ok && len(out.ToolCalls) == 0 {
+		out.Value = proviso.Stringify(v)
+	}
+	for i, c := range out.ToolCalls {
+		f := object(object(c).At("function"))
+		if f.At("name") != replyName(r) {
+			continue
+		}
+		out.Value = str(f.At("arguments"))
+		if out.ToolCalls = slices.Delete(slices.Clone(out.ToolCalls), i, i+1); len(out.ToolCalls) == 0 {
+			out.ToolCalls = nil
+			if out.FinishReason == finishTools {
+				out.FinishReason = finishStop
+			}
+		}
+		return
+	}
+}
+
+// cacheKey describes r; "" if it is nil.
+func replyKey(r *proviso.Reply) string {
+	if r == nil {
+		return ""
+	}
+	return "reply " + proviso.Stringify([]any{r.Name, sorted(r.Schema)})
+}

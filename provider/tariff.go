@@ -1,0 +1,34 @@
+package provider
+
+import "github.com/proviso-eval/proviso"
+
+// Tariff is what is known of the cost of an answer before it is asked for.
+type Tariff struct {
+	Input, Output float64 // US dollars for a token
+	MaxTokens     int     // that an answer may have; 0 if there is no limit
+}
+
+// TariffOf returns the tariff of a provider as [Open] gives it; false if nobody
+// knows what it costs.
+func TariffOf(p proviso.Provider) (Tariff, bool) {
+	m, ok := p.(*model)
+	if e, embeds := p.(*embedder); embeds {
+		m, ok = e.model, true
+	}
+	if !ok || !m.prices.known {
+		return Tariff{}, false
+	}
+	t := Tariff{Input: m.prices.input, Output: m.prices.output}
+	if !m.reasoning {
+		t.MaxTokens = int(m.maxTokens)
+	}
+	for _, name := range []string{"max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens"} {
+		if n, ok := m.config.At(name).(float64); ok && n > 0 {
+			t.MaxTokens = int(n)
+		}
+	}
+	return t, true
+}
+
+// Free reports whether an answer at this tariff costs nothing.
+func (t Tariff) Free() bool { return t.Input == 0 && t.Output == 0 }

@@ -1,0 +1,211 @@
+package provider
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// vertexAnthropicVersion is the version of Claude's API on Vertex AI.
+const vertexAnthropicVersion = "vertex-2023-10-16"
+
+// newVertex opens vertex:<model>, vertex:chat:<model> and vertex:embedding:<model>
+// of Google Cloud. Models that are called claude-… are asked in Anthropic's words.
+func newVertex(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provider, error) {
+	s := settings{spec, o}
+	kind, name, ok := strings.Cut(arg, ":")
+	switch {
+	case !ok:
+		kind, name = "chat", arg
+	case kind != "chat" && kind != "embedding" && kind != "embeddings":
+		return nil, s.unsupported("vertex:" + kind)
+	}
+	if spec.Config.At("expressMode") == false { // credentials it is, even beside a key
+		s.spec.Config = spec.Config.Clone()
+		s.spec.Config.Delete("apiKey")
+	}
+	v, err := s.vertex()
+	if err != nil {
+		return nil, err
+	}
+	publisher := s.vertexPublisher(name)
+	method := "generateContent"
+	w := googleGenerate
+	switch {
+	case kind != "chat":
+		w, method = wire{}, "predict"
+	case publisher == "anthropic":
+		w, method, v.api.prices, v.api.prefix = vertexClaude, "rawPredict", "anthropic", "ANTHROPIC"
+		v.api.tokens = claudeTokens(name)
+	case publisher != "google":
+		return nil, s.unsupported("vertex: with the publisher " + publisher)
+	}
+	if v.express && publisher != "google" {
+		return nil, s.invalid("a key alone serves Google's models; others need credentials: set GOOGLE_APPLICATION_CREDENTIALS")
+	}
+	w.path = func(model string) string {
+		return v.prefix + "/publishers/" + publisher + "/models/" + url.PathEscape(model) + ":" + method
+	}
+	m, err := newModel(s, v.api, w, name)
+	if err != nil {
+		return nil, err
+	}
+	if kind != "chat" {
+		return &embedder{m, vertexVectors}, nil
+	}
+	return m, nil
+}
+
+// vertexPublisher is who made a model.
+func (s settings) vertexPublisher(model string) string {
+	if p, _ := s.either("publisher", "VERTEX_PUBLISHER"); plainName(p) {
+		return p
+	}
+	if strings.HasPrefix(model, "claude") {
+		return "anthropic"
+	}
+	return "google"
+}
+
+// vertexAPI is where and how Vertex AI is asked.
+type vertexAPI struct {
+	api     api
+	prefix  string // of all paths
+	express bool   // with a key alone, and no project
+}
+
+// vertex finds the project, the region and the credentials.
+func (s settings) vertex() (vertexAPI, error) {
+	version, _ := s.either("apiVersion", "VERTEX_API_VERSION")
+	if version == "" {
+		version = "v1"
+	}
+	a := api{
+		hostVars: []string{"VERTEX_API_HOST"}, keyVars: []string{"VERTEX_API_KEY"}, header: "x-goog-api-key",
+		prices: "google", prefix: "GOOGLE",
+	}
+	if !plainName(version) {
+		return vertexAPI{}, s.invalid("apiVersion: expected a name such as v1")
+	}
+	if s.spec.Config.At("expressMode") != false && !s.key(a).empty() {
+		a.base = "https://aiplatform.googleapis.com"
+		return vertexAPI{a, "/" + version, true}, nil
+	}
+	c, err := s.googleCredentials()
+	if err != nil {
+		return vertexAPI{}, err
+	}
+	region, _ := s.either("region", "VERTEX_REGION")
+	if region == "" {
+		if region, _ = s.env("GOOGLE_CLOUD_LOCATION"); region == "" {
+			region = "us-central1"
+		}
+	}
+	if !plainName(region) {
+		return vertexAPI{}, s.invalid("region: expected a name such as us-central1 or global")
+	}
+	project, err := s.vertexProject(c)
+	if err != nil {
+		return vertexAPI{}, err
+	}
+	a.base, a.keyVars = "https://"+vertexHost(region), nil
+	a.login = func() (proof, error) { return s.vertexLogin(c) }
+	return vertexAPI{a, "/" + version + "/projects/" + project + "/locations/" + region, false}, nil
+}
+
+// vertexHost is the host of a region.
+func vertexHost(region string) string {
+	switch region {
+	case "global":
+		return "aiplatform.googleapis.com"
+	case "eu", "us":
+		return "aiplatform." + region + ".rep.googleapis.com"
+	}
+	return region + "-aiplatform.googleapis.com"
+}
+
+// vertexProject is the project that pays.
+func (s settings) vertexProject(c *googleCredentials) (string, error) {
+	project := s.text("projectId")
+	if project == "" {
+		project, _ = s.env("VERTEX_PROJECT_ID", "GOOGLE_PROJECT_ID", "GOOGLE_CLOUD_PROJECT", "GCLOUD_PROJECT")
+	}
+	if project == "" && c != nil {
+		project = c.project
+	}
+	if project == "" {
+		if s.o.Keyless {
+			return "none", nil
+		}
+		return "", s.noKey("no project: set GOOGLE_CLOUD_PROJECT in the environment, or config.projectId")
+	}
+	// A project of a domain is called domain:name.
+	if domain, name, ok := strings.Cut(project, ":"); !plainName(strings.ReplaceAll(domain, ".", "-")) || ok && !plainName(name) {
+		return "", s.invalid("projectId: %s is not the id of a project", excerpt([]byte(project)))
+	}
+	return project, nil
+}
+
+func (s settings) vertexLogin(c *googleCredentials) (proof, error) {
+	switch {
+	case c != nil:
+		return proof{login: newBearer(s.now(), c.token(s.loginClient())), from: c.from, own: c.own}, nil
+	case !s.o.Untrusted && s.onGoogle():
+		return proof{login: newBearer(s.now(), s.metadataToken()), from: "the metadata service"}, nil
+	}
+	return proof{}, s.noKey("no credentials: set GOOGLE_APPLICATION_CREDENTIALS to the file of a service account, or run `gcloud auth application-default login`")
+}
+
+// vertexClaude is Claude's API as Vertex AI has it: the model stands in the path
+// and the version in the body.
+var vertexClaude = wire{request: vertexClaudeRequest, output: anthropicOutput, shape: anthropicShape}
+
+func vertexClaudeRequest(m *model, ask *proviso.Ask, cfg *proviso.Object) (*proviso.Object, error) {
+	body, err := anthropicRequest(m, ask, cfg)
+	if err != nil {
+		return nil, err
+	}
+	body.Delete("model")
+	version := str(cfg.At("anthropic_version"))
+	if version == "" {
+		if version = str(cfg.At("anthropicVersion")); version == "" {
+			version = vertexAnthropicVersion
+		}
+	}
+	body.Set("anthropic_version", version)
+	if betas := list(cfg.At("beta")); len(betas) > 0 {
+		body.Set("anthropic_beta", slices.Clone(betas))
+	}
+	return body, nil
+}
+
+// vertexVectors is :predict of the models that embed.
+var vertexVectors = vectors{
+	request: func(m *model, texts []string) *proviso.Object {
+		instances := make([]any, len(texts))
+		for i, t := range texts {
+			one := proviso.ObjectOf("content", t)
+			if task := m.config.At("taskType"); task != nil {
+				one.Set("task_type", task)
+			}
+			copySettings(one, m.config, "title")
+			instances[i] = one
+		}
+		body := proviso.ObjectOf("instances", instances)
+		parameters := proviso.NewObject(2)
+		copySettings(parameters, m.config, "autoTruncate", "outputDimensionality")
+		if parameters.Len() > 0 {
+			body.Set("parameters", parameters)
+		}
+		return body
+	},
+	read: func(answer *proviso.Object) []any {
+		found := slices.Clone(list(answer.At("predictions")))
+		for i, v := range found {
+			found[i] = object(object(v).At("embeddings")).At("values")
+		}
+		return found
+	},
+}
