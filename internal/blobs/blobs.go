@@ -133,6 +133,19 @@ func (s *Store) Write(key string, data []byte) error {
 	return err
 }
 
+// Writable makes the folder if need be, and says why nothing can be kept in it.
+func (s *Store) Writable() error {
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(s.dir, partial+"*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write([]byte("{}\n"))
+	return errors.Join(err, f.Close(), os.Remove(f.Name()))
+}
+
 // Put writes an object as indented JSON.
 func (s *Store) Put(key string, entry *proviso.Object) error {
 	var b bytes.Buffer

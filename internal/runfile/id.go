@@ -2,6 +2,7 @@ package runfile
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
 	"time"
 )
 
@@ -16,10 +17,22 @@ const (
 func newID(now time.Time) string {
 	var random [idRandom]byte
 	rand.Read(random[:]) // never fails: crypto/rand ends the program instead
-	for i, b := range random {
-		random[i] = idAlphabet[b&31]
+	return id(now, random)
+}
+
+// ContentID returns the id of a run that has the same one however often it is
+// made: its time, and characters of the SHA-256 of what it is made of.
+func ContentID(started time.Time, content string) string {
+	sum := sha256.Sum256([]byte(content))
+	return id(started, [idRandom]byte(sum[:]))
+}
+
+// id writes the low five bits of each byte as a character.
+func id(started time.Time, bits [idRandom]byte) string {
+	for i, b := range bits {
+		bits[i] = idAlphabet[b&31]
 	}
-	return now.UTC().Format(idTime) + "-" + string(random[:])
+	return started.UTC().Format(idTime) + "-" + string(bits[:])
 }
 
 // parseID returns the time in an id and whether name has the shape of one.

@@ -279,22 +279,84 @@ func TestOpenRefusesOtherFiles(t *testing.T) {
 	}
 }
 
-func TestListNewestFirst(t *testing.T) {
+func TestListLatestFirst(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for _, at := range []int64{2e9, 1e9, 15e8} {
-		w, err := runfile.Create(dir, runfile.Header{Started: time.Unix(at, 0)})
+	replay := runfile.ContentID(time.Unix(1e9, 0), "x")
+	at := func(started int64, id string) string {
+		w, err := runfile.Create(dir, runfile.Header{ID: id, Started: time.Unix(started, 0)})
 		must(t, err)
 		must(t, w.Close(nil))
+		return w.Header().ID
+	}
+	began := func(id string, hours int) {
+		when := time.Now().Add(time.Duration(hours) * time.Hour)
+		must(t, os.Chtimes(filepath.Join(dir, id), when, when))
+	}
+	ids := []string{at(2e9, ""), at(1e9, replay), at(15e8, "")}
+	for i, id := range ids {
+		began(id, i-10)
 	}
 	must(t, os.Mkdir(filepath.Join(dir, "zz-not-a-run"), 0o700))
-	runs, err := runfile.List(dir)
+	order := func() string {
+		runs, err := runfile.List(dir)
+		must(t, err)
+		var list []string
+		for _, r := range runs {
+			list = append(list, r.ID)
+		}
+		return strings.Join(list, " ")
+	}
+	if got, want := order(), ids[2]+" "+ids[1]+" "+ids[0]; got != want {
+		t.Errorf("listed %s, want %s", got, want)
+	}
+	if again := at(1e9, replay); again != replay {
+		t.Errorf("the run %s became %s", replay, again)
+	}
+	if got, want := order(), ids[1]+" "+ids[2]+" "+ids[0]; got != want {
+		t.Errorf("after a replay: listed %s, want %s", got, want)
+	}
+	w, err := runfile.Resume(filepath.Join(dir, ids[0]))
 	must(t, err)
-	if len(runs) != 3 || runs[0].Started.Unix() != 2e9 || runs[2].Started.Unix() != 1e9 {
-		t.Errorf("%+v", runs)
+	must(t, w.Close(nil))
+	if got, want := order(), ids[0]+" "+ids[1]+" "+ids[2]; got != want {
+		t.Errorf("after going on: listed %s, want %s", got, want)
 	}
 	if none, err := runfile.List(filepath.Join(dir, "none")); none != nil || err != nil {
 		t.Errorf("a missing folder: %v, %v", none, err)
+	}
+}
+
+// TestContentID: a run of the same content replaces the one before, unless that
+// is still being written.
+func TestContentID(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	h := runfile.Header{ID: runfile.ContentID(time.Unix(1e9, 0), "a"), Started: time.Unix(1e9, 0)}
+	if other := runfile.ContentID(time.Unix(1e9, 0), "b"); other == h.ID || !strings.HasPrefix(h.ID, "20010909-014640-") {
+		t.Errorf("ids %s and %s", h.ID, other)
+	}
+	first, err := runfile.Create(dir, h)
+	must(t, err)
+	must(t, first.Append(0, row(0, 500)))
+	var e *proviso.Error
+	if _, err := runfile.Create(dir, h); !errors.As(err, &e) || e.Code != proviso.Refused {
+		t.Errorf("a run that is being written was replaced: %v", err)
+	}
+	must(t, first.Append(1, row(1, 500)))
+	must(t, first.Close([]byte(`{}`)))
+	second, err := runfile.Create(dir, h)
+	must(t, err)
+	must(t, second.Append(2, row(2, 5)))
+	must(t, second.Close(nil))
+	r, err := runfile.Open(second.Path())
+	must(t, err)
+	defer r.Close()
+	if r.Len() != 1 || !r.Has(2) || r.Trailer() != nil || second.Path() != first.Path() {
+		t.Errorf("%d rows in %s", r.Len(), second.Path())
+	}
+	if _, err := runfile.Create(dir, runfile.Header{ID: "../../etc"}); err == nil {
+		t.Error("a path was taken for an id")
 	}
 }
 

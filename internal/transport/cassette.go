@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"math"
 	"net/http"
 	"regexp"
@@ -27,6 +28,8 @@ type Shelf interface {
 	Read(key string) ([]byte, error)
 	// Write keeps data, whole or not at all.
 	Write(key string, data []byte) error
+	// Keys yields the key of everything that is kept, sorted.
+	Keys() iter.Seq2[string, error]
 }
 
 // CassetteOptions say what a cassette leaves out and lets through. A replay needs
@@ -37,6 +40,8 @@ type CassetteOptions struct {
 	Redact []*regexp.Regexp
 	// Headers are names of response headers that are kept beside the usual ones.
 	Headers []string
+	// Now is the clock that recordings are dated by; nil is the real one.
+	Now func() time.Time
 }
 
 // Cassette records exchanges with models, or answers from those recorded
@@ -47,6 +52,7 @@ type Cassette struct {
 	replays bool
 	redact  []*regexp.Regexp
 	headers []string
+	now     func() time.Time
 }
 
 // Record returns a cassette that keeps every exchange. An exchange that is
@@ -57,7 +63,10 @@ func Record(shelf Shelf, o CassetteOptions) *Cassette { return newCassette(shelf
 func Replay(shelf Shelf, o CassetteOptions) *Cassette { return newCassette(shelf, o, true) }
 
 func newCassette(shelf Shelf, o CassetteOptions, replays bool) *Cassette {
-	c := &Cassette{shelf: shelf, replays: replays, redact: o.Redact, headers: slices.Clone(responseHeaders[:])}
+	c := &Cassette{shelf: shelf, replays: replays, redact: o.Redact, headers: slices.Clone(responseHeaders[:]), now: o.Now}
+	if c.now == nil {
+		c.now = time.Now
+	}
 	for _, name := range o.Headers {
 		c.headers = append(c.headers, http.CanonicalHeaderKey(name))
 	}
@@ -77,10 +86,11 @@ func (c *Cassette) Wrap(network http.RoundTripper) http.RoundTripper {
 
 // Exchange is one question and its answer, as a file of a cassette has it.
 type Exchange struct {
-	Version  int      `json:"version"`
-	Sample   *sample  `json:"sample,omitempty"` // nil is the first of all
-	Request  Request  `json:"request"`
-	Response Response `json:"response"`
+	Version  int       `json:"version"`
+	Recorded time.Time `json:"recorded,omitzero"` // to the second, UTC; zero if unknown
+	Sample   *sample   `json:"sample,omitempty"`  // nil is the first of all
+	Request  Request   `json:"request"`
+	Response Response  `json:"response"`
 }
 
 // Request is the question. Of the three forms of a body one is set at most.
@@ -200,7 +210,7 @@ func (c *Cassette) Save(q Request, s proviso.Sample, r Response, secrets ...stri
 	for name, v := range r.Headers {
 		r.Headers[name] = c.hide(v, secrets)
 	}
-	x := Exchange{Version: cassetteVersion, Request: q, Response: r}
+	x := Exchange{Version: cassetteVersion, Recorded: c.now().UTC().Truncate(time.Second), Request: q, Response: r}
 	if s != (proviso.Sample{}) {
 		x.Sample = &sample{s.Repeat, s.Vote, s.Repair}
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"maps"
 	"net/http"
 	"regexp"
@@ -39,6 +40,16 @@ func (s *shelf) Write(k string, d []byte) error {
 	}
 	s.files[k] = bytes.Clone(d)
 	return nil
+}
+
+func (s *shelf) Keys() iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		for _, k := range slices.Sorted(maps.Keys(s.files)) {
+			if !yield(k, nil) {
+				return
+			}
+		}
+	}
 }
 
 func (s *shelf) Read(k string) ([]byte, error) {
