@@ -60,7 +60,9 @@ func (p *pass) testCase(l *layer, w written, base *layer) {
 	at, o := w.at, w.object
 	for key, v := range o.All() {
 		if !p.coreKey(l, &own, at, key, v) && !p.caseKey(l, at, key, v) {
+			failed := p.failed
 			p.unknownKey(at, key, "a case", caseKeys, caseHints[key])
+			p.failed = failed // what else is wrong with the case shows, too
 		}
 	}
 	p.guard().testCase(at, o, &own, p.source.env)

@@ -33,7 +33,13 @@ func (r *reading) testStreams(doc *document.Document, pointer string, v any) []s
 	case []any:
 		var out []stream
 		for i, e := range v {
-			out = append(out, r.memberStreams(doc, document.Join(pointer, i), e)...)
+			at := document.Join(pointer, i)
+			for _, s := range r.memberStreams(doc, at, e) {
+				if !s.inline { // what stands in the suite was rebased as it was merged
+					s.base = r.bases[r.at(doc, at)]
+				}
+				out = append(out, s)
+			}
 		}
 		return out
 	}

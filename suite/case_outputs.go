@@ -21,7 +21,7 @@ func (r *reading) outputCases(s *caseSource, doc *document.Document) {
 	files, name := r.outputFiles(r.options.ModelOutputs)
 	file, err := files.Open(name)
 	if err != nil {
-		r.failed(doc, "", err)
+		r.failed(doc, "/commandLineOptions/modelOutputs", err)
 		return
 	}
 	_ = file.Close()
@@ -71,7 +71,7 @@ func outputCase(at string, v any) written {
 func (r *reading) outputAssertions(files *Files, doc *document.Document, name string) layer {
 	data, err := files.ReadFile(name)
 	if err != nil {
-		r.failed(doc, "", err)
+		r.failed(doc, "/commandLineOptions/assertions", err)
 		return layer{}
 	}
 	d, err := document.Parse(files.Show(name), data)

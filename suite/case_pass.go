@@ -23,6 +23,7 @@ type pass struct {
 	selected  int  // cases that all filters kept
 	index     int  // of the next case that is yielded
 	keep      map[int]struct{}
+	base      string // folder that file names of the cases are relative to
 
 	ids      identities
 	current  layer
@@ -73,7 +74,7 @@ func errorAt(at string, err error) *proviso.Error {
 // run goes through all cases.
 func (p *pass) run() {
 	for _, from := range p.source.streams {
-		p.quiet = from.inline
+		p.quiet, p.base = from.inline, from.base
 		if !from.each(p, p.one) {
 			break
 		}
@@ -86,7 +87,7 @@ func (p *pass) run() {
 	case p.read > 0 && p.source.filter.active():
 		p.report(proviso.Errorf(proviso.Invalid, "no case is left: %s", p.source.filter.explain(p.read)))
 	case p.read == 0:
-		p.report(proviso.Errorf(proviso.Invalid, "the suite has no cases"))
+		p.report(&proviso.Error{Code: proviso.Invalid, Pointer: p.source.at, Message: "the suite has no cases"})
 	}
 }
 
@@ -104,6 +105,9 @@ func (p *pass) one(w written) bool {
 	}
 	p.read++
 	p.failed = false
+	if p.base != "" {
+		w.object, _ = rebaseFiles(w.object, p.base).(*proviso.Object)
+	}
 	base := w.base
 	if base == nil {
 		base = &p.source.defaults

@@ -23,6 +23,7 @@ type caseSource struct {
 	literal         bool // variables are data: none refers to a file
 
 	streams       []stream // where the cases come from, in order
+	at            string   // pointer of the tests, for saying that there are none
 	defaults      layer
 	set           []*proviso.Assertion
 	promptNames   []nameable
@@ -44,7 +45,8 @@ type sample struct {
 
 // stream is one place that cases come from.
 type stream struct {
-	inline bool // they stand in the suite itself, and were checked when it was read
+	inline bool   // they stand in the suite itself, and were checked when it was read
+	base   string // folder that file names in them are relative to; "" is the suite's
 	each   eachCase
 }
 
@@ -75,6 +77,9 @@ func (r *reading) cases(doc *document.Document, cfg *proviso.Object, pr []provis
 	s.repeat = suiteRepeat(cfg)
 	s.defaults = r.caseDefaults(s, doc, cfg)
 	s.streams = r.testStreams(doc, "/tests", cfg.At("tests"))
+	if list, isList := cfg.At("tests").([]any); len(s.streams) > 0 || isList && len(list) == 0 {
+		s.at = r.at(doc, "/tests") // otherwise what is wrong with them has been said
+	}
 	s.streams = append(s.streams, r.scenarioStreams(doc, cfg.At("scenarios"))...)
 	if _, written := cfg.Get("tests"); len(s.streams) == 0 && !written && !hasMembers(cfg.At("scenarios")) {
 		// A suite that says nothing of tests asks its prompts once; an empty list

@@ -28,6 +28,7 @@ type reading struct {
 	cache    map[string]*document.Document // by clean file name
 	raws     map[string]*document.Document // targets of $ref, before env templates
 	referred map[string]bool               // pointers of the top-level keys that a $ref leads to
+	bases    map[string]string             // folders of merged files, by the pointers of their members
 	broken   []string                      // pointers of $refs that lead nowhere
 	set      []*proviso.Assertion          // the assertion set, of every case
 	loading  []string                      // files on the way to a $ref, to meet cycles

@@ -115,12 +115,12 @@ func texts(v any) []string {
 func (r *reading) dotenv(doc *document.Document, f envFile) *proviso.Object {
 	files := r.files
 	if f.pointer == "" {
-		files = NewFiles(f.base, FilesOptions{Shown: "."})
+		files = NewFiles(f.base, FilesOptions{Shown: ".", Seen: r.options.Files.Seen})
 	}
 	data, err := files.ReadFile(f.name)
 	if err != nil {
 		if f.pointer == "" {
-			r.append(mistakeOf(err))
+			r.failed(document.Virtual("--env-file", nil), "", err)
 		} else {
 			r.failed(doc, f.pointer, err)
 		}
@@ -134,7 +134,7 @@ func (r *reading) defaultDotenv() *proviso.Object {
 	if r.options.Files.Confine {
 		return nil
 	}
-	files := NewFiles(r.options.Dir, FilesOptions{Shown: "."})
+	files := NewFiles(r.options.Dir, FilesOptions{Shown: ".", Seen: r.options.Files.Seen})
 	if !isFile(filepath.Join(files.dir, ".env")) {
 		return nil
 	}

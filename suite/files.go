@@ -27,6 +27,10 @@ type FilesOptions struct {
 	Shown string
 	// Home is what ~ stands for; "" means that ~ is refused.
 	Home string
+	// Seen is told of every file and folder that is looked for, before it is
+	// opened and whether or not it is there; nil is told nothing. It must be safe
+	// for concurrent use.
+	Seen func(path string)
 }
 
 // Files opens the files that a suite names, relative to the suite's folder. It
@@ -70,10 +74,14 @@ func (f *Files) Show(name string) string {
 
 // path returns where a clean name is on disk.
 func (f *Files) path(name string) string {
-	if filepath.IsAbs(name) {
-		return filepath.FromSlash(name)
+	path := filepath.FromSlash(name)
+	if !filepath.IsAbs(name) {
+		path = filepath.Join(f.dir, path)
 	}
-	return filepath.Join(f.dir, filepath.FromSlash(name))
+	if f.options.Seen != nil {
+		f.options.Seen(path)
+	}
+	return path
 }
 
 // Open opens a file for reading. The error is a *[proviso.Error]: NotFound with

@@ -160,12 +160,12 @@ func (r *reading) runOptions(doc *document.Document, cfg *proviso.Object) provis
 		if v, ok := from.At("verbose").(bool); ok {
 			o.Verbose = v
 		}
+		if v, ok := from.At("watch").(bool); ok {
+			o.Watch = v
+		}
 	}
 	flags, _ := cfg.At("commandLineOptions").(*proviso.Object)
 	o.EnvFiles = append(append(texts(cfg.At("envPath")), texts(flags.At("envPath"))...), texts(flags.At("envFile"))...)
-	if judge, ok := cfg.At("judge").(string); ok && o.Grader == "" {
-		o.Grader = judge
-	}
 	if r.options.Grader != "" {
 		o.Grader = r.options.Grader
 	}

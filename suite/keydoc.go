@@ -22,6 +22,7 @@ func KeyDocs() []KeyDoc {
 		{"commandLineOptions", commandLineKeys()},
 		{"prompt", promptKeys()},
 		{"provider", providerKeys()},
+		{"judge", judgeKeys()},
 		{"derived metric", derivedKeys()},
 		{"repeat", repeatKeys()},
 	} {

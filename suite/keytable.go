@@ -22,7 +22,7 @@ func suiteKeys() []keyRow {
 		{Key: "expected", Support: wrong, Right: "defaultTest.assert", Doc: "what is expected is written as assertions"},
 		{Key: "extensions", Kind: list, Support: unsupported, Doc: "hooks around a run"},
 		{Key: "id", Kind: text | number, Doc: "the agent's id"},
-		{Key: "judge", Kind: text | object, Doc: "the provider that grades"},
+		{Key: "judge", Kind: text | list | object, Doc: "the provider that grades, or a panel of several"},
 		{Key: "maxConcurrency", Support: wrong, Right: "evaluateOptions.maxConcurrency", Doc: "it stands under evaluateOptions"},
 		{Key: "metadata", Kind: object, Doc: "metadata of every case"},
 		{Key: "model", Support: wrong, Right: "providers", Doc: "models are listed under providers"},
@@ -123,7 +123,7 @@ func commandLineKeys() []keyRow {
 		{Key: "tests", Kind: text, Doc: "as -t"},
 		{Key: "vars", Kind: text, Doc: "as -v"},
 		{Key: "verbose", Kind: boolean, Doc: "as --verbose"},
-		{Key: "watch", Kind: boolean, Support: unsupported, Doc: "running again on every change"},
+		{Key: "watch", Kind: boolean, Doc: "as -w, where a person watches: on a terminal"},
 		{Key: "write", Kind: boolean, Doc: "as --no-write when false"},
 	}
 }

@@ -1,9 +1,6 @@
 package suite
 
 import (
-	"path"
-	"strings"
-
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
 )
@@ -35,6 +32,7 @@ type merger struct {
 
 func (m *merger) add(p suiteFile, key string, v any) {
 	at := document.Join("", key)
+	v = rebased(v, p.base, key)
 	if key == "targets" || key == "target" {
 		key = "providers"
 	}
@@ -75,7 +73,6 @@ func (m *merger) list(p suiteFile, at, key string, v any, unique bool) {
 	}
 	all, _ := m.cfg.At(key).([]any)
 	for i, e := range members {
-		e = rebase(e, p.base, key)
 		if unique && holds(all, e) {
 			continue
 		}
@@ -83,7 +80,11 @@ func (m *merger) list(p suiteFile, at, key string, v any, unique bool) {
 		if ok {
 			from = document.Join(at, i)
 		}
-		m.places.link(m.at(m.doc, document.Join("/"+key, len(all))), m.at(p.doc, from))
+		to := m.at(m.doc, document.Join("/"+key, len(all)))
+		m.places.link(to, m.at(p.doc, from))
+		if p.base != "" {
+			m.bases[to] = p.base
+		}
 		all = append(all, e)
 	}
 	m.cfg.Set(key, all)
@@ -150,29 +151,4 @@ func (m *merger) defaults(p suiteFile, at string, v any) {
 		}
 	}
 	m.cfg.Set("defaultTest", all)
-}
-
-// rebase makes the file names of a configuration in another folder relative to
-// the suite's.
-func rebase(v any, base, key string) any {
-	if base == "" {
-		return v
-	}
-	switch v := v.(type) {
-	case string:
-		name, prefixed := strings.CutPrefix(v, "file://")
-		if path.IsAbs(name) || strings.HasPrefix(name, "~") || !prefixed && (key == "providers" || !looksLikeFile(v)) {
-			return v
-		}
-		return "file://" + path.Join(base, name)
-	case *proviso.Object:
-		for _, name := range []string{"path", "raw", "id"} {
-			if s, ok := v.At(name).(string); ok && (name != "raw" || key == "prompts") {
-				changed := v.Clone()
-				changed.Set(name, rebase(s, base, key))
-				return changed
-			}
-		}
-	}
-	return v
 }

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"path/filepath"
 	"strings"
 
@@ -23,13 +24,21 @@ func (r *reading) override(doc *document.Document, cfg *proviso.Object) (*docume
 	}
 	if name, ours := pick(r.options.Tests, "tests"); name != "" {
 		changed.Set("tests", r.testsName(name, ours))
+		if ours {
+			r.namedBy(doc, "/tests", cmp.Or(r.options.TestsFlag, "--tests"))
+		} else {
+			r.places.link(r.at(doc, "/tests"), r.at(doc, "/commandLineOptions/tests"))
+		}
 	} else if name, _ := pick("", "vars"); name != "" {
 		changed.Set("tests", name)
+		r.places.link(r.at(doc, "/tests"), r.at(doc, "/commandLineOptions/vars"))
 	}
 	for option, key := range map[*string]string{&r.options.ModelOutputs: "modelOutputs", &r.options.Assertions: "assertions"} {
 		name, ours := pick(*option, key)
 		switch {
-		case name == "" || ours:
+		case name == "":
+		case ours:
+			r.namedBy(doc, document.Join("/commandLineOptions", key), map[string]string{"modelOutputs": "--model-outputs", "assertions": "--assertions"}[key])
 		case r.trust != nil:
 			r.refuse(doc, document.Join("/commandLineOptions", key), "an untrusted suite does not choose recorded outputs; name them with --model-outputs and --assertions")
 		default:
@@ -54,6 +63,11 @@ func (r *reading) override(doc *document.Document, cfg *proviso.Object) (*docume
 	}
 	doc.Root = changed
 	return doc, changed
+}
+
+// namedBy makes a flag the place of a value that it stands in for.
+func (r *reading) namedBy(doc *document.Document, pointer, flag string) {
+	r.places.link(r.at(doc, pointer), r.at(document.Virtual(flag, nil), ""))
 }
 
 // testsName makes a name of the command line relative to the suite's folder;

@@ -65,7 +65,7 @@ func (r *reading) chosen(list []proviso.ProviderSpec) []proviso.ProviderSpec {
 			all = append(all, list[i])
 			continue
 		}
-		all = append(all, proviso.ProviderSpec{ID: name})
+		all = append(all, proviso.ProviderSpec{ID: name, Pointer: r.at(document.Virtual("--providers", name), "")})
 	}
 	return all
 }

@@ -34,7 +34,8 @@ type Options struct {
 	Description  string
 	Prompts      []string // file names or texts
 	Providers    []string // ids or labels of the suite, or ids of others
-	Tests        string   // file of cases (-t, or -v)
+	Tests        string   // file of cases
+	TestsFlag    string   // that names Tests, for messages; "" is --tests
 	ModelOutputs string   // file of recorded outputs (--model-outputs)
 	Assertions   string   // file of assertions for ModelOutputs
 	PromptPrefix string
@@ -55,7 +56,7 @@ func Read(ctx context.Context, names []string, o Options) (*proviso.Suite, provi
 	}
 	r := &reading{
 		options: o, env: o.Env, skipUnsupported: o.SkipUnsupported, places: newPlaces(),
-		cache: map[string]*document.Document{}, raws: map[string]*document.Document{},
+		cache: map[string]*document.Document{}, raws: map[string]*document.Document{}, bases: map[string]string{},
 	}
 	r.confine()
 	found, err := expand(o.Dir, names)
@@ -63,7 +64,11 @@ func Read(ctx context.Context, names []string, o Options) (*proviso.Suite, provi
 		err = nil // recorded outputs and assertions are a suite by themselves
 	}
 	if err != nil {
-		r.append(mistakeOf(err))
+		m := mistakeOf(err)
+		if m.Place.File == "" && len(names) > 0 {
+			m.Place.File = "--config"
+		}
+		r.append(m)
 		return nil, r.mistakes
 	}
 	s := r.suite(ctx, found)
@@ -128,6 +133,7 @@ func (r *reading) together(name string, parts []suiteFile) *proviso.Suite {
 	r.header(s, doc, cfg)
 	s.Prompts = r.prompts(doc, cfg)
 	s.Providers = r.providers(doc, cfg)
+	r.judge(s, doc, cfg)
 	r.set = r.assertionSet(doc, cfg)
 	s.CaseSource = r.cases(doc, cfg, s.Prompts, s.Providers)
 	r.selection(s, doc, cfg)

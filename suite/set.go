@@ -66,8 +66,7 @@ func (s *setReader) file(doc *document.Document, at, name string, depth int) {
 // unless it says otherwise.
 func (s *setReader) one(doc *document.Document, at string, v any) {
 	if _, ok := v.(*proviso.Object); !ok {
-		s.mistake(doc, at, proviso.Invalid, nil,
-			"an assertion of the set is {id, instruction, criteria} or {id, check}, not %s", kindOf(v))
+		s.mistake(doc, at, proviso.Invalid, nil, "%s", notMember(v))
 		return
 	}
 	d := decoder{promptfoo: s.promptfoo, trust: s.trust, files: s.files, report: s.recordIn(doc)}
@@ -78,12 +77,8 @@ func (s *setReader) one(doc *document.Document, at string, v any) {
 }
 
 func (s *setReader) member(doc *document.Document, at string, a *proviso.Assertion) {
-	switch {
-	case a.ID == "":
-		s.mistake(doc, at, proviso.Invalid, nil, "an assertion of the set needs an id")
-	case s.ids[a.ID]:
-		s.mistake(doc, document.Join(at, "id"), proviso.Invalid, nil, "a second assertion has the id %q", a.ID)
+	for _, e := range memberMistakes(a, s.ids) {
+		s.mistake(doc, at+e.Pointer, e.Code, nil, "%s", e.Message)
 	}
-	s.ids[a.ID] = true
 	s.list = append(s.list, a)
 }

@@ -218,7 +218,6 @@ func (r *reading) confineHeader(s *proviso.Suite, doc *document.Document, cfg *p
 		r.refusesCode(doc, "/extensions", "a hook")
 	}
 	g := r.guard(doc)
-	g.provider("/judge", cfg.At("judge"))
 	g.provider("/commandLineOptions/grader", flags.At("grader"))
 }
 

@@ -1,0 +1,62 @@
+package suite
+
+import (
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+)
+
+// DecodeSet decodes an assertion set that does not stand in a suite file: a list,
+// at a pointer, of assertions as a suite writes them under assertions. It returns
+// those that are right and everything that is wrong with the others.
+func DecodeSet(list []any, pointer string) ([]*proviso.Assertion, []*proviso.Error) {
+	var mistakes []*proviso.Error
+	record := func(e *proviso.Error) { mistakes = append(mistakes, e) }
+	d := decoder{report: record}
+	ids := map[string]bool{}
+	all := make([]*proviso.Assertion, 0, len(list))
+	for i, v := range list {
+		at := document.Join(pointer, i)
+		if _, ok := v.(*proviso.Object); !ok {
+			d.mistake(at, "%s", notMember(v))
+			continue
+		}
+		a := &proviso.Assertion{}
+		if !d.assertion(a, at, v) {
+			continue
+		}
+		for _, e := range memberMistakes(a, ids) {
+			e.Pointer = at + e.Pointer
+			record(e)
+		}
+		all = append(all, a)
+	}
+	return all, mistakes
+}
+
+// notMember says why a value is no assertion of a set.
+func notMember(v any) string {
+	return "an assertion of the set is {id, instruction, criteria} or {id, check}, not " + kindOf(v)
+}
+
+// memberMistakes returns what an assertion lacks to be one of a set, with pointers
+// below its own. Results are counted by id, so ids must differ; and a share of
+// which an assertion is no part needs no weight.
+func memberMistakes(a *proviso.Assertion, ids map[string]bool) []*proviso.Error {
+	var mistakes []*proviso.Error
+	wrong := func(pointer, format string, args ...any) {
+		e := proviso.Errorf(proviso.Invalid, format, args...)
+		e.Pointer = pointer
+		mistakes = append(mistakes, e)
+	}
+	switch {
+	case a.ID == "":
+		wrong("", "an assertion of the set needs an id")
+	case ids[a.ID]:
+		wrong("/id", "a second assertion has the id %q", a.ID)
+	}
+	ids[a.ID] = true
+	if a.Weight != nil && !(*a.Weight > 0) {
+		wrong("/weight", "the weight in a set is more than 0, not %s; severity: info reports an assertion without counting it", proviso.FormatNumber(*a.Weight))
+	}
+	return mistakes
+}

@@ -1,0 +1,109 @@
+package suite
+
+import (
+	"math"
+	"slices"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+)
+
+// judgeKeys are the keys of judge, sorted, beside those of a provider.
+func judgeKeys() []keyRow {
+	return []keyRow{
+		{Key: "canaries", Kind: boolean, Doc: "whether questions with a known answer ride along, to notice a judge that was talked over"},
+		{Key: "chunk", Kind: number, Doc: "criteria in one call, 8 by default"},
+		{Key: "mode", Kind: text, Doc: "batch (assertions share calls, the default) or single (a call for each assertion)"},
+		{Key: "model", Support: wrong, Right: "id", Doc: "the model is part of the id, such as openai:chat:gpt-5"},
+		{Key: "panel", Kind: list, Doc: "several judges, whose votes are counted together, in place of one"},
+		{Key: "provider", Support: wrong, Right: "id", Doc: "the provider of a judge is its id"},
+		{Key: "providers", Support: wrong, Right: "panel", Doc: "several judges are a panel"},
+		{Key: "temperature", Kind: number, Doc: "of every call, 0 by default"},
+		{Key: "votes", Kind: number, Doc: "how often each judge is asked, 1 by default; the majority decides"},
+	}
+}
+
+// judgeModes are the values of mode.
+var judgeModes = []string{"batch", "single"}
+
+const (
+	maxVotes = 25
+	maxChunk = 100
+)
+
+// judge reads who grades: a provider as in the list of providers, by its label if
+// the suite has one of that name, or a panel of them, and how they are asked.
+func (r *reading) judge(s *proviso.Suite, doc *document.Document, cfg *proviso.Object) {
+	v := cfg.At("judge")
+	o, isObject := v.(*proviso.Object)
+	if !isObject {
+		s.Judge.Panel = r.panel(s, doc, "/judge", v)
+		return
+	}
+	who, how := proviso.NewObject(o.Len()), proviso.NewObject(o.Len())
+	all := append(judgeKeys(), providerKeys()...)
+	for key, e := range o.All() {
+		if _, own := findRow(judgeKeys(), key); own {
+			how.Set(key, e)
+		} else if _, known := findRow(providerKeys(), key); known || o.Len() == 1 { // {"the id": {…}}
+			who.Set(key, e)
+		} else {
+			r.unknownKey(doc, document.Join("/judge", key), key, all)
+		}
+	}
+	r.keys(doc, "/judge", how, judgeKeys())
+	switch panel := how.At("panel"); {
+	case panel == nil && who.Len() > 0:
+		s.Judge.Panel = r.panel(s, doc, "/judge", who)
+	case panel != nil && who.Len() > 0:
+		r.mistake(doc, "/judge/panel", proviso.Invalid, nil, "a judge is one provider with an id, or a panel of several, not both")
+	case panel != nil:
+		s.Judge.Panel = r.panel(s, doc, "/judge/panel", panel)
+	}
+	r.asked(&s.Judge, doc, how)
+}
+
+// asked reads how the judges are asked.
+func (r *reading) asked(j *proviso.JudgeSpec, doc *document.Document, o *proviso.Object) {
+	j.Mode, _ = o.At("mode").(string)
+	if j.Mode != "" && !slices.Contains(judgeModes, j.Mode) {
+		r.mistake(doc, "/judge/mode", proviso.Invalid, nearest(j.Mode, judgeModes), "the mode of a judge is batch or single, not %s", quoteName(j.Mode))
+	}
+	j.Canaries, _ = o.At("canaries").(bool)
+	count := func(key string, most float64, to *int) {
+		f, ok := o.At(key).(float64)
+		if !ok {
+			return
+		}
+		if f != math.Trunc(f) || f < 1 || f > most {
+			r.mistake(doc, "/judge/"+key, proviso.Invalid, nil, "%s is a whole number from 1 to %s, not %s", key, proviso.FormatNumber(most), proviso.FormatNumber(f))
+			return
+		}
+		*to = int(f)
+	}
+	count("votes", maxVotes, &j.Votes)
+	count("chunk", maxChunk, &j.Chunk)
+	if t, ok := o.At("temperature").(float64); ok {
+		if !(t >= 0 && t <= 2) {
+			r.mistake(doc, "/judge/temperature", proviso.Invalid, nil, "the temperature of a judge is a number from 0 to 2, not %s", proviso.FormatNumber(t))
+		}
+		j.Temperature = &t
+	}
+}
+
+// panel reads one judge or a list of them.
+func (r *reading) panel(s *proviso.Suite, doc *document.Document, at string, v any) []proviso.ProviderSpec {
+	if v == nil {
+		return nil
+	}
+	p := providerReader{reading: r}
+	p.all(doc, at, v)
+	for i, spec := range p.list {
+		for _, own := range s.Providers {
+			if own.Label != "" && own.Label == spec.ID {
+				p.list[i] = own
+			}
+		}
+	}
+	return p.list
+}

@@ -1,0 +1,109 @@
+package suite
+
+import (
+	"path"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// rebased makes the file names in a part of a suite that stands in another folder
+// relative to the folder of the first file, from which they are opened.
+func rebased(v any, base, key string) any {
+	if base == "" {
+		return v
+	}
+	switch key {
+	case "prompts", "providers", "targets", "target", "tests", "scenarios", "envPath", "nunjucksFilters", "defaultTest":
+		return rebaseMember(v, base, key)
+	case "outputPath":
+		return v // relative to the working folder
+	}
+	return rebaseFiles(v, base)
+}
+
+// rebaseMember rebases names in the places where they need no file://, and what
+// begins with it everywhere below.
+func rebaseMember(v any, base, key string) any {
+	switch v := v.(type) {
+	case string:
+		return rebaseName(v, base, key)
+	case []any:
+		list := make([]any, len(v))
+		for i, e := range v {
+			list[i] = rebaseMember(e, base, key)
+		}
+		return list
+	case *proviso.Object:
+		o := proviso.NewObject(v.Len())
+		for name, e := range v.All() {
+			if s, ok := e.(string); ok && mayNameFile(key, name) {
+				e = rebaseName(s, base, key)
+			} else {
+				e = rebaseFiles(e, base)
+			}
+			o.Set(name, e)
+		}
+		return o
+	}
+	return v
+}
+
+// mayNameFile reports whether a member may name a file without file://.
+func mayNameFile(key, member string) bool {
+	switch key {
+	case "prompts":
+		return member == "path" || member == "raw" || member == "id"
+	case "providers", "targets", "target":
+		return member == "path" || member == "id"
+	case "tests":
+		return member == "path"
+	}
+	return key == "nunjucksFilters"
+}
+
+// rebaseName rebases a text that may be the name of a file.
+func rebaseName(s, base, key string) string {
+	name, prefixed := strings.CutPrefix(s, "file://")
+	scheme := "file://"
+	switch {
+	case prefixed:
+	case key == "providers" || key == "targets" || key == "target":
+		if name, prefixed = strings.CutPrefix(s, "recorded:"); !prefixed {
+			return s
+		}
+		name, scheme = strings.TrimPrefix(name, "file://"), "recorded:"
+	case key != "nunjucksFilters" && key != "envPath" && !looksLikeFile(s):
+		return s
+	}
+	if path.IsAbs(name) || strings.HasPrefix(name, "~") {
+		return s
+	}
+	if !prefixed && (key == "envPath" || key == "nunjucksFilters") {
+		return path.Join(base, name)
+	}
+	return scheme + path.Join(base, name)
+}
+
+// rebaseFiles rebases every file:// reference in a value.
+func rebaseFiles(v any, base string) any {
+	switch v := v.(type) {
+	case string:
+		if strings.HasPrefix(v, "file://") {
+			return rebaseName(v, base, "")
+		}
+	case []any:
+		list := make([]any, len(v))
+		for i, e := range v {
+			list[i] = rebaseFiles(e, base)
+		}
+		return list
+	case *proviso.Object:
+		o := proviso.NewObject(v.Len())
+		for name, e := range v.All() {
+			o.Set(name, rebaseFiles(e, base))
+		}
+		return o
+	}
+	return v
+}
