@@ -34,6 +34,10 @@ type Options struct {
 	Client    *http.Client // for webhooks
 	Env       proviso.Env
 
+	// Expand says what a criterion at a pointer asks, if it names a shipped one. It
+	// tells what is wrong with the name or the parameters.
+	Expand func(c proviso.Criterion, pointer string) ([]Part, []*proviso.Error)
+
 	// LaxSchemas accepts JSON Schema keywords that nobody knows.
 	LaxSchemas bool
 }
@@ -67,6 +71,7 @@ type Finding struct {
 
 	Evidence   []proviso.Evidence
 	Components []proviso.Verdict
+	Criteria   []proviso.CriterionVerdict
 	Named      []proviso.NamedScore
 	Usage      proviso.Usage
 	Cost       float64
@@ -93,6 +98,8 @@ type Spec struct {
 	Value        any // Undefined if absent
 	Threshold    float64
 	HasThreshold bool
+
+	kind *Kind
 }
 
 // threshold returns the threshold, or def if the assertion has none.

@@ -81,6 +81,10 @@ func (c *Compiler) assertion(a *proviso.Assertion) (*compiled, []*proviso.Error)
 	m := &compiled{Assertion: a, c: c}
 	if part, err := m.prepare(); err != nil {
 		m.broken = err
+		var several mistakes
+		if errors.As(err, &several) {
+			return m, several
+		}
 		return m, []*proviso.Error{mistakeAt(a, part, err)}
 	}
 	var mistakes []*proviso.Error
@@ -133,6 +137,12 @@ func (m *compiled) prepare() (part string, err error) {
 	}
 	if m.IgnoreCase && !m.kind.Folds {
 		return "ignoreCase", proviso.Errorf(proviso.Invalid, "ignoreCase means nothing to %q", m.base)
+	}
+	if m.base != "judge" && m.Check != nil {
+		return "check", proviso.Errorf(proviso.Invalid, "check belongs to a judged assertion, not to %q", m.base)
+	}
+	if m.base != "judge" && len(m.Criteria) > 0 {
+		return "criteria", proviso.Errorf(proviso.Invalid, "criteria belong to a judged assertion, not to %q", m.base)
 	}
 	if m.kind.New == nil {
 		return "", nil
@@ -193,7 +203,7 @@ func limitOf(v any) (bool, float64, error) {
 }
 
 func (m *compiled) spec(v any) *Spec {
-	return &Spec{Assertion: m.Assertion, Base: m.base, Not: m.not, Value: v, Threshold: m.threshold, HasThreshold: m.hasLimit}
+	return &Spec{Assertion: m.Assertion, Base: m.base, Not: m.not, Value: v, Threshold: m.threshold, HasThreshold: m.hasLimit, kind: m.kind}
 }
 
 func (c *Compiler) condition(text string) (*expr.Condition, error) {

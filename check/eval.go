@@ -19,20 +19,76 @@ func (s *Set) Len() int { return len(s.members) }
 // all outputs of a case at once are left out. The verdicts of a set belong to the
 // caller.
 func (s *Set) Eval(ctx context.Context, row *Row) []proviso.Verdict {
-	verdicts := make([]proviso.Verdict, 0, len(s.members))
+	var b batch
+	verdicts := s.start(ctx, row, &b)
+	b.close(ctx)
+	return verdicts
+}
+
+// EvalBoth is Eval for two sets on one row, whose questions to a model are asked
+// together. Either set may be nil.
+func EvalBoth(ctx context.Context, row *Row, first, second *Set) (a, b []proviso.Verdict) {
+	var together batch
+	if first != nil {
+		a = first.start(ctx, row, &together)
+	}
+	if second != nil {
+		b = second.start(ctx, row, &together)
+	}
+	together.close(ctx)
+	return a, b
+}
+
+// start decides every assertion but those that a model has to be asked for, which
+// are settled when b is closed.
+func (s *Set) start(ctx context.Context, row *Row, b *batch) []proviso.Verdict {
+	verdicts := make([]proviso.Verdict, 0, len(s.members)) // never grows, so that pointers to members stay right
 	for _, m := range s.members {
 		if m.kind != nil && m.kind.Needs&NeedsGroup != 0 && m.broken == nil {
 			continue
 		}
-		verdicts = append(verdicts, m.eval(ctx, row))
+		verdicts = verdicts[:len(verdicts)+1]
+		m.start(ctx, row, &verdicts[len(verdicts)-1], b)
 	}
 	return verdicts
 }
 
+// eval decides one assertion by itself.
 func (m *compiled) eval(ctx context.Context, row *Row) proviso.Verdict {
-	v := proviso.Verdict{Assertion: m.Assertion}
+	var b batch
+	var v proviso.Verdict
+	m.start(ctx, row, &v, &b)
+	b.close(ctx)
+	return v
+}
+
+// start decides an assertion into v. What a model has to be asked for is settled
+// when b is closed.
+func (m *compiled) start(ctx context.Context, row *Row, v *proviso.Verdict, b *batch) {
+	v.Assertion = m.Assertion
+	applies, err := m.applies(ctx, row, v)
+	switch {
+	case err != nil:
+		*v = undecided(*v, err)
+		return
+	case !applies:
+		return
+	case m.kind.Type == "assert-set":
+		m.startSet(ctx, row, v, b)
+		return
+	}
+	f, p, err := m.decide(ctx, row, v)
+	if p != nil {
+		b.waiting = append(b.waiting, waiting{m, v, p})
+		return
+	}
+	*v = m.conclude(*v, f, err)
+}
+
+// applies reports whether there is anything to decide; if not, v is a skip.
+func (m *compiled) applies(ctx context.Context, row *Row, v *proviso.Verdict) (bool, error) {
 	if m.broken != nil {
-		return undecided(v, m.broken)
+		return false, m.broken
 	}
 	if m.when != nil {
 		var metadata *proviso.Object
@@ -41,21 +97,14 @@ func (m *compiled) eval(ctx context.Context, row *Row) proviso.Verdict {
 		}
 		holds, err := m.when.Holds(ctx, row.Vars, metadata)
 		if err != nil {
-			return undecided(v, err)
+			return false, err
 		}
 		if !holds {
 			v.Status, v.Reason = proviso.Skip, "Does not apply: when "+m.When
-			return v
+			return false, nil
 		}
 	}
-	if m.kind.Type == "assert-set" {
-		return m.evalSet(ctx, row, v)
-	}
-	f, err := m.decide(ctx, row, &v)
-	if err != nil {
-		return undecided(v, err)
-	}
-	return m.settle(v, f)
+	return true, nil
 }
 
 // undecided makes v an error. It has no score and is never negated.
@@ -64,28 +113,39 @@ func undecided(v proviso.Verdict, err error) proviso.Verdict {
 	return v
 }
 
-// decide runs transform, templates, scope and the check itself.
-func (m *compiled) decide(ctx context.Context, row *Row, v *proviso.Verdict) (Finding, error) {
+// decide runs transform, templates, scope and the check itself, or returns the
+// question to a model that is left.
+func (m *compiled) decide(ctx context.Context, row *Row, v *proviso.Verdict) (Finding, *pending, error) {
 	s, err := m.subject(ctx, row)
 	if err != nil {
-		return Finding{}, err
+		return Finding{}, nil, err
 	}
 	check := m.check
 	if m.value.dynamic != nil {
 		if check, err = m.rendered(ctx, s, v); err != nil {
-			return Finding{}, err
+			return Finding{}, nil, err
 		}
 	}
 	if check == nil {
-		return Finding{}, proviso.Errorf(proviso.Unsupported, "%q cannot be decided on one output", m.Type)
+		return Finding{}, nil, proviso.Errorf(proviso.Unsupported, "%q cannot be decided on one output", m.Type)
 	}
 	if most := m.kind.Most; most > 0 && len(s.Text) > most {
-		return Finding{}, proviso.Errorf(proviso.Limit, "the output is longer than the %d MiB that %q reads", most>>20, m.base)
+		return Finding{}, nil, proviso.Errorf(proviso.Limit, "the output is longer than the %d MiB that %q reads", most>>20, m.base)
 	}
 	if m.Scope != nil {
 		return scoped(ctx, check, m, s)
 	}
-	return check.Decide(ctx, s)
+	return begin(ctx, check, s)
+}
+
+// begin decides, or returns the question that a check puts to a model.
+func begin(ctx context.Context, check Check, s *Subject) (Finding, *pending, error) {
+	if d, ok := check.(deferred); ok {
+		p, f, err := d.begin(ctx, s)
+		return f, p, err
+	}
+	f, err := check.Decide(ctx, s)
+	return f, nil, err
 }
 
 func (m *compiled) subject(ctx context.Context, row *Row) (*Subject, error) {
@@ -138,7 +198,7 @@ func (m *compiled) settle(v proviso.Verdict, f Finding) proviso.Verdict {
 	if pass && (!f.Always || f.Reason == "") {
 		v.Reason = passed
 	}
-	v.Evidence, v.Components, v.Named = f.Evidence, f.Components, f.Named
+	v.Evidence, v.Components, v.Criteria, v.Named = f.Evidence, f.Components, f.Criteria, f.Named
 	v.Usage, v.Cost, v.Cached, v.Judge = f.Usage, f.Cost, f.Cached, f.Judge
 	return v
 }
@@ -165,14 +225,28 @@ func weightOf(a *proviso.Assertion) float64 {
 	return *a.Weight
 }
 
-// evalSet decides an assert-set: its members, then their weighted mean.
-func (m *compiled) evalSet(ctx context.Context, row *Row, v proviso.Verdict) proviso.Verdict {
+// startSet decides the members of an assert-set. The set itself waits for those of
+// them that a model decides.
+func (m *compiled) startSet(ctx context.Context, row *Row, v *proviso.Verdict, b *batch) {
+	before := len(b.waiting)
+	v.Components = make([]proviso.Verdict, 0, len(m.members)) // never grows, as in Eval
 	for _, inner := range m.members {
 		if inner.broken == nil && inner.kind.Needs&NeedsGroup != 0 {
 			continue
 		}
-		v.Components = append(v.Components, inner.eval(ctx, row))
+		v.Components = v.Components[:len(v.Components)+1]
+		inner.start(ctx, row, &v.Components[len(v.Components)-1], b)
 	}
+	if len(b.waiting) == before {
+		m.closeSet(ctx, row, v)
+		return
+	}
+	b.sets = append(b.sets, func() { m.closeSet(ctx, row, v) })
+}
+
+// closeSet makes the verdict on an assert-set of its members': their weighted
+// mean.
+func (m *compiled) closeSet(ctx context.Context, row *Row, v *proviso.Verdict) {
 	var threshold *float64
 	if m.hasLimit && !math.IsNaN(m.threshold) {
 		if _, number := m.Threshold.(float64); number {
@@ -184,7 +258,6 @@ func (m *compiled) evalSet(ctx context.Context, row *Row, v proviso.Verdict) pro
 	if len(v.Components) == 0 {
 		v.Score = 0
 	}
-	return v
 }
 
 // Decide compiles one assertion and decides it on row. A set or a comparison of

@@ -2,6 +2,8 @@ package check_test
 
 import (
 	"bufio"
+	"context"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -28,6 +30,28 @@ func compiler(t testing.TB) *check.Compiler {
 	})
 }
 
+// graded returns a compiler as c with a grader that answers everything with a
+// grade, or with an error that it holds. What a grade comes from is for the tests
+// of package judge, which read the same fixtures.
+func graded(c *check.Compiler, grade *proviso.Object) *check.Compiler {
+	o := c.Options
+	o.Grader = graderFunc(func(proviso.Question) (proviso.Grade, error) {
+		if text, ok := grade.At("error").(string); ok {
+			return proviso.Grade{}, errors.New(text)
+		}
+		g := proviso.Grade{Pass: grade.At("pass") == true}
+		g.Score, _ = grade.At("score").(float64)
+		g.Reason, _ = grade.At("reason").(string)
+		return g, nil
+	})
+	return check.New(o)
+}
+
+// graderFunc is a grader made of a function.
+type graderFunc func(q proviso.Question) (proviso.Grade, error)
+
+func (f graderFunc) Grade(_ context.Context, q proviso.Question) (proviso.Grade, error) { return f(q) }
+
 // dirFiles reads files of one folder.
 type dirFiles string
 
@@ -46,6 +70,10 @@ func TestFixtures(t *testing.T) {
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".jsonl"), func(t *testing.T) {
 			for _, rec := range readFixtures(t, file) {
+				c := c
+				if grade, ok := rec.At("grade").(*proviso.Object); ok {
+					c = graded(c, grade)
+				}
 				if err := rec.compare(rec.decide(t, c)); err != nil {
 					t.Errorf("%s: %v", rec.text("id"), err)
 				}
@@ -104,6 +132,7 @@ func (f fixture) row() *check.Row {
 	out.Guardrails, _ = resp.At("guardrails").(*proviso.Object)
 	out.Metadata, _ = resp.At("metadata").(*proviso.Object)
 	out.Refused, _ = resp.At("isRefusal").(bool)
+	out.Cached, _ = resp.At("cached").(bool)
 	if cost, ok := resp.At("cost").(float64); ok {
 		out.Cost = &cost
 	}
@@ -123,6 +152,9 @@ func (f fixture) row() *check.Row {
 		row.Vars = proviso.NewObject(0)
 	}
 	row.Prompt, row.HasPrompt = f.At("prompt").(string)
+	if o, ok := f.At("options").(*proviso.Object); ok {
+		row.Case = &proviso.Case{Vars: row.Vars, Options: proviso.CaseOptions{Grader: o.At("provider"), RubricPrompt: o.At("rubricPrompt"), Extra: o}}
+	}
 	if p, ok := f.At("provider").(*proviso.Object); ok {
 		row.Provider = &proviso.ProviderSpec{}
 		row.Provider.ID, _ = p.At("id").(string)

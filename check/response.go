@@ -48,8 +48,12 @@ func newCost(_ *Compiler, s *Spec) (Check, error) {
 	}), nil
 }
 
-// costOf returns what a response cost. A cost of null is none.
+// costOf returns what a response cost; one from the cache, what it cost when it was
+// made. A cost of null is none.
 func costOf(o *proviso.Output) (float64, error) {
+	if once, ok := o.Raw.At("recordedCost").(float64); ok && o.Cached {
+		return once, nil
+	}
 	if o.Cost != nil {
 		return *o.Cost, nil
 	}

@@ -38,7 +38,7 @@ func checkScope(s *proviso.Scope) error {
 //
 // A negated assertion is negated for each part: no line contains a, rather than
 // not every line contains it.
-func scoped(ctx context.Context, check Check, m *compiled, s *Subject) (Finding, error) {
+func scoped(ctx context.Context, check Check, m *compiled, s *Subject) (Finding, *pending, error) {
 	scope := m.Scope
 	text := s.Text
 	if scope.Of == "prompt" {
@@ -46,12 +46,17 @@ func scoped(ctx context.Context, check Check, m *compiled, s *Subject) (Finding,
 	}
 	part, ok := segment.Section(text, scope.From, scope.To)
 	if !ok {
-		return Finding{Final: true, Reason: "The section " + sectionName(scope) + " does not occur"}, nil
+		return Finding{Final: true, Reason: "The section " + sectionName(scope) + " does not occur"}, nil, nil
 	}
 	if scope.Each == "" {
-		return check.Decide(ctx, &Subject{Text: part, Value: part, Row: s.Row})
+		return begin(ctx, check, &Subject{Text: part, Value: part, Row: s.Row})
 	}
-	return each(ctx, check, m, partsOf(part, scope.Each), s.Row)
+	parts := partsOf(part, scope.Each)
+	if m.kind.Needs&needsGrader != 0 && len(parts) > maxJudgedParts {
+		return Finding{}, nil, tooManyParts(scope.Each, len(parts))
+	}
+	f, err := each(ctx, check, m, parts, s.Row)
+	return f, nil, err
 }
 
 func sectionName(scope *proviso.Scope) string {
@@ -81,11 +86,13 @@ func each(ctx context.Context, check Check, m *compiled, parts []string, row *Ro
 	scope := m.Scope
 	hold := 0
 	var first Finding // the first part that decides against the whole
+	var spent Finding // on all parts
 	at := -1
 	for i, part := range parts {
 		f, err := check.Decide(ctx, &Subject{Text: part, Value: part, Row: row})
+		spent.spend(f)
 		if err != nil {
-			return Finding{}, fmt.Errorf("%s %d: %w", scope.Each, i+1, err)
+			return spent, fmt.Errorf("%s %d: %w", scope.Each, i+1, err)
 		}
 		holds := f.Pass != (m.not && !f.Final)
 		if holds {
@@ -105,6 +112,7 @@ func each(ctx context.Context, check Check, m *compiled, parts []string, row *Ro
 		out = found(hold == len(parts))
 	}
 	out.Final = true // negated already
+	out.spend(spent)
 	out.Reason = fmt.Sprintf("%d of %d %ss hold, expected %s", hold, len(parts), scope.Each, wanted(scope.Match))
 	if at >= 0 && scope.Match != "any" {
 		out.Reason += fmt.Sprintf("; %s %d: %s", scope.Each, at+1, parts[at])

@@ -7,12 +7,20 @@ type Needs uint16
 
 // The needs.
 const (
-	NeedsJudge   Needs = 1 << iota // a model that grades
-	NeedsTrace                     // the spans of a trace
-	NeedsCode                      // an interpreter
-	NeedsNetwork                   // an HTTP endpoint named by the suite
-	NeedsGroup                     // all outputs of a case at once; decided after the rows
-	TakesCode                      // a script file as value is the check itself, not the value of one
+	NeedsJudge      Needs = 1 << iota // a model that grades
+	NeedsTrace                        // the spans of a trace
+	NeedsCode                         // an interpreter
+	NeedsNetwork                      // an HTTP endpoint named by the suite
+	NeedsGroup                        // all outputs of a case at once; decided after the rows
+	TakesCode                         // a script file as value is the check itself, not the value of one
+	NeedsEmbedder                     // a model that turns texts into vectors
+	NeedsClassifier                   // a model that classifies
+	NeedsModerator                    // a model that looks for harm
+	NeedsRubric                       // a value, or a rubricPrompt that holds it
+	NeedsContext                      // the passages that the answer was to rest on: the variable context, or contextTransform
+	TakesContext                      // as NeedsContext, with the prompt in their place if there are none
+	NeedsQuery                        // the variable query
+	TakesTurns                        // the conversation that the answer belongs to
 )
 
 // Negation says what `not-` does to the score; the verdict is always inverted.
@@ -32,6 +40,7 @@ type Kind struct {
 	Needs Needs
 	Not   Negation
 	Folds bool // ignoreCase means something, or is what the type does anyway
+	Open  bool // without a threshold it passes whatever the score
 	Most  int  // bytes of an output that the type reads; 0 is any number
 	New   func(c *Compiler, s *Spec) (Check, error)
 }
@@ -40,12 +49,18 @@ type Kind struct {
 // times the memory of the text.
 const maxMetricText = 4 << 20
 
+// maxGradedText bounds what a model is sent: more than any of them reads.
+const maxGradedText = 2 << 20
+
 // kinds is sorted by type.
 var kinds = []Kind{
+	{Type: "agent-rubric", Value: "a text, an object or none, with a rubricPrompt", Needs: NeedsJudge | NeedsRubric, Not: Complement, Most: maxGradedText, New: newRubric},
+	{Type: "answer-relevance", Value: "none", Needs: NeedsJudge | NeedsEmbedder, Not: Complement, Open: true, Most: maxGradedText, New: newGraded},
 	{Type: "assert-set", Value: "none; the members stand under assert"},
 	{Type: "bleu", Value: "a text or a list of texts", Not: Complement, Most: maxMetricText, Folds: true, New: newBLEU},
 	{Type: "char-count", Value: "a number, or an object with min and max", New: newCharCount},
 	{Type: "chars", Value: "a class, or an object: class, min, max", New: newChars},
+	{Type: "classifier", Value: "the name of a class, or none for any", Needs: NeedsClassifier, Not: Complement, Most: maxGradedText, New: newClassifier},
 	{Type: "contains", Value: "a text or a number", Folds: true, New: newContains},
 	{Type: "contains-all", Value: "a list, or texts separated by commas", Folds: true, New: newContainsAll},
 	{Type: "contains-any", Value: "a list, or texts separated by commas", Folds: true, New: newContainsAny},
@@ -53,11 +68,17 @@ var kinds = []Kind{
 	{Type: "contains-json", Value: "none, or a JSON Schema", New: newContainsJSON},
 	{Type: "contains-sql", Value: "an object: databaseType, allowedTables, allowedColumns", New: newContainsSQL},
 	{Type: "contains-xml", Value: "none, or paths of required elements", New: newContainsXML},
+	{Type: "context-faithfulness", Value: "none", Needs: NeedsJudge | NeedsContext | NeedsQuery, Not: Complement, Open: true, Most: maxGradedText, New: newGraded},
+	{Type: "context-recall", Value: "a text: the answer that is right", Needs: NeedsJudge | TakesContext, Not: Complement, Open: true, Most: maxGradedText, New: newGradedText},
+	{Type: "context-relevance", Value: "none", Needs: NeedsJudge | NeedsContext | NeedsQuery, Not: Complement, Open: true, Most: maxGradedText, New: newGraded},
+	{Type: "conversation-relevance", Value: "none", Needs: NeedsJudge | TakesTurns, Not: Complement, Open: true, Most: maxGradedText, New: newGraded},
 	{Type: "cost", Value: "none; threshold is the limit in US dollars", New: newCost},
 	{Type: "count", Value: "a text, or an object: text or regex, min, max, ignoreCase", Folds: true, New: newCount},
 	{Type: "ends-with", Value: "a text", Folds: true, New: newEndsWith},
 	{Type: "equals", Value: "anything; objects and lists are compared with the output read as JSON", Folds: true, New: newEquals},
+	{Type: "factuality", Value: "a text: the answer that is right", Needs: NeedsJudge, Not: Complement, Most: maxGradedText, New: newGradedText},
 	{Type: "finish-reason", Value: "a text", Folds: true, New: newFinishReason},
+	{Type: "g-eval", Value: "a text or a list of texts: criteria", Needs: NeedsJudge, Not: Complement, Most: maxGradedText, New: newGradedTexts},
 	{Type: "gleu", Value: "a text or a list of texts", Not: Complement, Most: maxMetricText, Folds: true, New: newGLEU},
 	{Type: "guardrails", Value: "none", New: newGuardrails},
 	{Type: "icontains", Value: "a text or a number", Folds: true, New: newContains},
@@ -75,18 +96,28 @@ var kinds = []Kind{
 	{Type: "item-count", Value: "a number, or an object with min and max", New: newItemCount},
 	{Type: "javascript", Value: "JavaScript: an expression, a body with return on several lines, or file://", Needs: NeedsCode | TakesCode, Not: PassOnly, New: newJavascript},
 	{Type: "json-path", Value: "a JSONPath, or an object: path with equals or assert", New: newJSONPath},
+	{Type: "judge", Value: "none; the questions stand under criteria, what is counted under check", Needs: NeedsJudge, New: newJudged},
 	{Type: "latency", Value: "none; threshold is the limit in milliseconds", New: newLatency},
 	{Type: "levenshtein", Value: "a text", Folds: true, New: newLevenshtein},
 	{Type: "line-count", Value: "a number, or an object with min and max", New: newLineCount},
+	{Type: "llm-rubric", Value: "a text, an object or none, with a rubricPrompt", Needs: NeedsJudge | NeedsRubric, Not: Complement, Most: maxGradedText, New: newRubric},
 	{Type: "max-score", Value: "an object: method, weights, threshold", Needs: NeedsGroup},
 	{Type: "meteor", Value: "a text or a list of texts", Not: Complement, Most: maxMetricText, Folds: true, New: newMETEOR},
-	{Type: "perplexity", Value: "none; threshold is the limit", New: newPerplexity},
-	{Type: "perplexity-score", Value: "none; threshold is the least score", Not: Complement, New: newPerplexityScore},
+	{Type: "model-graded-closedqa", Value: "a text: the criterion", Needs: NeedsJudge, Not: Complement, Most: maxGradedText, New: newGradedText},
+	{Type: "model-graded-factuality", Value: "a text: the answer that is right", Needs: NeedsJudge, Not: Complement, Most: maxGradedText, New: newGradedText},
+	{Type: "moderation", Value: "a list of categories, or none for all", Needs: NeedsModerator, Not: Complement, Most: maxGradedText, New: newModeration},
+	{Type: "perplexity", Value: "none; threshold is the limit", Open: true, New: newPerplexity},
+	{Type: "perplexity-score", Value: "none; threshold is the least score", Not: Complement, Open: true, New: newPerplexityScore},
 	{Type: "regex", Value: "an ECMAScript regular expression", Folds: true, New: newRegex},
 	{Type: "rouge-l", Value: "a text or a list of texts", Not: Complement, Most: maxMetricText, Folds: true, New: newROUGEL},
 	{Type: "rouge-n", Value: "a text", Not: Complement, Most: maxMetricText, Folds: true, New: newROUGE},
-	{Type: "select-best", Value: "a text: what makes an output the best", Needs: NeedsGroup | NeedsJudge},
+	{Type: "search-rubric", Value: "a text, an object or none, with a rubricPrompt", Needs: NeedsJudge | NeedsRubric, Not: Complement, Most: maxGradedText, New: newRubric},
+	{Type: "select-best", Value: "a text: what makes an output the best", Needs: NeedsGroup | NeedsJudge | NeedsRubric},
 	{Type: "sentence-count", Value: "a number, or an object with min and max", New: newSentenceCount},
+	{Type: "similar", Value: "a text or a list of texts", Needs: NeedsEmbedder, Not: Complement, Most: maxGradedText, New: newGradedTexts},
+	{Type: "similar:cosine", Value: "a text or a list of texts", Needs: NeedsEmbedder, Not: Complement, Most: maxGradedText, New: newGradedTexts},
+	{Type: "similar:dot", Value: "a text or a list of texts", Needs: NeedsEmbedder, Not: Complement, Most: maxGradedText, New: newGradedTexts},
+	{Type: "similar:euclidean", Value: "a text or a list of texts; threshold is the greatest distance", Needs: NeedsEmbedder, Not: Complement, Most: maxGradedText, New: newGradedTexts},
 	{Type: "skill-used", Value: "a name, a list of names, or an object: name or pattern, min, max", New: newSkillUsed},
 	{Type: "starts-with", Value: "a text", Folds: true, New: newStartsWith},
 	{Type: "token-count", Value: "a number, or an object with min and max", Most: maxMetricText, New: newTokenCount},

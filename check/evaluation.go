@@ -1,0 +1,83 @@
+package check
+
+import (
+	"math/big"
+	"strconv"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// Evaluate is the result of an assertion set: passed / total over the assertions
+// that applied, never weighted. An assertion of severity info is not counted; one
+// of severity must that fails fails the whole. While one is undecided there is no
+// score, unless allowErrors computes it over what was decided.
+//
+// What is compared with the threshold is the float64 nearest to the exact share,
+// which is what a threshold that is written as a decimal is read as, too: 3 of 4
+// reach 0.75, and weights of 0.7 and 0.1 of 1 reach 0.8.
+func Evaluate(verdicts []proviso.Verdict, threshold float64, allowErrors bool) proviso.Evaluation {
+	e := proviso.Evaluation{Threshold: threshold}
+	weighted, must := false, true
+	for i := range verdicts {
+		v := &verdicts[i]
+		switch {
+		case v.Status == proviso.Skip:
+			e.Skipped++
+			continue
+		case v.Assertion.Severity == proviso.Info:
+			continue
+		case v.Status == proviso.Pass:
+			e.Passed++
+		case v.Status == proviso.Fail:
+			e.Failed++
+			must = must && v.Assertion.Severity != proviso.Must
+		default:
+			e.Errors++
+		}
+		weighted = weighted || weightOf(v.Assertion) != 1
+	}
+	e.Total = e.Passed + e.Failed + e.Errors
+	decided := e.Passed + e.Failed
+	switch {
+	case e.Total == 0:
+		e.PassedThreshold = true
+		return e
+	case e.Errors > 0 && !allowErrors || decided == 0:
+		return e
+	}
+	score := float64(e.Passed) / float64(decided)
+	reached := score
+	e.Score = &score
+	if weighted {
+		if share, ok := weightedShare(verdicts); ok {
+			e.WeightedScore, reached = &share, share
+		}
+	}
+	e.PassedThreshold = must && reached >= threshold
+	return e
+}
+
+// weightedShare is the weight of what passed of the weight of what was decided.
+// Weights are summed as the decimals that they are written as.
+func weightedShare(verdicts []proviso.Verdict) (float64, bool) {
+	held, all := new(big.Rat), new(big.Rat)
+	for i := range verdicts {
+		v := &verdicts[i]
+		if v.Status != proviso.Pass && v.Status != proviso.Fail || v.Assertion.Severity == proviso.Info {
+			continue
+		}
+		w, ok := new(big.Rat).SetString(strconv.FormatFloat(weightOf(v.Assertion), 'g', -1, 64))
+		if !ok {
+			return 0, false
+		}
+		all.Add(all, w)
+		if v.Status == proviso.Pass {
+			held.Add(held, w)
+		}
+	}
+	if all.Sign() <= 0 {
+		return 0, false
+	}
+	share, _ := held.Quo(held, all).Float64()
+	return share, true
+}

@@ -1,0 +1,323 @@
+package check
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// needsGrader are the needs that a [proviso.Grader] stands for.
+const needsGrader = NeedsJudge | NeedsEmbedder | NeedsClassifier | NeedsModerator
+
+// grader returns what the type needs of those, in words; "" for a type that is
+// decided without a model.
+func (n Needs) grader() string {
+	switch {
+	case n&NeedsEmbedder != 0 && n&NeedsJudge == 0:
+		return "a model that embeds"
+	case n&NeedsClassifier != 0:
+		return "a classifier"
+	case n&NeedsModerator != 0:
+		return "a moderator"
+	case n&NeedsJudge != 0:
+		return "a model that judges"
+	}
+	return ""
+}
+
+// graded is a check that a model decides.
+type graded struct {
+	c       *Compiler
+	spec    *Spec
+	kind    *Kind
+	context *Transform // makes the passages of the output; nil if a variable holds them
+}
+
+// newGraded is a type whose value is not looked at.
+func newGraded(c *Compiler, s *Spec) (Check, error) {
+	g := &graded{c: c, spec: s, kind: s.kind}
+	if s.ContextTransform != "" && g.kind.Needs&(NeedsContext|TakesContext) != 0 {
+		t, err := c.contextTransform(s.Assertion)
+		if err != nil {
+			return nil, err
+		}
+		g.context = t
+	}
+	return g, nil
+}
+
+// contextTransform compiles the script that makes the passages of an output.
+func (c *Compiler) contextTransform(a *proviso.Assertion) (*Transform, error) {
+	t, err := c.Transform(a.ContextTransform)
+	if err != nil {
+		return nil, mistakeAt(a, "contextTransform", err)
+	}
+	return t, nil
+}
+
+// newRubric is a type with a rubric for its value: a text, or an object or a list
+// that the prompt gets as JSON. Without one the prompt has to hold it.
+func newRubric(c *Compiler, s *Spec) (Check, error) {
+	switch s.Value.(type) {
+	case string, *proviso.Object, []any, nil, proviso.Undefined:
+		return newGraded(c, s)
+	}
+	return nil, s.badValue("a text")
+}
+
+// newGradedText is a type whose value is a text.
+func newGradedText(c *Compiler, s *Spec) (Check, error) {
+	if text, ok := s.Value.(string); !ok || proviso.TrimSpace(text) == "" {
+		return nil, s.badValue("a text")
+	}
+	return newGraded(c, s)
+}
+
+// newGradedTexts is a type whose value is a text or a list of texts.
+func newGradedTexts(c *Compiler, s *Spec) (Check, error) {
+	list, ok := s.Value.([]any)
+	if !ok {
+		return newGradedText(c, s)
+	}
+	if len(list) == 0 {
+		return nil, proviso.Errorf(proviso.Invalid, "the list of texts of %q is empty", s.Type)
+	}
+	if !allTexts(list) {
+		return nil, s.badValue("a text or a list of texts")
+	}
+	return newGraded(c, s)
+}
+
+func allTexts(list []any) bool {
+	return !slices.ContainsFunc(list, func(v any) bool {
+		text, ok := v.(string)
+		return !ok || proviso.TrimSpace(text) == ""
+	})
+}
+
+// newClassifier is `classifier`: the class that is expected, or any.
+func newClassifier(c *Compiler, s *Spec) (Check, error) {
+	switch v := s.Value.(type) {
+	case proviso.Undefined, nil:
+	case string:
+		if v == "" {
+			return nil, s.badValue("the name of a class, or none for any,")
+		}
+	default:
+		return nil, s.badValue("the name of a class, or none for any,")
+	}
+	return newGraded(c, s)
+}
+
+// newModeration is `moderation`: the categories that count, or all.
+func newModeration(c *Compiler, s *Spec) (Check, error) {
+	switch v := s.Value.(type) {
+	case proviso.Undefined, nil:
+	case []any:
+		if !allTexts(v) {
+			return nil, s.badValue("a list of categories, or none for all,")
+		}
+	default:
+		return nil, s.badValue("a list of categories, or none for all,")
+	}
+	return newGraded(c, s)
+}
+
+// Decide asks the grader.
+func (g *graded) Decide(ctx context.Context, s *Subject) (Finding, error) {
+	p, f, err := g.begin(ctx, s)
+	if p == nil {
+		return f, err
+	}
+	grade, err := g.c.Grader.Grade(ctx, p.question)
+	return p.finding(proviso.Graded{Grade: grade, Err: err})
+}
+
+// begin makes the question, so that several can be asked together.
+func (g *graded) begin(ctx context.Context, s *Subject) (*pending, Finding, error) {
+	if g.c.Grader == nil {
+		return nil, Finding{}, g.kind.ungraded(g.spec.Type)
+	}
+	q, err := g.question(ctx, s)
+	if err != nil {
+		return nil, Finding{}, err
+	}
+	return &pending{question: q, finding: func(g proviso.Graded) (Finding, error) { return findingOf(g.Grade), g.Err }}, Finding{}, nil
+}
+
+// ungraded is the error of a type for which there is no model.
+func (k *Kind) ungraded(name string) *proviso.Error {
+	return proviso.Errorf(proviso.Unavailable, "%q needs %s, and there is none here", name, k.Needs.grader())
+}
+
+// findingOf is the finding that a grade is; of a grade without a verdict it keeps
+// what was spent.
+func findingOf(g proviso.Grade) Finding {
+	return Finding{
+		Pass: g.Pass, Score: g.Score, Reason: g.Reason, Always: true, Evidence: g.Evidence,
+		Usage: g.Usage, Cost: g.Cost, Cached: g.Cached, Judge: g.Judge,
+	}
+}
+
+// spend adds what another finding took.
+func (f *Finding) spend(other Finding) {
+	f.Usage.Add(other.Usage)
+	f.Cost += other.Cost
+	f.Cached = f.Cached || other.Cached
+	if f.Judge == "" {
+		f.Judge = other.Judge
+	}
+}
+
+// question is what the grader is asked.
+func (g *graded) question(ctx context.Context, s *Subject) (proviso.Question, error) {
+	q := questionOf(g.spec.Assertion, g.spec.Base, s.Row)
+	q.Value, q.Output = g.spec.Value, s.Text
+	if g.spec.HasThreshold {
+		q.Threshold = &g.spec.Threshold
+	}
+	var err error
+	switch {
+	case g.kind.Needs&(NeedsContext|TakesContext) != 0:
+		q.Context, err = g.passages(ctx, s.Row)
+	case g.kind.Needs&TakesTurns != 0:
+		q.Turns, err = turnsOf(s)
+	}
+	if err == nil && g.kind.Needs&NeedsQuery != 0 {
+		if _, ok := s.Row.Vars.At("query").(string); !ok {
+			err = g.lacks("query", "the question that was asked, as a text")
+		}
+	}
+	return q, err
+}
+
+// questionOf is what any question about a row has.
+func questionOf(a *proviso.Assertion, base string, row *Row) proviso.Question {
+	q := proviso.Question{Type: base, Assertion: a, Input: row.Prompt, Vars: row.Vars, Case: row.Case}
+	q.Grader, q.Rubric = graderOf(a, row.Case)
+	if row.Case != nil {
+		q.Sample.Repeat = row.Case.Repeat
+	}
+	return q
+}
+
+// graderOf returns the grader and the prompt for it that are in force: the
+// assertion's own, or else the case's.
+func graderOf(a *proviso.Assertion, c *proviso.Case) (grader, rubric any) {
+	grader, rubric = a.Provider, a.RubricPrompt
+	if c == nil {
+		return grader, rubric
+	}
+	if grader == nil {
+		grader = c.Options.Grader
+	}
+	if rubric == nil {
+		rubric = c.Options.RubricPrompt
+	}
+	return grader, rubric
+}
+
+func (g *graded) lacks(name, what string) error {
+	return proviso.Errorf(proviso.Undecided, "%q needs the variable %s: %s", g.spec.Type, name, what)
+}
+
+// passages returns what the answer was to rest on: what contextTransform makes of
+// the answer, or the variable context. context-recall takes the prompt where there
+// is neither.
+func (g *graded) passages(ctx context.Context, row *Row) ([]string, error) {
+	var list []string
+	if g.context != nil {
+		v, err := g.context.Apply(ctx, untransformed(row.Output), row)
+		if err != nil {
+			return nil, proviso.Errorf(proviso.Undecided, "contextTransform: %w", err)
+		}
+		if list = textsOf(v); list == nil {
+			return nil, proviso.Errorf(proviso.Undecided, "contextTransform must return a text or a list of texts, found %s", kindOf(v))
+		}
+	} else if list = textsOf(row.Vars.At("context")); list == nil && g.kind.Needs&NeedsContext == 0 && row.Prompt != "" {
+		list = []string{row.Prompt}
+	}
+	if len(list) == 0 {
+		return nil, g.lacks("context", "a text or a list of texts; contextTransform can make it of the output")
+	}
+	return list, nil
+}
+
+// textsOf returns a text, or a list of texts, that is not empty; nil for anything
+// else.
+func textsOf(v any) []string {
+	switch v := v.(type) {
+	case string:
+		if proviso.TrimSpace(v) != "" {
+			return []string{v}
+		}
+	case []any:
+		var list []string
+		for _, e := range v {
+			text, ok := e.(string)
+			if !ok {
+				return nil
+			}
+			if proviso.TrimSpace(text) != "" {
+				list = append(list, text)
+			}
+		}
+		return list
+	}
+	return nil
+}
+
+// untransformed is an output as the provider, and its own transform, gave it.
+func untransformed(o *proviso.Output) any {
+	if o.Untransformed != nil {
+		return o.Untransformed
+	}
+	return o.Value
+}
+
+// turnsOf returns the conversation that an answer belongs to: the one that the
+// case has, as it is; or else what was said before, and then the answer.
+func turnsOf(s *Subject) ([]proviso.Turn, error) {
+	list, _ := s.Row.Vars.At("_conversation").([]any)
+	turns := make([]proviso.Turn, 0, len(list)+1)
+	for i, v := range list {
+		o, _ := v.(*proviso.Object)
+		input, output := o.At("input"), o.At("output")
+		if input == nil || output == nil {
+			return nil, proviso.Errorf(proviso.Undecided, "_conversation: turn %d has not both input and output", i+1)
+		}
+		turns = append(turns, proviso.Turn{Input: textOf(input), Output: textOf(output)})
+	}
+	if c := s.Row.Case; len(turns) > 0 && c != nil && c.Vars.Has("_conversation") {
+		return turns, nil
+	}
+	return append(turns, proviso.Turn{Input: lastMessage(s.Row.Prompt), Output: s.Text}), nil
+}
+
+// textOf is a text as it is, and anything else as JSON.
+func textOf(v any) string {
+	if text, ok := v.(string); ok {
+		return text
+	}
+	return proviso.Stringify(v)
+}
+
+// lastMessage is what was said last in a prompt: the content of the last message
+// of a chat, or the prompt itself.
+func lastMessage(prompt string) string {
+	if !strings.HasPrefix(proviso.TrimSpace(prompt), "[") {
+		return prompt
+	}
+	v, err := proviso.ParseJSON(prompt)
+	list, _ := v.([]any)
+	if err != nil || len(list) == 0 {
+		return prompt
+	}
+	o, _ := list[len(list)-1].(*proviso.Object)
+	if content := o.At("content"); content != nil {
+		return textOf(content)
+	}
+	return prompt
+}

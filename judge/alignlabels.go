@@ -1,0 +1,275 @@
+package judge
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+)
+
+// Limits of a file of labels.
+const (
+	MaxLabelBytes = 64 << 20
+	MaxLabelRows  = 200_000
+)
+
+// Label is one row of a file of labels: what a person, and perhaps a judge, said
+// of one output and one assertion.
+type Label struct {
+	Case      string
+	Assertion string
+	Row       int    // index of the row in its run, -1 if the file does not say
+	OutputID  string // of the output that the person saw ([OutputID]), "" if the file does not say
+	Human     proviso.Status
+	Judge     proviso.Status
+	JudgeID   string  // identity of the judge, "" if the file does not say
+	Labelled  bool    // Human is a verdict: pass or fail
+	Judged    bool    // Judge is a verdict: pass, fail or error
+	Weight    float64 // how many outputs the label stands for; 1 unless the file says
+	Note      string
+
+	at [len(labelColumns)]position
+}
+
+// Labels are the rows of a file, in order.
+type Labels struct {
+	File string
+	Rows []Label
+
+	lines []string // of the text, for excerpts
+}
+
+// position is where a field begins: line and column, from 1; 0 if unknown.
+type position struct{ line, column int }
+
+// The columns that mean something, as positions in [Label.at].
+const (
+	colCase = iota
+	colAssertion
+	colHuman
+	colJudge
+	colJudgeID
+	colRow
+	colOutputID
+	colSample
+	colNote
+)
+
+var labelColumns = [...]string{
+	colCase: "case", colAssertion: "assertion", colHuman: "human", colJudge: "judge", colJudgeID: "judge_id",
+	colRow: "row", colOutputID: "output_id", colSample: "sample", colNote: "note",
+}
+
+// requiredColumns are those that every file of labels has.
+var requiredColumns = [...]int{colCase, colAssertion, colHuman}
+
+// The words for a verdict, in any case; docs/align.md lists them. The first of
+// each is the one that messages show.
+var (
+	passWords  = [...]string{"pass", "good", "true", "yes", "y", "1"}
+	failWords  = [...]string{"fail", "bad", "false", "no", "n", "0"}
+	errorWords = [...]string{"error"} // of judges alone
+)
+
+// ReadLabels reads labels from CSV (comma, semicolon or tab) or JSON Lines, which
+// are told apart by their text. Columns are case, assertion and human, and, if
+// wanted, judge, judge_id, row, output_id, sample and note; others are ignored.
+// File is the name for messages. The error is [proviso.Mistakes], with every
+// mistake of the file.
+func ReadLabels(file string, r io.Reader) (*Labels, error) {
+	data, err := io.ReadAll(io.LimitReader(r, MaxLabelBytes+1))
+	if err != nil {
+		return nil, proviso.Errorf(proviso.Unavailable, "read the labels: %w", err)
+	}
+	if len(data) > MaxLabelBytes {
+		return nil, proviso.Errorf(proviso.Limit, "%s is larger than %d MiB", file, MaxLabelBytes>>20)
+	}
+	in := &labelReader{labels: &Labels{File: file}, seen: map[string]int{}}
+	text, err := document.Text(file, data)
+	if err != nil {
+		in.broken(err)
+		return nil, in.mistakes
+	}
+	in.labels.lines = strings.Split(text, "\n")
+	switch start := strings.TrimLeft(text, " \t\r\n"); {
+	case start == "":
+		in.mistake(position{}, "the file is empty; it needs the columns case, assertion and human")
+	case start[0] == '{':
+		in.jsonLines(text)
+	case start[0] == '[':
+		in.mistake(position{1, 1}, "a JSON list; write one object on each line (JSON Lines), or CSV")
+	default:
+		in.csv(text)
+	}
+	in.enough()
+	if len(in.mistakes) > 0 {
+		return nil, in.mistakes
+	}
+	return in.labels, nil
+}
+
+// maxLabelMistakes bounds how many mistakes of a file are kept.
+const maxLabelMistakes = 100
+
+// labelReader collects labels and mistakes.
+type labelReader struct {
+	labels   *Labels
+	mistakes proviso.Mistakes
+	seen     map[string]int // line of each label, by what it is about
+	full     bool           // there are more labels than MaxLabelRows
+}
+
+// place makes a position one that a person can open.
+func (l *Labels) place(at position) proviso.Place {
+	p := proviso.Place{File: l.File, Line: at.line, Column: at.column}
+	if at.line > 0 && at.line <= len(l.lines) {
+		p.Excerpt = document.Excerpt(strings.TrimSuffix(l.lines[at.line-1], "\r"))
+	}
+	return p
+}
+
+func (in *labelReader) mistake(at position, format string, args ...any) {
+	in.near(at, "", format, args...)
+}
+
+// near records a mistake with the name that was probably meant.
+func (in *labelReader) near(at position, nearest, format string, args ...any) {
+	if len(in.mistakes) < maxLabelMistakes {
+		in.mistakes = append(in.mistakes, proviso.Mistake{Place: in.labels.place(at), Code: proviso.Invalid,
+			Message: fmt.Sprintf(format, args...), Nearest: nearest})
+	}
+}
+
+// broken records an error of a parser.
+func (in *labelReader) broken(err error) {
+	m := proviso.Mistake{Place: proviso.Place{File: in.labels.File}, Code: proviso.Invalid, Message: err.Error()}
+	switch e := err.(type) {
+	case *document.SyntaxError:
+		m.Place, m.Message = e.Place, e.Message
+	case *document.LineError:
+		m.Place = proviso.Place{File: in.labels.File, Line: e.Line, Column: e.Column, Excerpt: e.Excerpt}
+		m.Message = e.Message
+	}
+	if len(in.mistakes) < maxLabelMistakes {
+		in.mistakes = append(in.mistakes, m)
+	}
+}
+
+// fields are the texts of one row, by column; absent ones are empty.
+type fields struct {
+	text [len(labelColumns)]string
+	at   [len(labelColumns)]position
+}
+
+// row reads one row and records what is wrong with it.
+func (in *labelReader) row(f *fields) {
+	for i := range f.text {
+		f.text[i] = unguarded(strings.TrimSpace(f.text[i]))
+	}
+	before := len(in.mistakes)
+	l := Label{Case: f.text[colCase], Assertion: f.text[colAssertion], Row: -1, Weight: 1, JudgeID: f.text[colJudgeID],
+		OutputID: f.text[colOutputID], Note: f.text[colNote], at: f.at}
+	for _, c := range [...]int{colCase, colAssertion} {
+		if f.text[c] == "" {
+			in.mistake(f.at[c], "the %s is empty", labelColumns[c])
+		}
+	}
+	l.Human, l.Labelled = in.verdict(f, colHuman, nil)
+	l.Judge, l.Judged = in.verdict(f, colJudge, errorWords[:])
+	if text := f.text[colRow]; text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 0 {
+			in.mistake(f.at[colRow], "expected the index of a row of the run, got %q", clipped(text))
+		}
+		l.Row = n
+	}
+	if text := f.text[colSample]; text != "" {
+		weight, ok := openWeight(text, l.Case, l.Assertion, l.OutputID)
+		if !ok {
+			in.mistake(f.at[colSample], "this is not the sample of case %q as --template wrote it; copy lines as a whole, or empty the column in all of them", clipped(l.Case))
+		}
+		l.Weight = weight
+	}
+	if len(in.mistakes) > before {
+		return
+	}
+	key := proviso.Stringify([]any{l.Case, l.Assertion, l.JudgeID, float64(l.Row), l.OutputID})
+	if line, twice := in.seen[key]; twice {
+		in.mistake(f.at[colCase], "a second label for case %q and assertion %q; the first is on line %d", clipped(l.Case), clipped(l.Assertion), line)
+		return
+	}
+	if len(in.labels.Rows) == MaxLabelRows {
+		in.full = true
+		return
+	}
+	in.seen[key] = f.at[colCase].line
+	in.labels.Rows = append(in.labels.Rows, l)
+}
+
+// verdict reads a word for a verdict; an empty field holds none.
+func (in *labelReader) verdict(f *fields, column int, errorWords []string) (proviso.Status, bool) {
+	text := strings.ToLower(f.text[column])
+	switch {
+	case text == "":
+		return proviso.Errored, false
+	case slices.Contains(passWords[:], text):
+		return proviso.Pass, true
+	case slices.Contains(failWords[:], text):
+		return proviso.Fail, true
+	case slices.Contains(errorWords, text):
+		return proviso.Errored, true
+	}
+	valid := append([]string{passWords[0], failWords[0]}, errorWords...)
+	all := slices.DeleteFunc(slices.Concat(valid, passWords[1:], failWords[1:]), func(w string) bool { return len(w) < 3 })
+	in.near(f.at[column], document.Nearest(text, all), "%s: expected %s, got %q", labelColumns[column], orList(valid), clipped(f.text[column]))
+	return proviso.Errored, false
+}
+
+// enough sees that there is something to compare.
+func (in *labelReader) enough() {
+	if in.full {
+		in.mistake(position{}, "the file holds more than %d labels", MaxLabelRows)
+	}
+	if len(in.mistakes) > 0 {
+		return
+	}
+	for i := range in.labels.Rows {
+		if in.labels.Rows[i].Labelled {
+			return
+		}
+	}
+	if n := len(in.labels.Rows); n > 0 {
+		in.mistake(in.labels.Rows[0].at[colHuman], "no row has a verdict of a person: the column human is empty in all %d", n)
+		return
+	}
+	in.mistake(position{}, "the file holds no labels")
+}
+
+// unguarded takes away the quote that keeps a spreadsheet from reading a cell as
+// a formula.
+func unguarded(s string) string {
+	if rest, ok := strings.CutPrefix(s, "'"); ok && guarded(rest) != rest {
+		return rest
+	}
+	return s
+}
+
+// clipped bounds a text that a message quotes.
+func clipped(s string) string {
+	const most = 60
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
+}
+
+func orList(words []string) string {
+	if n := len(words); n > 1 {
+		return strings.Join(words[:n-1], ", ") + " or " + words[n-1]
+	}
+	return strings.Join(words, "")
+}

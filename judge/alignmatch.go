@@ -1,0 +1,332 @@
+package judge
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/stats"
+)
+
+// Bounds on what is remembered of a run.
+const (
+	maxCandidates  = 64     // verdicts that one label could be about
+	maxKnownNames  = 10_000 // cases and assertions, for messages
+	maxKnownHashes = 100    // texts of one assertion
+)
+
+// group is an assertion × a judge.
+type group struct{ assertion, judge string }
+
+// population counts all verdicts of a group, whether or not they are labelled.
+type population struct {
+	judged stats.Count // what was decided
+	hashes []string    // of the texts of the assertion
+}
+
+// candidate is a verdict that a label could be about. Its texts are copies: rows
+// are large, and are not kept.
+type candidate struct {
+	row      int
+	outputID string // computed only if the label has one
+	judge    string
+	status   proviso.Status
+	reason   string
+	quotes   []string
+}
+
+// Bounds on the texts of a candidate, in bytes.
+const (
+	maxKeptReason = 4000
+	maxKeptQuotes = 5
+)
+
+func candidateOf(row keptRow, v keptVerdict, id string) candidate {
+	c := candidate{row: row.index, outputID: id, judge: strings.Clone(v.judge), status: v.status,
+		reason: strings.Clone(cutBytes(v.reason(), maxKeptReason))}
+	quotes := v.quotes()
+	for _, quote := range quotes[:min(len(quotes), maxKeptQuotes)] {
+		c.quotes = append(c.quotes, strings.Clone(cutBytes(quote, maxKeptReason)))
+	}
+	return c
+}
+
+// cutBytes returns the beginning of s, in whole characters.
+func cutBytes(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	for most > 0 && !utf8.RuneStart(s[most]) {
+		most--
+	}
+	return s[:most]
+}
+
+// matcher finds the verdicts that labels are about in one pass over a run.
+type matcher struct {
+	labels     *Labels
+	wanted     map[string][]int // labels by case
+	about      map[string]bool  // assertions that have labels
+	candidates [][]candidate    // by label
+	seen       map[string]bool  // cases of the run, as far as remembered
+	names      map[string][]string
+	groups     map[group]*population
+	judges     map[string][]string // identities by assertion
+	hashes     map[string]string   // of assertions, by their JSON
+	mistakes   proviso.Mistakes
+}
+
+func newMatcher(labels *Labels) *matcher {
+	m := &matcher{labels: labels, wanted: map[string][]int{}, about: map[string]bool{}, candidates: make([][]candidate, len(labels.Rows)),
+		seen: map[string]bool{}, names: map[string][]string{}, groups: map[group]*population{},
+		judges: map[string][]string{}, hashes: map[string]string{}}
+	for i := range labels.Rows {
+		l := &labels.Rows[i]
+		m.wanted[l.Case] = append(m.wanted[l.Case], i)
+		m.about[l.Assertion] = true
+	}
+	return m
+}
+
+// read passes over the run.
+func (m *matcher) read(run KeptRun) error {
+	for row, err := range keptRows(run) {
+		if err != nil {
+			return err
+		}
+		if len(m.seen) < maxKnownNames {
+			m.seen[strings.Clone(row.caseID)] = true
+		}
+		verdicts := row.verdicts()
+		for _, v := range verdicts {
+			if m.about[v.name] {
+				m.count(v)
+			}
+		}
+		if labels, ok := m.wanted[row.caseID]; ok {
+			m.seen[row.caseID] = true
+			m.offer(row, verdicts, labels)
+		}
+	}
+	m.settle()
+	return nil
+}
+
+// count adds a verdict to its group.
+func (m *matcher) count(v keptVerdict) {
+	v.name, v.judge = strings.Clone(v.name), strings.Clone(v.judge) // of the row nothing is kept
+	if known := m.judges[v.name]; v.judge != "" && !slices.Contains(known, v.judge) {
+		m.judges[v.name] = append(known, v.judge)
+	}
+	g := group{v.name, v.judge}
+	p := m.groups[g]
+	if p == nil {
+		p = &population{}
+		m.groups[g] = p
+	}
+	switch v.status {
+	case proviso.Pass:
+		p.judged.Pass++
+		p.judged.N++
+	case proviso.Fail:
+		p.judged.N++
+	}
+	if hash := m.hash(v.assertion); len(p.hashes) < maxKnownHashes && !slices.Contains(p.hashes, hash) {
+		p.hashes = append(p.hashes, hash)
+	}
+}
+
+// hash remembers the hashes of assertions, which are the same in most rows.
+func (m *matcher) hash(a *proviso.Object) string {
+	text := proviso.Stringify(a)
+	if hash, ok := m.hashes[text]; ok {
+		return hash
+	}
+	if len(m.hashes) >= maxKnownNames {
+		clear(m.hashes)
+	}
+	hash := hashOfAssertion(a)
+	m.hashes[text] = hash
+	return hash
+}
+
+// offer makes the verdicts of a row candidates of the labels of its case.
+func (m *matcher) offer(row keptRow, verdicts []keptVerdict, labels []int) {
+	id := ""
+	for _, i := range labels {
+		l := &m.labels.Rows[i]
+		for _, v := range verdicts {
+			if known := m.names[l.Case]; !slices.Contains(known, v.name) {
+				m.names[l.Case] = append(known, strings.Clone(v.name))
+			}
+			if v.name != l.Assertion || len(m.candidates[i]) >= maxCandidates {
+				continue
+			}
+			if l.OutputID != "" && id == "" {
+				id = OutputID(row.output())
+			}
+			m.candidates[i] = append(m.candidates[i], candidateOf(row, v, id))
+		}
+	}
+}
+
+// settle gives verdicts without a judge, such as errors and those that a check
+// decided before a model was asked, to the only judge that their assertion has.
+func (m *matcher) settle() {
+	for name, judges := range m.judges {
+		rest := m.groups[group{name, ""}]
+		if rest == nil || len(judges) != 1 {
+			continue
+		}
+		p := m.groups[group{name, judges[0]}]
+		p.judged.Pass += rest.judged.Pass
+		p.judged.N += rest.judged.N
+		for _, hash := range rest.hashes {
+			if !slices.Contains(p.hashes, hash) {
+				p.hashes = append(p.hashes, hash)
+			}
+		}
+		delete(m.groups, group{name, ""})
+	}
+	for i := range m.candidates {
+		judges := m.judges[m.labels.Rows[i].Assertion]
+		for j := range m.candidates[i] {
+			if c := &m.candidates[i][j]; c.judge == "" && len(judges) == 1 {
+				c.judge = judges[0]
+			}
+		}
+	}
+}
+
+// found says what became of a label.
+type found int
+
+const (
+	foundVerdict found = iota
+	foundNothing       // the label brings its own verdict
+	foundStale         // the run has another output of this case
+	foundWrong         // a mistake was recorded
+)
+
+// find returns the verdict that a label is about. Used says which verdicts have
+// a label already.
+func (m *matcher) find(i int, used map[labelled]int) (candidate, found) {
+	l := &m.labels.Rows[i]
+	list := m.candidates[i]
+	if l.JudgeID != "" {
+		list = only(list, func(c candidate) bool { return c.judge == l.JudgeID })
+	}
+	inRow := only(list, func(c candidate) bool { return c.row == l.Row })
+	switch {
+	case l.OutputID != "" && len(list) > 0:
+		// The same output of the same case is what was labelled, wherever it stands.
+		same := only(list, func(c candidate) bool { return c.outputID == l.OutputID })
+		if len(same) == 0 {
+			return candidate{}, foundStale
+		}
+		list = only(same, func(c candidate) bool { return c.row == l.Row })
+		if len(list) == 0 || used[labelled{l.Row, l.Assertion}] != 0 {
+			list = firstUnused(same, l.Assertion, used)
+		}
+	case l.Row >= 0:
+		list = inRow
+	}
+	if len(list) == 0 {
+		if l.Judged {
+			return candidate{}, foundNothing
+		}
+		m.missing(i)
+		return candidate{}, foundWrong
+	}
+	c := list[0]
+	switch {
+	case len(list) > 1 && list[1].row == c.row:
+		m.mistake(l.at[colAssertion], "", "the case has several assertions called %q; give each an id or a metric of its own", clipped(l.Assertion))
+	case len(list) > 1:
+		m.mistake(l.at[colCase], "", "case %q has several rows in the run, one for each prompt, provider and repeat: %s; say which in a column row", clipped(l.Case), rowsOf(list))
+	case c.judge == "" && len(m.judges[l.Assertion]) == 0:
+		m.mistake(l.at[colAssertion], "", "%q is decided without a judge in this run", clipped(l.Assertion))
+	case l.Judged && c.status != l.Judge:
+		m.mistake(l.at[colJudge], "", "the label says that the judge's verdict was %s, the run has %s", l.Judge, c.status)
+	default:
+		return c, foundVerdict
+	}
+	return candidate{}, foundWrong
+}
+
+func only(list []candidate, keep func(candidate) bool) []candidate {
+	var kept []candidate
+	for _, c := range list {
+		if keep(c) {
+			kept = append(kept, c)
+		}
+	}
+	return kept
+}
+
+// firstUnused returns the candidates of the first row that no label has taken.
+func firstUnused(list []candidate, assertion string, used map[labelled]int) []candidate {
+	for _, c := range list {
+		if used[labelled{c.row, assertion}] == 0 {
+			return only(list, func(other candidate) bool { return other.row == c.row })
+		}
+	}
+	return list[:1]
+}
+
+// missing says why a run has no verdict for a label.
+func (m *matcher) missing(i int) {
+	l := &m.labels.Rows[i]
+	names, known := m.names[l.Case]
+	switch {
+	case len(m.candidates[i]) > 0 && l.Row >= 0:
+		m.mistake(l.at[colRow], "", "row %d of the run is not of case %q; its rows are %s", l.Row, clipped(l.Case), rowsOf(m.candidates[i]))
+	case len(m.candidates[i]) > 0:
+		m.mistake(l.at[colJudgeID], document.Nearest(l.JudgeID, m.judges[l.Assertion]), "the run has no verdict of the judge %q on this", clipped(l.JudgeID))
+	case known || m.seen[l.Case]:
+		m.mistake(l.at[colAssertion], document.Nearest(l.Assertion, names), "the case has no assertion %q in the run; it has %s", clipped(l.Assertion), fewOf(names))
+	default:
+		var cases []string
+		for name := range m.seen {
+			cases = append(cases, name)
+		}
+		slices.Sort(cases)
+		m.mistake(l.at[colCase], document.Nearest(l.Case, cases), "the run has no case %q", clipped(l.Case))
+	}
+}
+
+func (m *matcher) mistake(at position, nearest, format string, args ...any) {
+	if len(m.mistakes) < maxLabelMistakes {
+		m.mistakes = append(m.mistakes, proviso.Mistake{Place: m.labels.place(at), Code: proviso.Invalid,
+			Message: fmt.Sprintf(format, args...), Nearest: nearest})
+	}
+}
+
+func rowsOf(list []candidate) string {
+	var rows []string
+	for _, c := range list {
+		if row := fmt.Sprint(c.row); !slices.Contains(rows, row) {
+			rows = append(rows, row)
+		}
+	}
+	return fewOf(rows)
+}
+
+// fewOf lists names, as many as a message can hold.
+func fewOf(names []string) string {
+	const most = 8
+	if len(names) == 0 {
+		return "none"
+	}
+	text := clipped(names[0])
+	for _, n := range names[1:min(len(names), most)] {
+		text += ", " + clipped(n)
+	}
+	if len(names) > most {
+		text += ", …"
+	}
+	return strings.ToValidUTF8(text, "�")
+}

@@ -1,0 +1,231 @@
+package judge
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// AlignmentFile is where a suite's alignment is kept, relative to its folder. It
+// is meant to be versioned with the suite.
+const AlignmentFile = ".proviso/alignment.json"
+
+// maxAlignment is the largest alignment file that is read, in bytes.
+const maxAlignment = 16 << 20
+
+// Alignment is the record of how far judges agreed with people, so that reports
+// can say whether a judge is to be trusted. An entry is for one judge and one
+// text of an assertion: a change of the prompt, the model, its parameters, the
+// mode or the assertion makes another identity or another hash, and what was
+// measured lapses. It is not safe for concurrent use while it is changed.
+type Alignment struct {
+	entries []Aligned
+}
+
+// Aligned is one entry of an [Alignment]: an agreement without its disagreements.
+type Aligned struct {
+	Agreement
+	Hash     string    // of the assertion ([AssertionHash])
+	Measured time.Time // day, UTC
+}
+
+// alignedJSON is an entry as it is kept.
+type alignedJSON struct {
+	agreementJSON
+	AssertionHash string `json:"assertion_hash"`
+	Measured      string `json:"measured"` // 2026-01-05
+}
+
+type alignmentJSON struct {
+	Proviso string        `json:"proviso"` // what the file is: "alignment"
+	Format  int           `json:"format"`
+	Entries []alignedJSON `json:"entries"`
+}
+
+// alignmentFormat is the version of the file's layout; later ones are refused.
+const alignmentFormat = 1
+
+// LoadAlignment reads an alignment. A file that is not there is an empty one.
+func LoadAlignment(file string) (*Alignment, error) {
+	f, err := os.Open(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &Alignment{}, nil
+	}
+	if err != nil {
+		return nil, proviso.Errorf(proviso.Unavailable, "read the alignment: %w", err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxAlignment+1))
+	if err != nil {
+		return nil, proviso.Errorf(proviso.Unavailable, "read the alignment: %w", err)
+	}
+	if len(data) > maxAlignment {
+		return nil, proviso.Errorf(proviso.Limit, "%s is larger than %d MiB", file, maxAlignment>>20)
+	}
+	var document alignmentJSON
+	if err := json.Unmarshal(data, &document); err != nil || document.Proviso != "alignment" {
+		return nil, proviso.Errorf(proviso.Invalid, "%s is no alignment as `proviso align --save` writes it", file)
+	}
+	if document.Format > alignmentFormat {
+		return nil, proviso.Errorf(proviso.Invalid, "%s has format %d; this version of proviso reads up to %d", file, document.Format, alignmentFormat)
+	}
+	a := &Alignment{}
+	for _, e := range document.Entries {
+		day, _ := time.Parse(time.DateOnly, e.Measured)
+		entry := Aligned{Hash: e.AssertionHash, Measured: day, Agreement: Agreement{Assertion: e.Assertion, Judge: e.Judge, N: e.N, Errors: e.Errors,
+			Agreement: e.agreementJSON.Agreement, Kappa: e.Kappa.estimate(), TPR: e.TPR.estimate(), TNR: e.TNR.estimate(),
+			BaseRate: e.BaseRate, JudgePassRate: e.JudgePassRate, Corrected: e.Corrected.estimate()}}
+		entry.TP, entry.FP, entry.TN, entry.FN = e.TP, e.FP, e.TN, e.FN
+		a.entries = append(a.entries, entry)
+	}
+	slices.SortStableFunc(a.entries, compareAligned)
+	a.entries = slices.CompactFunc(a.entries, func(x, y Aligned) bool { return compareAligned(x, y) == 0 })
+	return a, nil
+}
+
+// Save writes the alignment, sorted, so that a change shows as one in a diff. The
+// folder is made if it is not there; the file is replaced as a whole.
+func (a *Alignment) Save(file string) error {
+	document := alignmentJSON{Proviso: "alignment", Format: alignmentFormat, Entries: []alignedJSON{}}
+	for i := range a.entries {
+		e := &a.entries[i]
+		document.Entries = append(document.Entries, alignedJSON{AssertionHash: e.Hash, Measured: e.Measured.UTC().Format(time.DateOnly), agreementJSON: e.encoded()})
+	}
+	data, err := json.MarshalIndent(document, "", "  ")
+	if err != nil {
+		return proviso.Errorf(proviso.Internal, "keep the alignment: %w", err)
+	}
+	if err := replaceFile(file, append(data, '\n')); err != nil {
+		return proviso.Errorf(proviso.Unavailable, "keep the alignment: %w", err)
+	}
+	return nil
+}
+
+// replaceFile writes a file so that it is whole at any time.
+func replaceFile(file string, data []byte) error {
+	if old, err := os.ReadFile(file); err == nil && bytes.Equal(old, data) {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(file), ".alignment-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Chmod(0o644), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), file)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}
+
+// Put adds an entry, in place of the one for the same judge and text.
+func (a *Alignment) Put(e Aligned) {
+	e.Disagreements = nil
+	at, found := slices.BinarySearchFunc(a.entries, e, compareAligned)
+	if found {
+		a.entries[at] = e
+		return
+	}
+	a.entries = slices.Insert(a.entries, at, e)
+}
+
+func compareAligned(x, y Aligned) int {
+	return cmp.Or(cmp.Compare(x.Assertion, y.Assertion), cmp.Compare(x.Judge, y.Judge), cmp.Compare(x.Hash, y.Hash))
+}
+
+// Entries returns all entries, sorted by assertion, judge and hash.
+func (a *Alignment) Entries() []Aligned { return slices.Clone(a.entries) }
+
+// Find returns what was measured for a judge and the text of an assertion; see
+// [AssertionHash].
+func (a *Alignment) Find(judge, hash string) (Aligned, bool) {
+	for _, e := range a.entries {
+		if e.Judge == judge && e.Hash == hash && judge != "" {
+			return e, true
+		}
+	}
+	return Aligned{}, false
+}
+
+// Current returns the entries that are about these assertions as they are: same
+// id, same text. Others have lapsed, or are of other suites.
+func (a *Alignment) Current(assertions []*proviso.Assertion) []Aligned {
+	type text struct{ name, hash string }
+	present := map[text]bool{}
+	for _, x := range assertions {
+		present[text{cmp.Or(x.ID, x.Metric, x.Type), AssertionHash(x)}] = true
+	}
+	var list []Aligned
+	for _, e := range a.entries {
+		if present[text{e.Assertion, e.Hash}] {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// Trust says what is known of a judge on an assertion.
+type Trust struct {
+	Validated bool     // labels show that it agrees with people beyond chance
+	Lapsed    bool     // it was measured, but the judge or the assertion has changed since
+	Entry     *Aligned // nil unless it was measured as it is
+	Text      string   // for reports, such as "judge validated: kappa 0.81 (0.65 to 0.97), n 60"
+}
+
+// Trust returns what is known of a judge on an assertion, by the judge's
+// identity, the assertion's id and its hash. A nil Alignment knows nothing.
+func (a *Alignment) Trust(judge, assertion, hash string) Trust {
+	if a == nil {
+		return Trust{Text: "judge unvalidated"}
+	}
+	if e, ok := a.Find(judge, hash); ok {
+		return e.trust()
+	}
+	var changed *Aligned
+	for i := range a.entries {
+		if e := &a.entries[i]; e.Hash == hash || e.Assertion == assertion && e.Judge == judge {
+			changed = e
+		}
+	}
+	switch {
+	case changed == nil:
+		return Trust{Text: "judge unvalidated"}
+	case changed.Hash == hash:
+		return Trust{Lapsed: true, Text: "judge unvalidated: its prompt, model or mode has changed since it was aligned"}
+	}
+	return Trust{Lapsed: true, Text: "judge unvalidated: the assertion has changed since it was aligned"}
+}
+
+func (e Aligned) trust() Trust {
+	t := Trust{Entry: &e}
+	switch k := e.Kappa; {
+	case k == nil:
+		t.Text = fmt.Sprintf("judge unvalidated: kappa is undefined, n %d; the labels are all alike", e.N)
+	case k.Low <= 0:
+		t.Text = fmt.Sprintf("judge unvalidated: kappa %s, n %d, is not clearly above chance", kappaText(k.Value, k.Low, k.High), e.N)
+	default:
+		t.Validated = true
+		t.Text = fmt.Sprintf("judge validated: kappa %s, n %d", kappaText(k.Value, k.Low, k.High), e.N)
+	}
+	return t
+}
+
+func kappaText(value, low, high float64) string {
+	return fmt.Sprintf("%.2f (%.2f to %.2f)", value, low, high)
+}

@@ -1,0 +1,106 @@
+package judge_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/judge"
+)
+
+func TestAlignmentRecord(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), judge.AlignmentFile)
+	kept, err := judge.LoadAlignment(file)
+	if err != nil || len(kept.Entries()) != 0 {
+		t.Fatal(err)
+	}
+	tone := &proviso.Assertion{ID: "tone", Type: "judge", Instruction: "be kind"}
+	hash := judge.AssertionHash(tone)
+	agreement := align(t, labelled(29, 2, 8, 1, 3), nil).Assertions[0]
+	agreement.Judge = "model#1"
+	day := time.Date(2026, 1, 5, 23, 0, 0, 0, time.UTC)
+	kept.Put(judge.Aligned{Agreement: align(t, labelled(5, 0, 0, 0, 0), nil).Assertions[0], Hash: "sha256:a"})
+	kept.Put(judge.Aligned{Agreement: agreement, Hash: hash, Measured: day})
+	kept.Put(judge.Aligned{Agreement: agreement, Hash: hash, Measured: day})
+	if err := kept.Save(file); err != nil {
+		t.Fatal(err)
+	}
+	again, err := judge.LoadAlignment(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, ok := again.Find("model#1", hash)
+	if !ok || e.N != 40 || e.Confusion != agreement.Confusion || *e.Kappa != *agreement.Kappa || *e.TNR != *agreement.TNR || !e.Measured.Equal(day.Truncate(24*time.Hour)) {
+		t.Errorf("%+v", e)
+	}
+	if len(again.Entries()) != 2 || len(again.Current([]*proviso.Assertion{tone})) != 1 {
+		t.Errorf("%d entries", len(again.Entries()))
+	}
+	for _, c := range []struct {
+		identity, name, hash string
+		validated, lapsed    bool
+		text                 string
+	}{
+		{"model#1", "tone", hash, true, false, "judge validated: kappa 0.79 (0.57 to 1.00), n 40"},
+		{"model#1", "renamed", hash, true, false, "judge validated: kappa 0.79 (0.57 to 1.00), n 40"},
+		{"model#2", "tone", hash, false, true, "judge unvalidated: its prompt, model or mode has changed since it was aligned"},
+		{"model#1", "tone", "sha256:b", false, true, "judge unvalidated: the assertion has changed since it was aligned"},
+		{"model#1", "cite", "sha256:b", false, false, "judge unvalidated"},
+	} {
+		got := again.Trust(c.identity, c.name, c.hash)
+		if got.Validated != c.validated || got.Lapsed != c.lapsed || got.Text != c.text {
+			t.Errorf("%+v: %+v", c, got)
+		}
+	}
+	var none *judge.Alignment
+	if got := none.Trust("a", "b", "c"); got.Validated || got.Text != "judge unvalidated" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// Being measured is not being good.
+func TestTrustNeedsAgreement(t *testing.T) {
+	t.Parallel()
+	for labels, want := range map[string]string{
+		labelled(9, 0, 0, 0, 0): "judge unvalidated: kappa is undefined, n 9; the labels are all alike",
+		labelled(3, 3, 3, 3, 0): "judge unvalidated: kappa 0.00 (-0.57 to 0.57), n 12, is not clearly above chance",
+	} {
+		a := &judge.Alignment{}
+		entry := judge.Aligned{Agreement: align(t, labels, nil).Assertions[0], Hash: "h"}
+		entry.Judge = "j"
+		a.Put(entry)
+		if got := a.Trust("j", "tone", "h"); got.Validated || got.Text != want {
+			t.Errorf("got %+v, want %s", got, want)
+		}
+	}
+}
+
+func TestAlignmentFilesThatAreNone(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"":                                   "is no alignment",
+		"[]":                                 "is no alignment",
+		`{"entries":[]}`:                     "is no alignment",
+		`{"proviso":"alignment","format":2}`: "has format 2",
+		`{"proviso":"alignment","format":1,"entries":[{"n":"many"}]}`: "is no alignment",
+	} {
+		file := filepath.Join(t.TempDir(), "alignment.json")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := judge.LoadAlignment(file); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	dir := filepath.Join(t.TempDir(), "a file")
+	if err := os.WriteFile(dir, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := (&judge.Alignment{}).Save(filepath.Join(dir, "x.json")); err == nil {
+		t.Error("saved below a file")
+	}
+}

@@ -1,0 +1,252 @@
+package judge
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"iter"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// KeptRun yields the rows of a run as reports show them, each with its index;
+// [runfile.Reader] is one.
+type KeptRun interface {
+	Rows() iter.Seq2[int, []byte]
+	Err() error
+}
+
+// OutputID names an output by its content, so that a label is not taken for one
+// of another output of the same case.
+func OutputID(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "out-" + hex.EncodeToString(sum[:6])
+}
+
+// keptRow is a row of a kept run.
+type keptRow struct {
+	index  int
+	caseID string
+	o      *proviso.Object
+}
+
+// keptVerdict is the decision on one assertion in a kept run.
+type keptVerdict struct {
+	name      string // of the assertion: id, else metric, else type
+	judge     string // identity, "" if no model was asked
+	status    proviso.Status
+	assertion *proviso.Object
+	component *proviso.Object
+}
+
+// keptRows decodes the rows of a run. What is no row ends the sequence with an
+// error.
+func keptRows(run KeptRun) iter.Seq2[keptRow, error] {
+	return func(yield func(keptRow, error) bool) {
+		for index, encoded := range run.Rows() {
+			row, err := decodeRow(index, encoded)
+			if !yield(row, err) || err != nil {
+				return
+			}
+		}
+		if err := run.Err(); err != nil {
+			yield(keptRow{}, proviso.Errorf(proviso.Unavailable, "%w", err))
+		}
+	}
+}
+
+func decodeRow(index int, encoded []byte) (keptRow, error) {
+	v, err := proviso.ParseJSON(string(encoded))
+	o, ok := v.(*proviso.Object)
+	if err != nil || !ok {
+		return keptRow{}, proviso.Errorf(proviso.Invalid, "row %d of the run is damaged", index)
+	}
+	return keptRow{index: index, caseID: textAt(o, "caseId"), o: o}, nil
+}
+
+// verdicts lists the assertions of a row. The parts of one are left out, those
+// of a set of assertions are not.
+func (r keptRow) verdicts() []keptVerdict {
+	list, _ := objectAt(r.o, "gradingResult").At("componentResults").([]any)
+	var all []keptVerdict
+	for i := 0; i < len(list); i++ {
+		c, _ := list[i].(*proviso.Object)
+		a := objectAt(c, "assertion")
+		kind := textAt(a, "type")
+		if strings.HasSuffix(kind, "assert-set") {
+			continue // its members follow
+		}
+		if parts, ok := c.At("members").(float64); ok && parts > 0 && parts < math.MaxInt32 {
+			i += int(parts)
+		}
+		if a == nil {
+			continue
+		}
+		all = append(all, keptVerdict{name: cmp.Or(textAt(a, "id"), textAt(a, "metric"), kind, "judge"),
+			judge: textAt(c, "judge"), status: statusNamed(textAt(c, "status")), assertion: a, component: c})
+	}
+	return all
+}
+
+// output returns the answer as assertions see it.
+func (r keptRow) output() string {
+	v, ok := objectAt(r.o, "response").Get("output")
+	if !ok {
+		return ""
+	}
+	return (&proviso.Output{Value: v}).Text()
+}
+
+// quotes returns the evidence of a verdict.
+func (v keptVerdict) quotes() []string {
+	list, _ := v.component.At("evidence").([]any)
+	var quotes []string
+	for _, e := range list {
+		if o, ok := e.(*proviso.Object); ok {
+			quotes = append(quotes, textAt(o, "quote"))
+		}
+	}
+	return quotes
+}
+
+func (v keptVerdict) reason() string { return textAt(v.component, "reason") }
+
+func objectAt(o *proviso.Object, key string) *proviso.Object {
+	v, _ := o.At(key).(*proviso.Object)
+	return v
+}
+
+func textAt(o *proviso.Object, key string) string {
+	v, _ := o.At(key).(string)
+	return v
+}
+
+func statusNamed(name string) proviso.Status {
+	for _, s := range [...]proviso.Status{proviso.Pass, proviso.Fail, proviso.Skip} {
+		if s.String() == name {
+			return s
+		}
+	}
+	return proviso.Errored
+}
+
+// AssertionHash names what an assertion asks by its content: instruction,
+// criteria, check, value, and whatever else can change a verdict. What cannot
+// (id, metric, weight, severity, condition) and the model, which is part of the
+// judge's identity, do not count.
+func AssertionHash(a *proviso.Assertion) string {
+	if a.Raw != nil {
+		return hashOfAssertion(a.Raw)
+	}
+	return hashOfAssertion(rawAssertion(a))
+}
+
+// rawAssertion is an assertion that no file wrote, as one would.
+func rawAssertion(a *proviso.Assertion) *proviso.Object {
+	o := proviso.ObjectOf("type", a.Type, "instruction", a.Instruction, "value", a.Value, "threshold", a.Threshold,
+		"rubricPrompt", a.RubricPrompt, "transform", a.Transform, "contextTransform", a.ContextTransform, "config", a.Config)
+	if a.IgnoreCase {
+		o.Set("ignoreCase", true)
+	}
+	var criteria []any
+	for _, c := range a.Criteria {
+		criteria = append(criteria, proviso.ObjectOf("text", c.Text, "template", c.Template, "params", c.Params))
+	}
+	if criteria != nil {
+		o.Set("criteria", criteria)
+	}
+	if a.Scope != nil {
+		section := proviso.ObjectOf("from", a.Scope.From, "to", a.Scope.To)
+		o.Set("scope", proviso.ObjectOf("of", a.Scope.Of, "section", section, "each", a.Scope.Each, "match", a.Scope.Match))
+	}
+	if a.Check != nil {
+		if a.Check.Raw != nil {
+			o.Set("check", a.Check.Raw)
+		} else {
+			o.Set("check", rawAssertion(a.Check))
+		}
+	}
+	return o
+}
+
+// neutralKeys are those of an assertion that do not change its verdict.
+var neutralKeys = [...]string{"id", "metric", "weight", "severity", "when", "description", "provider"}
+
+// hashOfAssertion hashes an assertion as written.
+func hashOfAssertion(raw *proviso.Object) string {
+	sum := sha256.Sum256(proviso.AppendJSON([]byte("assertion 1\n"), essential(raw)))
+	return "sha256:" + hex.EncodeToString(sum[:16])
+}
+
+// essential returns what an assertion asks. Forms that mean the same become one:
+// a single criterion and a list of one, a text and an object with a text, the
+// type judge and none, what is empty and what is absent.
+func essential(raw *proviso.Object) *proviso.Object {
+	o, _ := canonical(raw).(*proviso.Object)
+	for _, key := range neutralKeys {
+		o.Delete(key)
+	}
+	if o.At("type") == "judge" {
+		o.Delete("type")
+	}
+	if check := objectAt(o, "check"); check != nil {
+		o.Set("check", essential(check))
+	}
+	if c := o.At("criteria"); c != nil {
+		list, ok := c.([]any)
+		if !ok {
+			list = []any{c}
+		}
+		for i, e := range list {
+			criterion, ok := e.(*proviso.Object)
+			if !ok {
+				continue
+			}
+			if criterion.Delete("category"); criterion.Len() == 1 && criterion.Has("text") {
+				list[i] = criterion.At("text")
+			}
+		}
+		o.Set("criteria", list)
+	}
+	return o
+}
+
+// canonical returns a copy with sorted keys, without what is empty.
+func canonical(v any) any {
+	switch v := v.(type) {
+	case *proviso.Object:
+		keys := slices.Clone(v.Keys())
+		slices.Sort(keys)
+		sorted := proviso.NewObject(len(keys))
+		for _, key := range keys {
+			if member := canonical(v.At(key)); !isEmpty(member) {
+				sorted.Set(key, member)
+			}
+		}
+		return sorted
+	case []any:
+		list := make([]any, len(v))
+		for i, e := range v {
+			list[i] = canonical(e)
+		}
+		return list
+	}
+	return v
+}
+
+func isEmpty(v any) bool {
+	switch v := v.(type) {
+	case nil, proviso.Undefined:
+		return true
+	case string:
+		return v == ""
+	case []any:
+		return len(v) == 0
+	case *proviso.Object:
+		return v.Len() == 0
+	}
+	return false
+}

@@ -1,0 +1,248 @@
+package judge
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// Message is one turn of the question to a model.
+type Message struct{ Role, Content string } // "system", "user" or "assistant"
+
+// call is one question to a model.
+type call struct {
+	Messages  []Message      // what is the same in many calls first
+	Static    int            // how many leading messages are
+	Plain     bool           // a single message is sent as the text it is
+	Reply     *proviso.Reply // the shape of the answer; nil is free text
+	MaxTokens int            // of the answer, unless the model's own configuration bounds it; 0 is 1024
+	Sample    proviso.Sample // of the question; repairs count up from its Repair
+	Vars      *proviso.Object
+	Case      *proviso.Case
+	// usable reports whether a reply is worth keeping for the next time; nil keeps
+	// every one. A reply that leads to no verdict is a failure, and failures are
+	// never kept.
+	usable func(text string) bool
+}
+
+// answer is what a model said, and what that took.
+type answer struct {
+	Text   string // a structure as JSON
+	Usage  proviso.Usage
+	Cost   float64 // US dollars
+	Cached bool
+}
+
+// maxReply bounds the reply of a judge that is read, in bytes.
+const maxReply = 1 << 20
+
+// seat returns the model that a question names, or the first judge.
+func (j *Judge) seat(q proviso.Question, role Role) (Seat, error) {
+	if q.Grader == nil && role == Text && len(j.o.Judges) > 0 {
+		return j.o.Judges[0], nil
+	}
+	if j.o.Open == nil {
+		if q.Grader == nil {
+			return Seat{}, proviso.Errorf(proviso.Unavailable, "there is no model for %s", role)
+		}
+		return Seat{}, proviso.Errorf(proviso.Refused, "graders that an assertion or a case names are not opened here")
+	}
+	key := string(role) + " " + proviso.Stringify(q.Grader)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if s, ok := j.opened[key]; ok {
+		return s.seat, s.err
+	}
+	s, err := j.o.Open(q.Grader, role)
+	if err == nil && s.Provider == nil {
+		err = proviso.Errorf(proviso.Internal, "opening the grader gave no provider")
+	}
+	if len(j.opened) < maxOpened {
+		j.opened[key] = opened{s, err}
+	}
+	return s, err
+}
+
+// maxOpened bounds how many graders that are named in a suite stay open.
+const maxOpened = 256
+
+// opened is a grader that was opened, or why it could not be.
+type opened struct {
+	seat Seat
+	err  error
+}
+
+// ask asks once. An error of the provider, a refusal and an empty answer are
+// errors; what was spent stands in the answer even then.
+func (j *Judge) ask(ctx context.Context, s Seat, c call) (answer, error) {
+	chat, size := make([]any, len(c.Messages)), 0
+	for i, m := range c.Messages {
+		chat[i] = proviso.ObjectOf("role", m.Role, "content", strings.ToValidUTF8(m.Content, string(utf8.RuneError)))
+		size += len(m.Content) + 64
+	}
+	prompt := string(proviso.AppendJSON(make([]byte, 0, size+size/16), chat))
+	if c.Plain && len(c.Messages) == 1 {
+		prompt = c.Messages[0].Content
+	}
+	out, err := s.Provider.Answer(ctx, proviso.Ask{
+		Prompt: prompt, Config: j.settings(s, c), Reply: c.Reply, Static: c.Static, Sample: c.Sample,
+		Vars: c.Vars, Case: c.Case,
+		Usable: func(out *proviso.Output) bool { return !out.Refused && (c.usable == nil || c.usable(out.Text())) },
+	})
+	if err != nil {
+		return answer{}, blame(s, err)
+	}
+	a := answer{Usage: out.Usage, Cached: out.Cached}
+	if out.Cost != nil {
+		a.Cost = *out.Cost
+	}
+	if out.Error != "" {
+		return a, blame(s, proviso.Errorf(proviso.Unavailable, "%s", out.Error))
+	}
+	switch out.Value.(type) {
+	case nil, proviso.Undefined:
+	default:
+		a.Text = out.Text()
+	}
+	switch {
+	case out.Refused:
+		return a, blame(s, proviso.Errorf(proviso.Undecided, "it refused to answer: %s", excerpt(a.Text)))
+	case strings.TrimSpace(a.Text) == "":
+		return a, blame(s, proviso.Errorf(proviso.Undecided, "the answer is empty%s", because(out.FinishReason)))
+	case len(a.Text) > maxReply:
+		return a, blame(s, proviso.Errorf(proviso.Limit, "the answer is longer than the %d MiB that are read", maxReply>>20))
+	}
+	return a, nil
+}
+
+// because names the reason why an answer ended, where that explains something.
+func because(finish string) string {
+	if finish == "" || finish == "stop" {
+		return ""
+	}
+	return " (finish reason " + finish + ")"
+}
+
+// blame says which model an error is about.
+func blame(s Seat, err error) error {
+	var e *proviso.Error
+	code := proviso.Unavailable
+	switch {
+	case errors.As(err, &e):
+		code = e.Code
+	case errors.Is(err, context.DeadlineExceeded):
+		code = proviso.Timeout
+	}
+	// Providers say who they are.
+	return proviso.Because(err, code, "the judge %s: %s", s.label(), strings.TrimPrefix(err.Error(), s.Provider.ID()+": "))
+}
+
+// excerpt shortens a text of a model for a message.
+func excerpt(text string) string {
+	const most = 160
+	text = strings.Join(strings.Fields(cut(text, 8*most)), " ")
+	if utf8.RuneCountInString(text) > most {
+		text = string([]rune(text)[:most]) + "…"
+	}
+	return strings.ToValidUTF8(text, string(utf8.RuneError))
+}
+
+// limits are the names of settings that bound the length of an answer.
+var limits = [...]string{"max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens", "num_predict"}
+
+// settings are laid over the model's own configuration: temperature 0 unless
+// someone says otherwise, and room for the answer.
+func (j *Judge) settings(s Seat, c call) *proviso.Object {
+	cfg := proviso.NewObject(2)
+	if t, ok := j.temperature(s); ok {
+		cfg.Set("temperature", t)
+	}
+	bounded := slices.ContainsFunc(limits[:], s.Spec.Config.Has)
+	if c.MaxTokens > 0 && !bounded {
+		cfg.Set("max_tokens", float64(c.MaxTokens))
+	}
+	if cfg.Len() == 0 {
+		return nil
+	}
+	return cfg
+}
+
+// temperature returns what a model is asked with; false leaves it to its own
+// configuration.
+func (j *Judge) temperature(s Seat) (float64, bool) {
+	if j.o.Temperature != nil {
+		return *j.o.Temperature, true
+	}
+	return 0, !s.Spec.Config.Has("temperature")
+}
+
+// label is what the model is called in messages.
+func (s Seat) label() string {
+	if name := s.Spec.Name(); name != "" {
+		return name
+	}
+	return s.Provider.ID()
+}
+
+// askFor asks, and reads the reply with read. Of the call, usable is about replies
+// that can be read. If that cannot be read it asks once
+// more, with the reply and what is wrong with it. The answer's usage and cost are
+// those of both calls, with or without an error.
+func askFor[T any](ctx context.Context, j *Judge, s Seat, c call, read func(text string) (T, error)) (T, answer, error) {
+	var none T
+	readable := func(text string) bool { _, err := read(text); return err == nil }
+	settled := c.usable
+	// One that cannot be read is kept as the first half of what its repair answers.
+	c.usable = func(text string) bool { return !readable(text) || settled == nil || settled(text) }
+	first, err := j.ask(ctx, s, c)
+	if err != nil {
+		return none, first, err
+	}
+	v, wrong := read(first.Text)
+	if wrong == nil {
+		return v, first, nil
+	}
+	// What follows a colon is a part of the reply, which may say what the material
+	// made it say: it is no word of ours.
+	why, _, _ := strings.Cut(wrong.Error(), ": ")
+	again := c
+	again.usable = func(text string) bool { return readable(text) && (settled == nil || settled(text)) }
+	again.Sample.Repair++
+	again.Messages = append(slices.Clone(c.Messages),
+		Message{"assistant", cut(first.Text, maxQuoted)},
+		Message{"user", strings.ReplaceAll(strings.TrimSpace(repairText), "{{why}}", why)})
+	second, err := j.ask(ctx, s, again)
+	first.add(second)
+	if err != nil {
+		return none, first, err
+	}
+	v, err = read(second.Text)
+	if err != nil {
+		return none, first, blame(s, proviso.Errorf(proviso.Undecided, "the answer cannot be read, asked again neither: %w; it began: %s", err, excerpt(second.Text)))
+	}
+	first.Text = second.Text
+	return v, first, nil
+}
+
+// maxQuoted bounds the part of an unreadable reply that is shown to the model, in
+// bytes.
+const maxQuoted = 16 << 10
+
+// cut returns the beginning of text, in whole characters.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "")
+}
+
+// add adds what another call took. The answer is from a cache only if both are.
+func (a *answer) add(b answer) {
+	a.Usage.Add(b.Usage)
+	a.Cost += b.Cost
+	a.Cached = a.Cached && b.Cached
+}

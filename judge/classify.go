@@ -1,0 +1,47 @@
+package judge
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// decideClass is classifier: the class that is expected has a score that reaches
+// the threshold; where none is expected, the best class does.
+func decideClass(ctx context.Context, g *grading) (verdict, error) {
+	c, ok := g.seat.Provider.(proviso.Classifier)
+	if !ok {
+		return verdict{}, proviso.Errorf(proviso.Internal, "%s does not classify", g.seat.Provider.ID())
+	}
+	scores, err := c.Classify(ctx, g.q.Output)
+	if err != nil {
+		return verdict{}, err
+	}
+	g.spend(answer{}) // nobody says what it took
+	if len(scores) == 0 {
+		return verdict{}, proviso.Errorf(proviso.Undecided, "%s gave no classes", g.seat.Provider.ID())
+	}
+	threshold := g.threshold(1)
+	class := g.value()
+	var v verdict
+	name := "Maximum classification score "
+	if class == "" {
+		v.score = slices.Max(slices.Collect(maps.Values(scores)))
+	} else {
+		v.score = scores[class]
+		name = "Classification " + class + " has score "
+	}
+	v.pass = v.score >= threshold-epsilon
+	relation := " < "
+	if v.pass {
+		relation = " >= "
+	}
+	v.reason = name + toFixed(v.score) + relation + proviso.FormatNumber(threshold)
+	if _, known := scores[class]; class != "" && !known {
+		v.reason += "; the classes are " + strings.Join(slices.Sorted(maps.Keys(scores)), ", ")
+	}
+	return v, nil
+}

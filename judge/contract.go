@@ -1,0 +1,165 @@
+package judge
+
+import (
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// Limits of a [Request]. What exceeds one is a mistake that names it.
+const (
+	MaxBody        = 8 << 20 // bytes of a whole request
+	MaxText        = 2 << 20 // bytes of agent_input, and of agent_output
+	MaxAssertions  = 1000
+	MaxCriteria    = 100    // of one assertion
+	MaxAllCriteria = 5000   // of all assertions together
+	MaxInstruction = 10_000 // bytes
+	MaxCriterion   = 4_000  // bytes
+	MaxID          = 200    // bytes
+)
+
+// Request asks for one output to be evaluated: the body of POST /v1/evaluate and
+// the input of proviso judge. [ReadRequest] reads one from JSON.
+type Request struct {
+	Input      string      `json:"agent_input"`
+	Output     string      `json:"agent_output"`
+	Assertions []Assertion `json:"assertions"`
+
+	// Threshold is the share of the assertions that has to pass, from 0 to 1; nil
+	// is the judge's own.
+	Threshold *float64 `json:"threshold,omitempty"`
+	// AllowErrors computes the score over what was decided.
+	AllowErrors bool `json:"allow_errors,omitempty"`
+
+	// Vars and Metadata are what the conditions under when are about.
+	Vars     *proviso.Object `json:"vars,omitempty"`
+	Metadata *proviso.Object `json:"metadata,omitempty"`
+}
+
+// Assertion is one promise about an output: criteria that a model decides, a
+// check that is counted, or both. All of it has to hold.
+type Assertion struct {
+	ID          string      `json:"id"`
+	Instruction string      `json:"instruction,omitempty"`
+	Criteria    []Criterion `json:"criteria,omitempty"`
+
+	// Check is an assertion of a deterministic type, as a suite writes it. It
+	// never reaches a model.
+	Check *proviso.Object `json:"check,omitempty"`
+
+	Description string `json:"description,omitempty"` // for people; nobody is shown it
+
+	Type     string          `json:"type,omitempty"` // "judge" (default) or "not-judge"
+	When     string          `json:"when,omitempty"` // condition (CEL) over vars and metadata
+	Weight   *float64        `json:"weight,omitempty"`
+	Severity string          `json:"severity,omitempty"` // must, should or info
+	Scope    *proviso.Object `json:"scope,omitempty"`    // the part of the output that is meant
+}
+
+// Criterion is a question that yes or no answers: a text, or a shipped template
+// with parameters. In JSON a text stands as it is.
+type Criterion struct {
+	Text     string          `json:"text,omitempty"`
+	Template string          `json:"template,omitempty"`
+	Params   *proviso.Object `json:"params,omitempty"`
+}
+
+// Response is the evaluation of one output.
+type Response struct {
+	// Score is passed / total, nil while an assertion is undecided or if none
+	// applied. With allow_errors it is passed / (passed + failed).
+	Score  *float64 `json:"score"`
+	Passed int      `json:"passed"`
+	Failed int      `json:"failed"`
+	// Total counts the assertions that applied: passed, failed and undecided ones.
+	Total   int      `json:"total"`
+	Results []Result `json:"results"`
+
+	Status          string   `json:"status"` // pass, fail, error or skip
+	Errors          []Failed `json:"errors,omitempty"`
+	Skipped         int      `json:"skipped,omitempty"`
+	Threshold       float64  `json:"threshold"`
+	PassedThreshold bool     `json:"passed_threshold"`
+	// WeightedScore is there if a weight is not 1, and is then what the threshold
+	// is compared with.
+	WeightedScore *float64 `json:"weighted_score,omitempty"`
+}
+
+// Failed says why an assertion is undecided.
+type Failed struct {
+	ID      string `json:"id"`
+	Message string `json:"message"`
+}
+
+// Result is what became of one assertion. Pass is true only if Status is pass.
+type Result struct {
+	ID        string `json:"id"`
+	Pass      bool   `json:"pass"`
+	Reasoning string `json:"reasoning"`
+
+	Status string `json:"status"` // pass, fail, error or skip
+	// Score is the share of the criteria, the check among them, that are met; nil
+	// unless the status is pass or fail.
+	Score    *float64          `json:"score,omitempty"`
+	Criteria []CriterionResult `json:"criteria,omitempty"`
+	Evidence []string          `json:"evidence,omitempty"` // quotes, each of which occurs in the output
+	Judge    string            `json:"judge,omitempty"`    // identity, "" if no model was asked
+	Cached   bool              `json:"cached,omitempty"`   // no model had to be asked again
+	Usage    *Usage            `json:"usage,omitempty"`
+	Cost     *float64          `json:"cost,omitempty"` // US dollars
+}
+
+// CriterionResult is what became of one criterion. Pass is true only if Status
+// is pass.
+type CriterionResult struct {
+	Criterion string   `json:"criterion"`
+	Pass      bool     `json:"pass"`
+	Reasoning string   `json:"reasoning"`
+	Status    string   `json:"status"`
+	Evidence  []string `json:"evidence,omitempty"`
+	Note      string   `json:"note,omitempty"` // such as that a quote was dropped
+	Votes     *Votes   `json:"votes,omitempty"`
+}
+
+// Votes counts the answers to one criterion, where it was asked more than once.
+type Votes struct {
+	Met    int `json:"met"`
+	Unmet  int `json:"unmet"`
+	Failed int `json:"failed"`
+}
+
+// Usage counts tokens. Cached are those of Prompt that the provider read from
+// its own cache. An assertion that was asked together with others has its share.
+type Usage struct {
+	Prompt     int64 `json:"prompt"`
+	Completion int64 `json:"completion"`
+	Cached     int64 `json:"cached"`
+	Total      int64 `json:"total"`
+	Requests   int64 `json:"requests"`
+}
+
+// Mistakes are all things wrong with a request. Each has a JSON pointer and,
+// where there is a list of them, the names that would have been right.
+type Mistakes []*proviso.Error
+
+// Error returns one line per mistake: pointer, message.
+func (m Mistakes) Error() string {
+	var lines []string
+	for _, e := range m {
+		line := e.Error()
+		if e.Pointer != "" {
+			line = e.Pointer + ": " + line
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap returns the mistakes, so that errors.As finds the first.
+func (m Mistakes) Unwrap() []error {
+	all := make([]error, len(m))
+	for i, e := range m {
+		all[i] = e
+	}
+	return all
+}

@@ -1,0 +1,139 @@
+package judge
+
+import (
+	"context"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
+)
+
+// Evaluate decides every assertion of a request. The error is [Mistakes] if the
+// request is wrong; what could not be decided stands in the response.
+func (j *Judge) Evaluate(ctx context.Context, r *Request) (*Response, error) {
+	list, mistakes := r.assertions()
+	if len(mistakes) > 0 {
+		return nil, mistakes
+	}
+	// Nothing is kept from one request for the next.
+	o := j.o.Check
+	o.Grader, o.Templates = j, literal{}
+	if o.Expand == nil {
+		o.Expand = Expand
+	}
+	set, wrong := check.New(o).Compile(list)
+	if len(wrong) > 0 {
+		return nil, Mistakes(wrong)
+	}
+	c := &proviso.Case{Vars: r.Vars, Metadata: r.Metadata}
+	if wrong := errorsOf(set.Prepare(c, true)); len(wrong) > 0 {
+		return nil, wrong
+	}
+	row := &check.Row{Output: &proviso.Output{Value: r.Output}, Prompt: r.Input, HasPrompt: true, Vars: r.Vars, Case: c}
+	return NewResponse(set.Eval(ctx, row), j.threshold(r), r.AllowErrors), nil
+}
+
+// literal renders no templates: what a client sends is what is meant, braces and
+// all.
+type literal struct{}
+
+func (literal) Render(_ context.Context, text string, _ *proviso.Object) (string, error) {
+	return text, nil
+}
+
+func (literal) Check(string) error { return nil }
+
+// errorsOf leaves out warnings.
+func errorsOf(list []*proviso.Error) Mistakes {
+	var wrong Mistakes
+	for _, e := range list {
+		if !e.Warning {
+			wrong = append(wrong, e)
+		}
+	}
+	return wrong
+}
+
+func (j *Judge) threshold(r *Request) float64 {
+	switch {
+	case r.Threshold != nil:
+		return *r.Threshold
+	case j.o.Threshold != nil:
+		return *j.o.Threshold
+	}
+	return 1
+}
+
+// NewResponse words the verdicts on an assertion set as the contract has them.
+func NewResponse(set []proviso.Verdict, threshold float64, allowErrors bool) *Response {
+	e := check.Evaluate(set, threshold, allowErrors)
+	out := &Response{
+		Score: e.Score, Passed: e.Passed, Failed: e.Failed, Total: e.Total, Skipped: e.Skipped,
+		Threshold: threshold, PassedThreshold: e.PassedThreshold, WeightedScore: e.WeightedScore,
+		Status: statusOf(e), Results: make([]Result, len(set)),
+	}
+	for i := range set {
+		v := &set[i]
+		out.Results[i] = resultOf(v)
+		if v.Status == proviso.Errored {
+			out.Errors = append(out.Errors, Failed{ID: v.Assertion.ID, Message: v.Reason})
+		}
+	}
+	return out
+}
+
+// statusOf is what became of the evaluation as a whole.
+func statusOf(e proviso.Evaluation) string {
+	status := proviso.Fail
+	switch {
+	case e.Total == 0:
+		status = proviso.Skip
+	case e.Score == nil:
+		status = proviso.Errored
+	case e.PassedThreshold:
+		status = proviso.Pass
+	}
+	return status.String()
+}
+
+func resultOf(v *proviso.Verdict) Result {
+	r := Result{
+		ID: v.Assertion.ID, Pass: v.Status == proviso.Pass, Status: v.Status.String(), Reasoning: v.Reason,
+		Evidence: quotesOf(v.Evidence), Judge: v.Judge, Cached: v.Cached,
+	}
+	if v.Status == proviso.Pass || v.Status == proviso.Fail {
+		score := v.Score
+		r.Score = &score
+	}
+	for i := range v.Criteria {
+		r.Criteria = append(r.Criteria, criterionOf(&v.Criteria[i]))
+	}
+	if u := v.Usage; u != (proviso.Usage{}) {
+		r.Usage = &Usage{Prompt: u.Prompt, Completion: u.Completion, Cached: u.Cached, Total: u.Total, Requests: u.Requests}
+	}
+	if v.Judge != "" {
+		cost := v.Cost
+		r.Cost = &cost
+	}
+	return r
+}
+
+func criterionOf(c *proviso.CriterionVerdict) CriterionResult {
+	r := CriterionResult{
+		Criterion: c.Criterion.Text, Pass: c.Status == proviso.Pass, Status: c.Status.String(),
+		Reasoning: c.Reasoning, Evidence: quotesOf(c.Evidence), Note: c.Note,
+	}
+	if c.Votes.Total() > 1 {
+		r.Votes = &Votes{Met: c.Votes.Met, Unmet: c.Votes.Unmet, Failed: c.Votes.Failed}
+	}
+	return r
+}
+
+func quotesOf(list []proviso.Evidence) []string {
+	var quotes []string
+	for _, e := range list {
+		if e.Quote != "" {
+			quotes = append(quotes, e.Quote)
+		}
+	}
+	return quotes
+}

@@ -1,0 +1,29 @@
+package judge
+
+// FreeFence is freeFence.
+func FreeFence(parts []string, contents ...string) string { return freeFence(parts, contents...) }
+
+// ReadReply reads a reply and returns how many results it has.
+func ReadReply(reply string) (int, error) {
+	list, err := readReply(reply)
+	return len(list), err
+}
+
+// Sentence is sentence.
+func Sentence(reason string) string { return sentence(reason) }
+
+// Quotes verifies quotes from an output.
+func Quotes(output string, quotes ...string) (kept []string, note string) {
+	w := witness{output: output}
+	list, note := w.verify(quotes)
+	for _, e := range list {
+		if output[e.Start:e.Start+len(e.Quote)] != e.Quote {
+			panic("a quote does not stand where it is said to")
+		}
+		kept = append(kept, e.Quote)
+	}
+	return kept, note
+}
+
+// Cosine is cosine.
+func Cosine(a, b []float64) (float64, error) { return cosine(a, b) }

@@ -1,0 +1,129 @@
+package judge
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// difference is how an answer differs from the right one.
+type difference struct {
+	letter string // that the model answers
+	option string // of a case that says what it is worth
+	score  float64
+	words  string
+}
+
+// differences are the categories of OpenAI's evals (registry, fact.yaml).
+func differences() []difference {
+	return []difference{
+		{"A", "subset", 1, "the output states a part of what is expected"},
+		{"B", "superset", 1, "the output states all that is expected, and more"},
+		{"C", "agree", 1, "the output states the same as is expected"},
+		{"D", "disagree", 0, "the output contradicts what is expected"},
+		{"E", "differButFactual", 1, "the output differs, but not in the facts"},
+	}
+}
+
+// decideFactuality is factuality: a model says how the facts differ. The output
+// passes if that is worth more than 0.
+func decideFactuality(ctx context.Context, g *grading) (verdict, error) {
+	pieces := []piece{{"expected", g.value()}}
+	if g.q.Input != "" {
+		pieces = append([]piece{{"input", g.q.Input}}, pieces...)
+	}
+	letters := []any{"A", "B", "C", "D", "E"}
+	s := step{
+		own: "factuality", pieces: append(pieces, piece{"output", g.q.Output}),
+		reply:  shapeOf("comparison", "reason", ofType("string"), "category", proviso.ObjectOf("type", "string", "enum", letters)),
+		custom: g.q.Rubric,
+		vars: func() *proviso.Object {
+			return givenVars(g.q.Vars, false, "input", g.q.Input, "ideal", g.q.Value, "completion", parsedOr(g.q.Output))
+		},
+	}
+	return ask(ctx, g, s, func(reply string) (verdict, error) {
+		letter, reason, err := readCategory(reply)
+		if err != nil {
+			return verdict{}, err
+		}
+		for _, d := range differences() {
+			if d.letter != letter {
+				continue
+			}
+			score, err := g.worth(d)
+			if reason == "" {
+				reason = "Category " + letter + ": " + d.words
+			}
+			return verdict{pass: score > 0, score: score, reason: reason}, err
+		}
+		return verdict{}, errors.New("the category is none of A, B, C, D and E: " + excerpt(letter))
+	})
+}
+
+// worth is the score of a difference: the case's own, or the usual one.
+func (g *grading) worth(d difference) (float64, error) { return worthIn(g.q.Case, d) }
+
+func worthIn(c *proviso.Case, d difference) (float64, error) {
+	if c == nil {
+		return d.score, nil
+	}
+	own, _ := c.Options.Extra.At("factuality").(*proviso.Object)
+	v := own.At(d.option)
+	if v == nil {
+		return d.score, nil
+	}
+	f, ok := v.(float64)
+	if !ok {
+		err := proviso.Errorf(proviso.Invalid, "options.factuality.%s must be a number, found %s", d.option, proviso.Stringify(v))
+		err.Pointer = c.Pointer + "/options/factuality"
+		return 0, err
+	}
+	return f, nil
+}
+
+// checkWorth reports what a case says wrongly of what differences are worth.
+func checkWorth(c *proviso.Case) error {
+	if c == nil {
+		return nil
+	}
+	own, _ := c.Options.Extra.At("factuality").(*proviso.Object)
+	var names []string
+	for _, d := range differences() {
+		names = append(names, d.option)
+		if _, err := worthIn(c, d); err != nil {
+			return err
+		}
+	}
+	for key := range own.All() {
+		if !slices.Contains(names, key) {
+			return &proviso.Error{Code: proviso.Invalid, Valid: names, Pointer: c.Pointer + "/options/factuality",
+				Message: "unknown key \"" + key + "\" in options.factuality", Warning: true}
+		}
+	}
+	return nil
+}
+
+// category finds "(A)" or "A)" at the beginning of a reply, or one letter alone.
+var category = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?is)^\s*(?:\(?([a-e])\)\s*[:.-]?\s*(.*)|([a-e])[.\s]*)$`)
+})
+
+// readCategory reads {category, reason}, or the letter in brackets that prompts
+// for promptfoo used to ask for.
+func readCategory(reply string) (letter, reason string, err error) {
+	if m := category().FindStringSubmatch(reply); m != nil {
+		return strings.ToUpper(m[1] + m[3]), strings.TrimSpace(m[2]), nil
+	}
+	o, err := gradedObject(reply, "category")
+	if err != nil {
+		return "", "", err
+	}
+	letter, _ = o.At("category").(string)
+	letter = strings.ToUpper(strings.Trim(strings.TrimSpace(letter), "()."))
+	return letter, reasonIn(o, ""), nil
+}

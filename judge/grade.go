@@ -1,0 +1,290 @@
+package judge
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/blobs"
+)
+
+// judged is the type of assertions that consist of criteria.
+const judged = "judge"
+
+// gradeCriteria answers one question of the type judge.
+func gradeCriteria(ctx context.Context, j *Judge, q proviso.Question) (proviso.Grade, error) {
+	g := j.GradeSet(ctx, []proviso.Question{q})[0]
+	return g.Grade, g.Err
+}
+
+// groups are the judged questions that can share calls: those about the same
+// input and output for the same grader.
+func groups(qs []proviso.Question) [][]int {
+	var all [][]int
+	for i, q := range qs {
+		if q.Type != judged {
+			continue
+		}
+		n := slices.IndexFunc(all, func(group []int) bool { return alike(qs[group[0]], q) })
+		if n < 0 {
+			n, all = len(all), append(all, nil)
+		}
+		all[n] = append(all[n], i)
+	}
+	return all
+}
+
+// alike reports whether two questions can share a call.
+func alike(a, b proviso.Question) bool {
+	return a.Input == b.Input && a.Output == b.Output && a.Sample == b.Sample && proviso.Stringify(a.Grader) == proviso.Stringify(b.Grader)
+}
+
+// gradeGroup answers the questions of one group.
+func (j *Judge) gradeGroup(ctx context.Context, calls limit, qs []proviso.Question, group []int, out []proviso.Graded) {
+	first := qs[group[0]]
+	seats, err := j.seats(first)
+	if err == nil {
+		err = tooLong(first)
+	}
+	if err != nil {
+		for _, i := range group {
+			out[i].Err = err
+		}
+		return
+	}
+	s := &session{
+		j: j, seats: seats, calls: calls, sample: first.Sample, judge: j.identity(seats),
+		subject: subject{strings.ToValidUTF8(first.Input, string(utf8.RuneError)), strings.ToValidUTF8(first.Output, string(utf8.RuneError))},
+	}
+	s.witness.output = s.output
+	s.about = blobs.Key(s.input, s.output)
+	place := s.enter(qs, group, out)
+	s.poll(ctx)
+	for _, i := range group {
+		if n, ok := place[i]; ok {
+			out[i].Grade, out[i].Err = s.grade(n)
+		}
+	}
+}
+
+// tooLong refuses texts that no judge reads.
+func tooLong(q proviso.Question) error {
+	for _, t := range [...]struct{ name, text string }{{"input", q.Input}, {"output", q.Output}} {
+		if len(t.text) > MaxText {
+			return proviso.Errorf(proviso.Limit, "the %s has %d bytes, and a judge reads at most %d", t.name, len(t.text), MaxText)
+		}
+	}
+	return nil
+}
+
+// item is an assertion that is judged. Equal assertions are one item.
+type item struct {
+	asked
+	key  string // hash of id, instruction and criteria
+	name string // the id in calls: the item's own, unless another has it
+}
+
+// session is one group of questions under way.
+type session struct {
+	subject
+	j       *Judge
+	seats   []Seat
+	judge   string // identity of all seats together
+	about   string // hash of input and output
+	sample  proviso.Sample
+	calls   limit
+	items   []item
+	witness witness
+	imitation
+	ballots []ballot // items × seats × votes
+}
+
+// enter makes items of questions, in an order that follows from what they say,
+// and returns where each question went. Questions that cannot be asked are
+// answered at once.
+func (s *session) enter(qs []proviso.Question, group []int, out []proviso.Graded) map[int]int {
+	keys := map[int]string{}
+	for _, i := range group {
+		it, err := newItem(qs[i])
+		if err != nil {
+			out[i].Err = err
+			continue
+		}
+		keys[i] = it.key
+		if !slices.ContainsFunc(s.items, func(other item) bool { return other.key == it.key }) {
+			s.items = append(s.items, it)
+		}
+	}
+	slices.SortFunc(s.items, func(a, b item) int { return cmp.Compare(a.key, b.key) })
+	names := make([]asked, 0, len(s.items))
+	for n := range s.items {
+		s.items[n].name = uniqueID(s.items[n].id, names)
+		names = append(names, asked{id: s.items[n].name})
+	}
+	place := map[int]int{}
+	for i, key := range keys {
+		place[i] = slices.IndexFunc(s.items, func(it item) bool { return it.key == key })
+	}
+	return place
+}
+
+// newItem reads what a question asks.
+func newItem(q proviso.Question) (item, error) {
+	valid := func(text string) string {
+		return strings.TrimSpace(strings.ToValidUTF8(text, string(utf8.RuneError)))
+	}
+	it := item{asked: asked{instruction: valid(q.Instruction)}}
+	if q.Assertion != nil {
+		it.id = valid(q.Assertion.ID)
+	}
+	for n, c := range q.Criteria {
+		it.ns, it.texts = append(it.ns, n+1), append(it.texts, valid(c.Text))
+	}
+	if len(it.texts) == 0 || slices.Contains(it.texts, "") {
+		return it, proviso.Errorf(proviso.Invalid, "there is no criterion to decide, or an empty one")
+	}
+	if err := it.limits(); err != nil {
+		return it, err
+	}
+	parts := append([]string{"assertion 1", it.id, it.instruction}, it.texts...)
+	it.key = blobs.Key(parts...)
+	if it.id == "" {
+		it.id = "assertion-" + it.key[:8]
+	}
+	return it, nil
+}
+
+// limits holds an assertion to the limits of a request, wherever it comes from.
+func (it *item) limits() error {
+	over := func(what string, is, most int) error {
+		if is <= most {
+			return nil
+		}
+		return proviso.Errorf(proviso.Limit, "%s: %d, and at most %d are allowed", what, is, most)
+	}
+	return cmp.Or(
+		over("bytes of an id", len(it.id), MaxID),
+		over("bytes of an instruction", len(it.instruction), MaxInstruction),
+		over("criteria of an assertion", len(it.texts), MaxCriteria),
+		over("bytes of a criterion", len(slices.MaxFunc(it.texts, func(a, b string) int { return cmp.Compare(len(a), len(b)) })), MaxCriterion),
+	)
+}
+
+// grade joins the votes on an item.
+func (s *session) grade(n int) (proviso.Grade, error) {
+	g := proviso.Grade{Judge: s.judge, Cached: true}
+	ballots := s.ballots[n*s.votes() : (n+1)*s.votes()]
+	for i := range ballots {
+		b := &ballots[i]
+		g.Usage.Add(b.spent.Usage)
+		g.Cost += b.spent.Cost
+		g.Cached = g.Cached && b.cached()
+	}
+	var failure error
+	met, unmet := 0, 0
+	for k, text := range s.items[n].texts {
+		c, err := count(ballots, k)
+		c.Criterion = proviso.Criterion{Text: text}
+		g.Criteria = append(g.Criteria, c)
+		switch c.Status {
+		case proviso.Pass:
+			met++
+		case proviso.Fail:
+			unmet++
+		default:
+			if failure == nil {
+				failure = err
+			}
+		}
+	}
+	// One criterion that is not met decides the whole, whatever the others are.
+	if failure != nil && unmet == 0 {
+		g.Cached = false
+		if len(g.Criteria) > 1 {
+			return g, proviso.Because(failure, codeOf(failure), "%d of %d criteria are undecided: %s", len(g.Criteria)-met, len(g.Criteria), failure)
+		}
+		return g, failure
+	}
+	g.Pass = unmet == 0
+	g.Score = float64(met) / float64(len(g.Criteria))
+	g.Reason, g.Evidence = explain(g.Criteria, g.Pass)
+	return g, nil
+}
+
+// explain makes the reason and the evidence for an assertion of those of the
+// criteria that decided it.
+func explain(criteria []proviso.CriterionVerdict, pass bool) (string, []proviso.Evidence) {
+	decisive := proviso.Fail
+	if pass {
+		decisive = proviso.Pass
+	}
+	var reasons []string
+	var evidence []proviso.Evidence
+	for _, c := range criteria {
+		if c.Status != decisive {
+			continue
+		}
+		reasons = append(reasons, strings.TrimRight(c.Reasoning, ".!? "))
+		for _, e := range c.Evidence {
+			if !slices.Contains(evidence, e) {
+				evidence = append(evidence, e)
+			}
+		}
+	}
+	reason := shorten(strings.Join(reasons, "; "), maxReason)
+	if !strings.HasSuffix(reason, "…") {
+		reason += "."
+	}
+	return reason, evidence
+}
+
+// count decides a criterion by the votes on it. It takes more than half of all
+// votes that were asked for: a tie, or too many calls that failed, is an error.
+func count(ballots []ballot, k int) (proviso.CriterionVerdict, error) {
+	var c proviso.CriterionVerdict
+	var failure error
+	for i := range ballots {
+		switch r := &ballots[i].rulings[k]; {
+		case r.err != nil:
+			c.Votes.Failed++
+			if failure == nil {
+				failure = r.err
+			}
+		case r.met:
+			c.Votes.Met++
+		default:
+			c.Votes.Unmet++
+		}
+	}
+	need := len(ballots)/2 + 1
+	switch {
+	case c.Votes.Met >= need:
+		c.Status = proviso.Pass
+	case c.Votes.Unmet >= need:
+		c.Status = proviso.Fail
+	default:
+		if len(ballots) > 1 {
+			tie := fmt.Sprintf("no majority of %d votes: %d met, %d not met, %d without a verdict", len(ballots), c.Votes.Met, c.Votes.Unmet, c.Votes.Failed)
+			if failure != nil {
+				tie += ": " + failure.Error()
+			}
+			failure = proviso.Because(failure, proviso.Undecided, "%s", tie)
+		}
+		c.Reasoning = failure.Error()
+		return c, failure
+	}
+	for i := range ballots { // the first who said so speaks for all
+		if r := &ballots[i].rulings[k]; r.err == nil && r.met == (c.Status == proviso.Pass) {
+			c.Reasoning, c.Evidence, c.Note = r.reasoning, r.evidence, r.note
+			break
+		}
+	}
+	if agreed := max(c.Votes.Met, c.Votes.Unmet); agreed < len(ballots) {
+		c.Reasoning = fmt.Sprintf("%s (%d of %d votes).", strings.TrimRight(c.Reasoning, ". "), agreed, len(ballots))
+	}
+	return c, nil
+}

@@ -1,0 +1,206 @@
+package judge
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/blobs"
+)
+
+// grading is one question, under way, of a type that has prompts of its own: all
+// of promptfoo's that a model decides.
+type grading struct {
+	j    *Judge
+	q    proviso.Question
+	seat Seat // who is asked
+
+	mu    sync.Mutex
+	spent answer   // on all calls so far
+	asked int      // calls that were answered
+	kept  int      // of those, out of a cache
+	words []string // what identifies the prompts
+}
+
+// verdict is what a grading comes to, before negation.
+type verdict struct {
+	pass   bool
+	score  float64
+	reason string
+}
+
+// undecided gives an error a code, if it has none.
+func undecided(err error) error {
+	var known *proviso.Error
+	if errors.As(err, &known) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return proviso.Errorf(proviso.Undecided, "%w", err)
+}
+
+// took is a grade with what was spent and who was asked, and no verdict.
+func (g *grading) took() proviso.Grade {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return proviso.Grade{
+		Usage: g.spent.Usage, Cost: g.spent.Cost, Cached: g.asked > 0 && g.asked == g.kept,
+		Judge: g.identity(),
+	}
+}
+
+// identity names who was asked, and with which words; g.mu is held. Proviso's own
+// prompts are one set of words, so that a run has few judges.
+func (g *grading) identity() string {
+	temperature, _ := g.j.temperature(g.seat)
+	key := []string{"graded 1", g.seat.Identity, g.seat.Spec.ID, proviso.FormatNumber(temperature)}
+	key = append(key, slices.Compact(slices.Sorted(slices.Values(g.words)))...)
+	return g.seat.label() + "#" + blobs.Key(key...)[:12]
+}
+
+func (g *grading) spend(a answer) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.spent.Usage.Add(a.Usage)
+	g.spent.Cost += a.Cost
+	g.asked++
+	if a.Cached {
+		g.kept++
+	}
+}
+
+// threshold returns the assertion's threshold, or def if it has none.
+func (g *grading) threshold(def float64) float64 {
+	if g.q.Threshold != nil {
+		return *g.q.Threshold
+	}
+	return def
+}
+
+// value returns the assertion's value as text; structures as JSON, and "" if
+// there is none.
+func (g *grading) value() string {
+	switch v := g.q.Value.(type) {
+	case nil, proviso.Undefined:
+		return ""
+	case string:
+		return v
+	}
+	return proviso.Stringify(g.q.Value)
+}
+
+// epsilon is JavaScript's Number.EPSILON, by which promptfoo lets a score miss its
+// threshold.
+const epsilon = 0x1p-52
+
+// share is the verdict of a score that has to reach the threshold, which is 0 if
+// there is none.
+func (g *grading) share(name string, score float64, more string) verdict {
+	threshold := g.threshold(0)
+	v := verdict{pass: score >= threshold-epsilon, score: score}
+	relation := ">="
+	if !v.pass {
+		relation = "<"
+	}
+	v.reason = name + " " + toFixed(score) + " is " + relation + " " + proviso.FormatNumber(threshold)
+	if more != "" {
+		v.reason += ": " + more
+	}
+	return v
+}
+
+// toFixed writes a score with two digits.
+func toFixed(f float64) string { return strconv.FormatFloat(f, 'f', 2, 64) }
+
+// able returns the model that answers a question in a role. Where the case names a
+// model that has not the ability, the one that is there by default does; an
+// assertion's own has to have it, and one that cannot be opened is an error.
+func (j *Judge) able(q proviso.Question, role Role) (Seat, error) {
+	s, err := j.seat(q, role)
+	if err != nil || has(s.Provider, role) {
+		return s, err
+	}
+	if own := q.Assertion != nil && q.Assertion.Provider != nil; q.Grader != nil && !own {
+		plain := q
+		plain.Grader = nil
+		if d, err := j.seat(plain, role); err == nil && has(d.Provider, role) {
+			return d, nil
+		}
+	}
+	return Seat{}, proviso.Errorf(proviso.Invalid, "%q needs a provider for %s, which %s is not; name one under provider: {%s: …}", q.Type, role, s.Provider.ID(), role)
+}
+
+// has reports whether a provider has the ability of a role.
+func has(p proviso.Provider, role Role) bool {
+	ok := p != nil
+	switch role {
+	case Embedding:
+		_, ok = p.(proviso.Embedder)
+	case Classification:
+		_, ok = p.(proviso.Classifier)
+	case Moderation:
+		_, ok = p.(proviso.Moderator)
+	}
+	return ok
+}
+
+// rolesOf returns the roles that a type needs a model for.
+func rolesOf(typ string) []Role {
+	switch base, _, _ := strings.Cut(typ, ":"); base {
+	case "similar":
+		return []Role{Embedding}
+	case "answer-relevance":
+		return []Role{Text, Embedding}
+	case "classifier":
+		return []Role{Classification}
+	case "moderation":
+		return []Role{Moderation}
+	}
+	return []Role{Text}
+}
+
+// Prepare opens what grading q takes: the models, and the prompt that replaces the
+// judge's own. It implements [proviso.Preparer]. Several things that are wrong are
+// joined.
+func (j *Judge) Prepare(q proviso.Question) error {
+	wrong := []error{j.checkRubric(q), checkSettings(q)}
+	var err error
+	switch q.Type {
+	case "search-rubric":
+		q.Grader, err = searching(j.specOf(q))
+	case "agent-rubric":
+		err = acting(j.specOf(q))
+	}
+	if err != nil {
+		return errors.Join(append(wrong, err)...)
+	}
+	for _, role := range rolesOf(q.Type) {
+		if _, err := j.able(q, role); err != nil {
+			wrong = append(wrong, err)
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+// checkSettings reports settings of a type that it could not use.
+func checkSettings(q proviso.Question) error {
+	var err error
+	switch q.Type {
+	case "conversation-relevance":
+		_, err = windowOf(q.Assertion)
+	case "select-best":
+		_, err = bothOrders(q.Assertion)
+	case "factuality", "model-graded-factuality":
+		return checkWorth(q.Case)
+	}
+	var e *proviso.Error
+	if errors.As(err, &e) {
+		e.Pointer = q.Assertion.Pointer + "/config"
+	}
+	return err
+}
+
+var _ proviso.Preparer = (*Judge)(nil)

@@ -1,0 +1,226 @@
+package judge_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/internal/script"
+	"github.com/proviso-eval/proviso/internal/template"
+	"github.com/proviso-eval/proviso/judge"
+)
+
+// scripted is a model that gives answers in turn and notes what it was asked. It
+// has every ability.
+type scripted struct {
+	id      string
+	replies []string
+	vectors *proviso.Object
+	classes *proviso.Object
+	flags   []any
+
+	mu   sync.Mutex
+	asks []proviso.Ask
+}
+
+func (s *scripted) ID() string { return s.id }
+
+func (s *scripted) Answer(_ context.Context, ask proviso.Ask) (proviso.Output, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asks = append(s.asks, ask)
+	if len(s.asks) > len(s.replies) {
+		return proviso.Output{}, fmt.Errorf("asked %d times, and there are %d replies", len(s.asks), len(s.replies))
+	}
+	cost := 0.25
+	return proviso.Output{Value: s.replies[len(s.asks)-1], Cost: &cost, Usage: proviso.Usage{Total: 10, Requests: 1}}, nil
+}
+
+func (s *scripted) Embed(_ context.Context, texts []string) ([][]float64, proviso.Usage, error) {
+	var out [][]float64
+	for _, text := range texts {
+		list, ok := s.vectors.At(text).([]any)
+		if !ok {
+			return nil, proviso.Usage{}, fmt.Errorf("there is no vector for %q", text)
+		}
+		v := make([]float64, len(list))
+		for i, f := range list {
+			v[i] = f.(float64)
+		}
+		out = append(out, v)
+	}
+	return out, proviso.Usage{Total: 3, Requests: 1}, nil
+}
+
+func (s *scripted) Classify(context.Context, string) (map[string]float64, error) {
+	scores := map[string]float64{}
+	for class, f := range s.classes.All() {
+		scores[class] = f.(float64)
+	}
+	return scores, nil
+}
+
+func (s *scripted) Moderate(context.Context, string, string) ([]proviso.Flag, error) {
+	var flags []proviso.Flag
+	for _, f := range s.flags {
+		flags = append(flags, proviso.Flag{Code: f.(string), Description: f.(string), Confidence: 1})
+	}
+	return flags, nil
+}
+
+// bench is a judge that asks a scripted model, and a compiler that asks the judge.
+type bench struct {
+	model    *scripted
+	judge    *judge.Judge
+	compiler *check.Compiler
+	graded   []proviso.Grade // what the judge said, in order
+	errs     []error
+}
+
+// engines are shared by the tests of a process, for they are slow to start.
+var engines = sync.OnceValues(func() (*script.Engine, *template.Engine) {
+	return script.New(script.Options{}), template.New(template.Options{Timeout: time.Minute, Env: func() *proviso.Object {
+		return proviso.ObjectOf("SECRET", "hunter2")
+	}})
+})
+
+// folder holds the files of a test by name.
+type folder map[string]string
+
+func (f folder) ReadFile(name string) ([]byte, error) {
+	text, ok := f[name]
+	if !ok {
+		return nil, os.ErrNotExist
+	}
+	return []byte(text), nil
+}
+
+func newBench(t *testing.T, model *scripted, files folder) *bench {
+	t.Helper()
+	code, templates := engines()
+	if model.id == "" {
+		model.id = "test:judge"
+	}
+	o := check.Options{Code: code, Templates: templates, Files: files}
+	seat := judge.Seat{Provider: model, Spec: proviso.ProviderSpec{ID: model.id}}
+	j, err := judge.New(judge.Options{
+		Judges: []judge.Seat{seat}, Check: o,
+		Open: func(any, judge.Role) (judge.Seat, error) { return seat, nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{model: model, judge: j}
+	o.Grader = b
+	b.compiler = check.New(o)
+	return b
+}
+
+// Grade notes what the judge says.
+func (b *bench) Grade(ctx context.Context, q proviso.Question) (proviso.Grade, error) {
+	g, err := b.judge.Grade(ctx, q)
+	b.graded, b.errs = append(b.graded, g), append(b.errs, err)
+	return g, err
+}
+
+// TestGradedFixtures sends what check/testdata has for a model through the judge,
+// and compares the grade and the verdict.
+func TestGradedFixtures(t *testing.T) {
+	t.Parallel()
+	for _, k := range check.Kinds() {
+		file := filepath.Join("..", "check", "testdata", strings.ReplaceAll(k.Type, ":", "_")+".jsonl")
+		if k.Needs&(check.NeedsJudge|check.NeedsEmbedder|check.NeedsClassifier|check.NeedsModerator) == 0 || k.New == nil || k.Type == "judge" {
+			continue
+		}
+		t.Run(k.Type, func(t *testing.T) {
+			t.Parallel()
+			for _, o := range records(t, file) {
+				t.Run(text(o, "id"), func(t *testing.T) { playFixture(t, o) })
+			}
+		})
+	}
+}
+
+func playFixture(t *testing.T, o *proviso.Object) {
+	model := &scripted{}
+	for _, v := range list(o, "replies") {
+		model.replies = append(model.replies, v.(string))
+	}
+	model.vectors, _ = o.At("vectors").(*proviso.Object)
+	model.classes, _ = o.At("classes").(*proviso.Object)
+	model.flags = list(o, "flags")
+	b := newBench(t, model, nil)
+	assertion := proviso.AssertionOf(o.At("assert").(*proviso.Object), "")
+	v := b.compiler.Decide(t.Context(), assertion, rowOf(o))
+
+	want, grade := o.At("expect").(*proviso.Object), o.At("grade").(*proviso.Object)
+	if want.Has("error") != (v.Status == proviso.Errored) {
+		t.Fatalf("got %s: %s", v.Status, v.Reason)
+	}
+	if len(model.asks) != len(model.replies) {
+		t.Errorf("asked %d times, with %d replies", len(model.asks), len(model.replies))
+	}
+	if problem, ok := grade.At("error").(string); ok {
+		if !strings.Contains(v.Reason, problem) && len(b.errs) > 0 {
+			t.Errorf("the error is %q, want one with %q", v.Reason, problem)
+		}
+		return
+	}
+	if want.At("pass") != (v.Status == proviso.Pass) || math.Abs(want.At("score").(float64)-v.Score) > 1e-9 {
+		t.Errorf("got %s with score %v (%s)", v.Status, v.Score, v.Reason)
+	}
+	if g := b.graded[0]; g.Pass != grade.At("pass") || math.Abs(grade.At("score").(float64)-g.Score) > 1e-9 || grade.Has("reason") && g.Reason != grade.At("reason") {
+		t.Errorf("the grade is %v, %v, %q", g.Pass, g.Score, g.Reason)
+	}
+	if n := len(model.replies); n > 0 && (v.Cost != 0.25*float64(n) || v.Usage.Requests < int64(n)) || v.Judge == "" {
+		t.Errorf("%d calls cost %v and %v by %q", n, v.Cost, v.Usage, v.Judge)
+	}
+}
+
+// rowOf is the row of a fixture.
+func rowOf(o *proviso.Object) *check.Row {
+	vars, _ := o.At("vars").(*proviso.Object)
+	row := &check.Row{Output: &proviso.Output{Value: o.At("output")}, Prompt: text(o, "prompt"), HasPrompt: true, Vars: vars.Clone()}
+	if options, ok := o.At("options").(*proviso.Object); ok {
+		row.Case = &proviso.Case{Vars: row.Vars, Options: proviso.CaseOptions{Grader: options.At("provider"), RubricPrompt: options.At("rubricPrompt"), Extra: options}}
+	}
+	return row
+}
+
+func text(o *proviso.Object, key string) string {
+	s, _ := o.At(key).(string)
+	return s
+}
+
+func list(o *proviso.Object, key string) []any {
+	l, _ := o.At(key).([]any)
+	return l
+}
+
+func records(t *testing.T, file string) []*proviso.Object {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var out []*proviso.Object
+	sc := bufio.NewScanner(f)
+	for sc.Scan() {
+		v, err := proviso.ParseJSON(sc.Text())
+		if err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		out = append(out, v.(*proviso.Object))
+	}
+	return out
+}

@@ -1,0 +1,38 @@
+package judge
+
+import (
+	"context"
+	"sync"
+)
+
+// sideBySide is how many calls of one grading are made at once.
+const sideBySide = 4
+
+// inParallel calls do for each of n numbers, a few at a time, and returns what it
+// gave in order, or the first error.
+func inParallel[T any](ctx context.Context, n int, do func(ctx context.Context, i int) (T, error)) ([]T, error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	out := make([]T, n)
+	var once sync.Once
+	var first error
+	calls := newLimit(sideBySide)
+	tasks := make([]func(), n)
+	for i := range tasks {
+		tasks[i] = func() {
+			err := ctx.Err()
+			if err == nil {
+				out[i], err = do(ctx, i)
+			}
+			if err != nil {
+				once.Do(func() { first = err })
+				stop()
+			}
+		}
+	}
+	for i, task := range tasks {
+		tasks[i] = func() { calls.do(task) }
+	}
+	together(tasks)
+	return out, first
+}

@@ -1,0 +1,295 @@
+package judge
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"strings"
+	"sync"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/internal/blobs"
+)
+
+// The prompts of the types that have one, by the name of the type or of its step.
+//
+//go:embed prompts/*.txt
+var promptFiles embed.FS
+
+// ownPrompt returns one of proviso's own prompts.
+func ownPrompt(name string) string {
+	text, err := promptFiles.ReadFile("prompts/" + name + ".txt")
+	if err != nil {
+		panic(err) // a name in this package without its file
+	}
+	return string(text)
+}
+
+// instructions are what stands before the material, the same in every call.
+func instructions(name string) string { return ownPrompt(name) + "\n" + ownPrompt("fenced") }
+
+// ownWords identifies proviso's own prompts, all of them together.
+var ownWords = sync.OnceValue(func() string {
+	files, err := promptFiles.ReadDir("prompts")
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	var texts []string
+	for _, f := range files {
+		texts = append(texts, f.Name(), ownPrompt(strings.TrimSuffix(f.Name(), ".txt")))
+	}
+	return blobs.Key(texts...)
+})
+
+// piece is a part of the material that a prompt of proviso's own is about.
+type piece struct{ name, text string }
+
+// step is one call of a grading.
+type step struct {
+	own    string  // name of the prompt
+	pieces []piece // its material; what is empty and may be missing is left out
+	reply  *proviso.Reply
+	// One vote may ask the same several times: this is the n-th of so many, from 0.
+	nth, of int
+
+	custom any                    // the suite's prompt in place of the own one; nil if there is none
+	vars   func() *proviso.Object // that it is rendered with
+}
+
+// ask makes one call of a grading and reads the reply, which is asked for once
+// more if it cannot be read.
+func ask[T any](ctx context.Context, g *grading, s step, read func(text string) (T, error)) (T, error) {
+	c := call{Sample: g.q.Sample, Vars: g.q.Vars, Case: g.q.Case}
+	c.Sample.Vote = g.q.Sample.Vote*max(1, s.of) + s.nth
+	words := ownWords()
+	if s.custom != nil {
+		prompt, source, err := g.j.custom(ctx, s.custom, s.vars())
+		if err != nil {
+			var none T
+			return none, err
+		}
+		c.Messages, c.Plain = messagesOf(prompt)
+		words = source
+	} else {
+		c.Messages = []Message{{"system", instructions(s.own)}, {"user", fenced(s.own, s.pieces, c.Sample)}}
+		c.Static, c.Reply = 1, s.reply
+	}
+	g.mu.Lock()
+	g.words = append(g.words, words)
+	g.mu.Unlock()
+	v, a, err := askFor(ctx, g.j, g.seat, c, exactly(&s, read))
+	g.spend(a)
+	return v, err
+}
+
+// fenced puts pieces between marks that nothing in them can be.
+func fenced(prompt string, pieces []piece, sample proviso.Sample) string {
+	key, contents := []string{"fence graded 1", prompt, sampleText(sample)}, []string{}
+	for _, p := range pieces {
+		key, contents = append(key, p.name, p.text), append(contents, p.text)
+	}
+	fence := freeFence(key, contents...)
+	var b strings.Builder
+	b.WriteString("Fence: " + fence + "\n")
+	for _, p := range pieces {
+		b.WriteString("\n[" + fence + " begin " + p.name + "]\n" + p.text + "\n[" + fence + " end " + p.name + "]\n")
+	}
+	b.WriteString("\n" + ownPrompt("closing"))
+	return b.String()
+}
+
+// checkRubric reports what is wrong with the prompt that a suite puts in place of
+// the judge's own.
+func (j *Judge) checkRubric(q proviso.Question) error {
+	if q.Rubric == nil {
+		return nil
+	}
+	for _, part := range rubricParts(q) {
+		if err := j.checkPrompt(part); err != nil {
+			return atRubric(q, err)
+		}
+	}
+	return nil
+}
+
+// atRubric gives an error the place of the rubricPrompt, if it is the assertion's.
+func atRubric(q proviso.Question, err error) error {
+	var known *proviso.Error
+	if !errors.As(err, &known) {
+		known = proviso.Errorf(proviso.Invalid, "%w", err)
+	}
+	placed := *known
+	placed.Message = "rubricPrompt: " + placed.Message
+	if placed.Pointer == "" && q.Assertion != nil && q.Assertion.RubricPrompt != nil {
+		placed.Pointer = q.Assertion.Pointer + "/rubricPrompt"
+	}
+	return &placed
+}
+
+// rubricParts are the prompts that a rubricPrompt holds: one, but for the types
+// that ask twice.
+func rubricParts(q proviso.Question) []any {
+	switch q.Type {
+	case "g-eval":
+		return []any{rubricStep(q, "steps"), rubricStep(q, "evaluate")}
+	case "context-faithfulness":
+		return []any{rubricStep(q, 0), rubricStep(q, 1)}
+	}
+	return []any{q.Rubric}
+}
+
+// rubricStep is the prompt for one of several steps: a member of a rubricPrompt
+// that is an object, or that is a list; nil if it has none.
+func rubricStep(q proviso.Question, step any) any {
+	switch step := step.(type) {
+	case string:
+		o, _ := q.Rubric.(*proviso.Object)
+		return o.At(step)
+	case int:
+		list, _ := q.Rubric.([]any)
+		if step >= len(list) {
+			return nil
+		}
+		if o, ok := list[step].(*proviso.Object); ok && o.Has("content") {
+			return o.At("content")
+		}
+		return list[step]
+	}
+	return nil
+}
+
+// checkPrompt reports what is wrong with a prompt before it is rendered.
+func (j *Judge) checkPrompt(prompt any) error {
+	if prompt == nil {
+		return nil
+	}
+	source, err := j.promptText(prompt)
+	if err != nil {
+		return err
+	}
+	if j.o.Check.Templates == nil {
+		return proviso.Errorf(proviso.Unavailable, "templates cannot be rendered here")
+	}
+	v, err := proviso.ParseJSON(source)
+	if err != nil {
+		return j.o.Check.Templates.Check(source)
+	}
+	_, err = eachText(v, func(text string) (string, error) { return text, j.o.Check.Templates.Check(text) })
+	return err
+}
+
+// promptText returns a prompt as text: what a file holds, or a chat as JSON.
+func (j *Judge) promptText(prompt any) (string, error) {
+	text, ok := prompt.(string)
+	if !ok {
+		return proviso.Stringify(prompt), nil
+	}
+	name, isFile := strings.CutPrefix(text, "file://")
+	if !isFile {
+		return text, nil
+	}
+	if file, _, _ := strings.Cut(name, ":"); check.LanguageOf(file) != "" {
+		return "", proviso.Errorf(proviso.Unsupported, "%s: a prompt that is code is not supported; write it as a template", name)
+	}
+	if j.o.Check.Files == nil {
+		return "", proviso.Errorf(proviso.Refused, "%s: files cannot be read here", name)
+	}
+	if known, ok := j.files.Load(name); ok {
+		return known.(string), nil
+	}
+	data, err := j.o.Check.Files.ReadFile(name)
+	if err != nil {
+		return "", err
+	}
+	j.files.Store(name, string(data))
+	return string(data), nil
+}
+
+// custom renders a prompt of the suite. Texts in one that is JSON are rendered one
+// by one, so that what is put into them cannot break it. What is put in is never a
+// template itself.
+func (j *Judge) custom(ctx context.Context, prompt any, vars *proviso.Object) (rendered, source string, err error) {
+	if source, err = j.promptText(prompt); err != nil {
+		return "", "", err
+	}
+	if j.o.Check.Templates == nil {
+		return "", "", proviso.Errorf(proviso.Unavailable, "templates cannot be rendered here")
+	}
+	render := func(text string) (string, error) { return j.o.Check.Templates.Render(ctx, text, vars) }
+	v, err := proviso.ParseJSON(source)
+	if err != nil {
+		rendered, err = render(source)
+		return rendered, source, err
+	}
+	if v, err = eachText(v, render); err != nil {
+		return "", "", err
+	}
+	return proviso.Stringify(v), source, nil
+}
+
+// messagesOf returns a rendered prompt as messages: those of a chat, or one with
+// the text, which is then plain.
+func messagesOf(prompt string) (messages []Message, plain bool) {
+	alone := []Message{{"user", prompt}}
+	v, err := proviso.ParseJSON(prompt)
+	list, ok := v.([]any)
+	if err != nil || !ok || len(list) == 0 {
+		return alone, true
+	}
+	messages = make([]Message, len(list))
+	for i, e := range list {
+		o, _ := e.(*proviso.Object)
+		role, _ := o.At("role").(string)
+		content, ok := textContent(o.At("content"))
+		if role == "" || !ok {
+			return alone, true
+		}
+		messages[i] = Message{role, content}
+	}
+	return messages, false
+}
+
+// textContent is the content of a message that is text, in one piece or several.
+func textContent(content any) (string, bool) {
+	if text, ok := content.(string); ok {
+		return text, true
+	}
+	list, ok := content.([]any)
+	var parts []string
+	for _, e := range list {
+		o, _ := e.(*proviso.Object)
+		text, isText := o.At("text").(string)
+		ok = ok && isText
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, "\n"), ok && len(parts) > 0
+}
+
+// eachText returns v with each text in it replaced.
+func eachText(v any, replace func(string) (string, error)) (any, error) {
+	var err error
+	switch v := v.(type) {
+	case string:
+		return replace(v)
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			if out[i], err = eachText(e, replace); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	case *proviso.Object:
+		out := proviso.NewObject(v.Len())
+		for k, e := range v.All() {
+			n, err := eachText(e, replace)
+			if err != nil {
+				return nil, err
+			}
+			out.Set(k, n)
+		}
+		return out, nil
+	}
+	return v, nil
+}

@@ -1,0 +1,211 @@
+package judge
+
+import (
+	"errors"
+	"math"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// gradedObject returns the one JSON object of a reply that has any of the keys:
+// the reply as a whole, or what stands in the text around. Several that say
+// different things are an error, for then somebody else may be speaking.
+func gradedObject(reply string, keys ...string) (*proviso.Object, error) {
+	var found *proviso.Object
+	for _, o := range gradedObjects(reply) {
+		if !hasAny(o, keys) {
+			continue
+		}
+		if found != nil && proviso.Stringify(found) != proviso.Stringify(o) {
+			return nil, errors.New("there is more than one answer in it")
+		}
+		found = o
+	}
+	if found == nil {
+		return nil, errors.New("there is no JSON object with " + strings.Join(keys, " or ") + " in it")
+	}
+	return found, nil
+}
+
+func hasAny(o *proviso.Object, keys []string) bool {
+	for _, key := range keys {
+		if o.Has(key) {
+			return true
+		}
+	}
+	return false
+}
+
+// gradedObjects returns the JSON objects in a text that stand in no other. One that
+// is broken is passed over with all that it holds: a judge that quotes a verdict
+// out of the material, and forgets to escape it, has not given that verdict.
+func gradedObjects(text string) []*proviso.Object {
+	var list []*proviso.Object
+	for range maxTries {
+		start := strings.IndexByte(text, '{')
+		if start < 0 {
+			break
+		}
+		text = text[start:]
+		v, n, err := proviso.ParseJSONPrefix(text)
+		if o, ok := v.(*proviso.Object); err == nil && ok {
+			list = append(list, o)
+			text = text[n:]
+			continue
+		}
+		end := braced(text)
+		if end < 0 {
+			break
+		}
+		text = text[end:]
+	}
+	return list
+}
+
+// maxTries bounds the braces that are tried as the beginning of an object.
+const maxTries = 1000
+
+// braced returns where the braces are closed that begin text; -1 if they are not.
+func braced(text string) int {
+	depth := 0
+	for i := range len(text) {
+		switch text[i] {
+		case '{':
+			depth++
+		case '}':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return -1
+}
+
+// truth reads a verdict: a boolean, or one of the words for it and nothing else.
+func truth(v any) (value, ok bool) {
+	switch v := v.(type) {
+	case bool:
+		return v, true
+	case string:
+		switch strings.ToLower(strings.TrimSpace(v)) {
+		case "true", "yes", "pass", "passed", "y":
+			return true, true
+		case "false", "no", "fail", "failed", "n":
+			return false, true
+		}
+	}
+	return false, false
+}
+
+// points reads a number from least to most, which may be written as text; any
+// finite number if most is not above least.
+func points(v any, least, most float64) (float64, error) {
+	f := math.NaN()
+	switch v := v.(type) {
+	case float64:
+		f = v
+	case string:
+		if strings.TrimSpace(v) != "" {
+			f = proviso.ToNumber(v)
+		}
+	}
+	switch {
+	case math.IsNaN(f) || math.IsInf(f, 0):
+		return 0, errors.New("the score is no number: " + proviso.Stringify(v))
+	case most > least && (f < least || f > most):
+		return 0, errors.New("the score " + proviso.FormatNumber(f) + " is not from " + proviso.FormatNumber(least) + " to " + proviso.FormatNumber(most))
+	}
+	return f, nil
+}
+
+// reasonIn returns the reason of a reply, or def if it gives none.
+func reasonIn(o *proviso.Object, def string) string {
+	for _, key := range []string{"reason", "reasoning", "explanation"} {
+		if text, ok := o.At(key).(string); ok && strings.TrimSpace(text) != "" {
+			return strings.TrimSpace(text)
+		}
+	}
+	return def
+}
+
+// textsIn reads a list of texts.
+func textsIn(v any) ([]string, error) {
+	list, ok := v.([]any)
+	if !ok {
+		return nil, errors.New("expected a list of texts: found " + excerpt(proviso.Stringify(v)))
+	}
+	texts := make([]string, 0, len(list))
+	for _, e := range list {
+		text, ok := e.(string)
+		if !ok || strings.TrimSpace(text) == "" {
+			return nil, errors.New("expected a list of texts: found " + excerpt(proviso.Stringify(e)) + " in it")
+		}
+		texts = append(texts, strings.TrimSpace(text))
+	}
+	return texts, nil
+}
+
+// shapeOf is the schema of a reply: an object with exactly these members.
+func shapeOf(name string, pairs ...any) *proviso.Reply {
+	return &proviso.Reply{Name: name, Schema: strictObject(pairs...)}
+}
+
+func strictObject(pairs ...any) *proviso.Object {
+	properties := proviso.ObjectOf(pairs...)
+	required := make([]any, 0, properties.Len())
+	for _, key := range properties.Keys() {
+		required = append(required, key)
+	}
+	return proviso.ObjectOf("type", "object", "properties", properties, "required", required, "additionalProperties", false)
+}
+
+func ofType(name string) *proviso.Object { return proviso.ObjectOf("type", name) }
+
+func listOf(items *proviso.Object) *proviso.Object {
+	return proviso.ObjectOf("type", "array", "items", items)
+}
+
+// givenVars are the case's variables with further ones, whose names and values
+// follow in turn. What is no text is made JSON, as promptfoo does: objects, and
+// objects in lists. The case's own come first where over is false.
+func givenVars(vars *proviso.Object, over bool, pairs ...any) *proviso.Object {
+	out := proviso.NewObject(vars.Len() + len(pairs)/2)
+	given := proviso.ObjectOf(pairs...)
+	layers := []*proviso.Object{given, vars}
+	if over {
+		layers = []*proviso.Object{vars, given}
+	}
+	for _, layer := range layers {
+		for name, v := range layer.All() {
+			out.Set(name, flat(v))
+		}
+	}
+	return out
+}
+
+func flat(v any) any {
+	switch v := v.(type) {
+	case *proviso.Object:
+		return proviso.Stringify(v)
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = e
+			switch e.(type) {
+			case *proviso.Object, []any:
+				out[i] = proviso.Stringify(e)
+			}
+		}
+		return out
+	}
+	return v
+}
+
+// parsedOr is a text that is JSON as the value it is.
+func parsedOr(text string) any {
+	if v, err := proviso.ParseJSON(text); err == nil {
+		return v
+	}
+	return text
+}

@@ -1,0 +1,154 @@
+package judge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/blobs"
+)
+
+// graded returns the grading function of a type: decide, with what all types have
+// around it. A type that asks in text is decided by the votes of all judges;
+// whoever embeds, classifies or moderates says the same each time.
+func graded(role Role, decide func(ctx context.Context, g *grading) (verdict, error)) func(context.Context, *Judge, proviso.Question) (proviso.Grade, error) {
+	return func(ctx context.Context, j *Judge, q proviso.Question) (proviso.Grade, error) {
+		ballots, err := j.poll(q, role)
+		if err != nil {
+			return proviso.Grade{}, err
+		}
+		verdicts := cast(ctx, ballots, decide)
+		grade := took(ballots)
+		most, err := majority(verdicts, func(v verdict) bool { return v.pass }, func(pass bool) string {
+			if pass {
+				return "pass"
+			}
+			return "fail"
+		})
+		if err != nil {
+			return grade, undecided(err)
+		}
+		grade.Pass, grade.Reason = most[0].pass, most[0].reason
+		for _, v := range most {
+			grade.Score += v.score
+		}
+		grade.Score /= float64(len(most))
+		if len(most) < len(ballots) {
+			grade.Reason = fmt.Sprintf("%s (%d of %d votes)", grade.Reason, len(most), len(ballots))
+		}
+		return grade, nil
+	}
+}
+
+// poll returns a grading for each vote on a question.
+func (j *Judge) poll(q proviso.Question, role Role) ([]*grading, error) {
+	if role != Text {
+		seat, err := j.able(q, role)
+		return []*grading{{j: j, q: q, seat: seat}}, err
+	}
+	seats, err := j.seats(q)
+	var ballots []*grading
+	for _, seat := range seats {
+		for vote := range j.o.Votes {
+			own := q
+			own.Sample.Vote = vote
+			ballots = append(ballots, &grading{j: j, q: own, seat: seat})
+		}
+	}
+	return ballots, err
+}
+
+// vote is what one grading came to.
+type vote[T any] struct {
+	value T
+	err   error
+}
+
+// cast decides every ballot.
+func cast[T any](ctx context.Context, ballots []*grading, decide func(context.Context, *grading) (T, error)) []vote[T] {
+	votes := make([]vote[T], len(ballots))
+	calls := newLimit(sideBySide)
+	tasks := make([]func(), len(ballots))
+	for i, g := range ballots {
+		tasks[i] = func() {
+			calls.do(func() { votes[i].value, votes[i].err = decide(ctx, g) })
+		}
+	}
+	together(tasks)
+	return votes
+}
+
+// majority returns the values of those votes that more than half of all agree in,
+// by key, in the order they were cast. Votes without a value count against it.
+func majority[T any, K comparable](votes []vote[T], key func(T) K, name func(K) string) ([]T, error) {
+	if len(votes) == 1 {
+		return []T{votes[0].value}, votes[0].err
+	}
+	counts := map[K][]T{}
+	var order []K
+	var failed error
+	failures := 0
+	for _, v := range votes {
+		if v.err != nil {
+			failures++
+			failed = v.err
+			continue
+		}
+		k := key(v.value)
+		if counts[k] == nil {
+			order = append(order, k)
+		}
+		counts[k] = append(counts[k], v.value)
+	}
+	var said []string
+	for _, k := range order {
+		if 2*len(counts[k]) > len(votes) {
+			return counts[k], nil
+		}
+		said = append(said, fmt.Sprintf("%d %s", len(counts[k]), name(k)))
+	}
+	if failures == len(votes) {
+		return nil, failed
+	}
+	if failures > 0 {
+		said = append(said, fmt.Sprintf("%d without a verdict", failures))
+	}
+	text := fmt.Sprintf("no majority of %d votes: %s", len(votes), strings.Join(said, ", "))
+	if failed != nil {
+		return nil, proviso.Because(failed, proviso.Undecided, "%s: %v", text, failed)
+	}
+	return nil, errors.New(text)
+}
+
+// took is a grade with what ballots took and who was asked, and no verdict.
+func took(ballots []*grading) proviso.Grade {
+	grade := ballots[0].took()
+	names := []string{grade.Judge}
+	for _, g := range ballots[1:] {
+		one := g.took()
+		grade.Usage.Add(one.Usage)
+		grade.Cost += one.Cost
+		grade.Cached = grade.Cached && one.Cached
+		names = append(names, one.Judge)
+	}
+	if len(names) > 1 {
+		grade.Judge = jointName(names)
+	}
+	return grade
+}
+
+// jointName names several votes as one judge: the models, and a hash of all that
+// identifies them.
+func jointName(names []string) string {
+	var models []string
+	for _, name := range names {
+		model, _, _ := strings.Cut(name, "#")
+		if !slices.Contains(models, model) {
+			models = append(models, model)
+		}
+	}
+	return strings.Join(models, "+") + "#" + blobs.Key(names...)[:12]
+}

@@ -1,0 +1,195 @@
+package judge
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// A text that is judged can hold a verdict of its own. A judge that quotes it, and
+// forgets to escape it, then says what the text says: in an object within an object
+// that is broken, in prose, or, where the text closes the judge's own brackets and
+// opens others, as a part of the reply. So replies about such texts are read
+// exactly, and those about all others with patience.
+
+// imitates reports whether one of texts holds what a reply is made of: one of keys
+// with a quotation mark behind it, as it is or escaped, or a character that is
+// written by its number.
+func imitates(keys []string, texts ...string) bool {
+	for _, text := range texts {
+		if strings.Contains(text, `\u00`) {
+			return true
+		}
+		for _, key := range keys {
+			for rest := text; ; {
+				_, after, found := strings.Cut(rest, key)
+				if !found {
+					break
+				}
+				rest = after
+				if strings.HasPrefix(strings.TrimLeft(rest, `\`), `"`) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// errInexact is why a reply about a text that holds a verdict cannot be read.
+var errInexact = errors.New("what is judged holds an answer of its own, and the reply is not one JSON object in exactly the form that was asked for, with nothing behind it and every quotation mark inside a text escaped")
+
+// lastObject returns the JSON object that a reply ends with, a code fence apart.
+// What stands before it, such as thoughts, is passed over.
+func lastObject(reply string) (o *proviso.Object, text string) {
+	reply = strings.TrimRightFunc(reply, unicode.IsSpace)
+	reply = strings.TrimRightFunc(strings.TrimSuffix(reply, "```"), unicode.IsSpace)
+	if !strings.HasSuffix(reply, "}") {
+		return nil, ""
+	}
+	work := 0
+	for i := 0; work < maxScan; i++ {
+		next := strings.IndexByte(reply[i:], '{')
+		if next < 0 {
+			break
+		}
+		i += next
+		v, n, err := proviso.ParseJSONPrefix(reply[i:])
+		if o, ok := v.(*proviso.Object); ok && err == nil {
+			if i+n == len(reply) {
+				return o, reply[i:]
+			}
+			i += n - 1
+		}
+		work += n + 1
+	}
+	return nil, ""
+}
+
+// quotation reports whether a text stands in one of others word for word, but for
+// white space and escapes.
+func quotation(text string, others ...string) bool {
+	text = squeezed(text)
+	return slices.ContainsFunc(others, func(other string) bool { return strings.Contains(squeezed(other), text) })
+}
+
+func squeezed(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\\' || unicode.IsSpace(r) {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// verdictKeys are the keys of a reply that hold a verdict.
+var verdictKeys = []string{"met", "pass"}
+
+// imitated reports whether input or output hold a verdict of their own.
+func (s *session) imitated() bool {
+	s.looked.Do(func() { s.imitates = imitates(verdictKeys, s.input, s.output) })
+	return s.imitates
+}
+
+// imitation is whether input or output of a session hold a verdict of their own.
+type imitation struct {
+	looked   sync.Once
+	imitates bool
+}
+
+// reader returns what reads the reply to a question about list.
+func (s *session) reader(list []asked) func(reply string) ([]entry, error) {
+	if !s.imitated() {
+		return readReply
+	}
+	return func(reply string) ([]entry, error) {
+		o, text := lastObject(reply)
+		if o == nil || quotation(text, s.input, s.output) || !exact(o, list) {
+			return nil, errInexact
+		}
+		entries, _ := entriesOf(o)
+		return entries, nil
+	}
+}
+
+// exact reports whether a reply holds what was asked for and nothing else: no
+// other field, no other assertion or criterion, and none twice.
+func exact(o *proviso.Object, list []asked) bool {
+	results, ok := o.At("results").([]any)
+	if !ok || o.Len() != 1 {
+		return false
+	}
+	seen := map[string]bool{}
+	for _, v := range results {
+		o, _ := v.(*proviso.Object)
+		e, ok := entryOf(o)
+		at := slices.IndexFunc(list, func(a asked) bool { return a.id == e.id })
+		if !ok || at < 0 || seen[e.id] || !keyedBy(o, "id", "criteria", "pass") {
+			return false
+		}
+		seen[e.id] = true
+		criteria, _ := o.At("criteria").([]any)
+		if !exactCriteria(criteria, &e, list[at]) {
+			return false
+		}
+	}
+	return true
+}
+
+func exactCriteria(criteria []any, e *entry, a asked) bool {
+	seen := map[int]bool{}
+	for i, v := range criteria {
+		o, _ := v.(*proviso.Object)
+		n := e.criteria[i].n
+		if !keyedBy(o, "n", "reasoning", "evidence", "met", "pass") || seen[n] && n != 0 || !slices.Contains(a.ns, n) && n != 0 {
+			return false
+		}
+		seen[n] = true
+	}
+	return len(criteria) <= len(a.ns)
+}
+
+// keyedBy reports whether an object has no key but those.
+func keyedBy(o *proviso.Object, keys ...string) bool {
+	for key := range o.All() {
+		if !slices.Contains(keys, key) {
+			return false
+		}
+	}
+	return o != nil
+}
+
+// exactly is read for replies to a step. Where its material holds an answer of its
+// own, read sees the object that the reply ends with and nothing else. A prompt of
+// the suite says for itself what a reply looks like.
+func exactly[T any](s *step, read func(reply string) (T, error)) func(reply string) (T, error) {
+	if s.custom != nil {
+		return read
+	}
+	keys := rubricKeys
+	if s.reply != nil {
+		properties, _ := s.reply.Schema.At("properties").(*proviso.Object)
+		keys = properties.Keys()
+	}
+	texts := make([]string, len(s.pieces))
+	for i, p := range s.pieces {
+		texts[i] = p.text
+	}
+	if !imitates(keys, texts...) {
+		return read
+	}
+	return func(reply string) (T, error) {
+		if o, text := lastObject(reply); o != nil && !quotation(text, texts...) {
+			return read(text)
+		}
+		var none T
+		return none, errInexact
+	}
+}
+
+// rubricKeys are the keys of a reply for which no shape is asked.
+var rubricKeys = []string{"reason", "score", "pass"}

@@ -1,0 +1,195 @@
+// Package judge grades outputs with models: it words the question, asks, parses
+// the answer strictly, votes, and says what it cost. Start at [New]; [Evaluate]
+// is the contract of POST /v1/evaluate as a function, [Judge.Grade] and
+// [Judge.GradeSet] serve package check.
+//
+// Whether an assertion passes is computed here, from verdicts on its criteria; a
+// reply without a verdict is an error, never a pass.
+package judge
+
+import (
+	"context"
+	"sync"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/internal/blobs"
+)
+
+// Mode says how many assertions are asked about in one call.
+type Mode string
+
+// The modes.
+const (
+	Batch  Mode = "batch"  // assertions share calls, up to Options.Chunk criteria each
+	Single Mode = "single" // a call for each assertion
+)
+
+// Role is the ability that a model is needed for.
+type Role string
+
+// The roles.
+const (
+	Text           Role = "text"
+	Embedding      Role = "embedding"
+	Classification Role = "classification"
+	Moderation     Role = "moderation"
+)
+
+// Seat is a model that judges.
+type Seat struct {
+	Provider proviso.Provider
+	// Spec is what Provider was opened from. A temperature in its configuration
+	// is kept; without one the judge asks for 0.
+	Spec proviso.ProviderSpec
+	// Identity describes Provider and its configuration without secrets, such as
+	// provider.Identity does.
+	Identity string
+}
+
+// Options configure a [Judge]. Budgets and caches come with the providers, as
+// decorators.
+type Options struct {
+	// Judges answer the questions that name no grader of their own: one, or a
+	// panel of several, whose votes are counted together.
+	Judges []Seat
+	// Open opens the grader that an assertion or a case names (an id, an object
+	// {id, config}, or a map from roles to these), and with a nil grader the model
+	// for a role that Judges have not; nil refuses both. The Judge keeps what it
+	// returns.
+	Open func(grader any, role Role) (Seat, error)
+
+	Mode        Mode
+	Chunk       int      // most criteria in a call; 8 if 0
+	Votes       int      // how often each judge is asked; 1 if 0
+	Temperature *float64 // over that of the judges; nil leaves theirs, or 0
+	Canaries    bool     // ask questions whose answer is known, to notice a judge that was talked over
+	Concurrency int      // calls in flight for one set of questions; 4 if 0
+
+	// Store keeps verdicts, so that what was judged is not judged again; nil keeps
+	// none.
+	Store *blobs.Store
+
+	Threshold *float64 // of Evaluate, unless the request has one; 1 if nil
+	// Check is what deterministic checks of Evaluate may use. Its Grader is the
+	// Judge, and Evaluate renders no templates: those of Check are for prompts that
+	// a suite puts in place of the judge's own.
+	Check check.Options
+}
+
+// Judge grades outputs. It is safe for concurrent use.
+type Judge struct {
+	o Options
+
+	mu     sync.Mutex
+	opened map[string]opened // graders that questions named
+	files  sync.Map          // what files hold that suites name as prompts, by name; a run sees one version
+}
+
+var _ proviso.SetGrader = (*Judge)(nil)
+
+// Bounds and defaults of [Options].
+const (
+	defaultChunk       = 8
+	defaultConcurrency = 4
+	maxVotes           = 25
+	maxPanel           = 9
+)
+
+// New returns a judge. Options that make no sense are an error.
+func New(o Options) (*Judge, error) {
+	bad := func(format string, args ...any) (*Judge, error) {
+		return nil, proviso.Errorf(proviso.Invalid, format, args...)
+	}
+	switch o.Mode {
+	case "":
+		o.Mode = Batch
+	case Batch, Single:
+	default:
+		return nil, &proviso.Error{Code: proviso.Invalid, Message: "unknown mode \"" + string(o.Mode) + "\"", Valid: []string{string(Batch), string(Single)}}
+	}
+	if o.Chunk < 0 || o.Chunk > MaxCriteria {
+		return bad("a call holds 1 to %d criteria, not %d", MaxCriteria, o.Chunk)
+	}
+	if o.Votes < 0 || o.Votes > maxVotes {
+		return bad("a judge has 1 to %d votes, not %d", maxVotes, o.Votes)
+	}
+	if len(o.Judges) > maxPanel {
+		return bad("a panel has at most %d judges, not %d", maxPanel, len(o.Judges))
+	}
+	if t := o.Threshold; t != nil && !(*t >= 0 && *t <= 1) {
+		return bad("the threshold is a share from 0 to 1, not %s", proviso.FormatNumber(*t))
+	}
+	if t := o.Temperature; t != nil && !(*t >= 0 && *t <= 2) {
+		return bad("the temperature is a number from 0 to 2, not %s", proviso.FormatNumber(*t))
+	}
+	o.Chunk, o.Votes = or(o.Chunk, defaultChunk), or(o.Votes, 1)
+	o.Concurrency = or(max(o.Concurrency, 0), defaultConcurrency)
+	j := &Judge{o: o, opened: map[string]opened{}}
+	seen := map[string]bool{}
+	for _, s := range o.Judges {
+		switch key := j.seatKey(s); {
+		case s.Provider == nil:
+			return bad("a judge has no provider")
+		case seen[key]:
+			return bad("the panel has the judge %s twice; votes ask one several times", s.label())
+		default:
+			seen[key] = true
+		}
+	}
+	return j, nil
+}
+
+func or(n, def int) int {
+	if n == 0 {
+		return def
+	}
+	return n
+}
+
+// Grade answers one question.
+func (j *Judge) Grade(ctx context.Context, q proviso.Question) (proviso.Grade, error) {
+	k, err := kindOf(q.Type)
+	if err != nil {
+		return proviso.Grade{}, err
+	}
+	return k.Grade(ctx, j, q)
+}
+
+func kindOf(name string) (kind, error) {
+	for _, k := range kinds() {
+		if k.Type == name {
+			return k, nil
+		}
+	}
+	return kind{}, proviso.Errorf(proviso.Unsupported, "the judge does not grade %q", name)
+}
+
+// GradeSet answers questions, in order. Judged assertions about the same input
+// and output share calls; whatever else is asked for is asked beside them.
+func (j *Judge) GradeSet(ctx context.Context, qs []proviso.Question) []proviso.Graded {
+	out := make([]proviso.Graded, len(qs))
+	calls := newLimit(j.o.Concurrency)
+	var tasks []func()
+	for _, group := range groups(qs) {
+		tasks = append(tasks, func() { j.gradeGroup(ctx, calls, qs, group, out) })
+	}
+	for i, q := range qs {
+		if q.Type != judged {
+			tasks = append(tasks, func() {
+				calls.do(func() { out[i].Grade, out[i].Err = j.Grade(ctx, q) })
+			})
+		}
+	}
+	together(tasks)
+	return out
+}
+
+// Evaluate decides every assertion of a request with a judge made of o.
+func Evaluate(ctx context.Context, r *Request, o Options) (*Response, error) {
+	j, err := New(o)
+	if err != nil {
+		return nil, err
+	}
+	return j.Evaluate(ctx, r)
+}

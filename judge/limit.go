@@ -1,0 +1,28 @@
+package judge
+
+import "sync"
+
+// limit bounds how much is done at once.
+type limit chan struct{}
+
+func newLimit(n int) limit { return make(limit, n) }
+
+// do calls f as soon as there is room.
+func (l limit) do(f func()) {
+	l <- struct{}{}
+	defer func() { <-l }()
+	f()
+}
+
+// together calls every task at once and waits for all of them.
+func together(tasks []func()) {
+	if len(tasks) == 1 {
+		tasks[0]()
+		return
+	}
+	var all sync.WaitGroup
+	for _, task := range tasks {
+		all.Go(task)
+	}
+	all.Wait()
+}

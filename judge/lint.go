@@ -1,0 +1,160 @@
+package judge
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// Lint is what is probably wrong with the wording of an assertion: it can be
+// judged all the same, but two judges, or two people, would answer it
+// differently.
+type Lint struct {
+	Rule       string // one of [LintRules]
+	Pointer    string // of the criterion or the instruction
+	Message    string // what was found and why it matters
+	Suggestion string // what to write instead; "" if there is nothing to copy
+}
+
+// Text is the finding as a warning.
+func (l Lint) Text() string {
+	text := l.Message + " [" + l.Rule + "]"
+	if l.Suggestion != "" {
+		text += "; write " + l.Suggestion
+	}
+	return text
+}
+
+// LintRule is one rule of [LintAssertion].
+type LintRule struct {
+	Name string
+	Doc  string // one line
+
+	find func(text string) (message, suggestion string)
+}
+
+// lintRules is sorted by name. A rule without find looks at the assertion as a
+// whole.
+var lintRules = []LintRule{
+	{Name: "count", Doc: "a length is left to the judge, which cannot count; a check can", find: lintCount},
+	{Name: "empty", Doc: "the text says nothing yet", find: lintEmpty},
+	{Name: "negation", Doc: "two negations in one sentence are read the wrong way round", find: lintNegation},
+	{Name: "repeats", Doc: "the criterion says what the instruction, or another criterion, says already"},
+	{Name: "two-questions", Doc: "one criterion asks two things, so its verdict does not say which one failed", find: lintTwoQuestions},
+	{Name: "vague", Doc: "a word that everybody understands differently decides the verdict", find: lintVague},
+}
+
+// LintRules returns every rule, sorted by name.
+func LintRules() []LintRule { return slices.Clone(lintRules) }
+
+// LintAssertion looks at the instruction and the criteria of a judged assertion.
+// It is made to be silent about good criteria rather than to find every bad one.
+// Criteria that name a template are not looked at.
+func LintAssertion(a *proviso.Assertion) []Lint {
+	var found []Lint
+	if a.Instruction != "" {
+		if message, _ := lintEmpty(a.Instruction); message != "" {
+			found = append(found, Lint{Rule: "empty", Pointer: a.Pointer + "/instruction", Message: message})
+		}
+	}
+	seen := map[string]string{}
+	if words := essence(a.Instruction); words != "" {
+		seen[words] = "the instruction"
+	}
+	for i, c := range a.Criteria {
+		if c.Template != "" {
+			continue
+		}
+		pointer := fmt.Sprintf("%s/criteria/%d", a.Pointer, i)
+		for _, rule := range lintRules {
+			if rule.find == nil {
+				continue
+			}
+			if message, suggestion := rule.find(c.Text); message != "" {
+				found = append(found, Lint{rule.Name, pointer, message, suggestion})
+			}
+		}
+		words := essence(c.Text)
+		if what, again := seen[words]; again {
+			found = append(found, Lint{Rule: "repeats", Pointer: pointer, Message: "the criterion repeats " + what + ", so it adds nothing to decide by", Suggestion: "say what has to be seen in an output that keeps it"})
+		} else if words != "" {
+			seen[words] = fmt.Sprintf("criterion %d", i+1)
+		}
+	}
+	return found
+}
+
+// LintRequest looks at the assertions of a request. Mistakes of the request are
+// not its business.
+func LintRequest(r *Request) []Lint {
+	list, _ := r.assertions()
+	var found []Lint
+	for _, a := range list {
+		found = append(found, LintAssertion(a)...)
+	}
+	return found
+}
+
+// quotedText is what a criterion quotes: words there are not the criterion's own.
+var quotedText = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("\"[^\"]*\"|“[^”]*”|„[^“]*“|«[^»]*»|`[^`]*`|(^|\\s)'[^']*'|\\{\\{.*?\\}\\}")
+})
+
+// plainWords is text in lower case without what it quotes and without what
+// parentheses explain.
+func plainWords(text string) string {
+	text = quotedText().ReplaceAllString(text, " QUOTED")
+	return strings.ToLower(strings.ReplaceAll(text, "’", "'"))
+}
+
+// fillers carry no meaning of their own when two texts are compared.
+var fillers = strings.Fields("a an the must should shall will has have to be is are it its response output answer reply agent assistant model that please always")
+
+// essence is the words of a text that carry its meaning, in order.
+func essence(text string) string {
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return !(r == '\'' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 0x80)
+	})
+	var kept []string
+	for _, w := range words {
+		if !slices.Contains(fillers, w) {
+			kept = append(kept, strings.TrimSuffix(w, "s"))
+		}
+	}
+	return strings.Join(kept, " ")
+}
+
+// unwritten is a text that stands for one.
+var unwritten = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^\W*(todo|tbd|tba|fixme|xxx+|n/?a|none|placeholder|criteria|criterion|lorem ipsum.*|\?+)?\W*$`)
+})
+
+// lintEmpty finds texts that stand for one that is still to be written.
+func lintEmpty(text string) (message, suggestion string) {
+	if unwritten().MatchString(text) {
+		return "the text says nothing that could be judged", "one sentence about the output that is either true or false"
+	}
+	return "", ""
+}
+
+// doubleNegation is a negation that takes another one back: "does not fail to",
+// "is not without", "no claim that is not".
+var doubleNegation = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b(?:(?:not|never|cannot|can't|doesn't|don't|isn't|aren't|won't|mustn't|shouldn't)\s+(?:\w+\s+){0,2}?(?:fail(?:s|ing)?\s+to|avoid(?:s|ing)?|omit(?:s|ting)?|neglect(?:s|ing)?|lack(?:s|ing)?|refrain(?:s|ing)?\s+from|without|leave(?:s)?\s+out|forget(?:s)?|not|never|nothing|none|miss(?:es|ing)?)` +
+		`|(?:no|none|nothing)\s+(?:\w+\s+){0,3}?(?:that|which|who)\s+(?:\w+\s+)?(?:is|are|was|were|has|have|does|do|did|can)(?:\s+not|n't)` +
+		`|never\s+(?:\w+\s+){0,2}?(?:no|not|without|fails?\s+to))\b`)
+})
+
+// lintNegation finds double negations.
+func lintNegation(text string) (message, suggestion string) {
+	words := plainWords(text)
+	at := doubleNegation().FindString(words)
+	if at == "" || strings.Contains(words, "not only") {
+		return "", ""
+	}
+	return fmt.Sprintf("two negations take each other back: %q", at), "what the output does, such as \"every claim has a source\""
+}

@@ -1,0 +1,107 @@
+package judge
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// Words that everybody understands differently. They are found where they carry
+// the verdict alone, not where the sentence goes on to say what they mean.
+const (
+	vagueAdjective = `(?:good|bad|nice|great|decent|appropriate|inappropriate|proper|suitable|adequate|acceptable|reasonable|sensible|satisfactory|sufficient|high[- ]quality|excellent|effective|meaningful|well[- ](?:written|formed|structured|crafted|phrased|done)|user[- ]friendly|natural[- ]sounding|helpful|useful|relevant|engaging|compelling|interesting|informative|okay|ok|fine)`
+	vagueAdverb    = `(?:appropriately|properly|adequately|well|nicely|reasonably|suitably|sufficiently|effectively|as (?:needed|appropriate|necessary|required)|(?:if|where|when) (?:appropriate|needed|necessary|applicable|possible))`
+	ownNoun        = `(?:response|output|answer|reply|text|tone|style|quality|length|manner|way|format|formatting|structure|wording|language|summary|level of detail|detail|details|grammar|explanation|information)`
+)
+
+var vaguePatterns = sync.OnceValue(func() []*regexp.Regexp {
+	return []*regexp.Regexp{
+		// "the tone is appropriate", "the answer is very good and reasonable"
+		regexp.MustCompile(`\b(?:is|are|be|been|seems?|sounds?|looks?|reads?|feels?|remains?)\s+(?:\w+ly\s+|very\s+|quite\s+|of\s+|both\s+)*` + vagueAdjective + `(?:\s+and\s+\w+)?\s*[.!?]?$`),
+		// "uses an appropriate tone", "gives a good answer"
+		regexp.MustCompile(`\b` + vagueAdjective + `\s+` + ownNoun + `\s*[.!?]?$`),
+		regexp.MustCompile(`^(?:\W*(?:a|an|the)\s+)?` + vagueAdjective + `\s+` + ownNoun + `s?\s*[.!?]?$`),
+		regexp.MustCompile(`^(?:is|are|was|were)\s+(?:the|its|this|that)\s+\w+\s+(?:\w+ly\s+|very\s+|quite\s+)*` + vagueAdjective + `\s*[.!?]?$`),
+		regexp.MustCompile(`^\W*(?:is\s+)?(?:very\s+)?` + vagueAdjective + `\s*[.!?]?$`),
+		// "is formatted properly"
+		regexp.MustCompile(`\b` + vagueAdverb + `\s*[.!?]?$`),
+		// "not too long", "short enough"
+		regexp.MustCompile(`\b(?:too (?:long|short|much|many|detailed|brief|verbose|technical|formal|informal)|(?:long|short|detailed|brief|clear|good|simple|concise|polite|formal) enough)\s*[.!?]?$`),
+		// an open list
+		regexp.MustCompile(`\b(?:etc\b\.?|and so on\b|and the like\b)`),
+	}
+})
+
+// lintVague finds criteria whose verdict hangs on such a word.
+func lintVague(text string) (message, suggestion string) {
+	words := strings.TrimSpace(plainWords(text))
+	for _, re := range vaguePatterns() {
+		if at := re.FindString(words); at != "" {
+			return fmt.Sprintf("%q leaves it to the judge what is meant", strings.Trim(at, " .!?")), "what one would see in the output, such as \"addresses the reader as Sie\""
+		}
+	}
+	return "", ""
+}
+
+// Verbs that begin a second question after "and". Those that are nouns as well
+// count only before a word that nouns do not precede.
+const (
+	sureVerb  = `(?:is|are|was|were|has|does|do|did|must|should|shall|will|can|cannot|may|doesn't|isn't|contains|includes|avoids|gives|provides|explains|keeps|stays|remains|refers|follows|begins|tells|says|addresses the|mentions|suggests|recommends|recommend|identifies|describes|does not|never|also)`
+	maybeVerb = `(?:states|cites|names|lists|asks|answers|uses|offers|ends|starts|quotes|links|shows|makes|writes|apologi[sz]es|thanks|closes|greets|summari[sz]es|corrects|repeats|addresses|supports|covers|notes|marks|requests|sounds|reads|directs|invites)`
+	afterVerb = `(?:the|a|an|its|their|his|her|each|every|all|any|no|at|in|with|that|what|how|why|when|where|which|whether|for|to|on|by|only|one|two|three|it|them|this|these|you|your|user|customers?|polite\w*|clear\w*|short|formal)`
+)
+
+var secondQuestion = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:,|;)?\s(?:and|as well as|but)\s(?:also\s+|then\s+|it\s+|the (?:output|response|answer|reply|agent)\s+)?(?:` + sureVerb + `|` + maybeVerb + `\s` + afterVerb + `)\b`)
+})
+
+// finiteVerb is the first question of two.
+var finiteVerb = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b(?:` + sureVerb + `|` + maybeVerb + `)\b`)
+})
+
+// subordinate opens a clause in which "and" joins conditions, not questions.
+var subordinate = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b(?:if|when|whenever|where|wherever|unless|until|while|before|after|because|so|that|which|who|whose|what|how|why|whether|both|either|as|than|between)\b`)
+})
+
+// twoQualities are qualities that are judged one by one.
+var twoQualities = sync.OnceValue(func() *regexp.Regexp {
+	const quality = `(?:polite|friendly|concise|clear|accurate|helpful|complete|correct|formal|informal|professional|relevant|short|brief|empathetic|honest|neutral|specific|consistent|truthful|factual|respectful|warm|readable|understandable|engaging|actionable|safe|unbiased|coherent|comprehensive)`
+	return regexp.MustCompile(`\b(?:is|are|be|remains?|stays?|sounds?)\s+(?:both\s+)?(?:\w+ly\s+)?` + quality + `(?:,\s+(?:\w+ly\s+)?` + quality + `)*,?\s+and\s+(?:\w+ly\s+)?` + quality + `\b`)
+})
+
+// lintTwoQuestions finds criteria that ask two things at once.
+func lintTwoQuestions(text string) (message, suggestion string) {
+	const why = "the criterion asks two things, so that its verdict does not say which one failed: %q"
+	const split = "one criterion for each"
+	words := plainWords(text)
+	if at := twoQualities().FindString(words); at != "" {
+		return fmt.Sprintf(why, at), split
+	}
+	for _, m := range secondQuestion().FindAllStringIndex(words, -1) {
+		clause := words[clauseStart(words, m[0]):m[0]]
+		if !finiteVerb().MatchString(clause) || subordinate().MatchString(clause) {
+			continue
+		}
+		return fmt.Sprintf(why, strings.TrimSpace(strings.Trim(words[m[0]:m[1]], " ,;"))), split
+	}
+	return "", ""
+}
+
+// clauseStart returns where the clause before end begins: after a comma that a
+// condition stands before, or after a sentence.
+func clauseStart(words string, end int) int {
+	return 1 + max(strings.LastIndexAny(words[:end], ".;:!?"), lastComma(words, end))
+}
+
+// lastComma returns the last comma that ends a condition, such as "if the input
+// is a question,"; -1 if there is none.
+func lastComma(words string, end int) int {
+	i := strings.LastIndexByte(words[:end], ',')
+	if i < 0 || !subordinate().MatchString(words[:i]) {
+		return -1
+	}
+	return i
+}

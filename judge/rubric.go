@@ -1,0 +1,90 @@
+package judge
+
+import (
+	"context"
+	"errors"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// verdictReply is the shape of a verdict with a score. The reason stands first, so
+// that the verdict follows from it.
+func verdictReply() *proviso.Reply {
+	return shapeOf("verdict", "reason", ofType("string"), "score", ofType("number"), "pass", ofType("boolean"))
+}
+
+// decideRubric is llm-rubric: a model says whether the output meets a rubric. It
+// passes if the model says so and its score reaches the threshold.
+func decideRubric(ctx context.Context, g *grading) (verdict, error) {
+	s := g.rubricStep("llm-rubric")
+	s.reply = verdictReply()
+	return ask(ctx, g, s, g.readVerdict)
+}
+
+// rubricStep is a call about a rubric and an output.
+func (g *grading) rubricStep(own string) step {
+	return step{
+		own: own, pieces: g.pieces("rubric", g.value()), custom: g.q.Rubric,
+		vars: func() *proviso.Object {
+			return givenVars(g.q.Vars, false, "output", parsedOr(g.q.Output), "rubric", g.q.Value)
+		},
+	}
+}
+
+// pieces are what most prompts are about: what counts, the input and the output.
+func (g *grading) pieces(name, text string) []piece {
+	list := []piece{{name, text}}
+	if g.q.Input != "" {
+		list = append(list, piece{"input", g.q.Input})
+	}
+	return append(list, piece{"output", g.q.Output})
+}
+
+// readVerdict reads {reason, score, pass}. A score of a prompt of proviso's own
+// lies between 0 and 1; what a suite asks for has the range that the suite says.
+// Without pass a score and a threshold decide; without both there is no verdict.
+func (g *grading) readVerdict(reply string) (verdict, error) {
+	o, err := gradedObject(reply, "pass", "score")
+	if err != nil {
+		return verdict{}, err
+	}
+	var v verdict
+	said, scored := o.Get("pass")
+	raw, hasScore := o.Get("score")
+	if hasScore && raw != nil {
+		most := 1.0
+		if g.q.Rubric != nil {
+			most = 0
+		}
+		if v.score, err = points(raw, 0, most); err != nil {
+			return verdict{}, err
+		}
+	}
+	hasScore = hasScore && raw != nil
+	switch {
+	case scored && said != nil:
+		ok := false
+		if v.pass, ok = truth(said); !ok {
+			return verdict{}, errors.New("pass is neither true nor false: " + excerpt(proviso.Stringify(said)))
+		}
+		if !hasScore && v.pass {
+			v.score = 1
+		}
+	case hasScore && g.q.Threshold != nil:
+		v.pass = true
+	default:
+		return verdict{}, errors.New("it has no pass, so there is no verdict in it")
+	}
+	said = v.pass
+	if g.q.Threshold != nil {
+		v.pass = v.pass && v.score >= *g.q.Threshold
+	}
+	v.reason = reasonIn(o, "Grading passed")
+	if !v.pass && v.reason == "Grading passed" {
+		v.reason = "Grading failed"
+	}
+	if said == true && !v.pass {
+		v.reason += " (score " + proviso.FormatNumber(v.score) + " is below the threshold " + proviso.FormatNumber(*g.q.Threshold) + ")"
+	}
+	return v, nil
+}

@@ -1,0 +1,314 @@
+package judge
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// ballot is what one judge says in one vote on an item.
+type ballot struct {
+	rulings []ruling // of its criteria
+
+	mu     sync.Mutex // guards the fields below, which several calls may add to
+	spent  answer     // the item's share of its calls
+	open   int        // criteria that calls have not come back with
+	stored bool       // it was kept from before
+	fresh  bool       // a model had to be asked
+}
+
+// ruling is the verdict on one criterion.
+type ruling struct {
+	met       bool
+	err       error // why there is none
+	reasoning string
+	evidence  []proviso.Evidence
+	note      string
+}
+
+func (b *ballot) cached() bool { return b.stored || !b.fresh }
+
+// votes returns how many ballots an item has.
+func (s *session) votes() int { return len(s.seats) * s.j.o.Votes }
+
+// ballot returns the ballot of an item for a seat and a vote.
+func (s *session) ballot(n, seat, vote int) *ballot {
+	return &s.ballots[n*s.votes()+seat*s.j.o.Votes+vote]
+}
+
+// poll fills in every ballot: with what is kept from before, or by asking.
+func (s *session) poll(ctx context.Context) {
+	s.ballots = make([]ballot, len(s.items)*s.votes())
+	var tasks []func()
+	for seat := range s.seats {
+		for vote := range s.j.o.Votes {
+			var misses []int
+			for n := range s.items {
+				b := s.ballot(n, seat, vote)
+				b.rulings = make([]ruling, len(s.items[n].ns))
+				b.open = len(b.rulings)
+				if !s.recall(n, seat, vote, b) {
+					misses = append(misses, n)
+				}
+			}
+			for _, units := range s.pack(misses) {
+				c := &batchCall{session: s, seat: seat, vote: vote, units: units}
+				tasks = append(tasks, func() { s.calls.do(func() { c.run(ctx); c.finish() }) })
+			}
+		}
+	}
+	together(tasks)
+}
+
+// unit is a part of an item that one call asks about: some of its criteria, by
+// their indexes.
+type unit struct {
+	item     int
+	criteria []int
+}
+
+// pack divides items among calls: as many criteria in each as it may have, those
+// of one assertion together where they fit.
+func (s *session) pack(items []int) [][]unit {
+	var packs [][]unit
+	var open []unit
+	room := s.j.o.Chunk
+	flush := func() {
+		if len(open) > 0 {
+			packs = append(packs, open)
+		}
+		open, room = nil, s.j.o.Chunk
+	}
+	for _, n := range items {
+		all := make([]int, len(s.items[n].ns))
+		for k := range all {
+			all[k] = k
+		}
+		for part := range slices.Chunk(all, s.j.o.Chunk) {
+			if len(part) > room || s.j.o.Mode == Single {
+				flush()
+			}
+			open = append(open, unit{n, part})
+			room -= len(part)
+		}
+	}
+	flush()
+	return packs
+}
+
+// batchCall is one call about one or more assertions, and what follows from its reply.
+type batchCall struct {
+	*session
+	seat, vote int
+	units      []unit
+}
+
+// run asks, and asks once more for what the reply lacks.
+func (c *batchCall) run(ctx context.Context) {
+	missing := c.ask(ctx, c.units, 0, askFor[[]entry])
+	if len(missing) == 0 {
+		return
+	}
+	once := func(ctx context.Context, j *Judge, s Seat, q call, read func(string) ([]entry, error)) ([]entry, answer, error) {
+		a, err := j.ask(ctx, s, q)
+		if err != nil {
+			return nil, a, err
+		}
+		entries, err := read(a.Text)
+		if err != nil {
+			err = proviso.Errorf(proviso.Undecided, "%w", err)
+		}
+		return entries, a, err
+	}
+	for _, u := range c.ask(ctx, missing, 2, once) { // samples 0 and 1 are the first question and its repair
+		for _, k := range u.criteria {
+			c.ruling(u.item, k).err = proviso.Errorf(proviso.Undecided, "the judge %s gave no verdict on it, asked again neither", c.seats[c.seat].label())
+		}
+	}
+}
+
+// finish keeps the ballots that are complete with this call, so that nothing that
+// was paid for is lost if the process ends before the others do.
+func (c *batchCall) finish() {
+	for _, u := range c.units {
+		b := c.ballot(u.item, c.seat, c.vote)
+		b.mu.Lock()
+		b.open -= len(u.criteria)
+		complete := b.open == 0
+		b.mu.Unlock()
+		if complete {
+			c.keep(u.item, c.seat, c.vote)
+		}
+	}
+}
+
+// asker makes one call and reads its reply.
+type asker func(ctx context.Context, j *Judge, s Seat, c call, read func(string) ([]entry, error)) ([]entry, answer, error)
+
+// ask makes one call about units and returns those without a verdict. What keeps
+// all of them from one stands in their rulings.
+func (c *batchCall) ask(ctx context.Context, units []unit, repair int, do asker) (missing []unit) {
+	list := make([]asked, len(units))
+	total := 0
+	for i, u := range units {
+		list[i] = c.part(u)
+		total += len(u.criteria)
+	}
+	sample := c.sample
+	sample.Vote, sample.Repair = c.vote, repair
+	var guard *canary
+	said := list
+	if c.j.o.Canaries {
+		with, known := addCanary(c.subject, list, sample)
+		said, guard = with, &known
+	}
+	read := c.reader(said)
+	entries, a, err := do(ctx, c.j, c.seats[c.seat], call{
+		Messages: compose(c.subject, said, sample), Static: 1, Sample: sample,
+		Reply: &proviso.Reply{Name: "verdicts", Schema: replySchema()}, MaxTokens: replyTokens(said),
+		usable: func(text string) bool {
+			entries, err := read(text)
+			return err == nil && guard.check(entries) == nil && settles(entries, list, repair > 0)
+		},
+	}, read)
+	c.charge(units, total, a)
+	if err == nil {
+		err = guard.check(entries)
+	}
+	if err != nil {
+		c.fail(units, err)
+		return nil
+	}
+	for i, u := range units {
+		if left := c.rule(u, list[i], entries); len(left.criteria) > 0 {
+			missing = append(missing, left)
+		}
+	}
+	return missing
+}
+
+// settles reports whether entries decide about list, or leave what can be asked for
+// once more; last says that it cannot.
+func settles(entries []entry, list []asked, last bool) bool {
+	for _, a := range list {
+		verdicts, err := match(entries, a)
+		if err != nil || last && slices.Contains(verdicts, nil) {
+			return false
+		}
+	}
+	return true
+}
+
+// replyTokens bounds the length of a reply, generously: a reason and quotes take
+// some 150 tokens.
+func replyTokens(list []asked) int {
+	tokens := 1024
+	for _, a := range list {
+		tokens += 64 + 400*len(a.ns)
+	}
+	return tokens
+}
+
+// part is a unit as it stands in a call.
+func (s *session) part(u unit) asked {
+	it := &s.items[u.item]
+	a := asked{id: it.name, instruction: it.instruction}
+	for _, k := range u.criteria {
+		a.ns, a.texts = append(a.ns, it.ns[k]), append(a.texts, it.texts[k])
+	}
+	return a
+}
+
+func (c *batchCall) ruling(item, criterion int) *ruling {
+	return &c.ballot(item, c.seat, c.vote).rulings[criterion]
+}
+
+// fail leaves units undecided.
+func (c *batchCall) fail(units []unit, err error) {
+	for _, u := range units {
+		for _, k := range u.criteria {
+			c.ruling(u.item, k).err = err
+		}
+	}
+}
+
+// rule takes the verdicts on a unit out of a reply and returns what is missing.
+func (c *batchCall) rule(u unit, a asked, entries []entry) unit {
+	verdicts, err := match(entries, a)
+	if err != nil {
+		c.fail([]unit{u}, blame(c.seats[c.seat], proviso.Errorf(proviso.Undecided, "%w", err)))
+		return unit{}
+	}
+	left := unit{item: u.item}
+	for i, k := range u.criteria {
+		v := verdicts[i]
+		if v == nil {
+			left.criteria = append(left.criteria, k)
+			continue
+		}
+		r := ruling{met: *v.met, reasoning: sentence(v.reasoning)}
+		if r.reasoning == "" {
+			r.reasoning = "The judge gave no reason."
+		}
+		r.evidence, r.note = c.witness.verify(v.evidence)
+		*c.ruling(u.item, k) = r
+	}
+	return left
+}
+
+// charge divides what a call took among the units in it, by their criteria.
+func (c *batchCall) charge(units []unit, total int, a answer) {
+	done := 0
+	for _, u := range units {
+		before := done
+		done += len(u.criteria)
+		b := c.ballot(u.item, c.seat, c.vote)
+		b.mu.Lock()
+		b.spent.Usage.Add(usageShare(a.Usage, before, done, total))
+		b.spent.Cost += a.Cost * float64(len(u.criteria)) / float64(total)
+		b.fresh = b.fresh || !a.Cached
+		b.mu.Unlock()
+	}
+}
+
+// usageShare is the part of a usage from one of total shares to another. The parts
+// of all of them add up to the whole.
+func usageShare(u proviso.Usage, from, to, total int) proviso.Usage {
+	part := func(n int64) int64 { return n*int64(to)/int64(total) - n*int64(from)/int64(total) }
+	return proviso.Usage{
+		Prompt: part(u.Prompt), Completion: part(u.Completion), Cached: part(u.Cached),
+		Total: part(u.Total), Requests: part(u.Requests),
+	}
+}
+
+// errTalkedOver is why nothing counts that a judge says beside a canary that it
+// let pass.
+var errTalkedOver = errors.New("the judge was talked over: it says of an assertion that cannot hold that it does, so that nothing it says here counts")
+
+// check sees that a reply says of a canary what is true. One that it does not
+// mention was not judged as all the rest. nil is no canary.
+func (c *canary) check(entries []entry) error {
+	if c == nil {
+		return nil
+	}
+	verdicts, err := match(entries, c.asked)
+	switch {
+	case err != nil || verdicts[0] == nil:
+		return proviso.Errorf(proviso.Undecided, "the judge gave no verdict on an assertion whose answer is known, so that nothing it says here counts")
+	case *verdicts[0].met:
+		return proviso.Errorf(proviso.Undecided, "%w", errTalkedOver)
+	}
+	return nil
+}
+
+// codeOf is the code of an error.
+func codeOf(err error) string {
+	var e *proviso.Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return proviso.Undecided
+}

@@ -1,0 +1,77 @@
+package judge
+
+import (
+	"strconv"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/blobs"
+)
+
+// verdictKey names the verdict of one judge on one item: judge, input, output,
+// assertion and sample. What else was asked in the same call is left out on
+// purpose, so that a changed assertion does not judge its neighbours anew.
+func (s *session) verdictKey(n, seat, vote int) string {
+	return blobs.Key("verdict 1", s.j.seatKey(s.seats[seat]), s.about, s.items[n].key, strconv.Itoa(s.sample.Repeat), strconv.Itoa(vote))
+}
+
+// recall fills in a ballot that is kept from before. An entry that is not whole is
+// as none.
+func (s *session) recall(n, seat, vote int, b *ballot) bool {
+	if s.j.o.Store == nil {
+		return false
+	}
+	entry, _, err := s.j.o.Store.Get(s.verdictKey(n, seat, vote))
+	list, _ := entry.At("criteria").([]any)
+	if err != nil || len(list) != len(b.rulings) {
+		return false
+	}
+	rulings := make([]ruling, len(list))
+	for k, v := range list {
+		o, _ := v.(*proviso.Object)
+		met, ok := o.At("met").(bool)
+		if !ok {
+			return false
+		}
+		r := ruling{met: met}
+		r.reasoning, _ = o.At("reasoning").(string)
+		r.note, _ = o.At("note").(string)
+		quotes, _ := o.At("evidence").([]any)
+		for _, q := range quotes {
+			if text, ok := q.(string); ok {
+				kept, _ := s.witness.verify([]string{text}) // the file may have been changed
+				r.evidence = append(r.evidence, kept...)
+			}
+		}
+		rulings[k] = r
+	}
+	b.rulings, b.stored = rulings, true
+	return true
+}
+
+// keep stores a ballot on which everything is decided. That it cannot be written
+// makes no verdict wrong.
+func (s *session) keep(n, seat, vote int) {
+	b := s.ballot(n, seat, vote)
+	if s.j.o.Store == nil {
+		return
+	}
+	it := &s.items[n]
+	criteria := make([]any, len(b.rulings))
+	for k := range b.rulings {
+		r := &b.rulings[k]
+		if r.err != nil {
+			return
+		}
+		quotes := make([]any, len(r.evidence))
+		for i, e := range r.evidence {
+			quotes[i] = e.Quote
+		}
+		o := proviso.ObjectOf("criterion", it.texts[k], "met", r.met, "reasoning", r.reasoning, "evidence", quotes)
+		if r.note != "" {
+			o.Set("note", r.note)
+		}
+		criteria[k] = o
+	}
+	_ = s.j.o.Store.Put(s.verdictKey(n, seat, vote), proviso.ObjectOf(
+		"judge", s.seats[seat].label(), "assertion", it.id, "instruction", it.instruction, "criteria", criteria))
+}

@@ -1,0 +1,143 @@
+package judge_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/blobs"
+	"github.com/proviso-eval/proviso/judge"
+)
+
+// TestVerdictStore asks only for what is not kept: an interrupted evaluation goes
+// on, a changed assertion is judged alone, and failures are not kept.
+func TestVerdictStore(t *testing.T) {
+	t.Parallel()
+	store := blobs.Open(t.TempDir())
+	kept := func(o *judge.Options) { o.Store = store; o.Mode = judge.Single }
+	down := &fake{fail: func(c seen) error {
+		if c.Assertions[0].ID == "c" {
+			return proviso.Errorf(proviso.Unavailable, "gone")
+		}
+		return nil
+	}}
+	a, b, c := wants("a", "yes"), wants("b", "no: x", "yes"), wants("c", "yes")
+	if got := statuses(evaluate(t, one(t, down, kept), a, b, c)); got != "a=pass b=fail c=error" {
+		t.Fatal(got)
+	}
+	again := &fake{}
+	r := evaluate(t, one(t, again, kept), c, b, a)
+	if got := statuses(r); got != "c=pass b=fail a=pass" {
+		t.Error(got)
+	}
+	if again.count() != 1 || again.asked()[0].Assertions[0].ID != "c" {
+		t.Errorf("%d calls, want one for what failed", again.count())
+	}
+	for i, cached := range []bool{false, true, true} {
+		if res := r.Results[i]; res.Cached != cached || res.Cached && *res.Cost != 0 {
+			t.Errorf("%s: cached is %v, cost %v", res.ID, res.Cached, *res.Cost)
+		}
+	}
+	if got := r.Results[1].Criteria[0].Reasoning; got != "Because of no: x." {
+		t.Errorf("the reason that was kept is %q", got)
+	}
+	b.Criteria[1].Text = "something else"
+	changed := &fake{}
+	evaluate(t, one(t, changed, kept, func(o *judge.Options) { o.Mode = judge.Batch }), a, b, c)
+	if changed.count() != 1 { // another mode is another judge
+		t.Errorf("%d calls", changed.count())
+	}
+	changed = &fake{}
+	evaluate(t, one(t, changed, kept), a, b, c)
+	if changed.count() != 1 || changed.asked()[0].Assertions[0].ID != "b" {
+		t.Errorf("%d calls, want one for what changed", changed.count())
+	}
+}
+
+// TestInterrupted keeps a verdict as soon as its last call is answered: what was
+// paid for is not lost when the process ends.
+func TestInterrupted(t *testing.T) {
+	t.Parallel()
+	store := blobs.Open(t.TempDir())
+	entries := func() int {
+		n := 0
+		for _, err := range store.Walk() {
+			if err != nil {
+				t.Error(err)
+			}
+			n++
+		}
+		return n
+	}
+	ctx, kill := context.WithCancel(t.Context())
+	f := &fake{}
+	f.fail = func(seen) error {
+		if f.count() == 3 { // of four calls: one for a, two for b, one for c
+			kill()
+			return ctx.Err()
+		}
+		return nil
+	}
+	slow := func(o *judge.Options) { o.Store, o.Mode, o.Chunk, o.Concurrency = store, judge.Single, 2, 1 }
+	list := []judge.Assertion{wants("a", "1"), wants("b", "2", "3", "4"), wants("c", "5")}
+	r, err := one(t, f, slow).Evaluate(ctx, &judge.Request{Output: "x", Assertions: list})
+	if err != nil || r.Status != "error" {
+		t.Fatal(r, err)
+	}
+	kept := entries()
+	if kept != r.Passed || kept == 0 {
+		t.Errorf("%d verdicts are kept of %d", kept, r.Passed)
+	}
+	again := &fake{}
+	if r := request(t, one(t, again, slow), &judge.Request{Output: "x", Assertions: list}); r.Passed != 3 || entries() != 3 {
+		t.Errorf("then %d pass, %d are kept", r.Passed, entries())
+	}
+	for _, c := range again.asked() {
+		for _, res := range r.Results {
+			if res.ID == c.Assertions[0].ID && res.Status == "pass" {
+				t.Errorf("%s was asked again", res.ID)
+			}
+		}
+	}
+}
+
+// TestBatchOfMisses puts only what is not kept into a call, and the verdict on it
+// counts whatever else is asked.
+func TestBatchOfMisses(t *testing.T) {
+	t.Parallel()
+	store := blobs.Open(t.TempDir())
+	kept := func(o *judge.Options) { o.Store = store }
+	evaluate(t, one(t, &fake{}, kept), wants("a", "yes"), wants("b", "yes"))
+	f := &fake{}
+	evaluate(t, one(t, f, kept), wants("b", "yes"), wants("new", "yes"), wants("a", "yes"))
+	if f.count() != 1 || len(f.asked()[0].Assertions) != 1 || f.asked()[0].Assertions[0].ID != "new" {
+		t.Errorf("asked %+v", f.asked())
+	}
+}
+
+// TestBrokenStore takes an entry that is not whole for none.
+func TestBrokenStore(t *testing.T) {
+	t.Parallel()
+	store := blobs.Open(t.TempDir())
+	kept := func(o *judge.Options) { o.Store = store }
+	evaluate(t, one(t, &fake{}, kept), wants("a", "yes", "yes too"))
+	for info, err := range store.Walk() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, entry := range []*proviso.Object{
+			proviso.NewObject(0),
+			proviso.ObjectOf("criteria", []any{}),
+			proviso.ObjectOf("criteria", []any{proviso.ObjectOf("met", true), proviso.ObjectOf("met", "true")}),
+			proviso.ObjectOf("criteria", "x"),
+		} {
+			if err := store.Put(info.Key, entry); err != nil {
+				t.Fatal(err)
+			}
+			f := &fake{}
+			if got := statuses(evaluate(t, one(t, f, kept), wants("a", "yes", "yes too"))); got != "a=pass" || f.count() != 1 {
+				t.Errorf("%s: %s after %d calls", proviso.Stringify(entry), got, f.count())
+			}
+		}
+	}
+}

@@ -1,0 +1,176 @@
+package judge
+
+import (
+	"embed"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/internal/document"
+)
+
+// templateFiles hold one shipped criterion each. The name of a file is the name
+// of its template; docs/judge.md says what may stand in one.
+//
+//go:embed templates/*.yaml
+var templateFiles embed.FS
+
+// Template is a shipped criterion with parameters. It becomes questions for the
+// judge, deterministic checks, or both.
+type Template struct {
+	Name   string
+	Doc    string // one line
+	Params []Param
+	OneOf  []string // parameters of which exactly one is given; nil if there are none
+
+	parts []templatePart
+}
+
+// Param is one parameter of a [Template].
+type Param struct {
+	Name     string
+	Type     string // one of the Param types, such as [ParamInteger]
+	Doc      string // one line
+	Required bool
+	Default  any      // nil if there is none
+	Values   []string // of a choice
+	Min      float64  // the least value, if HasMin
+	HasMin   bool
+}
+
+// The types of parameters.
+const (
+	ParamText    = "text"
+	ParamTexts   = "texts" // a list of texts; one text is a list of one
+	ParamInteger = "integer"
+	ParamBoolean = "boolean"
+	ParamChoice  = "choice" // one of Values
+	ParamObject  = "object"
+)
+
+// Part is one thing that a criterion asks: a question for the judge, or a check.
+type Part = check.Part
+
+// templatePart is a part before its placeholders are filled in, with the
+// condition under which it belongs to the criterion.
+type templatePart struct {
+	given, missing string // a parameter that must be set, or must not be
+	name           string // a parameter that must have a value
+	value          any
+	text           string
+	check          *proviso.Object
+}
+
+// templates is every template by its name. A file that cannot be read is a defect
+// that the tests of this package find; it is left out here.
+var templates = sync.OnceValue(func() map[string]*Template {
+	all := map[string]*Template{}
+	entries, _ := templateFiles.ReadDir("templates")
+	for _, e := range entries {
+		data, _ := templateFiles.ReadFile(path.Join("templates", e.Name()))
+		t, err := readTemplate(e.Name(), data)
+		if err == nil {
+			all[t.Name] = t
+		}
+	}
+	return all
+})
+
+// Templates returns every shipped template, sorted by name.
+func Templates() []Template {
+	all := make([]Template, 0, len(templates()))
+	for _, t := range templates() {
+		all = append(all, *t)
+	}
+	slices.SortFunc(all, func(a, b Template) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
+
+// Expand returns what a criterion asks: its own text, or the parts of the
+// template it names, filled in. Mistakes carry the pointer given for the
+// criterion, or one below it, and the names that would have been right.
+func Expand(c proviso.Criterion, pointer string) ([]Part, []*proviso.Error) {
+	if c.Template == "" {
+		return []Part{{Text: c.Text}}, nil
+	}
+	name, params, err := inlineParams(c)
+	if err != nil {
+		return nil, []*proviso.Error{withPointer(err, pointer+"/template")}
+	}
+	t := templates()[name]
+	if t == nil {
+		names := make([]string, 0, len(templates()))
+		for _, t := range Templates() {
+			names = append(names, t.Name)
+		}
+		return nil, []*proviso.Error{{Code: proviso.Invalid, Pointer: pointer + "/template", Message: fmt.Sprintf("unknown template %q", name), Valid: names}}
+	}
+	if c.Text != "" {
+		return nil, []*proviso.Error{withPointer(proviso.Errorf(proviso.Invalid, "a criterion has a text or a template, not both"), pointer+"/text")}
+	}
+	values, mistakes := t.arguments(params, pointer)
+	if len(mistakes) > 0 {
+		return nil, mistakes
+	}
+	var parts []Part
+	for i := range t.parts {
+		if p := &t.parts[i]; p.applies(values) {
+			parts = append(parts, p.fill(values, pointer))
+		}
+	}
+	return parts, nil
+}
+
+func withPointer(e *proviso.Error, pointer string) *proviso.Error {
+	e.Pointer = pointer
+	return e
+}
+
+// inlineParams splits `max-length {tokens: 1000}`, the short way to write a
+// template with its parameters in one text.
+func inlineParams(c proviso.Criterion) (string, *proviso.Object, *proviso.Error) {
+	name, rest, ok := strings.Cut(c.Template, "{")
+	if !ok {
+		return strings.TrimSpace(name), c.Params, nil
+	}
+	name = strings.TrimSpace(name)
+	if c.Params != nil {
+		return "", nil, proviso.Errorf(proviso.Invalid, "the parameters of %q stand both in the template and in params", name)
+	}
+	doc, err := document.ParseYAML("", []byte("{"+rest))
+	if err != nil {
+		return "", nil, proviso.Errorf(proviso.Invalid, "the parameters of %q are no YAML mapping, such as {words: 100}: %s", name, strings.TrimPrefix(err.Error(), ":"))
+	}
+	params, ok := doc.Root.(*proviso.Object)
+	if !ok {
+		return "", nil, proviso.Errorf(proviso.Invalid, "the parameters of %q are no mapping, such as {words: 100}", name)
+	}
+	return name, params, nil
+}
+
+// applies reports whether the part belongs to a criterion with these values.
+func (p *templatePart) applies(values *proviso.Object) bool {
+	switch {
+	case p.given != "":
+		return values.Has(p.given)
+	case p.missing != "":
+		return !values.Has(p.missing)
+	case p.name != "":
+		return values.At(p.name) == p.value
+	}
+	return true
+}
+
+// fill puts the values into the placeholders. The values themselves are never
+// searched for placeholders.
+func (p *templatePart) fill(values *proviso.Object, pointer string) Part {
+	if p.check == nil {
+		return Part{Text: fillText(p.text, values)}
+	}
+	check, _ := fillValue(p.check, values).(*proviso.Object)
+	return Part{Check: proviso.AssertionOf(check, pointer)}
+}

@@ -1,0 +1,81 @@
+package judge
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// placeholder is a parameter in a template: {{name}}, or {{name|pattern}} for a
+// pattern that matches any text of a list.
+var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{\{(\w+)(\|pattern)?\}\}`) })
+
+// fillText puts values into a text.
+func fillText(text string, values *proviso.Object) string {
+	var b strings.Builder
+	last := 0
+	for _, m := range placeholder().FindAllStringSubmatchIndex(text, -1) {
+		b.WriteString(text[last:m[0]])
+		v := values.At(text[m[2]:m[3]])
+		if m[4] >= 0 {
+			b.WriteString(alternatives(v))
+		} else {
+			b.WriteString(inWords(v))
+		}
+		last = m[1]
+	}
+	return b.String() + text[last:]
+}
+
+// inWords is a value as it stands in a sentence.
+func inWords(v any) string {
+	list, ok := v.([]any)
+	if !ok {
+		return proviso.ToString(v)
+	}
+	words := make([]string, len(list))
+	for i, e := range list {
+		words[i] = proviso.ToString(e)
+	}
+	return strings.Join(words, ", ")
+}
+
+// alternatives is an ECMAScript pattern that matches any text of a list.
+func alternatives(v any) string {
+	list, ok := v.([]any)
+	if !ok {
+		list = []any{v}
+	}
+	quoted := make([]string, len(list))
+	for i, e := range list {
+		quoted[i] = regexp.QuoteMeta(proviso.ToString(e))
+	}
+	return strings.Join(quoted, "|")
+}
+
+// fillValue puts values into the texts of a value. A text that is one
+// placeholder becomes the value itself.
+func fillValue(v any, values *proviso.Object) any {
+	switch v := v.(type) {
+	case string:
+		if m := placeholder().FindStringSubmatch(v); m != nil && m[0] == v && m[2] == "" {
+			return values.At(m[1])
+		}
+		return fillText(v, values)
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = fillValue(e, values)
+		}
+		return out
+	case *proviso.Object:
+		out := proviso.NewObject(v.Len())
+		for k, e := range v.All() {
+			out.Set(k, fillValue(e, values))
+		}
+		return out
+	}
+	return v
+}

@@ -1,0 +1,185 @@
+package judge
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+)
+
+const (
+	maxParamText = 2000 // characters of one text
+	maxParamList = 100  // members of one list
+)
+
+// arguments checks what a criterion gives for the parameters and adds the
+// defaults. pointer is the criterion's.
+func (t *Template) arguments(given *proviso.Object, pointer string) (*proviso.Object, []*proviso.Error) {
+	var mistakes []*proviso.Error
+	mistake := func(at, format string, args ...any) *proviso.Error {
+		e := proviso.Errorf(proviso.Invalid, format, args...)
+		e.Pointer = at
+		mistakes = append(mistakes, e)
+		return e
+	}
+	values := proviso.NewObject(len(t.Params))
+	for name, v := range given.All() {
+		i := slices.IndexFunc(t.Params, func(p Param) bool { return p.Name == name })
+		where := document.Join(pointer+"/params", name)
+		if i < 0 {
+			mistake(where, "there is no parameter %q of the template %q%s", name, t.Name, t.has()).Valid = t.names()
+			continue
+		}
+		if v == nil {
+			continue // as if it were not there
+		}
+		v, want := t.Params[i].read(v)
+		if want != "" {
+			mistake(where, "%s of the template %q is %s, not %s", name, t.Name, want, excerptOf(given.At(name))).Valid = t.Params[i].Values
+			continue
+		}
+		values.Set(name, v)
+	}
+	if len(mistakes) == 0 {
+		t.complete(values, func(format string, args ...any) { mistake(pointer, format, args...) })
+	}
+	return values, mistakes
+}
+
+// complete reports parameters that are missing or exclude each other, and adds
+// the defaults.
+func (t *Template) complete(values *proviso.Object, mistake func(format string, args ...any)) {
+	for i := range t.Params {
+		p := &t.Params[i]
+		switch {
+		case values.Has(p.Name):
+		case p.Required:
+			mistake("the template %q needs the parameter %q: %s", t.Name, p.Name, p.Doc)
+		case p.Default != nil:
+			values.Set(p.Name, p.Default)
+		}
+	}
+	if t.OneOf == nil {
+		return
+	}
+	n := 0
+	for _, name := range t.OneOf {
+		if values.Has(name) {
+			n++
+		}
+	}
+	if n != 1 {
+		mistake("the template %q needs exactly one of %s, found %d", t.Name, strings.Join(t.OneOf, ", "), n)
+	}
+}
+
+func (t *Template) names() []string {
+	names := make([]string, len(t.Params))
+	for i, p := range t.Params {
+		names[i] = p.Name
+	}
+	return names
+}
+
+func (t *Template) has() string {
+	if len(t.Params) == 0 {
+		return "; it has none"
+	}
+	return "; it has " + strings.Join(t.names(), ", ")
+}
+
+// read returns the value in the parameter's type, or what it should have been. A
+// text with a template of the suite in it stands for any number: it is filled in
+// with the variables of each case.
+func (p *Param) read(v any) (any, string) {
+	switch p.Type {
+	case ParamText:
+		return p.text(v)
+	case ParamTexts:
+		return p.texts(v)
+	case ParamInteger:
+		return p.integer(v)
+	case ParamBoolean:
+		if b, ok := v.(bool); ok {
+			return b, ""
+		}
+		return nil, "true or false"
+	case ParamChoice:
+		if s, ok := v.(string); ok && slices.Contains(p.Values, s) {
+			return s, ""
+		}
+		return nil, "one of " + strings.Join(p.Values, ", ")
+	}
+	if s, ok := v.(string); ok && strings.HasPrefix(s, "file://") {
+		return s, ""
+	}
+	if _, ok := v.(*proviso.Object); ok {
+		return v, ""
+	}
+	return nil, "an object, or file://"
+}
+
+func (p *Param) text(v any) (any, string) {
+	const want = "a text"
+	s, ok := v.(string)
+	if f, number := v.(float64); number {
+		s, ok = proviso.FormatNumber(f), true
+	}
+	switch {
+	case !ok || proviso.TrimSpace(s) == "":
+		return nil, want
+	case len([]rune(s)) > maxParamText:
+		return nil, fmt.Sprintf("a text of at most %d characters", maxParamText)
+	}
+	return strings.TrimSpace(s), ""
+}
+
+func (p *Param) texts(v any) (any, string) {
+	list, ok := v.([]any)
+	if !ok {
+		list = []any{v}
+	}
+	if len(list) == 0 || len(list) > maxParamList {
+		return nil, fmt.Sprintf("a list of 1 to %d texts", maxParamList)
+	}
+	out := make([]any, len(list))
+	for i, e := range list {
+		s, want := p.text(e)
+		if want != "" {
+			return nil, "a list of texts"
+		}
+		out[i] = s
+	}
+	return out, ""
+}
+
+func (p *Param) integer(v any) (any, string) {
+	want := "a whole number"
+	if p.HasMin {
+		want += " from " + proviso.FormatNumber(p.Min)
+	}
+	f, ok := v.(float64)
+	if s, text := v.(string); text {
+		if strings.Contains(s, "{{") {
+			return s, ""
+		}
+		f, ok = proviso.ToNumber(s), strings.TrimSpace(s) != ""
+	}
+	if !ok || f != math.Trunc(f) || p.HasMin && f < p.Min || math.Abs(f) > 1<<53 {
+		return nil, want
+	}
+	return f, ""
+}
+
+// excerptOf is a value in a message.
+func excerptOf(v any) string {
+	text := proviso.Stringify(v)
+	const most = 60
+	if r := []rune(text); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return text
+}

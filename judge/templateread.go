@@ -1,0 +1,134 @@
+package judge
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+)
+
+// paramTypes are the types of parameters, sorted.
+var paramTypes = []string{ParamBoolean, ParamChoice, ParamInteger, ParamObject, ParamText, ParamTexts}
+
+// readTemplate reads the file of one template.
+func readTemplate(file string, data []byte) (*Template, error) {
+	doc, err := document.ParseYAML(file, data)
+	if err != nil {
+		return nil, err
+	}
+	o, _ := doc.Root.(*proviso.Object)
+	if err := hasOnly(o, "doc", "params", "one-of", "parts"); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	t := &Template{Name: strings.TrimSuffix(path.Base(file), ".yaml")}
+	t.Doc, _ = o.At("doc").(string)
+	params, _ := o.At("params").(*proviso.Object)
+	for name, v := range params.All() {
+		p, err := readParam(name, v)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		t.Params = append(t.Params, p)
+	}
+	t.OneOf = listedTexts(o.At("one-of"))
+	parts, _ := o.At("parts").([]any)
+	for i, v := range parts {
+		p, err := t.readPart(v)
+		if err != nil {
+			return nil, fmt.Errorf("%s: part %d: %w", file, i+1, err)
+		}
+		t.parts = append(t.parts, p)
+	}
+	return t, t.sound()
+}
+
+// sound finds what makes a template useless.
+func (t *Template) sound() error {
+	switch {
+	case t.Doc == "":
+		return fmt.Errorf("%s: no doc", t.Name)
+	case len(t.parts) == 0:
+		return fmt.Errorf("%s: no parts", t.Name)
+	}
+	for _, name := range t.OneOf {
+		if !slices.Contains(t.names(), name) {
+			return fmt.Errorf("%s: one-of names no parameter: %s", t.Name, name)
+		}
+	}
+	return nil
+}
+
+func readParam(name string, v any) (Param, error) {
+	o, _ := v.(*proviso.Object)
+	if err := hasOnly(o, "type", "doc", "required", "default", "values", "min"); err != nil {
+		return Param{}, fmt.Errorf("parameter %q: %w", name, err)
+	}
+	p := Param{Name: name, Values: listedTexts(o.At("values"))}
+	p.Type, _ = o.At("type").(string)
+	p.Doc, _ = o.At("doc").(string)
+	p.Required, _ = o.At("required").(bool)
+	p.Min, p.HasMin = o.At("min").(float64)
+	if !slices.Contains(paramTypes, p.Type) || p.Doc == "" || !regexp.MustCompile(`^\w+$`).MatchString(name) {
+		return p, fmt.Errorf("parameter %q needs a doc and one of the types %s", name, strings.Join(paramTypes, ", "))
+	}
+	if d, ok := o.Get("default"); ok {
+		var want string
+		if p.Default, want = p.read(d); want != "" {
+			return p, fmt.Errorf("the default of %q is not %s", name, want)
+		}
+	}
+	return p, nil
+}
+
+func (t *Template) readPart(v any) (templatePart, error) {
+	o, _ := v.(*proviso.Object)
+	var p templatePart
+	if err := hasOnly(o, "given", "missing", "if", "text", "check"); err != nil {
+		return p, err
+	}
+	p.given, _ = o.At("given").(string)
+	p.missing, _ = o.At("missing").(string)
+	p.text, _ = o.At("text").(string)
+	p.check, _ = o.At("check").(*proviso.Object)
+	condition, _ := o.At("if").(*proviso.Object)
+	for name, value := range condition.All() {
+		p.name, p.value = name, value
+	}
+	if (p.text == "") == (p.check == nil) {
+		return p, fmt.Errorf("it has either a text or a check")
+	}
+	names := append(placeholder().FindAllStringSubmatch(p.text+proviso.Stringify(p.check), -1), []string{"", p.given}, []string{"", p.missing}, []string{"", p.name})
+	for _, m := range names {
+		if m[1] != "" && !slices.Contains(t.names(), m[1]) {
+			return p, fmt.Errorf("there is no parameter %q", m[1])
+		}
+	}
+	return p, nil
+}
+
+// hasOnly finds keys that nobody reads, such as the rest of a text after a comma
+// that lacks its quotes.
+func hasOnly(o *proviso.Object, known ...string) error {
+	for key := range o.All() {
+		if !slices.Contains(known, key) {
+			return fmt.Errorf("nobody reads the key %q", key)
+		}
+	}
+	return nil
+}
+
+// listedTexts returns the texts of a list.
+func listedTexts(v any) []string {
+	list, _ := v.([]any)
+	var out []string
+	for _, e := range list {
+		if s, ok := e.(string); ok {
+			out = append(out, s)
+		}
+	}
+	return out
+}
