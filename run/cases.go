@@ -14,6 +14,7 @@ import (
 // checkCases goes over every case once: it compiles all assertions, so that every
 // mistake is known, and counts the rows.
 func (p *Plan) checkCases(ctx context.Context) {
+	words := wording{p: p, seen: map[*proviso.Assertion]bool{}}
 	for c, err := range p.Suite.Cases() {
 		if ctx.Err() != nil {
 			p.mistake(ctx.Err())
@@ -31,13 +32,37 @@ func (p *Plan) checkCases(ctx context.Context) {
 		for _, m := range prepared.mistakes {
 			p.mistake(m)
 		}
+		p.foresee(prepared)
+		if p.o.Warn {
+			words.warn(c.Assert)
+			words.warn(c.Set)
+		}
 		for i := range p.columns {
 			if p.selects(c, &p.columns[i]) {
 				p.Rows++
+				p.expect(prepared, &p.columns[i])
 				if p.o.Warn {
 					p.warnUndefined(c, &p.columns[i])
 				}
 			}
+		}
+	}
+}
+
+// foresee records what would keep assertions of a case from being decided. Code,
+// and rows before it, may give a case variables that it does not show.
+func (p *Plan) foresee(pc *prepared) {
+	open := pc.varScript != nil || p.inOrder || pc.unsupported != nil
+	sets := []*check.Set{pc.set, pc.criteria}
+	for i := range p.Suite.Prompts {
+		sets = append(sets, pc.byPrompt[&p.Suite.Prompts[i]])
+	}
+	for _, set := range sets {
+		if set == nil {
+			continue
+		}
+		for _, m := range set.Prepare(pc.Case, open) {
+			p.mistake(m)
 		}
 	}
 }
@@ -103,10 +128,6 @@ func (p *Plan) prepare(c *proviso.Case) *prepared {
 	for _, a := range c.Assert {
 		if kind, ok := check.Lookup(a.Type); ok && kind.Needs&check.NeedsGroup != 0 {
 			pc.comparing = append(pc.comparing, a)
-			if kind.Needs&check.NeedsJudge != 0 && p.o.Grader == nil {
-				pc.unsupported = proviso.Errorf(proviso.Unsupported, "%q is not supported in this version: it needs a model that judges", a.Type)
-				pc.fail(pc.unsupported, a.Pointer)
-			}
 		}
 	}
 	p.prepareScripts(pc)
@@ -137,22 +158,31 @@ func (pc *prepared) fail(err error, pointer string) {
 	pc.mistakes = append(pc.mistakes, e)
 }
 
+// cannot records why a case has no verdict: without its script it would be
+// decided about something else. It is not asked, either.
+func (pc *prepared) cannot(err error, pointer string) {
+	pc.fail(err, pointer)
+	if pc.unsupported == nil {
+		pc.unsupported = err
+	}
+}
+
 // prepareScripts compiles the scripts in the options of a case.
 func (p *Plan) prepareScripts(pc *prepared) {
 	var err error
 	if text := pc.Options.Transform; text != "" {
 		if pc.transform, err = p.transform(text); err != nil {
-			pc.fail(err, pc.Pointer+"/options/transform")
+			pc.cannot(err, pc.Pointer+"/options/transform")
 		}
 	}
 	if text := pc.Options.TransformVars; text != "" {
 		if pc.varScript, err = p.compiler.VarsTransform(text); err != nil {
-			pc.fail(err, pc.Pointer+"/options/transformVars")
+			pc.cannot(err, pc.Pointer+"/options/transformVars")
 		}
 	}
 	if pc.Scoring != "" {
 		if err := p.compiler.UseScoring(pc.set, pc.Scoring); err != nil {
-			pc.fail(err, pc.Pointer+"/assertScoringFunction")
+			pc.cannot(err, pc.Pointer+"/assertScoringFunction")
 		}
 	}
 }

@@ -10,11 +10,49 @@ import (
 )
 
 // compare decides the assertions that look at all outputs of a case.
-func (p *Plan) compare(_ context.Context, pc *prepared, rows []*proviso.Result) {
+func (p *Plan) compare(ctx context.Context, pc *prepared, rows []*proviso.Result) {
 	slices.SortFunc(rows, func(a, b *proviso.Result) int { return cmp.Compare(a.PromptIdx, b.PromptIdx) })
 	for _, a := range pc.comparing {
-		if a.Type == "max-score" {
+		switch a.Type {
+		case "max-score":
 			maxScore(a, rows)
+		case "select-best":
+			p.selectBest(ctx, pc, a, rows)
+		}
+	}
+}
+
+// selectBest lets a model choose among the outputs of the rows; the others lose.
+// Rows that are undecided have nothing to choose, and stay so.
+func (p *Plan) selectBest(ctx context.Context, pc *prepared, a *proviso.Assertion, rows []*proviso.Result) {
+	if p.o.RowTimeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, p.o.RowTimeout)
+		defer cancel()
+	}
+	rows = slices.DeleteFunc(slices.Clone(rows), func(r *proviso.Result) bool { return r.Aggregate.Status == proviso.Errored })
+	if len(rows) == 0 {
+		return
+	}
+	outputs := make([]string, len(rows))
+	for i, r := range rows {
+		outputs[i] = r.Output.Text()
+	}
+	best, took, err := p.compiler.Choose(ctx, a, p.subject(pc, rows[0]), outputs)
+	if err != nil {
+		undecide(a, rows, p.explain(err))
+	}
+	for i, r := range rows {
+		v := proviso.Verdict{Assertion: a, Status: proviso.Fail, Reason: "Output not selected: " + took.Reason, Cached: took.Cached, Judge: took.Judge}
+		if i == best {
+			v.Status, v.Score, v.Reason = proviso.Pass, 1, "Output selected as the best: "+took.Reason
+		}
+		if err == nil {
+			join(r, v)
+		}
+		if i == 0 { // what it took is spent once, whoever wins
+			spent := &r.Verdicts[len(r.Verdicts)-1]
+			spent.Usage, spent.Cost, spent.Judge = took.Usage, took.Cost, took.Judge
 		}
 	}
 }
@@ -85,10 +123,13 @@ func combined(verdicts []proviso.Verdict, o *proviso.Object) (float64, int) {
 // who failed before stays failed.
 func join(r *proviso.Result, v proviso.Verdict) {
 	r.Verdicts = append(r.Verdicts, v)
+	a := &r.Aggregate
 	if v.Status != proviso.Fail {
+		if len(r.Verdicts) == 1 {
+			a.Score = v.Score // nothing else was asked of the row
+		}
 		return
 	}
-	a := &r.Aggregate
 	if a.Status == proviso.Pass || a.Status == proviso.Skip {
 		a.Reason = v.Reason
 	}

@@ -39,7 +39,12 @@ type rowScores struct {
 }
 
 func newMetrics(p *Plan) *metrics {
-	m := &metrics{p: p, derived: p.Suite.Derived, columns: make([]columnMetrics, len(p.columns))}
+	m := &metrics{p: p, columns: make([]columnMetrics, len(p.columns))}
+	for _, d := range p.Suite.Derived {
+		if !isFunction(d) { // with --skip-unsupported it has no value
+			m.derived = append(m.derived, d)
+		}
+	}
 	for i := range m.columns {
 		m.columns[i].sums = proviso.NewObject(0)
 	}
@@ -148,10 +153,13 @@ func (m *metrics) evaluate(ctx context.Context, scope *proviso.Object, rows int)
 	}
 }
 
+// isFunction reports whether a derived metric is written as code.
+func isFunction(d proviso.DerivedMetric) bool { return strings.HasPrefix(d.Value, "file://") }
+
 // checkDerived finds mistakes in the expressions.
 func (p *Plan) checkDerived() {
 	for _, d := range p.Suite.Derived {
-		if strings.HasPrefix(d.Value, "file://") {
+		if isFunction(d) {
 			p.mistake(&proviso.Error{Code: proviso.Unsupported, Pointer: d.Pointer, Message: "derived metrics written as functions are not supported in this version"})
 			continue
 		}

@@ -45,19 +45,19 @@ func (o *Outcome) Close() error {
 // stays. The error says why the run could not be kept; the rows decided until
 // then are on disk.
 func (p *Plan) Run(ctx context.Context) (*Outcome, error) {
-	started := time.Now()
-	e, err := p.start(started)
+	begun := time.Now()
+	e, err := p.start(p.started())
 	if err != nil {
 		return nil, err
 	}
 	if p.o.Timeout > 0 {
-		e.deadline = started.Add(p.o.Timeout)
+		e.deadline = begun.Add(p.o.Timeout)
 	}
 	runErr := e.rows(ctx)
 	e.metrics.finish(context.WithoutCancel(ctx), e.summary)
 	out := &Outcome{
 		Run: proviso.Run{
-			ID: e.meta.RunID, Suite: e.meta.Suite, Started: started, Elapsed: time.Since(started),
+			ID: e.meta.RunID, Suite: e.meta.Suite, Started: e.meta.Started, Elapsed: e.elapsed(begun),
 			Totals: e.summary.Totals(), Completed: runErr == nil && ctx.Err() == nil,
 		},
 		Summary: e.summary, Meta: e.meta, Warning: e.warning, temporary: e.temporary,
@@ -68,7 +68,7 @@ func (p *Plan) Run(ctx context.Context) (*Outcome, error) {
 		runErr = err
 	}
 	if runErr != nil {
-		return out, fmt.Errorf("keep the run: %w", runErr)
+		return out, runErr
 	}
 	out.Rows, err = e.file.Reader()
 	return out, err
@@ -99,7 +99,10 @@ func (p *Plan) start(started time.Time) (*execution, error) {
 		e.meta.Columns = append(e.meta.Columns, report.NewColumn(p.columns[i].prompt, p.columns[i].spec))
 	}
 	header := e.meta.Header()
-	header.Hash = p.hash()
+	header.Hash = p.Hash()
+	if p.o.Replay != nil {
+		header.ID = p.o.Replay.id(p)
+	}
 	if p.o.Resume != "" {
 		if err := e.resume(p.o.Resume); err != nil {
 			return nil, err
@@ -121,14 +124,21 @@ func (p *Plan) start(started time.Time) (*execution, error) {
 	}
 	e.file, e.warning = w, warning
 	e.begin()
+	if err := e.takeEarlier(); err != nil {
+		return nil, errors.Join(err, e.abandon())
+	}
 	return e, nil
 }
 
 // begin names the run after its file.
 func (e *execution) begin() {
-	e.meta.RunID = e.file.Header().ID
-	if e.temporary == "" { // otherwise it is gone when a person reads where it was
+	header := e.file.Header()
+	e.meta.RunID, e.meta.Started = header.ID, header.Started // a run that goes on keeps its own
+	if e.temporary == "" {                                   // otherwise it is gone when a person reads where it was
 		e.meta.RunFile = e.file.Path()
+	}
+	if e.p.o.RunID != "" {
+		e.meta.RunID = e.p.o.RunID
 	}
 	e.memory = newMemory(e.meta.RunID)
 }
@@ -152,8 +162,19 @@ func contentOf(s *proviso.Suite) hash.Hash {
 	return h
 }
 
-// hash identifies what is run. Runs of equal hash can be compared row by row.
-func (p *Plan) hash() string { return hex.EncodeToString(p.content.Sum(nil)) }
+// Hash identifies what is run, and who grades it. Runs of equal hash can be
+// compared row by row.
+func (p *Plan) Hash() string {
+	sum := p.content.Sum(nil)
+	if p.o.Judge == nil {
+		return hex.EncodeToString(sum)
+	}
+	if judge := p.o.Judge(); judge != "" {
+		all := sha256.Sum256(append(sum, judge...))
+		sum = all[:]
+	}
+	return hex.EncodeToString(sum)
+}
 
 // job is one row to do.
 type job struct {
@@ -174,19 +195,19 @@ func (e *execution) rows(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	most := e.p.o.Concurrency
-	if e.p.inOrder || e.p.o.Delay > 0 {
+	if e.p.inOrder || e.p.o.Delay > 0 || e.p.o.Replay != nil {
 		most = 1
 	}
 	if e.p.serial {
 		e.pass(ctx, stop, 1, func(c *proviso.Case) bool { return c.Options.RunSerially })
 	}
 	e.pass(ctx, stop, most, func(c *proviso.Case) bool { return !c.Options.RunSerially })
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.err == nil {
-		e.err = e.flushGroups(ctx)
+	if e.failure() == nil {
+		if err := e.flushGroups(ctx); err != nil {
+			e.fail(err)
+		}
 	}
-	return e.err
+	return e.failure()
 }
 
 // pass goes over the cases and feeds those that are selected to the workers.
@@ -244,6 +265,13 @@ func (e *execution) feedCase(ctx context.Context, jobs chan<- job, c *proviso.Ca
 	return true
 }
 
+// failure is why the run cannot be kept; nil if it can.
+func (e *execution) failure() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.err
+}
+
 func (e *execution) fail(err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -268,12 +296,7 @@ func (e *execution) work(ctx context.Context, stop func(), jobs <-chan job) {
 		if buf, err = e.finish(ctx, j.c.pc, res, buf); err != nil {
 			stop()
 		}
-		// A provider's own delay is for those that are really asked.
-		delay := e.p.o.Delay
-		if own := time.Duration(j.col.spec.DelayMS) * time.Millisecond; !res.Output.Cached {
-			delay = max(delay, own)
-		}
-		if delay > 0 && !e.late() {
+		if delay := e.delay(j.col, res); delay > 0 {
 			sleep(ctx, delay)
 		}
 	}
@@ -314,12 +337,14 @@ func sleep(ctx context.Context, d time.Duration) {
 // finish keeps a row, or holds it until its group is complete.
 func (e *execution) finish(ctx context.Context, pc *prepared, res *proviso.Result, buf []byte) ([]byte, error) {
 	if len(pc.comparing) > 0 {
-		e.mu.Lock()
-		defer e.mu.Unlock()
 		return buf, e.hold(ctx, pc, res)
 	}
 	buf = report.AppendRow(buf[:0], e.index(res), res, e.meta)
-	if err := e.file.Append(e.index(res), buf); err != nil {
+	err := e.file.Append(e.index(res), buf)
+	if err == nil && e.p.o.Keep != nil {
+		err = e.p.o.Keep(ctx, e.index(res), buf, res)
+	}
+	if err != nil {
 		e.fail(err)
 		return buf, err
 	}
@@ -330,8 +355,13 @@ func (e *execution) finish(ctx context.Context, pc *prepared, res *proviso.Resul
 }
 
 // keep writes a row of a group; e.mu is held.
-func (e *execution) keep(res *proviso.Result) error {
-	if err := e.file.Append(e.index(res), report.AppendRow(nil, e.index(res), res, e.meta)); err != nil {
+func (e *execution) keep(ctx context.Context, res *proviso.Result) error {
+	row := report.AppendRow(nil, e.index(res), res, e.meta)
+	err := e.file.Append(e.index(res), row)
+	if err == nil && e.p.o.Keep != nil {
+		err = e.p.o.Keep(ctx, e.index(res), row, res)
+	}
+	if err != nil {
 		if e.err == nil {
 			e.err = err
 		}

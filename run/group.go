@@ -2,6 +2,8 @@ package run
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/proviso-eval/proviso"
 )
@@ -16,6 +18,16 @@ type group struct {
 
 // hold adds a row to its group and settles the group once it is complete.
 func (e *execution) hold(ctx context.Context, pc *prepared, res *proviso.Result) error {
+	if g := e.join(pc, res); g != nil {
+		return e.settle(ctx, g)
+	}
+	return nil
+}
+
+// join adds a row to its group; nil as long as the group is not complete.
+func (e *execution) join(pc *prepared, res *proviso.Result) *group {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	g := e.groups[pc.Index]
 	if g == nil {
 		g = &group{pc: pc, want: e.columnsOf(pc.Case)}
@@ -26,7 +38,7 @@ func (e *execution) hold(ctx context.Context, pc *prepared, res *proviso.Result)
 		return nil
 	}
 	delete(e.groups, pc.Index)
-	return e.settle(ctx, g)
+	return g
 }
 
 func (e *execution) columnsOf(c *proviso.Case) int {
@@ -39,15 +51,31 @@ func (e *execution) columnsOf(c *proviso.Case) int {
 	return n
 }
 
-// settle decides a group and keeps its rows.
+// settle decides a group and keeps its rows. A group that is cut off meanwhile is
+// asked again as a whole.
 func (e *execution) settle(ctx context.Context, g *group) error {
-	e.p.compare(ctx, g.pc, g.rows)
+	e.compare(ctx, g)
+	if ctx.Err() != nil {
+		return nil
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	for _, res := range g.rows {
-		if err := e.keep(res); err != nil {
+		if err := e.keep(ctx, res); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// compare decides a group in what is left of the time of the run.
+func (e *execution) compare(ctx context.Context, g *group) {
+	if !e.deadline.IsZero() {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, e.deadline)
+		defer cancel()
+	}
+	e.p.compare(ctx, g.pc, g.rows)
 }
 
 // flushGroups keeps the rows of groups that were cut off, undecided as a group.
@@ -55,8 +83,11 @@ func (e *execution) flushGroups(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return nil // an interrupted group is asked again as a whole
 	}
-	for key, g := range e.groups {
-		delete(e.groups, key)
+	e.mu.Lock()
+	left := slices.Collect(maps.Values(e.groups))
+	clear(e.groups)
+	e.mu.Unlock()
+	for _, g := range left {
 		if err := e.settle(ctx, g); err != nil {
 			return err
 		}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/provider"
 	"github.com/proviso-eval/proviso/suite"
 )
@@ -45,6 +46,7 @@ type Options struct {
 	Templates Templates
 	Metrics   Metrics // for derived metrics
 	Grader    proviso.Grader
+	Judge     func() string // identity of the grader once the plan is made, "" if it was not needed; may be nil
 	Spans     proviso.Spans
 	Client    *http.Client
 	// Open opens the provider that a suite names; nil opens it with nothing but
@@ -60,6 +62,8 @@ type Options struct {
 	Providers *regexp.Regexp // only providers whose id or label matches
 	Prompts   *regexp.Regexp // only prompts whose id or label matches
 
+	Replay *Replay // the answers are recorded ones; nil if they are new
+
 	Resume      string // run file or folder whose finished rows are taken over; "" starts anew
 	RetryErrors bool   // with Resume: rows that were errors are done again
 
@@ -69,6 +73,14 @@ type Options struct {
 	PlainJSON       bool // JSON prompts are rendered as text (PROMPTFOO_DISABLE_JSON_AUTOESCAPE)
 	Warn            bool // look for what is probably a mistake, such as undefined variables
 
+	// RunID names the run in its rows; "" leaves that to the run file.
+	RunID string
+	// Earlier gives take the rows of an earlier attempt, as Keep got them; they are
+	// taken over as those of Resume are. Nil if there was none.
+	Earlier func(take func(index int, row []byte) error) error
+	// Keep is called with each row that is finished, from several goroutines at
+	// once, if it is set. The row is valid until it returns. An error ends the run.
+	Keep func(ctx context.Context, index int, row []byte, r *proviso.Result) error
 	// Tick is called after each row with the totals so far, if it is set.
 	Tick func(proviso.Totals)
 }
@@ -86,6 +98,7 @@ type Plan struct {
 	columns  []column
 	opened   map[string]proviso.Provider
 	scripts  map[string]*check.Transform
+	demands  map[string]*Demand
 	inOrder  bool // rows see what earlier rows left, so they run one at a time
 	serial   bool // some cases run first, one at a time
 	mistakes proviso.Mistakes
@@ -101,8 +114,9 @@ type column struct {
 	transform *check.Transform
 	broken    error // why its rows are undecided
 
-	conversation bool // the prompt looks at the turns before
-	builtin      bool // the prompt uses variables that the run sets
+	uses         []string // names of variables in the prompt
+	conversation bool     // the prompt looks at the turns before
+	builtin      bool     // the prompt uses variables that the run sets
 }
 
 // maxMistakes bounds how many mistakes are kept.
@@ -125,7 +139,7 @@ func New(ctx context.Context, s *proviso.Suite, o Options) (*Plan, proviso.Mista
 		Suite: s, o: o, content: content, opened: map[string]proviso.Provider{}, scripts: map[string]*check.Transform{}, seen: map[string]bool{},
 		compiler: check.New(check.Options{
 			Code: o.Code, Files: o.Files, Templates: o.Templates, Grader: o.Grader, Spans: o.Spans,
-			Client: o.Client, Env: o.Env, LaxSchemas: o.LaxSchemas,
+			Client: o.Client, Env: o.Env, LaxSchemas: o.LaxSchemas, Expand: judge.Expand,
 		}),
 	}
 	p.openColumns()
@@ -179,6 +193,9 @@ func (p *Plan) openColumns() {
 			t, err := p.transform(spec.Transform)
 			if err != nil {
 				p.mistake(placed(err, spec.Pointer+"/transform"))
+				if base.broken == nil {
+					base.broken = err // what the provider says is not what is to be decided about
+				}
 			}
 			base.transform = t
 		}
@@ -206,6 +223,7 @@ func (p *Plan) addColumns(base column) {
 			c.broken = &proviso.Error{Code: proviso.Unsupported, Pointer: g.Pointer, Message: "prompts written by code are not supported in this version: " + g.File}
 			p.mistake(c.broken)
 		} else if !p.o.PlainPrompts {
+			c.uses = p.o.Templates.Variables(prompt.Raw)
 			if err := p.o.Templates.Check(prompt.Raw); err != nil {
 				p.mistake(placed(fmt.Errorf("prompt %q: %w", short(prompt.Label), err), prompt.Pointer))
 			}

@@ -2,6 +2,8 @@ package run
 
 import (
 	"bytes"
+	"errors"
+	"os"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/runfile"
@@ -16,7 +18,7 @@ func (e *execution) resume(path string) error {
 		return err
 	}
 	defer r.Close()
-	if h := r.Header(); h.Hash != e.p.hash() {
+	if h := r.Header(); h.Hash != e.p.Hash() {
 		return proviso.Errorf(proviso.Invalid, "run %s was made of another suite, or the suite has changed since: run it anew without --resume", h.ID)
 	}
 	e.done = make(map[int]bool, r.Len())
@@ -56,4 +58,31 @@ func (e *execution) take(index int, row []byte) error {
 	e.done[index] = true
 	e.metrics.addRow(index, o)
 	return nil
+}
+
+// takeEarlier takes over the rows of an earlier attempt into a run file of their
+// own.
+func (e *execution) takeEarlier() error {
+	if e.p.o.Earlier == nil {
+		return nil
+	}
+	e.done = map[int]bool{}
+	return e.p.o.Earlier(func(index int, row []byte) error {
+		if e.again(row) {
+			return nil
+		}
+		if err := e.file.Append(index, row); err != nil {
+			return err
+		}
+		return e.take(index, row)
+	})
+}
+
+// abandon gives up a run that was not begun.
+func (e *execution) abandon() error {
+	err := e.file.Close(nil)
+	if e.temporary != "" {
+		err = errors.Join(err, os.RemoveAll(e.temporary))
+	}
+	return err
 }

@@ -139,8 +139,7 @@ func (p *Plan) ask(ctx context.Context, pc *prepared, col *column, res *proviso.
 		return err
 	}
 	if out.Latency == nil && !out.Cached {
-		d := time.Since(start)
-		out.Latency = &d
+		out.Latency = p.took(start)
 	}
 	res.Output = out
 	return nil
@@ -178,6 +177,9 @@ func (p *Plan) transformOutput(ctx context.Context, pc *prepared, col *column, r
 		if err != nil {
 			return err
 		}
+		if t == pc.transform {
+			res.Output.Untransformed = res.Output.Value
+		}
 		res.Output.Value = v
 	}
 	return nil
@@ -197,10 +199,10 @@ func (p *Plan) decide(ctx context.Context, pc *prepared, res *proviso.Result) {
 		set = s
 	}
 	row := p.subject(pc, res)
-	res.Verdicts = set.Eval(ctx, row)
+	res.Verdicts, res.SetVerdict = check.EvalBoth(ctx, row, set, pc.criteria)
 	res.Aggregate = set.Aggregate(ctx, row, res.Verdicts, pc.Threshold)
 	if pc.criteria != nil {
-		p.evaluate(ctx, pc, row, res)
+		p.evaluate(pc, res)
 	}
 	if res.Aggregate.Status == proviso.Errored {
 		res.Error = res.Aggregate.Reason

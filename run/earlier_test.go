@@ -1,0 +1,73 @@
+package run_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/run"
+)
+
+// TestEarlier: who keeps the rows himself gets each that is finished, and gives
+// those back that are not to be done again.
+func TestEarlier(t *testing.T) {
+	t.Parallel()
+	const text = "prompts: [\"{{ n }}\"]\nproviders: [echo]\ntests: [{vars: {n: a}}, {vars: {n: b}, assert: [{type: equals, value: x}]}, {vars: {n: c}}]\n"
+	var mu sync.Mutex
+	kept := map[int]string{}
+	keep := func(_ context.Context, index int, row []byte, r *proviso.Result) error {
+		mu.Lock()
+		defer mu.Unlock()
+		if r.Case.Index != index {
+			t.Errorf("the row %d is of the case %d", index, r.Case.Index)
+		}
+		kept[index] = string(row)
+		return nil
+	}
+	first := outcome(t, t.Context(), text, nil, run.Options{RunID: "mine", Keep: keep})
+	if len(kept) != 3 || counts(first) == "" || !strings.Contains(kept[2], `"id":"mine/2"`) {
+		t.Fatalf("kept %v", kept)
+	}
+	earlier := map[int]string{0: kept[0], 1: kept[1]}
+	clear(kept)
+	again := outcome(t, t.Context(), text, nil, run.Options{RunID: "mine", Keep: keep, Earlier: func(take func(int, []byte) error) error {
+		for index, row := range earlier {
+			if err := take(index, []byte(row)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}})
+	if len(kept) != 1 || !strings.Contains(kept[2], `"id":"mine/2"`) {
+		t.Errorf("done again: %v", kept)
+	}
+	if counts(again) != counts(first) || len(rows(t, again)) != 3 {
+		t.Errorf("%s, want %s; %d rows", counts(again), counts(first), len(rows(t, again)))
+	}
+}
+
+// TestKeepFails: a row that cannot be kept ends the run.
+func TestKeepFails(t *testing.T) {
+	t.Parallel()
+	full := errors.New("no room")
+	const text = "prompts: [x]\nproviders: [echo]\ntests: [{vars: {n: 1}}, {vars: {n: 2}}]\n"
+	for name, o := range map[string]run.Options{
+		"keeping": {Keep: func(context.Context, int, []byte, *proviso.Result) error { return full }},
+		"earlier": {Dir: notKept, Earlier: func(func(int, []byte) error) error { return full }},
+	} {
+		p, mistakes := plan(t, text, nil, o)
+		if err := mistakes.Err(); err != nil {
+			t.Fatal(err)
+		}
+		out, err := p.Run(t.Context())
+		if !errors.Is(err, full) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if out != nil {
+			out.Close()
+		}
+	}
+}
