@@ -100,7 +100,43 @@ func (e *encoder) component(v *proviso.Verdict) {
 		e.b = append(e.b, `,"cached":true`...)
 	}
 	e.evidence(v.Evidence)
+	e.criteria(v.Criteria)
 	e.b = append(e.b, '}')
+}
+
+// criteria appends the verdicts on the criteria of a judged assertion under the
+// names of the judge's contract.
+func (e *encoder) criteria(list []proviso.CriterionVerdict) {
+	if len(list) == 0 {
+		return
+	}
+	e.b = append(e.b, `,"criteria":[`...)
+	for i := range list {
+		c := &list[i]
+		if i > 0 {
+			e.b = append(e.b, ',')
+		}
+		e.text(`{"criterion":`, c.Criterion.Text)
+		e.b = append(e.b, `,"pass":`...)
+		e.bool(c.Status == proviso.Pass)
+		e.text(`,"reasoning":`, c.Reasoning)
+		e.text(`,"status":`, c.Status.String())
+		e.evidence(c.Evidence)
+		if c.Note != "" {
+			e.text(`,"note":`, c.Note)
+		}
+		if c.Votes.Total() > 1 {
+			e.b = append(e.b, `,"votes":{"met":`...)
+			e.int(c.Votes.Met)
+			e.b = append(e.b, `,"unmet":`...)
+			e.int(c.Votes.Unmet)
+			e.b = append(e.b, `,"failed":`...)
+			e.int(c.Votes.Failed)
+			e.b = append(e.b, '}')
+		}
+		e.b = append(e.b, '}')
+	}
+	e.b = append(e.b, ']')
 }
 
 // assertion appends an assertion as the suite has it. A set stands without its
@@ -110,8 +146,13 @@ func (e *encoder) assertion(a *proviso.Assertion) {
 	case a == nil:
 		e.b = append(e.b, "null"...)
 		return
-	case a.Raw != nil && len(a.Assert) == 0:
+	case a.Raw != nil && len(a.Assert) == 0 && a.Raw.Has("type"):
 		e.object(a.Raw)
+		return
+	case a.Raw != nil && len(a.Assert) == 0: // a judged assertion, which needs no type in a suite
+		e.text(`{"type":`, a.Type)
+		e.members(a.Raw, nil, false)
+		e.b = append(e.b, '}')
 		return
 	}
 	e.b = append(e.b, `{"type":`...)

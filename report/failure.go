@@ -14,8 +14,9 @@ const (
 )
 
 // row shows one failing or undecided row: which case, what went in, what came
-// out, and each assertion that did not hold with its reason.
-func (p *printer) row(encoded []byte, status proviso.Status) error {
+// out, and each assertion that did not hold with its reason. It may stand for
+// several rows that are undecided for the same reason.
+func (p *printer) row(encoded []byte, status proviso.Status, rows int) error {
 	v, err := proviso.ParseJSON(string(encoded))
 	if err != nil {
 		return fmt.Errorf("row of the run: %w", err)
@@ -36,6 +37,9 @@ func (p *printer) row(encoded []byte, status proviso.Status) error {
 	p.field("prompt", column(row))
 	p.field("vars", vars(obj(row, "vars")))
 	p.outcome(row, status)
+	if rows > 1 {
+		p.line("%s%s", gutter, p.paint(dim, fmt.Sprintf("… and %s with this error", moreRows(rows-1))))
+	}
 	p.w.WriteByte('\n')
 	return nil
 }
@@ -77,6 +81,7 @@ func vars(o *proviso.Object) string {
 func (p *printer) outcome(row *proviso.Object, status proviso.Status) {
 	response := obj(row, "response")
 	output, answered := response.Get("output")
+	answered = answered && output != nil // a provider that failed has none
 	list := broken(row)
 	quoted := len(list) > 0
 	for i := range list {

@@ -112,7 +112,11 @@ func (s *Summary) AddRow(row []byte) error {
 	f := facts{index: integer(o, "index"), column: integer(o, "promptIdx"), status: statusOf(str(o, "verdict")),
 		score: score(o), latencyMS: num(o, "latencyMs"), cost: num(o, "cost"), gradingCost: num(grading, "cost"),
 		usage: usageOf(obj(obj(o, "response"), "tokenUsage")), grading: usageOf(obj(grading, "tokensUsed")),
-		caseID: str(o, "caseId"), repeats: integer(repeat, "of"), pass: integer(repeat, "pass")}
+		caseID: str(o, "caseId"), error: str(o, "error"), repeats: integer(repeat, "of"), pass: integer(repeat, "pass")}
+	f.share = f.score
+	if share, ok := obj(o, "evaluation").At("score").(float64); ok {
+		f.share = share
+	}
 	for name, v := range obj(o, "namedScores").All() {
 		value, ok := v.(float64)
 		if !ok {
@@ -125,7 +129,9 @@ func (s *Summary) AddRow(row []byte) error {
 	for _, v := range components {
 		c, _ := v.(*proviso.Object)
 		a := obj(c, "assertion")
-		s.component(f.column, statusOf(str(c, "status")), str(a, "type"), cmp.Or(str(a, "metric"), str(a, "id")))
+		cached, _ := c.At("cached").(bool)
+		s.component(f.column, &part{status: statusOf(str(c, "status")), kind: str(a, "type"), name: cmp.Or(str(a, "metric"), str(a, "id")),
+			usage: usageOf(obj(c, "tokensUsed")), cost: num(c, "cost"), judge: str(c, "judge"), cached: cached, raw: a})
 	}
 	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/proviso-eval/proviso"
 )
 
 // renderGitHub writes the summary of a job of GitHub Actions, which takes up to
@@ -23,16 +25,26 @@ const shownAnnotations = 10
 type AnnotationOptions struct {
 	Max int // of errors, and of warnings; 0 means as many as GitHub shows, 10
 
-	// Place returns the file and the line, from 1, of a case by its index, as
-	// the repository has them: "" if they are not known. Nil knows none.
-	Place func(test int) (file string, line int)
+	// Place returns the file and the line, from 1, of an assertion of a case, as the
+	// repository has them: "" if they are not known. The assertion is the first that
+	// did not hold, as [AssertionJSON] has it, nil if what is wrong is the case as a
+	// whole. Nil knows no places.
+	Place func(test int, assertion []byte) (file string, line int)
+}
+
+// AssertionJSON returns an assertion as rows have it, without the members of a
+// set.
+func AssertionJSON(a *proviso.Assertion) []byte {
+	var e encoder
+	e.assertion(a)
+	return e.b
 }
 
 // Annotations writes workflow commands of GitHub Actions, which make it show what
 // did not pass beside the suite's file: failed rows as errors, undecided ones as
-// warnings, worst first. They work on standard output only, and only where each
-// begins a line.
-func Annotations(ctx context.Context, w io.Writer, o AnnotationOptions, rows Rows) error {
+// warnings, worst first; one stands for all rows that are undecided for the same
+// reason. They work on standard output only, and only where each begins a line.
+func Annotations(ctx context.Context, w io.Writer, o AnnotationOptions, sum *Summary, rows Rows) error {
 	if o.Max <= 0 {
 		o.Max = shownAnnotations
 	}
@@ -42,25 +54,25 @@ func Annotations(ctx context.Context, w io.Writer, o AnnotationOptions, rows Row
 	}
 	b := bufio.NewWriter(w)
 	written := [2]int{}
-	for _, m := range worst(marks, len(marks)) {
-		level := urgency(m)
+	for _, m := range sum.distinct(worst(marks, len(marks))) {
+		level := urgency(m.mark)
 		if written[level] == o.Max {
 			continue
 		}
 		written[level]++
-		row, err := viewAt(rows, m)
+		row, err := viewAt(rows, m.mark)
 		if err != nil {
 			return err
 		}
-		annotation(b, &o, row, [...]string{"error", "warning"}[level])
+		annotation(b, &o, row, [...]string{"error", "warning"}[level], m.rows)
 	}
 	return b.Flush()
 }
 
-func annotation(w *bufio.Writer, o *AnnotationOptions, row view, level string) {
+func annotation(w *bufio.Writer, o *AnnotationOptions, row view, level string, rows int) {
 	var place string
 	if o.Place != nil {
-		if file, line := o.Place(integer(row.Object, "testIdx")); file != "" {
+		if file, line := o.Place(integer(row.Object, "testIdx"), culprit(row.Object)); file != "" {
 			place = "file=" + propertyText(file) + ","
 			if line > 0 {
 				place += fmt.Sprintf("line=%d,", line)
@@ -80,6 +92,9 @@ func annotation(w *bufio.Writer, o *AnnotationOptions, row view, level string) {
 	if len(reasons) > most {
 		lines = append(lines, fmt.Sprintf("… and %d more", len(reasons)-most))
 	}
+	if rows > 1 {
+		lines = append(lines, "… and "+moreRows(rows-1)+" with this error")
+	}
 	fmt.Fprintf(w, "::%s %stitle=%s::%s\n", level, place, propertyText(title), dataText(strings.Join(lines, "\n")))
 }
 
@@ -92,4 +107,24 @@ func dataText(s string) string {
 
 func propertyText(s string) string {
 	return strings.NewReplacer(":", "%3A", ",", "%2C").Replace(dataText(clean(s)))
+}
+
+// culprit returns the assertion that keeps a row from passing: the first that did
+// not hold and counts, or, of a set, its first such member. It is nil if there is
+// none.
+func culprit(row *proviso.Object) []byte {
+	components, _ := obj(row, "gradingResult").At("componentResults").([]any)
+	var found []byte
+	for i, end := 0, len(components); i < end; i++ {
+		c, _ := components[i].(*proviso.Object)
+		a := obj(c, "assertion")
+		members := max(0, integer(c, "members"))
+		if succeeded(statusOf(str(c, "status"))) || a == nil || str(a, "severity") == string(proviso.Info) {
+			i += members
+			continue
+		}
+		found = proviso.AppendJSON(nil, a)
+		end = min(end, i+1+members) // its own members say more, others do not matter
+	}
+	return found
 }

@@ -190,6 +190,7 @@ func (p *page) assertions() {
 	if more := len(list) - maxRates; more > 0 {
 		fmt.Fprintf(p.w, "<p class=\"note\">%d more are in the JSON report.</p>\n", more)
 	}
+	p.judges()
 }
 
 func (p *page) assertion(a *AssertionSummary) {
@@ -200,6 +201,9 @@ func (p *page) assertion(a *AssertionSummary) {
 		p.w.WriteString(" <span class=\"label\">")
 		p.text(cut(a.Label, 120))
 		p.w.WriteString("</span>")
+	}
+	if trust := p.in.Meta.trustText(a); trust != "" {
+		fmt.Fprintf(p.w, " <small>%s</small>", html.EscapeString(trust))
 	}
 	fmt.Fprintf(p.w, "</th><td class=\"n\">%s</td><td class=\"chart\">", rateOf(a.Counts))
 	p.bar(a.Counts)

@@ -142,14 +142,25 @@ func additions(in *Input) *proviso.Object {
 	list := []any{}
 	for _, a := range in.Summary.Assertions() {
 		low, high := a.interval()
-		list = append(list, proviso.ObjectOf("type", a.Type, "label", a.Label, "passed", float64(a.Passed),
+		one := proviso.ObjectOf("type", a.Type, "label", a.Label, "passed", float64(a.Passed),
 			"failed", float64(a.Failed), "errors", float64(a.Errors), "skipped", float64(a.Skipped),
-			"passRate", finite(a.rate()), "interval", []any{low, high}))
+			"passRate", finite(a.rate()), "interval", []any{low, high})
+		if a.Cost > 0 {
+			one.Set("cost", a.Cost)
+		}
+		if len(a.Judges) > 0 {
+			one.Set("judges", texts(a.Judges))
+			one.Set("agreement", in.Meta.agreements(&a))
+		}
+		list = append(list, one)
 	}
 	o := proviso.ObjectOf("suite", in.Meta.Suite,
 		"totals", proviso.ObjectOf("passed", float64(t.Passed), "failed", float64(t.Failed),
 			"errors", float64(t.Errors), "skipped", float64(t.Skipped), "cost", t.Cost),
 		"assertions", list)
+	if judges := judgesOf(in); len(judges) > 0 {
+		o.Set("judges", judges)
+	}
 	if r := in.Summary.Repeats(); r.Groups > 0 {
 		o.Set("repeats", proviso.ObjectOf("groups", float64(r.Groups), "flaky", float64(r.Flaky),
 			"flakeRate", float64(r.Flaky)/float64(r.Groups), "met", float64(r.Met), "forgiven", float64(r.Forgiven)))

@@ -70,6 +70,7 @@ func (x *xmlWriter) suite(ctx context.Context, in *Input, marks []mark, names ma
 	x.attribute("timestamp", in.Meta.Started.UTC().Format(time.RFC3339))
 	x.w.WriteString(">\n")
 	x.properties("    ", in, column, &sum)
+	x.errors = map[string]string{}
 	for i, m := range marks {
 		if i&0xff == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -148,6 +149,13 @@ func (x *xmlWriter) outcome(row view, m mark) {
 		tag = "error"
 	}
 	reasons := row.reasons()
+	if like := x.like(row); like != "" {
+		x.w.WriteString("      <error")
+		x.attribute("message", "as "+like+": "+clip(message(reasons), junitName))
+		x.attribute("type", kinds(reasons))
+		x.w.WriteString("/>\n")
+		return
+	}
 	x.w.WriteString("      <" + tag)
 	x.attribute("message", message(reasons))
 	x.attribute("type", kinds(reasons))
@@ -155,6 +163,21 @@ func (x *xmlWriter) outcome(row view, m mark) {
 	x.text(clip(reasonsText(reasons), junitText))
 	x.w.WriteString("</" + tag + ">\n")
 	x.element("system-out", transcript(row))
+}
+
+// like returns the row of the column that has the same error and was written
+// before, "" if there is none: a model that does not exist is described once.
+func (x *xmlWriter) like(row view) string {
+	text := str(row.Object, "error")
+	if row.status != proviso.Errored || text == "" {
+		return ""
+	}
+	text = clip(text, maxErrorText)
+	first := x.errors[text]
+	if first == "" && len(x.errors) < maxLabels {
+		x.errors[text] = row.name()
+	}
+	return first
 }
 
 // message returns the reasons on one line, as lists show them.
@@ -213,8 +236,9 @@ func seconds(s float64) string { return strconv.FormatFloat(s, 'f', 3, 64) }
 // xmlWriter writes elements and attributes whose text may hold anything. Its
 // bufio.Writer keeps the first error until Flush.
 type xmlWriter struct {
-	w   *bufio.Writer
-	buf []byte
+	w      *bufio.Writer
+	buf    []byte
+	errors map[string]string // of the column: the row that each was first of
 }
 
 // counts writes how many rows there are and what became of them.

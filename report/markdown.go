@@ -31,6 +31,7 @@ func writeMarkdown(ctx context.Context, w *bufio.Writer, in *Input, limits markd
 	m.head()
 	m.columns()
 	m.assertions()
+	m.judges()
 	if err := m.failures(marks); err != nil {
 		return err
 	}
@@ -124,40 +125,45 @@ func (m *markdown) assertions() {
 		if list[i].Label != "" {
 			name += " " + cell(list[i].Label, 60)
 		}
+		if trust := m.in.Meta.trustText(&list[i]); trust != "" {
+			name += " (" + trust + ")"
+		}
 		return name, list[i].Counts
 	})
 }
 
 // failures shows the worst rows, as far as there is room.
 func (m *markdown) failures(marks []mark) error {
-	list := worst(marks, len(marks))
-	if len(list) == 0 {
+	all := worst(marks, len(marks))
+	if len(all) == 0 {
 		return nil
 	}
+	list := m.in.Summary.distinct(all)
 	const footer = 400 // bytes that what follows the rows takes at most
 	m.line("### What did not pass, worst first\n")
 	shown := 0
-	for _, mark := range list[:min(len(list), m.limits.rows)] {
-		row, err := viewAt(m.in.Rows, mark)
+	for _, one := range list[:min(len(list), m.limits.rows)] {
+		row, err := viewAt(m.in.Rows, one.mark)
 		if err != nil {
 			return err
 		}
 		before := m.b.Len()
-		m.row(row)
+		m.row(row, one.rows)
 		if m.b.Len() > m.limits.bytes-footer {
 			m.b.Truncate(before)
 			break
 		}
-		shown++
+		shown += one.rows
 	}
-	if more := len(list) - shown; more > 0 {
+	if more := len(all) - shown; more > 0 {
 		m.line("… and %d more, see %s", more, code("proviso show "+m.in.Meta.RunID, 80))
 	}
 	return nil
 }
 
-// row shows one row: which it is, why it did not pass, and what came out.
-func (m *markdown) row(row view) {
+// row shows one row: which it is, why it did not pass, and what came out. It may
+// stand for several rows with one error.
+func (m *markdown) row(row view, rows int) {
 	sign := "✗"
 	reasons := row.reasons()
 	if urgency(mark{status: row.status}) == 1 {
@@ -177,6 +183,9 @@ func (m *markdown) row(row view) {
 	}
 	if len(reasons) > most {
 		m.line("- … and %d more", len(reasons)-most)
+	}
+	if rows > 1 {
+		m.line("- … and %s with this error", moreRows(rows-1))
 	}
 	m.line("")
 	text, answered := row.output()

@@ -83,9 +83,10 @@ func closing(s string, n int) int {
 
 // own are the lines that the report itself has, after code is taken out.
 var own = regexp.MustCompile(`^(|## [✓✗!] proviso(: )?|\*\*\d+ passed, \d+ failed, \d+ errors?\*\*[^<>@\[\]]*|\d+ of \d+ repeated cases? both .*|` +
-	`\| (Assertion|Provider and prompt) \|.*|\|---\|[-:|]+|\|\s+\|( (–|[<> \d–%]+) \|){6}|### What did not pass, worst first|` +
+	`\| (Assertion|Provider and prompt) \|.*|\|---\|[-:|]+|\|\s+(\(judge unvalidated\) )?\|( (–|[<> \d–%]+) \|){6}|### What did not pass, worst first|` +
 	`\*\*[✗!] case \d+( \(repeat \d+ of \d+\))?\*\*( +at)? *|- [✗!] *(, for information only|, not decided)*:? *|- … and \d+ more|` +
-	`<details><summary>Input and output</summary>|</details>|… and \d+ more.*)$`)
+	`<details><summary>Input and output</summary>|</details>|… and \d+ more.*|` +
+	`Judge +: \d+ verdicts?[\w ,.%$()]*|\*\*judge unvalidated\*\*: nobody has compared .*)$`)
 
 func checkMarkdown(t testing.TB, text string) {
 	t.Helper()
@@ -131,6 +132,9 @@ func many(t testing.TB, n int, text string) (*report.Meta, *report.Summary, repo
 		r := resultOf(c, text, status, status)
 		r.Vars = proviso.ObjectOf("v", text)
 		r.Aggregate.Score = float64(n - i)
+		if status == proviso.Errored {
+			r.Error = fmt.Sprintf("error %d", i)
+		}
 		sum.Add(i, r)
 		kept = append(kept, report.AppendRow(nil, i, r, m))
 	}
@@ -165,10 +169,10 @@ func TestMarkdownWorstFirst(t *testing.T) {
 	}
 }
 
-func annotations(t testing.TB, o report.AnnotationOptions, rows report.Rows) string {
+func annotations(t testing.TB, o report.AnnotationOptions, sum *report.Summary, rows report.Rows) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := report.Annotations(context.Background(), &b, o, rows); err != nil {
+	if err := report.Annotations(context.Background(), &b, o, sum, rows); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -178,12 +182,12 @@ func TestAnnotations(t *testing.T) {
 	t.Parallel()
 	m, sum, results := sample(t)
 	rows := keep(t, m, sum, results)
-	golden(t, "sample.annotations", []byte(annotations(t, report.AnnotationOptions{Place: func(test int) (string, int) {
+	golden(t, "sample.annotations", []byte(annotations(t, report.AnnotationOptions{Place: func(test int, _ []byte) (string, int) {
 		return [...]string{"evals/a,b:c.yaml", ""}[test%2], test + 10
-	}}, rows)))
-	_, _, rows2 := many(t, 100, "x")
+	}}, sum, rows)))
+	_, sum2, rows2 := many(t, 100, "x")
 	for limit, want := range map[int]int{0: 10, 3: 3} {
-		got := annotations(t, report.AnnotationOptions{Max: limit}, rows2)
+		got := annotations(t, report.AnnotationOptions{Max: limit}, sum2, rows2)
 		if strings.Count(got, "::error ") != want || strings.Count(got, "::warning ") != want || !strings.HasPrefix(got, "::error title=case 99::") {
 			t.Errorf("of at most %d there are\n%s", limit, got)
 		}
@@ -194,8 +198,8 @@ var command = regexp.MustCompile(`^::(error|warning) file=[^:,\n]*,line=7,title=
 
 func checkAnnotations(t testing.TB, text string) {
 	t.Helper()
-	_, _, rows := everywhere(t, text)
-	got := annotations(t, report.AnnotationOptions{Place: func(int) (string, int) { return "x" + text, 7 }}, rows)
+	_, sum, rows := everywhere(t, text)
+	got := annotations(t, report.AnnotationOptions{Place: func(int, []byte) (string, int) { return "x" + text, 7 }}, sum, rows)
 	n := 0
 	for line := range strings.Lines(got) {
 		n++

@@ -20,6 +20,10 @@ type Meta struct {
 	Columns []Column        // prompts × providers, by [proviso.Result.PromptIdx]
 	RunFile string          // where the run is kept; "" if it is not
 	Planned int             // rows that the run has when it is finished; 0 if unknown
+
+	// Trust says how far a judge, by its identity, agrees with people on an
+	// assertion, by its id and as the row has it; nil knows nothing.
+	Trust func(judge, assertion string, raw *proviso.Object) Trust
 }
 
 // Rows are the finished rows of a run. *runfile.Reader is one.

@@ -62,10 +62,22 @@ func (p *printer) rates() {
 		if a.Decided() == 0 {
 			span = ""
 		}
-		p.line("  %s  %s  %s%s", ratio(a.Counts), pad(span, 9), cut(name, p.o.Width-50), rest(a.Counts))
+		p.line("  %s  %s  %s%s%s", ratio(a.Counts), pad(span, 9), cut(name, p.o.Width-50), rest(a.Counts), p.judging(a))
 	}
 	p.left(len(list))
 	p.w.WriteByte('\n')
+}
+
+// judging says what deciding cost, and how far whoever decided can be trusted.
+func (p *printer) judging(a *AssertionSummary) string {
+	text := ""
+	if a.Cost > 0 {
+		text = fmt.Sprintf(", $%.4g", a.Cost)
+	}
+	if trust := p.meta.trustText(a); trust != "" {
+		text += ", " + trust
+	}
+	return text
 }
 
 // left says how many lines of a table were not shown.

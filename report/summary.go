@@ -24,10 +24,13 @@ type Summary struct {
 	totals  proviso.Totals
 	columns []ColumnSummary
 	labels  map[label]*AssertionSummary
+	judges  map[string]*JudgeSummary
+	decided sum               // scores of decided rows, as the batch result takes them
+	scored  int               // how many there are
 	groups  map[group]repeats // of repetitions that are not all in yet
 	repeats RepeatSummary
 	failed  lowest
-	errors  lowest
+	errors  map[string]*sameError // by their text
 }
 
 // NewSummary returns an empty summary of a run with the given number of columns.
@@ -35,7 +38,9 @@ func NewSummary(columns int) *Summary {
 	return &Summary{
 		columns: make([]ColumnSummary, columns),
 		labels:  map[label]*AssertionSummary{},
+		judges:  map[string]*JudgeSummary{},
 		groups:  map[group]repeats{},
+		errors:  map[string]*sameError{},
 	}
 }
 
@@ -111,6 +116,11 @@ type AssertionSummary struct {
 	Type  string
 	Label string // metric, or id; "" if the suite gives neither
 	Counts
+	Usage  proviso.Usage // of deciding
+	Cost   float64       // of deciding, in US dollars
+	Judges []string      // identities of the judges that decided, sorted; at most maxJudges
+
+	asked []string // what they decided, as JSON, sorted; "" is what is not known
 }
 
 type label struct{ kind, name string }
@@ -190,236 +200,4 @@ func (s *Summary) SetDerived(column int, name string, value any) {
 		}
 	}
 	c.Derived = append(c.Derived, DerivedValue{name, value})
-}
-
-// facts are what a summary takes from a row.
-type facts struct {
-	index, column  int
-	status         proviso.Status
-	score          float64
-	latencyMS      float64
-	cost           float64
-	gradingCost    float64
-	usage, grading proviso.Usage
-	named          []proviso.NamedScore
-	caseID         string
-	repeats, pass  int
-}
-
-// Add counts a finished row. A row is added once.
-func (s *Summary) Add(index int, r *proviso.Result) {
-	f := facts{index: index, column: r.PromptIdx, status: r.Aggregate.Status,
-		score: scoreOf(r.Aggregate.Status, r.Aggregate.Score), usage: r.Output.Usage, named: r.Aggregate.Named}
-	f.grading, f.gradingCost = gradingCost(r)
-	if r.Output.Latency != nil {
-		f.latencyMS = float64(r.Output.Latency.Microseconds()) / 1000
-	}
-	if r.Output.Cost != nil {
-		f.cost = *r.Output.Cost
-	}
-	if c := r.Case; c != nil {
-		f.caseID, f.repeats, f.pass = c.ID, c.Repeats, c.RepeatPass
-	}
-	s.row(&f)
-	s.verdicts(f.column, r.Verdicts)
-	s.verdicts(f.column, r.SetVerdict)
-}
-
-func (s *Summary) verdicts(column int, list []proviso.Verdict) {
-	for i := range list {
-		v := &list[i]
-		kind, name := "", ""
-		if a := v.Assertion; a != nil {
-			kind, name = a.Type, cmp.Or(a.Metric, a.ID)
-		}
-		s.component(column, v.Status, kind, name)
-		s.verdicts(column, v.Components)
-	}
-}
-
-// maxColumns bounds what a damaged run file can make a summary allocate.
-const maxColumns = 1 << 16
-
-func (s *Summary) column(i int) *ColumnSummary {
-	if i < 0 || i >= maxColumns {
-		i = 0
-	}
-	for len(s.columns) <= i {
-		s.columns = append(s.columns, ColumnSummary{})
-	}
-	return &s.columns[i]
-}
-
-func (s *Summary) row(f *facts) {
-	c := s.column(f.column)
-	c.Rows.add(f.status)
-	c.score.add(f.score)
-	c.LatencyMS += f.latencyMS
-	c.Cost += f.cost
-	c.Usage.Add(f.usage)
-	c.Grading.Add(f.grading)
-	for _, n := range f.named {
-		c.metric(n)
-	}
-	t := &s.totals
-	switch f.status {
-	case proviso.Pass:
-		t.Passed++
-	case proviso.Fail:
-		t.Failed++
-		if f.repeats <= 1 {
-			s.failed.add(f.index)
-		}
-	case proviso.Skip:
-		t.Skipped++
-	default:
-		t.Errors++
-		s.errors.add(f.index)
-	}
-	t.Usage.Add(f.usage)
-	t.Usage.Add(f.grading)
-	t.Cost += f.cost + f.gradingCost
-	s.repetition(f)
-}
-
-func (c *ColumnSummary) metric(n proviso.NamedScore) {
-	m := c.named[n.Name]
-	if m == nil {
-		if len(c.named) >= maxLabels {
-			return
-		}
-		if c.named == nil {
-			c.named = map[string]*Metric{}
-		}
-		m = &Metric{Name: n.Name}
-		c.named[n.Name] = m
-	}
-	m.sum.add(n.Value * weightOf(n))
-	m.Weight += weightOf(n)
-	m.Count++
-}
-
-// component counts one assertion. Parts that a script reported have no type:
-// they count in their column only.
-func (s *Summary) component(column int, status proviso.Status, kind, name string) {
-	s.column(column).Assertions.add(status)
-	if kind == "" {
-		return
-	}
-	a := s.labels[label{kind, name}]
-	if a == nil {
-		if len(s.labels) >= maxLabels {
-			name = "(other labels)"
-		}
-		if a = s.labels[label{kind, name}]; a == nil {
-			a = &AssertionSummary{Type: kind, Label: name}
-			s.labels[label{kind, name}] = a
-		}
-	}
-	a.Counts.add(status)
-}
-
-// group is a case at a column, whose repetitions belong together.
-type group struct {
-	caseID string
-	column int
-}
-
-// repeats counts the repetitions of a group.
-type repeats struct {
-	seen, of, need int
-	Counts
-	failing []int // indices of failed rows
-}
-
-// met reports whether as many passed as the suite asks for.
-func (g repeats) met() bool { return g.Decided() > 1 && g.Passed >= g.need }
-
-func (s *Summary) repetition(f *facts) {
-	if f.repeats <= 1 {
-		return
-	}
-	key := group{f.caseID, f.column}
-	g := s.groups[key]
-	g.of, g.need = f.repeats, passesNeeded(f.repeats, f.pass)
-	g.seen++
-	g.Counts.add(f.status)
-	if f.status == proviso.Fail && len(g.failing) < shownRows {
-		g.failing = append(g.failing, f.index)
-	}
-	if g.seen < g.of {
-		s.groups[key] = g
-		return
-	}
-	delete(s.groups, key)
-	s.repeats.add(g)
-	s.settle(f.column, g)
-}
-
-// settle counts the failed rows of a group that passed often enough as passed.
-func (s *Summary) settle(column int, g repeats) {
-	if !g.met() {
-		for _, index := range g.failing {
-			s.failed.add(index)
-		}
-		return
-	}
-	rows := &s.column(column).Rows
-	rows.Passed += g.Failed
-	rows.Failed -= g.Failed
-	s.totals.Passed += g.Failed
-	s.totals.Failed -= g.Failed
-}
-
-func (r *RepeatSummary) add(g repeats) {
-	if g.Decided() < 2 {
-		return
-	}
-	r.Groups++
-	if g.Passed > 0 && g.Failed > 0 {
-		r.Flaky++
-	}
-	if g.met() {
-		r.Met++
-		r.Forgiven += g.Failed
-	}
-}
-
-// lowest keeps the smallest indices that it is given, in order.
-type lowest struct {
-	list []int
-}
-
-func (l *lowest) add(index int) {
-	if len(l.list) == shownRows && index >= l.list[shownRows-1] {
-		return
-	}
-	at, _ := slices.BinarySearch(l.list, index)
-	l.list = slices.Insert(l.list, at, index)
-	l.list = l.list[:min(len(l.list), shownRows)]
-}
-
-// sum adds numbers so that their order, which changes from run to run when rows
-// finish at the same time, does not show in the result. Source: A. Neumaier,
-// "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen",
-// ZAMM 54 (1974) 39-51.
-type sum struct {
-	total, lost float64
-}
-
-func (s *sum) add(f float64) {
-	t := s.total + f
-	if math.Abs(s.total) >= math.Abs(f) {
-		s.lost += (s.total - t) + f
-	} else {
-		s.lost += (f - t) + s.total
-	}
-	s.total = t
-}
-
-func (s *sum) value() float64 {
-	if math.IsInf(s.total, 0) || math.IsNaN(s.total) {
-		return s.total // what was lost is no number then
-	}
-	return s.total + s.lost
 }

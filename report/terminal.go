@@ -32,15 +32,18 @@ func Terminal(w io.Writer, o TerminalOptions, meta *Meta, sum *Summary, rows Row
 	}
 	o.Width = max(o.Width, 40)
 	p := &printer{w: bufio.NewWriter(w), o: o, meta: meta, sum: sum, rows: rows}
-	show := p.details
+	var err error
 	if o.Summary {
-		show = p.firstError
+		err = p.errors(1) // a summary that does not say what went wrong would be of no use
+	} else {
+		err = p.details()
 	}
-	if err := show(); err != nil {
+	if err != nil {
 		return err
 	}
 	p.columns()
 	p.rates()
+	p.judges()
 	p.metrics()
 	p.repeats()
 	p.end()
@@ -85,57 +88,48 @@ func (p *printer) line(format string, args ...any) {
 // details shows failing rows, then undecided ones, each in index order.
 func (p *printer) details() error {
 	t := p.sum.Totals()
-	for _, part := range []struct {
-		status proviso.Status
-		first  []int
-		total  int
-		noun   string
-	}{
-		{proviso.Fail, p.sum.failures(), t.Failed, "failures"},
-		{proviso.Errored, p.sum.errors.list, t.Errors, "errors"},
-	} {
-		if part.total == 0 {
-			continue
+	if p.o.All {
+		if err := p.everyRow(proviso.Fail); err != nil {
+			return err
 		}
-		if p.o.All {
-			if err := p.everyRow(part.status); err != nil {
-				return err
-			}
-			continue
-		}
-		for _, index := range part.first {
-			row, err := p.rows.Row(index)
-			if err != nil {
-				return err
-			}
-			if err := p.row(row, part.status); err != nil {
-				return err
-			}
-		}
-		if more := part.total - len(part.first); more > 0 {
-			p.line("… and %d more %s (%s)\n", more, part.noun, p.more())
+		return p.everyRow(proviso.Errored)
+	}
+	first := p.sum.failures()
+	for _, index := range first {
+		if err := p.rowAt(index, proviso.Fail, 1); err != nil {
+			return err
 		}
 	}
+	p.andMore(t.Failed-len(first), "failures")
+	return p.errors(shownRows)
+}
+
+// errors shows at most so many kinds of errors.
+func (p *printer) errors(most int) error {
+	kinds, shown := p.sum.undecidedRows(), 0
+	for _, e := range kinds[:min(len(kinds), most)] {
+		if err := p.rowAt(e.first, proviso.Errored, e.rows); err != nil {
+			return err
+		}
+		shown += e.rows
+	}
+	p.andMore(p.sum.Totals().Errors-shown, "errors")
 	return nil
 }
 
-// firstError shows the first undecided row: a summary that does not say what went
-// wrong would be of no use.
-func (p *printer) firstError() error {
-	if len(p.sum.errors.list) == 0 {
-		return nil
-	}
-	row, err := p.rows.Row(p.sum.errors.list[0])
+func (p *printer) rowAt(index int, status proviso.Status, rows int) error {
+	row, err := p.rows.Row(index)
 	if err != nil {
 		return err
 	}
-	if err := p.row(row, proviso.Errored); err != nil {
-		return err
+	return p.row(row, status, rows)
+}
+
+// andMore says how many rows are not shown.
+func (p *printer) andMore(n int, noun string) {
+	if n > 0 {
+		p.line("… and %d more %s (%s)\n", n, noun, p.more())
 	}
-	if more := p.sum.Totals().Errors - 1; more > 0 {
-		p.line("… and %d more errors (%s)\n", more, p.more())
-	}
-	return nil
 }
 
 func (p *printer) more() string {
@@ -150,7 +144,7 @@ func (p *printer) everyRow(status proviso.Status) error {
 		if !bytes.Contains(row, []byte(`"success":false,"verdict":"`+status.String()+`"`)) {
 			continue
 		}
-		if err := p.row(row, status); err != nil {
+		if err := p.row(row, status, 1); err != nil {
 			return err
 		}
 	}

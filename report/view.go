@@ -47,10 +47,21 @@ func (v view) name() string {
 
 func (v view) description() string { return str(obj(v.Object, "testCase"), "description") }
 
+// moreRows returns "1 more row" and its like.
+func moreRows(n int) string {
+	if n == 1 {
+		return "1 more row"
+	}
+	return fmt.Sprintf("%d more rows", n)
+}
+
 // output returns the answer as text, and whether there was one.
 func (v view) output() (string, bool) {
 	o, answered := obj(v.Object, "response").Get("output")
-	return textOf(o), answered
+	if !answered || o == nil { // a provider that failed has none
+		return "", false
+	}
+	return textOf(o), true
 }
 
 // vars returns the variables of the suite, without promptfoo's own such as

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -21,10 +22,15 @@ const writeBuffer = 64 << 10
 // directly.
 func Write(ctx context.Context, name string, f Format, meta *Meta, sum *Summary, rows Rows) error {
 	in := &Input{Meta: meta, Summary: sum, Rows: rows}
-	if err := writeTo(ctx, name, f, in); err != nil {
-		return fmt.Errorf("write report %s: %w", name, err)
+	err := writeTo(ctx, name, f, in)
+	if err == nil {
+		return nil
 	}
-	return nil
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		err = path.Err // the name of a file beside it would say nothing
+	}
+	return fmt.Errorf("write report %s: %w", name, err)
 }
 
 // WriteTo writes a report to w.

@@ -1,0 +1,180 @@
+package report
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"math"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/stats"
+)
+
+// Batch is the result of a suite at one agent: how many cases held, and how often
+// each assertion did. Rates and means are over what was decided, which is what
+// passed or failed. A case counts once for each prompt, provider and repeat.
+type Batch struct {
+	// AgentID is the suite's id, or else the name of its only provider.
+	AgentID string `json:"agent_id"`
+	// TestSuite is the suite's description, or else its file name.
+	TestSuite string       `json:"test_suite"`
+	Results   BatchResults `json:"results"`
+	RunID     string       `json:"run_id,omitempty"`
+	Judges    []BatchJudge `json:"judges,omitempty"`
+	Cost      float64      `json:"cost"` // US dollars, of answers and of deciding
+}
+
+// BatchResults are the counts of a [Batch].
+type BatchResults struct {
+	TotalCases  int `json:"total_cases"`
+	PassedCases int `json:"passed_cases"`
+	FailedCases int `json:"failed_cases"`
+	// AverageScore is the mean score of the assertion set, or of the case where
+	// there is none; null if nothing was decided.
+	AverageScore *float64 `json:"average_score"`
+	// AssertionBreakdown has each assertion by its id; one without an id stands
+	// under its metric, or else its type.
+	AssertionBreakdown map[string]BatchAssertion `json:"assertion_breakdown"`
+
+	ErrorCases   int       `json:"error_cases"`
+	SkippedCases int       `json:"skipped_cases"`
+	PassRate     *float64  `json:"pass_rate"`          // null if nothing was decided
+	Interval     *Interval `json:"pass_rate_interval"` // null if nothing was decided
+}
+
+// BatchAssertion is how often one assertion held.
+type BatchAssertion struct {
+	PassRate  *float64   `json:"pass_rate"`          // null if it was never decided
+	Interval  *Interval  `json:"pass_rate_interval"` // null if it was never decided
+	Passed    int        `json:"passed"`
+	Failed    int        `json:"failed"`
+	Errors    int        `json:"errors"`
+	Skipped   int        `json:"skipped"`
+	Cost      float64    `json:"cost"`                // US dollars of deciding
+	Judges    []string   `json:"judges,omitempty"`    // identities; none if no model was asked
+	Agreement *BatchWith `json:"agreement,omitempty"` // with people; absent if no model was asked
+}
+
+// BatchWith says how far the judges of an assertion agree with people: of several,
+// the one of which least is known.
+type BatchWith struct {
+	Validated bool     `json:"validated"`
+	Text      string   `json:"text"`
+	Labels    int      `json:"labels,omitempty"`
+	Kappa     *float64 `json:"kappa,omitempty"`
+	TPR       *float64 `json:"tpr,omitempty"`
+	TNR       *float64 `json:"tnr,omitempty"`
+}
+
+// BatchJudge is what one judge did. CachedTokens are those of PromptTokens that
+// its vendor read from a cache of its own.
+type BatchJudge struct {
+	Judge        string  `json:"judge"`
+	Verdicts     int     `json:"verdicts"`
+	Cached       int     `json:"cached"`
+	PromptTokens int64   `json:"prompt_tokens"`
+	CachedTokens int64   `json:"cached_tokens"`
+	TotalTokens  int64   `json:"total_tokens"`
+	Cost         float64 `json:"cost"`
+}
+
+// Interval is the range in which the true rate is expected, with a confidence of
+// 95 % (Wilson).
+type Interval struct {
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+}
+
+// NewBatch makes the batch result of a run.
+func NewBatch(m *Meta, s *Summary) *Batch {
+	t := s.Totals()
+	counts := Counts{Passed: t.Passed, Failed: t.Failed, Errors: t.Errors, Skipped: t.Skipped}
+	b := &Batch{AgentID: m.agent(), TestSuite: m.Suite, RunID: m.RunID, Cost: t.Cost}
+	r := &b.Results
+	r.TotalCases, r.PassedCases, r.FailedCases, r.ErrorCases, r.SkippedCases = t.Rows(), t.Passed, t.Failed, t.Errors, t.Skipped
+	r.PassRate, r.Interval = counts.share()
+	if mean := s.decided.value() / float64(s.scored); s.scored > 0 && !math.IsNaN(mean) && !math.IsInf(mean, 0) {
+		r.AverageScore = &mean
+	}
+	r.AssertionBreakdown = breakdown(m, s)
+	for _, j := range s.Judges() {
+		b.Judges = append(b.Judges, BatchJudge{j.Identity, j.Verdicts, j.Cached, j.Usage.Prompt, j.Usage.Cached, j.Usage.Total, j.Cost})
+	}
+	return b
+}
+
+// breakdown joins the assertions of one name.
+func breakdown(m *Meta, s *Summary) map[string]BatchAssertion {
+	byName := map[string]*AssertionSummary{}
+	for _, a := range s.Assertions() {
+		name := a.Label
+		if name == "" {
+			name = a.Type
+		}
+		joined := byName[name]
+		if joined == nil {
+			joined = &AssertionSummary{Label: a.Label}
+			byName[name] = joined
+		}
+		joined.Passed += a.Passed
+		joined.Failed += a.Failed
+		joined.Errors += a.Errors
+		joined.Skipped += a.Skipped
+		joined.Cost += a.Cost
+		for _, judge := range a.Judges {
+			for _, text := range a.asked {
+				joined.judgedBy(judge, text)
+			}
+		}
+	}
+	out := make(map[string]BatchAssertion, len(byName))
+	for name, a := range byName {
+		x := BatchAssertion{Passed: a.Passed, Failed: a.Failed, Errors: a.Errors, Skipped: a.Skipped, Cost: a.Cost, Judges: a.Judges}
+		x.PassRate, x.Interval = a.share()
+		x.Agreement = m.with(a)
+		out[name] = x
+	}
+	return out
+}
+
+// with says how far the judges of an assertion agree with people.
+func (m *Meta) with(a *AssertionSummary) *BatchWith {
+	t, judged := m.trust(a)
+	if !judged {
+		return nil
+	}
+	return &BatchWith{Validated: t.Validated, Text: t.Text, Labels: t.Labels, Kappa: t.Kappa, TPR: t.TPR, TNR: t.TNR}
+}
+
+// share returns the pass rate with its interval, nil if nothing was decided.
+func (c Counts) share() (*float64, *Interval) {
+	if c.Decided() == 0 {
+		return nil, nil
+	}
+	rate := float64(c.Passed) / float64(c.Decided())
+	i := stats.Wilson(c.Passed, c.Decided(), confidence)
+	return &rate, &Interval{Low: i.Low, High: i.High}
+}
+
+// agent returns the name of what was evaluated, "" if there are several.
+func (m *Meta) agent() string {
+	if id := m.Config.At("id"); id != nil {
+		return proviso.ToString(id)
+	}
+	name := ""
+	for i := range m.Columns {
+		if i > 0 && m.Columns[i].provider() != name {
+			return ""
+		}
+		name = m.Columns[i].provider()
+	}
+	return name
+}
+
+// renderBatch writes the batch result as JSON.
+func renderBatch(_ context.Context, w *bufio.Writer, in *Input) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(NewBatch(in.Meta, in.Summary))
+}

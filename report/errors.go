@@ -1,0 +1,62 @@
+package report
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+)
+
+// maxErrorText is how many bytes of an error tell it from others.
+const maxErrorText = 500
+
+// sameError is the rows that are undecided for the same reason, such as a model
+// that does not exist. Reports show one of them, and how many there are.
+type sameError struct {
+	text  string
+	first int // index of the first
+	rows  int
+}
+
+// undecided counts a row that has an error.
+func (s *Summary) undecided(index int, text string) {
+	text = text[:runeStart(text, min(len(text), maxErrorText))]
+	e := s.errors[text]
+	switch {
+	case e != nil:
+		e.rows++
+		e.first = min(e.first, index)
+	case len(s.errors) < maxLabels:
+		s.errors[text] = &sameError{text, index, 1}
+	}
+}
+
+// undecidedRows returns the kinds of errors, the one that came first first.
+func (s *Summary) undecidedRows() []*sameError {
+	return slices.SortedFunc(maps.Values(s.errors), func(a, b *sameError) int { return cmp.Compare(a.first, b.first) })
+}
+
+// distinct is a row that a report shows, and how many rows it stands for.
+type distinct struct {
+	mark
+	rows int
+}
+
+// distinct returns the rows that failed, and one of each kind of error, in the
+// order of the marks.
+func (s *Summary) distinct(marks []mark) []distinct {
+	rows := map[int]int{}
+	for _, e := range s.errors {
+		rows[e.first] = e.rows
+	}
+	var list []distinct
+	for _, m := range marks {
+		n := 1
+		if urgency(m) == 1 {
+			n = rows[m.index]
+		}
+		if n > 0 {
+			list = append(list, distinct{m, n})
+		}
+	}
+	return list
+}

@@ -1,0 +1,163 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/report"
+)
+
+const judgeID = "openai:gpt-5 4f1d22a09c3b"
+
+// judgedRun is a run whose assertion set a model decided: two rows that hold, one
+// that does not, one without a verdict, and one to which nothing applied.
+func judgedRun(t testing.TB) (*report.Meta, *report.Summary, []*proviso.Result) {
+	m := &report.Meta{RunID: "20261121-113015-k3f9", Version: "0.1.0", Suite: "support", Started: time.Date(2026, 11, 21, 11, 30, 15, 0, time.UTC), Config: proviso.ObjectOf("id", "support-agent"),
+		Columns: []report.Column{report.NewColumn(&proviso.Prompt{ID: "p1", Label: "p", Raw: "p"}, &proviso.ProviderSpec{ID: "echo"})}}
+	cites := &proviso.Assertion{ID: "cites", Type: "judge", Instruction: "Cite sources.", Pointer: "/assertions/0",
+		Raw: proviso.ObjectOf("id", "cites", "instruction", "Cite sources.", "criteria", []any{"Every claim names its source."})}
+	brief := &proviso.Assertion{ID: "brief", Type: "word-count", Pointer: "/assertions/1",
+		Raw: proviso.ObjectOf("id", "brief", "check", proviso.ObjectOf("type", "word-count", "value", 20.0))}
+	var rows []*proviso.Result
+	for i, status := range []proviso.Status{proviso.Pass, proviso.Pass, proviso.Fail, proviso.Errored, proviso.Skip} {
+		r := resultOf(caseOf(t, i, `{"vars":{"q":"What is tea?"}}`), "A drink [1].")
+		first := proviso.Verdict{Assertion: cites, Status: status, Reason: "Every claim names its source.", Judge: judgeID,
+			Usage: proviso.Usage{Prompt: 1000, Cached: 800, Completion: 50, Total: 1050, Requests: 1}, Cost: 0.002, Cached: i == 1,
+			Evidence: []proviso.Evidence{{Quote: "[1]", Start: 8}},
+			Criteria: []proviso.CriterionVerdict{{Criterion: proviso.Criterion{Text: "Every claim names its source."}, Status: status,
+				Reasoning: "It does.", Votes: proviso.Votes{Met: 2, Unmet: 1}, Note: "one quote does not occur in the output"}}}
+		second := proviso.Verdict{Assertion: brief, Status: proviso.Pass, Score: 1}
+		e := proviso.Evaluation{Passed: 2, Total: 2, Threshold: 1, PassedThreshold: true}
+		share := 1.0
+		switch status {
+		case proviso.Pass:
+			first.Score = 1
+		case proviso.Fail:
+			share, e.Passed, e.Failed, e.PassedThreshold = 0.5, 1, 1, false
+			first.Reason = "No source is named."
+		case proviso.Errored:
+			e.Passed, e.Errors, e.PassedThreshold = 1, 1, false
+			first.Reason = "the judge gave no verdict"
+		case proviso.Skip:
+			first.Judge, first.Usage, first.Cost, second.Status = "", proviso.Usage{}, 0, proviso.Skip
+			e = proviso.Evaluation{Skipped: 2, Threshold: 1, PassedThreshold: true}
+		}
+		if status != proviso.Errored && status != proviso.Skip {
+			e.Score = &share
+		}
+		r.SetVerdict = []proviso.Verdict{first, second}
+		r.Aggregate = proviso.Aggregate{Status: status, Score: share, Reason: first.Reason, Evaluation: &e}
+		if status == proviso.Errored {
+			r.Error = first.Reason
+		}
+		rows = append(rows, r)
+	}
+	return m, report.NewSummary(1), rows
+}
+
+func TestJudgedGolden(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"batch", "json", "markdown", "terminal"} {
+		m, sum, results := judgedRun(t)
+		rows := keep(t, m, sum, results)
+		text := shown(t, name, m, sum, rows)
+		golden(t, "judged."+name, []byte(text))
+		m2, sum2, err := report.FromRun(rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m2.RunID, m2.RunFile = m.RunID, ""
+		if again := shown(t, name, m2, sum2, rows); again != text {
+			t.Errorf("%s of the kept run differs:\n%s\n%s", name, text, again)
+		}
+	}
+}
+
+// TestBatchNamesAndOrder pins the names that others rely on.
+func TestBatchNamesAndOrder(t *testing.T) {
+	t.Parallel()
+	m, sum, results := judgedRun(t)
+	rows := keep(t, m, sum, results)
+	text := shown(t, "batch", m, sum, rows)
+	at := 0
+	for _, name := range []string{"agent_id", "test_suite", "results", "total_cases", "passed_cases", "failed_cases", "average_score", "assertion_breakdown", "pass_rate"} {
+		next := strings.Index(text[at:], `"`+name+`"`)
+		if next < 0 {
+			t.Fatalf("%s is missing, or not in its place:\n%s", name, text)
+		}
+		at += next
+	}
+	var b report.Batch
+	if err := json.Unmarshal([]byte(text), &b); err != nil {
+		t.Fatal(err)
+	}
+	r := b.Results
+	if b.AgentID != "support-agent" || b.TestSuite != "support" || r.TotalCases != 5 || r.PassedCases != 2 || r.FailedCases != 1 || r.ErrorCases != 1 || r.SkippedCases != 1 {
+		t.Errorf("%+v", b)
+	}
+	if want := (1 + 1 + 0.5) / 3; r.AverageScore == nil || *r.AverageScore != want {
+		t.Errorf("average score %v, want %v", r.AverageScore, want)
+	}
+	cites := r.AssertionBreakdown["cites"]
+	if cites.PassRate == nil || *cites.PassRate != 2.0/3 || cites.Interval == nil || cites.Errors != 1 || cites.Agreement == nil || cites.Agreement.Validated {
+		t.Errorf("%+v", cites)
+	}
+	if brief := r.AssertionBreakdown["brief"]; brief.Passed != 4 || brief.Skipped != 1 || brief.Agreement != nil {
+		t.Errorf("%+v", brief)
+	}
+}
+
+func TestBatchOfNothing(t *testing.T) {
+	t.Parallel()
+	b := report.NewBatch(&report.Meta{}, report.NewSummary(0))
+	if b.Results.AverageScore != nil || b.Results.PassRate != nil || b.Results.Interval != nil || b.Results.AssertionBreakdown == nil {
+		t.Errorf("%+v", b)
+	}
+	m := &report.Meta{Columns: []report.Column{{ProviderID: "a"}, {ProviderID: "b"}}}
+	if b := report.NewBatch(m, report.NewSummary(2)); b.AgentID != "" {
+		t.Errorf("two providers are one agent: %q", b.AgentID)
+	}
+}
+
+// TestAgreementIsShown compares a judge that is known with one that is not.
+func TestAgreementIsShown(t *testing.T) {
+	t.Parallel()
+	m, sum, results := judgedRun(t)
+	rows := keep(t, m, sum, results)
+	kappa := 0.81
+	asked := ""
+	m.Trust = func(judge, assertion string, raw *proviso.Object) report.Trust {
+		asked = judge + " " + assertion + " " + proviso.Stringify(raw)
+		if judge != judgeID {
+			return report.Trust{Text: "judge unvalidated"}
+		}
+		return report.Trust{Validated: true, Text: "judge validated: kappa 0.81, n 60", Labels: 60, Kappa: &kappa}
+	}
+	var b bytes.Buffer
+	if err := report.Terminal(&b, report.TerminalOptions{}, m, sum, rows); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"markdown", "html", "json", "batch"} {
+		if text := shown(t, name, m, sum, rows); strings.Contains(text, "judge unvalidated") || !strings.Contains(text, "0.81") {
+			t.Errorf("%s does not show how far the judge agrees with people", name)
+		}
+	}
+	if strings.Contains(b.String(), "unvalidated") || !strings.Contains(b.String(), "judge validated: kappa 0.81, n 60") {
+		t.Errorf("the terminal does not show how far the judge agrees with people:\n%s", b.String())
+	}
+	if want := judgeID + ` cites {"type":"judge","id":"cites","instruction":"Cite sources.","criteria":["Every claim names its source."]}`; asked != want {
+		t.Errorf("asked about %s, want %s", asked, want)
+	}
+	m.Trust = func(string, string, *proviso.Object) report.Trust {
+		return report.Trust{Text: "judge unvalidated: the assertion has changed since it was aligned"}
+	}
+	for _, name := range []string{"terminal", "markdown", "html"} {
+		if text := shown(t, name, m, sum, rows); !strings.Contains(text, "judge unvalidated") {
+			t.Errorf("%s trusts a judge that was compared on another assertion", name)
+		}
+	}
+}

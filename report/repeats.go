@@ -1,0 +1,69 @@
+package report
+
+import "github.com/proviso-eval/proviso"
+
+// group is a case at a column, whose repetitions belong together.
+type group struct {
+	caseID string
+	column int
+}
+
+// repeats counts the repetitions of a group.
+type repeats struct {
+	seen, of, need int
+	Counts
+	failing []int // indices of failed rows
+}
+
+// met reports whether as many passed as the suite asks for.
+func (g repeats) met() bool { return g.Decided() > 1 && g.Passed >= g.need }
+
+func (s *Summary) repetition(f *facts) {
+	if f.repeats <= 1 {
+		return
+	}
+	key := group{f.caseID, f.column}
+	g := s.groups[key]
+	g.of, g.need = f.repeats, passesNeeded(f.repeats, f.pass)
+	g.seen++
+	g.Counts.add(f.status)
+	if f.status == proviso.Fail && len(g.failing) < shownRows {
+		g.failing = append(g.failing, f.index)
+	}
+	if g.seen < g.of {
+		s.groups[key] = g
+		return
+	}
+	delete(s.groups, key)
+	s.repeats.add(g)
+	s.settle(f.column, g)
+}
+
+// settle counts the failed rows of a group that passed often enough as passed.
+func (s *Summary) settle(column int, g repeats) {
+	if !g.met() {
+		for _, index := range g.failing {
+			s.failed.add(index)
+		}
+		return
+	}
+	rows := &s.column(column).Rows
+	rows.Passed += g.Failed
+	rows.Failed -= g.Failed
+	s.totals.Passed += g.Failed
+	s.totals.Failed -= g.Failed
+}
+
+func (r *RepeatSummary) add(g repeats) {
+	if g.Decided() < 2 {
+		return
+	}
+	r.Groups++
+	if g.Passed > 0 && g.Failed > 0 {
+		r.Flaky++
+	}
+	if g.met() {
+		r.Met++
+		r.Forgiven += g.Failed
+	}
+}

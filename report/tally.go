@@ -1,0 +1,223 @@
+package report
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// facts are what a summary takes from a row.
+type facts struct {
+	index, column  int
+	status         proviso.Status
+	score          float64
+	share          float64 // of the assertion set if there is one, else the score
+	latencyMS      float64
+	cost           float64
+	gradingCost    float64
+	usage, grading proviso.Usage
+	named          []proviso.NamedScore
+	caseID         string
+	error          string // why the row is undecided
+	repeats, pass  int
+}
+
+// Add counts a finished row. A row is added once.
+func (s *Summary) Add(index int, r *proviso.Result) {
+	f := facts{index: index, column: r.PromptIdx, status: r.Aggregate.Status,
+		score: scoreOf(r.Aggregate.Status, r.Aggregate.Score), usage: r.Output.Usage, named: r.Aggregate.Named}
+	f.share = f.score
+	if e := r.Aggregate.Evaluation; e != nil && e.Score != nil {
+		f.share = *e.Score
+	}
+	if f.status == proviso.Errored {
+		f.error = errorText(r)
+	}
+	f.grading, f.gradingCost = gradingCost(r)
+	if r.Output.Latency != nil {
+		f.latencyMS = float64(r.Output.Latency.Microseconds()) / 1000
+	}
+	if r.Output.Cost != nil {
+		f.cost = *r.Output.Cost
+	}
+	if c := r.Case; c != nil {
+		f.caseID, f.repeats, f.pass = c.ID, c.Repeats, c.RepeatPass
+	}
+	s.row(&f)
+	s.verdicts(f.column, r.Verdicts)
+	s.verdicts(f.column, r.SetVerdict)
+}
+
+func (s *Summary) verdicts(column int, list []proviso.Verdict) {
+	for i := range list {
+		v := &list[i]
+		kind, name := "", ""
+		if a := v.Assertion; a != nil {
+			kind, name = a.Type, cmp.Or(a.Metric, a.ID)
+		}
+		s.component(column, &part{status: v.Status, kind: kind, name: name, usage: v.Usage, cost: v.Cost, judge: v.Judge, cached: v.Cached, assertion: v.Assertion})
+		s.verdicts(column, v.Components)
+	}
+}
+
+// maxColumns bounds what a damaged run file can make a summary allocate.
+const maxColumns = 1 << 16
+
+func (s *Summary) column(i int) *ColumnSummary {
+	if i < 0 || i >= maxColumns {
+		i = 0
+	}
+	for len(s.columns) <= i {
+		s.columns = append(s.columns, ColumnSummary{})
+	}
+	return &s.columns[i]
+}
+
+func (s *Summary) row(f *facts) {
+	c := s.column(f.column)
+	c.Rows.add(f.status)
+	c.score.add(f.score)
+	c.LatencyMS += f.latencyMS
+	c.Cost += f.cost
+	c.Usage.Add(f.usage)
+	c.Grading.Add(f.grading)
+	for _, n := range f.named {
+		c.metric(n)
+	}
+	if f.status == proviso.Pass || f.status == proviso.Fail {
+		s.decided.add(f.share)
+		s.scored++
+	}
+	t := &s.totals
+	switch f.status {
+	case proviso.Pass:
+		t.Passed++
+	case proviso.Fail:
+		t.Failed++
+		if f.repeats <= 1 {
+			s.failed.add(f.index)
+		}
+	case proviso.Skip:
+		t.Skipped++
+	default:
+		t.Errors++
+		s.undecided(f.index, f.error)
+	}
+	t.Usage.Add(f.usage)
+	t.Usage.Add(f.grading)
+	t.Cost += f.cost + f.gradingCost
+	s.repetition(f)
+}
+
+func (c *ColumnSummary) metric(n proviso.NamedScore) {
+	m := c.named[n.Name]
+	if m == nil {
+		if len(c.named) >= maxLabels {
+			return
+		}
+		if c.named == nil {
+			c.named = map[string]*Metric{}
+		}
+		m = &Metric{Name: n.Name}
+		c.named[n.Name] = m
+	}
+	m.sum.add(n.Value * weightOf(n))
+	m.Weight += weightOf(n)
+	m.Count++
+}
+
+// part is what a summary takes from the verdict on one assertion.
+type part struct {
+	status     proviso.Status
+	kind, name string
+	usage      proviso.Usage
+	cost       float64
+	judge      string
+	cached     bool
+
+	assertion *proviso.Assertion // one of these two
+	raw       *proviso.Object
+}
+
+// text is the assertion as rows have it.
+func (p *part) text() string {
+	switch {
+	case p.raw != nil:
+		return proviso.Stringify(p.raw)
+	case p.assertion != nil:
+		e := encoder{}
+		e.assertion(p.assertion)
+		return string(e.b)
+	}
+	return ""
+}
+
+// component counts one assertion. Parts that a script reported have no type:
+// they count in their column only.
+func (s *Summary) component(column int, p *part) {
+	s.column(column).Assertions.add(p.status)
+	if p.judge != "" {
+		s.judged(p)
+	}
+	kind, name := p.kind, p.name
+	if kind == "" {
+		return
+	}
+	a := s.labels[label{kind, name}]
+	if a == nil {
+		if len(s.labels) >= maxLabels {
+			name = "(other labels)"
+		}
+		if a = s.labels[label{kind, name}]; a == nil {
+			a = &AssertionSummary{Type: kind, Label: name}
+			s.labels[label{kind, name}] = a
+		}
+	}
+	a.Counts.add(p.status)
+	a.Usage.Add(p.usage)
+	a.Cost += p.cost
+	if p.judge != "" {
+		a.judgedBy(p.judge, p.text())
+	}
+}
+
+// lowest keeps the smallest indices that it is given, in order.
+type lowest struct {
+	list []int
+}
+
+func (l *lowest) add(index int) {
+	if len(l.list) == shownRows && index >= l.list[shownRows-1] {
+		return
+	}
+	at, _ := slices.BinarySearch(l.list, index)
+	l.list = slices.Insert(l.list, at, index)
+	l.list = l.list[:min(len(l.list), shownRows)]
+}
+
+// sum adds numbers so that their order, which changes from run to run when rows
+// finish at the same time, does not show in the result. Source: A. Neumaier,
+// "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen",
+// ZAMM 54 (1974) 39-51.
+type sum struct {
+	total, lost float64
+}
+
+func (s *sum) add(f float64) {
+	t := s.total + f
+	if math.Abs(s.total) >= math.Abs(f) {
+		s.lost += (s.total - t) + f
+	} else {
+		s.lost += (f - t) + s.total
+	}
+	s.total = t
+}
+
+func (s *sum) value() float64 {
+	if math.IsInf(s.total, 0) || math.IsNaN(s.total) {
+		return s.total // what was lost is no number then
+	}
+	return s.total + s.lost
+}
