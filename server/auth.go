@@ -1,0 +1,123 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/store"
+)
+
+// authenticate finds out who asks, and whether that is allowed here.
+func (s *Server) authenticate(c *call) error {
+	if c.route.Scope == "" {
+		return nil
+	}
+	ctx := c.r.Context()
+	header := c.r.Header.Get("Authorization")
+	if header == "" {
+		open, err := s.open(ctx)
+		if err != nil {
+			return err
+		}
+		if !open {
+			return unauthorized("send a key as Authorization: Bearer …; `proviso key create` makes one")
+		}
+		c.key = store.Key{ID: anonymous, Scopes: []store.Scope{store.Admin}}
+		return nil
+	}
+	scheme, secret, _ := strings.Cut(header, " ")
+	secret = strings.TrimSpace(secret)
+	if !strings.EqualFold(scheme, "Bearer") || !store.IsSecret(secret) {
+		return unauthorized("this is no key of proviso; one begins with " + store.SecretPrefix + " and is sent as Authorization: Bearer …")
+	}
+	key, err := s.o.Store.Authenticate(ctx, secret)
+	if err != nil {
+		var e *proviso.Error
+		if errors.As(err, &e) && (e.Code == proviso.NotFound || e.Code == proviso.Refused) {
+			return unauthorized("the key is unknown or revoked")
+		}
+		return err
+	}
+	c.key = key
+	if !allowed(key, c.route.Scope) {
+		return problem(codeForbidden, "this needs a key with the scope "+string(c.route.Scope))
+	}
+	s.touch(ctx, key.ID)
+	return nil
+}
+
+// allowed reports whether a key may use a route. What is for readers is for
+// those who evaluate too, who see there what is their own.
+func allowed(key store.Key, scope store.Scope) bool {
+	return key.Can(scope) || scope == store.Read && key.Can(store.Evaluate)
+}
+
+// unauthorized is the problem of a request without a valid key.
+func unauthorized(detail string) *Problem {
+	p := problem(codeUnauthorized, detail)
+	p.challenge = true
+	return p
+}
+
+// openFor is how long it is remembered that the store has no keys.
+const openFor = 100 * time.Millisecond
+
+// open reports whether requests without a key are served. The first key that
+// the store has ends that.
+func (s *Server) open(ctx context.Context) (bool, error) {
+	if !s.o.Open || s.closed.Load() {
+		return false, nil
+	}
+	now := time.Now()
+	if now.UnixNano() < s.openUntil.Load() {
+		return true, nil
+	}
+	keys, err := s.o.Store.ListKeys(ctx, store.Page{Limit: 1})
+	if err != nil {
+		return false, err
+	}
+	if len(keys.Items) > 0 {
+		s.closed.Store(true)
+		return false, nil
+	}
+	s.openUntil.Store(now.Add(openFor).UnixNano())
+	return true, nil
+}
+
+// seesAll reports whether a key sees what others did.
+func seesAll(key store.Key) bool { return key.Can(store.Read) }
+
+// touches are when the use of keys was last noted. The zero value is ready, and
+// safe for concurrent use.
+type touches struct {
+	mu sync.Mutex
+	at map[string]time.Time
+}
+
+// due reports whether the use of a key is to be noted now: once a minute.
+func (t *touches) due(key string, now time.Time) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if now.Sub(t.at[key]) < time.Minute {
+		return false
+	}
+	if t.at == nil || len(t.at) >= maxBuckets {
+		t.at = map[string]time.Time{}
+	}
+	t.at[key] = now
+	return true
+}
+
+// touch notes that a key was used. That this cannot be noted does not keep a
+// request from being answered.
+func (s *Server) touch(ctx context.Context, key string) {
+	if now := time.Now(); s.touched.due(key, now) {
+		if err := s.o.Store.TouchKey(ctx, key, now); err != nil {
+			s.o.Log.Warn("note the use of a key", "key", key, "error", err)
+		}
+	}
+}

@@ -1,0 +1,263 @@
+package server
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+)
+
+// decode reads a body into the struct that dst points to. The same types make
+// the OpenAPI document, by the same rules: a field is required unless its tag
+// has omitempty, and no other names are known. All mistakes come at once.
+func decode(data []byte, dst any) error {
+	doc, err := parseBody(data)
+	if err != nil {
+		return err
+	}
+	d := decoder{}
+	d.value("", doc.Root, reflect.ValueOf(dst).Elem())
+	if len(d.mistakes) > 0 {
+		d.place(doc)
+		return invalid(d.mistakes)
+	}
+	return nil
+}
+
+// parseBody reads JSON text.
+func parseBody(data []byte) (*document.Document, error) {
+	if !utf8.Valid(data) {
+		return nil, problem(proviso.Invalid, "the body is not UTF-8: "+firstInvalid(data))
+	}
+	if len(strings.TrimSpace(string(data[:min(len(data), 64)]))) == 0 && len(data) <= 64 {
+		return nil, problem(codeMalformed, "the body is empty; a JSON object is expected")
+	}
+	doc, err := document.ParseJSON("body", data)
+	if err != nil {
+		return nil, syntaxProblem(err)
+	}
+	return doc, nil
+}
+
+// firstInvalid names the first byte that is not UTF-8.
+func firstInvalid(data []byte) string {
+	for i := 0; i < len(data); {
+		r, n := utf8.DecodeRune(data[i:])
+		if r == utf8.RuneError && n == 1 {
+			return fmt.Sprintf("byte 0x%02x at offset %d", data[i], i)
+		}
+		i += n
+	}
+	return "" // the caller found one
+}
+
+// decoder lays JSON values into Go values.
+type decoder struct {
+	mistakes []Mistake
+}
+
+func (d *decoder) mistake(pointer, format string, args ...any) {
+	if len(d.mistakes) < maxMistakes {
+		d.mistakes = append(d.mistakes, Mistake{Pointer: pointer, Code: proviso.Invalid, Message: fmt.Sprintf(format, args...)})
+	}
+}
+
+// place says where in the text the mistakes are.
+func (d *decoder) place(doc *document.Document) {
+	for i := range d.mistakes {
+		at := doc.Place(d.mistakes[i].Pointer)
+		d.mistakes[i].Line, d.mistakes[i].Column = at.Line, at.Column
+	}
+}
+
+func (d *decoder) value(at string, v any, dst reflect.Value) {
+	switch dst.Interface().(type) {
+	case *proviso.Object:
+		if o, ok := v.(*proviso.Object); ok {
+			dst.Set(reflect.ValueOf(o))
+		} else {
+			d.wants(at, "an object", v)
+		}
+		return
+	}
+	switch dst.Kind() {
+	case reflect.Pointer:
+		if v == nil {
+			return // as if it were not there
+		}
+		to := reflect.New(dst.Type().Elem())
+		d.value(at, v, to.Elem())
+		dst.Set(to)
+	case reflect.Interface:
+		if v != nil {
+			dst.Set(reflect.ValueOf(v))
+		}
+	case reflect.Struct:
+		d.object(at, v, dst)
+	case reflect.Slice:
+		d.list(at, v, dst)
+	case reflect.Map:
+		d.dict(at, v, dst)
+	default:
+		d.scalar(at, v, dst)
+	}
+}
+
+func (d *decoder) scalar(at string, v any, dst reflect.Value) {
+	switch dst.Kind() {
+	case reflect.String:
+		if s, ok := v.(string); ok {
+			dst.SetString(s)
+			return
+		}
+		d.wants(at, "text", v)
+	case reflect.Bool:
+		if b, ok := v.(bool); ok {
+			dst.SetBool(b)
+			return
+		}
+		d.wants(at, "true or false", v)
+	case reflect.Int, reflect.Int64:
+		if f, ok := v.(float64); ok && f == math.Trunc(f) && math.Abs(f) < 1<<53 {
+			dst.SetInt(int64(f))
+			return
+		}
+		d.wants(at, "a whole number", v)
+	case reflect.Float64:
+		if f, ok := v.(float64); ok {
+			dst.SetFloat(f)
+			return
+		}
+		d.wants(at, "a number", v)
+	}
+}
+
+// wants says what was expected where something else stands.
+func (d *decoder) wants(at, what string, got any) {
+	where := at
+	if where == "" {
+		where = "the body"
+	}
+	d.mistake(at, "%s has to be %s, not %s", where, what, kindOf(got))
+}
+
+// kindOf names the kind of a JSON value.
+func kindOf(v any) string {
+	switch v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "a boolean"
+	case float64:
+		return "a number"
+	case string:
+		return "text"
+	case []any:
+		return "a list"
+	}
+	return "an object"
+}
+
+func (d *decoder) object(at string, v any, dst reflect.Value) {
+	o, ok := v.(*proviso.Object)
+	if !ok {
+		d.wants(at, "an object", v)
+		return
+	}
+	names, fields := fieldsOf(dst.Type())
+	for key, member := range o.All() {
+		i := slices.Index(names, key)
+		if i < 0 {
+			d.unknown(at, key, names)
+			continue
+		}
+		if member == nil && fields[i].optional {
+			continue
+		}
+		d.value(document.Join(at, key), member, dst.FieldByIndex(fields[i].index))
+	}
+	for i, name := range names {
+		if !fields[i].optional && !o.Has(name) {
+			d.mistake(at, "%s is missing", strconv.Quote(name))
+		}
+	}
+}
+
+// unknown records a member that no field takes.
+func (d *decoder) unknown(at, key string, names []string) {
+	if len(d.mistakes) >= maxMistakes {
+		return
+	}
+	m := Mistake{Pointer: document.Join(at, key), Code: proviso.Invalid, Nearest: document.Nearest(key, names), Valid: fewNames(names)}
+	m.Message = "unknown field " + strconv.Quote(shortened(key))
+	if m.Nearest != "" {
+		m.Message += "; did you mean " + strconv.Quote(m.Nearest) + "?"
+	}
+	d.mistakes = append(d.mistakes, m)
+}
+
+// shortened keeps what a client wrote short where it is repeated.
+func shortened(s string) string {
+	const most = 80
+	if len(s) <= most {
+		return s
+	}
+	cut := most
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + "…"
+}
+
+// field is a field of a struct, or of one embedded in it, that JSON names.
+type field struct {
+	index    []int
+	optional bool
+}
+
+// fieldsOf returns the JSON names of a struct's fields.
+func fieldsOf(t reflect.Type) (names []string, fields []field) {
+	for _, f := range reflect.VisibleFields(t) {
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "" || name == "-" {
+			continue
+		}
+		names = append(names, name)
+		fields = append(fields, field{f.Index, strings.Contains(options, "omitempty")})
+	}
+	return names, fields
+}
+
+func (d *decoder) list(at string, v any, dst reflect.Value) {
+	list, ok := v.([]any)
+	if !ok {
+		d.wants(at, "a list", v)
+		return
+	}
+	out := reflect.MakeSlice(dst.Type(), len(list), len(list))
+	for i, e := range list {
+		d.value(document.Join(at, i), e, out.Index(i))
+	}
+	dst.Set(out)
+}
+
+func (d *decoder) dict(at string, v any, dst reflect.Value) {
+	o, ok := v.(*proviso.Object)
+	if !ok {
+		d.wants(at, "an object", v)
+		return
+	}
+	out := reflect.MakeMapWithSize(dst.Type(), o.Len())
+	for key, member := range o.All() {
+		e := reflect.New(dst.Type().Elem()).Elem()
+		d.value(document.Join(at, key), member, e)
+		out.SetMapIndex(reflect.ValueOf(key), e)
+	}
+	dst.Set(out)
+}

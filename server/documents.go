@@ -1,0 +1,275 @@
+package server
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/store"
+)
+
+// Version says which version of a suite or an assertion set something is.
+type Version struct {
+	Name       string    `json:"name"`
+	Version    string    `json:"version" doc:"The hash of the content and of the prompts"`
+	Number     int       `json:"number" doc:"Of the version under its name, from 1"`
+	Current    bool      `json:"current" doc:"Whether it is what the name stands for now"`
+	PromptHash string    `json:"prompt_hash,omitempty" doc:"The hash of the prompts that it belongs to"`
+	Size       int       `json:"size" doc:"Bytes of the content"`
+	CreatedAt  time.Time `json:"created_at"`
+	CreatedBy  string    `json:"created_by,omitempty" doc:"The id of the API key"`
+}
+
+func versionOf(d store.Document) Version {
+	return Version{Name: d.Name, Version: d.Hash, Number: d.Number, Current: d.Current, PromptHash: d.PromptHash, Size: d.Size,
+		CreatedAt: d.Created.UTC(), CreatedBy: d.CreatedBy}
+}
+
+// VersionList is a page of versions.
+type VersionList struct {
+	Items []Version `json:"items"`
+	Next  string    `json:"next,omitempty" doc:"What to send as after for the next page; missing on the last"`
+}
+
+// NewSuite is a suite to be kept under a name of its own.
+type NewSuite struct {
+	Name  string            `json:"name,omitempty" doc:"What the suite is called in addresses; the suite's own id if it is missing"`
+	Suite any               `json:"suite" doc:"The suite: an object, or the text of a suite file in YAML or JSON"`
+	Files map[string]string `json:"files,omitempty" doc:"The files that the suite refers to, by their names relative to it"`
+}
+
+// StoredSuite is a version of a suite with what it holds.
+type StoredSuite struct {
+	Version
+	AgentID  string    `json:"agent_id,omitempty" doc:"The suite's id, or else the name of its only provider"`
+	Rows     int       `json:"rows,omitempty" doc:"Prompts × providers × cases"`
+	Warnings []Mistake `json:"warnings,omitempty"`
+	Suite    any       `json:"suite,omitempty"`
+	Files    any       `json:"files,omitempty"`
+}
+
+// NewAssertionSet is an assertion set to be kept.
+type NewAssertionSet struct {
+	Name       string            `json:"name,omitempty" doc:"What the set is called in addresses"`
+	Assertions []judge.Assertion `json:"assertions"`
+	Prompt     string            `json:"prompt,omitempty" doc:"The prompt that the assertions are about; its hash is part of the version"`
+}
+
+// StoredAssertionSet is a version of an assertion set with what it holds.
+type StoredAssertionSet struct {
+	Version
+	Assertions any    `json:"assertions"`
+	Prompt     string `json:"prompt,omitempty"`
+}
+
+// checkName refuses names that are none in an address.
+func checkName(name string) error {
+	ok := name != "" && len(name) <= 100 && !strings.HasPrefix(name, ".") && !strings.ContainsFunc(name, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.')
+	})
+	if ok {
+		return nil
+	}
+	return &proviso.Error{Code: proviso.Invalid, Pointer: "/name",
+		Message: "a name has 1 to 100 letters, digits, dots, dashes and underlines, and does not begin with a dot"}
+}
+
+// postSuite keeps a suite under the name in the body, or its own id.
+func (s *Server) postSuite(c *call) error {
+	var in NewSuite
+	if err := decode(c.body, &in); err != nil {
+		return err
+	}
+	return s.keepSuite(c, &in)
+}
+
+// putSuite keeps a suite under the name in the address.
+func (s *Server) putSuite(c *call) error {
+	var in NewSuite
+	if err := decode(c.body, &in); err != nil {
+		return err
+	}
+	name := c.r.PathValue("suite")
+	if in.Name != "" && in.Name != name {
+		return invalid([]Mistake{{Pointer: "/name", Code: proviso.Invalid, Message: "the name in the body is not the one in the address"}})
+	}
+	in.Name = name
+	return s.keepSuite(c, &in)
+}
+
+func (s *Server) keepSuite(c *call, in *NewSuite) error {
+	if s.o.Runner == nil {
+		return problem(proviso.Unsupported, "this server serves no suites")
+	}
+	bundle := &Bundle{Suite: in.Suite, Files: in.Files}
+	plan, mistakes := s.o.Runner.Check(c.r.Context(), bundle, RunOptions{})
+	if mistakes.Err() != nil {
+		return suiteProblem(mistakes)
+	}
+	if in.Name == "" {
+		in.Name = plan.SuiteID
+	}
+	if err := checkName(in.Name); err != nil {
+		return err
+	}
+	content, err := encode(bundle)
+	if err != nil {
+		return err
+	}
+	doc, created, err := s.o.Store.PutDocument(c.r.Context(), store.NewDocument{
+		Kind: store.SuiteKind, Name: in.Name, PromptHash: plan.PromptHash, MediaType: mediaJSON, Content: content, CreatedBy: c.key.ID,
+	})
+	if err != nil {
+		return err
+	}
+	out := StoredSuite{Version: versionOf(doc), AgentID: plan.AgentID, Rows: plan.Rows, Warnings: placed(plan.Warnings)}
+	return s.kept(c, "/v1/suites/"+url.PathEscape(doc.Name), created, out)
+}
+
+// kept answers a request that kept a version.
+func (s *Server) kept(c *call, location string, created bool, v any) error {
+	data, err := encode(v)
+	if err != nil {
+		return err
+	}
+	status := http.StatusOK
+	if created {
+		status = http.StatusCreated
+	}
+	return c.sendResponse(store.Response{Status: status, MediaType: mediaJSON, Location: location, Body: data})
+}
+
+// suiteProblem is the problem of a suite with mistakes.
+func suiteProblem(list proviso.Mistakes) error {
+	all := placed(list)
+	wrong := all[:0:0]
+	for i, m := range list {
+		if !m.Warning {
+			wrong = append(wrong, all[i])
+		}
+	}
+	return invalid(wrong)
+}
+
+// placed returns the mistakes of a suite with their places.
+func placed(list proviso.Mistakes) []Mistake {
+	out := make([]Mistake, len(list))
+	for i, m := range list {
+		out[i] = Mistake{Code: m.Code, Message: m.Message, Nearest: m.Nearest, File: m.Place.File, Line: m.Place.Line, Column: m.Place.Column,
+			Excerpt: m.Place.Excerpt}
+	}
+	return out
+}
+
+// getSuite sends a version of a suite: the current one, or that of the query.
+func (s *Server) getSuite(c *call) error {
+	doc, err := s.versionAsked(c, store.SuiteKind, c.r.PathValue("suite"))
+	if err != nil {
+		return err
+	}
+	var b struct {
+		Suite json.RawMessage `json:"suite"`
+		Files json.RawMessage `json:"files"`
+	}
+	if err := json.Unmarshal(doc.Content, &b); err != nil {
+		return err
+	}
+	out := StoredSuite{Version: versionOf(doc), Suite: b.Suite}
+	if len(b.Files) > 0 {
+		out.Files = b.Files
+	}
+	return c.json(http.StatusOK, out)
+}
+
+// versionAsked returns the version of a document that a request asks for.
+func (s *Server) versionAsked(c *call, kind store.Kind, name string) (store.Document, error) {
+	q, err := c.query("version")
+	if err != nil {
+		return store.Document{}, err
+	}
+	return s.o.Store.Document(c.r.Context(), kind, name, q.Get("version"))
+}
+
+// listVersions returns the handler of a list: of all names, or of all versions
+// of the name in the address.
+func listVersions(kind store.Kind, pathValue string) func(*Server, *call) error {
+	return func(s *Server, c *call) error {
+		q, err := c.query("limit", "after")
+		if err != nil {
+			return err
+		}
+		page, err := pageOf(q)
+		if err != nil {
+			return err
+		}
+		f := store.DocumentFilter{Kind: kind}
+		if pathValue != "" {
+			f.Name = c.r.PathValue(pathValue)
+			if _, err := s.o.Store.Document(c.r.Context(), kind, f.Name, ""); err != nil {
+				return err
+			}
+		}
+		list, err := s.o.Store.ListDocuments(c.r.Context(), f, page)
+		if err != nil {
+			return err
+		}
+		out := VersionList{Items: []Version{}, Next: list.Next}
+		for _, d := range list.Items {
+			out.Items = append(out.Items, versionOf(d))
+		}
+		return c.json(http.StatusOK, out)
+	}
+}
+
+// postSet keeps an assertion set under the name in the body.
+func (s *Server) postSet(c *call) error { return s.keepSet(c, "") }
+
+// putSet keeps an assertion set under the name in the address.
+func (s *Server) putSet(c *call) error { return s.keepSet(c, c.r.PathValue("set")) }
+
+// setContent is what is kept of an assertion set.
+type setContent struct {
+	Assertions *json.RawMessage `json:"assertions"`
+	Prompt     string           `json:"prompt,omitempty"`
+}
+
+func (s *Server) keepSet(c *call, name string) error {
+	set, err := readSet(c.body)
+	if err != nil {
+		return err
+	}
+	switch {
+	case name != "" && set.name != "" && set.name != name:
+		return invalid([]Mistake{{Pointer: "/name", Code: proviso.Invalid, Message: "the name in the body is not the one in the address"}})
+	case name == "":
+		name = set.name
+	}
+	if err := checkName(name); err != nil {
+		return err
+	}
+	doc, created, err := s.o.Store.PutDocument(c.r.Context(), store.NewDocument{
+		Kind: store.AssertionSetKind, Name: name, PromptHash: set.promptHash(), MediaType: mediaJSON, Content: set.content(), CreatedBy: c.key.ID,
+	})
+	if err != nil {
+		return err
+	}
+	out := StoredAssertionSet{Version: versionOf(doc), Assertions: json.RawMessage(set.assertions), Prompt: set.prompt}
+	return s.kept(c, "/v1/assertion-sets/"+url.PathEscape(doc.Name), created, out)
+}
+
+// getSet sends a version of an assertion set.
+func (s *Server) getSet(c *call) error {
+	doc, err := s.versionAsked(c, store.AssertionSetKind, c.r.PathValue("set"))
+	if err != nil {
+		return err
+	}
+	var b setContent
+	if err := json.Unmarshal(doc.Content, &b); err != nil {
+		return err
+	}
+	return c.json(http.StatusOK, StoredAssertionSet{Version: versionOf(doc), Assertions: b.Assertions, Prompt: b.Prompt})
+}

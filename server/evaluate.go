@@ -1,0 +1,238 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/store"
+)
+
+// evaluate decides the assertions of a request.
+func (s *Server) evaluate(c *call) error {
+	if _, err := c.query(); err != nil {
+		return err
+	}
+	return s.evaluateBody(c, c.body, "")
+}
+
+// evaluateSet decides the assertions of a set about the output in a request.
+func (s *Server) evaluateSet(c *call) error {
+	doc, err := s.versionAsked(c, store.AssertionSetKind, c.r.PathValue("set"))
+	if err != nil {
+		return err
+	}
+	set, err := readSet(doc.Content)
+	if err != nil {
+		return err
+	}
+	body, err := parseBody(c.body)
+	if err != nil {
+		return err
+	}
+	o, ok := body.Root.(*proviso.Object)
+	switch {
+	case !ok:
+		return invalid([]Mistake{{Code: proviso.Invalid, Message: "the body has to be an object, not " + kindOf(body.Root)}})
+	case o.Has("assertions"):
+		at := body.Place("/assertions")
+		return invalid([]Mistake{{Pointer: "/assertions", Code: proviso.Invalid, Message: "the assertions are those of the set", Line: at.Line, Column: at.Column}})
+	}
+	request := proviso.AppendJSON(nil, o)
+	if o.Len() > 0 {
+		request[len(request)-1] = ','
+	} else {
+		request = []byte("{")
+	}
+	request = append(append(append(request, `"assertions":`...), set.assertions...), '}')
+	return s.evaluateBody(c, request, doc.Hash)
+}
+
+// evaluateBody decides a request, and keeps what became of it. set is the version
+// of the assertion set, "" if the assertions are in the request.
+func (s *Server) evaluateBody(c *call, body []byte, set string) error {
+	req, err := judge.ReadRequest(body)
+	if err != nil {
+		return requestProblem(body, err)
+	}
+	account := s.purses.open(c.key)
+	if err := account.check(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(withAccount(c.r.Context(), account), s.o.EvaluateLimit)
+	defer cancel()
+	started := time.Now()
+	resp, err := s.o.Judge.Evaluate(ctx, req)
+	cost, usage := account.total()
+	s.metrics.spent(cost, usage)
+	if err != nil || c.r.Context().Err() != nil {
+		if failed := s.settle(ctx, account); failed != nil {
+			s.o.Log.Error("charge a key", "request_id", c.id, "error", failed)
+		}
+		if err == nil {
+			err = c.r.Context().Err()
+		}
+		return requestProblem(body, err)
+	}
+	return s.answerEvaluation(c, body, resp, store.NewEvaluation{Set: set, Cost: cost, Usage: usage, Elapsed: time.Since(started)})
+}
+
+// answerEvaluation keeps an evaluation and answers with it, both or neither.
+func (s *Server) answerEvaluation(c *call, body []byte, resp *judge.Response, n store.NewEvaluation) error {
+	data, err := encode(resp)
+	if err != nil {
+		return err
+	}
+	n.ID, n.CreatedBy, n.Judge = store.NewID(store.EvaluationID, time.Now()), c.key.ID, s.o.Judge.Identity()
+	n.Score, n.Passed, n.Failed, n.Errors, n.Skipped = resp.Score, resp.Passed, resp.Failed, len(resp.Errors), resp.Skipped
+	n.Status = statusNamed(resp.Status)
+	if s.o.KeepContents {
+		n.Request, n.Response = body, data
+	}
+	answer := store.Response{Status: http.StatusOK, MediaType: mediaJSON, Location: "/v1/evaluations/" + n.ID, Body: data}
+	n.Reply = c.reply(s, answer)
+	if _, err := s.o.Store.AddEvaluation(context.WithoutCancel(c.r.Context()), n); err != nil {
+		return err
+	}
+	c.claim = nil // the reply is kept
+	byStatus := map[string]int{"pass": resp.Passed, "fail": resp.Failed, "error": len(resp.Errors), "skip": resp.Skipped}
+	s.metrics.evaluated(n.Status.String(), byStatus)
+	return c.sendResponse(answer)
+}
+
+// statusNamed is the status of a name; what is none is an error.
+func statusNamed(name string) proviso.Status {
+	all := []proviso.Status{proviso.Errored, proviso.Pass, proviso.Fail, proviso.Skip}
+	if i := slices.IndexFunc(all, func(s proviso.Status) bool { return s.String() == name }); i >= 0 {
+		return all[i]
+	}
+	return proviso.Errored
+}
+
+// SetRequest is an evaluation against an assertion set that is kept.
+type SetRequest struct {
+	Input       string          `json:"agent_input"`
+	Output      string          `json:"agent_output"`
+	Threshold   *float64        `json:"threshold,omitempty" doc:"The share of the assertions that has to pass, from 0 to 1"`
+	AllowErrors bool            `json:"allow_errors,omitempty" doc:"Compute the score over what was decided"`
+	Vars        *proviso.Object `json:"vars,omitempty" doc:"What the conditions under when are about"`
+	Metadata    *proviso.Object `json:"metadata,omitempty" doc:"What the conditions under when are about"`
+}
+
+// Evaluation is what is kept of one output that was evaluated.
+type Evaluation struct {
+	ID         string    `json:"id"`
+	CreatedAt  time.Time `json:"created_at"`
+	CreatedBy  string    `json:"created_by,omitempty" doc:"The id of the API key"`
+	Set        string    `json:"assertion_set_version,omitempty" doc:"The version of the assertion set, if it was evaluated against one"`
+	Status     string    `json:"status" enum:"pass,fail,error,skip"`
+	Score      *float64  `json:"score"`
+	Passed     int       `json:"passed"`
+	Failed     int       `json:"failed"`
+	Errors     int       `json:"errors"`
+	Skipped    int       `json:"skipped"`
+	Judge      string    `json:"judge,omitempty"`
+	Cost       float64   `json:"cost" doc:"US dollars"`
+	DurationMS float64   `json:"duration_ms"`
+	Request    any       `json:"request,omitempty" doc:"What was sent, if the server keeps contents"`
+	Response   any       `json:"response,omitempty" doc:"What was answered, if the server keeps contents"`
+}
+
+// EvaluationList is a page of evaluations.
+type EvaluationList struct {
+	Items []Evaluation `json:"items"`
+	Next  string       `json:"next,omitempty" doc:"What to send as after for the next page; missing on the last"`
+}
+
+func evaluationOf(e store.Evaluation) Evaluation {
+	out := Evaluation{
+		ID: e.ID, CreatedAt: e.Created.UTC(), CreatedBy: e.CreatedBy, Set: e.Set, Status: e.Status.String(), Score: e.Score, Passed: e.Passed,
+		Failed: e.Failed, Errors: e.Errors, Skipped: e.Skipped, Judge: e.Judge, Cost: e.Cost, DurationMS: milliseconds(e.Elapsed),
+	}
+	if e.Request != nil {
+		out.Request = json.RawMessage(e.Request)
+	}
+	if e.Response != nil {
+		out.Response = json.RawMessage(e.Response)
+	}
+	return out
+}
+
+// listEvaluations lists the evaluations that the key may see, newest first.
+func (s *Server) listEvaluations(c *call) error {
+	q, err := c.query("status", "since", "until", "limit", "after")
+	if err != nil {
+		return err
+	}
+	page, err := pageOf(q)
+	if err != nil {
+		return err
+	}
+	var f store.EvaluationFilter
+	if f.Status, err = statusOf(q); err != nil {
+		return err
+	}
+	if f.Since, err = timeOf(q, "since"); err != nil {
+		return err
+	}
+	if f.Until, err = timeOf(q, "until"); err != nil {
+		return err
+	}
+	if !seesAll(c.key) {
+		f.CreatedBy = c.key.ID
+	}
+	list, err := s.o.Store.ListEvaluations(c.r.Context(), f, page)
+	if err != nil {
+		return err
+	}
+	out := EvaluationList{Items: []Evaluation{}, Next: list.Next}
+	for _, e := range list.Items {
+		out.Items = append(out.Items, evaluationOf(e))
+	}
+	return c.json(http.StatusOK, out)
+}
+
+// getEvaluation sends what is kept of an evaluation.
+func (s *Server) getEvaluation(c *call) error {
+	if _, err := c.query(); err != nil {
+		return err
+	}
+	id := c.r.PathValue("evaluation")
+	e, err := s.o.Store.Evaluation(c.r.Context(), id)
+	if err != nil {
+		return err
+	}
+	if !seesAll(c.key) && e.CreatedBy != c.key.ID {
+		return proviso.Errorf(proviso.NotFound, "there is no evaluation %s", strconv.Quote(shortened(id)))
+	}
+	return c.json(http.StatusOK, evaluationOf(e))
+}
+
+// requestProblem turns the mistakes of an evaluation into a problem.
+func requestProblem(body []byte, err error) error {
+	var list judge.Mistakes
+	if !errors.As(err, &list) || len(list) == 0 {
+		return err
+	}
+	if list[0].Code == proviso.Unavailable { // nobody judges, or not with what there is
+		return list[0]
+	}
+	doc, syntax := document.ParseJSON("body", body)
+	var mistakes []Mistake
+	for _, e := range list {
+		m := mistakeOf(e)
+		if syntax == nil {
+			at := doc.Place(m.Pointer)
+			m.Line, m.Column = at.Line, at.Column
+		}
+		mistakes = append(mistakes, m)
+	}
+	return invalid(mistakes)
+}

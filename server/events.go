@@ -1,0 +1,138 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/proviso-eval/proviso/store"
+)
+
+// Event is what a stream says of a run: in events named progress while it goes
+// on, and in one named end after that.
+type Event struct {
+	ID       string          `json:"id" doc:"Of the run"`
+	Status   store.RunStatus `json:"status" enum:"queued,running,done,failed,cancelled"`
+	Progress Progress        `json:"progress"`
+	Cost     float64         `json:"cost" doc:"US dollars so far"`
+	Error    string          `json:"error,omitempty"`
+}
+
+// events streams what becomes of a run (server-sent events, as the HTML standard
+// has them). An event tells how things are, so a client that comes back with
+// Last-Event-ID misses nothing: it gets the next event once there is news.
+func (s *Server) events(c *call) error {
+	r, err := s.seenRun(c)
+	if err != nil {
+		return err
+	}
+	last := c.r.Header.Get("Last-Event-ID")
+	if _, id := event(r); r.Status.Ended() && id == last {
+		return c.sendResponse(store.Response{Status: http.StatusNoContent}) // tells browsers not to come back
+	}
+	if s.streams.Add(1) > int64(s.o.MaxStreams) {
+		s.streams.Add(-1)
+		p := problem(codeBusy, fmt.Sprintf("%d event streams are open", s.o.MaxStreams))
+		p.retryAfter = 5 * time.Second
+		return p
+	}
+	s.metrics.streams.Inc()
+	defer func() {
+		s.streams.Add(-1)
+		s.metrics.streams.Dec()
+	}()
+	h := c.w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("X-Accel-Buffering", "no") // nginx holds answers back otherwise
+	c.w.WriteHeader(http.StatusOK)
+	if c.r.Method != http.MethodHead {
+		s.stream(c, r, last)
+	}
+	return nil
+}
+
+// pace is the least time between two events of a stream.
+const pace = 100 * time.Millisecond
+
+// stream sends events until the run has ended, the client has gone, or the
+// server stops.
+func (s *Server) stream(c *call, r store.Run, last string) {
+	next, end := s.hub.watch(r.ID)
+	defer end()
+	w := &eventWriter{w: c.w, control: http.NewResponseController(c.w)}
+	beat := time.NewTicker(s.o.Heartbeat)
+	defer beat.Stop()
+	if !w.write("retry: 2000\n\n") {
+		return
+	}
+	for {
+		changed := next()
+		now, err := s.o.Store.Run(c.r.Context(), r.ID)
+		if err != nil {
+			return // the client comes back
+		}
+		text, id := event(now)
+		if id != last && !w.write(text) || now.Status.Ended() || !s.await(c.r.Context(), w, changed, beat.C) {
+			return
+		}
+		last = id
+	}
+}
+
+// await waits for news of a run; false if the stream is over.
+func (s *Server) await(ctx context.Context, w *eventWriter, changed <-chan struct{}, beat <-chan time.Time) bool {
+	paced, poll := time.NewTimer(pace), time.NewTimer(s.o.Poll)
+	defer paced.Stop()
+	defer poll.Stop()
+	for early, news := true, false; early || !news; {
+		select {
+		case <-paced.C:
+			early = false
+		case <-changed:
+			news, changed = true, nil
+		case <-poll.C:
+			early, news = false, true
+		case <-beat:
+			if !w.write(": still here\n\n") {
+				return false
+			}
+		case <-ctx.Done():
+			return false
+		case <-s.quit:
+			return false
+		}
+	}
+	return true
+}
+
+// eventWriter sends what it is given at once.
+type eventWriter struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+}
+
+// write sends a text; false if the client has gone.
+func (w *eventWriter) write(text string) bool {
+	_ = w.control.SetWriteDeadline(time.Now().Add(writeTimeout)) // not every writer can
+	if _, err := w.w.Write([]byte(text)); err != nil {
+		return false
+	}
+	return w.control.Flush() == nil
+}
+
+// event returns how a run is doing, and the id of that.
+func event(r store.Run) (text, id string) {
+	p := progressOf(r)
+	id = fmt.Sprintf("%s-%d-%d", r.Status, p.Rows, p.Finished)
+	data, err := json.Marshal(Event{ID: r.ID, Status: r.Status, Progress: p, Cost: r.Totals.Cost, Error: r.Error})
+	if err != nil {
+		return "", id // it holds texts and numbers only
+	}
+	name := "progress"
+	if r.Status.Ended() {
+		name = "end"
+	}
+	return fmt.Sprintf("event: %s\nid: %s\ndata: %s\n\n", name, id, data), id
+}

@@ -1,0 +1,89 @@
+package server
+
+import (
+	"crypto/rand"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"path"
+	"strings"
+)
+
+// headers sets what every answer has: nothing is kept by caches, framed, sniffed
+// or told to other sites. There is no header that lets pages of other origins
+// read an answer.
+func headers(h http.Header, requestID string, secure bool) {
+	h.Set("X-Request-Id", requestID)
+	h.Set("Cache-Control", "no-store")
+	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("X-Content-Type-Options", "nosniff")
+	if secure {
+		h.Set("Strict-Transport-Security", "max-age=31536000")
+	}
+}
+
+// maxRequestID bounds the ids that clients give their requests.
+const maxRequestID = 64
+
+// requestID returns the id that the client gave the request, or a new one where
+// it gave none that is fit for logs and headers.
+func requestID(r *http.Request) string {
+	id := r.Header.Get("X-Request-Id")
+	if id == "" || len(id) > maxRequestID || strings.ContainsFunc(id, func(c rune) bool {
+		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.')
+	}) {
+		return rand.Text()
+	}
+	return id
+}
+
+// checkOrigin refuses what a browser sends for a page of somebody else: requests
+// under a foreign name, which is how DNS rebinding looks, and requests of another
+// origin. Programs send no Origin.
+func (s *Server) checkOrigin(r *http.Request) error {
+	if !s.knownHost(r.Host) {
+		return problem(codeMisdirected, "the host "+shortened(r.Host)+" is none of this server's names; --host adds one")
+	}
+	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
+		return problem(codeForbidden, "a page of another site may not use this server")
+	}
+	origin := r.Header.Get("Origin")
+	if origin == "" {
+		return nil
+	}
+	u, err := url.Parse(origin)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || !strings.EqualFold(u.Host, r.Host) {
+		return problem(codeForbidden, "a page of another origin may not use this server")
+	}
+	return nil
+}
+
+// knownHost reports whether a Host header names this server. An address is no
+// name, and so none that a foreign page can have led here.
+func (s *Server) knownHost(host string) bool {
+	if s.o.Hosts == nil {
+		return true
+	}
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
+	if _, err := netip.ParseAddr(host); err == nil {
+		return true
+	}
+	for _, known := range s.o.Hosts {
+		if host == known {
+			return true
+		}
+	}
+	return false
+}
+
+// tidy reports whether a path is in its only form, so that no path is redirected.
+func tidy(p string) bool {
+	clean := path.Clean(p)
+	return p == clean && strings.HasPrefix(p, "/")
+}

@@ -1,0 +1,334 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"mime"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/store"
+)
+
+// call is a request on its way through a handler.
+type call struct {
+	w     *recorder
+	r     *http.Request
+	route *route
+	id    string    // of the request
+	key   store.Key // zero if none is needed
+	body  []byte
+	clock clock
+
+	claim  *store.Claim    // of the idempotency key, until the answer is kept
+	answer *store.Response // what was sent
+}
+
+// anonymous is who asks without a key, where that is allowed.
+const anonymous = "local"
+
+// recorder notes what was answered.
+type recorder struct {
+	http.ResponseWriter
+	status int
+	bytes  int64
+	copy   *bytes.Buffer // for the log; nil if it is without contents
+}
+
+// WriteHeader notes the status.
+func (w *recorder) WriteHeader(status int) {
+	if w.status == 0 {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write notes how much is written.
+func (w *recorder) Write(p []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	n, err := w.ResponseWriter.Write(p)
+	w.bytes += int64(n)
+	if w.copy != nil && w.copy.Len() < maxLogged {
+		w.copy.Write(p[:min(len(p), maxLogged-w.copy.Len())])
+	}
+	return n, err
+}
+
+// Unwrap is for http.ResponseController.
+func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// maxLogged bounds how much of a body the log holds.
+const maxLogged = 64 << 10
+
+// writeTimeout is how long a client may take to receive an answer.
+const writeTimeout = time.Minute
+
+// readTimeout is how long a client may take to send a body.
+const readTimeout = time.Minute
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c := &call{w: &recorder{ResponseWriter: w}, r: r, id: requestID(r), route: &route{Path: "none"}}
+	if s.o.LogContents {
+		c.w.copy = new(bytes.Buffer)
+	}
+	s.underWay.Add(1)
+	defer s.underWay.Done()
+	started := time.Now()
+	defer func() { s.finish(c, started) }()
+	defer func() {
+		if v := recover(); v != nil {
+			s.panicked(c, v)
+		}
+	}()
+	headers(w.Header(), c.id, s.o.TLS != nil)
+	if err := s.checkOrigin(r); err != nil {
+		s.fail(c, err)
+		return
+	}
+	if _, pattern := s.mux.Handler(r); pattern == "" || !tidy(r.URL.Path) {
+		s.fail(c, s.unknownPath(r))
+		return
+	}
+	s.mux.ServeHTTP(c.w, r.WithContext(context.WithValue(r.Context(), callKey{}, c)))
+}
+
+type callKey struct{}
+
+// unknownPath is the problem of a request that no route takes.
+func (s *Server) unknownPath(r *http.Request) error {
+	var methods []string
+	for _, route := range routes() {
+		probe := &http.Request{Method: route.Method, URL: r.URL, Host: r.Host}
+		if _, pattern := s.mux.Handler(probe); pattern == route.Method+" "+route.Path && tidy(r.URL.Path) {
+			methods = append(methods, route.Method)
+		}
+	}
+	if len(methods) == 0 {
+		return problem(proviso.NotFound, "nothing is at "+shortened(r.URL.Path)+"; /openapi.json lists what there is")
+	}
+	p := problem(codeMethod, shortened(r.Method)+" is not possible here; "+strings.Join(methods, ", ")+" is")
+	p.allow = strings.Join(methods, ", ")
+	return p
+}
+
+// handler is the handler of a route.
+func (s *Server) handler(route *route) http.Handler {
+	return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		c, ok := r.Context().Value(callKey{}).(*call)
+		if !ok {
+			return // only ServeHTTP comes here
+		}
+		c.r, c.route = r, route
+		if err := s.serve(c); err != nil {
+			s.fail(c, err)
+		}
+	})
+}
+
+// serve goes through what all routes share, and then through the route.
+func (s *Server) serve(c *call) error {
+	if err := s.authenticate(c); err != nil {
+		return err
+	}
+	if c.route.Scope != "" {
+		if wait, ok := s.rates.take(c.key.ID, time.Now()); !ok {
+			p := problem(codeRate, fmt.Sprintf("more than %g requests a second; --rate sets the limit", s.o.Rate))
+			p.retryAfter = wait
+			return p
+		}
+	}
+	if c.route.Method == http.MethodPost || c.route.Method == http.MethodPut {
+		taken, err := s.read(c)
+		defer s.room.give(taken)
+		if err != nil {
+			return err
+		}
+	}
+	if !c.route.Stream {
+		_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(s.o.EvaluateLimit + writeTimeout)) // not every writer can
+	}
+	ctx := withClock(c.r.Context(), &c.clock)
+	c.r = c.r.WithContext(ctx)
+	if c.route.Method == http.MethodPost && c.r.Header.Get("Idempotency-Key") != "" {
+		return s.once(c)
+	}
+	return c.route.Handle(s, c)
+}
+
+// read reads the body, and returns how much room it takes.
+func (s *Server) read(c *call) (int64, error) {
+	r := c.r
+	if r.ContentLength == 0 && (c.route.Request == nil || c.route.Optional) {
+		return 0, nil
+	}
+	if r.ContentLength > s.o.BodyLimit {
+		return 0, s.tooLarge()
+	}
+	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	charset := strings.ToLower(params["charset"])
+	if err != nil || kind != "application/json" || charset != "" && charset != "utf-8" {
+		return 0, problem(codeMediaType, "Content-Type has to be application/json, not "+strconv.Quote(shortened(r.Header.Get("Content-Type"))))
+	}
+	if coding := r.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
+		return 0, problem(codeMediaType, "a body with Content-Encoding "+strconv.Quote(shortened(coding))+" is not read")
+	}
+	need := r.ContentLength
+	if need < 0 {
+		need = s.o.BodyLimit
+	}
+	if !s.room.take(need) {
+		p := problem(codeBusy, "the bodies of the requests under way take all the room there is")
+		p.retryAfter = time.Second
+		return 0, p
+	}
+	c.clock.begin()
+	defer c.clock.end()
+	control := http.NewResponseController(c.w)
+	_ = control.SetReadDeadline(time.Now().Add(readTimeout)) // not every connection can
+	data, err := readAll(http.MaxBytesReader(c.w, r.Body, s.o.BodyLimit), r.ContentLength)
+	if err != nil {
+		return need, s.unread(err)
+	}
+	_ = control.SetReadDeadline(time.Time{})
+	c.body = data
+	return need, nil
+}
+
+// readAll reads a body whose size may be known; what the header says is no
+// reason to take more room than what comes.
+func readAll(r io.Reader, size int64) ([]byte, error) {
+	var b bytes.Buffer
+	if size > 0 {
+		b.Grow(int(min(size, 64<<10)) + bytes.MinRead)
+	}
+	_, err := b.ReadFrom(r)
+	return b.Bytes(), err
+}
+
+func (s *Server) tooLarge() error {
+	return problem(codeTooLarge, fmt.Sprintf("the body has more than %d bytes; --body-limit sets the limit", s.o.BodyLimit))
+}
+
+// unread is the problem of a body that did not arrive.
+func (s *Server) unread(err error) error {
+	var large *http.MaxBytesError
+	if errors.As(err, &large) {
+		return s.tooLarge()
+	}
+	p := problem(codeMalformed, "the body ended before its end")
+	p.cause = err
+	return p
+}
+
+// json answers with a value.
+func (c *call) json(status int, v any) error {
+	data, err := encode(v)
+	if err != nil {
+		return err
+	}
+	return c.sendResponse(store.Response{Status: status, MediaType: mediaJSON, Body: data})
+}
+
+const mediaJSON = "application/json"
+
+// encode is the JSON of an answer: one line, with a line break at its end, and
+// without the escapes for HTML.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, fmt.Errorf("encode the answer: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// sendResponse answers. A client that went away is no error.
+func (c *call) sendResponse(r store.Response) error {
+	c.answer = &r
+	h := c.w.Header()
+	if r.MediaType != "" {
+		h.Set("Content-Type", r.MediaType)
+		h.Set("Content-Length", strconv.Itoa(len(r.Body)))
+	}
+	if r.Location != "" {
+		h.Set("Location", r.Location)
+	}
+	c.w.WriteHeader(r.Status)
+	_, _ = c.w.Write(r.Body)
+	return nil
+}
+
+// fail answers with a problem.
+func (s *Server) fail(c *call, err error) {
+	p := problemOf(err)
+	if c.w.status != 0 {
+		s.o.Log.Error("answer cut off", "request_id", c.id, "error", err)
+		return
+	}
+	if p.Status >= 500 && c.r.Context().Err() == nil {
+		s.o.Log.Error("request failed", "request_id", c.id, "route", c.route.Path, "error", errText(err))
+	}
+	p.write(c.w, c.id)
+}
+
+// errText returns what an error is, with what the client is not told.
+func errText(err error) string {
+	var p *Problem
+	if errors.As(err, &p) && p.cause != nil {
+		return p.cause.Error()
+	}
+	return err.Error()
+}
+
+// panicked answers a request that met a defect.
+func (s *Server) panicked(c *call, v any) {
+	if v == http.ErrAbortHandler {
+		panic(v) // net/http closes the connection
+	}
+	s.o.Log.Error("defect", "request_id", c.id, "route", c.route.Path, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+	s.fail(c, problem(proviso.Internal, "see the log of the server"))
+}
+
+// finish counts the request and logs it.
+func (s *Server) finish(c *call, started time.Time) {
+	took, waited := time.Since(started), c.clock.total()
+	s.metrics.request(c.route, c.r.Method, c.w.status, took-waited, waited)
+	level := slog.LevelInfo
+	if c.route.Scope == "" && c.w.status == http.StatusOK {
+		level = slog.LevelDebug // somebody looks every few seconds whether the server lives
+	}
+	gone := c.r.Context().Err() != nil // the client, or the server is stopping
+	if c.w.status >= 500 && !gone {
+		level = slog.LevelError
+	}
+	attrs := []slog.Attr{
+		slog.String("request_id", c.id), slog.String("method", shortened(c.r.Method)), slog.String("route", c.route.Path),
+		slog.Int("status", c.w.status), slog.Float64("ms", milliseconds(took)), slog.Float64("wait_ms", milliseconds(waited)),
+		slog.Int("bytes_in", len(c.body)), slog.Int64("bytes_out", c.w.bytes), slog.String("remote", c.r.RemoteAddr),
+	}
+	if c.key.ID != "" {
+		attrs = append(attrs, slog.String("key", c.key.ID))
+	}
+	if gone {
+		attrs = append(attrs, slog.Bool("cut_off", true))
+	}
+	if s.o.LogContents {
+		attrs = append(attrs, slog.String("request", string(c.body[:min(len(c.body), maxLogged)])), slog.String("response", c.w.copy.String()))
+	}
+	s.o.Log.LogAttrs(context.Background(), level, "request", attrs...)
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -1,0 +1,48 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/store"
+)
+
+// Health is what the server says of itself.
+type Health struct {
+	Status string `json:"status" doc:"ok"`
+}
+
+// health answers as long as the process can.
+func (s *Server) health(c *call) error { return c.json(http.StatusOK, Health{"ok"}) }
+
+// pingTimeout is how long the store may take to say that it is there.
+const pingTimeout = 2 * time.Second
+
+// readiness says whether requests are taken: not before the jobs run, not once
+// the server is about to stop, and not while the store cannot be reached.
+func (s *Server) readiness(c *call) error {
+	if !s.ready.Load() {
+		return problem(codeStopping, "the server is starting or stopping")
+	}
+	ctx, cancel := context.WithTimeout(c.r.Context(), pingTimeout)
+	defer cancel()
+	if err := s.o.Store.Ping(ctx); err != nil {
+		p := problem(proviso.Unavailable, "the store cannot be reached")
+		p.cause = err
+		return p
+	}
+	return c.json(http.StatusOK, Health{"ok"})
+}
+
+// document sends the OpenAPI document.
+func (s *Server) document(c *call) error {
+	return c.sendResponse(store.Response{Status: http.StatusOK, MediaType: mediaJSON, Body: s.openapi})
+}
+
+// exposition sends the metrics.
+func (s *Server) exposition(c *call) error {
+	s.metrics.handler().ServeHTTP(c.w, c.r)
+	return nil
+}

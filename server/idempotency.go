@@ -1,0 +1,58 @@
+package server
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/store"
+)
+
+// once answers a request with an idempotency key: a second one with the same key
+// gets the answer of the first, and nothing is done twice.
+func (s *Server) once(c *call) error {
+	h := sha256.New()
+	h.Write([]byte(c.r.Method + " " + c.r.URL.RequestURI() + "\n"))
+	h.Write(c.body)
+	claim := store.Claim{CreatedBy: c.key.ID, Key: c.r.Header.Get("Idempotency-Key"), Request: [sha256.Size]byte(h.Sum(nil))}
+	if err := claim.Check(); err != nil {
+		return err
+	}
+	before, err := s.o.Store.Claim(c.r.Context(), claim)
+	switch {
+	case errors.Is(err, store.ErrOtherRequest):
+		return problem(proviso.Invalid, store.ErrOtherRequest.Error())
+	case errors.Is(err, store.ErrInProgress):
+		p := problem(proviso.Conflict, store.ErrInProgress.Error())
+		p.retryAfter = time.Second
+		return p
+	case err != nil:
+		return err
+	case before != nil:
+		c.w.Header().Set("Idempotent-Replayed", "true")
+		return c.sendResponse(*before)
+	}
+	c.claim = &claim
+	err = c.route.Handle(s, c)
+	after := context.WithoutCancel(c.r.Context())
+	if err == nil && c.claim != nil && c.answer != nil {
+		return s.o.Store.Reply(after, *c.reply(s, *c.answer))
+	}
+	if err != nil {
+		if failed := s.o.Store.Release(after, claim); failed != nil {
+			s.o.Log.Warn("release an idempotency key", "request_id", c.id, "error", failed)
+		}
+	}
+	return err
+}
+
+// reply is what is kept of an answer under the request's idempotency key; nil if
+// the request has none. Who keeps it in a transaction sets c.claim to nil.
+func (c *call) reply(s *Server, r store.Response) *store.Reply {
+	if c.claim == nil {
+		return nil
+	}
+	return &store.Reply{Claim: *c.claim, Response: r, Expires: time.Now().Add(s.o.KeepReplies)}
+}

@@ -1,0 +1,83 @@
+package server
+
+import (
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// rates limits how often each client may ask. It is safe for concurrent use.
+type rates struct {
+	perSecond rate.Limit
+	burst     int
+
+	mu      sync.Mutex
+	buckets map[string]*rate.Limiter
+}
+
+// maxBuckets bounds the memory of rates. Beyond it the buckets that are full are
+// forgotten, which changes nothing for their clients.
+const maxBuckets = 10_000
+
+func newRates(perSecond float64) *rates {
+	return &rates{perSecond: rate.Limit(perSecond), burst: max(1, int(2*perSecond)), buckets: map[string]*rate.Limiter{}}
+}
+
+// take takes one request of a client, or says how long it has to wait.
+func (l *rates) take(client string, now time.Time) (wait time.Duration, ok bool) {
+	if l.perSecond <= 0 {
+		return 0, true
+	}
+	l.mu.Lock()
+	b := l.buckets[client]
+	if b == nil {
+		l.forget(now)
+		b = rate.NewLimiter(l.perSecond, l.burst)
+		l.buckets[client] = b
+	}
+	l.mu.Unlock()
+	r := b.ReserveN(now, 1)
+	if wait = r.DelayFrom(now); wait > 0 {
+		r.CancelAt(now)
+		return wait, false
+	}
+	return 0, true
+}
+
+// forget drops full buckets when there are too many; l.mu is held.
+func (l *rates) forget(now time.Time) {
+	if len(l.buckets) < maxBuckets {
+		return
+	}
+	for client, b := range l.buckets {
+		if b.TokensAt(now) >= float64(l.burst) {
+			delete(l.buckets, client)
+		}
+	}
+}
+
+// room counts what the bodies of requests under way take. It is safe for
+// concurrent use.
+type room struct {
+	mu   sync.Mutex
+	left int64
+}
+
+// take takes n bytes of the room; false if there are not that many.
+func (r *room) take(n int64) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if n > r.left {
+		return false
+	}
+	r.left -= n
+	return true
+}
+
+// give gives them back.
+func (r *room) give(n int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.left += n
+}

@@ -1,0 +1,160 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/judge"
+)
+
+const schemaPrefix = "#/components/schemas/"
+
+// openAPI makes the OpenAPI 3.1 document of the routes. The schemas come from
+// the types that bodies are decoded into and answers made of.
+func openAPI(version string, list []*route) ([]byte, error) {
+	schemas := huma.NewMapRegistry(schemaPrefix, huma.DefaultSchemaNamer)
+	schemas.RegisterTypeAlias(typeOf[proviso.Object](), typeOf[map[string]any]())
+	schemas.RegisterTypeAlias(typeOf[json.RawMessage](), typeOf[any]())
+	schemas.RegisterTypeAlias(typeOf[judge.Criterion](), typeOf[criterion]())
+	doc := &huma.OpenAPI{
+		OpenAPI: "3.1.0",
+		Info: &huma.Info{
+			Title: "proviso", Version: version,
+			Description: "Tells whether the output of a language model keeps the promises of its prompt.",
+			License:     &huma.License{Name: "MIT", Identifier: "MIT"},
+		},
+		Components: &huma.Components{
+			Schemas: schemas,
+			SecuritySchemes: map[string]*huma.SecurityScheme{
+				"key": {Type: "http", Scheme: "bearer", Description: "An API key: `proviso key create` makes one."},
+			},
+		},
+	}
+	for _, r := range list {
+		if !r.Hidden {
+			doc.AddOperation(operation(schemas, r))
+		}
+	}
+	schemas.Schema(typeOf[Event](), true, "Event") // the data of the event stream
+	sent := map[string]bool{}
+	for _, r := range list {
+		if r.Request != nil {
+			reach(schemas, schemas.Schema(r.Request, true, ""), sent)
+		}
+	}
+	for name, schema := range schemas.Map() {
+		sharpen(schema, schemas.TypeFromRef(schemaPrefix+name), sent[name])
+	}
+	data, err := json.Marshal(doc)
+	if err != nil {
+		return nil, fmt.Errorf("make the OpenAPI document: %w", err)
+	}
+	return append(data, '\n'), nil
+}
+
+// criterion is the schema of a [judge.Criterion].
+type criterion struct{}
+
+// Schema says that a criterion is a text, or a template with parameters.
+func (criterion) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{
+		Description: "A question that yes or no answers, as a text; or a shipped template with its parameters",
+		OneOf: []*huma.Schema{
+			{Type: "string"},
+			{Type: "object", Properties: map[string]*huma.Schema{"text": {Type: "string"}}, Required: []string{"text"}, AdditionalProperties: false},
+			{Type: "object", Properties: map[string]*huma.Schema{"template": {Type: "string"}}, Required: []string{"template"},
+				Description: "Members beside template are its parameters", AdditionalProperties: true},
+		},
+	}
+}
+
+// reach notes the schemas that a schema refers to.
+func reach(schemas huma.Registry, s *huma.Schema, names map[string]bool) {
+	if s == nil {
+		return
+	}
+	if name, ok := strings.CutPrefix(s.Ref, schemaPrefix); ok && !names[name] {
+		names[name] = true
+		reach(schemas, schemas.SchemaFromRef(s.Ref), names)
+	}
+	reach(schemas, s.Items, names)
+	for _, p := range s.Properties {
+		reach(schemas, p, names)
+	}
+}
+
+// sharpen says of the schema of a struct what its fields tell. No list is null. A
+// struct that is pointed to and always there may be. Answers may have further
+// members in later versions; requests may not.
+func sharpen(s *huma.Schema, t reflect.Type, sent bool) {
+	if !sent {
+		s.AdditionalProperties = nil
+	}
+	for _, p := range s.Properties {
+		if p.Type == huma.TypeArray {
+			p.Nullable = false
+		}
+	}
+	for _, f := range reflect.VisibleFields(t) {
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		p := s.Properties[name]
+		if p != nil && p.Ref != "" && f.Type.Kind() == reflect.Pointer && !strings.Contains(options, "omitempty") {
+			s.Properties[name] = &huma.Schema{OneOf: []*huma.Schema{{Ref: p.Ref}, {Type: "null"}}, Description: p.Description}
+		}
+	}
+}
+
+// operation describes a route.
+func operation(schemas huma.Registry, r *route) *huma.Operation {
+	op := &huma.Operation{
+		Method: r.Method, Path: r.Path, OperationID: r.ID, Summary: r.Summary, Description: r.Detail,
+		Responses: map[string]*huma.Response{}, Security: []map[string][]string{},
+	}
+	if r.Scope != "" {
+		op.Security = append(op.Security, map[string][]string{"key": {}})
+		op.Description = strings.TrimSpace(op.Description + " Needs the scope `" + string(r.Scope) + "`.")
+	}
+	for _, p := range r.Params {
+		in := "query"
+		if p.Path {
+			in = "path"
+		}
+		schema := &huma.Schema{Type: p.Kind}
+		for _, e := range p.Enum {
+			schema.Enum = append(schema.Enum, e)
+		}
+		op.Parameters = append(op.Parameters, &huma.Param{Name: p.Name, In: in, Description: p.Doc, Required: p.Path, Schema: schema})
+	}
+	if r.Method == http.MethodPost {
+		op.Parameters = append(op.Parameters, &huma.Param{
+			Name: "Idempotency-Key", In: "header", Schema: &huma.Schema{Type: "string"},
+			Description: "A second request with the same key gets the answer of the first, and nothing is done twice",
+		})
+	}
+	if r.Request != nil {
+		op.RequestBody = &huma.RequestBody{Required: !r.Optional, Content: body(schemas, r.Request, mediaJSON)}
+	}
+	answer := &huma.Response{Description: http.StatusText(r.Status)}
+	switch {
+	case r.Response != nil:
+		answer.Content = body(schemas, r.Response, mediaJSON)
+	case r.MediaType != "":
+		answer.Content = map[string]*huma.MediaType{r.MediaType: {Schema: &huma.Schema{Type: "string"}}}
+	}
+	op.Responses[strconv.Itoa(r.Status)] = answer
+	op.Responses["default"] = &huma.Response{
+		Description: "A problem (RFC 9457)", Content: body(schemas, typeOf[Problem](), "application/problem+json"),
+	}
+	return op
+}
+
+func body(schemas huma.Registry, t reflect.Type, mediaType string) map[string]*huma.MediaType {
+	return map[string]*huma.MediaType{mediaType: {Schema: schemas.Schema(t, true, t.Name())}}
+}

@@ -1,0 +1,87 @@
+package server
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/store"
+)
+
+// query returns the parameters of the address, of which only those with the
+// given names may be there, each once.
+func (c *call) query(names ...string) (url.Values, error) {
+	q, err := url.ParseQuery(c.r.URL.RawQuery)
+	if err != nil {
+		return nil, problem(codeMalformed, "the query of the address cannot be read")
+	}
+	for key, values := range q {
+		switch {
+		case !slices.Contains(names, key):
+			e := &proviso.Error{Code: proviso.Invalid, Message: "unknown parameter " + strconv.Quote(shortened(key)), Valid: names}
+			if near := document.Nearest(key, names); near != "" {
+				e.Message += "; did you mean " + strconv.Quote(near) + "?"
+			}
+			return nil, e
+		case len(values) > 1:
+			return nil, proviso.Errorf(proviso.Invalid, "the parameter %s stands there %d times", key, len(values))
+		}
+	}
+	return q, nil
+}
+
+// pageOf reads which part of a list is asked for.
+func pageOf(q url.Values) (store.Page, error) {
+	p := store.Page{After: q.Get("after")}
+	if text := q.Get("limit"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 || n > store.MaxPage {
+			return p, proviso.Errorf(proviso.Invalid, "limit has to be a number from 1 to %d, not %q", store.MaxPage, shortened(text))
+		}
+		p.Limit = n
+	}
+	return p, nil
+}
+
+// choice reads a parameter that is one of a few names, "" if it is missing.
+func choice[T ~string](q url.Values, name string, valid ...T) (T, error) {
+	text := q.Get(name)
+	if text == "" || slices.Contains(valid, T(text)) {
+		return T(text), nil
+	}
+	e := &proviso.Error{Code: proviso.Invalid, Message: name + " cannot be " + strconv.Quote(shortened(text))}
+	for _, v := range valid {
+		e.Valid = append(e.Valid, string(v))
+	}
+	return "", e
+}
+
+// timeOf reads a parameter that is a time (RFC 3339), zero if it is missing.
+func timeOf(q url.Values, name string) (time.Time, error) {
+	text := q.Get(name)
+	if text == "" {
+		return time.Time{}, nil
+	}
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return t, proviso.Errorf(proviso.Invalid, "%s has to be a time such as 2026-01-31T09:00:00Z, not %q", name, shortened(text))
+	}
+	return t, nil
+}
+
+// statusOf reads a status of rows and verdicts; nil if it is missing.
+func statusOf(q url.Values) ([]proviso.Status, error) {
+	text, err := choice(q, "status", "pass", "fail", "error", "skip")
+	if err != nil || text == "" {
+		return nil, err
+	}
+	for _, s := range []proviso.Status{proviso.Errored, proviso.Pass, proviso.Fail, proviso.Skip} {
+		if s.String() == text {
+			return []proviso.Status{s}, nil
+		}
+	}
+	return nil, nil
+}

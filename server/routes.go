@@ -1,0 +1,174 @@
+package server
+
+import (
+	"net/http"
+	"reflect"
+	"slices"
+
+	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/store"
+)
+
+// route is one thing that is served. Everything that is said about it, to
+// clients, to the OpenAPI document and to the metrics, stands here.
+type route struct {
+	Method, Path string
+	ID           string // of the operation
+	Summary      string
+	Detail       string
+	Scope        store.Scope  // that a key needs; "" needs no key
+	Params       []param      // of path and query
+	Request      reflect.Type // of the body; nil if there is none
+	Optional     bool         // the body may be missing
+	Response     reflect.Type // of the answer; nil if it is no JSON
+	Status       int          // of an answer that is no error
+	MediaType    string       // of the answer; "" is JSON
+	Stream       bool         // the answer lasts as long as the client likes
+	Hidden       bool         // not in the OpenAPI document
+
+	Handle func(*Server, *call) error
+}
+
+// param is a parameter of a path or a query.
+type param struct {
+	Name string
+	Kind string // of JSON Schema
+	Doc  string
+	Enum []string
+	Path bool
+}
+
+// routes is the table of what is served.
+func routes() []*route {
+	return slices.Concat(evaluationRoutes(), setRoutes(), suiteRoutes(), runRoutes(), operationRoutes())
+}
+
+func evaluationRoutes() []*route {
+	return []*route{
+		{Method: http.MethodPost, Path: "/v1/evaluate", ID: "evaluate", Scope: store.Evaluate, Status: http.StatusOK, Handle: (*Server).evaluate,
+			Summary: "Evaluate one output against assertions", Detail: undecided,
+			Request: typeOf[judge.Request](), Response: typeOf[judge.Response]()},
+		{Method: http.MethodGet, Path: "/v1/evaluations", ID: "list-evaluations", Scope: store.Read, Status: http.StatusOK, Handle: (*Server).listEvaluations,
+			Summary: "List evaluations, newest first", Params: slices.Concat([]param{verdict, since, until}, paging), Response: typeOf[EvaluationList]()},
+		{Method: http.MethodGet, Path: "/v1/evaluations/{evaluation}", ID: "get-evaluation", Scope: store.Read, Status: http.StatusOK,
+			Handle: (*Server).getEvaluation, Summary: "What became of an evaluation", Params: []param{in("evaluation", "Its id")}, Response: typeOf[Evaluation]()},
+	}
+}
+
+const undecided = "Assertions that could not be decided are no problem of the request: the answer is 200, score is null, and errors says why."
+
+func setRoutes() []*route {
+	set := in("set", "The name of the set")
+	return []*route{
+		{Method: http.MethodGet, Path: "/v1/assertion-sets", ID: "list-assertion-sets", Scope: store.Read, Status: http.StatusOK,
+			Handle: listVersions(store.AssertionSetKind, ""), Summary: "List assertion sets, each with its current version",
+			Params: paging, Response: typeOf[VersionList]()},
+		{Method: http.MethodPost, Path: "/v1/assertion-sets", ID: "add-assertion-set", Scope: store.Evaluate, Status: http.StatusCreated,
+			Handle: (*Server).postSet, Summary: "Keep an assertion set", Detail: kept,
+			Request: typeOf[NewAssertionSet](), Response: typeOf[StoredAssertionSet]()},
+		{Method: http.MethodGet, Path: "/v1/assertion-sets/{set}", ID: "get-assertion-set", Scope: store.Read, Status: http.StatusOK,
+			Handle: (*Server).getSet, Summary: "A version of an assertion set", Params: []param{set, version}, Response: typeOf[StoredAssertionSet]()},
+		{Method: http.MethodPut, Path: "/v1/assertion-sets/{set}", ID: "put-assertion-set", Scope: store.Evaluate, Status: http.StatusOK,
+			Handle: (*Server).putSet, Summary: "Keep an assertion set under this name", Detail: kept, Params: []param{set},
+			Request: typeOf[NewAssertionSet](), Response: typeOf[StoredAssertionSet]()},
+		{Method: http.MethodGet, Path: "/v1/assertion-sets/{set}/versions", ID: "list-assertion-set-versions", Scope: store.Read, Status: http.StatusOK,
+			Handle: listVersions(store.AssertionSetKind, "set"), Summary: "List the versions of an assertion set, newest first",
+			Params: slices.Concat([]param{set}, paging), Response: typeOf[VersionList]()},
+		{Method: http.MethodPost, Path: "/v1/assertion-sets/{set}/evaluate", ID: "evaluate-assertion-set", Scope: store.Evaluate, Status: http.StatusOK,
+			Handle: (*Server).evaluateSet, Summary: "Evaluate one output against an assertion set", Params: []param{set, version},
+			Detail:  "The body is that of /v1/evaluate without assertions. " + undecided,
+			Request: typeOf[SetRequest](), Response: typeOf[judge.Response]()},
+	}
+}
+
+const kept = "The same content again makes no new version; that version is the current one then. 201 says that a version was made, 200 that it was there."
+
+func suiteRoutes() []*route {
+	suite := in("suite", "The name of the suite")
+	return []*route{
+		{Method: http.MethodGet, Path: "/v1/suites", ID: "list-suites", Scope: store.Read, Status: http.StatusOK, Handle: listVersions(store.SuiteKind, ""),
+			Summary: "List suites, each with its current version", Params: paging, Response: typeOf[VersionList]()},
+		{Method: http.MethodPost, Path: "/v1/suites", ID: "add-suite", Scope: store.Evaluate, Status: http.StatusCreated, Handle: (*Server).postSuite,
+			Summary: "Keep a suite", Detail: "It is checked as `proviso validate --untrusted` does. " + kept,
+			Request: typeOf[NewSuite](), Response: typeOf[StoredSuite]()},
+		{Method: http.MethodGet, Path: "/v1/suites/{suite}", ID: "get-suite", Scope: store.Read, Status: http.StatusOK, Handle: (*Server).getSuite,
+			Summary: "A version of a suite", Params: []param{suite, version}, Response: typeOf[StoredSuite]()},
+		{Method: http.MethodPut, Path: "/v1/suites/{suite}", ID: "put-suite", Scope: store.Evaluate, Status: http.StatusOK, Handle: (*Server).putSuite,
+			Summary: "Keep a suite under this name", Detail: kept, Params: []param{suite}, Request: typeOf[NewSuite](), Response: typeOf[StoredSuite]()},
+		{Method: http.MethodGet, Path: "/v1/suites/{suite}/versions", ID: "list-suite-versions", Scope: store.Read, Status: http.StatusOK,
+			Handle: listVersions(store.SuiteKind, "suite"), Summary: "List the versions of a suite, newest first",
+			Params: slices.Concat([]param{suite}, paging), Response: typeOf[VersionList]()},
+		{Method: http.MethodPost, Path: "/v1/suites/{suite}/runs", ID: "start-run", Scope: store.Evaluate, Status: http.StatusAccepted,
+			Handle: (*Server).startRun, Summary: "Run a suite", Detail: "The Location of the answer is the run.", Params: []param{suite},
+			Request: typeOf[NewRun](), Optional: true, Response: typeOf[StartedRun]()},
+	}
+}
+
+func runRoutes() []*route {
+	run := in("run", "The id of the run")
+	states := param{Name: "status", Kind: "string", Doc: "Only runs of this status", Enum: []string{"queued", "running", "done", "failed", "cancelled"}}
+	return []*route{
+		{Method: http.MethodGet, Path: "/v1/runs", ID: "list-runs", Scope: store.Read, Status: http.StatusOK, Handle: (*Server).listRuns,
+			Summary: "List runs, newest first", Response: typeOf[RunList](), Params: slices.Concat([]param{
+				{Name: "suite", Kind: "string", Doc: "Only runs of this suite"}, {Name: "version", Kind: "string", Doc: "Only runs of this version"},
+				states, since, until}, paging)},
+		{Method: http.MethodGet, Path: "/v1/runs/{run}", ID: "get-run", Scope: store.Read, Status: http.StatusOK, Handle: (*Server).getRun,
+			Summary: "A run, with its results once it has ended", Params: []param{run}, Response: typeOf[Run]()},
+		{Method: http.MethodGet, Path: "/v1/runs/{run}/results", ID: "list-results", Scope: store.Read, Status: http.StatusOK,
+			Handle: (*Server).listResults, Summary: "List the finished rows of a run in the order of their index", Response: typeOf[ResultList](),
+			Params: slices.Concat([]param{run, verdict, {Name: "assertion", Kind: "string", Doc: "Only rows with a verdict on this assertion; status is then that of the verdict"}}, paging)},
+		{Method: http.MethodGet, Path: "/v1/runs/{run}/results/{index}", ID: "get-result", Scope: store.Read, Status: http.StatusOK,
+			Handle: (*Server).getResult, Summary: "One finished row", Params: []param{run, in("index", "Of the row, from 0")}, Response: typeOf[map[string]any]()},
+		{Method: http.MethodGet, Path: "/v1/runs/{run}/events", ID: "run-events", Scope: store.Read, Status: http.StatusOK, MediaType: "text/event-stream",
+			Handle: (*Server).events, Summary: "What becomes of a run, as server-sent events", Stream: true, Params: []param{run},
+			Detail: "Events are named progress, and the last one end. Their data is an Event. A client that comes back with Last-Event-ID gets what is new."},
+		{Method: http.MethodPost, Path: "/v1/runs/{run}/cancel", ID: "cancel-run", Scope: store.Evaluate, Status: http.StatusOK, Handle: (*Server).cancelRun,
+			Summary: "Cancel a run", Detail: "Rows that are finished stay. Cancelling a cancelled run changes nothing.", Params: []param{run}, Response: typeOf[Run]()},
+	}
+}
+
+func operationRoutes() []*route {
+	return []*route{
+		{Method: http.MethodGet, Path: "/openapi.json", ID: "openapi", Scope: store.Read, Status: http.StatusOK, Handle: (*Server).document,
+			Summary: "The OpenAPI 3.1 document of all this", Hidden: true},
+		{Method: http.MethodGet, Path: "/metrics", ID: "metrics", Scope: store.Read, Status: http.StatusOK, Handle: (*Server).exposition,
+			MediaType: "text/plain", Summary: "Metrics for Prometheus"},
+		{Method: http.MethodGet, Path: "/healthz", ID: "health", Status: http.StatusOK, Response: typeOf[Health](), Handle: (*Server).health,
+			Summary: "Whether the process lives"},
+		{Method: http.MethodGet, Path: "/readyz", ID: "readiness", Status: http.StatusOK, Response: typeOf[Health](), Handle: (*Server).readiness,
+			Summary: "Whether the server takes requests"},
+	}
+}
+
+// The parameters that several routes have.
+var (
+	version = param{Name: "version", Kind: "string", Doc: "Another version than the current one"}
+	verdict = param{Name: "status", Kind: "string", Doc: "Only what has this status", Enum: []string{"pass", "fail", "error", "skip"}}
+	since   = param{Name: "since", Kind: "string", Doc: "Only what was created then or later (RFC 3339)"}
+	until   = param{Name: "until", Kind: "string", Doc: "Only what was created before (RFC 3339)"}
+	paging  = []param{
+		{Name: "limit", Kind: "integer", Doc: "How many at most, up to 1000; 50 if it is missing"},
+		{Name: "after", Kind: "string", Doc: "next of the page before"},
+	}
+)
+
+// in is a parameter of a path.
+func in(name, doc string) param { return param{Name: name, Kind: "string", Doc: doc, Path: true} }
+
+// Endpoint is one thing that is served, for the manual.
+type Endpoint struct {
+	Method, Path string
+	Scope        store.Scope // that a key needs; "" needs no key
+	Summary      string
+}
+
+// Endpoints lists what is served.
+func Endpoints() []Endpoint {
+	var list []Endpoint
+	for _, r := range routes() {
+		list = append(list, Endpoint{r.Method, r.Path, r.Scope, r.Summary})
+	}
+	return list
+}
+
+func typeOf[T any]() reflect.Type { return reflect.TypeFor[T]() }

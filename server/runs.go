@@ -1,0 +1,344 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/store"
+)
+
+// NewRun is a run to be started.
+type NewRun struct {
+	Version string `json:"version,omitempty" doc:"The version of the suite; the current one if it is missing"`
+	RunOptions
+}
+
+// StartedRun says where the run is that was accepted.
+type StartedRun struct {
+	ID      string          `json:"id"`
+	Suite   string          `json:"suite"`
+	Version string          `json:"version"`
+	Status  store.RunStatus `json:"status"`
+	Rows    int             `json:"rows" doc:"How many it will have"`
+}
+
+// Run is one execution of a suite. Once it has ended it is the batch result of
+// the suite, too: agent_id, test_suite and results.
+type Run struct {
+	ID        string          `json:"id"`
+	Suite     string          `json:"suite"`
+	Version   string          `json:"version" doc:"Of the suite"`
+	Hash      string          `json:"hash,omitempty" doc:"Of suite, prompts and judge: runs of equal hash can be compared row by row"`
+	Status    store.RunStatus `json:"status" enum:"queued,running,done,failed,cancelled"`
+	Error     string          `json:"error,omitempty" doc:"Why it failed, or why it is tried again"`
+	CreatedAt time.Time       `json:"created_at"`
+	CreatedBy string          `json:"created_by,omitempty" doc:"The id of the API key"`
+	StartedAt *time.Time      `json:"started_at,omitempty"`
+	EndedAt   *time.Time      `json:"ended_at,omitempty"`
+	Progress  Progress        `json:"progress"`
+
+	AgentID   string               `json:"agent_id"`
+	TestSuite string               `json:"test_suite"`
+	Results   *report.BatchResults `json:"results,omitempty" doc:"Missing until the run has ended"`
+	Judges    []report.BatchJudge  `json:"judges,omitempty" doc:"What each judge did; missing until the run has ended"`
+	Cost      float64              `json:"cost" doc:"US dollars, of answers and of deciding"`
+}
+
+// Progress counts the rows of a run.
+type Progress struct {
+	Rows     int `json:"rows" doc:"How many it will have, 0 if that is not known yet"`
+	Finished int `json:"finished"`
+	Passed   int `json:"passed"`
+	Failed   int `json:"failed"`
+	Errors   int `json:"errors"`
+	Skipped  int `json:"skipped"`
+}
+
+// RunList is a page of runs.
+type RunList struct {
+	Items []Run  `json:"items"`
+	Next  string `json:"next,omitempty" doc:"What to send as after for the next page; missing on the last"`
+}
+
+// ResultList is a page of rows, each as the JSON report has it.
+type ResultList struct {
+	Items []json.RawMessage `json:"items"`
+	Next  string            `json:"next,omitempty" doc:"What to send as after for the next page; missing on the last"`
+}
+
+// execution is what the server notes of a run to execute it.
+type execution struct {
+	RunOptions
+	AgentID   string `json:"agent_id,omitempty"`
+	TestSuite string `json:"test_suite,omitempty"`
+}
+
+func progressOf(r store.Run) Progress {
+	t := r.Totals
+	return Progress{Rows: r.Rows, Finished: t.Rows(), Passed: t.Passed, Failed: t.Failed, Errors: t.Errors, Skipped: t.Skipped}
+}
+
+// runOf is a run as clients see it, without its results.
+func runOf(r store.Run) Run {
+	var e execution
+	_ = json.Unmarshal(r.Options, &e) // it was written here; what is missing is shown as missing
+	out := Run{
+		ID: r.ID, Suite: r.Suite, Version: r.Version, Hash: r.Hash, Status: r.Status, Error: r.Error, CreatedAt: r.Created.UTC(),
+		CreatedBy: r.CreatedBy, Progress: progressOf(r), AgentID: e.AgentID, TestSuite: e.TestSuite, Cost: r.Totals.Cost,
+	}
+	if !r.Started.IsZero() {
+		at := r.Started.UTC()
+		out.StartedAt = &at
+	}
+	if !r.Ended.IsZero() {
+		at := r.Ended.UTC()
+		out.EndedAt = &at
+	}
+	return out
+}
+
+// startRun accepts a run of a suite.
+func (s *Server) startRun(c *call) error {
+	if s.o.Runner == nil {
+		return problem(proviso.Unsupported, "this server serves no suites")
+	}
+	var in NewRun
+	if len(c.body) > 0 {
+		if err := decode(c.body, &in); err != nil {
+			return err
+		}
+	}
+	if err := in.check(); err != nil {
+		return err
+	}
+	ctx := c.r.Context()
+	doc, err := s.o.Store.Document(ctx, store.SuiteKind, c.r.PathValue("suite"), in.Version)
+	if err != nil {
+		return err
+	}
+	var bundle Bundle
+	if err := decode(doc.Content, &bundle); err != nil {
+		return err
+	}
+	plan, mistakes := s.o.Runner.Check(ctx, &bundle, in.RunOptions)
+	if mistakes.Err() != nil {
+		return suiteProblem(mistakes)
+	}
+	if i := slices.IndexFunc(plan.Providers, func(id string) bool { return !c.key.MayAsk(id) }); i >= 0 {
+		return problem(codeForbidden, "the key may not ask "+plan.Providers[i])
+	}
+	if err := s.purses.open(c.key).check(); err != nil {
+		return err
+	}
+	name := plan.Name
+	if name == "" {
+		name = doc.Name
+	}
+	options, err := json.Marshal(execution{in.RunOptions, plan.AgentID, name})
+	if err != nil {
+		return err
+	}
+	n := store.NewRun{ID: store.NewID(store.RunID, time.Now()), Suite: doc.Name, Version: doc.Hash, CreatedBy: c.key.ID, Options: options, Rows: plan.Rows}
+	body, err := encode(StartedRun{ID: n.ID, Suite: n.Suite, Version: n.Version, Status: store.Queued, Rows: n.Rows})
+	if err != nil {
+		return err
+	}
+	answer := store.Response{Status: http.StatusAccepted, MediaType: mediaJSON, Location: "/v1/runs/" + n.ID, Body: body}
+	n.Reply = c.reply(s, answer)
+	if _, err := s.o.Store.CreateRun(ctx, n); err != nil {
+		return err
+	}
+	c.claim = nil // the reply is kept
+	return c.sendResponse(answer)
+}
+
+// seenRun returns the run in the address, if the key may see it.
+func (s *Server) seenRun(c *call) (store.Run, error) {
+	id := c.r.PathValue("run")
+	r, err := s.o.Store.Run(c.r.Context(), id)
+	if err != nil {
+		return r, err
+	}
+	if !seesAll(c.key) && r.CreatedBy != c.key.ID {
+		return r, proviso.Errorf(proviso.NotFound, "there is no run %q", shortened(id))
+	}
+	return r, nil
+}
+
+// listRuns lists the runs that the key may see, newest first.
+func (s *Server) listRuns(c *call) error {
+	q, err := c.query("suite", "version", "status", "since", "until", "limit", "after")
+	if err != nil {
+		return err
+	}
+	page, err := pageOf(q)
+	if err != nil {
+		return err
+	}
+	f := store.RunFilter{Suite: q.Get("suite"), Version: q.Get("version")}
+	status, err := choice(q, "status", store.Queued, store.Running, store.Done, store.Failed, store.Cancelled)
+	if err != nil {
+		return err
+	}
+	if status != "" {
+		f.Status = []store.RunStatus{status}
+	}
+	if f.Since, err = timeOf(q, "since"); err != nil {
+		return err
+	}
+	if f.Until, err = timeOf(q, "until"); err != nil {
+		return err
+	}
+	if !seesAll(c.key) {
+		f.CreatedBy = c.key.ID
+	}
+	list, err := s.o.Store.ListRuns(c.r.Context(), f, page)
+	if err != nil {
+		return err
+	}
+	out := RunList{Items: []Run{}, Next: list.Next}
+	for _, r := range list.Items {
+		out.Items = append(out.Items, runOf(r))
+	}
+	return c.json(http.StatusOK, out)
+}
+
+// getRun sends a run, with its results once it has ended.
+func (s *Server) getRun(c *call) error {
+	r, err := s.seenRun(c)
+	if err != nil {
+		return err
+	}
+	if _, err := c.query(); err != nil {
+		return err
+	}
+	out := runOf(r)
+	if r.Status.Ended() {
+		b, err := s.batch(c.r.Context(), r, out)
+		if err != nil {
+			return err
+		}
+		out.Results, out.Judges = &b.Results, b.Judges
+	}
+	return c.json(http.StatusOK, out)
+}
+
+// batch makes the batch result of a run that has ended.
+func (s *Server) batch(ctx context.Context, r store.Run, shown Run) (*report.Batch, error) {
+	if b := s.batches.get(r.ID); b != nil {
+		return b, nil
+	}
+	sum := report.NewSummary(0)
+	err := s.eachRow(ctx, r.ID, func(_ int, row []byte) error { return sum.AddRow(row) })
+	if err != nil {
+		return nil, err
+	}
+	meta := &report.Meta{RunID: r.ID, Suite: shown.TestSuite}
+	if shown.AgentID != "" {
+		meta.Config = proviso.ObjectOf("id", shown.AgentID)
+	}
+	b := report.NewBatch(meta, sum)
+	if r.Status != store.Cancelled { // rows under way may still come
+		s.batches.put(r.ID, b)
+	}
+	return b, nil
+}
+
+// eachRow goes over the kept rows of a run in the order of their index.
+func (s *Server) eachRow(ctx context.Context, run string, do func(index int, row []byte) error) error {
+	page := store.Page{Limit: store.MaxPage}
+	for {
+		list, err := s.o.Store.ListResults(ctx, run, store.ResultFilter{}, page)
+		if err != nil {
+			return err
+		}
+		for i := range list.Items {
+			if err := do(list.Items[i].Index, list.Items[i].JSON); err != nil {
+				return err
+			}
+		}
+		if list.Next == "" {
+			return nil
+		}
+		page.After = list.Next
+	}
+}
+
+// listResults lists the rows of a run in the order of their index.
+func (s *Server) listResults(c *call) error {
+	r, err := s.seenRun(c)
+	if err != nil {
+		return err
+	}
+	q, err := c.query("status", "assertion", "limit", "after")
+	if err != nil {
+		return err
+	}
+	page, err := pageOf(q)
+	if err != nil {
+		return err
+	}
+	f := store.ResultFilter{Assertion: q.Get("assertion")}
+	if f.Status, err = statusOf(q); err != nil {
+		return err
+	}
+	list, err := s.o.Store.ListResults(c.r.Context(), r.ID, f, page)
+	if err != nil {
+		return err
+	}
+	out := ResultList{Items: []json.RawMessage{}, Next: list.Next}
+	for i := range list.Items {
+		out.Items = append(out.Items, list.Items[i].JSON)
+	}
+	return c.json(http.StatusOK, out)
+}
+
+// getResult sends one row.
+func (s *Server) getResult(c *call) error {
+	r, err := s.seenRun(c)
+	if err != nil {
+		return err
+	}
+	index, err := strconv.Atoi(c.r.PathValue("index"))
+	if err != nil || index < 0 {
+		return proviso.Errorf(proviso.NotFound, "a row has a number from 0, not %q", shortened(c.r.PathValue("index")))
+	}
+	row, err := s.o.Store.Result(c.r.Context(), r.ID, index)
+	if err != nil {
+		return err
+	}
+	return c.json(http.StatusOK, json.RawMessage(row.JSON))
+}
+
+// cancelRun cancels a run. One that is cancelled already stays so.
+func (s *Server) cancelRun(c *call) error {
+	r, err := s.seenRun(c)
+	if err != nil {
+		return err
+	}
+	if !c.key.Can(store.Admin) && r.CreatedBy != c.key.ID {
+		return problem(codeForbidden, "only its own key, and those with the scope admin, can cancel a run")
+	}
+	if r.Status != store.Cancelled {
+		cancelled, err := s.o.Store.CancelRun(c.r.Context(), r.ID)
+		var e *proviso.Error
+		if errors.As(err, &e) && e.Code == proviso.Conflict {
+			if now, again := s.o.Store.Run(c.r.Context(), r.ID); again == nil && now.Status == store.Cancelled {
+				cancelled, err = now, nil // by another request, just now
+			}
+		}
+		if err != nil {
+			return err
+		}
+		r = cancelled
+		s.hub.changed(r.ID)
+	}
+	return c.json(http.StatusOK, runOf(r))
+}

@@ -1,0 +1,117 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/store"
+)
+
+const (
+	headerTimeout = 10 * time.Second
+	idleTimeout   = 2 * time.Minute
+	maxHeader     = 64 << 10
+	// cutOffTimeout is how long requests that were cut off may take to end.
+	cutOffTimeout = 5 * time.Second
+)
+
+// Serve executes runs, and takes requests from l until ctx ends. Then it stops:
+// [Options.Drain] goes by with readiness down, requests under way are answered
+// within [Options.StopTimeout], and runs are stopped after the rows that are
+// finished; they go on at the next start. The error says what could not be done
+// in time.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	if err := s.o.Jobs.Start(ctx, s.work); err != nil {
+		return errors.Join(err, l.Close())
+	}
+	srv := &http.Server{
+		Handler: s, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		ErrorLog: slog.NewLogLogger(s.o.Log.Handler(), slog.LevelWarn), TLSConfig: s.o.TLS,
+	}
+	background, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	go s.housekeep(background)
+	failed := make(chan error, 1)
+	s.ready.Store(true)
+	if s.o.Ready != nil {
+		s.o.Ready()
+	}
+	go func() {
+		if s.o.TLS != nil {
+			failed <- srv.ServeTLS(l, "", "")
+			return
+		}
+		failed <- srv.Serve(l)
+	}()
+	select {
+	case err := <-failed:
+		return errors.Join(err, s.stop(context.WithoutCancel(ctx), srv))
+	case <-ctx.Done():
+	}
+	s.ready.Store(false)
+	s.o.Log.Info("stopping")
+	if s.o.Drain > 0 {
+		select {
+		case <-time.After(s.o.Drain):
+		case <-failed:
+		}
+	}
+	return s.stop(context.WithoutCancel(ctx), srv)
+}
+
+// stop ends event streams, waits for requests and work, and cuts off what takes
+// too long.
+func (s *Server) stop(ctx context.Context, srv *http.Server) error {
+	s.ready.Store(false)
+	s.quitOnce.Do(func() { close(s.quit) })
+	ctx, cancel := context.WithTimeout(ctx, s.o.StopTimeout)
+	defer cancel()
+	jobs := make(chan error, 1)
+	go func() { jobs <- s.o.Jobs.Stop(ctx) }()
+	err := srv.Shutdown(ctx)
+	if err != nil {
+		err = proviso.Errorf(proviso.Timeout, "requests under way were cut off after %v", s.o.StopTimeout)
+		err = errors.Join(err, srv.Close())
+	}
+	answered := make(chan struct{})
+	go func() {
+		s.underWay.Wait()
+		close(answered)
+	}()
+	select {
+	case <-answered:
+	case <-time.After(cutOffTimeout):
+	}
+	if failed := <-jobs; failed != nil {
+		err = errors.Join(err, fmt.Errorf("stop the runs: %w", failed))
+	}
+	return err
+}
+
+// housekeep removes what has expired, now and then.
+func (s *Server) housekeep(ctx context.Context) {
+	tick := time.NewTicker(s.o.HousekeepEvery)
+	defer tick.Stop()
+	for {
+		pruned, err := s.o.Store.Prune(ctx, store.Retention{Runs: s.o.KeepRuns, Evaluations: s.o.KeepEvaluations})
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			s.o.Log.Warn("remove what has expired", "error", err)
+		case pruned != (store.Pruned{}):
+			s.o.Log.Info("removed what has expired", "runs", pruned.Runs, "evaluations", pruned.Evaluations, "replies", pruned.Replies)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}

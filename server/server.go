@@ -1,0 +1,140 @@
+// Package server serves proviso over HTTP: single evaluations, suites and their
+// runs, kept in a [store.Store] and executed by [store.Jobs]. Start at [New];
+// routes.go is the table of what is served, and the OpenAPI document is made of
+// it and of the types that requests are decoded into.
+//
+// Everything a client sends is hostile: bodies are bounded and read strictly,
+// suites run as untrusted ones, and what a key may ask and spend is checked
+// before every call to a model. Every answer that is an error is a [Problem].
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"log/slog"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/store"
+)
+
+// Evaluator decides the assertions of a request. A [judge.Judge] is one. It is
+// safe for concurrent use.
+type Evaluator interface {
+	Evaluate(ctx context.Context, r *judge.Request) (*judge.Response, error)
+	Identity() string
+}
+
+// Options configure a [Server]. Store, Jobs and Judge have to be there.
+type Options struct {
+	Store store.Store
+	Jobs  store.Jobs
+	// Judge evaluates single outputs. Its providers have to be [Metered].
+	Judge Evaluator
+	// Runner reads suites and runs them; nil serves no suites.
+	Runner Runner
+	// Log gets a record for each request; nil keeps no log.
+	Log *slog.Logger
+	// LogContents adds the bodies of requests and responses to the log.
+	LogContents bool
+	// Version is that of proviso.
+	Version string
+	// Ready is called once requests are taken; nil calls nothing.
+	Ready func()
+
+	// Open serves clients without a key, as long as the store has none. It is for
+	// addresses that only this machine can reach.
+	Open bool
+	// Hosts are the names that clients may call the server by, in lower case and
+	// without a port; addresses need not be named. Nil allows every name.
+	Hosts []string
+	// TLS is how clients are spoken to; nil is without TLS.
+	TLS *tls.Config
+
+	BodyLimit       int64         // bytes of a request; judge.MaxBody if 0
+	BodyRoom        int64         // bytes of all requests under way; 256 MiB if 0
+	Rate            float64       // requests a second for each key, in bursts of two seconds; 0 is no limit
+	EvaluateLimit   time.Duration // for one evaluation; 5 minutes if 0
+	Drain           time.Duration // how long to go on when the server is to stop, with readiness down
+	StopTimeout     time.Duration // for requests under way when the server stops; 30 seconds if 0
+	KeepRuns        time.Duration // after their end; 0 keeps them for ever
+	KeepEvaluations time.Duration // 0 keeps them for ever
+	KeepContents    bool          // keep what was evaluated, not only what became of it
+	KeepReplies     time.Duration // for requests with an idempotency key; 24 hours if 0
+	MaxStreams      int           // event streams at a time; 1000 if 0
+	Heartbeat       time.Duration // of event streams; 15 seconds if 0
+	Poll            time.Duration // how often a stream looks for what another process did; 1 second if 0
+	HousekeepEvery  time.Duration // 1 hour if 0
+}
+
+// Server answers requests and executes runs. Its methods are safe for concurrent
+// use.
+type Server struct {
+	o       Options
+	mux     *http.ServeMux
+	metrics *metrics
+	rates   *rates
+	room    *room
+	purses  *purses
+	hub     *hub
+	touched touches
+	batches batches
+	openapi []byte
+
+	underWay  sync.WaitGroup // requests
+	streams   atomic.Int64
+	openUntil atomic.Int64 // Unix nanoseconds: until then the store has no keys
+	ready     atomic.Bool
+	closed    atomic.Bool   // the store has had keys: no more requests without one
+	quit      chan struct{} // ends event streams
+	quitOnce  sync.Once
+}
+
+// New returns a server that is not ready yet: see [Server.Serve].
+func New(o Options) (*Server, error) {
+	if o.Store == nil || o.Jobs == nil || o.Judge == nil {
+		return nil, proviso.Errorf(proviso.Internal, "a server needs a store, jobs and a judge")
+	}
+	o.defaults()
+	s := &Server{
+		o: o, mux: http.NewServeMux(), metrics: newMetrics(), rates: newRates(o.Rate), room: &room{left: o.BodyRoom},
+		purses: newPurses(), hub: newHub(), quit: make(chan struct{}),
+	}
+	for _, r := range routes() {
+		s.mux.Handle(r.Method+" "+r.Path, s.handler(r))
+	}
+	var err error
+	s.openapi, err = openAPI(o.Version, routes())
+	return s, err
+}
+
+func (o *Options) defaults() {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	set := func(d *time.Duration, usual time.Duration) {
+		if *d <= 0 {
+			*d = usual
+		}
+	}
+	set(&o.EvaluateLimit, 5*time.Minute)
+	set(&o.StopTimeout, 30*time.Second)
+	set(&o.Heartbeat, 15*time.Second)
+	set(&o.Poll, time.Second)
+	set(&o.KeepReplies, 24*time.Hour)
+	set(&o.HousekeepEvery, time.Hour)
+	if o.BodyLimit <= 0 {
+		o.BodyLimit = judge.MaxBody
+	}
+	if o.BodyRoom <= 0 {
+		o.BodyRoom = 256 << 20
+	}
+	o.BodyRoom = max(o.BodyRoom, o.BodyLimit)
+	if o.MaxStreams <= 0 {
+		o.MaxStreams = 1000
+	}
+}

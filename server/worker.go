@@ -1,0 +1,125 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/store"
+)
+
+// work executes a run, or goes on with it. It keeps each row as soon as it is
+// finished, so that an end of the process loses only what is under way.
+func (s *Server) work(ctx context.Context, job store.Job) error {
+	s.metrics.running.Inc()
+	defer s.metrics.running.Dec()
+	defer s.hub.changed(job.Run.ID)
+	started := time.Now()
+	err := s.execute(ctx, job.Run)
+	end := "done"
+	switch {
+	case ctx.Err() != nil:
+		end = "stopped"
+	case err != nil:
+		end = "failed"
+	}
+	s.metrics.runs.WithLabelValues(end).Inc()
+	attrs := []any{"run", job.Run.ID, "attempt", job.Attempt, "end", end, "ms", milliseconds(time.Since(started))}
+	if err != nil && ctx.Err() == nil {
+		s.o.Log.Error("run", append(attrs, "error", err)...)
+		return told(err)
+	}
+	s.o.Log.Info("run", attrs...)
+	return err
+}
+
+// told is an error as the run keeps it, which its clients read: without what is
+// only for the log.
+func told(err error) error {
+	var mistakes proviso.Mistakes
+	var e *proviso.Error
+	if errors.As(err, &mistakes) || errors.As(err, &e) && e.Code != proviso.Internal {
+		return err
+	}
+	return proviso.Errorf(proviso.Internal, "a defect, or a failure of the system: see the log of the server")
+}
+
+// execute runs the suite of a run on the account of its key.
+func (s *Server) execute(ctx context.Context, r store.Run) error {
+	if s.o.Runner == nil {
+		return store.Permanent(proviso.Errorf(proviso.Unsupported, "this server runs no suites"))
+	}
+	key, err := s.keyOf(ctx, r)
+	if err != nil {
+		return err
+	}
+	doc, err := s.o.Store.Document(ctx, store.SuiteKind, r.Suite, r.Version)
+	if err != nil {
+		return err
+	}
+	e := Execution{Bundle: new(Bundle), RunID: r.ID}
+	if err := decode(doc.Content, e.Bundle); err != nil {
+		return store.Permanent(err)
+	}
+	var noted execution
+	if err := json.Unmarshal(r.Options, &noted); err != nil {
+		return store.Permanent(fmt.Errorf("read the options of the run: %w", err))
+	}
+	e.Options = noted.RunOptions
+	account := s.purses.open(key)
+	e.Planned = func(p *Plan) error {
+		_, err := s.o.Store.PlanRun(ctx, r.ID, store.RunPlan{Rows: p.Rows, Hash: p.Hash, Judges: p.Judges})
+		s.hub.changed(r.ID)
+		return err
+	}
+	e.Earlier = func(take func(int, []byte) error) error { return s.eachRow(ctx, r.ID, take) }
+	e.Keep = func(ctx context.Context, row store.Result) error { return s.keepRow(ctx, r.ID, account, row) }
+	err = s.o.Runner.Run(withAccount(ctx, account), e)
+	return errors.Join(err, s.settle(ctx, account))
+}
+
+// keyOf returns the key that a run is executed for. A key that was revoked pays
+// for nothing more.
+func (s *Server) keyOf(ctx context.Context, r store.Run) (store.Key, error) {
+	if r.CreatedBy == anonymous {
+		return store.Key{ID: anonymous, Scopes: []store.Scope{store.Admin}}, nil
+	}
+	key, err := s.o.Store.Key(ctx, r.CreatedBy)
+	if err != nil {
+		return key, err
+	}
+	if !key.Revoked.IsZero() {
+		return key, store.Permanent(proviso.Errorf(proviso.Refused, "the key %s was revoked", key.ID))
+	}
+	return key, nil
+}
+
+// keepRow keeps a finished row, also of a run that is just being stopped: it is
+// paid for. The store charges the key for it.
+func (s *Server) keepRow(ctx context.Context, run string, a *account, row store.Result) error {
+	added, err := s.o.Store.AddResults(context.WithoutCancel(ctx), run, []store.Result{row})
+	if err != nil {
+		return err
+	}
+	if added > 0 {
+		a.charged(row.Cost)
+		s.metrics.rows.WithLabelValues(row.Status.String()).Inc()
+		s.metrics.spent(row.Cost, row.Usage)
+	}
+	s.hub.changed(run)
+	return nil
+}
+
+// settle charges what was spent and is in no row, such as for rows that were cut
+// off.
+func (s *Server) settle(ctx context.Context, a *account) error {
+	due := a.due()
+	if due <= 0 || a.key.ID == anonymous {
+		return nil
+	}
+	_, err := s.o.Store.Charge(context.WithoutCancel(ctx), a.key.ID, due)
+	return err
+}
