@@ -59,8 +59,8 @@ func (c *Cache) Stats() CacheStats {
 // Provider returns p behind the cache. The identity says what p is, as
 // [Identity] makes it. An answer from the cache has Cached set and costs 0; what
 // it once cost and how long it took stand in Raw as recordedCost and
-// recordedLatencyMs. Errors and empty answers are not kept. A provider that asks
-// nobody is returned as it is. If p is a proviso.Embedder, a Classifier or a
+// recordedLatencyMs. Errors, empty answers, and what an ask finds not usable, are
+// not kept. A provider that asks nobody is returned as it is. If p is a proviso.Embedder, a Classifier or a
 // Moderator, so is the result.
 func (c *Cache) Provider(p proviso.Provider, identity string) proviso.Provider {
 	if asksNobody(p) {
@@ -122,12 +122,12 @@ func (p *cached) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, e
 	}
 	key := blobs.Key(parts...)
 	return p.cache.once(ctx, key, func() (proviso.Output, error) {
-		if out, ok := p.cache.look(key); ok {
+		if out, ok := p.cache.look(key, ask.Usable); ok {
 			return out, nil
 		}
 		p.cache.count(func(s *CacheStats) { s.Misses++ })
 		out, err := p.Provider.Answer(ctx, ask)
-		if err == nil && !out.Cached && keepable(&out) {
+		if err == nil && !out.Cached && keepable(&out) && (ask.Usable == nil || ask.Usable(&out)) {
 			p.cache.keep(key, proviso.ObjectOf("provider", p.ID(), "prompt", ask.Prompt, "sample", sampleOf(ask.Sample), "response", stored(&out)))
 		}
 		return out, err
@@ -154,11 +154,11 @@ func (c *Cache) entry(key string) *proviso.Object {
 	return o
 }
 
-// look finds an answer.
-func (c *Cache) look(key string) (proviso.Output, bool) {
+// look finds an answer that is usable; nil takes any.
+func (c *Cache) look(key string, usable func(*proviso.Output) bool) (proviso.Output, bool) {
 	response, _ := c.entry(key).At("response").(*proviso.Object)
 	out, ok := restored(response)
-	if !ok || !keepable(&out) {
+	if !ok || !keepable(&out) || usable != nil && !usable(&out) {
 		return proviso.Output{}, false
 	}
 	return c.hit(out), true

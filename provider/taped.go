@@ -43,6 +43,9 @@ func (p *onTape) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, e
 	if p.cassette.Replays() {
 		return p.replay(ctx, q, ask.Sample)
 	}
+	if err := p.cassette.Err(); err != nil {
+		return proviso.Output{}, err
+	}
 	start := time.Now()
 	out, err := p.Provider.Answer(ctx, ask)
 	if err != nil || !keepable(&out) {

@@ -112,6 +112,22 @@ func (s *Store) Write(key string, data []byte) error {
 	if len(data) > MaxEntry {
 		return fmt.Errorf("an entry of %d bytes is more than %d", len(data), MaxEntry)
 	}
+	if err := s.write(key, data); err != nil {
+		return s.failure(err)
+	}
+	return nil
+}
+
+// failure names the folder in place of a file in it, whose name says little.
+func (s *Store) failure(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		err = path.Err
+	}
+	return fmt.Errorf("write to %s: %w", s.dir, err)
+}
+
+func (s *Store) write(key string, data []byte) error {
 	name := s.Path(key)
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return err
@@ -136,14 +152,17 @@ func (s *Store) Write(key string, data []byte) error {
 // Writable makes the folder if need be, and says why nothing can be kept in it.
 func (s *Store) Writable() error {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
-		return err
+		return s.failure(err)
 	}
 	f, err := os.CreateTemp(s.dir, partial+"*")
 	if err != nil {
-		return err
+		return s.failure(err)
 	}
 	_, err = f.Write([]byte("{}\n"))
-	return errors.Join(err, f.Close(), os.Remove(f.Name()))
+	if err = errors.Join(err, f.Close(), os.Remove(f.Name())); err != nil {
+		return s.failure(err)
+	}
+	return nil
 }
 
 // Put writes an object as indented JSON.

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/proviso-eval/proviso"
@@ -53,6 +54,16 @@ type Cassette struct {
 	redact  []*regexp.Regexp
 	headers []string
 	now     func() time.Time
+	failed  atomic.Pointer[proviso.Error] // why nothing can be kept any more
+}
+
+// Err is why nothing can be recorded any more, such as a full disk; nil if all is
+// well. Nobody should be asked what then cannot be kept.
+func (c *Cassette) Err() error {
+	if err := c.failed.Load(); err != nil {
+		return err
+	}
+	return nil
 }
 
 // Record returns a cassette that keeps every exchange. An exchange that is
@@ -218,12 +229,12 @@ func (c *Cassette) Save(q Request, s proviso.Sample, r Response, secrets ...stri
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	err := e.Encode(x)
-	if err == nil {
-		err = c.shelf.Write(c.key(&found, s), b.Bytes())
-	}
-	if err != nil {
+	if err := e.Encode(x); err != nil {
 		return proviso.Errorf(proviso.Unavailable, "record: %w", err)
+	}
+	if err := c.shelf.Write(c.key(&found, s), b.Bytes()); err != nil {
+		c.failed.CompareAndSwap(nil, proviso.Errorf(proviso.Unavailable, "record: %w", err))
+		return c.Err()
 	}
 	return nil
 }

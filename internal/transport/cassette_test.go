@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -282,10 +283,23 @@ func TestFailuresAreNotKept(t *testing.T) {
 
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
-	srv := serve(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "ok") })
-	_, err := post(t.Context(), recordOn(&shelf{full: true}, transport.CassetteOptions{}), srv.URL, "q")
-	if err == nil || !strings.Contains(err.Error(), "no space left") {
-		t.Errorf("a recording that is lost gives %v", err)
+	var asked atomic.Int64
+	srv := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		io.WriteString(w, "ok")
+	})
+	cassette := transport.Record(&shelf{full: true}, transport.CassetteOptions{})
+	if cassette.Err() != nil {
+		t.Errorf("before anything went wrong: %v", cassette.Err())
+	}
+	for range 3 {
+		_, err := post(t.Context(), through(cassette), srv.URL, "q")
+		if err == nil || !strings.Contains(err.Error(), "no space left") || cassette.Err() == nil {
+			t.Errorf("a recording that is lost gives %v", err)
+		}
+	}
+	if n := asked.Load(); n != 1 {
+		t.Errorf("%d questions were asked whose answers cannot be kept, want 1", n)
 	}
 }
 

@@ -22,6 +22,9 @@ const maxRecorded = defaultBody
 // recording that lacks it could not be replayed.
 func (r recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	q, sent, err := requestOf(req)
+	if err == nil {
+		err = r.c.Err()
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -29,9 +29,9 @@ func keep(h http.Header, list []string) map[string]string {
 	return kept
 }
 
-// secretName reports whether a header or a parameter of a URL with this name is
-// likely to hold a key or a signature.
-func secretName(name string) bool {
+// Secret reports whether a header or a parameter of a URL with this name is likely
+// to hold a key or a signature. Such are never recorded.
+func Secret(name string) bool {
 	if proviso.IsSecret(name) {
 		return true
 	}
@@ -50,7 +50,7 @@ func cleanURL(u *url.URL) (string, []string) {
 	}
 	query := u.Query()
 	for name, values := range query {
-		if secretName(name) {
+		if Secret(name) {
 			secrets = append(secrets, values...)
 			query.Del(name)
 		}
@@ -64,7 +64,7 @@ func cleanURL(u *url.URL) (string, []string) {
 func secretsOf(req *http.Request) []string {
 	_, secrets := cleanURL(req.URL)
 	for name, values := range req.Header {
-		if !secretName(name) {
+		if !Secret(name) {
 			continue
 		}
 		for _, v := range values {
