@@ -1,0 +1,354 @@
+// Package githistory reads what one file has said over time out of the git
+// repository around it. It runs no git, no hook and no filter: it reads objects.
+// Start at [Of].
+package githistory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-git/go-billy/v5/osfs"
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/cache"
+	"github.com/go-git/go-git/v5/plumbing/storer"
+	"github.com/go-git/go-git/v5/storage/filesystem"
+	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
+)
+
+// Revision is what a file said since one commit.
+type Revision struct {
+	Commit  string // in full; "" for the working copy
+	Time    time.Time
+	Subject string // first line of the commit's message
+	Path    string // in the repository, with slashes
+	Text    []byte
+}
+
+// Limits of a history.
+const (
+	MaxCommits   = 200_000  // that are looked at
+	MaxRevisions = 10_000   // that are kept
+	MaxText      = 16 << 20 // bytes of one revision
+	maxTotal     = 256 << 20
+)
+
+// History is the revisions of a file, oldest first, and what a person should know
+// of them.
+type History struct {
+	Revisions []Revision
+	Notes     []string
+}
+
+// Of returns the history of a file in the repository around it, as far as it goes
+// back from HEAD; where a merge kept one side, that side alone is followed, as is
+// the old name of a file that was renamed. If the working copy says something
+// else than HEAD, it is the last revision. An error says that there is no
+// repository, that it has no such file, or that a limit was exceeded.
+func Of(ctx context.Context, file string) (*History, error) {
+	root, name, err := locate(file)
+	if err != nil {
+		return nil, err
+	}
+	store, err := open(root)
+	if err != nil {
+		return nil, err
+	}
+	h := &reader{ctx: ctx, store: store, path: name, history: &History{}}
+	head, err := storer.ResolveReference(store, plumbing.HEAD)
+	switch {
+	case errors.Is(err, plumbing.ErrReferenceNotFound):
+		return nil, fmt.Errorf("the repository of %s has no commit", file)
+	case err != nil:
+		return nil, fmt.Errorf("read the repository of %s: %w", file, err)
+	}
+	if err := h.walk(head.Hash()); err != nil {
+		return nil, fmt.Errorf("read the history of %s: %w", file, err)
+	}
+	if len(h.history.Revisions) == 0 {
+		return nil, fmt.Errorf("%s is not in the last commit (HEAD) of its repository", file)
+	}
+	slices.Reverse(h.history.Revisions)
+	if err := h.workingCopy(root, name); err != nil {
+		return nil, err
+	}
+	return h.history, nil
+}
+
+// locate returns the folder of the repository around a file, and the file's name
+// in it. The file itself may be gone.
+func locate(file string) (root, name string, err error) {
+	abs, err := filepath.Abs(file)
+	if err != nil {
+		return "", "", err
+	}
+	if info, err := os.Stat(abs); err == nil && info.IsDir() {
+		return "", "", fmt.Errorf("%s is a folder; the history of a file is read", file)
+	}
+	dir := filepath.Dir(abs)
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir, abs = real, filepath.Join(real, filepath.Base(abs))
+	}
+	for {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			rel, err := filepath.Rel(dir, abs)
+			return dir, filepath.ToSlash(rel), err
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return "", "", fmt.Errorf("%s is in no git repository", file)
+		}
+		dir = up
+	}
+}
+
+// open opens the objects of a repository. A linked worktree has a file .git that
+// names its folder, which names the common one (gitrepository-layout(5)).
+func open(root string) (*filesystem.Storage, error) {
+	dir := filepath.Join(root, ".git")
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		at, err := pointer(dir, "gitdir:")
+		if err != nil {
+			return nil, err
+		}
+		dir = at
+	}
+	fs := osfs.New(dir)
+	if _, err := os.Stat(filepath.Join(dir, "commondir")); err == nil {
+		common, err := pointer(filepath.Join(dir, "commondir"), "")
+		if err != nil {
+			return nil, err
+		}
+		fs = dotgit.NewRepositoryFilesystem(fs, osfs.New(common))
+	}
+	return filesystem.NewStorage(fs, cache.NewObjectLRU(32<<20)), nil
+}
+
+// pointer reads a file that names a folder, relative to its own.
+func pointer(file, prefix string) (string, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, 64<<10))
+	if err != nil {
+		return "", err
+	}
+	at, ok := strings.CutPrefix(strings.TrimSpace(string(data)), prefix)
+	if at = strings.TrimSpace(at); !ok || at == "" {
+		return "", fmt.Errorf("%s does not name the folder of a repository", file)
+	}
+	if !filepath.IsAbs(at) {
+		at = filepath.Join(filepath.Dir(file), at)
+	}
+	return at, nil
+}
+
+type reader struct {
+	ctx     context.Context
+	store   *filesystem.Storage
+	path    string
+	total   int
+	history *History
+}
+
+func (r *reader) note(format string, args ...any) {
+	r.history.Notes = append(r.history.Notes, fmt.Sprintf(format, args...))
+}
+
+// walk follows the file from a commit back to where it began.
+func (r *reader) walk(at plumbing.Hash) error {
+	c, err := r.commit(at)
+	if err != nil {
+		return err
+	}
+	blob, err := r.blob(c, r.path)
+	if err != nil || blob.IsZero() {
+		return err
+	}
+	for n := 0; c != nil; n++ {
+		switch {
+		case r.ctx.Err() != nil:
+			return context.Cause(r.ctx)
+		case n == MaxCommits:
+			r.note("only the last %d commits were looked at", MaxCommits)
+			return nil
+		case len(r.history.Revisions) == MaxRevisions:
+			r.note("only the last %d versions were read", MaxRevisions)
+			return nil
+		}
+		next, theirs, err := r.before(c, blob)
+		if err != nil {
+			return err
+		}
+		if theirs != blob {
+			if err := r.keep(c, blob); err != nil {
+				return err
+			}
+		}
+		if next != nil && theirs.IsZero() {
+			if theirs, err = r.renamed(next, c, blob); err != nil {
+				return err
+			}
+			if theirs == blob && len(r.history.Revisions) > 0 { // a new name alone is no new version
+				r.history.Revisions = r.history.Revisions[:len(r.history.Revisions)-1]
+			}
+			if theirs.IsZero() {
+				return nil
+			}
+		}
+		c, blob = next, theirs
+	}
+	return nil
+}
+
+// before returns the parent to go on with and what the file is there: the first
+// parent that has it as it is, else the first that has it, else the first.
+func (r *reader) before(c *commit, blob plumbing.Hash) (*commit, plumbing.Hash, error) {
+	var best *commit
+	var found plumbing.Hash
+	for _, hash := range c.parents {
+		p, err := r.commit(hash)
+		if errors.Is(err, plumbing.ErrObjectNotFound) {
+			r.note("the repository is shallow: what was before commit %s is not there", short(c.hash))
+			continue
+		}
+		if err != nil {
+			return nil, plumbing.ZeroHash, err
+		}
+		theirs, err := r.blob(p, r.path)
+		if err != nil {
+			return nil, plumbing.ZeroHash, err
+		}
+		switch {
+		case theirs == blob:
+			return p, theirs, nil
+		case best == nil || found.IsZero() && !theirs.IsZero():
+			best, found = p, theirs
+		}
+	}
+	return best, found, nil
+}
+
+// A file that is gone is the same under another name if half of the lines agree, as
+// git's own -M50%; so many that are gone are looked at.
+const renameScore, renameLimit = 0.5, 1000
+
+// renamed looks for the name that the file had in the parent, and follows it. It
+// returns what the file was there, zero if it began with the commit.
+func (r *reader) renamed(parent, c *commit, blob plumbing.Hash) (plumbing.Hash, error) {
+	gone := map[string]plumbing.Hash{}
+	if err := r.gone(parent.tree, c.tree, "", 0, renameLimit, gone); err != nil {
+		return plumbing.ZeroHash, err
+	}
+	best, score := "", 0.0
+	for _, name := range slices.Sorted(maps.Keys(gone)) {
+		s := 1.0
+		if gone[name] != blob {
+			var err error
+			if s, err = r.alike(gone[name], blob); err != nil {
+				return plumbing.ZeroHash, err
+			}
+		}
+		// Of those that are equally alike, the one that kept its last name.
+		if s > score || s == score && path.Base(name) == path.Base(r.path) {
+			best, score = name, s
+		}
+	}
+	if score < renameScore {
+		return plumbing.ZeroHash, nil
+	}
+	r.path = best
+	return gone[best], nil
+}
+
+// maxCompared is how many bytes of a file are compared with another.
+const maxCompared = 1 << 20
+
+// alike returns the share of lines that two files have in common.
+func (r *reader) alike(a, b plumbing.Hash) (float64, error) {
+	var texts [2]string
+	for i, hash := range []plumbing.Hash{a, b} {
+		if size, err := r.store.EncodedObjectSize(hash); err != nil || size > maxCompared {
+			return 0, err
+		}
+		data, err := r.object(plumbing.BlobObject, hash, maxCompared)
+		if err != nil {
+			return 0, err
+		}
+		texts[i] = string(data)
+	}
+	lines := map[string]int{}
+	n, common := 0, 0
+	for line := range strings.Lines(texts[0]) {
+		lines[strings.TrimSpace(line)]++
+		n++
+	}
+	m := 0
+	for line := range strings.Lines(texts[1]) {
+		m++
+		if key := strings.TrimSpace(line); lines[key] > 0 {
+			lines[key]--
+			common++
+		}
+	}
+	return float64(common) / float64(max(1, n, m)), nil
+}
+
+// keep adds what the file says since a commit.
+func (r *reader) keep(c *commit, hash plumbing.Hash) error {
+	data, err := r.object(plumbing.BlobObject, hash, MaxText)
+	if err != nil {
+		return err
+	}
+	if r.total += len(data); r.total > maxTotal {
+		return fmt.Errorf("its versions have more than %d MiB together", maxTotal>>20)
+	}
+	subject, _, _ := strings.Cut(strings.TrimSpace(c.message), "\n")
+	r.history.Revisions = append(r.history.Revisions, Revision{
+		Commit: c.hash.String(), Time: c.time, Subject: strings.TrimSpace(subject), Path: r.path, Text: data,
+	})
+	return nil
+}
+
+// workingCopy adds the file as it is now, if no commit has it so.
+func (r *reader) workingCopy(root, name string) error {
+	file := filepath.Join(root, filepath.FromSlash(name))
+	f, err := os.Open(file)
+	if errors.Is(err, os.ErrNotExist) {
+		r.note("the file is not in the working copy")
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, MaxText+1))
+	if err != nil {
+		return err
+	}
+	if len(data) > MaxText {
+		return fmt.Errorf("%s is longer than the %d MiB that are read", file, MaxText>>20)
+	}
+	n := len(r.history.Revisions)
+	if n > 0 && sameText(r.history.Revisions[n-1].Text, data) {
+		return nil
+	}
+	r.history.Revisions = append(r.history.Revisions, Revision{Subject: "not committed", Path: name, Text: data})
+	return nil
+}
+
+// sameText compares but for the line ends that a checkout may change.
+func sameText(a, b []byte) bool {
+	unix := func(s []byte) string { return strings.ReplaceAll(string(s), "\r\n", "\n") }
+	return unix(a) == unix(b)
+}

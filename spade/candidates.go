@@ -1,0 +1,229 @@
+package spade
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/suite"
+)
+
+// provenanceKey is where an assertion's config says where it comes from. Nothing
+// else reads it there, so a file of candidates is a file of assertions too.
+const provenanceKey = "spade"
+
+// ReadCandidates reads candidates from YAML, JSON or, if the name ends in .jsonl,
+// JSON Lines: the assertions of a suite's assertion set, a list or an object with
+// the key assertions. Where each comes from stands under config, spade; it may be
+// absent. The mistakes are all that is wrong, with their places; there are no
+// candidates if there are any.
+func ReadCandidates(file string, data []byte) ([]proviso.Candidate, proviso.Mistakes) {
+	if strings.EqualFold(filepath.Ext(file), ".jsonl") {
+		return candidateLines(file, data)
+	}
+	doc, err := document.Parse(file, data)
+	var syntax *document.SyntaxError
+	switch {
+	case errors.As(err, &syntax):
+		return nil, proviso.Mistakes{{Place: syntax.Place, Code: proviso.Invalid, Message: syntax.Message}}
+	case err != nil:
+		return nil, proviso.Mistakes{{Place: proviso.Place{File: file}, Code: proviso.Invalid, Message: err.Error()}}
+	}
+	list, at := doc.Root, ""
+	if o, ok := list.(*proviso.Object); ok {
+		list, at = o.At("assertions"), "/assertions"
+	}
+	entries, ok := list.([]any)
+	if !ok {
+		return nil, proviso.Mistakes{{Place: proviso.Place{File: file}, Code: proviso.Invalid, Message: "candidates are expected: a list of assertions, or an object with the key assertions"}}
+	}
+	return decodeCandidates(entries, at, doc)
+}
+
+func candidateLines(file string, data []byte) ([]proviso.Candidate, proviso.Mistakes) {
+	var entries []any
+	var lines []int
+	var wrong proviso.Mistakes
+	for line, err := range document.Lines(bytes.NewReader(data)) {
+		if err != nil {
+			wrong = append(wrong, mistakeOfLine(file, err))
+			continue
+		}
+		entries, lines = append(entries, line.Value), append(lines, line.Number)
+	}
+	doc := document.Located(file, func(pointer string) proviso.Place {
+		place, at := proviso.Place{File: file}, 0
+		if _, err := fmt.Sscanf(pointer, "/%d", &at); err == nil && at < len(lines) {
+			place.Line = lines[at]
+		}
+		return place
+	})
+	list, more := decodeCandidates(entries, "", doc)
+	return list, append(wrong, more...)
+}
+
+func decodeCandidates(entries []any, at string, doc *document.Document) ([]proviso.Candidate, proviso.Mistakes) {
+	assertions, wrong := suite.DecodeSet(entries, at)
+	var mistakes proviso.Mistakes
+	for _, e := range wrong {
+		pointer, key := strings.CutSuffix(e.Pointer, "#")
+		m := proviso.Mistake{Place: doc.Place(pointer), Code: e.Code, Message: e.Message, Warning: e.Warning}
+		if key {
+			m.Place = doc.KeyPlace(pointer)
+		}
+		if len(e.Valid) == 1 {
+			m.Nearest = e.Valid[0]
+		}
+		if len(mistakes) < maxMistakes {
+			mistakes = append(mistakes, m)
+		}
+	}
+	if mistakes.Err() != nil {
+		return nil, mistakes
+	}
+	list := make([]proviso.Candidate, len(assertions))
+	for i, a := range assertions {
+		list[i] = candidateOf(a)
+	}
+	return list, mistakes
+}
+
+func candidateOf(a *proviso.Assertion) proviso.Candidate {
+	c := proviso.Candidate{Name: a.ID, Assertion: a}
+	c.Description, _ = a.Raw.At("description").(string)
+	if c.Description == "" {
+		c.Description = a.Instruction
+	}
+	if a.Config == nil {
+		return c
+	}
+	from, ok := a.Config.At(provenanceKey).(*proviso.Object)
+	if !ok {
+		return c
+	}
+	text := func(key string) string { s, _ := from.At(key).(string); return s }
+	number := func(key string) int { f, _ := from.At(key).(float64); return int(f) }
+	c.Category, c.Model, c.PromptHash = text("category"), text("model"), text("prompt")
+	c.Delta = proviso.Delta{Version: number("version"), Added: text("change") != "removed", Text: text("text"), Line: number("line")}
+	return c
+}
+
+// provenance returns what is known of where a candidate comes from, as it stands
+// in a file; nil if nothing is.
+func provenance(c *proviso.Candidate) *proviso.Object {
+	o := proviso.NewObject(7)
+	set := func(key, value string) {
+		if value != "" {
+			o.Set(key, value)
+		}
+	}
+	set("category", c.Category)
+	d := c.Delta
+	if d.Version > 0 {
+		o.Set("version", float64(d.Version))
+		o.Set("line", float64(d.Line))
+		if !d.Added {
+			o.Set("change", "removed")
+		}
+	}
+	set("text", d.Text)
+	set("model", c.Model)
+	set("prompt", c.PromptHash)
+	if o.Len() == 0 {
+		return nil
+	}
+	return o
+}
+
+// written returns the assertion of a candidate as a suite has it, its name first;
+// with its provenance if whole.
+func written(c *proviso.Candidate, whole bool) *proviso.Object {
+	o := proviso.ObjectOf("id", c.Name)
+	if c.Description != "" {
+		o.Set("description", c.Description)
+	}
+	for key, v := range c.Assertion.Raw.All() {
+		if key != "id" && key != "description" && key != "config" {
+			o.Set(key, v)
+		}
+	}
+	config := proviso.NewObject(1)
+	if old, ok := c.Assertion.Raw.At("config").(*proviso.Object); ok {
+		for key, v := range old.All() {
+			if key != provenanceKey {
+				config.Set(key, v)
+			}
+		}
+	}
+	if from := provenance(c); from != nil && whole {
+		config.Set(provenanceKey, from)
+	}
+	if config.Len() > 0 {
+		o.Set("config", config)
+	}
+	return o
+}
+
+// CandidatesYAML writes candidates as a file that [ReadCandidates] reads and that
+// a suite can name under assertions. Comments stand above, a line each.
+func CandidatesYAML(list []proviso.Candidate, comments []string) []byte {
+	var y yamlWriter
+	for _, c := range comments {
+		y.comment("", c)
+	}
+	if len(list) == 0 {
+		y.WriteString("assertions: []\n")
+		return y.Bytes()
+	}
+	y.WriteString("assertions:\n")
+	for i := range list {
+		y.item("  ", written(&list[i], true))
+	}
+	return y.Bytes()
+}
+
+// CandidatesJSONL writes candidates as JSON Lines that [ReadCandidates] reads.
+func CandidatesJSONL(list []proviso.Candidate) []byte {
+	var b []byte
+	for i := range list {
+		b = append(proviso.AppendJSON(b, written(&list[i], true)), '\n')
+	}
+	return b
+}
+
+// origin says in words where a candidate comes from; "" if nothing is known.
+func origin(c *proviso.Candidate) string {
+	var parts []string
+	if d := c.Delta; d.Version > 0 {
+		verb := "added"
+		if !d.Added {
+			verb = "removed"
+		}
+		parts = append(parts, fmt.Sprintf("version %d, line %d, %s: %s", d.Version, d.Line, verb, report.Line(d.Text, 160)))
+	}
+	if c.Category != "" {
+		parts = append(parts, report.Line(c.Category, 40))
+	}
+	switch {
+	case c.Model != "":
+		parts = append(parts, "proposed by "+report.Line(c.Model, 80))
+	case len(parts) > 0:
+		parts = append(parts, "proposed by a rule")
+	}
+	return strings.Join(parts, "; ")
+}
+
+func mistakeOfLine(file string, err error) proviso.Mistake {
+	var broken *document.LineError
+	if errors.As(err, &broken) {
+		return proviso.Mistake{
+			Place: proviso.Place{File: file, Line: broken.Line, Column: broken.Column, Excerpt: broken.Excerpt}, Code: broken.Code, Message: broken.Message,
+		}
+	}
+	return proviso.Mistake{Place: proviso.Place{File: file}, Code: proviso.Invalid, Message: err.Error()}
+}

@@ -1,0 +1,145 @@
+package spade_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/spade"
+	"github.com/proviso-eval/proviso/suite"
+)
+
+const candidatesText = `assertions:
+  - id: short
+    description: At most 3 sentences.
+    type: sentence-count
+    value: {max: 3}
+    config: {spade: {category: Quantity, version: 2, line: 4, text: "Answer in at most 3 sentences."}}
+  - id: polite
+    instruction: Be polite.
+    criteria: [The answer is polite., "It blames nobody: # not even \"him\"\u0085"]
+  - id: cites
+    type: not-contains-any
+    value: ["yes", no, "1", "a, b", ""]
+    ignoreCase: true
+    scope: {section: {from: "## Sources"}, each: item, match: any}
+    config: {other: 1, spade: {model: m, prompt: sha256:00, version: 3, change: removed, text: x}}
+`
+
+func candidates(t *testing.T, file, text string) []proviso.Candidate {
+	t.Helper()
+	list, mistakes := spade.ReadCandidates(file, []byte(text))
+	if err := mistakes.Err(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	return list
+}
+
+// plainly is what has to survive writing and reading.
+func plainly(list []proviso.Candidate) []string {
+	var out []string
+	for _, c := range list {
+		raw := c.Assertion.Raw.Clone()
+		raw.Delete("id")
+		raw.Delete("description")
+		raw.Delete("config")
+		out = append(out, strings.Join([]string{c.Name, c.Description, c.Category, c.Model, c.PromptHash, c.Delta.Text, proviso.Stringify(raw)}, "|"))
+	}
+	return out
+}
+
+func TestCandidatesRoundTrip(t *testing.T) {
+	t.Parallel()
+	list := candidates(t, "c.yaml", candidatesText)
+	want := plainly(list)
+	if len(want) != 3 || list[0].Delta.Version != 2 || list[0].Delta.Line != 4 || !list[0].Delta.Added || list[2].Delta.Added || list[2].Model != "m" {
+		t.Fatalf("%v %+v", want, list)
+	}
+	yaml := spade.CandidatesYAML(list, []string{"one\ntwo \x1b[31m"})
+	if got := plainly(candidates(t, "c.yaml", string(yaml))); !reflect.DeepEqual(got, want) {
+		t.Errorf("YAML\n%s\ngot  %v\nwant %v", yaml, got, want)
+	}
+	if strings.ContainsRune(string(yaml), '\x1b') {
+		t.Errorf("a control character is in\n%s", yaml)
+	}
+	jsonl := spade.CandidatesJSONL(list)
+	if got := plainly(candidates(t, "c.jsonl", string(jsonl))); !reflect.DeepEqual(got, want) {
+		t.Errorf("JSON Lines\n%s\ngot  %v\nwant %v", jsonl, got, want)
+	}
+}
+
+// TestFragmentIsASuite reads the fragment as a suite does.
+func TestFragmentIsASuite(t *testing.T) {
+	t.Parallel()
+	list := candidates(t, "c.yaml", candidatesText)
+	m := matrix(t, small)
+	s, err := spade.Select(context.Background(), m, nil, spade.SelectOptions{Method: "cov", Alpha: 1, Tau: 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for each, want := range map[bool]string{false: "assertions:", true: "defaultTest:"} {
+		text, err := s.Fragment(list, each)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range []string{want, "# They catch 3 of 3 bad outputs and fail 0 of 4 good ones (alpha 1, tau 0).",
+			"# short: catches 1 of 3 bad, 1 of them alone; fails 0 of 4 good",
+			"# from version 2, line 4, added: Answer in at most 3 sentences.; Quantity; proposed by a rule"} {
+			if !strings.Contains(string(text), part) {
+				t.Errorf("%q is missing in\n%s", part, text)
+			}
+		}
+		file := filepath.Join(t.TempDir(), "proviso.yaml")
+		whole := "prompts: [hi]\nproviders: [echo]\ntests: [{vars: {a: 1}}]\n" + string(text)
+		if err := os.WriteFile(file, []byte(whole), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		read, mistakes := suite.Read(context.Background(), []string{file}, suite.Options{})
+		if err := mistakes.Err(); err != nil {
+			t.Fatalf("%v in\n%s", err, whole)
+		}
+		for c, err := range read.Cases() {
+			if err != nil || len(c.Set)+len(c.Assert) != 2 {
+				t.Errorf("%d assertions, %v, in\n%s", len(c.Set)+len(c.Assert), err, whole)
+			}
+		}
+	}
+	if _, err := s.Fragment(list[1:], false); err == nil || !strings.Contains(err.Error(), `no candidate has the name "short"`) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestReadCandidatesNamesMistakes(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ file, text, want string }{
+		{"c.yaml", "assertions:\n  - {id: a, type: contains, value: x}\n  - {id: a, type: contains, value: y}\n  - {type: contains}\n", "c.yaml:3:10: a second assertion has the id \"a\"\nc.yaml:4:5: an assertion of the set needs an id"},
+		{"c.yaml", "assertions: 3", "candidates are expected"},
+		{"c.yaml", "a: [", "the YAML cannot be read"},
+		{"c.jsonl", "{\"id\":\"a\",\"type\":\"contains\",\"value\":1}\n{\"id\":\"b\",\"tpye\":\"contains\"}\n{\n", "c.jsonl:2: unknown key \"tpye\" in an assertion (did you mean \"type\"?)"},
+		{"c.jsonl", "{\"id\":\"a\",\"type\":\"contains\",\"value\":1}\n{\n", "c.jsonl:2:"},
+	} {
+		list, mistakes := spade.ReadCandidates(c.file, []byte(c.text))
+		if !strings.Contains(mistakes.Error(), c.want) || mistakes.Err() == nil {
+			t.Errorf("%q: %v, %d candidates, want %q", c.text, mistakes, len(list), c.want)
+		}
+	}
+}
+
+func FuzzCandidates(f *testing.F) {
+	f.Add(candidatesText)
+	f.Fuzz(func(t *testing.T, text string) {
+		list, mistakes := spade.ReadCandidates("c.yaml", []byte(text))
+		if mistakes.Err() != nil || len(list) == 0 {
+			return
+		}
+		yaml := spade.CandidatesYAML(list, nil)
+		again, mistakes := spade.ReadCandidates("c.yaml", yaml)
+		if err := mistakes.Err(); err != nil || !reflect.DeepEqual(plainly(list), plainly(again)) {
+			t.Errorf("%v\n%s\ngot  %v\nwant %v", err, yaml, plainly(again), plainly(list))
+		}
+	})
+}

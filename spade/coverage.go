@@ -1,0 +1,149 @@
+package spade
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
+)
+
+// Line is a unit of the current prompt with the assertions that check it.
+type Line struct {
+	Unit
+	Category    string
+	Instruction bool     // asks something of an output
+	Assertions  []string // names
+}
+
+// Cover says which instructions of a prompt are checked.
+type Cover struct {
+	Lines   []Line
+	Covered int      // instructions with an assertion
+	Total   int      // instructions
+	Orphans []string // assertions that check nothing that the prompt says
+}
+
+// Share returns covered / total, 1 for a prompt without instructions.
+func (c *Cover) Share() float64 {
+	if c.Total == 0 {
+		return 1
+	}
+	return float64(c.Covered) / float64(c.Total)
+}
+
+// CoverOf matches the assertions with what a prompt says. An assertion belongs to
+// the sentence that it was made of, wherever that stands now; one that does not
+// say where it comes from belongs to the sentence that rules make the same check
+// of.
+func CoverOf(ctx context.Context, prompt string, list []proviso.Candidate, c *check.Compiler) (*Cover, error) {
+	h, err := HistoryOf([]Version{{Name: "the prompt", Text: prompt}})
+	if err != nil {
+		return nil, err
+	}
+	p, err := ProposeByRules(ctx, h, RuleOptions{Compiler: c})
+	if err != nil {
+		return nil, err
+	}
+	made := map[string]string{} // key of a sentence, by what rules make of it
+	categories := map[string]string{}
+	for i := range p.Candidates {
+		made[checkOf(&p.Candidates[i])] = keyOf(p.Candidates[i].Delta.Text)
+		categories[keyOf(p.Candidates[i].Delta.Text)] = p.Candidates[i].Category
+	}
+	for _, u := range p.Unproposed {
+		if key := keyOf(u.Delta.Text); categories[key] == "" {
+			categories[key] = u.Category
+		}
+	}
+	names := map[string][]string{}
+	out := &Cover{}
+	units := Split(unixLines(prompt))
+	for i := range list {
+		key := keyOf(list[i].Delta.Text)
+		if key == "" {
+			key = made[checkOf(&list[i])]
+		}
+		if key == "" || !slices.ContainsFunc(units, func(u Unit) bool { return u.key == key }) {
+			out.Orphans = append(out.Orphans, list[i].Name)
+			continue
+		}
+		names[key] = append(names[key], list[i].Name)
+	}
+	for _, u := range units {
+		l := Line{Unit: u, Category: categories[u.key], Assertions: names[u.key]}
+		l.Instruction = len(l.Assertions) > 0 || isInstruction(l)
+		if l.Instruction {
+			out.Total++
+			if len(l.Assertions) > 0 {
+				out.Covered++
+			}
+		}
+		out.Lines = append(out.Lines, l)
+	}
+	return out, nil
+}
+
+// isInstruction reports whether a unit asks something of an output: not who the
+// model is, what its data are, an example or a heading.
+func isInstruction(l Line) bool {
+	switch l.Category {
+	case PromptClarification, DataIntegration, ExampleDemonstration, OtherCategory, "":
+		return false
+	}
+	text := strings.Trim(l.Text, " *_")
+	return !strings.HasPrefix(l.Text, "#") && !strings.HasSuffix(text, ":")
+}
+
+// checkOf is what a candidate checks, whatever it is called.
+func checkOf(c *proviso.Candidate) string {
+	o := written(c, false)
+	for _, key := range []string{"id", "description", "metric", "weight", "severity"} {
+		o.Delete(key)
+	}
+	return proviso.Stringify(o)
+}
+
+// From takes where candidates come from out of another list, by name, for those
+// that do not say it themselves.
+func From(list, others []proviso.Candidate) {
+	for i := range list {
+		if list[i].Delta.Text != "" {
+			continue
+		}
+		for k := range others {
+			if others[k].Name == list[i].Name {
+				list[i].Delta, list[i].Category, list[i].Model, list[i].PromptHash = others[k].Delta, others[k].Category, others[k].Model, others[k].PromptHash
+			}
+		}
+	}
+}
+
+// JSON returns the cover as one indented JSON object.
+func (c *Cover) JSON() ([]byte, error) {
+	type lineJSON struct {
+		Line        int      `json:"line"`
+		Text        string   `json:"text"`
+		Category    string   `json:"category"`
+		Instruction bool     `json:"instruction"`
+		Assertions  []string `json:"assertions"`
+	}
+	out := struct {
+		Covered int        `json:"covered"`
+		Total   int        `json:"total"`
+		Share   float64    `json:"share"`
+		Lines   []lineJSON `json:"lines"`
+		Orphans []string   `json:"orphans"`
+	}{c.Covered, c.Total, c.Share(), make([]lineJSON, len(c.Lines)), c.Orphans}
+	if out.Orphans == nil {
+		out.Orphans = []string{}
+	}
+	for i, l := range c.Lines {
+		if l.Assertions == nil {
+			l.Assertions = []string{}
+		}
+		out.Lines[i] = lineJSON{l.Line, l.Text, l.Category, l.Instruction, l.Assertions}
+	}
+	return encoded(out, "  ")
+}

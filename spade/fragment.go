@@ -1,0 +1,118 @@
+package spade
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/report"
+)
+
+// Fragment writes the selected candidates as a part of a suite, with what each
+// catches and where it comes from as comments: its assertion set, or, if each is
+// set, the assertions of defaultTest, which are weighed with those of the cases. A
+// selected candidate that the list does not have is an error that names them all.
+func (s *Selection) Fragment(list []proviso.Candidate, each bool) ([]byte, error) {
+	byName := map[string]*proviso.Candidate{}
+	var names, missing []string
+	for i := range list {
+		byName[list[i].Name] = &list[i]
+		names = append(names, list[i].Name)
+	}
+	for _, name := range s.Selected() {
+		if byName[name] == nil {
+			missing = append(missing, quote(name))
+		}
+	}
+	if len(missing) > 0 {
+		e := proviso.Errorf(proviso.Invalid, "no candidate has the name %s of what was selected", strings.Join(missing, ", "))
+		if near := document.Nearest(strings.Trim(missing[0], `"`), names); near != "" {
+			e.Valid = []string{near}
+		}
+		return nil, e
+	}
+	var y yamlWriter
+	for _, line := range s.head() {
+		y.comment("", line)
+	}
+	indent := ""
+	if each {
+		y.WriteString("defaultTest:\n")
+		indent = "  "
+	}
+	y.members(s, byName, indent, each)
+	return y.Bytes(), nil
+}
+
+// members writes the list of assertions under its key.
+func (y *yamlWriter) members(s *Selection, byName map[string]*proviso.Candidate, indent string, each bool) {
+	key := "assertions"
+	if each {
+		key = "assert"
+	}
+	y.WriteString(indent + key + ":")
+	if len(s.Answer.Selected) == 0 {
+		y.WriteString(" []\n")
+		return
+	}
+	y.WriteByte('\n')
+	for _, a := range s.Accounts() {
+		if a.Fate != Selected {
+			continue
+		}
+		c := byName[a.Name]
+		y.comment(indent+"  ", a.Name+": "+s.worth(&a))
+		if from := origin(c); from != "" {
+			y.comment(indent+"  ", "from "+from)
+		}
+		o := written(c, false)
+		if each {
+			o = inTest(o)
+		}
+		y.item(indent+"  ", o)
+	}
+}
+
+// inTest turns an assertion of a set into one of a case, whose name is its metric.
+func inTest(o *proviso.Object) *proviso.Object {
+	out := proviso.NewObject(o.Len())
+	for key, v := range o.All() {
+		switch {
+		case key == "id" && o.Has("instruction"): // reports know a judged assertion by its id
+			out.Set("id", v)
+		case key == "id" && !o.Has("metric"):
+			out.Set("metric", v)
+		case key != "id":
+			out.Set(key, v)
+		}
+	}
+	return out
+}
+
+// head says, line by line, how the selection was made.
+func (s *Selection) head() []string {
+	o := s.Options
+	lines := []string{fmt.Sprintf("Selected by proviso spade select: %d of %d candidates, method %s.", len(s.Answer.Selected), len(s.Matrix.Names), o.Method)}
+	if s.Good+s.Bad > 0 {
+		lines = append(lines,
+			fmt.Sprintf("They catch %d of %d bad outputs and fail %d of %d good ones (alpha %v, tau %v).", s.Answer.Covered, s.Bad, s.Answer.False, s.Good, o.Alpha, o.Tau))
+	}
+	return lines
+}
+
+// worth says what a selected candidate catches.
+func (s *Selection) worth(a *Account) string {
+	if s.Good+s.Bad == 0 {
+		return "not tried on examples"
+	}
+	text := fmt.Sprintf("catches %d of %d bad", a.Covered, s.Bad)
+	if n := len(a.Alone); n > 0 {
+		text += fmt.Sprintf(", %d of them alone", n)
+	}
+	text += fmt.Sprintf("; fails %d of %d good", a.False, s.Good)
+	if len(a.LeftOver) > 0 {
+		text += "; implies " + report.Line(strings.Join(a.LeftOver, ", "), 120)
+	}
+	return text
+}

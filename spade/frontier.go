@@ -1,0 +1,82 @@
+package spade
+
+import (
+	"context"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/spade/solve"
+)
+
+// FrontierPoint is the best selection under one pair of thresholds.
+type FrontierPoint struct {
+	Alpha, Tau  float64
+	Need, Allow int // the thresholds as counts
+	Answer      *solve.Answer
+}
+
+// Found reports whether there is a selection within the thresholds.
+func (p FrontierPoint) Found() bool {
+	return p.Answer.Status == solve.Optimal || p.Answer.Status == solve.Feasible
+}
+
+// maxFrontier bounds the points of a frontier.
+const maxFrontier = 400
+
+// Frontier selects again for every pair of an alpha and a tau, by alpha and then
+// tau, and says what each costs. The options are those of [Select]; their limit of
+// work holds for all points together, of which each gets the same share. Only cov
+// and sub have a frontier.
+func Frontier(ctx context.Context, m *Matrix, implications []Implication, o SelectOptions, alphas, taus []float64) ([]FrontierPoint, error) {
+	if o.Method != solve.Coverage.String() && o.Method != solve.Subsumption.String() {
+		return nil, proviso.Errorf(proviso.Invalid, "the method %s has no thresholds to vary; cov and sub have", o.Method)
+	}
+	if n := len(alphas) * len(taus); n == 0 || n > maxFrontier {
+		return nil, proviso.Errorf(proviso.Limit, "a frontier of %d points; 1 to %d are possible", n, maxFrontier)
+	}
+	method, _ := solve.MethodOf(o.Method)
+	s, err := prepare(m, implications, o, method)
+	if err != nil {
+		return nil, err
+	}
+	var list []FrontierPoint
+	for _, alpha := range alphas {
+		for _, tau := range taus {
+			at := o
+			at.Alpha, at.Tau = alpha, tau
+			if err := at.Valid(); err != nil {
+				return nil, err
+			}
+			p := FrontierPoint{Alpha: alpha, Tau: tau}
+			p.Need, p.Allow = at.counts(s.Good, s.Bad)
+			list = append(list, p)
+		}
+	}
+	return list, solvePoints(ctx, s.Instance, method, o.Work, list)
+}
+
+// solvePoints answers every point; those with the same counts share an answer.
+func solvePoints(ctx context.Context, in *solve.Instance, method solve.Method, work int64, list []FrontierPoint) error {
+	answers := map[[2]int]*solve.Answer{}
+	for _, p := range list {
+		answers[[2]int{p.Need, p.Allow}] = nil
+	}
+	if work <= 0 {
+		work = solve.DefaultWork
+	}
+	share := max(1, work/int64(len(answers)))
+	for i := range list {
+		p := &list[i]
+		key := [2]int{p.Need, p.Allow}
+		if answers[key] == nil {
+			at := *in
+			at.Need, at.Allow = p.Need, p.Allow
+			a, err := solve.Solve(ctx, &at, method, solve.Options{Work: share})
+			if err != nil {
+				return err
+			}
+			answers[key] = a
+		}
+		p.Answer = answers[key]
+	}
+	return ctx.Err()
+}

@@ -1,0 +1,91 @@
+package spade
+
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// changeJSON is a version with its changes as programs read it. [ReadVersions]
+// reads it too, so that what one command writes the next one takes.
+type changeJSON struct {
+	Version  int         `json:"version"`
+	Name     string      `json:"name"`
+	Time     *time.Time  `json:"time,omitempty"`
+	Template string      `json:"template"`
+	Changes  []deltaJSON `json:"changes"`
+}
+
+type deltaJSON struct {
+	Change string `json:"change"` // added, removed or moved
+	Text   string `json:"text"`
+	Line   int    `json:"line"`
+	From   int    `json:"from,omitempty"`
+}
+
+type skipJSON struct {
+	Name string `json:"name"`
+	Same int    `json:"same_as"`
+}
+
+// Kind returns added, removed or moved.
+func Kind(d proviso.Delta) string {
+	switch {
+	case d.Moved:
+		return "moved"
+	case d.Added:
+		return "added"
+	}
+	return "removed"
+}
+
+func (c *Change) plain() changeJSON {
+	j := changeJSON{Version: c.Number, Name: c.Name, Template: c.Text, Changes: make([]deltaJSON, len(c.Deltas))}
+	if !c.Time.IsZero() {
+		j.Time = &c.Time
+	}
+	for i, d := range c.Deltas {
+		j.Changes[i] = deltaJSON{Kind(d), d.Text, d.Line, d.From}
+	}
+	return j
+}
+
+// JSON returns the history as one indented JSON object.
+func (h *History) JSON() ([]byte, error) {
+	out := struct {
+		Versions []changeJSON `json:"versions"`
+		Skipped  []skipJSON   `json:"skipped"`
+	}{make([]changeJSON, len(h.Changes)), make([]skipJSON, len(h.Skipped))}
+	for i := range h.Changes {
+		out.Versions[i] = h.Changes[i].plain()
+	}
+	for i, s := range h.Skipped {
+		out.Skipped[i] = skipJSON(s)
+	}
+	return encoded(out, "  ")
+}
+
+// JSONL returns the versions of the history, a line each.
+func (h *History) JSONL() ([]byte, error) {
+	var b bytes.Buffer
+	for i := range h.Changes {
+		line, err := encoded(h.Changes[i].plain(), "")
+		if err != nil {
+			return nil, err
+		}
+		b.Write(line)
+	}
+	return b.Bytes(), nil
+}
+
+// encoded is JSON without the escapes for HTML, with a line break at the end.
+func encoded(v any, indent string) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", indent)
+	err := e.Encode(v)
+	return b.Bytes(), err
+}

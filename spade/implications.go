@@ -1,0 +1,96 @@
+package spade
+
+import (
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+)
+
+// Implication says that whatever passes A passes B too, so that B adds nothing
+// to a set that has A.
+type Implication struct {
+	A, B string
+}
+
+// ReadImplications reads implications from CSV: a header with a and b, and per
+// row two names of candidates. If the file has a column set, only rows of that
+// set are taken; further columns are evidence and not read. The names must be
+// those of a matrix. Pairs of a candidate with itself, and pairs that stand twice,
+// are dropped.
+func ReadImplications(file string, r io.Reader, set string, names []string) ([]Implication, proviso.Mistakes) {
+	t := &table{file: file}
+	rd := implications{table: t, set: set, names: names, known: map[string]bool{}, sets: map[string]bool{}, seen: map[Implication]bool{}}
+	for _, name := range names {
+		rd.known[name] = true
+	}
+	t.rows(r, rd.header, rd.row)
+	rd.checkSets()
+	if t.mistakes.Err() != nil {
+		return nil, t.mistakes
+	}
+	return rd.list, t.mistakes
+}
+
+type implications struct {
+	*table
+	set     string
+	names   []string
+	known   map[string]bool
+	sets    map[string]bool
+	seen    map[Implication]bool
+	list    []Implication
+	a, b, s int // columns
+}
+
+func (r *implications) header(header []string) bool {
+	column := func(name string) int {
+		return slices.IndexFunc(header, func(h string) bool { return strings.EqualFold(h, name) })
+	}
+	r.a, r.b, r.s = column("a"), column("b"), column("set")
+	if r.a < 0 || r.b < 0 {
+		r.mistake(1, "", "the header must have the columns a and b")
+		return false
+	}
+	if r.set != "" && r.s < 0 {
+		r.mistake(1, "", "there is no column set to choose %q by", r.set)
+		return false
+	}
+	return true
+}
+
+func (r *implications) row(rec document.Record) {
+	if r.s >= 0 {
+		r.sets[rec.Fields[r.s]] = true
+		if r.set != "" && rec.Fields[r.s] != r.set {
+			return
+		}
+	}
+	p := Implication{rec.Fields[r.a], rec.Fields[r.b]}
+	for _, name := range []string{p.A, p.B} {
+		if !r.known[name] {
+			r.mistake(rec.Line, document.Nearest(name, r.names), "no candidate is called %q", name)
+		}
+	}
+	if p.A != p.B && !r.seen[p] {
+		r.seen[p] = true
+		r.list = append(r.list, p)
+	}
+}
+
+// checkSets sees that the choice of a set is possible and not left open.
+func (r *implications) checkSets() {
+	var sets []string
+	for s := range r.sets {
+		sets = append(sets, s)
+	}
+	slices.Sort(sets)
+	switch {
+	case r.set != "" && len(sets) > 0 && !r.sets[r.set]:
+		r.mistake(1, document.Nearest(r.set, sets), "no row has the set %q; there are %s", r.set, strings.Join(sets, ", "))
+	case r.set == "" && len(sets) > 1:
+		r.mistake(1, "", "the file has several sets: %s; choose one of them", strings.Join(sets, ", "))
+	}
+}

@@ -1,0 +1,181 @@
+package spade
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/proviso-eval/proviso/report"
+)
+
+var (
+	quotedPattern = pattern("\"([^\"\n]{1,120})\"|“([^”\n]{1,120})”|„([^“”\n]{1,120})[“”]|«([^»\n]{1,120})»|`([^`\n]{1,120})`|(?:^|[\\s(\\[:,])'([^'\n]{1,120})'(?:$|[\\s.,;:!?)\\]])")
+	betweenQuotes = pattern(`(?i)^[\s,;/&()]*((?:and|or|nor|as well as)\b)?[\s,()]*(?:the\s+)?(?:(?:words?|phrases?|terms?)\s+)?$`)
+
+	negative     = pattern(`(?i)\b(do not|don['’]t|does not|never|avoid\w*|without|must not|mustn['’]t|should not|shouldn['’]t|cannot|can['’]t|may not|refrain|exclud\w+|omit\w*|instead of|rather than|forbidden|prohibited|banned|remove|no)\b`)
+	negatedAfter = pattern(`(?i)^[\s,]*(?:(?:must|should|may|can) ?not|is (?:forbidden|banned|prohibited|not allowed)|are (?:forbidden|banned|prohibited|not allowed)|shouldn['’]t|mustn['’]t)`)
+	neededAfter  = pattern(`(?i)^[\s,]*(?:must|should|has to|have to|needs? to) (?:be (?:included|mentioned|present|used|contained)|appear|occur)`)
+
+	startVerbs   = pattern(`(?i)\b(begin|start|open|preface|prefix)(s|ning|ing|ed)?\b`)
+	endVerbs     = pattern(`(?i)\b(end|finish|close|conclude|sign[- ]?off)(s|ing|ed)?\b`)
+	orderWords   = pattern(`(?i)\bin (this|the following|exactly this|that) order\b`)
+	includeVerbs = pattern(`(?i)\b(includ\w+|mention\w*|contain\w*|say|state|us(?:e|ing)|writ(?:e|ing)|add|put|print|output|cite|sections?|headings?|headed|called|titled|named|labell?ed|words?|phrases?|terms?|tag)\b`)
+	inputWords   = pattern(`(?i)\b(between|delimited by|enclosed (?:in|by)|wrapped in|marked (?:by|with)|separated by|surrounded by|the (?:text|input|context|document|transcript|article)\s*)\s*$|\b(you are|act as|known as|i will|the user)\b`)
+	exampleWords = pattern(`(?i)\b(such as|like|e\.g\.|for example|for instance|similar to|you can|you may|may|can|could|might|consider)\b`)
+)
+
+// quoted is a run of phrases in quotation marks that belong together.
+type quoted struct {
+	phrases    []string
+	any        bool // joined by or
+	start, end int
+}
+
+// phrases makes checks of what stands in quotation marks.
+func (s *sentence) phrases() {
+	groups := quotedGroups(s.text)
+	from := 0
+	for _, g := range groups {
+		before, after := s.text[from:g.start], s.text[g.end:]
+		from = g.end
+		if strings.Count(before, "\x00") > 0 {
+			continue
+		}
+		s.phrase(g, before, after)
+	}
+}
+
+func quotedGroups(text string) []quoted {
+	var list []quoted
+	for _, m := range quotedPattern().FindAllStringSubmatchIndex(text, -1) {
+		phrase, start, end := "", 0, 0
+		for i := 2; i < len(m); i += 2 {
+			if m[i] >= 0 {
+				phrase, start, end = text[m[i]:m[i+1]], m[i], m[i+1]
+			}
+		}
+		// The marks themselves, which may be of several bytes.
+		start, end = max(m[0], start-3), min(m[1], end+3)
+		for start < len(text) && strings.ContainsAny(text[start:start+1], " \t([:,") {
+			start++
+		}
+		if n := len(list); n > 0 {
+			if j := betweenQuotes().FindStringSubmatch(trimMarks(text[list[n-1].end:max(list[n-1].end, start)])); j != nil {
+				g := &list[n-1]
+				g.phrases, g.end = append(g.phrases, phrase), end
+				g.any = g.any || strings.EqualFold(j[1], "or")
+				continue
+			}
+		}
+		list = append(list, quoted{phrases: []string{phrase}, start: start, end: end})
+	}
+	return list
+}
+
+func trimMarks(s string) string { return strings.Trim(s, "\"“”„«»`'") }
+
+// phrase makes a check of one run, by the words around it.
+func (s *sentence) phrase(g quoted, before, after string) {
+	shown := quotedList(g.phrases)
+	not := negative().MatchString(before) || negatedAfter().MatchString(after)
+	values := make([]any, len(g.phrases))
+	for i, p := range g.phrases {
+		v, ok := s.template(p)
+		if !ok {
+			s.refuse(Inclusion, "%s holds a placeholder that is no variable of the prompt", shown)
+			return
+		}
+		values[i] = v
+	}
+	switch {
+	case inputWords().MatchString(before):
+		s.refuse(DataIntegration, "%s marks the input", shown)
+	case startVerbs().MatchString(before):
+		s.affix("starts", "begin", startVerbs().FindStringIndex(before)[0], before, values, shown, not)
+	case endVerbs().MatchString(before):
+		s.affix("ends", "end", endVerbs().FindStringIndex(before)[0], before, values, shown, not)
+	case not:
+		s.draft(Exclusion, "excludes_"+slug(g.phrases[0]), "The output does not say "+shown+".", "type", "not-icontains-any", "value", values)
+	case orderWords().MatchString(s.text) && len(values) > 1:
+		s.draft(WorkflowDescription, "order_of_"+slug(g.phrases[0]), "The output has, in this order, "+shown+".", "type", "in-order", "value", values, "ignoreCase", true)
+	case exampleWords().MatchString(before):
+		s.refuse(Inclusion, "%s is an example or a choice, not a demand", shown)
+	case includeVerbs().MatchString(before) || neededAfter().MatchString(after):
+		s.include(g, values, shown)
+	default:
+		s.refuse(OtherCategory, "it quotes %s, and does not say what to do with it", shown)
+	}
+}
+
+func (s *sentence) include(g quoted, values []any, shown string) {
+	kind, verb := "icontains-all", "says "
+	if g.any {
+		kind, verb = "icontains-any", "says one of "
+	}
+	if len(values) == 1 {
+		s.draft(Inclusion, "includes_"+slug(g.phrases[0]), "The output says "+shown+".", "type", "icontains", "value", values[0])
+		return
+	}
+	s.draft(Inclusion, "includes_"+slug(g.phrases[0]), "The output "+verb+shown+".", "type", kind, "value", values)
+}
+
+// affix makes a check of how the output, or each part of it, begins or ends.
+func (s *sentence) affix(name, verb string, at int, before string, values []any, shown string, not bool) {
+	scope, part := s.scopeOf(before[:at], shown)
+	switch {
+	case part != "":
+		s.refuse(ResponseFormat, "it is about a part of the output that the rules cannot find (%s)", part)
+		return
+	case len(values) > 1:
+		s.refuse(ResponseFormat, "the output can %s in several ways (%s)", verb, shown)
+		return
+	}
+	kind, text := name+"-with", "The output "+name+" with "+shown+"."
+	category := ResponseFormat
+	if not {
+		kind, text, name, category = "not-"+kind, "The output does not "+verb+" with "+shown+".", "not_"+name, Exclusion
+	}
+	pairs := []any{"type", kind, "value", values[0], "ignoreCase", true}
+	if scope != nil {
+		pairs = append(pairs, "scope", scope)
+	}
+	s.draft(category, name+"_with_"+slug(fmt.Sprint(values[0])), text, pairs...)
+}
+
+// template turns the variables of a phrase into those of a suite; ok is false if
+// the prompt does not have one of them.
+func (s *sentence) template(phrase string) (string, bool) {
+	out := placeholder().ReplaceAllStringFunc(phrase, func(v string) string { return "{{ " + strings.Trim(v, "{} ") + " }}" })
+	return out, s.hasVariable(out)
+}
+
+var placeholder = pattern(`\{\{\s*\w+\s*\}\}|\{[A-Za-z_]\w*\}`)
+
+func quotedList(phrases []string) string {
+	parts := make([]string, len(phrases))
+	for i, p := range phrases {
+		parts[i] = "“" + report.Line(p, 60) + "”"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// unquoted makes checks of what needs no quotation marks: a variable that has to
+// occur, signs that have names, and the ends of outputs.
+func (s *sentence) unquoted() {
+	if m := includeVariable().FindStringSubmatch(s.text); m != nil && !negative().MatchString(s.text[:strings.Index(s.text, m[0])]) {
+		if v, ok := s.template(m[1]); ok {
+			s.draft(DataIntegration, "includes_"+slug(m[1]), "The output says what "+m[1]+" is.", "type", "icontains", "value", v)
+		}
+	}
+	if m := endsInQuestion().FindString(s.text); m != "" && len(s.drafts) == 0 {
+		if negative().MatchString(s.text) {
+			s.draft(Exclusion, "not_ends_with_question", "The output does not end with a question.", "type", "not-regex", "value", `\?["'”’)*_\s]*$`)
+		} else {
+			s.draft(ResponseFormat, "ends_with_question", "The output ends with a question.", "type", "regex", "value", `\?["'”’)*_\s]*$`)
+		}
+	}
+}
+
+var (
+	includeVariable = pattern(`(?i)\b(?:include|mention|state|repeat|name)\s+(?:the\s+(?:\w+\s+){0,2})?(\{\{\s*\w+\s*\}\}|\{[A-Za-z_]\w*\})\s*(?:[.,;!]|$|in (?:the|your))`)
+	endsInQuestion  = pattern(`(?i)\b(?:end|finish|close|conclude)\b(?:\s+\S+){0,4}?\s+(?:with|by asking|in)\s+(?:a|one|an)\s+(?:\w+[- ]){0,2}question\b`)
+)

@@ -1,0 +1,269 @@
+package spade
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/suite"
+)
+
+// The categories of what a change asks for: the taxonomy of the paper's section 2.
+const (
+	ResponseFormat       = "ResponseFormat"
+	ExampleDemonstration = "ExampleDemonstration"
+	PromptClarification  = "PromptClarification"
+	WorkflowDescription  = "WorkflowDescription"
+	DataIntegration      = "DataIntegration"
+	Quantity             = "Quantity"
+	Inclusion            = "Inclusion"
+	Exclusion            = "Exclusion"
+	QualitativeCriteria  = "QualitativeCriteria"
+	OtherCategory        = "Other"
+)
+
+// Unproposed is a change that no check was made of, and why.
+type Unproposed struct {
+	Delta    proviso.Delta
+	Category string
+	Reason   string
+}
+
+// Proposal is what was proposed for a history.
+type Proposal struct {
+	Candidates []proviso.Candidate
+	Unproposed []Unproposed
+}
+
+// RuleOptions say how rules propose.
+type RuleOptions struct {
+	// Compiler tries every candidate.
+	Compiler *check.Compiler
+	// Dropped also proposes for what the last version does not say any more.
+	Dropped bool
+}
+
+// ProposeByRules proposes assertions for what each version added, without a model:
+// for quantities, formats, phrases that an output must or must not have, and how
+// it begins and ends. Each candidate is compiled and tried. What the rules cannot
+// turn into a check is listed with the reason.
+func ProposeByRules(ctx context.Context, h *History, o RuleOptions) (*Proposal, error) {
+	p := &proposer{options: o, history: h, out: &Proposal{}, names: map[string]bool{}, same: map[string]bool{}, done: map[string]bool{}}
+	now := map[string]bool{}
+	p.prompt = h.Changes[len(h.Changes)-1].Text
+	for _, u := range Split(p.prompt) {
+		now[u.key] = true
+	}
+	for _, c := range h.Changes {
+		for _, d := range c.Deltas {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			key := keyOf(d.Text)
+			switch {
+			case !d.Added || d.Moved || p.done[key]:
+			case !now[key] && !o.Dropped:
+				p.refuse(d, "", "a later version does not say it any more")
+			default:
+				p.done[key] = true
+				p.delta(ctx, d)
+			}
+		}
+	}
+	return p.out, nil
+}
+
+// proposer proposes for one history.
+type proposer struct {
+	options RuleOptions
+	history *History
+	prompt  string // the last version
+	out     *Proposal
+	names   map[string]bool
+	same    map[string]bool // assertions that were proposed, as JSON
+	done    map[string]bool // units, by key
+}
+
+func (p *proposer) refuse(d proviso.Delta, category, reason string) {
+	p.out.Unproposed = append(p.out.Unproposed, Unproposed{d, category, reason})
+}
+
+// draft is a candidate before it is compiled.
+type draft struct {
+	name, description, category string
+	assertion                   *proviso.Object // without an id
+}
+
+// sentence is a unit as the rules see it.
+type sentence struct {
+	text    string
+	lower   string
+	prompt  string
+	drafts  []draft
+	refused []string // reasons
+	hint    string   // category of what was refused
+}
+
+func (s *sentence) draft(category, name, description string, pairs ...any) {
+	s.drafts = append(s.drafts, draft{name, description, category, proviso.ObjectOf(pairs...)})
+}
+
+func (s *sentence) refuse(category, format string, args ...any) {
+	s.refused, s.hint = append(s.refused, fmt.Sprintf(format, args...)), category
+}
+
+// conditional finds what an output has to do only sometimes.
+var conditional = pattern(`(?i)\b(if|when|whenever|unless|in case|in cases where|should the user|in the event|depending on|where (?:applicable|appropriate|necessary|possible|relevant)|as needed|optionally|optional)\b`)
+
+// delta proposes for one unit.
+func (p *proposer) delta(ctx context.Context, d proviso.Delta) {
+	text := strings.TrimSpace(d.Text[markerLength(d.Text):])
+	if mark, _ := fenceMark(strings.SplitN(d.Text, "\n", 2)[0]); mark != "" && strings.Contains(d.Text, "\n") {
+		p.refuse(d, ExampleDemonstration, "a block of code or text shows something and asks for nothing")
+		return
+	}
+	s := &sentence{text: text, lower: strings.ToLower(text), prompt: p.prompt}
+	if m := conditional().FindString(text); m != "" && asks(s) {
+		p.refuse(d, categoryOf(s), fmt.Sprintf("it applies only sometimes (%q)", m))
+		return
+	}
+	s.quantities()
+	s.formats()
+	s.phrases()
+	s.unquoted()
+	for _, r := range s.refused {
+		p.refuse(d, s.hint, r)
+	}
+	made := 0
+	for _, dr := range s.drafts {
+		made += p.candidate(ctx, d, dr)
+	}
+	if made == 0 && len(s.refused) == 0 && len(s.drafts) == 0 {
+		category := categoryOf(s)
+		p.refuse(d, category, reasonOf(category))
+	}
+}
+
+// asks reports whether the rules would make something of a sentence.
+func asks(s *sentence) bool {
+	t := sentence{text: s.text, lower: s.lower, prompt: s.prompt}
+	t.quantities()
+	t.formats()
+	t.phrases()
+	return len(t.drafts)+len(t.refused) > 0
+}
+
+// candidate compiles and tries a draft, and returns 1 if it became a candidate.
+func (p *proposer) candidate(ctx context.Context, d proviso.Delta, dr draft) int {
+	key := proviso.Stringify(dr.assertion)
+	if p.same[key] {
+		p.refuse(d, dr.category, "it asks for the same as a sentence before")
+		return 0
+	}
+	p.same[key] = true
+	o := proviso.ObjectOf("id", p.unique(dr.name), "description", dr.description)
+	for k, v := range dr.assertion.All() {
+		o.Set(k, v)
+	}
+	list, wrong := suite.DecodeSet([]any{o}, "")
+	if len(wrong) > 0 || len(list) != 1 {
+		p.refuse(d, dr.category, "the check could not be written: "+firstOf(wrong))
+		return 0
+	}
+	if reason := Try(ctx, p.options.Compiler, list[0]); reason != "" {
+		p.refuse(d, dr.category, "the check does not work: "+reason)
+		return 0
+	}
+	c := candidateOf(list[0])
+	c.Category, c.Delta = dr.category, d
+	p.names[c.Name] = true
+	p.out.Candidates = append(p.out.Candidates, c)
+	return 1
+}
+
+func firstOf(list []*proviso.Error) string {
+	if len(list) == 0 {
+		return "nothing was left of it"
+	}
+	return list[0].Error()
+}
+
+// unique returns a name that no candidate has yet.
+func (p *proposer) unique(name string) string {
+	for n := 2; p.names[name]; n++ {
+		name = fmt.Sprintf("%s_%d", strings.TrimSuffix(name, fmt.Sprintf("_%d", n-1)), n)
+	}
+	return name
+}
+
+// tries are outputs that every check must be able to decide.
+var tries = []string{"", "One sentence. Another one!\n\n- an item\n- another", `{"a": [1, "b"]}`, "## Heading\n\n| a | b |\n|---|---|\n\U0001F600"}
+
+// Try compiles an assertion and decides it on a few outputs. It returns why it
+// cannot be used, "" if it can. Template variables are 3 in it.
+func Try(ctx context.Context, c *check.Compiler, a *proviso.Assertion) string {
+	set, wrong := c.Compile([]*proviso.Assertion{a})
+	if len(wrong) > 0 {
+		return wrong[0].Error()
+	}
+	vars := proviso.NewObject(4)
+	for _, m := range anyVariable().FindAllStringSubmatch(proviso.Stringify(a.Raw), -1) {
+		vars.Set(m[1], "3")
+	}
+	for _, text := range tries {
+		row := &check.Row{Output: &proviso.Output{Value: text}, Prompt: "a prompt", HasPrompt: true, Vars: vars}
+		for _, v := range set.Eval(ctx, row) {
+			if v.Status == proviso.Errored {
+				return v.Reason
+			}
+		}
+	}
+	return ""
+}
+
+var anyVariable = pattern(`\{\{\s*([A-Za-z_]\w*)`)
+
+// slug turns a phrase into a part of a name.
+func slug(text string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(text) {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+			b.WriteRune(r)
+		case b.Len() > 0 && !strings.HasSuffix(b.String(), "_"):
+			b.WriteByte('_')
+		}
+		if b.Len() >= 32 {
+			break
+		}
+	}
+	if s := strings.Trim(b.String(), "_"); s != "" {
+		return s
+	}
+	return "text"
+}
+
+// JSON returns the proposal as one indented JSON object: the candidates as they
+// stand in a file, and what no check was made of.
+func (p *Proposal) JSON() ([]byte, error) {
+	type unproposedJSON struct {
+		Version  int    `json:"version"`
+		Line     int    `json:"line"`
+		Text     string `json:"text"`
+		Category string `json:"category"`
+		Reason   string `json:"reason"`
+	}
+	out := struct {
+		Assertions []*proviso.Object `json:"assertions"`
+		Unproposed []unproposedJSON  `json:"unproposed"`
+	}{make([]*proviso.Object, len(p.Candidates)), make([]unproposedJSON, len(p.Unproposed))}
+	for i := range p.Candidates {
+		out.Assertions[i] = written(&p.Candidates[i], true)
+	}
+	for i, u := range p.Unproposed {
+		out.Unproposed[i] = unproposedJSON{u.Delta.Version, u.Delta.Line, u.Delta.Text, u.Category, u.Reason}
+	}
+	return encoded(out, "  ")
+}

@@ -1,0 +1,258 @@
+package spade_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/proviso-eval/proviso/spade"
+)
+
+func matrix(t *testing.T, text string) *spade.Matrix {
+	t.Helper()
+	m, mistakes := spade.ReadMatrix("matrix.csv", strings.NewReader(text))
+	if err := mistakes.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+const small = `id,label,short,polite,cites,never,always
+a,1,1,1,1,1,0
+b,good,1,1,0,1,0
+c,1,1,1,1,1,0
+d,1,1,1,1,1,0
+e,0,0,1,1,1,0
+f,bad,1,0,0,1,0
+g,0,1,0,1,1,0
+h,,1,0,1,1,0
+`
+
+func TestSelect(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		o       spade.SelectOptions
+		implies []spade.Implication
+		want    string
+		status  string
+	}{
+		{name: "all", o: spade.SelectOptions{Method: "all", Alpha: 1, Tau: 0.25}, want: "short polite cites never always", status: "optimal"},
+		{name: "base", o: spade.SelectOptions{Method: "base", Alpha: 1, Tau: 0.25}, want: "short polite cites never", status: "optimal"},
+		{name: "cov", o: spade.SelectOptions{Method: "cov", Alpha: 1, Tau: 0}, want: "short polite", status: "optimal"},
+		{name: "cov, less is enough", o: spade.SelectOptions{Method: "cov", Alpha: 0.6, Tau: 0.25}, want: "polite", status: "optimal"},
+		{name: "sub", o: spade.SelectOptions{Method: "sub", Alpha: 0.6, Tau: 0.25}, implies: []spade.Implication{{"polite", "cites"}, {"short", "never"}}, want: "short polite", status: "optimal"},
+		{name: "infeasible", o: spade.SelectOptions{Method: "cov", Alpha: 1, Tau: 0}, want: "", status: "infeasible"},
+		{name: "none", o: spade.SelectOptions{Method: "none"}, implies: []spade.Implication{{"polite", "cites"}, {"cites", "short"}, {"never", "always"}, {"always", "never"}}, want: "polite never", status: "optimal"},
+		{name: "cost", o: spade.SelectOptions{Method: "cov", Alpha: 0.3, Tau: 0.25, Cost: map[string]int{"polite": 5, "short": 2}}, want: "cites", status: "optimal"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			text := small
+			if c.name == "infeasible" {
+				text = strings.Replace(small, "g,0,1,0", "g,0,1,1", 1)
+			}
+			m := matrix(t, text)
+			if m.Unlabeled != 1 {
+				t.Errorf("%d rows without a label, want 1", m.Unlabeled)
+			}
+			s, err := spade.Select(context.Background(), m, c.implies, c.o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(s.Selected(), " "); got != c.want || s.Answer.Status.String() != c.status {
+				t.Errorf("%s: %q, want %s: %q", s.Answer.Status, got, c.status, c.want)
+			}
+			data, err := s.JSON(time.Millisecond)
+			if err != nil || !json.Valid(data) {
+				t.Errorf("JSON: %s, %v", data, err)
+			}
+		})
+	}
+}
+
+func TestSelectExplainsWhatCannotBe(t *testing.T) {
+	t.Parallel()
+	m := matrix(t, strings.Replace(small, "g,0,1,0", "g,0,1,1", 1))
+	s, err := spade.Select(context.Background(), m, nil, spade.SelectOptions{Method: "sub", Alpha: 1, Tau: 0.25})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Answer.Best != 2 || !s.Answer.BestProven || strings.Join(s.Uncaught, " ") != "g" {
+		t.Errorf("best %d (proven %v), uncaught %v", s.Answer.Best, s.Answer.BestProven, s.Uncaught)
+	}
+}
+
+func TestUndecidedCells(t *testing.T) {
+	t.Parallel()
+	m := matrix(t, "id,label,x\na,1,\nb,1,1\nc,0,0\n")
+	for undecided, want := range map[string]int{"": 1, "fail": 1, "ignore": 0} {
+		s, err := spade.Select(context.Background(), m, nil, spade.SelectOptions{Method: "all", Undecided: undecided})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Answer.False != want {
+			t.Errorf("undecided %q: %d false failures, want %d", undecided, s.Answer.False, want)
+		}
+	}
+}
+
+func TestUpperBoundOfFalseFailures(t *testing.T) {
+	t.Parallel()
+	m := matrix(t, "id,label,x\n"+strings.Repeat("g,1,1\n", 0)+rows(40, "1", 2)+rows(10, "0", 10))
+	o := spade.SelectOptions{Method: "cov", Alpha: 0.5, Tau: 0.1}
+	for confidence, want := range map[float64]string{0: "optimal", 0.9: "infeasible"} {
+		o.FFRConfidence = confidence
+		s, err := spade.Select(context.Background(), m, nil, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Answer.Status.String(); got != want {
+			t.Errorf("confidence %v: %s, want %s", confidence, got, want)
+		}
+	}
+}
+
+// rows are n examples of one label, of which x fails some.
+func rows(n int, label string, fails int) string {
+	var b strings.Builder
+	for i := range n {
+		cell := "1"
+		if i < fails {
+			cell = "0"
+		}
+		b.WriteString(label + strings.Repeat("-", i+1) + "," + label + "," + cell + "\n")
+	}
+	return b.String()
+}
+
+func TestSelectRefuses(t *testing.T) {
+	t.Parallel()
+	ok := spade.SelectOptions{Method: "cov", Alpha: 0.6, Tau: 0.25}
+	with := func(change func(*spade.SelectOptions)) spade.SelectOptions {
+		o := ok
+		change(&o)
+		return o
+	}
+	for _, c := range []struct {
+		name, matrix string
+		implies      []spade.Implication
+		o            spade.SelectOptions
+		want         string
+	}{
+		{"method", small, nil, with(func(o *spade.SelectOptions) { o.Method = "cover" }), `no method "cover"`},
+		{"alpha", small, nil, with(func(o *spade.SelectOptions) { o.Alpha = 60 }), "alpha is 60; a share from 0 to 1"},
+		{"tau", small, nil, with(func(o *spade.SelectOptions) { o.Tau = -1 }), "tau is -1"},
+		{"confidence", small, nil, with(func(o *spade.SelectOptions) { o.FFRConfidence = 95 }), "the confidence is 95"},
+		{"undecided", small, nil, with(func(o *spade.SelectOptions) { o.Undecided = "pass" }), `cannot count as "pass"`},
+		{"only good", "id,label,x\na,1,0\n", nil, ok, "all 1 labelled examples are good"},
+		{"only bad", "id,label,x\na,0,0\n", nil, ok, "all 1 labelled examples are bad"},
+		{"no label", "id,label,x\na,,0\n", nil, ok, "no example is labelled"},
+		{"no candidates", "id,label\na,1\nb,0\n", nil, ok, "no candidates"},
+		{"implication", small, []spade.Implication{{"polit", "cites"}}, ok, `"polit", which is no candidate (did you mean "polite"?)`},
+		{"cost of nobody", small, nil, with(func(o *spade.SelectOptions) { o.Cost = map[string]int{"x": 2} }), `"x", which is no candidate`},
+		{"cost", small, nil, with(func(o *spade.SelectOptions) { o.Cost = map[string]int{"short": 0} }), "at least 1"},
+	} {
+		_, err := spade.Select(context.Background(), matrix(t, c.matrix), c.implies, c.o)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+	}
+}
+
+func TestReadMatrixNamesEveryMistake(t *testing.T) {
+	t.Parallel()
+	_, mistakes := spade.ReadMatrix("m.csv", strings.NewReader("id,label,x,x,\na,1,1,1,1\na,2,1,1,yes\nb,godo,1,1\n"))
+	got := mistakes.Error()
+	for _, want := range []string{
+		`m.csv:1: two candidates are called "x"`, "m.csv:1: column 5 has no name", `m.csv:3: the id "a" stands in line 2 already`,
+		`m.csv:3: the label is "2"`, `m.csv:3:  is "yes"`, "m.csv:4: the row has 4 fields, the header 5",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("missing %q in:\n%s", want, got)
+		}
+	}
+	for text, want := range map[string]string{"": "the file is empty", "label,id\n": "the header must begin", "id,label,x\n\"a": "quote"} {
+		if _, mistakes := spade.ReadMatrix("m.csv", strings.NewReader(text)); !strings.Contains(mistakes.Error(), want) {
+			t.Errorf("%q: %s, want %q", text, mistakes.Error(), want)
+		}
+	}
+}
+
+func TestReadImplications(t *testing.T) {
+	t.Parallel()
+	names := []string{"short", "polite", "cites"}
+	const file = "set,a,b,e\nfinal,short,polite,x\nfinal,short,polite,y\nold,polite,cites,\nfinal,short,short,\n"
+	list, mistakes := spade.ReadImplications("s.csv", strings.NewReader(file), "final", names)
+	if mistakes.Err() != nil || len(list) != 1 || list[0] != (spade.Implication{A: "short", B: "polite"}) {
+		t.Errorf("%v, %v", list, mistakes)
+	}
+	for _, c := range []struct{ text, set, want string }{
+		{file, "", "several sets: final, old"},
+		{file, "finl", `no row has the set "finl"; there are final, old (did you mean "final"?)`},
+		{"a,b\nshort,polit\n", "", `s.csv:2: no candidate is called "polit" (did you mean "polite"?)`},
+		{"a,b\n", "final", "no column set"},
+		{"from,to\n", "", "columns a and b"},
+	} {
+		_, mistakes := spade.ReadImplications("s.csv", strings.NewReader(c.text), c.set, names)
+		if got := mistakes.Error(); !strings.Contains(got, c.want) {
+			t.Errorf("%q: %s, want %q", c.text, got, c.want)
+		}
+	}
+}
+
+// TestPaperFiles reads the files of the paper's pipelines, which stand beside the
+// repository because they have no licence.
+func TestPaperFiles(t *testing.T) {
+	t.Parallel()
+	dir := "../../shared/spade"
+	if _, err := os.Stat(dir); err != nil {
+		t.Skipf("the paper's data is not here: %v", err)
+	}
+	for _, name := range []string{"codereviews", "emails", "finance", "lecturesummaries", "sportroutine", "statsbot"} {
+		f, err := os.Open(filepath.Join(dir, name, "matrix.csv"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		m, mistakes := spade.ReadMatrix("matrix.csv", f)
+		if mistakes.Err() != nil {
+			t.Fatal(mistakes)
+		}
+		g, err := os.Open(filepath.Join(dir, name, "subsumption.csv"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer g.Close()
+		implies, mistakes := spade.ReadImplications("subsumption.csv", g, "final", m.Names)
+		if mistakes.Err() != nil {
+			t.Fatal(mistakes)
+		}
+		s, err := spade.Select(context.Background(), m, implies, spade.SelectOptions{Method: "sub", Alpha: 0.6, Tau: 0.25})
+		if err != nil || s.Answer.Status.String() != "optimal" || len(s.Violates) > 0 {
+			t.Errorf("%s: %+v, %v", name, s, err)
+		}
+	}
+}
+
+func FuzzReadMatrix(f *testing.F) {
+	f.Add(small)
+	f.Add("id,label\n\"")
+	f.Fuzz(func(t *testing.T, text string) {
+		m, mistakes := spade.ReadMatrix("m.csv", strings.NewReader(text))
+		if (m == nil) != (mistakes.Err() != nil) {
+			t.Fatalf("matrix %v with %v", m, mistakes)
+		}
+		if m != nil {
+			for _, column := range m.Cells {
+				if len(column) != len(m.Examples) {
+					t.Fatalf("%d cells for %d examples", len(column), len(m.Examples))
+				}
+			}
+		}
+	})
+}

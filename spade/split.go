@@ -1,0 +1,260 @@
+package spade
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/clipperhouse/uax29/v2/sentences"
+
+	"github.com/proviso-eval/proviso/internal/segment"
+)
+
+// Unit is a part of a prompt that changes as a whole: a sentence, a line, a list
+// item or a fenced block.
+type Unit struct {
+	Text string // without blanks around it
+	Line int    // that it begins in, from 1
+	key  string // equal for units that say the same: no list marker, blanks as one
+}
+
+// Split cuts a prompt into units: at line breaks, and lines at the ends of
+// sentences (Unicode Standard Annex #29). A template variable ({x}, {{x}}, {% x %},
+// ${x}), a code span and a fenced block are never cut. Blank lines are no units.
+func Split(text string) []Unit {
+	s := splitter{text: text, kept: unbroken(text)}
+	for start := 0; start < len(text); {
+		first := s.next
+		end := s.lineEnd(start)
+		last := s.next
+		s.next = first
+		s.sentences(start, end)
+		s.next = last
+		start = end
+	}
+	return s.units
+}
+
+// splitter cuts from the beginning to the end.
+type splitter struct {
+	text  string
+	kept  []span // that nothing cuts, ascending, apart from each other
+	next  int    // the first of kept that may lie behind the next cut
+	units []Unit
+	line  int // of offset at
+	at    int
+}
+
+// span is a part of a text, by bytes.
+type span struct{ start, end int }
+
+// lineEnd returns where the line that begins at start ends, its break included,
+// and what may not be cut with it.
+func (s *splitter) lineEnd(start int) int {
+	for from := start; ; {
+		i := strings.IndexByte(s.text[from:], '\n')
+		if i < 0 {
+			return len(s.text)
+		}
+		end := from + i + 1
+		if from = s.through(end); from == 0 {
+			return end
+		}
+		if s.text[from-1] == '\n' { // a fenced block ends with its line
+			return from
+		}
+	}
+}
+
+// through returns where the kept span ends that a cut at an offset goes through, 0
+// if there is none. Offsets ascend from call to call.
+func (s *splitter) through(at int) int {
+	for s.next < len(s.kept) && s.kept[s.next].end <= at {
+		s.next++
+	}
+	if s.next < len(s.kept) && s.kept[s.next].start < at {
+		return s.kept[s.next].end
+	}
+	return 0
+}
+
+// sentences cuts one line; one with breaks inside holds what is not cut, and stays
+// whole.
+func (s *splitter) sentences(start, end int) {
+	line := s.text[start:end]
+	if strings.Contains(strings.TrimRight(line, "\r\n"), "\n") {
+		s.add(start, end)
+		return
+	}
+	seg := sentences.FromString(line)
+	from, marker := 0, markerLength(line)
+	for seg.Next() {
+		to := seg.End()
+		if to <= marker || s.through(start+to) > 0 || abbreviated(line[from:to]) {
+			continue
+		}
+		s.add(start+from, start+to)
+		from = to
+	}
+	s.add(start+from, end)
+}
+
+// abbreviations look like the end of a sentence and are none.
+var abbreviations = []string{"e.g.", "i.e.", "vs.", "approx.", "incl.", "resp.", "max.", "min.", "no."}
+
+func abbreviated(part string) bool {
+	part = strings.TrimRightFunc(part, unicode.IsSpace)
+	for _, a := range abbreviations {
+		n := len(part) - len(a)
+		if n >= 0 && strings.EqualFold(part[n:], a) && (n == 0 || !isLetter(part[n-1])) {
+			return true
+		}
+	}
+	return false
+}
+
+func isLetter(b byte) bool { return b|0x20 >= 'a' && b|0x20 <= 'z' }
+
+func (s *splitter) add(start, end int) {
+	part := s.text[start:end]
+	text := strings.TrimSpace(part)
+	if text == "" {
+		return
+	}
+	start += len(part) - len(strings.TrimLeftFunc(part, unicode.IsSpace))
+	s.line += strings.Count(s.text[s.at:start], "\n")
+	s.at = start
+	s.units = append(s.units, Unit{Text: text, Line: s.line + 1, key: keyOf(text)})
+}
+
+// keyOf is what a unit says: a list that is numbered anew says the same.
+func keyOf(text string) string {
+	return strings.Join(strings.Fields(text[markerLength(text):]), " ")
+}
+
+// markerLength is the length of the list marker that a text begins with, and of
+// the blanks around it.
+func markerLength(text string) int {
+	line, _, _ := strings.Cut(text, "\n")
+	line = strings.TrimRight(line, " \t\r")
+	items := segment.Items(line)
+	if len(items) != 1 {
+		return 0
+	}
+	return len(line) - len(items[0])
+}
+
+// unbroken are the parts of a prompt that are never cut: fenced blocks that are
+// closed, code spans, and the variables and tags of Jinja, Mustache, f-strings and
+// shells.
+func unbroken(text string) []span {
+	if !strings.ContainsAny(text, "`~{") {
+		return nil
+	}
+	blocks := fences(text)
+	var list []span
+	for i := 0; i < len(text); {
+		if len(blocks) > 0 && i >= blocks[0].start {
+			list = append(list, blocks[0])
+			i = blocks[0].end
+			blocks = blocks[1:]
+			continue
+		}
+		end := 0
+		switch text[i] {
+		case '`':
+			end = codeSpan(text, i)
+		case '{':
+			end = variable(text, i)
+		}
+		if end == 0 {
+			i++
+			continue
+		}
+		if end < 0 { // a run of backticks without another
+			i -= end
+			continue
+		}
+		list = append(list, span{i, end})
+		i = end
+	}
+	return list
+}
+
+// maxUnbroken is how many bytes a code span or a variable has at most, so that one
+// that is not closed is not looked for to the end of the prompt.
+const maxUnbroken = 1000
+
+// codeSpan returns where the code span that begins at i ends, or less than 0 by the
+// length of the run of backticks that opens none.
+func codeSpan(text string, i int) int {
+	window := text[i:min(len(text), i+maxUnbroken)]
+	run := len(window) - len(strings.TrimLeft(window, "`"))
+	rest := text[i+run : min(len(text), i+run+maxUnbroken)]
+	if n := strings.IndexByte(rest, '\n'); n >= 0 {
+		rest = rest[:n]
+	}
+	for at := 0; ; {
+		n := strings.IndexByte(rest[at:], '`')
+		if n < 0 {
+			return -run
+		}
+		at += n
+		closing := len(rest[at:]) - len(strings.TrimLeft(rest[at:], "`"))
+		if closing == run {
+			return i + run + at + closing
+		}
+		at += closing
+	}
+}
+
+// variable returns where the variable or tag that begins at i ends, 0 if there is
+// none. Those with double marks may go over lines.
+func variable(text string, i int) int {
+	window := text[i:min(len(text), i+maxUnbroken)]
+	for _, pair := range [...][2]string{{"{%", "%}"}, {"{#", "#}"}, {"{{{", "}}}"}, {"{{", "}}"}} {
+		if !strings.HasPrefix(window, pair[0]) {
+			continue
+		}
+		if n := strings.Index(window[2:], pair[1]); n >= 0 {
+			return i + 2 + n + len(pair[1])
+		}
+	}
+	if n := strings.IndexAny(window[1:], "{}\n"); n >= 0 && window[1+n] == '}' {
+		return i + n + 2
+	}
+	return 0
+}
+
+// fences finds blocks between lines of three or more backticks or tildes
+// (CommonMark 0.31, section 4.5). One that is not closed is none: prompts speak of
+// backticks more often than they forget them.
+func fences(text string) []span {
+	var list []span
+	open, mark, at := -1, "", 0
+	for line := range strings.Lines(text) {
+		m, alone := fenceMark(line)
+		switch {
+		case m == "":
+		case open < 0:
+			open, mark = at, m
+		case alone && m[0] == mark[0] && len(m) >= len(mark):
+			list = append(list, span{open, at + len(line)})
+			open = -1
+		}
+		at += len(line)
+	}
+	return list
+}
+
+// fenceMark returns the run of backticks or tildes that a line begins with, "" if
+// it is no fence, and whether there is nothing else.
+func fenceMark(line string) (mark string, alone bool) {
+	line = strings.TrimSpace(line)
+	for _, c := range []string{"`", "~"} {
+		n := len(line) - len(strings.TrimLeft(line, c))
+		if n >= 3 && !strings.Contains(line[n:], c) {
+			return line[:n], n == len(line)
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,62 @@
+package spade
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+)
+
+// maxMistakes bounds how many mistakes of one file are kept.
+const maxMistakes = 100
+
+// table reads a CSV file and collects what is wrong with it.
+type table struct {
+	file     string
+	mistakes proviso.Mistakes
+}
+
+func (t *table) mistake(line int, nearest, format string, args ...any) {
+	if len(t.mistakes) == maxMistakes {
+		return
+	}
+	t.mistakes = append(t.mistakes, proviso.Mistake{
+		Place: proviso.Place{File: t.file, Line: line}, Code: proviso.Invalid, Message: fmt.Sprintf(format, args...), Nearest: nearest,
+	})
+}
+
+// rows calls each for every record that has as many fields as the header; head is
+// called once before.
+func (t *table) rows(r io.Reader, head func(header []string) bool, each func(rec document.Record)) {
+	var header []string
+	for rec, err := range document.ReadCSV(r, document.CSVOptions{NoHeader: true}) {
+		var broken *document.LineError
+		switch {
+		case errors.As(err, &broken):
+			t.mistakes = append(t.mistakes, proviso.Mistake{
+				Place: proviso.Place{File: t.file, Line: broken.Line, Column: broken.Column, Excerpt: broken.Excerpt}, Code: broken.Code, Message: broken.Message,
+			})
+			return
+		case err != nil:
+			t.mistake(rec.Line, "", "%v", err)
+			return
+		case header == nil:
+			for i, name := range rec.Fields {
+				rec.Fields[i] = strings.TrimSpace(name)
+			}
+			if header = rec.Fields; !head(header) {
+				return
+			}
+		case len(rec.Fields) != len(header):
+			t.mistake(rec.Line, "", "the row has %d fields, the header %d", len(rec.Fields), len(header))
+		default:
+			each(rec)
+		}
+	}
+	if header == nil && len(t.mistakes) == 0 {
+		t.mistake(0, "", "the file is empty; a header is expected")
+	}
+}

@@ -1,0 +1,134 @@
+package spade
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/report"
+)
+
+// yamlWriter writes values as YAML that people can edit: small values on one
+// line, others as blocks.
+type yamlWriter struct {
+	bytes.Buffer
+}
+
+// comment writes one line behind a #.
+func (y *yamlWriter) comment(indent, text string) {
+	y.WriteString(strings.TrimRight(indent+"# "+report.Line(text, 400), " ") + "\n")
+}
+
+// item writes an object as a member of a list.
+func (y *yamlWriter) item(indent string, o *proviso.Object) {
+	lead := indent + "- "
+	for key, v := range o.All() {
+		y.member(lead, indent+"  ", key, v)
+		lead = indent + "  "
+	}
+}
+
+// member writes a key and its value; lead stands before the key, indent before the
+// lines that belong to it.
+func (y *yamlWriter) member(lead, indent, key string, v any) {
+	y.WriteString(lead + yamlScalar(key) + ":")
+	if flow, ok := yamlFlow(v); ok {
+		y.WriteString(" " + flow + "\n")
+		return
+	}
+	y.WriteByte('\n')
+	switch v := v.(type) {
+	case *proviso.Object:
+		for k, m := range v.All() {
+			y.member(indent+"  ", indent+"  ", k, m)
+		}
+	case []any:
+		for _, e := range v {
+			if o, ok := e.(*proviso.Object); ok && o.Len() > 0 {
+				y.item(indent+"  ", o)
+				continue
+			}
+			flow, _ := yamlFlow(e)
+			if flow == "" { // a list in a list: JSON is YAML
+				flow = yamlQuoted(proviso.Stringify(e))
+			}
+			y.WriteString(indent + "  - " + flow + "\n")
+		}
+	}
+}
+
+// maxFlow is how long a list or an object on one line may be.
+const maxFlow = 72
+
+// yamlFlow returns a value on one line, if it is a scalar or short and flat.
+func yamlFlow(v any) (string, bool) {
+	switch v := v.(type) {
+	case []any:
+		parts := make([]string, len(v))
+		for i, e := range v {
+			if !isScalar(e) {
+				return "", false
+			}
+			parts[i] = yamlValue(e)
+		}
+		text := "[" + strings.Join(parts, ", ") + "]"
+		return text, len(text) <= maxFlow
+	case *proviso.Object:
+		var parts []string
+		for key, e := range v.All() {
+			if !isScalar(e) {
+				return "", false
+			}
+			parts = append(parts, yamlScalar(key)+": "+yamlValue(e))
+		}
+		text := "{" + strings.Join(parts, ", ") + "}"
+		return text, len(text) <= maxFlow
+	}
+	return yamlValue(v), true
+}
+
+func isScalar(v any) bool {
+	switch v.(type) {
+	case []any, *proviso.Object:
+		return false
+	}
+	return true
+}
+
+func yamlValue(v any) string {
+	if s, ok := v.(string); ok {
+		return yamlScalar(s)
+	}
+	return proviso.Stringify(v)
+}
+
+// plain are texts that stand without quotes; words that YAML takes for something
+// else are not.
+var (
+	plain    = pattern(`^[A-Za-z_]([A-Za-z0-9 ._/()+-]*[A-Za-z0-9._/()+-])?$`)
+	reserved = []string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
+)
+
+func yamlScalar(s string) string {
+	if len(s) <= 400 && plain().MatchString(s) && !slices.Contains(reserved, strings.ToLower(s)) {
+		return s
+	}
+	return yamlQuoted(proviso.Stringify(s))
+}
+
+// yamlQuoted turns JSON into YAML: they differ in the characters that may stand as
+// they are (YAML 1.2.2, section 5.1).
+func yamlQuoted(json string) string {
+	var b strings.Builder
+	for _, r := range json {
+		switch {
+		case r >= 0x7f && r < 0xa0, r == 0x2028, r == 0x2029, r == 0xfeff, r == 0xfffe, r == 0xffff:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
