@@ -67,7 +67,7 @@ func (g *grading) fits(ctx context.Context, turns []proviso.Turn) (verdict, erro
 	var b strings.Builder
 	messages := make([]any, len(turns))
 	for i, t := range turns {
-		b.WriteString("[" + strconv.Itoa(i+1) + "] user: " + t.Input + "\n    assistant: " + t.Output + "\n")
+		b.WriteString("[" + strconv.Itoa(i+1) + "] user: " + barred(t.Input) + "\n    assistant: " + barred(t.Output) + "\n")
 		messages[i] = proviso.ObjectOf("input", t.Input, "output", t.Output)
 	}
 	return ask(ctx, g, step{

@@ -90,14 +90,21 @@ func readPoints(reply string) (verdict, error) {
 	return verdict{score: f / mostPoints, reason: reasonIn(o, proviso.FormatNumber(f)+" of "+strconv.Itoa(mostPoints)+" points")}, nil
 }
 
-// numbered writes texts one to a line, each after its number in brackets.
+// numbered writes texts one below the other, each after its number in brackets.
 func numbered(texts []string) string {
 	var b strings.Builder
 	for i, text := range texts {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		b.WriteString("[" + strconv.Itoa(i+1) + "] " + text)
+		b.WriteString("[" + strconv.Itoa(i+1) + "] " + barred(text))
 	}
 	return b.String()
+}
+
+// barred puts a bar in front of each further line of a text, so that no line of it
+// can pass for the next text. Prompts that hold several texts say so.
+func barred(text string) string {
+	const bar = "\n    | "
+	return strings.NewReplacer("\r\n", bar, "\n", bar, "\r", bar, "\v", bar, "\f", bar, "\u0085", bar, "\u2028", bar, "\u2029", bar).Replace(text)
 }

@@ -103,12 +103,13 @@ type imitation struct {
 
 // reader returns what reads the reply to a question about list.
 func (s *session) reader(list []asked) func(reply string) ([]entry, error) {
-	if !s.imitated() {
+	assertions := assertionsJSON(list) // variables of a case may stand in them
+	if !s.imitated() && !imitates(verdictKeys, assertions) {
 		return readReply
 	}
 	return func(reply string) ([]entry, error) {
 		o, text := lastObject(reply)
-		if o == nil || quotation(text, s.input, s.output) || !exact(o, list) {
+		if o == nil || quotation(text, s.input, s.output, assertions) || !exact(o, list) {
 			return nil, errInexact
 		}
 		entries, _ := entriesOf(o)
