@@ -33,6 +33,7 @@ func (p *Plan) checkCases(ctx context.Context) {
 			p.mistake(m)
 		}
 		p.foresee(prepared)
+		p.waits = p.waits || waits(prepared)
 		if p.o.Warn {
 			words.warn(c.Assert)
 			words.warn(c.Set)

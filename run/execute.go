@@ -176,95 +176,6 @@ func (p *Plan) Hash() string {
 	return hex.EncodeToString(sum)
 }
 
-// job is one row to do.
-type job struct {
-	c   *lazyCase
-	col *column
-}
-
-// lazyCase is prepared by the first worker that needs it.
-type lazyCase struct {
-	once sync.Once
-	c    *proviso.Case
-	pc   *prepared
-}
-
-// rows does every row: first, one at a time, those of cases that ask for it, then
-// the others, several at a time.
-func (e *execution) rows(ctx context.Context) error {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	most := e.p.o.Concurrency
-	if e.p.inOrder || e.p.o.Delay > 0 || e.p.o.Replay != nil {
-		most = 1
-	}
-	if e.p.serial {
-		e.pass(ctx, stop, 1, func(c *proviso.Case) bool { return c.Options.RunSerially })
-	}
-	e.pass(ctx, stop, most, func(c *proviso.Case) bool { return !c.Options.RunSerially })
-	if e.failure() == nil {
-		if err := e.flushGroups(ctx); err != nil {
-			e.fail(err)
-		}
-	}
-	return e.failure()
-}
-
-// pass goes over the cases and feeds those that are selected to the workers.
-func (e *execution) pass(ctx context.Context, stop func(), most int, selected func(*proviso.Case) bool) {
-	jobs := make(chan job, most)
-	var workers sync.WaitGroup
-	for range min(most, max(1, e.p.Rows)) {
-		workers.Go(func() { e.work(ctx, stop, jobs) })
-	}
-	e.feed(ctx, jobs, selected)
-	close(jobs)
-	workers.Wait()
-}
-
-func (e *execution) feed(ctx context.Context, jobs chan<- job, selected func(*proviso.Case) bool) {
-	for c, err := range e.p.Suite.Cases() {
-		if ctx.Err() != nil {
-			return
-		}
-		if err != nil {
-			if e.known(err) {
-				continue
-			}
-			e.fail(err)
-			return
-		}
-		if selected(c) && !e.feedCase(ctx, jobs, c) {
-			return
-		}
-	}
-}
-
-// known reports whether a mistake was reported when the plan was made and does
-// not keep the suite from running. Only a file that changed since then brings new
-// ones.
-func (e *execution) known(err error) bool {
-	var mistake *proviso.Error
-	return errors.As(err, &mistake) && (mistake.Warning || e.p.o.SkipUnsupported)
-}
-
-// feedCase feeds the rows of a case; false if the run has ended.
-func (e *execution) feedCase(ctx context.Context, jobs chan<- job, c *proviso.Case) bool {
-	lazy := &lazyCase{c: c}
-	for i := range e.p.columns {
-		col := &e.p.columns[i]
-		if !e.p.selects(c, col) || e.done[c.Index*len(e.p.columns)+col.index] {
-			continue
-		}
-		select {
-		case jobs <- job{lazy, col}:
-		case <-ctx.Done():
-			return false
-		}
-	}
-	return true
-}
-
 // failure is why the run cannot be kept; nil if it can.
 func (e *execution) failure() error {
 	e.mu.Lock()
@@ -277,28 +188,6 @@ func (e *execution) fail(err error) {
 	defer e.mu.Unlock()
 	if e.err == nil {
 		e.err = err
-	}
-}
-
-// work does rows until there are none left or the run cannot be kept.
-func (e *execution) work(ctx context.Context, stop func(), jobs <-chan job) {
-	buf := make([]byte, 0, 16<<10)
-	for j := range jobs {
-		if ctx.Err() != nil {
-			continue
-		}
-		j.c.once.Do(func() { j.c.pc = e.p.prepare(j.c.c) })
-		res := e.row(ctx, j)
-		if ctx.Err() != nil {
-			continue // cut off in the middle: the row will be asked again
-		}
-		var err error
-		if buf, err = e.finish(ctx, j.c.pc, res, buf); err != nil {
-			stop()
-		}
-		if delay := e.delay(j.col, res); delay > 0 {
-			sleep(ctx, delay)
-		}
 	}
 }
 

@@ -99,6 +99,7 @@ type Plan struct {
 	opened   map[string]proviso.Provider
 	scripts  map[string]*check.Transform
 	demands  map[string]*Demand
+	waits    bool // rows may wait for somebody else: a model, an endpoint, a judge
 	inOrder  bool // rows see what earlier rows left, so they run one at a time
 	serial   bool // some cases run first, one at a time
 	mistakes proviso.Mistakes
@@ -186,6 +187,7 @@ func (p *Plan) openColumns() {
 		}
 		base := column{spec: spec}
 		base.provider, base.broken = p.open(*spec)
+		p.waits = p.waits || !provider.Computes(base.provider)
 		if base.broken != nil {
 			p.mistake(base.broken)
 		}
@@ -217,6 +219,7 @@ func (p *Plan) addColumns(base column) {
 		}
 		c := base
 		c.index, c.prompt = len(p.columns), prompt
+		p.waits = p.waits || anyWaits(prompt.Assert)
 		c.conversation, c.builtin = conversational(prompt.Raw), builtin(prompt.Raw)
 		p.inOrder = p.inOrder || c.conversation
 		if g := prompt.Script; g != nil {

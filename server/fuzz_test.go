@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/proviso-eval/proviso/server"
 	"github.com/proviso-eval/proviso/store/sqlite"
@@ -52,7 +53,11 @@ func FuzzRequests(f *testing.F) {
 			}
 			req.Header.Set("Content-Type", "application/json")
 			w := httptest.NewRecorder()
+			started := time.Now()
 			s.ServeHTTP(w, req)
+			if took := time.Since(started); took > 10*time.Second {
+				t.Errorf("%s %q %q took %v", method, path, body, took)
+			}
 			got := w.Body.String()
 			if w.Code == 0 || w.Code >= 500 || !json.Valid(w.Body.Bytes()) {
 				t.Errorf("%s %q %q: %d %s", method, path, body, w.Code, got)

@@ -11,11 +11,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/mathjs"
-	"github.com/proviso-eval/proviso/internal/script"
 	"github.com/proviso-eval/proviso/internal/template"
 	"github.com/proviso-eval/proviso/provider"
 	"github.com/proviso-eval/proviso/run"
@@ -54,16 +54,27 @@ const checkTimeout = 30 * time.Second
 
 // opened is a suite that was read, with its plan and what has to be closed.
 type opened struct {
-	suite   *proviso.Suite
-	plan    *run.Plan
-	judge   func() string // nil if nobody judges
-	columns []string      // ids of the providers
-	close   []func() error
+	suite *proviso.Suite
+	plan  *run.Plan
+	judge func() string // nil if nobody judges
+	close []func() error
+
+	mu        sync.Mutex
+	providers []string // ids of those that are asked
+}
+
+// asks notes a provider.
+func (o *opened) asks(id string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !slices.Contains(o.providers, id) {
+		o.providers = append(o.providers, id)
+	}
 }
 
 func (o *opened) end() {
 	for _, f := range slices.Backward(o.close) {
-		_ = f() // engines free memory, and files are in a folder that is swept at the next start
+		_ = f() // engines free memory, and the files are in a temporary folder
 	}
 }
 
@@ -161,7 +172,6 @@ func orElse[T int | time.Duration](v, usual T) T {
 // options opens the engines of a suite and puts together what its run may use.
 func (s *Suites) options(own *opened, read *proviso.Suite, ro RunOptions, o *run.Options) {
 	names := suite.Environment(read.Env, suite.Restrict(s.Env, s.Trust.Env))
-	code := script.New(script.Options{})
 	templates := template.New(template.Options{Env: func() *proviso.Object {
 		env := proviso.NewObject(0)
 		for _, name := range names.Names() {
@@ -172,13 +182,14 @@ func (s *Suites) options(own *opened, read *proviso.Suite, ro RunOptions, o *run
 		return env
 	}})
 	metrics := mathjs.New(mathjs.Options{})
-	own.close = append(own.close, code.Close, templates.Close, metrics.Close)
+	own.close = append(own.close, templates.Close, metrics.Close)
 	most := orElse(s.MaxConcurrency, 32)
 	o.Concurrency = min(most, orElse(ro.Concurrency, orElse(read.Options.MaxConcurrency, 4)))
 	o.Version, o.Untrusted = s.Version, true
 	o.Code, o.Templates, o.Metrics, o.Client, o.Env = noCode{}, templates, metrics, s.Client, s.Env
 	o.Files = suite.NewFiles(read.Dir, suite.FilesOptions{Confine: true})
-	o.RowTimeout, o.Timeout = time.Duration(read.Options.TimeoutMS)*time.Millisecond, time.Duration(read.Options.MaxTimeMS)*time.Millisecond
+	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
+	o.Delay, o.RowTimeout, o.Timeout = ms(read.Options.DelayMS), ms(read.Options.TimeoutMS), ms(read.Options.MaxTimeMS)
 	if limit := orElse(s.Limit, 24*time.Hour); o.Timeout <= 0 || o.Timeout > limit {
 		o.Timeout = limit
 	}
@@ -191,9 +202,7 @@ func (s *Suites) options(own *opened, read *proviso.Suite, ro RunOptions, o *run
 		if err != nil || spec.ID == "echo" || strings.HasPrefix(spec.ID, "recorded:") {
 			return p, err // these ask nobody
 		}
-		if !slices.Contains(own.columns, p.ID()) {
-			own.columns = append(own.columns, p.ID())
-		}
+		own.asks(p.ID())
 		return Metered(p), nil
 	}
 	if s.Grader != nil {
@@ -204,7 +213,7 @@ func (s *Suites) options(own *opened, read *proviso.Suite, ro RunOptions, o *run
 
 // describe says what the plan is about.
 func (o *opened) describe(all proviso.Mistakes) *Plan {
-	p := &Plan{SuiteID: o.suite.ID, AgentID: agentOf(o.suite), Name: o.suite.Description, Rows: o.plan.Rows, Hash: o.plan.Hash(), Providers: o.columns}
+	p := &Plan{SuiteID: o.suite.ID, AgentID: agentOf(o.suite), Name: o.suite.Description, Rows: o.plan.Rows, Hash: o.plan.Hash(), Providers: o.providers}
 	if o.judge != nil {
 		if who := o.judge(); who != "" {
 			p.Judges = []string{who}

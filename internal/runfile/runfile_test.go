@@ -343,6 +343,13 @@ func TestContentID(t *testing.T) {
 	if _, err := runfile.Create(dir, h); !errors.As(err, &e) || e.Code != proviso.Refused {
 		t.Errorf("a run that is being written was replaced: %v", err)
 	}
+	aside, warning, err := runfile.CreateOrTemp(dir, h) // two replays at once
+	must(t, err)
+	must(t, aside.Close(nil))
+	if !strings.Contains(warning, "still being written by another process") || strings.HasPrefix(aside.Path(), dir) || aside.Header().ID != h.ID {
+		t.Errorf("%q, kept in %s", warning, aside.Path())
+	}
+	must(t, os.RemoveAll(filepath.Dir(filepath.Dir(aside.Path()))))
 	must(t, first.Append(1, row(1, 500)))
 	must(t, first.Close([]byte(`{}`)))
 	second, err := runfile.Create(dir, h)

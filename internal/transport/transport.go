@@ -5,12 +5,15 @@ package transport
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/net/http/httpproxy"
@@ -85,8 +88,8 @@ func New(o Options) *Transport {
 		Proxy:                  proxy.find,
 		DialContext:            dial.dial,
 		ForceAttemptHTTP2:      true,
-		MaxIdleConns:           256,
-		MaxIdleConnsPerHost:    64,
+		MaxIdleConns:           1024,
+		MaxIdleConnsPerHost:    512, // as many as are asked at once: answers that come together are not asked anew together
 		IdleConnTimeout:        90 * time.Second,
 		TLSHandshakeTimeout:    orElse(o.TLSTimeout, defaultTLS),
 		ResponseHeaderTimeout:  orElse(o.HeaderTimeout, defaultHeader),
@@ -177,7 +180,30 @@ func failure(req *http.Request, err error) error {
 	if errors.As(err, &slow) && slow.Timeout() || errors.Is(err, context.DeadlineExceeded) {
 		code = proviso.Timeout
 	}
-	return proviso.Errorf(code, "%s: %w", URL(req.URL), err)
+	return proviso.Because(err, code, "%s: %s", URL(req.URL), wording(err))
+}
+
+// wording says what went wrong on the way in words that need no knowledge of
+// networks; what it does not know it says as the system does.
+func wording(err error) string {
+	var op *net.OpError
+	through := ""
+	if errors.As(err, &op) && op.Op == "proxyconnect" {
+		through = "the proxy of the environment: "
+	}
+	var dns *net.DNSError
+	var record tls.RecordHeaderError
+	switch {
+	case errors.As(err, &dns) && dns.IsNotFound:
+		return through + "there is no host " + dns.Name
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return through + "nothing listens there (connection refused)"
+	case errors.As(err, &record):
+		return through + "it does not speak TLS; is its address one of http, not https?"
+	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET):
+		return through + "the connection was closed without an answer"
+	}
+	return through + err.Error()
 }
 
 // proxy finds the proxy of a request.

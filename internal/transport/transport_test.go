@@ -240,3 +240,30 @@ func TestURL(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 }
+
+// TestWording: what goes wrong on the way is said in a line.
+func TestWording(t *testing.T) {
+	t.Parallel()
+	closed := serve(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+	plain := serve(t, func(http.ResponseWriter, *http.Request) {})
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	for name, tt := range map[string]struct {
+		url  string
+		env  proviso.EnvMap
+		want string
+	}{
+		"closed":        {closed.URL, nil, "the connection was closed without an answer"},
+		"refused":       {gone.URL, nil, "nothing listens there (connection refused)"},
+		"not TLS":       {strings.Replace(plain.URL, "http://", "https://", 1), nil, "it does not speak TLS; is its address one of http, not https?"},
+		"proxy refused": {"http://api.example/v1", proviso.EnvMap{"HTTP_PROXY": gone.URL}, "the proxy of the environment: nothing listens there (connection refused)"},
+	} {
+		tr := transport.New(transport.Options{Env: tt.env})
+		_, err := post(t.Context(), tr, tt.url, "q")
+		err = transport.Redact(err)
+		var e *proviso.Error
+		if !errors.As(err, &e) || e.Code != proviso.Unavailable || e.Error() != tt.url+": "+tt.want {
+			t.Errorf("%s: %v, want %s", name, err, tt.want)
+		}
+	}
+}
