@@ -11,16 +11,22 @@ import (
 	"github.com/proviso-eval/proviso/internal/fakemodel"
 )
 
-// The model of http-500: it needs a fifth of a second and answers with what it
-// was asked.
-const (
-	asks    = 500
-	latency = 200 * time.Millisecond
-)
+// latency is what the model of these workloads needs for an answer.
+const latency = 200 * time.Millisecond
 
-// promptfooWall is how long promptfoo took for http-500 at a concurrency,
-// seconds, at its best.
-var promptfooWall = map[int]float64{4: 37.8, 50: 7.32, 200: 6.50}
+// load is a workload that asks a model over HTTP.
+type load struct {
+	name  string
+	calls int
+	// promptfoo is how long promptfoo took for it at a concurrency, seconds, at its
+	// best.
+	promptfoo map[int]float64
+}
+
+var (
+	asked  = load{"http-500", 500, map[int]float64{4: 37.8, 50: 7.32, 200: 6.50}}
+	judged = load{"judge-200", 1000, map[int]float64{50: 24.1}}
+)
 
 // models measures a suite that asks a model over HTTP, at several concurrencies,
 // beside the time that the model alone needs.
@@ -29,7 +35,7 @@ func models(t tool, dir string, runs int) error {
 		return fakemodel.Reply{Text: r.Prompt}
 	}})
 	defer server.Close()
-	w := workload{name: "http-500", tests: "tests.jsonl", n: asks, rows: func(i int) string {
+	w := workload{name: asked.name, tests: "tests.jsonl", n: asked.calls, rows: func(i int) string {
 		return fmt.Sprintf(`{"vars": {"topic": "item-%05d"}, "assert": [{"type": "contains", "value": "item-%05d"}]}`, i, i)
 	}}
 	config, err := w.write(dir)
@@ -42,14 +48,38 @@ func models(t tool, dir string, runs int) error {
 		return err
 	}
 	for _, j := range []int{4, 50, 200} {
-		if err := concurrency(t, config, j, max(1, runs/3)); err != nil {
+		if err := asked.concurrency(t, config, j, max(1, runs/3)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func concurrency(t tool, config string, j, runs int) error {
+// judges measures a suite whose outputs are there already and are graded by a
+// model over HTTP, a call for each.
+func judges(t tool, dir string, runs int) error {
+	server := fakemodel.New(fakemodel.Options{Latency: latency, Forget: true, Reply: func(fakemodel.Request) fakemodel.Reply {
+		return fakemodel.Reply{Text: `{"reason": "it says so", "score": 1, "pass": true}`}
+	}})
+	defer server.Close()
+	w := workload{name: judged.name, tests: "tests.jsonl", n: judged.calls, rows: func(i int) string {
+		return fmt.Sprintf(`{"vars": {"topic": "item-%05d"}, "assert": [{"type": "llm-rubric", "value": "is about item-%05d"}]}`, i, i)
+	}}
+	config, err := w.write(dir)
+	if err != nil {
+		return err
+	}
+	text := "description: bench judge-200\nprompts:\n  - 'Something about {{topic}}'\nproviders: [echo]\ndefaultTest:\n  options:\n    provider:\n" +
+		"      id: openai:chat:fake-model\n      config:\n        apiBaseUrl: " + server.URL + "/v1\n        apiKey: not-a-key\ntests: file://tests.jsonl\n"
+	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
+		return err
+	}
+	return judged.concurrency(t, config, 50, max(1, runs/3))
+}
+
+// concurrency runs a load with so many rows at once, beside the time that the
+// model alone needs.
+func (l load) concurrency(t tool, config string, j, runs int) error {
 	var all []figure
 	for range runs {
 		result := filepath.Join(filepath.Dir(config), "result.json")
@@ -62,9 +92,9 @@ func concurrency(t tool, config string, j, runs int) error {
 		all = append(all, f)
 	}
 	m := median(all)
-	ideal := math.Ceil(float64(asks)/float64(j)) * latency.Seconds()
+	ideal := math.Ceil(float64(l.calls)/float64(j)) * latency.Seconds()
 	_, err := fmt.Printf("%-22s %10.4f %10.4f %9.3f %9.1f           | ideal %.1f s: +%.0f %%; CPU a request %.2f ms | promptfoo %.1f s: %.1f×\n",
-		fmt.Sprintf("http-500 -j %d", j), m.cpu.Seconds(), least(all).Seconds(), m.wall.Seconds(), m.rss,
-		ideal, 100*(m.wall.Seconds()/ideal-1), 1000*m.cpu.Seconds()/asks, promptfooWall[j], promptfooWall[j]/m.wall.Seconds())
+		fmt.Sprintf("%s -j %d", l.name, j), m.cpu.Seconds(), least(all).Seconds(), m.wall.Seconds(), m.rss,
+		ideal, 100*(m.wall.Seconds()/ideal-1), 1000*m.cpu.Seconds()/float64(l.calls), l.promptfoo[j], l.promptfoo[j]/m.wall.Seconds())
 	return err
 }

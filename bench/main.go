@@ -53,6 +53,16 @@ func bench(runs int, names []string) error {
 			return err
 		}
 	}
+	if len(names) == 0 || slices.Contains(names, "judge-200") {
+		if err := judges(tools[0], dir, runs); err != nil {
+			return err
+		}
+	}
+	if len(names) == 0 || slices.Contains(names, "serve") {
+		if err := serving(tools[0], dir); err != nil {
+			return err
+		}
+	}
 	return startup(tools[0], runs)
 }
 

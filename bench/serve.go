@@ -1,0 +1,253 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/proviso-eval/proviso/internal/fakemodel"
+)
+
+// The workloads of the server: a steady rate, for its times, and as many
+// evaluations as it takes to see memory grow if it does.
+const (
+	serveRate   = 500 // requests a second
+	serveTime   = 20 * time.Second
+	serveTotal  = 100_000
+	serveJudge  = 50 * time.Millisecond // that the judge needs
+	serveAtOnce = 50                    // requests, without a rate
+)
+
+// verdictText is what the judge answers, whatever it is asked.
+const verdictText = `{"results":[{"id":"greets","criteria":[{"n":1,"reasoning":"It says hello.","evidence":["Hello"],"met":true}]},` +
+	`{"id":"short","criteria":[{"n":1,"reasoning":"It is one sentence.","evidence":[],"met":true},{"n":2,"reasoning":"It has no list.","evidence":[],"met":true}]}]}`
+
+// serving measures POST /v1/evaluate of a server with a fake judge: its own time
+// by its own histogram, and its memory.
+func serving(t tool, dir string) error {
+	model := fakemodel.New(fakemodel.Options{Latency: serveJudge, Forget: true, Reply: func(fakemodel.Request) fakemodel.Reply {
+		return fakemodel.Reply{Text: verdictText}
+	}})
+	defer model.Close()
+	s, err := startServer(t, model.URL, dir)
+	if err != nil {
+		return err
+	}
+	err = s.measure()
+	if err = errors.Join(err, s.stop()); err == nil {
+		state := s.cmd.ProcessState
+		fmt.Printf("%-22s CPU of an evaluation: %.2f ms\n", "", (state.UserTime()+state.SystemTime()).Seconds()*1000/float64(s.sent.Load()))
+	}
+	return err
+}
+
+// served is a server under measurement.
+type served struct {
+	cmd    *exec.Cmd
+	url    string
+	client *http.Client
+	sent   atomic.Int64
+	failed atomic.Int64
+}
+
+var servingOn = regexp.MustCompile(`serving on (http://\S+);`)
+
+func startServer(t tool, model, dir string) (*served, error) {
+	s := &served{client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 500, MaxConnsPerHost: 500}}}
+	s.cmd = exec.Command(t.exe, "serve", "--addr", "127.0.0.1:0", "--db", filepath.Join(dir, "serve.db"), "--rate", "0", "--judge", "openai:chat:fake-model")
+	s.cmd.Env = append(append(os.Environ(), t.env...), "OPENAI_BASE_URL="+model+"/v1", "OPENAI_API_KEY=not-a-key", "XDG_CACHE_HOME="+filepath.Join(dir, "cache"))
+	errs, err := s.cmd.StderrPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.cmd.Start(); err != nil {
+		return nil, err
+	}
+	lines := bufio.NewScanner(errs)
+	for s.url == "" && lines.Scan() {
+		if m := servingOn.FindStringSubmatch(lines.Text()); m != nil {
+			s.url = m[1]
+		}
+	}
+	if s.url == "" {
+		return nil, errors.Join(errors.New("the server did not start"), s.cmd.Wait())
+	}
+	go func() { _, _ = io.Copy(io.Discard, errs) }()
+	return s, nil
+}
+
+// stop stops the server as an operator does.
+func (s *served) stop() error {
+	return errors.Join(s.cmd.Process.Signal(syscall.SIGTERM), s.cmd.Wait())
+}
+
+func (s *served) measure() error {
+	for range 200 { // the first requests compile and connect
+		s.evaluate()
+	}
+	before, err := s.histogram()
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	s.atRate()
+	rate := float64(s.sent.Load()-200) / time.Since(start).Seconds()
+	after, err := s.histogram()
+	if err != nil {
+		return err
+	}
+	took := after.minus(before)
+	p50, p99 := took.quantile(.5), took.quantile(.99)
+	fmt.Printf("%-22s server time less waiting: p50 %.2f ms (target 1: %s), p99 %.2f ms (target 5: %s); %.0f requests a second, %d failed\n",
+		"serve-500", 1000*p50, verdict(p50 < .001), 1000*p99, verdict(p99 < .005), rate, s.failed.Load())
+	return s.memory()
+}
+
+func verdict(ok bool) string {
+	if ok {
+		return "ok"
+	}
+	return "MISS"
+}
+
+// atRate sends requests at a steady rate, whether or not they are answered.
+func (s *served) atRate() {
+	var wait sync.WaitGroup
+	tick := time.NewTicker(time.Second / serveRate)
+	defer tick.Stop()
+	for range int(serveTime.Seconds() * serveRate) {
+		<-tick.C
+		wait.Go(s.evaluate)
+	}
+	wait.Wait()
+}
+
+// evaluate sends one request; no two are alike.
+func (s *served) evaluate() {
+	n := s.sent.Add(1)
+	body := fmt.Sprintf(`{"agent_input": "Greet customer %d", "agent_output": "Hello, customer %d! How can I help you today? %s", "assertions": [`+
+		`{"id": "greets", "criteria": ["The output greets the customer"]},`+
+		`{"id": "short", "instruction": "Be short", "criteria": ["It is one sentence", "It holds no list"]},`+
+		`{"id": "words", "check": {"type": "word-count", "value": {"max": 400}}}]}`, n, n, strings.Repeat("We are glad that you are here. ", 20))
+	resp, err := s.client.Post(s.url+"/v1/evaluate", "application/json", strings.NewReader(body))
+	if err != nil {
+		s.failed.Add(1)
+		return
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK || !strings.HasPrefix(string(data), `{"score":1,`) {
+		s.failed.Add(1)
+	}
+}
+
+// memory evaluates without a pause and looks at what the process takes.
+func (s *served) memory() error {
+	var points []string
+	var first, last float64
+	for step := 1; step <= 5; step++ {
+		s.until(int64(step * serveTotal / 5))
+		mib := resident(s.cmd.Process.Pid)
+		if step == 1 {
+			first = mib
+		}
+		last = mib
+		points = append(points, fmt.Sprintf("%.0f", mib))
+	}
+	fmt.Printf("%-22s resident MiB after every %d evaluations: %s (the last is %+.0f %% of the first); %d failed\n",
+		"serve-100000", serveTotal/5, strings.Join(points, ", "), 100*(last/first-1), s.failed.Load())
+	return nil
+}
+
+func (s *served) until(n int64) {
+	var wait sync.WaitGroup
+	for range serveAtOnce {
+		wait.Go(func() {
+			for s.sent.Load() < n {
+				s.evaluate()
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// resident returns the memory of a process in MiB, 0 where the system does not
+// tell.
+func resident(pid int) float64 {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(data), "VmRSS:")
+	kib, _ := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(strings.SplitN(rest, "\n", 2)[0]), "kB")), 64)
+	return kib / 1024
+}
+
+// buckets are the counts of a histogram, by their upper bounds in order.
+type buckets []struct{ le, count float64 }
+
+var bucketLine = regexp.MustCompile(`(?m)^proviso_http_server_seconds_bucket\{route="/v1/evaluate",le="([^"]+)"\} (\S+)$`)
+
+// histogram reads what the server says of its own time.
+func (s *served) histogram() (buckets, error) {
+	resp, err := s.client.Get(s.url + "/metrics")
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, err
+	}
+	var b buckets
+	for _, m := range bucketLine.FindAllStringSubmatch(string(data), -1) {
+		le, err1 := strconv.ParseFloat(m[1], 64)
+		count, err2 := strconv.ParseFloat(m[2], 64)
+		if err := errors.Join(err1, err2); err != nil {
+			return nil, err
+		}
+		b = append(b, struct{ le, count float64 }{le, count})
+	}
+	if len(b) == 0 {
+		return nil, errors.New("the server counts no evaluations")
+	}
+	return b, nil
+}
+
+func (b buckets) minus(before buckets) buckets {
+	out := append(buckets(nil), b...)
+	for i := range out {
+		out[i].count -= before[i].count
+	}
+	return out
+}
+
+// quantile returns the value that a share of the observations is below, as
+// Prometheus does: evenly spread within a bucket.
+func (b buckets) quantile(share float64) float64 {
+	want := share * b[len(b)-1].count
+	from, below := 0.0, 0.0
+	for _, x := range b {
+		if x.count >= want {
+			if math.IsInf(x.le, 1) {
+				return from
+			}
+			return from + (x.le-from)*(want-below)/max(1, x.count-below)
+		}
+		from, below = x.le, x.count
+	}
+	return math.NaN()
+}
