@@ -17,14 +17,16 @@ const module = "github.com/proviso-eval/proviso"
 // so packages of one rank meet through small interfaces. ARCHITECTURE.md says
 // what each is for.
 var ranks = map[string]int{
-	".":     0,
-	"stats": 0,
+	".":           0,
+	"stats":       0,
+	"spade/solve": 0,
 
 	"internal/blobs":      1,
 	"internal/document":   1,
 	"internal/expr":       1,
 	"internal/fakemodel":  1,
 	"internal/flowyaml":   1,
+	"internal/githistory": 1,
 	"internal/htmltext":   1,
 	"internal/jsonpath":   1,
 	"internal/jsonschema": 1,
@@ -44,9 +46,17 @@ var ranks = map[string]int{
 	"check":    3,
 	"provider": 3,
 	"report":   3,
+	"store":    3,
 	"suite":    3,
 
-	"run": 5,
+	"judge":           4,
+	"store/storetest": 4,
+
+	"run":          5,
+	"spade":        5,
+	"store/sqlite": 5,
+
+	"server": 6,
 
 	"bench":       7,
 	"cmd/proviso": 7,

@@ -12,7 +12,7 @@ import (
 func newCache(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cache",
-		Short: "Remove the answers of models that are kept",
+		Short: "Remove the answers of models and the verdicts of judges that are kept",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -21,12 +21,16 @@ func newCache(a *app) *cobra.Command {
 		Short: "Remove all of them",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			n, err := blobs.Open(a.cacheDir()).Clear()
-			if err != nil {
-				return proviso.Errorf(proviso.Unavailable, "%w", err)
+			for _, kept := range []struct{ dir, noun string }{{a.cacheDir(), "answer"}, {a.verdictDir(), "verdict"}} {
+				n, err := blobs.Open(kept.dir).Clear()
+				if err != nil {
+					return proviso.Errorf(proviso.Unavailable, "%w", err)
+				}
+				if _, err := fmt.Fprintf(a.out, "Removed %s from %s\n", plural(n, kept.noun), kept.dir); err != nil {
+					return err
+				}
 			}
-			_, err = fmt.Fprintf(a.out, "Removed %s from %s\n", plural(n, "answer"), a.cacheDir())
-			return err
+			return nil
 		},
 	})
 	return cmd

@@ -21,10 +21,15 @@ import (
 
 // commands is every command, sorted.
 var commands = []func(*app) *cobra.Command{
+	newAlign,
 	newCache,
 	newEval,
 	newInit,
+	newJudge,
+	newKey,
+	newServe,
 	newShow,
+	newSpade,
 	newValidate,
 	newVersion,
 }
@@ -154,7 +159,9 @@ func (a *app) explain(err error) {
 			return
 		}
 	}
-	fmt.Fprintf(a.err, "proviso: %s\n", printable(err.Error()))
+	for line := range strings.SplitSeq(err.Error(), "\n") { // of errors that were joined
+		fmt.Fprintf(a.err, "proviso: %s\n", printable(line))
+	}
 }
 
 // printable replaces what would control the terminal: control characters, and the

@@ -25,7 +25,7 @@ func newEval(a *app) *cobra.Command {
 			"Exit codes: 0 all hold, 1 the failures miss the threshold, 2 the suite or the command\n" +
 			"line is wrong and nothing was run, 3 errors left cases undecided, 130 interrupted.",
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.eval(cmd.Context(), f) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.evalOrWatch(cmd.Context(), f) },
 	}
 	f.register(cmd.Flags())
 	return cmd
@@ -48,8 +48,8 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	}
 }
 
-// eval reads, plans, runs and reports.
-func (a *app) eval(ctx context.Context, f *evalFlags) error {
+// evalOrWatch runs a suite once, or whenever a file changes.
+func (a *app) evalOrWatch(ctx context.Context, f *evalFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
@@ -57,20 +57,70 @@ func (a *app) eval(ctx context.Context, f *evalFlags) error {
 	if err != nil {
 		return err
 	}
+	for {
+		once, seen := *f, newWatched()
+		once.seen = seen.add
+		err := a.eval(ctx, &once, outputs)
+		f.watch = f.watch || once.watch
+		if !f.watch || ctx.Err() != nil || seen.count() == 0 {
+			return err
+		}
+		var exit exitError
+		if err != nil && !errors.As(err, &exit) {
+			a.explain(err)
+		}
+		seen.leaveOut(append(a.foldersOf(&once), names(once.written)...))
+		if !a.awaitChange(ctx, seen) {
+			return nil
+		}
+	}
+}
+
+// foldersOf are the folders that a run writes to, besides its reports.
+func (a *app) foldersOf(f *evalFlags) []string {
+	list := []string{a.cacheDir()}
+	for _, dir := range []string{a.runDir(f), f.models.record} {
+		if dir != "" {
+			list = append(list, dir)
+		}
+	}
+	return list
+}
+
+// awaitChange waits until a file changes, and says which; false if the user has
+// seen enough.
+func (a *app) awaitChange(ctx context.Context, seen *watched) bool {
+	fmt.Fprintf(a.err, "proviso: watching %s; Ctrl-C ends\n", plural(seen.count(), "file"))
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	changed := seen.wait(ctx, wake(ctx, seen.folders()))
+	if len(changed) == 0 {
+		return false
+	}
+	fmt.Fprintf(a.err, "\nproviso: changed: %s\n\n", printable(wording(changed)))
+	return true
+}
+
+// eval reads, plans, runs and reports.
+func (a *app) eval(ctx context.Context, f *evalFlags, outputs []output) error {
 	s, err := a.read(ctx, &f.suiteFlags)
 	if err != nil {
 		return err
 	}
 	defer s.close()
-	f.merge(s.Suite)
+	f.merge(s.Suite, a.watchedByPerson())
 	if len(outputs) == 0 {
 		if outputs, err = a.outputsOf(nil, s.Outputs); err != nil {
 			return err
 		}
 	}
+	f.written = outputs
 	plan, err := a.plan(ctx, s, f)
 	if err != nil {
 		return err
+	}
+	if line := f.asked.estimate(&f.models, plan.Demands()); line != "" && f.resume == "" && !f.retryErrors {
+		fmt.Fprintln(a.err, "proviso: "+printable(line))
 	}
 	f.progress = a.newProgress(plan.Rows, f.noProgress)
 	out, err := plan.Run(ctx)
@@ -85,23 +135,36 @@ func (a *app) eval(ctx context.Context, f *evalFlags) error {
 		}
 	}
 	if err != nil {
-		return coded(err)
+		return a.cutShort(out, coded(err))
 	}
-	if err := a.report(ctx, f, out, outputs); err != nil {
+	if !f.trust.untrusted {
+		out.Meta.Trust = a.trustOf(s.Dir)
+	}
+	if err := a.report(ctx, f, s, out, outputs); err != nil {
 		return err
 	}
 	return a.exit(f, s, out)
 }
 
+// cutShort says why a run ended early, and how to go on if something is kept.
+func (a *app) cutShort(out *run.Outcome, err error) error {
+	if out == nil || out.Meta.RunFile == "" || out.Totals.Rows() == 0 {
+		return err
+	}
+	a.explain(err)
+	fmt.Fprintf(a.err, "proviso: rows that were finished before are kept in %s; --resume=%s does the others\n", out.Meta.RunFile, out.ID)
+	return exitError{codeOf(err)}
+}
+
 // report writes the report files and, last, what a person reads, also where a
 // file could not be written.
-func (a *app) report(ctx context.Context, f *evalFlags, out *run.Outcome, outputs []output) error {
+func (a *app) report(ctx context.Context, f *evalFlags, s *loaded, out *run.Outcome, outputs []output) error {
 	ctx = context.WithoutCancel(ctx) // an interrupted run is reported all the same
 	var failed error
 	for _, o := range outputs {
 		failed = errors.Join(failed, o.write(ctx, out.Meta, out.Summary, out.Rows))
 	}
-	failed = errors.Join(failed, report.Terminal(a.out, a.terminal(!f.noTable), out.Meta, out.Summary, out.Rows), a.annotate(ctx, out))
+	failed = errors.Join(failed, report.Terminal(a.out, a.terminal(!f.noTable), out.Meta, out.Summary, out.Rows), a.annotate(ctx, s, out))
 	if failed != nil {
 		return proviso.Errorf(proviso.Unavailable, "%w", failed)
 	}

@@ -34,6 +34,8 @@ type suiteFlags struct {
 	repeat          int
 	description     string
 	trust           trustFlags
+	judge           judgeFlags
+	seen            func(path string) // told of every file that is looked for; may be nil
 }
 
 func (f *suiteFlags) register(fs *pflag.FlagSet) {
@@ -61,6 +63,7 @@ func (f *suiteFlags) register(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.skipUnsupported, "skip-unsupported", false, "run what is supported; what is not stays undecided")
 	fs.IntVar(&f.repeat, "repeat", 0, "run every case `N` times")
 	fs.StringVar(&f.description, "description", "", "`TEXT` that names this run")
+	f.judge.registerJudge(fs)
 	f.trust.register(fs)
 }
 
@@ -80,6 +83,8 @@ type evalFlags struct {
 	verbose     bool
 	resume      string
 	retryErrors bool
+	watch       bool
+	written     []output // the report files of this run
 	progress    *progress
 	models      modelFlags
 	asked       *models
@@ -95,6 +100,7 @@ func (f *evalFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.resume, "resume", "", "go on with the run `ID`, or with the last one; what is finished is not asked again")
 	fs.Lookup("resume").NoOptDefVal = lastRun
 	fs.BoolVar(&f.retryErrors, "retry-errors", false, "with --resume, or alone for the last run: do the rows again that were errors")
+	fs.BoolVarP(&f.watch, "watch", "w", false, "run again whenever the suite or a file that it names changes")
 	f.models.register(fs)
 	fs.BoolVar(&f.noTable, "no-table", false, "print the summary alone")
 	fs.BoolVar(&f.noWrite, "no-write", false, "do not keep the run")
@@ -112,6 +118,9 @@ func (f *evalFlags) check() error {
 	if f.noWrite && (f.resume != "" || f.retryErrors) {
 		return usageError{fmt.Errorf("--no-write keeps no run, so there is none to go on with"), "leave out --no-write, --resume or --retry-errors"}
 	}
+	if f.watch && (f.resume != "" || f.retryErrors) {
+		return usageError{fmt.Errorf("--watch begins anew each time, and --resume and --retry-errors go on with one run"), "leave out one of them"}
+	}
 	if err := f.models.check(); err != nil {
 		return err
 	}
@@ -126,8 +135,10 @@ func (f *evalFlags) check() error {
 	return f.trust.check()
 }
 
-// merge takes from the suite what the command line does not say.
-func (f *evalFlags) merge(s *proviso.Suite) {
+// merge takes from the suite what the command line does not say. A suite makes a
+// command that never ends only where a person can end it.
+func (f *evalFlags) merge(s *proviso.Suite, person bool) {
+	f.watch = f.watch || s.Options.Watch && person && f.resume == "" && !f.retryErrors
 	if f.concurrency == 0 {
 		f.concurrency = s.Options.MaxConcurrency
 	}

@@ -22,27 +22,11 @@ type exitError struct{ code int }
 
 func (e exitError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
 
-// exits maps the codes of errors to exit codes.
-var exits = map[string]int{
-	proviso.Invalid:     exitUsage,
-	proviso.Unsupported: exitUsage,
-	proviso.NotFound:    exitUsage,
-	proviso.Refused:     exitUsage,
-	proviso.Limit:       exitUndecided,
-	proviso.Timeout:     exitUndecided,
-	proviso.Unavailable: exitUndecided,
-	proviso.Undecided:   exitUndecided,
-	proviso.Internal:    exitUndecided,
-}
-
 // codeOf returns the exit code for an error that ends a command.
 func codeOf(err error) int {
 	var e *proviso.Error
 	if errors.As(err, &e) {
-		if code, ok := exits[e.Code]; ok {
-			return code
-		}
-		return exitUndecided
+		return proviso.MeaningOf(e.Code).Exit
 	}
 	return exitUsage
 }

@@ -43,36 +43,44 @@ func TestCommands(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup:               setup,
-		Condition: func(name string) (bool, error) {
-			if name == "devfull" {
-				_, err := os.Stat("/dev/full")
-				return err == nil, nil
-			}
-			return false, errors.New("unknown condition " + name)
-		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits":      wantExit,
-			"lastline":   lastLine,
-			"plain":      plain,
-			"verdicts":   verdicts,
-			"samevars":   sameVars,
-			"utf8":       validUTF8,
-			"short":      short,
-			"empty":      empty,
-			"folders":    folders,
-			"runid":      runID,
-			"nextsecond": nextSecond,
-			"generate":   generate,
-			"rows":       awaitRows,
-			"interrupt":  interrupt,
-		},
+		Condition:           condition,
+		Cmds:                commandsOfScripts(),
 	})
 }
 
-// setup keeps the runs of a script in its own folder and nothing of the
+// commandsOfScripts are the commands of scripts beside those of testscript.
+func commandsOfScripts() map[string]func(*testscript.TestScript, bool, []string) {
+	return map[string]func(*testscript.TestScript, bool, []string){
+		"exits":      wantExit,
+		"lastline":   lastLine,
+		"plain":      plain,
+		"verdicts":   verdicts,
+		"samevars":   sameVars,
+		"utf8":       validUTF8,
+		"short":      short,
+		"empty":      empty,
+		"folders":    folders,
+		"runid":      runID,
+		"nextsecond": nextSecond,
+		"generate":   generate,
+		"rows":       awaitRows,
+		"interrupt":  interrupt,
+	}
+}
+
+func condition(name string) (bool, error) {
+	if name == "devfull" {
+		_, err := os.Stat("/dev/full")
+		return err == nil, nil
+	}
+	return false, errors.New("unknown condition " + name)
+}
+
+// setup keeps the runs and answers of a script in its own folder and nothing of the
 // environment that would change a verdict.
 func setup(e *testscript.Env) error {
 	e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, ".state"))
+	e.Setenv("XDG_CACHE_HOME", filepath.Join(e.WorkDir, ".cache"))
 	e.Setenv("NO_COLOR", "1")
 	if runtime.GOOS == "windows" {
 		e.Setenv("USERPROFILE", e.WorkDir)

@@ -7,14 +7,17 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/pflag"
+	"golang.org/x/net/http/httpguts"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/blobs"
 	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/provider"
+	"github.com/proviso-eval/proviso/run"
 	"github.com/proviso-eval/proviso/suite"
 )
 
@@ -22,7 +25,8 @@ import (
 type modelFlags struct {
 	record, replay string
 	redact         []string
-	maxCost        float64
+	headers        []string // of responses, kept beside the usual ones
+	maxCost        costCap
 	noCache        bool
 }
 
@@ -30,18 +34,28 @@ func (f *modelFlags) register(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.noCache, "no-cache", false, "ask models anew instead of taking answers that were kept")
 	fs.StringVar(&f.record, "record", "", "keep every exchange with a model in `FOLDER`, secrets removed")
 	fs.StringVar(&f.replay, "replay", "", "answer from the exchanges in `FOLDER` and ask nobody")
+	fs.StringArrayVar(&f.headers, "record-header", nil, "with --record: keep the response header `NAME`, too")
 	fs.StringArrayVar(&f.redact, "redact", nil, "with --record and --replay: leave out what `REGEX` matches")
-	fs.Float64Var(&f.maxCost, "max-cost", 0, "ask no more once the answers have cost `USD`")
+	fs.Var(&f.maxCost, "max-cost", "ask no more once the answers have cost `USD`; 0 spends nothing")
 }
 
 func (f *modelFlags) check() error {
 	switch {
 	case f.record != "" && f.replay != "":
 		return usageError{fmt.Errorf("--record and --replay exclude each other"), "see `proviso eval --help`"}
-	case f.maxCost < 0:
-		return usageError{fmt.Errorf("--max-cost %g: expected an amount in US dollars", f.maxCost), "see `proviso eval --help`"}
 	case len(f.redact) > 0 && f.record == "" && f.replay == "":
 		return usageError{fmt.Errorf("--redact goes with --record or --replay"), "see `proviso eval --help`"}
+	}
+	if len(f.headers) > 0 && f.record == "" {
+		return usageError{fmt.Errorf("--record-header goes with --record"), "a replay has what was recorded"}
+	}
+	for _, name := range f.headers {
+		if !httpguts.ValidHeaderFieldName(name) {
+			return usageError{fmt.Errorf("--record-header %q: expected the name of one header", name), "it may be repeated"}
+		}
+		if transport.Secret(name) {
+			return usageError{fmt.Errorf("--record-header %s: it holds a secret, which is not recorded", name), "see `proviso eval --help`"}
+		}
 	}
 	for _, re := range f.redact {
 		if _, err := regexp.Compile(re); err != nil {
@@ -53,7 +67,7 @@ func (f *modelFlags) check() error {
 
 // cassette returns what records or replays exchanges; nil if nothing does.
 func (f *modelFlags) cassette() *transport.Cassette {
-	o := transport.CassetteOptions{}
+	o := transport.CassetteOptions{Headers: f.headers}
 	for _, re := range f.redact {
 		o.Redact = append(o.Redact, regexp.MustCompile(re)) // check compiled it before
 	}
@@ -66,26 +80,51 @@ func (f *modelFlags) cassette() *transport.Cassette {
 	return nil
 }
 
+// replayed says what run the recorded exchanges are of, nil if none are replayed.
+// What cannot be recorded or replayed is known before anything is paid for.
+func (f *modelFlags) replayed(ctx context.Context, cassette *transport.Cassette) (*run.Replay, error) {
+	switch {
+	case f.record != "":
+		if err := blobs.Open(f.record).Writable(); err != nil {
+			return nil, proviso.Errorf(proviso.Invalid, "--record: %w", err)
+		}
+		return nil, nil
+	case cassette == nil:
+		return nil, nil
+	}
+	r, err := cassette.Recording(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if r.Exchanges == 0 {
+		return nil, proviso.Errorf(proviso.NotFound, "--replay %s: no exchange is recorded there; --record %s records them", f.replay, f.replay)
+	}
+	return &run.Replay{Made: r.Made, Key: r.Hash}, nil
+}
+
 // models opens providers and puts the decorators around them, outermost first:
 // cache, budget, and, within the provider, limits and retries.
 type models struct {
 	options provider.Options
 	cache   *provider.Cache
 	budget  *provider.Budget
+
+	mu      sync.Mutex
+	tariffs map[proviso.Provider]*provider.Tariff // of those that are asked; nil if it is unknown
 }
 
 // newModels prepares what all providers of a command share. Under a replay nobody
-// is asked, so no key is needed and nothing is waited for; what is recorded or
-// replayed does not come from the cache.
+// is asked, so no key is needed, nothing is waited for and nothing is spent; what
+// is recorded or replayed does not come from the cache.
 func (a *app) newModels(f *evalFlags, o provider.Options, cassette *transport.Cassette) *models {
 	o.Limits, o.Concurrency, o.Cassette = new(provider.Limits), f.concurrency, cassette
-	m := &models{options: o}
+	m := &models{options: o, tariffs: map[proviso.Provider]*provider.Tariff{}}
 	if cassette != nil && cassette.Replays() {
 		m.options.Env = replayEnv{o.Env}
 		m.options.Sleep = func(context.Context, time.Duration) error { return nil }
 	}
-	if f.models.maxCost > 0 {
-		m.budget = provider.NewBudget(f.models.maxCost)
+	if f.models.maxCost.set && f.models.replay == "" {
+		m.budget = provider.NewBudget(f.models.maxCost.usd)
 	}
 	if !f.models.noCache && cassette == nil {
 		m.cache = provider.NewCache(blobs.Open(a.cacheDir()), provider.CacheOptions{})
@@ -101,12 +140,19 @@ func (m *models) open(spec proviso.ProviderSpec) (proviso.Provider, error) {
 	if err != nil || spec.ID == "echo" || strings.HasPrefix(spec.ID, "recorded:") {
 		return p, err
 	}
+	var tariff *provider.Tariff
+	if t, known := provider.TariffOf(p); known {
+		tariff = &t
+	}
 	if m.budget != nil {
 		p = m.budget.Provider(p)
 	}
 	if m.cache != nil {
 		p = m.cache.Provider(p, provider.Identity(spec, o))
 	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.tariffs[p] = tariff
 	return p, nil
 }
 
@@ -114,14 +160,19 @@ func (m *models) open(spec proviso.ProviderSpec) (proviso.Provider, error) {
 func (m *models) summary() []string {
 	var lines []string
 	if m.cache != nil {
-		if s := m.cache.Stats(); s.Hits > 0 {
+		s := m.cache.Stats()
+		if s.Hits > 0 {
 			lines = append(lines, fmt.Sprintf("%s from the cache, %d asked anew; the cache saved $%.4g", plural(s.Hits, "answer"), s.Misses, s.SavedCost))
-		} else if s.Err != nil {
-			lines = append(lines, fmt.Sprintf("answers could not be kept: %v", s.Err))
+		}
+		if s.Err != nil {
+			lines = append(lines, fmt.Sprintf("warning: %s could not be kept in the cache: %v", plural(s.Unsaved, "answer"), s.Err))
 		}
 	}
 	if m.budget != nil && m.budget.Refused() > 0 {
 		lines = append(lines, fmt.Sprintf("--max-cost is reached: $%.4g spent, %s not asked", m.budget.Spent(), plural(m.budget.Refused(), "row")))
+	}
+	if m.budget != nil && m.budget.Unpriced() > 0 {
+		lines = append(lines, fmt.Sprintf("--max-cost does not count %s whose price is not known", plural(m.budget.Unpriced(), "answer")))
 	}
 	return lines
 }
@@ -130,13 +181,11 @@ func (m *models) summary() []string {
 type replayEnv struct{ proviso.Env }
 
 func (e replayEnv) Lookup(name string) (string, bool) {
-	if v, ok := e.Env.Lookup(name); ok {
-		return v, true
-	}
-	if strings.HasSuffix(name, "_API_KEY") || strings.HasSuffix(name, "_TOKEN") {
+	v, ok := e.Env.Lookup(name)
+	if v == "" && (strings.HasSuffix(name, "_API_KEY") || strings.HasSuffix(name, "_TOKEN")) {
 		return "replayed", true
 	}
-	return "", false
+	return v, ok
 }
 
 // client makes the HTTP calls of a command.
@@ -144,6 +193,7 @@ func (f *evalFlags) client(env proviso.Env, cassette *transport.Cassette) *http.
 	o := f.trust.transport(transport.Options{Env: env})
 	if cassette != nil {
 		o.Wrap = cassette.Wrap
+		o.RefusePrivate = o.RefusePrivate && !cassette.Replays() // no address is asked
 	}
 	return transport.New(o).Client()
 }

@@ -1,13 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 
 	"github.com/proviso-eval/proviso/report"
-	"github.com/proviso-eval/proviso/run"
 )
 
 // output is a report file to write.
@@ -15,6 +15,15 @@ type output struct {
 	file   string
 	format report.Format
 	add    bool // to what is there, as the job summary of GitHub wants it
+}
+
+// names returns the files of reports.
+func names(outputs []output) []string {
+	list := make([]string, len(outputs))
+	for i, o := range outputs {
+		list[i] = o.file
+	}
+	return list
 }
 
 // outputsOf checks the formats of all report files before anything runs. The
@@ -47,18 +56,28 @@ func (o output) write(ctx context.Context, meta *report.Meta, sum *report.Summar
 	if !o.add {
 		return report.Write(ctx, o.file, o.format, meta, sum, rows)
 	}
-	f, err := os.OpenFile(o.file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
-	if err != nil {
-		return fmt.Errorf("write report: %w", err)
+	var text bytes.Buffer // it is small, and a part of it would be taken for the whole
+	if err := report.WriteTo(ctx, &text, o.format, meta, sum, rows); err != nil {
+		return fmt.Errorf("write report %s: %w", o.file, err)
 	}
-	return errors.Join(report.WriteTo(ctx, f, o.format, meta, sum, rows), f.Close())
+	if err := addTo(o.file, text.Bytes()); err != nil {
+		return fmt.Errorf("write report %s: %w", o.file, err)
+	}
+	return nil
 }
 
-// annotate shows what did not pass beside the sources, in a step of GitHub
-// Actions.
-func (a *app) annotate(ctx context.Context, out *run.Outcome) error {
-	if !envTrue(a.env, "GITHUB_ACTIONS") {
-		return nil
+// addTo adds text to a file, or leaves it as it was.
+func addTo(name string, text []byte) error {
+	f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
 	}
-	return report.Annotations(ctx, a.out, report.AnnotationOptions{}, out.Rows)
+	before, err := f.Stat()
+	if err == nil {
+		_, err = f.Write(text)
+	}
+	if err != nil && before != nil && before.Mode().IsRegular() {
+		err = errors.Join(err, f.Truncate(before.Size()))
+	}
+	return errors.Join(err, f.Close())
 }

@@ -25,13 +25,22 @@ type progress struct {
 // every is how long a line stands before it is written anew.
 const every = 100 * time.Millisecond
 
+// telling is from how many rows on their cost says something of the others.
+const telling = 10
+
 // newProgress returns nil where nobody watches: not on a terminal, or not wanted.
 func (a *app) newProgress(rows int, quiet bool) *progress {
-	f, ok := a.err.(*os.File)
-	if !ok || quiet || !term.IsTerminal(int(f.Fd())) || envTrue(a.env, "CI") {
+	if quiet || !a.watchedByPerson() {
 		return nil
 	}
-	return &progress{w: f, rows: rows, started: time.Now(), shown: time.Now()}
+	return &progress{w: a.err, rows: rows, started: time.Now(), shown: time.Now()}
+}
+
+// watchedByPerson reports whether somebody is there to read what is printed, and
+// to end it.
+func (a *app) watchedByPerson() bool {
+	f, ok := a.err.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd())) && !envTrue(a.env, "CI")
 }
 
 // tick shows the totals so far.
@@ -59,7 +68,11 @@ func (p *progress) line(t proviso.Totals, elapsed time.Duration) string {
 		parts = append(parts, fmt.Sprintf("%.3g/s", float64(done)/s))
 	}
 	if t.Cost > 0 {
-		parts = append(parts, fmt.Sprintf("$%.4g", t.Cost))
+		cost := fmt.Sprintf("$%.4g", t.Cost)
+		if done >= telling && done < p.rows {
+			cost += " of about " + roughly(t.Cost/float64(done)*float64(p.rows))
+		}
+		parts = append(parts, cost)
 	}
 	return strings.Join(parts, " · ")
 }

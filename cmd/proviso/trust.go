@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -97,6 +98,9 @@ func (t *trustFlags) policy(around proviso.Env) transport.HostPolicy {
 	}
 	return func(host string) bool { return allowed[host] || provider.VendorHost(host) }
 }
+
+// names reports whether --allow-host names a host.
+func (t *trustFlags) names(host string) bool { return slices.Contains(t.hosts, host) }
 
 // transport confines the network.
 func (t *trustFlags) transport(o transport.Options) transport.Options {

@@ -3,8 +3,10 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -42,11 +44,12 @@ func (s *loaded) close() {
 // read reads the suite that the flags name. What is wrong with it is printed at
 // once only if there is no suite to make a plan of, which may find more.
 func (a *app) read(ctx context.Context, f *suiteFlags) (*loaded, error) {
-	tests := f.tests
+	tests, flag := f.tests, "--tests"
 	if tests == "" {
-		tests = f.vars
+		tests, flag = f.vars, "--vars"
 	}
 	files := f.trust.files()
+	files.Seen = f.seen
 	filter, err := f.filter()
 	if err != nil {
 		return nil, err
@@ -57,7 +60,7 @@ func (a *app) read(ctx context.Context, f *suiteFlags) (*loaded, error) {
 	}
 	s, mistakes := suite.Read(ctx, f.configs, suite.Options{
 		Env: around, Files: files, Trust: f.trust.suite(around), EnvFiles: envFiles, SkipUnsupported: f.skipUnsupported,
-		Description: f.description, Prompts: f.prompts, Providers: f.providers, Tests: tests,
+		Description: f.description, Prompts: f.prompts, Providers: f.providers, Tests: tests, TestsFlag: flag,
 		ModelOutputs: f.modelOutputs, Assertions: f.assertions,
 		PromptPrefix: f.prefix, PromptSuffix: f.suffix, Filter: filter,
 	})
@@ -91,16 +94,20 @@ func (f *suiteFlags) filter() (suite.Filter, error) {
 		seed := uint64(f.filterSeed)
 		out.Seed = &seed
 	}
-	name, kind := f.filterFailing, suite.NotPassed
+	name, kind, flag := f.filterFailing, suite.NotPassed, "--filter-failing"
 	if f.filterErrors != "" {
-		name, kind = f.filterErrors, suite.Errors
+		name, kind, flag = f.filterErrors, suite.Errors, "--filter-errors-only"
 	}
 	if name == "" {
 		return out, nil
 	}
 	r, err := os.Open(name)
 	if err != nil {
-		return out, proviso.Errorf(proviso.NotFound, "%w", err)
+		var path *fs.PathError
+		if errors.As(err, &path) {
+			err = path.Err
+		}
+		return out, proviso.Errorf(proviso.NotFound, "%s %s: %w", flag, name, err)
 	}
 	defer r.Close()
 	out.Rows, err = suite.ReadRows(name, r, kind)
@@ -135,17 +142,27 @@ func (a *app) plan(ctx context.Context, s *loaded, f *evalFlags) (*run.Plan, err
 	metrics := mathjs.New(mathjs.Options{})
 	s.closers = append(s.closers, code, templates, metrics)
 	cassette := f.models.cassette()
+	replay, err := f.models.replayed(ctx, cassette)
+	if ctx.Err() != nil {
+		return nil, a.stopped()
+	}
+	if err != nil {
+		return nil, err
+	}
 	client := f.client(s.env, cassette)
 	guarded := f.trust.code(code)
 	f.asked = a.newModels(f, provider.Options{
 		Files: s.files, Env: s.env, Client: client, Code: guarded, Templates: templates, Dir: s.Dir, Untrusted: f.trust.untrusted,
+		KeyHost: f.trust.names, Keyless: f.warn,
 	}, cassette)
+	grader := a.graderFor(s, f)
 	o := run.Options{
+		Grader: grader, Judge: grader.identity,
 		Version: versionName(), Code: guarded, Untrusted: f.trust.untrusted, Files: s.files, Env: s.env, Templates: templates, Metrics: metrics,
 		Client: client, Open: f.asked.open,
 		Dir: a.runDir(f), Concurrency: f.concurrency, Delay: milliseconds(f.delay),
 		RowTimeout: milliseconds(s.Options.TimeoutMS), Timeout: milliseconds(s.Options.MaxTimeMS),
-		SkipUnsupported: f.skipUnsupported, Warn: f.warn,
+		SkipUnsupported: f.skipUnsupported, Warn: f.warn, Replay: replay,
 		LaxSchemas:   envTrue(s.env, "PROMPTFOO_DISABLE_AJV_STRICT_MODE"),
 		PlainPrompts: envTrue(s.env, "PROMPTFOO_DISABLE_TEMPLATING"),
 		PlainJSON:    envTrue(s.env, "PROMPTFOO_DISABLE_JSON_AUTOESCAPE"),

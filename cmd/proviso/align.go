@@ -1,0 +1,340 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/internal/runfile"
+	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/stats"
+)
+
+// latest names the last kept run.
+const latest = "last"
+
+// alignFlags are the flags of align.
+type alignFlags struct {
+	run, dir string
+	format   string
+	all      bool
+	save     string
+	least    []gate // in the order of the help
+
+	template     string
+	perAssertion int
+	sample       string
+	assertions   []string
+	verdicts     bool
+	seed         uint64
+}
+
+// gate is a floor under one measure.
+type gate struct {
+	flag, name string
+	least      float64
+	of         func(*judge.Agreement) *stats.Estimate
+}
+
+var alignFormats = []string{"terminal", "json", "markdown"}
+
+func newAlign(a *app) *cobra.Command {
+	f := &alignFlags{}
+	cmd := &cobra.Command{
+		Use:   "align LABELS",
+		Short: "Measure how far a judge agrees with people",
+		Long: "align compares verdicts of people (LABELS: CSV or JSON Lines, - for standard input) with\n" +
+			"those of a judge: agreement, kappa, how many good outputs it passes and how many bad ones it\n" +
+			"catches, which disagreements to read, and the pass rate corrected for its errors.\n\n" +
+			"Start with `proviso align --template last > labels.csv`, fill in the column human, then\n" +
+			"`proviso align labels.csv --run last`.",
+		Args: atMost(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.check(cmd, args); err != nil {
+				return err
+			}
+			if f.template != "" {
+				return a.alignSheet(f)
+			}
+			return a.align(f, args[0])
+		},
+	}
+	f.register(cmd.Flags())
+	return cmd
+}
+
+func (f *alignFlags) register(fs *pflag.FlagSet) {
+	fs.StringVar(&f.run, "run", "", "kept `RUN` that has the judge's verdicts: its id, the beginning of it, its file, or last")
+	fs.StringVar(&f.dir, "run-dir", "", "`FOLDER` that runs are kept in (default $XDG_STATE_HOME/proviso/runs)")
+	fs.StringVar(&f.format, "format", alignFormats[0], "`FORMAT` of the result: terminal, json or markdown")
+	fs.BoolVar(&f.all, "all", false, "show every disagreement, not the first ten of each assertion")
+	fs.StringVar(&f.save, "save", "", "keep the result for reports, which then say how far the judge was validated: in .proviso/alignment.json, or --save=`FILE`")
+	fs.Lookup("save").NoOptDefVal = judge.AlignmentFile
+	f.least = []gate{
+		{flag: "min-kappa", name: "kappa", of: func(a *judge.Agreement) *stats.Estimate { return a.Kappa }},
+		{flag: "min-tnr", name: "TNR", of: func(a *judge.Agreement) *stats.Estimate { return a.TNR }},
+		{flag: "min-tpr", name: "TPR", of: func(a *judge.Agreement) *stats.Estimate { return a.TPR }},
+	}
+	for i := range f.least {
+		g := &f.least[i]
+		fs.Float64Var(&g.least, g.flag, 0, "exit with 1 if the "+g.name+" of an assertion is below `N`")
+	}
+	fs.StringVar(&f.template, "template", "", "print a sheet of outputs of `RUN` to label, as CSV, and measure nothing")
+	fs.IntVar(&f.perAssertion, "per-assertion", 50, "with --template: at most `N` outputs for each assertion")
+	fs.StringVar(&f.sample, "sample", "balanced", "with --template: draw `KIND` balanced (half of what the judge passed, half of what it failed) or random")
+	fs.StringArrayVar(&f.assertions, "assertion", nil, "with --template: only the assertion `NAME`; may be repeated")
+	fs.BoolVar(&f.verdicts, "show-verdicts", false, "with --template: show the judge's verdicts, which sways people")
+	fs.Uint64Var(&f.seed, "seed", 0, "with --template: `SEED` of the drawing, for other outputs")
+}
+
+// check refuses what does not go together.
+func (f *alignFlags) check(cmd *cobra.Command, args []string) error {
+	sheet := cmd.Flags().Changed("template")
+	for name, want := range map[string]bool{"per-assertion": true, "sample": true, "assertion": true, "show-verdicts": true, "seed": true,
+		"run": false, "format": false, "all": false, "save": false, "min-kappa": false, "min-tnr": false, "min-tpr": false} {
+		if cmd.Flags().Changed(name) && want != sheet {
+			if want {
+				return usageError{fmt.Errorf("--%s is for --template", name), seeHelp(cmd)}
+			}
+			return usageError{fmt.Errorf("--%s does not go with --template, which only prints what is to be labelled", name), seeHelp(cmd)}
+		}
+	}
+	for i := range f.least {
+		g := &f.least[i]
+		if !cmd.Flags().Changed(g.flag) {
+			g.of = nil
+		} else if !(g.least >= -1 && g.least <= 1) {
+			return usageError{fmt.Errorf("--%s is at most 1, not %v", g.flag, g.least), seeHelp(cmd)}
+		}
+	}
+	switch {
+	case sheet && f.template == "":
+		return usageError{errors.New("--template needs a run"), "write --template last for the last one"}
+	case sheet && len(args) > 0:
+		return usageError{fmt.Errorf("unexpected argument %q: --template reads no labels", args[0]), seeHelp(cmd)}
+	case !sheet && len(args) == 0:
+		return usageError{errors.New("no labels"), "name their file, or make one with --template last"}
+	case f.save != "" && f.run == "":
+		return usageError{errors.New("--save needs --run: what is kept names the judge and the text of the assertion"), "add --run last"}
+	}
+	if err := oneOf("format", f.format, alignFormats); err != nil {
+		return err
+	}
+	return oneOf("sample", f.sample, []string{"balanced", "random"})
+}
+
+// oneOf refuses a value of a flag that is none, with the nearest that is.
+func oneOf(flag, value string, valid []string) error {
+	if slices.Contains(valid, value) {
+		return nil
+	}
+	hint := "valid: " + strings.Join(valid, ", ")
+	if near := document.Nearest(value, valid); near != "" {
+		hint = fmt.Sprintf("did you mean %q?", near)
+	}
+	return usageError{fmt.Errorf("--%s %q is unknown", flag, value), hint}
+}
+
+// openRun opens a kept run by what --run says.
+func (a *app) openRun(f *alignFlags, name string) (*runfile.Reader, error) {
+	dir := f.dir
+	if dir == "" {
+		dir = a.stateDir()
+	}
+	if name == latest {
+		name = ""
+	}
+	path, err := findRun(dir, name)
+	if err != nil {
+		return nil, err
+	}
+	r, err := runfile.Open(path)
+	if err != nil {
+		return nil, proviso.Errorf(proviso.NotFound, "%w", err)
+	}
+	return r, nil
+}
+
+// alignSheet prints what is to be labelled, and says what that is.
+func (a *app) alignSheet(f *alignFlags) error {
+	r, err := a.openRun(f, f.template)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	o := judge.SheetOptions{PerAssertion: f.perAssertion, Random: f.sample == "random", Verdicts: f.verdicts, Assertions: f.assertions, Seed: f.seed}
+	if f.perAssertion < 1 || f.perAssertion > judge.MaxPerAssertion {
+		return usageError{fmt.Errorf("--per-assertion %d is not between 1 and %d", f.perAssertion, judge.MaxPerAssertion), "50 is usual"}
+	}
+	sheet, err := judge.WriteSheet(a.out, r, o)
+	if err != nil {
+		return err
+	}
+	for _, p := range sheet.Assertions {
+		fmt.Fprintf(a.err, "proviso: %s: %d of %d outputs", printable(p.Assertion), p.Drawn.N, p.Of.N)
+		if f.verdicts {
+			fmt.Fprintf(a.err, ", %d passed and %d failed by %s", p.Drawn.Pass, p.Drawn.N-p.Drawn.Pass, printable(p.Judge))
+		}
+		fmt.Fprintln(a.err)
+	}
+	fmt.Fprintf(a.err, "proviso: write pass or fail into the column human of %s; then `proviso align FILE --run %s`\n", plural(sheet.Rows, "row"), r.Header().ID)
+	return nil
+}
+
+// align compares, shows, keeps and judges the result.
+func (a *app) align(f *alignFlags, name string) error {
+	labels, err := a.labels(name)
+	if err != nil {
+		return a.alignMistakes(err)
+	}
+	var run judge.KeptRun
+	if f.run != "" {
+		r, err := a.openRun(f, f.run)
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		run = r
+	}
+	result, err := judge.Align(labels, run)
+	if err != nil {
+		return a.alignMistakes(err)
+	}
+	if err := a.showAgreements(f, result); err != nil {
+		return err
+	}
+	if f.save != "" {
+		if err := a.saveAgreements(f.save, result); err != nil {
+			return err
+		}
+	}
+	return a.gates(f, result)
+}
+
+// labels reads the file of labels.
+func (a *app) labels(name string) (*judge.Labels, error) {
+	if name == "-" {
+		return judge.ReadLabels("standard input", a.in)
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, proviso.Errorf(proviso.NotFound, "read the labels: %w", err)
+	}
+	defer file.Close()
+	if info, err := file.Stat(); err == nil && info.IsDir() {
+		return nil, proviso.Errorf(proviso.NotFound, "read the labels: %s is a folder", name)
+	}
+	return judge.ReadLabels(name, file)
+}
+
+// alignMistakes prints what is wrong with labels.
+func (a *app) alignMistakes(err error) error {
+	var list proviso.Mistakes
+	if !errors.As(err, &list) {
+		return err
+	}
+	for _, m := range list {
+		a.mistake("error", m)
+	}
+	fmt.Fprintf(a.err, "proviso: %s; nothing was measured\n", plural(len(list), "mistake"))
+	return exitError{exitUsage}
+}
+
+// showAgreements prints the result, and what it leaves out.
+func (a *app) showAgreements(f *alignFlags, result *judge.Agreements) error {
+	for _, n := range [...]struct {
+		n         int
+		noun, why string
+	}{
+		{result.Unlabelled, "row", "no verdict of a person"},
+		{result.Stale, "label", "the run has another output of that case"},
+		{result.Skipped, "label", "the assertion did not apply"},
+	} {
+		if n.n > 0 {
+			a.warn(fmt.Sprintf("%s left out: %s", plural(n.n, n.noun), n.why))
+		}
+	}
+	var text []byte
+	var err error
+	switch f.format {
+	case "json":
+		text, err = result.JSON()
+	case "markdown":
+		text = agreementsMarkdown(result, f.all)
+	default:
+		text = agreementsText(result, a.terminal(true), f.all)
+	}
+	if err == nil {
+		_, err = a.out.Write(text)
+	}
+	if err != nil && !errors.Is(err, io.ErrClosedPipe) {
+		return proviso.Errorf(proviso.Unavailable, "%w", err)
+	}
+	return nil
+}
+
+// saveAgreements adds the result to the alignment in a file.
+func (a *app) saveAgreements(file string, result *judge.Agreements) error {
+	kept, err := judge.LoadAlignment(file)
+	if err != nil {
+		return err
+	}
+	n := 0
+	for _, x := range result.Assertions {
+		switch {
+		case x.N == 0:
+		case x.Judge == "":
+			a.warn(fmt.Sprintf("%s is not kept: its labels do not say which judge they are about", x.Assertion))
+		case len(x.Hashes) != 1:
+			a.warn(fmt.Sprintf("%s is not kept: it has %d texts in this run; give each text an id of its own", x.Assertion, len(x.Hashes)))
+		default:
+			kept.Put(judge.Aligned{Agreement: x, Hash: x.Hashes[0], Measured: time.Now()})
+			n++
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	if err := kept.Save(file); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.err, "proviso: kept the alignment of %s in %s\n", plural(n, "assertion"), printable(file))
+	return nil
+}
+
+// gates holds every assertion against the floors that were given: too low is 1,
+// not known is 3.
+func (a *app) gates(f *alignFlags, result *judge.Agreements) error {
+	code := exitOK
+	for i := range result.Assertions {
+		x := &result.Assertions[i]
+		for _, g := range f.least {
+			if g.of == nil {
+				continue
+			}
+			switch e := g.of(x); {
+			case e == nil:
+				fmt.Fprintf(a.err, "proviso: %s: %s is not known, so --%s cannot be decided\n", printable(x.Assertion), g.name, g.flag)
+				if code == exitOK {
+					code = exitUndecided
+				}
+			case e.Value < g.least:
+				fmt.Fprintf(a.err, "proviso: %s: %s %.2f is below %v (--%s)\n", printable(x.Assertion), g.name, e.Value, g.least, g.flag)
+				code = exitFailed
+			}
+		}
+	}
+	if code != exitOK {
+		return exitError{code}
+	}
+	return nil
+}

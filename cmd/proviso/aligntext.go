@@ -1,0 +1,287 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/stats"
+)
+
+// shownDisagreements is how many disagreements of an assertion are shown.
+const shownDisagreements = 10
+
+// fewOutputs is how many good, or bad, outputs say next to nothing of a rate.
+const fewOutputs = 10
+
+// alignText shows agreements to a person.
+type alignText struct {
+	bytes.Buffer
+	o   report.TerminalOptions
+	all bool
+}
+
+func agreementsText(result *judge.Agreements, o report.TerminalOptions, all bool) []byte {
+	t := &alignText{o: o, all: all}
+	t.o.Width = max(t.o.Width, 60)
+	for i := range result.Assertions {
+		if i > 0 {
+			t.line("")
+		}
+		t.assertion(&result.Assertions[i])
+	}
+	t.line("")
+	if len(result.Assertions) > 1 {
+		t.table(result.Assertions)
+		t.line("")
+	}
+	t.line("%s", t.paint("2", "Ranges in brackets are 95 % intervals."))
+	return t.Bytes()
+}
+
+func (t *alignText) line(format string, args ...any) {
+	fmt.Fprintf(t, format, args...)
+	t.WriteByte('\n')
+}
+
+func (t *alignText) paint(color, text string) string {
+	if !t.o.Color {
+		return text
+	}
+	return "\x1b[" + color + "m" + text + "\x1b[0m"
+}
+
+func (t *alignText) assertion(a *judge.Agreement) {
+	title := t.paint("1", report.Line(a.Assertion, t.o.Width-10))
+	if a.Judge != "" {
+		title += t.paint("2", "  judge "+report.Line(a.Judge, 60))
+	}
+	t.line("%s", title)
+	for _, s := range sentences(a) {
+		t.line("  %s", s)
+	}
+	if a.N == 0 {
+		return
+	}
+	t.line("")
+	t.line("                 judge: pass  judge: fail")
+	t.line("  people: pass  %12d %12d", a.TP, a.FN)
+	t.line("  people: fail  %12d %12d", a.FP, a.TN)
+	t.line("")
+	for _, m := range measures(a) {
+		t.line("  %-10s %s", m.name, m.text)
+	}
+	t.disagreements(a.Disagreements)
+}
+
+func (t *alignText) disagreements(list []judge.Disagreement) {
+	if len(list) == 0 {
+		return
+	}
+	t.line("")
+	t.line("  To read: %s", plural(len(list), "disagreement"))
+	for i, d := range list {
+		if i == shownDisagreements && !t.all {
+			t.line("  … and %d more (--all)", len(list)-i)
+			return
+		}
+		t.line("  %s %s", t.paint("33", caseName(d, 50)), said(d))
+		if d.Reason != "" {
+			t.line("      judge: %s", report.Line(d.Reason, 2*t.o.Width))
+		}
+		for _, quote := range d.Evidence[:min(len(d.Evidence), 3)] {
+			t.line("      quote: %s", report.Line(quote, t.o.Width-15))
+		}
+		if d.Note != "" {
+			t.line("      note: %s", report.Line(d.Note, 2*t.o.Width))
+		}
+	}
+}
+
+// table puts all assertions side by side.
+func (t *alignText) table(list []judge.Agreement) {
+	name := 9
+	for i := range list {
+		name = max(name, min(len([]rune(report.Line(list[i].Assertion, 30))), 30))
+	}
+	t.line("%s", t.paint("1", fmt.Sprintf("%-*s %6s %6s %9s %6s %6s %6s %10s", name, "Assertion", "n", "errors", "agreement", "kappa", "TPR", "TNR", "corrected")))
+	for i := range list {
+		a := &list[i]
+		label := report.Line(a.Assertion, 30)
+		t.line("%s%s %6d %6d %9s %6s %6s %6s %10s", label, strings.Repeat(" ", max(0, name-len([]rune(label)))), a.N, a.Errors,
+			sharePointer(a.Agreement), plainEstimate(a.Kappa), shareEstimate(a.TPR), shareEstimate(a.TNR), shareEstimate(a.Corrected))
+	}
+}
+
+// caseName names the case of a disagreement, with its row if there is a run.
+func caseName(d judge.Disagreement, cells int) string {
+	name := report.Line(d.Case, cells)
+	if d.Row >= 0 {
+		name += fmt.Sprintf(" (row %d)", d.Row)
+	}
+	return name
+}
+
+func said(d judge.Disagreement) string {
+	if d.Judge == proviso.Pass {
+		return "the judge passed what a person failed"
+	}
+	return "the judge failed what a person passed"
+}
+
+// sentences say what a judge is worth, in plain words.
+func sentences(a *judge.Agreement) []string {
+	if a.N == 0 {
+		return []string{fmt.Sprintf("No verdict to compare: the judge could not decide any of %s.", plural(a.Errors, "labelled output"))}
+	}
+	good, bad := a.TP+a.FN, a.TN+a.FP
+	var list []string
+	switch {
+	case a.Weighted:
+		list = append(list, fmt.Sprintf("Catches about %s of the bad outputs; passes about %s of the good ones.", rangeOrNone(a.TNR), rangeOrNone(a.TPR)))
+	case bad == 0:
+		list = append(list, fmt.Sprintf("Passes %d of %s.", a.TP, plural(good, "good output")))
+	case good == 0:
+		list = append(list, fmt.Sprintf("Catches %d of %s.", a.TN, plural(bad, "bad output")))
+	default:
+		list = append(list, fmt.Sprintf("Catches %d of %s; passes %d of %s.", a.TN, plural(bad, "bad output"), a.TP, plural(good, "good one")))
+	}
+	switch {
+	case bad == 0:
+		list = append(list, "No label is of an output that people fail: what the judge lets through is unknown.")
+	case good == 0:
+		list = append(list, "No label is of an output that people pass: what the judge fails wrongly is unknown.")
+	case bad < fewOutputs:
+		list = append(list, fmt.Sprintf("%s people fail: too few to say how many it catches.", fewText(bad)))
+	case good < fewOutputs:
+		list = append(list, fmt.Sprintf("%s people pass: too few to say how many it fails wrongly.", fewText(good)))
+	}
+	return list
+}
+
+func fewText(n int) string {
+	if n == 1 {
+		return "Only one label is of an output that"
+	}
+	return fmt.Sprintf("Only %d labels are of outputs that", n)
+}
+
+// measure is one number with its name.
+type measure struct{ name, text string }
+
+// measures lists the numbers of an agreement.
+func measures(a *judge.Agreement) []measure {
+	labels := fmt.Sprint(a.N)
+	if a.Errors > 0 {
+		labels += fmt.Sprintf("; %d more that the judge could not decide", a.Errors)
+	}
+	if a.Weighted {
+		labels += ", drawn from passes and fails apart; the rates are of all outputs that they stand for"
+	}
+	list := []measure{{"labels", labels}}
+	if a.Agreement != nil {
+		list = append(list, measure{"agreement", sharePointer(a.Agreement)})
+	}
+	kappa := "undefined: one verdict for everything"
+	if a.Kappa != nil {
+		kappa = fmt.Sprintf("%.2f (%.2f to %.2f)", a.Kappa.Value, a.Kappa.Low, a.Kappa.High)
+	}
+	list = append(list, measure{"kappa", kappa})
+	if a.TNR != nil {
+		list = append(list, measure{"TNR", rangeOf(a.TNR) + " of the bad outputs are caught"})
+	}
+	if a.TPR != nil {
+		list = append(list, measure{"TPR", rangeOf(a.TPR) + " of the good outputs pass"})
+	}
+	if a.JudgePassRate != nil {
+		list = append(list, measure{"pass rate", fmt.Sprintf("%s by the judge, over %s", percent(*a.JudgePassRate), plural(a.Judged.N, "output"))})
+	}
+	switch {
+	case a.Corrected == nil:
+		list = append(list, measure{"corrected", "not possible: the labels do not show that the judge is better than chance"})
+	default:
+		list = append(list, measure{"corrected", rangeOf(a.Corrected) + methodText(a)})
+	}
+	if more := moreText(a); more != "" {
+		list = append(list, measure{"", more})
+	}
+	return list
+}
+
+// methodText says how the pass rate was corrected.
+func methodText(a *judge.Agreement) string {
+	switch a.Method {
+	case judge.MethodCounted:
+		return ", as people say: every output is labelled"
+	case judge.MethodRoganGladen:
+		return ", from the judge's error rates (Rogan–Gladen)"
+	}
+	text := ", from labels and verdicts together (prediction-powered)"
+	if a.RoganGladen != nil {
+		text += "; by Rogan–Gladen " + rangeOf(a.RoganGladen)
+	}
+	return text
+}
+
+// moreText says how many more labels would halve the interval.
+func moreText(a *judge.Agreement) string {
+	if a.Halve == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%s would halve that range", plural(a.Halve, "more label"))
+	if a.Halve > a.Judged.N-a.N && a.Method != judge.MethodCounted {
+		text += fmt.Sprintf("; the run has only %d without one", a.Judged.N-a.N)
+	}
+	return text
+}
+
+// percent writes a share as people do; what is not all is never 100 %, and what
+// is not nothing is never 0 %.
+func percent(share float64) string {
+	text := fmt.Sprintf("%.0f %%", 100*share)
+	switch {
+	case math.IsNaN(share):
+		return "–"
+	case share < 1 && text == "100 %":
+		return "> 99 %"
+	case share > 0 && text == "0 %":
+		return "< 1 %"
+	}
+	return text
+}
+
+func rangeOf(e *stats.Estimate) string {
+	return fmt.Sprintf("%s (%.0f–%.0f %%)", percent(e.Value), 100*e.Low, 100*e.High)
+}
+
+func rangeOrNone(e *stats.Estimate) string {
+	if e == nil {
+		return "–"
+	}
+	return rangeOf(e)
+}
+
+func shareEstimate(e *stats.Estimate) string {
+	if e == nil {
+		return "–"
+	}
+	return percent(e.Value)
+}
+
+func sharePointer(f *float64) string {
+	if f == nil {
+		return "–"
+	}
+	return percent(*f)
+}
+
+func plainEstimate(e *stats.Estimate) string {
+	if e == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%.2f", e.Value)
+}

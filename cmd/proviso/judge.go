@@ -1,0 +1,332 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/internal/script"
+	"github.com/proviso-eval/proviso/internal/template"
+	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/provider"
+	"github.com/proviso-eval/proviso/suite"
+)
+
+// judgeCommand is what judge is asked for.
+type judgeCommand struct {
+	evalFlags   // models, judge and trust; the rest has no flag here
+	threshold   float64
+	hasLimit    bool
+	allowErrors bool
+	format      string
+	templates   bool
+	lint        bool
+	attack      bool
+	attackKinds []string
+}
+
+func newJudge(a *app) *cobra.Command {
+	f := &judgeCommand{}
+	cmd := &cobra.Command{
+		Use:   "judge [FILE|-]",
+		Short: "Decide whether one output keeps assertions: JSON in, JSON out",
+		Long: "judge reads a request from FILE, or from standard input, and has a model decide every\n" +
+			"assertion about one output:\n\n" +
+			`  {"agent_input": "…", "agent_output": "…",` + "\n" +
+			`   "assertions": [{"id": "…", "instruction": "…", "criteria": ["…"]}]}` + "\n\n" +
+			"Exit codes: 0 the threshold is met, 1 it is missed, 2 the request or the command line is\n" +
+			"wrong and nobody was asked, 3 errors left it undecided, 130 interrupted.",
+		Args: atMost(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.hasLimit = cmd.Flags().Changed("threshold")
+			return a.judge(cmd.Context(), f, args)
+		},
+	}
+	f.register(cmd.Flags())
+	return cmd
+}
+
+func (f *judgeCommand) register(fs *pflag.FlagSet) {
+	f.judge.registerJudge(fs)
+	f.judge.registerManner(fs)
+	fs.Float64Var(&f.threshold, "threshold", 1, "`SHARE` of the assertions that has to pass, over that of the request; with --attack, of the attempts that have to be withstood")
+	fs.BoolVar(&f.allowErrors, "allow-errors", false, "compute the score over what was decided")
+	fs.StringVar(&f.format, "format", "", "`FORMAT` of what is printed: json or text (json for a request, text for the rest)")
+	fs.BoolVar(&f.templates, "templates", false, "list the criteria that are shipped, with their parameters, and ask nobody")
+	fs.BoolVar(&f.lint, "lint", false, "say what is probably wrong with the wording of the assertions, and ask nobody")
+	fs.BoolVar(&f.attack, "attack", false, "try the shipped attempts to talk the judge over, and say how many succeed")
+	fs.StringArrayVar(&f.attackKinds, "attack-kind", nil, "with --attack: only attempts of this `KIND`; may be repeated")
+	fs.IntVarP(&f.concurrency, "max-concurrency", "j", 0, "`N` calls at a time (default 4)")
+	f.models.register(fs)
+	f.trust.register(fs)
+}
+
+// check finds mistakes in the flags that cobra does not know of.
+func (f *judgeCommand) check(args []string) error {
+	see := "see `proviso judge --help`"
+	doing := 0
+	for _, on := range []bool{f.templates, f.lint, f.attack} {
+		if on {
+			doing++
+		}
+	}
+	switch {
+	case doing > 1:
+		return usageError{fmt.Errorf("--templates, --lint and --attack exclude each other"), see}
+	case (f.templates || f.attack) && len(args) > 0:
+		return usageError{fmt.Errorf("unexpected argument %q: --templates and --attack read no request", args[0]), see}
+	case len(f.attackKinds) > 0 && !f.attack:
+		return usageError{fmt.Errorf("--attack-kind goes with --attack"), see}
+	case f.format != "" && f.format != formatJSON && f.format != formatText:
+		return usageError{fmt.Errorf("--format %q: expected json or text", f.format), see}
+	case !(f.threshold >= 0 && f.threshold <= 1):
+		return usageError{fmt.Errorf("--threshold %g: expected a share from 0 to 1", f.threshold), see}
+	case f.concurrency < 0:
+		return usageError{fmt.Errorf("-j %d: expected a number that is not negative", f.concurrency), see}
+	}
+	return errors.Join(f.judge.check(), f.models.check(), f.trust.check())
+}
+
+// The formats of judge.
+const (
+	formatJSON = "json"
+	formatText = "text"
+)
+
+// judge does what the flags ask for.
+func (a *app) judge(ctx context.Context, f *judgeCommand, args []string) error {
+	if err := f.check(args); err != nil {
+		return err
+	}
+	switch {
+	case f.templates:
+		return a.judgeTemplates(f.format)
+	case f.attack:
+		return a.judgeAttack(ctx, f)
+	}
+	name := "-"
+	if len(args) == 1 {
+		name = args[0]
+	}
+	req, doc, err := a.request(name)
+	if err != nil {
+		return err
+	}
+	if f.lint {
+		return a.judgeLint(req, doc, f.format)
+	}
+	if f.hasLimit {
+		req.Threshold = &f.threshold
+	}
+	req.AllowErrors = req.AllowErrors || f.allowErrors
+	j, end, err := a.oneJudge(ctx, f, dirOf(name))
+	if err != nil {
+		return err
+	}
+	defer end()
+	if asksJudge(req) {
+		if err := j.Prepare(proviso.Question{Type: "judge"}); err != nil {
+			return a.nobodyAsked(err)
+		}
+	}
+	resp, err := j.Evaluate(ctx, req)
+	if ctx.Err() != nil {
+		fmt.Fprintln(a.err, "proviso: interrupted; no verdict")
+		return exitError{exitInterrupted}
+	}
+	if err != nil {
+		return a.requestMistakes(doc, err)
+	}
+	for _, line := range f.asked.summary() {
+		fmt.Fprintln(a.err, "proviso: "+printable(line))
+	}
+	if err := a.printResponse(resp, f.format); err != nil {
+		return proviso.Errorf(proviso.Unavailable, "%w", err)
+	}
+	if code := responseCode(req, resp); code != exitOK {
+		return exitError{code}
+	}
+	return nil
+}
+
+// asksJudge reports whether a model has to be asked at all.
+func asksJudge(req *judge.Request) bool {
+	for i := range req.Assertions {
+		for _, c := range req.Assertions[i].Criteria {
+			parts, _ := judge.Expand(proviso.Criterion{Text: c.Text, Template: c.Template, Params: c.Params}, "")
+			if slices.ContainsFunc(parts, func(p judge.Part) bool { return p.Check == nil }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// request reads a request; its mistakes are printed with their places.
+func (a *app) request(name string) (*judge.Request, *document.Document, error) {
+	shown, in := name, a.in
+	if name == "-" {
+		shown = "standard input"
+	} else {
+		file, err := os.Open(name)
+		if err != nil {
+			return nil, nil, proviso.Errorf(proviso.NotFound, "%w", err)
+		}
+		defer file.Close()
+		in = file
+	}
+	data, err := io.ReadAll(io.LimitReader(in, judge.MaxBody+1))
+	if err != nil {
+		return nil, nil, proviso.Errorf(proviso.NotFound, "read %s: %w", shown, err)
+	}
+	if len(data) > judge.MaxBody {
+		return nil, nil, proviso.Errorf(proviso.Invalid, "%s: the request is longer than the %d MiB that are read", shown, judge.MaxBody>>20)
+	}
+	if len(bytes.TrimSpace(data)) == 0 {
+		return nil, nil, usageError{fmt.Errorf("%s holds no request", shown), "a request is a JSON object with agent_input, agent_output and assertions: see `proviso judge --help`"}
+	}
+	doc, err := document.ParseJSON(shown, data)
+	var syntax *document.SyntaxError
+	if errors.As(err, &syntax) {
+		return nil, nil, a.mistakes(proviso.Mistakes{{Place: syntax.Place, Code: proviso.Invalid, Message: syntax.Message}})
+	}
+	if err != nil {
+		return nil, nil, proviso.Errorf(proviso.Invalid, "%w", err)
+	}
+	req, err := judge.ReadRequest(data)
+	if err != nil {
+		return nil, nil, a.requestMistakes(doc, err)
+	}
+	return req, doc, nil
+}
+
+// requestMistakes prints what is wrong with a request; another error is returned
+// as it is.
+func (a *app) requestMistakes(doc *document.Document, err error) error {
+	var wrong judge.Mistakes
+	if !errors.As(err, &wrong) {
+		return coded(err)
+	}
+	var list proviso.Mistakes
+	for _, e := range wrong {
+		m := proviso.Mistake{Place: doc.Place(e.Pointer), Code: e.Code, Message: e.Error()}
+		if strings.HasPrefix(e.Message, "unknown field") {
+			m.Place = doc.KeyPlace(e.Pointer)
+		}
+		if quoted := strings.Split(e.Message, "\""); len(quoted) > 2 && !strings.Contains(e.Message, "did you mean") {
+			m.Nearest = document.Nearest(quoted[1], e.Valid)
+		}
+		list = append(list, m)
+	}
+	return a.mistakes(inOrder(list))
+}
+
+// dirOf is the folder that files named in a request are relative to.
+func dirOf(name string) string {
+	if name == "-" {
+		return "."
+	}
+	if i := strings.LastIndexAny(name, `/\`); i >= 0 {
+		return name[:i+1]
+	}
+	return "."
+}
+
+// nobodyAsked ends a command that has no judge.
+func (a *app) nobodyAsked(err error) error {
+	fmt.Fprintf(a.err, "proviso: %s; nobody was asked\n", printable(err.Error()))
+	return exitError{exitUsage}
+}
+
+// oneJudge makes the judge of a command without a suite, and what ends it.
+func (a *app) oneJudge(ctx context.Context, f *judgeCommand, dir string) (*judge.Judge, func(), error) {
+	around, envFiles, err := f.trust.around(a.env, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	env, err := suite.WithEnvFiles(around, "", envFiles)
+	if err != nil {
+		return nil, nil, err
+	}
+	code := script.New(script.Options{})
+	templates := template.New(template.Options{})
+	end := func() {
+		for _, c := range []io.Closer{code, templates} {
+			_ = c.Close() // engines only free memory
+		}
+	}
+	cassette := f.models.cassette()
+	if _, err := f.models.replayed(ctx, cassette); err != nil {
+		end()
+		return nil, nil, err
+	}
+	files := suite.NewFiles(dir, f.trust.files())
+	guarded, client := f.trust.code(code), f.client(env, cassette)
+	f.asked = a.newModels(&f.evalFlags, provider.Options{
+		Files: files, Env: env, Client: client, Code: guarded, Templates: templates, Dir: dir, Untrusted: f.trust.untrusted,
+	}, cassette)
+	g := &judging{flags: f.judge, open: f.asked.open, provider: f.asked.options, store: a.verdicts(f.asked), concurrency: f.concurrency}
+	j, err := g.judge(check.Options{Code: guarded, Files: files, Templates: templates, Client: client, Env: env, Expand: judge.Expand})
+	if err != nil {
+		end()
+		return nil, nil, a.nobodyAsked(err)
+	}
+	return j, end, nil
+}
+
+// responseCode is the exit code of an evaluation: the failures alone may miss the
+// threshold already, whatever the undecided would be.
+func responseCode(req *judge.Request, resp *judge.Response) int {
+	undecided := slices.ContainsFunc(resp.Results, func(r judge.Result) bool { return r.Status == proviso.Errored.String() })
+	switch {
+	case resp.PassedThreshold:
+		return exitOK
+	case !undecided || req.AllowErrors && resp.Score != nil:
+		return exitFailed
+	}
+	// as if all that is undecided held
+	verdicts := make([]proviso.Verdict, len(resp.Results))
+	for i, r := range resp.Results {
+		a := req.Assertions[i]
+		v := proviso.Verdict{Assertion: &proviso.Assertion{Weight: a.Weight, Severity: proviso.Severity(a.Severity)}, Status: proviso.Pass}
+		switch r.Status {
+		case proviso.Fail.String():
+			v.Status = proviso.Fail
+		case proviso.Skip.String():
+			v.Status = proviso.Skip
+		}
+		verdicts[i] = v
+	}
+	if !check.Evaluate(verdicts, resp.Threshold, false).PassedThreshold {
+		return exitFailed
+	}
+	return exitUndecided
+}
+
+// printResponse writes the response: as JSON the bytes of POST /v1/evaluate.
+func (a *app) printResponse(resp *judge.Response, format string) error {
+	if format == formatText {
+		_, err := io.WriteString(a.out, responseText(resp))
+		return err
+	}
+	return a.printJSON(resp)
+}
+
+// printJSON writes a value as one line of JSON, without the escapes for HTML.
+func (a *app) printJSON(v any) error {
+	e := json.NewEncoder(a.out)
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}

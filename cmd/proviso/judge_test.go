@@ -1,0 +1,193 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/fakemodel"
+	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/provider"
+)
+
+// TestJudging runs the scripts in testdata/judging against a server that stands
+// for OpenAI and Anthropic, both as the agent and as the judge: see judgeReply.
+func TestJudging(t *testing.T) {
+	t.Parallel()
+	cmds := commandsOfScripts()
+	cmds["asked"] = asked
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "judging"),
+		RequireExplicitExec: true,
+		Condition:           condition,
+		Setup: func(e *testscript.Env) error {
+			server := fakemodel.New(fakemodel.Options{Reply: judgeReply})
+			e.Defer(server.Close)
+			e.Values[serverKey{}] = server
+			e.Setenv("MODEL", server.URL)
+			e.Setenv("OPENAI_API_KEY", "sk-made-up-for-tests")
+			e.Setenv("OPENAI_BASE_URL", server.URL+"/v1")
+			e.Setenv("ANTHROPIC_API_KEY", "")
+			e.Setenv("ANTHROPIC_BASE_URL", server.URL)
+			e.Setenv("XDG_CACHE_HOME", filepath.Join(e.WorkDir, ".cache"))
+			return setup(e)
+		},
+		Cmds: cmds,
+	})
+}
+
+// judgeFence opens every question to a judge.
+var judgeFence = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^Fence: ([0-9a-f]{32})\n`) })
+
+// judgeReply answers as an agent: with what the prompt quotes. As a judge it finds
+// a criterion met if the output has the word that the criterion quotes. A model
+// called nonsense gives no verdict, one called gullible passes whatever asks for
+// it by the word "met", and one called forbidden refuses the key.
+func judgeReply(r fakemodel.Request) fakemodel.Reply {
+	usage := proviso.Usage{Prompt: 1500, Completion: 100, Cached: 1200, Total: 1600}
+	fence := judgeFence().FindStringSubmatch(r.Prompt)
+	switch {
+	case r.Model == "forbidden":
+		return fakemodel.Reply{}.Failing(http.StatusUnauthorized, "invalid_api_key", "Incorrect API key provided.")
+	case r.Model == "nonsense":
+		return fakemodel.Reply{Text: "Who am I to judge?", Usage: usage}
+	case fence == nil:
+		_, quoted, _ := strings.Cut(r.Prompt, "Say: ")
+		return fakemodel.Reply{Text: quoted, Usage: proviso.Usage{Prompt: 20, Completion: 10, Total: 30}}
+	}
+	part := func(name string) string {
+		_, rest, _ := strings.Cut(r.Prompt, "["+fence[1]+" begin "+name+"]\n")
+		inner, _, _ := strings.Cut(rest, "\n["+fence[1]+" end "+name+"]")
+		return inner
+	}
+	return fakemodel.Reply{Text: judgeVerdicts(part("output"), part("assertions"), r.Model == "gullible"), Usage: usage}
+}
+
+// judgeVerdicts decides assertions about an output.
+func judgeVerdicts(output, assertions string, gullible bool) string {
+	v, _ := proviso.ParseJSON(assertions)
+	list, _ := v.([]any)
+	var results []any
+	for _, e := range list {
+		a, _ := e.(*proviso.Object)
+		criteria, _ := a.At("criteria").([]any)
+		var said []any
+		for _, e := range criteria {
+			c, _ := e.(*proviso.Object)
+			text, _ := c.At("text").(string)
+			_, word, quotes := strings.Cut(text, "\"")
+			word, _, _ = strings.Cut(word, "\"")
+			met := quotes && strings.Contains(output, word) || gullible && strings.Contains(output, "met")
+			evidence, reason := []any{}, "It is not there."
+			if met {
+				evidence, reason = []any{word}, "It is there."
+			}
+			said = append(said, proviso.ObjectOf("n", c.At("n"), "reasoning", reason, "evidence", evidence, "met", met))
+		}
+		results = append(results, proviso.ObjectOf("id", a.At("id"), "criteria", said))
+	}
+	return proviso.Stringify(proviso.ObjectOf("results", results))
+}
+
+// TestDefaultJudges holds the file of default judges to what the code expects.
+func TestDefaultJudges(t *testing.T) {
+	t.Parallel()
+	for _, role := range []judge.Role{judge.Text, judge.Embedding, judge.Moderation} {
+		rows := defaultJudges(role)
+		if len(rows) == 0 {
+			t.Errorf("no default for %s", role)
+		}
+		for _, row := range rows {
+			if !strings.HasSuffix(row.key, "_API_KEY") || row.provider == "" {
+				t.Errorf("%s: %+v", role, row)
+			}
+			open := provider.Options{Env: proviso.EnvMap{row.key: "k"}}
+			if _, err := provider.Open(proviso.ProviderSpec{ID: row.provider}, open); err != nil {
+				t.Errorf("%s: %v", row.provider, err)
+			}
+		}
+	}
+}
+
+func TestResponseCode(t *testing.T) {
+	t.Parallel()
+	weight := func(f float64) *float64 { return &f }
+	pass, fail, undecided, skip := judge.Result{Status: "pass"}, judge.Result{Status: "fail"}, judge.Result{Status: "error"}, judge.Result{Status: "skip"}
+	for name, c := range map[string]struct {
+		assertions []judge.Assertion
+		results    []judge.Result
+		threshold  float64
+		met, allow bool
+		want       int
+	}{
+		"met":                          {make([]judge.Assertion, 1), []judge.Result{pass}, 1, true, false, exitOK},
+		"missed":                       {make([]judge.Assertion, 2), []judge.Result{pass, fail}, 1, false, false, exitFailed},
+		"undecided":                    {make([]judge.Assertion, 2), []judge.Result{pass, undecided}, 1, false, false, exitUndecided},
+		"failures miss it already":     {make([]judge.Assertion, 3), []judge.Result{pass, undecided, fail}, 1, false, false, exitFailed},
+		"failures leave it open":       {make([]judge.Assertion, 4), []judge.Result{pass, pass, undecided, fail}, 0.75, false, false, exitUndecided},
+		"skips do not count":           {make([]judge.Assertion, 3), []judge.Result{pass, undecided, skip}, 1, false, false, exitUndecided},
+		"allowed errors":               {make([]judge.Assertion, 2), []judge.Result{undecided, fail}, 0.5, false, true, exitFailed},
+		"allowed errors, none decided": {make([]judge.Assertion, 1), []judge.Result{undecided}, 1, false, true, exitUndecided},
+		"weights decide":               {[]judge.Assertion{{Weight: weight(9)}, {}}, []judge.Result{fail, undecided}, 0.5, false, false, exitFailed},
+		"one that has to hold failed":  {[]judge.Assertion{{Severity: "must"}, {}, {}}, []judge.Result{fail, undecided, pass}, 0.1, false, false, exitFailed},
+		"for information only":         {[]judge.Assertion{{Severity: "info"}, {}}, []judge.Result{fail, undecided}, 1, false, false, exitUndecided},
+	} {
+		req := &judge.Request{Assertions: c.assertions, AllowErrors: c.allow}
+		resp := &judge.Response{Results: c.results, Threshold: c.threshold, PassedThreshold: c.met}
+		for _, r := range c.results {
+			if r.Status == fail.Status || r.Status == pass.Status {
+				resp.Score = new(float64)
+			}
+		}
+		if got := responseCode(req, resp); got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+}
+
+// TestDocsOfJudge holds the tables of docs/judge.md equal to the code.
+func TestDocsOfJudge(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("| key | judge |\n|---|---|\n")
+	for _, row := range defaultJudges(judge.Text) {
+		fmt.Fprintf(&b, "| `%s` | `%s` |\n", row.key, row.provider)
+	}
+	wantBlock(t, "docs/judge.md", "default judges", b.String())
+	b.Reset()
+	b.WriteString("| rule | finds that |\n|---|---|\n")
+	for _, r := range judge.LintRules() {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", r.Name, r.Doc)
+	}
+	wantBlock(t, "docs/judge.md", "lint rules", b.String())
+	b.Reset()
+	b.WriteString("| template | holds if | parameters |\n|---|---|---|\n")
+	for _, tpl := range judge.Templates() {
+		var params []string
+		for _, p := range tpl.Params {
+			params = append(params, "`"+p.Name+"` "+strings.ReplaceAll(paramText(p), "|", "\\|"))
+		}
+		if len(tpl.OneOf) > 0 {
+			params = append(params, "exactly one of them")
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", tpl.Name, tpl.Doc, strings.Join(params, "<br>"))
+	}
+	wantBlock(t, "docs/judge.md", "templates", b.String())
+	b.Reset()
+	b.WriteString("| kind | attempts | does |\n|---|--:|---|\n")
+	all := 0
+	for _, k := range judge.AttackKinds() {
+		fmt.Fprintf(&b, "| %s | %d | %s |\n", k.Kind, k.Attempts, k.Doc)
+		all += k.Attempts
+	}
+	wantBlock(t, "docs/judge.md", "attack kinds", b.String())
+	if want := fmt.Sprintf("tries %d such attempts on your judge, in %d kinds", all, len(judge.AttackKinds())); !strings.Contains(readDoc(t, "docs/judge.md"), want) {
+		t.Errorf("docs/judge.md does not say %q", want)
+	}
+}

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/judge"
+)
+
+// signs mark what became of an assertion or a criterion.
+var signs = map[string]string{"pass": "✓", "fail": "✗", "error": "!", "skip": "–"}
+
+// responseText is an evaluation for a person.
+func responseText(resp *judge.Response) string {
+	var b strings.Builder
+	for _, r := range resp.Results {
+		fmt.Fprintf(&b, "%s %s: %s\n", signs[r.Status], printable(oneLine(r.ID)), printable(oneLine(r.Reasoning)))
+		for _, c := range r.Criteria {
+			fmt.Fprintf(&b, "    %s %s\n", signs[c.Status], printable(oneLine(c.Criterion)))
+			if c.Status == proviso.Fail.String() || c.Status == proviso.Errored.String() || len(c.Evidence) > 0 && c.Reasoning != r.Reasoning {
+				fmt.Fprintf(&b, "      %s%s\n", printable(oneLine(c.Reasoning)), votesText(c.Votes))
+			}
+			for _, quote := range c.Evidence {
+				fmt.Fprintf(&b, "      “%s”\n", printable(oneLine(quote)))
+			}
+			if c.Note != "" {
+				fmt.Fprintf(&b, "      (%s)\n", printable(oneLine(c.Note)))
+			}
+		}
+	}
+	score := "undecided"
+	if resp.Score != nil {
+		score = fmt.Sprintf("score %.4g", *resp.Score)
+	} else if resp.Total == 0 {
+		score = "nothing applied"
+	}
+	if resp.WeightedScore != nil {
+		score += fmt.Sprintf(", weighted %.4g", *resp.WeightedScore)
+	}
+	verdict := "missed"
+	if resp.PassedThreshold {
+		verdict = "met"
+	}
+	fmt.Fprintf(&b, "%d of %d hold, %s; threshold %.4g %s\n", resp.Passed, resp.Total, score, resp.Threshold, verdict)
+	b.WriteString(spentText(resp))
+	return b.String()
+}
+
+func votesText(v *judge.Votes) string {
+	if v == nil {
+		return ""
+	}
+	text := fmt.Sprintf(" (votes: %d met, %d not", v.Met, v.Unmet)
+	if v.Failed > 0 {
+		text += fmt.Sprintf(", %d failed", v.Failed)
+	}
+	return text + ")"
+}
+
+// spentText says who judged and what it took.
+func spentText(resp *judge.Response) string {
+	var u judge.Usage
+	var cost float64
+	who := ""
+	for _, r := range resp.Results {
+		if r.Judge != "" {
+			who = r.Judge
+		}
+		if r.Usage != nil {
+			u.Prompt, u.Cached, u.Total = u.Prompt+r.Usage.Prompt, u.Cached+r.Usage.Cached, u.Total+r.Usage.Total
+		}
+		if r.Cost != nil {
+			cost += *r.Cost
+		}
+	}
+	if who == "" {
+		return ""
+	}
+	return "judge " + printable(who) + tookText(u, cost) + "\n"
+}
+
+// tookText is what asking took, each with a comma before it.
+func tookText(u judge.Usage, cost float64) string {
+	text := ""
+	if u.Total > 0 {
+		text += ", " + plural(int(u.Total), "token")
+	}
+	if u.Cached > 0 && u.Prompt > 0 {
+		text += fmt.Sprintf(" (%.0f %% of the prompts read from the vendor's cache)", 100*float64(u.Cached)/float64(u.Prompt))
+	}
+	if cost > 0 {
+		text += fmt.Sprintf(", $%.4g", cost)
+	}
+	return text
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// judgeTemplates lists the shipped criteria.
+func (a *app) judgeTemplates(format string) error {
+	if format == formatJSON {
+		return a.printJSON(templateList())
+	}
+	var b strings.Builder
+	for i, t := range judge.Templates() {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		fmt.Fprintf(&b, "%s\n    %s\n", t.Name, t.Doc)
+		for _, p := range t.Params {
+			fmt.Fprintf(&b, "    %-12s %s\n", p.Name, paramText(p))
+		}
+		if len(t.OneOf) > 0 {
+			fmt.Fprintf(&b, "    exactly one of %s\n", strings.Join(t.OneOf, ", "))
+		}
+	}
+	_, err := fmt.Fprint(a.out, b.String())
+	return err
+}
+
+// paramText says what a parameter takes.
+func paramText(p judge.Param) string {
+	kind := p.Type
+	switch {
+	case len(p.Values) > 0:
+		kind = strings.Join(p.Values, " | ")
+	case p.HasMin:
+		kind += " from " + proviso.FormatNumber(p.Min)
+	}
+	switch {
+	case p.Required:
+		kind += ", required"
+	case p.Default != nil:
+		kind += ", default " + proviso.Stringify(p.Default)
+	}
+	return fmt.Sprintf("(%s) %s", kind, p.Doc)
+}
+
+// templateJSON is a template as --format json shows it.
+type templateJSON struct {
+	Name   string      `json:"name"`
+	Doc    string      `json:"doc"`
+	Params []paramJSON `json:"params"`
+	OneOf  []string    `json:"one_of,omitempty"`
+}
+
+// paramJSON is a parameter as --format json shows it.
+type paramJSON struct {
+	Name     string   `json:"name"`
+	Type     string   `json:"type"`
+	Doc      string   `json:"doc"`
+	Required bool     `json:"required,omitempty"`
+	Default  any      `json:"default,omitempty"`
+	Values   []string `json:"values,omitempty"`
+	Min      *float64 `json:"min,omitempty"`
+}
+
+func templateList() []templateJSON {
+	var list []templateJSON
+	for _, t := range judge.Templates() {
+		row := templateJSON{Name: t.Name, Doc: t.Doc, Params: []paramJSON{}, OneOf: t.OneOf}
+		for _, p := range t.Params {
+			q := paramJSON{Name: p.Name, Type: p.Type, Doc: p.Doc, Required: p.Required, Default: p.Default, Values: p.Values}
+			if p.HasMin {
+				q.Min = &p.Min
+			}
+			row.Params = append(row.Params, q)
+		}
+		list = append(list, row)
+	}
+	return list
+}
+
+// lintJSON is a finding as --format json shows it.
+type lintJSON struct {
+	Rule       string `json:"rule"`
+	Pointer    string `json:"pointer"`
+	Line       int    `json:"line"`
+	Column     int    `json:"column"`
+	Message    string `json:"message"`
+	Suggestion string `json:"suggestion,omitempty"`
+}
+
+// judgeLint says what is probably wrong with the wording of a request's
+// assertions. Anything found is exit code 1, so that a build can insist.
+func (a *app) judgeLint(req *judge.Request, doc *document.Document, format string) error {
+	found := []lintJSON{}
+	for _, l := range judge.LintRequest(req) {
+		at := doc.Place(l.Pointer)
+		found = append(found, lintJSON{l.Rule, l.Pointer, at.Line, at.Column, l.Message, l.Suggestion})
+		if format != formatJSON {
+			a.mistake("warning", proviso.Mistake{Place: at, Message: l.Text(), Warning: true})
+		}
+	}
+	if format == formatJSON {
+		if err := a.printJSON(found); err != nil {
+			return proviso.Errorf(proviso.Unavailable, "%w", err)
+		}
+	} else if len(found) == 0 {
+		fmt.Fprintf(a.out, "nothing to say about %s\n", plural(len(req.Assertions), "assertion"))
+	}
+	if len(found) > 0 {
+		return exitError{exitFailed}
+	}
+	return nil
+}

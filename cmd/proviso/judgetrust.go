@@ -1,0 +1,36 @@
+package main
+
+import (
+	"path/filepath"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/stats"
+)
+
+// trustOf says how far judges agree with people, by the alignment that is kept in
+// the folder of a suite; nil if there is none.
+func (a *app) trustOf(dir string) func(judge, assertion string, raw *proviso.Object) report.Trust {
+	kept, err := judge.LoadAlignment(filepath.Join(dir, judge.AlignmentFile))
+	if err != nil {
+		a.warn(err.Error())
+		return nil
+	}
+	return func(who, assertion string, raw *proviso.Object) report.Trust {
+		t := kept.Trust(who, assertion, judge.AssertionHash(&proviso.Assertion{Raw: raw}))
+		out := report.Trust{Validated: t.Validated, Text: t.Text}
+		if e := t.Entry; e != nil {
+			out.Labels = e.N
+			for _, x := range [...]struct {
+				to   **float64
+				from *stats.Estimate
+			}{{&out.Kappa, e.Kappa}, {&out.TPR, e.TPR}, {&out.TNR, e.TNR}} {
+				if x.from != nil {
+					*x.to = &x.from.Value
+				}
+			}
+		}
+		return out
+	}
+}

@@ -1,0 +1,342 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/store"
+	"github.com/proviso-eval/proviso/store/sqlite"
+)
+
+// keyFlags are the flags of all commands below key.
+type keyFlags struct {
+	db     string
+	format string
+}
+
+func newKey(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "key",
+		Short: "Make, list and revoke the API keys of a server",
+		Long: "key looks after the API keys that clients of `proviso serve` send. It works on the\n" +
+			"server's database, whether the server is running or not.",
+		Args: noCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newKeyCreate(a), newKeyList(a), newKeyRevoke(a))
+	return cmd
+}
+
+// add adds the flags to a command, in the order of their names.
+func (f *keyFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.db, "db", "", "the server's database `FILE` (default $XDG_STATE_HOME/proviso/proviso.db)")
+	cmd.Flags().StringVar(&f.format, "format", "table", "print in `FORMAT` table or json")
+}
+
+// check refuses formats that are none.
+func (f *keyFlags) check() error {
+	if f.format == "table" || f.format == "json" {
+		return nil
+	}
+	return &proviso.Error{Code: proviso.Invalid, Message: fmt.Sprintf("--format %s: there is no such format", f.format),
+		Valid: []string{"table", "json"}}
+}
+
+func newKeyCreate(a *app) *cobra.Command {
+	var f keyFlags
+	var scopes, providers []string
+	var budget float64
+	cmd := &cobra.Command{
+		Use:   "create NAME",
+		Short: "Make an API key and print its secret, this once",
+		Args:  exactly(1, "the name of the key"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			k := store.NewKey{Name: args[0], Providers: providers}
+			for _, s := range scopes {
+				k.Scopes = append(k.Scopes, store.Scope(s))
+			}
+			if cmd.Flags().Changed("budget") {
+				k.Budget = &budget
+			}
+			if err := errors.Join(f.check(), k.Check()); err != nil {
+				return err
+			}
+			return a.createKey(cmd.Context(), &f, k)
+		},
+	}
+	f.add(cmd)
+	cmd.Flags().Float64Var(&budget, "budget", 0, "US `DOLLARS` that it may spend in all (default no limit)")
+	cmd.Flags().StringArrayVar(&providers, "provider", nil, "`GLOB` of providers that it may ask, such as 'openai:*'; may be repeated (default all)")
+	cmd.Flags().StringSliceVar(&scopes, "scope", []string{string(store.Evaluate)}, "what it may do, `SCOPE`s of "+strings.Join(store.ScopeNames(), ", "))
+	return cmd
+}
+
+func newKeyList(a *app) *cobra.Command {
+	var f keyFlags
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List all API keys, newest first",
+		Args:  atMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := f.check(); err != nil {
+				return err
+			}
+			return a.listKeys(cmd.Context(), &f)
+		},
+	}
+	f.add(cmd)
+	return cmd
+}
+
+func newKeyRevoke(a *app) *cobra.Command {
+	var f keyFlags
+	cmd := &cobra.Command{
+		Use:   "revoke ID|NAME|SECRET",
+		Short: "End an API key, for good",
+		Args:  exactly(1, "the id, the name or the secret of the key"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.check(); err != nil {
+				return err
+			}
+			return a.revokeKey(cmd.Context(), &f, args[0])
+		},
+	}
+	f.add(cmd)
+	return cmd
+}
+
+// exactly wants n arguments, and says what is missing.
+func exactly(n int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < n {
+			return usageError{err: fmt.Errorf("%s is missing", what), hint: seeHelp(cmd)}
+		}
+		return atMost(n)(cmd, args)
+	}
+}
+
+// databasePath is where the server keeps everything unless it is told otherwise.
+func (a *app) databasePath(flag string) string {
+	if flag != "" {
+		return flag
+	}
+	return a.xdg("XDG_STATE_HOME", filepath.Join(".local", "state"), filepath.Join("proviso", "proviso.db"))
+}
+
+// withKeys opens the database, which must be there unless it may be made.
+func (a *app) withKeys(ctx context.Context, f *keyFlags, make bool, do func(store.Keys) error) error {
+	path := a.databasePath(f.db)
+	if !make {
+		if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+			return proviso.Because(err, proviso.NotFound, "there is no database %s; `proviso key create` makes it", path)
+		}
+	}
+	db, err := sqlite.Open(ctx, path, sqlite.Options{})
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(db), db.Close())
+}
+
+func (a *app) createKey(ctx context.Context, f *keyFlags, n store.NewKey) error {
+	return a.withKeys(ctx, f, true, func(keys store.Keys) error {
+		k, secret, err := keys.CreateKey(ctx, n)
+		if err != nil {
+			return err
+		}
+		if f.format == "json" {
+			shown := shownOf(k)
+			shown.Secret = secret
+			err = writeJSON(a.out, shown)
+		} else {
+			_, err = fmt.Fprintln(a.out, secret)
+		}
+		if err != nil { // nobody will ever know the secret
+			_, revoking := keys.RevokeKey(context.WithoutCancel(ctx), k.ID)
+			return errors.Join(proviso.Errorf(proviso.Unavailable, "the key was revoked, because its secret cannot be printed: %w", err), revoking)
+		}
+		if f.format != "json" {
+			fmt.Fprintf(a.err, "Made the key %s (%s). This is its secret; it is not kept and cannot be shown again.\n", k.ID, printable(k.Name))
+		}
+		return nil
+	})
+}
+
+func (a *app) listKeys(ctx context.Context, f *keyFlags) error {
+	return a.withKeys(ctx, f, false, func(keys store.Keys) error {
+		list, err := allKeys(ctx, keys)
+		if err != nil {
+			return err
+		}
+		return a.showKeys(f, list)
+	})
+}
+
+// allKeys reads the list of keys to its end.
+func allKeys(ctx context.Context, keys store.Keys) ([]store.Key, error) {
+	var list []store.Key
+	for p := (store.Page{Limit: store.MaxPage}); ; {
+		l, err := keys.ListKeys(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, l.Items...)
+		if l.Next == "" {
+			return list, nil
+		}
+		p.After = l.Next
+	}
+}
+
+func (a *app) revokeKey(ctx context.Context, f *keyFlags, name string) error {
+	return a.withKeys(ctx, f, false, func(keys store.Keys) error {
+		k, err := findKey(ctx, keys, name)
+		if err != nil {
+			return err
+		}
+		if k, err = keys.RevokeKey(ctx, k.ID); err != nil {
+			return err
+		}
+		if f.format == "json" {
+			return writeJSON(a.out, shownOf(k))
+		}
+		_, err = fmt.Fprintf(a.out, "Revoked the key %s (%s)\n", k.ID, printable(k.Name))
+		return err
+	})
+}
+
+// findKey finds a key by its id, by its name if one key in force has it, or by
+// its secret, which is what people have in hand when one has leaked.
+func findKey(ctx context.Context, keys store.Keys, name string) (store.Key, error) {
+	if store.IsSecret(name) {
+		return keys.Authenticate(ctx, name)
+	}
+	list, err := allKeys(ctx, keys)
+	if err != nil {
+		return store.Key{}, err
+	}
+	var named, valid []string
+	found := -1
+	for i, k := range list {
+		switch {
+		case k.ID == name:
+			return k, nil
+		case !k.Revoked.IsZero():
+			continue
+		case k.Name == name:
+			found = i
+			named = append(named, k.ID)
+		}
+		valid = append(valid, k.ID)
+	}
+	switch len(named) {
+	case 0:
+		return store.Key{}, &proviso.Error{Code: proviso.NotFound, Message: fmt.Sprintf("there is no key %q", redactedSecret(name)), Valid: valid}
+	case 1:
+		return list[found], nil
+	}
+	return store.Key{}, &proviso.Error{Code: proviso.Invalid, Message: fmt.Sprintf("%d keys are called %q; give the id of one", len(named), name), Valid: named}
+}
+
+// redactedSecret leaves the beginning of a secret that was given by mistake.
+func redactedSecret(text string) string {
+	if strings.HasPrefix(text, store.SecretPrefix) {
+		return store.SecretHint(text) + "…"
+	}
+	return text
+}
+
+// shownKey is an API key as JSON shows it.
+type shownKey struct {
+	ID        string        `json:"id"`
+	Name      string        `json:"name"`
+	Hint      string        `json:"hint"`
+	Secret    string        `json:"secret,omitempty"`
+	Scopes    []store.Scope `json:"scopes"`
+	Budget    *float64      `json:"budget"`
+	Spent     float64       `json:"spent"`
+	Providers []string      `json:"providers"`
+	Created   time.Time     `json:"created"`
+	LastUsed  *time.Time    `json:"last_used"`
+	Revoked   *time.Time    `json:"revoked"`
+}
+
+func shownOf(k store.Key) shownKey {
+	return shownKey{ID: k.ID, Name: k.Name, Hint: k.Hint, Scopes: k.Scopes, Budget: k.Budget, Spent: k.Spent,
+		Providers: append([]string{}, k.Providers...), Created: k.Created, LastUsed: timeOrNil(k.LastUsed), Revoked: timeOrNil(k.Revoked)}
+}
+
+func timeOrNil(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
+func (a *app) showKeys(f *keyFlags, list []store.Key) error {
+	if f.format == "json" {
+		shown := struct {
+			Keys []shownKey `json:"keys"`
+		}{[]shownKey{}}
+		for _, k := range list {
+			shown.Keys = append(shown.Keys, shownOf(k))
+		}
+		return writeJSON(a.out, shown)
+	}
+	if len(list) == 0 {
+		_, err := fmt.Fprintln(a.out, "There are no keys; `proviso key create NAME` makes one")
+		return err
+	}
+	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "ID\tNAME\tSECRET\tSCOPES\tSPENT\tBUDGET\tPROVIDERS\tCREATED\tLAST USED\tREVOKED")
+	for _, k := range list {
+		budget, providers := "none", "all"
+		if k.Budget != nil {
+			budget = dollars(*k.Budget)
+		}
+		if len(k.Providers) > 0 {
+			providers = strings.Join(k.Providers, " ")
+		}
+		var scopes []string
+		for _, s := range k.Scopes {
+			scopes = append(scopes, string(s))
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s…\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, printable(k.Name), k.Hint, strings.Join(scopes, ","), dollars(k.Spent), budget,
+			printable(providers), day(k.Created), day(k.LastUsed), day(k.Revoked))
+	}
+	return w.Flush()
+}
+
+// dollars shows money, with what is less than a cent.
+func dollars(n float64) string {
+	text := strconv.FormatFloat(n, 'f', 4, 64)
+	return "$" + strings.TrimSuffix(text, "00")
+}
+
+// day shows when something happened, "-" if it has not.
+func day(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return t.Format(time.DateOnly)
+}
+
+// writeJSON writes a value for people and programs.
+func writeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}

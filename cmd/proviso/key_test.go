@@ -1,0 +1,62 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// keyCommand runs a key command on a database.
+func keyCommand(t *testing.T, db string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	code = execute(append(append([]string{"key"}, args...), "--db", db), stdio{in: strings.NewReader(""), out: &out, err: &errs})
+	return code, out.String(), errs.String()
+}
+
+// TestRevokeBySecret: what people have in hand when a key has leaked is its
+// secret, and it is not repeated.
+func TestRevokeBySecret(t *testing.T) {
+	t.Parallel()
+	db := filepath.Join(t.TempDir(), "keys.db")
+	code, secret, _ := keyCommand(t, db, "create", "leaked")
+	secret = strings.TrimSpace(secret)
+	if code != exitOK {
+		t.Fatalf("create: exit code %d", code)
+	}
+	for _, want := range []int{exitOK, exitUsage} {
+		code, out, errs := keyCommand(t, db, "revoke", secret)
+		if code != want || strings.Contains(out+errs, secret) || !strings.Contains(out+errs, "evoked") {
+			t.Errorf("revoke: exit code %d\n%s%s", code, out, errs)
+		}
+	}
+}
+
+// fullPipe takes nothing.
+type fullPipe struct{}
+
+func (fullPipe) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+
+// TestSecretThatCannotBePrinted: a key whose secret nobody knows is of no use.
+func TestSecretThatCannotBePrinted(t *testing.T) {
+	t.Parallel()
+	db := filepath.Join(t.TempDir(), "keys.db")
+	var errs bytes.Buffer
+	code := execute([]string{"key", "create", "lost", "--db", db}, stdio{in: strings.NewReader(""), out: fullPipe{}, err: &errs})
+	if code != exitUndecided || !strings.Contains(errs.String(), "the key was revoked") {
+		t.Errorf("exit code %d\n%s", code, errs.String())
+	}
+	var list struct {
+		Keys []struct {
+			Name    string
+			Revoked string
+		}
+	}
+	_, out, _ := keyCommand(t, db, "list", "--format", "json")
+	if err := json.Unmarshal([]byte(out), &list); err != nil || len(list.Keys) != 1 || list.Keys[0].Revoked == "" {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

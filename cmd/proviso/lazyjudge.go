@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"sync"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/judge"
+)
+
+// lazyJudge is a judge that is made when the first question comes, so that a
+// suite without one needs neither a judge nor its key.
+type lazyJudge struct {
+	made func() (*judge.Judge, error)
+
+	mu   sync.Mutex
+	used *judge.Judge
+}
+
+var (
+	_ proviso.SetGrader = (*lazyJudge)(nil)
+	_ proviso.Preparer  = (*lazyJudge)(nil)
+	_ proviso.Chooser   = (*lazyJudge)(nil)
+)
+
+// lazy returns the judge as a grader for a run.
+func (g *judging) lazy() *lazyJudge {
+	return &lazyJudge{made: sync.OnceValues(func() (*judge.Judge, error) { return g.judge(g.prompts()) })}
+}
+
+// prompts is what the prompts may use that a suite puts in place of the judge's
+// own.
+func (g *judging) prompts() check.Options {
+	o := check.Options{Files: g.provider.Files}
+	o.Templates, _ = g.provider.Templates.(check.Templates)
+	return o
+}
+
+func (l *lazyJudge) get() (*judge.Judge, error) {
+	j, err := l.made()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.used = j
+	return j, err
+}
+
+// identity names the judge, "" as long as nobody needed it.
+func (l *lazyJudge) identity() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.used == nil {
+		return ""
+	}
+	return l.used.Identity()
+}
+
+// Prepare says why a question could not be graded.
+func (l *lazyJudge) Prepare(q proviso.Question) error {
+	j, err := l.get()
+	if err != nil {
+		return err
+	}
+	return j.Prepare(q)
+}
+
+// Grade answers one question.
+func (l *lazyJudge) Grade(ctx context.Context, q proviso.Question) (proviso.Grade, error) {
+	j, err := l.get()
+	if err != nil {
+		return proviso.Grade{}, err
+	}
+	return j.Grade(ctx, q)
+}
+
+// GradeSet answers several questions about one output.
+func (l *lazyJudge) GradeSet(ctx context.Context, qs []proviso.Question) []proviso.Graded {
+	j, err := l.get()
+	if err != nil {
+		out := make([]proviso.Graded, len(qs))
+		for i := range out {
+			out[i].Err = err
+		}
+		return out
+	}
+	return j.GradeSet(ctx, qs)
+}
+
+// Choose compares several outputs.
+func (l *lazyJudge) Choose(ctx context.Context, q proviso.Question) (int, proviso.Grade, error) {
+	j, err := l.get()
+	if err != nil {
+		return 0, proviso.Grade{}, err
+	}
+	chooser, ok := any(j).(proviso.Chooser)
+	if !ok {
+		return 0, proviso.Grade{}, proviso.Errorf(proviso.Unsupported, "the judge does not compare outputs")
+	}
+	return chooser.Choose(ctx, q)
+}

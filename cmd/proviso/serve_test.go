@@ -1,0 +1,314 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/proviso-eval/proviso/internal/fakemodel"
+)
+
+// serveProcess is `proviso serve` as a process of its own.
+type serveProcess struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	dir    string
+	url    string
+	out    *bytes.Buffer // the log; to be read once the process has ended
+	stderr *bytes.Buffer
+	read   sync.WaitGroup
+}
+
+var servingAt = regexp.MustCompile(`serving on (https?://\S+);`)
+
+// provisoCommand is this test binary as the command, in the world of a folder.
+func provisoCommand(t *testing.T, dir, model string, args ...string) *exec.Cmd {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &exec.Cmd{Path: exe, Args: append([]string{"proviso"}, args...), Dir: dir, Env: append(os.Environ(),
+		"XDG_STATE_HOME="+filepath.Join(dir, "state"), "XDG_CACHE_HOME="+filepath.Join(dir, "cache"), "TMPDIR="+dir, "NO_COLOR=1",
+		"OPENAI_API_KEY=sk-of-the-test", "OPENAI_BASE_URL="+model+"/v1", "ANTHROPIC_API_KEY=", "PROVISO_JUDGE=")}
+}
+
+// startServe starts a server. The tests of it send signals, which Windows has not.
+func startServe(t *testing.T, dir, model string, args ...string) *serveProcess {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("there are no signals")
+	}
+	p := &serveProcess{t: t, dir: dir, out: &bytes.Buffer{}, stderr: &bytes.Buffer{}}
+	p.cmd = provisoCommand(t, dir, model, append([]string{"serve", "--addr", "127.0.0.1:0", "--judge", "openai:chat:fake"}, args...)...)
+	p.cmd.Stdout = p.out
+	errs, err := p.cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.cmd.Process.Kill() })
+	found := make(chan string, 1)
+	p.read.Go(func() {
+		lines := bufio.NewScanner(errs)
+		for lines.Scan() {
+			p.stderr.WriteString(lines.Text() + "\n")
+			if m := servingAt.FindStringSubmatch(lines.Text()); m != nil {
+				found <- m[1]
+			}
+		}
+		close(found)
+	})
+	var ok bool
+	if p.url, ok = <-found; !ok {
+		t.Fatalf("the server did not start: %v\n%s", p.cmd.Wait(), p.stderr)
+	}
+	for range 500 {
+		if status, _ := p.ask("GET", "/readyz", ""); status == http.StatusOK {
+			return p
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	t.Fatal("the server did not become ready")
+	return nil
+}
+
+func (p *serveProcess) ask(method, path, body string, headers ...string) (int, string) {
+	p.t.Helper()
+	req, err := http.NewRequestWithContext(p.t.Context(), method, p.url+path, strings.NewReader(body))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		req.Header.Set(name, value)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return resp.StatusCode, string(data)
+}
+
+// end sends a signal and returns the exit code.
+func (p *serveProcess) end(s os.Signal) int {
+	p.t.Helper()
+	if err := p.cmd.Process.Signal(s); err != nil {
+		p.t.Fatal(err)
+	}
+	p.read.Wait()
+	_ = p.cmd.Wait() // the exit code tells
+	return p.cmd.ProcessState.ExitCode()
+}
+
+// judged is a model that answers the request below.
+func judged(fakemodel.Request) fakemodel.Reply {
+	return fakemodel.Reply{Text: `{"results":[{"id":"greets","criteria":[{"n":1,"reasoning":"It says <hello>.","evidence":["Hello"],"met":true}]}]}`}
+}
+
+const toJudge = `{"agent_input": "Hi", "agent_output": "Hello & welcome", "assertions": [{"id": "greets", "criteria": ["It greets"]},` +
+	` {"id": "words", "check": {"type": "word-count", "value": 3}}]}`
+
+// TestServe: the command and the server answer the same bytes; keys made while it
+// runs close it; it stops when it is told to, with a log in JSON.
+func TestServe(t *testing.T) {
+	t.Parallel()
+	model := fakemodel.New(fakemodel.Options{Reply: judged})
+	defer model.Close()
+	dir := t.TempDir()
+	p := startServe(t, dir, model.URL)
+	status, got := p.ask("POST", "/v1/evaluate", toJudge)
+	judge := provisoCommand(t, dir, model.URL, "judge", "--judge", "openai:chat:fake", "--no-cache", "-")
+	judge.Stdin = strings.NewReader(toJudge)
+	want, err := judge.Output()
+	if status != http.StatusOK || err != nil {
+		t.Fatalf("%d %s; %v %s", status, got, err, want)
+	}
+	if got != string(want) {
+		t.Errorf("the server answers\n%s\nthe command\n%s", got, want)
+	}
+	second := provisoCommand(t, dir, model.URL, "serve", "--addr", "127.0.0.1:0")
+	if text, _ := second.CombinedOutput(); second.ProcessState.ExitCode() != exitUsage || !strings.Contains(string(text), "another process executes the runs of") ||
+		strings.Contains(string(text), "serving on") {
+		t.Errorf("a second server: %d %s", second.ProcessState.ExitCode(), text)
+	}
+	secret, err := provisoCommand(t, dir, model.URL, "key", "create", "ci").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := "Authorization: Bearer " + strings.TrimSpace(string(secret))
+	for range 200 { // that there are none is remembered for a moment
+		if status, _ := p.ask("GET", "/v1/runs", ""); status == http.StatusUnauthorized {
+			break
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	for _, tt := range []struct {
+		name, path, body, header string
+		status                   int
+	}{
+		{"without a key", "/v1/evaluate", toJudge, "X: y", 401},
+		{"with one", "/v1/evaluate", toJudge, key, 200},
+		{"another name", "/healthz", "", "Origin: http://evil.example", 403},
+	} {
+		method := "GET"
+		if tt.body != "" {
+			method = "POST"
+		}
+		if status, body := p.ask(method, tt.path, tt.body, tt.header); status != tt.status {
+			t.Errorf("%s: %d, want %d: %s", tt.name, status, tt.status, body)
+		}
+	}
+	if code := p.end(syscall.SIGTERM); code != exitOK {
+		t.Errorf("exit code %d: %s", code, p.stderr)
+	}
+	if !strings.Contains(p.stderr.String(), "there are no keys, so everybody on this machine can use it") {
+		t.Errorf("standard error: %s", p.stderr)
+	}
+	for line := range strings.Lines(p.out.String()) {
+		if !json.Valid([]byte(line)) {
+			t.Errorf("no JSON in the log: %s", line)
+		}
+	}
+	if log := p.out.String(); !strings.Contains(log, `"route":"/v1/evaluate"`) || strings.Contains(log, "welcome") ||
+		strings.Contains(log+p.stderr.String(), strings.TrimSpace(string(secret))) || strings.Contains(log, "sk-of-the-test") {
+		t.Errorf("log: %s", log)
+	}
+}
+
+// turnstile lets the answers of a model through one by one.
+type turnstile struct {
+	asked chan string
+	let   chan struct{}
+}
+
+func newTurnstile() *turnstile {
+	return &turnstile{asked: make(chan string, 100), let: make(chan struct{}, 100)}
+}
+
+func (g *turnstile) reply(r fakemodel.Request) fakemodel.Reply {
+	g.asked <- r.Prompt
+	<-g.let
+	return fakemodel.Reply{Text: r.Prompt}
+}
+
+// TestServeStop: what was accepted is answered before the server ends.
+func TestServeStop(t *testing.T) {
+	t.Parallel()
+	g := newTurnstile()
+	model := fakemodel.New(fakemodel.Options{Reply: func(r fakemodel.Request) fakemodel.Reply {
+		g.reply(r)
+		return judged(r)
+	}})
+	defer model.Close()
+	p := startServe(t, t.TempDir(), model.URL)
+	status, body := make(chan int, 1), make(chan string, 1)
+	go func() {
+		s, b := p.ask("POST", "/v1/evaluate", toJudge)
+		status <- s
+		body <- b
+	}()
+	<-g.asked
+	ended := make(chan int, 1)
+	go func() { ended <- p.end(syscall.SIGTERM) }()
+	select {
+	case code := <-ended:
+		t.Errorf("ended with %d before it answered", code)
+	case <-time.After(100 * time.Millisecond):
+	}
+	g.let <- struct{}{}
+	if s, b := <-status, <-body; s != http.StatusOK || !strings.HasPrefix(b, `{"score":1,`) {
+		t.Errorf("%d %s", s, b)
+	}
+	if code := <-ended; code != exitOK {
+		t.Errorf("exit code %d: %s", code, p.stderr)
+	}
+}
+
+// TestServeKilled: after kill -9 in the middle of a run the next server goes on,
+// and nothing that was finished is asked again.
+func TestServeKilled(t *testing.T) {
+	t.Parallel()
+	g := newTurnstile()
+	model := fakemodel.New(fakemodel.Options{Reply: g.reply})
+	defer model.Close()
+	dir := t.TempDir()
+	p := startServe(t, dir, model.URL, "--allow-host", "127.0.0.1", "--no-cache")
+	suite := `{"name": "s", "suite": {"prompts": ["row {{n}}"], "providers": ["openai:chat:fake"], "evaluateOptions": {"maxConcurrency": 1},
+		"defaultTest": {"assert": [{"type": "contains", "value": "row"}]}, "tests": [{"vars": {"n": 0}}, {"vars": {"n": 1}}, {"vars": {"n": 2}}, {"vars": {"n": 3}}]}}`
+	if status, body := p.ask("POST", "/v1/suites", suite); status != http.StatusCreated {
+		t.Fatalf("%d %s", status, body)
+	}
+	status, body := p.ask("POST", "/v1/suites/s/runs", "")
+	var started struct{ ID string }
+	if err := json.Unmarshal([]byte(body), &started); err != nil || status != http.StatusAccepted {
+		t.Fatalf("%d %s", status, body)
+	}
+	asked := map[string]int{}
+	for range 2 {
+		asked[<-g.asked]++
+		g.let <- struct{}{}
+	}
+	asked[<-g.asked]++ // the third is under way
+	p.end(syscall.SIGKILL)
+	for range 20 {
+		g.let <- struct{}{}
+	}
+	p = startServe(t, dir, model.URL, "--allow-host", "127.0.0.1", "--no-cache")
+	var run struct {
+		Status  string
+		Results *struct {
+			Passed int `json:"passed_cases"`
+		}
+	}
+	for range 1000 {
+		_, body = p.ask("GET", "/v1/runs/"+started.ID, "")
+		if err := json.Unmarshal([]byte(body), &run); err != nil {
+			t.Fatal(err)
+		}
+		if run.Results != nil {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if left, err := os.ReadDir(filepath.Join(dir, "state", "proviso", "proviso.db.work")); err != nil || len(left) != 1 {
+		t.Errorf("the killed server left files: %v %v", left, err)
+	}
+	if run.Status != "done" || run.Results == nil || run.Results.Passed != 4 {
+		t.Errorf("%s", body)
+	}
+	if code := p.end(os.Interrupt); code != exitOK {
+		t.Errorf("exit code %d: %s", code, p.stderr)
+	}
+	close(g.asked)
+	for prompt := range g.asked {
+		asked[prompt]++
+	}
+	for prompt, n := range asked {
+		if most := map[string]int{"row 2": 2}[prompt]; n > max(1, most) {
+			t.Errorf("%q was asked %d times", prompt, n)
+		}
+	}
+}

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/spade"
+)
+
+func newSpade(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "spade",
+		Short: "Go from a prompt's history to the smallest set of assertions that catches its failures",
+		Long: "spade has a command for each step; each reads and writes plain files, so that every step can\n" +
+			"be looked at, changed, and done again by itself.",
+		Args: noCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newSpadeCoverage(a), newSpadeDeltas(a), newSpadeMatrix(a), newSpadePropose(a), newSpadeSelect(a))
+	return cmd
+}
+
+// maxSpadeFile bounds the files that the commands of spade read whole.
+const maxSpadeFile = 256 << 20
+
+// spadeFile reads a file whole, or standard input for -.
+func (a *app) spadeFile(name string) ([]byte, error) {
+	in := a.in
+	if name != "-" {
+		f, err := a.openSpade(name)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		in = f
+	}
+	data, err := io.ReadAll(io.LimitReader(in, maxSpadeFile+1))
+	if err != nil {
+		return nil, proviso.Errorf(proviso.NotFound, "read %s: %w", name, err)
+	}
+	if len(data) > maxSpadeFile {
+		return nil, proviso.Errorf(proviso.Limit, "%s is longer than the %d MiB that are read", name, maxSpadeFile>>20)
+	}
+	return data, nil
+}
+
+// openSpade opens a file to be read as it comes, or standard input for -.
+func (a *app) openSpade(name string) (io.ReadCloser, error) {
+	if name == "-" {
+		return io.NopCloser(a.in), nil
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, proviso.Errorf(proviso.NotFound, "%w", err)
+	}
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		_ = f.Close()
+		return nil, proviso.Errorf(proviso.NotFound, "%s is a folder; a file is expected", name)
+	}
+	return f, nil
+}
+
+// shownName is how messages call a file.
+func shownName(name string) string {
+	if name == "-" {
+		return "standard input"
+	}
+	return name
+}
+
+// readMatrix reads a matrix; its mistakes are printed.
+func (a *app) readMatrix(name string) (*spade.Matrix, error) {
+	f, err := a.openSpade(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	m, mistakes := spade.ReadMatrix(shownName(name), f)
+	return m, a.mistakes(mistakes)
+}
+
+// readCandidates reads candidates; their mistakes are printed.
+func (a *app) readCandidates(name string) ([]proviso.Candidate, error) {
+	data, err := a.spadeFile(name)
+	if err != nil {
+		return nil, err
+	}
+	list, mistakes := spade.ReadCandidates(shownName(name), data)
+	return list, a.mistakes(inOrder(mistakes))
+}
+
+// result writes what a command is asked for to a file, which appears when it is
+// complete, or to standard output if the file has no name.
+func (a *app) result(file string, data []byte) error {
+	if file == "" || file == "-" {
+		if _, err := a.out.Write(data); err != nil && !errors.Is(err, io.ErrClosedPipe) {
+			return proviso.Errorf(proviso.Unavailable, "%w", err)
+		}
+		return nil
+	}
+	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
+		if info.IsDir() {
+			return proviso.Errorf(proviso.Invalid, "write %s: it is a folder", file)
+		}
+		if err := os.WriteFile(file, data, 0o644); err != nil {
+			return proviso.Errorf(proviso.Unavailable, "%w", err)
+		}
+		return nil
+	}
+	if err := replaceFile(file, data); err != nil {
+		return proviso.Errorf(proviso.Unavailable, "write %s: %w", file, err)
+	}
+	return nil
+}
+
+// replaceFile writes beside the file and renames, so that what was there stays if
+// anything goes wrong.
+func replaceFile(file string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(file), ".spade-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Chmod(0o644), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), file)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}
+
+// formatOf returns the format that was asked for, or the one that the ending of
+// the output file stands for, or the first.
+func formatOf(format, file string, valid []string, endings map[string]string) (string, error) {
+	if format != "" {
+		return format, oneOf("format", format, valid)
+	}
+	if f, ok := endings[strings.ToLower(filepath.Ext(file))]; ok {
+		return f, nil
+	}
+	return valid[0], nil
+}
+
+// missingFlag is the mistake of a command that was not told what to read.
+func missingFlag(cmd *cobra.Command, flag, hint string) error {
+	return usageError{fmt.Errorf("--%s is missing", flag), hint + "; " + seeHelp(cmd)}
+}

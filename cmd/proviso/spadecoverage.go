@@ -1,0 +1,163 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/internal/template"
+	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/spade"
+)
+
+// spadeCoverage is what spade coverage is asked for.
+type spadeCoverage struct {
+	spadeSource
+	assertions, candidates string
+	failUnder              float64
+	format, out            string
+}
+
+var coverageFormats = []string{formatTerminal, formatJSON, formatMarkdown}
+
+func newSpadeCoverage(a *app) *cobra.Command {
+	f := &spadeCoverage{}
+	cmd := &cobra.Command{
+		Use:   "coverage --assertions FILE [FOLDER|FILE]",
+		Short: "Show which instructions of a prompt no assertion checks",
+		Long: "coverage shows the last version of a prompt, sentence by sentence, with the assertions that\n" +
+			"check each: the one that was made of the sentence, or that rules would make of it. Versions are\n" +
+			"read as `spade deltas` does.\n\n" +
+			"Exit codes: 0 done, 1 fewer instructions are covered than --fail-under asks for, 2 a mistake in\n" +
+			"the command line or a file.",
+		Args: atMost(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var err error
+			if f.format, err = formatOf(f.format, f.out, coverageFormats, map[string]string{".json": formatJSON, ".md": formatMarkdown}); err != nil {
+				return err
+			}
+			switch {
+			case f.assertions == "":
+				return missingFlag(cmd, "assertions", "name the file of the assertion set")
+			case !(f.failUnder >= 0 && f.failUnder <= 1):
+				return usageError{errors.New("--fail-under is a share from 0 to 1"), seeHelp(cmd)}
+			}
+			if err := f.check(cmd, args); err != nil {
+				return err
+			}
+			return a.spadeCoverage(cmd.Context(), f, args)
+		},
+	}
+	f.register(cmd.Flags())
+	fs := cmd.Flags()
+	fs.StringVar(&f.assertions, "assertions", "", "`FILE` of the assertions: an assertion set, or candidates")
+	fs.StringVar(&f.candidates, "candidates", "", "`FILE` of candidates that says where assertions of the same name come from")
+	fs.Float64Var(&f.failUnder, "fail-under", 0, "exit with 1 if less than this `SHARE` of the instructions is covered")
+	fs.StringVar(&f.format, "format", "", "`FORMAT`: terminal, json or markdown; by the ending of -o, else terminal")
+	fs.StringVarP(&f.out, "output", "o", "", "write to `FILE`, not to standard output")
+	return cmd
+}
+
+func (a *app) spadeCoverage(ctx context.Context, f *spadeCoverage, args []string) error {
+	h, err := a.history(ctx, &f.spadeSource, args)
+	if err != nil {
+		return err
+	}
+	list, err := a.readCandidates(f.assertions)
+	if err != nil {
+		return err
+	}
+	if f.candidates != "" {
+		others, err := a.readCandidates(f.candidates)
+		if err != nil {
+			return err
+		}
+		spade.From(list, others)
+	}
+	templates := template.New(template.Options{})
+	defer templates.Close()
+	c, err := spade.CoverOf(ctx, h.Changes[len(h.Changes)-1].Text, list, check.New(check.Options{Templates: templates}))
+	if err != nil {
+		return a.orStopped(ctx, err)
+	}
+	var data []byte
+	switch f.format {
+	case formatJSON:
+		if data, err = c.JSON(); err != nil {
+			return err
+		}
+	case formatMarkdown:
+		data = coverMarkdown(c)
+	default:
+		o := a.terminal(true)
+		if f.out != "" {
+			o.Color = false
+		}
+		data = coverText(c, o)
+	}
+	if err := a.result(f.out, data); err != nil {
+		return err
+	}
+	if c.Share() < f.failUnder {
+		fmt.Fprintf(a.err, "proviso: %s of the instructions are covered, less than %v (--fail-under)\n", percent(c.Share()), f.failUnder)
+		return exitError{exitFailed}
+	}
+	return nil
+}
+
+func coverHeadline(c *spade.Cover) string {
+	return fmt.Sprintf("%d of %s covered (%s)", c.Covered, plural(c.Total, "instruction"), percent(c.Share()))
+}
+
+// coverText shows the prompt with a mark before each sentence.
+func coverText(c *spade.Cover, o report.TerminalOptions) []byte {
+	t := &historyReport{o: o, all: true}
+	t.o.Width = max(t.o.Width, 40)
+	fmt.Fprintf(t, "%s\n\n", t.paint("1", coverHeadline(c)))
+	for _, l := range c.Lines {
+		switch {
+		case len(l.Assertions) > 0:
+			t.unit("✓", "32", l.Line, l.Text, "")
+			fmt.Fprintf(t, "         %s\n", t.paint("2", "by "+namesOf(l.Assertions, shownNames)))
+		case l.Instruction:
+			t.unit("✗", "31", l.Line, l.Text, "")
+		default:
+			t.unit(" ", "2", l.Line, l.Text, "")
+		}
+	}
+	if len(c.Orphans) > 0 {
+		fmt.Fprintf(t, "\n%s: %s\n", t.paint("33", "Assertions of nothing that the prompt says"), namesOf(c.Orphans, 50))
+	}
+	return t.Bytes()
+}
+
+func coverMarkdown(c *spade.Cover) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "## %s\n\n| Line | Instruction | Category | Assertions |\n|--:|---|---|---|\n", coverHeadline(c))
+	for _, l := range c.Lines {
+		if !l.Instruction {
+			continue
+		}
+		names := "**none**"
+		for i, n := range l.Assertions {
+			if i == 0 {
+				names = ""
+			} else {
+				names += ", "
+			}
+			names += report.MarkdownCode(n, 60)
+		}
+		fmt.Fprintf(&b, "| %d | %s | %s | %s |\n", l.Line, report.MarkdownCode(l.Text, 160), markdownText(l.Category), names)
+	}
+	if len(c.Orphans) > 0 {
+		b.WriteString("\nAssertions of nothing that the prompt says:\n\n")
+		for _, n := range c.Orphans {
+			fmt.Fprintf(&b, "- %s\n", report.MarkdownCode(n, 60))
+		}
+	}
+	return b.Bytes()
+}

@@ -1,0 +1,281 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/githistory"
+	"github.com/proviso-eval/proviso/spade"
+	"github.com/proviso-eval/proviso/suite"
+)
+
+// spadeSource says where the versions of a prompt are read.
+type spadeSource struct {
+	git, suite string
+}
+
+func (s *spadeSource) register(fs *pflag.FlagSet) {
+	fs.StringVar(&s.git, "git", "", "the versions are the history of `FILE` in its git repository")
+	fs.StringVar(&s.suite, "suite", "", "the versions are the prompts of the suite `FILE`, the oldest first")
+}
+
+// check wants exactly one source.
+func (s *spadeSource) check(cmd *cobra.Command, args []string) error {
+	n := len(args)
+	for _, flag := range []string{s.git, s.suite} {
+		if flag != "" {
+			n++
+		}
+	}
+	switch {
+	case n == 0:
+		return usageError{errors.New("no versions of a prompt"), "name a folder or a file of them, or give --git FILE or --suite FILE; " + seeHelp(cmd)}
+	case n > 1:
+		return usageError{errors.New("several sources of versions"), "give one: a folder or file, --git or --suite"}
+	}
+	return nil
+}
+
+// spadeDeltas is what spade deltas is asked for.
+type spadeDeltas struct {
+	spadeSource
+	format, out string
+	all         bool
+}
+
+const formatJSONL = "jsonl"
+
+var deltaFormats = []string{formatTerminal, formatJSON, formatJSONL}
+
+func newSpadeDeltas(a *app) *cobra.Command {
+	f := &spadeDeltas{}
+	cmd := &cobra.Command{
+		Use:   "deltas [FOLDER|FILE]",
+		Short: "Show what each version of a prompt added, removed and moved",
+		Long: "deltas reads the versions of a prompt and shows, sentence by sentence, how it changed:\n\n" +
+			"  FOLDER       a file for each version, in the order of their names (v2 before v10)\n" +
+			"  FILE.jsonl   a line for each version: {\"version\": 1, \"template\": \"…\"}\n" +
+			"  FILE.json    a list of such versions, chat messages, or what LangChain's hub exports\n" +
+			"  --git FILE   what FILE said in each commit, through renames\n" +
+			"  --suite FILE the prompts of a suite\n\n" +
+			"What it prints as json or jsonl it also reads.",
+		Args: atMost(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var err error
+			if f.format, err = formatOf(f.format, f.out, deltaFormats, map[string]string{".json": formatJSON, ".jsonl": formatJSONL}); err != nil {
+				return err
+			}
+			if err := f.check(cmd, args); err != nil {
+				return err
+			}
+			return a.spadeDeltas(cmd.Context(), f, args)
+		},
+	}
+	f.register(cmd.Flags())
+	cmd.Flags().StringVar(&f.format, "format", "", "`FORMAT`: terminal, json or jsonl; by the ending of -o, else terminal")
+	cmd.Flags().StringVarP(&f.out, "output", "o", "", "write to `FILE`, not to standard output")
+	cmd.Flags().BoolVar(&f.all, "all", false, "on the terminal, show every change in full, and what stayed too")
+	return cmd
+}
+
+func (a *app) spadeDeltas(ctx context.Context, f *spadeDeltas, args []string) error {
+	h, err := a.history(ctx, &f.spadeSource, args)
+	if err != nil {
+		return err
+	}
+	var data []byte
+	switch f.format {
+	case formatJSON:
+		data, err = h.JSON()
+	case formatJSONL:
+		data, err = h.JSONL()
+	default:
+		o := a.terminal(true)
+		if f.out != "" {
+			o.Color = false
+		}
+		data = historyText(h, o, f.all)
+	}
+	if err != nil {
+		return err
+	}
+	return a.result(f.out, data)
+}
+
+// history reads the versions and compares them; what a person should know of the
+// reading is printed.
+func (a *app) history(ctx context.Context, s *spadeSource, args []string) (*spade.History, error) {
+	versions, err := a.versions(ctx, s, args)
+	if err != nil {
+		return nil, err
+	}
+	h, err := spade.HistoryOf(versions)
+	if err != nil {
+		return nil, err
+	}
+	for _, skip := range h.Skipped {
+		fmt.Fprintf(a.err, "proviso: %s says the same as version %d; left out\n", printable(skip.Name), skip.Same)
+	}
+	return h, nil
+}
+
+func (a *app) versions(ctx context.Context, s *spadeSource, args []string) ([]spade.Version, error) {
+	switch {
+	case s.git != "":
+		return a.gitVersions(ctx, s.git)
+	case s.suite != "":
+		return a.suiteVersions(ctx, s.suite)
+	}
+	name := args[0]
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		return a.folderVersions(name)
+	}
+	return a.fileVersions(name)
+}
+
+func (a *app) fileVersions(name string) ([]spade.Version, error) {
+	data, err := a.spadeFile(name)
+	if err != nil {
+		return nil, err
+	}
+	versions, mistakes := spade.ReadVersions(shownName(name), data)
+	return versions, a.mistakes(mistakes)
+}
+
+// folderVersions reads the files of a folder; hidden ones and folders are left out.
+func (a *app) folderVersions(dir string) ([]spade.Version, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, proviso.Errorf(proviso.NotFound, "%w", err)
+	}
+	slices.SortStableFunc(entries, func(a, b os.DirEntry) int { return natural(a.Name(), b.Name()) })
+	var list []spade.Version
+	total := 0
+	for _, e := range entries {
+		file := filepath.Join(dir, e.Name())
+		info, err := os.Stat(file)
+		if strings.HasPrefix(e.Name(), ".") || err != nil || !info.Mode().IsRegular() {
+			if err == nil && info.IsDir() && !strings.HasPrefix(e.Name(), ".") {
+				fmt.Fprintf(a.err, "proviso: the folder %s is left out\n", printable(file))
+			}
+			continue
+		}
+		if total += int(min(info.Size(), maxSpadeFile)); total > maxSpadeFile || len(list) > spade.MaxVersions {
+			return nil, proviso.Errorf(proviso.Limit, "%s holds more than the %d MiB or %d versions that are read", dir, maxSpadeFile>>20, spade.MaxVersions)
+		}
+		versions, err := a.fileVersions(file)
+		if err != nil {
+			return nil, err
+		}
+		for i := range versions {
+			if len(versions) == 1 {
+				versions[i].Name = e.Name()
+			} else {
+				versions[i].Name = e.Name() + ": " + versions[i].Name
+			}
+		}
+		list = append(list, versions...)
+	}
+	if len(list) == 0 {
+		return nil, proviso.Errorf(proviso.Invalid, "%s holds no file", dir)
+	}
+	return list, nil
+}
+
+// natural compares names as people sort them: v2 stands before v10.
+func natural(a, b string) int {
+	x, y := a, b
+	for x != "" && y != "" {
+		dx, dy := digits(x), digits(y)
+		if dx > 0 && dy > 0 {
+			nx, ny := strings.TrimLeft(x[:dx], "0"), strings.TrimLeft(y[:dy], "0")
+			if c := cmp.Or(cmp.Compare(len(nx), len(ny)), strings.Compare(nx, ny)); c != 0 {
+				return c
+			}
+			x, y = x[dx:], y[dy:]
+			continue
+		}
+		rx, n := utf8.DecodeRuneInString(x)
+		ry, m := utf8.DecodeRuneInString(y)
+		if rx != ry {
+			return cmp.Compare(rx, ry)
+		}
+		x, y = x[n:], y[m:]
+	}
+	return cmp.Or(cmp.Compare(len(x), len(y)), strings.Compare(a, b))
+}
+
+func digits(s string) int {
+	return len(s) - len(strings.TrimLeft(s, "0123456789"))
+}
+
+func (a *app) gitVersions(ctx context.Context, file string) ([]spade.Version, error) {
+	h, err := githistory.Of(ctx, file)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, a.orStopped(ctx, err)
+		}
+		return nil, proviso.Errorf(proviso.NotFound, "%w", err)
+	}
+	for _, note := range h.Notes {
+		fmt.Fprintf(a.err, "proviso: %s\n", printable(note))
+	}
+	var list []spade.Version
+	for _, r := range h.Revisions {
+		name := r.Subject
+		if r.Commit != "" {
+			name = strings.TrimSpace(r.Commit[:8] + " " + r.Subject)
+		}
+		versions, mistakes := spade.ReadVersions(r.Path, r.Text)
+		if err := a.mistakes(mistakes); err != nil {
+			return nil, err
+		}
+		for _, v := range versions {
+			v.Name, v.Time = name, r.Time
+			list = append(list, v)
+		}
+	}
+	return list, nil
+}
+
+// suiteVersions takes the prompts of a suite as versions; those that code writes
+// have no text.
+func (a *app) suiteVersions(ctx context.Context, file string) ([]spade.Version, error) {
+	s, mistakes := suite.Read(ctx, []string{file}, suite.Options{Env: a.env})
+	if err := a.mistakes(inOrder(mistakes)); err != nil {
+		return nil, err
+	}
+	var list []spade.Version
+	for i, p := range s.Prompts {
+		name := p.Label
+		if name == "" || name == p.Raw {
+			name = fmt.Sprintf("prompt %d", i+1)
+		}
+		if p.Script != nil {
+			fmt.Fprintf(a.err, "proviso: %s is written by code and left out\n", printable(name))
+			continue
+		}
+		ending := ".txt"
+		if strings.HasPrefix(strings.TrimSpace(p.Raw), "[") {
+			ending = ".json" // perhaps a chat
+		}
+		versions, wrong := spade.ReadVersions(name+ending, []byte(p.Raw))
+		if wrong.Err() != nil || len(versions) != 1 {
+			versions = []spade.Version{{Text: p.Raw}}
+		}
+		versions[0].Name = name
+		list = append(list, versions[0])
+	}
+	return list, nil
+}

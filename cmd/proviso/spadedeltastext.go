@@ -1,0 +1,202 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/spade"
+)
+
+// What the terminal shows of a version without --all.
+const (
+	shownChanges     = 60 // changes of a version
+	shownChangeLines = 12 // lines of one change
+)
+
+// historyReport shows a history to a person.
+type historyReport struct {
+	bytes.Buffer
+	o   report.TerminalOptions
+	all bool
+}
+
+func historyText(h *spade.History, o report.TerminalOptions, all bool) []byte {
+	t := &historyReport{o: o, all: all}
+	t.o.Width = max(t.o.Width, 40)
+	for i := range h.Changes {
+		if i > 0 {
+			t.WriteByte('\n')
+		}
+		t.version(&h.Changes[i])
+	}
+	return t.Bytes()
+}
+
+func (t *historyReport) paint(color, text string) string {
+	if !t.o.Color {
+		return text
+	}
+	return "\x1b[" + color + "m" + text + "\x1b[0m"
+}
+
+func (t *historyReport) version(c *spade.Change) {
+	title := fmt.Sprintf("Version %d", c.Number)
+	about := report.Line(c.Name, max(20, t.o.Width-45))
+	if strings.EqualFold(about, title) {
+		about = ""
+	}
+	if !c.Time.IsZero() {
+		about = c.Time.Format("2006-01-02") + "  " + about
+	}
+	counts := map[string]int{}
+	for _, d := range c.Deltas {
+		counts[spade.Kind(d)]++
+	}
+	var parts []string
+	for _, kind := range []string{"added", "removed", "moved"} {
+		if counts[kind] > 0 {
+			parts = append(parts, t.paint(changeSigns[kind].color, fmt.Sprintf("%d %s", counts[kind], kind)))
+		}
+	}
+	if len(parts) == 0 {
+		parts = append(parts, "only blanks or list markers changed")
+	}
+	if about != "" {
+		title += "  "
+	}
+	fmt.Fprintf(t, "%s%s  %s\n", t.paint("1", title), about, strings.Join(parts, ", "))
+	shown := 0
+	stayed := t.stayed(c)
+	for _, d := range c.Deltas {
+		if !t.all && shown == shownChanges {
+			fmt.Fprintf(t, "   … and %d more (--all)\n", len(c.Deltas)-shown)
+			return
+		}
+		if d.Added {
+			for len(stayed) > 0 && stayed[0].Line <= d.Line {
+				t.unit(" ", "2", stayed[0].Line, stayed[0].Text, "")
+				stayed = stayed[1:]
+			}
+		}
+		t.delta(d)
+		shown++
+	}
+	for _, u := range stayed {
+		t.unit(" ", "2", u.Line, u.Text, "")
+	}
+}
+
+// stayed are the units of a version that it did not bring, with --all.
+func (t *historyReport) stayed(c *spade.Change) []spade.Unit {
+	if !t.all {
+		return nil
+	}
+	type at struct {
+		line int
+		text string
+	}
+	brought := map[at]int{}
+	for _, d := range c.Deltas {
+		if d.Added {
+			brought[at{d.Line, d.Text}]++
+		}
+	}
+	var list []spade.Unit
+	for _, u := range spade.Split(c.Text) {
+		if key := (at{u.Line, u.Text}); brought[key] > 0 {
+			brought[key]--
+			continue
+		}
+		list = append(list, u)
+	}
+	return list
+}
+
+// changeSigns are how the kinds of change look, with and without colours.
+var changeSigns = map[string]struct{ sign, color string }{
+	"added": {"+", "32"}, "removed": {"-", "31"}, "moved": {"~", "33"},
+}
+
+func (t *historyReport) delta(d proviso.Delta) {
+	look := changeSigns[spade.Kind(d)]
+	note := ""
+	if d.Moved {
+		note = fmt.Sprintf(" (was line %d)", d.From)
+	}
+	t.unit(look.sign, look.color, d.Line, d.Text, note)
+}
+
+// variables are the template variables that the terminal sets apart.
+var variables = regexp.MustCompile(`\{\{[^{}]*\}\}|\{%[^{}]*%\}|\{[^{}]*\}`)
+
+// unit prints one sentence, line or block, wrapped.
+func (t *historyReport) unit(sign, color string, line int, text, note string) {
+	lead := fmt.Sprintf(" %s %4d  ", sign, line)
+	rows := t.wrap(text, t.o.Width-len(lead))
+	for i, row := range rows {
+		if !t.all && i == shownChangeLines {
+			fmt.Fprintf(t, "         … %d more lines (--all)\n", len(rows)-i)
+			break
+		}
+		if t.o.Color && row != "" {
+			row = "\x1b[" + color + "m" + variables.ReplaceAllString(row, "\x1b[36m$0\x1b[0;"+color+"m") + "\x1b[0m"
+		}
+		if i == 0 {
+			fmt.Fprintf(t, " %s %s  %s", t.paint(color, sign), t.paint("2", fmt.Sprintf("%4d", line)), row)
+		} else if row != "" {
+			fmt.Fprintf(t, "%s%s", strings.Repeat(" ", len(lead)), row)
+		}
+		if i == 0 && note != "" {
+			t.WriteString(t.paint("2", note))
+		}
+		t.WriteByte('\n')
+	}
+}
+
+// wrap breaks text at blanks into rows that fit and are safe to print.
+func (t *historyReport) wrap(text string, cells int) []string {
+	var rows []string
+	for line := range strings.Lines(text) {
+		row, used := "", 0
+		for _, word := range strings.Fields(line) {
+			for first := true; first || word != ""; first = false {
+				shown := report.Line(word, cells)
+				if cut := strings.HasSuffix(shown, "…") && !strings.HasSuffix(word, "…"); cut {
+					shown, word = report.Line(chunk(word, cells/2), cells), word[len(chunk(word, cells/2)):]
+				} else {
+					word = ""
+				}
+				n := len([]rune(shown))
+				if used > 0 && used+1+n > cells {
+					rows = append(rows, row)
+					row, used = "", 0
+				}
+				if used > 0 {
+					row, used = row+" ", used+1
+				}
+				row, used = row+shown, used+n
+				if !t.all && len(rows) > shownChangeLines+1000 {
+					return rows
+				}
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// chunk returns the first characters of a word that is too long for a line.
+func chunk(word string, n int) string {
+	count := 0
+	for i := range word {
+		if count == max(1, n/6) { // an escape takes up to ten cells
+			return word[:i]
+		}
+		count++
+	}
+	return word
+}

@@ -1,0 +1,311 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/spade"
+	"github.com/proviso-eval/proviso/spade/solve"
+)
+
+// spadeSelect is what spade select is asked for.
+type spadeSelect struct {
+	spade.SelectOptions
+	matrix       string
+	implications []string
+	set          string
+	costs        []string
+	judgeCost    int
+	candidates   string
+	each         bool
+	frontier     bool
+	alphas, taus []float64
+	format, out  string
+}
+
+// The formats of spade select.
+const (
+	formatTerminal = "terminal"
+	formatMarkdown = "markdown"
+	formatSuite    = "suite"
+	formatSVG      = "svg"
+)
+
+var selectFormats = []string{formatTerminal, formatJSON, formatMarkdown, formatSuite, formatSVG}
+
+// selectEndings are the formats of output files without --format.
+var selectEndings = map[string]string{".json": formatJSON, ".md": formatMarkdown, ".yaml": formatSuite, ".yml": formatSuite, ".svg": formatSVG}
+
+// The thresholds of a frontier that names none.
+var (
+	frontierAlphas = []float64{0.5, 0.6, 0.7, 0.8, 0.9, 1}
+	frontierTaus   = []float64{0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5}
+)
+
+func newSpadeSelect(a *app) *cobra.Command {
+	f := &spadeSelect{}
+	cmd := &cobra.Command{
+		Use:   "select",
+		Short: "Pick the fewest candidates that catch the bad outputs and spare the good ones",
+		Long: "select reads a matrix (CSV: id,label and a column per candidate) and picks candidates:\n\n" +
+			"  all    every candidate\n" +
+			"  base   those whose own false failures are within tau\n" +
+			"  cov    the fewest that together catch alpha of the bad outputs and fail tau of the good\n" +
+			"  sub    as cov, and as few as possible that are neither selected nor implied\n" +
+			"  none   without examples: one of each group that nothing else implies\n\n" +
+			"The answer is proven to be the best, or says how far from it it may be.\n\n" +
+			"Exit codes: 0 selected, 1 no selection is within the thresholds, 2 a mistake in the command\n" +
+			"line or a file, 3 the work ran out before anything was found, 130 interrupted.",
+		Args: atMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := f.check(cmd); err != nil {
+				return err
+			}
+			return a.spadeSelect(cmd.Context(), f)
+		},
+	}
+	f.register(cmd.Flags())
+	return cmd
+}
+
+func (f *spadeSelect) register(fs *pflag.FlagSet) {
+	fs.StringVar(&f.matrix, "matrix", "", "`FILE` of the matrix: CSV with id, label and a column for each candidate")
+	fs.StringArrayVar(&f.implications, "implications", nil, "`FILE` of implications: CSV with the columns a and b; may be repeated")
+	fs.StringVar(&f.set, "implications-set", "", "take only the rows whose column set is `NAME`")
+	fs.StringVar(&f.Method, "method", "sub", "`METHOD`: all, base, cov, sub or none")
+	fs.Float64Var(&f.Alpha, "alpha", 0.6, "`SHARE` of the bad outputs that must be caught")
+	fs.Float64Var(&f.Tau, "tau", 0.25, "`SHARE` of the good outputs that may be failed")
+	fs.StringVar(&f.Undecided, "undecided", "fail", "an undecided cell counts as `fail` or is left out (ignore)")
+	fs.BoolVar(&f.Close, "close", false, "add the implications that follow from others")
+	fs.BoolVar(&f.DropContradicted, "drop-contradicted", false, "leave out implications that an example contradicts")
+	fs.StringArrayVar(&f.costs, "cost", nil, "what selecting a candidate costs, `NAME=N`, 1 without; may be repeated")
+	fs.IntVar(&f.judgeCost, "judge-cost", 0, "what selecting a candidate that asks a model costs, `N`; needs --candidates")
+	fs.Float64Var(&f.FFRConfidence, "ffr-confidence", 0, "hold tau against the upper bound of the false failures at this `CONFIDENCE`, such as 0.9")
+	fs.Int64Var(&f.Work, "work", 0, fmt.Sprintf("stop the search after `N` steps (default %d, about half a minute)", solve.DefaultWork))
+	fs.StringVar(&f.candidates, "candidates", "", "`FILE` of the candidates' assertions: for --format suite and --judge-cost")
+	fs.BoolVar(&f.each, "default-test", false, "with --format suite: under defaultTest, not as an assertion set")
+	fs.BoolVar(&f.frontier, "frontier", false, "also select for other thresholds, and show what each would cost")
+	fs.Float64SliceVar(&f.alphas, "frontier-alpha", frontierAlphas, "with --frontier: these `SHARES` for alpha, beside --alpha")
+	fs.Float64SliceVar(&f.taus, "frontier-tau", frontierTaus, "with --frontier: these `SHARES` for tau, beside --tau")
+	fs.StringVar(&f.format, "format", "", "`FORMAT`: terminal, json, markdown, suite or svg (the frontier); by the ending of -o, else terminal")
+	fs.StringVarP(&f.out, "output", "o", "", "write to `FILE`, not to standard output")
+}
+
+// check refuses what does not go together, and reads the costs.
+func (f *spadeSelect) check(cmd *cobra.Command) error {
+	var err error
+	if f.format, err = formatOf(f.format, f.out, selectFormats, selectEndings); err != nil {
+		return err
+	}
+	f.frontier = f.frontier || f.format == formatSVG
+	see := seeHelp(cmd)
+	changed := cmd.Flags().Changed
+	switch {
+	case f.matrix == "":
+		return missingFlag(cmd, "matrix", "name the CSV file of the matrix")
+	case f.set != "" && len(f.implications) == 0:
+		return usageError{errors.New("--implications-set needs --implications"), see}
+	case f.format == formatSuite && f.candidates == "":
+		return usageError{errors.New("--format suite needs --candidates: the matrix has names, not assertions"), see}
+	case f.format == formatSuite && f.frontier:
+		return usageError{errors.New("--frontier does not go with --format suite"), see}
+	case f.each && f.format != formatSuite:
+		return usageError{errors.New("--default-test is for --format suite"), see}
+	case !f.frontier && (changed("frontier-alpha") || changed("frontier-tau")):
+		return usageError{errors.New("--frontier-alpha and --frontier-tau are for --frontier"), see}
+	case changed("judge-cost") && (f.candidates == "" || f.judgeCost < 1):
+		return usageError{errors.New("--judge-cost needs --candidates and a cost of at least 1"), see}
+	case f.Work < 0:
+		return usageError{fmt.Errorf("--work %d is negative", f.Work), see}
+	}
+	for _, text := range f.costs {
+		i := strings.LastIndexByte(text, '=')
+		if i < 1 {
+			return usageError{fmt.Errorf("--cost %q: NAME=N is expected", text), see}
+		}
+		n, err := strconv.Atoi(text[i+1:])
+		if err != nil {
+			return usageError{fmt.Errorf("--cost %q: %q is no whole number", text, text[i+1:]), see}
+		}
+		if f.Cost == nil {
+			f.Cost = map[string]int{}
+		}
+		f.Cost[text[:i]] = n
+	}
+	return f.Valid()
+}
+
+// selected is everything that the reports of spade select show.
+type selected struct {
+	*spade.Selection
+	took   time.Duration
+	points []spade.FrontierPoint
+}
+
+func (a *app) spadeSelect(ctx context.Context, f *spadeSelect) error {
+	m, err := a.readMatrix(f.matrix)
+	if err != nil {
+		return err
+	}
+	var implications []spade.Implication
+	for _, name := range f.implications {
+		more, err := a.readImplications(name, f.set, m.Names)
+		if err != nil {
+			return err
+		}
+		implications = append(implications, more...)
+	}
+	var candidates []proviso.Candidate
+	if f.candidates != "" {
+		if candidates, err = a.readCandidates(f.candidates); err != nil {
+			return err
+		}
+		f.judged(candidates, m.Names)
+	}
+	began := time.Now()
+	s := selected{}
+	if s.Selection, err = spade.Select(ctx, m, implications, f.SelectOptions); err != nil {
+		return a.orStopped(ctx, err)
+	}
+	s.took = time.Since(began)
+	if f.frontier {
+		alphas, taus := with(f.alphas, f.Alpha), with(f.taus, f.Tau)
+		if s.points, err = spade.Frontier(ctx, m, implications, f.SelectOptions, alphas, taus); err != nil {
+			return a.orStopped(ctx, err)
+		}
+	}
+	if f.format != formatJSON && m.Unlabeled > 0 && f.Method != "none" {
+		a.warn(plural(m.Unlabeled, "row") + " without a label left out")
+	}
+	data, err := s.render(f, candidates, a)
+	if err != nil {
+		return err
+	}
+	if err := a.result(f.out, data); err != nil {
+		return err
+	}
+	return s.exit(ctx, a)
+}
+
+// orStopped is the end of a search that came to nothing.
+func (a *app) orStopped(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		fmt.Fprintln(a.err, "proviso: interrupted")
+		return exitError{exitInterrupted}
+	}
+	return err
+}
+
+// exit returns the exit code as an error.
+func (s selected) exit(ctx context.Context, a *app) error {
+	switch {
+	case ctx.Err() != nil:
+		fmt.Fprintln(a.err, "proviso: interrupted; the best selection so far was shown")
+		return exitError{exitInterrupted}
+	case s.Answer.Status == solve.Infeasible:
+		return exitError{exitFailed}
+	case s.Answer.Status == solve.Unknown:
+		return exitError{exitUndecided}
+	}
+	return nil
+}
+
+func (s selected) render(f *spadeSelect, candidates []proviso.Candidate, a *app) ([]byte, error) {
+	switch f.format {
+	case formatJSON:
+		return s.json()
+	case formatMarkdown:
+		return selectMarkdown(s), nil
+	case formatSuite:
+		if !s.Found() {
+			fmt.Fprintln(a.err, "proviso: "+strings.Join(verdictOf(s), "\nproviso: "))
+			return []byte("# Nothing was selected.\nassertions: []\n"), nil
+		}
+		return s.Fragment(candidates, f.each)
+	case formatSVG:
+		return frontierSVG(s), nil
+	}
+	o := a.terminal(true)
+	if f.out != "" {
+		o.Color = false
+	}
+	return selectText(s, o), nil
+}
+
+// json is the selection, with the frontier if there is one.
+func (s selected) json() ([]byte, error) {
+	data, err := s.JSON(s.took)
+	if err != nil || s.points == nil {
+		return append(data, '\n'), err
+	}
+	type point struct {
+		Alpha      float64 `json:"alpha"`
+		Tau        float64 `json:"tau"`
+		Status     string  `json:"status"`
+		Selected   int     `json:"selected"`
+		Objective  int     `json:"objective"`
+		LowerBound int     `json:"lower_bound"`
+		Covered    int     `json:"covered"`
+		False      int     `json:"false_failures"`
+	}
+	list := make([]point, len(s.points))
+	for i, p := range s.points {
+		list[i] = point{Alpha: p.Alpha, Tau: p.Tau, Status: p.Answer.Status.String()}
+		if a := p.Answer; p.Found() {
+			list[i] = point{p.Alpha, p.Tau, a.Status.String(), len(a.Selected), a.Objective, a.LowerBound, a.Covered, a.False}
+		}
+	}
+	more, err := json.MarshalIndent(list, "  ", "  ")
+	if err != nil {
+		return nil, err
+	}
+	data = append(data[:len(data)-len("\n}")], ",\n  \"frontier\": "...)
+	return append(append(data, more...), "\n}\n"...), nil
+}
+
+// readImplications reads a file of implications; its mistakes are printed.
+func (a *app) readImplications(name, set string, names []string) ([]spade.Implication, error) {
+	file, err := a.openSpade(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	list, mistakes := spade.ReadImplications(shownName(name), file, set, names)
+	return list, a.mistakes(mistakes)
+}
+
+// judged gives the candidates that a model decides their cost, unless they have
+// one of their own.
+func (f *spadeSelect) judged(list []proviso.Candidate, names []string) {
+	if f.judgeCost == 0 {
+		return
+	}
+	if f.Cost == nil {
+		f.Cost = map[string]int{}
+	}
+	for _, c := range list {
+		kind, ok := check.Lookup(strings.TrimPrefix(c.Assertion.Type, "not-"))
+		asks := ok && kind.Needs&check.NeedsJudge != 0 && !(kind.Type == "judge" && len(c.Assertion.Criteria) == 0 && c.Assertion.Check != nil)
+		if _, own := f.Cost[c.Name]; asks && !own && slices.Contains(names, c.Name) {
+			f.Cost[c.Name] = f.judgeCost
+		}
+	}
+}
+
+// with returns the values and one more, ascending, each once.
+func with(list []float64, one float64) []float64 {
+	out := append(slices.Clone(list), one)
+	slices.Sort(out)
+	return slices.Compact(out)
+}

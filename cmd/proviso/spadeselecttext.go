@@ -1,0 +1,275 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/spade"
+	"github.com/proviso-eval/proviso/spade/solve"
+	"github.com/proviso-eval/proviso/stats"
+)
+
+// spadeConfidence is that of the intervals that the commands of spade show.
+const spadeConfidence = 0.95
+
+// shownNames is how many names or ids a line lists before it counts the rest.
+const shownNames = 8
+
+// verdictOf says in plain sentences what a selection is worth knowing of.
+func verdictOf(s selected) []string {
+	a := s.Answer
+	switch a.Status {
+	case solve.Infeasible:
+		return infeasible(s)
+	case solve.Unknown:
+		return []string{"The work ran out before any selection was found; whether there is one is not known. Raise --work."}
+	case solve.Feasible:
+		return []string{fmt.Sprintf("Not proven to be the best: its objective is %d, and the best one could be as low as %d (gap %s). A larger --work may tell.",
+			a.Objective, a.LowerBound, percent(float64(a.Objective-a.LowerBound)/float64(max(1, a.Objective))))}
+	}
+	var list []string
+	switch s.Options.Method {
+	case "all":
+		list = append(list, "Every candidate.")
+	case "base":
+		list = append(list, "Every candidate whose own false failures are within tau.")
+	case "none":
+		list = append(list, "Examples were not asked: one candidate of each group that no other implies.")
+	case "cov":
+		list = append(list, "Proven: nothing cheaper is within both thresholds.")
+	default:
+		list = append(list, "Proven: within both thresholds, no selection has a smaller objective.")
+	}
+	if !a.Tied {
+		list = append(list, "Of equally good selections it may not be the first in order.")
+	}
+	for _, name := range s.Violates {
+		switch {
+		case s.Options.Method == "none":
+		case name == "alpha":
+			list = append(list, fmt.Sprintf("Alpha is missed: %d of %s are caught, %d are asked for.", a.Covered, plural(s.Bad, "bad output"), s.Instance.Need))
+		default:
+			list = append(list, fmt.Sprintf("Tau is broken: together they fail %d of %s, %d are allowed.", a.False, plural(s.Good, "good output"), s.Instance.Allow))
+		}
+	}
+	return list
+}
+
+// infeasible explains why no selection is within the thresholds.
+func infeasible(s selected) []string {
+	a, o := s.Answer, s.Options
+	proven := ""
+	if !a.BestProven {
+		proven = " (more may be possible: that was not proven)"
+	}
+	list := []string{
+		fmt.Sprintf("No selection is within both thresholds: alpha %v asks for %d of %s, tau %v allows %d of %s.",
+			o.Alpha, s.Instance.Need, plural(s.Bad, "bad output"), o.Tau, s.Instance.Allow, plural(s.Good, "good output")),
+		fmt.Sprintf("The best within tau catches %d%s.", a.Best, proven),
+	}
+	switch {
+	case len(s.Uncaught) > 0:
+		list = append(list, fmt.Sprintf("No candidate that is within tau by itself catches %s: %s.", plural(len(s.Uncaught), "bad output"), namesOf(s.Uncaught, shownNames)))
+	default:
+		list = append(list, "Every bad output is caught by some candidate, but not by few enough false failures together.")
+	}
+	return append(list, "Lower alpha, raise tau, or propose candidates for what is not caught.")
+}
+
+// namesOf lists names, and counts those beyond most.
+func namesOf(names []string, most int) string {
+	var parts []string
+	for i, name := range names {
+		if i == most && len(names) > most+1 {
+			parts = append(parts, fmt.Sprintf("… and %d more", len(names)-most))
+			break
+		}
+		parts = append(parts, report.Line(name, 60))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// wilsonText is a share with its interval.
+func wilsonText(k, n int) string {
+	if n == 0 {
+		return "–"
+	}
+	return rangeOf(&stats.Estimate{Value: float64(k) / float64(n), Interval: stats.Wilson(k, n, spadeConfidence)})
+}
+
+// selectMeasures are the numbers of a selection.
+func selectMeasures(s selected) []measure {
+	a, o := s.Answer, s.Options
+	var list []measure
+	if s.Good+s.Bad > 0 {
+		list = append(list,
+			measure{"coverage", fmt.Sprintf("%d of %s caught, %s; at least %d asked for (alpha %v)", a.Covered, plural(s.Bad, "bad output"), wilsonText(a.Covered, s.Bad), s.Instance.Need, o.Alpha)},
+			measure{"FFR", fmt.Sprintf("%d of %s failed, %s; at most %d allowed (%s)", a.False, plural(s.Good, "good output"), wilsonText(a.False, s.Good), s.Instance.Allow, tauText(o))})
+	}
+	objective := fmt.Sprintf("%d: %d selected", a.Objective, len(a.Selected))
+	if len(o.Cost) > 0 {
+		objective = fmt.Sprintf("%d: the cost of %d selected", a.Objective, len(a.Selected))
+	}
+	if o.Method == "sub" {
+		objective += fmt.Sprintf(" and %d neither selected nor implied", len(a.LeftOver))
+	}
+	list = append(list, measure{"objective", objective})
+	if n := len(s.Dropped); n > 0 {
+		list = append(list, measure{"dropped", plural(n, "implication") + " that an example contradicts"})
+	}
+	return list
+}
+
+func tauText(o spade.SelectOptions) string {
+	if o.FFRConfidence != 0 {
+		return fmt.Sprintf("tau %v for the %s upper bound", o.Tau, percent(o.FFRConfidence))
+	}
+	return fmt.Sprintf("tau %v", o.Tau)
+}
+
+// headline says how many were selected.
+func headline(s selected) string {
+	if !s.Found() {
+		return "Selected nothing of " + plural(len(s.Matrix.Names), "candidate")
+	}
+	return fmt.Sprintf("Selected %d of %s", len(s.Answer.Selected), plural(len(s.Matrix.Names), "candidate"))
+}
+
+// without says what dropping a selected candidate costs.
+func without(s selected, a *spade.Account) string {
+	var parts []string
+	if n := len(a.Alone); n > 0 {
+		text := fmt.Sprintf("%d fewer caught", n)
+		if left := s.Answer.Covered - n; left < s.Instance.Need {
+			text += fmt.Sprintf(": %d, below alpha", left)
+		}
+		parts = append(parts, text)
+	}
+	if n := len(a.LeftOver); n > 0 {
+		parts = append(parts, fmt.Sprintf("no longer implied: %s", namesOf(a.LeftOver, 3)))
+	}
+	if a.OnlyFalse > 0 {
+		parts = append(parts, plural(a.OnlyFalse, "false failure")+" fewer")
+	}
+	if len(parts) == 0 {
+		return "nothing is lost on these examples"
+	}
+	return strings.Join(parts, "; ")
+}
+
+// fates are the reasons for leaving a candidate out, in the order of the report.
+var fates = []struct {
+	fate  spade.Fate
+	title string
+}{
+	{spade.Implied, "Implied by what is selected"},
+	{spade.Spare, "Not needed: could be added within tau"},
+	{spade.Crowded, "Would break tau together with what is selected"},
+	{spade.Unfair, "Own false failures are above tau"},
+}
+
+// whyOut says why a candidate is not selected.
+func whyOut(s selected, a *spade.Account) string {
+	text := fmt.Sprintf("catches %d, fails %d of %d good", a.Covered, a.False, s.Good)
+	if s.Good+s.Bad == 0 {
+		text = ""
+	}
+	switch a.Fate {
+	case spade.Implied:
+		return strings.TrimPrefix(text+"; by "+namesOf(a.By, 3), "; ")
+	case spade.Spare:
+		if a.Together > s.Answer.False {
+			text += fmt.Sprintf("; together %d", a.Together)
+		}
+	case spade.Crowded:
+		text += fmt.Sprintf("; together %d, %d allowed", a.Together, s.Instance.Allow)
+	}
+	if a.Fate == spade.Unfair && len(a.By) > 0 {
+		text += "; implied by " + namesOf(a.By, 3)
+	}
+	return text
+}
+
+// selectReport shows a selection to a person.
+type selectReport struct {
+	bytes.Buffer
+	o report.TerminalOptions
+}
+
+func selectText(s selected, o report.TerminalOptions) []byte {
+	t := &selectReport{o: o}
+	t.o.Width = max(t.o.Width, 60)
+	t.line("%s  %s", t.paint("1", headline(s)), t.paint("2", "method "+s.Options.Method))
+	for _, sentence := range verdictOf(s) {
+		t.line("  %s", sentence)
+	}
+	if s.Found() {
+		t.line("")
+		for _, m := range selectMeasures(s) {
+			t.line("  %-10s %s", m.name, m.text)
+		}
+		t.accounts(s, s.Accounts())
+	}
+	if s.points != nil {
+		t.line("")
+		t.frontier(s)
+	}
+	t.line("")
+	t.line("%s", t.paint("2", "Ranges in brackets are 95 % intervals (Wilson)."))
+	return t.Bytes()
+}
+
+func (t *selectReport) line(format string, args ...any) {
+	fmt.Fprintf(t, format, args...)
+	t.WriteByte('\n')
+}
+
+func (t *selectReport) paint(color, text string) string {
+	if !t.o.Color {
+		return text
+	}
+	return "\x1b[" + color + "m" + text + "\x1b[0m"
+}
+
+func (t *selectReport) accounts(s selected, list []spade.Account) {
+	name := 8
+	for i := range list {
+		name = max(name, min(cellsIn(list[i].Name), 60))
+	}
+	if len(s.Answer.Selected) > 0 {
+		t.line("")
+		t.line("%s", t.paint("1", fmt.Sprintf("  %s %7s %6s %6s  %s", pad("Selected", name), "catches", "alone", "false", "without it")))
+		for i := range list {
+			if a := &list[i]; a.Fate == spade.Selected {
+				t.line("  %s %7d %6d %6d  %s", t.paint("32", pad(a.Name, name)), a.Covered, len(a.Alone), a.False, without(s, a))
+			}
+		}
+	}
+	for _, f := range fates {
+		var some []*spade.Account
+		for i := range list {
+			if list[i].Fate == f.fate {
+				some = append(some, &list[i])
+			}
+		}
+		if len(some) == 0 {
+			continue
+		}
+		t.line("")
+		t.line("  %s", t.paint("1", fmt.Sprintf("%s (%d)", f.title, len(some))))
+		for _, a := range some {
+			t.line("  %s  %s", t.paint("2", pad(a.Name, name)), whyOut(s, a))
+		}
+	}
+}
+
+// cellsIn is about how wide a name is when it is shown.
+func cellsIn(name string) int { return len([]rune(report.Line(name, 60))) }
+
+// pad returns a name that takes exactly so many cells.
+func pad(name string, cells int) string {
+	name = report.Line(name, cells)
+	return name + strings.Repeat(" ", max(0, cells-len([]rune(name))))
+}

@@ -1,0 +1,234 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// watched are the files and folders that a run looked for, as they were before.
+// It is safe for concurrent use.
+type watched struct {
+	mu      sync.Mutex
+	stamps  map[string]stamp
+	outputs map[string]bool // files and folders that the run itself writes
+	stat    func(path string) stamp
+}
+
+// stamp tells one state of a file from another.
+type stamp struct {
+	is      fileKind
+	size    int64
+	written time.Time
+	names   string // of a folder: what is in it
+}
+
+type fileKind uint8
+
+const (
+	absent fileKind = iota
+	aFile
+	aFolder
+	another // a pipe or a device, which has no states
+)
+
+func newWatched() *watched {
+	w := &watched{stamps: map[string]stamp{}, outputs: map[string]bool{}}
+	w.stat = w.stampOf
+	return w
+}
+
+// leaveOut forgets the files and folders that a run itself writes.
+func (w *watched) leaveOut(paths []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, path := range paths {
+		w.outputs[absolute(path)] = true
+	}
+	for path, s := range w.stamps {
+		if w.written(path) {
+			delete(w.stamps, path)
+			continue
+		}
+		s.names = w.without(path, s.names)
+		w.stamps[path] = s
+	}
+}
+
+// written reports whether a path is, or lies in, what a run writes.
+func (w *watched) written(path string) bool {
+	for ; !w.outputs[path]; path = filepath.Dir(path) {
+		if path == filepath.Dir(path) {
+			return false
+		}
+	}
+	return true
+}
+
+// without leaves what a run writes out of the names in a folder.
+func (w *watched) without(dir, names string) string {
+	if len(w.outputs) == 0 || names == "" {
+		return names
+	}
+	list := strings.Split(names, "\x00")
+	list = slices.DeleteFunc(list, func(name string) bool { return w.outputs[filepath.Join(dir, name)] })
+	return strings.Join(list, "\x00")
+}
+
+func absolute(path string) string {
+	if full, err := filepath.Abs(path); err == nil {
+		return full
+	}
+	return path
+}
+
+// add remembers a file as it is now, the first time it is looked for.
+func (w *watched) add(path string) {
+	path = absolute(path)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if _, known := w.stamps[path]; !known {
+		w.stamps[path] = w.stat(path)
+	}
+}
+
+// count returns how many files there are.
+func (w *watched) count() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n := 0
+	for _, s := range w.stamps {
+		if s.is == aFile {
+			n++
+		}
+	}
+	return n
+}
+
+// folders returns the folders in which something can change.
+func (w *watched) folders() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	found := map[string]bool{}
+	for path, s := range w.stamps {
+		if s.is == aFolder {
+			found[path] = true
+		}
+		found[filepath.Dir(path)] = true
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+// changed returns what is no longer as it was, sorted.
+func (w *watched) changed() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var list []string
+	for path, was := range w.stamps {
+		if w.stat(path) != was {
+			list = append(list, path)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+func (w *watched) stampOf(path string) stamp {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return stamp{}
+	case info.IsDir():
+		return stamp{is: aFolder, names: w.without(path, namesIn(path))}
+	case info.Mode()&fs.ModeType != 0:
+		return stamp{is: another}
+	}
+	return stamp{is: aFile, size: info.Size(), written: info.ModTime()}
+}
+
+// namesIn lists a folder, but for what is hidden: editors and reports put files
+// there for a moment.
+func namesIn(dir string) string {
+	entries, _ := os.ReadDir(dir)
+	var names []string
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), ".") {
+			names = append(names, e.Name())
+		}
+	}
+	return strings.Join(names, "\x00")
+}
+
+// settled is how long files have to stay as they are before a run begins: editors
+// and checkouts write in several steps.
+const settled = 100 * time.Millisecond
+
+// wait returns what changed, once it has stopped changing; nil if ctx ends. Each
+// value of woken says that something may have changed.
+func (w *watched) wait(ctx context.Context, woken <-chan struct{}) []string {
+	for {
+		if list := w.settle(ctx); list != nil || ctx.Err() != nil {
+			return list
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-woken:
+		}
+	}
+}
+
+// settle returns what has changed and stays so; nil if nothing has.
+func (w *watched) settle(ctx context.Context) []string {
+	list := w.changed()
+	for len(list) > 0 {
+		before := w.now(list)
+		t := time.NewTimer(settled)
+		select {
+		case <-ctx.Done():
+			t.Stop()
+			return nil
+		case <-t.C:
+		}
+		if list = w.changed(); slices.Equal(w.now(list), before) {
+			return list
+		}
+	}
+	return nil
+}
+
+// now returns how files are.
+func (w *watched) now(paths []string) []stamp {
+	list := make([]stamp, len(paths))
+	for i, path := range paths {
+		list[i] = w.stat(path)
+	}
+	return list
+}
+
+// wording names what changed, relative to the working folder where it is below.
+func wording(changed []string) string {
+	const most = 3
+	var names []string
+	for _, path := range changed[:min(len(changed), most)] {
+		name := path
+		if dir, err := os.Getwd(); err == nil {
+			if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
+				name = rel
+			}
+		}
+		names = append(names, filepath.ToSlash(name))
+	}
+	text := strings.Join(names, ", ")
+	if more := len(changed) - len(names); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}

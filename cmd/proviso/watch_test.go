@@ -1,0 +1,265 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/proviso-eval/proviso/internal/fakemodel"
+)
+
+// disk is what a watch sees in place of files.
+type disk struct {
+	mu    sync.Mutex
+	files map[string]stamp
+}
+
+func (d *disk) stat(path string) stamp {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.files[path]
+}
+
+func (d *disk) write(path string, size int64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.files[path] = stamp{is: aFile, size: size, written: time.Now()}
+}
+
+func TestWatchWait(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := &disk{files: map[string]stamp{}}
+		w := newWatched()
+		w.stat = d.stat
+		for _, name := range []string{"/s/a", "/s/b", "/s/missing"} {
+			if name != "/s/missing" {
+				d.write(name, 1)
+			}
+			w.add(name)
+		}
+		if got := w.folders(); !slices.Equal(got, []string{"/s"}) || w.count() != 2 {
+			t.Errorf("watching %d files in %v", w.count(), got)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		woken := make(chan struct{}, 1)
+		result := make(chan []string, 1)
+		wait := func() { go func() { result <- w.wait(ctx, woken) }() }
+		wait()
+		woken <- struct{}{} // of nothing that matters
+		synctest.Wait()
+		if len(result) != 0 {
+			t.Fatal("nothing changed, and the wait is over")
+		}
+
+		// A file that is written in several steps counts once it is whole, and so does
+		// one that appears.
+		start := time.Now()
+		woken <- struct{}{}
+		for i := range 5 {
+			d.write("/s/a", int64(10+i))
+			synctest.Wait()
+			time.Sleep(settled / 2)
+		}
+		d.write("/s/missing", 1)
+		got := <-result
+		if !slices.Equal(got, []string{"/s/a", "/s/missing"}) {
+			t.Errorf("changed: %v", got)
+		}
+		if took := time.Since(start); took < 3*settled || took > 5*settled {
+			t.Errorf("settled after %v", took)
+		}
+
+		// What changed while the run went on is seen at once; what changed back is not
+		// a change.
+		d.files["/s/b"] = stamp{}
+		if got := w.wait(ctx, woken); !slices.Contains(got, "/s/b") {
+			t.Errorf("a deleted file: %v", got)
+		}
+		w.stamps = map[string]stamp{}
+		w.add("/s/a")
+		was := d.stat("/s/a")
+		wait()
+		d.write("/s/a", 99)
+		woken <- struct{}{}
+		synctest.Wait()
+		d.mu.Lock()
+		d.files["/s/a"] = was
+		d.mu.Unlock()
+		synctest.Wait()
+		time.Sleep(2 * settled)
+		if len(result) != 0 {
+			t.Errorf("changed back, and still %v", <-result)
+		}
+		cancel()
+		if got := <-result; got != nil {
+			t.Errorf("after Ctrl-C: %v", got)
+		}
+	})
+}
+
+func TestWatchedFolder(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	put := func(name string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	report := put("report.json")
+	w := newWatched()
+	w.add(dir)
+	w.add(report)
+	w.add(filepath.Join(dir, "runs"))
+	w.add(filepath.Join(dir, "runs", "x", "y.csv"))
+	w.leaveOut([]string{report, filepath.Join(dir, "new.html"), filepath.Join(dir, "runs")})
+	if err := os.MkdirAll(filepath.Join(dir, "runs", "x"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	put("runs/x/y.csv")
+	put(".report.json.tmp")
+	put("new.html")
+	if err := os.Remove(report); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.changed(); len(got) != 0 {
+		t.Errorf("reports changed %v", got)
+	}
+	put("cases.csv")
+	if got := w.changed(); !slices.Equal(got, []string{dir}) {
+		t.Errorf("a new file changed %v", got)
+	}
+}
+
+// stream is what a command prints, to be waited for.
+type stream struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+	more chan struct{}
+}
+
+func (s *stream) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n, err := s.text.Write(p)
+	select {
+	case s.more <- struct{}{}:
+	default:
+	}
+	return n, err
+}
+
+// until waits for a text and returns what was printed up to it.
+func (s *stream) until(t *testing.T, want string) string {
+	t.Helper()
+	deadline := time.After(20 * time.Second)
+	for {
+		s.mu.Lock()
+		before, _, ok := strings.Cut(s.text.String(), want)
+		if ok {
+			s.text.Next(len(before) + len(want))
+		}
+		s.mu.Unlock()
+		if ok {
+			return before
+		}
+		select {
+		case <-s.more:
+		case <-deadline:
+			t.Fatalf("%q was not printed, but:\n%s", want, s.text.String())
+		}
+	}
+}
+
+// TestWatchEval runs the command itself: files change, mistakes come and go.
+func TestWatchEval(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	put := func(name, text string) {
+		t.Helper()
+		temp := filepath.Join(dir, "."+name) // as editors do: beside it, then in its place
+		if err := os.WriteFile(temp, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(temp, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	suite := "prompts: ['{{ n }}']\nproviders: [echo]\ntests: file://*.csv\ndefaultTest: {assert: [{type: javascript, value: file://check.js}]}\n"
+	put("proviso.yaml", suite)
+	put("cases.csv", "n\n1\n")
+	put("check.js", "module.exports = output => output === '1'\n")
+	all := &stream{more: make(chan struct{}, 1)}
+	root := newRoot(&app{stdio: stdio{out: all, err: all}})
+	root.SetArgs([]string{"eval", "--watch", "-c", filepath.Join(dir, "proviso.yaml"), "--run-dir", t.TempDir(), "-o", filepath.Join(dir, "report.json"), "--no-table"})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- root.ExecuteContext(ctx) }()
+
+	all.until(t, "1 passed, 0 failed, 0 errors\nproviso: watching 3 files; Ctrl-C ends\n")
+	put("check.js", "module.exports = output => output === '2'\n")
+	if said := all.until(t, "0 passed, 1 failed"); !strings.Contains(said, "proviso: changed: ") || !strings.Contains(said, "check.js\n") {
+		t.Errorf("after a script changed:\n%s", said)
+	}
+	all.until(t, "Ctrl-C ends")
+	put("more.csv", "n\n2\n")
+	all.until(t, "1 passed, 1 failed")
+	all.until(t, "Ctrl-C ends")
+	put("proviso.yaml", strings.Replace(suite, "providers", "provders", 1))
+	if said := all.until(t, "Ctrl-C ends"); !strings.Contains(said, `unknown key "provders"`) || !strings.Contains(said, "nothing was run") {
+		t.Errorf("with a mistake:\n%s", said)
+	}
+	put("proviso.yaml", suite)
+	all.until(t, "1 passed, 1 failed")
+	all.until(t, "Ctrl-C ends")
+	cancel()
+	if err := <-done; err != nil {
+		t.Errorf("Ctrl-C while waiting: %v", err)
+	}
+}
+
+// TestWatchAsksOnlyWhatChanged: answers that are known come from the cache.
+func TestWatchAsksOnlyWhatChanged(t *testing.T) {
+	server := fakemodel.New(fakemodel.Options{Reply: reply})
+	defer server.Close()
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	dir := t.TempDir()
+	file := filepath.Join(dir, "proviso.yaml")
+	put := func(cases string) {
+		t.Helper()
+		text := "prompts: ['{{ n }}']\nproviders: [{id: 'openai:chat:gpt-4.1-mini', config: {apiKey: made-up-for-tests, apiBaseUrl: " + server.URL + "/v1}}]\n" + cases
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("tests: [{vars: {n: one}}, {vars: {n: two}}]\n")
+	all := &stream{more: make(chan struct{}, 1)}
+	root := newRoot(&app{stdio: stdio{out: all, err: all}})
+	root.SetArgs([]string{"eval", "-w", "-c", file, "--run-dir", t.TempDir(), "--no-table"})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- root.ExecuteContext(ctx) }()
+	all.until(t, "Ctrl-C ends")
+	put("tests: [{vars: {n: one}}, {vars: {n: two}}, {vars: {n: three}}]\n")
+	if said := all.until(t, "Ctrl-C ends"); !strings.Contains(said, "2 answers from the cache, 1 asked anew") {
+		t.Errorf("after a new case:\n%s", said)
+	}
+	if n := server.Count(); n != 3 {
+		t.Errorf("%d questions were asked, want 3", n)
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
