@@ -189,14 +189,21 @@ func (m *markdown) row(row view, rows int) {
 	}
 	m.line("")
 	text, answered := row.output()
-	if !answered {
+	input := vars(obj(row.Object, "vars"))
+	switch {
+	case answered:
+		m.line("<details><summary>Input and output</summary>\n")
+	case input != "":
+		m.line("<details><summary>Input</summary>\n")
+	default:
 		return
 	}
-	m.line("<details><summary>Input and output</summary>\n")
-	if v := vars(obj(row.Object, "vars")); v != "" {
-		m.fence(clip(v, m.limits.text))
+	if input != "" {
+		m.fence(clip(input, m.limits.text))
 	}
-	m.fence(clip(text, m.limits.text))
+	if answered {
+		m.fence(clip(text, m.limits.text))
+	}
 	m.line("</details>\n")
 }
 

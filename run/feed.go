@@ -49,7 +49,7 @@ func (e *execution) rows(ctx context.Context) error {
 func (e *execution) pass(ctx context.Context, stop func(), most int, selected func(*proviso.Case) bool) {
 	f := &feed{batches: make(chan []job, most), size: 1}
 	if most == 1 || !e.p.waits {
-		f.size = batchSize
+		f.size = max(1, min(batchSize, e.p.Rows/(share*most)))
 	}
 	var workers sync.WaitGroup
 	for range min(most, max(1, e.p.Rows)) {
@@ -65,6 +65,10 @@ func (e *execution) pass(ctx context.Context, stop func(), most int, selected fu
 // compute: handing over a row takes as long as deciding one. Rows that wait for
 // an answer are handed over one by one, so that they wait side by side.
 const batchSize = 16
+
+// share is how many batches a worker gets at least, so that slow rows that stand
+// together do not leave the other workers without any.
+const share = 4
 
 // feed hands rows to the workers.
 type feed struct {

@@ -52,7 +52,8 @@ func notFound(dir, shown string) error {
 	entries, _ := os.ReadDir(dir)
 	for _, entry := range entries {
 		name := entry.Name()
-		if stem := strings.TrimSuffix(name, filepath.Ext(name)); stem == "proviso" || stem == "promptfooconfig" {
+		ext := filepath.Ext(name)
+		if stem := strings.TrimSuffix(name, ext); ext != "" && (stem == "proviso" || stem == "promptfooconfig") {
 			if isScript(name) {
 				return proviso.Errorf(proviso.Unsupported, "%s is code; proviso reads suites in YAML and JSON", filepath.Join(dir, name))
 			}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strings"
 	"sync"
@@ -152,7 +153,9 @@ func (m *models) open(spec proviso.ProviderSpec) (proviso.Provider, error) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.tariffs[p] = tariff
+	if reflect.TypeOf(p).Comparable() {
+		m.tariffs[p] = tariff
+	}
 	return p, nil
 }
 
