@@ -194,6 +194,9 @@ func (e *execution) fail(err error) {
 // row does one row in what is left of the time of the run; rows for which none is
 // left are undecided.
 func (e *execution) row(ctx context.Context, j job) *proviso.Result {
+	if begin := e.p.o.Begin; begin != nil {
+		defer begin(j.c.c, j.col.spec)()
+	}
 	if e.deadline.IsZero() {
 		return e.p.row(ctx, j.c.pc, j.col, e.memory)
 	}

@@ -83,6 +83,9 @@ type Options struct {
 	Keep func(ctx context.Context, index int, row []byte, r *proviso.Result) error
 	// Tick is called after each row with the totals so far, if it is set.
 	Tick func(proviso.Totals)
+	// Begin is called before each row, from several goroutines at once, if it is
+	// set; what it returns is called when the row is done.
+	Begin func(c *proviso.Case, p *proviso.ProviderSpec) (end func())
 }
 
 // Plan is a suite that is ready to run. It is used by one goroutine.

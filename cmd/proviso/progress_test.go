@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -23,5 +24,27 @@ func TestProgressLine(t *testing.T) {
 		if got := p.line(tt.totals, tt.elapsed); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
+	}
+}
+
+// TestProgressNamesWhatIsSlow has two rows under way, one of them for long.
+func TestProgressNamesWhatIsSlow(t *testing.T) {
+	t.Parallel()
+	p := &progress{rows: 2, waiting: map[int]underway{}}
+	endFirst := p.begin(&proviso.Case{Description: "a long\x1b[2J one"}, &proviso.ProviderSpec{ID: "openai:chat:gpt-5", Label: "big"})
+	p.begin(&proviso.Case{Index: 1}, &proviso.ProviderSpec{ID: "echo"})
+	if got := p.slowest(time.Now()); got != "" {
+		t.Errorf("got %q at once", got)
+	}
+	u := p.waiting[0]
+	u.since = u.since.Add(-12 * time.Second)
+	p.waiting[0] = u
+	got := p.slowest(u.since.Add(12 * time.Second))
+	if !strings.HasPrefix(got, " · 12 s on case 1 (a long") || !strings.HasSuffix(got, ") → big") || strings.Contains(got, "\x1b") {
+		t.Errorf("got %q", got)
+	}
+	endFirst()
+	if got := p.slowest(time.Now()); got != "" {
+		t.Errorf("got %q after its end", got)
 	}
 }

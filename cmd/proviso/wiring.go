@@ -181,6 +181,12 @@ func (a *app) plan(ctx context.Context, s *loaded, f *evalFlags) (*run.Plan, err
 			f.progress.tick(t)
 		}
 	}
+	o.Begin = func(c *proviso.Case, spec *proviso.ProviderSpec) func() {
+		if f.progress == nil {
+			return func() {}
+		}
+		return f.progress.begin(c, spec)
+	}
 	p, mistakes := run.New(ctx, s.Suite, o)
 	if ctx.Err() != nil {
 		return nil, a.stopped()
