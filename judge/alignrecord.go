@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/blobs"
 )
 
 // AlignmentFile is where a suite's alignment is kept, relative to its folder. It
@@ -105,31 +106,16 @@ func (a *Alignment) Save(file string) error {
 	if err != nil {
 		return proviso.Errorf(proviso.Internal, "keep the alignment: %w", err)
 	}
-	if err := replaceFile(file, append(data, '\n')); err != nil {
-		return proviso.Errorf(proviso.Unavailable, "keep the alignment: %w", err)
-	}
-	return nil
-}
-
-// replaceFile writes a file so that it is whole at any time.
-func replaceFile(file string, data []byte) error {
+	data = append(data, '\n')
 	if old, err := os.ReadFile(file); err == nil && bytes.Equal(old, data) {
 		return nil
 	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(filepath.Dir(file), ".alignment-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Chmod(0o644), f.Close())
+	err = os.MkdirAll(filepath.Dir(file), 0o755)
 	if err == nil {
-		err = os.Rename(f.Name(), file)
+		err = blobs.Replace(file, data, 0o644)
 	}
 	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
+		return proviso.Errorf(proviso.Unavailable, "keep the alignment: %w", err)
 	}
 	return nil
 }

@@ -163,22 +163,7 @@ func ReadLabels(file string, data []byte, trials []Trial) proviso.Mistakes {
 		trials[i].Label = label
 	}
 	if strings.EqualFold(filepath.Ext(file), ".jsonl") {
-		for line, err := range document.Lines(bytes.NewReader(data)) {
-			if err != nil {
-				r.mistakes = append(r.mistakes, mistakeOfLine(file, err))
-				continue
-			}
-			o, ok := line.Value.(*proviso.Object)
-			if !ok || o.At("id") == nil {
-				r.mistake(line.Number, "", "an object with id and label is expected")
-				continue
-			}
-			label := ""
-			if v := o.At("label"); v != nil {
-				label = proviso.ToString(v)
-			}
-			set(line.Number, proviso.ToString(o.At("id")), label)
-		}
+		r.lines(data, set)
 		return r.mistakes
 	}
 	id, label := -1, -1
@@ -198,4 +183,24 @@ func ReadLabels(file string, data []byte, trials []Trial) proviso.Mistakes {
 		return true
 	}, func(rec document.Record) { set(rec.Line, rec.Fields[id], rec.Fields[label]) })
 	return r.mistakes
+}
+
+// lines calls set for each label of a JSON Lines file.
+func (r *table) lines(data []byte, set func(line int, id, text string)) {
+	for line, err := range document.Lines(bytes.NewReader(data)) {
+		if err != nil {
+			r.mistakes = append(r.mistakes, mistakeOfLine(r.file, err))
+			continue
+		}
+		o, ok := line.Value.(*proviso.Object)
+		if !ok || o.At("id") == nil {
+			r.mistake(line.Number, "", "an object with id and label is expected")
+			continue
+		}
+		label := ""
+		if v := o.At("label"); v != nil {
+			label = proviso.ToString(v)
+		}
+		set(line.Number, proviso.ToString(o.At("id")), label)
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/blobs"
 	"github.com/proviso-eval/proviso/spade"
 )
 
@@ -114,26 +115,8 @@ func (a *app) result(file string, data []byte) error {
 		}
 		return nil
 	}
-	if err := replaceFile(file, data); err != nil {
+	if err := blobs.Replace(file, data, 0o644); err != nil {
 		return proviso.Errorf(proviso.Unavailable, "write %s: %w", file, err)
-	}
-	return nil
-}
-
-// replaceFile writes beside the file and renames, so that what was there stays if
-// anything goes wrong.
-func replaceFile(file string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(file), ".spade-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Chmod(0o644), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), file)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
 	}
 	return nil
 }

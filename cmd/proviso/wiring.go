@@ -133,12 +133,7 @@ func (a *app) plan(ctx context.Context, s *loaded, f *evalFlags) (*run.Plan, err
 	if err != nil {
 		return nil, err
 	}
-	templates := template.New(template.Options{Filters: filters, Env: func() *proviso.Object {
-		if envTrue(s.env, "PROMPTFOO_DISABLE_TEMPLATE_ENV_VARS") {
-			return object(suite.Environment(s.Env, proviso.EnvMap{}))
-		}
-		return object(s.names)
-	}})
+	templates := template.New(template.Options{Filters: filters, Env: s.templateEnv})
 	metrics := mathjs.New(mathjs.Options{})
 	s.closers = append(s.closers, code, templates, metrics)
 	cassette := f.models.cassette()
@@ -192,6 +187,14 @@ func (a *app) plan(ctx context.Context, s *loaded, f *evalFlags) (*run.Plan, err
 		return nil, a.stopped()
 	}
 	return p, a.mistakes(inOrder(append(s.mistakes, mistakes...)))
+}
+
+// templateEnv is the environment as templates see it.
+func (s *loaded) templateEnv() *proviso.Object {
+	if envTrue(s.env, "PROMPTFOO_DISABLE_TEMPLATE_ENV_VARS") {
+		return object(suite.Environment(s.Env, proviso.EnvMap{}))
+	}
+	return object(s.names)
 }
 
 // resumed finds the run that --resume and --retry-errors go on with; "" if there

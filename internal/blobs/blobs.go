@@ -132,11 +132,20 @@ func (s *Store) write(key string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return err
 	}
+	return Replace(name, data, 0o600)
+}
+
+// Replace makes data the contents of a file: it is written beside it and renamed,
+// so that the file is whole at any time and stays as it was if anything goes wrong.
+func Replace(name string, data []byte, mode fs.FileMode) error {
 	f, err := os.CreateTemp(filepath.Dir(name), partial+"*") // mode 0600
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(data)
+	if err == nil && mode != 0o600 {
+		err = f.Chmod(mode)
+	}
 	if closed := f.Close(); err == nil {
 		err = closed
 	}

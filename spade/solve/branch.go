@@ -53,7 +53,7 @@ const (
 // run searches and returns a lower bound on the value, which is that of the best
 // selection if the work was enough.
 func (t *tree) run() int64 {
-	lower := t.visit(0, math.Max(t.floor, math.Inf(-1)))
+	lower := t.visit(0, t.floor)
 	if lower >= float64(t.best) {
 		return t.best
 	}

@@ -115,7 +115,7 @@ func (f *finder) core() {
 	for _, p := range f.in.Implies {
 		implies[p[0]] = implies[p[0]] || p[0] != p[1]
 	}
-	ids := slices.DeleteFunc(slices.Clone(f.full.ids), func(j int) bool { return !implies[j] || f.in.cost(j) < 1 })
+	ids := slices.DeleteFunc(slices.Clone(f.full.ids), func(j int) bool { return !implies[j] })
 	m := newModel(f.in, f.method, ids, 0)
 	w := primary(f.method)
 	t := newTree(f.ctx, m, w, f.limit)
@@ -159,7 +159,7 @@ func (f *finder) branch() {
 	w := primary(f.method)
 	t := newTree(f.ctx, f.full, w, f.limit-f.work)
 	t.take(f.measure(w, f.best), f.best)
-	t.found = func(sel []int) { f.complete(sel) }
+	t.found = f.complete
 	t.floor = float64(f.lower)
 	f.lower = max(f.lower, f.run(t))
 	f.offer("branch and bound", t.sel)
