@@ -186,15 +186,15 @@ func ReadLabels(file string, data []byte, trials []Trial) proviso.Mistakes {
 }
 
 // lines calls set for each label of a JSON Lines file.
-func (r *table) lines(data []byte, set func(line int, id, text string)) {
+func (t *table) lines(data []byte, set func(line int, id, text string)) {
 	for line, err := range document.Lines(bytes.NewReader(data)) {
 		if err != nil {
-			r.mistakes = append(r.mistakes, mistakeOfLine(r.file, err))
+			t.mistakes = append(t.mistakes, mistakeOfLine(t.file, err))
 			continue
 		}
 		o, ok := line.Value.(*proviso.Object)
 		if !ok || o.At("id") == nil {
-			r.mistake(line.Number, "", "an object with id and label is expected")
+			t.mistake(line.Number, "", "an object with id and label is expected")
 			continue
 		}
 		label := ""
