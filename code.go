@@ -25,7 +25,20 @@ type Source struct {
 	Entry    string        // Module: the exported function; "" is the default one
 	Timeout  time.Duration // for one call; 0 means the implementation's default
 	Pointer  string        // where the suite says it, for messages
+	File     string        // file that Text was read from, under the suite's folder; "" if it is inline. Imports are found beside it
+	Purpose  Purpose       // what the code is for, which bounds what it may be granted; 0 is Deciding
 }
+
+// Purpose says what code of a suite is for. What decides about outputs needs
+// nothing but its arguments; what answers or prepares a run may need the network.
+type Purpose uint8
+
+// The purposes, from the least that may be granted to the most.
+const (
+	Synthesised Purpose = iota + 1 // a model wrote it: it is granted nothing, ever
+	Deciding                       // assertions, transforms, scores, filters
+	Acting                         // providers, hooks, and generators of prompts, cases and variables
+)
 
 // Form says how source text becomes a function.
 type Form uint8
