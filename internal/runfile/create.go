@@ -30,6 +30,15 @@ func Create(dir string, h Header) (*Writer, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("keep the run: %w", err)
 	}
+	last := latest(dir)
+	w, err := create(dir, h)
+	if err == nil {
+		mark(w.path, last)
+	}
+	return w, err
+}
+
+func create(dir string, h Header) (*Writer, error) {
 	if h.ID != "" {
 		return createAnew(dir, h)
 	}
@@ -96,7 +105,6 @@ func begin(f *os.File, path string, h Header) (*Writer, error) {
 	// The header is written at once, so that a folder that cannot be written
 	// to is known before the first row is paid for.
 	w.write(line)
-	mark(path)
 	return w, w.err
 }
 
@@ -168,7 +176,7 @@ func resume(f *os.File, path string) (*Writer, error) {
 	if _, err := f.Seek(c.end, io.SeekStart); err != nil {
 		return nil, err
 	}
-	mark(path)
+	mark(path, latest(filepath.Dir(filepath.Dir(path))))
 	w := newWriter(f, path, c.header)
 	w.end, w.index = c.end, c.index
 	return w, nil

@@ -52,9 +52,27 @@ func List(dir string) ([]Info, error) {
 	return runs, nil
 }
 
+// latest returns the time that the last run of dir was marked with; zero if there
+// is none.
+func latest(dir string) time.Time {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
+}
+
 // mark gives the folder of a run the time of now, which is what runs are listed
-// by. That it cannot be marked matters little.
-func mark(path string) {
-	now := time.Now()
-	_ = os.Chtimes(filepath.Dir(path), now, now)
+// by, and the folder of all runs the same. A clock that was set back does not put
+// a run before the last one, whose time is last. That a folder cannot be marked
+// matters little.
+func mark(path string, last time.Time) {
+	folder, now := filepath.Dir(path), time.Now()
+	if !now.After(last) {
+		now = last.Add(time.Millisecond)
+	}
+	_ = os.Chtimes(folder, now, now)
+	if _, ok := parseID(filepath.Base(folder)); ok {
+		_ = os.Chtimes(filepath.Dir(folder), now, now)
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"runtime"
 	"strings"
 	"sync"
@@ -324,6 +325,38 @@ func TestListLatestFirst(t *testing.T) {
 	}
 	if none, err := runfile.List(filepath.Join(dir, "none")); none != nil || err != nil {
 		t.Errorf("a missing folder: %v, %v", none, err)
+	}
+}
+
+// TestListAfterClockSetBack: the run that was begun last is listed first, even if
+// the clock was set back since the one before.
+func TestListAfterClockSetBack(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	begin := func() string {
+		w, err := runfile.Create(dir, runfile.Header{})
+		must(t, err)
+		must(t, w.Close(nil))
+		return w.Header().ID
+	}
+	first := begin()
+	ahead := time.Now().Add(48 * time.Hour) // as if the clock had been wrong then
+	for _, name := range []string{filepath.Join(dir, first), dir} {
+		must(t, os.Chtimes(name, ahead, ahead))
+	}
+	second := begin()
+	third := begin()
+	w, err := runfile.Resume(filepath.Join(dir, first))
+	must(t, err)
+	must(t, w.Close(nil))
+	runs, err := runfile.List(dir)
+	must(t, err)
+	var got []string
+	for _, r := range runs {
+		got = append(got, r.ID)
+	}
+	if want := []string{first, third, second}; !slices.Equal(got, want) {
+		t.Errorf("listed %v, want %v", got, want)
 	}
 }
 
