@@ -241,7 +241,9 @@ func (f *fault) filtered() bool {
 }
 
 // retryAfter reads how long the endpoint asks to wait: retry-after-ms, or
-// Retry-After in seconds or as a date (RFC 9110, section 10.2.3).
+// Retry-After in seconds or as a date (RFC 9110, section 10.2.3). A date is held
+// against the endpoint's own clock, if the reply tells it (section 6.6.1): ours
+// may be wrong.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 && ms < 1e12 {
 		return time.Duration(ms * float64(time.Millisecond))
@@ -253,10 +255,14 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 		}
 		return 0
 	}
-	if t, err := http.ParseTime(v); err == nil {
-		return max(t.Sub(now), 0)
+	t, err := http.ParseTime(v)
+	if err != nil {
+		return 0
 	}
-	return 0
+	if theirs, err := http.ParseTime(h.Get("Date")); err == nil {
+		now = theirs
+	}
+	return max(t.Sub(now), 0)
 }
 
 // excerpt is the beginning of text on one line, fit to be printed.

@@ -3,6 +3,7 @@ package provider_test
 import (
 	"context"
 	"errors"
+	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -215,6 +216,7 @@ func TestStopsOneTargetOnly(t *testing.T) {
 func TestRetryAfter(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+	date := func(after time.Duration) string { return now.Add(after).Format(http.TimeFormat) }
 	for _, tc := range []struct {
 		header   map[string]string
 		from, to time.Duration
@@ -222,7 +224,10 @@ func TestRetryAfter(t *testing.T) {
 		{map[string]string{"Retry-After": "7"}, 7 * time.Second, 8750 * time.Millisecond},
 		{map[string]string{"Retry-After": "1.5"}, 1500 * time.Millisecond, 1875 * time.Millisecond},
 		{map[string]string{"Retry-After-Ms": "250", "Retry-After": "9"}, 250 * time.Millisecond, 313 * time.Millisecond},
-		{map[string]string{"Retry-After": now.Add(20 * time.Second).Format("Mon, 02 Jan 2006 15:04:05 GMT")}, 20 * time.Second, 25 * time.Second},
+		{map[string]string{"Retry-After": date(20 * time.Second), "Date": date(0)}, 20 * time.Second, 25 * time.Second},
+		{map[string]string{"Retry-After": date(20*time.Second - 5*time.Hour), "Date": date(-5 * time.Hour)}, 20 * time.Second, 25 * time.Second}, // our clock is ahead
+		{map[string]string{"Retry-After": date(20*time.Second + 5*time.Hour), "Date": date(5 * time.Hour)}, 20 * time.Second, 25 * time.Second},  // ours is behind
+		{map[string]string{"Retry-After": date(20 * time.Second), "Date": "yesterday"}, 20 * time.Second, 25 * time.Second},
 		{map[string]string{"Retry-After": "soon"}, time.Second, 1250 * time.Millisecond},
 		{map[string]string{"Retry-After": "-3"}, time.Second, 1250 * time.Millisecond},
 	} {
