@@ -29,6 +29,22 @@ type Preparer interface {
 	Prepare(q Question) error
 }
 
+// Forecaster is a [Grader] that knows before a run about how much it is going to
+// ask.
+type Forecaster interface {
+	Grader
+	// Forecast returns what the answers to qs, which are about one output, are going
+	// to take of each provider. It asks nobody.
+	Forecast(qs []Question) []Forecast
+}
+
+// Forecast is what a [Grader] is going to ask of one provider.
+type Forecast struct {
+	Provider Provider
+	Calls    int
+	Bytes    int64 // of the prompts, about
+}
+
 // Chooser is a [Grader] that compares several outputs to the same case.
 type Chooser interface {
 	Grader

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
 )
 
 // Demand is what a plan is going to ask of one provider, as far as that is known
@@ -24,13 +25,55 @@ func (p *Plan) Demands() []*Demand {
 
 // expect counts a row among what is going to be asked.
 func (p *Plan) expect(pc *prepared, col *column) {
-	if pc.HasOutput || pc.unsupported != nil || col.broken != nil {
+	if pc.unsupported != nil || col.broken != nil {
+		return
+	}
+	p.expectGrading(pc, col)
+	if pc.HasOutput {
 		return
 	}
 	name, asked := col.spec.Name(), col.provider
 	if pc.provider != nil {
 		name, asked = pc.provider.ID(), pc.provider
 	}
+	d := p.demand(name, asked)
+	d.Calls++
+	d.Bytes += int64(len(pc.Options.Prefix) + len(col.prompt.Raw) + len(pc.Options.Suffix))
+	for _, name := range col.uses {
+		if v, ok := pc.Vars.Get(name); ok {
+			d.Bytes += int64(sizeOf(v))
+		}
+	}
+}
+
+// expectGrading counts what the grader is going to ask about the output of a row.
+func (p *Plan) expectGrading(pc *prepared, col *column) {
+	grader, ok := p.o.Grader.(proviso.Forecaster)
+	if !ok {
+		return
+	}
+	var qs []proviso.Question
+	own := pc.set
+	if set, ok := pc.byPrompt[col.prompt]; ok {
+		own = set
+	}
+	for _, set := range []*check.Set{own, pc.criteria} {
+		if set != nil {
+			qs = append(qs, set.Questions(pc.Case)...)
+		}
+	}
+	if len(qs) == 0 {
+		return
+	}
+	for _, f := range grader.Forecast(qs) {
+		d := p.demand(f.Provider.ID(), f.Provider)
+		d.Calls += f.Calls
+		d.Bytes += f.Bytes
+	}
+}
+
+// demand returns what is going to be asked of a provider so far.
+func (p *Plan) demand(name string, asked proviso.Provider) *Demand {
 	d := p.demands[name]
 	if d == nil {
 		if p.demands == nil {
@@ -39,13 +82,7 @@ func (p *Plan) expect(pc *prepared, col *column) {
 		d = &Demand{Name: name, Provider: asked}
 		p.demands[name] = d
 	}
-	d.Calls++
-	d.Bytes += int64(len(pc.Options.Prefix) + len(col.prompt.Raw) + len(pc.Options.Suffix))
-	for _, name := range col.uses {
-		if v, ok := pc.Vars.Get(name); ok {
-			d.Bytes += int64(sizeOf(v))
-		}
-	}
+	return d
 }
 
 // sizeOf is how many bytes a variable takes in a prompt.

@@ -19,9 +19,10 @@ type lazyJudge struct {
 }
 
 var (
-	_ proviso.SetGrader = (*lazyJudge)(nil)
-	_ proviso.Preparer  = (*lazyJudge)(nil)
-	_ proviso.Chooser   = (*lazyJudge)(nil)
+	_ proviso.SetGrader  = (*lazyJudge)(nil)
+	_ proviso.Preparer   = (*lazyJudge)(nil)
+	_ proviso.Forecaster = (*lazyJudge)(nil)
+	_ proviso.Chooser    = (*lazyJudge)(nil)
 )
 
 // lazy returns the judge as a grader for a run.
@@ -62,6 +63,15 @@ func (l *lazyJudge) Prepare(q proviso.Question) error {
 		return err
 	}
 	return j.Prepare(q)
+}
+
+// Forecast says about how much grading is going to ask.
+func (l *lazyJudge) Forecast(qs []proviso.Question) []proviso.Forecast {
+	j, err := l.get()
+	if err != nil {
+		return nil
+	}
+	return j.Forecast(qs)
 }
 
 // Grade answers one question.

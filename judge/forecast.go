@@ -1,0 +1,74 @@
+package judge
+
+import "github.com/proviso-eval/proviso"
+
+// usualMaterial is about how many bytes a call has beside the question: our own
+// words, and the output, which nobody knows before.
+const usualMaterial = 2500
+
+var _ proviso.Forecaster = (*Judge)(nil)
+
+// Forecast implements [proviso.Forecaster]. Calls that are made again because a
+// reply could not be read, and verdicts that are kept already, are not in it.
+func (j *Judge) Forecast(qs []proviso.Question) []proviso.Forecast {
+	var all []proviso.Forecast
+	criteria, bytes := 0, 0
+	for _, q := range qs {
+		if q.Type == judged && q.Grader == nil {
+			criteria += len(q.Criteria)
+			bytes += sizeOf(q)
+			continue
+		}
+		s, err := j.able(q, rolesOf(q.Type)[0])
+		if err != nil {
+			continue
+		}
+		calls := j.calls(q)
+		all = append(all, proviso.Forecast{Provider: s.Provider, Calls: calls, Bytes: int64(calls * (usualMaterial + sizeOf(q)))})
+	}
+	if criteria == 0 {
+		return all
+	}
+	for _, s := range j.o.Judges {
+		calls := j.o.Votes * ((criteria + j.o.Chunk - 1) / j.o.Chunk)
+		if j.o.Mode == Single {
+			calls = j.o.Votes * len(qs)
+		}
+		all = append(all, proviso.Forecast{Provider: s.Provider, Calls: calls, Bytes: int64(calls*usualMaterial + j.o.Votes*bytes)})
+	}
+	return all
+}
+
+// calls is how often one question asks, at least.
+func (j *Judge) calls(q proviso.Question) int {
+	switch q.Type {
+	case judged:
+		return j.o.Votes * ((len(q.Criteria) + j.o.Chunk - 1) / j.o.Chunk)
+	case "g-eval":
+		if list, ok := q.Value.([]any); ok {
+			return 2 * len(list)
+		}
+		return 2
+	case "answer-relevance":
+		return 3
+	case "context-faithfulness":
+		return 2
+	}
+	return 1
+}
+
+// sizeOf is how many bytes the words of a question have.
+func sizeOf(q proviso.Question) int {
+	n := len(q.Instruction)
+	for _, c := range q.Criteria {
+		n += len(c.Text)
+	}
+	switch v := q.Value.(type) {
+	case nil, proviso.Undefined:
+	case string:
+		n += len(v)
+	default:
+		n += len(proviso.Stringify(v))
+	}
+	return n
+}
