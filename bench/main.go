@@ -4,6 +4,9 @@
 // the suites, measure.go runs them.
 //
 //	go run ./bench [-n RUNS] [WORKLOAD...]
+//
+// The workload ilp measures the selection of assertions beside the solver CBC;
+// ilp.go has its flags.
 package main
 
 import (
@@ -17,15 +20,17 @@ import (
 
 func main() {
 	runs := flag.Int("n", 5, "how often each workload is run")
+	var ilp ilpOptions
+	ilp.register(flag.CommandLine)
 	flag.Parse()
-	if err := bench(*runs, flag.Args()); err != nil {
+	if err := bench(*runs, ilp, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
 // bench builds proviso, writes the workloads and prints a row for each.
-func bench(runs int, names []string) error {
+func bench(runs int, ilp ilpOptions, names []string) error {
 	dir, err := os.MkdirTemp(memory(), "proviso-bench-")
 	if err != nil {
 		return err
@@ -63,7 +68,13 @@ func bench(runs int, names []string) error {
 			return err
 		}
 	}
-	return startup(tools[0], runs)
+	if err := startup(tools[0], runs); err != nil {
+		return err
+	}
+	if len(names) == 0 || slices.Contains(names, "ilp") { // the last: it makes this process large
+		return optimise(tools[0], dir, runs, ilp)
+	}
+	return nil
 }
 
 // memory is a file system in memory, so that the disk stays out of the figures.

@@ -61,7 +61,7 @@ func (t *tree) run() int64 {
 }
 
 // slack is what the bound may be wrong by in floating point.
-func slack(v float64) float64 { return 1e-6 + 1e-10*math.Abs(v) }
+func slack(v float64) float64 { return 1e-6 + float64(1e-10*math.Abs(v)) }
 
 func (t *tree) work() int64 { return t.r.work + t.at.work + t.extra }
 
@@ -210,7 +210,7 @@ func (t *tree) choose() int {
 			continue
 		}
 		mean := t.r.mean[k]
-		v := math.Min(mean, 1-mean)*(1+float64(len(t.m.succ[k]))) + 1e-4/(1+math.Abs(t.r.red[k])/float64(max(1, t.w.cost)))
+		v := float64(math.Min(mean, 1-mean)*(1+float64(len(t.m.succ[k])))) + 1e-4/(1+math.Abs(t.r.red[k])/float64(max(1, t.w.cost)))
 		if t.m.method == Subsumption && len(t.m.succ[k])+len(t.m.pred[t.m.ids[k]]) == 0 {
 			v *= 0.01
 		}

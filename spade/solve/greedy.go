@@ -26,7 +26,7 @@ func (s *set) cover(free []int, price float64) bool {
 			if s.failed+more > s.m.allow {
 				continue
 			}
-			burden := 1 + price*float64(more)
+			burden := 1 + float64(price*float64(more))
 			if s.w.cost > 0 {
 				if p := float64(s.price(k)) / float64(s.w.cost); p > 0 {
 					burden *= 1 + p

@@ -29,7 +29,7 @@ const (
 // that may be failed into counts. A rounding error of floating point is no count.
 func Thresholds(good, bad int, alpha, tau float64) (need, allow int) {
 	const slack = 1e-9
-	return int(math.Ceil(alpha*float64(bad) - slack)), int(math.Floor(tau*float64(good) + slack))
+	return int(math.Ceil(float64(alpha*float64(bad)) - slack)), int(math.Floor(float64(tau*float64(good)) + slack))
 }
 
 // Count returns how many examples are good and how many bad.

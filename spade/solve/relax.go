@@ -8,6 +8,9 @@ import "math"
 // candidate has a selected one that implies it (nu). For any prices of 0 or more
 // the minimum over what is left is a lower bound, and it falls apart into
 // fractional knapsacks over rows and single choices over candidates.
+//
+// Products are converted before they are added up: without that the language
+// lets a machine round both at once, and the search would depend on the machine.
 type relaxation struct {
 	m *model
 	w weights
@@ -88,7 +91,7 @@ func (r *relaxation) goodRows() (v float64) {
 			sum += lam
 			r.red[l.cand[c]] += lam
 		}
-		sum -= float64(r.w.good) * l.goodSize[g]
+		sum -= float64(float64(r.w.good) * l.goodSize[g])
 		r.sumL[g], r.z[g] = sum, 0
 		if sum > 0 {
 			r.ratio[g], r.size[g] = sum/l.goodSize[g], l.goodSize[g]
@@ -103,7 +106,7 @@ func (r *relaxation) goodRows() (v float64) {
 	if cut < len(order) && part > 0 {
 		g := order[cut]
 		r.z[g] = part
-		v -= part * r.sumL[g]
+		v -= float64(part * r.sumL[g])
 	}
 	return v
 }
@@ -117,7 +120,7 @@ func (r *relaxation) badRows() (v float64) {
 		for _, k := range l.badCand[l.badStart[i]:l.badStart[i+1]] {
 			r.red[k] -= mu
 		}
-		net := mu - float64(r.w.bad)*l.badSize[i]
+		net := mu - float64(float64(r.w.bad)*l.badSize[i])
 		if net < 0 || net == 0 && r.w.bad > 0 {
 			r.u[i] = 1
 			v += net
@@ -134,33 +137,26 @@ func (r *relaxation) badRows() (v float64) {
 	cut, part := split(order, r.ratio, r.size, left)
 	for _, i := range order[:cut] {
 		r.u[i] = 1
-		v -= r.ratio[i] * r.size[i]
+		v -= float64(r.ratio[i] * r.size[i])
 	}
 	if cut < len(order) && part > 0 {
 		i := order[cut]
 		r.u[i] = part
-		v -= part * r.ratio[i] * r.size[i]
+		v -= float64(part * r.ratio[i] * r.size[i])
 	}
 	return v
 }
 
 // step moves the prices along the subgradient, smoothed over the last steps.
 func (r *relaxation) step(target, v, theta float64) {
-	const fresh = 0.3
 	l := &r.live
 	norm := 0.0
-	direct := func(d *float64, g, price float64) {
-		if price <= 0 && g < 0 && *d <= 0 {
-			*d = 0
-			return
-		}
-		*d = fresh*g + (1-fresh)**d
-		norm += *d * *d
-	}
 	for g := range l.goodSize {
 		z := r.z[g]
 		for c := l.goodStart[g]; c < l.goodStart[g+1]; c++ {
-			direct(&r.dlam[c], r.x[l.cand[c]]-z, r.lam[l.cell[c]])
+			d := direction(r.dlam[c], r.x[l.cand[c]]-z, r.lam[l.cell[c]])
+			r.dlam[c] = d
+			norm += float64(d * d)
 		}
 	}
 	for i, b := range l.badRow {
@@ -168,14 +164,18 @@ func (r *relaxation) step(target, v, theta float64) {
 		for _, k := range l.badCand[l.badStart[i]:l.badStart[i+1]] {
 			g -= r.x[k]
 		}
-		direct(&r.dmu[i], g, r.mu[b])
+		d := direction(r.dmu[i], g, r.mu[b])
+		r.dmu[i] = d
+		norm += float64(d * d)
 	}
 	for i, j := range l.implied {
 		g := r.s[i]
 		for _, k := range l.impCand[l.impStart[i]:l.impStart[i+1]] {
 			g -= r.x[k]
 		}
-		direct(&r.dnu[i], g, r.nu[j])
+		d := direction(r.dnu[i], g, r.nu[j])
+		r.dnu[i] = d
+		norm += float64(d * d)
 	}
 	r.work += int64(len(l.cell) + len(l.badCand) + len(l.impCand))
 	if norm < 1e-12 {
@@ -184,25 +184,41 @@ func (r *relaxation) step(target, v, theta float64) {
 	r.move(theta * math.Max(target-v, 1e-3) / norm)
 }
 
+// direction is d moved towards the subgradient g; a price of 0 is not lowered.
+func direction(d, g, price float64) float64 {
+	const fresh = 0.3
+	if price <= 0 && g < 0 && d <= 0 {
+		return 0
+	}
+	return float64(fresh*g) + float64((1-fresh)*d)
+}
+
+func positive(v float64) float64 {
+	if v > 0 {
+		return v
+	}
+	return 0
+}
+
 func (r *relaxation) move(t float64) {
 	l := &r.live
 	for c, d := range r.dlam {
 		if d != 0 {
 			p := &r.lam[l.cell[c]]
-			*p = math.Max(0, *p+t*d)
+			*p = positive(*p + float64(t*d))
 		}
 	}
 	for i, d := range r.dmu {
 		if d != 0 {
 			p := &r.mu[l.badRow[i]]
-			*p = math.Max(0, *p+t*d)
+			*p = positive(*p + float64(t*d))
 		}
 	}
 	most := float64(r.w.left)
 	for i, d := range r.dnu {
 		if d != 0 {
 			p := &r.nu[l.implied[i]]
-			*p = math.Min(most, math.Max(0, *p+t*d))
+			*p = math.Min(most, positive(*p+float64(t*d)))
 		}
 	}
 	r.work += int64(len(r.dlam))
@@ -215,7 +231,7 @@ func (r *relaxation) ascend(steps int, theta, aim, enough float64) float64 {
 	best, stall := math.Inf(-1), 0
 	for range steps {
 		v := r.bound()
-		if v > best+1e-9*math.Abs(best) || math.IsInf(best, -1) {
+		if v > best+float64(1e-9*math.Abs(best)) || math.IsInf(best, -1) {
 			best, stall = v, 0
 			r.keep()
 			if v >= enough {
@@ -234,7 +250,7 @@ func (r *relaxation) ascend(steps int, theta, aim, enough float64) float64 {
 			clear(r.dnu)
 		}
 		for _, k := range r.free {
-			r.mean[k] = 0.93*r.mean[k] + 0.07*r.x[k]
+			r.mean[k] = float64(0.93*r.mean[k]) + float64(0.07*r.x[k])
 		}
 		r.step(aim, v, theta)
 	}

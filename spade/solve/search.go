@@ -177,7 +177,7 @@ func (f *finder) breakTies() bool {
 	limit := 8*f.work + 200*f.full.cells() + 50_000_000
 	if f.method == Coverage {
 		w := f.in.worth(f.method, f.best)
-		sel, work, ok := combine(f.in, f.full.ids, w.Objective, w, combinations)
+		sel, work, ok := combine(f.in, f.full.ids, w.Objective, w, min(combinations, f.limit-f.work))
 		f.work += work
 		if ok {
 			f.best = sel
@@ -206,7 +206,7 @@ func (f *finder) first(limit int64) bool {
 			}
 			t.fix[k] = in
 			t.at.add(k)
-			t.best, t.sel, t.stop, t.limit = f.value+1, nil, f.value, t.work()+limit/8
+			t.best, t.sel, t.stop, t.limit = f.value+1, nil, f.value, min(t.work()+limit/8, f.limit-f.work)
 			t.visit(int(min(1, t.nodes)), math.Inf(-1)) // prices go on from those of the first visit
 			if t.spent {
 				f.nodes, f.work = f.nodes+t.nodes, f.work+t.work()

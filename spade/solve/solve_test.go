@@ -125,3 +125,45 @@ func TestAnswersEqualThoseOfTryingEverything(t *testing.T) {
 		t.Errorf("only %d instances were infeasible", infeasible)
 	}
 }
+
+// TestWorkIsLimited sees that a search ends soon after the steps it was given,
+// whatever it is doing then.
+func TestWorkIsLimited(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(3, 1))
+	const m, n = 40, 90
+	in := &solve.Instance{Good: make([]bool, n), Fails: make([][]int, m)}
+	for i := range in.Good {
+		in.Good[i] = i%2 == 0
+	}
+	for j := range in.Fails {
+		for i := range n {
+			if r.Float64() < 0.12 {
+				in.Fails[j] = append(in.Fails[j], i)
+			}
+		}
+	}
+	for range 2 * m {
+		in.Implies = append(in.Implies, [2]int{r.IntN(m), r.IntN(m)})
+	}
+	in.Need, in.Allow = solve.Thresholds(n/2, n/2, 0.6, 0.25)
+	for _, method := range []solve.Method{solve.Coverage, solve.Subsumption} {
+		full, err := solve.Solve(context.Background(), in, method, solve.Options{})
+		if err != nil || full.Status != solve.Optimal {
+			t.Fatalf("%v: %v, %v", method, full.Status, err)
+		}
+		const visit = 400_000 // more than the ascent at a root takes here
+		for limit := full.Work / 8; limit < full.Work; limit += full.Work / 4 {
+			a, err := solve.Solve(context.Background(), in, method, solve.Options{Work: limit})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a.Work > limit+visit {
+				t.Errorf("%v: %d steps were done, of %d", method, a.Work, limit)
+			}
+			if a.LowerBound > full.Objective || a.Objective < full.Objective {
+				t.Errorf("%v after %d steps: %d ≥ %d, but the best is %d", method, limit, a.Objective, a.LowerBound, full.Objective)
+			}
+		}
+	}
+}
