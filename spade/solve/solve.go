@@ -70,7 +70,7 @@ type Options struct {
 }
 
 // DefaultWork is the limit of a search that names none; about half a minute.
-const DefaultWork int64 = 10_000_000_000
+const DefaultWork int64 = 5_000_000_000
 
 // Answer is a selection and what is known of it.
 type Answer struct {
