@@ -44,8 +44,10 @@ var ranks = map[string]int{
 	"internal/template":  2,
 
 	"check":    3,
+	"otlp":     3,
 	"provider": 3,
 	"report":   3,
+	"sandbox":  3,
 	"store":    3,
 	"suite":    3,
 

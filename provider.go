@@ -25,6 +25,17 @@ type Ask struct {
 	// Usable reports whether an answer is worth keeping for the next who asks the
 	// same; nil keeps every answer. It is no part of what is asked.
 	Usable func(*Output) bool
+	// Trace is the trace that the work on the answer belongs to; nil if nobody
+	// follows it. It is no part of what is asked.
+	Trace *TraceContext
+}
+
+// TraceContext tells a provider which trace its work belongs to, so that the spans
+// it reports can be told from those of other rows.
+type TraceContext struct {
+	Parent   string // traceparent, as in W3C Trace Context
+	Endpoint string // URL that takes spans as OTLP over HTTP, "" if nobody listens
+	Needed   bool   // assertions look at the spans, so an answer that was kept is of no use
 }
 
 // Reply asks for an answer that is one JSON value. A provider uses what its API

@@ -13,10 +13,13 @@ type Suite struct {
 	Providers   []ProviderSpec
 	Judge       JudgeSpec
 	Derived     []DerivedMetric
-	Filters     *Object // nunjucksFilters: name → script reference
+	Filters     *Object      // nunjucksFilters: name → script reference
+	Extensions  []*Generator // hooks around a run and its rows
+	Sandbox     Sandbox
 	Env         *Object // names the suite adds to the environment, already rendered
 	Tags        *Object
 	Options     Options
+	Tracing     Tracing
 	Outputs     []string // outputPath: report files, relative to the working folder
 	Config      *Object  // the configuration as read, for reports, secrets removed
 	Warnings    Mistakes
@@ -54,6 +57,19 @@ type CaseExpander interface {
 	WithExpander(expand func(*Generator) (any, error)) CaseSource
 }
 
+// CaseRewriter is a [CaseSource] whose cases a hook may write anew.
+type CaseRewriter interface {
+	CaseSource
+	// Rewritten returns a source of the cases in the list alone, written as in a
+	// suite, over the defaults, an object or nil. The filters of the suite are
+	// behind them already. pointer is where the suite names what wrote them, origin
+	// is what it is called.
+	Rewritten(tests []any, defaults *Object, pointer, origin string) CaseSource
+	// Rewrite returns one case as Rewritten would, with what makes it the same case:
+	// id, position, repetition. A mistake keeps it from being used.
+	Rewrite(c *Case, test *Object, pointer, origin string) (*Case, error)
+}
+
 // Places turns the pointer of an [Error] into a position for people. A # at the
 // end of a pointer means the key itself.
 type Places interface {
@@ -79,6 +95,39 @@ type Options struct {
 	FilterRange    string
 	Grader         string
 	Threshold      *float64
+}
+
+// Sandbox is what a suite says of the code that it brings: limits, and what the
+// code may use beside its arguments and the suite's folder.
+type Sandbox struct {
+	TimeoutMS int      // of one call; 0 is the default
+	Network   bool     // hosts of any kind
+	Env       []string // names of the environment
+	Read      []string // files and folders, relative to the suite's folder
+	Packages  bool     // what is installed for the interpreter
+}
+
+// Tracing is what a suite says of the traces of its agents. The zero value follows
+// none.
+type Tracing struct {
+	Enabled      bool      // spans are received while the suite runs
+	Host         string    // that is listened on; "" is the loopback address
+	Port         *int      // 0 is a free one; nil is the usual one, or a free one if that is taken
+	Formats      []string  // json, protobuf; empty is both
+	Redact       []string  // parts of names of attributes whose values are removed
+	MustReceive  bool      // nothing is run if spans cannot be received
+	WaitMS       *int      // for spans, once a row asks for them; nil is 3 s
+	CommandTools []string  // names of tools that run commands, beside the usual ones
+	Files        []string  // recorded traces, relative to the suite's folder
+	Forward      *Endpoint // where spans are sent on to; nil if nowhere
+	Emit         *Endpoint // where verdicts are sent to as events; nil if nowhere
+}
+
+// Endpoint is where telemetry is sent to.
+type Endpoint struct {
+	URL     string
+	Headers *Object // name → text, secrets among them
+	Pointer string
 }
 
 // Prompt is one prompt of a suite before its variables are filled in.
@@ -132,12 +181,20 @@ type DerivedMetric struct {
 }
 
 // Generator is code that yields prompts, cases or a variable when the run
-// expands it; a suite is never executed while it is read.
+// expands it, or a hook; a suite is never executed while it is read.
 type Generator struct {
-	File    string // script, relative to the suite's folder
+	File    string // script, relative to the suite's folder, or exec: and a command
 	Entry   string // exported function, "" for the default
 	Config  *Object
 	Pointer string
+}
+
+// Name is how messages call the code: the file, and the function if one is named.
+func (g *Generator) Name() string {
+	if g.Entry == "" {
+		return g.File
+	}
+	return g.File + ":" + g.Entry
 }
 
 // Case is one set of variables with the assertions on the answers to it
@@ -167,6 +224,7 @@ type Case struct {
 
 	Scripts   map[string]*Generator // variables that code computes for each prompt; Vars has their reference
 	Generator *Generator            // code that yields cases in place of this one; see [CaseExpander]
+	Origin    string                // the code that made the case, and its number there, for messages; "" if it is written
 
 	Unsupported string // why its rows stay undecided without an answer, "" if the case can run
 }

@@ -25,7 +25,7 @@ type NamedScore struct {
 
 // Evidence is a part of an output that a verdict rests on.
 type Evidence struct {
-	Quote string // text that occurs in the output
+	Quote string // text that occurs in the output, or the name of a span of its trace
 	Start int    // byte offset in the output, -1 if unknown
 	Note  string
 }
@@ -46,6 +46,7 @@ type Verdict struct {
 	Cost       float64 // US dollars spent on deciding
 	Cached     bool
 	Judge      string // identity of the judge, "" if none was asked
+	Threw      bool   // a script failed it by an exception, or by a result that is no verdict; no report has it
 }
 
 // Aggregate is the verdict on a row as a whole.

@@ -12,6 +12,11 @@ func Line(s string, cells int) string {
 	return cut(strings.Join(strings.Fields(s), " "), cells)
 }
 
+// Lines returns s, whose line breaks count, as lines that are safe to print: at most
+// limit of at most so many cells, broken at blanks where there are any. What is left
+// out is an ellipsis at the end of the last.
+func Lines(s string, cells, limit int) []string { return wrap(s, cells, limit) }
+
 // MarkdownCode returns s as a code span of at most so many cells, in which
 // Markdown knows no markup, links or mentions; it may stand in a table.
 func MarkdownCode(s string, cells int) string {

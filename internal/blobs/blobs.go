@@ -138,11 +138,19 @@ func (s *Store) write(key string, data []byte) error {
 // Replace makes data the contents of a file: it is written beside it and renamed,
 // so that the file is whole at any time and stays as it was if anything goes wrong.
 func Replace(name string, data []byte, mode fs.FileMode) error {
+	return ReplaceBy(name, mode, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+// ReplaceBy is [Replace] for contents that write writes.
+func ReplaceBy(name string, mode fs.FileMode, write func(io.Writer) error) error {
 	f, err := os.CreateTemp(filepath.Dir(name), partial+"*") // mode 0600
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(data)
+	err = write(f)
 	if err == nil && mode != 0o600 {
 		err = f.Chmod(mode)
 	}

@@ -124,7 +124,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		return nil, err
 	}
-	resp, err := t.next.RoundTrip(req)
+	resp, err := t.next.RoundTrip(traced(req))
 	if err != nil {
 		return nil, failure(req, err)
 	}

@@ -1,0 +1,436 @@
+package otlp
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// Bounds of what one span may hold.
+const (
+	maxNested = 32  // lists and objects in a value
+	overhead  = 256 // bytes that a span takes beside its own, about
+)
+
+// Record is one span of a request, with the trace it belongs to.
+type Record struct {
+	TraceID string // 32 hexadecimal digits in lower case
+	Span    proviso.Span
+	Size    int // bytes it takes in memory, about
+}
+
+// Batch is what one request holds.
+type Batch struct {
+	Records []Record
+	// Rejected counts the spans that have no valid ids; Reason says what is wrong
+	// with the first of them.
+	Rejected int
+	Reason   string
+}
+
+func (b *Batch) reject(reason string) {
+	if b.Rejected++; b.Reason == "" {
+		b.Reason = reason
+	}
+}
+
+// DecodeProto reads an ExportTraceServiceRequest, or a TracesData, which is the
+// same on the wire (opentelemetry-proto 1.7). The error says what is malformed.
+func DecodeProto(data []byte) (*Batch, error) {
+	d := decoder{batch: &Batch{}, names: map[string]string{}, values: map[string]any{}, traces: map[[16]byte]string{}}
+	if err := d.request(data); err != nil {
+		return nil, proviso.Errorf(proviso.Invalid, "malformed protobuf: %w", err)
+	}
+	return d.batch, nil
+}
+
+// decoder reads one request. It goes from field to field without an intermediate
+// form: generated types make several objects for each attribute, and their
+// packages cost every start of the program.
+type decoder struct {
+	batch  *Batch
+	names  map[string]string   // names of attributes and such, which most spans share
+	values map[string]any      // short texts, which are often the same
+	traces map[[16]byte]string // ids of traces
+	size   int                 // how many attributes the last span had
+	parent string              // of the last span
+}
+
+// field is one field of a message: data if it is length-delimited, else bits.
+type field struct {
+	number protowire.Number
+	kind   protowire.Type
+	data   []byte
+	bits   uint64
+}
+
+// is reports whether f is the field with a number and a type. Fields of another
+// type than the schema's are skipped as unknown ones are.
+func (f *field) is(number protowire.Number, kind protowire.Type) bool {
+	return f.number == number && f.kind == kind
+}
+
+// reader goes through the fields of a message.
+type reader struct {
+	field
+	rest []byte
+	size int // bytes of the field
+	err  error
+}
+
+// next reads the next field; false at the end, and where err is set.
+func (r *reader) next() bool {
+	if len(r.rest) == 0 || r.err != nil {
+		return false
+	}
+	n := 0
+	if c := r.rest[0]; c >= 1<<3 && c < 0x80 { // a number below 16, as nearly all have
+		r.number, r.kind, n = protowire.Number(c>>3), protowire.Type(c&7), 1
+	} else if r.number, r.kind, n = protowire.ConsumeTag(r.rest); n < 0 {
+		r.err = protowire.ParseError(n)
+		return false
+	}
+	m := 0
+	switch rest := r.rest[n:]; r.kind {
+	case protowire.BytesType:
+		r.data, m = protowire.ConsumeBytes(rest)
+	case protowire.VarintType:
+		r.bits, m = protowire.ConsumeVarint(rest)
+	case protowire.Fixed64Type:
+		r.bits, m = protowire.ConsumeFixed64(rest)
+	default:
+		m = protowire.ConsumeFieldValue(r.number, r.kind, rest)
+	}
+	if m < 0 {
+		r.err = fmt.Errorf("field %d: %w", r.number, protowire.ParseError(m))
+		return false
+	}
+	r.size = n + m
+	r.rest = r.rest[r.size:]
+	return true
+}
+
+// request reads resource_spans = 1, and of each scope_spans = 2. What describes the
+// process as a whole is left out: it says nothing of a single operation.
+func (d *decoder) request(data []byte) error {
+	r := reader{rest: data}
+	for r.next() {
+		if !r.is(1, protowire.BytesType) {
+			continue
+		}
+		resource := reader{rest: r.data}
+		for resource.next() {
+			if !resource.is(2, protowire.BytesType) {
+				continue
+			}
+			if err := d.scope(resource.data); err != nil {
+				return err
+			}
+		}
+		if resource.err != nil {
+			return resource.err
+		}
+	}
+	return r.err
+}
+
+// scope reads spans = 2.
+func (d *decoder) scope(data []byte) error {
+	r := reader{rest: data}
+	for r.next() {
+		if !r.is(2, protowire.BytesType) {
+			continue
+		}
+		if n := len(d.batch.Records); n == cap(d.batch.Records) {
+			d.batch.Records = slices.Grow(d.batch.Records, min(1+len(r.rest)/r.size, 4096)) // as many as follow, if they are like this one
+		}
+		if err := d.span(r.data); err != nil {
+			return err
+		}
+	}
+	return r.err
+}
+
+// span reads a Span.
+func (d *decoder) span(data []byte) error {
+	out := Record{Size: len(data) + overhead}
+	span := &out.Span
+	span.Attributes = proviso.NewObject(d.size)
+	var trace, id, parent []byte
+	exception := ""
+	r := reader{rest: data}
+	for r.next() {
+		var err error
+		switch {
+		case r.is(9, protowire.BytesType):
+			err = d.attribute(span.Attributes, r.data, 0)
+		case r.is(1, protowire.BytesType):
+			trace = r.data
+		case r.is(2, protowire.BytesType):
+			id = r.data
+		case r.is(4, protowire.BytesType):
+			parent = r.data
+		case r.is(5, protowire.BytesType):
+			span.Name = d.name(r.data)
+		case r.is(7, protowire.Fixed64Type):
+			span.Start = instant(r.bits)
+		case r.is(8, protowire.Fixed64Type):
+			span.End = instant(r.bits)
+		case r.is(11, protowire.BytesType):
+			exception, err = d.event(r.data, exception)
+		case r.is(15, protowire.BytesType):
+			err = d.status(span, r.data)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if r.err != nil {
+		return r.err
+	}
+	d.size = span.Attributes.Len()
+	if len(trace) != 16 || len(id) != 8 || allZero(trace) || allZero(id) {
+		d.batch.reject(fmt.Sprintf("the span %q has no valid trace_id and span_id", shortened(span.Name)))
+		return nil
+	}
+	out.TraceID, span.ID = d.trace([16]byte(trace)), spanID(id)
+	if len(parent) == 8 && !allZero(parent) {
+		if !isSpanID(d.parent, parent) {
+			d.parent = spanID(parent)
+		}
+		span.ParentID = d.parent
+	}
+	explain(span, exception)
+	d.batch.Records = append(d.batch.Records, out)
+	return nil
+}
+
+// trace writes the id of a trace, once for all of its spans.
+func (d *decoder) trace(id [16]byte) string {
+	s, ok := d.traces[id]
+	if !ok {
+		s = hex.EncodeToString(id[:])
+		d.traces[id] = s
+	}
+	return s
+}
+
+// spanID writes the id of a span.
+func spanID(id []byte) string {
+	var digits [16]byte
+	hex.Encode(digits[:], id)
+	return string(digits[:])
+}
+
+// isSpanID reports whether text is how an id is written.
+func isSpanID(text string, id []byte) bool {
+	var digits [16]byte
+	hex.Encode(digits[:], id)
+	return text == string(digits[:])
+}
+
+// explain gives a span that ended in an error without a message that of the
+// exception it recorded.
+func explain(s *proviso.Span, exception string) {
+	if s.StatusCode == 2 && s.StatusMessage == "" {
+		s.StatusMessage = exception
+	}
+}
+
+// instant is a time in nanoseconds since 1970; 0 means that there is none.
+func instant(nanos uint64) time.Time {
+	if nanos == 0 {
+		return time.Time{}
+	}
+	return time.Unix(int64(nanos/1e9), int64(nanos%1e9)).UTC()
+}
+
+func allZero(b []byte) bool {
+	for _, c := range b {
+		if c != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// status reads message = 2 and code = 3.
+func (d *decoder) status(s *proviso.Span, data []byte) error {
+	r := reader{rest: data}
+	for r.next() {
+		switch {
+		case r.is(2, protowire.BytesType):
+			s.StatusMessage = text(r.data)
+		case r.is(3, protowire.VarintType):
+			s.StatusCode = int(int32(r.bits))
+		}
+	}
+	return r.err
+}
+
+// event returns the message of an event that is an exception, or else known. The
+// conventions name the attributes exception.message and exception.type.
+func (d *decoder) event(data []byte, known string) (string, error) {
+	name := ""
+	attributes := &proviso.Object{}
+	r := reader{rest: data}
+	for r.next() {
+		switch {
+		case r.is(2, protowire.BytesType):
+			name = d.name(r.data)
+		case r.is(3, protowire.BytesType):
+			if err := d.attribute(attributes, r.data, 0); err != nil {
+				return "", err
+			}
+		}
+	}
+	return exceptionOf(name, attributes, known), r.err
+}
+
+func exceptionOf(name string, attributes *proviso.Object, known string) string {
+	if name != "exception" {
+		return known
+	}
+	for _, key := range []string{"exception.message", "exception.type"} {
+		if text, _ := attributes.At(key).(string); text != "" {
+			return text
+		}
+	}
+	return known
+}
+
+// attribute reads a KeyValue into o.
+func (d *decoder) attribute(o *proviso.Object, data []byte, depth int) error {
+	key := ""
+	var value any
+	r := reader{rest: data}
+	for r.next() {
+		switch {
+		case r.is(1, protowire.BytesType):
+			key = d.name(r.data)
+		case r.is(2, protowire.BytesType):
+			var err error
+			if value, err = d.value(r.data, depth+1); err != nil {
+				return err
+			}
+		}
+	}
+	if r.err == nil {
+		o.Set(key, value)
+	}
+	return r.err
+}
+
+var errNested = errors.New("an attribute is nested too deep")
+
+// value reads an AnyValue. Whole numbers become numbers as JavaScript has them.
+func (d *decoder) value(data []byte, depth int) (v any, err error) {
+	if depth > maxNested {
+		return nil, errNested
+	}
+	r := reader{rest: data}
+	for r.next() && err == nil {
+		switch {
+		case r.is(1, protowire.BytesType):
+			v = d.text(r.data)
+		case r.is(2, protowire.VarintType):
+			v = r.bits != 0
+		case r.is(3, protowire.VarintType):
+			v = float64(int64(r.bits))
+		case r.is(4, protowire.Fixed64Type):
+			v = math.Float64frombits(r.bits)
+		case r.is(5, protowire.BytesType):
+			v, err = d.list(r.data, depth)
+		case r.is(6, protowire.BytesType):
+			v, err = d.object(r.data, depth)
+		case r.is(7, protowire.BytesType):
+			v = base64.StdEncoding.EncodeToString(r.data)
+		}
+	}
+	if err == nil {
+		err = r.err
+	}
+	return v, err
+}
+
+func (d *decoder) list(data []byte, depth int) (any, error) {
+	list := []any{}
+	r := reader{rest: data}
+	for r.next() {
+		if !r.is(1, protowire.BytesType) {
+			continue
+		}
+		v, err := d.value(r.data, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, v)
+	}
+	return list, r.err
+}
+
+func (d *decoder) object(data []byte, depth int) (any, error) {
+	o := &proviso.Object{}
+	r := reader{rest: data}
+	for r.next() {
+		if !r.is(1, protowire.BytesType) {
+			continue
+		}
+		if err := d.attribute(o, r.data, depth); err != nil {
+			return nil, err
+		}
+	}
+	return o, r.err
+}
+
+// maxNames bounds the names that are kept for sharing in one request.
+const maxNames = 1024
+
+// name is text that other spans have, too.
+func (d *decoder) name(data []byte) string {
+	if s, ok := d.names[string(data)]; ok {
+		return s
+	}
+	s := text(data)
+	if len(d.names) < maxNames {
+		d.names[string(data)] = s
+	}
+	return s
+}
+
+// text is a value that other spans may have, too.
+func (d *decoder) text(data []byte) any {
+	const short = 32
+	if len(data) > short {
+		return text(data)
+	}
+	if v, ok := d.values[string(data)]; ok {
+		return v
+	}
+	v := any(text(data))
+	if len(d.values) < maxNames {
+		d.values[string(data)] = v
+	}
+	return v
+}
+
+// text copies a string, so that the request is not kept for it.
+func text(data []byte) string { return strings.ToValidUTF8(string(data), "\uFFFD") }
+
+// shortened bounds a text for a message.
+func shortened(s string) string {
+	const most = 80
+	if len(s) > most {
+		return strings.ToValidUTF8(s[:most], "") + "…"
+	}
+	return s
+}

@@ -1,0 +1,102 @@
+package otlp
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// DefaultPort is where exporters of OTLP over HTTP send to unless they are told
+// otherwise.
+const DefaultPort = 4318
+
+// Listener is a receiver that listens on a port of its own.
+type Listener struct {
+	server   http.Server
+	listener net.Listener
+	done     chan struct{}
+	err      error // why it ended; read it after done
+}
+
+// Listen opens a port and serves r until Close. host is a name or an address of
+// this machine, "" is 127.0.0.1. A negative port is DefaultPort or, if something
+// listens there, a free one; 0 is a free one; any other is that one or an error.
+func Listen(ctx context.Context, r *Receiver, host string, port int) (*Listener, error) {
+	if host == "" {
+		host = "127.0.0.1"
+	}
+	var c net.ListenConfig
+	open := func(port int) (net.Listener, error) {
+		return c.Listen(ctx, "tcp", net.JoinHostPort(host, strconv.Itoa(port)))
+	}
+	wanted := port
+	if port < 0 {
+		wanted = DefaultPort
+	}
+	l, err := open(wanted)
+	if err != nil && port < 0 && errors.Is(err, syscall.EADDRINUSE) {
+		l, err = open(0)
+	}
+	if err != nil {
+		return nil, unlistened(err, net.JoinHostPort(host, strconv.Itoa(wanted)))
+	}
+	mux := http.NewServeMux()
+	mux.Handle(TracesPath, r)
+	mux.HandleFunc("/", func(w http.ResponseWriter, req *http.Request) {
+		w.Header().Set("Content-Type", jsonType)
+		w.WriteHeader(http.StatusNotFound)
+		_, _ = w.Write(failure(jsonType, &refusal{code: 5, message: "there is nothing but " + TracesPath + " here"}))
+	})
+	out := &Listener{listener: l, done: make(chan struct{}), server: http.Server{
+		Handler: mux, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute,
+		WriteTimeout: time.Minute, IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10,
+	}}
+	go func() {
+		defer close(out.done)
+		if err := out.server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			out.err = err
+		}
+	}()
+	return out, nil
+}
+
+// unlistened words why a port cannot be opened.
+func unlistened(err error, address string) error {
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return proviso.Because(err, proviso.Conflict, "cannot receive traces at %s: something listens on that port already; name another under tracing.otlp.http.port, or 0 for a free one", address)
+	}
+	return proviso.Errorf(proviso.Unavailable, "cannot receive traces at %s: %w", address, err)
+}
+
+// Endpoint returns the URL that takes spans. A receiver that listens on every
+// address is named by the loopback one.
+func (l *Listener) Endpoint() string {
+	address := l.listener.Addr().(*net.TCPAddr)
+	ip := address.IP
+	if ip.IsUnspecified() {
+		ip = net.IPv4(127, 0, 0, 1)
+	}
+	return "http://" + net.JoinHostPort(ip.String(), strconv.Itoa(address.Port)) + TracesPath
+}
+
+// Port returns the port that is listened on.
+func (l *Listener) Port() int { return l.listener.Addr().(*net.TCPAddr).Port }
+
+// Close stops listening. Requests that are read already are finished, for a second
+// at most. The error says why the receiver ended before, if it did.
+func (l *Listener) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	err := l.server.Shutdown(ctx)
+	if err != nil {
+		err = l.server.Close()
+	}
+	<-l.done
+	return errors.Join(l.err, err)
+}

@@ -1,0 +1,212 @@
+package otlp
+
+import (
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// Limits of a [Receiver].
+const (
+	maxBody   = 64 << 20 // bytes of a request, after decompression, unless the options say
+	atOnce    = 4        // requests that are read and decoded at the same time
+	protoType = "application/x-protobuf"
+	jsonType  = "application/json"
+)
+
+// The codes of google.rpc.Code that are answered with.
+const (
+	codeInvalidArgument   = 3
+	codeResourceExhausted = 8
+)
+
+// TracesPath is where spans are sent to.
+const TracesPath = "/v1/traces"
+
+// ReceiverOptions change how a receiver works. The zero value works.
+type ReceiverOptions struct {
+	// Formats are those of json and protobuf that are taken; none is both.
+	Formats []string
+	// Redact are names, or parts of names, of attributes whose values are removed
+	// before anything else sees them, whatever their case.
+	Redact []string
+	// MaxBody is how many bytes a request may have, after decompression; 0 is 64 MiB.
+	MaxBody int64
+	// Forward is given each request that was taken, redacted; nil if nobody wants
+	// them. It must not block, and must not change body.
+	Forward func(contentType string, body []byte)
+}
+
+// Receiver takes spans as OTLP over HTTP (OTLP 1.7, section "OTLP/HTTP"). It is
+// an http.Handler for POST requests, whatever their path.
+type Receiver struct {
+	store *Store
+	o     ReceiverOptions
+	turns chan struct{}
+}
+
+// NewReceiver returns a receiver that keeps what it takes in store.
+func NewReceiver(store *Store, o ReceiverOptions) *Receiver {
+	if o.MaxBody <= 0 {
+		o.MaxBody = maxBody
+	}
+	return &Receiver{store, o, make(chan struct{}, atOnce)}
+}
+
+var _ http.Handler = (*Receiver)(nil)
+
+// refusal is an answer that is no success.
+type refusal struct {
+	status, code int
+	message      string
+}
+
+// Error returns the message.
+func (r *refusal) Error() string { return r.message }
+
+// ServeHTTP takes one request.
+func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	kind, rejected, reason, err := r.take(req)
+	var no *refusal
+	switch {
+	case errors.As(err, &no):
+	case err != nil:
+		no = &refusal{http.StatusBadRequest, codeInvalidArgument, err.Error()}
+	}
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	if no == nil {
+		_, _ = w.Write(success(kind, rejected, reason)) // who does not listen has no answer
+		return
+	}
+	if no.status == http.StatusMethodNotAllowed {
+		w.Header().Set("Allow", http.MethodPost)
+	}
+	w.WriteHeader(no.status)
+	_, _ = w.Write(failure(kind, no))
+}
+
+// take reads, decodes and keeps a request. kind is the type of the answer: that of
+// the request, or JSON where it has none of the two.
+func (r *Receiver) take(req *http.Request) (kind string, rejected int, reason string, err error) {
+	if req.Method != http.MethodPost {
+		return jsonType, 0, "", &refusal{http.StatusMethodNotAllowed, codeInvalidArgument, "spans are sent with POST"}
+	}
+	kind, decode, err := r.format(req)
+	if err != nil {
+		return kind, 0, "", err
+	}
+	select {
+	case r.turns <- struct{}{}:
+		defer func() { <-r.turns }()
+	case <-req.Context().Done():
+		return kind, 0, "", req.Context().Err()
+	}
+	body, err := readBody(req, r.o.MaxBody)
+	if err != nil {
+		return kind, 0, "", err
+	}
+	if len(r.o.Redact) > 0 {
+		if body, err = redact(kind, body, r.o.Redact); err != nil {
+			return kind, 0, "", err
+		}
+	}
+	batch, err := decode(body)
+	if err != nil {
+		return kind, 0, "", err
+	}
+	rejected, reason = r.store.Add(batch)
+	if r.o.Forward != nil {
+		r.o.Forward(kind, body)
+	}
+	return kind, rejected, reason, nil
+}
+
+// format returns the type of a request and what decodes it.
+func (r *Receiver) format(req *http.Request) (string, func([]byte) (*Batch, error), error) {
+	kind, _, err := mime.ParseMediaType(req.Header.Get("Content-Type"))
+	formats := map[string]struct {
+		name   string
+		decode func([]byte) (*Batch, error)
+	}{protoType: {"protobuf", DecodeProto}, jsonType: {"json", DecodeJSON}}
+	f, known := formats[kind]
+	if err != nil || !known {
+		return jsonType, nil, &refusal{http.StatusUnsupportedMediaType, codeInvalidArgument,
+			fmt.Sprintf("the Content-Type %q is neither %s nor %s", shortened(req.Header.Get("Content-Type")), protoType, jsonType)}
+	}
+	if len(r.o.Formats) > 0 && !slices.Contains(r.o.Formats, f.name) {
+		return kind, nil, &refusal{http.StatusUnsupportedMediaType, codeInvalidArgument, f.name + " is not among the acceptFormats of this receiver"}
+	}
+	return kind, f.decode, nil
+}
+
+// readBody reads a request within the limit, decompressed.
+func readBody(req *http.Request, most int64) ([]byte, error) {
+	var from io.Reader = io.LimitReader(req.Body, most+1)
+	switch encoding := strings.ToLower(strings.TrimSpace(req.Header.Get("Content-Encoding"))); encoding {
+	case "", "identity":
+	case "gzip":
+		unzipped, err := gzip.NewReader(from)
+		if err != nil {
+			return nil, &refusal{http.StatusBadRequest, codeInvalidArgument, "malformed gzip: " + err.Error()}
+		}
+		from = io.LimitReader(unzipped, most+1)
+	default:
+		return nil, &refusal{http.StatusUnsupportedMediaType, codeInvalidArgument, fmt.Sprintf("the Content-Encoding %q is not gzip", shortened(encoding))}
+	}
+	data, err := io.ReadAll(from)
+	if int64(len(data)) > most {
+		return nil, &refusal{http.StatusRequestEntityTooLarge, codeResourceExhausted, fmt.Sprintf("the request has more than %d bytes", most)}
+	}
+	if err != nil {
+		return nil, &refusal{http.StatusBadRequest, codeInvalidArgument, "the request cannot be read: " + err.Error()}
+	}
+	return data, nil
+}
+
+// success is an ExportTraceServiceResponse: with partial_success {rejected_spans,
+// error_message} if not all spans were taken.
+func success(kind string, rejected int, reason string) []byte {
+	if kind == jsonType {
+		o := &proviso.Object{}
+		if rejected > 0 {
+			o.Set("partialSuccess", proviso.ObjectOf("rejectedSpans", proviso.FormatNumber(float64(rejected)), "errorMessage", reason))
+		}
+		return proviso.AppendJSON(nil, o)
+	}
+	if rejected == 0 {
+		return nil
+	}
+	var partial []byte
+	partial = protowire.AppendTag(partial, 1, protowire.VarintType)
+	partial = protowire.AppendVarint(partial, uint64(rejected))
+	partial = appendText(partial, 2, reason)
+	return appendBytes(nil, 1, partial)
+}
+
+// failure is a google.rpc.Status {code, message}.
+func failure(kind string, no *refusal) []byte {
+	if kind == jsonType {
+		return proviso.AppendJSON(nil, proviso.ObjectOf("code", float64(no.code), "message", no.message))
+	}
+	b := protowire.AppendTag(nil, 1, protowire.VarintType)
+	b = protowire.AppendVarint(b, uint64(no.code))
+	return appendText(b, 2, no.message)
+}
+
+func appendText(b []byte, number protowire.Number, s string) []byte {
+	return protowire.AppendString(protowire.AppendTag(b, number, protowire.BytesType), strings.ToValidUTF8(s, "\uFFFD"))
+}
+
+func appendBytes(b []byte, number protowire.Number, v []byte) []byte {
+	return protowire.AppendBytes(protowire.AppendTag(b, number, protowire.BytesType), v)
+}

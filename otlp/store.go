@@ -1,0 +1,343 @@
+package otlp
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// Limits of a [Store], and what it waits for, unless its options say otherwise.
+const (
+	MaxSpans  = 100_000   // held at once, of all traces
+	MaxBytes  = 256 << 20 // that they take, about
+	MaxTraces = 10_000
+
+	DefaultWait  = 3 * time.Second
+	DefaultQuiet = 100 * time.Millisecond
+)
+
+// StoreOptions change how a store works. The zero value works.
+type StoreOptions struct {
+	// Wait is how long spans are waited for once a row asks for them; 0 is
+	// DefaultWait, negative is not at all.
+	Wait time.Duration
+	// Quiet is how long nothing may have come for a trace that looks complete; 0 is
+	// DefaultQuiet.
+	Quiet time.Duration
+
+	MaxSpans  int   // 0 is the constant of the same name
+	MaxBytes  int64 // as MaxSpans
+	MaxTraces int   // as MaxSpans
+}
+
+// Store holds spans until the rows that they belong to are decided. It is safe for
+// concurrent use. Spans of traces that no row has announced are kept while there is
+// room: a provider may tell only with its answer which trace it made.
+type Store struct {
+	o StoreOptions
+
+	mu       sync.Mutex
+	traces   map[string]*trace
+	foreign  []string // traces that nobody announced, oldest first
+	spans    int
+	bytes    int64
+	recorded map[string][]proviso.Span
+	names    []string // files that were loaded
+	endpoint string   // that takes spans, "" as long as nobody listens
+	broken   error    // why nobody does
+}
+
+// trace is what has come of one trace.
+type trace struct {
+	parent   string // span id that the provider was given, "" if none was
+	expected bool   // a row wants it
+	spans    []proviso.Span
+	places   map[string]int // of spans, by id
+	bytes    int64
+	refused  int           // spans for which there was no room
+	changed  chan struct{} // closed when something comes
+	last     time.Time     // when something came
+	asked    time.Time     // when the row first asked
+}
+
+var _ proviso.Spans = (*Store)(nil)
+
+// NewStore returns an empty store.
+func NewStore(o StoreOptions) *Store {
+	if o.Wait == 0 {
+		o.Wait = DefaultWait
+	}
+	if o.Quiet <= 0 {
+		o.Quiet = DefaultQuiet
+	}
+	if o.MaxSpans <= 0 {
+		o.MaxSpans = MaxSpans
+	}
+	if o.MaxBytes <= 0 {
+		o.MaxBytes = MaxBytes
+	}
+	if o.MaxTraces <= 0 {
+		o.MaxTraces = MaxTraces
+	}
+	return &Store{o: o, traces: map[string]*trace{}, recorded: map[string][]proviso.Span{}}
+}
+
+// Listens tells the store where spans can be sent to, or why nowhere.
+func (s *Store) Listens(endpoint string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.endpoint, s.broken = endpoint, err
+}
+
+// Begin makes a trace for a row, before its provider is asked, with ids that cannot
+// be guessed. ok is false if nobody listens for spans.
+func (s *Store) Begin() (id string, tc proviso.TraceContext, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.endpoint == "" {
+		return "", proviso.TraceContext{}, false
+	}
+	var random [24]byte
+	rand.Read(random[:]) // never fails
+	id, parent := hex.EncodeToString(random[:16]), hex.EncodeToString(random[16:])
+	t := s.make(id)
+	t.expected, t.parent = true, parent
+	return id, proviso.TraceContext{Parent: "00-" + id + "-" + parent + "-01", Endpoint: s.endpoint}, true
+}
+
+// End forgets a trace, because its row is decided.
+func (s *Store) End(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forget(traceID(id))
+}
+
+// forget drops a trace; s.mu is held.
+func (s *Store) forget(id string) {
+	t, ok := s.traces[id]
+	if !ok {
+		return
+	}
+	s.spans -= len(t.spans)
+	s.bytes -= t.bytes
+	delete(s.traces, id)
+}
+
+// make returns the trace with an id, a new one if there is none; s.mu is held.
+func (s *Store) make(id string) *trace {
+	t, ok := s.traces[id]
+	if !ok {
+		t = &trace{places: map[string]int{}, changed: make(chan struct{})}
+		s.traces[id] = t
+	}
+	return t
+}
+
+// Add takes the spans of a request. It returns how many of them were not taken, and
+// why the first of these was not.
+func (s *Store) Add(b *Batch) (rejected int, reason string) {
+	rejected, reason = b.Rejected, b.Reason
+	now := time.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	woken := map[*trace]bool{}
+	for i := range b.Records {
+		r := &b.Records[i]
+		t, why := s.room(r)
+		if why != "" {
+			if rejected++; reason == "" {
+				reason = why
+			}
+		} else {
+			s.take(t, r)
+		}
+		if t != nil {
+			woken[t] = true
+		}
+	}
+	for t := range woken {
+		t.last = now
+		close(t.changed)
+		t.changed = make(chan struct{})
+	}
+	return rejected, reason
+}
+
+// room returns the trace of a span, having made room for it, or why there is none;
+// s.mu is held.
+func (s *Store) room(r *Record) (*trace, string) {
+	t := s.traces[r.TraceID]
+	if t != nil {
+		if _, again := t.places[r.Span.ID]; again {
+			return t, "" // it takes no more room
+		}
+	}
+	for {
+		why := ""
+		switch {
+		case s.spans >= s.o.MaxSpans:
+			why = fmt.Sprintf("%d spans are held already", s.spans)
+		case s.bytes+int64(r.Size) > s.o.MaxBytes:
+			why = fmt.Sprintf("the spans that are held take %d MiB already", s.bytes>>20)
+		case t == nil && len(s.traces) >= s.o.MaxTraces:
+			why = fmt.Sprintf("%d traces are held already", len(s.traces))
+		}
+		if why == "" {
+			break
+		}
+		if !s.evict(r.TraceID) {
+			if t != nil {
+				t.refused++
+			}
+			return t, why
+		}
+	}
+	if t == nil {
+		t = s.make(r.TraceID)
+		if len(s.foreign) > 2*s.o.MaxTraces { // of traces that are gone, most of them
+			s.foreign = slices.DeleteFunc(s.foreign, func(id string) bool { return !s.unwanted(id) })
+		}
+		s.foreign = append(s.foreign, r.TraceID)
+	}
+	return t, ""
+}
+
+// evict drops the oldest trace that no row wants, other than keep; false if there
+// is none. s.mu is held.
+func (s *Store) evict(keep string) bool {
+	s.foreign = slices.DeleteFunc(s.foreign, func(id string) bool { return !s.unwanted(id) })
+	i := slices.IndexFunc(s.foreign, func(id string) bool { return id != keep })
+	if i < 0 {
+		return false
+	}
+	s.forget(s.foreign[i])
+	s.foreign = slices.Delete(s.foreign, i, i+1)
+	return true
+}
+
+// unwanted reports whether a trace is held that no row has asked for; s.mu is held.
+func (s *Store) unwanted(id string) bool {
+	t, ok := s.traces[id]
+	return ok && !t.expected
+}
+
+// take adds a span to its trace. A span that is there already was sent twice; the
+// one that has ended stays. s.mu is held.
+func (s *Store) take(t *trace, r *Record) {
+	if i, ok := t.places[r.Span.ID]; ok {
+		if t.spans[i].End.IsZero() {
+			t.spans[i] = r.Span
+		}
+		return
+	}
+	t.places[r.Span.ID] = len(t.spans)
+	t.spans = append(t.spans, r.Span)
+	t.bytes += int64(r.Size)
+	s.spans++
+	s.bytes += int64(r.Size)
+}
+
+// traceID returns the id of a trace in the form that the store has it in: in lower
+// case, taken out of a traceparent if it is one.
+func traceID(id string) string {
+	id = strings.ToLower(strings.TrimSpace(id))
+	if parts := strings.Split(id, "-"); len(parts) >= 4 && len(parts[1]) == 32 {
+		return parts[1]
+	}
+	return id
+}
+
+// Spans returns the spans of a trace. It waits until the trace looks complete (the
+// root has come and has ended, every span's parent is there, and nothing came for a
+// moment), and at most for as long as the options say, counted from the first call
+// for the trace. An error says why there is nothing to decide about.
+func (s *Store) Spans(ctx context.Context, id string) ([]proviso.Span, error) {
+	id = traceID(id)
+	for {
+		spans, wait, changed, err := s.look(id)
+		if wait <= 0 || err != nil {
+			return spans, err
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return nil, ctx.Err()
+		case <-changed:
+			timer.Stop()
+		case <-timer.C:
+		}
+	}
+}
+
+// look returns the spans of a trace, or how long to wait before the next look.
+func (s *Store) look(id string) (spans []proviso.Span, wait time.Duration, changed <-chan struct{}, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if spans, ok := s.recorded[id]; ok {
+		return spans, 0, nil, nil
+	}
+	t := s.traces[id]
+	if s.endpoint == "" && (t == nil || len(t.spans) == 0) {
+		return nil, 0, nil, s.silent(id)
+	}
+	if t == nil {
+		t = s.make(id)
+	}
+	now := time.Now()
+	if t.expected = true; t.asked.IsZero() {
+		t.asked = now
+	}
+	if t.refused > 0 {
+		return nil, 0, nil, proviso.Errorf(proviso.Limit, "the trace %s is not complete: %d of its spans came when %d were held already", id, t.refused, s.spans)
+	}
+	left := t.asked.Add(s.o.Wait).Sub(now)
+	quiet := t.last.Add(s.o.Quiet).Sub(now)
+	switch {
+	case left > 0 && len(t.spans) > 0 && quiet <= 0 && t.complete():
+	case left > 0 && len(t.spans) > 0 && quiet > 0:
+		return nil, min(left, quiet), t.changed, nil
+	case left > 0:
+		return nil, left, t.changed, nil
+	case len(t.spans) == 0:
+		return nil, 0, nil, proviso.Errorf(proviso.Timeout,
+			"no span of the trace %s came within %v: the agent has to continue the traceparent that it is given, and to export its spans to %s", id, max(s.o.Wait, 0), s.endpoint)
+	}
+	return slices.Clone(t.spans), 0, nil, nil // take may change one
+}
+
+// silent says why there are no spans where nobody listens for any; s.mu is held.
+func (s *Store) silent(id string) error {
+	switch {
+	case s.broken != nil:
+		return proviso.Errorf(proviso.Unavailable, "no trace data: %w", s.broken)
+	case len(s.names) > 0:
+		return proviso.Errorf(proviso.NotFound, "the trace %q is not in %s", shortened(id), strings.Join(s.names, ", "))
+	}
+	return proviso.Errorf(proviso.Unavailable, "no trace data: nobody listens for spans")
+}
+
+// complete reports whether nothing seems to be missing: a root has come and has
+// ended, and every other span's parent is there. Parents that form a circle hang
+// below no root and do not matter.
+func (t *trace) complete() bool {
+	root := false
+	for i := range t.spans {
+		span := &t.spans[i]
+		if span.ParentID == "" || span.ParentID == t.parent {
+			root = root || !span.End.IsZero()
+			continue
+		}
+		if _, ok := t.places[span.ParentID]; !ok {
+			return false
+		}
+	}
+	return root
+}

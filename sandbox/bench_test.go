@@ -1,0 +1,98 @@
+package sandbox_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/sandbox"
+)
+
+const oneLine = "len(output) > 10 and 'item-' in output"
+
+// BenchmarkCall is one one-line assertion on 200 bytes, on one worker.
+func BenchmarkCall(b *testing.B) {
+	for _, policy := range []sandbox.Policy{sandbox.Require, sandbox.Off} {
+		for _, c := range []struct {
+			name string
+			form proviso.Form
+			text string
+		}{
+			{"line", proviso.Expression, oneLine},
+			{"module", proviso.Module, "import re\nasync def get_assert(output, context):\n    return bool(re.search('item-[0-9]', output))"},
+			{"ask", proviso.Module, "async def get_assert(output, context):\n    return await ask_llm('p', output, 'yes')"},
+		} {
+			b.Run(policy.String()+"/"+c.name, func(b *testing.B) {
+				s := open(b, sandbox.Options{Policy: policy, Workers: 1, Ask: asker})
+				f := compileIn(b, s, c.form, c.text)
+				output := fmt.Sprintf("%-200s", "the answer is item-7")
+				var times []time.Duration
+				for b.Loop() {
+					start := time.Now()
+					if _, err := f.Call(b.Context(), output, nil); err != nil {
+						b.Fatal(err)
+					}
+					times = append(times, time.Since(start))
+				}
+				slices.Sort(times)
+				b.ReportMetric(float64(times[len(times)/2].Microseconds()), "us-p50")
+				b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "calls/s")
+			})
+		}
+	}
+}
+
+// BenchmarkStart is a new sandbox up to its first verdict.
+func BenchmarkStart(b *testing.B) {
+	for b.Loop() {
+		s := open(b, sandbox.Options{})
+		f := compileIn(b, s, proviso.Expression, oneLine)
+		if v, err := f.Call(b.Context(), "the answer is item-7", nil); v != true || err != nil {
+			b.Fatal(v, err)
+		}
+		_ = s.Close()
+	}
+}
+
+// BenchmarkSources is a source that was not seen before: compiled, called once and
+// closed.
+func BenchmarkSources(b *testing.B) {
+	s := open(b, sandbox.Options{})
+	i := 0
+	for b.Loop() {
+		i++
+		f := compileIn(b, s, proviso.Expression, fmt.Sprintf("len(output) > %d", i))
+		if _, err := f.Call(b.Context(), "the answer is item-7", nil); err != nil {
+			b.Fatal(err)
+		}
+		_ = f.Close()
+	}
+}
+
+// BenchmarkFiftySources are fifty sources that take turns, as fifty assertions on
+// the rows of a suite do.
+func BenchmarkFiftySources(b *testing.B) {
+	s := open(b, sandbox.Options{})
+	functions := make([]proviso.Function, 50)
+	for i := range functions {
+		functions[i] = compileIn(b, s, proviso.Expression, fmt.Sprintf("len(output) > %d", i))
+	}
+	i := 0
+	for b.Loop() {
+		i++
+		if _, err := functions[i%50].Call(b.Context(), "the answer is item-7", nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func compileIn(b *testing.B, s *sandbox.Sandbox, form proviso.Form, text string) proviso.Function {
+	b.Helper()
+	f, err := s.Compile(b.Context(), source(form, text))
+	if err != nil {
+		b.Fatal(err)
+	}
+	return f
+}

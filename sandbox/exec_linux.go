@@ -1,0 +1,197 @@
+//go:build linux && (amd64 || arm64)
+
+package sandbox
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// confinement is what the parent asks of the process that becomes a host.
+type confinement struct {
+	Path    string   // the program
+	Argv    []string // with its name
+	Env     []string
+	Read    []string // files and folders that may be read
+	Exec    []string // files that may be executed
+	Network bool
+	Memory  uint64 // bytes of address space
+	Files   uint64 // open files
+	Own     bool   // it is in namespaces of its own
+	Filter  []byte // the first seccomp filter
+}
+
+// nobody is the user that root becomes.
+const nobody = 65534
+
+// confine reads a confinement from descriptor 3, applies it, and becomes the
+// program. It returns only with an error.
+//
+// The order matters: mounts need capabilities; resource limits and Landlock must
+// come before the filter, which refuses their system calls; and nothing may be
+// allocated after the limit of the address space is in force, which is far below
+// what the Go runtime has reserved.
+func confine() error {
+	runtime.LockOSThread()
+	debug.SetGCPercent(-1)
+	c, err := readConfinement()
+	if err != nil {
+		return fmt.Errorf("read: %w", err)
+	}
+	if c.Own {
+		_ = newRoot(slices.Concat(c.Read, c.Exec, []string{"/dev/null"})) // one more layer, where the kernel permits it
+	}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("no_new_privs: %w", err)
+	}
+	for capability := range uintptr(64) {
+		if unix.Prctl(unix.PR_CAPBSET_DROP, capability, 0, 0, 0) == unix.EINVAL {
+			break
+		}
+	}
+	_ = unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
+	becomeNobody(c)
+	if err := limit(c); err != nil {
+		return err
+	}
+	if err := landlock(c); err != nil {
+		return err
+	}
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var none [2]unix.CapUserData
+	if err := unix.Capset(&header, &none[0]); err != nil {
+		return fmt.Errorf("capset: %w", err)
+	}
+	return become(c)
+}
+
+// readConfinement reads one frame and not a byte more: what follows is for the
+// program.
+func readConfinement() (*confinement, error) {
+	control := os.NewFile(3, "control")
+	var size [4]byte
+	if _, err := io.ReadFull(control, size[:]); err != nil {
+		return nil, err
+	}
+	n := int(size[0])<<24 | int(size[1])<<16 | int(size[2])<<8 | int(size[3])
+	data := make([]byte, min(n, maxFrame))
+	if _, err := io.ReadFull(control, data); err != nil {
+		return nil, err
+	}
+	c := new(confinement)
+	if err := json.Unmarshal(data[frameHeader:], c); err != nil {
+		return nil, err
+	}
+	runtime.KeepAlive(control)
+	_, err := unix.FcntlInt(3, unix.F_SETFD, 0)
+	return c, err
+}
+
+// becomeNobody gives up the user root, unless that one cannot read what the
+// program needs, such as an interpreter in root's home. Without capabilities and
+// under Landlock, root is no more than another user.
+func becomeNobody(c *confinement) {
+	if unix.Geteuid() != 0 {
+		return
+	}
+	_, _, _ = unix.RawSyscall(unix.SYS_SETFSUID, nobody, 0, 0)
+	_, _, _ = unix.RawSyscall(unix.SYS_SETFSGID, nobody, 0, 0)
+	readable := true
+	for _, path := range slices.Concat(c.Read, c.Exec) {
+		fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+		if err == nil {
+			unix.Close(fd)
+		}
+		readable = readable && err != unix.EACCES
+	}
+	_, _, _ = unix.RawSyscall(unix.SYS_SETFSUID, 0, 0, 0)
+	_, _, _ = unix.RawSyscall(unix.SYS_SETFSGID, 0, 0, 0)
+	if !readable {
+		return
+	}
+	_, _, _ = unix.RawSyscall(unix.SYS_SETGROUPS, 0, 0, 0)
+	_, _, _ = unix.RawSyscall(unix.SYS_SETRESGID, nobody, nobody, nobody)
+	_, _, _ = unix.RawSyscall(unix.SYS_SETRESUID, nobody, nobody, nobody)
+}
+
+// limit sets the resource limits but the one of the address space. The number of
+// processes is counted for a user, so it is limited only where that user is our
+// own: in a user namespace.
+func limit(c *confinement) error {
+	limits := []struct {
+		name  string
+		which int
+		value uint64
+	}{
+		{"core", unix.RLIMIT_CORE, 0},
+		{"fsize", unix.RLIMIT_FSIZE, 0},
+		{"nofile", unix.RLIMIT_NOFILE, c.Files},
+		{"stack", unix.RLIMIT_STACK, 8 << 20},
+		{"memlock", unix.RLIMIT_MEMLOCK, 0},
+		{"msgqueue", unix.RLIMIT_MSGQUEUE, 0},
+	}
+	for _, l := range limits {
+		if err := unix.Prlimit(0, l.which, &unix.Rlimit{Cur: l.value, Max: l.value}, nil); err != nil {
+			return fmt.Errorf("limit %s: %w", l.name, err)
+		}
+	}
+	if c.Own {
+		_ = unix.Prlimit(0, unix.RLIMIT_NPROC, &unix.Rlimit{Cur: 1024, Max: 1024}, nil)
+	}
+	return nil
+}
+
+// become limits the address space, installs the filter and executes the program,
+// in system calls alone.
+func become(c *confinement) error {
+	path, err := unix.BytePtrFromString(c.Path)
+	if err != nil {
+		return err
+	}
+	argv, err := pointers(c.Argv)
+	if err != nil {
+		return err
+	}
+	env, err := pointers(c.Env)
+	if err != nil {
+		return err
+	}
+	if err := unix.CloseRange(4, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil { // what the parent inherited itself
+		return fmt.Errorf("close_range: %w", err)
+	}
+	memory := unix.Rlimit{Cur: c.Memory, Max: c.Memory}
+	program := unix.SockFprog{Len: uint16(len(c.Filter) / 8), Filter: (*unix.SockFilter)(unsafe.Pointer(&c.Filter[0]))}
+	message := []byte("the interpreter could not be executed\n")
+
+	_, _, errno := unix.RawSyscall6(unix.SYS_PRLIMIT64, 0, unix.RLIMIT_AS, uintptr(unsafe.Pointer(&memory)), 0, 0, 0)
+	if errno == 0 {
+		_, _, errno = unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&program)))
+	}
+	if errno == 0 {
+		_, _, errno = unix.RawSyscall(unix.SYS_EXECVE, uintptr(unsafe.Pointer(path)), uintptr(unsafe.Pointer(&argv[0])), uintptr(unsafe.Pointer(&env[0])))
+	}
+	_, _, _ = unix.RawSyscall(unix.SYS_WRITE, 2, uintptr(unsafe.Pointer(&message[0])), uintptr(len(message)))
+	_, _, _ = unix.RawSyscall(unix.SYS_EXIT_GROUP, uintptr(errno), 0, 0)
+	return errno
+}
+
+// pointers returns strings as the kernel reads them.
+func pointers(list []string) ([]*byte, error) {
+	all := make([]*byte, 0, len(list)+1)
+	for _, s := range list {
+		p, err := unix.BytePtrFromString(s)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, p)
+	}
+	return append(all, nil), nil
+}

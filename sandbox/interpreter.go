@@ -1,0 +1,212 @@
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// interpreter is what runs a language on this machine.
+type interpreter struct {
+	version    string
+	path       string   // of the program itself, behind scripts and links
+	exec       []string // what has to be executable for it
+	read       []string // where its things are
+	importPath []string // where it finds packages
+	missing    string   // what it lacks that the sandbox needs, "" if nothing
+}
+
+// interpreterKey tells apart what is asked of interpreters.
+type interpreterKey struct {
+	language string
+	packages bool
+}
+
+// interpreter returns the interpreter of a language. It is looked for once; a
+// failure is kept as well, unless ctx ended.
+func (s *Sandbox) interpreter(ctx context.Context, l *language, packages bool) (*interpreter, error) {
+	s.findMu.Lock()
+	defer s.findMu.Unlock()
+	key := interpreterKey{l.name, packages}
+	if f, ok := s.found[key]; ok {
+		return f.interpreter, f.err
+	}
+	in, err := s.find(ctx, l, packages)
+	if ctx.Err() == nil {
+		s.found[key] = finding{in, err}
+	}
+	return in, err
+}
+
+// finding is what a search for an interpreter gave.
+type finding struct {
+	*interpreter
+	err error
+}
+
+// find tries the named interpreter, or those in PATH until one works.
+func (s *Sandbox) find(ctx context.Context, l *language, packages bool) (*interpreter, error) {
+	var paths []string
+	if name, ok := s.lookup(l.variable); ok && name != "" {
+		if paths = s.lookPath(name); len(paths) == 0 {
+			return nil, proviso.Errorf(proviso.Unavailable, "%s=%s: there is no such program", l.variable, name)
+		}
+	} else {
+		for _, name := range l.names {
+			paths = append(paths, s.lookPath(name)...)
+		}
+	}
+	if len(paths) == 0 {
+		return nil, proviso.Errorf(proviso.Unavailable, "%s is not here: %s", l.program, l.install)
+	}
+	var failed error
+	for _, path := range paths {
+		in, err := l.ask(ctx, s, path, packages)
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case err != nil:
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", path, err))
+			continue
+		case olderThan(in.version, l.oldest):
+			return nil, proviso.Errorf(proviso.Unavailable, "%s is %s %s, and %s or later is needed: %s", path, l.program, in.version, l.oldest, l.install)
+		}
+		return in, nil
+	}
+	return nil, proviso.Errorf(proviso.Unavailable, "%s cannot be run: %w", l.program, failed)
+}
+
+// lookPath returns the programs of a name, in the order of PATH.
+func (s *Sandbox) lookPath(name string) []string {
+	if strings.ContainsRune(name, filepath.Separator) || filepath.IsAbs(name) {
+		if path, err := filepath.Abs(name); err == nil && isProgram(path) {
+			return []string{path}
+		}
+		return nil
+	}
+	if runtime.GOOS == "windows" && filepath.Ext(name) == "" {
+		name += ".exe"
+	}
+	var list []string
+	path, _ := s.lookup("PATH")
+	for _, dir := range filepath.SplitList(path) {
+		if file := filepath.Join(dir, name); filepath.IsAbs(dir) && isProgram(file) {
+			list = append(list, file)
+		}
+	}
+	return list
+}
+
+func isProgram(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.IsDir() && (runtime.GOOS == "windows" || info.Mode()&0o111 != 0)
+}
+
+// queryNames are the variables of the environment that decide which interpreter a
+// name means, or where it finds its packages.
+var queryNames = []string{
+	"PATH", "HOME", "USER", "USERPROFILE", "SYSTEMROOT", "TMPDIR", "LANG", "LD_LIBRARY_PATH",
+	"PYTHONPATH", "PYTHONHOME", "PYENV_ROOT", "PYENV_VERSION", "VIRTUAL_ENV", "CONDA_PREFIX", "ASDF_DIR", "ASDF_DATA_DIR", "MISE_DATA_DIR",
+}
+
+// query runs an interpreter outside of the sandbox on a script of ours that prints
+// a JSON object.
+func (s *Sandbox) query(ctx context.Context, path string, argv []string) (*proviso.Object, error) {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, argv...)
+	cmd.Env = []string{}
+	for _, name := range queryNames {
+		if v, ok := s.lookup(name); ok {
+			cmd.Env = append(cmd.Env, name+"="+v)
+		}
+	}
+	cmd.WaitDelay = time.Second
+	var out, errs limited
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		if detail := strings.TrimSpace(errs.String()); detail != "" {
+			return nil, fmt.Errorf("%w: %s", err, detail)
+		}
+		return nil, err
+	}
+	v, err := proviso.ParseJSON(out.String())
+	o, ok := v.(*proviso.Object)
+	if err != nil || !ok {
+		return nil, errors.New("it does not say what it is")
+	}
+	return o, nil
+}
+
+// limited keeps the first 256 KB that are written to it.
+type limited struct{ bytes.Buffer }
+
+// Write takes everything, whether it is kept or not.
+func (l *limited) Write(p []byte) (int, error) {
+	_, _ = l.Buffer.Write(p[:min(len(p), max(0, 256<<10-l.Len()))])
+	return len(p), nil
+}
+
+// text returns a member that is a string, or "".
+func text(o *proviso.Object, key string) string {
+	s, _ := o.At(key).(string)
+	return s
+}
+
+// texts returns a member that is a list of strings.
+func texts(o *proviso.Object, key string) []string {
+	list, _ := o.At(key).([]any)
+	var out []string
+	for _, v := range list {
+		if s, ok := v.(string); ok {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// olderThan compares versions such as 3.11.2 and 3.8.
+func olderThan(version, oldest string) bool {
+	have := strings.Split(version, ".")
+	for i, part := range strings.Split(oldest, ".") {
+		want, _ := strconv.Atoi(part)
+		got := 0
+		if i < len(have) {
+			got, _ = strconv.Atoi(have[i])
+		}
+		if got != want {
+			return got < want
+		}
+	}
+	return false
+}
+
+// elfInterpreter returns the dynamic loader that a program names, "" if none.
+func elfInterpreter(path string) string {
+	f, err := elf.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	for _, p := range f.Progs {
+		if p.Type != elf.PT_INTERP || p.Filesz > 4096 {
+			continue
+		}
+		data := make([]byte, p.Filesz)
+		if _, err := p.ReadAt(data, 0); err == nil {
+			return string(bytes.TrimRight(data, "\x00"))
+		}
+	}
+	return ""
+}

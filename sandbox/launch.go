@@ -1,0 +1,50 @@
+package sandbox
+
+import (
+	"io"
+	"os"
+	"os/exec"
+)
+
+// launch is what it takes to start an interpreter.
+type launch struct {
+	exe        string // the binary that locks itself in
+	path       string // the interpreter
+	argv, env  []string
+	dir        string // working folder outside of the sandbox
+	read, exec []string
+	sandbox    bool
+	namespaces bool // try
+	network    bool
+	memory     uint64
+	files      uint64
+	syscalls   []uint32 // beside those of every language
+	leaky      bool     // the filters refuse nothing; for tests
+
+	parentEnd io.ReadWriteCloser // of the channel
+	childEnds []*os.File
+	stderr    *os.File
+}
+
+// command prepares a process with its channel. Its standard error is
+// a file of ours, so that waiting for it never waits for a pipe that somebody
+// else holds.
+func (l launch) command(path string, argv, env []string) *exec.Cmd {
+	if env == nil {
+		env = []string{}
+	}
+	cmd := &exec.Cmd{Path: path, Args: argv, Env: env, Stderr: l.stderr}
+	attach(cmd, l.childEnds)
+	return cmd
+}
+
+// Kernel says what the kernel offers for a sandbox.
+type Kernel struct {
+	Release    string
+	Landlock   int // version of its interface, 0 if there is none
+	Seccomp    bool
+	Namespaces bool // an unprivileged process gets some of its own
+}
+
+// Sandbox reports whether the kernel can confine code.
+func (k Kernel) Sandbox() bool { return k.Landlock > 0 && k.Seccomp }

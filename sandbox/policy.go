@@ -1,0 +1,156 @@
+package sandbox
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// Policy says how much the sandbox is insisted on. The zero value is [Require].
+type Policy uint8
+
+// The policies, from the strictest.
+const (
+	Require Policy = iota // code runs inside of the sandbox, or not at all
+	Auto                  // a person's own files may run without, if the machine has no sandbox
+	Off                   // there is no sandbox; workers and time limits remain
+)
+
+// ParsePolicy reads "require", "auto" or "off".
+func ParsePolicy(text string) (Policy, error) {
+	for _, p := range []Policy{Require, Auto, Off} {
+		if p.String() == text {
+			return p, nil
+		}
+	}
+	return Require, &proviso.Error{Code: proviso.Invalid, Message: fmt.Sprintf("%q is no sandbox policy", text), Valid: []string{"require", "auto", "off"}}
+}
+
+// String returns the policy as [ParsePolicy] reads it.
+func (p Policy) String() string {
+	switch p {
+	case Require:
+		return "require"
+	case Auto:
+		return "auto"
+	}
+	return "off"
+}
+
+// Grants are what code may have beside its arguments and the suite's folder. Code
+// whose purpose is [proviso.Synthesised] gets none of it.
+type Grants struct {
+	Network  bool     // sockets to any address
+	Env      []string // names of environment variables
+	Read     []string // files and folders it may read; relative ones are under Options.Dir
+	Packages bool     // the packages that are installed for the interpreter
+}
+
+// profile is what a host, and every worker that it forks, may do. Equal profiles
+// share a host.
+type profile struct {
+	language string
+	sandbox  bool   // inside of the kernel's sandbox
+	network  bool   // sockets
+	packages bool   // site-packages, and the memory that they take
+	files    bool   // the suite's folder and what was granted
+	env      envSet // which variables a worker gets
+	acting   bool   // providers and hooks: larger replies, modules that are kept
+}
+
+// envSet says which variables of the environment a worker gets.
+type envSet uint8
+
+const (
+	envNone envSet = iota
+	envNamed
+	envAll
+)
+
+// profileFor says what code of a purpose gets under the policy.
+func (s *Sandbox) profileFor(language string, purpose proviso.Purpose) profile {
+	p := profile{language: language, sandbox: s.options.Policy != Off, acting: purpose == proviso.Acting}
+	if purpose == proviso.Synthesised {
+		if s.options.Policy == Off {
+			p.env = envNone
+		}
+		return p
+	}
+	g := s.options.Grants
+	p.files, p.network, p.packages, p.env = true, g.Network, g.Packages, envNamed
+	switch s.options.Policy {
+	case Auto:
+		p.packages = true
+		p.network = p.network || p.acting
+	case Off:
+		p.packages, p.network, p.env = true, true, envAll
+	}
+	return p
+}
+
+// granted returns the files and folders that a profile reads beside those of its
+// interpreter. The suite's folder is left out if it is the root or somebody's
+// home, which hold more than a suite.
+func (s *Sandbox) granted(p profile) []string {
+	if !p.files {
+		return nil
+	}
+	var list []string
+	if s.dir != "" && !s.isHome(s.dir) {
+		list = append(list, s.dir)
+	}
+	for _, name := range s.options.Grants.Read {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(s.dir, name)
+		}
+		list = append(list, filepath.Clean(name))
+	}
+	return list
+}
+
+// isHome reports whether a folder is too wide to be given as a suite's folder: the
+// root, the home folder, or one that it lies in, by whatever name.
+func (s *Sandbox) isHome(dir string) bool {
+	home, ok := s.lookup("HOME")
+	for _, name := range []string{dir, resolved(dir)} {
+		if name == filepath.Dir(name) || ok && home != "" && (beneath(filepath.Clean(home), name) || beneath(resolved(home), name)) {
+			return true
+		}
+	}
+	return false
+}
+
+// resolved returns a path without links, or as it is if it is not there.
+func resolved(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return filepath.Clean(path)
+}
+
+// lookup reads a name of Options.Env.
+func (s *Sandbox) lookup(name string) (string, bool) {
+	if s.options.Env == nil {
+		return "", false
+	}
+	return s.options.Env.Lookup(name)
+}
+
+// environment returns the variables that workers of a profile get.
+func (s *Sandbox) environment(p profile) *proviso.Object {
+	env := proviso.NewObject(0)
+	names := s.options.Grants.Env
+	switch {
+	case p.env == envNone || s.options.Env == nil:
+		names = nil
+	case p.env == envAll:
+		names = s.options.Env.Names()
+	}
+	for _, name := range names {
+		if v, ok := s.lookup(name); ok {
+			env.Set(name, v)
+		}
+	}
+	return env
+}

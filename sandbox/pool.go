@@ -1,0 +1,171 @@
+package sandbox
+
+import (
+	"container/list"
+	"context"
+	"sync"
+	"time"
+)
+
+// pool bounds how many calls run at once and how many workers exist, and keeps
+// idle workers for the next call of their source. When there is no room, the
+// worker that was idle longest makes way, so that any number of sources can take
+// turns.
+type pool struct {
+	slots chan struct{} // one token for each running call
+
+	mu    sync.Mutex
+	alive int           // workers, idle or not
+	idle  *list.List    // of *worker, the most recently used in front
+	room  chan struct{} // closed, and replaced, when a worker becomes idle or goes
+}
+
+func newPool(running int) *pool {
+	return &pool{slots: make(chan struct{}, running), idle: list.New(), room: make(chan struct{})}
+}
+
+// enter waits for a slot.
+func (p *pool) enter(ctx context.Context) error {
+	select {
+	case p.slots <- struct{}{}:
+		return nil
+	default:
+	}
+	select {
+	case p.slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (p *pool) leave() { <-p.slots }
+
+// get returns a worker of a source: an idle one, or a new one that has read it.
+func (p *pool) get(ctx context.Context, src *source) (*worker, error) {
+	w, err := p.take(ctx, src)
+	if w != nil || err != nil {
+		return w, err
+	}
+	w, err = src.open(ctx)
+	if err != nil {
+		p.forget()
+		return nil, err
+	}
+	return w, nil
+}
+
+// take returns an idle worker of the source, or nil after making room for one.
+func (p *pool) take(ctx context.Context, src *source) (*worker, error) {
+	for {
+		p.mu.Lock()
+		if e := src.newestIdle(); e != nil {
+			w := p.remove(e)
+			p.mu.Unlock()
+			if !w.dead() {
+				return w, nil
+			}
+			p.discard(w)
+			continue
+		}
+		if p.alive < maxAlive {
+			p.alive++
+			p.mu.Unlock()
+			return nil, nil
+		}
+		if e := p.idle.Back(); e != nil {
+			w := p.remove(e)
+			p.mu.Unlock()
+			w.close() // its place is taken over
+			return nil, nil
+		}
+		room := p.room
+		p.mu.Unlock()
+		select {
+		case <-room:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// remove takes a worker out of the idle ones.
+func (p *pool) remove(e *list.Element) *worker {
+	w := p.idle.Remove(e).(*worker)
+	w.source.notIdle(e)
+	return w
+}
+
+// put keeps a worker for the next call, or replaces it by nothing if it has
+// served long enough or its source is no longer used.
+func (p *pool) put(w *worker) {
+	w.calls++
+	if w.tired || w.calls >= maxCalls || w.dead() || time.Since(w.born) > maxAge {
+		p.discard(w)
+		return
+	}
+	p.mu.Lock()
+	if w.source.refs == 0 {
+		p.mu.Unlock()
+		p.discard(w)
+		return
+	}
+	w.source.idle = append(w.source.idle, p.idle.PushFront(w))
+	p.wake()
+	p.mu.Unlock()
+}
+
+// discard ends a worker and gives its place free.
+func (p *pool) discard(w *worker) {
+	w.close()
+	p.forget()
+}
+
+// forget gives the place of a worker free.
+func (p *pool) forget() {
+	p.mu.Lock()
+	p.alive--
+	p.wake()
+	p.mu.Unlock()
+}
+
+func (p *pool) wake() {
+	close(p.room)
+	p.room = make(chan struct{})
+}
+
+// hold counts one more user of a source.
+func (p *pool) hold(src *source) {
+	p.mu.Lock()
+	src.refs++
+	p.mu.Unlock()
+}
+
+// drop counts one user less, and ends the idle workers of a source without users.
+func (p *pool) drop(src *source) (unused bool) {
+	p.mu.Lock()
+	src.refs--
+	var last []*worker
+	for src.refs == 0 && len(src.idle) > 0 {
+		last = append(last, p.remove(src.idle[0]))
+	}
+	unused = src.refs == 0
+	p.mu.Unlock()
+	for _, w := range last {
+		p.discard(w)
+	}
+	return unused
+}
+
+// clear ends all idle workers.
+func (p *pool) clear() {
+	p.mu.Lock()
+	var all []*worker
+	for e := p.idle.Front(); e != nil; e = p.idle.Front() {
+		all = append(all, p.remove(e))
+	}
+	p.mu.Unlock()
+	for _, w := range all {
+		p.discard(w)
+	}
+}

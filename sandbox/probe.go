@@ -1,0 +1,74 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"runtime"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// Report is what [Probe] found.
+type Report struct {
+	System       string // such as linux/amd64
+	Kernel       Kernel
+	Missing      string // why there is no sandbox here, "" if there is one
+	Interpreters []Interpreter
+}
+
+// Interpreter is what a machine has for a language.
+type Interpreter struct {
+	Language   string
+	Program    string // what a person calls it
+	Path       string // "" if there is none
+	Version    string
+	Problem    string // why code of the language does not run, or runs without a sandbox; "" if it runs inside
+	Sandbox    bool   // it was started in the sandbox and passed the self-test
+	Namespaces bool   // in namespaces of its own
+}
+
+// Probe finds out what this machine can do for the code of a suite: it looks for
+// the interpreters, starts each in the sandbox and has it tested from inside, as
+// the first call of a run would. It takes a fraction of a second for each.
+func Probe(ctx context.Context, o Options) Report {
+	o.Policy, o.Warn = Require, nil
+	s := New(o)
+	defer func() { _ = s.Close() }()
+	r := Report{System: runtime.GOOS + "/" + runtime.GOARCH, Kernel: s.kernel(), Missing: s.unconfinable()}
+	for _, l := range s.languages {
+		i := s.probe(ctx, l, r.Missing)
+		r.Kernel.Namespaces = r.Kernel.Namespaces || i.Namespaces
+		r.Interpreters = append(r.Interpreters, i)
+	}
+	return r
+}
+
+// probe starts one interpreter.
+func (s *Sandbox) probe(ctx context.Context, l *language, missing string) Interpreter {
+	i := Interpreter{Language: l.name, Program: l.program, Problem: missing}
+	in, err := s.interpreter(ctx, l, false)
+	if err != nil {
+		i.Problem = message(err)
+		return i
+	}
+	i.Path, i.Version = in.path, in.version
+	if missing != "" {
+		return i
+	}
+	h, err := s.host(ctx, s.profileFor(l.name, proviso.Deciding))
+	if err != nil {
+		i.Problem = message(err)
+		return i
+	}
+	i.Sandbox, i.Namespaces = true, h.namespaces
+	return i
+}
+
+// message returns what an error of this package says.
+func message(err error) string {
+	var e *proviso.Error
+	if errors.As(err, &e) {
+		return e.Message
+	}
+	return err.Error()
+}

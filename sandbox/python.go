@@ -1,0 +1,146 @@
+package sandbox
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// askPythonScript is what an interpreter is asked. It must run in every Python,
+// since the version is part of the answer.
+const askPythonScript = `
+import sys
+if sys.version_info < (3, 8):
+    sys.stdout.write('{"version":"%d.%d.%d"}' % sys.version_info[:3])
+    sys.exit(0)
+import json, os
+libs = set()
+try:
+    with open("/proc/self/maps") as f:
+        for line in f:
+            name = line[line.find("/"):].strip()
+            if name.startswith("/") and ".so" in name:
+                libs.add(os.path.dirname(name))
+except OSError:
+    pass
+try:
+    import _ctypes
+    missing = ""
+except ImportError:
+    missing = "the module _ctypes"
+sys.stdout.write(json.dumps({
+    "version": "%d.%d.%d" % sys.version_info[:3],
+    "executable": sys.executable,
+    "base": getattr(sys, "_base_executable", None) or sys.executable,
+    "prefixes": [sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix],
+    "path": [p for p in sys.path if p],
+    "libs": sorted(libs),
+    "missing": missing,
+}))
+`
+
+// askPython starts an interpreter once and asks what it is: a name in PATH may be
+// a script of pyenv or a link into a virtual environment.
+func askPython(ctx context.Context, s *Sandbox, path string, packages bool) (*interpreter, error) {
+	argv := []string{"-c", askPythonScript}
+	if !packages {
+		argv = append([]string{"-I", "-S"}, argv...)
+	}
+	said, err := s.query(ctx, path, argv)
+	if err != nil {
+		return nil, err
+	}
+	in := &interpreter{version: text(said, "version")}
+	if said.Len() == 1 {
+		return in, nil // too old to say more
+	}
+	in.missing = text(said, "missing")
+	in.path = text(said, "base")
+	if packages {
+		in.path = text(said, "executable") // of the virtual environment, if there is one
+		in.importPath = texts(said, "path")
+	}
+	if real, err := filepath.EvalSymlinks(in.path); err == nil && !packages {
+		in.path = real
+	}
+	in.exec = []string{in.path}
+	if loader := elfInterpreter(in.path); loader != "" {
+		in.exec = append(in.exec, loader)
+	}
+	for _, prefix := range texts(said, "prefixes") {
+		for _, lib := range []string{"lib", "lib64"} {
+			in.read = append(in.read, filepath.Join(prefix, lib))
+		}
+		in.read = append(in.read, filepath.Join(prefix, "pyvenv.cfg"))
+		for _, store := range []string{"/nix/store", "/gnu/store"} { // where libraries lie anywhere, readable by all
+			if strings.HasPrefix(prefix, store) {
+				in.read = append(in.read, store)
+			}
+		}
+	}
+	in.read = append(in.read, texts(said, "libs")...)
+	if packages {
+		etc, _ := filepath.Glob("/etc/python3*") // where Debian keeps sitecustomize.py
+		in.read = append(append(in.read, in.importPath...), etc...)
+	}
+	in.read = existing(in.read, s.isHome)
+	return in, nil
+}
+
+// existing returns the paths that are there, without those that are too wide.
+func existing(paths []string, wide func(string) bool) []string {
+	var list []string
+	for _, path := range paths {
+		if _, err := os.Stat(path); err == nil && filepath.IsAbs(path) && !wide(filepath.Clean(path)) {
+			list = append(list, filepath.Clean(path))
+		}
+	}
+	return list
+}
+
+// pythonArgv starts the worker isolated from the environment and, unless packages
+// are granted, from what is installed. The worker's globals have builtins of their
+// own, and its code the name that it leaves out of stacks.
+func pythonArgv(in *interpreter, p profile, worker, config string) []string {
+	const start = `import sys, builtins; exec(compile(sys.argv[1], "<proviso>", "exec"), {"__name__": "<proviso>", "__builtins__": dict(vars(builtins))})`
+	argv := []string{in.path, "-I", "-B", "-X", "utf8"}
+	if !p.packages {
+		argv = append(argv, "-S")
+	}
+	return append(argv, "-c", start, worker, config)
+}
+
+// pythonLoop says that coroutines of a source need an event loop if it names
+// asyncio, or may import something that does.
+func pythonLoop(src proviso.Source, p profile) bool {
+	return strings.Contains(src.Text, "asyncio") ||
+		strings.Contains(src.Text, "async ") && strings.Contains(src.Text, "import ") && (p.packages || src.File != "")
+}
+
+// pythonStandard are modules of the standard library that code often imports. The
+// host imports those that a source names before it forks, so that a run pays for
+// each once. None does anything when it is imported.
+const pythonStandard = " ast asyncio base64 collections copy csv dataclasses datetime decimal difflib enum fractions functools hashlib html io itertools json math operator random re statistics string textwrap time typing unicodedata urllib uuid "
+
+// pythonImports returns the modules of the standard library that a source names.
+func pythonImports(src proviso.Source, p profile) string {
+	imports := strings.Contains(src.Text, "import ")
+	if !imports && !strings.Contains(src.Text, "json") {
+		return ""
+	}
+	var list []string
+	for word := range strings.FieldsFuncSeq(src.Text, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		if (imports || word == "json") && strings.Contains(pythonStandard, " "+word+" ") && !slices.Contains(list, word) {
+			list = append(list, word)
+		}
+	}
+	if pythonLoop(src, p) && !slices.Contains(list, "asyncio") {
+		list = append(list, "asyncio")
+	}
+	return strings.Join(list, " ")
+}

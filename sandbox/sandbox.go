@@ -1,0 +1,247 @@
+package sandbox
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// Options say how code runs. The zero value runs Python in the sandbox of Linux,
+// with nothing granted.
+type Options struct {
+	Policy Policy
+	// Exe is a proviso binary, which starts workers. "" is the running program, if
+	// it called [Main].
+	Exe string
+	// Dir is the suite's folder. Code may read its files, unless it is the root or
+	// the home folder.
+	Dir    string
+	Grants Grants
+	// Env is where granted names are looked up, and PATH, HOME and the names of
+	// interpreters. The environment of this process is not read.
+	Env proviso.Env
+	// Timeout of one call, after which the code is interrupted, if the source does
+	// not say; 0 means two seconds. Code that cannot be interrupted is killed three
+	// seconds later. Waiting for a judge does not count.
+	Timeout time.Duration
+	// Workers is how many calls run at once; 0 means GOMAXPROCS. Calls of acting
+	// code are counted apart, up to four at least, and calls that wait for a judge
+	// are not counted.
+	Workers int
+	// Ask answers ask_llm: whether a response to a prompt satisfies a question. It
+	// is called concurrently. nil means that ask_llm is an error.
+	Ask func(ctx context.Context, prompt, response, question string) (bool, error)
+	// Warn is called at most once for each thing that Auto does without.
+	Warn func(line string)
+
+	noNamespaces bool          // for tests
+	leaky        bool          // for tests
+	direct       bool          // for tests
+	noLandlock   bool          // for tests
+	grace        time.Duration // for tests
+}
+
+// Sandbox runs code in pools of workers. It implements [proviso.Code] and is safe
+// for concurrent use.
+type Sandbox struct {
+	options   Options
+	dir       string // absolute, or ""
+	languages []*language
+	kernel    func() Kernel
+	grace     time.Duration // from the interruption of a call to the kill
+	deciding  *pool
+	acting    *pool
+
+	findMu sync.Mutex
+	found  map[interpreterKey]finding
+
+	mu      sync.Mutex
+	hosts   map[profile]*hostSlot
+	sources map[sourceKey]*source
+	warned  map[string]bool
+	closed  bool
+}
+
+var _ proviso.Code = (*Sandbox)(nil)
+
+// Limits that options do not change.
+const (
+	softTimeout  = 2 * time.Second
+	killGrace    = 3 * time.Second // from the interruption to the kill
+	loadTimeout  = 20 * time.Second
+	askTimeout   = time.Minute
+	maxAsks      = 20
+	maxQuestion  = 8 << 10
+	maxCalls     = 1000 // of one worker
+	maxAge       = 5 * time.Minute
+	maxResident  = 256 << 20 // bytes of memory of a worker between calls
+	maxAlive     = 64        // workers of a pool that exist at once
+	startTimeout = 20 * time.Second
+)
+
+// New returns a sandbox. It does no work: interpreters are looked for and started
+// when code is compiled.
+func New(o Options) *Sandbox {
+	s := &Sandbox{
+		options: o, languages: languages(), grace: cmp.Or(o.grace, killGrace),
+		found: map[interpreterKey]finding{}, hosts: map[profile]*hostSlot{}, sources: map[sourceKey]*source{}, warned: map[string]bool{},
+	}
+	if o.Dir != "" {
+		s.dir = o.Dir
+		if abs, err := filepath.Abs(o.Dir); err == nil {
+			s.dir = abs
+		}
+	}
+	s.kernel = sync.OnceValue(func() Kernel {
+		k := kernelSupport()
+		if o.noLandlock {
+			k.Landlock = 0
+		}
+		return k
+	})
+	workers := cmp.Or(max(o.Workers, 0), runtime.GOMAXPROCS(0))
+	s.deciding, s.acting = newPool(workers), newPool(max(workers, 4))
+	return s
+}
+
+// Close kills all workers. Calls that are running end with an error.
+func (s *Sandbox) Close() error {
+	s.mu.Lock()
+	s.closed = true
+	hosts := s.hosts
+	s.hosts = map[profile]*hostSlot{}
+	s.mu.Unlock()
+	for _, slot := range hosts {
+		slot.close()
+	}
+	s.deciding.clear()
+	s.acting.clear()
+	return nil
+}
+
+// errClosed is what calls after Close get.
+var errClosed = &proviso.Error{Code: proviso.Unavailable, Message: "the sandbox is closed"}
+
+// Compile implements [proviso.Code]. It checks the syntax, and that a module has
+// the function, without running any of it. The first call starts an interpreter.
+// A syntax error is a *proviso.ScriptError. The codes of other errors are
+// Unavailable (there is no interpreter, or one that is too old), Refused (the
+// policy demands a sandbox that this machine does not have) and NotFound (the
+// module has no such function; Valid lists those it has).
+func (s *Sandbox) Compile(ctx context.Context, src proviso.Source) (proviso.Function, error) {
+	l, err := s.language(src.Language)
+	if err != nil {
+		return nil, at(err, src.Pointer)
+	}
+	if src.Purpose == 0 {
+		src.Purpose = proviso.Deciding
+	}
+	if src.File != "" && !filepath.IsAbs(src.File) && s.dir != "" {
+		src.File = filepath.Join(s.dir, src.File)
+	}
+	p, err := s.effective(ctx, l, src.Purpose)
+	if err != nil {
+		return nil, at(err, src.Pointer)
+	}
+	o, err := s.newSource(ctx, l, p, src)
+	if err != nil {
+		return nil, at(err, src.Pointer)
+	}
+	if err := o.check(ctx); err != nil {
+		s.release(o)
+		return nil, at(err, src.Pointer)
+	}
+	return &function{source: o}, nil
+}
+
+// at gives an error of this package the place of its source in the suite.
+func at(err error, pointer string) error {
+	e, ok := err.(*proviso.Error)
+	if !ok || pointer == "" || e.Pointer != "" {
+		return err
+	}
+	placed := *e
+	placed.Pointer = pointer
+	return &placed
+}
+
+// effective returns the profile of a purpose on this machine: under Auto, a
+// person's own code does without a sandbox where there is none.
+func (s *Sandbox) effective(ctx context.Context, l *language, purpose proviso.Purpose) (profile, error) {
+	p := s.profileFor(l.name, purpose)
+	if p.files && s.dir != "" && s.isHome(s.dir) && p.sandbox {
+		s.warn("code does not get the files of " + s.dir + ", which holds more than a suite: give the suite a folder of its own, or grant files with read")
+	}
+	if !p.sandbox {
+		return p, nil
+	}
+	why := s.unconfinable()
+	if why == "" {
+		return s.started(ctx, l, p, purpose)
+	}
+	if s.options.Policy == Auto && purpose != proviso.Synthesised {
+		s.warn(l.name + " runs without a sandbox: " + why)
+		p.sandbox = false
+		return p, nil
+	}
+	return p, refused(l.name, why)
+}
+
+// started returns the profile once its host runs. Under Auto, a person's own code
+// does without a sandbox that cannot be started here.
+func (s *Sandbox) started(ctx context.Context, l *language, p profile, purpose proviso.Purpose) (profile, error) {
+	_, err := s.host(ctx, p)
+	e, ok := err.(*proviso.Error)
+	if !ok || e.Code != proviso.Refused || errors.Is(err, errLeaks) || s.options.Policy != Auto || purpose == proviso.Synthesised {
+		return p, err
+	}
+	s.warn(l.name + " runs without a sandbox: " + e.Message)
+	p.sandbox = false
+	return p, nil
+}
+
+// unconfinable says what this machine or program lacks for the sandbox, "" if
+// nothing.
+func (s *Sandbox) unconfinable() string {
+	switch {
+	case !s.kernel().Sandbox():
+		return "it needs Linux with Landlock (kernel 5.13 or later) and seccomp, on amd64 or arm64"
+	case s.exe() == "":
+		return "this program cannot start workers: call sandbox.Main first in main, or name a proviso binary in Options.Exe"
+	}
+	return ""
+}
+
+func refused(language, why string) *proviso.Error {
+	return proviso.Errorf(proviso.Refused, "%s is not run without a sandbox: %s. Run it where there is one, such as the container image, or pass --sandbox off", language, why)
+}
+
+// exe returns the binary that starts workers, "" if there is none. The running
+// program is named by a link of the kernel, which holds even if the file was
+// replaced.
+func (s *Sandbox) exe() string {
+	switch {
+	case s.options.Exe != "":
+		return s.options.Exe
+	case mainCalled.Load():
+		return "/proc/self/exe"
+	}
+	return ""
+}
+
+// warn passes a line on, once.
+func (s *Sandbox) warn(line string) {
+	s.mu.Lock()
+	told := s.warned[line]
+	s.warned[line] = true
+	s.mu.Unlock()
+	if !told && s.options.Warn != nil {
+		s.options.Warn(line)
+	}
+}

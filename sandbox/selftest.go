@@ -1,0 +1,79 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// errLeaks is the error of a sandbox that does not hold. Nothing runs in it, and
+// Auto does not do without it either: something is wrong with this machine.
+var errLeaks = errors.New("the sandbox leaks")
+
+// selfTest has a worker try, before the first source, what the sandbox must
+// refuse: to read a file, the environment of its parent, to write, to open a
+// socket, to fork, and to execute a program.
+func (h *host) selfTest(ctx context.Context) error {
+	w, err := h.fork("")
+	if err != nil {
+		return refused(h.language.name, "its self-test does not start: "+err.Error())
+	}
+	defer w.close()
+	probe := proviso.ObjectOf(
+		"file", h.ungranted(), "parent", fmt.Sprintf("/proc/%d/environ", os.Getpid()),
+		"write", textList(h.writable()), "exec", textList([]string{"/bin/true", h.interpreter.path}), "network", h.profile.network,
+	)
+	o := &source{sandbox: h.sandbox, profile: h.profile, language: h.language, pool: h.sandbox.deciding, name: "self-test"}
+	c := &call{source: o, hard: startTimeout, maxReply: maxReply}
+	f, err := w.exchange(ctx, c, kindProbe, proviso.AppendJSON(nil, probe))
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	var through []any
+	if err == nil {
+		v, _ := decodeResult(f.kind, f.payload)
+		list, ok := v.([]any)
+		if ok && len(list) == 0 {
+			return nil
+		}
+		through = list
+	}
+	what := "its worker ended in the middle"
+	if len(through) > 0 {
+		what = "it lets through: " + strings.Join(texts(proviso.ObjectOf("names", through), "names"), ", ")
+	}
+	return proviso.Because(errLeaks, proviso.Refused, "the sandbox for %s does not pass its self-test, so no code is run: %s", h.language.name, what)
+}
+
+// ungranted returns a file that is there and that nothing grants.
+func (h *host) ungranted() string {
+	for _, name := range []string{"/etc/passwd", "/etc/hostname", "/proc/self/environ"} {
+		free := true
+		for _, granted := range h.launch(false).read {
+			free = free && !beneath(name, granted)
+		}
+		if _, err := os.Stat(name); err == nil && free {
+			return name
+		}
+	}
+	return "/proc/self/environ"
+}
+
+// writable returns files in folders that exist outside, which must not come to be.
+func (h *host) writable() []string {
+	var files []string
+	for _, dir := range append([]string{"/tmp", "/dev/shm", os.TempDir()}, h.sandbox.granted(h.profile)...) {
+		files = append(files, filepath.Join(dir, fmt.Sprintf(".proviso-self-test-%d", os.Getpid())))
+	}
+	return files
+}
+
+// beneath reports whether path is dir or lies in it.
+func beneath(path, dir string) bool {
+	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
+}

@@ -1,0 +1,193 @@
+package sandbox
+
+import (
+	"cmp"
+	"container/list"
+	"context"
+	"path/filepath"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// sourceKey is what makes sources equal.
+type sourceKey struct {
+	profile profile
+	frame   string // the payload of its load frame
+	timeout time.Duration
+}
+
+// source is a piece of code in a profile. Equal sources share one, and so their
+// workers.
+type source struct {
+	sandbox  *Sandbox
+	pool     *pool
+	profile  profile
+	language *language
+	key      sourceKey
+	name     string
+	imports  string // modules that the host imports first
+	soft     time.Duration
+	load     time.Duration
+
+	refs int             // functions that use it; guarded by pool.mu
+	idle []*list.Element // its workers in pool.idle, oldest first; guarded by pool.mu
+}
+
+// newSource returns the source, counted once more; release counts it down.
+func (s *Sandbox) newSource(ctx context.Context, l *language, p profile, src proviso.Source) (*source, error) {
+	in, err := s.interpreter(ctx, l, p.packages)
+	if err != nil {
+		return nil, err
+	}
+	o := &source{sandbox: s, profile: p, language: l, pool: s.deciding, name: cmp.Or(src.Name, l.name)}
+	if p.acting {
+		o.pool = s.acting
+	}
+	o.soft = cmp.Or(max(src.Timeout, 0), max(s.options.Timeout, 0), softTimeout)
+	o.load = o.soft
+	if p.packages || p.acting {
+		o.load = max(o.soft, loadTimeout)
+	}
+	if l.imports != nil {
+		o.imports = l.imports(src, p)
+	}
+	o.key = sourceKey{p, s.loadFrame(o, l, in, src), o.soft}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, errClosed
+	}
+	if same := s.sources[o.key]; same != nil {
+		o = same
+	}
+	s.sources[o.key] = o
+	o.pool.hold(o)
+	return o, nil
+}
+
+// release counts a source down.
+func (s *Sandbox) release(o *source) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if o.pool.drop(o) && s.sources[o.key] == o {
+		delete(s.sources, o.key)
+	}
+}
+
+// loadFrame is the payload of the frame that gives a worker its source. Its
+// members are
+//
+//	name, text, form, params, entry, path   the source; path is "" if it is inline
+//	timeout, load                           seconds for a call, and for running a module once
+//	reply, rss                              bytes of a result, and of memory after which the worker is replaced
+//	keep                                    a module is run once and not again for each call
+//	loop                                    coroutines need an event loop
+//	network, roots                          what the sandbox lets through, to explain what it refuses
+//	cwd, path_first, env                    the world that the code sees
+func (s *Sandbox) loadFrame(o *source, l *language, in *interpreter, src proviso.Source) string {
+	p := o.profile
+	reply := maxReply
+	if p.acting {
+		reply = maxFrame
+	}
+	f := proviso.ObjectOf(
+		"name", o.name, "text", src.Text, "form", [...]string{"expression", "body", "module"}[min(src.Form, proviso.Module)],
+		"params", textList(src.Params), "entry", src.Entry, "path", src.File,
+		"timeout", o.soft.Seconds(), "load", o.load.Seconds(), "reply", float64(reply), "rss", float64(maxResident),
+		"keep", p.acting, "loop", l.loop != nil && l.loop(src, p), "network", p.network || !p.sandbox, "env", s.environment(p),
+	)
+	granted := s.granted(p)
+	if p.sandbox {
+		f.Set("roots", textList(append(append(systemFiles(p.network), in.read...), granted...)))
+	}
+	if s.dir != "" && (!p.sandbox || len(granted) > 0 && granted[0] == s.dir) {
+		f.Set("cwd", s.dir)
+	}
+	if src.File != "" && p.files {
+		f.Set("path_first", textList([]string{filepath.Dir(src.File)}))
+	}
+	return proviso.Stringify(f)
+}
+
+// open returns a new worker that has read the source.
+func (o *source) open(ctx context.Context) (*worker, error) {
+	w, err := o.fork(ctx)
+	if err != nil {
+		return nil, err
+	}
+	w.source = o
+	c := &call{source: o, hard: o.load + o.sandbox.grace, maxReply: maxReply}
+	f, err := w.exchange(ctx, c, kindLoad, []byte(o.key.frame))
+	if err == nil {
+		_, err = o.outcome(f, c)
+	}
+	if err != nil {
+		w.close()
+		return nil, o.named(err)
+	}
+	return w, nil
+}
+
+// fork gets a worker from the host, and from a new one if that host has just died.
+func (o *source) fork(ctx context.Context) (*worker, error) {
+	for attempt := 0; ; attempt++ {
+		h, err := o.sandbox.host(ctx, o.profile)
+		if err != nil {
+			return nil, err
+		}
+		w, err := h.fork(o.imports)
+		if err == nil {
+			return w, nil
+		}
+		if attempt > 0 {
+			return nil, proviso.Errorf(proviso.Unavailable, "a worker cannot be started: %w", err)
+		}
+		h.close()
+	}
+}
+
+// check has the syntax looked at, by a worker that runs nothing.
+func (o *source) check(ctx context.Context) error {
+	h, err := o.sandbox.host(ctx, o.profile)
+	if err != nil {
+		return err
+	}
+	h.checkMu.Lock()
+	defer h.checkMu.Unlock()
+	w := h.checker
+	if w == nil || w.dead() || w.calls >= maxCalls {
+		if w != nil {
+			w.close()
+		}
+		if w, err = o.fork(ctx); err != nil {
+			return err
+		}
+		h.checker = w
+	}
+	w.calls++
+	c := &call{source: o, hard: o.load + o.sandbox.grace, maxReply: maxReply}
+	f, err := w.exchange(ctx, c, kindCheck, []byte(o.key.frame))
+	if err == nil {
+		_, err = o.outcome(f, c)
+	}
+	return o.named(err)
+}
+
+// newestIdle returns the worker that was used last; pool.mu is held.
+func (o *source) newestIdle() *list.Element {
+	if len(o.idle) == 0 {
+		return nil
+	}
+	return o.idle[len(o.idle)-1]
+}
+
+// notIdle forgets an idle worker; pool.mu is held.
+func (o *source) notIdle(e *list.Element) {
+	for i := range o.idle {
+		if o.idle[i] == e {
+			o.idle = append(o.idle[:i], o.idle[i+1:]...)
+			return
+		}
+	}
+}

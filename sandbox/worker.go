@@ -1,0 +1,261 @@
+package sandbox
+
+import (
+	"context"
+	"encoding/hex"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// worker is a process that serves the calls of one source.
+type worker struct {
+	host    *host
+	source  *source // nil for the one that checks syntax
+	id      uint64  // in host.workers
+	channel io.ReadWriteCloser
+	reader  frameReader
+	errs    *os.File
+	cmd     *exec.Cmd // of one that was not forked
+	timer   *time.Timer
+	buf     []byte
+
+	calls int
+	born  time.Time
+	tired bool // it asked to be replaced
+
+	cause    atomic.Pointer[proviso.Error] // why it was killed
+	killOnce sync.Once
+	endOnce  sync.Once
+	gone     chan struct{} // closed when the process ended
+	status   int           // then
+}
+
+// fork returns a new worker, which has not read a source yet. imports names modules
+// that the host imports first.
+func (h *host) fork(imports string) (*worker, error) {
+	w := &worker{host: h, born: time.Now(), gone: make(chan struct{})}
+	w.timer = time.AfterFunc(time.Hour, w.late)
+	w.timer.Stop()
+	if h.cmd == nil {
+		return w, w.startDirect()
+	}
+	ours, theirs, err := channel()
+	if err != nil {
+		return nil, err
+	}
+	errs, theirErrs, err := errorPipe()
+	if err != nil {
+		_ = ours.Close()
+		_ = theirs[0].Close()
+		return nil, err
+	}
+	w.channel, w.errs, w.reader.src = ours, errs, ours
+	h.mu.Lock()
+	h.next++
+	w.id = h.next
+	h.workers[w.id] = w
+	err = sendFiles(h.control, appendFrame(nil, frame{kind: kindFork, id: w.id, payload: []byte(imports)}), theirs[0], theirErrs)
+	h.mu.Unlock()
+	_ = theirs[0].Close()
+	_ = theirErrs.Close()
+	if err != nil {
+		w.kill()
+		return nil, err
+	}
+	return w, nil
+}
+
+// startDirect starts an interpreter of the worker's own.
+func (w *worker) startDirect() error {
+	cmd, ours, errs, _, err := w.host.process(true)
+	if err != nil {
+		return refused(w.host.language.name, err.Error())
+	}
+	w.cmd, w.channel, w.errs, w.reader.src = cmd, ours, errs, ours
+	w.host.mu.Lock()
+	w.host.next++
+	w.id = w.host.next
+	w.host.workers[w.id] = w
+	w.host.mu.Unlock()
+	go func() {
+		_ = cmd.Wait()
+		w.host.mu.Lock()
+		delete(w.host.workers, w.id)
+		w.host.mu.Unlock()
+		w.ended(waitStatus(cmd))
+	}()
+	w.timer.Reset(startTimeout)
+	defer w.timer.Stop()
+	f, err := w.reader.next(64)
+	if err == nil && (f.kind != kindHello || string(f.payload) != protocol) {
+		err = errViolation
+	}
+	if err != nil {
+		output := string(waiting(w.errs, 2<<10))
+		w.kill()
+		return proviso.Errorf(proviso.Unavailable, "the worker of %s does not start: %s", w.host.interpreter.path, lastLine(output))
+	}
+	return nil
+}
+
+// ended notes that the process is gone.
+func (w *worker) ended(status int) {
+	w.endOnce.Do(func() {
+		w.status = status
+		close(w.gone)
+	})
+}
+
+// dead reports whether the process is gone, or about to.
+func (w *worker) dead() bool {
+	select {
+	case <-w.gone:
+		return true
+	default:
+		return w.cause.Load() != nil
+	}
+}
+
+// abort kills the worker in the middle of a call, for a reason.
+func (w *worker) abort(cause *proviso.Error) {
+	w.cause.CompareAndSwap(nil, cause)
+	w.kill()
+}
+
+// late is called when a call ran over its hard limit.
+func (w *worker) late() {
+	w.abort(&proviso.Error{Code: proviso.Timeout, Message: "did not stop when it was late, and was killed"})
+}
+
+// kill ends the process. It may be called more than once.
+func (w *worker) kill() {
+	w.killOnce.Do(func() {
+		w.timer.Stop()
+		if w.channel != nil {
+			_ = w.channel.Close()
+		}
+		if w.cmd != nil {
+			killGroup(w.cmd.Process)
+			return
+		}
+		w.host.stop(w)
+	})
+}
+
+// stop has the host kill a worker. A host that does not say within seconds that it
+// is gone is killed itself, with all that it forked.
+func (h *host) stop(w *worker) {
+	select {
+	case <-w.gone:
+		return
+	default:
+	}
+	h.mu.Lock()
+	_, err := h.control.Write(appendFrame(nil, frame{kind: kindExit, id: w.id}))
+	h.mu.Unlock()
+	if err != nil {
+		return // it is gone
+	}
+	time.AfterFunc(5*time.Second, func() {
+		select {
+		case <-w.gone:
+		default:
+			killGroup(h.cmd.Process)
+		}
+	})
+}
+
+// crashed says why a worker's channel ended, once its process is gone.
+func (w *worker) crashed() *proviso.Error {
+	if cause := w.cause.Load(); cause != nil {
+		return cause
+	}
+	w.kill()
+	select {
+	case <-w.gone:
+	case <-time.After(2 * time.Second):
+	}
+	how := "the worker was killed with its host"
+	if w.status != -1 {
+		how = "the worker " + describe(w.status)
+	}
+	return &proviso.Error{Code: proviso.Undecided, Message: how + w.printed()}
+}
+
+// printed returns what the code wrote before the worker died, for a message.
+func (w *worker) printed() string {
+	out := waiting(w.errs, 8<<10)
+	if len(out) == 0 {
+		return ""
+	}
+	return "; it printed: " + strings.ToValidUTF8(string(out), "\ufffd")
+}
+
+// close frees what a dead worker holds in this process.
+func (w *worker) close() {
+	w.kill()
+	_ = w.errs.Close()
+}
+
+// exchange sends one request and returns its reply, or why there is none. The
+// worker is killed if there is none.
+func (w *worker) exchange(ctx context.Context, c *call, kind byte, payload []byte) (frame, error) {
+	id := newID()
+	if ctx.Done() != nil {
+		stop := context.AfterFunc(ctx, func() { w.abort(canceled) })
+		defer stop()
+	}
+	c.begin(ctx, w, id)
+	defer c.end()
+	w.buf = appendFrame(w.buf[:0], frame{kind, id, payload})
+	_, err := w.channel.Write(w.buf)
+	if cap(w.buf) > bufferKept {
+		w.buf = nil
+	}
+	for err == nil {
+		var f frame
+		if f, err = w.reader.next(c.maxReply); err != nil {
+			break
+		}
+		switch {
+		case f.id != id:
+			err = errViolation
+		case f.kind == kindQuestion:
+			err = c.question(f.payload)
+		case !w.reader.idle():
+			err = errViolation
+		default:
+			return f, nil
+		}
+	}
+	if ctx.Err() != nil {
+		w.abort(canceled)
+		return frame{}, ctx.Err()
+	}
+	if e, ok := err.(*proviso.Error); ok {
+		w.abort(e)
+		return frame{}, e
+	}
+	return frame{}, w.crashed()
+}
+
+// canceled is the cause of workers whose caller went away.
+var canceled = &proviso.Error{Code: proviso.Undecided, Message: "the call was canceled"}
+
+func hexOf(b []byte) string { return hex.EncodeToString(b) }
+
+// textList returns strings as a value.
+func textList(in []string) []any {
+	out := make([]any, len(in))
+	for i, s := range in {
+		out[i] = s
+	}
+	return out
+}
