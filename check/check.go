@@ -31,8 +31,10 @@ type Options struct {
 	Templates Templates
 	Grader    proviso.Grader
 	Spans     proviso.Spans
-	Client    *http.Client // for webhooks
-	Env       proviso.Env
+	// CommandTools are names of tools that run commands, beside the usual ones.
+	CommandTools []string
+	Client       *http.Client // for webhooks
+	Env          proviso.Env
 
 	// Expand says what a criterion at a pointer asks, if it names a shipped one. It
 	// tells what is wrong with the name or the parameters.
@@ -68,6 +70,9 @@ type Finding struct {
 	// Final keeps `not-` away: the output was judged before the question was
 	// asked, such as by a script that threw.
 	Final bool
+
+	// Threw says that it fails because a script threw, or returned no verdict.
+	Threw bool
 
 	Evidence   []proviso.Evidence
 	Components []proviso.Verdict

@@ -18,7 +18,7 @@ type Compiler struct {
 	Options
 
 	mu         sync.Mutex
-	functions  map[functionKey]proviso.Function
+	functions  map[functionKey]*compiling
 	conditions map[string]*expr.Condition
 	sql        sqlparser.Parser
 	patterns   *regex.Engine
@@ -27,8 +27,16 @@ type Compiler struct {
 }
 
 type functionKey struct {
-	language, name, text, entry, params string
-	form                                proviso.Form
+	language, name, text, entry, params, file string
+	form                                      proviso.Form
+	purpose                                   proviso.Purpose
+}
+
+// compiling is a script that is compiled, or is being compiled.
+type compiling struct {
+	done chan struct{} // closed when fn and err are set
+	fn   proviso.Function
+	err  error
 }
 
 // maxShared bounds each kind of thing that a compiler keeps for reuse.
@@ -36,7 +44,7 @@ const maxShared = 4096
 
 // New returns a compiler.
 func New(o Options) *Compiler {
-	return &Compiler{Options: o, functions: map[functionKey]proviso.Function{}, conditions: map[string]*expr.Condition{}, patterns: regex.New(regex.Options{})}
+	return &Compiler{Options: o, functions: map[functionKey]*compiling{}, conditions: map[string]*expr.Condition{}, patterns: regex.New(regex.Options{})}
 }
 
 // Set is the compiled assertions of a case. It is safe for concurrent use.
@@ -219,20 +227,28 @@ func (c *Compiler) condition(text string) (*expr.Condition, error) {
 	return p, err
 }
 
-// function compiles a script once, however many assertions hold it.
+// function compiles a script once, however many assertions hold it. Starting an
+// interpreter takes time, so other scripts are compiled meanwhile.
 func (c *Compiler) function(src proviso.Source) (proviso.Function, error) {
-	key := functionKey{src.Language, src.Name, src.Text, src.Entry, strings.Join(src.Params, ","), src.Form}
+	key := functionKey{src.Language, src.Name, src.Text, src.Entry, strings.Join(src.Params, ","), src.File, src.Form, src.Purpose}
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	if fn, ok := c.functions[key]; ok {
-		return fn, nil
+	known, ok := c.functions[key]
+	if ok {
+		c.mu.Unlock()
+		<-known.done
+		return known.fn, known.err
 	}
-	fn, err := c.Code.Compile(context.Background(), src)
-	if err != nil {
-		return nil, err
-	}
+	mine := &compiling{done: make(chan struct{})}
 	if len(c.functions) < maxShared {
-		c.functions[key] = fn
+		c.functions[key] = mine
 	}
-	return fn, nil
+	c.mu.Unlock()
+	mine.fn, mine.err = c.Code.Compile(context.Background(), src)
+	close(mine.done)
+	if mine.err != nil {
+		c.mu.Lock()
+		delete(c.functions, key) // what is missing may be there when it is next asked for
+		c.mu.Unlock()
+	}
+	return mine.fn, mine.err
 }

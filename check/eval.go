@@ -199,7 +199,7 @@ func (m *compiled) settle(v proviso.Verdict, f Finding) proviso.Verdict {
 		v.Reason = passed
 	}
 	v.Evidence, v.Components, v.Criteria, v.Named = f.Evidence, f.Components, f.Criteria, f.Named
-	v.Usage, v.Cost, v.Cached, v.Judge = f.Usage, f.Cost, f.Cached, f.Judge
+	v.Usage, v.Cost, v.Cached, v.Judge, v.Threw = f.Usage, f.Cost, f.Cached, f.Judge, f.Threw
 	return v
 }
 

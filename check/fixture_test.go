@@ -27,6 +27,9 @@ func compiler(t testing.TB) *check.Compiler {
 		Code:      code,
 		Templates: template.New(template.Options{}),
 		Files:     dirFiles("testdata"),
+		Spans:     inlineTraces{},
+
+		CommandTools: []string{"Bash"},
 	})
 }
 
@@ -52,6 +55,36 @@ type graderFunc func(q proviso.Question) (proviso.Grade, error)
 
 func (f graderFunc) Grade(_ context.Context, q proviso.Question) (proviso.Grade, error) { return f(q) }
 
+// inlineTraces reads the spans of a trace out of its id, which is the trace of a
+// fixture as JSON; times are in milliseconds. One without spans never came.
+type inlineTraces struct{}
+
+// Spans implements proviso.Spans.
+func (inlineTraces) Spans(_ context.Context, id string) ([]proviso.Span, error) {
+	v, err := proviso.ParseJSON(id)
+	trace, _ := v.(*proviso.Object)
+	list, ok := trace.At("spans").([]any)
+	if err != nil || !ok {
+		return nil, errors.New("no span came within 3s")
+	}
+	at := func(v any) time.Time {
+		if ms, ok := v.(float64); ok {
+			return time.UnixMicro(int64(ms * 1000))
+		}
+		return time.Time{}
+	}
+	spans := make([]proviso.Span, len(list))
+	for i, e := range list {
+		o := fixture{e.(*proviso.Object)}
+		s := proviso.Span{Name: o.text("name"), Start: at(o.At("startTime")), End: at(o.At("endTime")), StatusMessage: o.text("statusMessage")}
+		s.Attributes, _ = o.At("attributes").(*proviso.Object)
+		code, _ := o.At("statusCode").(float64)
+		s.StatusCode = int(code)
+		spans[i] = s
+	}
+	return spans, nil
+}
+
 // dirFiles reads files of one folder.
 type dirFiles string
 
@@ -73,6 +106,9 @@ func TestFixtures(t *testing.T) {
 				c := c
 				if grade, ok := rec.At("grade").(*proviso.Object); ok {
 					c = graded(c, grade)
+				}
+				if rec.Has("returns") || rec.Has("throws") || rec.Has("error") {
+					c = returning(c, rec)
 				}
 				if err := rec.compare(rec.decide(t, c)); err != nil {
 					t.Errorf("%s: %v", rec.text("id"), err)
@@ -142,6 +178,9 @@ func (f fixture) row() *check.Row {
 			out.LogProbs = append(out.LogProbs, f)
 		}
 	}
+	if trace, ok := f.At("trace").(*proviso.Object); ok {
+		out.TraceID = proviso.Stringify(trace)
+	}
 	if ms, ok := f.At("latencyMs").(float64); ok {
 		d := time.Duration(ms * float64(time.Millisecond))
 		out.Latency = &d
@@ -176,6 +215,15 @@ func (f fixture) compare(v proviso.Verdict) error {
 	}
 	if score, ok := want.At("score").(float64); ok && math.Abs(score-v.Score) > 1e-6 {
 		return fmt.Errorf("score %v, want %v", v.Score, score)
+	}
+	if evidence, ok := want.At("evidence").([]any); ok {
+		var got []any
+		for _, e := range v.Evidence {
+			got = append(got, e.Quote+": "+e.Note)
+		}
+		if proviso.Stringify(got) != proviso.Stringify(evidence) {
+			return fmt.Errorf("evidence %s, want %s", proviso.Stringify(got), proviso.Stringify(evidence))
+		}
 	}
 	if reason, ok := want.At("reason").(string); ok && reason != v.Reason {
 		return fmt.Errorf("reason %q, want %q", v.Reason, reason)

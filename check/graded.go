@@ -184,6 +184,8 @@ func (g *graded) question(ctx context.Context, s *Subject) (proviso.Question, er
 		q.Context, err = g.passages(ctx, s.Row)
 	case g.kind.Needs&TakesTurns != 0:
 		q.Turns, err = turnsOf(s)
+	case g.kind.Needs&NeedsTrace != 0:
+		q.Spans, err = g.c.spans(ctx, s, g.spec.Base)
 	}
 	if err == nil && g.kind.Needs&NeedsQuery != 0 {
 		if _, ok := s.Row.Vars.At("query").(string); !ok {

@@ -30,6 +30,10 @@ func (m *compiled) foresee(c *proviso.Case, open bool) []*proviso.Error {
 	if w := m.vacuous(); w != nil {
 		mistakes = append(mistakes, w)
 	}
+	if m.kind.Needs&NeedsTrace != 0 && m.c.Spans == nil {
+		err := proviso.Errorf(proviso.Unavailable, "%q needs the spans of a trace: switch tracing on, or name a file of recorded traces under tracing.file", m.Type)
+		mistakes = append(mistakes, mistakeAt(m.Assertion, "type", err))
+	}
 	if j, ok := m.check.(*judged); m.kind.Needs&needsGrader == 0 || ok && !j.asks() {
 		return mistakes
 	}

@@ -30,7 +30,7 @@ func newJavascript(c *Compiler, s *Spec) (Check, error) {
 		return nil, s.badValue("a text with JavaScript")
 	}
 	if name, ok := strings.CutPrefix(text, "file://"); ok {
-		file, entry, _ := strings.Cut(name, ":")
+		file, entry := splitEntry(name)
 		if LanguageOf(file) != "" || !strings.EqualFold(path.Ext(file), ".txt") {
 			return newJavascriptFile(c, s, file, entry)
 		}
@@ -47,7 +47,7 @@ func newJavascript(c *Compiler, s *Spec) (Check, error) {
 	body, inserted := scriptBody(code)
 	fn, err := c.function(proviso.Source{
 		Language: "javascript", Name: "assertion", Text: body, Form: proviso.Body,
-		Params: []string{"output", "context", "process"}, Pointer: s.Pointer,
+		Params: []string{"output", "context", "process"}, Pointer: s.Pointer, Purpose: proviso.Deciding,
 	})
 	if err != nil {
 		return nil, misread(err, code, inserted)
@@ -56,20 +56,16 @@ func newJavascript(c *Compiler, s *Spec) (Check, error) {
 }
 
 func newJavascriptFile(c *Compiler, s *Spec, file, entry string) (Check, error) {
-	switch ext := strings.ToLower(path.Ext(file)); ext {
-	case ".js", ".cjs", ".mjs":
-	case ".ts", ".cts", ".mts":
-		return nil, proviso.Errorf(proviso.Unsupported, "%s: TypeScript is not run; compile it to JavaScript", file)
-	default:
+	if LanguageOf(file) != "javascript" {
 		return nil, &proviso.Error{
 			Code:    proviso.Invalid,
 			Message: file + " is no JavaScript file",
-			Valid:   []string{".js", ".cjs", ".mjs", ".txt"},
+			Valid:   []string{".js", ".cjs", ".mjs", ".ts", ".cts", ".mts", ".txt"},
 		}
 	}
-	fn, err := c.compileFile("javascript", file, entry)
+	fn, err := c.compileFile(scriptFile{language: "javascript", file: file, entry: entry})
 	if err != nil {
-		return nil, proviso.Errorf(proviso.Invalid, "%s: %w", file, err)
+		return nil, err
 	}
 	return &javascript{Spec: s, fn: fn, code: s.Value.(string), file: true}, nil
 }
@@ -158,13 +154,13 @@ func (j *javascript) Decide(ctx context.Context, s *Subject) (Finding, error) {
 		second = scriptContext(j.Assertion, s)
 	}
 	out, err := j.fn.Call(ctx, s.Value, second, proviso.Undefined{})
-	var thrown *proviso.ScriptError
+	thrown := exception(err)
 	switch {
 	case err == nil:
 		return j.judge(out), nil
 	case j.file:
 		return Finding{}, proviso.Errorf(proviso.Undecided, "%s: %w", j.code, err)
-	case errors.As(err, &thrown):
+	case thrown != nil:
 		return j.threw(thrown.Message, thrown.Stack), nil
 	}
 	return Finding{}, err
@@ -214,7 +210,7 @@ func (j *javascript) threw(message, stack string) Finding {
 	if stack != "" {
 		reason += "\nStack Trace: " + strings.TrimRight(stack, "\n")
 	}
-	return Finding{Final: true, Reason: reason + "\n" + j.code}
+	return Finding{Final: true, Threw: true, Reason: reason + "\n" + j.code}
 }
 
 // shown returns the typeof of a value and its JSON text.

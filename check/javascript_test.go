@@ -103,7 +103,7 @@ func TestJavascriptMistakes(t *testing.T) {
 		"let a = 1; a b":           "line 1, column 14",
 		"const a = 1;\nreturn a b": "line 2, column 10",
 		"return true":              "leave out return",
-		"file://x.ts":              "TypeScript",
+		"file://x.ts":              "x.ts",
 		"file://x.py":              "no JavaScript file",
 		"file://missing.js":        "missing.js",
 	} {

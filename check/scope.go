@@ -115,6 +115,7 @@ func each(ctx context.Context, check Check, m *compiled, parts []string, row *Ro
 	out.spend(spent)
 	out.Reason = fmt.Sprintf("%d of %d %ss hold, expected %s", hold, len(parts), scope.Each, wanted(scope.Match))
 	if at >= 0 && scope.Match != "any" {
+		out.Threw = first.Threw
 		out.Reason += fmt.Sprintf("; %s %d: %s", scope.Each, at+1, parts[at])
 		if first.Reason != "" {
 			out.Reason += " (" + first.Reason + ")"

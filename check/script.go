@@ -100,15 +100,9 @@ type Scoring struct {
 }
 
 // UseScoring lets the script at ref, `file://x.js[:function]`, make the verdict
-// of the set.
+// of the set. Without a name it is the default export, or func in Python and Ruby.
 func (c *Compiler) UseScoring(s *Set, ref string) error {
-	name, ok := strings.CutPrefix(ref, "file://")
-	file, entry, _ := strings.Cut(name, ":")
-	language := LanguageOf(file)
-	if !ok || language == "" {
-		return proviso.Errorf(proviso.Invalid, "assertScoringFunction needs file:// and a script (.js, .py), found %q", ref)
-	}
-	fn, err := c.compileFile(language, file, entry)
+	fn, err := c.score("assertScoringFunction", ref)
 	if err != nil {
 		return err
 	}
@@ -116,8 +110,26 @@ func (c *Compiler) UseScoring(s *Set, ref string) error {
 	return nil
 }
 
+// Metric compiles a derived metric that is written as a function; its name is
+// found as that of [Compiler.UseScoring].
+func (c *Compiler) Metric(ref string) (proviso.Function, error) {
+	return c.score("a derived metric that is a function", ref)
+}
+
+// score compiles a function of a file that computes a score.
+func (c *Compiler) score(what, ref string) (proviso.Function, error) {
+	name, ok := strings.CutPrefix(ref, "file://")
+	file, entry := splitEntry(name)
+	language := LanguageOf(file)
+	if !ok || language == "" {
+		return nil, proviso.Errorf(proviso.Invalid, "%s needs file:// and a script (.js, .ts, .py, .rb), found %q", what, ref)
+	}
+	return c.compileFile(scriptFile{language: language, file: file, entry: entry, standard: "func"})
+}
+
 // apply calls the script with the named scores and what they were made of. What
-// it throws fails the row, as promptfoo has it.
+// it throws fails the row, as promptfoo has it; what keeps it from running leaves
+// the row undecided.
 func (f *Scoring) apply(ctx context.Context, row *Row, verdicts []proviso.Verdict, a proviso.Aggregate, threshold *float64) proviso.Aggregate {
 	scores := proviso.NewObject(len(a.Named))
 	for _, n := range a.Named {
@@ -128,21 +140,27 @@ func (f *Scoring) apply(ctx context.Context, row *Row, verdicts []proviso.Verdic
 		info.Set("threshold", *threshold)
 	}
 	out, err := f.fn.Call(ctx, scores, info)
-	if err != nil {
+	thrown := exception(err)
+	switch {
+	case err != nil && (thrown == nil || lacksModule(thrown)):
+		a.Status, a.Score, a.Reason = proviso.Errored, 0, f.name+": "+err.Error()
+		return a
+	case err != nil:
 		a.Status, a.Score, a.Reason = proviso.Fail, 0, "Scoring function error: "+err.Error()
 		return a
 	}
 	o, _ := out.(*proviso.Object)
-	pass, isBool := o.At("pass").(bool)
-	score, isNumber := o.At("score").(float64)
-	reason, isText := o.At("reason").(string)
-	if !isBool || !isNumber || !isText {
+	found, ok := grading(camelCase(o, 0), &proviso.Assertion{}, 0)
+	if !ok {
 		a.Status, a.Score, a.Reason = proviso.Fail, 0, "Scoring function error: "+f.name+" must return {pass: boolean, score: number, reason: text}, found "+proviso.Stringify(out)
 		return a
 	}
-	a.Status, a.Score, a.Reason = proviso.Fail, score, reason
-	if pass {
+	a.Status, a.Score, a.Reason = proviso.Fail, found.Score, found.Reason
+	if found.Pass {
 		a.Status = proviso.Pass
+	}
+	if found.Named != nil {
+		a.Named = found.Named
 	}
 	return a
 }

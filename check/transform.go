@@ -16,7 +16,7 @@ type Transform struct {
 
 // Transform compiles the transform of an assertion, a case or a provider: one
 // line is an expression, several are a function body with an explicit return,
-// `file://x.js[:function]` is a script of the suite.
+// `file://x.js[:function]` is a script of the suite, in JavaScript, Python or Ruby.
 func (c *Compiler) Transform(text string) (*Transform, error) {
 	return c.compileTransform(text, "output")
 }
@@ -29,12 +29,12 @@ func (c *Compiler) VarsTransform(text string) (*Transform, error) {
 
 func (c *Compiler) compileTransform(text, subject string) (*Transform, error) {
 	if name, ok := strings.CutPrefix(text, "file://"); ok {
-		file, entry, _ := strings.Cut(name, ":")
+		file, entry := splitEntry(name)
 		language := LanguageOf(file)
 		if language == "" {
-			return nil, proviso.Errorf(proviso.Invalid, "transform %s: expected a script file (.js, .py)", text)
+			return nil, proviso.Errorf(proviso.Invalid, "transform %s: expected a script file (.js, .ts, .py, .rb)", text)
 		}
-		fn, err := c.compileFile(language, file, entry)
+		fn, err := c.compileFile(scriptFile{language: language, file: file, entry: entry, standard: "get_transform"})
 		if err != nil {
 			return nil, named("transform "+text, err)
 		}
@@ -48,7 +48,7 @@ func (c *Compiler) compileTransform(text, subject string) (*Transform, error) {
 		form = proviso.Body
 	}
 	fn, err := c.function(proviso.Source{
-		Language: "javascript", Name: "transform", Text: text, Form: form, Params: []string{subject, "context"},
+		Language: "javascript", Name: "transform", Text: text, Form: form, Params: []string{subject, "context"}, Purpose: proviso.Deciding,
 	})
 	if err != nil {
 		return nil, named("transform "+short(text), err)
@@ -60,7 +60,9 @@ func (c *Compiler) compileTransform(text, subject string) (*Transform, error) {
 func named(script string, err error) error {
 	var e *proviso.Error
 	if errors.As(err, &e) {
-		return proviso.Because(err, e.Code, "%s: %v", script, err)
+		about := proviso.Because(err, e.Code, "%s: %v", script, err)
+		about.Valid = e.Valid
+		return about
 	}
 	return proviso.Errorf(proviso.Invalid, "%s: %w", script, err)
 }

@@ -7,21 +7,7 @@ import "slices"
 var unsupported = []struct{ Type, Needs string }{
 	{"human", "a person"},
 	{"pi", "a remote service"},
-	{"python", "a Python interpreter"},
-	{"ruby", "a Ruby interpreter"},
-	{"trace-error-spans", trace},
-	{"trace-span-count", trace},
-	{"trace-span-duration", trace},
-	{"trajectory:goal-success", trace},
-	{"trajectory:step-count", trace},
-	{"trajectory:tool-args-match", trace},
-	{"trajectory:tool-sequence", trace},
-	{"trajectory:tool-used", trace},
 }
-
-const (
-	trace = "a trace"
-)
 
 // Unsupported returns what a type of promptfoo that this version does not have
 // would need; ok is false for any other type.

@@ -87,9 +87,8 @@ func (c *Compiler) listValue(a *proviso.Assertion, list []any) (value, error) {
 // fileValue loads the value from a file, or compiles the script that makes it.
 // What the file holds is not a template.
 func (c *Compiler) fileValue(a *proviso.Assertion, name string) (value, error) {
-	file, entry, _ := strings.Cut(name, ":")
-	if language := LanguageOf(file); language != "" {
-		return c.scriptValue(a, language, file, entry)
+	if file, entry := splitEntry(name); LanguageOf(file) != "" {
+		return c.scriptValue(a, scriptFile{language: LanguageOf(file), file: file, entry: entry, standard: verdictEntry})
 	}
 	data, err := c.readFile(name)
 	if err != nil {
@@ -108,61 +107,31 @@ func (c *Compiler) fileValue(a *proviso.Assertion, name string) (value, error) {
 	return value{}, &proviso.Error{
 		Code:    proviso.Invalid,
 		Message: "a value cannot be read from " + name + ": expected a .json, .yaml, .yml, .txt or script file",
-		Valid:   []string{".json", ".yaml", ".yml", ".txt", ".js"},
+		Valid:   []string{".json", ".yaml", ".yml", ".txt", ".js", ".ts", ".py", ".rb"},
 	}
 }
 
 // scriptValue is a file whose function returns the value to compare with.
-func (c *Compiler) scriptValue(a *proviso.Assertion, language, file, entry string) (value, error) {
-	fn, err := c.compileFile(language, file, entry)
+func (c *Compiler) scriptValue(a *proviso.Assertion, script scriptFile) (value, error) {
+	fn, err := c.compileFile(script)
 	if err != nil {
 		return value{}, err
 	}
 	return value{dynamic: func(ctx context.Context, s *Subject) (any, error) {
 		v, err := fn.Call(ctx, s.Value, scriptContext(a, s))
 		if err != nil {
-			return nil, proviso.Errorf(proviso.Undecided, "value from %s: %w", file, err)
+			return nil, proviso.Errorf(proviso.Undecided, "value from %s: %w", script.file, err)
 		}
 		switch v := v.(type) {
-		case bool, *proviso.Opaque, proviso.Undefined:
-			return nil, proviso.Errorf(proviso.Undecided, "%s returned %s; as the value of %q it must return what to compare with", file, kindOf(v), a.Type)
+		case bool, *proviso.Opaque, proviso.Undefined, nil:
+			return nil, proviso.Errorf(proviso.Undecided, "%s returned %s; as the value of %q it must return what to compare with", script.file, kindOf(v), a.Type)
 		case *proviso.Object:
-			if v.Has("pass") {
-				return nil, proviso.Errorf(proviso.Undecided, "%s returned a verdict; as the value of %q it must return what to compare with (for a verdict use type: %s)", file, a.Type, language)
+			if v.Has("pass") || v.Has("pass_") {
+				return nil, proviso.Errorf(proviso.Undecided, "%s returned a verdict; as the value of %q it must return what to compare with (for a verdict use type: %s)", script.file, a.Type, script.language)
 			}
 		}
 		return v, nil
 	}}, nil
-}
-
-// LanguageOf returns the language of a script file by its suffix, "" for a file
-// that is no script.
-func LanguageOf(file string) string {
-	switch strings.ToLower(path.Ext(file)) {
-	case ".js", ".cjs", ".mjs", ".ts", ".cts", ".mts":
-		return "javascript"
-	case ".py":
-		return "python"
-	case ".rb":
-		return "ruby"
-	}
-	return ""
-}
-
-// compileFile compiles a script file of the suite. An empty entry is the default
-// export.
-func (c *Compiler) compileFile(language, file, entry string) (proviso.Function, error) {
-	if c.Code == nil {
-		return nil, proviso.Errorf(proviso.Unavailable, "%s: no interpreter for %s here", file, language)
-	}
-	if ext := strings.ToLower(path.Ext(file)); strings.HasSuffix(ext, "ts") {
-		return nil, proviso.Errorf(proviso.Unsupported, "%s: TypeScript is not run; compile it to JavaScript", file)
-	}
-	data, err := c.readFile(file)
-	if err != nil {
-		return nil, err
-	}
-	return c.function(proviso.Source{Language: language, Name: file, Text: string(data), Form: proviso.Module, Entry: entry})
 }
 
 func (c *Compiler) readFile(name string) ([]byte, error) {

@@ -37,6 +37,7 @@ func tolerance(group string) float64 {
 var undecidedReasons = []string{
 	"Invalid regex pattern", "Webhook error",
 	"Custom function threw error: Unexpected", "Custom function threw error: Invariant failed", // it did not run
+	"Error running Python script: AttributeError: module", // nor did this
 }
 
 // compare holds got against what was recorded.

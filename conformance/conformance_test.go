@@ -11,7 +11,6 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
-	"github.com/proviso-eval/proviso/internal/script"
 	"github.com/proviso-eval/proviso/internal/template"
 	"github.com/proviso-eval/proviso/suite"
 )
@@ -44,23 +43,23 @@ func TestConformance(t *testing.T) {
 // bench decides the records of one directory.
 type bench struct {
 	compiler *check.Compiler
+	traces   traces
 	files    *suite.Files
-	code     *script.Engine
+	code     proviso.Code
 	dir      string
 	env      proviso.EnvMap
 }
 
 func newBench(t *testing.T, dir string) *bench {
 	t.Helper()
-	b := &bench{dir: dir, code: script.New(script.Options{}), env: proviso.EnvMap{"CONFORMANCE_ENV": "from-env"}}
-	t.Cleanup(func() { b.code.Close() })
+	b := &bench{dir: dir, traces: traces{}, code: newCode(t, filepath.Join(dir, "fixtures")), env: proviso.EnvMap{"CONFORMANCE_ENV": "from-env"}}
 	b.files = suite.NewFiles(filepath.Join(dir, "fixtures"), suite.FilesOptions{})
 	b.compiler = b.newCompiler(check.Options{})
 	return b
 }
 
 func (b *bench) newCompiler(o check.Options) *check.Compiler {
-	o.Code, o.Files, o.Env = b.code, b.files, b.env
+	o.Code, o.Files, o.Env, o.Spans = b.code, b.files, b.env, b.traces
 	o.Templates = template.New(template.Options{Env: func() *proviso.Object {
 		return proviso.ObjectOf("CONFORMANCE_ENV", "from-env")
 	}})
@@ -77,9 +76,15 @@ func (b *bench) file(t *testing.T, file string) (string, []string, error) {
 	if unsupported(file, records) {
 		return "unsupported", nil, nil
 	}
+	if language := strings.TrimSuffix(filepath.Base(file), ".jsonl"); language == "python" && !hasPython(b.code) {
+		return "skipped: there is no Python here", nil, nil
+	}
 	var passed, total, same, quirks int
 	var misses []string
 	for _, r := range records {
+		if r.object("trace") != nil {
+			b.traces[r.text("id")] = r.spans()
+		}
 		err := b.decide(t, r)
 		if r.Has("quirk") {
 			quirks++

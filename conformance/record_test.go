@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"math"
 	"os"
@@ -101,10 +102,41 @@ func (r record) output() *proviso.Output {
 			}
 		}
 	}
+	if r.object("trace") != nil {
+		out.TraceID = r.text("id")
+	}
 	if r.Has("latencyMs") {
 		ms := proviso.ToNumber(r.At("latencyMs"))
 		d := time.Duration(ms * float64(time.Millisecond))
 		out.Latency = &d
+	}
+	return out
+}
+
+// traces are the spans of records, by their ids. They are read from the records
+// before anything is decided.
+type traces map[string][]proviso.Span
+
+// Spans implements proviso.Spans.
+func (t traces) Spans(_ context.Context, id string) ([]proviso.Span, error) { return t[id], nil }
+
+// spans reads the trace of a record, whose times are in milliseconds.
+func (r record) spans() []proviso.Span {
+	list, _ := r.object("trace").At("spans").([]any)
+	at := func(v any) time.Time {
+		if ms, ok := v.(float64); ok {
+			return time.UnixMicro(int64(ms * 1000))
+		}
+		return time.Time{}
+	}
+	out := make([]proviso.Span, len(list))
+	for i, e := range list {
+		o := record{e.(*proviso.Object)}
+		code, _ := o.At("statusCode").(float64)
+		out[i] = proviso.Span{
+			ID: o.text("spanId"), ParentID: o.text("parentSpanId"), Name: o.text("name"), Start: at(o.At("startTime")), End: at(o.At("endTime")),
+			Attributes: o.object("attributes"), StatusCode: int(code), StatusMessage: o.text("statusMessage"),
+		}
 	}
 	return out
 }

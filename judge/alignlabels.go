@@ -75,6 +75,14 @@ var (
 	errorWords = [...]string{"error"} // of judges alone
 )
 
+// PersonSaid reads a word by which a person passes or fails an output, in any case;
+// ok is false if it is none.
+func PersonSaid(word string) (good, ok bool) {
+	word = strings.ToLower(strings.TrimSpace(word))
+	good = slices.Contains(passWords[:], word)
+	return good, good || slices.Contains(failWords[:], word)
+}
+
 // ReadLabels reads labels from CSV (comma, semicolon or tab) or JSON Lines, which
 // are told apart by their text. Columns are case, assertion and human, and, if
 // wanted, judge, judge_id, row, output_id, sample and note; others are ignored.

@@ -27,6 +27,7 @@ type scripted struct {
 	vectors *proviso.Object
 	classes *proviso.Object
 	flags   []any
+	trace   trace
 
 	mu   sync.Mutex
 	asks []proviso.Ask
@@ -110,7 +111,7 @@ func newBench(t *testing.T, model *scripted, files folder) *bench {
 	if model.id == "" {
 		model.id = "test:judge"
 	}
-	o := check.Options{Code: code, Templates: templates, Files: files}
+	o := check.Options{Code: code, Templates: templates, Files: files, Spans: &model.trace}
 	seat := judge.Seat{Provider: model, Spec: proviso.ProviderSpec{ID: model.id}}
 	j, err := judge.New(judge.Options{
 		Judges: []judge.Seat{seat}, Check: o,
@@ -158,6 +159,7 @@ func playFixture(t *testing.T, o *proviso.Object) {
 	model.vectors, _ = o.At("vectors").(*proviso.Object)
 	model.classes, _ = o.At("classes").(*proviso.Object)
 	model.flags = list(o, "flags")
+	model.trace = traceOf(o)
 	b := newBench(t, model, nil)
 	assertion := proviso.AssertionOf(o.At("assert").(*proviso.Object), "")
 	v := b.compiler.Decide(t.Context(), assertion, rowOf(o))
@@ -186,10 +188,32 @@ func playFixture(t *testing.T, o *proviso.Object) {
 	}
 }
 
+// trace is the spans of a fixture.
+type trace []proviso.Span
+
+// Spans implements proviso.Spans.
+func (t *trace) Spans(context.Context, string) ([]proviso.Span, error) { return *t, nil }
+
+// traceOf reads the trace of a fixture: spans with a name, attributes and a status.
+func traceOf(o *proviso.Object) trace {
+	traced, _ := o.At("trace").(*proviso.Object)
+	var out trace
+	for _, v := range list(traced, "spans") {
+		s := v.(*proviso.Object)
+		attributes, _ := s.At("attributes").(*proviso.Object)
+		code, _ := s.At("statusCode").(float64)
+		out = append(out, proviso.Span{Name: text(s, "name"), Attributes: attributes, StatusCode: int(code)})
+	}
+	return out
+}
+
 // rowOf is the row of a fixture.
 func rowOf(o *proviso.Object) *check.Row {
 	vars, _ := o.At("vars").(*proviso.Object)
 	row := &check.Row{Output: &proviso.Output{Value: o.At("output")}, Prompt: text(o, "prompt"), HasPrompt: true, Vars: vars.Clone()}
+	if o.Has("trace") {
+		row.Output.TraceID = "fixture"
+	}
 	if options, ok := o.At("options").(*proviso.Object); ok {
 		row.Case = &proviso.Case{Vars: row.Vars, Options: proviso.CaseOptions{Grader: options.At("provider"), RubricPrompt: options.At("rubricPrompt"), Extra: options}}
 	}

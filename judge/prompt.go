@@ -92,6 +92,12 @@ func fenceFor(input, output, assertions string, sample proviso.Sample) string {
 	return freeFence(parts, input, output, assertions)
 }
 
+// Fence returns 32 hexadecimal digits that none of contents holds, for the marks
+// around material that a model is shown and must not take for instructions. They
+// are derived from key, which has to hold all of contents and what tells this call
+// from others, so that the same call is always marked the same way.
+func Fence(key []string, contents ...string) string { return freeFence(key, contents...) }
+
 // freeFence derives a fence from parts, and another as long as one of contents
 // holds it.
 func freeFence(parts []string, contents ...string) string {

@@ -37,5 +37,6 @@ func kinds() []kind {
 		{Type: "similar:cosine", Grade: gradeSimilar},
 		{Type: "similar:dot", Grade: gradeSimilar},
 		{Type: "similar:euclidean", Grade: gradeSimilar},
+		{Type: "trajectory:goal-success", Grade: graded(Text, decideGoal)},
 	}
 }

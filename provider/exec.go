@@ -31,6 +31,7 @@ type command struct {
 	dir     string
 	env     proviso.Env
 	timeout time.Duration
+	trace   *proviso.TraceContext // of the answer that it runs for; nil if nobody follows it
 }
 
 var _ proviso.Provider = (*command)(nil)
@@ -63,6 +64,20 @@ var errPrinted = errors.New("too much output")
 
 // Answer runs the command once.
 func (c *command) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, error) {
+	once := *c
+	once.trace = ask.Trace
+	start := time.Now()
+	text, err := once.printed(ctx, c.arguments(ask)...)
+	latency := time.Since(start)
+	if err != nil {
+		return proviso.Output{}, err
+	}
+	return proviso.Output{Value: text, Latency: &latency}, nil
+}
+
+// printed runs the command once, with further arguments, and returns what it
+// prints, without white space around it.
+func (c *command) printed(ctx context.Context, arguments ...string) (string, error) {
 	call, stop := context.WithTimeoutCause(ctx, c.timeout, errDeadline)
 	defer stop()
 	call, cancel := context.WithCancelCause(call)
@@ -70,29 +85,27 @@ func (c *command) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, 
 
 	program, err := c.find(c.args[0])
 	if err != nil {
-		return proviso.Output{}, proviso.Errorf(proviso.Unavailable, "%s: %w", c.id, err)
+		return "", proviso.Errorf(proviso.Unavailable, "%s: %w", c.id, err)
 	}
 	stdout := &bounded{most: maxPrinted, full: func() { cancel(errPrinted) }}
 	stderr := &bounded{most: maxComplain}
-	cmd := exec.CommandContext(call, program, append(slices.Clone(c.args[1:]), c.arguments(ask)...)...)
+	cmd := exec.CommandContext(call, program, append(slices.Clone(c.args[1:]), arguments...)...)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = c.dir, c.environment(), stdout, stderr, grace
 	killGroup(cmd)
-	start := time.Now()
 	err = cmd.Run()
-	latency := time.Since(start)
 	switch cause := context.Cause(call); {
 	case ctx.Err() != nil:
-		return proviso.Output{}, ctx.Err()
+		return "", ctx.Err()
 	case cause == errDeadline:
-		return proviso.Output{}, proviso.Errorf(proviso.Timeout, "%s: no answer within %v", c.id, c.timeout)
+		return "", proviso.Errorf(proviso.Timeout, "%s: no answer within %v", c.id, c.timeout)
 	case cause == errPrinted:
-		return proviso.Output{}, proviso.Errorf(proviso.Limit, "%s: the command printed more than %d bytes", c.id, maxPrinted)
+		return "", proviso.Errorf(proviso.Limit, "%s: the command printed more than %d bytes", c.id, maxPrinted)
 	}
 	text := proviso.TrimSpace(stdout.kept.String())
 	if complaint := excerpt(stderr.kept.Bytes()); err != nil || text == "" && complaint != "" {
-		return proviso.Output{}, c.failed(err, complaint)
+		return "", c.failed(err, complaint)
 	}
-	return proviso.Output{Value: text, Latency: &latency}, nil
+	return text, nil
 }
 
 // failed words that the command failed.
@@ -119,6 +132,9 @@ func (c *command) arguments(ask proviso.Ask) []string {
 	if ask.Case != nil && ask.Case.Raw != nil {
 		about.Set("test", ask.Case.Raw)
 	}
+	if ask.Trace != nil {
+		about.Set("traceparent", ask.Trace.Parent)
+	}
 	return []string{ask.Prompt, proviso.Stringify(options), proviso.Stringify(about)}
 }
 
@@ -129,7 +145,9 @@ func orNone(o *proviso.Object) *proviso.Object {
 	return o
 }
 
-// environment is that of the command, the provider's own variables last.
+// environment is that of the command, the provider's own variables last. One whose
+// trace is followed finds where to send its spans, and what they belong to, under
+// the names that OpenTelemetry's SDKs look for.
 func (c *command) environment() []string {
 	list := []string{}
 	if c.env != nil {
@@ -137,6 +155,12 @@ func (c *command) environment() []string {
 			if v, ok := c.env.Lookup(name); ok {
 				list = append(list, name+"="+v)
 			}
+		}
+	}
+	if trace := c.trace; trace != nil {
+		list = append(list, "TRACEPARENT="+trace.Parent)
+		if trace.Endpoint != "" {
+			list = append(list, "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT="+trace.Endpoint, "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL=http/protobuf")
 		}
 	}
 	for name, v := range c.spec.Env.All() {

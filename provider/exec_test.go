@@ -46,6 +46,25 @@ func TestExec(t *testing.T) {
 	}
 }
 
+// TestExecIsTraced looks at what a command finds of the trace that it belongs to.
+func TestExecIsTraced(t *testing.T) {
+	t.Parallel()
+	p := command(t, `printf '%s|%s|%s|%s' "$4" "$TRACEPARENT" "$OTEL_EXPORTER_OTLP_TRACES_ENDPOINT" "$OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"`, provider.Options{}, nil)
+	for _, tc := range []struct {
+		trace *proviso.TraceContext
+		want  string
+	}{
+		{nil, `{"vars":{},"prompt":{"raw":"q","label":""}}|||`},
+		{&proviso.TraceContext{Parent: "00-1-2-01", Endpoint: "http://e/v1/traces"}, `{"vars":{},"prompt":{"raw":"q","label":""},"traceparent":"00-1-2-01"}|00-1-2-01|http://e/v1/traces|http/protobuf`},
+		{&proviso.TraceContext{Parent: "00-1-2-01"}, `{"vars":{},"prompt":{"raw":"q","label":""},"traceparent":"00-1-2-01"}|00-1-2-01||`},
+	} {
+		out, err := p.Answer(t.Context(), proviso.Ask{Prompt: "q", Trace: tc.trace})
+		if err != nil || out.Value != tc.want {
+			t.Errorf("got  %v, %v\nwant %s", out.Value, err, tc.want)
+		}
+	}
+}
+
 func TestExecFailures(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

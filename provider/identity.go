@@ -23,6 +23,9 @@ func Identity(spec proviso.ProviderSpec, o Options) string {
 	if command, ok := strings.CutPrefix(spec.ID, "exec:"); ok {
 		named = append(named, splitCommand(command)...)
 	}
+	if name, ok := scriptNamed(spec.ID); ok {
+		named = append(named, name)
+	}
 	for _, name := range named {
 		if data, ok := referred(name, o.Files); ok {
 			parts = append(parts, name, string(data))
@@ -42,6 +45,16 @@ func Identity(spec proviso.ProviderSpec, o Options) string {
 		}
 	}
 	return blobs.Key(parts...)
+}
+
+// scriptNamed returns the file, and function, of a provider that is a script.
+func scriptNamed(id string) (string, bool) {
+	for _, kind := range [...]string{"file://", "python:", "ruby:"} {
+		if name, ok := strings.CutPrefix(id, kind); ok {
+			return strings.TrimPrefix(name, "file://"), true
+		}
+	}
+	return "", false
 }
 
 // references collects the files that a configuration names.

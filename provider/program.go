@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"time"
+
+	"github.com/proviso-eval/proviso"
 )
 
 // program finds a program in the PATH of the environment.
@@ -35,4 +38,37 @@ func (s settings) runProgram(ctx context.Context, name string, args ...string) (
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return stdout.kept.Bytes(), nil
+}
+
+// programTimeout is for one run of a program that writes a prompt.
+const programTimeout = time.Minute
+
+// Program is a command of a suite that prints what it is asked for. It is safe for
+// concurrent use.
+type Program struct {
+	c *command
+}
+
+// NewProgram returns the program that a command, or the name of a file alone,
+// means. It runs in o.Dir, with the environment o.Env. config.timeout is
+// milliseconds for one run; without it a run has a minute.
+func NewProgram(text string, isFile bool, o Options, config *proviso.Object) (*Program, error) {
+	args := []string{text}
+	if !isFile {
+		args = splitCommand(text)
+	}
+	if len(args) == 0 || args[0] == "" {
+		return nil, proviso.Errorf(proviso.Invalid, "expected a command, such as exec: ./prompt.sh")
+	}
+	c := &command{id: text, args: args, dir: o.Dir, env: o.Env, timeout: programTimeout}
+	if ms, ok := config.At("timeout").(float64); ok && ms > 0 && ms < 1e12 {
+		c.timeout = time.Duration(ms * float64(time.Millisecond))
+	}
+	return &Program{c}, nil
+}
+
+// Run returns what the program prints when it is given one more argument, without
+// white space around it.
+func (p *Program) Run(ctx context.Context, argument string) (string, error) {
+	return p.c.printed(ctx, argument)
 }

@@ -57,7 +57,7 @@ func (s settings) compile(name, text string, params []string) (proviso.Function,
 	list := strings.Join(params, ", ")
 	text = strings.TrimRight(text, "; \t\r\n")
 	src := proviso.Source{
-		Language: "javascript", Name: name, Params: params, Form: proviso.Expression, Pointer: s.spec.Pointer,
+		Language: "javascript", Name: name, Params: params, Form: proviso.Expression, Pointer: s.spec.Pointer, Purpose: proviso.Deciding,
 		Text: "(v => typeof v === 'function' ? v(" + list + ") : v)(" + text + "\n)",
 	}
 	fn, err := s.o.Code.Compile(ctx, src)
@@ -74,14 +74,13 @@ func (s settings) compile(name, text string, params []string) (proviso.Function,
 
 // compileFile compiles a file, file.js or file.js:function.
 func (s settings) compileFile(ctx context.Context, name string) (proviso.Function, error) {
-	file, entry := name, ""
-	if before, after, ok := cutAtLast(name, ":"); ok && path.Ext(before) != "" {
-		file, entry = before, after
+	file, entry := splitScript(name)
+	language := languageOf(file)
+	if language == "" {
+		return nil, proviso.Errorf(proviso.Invalid, "%s: expected a script file (%s)", file, strings.Join(scriptKinds(), ", "))
 	}
-	switch path.Ext(file) {
-	case ".js", ".mjs", ".cjs":
-	default:
-		return nil, proviso.Errorf(proviso.Unsupported, "%s: only JavaScript files (.js, .mjs, .cjs) are supported", file)
+	if entry == "" && language != "javascript" {
+		entry = "get_transform"
 	}
 	if s.o.Files == nil {
 		return nil, proviso.Errorf(proviso.Refused, "%s: files cannot be read here", file)
@@ -91,7 +90,8 @@ func (s settings) compileFile(ctx context.Context, name string) (proviso.Functio
 		return nil, proviso.Errorf(codeOr(err, proviso.NotFound), "%s: %w", file, err)
 	}
 	return s.o.Code.Compile(ctx, proviso.Source{
-		Language: "javascript", Name: file, Text: string(data), Form: proviso.Module, Entry: entry, Pointer: s.spec.Pointer,
+		Language: language, Name: file, Text: string(data), Form: proviso.Module, Entry: entry, Pointer: s.spec.Pointer,
+		File: path.Clean(file), Purpose: proviso.Deciding,
 	})
 }
 

@@ -82,6 +82,7 @@ var kinds = []Kind{
 	{Name: "bedrock:", Doc: "answers by a model of Amazon Bedrock, over its Converse API", New: newBedrock},
 	{Name: "echo", Doc: "answers with the prompt itself", New: newEcho},
 	{Name: "exec:", Doc: "answers with what a command prints", New: newExec},
+	{Name: "file:", Doc: "answers with what a function of a script returns: file://x.py, file://x.js, file://x.rb", New: newFile},
 	{Name: "google:", Doc: "answers by Gemini, over the API of Google AI Studio", New: newGoogle},
 	{Name: "http", Doc: "answers by any HTTP endpoint; config.url, or config.request, says where", New: newHTTPCall},
 	{Name: "http:", Doc: "answers by the HTTP endpoint with this URL", New: newHTTPCall},
@@ -89,7 +90,9 @@ var kinds = []Kind{
 	{Name: "https:", Doc: "answers by the HTTPS endpoint with this URL", New: newHTTPCall},
 	{Name: "ollama:", Doc: "answers by a model that Ollama serves", New: newOllama},
 	{Name: "openai:", Doc: "answers by OpenAI: chat, responses, completion, embeddings", New: newOpenAI},
+	{Name: "python:", Doc: "answers with what a function of a Python file returns", New: newPython},
 	{Name: "recorded:", Doc: "answers with outputs recorded in a JSON, JSON Lines or CSV file", New: newRecorded},
+	{Name: "ruby:", Doc: "answers with what a function of a Ruby file returns", New: newRuby},
 	{Name: "vertex:", Doc: "answers by Gemini or Claude, over Google Cloud's Vertex AI", New: newVertex},
 	{Name: "webhook:", Doc: "answers by an endpoint that takes {prompt, config} and gives {output}", New: newWebhook},
 }

@@ -30,10 +30,11 @@ func (p *Plan) checkCases(ctx context.Context) {
 		p.serial = p.serial || c.Options.RunSerially
 		prepared := p.prepare(c)
 		for _, m := range prepared.mistakes {
-			p.mistake(m)
+			p.mistake(fromCode(c, m))
 		}
 		p.foresee(prepared)
 		p.waits = p.waits || waits(prepared)
+		p.noteTraces(prepared)
 		if p.o.Warn {
 			words.warn(c.Assert)
 			words.warn(c.Set)
@@ -50,10 +51,21 @@ func (p *Plan) checkCases(ctx context.Context) {
 	}
 }
 
+// fromCode words a mistake in a case that code made, which has no place of its
+// own.
+func fromCode(c *proviso.Case, m *proviso.Error) *proviso.Error {
+	if c.Origin == "" {
+		return m
+	}
+	made := *proviso.Because(m, m.Code, "%s: %v", c.Origin, m)
+	made.Pointer, made.Valid, made.Warning = m.Pointer, m.Valid, m.Warning
+	return &made
+}
+
 // foresee records what would keep assertions of a case from being decided. Code,
 // and rows before it, may give a case variables that it does not show.
 func (p *Plan) foresee(pc *prepared) {
-	open := pc.varScript != nil || p.inOrder || pc.unsupported != nil
+	open := pc.varScript != nil || p.inOrder || pc.unsupported != nil || len(pc.computed) > 0 || len(p.hooks) > 0
 	sets := []*check.Set{pc.set, pc.criteria}
 	for i := range p.Suite.Prompts {
 		sets = append(sets, pc.byPrompt[&p.Suite.Prompts[i]])
@@ -63,7 +75,7 @@ func (p *Plan) foresee(pc *prepared) {
 			continue
 		}
 		for _, m := range set.Prepare(pc.Case, open) {
-			p.mistake(m)
+			p.mistake(fromCode(pc.Case, m))
 		}
 	}
 }
@@ -78,7 +90,7 @@ func (p *Plan) selects(c *proviso.Case, col *column) bool {
 
 // warnUndefined warns of variables that the prompt uses and the case lacks.
 func (p *Plan) warnUndefined(c *proviso.Case, col *column) {
-	if p.o.PlainPrompts || col.prompt.Script != nil {
+	if p.o.PlainPrompts || col.prompt.Script != nil || c.Generator != nil {
 		return
 	}
 	for _, name := range p.o.Templates.Variables(col.prompt.Raw) {
@@ -107,6 +119,7 @@ type prepared struct {
 	varScript *check.Transform
 	provider  proviso.Provider // overrides the column's
 	comparing []*proviso.Assertion
+	computed  []computed // variables that code computes for each row
 	// unsupported is why the case is not asked; the mistake was reported where the
 	// case was read.
 	unsupported error
@@ -119,11 +132,10 @@ func (p *Plan) prepare(c *proviso.Case) *prepared {
 	if c.Unsupported != "" {
 		pc.unsupported = proviso.Errorf(proviso.Unsupported, "%s", c.Unsupported)
 	}
-	if g := generatorOf(c); g != nil {
-		err := proviso.Errorf(proviso.Unsupported, "cases and variables made by code are not supported in this version: %s", g.File)
-		pc.unsupported = err
-		pc.fail(err, g.Pointer)
+	if c.Generator != nil && pc.unsupported == nil {
+		p.dry(pc, c.Generator)
 	}
+	p.prepareVars(pc)
 	set, mistakes := p.compiler.Compile(c.Assert)
 	pc.set, pc.mistakes = set, append(pc.mistakes, mistakes...)
 	for _, a := range c.Assert {
@@ -140,18 +152,6 @@ func (p *Plan) prepare(c *proviso.Case) *prepared {
 		pc.provider = p.override(pc)
 	}
 	return pc
-}
-
-// generatorOf returns the code that would have to run to make the case, nil if
-// there is none.
-func generatorOf(c *proviso.Case) *proviso.Generator {
-	if c.Generator != nil {
-		return c.Generator
-	}
-	for _, g := range c.Scripts {
-		return g
-	}
-	return nil
 }
 
 func (pc *prepared) fail(err error, pointer string) {

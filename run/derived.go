@@ -25,6 +25,8 @@ type metrics struct {
 	derived []proviso.DerivedMetric
 	replay  bool
 	columns []columnMetrics
+
+	problems []string // why functions gave no value
 }
 
 type columnMetrics struct {
@@ -41,7 +43,7 @@ type rowScores struct {
 func newMetrics(p *Plan) *metrics {
 	m := &metrics{p: p, columns: make([]columnMetrics, len(p.columns))}
 	for _, d := range p.Suite.Derived {
-		if !isFunction(d) { // with --skip-unsupported it has no value
+		if !isFunction(d) || p.metricCode[d.Name] != nil { // with --skip-unsupported a function may have no value
 			m.derived = append(m.derived, d)
 		}
 	}
@@ -54,9 +56,13 @@ func newMetrics(p *Plan) *metrics {
 
 var symbol = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\pL_$][\pL\pN_$]*`) })
 
-// readsBack reports whether an expression uses its own name or a later one's.
+// readsBack reports whether an expression uses its own name or a later one's. A
+// function sees the sums at the end.
 func readsBack(derived []proviso.DerivedMetric) bool {
 	for i, d := range derived {
+		if isFunction(d) {
+			continue
+		}
 		used := symbol().FindAllString(d.Value, -1)
 		for _, later := range derived[i:] {
 			if slices.Contains(used, later.Name) {
@@ -125,10 +131,10 @@ func (m *metrics) finish(ctx context.Context, s *report.Summary) {
 			slices.SortFunc(c.log, func(a, b rowScores) int { return cmp.Compare(a.index, b.index) })
 			for n, row := range c.log {
 				sum(c.sums, row.named)
-				m.evaluate(ctx, c.sums, n+1)
+				m.evaluate(ctx, i, n+1, n+1 == len(c.log))
 			}
 		} else if c.rows > 0 {
-			m.evaluate(ctx, c.sums, c.rows)
+			m.evaluate(ctx, i, c.rows, true)
 		}
 		for _, d := range m.derived {
 			if v, ok := c.sums.Get(d.Name); ok {
@@ -138,19 +144,56 @@ func (m *metrics) finish(ctx context.Context, s *report.Summary) {
 	}
 }
 
-// evaluate sets every derived metric in scope. An expression that fails, such as
-// on a metric that no row had, leaves the value it had, 0 at first.
-func (m *metrics) evaluate(ctx context.Context, scope *proviso.Object, rows int) {
+// evaluate sets every derived metric of a column. One that fails, such as on a
+// metric that no row had, leaves the value it had, 0 at first. Functions are only
+// called at the end.
+func (m *metrics) evaluate(ctx context.Context, column, rows int, end bool) {
+	scope := m.columns[column].sums
 	for _, d := range m.derived {
 		if !scope.Has(d.Name) {
 			scope.Set(d.Name, 0.0)
 		}
 		in := scope.Clone()
 		in.Set("__count", float64(rows))
-		if v, err := m.p.o.Metrics.Eval(ctx, d.Value, in); err == nil {
+		v, err := any(nil), error(nil)
+		switch {
+		case !isFunction(d):
+			v, err = m.p.o.Metrics.Eval(ctx, d.Value, in)
+		case end:
+			v, err = m.call(ctx, d, column, in)
+		default:
+			continue
+		}
+		if err == nil {
 			scope.Set(d.Name, v)
 		}
 	}
+}
+
+// call calls the function of a metric with the sums and with what they are of.
+func (m *metrics) call(ctx context.Context, d proviso.DerivedMetric, column int, scores *proviso.Object) (any, error) {
+	col := &m.p.columns[column]
+	about := proviso.ObjectOf("prompt", proviso.ObjectOf("raw", col.prompt.Raw, "label", col.prompt.Label), "provider", providerOf(col.spec))
+	v, err := m.p.metricCode[d.Name].Call(ctx, scores, about)
+	if err == nil && !isScore(v) {
+		err = proviso.Errorf(proviso.Undecided, "%s must return a number, found %s", d.Value, found(v))
+	}
+	if err != nil {
+		problem := fmt.Sprintf("derived metric %q: %v", d.Name, err)
+		if !slices.Contains(m.problems, problem) {
+			m.problems = append(m.problems, problem)
+		}
+	}
+	return v, err
+}
+
+// isScore reports whether a value can be one of a metric.
+func isScore(v any) bool {
+	switch v.(type) {
+	case float64, bool, string:
+		return true
+	}
+	return false
 }
 
 // isFunction reports whether a derived metric is written as code.
@@ -160,11 +203,27 @@ func isFunction(d proviso.DerivedMetric) bool { return strings.HasPrefix(d.Value
 func (p *Plan) checkDerived() {
 	for _, d := range p.Suite.Derived {
 		if isFunction(d) {
-			p.mistake(&proviso.Error{Code: proviso.Unsupported, Pointer: d.Pointer, Message: "derived metrics written as functions are not supported in this version"})
+			p.openMetric(d)
 			continue
 		}
 		if err := p.o.Metrics.Check(d.Value); err != nil {
 			p.mistake(&proviso.Error{Code: proviso.Invalid, Pointer: d.Pointer + "/value", Message: fmt.Sprintf("derived metric %q", d.Name), Err: err})
 		}
 	}
+}
+
+// openMetric compiles a metric that is written as a function.
+func (p *Plan) openMetric(d proviso.DerivedMetric) {
+	fn, err := p.compiler.Metric(d.Value)
+	if err != nil {
+		e := *placed(err, "").(*proviso.Error)
+		mistake := proviso.Because(err, e.Code, "derived metric %q: %v", d.Name, err)
+		mistake.Pointer, mistake.Valid = d.Pointer+"/value", e.Valid
+		p.mistake(mistake)
+		return
+	}
+	if p.metricCode == nil {
+		p.metricCode = map[string]proviso.Function{}
+	}
+	p.metricCode[d.Name] = fn
 }

@@ -22,7 +22,8 @@ type Outcome struct {
 	Summary     *report.Summary
 	Meta        *report.Meta
 	Rows        *runfile.Reader
-	Warning     string // where the run is kept instead, "" if it is where it should be
+	Warning     string   // where the run is kept instead, "" if it is where it should be
+	Problems    []string // what went wrong beside the rows: hooks after the run, metrics that are functions
 	Interrupted bool
 
 	temporary string // folder of a run that is not to be kept
@@ -67,11 +68,11 @@ func (p *Plan) Run(ctx context.Context) (*Outcome, error) {
 	if err := e.file.Close(report.Trailer(e.meta, e.summary)); err != nil && runErr == nil {
 		runErr = err
 	}
-	if runErr != nil {
-		return out, runErr
+	if runErr == nil {
+		out.Rows, runErr = e.file.Reader()
 	}
-	out.Rows, err = e.file.Reader()
-	return out, err
+	out.Problems = e.end(context.WithoutCancel(ctx), out)
+	return out, runErr
 }
 
 // execution is one run under way.
@@ -198,13 +199,13 @@ func (e *execution) row(ctx context.Context, j job) *proviso.Result {
 		defer begin(j.c.c, j.col.spec)()
 	}
 	if e.deadline.IsZero() {
-		return e.p.row(ctx, j.c.pc, j.col, e.memory)
+		return e.rowWithHooks(ctx, j.c.pc, j.col)
 	}
 	limited, cancel := context.WithDeadline(ctx, e.deadline)
 	defer cancel()
 	res := &proviso.Result{Case: j.c.c, Prompt: j.col.prompt, PromptIdx: j.col.index, Provider: j.col.spec, Vars: j.c.c.Vars, Rendered: j.col.prompt.Raw}
 	if !e.late() {
-		res = e.p.row(limited, j.c.pc, j.col, e.memory)
+		res = e.rowWithHooks(limited, j.c.pc, j.col)
 	}
 	if e.late() && res.Aggregate.Status == proviso.Errored {
 		res.Error = "the run took longer than " + e.p.o.Timeout.String()

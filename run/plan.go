@@ -47,8 +47,10 @@ type Options struct {
 	Metrics   Metrics // for derived metrics
 	Grader    proviso.Grader
 	Judge     func() string // identity of the grader once the plan is made, "" if it was not needed; may be nil
-	Spans     proviso.Spans
-	Client    *http.Client
+	Spans     proviso.Spans // may be a [Tracer]
+	// CommandTools are names of tools that run commands, beside the usual ones.
+	CommandTools []string
+	Client       *http.Client
 	// Open opens the provider that a suite names; nil opens it with nothing but
 	// what stands here, without a cache or a budget.
 	Open func(proviso.ProviderSpec) (proviso.Provider, error)
@@ -67,6 +69,7 @@ type Options struct {
 	Resume      string // run file or folder whose finished rows are taken over; "" starts anew
 	RetryErrors bool   // with Resume: rows that were errors are done again
 
+	Dry             bool // nothing will be run: generators and hooks are compiled, and cases that code yields stay unknown
 	SkipUnsupported bool // what is not supported leaves its rows undecided
 	LaxSchemas      bool
 	PlainPrompts    bool // no templates at all (PROMPTFOO_DISABLE_TEMPLATING)
@@ -91,22 +94,27 @@ type Options struct {
 // Plan is a suite that is ready to run. It is used by one goroutine.
 type Plan struct {
 	Suite *proviso.Suite
-	// Cases counts the cases, Rows the rows that they give.
-	Cases, Rows int
-	Warnings    proviso.Mistakes
+	// Cases counts the cases, Rows the rows that they give. Of a plan that is Dry
+	// each of the Generators counts as one case.
+	Cases, Rows, Generators int
+	Warnings                proviso.Mistakes
 
-	o        Options
-	content  hash.Hash // of what is run, but for the judge
-	compiler *check.Compiler
-	columns  []column
-	opened   map[string]proviso.Provider
-	scripts  map[string]*check.Transform
-	demands  map[string]*Demand
-	waits    bool // rows may wait for somebody else: a model, an endpoint, a judge
-	inOrder  bool // rows see what earlier rows left, so they run one at a time
-	serial   bool // some cases run first, one at a time
-	mistakes proviso.Mistakes
-	seen     map[string]bool // mistakes that stand in an assertion shared by many cases
+	o          Options
+	content    hash.Hash // of what is run, but for the judge
+	compiler   *check.Compiler
+	columns    []column
+	opened     map[string]proviso.Provider
+	scripts    map[string]*check.Transform
+	functions  functions
+	hooks      []*hook
+	metricCode map[string]proviso.Function // of derived metrics that are functions, by name
+	demands    map[string]*Demand
+	waits      bool // rows may wait for somebody else: a model, an endpoint, a judge
+	traced     bool // rows need the spans of their traces
+	inOrder    bool // rows see what earlier rows left, so they run one at a time
+	serial     bool // some cases run first, one at a time
+	mistakes   proviso.Mistakes
+	seen       map[string]bool // mistakes that stand in an assertion shared by many cases
 }
 
 // column is one prompt for one provider.
@@ -116,7 +124,8 @@ type column struct {
 	spec      *proviso.ProviderSpec
 	provider  proviso.Provider
 	transform *check.Transform
-	broken    error // why its rows are undecided
+	code      promptCode // writes the prompt; nil if it is a template
+	broken    error      // why its rows are undecided
 
 	uses         []string // names of variables in the prompt
 	conversation bool     // the prompt looks at the turns before
@@ -142,13 +151,18 @@ func New(ctx context.Context, s *proviso.Suite, o Options) (*Plan, proviso.Mista
 	p := &Plan{
 		Suite: s, o: o, content: content, opened: map[string]proviso.Provider{}, scripts: map[string]*check.Transform{}, seen: map[string]bool{},
 		compiler: check.New(check.Options{
-			Code: o.Code, Files: o.Files, Templates: o.Templates, Grader: o.Grader, Spans: o.Spans,
+			Code: o.Code, Files: o.Files, Templates: o.Templates, Grader: o.Grader, Spans: o.Spans, CommandTools: o.CommandTools,
 			Client: o.Client, Env: o.Env, LaxSchemas: o.LaxSchemas, Expand: judge.Expand,
 		}),
 	}
+	p.expandCases(ctx)
+	p.openHooks()
 	p.openColumns()
 	p.checkDerived()
 	p.checkCases(ctx)
+	if len(p.hooks) > 0 && p.mistakes.Err() == nil && !o.Dry {
+		p.beforeAll(ctx)
+	}
 	if p.mistakes.Err() == nil && p.Rows == 0 {
 		p.mistake(proviso.Errorf(proviso.Invalid, "no test is selected: the suite has no cases, or the filters leave none"))
 	}
@@ -225,9 +239,8 @@ func (p *Plan) addColumns(base column) {
 		p.waits = p.waits || anyWaits(prompt.Assert)
 		c.conversation, c.builtin = conversational(prompt.Raw), builtin(prompt.Raw)
 		p.inOrder = p.inOrder || c.conversation
-		if g := prompt.Script; g != nil {
-			c.broken = &proviso.Error{Code: proviso.Unsupported, Pointer: g.Pointer, Message: "prompts written by code are not supported in this version: " + g.File}
-			p.mistake(c.broken)
+		if prompt.Script != nil {
+			p.openPromptCode(&c)
 		} else if !p.o.PlainPrompts {
 			c.uses = p.o.Templates.Variables(prompt.Raw)
 			if err := p.o.Templates.Check(prompt.Raw); err != nil {
@@ -235,6 +248,24 @@ func (p *Plan) addColumns(base column) {
 			}
 		}
 		p.columns = append(p.columns, c)
+	}
+}
+
+// openPromptCode opens the code that writes the prompt of a column.
+func (p *Plan) openPromptCode(c *column) {
+	g := c.prompt.Script
+	code, err := p.promptCode(c.prompt)
+	if err != nil {
+		err = placed(err, g.Pointer)
+		c.broken = err
+		p.mistake(err)
+		return
+	}
+	c.code = code
+	p.waits = true
+	if data, err := p.o.Files.ReadFile(g.File); err == nil { // a command is no file
+		c.conversation, c.builtin = conversational(string(data)), builtin(string(data))
+		p.inOrder = p.inOrder || c.conversation
 	}
 }
 

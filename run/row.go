@@ -20,6 +20,7 @@ func (p *Plan) row(ctx context.Context, pc *prepared, col *column, m *memory) *p
 	}
 	res := &proviso.Result{Case: pc.Case, Prompt: col.prompt, PromptIdx: col.index, Provider: col.spec, Vars: pc.Vars, Rendered: col.prompt.Raw}
 	res.Vars = m.extend(pc.Vars, pc, col)
+	defer func() { p.forget(res.Output.TraceID) }()
 	if err := p.answer(ctx, pc, col, res, m.foreign(pc)); err != nil {
 		res.Error = p.explain(err)
 		res.Aggregate = proviso.Aggregate{Status: proviso.Errored, Reason: res.Error}
@@ -66,12 +67,12 @@ func (p *Plan) answer(ctx context.Context, pc *prepared, col *column, res *provi
 	if err := p.variables(ctx, pc, res, foreign); err != nil {
 		return err
 	}
-	prompt, err := p.render(ctx, pc.Options.Prefix+col.prompt.Raw+pc.Options.Suffix, res.Vars, foreign)
+	prompt, config, err := p.writePrompt(ctx, pc, col, res, foreign)
 	if err != nil {
 		return err
 	}
 	res.Rendered = prompt
-	if err := p.ask(ctx, pc, col, res); err != nil {
+	if err := p.ask(ctx, pc, col, res, config); err != nil {
 		return err
 	}
 	switch {
@@ -96,6 +97,9 @@ func (p *Plan) variables(ctx context.Context, pc *prepared, res *proviso.Result,
 		}
 		res.Vars = o
 	}
+	if err := p.computeVars(ctx, pc, res); err != nil {
+		return err
+	}
 	if !p.o.PlainPrompts {
 		res.Vars = resolveVars(res.Vars, foreign)
 	}
@@ -118,9 +122,9 @@ func noOutput(v any) bool {
 }
 
 // ask gets the output: from the case itself, or from the provider.
-func (p *Plan) ask(ctx context.Context, pc *prepared, col *column, res *proviso.Result) error {
+func (p *Plan) ask(ctx context.Context, pc *prepared, col *column, res *proviso.Result, config *proviso.Object) error {
 	if pc.HasOutput {
-		res.Output = proviso.Output{Value: pc.Output}
+		res.Output = proviso.Output{Value: pc.Output, TraceID: namedTrace(pc.Metadata)}
 		return nil
 	}
 	target := col.provider
@@ -130,16 +134,21 @@ func (p *Plan) ask(ctx context.Context, pc *prepared, col *column, res *proviso.
 	if col.broken != nil || target == nil {
 		return orUnknown(col.broken)
 	}
+	ctx, trace, tc := p.follow(ctx, pc, col.prompt)
 	start := time.Now()
 	out, err := target.Answer(ctx, proviso.Ask{
 		Prompt: res.Rendered, Label: col.prompt.Label, Vars: res.Vars, Case: pc.Case,
-		Config: settings(col.prompt.Config, pc.Options.Extra), Sample: proviso.Sample{Repeat: pc.Repeat},
+		Config: settings(config, pc.Options.Extra), Sample: proviso.Sample{Repeat: pc.Repeat}, Trace: tc,
 	})
 	if err != nil {
+		p.forget(trace)
 		return err
 	}
 	if out.Latency == nil && !out.Cached {
 		out.Latency = p.took(start)
+	}
+	if out.TraceID = traceOf(&out, pc.Case, trace); out.TraceID != trace {
+		p.forget(trace)
 	}
 	res.Output = out
 	return nil

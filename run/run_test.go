@@ -36,7 +36,7 @@ func plan(t *testing.T, text string, files map[string]string, o run.Options) (*r
 	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	s, mistakes := suite.Read(t.Context(), []string{name}, suite.Options{})
+	s, mistakes := suite.Read(t.Context(), []string{name}, suite.Options{SkipUnsupported: o.SkipUnsupported})
 	if err := mistakes.Err(); err != nil {
 		t.Fatal(err)
 	}

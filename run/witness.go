@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
 )
 
 // witness reads files and remembers what they held while a plan was made, so that
@@ -35,6 +36,9 @@ func (w *witness) ReadFile(name string) ([]byte, error) {
 	}
 	return data, err
 }
+
+// Show is the name of a file for messages.
+func (w *witness) Show(name string) string { return check.Shown(w.files, name) }
 
 // close ends the remembering.
 func (w *witness) close() {

@@ -24,6 +24,7 @@ type pass struct {
 	index     int  // of the next case that is yielded
 	keep      map[int]struct{}
 	base      string // folder that file names of the cases are relative to
+	origin    string // the code that made the case, and its number there; "" if it is written
 
 	ids      identities
 	current  layer
@@ -42,7 +43,7 @@ func (p *pass) yieldError(e *proviso.Error) {
 	if p.stopped || e.Warning && p.quiet {
 		return
 	}
-	p.stopped = !p.yield(nil, e)
+	p.stopped = !p.yield(nil, p.fromCode(e))
 }
 
 // fail reports a mistake that may be a warning.
@@ -215,6 +216,7 @@ func (p *pass) build(l *layer, vars *proviso.Object, combined bool) *proviso.Cas
 	c := new(proviso.Case)
 	*c = l.proto
 	c.Options.DisableTemplates = p.source.literal
+	c.Origin = p.origin
 	c.Set = p.source.set
 	c.Vars = p.fileVars(c, vars)
 	if c.Vars == nil {
@@ -253,21 +255,32 @@ func (p *pass) generated(w written) bool {
 	}
 	v, err := p.source.expand(w.generator)
 	if err != nil {
-		p.read++
-		p.selected++
-		p.fileError(w.at, err)
-		return !p.stopped
+		return p.unmade(w, errorAt(w.at, err))
 	}
 	list, ok := v.([]any)
 	if !ok {
 		list = []any{v}
 	}
-	for _, e := range list {
-		m := member(w.at, e)
+	return p.made(w.at, w.generator.Name(), list, func(m written) bool {
 		m.base, m.data = w.base, w.data
-		if !p.one(m) {
-			return false
-		}
+		return p.one(m)
+	})
+}
+
+// unmade reports why code yields no cases. Where code that cannot be run here is
+// skipped, the generator itself is a case, which stays undecided.
+func (p *pass) unmade(w written, e *proviso.Error) bool {
+	p.read++
+	p.selected++
+	p.failed = false
+	if !p.source.skipUnsupported || e.Code != proviso.Unavailable && e.Code != proviso.Unsupported {
+		p.fail(e)
+		return !p.stopped
 	}
-	return true
+	e.Warning = true
+	p.fail(e)
+	if p.countOnly || p.stopped {
+		return !p.stopped
+	}
+	return p.emit(&proviso.Case{Index: p.index, Generator: w.generator, Pointer: w.at, Repeats: 1, Unsupported: e.Error()})
 }

@@ -37,7 +37,7 @@ func TestExpander(t *testing.T) {
 		}
 		got = append(got, fmt.Sprintf("%d %s %d", c.Index, c.Vars.At("q"), len(c.Assert)))
 	}
-	if want := "0 a 1, 1 b 1, 2 c 1, 3 d 2, expected a case, got the number 7"; strings.Join(got, ", ") != want {
+	if want := "0 a 1, 1 b 1, 2 c 1, 3 d 2, gen.js, case 3: expected a case, got the number 7"; strings.Join(got, ", ") != want {
 		t.Errorf("got %s, want %s", strings.Join(got, ", "), want)
 	}
 	failing := s.CaseSource.(proviso.CaseExpander).WithExpander(func(*proviso.Generator) (any, error) { return nil, errors.New("boom") })

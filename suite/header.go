@@ -19,8 +19,12 @@ func (r *reading) header(s *proviso.Suite, doc *document.Document, cfg *proviso.
 	s.Threshold = r.share(doc, "/threshold", cfg.At("threshold"))
 	s.Tags = r.tags(doc, cfg)
 	s.Filters = r.filters(doc, cfg)
+	s.Extensions = r.extensions(doc, cfg)
+	s.Sandbox = r.sandbox(doc, cfg)
 	s.Derived = r.derived(doc, cfg)
 	s.Options = r.runOptions(doc, cfg)
+	s.Tracing = r.tracing(doc, cfg)
+	s.Config = withoutHeaders(s.Config)
 	s.Outputs = texts(cfg.At("outputPath"))
 	if flags, ok := cfg.At("commandLineOptions").(*proviso.Object); ok {
 		if named := texts(flags.At("output")); len(named) > 0 {

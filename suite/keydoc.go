@@ -25,6 +25,10 @@ func KeyDocs() []KeyDoc {
 		{"judge", judgeKeys()},
 		{"derived metric", derivedKeys()},
 		{"repeat", repeatKeys()},
+		{"sandbox", sandboxKeys()},
+		{"tracing", tracingKeys()},
+		{"tracing.otlp.http", receiverKeys()},
+		{"tracing.forwarding", endpointKeys()},
 	} {
 		for _, row := range t.rows {
 			if row.Support == wrong {

@@ -44,7 +44,7 @@ func (m *merger) add(p suiteFile, key string, v any) {
 		m.set(p, at, key, v)
 	case "prompts", "providers":
 		m.list(p, at, key, v, true)
-	case "tests", "scenarios", "derivedMetrics", "assertions":
+	case "tests", "scenarios", "derivedMetrics", "assertions", "extensions":
 		m.list(p, at, key, v, false)
 	case "env", "tags", "evaluateOptions", "commandLineOptions", "metadata", "nunjucksFilters":
 		m.object(p, at, "/"+key, v)

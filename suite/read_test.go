@@ -139,6 +139,12 @@ func describeSuite(s *proviso.Suite, mistakes proviso.Mistakes) string {
 	line("env", s.Env)
 	line("filters", s.Filters)
 	line("outputs", anyList(s.Outputs))
+	for _, g := range s.Extensions {
+		fmt.Fprintf(&b, "hook %s at %s\n", g.Name(), s.Place(g.Pointer))
+	}
+	if s.Sandbox.TimeoutMS > 0 || s.Sandbox.Network {
+		fmt.Fprintf(&b, "sandbox %+v\n", s.Sandbox)
+	}
 	fmt.Fprintf(&b, "options %+v\n", printable(s.Options))
 	describeParts(&b, s, line)
 	return b.String()

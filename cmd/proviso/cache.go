@@ -21,7 +21,7 @@ func newCache(a *app) *cobra.Command {
 		Short: "Remove all of them",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			for _, kept := range []struct{ dir, noun string }{{a.cacheDir(), "answer"}, {a.verdictDir(), "verdict"}} {
+			for _, kept := range []struct{ dir, noun string }{{a.cacheDir(), "answer"}, {a.verdictDir(), "verdict"}, {a.cellDir(), "matrix row"}} {
 				n, err := blobs.Open(kept.dir).Clear()
 				if err != nil {
 					return proviso.Errorf(proviso.Unavailable, "%w", err)

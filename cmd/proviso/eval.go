@@ -122,9 +122,14 @@ func (a *app) eval(ctx context.Context, f *evalFlags, outputs []output) error {
 	if line := f.asked.estimate(&f.models, plan.Demands()); line != "" && f.resume == "" && !f.retryErrors {
 		fmt.Fprintln(a.err, "proviso: "+printable(line))
 	}
+	if err := f.traced.start(ctx, a, plan); err != nil {
+		f.traced.close(a)
+		return err
+	}
 	f.progress = a.newProgress(plan.Rows, f.noProgress)
 	out, err := plan.Run(ctx)
 	f.progress.end()
+	f.traced.close(a)
 	for _, line := range f.asked.summary() {
 		fmt.Fprintln(a.err, "proviso: "+printable(line))
 	}
@@ -132,6 +137,9 @@ func (a *app) eval(ctx context.Context, f *evalFlags, outputs []output) error {
 		defer out.Close()
 		if out.Warning != "" {
 			a.warn(out.Warning)
+		}
+		for _, problem := range out.Problems {
+			a.warn(problem)
 		}
 	}
 	if err != nil {

@@ -34,6 +34,7 @@ type suiteFlags struct {
 	repeat          int
 	description     string
 	trust           trustFlags
+	code            codeFlags
 	judge           judgeFlags
 	seen            func(path string) // told of every file that is looked for; may be nil
 }
@@ -64,6 +65,7 @@ func (f *suiteFlags) register(fs *pflag.FlagSet) {
 	fs.IntVar(&f.repeat, "repeat", 0, "run every case `N` times")
 	fs.StringVar(&f.description, "description", "", "`TEXT` that names this run")
 	f.judge.registerJudge(fs)
+	f.code.register(fs)
 	f.trust.register(fs)
 }
 
@@ -88,7 +90,9 @@ type evalFlags struct {
 	progress    *progress
 	models      modelFlags
 	asked       *models
+	traced      *tracing
 	warn        bool // look for what is probably a mistake
+	dry         bool // nothing is going to be run
 }
 
 func (f *evalFlags) register(fs *pflag.FlagSet) {
@@ -131,6 +135,9 @@ func (f *evalFlags) check() error {
 		if _, err := regexp.Compile(re); err != nil {
 			return usageError{fmt.Errorf("filter %q: %w", re, err), "see `proviso eval --help`"}
 		}
+	}
+	if err := f.code.check(); err != nil {
+		return err
 	}
 	return f.trust.check()
 }

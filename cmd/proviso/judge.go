@@ -17,7 +17,6 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/document"
-	"github.com/proviso-eval/proviso/internal/script"
 	"github.com/proviso-eval/proviso/internal/template"
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/provider"
@@ -70,6 +69,7 @@ func (f *judgeCommand) register(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&f.attackKinds, "attack-kind", nil, "with --attack: only attempts of this `KIND`; may be repeated")
 	fs.IntVarP(&f.concurrency, "max-concurrency", "j", 0, "`N` calls at a time (default 4)")
 	f.models.register(fs)
+	f.code.register(fs)
 	f.trust.register(fs)
 }
 
@@ -96,7 +96,7 @@ func (f *judgeCommand) check(args []string) error {
 	case f.concurrency < 0:
 		return usageError{fmt.Errorf("-j %d: expected a number that is not negative", f.concurrency), see}
 	}
-	return errors.Join(f.judge.check(), f.models.check(), f.trust.check())
+	return errors.Join(f.judge.check(), f.models.check(), f.code.check(), f.trust.check())
 }
 
 // The formats of judge.
@@ -260,7 +260,7 @@ func (a *app) oneJudge(ctx context.Context, f *judgeCommand, dir string) (*judge
 	if err != nil {
 		return nil, nil, err
 	}
-	code := script.New(script.Options{})
+	code := a.codes(&f.evalFlags, dir, env, proviso.Sandbox{})
 	templates := template.New(template.Options{})
 	end := func() {
 		for _, c := range []io.Closer{code, templates} {

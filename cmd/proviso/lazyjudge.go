@@ -34,6 +34,9 @@ func (g *judging) lazy() *lazyJudge {
 // own.
 func (g *judging) prompts() check.Options {
 	o := check.Options{Files: g.provider.Files}
+	if g.suite != nil {
+		o.CommandTools = g.suite.Tracing.CommandTools
+	}
 	o.Templates, _ = g.provider.Templates.(check.Templates)
 	return o
 }

@@ -3,8 +3,13 @@
 // wiring.go is where the parts of the house are put together.
 package main
 
-import "os"
+import (
+	"os"
+
+	"github.com/proviso-eval/proviso/sandbox"
+)
 
 func main() {
+	sandbox.Main() // does not return if this process is to be a worker
 	os.Exit(execute(os.Args[1:], stdio{in: os.Stdin, out: os.Stdout, err: os.Stderr}))
 }

@@ -10,11 +10,15 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/proviso-eval/proviso/sandbox"
 )
 
-// TestMain lets the scripts run this test binary as the command proviso.
+// TestMain lets the scripts run this test binary as the command proviso, and the
+// sandbox as a worker.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"proviso": main})
+	sandbox.Main()
+	testscript.Main(m, map[string]func(){"proviso": main, "tracedagent": tracedAgent})
 }
 
 // TestCommands runs the scripts in testdata, one per command or topic. Beside
@@ -36,6 +40,9 @@ func TestMain(m *testing.M) {
 //	interrupt FOLDER N CODE COMMAND...
 //	                         starts COMMAND, sends SIGINT after N rows of the run
 //	                         in FOLDER, and wants this exit code
+//	traceserver FILE         starts an agent and a collector that FILE names
+//	collected PATH TEXT      the collector got TEXT at PATH
+//	takenport FILE           listens on a port that FILE names
 func TestCommands(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
@@ -65,6 +72,10 @@ func commandsOfScripts() map[string]func(*testscript.TestScript, bool, []string)
 		"generate":   generate,
 		"rows":       awaitRows,
 		"interrupt":  interrupt,
+
+		"traceserver": traceServerCommand,
+		"collected":   collected,
+		"takenport":   takenPort,
 	}
 }
 

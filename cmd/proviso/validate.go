@@ -24,15 +24,27 @@ func newValidate(a *app) *cobra.Command {
 				return err
 			}
 			defer s.close()
-			f.warn = true
+			f.warn, f.dry = true, true
 			p, err := a.plan(cmd.Context(), s, f)
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(a.out, "%s is valid: %s, %s\n", printable(p.Name()), plural(p.Cases, "case"), plural(p.Rows, "row"))
+			counted := plural(p.Cases, "case") + ", " + plural(p.Rows, "row")
+			if p.Generators > 0 {
+				counted = fmt.Sprintf("%s, and those that %s when run", plural(p.Cases-p.Generators, "case"), yields(p.Generators))
+			}
+			_, err = fmt.Fprintf(a.out, "%s is valid: %s\n", printable(p.Name()), counted)
 			return err
 		},
 	}
 	f.suiteFlags.register(cmd.Flags())
 	return cmd
+}
+
+// yields words how many scripts make cases.
+func yields(n int) string {
+	if n == 1 {
+		return "1 script yields"
+	}
+	return fmt.Sprintf("%d scripts yield", n)
 }

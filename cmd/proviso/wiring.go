@@ -16,6 +16,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/mathjs"
 	"github.com/proviso-eval/proviso/internal/script"
 	"github.com/proviso-eval/proviso/internal/template"
@@ -128,8 +129,8 @@ func object(env proviso.Env) *proviso.Object {
 // plan opens the engines, all of which start when they are first used, and
 // compiles the suite.
 func (a *app) plan(ctx context.Context, s *loaded, f *evalFlags) (*run.Plan, error) {
-	code := script.New(script.Options{})
-	filters, err := filtersOf(s)
+	code := a.codes(f, s.Dir, s.env, s.Sandbox)
+	filters, err := filtersOf(ctx, s, f.trust.code(code))
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +158,7 @@ func (a *app) plan(ctx context.Context, s *loaded, f *evalFlags) (*run.Plan, err
 		Client: client, Open: f.asked.open,
 		Dir: a.runDir(f), Concurrency: f.concurrency, Delay: milliseconds(f.delay),
 		RowTimeout: milliseconds(s.Options.TimeoutMS), Timeout: milliseconds(s.Options.MaxTimeMS),
-		SkipUnsupported: f.skipUnsupported, Warn: f.warn, Replay: replay,
+		SkipUnsupported: f.skipUnsupported, Warn: f.warn, Dry: f.dry, Replay: replay,
 		LaxSchemas:   envTrue(s.env, "PROMPTFOO_DISABLE_AJV_STRICT_MODE"),
 		PlainPrompts: envTrue(s.env, "PROMPTFOO_DISABLE_TEMPLATING"),
 		PlainJSON:    envTrue(s.env, "PROMPTFOO_DISABLE_JSON_AUTOESCAPE"),
@@ -171,6 +172,8 @@ func (a *app) plan(ctx context.Context, s *loaded, f *evalFlags) (*run.Plan, err
 		return nil, err
 	}
 	o.RetryErrors = f.retryErrors
+	f.traced = a.tracing(s, f)
+	f.traced.options(&o)
 	o.Tick = func(t proviso.Totals) {
 		if f.progress != nil {
 			f.progress.tick(t)
@@ -210,8 +213,15 @@ func (a *app) resumed(f *evalFlags) (string, error) {
 	return findRun(a.runDir(f), id)
 }
 
-// filtersOf loads the scripts of the suite's template filters.
-func filtersOf(s *loaded) (map[string]string, error) {
+// codes prepares what runs the code of a suite.
+func (a *app) codes(f *evalFlags, dir string, env proviso.Env, own proviso.Sandbox) *codes {
+	o := boxOptions{policy: cmp.Or(f.code.sandbox, sandboxAuto), dir: dir, around: env, Sandbox: f.code.over(own), warn: a.warn}
+	return newCodes(func() (proviso.Code, error) { return openBox(o) })
+}
+
+// filtersOf loads the scripts of the suite's template filters. They run where the
+// templates do, without a host.
+func filtersOf(ctx context.Context, s *loaded, code proviso.Code) (map[string]string, error) {
 	filters := map[string]string{}
 	for name, v := range s.Filters.All() {
 		file, _ := v.(string)
@@ -220,7 +230,17 @@ func filtersOf(s *loaded) (map[string]string, error) {
 		if err != nil {
 			return nil, proviso.Errorf(proviso.NotFound, "nunjucksFilters %s: %w", name, err)
 		}
-		filters[name] = string(data)
+		if check.LanguageOf(file) != "javascript" || needsHost(proviso.Source{File: file, Text: string(data)}) {
+			return nil, proviso.Errorf(proviso.Unsupported, "nunjucksFilters %s: %s: a filter is JavaScript without imports", name, s.files.Show(file))
+		}
+		text := script.CommonJS(string(data))
+		src := proviso.Source{Language: "javascript", Name: file + ".cjs", Text: text, Form: proviso.Module, Purpose: proviso.Deciding}
+		fn, err := code.Compile(ctx, src)
+		if err != nil {
+			return nil, proviso.Errorf(proviso.Invalid, "nunjucksFilters %s: %w", name, check.FileMistake(s.files.Show(file), err))
+		}
+		_ = fn.Close() // it only frees memory
+		filters[name] = text
 	}
 	return filters, nil
 }

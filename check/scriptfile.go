@@ -1,0 +1,116 @@
+package check
+
+import (
+	"errors"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// scriptFile is a function of a file of the suite.
+type scriptFile struct {
+	language string
+	file     string
+	entry    string // as the suite names it; "" is the standard one
+	standard string // the name it has in Python and Ruby; JavaScript has a default export
+}
+
+// LanguageOf returns the language of a script file by its suffix, "" for a file
+// that is no script.
+func LanguageOf(file string) string {
+	switch strings.ToLower(path.Ext(file)) {
+	case ".js", ".cjs", ".mjs", ".ts", ".cts", ".mts":
+		return "javascript"
+	case ".py":
+		return "python"
+	case ".rb":
+		return "ruby"
+	}
+	return ""
+}
+
+// splitEntry splits file.py:function into the file and the function, "" if the
+// name has none.
+func splitEntry(name string) (file, entry string) {
+	if i := strings.LastIndexByte(name, ':'); i > 0 && LanguageOf(name[:i]) != "" {
+		return name[:i], name[i+1:]
+	}
+	return name, ""
+}
+
+// compileFile compiles a script file of the suite.
+func (c *Compiler) compileFile(s scriptFile) (proviso.Function, error) {
+	if c.Code == nil {
+		return nil, proviso.Errorf(proviso.Unavailable, "%s: no interpreter for %s here", s.file, s.language)
+	}
+	data, err := c.readFile(s.file)
+	if err != nil {
+		return nil, err
+	}
+	if s.entry == "" && s.language != "javascript" {
+		s.entry = s.standard
+	}
+	fn, err := c.function(proviso.Source{
+		Language: s.language, Name: s.file, Text: string(data), Form: proviso.Module, Entry: s.entry, File: path.Clean(s.file), Purpose: proviso.Deciding,
+	})
+	if err != nil {
+		return nil, FileMistake(Shown(c.Files, s.file), err)
+	}
+	return fn, nil
+}
+
+// Shown is the name of a file for messages: relative to the working folder, if
+// files know that.
+func Shown(files proviso.Files, name string) string {
+	if f, ok := files.(interface{ Show(name string) string }); ok {
+		return f.Show(name)
+	}
+	return name
+}
+
+// FileMistake words why a script file cannot be used: what an interpreter said
+// gets its place in the file, what is known otherwise keeps its code and names.
+func FileMistake(file string, err error) error {
+	var e *proviso.Error
+	if errors.As(err, &e) {
+		message := err.Error()
+		if !strings.Contains(message, path.Base(file)) {
+			message = file + ": " + message
+		}
+		named := proviso.Because(err, e.Code, "%s%s", message, functions(e))
+		named.Pointer, named.Valid = e.Pointer, e.Valid
+		return named
+	}
+	var thrown *proviso.ScriptError
+	if !errors.As(err, &thrown) {
+		return proviso.Errorf(proviso.Invalid, "%s: %w", file, err)
+	}
+	at := file
+	if thrown.Line > 0 {
+		at += ":" + strconv.Itoa(thrown.Line)
+		if thrown.Column > 0 {
+			at += ":" + strconv.Itoa(thrown.Column)
+		}
+	}
+	code := proviso.Invalid
+	if lacksModule(thrown) {
+		code = proviso.Unavailable
+	}
+	return proviso.Because(err, code, "%s: %v", at, thrown)
+}
+
+// functions tells what functions a file has that lacks the one that was asked for;
+// "" if e is about something else.
+func functions(e *proviso.Error) string {
+	const most = 8
+	if e.Code != proviso.NotFound || len(e.Valid) == 0 {
+		return ""
+	}
+	list := strings.Join(e.Valid[:min(most, len(e.Valid))], ", ")
+	if len(e.Valid) > most {
+		list += ", …"
+	}
+	return "; it has " + list
+}

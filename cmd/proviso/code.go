@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/spf13/pflag"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/script"
+)
+
+// The ways to run code of a suite.
+const (
+	sandboxRequire = "require" // confined by the kernel, or not at all
+	sandboxAuto    = "auto"    // as far as this machine can, for files of the user's own
+	sandboxOff     = "off"     // as the user
+)
+
+// codeFlags say how the code of a suite is run, and what it may use.
+type codeFlags struct {
+	sandbox string
+	grants  []string
+}
+
+func (f *codeFlags) register(fs *pflag.FlagSet) {
+	fs.StringVar(&f.sandbox, "sandbox", sandboxAuto, "`HOW` Python, Ruby and Node are confined: require, auto or off")
+	fs.StringArrayVar(&f.grants, "grant", nil, "code of the suite may use `WHAT`: network, packages, env:NAME or read:PATH; may be repeated")
+}
+
+// check finds mistakes in the flags.
+func (f *codeFlags) check() error {
+	if f.sandbox == "" {
+		f.sandbox = sandboxAuto
+	}
+	ways := []string{sandboxRequire, sandboxAuto, sandboxOff}
+	if !slices.Contains(ways, f.sandbox) {
+		return usageError{fmt.Errorf("--sandbox %q is none of the ways to confine code", f.sandbox), "it is " + strings.Join(ways, ", ")}
+	}
+	for _, grant := range f.grants {
+		what, name, named := strings.Cut(grant, ":")
+		ok := (what == "network" || what == "packages") && !named
+		ok = ok || (what == "env" || what == "read") && name != ""
+		if !ok || what == "env" && strings.ContainsAny(name, "=* ") {
+			return usageError{fmt.Errorf("--grant %q: expected network, packages, env:NAME or read:PATH", grant), "it may be repeated"}
+		}
+	}
+	return nil
+}
+
+// over lays the grants of the command line over those of a suite.
+func (f *codeFlags) over(s proviso.Sandbox) proviso.Sandbox {
+	s.Env, s.Read = slices.Clone(s.Env), slices.Clone(s.Read)
+	for _, grant := range f.grants {
+		switch what, name, _ := strings.Cut(grant, ":"); what {
+		case "network":
+			s.Network = true
+		case "packages":
+			s.Packages = true
+		case "env":
+			s.Env = append(s.Env, name)
+		case "read":
+			s.Read = append(s.Read, absolute(name)) // relative to the working folder, unlike what a suite says
+		}
+	}
+	return s
+}
+
+// codes runs the code of a suite: JavaScript that needs nothing of a host in
+// process, everything else in workers, which start when code first needs them.
+type codes struct {
+	js  *script.Engine
+	box func() (proviso.Code, error)
+
+	mu     sync.Mutex
+	opened io.Closer
+}
+
+var _ proviso.Code = (*codes)(nil)
+
+// newCodes prepares what runs code. It starts nothing.
+func newCodes(open func() (proviso.Code, error)) *codes {
+	c := &codes{js: script.New(script.Options{})}
+	c.box = sync.OnceValues(func() (proviso.Code, error) {
+		box, err := open()
+		if closer, ok := box.(io.Closer); ok && err == nil {
+			c.mu.Lock()
+			c.opened = closer
+			c.mu.Unlock()
+		}
+		return box, err
+	})
+	return c
+}
+
+// Compile implements [proviso.Code].
+func (c *codes) Compile(ctx context.Context, src proviso.Source) (proviso.Function, error) {
+	if src.Language == "javascript" && !needsHost(src) {
+		return c.js.Compile(ctx, src)
+	}
+	box, err := c.box()
+	if err != nil {
+		return nil, err
+	}
+	return box.Compile(ctx, src)
+}
+
+// Close ends the workers.
+func (c *codes) Close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	err := c.js.Close()
+	if c.opened != nil {
+		err = errors.Join(err, c.opened.Close())
+	}
+	return err
+}
+
+// What JavaScript needs a host for: other files and packages, and, where code acts
+// rather than decides, the network and what else Node has.
+var (
+	imports = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\brequire\s*\(|\bimport\s*\(|(?m:^\s*import\b)|(?m:^\s*export\b[^;'"]*\bfrom\s*['"])|\bimport\.meta\b`)
+	})
+	hosted   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bfetch\s*\(|\bprocess\.|\bcrypto\b|\bIntl\b`) })
+	comments = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)/\*.*?\*/|(?m:^\s*//.*$)`) })
+)
+
+// needsHost reports whether a JavaScript file has to run in Node: it is
+// TypeScript, or it uses what only a host has.
+func needsHost(src proviso.Source) bool {
+	if src.File == "" {
+		return false
+	}
+	switch strings.ToLower(path.Ext(src.File)) {
+	case ".ts", ".cts", ".mts":
+		return true
+	}
+	text := comments().ReplaceAllString(src.Text, "")
+	return imports().MatchString(text) || src.Purpose == proviso.Acting && hosted().MatchString(text)
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// box is a proviso.Code in place of workers.
+type box struct{ closed *bool }
+
+func (b box) Compile(context.Context, proviso.Source) (proviso.Function, error) {
+	return nil, errors.New("in a worker")
+}
+
+func (b box) Close() error {
+	*b.closed = true
+	return nil
+}
+
+// TestWhereCodeRuns tells what runs in process from what runs in workers, which are not
+// opened before.
+func TestWhereCodeRuns(t *testing.T) {
+	t.Parallel()
+	opened, closed := 0, false
+	c := newCodes(func() (proviso.Code, error) { opened++; return box{&closed}, nil })
+	here := []proviso.Source{
+		{Language: "javascript", Text: "return require('fs')", Form: proviso.Body},
+		{Language: "javascript", Text: "module.exports = () => 1", Form: proviso.Module, File: "a.js"},
+		{Language: "javascript", Text: "// import x from 'y'\n/* require('z') */\nexport default () => 1", Form: proviso.Module, File: "a.mjs", Name: "a.mjs"},
+		{Language: "javascript", Text: "module.exports = () => fetch('x')", Form: proviso.Module, File: "a.js", Purpose: proviso.Deciding},
+		{Language: "javascript", Text: "module.exports = () => 1; // important", Form: proviso.Module, File: "a.js", Purpose: proviso.Acting},
+	}
+	for _, src := range here {
+		if _, err := c.Compile(t.Context(), src); err != nil {
+			t.Errorf("%q: %v", src.Text, err)
+		}
+	}
+	if opened != 0 {
+		t.Error("workers were opened before they were needed")
+	}
+	there := []proviso.Source{
+		{Language: "python", Text: "1"},
+		{Language: "ruby", Text: "1"},
+		{Language: "javascript", File: "a.ts", Text: "export default () => 1"},
+		{Language: "javascript", File: "a.MTS", Text: "export default () => 1"},
+		{Language: "javascript", File: "a.js", Text: "const fs = require('fs')"},
+		{Language: "javascript", File: "a.mjs", Text: "import fs from 'node:fs'\nexport default () => 1"},
+		{Language: "javascript", File: "a.mjs", Text: "export { default } from './b.mjs'"},
+		{Language: "javascript", File: "a.mjs", Text: "export default async () => (await import('./b.mjs')).x"},
+		{Language: "javascript", File: "a.js", Text: "module.exports = () => fetch('x')", Purpose: proviso.Acting},
+		{Language: "javascript", File: "a.js", Text: "module.exports = () => process.env.A", Purpose: proviso.Acting},
+	}
+	for _, src := range there {
+		if _, err := c.Compile(t.Context(), src); err == nil || err.Error() != "in a worker" {
+			t.Errorf("%q: %v", src.Text, err)
+		}
+	}
+	if opened != 1 {
+		t.Errorf("workers were opened %d times", opened)
+	}
+	if err := c.Close(); err != nil || !closed {
+		t.Errorf("closing: %v, workers closed: %v", err, closed)
+	}
+}
+
+// TestGrants adds what the command line grants to what a suite does.
+func TestGrants(t *testing.T) {
+	t.Parallel()
+	f := codeFlags{grants: []string{"network", "packages", "env:B", "read:/data"}}
+	if err := f.check(); err != nil || f.sandbox != sandboxAuto {
+		t.Fatalf("%v, %q", err, f.sandbox)
+	}
+	own := proviso.Sandbox{TimeoutMS: 5, Env: []string{"A"}, Read: []string{"x"}}
+	want := proviso.Sandbox{TimeoutMS: 5, Network: true, Packages: true, Env: []string{"A", "B"}, Read: []string{"x", absolute("/data")}}
+	if diff := cmp.Diff(want, f.over(own)); diff != "" {
+		t.Error(diff)
+	}
+	if len(own.Env) != 1 {
+		t.Error("the suite's own grants were changed")
+	}
+	for _, grant := range []string{"", "net", "network:x", "env:", "env:A=B", "env:*", "read:"} {
+		f := codeFlags{grants: []string{grant}}
+		if err := f.check(); err == nil {
+			t.Errorf("--grant %q is accepted", grant)
+		}
+	}
+}

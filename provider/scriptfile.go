@@ -1,0 +1,294 @@
+package provider
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/blobs"
+	"github.com/proviso-eval/proviso/internal/script"
+)
+
+// scriptTimeout is for one call of a script, unless the suite says.
+const scriptTimeout = 2 * time.Minute
+
+// scripted answers with what a function of a file of the suite returns.
+type scripted struct {
+	id      string
+	name    string // file:function, for messages
+	spec    proviso.ProviderSpec
+	fn      proviso.Function
+	js      bool
+	workers chan struct{}                                        // one for each call that may run at once
+	open    func(entry string) (proviso.Function, string, error) // another function of the file, and its name
+}
+
+var (
+	_ proviso.Provider   = (*scripted)(nil)
+	_ proviso.Embedder   = (*scriptedPython)(nil)
+	_ proviso.Classifier = (*scriptedPython)(nil)
+)
+
+// newPython is python:file.py[:function].
+func newPython(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provider, error) {
+	return newScripted(spec, "python", arg, o)
+}
+
+// newRuby is ruby:file.rb[:function].
+func newRuby(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provider, error) {
+	return newScripted(spec, "ruby", arg, o)
+}
+
+// newFile is file://script, in the language of its suffix.
+func newFile(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provider, error) {
+	name := strings.TrimPrefix(arg, "//")
+	file, _ := splitScript(name)
+	language := languageOf(file)
+	if language == "" || name == arg {
+		return nil, &proviso.Error{
+			Code: proviso.Unsupported, Pointer: spec.Pointer, Valid: scriptKinds(),
+			Message: "provider \"" + spec.ID + "\" is not available in this version: a file that answers is a script in JavaScript, Python or Ruby (" + strings.Join(scriptKinds(), ", ") + ")",
+		}
+	}
+	return newScripted(spec, language, name, o)
+}
+
+func scriptKinds() []string {
+	return []string{".js", ".cjs", ".mjs", ".ts", ".cts", ".mts", ".py", ".rb"}
+}
+
+// languageOf is the language of a script by its suffix, "" for other files.
+func languageOf(file string) string {
+	ext := strings.ToLower(path.Ext(file))
+	switch {
+	case ext == ".py":
+		return "python"
+	case ext == ".rb":
+		return "ruby"
+	case slices.Contains(scriptKinds(), ext):
+		return "javascript"
+	}
+	return ""
+}
+
+// splitScript splits file.py:function.
+func splitScript(name string) (file, entry string) {
+	if before, after, ok := cutAtLast(name, ":"); ok && languageOf(before) != "" {
+		return before, after
+	}
+	return name, ""
+}
+
+func newScripted(spec proviso.ProviderSpec, language, name string, o Options) (proviso.Provider, error) {
+	s := settings{spec, o}
+	if o.Untrusted {
+		return nil, &proviso.Error{Code: proviso.Refused, Pointer: spec.Pointer, Message: spec.ID + " is code, which an untrusted suite may not run"}
+	}
+	file, entry := splitScript(strings.TrimPrefix(name, "file://"))
+	if file == "" {
+		return nil, s.invalid("expected a script, such as %s:provider%s", language, map[string]string{"python": ".py", "ruby": ".rb"}[language])
+	}
+	if o.Code == nil || o.Files == nil {
+		return nil, &proviso.Error{Code: proviso.Unavailable, Pointer: spec.Pointer, Message: spec.ID + ": no interpreter for " + language + " here"}
+	}
+	data, err := o.Files.ReadFile(file)
+	if err != nil {
+		return nil, s.invalid("%w", err)
+	}
+	if s.replays() { // nobody is asked, so no interpreter is needed
+		return taped(&scripted{id: spec.ID}, spec, o.Cassette), nil
+	}
+	p := &scripted{id: spec.ID, spec: spec, js: language == "javascript", workers: make(chan struct{}, s.workers())}
+	src := proviso.Source{
+		Language: language, Name: file, Text: string(data), Form: proviso.Module, Pointer: spec.Pointer, Timeout: s.scriptTimeout(),
+		File: path.Clean(file), Purpose: proviso.Acting,
+	}
+	p.open = func(standard string) (proviso.Function, string, error) {
+		src := src
+		name := cmp.Or(entry, standard)
+		if src.Entry = name; p.js {
+			src.Text, src.Entry = script.Adapt(src.Text, providerAdapter(entry)), ""
+		}
+		called := file
+		if name != "" {
+			called += ":" + name
+		}
+		fn, err := script.Compile(context.Background(), o.Code, src, string(data))
+		return fn, called, err
+	}
+	standard := "call_api"
+	if p.js {
+		standard = ""
+	}
+	if p.fn, p.name, err = p.open(standard); err != nil {
+		return nil, s.badScript(p.name, err)
+	}
+	if language == "python" && entry == "" && o.Cassette == nil {
+		return &scriptedPython{scripted: p}, nil
+	}
+	return taped(p, spec, o.Cassette), nil
+}
+
+// providerAdapter makes a function of what a JavaScript provider exports: a class
+// or an object with callApi, or a function.
+func providerAdapter(entry string) string {
+	return `(exported) => {
+		const entry = ` + strconv.Quote(entry) + `;
+		const of = (o, key) => o === null || o === undefined ? undefined : o[key];
+		let found = entry ? of(exported, entry) ?? of(of(exported, 'default'), entry) : of(exported, 'default') ?? exported;
+		if (!entry && typeof of(found, 'default') === 'function') found = found.default;
+		const isClass = typeof found === 'function' && (typeof of(found.prototype, 'callApi') === 'function' || /^class\b/.test(Function.prototype.toString.call(found)));
+		if (typeof found !== 'function' && typeof of(found, 'callApi') !== 'function') throw new TypeError(entry ? 'the module exports no function or class ' + entry : 'the module exports neither a function nor a class with callApi');
+		return async (prompt, context, options) => {
+			if (!isClass && typeof found === 'function') return found(prompt, context, options);
+			const provider = isClass ? new found(options) : found;
+			if (typeof provider.callApi !== 'function') throw new TypeError('the class has no method callApi');
+			return provider.callApi(prompt, context, {});
+		};
+	}`
+}
+
+// mostFunctions bounds how many functions of a file are named in place of one that
+// it lacks.
+const mostFunctions = 8
+
+// badScript words why a script cannot answer.
+func (s settings) badScript(name string, err error) error {
+	var thrown *proviso.ScriptError
+	var known *proviso.Error
+	switch {
+	case errors.As(err, &thrown) && thrown.Line > 0:
+		file, _ := splitScript(name)
+		err = proviso.Because(err, proviso.Invalid, "%s: %s:%d:%d: %v", s.spec.ID, file, thrown.Line, thrown.Column, thrown)
+	case errors.As(err, &known):
+		has := ""
+		if n := len(known.Valid); known.Code == proviso.NotFound && n > 0 {
+			has = "; it has " + strings.Join(known.Valid[:min(n, mostFunctions)], ", ")
+		}
+		about := proviso.Because(err, known.Code, "%s: %v%s", s.spec.ID, err, has)
+		about.Valid = known.Valid
+		err = about
+	default:
+		err = proviso.Because(err, proviso.Invalid, "%s: %v", s.spec.ID, err)
+	}
+	placed := *err.(*proviso.Error)
+	placed.Pointer = s.spec.Pointer
+	return &placed
+}
+
+// workers is how many calls of a script may run at once.
+func (s settings) workers() int {
+	if n, ok := s.number("workers"); ok && n >= 1 && n <= math.MaxInt16 {
+		return int(n)
+	}
+	return cmp.Or(max(s.o.Concurrency, 0), 4)
+}
+
+// scriptTimeout is config.timeout, in milliseconds.
+func (s settings) scriptTimeout() time.Duration {
+	if ms, ok := s.number("timeout"); ok && ms > 0 && ms < 1e12 {
+		return time.Duration(ms * float64(time.Millisecond))
+	}
+	return scriptTimeout
+}
+
+func (p *scripted) ID() string { return p.id }
+
+// cacheKey is what the script gets beside the prompt.
+func (p *scripted) cacheKey(_ context.Context, ask proviso.Ask) (string, error) {
+	return blobs.Key("script", proviso.Stringify(sorted(ask.Vars)), ask.Label), nil
+}
+
+// Answer calls the function once.
+func (p *scripted) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, error) {
+	about := proviso.ObjectOf("vars", orNone(ask.Vars), "prompt", proviso.ObjectOf("raw", ask.Prompt, "label", ask.Label))
+	if ask.Case != nil && ask.Case.Raw != nil {
+		about.Set("test", ask.Case.Raw)
+	}
+	if ask.Trace != nil {
+		about.Set("traceparent", ask.Trace.Parent)
+		about.Set("otlpEndpoint", ask.Trace.Endpoint)
+	}
+	args := []any{ask.Prompt, p.options(ask.Config), about}
+	if p.js {
+		args[1], args[2] = args[2], args[1]
+	}
+	start := time.Now()
+	v, err := p.call(ctx, p.fn, p.name, args...)
+	if err != nil {
+		return proviso.Output{}, err
+	}
+	latency := time.Since(start)
+	o, ok := v.(*proviso.Object)
+	if !ok || !o.Has("output") && !o.Has("error") {
+		return proviso.Output{}, proviso.Errorf(proviso.Undecided, "%s must return {output: …} or {error: …}, found %s", p.name, excerpt(proviso.AppendJSON(nil, v)))
+	}
+	return p.output(o, latency), nil
+}
+
+// output reads what the function returned. What has no value was not said.
+func (p *scripted) output(o *proviso.Object, latency time.Duration) proviso.Output {
+	said := proviso.NewObject(o.Len())
+	for key, v := range o.All() {
+		if v != nil || key == "output" {
+			said.Set(key, v)
+		}
+	}
+	if v, ok := said.Get("error"); ok { // whatever it is, it is no answer
+		if text, isText := v.(string); !isText {
+			said.Set("error", proviso.Stringify(v))
+		} else if text == "" {
+			said.Delete("error")
+		}
+	}
+	out := OutputOf(said)
+	out.Cached = false // only what proviso itself kept has cost nothing
+	if out.Latency == nil {
+		out.Latency = &latency
+	}
+	return out
+}
+
+// options are what the suite says of the provider, with the settings of the
+// prompt and the case over its own.
+func (p *scripted) options(over *proviso.Object) *proviso.Object {
+	options := proviso.ObjectOf("id", p.id, "config", orNone(overlaid(p.spec.Config, over)))
+	if p.spec.Label != "" {
+		options.Set("label", p.spec.Label)
+	}
+	return options
+}
+
+// call waits for a worker and runs a function of the file.
+func (p *scripted) call(ctx context.Context, fn proviso.Function, name string, args ...any) (any, error) {
+	select {
+	case p.workers <- struct{}{}:
+		defer func() { <-p.workers }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	v, err := fn.Call(ctx, args...)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, proviso.Because(err, codeOr(err, proviso.Unavailable), "%s: %s", name, explained(err))
+	}
+	return v, nil
+}
+
+// explained is an error of a script with the lines that led to it.
+func explained(err error) string {
+	var thrown *proviso.ScriptError
+	if errors.As(err, &thrown) && thrown.Stack != "" {
+		return thrown.Error() + "\n" + strings.TrimRight(thrown.Stack, "\n")
+	}
+	return err.Error()
+}

@@ -1,0 +1,164 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"path"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/provider"
+)
+
+// promptCode writes a prompt for each row.
+type promptCode interface {
+	// write returns the prompt, as a text or a chat, or an object with it and with
+	// settings for the provider.
+	write(ctx context.Context, context *proviso.Object) (any, error)
+}
+
+// promptCode opens the code that writes a prompt: a function of a file, a Python
+// file as a whole, whose standard output is the prompt, or any program.
+func (p *Plan) promptCode(prompt *proviso.Prompt) (promptCode, error) {
+	g := prompt.Script
+	command, isCommand := strings.CutPrefix(g.File, "exec:")
+	language := check.LanguageOf(g.File)
+	switch {
+	case isCommand:
+	case language == "javascript", language == "python" && g.Entry != "":
+		fn, err := p.function(g, "")
+		if err != nil {
+			return nil, err
+		}
+		return promptFunction{fn}, nil
+	case language == "python":
+		return p.promptScript(g)
+	default:
+		command = g.File
+		if !strings.ContainsRune(command, '/') {
+			command = "./" + command // of the suite's folder, and none of the PATH
+		}
+	}
+	return p.promptProgram(g, command, prompt.Config, !isCommand)
+}
+
+// promptFunction is a function that returns a prompt.
+type promptFunction struct{ *function }
+
+func (f promptFunction) write(ctx context.Context, context *proviso.Object) (any, error) {
+	v, err := f.call(ctx, context)
+	if err != nil {
+		return nil, err
+	}
+	switch v.(type) {
+	case string, []any, *proviso.Object:
+		return v, nil
+	}
+	return nil, proviso.Errorf(proviso.Undecided, "%s must return a prompt, as a text or a chat, found %s", f.name(), found(v))
+}
+
+// promptScript is a Python file that prints a prompt.
+type promptScript struct {
+	p *Plan
+	proviso.Function
+	g    *proviso.Generator
+	text string
+}
+
+// wholeScript runs a file as the interpreter would, with the context as its one
+// argument, and returns what it prints.
+const wholeScript = `import contextlib, io, sys
+printed, arguments = io.StringIO(), sys.argv
+sys.argv = [name, context]
+try:
+    with contextlib.redirect_stdout(printed):
+        exec(compile(source, name, "exec"), {"__name__": "__main__", "__file__": name, "__builtins__": __builtins__})
+except SystemExit as end:
+    if end.code not in (None, 0):
+        raise RuntimeError("the script exited with " + str(end.code)) from None
+finally:
+    sys.argv = arguments
+return printed.getvalue()`
+
+func (p *Plan) promptScript(g *proviso.Generator) (promptCode, error) {
+	if p.o.Code == nil || p.o.Files == nil {
+		return nil, proviso.Errorf(proviso.Unavailable, "%s: no interpreter for python here", g.File)
+	}
+	data, err := p.o.Files.ReadFile(g.File)
+	if err != nil {
+		return nil, err
+	}
+	fn, err := p.o.Code.Compile(context.Background(), proviso.Source{
+		Language: "python", Name: g.File, Text: wholeScript, Form: proviso.Body, Params: []string{"source", "name", "context"},
+		Pointer: g.Pointer, Timeout: actingTimeout, File: path.Clean(g.File), Purpose: proviso.Acting,
+	})
+	if err != nil {
+		return nil, check.FileMistake(p.shown(g), err)
+	}
+	return &promptScript{p, fn, g, string(data)}, nil
+}
+
+func (s *promptScript) write(ctx context.Context, context *proviso.Object) (any, error) {
+	v, err := s.Call(ctx, s.text, s.g.File, proviso.Stringify(context))
+	if err != nil {
+		var thrown *proviso.ScriptError
+		if errors.As(err, &thrown) { // its place is not one of the file
+			return nil, proviso.Errorf(proviso.Undecided, "%s: %s", s.g.File, strings.TrimSpace(thrown.Error()+"\n"+thrown.Stack))
+		}
+		return nil, s.p.threw(s.g, "", err)
+	}
+	text, _ := v.(string)
+	return strings.TrimRight(text, "\r\n"), nil
+}
+
+// promptProgram is a program that prints a prompt.
+type promptProgram struct{ *provider.Program }
+
+func (p *Plan) promptProgram(g *proviso.Generator, command string, config *proviso.Object, isFile bool) (promptCode, error) {
+	if p.o.Untrusted {
+		return nil, proviso.Errorf(proviso.Refused, "the prompt %q is code, which an untrusted suite may not run", g.File)
+	}
+	if isFile { // what it holds is part of what is run
+		if _, err := p.o.Files.ReadFile(g.File); err != nil {
+			return nil, err
+		}
+	}
+	program, err := provider.NewProgram(command, isFile, provider.Options{Env: p.o.Env, Dir: p.Suite.Dir}, config)
+	if err != nil {
+		return nil, err
+	}
+	return promptProgram{program}, nil
+}
+
+func (p promptProgram) write(ctx context.Context, context *proviso.Object) (any, error) {
+	return p.Run(ctx, proviso.Stringify(context))
+}
+
+// writePrompt makes the prompt of a row, what the suite says or what its code
+// returns, and the settings for the provider that go with it.
+func (p *Plan) writePrompt(ctx context.Context, pc *prepared, col *column, res *proviso.Result, foreign map[string]bool) (string, *proviso.Object, error) {
+	config := col.prompt.Config
+	if col.code == nil {
+		text, err := p.render(ctx, pc.Options.Prefix+col.prompt.Raw+pc.Options.Suffix, res.Vars, foreign)
+		return text, config, err
+	}
+	context := proviso.ObjectOf("vars", orEmpty(res.Vars), "provider", providerOf(col.spec), "config", orEmpty(config))
+	v, err := col.code.write(ctx, context)
+	if err != nil {
+		return "", nil, err
+	}
+	if o, ok := v.(*proviso.Object); ok && o.Has("prompt") {
+		own, _ := o.At("config").(*proviso.Object)
+		v, config = o.At("prompt"), settings(config, own)
+	}
+	raw, ok := v.(string)
+	if !ok {
+		raw = proviso.Stringify(v)
+	}
+	if len(foreign) > 0 {
+		return raw, config, nil // a model wrote parts of it, which are no templates
+	}
+	text, err := p.render(ctx, raw, res.Vars, nil)
+	return text, config, err
+}

@@ -1,0 +1,76 @@
+package run
+
+import (
+	"context"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/internal/transport"
+)
+
+// Tracer is proviso.Spans that makes a trace for each row before its provider is
+// asked. If Options.Spans is one, providers get a traceparent.
+type Tracer interface {
+	proviso.Spans
+	// Begin makes a trace; ok is false if nobody listens for its spans.
+	Begin() (id string, tc proviso.TraceContext, ok bool)
+	// End forgets a trace, because its row is decided.
+	End(id string)
+}
+
+// LooksAtTraces reports whether an assertion of the plan needs the spans of a
+// trace.
+func (p *Plan) LooksAtTraces() bool { return p.traced }
+
+// needsTrace reports whether an assertion on a row needs the spans of its trace.
+func needsTrace(pc *prepared, prompt *proviso.Prompt) bool {
+	return (check.NeedsOf(pc.Assert)|check.NeedsOf(prompt.Assert)|check.NeedsOf(pc.Set))&check.NeedsTrace != 0
+}
+
+// noteTraces notes that rows of a case need the spans of their traces.
+func (p *Plan) noteTraces(pc *prepared) {
+	for i := range p.Suite.Prompts {
+		p.traced = p.traced || needsTrace(pc, &p.Suite.Prompts[i])
+	}
+}
+
+// follow makes the trace of a row. The context is for asking its provider: what is
+// asked over HTTP gets the traceparent as a header. Without anybody who follows
+// traces, id is "".
+func (p *Plan) follow(ctx context.Context, pc *prepared, prompt *proviso.Prompt) (traced context.Context, id string, tc *proviso.TraceContext) {
+	t, ok := p.o.Spans.(Tracer)
+	if !ok {
+		return ctx, "", nil
+	}
+	id, made, ok := t.Begin()
+	if !ok {
+		return ctx, "", nil
+	}
+	made.Needed = needsTrace(pc, prompt) && namedTrace(pc.Metadata) == ""
+	return transport.WithTraceparent(ctx, made.Parent), id, &made
+}
+
+// forget ends the trace of a row.
+func (p *Plan) forget(id string) {
+	if t, ok := p.o.Spans.(Tracer); ok && id != "" {
+		t.End(id)
+	}
+}
+
+// traceOf returns the trace that an output belongs to: the one that the provider
+// names, the one that the case names, or else the one that was made for the row.
+func traceOf(out *proviso.Output, c *proviso.Case, made string) string {
+	for _, id := range []string{out.TraceID, namedTrace(out.Metadata), namedTrace(c.Metadata)} {
+		if id != "" {
+			return id
+		}
+	}
+	return made
+}
+
+// namedTrace reads the id of a trace in metadata, "" if there is none.
+func namedTrace(metadata *proviso.Object) string {
+	id, _ := metadata.At("traceId").(string)
+	return strings.TrimSpace(id)
+}

@@ -1,0 +1,92 @@
+package suite
+
+import (
+	"math"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+)
+
+// extensions reads the hooks of a suite: file://hooks.js or file://hooks.py, each
+// with or without the function that is called.
+func (r *reading) extensions(doc *document.Document, cfg *proviso.Object) []*proviso.Generator {
+	list, _ := cfg.At("extensions").([]any)
+	if r.trust != nil {
+		return nil // refused where the header is confined
+	}
+	var hooks []*proviso.Generator
+	for i, v := range list {
+		at := document.Join("/extensions", i)
+		ref, ok := v.(string)
+		name, isFile := strings.CutPrefix(ref, "file://")
+		file, entry := splitScript(name)
+		switch {
+		case !ok:
+			r.mistake(doc, at, proviso.Invalid, nil, "a hook is a script file, such as file://hooks.py:beforeAll, not %s", kindOf(v))
+		case !isFile || !isHookFile(file):
+			r.mistake(doc, at, proviso.Invalid, nil, "a hook is a script file, such as file://hooks.py:beforeAll, not %s", quoteName(ref))
+		case r.exists(doc, at, file):
+			hooks = append(hooks, &proviso.Generator{File: r.files.Clean(file), Entry: entry, Pointer: r.at(doc, at)})
+		}
+	}
+	return hooks
+}
+
+// isHookFile reports whether a file is written in a language that hooks are.
+func isHookFile(name string) bool {
+	return isJavaScript(name) || slices.Contains([]string{".py", ".rb"}, strings.ToLower(path.Ext(name)))
+}
+
+// sandbox reads limits and grants of the code of a suite.
+func (r *reading) sandbox(doc *document.Document, cfg *proviso.Object) proviso.Sandbox {
+	var s proviso.Sandbox
+	o, ok := cfg.At("sandbox").(*proviso.Object)
+	if !ok {
+		return s
+	}
+	r.keys(doc, "/sandbox", o, sandboxKeys())
+	if v := o.At("timeout"); v != nil {
+		ms, ok := milliseconds(v)
+		if !ok {
+			r.mistake(doc, "/sandbox/timeout", proviso.Invalid, nil, "timeout is a number of milliseconds above 0, or a text such as 10s, not %s", kindOf(v))
+		}
+		s.TimeoutMS = ms
+	}
+	s.Network, _ = o.At("network").(bool)
+	s.Packages, _ = o.At("packages").(bool)
+	s.Env, s.Read = texts(o.At("env")), texts(o.At("read"))
+	for i, name := range s.Env {
+		if strings.ContainsAny(name, "=* ") || name == "" {
+			r.mistake(doc, document.Join("/sandbox/env", i), proviso.Invalid, nil, "expected the name of one variable of the environment, not %s", quoteName(name))
+		}
+	}
+	return s
+}
+
+// milliseconds reads a length of time.
+func milliseconds(v any) (int, bool) {
+	switch v := v.(type) {
+	case float64:
+		return int(v), v >= 1 && v <= math.MaxInt32 && v == math.Trunc(v)
+	case string:
+		d, err := time.ParseDuration(v)
+		return int(d / time.Millisecond), err == nil && d >= time.Millisecond && d <= math.MaxInt32*time.Millisecond
+	}
+	return 0, false
+}
+
+// sandboxKeys are the keys of sandbox, sorted.
+func sandboxKeys() []keyRow {
+	return []keyRow{
+		{Key: "env", Kind: text | list, Doc: "names of the environment that code sees"},
+		{Key: "network", Kind: boolean, Doc: "whether code may use the network"},
+		{Key: "packages", Kind: boolean, Doc: "whether code may import what is installed for its interpreter"},
+		{Key: "read", Kind: text | list, Doc: "files and folders that code may read, beside the suite's"},
+		{Key: "timeout", Kind: number | text, Doc: "milliseconds for one call, or a text such as 10s"},
+		{Key: "timeoutMs", Support: wrong, Right: "timeout", Doc: "milliseconds for one call"},
+	}
+}
