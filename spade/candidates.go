@@ -20,11 +20,15 @@ const provenanceKey = "spade"
 // ReadCandidates reads candidates from YAML, JSON or, if the name ends in .jsonl,
 // JSON Lines: the assertions of a suite's assertion set, a list or an object with
 // the key assertions. Where each comes from stands under config, spade; it may be
-// absent. The mistakes are all that is wrong, with their places; there are no
+// absent. From Python, if the name ends in .py, it reads the functions at the top
+// whose parameters are example, prompt and response. The mistakes are all that is wrong, with their places; there are no
 // candidates if there are any.
 func ReadCandidates(file string, data []byte) ([]proviso.Candidate, proviso.Mistakes) {
-	if strings.EqualFold(filepath.Ext(file), ".jsonl") {
+	switch strings.ToLower(filepath.Ext(file)) {
+	case ".jsonl":
 		return candidateLines(file, data)
+	case ".py":
+		return readPython(file, data)
 	}
 	doc, err := document.Parse(file, data)
 	var syntax *document.SyntaxError

@@ -2,10 +2,10 @@ package spade
 
 import (
 	"context"
-	"encoding/csv"
 	"fmt"
-	"io"
+	"iter"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 
@@ -14,157 +14,317 @@ import (
 )
 
 // Grid is what candidates say of trials; [Grid.CSV] writes it as the matrix that
-// [ReadMatrix] reads.
+// [ReadMatrix] reads. It holds a byte for each cell, and no output.
 type Grid struct {
-	Names  []string
-	Trials []Trial
-	Cells  [][]Cell   // by trial, then by candidate
-	Why    [][]string // of undecided cells, by candidate: up to three different reasons
+	Names   []string
+	Columns []Column // by candidate
+	Entries []Entry
+	Cells   [][]Cell // by entry, then by candidate
+
+	// Usage and Cost are what models took that were asked, in US dollars.
+	Usage proviso.Usage
+	Cost  float64
+	// Unkept is why cells could not be kept for the next time; nil if they were.
+	Unkept error
 }
 
-// Rate is how often a candidate did what.
+// Column is what is to be said of the cells of one candidate.
+type Column struct {
+	Threw int // cells that failed because the candidate threw; they are among the failed
+	Kept  int // cells that were taken from an earlier time
+	// Why are up to three different reasons of undecided cells, Thrown of those that
+	// threw.
+	Why, Thrown []string
+	// NotRunnable is why the candidate cannot be run here at all; "" if it can.
+	NotRunnable string
+	AsksModel   bool
+}
+
+// Rate is how often a candidate did what. What threw is among what failed.
 type Rate struct {
-	Passed, Failed, Undecided int
+	Passed, Failed, Threw, Undecided int
 }
 
 // TryOptions say how candidates are tried.
 type TryOptions struct {
 	Compiler    *check.Compiler
-	Concurrency int // trials at a time; 0 is one for each processor
+	Concurrency int // trials at a time; 0 is one for each processor, and at least four if a model is asked
+
+	// Code runs functions of Python as [PythonFunction] finds them; nil runs none.
+	Code proviso.Code
+	// Keep keeps decided cells for the next time; nil keeps none.
+	Keep *Keep
+	// Tick is told of every trial that is done, from one goroutine at a time; nil
+	// is told nothing.
+	Tick func(done int)
 }
 
 // TryAll decides every candidate on every trial. An assertion that does not apply
-// to an output passes it; one that could not be decided is undecided, everywhere if
-// this version or machine cannot run it. Candidates that are wrong, or that compare
-// several outputs, are an error that names them all. If ctx ends, the cells that
-// are left are undecided and the error is that of ctx.
-func TryAll(ctx context.Context, list []proviso.Candidate, trials []Trial, o TryOptions) (*Grid, error) {
-	sets, err := compileAll(list, o.Compiler)
-	if err != nil {
-		return nil, err
-	}
-	g := &Grid{Trials: trials, Cells: make([][]Cell, len(trials)), Why: make([][]string, len(list))}
+// to an output passes it; one that throws fails it; one that could not be decided
+// is undecided, everywhere if this version or machine cannot run it. Candidates
+// that are wrong, or that compare several outputs, are an error that names them
+// all. Only the trials that are being tried are held. If ctx ends, the cells that
+// are left are undecided and the error is that of ctx; an error of trials ends it,
+// too.
+func TryAll(ctx context.Context, list []proviso.Candidate, trials iter.Seq2[Trial, error], o TryOptions) (*Grid, error) {
+	g := &Grid{Columns: make([]Column, len(list))}
 	for i := range list {
 		g.Names = append(g.Names, list[i].Name)
 	}
+	p, err := prepareTries(ctx, list, g, o)
+	if err != nil {
+		return nil, err
+	}
+	defer p.close()
 	workers := o.Concurrency
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
+		if len(p.asking) > 0 {
+			workers = max(workers, 4)
+		}
 	}
-	var mu sync.Mutex // of Why
-	next := make(chan int)
+	type job struct {
+		trial Trial
+		cells []Cell
+	}
+	jobs := make(chan job)
 	var wait sync.WaitGroup
 	for range workers {
 		wait.Go(func() {
-			for i := range next {
-				g.Cells[i] = tryOne(ctx, sets, &trials[i], func(j int, reason string) {
-					mu.Lock()
-					defer mu.Unlock()
-					g.why(j, reason)
-				})
+			for j := range jobs {
+				p.all(ctx, &j.trial, j.cells)
 			}
 		})
 	}
-	for i := range trials {
-		next <- i
-	}
-	close(next)
-	wait.Wait()
-	return g, ctx.Err()
-}
-
-func (g *Grid) why(j int, reason string) {
-	for _, r := range g.Why[j] {
-		if r == reason {
-			return
+	for t, problem := range trials {
+		if err = problem; err != nil {
+			break
+		}
+		cells := slices.Repeat([]Cell{Undecided}, len(list))
+		g.Entries, g.Cells = append(g.Entries, t.Entry()), append(g.Cells, cells)
+		if ctx.Err() == nil {
+			jobs <- job{t, cells}
 		}
 	}
-	if len(g.Why[j]) < 3 {
-		g.Why[j] = append(g.Why[j], reason)
+	close(jobs)
+	wait.Wait()
+	if p.o.Keep != nil {
+		g.Unkept = p.o.Keep.failure()
 	}
+	if err == nil {
+		err = ctx.Err()
+	}
+	return g, err
 }
 
-// compileAll compiles each candidate by itself.
-func compileAll(list []proviso.Candidate, c *check.Compiler) ([]*check.Set, error) {
-	sets := make([]*check.Set, len(list))
+// trying is what it takes to try candidates on trials.
+type trying struct {
+	o        TryOptions
+	g        *Grid
+	alone    []tryer    // by candidate; nil for those that ask a model, and those that cannot run
+	asking   []int      // the candidates that ask a model, in order
+	together *check.Set // of those, so that their questions share calls
+	keys     *cellKeys
+
+	mu   sync.Mutex // of what follows, and of the grid's columns
+	done int
+}
+
+// tryer decides one candidate on one output.
+type tryer interface {
+	try(ctx context.Context, t *Trial, row *check.Row) said
+	close()
+}
+
+// said is what a candidate says of an output.
+type said struct {
+	cell   Cell
+	threw  bool
+	kept   bool   // it was said at an earlier time
+	reason string // of what is undecided or threw
+}
+
+// prepareTries compiles the candidates.
+func prepareTries(ctx context.Context, list []proviso.Candidate, g *Grid, o TryOptions) (*trying, error) {
+	p := &trying{o: o, g: g, alone: make([]tryer, len(list))}
 	var wrong []string
+	var asking []*proviso.Assertion
 	for i := range list {
 		a := list[i].Assertion
-		set, mistakes := c.Compile([]*proviso.Assertion{a})
-		sets[i] = set
+		if kind, ok := check.Lookup(strings.TrimPrefix(a.Type, "not-")); ok && kind.Needs&check.NeedsGroup != 0 {
+			wrong = append(wrong, fmt.Sprintf("%s: %s compares several outputs and cannot be tried on one", list[i].Name, a.Type))
+			continue
+		}
+		t, asks, mistakes := p.compile(ctx, a)
+		g.Columns[i].AsksModel = asks
 		for _, e := range mistakes {
-			if e.Code == proviso.Unsupported || e.Code == proviso.Unavailable {
-				continue // undecided on every trial, with this reason
+			if e.Code == proviso.Unsupported || e.Code == proviso.Unavailable || e.Code == proviso.Refused {
+				g.Columns[i].NotRunnable = e.Message
+				continue
 			}
 			wrong = append(wrong, fmt.Sprintf("%s: %v", list[i].Name, e))
 		}
-		if kind, ok := check.Lookup(strings.TrimPrefix(a.Type, "not-")); ok && kind.Needs&check.NeedsGroup != 0 {
-			wrong = append(wrong, fmt.Sprintf("%s: %s compares several outputs and cannot be tried on one", list[i].Name, a.Type))
+		switch _, python := t.(*pythonTryer); {
+		case g.Columns[i].NotRunnable != "":
+			g.Columns[i].Why = []string{g.Columns[i].NotRunnable}
+		case asks && !python:
+			p.asking, asking = append(p.asking, i), append(asking, a)
+		default:
+			p.alone[i] = t
 		}
 	}
 	if len(wrong) > 0 {
+		p.close()
 		return nil, proviso.Errorf(proviso.Invalid, "%s", strings.Join(wrong, "\n"))
 	}
-	return sets, nil
+	if len(asking) > 0 {
+		p.together, _ = o.Compiler.Compile(asking) // compiled before, one by one
+	}
+	if o.Keep != nil {
+		p.keys = newCellKeys(list, p)
+	}
+	return p, nil
 }
 
-// tryOne decides all candidates on one trial.
-func tryOne(ctx context.Context, sets []*check.Set, t *Trial, why func(j int, reason string)) []Cell {
-	cells := make([]Cell, len(sets))
-	for j := range cells {
-		if cells[j] = Undecided; ctx.Err() != nil {
+// compile compiles a candidate by itself, and says whether it asks a model.
+func (p *trying) compile(ctx context.Context, a *proviso.Assertion) (tryer, bool, []*proviso.Error) {
+	if f, ok := PythonFunction(a); ok {
+		t, mistakes := p.compilePython(ctx, a, f)
+		return t, f.AsksModel, mistakes
+	}
+	set, mistakes := p.o.Compiler.Compile([]*proviso.Assertion{a})
+	return setTryer{set}, asksModel(a), mistakes
+}
+
+// asksModel reports whether an assertion is not decided by counting alone.
+func asksModel(a *proviso.Assertion) bool {
+	const models = check.NeedsJudge | check.NeedsEmbedder | check.NeedsClassifier | check.NeedsModerator
+	kind, ok := check.Lookup(strings.TrimPrefix(a.Type, "not-"))
+	if ok && kind.Type == "judge" && len(a.Criteria) == 0 && a.Check != nil {
+		return false
+	}
+	return ok && kind.Needs&models != 0 || slices.ContainsFunc(a.Assert, asksModel)
+}
+
+func (p *trying) close() {
+	for _, t := range p.alone {
+		if t != nil {
+			t.close()
+		}
+	}
+}
+
+// setTryer is a candidate that is an assertion like those of suites.
+type setTryer struct{ set *check.Set }
+
+func (s setTryer) close() {}
+
+func (s setTryer) try(ctx context.Context, _ *Trial, row *check.Row) said {
+	verdicts := s.set.Eval(ctx, row)
+	if len(verdicts) == 0 {
+		return said{cell: Undecided, reason: "there is no verdict"}
+	}
+	return saidBy(&verdicts[0])
+}
+
+// saidBy reads a verdict.
+func saidBy(v *proviso.Verdict) said {
+	switch v.Status {
+	case proviso.Pass, proviso.Skip:
+		return said{cell: Passed}
+	case proviso.Fail:
+		if threw(v) {
+			return said{cell: Failed, threw: true, reason: v.Reason}
+		}
+		return said{cell: Failed}
+	}
+	return said{cell: Undecided, reason: v.Reason}
+}
+
+// threw reports whether a verdict, or the part of it that fails, is an exception.
+func threw(v *proviso.Verdict) bool {
+	return v.Threw || v.Status == proviso.Fail && slices.ContainsFunc(v.Components, func(c proviso.Verdict) bool { return threw(&c) })
+}
+
+// all decides all candidates on one trial: first what was kept from before, then
+// what is counted, then what a model is asked.
+func (p *trying) all(ctx context.Context, t *Trial, cells []Cell) {
+	pack := p.keys.load(t)
+	row := &check.Row{Output: &proviso.Output{Value: t.Output}, Prompt: t.Prompt, HasPrompt: t.HasPrompt, Vars: t.Vars}
+	list := make([]said, len(cells))
+	for j, known := range p.alone {
+		if list[j].cell = Undecided; known == nil || ctx.Err() != nil {
 			continue
 		}
-		row := &check.Row{Output: &proviso.Output{Value: t.Output}, Prompt: t.Prompt, HasPrompt: t.HasPrompt, Vars: t.Vars}
-		for _, v := range sets[j].Eval(ctx, row) {
-			switch v.Status {
-			case proviso.Pass, proviso.Skip:
-				cells[j] = Passed
-			case proviso.Fail:
-				cells[j] = Failed
-			default:
-				why(j, v.Reason)
+		if kept, ok := pack.get(j); ok {
+			list[j] = kept
+			continue
+		}
+		s := known.try(ctx, t, row)
+		if ctx.Err() != nil {
+			continue // it may be undecided for no reason of its own
+		}
+		list[j] = s
+		pack.put(j, s)
+	}
+	pack.save()
+	var asked []proviso.Verdict
+	if p.together != nil && ctx.Err() == nil {
+		asked = p.together.Eval(ctx, row)
+		for k, v := range asked {
+			if ctx.Err() == nil || v.Status != proviso.Errored {
+				list[p.asking[k]] = saidBy(&v)
 			}
 		}
 	}
-	return cells
+	for j := range list {
+		cells[j] = list[j].cell
+	}
+	p.note(ctx, list, asked)
 }
 
-// Rates counts the cells of each candidate.
-func (g *Grid) Rates() []Rate {
-	rates := make([]Rate, len(g.Names))
-	for _, row := range g.Cells {
-		for j, cell := range row {
-			switch cell {
-			case Passed:
-				rates[j].Passed++
-			case Failed:
-				rates[j].Failed++
-			default:
-				rates[j].Undecided++
-			}
+// note counts what was said of a trial.
+func (p *trying) note(ctx context.Context, list []said, asked []proviso.Verdict) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i := range asked {
+		p.g.Usage.Add(asked[i].Usage)
+		p.g.Cost += asked[i].Cost
+	}
+	for j := range list {
+		c, s := &p.g.Columns[j], &list[j]
+		if s.kept {
+			c.Kept++
+		}
+		switch {
+		case s.threw:
+			c.Threw++
+			c.Thrown = oneMore(c.Thrown, s.reason)
+		case s.cell == Undecided && s.reason != "":
+			c.Why = oneMore(c.Why, s.reason)
 		}
 	}
-	return rates
+	if ctx.Err() != nil {
+		return
+	}
+	p.done++
+	if p.o.Tick != nil {
+		p.o.Tick(p.done)
+	}
 }
 
-// CSV writes the grid: id, label and a column for each candidate, 1 for pass, 0 for
-// fail and nothing for undecided.
-func (g *Grid) CSV(w io.Writer) error {
-	out := csv.NewWriter(w)
-	record := append([]string{"id", "label"}, g.Names...)
-	if err := out.Write(record); err != nil {
-		return err
+// maxReasons bounds the reasons that are kept of a column, and maxReason each of
+// them, in bytes.
+const (
+	maxReasons = 3
+	maxReason  = 2 << 10
+)
+
+// oneMore adds a reason unless it is there or there are enough.
+func oneMore(list []string, reason string) []string {
+	reason = strings.Clone(reason[:min(len(reason), maxReason)])
+	if len(list) == maxReasons || slices.Contains(list, reason) {
+		return list
 	}
-	for i, t := range g.Trials {
-		record = append(record[:0], t.ID, t.Label)
-		for _, cell := range g.Cells[i] {
-			record = append(record, [...]string{Failed: "0", Passed: "1", Undecided: ""}[cell])
-		}
-		if err := out.Write(record); err != nil {
-			return err
-		}
-	}
-	out.Flush()
-	return out.Error()
+	return append(list, reason)
 }

@@ -11,18 +11,21 @@ import (
 // changeJSON is a version with its changes as programs read it. [ReadVersions]
 // reads it too, so that what one command writes the next one takes.
 type changeJSON struct {
-	Version  int         `json:"version"`
-	Name     string      `json:"name"`
-	Time     *time.Time  `json:"time,omitempty"`
-	Template string      `json:"template"`
-	Changes  []deltaJSON `json:"changes"`
+	Version    int         `json:"version"`
+	Name       string      `json:"name"`
+	Time       *time.Time  `json:"time,omitempty"`
+	Template   string      `json:"template"`
+	Categories []string    `json:"categories,omitempty"`
+	Error      string      `json:"error,omitempty"` // why there are no categories
+	Changes    []deltaJSON `json:"changes"`
 }
 
 type deltaJSON struct {
-	Change string `json:"change"` // added, removed or moved
-	Text   string `json:"text"`
-	Line   int    `json:"line"`
-	From   int    `json:"from,omitempty"`
+	Change   string `json:"change"` // added, removed or moved
+	Text     string `json:"text"`
+	Line     int    `json:"line"`
+	From     int    `json:"from,omitempty"`
+	Category string `json:"category,omitempty"`
 }
 
 type skipJSON struct {
@@ -47,19 +50,38 @@ func (c *Change) plain() changeJSON {
 		j.Time = &c.Time
 	}
 	for i, d := range c.Deltas {
-		j.Changes[i] = deltaJSON{Kind(d), d.Text, d.Line, d.From}
+		j.Changes[i] = deltaJSON{Change: Kind(d), Text: d.Text, Line: d.Line, From: d.From}
+	}
+	return j
+}
+
+// classified is plain with what a model says of the version.
+func (c *Change) classified(list []Classified, i int) changeJSON {
+	j := c.plain()
+	if i >= len(list) {
+		return j
+	}
+	j.Categories = list[i].Whole
+	if list[i].Err != nil {
+		j.Error = list[i].Err.Error()
+	}
+	for k, category := range list[i].Deltas {
+		j.Changes[k].Category = category
 	}
 	return j
 }
 
 // JSON returns the history as one indented JSON object.
-func (h *History) JSON() ([]byte, error) {
+func (h *History) JSON() ([]byte, error) { return h.ClassifiedJSON(nil) }
+
+// ClassifiedJSON is JSON with the categories that [Classify] gave the versions.
+func (h *History) ClassifiedJSON(list []Classified) ([]byte, error) {
 	out := struct {
 		Versions []changeJSON `json:"versions"`
 		Skipped  []skipJSON   `json:"skipped"`
 	}{make([]changeJSON, len(h.Changes)), make([]skipJSON, len(h.Skipped))}
 	for i := range h.Changes {
-		out.Versions[i] = h.Changes[i].plain()
+		out.Versions[i] = h.Changes[i].classified(list, i)
 	}
 	for i, s := range h.Skipped {
 		out.Skipped[i] = skipJSON(s)
@@ -68,10 +90,13 @@ func (h *History) JSON() ([]byte, error) {
 }
 
 // JSONL returns the versions of the history, a line each.
-func (h *History) JSONL() ([]byte, error) {
+func (h *History) JSONL() ([]byte, error) { return h.ClassifiedJSONL(nil) }
+
+// ClassifiedJSONL is JSONL with the categories that [Classify] gave the versions.
+func (h *History) ClassifiedJSONL(list []Classified) ([]byte, error) {
 	var b bytes.Buffer
 	for i := range h.Changes {
-		line, err := encoded(h.Changes[i].plain(), "")
+		line, err := encoded(h.Changes[i].classified(list, i), "")
 		if err != nil {
 			return nil, err
 		}

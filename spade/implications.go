@@ -18,8 +18,8 @@ type Implication struct {
 // ReadImplications reads implications from CSV: a header with a and b, and per
 // row two names of candidates. If the file has a column set, only rows of that
 // set are taken; further columns are evidence and not read. The names must be
-// those of a matrix. Pairs of a candidate with itself, and pairs that stand twice,
-// are dropped.
+// those given. Pairs of a candidate with itself, and pairs that stand twice, are
+// dropped. A set of [SubsumeSets] may be empty in a file that has another of them.
 func ReadImplications(file string, r io.Reader, set string, names []string) ([]Implication, proviso.Mistakes) {
 	t := &table{file: file}
 	rd := implications{table: t, set: set, names: names, known: map[string]bool{}, sets: map[string]bool{}, seen: map[Implication]bool{}}
@@ -87,7 +87,9 @@ func (r *implications) checkSets() {
 		sets = append(sets, s)
 	}
 	slices.Sort(sets)
+	ours := func(set string) bool { return slices.Contains(SubsumeSets(), set) }
 	switch {
+	case ours(r.set) && slices.ContainsFunc(sets, ours):
 	case r.set != "" && len(sets) > 0 && !r.sets[r.set]:
 		r.mistake(1, document.Nearest(r.set, sets), "no row has the set %q; there are %s", r.set, strings.Join(sets, ", "))
 	case r.set == "" && len(sets) > 1:

@@ -43,11 +43,12 @@ func (m *Matrix) Count() (good, bad int) {
 	return good, len(m.Examples) - good
 }
 
-// labels are the ways to write a label, and cells those to write a cell.
-var (
-	labels = map[string]bool{"1": true, "0": false, "good": true, "bad": false, "pass": true, "fail": false, "true": true, "false": false}
-	cells  = map[string]Cell{"1": Passed, "0": Failed, "": Undecided, "pass": Passed, "fail": Failed, "true": Passed, "false": Failed, "error": Failed}
-)
+// cells are the ways to write a cell.
+var cells = map[string]Cell{"1": Passed, "0": Failed, "": Undecided, "pass": Passed, "fail": Failed, "true": Passed, "false": Failed, thrownCell: Failed}
+
+// thrownCell is how a matrix writes a cell whose candidate threw, where it tells
+// that apart from a fail.
+const thrownCell = "error"
 
 // ReadMatrix reads a matrix from CSV: a header id,label and the names of the
 // candidates, then a row per example. A label is 1, good, pass or true, or 0,
@@ -56,56 +57,116 @@ var (
 // decided. The mistakes are all that is wrong, with their lines; the matrix is nil
 // if there are any.
 func ReadMatrix(file string, r io.Reader) (*Matrix, proviso.Mistakes) {
-	t := &table{file: file}
 	m := &Matrix{}
-	lines := map[string]int{}
-	t.rows(r, func(header []string) bool { return m.header(t, header) }, func(rec document.Record) { m.row(t, rec, lines) })
-	if t.mistakes.Err() != nil {
-		return nil, t.mistakes
+	names, mistakes := scanMatrix(file, r, func(row matrixRow) {
+		if row.label == "" {
+			m.Unlabeled++
+			return
+		}
+		if m.Cells == nil {
+			m.Cells = make([][]Cell, len(row.cells))
+		}
+		m.Examples = append(m.Examples, Example{ID: row.id, Good: row.label == "1"})
+		for j, cell := range row.cells {
+			m.Cells[j] = append(m.Cells[j], cell)
+		}
+	})
+	if mistakes.Err() != nil {
+		return nil, mistakes
 	}
-	return m, t.mistakes
+	m.Names = names
+	if m.Cells == nil {
+		m.Cells = make([][]Cell, len(names))
+	}
+	return m, mistakes
 }
 
-func (m *Matrix) header(t *table, header []string) bool {
+// ReadGrid reads the same file as [ReadMatrix], and keeps the rows without a label.
+func ReadGrid(file string, r io.Reader) (*Grid, proviso.Mistakes) {
+	g := &Grid{}
+	names, mistakes := scanMatrix(file, r, func(row matrixRow) {
+		if g.Columns == nil {
+			g.Columns = make([]Column, len(row.cells))
+		}
+		for _, j := range row.threw {
+			g.Columns[j].Threw++
+		}
+		g.Entries = append(g.Entries, Entry{ID: row.id, Label: row.label})
+		g.Cells = append(g.Cells, slices.Clone(row.cells))
+	})
+	if mistakes.Err() != nil {
+		return nil, mistakes
+	}
+	g.Names = names
+	if g.Columns == nil {
+		g.Columns = make([]Column, len(names))
+	}
+	return g, mistakes
+}
+
+// matrixRow is a row of a matrix; its lists belong to the reader.
+type matrixRow struct {
+	id, label string
+	cells     []Cell
+	threw     []int // columns
+}
+
+// scanMatrix calls each for every row, and returns the names of the candidates.
+func scanMatrix(file string, r io.Reader, each func(matrixRow)) ([]string, proviso.Mistakes) {
+	s := &matrixScanner{table: table{file: file}, lines: map[string]int{}, each: each}
+	s.rows(r, s.header, s.row)
+	return s.names, s.mistakes
+}
+
+type matrixScanner struct {
+	table
+	names []string
+	lines map[string]int // of ids
+	now   matrixRow
+	each  func(matrixRow)
+}
+
+func (s *matrixScanner) header(header []string) bool {
 	if len(header) < 2 || !strings.EqualFold(header[0], "id") || !strings.EqualFold(header[1], "label") {
-		t.mistake(1, "", "the header must begin with id,label and go on with the names of the candidates")
+		s.mistake(1, "", "the header must begin with id,label and go on with the names of the candidates")
 		return false
 	}
 	seen := map[string]bool{}
 	for i, name := range header[2:] {
 		switch {
 		case name == "":
-			t.mistake(1, "", "column %d has no name", i+3)
+			s.mistake(1, "", "column %d has no name", i+3)
 		case seen[name]:
-			t.mistake(1, "", "two candidates are called %q", name)
+			s.mistake(1, "", "two candidates are called %q", name)
 		}
 		seen[name] = true
 	}
-	m.Names = slices.Clone(header[2:])
-	m.Cells = make([][]Cell, len(m.Names))
+	s.names = slices.Clone(header[2:])
 	return true
 }
 
-func (m *Matrix) row(t *table, rec document.Record, lines map[string]int) {
-	id, label := rec.Fields[0], strings.ToLower(strings.TrimSpace(rec.Fields[1]))
-	if first, ok := lines[id]; ok && id != "" {
-		t.mistake(rec.Line, "", "the id %q stands in line %d already", id, first)
+func (s *matrixScanner) row(rec document.Record) {
+	s.now = matrixRow{id: strings.Clone(rec.Fields[0]), cells: s.now.cells[:0], threw: s.now.threw[:0]}
+	if first, ok := s.lines[s.now.id]; ok && s.now.id != "" {
+		s.mistake(rec.Line, "", "the id %q stands in line %d already", s.now.id, first)
 	}
-	lines[id] = rec.Line
-	good, ok := labels[label]
-	switch {
-	case label == "":
-		m.Unlabeled++
-		return
-	case !ok:
-		t.mistake(rec.Line, document.Nearest(label, []string{"good", "bad"}), "the label is %q; 1 or good, 0 or bad is expected", rec.Fields[1])
-	}
-	m.Examples = append(m.Examples, Example{ID: id, Good: good})
-	for j, text := range rec.Fields[2:] {
-		cell, ok := cells[strings.ToLower(strings.TrimSpace(text))]
-		if !ok {
-			t.mistake(rec.Line, "", "%s is %q; 1, 0 or nothing is expected", m.Names[j], text)
+	s.lines[s.now.id] = rec.Line
+	if text := strings.TrimSpace(rec.Fields[1]); text != "" {
+		var err error
+		if s.now.label, err = labelOf(text); err != nil {
+			s.mistake(rec.Line, document.Nearest(strings.ToLower(text), []string{"good", "bad"}), "%v", err)
 		}
-		m.Cells[j] = append(m.Cells[j], cell)
 	}
+	for j, text := range rec.Fields[2:] {
+		text = strings.ToLower(strings.TrimSpace(text))
+		cell, ok := cells[text]
+		if !ok {
+			s.mistake(rec.Line, "", "%s is %q; 1, 0 or nothing is expected", s.names[j], rec.Fields[2+j])
+		}
+		if text == thrownCell {
+			s.now.threw = append(s.now.threw, j)
+		}
+		s.now.cells = append(s.now.cells, cell)
+	}
+	s.each(s.now)
 }

@@ -1,12 +1,10 @@
 package spade
 
-import "regexp"
-
 // categories recognise what a sentence is about when no check is made of it. The
 // first that matches counts.
 var categories = []struct {
 	category string
-	is       func() *regexp.Regexp
+	is       *lazyPattern
 }{
 	{Exclusion, pattern(`(?i)\b(do not|don['’]t|never|avoid|without|must not|mustn['’]t|should not|shouldn['’]t|refrain|omit|exclude|no need)\b`)},
 	{PromptClarification, pattern(`(?i)^(you are|you['’]re|act as|imagine you|pretend|your (role|task|job|goal) is|as an? )`)},
@@ -19,7 +17,7 @@ var categories = []struct {
 
 func categoryOf(s *sentence) string {
 	for _, c := range categories {
-		if c.is().MatchString(s.text) {
+		if c.is.get().MatchString(s.text) {
 			return c.category
 		}
 	}

@@ -60,11 +60,11 @@ var (
 
 // formats finds what form an output has to have.
 func (s *sentence) formats() {
-	if !askWords().MatchString(s.text) && !strings.Contains(s.text, ":") && len(strings.Fields(s.text)) > 4 {
+	if !askWords.get().MatchString(s.text) && !strings.Contains(s.text, ":") && len(strings.Fields(s.text)) > 4 {
 		s.formatsOf(negativeOnly)
 		return
 	}
-	if aboutInput().MatchString(s.text) && !negative().MatchString(s.text) && !strings.Contains(s.lower, "following format") {
+	if aboutInput.get().MatchString(s.text) && !negative.get().MatchString(s.text) && !strings.Contains(s.lower, "following format") {
 		return
 	}
 	s.formatsOf(nil)
@@ -74,7 +74,7 @@ func (s *sentence) formats() {
 func negativeOnly(not bool) bool { return not }
 
 func (s *sentence) formatsOf(keep func(not bool) bool) {
-	plain := quotedPattern().ReplaceAllStringFunc(s.text, func(q string) string { return strings.Repeat("\x00", len(q)) })
+	plain := quotedPattern.get().ReplaceAllStringFunc(s.text, func(q string) string { return strings.Repeat("\x00", len(q)) })
 	add := func(at int, f format) {
 		not := s.negated(plain, at)
 		if keep != nil && !keep(not) {
@@ -95,7 +95,7 @@ func (s *sentence) formatsOf(keep func(not bool) bool) {
 			add(at[0], f)
 		}
 	}
-	if at := plainText().FindStringIndex(plain); at != nil {
+	if at := plainText.get().FindStringIndex(plain); at != nil {
 		s.draft(ResponseFormat, "plain_text", "The output does not use Markdown.", "type", "not-regex", "value", markdownSign)
 	}
 	s.json(plain, add)
@@ -126,7 +126,7 @@ func (s *sentence) negated(text string, at int) bool {
 			from += i + len(stop)
 		}
 	}
-	return negative().MatchString(text[from:at])
+	return negative.get().MatchString(text[from:at])
 }
 
 func negate(pairs []any) []any {
@@ -139,12 +139,12 @@ func negate(pairs []any) []any {
 
 // json makes a check of JSON, with the keys that it has to have if they are named.
 func (s *sentence) json(plain string, add func(int, format)) {
-	at := jsonWord().FindStringIndex(plain)
+	at := jsonWord.get().FindStringIndex(plain)
 	if at == nil {
 		return
 	}
 	kind, text := "contains-json", "The output has JSON."
-	if jsonOnly().MatchString(plain) {
+	if jsonOnly.get().MatchString(plain) {
 		kind, text = "is-json", "The output is JSON and nothing else."
 	}
 	pairs := []any{"type", kind}
@@ -161,7 +161,7 @@ func (s *sentence) json(plain string, add func(int, format)) {
 
 // keys are the names of a JSON object's keys, if the sentence quotes them.
 func (s *sentence) keys() []string {
-	at := jsonKeys().FindStringIndex(s.text)
+	at := jsonKeys.get().FindStringIndex(s.text)
 	if at == nil {
 		return nil
 	}
@@ -175,8 +175,8 @@ func (s *sentence) keys() []string {
 
 // language makes a check of a language that is known by its letters.
 func (s *sentence) language(plain string) {
-	m := languageWord().FindStringSubmatchIndex(plain)
-	if m == nil || !askWords().MatchString(plain) || s.negated(plain, m[0]) {
+	m := languageWord.get().FindStringSubmatchIndex(plain)
+	if m == nil || !askWords.get().MatchString(plain) || s.negated(plain, m[0]) {
 		return
 	}
 	name := strings.ToLower(plain[m[2]:m[3]])

@@ -5,10 +5,19 @@ import (
 	"sync"
 )
 
-// pattern is a regular expression that is compiled when it is first used: what is
-// linked into every command does nothing when it starts.
-func pattern(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+// lazyPattern is a regular expression that is compiled when it is first used: what
+// is linked into every command does nothing when it starts.
+type lazyPattern struct {
+	expr string
+	once sync.Once
+	re   *regexp.Regexp
+}
+
+func pattern(expr string) *lazyPattern { return &lazyPattern{expr: expr} }
+
+func (p *lazyPattern) get() *regexp.Regexp {
+	p.once.Do(func() { p.re = regexp.MustCompile(p.expr) })
+	return p.re
 }
 
 // compiled compiles a pattern that ignores case.

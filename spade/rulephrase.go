@@ -46,7 +46,7 @@ func (s *sentence) phrases() {
 
 func quotedGroups(text string) []quoted {
 	var list []quoted
-	for _, m := range quotedPattern().FindAllStringSubmatchIndex(text, -1) {
+	for _, m := range quotedPattern.get().FindAllStringSubmatchIndex(text, -1) {
 		phrase, start, end := "", 0, 0
 		for i := 2; i < len(m); i += 2 {
 			if m[i] >= 0 {
@@ -59,7 +59,7 @@ func quotedGroups(text string) []quoted {
 			start++
 		}
 		if n := len(list); n > 0 {
-			if j := betweenQuotes().FindStringSubmatch(trimMarks(text[list[n-1].end:max(list[n-1].end, start)])); j != nil {
+			if j := betweenQuotes.get().FindStringSubmatch(trimMarks(text[list[n-1].end:max(list[n-1].end, start)])); j != nil {
 				g := &list[n-1]
 				g.phrases, g.end = append(g.phrases, phrase), end
 				g.any = g.any || strings.EqualFold(j[1], "or")
@@ -76,7 +76,7 @@ func trimMarks(s string) string { return strings.Trim(s, "\"“”„«»`'") }
 // phrase makes a check of one run, by the words around it.
 func (s *sentence) phrase(g quoted, before, after string) {
 	shown := quotedList(g.phrases)
-	not := negative().MatchString(before) || negatedAfter().MatchString(after)
+	not := negative.get().MatchString(before) || negatedAfter.get().MatchString(after)
 	values := make([]any, len(g.phrases))
 	for i, p := range g.phrases {
 		v, ok := s.template(p)
@@ -87,19 +87,19 @@ func (s *sentence) phrase(g quoted, before, after string) {
 		values[i] = v
 	}
 	switch {
-	case inputWords().MatchString(before):
+	case inputWords.get().MatchString(before):
 		s.refuse(DataIntegration, "%s marks the input", shown)
-	case startVerbs().MatchString(before):
-		s.affix("starts", "begin", startVerbs().FindStringIndex(before)[0], before, values, shown, not)
-	case endVerbs().MatchString(before):
-		s.affix("ends", "end", endVerbs().FindStringIndex(before)[0], before, values, shown, not)
+	case startVerbs.get().MatchString(before):
+		s.affix("starts", "begin", startVerbs.get().FindStringIndex(before)[0], before, values, shown, not)
+	case endVerbs.get().MatchString(before):
+		s.affix("ends", "end", endVerbs.get().FindStringIndex(before)[0], before, values, shown, not)
 	case not:
 		s.draft(Exclusion, "excludes_"+slug(g.phrases[0]), "The output does not say "+shown+".", "type", "not-icontains-any", "value", values)
-	case orderWords().MatchString(s.text) && len(values) > 1:
+	case orderWords.get().MatchString(s.text) && len(values) > 1:
 		s.draft(WorkflowDescription, "order_of_"+slug(g.phrases[0]), "The output has, in this order, "+shown+".", "type", "in-order", "value", values, "ignoreCase", true)
-	case exampleWords().MatchString(before):
+	case exampleWords.get().MatchString(before):
 		s.refuse(Inclusion, "%s is an example or a choice, not a demand", shown)
-	case includeVerbs().MatchString(before) || neededAfter().MatchString(after):
+	case includeVerbs.get().MatchString(before) || neededAfter.get().MatchString(after):
 		s.include(g, values, shown)
 	default:
 		s.refuse(OtherCategory, "it quotes %s, and does not say what to do with it", shown)
@@ -144,7 +144,7 @@ func (s *sentence) affix(name, verb string, at int, before string, values []any,
 // template turns the variables of a phrase into those of a suite; ok is false if
 // the prompt does not have one of them.
 func (s *sentence) template(phrase string) (string, bool) {
-	out := placeholder().ReplaceAllStringFunc(phrase, func(v string) string { return "{{ " + strings.Trim(v, "{} ") + " }}" })
+	out := placeholder.get().ReplaceAllStringFunc(phrase, func(v string) string { return "{{ " + strings.Trim(v, "{} ") + " }}" })
 	return out, s.hasVariable(out)
 }
 
@@ -161,13 +161,13 @@ func quotedList(phrases []string) string {
 // unquoted makes checks of what needs no quotation marks: a variable that has to
 // occur, signs that have names, and the ends of outputs.
 func (s *sentence) unquoted() {
-	if m := includeVariable().FindStringSubmatch(s.text); m != nil && !negative().MatchString(s.text[:strings.Index(s.text, m[0])]) {
+	if m := includeVariable.get().FindStringSubmatch(s.text); m != nil && !negative.get().MatchString(s.text[:strings.Index(s.text, m[0])]) {
 		if v, ok := s.template(m[1]); ok {
 			s.draft(DataIntegration, "includes_"+slug(m[1]), "The output says what "+m[1]+" is.", "type", "icontains", "value", v)
 		}
 	}
-	if m := endsInQuestion().FindString(s.text); m != "" && len(s.drafts) == 0 {
-		if negative().MatchString(s.text) {
+	if m := endsInQuestion.get().FindString(s.text); m != "" && len(s.drafts) == 0 {
+		if negative.get().MatchString(s.text) {
 			s.draft(Exclusion, "not_ends_with_question", "The output does not end with a question.", "type", "not-regex", "value", `\?["'”’)*_\s]*$`)
 		} else {
 			s.draft(ResponseFormat, "ends_with_question", "The output ends with a question.", "type", "regex", "value", `\?["'”’)*_\s]*$`)

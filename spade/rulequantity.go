@@ -101,13 +101,13 @@ var (
 func (s *sentence) quantities() {
 	rest := s.text
 	for _, p := range []struct {
-		re   func() *regexp.Regexp
+		re   *lazyPattern
 		read func(m []string) (bound, string, bool)
 	}{
 		{rangePattern, readRange}, {orMorePattern, readOrMore}, {afterPattern, readAfter}, {boundPattern, readBound}, {hyphenPattern, readHyphen}, {barePattern, readBare},
 	} {
 		for {
-			at := p.re().FindStringSubmatchIndex(rest)
+			at := p.re.get().FindStringSubmatchIndex(rest)
 			if at == nil {
 				break
 			}
@@ -125,7 +125,7 @@ func (s *sentence) quantities() {
 			rest = rest[:at[0]] + strings.Repeat("\x00", at[1]-at[0]) + rest[at[1]:]
 		}
 	}
-	if m := unknownPattern().FindStringSubmatch(rest); m != nil {
+	if m := unknownPattern.get().FindStringSubmatch(rest); m != nil {
 		s.refuse(Quantity, "the rules cannot count %s", m[3])
 	}
 }
@@ -175,18 +175,18 @@ var (
 func readBound(m []string) (bound, string, bool) {
 	step := 0
 	switch {
-	case belowWords().MatchString(m[1]):
+	case belowWords.get().MatchString(m[1]):
 		step = -1
-	case aboveWords().MatchString(m[1]):
+	case aboveWords.get().MatchString(m[1]):
 		step = 1
 	}
 	n, ok := number(m[2], step)
 	switch w := m[1]; {
-	case mostWords().MatchString(w), belowWords().MatchString(w):
+	case mostWords.get().MatchString(w), belowWords.get().MatchString(w):
 		return bound{high: n}, m[3], ok
-	case leastWords().MatchString(w), aboveWords().MatchString(w):
+	case leastWords.get().MatchString(w), aboveWords.get().MatchString(w):
 		return bound{low: n}, m[3], ok
-	case exactWords().MatchString(w):
+	case exactWords.get().MatchString(w):
 		return bound{low: n, high: n}, m[3], ok
 	}
 	b, fits := about(n)
@@ -286,7 +286,7 @@ func unitOf(word string) *unitKind {
 
 // hasVariable reports whether every variable of a bound is one of the prompt.
 func (s *sentence) hasVariable(text string) bool {
-	for _, m := range anyVariable().FindAllStringSubmatch(text, -1) {
+	for _, m := range anyVariable.get().FindAllStringSubmatch(text, -1) {
 		if !regexp.MustCompile(`\{\s*` + m[1] + `\s*[}|]`).MatchString(s.prompt) {
 			return false
 		}

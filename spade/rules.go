@@ -35,6 +35,12 @@ type Unproposed struct {
 type Proposal struct {
 	Candidates []proviso.Candidate
 	Unproposed []Unproposed
+
+	// The rest is of models alone.
+	Criteria []DeltaCriterion
+	Dropped  []Dropped
+	Versions []VersionReport // of those that a model was asked about
+	Asked    []string        // hashes of the sentences that a model was asked about, now or before, sorted
 }
 
 // RuleOptions say how rules propose.
@@ -125,7 +131,7 @@ func (p *proposer) delta(ctx context.Context, d proviso.Delta) {
 		return
 	}
 	s := &sentence{text: text, lower: strings.ToLower(text), prompt: p.prompt}
-	if m := conditional().FindString(text); m != "" && asks(s) {
+	if m := conditional.get().FindString(text); m != "" && asks(s) {
 		p.refuse(d, categoryOf(s), fmt.Sprintf("it applies only sometimes (%q)", m))
 		return
 	}
@@ -209,7 +215,7 @@ func Try(ctx context.Context, c *check.Compiler, a *proviso.Assertion) string {
 		return wrong[0].Error()
 	}
 	vars := proviso.NewObject(4)
-	for _, m := range anyVariable().FindAllStringSubmatch(proviso.Stringify(a.Raw), -1) {
+	for _, m := range anyVariable.get().FindAllStringSubmatch(proviso.Stringify(a.Raw), -1) {
 		vars.Set(m[1], "3")
 	}
 	for _, text := range tries {
@@ -243,27 +249,4 @@ func slug(text string) string {
 		return s
 	}
 	return "text"
-}
-
-// JSON returns the proposal as one indented JSON object: the candidates as they
-// stand in a file, and what no check was made of.
-func (p *Proposal) JSON() ([]byte, error) {
-	type unproposedJSON struct {
-		Version  int    `json:"version"`
-		Line     int    `json:"line"`
-		Text     string `json:"text"`
-		Category string `json:"category"`
-		Reason   string `json:"reason"`
-	}
-	out := struct {
-		Assertions []*proviso.Object `json:"assertions"`
-		Unproposed []unproposedJSON  `json:"unproposed"`
-	}{make([]*proviso.Object, len(p.Candidates)), make([]unproposedJSON, len(p.Unproposed))}
-	for i := range p.Candidates {
-		out.Assertions[i] = written(&p.Candidates[i], true)
-	}
-	for i, u := range p.Unproposed {
-		out.Unproposed[i] = unproposedJSON{u.Delta.Version, u.Delta.Line, u.Delta.Text, u.Category, u.Reason}
-	}
-	return encoded(out, "  ")
 }

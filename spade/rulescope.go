@@ -19,10 +19,10 @@ var (
 // is the name of one that cannot be found. Before is what stands in front of the
 // quantity; words are the quantity.
 func (s *sentence) scopeOf(before, words string) (scope *proviso.Object, part string) {
-	if m := eachPattern().FindStringSubmatch(strings.Replace(s.text, words, "\x00", 1)); m != nil {
+	if m := eachPattern.get().FindStringSubmatch(strings.Replace(s.text, words, "\x00", 1)); m != nil {
 		return proviso.ObjectOf("each", eachOf(m[1]+m[2])), ""
 	}
-	m := partPattern().FindStringSubmatch(strings.ReplaceAll(before, "\x00", " "))
+	m := partPattern.get().FindStringSubmatch(strings.ReplaceAll(before, "\x00", " "))
 	if m == nil {
 		return nil, ""
 	}
@@ -38,7 +38,7 @@ func (s *sentence) scopeOf(before, words string) (scope *proviso.Object, part st
 		}
 		return nil, ""
 	}
-	if isSubject || !wholeNouns().MatchString(before) {
+	if isSubject || !wholeNouns.get().MatchString(before) {
 		return nil, noun
 	}
 	return nil, ""

@@ -28,9 +28,21 @@ func (t *table) mistake(line int, nearest, format string, args ...any) {
 	})
 }
 
+// broken notes what is wrong with a line that cannot be read.
+func (t *table) broken(err error) {
+	if len(t.mistakes) < maxMistakes {
+		t.mistakes = append(t.mistakes, mistakeOfLine(t.file, err))
+	}
+}
+
 // rows calls each for every record that has as many fields as the header; head is
 // called once before.
 func (t *table) rows(r io.Reader, head func(header []string) bool, each func(rec document.Record)) {
+	t.rowsUntil(r, head, func(rec document.Record) bool { each(rec); return true })
+}
+
+// rowsUntil is rows until each returns false.
+func (t *table) rowsUntil(r io.Reader, head func(header []string) bool, each func(rec document.Record) bool) {
 	var header []string
 	for rec, err := range document.ReadCSV(r, document.CSVOptions{NoHeader: true}) {
 		var broken *document.LineError
@@ -52,8 +64,8 @@ func (t *table) rows(r io.Reader, head func(header []string) bool, each func(rec
 			}
 		case len(rec.Fields) != len(header):
 			t.mistake(rec.Line, "", "the row has %d fields, the header %d", len(rec.Fields), len(header))
-		default:
-			each(rec)
+		case !each(rec):
+			return
 		}
 	}
 	if header == nil && len(t.mistakes) == 0 {

@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
+	"iter"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/judge"
 )
 
 // Trial is an output that candidates are tried on.
@@ -20,6 +23,60 @@ type Trial struct {
 	Prompt    string
 	HasPrompt bool
 	Vars      *proviso.Object
+	// Said is what the run that the output is of decided about it, in words; "" if
+	// it is of no run.
+	Said string
+}
+
+// Text returns the output as assertions see it.
+func (t *Trial) Text() string { return (&proviso.Output{Value: t.Output}).Text() }
+
+// Entry is what is kept of a trial whose output is not at hand.
+type Entry struct {
+	ID       string
+	Label    string // 1, 0, or "" if nobody has said
+	OutputID string // of the output ([judge.OutputID])
+}
+
+// Entry returns what is kept of the trial.
+func (t *Trial) Entry() Entry { return Entry{t.ID, t.Label, judge.OutputID(t.Text())} }
+
+// Entries reads all trials once and keeps what is known of each but its output.
+func Entries(trials iter.Seq2[Trial, error]) ([]Entry, error) {
+	var list []Entry
+	for t, err := range trials {
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, t.Entry())
+	}
+	return list, nil
+}
+
+// Labelled yields trials with the labels of the entries that [Entries] made of
+// them. That they are not the same trials any more is an error.
+func Labelled(trials iter.Seq2[Trial, error], entries []Entry) iter.Seq2[Trial, error] {
+	return func(yield func(Trial, error) bool) {
+		changed := func() error {
+			return proviso.Errorf(proviso.Conflict, "the outputs were changed while they were read")
+		}
+		n := 0
+		for t, err := range trials {
+			if err == nil && (n >= len(entries) || entries[n].ID != t.ID) {
+				err = changed()
+			}
+			if err == nil {
+				t.Label = entries[n].Label
+			}
+			n++
+			if !yield(t, err) || err != nil {
+				return
+			}
+		}
+		if n < len(entries) {
+			yield(Trial{}, changed())
+		}
+	}
 }
 
 // The names of what a trial has.
@@ -35,49 +92,94 @@ var (
 // CSV every other column is a variable. The mistakes are all that is wrong, with
 // their lines; there are no trials if there are any.
 func ReadTrials(file string, data []byte) ([]Trial, proviso.Mistakes) {
-	r := &trialReader{table: table{file: file}, lines: map[string]int{}}
-	if strings.EqualFold(filepath.Ext(file), ".jsonl") {
-		for line, err := range document.Lines(bytes.NewReader(data)) {
-			if err != nil {
-				r.mistakes = append(r.mistakes, mistakeOfLine(file, err))
-				continue
-			}
-			o, ok := line.Value.(*proviso.Object)
-			if !ok {
-				r.mistake(line.Number, "", "an object is expected")
-				continue
-			}
-			vars, _ := o.At("vars").(*proviso.Object)
-			r.add(line.Number, o, vars)
-		}
-	} else {
-		r.csv(data)
+	var list []Trial
+	mistakes := scanTrials(file, bytes.NewReader(data), func(t Trial) bool {
+		list = append(list, t)
+		return true
+	})
+	if mistakes.Err() != nil {
+		return nil, mistakes
 	}
-	if r.mistakes.Err() == nil && len(r.list) == 0 {
-		r.mistake(0, "", "there is no output in it")
-	}
-	if r.mistakes.Err() != nil {
-		return nil, r.mistakes
-	}
-	return r.list, r.mistakes
+	return list, mistakes
 }
 
+// FileTrials yields the outputs of a file as [ReadTrials] reads them, without
+// holding more than one of them. The file is opened anew each time it is ranged
+// over. Mistakes come last, all at once, as a [proviso.Mistakes].
+func FileTrials(file string, open func() (io.ReadCloser, error)) iter.Seq2[Trial, error] {
+	return func(yield func(Trial, error) bool) {
+		in, err := open()
+		if err != nil {
+			yield(Trial{}, err)
+			return
+		}
+		defer in.Close()
+		more := true
+		mistakes := scanTrials(file, in, func(t Trial) bool {
+			more = yield(t, nil)
+			return more
+		})
+		if err := mistakes.Err(); err != nil && more {
+			yield(Trial{}, err)
+		}
+	}
+}
+
+// scanTrials calls each for every output, until it returns false, and returns
+// what is wrong with the file.
+func scanTrials(file string, in io.Reader, each func(Trial) bool) proviso.Mistakes {
+	r := &trialReader{table: table{file: file}, each: each, lines: map[string]int{}}
+	if strings.EqualFold(filepath.Ext(file), ".jsonl") {
+		r.jsonLines(in)
+	} else {
+		r.csv(in)
+	}
+	if r.mistakes.Err() == nil && r.n == 0 && !r.ended {
+		r.mistake(0, "", "there is no output in it")
+	}
+	return r.mistakes
+}
+
+// trialReader reads trials from a file.
 type trialReader struct {
 	table
-	list  []Trial
+	each  func(Trial) bool
+	n     int            // trials so far
+	ended bool           // no more are wanted
 	lines map[string]int // of ids
 }
 
-func (r *trialReader) csv(data []byte) {
+func (r *trialReader) jsonLines(in io.Reader) {
+	for line, err := range document.Lines(in) {
+		if err != nil {
+			r.broken(err)
+			continue
+		}
+		o, ok := line.Value.(*proviso.Object)
+		if !ok {
+			r.mistake(line.Number, "", "an object is expected")
+			continue
+		}
+		vars, ok := o.At("vars").(*proviso.Object)
+		if v := o.At("vars"); !ok && v != nil {
+			r.mistake(line.Number, "", "vars must be an object, found %s", proviso.Stringify(v))
+		}
+		if r.add(line.Number, o, vars); r.ended {
+			return
+		}
+	}
+}
+
+func (r *trialReader) csv(in io.Reader) {
 	var names []string
-	r.rows(bytes.NewReader(data), func(header []string) bool {
+	r.rowsUntil(in, func(header []string) bool {
 		names = slices.Clone(header)
 		if !slices.ContainsFunc(names, func(n string) bool { return slices.Contains(outputKeys, strings.ToLower(n)) }) {
 			r.mistake(1, document.Nearest("output", names), "no column holds the outputs; one named %s is expected", strings.Join(outputKeys, ", "))
 			return false
 		}
 		return true
-	}, func(rec document.Record) {
+	}, func(rec document.Record) bool {
 		o, vars := proviso.NewObject(len(names)), proviso.NewObject(len(names))
 		for i, name := range names {
 			if low := strings.ToLower(name); slices.Contains(ownKeys, low) {
@@ -87,20 +189,24 @@ func (r *trialReader) csv(data []byte) {
 			}
 		}
 		r.add(rec.Line, o, vars)
+		return !r.ended
 	})
 }
 
 // add reads one trial.
 func (r *trialReader) add(line int, o, vars *proviso.Object) {
-	t := Trial{ID: fmt.Sprint(len(r.list) + 1), Vars: vars}
+	r.n++
+	t := Trial{ID: fmt.Sprint(r.n), Vars: vars}
 	if t.Vars == nil {
 		t.Vars = proviso.NewObject(0)
 	}
 	if id := o.At("id"); id != nil && id != "" {
-		t.ID = proviso.ToString(id)
+		t.ID = strings.Clone(proviso.ToString(id)) // it is kept, and the line is not
 	}
+	wrong := false
 	if first, ok := r.lines[t.ID]; ok {
 		r.mistake(line, "", "the id %q stands in line %d already", t.ID, first)
+		wrong = true
 	}
 	r.lines[t.ID] = line
 	found := false
@@ -111,6 +217,7 @@ func (r *trialReader) add(line int, o, vars *proviso.Object) {
 	}
 	if !found {
 		r.mistake(line, "", "no output is here; %s is expected", strings.Join(outputKeys, ", "))
+		wrong = true
 	}
 	t.Prompt, t.HasPrompt = o.At("prompt").(string)
 	for _, key := range labelKeys {
@@ -118,15 +225,18 @@ func (r *trialReader) add(line int, o, vars *proviso.Object) {
 			var err error
 			if t.Label, err = labelOf(proviso.ToString(v)); err != nil {
 				r.mistake(line, "", "%v", err)
+				wrong = true
 			}
 		}
 	}
-	r.list = append(r.list, t)
+	if !wrong {
+		r.ended = !r.each(t)
+	}
 }
 
 // labelOf turns a label into 1 or 0.
 func labelOf(text string) (string, error) {
-	good, ok := labels[strings.ToLower(strings.TrimSpace(text))]
+	good, ok := judge.PersonSaid(text)
 	switch {
 	case !ok:
 		return "", errors.New("the label is " + quote(text) + "; 1 or good, 0 or bad is expected")
@@ -136,71 +246,13 @@ func labelOf(text string) (string, error) {
 	return "0", nil
 }
 
-// ReadLabels reads labels, id and label, from CSV or, if the name ends in .jsonl,
-// JSON Lines, for trials that have none or have others.
-func ReadLabels(file string, data []byte, trials []Trial) proviso.Mistakes {
-	r := &table{file: file}
-	at := map[string]int{}
-	var ids []string
-	for i, t := range trials {
-		at[t.ID] = i
-		ids = append(ids, t.ID)
-	}
-	set := func(line int, id, text string) {
-		i, ok := at[id]
-		if !ok {
-			r.mistake(line, document.Nearest(id, ids), "no output has the id %q", id)
-			return
-		}
-		if strings.TrimSpace(text) == "" {
-			return
-		}
-		label, err := labelOf(text)
-		if err != nil {
-			r.mistake(line, "", "%v", err)
-			return
-		}
-		trials[i].Label = label
-	}
-	if strings.EqualFold(filepath.Ext(file), ".jsonl") {
-		r.lines(data, set)
-		return r.mistakes
-	}
-	id, label := -1, -1
-	r.rows(bytes.NewReader(data), func(header []string) bool {
-		for i, name := range header {
-			switch {
-			case strings.EqualFold(name, "id"):
-				id = i
-			case slices.Contains(labelKeys, strings.ToLower(name)):
-				label = i
+// TrialList yields the trials of a list.
+func TrialList(list []Trial) iter.Seq2[Trial, error] {
+	return func(yield func(Trial, error) bool) {
+		for _, t := range list {
+			if !yield(t, nil) {
+				return
 			}
 		}
-		if id < 0 || label < 0 {
-			r.mistake(1, "", "the header must have the columns id and label")
-			return false
-		}
-		return true
-	}, func(rec document.Record) { set(rec.Line, rec.Fields[id], rec.Fields[label]) })
-	return r.mistakes
-}
-
-// lines calls set for each label of a JSON Lines file.
-func (t *table) lines(data []byte, set func(line int, id, text string)) {
-	for line, err := range document.Lines(bytes.NewReader(data)) {
-		if err != nil {
-			t.mistakes = append(t.mistakes, mistakeOfLine(t.file, err))
-			continue
-		}
-		o, ok := line.Value.(*proviso.Object)
-		if !ok || o.At("id") == nil {
-			t.mistake(line.Number, "", "an object with id and label is expected")
-			continue
-		}
-		label := ""
-		if v := o.At("label"); v != nil {
-			label = proviso.ToString(v)
-		}
-		set(line.Number, proviso.ToString(o.At("id")), label)
 	}
 }

@@ -22,7 +22,7 @@ func TestTryAllWritesAMatrix(t *testing.T) {
 	if err := mistakes.Err(); err != nil {
 		t.Fatal(err)
 	}
-	g, err := spade.TryAll(context.Background(), list, trials, spade.TryOptions{Compiler: compiler(t), Concurrency: 4})
+	g, err := spade.TryAll(context.Background(), list, spade.TrialList(trials), spade.TryOptions{Compiler: compiler(t), Concurrency: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,13 +47,13 @@ func TestTryAllWritesAMatrix(t *testing.T) {
 			t.Errorf("output %s: %v, want %v, and %v", e.ID, got, want, m.Cells[2][i])
 		}
 	}
-	if r := g.Rates()[2]; r.Undecided != 50 || len(g.Why[2]) != 1 {
-		t.Errorf("asked: %+v because of %q", r, g.Why[2])
+	if r := g.Rates()[2]; r.Undecided != 50 || len(g.Columns[2].Why) != 1 {
+		t.Errorf("asked: %+v because of %q", r, g.Columns[2].Why)
 	}
 
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	g, err = spade.TryAll(ctx, list, trials, spade.TryOptions{Compiler: compiler(t)})
+	g, err = spade.TryAll(ctx, list, spade.TrialList(trials), spade.TryOptions{Compiler: compiler(t)})
 	if err == nil || g.Rates()[0].Undecided != 50 {
 		t.Errorf("after a cancellation: %v", err)
 	}
@@ -62,7 +62,7 @@ func TestTryAllWritesAMatrix(t *testing.T) {
 func TestTryAllRefuses(t *testing.T) {
 	t.Parallel()
 	list := candidates(t, "c.yaml", "assertions:\n- {id: best, type: select-best, value: the best}\n- {id: broken, type: regex, value: '('}\n")
-	_, err := spade.TryAll(context.Background(), list, []spade.Trial{{ID: "1"}}, spade.TryOptions{Compiler: compiler(t)})
+	_, err := spade.TryAll(context.Background(), list, spade.TrialList([]spade.Trial{{ID: "1"}}), spade.TryOptions{Compiler: compiler(t)})
 	if err == nil || !strings.Contains(err.Error(), "best: select-best compares several outputs") || !strings.Contains(err.Error(), "broken: ") {
 		t.Error(err)
 	}

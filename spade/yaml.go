@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/report"
@@ -34,6 +36,10 @@ func (y *yamlWriter) item(indent string, o *proviso.Object) {
 // lines that belong to it.
 func (y *yamlWriter) member(lead, indent, key string, v any) {
 	y.WriteString(lead + yamlScalar(key) + ":")
+	if text, ok := v.(string); ok && isBlock(text) {
+		y.block(indent+"  ", text)
+		return
+	}
 	if flow, ok := yamlFlow(v); ok {
 		y.WriteString(" " + flow + "\n")
 		return
@@ -57,6 +63,35 @@ func (y *yamlWriter) member(lead, indent, key string, v any) {
 			y.WriteString(indent + "  - " + flow + "\n")
 		}
 	}
+}
+
+// isBlock reports whether a text of several lines can stand as it is (YAML 1.2.2,
+// section 8.1.2): its first line begins with no blank, it ends in one line break or
+// none, and every character is printable.
+func isBlock(text string) bool {
+	body := strings.TrimSuffix(text, "\n")
+	if !strings.Contains(body, "\n") || strings.ContainsAny(body[:1], " \t\n") || strings.HasSuffix(body, "\n") || !utf8.ValidString(body) {
+		return false
+	}
+	return !strings.ContainsFunc(body, func(r rune) bool {
+		return r != '\n' && r != '\t' && !unicode.IsPrint(r)
+	})
+}
+
+// block writes a text as a literal block.
+func (y *yamlWriter) block(indent, text string) {
+	y.WriteString(" |")
+	if !strings.HasSuffix(text, "\n") {
+		y.WriteByte('-')
+	}
+	y.WriteByte('\n')
+	for line := range strings.Lines(strings.TrimSuffix(text, "\n")) {
+		if line != "\n" {
+			y.WriteString(indent)
+		}
+		y.WriteString(line)
+	}
+	y.WriteByte('\n')
 }
 
 // maxFlow is how long a list or an object on one line may be.
@@ -112,7 +147,7 @@ var (
 )
 
 func yamlScalar(s string) string {
-	if len(s) <= 400 && plain().MatchString(s) && !slices.Contains(reserved, strings.ToLower(s)) {
+	if len(s) <= 400 && plain.get().MatchString(s) && !slices.Contains(reserved, strings.ToLower(s)) {
 		return s
 	}
 	return yamlQuoted(proviso.Stringify(s))

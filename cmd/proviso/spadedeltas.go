@@ -50,8 +50,11 @@ func (s *spadeSource) check(cmd *cobra.Command, args []string) error {
 // spadeDeltas is what spade deltas is asked for.
 type spadeDeltas struct {
 	spadeSource
+	spadeAsking
 	format, out string
 	all         bool
+	classify    bool
+	against     string
 }
 
 const formatJSONL = "jsonl"
@@ -69,7 +72,9 @@ func newSpadeDeltas(a *app) *cobra.Command {
 			"  FILE.json    a list of such versions, chat messages, or what LangChain's hub exports\n" +
 			"  --git FILE   what FILE said in each commit, through renames\n" +
 			"  --suite FILE the prompts of a suite\n\n" +
-			"What it prints as json or jsonl it also reads.",
+			"What it prints as json or jsonl it also reads.\n\n" +
+			"--classify has a model put every change into a category of the taxonomy. With --against it\n" +
+			"does so for changes that people have labelled, and says how far it agrees with them.",
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var err error
@@ -79,14 +84,39 @@ func newSpadeDeltas(a *app) *cobra.Command {
 			if err := f.check(cmd, args); err != nil {
 				return err
 			}
+			if f.against != "" {
+				return a.spadeAgainst(cmd.Context(), f)
+			}
 			return a.spadeDeltas(cmd.Context(), f, args)
 		},
 	}
-	f.register(cmd.Flags())
+	f.spadeSource.register(cmd.Flags())
+	f.spadeAsking.register(cmd.Flags(), "classifies")
+	cmd.Flags().BoolVar(&f.classify, "classify", false, "have a model put every change into a category")
+	cmd.Flags().StringVar(&f.against, "against", "", "with --classify: compare with the labelled changes of `FILE` (JSON Lines: diff, ground_truth); without it, what the file says that a model predicted")
 	cmd.Flags().StringVar(&f.format, "format", "", "`FORMAT`: terminal, json or jsonl; by the ending of -o, else terminal")
 	cmd.Flags().StringVarP(&f.out, "output", "o", "", "write to `FILE`, not to standard output")
 	cmd.Flags().BoolVar(&f.all, "all", false, "on the terminal, show every change in full, and what stayed too")
 	return cmd
+}
+
+// check refuses what does not go together.
+func (f *spadeDeltas) check(cmd *cobra.Command, args []string) error {
+	if err := f.spadeAsking.check(); err != nil {
+		return err
+	}
+	switch {
+	case f.against == "":
+		if f.model != "" && !f.classify {
+			return usageError{errors.New("--model is for --classify"), seeHelp(cmd)}
+		}
+		return f.spadeSource.check(cmd, args)
+	case len(args) > 0 || f.git != "" || f.spadeSource.suite != "":
+		return usageError{errors.New("--against reads labelled changes, and no versions beside them"), seeHelp(cmd)}
+	case f.format == formatJSONL:
+		return usageError{errors.New("a comparison is not written as JSON Lines"), "valid: terminal, json"}
+	}
+	return nil
 }
 
 func (a *app) spadeDeltas(ctx context.Context, f *spadeDeltas, args []string) error {
@@ -94,23 +124,33 @@ func (a *app) spadeDeltas(ctx context.Context, f *spadeDeltas, args []string) er
 	if err != nil {
 		return err
 	}
+	var classes []spade.Classified
+	failed := error(nil)
+	if f.classify {
+		if classes, failed = a.classes(ctx, f, h.Changes); classes == nil {
+			return failed
+		}
+	}
 	var data []byte
 	switch f.format {
 	case formatJSON:
-		data, err = h.JSON()
+		data, err = h.ClassifiedJSON(classes)
 	case formatJSONL:
-		data, err = h.JSONL()
+		data, err = h.ClassifiedJSONL(classes)
 	default:
 		o := a.terminal(true)
 		if f.out != "" {
 			o.Color = false
 		}
-		data = historyText(h, o, f.all)
+		data = historyText(h, classes, o, f.all)
 	}
 	if err != nil {
 		return err
 	}
-	return a.result(f.out, data)
+	if err := a.result(f.out, data); err != nil {
+		return err
+	}
+	return failed
 }
 
 // history reads the versions and compares them; what a person should know of the

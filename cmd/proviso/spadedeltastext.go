@@ -24,14 +24,19 @@ type historyReport struct {
 	all bool
 }
 
-func historyText(h *spade.History, o report.TerminalOptions, all bool) []byte {
+// historyText shows a history, with the categories of its changes if there are any.
+func historyText(h *spade.History, classes []spade.Classified, o report.TerminalOptions, all bool) []byte {
 	t := &historyReport{o: o, all: all}
 	t.o.Width = max(t.o.Width, 40)
 	for i := range h.Changes {
 		if i > 0 {
 			t.WriteByte('\n')
 		}
-		t.version(&h.Changes[i])
+		class := &spade.Classified{Deltas: make([]string, len(h.Changes[i].Deltas))}
+		if i < len(classes) {
+			class = &classes[i]
+		}
+		t.version(&h.Changes[i], class)
 	}
 	return t.Bytes()
 }
@@ -43,7 +48,7 @@ func (t *historyReport) paint(color, text string) string {
 	return "\x1b[" + color + "m" + text + "\x1b[0m"
 }
 
-func (t *historyReport) version(c *spade.Change) {
+func (t *historyReport) version(c *spade.Change, class *spade.Classified) {
 	title := fmt.Sprintf("Version %d", c.Number)
 	about := report.Line(c.Name, max(20, t.o.Width-45))
 	if strings.EqualFold(about, title) {
@@ -69,9 +74,12 @@ func (t *historyReport) version(c *spade.Change) {
 		title += "  "
 	}
 	fmt.Fprintf(t, "%s%s  %s\n", t.paint("1", title), about, strings.Join(parts, ", "))
+	if len(class.Whole) > 0 {
+		fmt.Fprintf(t, "         %s\n", t.paint("35", strings.Join(class.Whole, ", ")))
+	}
 	shown := 0
 	stayed := t.stayed(c)
-	for _, d := range c.Deltas {
+	for i, d := range c.Deltas {
 		if !t.all && shown == shownChanges {
 			fmt.Fprintf(t, "   … and %d more (--all)\n", len(c.Deltas)-shown)
 			return
@@ -82,7 +90,7 @@ func (t *historyReport) version(c *spade.Change) {
 				stayed = stayed[1:]
 			}
 		}
-		t.delta(d)
+		t.delta(d, class.Deltas[i])
 		shown++
 	}
 	for _, u := range stayed {
@@ -121,11 +129,14 @@ var changeSigns = map[string]struct{ sign, color string }{
 	"added": {"+", "32"}, "removed": {"-", "31"}, "moved": {"~", "33"},
 }
 
-func (t *historyReport) delta(d proviso.Delta) {
+func (t *historyReport) delta(d proviso.Delta, category string) {
 	look := changeSigns[spade.Kind(d)]
 	note := ""
 	if d.Moved {
 		note = fmt.Sprintf(" (was line %d)", d.From)
+	}
+	if category != "" {
+		note += "  [" + category + "]"
 	}
 	t.unit(look.sign, look.color, d.Line, d.Text, note)
 }

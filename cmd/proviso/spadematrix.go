@@ -1,31 +1,40 @@
 package main
 
 import (
-	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
-	"github.com/proviso-eval/proviso/internal/script"
+	"github.com/proviso-eval/proviso/internal/blobs"
 	"github.com/proviso-eval/proviso/internal/template"
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/provider"
 	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/sandbox"
 	"github.com/proviso-eval/proviso/spade"
 	"github.com/proviso-eval/proviso/suite"
 )
 
 // spadeMatrix is what spade matrix is asked for.
 type spadeMatrix struct {
-	evalFlags                    // models, judge and trust; the rest has no flag here
-	candidates, examples, labels string
-	out                          string
+	evalFlags  // models, judge and trust; the rest has no flag here
+	trials     trialFlags
+	labels     string
+	candidates string
+	out        string
+	format     string
+	sandbox    string
 }
+
+// matrixFormats are those of the report on how candidates were tried.
+var matrixFormats = []string{"terminal", formatJSON}
 
 func newSpadeMatrix(a *app) *cobra.Command {
 	f := &spadeMatrix{}
@@ -33,38 +42,60 @@ func newSpadeMatrix(a *app) *cobra.Command {
 		Use:   "matrix",
 		Short: "Try candidates on labelled outputs",
 		Long: "matrix decides every candidate on every output and writes CSV that `spade select` reads: id,\n" +
-			"label and a column for each candidate, 1 for pass, 0 for fail, nothing for undecided.\n\n" +
+			"label and a column for each candidate, 1 for pass, 0 for fail, nothing for undecided. With -o\n" +
+			"it prints how often each candidate passed, failed, threw and was undecided.\n\n" +
 			"Outputs are JSON Lines or CSV: output (or response), and if known id, label (1 or good, 0 or\n" +
-			"bad), prompt, and vars; in CSV every other column is a variable. Candidates that ask a model\n" +
-			"take the flags of `proviso judge`.\n\n" +
+			"bad), prompt, and vars; in CSV every other column is a variable. --run takes those of a kept\n" +
+			"run. Candidates that ask a model take the flags of `proviso judge`. What is decided is kept:\n" +
+			"the same command again goes on where it was stopped, and tries only what is new.\n\n" +
 			"Exit codes: 0 done, 2 a mistake in the command line or a file, 3 a candidate could not be\n" +
 			"decided on any output, 130 interrupted.",
 		Args: atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			switch {
-			case f.candidates == "":
-				return missingFlag(cmd, "candidates", "name the file that `spade propose` wrote")
-			case f.examples == "":
-				return missingFlag(cmd, "examples", "name the file of outputs: CSV or JSON Lines")
-			}
-			for _, check := range []func() error{f.judge.check, f.models.check, f.trust.check} {
-				if err := check(); err != nil {
-					return err
-				}
+			if err := f.check(cmd); err != nil {
+				return err
 			}
 			return a.spadeMatrix(cmd.Context(), f)
 		},
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&f.candidates, "candidates", "", "`FILE` of the candidates: YAML, JSON or JSON Lines")
-	fs.StringVar(&f.examples, "examples", "", "`FILE` of the outputs: CSV or JSON Lines")
+	f.trials.register(fs)
 	fs.StringVar(&f.labels, "labels", "", "`FILE` of labels, id and label, that come before those of the outputs")
-	fs.StringVarP(&f.out, "output", "o", "", "write to `FILE`, not to standard output")
-	fs.IntVarP(&f.concurrency, "max-concurrency", "j", 0, "`N` outputs at a time (default one for each processor)")
+	fs.StringVarP(&f.out, "output", "o", "", "write the matrix to `FILE`, and what is to be said of it to standard output")
+	fs.StringVar(&f.format, "format", "", "with -o: `FORMAT` of what is said of the matrix: terminal or json")
+	fs.IntVarP(&f.concurrency, "max-concurrency", "j", 0, "`N` outputs at a time (default one for each processor, and at least 4 where a model is asked)")
+	fs.StringVar(&f.sandbox, "sandbox", sandboxRequire, "`HOW` the Python of candidates is confined: require (by the kernel, or it is not run) or off")
 	f.judge.registerJudge(fs)
 	f.models.register(fs)
-	f.trust.register(fs)
+	f.evalFlags.trust.register(fs)
 	return cmd
+}
+
+// check refuses what does not go together.
+func (f *spadeMatrix) check(cmd *cobra.Command) error {
+	if f.candidates == "" {
+		return missingFlag(cmd, "candidates", "name the file that `spade propose` wrote")
+	}
+	if err := f.trials.check(cmd); err != nil {
+		return err
+	}
+	switch {
+	case f.format != "" && f.out == "":
+		return usageError{errors.New("--format needs -o: without it the matrix goes to standard output"), seeHelp(cmd)}
+	case f.format == "":
+		f.format = matrixFormats[0]
+	}
+	if f.concurrency < 0 {
+		return usageError{fmt.Errorf("-j %d: expected a number that is not negative", f.concurrency), seeHelp(cmd)}
+	}
+	if err := oneOf("format", f.format, matrixFormats); err != nil {
+		return err
+	}
+	if err := oneOf("sandbox", f.sandbox, []string{sandboxRequire, sandboxOff}); err != nil {
+		return err
+	}
+	return errors.Join(f.judge.check(), f.models.check(), f.evalFlags.trust.check())
 }
 
 func (a *app) spadeMatrix(ctx context.Context, f *spadeMatrix) error {
@@ -72,91 +103,178 @@ func (a *app) spadeMatrix(ctx context.Context, f *spadeMatrix) error {
 	if err != nil {
 		return err
 	}
-	trials, err := a.readTrials(f.examples, f.labels)
+	outputs, err := a.openTrials(&f.trials)
 	if err != nil {
 		return err
 	}
-	compiler, end, err := a.spadeCompiler(ctx, &f.evalFlags, dirOf(f.candidates))
+	defer outputs.close()
+	if err := a.takeLabels(f.labels, outputs.entries); err != nil {
+		return err
+	}
+	o, end, err := a.spadeEngine(ctx, &f.evalFlags, dirOf(f.candidates), f.sandbox)
 	if err != nil {
 		return err
 	}
 	defer end()
-	g, err := spade.TryAll(ctx, list, trials, spade.TryOptions{Compiler: compiler, Concurrency: f.concurrency})
+	done := 0
+	shown := a.newProgress(len(outputs.entries), false)
+	o.Tick = func(n int) {
+		if done = n; shown != nil {
+			shown.tick(proviso.Totals{Passed: n})
+		}
+	}
+	g, err := spade.TryAll(ctx, list, spade.Labelled(outputs.all, outputs.entries), o)
+	shown.end()
 	if ctx.Err() != nil {
-		return a.orStopped(ctx, ctx.Err())
+		return a.matrixStopped(f, done, len(outputs.entries))
 	}
 	if err != nil {
 		return err
 	}
-	var b bytes.Buffer
-	if err := g.CSV(&b); err != nil {
-		return err
-	}
-	if err := a.result(f.out, b.Bytes()); err != nil {
+	if err := a.writeMatrix(f.out, g); err != nil {
 		return err
 	}
 	for _, line := range f.asked.summary() {
 		fmt.Fprintln(a.err, "proviso: "+printable(line))
 	}
-	return a.sayRates(g)
+	return a.sayRates(f, g)
 }
 
-// readTrials reads outputs and the labels beside them.
-func (a *app) readTrials(examples, labels string) ([]spade.Trial, error) {
-	data, err := a.spadeFile(examples)
-	if err != nil {
-		return nil, err
+// matrixStopped says how a matrix that was interrupted goes on.
+func (a *app) matrixStopped(f *spadeMatrix, done, of int) error {
+	rest := "what was decided is kept, and the same command goes on with the rest"
+	if f.models.noCache {
+		rest = "nothing is kept (--no-cache)"
 	}
-	trials, mistakes := spade.ReadTrials(shownName(examples), data)
-	if err := a.mistakes(mistakes); err != nil || labels == "" {
-		return trials, err
-	}
-	if data, err = a.spadeFile(labels); err != nil {
-		return nil, err
-	}
-	return trials, a.mistakes(spade.ReadLabels(shownName(labels), data, trials))
+	fmt.Fprintf(a.err, "proviso: interrupted after %d of %s; no matrix was written; %s\n", done, plural(of, "output"), rest)
+	return exitError{exitInterrupted}
 }
 
-// sayRates says how many examples there are, and which candidates were undecided
-// how often and why; one that always was is exit code 3.
-func (a *app) sayRates(g *spade.Grid) error {
-	counts := map[string]int{}
-	for _, t := range g.Trials {
-		counts[t.Label]++
-	}
-	fmt.Fprintf(a.err, "proviso: %s on %s: %d good, %d bad, %d without a label\n", plural(len(g.Names), "candidate"), plural(len(g.Trials), "output"), counts["1"], counts["0"], counts[""])
-	never := 0
-	for j, r := range g.Rates() {
-		if r.Undecided == 0 {
-			continue
+// writeMatrix writes the matrix as it is made, to a file that appears when it is
+// complete.
+func (a *app) writeMatrix(file string, g *spade.Grid) error {
+	if file == "" || file == "-" {
+		if err := g.CSV(a.out); err != nil && !errors.Is(err, io.ErrClosedPipe) {
+			return proviso.Errorf(proviso.Unavailable, "%w", err)
 		}
-		fmt.Fprintf(a.err, "proviso: %s: %d of %d undecided: %s\n", report.Line(g.Names[j], 80), r.Undecided, len(g.Trials), report.Line(strings.Join(g.Why[j], "; "), 300))
-		if r.Undecided == len(g.Trials) {
-			never++
+		return nil
+	}
+	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
+		if info.IsDir() {
+			return proviso.Errorf(proviso.Invalid, "write %s: it is a folder", file)
+		}
+		out, err := os.OpenFile(file, os.O_WRONLY, 0)
+		if err == nil {
+			err = errors.Join(g.CSV(out), out.Close())
+		}
+		if err != nil {
+			return proviso.Errorf(proviso.Unavailable, "%w", err)
+		}
+		return nil
+	}
+	if err := blobs.ReplaceBy(file, 0o644, g.CSV); err != nil {
+		return proviso.Errorf(proviso.Unavailable, "write %s: %w", file, err)
+	}
+	return nil
+}
+
+// sayRates says how many examples there are, and which candidates were undecided or
+// threw, how often and why. One that was never decided is exit code 3.
+func (a *app) sayRates(f *spadeMatrix, g *spade.Grid) error {
+	n := spade.CountLabels(g.Entries)
+	fmt.Fprintf(a.err, "proviso: %s on %s: %d good, %d bad, %d without a label\n", plural(len(g.Names), "candidate"), plural(len(g.Entries), "output"), n.Good, n.Bad, n.Left)
+	if kept := keptCells(g); kept > 0 {
+		fmt.Fprintf(a.err, "proviso: %s decided before; --no-cache decides them anew\n", plural(kept, "cell"))
+	}
+	if g.Unkept != nil {
+		a.warn(fmt.Sprintf("what was decided is not kept for the next time: %v", g.Unkept))
+	}
+	if text := n.OneSided(); text != "" {
+		a.warn(text)
+	}
+	rates, never := g.Rates(), false
+	for j, r := range rates {
+		never = never || r.Undecided == len(g.Entries) && r.Undecided > 0
+		if f.out == "" {
+			for _, line := range troubles(g, j, r) {
+				fmt.Fprintln(a.err, "proviso: "+line)
+			}
 		}
 	}
-	if never > 0 {
+	if f.out != "" {
+		data := ratesText(g, rates, a.terminal(true))
+		if f.format == formatJSON {
+			var err error
+			if data, err = g.JSON(); err != nil {
+				return err
+			}
+			data = append(data, '\n')
+		}
+		if err := a.result("", data); err != nil {
+			return err
+		}
+	}
+	if never {
 		return exitError{exitUndecided}
 	}
 	return nil
 }
 
-// spadeCompiler prepares everything that candidates may need, and what ends it. A
-// judge is made when the first candidate asks for one.
-func (a *app) spadeCompiler(ctx context.Context, f *evalFlags, dir string) (*check.Compiler, func(), error) {
+func keptCells(g *spade.Grid) int {
+	n := 0
+	for i := range g.Columns {
+		n += g.Columns[i].Kept
+	}
+	return n
+}
+
+// troubles says of a candidate how often it was undecided or threw, and why.
+func troubles(g *spade.Grid, j int, r spade.Rate) []string {
+	c, name := g.Columns[j], report.Line(g.Names[j], 80)
+	var list []string
+	switch {
+	case c.NotRunnable != "":
+		list = append(list, fmt.Sprintf("%s cannot be run here: %s", name, report.Line(c.NotRunnable, 300)))
+	case r.Undecided > 0:
+		list = append(list, fmt.Sprintf("%s: %d of %d undecided: %s", name, r.Undecided, len(g.Entries), report.Line(strings.Join(c.Why, "; "), 300)))
+	}
+	if r.Threw > 0 {
+		list = append(list, fmt.Sprintf("%s: threw on %d of %d, which fails them: %s", name, r.Threw, len(g.Entries), report.Line(strings.Join(c.Thrown, "; "), 300)))
+	}
+	return list
+}
+
+// spadeEngine prepares everything that candidates may need, and what ends it. A
+// judge is made when the first candidate asks for one. Code is granted nothing, since
+// a model may have written it; confined is require or off.
+func (a *app) spadeEngine(ctx context.Context, f *evalFlags, dir, confined string) (spade.TryOptions, func(), error) {
+	none := spade.TryOptions{}
 	around, envFiles, err := f.trust.around(a.env, nil)
 	if err != nil {
-		return nil, nil, err
+		return none, nil, err
 	}
 	env, err := suite.WithEnvFiles(around, "", envFiles)
 	if err != nil {
-		return nil, nil, err
+		return none, nil, err
 	}
 	cassette := f.models.cassette()
 	if _, err := f.models.replayed(ctx, cassette); err != nil {
-		return nil, nil, err
+		return none, nil, err
 	}
-	code := script.New(script.Options{})
+	var grader proviso.Grader // made below; code asks it when it runs
+	policy, err := sandbox.ParsePolicy(confined)
+	if err != nil {
+		return none, nil, err
+	}
+	code := newCodes(func() (proviso.Code, error) {
+		return sandbox.New(sandbox.Options{
+			Policy: policy, Env: a.env, Workers: f.concurrency,
+			Ask: func(ctx context.Context, prompt, response, question string) (bool, error) {
+				return spade.AskLLM(ctx, grader, prompt, response, question)
+			},
+			Warn: a.warn,
+		}), nil
+	})
 	templates := template.New(template.Options{})
 	end := func() {
 		for _, c := range []io.Closer{code, templates} {
@@ -169,8 +287,34 @@ func (a *app) spadeCompiler(ctx context.Context, f *evalFlags, dir string) (*che
 		Files: files, Env: env, Client: client, Code: guarded, Templates: templates, Dir: dir, Untrusted: f.trust.untrusted,
 	}, cassette)
 	g := &judging{flags: f.judge, open: f.asked.open, provider: f.asked.options, store: a.verdicts(f.asked), concurrency: f.concurrency}
-	var grader proviso.Grader = g.lazy()
-	return check.New(check.Options{
-		Code: guarded, Files: files, Templates: templates, Client: client, Env: env, Grader: grader, Expand: judge.Expand,
-	}), end, nil
+	grader = g.lazy()
+	granted := spade.Synthesised(guarded)
+	o := spade.TryOptions{
+		Concurrency: f.concurrency, Code: granted,
+		Compiler: check.New(check.Options{
+			Code: granted, Files: files, Templates: templates, Client: client, Env: env, Grader: grader, Expand: judge.Expand,
+		}),
+	}
+	if !f.models.noCache {
+		o.Keep = &spade.Keep{Store: blobs.Open(a.cellDir()), Engine: engineName() + " " + confined}
+	}
+	return o, end, nil
+}
+
+// engineName says what decides: the version, and of a build that has none its own
+// the file that runs.
+func engineName() string {
+	name := versionName()
+	if name != "devel" && !strings.Contains(name, "dirty") {
+		return name
+	}
+	file, err := os.Executable()
+	if err != nil {
+		return name
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		return name
+	}
+	return fmt.Sprintf("%s %d %d", name, info.Size(), info.ModTime().UnixNano())
 }

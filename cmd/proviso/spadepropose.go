@@ -1,25 +1,26 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/template"
-	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/spade"
 )
 
 // spadePropose is what spade propose is asked for.
 type spadePropose struct {
 	spadeSource
-	rules, dropped, all bool
-	format, out         string
+	spadeAsking
+	rules, dropped, all, fresh bool
+	examples                   string
+	format, out                string
 }
 
 const formatYAML = "yaml"
@@ -29,12 +30,18 @@ var proposeFormats = []string{formatTerminal, formatYAML, formatJSONL, formatJSO
 func newSpadePropose(a *app) *cobra.Command {
 	f := &spadePropose{}
 	cmd := &cobra.Command{
-		Use:   "propose --rules [FOLDER|FILE]",
+		Use:   "propose [FOLDER|FILE]",
 		Short: "Propose assertions for what each version of a prompt asked for",
 		Long: "propose reads the versions of a prompt as `spade deltas` does and makes assertions of what\n" +
-			"they added: quantities, formats, quoted phrases that an answer must or must not have, how it\n" +
-			"begins and ends. It asks no model. What it cannot turn into a check it lists, and says why.\n\n" +
-			"The YAML that it writes is an assertion set: a suite can name it under assertions.",
+			"they added. A model is asked twice about each version: what its sentences ask of an answer,\n" +
+			"and which assertions decide that. What it proposes is checked, compiled and tried, and put\n" +
+			"to it once more if it is wrong.\n\n" +
+			"With --rules it asks no model: rules find quantities, formats, quoted phrases that an answer\n" +
+			"must or must not have, how it begins and ends. With --rules and --model both propose.\n\n" +
+			"The YAML that it writes is an assertion set: a suite can name it under assertions. The same\n" +
+			"command again asks only about what is new.\n\n" +
+			"Exit codes: 0 done, 2 a mistake in the command line or a file, 3 some sentences could not be\n" +
+			"asked about (the rest is written), 130 interrupted (what was done is written).",
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var err error
@@ -42,22 +49,25 @@ func newSpadePropose(a *app) *cobra.Command {
 			if f.format, err = formatOf(f.format, f.out, proposeFormats, endings); err != nil {
 				return err
 			}
-			if !f.rules {
-				return usageError{errors.New("propose works by rules only"), "add --rules"}
-			}
-			if err := f.check(cmd, args); err != nil {
+			if err := errors.Join(f.spadeSource.check(cmd, args), f.spadeAsking.check()); err != nil {
 				return err
+			}
+			if f.fresh && f.out == "" {
+				return usageError{errors.New("--fresh is for -o: without it nothing is kept"), seeHelp(cmd)}
 			}
 			return a.spadePropose(cmd.Context(), f, args)
 		},
 	}
-	f.register(cmd.Flags())
 	fs := cmd.Flags()
-	fs.BoolVar(&f.rules, "rules", false, "propose by rules, without a model")
+	f.spadeSource.register(fs)
+	f.spadeAsking.register(fs, "proposes")
+	fs.BoolVar(&f.rules, "rules", false, "propose by rules, without a model unless --model names one")
+	fs.StringVar(&f.examples, "examples", "", "`FILE` of outputs, CSV or JSON Lines: one is shown to the model, and candidates are tried on them")
 	fs.BoolVar(&f.dropped, "dropped", false, "also propose for what the last version does not say any more")
+	fs.BoolVar(&f.fresh, "fresh", false, "propose anew what the file of -o has already")
 	fs.BoolVar(&f.all, "all", false, "on the terminal, list everything that no check was made of")
 	fs.StringVar(&f.format, "format", "", "`FORMAT`: terminal, yaml, jsonl or json; by the ending of -o, else terminal")
-	fs.StringVarP(&f.out, "output", "o", "", "write to `FILE`, not to standard output")
+	fs.StringVarP(&f.out, "output", "o", "", "write to `FILE`, not to standard output; what it has already is kept")
 	return cmd
 }
 
@@ -66,17 +76,126 @@ func (a *app) spadePropose(ctx context.Context, f *spadePropose, args []string) 
 	if err != nil {
 		return err
 	}
+	o := spade.ProposeOptions{Rules: f.rules, Dropped: f.dropped, Concurrency: f.concurrency}
+	if f.examples != "" {
+		if o.Trials, err = a.trialsOf(f.examples); err != nil {
+			return err
+		}
+	}
+	if o.Earlier, err = a.earlier(f); err != nil {
+		return err
+	}
+	if !f.rules || f.model != "" {
+		m, end, err := a.spadeModel(ctx, &f.spadeAsking, "; or propose without a model: --rules")
+		if err != nil {
+			return err
+		}
+		defer end()
+		o.Model = m
+	}
 	templates := template.New(template.Options{})
 	defer templates.Close()
-	p, err := spade.ProposeByRules(ctx, h, spade.RuleOptions{Compiler: check.New(check.Options{Templates: templates}), Dropped: f.dropped})
-	if err != nil {
+	code := a.synthesised(f.concurrency)
+	defer code.Close()
+	o.Compiler, o.Code = check.New(check.Options{Templates: templates, Expand: judge.Expand}), code
+	var cleared func()
+	o.Progress, cleared = a.counter()
+	if f.out != "" && f.out != "-" {
+		o.Save = func(p *spade.Proposal) error { return a.writeProposal(f, h, p) }
+	}
+	p, err := spade.Propose(ctx, h, o)
+	cleared()
+	if p == nil {
 		return a.orStopped(ctx, err)
 	}
+	return a.proposed(ctx, f, h, o.Model, p, err)
+}
+
+// proposed writes a proposal and says what came of it; stopped is why it is not
+// complete.
+func (a *app) proposed(ctx context.Context, f *spadePropose, h *spade.History, m *spade.Model, p *spade.Proposal, stopped error) error {
+	if stopped != nil && ctx.Err() == nil {
+		return stopped // it cannot be written
+	}
+	if err := a.writeProposal(f, h, p); err != nil {
+		return err
+	}
+	if f.out != "" {
+		fmt.Fprintf(a.err, "proviso: %s in %s; no check was made of %s\n", plural(len(p.Candidates), "candidate"), printable(f.out), plural(len(p.Unproposed), "sentence"))
+	}
+	if m == nil {
+		return a.orStopped(ctx, stopped)
+	}
+	for i := range p.Versions {
+		v := &p.Versions[i]
+		for _, note := range v.Notes {
+			fmt.Fprintf(a.err, "proviso: version %d: %s\n", v.Version, printable(note))
+		}
+	}
+	if len(p.Versions) == 0 && stopped == nil {
+		fmt.Fprintln(a.err, "proviso: nothing is new, and nobody was asked; --fresh proposes anew")
+	}
+	a.sayAsked(&f.spadeAsking, m, p.Spent())
+	if stopped != nil {
+		fmt.Fprintln(a.err, "proviso: interrupted; what was proposed until then is kept")
+		return exitError{exitInterrupted}
+	}
+	return a.sayFailed(p)
+}
+
+// sayFailed names the versions that could not be asked about, which is exit code 3.
+func (a *app) sayFailed(p *spade.Proposal) error {
+	if p.Failed() == nil {
+		return nil
+	}
+	for _, v := range p.Versions {
+		if v.Err != nil {
+			fmt.Fprintf(a.err, "proviso: version %d: not all of its sentences could be asked about: %s\n", v.Version, shownError(v.Err))
+		}
+	}
+	fmt.Fprintln(a.err, "proviso: the rest is done; the same command with -o asks again what is missing")
+	return exitError{exitUndecided}
+}
+
+// trialsOf reads the outputs that a proposer is shown.
+func (a *app) trialsOf(name string) ([]spade.Trial, error) {
+	data, err := a.spadeFile(name)
+	if err != nil {
+		return nil, err
+	}
+	trials, mistakes := spade.ReadTrials(shownName(name), data)
+	return trials, a.mistakes(mistakes)
+}
+
+// earlier reads what the file that is written has already; nil if there is none.
+func (a *app) earlier(f *spadePropose) (*spade.Earlier, error) {
+	if f.out == "" || f.out == "-" || f.fresh || f.format == formatTerminal {
+		return nil, nil
+	}
+	info, err := os.Stat(f.out)
+	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
+		return nil, nil // it is made, or refused when it is written
+	}
+	data, err := a.spadeFile(f.out)
+	if err != nil {
+		return nil, err
+	}
+	e, mistakes := spade.ReadEarlier(f.out, data)
+	if err := a.mistakes(inOrder(mistakes)); err != nil {
+		fmt.Fprintf(a.err, "proviso: %s cannot be gone on from; --fresh writes it anew\n", printable(f.out))
+		return nil, err
+	}
+	return e, nil
+}
+
+// writeProposal writes a proposal in the format that was asked for.
+func (a *app) writeProposal(f *spadePropose, h *spade.History, p *spade.Proposal) error {
 	var data []byte
+	var err error
 	switch f.format {
 	case formatYAML:
-		data = spade.CandidatesYAML(p.Candidates, []string{
-			fmt.Sprintf("Candidates that proviso spade propose made of %s by rules.", plural(len(h.Changes), "version")),
+		data = p.YAML([]string{
+			fmt.Sprintf("Candidates that proviso spade propose made of %s%s.", plural(len(h.Changes), "version"), proposers(p)),
 			"A suite takes them with: assertions: file://THIS FILE",
 		})
 	case formatJSONL:
@@ -92,50 +211,18 @@ func (a *app) spadePropose(ctx context.Context, f *spadePropose, args []string) 
 		}
 		data = proposalText(p, o, f.all)
 	}
-	if err := a.result(f.out, data); err != nil {
-		return err
-	}
-	if f.out != "" {
-		fmt.Fprintf(a.err, "proviso: %s in %s; no check was made of %s\n", plural(len(p.Candidates), "candidate"), printable(f.out), plural(len(p.Unproposed), "sentence"))
-	}
-	return nil
+	return a.result(f.out, data)
 }
 
-// shownUnproposed is how many sentences without a check the terminal lists.
-const shownUnproposed = 15
-
-// proposalText shows a proposal to a person.
-func proposalText(p *spade.Proposal, o report.TerminalOptions, all bool) []byte {
-	var b bytes.Buffer
-	width := max(o.Width, 60)
-	paint := func(color, text string) string {
-		if !o.Color {
-			return text
-		}
-		return "\x1b[" + color + "m" + text + "\x1b[0m"
-	}
-	fmt.Fprintf(&b, "%s\n", paint("1", plural(len(p.Candidates), "candidate")))
+// proposers says who proposed, where it is rules alone.
+func proposers(p *spade.Proposal) string {
 	for i := range p.Candidates {
-		c := &p.Candidates[i]
-		fmt.Fprintf(&b, "\n  %s  %s\n", paint("32", report.Line(c.Name, 60)), paint("2", c.Category))
-		fmt.Fprintf(&b, "    %s\n", report.Line(c.Description, width-4))
-		fmt.Fprintf(&b, "    %s\n", paint("2", fmt.Sprintf("version %d, line %d: %s", c.Delta.Version, c.Delta.Line, report.Line(c.Delta.Text, width-30))))
-	}
-	if len(p.Unproposed) == 0 {
-		return b.Bytes()
-	}
-	fmt.Fprintf(&b, "\n%s\n", paint("1", fmt.Sprintf("No check was made of %s", plural(len(p.Unproposed), "sentence"))))
-	for i, u := range p.Unproposed {
-		if i == shownUnproposed && !all {
-			fmt.Fprintf(&b, "  … and %d more (--all)\n", len(p.Unproposed)-i)
-			break
+		if p.Candidates[i].Model != "" {
+			return ""
 		}
-		fmt.Fprintf(&b, "  %s %s\n", paint("33", fmt.Sprintf("v%d:%d", u.Delta.Version, u.Delta.Line)), report.Line(u.Delta.Text, width-12))
-		about := u.Reason
-		if u.Category != "" && u.Category != spade.OtherCategory {
-			about = u.Category + ": " + about
-		}
-		fmt.Fprintf(&b, "      %s\n", paint("2", report.Line(strings.TrimSpace(about), width-6)))
 	}
-	return b.Bytes()
+	if len(p.Asked) > 0 {
+		return ""
+	}
+	return " by rules"
 }

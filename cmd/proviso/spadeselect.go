@@ -83,16 +83,8 @@ func (f *spadeSelect) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.matrix, "matrix", "", "`FILE` of the matrix: CSV with id, label and a column for each candidate")
 	fs.StringArrayVar(&f.implications, "implications", nil, "`FILE` of implications: CSV with the columns a and b; may be repeated")
 	fs.StringVar(&f.set, "implications-set", "", "take only the rows whose column set is `NAME`")
-	fs.StringVar(&f.Method, "method", "sub", "`METHOD`: all, base, cov, sub or none")
-	fs.Float64Var(&f.Alpha, "alpha", 0.6, "`SHARE` of the bad outputs that must be caught")
-	fs.Float64Var(&f.Tau, "tau", 0.25, "`SHARE` of the good outputs that may be failed")
-	fs.StringVar(&f.Undecided, "undecided", "fail", "an undecided cell counts as `fail` or is left out (ignore)")
-	fs.BoolVar(&f.Close, "close", false, "add the implications that follow from others")
-	fs.BoolVar(&f.DropContradicted, "drop-contradicted", false, "leave out implications that an example contradicts")
-	fs.StringArrayVar(&f.costs, "cost", nil, "what selecting a candidate costs, `NAME=N`, 1 without; may be repeated")
+	f.registerChoice(fs)
 	fs.IntVar(&f.judgeCost, "judge-cost", 0, "what selecting a candidate that asks a model costs, `N`; needs --candidates")
-	fs.Float64Var(&f.FFRConfidence, "ffr-confidence", 0, "hold tau against the upper bound of the false failures at this `CONFIDENCE`, such as 0.9")
-	fs.Int64Var(&f.Work, "work", 0, fmt.Sprintf("stop the search after `N` steps (default %d, about half a minute)", solve.DefaultWork))
 	fs.StringVar(&f.candidates, "candidates", "", "`FILE` of the candidates' assertions: for --format suite and --judge-cost")
 	fs.BoolVar(&f.each, "default-test", false, "with --format suite: under defaultTest, not as an assertion set")
 	fs.BoolVar(&f.frontier, "frontier", false, "also select for other thresholds, and show what each would cost")
@@ -100,6 +92,19 @@ func (f *spadeSelect) register(fs *pflag.FlagSet) {
 	fs.Float64SliceVar(&f.taus, "frontier-tau", frontierTaus, "with --frontier: these `SHARES` for tau, beside --tau")
 	fs.StringVar(&f.format, "format", "", "`FORMAT`: terminal, json, markdown, suite or svg (the frontier); by the ending of -o, else terminal")
 	fs.StringVarP(&f.out, "output", "o", "", "write to `FILE`, not to standard output")
+}
+
+// registerChoice adds the flags that say what the best selection is.
+func (f *spadeSelect) registerChoice(fs *pflag.FlagSet) {
+	fs.StringVar(&f.Method, "method", "sub", "`METHOD`: all, base, cov, sub or none")
+	fs.Float64Var(&f.Alpha, "alpha", 0.6, "`SHARE` of the bad outputs that must be caught")
+	fs.Float64Var(&f.Tau, "tau", 0.25, "`SHARE` of the good outputs that may be failed")
+	fs.StringVar(&f.Undecided, "undecided", "fail", "an undecided cell counts as `fail` or is left out (ignore)")
+	fs.BoolVar(&f.Close, "close", false, "add the implications that follow from others")
+	fs.BoolVar(&f.DropContradicted, "drop-contradicted", false, "leave out implications that an example contradicts")
+	fs.StringArrayVar(&f.costs, "cost", nil, "what selecting a candidate costs, `NAME=N`, 1 without; may be repeated")
+	fs.Float64Var(&f.FFRConfidence, "ffr-confidence", 0, "hold tau against the upper bound of the false failures at this `CONFIDENCE`, such as 0.9")
+	fs.Int64Var(&f.Work, "work", 0, fmt.Sprintf("stop the search after `N` steps (default %d, about half a minute)", solve.DefaultWork))
 }
 
 // check refuses what does not go together, and reads the costs.
@@ -149,44 +154,18 @@ func (f *spadeSelect) check(cmd *cobra.Command) error {
 // selected is everything that the reports of spade select show.
 type selected struct {
 	*spade.Selection
-	took   time.Duration
-	points []spade.FrontierPoint
+	implications []spade.Implication
+	took         time.Duration
+	points       []spade.FrontierPoint
 }
 
 func (a *app) spadeSelect(ctx context.Context, f *spadeSelect) error {
-	m, err := a.readMatrix(f.matrix)
+	s, candidates, err := a.selection(ctx, f)
 	if err != nil {
 		return err
 	}
-	var implications []spade.Implication
-	for _, name := range f.implications {
-		more, err := a.readImplications(name, f.set, m.Names)
-		if err != nil {
-			return err
-		}
-		implications = append(implications, more...)
-	}
-	var candidates []proviso.Candidate
-	if f.candidates != "" {
-		if candidates, err = a.readCandidates(f.candidates); err != nil {
-			return err
-		}
-		f.judged(candidates, m.Names)
-	}
-	began := time.Now()
-	s := selected{}
-	if s.Selection, err = spade.Select(ctx, m, implications, f.SelectOptions); err != nil {
-		return a.orStopped(ctx, err)
-	}
-	s.took = time.Since(began)
-	if f.frontier {
-		alphas, taus := with(f.alphas, f.Alpha), with(f.taus, f.Tau)
-		if s.points, err = spade.Frontier(ctx, m, implications, f.SelectOptions, alphas, taus); err != nil {
-			return a.orStopped(ctx, err)
-		}
-	}
-	if f.format != formatJSON && m.Unlabeled > 0 && f.Method != "none" {
-		a.warn(plural(m.Unlabeled, "row") + " without a label left out")
+	if f.format != formatJSON && s.Matrix.Unlabeled > 0 && f.Method != "none" {
+		a.warn(plural(s.Matrix.Unlabeled, "row") + " without a label left out")
 	}
 	data, err := s.render(f, candidates, a)
 	if err != nil {
@@ -196,6 +175,40 @@ func (a *app) spadeSelect(ctx context.Context, f *spadeSelect) error {
 		return err
 	}
 	return s.exit(ctx, a)
+}
+
+// selection reads the files and selects. The candidates are those of the file that
+// has them, none without one.
+func (a *app) selection(ctx context.Context, f *spadeSelect) (s selected, candidates []proviso.Candidate, err error) {
+	m, err := a.readMatrix(f.matrix)
+	if err != nil {
+		return s, nil, err
+	}
+	for _, name := range f.implications {
+		more, err := a.readImplications(name, f.set, m.Names)
+		if err != nil {
+			return s, nil, err
+		}
+		s.implications = append(s.implications, more...)
+	}
+	if f.candidates != "" {
+		if candidates, err = a.readCandidates(f.candidates); err != nil {
+			return s, nil, err
+		}
+		f.judged(candidates, m.Names)
+	}
+	began := time.Now()
+	if s.Selection, err = spade.Select(ctx, m, s.implications, f.SelectOptions); err != nil {
+		return s, nil, a.orStopped(ctx, err)
+	}
+	s.took = time.Since(began)
+	if f.frontier {
+		alphas, taus := with(f.alphas, f.Alpha), with(f.taus, f.Tau)
+		if s.points, err = spade.Frontier(ctx, m, s.implications, f.SelectOptions, alphas, taus); err != nil {
+			return s, nil, a.orStopped(ctx, err)
+		}
+	}
+	return s, candidates, nil
 }
 
 // orStopped is the end of a search that came to nothing.

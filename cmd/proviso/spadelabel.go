@@ -1,0 +1,328 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"golang.org/x/term"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/spade"
+)
+
+// spadeLabel is what spade label is asked for.
+type spadeLabel struct {
+	trials     trialFlags
+	labels     string
+	from       []string
+	matrix     string
+	sets       []string
+	review     string
+	verdicts   bool
+	author     string
+	alpha, tau float64
+}
+
+// usualLabels is where labels go that nobody names a file for.
+const usualLabels = "labels.jsonl"
+
+func newSpadeLabel(a *app) *cobra.Command {
+	f := &spadeLabel{}
+	cmd := &cobra.Command{
+		Use:   "label",
+		Short: "Say of outputs whether they are good or bad",
+		Long: "label shows one output at a time, the one that says most first, and takes a key for an answer:\n" +
+			"g good, b bad, s skip, u undo, n note, q quit. Every answer is written to the file of labels\n" +
+			"before the next output is shown, and the same command goes on where the last one ended.\n" +
+			"`spade matrix --labels` reads the file.\n\n" +
+			"With --matrix, which may be without labels, what says most is the output that tells most\n" +
+			"candidates apart; without, the one least like those seen before.\n\n" +
+			"Where standard input is no terminal, answers are read from it line by line: good, bad, skip,\n" +
+			"undo, note TEXT, quit. --set ID=good labels without asking.\n\n" +
+			"Exit codes: 0 done, 2 a mistake in the command line, a file or an answer, 130 interrupted;\n" +
+			"what was answered before is kept each time.",
+		Args: atMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := f.check(cmd); err != nil {
+				return err
+			}
+			return a.spadeLabel(cmd.Context(), f)
+		},
+	}
+	f.register(cmd.Flags())
+	return cmd
+}
+
+func (f *spadeLabel) register(fs *pflag.FlagSet) {
+	f.trials.register(fs)
+	fs.StringVar(&f.labels, "labels", usualLabels, "`FILE` that labels are added to, JSON Lines")
+	fs.StringArrayVar(&f.from, "from", nil, "also take labels of `FILE`, CSV or JSON Lines, for outputs that have none; may be repeated")
+	fs.StringVar(&f.matrix, "matrix", "", "`FILE` of the matrix, by which the output that says most is found")
+	fs.StringArrayVar(&f.sets, "set", nil, "label without asking: `ID=good` or ID=bad, or ID= to take a label back; may be repeated")
+	fs.StringVar(&f.review, "review", "", "go through what is labelled: `LABEL` good, bad or all")
+	fs.Lookup("review").NoOptDefVal = "all"
+	fs.BoolVar(&f.verdicts, "show-verdicts", false, "show what the run said of each output, which sways people")
+	fs.StringVar(&f.author, "author", "", "`NAME` of who labels, kept with each label")
+	fs.Float64Var(&f.alpha, "alpha", 0.6, "say how many bad outputs are enough for this `SHARE`")
+	fs.Float64Var(&f.tau, "tau", 0.25, "say how many good outputs are enough for this `SHARE`")
+}
+
+// check refuses what does not go together.
+func (f *spadeLabel) check(cmd *cobra.Command) error {
+	if err := f.trials.check(cmd); err != nil {
+		return err
+	}
+	see := seeHelp(cmd)
+	switch {
+	case !strings.EqualFold(filepath.Ext(f.labels), ".jsonl"):
+		return usageError{fmt.Errorf("--labels %q: labels are kept as JSON Lines", f.labels), "name a file that ends in .jsonl; --from reads CSV"}
+	case f.trials.examples != "" && filepath.Clean(f.labels) == filepath.Clean(f.trials.examples):
+		return usageError{errors.New("--labels and --examples name the same file"), "labels go to a file of their own"}
+	case len(f.sets) > 0 && f.review != "":
+		return usageError{errors.New("--set and --review exclude each other"), see}
+	case !(f.alpha >= 0 && f.alpha <= 1) || !(f.tau >= 0 && f.tau <= 1):
+		return usageError{errors.New("--alpha and --tau are shares from 0 to 1"), see}
+	}
+	if f.review != "" {
+		return oneOf("review", f.review, []string{"all", "good", "bad"})
+	}
+	return nil
+}
+
+func (a *app) spadeLabel(ctx context.Context, f *spadeLabel) error {
+	outputs, err := a.openTrials(&f.trials)
+	if err != nil {
+		return err
+	}
+	defer outputs.close()
+	log, err := a.openLabels(f, outputs.entries)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	s := &labelSession{app: a, f: f, log: log}
+	s.wantBad, s.wantGood = spade.LabelsWanted(f.alpha, f.tau, spadeConfidence)
+	for _, file := range f.from {
+		if err := s.takeFrom(file, outputs.entries); err != nil {
+			return err
+		}
+	}
+	if len(f.sets) > 0 {
+		if err := s.set(outputs.entries); err != nil {
+			return err
+		}
+		s.summary()
+		return nil
+	}
+	if err := s.start(outputs); err != nil {
+		return err
+	}
+	return s.ask(ctx)
+}
+
+// openLabels opens the file of labels, and says what is worth knowing of it.
+func (a *app) openLabels(f *spadeLabel, entries []spade.Entry) (*spade.LabelLog, error) {
+	log, mistakes, err := spade.OpenLabelLog(f.labels, entries, f.author)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.mistakes(mistakes); err != nil {
+		return nil, err
+	}
+	if log.Cut != "" {
+		a.warn(fmt.Sprintf("the last line of %s was not whole and is taken away: %s", f.labels, excerpt(log.Cut)))
+	}
+	if log.Stale > 0 {
+		a.warn(fmt.Sprintf("%s of %s left alone: of other outputs than these", plural(log.Stale, "label"), f.labels))
+	}
+	return log, nil
+}
+
+// labelSession is one run of spade label.
+type labelSession struct {
+	*app
+	f                 *spadeLabel
+	log               *spade.LabelLog
+	l                 *spade.Labelling
+	wantBad, wantGood int // labels that are enough for alpha and tau
+
+	view labelView
+}
+
+// start prepares to ask.
+func (s *labelSession) start(outputs *openedTrials) error {
+	var trials []spade.Trial
+	for t, err := range outputs.all {
+		if err != nil {
+			return err
+		}
+		trials = append(trials, t)
+	}
+	if len(trials) != len(outputs.entries) {
+		return proviso.Errorf(proviso.Conflict, "%s was changed while it was read", outputs.name)
+	}
+	o := spade.LabellingOptions{Review: s.f.review}
+	if s.f.matrix != "" {
+		var err error
+		if o.Grid, err = s.readGrid(s.f.matrix); err != nil {
+			return err
+		}
+		ids := map[string]bool{}
+		for _, e := range o.Grid.Entries {
+			ids[e.ID] = true
+		}
+		if !slices.ContainsFunc(outputs.entries, func(e spade.Entry) bool { return ids[e.ID] }) {
+			return proviso.Errorf(proviso.Invalid, "%s and %s have no id in common", s.f.matrix, outputs.name)
+		}
+	}
+	var err error
+	s.l, err = spade.StartLabelling(trials, s.log, o)
+	return err
+}
+
+// readGrid reads a matrix with its rows that have no label; its mistakes are
+// printed.
+func (a *app) readGrid(name string) (*spade.Grid, error) {
+	in, err := a.openSpade(name)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	g, mistakes := spade.ReadGrid(shownName(name), in)
+	return g, a.mistakes(mistakes)
+}
+
+// takeFrom takes labels of a file for outputs that have none.
+func (s *labelSession) takeFrom(file string, entries []spade.Entry) error {
+	said := slices.Clone(entries)
+	for i := range said {
+		said[i].Label = ""
+	}
+	if err := s.takeLabels(file, said); err != nil {
+		return err
+	}
+	n := 0
+	for i, e := range said {
+		if label, _ := s.log.Label(i); label != "" || e.Label == "" {
+			continue
+		}
+		if err := s.log.Set(i, e.Label, ""); err != nil {
+			return err
+		}
+		n++
+	}
+	fmt.Fprintf(s.err, "proviso: took %s from %s\n", plural(n, "label"), printable(shownName(file)))
+	return nil
+}
+
+// set labels what --set names, all of it or nothing.
+func (s *labelSession) set(entries []spade.Entry) error {
+	type change struct {
+		entry int
+		label string
+	}
+	at := make(map[string]int, len(entries))
+	ids := make([]string, len(entries))
+	for i, e := range entries {
+		at[e.ID], ids[i] = i, e.ID
+	}
+	var changes []change
+	var wrong []error
+	for _, text := range s.f.sets {
+		i := strings.LastIndexByte(text, '=')
+		if i < 0 {
+			wrong = append(wrong, fmt.Errorf("--set %q: ID=good or ID=bad is expected", text))
+			continue
+		}
+		id, word := text[:i], text[i+1:]
+		entry, known := at[id]
+		if !known {
+			near := ""
+			if n := document.Nearest(id, ids); n != "" {
+				near = fmt.Sprintf(" (did you mean %q?)", n)
+			}
+			wrong = append(wrong, fmt.Errorf("--set %q: no output has the id %q%s", text, id, near))
+		}
+		label := ""
+		if word != "" {
+			good, ok := judge.PersonSaid(word)
+			if !ok {
+				wrong = append(wrong, fmt.Errorf("--set %q: the label is %q; good or bad is expected", text, word))
+			}
+			label = map[bool]string{true: "1", false: "0"}[good]
+		}
+		changes = append(changes, change{entry, label})
+	}
+	if len(wrong) > 0 {
+		return proviso.Errorf(proviso.Invalid, "%w", errors.Join(wrong...))
+	}
+	for _, c := range changes {
+		_, note := s.log.Label(c.entry)
+		if err := s.log.Set(c.entry, c.label, note); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ask goes through outputs: by keys where a person sits at a terminal, else line by
+// line.
+func (s *labelSession) ask(ctx context.Context) error {
+	if _, ok := s.l.Current(); !ok {
+		s.summary()
+		return nil
+	}
+	in, isFile := s.in.(*os.File)
+	out, toFile := s.out.(*os.File)
+	var err error
+	if isFile && toFile && term.IsTerminal(int(in.Fd())) && term.IsTerminal(int(out.Fd())) {
+		err = s.askByKeys(ctx, in, out)
+	} else {
+		err = s.askByLines(ctx)
+	}
+	if errors.Is(err, errInterrupted) {
+		n := s.log.Labels()
+		fmt.Fprintf(s.err, "proviso: interrupted; %s kept in %s, and the same command goes on\n", plural(n.Good+n.Bad, "label"), printable(s.f.labels))
+		return exitError{exitInterrupted}
+	}
+	s.summary()
+	return err
+}
+
+var errInterrupted = errors.New("interrupted")
+
+// summary says what is labelled, and what cannot be measured with it.
+func (s *labelSession) summary() {
+	n := s.log.Labels()
+	text := fmt.Sprintf("%s: %d good, %d bad, %d without a label", printable(s.f.labels), n.Good, n.Bad, n.Left)
+	if s.l != nil && s.l.Skipped() > 0 && s.f.review == "" {
+		text += fmt.Sprintf(" (%d skipped)", s.l.Skipped())
+	}
+	fmt.Fprintln(s.err, "proviso: "+text+"; "+s.enough(n))
+	if text := n.OneSided(); text != "" {
+		s.warn(text)
+	}
+}
+
+// enough says what the numbers allow.
+func (s *labelSession) enough(n spade.Labels) string {
+	part := func(have, want int, kind, threshold string, value float64) string {
+		switch {
+		case want == 0:
+			return fmt.Sprintf("no number of %s outputs shows %s %v", kind, threshold, value)
+		case have >= want:
+			return fmt.Sprintf("enough %s ones for %s %v", kind, threshold, value)
+		}
+		return fmt.Sprintf("%d more %s for %s %v", want-have, kind, threshold, value)
+	}
+	return part(n.Bad, s.wantBad, "bad", "alpha", s.f.alpha) + ", " + part(n.Good, s.wantGood, "good", "tau", s.f.tau)
+}

@@ -1,0 +1,299 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/judge"
+)
+
+// maxAnswer bounds a line of answers, in bytes.
+const maxAnswer = 1 << 20
+
+// askByLines reads an answer from each line of standard input.
+func (s *labelSession) askByLines(ctx context.Context) error {
+	lines, failed := make(chan string), make(chan error, 1)
+	go func() {
+		defer close(lines)
+		in := bufio.NewScanner(s.in)
+		in.Buffer(nil, maxAnswer)
+		for in.Scan() {
+			select {
+			case lines <- in.Text():
+			case <-ctx.Done():
+				return
+			}
+		}
+		failed <- in.Err()
+	}()
+	s.view = labelView{o: s.terminal(true)}
+	number := 0
+	for shown := -1; ; {
+		asked, ok := s.l.Current()
+		if !ok {
+			return nil
+		}
+		if shown != asked.Index {
+			shown = asked.Index
+			if _, err := s.out.Write(s.view.whole(s, asked)); err != nil {
+				return proviso.Errorf(proviso.Unavailable, "%w", err)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return errInterrupted
+		case line, more := <-lines:
+			if !more {
+				return readFailure(<-failed)
+			}
+			number++
+			quit, err := s.answer(line)
+			var wrong wrongAnswer
+			if errors.As(err, &wrong) {
+				fmt.Fprintf(s.err, "standard input:%d: error: %s\n", number, printable(wrong.Error()))
+				return exitError{exitUsage}
+			}
+			if quit || err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func readFailure(err error) error {
+	if err == nil {
+		return nil
+	}
+	return proviso.Errorf(proviso.Unavailable, "read the answers: %w", err)
+}
+
+// wrongAnswer is a line that is no answer.
+type wrongAnswer string
+
+func (w wrongAnswer) Error() string { return string(w) }
+
+// answer does what a line says.
+func (s *labelSession) answer(line string) (quit bool, err error) {
+	word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+	rest = strings.TrimSpace(rest)
+	switch strings.ToLower(word) {
+	case "":
+		return false, nil
+	case "q", "quit":
+		return true, nil
+	case "s", "skip":
+		s.l.Skip()
+		return false, nil
+	case "u", "undo":
+		undone, err := s.l.Undo()
+		if err == nil && !undone {
+			err = wrongAnswer("there is nothing to undo")
+		}
+		return false, err
+	case "n", "note":
+		if rest == "" {
+			return false, wrongAnswer("a note needs a text: note TEXT")
+		}
+		return false, s.l.Note(rest)
+	case "g":
+		word = "good"
+	case "b":
+		word = "bad"
+	}
+	good, ok := judge.PersonSaid(word)
+	if !ok || rest != "" {
+		return false, wrongAnswer(fmt.Sprintf("%q is no answer; good, bad, skip, undo, note TEXT or quit is expected", line))
+	}
+	return false, s.l.Answer(labelWord(good))
+}
+
+// labelWord is how a file of labels writes a label.
+func labelWord(good bool) string {
+	if good {
+		return "1"
+	}
+	return "0"
+}
+
+// The keys that have no letter.
+const (
+	keyInterrupt = 3 // control and C
+	keyEnd       = 4 // control and D
+	keyEscape    = 27
+)
+
+// pasted is from how many bytes on what arrives at once is not typed, so that text
+// that is pasted by accident labels nothing.
+const pasted = 16
+
+// askByKeys takes single keys from a terminal.
+func (s *labelSession) askByKeys(ctx context.Context, in, out *os.File) error {
+	before, err := term.MakeRaw(int(in.Fd()))
+	if err != nil {
+		return proviso.Errorf(proviso.Unavailable, "read keys: %w", err)
+	}
+	defer func() { _ = term.Restore(int(in.Fd()), before) }()
+	s.view = labelView{o: s.terminal(true), screen: true}
+	keys := &keyReader{ctx: ctx, chunks: make(chan []byte)}
+	go keys.read(in)
+	return s.byKeys(keys, out, func() {
+		if w, h, err := term.GetSize(int(out.Fd())); err == nil && w > 0 {
+			s.view.o.Width, s.view.height = w, h
+		}
+	})
+}
+
+// byKeys shows outputs and does what keys say; measure sees how large the screen is
+// before each.
+func (s *labelSession) byKeys(keys *keyReader, out io.Writer, measure func()) error {
+	for {
+		asked, ok := s.l.Current()
+		if !ok {
+			return nil
+		}
+		measure()
+		if _, err := out.Write(raw(s.view.whole(s, asked))); err != nil {
+			return proviso.Errorf(proviso.Unavailable, "%w", err)
+		}
+		s.view.hint = ""
+		chunk, err := keys.chunk()
+		switch {
+		case keys.ctx.Err() != nil:
+			return errInterrupted
+		case err != nil:
+			return nil // the terminal is gone; every answer is kept
+		case len(chunk) > 1 && chunk[0] == keyEscape, len(chunk) >= pasted:
+			s.view.hint = "nothing was done"
+			continue
+		}
+		for i, key := range chunk {
+			if _, more := s.l.Current(); !more {
+				return nil
+			}
+			if quit, err := s.key(key, keys, chunk[i+1:], out); quit || err != nil {
+				return err
+			}
+			if key == 'n' {
+				break // the rest began the note
+			}
+		}
+	}
+}
+
+// key does what a key says.
+func (s *labelSession) key(key byte, keys *keyReader, rest []byte, out io.Writer) (quit bool, err error) {
+	if s.view.act(key) {
+		return false, nil
+	}
+	s.view.top, s.view.open = 0, false
+	switch key | 0x20 { // capital letters are as small ones
+	case 'g':
+		return false, s.l.Answer("1")
+	case 'b':
+		return false, s.l.Answer("0")
+	case 's':
+		s.l.Skip()
+		return false, nil
+	case 'u':
+		undone, err := s.l.Undo()
+		if !undone {
+			s.view.hint = "there is nothing to undo"
+		}
+		return false, err
+	case 'n':
+		return false, s.takeNote(keys, rest, out)
+	case 'q':
+		return true, nil
+	}
+	switch key {
+	case keyInterrupt:
+		return true, errInterrupted
+	case keyEnd:
+		return true, nil
+	}
+	s.view.hint = "g, b, s, u, n, p, m and q are the keys"
+	return false, nil
+}
+
+// takeNote reads a note, with the keys of a line editor; an empty one, or control
+// and C, leaves all as it was.
+func (s *labelSession) takeNote(keys *keyReader, rest []byte, out io.Writer) error {
+	keys.left = rest
+	t := term.NewTerminal(struct {
+		io.Reader
+		io.Writer
+	}{keys, out}, "note: ")
+	if s.view.o.Width > 0 {
+		_ = t.SetSize(s.view.o.Width, max(1, s.view.height))
+	}
+	text, err := t.ReadLine()
+	keys.left = nil
+	if text = strings.TrimSpace(text); err != nil || text == "" {
+		return nil
+	}
+	return s.l.Note(text)
+}
+
+// keyReader hands on what is typed, until its context ends.
+type keyReader struct {
+	ctx    context.Context
+	chunks chan []byte
+	left   []byte // of a chunk, for Read
+}
+
+// read reads keys until there are none.
+func (k *keyReader) read(in io.Reader) {
+	defer close(k.chunks)
+	for {
+		buf := make([]byte, 256)
+		n, err := in.Read(buf)
+		if n > 0 {
+			select {
+			case k.chunks <- buf[:n]:
+			case <-k.ctx.Done():
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// chunk returns what was typed at once.
+func (k *keyReader) chunk() ([]byte, error) {
+	select {
+	case <-k.ctx.Done():
+		return nil, k.ctx.Err()
+	case c, ok := <-k.chunks:
+		if !ok {
+			return nil, io.EOF
+		}
+		return c, nil
+	}
+}
+
+// Read implements io.Reader.
+func (k *keyReader) Read(p []byte) (int, error) {
+	if len(k.left) == 0 {
+		var err error
+		if k.left, err = k.chunk(); err != nil {
+			return 0, err
+		}
+	}
+	n := copy(p, k.left)
+	k.left = k.left[n:]
+	return n, nil
+}
+
+// raw makes line ends those of a terminal that is read key by key.
+func raw(text []byte) []byte { return bytes.ReplaceAll(text, []byte("\n"), []byte("\r\n")) }

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/spade"
+)
+
+// labelView shows an output that a person is asked about.
+type labelView struct {
+	o      report.TerminalOptions
+	screen bool // it is a screen that is filled anew for each output
+	height int  // of the screen, in lines; 0 if it is none
+	open   bool // prompt and variables are shown in full
+	top    int  // the first line of the output that is shown
+	more   bool // there are lines after those that are shown
+	page   int  // lines that are shown at once
+	hint   string
+}
+
+// What is shown of one output at most, in lines.
+const (
+	maxOutputLines = 2000
+	maxFolded      = 1
+	minPage        = 5
+)
+
+// act does what a key says about what is shown, if it does.
+func (v *labelView) act(key byte) bool {
+	switch key {
+	case 'p', 'P':
+		v.open = !v.open
+	case 'm', 'M', ' ':
+		if v.top += v.page; !v.more {
+			v.top = 0
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// whole is everything that is shown with an output: where one is, the folded
+// prompt and variables, the output, progress and keys.
+func (v *labelView) whole(s *labelSession, asked spade.Asked) []byte {
+	v.o.Width = max(v.o.Width, 40)
+	head, foot := v.head(s, asked), v.foot(s)
+	body := report.Lines(asked.Trial.Text(), v.o.Width-2, maxOutputLines)
+	if len(body) == 0 {
+		body = []string{v.paint("2", "(empty)")}
+	}
+	v.page = len(body)
+	if v.height > 0 {
+		v.page = max(minPage, v.height-len(head)-len(foot)-3)
+	}
+	v.top = min(v.top, max(0, len(body)-1))
+	end := min(len(body), v.top+v.page)
+	v.more = end < len(body)
+	var b bytes.Buffer
+	if v.screen {
+		b.WriteString("\x1b[H\x1b[2J")
+	}
+	for _, line := range head {
+		b.WriteString(line + "\n")
+	}
+	b.WriteByte('\n')
+	for _, line := range body[v.top:end] {
+		b.WriteString("  " + line + "\n")
+	}
+	if v.more || v.top > 0 {
+		b.WriteString(v.paint("2", fmt.Sprintf("  lines %d to %d of %d (m shows more)", v.top+1, end, len(body))) + "\n")
+	}
+	b.WriteByte('\n')
+	for _, line := range foot {
+		b.WriteString(line + "\n")
+	}
+	return b.Bytes()
+}
+
+// head says which output it is and what it answers.
+func (v *labelView) head(s *labelSession, asked spade.Asked) []string {
+	t := asked.Trial
+	title := v.paint("1", report.Line(t.ID, 60))
+	if asked.Why != "" {
+		title += "  " + v.paint("2", asked.Why)
+	}
+	lines := []string{title}
+	if asked.Label != "" {
+		lines = append(lines, "labelled "+map[string]string{"1": v.paint("32", "good"), "0": v.paint("31", "bad")}[asked.Label])
+	}
+	if asked.Note != "" {
+		lines = append(lines, v.field("note", asked.Note, maxFolded)...)
+	}
+	folded := maxFolded
+	if v.open {
+		folded = maxOutputLines
+	}
+	var vars []string
+	for name, value := range t.Vars.All() {
+		text, ok := value.(string)
+		if !ok {
+			text = proviso.Stringify(value)
+		}
+		vars = append(vars, name+": "+text)
+	}
+	separator := " · "
+	if v.open {
+		separator = "\n"
+	}
+	if len(vars) > 0 {
+		lines = append(lines, v.field("vars", strings.Join(vars, separator), folded)...)
+	}
+	if t.Prompt != "" {
+		lines = append(lines, v.field("prompt", t.Prompt, folded)...)
+	}
+	if s.f.verdicts && t.Said != "" {
+		lines = append(lines, v.field("verdict", t.Said, maxFolded)...)
+	}
+	return lines
+}
+
+// field is a text with its name before it, of so many lines at most.
+func (v *labelView) field(name, text string, limit int) []string {
+	const room = 9
+	if limit == 1 {
+		return []string{v.paint("2", fmt.Sprintf("%-*s", room, name)) + report.Line(text, v.o.Width-room)}
+	}
+	lines := report.Lines(text, v.o.Width-room, limit)
+	for i := range lines {
+		label := ""
+		if i == 0 {
+			label = name
+		}
+		lines[i] = v.paint("2", fmt.Sprintf("%-*s", room, label)) + lines[i]
+	}
+	return lines
+}
+
+// foot says how far one is, and which keys there are.
+func (v *labelView) foot(s *labelSession) []string {
+	n := s.log.Labels()
+	lines := []string{fmt.Sprintf("%d good, %d bad, %d left · %s", n.Good, n.Bad, s.l.Left(), s.enough(n))}
+	if !v.screen {
+		return append(lines, "")
+	}
+	keys := "g good  b bad  s skip  u undo  n note  m more  p prompt and vars  q quit"
+	if s.f.review != "" {
+		keys = strings.Replace(keys, "s skip", "s keep", 1)
+	}
+	lines = append(lines, v.paint("2", keys))
+	if v.hint != "" {
+		lines = append(lines, v.paint("33", v.hint))
+	}
+	return lines
+}
+
+func (v *labelView) paint(color, text string) string {
+	if !v.o.Color || text == "" {
+		return text
+	}
+	return "\x1b[" + color + "m" + text + "\x1b[0m"
+}

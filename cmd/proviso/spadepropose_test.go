@@ -1,0 +1,135 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/fakemodel"
+)
+
+// TestProposing runs the scripts in testdata/proposing against a server that stands
+// for OpenAI and proposes and classifies: see proposeReply.
+func TestProposing(t *testing.T) {
+	t.Parallel()
+	cmds := commandsOfScripts()
+	cmds["asked"] = asked
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "proposing"),
+		RequireExplicitExec: true,
+		Condition:           condition,
+		Setup: func(e *testscript.Env) error {
+			server := fakemodel.New(fakemodel.Options{Reply: proposeReply})
+			e.Defer(server.Close)
+			e.Values[serverKey{}] = server
+			e.Setenv("OPENAI_API_KEY", "sk-made-up-for-tests")
+			e.Setenv("OPENAI_BASE_URL", server.URL+"/v1")
+			e.Setenv("ANTHROPIC_API_KEY", "")
+			return setup(e)
+		},
+		Cmds: cmds,
+	})
+}
+
+var (
+	someWords  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\d+) words`) })
+	someQuoted = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"([^"]*)"`) })
+)
+
+// proposeReply finds a criterion in each sentence but those of "You are" and of
+// variables, and an assertion for each criterion. A model called prose writes
+// prose; one called stubborn and one called unsteady give a type that there is
+// none of, the latter only once.
+func proposeReply(r fakemodel.Request) fakemodel.Reply {
+	usage := proviso.Usage{Prompt: 2000, Completion: 100, Cached: 1500, Total: 2100}
+	messages, _ := r.Body.At("messages").([]any)
+	first := ""
+	if len(messages) > 1 {
+		first, _ = messages[1].(*proviso.Object).At("content").(string)
+	}
+	fence := judgeFence().FindStringSubmatch(first)
+	if fence == nil || r.Model == "prose" {
+		return fakemodel.Reply{Text: "Once upon a time.", Usage: usage}
+	}
+	lines := func(name string) []*proviso.Object {
+		_, rest, _ := strings.Cut(first, "["+fence[1]+" begin "+name+"]\n")
+		inner, _, _ := strings.Cut(rest, "\n["+fence[1]+" end "+name+"]")
+		var list []*proviso.Object
+		for line := range strings.Lines(inner) {
+			v, _ := proviso.ParseJSON(strings.TrimSpace(line))
+			if o, ok := v.(*proviso.Object); ok {
+				list = append(list, o)
+			}
+		}
+		return list
+	}
+	var list, whole []any
+	key := "criteria"
+	switch {
+	case strings.Contains(first, " begin sentences]"):
+		for _, o := range lines("sentences") {
+			if text := proviso.ToString(o.At("text")); !strings.HasPrefix(text, "You are") && !strings.HasPrefix(text, "{") {
+				list = append(list, proviso.ObjectOf("n", o.At("n"), "quote", text, "category", categoryFor(text), "criterion", "It keeps: "+text, "vague", false))
+			}
+		}
+	case strings.Contains(first, " begin criteria]"):
+		key = "candidates"
+		for _, o := range lines("criteria") {
+			list = append(list, candidateFor(o, r.Model == "stubborn" || r.Model == "unsteady" && len(messages) == 2)...)
+		}
+	default:
+		key = "changes"
+		for _, o := range lines("changes") {
+			category := categoryFor(proviso.ToString(o.At("text")))
+			list = append(list, proviso.ObjectOf("n", o.At("n"), "category", category))
+			whole = append(whole, category)
+		}
+	}
+	return fakemodel.Reply{Text: proviso.Stringify(proviso.ObjectOf(key, list, "whole", whole)), Usage: usage}
+}
+
+func categoryFor(text string) string {
+	switch {
+	case someWords().MatchString(text):
+		return "Quantity"
+	case strings.Contains(text, "Never"):
+		return "Exclusion"
+	case strings.Contains(text, "friendly"):
+		return "QualitativeCriteria"
+	case strings.HasPrefix(text, "{"):
+		return "DataIntegration"
+	}
+	return "Inclusion"
+}
+
+func candidateFor(o *proviso.Object, wrong bool) []any {
+	text := proviso.ToString(o.At("sentence"))
+	c := proviso.ObjectOf("name", "keeps", "description", text, "covers", []any{o.At("n")})
+	words, quoted := someWords().FindStringSubmatch(text), someQuoted().FindStringSubmatch(text)
+	switch {
+	case wrong:
+		c.Set("type", "wrod-count")
+	case words != nil:
+		c.Set("type", "word-count")
+	case quoted != nil && strings.Contains(text, "Never"):
+		c.Set("type", "not-icontains")
+		c.Set("text", quoted[1])
+	default:
+		c.Set("type", "judge")
+		c.Set("questions", []any{"The answer is right about this: " + text})
+	}
+	if words != nil {
+		c.Set("max", proviso.ToNumber(words[1]))
+	}
+	if o.At("vague") != true {
+		return []any{c}
+	}
+	c.Set("name", "asked")
+	return []any{c, proviso.ObjectOf("name", "counted", "description", fmt.Sprintf("Counted: %s", text), "covers", []any{o.At("n")}, "type", "sentence-count", "max", 6.0)}
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/spade"
+)
+
+// What the terminal lists of a proposal without --all.
+const (
+	shownUnproposed = 15 // sentences without a check
+	shownDropped    = 15 // criteria and candidates that were not kept
+)
+
+// proposalReport shows a proposal to a person.
+type proposalReport struct {
+	bytes.Buffer
+	o     report.TerminalOptions
+	width int
+	all   bool
+}
+
+func proposalText(p *spade.Proposal, o report.TerminalOptions, all bool) []byte {
+	t := &proposalReport{o: o, width: max(o.Width, 60), all: all}
+	t.title(plural(len(p.Candidates), "candidate"))
+	for i := range p.Candidates {
+		t.candidate(&p.Candidates[i])
+	}
+	t.dropped(p.Dropped)
+	t.unproposed(p.Unproposed)
+	return t.Bytes()
+}
+
+func (t *proposalReport) paint(color, text string) string {
+	if !t.o.Color {
+		return text
+	}
+	return "\x1b[" + color + "m" + text + "\x1b[0m"
+}
+
+func (t *proposalReport) title(text string) {
+	if t.Len() > 0 {
+		t.WriteByte('\n')
+	}
+	fmt.Fprintf(t, "%s\n", t.paint("1", text))
+}
+
+func (t *proposalReport) candidate(c *proviso.Candidate) {
+	about := c.Category
+	if c.Model != "" {
+		about += ", " + c.Assertion.Type
+	}
+	fmt.Fprintf(t, "\n  %s  %s\n", t.paint("32", report.Line(c.Name, 60)), t.paint("2", report.Line(strings.TrimPrefix(about, ", "), 60)))
+	if c.Description != "" {
+		fmt.Fprintf(t, "    %s\n", report.Line(c.Description, t.width-4))
+	}
+	if c.Delta.Version > 0 {
+		fmt.Fprintf(t, "    %s\n", t.paint("2", fmt.Sprintf("version %d, line %d: %s", c.Delta.Version, c.Delta.Line, report.Line(c.Delta.Text, t.width-30))))
+	}
+}
+
+// dropped lists what a model proposed and is not kept.
+func (t *proposalReport) dropped(list []spade.Dropped) {
+	if len(list) == 0 {
+		return
+	}
+	t.title(fmt.Sprintf("Not kept: %d of what the model proposed", len(list)))
+	for i, d := range list {
+		if i == shownDropped && !t.all {
+			fmt.Fprintf(t, "  … and %d more (--all)\n", len(list)-i)
+			return
+		}
+		what := d.Candidate
+		if what == "" {
+			what = d.Criterion
+		}
+		fmt.Fprintf(t, "  %s %s\n", t.paint("33", fmt.Sprintf("v%d", d.Version)), report.Line(what, t.width-12))
+		fmt.Fprintf(t, "      %s\n", t.paint("2", report.Line(d.Reason, t.width-6)))
+	}
+}
+
+// unproposed lists the sentences that no check was made of.
+func (t *proposalReport) unproposed(list []spade.Unproposed) {
+	if len(list) == 0 {
+		return
+	}
+	t.title(fmt.Sprintf("No check was made of %s", plural(len(list), "sentence")))
+	for i, u := range list {
+		if i == shownUnproposed && !t.all {
+			fmt.Fprintf(t, "  … and %d more (--all)\n", len(list)-i)
+			return
+		}
+		fmt.Fprintf(t, "  %s %s\n", t.paint("33", fmt.Sprintf("v%d:%d", u.Delta.Version, u.Delta.Line)), report.Line(u.Delta.Text, t.width-12))
+		about := u.Reason
+		if u.Category != "" && u.Category != spade.OtherCategory {
+			about = u.Category + ": " + about
+		}
+		fmt.Fprintf(t, "      %s\n", t.paint("2", report.Line(strings.TrimSpace(about), t.width-6)))
+	}
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/proviso-eval/proviso/internal/blobs"
+	"github.com/proviso-eval/proviso/spade"
+)
+
+// runOptions is the file in which spade run keeps the options of a selection.
+const runOptions = "options.json"
+
+// sayShifts says what is different from the selection before, and why. Then it
+// keeps what this one was made of, for the next time.
+func (a *app) sayShifts(ctx context.Context, f *spadeRun, s selected) error {
+	now := spade.Problem{Matrix: s.Matrix, Implications: s.implications, Options: s.Options}
+	before, ok := lastProblem(f.file(runLast))
+	if ok {
+		shifts, err := spade.Explain(ctx, before, now)
+		if err != nil {
+			return a.orStopped(ctx, err)
+		}
+		a.showShifts(shifts)
+	}
+	if err := keepProblem(f); err != nil {
+		a.warn(fmt.Sprintf("what changes the next time will not be explained: %v", err))
+	}
+	return nil
+}
+
+func (a *app) showShifts(shifts []spade.Shift) {
+	if len(shifts) == 0 {
+		fmt.Fprintln(a.out, "\nThe selection is that of the last time.")
+		return
+	}
+	fmt.Fprintln(a.out, "\nSince the last time")
+	for _, c := range shifts {
+		sign := "-"
+		if c.Selected {
+			sign = "+"
+		}
+		fmt.Fprintf(a.out, "  %s %s  %s; %s\n", sign, printable(c.Name), c.Cause, printable(c.Because))
+	}
+}
+
+// lastProblem reads what the selection before was made of; ok is false if there is
+// none, or none that can be read.
+func lastProblem(dir string) (p spade.Problem, ok bool) {
+	data, err := os.ReadFile(filepath.Join(dir, runOptions))
+	if err != nil || json.Unmarshal(data, &p.Options) != nil || p.Options.Valid() != nil {
+		return p, false
+	}
+	matrix, err := os.Open(filepath.Join(dir, runMatrix))
+	if err != nil {
+		return p, false
+	}
+	defer matrix.Close()
+	m, mistakes := spade.ReadMatrix(runMatrix, matrix)
+	if mistakes.Err() != nil {
+		return p, false
+	}
+	implications, err := os.Open(filepath.Join(dir, runImplications))
+	if err != nil {
+		return p, false
+	}
+	defer implications.Close()
+	p.Matrix = m
+	p.Implications, mistakes = spade.ReadImplications(runImplications, implications, "final", m.Names)
+	return p, mistakes.Err() == nil
+}
+
+// keepProblem keeps what the selection was made of. The options come last: without
+// them there is no problem, so one that is half written is none.
+func keepProblem(f *spadeRun) error {
+	dir := f.file(runLast)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	options := filepath.Join(dir, runOptions)
+	if err := os.Remove(options); err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	for _, name := range []string{runMatrix, runImplications} {
+		data, err := os.ReadFile(f.file(name))
+		if err != nil {
+			return err
+		}
+		if err := blobs.Replace(filepath.Join(dir, name), data, 0o644); err != nil {
+			return err
+		}
+	}
+	data, err := json.Marshal(f.choice.SelectOptions)
+	if err != nil {
+		return err
+	}
+	return blobs.Replace(options, data, 0o644)
+}

@@ -1,0 +1,294 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/internal/blobs"
+	"github.com/proviso-eval/proviso/internal/template"
+	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/spade"
+	"github.com/proviso-eval/proviso/suite"
+)
+
+// spadeSubsume is what spade subsume is asked for.
+type spadeSubsume struct {
+	spadeAsking
+	candidates, matrix string
+	implications       []string
+	set                string
+	tau                float64
+	hasTau             bool
+	proofs             bool
+	review             int
+	reviews, examples  string
+	format, out        string
+}
+
+const formatCSV = "csv"
+
+var (
+	subsumeFormats = []string{formatTerminal, formatCSV, formatJSON}
+	subsumeEndings = map[string]string{".csv": formatCSV, ".json": formatJSON}
+)
+
+func newSpadeSubsume(a *app) *cobra.Command {
+	f := &spadeSubsume{}
+	cmd := &cobra.Command{
+		Use:   "subsume",
+		Short: "Find which candidate implies which, by proof and by asking a judge",
+		Long: "subsume finds pairs of candidates where whatever passes the first passes the second, so that\n" +
+			"the second adds nothing to the first. What follows from the types of the assertions is\n" +
+			"proven; a judge is asked for the rest, and once more about each pair that it names. Pairs\n" +
+			"that an output of the matrix contradicts are dropped, and what follows from the others is\n" +
+			"added.\n\n" +
+			"The CSV that it writes has a column set; `spade select --implications` reads it:\n\n" +
+			"  proven  what was proven\n" +
+			"  judged  what the judge named and confirmed and no output contradicts\n" +
+			"  raw     everything that anybody claimed\n" +
+			"  final   what is left of it, and what follows\n\n" +
+			"--review shows some of the pairs to you, and says how many of each source are right.\n" +
+			"Answers are a line each: y, n, skip, undo, quit.\n\n" +
+			"Exit codes: 0 done, 2 a mistake in the command line, a file or an answer, 3 the judge did not\n" +
+			"answer all questions (the rest is written), 130 interrupted.",
+		Args: atMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := f.check(cmd); err != nil {
+				return err
+			}
+			return a.spadeSubsume(cmd.Context(), f)
+		},
+	}
+	f.register(cmd.Flags())
+	return cmd
+}
+
+func (f *spadeSubsume) register(fs *pflag.FlagSet) {
+	fs.StringVar(&f.candidates, "candidates", "", "`FILE` of the candidates: YAML, JSON or JSON Lines")
+	fs.StringVar(&f.matrix, "matrix", "", "`FILE` of the matrix, whose outputs may contradict a pair")
+	fs.Float64Var(&f.tau, "tau", 0, "with --matrix: leave out candidates that fail more than this `SHARE` of the good outputs")
+	fs.StringArrayVar(&f.implications, "implications", nil, "`FILE` of pairs that somebody claims, CSV with a and b, to be filtered like those of the judge; may be repeated")
+	fs.StringVar(&f.set, "implications-set", "", "take only the rows whose column set is `NAME`")
+	fs.StringVar(&f.model, "judge", "", "provider `ID` of the model that is asked; over "+judgeVariable)
+	fs.StringVar(&f.model, "grader", "", "same as --judge, for `ID`")
+	fs.BoolVar(&f.proofs, "proofs", false, "only prove, and ask nobody")
+	fs.IntVarP(&f.concurrency, "max-concurrency", "j", 0, "`N` questions at a time (default 4)")
+	f.models.register(fs)
+	fs.IntVar(&f.review, "review", 0, "show `N` of the pairs to you and ask whether they are right")
+	fs.StringVar(&f.reviews, "reviews", "", "`FILE` that answers are added to, JSON Lines (default beside -o, else reviews.jsonl)")
+	fs.StringVar(&f.examples, "examples", "", "with --review: `FILE` of the outputs of the matrix, to show some of them")
+	fs.StringVar(&f.format, "format", "", "`FORMAT`: terminal, csv or json; by the ending of -o, else terminal")
+	fs.StringVarP(&f.out, "output", "o", "", "write to `FILE`, not to standard output")
+}
+
+// check refuses what does not go together.
+func (f *spadeSubsume) check(cmd *cobra.Command) error {
+	var err error
+	if f.format, err = formatOf(f.format, f.out, subsumeFormats, subsumeEndings); err != nil {
+		return err
+	}
+	see := seeHelp(cmd)
+	f.hasTau = cmd.Flags().Changed("tau")
+	switch {
+	case f.candidates == "" && (len(f.implications) == 0 || f.matrix == ""):
+		return missingFlag(cmd, "candidates", "name the file that `spade propose` wrote; without it --implications and --matrix are needed, and only filtered")
+	case f.hasTau && f.matrix == "":
+		return usageError{errors.New("--tau needs --matrix, which says how often a candidate fails good outputs"), see}
+	case f.hasTau && !(f.tau >= 0 && f.tau <= 1):
+		return usageError{fmt.Errorf("--tau is a share from 0 to 1, not %v", f.tau), see}
+	case f.set != "" && len(f.implications) == 0:
+		return usageError{errors.New("--implications-set is for --implications"), see}
+	case f.proofs && f.model != "":
+		return usageError{errors.New("--proofs and --judge exclude each other"), see}
+	case f.review < 0:
+		return usageError{fmt.Errorf("--review %d: expected how many pairs to show", f.review), see}
+	case f.review == 0 && (f.reviews != "" || f.examples != ""):
+		return usageError{errors.New("--reviews and --examples are for --review"), see}
+	}
+	if f.reviews == "" {
+		f.reviews = "reviews.jsonl"
+		if f.out != "" && f.out != "-" {
+			f.reviews = strings.TrimSuffix(f.out, filepath.Ext(f.out)) + ".reviews.jsonl"
+		}
+	}
+	return f.spadeAsking.check()
+}
+
+func (a *app) spadeSubsume(ctx context.Context, f *spadeSubsume) error {
+	o := spade.SubsumeOptions{Concurrency: f.concurrency}
+	if f.hasTau {
+		o.Tau = &f.tau
+	}
+	list, err := a.subsumed(f, &o)
+	if err != nil {
+		return err
+	}
+	end := func() {}
+	if list != nil && !f.proofs {
+		if end, err = a.subsumeJudge(ctx, f, &o); err != nil {
+			return err
+		}
+	}
+	defer end()
+	templates := template.New(template.Options{})
+	defer templates.Close()
+	o.Compiler = check.New(check.Options{Files: suite.NewFiles(dirOf(f.candidates), f.trust.files()), Templates: templates, Expand: judge.Expand})
+	var cleared func()
+	o.Progress, cleared = a.counter()
+	s, err := spade.Subsume(ctx, list, o)
+	cleared()
+	if err != nil {
+		return a.orStopped(ctx, err)
+	}
+	if err := a.writeSubsumption(f, s, o.Judge); err != nil {
+		return err
+	}
+	if f.out != "" || f.format != formatTerminal {
+		fmt.Fprintln(a.err, "proviso: "+subsumeLine(s))
+	}
+	if o.Judge != nil {
+		a.sayAsked(&f.spadeAsking, o.Judge, s.Spent)
+	}
+	a.warnOfProofs(s)
+	if f.review > 0 {
+		if err := a.reviewPairs(ctx, f, s); err != nil {
+			return err
+		}
+	}
+	return a.sayUnanswered(s)
+}
+
+// subsumed reads the files.
+func (a *app) subsumed(f *spadeSubsume, o *spade.SubsumeOptions) ([]proviso.Candidate, error) {
+	var list []proviso.Candidate
+	var names []string
+	var err error
+	if f.candidates != "" {
+		if list, err = a.readCandidates(f.candidates); err != nil {
+			return nil, err
+		}
+		if len(list) == 0 {
+			return nil, proviso.Errorf(proviso.Invalid, "%s has no candidates", shownName(f.candidates))
+		}
+		for i := range list {
+			names = append(names, list[i].Name)
+		}
+	}
+	if f.matrix != "" {
+		if o.Matrix, err = a.readMatrix(f.matrix); err != nil {
+			return nil, err
+		}
+		if list == nil {
+			names = o.Matrix.Names
+		}
+		if o.Matrix.Unlabeled > 0 {
+			a.warn(plural(o.Matrix.Unlabeled, "row") + " without a label left out")
+		}
+	}
+	for _, name := range f.implications {
+		more, err := a.readImplications(name, f.set, names)
+		if err != nil {
+			return nil, err
+		}
+		o.Given = append(o.Given, more...)
+	}
+	return list, nil
+}
+
+// subsumeJudge opens the judge. Without one only proofs are made, and that is said.
+func (a *app) subsumeJudge(ctx context.Context, f *spadeSubsume, o *spade.SubsumeOptions) (func(), error) {
+	m, end, err := a.spadeModel(ctx, &f.spadeAsking, "")
+	var nobody usageError
+	if errors.As(err, &nobody) && f.model == "" && f.models.replay == "" && f.models.record == "" {
+		fmt.Fprintf(a.err, "proviso: nobody is named who judges (--judge, or %s), so only what can be proven is found\n", judgeVariable)
+		return func() {}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	o.Judge = m
+	return end, nil
+}
+
+// writeSubsumption writes what was found as it comes: there can be as many pairs as
+// the square of the candidates.
+func (a *app) writeSubsumption(f *spadeSubsume, s *spade.Subsumption, m *spade.Model) error {
+	write := s.CSV
+	switch f.format {
+	case formatJSON:
+		write = func(w io.Writer) error { return s.JSON(w, m) }
+	case formatTerminal:
+		o := a.terminal(true)
+		if f.out != "" {
+			o.Color = false
+		}
+		return a.result(f.out, subsumeText(s, o))
+	}
+	var err error
+	info, missing := os.Stat(f.out)
+	switch {
+	case f.out == "" || f.out == "-":
+		if err = write(a.out); errors.Is(err, io.ErrClosedPipe) {
+			return nil
+		}
+	case missing == nil && info.IsDir():
+		return proviso.Errorf(proviso.Invalid, "write %s: it is a folder", f.out)
+	case missing == nil && !info.Mode().IsRegular():
+		var b bytes.Buffer
+		if err = write(&b); err == nil {
+			return a.result(f.out, b.Bytes())
+		}
+	default:
+		err = blobs.ReplaceBy(f.out, 0o644, write)
+	}
+	if err != nil {
+		return proviso.Errorf(proviso.Unavailable, "write %s: %w", shownName(f.out), err)
+	}
+	return nil
+}
+
+// warnOfProofs says that outputs contradict what is proven, which cannot be if the
+// matrix is of these candidates and its outputs.
+func (a *app) warnOfProofs(s *spade.Subsumption) {
+	n := 0
+	for i := range s.Pairs {
+		if p := &s.Pairs[i]; p.Source == spade.FromProof && p.Outcome == spade.Contradicted {
+			n++
+		}
+	}
+	if n > 0 {
+		a.warn(fmt.Sprintf("the matrix contradicts %s by proof: it may be of other candidates, or of a judge who did not answer the same question the same way", plural(n, "implication")))
+	}
+}
+
+// sayUnanswered names the questions without an answer, which is exit code 3.
+func (a *app) sayUnanswered(s *spade.Subsumption) error {
+	if len(s.Unanswered) == 0 {
+		return nil
+	}
+	for _, u := range s.Unanswered {
+		fmt.Fprintf(a.err, "proviso: %s was not answered: %s\n", question(u), shownError(u.Err))
+	}
+	fmt.Fprintln(a.err, "proviso: the rest is done; the same command asks again what is missing")
+	return exitError{exitUndecided}
+}
+
+// question names a question to the judge.
+func question(u spade.Unanswered) string {
+	about := fmt.Sprintf("about %s: %s", plural(len(u.Candidates), "candidate"), namesOf(u.Candidates, shownNames))
+	if u.Step == "confirm" {
+		return "the second question " + about
+	}
+	return "a question " + about
+}

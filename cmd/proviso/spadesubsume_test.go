@@ -1,0 +1,92 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/fakemodel"
+)
+
+// TestSubsuming runs the scripts in testdata/subsuming against a server that
+// stands for OpenAI and judges implications: see subsumeReply.
+func TestSubsuming(t *testing.T) {
+	t.Parallel()
+	cmds := commandsOfScripts()
+	cmds["asked"] = asked
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "subsuming"),
+		RequireExplicitExec: true,
+		Condition:           condition,
+		Setup: func(e *testscript.Env) error {
+			server := fakemodel.New(fakemodel.Options{Reply: subsumeReply})
+			e.Defer(server.Close)
+			e.Values[serverKey{}] = server
+			e.Setenv("OPENAI_API_KEY", "sk-made-up-for-tests")
+			e.Setenv("OPENAI_BASE_URL", server.URL+"/v1")
+			e.Setenv("ANTHROPIC_API_KEY", "")
+			return setup(e)
+		},
+		Cmds: cmds,
+	})
+}
+
+// subsumeReply finds that a check implies another if its name holds that of the
+// other, and confirms that unless the name begins with "not". A model called prose
+// writes prose; one called unsteady names somebody unknown the first time; one
+// called silent confirms nothing that can be read.
+func subsumeReply(r fakemodel.Request) fakemodel.Reply {
+	usage := proviso.Usage{Prompt: 1000, Completion: 100, Total: 1100}
+	messages, _ := r.Body.At("messages").([]any)
+	text := ""
+	if len(messages) > 1 {
+		text, _ = messages[1].(*proviso.Object).At("content").(string)
+	}
+	fence := judgeFence().FindStringSubmatch(text)
+	if fence == nil || r.Model == "prose" {
+		return fakemodel.Reply{Text: "The stricter one implies the other.", Usage: usage}
+	}
+	lines := func(name string) []*proviso.Object {
+		_, rest, _ := strings.Cut(text, "["+fence[1]+" begin "+name+"]\n")
+		inner, _, _ := strings.Cut(rest, "\n["+fence[1]+" end "+name+"]")
+		var list []*proviso.Object
+		for line := range strings.Lines(inner) {
+			v, _ := proviso.ParseJSON(strings.TrimSpace(line))
+			if o, ok := v.(*proviso.Object); ok {
+				list = append(list, o)
+			}
+		}
+		return list
+	}
+	var list []any
+	if claims := lines("claims"); len(claims) > 0 {
+		for _, c := range claims {
+			a, _ := c.At("a").(string)
+			counter, implied := "", any(!strings.HasPrefix(a, "not"))
+			if implied == false {
+				counter = "a cold answer"
+			}
+			if r.Model == "silent" {
+				implied = "perhaps"
+			}
+			list = append(list, proviso.ObjectOf("n", c.At("n"), "counterexample", counter, "reasoning", "The words say so.", "implied", implied))
+		}
+		return fakemodel.Reply{Text: proviso.Stringify(proviso.ObjectOf("claims", list)), Usage: usage}
+	}
+	checks := lines("checks")
+	for _, a := range checks {
+		for _, b := range checks {
+			x, y := proviso.ToString(a.At("name")), proviso.ToString(b.At("name"))
+			if x != y && strings.Contains(x, y) {
+				if r.Model == "unsteady" && len(messages) == 2 {
+					y = "nobody"
+				}
+				list = append(list, proviso.ObjectOf("a", x, "b", y, "why", "The one has the other in it."))
+			}
+		}
+	}
+	return fakemodel.Reply{Text: proviso.Stringify(proviso.ObjectOf("pairs", list)), Usage: usage}
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/spade"
+)
+
+// shownPairs is how many pairs of a kind the terminal lists.
+const shownPairs = 40
+
+// subsumeLine says in one line what was found.
+func subsumeLine(s *spade.Subsumption) string {
+	by := map[spade.Source]int{}
+	kept, dropped := 0, 0
+	for i := range s.Pairs {
+		switch p := &s.Pairs[i]; {
+		case p.Outcome == spade.Kept:
+			by[p.Source]++
+			kept++
+		case p.Source != spade.FromClosure:
+			dropped++
+		}
+	}
+	var parts []string
+	for _, source := range spade.Sources() {
+		if n := by[source]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, map[spade.Source]string{
+				spade.FromProof: "proven", spade.FromJudge: "by the judge", spade.FromFile: "given", spade.FromClosure: "by closure",
+			}[source]))
+		}
+	}
+	line := fmt.Sprintf("%s among %s", plural(kept, "implication"), plural(len(s.Names), "candidate"))
+	if len(parts) > 0 {
+		line += ": " + strings.Join(parts, ", ")
+	}
+	if dropped > 0 {
+		line += fmt.Sprintf("; %d dropped", dropped)
+	}
+	return line
+}
+
+// subsumeText shows a subsumption to a person.
+func subsumeText(s *spade.Subsumption, o report.TerminalOptions) []byte {
+	t := &selectReport{o: o}
+	t.o.Width = max(t.o.Width, 60)
+	t.line("%s", t.paint("1", subsumeLine(s)))
+	for _, source := range spade.Sources() {
+		t.pairs(s, map[spade.Source]string{
+			spade.FromProof: "Proven", spade.FromJudge: "By the judge", spade.FromFile: "Given", spade.FromClosure: "Follow from these",
+		}[source], func(p *spade.Pair) bool { return p.Outcome == spade.Kept && p.Source == source })
+	}
+	if len(s.Classes) > 0 {
+		t.line("")
+		t.line("  %s", t.paint("1", fmt.Sprintf("The same (%d): these imply each other", len(s.Classes))))
+		for _, class := range s.Classes {
+			names := make([]string, len(class))
+			for i, j := range class {
+				names[i] = s.Names[j]
+			}
+			t.line("    %s", namesOf(names, shownNames))
+		}
+	}
+	for _, outcome := range []struct {
+		outcome spade.Outcome
+		title   string
+	}{
+		{spade.Contradicted, "Dropped: an output contradicts it"},
+		{spade.Refuted, "Dropped: a text contradicts it"},
+		{spade.Unreliable, "Dropped: an end has false failures above tau"},
+		{spade.Denied, "Dropped: the judge took it back"},
+		{spade.Unconfirmed, "Left out: the judge did not answer the second question"},
+	} {
+		t.pairs(s, outcome.title, func(p *spade.Pair) bool { return p.Outcome == outcome.outcome })
+	}
+	if s.Unsure > 0 {
+		t.line("")
+		t.line("%s", t.paint("2", fmt.Sprintf("%s given up because it would have taken too long.", plural(s.Unsure, "comparison"))))
+	}
+	return t.Bytes()
+}
+
+// pairs lists the pairs of a kind, and counts those beyond what is shown.
+func (t *selectReport) pairs(s *spade.Subsumption, title string, of func(*spade.Pair) bool) {
+	n := 0
+	for i := range s.Pairs {
+		if of(&s.Pairs[i]) {
+			n++
+		}
+	}
+	if n == 0 {
+		return
+	}
+	t.line("")
+	t.line("  %s", t.paint("1", fmt.Sprintf("%s (%d)", title, n)))
+	shown := 0
+	for i := range s.Pairs {
+		p := &s.Pairs[i]
+		if !of(p) {
+			continue
+		}
+		if shown == shownPairs {
+			t.line("    … and %d more", n-shown)
+			return
+		}
+		shown++
+		t.line("    %s → %s", t.paint("32", report.Line(s.Names[p.A], 60)), report.Line(s.Names[p.B], 60))
+		t.line("      %s", t.paint("2", report.Line(s.Why(p), t.o.Width-6)))
+	}
+}

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/spade"
+)
+
+// trialFlags say where outputs come from.
+type trialFlags struct {
+	examples string
+	run, dir string
+}
+
+func (f *trialFlags) register(fs *pflag.FlagSet) {
+	fs.StringVar(&f.examples, "examples", "", "`FILE` of the outputs: CSV or JSON Lines")
+	fs.StringVar(&f.run, "run", "", "take the outputs of a kept `RUN`: its id, the beginning of it, its file or folder, or last")
+	fs.StringVar(&f.dir, "run-dir", "", "`FOLDER` that runs are kept in (default $XDG_STATE_HOME/proviso/runs)")
+}
+
+func (f *trialFlags) check(cmd *cobra.Command) error {
+	switch {
+	case f.examples == "" && f.run == "":
+		return missingFlag(cmd, "examples", "name the file of outputs, CSV or JSON Lines, or a kept run with --run")
+	case f.examples != "" && f.run != "":
+		return usageError{errors.New("--examples and --run exclude each other"), seeHelp(cmd)}
+	}
+	return nil
+}
+
+// openedTrials are outputs that can be gone through again and again.
+type openedTrials struct {
+	name    string
+	all     iter.Seq2[spade.Trial, error]
+	entries []spade.Entry
+	close   func()
+}
+
+// openTrials finds outputs and reads them once; mistakes are printed.
+func (a *app) openTrials(f *trialFlags) (*openedTrials, error) {
+	o := &openedTrials{name: shownName(f.examples), close: func() {}}
+	if f.run != "" {
+		r, err := a.openRun(&alignFlags{dir: f.dir}, f.run)
+		if err != nil {
+			return nil, err
+		}
+		o.name, o.all, o.close = "run "+r.Header().ID, spade.RunTrials(r), func() { _ = r.Close() }
+	} else {
+		open, err := a.reopener(f.examples)
+		if err != nil {
+			return nil, err
+		}
+		o.all = spade.FileTrials(shownName(f.examples), open)
+	}
+	var err error
+	o.entries, err = spade.Entries(o.all)
+	var mistakes proviso.Mistakes
+	switch {
+	case errors.As(err, &mistakes):
+		err = a.mistakes(mistakes)
+	case err == nil && len(o.entries) == 0:
+		err = proviso.Errorf(proviso.Invalid, "%s has no outputs", o.name)
+	}
+	if err != nil {
+		o.close()
+		return nil, err
+	}
+	return o, nil
+}
+
+// reopener returns what opens a file again and again. What can be read only once is
+// read now.
+func (a *app) reopener(name string) (func() (io.ReadCloser, error), error) {
+	if info, err := os.Stat(name); name != "-" && (err != nil || info.Mode().IsRegular()) {
+		return func() (io.ReadCloser, error) { return a.openSpade(name) }, nil
+	}
+	data, err := a.spadeFile(name)
+	if err != nil {
+		return nil, err
+	}
+	return func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }, nil
+}
+
+// takeLabels puts the labels of a file into entries, if there is one.
+func (a *app) takeLabels(file string, entries []spade.Entry) error {
+	if file == "" {
+		return nil
+	}
+	data, err := a.spadeFile(file)
+	if err != nil {
+		return err
+	}
+	stale, mistakes := spade.ReadLabels(shownName(file), data, entries)
+	if err := a.mistakes(mistakes); err != nil {
+		return err
+	}
+	if stale > 0 {
+		a.warn(fmt.Sprintf("%s of %s left out: of other outputs than these", plural(stale, "label"), shownName(file)))
+	}
+	return nil
+}
+
+// cellDir is $XDG_CACHE_HOME/proviso/cells, and its like where there is no such
+// thing.
+func (a *app) cellDir() string {
+	return a.xdg("XDG_CACHE_HOME", ".cache", filepath.Join("proviso", "cells"))
+}
+
+// ratesText shows how candidates were tried to a person.
+func ratesText(g *spade.Grid, rates []spade.Rate, o report.TerminalOptions) []byte {
+	t := &selectReport{o: o}
+	name := 9
+	for _, n := range g.Names {
+		name = max(name, min(cellsIn(n), 60))
+	}
+	t.line("%s", t.paint("1", fmt.Sprintf("%s %7s %7s %7s %10s", pad("Candidate", name), "passes", "fails", "threw", "undecided")))
+	for j, r := range rates {
+		threw, undecided := fmt.Sprintf("%7d", r.Threw), fmt.Sprintf("%10d", r.Undecided)
+		if r.Threw > 0 {
+			threw = t.paint("33", threw)
+		}
+		if r.Undecided > 0 {
+			undecided = t.paint("33", undecided)
+		}
+		t.line("%s %7d %7d %s %s", pad(g.Names[j], name), r.Passed, r.Failed, threw, undecided)
+	}
+	first := true
+	for j, r := range rates {
+		for _, line := range troubles(g, j, r) {
+			if first {
+				t.line("")
+				first = false
+			}
+			t.line("%s", line)
+		}
+	}
+	return t.Bytes()
+}

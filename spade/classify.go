@@ -1,0 +1,143 @@
+package spade
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// Classified is what a model says of the changes of one version.
+type Classified struct {
+	Whole  []string // categories of the version as a whole, in the order of [Categories]
+	Deltas []string // the category of each of its deltas; "" of one that was not asked about
+	Notes  []string // what a person should know
+	Spent  Spent
+	Err    error // why there is no answer
+}
+
+// classifyReply is the shape of the answer.
+func classifyReply() *proviso.Reply {
+	return &proviso.Reply{Name: "categories", Schema: strictObject(
+		"changes", listOf(strictObject("n", schemaOf("integer"), "category", oneOf(Categories))),
+		"whole", listOf(oneOf(Categories)),
+	)}
+}
+
+// Bounds of what a model is asked about one version.
+const (
+	maxClassified     = 120
+	maxClassifiedSize = 48 << 10
+)
+
+// Classify has a model put the changes of versions into categories, as many versions
+// at once as concurrency says (0 is 4). A version without an answer says why, and
+// the others go on. If ctx ends, the versions that are left say so.
+func Classify(ctx context.Context, changes []Change, m *Model, concurrency int) []Classified {
+	out := make([]Classified, len(changes))
+	next := make(chan int)
+	var wait sync.WaitGroup
+	for range cmp.Or(max(concurrency, 0), defaultQuestions) {
+		wait.Go(func() {
+			for i := range next {
+				out[i] = classify(ctx, &changes[i], m)
+			}
+		})
+	}
+	for i := range changes {
+		next <- i
+	}
+	close(next)
+	wait.Wait()
+	return out
+}
+
+// classify asks about one version.
+func classify(ctx context.Context, c *Change, m *Model) Classified {
+	out := Classified{Deltas: make([]string, len(c.Deltas))}
+	if out.Err = ctx.Err(); out.Err != nil {
+		return out
+	}
+	var lines []*proviso.Object
+	var asked []int // the delta of each line
+	size := 0
+	for i, d := range c.Deltas {
+		if d.Moved {
+			out.Deltas[i] = PromptClarification // the same words at another place
+			continue
+		}
+		if size += min(len(d.Text), maxSentence); len(lines) == maxClassified || size > maxClassifiedSize {
+			out.Notes = append(out.Notes, fmt.Sprintf("the first %d of %d changes were shown", len(lines), len(c.Deltas)))
+			break
+		}
+		lines = append(lines, proviso.ObjectOf("n", float64(len(lines)+1), "change", Kind(d), "text", cut(d.Text, maxSentence)))
+		asked = append(asked, i)
+	}
+	if len(lines) == 0 {
+		return out // nothing changed but places and blanks
+	}
+	if len(c.Text) > maxShownPrompt {
+		out.Notes = append(out.Notes, fmt.Sprintf("the prompt has %d bytes, of which the beginning and the end were shown, %d in all", len(c.Text), maxShownPrompt))
+	}
+	d := begin(m, "classify", classifyReply(), 4096, []piece{{"prompt", middleOut(c.Text, maxShownPrompt)}, {"changes", jsonLines(lines)}})
+	out.Err = d.ask(ctx, func(text string) error {
+		whole, each, err := readClasses(text, len(lines))
+		if err == nil {
+			out.Whole = whole
+			for n, category := range each {
+				out.Deltas[asked[n]] = category
+			}
+		}
+		return err
+	})
+	out.Spent = d.spent
+	return out
+}
+
+// readClasses reads the categories of n changes and of the whole.
+func readClasses(text string, n int) (whole, each []string, err error) {
+	o, list, err := listIn(text, "changes")
+	if err != nil {
+		return nil, nil, err
+	}
+	all, ok := o.At("whole").([]any)
+	if !ok {
+		return nil, nil, errors.New(`it has no list under "whole"`)
+	}
+	for _, v := range all {
+		category, ok := CategoryNamed(proviso.ToString(v))
+		if !ok {
+			return nil, nil, fmt.Errorf("whole has what is no category: %s", excerpt(proviso.ToString(v)))
+		}
+		whole = append(whole, category)
+	}
+	each = make([]string, n)
+	for _, v := range list {
+		entry, _ := v.(*proviso.Object)
+		at, _ := entry.At("n").(float64)
+		category, ok := CategoryNamed(textMember(entry, "category"))
+		switch {
+		case at != float64(int(at)) || at < 1 || int(at) > n:
+			return nil, nil, fmt.Errorf("an entry of changes has an n that is not one of 1 to %d", n)
+		case !ok:
+			return nil, nil, fmt.Errorf("an entry of changes has what is no category: %s", excerpt(textMember(entry, "category")))
+		case each[int(at)-1] != "" && each[int(at)-1] != category:
+			return nil, nil, fmt.Errorf("change %d has two categories", int(at))
+		}
+		each[int(at)-1] = category
+	}
+	if i := slices.Index(each, ""); i >= 0 {
+		return nil, nil, fmt.Errorf("changes has no entry for %d, and one is needed for each of 1 to %d", i+1, n)
+	}
+	return inCategoryOrder(whole), each, nil
+}
+
+// inCategoryOrder sorts categories as [Categories] has them, each once.
+func inCategoryOrder(list []string) []string {
+	slices.SortFunc(list, func(a, b string) int { return cmp.Compare(slices.Index(Categories, a), slices.Index(Categories, b)) })
+	return slices.Compact(list)
+}

@@ -1,0 +1,241 @@
+package spade
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/stats"
+)
+
+// LabelledChange is a change of a prompt with the categories that people gave it.
+type LabelledChange struct {
+	Name       string
+	Change     Change
+	Categories []string // in the order of [Categories]; there may be none
+	Predicted  []string // what the file says that a model said; nil if it says nothing
+}
+
+// ReadTaxonomy reads labelled changes from JSON Lines: objects with ground_truth, a
+// list of categories, and diff, the lines of the prompt with two characters before
+// each: "+ " added, "- " removed, "  " neither, others are passed over. Repo, commit
+// and name say what it is called; predicted may be there. The mistakes are all that
+// is wrong, with their lines; nothing is returned if there are any.
+func ReadTaxonomy(file string, data []byte) ([]LabelledChange, proviso.Mistakes) {
+	t := &table{file: file}
+	var list []LabelledChange
+	for line, err := range document.Lines(bytes.NewReader(data)) {
+		if err != nil {
+			t.broken(err)
+			continue
+		}
+		o, ok := line.Value.(*proviso.Object)
+		if !ok {
+			t.mistake(line.Number, "", "an object with diff and ground_truth is expected")
+			continue
+		}
+		if l, ok := t.labelled(line.Number, o); ok {
+			list = append(list, l)
+		}
+	}
+	if t.mistakes.Err() == nil && len(list) == 0 {
+		t.mistake(0, "", "there is no labelled change in it")
+	}
+	if t.mistakes.Err() != nil {
+		return nil, t.mistakes
+	}
+	return list, t.mistakes
+}
+
+func (t *table) labelled(line int, o *proviso.Object) (l LabelledChange, ok bool) {
+	diffText, ok := o.At("diff").(string)
+	if !ok {
+		t.mistake(line, "", "diff is missing: the lines of the prompt with \"+ \", \"- \" or two blanks before each")
+		return l, false
+	}
+	truth, ok := o.At("ground_truth").([]any)
+	if !ok {
+		t.mistake(line, "", "ground_truth is missing: a list of categories")
+		return l, false
+	}
+	l.Change = changeOf(diffText)
+	parts := []string{textMember(o, "repo"), cut(textMember(o, "commit"), 8)}
+	if name := textMember(o, "name"); name != "" {
+		parts = []string{name}
+	}
+	if l.Name = strings.TrimSpace(strings.Join(parts, " ")); l.Name == "" {
+		l.Name = fmt.Sprintf("%s:%d", filepath.Base(t.file), line)
+	}
+	l.Categories = t.categories(line, truth)
+	if said, ok := o.At("predicted").([]any); ok {
+		l.Predicted = append([]string{}, t.categories(line, said)...)
+	}
+	return l, true
+}
+
+// categories reads names of categories.
+func (t *table) categories(line int, list []any) []string {
+	var out []string
+	for _, v := range list {
+		name := proviso.ToString(v)
+		category, ok := CategoryNamed(name)
+		if !ok {
+			t.mistake(line, document.Nearest(name, Categories), "there is no category %q", excerpt(name))
+			continue
+		}
+		out = append(out, category)
+	}
+	return inCategoryOrder(out)
+}
+
+// changeOf makes a change of a diff of lines.
+func changeOf(text string) Change {
+	var before, after strings.Builder
+	for line := range strings.Lines(text) {
+		mark, rest := line, ""
+		if len(line) >= 2 {
+			mark, rest = line[:2], line[2:]
+		}
+		if !strings.HasSuffix(rest, "\n") {
+			rest += "\n"
+		}
+		switch mark {
+		case "+ ":
+			after.WriteString(rest)
+		case "- ":
+			before.WriteString(rest)
+		case "  ":
+			before.WriteString(rest)
+			after.WriteString(rest)
+		}
+	}
+	c := Change{Version: Version{Text: unixLines(after.String())}, Number: 1}
+	c.Deltas = diff(Split(unixLines(before.String())), Split(c.Text))
+	for i := range c.Deltas {
+		c.Deltas[i].Version = 1
+	}
+	return c
+}
+
+// CategoryScore counts how often a category was given by people and by a model.
+type CategoryScore struct {
+	Category string // "" for all together
+	Both     int    // true positives
+	Model    int    // given by the model alone
+	People   int    // given by people alone
+}
+
+// Precision is the share of what the model gave that people gave too, with its 95 %
+// interval (Wilson); false if it gave nothing.
+func (s CategoryScore) Precision() (stats.Estimate, bool) { return shareOf(s.Both, s.Both+s.Model) }
+
+// Recall is the share of what people gave that the model gave too, with its 95 %
+// interval (Wilson); false if they gave nothing.
+func (s CategoryScore) Recall() (stats.Estimate, bool) { return shareOf(s.Both, s.Both+s.People) }
+
+func shareOf(k, n int) (stats.Estimate, bool) {
+	if n == 0 {
+		return stats.Estimate{}, false
+	}
+	return stats.Estimate{Value: float64(k) / float64(n), Interval: stats.Wilson(k, n, 0.95)}, true
+}
+
+// F1 is the harmonic mean of precision and recall; false if neither gave anything.
+func (s CategoryScore) F1() (float64, bool) {
+	n := 2*s.Both + s.Model + s.People
+	if n == 0 {
+		return 0, false
+	}
+	return 2 * float64(s.Both) / float64(n), true
+}
+
+// ClassScore compares what a model and people said.
+type ClassScore struct {
+	Micro      CategoryScore
+	Categories []CategoryScore // in the order of [Categories], those that somebody gave
+	Rows       int             // that have an answer
+	Exact      int             // of them, those with the same categories
+	Undecided  []string        // names of the rows without an answer, which count nowhere
+}
+
+// ScoreClasses compares: said has, for each labelled change, what the model gave,
+// nil if it gave no answer.
+func ScoreClasses(list []LabelledChange, said [][]string) ClassScore {
+	var out ClassScore
+	counts := map[string]*CategoryScore{}
+	for _, c := range Categories {
+		counts[c] = &CategoryScore{Category: c}
+	}
+	for i := range list {
+		if said[i] == nil {
+			out.Undecided = append(out.Undecided, list[i].Name)
+			continue
+		}
+		out.Rows++
+		people, model := map[string]bool{}, map[string]bool{}
+		for _, c := range list[i].Categories {
+			people[c] = true
+		}
+		for _, c := range said[i] {
+			model[c] = true
+		}
+		exact := true
+		for _, c := range Categories {
+			s := counts[c]
+			switch {
+			case people[c] && model[c]:
+				s.Both++
+			case people[c]:
+				s.People++
+				exact = false
+			case model[c]:
+				s.Model++
+				exact = false
+			}
+		}
+		if exact {
+			out.Exact++
+		}
+	}
+	for _, c := range Categories {
+		s := counts[c]
+		if s.Both+s.Model+s.People == 0 {
+			continue
+		}
+		out.Micro.Both += s.Both
+		out.Micro.Model += s.Model
+		out.Micro.People += s.People
+		out.Categories = append(out.Categories, *s)
+	}
+	return out
+}
+
+// JSON returns the score as one indented JSON object.
+func (s *ClassScore) JSON() ([]byte, error) {
+	each := make([]any, len(s.Categories))
+	for i, c := range s.Categories {
+		each[i] = c.object()
+	}
+	micro := s.Micro.object()
+	micro.Delete("category")
+	return encoded(proviso.ObjectOf("rows", float64(s.Rows), "exact", float64(s.Exact), "micro", micro, "categories", each, "undecided", texts(s.Undecided)), "  ")
+}
+
+func (s CategoryScore) object() *proviso.Object {
+	o := proviso.ObjectOf("category", s.Category, "both", float64(s.Both), "model_alone", float64(s.Model), "people_alone", float64(s.People))
+	number := func(key string, v float64, ok bool) {
+		if o.Set(key, nil); ok {
+			o.Set(key, v)
+		}
+	}
+	p, ok := s.Precision()
+	number("precision", p.Value, ok)
+	r, ok := s.Recall()
+	number("recall", r.Value, ok)
+	f, ok := s.F1()
+	number("f1", f, ok)
+	return o
+}

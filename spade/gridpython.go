@@ -1,0 +1,141 @@
+package spade
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
+)
+
+// PythonSource is a candidate that is a function of Python as the SPADE paper has
+// them: async def f(example: dict, prompt: str, response: str) -> bool.
+type PythonSource struct {
+	Text      string
+	Entry     string // name of the function
+	AsksModel bool   // it mentions ask_llm
+}
+
+// pythonFunction finds a function of the three arguments.
+var pythonFunction = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^(?:async[ \t]+)?def[ \t]+([A-Za-z_]\w*)[ \t]*\(\s*example\b[^()]*,\s*prompt\b[^()]*,\s*response\b`)
+})
+
+// askLLM is the function by which such a candidate asks a model.
+const askLLM = "ask_llm"
+
+// PythonFunction returns the function of a candidate of type python whose value
+// defines one of the arguments example, prompt and response; of several the first.
+// Other values of that type are expressions, bodies and files, as in suites.
+func PythonFunction(a *proviso.Assertion) (PythonSource, bool) {
+	text, ok := a.Value.(string)
+	if !ok || a.Type != "python" && a.Type != "not-python" || strings.HasPrefix(text, "file://") {
+		return PythonSource{}, false
+	}
+	m := pythonFunction().FindStringSubmatch(text)
+	if m == nil {
+		return PythonSource{}, false
+	}
+	text, entry := pythonModule(text, m[1])
+	return PythonSource{Text: text, Entry: entry, AsksModel: strings.Contains(text, askLLM)}, true
+}
+
+// pythonTryer runs such a function. It is granted nothing.
+type pythonTryer struct {
+	fn  proviso.Function
+	not bool
+}
+
+// compilePython makes a function of a candidate. Where Python cannot be run at all,
+// the mistake has the code Unavailable or Unsupported.
+func (p *trying) compilePython(ctx context.Context, a *proviso.Assertion, f PythonSource) (tryer, []*proviso.Error) {
+	if p.o.Code == nil {
+		return nil, []*proviso.Error{proviso.Errorf(proviso.Unavailable, "Python is not run here")}
+	}
+	fn, err := p.o.Code.Compile(ctx, proviso.Source{
+		Language: "python", Name: "candidate", Text: f.Text, Form: proviso.Module, Entry: f.Entry, Pointer: a.Pointer, Purpose: proviso.Synthesised,
+	})
+	if err == nil {
+		return &pythonTryer{fn: fn, not: strings.HasPrefix(a.Type, "not-")}, nil
+	}
+	var known *proviso.Error
+	var script *proviso.ScriptError
+	switch {
+	case errors.As(err, &script):
+		return nil, []*proviso.Error{proviso.Errorf(proviso.Invalid, "the Python cannot be read: %s at line %d", script.Error(), script.Line)}
+	case errors.As(err, &known):
+		return nil, []*proviso.Error{known}
+	}
+	return nil, []*proviso.Error{proviso.Errorf(proviso.Unavailable, "%v", err)}
+}
+
+func (t *pythonTryer) close() { _ = t.fn.Close() }
+
+// try calls the function. As the paper has it, and as of every script, an exception
+// is a fail; so is a result that is neither True nor False.
+func (t *pythonTryer) try(ctx context.Context, trial *Trial, row *check.Row) said {
+	out, err := t.fn.Call(ctx, row.Vars, trial.Prompt, trial.Text())
+	var thrown *proviso.ScriptError
+	switch {
+	case errors.As(err, &thrown) && (thrown.Name == "ModuleNotFoundError" || thrown.Name == "ImportError"):
+		return said{cell: Undecided, reason: thrown.Error()} // nothing was said of the output
+	case errors.As(err, &thrown):
+		return said{cell: Failed, threw: true, reason: thrown.Error()}
+	case err != nil:
+		return said{cell: Undecided, reason: err.Error()}
+	}
+	good, ok := out.(bool)
+	if !ok {
+		return said{cell: Failed, threw: true, reason: fmt.Sprintf("it returned %s, which is neither True nor False", kindOf(out))}
+	}
+	if good != t.not {
+		return said{cell: Passed}
+	}
+	return said{cell: Failed}
+}
+
+// kindOf names the kind of a result.
+func kindOf(v any) string {
+	switch v := v.(type) {
+	case nil, proviso.Undefined:
+		return "None"
+	case string:
+		return "a text"
+	case float64:
+		return "a number"
+	case []any:
+		return "a list"
+	case *proviso.Opaque:
+		return "a value of type " + v.Kind
+	}
+	return "an object"
+}
+
+// Synthesised is code that is granted nothing, whatever it is for: what candidates
+// run, since a model may have written them.
+func Synthesised(code proviso.Code) proviso.Code { return synthesised{code} }
+
+type synthesised struct{ proviso.Code }
+
+// Compile compiles src as something that a model wrote.
+func (s synthesised) Compile(ctx context.Context, src proviso.Source) (proviso.Function, error) {
+	src.Purpose = proviso.Synthesised
+	return s.Code.Compile(ctx, src)
+}
+
+// AskLLM answers yes or no to a question of a candidate about an output, by a
+// grader: what ask_llm(prompt, response, question) stands for.
+func AskLLM(ctx context.Context, grader proviso.Grader, prompt, response, question string) (bool, error) {
+	if grader == nil {
+		return false, proviso.Errorf(proviso.Unavailable, "nobody is named who judges")
+	}
+	g, err := grader.Grade(ctx, proviso.Question{
+		Type: "judge", Assertion: &proviso.Assertion{ID: askLLM, Type: "judge"}, Input: prompt, Output: response,
+		Criteria: []proviso.Criterion{{Text: question}},
+	})
+	return g.Pass, err
+}

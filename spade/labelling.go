@@ -1,0 +1,243 @@
+package spade
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// Labelling is a person who goes through outputs: which comes next, what was said
+// of those before, and what can be taken back. Start at [StartLabelling].
+type Labelling struct {
+	trials []Trial
+	log    *LabelLog
+	order  *labelOrder
+	queue  []int // with a fixed order: what is left of it, the next first
+	fixed  bool
+	past   []past
+	put    []bool // skipped in this session
+	at     int    // the trial that is asked about, -1 at the end
+	why    string
+}
+
+// past is an answer of this session.
+type past struct {
+	entry   int
+	skipped bool
+}
+
+// LabellingOptions say what a person is asked.
+type LabellingOptions struct {
+	// Grid is what candidates say of the outputs, found by their ids; nil if none
+	// were tried.
+	Grid *Grid
+	// Review goes through what is labelled, good, bad or all of it, instead of
+	// through what is not.
+	Review string
+	// Only are the indices of the trials that are asked about; nil is all.
+	Only []int
+}
+
+// Asked is an output that a person is asked about.
+type Asked struct {
+	Trial *Trial
+	Index int    // among all trials
+	Why   string // it comes next, in words; "" in a review
+	Label string // what it is labelled with, "" usually
+	Note  string
+}
+
+// StartLabelling goes through trials, of which log says what is labelled.
+//
+// What comes next: with a grid, the output that most tells candidates apart which
+// the labelled outputs do not tell apart yet. Candidates that agree on all labelled
+// outputs are a class; an output is worth, for each class, the number that pass it
+// times the number that fail it. Equal ones are decided by the same product over
+// all candidates, then by how many candidates fail it (more, while fewer bad than
+// good outputs are labelled, else fewer), then by the order of the trials.
+//
+// Where candidates tell nothing apart, and without a grid: the output that is
+// least like those seen so far (farthest-first traversal: Gonzalez, "Clustering to
+// minimize the maximum intercluster distance", 1985). Half of the distance is the
+// share of words that two outputs do not have in common (Jaccard, estimated by
+// MinHash), half the ratio of their lengths. The first is the one of median length.
+func StartLabelling(trials []Trial, log *LabelLog, o LabellingOptions) (*Labelling, error) {
+	l := &Labelling{trials: trials, log: log, put: make([]bool, len(trials))}
+	switch o.Review {
+	case "":
+		l.order = newLabelOrder(trials, o.Grid)
+		if o.Only != nil {
+			l.order.only(o.Only)
+		}
+		for i := range trials {
+			if label, _ := log.Label(i); label != "" {
+				l.order.see(i, true)
+			}
+		}
+	case "good", "bad", "all":
+		l.fixed = true
+		l.queue = reviewed(log, o)
+	default:
+		return nil, &proviso.Error{Code: proviso.Invalid, Message: "labels cannot be reviewed by " + quote(o.Review), Valid: []string{"all", "good", "bad"}}
+	}
+	l.next()
+	return l, nil
+}
+
+// reviewed lists what is labelled. With a grid those come first whose label most
+// candidates contradict: good ones that many fail, bad ones that many pass.
+func reviewed(log *LabelLog, o LabellingOptions) []int {
+	against := map[int]int{}
+	var list []int
+	for i := range log.now {
+		label, _ := log.Label(i)
+		if label == "" || o.Review == "good" && label != "1" || o.Review == "bad" && label != "0" {
+			continue
+		}
+		if o.Only != nil && !slices.Contains(o.Only, i) {
+			continue
+		}
+		list = append(list, i)
+	}
+	if o.Grid == nil {
+		return list
+	}
+	at := o.Grid.byID()
+	for _, i := range list {
+		label, _ := log.Label(i)
+		if row, ok := at[log.entries[i].ID]; ok {
+			passed, failed := tallyCells(o.Grid.Cells[row])
+			against[i] = failed
+			if label == "0" {
+				against[i] = passed
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b int) int { return cmp.Compare(against[b], against[a]) })
+	return list
+}
+
+// next finds what comes next.
+func (l *Labelling) next() {
+	l.at, l.why = -1, ""
+	if l.fixed {
+		if len(l.queue) > 0 {
+			l.at, l.queue = l.queue[0], l.queue[1:]
+		}
+		return
+	}
+	l.at, l.why = l.order.next(func(i int) bool {
+		label, _ := l.log.Label(i)
+		return label == "" && !l.put[i]
+	}, l.log.Labels())
+}
+
+// Current returns the output that is asked about; ok is false at the end.
+func (l *Labelling) Current() (a Asked, ok bool) {
+	if l.at < 0 {
+		return Asked{}, false
+	}
+	a = Asked{Trial: &l.trials[l.at], Index: l.at, Why: l.why}
+	a.Label, a.Note = l.log.Label(l.at)
+	return a, true
+}
+
+// Answer labels the output that is asked about, 1 or 0, and goes on to the next.
+func (l *Labelling) Answer(label string) error {
+	_, note := l.log.Label(l.at)
+	if err := l.log.Set(l.at, label, note); err != nil {
+		return err
+	}
+	l.leave(false)
+	return nil
+}
+
+// Note keeps a note on the output that is asked about, whether or not it has a label.
+func (l *Labelling) Note(text string) error {
+	label, _ := l.log.Label(l.at)
+	if err := l.log.Set(l.at, label, text); err != nil {
+		return err
+	}
+	l.past = append(l.past, past{entry: l.at})
+	return nil
+}
+
+// Skip leaves the output as it is and goes on to the next; it does not come again
+// in this session.
+func (l *Labelling) Skip() {
+	l.put[l.at] = true
+	l.leave(true)
+}
+
+func (l *Labelling) leave(skipped bool) {
+	l.past = append(l.past, past{l.at, skipped})
+	if !l.fixed {
+		l.order.see(l.at, !skipped)
+	}
+	l.next()
+}
+
+// Undo takes the last answer back and asks about its output again; after the
+// answers of this session it goes on with labels of earlier ones. It reports false
+// if there is nothing to take back.
+func (l *Labelling) Undo() (bool, error) {
+	n := len(l.past)
+	if n > 0 && l.past[n-1].skipped {
+		entry := l.past[n-1].entry
+		l.past, l.put[entry] = l.past[:n-1], false
+		l.again(entry)
+		return true, nil
+	}
+	entry, ok, err := l.log.Undo()
+	if err != nil || !ok {
+		return false, err
+	}
+	if n > 0 {
+		l.past = l.past[:n-1]
+	}
+	l.again(entry)
+	return true, nil
+}
+
+// again asks about a trial once more, and then about the one that was current.
+func (l *Labelling) again(entry int) {
+	if l.fixed {
+		if l.at >= 0 && l.at != entry {
+			l.queue = slices.Insert(l.queue, 0, l.at)
+		}
+	} else {
+		l.order.forget(entry)
+	}
+	l.at, l.why = entry, ""
+}
+
+// Skipped returns how many outputs were skipped.
+func (l *Labelling) Skipped() int {
+	n := 0
+	for _, p := range l.put {
+		if p {
+			n++
+		}
+	}
+	return n
+}
+
+// Left returns how many outputs are still to come, with the one that is asked
+// about.
+func (l *Labelling) Left() int {
+	if l.fixed {
+		n := len(l.queue)
+		if l.at >= 0 {
+			n++
+		}
+		return n
+	}
+	n := 0
+	for i := range l.trials {
+		if label, _ := l.log.Label(i); label == "" && !l.put[i] && !l.order.out[i] {
+			n++
+		}
+	}
+	return n
+}

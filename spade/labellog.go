@@ -1,0 +1,238 @@
+package spade
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// LabelLog is a file of labels that grows by a line for each: JSON Lines that
+// [ReadLabels] reads. A line is on the disk before [LabelLog.Set] returns, so that
+// nothing is lost however labelling ends; what is undone is a line, too. It is not
+// safe for concurrent use, but several processes may write to one file.
+type LabelLog struct {
+	file    string
+	author  string
+	entries []Entry // of the trials that are labelled
+	now     []given // what counts, by entry: that of the file, else that beside the output
+	beside  []string
+	steps   []step // what can be undone, the latest last
+	out     *os.File
+	start   []byte // what has to come before the next line: the end of a line that has none
+	// Stale counts the lines of the file that are of other outputs.
+	Stale int
+	// Cut is the text of a last line that was not whole, as a full disk leaves it,
+	// and was taken away; "" usually.
+	Cut string
+}
+
+// given is what was said of an output.
+type given struct{ label, note string }
+
+// step is a change, with what counted before.
+type step struct {
+	entry  int
+	before given
+}
+
+// maxLabelLog bounds a file of labels, in bytes.
+const maxLabelLog = 64 << 20
+
+// OpenLabelLog reads the labels in a file, if it is there, and writes further ones
+// to its end. The file is made with the first label. The mistakes are all that is
+// wrong with the file; the log is nil if there are any.
+func OpenLabelLog(file string, entries []Entry, author string) (*LabelLog, proviso.Mistakes, error) {
+	l := &LabelLog{file: file, author: author, entries: entries, now: make([]given, len(entries))}
+	for i, e := range entries {
+		l.now[i].label = e.Label
+		l.beside = append(l.beside, e.Label)
+	}
+	data, err := readBounded(file, maxLabelLog)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return l, nil, nil
+	case err != nil:
+		return nil, nil, proviso.Errorf(proviso.NotFound, "read the labels: %w", err)
+	}
+	if data, err = l.mend(data); err != nil {
+		return nil, nil, proviso.Errorf(proviso.Unavailable, "mend the labels: %w", err)
+	}
+	r := newLabelReader(file, entries)
+	r.each = l.replay
+	r.jsonLines(data)
+	l.Stale = r.stale
+	if r.mistakes.Err() != nil {
+		return nil, r.mistakes, nil
+	}
+	return l, r.mistakes, nil
+}
+
+func readBounded(file string, most int64) ([]byte, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(data)) > most {
+		err = proviso.Errorf(proviso.Limit, "%s is larger than %d MiB", file, most>>20)
+	}
+	return data, err
+}
+
+// mend sees to a last line without an end. One that is no JSON was never written
+// whole, so that it is no label; a person may have left out the end of another.
+func (l *LabelLog) mend(data []byte) ([]byte, error) {
+	whole := bytes.LastIndexByte(data, '\n') + 1
+	last := bytes.TrimSpace(data[whole:])
+	if whole == len(data) {
+		return data, nil
+	}
+	if _, err := proviso.ParseJSON(string(last)); err == nil || len(last) == 0 {
+		l.start = []byte("\n")
+		return data, nil
+	}
+	if last[0] != '{' {
+		return data, nil // no label of ours; its mistake is reported
+	}
+	l.Cut = string(last)
+	return data[:whole], os.Truncate(l.file, int64(whole))
+}
+
+// replay takes in a line of the file.
+func (l *LabelLog) replay(entry int, line labelLine) {
+	if line.Undone {
+		if n := len(l.steps); n > 0 {
+			l.now[l.steps[n-1].entry] = l.steps[n-1].before
+			l.steps = l.steps[:n-1]
+		}
+		return
+	}
+	l.change(entry, given{line.Label, line.Note})
+}
+
+// change makes g what counts.
+func (l *LabelLog) change(entry int, g given) {
+	if g.label == "" {
+		g.label = l.beside[entry]
+	}
+	l.steps = append(l.steps, step{entry, l.now[entry]})
+	l.now[entry] = g
+}
+
+// Label returns what counts as the label of a trial, 1, 0 or "", and the note.
+func (l *LabelLog) Label(entry int) (label, note string) {
+	return l.now[entry].label, l.now[entry].note
+}
+
+// Labels counts what is labelled.
+func (l *LabelLog) Labels() Labels {
+	list := make([]Entry, len(l.now))
+	for i, g := range l.now {
+		list[i].Label = g.label
+	}
+	return CountLabels(list)
+}
+
+// Set labels a trial, 1 or 0, or with "" takes its label back; a note may be empty.
+func (l *LabelLog) Set(entry int, label, note string) error {
+	if err := l.append(entry, given{label, note}, false); err != nil {
+		return err
+	}
+	l.change(entry, given{label, note})
+	return nil
+}
+
+// Undo takes back the last label, also one of an earlier session, and returns the
+// trial that it was of; ok is false if there is none.
+func (l *LabelLog) Undo() (entry int, ok bool, err error) {
+	n := len(l.steps)
+	if n == 0 {
+		return 0, false, nil
+	}
+	last := l.steps[n-1]
+	said := last.before
+	if said.label == l.beside[last.entry] {
+		said.label = ""
+	}
+	if err := l.append(last.entry, said, true); err != nil {
+		return 0, false, err
+	}
+	l.steps = l.steps[:n-1]
+	l.now[last.entry] = last.before
+	return last.entry, true, nil
+}
+
+// append writes a line and waits until the disk has it. A line that could not be
+// written whole is taken away again.
+func (l *LabelLog) append(entry int, g given, undone bool) error {
+	if err := l.open(); err != nil {
+		return proviso.Errorf(proviso.Unavailable, "keep the label: %w", err)
+	}
+	o := proviso.ObjectOf("id", l.entries[entry].ID, "label", nil)
+	if g.label != "" {
+		o.Set("label", map[string]float64{"1": 1, "0": 0}[g.label])
+	}
+	for _, member := range [...]struct{ key, text string }{{"note", g.note}, {"author", l.author}, {"output_id", l.entries[entry].OutputID}} {
+		if member.text != "" {
+			o.Set(member.key, member.text)
+		}
+	}
+	if undone {
+		o.Set("undone", true)
+	}
+	line := append(proviso.AppendJSON(l.start, o), '\n')
+	before, err := l.out.Seek(0, io.SeekEnd)
+	if err == nil {
+		_, err = l.out.Write(line)
+	}
+	if err == nil {
+		err = synced(l.out)
+	} else {
+		err = errors.Join(err, l.out.Truncate(before))
+	}
+	if err != nil {
+		return proviso.Errorf(proviso.Unavailable, "keep the label: %w", err)
+	}
+	l.start = nil
+	return nil
+}
+
+// open opens the file to be appended to.
+func (l *LabelLog) open() error {
+	if l.out != nil {
+		return nil
+	}
+	out, err := os.OpenFile(l.file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	l.out = out
+	if dir, err := os.Open(filepath.Dir(l.file)); err == nil {
+		_ = dir.Sync() // so that the name of a new file is kept, too; not every system can
+		_ = dir.Close()
+	}
+	return nil
+}
+
+// synced waits until the disk has a file, where the file is on one.
+func synced(f *os.File) error {
+	err := f.Sync()
+	if info, e := f.Stat(); e == nil && !info.Mode().IsRegular() {
+		return nil
+	}
+	return err
+}
+
+// Close closes the file.
+func (l *LabelLog) Close() error {
+	if l.out == nil {
+		return nil
+	}
+	return l.out.Close()
+}

@@ -1,0 +1,203 @@
+package spade
+
+import (
+	"bytes"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/stats"
+)
+
+// ReadLabels reads labels, id and label, from CSV or, if the name ends in .jsonl,
+// JSON Lines, and puts them into entries, over what they have. Of several labels of
+// one id the last counts. An empty label in CSV says nothing; in JSON Lines, a label
+// of null takes back those before it in the file. A label with the output_id of
+// another output is left out; stale counts them.
+func ReadLabels(file string, data []byte, entries []Entry) (stale int, mistakes proviso.Mistakes) {
+	r := newLabelReader(file, entries)
+	if strings.EqualFold(filepath.Ext(file), ".jsonl") {
+		r.jsonLines(data)
+	} else {
+		r.csv(data)
+	}
+	if r.mistakes.Err() != nil {
+		return 0, r.mistakes
+	}
+	for i, said := range r.said {
+		if said.Label != "" {
+			entries[i].Label = said.Label
+		}
+	}
+	return r.stale, r.mistakes
+}
+
+// labelLine is what one line of a file of labels says.
+type labelLine struct {
+	ID, Label string // the label is 1, 0, or "" if it is taken back
+	Note      string
+	OutputID  string
+	Undone    bool // the line takes back the last one that is not taken back
+}
+
+// labelReader reads labels and finds the trials that they are of.
+type labelReader struct {
+	table
+	entries []Entry
+	at      map[string]int // of ids, in entries
+	ids     []string
+	stale   int
+	said    map[int]labelLine // what counts in the end, by entry
+	each    func(entry int, l labelLine)
+}
+
+func newLabelReader(file string, entries []Entry) *labelReader {
+	r := &labelReader{table: table{file: file}, entries: entries, at: make(map[string]int, len(entries)), said: map[int]labelLine{}}
+	for i, e := range entries {
+		r.at[e.ID] = i
+		r.ids = append(r.ids, e.ID)
+	}
+	r.each = func(entry int, l labelLine) { r.said[entry] = l }
+	return r
+}
+
+// take finds the trial of a label.
+func (r *labelReader) take(line int, l labelLine, text string) {
+	i, ok := r.at[l.ID]
+	switch {
+	case !ok && l.OutputID != "", ok && l.OutputID != "" && l.OutputID != r.entries[i].OutputID:
+		r.stale++
+		return
+	case !ok:
+		r.mistake(line, document.Nearest(l.ID, r.ids), "no output has the id %q", l.ID)
+		return
+	}
+	if strings.TrimSpace(text) != "" {
+		var err error
+		if l.Label, err = labelOf(text); err != nil {
+			r.mistake(line, "", "%v", err)
+			return
+		}
+	}
+	r.each(i, l)
+}
+
+func (r *labelReader) jsonLines(data []byte) {
+	for line, err := range document.Lines(bytes.NewReader(data)) {
+		if err != nil {
+			r.broken(err)
+			continue
+		}
+		o, ok := line.Value.(*proviso.Object)
+		if !ok || o.At("id") == nil {
+			r.mistake(line.Number, "", "an object with id and label is expected")
+			continue
+		}
+		l := labelLine{ID: proviso.ToString(o.At("id"))}
+		l.Note, _ = o.At("note").(string)
+		l.OutputID, _ = o.At("output_id").(string)
+		l.Undone, _ = o.At("undone").(bool)
+		text := ""
+		for _, key := range labelKeys {
+			if v := o.At(key); v != nil && text == "" {
+				text = proviso.ToString(v)
+			}
+		}
+		r.take(line.Number, l, text)
+	}
+}
+
+func (r *labelReader) csv(data []byte) {
+	id, label, output := -1, -1, -1
+	r.rows(bytes.NewReader(data), func(header []string) bool {
+		for i, name := range header {
+			switch {
+			case strings.EqualFold(name, "id"):
+				id = i
+			case strings.EqualFold(name, "output_id"):
+				output = i
+			case slices.Contains(labelKeys, strings.ToLower(name)):
+				label = i
+			}
+		}
+		if id < 0 || label < 0 {
+			r.mistake(1, "", "the header must have the columns id and label")
+			return false
+		}
+		return true
+	}, func(rec document.Record) {
+		l := labelLine{ID: rec.Fields[id]}
+		if output >= 0 {
+			l.OutputID = rec.Fields[output]
+		}
+		if text := rec.Fields[label]; strings.TrimSpace(text) != "" {
+			r.take(rec.Line, l, text)
+		} else if _, known := r.at[l.ID]; !known && l.OutputID == "" {
+			r.take(rec.Line, l, "") // the id is wrong
+		}
+	})
+}
+
+// Labels counts labels.
+type Labels struct{ Good, Bad, Left int }
+
+// CountLabels counts the labels of entries, and what has none.
+func CountLabels(entries []Entry) Labels {
+	var n Labels
+	for _, e := range entries {
+		switch e.Label {
+		case "1":
+			n.Good++
+		case "0":
+			n.Bad++
+		default:
+			n.Left++
+		}
+	}
+	return n
+}
+
+// OneSided says what [Select] cannot measure with these labels; "" if there is
+// nothing of the kind.
+func (n Labels) OneSided() string {
+	rest := "; `spade select` refuses such a matrix, except with --method all or none"
+	switch {
+	case n.Good+n.Bad == 0:
+		return "no output is labelled, so it cannot be seen what a candidate catches or fails wrongly" + rest
+	case n.Bad == 0:
+		return "no bad output is labelled, so it cannot be seen what a candidate catches" + rest
+	case n.Good == 0:
+		return "no good output is labelled, so it cannot be seen what a candidate fails wrongly" + rest
+	}
+	return ""
+}
+
+// maxWanted ends the search for how many labels are enough.
+const maxWanted = 100_000
+
+// LabelsWanted returns how many bad and good labels are enough to show that a
+// selection which makes no mistake is within alpha and tau: the least numbers with
+// which the confidence interval (Wilson) of a coverage of all of them is at or
+// above alpha, and that of no false failure at or below tau. A number is 0 if none
+// is enough, as for an alpha of 1.
+func LabelsWanted(alpha, tau, confidence float64) (bad, good int) {
+	least := func(enough func(n int) bool) int {
+		low, high := 1, maxWanted
+		if !enough(high) {
+			return 0
+		}
+		for low < high {
+			if mid := (low + high) / 2; enough(mid) {
+				high = mid
+			} else {
+				low = mid + 1
+			}
+		}
+		return low
+	}
+	bad = least(func(n int) bool { return stats.Wilson(n, n, confidence).Low >= alpha })
+	good = least(func(n int) bool { return stats.Wilson(0, n, confidence).High <= tau })
+	return bad, good
+}

@@ -1,0 +1,283 @@
+package spade
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
+)
+
+// ProposeOptions say who proposes, and how.
+type ProposeOptions struct {
+	// Compiler tries every candidate that no model has to decide.
+	Compiler *check.Compiler
+	// Code compiles and tries Python candidates; nil keeps them untried.
+	Code proviso.Code
+	// Rules has the rules propose; Model has a model propose, unless it is nil.
+	Rules bool
+	Model *Model
+	// Dropped also proposes for what the last version does not say any more.
+	Dropped bool
+	// Trials are outputs of the prompt: one is shown to the model, and candidates
+	// are tried on them.
+	Trials []Trial
+	// Concurrency is how many questions are with the model at once; 0 is 4.
+	Concurrency int
+	// Earlier is what was proposed before: it is kept as far as the prompt still
+	// says what it was made of, and the model is not asked about it again.
+	Earlier *Earlier
+	// Save is told what there is after each answered question, one call at a time;
+	// an error ends the proposing. Nil saves nothing.
+	Save func(*Proposal) error
+	// Progress is told how many questions are answered, one call at a time; nil tells
+	// nobody.
+	Progress func(answered, of int)
+}
+
+// Bounds of what a model is asked. What lies beyond is listed as not proposed.
+const (
+	maxAsked        = 240      // sentences of one version
+	maxTogether     = 24       // sentences in one question
+	maxTogetherSize = 12 << 10 // bytes of sentences in one question
+	maxSentence     = 8 << 10  // bytes that are shown of a sentence
+	maxShownPrompt  = 48 << 10 // bytes that are shown of a prompt
+	maxShownExample = 16 << 10 // bytes that are shown of an example and its response, each
+)
+
+// Dropped is something that was proposed and is not kept.
+type Dropped struct {
+	Candidate string // its name; "" for a criterion
+	Criterion string // its words; "" for a candidate
+	Version   int
+	Reason    string
+}
+
+// VersionReport says what became of the questions about one version.
+type VersionReport struct {
+	Version  int
+	Asked    int // sentences that a model was asked about
+	Criteria int // that it found in them
+	Proposed int // candidates that it proposed
+	Repaired int // of them, after it was told what was wrong
+	Kept     int
+	Notes    []string // what a person should know
+	Spent    Spent
+	Err      error // why sentences of it could not be asked about
+}
+
+// DeltaCriterion is what a sentence asks of outputs.
+type DeltaCriterion struct {
+	proviso.Criterion
+	Delta proviso.Delta
+	Quote string // the words of the sentence that ask for it
+	Vague bool   // a person would have to choose what counts
+}
+
+// Propose proposes assertions for what each version added: by rules, by a model,
+// or both; equal checks stand once. A question that cannot be answered is an error
+// of its version, and the others go on. If ctx ends, or Save fails, the proposal
+// has what was done so far, and the error says so.
+func Propose(ctx context.Context, h *History, o ProposeOptions) (*Proposal, error) {
+	r := &proposing{ProposeOptions: o, history: h, said: placesOf(h), reports: map[int]*VersionReport{}}
+	if o.Earlier == nil {
+		r.Earlier = &Earlier{}
+	}
+	if o.Rules {
+		var err error
+		if r.rules, err = ProposeByRules(ctx, h, RuleOptions{Compiler: o.Compiler, Dropped: o.Dropped}); err != nil {
+			return nil, err
+		}
+	}
+	jobs := r.plan()
+	if o.Model == nil {
+		return r.assemble(), ctx.Err()
+	}
+	err := r.askAll(ctx, jobs)
+	return r.assemble(), err
+}
+
+// proposing is the work on one history.
+type proposing struct {
+	ProposeOptions
+	history *History
+	said    *places
+	rules   *Proposal // nil without rules
+	left    []Unproposed
+
+	mu      sync.Mutex
+	done    []*job
+	reports map[int]*VersionReport
+	saved   error
+	ended   int // jobs
+	jobs    int
+}
+
+// job is one question about sentences of one version, with what came of it.
+type job struct {
+	change *Change
+	deltas []proviso.Delta
+
+	criteria   []DeltaCriterion
+	candidates []proviso.Candidate
+	left       []Unproposed
+	dropped    []Dropped
+	report     VersionReport
+}
+
+// plan finds the sentences that a model has to be asked about, and puts those of a
+// version together.
+func (r *proposing) plan() []*job {
+	done := map[string]bool{}
+	var jobs []*job
+	for i := range r.history.Changes {
+		c := &r.history.Changes[i]
+		var pending []proviso.Delta
+		for _, d := range c.Deltas {
+			key := keyOf(d.Text)
+			switch {
+			case !d.Added || d.Moved || done[key]:
+			case !r.said.now[key] && !r.Dropped:
+				r.left = append(r.left, Unproposed{d, "", "a later version does not say it any more"})
+			case r.Earlier.asked(key):
+				done[key] = true
+			default:
+				done[key] = true
+				pending = append(pending, d)
+			}
+		}
+		if r.Model != nil {
+			jobs = append(jobs, r.together(c, pending)...)
+		}
+	}
+	return jobs
+}
+
+// prompt is the last version.
+func (r *proposing) prompt() string { return r.history.Changes[len(r.history.Changes)-1].Text }
+
+// together makes the questions about one version, within the bounds.
+func (r *proposing) together(c *Change, deltas []proviso.Delta) []*job {
+	var jobs []*job
+	if len(deltas) > maxAsked {
+		for _, d := range deltas[maxAsked:] {
+			r.left = append(r.left, Unproposed{d, "", fmt.Sprintf("the version brings more than the %d sentences that a model is asked about", maxAsked)})
+		}
+		r.note(c.Number, "%d sentences of it were not asked about: %d are the most of one version at a time", len(deltas)-maxAsked, maxAsked)
+		deltas = deltas[:maxAsked]
+	}
+	size := 0
+	for _, d := range deltas {
+		if len(d.Text) > maxSentence {
+			r.note(c.Number, "line %d: the first %d of %d bytes were shown", d.Line, maxSentence, len(d.Text))
+		}
+		n := min(len(d.Text), maxSentence)
+		if len(jobs) == 0 || len(jobs[len(jobs)-1].deltas) == maxTogether || size+n > maxTogetherSize {
+			jobs, size = append(jobs, &job{change: c}), 0
+		}
+		size += n
+		j := jobs[len(jobs)-1]
+		j.deltas = append(j.deltas, d)
+	}
+	if len(jobs) > 0 && len(c.Text) > maxShownPrompt {
+		r.note(c.Number, "the prompt has %d bytes, of which the beginning and the end were shown, %d in all", len(c.Text), maxShownPrompt)
+	}
+	return jobs
+}
+
+// version returns the report of a version, with r.mu held or before others run.
+func (r *proposing) version(n int) *VersionReport {
+	if r.reports[n] == nil {
+		r.reports[n] = &VersionReport{Version: n}
+	}
+	return r.reports[n]
+}
+
+func (r *proposing) note(version int, format string, args ...any) {
+	v := r.version(version)
+	v.Notes = append(v.Notes, fmt.Sprintf(format, args...))
+}
+
+// defaultQuestions is how many questions are with a model at once.
+const defaultQuestions = 4
+
+// askAll works the jobs off.
+func (r *proposing) askAll(ctx context.Context, jobs []*job) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	r.jobs = len(jobs)
+	next := make(chan *job)
+	var wait sync.WaitGroup
+	for range cmp.Or(max(r.Concurrency, 0), defaultQuestions) {
+		wait.Go(func() {
+			for j := range next {
+				j.run(ctx, r)
+				if err := r.finish(ctx, j); err != nil {
+					stop(err)
+				}
+			}
+		})
+	}
+send:
+	for _, j := range jobs {
+		select {
+		case next <- j:
+		case <-ctx.Done():
+			break send
+		}
+	}
+	close(next)
+	wait.Wait()
+	return context.Cause(ctx)
+}
+
+// finish takes in what came of a job and saves.
+func (r *proposing) finish(ctx context.Context, j *job) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ended++; r.Progress != nil {
+		r.Progress(r.ended, r.jobs)
+	}
+	v := r.version(j.change.Number)
+	v.Notes = append(v.Notes, j.report.Notes...)
+	v.Spent.Add(j.report.Spent)
+	if j.report.Err != nil && ctx.Err() == nil {
+		v.Err = errors.Join(v.Err, j.report.Err)
+	}
+	if len(j.deltas) == 0 {
+		return nil
+	}
+	v.Asked += len(j.deltas)
+	v.Criteria += len(j.criteria)
+	v.Proposed += j.report.Proposed
+	v.Repaired += j.report.Repaired
+	r.done = append(r.done, j)
+	if r.Save == nil || r.saved != nil {
+		return nil
+	}
+	r.saved = r.Save(r.assemble())
+	return r.saved
+}
+
+// Failed joins what could not be asked, with the versions, nil if everything was.
+func (p *Proposal) Failed() error {
+	var list []error
+	for _, v := range p.Versions {
+		if v.Err != nil {
+			list = append(list, fmt.Errorf("version %d: %w", v.Version, v.Err))
+		}
+	}
+	return errors.Join(list...)
+}
+
+// Spent is what the questions of all versions took.
+func (p *Proposal) Spent() Spent {
+	var s Spent
+	for _, v := range p.Versions {
+		s.Add(v.Spent)
+	}
+	return s
+}

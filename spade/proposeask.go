@@ -1,0 +1,333 @@
+package spade
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/blobs"
+	"github.com/proviso-eval/proviso/judge"
+)
+
+// Model is a model that proposes and classifies. Budgets, caches and records come
+// with its provider, as decorators.
+type Model struct {
+	Provider proviso.Provider
+	// Spec is what Provider was opened from. A temperature and a bound of the
+	// answer's length in its configuration are kept.
+	Spec proviso.ProviderSpec
+}
+
+// Label is what the model is called: its label in a suite, or its id.
+func (m *Model) Label() string {
+	if name := m.Spec.Name(); name != "" {
+		return name
+	}
+	return m.Provider.ID()
+}
+
+// Spent is what questions to a model took.
+type Spent struct {
+	Calls  int // that were answered
+	Cached int // of them, from a cache
+	Usage  proviso.Usage
+	Cost   float64 // US dollars, of the calls whose price is known
+}
+
+// Add adds what others took.
+func (s *Spent) Add(o Spent) {
+	s.Calls += o.Calls
+	s.Cached += o.Cached
+	s.Usage.Add(o.Usage)
+	s.Cost += o.Cost
+}
+
+// The words of the proposer and the classifier.
+//
+//go:embed prompts/*.txt
+var promptFiles embed.FS
+
+// words returns one of the prompts, filled in.
+func words(name string) string {
+	text, err := promptFiles.ReadFile("prompts/" + name + ".txt")
+	if err != nil {
+		panic(err) // a name in this package without its file
+	}
+	return strings.TrimSpace(string(text))
+}
+
+// instructions returns what stands before the material, the same in every call.
+func instructions(name string) string {
+	text := strings.NewReplacer("{{categories}}", words("categories")+"\n", "{{types}}", typeLines()).Replace(words(name))
+	return text + "\n\n" + words("fenced")
+}
+
+// wording identifies everything that proviso itself says to a model that proposes.
+var wording = sync.OnceValue(func() string {
+	parts := []string{"spade prompt 1"}
+	for _, name := range []string{"criteria", "candidates", "classify", "again", "repair", "closing"} {
+		parts = append(parts, instructions(name))
+	}
+	return blobs.Key(parts...)
+})
+
+// piece is a part of the material that a model is shown.
+type piece struct{ name, text string }
+
+// material puts pieces between marks that nothing in them can be, those without
+// text left out.
+func material(pieces []piece, sample proviso.Sample, closing string) string {
+	key, contents := []string{"fence spade 1", wording(), fmt.Sprint(sample)}, []string{}
+	for _, p := range pieces {
+		key, contents = append(key, p.name, p.text), append(contents, p.text)
+	}
+	fence := judge.Fence(key, contents...)
+	var b strings.Builder
+	b.WriteString("Fence: " + fence + "\n")
+	for _, p := range pieces {
+		if p.text != "" {
+			b.WriteString("\n[" + fence + " begin " + p.name + "]\n" + strings.TrimRight(p.text, "\n") + "\n[" + fence + " end " + p.name + "]\n")
+		}
+	}
+	b.WriteString("\n" + closing)
+	return b.String()
+}
+
+// jsonLines writes objects, one to a line.
+func jsonLines(list []*proviso.Object) string {
+	var b []byte
+	for _, o := range list {
+		b = append(proviso.AppendJSON(b, o), '\n')
+	}
+	return string(b)
+}
+
+type message struct{ role, content string }
+
+// dialogue is one question to a model, with what follows from its answers.
+type dialogue struct {
+	model    *Model
+	reply    *proviso.Reply
+	most     int // tokens of an answer
+	messages []message
+	sample   proviso.Sample
+	spent    Spent
+	hash     string // of what was asked first
+}
+
+// begin makes the question: instructions, which are the same in every call, and
+// the material.
+func begin(m *Model, name string, reply *proviso.Reply, most int, pieces []piece) *dialogue {
+	d := &dialogue{model: m, reply: reply, most: most}
+	d.messages = []message{{"system", instructions(name)}, {"user", material(pieces, d.sample, words("closing"))}}
+	d.hash = blobs.Key(d.messages[0].content, d.messages[1].content)[:12]
+	return d
+}
+
+// maxReply bounds the reply that is read, and maxQuoted the part of an unreadable
+// one that the model is shown, in bytes.
+const (
+	maxReply  = 1 << 20
+	maxQuoted = 16 << 10
+)
+
+// ask asks and has read look at the answer. One that cannot be read is asked for
+// once more, with what is wrong with it. What the model said last stands at the
+// end of the dialogue.
+func (d *dialogue) ask(ctx context.Context, read func(text string) error) error {
+	first, err := d.say(ctx, nil)
+	if err != nil {
+		return err
+	}
+	wrong := read(first)
+	if wrong == nil {
+		d.messages = append(d.messages, message{"assistant", first})
+		return nil
+	}
+	// What follows a colon is a part of the reply, and no word of ours.
+	why, _, _ := strings.Cut(wrong.Error(), ": ")
+	d.messages = append(d.messages, message{"assistant", cut(first, maxQuoted)}, message{"user", strings.ReplaceAll(words("again"), "{{why}}", why)})
+	d.sample.Repair++
+	second, err := d.say(ctx, func(text string) bool { return read(text) == nil })
+	if err != nil {
+		return err
+	}
+	if err := read(second); err != nil {
+		return proviso.Errorf(proviso.Undecided, "the answer of %s cannot be read, asked again neither: %w; it began: %s", d.model.Label(), err, excerpt(second))
+	}
+	d.messages = append(d.messages, message{"assistant", second})
+	return nil
+}
+
+// again puts problems to the model that it is to correct.
+func (d *dialogue) again(problems []*proviso.Object) {
+	d.sample.Repair++
+	d.messages = append(d.messages, message{"user", material([]piece{{"problems", jsonLines(problems)}}, d.sample, words("repair"))})
+}
+
+// say sends the dialogue and returns what comes back.
+func (d *dialogue) say(ctx context.Context, usable func(text string) bool) (string, error) {
+	chat := make([]any, len(d.messages))
+	for i, m := range d.messages {
+		chat[i] = proviso.ObjectOf("role", m.role, "content", strings.ToValidUTF8(m.content, string(utf8.RuneError)))
+	}
+	out, err := d.model.Provider.Answer(ctx, proviso.Ask{
+		Prompt: string(proviso.AppendJSON(nil, chat)), Config: d.settings(), Reply: d.reply, Static: 1, Sample: d.sample,
+		Usable: func(out *proviso.Output) bool { return !out.Refused && (usable == nil || usable(out.Text())) },
+	})
+	if err != nil {
+		return "", err
+	}
+	d.spent.Add(spentOn(&out))
+	text := ""
+	switch out.Value.(type) {
+	case nil, proviso.Undefined:
+	default:
+		text = out.Text()
+	}
+	fail := func(code, format string, args ...any) (string, error) {
+		return "", proviso.Errorf(code, "%s: %s", d.model.Label(), fmt.Sprintf(format, args...))
+	}
+	switch {
+	case out.Error != "":
+		return fail(proviso.Unavailable, "%s", out.Error)
+	case out.Refused:
+		return fail(proviso.Undecided, "it refused to answer: %s", excerpt(text))
+	case strings.TrimSpace(text) == "":
+		return fail(proviso.Undecided, "the answer is empty")
+	case len(text) > maxReply:
+		return fail(proviso.Limit, "the answer is longer than the %d MiB that are read", maxReply>>20)
+	}
+	return text, nil
+}
+
+func spentOn(out *proviso.Output) Spent {
+	s := Spent{Calls: 1, Usage: out.Usage}
+	if out.Cached {
+		s.Cached = 1
+	}
+	if out.Cost != nil {
+		s.Cost = *out.Cost
+	}
+	return s
+}
+
+// lengthSettings are the names of settings that bound the length of an answer.
+var lengthSettings = [...]string{"max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens", "num_predict"}
+
+// settings are laid over the model's own: temperature 0 and room for the answer,
+// unless it says otherwise.
+func (d *dialogue) settings() *proviso.Object {
+	own, cfg := d.model.Spec.Config, proviso.NewObject(2)
+	if !own.Has("temperature") {
+		cfg.Set("temperature", 0.0)
+	}
+	if !slices.ContainsFunc(lengthSettings[:], own.Has) {
+		cfg.Set("max_tokens", float64(d.most))
+	}
+	return cfg
+}
+
+// maxScan bounds the work of looking for JSON in a reply, in bytes.
+const maxScan = 8 * maxReply
+
+// listIn finds the list under a key of the one JSON object in a reply that has
+// such a list. Text around the object is passed over; two objects that differ are
+// no answer.
+func listIn(reply, key string) (*proviso.Object, []any, error) {
+	var found *proviso.Object
+	for i, work := 0, 0; i < len(reply) && work < maxScan; {
+		next := strings.IndexByte(reply[i:], '{')
+		if next < 0 {
+			break
+		}
+		i += next
+		v, n, err := proviso.ParseJSONPrefix(reply[i:])
+		if err != nil {
+			var broken *proviso.SyntaxError
+			if errors.As(err, &broken) {
+				work += broken.Offset
+			}
+			i, work = i+1, work+1
+			continue
+		}
+		i, work = i+n, work+n
+		o, _ := v.(*proviso.Object)
+		if _, ok := o.At(key).([]any); !ok {
+			continue
+		}
+		if found != nil && proviso.Stringify(found) != proviso.Stringify(o) {
+			return nil, nil, fmt.Errorf("it holds several JSON objects with %q that differ", key)
+		}
+		found = o
+	}
+	if found == nil {
+		return nil, nil, fmt.Errorf("it holds no complete JSON object with a list under %q", key)
+	}
+	list, _ := found.At(key).([]any)
+	return found, list, nil
+}
+
+// cut returns the beginning of a text, in whole characters.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "")
+}
+
+// middleOut shortens a text to about so many bytes, and says where and how much.
+func middleOut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	head, tail := cut(text, most*3/4), text[len(text)-most/4:]
+	tail = strings.ToValidUTF8(tail, "")
+	return fmt.Sprintf("%s\n[… %d bytes are left out here …]\n%s", head, len(text)-len(head)-len(tail), tail)
+}
+
+// excerpt shortens a text of a model for a message.
+func excerpt(text string) string {
+	const most = 160
+	text = strings.Join(strings.Fields(cut(text, 8*most)), " ")
+	if utf8.RuneCountInString(text) > most {
+		text = string([]rune(text)[:most]) + "…"
+	}
+	return text
+}
+
+// strictObject is the schema of an object with exactly these members.
+func strictObject(pairs ...any) *proviso.Object {
+	properties := proviso.ObjectOf(pairs...)
+	required := make([]any, 0, properties.Len())
+	for _, key := range properties.Keys() {
+		required = append(required, key)
+	}
+	return proviso.ObjectOf("type", "object", "properties", properties, "required", required, "additionalProperties", false)
+}
+
+// schemaOf is the schema of a value of one of several types.
+func schemaOf(types ...any) *proviso.Object {
+	if len(types) == 1 {
+		return proviso.ObjectOf("type", types[0])
+	}
+	return proviso.ObjectOf("type", types)
+}
+
+func listOf(items *proviso.Object) *proviso.Object {
+	return proviso.ObjectOf("type", "array", "items", items)
+}
+
+func oneOf(names []string) *proviso.Object {
+	list := make([]any, len(names))
+	for i, n := range names {
+		list[i] = n
+	}
+	return proviso.ObjectOf("type", "string", "enum", list)
+}

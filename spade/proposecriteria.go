@@ -1,0 +1,256 @@
+package spade
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+)
+
+// Categories are the names of spade's taxonomy.
+var Categories = []string{
+	ResponseFormat, ExampleDemonstration, PromptClarification,
+	WorkflowDescription, DataIntegration, Quantity, Inclusion, Exclusion, QualitativeCriteria, OtherCategory,
+}
+
+// publishedCategory returns the category of a name in the labelled data that the
+// paper published, in lower case.
+func publishedCategory(name string) (string, bool) {
+	switch name {
+	case "presentationformat":
+		return ResponseFormat, true
+	case "promptrephrasing":
+		return PromptClarification, true
+	case "dataplaceholders":
+		return DataIntegration, true
+	case "count":
+		return Quantity, true
+	case "qualitativeassessment":
+		return QualitativeCriteria, true
+	}
+	return "", false
+}
+
+// CategoryNamed returns the category of a name, in any case and with or without its
+// group ("Structural/", "Content/"); the paper's older names are known too. False
+// means that there is none.
+func CategoryNamed(name string) (string, bool) {
+	name = strings.TrimSpace(name)
+	name = name[strings.LastIndexByte(name, '/')+1:]
+	squeezed := strings.NewReplacer(" ", "", "_", "", "-", "").Replace(strings.ToLower(name))
+	for _, c := range Categories {
+		if squeezed == strings.ToLower(c) {
+			return c, true
+		}
+	}
+	return publishedCategory(squeezed)
+}
+
+// criteriaReply is the shape of the answer to the first question.
+func criteriaReply() *proviso.Reply {
+	return &proviso.Reply{Name: "criteria", Schema: strictObject("criteria", listOf(strictObject(
+		"n", schemaOf("integer"), "quote", schemaOf("string"), "category", oneOf(Categories), "criterion", schemaOf("string"), "vague", schemaOf("boolean"),
+	)))}
+}
+
+// maxCriteria bounds what a model may find in the sentences of one question, and
+// maxCriterion its words, in bytes.
+const (
+	maxCriteria  = 4 * maxTogether
+	maxCriterion = 1000
+)
+
+// run asks both questions about the sentences of a job.
+func (j *job) run(ctx context.Context, r *proposing) {
+	if j.report.Err = j.askCriteria(ctx, r); j.report.Err != nil {
+		j.deltas = nil
+		return
+	}
+	done := 0
+	for list := range slices.Chunk(slices.Clone(j.criteria), maxCovered) {
+		if j.report.Err = j.askCandidates(ctx, r, list); j.report.Err != nil {
+			j.keepAnswered(j.criteria[done:])
+			break
+		}
+		done += len(list)
+	}
+	j.unmade()
+}
+
+// keepAnswered leaves the sentences of a job whose criteria were all answered.
+func (j *job) keepAnswered(open []DeltaCriterion) {
+	isOpen := func(d proviso.Delta) bool {
+		return slices.ContainsFunc(open, func(c DeltaCriterion) bool { return c.Delta == d })
+	}
+	open = slices.Clone(open)
+	j.deltas = slices.DeleteFunc(j.deltas, isOpen)
+	j.criteria = slices.DeleteFunc(j.criteria, func(c DeltaCriterion) bool { return isOpen(c.Delta) })
+	j.candidates = slices.DeleteFunc(j.candidates, func(c proviso.Candidate) bool { return isOpen(c.Delta) })
+}
+
+func (j *job) drop(candidate, criterion, format string, args ...any) {
+	j.dropped = append(j.dropped, Dropped{candidate, criterion, j.change.Number, fmt.Sprintf(format, args...)})
+}
+
+// askCriteria asks what the sentences ask of outputs.
+func (j *job) askCriteria(ctx context.Context, r *proposing) error {
+	sentences := make([]*proviso.Object, len(j.deltas))
+	for i, d := range j.deltas {
+		sentences[i] = proviso.ObjectOf("n", float64(i+1), "text", cut(d.Text, maxSentence))
+	}
+	d := begin(r.Model, "criteria", criteriaReply(), 4096, []piece{
+		{"prompt", middleOut(j.change.Text, maxShownPrompt)}, {"removed", j.removed()}, {"sentences", jsonLines(sentences)},
+	})
+	defer func() { j.report.Spent.Add(d.spent) }()
+	var said []any
+	read := func(text string) (err error) {
+		if _, said, err = listIn(text, "criteria"); err == nil && len(said) > maxCriteria {
+			err = fmt.Errorf("it has %d criteria, more than %d", len(said), maxCriteria)
+		}
+		return err
+	}
+	if err := d.ask(ctx, read); err != nil {
+		return err
+	}
+	wrong := j.readCriteria(said)
+	if len(wrong) == 0 {
+		return nil
+	}
+	problems := make([]*proviso.Object, len(wrong))
+	for i, w := range wrong {
+		problems[i] = proviso.ObjectOf("criterion", w.text, "problem", w.problem)
+	}
+	d.again(problems)
+	if err := d.ask(ctx, read); err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		j.report.Notes = append(j.report.Notes, "what was wrong with criteria was not corrected: "+err.Error())
+	} else {
+		wrong = j.readCriteria(said)
+	}
+	for _, w := range wrong {
+		j.drop("", w.text, "%s", w.problem)
+	}
+	return nil
+}
+
+// removed are sentences that the version took out, for the model to know what was
+// replaced.
+func (j *job) removed() string {
+	var b strings.Builder
+	for _, d := range j.change.Deltas {
+		if !d.Added && b.Len() < maxTogetherSize {
+			b.WriteString(cut(d.Text, maxSentence) + "\n")
+		}
+	}
+	return b.String()
+}
+
+// wrongCriterion is a criterion that cannot be used.
+type wrongCriterion struct{ text, problem string }
+
+// readCriteria takes the criteria of an answer that can be used and returns the
+// others.
+func (j *job) readCriteria(said []any) []wrongCriterion {
+	var wrong []wrongCriterion
+	for _, e := range said {
+		o, _ := e.(*proviso.Object)
+		text, _ := o.At("criterion").(string)
+		text = strings.TrimSpace(text)
+		if c, problem := j.criterion(o, text); problem == "" {
+			if !slices.ContainsFunc(j.criteria, func(x DeltaCriterion) bool { return fold(x.Text) == fold(c.Text) && x.Delta == c.Delta }) {
+				j.criteria = append(j.criteria, c)
+			}
+		} else {
+			wrong = append(wrong, wrongCriterion{cut(text, maxCriterion), problem})
+		}
+	}
+	return wrong
+}
+
+// criterion reads one criterion; the problem says why it cannot be used.
+func (j *job) criterion(o *proviso.Object, text string) (c DeltaCriterion, problem string) {
+	n, _ := o.At("n").(float64)
+	quote, _ := o.At("quote").(string)
+	named, _ := o.At("category").(string)
+	vague, _ := o.At("vague").(bool)
+	switch {
+	case text == "":
+		return c, "criterion is empty"
+	case len(text) > maxCriterion:
+		return c, fmt.Sprintf("criterion has more than %d bytes", maxCriterion)
+	case n != float64(int(n)) || n < 1 || int(n) > len(j.deltas):
+		return c, fmt.Sprintf("n is not the number of a sentence; they are 1 to %d", len(j.deltas))
+	case strings.TrimSpace(quote) == "":
+		return c, "quote is empty"
+	}
+	category, ok := CategoryNamed(named)
+	if !ok {
+		problem = fmt.Sprintf("there is no category %q", excerpt(named))
+		if near := document.Nearest(named, Categories); near != "" {
+			problem += "; the nearest is " + near
+		}
+		return c, problem
+	}
+	delta := j.deltas[int(n)-1]
+	words, ok := occurs(delta.Text, quote)
+	if !ok {
+		problem = fmt.Sprintf("the quote does not occur in sentence %d", int(n))
+		for i, d := range j.deltas {
+			if _, there := occurs(d.Text, quote); there {
+				problem += fmt.Sprintf("; it stands in sentence %d", i+1)
+				break
+			}
+		}
+		return c, problem
+	}
+	if category != Exclusion && hides(delta.Text, words) {
+		category = Exclusion
+	}
+	return DeltaCriterion{Criterion: proviso.Criterion{Text: text, Category: category}, Delta: delta, Quote: words, Vague: vague || category == QualitativeCriteria}, ""
+}
+
+// occurs finds a quote in a text, whatever the blanks, the case and the form of the
+// quotation marks, and returns it with the text's own words.
+func occurs(text, quote string) (string, bool) {
+	words := strings.Fields(text)
+	plain, want := fold(straight(text)), fold(straight(quote))
+	at := strings.Index(plain, want)
+	if at < 0 || want == "" {
+		return "", false
+	}
+	joined := strings.Join(words, " ")
+	if len(joined) == len(plain) {
+		return strings.ToValidUTF8(joined[at:at+len(want)], ""), true
+	}
+	return strings.TrimSpace(quote), true // a letter whose small form has another length
+}
+
+// straight writes typographic quotation marks and dashes as they are typed.
+func straight(text string) string {
+	return strings.NewReplacer("“", `"`, "”", `"`, "„", `"`, "’", "'", "‘", "'", "–", "-", "—", "-", "\u00a0", " ").Replace(text)
+}
+
+// unmade lists the sentences that nothing was made of.
+func (j *job) unmade() {
+	made, asked := map[string]bool{}, map[string]string{}
+	for i := range j.candidates {
+		made[j.candidates[i].Delta.Text] = true
+	}
+	for _, c := range j.criteria {
+		asked[c.Delta.Text] = c.Category
+	}
+	for _, d := range j.deltas {
+		switch category, ok := asked[d.Text]; {
+		case made[d.Text]:
+		case ok:
+			j.left = append(j.left, Unproposed{d, category, "nothing that the model proposed for it could be used"})
+		default:
+			j.left = append(j.left, Unproposed{d, "", "the model found nothing in it that an output could keep or break"})
+		}
+	}
+}

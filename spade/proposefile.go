@@ -1,0 +1,120 @@
+package spade
+
+import (
+	"slices"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// YAML writes the proposal as a file that [ReadCandidates] reads, that a suite can
+// name under assertions, and, if a model was asked, that [ReadEarlier] goes on from.
+// Comments stand above, a line each.
+func (p *Proposal) YAML(comments []string) []byte {
+	var y yamlWriter
+	y.Write(CandidatesYAML(p.Candidates, comments))
+	if len(p.Asked) == 0 {
+		return y.Bytes()
+	}
+	if list := p.fruitless(); len(list) > 0 {
+		y.WriteString("\n# What was asked about and no check was made of.\n")
+		y.member("", "", "unproposed", list)
+	}
+	y.WriteString("\n# The sentences that a model was asked about, by their hash. It is not asked again.\n")
+	y.member("", "", provenanceKey, proviso.ObjectOf("asked", texts(p.Asked)))
+	return y.Bytes()
+}
+
+// fruitless are the sentences that a model was asked about and nothing was made of.
+func (p *Proposal) fruitless() []any {
+	var list []any
+	for i := range p.Unproposed {
+		if _, ok := slices.BinarySearch(p.Asked, sentenceHash(keyOf(p.Unproposed[i].Delta.Text))); ok {
+			list = append(list, p.Unproposed[i].object())
+		}
+	}
+	return list
+}
+
+func texts(list []string) []any {
+	out := make([]any, len(list))
+	for i, s := range list {
+		out[i] = s
+	}
+	return out
+}
+
+func (u *Unproposed) object() *proviso.Object {
+	o := proviso.ObjectOf("version", float64(u.Delta.Version), "line", float64(u.Delta.Line), "text", u.Delta.Text)
+	if u.Category != "" {
+		o.Set("category", u.Category)
+	}
+	o.Set("reason", u.Reason)
+	return o
+}
+
+// JSON returns the proposal as one indented JSON object: the candidates as they
+// stand in a file, what no check was made of, and, if a model was asked, what it
+// found, what was dropped and what that took.
+func (p *Proposal) JSON() ([]byte, error) {
+	o := proviso.NewObject(6)
+	list := make([]any, len(p.Candidates))
+	for i := range p.Candidates {
+		list[i] = written(&p.Candidates[i], true)
+	}
+	o.Set("assertions", list)
+	left := make([]any, len(p.Unproposed))
+	for i := range p.Unproposed {
+		left[i] = p.Unproposed[i].object()
+	}
+	o.Set("unproposed", left)
+	if len(p.Asked)+len(p.Versions) > 0 {
+		p.report(o)
+	}
+	return encoded(o, "  ")
+}
+
+// report adds what models did.
+func (p *Proposal) report(o *proviso.Object) {
+	criteria := make([]any, len(p.Criteria))
+	for i, c := range p.Criteria {
+		criteria[i] = proviso.ObjectOf("version", float64(c.Delta.Version), "line", float64(c.Delta.Line), "quote", c.Quote,
+			"category", c.Category, "criterion", c.Text, "vague", c.Vague)
+	}
+	o.Set("criteria", criteria)
+	dropped := make([]any, len(p.Dropped))
+	for i, d := range p.Dropped {
+		one := proviso.ObjectOf("version", float64(d.Version))
+		if d.Candidate != "" {
+			one.Set("candidate", d.Candidate)
+		} else {
+			one.Set("criterion", d.Criterion)
+		}
+		one.Set("reason", d.Reason)
+		dropped[i] = one
+	}
+	o.Set("dropped", dropped)
+	versions := make([]any, len(p.Versions))
+	for i := range p.Versions {
+		versions[i] = p.Versions[i].object()
+	}
+	o.Set("versions", versions)
+	o.Set(provenanceKey, proviso.ObjectOf("asked", texts(p.Asked)))
+}
+
+func (v *VersionReport) object() *proviso.Object {
+	n := func(i int) float64 { return float64(i) }
+	o := proviso.ObjectOf("version", n(v.Version), "sentences", n(v.Asked), "criteria", n(v.Criteria),
+		"proposed", n(v.Proposed), "repaired", n(v.Repaired), "kept", n(v.Kept), "spent", v.Spent.object())
+	if len(v.Notes) > 0 {
+		o.Set("notes", texts(v.Notes))
+	}
+	if v.Err != nil {
+		o.Set("error", v.Err.Error())
+	}
+	return o
+}
+
+func (s *Spent) object() *proviso.Object {
+	return proviso.ObjectOf("calls", float64(s.Calls), "cached", float64(s.Cached), "prompt_tokens", float64(s.Usage.Prompt),
+		"completion_tokens", float64(s.Usage.Completion), "cached_tokens", float64(s.Usage.Cached), "cost", s.Cost)
+}

@@ -1,0 +1,155 @@
+package spade
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/blobs"
+	"github.com/proviso-eval/proviso/internal/document"
+)
+
+// Earlier is what was proposed before, as a file has it.
+type Earlier struct {
+	Candidates []proviso.Candidate
+	Unproposed []Unproposed
+	Asked      []string // hashes of the sentences that a model was asked about, sorted
+}
+
+// sentenceHash names a sentence in a file, whatever its list marker and blanks.
+func sentenceHash(key string) string { return blobs.Key("sentence", key)[:16] }
+
+// ReadEarlier reads what [Proposal.YAML], [Proposal.JSON] or [CandidatesJSONL] wrote
+// before. JSON Lines do not say which sentences nothing was made of; of them, and
+// of files that other programs wrote, the sentences that candidates of a model are
+// made of count as asked.
+func ReadEarlier(file string, data []byte) (*Earlier, proviso.Mistakes) {
+	list, mistakes := ReadCandidates(file, data)
+	if mistakes.Err() != nil {
+		return nil, mistakes
+	}
+	e := &Earlier{Candidates: list}
+	for i := range list {
+		if list[i].Model != "" && list[i].Delta.Text != "" {
+			e.Asked = append(e.Asked, sentenceHash(keyOf(list[i].Delta.Text)))
+		}
+	}
+	if ext := strings.ToLower(filepath.Ext(file)); ext != ".jsonl" && ext != ".py" {
+		if doc, err := document.Parse(file, data); err == nil { // it was read before
+			e.state(doc.Root)
+		}
+	}
+	slices.Sort(e.Asked)
+	e.Asked = slices.Compact(e.Asked)
+	return e, mistakes
+}
+
+// state reads what a file says beside the candidates.
+func (e *Earlier) state(v any) {
+	root, _ := v.(*proviso.Object)
+	from, _ := root.At(provenanceKey).(*proviso.Object)
+	asked, _ := from.At("asked").([]any)
+	for _, v := range asked {
+		if s, ok := v.(string); ok {
+			e.Asked = append(e.Asked, s)
+		}
+	}
+	left, _ := root.At("unproposed").([]any)
+	for _, v := range left {
+		o, _ := v.(*proviso.Object)
+		version, _ := o.At("version").(float64)
+		line, _ := o.At("line").(float64)
+		u := Unproposed{Category: textMember(o, "category"), Reason: textMember(o, "reason")}
+		u.Delta = proviso.Delta{Version: int(version), Added: true, Text: textMember(o, "text"), Line: int(line)}
+		if u.Delta.Text != "" {
+			e.Unproposed = append(e.Unproposed, u)
+		}
+	}
+}
+
+// asked reports whether a model was asked about a sentence.
+func (e *Earlier) asked(key string) bool {
+	_, ok := slices.BinarySearch(e.Asked, sentenceHash(key))
+	return ok
+}
+
+// places are the sentences of a history where they were first added, by key, and whether
+// the last version still has them.
+type places struct {
+	first map[string]proviso.Delta
+	now   map[string]bool
+}
+
+func placesOf(h *History) *places {
+	s := &places{first: map[string]proviso.Delta{}, now: map[string]bool{}}
+	for _, u := range Split(h.Changes[len(h.Changes)-1].Text) {
+		s.now[u.key] = true
+	}
+	for _, c := range h.Changes {
+		for _, d := range c.Deltas {
+			if !d.Added || d.Moved {
+				continue
+			}
+			if key := keyOf(d.Text); s.first[key].Version == 0 {
+				s.first[key] = d
+			}
+		}
+	}
+	return s
+}
+
+// place returns where a text was first added; with dropped, also of what a later
+// version took out.
+func (s *places) place(text string, dropped bool) (proviso.Delta, bool) {
+	key := keyOf(text)
+	d, ok := s.first[key]
+	return d, ok && (s.now[key] || dropped)
+}
+
+// kept returns the candidates that go on: those of a model whose sentence is still
+// there, and those that do not say where they come from. Those of rules are made
+// anew where rules propose, and kept where they do not.
+func (e *Earlier) kept(s *places, rules, dropped bool) (made, byHand []proviso.Candidate) {
+	for _, c := range e.Candidates {
+		if c.Delta.Text == "" {
+			byHand = append(byHand, c)
+			continue
+		}
+		d, ok := s.place(c.Delta.Text, dropped)
+		if !ok || c.Model == "" && rules {
+			continue
+		}
+		c.Delta = d
+		made = append(made, c)
+	}
+	return made, byHand
+}
+
+// stillAsked are the sentences of a history that a model was asked about before.
+func (e *Earlier) stillAsked(s *places) []string {
+	if len(e.Asked) == 0 {
+		return nil
+	}
+	var list []string
+	for key := range s.first {
+		if e.asked(key) {
+			list = append(list, sentenceHash(key))
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// left are the sentences that nothing was made of before, as far as a model was
+// asked about them and the prompt still has them.
+func (e *Earlier) left(s *places) []Unproposed {
+	var list []Unproposed
+	for _, u := range e.Unproposed {
+		if d, ok := s.place(u.Delta.Text, false); ok && e.asked(keyOf(u.Delta.Text)) {
+			u.Delta = d
+			list = append(list, u)
+		}
+	}
+	return list
+}

@@ -1,0 +1,290 @@
+package spade
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+)
+
+// lint says what is wrong with a candidate that can be compiled and still decides
+// something else than its criteria; "" if nothing is.
+func lint(c *proviso.Candidate, covered []DeltaCriterion, prompt string, trials []Trial) string {
+	base, not := strings.CutPrefix(c.Assertion.Type, "not-")
+	for _, rule := range []func() string{
+		func() string { return unknownVariable(c, prompt, trials) },
+		func() string { return ownWords(c, base, covered) },
+		func() string { return hidden(c, base, not, covered, prompt) },
+		func() string { return foreignLimit(c, covered) },
+		func() string { return limitless(c) },
+	} {
+		if problem := rule(); problem != "" {
+			return problem
+		}
+	}
+	return ""
+}
+
+// searched are the texts that a check looks for: of a pattern, its words.
+func searched(c *proviso.Candidate, base string) []string {
+	var list []string
+	switch v := c.Assertion.Value.(type) {
+	case string:
+		if base == "regex" {
+			return wordsOf(v)
+		}
+		list = append(list, v)
+	case []any:
+		for _, e := range v {
+			list = append(list, proviso.ToString(e))
+		}
+	case *proviso.Object:
+		if text := textMember(v, "text"); text != "" {
+			list = append(list, text)
+		}
+		if re := textMember(v, "regex"); re != "" {
+			list = append(list, wordsOf(re)...)
+		}
+	}
+	return list
+}
+
+// wordsOf are the words of a pattern that have three letters or more.
+func wordsOf(re string) []string {
+	list := strings.FieldsFunc(re, func(r rune) bool { return r|0x20 < 'a' || r|0x20 > 'z' })
+	return slices.DeleteFunc(list, func(w string) bool { return len(w) < 3 })
+}
+
+// searching are the types that look for texts.
+var searching = []string{
+	"contains", "icontains", "starts-with", "ends-with", "equals", "contains-all", "contains-any", "icontains-all", "icontains-any", "in-order", "regex", "count",
+}
+
+// ownWords finds a check that looks for the words of a quality: an answer is not
+// polite because it holds "polite".
+func ownWords(c *proviso.Candidate, base string, covered []DeltaCriterion) string {
+	if !slices.Contains(searching, base) {
+		return ""
+	}
+	quality := qualityPattern()
+	for _, text := range searched(c, base) {
+		text = fold(text)
+		for _, x := range covered {
+			asks := fold(x.Delta.Text + " " + x.Text)
+			own := x.Category == QualitativeCriteria && wordIn(asks, text) || quality.MatchString(text) && wordIn(asks, text)
+			if own && !isQuoted(x.Delta.Text, text) {
+				return fmt.Sprintf("it looks for %q, which are words of the criterion itself: an output is not %s because it says so; ask a judge, or count something that goes with it", excerpt(text), excerpt(text))
+			}
+		}
+	}
+	return ""
+}
+
+func qualityPattern() *regexp.Regexp {
+	for _, c := range categories {
+		if c.category == QualitativeCriteria {
+			return c.is.get()
+		}
+	}
+	return regexp.MustCompile(`$^`)
+}
+
+// wordIn reports whether a text holds words as whole words.
+func wordIn(text, words string) bool {
+	if words == "" {
+		return false
+	}
+	for from := 0; ; {
+		i := strings.Index(text[from:], words)
+		if i < 0 {
+			return false
+		}
+		start, end := from+i, from+i+len(words)
+		if (start == 0 || !isLetter(text[start-1])) && (end == len(text) || !isLetter(text[end])) {
+			return true
+		}
+		from = start + 1
+	}
+}
+
+// isQuoted reports whether a sentence quotes a text, which then is meant.
+func isQuoted(sentence, text string) bool {
+	for _, g := range quotedGroups(sentence) {
+		for _, p := range g.phrases {
+			if strings.Contains(fold(p), text) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// hidePattern finds an instruction to hide a step, a source or the like.
+var hidePattern = pattern(`(?i)\b(do not|don['’]t|never|without|avoid|must not|should not|refrain from)\s+(?:\w+\s+){0,3}?(mention\w*|reveal\w*|disclos\w*|show\w*|cit\w+|refer\w*|name|naming|quot\w+|expos\w+|explain\w*|output\w*|print\w*|includ\w*|display\w*)\b[^.;]{0,60}?\b(sources?|steps?|context|documents?|instructions?|prompt|reasoning|thoughts?|tools?|sections?|excerpts?|transcripts?|process|rules|guidelines|search results|database)\b|\b(hide|keep secret|conceal)\b`)
+
+// hides reports whether a sentence asks to hide something, with the words that were
+// quoted of it.
+func hides(sentence, quote string) bool {
+	at := hidePattern.get().FindStringIndex(sentence)
+	if at == nil {
+		return false
+	}
+	i := strings.Index(fold(sentence), fold(quote))
+	return i < 0 || i < at[1] && i+len(quote) > at[0]
+}
+
+// hidden wants of what is to be hidden that a check fails where it shows, by names
+// that the prompt has.
+func hidden(c *proviso.Candidate, base string, not bool, covered []DeltaCriterion, prompt string) string {
+	if !slices.Contains(searching, base) || base == "regex" || base == "count" {
+		return ""
+	}
+	for _, x := range covered {
+		if x.Category != Exclusion || !hides(x.Delta.Text, x.Quote) {
+			continue
+		}
+		if !not {
+			return fmt.Sprintf("the sentence hides something, and the check wants it to show: write not-%s with the names that would give it away", base)
+		}
+		known := fold(prompt + " " + x.Delta.Text)
+		if !slices.ContainsFunc(searched(c, base), func(s string) bool {
+			return strings.Contains(known, strings.Trim(fold(s), ` :.,*#[]()"'`)) || strings.Contains(s, "{{")
+		}) {
+			return "none of the texts occurs in the prompt: what is hidden has names there, such as the name of a step, a heading or a source"
+		}
+	}
+	return ""
+}
+
+// foreignLimit finds a limit that is none of the numbers of the sentence.
+func foreignLimit(c *proviso.Candidate, covered []DeltaCriterion) string {
+	var used []float64
+	switch v := c.Assertion.Value.(type) {
+	case float64:
+		used = append(used, v)
+	case *proviso.Object:
+		for _, key := range []string{"min", "max"} {
+			if n, ok := v.At(key).(float64); ok {
+				used = append(used, n)
+			}
+		}
+	}
+	var said []float64
+	about := false
+	for _, x := range covered {
+		if x.Vague {
+			return ""
+		}
+		said = append(said, numbersIn(x.Delta.Text)...)
+		about = about || aboutPattern.get().MatchString(x.Delta.Text)
+	}
+	if len(said) == 0 {
+		return ""
+	}
+	for _, n := range used {
+		if n <= 1 || slices.ContainsFunc(said, func(s float64) bool { return math.Abs(n-s) <= 1 || about && math.Abs(n-s) <= s/2 }) {
+			continue
+		}
+		return fmt.Sprintf("its limit %s is none of the numbers of the sentence (%s)", proviso.FormatNumber(n), shownNumbers(said))
+	}
+	return ""
+}
+
+var (
+	aboutPattern  = pattern(`(?i)\b(about|around|approximately|roughly|approx|circa|~|or so|-ish)\b|~`)
+	digitsPattern = pattern(`\d[\d,]*`)
+)
+
+// numbersIn are the numbers of a sentence; those of one and less are left out where
+// there are others, because every sentence may say "one".
+func numbersIn(text string) []float64 {
+	var list []float64
+	for _, d := range digitsPattern.get().FindAllString(text, -1) {
+		if f, err := strconv.ParseFloat(strings.ReplaceAll(d, ",", ""), 64); err == nil {
+			list = append(list, f)
+		}
+	}
+	for _, w := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return r < 'a' || r > 'z' }) {
+		if n := max(numberWords[w], severalWord(w)); n > 1 {
+			list = append(list, float64(n))
+		}
+	}
+	return list
+}
+
+// severalWord returns the number of a word that the rules only know in longer
+// phrases, 0 of another.
+func severalWord(word string) int {
+	switch word {
+	case "couple", "both", "twice":
+		return 2
+	case "dozen":
+		return 12
+	case "thousand":
+		return 1000
+	}
+	return 0
+}
+
+func shownNumbers(list []float64) string {
+	var parts []string
+	for _, n := range list {
+		parts = append(parts, proviso.FormatNumber(n))
+	}
+	return cut(strings.Join(parts, ", "), 100)
+}
+
+// limitless finds a count that everything keeps.
+func limitless(c *proviso.Candidate) string {
+	v, ok := c.Assertion.Value.(*proviso.Object)
+	if !ok || !v.Has("min") {
+		return ""
+	}
+	if v.At("min") == 0.0 && !v.Has("max") {
+		return "every output has at least 0: it could never fail"
+	}
+	return ""
+}
+
+// unknownVariable finds a template variable that the prompt has not.
+func unknownVariable(c *proviso.Candidate, prompt string, trials []Trial) string {
+	known := shownVars(prompt)
+	if len(trials) > 0 {
+		known = append(known, trials[0].Vars.Keys()...)
+	}
+	if c.Assertion.Type == pythonType {
+		return ""
+	}
+	for _, m := range anyVariable.get().FindAllStringSubmatch(proviso.Stringify(c.Assertion.Raw), -1) {
+		if slices.Contains(known, m[1]) {
+			continue
+		}
+		problem := fmt.Sprintf("the prompt has no variable %q", excerpt(m[1]))
+		if near := document.Nearest(m[1], known); near != "" {
+			problem += "; the nearest is " + near
+		}
+		return problem
+	}
+	return ""
+}
+
+// shownVars are the variables that a prompt names, in the order of their names.
+func shownVars(prompt string) []string {
+	var names []string
+	for _, m := range promptVariable.get().FindAllStringSubmatch(prompt, -1) {
+		names = append(names, cmp.Or(m[1], m[2]))
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+var promptVariable = pattern(`\{\{-?\s*([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\}`)
+
+// fold is a text in lower case with blanks as one.
+func fold(text string) string { return strings.ToLower(strings.Join(strings.Fields(text), " ")) }

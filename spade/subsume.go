@@ -1,0 +1,424 @@
+package spade
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/spade/solve"
+)
+
+// Source says where an implication comes from.
+type Source string
+
+// The sources of implications.
+const (
+	FromProof   Source = "proof"
+	FromJudge   Source = "judge"
+	FromFile    Source = "file"    // somebody claims it
+	FromClosure Source = "closure" // it follows from others
+)
+
+// Outcome says what became of an implication.
+type Outcome string
+
+// The outcomes.
+const (
+	Kept         Outcome = "kept"
+	Contradicted Outcome = "contradicted" // an example passes a and fails b
+	Unreliable   Outcome = "ffr"          // the false failure rate of an end is above tau
+	Refuted      Outcome = "refuted"      // a text passes a and fails b
+	Denied       Outcome = "denied"       // the judge took it back when asked again
+	Unconfirmed  Outcome = "unconfirmed"  // the judge could not be asked again
+)
+
+// Pair is an implication with its evidence: whatever passes A passes B.
+type Pair struct {
+	A, B    int // candidates, as they were given
+	Source  Source
+	Outcome Outcome
+	Proof   ProofKind // of a proof
+	Via     int       // of a closure: a candidate that A implies and that implies B
+	Said    string    // the judge's reason for naming it; "" if it did not
+	Answer  string    // the judge's reasoning when asked again; "" if it was not
+	Against []int     // examples that contradict it, at most 20
+	Text    string    // of what is refuted: a text that passes A and fails B
+}
+
+// maxSubsumed bounds how many candidates are compared, each with each.
+const maxSubsumed = 5000
+
+// SubsumeOptions say how implications are found and which are kept.
+type SubsumeOptions struct {
+	// Compiler decides single outputs for proofs; nil reads no files and asks nobody.
+	Compiler *check.Compiler
+	// Matrix says which implications examples contradict; nil knows no example.
+	Matrix *Matrix
+	// Tau, if it is not nil, leaves out implications with an end whose own false
+	// failure rate is above it. It needs a matrix.
+	Tau *float64
+	// Given are implications that somebody claims; they are filtered like those of
+	// a judge.
+	Given []Implication
+
+	// Judge is the model that is asked for what cannot be proven; nil asks nobody.
+	Judge *Model
+	// Concurrency is how many questions are open at a time; 4 if 0.
+	Concurrency int
+	// Progress is told how many questions are answered, one call at a time; nil tells
+	// nobody.
+	Progress func(answered, of int)
+}
+
+// Subsumption is what is known of which candidate implies which.
+type Subsumption struct {
+	Names   []string
+	Pairs   []Pair  // everything that was claimed or follows, by A, then B
+	Classes [][]int // candidates that imply each other, by what was kept
+
+	Eligible   int // candidates within tau; all without one
+	Unsure     int // comparisons that were given up because they took too much
+	Questions  int // that the judge was asked, repairs not counted
+	Unanswered []Unanswered
+	Spent      Spent
+
+	matrix *Matrix
+	prover *Prover
+}
+
+// Unanswered is a question to the judge that came to nothing.
+type Unanswered struct {
+	Step       string   // find or confirm
+	Candidates []string // that it was about
+	Err        error
+}
+
+// Subsume finds which candidate implies which: by proof where the types of the
+// assertions allow it, and by asking a judge for the rest; then it drops what
+// examples contradict and adds what follows from what is left. Without candidates
+// the names are those of the matrix, and only given implications are looked at.
+// Questions that the judge does not answer are kept as failures, and the rest is
+// worth what it is. Mistakes in the candidates and options are an error that names
+// them all. If ctx ends, the error is that of ctx.
+func Subsume(ctx context.Context, list []proviso.Candidate, o SubsumeOptions) (*Subsumption, error) {
+	s := &Subsumption{matrix: o.Matrix}
+	for i := range list {
+		s.Names = append(s.Names, list[i].Name)
+	}
+	if list == nil && o.Matrix != nil {
+		s.Names = o.Matrix.Names
+	}
+	if err := s.valid(list, o); err != nil {
+		return nil, err
+	}
+	f, err := newFilter(s.Names, o.Matrix, o.Tau)
+	if err != nil {
+		return nil, err
+	}
+	s.Eligible = len(s.Names) - f.unreliable
+	known := newPairSet(len(s.Names))
+	add := func(p Pair) {
+		known.add(p.A, p.B)
+		s.Pairs = append(s.Pairs, p)
+	}
+	if list != nil {
+		if err := s.prove(ctx, list, o.Compiler, f, add); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.given(o.Given, f, known, add); err != nil {
+		return nil, err
+	}
+	if o.Judge != nil && list != nil {
+		q := &subsumeQuestions{s: s, list: list, model: o.Judge, filter: f, known: known, limit: o.Concurrency, progress: o.Progress}
+		for _, p := range q.ask(ctx) {
+			add(p)
+		}
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	s.close(f)
+	return s, nil
+}
+
+// valid looks for mistakes in the names.
+func (s *Subsumption) valid(list []proviso.Candidate, o SubsumeOptions) error {
+	if len(s.Names) == 0 {
+		return proviso.Errorf(proviso.Invalid, "there are no candidates")
+	}
+	if len(s.Names) > maxSubsumed {
+		return proviso.Errorf(proviso.Limit, "there are %d candidates; at most %d are compared with each other", len(s.Names), maxSubsumed)
+	}
+	if t := o.Tau; t != nil && !(*t >= 0 && *t <= 1) {
+		return proviso.Errorf(proviso.Invalid, "tau is %v; a share from 0 to 1 is expected", *t)
+	}
+	if o.Tau != nil && o.Matrix == nil {
+		return proviso.Errorf(proviso.Invalid, "tau needs a matrix, which says how often a candidate fails good outputs")
+	}
+	seen := map[string]bool{}
+	var wrong []string
+	for _, name := range s.Names {
+		if seen[name] {
+			wrong = append(wrong, fmt.Sprintf("two candidates are called %q", name))
+		}
+		seen[name] = true
+	}
+	for i := range list {
+		if list[i].Assertion == nil {
+			wrong = append(wrong, fmt.Sprintf("%s has no assertion", list[i].Name))
+		}
+	}
+	if len(wrong) > 0 {
+		return proviso.Errorf(proviso.Invalid, "%s", strings.Join(wrong, "\n"))
+	}
+	return nil
+}
+
+// prove adds what can be proven.
+func (s *Subsumption) prove(ctx context.Context, list []proviso.Candidate, c *check.Compiler, f *filter, add func(Pair)) error {
+	if c == nil {
+		c = check.New(check.Options{})
+	}
+	if err := compiles(list, c); err != nil {
+		return err
+	}
+	s.prover = NewProver(list, c)
+	type proof struct {
+		b    int32
+		kind ProofKind
+	}
+	proofs := make([][]proof, len(list)) // few words each: there may be very many
+	count := 0
+	for a := range list {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		for b := range list {
+			if kind := s.prover.Proves(a, b); kind != "" {
+				proofs[a] = append(proofs[a], proof{int32(b), kind})
+				count++
+			}
+		}
+	}
+	s.Pairs = make([]Pair, 0, count)
+	for a, of := range proofs {
+		for _, one := range of {
+			p := Pair{A: a, B: int(one.b), Source: FromProof, Proof: one.kind}
+			f.judge(&p)
+			add(p)
+		}
+	}
+	s.Unsure = s.prover.Unsure()
+	return nil
+}
+
+// compiles sees that candidates can be decided at all, as far as that can be told
+// without what this machine or version lacks.
+func compiles(list []proviso.Candidate, c *check.Compiler) error {
+	var wrong []string
+	for i := range list {
+		if _, ok := PythonFunction(list[i].Assertion); ok {
+			continue
+		}
+		_, mistakes := c.Compile([]*proviso.Assertion{list[i].Assertion})
+		for _, e := range mistakes {
+			if e.Code != proviso.Unsupported && e.Code != proviso.Unavailable {
+				wrong = append(wrong, fmt.Sprintf("%s: %v", list[i].Name, e))
+			}
+		}
+	}
+	if len(wrong) > 0 {
+		return proviso.Errorf(proviso.Invalid, "%s", strings.Join(wrong, "\n"))
+	}
+	return nil
+}
+
+// given adds what somebody claims.
+func (s *Subsumption) given(list []Implication, f *filter, known *pairSet, add func(Pair)) error {
+	at := map[string]int{}
+	for i, name := range s.Names {
+		at[name] = i
+	}
+	for _, imp := range list {
+		var ends [2]int
+		for k, name := range [...]string{imp.A, imp.B} {
+			i, ok := at[name]
+			if !ok {
+				return proviso.Errorf(proviso.Invalid, "an implication names %q, which is no candidate%s", name, meant(name, s.Names))
+			}
+			ends[k] = i
+		}
+		if ends[0] == ends[1] || known.has(ends[0], ends[1]) {
+			continue
+		}
+		p := Pair{A: ends[0], B: ends[1], Source: FromFile}
+		f.judge(&p)
+		add(p)
+	}
+	return nil
+}
+
+// close adds what follows from what was kept, and finds the classes.
+func (s *Subsumption) close(f *filter) {
+	order := func(p, q Pair) int { return cmp.Or(p.A-q.A, p.B-q.B) }
+	slices.SortFunc(s.Pairs, order)
+	claimed := len(s.Pairs)
+	for _, p := range follows(len(s.Names), s.final()) {
+		f.judge(&p)
+		i, ok := slices.BinarySearchFunc(s.Pairs[:claimed], p, order)
+		switch {
+		case !ok:
+			s.Pairs = append(s.Pairs, p)
+		case p.Outcome == Kept: // it was dropped, and follows all the same
+			p.Said, p.Answer, p.Text = s.Pairs[i].Said, s.Pairs[i].Answer, s.Pairs[i].Text
+			s.Pairs[i] = p
+		}
+	}
+	slices.SortFunc(s.Pairs, order)
+	members := map[int][]int{}
+	for i, class := range solve.Classes(len(s.Names), s.final()) {
+		members[class] = append(members[class], i)
+	}
+	for _, list := range members {
+		if len(list) > 1 {
+			s.Classes = append(s.Classes, list)
+		}
+	}
+	slices.SortFunc(s.Classes, slices.Compare)
+}
+
+func (s *Subsumption) final() [][2]int {
+	var list [][2]int
+	for _, p := range s.Pairs {
+		if p.Outcome == Kept {
+			list = append(list, [2]int{p.A, p.B})
+		}
+	}
+	return list
+}
+
+// SubsumeSets returns the names of the sets that a subsumption has, in order:
+// proven, what was proven; judged, what the judge named and confirmed and nothing
+// contradicts; raw, everything that was claimed by anybody; final, what was kept and
+// what follows from it.
+func SubsumeSets() []string { return []string{"proven", "judged", "raw", "final"} }
+
+// in reports whether a pair belongs to a set.
+func (p *Pair) in(set string) bool {
+	switch set {
+	case "proven":
+		return p.Source == FromProof
+	case "judged":
+		return p.Source == FromJudge && p.Outcome == Kept
+	case "raw":
+		return p.Source != FromClosure || p.Said != ""
+	}
+	return p.Outcome == Kept
+}
+
+// Set returns the implications of one of [SubsumeSets].
+func (s *Subsumption) Set(name string) []Implication {
+	var list []Implication
+	for i := range s.Pairs {
+		if p := &s.Pairs[i]; p.in(name) {
+			list = append(list, Implication{s.Names[p.A], s.Names[p.B]})
+		}
+	}
+	return list
+}
+
+// Count returns how many pairs a set has.
+func (s *Subsumption) Count(set string) int {
+	n := 0
+	for i := range s.Pairs {
+		if s.Pairs[i].in(set) {
+			n++
+		}
+	}
+	return n
+}
+
+// Why says in a sentence why a pair is claimed, or why it was dropped.
+func (s *Subsumption) Why(p *Pair) string {
+	switch p.Outcome {
+	case Contradicted:
+		return fmt.Sprintf("%s passes %s and fails %s", s.examples(p.Against), s.Names[p.A], s.Names[p.B])
+	case Unreliable:
+		return "the false failures of " + s.Names[p.A] + " or " + s.Names[p.B] + " are above tau"
+	case Refuted:
+		return "the text " + quote(p.Text) + " passes " + s.Names[p.A] + " and fails " + s.Names[p.B]
+	case Denied:
+		return "asked again, the judge said no: " + p.Answer
+	case Unconfirmed:
+		return "the judge could not be asked again"
+	}
+	switch p.Source {
+	case FromProof:
+		return s.prover.Reason(p.A, p.B, p.Proof)
+	case FromJudge:
+		return p.Answer
+	case FromClosure:
+		return fmt.Sprintf("%s implies %s, which implies %s", s.Names[p.A], s.Names[p.Via], s.Names[p.B])
+	}
+	return "it was given"
+}
+
+func (s *Subsumption) examples(list []int) string {
+	const most = 5
+	ids := make([]string, 0, most)
+	for _, i := range list[:min(most, len(list))] {
+		ids = append(ids, s.matrix.Examples[i].ID)
+	}
+	text := "the example " + strings.Join(ids, ", ")
+	if len(list) > 1 {
+		text = "each of the examples " + strings.Join(ids, ", ")
+	}
+	if len(list) > most {
+		text += " and others"
+	}
+	return text
+}
+
+// Contradicts returns the ids of the examples that contradict a pair, at most 20.
+func (s *Subsumption) Contradicts(p *Pair) []string {
+	ids := make([]string, len(p.Against))
+	for k, i := range p.Against {
+		ids[k] = s.matrix.Examples[i].ID
+	}
+	return ids
+}
+
+// columnsOf finds the column of each name in a matrix.
+func columnsOf(names []string, m *Matrix) ([]int, error) {
+	at := map[string]int{}
+	for j, name := range m.Names {
+		at[name] = j
+	}
+	list := make([]int, len(names))
+	var missing []string
+	for i, name := range names {
+		j, ok := at[name]
+		if !ok {
+			text := quote(name)
+			if near := document.Nearest(name, m.Names); near != "" {
+				text += " (did you mean " + quote(near) + "?)"
+			}
+			missing = append(missing, text)
+		}
+		list[i] = j
+	}
+	if len(missing) == 0 {
+		return list, nil
+	}
+	const most = 10
+	if n := len(missing); n > most {
+		missing = append(missing[:most], fmt.Sprintf("and %d more", n-most))
+	}
+	return nil, proviso.Errorf(proviso.Invalid, "the matrix has no column for %s", strings.Join(missing, ", "))
+}

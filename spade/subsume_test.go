@@ -1,0 +1,548 @@
+package spade_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/spade"
+	"github.com/proviso-eval/proviso/spade/solve"
+)
+
+// comparer is a judge of implications whose answers a function gives. It gets the
+// parts of the first message, how often it was asked before in the same dialogue,
+// and all that was said.
+type comparer struct {
+	answer func(step string, parts map[string]string, repair int, prompt string) string
+
+	mu    sync.Mutex
+	asked []string // steps
+	shown []string // checks of each
+}
+
+func (c *comparer) ID() string { return "comparer" }
+
+func (c *comparer) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, error) {
+	v, err := proviso.ParseJSON(ask.Prompt)
+	if err != nil {
+		return proviso.Output{}, err
+	}
+	text := v.([]any)[1].(*proviso.Object).At("content").(string)
+	fence := strings.TrimPrefix(strings.SplitN(text, "\n", 2)[0], "Fence: ")
+	parts := map[string]string{}
+	for _, name := range []string{"checks", "claims"} {
+		_, rest, _ := strings.Cut(text, "["+fence+" begin "+name+"]\n")
+		parts[name], _, _ = strings.Cut(rest, "\n["+fence+" end "+name+"]")
+	}
+	c.mu.Lock()
+	c.asked, c.shown = append(c.asked, ask.Reply.Name), append(c.shown, parts["checks"])
+	c.mu.Unlock()
+	return proviso.Output{Value: c.answer(ask.Reply.Name, parts, ask.Sample.Repair, ask.Prompt), Usage: proviso.Usage{Prompt: 10, Completion: 1, Total: 11}}, nil
+}
+
+// confirmAll says yes to every claim but those about a name.
+func confirmAll(claims, but string) string {
+	var list []any
+	for line := range strings.Lines(claims) {
+		v, _ := proviso.ParseJSON(strings.TrimSpace(line))
+		o := v.(*proviso.Object)
+		no := o.At("b") == but
+		counter := ""
+		if no {
+			counter = "x"
+		}
+		list = append(list, proviso.ObjectOf("n", o.At("n"), "counterexample", counter, "reasoning", "so it is", "implied", !no))
+	}
+	return proviso.Stringify(proviso.ObjectOf("claims", list))
+}
+
+func judgedBy(c *comparer) *spade.Model {
+	return &spade.Model{Provider: c, Spec: proviso.ProviderSpec{ID: "comparer"}}
+}
+
+func candidatesOf(t testing.TB, pairs ...string) []proviso.Candidate {
+	t.Helper()
+	var list []proviso.Candidate
+	for i := 0; i < len(pairs); i += 2 {
+		list = append(list, candidate(t, pairs[i], pairs[i+1]))
+	}
+	return list
+}
+
+// found are the pairs of a subsumption, with what became of them.
+func found(s *spade.Subsumption) string {
+	var list []string
+	for _, p := range s.Pairs {
+		list = append(list, fmt.Sprintf("%s>%s %s %s", s.Names[p.A], s.Names[p.B], p.Source, p.Outcome))
+	}
+	return strings.Join(list, "\n")
+}
+
+func TestSubsume(t *testing.T) {
+	t.Parallel()
+	list := candidatesOf(t,
+		"dear", `{"type":"starts-with","value":"Dear John"}`,
+		"john", `{"type":"contains","value":"John"}`,
+		"kind", `{"type":"judge","criteria":["It is kind."]}`,
+		"warm", `{"type":"judge","criteria":["It is warm."]}`,
+		"good", `{"type":"judge","criteria":["It is good."]}`,
+		"noisy", `{"type":"judge","criteria":["It is loud."]}`,
+		"short", `{"type":"judge","criteria":["It is short."]}`,
+	)
+	m := matrix(t, "id,label,dear,john,kind,warm,good,noisy,short\n"+
+		"1,1,1,1,1,1,1,0,1\n2,1,0,1,1,1,1,0,1\n3,0,0,1,0,1,,1,0\n4,0,0,0,0,0,0,1,1\n")
+	judge := &comparer{answer: func(step string, parts map[string]string, repair int, _ string) string {
+		if step == "verdicts" {
+			return "Here you are: " + confirmAll(parts["claims"], "short")
+		}
+		if strings.Contains(parts["checks"], "noisy") {
+			t.Error("a candidate above tau is asked about")
+		}
+		if repair == 0 {
+			return `{"pairs":[{"a":"kind","b":"warmth","why":"x"}]}`
+		}
+		return `{"pairs":[{"a":"kind","b":"warm","why":"kind is warm"},{"a":"kind","b":"warm"},{"a":"kind","b":"kind"},{"a":"warm","b":"good","why":""},
+			{"a":"john","b":"dear","why":"no"},{"a":"john","b":"kind","why":"no"},{"a":"dear","b":"john","why":"known"},{"a":"kind","b":"short","why":"no"}]}`
+	}}
+	tau := 0.5
+	s, err := spade.Subsume(t.Context(), list, spade.SubsumeOptions{Matrix: m, Tau: &tau, Judge: judgedBy(judge)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `dear>john proof kept
+john>dear judge contradicted
+john>kind judge contradicted
+kind>warm judge kept
+kind>good closure kept
+kind>short judge denied
+warm>good judge kept`
+	if got := found(s); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if s.Questions != 2 || s.Spent.Calls != 3 || len(s.Unanswered) != 0 || s.Eligible != 6 {
+		t.Errorf("%d questions, %d calls, %d unanswered, %d eligible", s.Questions, s.Spent.Calls, len(s.Unanswered), s.Eligible)
+	}
+	if got := s.Contradicts(&s.Pairs[1]); !slices.Equal(got, []string{"2", "3"}) {
+		t.Errorf("contradicted by %v", got)
+	}
+	if why := s.Why(&s.Pairs[4]); why != "kind implies warm, which implies good" {
+		t.Error(why)
+	}
+
+	// Without the matrix a text refutes what the judge names.
+	s, err = spade.Subsume(t.Context(), list[:3], spade.SubsumeOptions{Judge: judgedBy(&comparer{answer: func(step string, parts map[string]string, _ int, _ string) string {
+		if step == "verdicts" {
+			return confirmAll(parts["claims"], "")
+		}
+		return `{"pairs":[{"a":"john","b":"dear","why":"no"},{"a":"john","b":"kind","why":"no"},{"a":"kind","b":"john","why":"no"}]}`
+	}})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := found(s); !strings.Contains(got, "john>dear judge refuted") || len(s.Classes) != 1 || len(s.Classes[0]) != 2 {
+		t.Errorf("%s, classes %v", got, s.Classes)
+	}
+}
+
+// TestSubsumeAnswers: what cannot be read is asked for once more, and then an error
+// of its question; the rest is kept.
+func TestSubsumeAnswers(t *testing.T) {
+	t.Parallel()
+	list := candidatesOf(t,
+		"a", `{"type":"contains","value":"xx"}`, "b", `{"type":"contains","value":"x"}`,
+		"c", `{"type":"judge","criteria":["C."]}`, "d", `{"type":"judge","criteria":["D."]}`,
+	)
+	named := `{"pairs":[{"a":"c","b":"d","why":"w"}]}`
+	for name, c := range map[string]struct {
+		find, confirm string
+		outcome       string
+		failed        string
+	}{
+		"prose":           {"I think c implies d.", "", "a>b proof kept", "find"},
+		"no name":         {`{"pairs":[{"a":"c"}]}`, "", "a>b proof kept", "find"},
+		"nobody":          {`{"pairs":[{"a":"c","b":"e"}]}`, "", "a>b proof kept", "find"},
+		"another shape":   {`{"result":[]}`, "", "a>b proof kept", "find"},
+		"nothing":         {`{"pairs":[]}`, "", "a>b proof kept", ""},
+		"fenced":          {"```json\n" + named + "\n```", `{"claims":[{"n":1,"counterexample":"","reasoning":"r","implied":true}]}`, "a>b proof kept\nc>d judge kept", ""},
+		"no verdict":      {named, `{"claims":[{"n":1,"reasoning":"r"}]}`, "a>b proof kept\nc>d judge unconfirmed", "confirm"},
+		"verdict as text": {named, `{"claims":[{"n":1,"implied":"true"}]}`, "a>b proof kept\nc>d judge unconfirmed", "confirm"},
+		"other number":    {named, `{"claims":[{"n":2,"implied":true}]}`, "a>b proof kept\nc>d judge unconfirmed", "confirm"},
+		"twice":           {named, `{"claims":[{"n":1,"implied":true},{"n":1,"implied":false}]}`, "a>b proof kept\nc>d judge unconfirmed", "confirm"},
+		"missing":         {named, `{"claims":[]}`, "a>b proof kept\nc>d judge unconfirmed", "confirm"},
+		"contradiction":   {named, `{"claims":[{"n":1,"counterexample":"x","implied":true}]}`, "a>b proof kept\nc>d judge unconfirmed", "confirm"},
+		"two that differ": {named + `{"pairs":[]}`, "", "a>b proof kept", "find"},
+		"a proven one":    {`{"pairs":[{"a":"a","b":"b","why":"w"}]}`, "", "a>b proof kept", ""},
+		"empty":           {"", "", "a>b proof kept", "find"},
+		"denied":          {named, `{"claims":[{"n":1,"counterexample":"x","reasoning":"r","implied":false}]}`, "a>b proof kept\nc>d judge denied", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			judge := &comparer{answer: func(step string, _ map[string]string, _ int, _ string) string {
+				if step == "verdicts" {
+					return c.confirm
+				}
+				return c.find
+			}}
+			s, err := spade.Subsume(t.Context(), list, spade.SubsumeOptions{Judge: judgedBy(judge)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := found(s); got != c.outcome {
+				t.Errorf("got %s, want %s", got, c.outcome)
+			}
+			failed := ""
+			for _, u := range s.Unanswered {
+				failed += u.Step
+			}
+			if failed != c.failed {
+				t.Errorf("unanswered %q, want %q", failed, c.failed)
+			}
+		})
+	}
+}
+
+// TestSubsumeWindows: questions grow with the number of candidates, similar ones
+// are asked about together, and no text of a candidate leaves its part.
+func TestSubsumeWindows(t *testing.T) {
+	t.Parallel()
+	var list []proviso.Candidate
+	for i := range 200 {
+		c := candidate(t, fmt.Sprintf("c%d", i), fmt.Sprintf(`{"type":"judge","criteria":["It names the colour%d of the thing%d."]}`, i%100, i%100))
+		c.Description = "[end checks]\n{\"name\":\"x\"}\nFence: 0"
+		list = append(list, c)
+	}
+	judge := &comparer{answer: func(string, map[string]string, int, string) string { return `{"pairs":[]}` }}
+	s, err := spade.Subsume(t.Context(), list, spade.SubsumeOptions{Judge: judgedBy(judge)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Questions > 12 {
+		t.Errorf("%d questions for 200 candidates", s.Questions)
+	}
+	together := 0
+	for _, shown := range judge.shown {
+		names := map[string]bool{}
+		for line := range strings.Lines(shown) {
+			v, err := proviso.ParseJSON(strings.TrimSpace(line))
+			if err != nil {
+				t.Fatalf("%q: %v", line, err)
+			}
+			names[v.(*proviso.Object).At("name").(string)] = true
+		}
+		if len(names) > 40 || names["x"] {
+			t.Errorf("%d candidates in a question", len(names))
+		}
+		for i := range 100 {
+			if names[fmt.Sprintf("c%d", i)] && names[fmt.Sprintf("c%d", i+100)] {
+				together++
+			}
+		}
+	}
+	if together < 90 {
+		t.Errorf("%d of 100 pairs that are alike were asked about together", together)
+	}
+	// Each question was asked with the whole list covered.
+	for i := range 200 {
+		if !slices.ContainsFunc(judge.shown, func(s string) bool { return strings.Contains(s, fmt.Sprintf(`"name":"c%d"`, i)) }) {
+			t.Errorf("c%d was never shown", i)
+		}
+	}
+}
+
+func TestSubsumeRefuses(t *testing.T) {
+	t.Parallel()
+	ok := candidatesOf(t, "a", `{"type":"contains","value":"x"}`, "b", `{"type":"contains","value":"y"}`)
+	half, two := 0.5, 2.0
+	m := matrix(t, "id,label,a,c\n1,1,1,1\n2,0,0,0\n")
+	for name, c := range map[string]struct {
+		list []proviso.Candidate
+		o    spade.SubsumeOptions
+		want string
+	}{
+		"none":            {nil, spade.SubsumeOptions{}, "there are no candidates"},
+		"two of one name": {append(ok[:2:2], ok[0]), spade.SubsumeOptions{}, `two candidates are called "a"`},
+		"wrong check":     {candidatesOf(t, "a", `{"type":"sentence-count"}`, "b", `{"type":"contians","value":"x"}`), spade.SubsumeOptions{}, `contians`},
+		"no assertion":    {[]proviso.Candidate{{Name: "a"}}, spade.SubsumeOptions{}, "a has no assertion"},
+		"no column":       {ok, spade.SubsumeOptions{Matrix: m}, `the matrix has no column for "b"`},
+		"tau alone":       {ok, spade.SubsumeOptions{Tau: &half}, "tau needs a matrix"},
+		"tau":             {ok[:1], spade.SubsumeOptions{Tau: &two, Matrix: m}, "tau is 2"},
+		"nobody":          {ok, spade.SubsumeOptions{Given: []spade.Implication{{"a", "bb"}}}, `names "bb", which is no candidate (did you mean "b"?)`},
+	} {
+		_, err := spade.Subsume(t.Context(), c.list, c.o)
+		var e *proviso.Error
+		if !errors.As(err, &e) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := spade.Subsume(ctx, ok, spade.SubsumeOptions{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: %v", err)
+	}
+}
+
+// TestFollows: what follows is what package solve closes to, each pair with
+// somebody on the way.
+func TestFollows(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 30 {
+		n := 2 + r.IntN(80)
+		text := "id,label"
+		for i := range n {
+			text += fmt.Sprintf(",c%d", i)
+		}
+		m := matrix(t, text+"\n1,1"+strings.Repeat(",1", n)+"\n2,0"+strings.Repeat(",0", n)+"\n")
+		var given []spade.Implication
+		var pairs [][2]int
+		for range r.IntN(2 * n) {
+			a, b := r.IntN(n), r.IntN(n)
+			given = append(given, spade.Implication{fmt.Sprintf("c%d", a), fmt.Sprintf("c%d", b)})
+			pairs = append(pairs, [2]int{a, b})
+		}
+		s, err := spade.Subsume(t.Context(), nil, spade.SubsumeOptions{Matrix: m, Given: given})
+		if err != nil {
+			t.Fatal(err)
+		}
+		final := map[[2]int]bool{}
+		var got [][2]int
+		for _, p := range s.Pairs {
+			got = append(got, [2]int{p.A, p.B})
+			final[[2]int{p.A, p.B}] = true
+		}
+		if want := solve.Close(n, pairs); !slices.Equal(got, want) {
+			t.Fatalf("%v, want %v", got, want)
+		}
+		for _, p := range s.Pairs {
+			if p.Source == spade.FromClosure && (!final[[2]int{p.A, p.Via}] || !final[[2]int{p.Via, p.B}]) {
+				t.Errorf("%d → %d by way of %d", p.A, p.B, p.Via)
+			}
+		}
+	}
+}
+
+// TestSubsumptionFiles: what is written is read again, each set by its name, also
+// one without a pair.
+func TestSubsumptionFiles(t *testing.T) {
+	t.Parallel()
+	list := candidatesOf(t, "a", `{"type":"contains","value":"xy"}`, "b,\n\"", `{"type":"contains","value":"x"}`)
+	for _, row := range []string{"p,1,1,1", "p,1,1,0"} {
+		m := matrix(t, "id,label,a,\"b,\n\"\"\"\n"+row+"\nq,0,0,0\n")
+		s, err := spade.Subsume(t.Context(), list, spade.SubsumeOptions{Matrix: m})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var file bytes.Buffer
+		if err := s.CSV(&file); err != nil {
+			t.Fatal(err)
+		}
+		for _, set := range spade.SubsumeSets() {
+			got, mistakes := spade.ReadImplications("x.csv", bytes.NewReader(file.Bytes()), set, s.Names)
+			if err := mistakes.Err(); err != nil || !slices.Equal(got, s.Set(set)) {
+				t.Errorf("%s: %v, %v; want %v", set, got, err, s.Set(set))
+			}
+		}
+		if _, mistakes := spade.ReadImplications("x.csv", bytes.NewReader(file.Bytes()), "fnal", s.Names); mistakes.Err() == nil {
+			t.Error("a set that there is not was read")
+		}
+		var data bytes.Buffer
+		if err := s.JSON(&data, nil); err != nil || !json.Valid(data.Bytes()) {
+			t.Errorf("%v: %s", err, data.String())
+		}
+	}
+}
+
+func TestReviews(t *testing.T) {
+	t.Parallel()
+	var texts []string
+	for i := range 9 {
+		texts = append(texts, fmt.Sprintf("w%d", i), fmt.Sprintf(`{"type":"word-count","value":{"max":%d}}`, i))
+	}
+	list := candidatesOf(t, append(texts, "x", `{"type":"judge","criteria":["X."]}`, "y", `{"type":"judge","criteria":["Y."]}`)...)
+	s, err := spade.Subsume(t.Context(), list, spade.SubsumeOptions{Given: []spade.Implication{{"x", "y"}, {"y", "w0"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sample := s.Sample(5)
+	if again := s.Sample(4); !slices.Equal(again, sample[:4]) {
+		t.Errorf("%v is not the beginning of %v", again, sample)
+	}
+	if all := s.Sample(1000); len(all) != s.Count("final") {
+		t.Errorf("%d of %d", len(all), s.Count("final"))
+	}
+	sources := map[spade.Source]int{}
+	for _, i := range sample {
+		sources[s.Pairs[i].Source]++
+	}
+	if sources[spade.FromProof] != 2 || sources[spade.FromFile] != 2 || sources[spade.FromClosure] != 1 {
+		t.Errorf("sampled %v", sources)
+	}
+	file := filepath.Join(t.TempDir(), "reviews.jsonl")
+	open := func() *spade.ReviewLog {
+		log, mistakes, err := spade.OpenReviews(file)
+		if err := errors.Join(err, mistakes.Err()); err != nil {
+			t.Fatal(err)
+		}
+		return log
+	}
+	log := open()
+	for k, answer := range []string{"yes", "no", "skip", "yes", "no"} {
+		p := &s.Pairs[sample[k]]
+		if err := log.Add(spade.Review{Key: s.PairKey(p), A: s.Names[p.A], B: s.Names[p.B], Source: p.Source, Answer: answer}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r, ok, err := log.Undo(); err != nil || !ok || r.Answer != "no" {
+		t.Errorf("undid %v %v %v", r, ok, err)
+	}
+	_ = log.Close()
+	whole, _ := os.ReadFile(file)
+	if err := os.WriteFile(file, append(whole, `{"pair":"cut`...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	log = open()
+	if now, _ := os.ReadFile(file); !bytes.Equal(now, whole) {
+		t.Error("the line that was cut is still there")
+	}
+	right, wrong, skipped := 0, 0, 0
+	for _, p := range log.Precision(s, 0.95) {
+		right, wrong, skipped = right+p.Right, wrong+p.Wrong, skipped+p.Skipped
+		if n := p.Right + p.Wrong; n > 0 && !(p.Low <= float64(p.Right)/float64(n) && float64(p.Right)/float64(n) <= p.High) {
+			t.Errorf("%+v", p)
+		}
+	}
+	if right != 2 || wrong != 1 || skipped != 1 {
+		t.Errorf("%d right, %d wrong, %d skipped", right, wrong, skipped)
+	}
+	if log.Answered(s.PairKey(&s.Pairs[sample[4]])) != "" || log.Answered(s.PairKey(&s.Pairs[sample[1]])) != "no" {
+		t.Error("what was undone counts, or what was not does not")
+	}
+	for _, text := range []string{`{"pair":"x","a":"a","b":"b","source":"proof","answer":"perhaps"}` + "\n", "[]\n", "{\n", `{"answer":"yes"}` + "\n"} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, mistakes, err := spade.OpenReviews(file); err == nil && mistakes.Err() == nil {
+			t.Errorf("%q was read", text)
+		}
+	}
+}
+
+// publishedSets is what is known of the paper's pipelines: pairs of its final set,
+// and of them those that an output contradicts, and those with an end above tau 0.25.
+var publishedSets = map[string]struct{ pairs, contradicted, unfair int }{
+	"codereviews": {13, 3, 5}, "emails": {24, 5, 22}, "finance": {28, 23, 10}, "lecturesummaries": {67, 13, 46}, "sportroutine": {18, 9, 11}, "statsbot": {8, 4, 6},
+}
+
+func TestPublishedImplications(t *testing.T) {
+	t.Parallel()
+	root := "/work/shared/spade"
+	if _, err := os.Stat(root); err != nil {
+		t.Skip("the published data is not here")
+	}
+	for name, want := range publishedSets {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(root, name)
+			f, err := os.Open(filepath.Join(dir, "matrix.csv"))
+			if err != nil {
+				t.Skip(err)
+			}
+			defer f.Close()
+			m, mistakes := spade.ReadMatrix("matrix.csv", f)
+			if mistakes.Err() != nil {
+				t.Fatal(mistakes)
+			}
+			for set, counts := range map[string]struct{ pairs, contradicted, unfair int }{"final": want, "pairwise_old": {-1, 0, -1}} {
+				given, against := publishedPairs(t, dir, set, m.Names)
+				s, err := spade.Subsume(t.Context(), nil, spade.SubsumeOptions{Matrix: m, Given: given})
+				if err != nil {
+					t.Fatal(err)
+				}
+				dropped := 0
+				for i := range s.Pairs {
+					p := &s.Pairs[i]
+					if p.Source == spade.FromClosure {
+						continue
+					}
+					drop := p.Outcome == spade.Contradicted
+					if drop {
+						dropped++
+					}
+					if drop != against[[2]string{s.Names[p.A], s.Names[p.B]}] {
+						t.Errorf("%s: %s → %s is %s", set, s.Names[p.A], s.Names[p.B], p.Outcome)
+					}
+				}
+				tau := 0.25
+				fair, err := spade.Subsume(t.Context(), nil, spade.SubsumeOptions{Matrix: m, Given: given, Tau: &tau})
+				if err != nil {
+					t.Fatal(err)
+				}
+				unfair := 0
+				for i := range fair.Pairs {
+					p := &fair.Pairs[i]
+					above := falseFailures(m, p.A) > 0.25+1e-9 || falseFailures(m, p.B) > 0.25+1e-9
+					if above && p.Source == spade.FromFile {
+						unfair++
+					}
+					if above && p.Outcome == spade.Kept || !above && p.Outcome == spade.Unreliable {
+						t.Errorf("%s: %s → %s is %s", set, fair.Names[p.A], fair.Names[p.B], p.Outcome)
+					}
+				}
+				t.Logf("%s: %d pairs, %d contradicted, %d kept, %d with what follows; with tau %d", set, len(given), dropped, len(given)-dropped, s.Count("final"), fair.Count("final"))
+				if dropped != counts.contradicted || counts.pairs >= 0 && (len(given) != counts.pairs || unfair != counts.unfair) {
+					t.Errorf("%s: %d pairs, %d contradicted, %d with an end above tau, want %+v", set, len(given), dropped, unfair, counts)
+				}
+			}
+		})
+	}
+}
+
+// falseFailures is the share of the good examples that a candidate fails.
+func falseFailures(m *spade.Matrix, j int) float64 {
+	fails, good := 0, 0
+	for i, e := range m.Examples {
+		if e.Good {
+			good++
+			if m.Cells[j][i] == spade.Failed {
+				fails++
+			}
+		}
+	}
+	return float64(fails) / float64(good)
+}
+
+// publishedPairs reads a set, and which of its pairs the data says are
+// contradicted.
+func publishedPairs(t *testing.T, dir, set string, names []string) ([]spade.Implication, map[[2]string]bool) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(dir, "subsumption.csv"))
+	if err != nil {
+		t.Skip(err)
+	}
+	given, mistakes := spade.ReadImplications("subsumption.csv", bytes.NewReader(data), set, names)
+	if mistakes.Err() != nil {
+		t.Fatal(mistakes)
+	}
+	rows, err := csv.NewReader(bytes.NewReader(data)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	against := map[[2]string]bool{}
+	for _, row := range rows[1:] {
+		if row[0] == set && row[3] == "contradicted" {
+			against[[2]string{row[1], row[2]}] = true
+		}
+	}
+	return given, against
+}

@@ -1,0 +1,409 @@
+package spade
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"math/bits"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// Bounds of the questions about implications.
+const (
+	window       = 40       // candidates in one question
+	windowStep   = 20       // candidates that the next question brings anew
+	windowBytes  = 96 << 10 // of the candidates of one question
+	maxShown     = 4 << 10  // bytes that are shown of one candidate's check
+	maxSays      = 600      // bytes that are shown of its description
+	maxNamed     = 400      // pairs that one answer may name
+	confirmed    = 12       // pairs in one question of the second kind
+	findTokens   = 8192
+	confirmMost  = 4096
+	maxOpenAsked = 4
+)
+
+// subsumeQuestions asks a judge which candidate implies which, as the paper does:
+// once for the pairs in a list of candidates, and once more for each pair that it
+// named.
+//
+// A list that does not fit into one question is put in an order in which similar
+// candidates are near each other, and asked about in windows that overlap by half.
+// So the number of questions grows with the number of candidates, not with that of
+// their pairs; what is not alike is never asked about.
+type subsumeQuestions struct {
+	s        *Subsumption
+	list     []proviso.Candidate
+	model    *Model
+	filter   *filter
+	known    *pairSet // pairs that need not be asked about
+	limit    int
+	progress func(answered, of int)
+
+	mu       sync.Mutex
+	answered int
+	of       int
+}
+
+// subsumeQuestion is one question, and what came of it.
+type subsumeQuestion struct {
+	of    []int  // candidates
+	pairs []Pair // that it named, or that it is about
+	spent Spent
+	err   error
+}
+
+// ask returns the pairs that the judge named, with what became of them.
+func (q *subsumeQuestions) ask(ctx context.Context) []Pair {
+	finds := q.windows()
+	q.of = len(finds)
+	q.each(ctx, len(finds), func(i int) { q.find(ctx, finds[i]) })
+	q.s.count("find", finds, q.list)
+	var pairs, open []Pair
+	for _, one := range finds {
+		for _, p := range one.pairs {
+			if q.known.has(p.A, p.B) {
+				continue
+			}
+			q.known.add(p.A, p.B)
+			q.filter.judge(&p)
+			if p.Outcome == Kept {
+				if text, ok := q.s.prover.Refutes(p.A, p.B); ok {
+					p.Outcome, p.Text = Refuted, text
+				}
+			}
+			if p.Outcome == Kept {
+				open = append(open, p)
+			} else {
+				pairs = append(pairs, p)
+			}
+		}
+	}
+	var confirms []*subsumeQuestion
+	for chunk := range slices.Chunk(open, confirmed) {
+		one := &subsumeQuestion{pairs: chunk}
+		for _, p := range chunk {
+			one.of = append(one.of, p.A, p.B)
+		}
+		slices.Sort(one.of)
+		one.of = slices.Compact(one.of)
+		confirms = append(confirms, one)
+	}
+	q.of += len(confirms)
+	q.each(ctx, len(confirms), func(i int) { q.confirm(ctx, confirms[i]) })
+	q.s.count("confirm", confirms, q.list)
+	for _, one := range confirms {
+		pairs = append(pairs, one.pairs...)
+	}
+	return pairs
+}
+
+// each asks n questions, some at a time.
+func (q *subsumeQuestions) each(ctx context.Context, n int, ask func(i int)) {
+	limit := q.limit
+	if limit <= 0 {
+		limit = maxOpenAsked
+	}
+	next := make(chan int)
+	var wait sync.WaitGroup
+	for range min(limit, n) {
+		wait.Go(func() {
+			for i := range next {
+				ask(i)
+				q.tell()
+			}
+		})
+	}
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	wait.Wait()
+}
+
+func (q *subsumeQuestions) tell() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.answered++
+	if q.progress != nil {
+		q.progress(q.answered, q.of)
+	}
+}
+
+// count adds up what questions took, and keeps those without an answer.
+func (s *Subsumption) count(step string, list []*subsumeQuestion, candidates []proviso.Candidate) {
+	for _, one := range list {
+		s.Questions++
+		s.Spent.Add(one.spent)
+		if one.err == nil {
+			continue
+		}
+		failed := Unanswered{Step: step, Err: one.err}
+		for _, i := range one.of {
+			failed.Candidates = append(failed.Candidates, candidates[i].Name)
+		}
+		s.Unanswered = append(s.Unanswered, failed)
+	}
+}
+
+// find asks which of some candidates imply each other.
+func (q *subsumeQuestions) find(ctx context.Context, one *subsumeQuestion) {
+	if one.err = ctx.Err(); one.err != nil {
+		return
+	}
+	d := begin(q.model, "subsume-find", findReply(), findTokens, []piece{{"checks", q.checks(one.of)}})
+	at := map[string]int{}
+	for _, i := range one.of {
+		at[q.list[i].Name] = i
+	}
+	one.err = d.ask(ctx, func(text string) error {
+		var err error
+		one.pairs, err = readFound(text, at)
+		return err
+	})
+	if one.spent = d.spent; one.err != nil {
+		one.pairs = nil
+	}
+}
+
+// readFound reads pairs. A name that is not in the list makes the answer one that
+// cannot be read.
+func readFound(text string, at map[string]int) ([]Pair, error) {
+	_, list, err := listIn(text, "pairs")
+	if err != nil {
+		return nil, err
+	}
+	if len(list) > maxNamed {
+		return nil, fmt.Errorf("it names %d pairs, more than the %d that are read", len(list), maxNamed)
+	}
+	var pairs []Pair
+	seen := map[[2]int]bool{}
+	for _, v := range list {
+		o, _ := v.(*proviso.Object)
+		var ends [2]int
+		for k, key := range [...]string{"a", "b"} {
+			name, ok := o.At(key).(string)
+			if !ok {
+				return nil, fmt.Errorf("a pair lacks %q", key)
+			}
+			if ends[k], ok = at[name]; !ok {
+				return nil, fmt.Errorf("a pair names a check that is not in the list: %s", quote(name))
+			}
+		}
+		if ends[0] == ends[1] || seen[ends] {
+			continue
+		}
+		seen[ends] = true
+		why, _ := o.At("why").(string)
+		pairs = append(pairs, Pair{A: ends[0], B: ends[1], Source: FromJudge, Said: oneLine(why, "it gave no reason")})
+	}
+	return pairs, nil
+}
+
+// oneLine is what a model said, on one line and not too long.
+func oneLine(text, none string) string {
+	if text = excerpt(text); text == "" {
+		return none
+	}
+	return text
+}
+
+// confirm asks once more about pairs that were named.
+func (q *subsumeQuestions) confirm(ctx context.Context, one *subsumeQuestion) {
+	for i := range one.pairs {
+		one.pairs[i].Outcome = Unconfirmed
+	}
+	if one.err = ctx.Err(); one.err != nil {
+		return
+	}
+	claims := make([]*proviso.Object, len(one.pairs))
+	for i, p := range one.pairs {
+		claims[i] = proviso.ObjectOf("n", float64(i+1), "a", q.list[p.A].Name, "b", q.list[p.B].Name)
+	}
+	d := begin(q.model, "subsume-confirm", confirmReply(), confirmMost, []piece{{"checks", q.checks(one.of)}, {"claims", jsonLines(claims)}})
+	var answers []confirmation
+	one.err = d.ask(ctx, func(text string) error {
+		var err error
+		answers, err = readConfirmed(text, len(one.pairs))
+		return err
+	})
+	if one.spent = d.spent; one.err != nil {
+		return
+	}
+	for i, a := range answers {
+		p := &one.pairs[i]
+		p.Outcome, p.Answer = Denied, a.why
+		if a.implied {
+			p.Outcome = Kept
+		}
+	}
+}
+
+type confirmation struct {
+	implied bool
+	why     string
+}
+
+// readConfirmed reads the verdicts on n claims: each once, and each of them true or
+// false. One that is right in spite of a counterexample is none.
+func readConfirmed(text string, n int) ([]confirmation, error) {
+	_, list, err := listIn(text, "claims")
+	if err != nil {
+		return nil, err
+	}
+	answers, seen := make([]confirmation, n), make([]bool, n)
+	for _, v := range list {
+		o, _ := v.(*proviso.Object)
+		f, ok := o.At("n").(float64)
+		i := int(f) - 1
+		if !ok || f != float64(i+1) || i < 0 || i >= n {
+			return nil, fmt.Errorf("a claim has no number from 1 to %d", n)
+		}
+		if seen[i] {
+			return nil, fmt.Errorf("claim %d stands there twice", i+1)
+		}
+		implied, ok := o.At("implied").(bool)
+		if !ok {
+			return nil, fmt.Errorf("claim %d has no verdict: implied is true or false", i+1)
+		}
+		counter, _ := o.At("counterexample").(string)
+		if implied && strings.TrimSpace(counter) != "" {
+			return nil, fmt.Errorf("claim %d is said to be implied and has a counterexample", i+1)
+		}
+		why, _ := o.At("reasoning").(string)
+		why = oneLine(why, "it gave no reason")
+		if counter != "" {
+			why = oneLine(why+" Counterexample: "+quote(cut(counter, 200)), "")
+		}
+		seen[i], answers[i] = true, confirmation{implied, why}
+	}
+	if i := slices.Index(seen, false); i >= 0 {
+		return nil, fmt.Errorf("claim %d is missing", i+1)
+	}
+	return answers, nil
+}
+
+func findReply() *proviso.Reply {
+	pair := strictObject("a", schemaOf("string"), "b", schemaOf("string"), "why", schemaOf("string"))
+	return &proviso.Reply{Name: "implications", Schema: strictObject("pairs", listOf(pair))}
+}
+
+func confirmReply() *proviso.Reply {
+	claim := strictObject("n", schemaOf("integer"), "counterexample", schemaOf("string"), "reasoning", schemaOf("string"), "implied", schemaOf("boolean"))
+	return &proviso.Reply{Name: "verdicts", Schema: strictObject("claims", listOf(claim))}
+}
+
+// checks shows candidates to the judge, one to a line.
+func (q *subsumeQuestions) checks(of []int) string {
+	list := make([]*proviso.Object, len(of))
+	for k, i := range of {
+		list[k] = shownCheck(&q.list[i])
+	}
+	return jsonLines(list)
+}
+
+// shownCheck is a candidate as the judge sees it.
+func shownCheck(c *proviso.Candidate) *proviso.Object {
+	o := proviso.ObjectOf("name", c.Name)
+	if c.Description != "" {
+		o.Set("says", middleOut(c.Description, maxSays))
+	}
+	check := written(c, false)
+	for _, key := range []string{"id", "description", "metric", "severity", "weight"} {
+		check.Delete(key)
+	}
+	if text := proviso.Stringify(check); len(text) > maxShown {
+		o.Set("check", middleOut(text, maxShown))
+	} else {
+		o.Set("check", check)
+	}
+	return o
+}
+
+// windows puts the candidates that are worth asking about into questions.
+func (q *subsumeQuestions) windows() []*subsumeQuestion {
+	var of []int
+	for i := range q.list {
+		if !q.filter.unfair[i] {
+			of = append(of, i)
+		}
+	}
+	if len(of) < 2 {
+		return nil
+	}
+	sizes := map[int]int{}
+	total := 0
+	for _, i := range of {
+		sizes[i] = len(proviso.Stringify(shownCheck(&q.list[i])))
+		total += sizes[i]
+	}
+	if len(of) <= window && total <= windowBytes {
+		return []*subsumeQuestion{{of: of}}
+	}
+	of = chain(of, q.list)
+	var list []*subsumeQuestion
+	for from := 0; from < len(of); {
+		end, size := from, 0
+		for end < len(of) && end-from < window && (end-from < 2 || size+sizes[of[end]] <= windowBytes) {
+			size += sizes[of[end]]
+			end++
+		}
+		list = append(list, &subsumeQuestion{of: slices.Sorted(slices.Values(of[from:end]))})
+		if end == len(of) {
+			break
+		}
+		from += max(1, min(windowStep, (end-from)/2))
+	}
+	return list
+}
+
+// chain orders candidates so that each is followed by the one, of those that are
+// left, that has most words in common with it.
+func chain(of []int, list []proviso.Candidate) []int {
+	marks := make(map[int]wordMarks, len(of))
+	for _, i := range of {
+		marks[i] = wordMarksOf(list[i].Name + " " + list[i].Description + " " + proviso.Stringify(list[i].Assertion.Raw))
+	}
+	left := slices.Clone(of)
+	out := []int{left[0]}
+	left = left[1:]
+	for len(left) > 0 {
+		last, best, score := marks[out[len(out)-1]], 0, -1.0
+		for k, i := range left {
+			if s := last.alike(marks[i]); s > score {
+				best, score = k, s
+			}
+		}
+		out = append(out, left[best])
+		left = slices.Delete(left, best, best+1)
+	}
+	return out
+}
+
+// wordMarks is a set of words, by their hashes.
+type wordMarks [8]uint64
+
+func wordMarksOf(text string) wordMarks {
+	var f wordMarks
+	for _, word := range strings.FieldsFunc(strings.ToLower(cut(text, maxShown)), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		h := fnv.New32a()
+		_, _ = h.Write([]byte(word)) // a hash takes everything
+		bit := h.Sum32() % (8 * 64)
+		f[bit/64] |= 1 << (bit % 64)
+	}
+	return f
+}
+
+// alike is the share of the words of both that they have in common (Jaccard).
+func (f wordMarks) alike(g wordMarks) float64 {
+	both, either := 0, 0
+	for i := range f {
+		both += bits.OnesCount64(f[i] & g[i])
+		either += bits.OnesCount64(f[i] | g[i])
+	}
+	return float64(both) / float64(max(1, either))
+}

@@ -1,0 +1,415 @@
+package spade
+
+import (
+	"encoding/binary"
+	"regexp/syntax"
+	"slices"
+	"unicode"
+)
+
+// Bounds of the automata. What is beyond them is not proven.
+const (
+	maxProgram  = 2000     // instructions of one pattern
+	maxStates   = 4000     // of one pattern, and of one comparison
+	maxDistance = 1 << 17  // steps of one comparison
+	maxEffort   = 1 << 23  // steps of all comparisons of a list
+	maxSweep    = 32 << 20 // steps of trying texts on languages
+)
+
+// machine decides whether a pattern matches somewhere in a text, one code unit
+// after the other (see package regex for the units). Its states are sets of
+// positions in the program, made when they are first reached: the subset
+// construction of Rabin and Scott, done lazily as Thompson's matchers do it.
+type machine struct {
+	prog  *syntax.Prog
+	cuts  []rune // where classes of units begin that the program tells apart; the first is 0
+	ascii [128]uint16
+	first bool // what stands at the beginning matters
+	words bool // where words begin and end matters
+
+	index map[string]int32
+	sets  []positions
+	next  [][]int32 // by state and class; 0 is not known, else one more than the state
+	ends  []int8    // whether a text may end in the state: 0 is not known, 1 yes, 2 no
+	full  bool      // there were too many states; what it says is worth nothing
+
+	marks []uint32 // by instruction: the last closure that it was in
+	mark  uint32
+	stack []uint32
+	work  int // instructions looked at so far
+}
+
+// positions are what a machine knows of what it has read.
+type positions struct {
+	before rune    // stands for the unit before: -1 at the beginning, 'a' in a word, ' ' else
+	at     []int32 // instructions that may come next, ascending
+}
+
+// matched is the state after a match: every longer text has one, too.
+const matched = 0
+
+// newMachine compiles an expression of package regexp/syntax; nil if it is too
+// large.
+func newMachine(expr string) *machine {
+	tree, err := syntax.Parse(expr, syntax.Perl)
+	if err != nil {
+		return nil
+	}
+	prog, err := syntax.Compile(tree.Simplify())
+	if err != nil || len(prog.Inst) > maxProgram {
+		return nil
+	}
+	m := &machine{prog: prog, index: map[string]int32{}, marks: make([]uint32, len(prog.Inst))}
+	m.classes()
+	m.state(positions{before: ' ', at: []int32{-1}}) // matched: like no other
+	start := positions{before: ' '}
+	if m.first || m.words {
+		start.before = -1
+	}
+	m.state(start)
+	return m
+}
+
+// start is the state before anything was read.
+func (m *machine) start() int32 { return matched + 1 }
+
+// classes finds out which units the program tells apart.
+func (m *machine) classes() {
+	m.cuts = []rune{0}
+	for i := range m.prog.Inst {
+		inst := &m.prog.Inst[i]
+		switch inst.Op {
+		case syntax.InstRune, syntax.InstRune1:
+			if len(inst.Rune) == 1 {
+				m.single(inst.Rune[0])
+				continue
+			}
+			for k := 0; k+1 < len(inst.Rune); k += 2 {
+				m.cuts = append(m.cuts, inst.Rune[k], inst.Rune[k+1]+1)
+			}
+		case syntax.InstRuneAnyNotNL:
+			m.cuts = append(m.cuts, '\n', '\n'+1)
+		case syntax.InstEmptyWidth:
+			op := syntax.EmptyOp(inst.Arg)
+			m.first = m.first || op&syntax.EmptyBeginText != 0
+			m.words = m.words || op&(syntax.EmptyWordBoundary|syntax.EmptyNoWordBoundary) != 0
+		}
+	}
+	if m.words {
+		m.cuts = append(m.cuts, '0', '9'+1, 'A', 'Z'+1, '_', '_'+1, 'a', 'z'+1)
+	}
+	slices.Sort(m.cuts)
+	m.cuts = slices.Compact(m.cuts)
+	for c := range m.ascii {
+		m.ascii[c] = uint16(m.search(rune(c)))
+	}
+}
+
+// single tells a unit from all others, and so those that differ in case: the
+// compiler writes a|A as A without case.
+func (m *machine) single(r rune) {
+	m.cuts = append(m.cuts, r, r+1)
+	for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
+		m.cuts = append(m.cuts, other, other+1)
+	}
+}
+
+// search returns the class of a unit.
+func (m *machine) search(r rune) int {
+	i, ok := slices.BinarySearch(m.cuts, r)
+	if !ok {
+		i--
+	}
+	return i
+}
+
+func (m *machine) class(r rune) int {
+	if r < rune(len(m.ascii)) {
+		return int(m.ascii[r])
+	}
+	return m.search(r)
+}
+
+// state returns the number of a state.
+func (m *machine) state(p positions) int32 {
+	key := binary.AppendVarint(nil, int64(p.before))
+	for _, at := range p.at {
+		key = binary.AppendVarint(key, int64(at))
+	}
+	if s, ok := m.index[string(key)]; ok {
+		return s
+	}
+	if len(m.sets) >= maxStates {
+		m.full = true
+		return matched
+	}
+	s := int32(len(m.sets))
+	m.index[string(key)] = s
+	m.sets, m.next, m.ends = append(m.sets, p), append(m.next, nil), append(m.ends, 0)
+	return s
+}
+
+// step returns the state after one more unit.
+func (m *machine) step(s int32, r rune) int32 {
+	if s == matched {
+		return matched
+	}
+	c := m.class(r)
+	row := m.next[s]
+	if row == nil {
+		row = make([]int32, len(m.cuts))
+		m.next[s] = row
+	}
+	if row[c] != 0 {
+		return row[c] - 1
+	}
+	to := m.move(m.sets[s], r)
+	row[c] = to + 1
+	return to
+}
+
+func (m *machine) move(p positions, r rune) int32 {
+	at, done := m.closure(p, r)
+	if done {
+		return matched
+	}
+	to := positions{before: ' '}
+	if m.words && syntax.IsWordChar(r) {
+		to.before = 'a'
+	}
+	for _, pc := range at {
+		inst := &m.prog.Inst[pc]
+		if inst.Op == syntax.InstRuneAny || inst.MatchRune(r) {
+			to.at = append(to.at, int32(inst.Out))
+		}
+	}
+	slices.Sort(to.at)
+	to.at = slices.Compact(to.at)
+	return m.state(to)
+}
+
+// accepts reports whether the pattern matches in a text that ends in state s.
+func (m *machine) accepts(s int32) bool {
+	if s == matched {
+		return true
+	}
+	if m.ends[s] == 0 {
+		m.ends[s] = 2
+		if _, done := m.closure(m.sets[s], -1); done {
+			m.ends[s] = 1
+		}
+	}
+	return m.ends[s] == 1
+}
+
+// closure returns the instructions that read the next unit, and whether the
+// pattern has matched before it; next is -1 at the end. A match may begin anywhere,
+// so the beginning of the program is always among the positions.
+func (m *machine) closure(p positions, next rune) (at []uint32, done bool) {
+	flags := syntax.EmptyOpContext(p.before, next)
+	m.mark++
+	stack := append(m.stack[:0], uint32(m.prog.Start))
+	defer func() { m.stack = stack }()
+	for _, pc := range p.at {
+		stack = append(stack, uint32(pc))
+	}
+	for len(stack) > 0 {
+		pc := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if m.marks[pc] == m.mark {
+			continue
+		}
+		m.marks[pc] = m.mark
+		m.work++
+		inst := &m.prog.Inst[pc]
+		switch inst.Op {
+		case syntax.InstMatch:
+			return nil, true
+		case syntax.InstAlt, syntax.InstAltMatch:
+			stack = append(stack, inst.Out, inst.Arg)
+		case syntax.InstCapture, syntax.InstNop:
+			stack = append(stack, inst.Out)
+		case syntax.InstEmptyWidth:
+			if syntax.EmptyOp(inst.Arg)&^flags == 0 {
+				stack = append(stack, inst.Out)
+			}
+		case syntax.InstRune, syntax.InstRune1, syntax.InstRuneAny, syntax.InstRuneAnyNotNL:
+			at = append(at, pc)
+		}
+	}
+	return at, false
+}
+
+// language is a set of texts: those in which a pattern matches, or what is made of
+// such sets.
+type language struct {
+	op   byte     // 'm' is the machine's, '&' what is in all subs, '|' in any, '!' not in the one
+	m    *machine // of 'm'
+	subs []*language
+	size int // machines of the whole, once that was counted
+}
+
+// machines adds the machines of l to list, each once.
+func (l *language) machines(list []*machine) []*machine {
+	if l.op == 'm' && !slices.Contains(list, l.m) {
+		list = append(list, l.m)
+	}
+	for _, sub := range l.subs {
+		list = sub.machines(list)
+	}
+	return list
+}
+
+// holds evaluates l by what its machines say.
+func (l *language) holds(accepts func(*machine) bool) bool {
+	switch l.op {
+	case 'm':
+		return accepts(l.m)
+	case '!':
+		return !l.subs[0].holds(accepts)
+	case '&':
+		for _, sub := range l.subs {
+			if !sub.holds(accepts) {
+				return false
+			}
+		}
+		return true
+	}
+	for _, sub := range l.subs {
+		if sub.holds(accepts) {
+			return true
+		}
+	}
+	return false
+}
+
+// nothing is the language without texts.
+var nothing = &language{op: '|'}
+
+// explorer looks for texts that tell languages apart, within its effort.
+type explorer struct {
+	effort int // steps that are left
+}
+
+// between looks for a shortest text that is in a and not in b, by a search through
+// the product of their machines. known is false if that took too much.
+func (x *explorer) between(a, b *language) (units []rune, found, known bool) {
+	if x.effort <= 0 {
+		return nil, false, false
+	}
+	w := &walk{list: b.machines(a.machines(nil)), index: map[string]int32{}}
+	w.letters()
+	w.spent = len(w.reps)
+	before := w.cost() - w.spent
+	defer func() { x.effort -= w.cost() - before }()
+	tuple := make([]int32, len(w.list))
+	for i, m := range w.list {
+		tuple[i] = m.start()
+	}
+	w.add(tuple, -1, 0)
+	for at := 0; at < len(w.nodes); at++ {
+		here := w.tuple(at)
+		accepts := func(m *machine) bool { return m.accepts(here[slices.Index(w.list, m)]) }
+		if a.holds(accepts) && !b.holds(accepts) {
+			return w.text(at), true, w.whole()
+		}
+		if cost := w.cost() - before; cost > maxDistance || cost > x.effort || len(w.nodes) > maxStates {
+			return nil, false, false
+		}
+		for _, r := range w.reps {
+			here = w.tuple(at) // adding a node may have moved it
+			for i, m := range w.list {
+				tuple[i] = m.step(here[i], r)
+			}
+			w.add(tuple, int32(at), r)
+		}
+		w.spent += len(w.reps) * (1 + len(w.list))
+	}
+	return nil, false, w.whole()
+}
+
+// cost is what the search took, and its machines ever.
+func (w *walk) cost() int {
+	sum := w.spent
+	for _, m := range w.list {
+		sum += m.work
+	}
+	return sum
+}
+
+// walk is one search through a product of machines.
+type walk struct {
+	list  []*machine
+	reps  []rune // one unit of each class that any of the machines tells apart
+	index map[string]int32
+	nodes []node
+	slab  []int32 // states, len(list) for each node
+	key   []byte
+	spent int
+}
+
+// node is a combination of states, and how it was reached.
+type node struct {
+	from int32
+	unit rune
+}
+
+func (w *walk) tuple(at int) []int32 { return w.slab[at*len(w.list) : (at+1)*len(w.list)] }
+
+func (w *walk) add(tuple []int32, from int32, unit rune) {
+	w.key = w.key[:0]
+	for _, s := range tuple {
+		w.key = binary.LittleEndian.AppendUint32(w.key, uint32(s))
+	}
+	if _, ok := w.index[string(w.key)]; ok {
+		return
+	}
+	w.index[string(w.key)] = int32(len(w.nodes))
+	w.nodes = append(w.nodes, node{from, unit})
+	w.slab = append(w.slab, tuple...)
+}
+
+// text returns what was read on the way to a node.
+func (w *walk) text(at int) []rune {
+	var units []rune
+	for ; w.nodes[at].from >= 0; at = int(w.nodes[at].from) {
+		units = append(units, w.nodes[at].unit)
+	}
+	slices.Reverse(units)
+	return units
+}
+
+// whole reports whether all machines stayed within their bounds.
+func (w *walk) whole() bool {
+	return !slices.ContainsFunc(w.list, func(m *machine) bool { return m.full })
+}
+
+// unitSpans are the code units that texts are made of (see package regex).
+var unitSpans = [...][2]rune{{0, 0xd7ff}, {0xe000, 0xffff}, {0x10d800, 0x10dfff}}
+
+// letters picks a unit of each class, one that people can read where there is one.
+func (w *walk) letters() {
+	var cuts []rune
+	for _, m := range w.list {
+		cuts = append(cuts, m.cuts...)
+	}
+	for _, span := range unitSpans {
+		cuts = append(cuts, span[0], span[1]+1)
+	}
+	slices.Sort(cuts)
+	cuts = slices.Compact(cuts)
+	for i, lo := range cuts[:len(cuts)-1] {
+		hi := cuts[i+1] - 1
+		if !slices.ContainsFunc(unitSpans[:], func(span [2]rune) bool { return span[0] <= lo && hi <= span[1] }) {
+			continue
+		}
+		rep := lo
+		for _, r := range [...]rune{'a', 'x', 'A', '1', ' ', '.', '!'} {
+			if lo <= r && r <= hi {
+				rep = r
+				break
+			}
+		}
+		w.reps = append(w.reps, rep)
+	}
+}

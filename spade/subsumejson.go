@@ -1,0 +1,156 @@
+package spade
+
+import (
+	"bufio"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"io"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/blobs"
+)
+
+// CSV writes the sets of a subsumption as [ReadImplications] reads them: set, a and
+// b, and where each pair comes from.
+func (s *Subsumption) CSV(w io.Writer) error {
+	out := csv.NewWriter(w)
+	if err := out.Write([]string{"set", "a", "b", "source", "outcome", "why"}); err != nil {
+		return err
+	}
+	for _, set := range SubsumeSets() {
+		for i := range s.Pairs {
+			p := &s.Pairs[i]
+			if !p.in(set) {
+				continue
+			}
+			if err := out.Write([]string{set, s.Names[p.A], s.Names[p.B], p.source(), string(p.Outcome), s.Why(p)}); err != nil {
+				return err
+			}
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// source is where a pair comes from, with the kind of a proof.
+func (p *Pair) source() string {
+	if p.Source == FromProof {
+		return string(p.Source) + ":" + string(p.Proof)
+	}
+	return string(p.Source)
+}
+
+// pairJSON is a pair with all its evidence.
+type pairJSON struct {
+	A       string   `json:"a"`
+	B       string   `json:"b"`
+	Source  Source   `json:"source"`
+	Proof   string   `json:"proof,omitempty"`
+	Outcome Outcome  `json:"outcome"`
+	Why     string   `json:"why"`
+	Via     string   `json:"via,omitempty"`
+	Named   string   `json:"judge_named,omitempty"`
+	Answer  string   `json:"judge_confirmed,omitempty"`
+	Against []string `json:"contradicted_by,omitempty"`
+	Text    string   `json:"counterexample,omitempty"`
+}
+
+// evidence returns a pair as it is written.
+func (s *Subsumption) evidence(p *Pair) pairJSON {
+	e := pairJSON{
+		A: s.Names[p.A], B: s.Names[p.B], Source: p.Source, Proof: string(p.Proof), Outcome: p.Outcome, Why: s.Why(p),
+		Named: p.Said, Answer: p.Answer, Text: p.Text, Against: s.Contradicts(p),
+	}
+	if p.Source == FromClosure {
+		e.Via = s.Names[p.Via]
+	}
+	return e
+}
+
+type unansweredJSON struct {
+	Step       string   `json:"step"`
+	Candidates []string `json:"candidates"`
+	Code       string   `json:"code,omitempty"`
+	Error      string   `json:"error"`
+}
+
+type spentJSON struct {
+	Judge     string  `json:"judge"`
+	Prompt    string  `json:"prompt"`
+	Questions int     `json:"questions"`
+	Calls     int     `json:"calls"`
+	Cached    int     `json:"cached"`
+	Tokens    int     `json:"tokens"`
+	Cost      float64 `json:"cost"`
+}
+
+// JSON writes everything that is known, a pair to a line, so that many of them
+// take no memory. Judge is the model that was asked; nil if none was.
+func (s *Subsumption) JSON(w io.Writer, model *Model) error {
+	out := bufio.NewWriter(w)
+	enc := func(v any) {
+		data, err := json.Marshal(v)
+		if err != nil {
+			data = []byte("null") // only values that JSON cannot write, and there are none
+		}
+		_, _ = out.Write(data) // bufio keeps its error
+	}
+	field := func(before, name string, v any) {
+		_, _ = out.WriteString(before + "  \"" + name + "\": ")
+		enc(v)
+	}
+	sets := map[string]int{}
+	for _, set := range SubsumeSets() {
+		sets[set] = s.Count(set)
+	}
+	field("{\n", "candidates", len(s.Names))
+	field(",\n", "eligible", s.Eligible)
+	if s.matrix != nil {
+		field(",\n", "examples", len(s.matrix.Examples))
+	}
+	field(",\n", "sets", sets)
+	field(",\n", "given_up", s.Unsure)
+	if model != nil {
+		field(",\n", "asked", spentJSON{
+			Judge: model.Label(), Prompt: SubsumePrompt(), Questions: s.Questions, Calls: s.Spent.Calls, Cached: s.Spent.Cached,
+			Tokens: int(s.Spent.Usage.Prompt + s.Spent.Usage.Completion), Cost: s.Spent.Cost,
+		})
+	}
+	failed := []unansweredJSON{}
+	for _, u := range s.Unanswered {
+		one := unansweredJSON{Step: u.Step, Candidates: u.Candidates, Error: u.Err.Error()}
+		var e *proviso.Error
+		if errors.As(u.Err, &e) {
+			one.Code = string(e.Code)
+		}
+		failed = append(failed, one)
+	}
+	field(",\n", "unanswered", failed)
+	classes := make([][]string, len(s.Classes))
+	for i, class := range s.Classes {
+		for _, j := range class {
+			classes[i] = append(classes[i], s.Names[j])
+		}
+	}
+	field(",\n", "classes", classes)
+	_, _ = out.WriteString(",\n  \"pairs\": [")
+	for i := range s.Pairs {
+		sep := ",\n    "
+		if i == 0 {
+			sep = "\n    "
+		}
+		_, _ = out.WriteString(sep)
+		enc(s.evidence(&s.Pairs[i]))
+	}
+	if len(s.Pairs) > 0 {
+		_, _ = out.WriteString("\n  ")
+	}
+	_, _ = out.WriteString("]\n}\n")
+	return out.Flush()
+}
+
+// SubsumePrompt identifies the words with which a judge is asked for implications.
+func SubsumePrompt() string {
+	return blobs.Key("spade subsume 1", instructions("subsume-find"), instructions("subsume-confirm"))[:12]
+}

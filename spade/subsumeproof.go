@@ -1,0 +1,439 @@
+package spade
+
+import (
+	"context"
+	"math/bits"
+	"slices"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/internal/regex"
+	"github.com/proviso-eval/proviso/report"
+)
+
+// ProofKind says why an implication holds; "" if it is not proven.
+type ProofKind string
+
+// The kinds of proofs.
+const (
+	ByEquality ProofKind = "equal"   // both say the same
+	ByPhrases  ProofKind = "phrases" // the phrases of one hold those of the other
+	ByLimit    ProofKind = "limit"   // a count or threshold lies within the other
+	BySchema   ProofKind = "schema"  // a schema, or a list of elements, asks for no less
+	ByValue    ProofKind = "value"   // the only output that passes one passes the other
+	ByText     ProofKind = "text"    // no text passes one and fails the other
+	ByPart     ProofKind = "part"    // what a part of the output has, the output has
+	ByCriteria ProofKind = "parts"   // each part of a judged assertion is implied
+)
+
+// ProofKinds returns all kinds of proofs, with what each says.
+func ProofKinds() []ProofKind {
+	return []ProofKind{ByEquality, ByPhrases, ByLimit, BySchema, ByValue, ByText, ByPart, ByCriteria}
+}
+
+// says is the reason that a kind of proof gives.
+func (k ProofKind) says() string {
+	switch k {
+	case ByEquality:
+		return "the same check"
+	case ByPhrases:
+		return "the phrases of one hold those of the other"
+	case ByLimit:
+		return "its limit lies within the other's"
+	case BySchema:
+		return "it asks for no less"
+	case ByValue:
+		return "a single output decides it"
+	case ByText:
+		return "no text passes one and fails the other"
+	case ByPart:
+		return "what a part of the output has, the output has"
+	case ByCriteria:
+		return "each part of the other follows from one of its own"
+	}
+	return ""
+}
+
+// maxDecided bounds how often the engine is asked about a single output.
+const maxDecided = 200_000
+
+// Prover proves implications between assertions by what their types mean. It is
+// not safe for concurrent use.
+type Prover struct {
+	list    []proviso.Candidate
+	claims  [][]claim
+	facts   []*fact // those of claims that have texts, in order
+	x       explorer
+	known   map[comparison]answer
+	decided map[*fact]*check.Set
+	c       *check.Compiler
+	left    int // decisions
+	tests   [][]rune
+	unsure  int
+	shown   []string // what [Prover.shows] says
+}
+
+// comparison names two languages.
+type comparison struct {
+	a, b       *fact
+	notA, notB bool
+}
+
+// answer is what was found out about two languages.
+type answer struct {
+	text         []rune // that tells them apart
+	found, known bool
+}
+
+// NewProver prepares proofs between candidates. The compiler decides single
+// outputs; nil is one that reads no files and asks no model.
+func NewProver(list []proviso.Candidate, c *check.Compiler) *Prover {
+	if c == nil {
+		c = check.New(check.Options{})
+	}
+	p := &Prover{
+		list: list, c: c, x: explorer{effort: maxEffort}, left: maxDecided,
+		known: map[comparison]answer{}, decided: map[*fact]*check.Set{},
+	}
+	reader := &claims{languages: newLanguages(), facts: map[string]*fact{}}
+	p.claims = make([][]claim, len(list))
+	for i := range list {
+		p.claims[i] = reader.of(list[i].Assertion)
+		for _, one := range p.claims[i] {
+			if one.text != nil && !slices.Contains(p.facts, one.fact) {
+				p.facts = append(p.facts, one.fact)
+			}
+		}
+	}
+	p.witness()
+	return p
+}
+
+// witness tries short texts on all languages, so that most comparisons need no
+// search: a text that is in one and not in the other.
+func (p *Prover) witness() {
+	tests := map[string]bool{"": true}
+	p.tests = [][]rune{nil}
+	for _, f := range p.facts {
+		if f.phrases != nil {
+			f.passes = f.phrases.example()
+		} else {
+			f.passes, _, _ = p.x.between(f.text, nothing)
+			f.fails, _, _ = p.x.between(not(f.text), nothing)
+		}
+		for _, units := range [...][]rune{f.passes, f.fails} {
+			if !tests[string(units)] {
+				tests[string(units)] = true
+				p.tests = append(p.tests, units)
+			}
+		}
+	}
+	effort := maxSweep
+	for _, f := range p.facts {
+		list := f.text.machines(nil)
+		f.text.size = len(list)
+		if slices.ContainsFunc(list, func(m *machine) bool { return m.full }) {
+			f.text = nil // its states are too many
+			continue
+		}
+		f.seen, f.exist = make([]uint64, (len(p.tests)+63)/64), true
+		for i, units := range p.tests {
+			if effort -= len(units) * f.text.size; effort < 0 {
+				f.exist = false
+				break
+			}
+			if f.holds(units) {
+				f.seen[i/64] |= 1 << (i % 64)
+			}
+		}
+	}
+}
+
+// Proves returns how it is proven that whatever passes candidate a passes b; "" if
+// it is not. Candidates are numbered as they were given.
+func (p *Prover) Proves(a, b int) ProofKind {
+	from, to := p.claims[a], p.claims[b]
+	if a == b || from == nil || to == nil {
+		return ""
+	}
+	var why ProofKind
+	for i := range to {
+		kind := p.any(from, &to[i])
+		switch {
+		case kind == "":
+			return ""
+		case i > 0 || len(from) > 1:
+			why = ByCriteria
+		default:
+			why = kind
+		}
+	}
+	return why
+}
+
+func (p *Prover) any(from []claim, to *claim) ProofKind {
+	for i := range from {
+		if kind := p.entails(&from[i], to); kind != "" {
+			return kind
+		}
+	}
+	return ""
+}
+
+// entails compares two claims. Where they are about the parts of an output, what
+// holds of each single part holds of all of them, and of any of them.
+func (p *Prover) entails(a, b *claim) ProofKind {
+	if a.frame != b.frame {
+		return partOf(a, b)
+	}
+	if a.any != b.any {
+		return ""
+	}
+	if a.fact == b.fact {
+		if a.not == b.not {
+			return ByEquality
+		}
+		return ""
+	}
+	if kind := direct(a, b); kind != "" {
+		return kind
+	}
+	if p.byValue(a, b) {
+		return ByValue
+	}
+	if a.text != nil && b.text != nil && (a.phrases == nil || b.phrases == nil) {
+		if got := p.compare(a, b); got.known && !got.found {
+			return ByText
+		}
+	}
+	return ""
+}
+
+// direct compares what can be compared without a search.
+func direct(a, b *claim) ProofKind {
+	if a.counted != "" && a.counted == b.counted {
+		x, y := a.amounts, b.amounts
+		if a.not {
+			x = x.without()
+		}
+		if b.not {
+			y = y.without()
+		}
+		if x.within(y) {
+			return ByLimit
+		}
+	}
+	if a.name != "" && a.of == b.of && !a.not && b.not && a.name != b.name {
+		return ByValue
+	}
+	if a.not != b.not {
+		return ""
+	}
+	x, y := a.fact, b.fact
+	if a.not {
+		x, y = y, x // not a implies not b if b implies a
+	}
+	switch {
+	case x.phrases != nil && y.phrases != nil && x.phrases.entails(y.phrases):
+		return ByPhrases
+	case x.limit != nil && y.limit != nil && x.measure == y.measure && x.limit.within(y.limit):
+		return ByLimit
+	case x.schema != nil && y.schema != nil && x.schema.stricter(y.schema):
+		return BySchema
+	case x.name != "" && x.of == y.of && x.name == y.name:
+		return ByEquality
+	}
+	return ""
+}
+
+// compare looks for a text that passes a and fails b.
+func (p *Prover) compare(a, b *claim) answer {
+	if a.exist && b.exist {
+		for i := range a.seen {
+			x, y := a.seen[i], b.seen[i]
+			if a.not {
+				x = ^x
+			}
+			if b.not {
+				y = ^y
+			}
+			if differ := x &^ y; differ != 0 {
+				if at := i*64 + bits.TrailingZeros64(differ); at < len(p.tests) {
+					return answer{text: p.tests[at], found: true, known: true}
+				}
+			}
+		}
+	}
+	which := comparison{a.fact, b.fact, a.not, b.not}
+	if got, ok := p.known[which]; ok {
+		return got
+	}
+	if p.x.effort <= 0 {
+		p.unsure++
+		return answer{}
+	}
+	if text, ok := p.joined(a, b); ok {
+		return answer{text: text, found: true, known: true}
+	}
+	from, to := a.text, b.text
+	if a.not {
+		from = not(from)
+	}
+	if b.not {
+		to = not(to)
+	}
+	got := answer{}
+	if got.text, got.found, got.known = p.x.between(from, to); got.known {
+		p.known[which] = got
+	} else {
+		p.unsure++
+	}
+	return got
+}
+
+// joined tries the text that passes a together with the one that fails b.
+func (p *Prover) joined(a, b *claim) ([]rune, bool) {
+	x, y := a.passes, b.passes
+	if a.not {
+		x = a.fails
+	}
+	if !b.not {
+		y = b.fails
+	}
+	for _, text := range [...][]rune{slices.Concat(x, []rune{' '}, y), slices.Concat(y, []rune{' '}, x)} {
+		p.x.effort -= len(text) * (a.text.size + b.text.size)
+		if a.holds(text) != a.not && b.holds(text) == b.not {
+			return text, true
+		}
+	}
+	return nil, false
+}
+
+// holds reports whether the fact holds of a text.
+func (f *fact) holds(text []rune) bool {
+	return f.text.holds(func(m *machine) bool {
+		s := m.start()
+		for _, r := range text {
+			if s = m.step(s, r); s == matched {
+				break
+			}
+		}
+		return m.accepts(s)
+	})
+}
+
+// byValue decides by the engine where one of the two is about a single output:
+// what passes a is that output, and it passes b; or what fails b is that output,
+// and it fails a.
+func (p *Prover) byValue(a, b *claim) bool {
+	if text, ok := a.single(b.fact); ok && !a.not {
+		status, known := p.decide(b.fact, text)
+		return known && (status == proviso.Pass) != b.not
+	}
+	if text, ok := b.single(a.fact); ok && b.not {
+		status, known := p.decide(a.fact, text)
+		return known && (status == proviso.Pass) == a.not
+	}
+	return false
+}
+
+// single returns the one text that a fact holds for, as far as other can be asked
+// about it, and what automata do not compare.
+func (f *fact) single(other *fact) (string, bool) {
+	switch {
+	case other.pure == nil:
+	case f.exact != nil && other.text == nil:
+		return *f.exact, true
+	case f.isValue && other.schema != nil && !other.schema.within && other.schema.paths == nil:
+		return proviso.Stringify(f.value), true
+	}
+	return "", false
+}
+
+// decide asks the engine whether a fact holds of a text; known is false if that
+// cannot be decided.
+func (p *Prover) decide(f *fact, text string) (proviso.Status, bool) {
+	if p.left--; p.left < 0 {
+		p.unsure++
+		return 0, false
+	}
+	set, ok := p.decided[f]
+	if !ok {
+		compiled, mistakes := p.c.Compile([]*proviso.Assertion{f.pure})
+		if len(mistakes) == 0 {
+			set = compiled
+		}
+		p.decided[f] = set
+	}
+	if set == nil {
+		return 0, false
+	}
+	row := &check.Row{Output: &proviso.Output{Value: text}, Vars: proviso.NewObject(0)}
+	for _, v := range set.Eval(context.Background(), row) {
+		return v.Status, v.Status == proviso.Pass || v.Status == proviso.Fail
+	}
+	return 0, false
+}
+
+// partOf compares claims about a part of the output with claims about all of it:
+// what occurs in a part occurs in the whole, and what occurs nowhere occurs in no
+// part. Phrases with white space are left out, because a part may have other white
+// space than the output.
+func partOf(a, b *claim) ProofKind {
+	switch {
+	case !a.not && b.whole() && !b.not && a.condition == b.condition && a.scope != (proviso.Scope{}) && (!a.parts || a.any):
+		if a.fact.phrases != nil && b.fact.phrases != nil && a.scope.Of == b.scope.Of && b.fact.phrases.solid() && a.fact.phrases.entails(b.fact.phrases) {
+			return ByPart
+		}
+	case a.not && a.whole() && b.not && a.condition == b.condition && b.parts && !b.any && b.scope.From == "" && b.scope.To == "":
+		if a.fact.phrases != nil && b.fact.phrases != nil && a.scope.Of == b.scope.Of && a.fact.phrases.solid() && b.fact.phrases.entails(a.fact.phrases) {
+			return ByPart
+		}
+	}
+	return ""
+}
+
+// whole reports whether a claim is about all of the output or prompt.
+func (c *claim) whole() bool { return c.scope == (proviso.Scope{Of: c.scope.Of}) }
+
+// Refutes returns a text that passes candidate a and fails b, if both are about
+// the whole text of the output and one is known.
+func (p *Prover) Refutes(a, b int) (text string, ok bool) {
+	from, to := p.claims[a], p.claims[b]
+	if len(from) != 1 || len(to) != 1 || !from[0].plain || !to[0].plain || from[0].text == nil || to[0].text == nil {
+		return "", false
+	}
+	got := p.compare(&from[0], &to[0])
+	if !got.known || !got.found {
+		return "", false
+	}
+	text = regex.Text(got.text)
+	passes, known := p.decide(from[0].fact, text)
+	fails, also := p.decide(to[0].fact, text)
+	return text, known && also && (passes == proviso.Pass) != from[0].not && (fails == proviso.Pass) == to[0].not
+}
+
+// Unsure returns how many comparisons were given up because they took too much.
+func (p *Prover) Unsure() int { return p.unsure }
+
+// Reason says in a sentence why an implication that was proven holds.
+func (p *Prover) Reason(a, b int, kind ProofKind) string {
+	return kind.says() + ": " + p.shows(a) + " → " + p.shows(b)
+}
+
+// shows is a candidate's check in a few words.
+func (p *Prover) shows(i int) string {
+	if p.shown == nil {
+		p.shown = make([]string, len(p.list))
+	}
+	if p.shown[i] != "" {
+		return p.shown[i]
+	}
+	a := p.list[i].Assertion
+	text := a.Type
+	if _, undefined := a.Value.(proviso.Undefined); !undefined && a.Value != nil {
+		text += " " + proviso.Stringify(a.Value)
+	}
+	p.shown[i] = report.Line(text, 60)
+	return p.shown[i]
+}

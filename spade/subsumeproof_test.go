@@ -1,0 +1,403 @@
+package spade_test
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/internal/template"
+	"github.com/proviso-eval/proviso/spade"
+)
+
+// candidate makes a candidate of an assertion that is written as JSON.
+func candidate(t testing.TB, name, text string) proviso.Candidate {
+	t.Helper()
+	v, err := proviso.ParseJSON(text)
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return proviso.Candidate{Name: name, Assertion: proviso.AssertionOf(v.(*proviso.Object), "")}
+}
+
+func TestProves(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		a, b string
+		want spade.ProofKind
+	}{
+		{`{"type":"contains","value":"a b"}`, `{"type":"contains","value":"a b","metric":"x","config":{"spade":{"version":1}}}`, "equal"},
+		{`{"type":"contains","value":"Dear John"}`, `{"type":"contains","value":"John"}`, "phrases"},
+		{`{"type":"contains","value":"John"}`, `{"type":"contains","value":"Dear John"}`, ""},
+		{`{"type":"not-contains","value":"John"}`, `{"type":"not-contains","value":"Dear John"}`, "phrases"},
+		{`{"type":"contains","value":"John"}`, `{"type":"icontains","value":"JOHN"}`, "phrases"},
+		{`{"type":"icontains","value":"John"}`, `{"type":"contains","value":"John"}`, ""},
+		{`{"type":"contains","value":"ΑΣ"}`, `{"type":"icontains","value":"ΑΣ"}`, ""}, // the last letter depends on what follows
+		{`{"type":"contains-all","value":["a","b","c"]}`, `{"type":"contains-all","value":"a, c"}`, "phrases"},
+		{`{"type":"contains-any","value":["a","b"]}`, `{"type":"contains-any","value":["a","b","c"]}`, "phrases"},
+		{`{"type":"contains-any","value":["a","b","c"]}`, `{"type":"contains-any","value":["a","b"]}`, ""},
+		{`{"type":"equals","value":"one two"}`, `{"type":"word-count","value":2}`, "value"},
+		{`{"type":"equals","value":"one two"}`, `{"type":"not-word-count","value":2}`, ""},
+		{`{"type":"word-count","value":2}`, `{"type":"not-equals","value":"one"}`, "value"},
+		{`{"type":"equals","value":{"a":1}}`, `{"type":"is-json","value":{"required":["a"]}}`, "value"},
+		{`{"type":"equals","value":"Dear John"}`, `{"type":"starts-with","value":"Dear"}`, "text"},
+		{`{"type":"starts-with","value":"Dear John"}`, `{"type":"starts-with","value":"Dear"}`, "text"},
+		{`{"type":"starts-with","value":"Dear"}`, `{"type":"not-starts-with","value":"Hi"}`, "text"},
+		{`{"type":"ends-with","value":"x!"}`, `{"type":"contains","value":"!"}`, "text"},
+		{`{"type":"ends-with","value":"ni","ignoreCase":true}`, `{"type":"icontains","value":"n"}`, "text"},
+		{`{"type":"equals","value":"İ"}`, `{"type":"icontains","value":"i"}`, "text"}, // its lower case is i and a dot
+		{`{"type":"equals","value":"İ"}`, `{"type":"ends-with","value":"i","ignoreCase":true}`, ""},
+		{`{"type":"in-order","value":["a","b"]}`, `{"type":"contains-all","value":["b","a"]}`, "text"},
+		{`{"type":"contains-all","value":["b","a"]}`, `{"type":"in-order","value":["a","b"]}`, ""},
+		{`{"type":"regex","value":"^Dear (John|Mary),"}`, `{"type":"regex","value":"^Dear [A-Z]"}`, "text"},
+		{`{"type":"regex","value":"^Dear [A-Z]"}`, `{"type":"regex","value":"^Dear (John|Mary),"}`, ""},
+		{`{"type":"regex","value":"^(yes|no)$"}`, `{"type":"contains-any","value":["yes","no"]}`, "text"},
+		{`{"type":"contains","value":"🎉"}`, `{"type":"regex","value":"^[^]*..?"}`, "text"},
+		{`{"type":"regex","value":"\\bcat\\b"}`, `{"type":"contains","value":"cat"}`, "text"},
+		{`{"type":"contains","value":"cat"}`, `{"type":"regex","value":"\\bcat\\b"}`, ""},
+		{`{"type":"regex","value":"(?=a)a"}`, `{"type":"contains","value":"a"}`, ""}, // lookahead is not decided
+		{`{"type":"count","value":{"text":"a","min":3}}`, `{"type":"count","value":{"text":"a","min":2}}`, "limit"},
+		{`{"type":"count","value":{"text":"aa","min":2}}`, `{"type":"contains","value":"aaaa"}`, ""},
+		{`{"type":"count","value":{"text":"ab","min":2}}`, `{"type":"contains","value":"ab"}`, "text"},
+		{`{"type":"count","value":{"text":"ab","max":0}}`, `{"type":"not-contains","value":"ab"}`, "text"},
+		{`{"type":"word-count","value":{"max":50}}`, `{"type":"word-count","value":{"max":100}}`, "limit"},
+		{`{"type":"word-count","value":"7"}`, `{"type":"not-word-count","value":{"min":8}}`, "limit"},
+		{`{"type":"word-count","value":{"max":100}}`, `{"type":"sentence-count","value":{"max":100}}`, ""},
+		{`{"type":"token-count","value":{"max":5}}`, `{"type":"token-count","value":{"max":6},"config":{"encoding":"cl100k_base"}}`, ""},
+		{`{"type":"chars","value":"emoji"}`, `{"type":"chars","value":{"class":"emoji","max":2}}`, "limit"},
+		{`{"type":"levenshtein","value":"abc","threshold":2}`, `{"type":"levenshtein","value":"abc"}`, "limit"},
+		{`{"type":"not-levenshtein","value":"abc"}`, `{"type":"not-levenshtein","value":"abc","threshold":2}`, "limit"},
+		{`{"type":"rouge-n","value":"abc","threshold":0.9}`, `{"type":"rouge-n","value":"abc"}`, "limit"},
+		{`{"type":"rouge-l","value":"abc","threshold":0.9}`, `{"type":"rouge-l","value":["x","abc"],"threshold":0.8}`, "limit"},
+		{`{"type":"bleu","value":"abc","threshold":0.9}`, `{"type":"bleu","value":["x","abc"],"threshold":0.8}`, ""},
+		{`{"type":"cost","threshold":0.1}`, `{"type":"cost","threshold":0.2}`, "limit"},
+		{`{"type":"latency","threshold":300}`, `{"type":"latency","threshold":200}`, ""},
+		{`{"type":"finish-reason","value":"Stop"}`, `{"type":"finish-reason","value":"stop"}`, "equal"},
+		{`{"type":"finish-reason","value":"stop"}`, `{"type":"not-finish-reason","value":"length"}`, "value"},
+		{`{"type":"is-json","value":{"type":"object","required":["a"]}}`, `{"type":"is-json"}`, "schema"},
+		{`{"type":"is-json"}`, `{"type":"contains-json"}`, ""},
+		{`{"type":"is-json","value":{"type":"object","required":["a","b"],"properties":{"a":{"type":"integer","minimum":3}}}}`, `{"type":"is-json","value":{"required":["a"],"properties":{"a":{"type":["number","null"],"minimum":1}}}}`, "schema"},
+		{`{"type":"is-json","value":{"properties":{"a":{"minimum":1}}}}`, `{"type":"is-json","value":{"properties":{"a":{"minimum":1}},"additionalProperties":false}}`, ""},
+		{`{"type":"is-json","value":{"properties":{"a":true},"additionalProperties":false}}`, `{"type":"is-json","value":{"properties":{"a":true,"b":{"type":"string"}},"additionalProperties":false}}`, "schema"},
+		{`{"type":"is-json","value":{"enum":[1,2]}}`, `{"type":"is-json","value":{"type":"number","anyOf":[{"minimum":1},{"const":0}]}}`, "schema"},
+		{`{"type":"is-json","value":{"$ref":"#/definitions/a","definitions":{"a":{"type":"string"}}}}`, `{"type":"is-json","value":{"$ref":"#/definitions/a","definitions":{"a":{"type":"number"}}}}`, ""},
+		{`{"type":"is-xml","value":"a.b,c"}`, `{"type":"is-xml","value":["c"]}`, "schema"},
+		{`{"type":"not-contains","value":"x"}`, `{"type":"not-contains","value":"x","scope":{"each":"line"}}`, "part"},
+		{`{"type":"contains","value":"x y","scope":{"each":"line","match":"any"}}`, `{"type":"contains","value":"y"}`, "part"},
+		{`{"type":"contains","value":"x y","scope":{"each":"line"}}`, `{"type":"contains","value":"y"}`, ""}, // there may be no line
+		{`{"type":"contains","value":"x","scope":{"section":{"from":"# A"}}}`, `{"type":"contains","value":"x"}`, "part"},
+		{`{"type":"contains","value":"x"}`, `{"type":"contains","value":"x","scope":{"of":"prompt"}}`, ""},
+		{`{"type":"word-count","value":{"max":5},"scope":{"each":"line"}}`, `{"type":"word-count","value":{"max":6},"scope":{"each":"line","match":"all"}}`, "limit"},
+		{`{"type":"word-count","value":{"max":6},"scope":{"each":"line","match":"none"}}`, `{"type":"word-count","value":{"max":5},"scope":{"each":"line","match":"none"}}`, "limit"},
+		{`{"type":"word-count","value":{"max":6},"scope":{"each":"line","match":"none"}}`, `{"type":"not-word-count","value":{"max":5},"scope":{"each":"line"}}`, "limit"},
+		{`{"type":"word-count","value":{"max":5},"scope":{"each":"line"}}`, `{"type":"word-count","value":{"max":6},"scope":{"each":"line","match":"any"}}`, ""},
+		{`{"type":"contains","value":"ab","when":"vars.x == 1"}`, `{"type":"contains","value":"a","when":"vars.x == 1"}`, "phrases"},
+		{`{"type":"contains","value":"ab"}`, `{"type":"contains","value":"a","when":"vars.x == 1"}`, ""},
+		{`{"type":"contains","value":"{{x}} b"}`, `{"type":"contains","value":"{{x}}"}`, ""},
+		{`{"type":"contains","value":"{{x}}"}`, `{"type":"contains","value":"{{x}}"}`, "equal"},
+		{`{"type":"contains","value":"x","weight":0}`, `{"type":"contains","value":"x"}`, ""},
+		{`{"type":"judge","criteria":["It is kind.","It is short."]}`, `{"type":"judge","criteria":["It is kind."]}`, "parts"},
+		{`{"type":"judge","criteria":["It is kind."]}`, `{"type":"not-judge","criteria":["It is kind.","It is short."]}`, ""},
+		{`{"type":"judge","criteria":["It is kind."],"check":{"type":"word-count","value":{"max":5}}}`, `{"type":"word-count","value":{"max":6}}`, "parts"},
+		{`{"type":"judge","check":{"type":"word-count","value":{"max":5}}}`, `{"type":"word-count","value":{"max":5}}`, "equal"},
+		{`{"type":"llm-rubric","value":"kind"}`, `{"type":"llm-rubric","value":"kind","threshold":0.5}`, ""},
+	} {
+		p := spade.NewProver([]proviso.Candidate{candidate(t, "a", c.a), candidate(t, "b", c.b)}, nil)
+		if got := p.Proves(0, 1); got != c.want {
+			t.Errorf("%s → %s: %q, want %q", c.a, c.b, got, c.want)
+		}
+	}
+}
+
+func TestRefutes(t *testing.T) {
+	t.Parallel()
+	p := spade.NewProver([]proviso.Candidate{
+		candidate(t, "a", `{"type":"contains","value":"Dear 🎉"}`), candidate(t, "b", `{"type":"starts-with","value":"Dear 🎉"}`),
+	}, nil)
+	if text, ok := p.Refutes(0, 1); !ok || !strings.Contains(text, "Dear 🎉") || strings.HasPrefix(text, "Dear 🎉") {
+		t.Errorf("%q, %v", text, ok)
+	}
+	if text, ok := p.Refutes(1, 0); ok {
+		t.Errorf("refuted by %q", text)
+	}
+}
+
+// maker makes assertions that have much to do with each other.
+type maker struct {
+	*rand.Rand
+	theme int // 1 is JSON, 2 is letters whose lower case is odd; 0 is everything
+}
+
+func (m maker) pick(list ...string) string { return list[m.IntN(len(list))] }
+
+// phrase is a short text of few letters, some of them awkward.
+func (m maker) phrase(most int) string {
+	var b strings.Builder
+	for range 1 + m.IntN(most) {
+		if m.theme == 2 {
+			b.WriteString(m.pick("a", "A", "i", "I", "İ", "Σ", "σ", "ς", "\u0307"))
+			continue
+		}
+		b.WriteString(m.pick("a", "a", "a", "b", "b", "b", "A", "B", " ", "i", "I", "İ", "Σ", "σ", "ς", "é", "É", "K", "ß", "🎉", "1", ".", "\u0307", "ǅ"))
+	}
+	return b.String()
+}
+
+func (m maker) phrases() string {
+	var list []string
+	for range 1 + m.IntN(3) {
+		list = append(list, quoted(m.phrase(2)))
+	}
+	return "[" + strings.Join(list, ",") + "]"
+}
+
+func quoted(s string) string { return proviso.Stringify(s) }
+
+func (m maker) amount() string {
+	lo := m.IntN(5)
+	return m.pick(fmt.Sprint(lo), fmt.Sprintf(`{"min":%d}`, lo), fmt.Sprintf(`{"max":%d}`, lo), fmt.Sprintf(`{"min":%d,"max":%d}`, lo, lo+m.IntN(3)), fmt.Sprintf(`{"max":%d.5}`, lo))
+}
+
+func (m maker) pattern() string {
+	part := func() string {
+		return m.pick("a", "b", "ab", "[ab]", "[^a]", ".", "a*", "b+", "(a|b)", "(ab|b)", "a?", `\w`, `\b`, `\d`, "é", "🎉", `[\s\S]`, "i", "k", "B")
+	}
+	text := m.pick("", "", "^")
+	for range 1 + m.IntN(3) {
+		text += part()
+	}
+	return text + m.pick("", "", "$")
+}
+
+func (m maker) schema(depth int) string {
+	if m.theme == 1 && m.IntN(2) == 0 {
+		leaf := func() string {
+			return m.pick(`true`, `{"type":"number"}`, `{"type":"integer"}`, `{"minimum":1}`, `{"type":"number","maximum":2}`, `{"type":"number","exclusiveMaximum":2}`)
+		}
+		return fmt.Sprintf(`{"type":"object","properties":{"a":%s%s},"required":%s%s}`, leaf(), m.pick("", `,"b":`+leaf()), m.pick(`[]`, `["a"]`, `["a","b"]`),
+			m.pick("", `,"additionalProperties":false`, `,"additionalProperties":`+leaf()))
+	}
+	number := func() string { return fmt.Sprint(m.IntN(4)) }
+	switch k := m.IntN(7); {
+	case k == 0:
+		return fmt.Sprintf(`{"type":%s,"minimum":%s}`, m.pick(`"integer"`, `"number"`), number())
+	case k == 1:
+		return fmt.Sprintf(`{"type":"number",%s:%s}`, m.pick(`"maximum"`, `"exclusiveMaximum"`, `"exclusiveMinimum"`), number())
+	case k == 2:
+		return fmt.Sprintf(`{"enum":[%s,"a"]}`, number())
+	case k == 3 || depth > 1:
+		return m.pick(`{"type":"string"}`, `{"type":["string","number"]}`, `true`, `{"type":"string","minLength":2}`, `{"type":"string","pattern":"a"}`)
+	case k == 4:
+		return fmt.Sprintf(`{"type":"array","items":%s,"%s":%s}`, m.schema(depth+1), m.pick("minItems", "maxItems"), number())
+	}
+	return fmt.Sprintf(`{"type":"object","properties":{"a":%s,"b":%s},"required":%s%s}`, m.schema(depth+1), m.schema(depth+1),
+		m.pick(`[]`, `["a"]`, `["a","b"]`), m.pick("", `,"additionalProperties":false`, `,"additionalProperties":`+m.schema(2)))
+}
+
+// assertion makes an assertion as JSON.
+func (m maker) assertion() string {
+	text := ""
+	add := func(key, value string) { text += `,"` + key + `":` + value }
+	kind := m.pick("contains", "contains", "icontains", "contains-all", "contains-any", "icontains-all", "icontains-any", "starts-with", "ends-with", "equals", "equals",
+		"in-order", "regex", "regex", "count", "word-count", "char-count", "line-count", "sentence-count", "item-count", "token-count", "chars", "levenshtein", "rouge-n", "rouge-l",
+		"bleu", "gleu", "meteor", "is-json", "contains-json", "is-json", "is-xml", "judge", "cost", "perplexity", "finish-reason")
+	switch m.theme {
+	case 1:
+		kind = m.pick("is-json", "contains-json", "equals")
+	case 2:
+		kind = m.pick("contains", "icontains", "icontains-all", "icontains-any", "starts-with", "ends-with", "equals", "count", "in-order")
+	}
+	switch kind {
+	case "contains", "icontains", "starts-with", "ends-with", "levenshtein":
+		add("value", quoted(m.phrase(3)))
+	case "equals":
+		add("value", m.pick(quoted(m.phrase(4)), m.json(0), `{"a":1}`))
+	case "contains-all", "contains-any", "icontains-all", "icontains-any", "in-order":
+		add("value", m.phrases())
+	case "regex":
+		add("value", quoted(m.pattern()))
+	case "count":
+		add("value", m.pick(quoted(m.phrase(2)), fmt.Sprintf(`{"text":%s,"%s":%d}`, quoted(m.phrase(2)), m.pick("min", "max"), m.IntN(3)), fmt.Sprintf(`{"regex":%s,"%s":%d}`, quoted(m.pattern()), m.pick("min", "max"), m.IntN(2))))
+	case "word-count", "char-count", "line-count", "sentence-count", "item-count", "token-count":
+		add("value", m.amount())
+	case "chars":
+		add("value", m.pick(`"upper"`, `{"class":"upper","max":2}`, `{"class":"upper","min":1}`, `{"class":"letter","min":1}`))
+	case "rouge-n":
+		add("value", m.pick(`"a b"`, `"b a"`))
+	case "rouge-l", "bleu", "gleu", "meteor":
+		add("value", m.pick(`"a b"`, `["a b"]`, `["b", "a b"]`))
+	case "is-json", "contains-json":
+		if m.IntN(5) > 0 {
+			if s := m.schema(0); s != "true" {
+				add("value", s)
+			}
+		}
+	case "is-xml":
+		add("value", m.pick(`"a"`, `["a","a.b"]`, `"a.b"`))
+	case "judge":
+		add("check", fmt.Sprintf(`{"type":%q,"value":%s}`, m.pick("word-count", "not-word-count"), m.amount()))
+		add("criteria", m.pick(`[]`, `[]`, `["It is kind."]`, `["It is short.","It is kind."]`))
+	case "finish-reason":
+		add("value", m.pick(`"stop"`, `"Stop"`, `"length"`))
+	}
+	switch kind {
+	case "levenshtein":
+		add("threshold", fmt.Sprint(m.IntN(4)))
+	case "rouge-n", "rouge-l", "bleu", "gleu", "meteor", "cost", "perplexity":
+		add("threshold", fmt.Sprint(float64(m.IntN(5))/4))
+	case "contains", "contains-all", "contains-any", "starts-with", "ends-with", "equals", "in-order", "regex", "count":
+		if m.IntN(3) == 0 {
+			add("ignoreCase", "true")
+		}
+	}
+	if m.theme == 0 && m.IntN(4) == 0 || kind == "contains" && m.IntN(2) == 0 {
+		add("scope", m.pick(`{"each":"line"}`, `{"each":"line","match":"any"}`, `{"each":"line","match":"none"}`, `{"section":{"from":"a"}}`, `{"each":"item","match":"any"}`, `{"each":"sentence","match":"none"}`, `{"of":"prompt"}`))
+	}
+	if m.theme == 0 && m.IntN(8) == 0 {
+		add("when", m.pick(`"vars.x == 'a'"`, `"vars.x != 'a'"`))
+	}
+	return `{"type":"` + m.pick("", "", "not-") + kind + `"` + text + `}`
+}
+
+func (m maker) json(depth int) string {
+	if depth > 2 || m.IntN(3) == 0 {
+		return m.pick("1", "0", "2.5", `"a"`, `"ab"`, "null", "3", "[]")
+	}
+	return m.pick(`{"a":`+m.json(depth+1)+`}`, `{"a":`+m.json(depth+1)+`,"b":`+m.json(depth+1)+`}`, `[`+m.json(depth+1)+`]`, `{"c":1}`)
+}
+
+// output makes a text, often of what the assertions ask for.
+func (m maker) output(parts []string) string {
+	if m.theme == 1 && m.IntN(2) == 0 {
+		leaf := func() string { return m.pick("0", "1", "2", "1.5", "3", `"a"`) }
+		return fmt.Sprintf(`{%s"c":1}`, m.pick("", `"a":`+leaf()+",", `"b":`+leaf()+",", `"a":`+leaf()+`,"b":`+leaf()+","))
+	}
+	if m.IntN(4) == 0 || m.theme == 1 {
+		return m.pick(m.json(0), m.json(0), "see "+m.json(0), "<a><b>1</b></a>", "<a/>", "<x><a/></x>")
+	}
+	var b strings.Builder
+	for range m.IntN(6) {
+		b.WriteString(m.pick(m.phrase(3), parts[m.IntN(len(parts))], "\n", "- a", " ", ". "))
+	}
+	return b.String()
+}
+
+// coin is a judge that says the same whenever it is asked the same.
+type coin struct{}
+
+func (coin) Grade(_ context.Context, q proviso.Question) (proviso.Grade, error) {
+	g := proviso.Grade{Pass: true}
+	for _, c := range q.Criteria {
+		h := fnv.New32a()
+		_, _ = h.Write([]byte(c.Text + q.Output))
+		v := proviso.CriterionVerdict{Criterion: c, Status: proviso.Pass}
+		if h.Sum32()&4 != 0 {
+			v.Status, g.Pass = proviso.Fail, false
+		}
+		g.Criteria = append(g.Criteria, v)
+	}
+	return g, nil
+}
+
+// strayed are the pairs that some output contradicts though they are proven.
+func strayed(t testing.TB, list []proviso.Candidate, rows []*check.Row, proven func(a, b int) string) (found []string) {
+	t.Helper()
+	templates := template.New(template.Options{})
+	t.Cleanup(func() { _ = templates.Close() })
+	compiler := check.New(check.Options{Templates: templates, Grader: coin{}})
+	sets := make([]*check.Set, len(list))
+	cells := make([][]proviso.Status, len(list))
+	for i := range list {
+		set, mistakes := compiler.Compile([]*proviso.Assertion{list[i].Assertion})
+		if len(mistakes) > 0 {
+			t.Fatalf("%s: %v", proviso.Stringify(list[i].Assertion.Raw), mistakes[0])
+		}
+		sets[i] = set
+	}
+	for _, row := range rows {
+		for i, set := range sets {
+			fresh := *row
+			cells[i] = append(cells[i], set.Eval(t.Context(), &fresh)[0].Status)
+		}
+	}
+	for a := range list {
+		for b := range list {
+			kind := proven(a, b)
+			if kind == "" {
+				continue
+			}
+			for k, row := range rows {
+				passes := cells[a][k] == proviso.Pass || cells[a][k] == proviso.Skip
+				if passes && cells[b][k] == proviso.Fail {
+					found = append(found, fmt.Sprintf("%s: %s → %s, but %s", kind,
+						proviso.Stringify(list[a].Assertion.Raw), proviso.Stringify(list[b].Assertion.Raw), proviso.Stringify(row.Output.Value)))
+					break
+				}
+			}
+		}
+	}
+	return found
+}
+
+func (m maker) rows(list []proviso.Candidate, n int) []*check.Row {
+	var parts []string
+	for i := range list {
+		switch v := list[i].Assertion.Value.(type) {
+		case string:
+			parts = append(parts, v)
+		case []any:
+			for _, e := range v {
+				parts = append(parts, proviso.ToString(e))
+			}
+		}
+	}
+	parts = append(parts, "a")
+	rows := make([]*check.Row, n)
+	for i := range rows {
+		out := &proviso.Output{Value: m.output(parts), FinishReason: m.pick("stop", "length", "")}
+		cost, latency := m.Float64(), time.Duration(m.IntN(400))*time.Millisecond
+		out.Cost, out.Latency = &cost, &latency
+		if m.IntN(2) == 0 {
+			out.LogProbs = []float64{-m.Float64()}
+		}
+		rows[i] = &check.Row{Output: out, Prompt: m.output(parts), HasPrompt: true, Vars: proviso.ObjectOf("x", m.pick("a", "b"))}
+	}
+	return rows
+}
+
+// TestProofsHold: no output, decided by the engine itself, passes a and fails b
+// where it is proven that a implies b.
+func TestProofsHold(t *testing.T) {
+	t.Parallel()
+	kinds := map[string]int{}
+	proofs := 0
+	for seed := range uint64(80) {
+		m := maker{rand.New(rand.NewPCG(seed, 1)), max(0, int(seed%4)-1)}
+		var list []proviso.Candidate
+		for i := range 60 {
+			list = append(list, candidate(t, fmt.Sprint(i), m.assertion()))
+		}
+		p := spade.NewProver(list, nil)
+		for _, text := range strayed(t, list, m.rows(list, 80), func(a, b int) string {
+			kind := p.Proves(a, b)
+			if kind != "" {
+				kinds[string(kind)]++
+				proofs++
+			}
+			return string(kind)
+		}) {
+			t.Errorf("seed %d: %s", seed, text)
+		}
+	}
+	for _, kind := range spade.ProofKinds() {
+		if kinds[string(kind)] < 10 {
+			t.Errorf("%d proofs by %s; the test says nothing of it", kinds[string(kind)], kind)
+		}
+	}
+	t.Logf("%d proofs: %v", proofs, kinds)
+}
