@@ -883,10 +883,18 @@ class Zygote:
     def kill(self, pid):
         try:
             os.kill(pid, 9)
-            if self.lockdown is None:
-                os.killpg(pid, 9)
         except OSError:
             pass  # it has just ended
+        self.kill_started(pid)
+
+    def kill_started(self, pid):
+        """Kill what a worker has started, which may outlive it. In the sandbox it
+        starts nothing."""
+        if self.lockdown is None:
+            try:
+                os.killpg(pid, 9)
+            except OSError:
+                pass
 
     def end(self):
         for pid in self.workers:
@@ -927,8 +935,7 @@ class Zygote:
                 return
             id = self.workers.pop(pid, None)
             if id is not None:
-                if self.lockdown is None:
-                    self.kill(pid)  # its group
+                self.kill_started(pid)
                 self.channel.write(b"X", id, str(status).encode())
 
     def serve(self):
