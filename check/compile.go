@@ -24,6 +24,7 @@ type Compiler struct {
 	patterns   *regex.Engine
 	refs       referenceCache
 	schemas    schemaCache
+	mention    traceMention
 }
 
 type functionKey struct {

@@ -20,6 +20,9 @@ type javascript struct {
 	code  string // as reasons show it: the text, or the reference to the file
 	file  bool
 	plain bool // the code does not look at context
+
+	c      *Compiler
+	traced bool // the code looks at context.trace
 }
 
 // newJavascript is `javascript`: an expression on one line, a function body on
@@ -52,7 +55,7 @@ func newJavascript(c *Compiler, s *Spec) (Check, error) {
 	if err != nil {
 		return nil, misread(err, code, inserted)
 	}
-	return &javascript{Spec: s, fn: fn, code: code, plain: ignoresContext(code)}, nil
+	return &javascript{Spec: s, fn: fn, code: code, plain: ignoresContext(code), c: c, traced: c.mentionsTrace(code)}, nil
 }
 
 func newJavascriptFile(c *Compiler, s *Spec, file, entry string) (Check, error) {
@@ -63,11 +66,11 @@ func newJavascriptFile(c *Compiler, s *Spec, file, entry string) (Check, error) 
 			Valid:   []string{".js", ".cjs", ".mjs", ".ts", ".cts", ".mts", ".txt"},
 		}
 	}
-	fn, err := c.compileFile(scriptFile{language: "javascript", file: file, entry: entry})
+	fn, traced, err := c.compileFile(scriptFile{language: "javascript", file: file, entry: entry})
 	if err != nil {
 		return nil, err
 	}
-	return &javascript{Spec: s, fn: fn, code: s.Value.(string), file: true}, nil
+	return &javascript{Spec: s, fn: fn, code: s.Value.(string), file: true, c: c, traced: traced}, nil
 }
 
 // scriptBody makes a function body of an inline value and says where it inserted
@@ -151,7 +154,13 @@ func ignoresContext(code string) bool {
 func (j *javascript) Decide(ctx context.Context, s *Subject) (Finding, error) {
 	var second any = proviso.Undefined{}
 	if !j.plain {
-		second = scriptContext(j.Assertion, s)
+		o := scriptContext(j.Assertion, s)
+		if j.traced {
+			if err := j.c.addTrace(ctx, o, s, j.Base); err != nil {
+				return Finding{}, err
+			}
+		}
+		second = o
 	}
 	out, err := j.fn.Call(ctx, s.Value, second, proviso.Undefined{})
 	thrown := exception(err)

@@ -32,6 +32,9 @@ type program struct {
 	fn   proviso.Function
 	code string // as reasons show it: the text, or the reference to the file
 	file bool
+
+	c      *Compiler
+	traced bool // the code looks at the trace in its context
 }
 
 // newProgram is `python` and `ruby`: an expression on one line, a function body
@@ -64,7 +67,7 @@ func newProgram(c *Compiler, s *Spec, l language) (Check, error) {
 	if err != nil {
 		return nil, body.misread(err, l)
 	}
-	return &program{Spec: s, language: l, fn: fn, code: text}, nil
+	return &program{Spec: s, language: l, fn: fn, code: text, c: c, traced: c.mentionsTrace(text)}, nil
 }
 
 // programFile returns the file that a value names. A table of cases loses file://
@@ -88,11 +91,11 @@ func newProgramFile(c *Compiler, s *Spec, l language, file, entry string) (Check
 			Valid: append(l.files, ".txt"),
 		}
 	}
-	fn, err := c.compileFile(scriptFile{language: l.id, file: file, entry: entry, standard: verdictEntry})
+	fn, traced, err := c.compileFile(scriptFile{language: l.id, file: file, entry: entry, standard: verdictEntry})
 	if err != nil {
 		return nil, err
 	}
-	return &program{Spec: s, language: l, fn: fn, code: s.Value.(string), file: true}, nil
+	return &program{Spec: s, language: l, fn: fn, code: s.Value.(string), file: true, c: c, traced: traced}, nil
 }
 
 // programText is an inline value as the interpreter gets it, and how places in it
@@ -141,7 +144,13 @@ func (b programText) misread(err error, l language) error {
 
 // Decide implements [Check].
 func (p *program) Decide(ctx context.Context, s *Subject) (Finding, error) {
-	out, err := p.fn.Call(ctx, s.Value, scriptContext(p.Assertion, s))
+	second := scriptContext(p.Assertion, s)
+	if p.traced {
+		if err := p.c.addTrace(ctx, second, s, p.Base); err != nil {
+			return Finding{}, err
+		}
+	}
+	out, err := p.fn.Call(ctx, s.Value, second)
 	if err == nil {
 		return p.judge(out), nil
 	}

@@ -124,7 +124,8 @@ func (c *Compiler) score(what, ref string) (proviso.Function, error) {
 	if !ok || language == "" {
 		return nil, proviso.Errorf(proviso.Invalid, "%s needs file:// and a script (.js, .ts, .py, .rb), found %q", what, ref)
 	}
-	return c.compileFile(scriptFile{language: language, file: file, entry: entry, standard: "func"})
+	fn, _, err := c.compileFile(scriptFile{language: language, file: file, entry: entry, standard: "func"})
+	return fn, err
 }
 
 // apply calls the script with the named scores and what they were made of. What

@@ -40,25 +40,26 @@ func splitEntry(name string) (file, entry string) {
 	return name, ""
 }
 
-// compileFile compiles a script file of the suite.
-func (c *Compiler) compileFile(s scriptFile) (proviso.Function, error) {
+// compileFile compiles a script file of the suite. traced says that it looks at the
+// trace in its context.
+func (c *Compiler) compileFile(s scriptFile) (fn proviso.Function, traced bool, err error) {
 	if c.Code == nil {
-		return nil, proviso.Errorf(proviso.Unavailable, "%s: no interpreter for %s here", s.file, s.language)
+		return nil, false, proviso.Errorf(proviso.Unavailable, "%s: no interpreter for %s here", s.file, s.language)
 	}
 	data, err := c.readFile(s.file)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if s.entry == "" && s.language != "javascript" {
 		s.entry = s.standard
 	}
-	fn, err := c.function(proviso.Source{
+	fn, err = c.function(proviso.Source{
 		Language: s.language, Name: s.file, Text: string(data), Form: proviso.Module, Entry: s.entry, File: path.Clean(s.file), Purpose: proviso.Deciding,
 	})
 	if err != nil {
-		return nil, FileMistake(Shown(c.Files, s.file), err)
+		return nil, false, FileMistake(Shown(c.Files, s.file), err)
 	}
-	return fn, nil
+	return fn, c.mentionsTrace(string(data)), nil
 }
 
 // Shown is the name of a file for messages: relative to the working folder, if

@@ -34,7 +34,7 @@ func (c *Compiler) spans(ctx context.Context, s *Subject, base string) ([]provis
 
 // noTrace is the error of a row that nobody followed.
 func noTrace(base string) error {
-	return proviso.Errorf(proviso.Undecided, "No trace data available for %s assertion: the output belongs to no trace that was followed; see tracing in the suite", base)
+	return proviso.Errorf(proviso.Undecided, "No trace data available for %s assertion: the output belongs to no trace that was followed; see tracing in a suite, and trace_id in a request", base)
 }
 
 // decideSpans is a check of the spans of a trace.
@@ -154,20 +154,4 @@ func listed(names []string) string {
 		return strings.Join(names, ", ")
 	}
 	return strings.Join(names[:maxListed], ", ") + " and " + proviso.FormatNumber(float64(len(names)-maxListed)) + " more"
-}
-
-// NeedsOf returns what some assertions need, with those within them.
-func NeedsOf(list []*proviso.Assertion) Needs {
-	var all Needs
-	for _, a := range list {
-		base, _ := splitType(a.Type)
-		if kind, ok := Lookup(base); ok {
-			all |= kind.Needs
-		}
-		all |= NeedsOf(a.Assert)
-		if a.Check != nil {
-			all |= NeedsOf([]*proviso.Assertion{a.Check})
-		}
-	}
-	return all
 }

@@ -34,7 +34,7 @@ func (c *Compiler) compileTransform(text, subject string) (*Transform, error) {
 		if language == "" {
 			return nil, proviso.Errorf(proviso.Invalid, "transform %s: expected a script file (.js, .ts, .py, .rb)", text)
 		}
-		fn, err := c.compileFile(scriptFile{language: language, file: file, entry: entry, standard: "get_transform"})
+		fn, _, err := c.compileFile(scriptFile{language: language, file: file, entry: entry, standard: "get_transform"})
 		if err != nil {
 			return nil, named("transform "+text, err)
 		}

@@ -15,6 +15,7 @@ type value struct {
 	static any
 	// dynamic makes the value of one row; nil if static is the value.
 	dynamic func(ctx context.Context, s *Subject) (any, error)
+	traced  bool // what makes it looks at the trace
 }
 
 // value reads a.Value: loads files, finds templates, checks their syntax.
@@ -51,7 +52,7 @@ func (c *Compiler) textValue(a *proviso.Assertion, k *Kind, text string) (value,
 
 func (c *Compiler) listValue(a *proviso.Assertion, list []any) (value, error) {
 	members := make([]value, len(list))
-	dynamic := false
+	dynamic, traced := false, false
 	for i, e := range list {
 		members[i] = value{static: e}
 		if text, ok := e.(string); ok {
@@ -61,6 +62,7 @@ func (c *Compiler) listValue(a *proviso.Assertion, list []any) (value, error) {
 			}
 			members[i] = m
 			dynamic = dynamic || m.dynamic != nil
+			traced = traced || m.traced
 		}
 	}
 	made := func(ctx context.Context, s *Subject) (any, error) {
@@ -78,7 +80,7 @@ func (c *Compiler) listValue(a *proviso.Assertion, list []any) (value, error) {
 		return out, nil
 	}
 	if dynamic {
-		return value{dynamic: made}, nil
+		return value{dynamic: made, traced: traced}, nil
 	}
 	v, _ := made(context.Background(), nil) // nothing in it is made per row
 	return value{static: v}, nil
@@ -113,12 +115,18 @@ func (c *Compiler) fileValue(a *proviso.Assertion, name string) (value, error) {
 
 // scriptValue is a file whose function returns the value to compare with.
 func (c *Compiler) scriptValue(a *proviso.Assertion, script scriptFile) (value, error) {
-	fn, err := c.compileFile(script)
+	fn, traced, err := c.compileFile(script)
 	if err != nil {
 		return value{}, err
 	}
-	return value{dynamic: func(ctx context.Context, s *Subject) (any, error) {
-		v, err := fn.Call(ctx, s.Value, scriptContext(a, s))
+	return value{traced: traced, dynamic: func(ctx context.Context, s *Subject) (any, error) {
+		second := scriptContext(a, s)
+		if traced {
+			if err := c.addTrace(ctx, second, s, a.Type); err != nil {
+				return nil, err
+			}
+		}
+		v, err := fn.Call(ctx, s.Value, second)
 		if err != nil {
 			return nil, proviso.Errorf(proviso.Undecided, "value from %s: %w", script.file, err)
 		}

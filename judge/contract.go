@@ -34,6 +34,12 @@ type Request struct {
 	// Vars and Metadata are what the conditions under when are about.
 	Vars     *proviso.Object `json:"vars,omitempty"`
 	Metadata *proviso.Object `json:"metadata,omitempty"`
+
+	// TraceID names the trace that the output belongs to, for checks of its spans: 32
+	// hexadecimal digits, or a traceparent.
+	TraceID string `json:"trace_id,omitempty"`
+	// Spans gives the spans of the trace; nil if nobody follows traces.
+	Spans proviso.Spans `json:"-"`
 }
 
 // Assertion is one promise about an output: criteria that a model decides, a

@@ -17,6 +17,9 @@ func (j *Judge) Evaluate(ctx context.Context, r *Request) (*Response, error) {
 	// Nothing is kept from one request for the next.
 	o := j.o.Check
 	o.Grader, o.Templates = j, literal{}
+	if r.Spans != nil {
+		o.Spans = r.Spans
+	}
 	if o.Expand == nil {
 		o.Expand = Expand
 	}
@@ -28,7 +31,7 @@ func (j *Judge) Evaluate(ctx context.Context, r *Request) (*Response, error) {
 	if wrong := errorsOf(set.Prepare(c, true)); len(wrong) > 0 {
 		return nil, wrong
 	}
-	row := &check.Row{Output: &proviso.Output{Value: r.Output}, Prompt: r.Input, HasPrompt: true, Vars: r.Vars, Case: c}
+	row := &check.Row{Output: &proviso.Output{Value: r.Output, TraceID: r.TraceID}, Prompt: r.Input, HasPrompt: true, Vars: r.Vars, Case: c}
 	return NewResponse(set.Eval(ctx, row), j.threshold(r), r.AllowErrors), nil
 }
 

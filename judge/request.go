@@ -3,6 +3,7 @@ package judge
 import (
 	"cmp"
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -15,7 +16,7 @@ import (
 )
 
 // requestFields are the fields of a request.
-var requestFields = []string{"agent_input", "agent_output", "assertions", "threshold", "allow_errors", "vars", "metadata"}
+var requestFields = []string{"agent_input", "agent_output", "assertions", "threshold", "allow_errors", "vars", "metadata", "trace_id"}
 
 // assertionFields are the fields of an assertion in a request.
 var assertionFields = []string{"id", "instruction", "criteria", "check", "type", "when", "weight", "severity", "scope", "description"}
@@ -89,6 +90,7 @@ func (r *requestReader) read() *Request {
 	isObject := func(v any) bool { _, ok := v.(*proviso.Object); return ok }
 	req.Vars, _ = r.optional("vars", "an object", isObject).(*proviso.Object)
 	req.Metadata, _ = r.optional("metadata", "an object", isObject).(*proviso.Object)
+	req.TraceID, _ = r.optional("trace_id", "a text", func(v any) bool { _, ok := v.(string); return ok }).(string)
 	req.Assertions = r.list()
 	if len(r.mistakes) == 0 {
 		_, r.mistakes = req.assertions()
@@ -346,6 +348,19 @@ func (r *requestReader) bounds(req *Request) {
 	if t := req.Threshold; t != nil && !(*t >= 0 && *t <= 1) {
 		r.wrong(proviso.Invalid, "/threshold", "the threshold is a share from 0 to 1, not %s", proviso.FormatNumber(*t))
 	}
+	if req.TraceID != "" && !isTraceID(req.TraceID) {
+		r.wrong(proviso.Invalid, "/trace_id", "a trace has an id of 32 hexadecimal digits, not %q", document.Excerpt(req.TraceID))
+	}
+}
+
+// isTraceID reports whether a text is the id of a trace, or a traceparent (W3C Trace
+// Context, section 3.2.2).
+func isTraceID(text string) bool {
+	if parts := strings.Split(text, "-"); len(parts) == 4 {
+		text = parts[1]
+	}
+	id, err := hex.DecodeString(text)
+	return err == nil && len(id) == 16 && slices.ContainsFunc(id, func(b byte) bool { return b != 0 })
 }
 
 // limits holds one assertion to its bounds.

@@ -2,6 +2,7 @@ package otlp
 
 import (
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -44,22 +45,28 @@ type ReceiverOptions struct {
 	// Forward is given each request that was taken, redacted; nil if nobody wants
 	// them. It must not block, and must not change body.
 	Forward func(contentType string, body []byte)
+	// Add takes the spans of a request in place of the store, as [Store.Add] does; nil
+	// is the store. The context is that of the request.
+	Add func(ctx context.Context, b *Batch) (rejected int, reason string)
 }
 
 // Receiver takes spans as OTLP over HTTP (OTLP 1.7, section "OTLP/HTTP"). It is
 // an http.Handler for POST requests, whatever their path.
 type Receiver struct {
-	store *Store
 	o     ReceiverOptions
 	turns chan struct{}
 }
 
-// NewReceiver returns a receiver that keeps what it takes in store.
+// NewReceiver returns a receiver that keeps what it takes in store, which may be nil
+// if the options have Add.
 func NewReceiver(store *Store, o ReceiverOptions) *Receiver {
 	if o.MaxBody <= 0 {
 		o.MaxBody = maxBody
 	}
-	return &Receiver{store, o, make(chan struct{}, atOnce)}
+	if o.Add == nil {
+		o.Add = func(_ context.Context, b *Batch) (int, string) { return store.Add(b) }
+	}
+	return &Receiver{o, make(chan struct{}, atOnce)}
 }
 
 var _ http.Handler = (*Receiver)(nil)
@@ -75,24 +82,28 @@ func (r *refusal) Error() string { return r.message }
 
 // ServeHTTP takes one request.
 func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	status, kind, body := r.Answer(req)
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	if status == http.StatusMethodNotAllowed {
+		w.Header().Set("Allow", http.MethodPost)
+	}
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // who does not listen has no answer
+}
+
+// Answer takes one request, and returns the status, the type and the body of the
+// answer to it.
+func (r *Receiver) Answer(req *http.Request) (status int, mediaType string, body []byte) {
 	kind, rejected, reason, err := r.take(req)
 	var no *refusal
 	switch {
-	case errors.As(err, &no):
-	case err != nil:
+	case err == nil:
+		return http.StatusOK, kind, success(kind, rejected, reason)
+	case !errors.As(err, &no):
 		no = &refusal{http.StatusBadRequest, codeInvalidArgument, err.Error()}
 	}
-	w.Header().Set("Content-Type", kind)
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	if no == nil {
-		_, _ = w.Write(success(kind, rejected, reason)) // who does not listen has no answer
-		return
-	}
-	if no.status == http.StatusMethodNotAllowed {
-		w.Header().Set("Allow", http.MethodPost)
-	}
-	w.WriteHeader(no.status)
-	_, _ = w.Write(failure(kind, no))
+	return no.status, kind, failure(kind, no)
 }
 
 // take reads, decodes and keeps a request. kind is the type of the answer: that of
@@ -124,7 +135,7 @@ func (r *Receiver) take(req *http.Request) (kind string, rejected int, reason st
 	if err != nil {
 		return kind, 0, "", err
 	}
-	rejected, reason = r.store.Add(batch)
+	rejected, reason = r.o.Add(req.Context(), batch)
 	if r.o.Forward != nil {
 		r.o.Forward(kind, body)
 	}

@@ -35,6 +35,12 @@ type StoreOptions struct {
 	MaxSpans  int   // 0 is the constant of the same name
 	MaxBytes  int64 // as MaxSpans
 	MaxTraces int   // as MaxSpans
+	MaxOfOne  int   // spans of one trace; 0 is MaxSpans
+
+	// Room says why there is no room for another span of so many bytes beside what
+	// the store holds, "" if there is; nil leaves that to the numbers above. The store
+	// is locked when it is called.
+	Room func(held Held, size int) string
 }
 
 // Store holds spans until the rows that they belong to are decided. It is safe for
@@ -58,6 +64,7 @@ type Store struct {
 type trace struct {
 	parent   string // span id that the provider was given, "" if none was
 	expected bool   // a row wants it
+	holds    int    // how many ask for it to be kept
 	spans    []proviso.Span
 	places   map[string]int // of spans, by id
 	bytes    int64
@@ -85,6 +92,9 @@ func NewStore(o StoreOptions) *Store {
 	}
 	if o.MaxTraces <= 0 {
 		o.MaxTraces = MaxTraces
+	}
+	if o.MaxOfOne <= 0 {
+		o.MaxOfOne = o.MaxSpans
 	}
 	return &Store{o: o, traces: map[string]*trace{}, recorded: map[string][]proviso.Span{}}
 }
@@ -178,6 +188,10 @@ func (s *Store) room(r *Record) (*trace, string) {
 		if _, again := t.places[r.Span.ID]; again {
 			return t, "" // it takes no more room
 		}
+		if len(t.spans) >= s.o.MaxOfOne {
+			t.refused++
+			return t, fmt.Sprintf("the trace %s has %d spans already", r.TraceID, len(t.spans))
+		}
 	}
 	for {
 		why := ""
@@ -188,6 +202,8 @@ func (s *Store) room(r *Record) (*trace, string) {
 			why = fmt.Sprintf("the spans that are held take %d MiB already", s.bytes>>20)
 		case t == nil && len(s.traces) >= s.o.MaxTraces:
 			why = fmt.Sprintf("%d traces are held already", len(s.traces))
+		case s.o.Room != nil:
+			why = s.o.Room(s.held(), r.Size)
 		}
 		if why == "" {
 			break
@@ -201,12 +217,17 @@ func (s *Store) room(r *Record) (*trace, string) {
 	}
 	if t == nil {
 		t = s.make(r.TraceID)
-		if len(s.foreign) > 2*s.o.MaxTraces { // of traces that are gone, most of them
-			s.foreign = slices.DeleteFunc(s.foreign, func(id string) bool { return !s.unwanted(id) })
-		}
-		s.foreign = append(s.foreign, r.TraceID)
+		s.unexpect(r.TraceID)
 	}
 	return t, ""
+}
+
+// unexpect notes a trace as one that no row wants; s.mu is held.
+func (s *Store) unexpect(id string) {
+	if len(s.foreign) > 2*s.o.MaxTraces { // of traces that are gone, most of them
+		s.foreign = slices.DeleteFunc(s.foreign, func(id string) bool { return !s.unwanted(id) })
+	}
+	s.foreign = append(s.foreign, id)
 }
 
 // evict drops the oldest trace that no row wants, other than keep; false if there
@@ -225,7 +246,7 @@ func (s *Store) evict(keep string) bool {
 // unwanted reports whether a trace is held that no row has asked for; s.mu is held.
 func (s *Store) unwanted(id string) bool {
 	t, ok := s.traces[id]
-	return ok && !t.expected
+	return ok && !t.expected && t.holds == 0
 }
 
 // take adds a span to its trace. A span that is there already was sent twice; the
@@ -259,9 +280,13 @@ func traceID(id string) string {
 // moment), and at most for as long as the options say, counted from the first call
 // for the trace. An error says why there is nothing to decide about.
 func (s *Store) Spans(ctx context.Context, id string) ([]proviso.Span, error) {
-	id = traceID(id)
+	return s.await(ctx, traceID(id), s.o.Wait)
+}
+
+// await returns the spans of a trace, for which it waits so long at most.
+func (s *Store) await(ctx context.Context, id string, most time.Duration) ([]proviso.Span, error) {
 	for {
-		spans, wait, changed, err := s.look(id)
+		spans, wait, changed, err := s.look(id, most)
 		if wait <= 0 || err != nil {
 			return spans, err
 		}
@@ -278,7 +303,7 @@ func (s *Store) Spans(ctx context.Context, id string) ([]proviso.Span, error) {
 }
 
 // look returns the spans of a trace, or how long to wait before the next look.
-func (s *Store) look(id string) (spans []proviso.Span, wait time.Duration, changed <-chan struct{}, err error) {
+func (s *Store) look(id string, most time.Duration) (spans []proviso.Span, wait time.Duration, changed <-chan struct{}, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if spans, ok := s.recorded[id]; ok {
@@ -292,13 +317,14 @@ func (s *Store) look(id string) (spans []proviso.Span, wait time.Duration, chang
 		t = s.make(id)
 	}
 	now := time.Now()
-	if t.expected = true; t.asked.IsZero() {
+	t.expected = t.expected || t.holds == 0
+	if t.asked.IsZero() {
 		t.asked = now
 	}
 	if t.refused > 0 {
-		return nil, 0, nil, proviso.Errorf(proviso.Limit, "the trace %s is not complete: %d of its spans came when %d were held already", id, t.refused, s.spans)
+		return nil, 0, nil, proviso.Errorf(proviso.Limit, "the trace %s is not complete: there was no room for %d of its spans", id, t.refused)
 	}
-	left := t.asked.Add(s.o.Wait).Sub(now)
+	left := t.asked.Add(most).Sub(now)
 	quiet := t.last.Add(s.o.Quiet).Sub(now)
 	switch {
 	case left > 0 && len(t.spans) > 0 && quiet <= 0 && t.complete():
@@ -308,9 +334,24 @@ func (s *Store) look(id string) (spans []proviso.Span, wait time.Duration, chang
 		return nil, left, t.changed, nil
 	case len(t.spans) == 0:
 		return nil, 0, nil, proviso.Errorf(proviso.Timeout,
-			"no span of the trace %s came within %v: the agent has to continue the traceparent that it is given, and to export its spans to %s", id, max(s.o.Wait, 0), s.endpoint)
+			"no span of the trace %s came within %v: the agent has to continue the traceparent that it is given, and to export its spans to %s%s", id, max(most, 0), s.endpoint, s.strangers())
 	}
 	return slices.Clone(t.spans), 0, nil, nil // take may change one
+}
+
+// strangers says that spans came which belong to no row, which is how an agent looks
+// that makes a trace of its own; s.mu is held.
+func (s *Store) strangers() string {
+	n := 0
+	for id := range s.traces {
+		if s.unwanted(id) {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (traces that belong to no row came: %d)", n)
 }
 
 // silent says why there are no spans where nobody listens for any; s.mu is held.

@@ -49,6 +49,42 @@ var addressVars = [...]string{
 	"VERTEX_API_HOST",
 }
 
+// keyVars are the variables that keys of vendors are taken from, beside those of
+// compatibles.
+var keyVars = [...]string{
+	"ANTHROPIC_API_KEY", "AWS_ACCESS_KEY_ID", "AWS_BEARER_TOKEN_BEDROCK", "AZURE_API_KEY", "AZURE_CLIENT_SECRET", "AZURE_OPENAI_API_KEY",
+	"GEMINI_API_KEY", "GOOGLE_API_KEY", "HF_API_TOKEN", "OLLAMA_API_KEY", "OPENAI_API_KEY", "PALM_API_KEY", "VERTEX_API_KEY",
+}
+
+// EnvKeys returns the names of the variables that hold a key of a vendor, sorted.
+func EnvKeys(env proviso.Env) []string {
+	names := slices.Clone(keyVars[:])
+	for _, c := range compatibles {
+		names = append(names, c.key)
+	}
+	return envSet(env, names)
+}
+
+// EnvAddresses returns the names of the variables that say where a vendor is asked,
+// sorted.
+func EnvAddresses(env proviso.Env) []string {
+	names := slices.Clone(addressVars[:])
+	for _, c := range compatibles {
+		names = append(names, c.url)
+	}
+	return envSet(env, names)
+}
+
+// envSet returns the names that have a value, sorted.
+func envSet(env proviso.Env, names []string) []string {
+	names = slices.DeleteFunc(names, func(name string) bool {
+		v, _ := env.Lookup(name)
+		return name == "" || strings.TrimSpace(v) == ""
+	})
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
 // EnvHosts returns the hosts that the environment puts in place of the vendors'
 // own, sorted, in lower case and without ports.
 func EnvHosts(env proviso.Env) []string {

@@ -78,6 +78,9 @@ func TestHosts(t *testing.T) {
 			t.Errorf("%s asks %s: VendorHost has to say %t", kind.Name, host, !local)
 		}
 		for _, name := range env.names {
+			if strings.HasSuffix(name, "API_KEY") && !slices.Equal(provider.EnvKeys(proviso.EnvMap{name: "k", "OTHER_API_KEY": "k"}), []string{name}) {
+				t.Errorf("%s looks at %s, which EnvKeys does not", kind.Name, name)
+			}
 			if !address.MatchString(name) {
 				continue
 			}

@@ -150,6 +150,7 @@ type brokenAssertion struct {
 	value               any
 	reshaped            bool // it saw something else than the output itself
 	parts               []excerpt
+	spans               []excerpt // the worst of a trace: name, and what is to be said of it
 }
 
 // broken returns the assertions that did not hold. Members of a set that held
@@ -181,6 +182,7 @@ func brokenOf(c *proviso.Object, status proviso.Status) brokenAssertion {
 	if rendered, ok := obj(c, "metadata").At("renderedAssertionValue").(string); ok {
 		b.value = rendered
 	}
+	b.spans = spansOf(c)
 	return b
 }
 
@@ -211,6 +213,23 @@ func (p *printer) assertion(b *brokenAssertion) {
 	for _, x := range b.parts {
 		p.excerpt(&x)
 	}
+	for _, s := range b.spans {
+		p.line("%s%s", indent, cut(s.name+"  "+s.text, p.o.Width-len(indent)))
+	}
+}
+
+// spansOf returns the spans that a component rests on: evidence that stands nowhere
+// in the output.
+func spansOf(c *proviso.Object) []excerpt {
+	list, _ := c.At("evidence").([]any)
+	var spans []excerpt
+	for _, e := range list {
+		o, _ := e.(*proviso.Object)
+		if note := str(o, "note"); note != "" && o.At("start") == -1.0 {
+			spans = append(spans, excerpt{name: str(o, "quote"), text: note})
+		}
+	}
+	return spans
 }
 
 // excerpt shows a text and, under it, a line that marks the part that matters.

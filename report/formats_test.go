@@ -44,7 +44,7 @@ func everywhere(t testing.TB, text string) (*report.Meta, *report.Summary, repor
 		var verdicts []proviso.Verdict
 		for _, a := range kinds {
 			verdicts = append(verdicts, proviso.Verdict{Assertion: a, Status: s, Reason: text, Judge: text, Rendered: text, HasValue: i == 1,
-				Evidence: []proviso.Evidence{{Quote: text, Note: text}}})
+				Evidence: []proviso.Evidence{{Quote: text, Start: -1, Note: text}}})
 		}
 		rows = append(rows, &proviso.Result{Case: c, Prompt: prompt, PromptIdx: i % 2, Provider: provider, Rendered: text,
 			Vars: proviso.ObjectOf(text, text), Output: proviso.Output{Value: text}, Error: map[bool]string{true: text}[s == proviso.Errored],

@@ -33,8 +33,8 @@ func (p *Plan) checkCases(ctx context.Context) {
 			p.mistake(fromCode(c, m))
 		}
 		p.foresee(prepared)
-		p.waits = p.waits || waits(prepared)
 		p.noteTraces(prepared)
+		p.waits = p.waits || p.traced || waits(prepared)
 		if p.o.Warn {
 			words.warn(c.Assert)
 			words.warn(c.Set)

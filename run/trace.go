@@ -25,7 +25,7 @@ func (p *Plan) LooksAtTraces() bool { return p.traced }
 
 // needsTrace reports whether an assertion on a row needs the spans of its trace.
 func needsTrace(pc *prepared, prompt *proviso.Prompt) bool {
-	return (check.NeedsOf(pc.Assert)|check.NeedsOf(prompt.Assert)|check.NeedsOf(pc.Set))&check.NeedsTrace != 0
+	return (pc.set.Needs()|pc.byPrompt[prompt].Needs()|pc.criteria.Needs())&check.NeedsTrace != 0
 }
 
 // noteTraces notes that rows of a case need the spans of their traces.

@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strconv"
+	"strings"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -26,6 +28,7 @@ type confinement struct {
 	Memory  uint64 // bytes of address space
 	Files   uint64 // open files
 	Own     bool   // it is in namespaces of its own
+	Dies    bool   // with its parent
 	Filter  []byte // the first seccomp filter
 }
 
@@ -69,6 +72,11 @@ func confine() error {
 	var none [2]unix.CapUserData
 	if err := unix.Capset(&header, &none[0]); err != nil {
 		return fmt.Errorf("capset: %w", err)
+	}
+	if c.Dies { // set last, since a change of the user takes it back
+		if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
+			return fmt.Errorf("parent death signal: %w", err)
+		}
 	}
 	return become(c)
 }
@@ -122,10 +130,15 @@ func becomeNobody(c *confinement) {
 	_, _, _ = unix.RawSyscall(unix.SYS_SETRESUID, nobody, nobody, nobody)
 }
 
-// limit sets the resource limits but the one of the address space. The number of
-// processes is counted for a user, so it is limited only where that user is our
-// own: in a user namespace.
+// limit sets the resource limits but the one of the address space, none above what
+// this process itself is held to. Threads are counted for a user: in a user
+// namespace for those in it alone, elsewhere with all else that the user runs,
+// which gets room to grow.
 func limit(c *confinement) error {
+	threads := uint64(1024)
+	if !c.Own {
+		threads = threadsOf(unix.Geteuid()) + 4096
+	}
 	limits := []struct {
 		name  string
 		which int
@@ -137,21 +150,47 @@ func limit(c *confinement) error {
 		{"stack", unix.RLIMIT_STACK, 8 << 20},
 		{"memlock", unix.RLIMIT_MEMLOCK, 0},
 		{"msgqueue", unix.RLIMIT_MSGQUEUE, 0},
+		{"nproc", unix.RLIMIT_NPROC, threads},
 	}
 	for _, l := range limits {
-		if err := unix.Prlimit(0, l.which, &unix.Rlimit{Cur: l.value, Max: l.value}, nil); err != nil {
+		var now unix.Rlimit
+		if err := unix.Prlimit(0, l.which, nil, &now); err != nil {
+			return fmt.Errorf("limit %s: %w", l.name, err)
+		}
+		value := min(l.value, now.Max)
+		if err := unix.Prlimit(0, l.which, &unix.Rlimit{Cur: value, Max: value}, nil); err != nil {
 			return fmt.Errorf("limit %s: %w", l.name, err)
 		}
 	}
-	if c.Own {
-		_ = unix.Prlimit(0, unix.RLIMIT_NPROC, &unix.Rlimit{Cur: 1024, Max: 1024}, nil)
-	}
 	return nil
+}
+
+// threadsOf returns how many threads a user has, as far as /proc says.
+func threadsOf(uid int) uint64 {
+	entries, _ := os.ReadDir("/proc")
+	var sum uint64
+	for _, e := range entries {
+		var owner unix.Stat_t
+		if _, err := strconv.Atoi(e.Name()); err != nil || unix.Stat("/proc/"+e.Name(), &owner) != nil || int(owner.Uid) != uid {
+			continue
+		}
+		stat, _ := os.ReadFile("/proc/" + e.Name() + "/stat")
+		_, after, _ := strings.Cut(string(stat), ") ") // the name before may hold spaces
+		if fields := strings.Fields(after); len(fields) > 17 {
+			n, _ := strconv.ParseUint(fields[17], 10, 32)
+			sum += n
+		}
+	}
+	return sum
 }
 
 // become limits the address space, installs the filter and executes the program,
 // in system calls alone.
 func become(c *confinement) error {
+	var own unix.Rlimit
+	if err := unix.Prlimit(0, unix.RLIMIT_AS, nil, &own); err != nil {
+		return fmt.Errorf("limit as: %w", err)
+	}
 	path, err := unix.BytePtrFromString(c.Path)
 	if err != nil {
 		return err
@@ -167,7 +206,8 @@ func become(c *confinement) error {
 	if err := unix.CloseRange(4, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil { // what the parent inherited itself
 		return fmt.Errorf("close_range: %w", err)
 	}
-	memory := unix.Rlimit{Cur: c.Memory, Max: c.Memory}
+	most := min(c.Memory, own.Max)
+	memory := unix.Rlimit{Cur: most, Max: most}
 	program := unix.SockFprog{Len: uint16(len(c.Filter) / 8), Filter: (*unix.SockFilter)(unsafe.Pointer(&c.Filter[0]))}
 	message := []byte("the interpreter could not be executed\n")
 

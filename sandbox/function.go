@@ -45,12 +45,12 @@ func (f *function) Call(ctx context.Context, args ...any) (any, error) {
 	if err != nil {
 		return nil, o.named(err)
 	}
-	if err := o.pool.enter(ctx); err != nil {
-		return nil, err
-	}
-	c := &call{source: o, running: true, hard: o.soft + o.sandbox.grace, maxReply: maxReply}
+	c := &call{source: o, hard: o.soft + o.sandbox.grace, maxReply: maxReply}
 	if o.profile.acting {
 		c.maxReply = maxFrame
+	}
+	if err := c.enter(ctx); err != nil {
+		return nil, err
 	}
 	defer c.leave()
 	reply, err := o.do(ctx, c, kind, payload)
@@ -73,7 +73,7 @@ func (f *function) Call(ctx context.Context, args ...any) (any, error) {
 // this call, which gets another worker, unless it acts and may have done so.
 func (o *source) do(ctx context.Context, c *call, kind byte, payload []byte) (frame, error) {
 	for {
-		w, err := o.pool.get(ctx, o)
+		w, err := o.pool.get(ctx, o, c)
 		if err != nil {
 			return frame{}, err
 		}
@@ -148,6 +148,17 @@ func (c *call) end() {
 	if c.cancel != nil {
 		c.cancel()
 	}
+}
+
+// enter waits for a slot of the pool.
+func (c *call) enter(ctx context.Context) error {
+	if err := c.source.pool.enter(ctx); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.running = true
+	return nil
 }
 
 // leave gives the slot of the pool back.
@@ -315,9 +326,14 @@ func (o *source) explain(payload []byte, c *call) error {
 	return errViolation
 }
 
-// importHint says what would make packages importable, if they are not.
+// importHint says what would make a module importable, if it is known.
 func (o *source) importHint() string {
-	if o.profile.packages || !o.profile.files {
+	switch s := o.sandbox; {
+	case !o.profile.files:
+		return ""
+	case o.profile.sandbox && s.dir != "" && s.isHome(s.dir):
+		return " (the files of " + s.dir + " are not granted, since it holds more than a suite)"
+	case o.profile.packages:
 		return ""
 	}
 	return " (packages are not granted)"

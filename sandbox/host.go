@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/proviso-eval/proviso"
@@ -125,7 +126,7 @@ func (h *host) launch(namespaces bool) launch {
 	l := launch{
 		exe: s.exe(), path: in.path, sandbox: p.sandbox, network: p.network, dir: s.dir,
 		namespaces: namespaces && !s.options.noNamespaces, leaky: s.options.leaky,
-		memory: h.language.memory, files: 256, syscalls: h.language.syscalls,
+		memory: h.language.memory, files: 256, syscalls: h.language.syscalls, dies: !h.forks(),
 		env: []string{"PATH=/nonexistent", "LANG=C.UTF-8"},
 	}
 	if p.packages {
@@ -183,7 +184,7 @@ func systemFiles(network bool) []string {
 func (h *host) start(ctx context.Context, namespaces bool) error {
 	control, err := h.run(namespaces)
 	if err != nil {
-		return refused(h.language.name, err.Error())
+		return unstarted(h.language.name, err)
 	}
 	hello := make(chan error, 1)
 	reader := &frameReader{src: control}
@@ -224,6 +225,17 @@ func (h *host) start(ctx context.Context, namespaces bool) error {
 	return refused(h.language.name, why)
 }
 
+// unstarted is the error for an interpreter whose process cannot be started. What
+// the machine is short of for the moment is no reason to do without a sandbox.
+func unstarted(language string, err error) *proviso.Error {
+	for _, short := range []error{syscall.EMFILE, syscall.ENFILE, syscall.EAGAIN, syscall.ENOMEM} {
+		if errors.Is(err, short) {
+			return proviso.Errorf(proviso.Unavailable, "%s cannot be started: %w", language, err)
+		}
+	}
+	return refused(language, err.Error())
+}
+
 // run starts the process of a host and returns its control channel.
 func (h *host) run(namespaces bool) (io.ReadWriteCloser, error) {
 	cmd, ours, errs, own, err := h.process(namespaces)
@@ -249,6 +261,7 @@ func (h *host) process(namespaces bool) (cmd *exec.Cmd, ours io.ReadWriteCloser,
 		l := h.launch(namespaces)
 		l.parentEnd, l.childEnds, l.stderr = ours, theirs, theirErrs
 		cmd, own, err = l.start()
+		neverBlock(theirErrs) // starting a process made it block
 		_ = theirErrs.Close()
 	}
 	for _, f := range theirs {
@@ -258,6 +271,10 @@ func (h *host) process(namespaces bool) (cmd *exec.Cmd, ours io.ReadWriteCloser,
 		_ = ours.Close()
 		if errs != nil {
 			_ = errs.Close()
+		}
+		if cmd != nil && cmd.Process != nil { // it was started, and cannot be told what to become
+			killGroup(cmd.Process)
+			_ = cmd.Wait()
 		}
 		return nil, nil, nil, own, err
 	}
@@ -321,7 +338,7 @@ func (h *host) close() {
 	h.workers = map[uint64]*worker{}
 	h.mu.Unlock()
 	for _, w := range workers {
-		w.ended(-1)
+		w.ended(endedWithHost)
 		w.close()
 	}
 }

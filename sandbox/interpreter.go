@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/proviso-eval/proviso"
@@ -37,22 +38,31 @@ type interpreterKey struct {
 // failure is kept as well, unless ctx ended.
 func (s *Sandbox) interpreter(ctx context.Context, l *language, packages bool) (*interpreter, error) {
 	s.findMu.Lock()
-	defer s.findMu.Unlock()
 	key := interpreterKey{l.name, packages}
-	if f, ok := s.found[key]; ok {
+	f := s.found[key]
+	if f == nil {
+		f = new(finding)
+		s.found[key] = f
+	}
+	s.findMu.Unlock()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.known {
 		return f.interpreter, f.err
 	}
 	in, err := s.find(ctx, l, packages)
 	if ctx.Err() == nil {
-		s.found[key] = finding{in, err}
+		f.interpreter, f.err, f.known = in, err, true
 	}
 	return in, err
 }
 
 // finding is what a search for an interpreter gave.
 type finding struct {
-	*interpreter
-	err error
+	mu          sync.Mutex // held while the search is going on
+	known       bool
+	interpreter *interpreter
+	err         error
 }
 
 // find tries the named interpreter, or those in PATH until one works.

@@ -20,6 +20,7 @@ type launch struct {
 	files      uint64
 	syscalls   []uint32 // beside those of every language
 	leaky      bool     // the filters refuse nothing; for tests
+	dies       bool     // with the process that starts it, by a signal: it does not read its channel while it runs code
 
 	parentEnd io.ReadWriteCloser // of the channel
 	childEnds []*os.File

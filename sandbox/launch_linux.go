@@ -42,6 +42,9 @@ func (l launch) start() (cmd *exec.Cmd, namespaces bool, err error) {
 		cmd = l.command(l.path, l.argv, l.env)
 		cmd.Dir = l.dir
 		cmd.SysProcAttr = ownGroup()
+		if l.dies {
+			cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
+		}
 		return cmd, false, cmd.Start()
 	}
 	if l.namespaces {
@@ -64,7 +67,7 @@ func (l launch) confine(own bool) error {
 	host, _ := filters(l)
 	data, err := json.Marshal(confinement{
 		Path: l.path, Argv: l.argv, Env: l.env, Read: l.read, Exec: l.exec,
-		Network: l.network, Memory: l.memory, Files: l.files, Own: own, Filter: host,
+		Network: l.network, Memory: l.memory, Files: l.files, Own: own, Dies: l.dies, Filter: host,
 	})
 	if err != nil {
 		return err

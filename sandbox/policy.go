@@ -2,7 +2,9 @@ package sandbox
 
 import (
 	"fmt"
+	"os/user"
 	"path/filepath"
+	"slices"
 
 	"github.com/proviso-eval/proviso"
 )
@@ -112,13 +114,29 @@ func (s *Sandbox) granted(p profile) []string {
 // isHome reports whether a folder is too wide to be given as a suite's folder: the
 // root, the home folder, or one that it lies in, by whatever name.
 func (s *Sandbox) isHome(dir string) bool {
-	home, ok := s.lookup("HOME")
 	for _, name := range []string{dir, resolved(dir)} {
-		if name == filepath.Dir(name) || ok && home != "" && (beneath(filepath.Clean(home), name) || beneath(resolved(home), name)) {
+		if name == filepath.Dir(name) || slices.ContainsFunc(s.homes(), func(home string) bool { return beneath(home, name) }) {
 			return true
 		}
 	}
 	return false
+}
+
+// homesOf returns the home folder: what HOME says, which may be set to anything or
+// not at all, and what the system says.
+func homesOf(lookup func(string) (string, bool)) []string {
+	var homes []string
+	add := func(home string) {
+		if filepath.IsAbs(home) {
+			homes = append(homes, filepath.Clean(home), resolved(home))
+		}
+	}
+	home, _ := lookup("HOME")
+	add(home)
+	if u, err := user.Current(); err == nil {
+		add(u.HomeDir)
+	}
+	return homes
 }
 
 // resolved returns a path without links, or as it is if it is not there.
@@ -129,12 +147,14 @@ func resolved(path string) string {
 	return filepath.Clean(path)
 }
 
-// lookup reads a name of Options.Env.
+// lookup reads a name of the machine's environment.
 func (s *Sandbox) lookup(name string) (string, bool) {
-	if s.options.Env == nil {
-		return "", false
+	for _, env := range []proviso.Env{s.options.Machine, s.options.Env} {
+		if env != nil {
+			return env.Lookup(name)
+		}
 	}
-	return s.options.Env.Lookup(name)
+	return "", false
 }
 
 // environment returns the variables that workers of a profile get.
@@ -148,7 +168,7 @@ func (s *Sandbox) environment(p profile) *proviso.Object {
 		names = s.options.Env.Names()
 	}
 	for _, name := range names {
-		if v, ok := s.lookup(name); ok {
+		if v, ok := s.options.Env.Lookup(name); ok {
 			env.Set(name, v)
 		}
 	}

@@ -41,13 +41,30 @@ func (p *pool) enter(ctx context.Context) error {
 
 func (p *pool) leave() { <-p.slots }
 
-// get returns a worker of a source: an idle one, or a new one that has read it.
-func (p *pool) get(ctx context.Context, src *source) (*worker, error) {
-	w, err := p.take(ctx, src)
-	if w != nil || err != nil {
-		return w, err
+// get returns a worker of a source for a call that has a slot: an idle one, or a
+// new one that has read it. A call that waits for room gives its slot back
+// meanwhile: the workers that take the room may wait for slots themselves, because
+// the judge has answered them.
+func (p *pool) get(ctx context.Context, src *source, c *call) (*worker, error) {
+	for {
+		w, room := p.take(src)
+		if w != nil {
+			return w, nil
+		}
+		if room == nil {
+			break
+		}
+		c.leave()
+		select {
+		case <-room:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		if err := c.enter(ctx); err != nil {
+			return nil, err
+		}
 	}
-	w, err = src.open(ctx)
+	w, err := src.open(ctx)
 	if err != nil {
 		p.forget()
 		return nil, err
@@ -55,8 +72,9 @@ func (p *pool) get(ctx context.Context, src *source) (*worker, error) {
 	return w, nil
 }
 
-// take returns an idle worker of the source, or nil after making room for one.
-func (p *pool) take(ctx context.Context, src *source) (*worker, error) {
+// take returns an idle worker of the source, or neither a worker nor a channel
+// after making room for one, or a channel that is closed when there may be room.
+func (p *pool) take(src *source) (*worker, <-chan struct{}) {
 	for {
 		p.mu.Lock()
 		if e := src.newestIdle(); e != nil {
@@ -81,11 +99,7 @@ func (p *pool) take(ctx context.Context, src *source) (*worker, error) {
 		}
 		room := p.room
 		p.mu.Unlock()
-		select {
-		case <-room:
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
+		return nil, room
 	}
 }
 
@@ -141,20 +155,16 @@ func (p *pool) hold(src *source) {
 	p.mu.Unlock()
 }
 
-// drop counts one user less, and ends the idle workers of a source without users.
-func (p *pool) drop(src *source) (unused bool) {
+// drop counts one user less, and returns the idle workers of a source without
+// users, which are to be discarded.
+func (p *pool) drop(src *source) (unused bool, last []*worker) {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	src.refs--
-	var last []*worker
 	for src.refs == 0 && len(src.idle) > 0 {
 		last = append(last, p.remove(src.idle[0]))
 	}
-	unused = src.refs == 0
-	p.mu.Unlock()
-	for _, w := range last {
-		p.discard(w)
-	}
-	return unused
+	return src.refs == 0, last
 }
 
 // clear ends all idle workers.

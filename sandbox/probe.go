@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"sync"
 
 	"github.com/proviso-eval/proviso"
 )
@@ -24,21 +25,27 @@ type Interpreter struct {
 	Version    string
 	Problem    string // why code of the language does not run, or runs without a sandbox; "" if it runs inside
 	Sandbox    bool   // it was started in the sandbox and passed the self-test
+	Leaks      bool   // it did not pass the self-test: something got through
 	Namespaces bool   // in namespaces of its own
 }
 
 // Probe finds out what this machine can do for the code of a suite: it looks for
 // the interpreters, starts each in the sandbox and has it tested from inside, as
-// the first call of a run would. It takes a fraction of a second for each.
+// the first call of a run would. It takes a fraction of a second, as they are
+// started side by side.
 func Probe(ctx context.Context, o Options) Report {
 	o.Policy, o.Warn = Require, nil
 	s := New(o)
 	defer func() { _ = s.Close() }()
 	r := Report{System: runtime.GOOS + "/" + runtime.GOARCH, Kernel: s.kernel(), Missing: s.unconfinable()}
-	for _, l := range s.languages {
-		i := s.probe(ctx, l, r.Missing)
+	r.Interpreters = make([]Interpreter, len(s.languages))
+	var all sync.WaitGroup
+	for n, l := range s.languages {
+		all.Go(func() { r.Interpreters[n] = s.probe(ctx, l, r.Missing) })
+	}
+	all.Wait()
+	for _, i := range r.Interpreters {
 		r.Kernel.Namespaces = r.Kernel.Namespaces || i.Namespaces
-		r.Interpreters = append(r.Interpreters, i)
 	}
 	return r
 }
@@ -57,7 +64,7 @@ func (s *Sandbox) probe(ctx context.Context, l *language, missing string) Interp
 	}
 	h, err := s.host(ctx, s.profileFor(l.name, proviso.Deciding))
 	if err != nil {
-		i.Problem = message(err)
+		i.Problem, i.Leaks = message(err), errors.Is(err, errLeaks)
 		return i
 	}
 	i.Sandbox, i.Namespaces = true, h.namespaces

@@ -55,10 +55,15 @@ func errorPipe() (r, w *os.File, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if raw, err := w.SyscallConn(); err == nil {
+	neverBlock(w)
+	return r, w, nil
+}
+
+// neverBlock has writes to a pipe fail that would block.
+func neverBlock(f *os.File) {
+	if raw, err := f.SyscallConn(); err == nil {
 		_ = raw.Control(func(fd uintptr) { _ = unix.SetNonblock(int(fd), true) })
 	}
-	return r, w, nil
 }
 
 // waiting returns what is in a pipe now, at most n bytes.

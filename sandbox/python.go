@@ -18,7 +18,13 @@ import sys
 if sys.version_info < (3, 8):
     sys.stdout.write('{"version":"%d.%d.%d"}' % sys.version_info[:3])
     sys.exit(0)
-import json, os
+path = [p for p in sys.path if p]
+import os
+# Nothing else is imported from the working folder or what PYTHONPATH names, where
+# a file of the suite may have the name of a module.
+stdlib = os.path.dirname(os.__file__)
+sys.path[:] = [stdlib, os.path.join(stdlib, "lib-dynload")]
+import json
 libs = set()
 try:
     with open("/proc/self/maps") as f:
@@ -38,7 +44,7 @@ sys.stdout.write(json.dumps({
     "executable": sys.executable,
     "base": getattr(sys, "_base_executable", None) or sys.executable,
     "prefixes": [sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix],
-    "path": [p for p in sys.path if p],
+    "path": path,
     "libs": sorted(libs),
     "missing": missing,
 }))

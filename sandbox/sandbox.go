@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/proviso-eval/proviso"
 )
@@ -23,9 +24,14 @@ type Options struct {
 	// the home folder.
 	Dir    string
 	Grants Grants
-	// Env is where granted names are looked up, and PATH, HOME and the names of
-	// interpreters. The environment of this process is not read.
+	// Env is where granted names are looked up. The environment of this process is
+	// not read.
 	Env proviso.Env
+	// Machine is where PATH, HOME and the names of interpreters are looked up; nil
+	// means Env. What a suite says of its environment must not be in it where the
+	// suite is not trusted: an interpreter is asked outside of the sandbox what it
+	// is, and the folder that HOME names is not given to code.
+	Machine proviso.Env
 	// Timeout of one call, after which the code is interrupted, if the source does
 	// not say; 0 means two seconds. Code that cannot be interrupted is killed three
 	// seconds later. Waiting for a judge does not count.
@@ -54,12 +60,13 @@ type Sandbox struct {
 	dir       string // absolute, or ""
 	languages []*language
 	kernel    func() Kernel
+	homes     func() []string
 	grace     time.Duration // from the interruption of a call to the kill
 	deciding  *pool
 	acting    *pool
 
 	findMu sync.Mutex
-	found  map[interpreterKey]finding
+	found  map[interpreterKey]*finding
 
 	mu      sync.Mutex
 	hosts   map[profile]*hostSlot
@@ -90,7 +97,7 @@ const (
 func New(o Options) *Sandbox {
 	s := &Sandbox{
 		options: o, languages: languages(), grace: cmp.Or(o.grace, killGrace),
-		found: map[interpreterKey]finding{}, hosts: map[profile]*hostSlot{}, sources: map[sourceKey]*source{}, warned: map[string]bool{},
+		found: map[interpreterKey]*finding{}, hosts: map[profile]*hostSlot{}, sources: map[sourceKey]*source{}, warned: map[string]bool{},
 	}
 	if o.Dir != "" {
 		s.dir = o.Dir
@@ -105,6 +112,7 @@ func New(o Options) *Sandbox {
 		}
 		return k
 	})
+	s.homes = sync.OnceValue(func() []string { return homesOf(s.lookup) })
 	workers := cmp.Or(max(o.Workers, 0), runtime.GOMAXPROCS(0))
 	s.deciding, s.acting = newPool(workers), newPool(max(workers, 4))
 	return s
@@ -144,6 +152,9 @@ func (s *Sandbox) Compile(ctx context.Context, src proviso.Source) (proviso.Func
 	}
 	if src.File != "" && !filepath.IsAbs(src.File) && s.dir != "" {
 		src.File = filepath.Join(s.dir, src.File)
+	}
+	if !utf8.ValidString(s.dir) {
+		return nil, at(proviso.Errorf(proviso.Unsupported, "code is not run in a folder whose name is not UTF-8: %q", s.dir), src.Pointer)
 	}
 	p, err := s.effective(ctx, l, src.Purpose)
 	if err != nil {

@@ -21,7 +21,7 @@ var errLeaks = errors.New("the sandbox leaks")
 func (h *host) selfTest(ctx context.Context) error {
 	w, err := h.fork("")
 	if err != nil {
-		return refused(h.language.name, "its self-test does not start: "+err.Error())
+		return unstarted(h.language.name, fmt.Errorf("its self-test does not start: %w", err))
 	}
 	defer w.close()
 	probe := proviso.ObjectOf(
@@ -33,6 +33,9 @@ func (h *host) selfTest(ctx context.Context) error {
 	f, err := w.exchange(ctx, c, kindProbe, proviso.AppendJSON(nil, probe))
 	if ctx.Err() != nil {
 		return ctx.Err()
+	}
+	if e, ok := err.(*proviso.Error); ok && e.Code == proviso.Unavailable {
+		return e // there is no worker that could have tried
 	}
 	var through []any
 	if err == nil {

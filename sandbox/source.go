@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"container/list"
 	"context"
+	"errors"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/proviso-eval/proviso"
@@ -69,9 +71,13 @@ func (s *Sandbox) newSource(ctx context.Context, l *language, p profile, src pro
 // release counts a source down.
 func (s *Sandbox) release(o *source) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if o.pool.drop(o) && s.sources[o.key] == o {
+	unused, last := o.pool.drop(o)
+	if unused && s.sources[o.key] == o {
 		delete(s.sources, o.key)
+	}
+	s.mu.Unlock()
+	for _, w := range last {
+		o.pool.discard(w)
 	}
 }
 
@@ -99,7 +105,11 @@ func (s *Sandbox) loadFrame(o *source, l *language, in *interpreter, src proviso
 	)
 	granted := s.granted(p)
 	if p.sandbox {
-		f.Set("roots", textList(append(append(systemFiles(p.network), in.read...), granted...)))
+		roots := slices.Concat(systemFiles(p.network), in.read, granted)
+		for _, path := range granted {
+			roots = append(roots, resolved(path))
+		}
+		f.Set("roots", textList(roots))
 	}
 	if s.dir != "" && (!p.sandbox || len(granted) > 0 && granted[0] == s.dir) {
 		f.Set("cwd", s.dir)
@@ -140,7 +150,7 @@ func (o *source) fork(ctx context.Context) (*worker, error) {
 		if err == nil {
 			return w, nil
 		}
-		if attempt > 0 {
+		if attempt > 0 || !errors.Is(err, errNoHost) { // such as too many open files, which is not the host's fault
 			return nil, proviso.Errorf(proviso.Unavailable, "a worker cannot be started: %w", err)
 		}
 		h.close()

@@ -3,6 +3,8 @@ package sandbox
 import (
 	"context"
 	"encoding/hex"
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -66,17 +68,24 @@ func (h *host) fork(imports string) (*worker, error) {
 	_ = theirs[0].Close()
 	_ = theirErrs.Close()
 	if err != nil {
-		w.kill()
-		return nil, err
+		h.mu.Lock()
+		delete(h.workers, w.id)
+		h.mu.Unlock()
+		w.ended(endedWithHost)
+		w.close()
+		return nil, fmt.Errorf("%w: %w", errNoHost, err)
 	}
 	return w, nil
 }
+
+// errNoHost says that the host takes no orders.
+var errNoHost = errors.New("its host has ended")
 
 // startDirect starts an interpreter of the worker's own.
 func (w *worker) startDirect() error {
 	cmd, ours, errs, _, err := w.host.process(true)
 	if err != nil {
-		return refused(w.host.language.name, err.Error())
+		return unstarted(w.host.language.name, err)
 	}
 	w.cmd, w.channel, w.errs, w.reader.src = cmd, ours, errs, ours
 	w.host.mu.Lock()
@@ -104,6 +113,12 @@ func (w *worker) startDirect() error {
 	}
 	return nil
 }
+
+// What stands for the wait status of workers that have none.
+const (
+	notForked     = -1
+	endedWithHost = -2
+)
 
 // ended notes that the process is gone.
 func (w *worker) ended(status int) {
@@ -182,9 +197,12 @@ func (w *worker) crashed() *proviso.Error {
 	case <-w.gone:
 	case <-time.After(2 * time.Second):
 	}
-	how := "the worker was killed with its host"
-	if w.status != -1 {
-		how = "the worker " + describe(w.status)
+	how := "the worker " + describe(w.status)
+	switch w.status {
+	case notForked:
+		return &proviso.Error{Code: proviso.Unavailable, Message: "a worker cannot be started: there are too many processes, or too little memory"}
+	case endedWithHost:
+		how = "the worker was killed with its host"
 	}
 	return &proviso.Error{Code: proviso.Undecided, Message: how + w.printed()}
 }

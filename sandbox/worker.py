@@ -317,9 +317,11 @@ def denial(e, source):
             return text_of(x) if name is None else (x.strerror or "refused") + shown
         if isinstance(x, OSError) and type(x).__name__ == "gaierror" and not source.network:
             return "no network"
-        if isinstance(x, FileNotFoundError) and type(name) is str and os.path.isabs(name):
-            if not any(name == r or name.startswith(r.rstrip("/") + "/") for r in source.roots):
-                return "outside of what it was granted" + shown
+        if isinstance(x, FileNotFoundError) and type(name) is str:
+            real = os.path.realpath(name)  # a link may lead out of a folder
+            if os.path.isabs(name) or real != os.path.abspath(name):
+                if not any(real == r or real.startswith(r.rstrip("/") + "/") for r in source.roots):
+                    return "outside of what it was granted" + shown
     return None
 
 
@@ -458,7 +460,10 @@ class Source:
             return
         names = []
         tree = compile(self.text, self.name, "exec", ONLY_AST, True)
-        known = names_bound(tree.body, names) and not any(w in self.text for w in ("global", "exec(", "__getattr__", "setattr(", ":="))
+        try:
+            known = names_bound(tree.body, names) and not any(w in self.text for w in ("global", "exec(", "__getattr__", "setattr(", ":="))
+        except RecursionError:  # such as a thousand elif
+            known = False
         functions = [n.name for n in tree.body if type(n).__name__ in ("FunctionDef", "AsyncFunctionDef")]
         if not self.entry and len(functions) != 1:
             raise Missing("it is not said which function to call", functions)

@@ -62,6 +62,9 @@ func (s *Server) evaluateBody(c *call, body []byte, set string) error {
 	if err != nil {
 		return requestProblem(body, err)
 	}
+	spans, done := s.traceAsked(c, req.TraceID)
+	defer done()
+	req.Spans = spans
 	account := s.purses.open(c.key)
 	if err := account.check(); err != nil {
 		return err
@@ -124,6 +127,7 @@ type SetRequest struct {
 	AllowErrors bool            `json:"allow_errors,omitempty" doc:"Compute the score over what was decided"`
 	Vars        *proviso.Object `json:"vars,omitempty" doc:"What the conditions under when are about"`
 	Metadata    *proviso.Object `json:"metadata,omitempty" doc:"What the conditions under when are about"`
+	TraceID     string          `json:"trace_id,omitempty" doc:"The trace that the output belongs to, for checks of its spans; POST /v1/traces takes them"`
 }
 
 // Evaluation is what is kept of one output that was evaluated.

@@ -161,7 +161,7 @@ func (s *Server) serve(c *call) error {
 	}
 	ctx := withClock(c.r.Context(), &c.clock)
 	c.r = c.r.WithContext(ctx)
-	if c.route.Method == http.MethodPost && c.r.Header.Get("Idempotency-Key") != "" {
+	if c.route.Method == http.MethodPost && c.route.Reads == nil && c.r.Header.Get("Idempotency-Key") != "" {
 		return s.once(c)
 	}
 	return c.route.Handle(s, c)
@@ -176,13 +176,10 @@ func (s *Server) read(c *call) (int64, error) {
 	if r.ContentLength > s.o.BodyLimit {
 		return 0, s.tooLarge()
 	}
-	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	charset := strings.ToLower(params["charset"])
-	if err != nil || kind != "application/json" || charset != "" && charset != "utf-8" {
-		return 0, problem(codeMediaType, "Content-Type has to be application/json, not "+strconv.Quote(shortened(r.Header.Get("Content-Type"))))
-	}
-	if coding := r.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
-		return 0, problem(codeMediaType, "a body with Content-Encoding "+strconv.Quote(shortened(coding))+" is not read")
+	if c.route.Reads == nil {
+		if err := isJSON(r.Header); err != nil {
+			return 0, err
+		}
 	}
 	need := r.ContentLength
 	if need < 0 {
@@ -204,6 +201,19 @@ func (s *Server) read(c *call) (int64, error) {
 	_ = control.SetReadDeadline(time.Time{})
 	c.body = data
 	return need, nil
+}
+
+// isJSON refuses a body that does not say that it is JSON in UTF-8.
+func isJSON(h http.Header) error {
+	kind, params, err := mime.ParseMediaType(h.Get("Content-Type"))
+	charset := strings.ToLower(params["charset"])
+	if err != nil || kind != mediaJSON || charset != "" && charset != "utf-8" {
+		return problem(codeMediaType, "Content-Type has to be application/json, not "+strconv.Quote(shortened(h.Get("Content-Type"))))
+	}
+	if coding := h.Get("Content-Encoding"); coding != "" && coding != "identity" {
+		return problem(codeMediaType, "a body with Content-Encoding "+strconv.Quote(shortened(coding))+" is not read")
+	}
+	return nil
 }
 
 // readAll reads a body whose size may be known; what the header says is no
@@ -325,7 +335,7 @@ func (s *Server) finish(c *call, started time.Time) {
 	if gone {
 		attrs = append(attrs, slog.Bool("cut_off", true))
 	}
-	if s.o.LogContents {
+	if s.o.LogContents && c.route.Reads == nil {
 		attrs = append(attrs, slog.String("request", string(c.body[:min(len(c.body), maxLogged)])), slog.String("response", c.w.copy.String()))
 	}
 	s.o.Log.LogAttrs(context.Background(), level, "request", attrs...)

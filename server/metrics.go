@@ -24,6 +24,7 @@ type metrics struct {
 	runs        *prometheus.CounterVec
 	running     prometheus.Gauge
 	streams     prometheus.Gauge
+	spans       *prometheus.CounterVec
 	cost        prometheus.Counter
 	tokens      *prometheus.CounterVec
 }
@@ -48,12 +49,18 @@ func newMetrics() *metrics {
 		runs:        counter("proviso_run_attempts_total", "Executions of runs that ended, by how.", "end"),
 		running:     prometheus.NewGauge(prometheus.GaugeOpts{Name: "proviso_runs_executing", Help: "Runs that are being executed."}),
 		streams:     prometheus.NewGauge(prometheus.GaugeOpts{Name: "proviso_event_streams", Help: "Event streams that are open."}),
+		spans:       counter("proviso_spans_total", "Spans that were received, by what became of them.", "status"),
 		cost:        prometheus.NewCounter(prometheus.CounterOpts{Name: "proviso_cost_dollars_total", Help: "What models cost, in US dollars, where the price is known."}),
 		tokens:      counter("proviso_tokens_total", "Tokens of models, by kind.", "kind"),
 	}
-	m.registry.MustRegister(m.requests, m.server, m.wait, m.evaluations, m.assertions, m.rows, m.runs, m.running, m.streams, m.cost, m.tokens,
+	m.registry.MustRegister(m.requests, m.server, m.wait, m.evaluations, m.assertions, m.rows, m.runs, m.running, m.streams, m.spans, m.cost, m.tokens,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
+}
+
+// holds has the metrics say how many spans are held.
+func (m *metrics) holds(s *spans) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "proviso_spans_held", Help: "Spans that are held for runs and evaluations."}, s.total))
 }
 
 // handler writes the metrics.

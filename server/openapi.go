@@ -132,7 +132,7 @@ func operation(schemas huma.Registry, r *route) *huma.Operation {
 		}
 		op.Parameters = append(op.Parameters, &huma.Param{Name: p.Name, In: in, Description: p.Doc, Required: p.Path, Schema: schema})
 	}
-	if r.Method == http.MethodPost {
+	if r.Method == http.MethodPost && r.Reads == nil {
 		op.Parameters = append(op.Parameters, &huma.Param{
 			Name: "Idempotency-Key", In: "header", Schema: &huma.Schema{Type: "string"},
 			Description: "A second request with the same key gets the answer of the first, and nothing is done twice",
@@ -140,6 +140,12 @@ func operation(schemas huma.Registry, r *route) *huma.Operation {
 	}
 	if r.Request != nil {
 		op.RequestBody = &huma.RequestBody{Required: !r.Optional, Content: body(schemas, r.Request, mediaJSON)}
+	}
+	if r.Reads != nil {
+		op.RequestBody = &huma.RequestBody{Content: map[string]*huma.MediaType{}}
+		for _, kind := range r.Reads {
+			op.RequestBody.Content[kind] = &huma.MediaType{Schema: readAs(kind)}
+		}
 	}
 	answer := &huma.Response{Description: http.StatusText(r.Status)}
 	switch {
@@ -153,6 +159,14 @@ func operation(schemas huma.Registry, r *route) *huma.Operation {
 		Description: "A problem (RFC 9457)", Content: body(schemas, typeOf[Problem](), "application/problem+json"),
 	}
 	return op
+}
+
+// readAs is the schema of a body that is in no format of this server.
+func readAs(mediaType string) *huma.Schema {
+	if mediaType == mediaJSON {
+		return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
+	}
+	return &huma.Schema{Type: huma.TypeString, Format: "binary"}
 }
 
 func body(schemas huma.Registry, t reflect.Type, mediaType string) map[string]*huma.MediaType {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/otlp"
 	"github.com/proviso-eval/proviso/store"
 )
 
@@ -20,6 +21,7 @@ type route struct {
 	Params       []param      // of path and query
 	Request      reflect.Type // of the body; nil if there is none
 	Optional     bool         // the body may be missing
+	Reads        []string     // media types of a body that the handler reads itself; nil is JSON
 	Response     reflect.Type // of the answer; nil if it is no JSON
 	Status       int          // of an answer that is no error
 	MediaType    string       // of the answer; "" is JSON
@@ -52,8 +54,14 @@ func evaluationRoutes() []*route {
 			Summary: "List evaluations, newest first", Params: slices.Concat([]param{verdict, since, until}, paging), Response: typeOf[EvaluationList]()},
 		{Method: http.MethodGet, Path: "/v1/evaluations/{evaluation}", ID: "get-evaluation", Scope: store.Read, Status: http.StatusOK,
 			Handle: (*Server).getEvaluation, Summary: "What became of an evaluation", Params: []param{in("evaluation", "Its id")}, Response: typeOf[Evaluation]()},
+		{Method: http.MethodPost, Path: otlp.TracesPath, ID: "send-spans", Scope: store.Evaluate, Status: http.StatusOK, Handle: (*Server).postSpans,
+			Summary: "Take spans, as OTLP over HTTP", Detail: tracesTaken,
+			Reads: []string{"application/x-protobuf", mediaJSON}, Response: typeOf[SpansRefused]()},
 	}
 }
+
+const tracesTaken = "An ExportTraceServiceRequest of OpenTelemetry, as protobuf or JSON, plain or in gzip; the answer is in the same form. " +
+	"Only runs and evaluations of the same key see the spans."
 
 const undecided = "Assertions that could not be decided are no problem of the request: the answer is 200, score is null, and errors says why."
 

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/otlp"
 	"github.com/proviso-eval/proviso/store"
 )
 
@@ -37,6 +38,8 @@ type Execution struct {
 	Bundle  *Bundle
 	RunID   string
 	Options RunOptions
+	// Spans are those that came with the key of the run; nil follows no traces.
+	Spans *otlp.Store
 	// Planned is called once the plan is made. An error ends the run.
 	Planned func(*Plan) error
 	// Earlier gives take the rows that an earlier attempt finished, which are not

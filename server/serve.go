@@ -37,6 +37,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	go s.housekeep(background)
+	go s.spans.expire(background)
 	failed := make(chan error, 1)
 	s.ready.Store(true)
 	if s.o.Ready != nil {

@@ -65,6 +65,7 @@ type Options struct {
 	KeepEvaluations time.Duration // 0 keeps them for ever
 	KeepContents    bool          // keep what was evaluated, not only what became of it
 	KeepReplies     time.Duration // for requests with an idempotency key; 24 hours if 0
+	Traces          TraceLimits   // of spans that are held
 	MaxStreams      int           // event streams at a time; 1000 if 0
 	Heartbeat       time.Duration // of event streams; 15 seconds if 0
 	Poll            time.Duration // how often a stream looks for what another process did; 1 second if 0
@@ -81,6 +82,7 @@ type Server struct {
 	room    *room
 	purses  *purses
 	hub     *hub
+	spans   *spans
 	touched touches
 	batches batches
 	openapi []byte
@@ -104,6 +106,8 @@ func New(o Options) (*Server, error) {
 		o: o, mux: http.NewServeMux(), metrics: newMetrics(), rates: newRates(o.Rate), room: &room{left: o.BodyRoom},
 		purses: newPurses(), hub: newHub(), quit: make(chan struct{}),
 	}
+	s.spans = newSpans(o.Traces, o.BodyLimit, s.metrics.spans)
+	s.metrics.holds(s.spans)
 	for _, r := range routes() {
 		s.mux.Handle(r.Method+" "+r.Path, s.handler(r))
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/mathjs"
 	"github.com/proviso-eval/proviso/internal/template"
+	"github.com/proviso-eval/proviso/otlp"
 	"github.com/proviso-eval/proviso/provider"
 	"github.com/proviso-eval/proviso/run"
 	"github.com/proviso-eval/proviso/store"
@@ -82,7 +83,7 @@ func (o *opened) end() {
 func (s *Suites) Check(ctx context.Context, b *Bundle, o RunOptions) (*Plan, proviso.Mistakes) {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	opened, mistakes := s.open(ctx, b, o, run.Options{})
+	opened, mistakes := s.open(ctx, b, o, nil, run.Options{})
 	if opened != nil {
 		defer opened.end()
 	}
@@ -100,7 +101,7 @@ func (s *Suites) Run(ctx context.Context, e Execution) error {
 	o := run.Options{RunID: e.RunID, Earlier: e.Earlier, Keep: func(ctx context.Context, index int, row []byte, r *proviso.Result) error {
 		return e.Keep(ctx, resultOf(index, row, r))
 	}}
-	opened, mistakes := s.open(ctx, e.Bundle, e.Options, o)
+	opened, mistakes := s.open(ctx, e.Bundle, e.Options, e.Spans, o)
 	if opened != nil {
 		defer opened.end()
 	}
@@ -126,9 +127,10 @@ func (s *Suites) Run(ctx context.Context, e Execution) error {
 // of a key which the operator forgot at this start.
 func lasting(m proviso.Mistake) bool { return !m.Warning && m.Code != proviso.Unavailable }
 
-// open reads a suite, opens its engines and makes the plan. What it returns is
-// to be ended, with mistakes too.
-func (s *Suites) open(ctx context.Context, b *Bundle, ro RunOptions, o run.Options) (*opened, proviso.Mistakes) {
+// open reads a suite, opens its engines and makes the plan. held are the spans that
+// its run may look at; nil if there will be no run. What it returns is to be ended,
+// with mistakes too.
+func (s *Suites) open(ctx context.Context, b *Bundle, ro RunOptions, held *otlp.Store, o run.Options) (*opened, proviso.Mistakes) {
 	own := &opened{}
 	folder, err := os.MkdirTemp(s.Dir, "suite-")
 	if err != nil {
@@ -153,6 +155,7 @@ func (s *Suites) open(ctx context.Context, b *Bundle, ro RunOptions, o run.Optio
 	}
 	own.suite = read
 	s.options(own, read, ro, &o)
+	mistakes = append(mistakes, s.traces(read, held, &o)...)
 	plan, more := run.New(ctx, read, o)
 	own.plan = plan
 	mistakes = append(mistakes, more...)

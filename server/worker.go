@@ -70,6 +70,9 @@ func (s *Server) execute(ctx context.Context, r store.Run) error {
 	}
 	e.Options = noted.RunOptions
 	account := s.purses.open(key)
+	spans, done := s.spans.use(key.ID)
+	defer done()
+	e.Spans = spans
 	e.Planned = func(p *Plan) error {
 		_, err := s.o.Store.PlanRun(ctx, r.ID, store.RunPlan{Rows: p.Rows, Hash: p.Hash, Judges: p.Judges})
 		s.hub.changed(r.ID)

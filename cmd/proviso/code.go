@@ -76,8 +76,9 @@ func (f *codeFlags) over(s proviso.Sandbox) proviso.Sandbox {
 // codes runs the code of a suite: JavaScript that needs nothing of a host in
 // process, everything else in workers, which start when code first needs them.
 type codes struct {
-	js  *script.Engine
-	box func() (proviso.Code, error)
+	js     *script.Engine
+	box    func() (proviso.Code, error)
+	grader proviso.Grader // answers ask_llm; nil answers none. It is set before code runs
 
 	mu     sync.Mutex
 	opened io.Closer

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"time"
 
 	"github.com/proviso-eval/proviso"
@@ -10,10 +11,12 @@ import (
 // boxOptions are what code in workers may use.
 type boxOptions struct {
 	policy      string
-	dir         string // the suite's folder
-	around      proviso.Env
-	concurrency int // calls of providers at once; 0 is the default
+	dir         string      // the suite's folder
+	around      proviso.Env // of the suite, in which granted names are looked up
+	machine     proviso.Env // of this process
+	concurrency int         // calls of providers at once; 0 is the default
 	warn        func(string)
+	ask         func(ctx context.Context, prompt, response, question string) (bool, error) // ask_llm
 	proviso.Sandbox
 }
 
@@ -27,8 +30,12 @@ func openBox(o boxOptions) (proviso.Code, error) {
 	if dir == "" {
 		dir = "."
 	}
+	machine := o.machine
+	if policy != sandbox.Require {
+		machine = o.around // as in promptfoo, a suite may name its interpreter
+	}
 	return sandbox.New(sandbox.Options{
-		Policy: policy, Dir: dir, Env: o.around, Workers: o.concurrency, Warn: o.warn,
+		Policy: policy, Dir: dir, Env: o.around, Machine: machine, Workers: o.concurrency, Warn: o.warn, Ask: o.ask,
 		Timeout: time.Duration(o.TimeoutMS) * time.Millisecond,
 		Grants:  sandbox.Grants{Network: o.Network, Env: o.Sandbox.Env, Read: o.Read, Packages: o.Packages},
 	}), nil

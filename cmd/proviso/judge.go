@@ -283,6 +283,7 @@ func (a *app) oneJudge(ctx context.Context, f *judgeCommand, dir string) (*judge
 		end()
 		return nil, nil, a.nobodyAsked(err)
 	}
+	code.grader = j
 	return j, end, nil
 }
 

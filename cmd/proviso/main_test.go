@@ -1,12 +1,14 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -84,8 +86,17 @@ func condition(name string) (bool, error) {
 		_, err := os.Stat("/dev/full")
 		return err == nil, nil
 	}
+	if name == "sandbox" {
+		return confined(), nil
+	}
 	return false, errors.New("unknown condition " + name)
 }
+
+// confined reports whether Python can be run inside of the kernel's sandbox here.
+var confined = sync.OnceValue(func() bool {
+	_, err := exec.LookPath("python3")
+	return err == nil && sandbox.Probe(context.Background(), sandbox.Options{Env: processEnv{}}).Kernel.Sandbox()
+})
 
 // setup keeps the runs and answers of a script in its own folder and nothing of the
 // environment that would change a verdict.

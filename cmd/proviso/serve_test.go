@@ -198,6 +198,27 @@ func TestServe(t *testing.T) {
 	}
 }
 
+// TestServeTraces: the server takes spans, and an evaluation looks at them.
+func TestServeTraces(t *testing.T) {
+	t.Parallel()
+	model := fakemodel.New(fakemodel.Options{Reply: judged})
+	defer model.Close()
+	p := startServe(t, t.TempDir(), model.URL)
+	const spans = `{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"00000000000000aa","name":"execute_tool mail",` +
+		`"startTimeUnixNano":"1","endTimeUnixNano":"2","attributes":[{"key":"gen_ai.tool.name","value":{"stringValue":"mail"}}]}]}]}]}`
+	if status, body := p.ask("POST", "/v1/traces", spans); status != http.StatusOK || body != "{}" {
+		t.Errorf("%d %s", status, body)
+	}
+	status, body := p.ask("POST", "/v1/evaluate", `{"agent_input": "Hi", "agent_output": "sent", "trace_id": "5B8EFFF798038103D269B633813FC60C", "assertions": [
+		{"id": "mails", "check": {"type": "trajectory:tool-used", "value": "mail"}}, {"id": "refunds", "check": {"type": "trajectory:tool-used", "value": "refund"}}]}`)
+	if status != http.StatusOK || !strings.HasPrefix(body, `{"score":0.5,"passed":1,"failed":1,"total":2,`) {
+		t.Errorf("%d %s", status, body)
+	}
+	if code := p.end(syscall.SIGTERM); code != exitOK {
+		t.Errorf("exit code %d: %s", code, p.stderr)
+	}
+}
+
 // turnstile lets the answers of a model through one by one.
 type turnstile struct {
 	asked chan string

@@ -23,6 +23,7 @@ import (
 	"github.com/proviso-eval/proviso/provider"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/run"
+	"github.com/proviso-eval/proviso/spade"
 	"github.com/proviso-eval/proviso/suite"
 )
 
@@ -152,6 +153,7 @@ func (a *app) plan(ctx context.Context, s *loaded, f *evalFlags) (*run.Plan, err
 		KeyHost: f.trust.names, Keyless: f.warn,
 	}, cassette)
 	grader := a.graderFor(s, f)
+	code.grader = grader
 	o := run.Options{
 		Grader: grader, Judge: grader.identity,
 		Version: versionName(), Code: guarded, Untrusted: f.trust.untrusted, Files: s.files, Env: s.env, Templates: templates, Metrics: metrics,
@@ -215,8 +217,15 @@ func (a *app) resumed(f *evalFlags) (string, error) {
 
 // codes prepares what runs the code of a suite.
 func (a *app) codes(f *evalFlags, dir string, env proviso.Env, own proviso.Sandbox) *codes {
-	o := boxOptions{policy: cmp.Or(f.code.sandbox, sandboxAuto), dir: dir, around: env, Sandbox: f.code.over(own), warn: a.warn}
-	return newCodes(func() (proviso.Code, error) { return openBox(o) })
+	var c *codes
+	o := boxOptions{
+		policy: cmp.Or(f.code.sandbox, sandboxAuto), dir: dir, around: env, machine: a.env, Sandbox: f.code.over(own), warn: a.warn,
+		ask: func(ctx context.Context, prompt, response, question string) (bool, error) {
+			return spade.AskLLM(ctx, c.grader, prompt, response, question)
+		},
+	}
+	c = newCodes(func() (proviso.Code, error) { return openBox(o) })
+	return c
 }
 
 // filtersOf loads the scripts of the suite's template filters. They run where the

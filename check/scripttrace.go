@@ -1,0 +1,140 @@
+package check
+
+import (
+	"context"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// traceMention finds the ways in which JavaScript, Python and Ruby take trace out of
+// their context: as a member, by its name, and by taking the context apart. It is
+// compiled when the first script holds the word.
+type traceMention struct {
+	once    sync.Once
+	pattern *regexp.Regexp
+}
+
+const traceMentions = `\.\s*trace\b` +
+	`|\[\s*(?:["'` + "`" + `]trace["'` + "`" + `]|:trace)\s*\]` +
+	`|\b(?:get|dig|fetch|key\?|pop|hasattr|getattr|hasOwn)\s*\([^()]*["':]trace\b` +
+	`|["']trace["']\s+(?:not\s+)?in\b` +
+	`|\{[^{}]*\btrace\b[^{}]*\}\s*(?:=[^=>]|[,)])`
+
+// mentionsTrace reports whether a script looks at the trace in its context. Only
+// then are spans received and waited for.
+func (c *Compiler) mentionsTrace(code string) bool {
+	if !strings.Contains(code, "trace") {
+		return false
+	}
+	c.mention.once.Do(func() { c.mention.pattern = regexp.MustCompile(traceMentions) })
+	return c.mention.pattern.MatchString(code)
+}
+
+// traceKey keeps the trace of a row as scripts see it.
+type traceKey struct{}
+
+// addTrace adds the trace of the row to the context of a script, as promptfoo has
+// it. Where nobody follows traces, there is none. The error says why the spans are
+// not known; a script must not decide without them.
+func (c *Compiler) addTrace(ctx context.Context, to *proviso.Object, s *Subject, base string) error {
+	if c.Spans == nil {
+		return nil
+	}
+	spans, err := c.spans(ctx, s, base)
+	if err != nil {
+		return err
+	}
+	to.Set("trace", memo(s, traceKey{}, func() *proviso.Object { return traceOf(s.Row.Output.TraceID, spans) }))
+	return nil
+}
+
+// traceOf is a trace in the shape that promptfoo gives to scripts. Times are
+// milliseconds since 1970.
+func traceOf(id string, spans []proviso.Span) *proviso.Object {
+	if parts := strings.Split(id, "-"); len(parts) >= 4 {
+		id = parts[1] // of a traceparent
+	}
+	list := make([]any, len(spans))
+	for i := range spans {
+		span := &spans[i]
+		o := proviso.ObjectOf("spanId", span.ID)
+		if span.ParentID != "" {
+			o.Set("parentSpanId", span.ParentID)
+		}
+		o.Set("name", span.Name)
+		setTime(o, "startTime", span.Start)
+		setTime(o, "endTime", span.End)
+		o.Set("attributes", orEmpty(span.Attributes))
+		o.Set("statusCode", float64(span.StatusCode))
+		if span.StatusMessage != "" {
+			o.Set("statusMessage", span.StatusMessage)
+		}
+		list[i] = o
+	}
+	return proviso.ObjectOf("traceId", strings.ToLower(id), "spans", list)
+}
+
+// setTime sets an instant, if the span has it.
+func setTime(o *proviso.Object, key string, at time.Time) {
+	if !at.IsZero() {
+		o.Set(key, float64(at.UnixNano())/float64(time.Millisecond))
+	}
+}
+
+// Needs returns what the assertions of a set need, with those within them and what
+// their scripts look at.
+func (s *Set) Needs() Needs {
+	var all Needs
+	if s != nil {
+		for _, m := range s.members {
+			all |= m.needs()
+		}
+	}
+	return all
+}
+
+// needs returns what an assertion needs.
+func (m *compiled) needs() Needs {
+	if m.kind == nil {
+		return 0
+	}
+	all := m.kind.Needs
+	if text, ok := m.Value.(string); m.value.traced || ok && all&NeedsCode != 0 && m.check == nil && m.c.mentionsTrace(text) {
+		all |= NeedsTrace
+	}
+	if k, ok := m.check.(interface{ needs() Needs }); ok {
+		all |= k.needs()
+	}
+	for _, inner := range m.members {
+		all |= inner.needs()
+	}
+	return all
+}
+
+// needs of a script are those beside an interpreter.
+func (j *javascript) needs() Needs { return traceIf(j.traced) }
+
+// needs of a script are those beside an interpreter.
+func (p *program) needs() Needs { return traceIf(p.traced) }
+
+func traceIf(traced bool) Needs {
+	if traced {
+		return NeedsTrace
+	}
+	return 0
+}
+
+// needs returns what is needed for what is counted.
+func (j *judged) needs() Needs {
+	var all Needs
+	for _, cl := range j.clauses {
+		if cl.counted != nil {
+			all |= cl.counted.needs()
+		}
+	}
+	return all
+}

@@ -1,0 +1,168 @@
+package otlp
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// ViewOptions say how one run sees a store that others use, too.
+type ViewOptions struct {
+	// Wait is how long spans are waited for once a row asks for them; 0 is that of
+	// the store, negative is not at all.
+	Wait time.Duration
+	// Redact are names, or parts of names, of attributes whose values the run does
+	// not see.
+	Redact []string
+	// Recorded has traces that come before those of the store; nil has none.
+	Recorded *Store
+}
+
+// View is a store as one run sees it. It is safe for concurrent use.
+type View struct {
+	store *Store
+	o     ViewOptions
+}
+
+var _ proviso.Spans = (*View)(nil)
+
+// View returns the store as one run sees it.
+func (s *Store) View(o ViewOptions) *View {
+	if o.Wait == 0 {
+		o.Wait = s.o.Wait
+	}
+	return &View{s, o}
+}
+
+// Begin is [Store.Begin].
+func (v *View) Begin() (id string, tc proviso.TraceContext, ok bool) { return v.store.Begin() }
+
+// End is [Store.End].
+func (v *View) End(id string) { v.store.End(id) }
+
+// Spans is [Store.Spans], within the time of the view and redacted.
+func (v *View) Spans(ctx context.Context, id string) ([]proviso.Span, error) {
+	id = traceID(id)
+	spans, known := v.o.Recorded.recording(id)
+	if !known {
+		var err error
+		if spans, err = v.store.await(ctx, id, v.o.Wait); err != nil {
+			return nil, err
+		}
+	}
+	if len(v.o.Redact) == 0 {
+		return spans, nil
+	}
+	spans = slices.Clone(spans)
+	r := redactor(v.o.Redact)
+	for i := range spans {
+		spans[i].Attributes = r.attributes(spans[i].Attributes)
+	}
+	return spans, nil
+}
+
+// attributes returns a copy of attributes without the values that are hidden, at
+// every depth.
+func (r redactor) attributes(o *proviso.Object) *proviso.Object {
+	out := o.Clone()
+	for key, v := range o.All() {
+		if r.hides(key) {
+			out.Set(key, proviso.Redaction)
+		} else {
+			out.Set(key, r.within(v))
+		}
+	}
+	return out
+}
+
+// within returns a value without those that are hidden.
+func (r redactor) within(v any) any {
+	switch v := v.(type) {
+	case *proviso.Object:
+		return r.attributes(v)
+	case []any:
+		list := make([]any, len(v))
+		for i, e := range v {
+			list[i] = r.within(e)
+		}
+		return list
+	}
+	return v
+}
+
+// recording returns the spans of a recorded trace. A nil store has none.
+func (s *Store) recording(id string) (spans []proviso.Span, known bool) {
+	if s == nil {
+		return nil, false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	spans, known = s.recorded[id]
+	return spans, known
+}
+
+// Hold keeps what comes of a trace, ahead of those that nobody asked for, until
+// [Store.Release] is called as often.
+func (s *Store) Hold(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.make(traceID(id)).holds++
+}
+
+// Release ends a [Store.Hold]. What came of the trace stays there while there is
+// room, for whoever asks for it again.
+func (s *Store) Release(id string) {
+	id = traceID(id)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t, ok := s.traces[id]
+	if !ok || t.holds == 0 {
+		return
+	}
+	if t.holds--; t.holds > 0 || t.expected {
+		return
+	}
+	if t.asked = (time.Time{}); len(t.spans) == 0 {
+		s.forget(id)
+		return
+	}
+	s.foreign = slices.DeleteFunc(s.foreign, func(other string) bool { return other == id }) // it is there once
+	s.unexpect(id)
+}
+
+// Held says how much a store holds.
+type Held struct {
+	Traces, Spans int
+	Bytes         int64 // about
+}
+
+// Held returns how much the store holds, without what was recorded.
+func (s *Store) Held() Held {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.held()
+}
+
+// held is [Store.Held]; s.mu is held.
+func (s *Store) held() Held { return Held{len(s.traces), s.spans, s.bytes} }
+
+// Shed drops the oldest trace that nobody wants; false if there is none.
+func (s *Store) Shed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.evict("")
+}
+
+// Expire drops the traces that nobody wants and of which nothing came since.
+func (s *Store) Expire(since time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, t := range s.traces {
+		if s.unwanted(id) && t.last.Before(since) {
+			s.forget(id)
+		}
+	}
+	s.foreign = slices.DeleteFunc(s.foreign, func(id string) bool { return !s.unwanted(id) })
+}

@@ -1,0 +1,61 @@
+package server
+
+import (
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/otlp"
+	"github.com/proviso-eval/proviso/run"
+)
+
+// traces gives a run the spans that its suite asks for: those that the server took
+// from the key of the run, and those that came with the suite. Nothing listens for a
+// suite, and nothing is sent on.
+func (s *Suites) traces(read *proviso.Suite, held *otlp.Store, o *run.Options) proviso.Mistakes {
+	t := read.Tracing
+	var mistakes proviso.Mistakes
+	note := func(at, code, message string, warning bool) {
+		m := proviso.Mistake{Code: code, Message: message, Warning: warning}
+		if read.Places != nil {
+			m.Place = read.Place(at)
+		}
+		mistakes = append(mistakes, m)
+	}
+	for _, e := range []struct {
+		key string
+		to  *proviso.Endpoint
+	}{{"emit", t.Emit}, {"forwarding", t.Forward}} {
+		if e.to != nil {
+			note("/tracing/"+e.key, proviso.Unsupported, "a server sends neither spans nor verdicts on: tracing."+e.key+" is for proviso eval", true)
+		}
+	}
+	o.CommandTools = t.CommandTools
+	if !t.Enabled && len(t.Files) == 0 {
+		return mistakes
+	}
+	recorded := otlp.NewStore(otlp.StoreOptions{})
+	for _, name := range t.Files {
+		data, err := o.Files.ReadFile(name)
+		if err != nil {
+			continue // reading the suite has said so
+		}
+		if err := recorded.Load(name, string(data)); err != nil {
+			note("/tracing/file", proviso.Invalid, err.Error(), false)
+		}
+	}
+	if !t.Enabled {
+		o.Spans = recorded
+		return mistakes
+	}
+	if held == nil { // the suite is read, and not run
+		held = otlp.NewStore(otlp.StoreOptions{})
+	}
+	view := otlp.ViewOptions{Recorded: recorded, Redact: t.Redact}
+	if ms := t.WaitMS; ms != nil {
+		if view.Wait = min(time.Duration(*ms)*time.Millisecond, maxSuiteWait); *ms == 0 {
+			view.Wait = -time.Millisecond // not at all
+		}
+	}
+	o.Spans = held.View(view)
+	return mistakes
+}

@@ -1,0 +1,237 @@
+package server
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"io"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/otlp"
+	"github.com/proviso-eval/proviso/store"
+)
+
+// TraceLimits bound the spans that a server holds for runs and evaluations. Of a
+// field that is 0 the number in its comment holds.
+type TraceLimits struct {
+	Spans     int           // of all keys; 100,000
+	Bytes     int64         // that they take, about; 256 MiB
+	KeySpans  int           // of one key; 25,000
+	KeyBytes  int64         // that they take, about; 64 MiB
+	KeyTraces int           // of one key; 2,500
+	OneTrace  int           // spans of one trace; 10,000
+	Age       time.Duration // how long a trace is held that nobody asks for; 15 minutes
+	Wait      time.Duration // for spans, once something asks for them; 3 seconds, and the most that a suite may say is 1 minute
+}
+
+func (l *TraceLimits) defaults() {
+	l.Spans, l.Bytes = orElse(l.Spans, otlp.MaxSpans), cmp.Or(l.Bytes, otlp.MaxBytes)
+	l.KeySpans, l.KeyBytes = orElse(l.KeySpans, otlp.MaxSpans/4), cmp.Or(l.KeyBytes, otlp.MaxBytes/4)
+	l.KeyTraces, l.OneTrace = orElse(l.KeyTraces, otlp.MaxTraces/4), orElse(l.OneTrace, otlp.MaxSpans/10)
+	l.Age, l.Wait = orElse(l.Age, 15*time.Minute), orElse(l.Wait, otlp.DefaultWait)
+}
+
+// maxSuiteWait is the longest time that a suite may have spans waited for.
+const maxSuiteWait = time.Minute
+
+// toSpans is where agents are told to send spans.
+const toSpans = "POST /v1/traces of this server, with the key of whoever asks"
+
+// spans holds the spans of each key, seen by nobody else. It is safe for concurrent
+// use.
+type spans struct {
+	o        TraceLimits
+	receiver *otlp.Receiver
+	count    *prometheus.CounterVec
+
+	mu     sync.Mutex
+	keys   map[string]*keySpans
+	others otlp.Held // of keys other than the one whose spans are being added
+}
+
+// keySpans are those of one key.
+type keySpans struct {
+	all   *spans
+	store *otlp.Store
+	users int // runs and evaluations
+}
+
+func newSpans(o TraceLimits, maxBody int64, count *prometheus.CounterVec) *spans {
+	o.defaults()
+	s := &spans{o: o, count: count, keys: map[string]*keySpans{}}
+	s.receiver = otlp.NewReceiver(nil, otlp.ReceiverOptions{MaxBody: maxBody, Add: s.add})
+	return s
+}
+
+// of returns the spans of a key; s.mu is held.
+func (s *spans) of(key string) *keySpans {
+	k, ok := s.keys[key]
+	if !ok {
+		k = &keySpans{all: s}
+		k.store = otlp.NewStore(otlp.StoreOptions{
+			Wait: s.o.Wait, MaxSpans: s.o.KeySpans, MaxBytes: s.o.KeyBytes, MaxTraces: s.o.KeyTraces, MaxOfOne: s.o.OneTrace, Room: k.room,
+		})
+		k.store.Listens(toSpans, nil)
+		s.keys[key] = k
+	}
+	return k
+}
+
+// use returns the store of a key, which lasts until done is called.
+func (s *spans) use(key string) (of *otlp.Store, done func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k := s.of(key)
+	k.users++
+	return k.store, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		k.users--
+	}
+}
+
+// add takes the spans of a request for its key.
+func (s *spans) add(ctx context.Context, b *otlp.Batch) (rejected int, reason string) {
+	c, ok := ctx.Value(callKey{}).(*call)
+	if !ok {
+		return b.Rejected + len(b.Records), "nobody sent them" // only ServeHTTP comes here
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k := s.of(c.key.ID)
+	s.others = s.held(k)
+	rejected, reason = k.store.Add(b)
+	s.count.WithLabelValues("refused").Add(float64(rejected))
+	s.count.WithLabelValues("taken").Add(float64(len(b.Records) + b.Rejected - rejected))
+	return rejected, reason
+}
+
+// held is what is held of all keys but one; s.mu is held.
+func (s *spans) held(but *keySpans) otlp.Held {
+	var sum otlp.Held
+	for _, k := range s.keys {
+		if k != but {
+			h := k.store.Held()
+			sum.Traces, sum.Spans, sum.Bytes = sum.Traces+h.Traces, sum.Spans+h.Spans, sum.Bytes+h.Bytes
+		}
+	}
+	return sum
+}
+
+// total is how many spans are held.
+func (s *spans) total() float64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return float64(s.held(nil).Spans)
+}
+
+// room says why there is none for another span of a key. Keys that hold more make
+// room for it, the one that holds the most first. The lock of spans is held.
+func (k *keySpans) room(held otlp.Held, size int) string {
+	s := k.all
+	for s.others.Spans+held.Spans >= s.o.Spans || s.others.Bytes+held.Bytes+int64(size) > s.o.Bytes {
+		if !s.shed(k, held.Bytes) {
+			return "the server holds as many spans as it may"
+		}
+		s.others = s.held(k)
+	}
+	return ""
+}
+
+// shed drops a trace that nobody asks for, of a key that holds more than so many
+// bytes; false if there is none. s.mu is held.
+func (s *spans) shed(but *keySpans, more int64) bool {
+	type large struct {
+		*keySpans
+		bytes int64
+	}
+	var list []large
+	for _, k := range s.keys {
+		if k == but {
+			continue
+		}
+		if n := k.store.Held().Bytes; n > more {
+			list = append(list, large{k, n})
+		}
+	}
+	slices.SortFunc(list, func(a, b large) int { return cmp.Compare(b.bytes, a.bytes) })
+	return slices.ContainsFunc(list, func(l large) bool { return l.store.Shed() })
+}
+
+// expire drops what nobody asks for, now and then, until ctx ends.
+func (s *spans) expire(ctx context.Context) {
+	tick := time.NewTicker(min(s.o.Age, time.Minute))
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			s.sweep(now.Add(-s.o.Age))
+		}
+	}
+}
+
+func (s *spans) sweep(since time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for key, k := range s.keys {
+		k.store.Expire(since)
+		if k.users == 0 && k.store.Held() == (otlp.Held{}) {
+			delete(s.keys, key)
+		}
+	}
+}
+
+// SpansRefused is the answer to spans: empty, or how many of them were not taken.
+type SpansRefused struct {
+	Partial *PartialSuccess `json:"partialSuccess,omitempty"`
+}
+
+// PartialSuccess says that not all spans were taken.
+type PartialSuccess struct {
+	Rejected string `json:"rejectedSpans" doc:"How many were not taken, as a text"`
+	Message  string `json:"errorMessage" doc:"Why the first of them was not"`
+}
+
+// postSpans takes spans as OTLP over HTTP. Its answers are those of OTLP.
+func (s *Server) postSpans(c *call) error {
+	if _, err := c.query(); err != nil {
+		return err
+	}
+	c.r.Body = io.NopCloser(bytes.NewReader(c.body))
+	status, kind, body := s.spans.receiver.Answer(c.r)
+	return c.sendResponse(store.Response{Status: status, MediaType: kind, Body: body})
+}
+
+// traceAsked returns the spans that an evaluation may look at, those of one trace of
+// its key, and what ends that.
+func (s *Server) traceAsked(c *call, id string) (of proviso.Spans, done func()) {
+	if id == "" {
+		return nil, func() {}
+	}
+	held, end := s.spans.use(c.key.ID)
+	held.Hold(id)
+	return waitedSpans{of: held, clock: &c.clock}, func() {
+		held.Release(id)
+		end()
+	}
+}
+
+// waitedSpans counts the time until spans are there as waiting.
+type waitedSpans struct {
+	of    proviso.Spans
+	clock *clock
+}
+
+// Spans implements proviso.Spans.
+func (w waitedSpans) Spans(ctx context.Context, id string) ([]proviso.Span, error) {
+	w.clock.begin()
+	defer w.clock.end()
+	return w.of.Spans(ctx, id)
+}
