@@ -16,9 +16,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+
+	"github.com/proviso-eval/proviso/sandbox"
 )
 
 func main() {
+	sandbox.Main()
 	runs := flag.Int("n", 5, "how often each workload is run")
 	var ilp ilpOptions
 	ilp.register(flag.CommandLine)
@@ -45,11 +48,20 @@ func bench(runs int, ilp ilpOptions, names []string) error {
 		if len(names) > 0 && !slices.Contains(names, w.name) {
 			continue
 		}
+		if _, err := exec.LookPath(w.needs); w.needs != "" && err != nil {
+			fmt.Printf("%-22s skipped, there is no %s here\n", w.name, w.needs)
+			continue
+		}
 		config, err := w.write(dir)
 		if err != nil {
 			return err
 		}
 		if err := measure(&w, config, tools, runs); err != nil {
+			return err
+		}
+	}
+	if len(names) == 0 || slices.Contains(names, "code-calls") {
+		if err := calls(); err != nil {
 			return err
 		}
 	}

@@ -24,6 +24,8 @@ type workload struct {
 	tests string // file name of the cases
 	rows  func(i int) string
 	n     int
+	needs string // a program without which it is skipped
+	start bool   // what the first row takes is the start of an interpreter, and is told apart
 }
 
 // writer makes texts of words.
@@ -156,6 +158,10 @@ func workloads() []workload {
 	add("one-levenshtein-1000", 1000, w.metric("100000", "levenshtein"))
 	add("js-1000", 1000, w.one(`{"type": "javascript", "value": "output.length > 10 && output.includes('item-')"}`))
 	add("sql-1000", 1000, sql)
+	python := w.one(`{"type": "python", "value": "len(output) > 10 and 'item-' in output"}`)
+	list = append(list, workload{name: "python-50", tests: "tests.jsonl", rows: python, n: 50, needs: "python3", start: true})
+	javascript := w.one(`{"type": "javascript", "value": "output.length > 10 && output.includes('item-')"}`)
+	list = append(list, workload{name: "javascript-50", tests: "tests.jsonl", rows: javascript, n: 50, start: true})
 	return list
 }
 

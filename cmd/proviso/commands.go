@@ -23,6 +23,7 @@ import (
 var commands = []func(*app) *cobra.Command{
 	newAlign,
 	newCache,
+	newDoctor,
 	newEval,
 	newInit,
 	newJudge,

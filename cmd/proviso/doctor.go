@@ -1,0 +1,345 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/provider"
+	"github.com/proviso-eval/proviso/sandbox"
+	"github.com/proviso-eval/proviso/suite"
+)
+
+// doctorFlags are the flags of doctor.
+type doctorFlags struct {
+	evalFlags
+	format string
+}
+
+func newDoctor(a *app) *cobra.Command {
+	f := &doctorFlags{}
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Say what this machine can do, and what a suite lacks on it",
+		Long: "doctor says what this machine offers: the sandbox, which it tests, the interpreters, the\n" +
+			"network settings and keys by name, the judge that would be asked and the folders that are\n" +
+			"used. With -c it also says what a suite needs that is not there. It asks no model and runs\n" +
+			"no code of the suite.\n\n" +
+			"Exit codes: 0, with -c if the suite could be run; 2 it could not; 3 the sandbox does not\n" +
+			"pass its self-test.",
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context(), f) },
+	}
+	f.filterSeed = -1 // no drawing
+	fs := cmd.Flags()
+	fs.StringVar(&f.format, "format", formatText, "print in `FORMAT` text or json")
+	fs.StringArrayVarP(&f.configs, "config", "c", nil, "suite `FILE` that is to be run here; several are merged")
+	fs.StringArrayVar(&f.envFiles, "env-file", nil, "`FILE` with environment variables (default .env beside the suite)")
+	f.judge.registerJudge(fs)
+	f.code.register(fs)
+	return cmd
+}
+
+// diagnosis is what doctor found. What is said of keys and variables are their
+// names.
+type diagnosis struct {
+	Version      string               `json:"version"`
+	Go           string               `json:"go"`
+	System       string               `json:"system"`
+	CPUs         int                  `json:"cpus"`
+	Sandbox      sandboxDiagnosis     `json:"sandbox"`
+	Interpreters []interpreterFinding `json:"interpreters"`
+	Network      networkDiagnosis     `json:"network"`
+	Judge        judgeDiagnosis       `json:"judge"`
+	Folders      []folderDiagnosis    `json:"folders"`
+	Terminal     terminalDiagnosis    `json:"terminal"`
+	Suite        *suiteDiagnosis      `json:"suite,omitempty"`
+}
+
+type sandboxDiagnosis struct {
+	Kernel     string `json:"kernel"`
+	Landlock   int    `json:"landlock"` // version of its interface, 0 if there is none
+	Seccomp    bool   `json:"seccomp"`
+	Namespaces bool   `json:"namespaces"`
+	SelfTest   string `json:"self_test"` // passed, failed, or not run
+	Missing    string `json:"missing"`   // why there is none, "" if there is one
+}
+
+// The outcomes of the self-test.
+const (
+	selfTestPassed = "passed"
+	selfTestFailed = "failed"
+	selfTestNotRun = "not run"
+)
+
+type interpreterFinding struct {
+	Language   string `json:"language"`
+	Program    string `json:"program"`
+	Path       string `json:"path"`
+	Version    string `json:"version"`
+	Sandbox    bool   `json:"sandbox"`
+	Namespaces bool   `json:"namespaces"`
+	Problem    string `json:"problem"`
+}
+
+type networkDiagnosis struct {
+	Proxies   []string `json:"proxies"`   // variables that name one
+	Addresses []string `json:"addresses"` // variables that put a host in place of a vendor's
+	Keys      []string `json:"keys"`      // variables with keys of vendors
+}
+
+type judgeDiagnosis struct {
+	Provider string `json:"provider"`
+	By       string `json:"by"` // what names it
+	Problem  string `json:"problem"`
+}
+
+type folderDiagnosis struct {
+	Holds    string `json:"holds"`
+	Path     string `json:"path"`
+	Exists   bool   `json:"exists"`
+	Writable bool   `json:"writable"`
+	Bytes    int64  `json:"bytes"`
+	AtLeast  bool   `json:"at_least"` // there is more than was counted
+}
+
+type terminalDiagnosis struct {
+	Terminal bool `json:"terminal"`
+	Color    bool `json:"color"`
+	Width    int  `json:"width"`
+}
+
+type suiteDiagnosis struct {
+	Files    []string `json:"files"`
+	Ready    bool     `json:"ready"`
+	Problems []string `json:"problems"`
+}
+
+func (a *app) doctor(ctx context.Context, f *doctorFlags) error {
+	if f.format != formatText && f.format != formatJSON {
+		return usageError{fmt.Errorf("--format %q: expected text or json", f.format), "see `proviso doctor --help`"}
+	}
+	if err := f.code.check(); err != nil {
+		return err
+	}
+	d, err := a.diagnose(ctx, f)
+	if err != nil {
+		return err
+	}
+	if f.format == formatJSON {
+		err = writeJSON(a.out, d)
+	} else {
+		t := &doctorText{o: a.terminal(false)}
+		_, err = a.out.Write(t.show(d))
+	}
+	if err != nil {
+		return err
+	}
+	if code := d.exit(); code != exitOK {
+		return exitError{code}
+	}
+	return nil
+}
+
+// exit returns the exit code. A sandbox that leaks comes first: what a suite lacks
+// matters little then.
+func (d *diagnosis) exit() int {
+	switch {
+	case d.Sandbox.SelfTest == selfTestFailed:
+		return exitUndecided
+	case d.Suite != nil && !d.Suite.Ready:
+		return exitUsage
+	}
+	return exitOK
+}
+
+// diagnose looks at everything, and does what takes long side by side.
+func (a *app) diagnose(ctx context.Context, f *doctorFlags) (*diagnosis, error) {
+	env, err := suite.WithEnvFiles(a.env, "", f.envFiles)
+	if err != nil {
+		return nil, err
+	}
+	d := &diagnosis{Version: versionName(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.GOMAXPROCS(0)}
+	var all sync.WaitGroup
+	all.Go(func() { d.Sandbox, d.Interpreters = sandboxOf(ctx, a.env) })
+	all.Go(func() { d.Folders = a.folders() })
+	var loaded *loaded
+	if len(f.configs) > 0 {
+		all.Go(func() { d.Suite, loaded = a.readiness(ctx, f) })
+	}
+	all.Wait()
+	if ctx.Err() != nil {
+		return nil, a.stopped()
+	}
+	g := &judging{flags: f.judge, provider: provider.Options{Env: env}}
+	if loaded != nil {
+		g.suite, g.provider.Env, g.provider.Files, env = loaded.Suite, loaded.env, loaded.files, loaded.env
+	}
+	d.Judge = judgeOf(g)
+	d.Network = networkDiagnosis{Proxies: proxiesSet(env), Addresses: provider.EnvAddresses(env), Keys: provider.EnvKeys(env)}
+	o := a.terminal(false)
+	d.Terminal = terminalDiagnosis{Terminal: a.toTerminal(), Color: o.Color, Width: o.Width}
+	return d, nil
+}
+
+// sandboxOf has the sandbox test itself with every interpreter there is.
+func sandboxOf(ctx context.Context, env proviso.Env) (sandboxDiagnosis, []interpreterFinding) {
+	r := sandbox.Probe(ctx, sandbox.Options{Env: env})
+	s := sandboxDiagnosis{
+		Kernel: r.Kernel.Release, Landlock: r.Kernel.Landlock, Seccomp: r.Kernel.Seccomp, Namespaces: r.Kernel.Namespaces,
+		Missing: r.Missing, SelfTest: selfTestNotRun,
+	}
+	list := []interpreterFinding{}
+	for _, i := range r.Interpreters {
+		switch {
+		case i.Leaks:
+			s.SelfTest = selfTestFailed
+		case i.Sandbox && s.SelfTest == selfTestNotRun:
+			s.SelfTest = selfTestPassed
+		}
+		list = append(list, interpreterFinding{i.Language, i.Program, i.Path, i.Version, i.Sandbox, i.Namespaces, i.Problem})
+	}
+	return s, list
+}
+
+// readiness finds what keeps a suite from being run here, as eval would, and
+// returns the suite if there is one.
+func (a *app) readiness(ctx context.Context, f *doctorFlags) (*suiteDiagnosis, *loaded) {
+	var said bytes.Buffer
+	inner := &app{stdio: stdio{in: a.in, out: io.Discard, err: &said}, env: a.env}
+	s, err := inner.read(ctx, &f.suiteFlags)
+	if err == nil {
+		defer s.close()
+		f.dry = true
+		_, err = inner.plan(ctx, s, &f.evalFlags)
+	}
+	var exit exitError
+	if err != nil && !errors.As(err, &exit) {
+		inner.explain(err)
+	}
+	d := &suiteDiagnosis{Files: f.configs, Ready: err == nil, Problems: []string{}}
+	for line := range strings.Lines(said.String()) {
+		if line = strings.TrimRight(line, "\n"); !strings.HasSuffix(line, "; nothing was run") {
+			d.Problems = append(d.Problems, line)
+		}
+	}
+	return d, s
+}
+
+// judgeOf says who would judge, and whether that one could be asked.
+func judgeOf(g *judging) judgeDiagnosis {
+	who, err := g.panel()
+	rows := defaultJudges(judge.Text)
+	if err != nil {
+		var keys []string
+		for _, row := range rows {
+			keys = append(keys, row.key)
+		}
+		return judgeDiagnosis{Problem: fmt.Sprintf("name one with --judge, judge: in the suite or %s, or set %s", judgeVariable, strings.Join(keys, " or "))}
+	}
+	d := judgeDiagnosis{By: judgeVariable}
+	switch named, _ := g.provider.Env.Lookup(judgeVariable); {
+	case g.flags.judge != "":
+		d.By = "--judge"
+	case g.suite != nil && (len(g.suite.Judge.Panel) > 0 || g.suite.Options.Grader != ""):
+		d.By = "the suite"
+	case named == "":
+		for _, row := range rows {
+			if row.provider == who[0].ID {
+				d.By = row.key
+			}
+		}
+	}
+	var ids []string
+	for _, spec := range who {
+		ids = append(ids, spec.ID)
+		if _, err := provider.Open(spec, g.provider); err != nil {
+			d.Problem = cmp.Or(d.Problem, err.Error())
+		}
+	}
+	d.Provider = strings.Join(ids, ", ")
+	return d
+}
+
+// proxiesSet returns the names of the variables that name a proxy, or who is asked
+// without one.
+func proxiesSet(env proviso.Env) []string {
+	names := []string{}
+	for _, name := range []string{"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "NO_PROXY", "no_proxy"} {
+		if v, _ := env.Lookup(name); v != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// folders looks at the folders that proviso writes to.
+func (a *app) folders() []folderDiagnosis {
+	list := []folderDiagnosis{
+		{Holds: "runs", Path: a.stateDir()}, {Holds: "answers", Path: a.cacheDir()}, {Holds: "verdicts", Path: a.verdictDir()},
+		{Holds: "matrices", Path: a.cellDir()}, {Holds: "temporary", Path: os.TempDir()},
+	}
+	var all sync.WaitGroup
+	for i := range list {
+		all.Go(func() { list[i].look() })
+	}
+	all.Wait()
+	return list
+}
+
+// countTime bounds how long the files of a folder are counted.
+const countTime = 300 * time.Millisecond
+
+func (d *folderDiagnosis) look() {
+	dir := d.Path
+	info, err := os.Stat(dir)
+	d.Exists = err == nil && info.IsDir()
+	for err != nil && errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir) { // it would be made in the nearest that is there
+		dir = filepath.Dir(dir)
+		info, err = os.Stat(dir)
+	}
+	if err == nil && info.IsDir() {
+		d.Writable = writable(dir)
+	}
+	if !d.Exists || d.Path == os.TempDir() { // what others keep there is not ours to count
+		return
+	}
+	until := time.Now().Add(countTime)
+	_ = filepath.WalkDir(d.Path, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return nil //nolint:nilerr // what cannot be read is not counted
+		}
+		if time.Now().After(until) {
+			d.AtLeast = true
+			return fs.SkipAll
+		}
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
+			d.Bytes += info.Size()
+		}
+		return nil
+	})
+}
+
+// writable reports whether a file can be made in a folder.
+func writable(dir string) bool {
+	f, err := os.CreateTemp(dir, ".proviso-doctor-*")
+	if err != nil {
+		return false
+	}
+	_ = f.Close()
+	return os.Remove(f.Name()) == nil
+}
