@@ -46,10 +46,12 @@ func CoverOf(ctx context.Context, prompt string, list []proviso.Candidate, c *ch
 	if err != nil {
 		return nil, err
 	}
-	made := map[string]string{} // key of a sentence, by what rules make of it
+	made := map[string]string{}  // key of a sentence, by what rules make of it
+	checked := map[string]bool{} // keys of these sentences
 	categories := map[string]string{}
 	for i := range p.Candidates {
 		made[checkOf(&p.Candidates[i])] = keyOf(p.Candidates[i].Delta.Text)
+		checked[keyOf(p.Candidates[i].Delta.Text)] = true
 		categories[keyOf(p.Candidates[i].Delta.Text)] = p.Candidates[i].Category
 	}
 	for _, u := range p.Unproposed {
@@ -73,7 +75,7 @@ func CoverOf(ctx context.Context, prompt string, list []proviso.Candidate, c *ch
 	}
 	for _, u := range units {
 		l := Line{Unit: u, Category: categories[u.key], Assertions: names[u.key]}
-		l.Instruction = len(l.Assertions) > 0 || isInstruction(l)
+		l.Instruction = len(l.Assertions) > 0 || checked[u.key] || isInstruction(l)
 		if l.Instruction {
 			out.Total++
 			if len(l.Assertions) > 0 {

@@ -368,6 +368,26 @@ func TestLabelsWanted(t *testing.T) {
 	}
 }
 
+// TestReadLabelsContradict: of two labels of one output none is taken without a word.
+func TestReadLabelsContradict(t *testing.T) {
+	t.Parallel()
+	for _, x := range []struct{ file, text, want string }{
+		{"l.csv", "id,label\na,good\nb,1\na,bad\n", `the id "a" has another label in line 2`},
+		{"l.csv", "id,label\na,good\na,1\na,\n", ""},
+		{"l.csv", "id,label,output_id\na,good,x\na,bad,y\n", ""},                    // of two outputs
+		{"l.jsonl", "{\"id\":\"a\",\"label\":1}\n{\"id\":\"a\",\"label\":0}\n", ""}, // the last one counts
+	} {
+		_, mistakes := spade.ReadLabels(x.file, []byte(x.text), []spade.Entry{{ID: "a", OutputID: "x"}, {ID: "b"}})
+		got := ""
+		if err := mistakes.Err(); err != nil {
+			got = err.Error()
+		}
+		if (x.want == "") != (got == "") || !strings.Contains(got, x.want) {
+			t.Errorf("%q: %s, want %s", x.text, got, x.want)
+		}
+	}
+}
+
 func FuzzReadLabels(f *testing.F) {
 	f.Add("l.csv", "id,label\na,good\n")
 	f.Add("l.jsonl", "{\"id\":\"a\",\"label\":1,\"undone\":true}\n{\"id\":\"b\",\"label\":null,\"output_id\":\"x\"}")

@@ -111,6 +111,11 @@ func (r *labelReader) jsonLines(data []byte) {
 
 func (r *labelReader) csv(data []byte) {
 	id, label, output := -1, -1, -1
+	type row struct {
+		line  int
+		label string
+	}
+	seen := map[string]row{}
 	r.rows(bytes.NewReader(data), func(header []string) bool {
 		for i, name := range header {
 			switch {
@@ -133,6 +138,13 @@ func (r *labelReader) csv(data []byte) {
 			l.OutputID = rec.Fields[output]
 		}
 		if text := rec.Fields[label]; strings.TrimSpace(text) != "" {
+			key, now := l.ID+"\x00"+l.OutputID, row{line: rec.Line}
+			now.label, _ = labelOf(text)
+			if before, ok := seen[key]; ok && before.label != now.label {
+				r.mistake(rec.Line, "", "the id %q has another label in line %d", l.ID, before.line)
+				return
+			}
+			seen[key] = now
 			r.take(rec.Line, l, text)
 		} else if _, known := r.at[l.ID]; !known && l.OutputID == "" {
 			r.take(rec.Line, l, "") // the id is wrong

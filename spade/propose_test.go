@@ -224,6 +224,11 @@ func TestProposeRefuses(t *testing.T) {
 		{`"covers":[3],"type":"icontains","text":"context"`, "the sentence hides something, and the check wants it to show"},
 		{`"covers":[3],"type":"not-icontains-any","texts":["wizard"]`, "none of the texts occurs in the prompt"},
 		{`"covers":[4],"type":"icontains","text":"{{ custumer }}"`, `the prompt has no variable "custumer"; the nearest is customer`},
+		{`"covers":[4],"type":"icontains","text":"{{ customer ~ env.OPENAI_API_KEY }}"`, "is no variable: in braces stands nothing but the name of a variable"},
+		{`"covers":[4],"type":"icontains","text":"{{ customer | default(env.OPENAI_API_KEY) }}"`, "is no variable"},
+		{`"covers":[4],"type":"judge","questions":["It is {% if env.HOME %}short{% endif %}."]`, "is no variable"},
+		{`"covers":[4],"type":"judge","questions":["Does it say {{ customer }} and {{ env.OPENAI_API_KEY }}?"]`, "is no variable"},
+		{`"covers":[4],"type":"icontains-any","texts":["{{ customer }}{# a #}"]`, "is no variable"},
 		{`"covers":[4],"type":"python","code":"import os"`, "code has no function of the form"},
 		{`"covers":[4],"type":"python","code":""`, "python needs code"},
 	} {
@@ -250,6 +255,7 @@ func TestProposeRefuses(t *testing.T) {
 		{`"covers":[3],"type":"not-icontains-any","texts":["## Context",""],"ignore_case":true`, `{"type":"not-icontains-any","value":["## Context"]}`},
 		{`"covers":[4],"type":"contains","text":"Thank you","ignore_case":true,"scope":{"from":"## End","each":"sentence","match":"any"}`, `{"type":"contains","value":"Thank you","ignoreCase":true,"scope":{"section":{"from":"## End"},"each":"sentence","match":"any"}}`},
 		{`"covers":[4],"type":"is-json","schema":"{\"type\":\"object\"}"`, `{"type":"is-json","value":{"type":"object"}}`},
+		{`"covers":[4],"type":"icontains","text":"{{ customer | trim }}: {{customer}}"`, `{"type":"icontains","value":"{{ customer | trim }}: {{customer}}"}`},
 		{`"covers":[4],"type":"not-contains-html"`, `{"type":"not-contains-html"}`},
 		{`"covers":[4],"type":"chars","class":"emoji","max":0`, `{"type":"chars","value":{"class":"emoji","max":0}}`},
 	} {
@@ -438,6 +444,42 @@ func TestProposeWithRules(t *testing.T) {
 	rules := proposeWith(t, nil, spade.ProposeOptions{Rules: true}, "Use at most 3 sentences.\nGreet.")
 	if got := namesOf(rules); !reflect.DeepEqual(got, []string{"sentences_at_most_3"}) || len(rules.Unproposed) != 1 {
 		t.Errorf("%v %+v", got, rules.Unproposed)
+	}
+}
+
+// TestProposeKeepsChanges: what people change in a candidate by rules stays, as long
+// as the prompt has its sentence.
+func TestProposeKeepsChanges(t *testing.T) {
+	t.Parallel()
+	const prompt = "Use at most 3 sentences.\nNever say \"sorry\".\nEnd with \"Bye\"."
+	again := func(prompt, old, changed string) string {
+		t.Helper()
+		p := proposeWith(t, nil, spade.ProposeOptions{Rules: true}, "Use at most 3 sentences.\nNever say \"sorry\".\nEnd with \"Bye\".")
+		file := string(p.YAML(nil))
+		if !strings.Contains(file, old) {
+			t.Fatalf("%q is not in\n%s", old, file)
+		}
+		e, mistakes := spade.ReadEarlier("c.yaml", []byte(strings.Replace(file, old, changed, 1)))
+		if err := mistakes.Err(); err != nil {
+			t.Fatal(err)
+		}
+		p = proposeWith(t, nil, spade.ProposeOptions{Rules: true, Earlier: e}, prompt)
+		var list []string
+		for _, c := range p.Candidates {
+			list = append(list, c.Name+" "+c.Assertion.Type+" "+proviso.Stringify(c.Assertion.Value))
+		}
+		return strings.Join(list, ", ")
+	}
+	const rest = `, excludes_sorry not-icontains-any ["sorry"], ends_with_bye ends-with "Bye"`
+	for _, x := range []struct{ prompt, old, changed, want string }{
+		{prompt, "max: 3", "max: 3", `sentences_at_most_3 sentence-count {"max":3}` + rest},
+		{prompt, "max: 3", "max: 5", `sentences_at_most_3 sentence-count {"max":5}` + rest},
+		{prompt, "id: sentences_at_most_3", "id: short", `short sentence-count {"max":3}` + rest},
+		{"Use at most 4 sentences.\nNever say \"sorry\".\nEnd with \"Bye\".", "max: 3", "max: 5", `sentences_at_most_4 sentence-count {"max":4}` + rest},
+	} {
+		if got := again(x.prompt, x.old, x.changed); got != x.want {
+			t.Errorf("%s to %s:\ngot  %s\nwant %s", x.old, x.changed, got, x.want)
+		}
 	}
 }
 

@@ -18,11 +18,13 @@ func (r *proposing) assemble() *Proposal {
 	jobs := slices.SortedStableFunc(slices.Values(r.done), func(a, b *job) int {
 		return cmp.Or(cmp.Compare(a.change.Number, b.change.Number), cmp.Compare(a.deltas[0].Line, b.deltas[0].Line))
 	})
-	byModel, byHand := r.Earlier.kept(r.said, r.Rules, r.Dropped)
-	a.reserve(byModel, byHand)
+	var rules []proviso.Candidate
 	if r.rules != nil {
-		a.add(r.rules.Candidates, false)
+		rules = slices.Clone(r.rules.Candidates)
 	}
+	byModel, byHand := r.Earlier.kept(r.said, rules, r.Dropped)
+	a.reserve(byModel, byHand)
+	a.add(rules, false)
 	byRules := len(out.Candidates)
 	a.add(byModel, true)
 	reports := map[int]VersionReport{}

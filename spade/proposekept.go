@@ -107,23 +107,50 @@ func (s *places) place(text string, dropped bool) (proviso.Delta, bool) {
 	return d, ok && (s.now[key] || dropped)
 }
 
-// kept returns the candidates that go on: those of a model whose sentence is still
-// there, and those that do not say where they come from. Those of rules are made
-// anew where rules propose, and kept where they do not.
-func (e *Earlier) kept(s *places, rules, dropped bool) (made, byHand []proviso.Candidate) {
+// kept returns the candidates that go on: those whose sentence is still there, and
+// those that do not say where they come from. What rules make again of a sentence
+// takes the place that it has in rules, so that what people changed in it stays.
+func (e *Earlier) kept(s *places, rules []proviso.Candidate, dropped bool) (made, byHand []proviso.Candidate) {
+	of := map[string][]int{} // rules, by sentence
+	for i := range rules {
+		key := keyOf(rules[i].Delta.Text)
+		of[key] = append(of[key], i)
+	}
 	for _, c := range e.Candidates {
 		if c.Delta.Text == "" {
 			byHand = append(byHand, c)
 			continue
 		}
 		d, ok := s.place(c.Delta.Text, dropped)
-		if !ok || c.Model == "" && rules {
+		if !ok {
 			continue
 		}
 		c.Delta = d
+		if i := madeAgain(&c, rules, of[keyOf(c.Delta.Text)]); i >= 0 {
+			rules[i] = c
+			continue
+		}
 		made = append(made, c)
 	}
 	return made, byHand
+}
+
+// madeAgain finds what rules make that has the name of a candidate of theirs, or
+// checks the same, among some; -1 if there is none.
+func madeAgain(c *proviso.Candidate, rules []proviso.Candidate, some []int) int {
+	if c.Model != "" || len(some) == 0 {
+		return -1
+	}
+	check, same := checkOf(c), -1
+	for _, i := range some {
+		if rules[i].Name == c.Name {
+			return i
+		}
+		if same < 0 && checkOf(&rules[i]) == check {
+			same = i
+		}
+	}
+	return same
 }
 
 // stillAsked are the sentences of a history that a model was asked about before.

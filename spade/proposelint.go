@@ -18,6 +18,7 @@ import (
 func lint(c *proviso.Candidate, covered []DeltaCriterion, prompt string, trials []Trial) string {
 	base, not := strings.CutPrefix(c.Assertion.Type, "not-")
 	for _, rule := range []func() string{
+		func() string { return expression(c) },
 		func() string { return unknownVariable(c, prompt, trials) },
 		func() string { return ownWords(c, base, covered) },
 		func() string { return hidden(c, base, not, covered, prompt) },
@@ -250,6 +251,51 @@ func limitless(c *proviso.Candidate) string {
 		return "every output has at least 0: it could never fail"
 	}
 	return ""
+}
+
+var (
+	templateMark  = pattern(`\{[{%#]`)
+	plainVariable = pattern(`^\{\{-?\s*([A-Za-z_]\w*)(?:\.\w+|\s*\|\s*[a-z]+)*\s*-?\}\}`)
+)
+
+// expression finds what a template would do beside writing a variable. The prompts
+// that the model has read could have made it ask for more than the variables, such as
+// a key in the environment of the suite that takes the candidate.
+func expression(c *proviso.Candidate) string {
+	if c.Assertion.Type == pythonType {
+		return ""
+	}
+	for key, v := range c.Assertion.Raw.All() {
+		if key == "id" || key == "description" || key == "config" {
+			continue
+		}
+		for _, text := range stringsIn(v, nil) {
+			for _, at := range templateMark.get().FindAllStringIndex(text, -1) {
+				m := plainVariable.get().FindStringSubmatch(text[at[0]:])
+				if m == nil || m[1] == "env" {
+					return fmt.Sprintf("%s is no variable: in braces stands nothing but the name of a variable, {{ name }}", quote(excerpt(cut(text[at[0]:], 40))))
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// stringsIn adds the texts of a value to a list, keys among them.
+func stringsIn(v any, list []string) []string {
+	switch v := v.(type) {
+	case string:
+		return append(list, v)
+	case []any:
+		for _, e := range v {
+			list = stringsIn(e, list)
+		}
+	case *proviso.Object:
+		for key, e := range v.All() {
+			list = stringsIn(e, append(list, key))
+		}
+	}
+	return list
 }
 
 // unknownVariable finds a template variable that the prompt has not.

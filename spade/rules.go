@@ -130,6 +130,10 @@ func (p *proposer) delta(ctx context.Context, d proviso.Delta) {
 		p.refuse(d, ExampleDemonstration, "a block of code or text shows something and asks for nothing")
 		return
 	}
+	if len(text) > maxSentence {
+		p.refuse(d, OtherCategory, fmt.Sprintf("it has %d bytes; the rules read sentences of at most %d", len(text), maxSentence))
+		return
+	}
 	s := &sentence{text: text, lower: strings.ToLower(text), prompt: p.prompt}
 	if m := conditional.get().FindString(text); m != "" && asks(s) {
 		p.refuse(d, categoryOf(s), fmt.Sprintf("it applies only sometimes (%q)", m))

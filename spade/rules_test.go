@@ -194,3 +194,31 @@ func FuzzRules(f *testing.F) {
 		}
 	})
 }
+
+// TestRulesRefuseLong: what is no sentence, because it is longer than any, costs
+// nothing.
+func TestRulesRefuseLong(t *testing.T) {
+	t.Parallel()
+	p := propose(t, spade.RuleOptions{}, "Answer in at most 3 sentences "+strings.Repeat("a, ", 300_000))
+	if len(p.Candidates) != 0 || len(p.Unproposed) != 1 || !strings.Contains(p.Unproposed[0].Reason, "sentences of at most 8192") {
+		t.Errorf("%+v", p.Unproposed)
+	}
+}
+
+// TestCoverCountsWhatRulesCheck: an instruction counts whether or not an assertion
+// checks it.
+func TestCoverCountsWhatRulesCheck(t *testing.T) {
+	t.Parallel()
+	const prompt = "Use at most 3 sentences.\nMention {question}.\n{question}"
+	c := compiler(t)
+	all := propose(t, spade.RuleOptions{Compiler: c}, prompt).Candidates
+	if len(all) != 2 {
+		t.Fatalf("%+v", all)
+	}
+	for n, want := range []int{0, 1, 2} {
+		cover, err := spade.CoverOf(t.Context(), prompt, all[:n], c)
+		if err != nil || cover.Total != 2 || cover.Covered != want {
+			t.Errorf("%d assertions: %+v, %v", n, cover, err)
+		}
+	}
+}

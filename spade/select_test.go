@@ -155,7 +155,8 @@ func TestSelectRefuses(t *testing.T) {
 		{"no candidates", "id,label\na,1\nb,0\n", nil, ok, "no candidates"},
 		{"implication", small, []spade.Implication{{"polit", "cites"}}, ok, `"polit", which is no candidate (did you mean "polite"?)`},
 		{"cost of nobody", small, nil, with(func(o *spade.SelectOptions) { o.Cost = map[string]int{"x": 2} }), `"x", which is no candidate`},
-		{"cost", small, nil, with(func(o *spade.SelectOptions) { o.Cost = map[string]int{"short": 0} }), "at least 1"},
+		{"cost", small, nil, with(func(o *spade.SelectOptions) { o.Cost = map[string]int{"short": 0} }), `the cost of "short" is 0; a whole number from 1 to 1048576`},
+		{"high cost", small, nil, with(func(o *spade.SelectOptions) { o.Cost = map[string]int{"short": 2000000} }), `the cost of "short" is 2000000; a whole number from 1 to 1048576`},
 	} {
 		_, err := spade.Select(context.Background(), matrix(t, c.matrix), c.implies, c.o)
 		if err == nil || !strings.Contains(err.Error(), c.want) {

@@ -208,8 +208,8 @@ func (s *Selection) costs(index map[string]int) error {
 		if !ok {
 			return proviso.Errorf(proviso.Invalid, "a cost is given for %q, which is no candidate%s", name, meant(name, s.Matrix.Names))
 		}
-		if cost < 1 {
-			return proviso.Errorf(proviso.Invalid, "the cost of %q is %d; at least 1 is expected", name, cost)
+		if cost < 1 || cost > solve.MaxCost {
+			return proviso.Errorf(proviso.Invalid, "the cost of %q is %d; a whole number from 1 to %d is expected", name, cost, solve.MaxCost)
 		}
 		s.Instance.Cost[j] = cost
 	}

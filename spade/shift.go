@@ -45,7 +45,7 @@ type Shift struct {
 // candidates that are gone at the end.
 func Explain(ctx context.Context, before, after Problem) ([]Shift, error) {
 	x := explainer{before: before, after: after}
-	first, err := x.selected(ctx, before)
+	first, _, err := x.selected(ctx, before)
 	if err != nil {
 		return nil, err
 	}
@@ -58,9 +58,14 @@ func Explain(ctx context.Context, before, after Problem) ([]Shift, error) {
 	for c := ByOptions; c <= ByImplications; c++ {
 		now := last.Selected()
 		if c < ByImplications {
-			if now, err = x.selected(ctx, x.upTo(c)); err != nil {
+			selected, ok, err := x.selected(ctx, x.upTo(c))
+			if err != nil {
 				return nil, err
 			}
+			if !ok {
+				continue // the next change, such as the first labels, is what counts
+			}
+			now = selected
 		}
 		for _, name := range slices.Concat(had, now) {
 			if slices.Contains(had, name) != slices.Contains(now, name) {
@@ -75,16 +80,18 @@ func Explain(ctx context.Context, before, after Problem) ([]Shift, error) {
 type explainer struct{ before, after Problem }
 
 // selected returns the names that a problem's solution has, none if it has no
-// solution or nothing to measure by.
-func (x *explainer) selected(ctx context.Context, p Problem) ([]string, error) {
+// solution; ok is false where there is nothing to measure by.
+func (x *explainer) selected(ctx context.Context, p Problem) (names []string, ok bool, err error) {
 	s, err := Select(ctx, p.Matrix, p.Implications, p.Options)
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
+	switch {
+	case ctx.Err() != nil:
+		return nil, false, ctx.Err()
+	case err != nil:
+		return nil, false, nil
+	case !s.Found():
+		return nil, true, nil
 	}
-	if err != nil || !s.Found() {
-		return nil, nil // an earlier state without a selection has selected nothing
-	}
-	return s.Selected(), nil
+	return s.Selected(), true, nil
 }
 
 // upTo is the earlier problem with what changed up to a cause.

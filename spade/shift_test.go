@@ -93,4 +93,11 @@ func TestExplain(t *testing.T) {
 	if err != nil || len(changes) != 2 || changes[0].Cause != spade.ByLabels {
 		t.Errorf("first labels: %+v, %v", changes, err)
 	}
+	// The first labels bring another method, which could not be used without them.
+	unlabelled := problem(t, head)
+	unlabelled.Options.Method = "none"
+	changes, err = spade.Explain(t.Context(), unlabelled, problem(t, head+"g1,1,1,0\nb1,0,0,1\n"))
+	if err != nil || len(changes) != 1 || changes[0].Name != "y" || changes[0].Selected || changes[0].Cause != spade.ByLabels {
+		t.Errorf("first labels and another method: %+v, %v", changes, err)
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"strings"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/blobs"
@@ -24,13 +25,22 @@ func (s *Subsumption) CSV(w io.Writer) error {
 			if !p.in(set) {
 				continue
 			}
-			if err := out.Write([]string{set, s.Names[p.A], s.Names[p.B], p.source(), string(p.Outcome), s.Why(p)}); err != nil {
+			if err := out.Write([]string{set, s.Names[p.A], s.Names[p.B], p.source(), string(p.Outcome), noFormula(s.Why(p))}); err != nil {
 				return err
 			}
 		}
 	}
 	out.Flush()
 	return out.Error()
+}
+
+// noFormula returns what a judge said so that no spreadsheet takes it for a formula
+// (OWASP, "CSV Injection"). Names stay as they are: they are read again.
+func noFormula(text string) string {
+	if text != "" && strings.ContainsAny(text[:1], "=+-@\t\r\n") {
+		return "'" + text
+	}
+	return text
 }
 
 // source is where a pair comes from, with the kind of a proof.

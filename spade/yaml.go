@@ -154,12 +154,13 @@ func yamlScalar(s string) string {
 }
 
 // yamlQuoted turns JSON into YAML: they differ in the characters that may stand as
-// they are (YAML 1.2.2, section 5.1).
+// they are (YAML 1.2.2, section 5.1). Characters that turn the direction of text are
+// escaped as well: what a person reads is what the file says.
 func yamlQuoted(json string) string {
 	var b strings.Builder
 	for _, r := range json {
 		switch {
-		case r >= 0x7f && r < 0xa0, r == 0x2028, r == 0x2029, r == 0xfeff, r == 0xfffe, r == 0xffff:
+		case r >= 0x7f && r < 0xa0, r == 0x2028, r == 0x2029, r == 0xfeff, r == 0xfffe, r == 0xffff, unicode.Is(unicode.Bidi_Control, r):
 			fmt.Fprintf(&b, `\u%04x`, r)
 		default:
 			b.WriteRune(r)

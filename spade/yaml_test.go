@@ -26,4 +26,8 @@ func TestYAMLKeepsText(t *testing.T) {
 	if yaml := string(spade.CandidatesYAML([]proviso.Candidate{c}, nil)); !strings.Contains(yaml, "    value: |\n      x = 1\n      return x\n") {
 		t.Errorf("%s", yaml)
 	}
+	turned := proviso.Candidate{Name: "a\u202eb", Assertion: &proviso.Assertion{Raw: proviso.ObjectOf("type", "contains", "value", "x\u2066y")}}
+	if yaml := string(spade.CandidatesYAML([]proviso.Candidate{turned}, nil)); strings.ContainsAny(yaml, "\u202e\u2066") || !strings.Contains(yaml, `a\u202eb`) || !strings.Contains(yaml, `x\u2066y`) {
+		t.Errorf("%q", yaml)
+	}
 }

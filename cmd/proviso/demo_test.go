@@ -122,7 +122,11 @@ func edit(t *testing.T, from, to string, addresses *strings.Replacer) {
 		}
 		x.Request.URL = addresses.Replace(x.Request.URL)
 		x.Response.SetLatency(time.Duration(480+len(x.Response.JSON)*37%900) * time.Millisecond)
-		if err := cassette.Save(x.Request, proviso.Sample{}, x.Response); err != nil {
+		var sample proviso.Sample
+		if x.Sample != nil {
+			sample = proviso.Sample{Repeat: x.Sample.Repeat, Vote: x.Sample.Vote, Repair: x.Sample.Repair}
+		}
+		if err := cassette.Save(x.Request, sample, x.Response); err != nil {
 			t.Fatal(err)
 		}
 	}

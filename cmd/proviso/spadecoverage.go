@@ -102,6 +102,9 @@ func (a *app) spadeCoverage(ctx context.Context, f *spadeCoverage, args []string
 	if err := a.result(f.out, data); err != nil {
 		return err
 	}
+	if len(c.Orphans) > 0 && f.candidates == "" {
+		fmt.Fprintln(a.err, "proviso: if these assertions were selected from candidates, --candidates FILE says which sentences they were made of")
+	}
 	if c.Share() < f.failUnder {
 		fmt.Fprintf(a.err, "proviso: %s of the instructions are covered, less than %v (--fail-under)\n", percent(c.Share()), f.failUnder)
 		return exitError{exitFailed}

@@ -31,6 +31,8 @@ type spadeMatrix struct {
 	out        string
 	format     string
 	sandbox    string
+
+	then func(*spade.Grid) // is told of the matrix, in place of a person; nil for spade matrix
 }
 
 // matrixFormats are those of the report on how candidates were tried.
@@ -99,6 +101,9 @@ func (f *spadeMatrix) check(cmd *cobra.Command) error {
 }
 
 func (a *app) spadeMatrix(ctx context.Context, f *spadeMatrix) error {
+	if err := notOver(f.out, f.candidates, f.trials.examples, f.labels); err != nil {
+		return err
+	}
 	list, err := a.readCandidates(f.candidates)
 	if err != nil {
 		return err
@@ -133,6 +138,10 @@ func (a *app) spadeMatrix(ctx context.Context, f *spadeMatrix) error {
 	}
 	if err := a.writeMatrix(f.out, g); err != nil {
 		return err
+	}
+	if f.then != nil {
+		f.then(g)
+		return neverDecided(g)
 	}
 	for _, line := range f.asked.summary() {
 		fmt.Fprintln(a.err, "proviso: "+printable(line))
@@ -179,43 +188,56 @@ func (a *app) writeMatrix(file string, g *spade.Grid) error {
 }
 
 // sayRates says how many examples there are, and which candidates were undecided or
-// threw, how often and why. One that was never decided is exit code 3.
+// threw, how often and why.
 func (a *app) sayRates(f *spadeMatrix, g *spade.Grid) error {
 	n := spade.CountLabels(g.Entries)
 	fmt.Fprintf(a.err, "proviso: %s on %s: %d good, %d bad, %d without a label\n", plural(len(g.Names), "candidate"), plural(len(g.Entries), "output"), n.Good, n.Bad, n.Left)
 	if kept := keptCells(g); kept > 0 {
 		fmt.Fprintf(a.err, "proviso: %s decided before; --no-cache decides them anew\n", plural(kept, "cell"))
 	}
-	if g.Unkept != nil {
-		a.warn(fmt.Sprintf("what was decided is not kept for the next time: %v", g.Unkept))
-	}
+	a.warnUnkept(g)
 	if text := n.OneSided(); text != "" {
 		a.warn(text)
 	}
-	rates, never := g.Rates(), false
-	for j, r := range rates {
-		never = never || r.Undecided == len(g.Entries) && r.Undecided > 0
-		if f.out == "" {
-			for _, line := range troubles(g, j, r) {
-				fmt.Fprintln(a.err, "proviso: "+line)
-			}
-		}
+	if f.out == "" {
+		a.sayTroubles(g)
+		return neverDecided(g)
 	}
-	if f.out != "" {
-		data := ratesText(g, rates, a.terminal(true))
-		if f.format == formatJSON {
-			var err error
-			if data, err = g.JSON(); err != nil {
-				return err
-			}
-			data = append(data, '\n')
-		}
-		if err := a.result("", data); err != nil {
+	data := ratesText(g, g.Rates(), a.terminal(true))
+	if f.format == formatJSON {
+		var err error
+		if data, err = g.JSON(); err != nil {
 			return err
 		}
+		data = append(data, '\n')
 	}
-	if never {
-		return exitError{exitUndecided}
+	if err := a.result("", data); err != nil {
+		return err
+	}
+	return neverDecided(g)
+}
+
+func (a *app) warnUnkept(g *spade.Grid) {
+	if g.Unkept != nil {
+		a.warn(fmt.Sprintf("what was decided is not kept for the next time: %v", g.Unkept))
+	}
+}
+
+// sayTroubles says which candidates were undecided or threw.
+func (a *app) sayTroubles(g *spade.Grid) {
+	for j, r := range g.Rates() {
+		for _, line := range troubles(g, j, r) {
+			fmt.Fprintln(a.err, "proviso: "+line)
+		}
+	}
+}
+
+// neverDecided is exit code 3 if a candidate was decided on no output.
+func neverDecided(g *spade.Grid) error {
+	for _, r := range g.Rates() {
+		if r.Undecided == len(g.Entries) && r.Undecided > 0 {
+			return exitError{exitUndecided}
+		}
 	}
 	return nil
 }

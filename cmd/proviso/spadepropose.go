@@ -21,6 +21,8 @@ type spadePropose struct {
 	rules, dropped, all, fresh bool
 	examples                   string
 	format, out                string
+
+	then func(*spade.Proposal) // is told of the proposal, in place of a person; nil for spade propose
 }
 
 const formatYAML = "yaml"
@@ -72,6 +74,9 @@ func newSpadePropose(a *app) *cobra.Command {
 }
 
 func (a *app) spadePropose(ctx context.Context, f *spadePropose, args []string) error {
+	if err := notOver(f.out, append([]string{f.git, f.suite, f.examples}, args...)...); err != nil {
+		return err
+	}
 	h, err := a.history(ctx, &f.spadeSource, args)
 	if err != nil {
 		return err
@@ -120,8 +125,11 @@ func (a *app) proposed(ctx context.Context, f *spadePropose, h *spade.History, m
 	if err := a.writeProposal(f, h, p); err != nil {
 		return err
 	}
-	if f.out != "" {
+	if f.out != "" && f.then == nil {
 		fmt.Fprintf(a.err, "proviso: %s in %s; no check was made of %s\n", plural(len(p.Candidates), "candidate"), printable(f.out), plural(len(p.Unproposed), "sentence"))
+	}
+	if f.then != nil {
+		f.then(p)
 	}
 	if m == nil {
 		return a.orStopped(ctx, stopped)
@@ -132,10 +140,12 @@ func (a *app) proposed(ctx context.Context, f *spadePropose, h *spade.History, m
 			fmt.Fprintf(a.err, "proviso: version %d: %s\n", v.Version, printable(note))
 		}
 	}
-	if len(p.Versions) == 0 && stopped == nil {
-		fmt.Fprintln(a.err, "proviso: nothing is new, and nobody was asked; --fresh proposes anew")
+	if f.then == nil {
+		if len(p.Versions) == 0 && stopped == nil {
+			fmt.Fprintln(a.err, "proviso: nothing is new, and nobody was asked; --fresh proposes anew")
+		}
+		a.sayAsked(&f.spadeAsking, m, p.Spent())
 	}
-	a.sayAsked(&f.spadeAsking, m, p.Spent())
 	if stopped != nil {
 		fmt.Fprintln(a.err, "proviso: interrupted; what was proposed until then is kept")
 		return exitError{exitInterrupted}

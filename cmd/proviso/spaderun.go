@@ -1,18 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
-	"github.com/proviso-eval/proviso/check"
-	"github.com/proviso-eval/proviso/internal/template"
+	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/spade"
 )
 
@@ -31,8 +28,9 @@ type spadeRun struct {
 	choice  spadeSelect
 	dir     string
 
-	own       bool // somebody named the method
-	undecided bool // a step was not done in full
+	own       bool     // somebody named the method
+	undecided bool     // a step was not done in full
+	bills     []string // what the steps that asked a model took
 }
 
 // The files of spade run, in its folder.
@@ -127,13 +125,6 @@ func (f *spadeRun) eval() evalFlags {
 	return evalFlags{concurrency: f.concurrency, models: f.models}
 }
 
-// spent takes what a step has spent from what the others may spend.
-func (f *spadeRun) spent(step *evalFlags) {
-	if m := step.asked; m != nil && m.budget != nil {
-		f.models.maxCost.usd = max(0, f.models.maxCost.usd-m.budget.Spent())
-	}
-}
-
 func (a *app) spadeRun(ctx context.Context, f *spadeRun, args []string) error {
 	if err := os.MkdirAll(f.dir, 0o755); err != nil {
 		return usageError{fmt.Errorf("make the folder %s: %w", f.dir, err), ""}
@@ -149,7 +140,7 @@ func (a *app) spadeRun(ctx context.Context, f *spadeRun, args []string) error {
 	if err := a.result(f.file(runDeltas), append(data, '\n')); err != nil {
 		return err
 	}
-	a.sayStep("deltas", f.file(runDeltas), fmt.Sprintf("%s of the prompt", plural(len(h.Changes), "version")))
+	a.sayStep(f, "deltas", runDeltas, plural(len(h.Changes), "version")+" of the prompt")
 	for _, step := range []func(context.Context, *spadeRun) error{a.runPropose, a.runTry, a.runImply} {
 		if err := a.step(ctx, f, step); err != nil {
 			return err
@@ -169,31 +160,27 @@ func (a *app) step(ctx context.Context, f *spadeRun, do func(context.Context, *s
 	return err
 }
 
-// sayStep says what a step made, and where it is.
-func (a *app) sayStep(step, file, made string) {
-	fmt.Fprintf(a.out, "%-9s %s  %s\n", step, made, printable(file))
-}
-
-// quiet is the app without what a step prints for its own sake.
-func (a *app) quiet() *app {
-	b := *a
-	b.out = io.Discard
-	return &b
-}
-
 func (a *app) runPropose(ctx context.Context, f *spadeRun) error {
 	p := &spadePropose{
 		spadeSource: spadeSource{}, spadeAsking: spadeAsking{evalFlags: f.eval(), model: f.model},
 		rules: f.rules || f.model == "", fresh: f.fresh, examples: f.trials.examples,
 		format: formatYAML, out: f.file(runCandidates),
 	}
-	err := a.spadePropose(ctx, p, []string{f.file(runDeltas)})
-	f.spent(&p.evalFlags)
-	list, readErr := a.candidatesNow(f)
-	if readErr != nil {
-		return errors.Join(err, readErr)
+	p.then = func(made *spade.Proposal) {
+		a.sayStep(f, "propose", runCandidates, proposalLine(made, p.model != ""))
+		f.take(a, "to propose", &p.evalFlags, made.Spent())
 	}
-	a.sayStep("propose", p.out, plural(len(list), "candidate"))
+	err := a.spadePropose(ctx, p, []string{f.file(runDeltas)})
+	var exit exitError
+	if err != nil && !(errors.As(err, &exit) && exit.code == exitUndecided) {
+		return err
+	}
+	if _, none := a.candidatesNow(f); none != nil {
+		if err != nil { // the model is to blame, and what it said stands there
+			return proviso.Errorf(proviso.Unavailable, "no assertion could be proposed, so there is nothing to select from")
+		}
+		return none
+	}
 	return err
 }
 
@@ -214,12 +201,13 @@ func (a *app) runTry(ctx context.Context, f *spadeRun) error {
 	if _, err := os.Stat(f.file(runLabels)); err == nil && m.labels == "" {
 		m.labels = f.file(runLabels)
 	}
-	err := a.quiet().spadeMatrix(ctx, m)
-	f.spent(&m.evalFlags)
-	if _, statErr := os.Stat(m.out); statErr == nil && ctx.Err() == nil {
-		a.sayStep("matrix", m.out, "tried on outputs")
+	m.then = func(g *spade.Grid) {
+		a.sayStep(f, "matrix", runMatrix, gridLine(g))
+		a.warnUnkept(g)
+		a.sayTroubles(g)
+		f.take(a, "to try them", &m.evalFlags, spade.Spent{Usage: g.Usage, Cost: g.Cost})
 	}
-	return err
+	return a.spadeMatrix(ctx, m)
 }
 
 // candidatesNow returns the names of the candidates that there are now.
@@ -253,12 +241,11 @@ func (a *app) runImply(ctx context.Context, f *spadeRun) error {
 			s.matrix, s.tau, s.hasTau = f.file(runMatrix), f.choice.Tau, true
 		}
 	}
-	err := a.spadeSubsume(ctx, s)
-	f.spent(&s.evalFlags)
-	if _, statErr := os.Stat(s.out); statErr == nil && ctx.Err() == nil {
-		a.sayStep("subsume", s.out, "which candidate implies which")
+	s.then = func(found *spade.Subsumption) {
+		a.sayStep(f, "subsume", runImplications, subsumeLine(found))
+		f.take(a, "to find implications", &s.evalFlags, found.Spent)
 	}
-	return err
+	return a.spadeSubsume(ctx, s)
 }
 
 // runSelect selects, says what of the prompt is checked, and what changed.
@@ -287,7 +274,7 @@ func (a *app) runSelect(ctx context.Context, f *spadeRun, h *spade.History) erro
 			return err
 		}
 	}
-	a.sayStep("select", f.file(runSuite), selectionLine(s))
+	a.sayStep(f, "select", runSuite, selectionLine(s))
 	if err := a.sayCoverage(ctx, f, h); err != nil {
 		return err
 	}
@@ -302,63 +289,4 @@ func (a *app) runSelect(ctx context.Context, f *spadeRun, h *spade.History) erro
 		return exitError{exitUndecided}
 	}
 	return nil
-}
-
-// selectionLine is a selection in a line.
-func selectionLine(s selected) string {
-	if !s.Found() {
-		return fmt.Sprintf("nothing of %s, method %s", plural(len(s.Matrix.Names), "candidate"), s.Options.Method)
-	}
-	text := fmt.Sprintf("%d of %s, method %s", len(s.Answer.Selected), plural(len(s.Matrix.Names), "candidate"), s.Options.Method)
-	if s.Bad > 0 && s.Good > 0 {
-		text += fmt.Sprintf(": %d of %d bad outputs caught, %d of %d good ones failed", s.Answer.Covered, s.Bad, s.Answer.False, s.Good)
-	}
-	return text
-}
-
-// sayCoverage says how much of the prompt the selection checks.
-func (a *app) sayCoverage(ctx context.Context, f *spadeRun, h *spade.History) error {
-	list, err := a.readCandidates(f.file(runSuite))
-	if err != nil {
-		return err
-	}
-	others, err := a.readCandidates(f.file(runCandidates))
-	if err != nil {
-		return err
-	}
-	spade.From(list, others)
-	templates := template.New(template.Options{})
-	defer templates.Close()
-	c, err := spade.CoverOf(ctx, h.Changes[len(h.Changes)-1].Text, list, check.New(check.Options{Templates: templates}))
-	if err != nil {
-		return a.orStopped(ctx, err)
-	}
-	a.sayStep("coverage", f.file(runReport), coverHeadline(c))
-	file, err := os.ReadFile(f.file(runReport))
-	if err != nil {
-		return err
-	}
-	return a.result(f.file(runReport), bytes.Join([][]byte{bytes.TrimRight(file, "\n"), coverMarkdown(c)}, []byte("\n\n")))
-}
-
-// sayNext says what would make the selection better.
-func (a *app) sayNext(f *spadeRun, s selected, good, bad int) {
-	label := "proviso spade label --labels " + f.file(runLabels) + " --matrix " + f.file(runMatrix)
-	switch {
-	case !f.tries():
-		fmt.Fprintln(a.err, "proviso: nothing was tried; give outputs with --examples FILE or --run last to select by what candidates catch")
-	case good == 0 || bad == 0:
-		fmt.Fprintf(a.err, "proviso: select by what candidates catch takes good and bad outputs; label some: %s %s\n", label, f.trials.words())
-	case len(s.Uncaught) > 0:
-		fmt.Fprintf(a.err, "proviso: no candidate catches %s; %s\n", plural(len(s.Uncaught), "bad output"),
-			"propose with --model, or write one into "+f.file(runCandidates))
-	}
-}
-
-// words are the flags that name the outputs.
-func (f *trialFlags) words() string {
-	if f.run != "" {
-		return "--run " + f.run
-	}
-	return "--examples " + f.examples
 }

@@ -25,6 +25,8 @@ func (a *app) sayShifts(ctx context.Context, f *spadeRun, s selected) error {
 			return a.orStopped(ctx, err)
 		}
 		a.showShifts(shifts)
+	} else if s.Found() {
+		fmt.Fprintf(a.err, "proviso: a suite takes them with assertions: file://%s\n", printable(filepath.ToSlash(f.file(runSuite))))
 	}
 	if err := keepProblem(f); err != nil {
 		a.warn(fmt.Sprintf("what changes the next time will not be explained: %v", err))

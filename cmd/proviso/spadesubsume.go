@@ -34,6 +34,8 @@ type spadeSubsume struct {
 	review             int
 	reviews, examples  string
 	format, out        string
+
+	then func(*spade.Subsumption) // is told of what was found, in place of a person; nil for spade subsume
 }
 
 const formatCSV = "csv"
@@ -126,6 +128,9 @@ func (f *spadeSubsume) check(cmd *cobra.Command) error {
 }
 
 func (a *app) spadeSubsume(ctx context.Context, f *spadeSubsume) error {
+	if err := notOver(f.out, f.candidates, f.matrix, f.examples); err != nil {
+		return err
+	}
 	o := spade.SubsumeOptions{Concurrency: f.concurrency}
 	if f.hasTau {
 		o.Tau = &f.tau
@@ -154,12 +159,7 @@ func (a *app) spadeSubsume(ctx context.Context, f *spadeSubsume) error {
 	if err := a.writeSubsumption(f, s, o.Judge); err != nil {
 		return err
 	}
-	if f.out != "" || f.format != formatTerminal {
-		fmt.Fprintln(a.err, "proviso: "+subsumeLine(s))
-	}
-	if o.Judge != nil {
-		a.sayAsked(&f.spadeAsking, o.Judge, s.Spent)
-	}
+	a.sayImplications(f, s, o.Judge)
 	a.warnOfProofs(s)
 	if f.review > 0 {
 		if err := a.reviewPairs(ctx, f, s); err != nil {
@@ -167,6 +167,20 @@ func (a *app) spadeSubsume(ctx context.Context, f *spadeSubsume) error {
 		}
 	}
 	return a.sayUnanswered(s)
+}
+
+// sayImplications says in a line what was found, and what it took.
+func (a *app) sayImplications(f *spadeSubsume, s *spade.Subsumption, judge *spade.Model) {
+	if f.then != nil {
+		f.then(s)
+		return
+	}
+	if f.out != "" || f.format != formatTerminal {
+		fmt.Fprintln(a.err, "proviso: "+subsumeLine(s))
+	}
+	if judge != nil {
+		a.sayAsked(&f.spadeAsking, judge, s.Spent)
+	}
 }
 
 // subsumed reads the files.

@@ -22,7 +22,7 @@ type Instance struct {
 const (
 	MaxCandidates = 1 << 16
 	MaxExamples   = 1 << 22
-	maxCost       = 1 << 20
+	MaxCost       = 1 << 20 // of selecting a candidate
 )
 
 // Thresholds turns the share of bad examples to catch and the share of good ones
@@ -55,8 +55,8 @@ func (in *Instance) check() error {
 		return errors.New("a threshold is negative")
 	}
 	for j, c := range in.Cost {
-		if c < 1 || c > maxCost {
-			return fmt.Errorf("candidate %d: cost %d is not from 1 to %d", j, c, maxCost)
+		if c < 1 || c > MaxCost {
+			return fmt.Errorf("candidate %d: cost %d is not from 1 to %d", j, c, MaxCost)
 		}
 	}
 	for j, fails := range in.Fails {

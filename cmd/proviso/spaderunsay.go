@@ -1,0 +1,183 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/internal/template"
+	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/spade"
+	"github.com/proviso-eval/proviso/spade/solve"
+)
+
+// sayStep says where the file of a step is, and what is in it.
+func (a *app) sayStep(f *spadeRun, step, file, made string) {
+	fmt.Fprintf(a.out, "%-9s %-*s  %s\n", step, len(f.file(runImplications)), printable(f.file(file)), made)
+}
+
+// take notes what a step has spent, for the end, and takes it from what the others
+// may spend.
+func (f *spadeRun) take(a *app, why string, step *evalFlags, s spade.Spent) {
+	if tokens := s.Usage.Prompt + s.Usage.Completion; tokens > 0 {
+		bill := plural(int(tokens), "token") + " " + why
+		if s.Cost > 0 {
+			bill += fmt.Sprintf(" ($%.4g)", s.Cost)
+		}
+		f.bills = append(f.bills, bill)
+	}
+	if step.asked == nil {
+		return
+	}
+	for _, line := range step.asked.summary() {
+		fmt.Fprintln(a.err, "proviso: "+printable(line))
+	}
+	if b := step.asked.budget; b != nil {
+		f.models.maxCost.usd = max(0, f.models.maxCost.usd-b.Spent())
+	}
+}
+
+// proposalLine is a proposal in a line.
+func proposalLine(p *spade.Proposal, asked bool) string {
+	text := plural(len(p.Candidates), "candidate")
+	if asked && len(p.Versions) == 0 {
+		text += ", nothing new to ask about"
+	}
+	if n := len(p.Unproposed); n > 0 {
+		text += fmt.Sprintf("; %s without a check", plural(n, "sentence"))
+	}
+	return text
+}
+
+// gridLine is a matrix in a line.
+func gridLine(g *spade.Grid) string {
+	n := spade.CountLabels(g.Entries)
+	text := fmt.Sprintf("%s on %s: %d good, %d bad", plural(len(g.Names), "candidate"), plural(len(g.Entries), "output"), n.Good, n.Bad)
+	if n.Left > 0 {
+		text += fmt.Sprintf(", %d without a label", n.Left)
+	}
+	if kept := keptCells(g); kept > 0 {
+		text += fmt.Sprintf("; %d of %s decided before", kept, plural(len(g.Names)*len(g.Entries), "cell"))
+	}
+	return text
+}
+
+// selectionLine is a selection in a line.
+func selectionLine(s selected) string {
+	of := plural(len(s.Matrix.Names), "candidate")
+	switch s.Answer.Status {
+	case solve.Infeasible:
+		return fmt.Sprintf("nothing of %s, method %s: no selection is within the thresholds", of, s.Options.Method)
+	case solve.Unknown:
+		return fmt.Sprintf("nothing of %s, method %s: the work ran out", of, s.Options.Method)
+	}
+	text := fmt.Sprintf("%d of %s, method %s", len(s.Answer.Selected), of, s.Options.Method)
+	if s.Bad == 0 || s.Good == 0 {
+		return text
+	}
+	switch {
+	case s.Answer.Status != solve.Optimal:
+		text += ", not proven to be the best"
+	case s.Options.Method == "cov" || s.Options.Method == "sub":
+		text += ", proven"
+	}
+	return text + fmt.Sprintf(": %d of %s caught, %d of %d good ones failed", s.Answer.Covered, plural(s.Bad, "bad output"), s.Answer.False, s.Good)
+}
+
+// sayCoverage says how much of the prompt the selection checks.
+func (a *app) sayCoverage(ctx context.Context, f *spadeRun, h *spade.History) error {
+	list, err := a.readCandidates(f.file(runSuite))
+	if err != nil {
+		return err
+	}
+	others, err := a.readCandidates(f.file(runCandidates))
+	if err != nil {
+		return err
+	}
+	spade.From(list, others)
+	templates := template.New(template.Options{})
+	defer templates.Close()
+	c, err := spade.CoverOf(ctx, h.Changes[len(h.Changes)-1].Text, list, check.New(check.Options{Templates: templates}))
+	if err != nil {
+		return a.orStopped(ctx, err)
+	}
+	a.sayStep(f, "coverage", runReport, coverHeadline(c))
+	file, err := os.ReadFile(f.file(runReport))
+	if err != nil {
+		return err
+	}
+	return a.result(f.file(runReport), bytes.Join([][]byte{bytes.TrimRight(file, "\n"), coverMarkdown(c)}, []byte("\n\n")))
+}
+
+// sayNext says what the steps took, and what would make the selection better.
+func (a *app) sayNext(f *spadeRun, s selected, good, bad int) {
+	if len(f.bills) > 0 {
+		rest := ""
+		if f.models.replay != "" {
+			rest = "; it was replayed, and nothing was spent"
+		}
+		fmt.Fprintf(a.err, "proviso: models took %s%s\n", strings.Join(f.bills, ", "), rest)
+	}
+	label := "proviso spade label --labels " + f.file(runLabels) + " " + f.trials.words()
+	switch {
+	case !f.tries():
+		fmt.Fprintln(a.err, "proviso: nothing was tried; give outputs with --examples FILE or --run last to select by what candidates catch")
+	case good == 0 || bad == 0:
+		fmt.Fprintf(a.err, "proviso: select by what candidates catch takes good and bad outputs; label some: %s --matrix %s\n", label, f.file(runMatrix))
+	case len(s.Uncaught) > 0 && s.Found():
+		a.sayUncaught(f, s, label)
+	}
+}
+
+// sayUncaught names the bad outputs that nothing within tau catches. Where a
+// candidate would, but for a few good outputs that it fails, a label may be wrong.
+func (a *app) sayUncaught(f *spadeRun, s selected, label string) {
+	fmt.Fprintf(a.err, "proviso: nothing within tau catches %s, labelled bad\n", namesOf(s.Uncaught, shownNames))
+	name, caught, failed := almost(s)
+	if name == "" {
+		way := "write an assertion for it into " + f.file(runCandidates)
+		if f.model == "" {
+			way = "propose with --model, or " + way
+		}
+		fmt.Fprintf(a.err, "proviso: %s\n", way)
+		return
+	}
+	fmt.Fprintf(a.err, "proviso: %s catches %s and fails %s, labelled good; look at that label again: %s --matrix %s --review=good\n",
+		report.Line(name, 60), namesOf(caught, shownNames), namesOf(failed, shownNames), label, f.file(runMatrix))
+}
+
+// fewFalse is how many good outputs a candidate fails at most whose labels are
+// worth a second look.
+const fewFalse = 3
+
+// almost returns the candidate that catches the most of what nothing within tau
+// does and fails few good outputs, with the ids of both; "" if there is none.
+func almost(s selected) (name string, caught, failed []string) {
+	for j, fails := range s.Instance.Fails {
+		var bad, good []string
+		for _, i := range fails {
+			switch id := s.Matrix.Examples[i].ID; {
+			case s.Instance.Good[i]:
+				good = append(good, id)
+			case slices.Contains(s.Uncaught, id):
+				bad = append(bad, id)
+			}
+		}
+		if len(good) <= fewFalse && (len(bad) > len(caught) || len(bad) == len(caught) && len(bad) > 0 && len(good) < len(failed)) {
+			name, caught, failed = s.Matrix.Names[j], bad, good
+		}
+	}
+	return name, caught, failed
+}
+
+// words are the flags that name the outputs.
+func (f *trialFlags) words() string {
+	if f.run != "" {
+		return "--run " + f.run
+	}
+	return "--examples " + f.examples
+}
