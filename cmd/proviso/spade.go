@@ -121,6 +121,30 @@ func (a *app) result(file string, data []byte) error {
 	return nil
 }
 
+// notOver refuses to write over a file that is read, or into a folder that is: what
+// people labelled or wrote would be gone, or taken for a version of the prompt.
+func notOver(out string, inputs ...string) error {
+	if out == "" || out == "-" {
+		return nil
+	}
+	written, _ := os.Stat(out) // nil if it is made
+	folder, _ := os.Stat(filepath.Dir(out))
+	for _, name := range inputs {
+		if name == "" || name == "-" {
+			continue
+		}
+		read, err := os.Stat(name)
+		switch {
+		case err != nil:
+		case read.IsDir() && os.SameFile(read, folder):
+			return usageError{fmt.Errorf("-o %s is in %s, which is read", out, name), "name a file outside of it"}
+		case read.Mode().IsRegular() && os.SameFile(read, written):
+			return usageError{fmt.Errorf("-o %s is a file that is read, and would be gone", out), "name another one"}
+		}
+	}
+	return nil
+}
+
 // formatOf returns the format that was asked for, or the one that the ending of
 // the output file stands for, or the first.
 func formatOf(format, file string, valid []string, endings map[string]string) (string, error) {

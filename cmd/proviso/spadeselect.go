@@ -160,6 +160,9 @@ type selected struct {
 }
 
 func (a *app) spadeSelect(ctx context.Context, f *spadeSelect) error {
+	if err := notOver(f.out, append([]string{f.matrix, f.candidates}, f.implications...)...); err != nil {
+		return err
+	}
 	s, candidates, err := a.selection(ctx, f)
 	if err != nil {
 		return err
