@@ -211,6 +211,10 @@ func (a *app) folderVersions(dir string) ([]spade.Version, error) {
 			}
 			continue
 		}
+		if e.Type()&os.ModeSymlink != 0 && !linksWithin(dir, file) {
+			fmt.Fprintf(a.err, "proviso: the link %s leads out of the folder and is left out\n", printable(file))
+			continue
+		}
 		if total += int(min(info.Size(), maxSpadeFile)); total > maxSpadeFile || len(list) > spade.MaxVersions {
 			return nil, proviso.Errorf(proviso.Limit, "%s holds more than the %d MiB or %d versions that are read", dir, maxSpadeFile>>20, spade.MaxVersions)
 		}
@@ -231,6 +235,21 @@ func (a *app) folderVersions(dir string) ([]spade.Version, error) {
 		return nil, proviso.Errorf(proviso.Invalid, "%s holds no file", dir)
 	}
 	return list, nil
+}
+
+// linksWithin reports whether a link in a folder leads to a file below it: who
+// writes versions does not say which files of the machine a model is shown.
+func linksWithin(dir, file string) bool {
+	root, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return false
+	}
+	target, err := filepath.EvalSymlinks(file)
+	if err != nil {
+		return false
+	}
+	within, err := filepath.Rel(root, target)
+	return err == nil && filepath.IsLocal(within)
 }
 
 // natural compares names as people sort them: v2 stands before v10.

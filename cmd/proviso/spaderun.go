@@ -90,6 +90,7 @@ func (f *spadeRun) register(cmd *cobra.Command) {
 	fs.StringVar(&f.labels, "labels", "", "`FILE` of labels that come before those of the outputs (default labels.jsonl of the folder, if it is there)")
 	fs.StringVar(&f.sandbox, "sandbox", sandboxRequire, "`HOW` the Python of candidates is confined: require (by the kernel, or it is not run) or off")
 	fs.StringVarP(&f.dir, "output", "o", "spade", "`FOLDER` for the files of the steps")
+	f.trust.register(fs)
 	f.choice.registerChoice(fs)
 	fs.Lookup("method").Usage = "`METHOD`: all, base, cov, sub or none (default sub with labelled outputs, else none)"
 	fs.Lookup("method").DefValue = ""
@@ -100,7 +101,7 @@ func (f *spadeRun) check(cmd *cobra.Command, args []string) error {
 	f.own = cmd.Flags().Changed("method")
 	f.choice.matrix, f.choice.candidates = f.file(runMatrix), f.file(runCandidates)
 	f.choice.implications, f.choice.set = []string{f.file(runImplications)}, "final"
-	if err := errors.Join(f.spadeSource.check(cmd, args), f.spadeAsking.check(), f.judge.check(), f.choice.check(cmd)); err != nil {
+	if err := errors.Join(f.spadeSource.check(cmd, args), f.spadeAsking.check(), f.judge.check(), f.trust.check(), f.choice.check(cmd)); err != nil {
 		return err
 	}
 	see := seeHelp(cmd)
@@ -122,7 +123,9 @@ func (f *spadeRun) tries() bool { return f.trials.examples != "" || f.trials.run
 
 // eval is what the steps that ask a model take of the flags.
 func (f *spadeRun) eval() evalFlags {
-	return evalFlags{concurrency: f.concurrency, models: f.models}
+	e := evalFlags{concurrency: f.concurrency, models: f.models}
+	e.trust = f.trust
+	return e
 }
 
 func (a *app) spadeRun(ctx context.Context, f *spadeRun, args []string) error {
