@@ -18,11 +18,16 @@ func (r *proposing) assemble() *Proposal {
 	jobs := slices.SortedStableFunc(slices.Values(r.done), func(a, b *job) int {
 		return cmp.Or(cmp.Compare(a.change.Number, b.change.Number), cmp.Compare(a.deltas[0].Line, b.deltas[0].Line))
 	})
+	out.Ruled = r.Earlier.Ruled
 	var rules []proviso.Candidate
 	if r.rules != nil {
-		rules = slices.Clone(r.rules.Candidates)
+		rules, out.Ruled = slices.Clone(r.rules.Candidates), nil
+		for i := range rules {
+			out.Ruled = append(out.Ruled, ruleHash(&rules[i]))
+		}
+		slices.Sort(out.Ruled)
 	}
-	byModel, byHand := r.Earlier.kept(r.said, rules, r.Dropped)
+	rules, byModel, byHand := r.Earlier.kept(r.said, rules, r.Dropped)
 	a.reserve(byModel, byHand)
 	a.add(rules, false)
 	byRules := len(out.Candidates)

@@ -7,21 +7,33 @@ import (
 )
 
 // YAML writes the proposal as a file that [ReadCandidates] reads, that a suite can
-// name under assertions, and, if a model was asked, that [ReadEarlier] goes on from.
-// Comments stand above, a line each.
+// name under assertions, and that [ReadEarlier] goes on from. Comments stand above,
+// a line each.
 func (p *Proposal) YAML(comments []string) []byte {
 	var y yamlWriter
 	y.Write(CandidatesYAML(p.Candidates, comments))
-	if len(p.Asked) == 0 {
+	if len(p.Asked)+len(p.Ruled) == 0 {
 		return y.Bytes()
 	}
 	if list := p.fruitless(); len(list) > 0 {
 		y.WriteString("\n# What was asked about and no check was made of.\n")
 		y.member("", "", "unproposed", list)
 	}
-	y.WriteString("\n# The sentences that a model was asked about, by their hash. It is not asked again.\n")
-	y.member("", "", provenanceKey, proviso.ObjectOf("asked", texts(p.Asked)))
+	y.WriteString("\n# What was done, by hashes: no model is asked again about a sentence, and what rules made and\n# you took out does not come back.\n")
+	y.member("", "", provenanceKey, p.state())
 	return y.Bytes()
+}
+
+// state is what the next proposal goes on from, beside the candidates.
+func (p *Proposal) state() *proviso.Object {
+	o := proviso.NewObject(2)
+	if len(p.Asked) > 0 {
+		o.Set("asked", texts(p.Asked))
+	}
+	if len(p.Ruled) > 0 {
+		o.Set("ruled", texts(p.Ruled))
+	}
+	return o
 }
 
 // fruitless are the sentences that a model was asked about and nothing was made of.
@@ -70,6 +82,9 @@ func (p *Proposal) JSON() ([]byte, error) {
 	if len(p.Asked)+len(p.Versions) > 0 {
 		p.report(o)
 	}
+	if len(p.Asked)+len(p.Ruled) > 0 {
+		o.Set(provenanceKey, p.state())
+	}
 	return encoded(o, "  ")
 }
 
@@ -98,7 +113,6 @@ func (p *Proposal) report(o *proviso.Object) {
 		versions[i] = p.Versions[i].object()
 	}
 	o.Set("versions", versions)
-	o.Set(provenanceKey, proviso.ObjectOf("asked", texts(p.Asked)))
 }
 
 func (v *VersionReport) object() *proviso.Object {

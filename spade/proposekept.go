@@ -15,10 +15,16 @@ type Earlier struct {
 	Candidates []proviso.Candidate
 	Unproposed []Unproposed
 	Asked      []string // hashes of the sentences that a model was asked about, sorted
+	Ruled      []string // hashes of what rules made, sorted; what is no candidate any more was taken out by a person
 }
 
 // sentenceHash names a sentence in a file, whatever its list marker and blanks.
 func sentenceHash(key string) string { return blobs.Key("sentence", key)[:16] }
+
+// ruleHash names what a rule made of a sentence.
+func ruleHash(c *proviso.Candidate) string {
+	return blobs.Key("rule", keyOf(c.Delta.Text), checkOf(c))[:16]
+}
 
 // ReadEarlier reads what [Proposal.YAML], [Proposal.JSON] or [CandidatesJSONL] wrote
 // before. JSON Lines do not say which sentences nothing was made of; of them, and
@@ -42,6 +48,7 @@ func ReadEarlier(file string, data []byte) (*Earlier, proviso.Mistakes) {
 	}
 	slices.Sort(e.Asked)
 	e.Asked = slices.Compact(e.Asked)
+	slices.Sort(e.Ruled)
 	return e, mistakes
 }
 
@@ -49,10 +56,12 @@ func ReadEarlier(file string, data []byte) (*Earlier, proviso.Mistakes) {
 func (e *Earlier) state(v any) {
 	root, _ := v.(*proviso.Object)
 	from, _ := root.At(provenanceKey).(*proviso.Object)
-	asked, _ := from.At("asked").([]any)
-	for _, v := range asked {
-		if s, ok := v.(string); ok {
-			e.Asked = append(e.Asked, s)
+	for key, list := range map[string]*[]string{"asked": &e.Asked, "ruled": &e.Ruled} {
+		hashes, _ := from.At(key).([]any)
+		for _, v := range hashes {
+			if s, ok := v.(string); ok {
+				*list = append(*list, s)
+			}
 		}
 	}
 	left, _ := root.At("unproposed").([]any)
@@ -109,8 +118,13 @@ func (s *places) place(text string, dropped bool) (proviso.Delta, bool) {
 
 // kept returns the candidates that go on: those whose sentence is still there, and
 // those that do not say where they come from. What rules make again of a sentence
-// takes the place that it has in rules, so that what people changed in it stays.
-func (e *Earlier) kept(s *places, rules []proviso.Candidate, dropped bool) (made, byHand []proviso.Candidate) {
+// takes the place that it has in rules, so that what people changed in it stays; and
+// what people took out is taken out of rules.
+func (e *Earlier) kept(s *places, rules []proviso.Candidate, dropped bool) (ruled, made, byHand []proviso.Candidate) {
+	gone := make([]bool, len(rules))
+	for i := range rules {
+		_, gone[i] = slices.BinarySearch(e.Ruled, ruleHash(&rules[i]))
+	}
 	of := map[string][]int{} // rules, by sentence
 	for i := range rules {
 		key := keyOf(rules[i].Delta.Text)
@@ -127,12 +141,17 @@ func (e *Earlier) kept(s *places, rules []proviso.Candidate, dropped bool) (made
 		}
 		c.Delta = d
 		if i := madeAgain(&c, rules, of[keyOf(c.Delta.Text)]); i >= 0 {
-			rules[i] = c
+			rules[i], gone[i] = c, false
 			continue
 		}
 		made = append(made, c)
 	}
-	return made, byHand
+	for i := range rules {
+		if !gone[i] {
+			ruled = append(ruled, rules[i])
+		}
+	}
+	return ruled, made, byHand
 }
 
 // madeAgain finds what rules make that has the name of a candidate of theirs, or

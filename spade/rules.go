@@ -35,6 +35,7 @@ type Unproposed struct {
 type Proposal struct {
 	Candidates []proviso.Candidate
 	Unproposed []Unproposed
+	Ruled      []string // hashes of what rules made, also of what a person took out again, sorted
 
 	// The rest is of models alone.
 	Criteria []DeltaCriterion
