@@ -25,11 +25,14 @@ type confinement struct {
 	Read    []string // files and folders that may be read
 	Exec    []string // files that may be executed
 	Network bool
-	Memory  uint64 // bytes of address space
-	Files   uint64 // open files
-	Own     bool   // it is in namespaces of its own
-	Dies    bool   // with its parent
-	Filter  []byte // the first seccomp filter
+	Memory  uint64   // bytes of address space, or
+	Data    bool     // of private memory that can be written
+	Files   uint64   // open files
+	Own     bool     // it is in namespaces of its own
+	Dies    bool     // with its parent
+	Filter  []byte   // the first seccomp filter, unless
+	Single  bool     // there is one only, which
+	Calls   []uint32 // lets these through, beside those of every program
 }
 
 // nobody is the user that root becomes.
@@ -130,10 +133,10 @@ func becomeNobody(c *confinement) {
 	_, _, _ = unix.RawSyscall(unix.SYS_SETRESUID, nobody, nobody, nobody)
 }
 
-// limit sets the resource limits but the one of the address space, none above what
-// this process itself is held to. Threads are counted for a user: in a user
-// namespace for those in it alone, elsewhere with all else that the user runs,
-// which gets room to grow.
+// limit sets the resource limits but the one of the memory, none above what this
+// process itself is held to. Threads are counted for a user: in a user namespace for
+// those in it alone, elsewhere with all else that the user runs, which gets room to
+// grow.
 func limit(c *confinement) error {
 	threads := uint64(1024)
 	if !c.Own {
@@ -184,12 +187,16 @@ func threadsOf(uid int) uint64 {
 	return sum
 }
 
-// become limits the address space, installs the filter and executes the program,
+// become limits the memory, installs the filter and executes the program,
 // in system calls alone.
 func become(c *confinement) error {
+	resource := unix.RLIMIT_AS
+	if c.Data {
+		resource = unix.RLIMIT_DATA
+	}
 	var own unix.Rlimit
-	if err := unix.Prlimit(0, unix.RLIMIT_AS, nil, &own); err != nil {
-		return fmt.Errorf("limit as: %w", err)
+	if err := unix.Prlimit(0, resource, nil, &own); err != nil {
+		return fmt.Errorf("limit memory: %w", err)
 	}
 	path, err := unix.BytePtrFromString(c.Path)
 	if err != nil {
@@ -206,14 +213,27 @@ func become(c *confinement) error {
 	if err := unix.CloseRange(4, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil { // what the parent inherited itself
 		return fmt.Errorf("close_range: %w", err)
 	}
+	other := path
+	if c.Single {
+		c.Filter = filterBytes(singleFilter(c, uint64(uintptr(unsafe.Pointer(path)))))
+		if other, err = unix.BytePtrFromString("/nonexistent"); err != nil {
+			return err
+		}
+	}
 	most := min(c.Memory, own.Max)
 	memory := unix.Rlimit{Cur: most, Max: most}
 	program := unix.SockFprog{Len: uint16(len(c.Filter) / 8), Filter: (*unix.SockFilter)(unsafe.Pointer(&c.Filter[0]))}
 	message := []byte("the interpreter could not be executed\n")
 
-	_, _, errno := unix.RawSyscall6(unix.SYS_PRLIMIT64, 0, unix.RLIMIT_AS, uintptr(unsafe.Pointer(&memory)), 0, 0, 0)
+	_, _, errno := unix.RawSyscall6(unix.SYS_PRLIMIT64, 0, uintptr(resource), uintptr(unsafe.Pointer(&memory)), 0, 0, 0)
 	if errno == 0 {
 		_, _, errno = unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&program)))
+	}
+	if errno == 0 && other != path { // the self-test: any other execve is refused, and by the filter
+		_, _, errno = unix.RawSyscall(unix.SYS_EXECVE, uintptr(unsafe.Pointer(other)), uintptr(unsafe.Pointer(&argv[0])), uintptr(unsafe.Pointer(&env[0])))
+		if errno == unix.EPERM {
+			errno = 0
+		}
 	}
 	if errno == 0 {
 		_, _, errno = unix.RawSyscall(unix.SYS_EXECVE, uintptr(unsafe.Pointer(path)), uintptr(unsafe.Pointer(&argv[0])), uintptr(unsafe.Pointer(&env[0])))

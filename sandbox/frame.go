@@ -28,7 +28,7 @@ import (
 const (
 	// From the parent to a worker.
 	kindLoad   = 'S' // the source and its limits: see [sourceFrame]
-	kindCheck  = 'K' // as kindLoad, but only the syntax is looked at
+	kindCheck  = 'K' // as kindLoad, but only the syntax is looked at. Not for a row that loads
 	kindProbe  = 'P' // what must be refused: see selftest.go. The reply lists what was not
 	kindCall   = 'C' // the list of arguments
 	kindMarked = 'D' // the same, marked

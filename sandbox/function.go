@@ -45,7 +45,7 @@ func (f *function) Call(ctx context.Context, args ...any) (any, error) {
 	if err != nil {
 		return nil, o.named(err)
 	}
-	c := &call{source: o, hard: o.soft + o.sandbox.grace, maxReply: maxReply}
+	c := o.newCall(o.soft)
 	if o.profile.acting {
 		c.maxReply = maxFrame
 	}
@@ -111,7 +111,8 @@ func newID() uint64 {
 // that the code asks meanwhile.
 type call struct {
 	source   *source
-	hard     time.Duration
+	soft     time.Duration // what the code has
+	hard     time.Duration // when it is killed
 	maxReply int
 	running  bool // it has a slot of the pool
 
@@ -131,11 +132,22 @@ type call struct {
 	resuming sync.Mutex
 }
 
+// newCall returns a call of code that has so much time. A worker that interrupts
+// its code is given more, to do so.
+func (o *source) newCall(soft time.Duration) *call {
+	c := &call{source: o, soft: soft, hard: soft, maxReply: maxReply}
+	if o.language.interrupts {
+		c.hard += o.sandbox.grace
+	}
+	return c
+}
+
 // begin starts the clock.
 func (c *call) begin(ctx context.Context, w *worker, id uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.ctx, c.worker, c.id, c.left, c.since, c.ticking, c.over = ctx, w, id, c.hard, time.Now(), true, false
+	w.limit = c.soft
 	w.timer.Reset(c.hard)
 }
 
@@ -283,7 +295,7 @@ func (o *source) outcome(f frame, c *call) (any, error) {
 
 // explain turns an error frame into an error. Its members are
 //
-//	kind                                timeout, memory, large, ask, syntax, missing, import, denied or exception
+//	kind                                timeout, stuck, memory, large, ask, syntax, missing, import, denied or exception
 //	name, message, stack, line, column  the exception
 //	names                               missing: the functions that there are
 //	module                              import: the module that is not there
@@ -304,7 +316,9 @@ func (o *source) explain(payload []byte, c *call) error {
 	}
 	switch text(e, "kind") {
 	case "timeout":
-		return proviso.Errorf(proviso.Timeout, "ran longer than %s", c.hard-o.sandbox.grace)
+		return proviso.Errorf(proviso.Timeout, "ran longer than %s", c.soft)
+	case "stuck":
+		return &proviso.Error{Code: proviso.Timeout, Message: "waits for a promise that nothing will settle"}
 	case "memory":
 		return &proviso.Error{Code: proviso.Limit, Message: "ran out of memory", Err: thrown}
 	case "large":
@@ -317,7 +331,7 @@ func (o *source) explain(payload []byte, c *call) error {
 	case "missing":
 		return &proviso.Error{Code: proviso.NotFound, Message: thrown.Message, Valid: texts(e, "names")}
 	case "import":
-		return proviso.Because(thrown, proviso.Unavailable, "%s%s%s", where, thrown.Message, o.importHint())
+		return proviso.Because(thrown, proviso.Unavailable, "%s%s%s", where, thrown.Message, o.importHint(text(e, "module")))
 	case "denied":
 		return proviso.Because(thrown, proviso.Refused, "%sblocked by the sandbox: %s", where, cut(text(e, "refused"), 4<<10))
 	case "exception":
@@ -327,13 +341,14 @@ func (o *source) explain(payload []byte, c *call) error {
 }
 
 // importHint says what would make a module importable, if it is known.
-func (o *source) importHint() string {
+func (o *source) importHint(module string) string {
+	byPath := strings.HasPrefix(module, ".") || strings.HasPrefix(module, "/") // and so no package
 	switch s := o.sandbox; {
 	case !o.profile.files:
 		return ""
 	case o.profile.sandbox && s.dir != "" && s.isHome(s.dir):
 		return " (the files of " + s.dir + " are not granted, since it holds more than a suite)"
-	case o.profile.packages:
+	case o.profile.packages || byPath:
 		return ""
 	}
 	return " (packages are not granted)"

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -69,7 +70,9 @@ type host struct {
 	profile     profile
 	language    *language
 	interpreter *interpreter
-	namespaces  bool // it has its own
+	namespaces  bool                   // it has its own
+	plain       bool                   // a recipe's workers are started without
+	spare       atomic.Pointer[worker] // a recipe's, that has passed the self-test
 
 	cmd     *exec.Cmd
 	control io.ReadWriteCloser // nil for a recipe
@@ -85,16 +88,13 @@ type host struct {
 }
 
 func (s *Sandbox) newHost(ctx context.Context, p profile) (*host, error) {
-	l, err := s.language(p.language)
-	if err != nil {
-		return nil, err
-	}
+	l := s.row(p.language)
 	in, err := s.interpreter(ctx, l, p.packages)
 	if err != nil {
 		return nil, err
 	}
 	if p.sandbox && in.missing != "" {
-		return nil, refused(l.name, in.path+" lacks "+in.missing)
+		return nil, refused(l.program, in.path+" lacks "+in.missing)
 	}
 	h := &host{sandbox: s, profile: p, language: l, interpreter: in, workers: map[uint64]*worker{}, done: make(chan struct{})}
 	if h.forks() {
@@ -126,7 +126,7 @@ func (h *host) launch(namespaces bool) launch {
 	l := launch{
 		exe: s.exe(), path: in.path, sandbox: p.sandbox, network: p.network, dir: s.dir,
 		namespaces: namespaces && !s.options.noNamespaces, leaky: s.options.leaky,
-		memory: h.language.memory, files: 256, syscalls: h.language.syscalls, dies: !h.forks(),
+		memory: h.language.memory, data: h.language.data, single: !h.language.forks, files: 256, syscalls: h.language.syscalls, dies: !h.forks(),
 		env: []string{"PATH=/nonexistent", "LANG=C.UTF-8"},
 	}
 	if p.packages {
@@ -147,7 +147,8 @@ func (h *host) launch(namespaces bool) launch {
 		config.Set("in", float64(directIn))
 		config.Set("out", float64(directOut))
 	}
-	if _, filter := filters(l); p.sandbox {
+	if p.sandbox && !l.single {
+		_, filter := filters(l)
 		config.Set("filter", hexOf(filter))
 	}
 	l.argv = h.language.argv(in, p, h.language.worker, proviso.Stringify(config))
@@ -184,7 +185,7 @@ func systemFiles(network bool) []string {
 func (h *host) start(ctx context.Context, namespaces bool) error {
 	control, err := h.run(namespaces)
 	if err != nil {
-		return unstarted(h.language.name, err)
+		return unstarted(h.language.program, err)
 	}
 	hello := make(chan error, 1)
 	reader := &frameReader{src: control}
@@ -222,18 +223,18 @@ func (h *host) start(ctx context.Context, namespaces bool) error {
 	if !h.profile.sandbox {
 		return proviso.Errorf(proviso.Unavailable, "%s", why)
 	}
-	return refused(h.language.name, why)
+	return refused(h.language.program, why)
 }
 
 // unstarted is the error for an interpreter whose process cannot be started. What
 // the machine is short of for the moment is no reason to do without a sandbox.
-func unstarted(language string, err error) *proviso.Error {
+func unstarted(program string, err error) *proviso.Error {
 	for _, short := range []error{syscall.EMFILE, syscall.ENFILE, syscall.EAGAIN, syscall.ENOMEM} {
 		if errors.Is(err, short) {
-			return proviso.Errorf(proviso.Unavailable, "%s cannot be started: %w", language, err)
+			return proviso.Errorf(proviso.Unavailable, "%s cannot be started: %w", program, err)
 		}
 	}
-	return refused(language, err.Error())
+	return refused(program, err.Error())
 }
 
 // run starts the process of a host and returns its control channel.

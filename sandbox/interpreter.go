@@ -26,6 +26,8 @@ type interpreter struct {
 	read       []string // where its things are
 	importPath []string // where it finds packages
 	missing    string   // what it lacks that the sandbox needs, "" if nothing
+	flags      []string // that its worker is started with, beside those of every version
+	typescript bool     // it runs TypeScript
 }
 
 // interpreterKey tells apart what is asked of interpreters.
@@ -67,6 +69,9 @@ type finding struct {
 
 // find tries the named interpreter, or those in PATH until one works.
 func (s *Sandbox) find(ctx context.Context, l *language, packages bool) (*interpreter, error) {
+	if l.names == nil { // this program
+		return l.ask(ctx, s, "", packages)
+	}
 	var paths []string
 	if name, ok := s.lookup(l.variable); ok && name != "" {
 		if paths = s.lookPath(name); len(paths) == 0 {
@@ -128,6 +133,7 @@ func isProgram(path string) bool {
 var queryNames = []string{
 	"PATH", "HOME", "USER", "USERPROFILE", "SYSTEMROOT", "TMPDIR", "LANG", "LD_LIBRARY_PATH",
 	"PYTHONPATH", "PYTHONHOME", "PYENV_ROOT", "PYENV_VERSION", "VIRTUAL_ENV", "CONDA_PREFIX", "ASDF_DIR", "ASDF_DATA_DIR", "MISE_DATA_DIR",
+	"NODE_PATH", "NVM_DIR", "FNM_DIR", "VOLTA_HOME", "RUBYLIB", "GEM_HOME", "GEM_PATH", "RBENV_ROOT", "RBENV_VERSION",
 }
 
 // query runs an interpreter outside of the sandbox on a script of ours that prints

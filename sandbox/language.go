@@ -3,17 +3,25 @@ package sandbox
 import (
 	"context"
 	_ "embed" // for the workers
+	"slices"
 
 	"github.com/proviso-eval/proviso"
 )
 
-//go:embed worker.py
-var pythonWorker string
+var (
+	//go:embed worker.py
+	pythonWorker string
+	//go:embed worker.js
+	nodeWorker string
+	//go:embed worker.rb
+	rubyWorker string
+)
 
-// language is one that the sandbox runs. Its worker speaks the protocol of
-// frame.go.
+// language is a way to run one: JavaScript has two. Its worker speaks the protocol
+// of frame.go.
 type language struct {
-	name     string   // as [proviso.Source] has it
+	name     string   // of the row
+	source   string   // as [proviso.Source] has it
 	program  string   // what a person calls the interpreter
 	variable string   // of the environment, that names the interpreter
 	names    []string // of the interpreter in PATH, the first that works
@@ -22,7 +30,17 @@ type language struct {
 
 	worker string // source text of the worker
 	forks  bool   // a host forks workers; otherwise each is an interpreter of its own
+	weight int    // of a worker, in memory, where one of Python is 1
+	calls  int    // after which a worker is replaced; more where starting one takes longer
 
+	interrupts bool   // the worker ends a call that is late; otherwise it is killed
+	loads      bool   // loading a source is what checks it
+	exhausted  string // what the interpreter prints when it dies for lack of memory
+
+	// takes reports whether a source is for this row; nil means all of the language.
+	takes func(src proviso.Source) bool
+	// refuse says what the interpreter lacks for a source; nil means nothing.
+	refuse func(in *interpreter, src proviso.Source) error
 	// ask asks an interpreter, outside of the sandbox, where its things are.
 	ask func(ctx context.Context, s *Sandbox, path string, packages bool) (*interpreter, error)
 	// argv is the command line of the worker; config is JSON text for it.
@@ -34,7 +52,8 @@ type language struct {
 	imports func(src proviso.Source, p profile) string
 
 	undefined      bool     // it tells undefined from null
-	memory         uint64   // bytes of address space
+	data           bool     // its memory is what it can write, since it reserves far more
+	memory         uint64   // bytes of address space, or of such data
 	memoryPackages uint64   // the same, with the packages of the interpreter
 	extra          []string // files and folders that it reads, beside those of every program
 	syscalls       []uint32 // beside those of every language
@@ -44,23 +63,50 @@ type language struct {
 func languages() []*language {
 	return []*language{
 		{
-			name: "python", program: "Python", variable: "PROMPTFOO_PYTHON", names: []string{"python3", "python"}, oldest: "3.8",
+			name: "python", source: "python", program: "Python", variable: "PROMPTFOO_PYTHON", names: []string{"python3", "python"}, oldest: "3.8",
 			install: "install Python 3.8 or later, or name one in PROMPTFOO_PYTHON",
-			worker:  pythonWorker, forks: true,
+			worker:  pythonWorker, forks: true, weight: 1, calls: 1000, interrupts: true,
 			ask: askPython, argv: pythonArgv, loop: pythonLoop, imports: pythonImports,
 			memory: 512 << 20, memoryPackages: 4 << 30,
+		},
+		{
+			name: "node", source: "javascript", takes: NeedsNode, program: "Node", names: []string{"node", "nodejs"}, oldest: "20.12",
+			install: "install Node 20.12 or later", exhausted: "out of memory",
+			worker: nodeWorker, weight: 4, calls: 20000,
+			ask: askNode, argv: nodeArgv, refuse: refuseNode,
+			undefined: true, data: true, memory: 768 << 20, memoryPackages: 4 << 30,
+		},
+		{
+			name: "javascript", source: "javascript", program: "QuickJS", weight: 2, calls: 20000, interrupts: true, loads: true,
+			ask: askEngine, argv: engineArgv,
+			undefined: true, data: true, memory: 2 << 30, memoryPackages: 2 << 30, // its engine has a limit of its own, engineMemory
+		},
+		{
+			name: "ruby", source: "ruby", program: "Ruby", variable: "PROMPTFOO_RUBY", names: []string{"ruby"}, oldest: "3.0",
+			install: "install Ruby 3.0 or later, or name one in PROMPTFOO_RUBY",
+			worker:  rubyWorker, weight: 2, calls: 20000,
+			ask: askRuby, argv: rubyArgv,
+			data: true, memory: 512 << 20, memoryPackages: 4 << 30, syscalls: rubyCalls,
 		},
 	}
 }
 
-// language returns the row of a name.
-func (s *Sandbox) language(name string) (*language, error) {
+// language returns the row that runs a source.
+func (s *Sandbox) language(src proviso.Source) (*language, error) {
 	var known []string
 	for _, l := range s.languages {
-		if l.name == name {
+		if l.source == src.Language && (l.takes == nil || l.takes(src)) {
 			return l, nil
 		}
-		known = append(known, l.name)
+		if !slices.Contains(known, l.source) {
+			known = append(known, l.source)
+		}
 	}
-	return nil, &proviso.Error{Code: proviso.Unavailable, Message: name + " cannot be run in the sandbox", Valid: known}
+	return nil, &proviso.Error{Code: proviso.Unavailable, Message: src.Language + " cannot be run in the sandbox", Valid: known}
+}
+
+// row returns the row of a name that came from one.
+func (s *Sandbox) row(name string) *language {
+	i := slices.IndexFunc(s.languages, func(l *language) bool { return l.name == name })
+	return s.languages[i]
 }

@@ -17,6 +17,8 @@ type launch struct {
 	namespaces bool // try
 	network    bool
 	memory     uint64
+	data       bool // memory counts what is private and writable, not the address space
+	single     bool // one filter for all, since the program cannot add the second
 	files      uint64
 	syscalls   []uint32 // beside those of every language
 	leaky      bool     // the filters refuse nothing; for tests

@@ -67,7 +67,8 @@ func (l launch) confine(own bool) error {
 	host, _ := filters(l)
 	data, err := json.Marshal(confinement{
 		Path: l.path, Argv: l.argv, Env: l.env, Read: l.read, Exec: l.exec,
-		Network: l.network, Memory: l.memory, Files: l.files, Own: own, Dies: l.dies, Filter: host,
+		Network: l.network, Memory: l.memory, Data: l.data, Files: l.files, Own: own, Dies: l.dies, Filter: host,
+		Single: l.single && !l.leaky, Calls: l.syscalls,
 	})
 	if err != nil {
 		return err

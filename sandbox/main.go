@@ -10,6 +10,9 @@ import (
 // sandbox and becomes an interpreter.
 const confineArgument = "__sandbox-exec"
 
+// engineArgument starts this program as a worker that runs JavaScript itself.
+const engineArgument = "__sandbox-engine"
+
 // mainCalled tells [New] that the running program can start workers from its own
 // binary. It is written once, by Main.
 var mainCalled atomic.Bool
@@ -22,5 +25,8 @@ func Main() {
 	if len(os.Args) == 2 && os.Args[1] == confineArgument {
 		fmt.Fprintln(os.Stderr, "sandbox:", confine())
 		os.Exit(3)
+	}
+	if len(os.Args) == 3 && os.Args[1] == engineArgument {
+		serveEngine(os.Args[2])
 	}
 }

@@ -15,7 +15,7 @@ type pool struct {
 	slots chan struct{} // one token for each running call
 
 	mu    sync.Mutex
-	alive int           // workers, idle or not
+	alive int           // weight of the workers, idle or not
 	idle  *list.List    // of *worker, the most recently used in front
 	room  chan struct{} // closed, and replaced, when a worker becomes idle or goes
 }
@@ -66,7 +66,7 @@ func (p *pool) get(ctx context.Context, src *source, c *call) (*worker, error) {
 	}
 	w, err := src.open(ctx)
 	if err != nil {
-		p.forget()
+		p.forget(src)
 		return nil, err
 	}
 	return w, nil
@@ -86,16 +86,16 @@ func (p *pool) take(src *source) (*worker, <-chan struct{}) {
 			p.discard(w)
 			continue
 		}
-		if p.alive < maxAlive {
-			p.alive++
+		if p.alive+src.language.weight <= maxAlive {
+			p.alive += src.language.weight
 			p.mu.Unlock()
 			return nil, nil
 		}
 		if e := p.idle.Back(); e != nil {
 			w := p.remove(e)
 			p.mu.Unlock()
-			w.close() // its place is taken over
-			return nil, nil
+			p.discard(w)
+			continue
 		}
 		room := p.room
 		p.mu.Unlock()
@@ -114,7 +114,7 @@ func (p *pool) remove(e *list.Element) *worker {
 // served long enough or its source is no longer used.
 func (p *pool) put(w *worker) {
 	w.calls++
-	if w.tired || w.calls >= maxCalls || w.dead() || time.Since(w.born) > maxAge {
+	if w.tired || w.calls >= w.source.language.calls || w.dead() || time.Since(w.born) > maxAge {
 		p.discard(w)
 		return
 	}
@@ -132,13 +132,13 @@ func (p *pool) put(w *worker) {
 // discard ends a worker and gives its place free.
 func (p *pool) discard(w *worker) {
 	w.close()
-	p.forget()
+	p.forget(w.source)
 }
 
-// forget gives the place of a worker free.
-func (p *pool) forget() {
+// forget gives the place of a worker of a source free.
+func (p *pool) forget(src *source) {
 	p.mu.Lock()
-	p.alive--
+	p.alive -= src.language.weight
 	p.wake()
 	p.mu.Unlock()
 }

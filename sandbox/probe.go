@@ -52,13 +52,16 @@ func Probe(ctx context.Context, o Options) Report {
 
 // probe starts one interpreter.
 func (s *Sandbox) probe(ctx context.Context, l *language, missing string) Interpreter {
-	i := Interpreter{Language: l.name, Program: l.program, Problem: missing}
+	i := Interpreter{Language: l.source, Program: l.program, Problem: missing}
 	in, err := s.interpreter(ctx, l, false)
 	if err != nil {
 		i.Problem = message(err)
 		return i
 	}
 	i.Path, i.Version = in.path, in.version
+	if l.names == nil {
+		i.Path = resolved(s.exe())
+	}
 	if missing != "" {
 		return i
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Options say how code runs. The zero value runs Python in the sandbox of Linux,
-// with nothing granted.
+// Options say how code runs. The zero value runs it in the sandbox of Linux, with
+// nothing granted.
 type Options struct {
 	Policy Policy
 	// Exe is a proviso binary, which starts workers. "" is the running program, if
@@ -33,8 +33,9 @@ type Options struct {
 	// is, and the folder that HOME names is not given to code.
 	Machine proviso.Env
 	// Timeout of one call, after which the code is interrupted, if the source does
-	// not say; 0 means two seconds. Code that cannot be interrupted is killed three
-	// seconds later. Waiting for a judge does not count.
+	// not say; 0 means two seconds. Node and Ruby are killed then; what else does not
+	// let itself be interrupted, three seconds later. Waiting for a judge does not
+	// count.
 	Timeout time.Duration
 	// Workers is how many calls run at once; 0 means GOMAXPROCS. Calls of acting
 	// code are counted apart, up to four at least, and calls that wait for a judge
@@ -85,10 +86,9 @@ const (
 	askTimeout   = time.Minute
 	maxAsks      = 20
 	maxQuestion  = 8 << 10
-	maxCalls     = 1000 // of one worker
 	maxAge       = 5 * time.Minute
 	maxResident  = 256 << 20 // bytes of memory of a worker between calls
-	maxAlive     = 64        // workers of a pool that exist at once
+	maxAlive     = 64        // weight of the workers of a pool that exist at once
 	startTimeout = 20 * time.Second
 )
 
@@ -136,14 +136,15 @@ func (s *Sandbox) Close() error {
 // errClosed is what calls after Close get.
 var errClosed = &proviso.Error{Code: proviso.Unavailable, Message: "the sandbox is closed"}
 
-// Compile implements [proviso.Code]. It checks the syntax, and that a module has
-// the function, without running any of it. The first call starts an interpreter.
+// Compile implements [proviso.Code]. It checks the syntax, and that a module in
+// Python has the function, without running any of it; JavaScript that does not need
+// Node ([NeedsNode]) is evaluated. The first call starts an interpreter.
 // A syntax error is a *proviso.ScriptError. The codes of other errors are
 // Unavailable (there is no interpreter, or one that is too old), Refused (the
 // policy demands a sandbox that this machine does not have) and NotFound (the
 // module has no such function; Valid lists those it has).
 func (s *Sandbox) Compile(ctx context.Context, src proviso.Source) (proviso.Function, error) {
-	l, err := s.language(src.Language)
+	l, err := s.language(src)
 	if err != nil {
 		return nil, at(err, src.Pointer)
 	}
@@ -197,11 +198,11 @@ func (s *Sandbox) effective(ctx context.Context, l *language, purpose proviso.Pu
 		return s.started(ctx, l, p, purpose)
 	}
 	if s.options.Policy == Auto && purpose != proviso.Synthesised {
-		s.warn(l.name + " runs without a sandbox: " + why)
+		s.warn(l.program + " runs without a sandbox: " + why)
 		p.sandbox = false
 		return p, nil
 	}
-	return p, refused(l.name, why)
+	return p, refused(l.program, why)
 }
 
 // started returns the profile once its host runs. Under Auto, a person's own code
@@ -212,7 +213,7 @@ func (s *Sandbox) started(ctx context.Context, l *language, p profile, purpose p
 	if !ok || e.Code != proviso.Refused || errors.Is(err, errLeaks) || s.options.Policy != Auto || purpose == proviso.Synthesised {
 		return p, err
 	}
-	s.warn(l.name + " runs without a sandbox: " + e.Message)
+	s.warn(l.program + " runs without a sandbox: " + e.Message)
 	p.sandbox = false
 	return p, nil
 }
@@ -229,8 +230,8 @@ func (s *Sandbox) unconfinable() string {
 	return ""
 }
 
-func refused(language, why string) *proviso.Error {
-	return proviso.Errorf(proviso.Refused, "%s is not run without a sandbox: %s. Run it where there is one, such as the container image, or pass --sandbox off", language, why)
+func refused(program, why string) *proviso.Error {
+	return proviso.Errorf(proviso.Refused, "%s is not run without a sandbox: %s. Run it where there is one, such as the container image, or pass --sandbox off", program, why)
 }
 
 // exe returns the binary that starts workers, "" if there is none. The running

@@ -4,6 +4,7 @@ package sandbox
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"golang.org/x/sys/unix"
 )
@@ -142,14 +143,40 @@ func harmless() []uint32 {
 // to fork. The kernel may lack Landlock's right to truncate; then files cannot
 // be opened for anything but reading.
 func hostFilter(network, readOnly bool, extra []uint32) []unix.SockFilter {
+	rules := commonRules(network, readOnly, extra)
+	for _, call := range slices.Concat(hostOnly, forkCalls) {
+		rules = append(rules, rule{call: call})
+	}
+	return assemble(rules, allow, refuse)
+}
+
+// singleFilter is the filter of a program that cannot add a second one, such as
+// Node: what hostFilter allows, without processes, programs and signals to others.
+// The one execve that it lets through is that of the program itself, known by the
+// address at which its path is now; nothing is there once it was executed. Native
+// code that maps a path there can execute what Landlock lets it, which is the
+// interpreter again, in the same sandbox.
+func singleFilter(c *confinement, path uint64) []unix.SockFilter {
+	rules := commonRules(c.Network, landlockABI() < 3, c.Calls)
+	rules = append(rules,
+		rule{unix.SYS_EXECVE, []test{eq(0, uint32(path)), {arg: 0, value: uint32(path >> 32), high: true}}},
+		rule{unix.SYS_CLONE, []test{bits(0, unix.CLONE_THREAD|newNamespaces, unix.CLONE_THREAD)}},
+		rule{unix.SYS_TGKILL, []test{eq(0, uint32(unix.Getpid()))}}, // to itself: to abort, and to interrupt threads
+		rule{unix.SYS_PRCTL, []test{eq(0, unix.PR_SET_NAME)}},
+	)
+	if c.Network {
+		rules = append(rules, rule{call: unix.SYS_RECVMSG})
+	}
+	return assemble(rules, allow, refuse)
+}
+
+// commonRules are what both of them allow.
+func commonRules(network, readOnly bool, extra []uint32) []rule {
 	var rules []rule
 	for _, list := range [][]uint32{harmless(), legacyCalls, extra} {
 		for _, call := range list {
 			rules = append(rules, rule{call: call})
 		}
-	}
-	for _, call := range hostOnly {
-		rules = append(rules, rule{call: call})
 	}
 	for _, cmd := range []uint32{unix.F_DUPFD, unix.F_DUPFD_CLOEXEC, unix.F_GETFD, unix.F_SETFD, unix.F_GETFL, unix.F_SETFL, unix.F_GETPIPE_SZ, unix.F_GETLK, unix.F_SETLK} {
 		rules = append(rules, rule{unix.SYS_FCNTL, []test{eq(1, cmd)}}) // not F_SETOWN, which sends signals
@@ -183,7 +210,7 @@ func hostFilter(network, readOnly bool, extra []uint32) []unix.SockFilter {
 			rules = append(rules, rule{call: call})
 		}
 	}
-	return assemble(rules, allow, refuse)
+	return rules
 }
 
 // hostOnly are calls of a host that the second filter takes from its workers.

@@ -20,16 +20,25 @@ var errLeaks = errors.New("the sandbox leaks")
 // socket, to fork, and to execute a program.
 func (h *host) selfTest(ctx context.Context) error {
 	w, err := h.fork("")
-	if err != nil {
-		return unstarted(h.language.name, fmt.Errorf("its self-test does not start: %w", err))
+	if err != nil && w != nil && w.namespaces { // they may be what does not work here
+		h.plain = true
+		w, err = h.fork("")
 	}
-	defer w.close()
+	if err != nil {
+		return unstarted(h.language.program, fmt.Errorf("its self-test does not start: %w", err))
+	}
+	passed := false
+	defer func() { // one that was not forked has run nothing but this, and is ready for a source
+		if !passed || h.forks() || !h.spare.CompareAndSwap(nil, w) {
+			w.close()
+		}
+	}()
 	probe := proviso.ObjectOf(
 		"file", h.ungranted(), "parent", fmt.Sprintf("/proc/%d/environ", os.Getpid()),
 		"write", textList(h.writable()), "exec", textList([]string{"/bin/true", h.interpreter.path}), "network", h.profile.network,
 	)
 	o := &source{sandbox: h.sandbox, profile: h.profile, language: h.language, pool: h.sandbox.deciding, name: "self-test"}
-	c := &call{source: o, hard: startTimeout, maxReply: maxReply}
+	c := &call{source: o, soft: startTimeout, hard: startTimeout, maxReply: maxReply}
 	f, err := w.exchange(ctx, c, kindProbe, proviso.AppendJSON(nil, probe))
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -41,7 +50,8 @@ func (h *host) selfTest(ctx context.Context) error {
 	if err == nil {
 		v, _ := decodeResult(f.kind, f.payload)
 		list, ok := v.([]any)
-		if ok && len(list) == 0 {
+		if passed = ok && len(list) == 0; passed {
+			h.namespaces = h.namespaces || w.namespaces
 			return nil
 		}
 		through = list
@@ -50,7 +60,7 @@ func (h *host) selfTest(ctx context.Context) error {
 	if len(through) > 0 {
 		what = "it lets through: " + strings.Join(texts(proviso.ObjectOf("names", through), "names"), ", ")
 	}
-	return proviso.Because(errLeaks, proviso.Refused, "the sandbox for %s does not pass its self-test, so no code is run: %s", h.language.name, what)
+	return proviso.Because(errLeaks, proviso.Refused, "the sandbox for %s does not pass its self-test, so no code is run: %s", h.language.program, what)
 }
 
 // ungranted returns a file that is there and that nothing grants.

@@ -54,6 +54,11 @@ func (s *Sandbox) newSource(ctx context.Context, l *language, p profile, src pro
 	if l.imports != nil {
 		o.imports = l.imports(src, p)
 	}
+	if l.refuse != nil {
+		if err := l.refuse(in, src); err != nil {
+			return nil, o.named(err)
+		}
+	}
 	o.key = sourceKey{p, s.loadFrame(o, l, in, src), o.soft}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,6 +94,7 @@ func (s *Sandbox) release(o *source) {
 //	reply, rss                              bytes of a result, and of memory after which the worker is replaced
 //	keep                                    a module is run once and not again for each call
 //	loop                                    coroutines need an event loop
+//	packages                                whether what is installed may be imported
 //	network, roots                          what the sandbox lets through, to explain what it refuses
 //	cwd, path_first, env                    the world that the code sees
 func (s *Sandbox) loadFrame(o *source, l *language, in *interpreter, src proviso.Source) string {
@@ -101,7 +107,7 @@ func (s *Sandbox) loadFrame(o *source, l *language, in *interpreter, src proviso
 		"name", o.name, "text", src.Text, "form", [...]string{"expression", "body", "module"}[min(src.Form, proviso.Module)],
 		"params", textList(src.Params), "entry", src.Entry, "path", src.File,
 		"timeout", o.soft.Seconds(), "load", o.load.Seconds(), "reply", float64(reply), "rss", float64(maxResident),
-		"keep", p.acting, "loop", l.loop != nil && l.loop(src, p), "network", p.network || !p.sandbox, "env", s.environment(p),
+		"keep", p.acting, "loop", l.loop != nil && l.loop(src, p), "packages", p.packages, "network", p.network || !p.sandbox, "env", s.environment(p),
 	)
 	granted := s.granted(p)
 	if p.sandbox {
@@ -127,7 +133,7 @@ func (o *source) open(ctx context.Context) (*worker, error) {
 		return nil, err
 	}
 	w.source = o
-	c := &call{source: o, hard: o.load + o.sandbox.grace, maxReply: maxReply}
+	c := o.newCall(o.load)
 	f, err := w.exchange(ctx, c, kindLoad, []byte(o.key.frame))
 	if err == nil {
 		_, err = o.outcome(f, c)
@@ -157,8 +163,12 @@ func (o *source) fork(ctx context.Context) (*worker, error) {
 	}
 }
 
-// check has the syntax looked at, by a worker that runs nothing.
+// check has the syntax looked at, by a worker that runs nothing; or, if loading is
+// what checks a source, by the worker that is going to serve its first call.
 func (o *source) check(ctx context.Context) error {
+	if o.language.loads {
+		return o.checkByLoading(ctx)
+	}
 	h, err := o.sandbox.host(ctx, o.profile)
 	if err != nil {
 		return err
@@ -166,7 +176,7 @@ func (o *source) check(ctx context.Context) error {
 	h.checkMu.Lock()
 	defer h.checkMu.Unlock()
 	w := h.checker
-	if w == nil || w.dead() || w.calls >= maxCalls {
+	if w == nil || w.dead() || w.calls >= o.language.calls {
 		if w != nil {
 			w.close()
 		}
@@ -176,12 +186,27 @@ func (o *source) check(ctx context.Context) error {
 		h.checker = w
 	}
 	w.calls++
-	c := &call{source: o, hard: o.load + o.sandbox.grace, maxReply: maxReply}
+	c := o.newCall(o.load)
 	f, err := w.exchange(ctx, c, kindCheck, []byte(o.key.frame))
 	if err == nil {
 		_, err = o.outcome(f, c)
 	}
 	return o.named(err)
+}
+
+// checkByLoading opens a worker for the source and keeps it for the first call.
+func (o *source) checkByLoading(ctx context.Context) error {
+	c := o.newCall(o.load)
+	if err := c.enter(ctx); err != nil {
+		return err
+	}
+	defer c.leave()
+	w, err := o.pool.get(ctx, o, c)
+	if err != nil {
+		return o.named(err)
+	}
+	o.pool.put(w)
+	return nil
 }
 
 // newestIdle returns the worker that was used last; pool.mu is held.

@@ -18,19 +18,21 @@ import (
 
 // worker is a process that serves the calls of one source.
 type worker struct {
-	host    *host
-	source  *source // nil for the one that checks syntax
-	id      uint64  // in host.workers
-	channel io.ReadWriteCloser
-	reader  frameReader
-	errs    *os.File
-	cmd     *exec.Cmd // of one that was not forked
-	timer   *time.Timer
-	buf     []byte
+	host       *host
+	source     *source // nil for the one that checks syntax
+	id         uint64  // in host.workers
+	channel    io.ReadWriteCloser
+	reader     frameReader
+	errs       *os.File
+	cmd        *exec.Cmd // of one that was not forked
+	namespaces bool      // it was started in some of its own
+	timer      *time.Timer
+	buf        []byte
 
 	calls int
 	born  time.Time
-	tired bool // it asked to be replaced
+	tired bool          // it asked to be replaced
+	limit time.Duration // of the code that it runs
 
 	cause    atomic.Pointer[proviso.Error] // why it was killed
 	killOnce sync.Once
@@ -46,6 +48,9 @@ func (h *host) fork(imports string) (*worker, error) {
 	w.timer = time.AfterFunc(time.Hour, w.late)
 	w.timer.Stop()
 	if h.cmd == nil {
+		if spare := h.spare.Swap(nil); spare != nil && !spare.dead() {
+			return spare, nil
+		}
 		return w, w.startDirect()
 	}
 	ours, theirs, err := channel()
@@ -83,10 +88,11 @@ var errNoHost = errors.New("its host has ended")
 
 // startDirect starts an interpreter of the worker's own.
 func (w *worker) startDirect() error {
-	cmd, ours, errs, _, err := w.host.process(true)
+	cmd, ours, errs, own, err := w.host.process(!w.host.plain)
 	if err != nil {
-		return unstarted(w.host.language.name, err)
+		return unstarted(w.host.language.program, err)
 	}
+	w.namespaces = own
 	w.cmd, w.channel, w.errs, w.reader.src = cmd, ours, errs, ours
 	w.host.mu.Lock()
 	w.host.next++
@@ -146,6 +152,10 @@ func (w *worker) abort(cause *proviso.Error) {
 
 // late is called when a call ran over its hard limit.
 func (w *worker) late() {
+	if !w.host.language.interrupts && w.limit > 0 {
+		w.abort(proviso.Errorf(proviso.Timeout, "ran longer than %s", w.limit))
+		return
+	}
 	w.abort(&proviso.Error{Code: proviso.Timeout, Message: "did not stop when it was late, and was killed"})
 }
 
@@ -204,7 +214,11 @@ func (w *worker) crashed() *proviso.Error {
 	case endedWithHost:
 		how = "the worker was killed with its host"
 	}
-	return &proviso.Error{Code: proviso.Undecided, Message: how + w.printed()}
+	printed := w.printed()
+	if last := w.host.language.exhausted; last != "" && strings.Contains(printed, last) {
+		return &proviso.Error{Code: proviso.Limit, Message: "ran out of memory"}
+	}
+	return &proviso.Error{Code: proviso.Undecided, Message: how + printed}
 }
 
 // printed returns what the code wrote before the worker died, for a message.

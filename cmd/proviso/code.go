@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -15,6 +13,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/script"
+	"github.com/proviso-eval/proviso/sandbox"
 )
 
 // The ways to run code of a suite.
@@ -74,11 +73,13 @@ func (f *codeFlags) over(s proviso.Sandbox) proviso.Sandbox {
 }
 
 // codes runs the code of a suite: JavaScript that needs nothing of a host in
-// process, everything else in workers, which start when code first needs them.
+// process, unless all code is to be confined; everything else in workers, which
+// start when code first needs them.
 type codes struct {
-	js     *script.Engine
-	box    func() (proviso.Code, error)
-	grader proviso.Grader // answers ask_llm; nil answers none. It is set before code runs
+	js       *script.Engine
+	confined bool // JavaScript runs in workers, too; set before code is compiled
+	box      func() (proviso.Code, error)
+	grader   proviso.Grader // answers ask_llm; nil answers none. It is set before code runs
 
 	mu     sync.Mutex
 	opened io.Closer
@@ -103,7 +104,7 @@ func newCodes(open func() (proviso.Code, error)) *codes {
 
 // Compile implements [proviso.Code].
 func (c *codes) Compile(ctx context.Context, src proviso.Source) (proviso.Function, error) {
-	if src.Language == "javascript" && !needsHost(src) {
+	if src.Language == "javascript" && !c.confined && src.Purpose != proviso.Synthesised && !sandbox.NeedsNode(src) {
 		return c.js.Compile(ctx, src)
 	}
 	box, err := c.box()
@@ -122,28 +123,4 @@ func (c *codes) Close() error {
 		err = errors.Join(err, c.opened.Close())
 	}
 	return err
-}
-
-// What JavaScript needs a host for: other files and packages, and, where code acts
-// rather than decides, the network and what else Node has.
-var (
-	imports = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`\brequire\s*\(|\bimport\s*\(|(?m:^\s*import\b)|(?m:^\s*export\b[^;'"]*\bfrom\s*['"])|\bimport\.meta\b`)
-	})
-	hosted   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bfetch\s*\(|\bprocess\.|\bcrypto\b|\bIntl\b`) })
-	comments = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)/\*.*?\*/|(?m:^\s*//.*$)`) })
-)
-
-// needsHost reports whether a JavaScript file has to run in Node: it is
-// TypeScript, or it uses what only a host has.
-func needsHost(src proviso.Source) bool {
-	if src.File == "" {
-		return false
-	}
-	switch strings.ToLower(path.Ext(src.File)) {
-	case ".ts", ".cts", ".mts":
-		return true
-	}
-	text := comments().ReplaceAllString(src.Text, "")
-	return imports().MatchString(text) || src.Purpose == proviso.Acting && hosted().MatchString(text)
 }

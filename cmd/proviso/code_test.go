@@ -46,14 +46,14 @@ func TestWhereCodeRuns(t *testing.T) {
 	there := []proviso.Source{
 		{Language: "python", Text: "1"},
 		{Language: "ruby", Text: "1"},
-		{Language: "javascript", File: "a.ts", Text: "export default () => 1"},
-		{Language: "javascript", File: "a.MTS", Text: "export default () => 1"},
-		{Language: "javascript", File: "a.js", Text: "const fs = require('fs')"},
-		{Language: "javascript", File: "a.mjs", Text: "import fs from 'node:fs'\nexport default () => 1"},
-		{Language: "javascript", File: "a.mjs", Text: "export { default } from './b.mjs'"},
-		{Language: "javascript", File: "a.mjs", Text: "export default async () => (await import('./b.mjs')).x"},
-		{Language: "javascript", File: "a.js", Text: "module.exports = () => fetch('x')", Purpose: proviso.Acting},
-		{Language: "javascript", File: "a.js", Text: "module.exports = () => process.env.A", Purpose: proviso.Acting},
+		{Language: "javascript", Form: proviso.Module, File: "a.ts", Text: "export default () => 1"},
+		{Language: "javascript", Form: proviso.Module, File: "a.MTS", Text: "export default () => 1"},
+		{Language: "javascript", Form: proviso.Module, File: "a.js", Text: "const fs = require('fs')"},
+		{Language: "javascript", Form: proviso.Module, File: "a.mjs", Text: "import fs from 'node:fs'\nexport default () => 1"},
+		{Language: "javascript", Form: proviso.Module, File: "a.mjs", Text: "export { default } from './b.mjs'"},
+		{Language: "javascript", Form: proviso.Module, File: "a.mjs", Text: "export default async () => (await import('./b.mjs')).x"},
+		{Language: "javascript", Form: proviso.Module, File: "a.js", Text: "module.exports = () => fetch('x')", Purpose: proviso.Acting},
+		{Language: "javascript", Form: proviso.Module, File: "a.js", Text: "module.exports = () => process.env.A", Purpose: proviso.Acting},
 	}
 	for _, src := range there {
 		if _, err := c.Compile(t.Context(), src); err == nil || err.Error() != "in a worker" {
@@ -62,6 +62,16 @@ func TestWhereCodeRuns(t *testing.T) {
 	}
 	if opened != 1 {
 		t.Errorf("workers were opened %d times", opened)
+	}
+	here[0].Purpose = proviso.Synthesised
+	if _, err := c.Compile(t.Context(), here[0]); err == nil || err.Error() != "in a worker" {
+		t.Errorf("JavaScript that a model wrote: %v", err)
+	}
+	c.confined = true
+	for _, src := range here[1:] {
+		if _, err := c.Compile(t.Context(), src); err == nil || err.Error() != "in a worker" {
+			t.Errorf("%q, confined: %v", src.Text, err)
+		}
 	}
 	if err := c.Close(); err != nil || !closed {
 		t.Errorf("closing: %v, workers closed: %v", err, closed)

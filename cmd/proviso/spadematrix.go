@@ -297,6 +297,7 @@ func (a *app) spadeEngine(ctx context.Context, f *evalFlags, dir, confined strin
 			Warn: a.warn,
 		}), nil
 	})
+	code.confined = confined == sandboxRequire
 	templates := template.New(template.Options{})
 	end := func() {
 		for _, c := range []io.Closer{code, templates} {

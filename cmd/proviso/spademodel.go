@@ -78,13 +78,15 @@ func (a *app) spadeModel(ctx context.Context, f *spadeAsking, hint string) (*spa
 // synthesised prepares what runs code that a model wrote: confined by the kernel and
 // granted nothing, or not at all. It starts nothing.
 func (a *app) synthesised(workers int) *codes {
-	return newCodes(func() (proviso.Code, error) {
+	c := newCodes(func() (proviso.Code, error) {
 		policy, err := sandbox.ParsePolicy(sandboxRequire)
 		if err != nil {
 			return nil, err
 		}
 		return sandbox.New(sandbox.Options{Policy: policy, Env: a.env, Workers: workers, Warn: a.warn}), nil
 	})
+	c.confined = true
+	return c
 }
 
 // noModel says how to name a model.

@@ -23,6 +23,7 @@ import (
 	"github.com/proviso-eval/proviso/provider"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/run"
+	"github.com/proviso-eval/proviso/sandbox"
 	"github.com/proviso-eval/proviso/spade"
 	"github.com/proviso-eval/proviso/suite"
 )
@@ -225,6 +226,7 @@ func (a *app) codes(f *evalFlags, dir string, env proviso.Env, own proviso.Sandb
 		},
 	}
 	c = newCodes(func() (proviso.Code, error) { return openBox(o) })
+	c.confined = o.policy == sandboxRequire
 	return c
 }
 
@@ -239,7 +241,7 @@ func filtersOf(ctx context.Context, s *loaded, code proviso.Code) (map[string]st
 		if err != nil {
 			return nil, proviso.Errorf(proviso.NotFound, "nunjucksFilters %s: %w", name, err)
 		}
-		if check.LanguageOf(file) != "javascript" || needsHost(proviso.Source{File: file, Text: string(data)}) {
+		if check.LanguageOf(file) != "javascript" || sandbox.NeedsNode(proviso.Source{Language: "javascript", File: file, Text: string(data), Form: proviso.Module}) {
 			return nil, proviso.Errorf(proviso.Unsupported, "nunjucksFilters %s: %s: a filter is JavaScript without imports", name, s.files.Show(file))
 		}
 		text := script.CommonJS(string(data))

@@ -1,0 +1,181 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/script"
+)
+
+// engineMemory is what the JavaScript of a source may take, as in process.
+const engineMemory = 128 << 20
+
+// askEngine says what runs JavaScript that needs no host: this program. In the
+// sandbox it is the program that has locked itself in, by the link of the kernel.
+func askEngine(_ context.Context, s *Sandbox, _ string, _ bool) (*interpreter, error) {
+	exe := s.exe()
+	if exe == "" {
+		return nil, proviso.Errorf(proviso.Unavailable, "this program cannot start workers: call sandbox.Main first in main, or name a proviso binary in Options.Exe")
+	}
+	in := &interpreter{version: "ES2023", path: "/proc/self/exe"}
+	if runtime.GOOS != "linux" {
+		in.path = exe
+	}
+	in.exec = []string{in.path}
+	if loader := elfInterpreter(exe); loader != "" {
+		in.exec = append(in.exec, loader)
+	}
+	return in, nil
+}
+
+func engineArgv(in *interpreter, _ profile, _, config string) []string {
+	return []string{in.path, engineArgument, config}
+}
+
+// serveEngine is the worker: it serves one source on an engine of internal/script,
+// and does not return.
+func serveEngine(config string) {
+	v, _ := proviso.ParseJSON(config)
+	said, _ := v.(*proviso.Object)
+	w := engineWorker{in: os.NewFile(uintptr(integer(said, "in")), "channel"), out: os.NewFile(uintptr(integer(said, "out")), "channel")}
+	w.reader.src = w.in
+	runtime.GOMAXPROCS(1) // there is one call at a time, and handing it between threads takes as long as it does
+	w.reply(frame{kind: kindHello, payload: []byte(protocol)})
+	for {
+		f, err := w.reader.next(maxFrame)
+		if err != nil {
+			os.Exit(0)
+		}
+		w.reply(w.serve(f))
+	}
+}
+
+// engineWorker serves the calls of one source.
+type engineWorker struct {
+	in, out  *os.File
+	reader   frameReader
+	buf      []byte
+	name     string
+	function proviso.Function
+	maxReply int
+	resident float64 // bytes of memory after which it wants to be replaced
+}
+
+func (w *engineWorker) reply(f frame) {
+	w.buf = appendFrame(w.buf[:0], f)
+	if _, err := w.out.Write(w.buf); err != nil {
+		os.Exit(0)
+	}
+	if cap(w.buf) > bufferKept {
+		w.buf = nil
+	}
+}
+
+// serve answers one frame.
+func (w *engineWorker) serve(f frame) frame {
+	v, err := proviso.ParseJSON(string(f.payload))
+	if err != nil {
+		os.Exit(4)
+	}
+	r := frame{kind: kindResult, id: f.id, payload: []byte("true")}
+	switch said, _ := v.(*proviso.Object); f.kind {
+	case kindLoad:
+		err = w.load(said)
+	case kindProbe:
+		r.payload = proviso.AppendJSON(nil, textList(probeEngine(said)))
+	case kindCall, kindMarked:
+		if f.kind == kindMarked {
+			v = revive(v)
+		}
+		args, ok := v.([]any)
+		if !ok || w.function == nil {
+			os.Exit(4)
+		}
+		r.kind, r.payload, err = w.call(args)
+	default:
+		os.Exit(4)
+	}
+	if err != nil {
+		r.kind, r.payload = kindError, proviso.AppendJSON(nil, w.explain(err))
+	}
+	return r
+}
+
+// load compiles the source, which evaluates a module.
+func (w *engineWorker) load(said *proviso.Object) error {
+	seconds, _ := said.At("timeout").(float64)
+	w.resident, _ = said.At("rss").(float64)
+	w.name, w.maxReply = text(said, "name"), integer(said, "reply")
+	src := proviso.Source{
+		Language: "javascript", Name: w.name, Text: text(said, "text"), Params: texts(said, "params"), Entry: text(said, "entry"),
+		Form: map[string]proviso.Form{"expression": proviso.Expression, "body": proviso.Body, "module": proviso.Module}[text(said, "form")],
+	}
+	engine := script.New(script.Options{Timeout: time.Duration(seconds * float64(time.Second)), Memory: engineMemory, MaxVMs: 1})
+	var err error
+	w.function, err = engine.Compile(context.Background(), src)
+	return err
+}
+
+// call runs the function and encodes its result.
+func (w *engineWorker) call(args []any) (byte, []byte, error) {
+	v, err := w.function.Call(context.Background(), args...)
+	if err != nil {
+		return 0, nil, err
+	}
+	kind, payload, err := encodeResult(v)
+	if err == nil && len(payload) > w.maxReply {
+		err = errLarge
+	}
+	if kind == kindResult && float64(resident()) > w.resident {
+		kind = kindLast
+	}
+	return kind, payload, err
+}
+
+// errLarge says that a result is larger than a reply may be.
+var errLarge = &proviso.Error{Code: proviso.Limit, Message: "the result is too large"}
+
+// explain returns an error frame.
+func (w *engineWorker) explain(err error) *proviso.Object {
+	var thrown *proviso.ScriptError
+	var e *proviso.Error
+	switch {
+	case errors.Is(err, errLarge):
+		return proviso.ObjectOf("kind", "large")
+	case errors.As(err, &thrown):
+		kind := "exception"
+		if thrown.Syntax {
+			kind = "syntax"
+		}
+		return proviso.ObjectOf("kind", kind, "name", thrown.Name, "message", thrown.Message, "stack", thrown.Stack,
+			"line", float64(thrown.Line), "column", float64(thrown.Column))
+	case errors.As(err, &e) && e.Code == proviso.Timeout && strings.Contains(e.Message, "promise"):
+		return proviso.ObjectOf("kind", "stuck")
+	case errors.As(err, &e) && e.Code == proviso.Timeout:
+		return proviso.ObjectOf("kind", "timeout")
+	case errors.As(err, &e) && e.Code == proviso.Limit:
+		return proviso.ObjectOf("kind", "memory", "message", e.Message)
+	}
+	return proviso.ObjectOf("kind", "exception", "message", err.Error())
+}
+
+// encodeResult returns the kind and the payload of a result in a language that has
+// undefined.
+func encodeResult(v any) (byte, []byte, error) {
+	if o, ok := v.(*proviso.Opaque); ok {
+		return kindOpaque, proviso.AppendQuoted(nil, o.Kind), nil
+	}
+	e := encoder{undefined: true}
+	err := e.value(v, 0)
+	if err == nil && e.lossy {
+		e = encoder{undefined: true, marks: true}
+		err = e.value(v, 0)
+		return kindSpecial, e.buf, err
+	}
+	return kindResult, e.buf, err
+}

@@ -1,0 +1,130 @@
+package sandbox
+
+import (
+	"context"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// What JavaScript needs a host for: other files and packages, and, where code acts
+// rather than decides, the network and what else Node has.
+var (
+	nodeImports = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\brequire\s*\(|\bimport\s*\(|(?m:^\s*import\b)|(?m:^\s*export\b[^;'"]*\bfrom\s*['"])|\bimport\.meta\b`)
+	})
+	nodeHosted   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bfetch\s*\(|\bprocess\.|\bcrypto\b|\bIntl\b`) })
+	nodeComments = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)/\*.*?\*/|(?m:^\s*//.*$)`) })
+)
+
+// NeedsNode reports whether JavaScript has to run in Node: it is a file that is
+// TypeScript, or uses what only a host has. Other JavaScript runs on QuickJS.
+func NeedsNode(src proviso.Source) bool {
+	if src.Language != "javascript" || src.File == "" || src.Form != proviso.Module {
+		return false
+	}
+	if isTypeScript(src.File) {
+		return true
+	}
+	text := nodeComments().ReplaceAllString(src.Text, "")
+	return nodeImports().MatchString(text) || src.Purpose == proviso.Acting && nodeHosted().MatchString(text)
+}
+
+func isTypeScript(file string) bool {
+	switch strings.ToLower(path.Ext(filepath.ToSlash(file))) {
+	case ".ts", ".cts", ".mts":
+		return true
+	}
+	return false
+}
+
+// askNodeScript is what an interpreter is asked. It must run in every Node.
+const askNodeScript = `
+var flags = ["--experimental-vm-modules"], known = process.allowedNodeEnvironmentFlags || new Set();
+var typescript = typeof require("module").stripTypeScriptTypes === "function";
+if (typescript && !(process.features && process.features.typescript)) flags.push("--experimental-strip-types");
+var libs = [];
+try { libs = process.report.getReport().sharedObjects; } catch (e) {}
+process.stdout.write(JSON.stringify({
+  version: process.versions.node, executable: process.execPath, typescript: typescript,
+  flags: flags.filter(function (f) { return known.has(f); }),
+  libs: libs.filter(function (f) { return f[0] === "/"; }).map(function (f) { return require("path").dirname(f); }),
+}));
+`
+
+// askNode starts a Node once and asks what it is: a name in PATH may be a script of
+// a version manager.
+func askNode(ctx context.Context, s *Sandbox, name string, packages bool) (*interpreter, error) {
+	said, err := s.query(ctx, name, []string{"--no-warnings", "-e", askNodeScript})
+	if err != nil {
+		return nil, err
+	}
+	in := &interpreter{version: text(said, "version"), path: resolved(text(said, "executable")), flags: texts(said, "flags")}
+	in.typescript, _ = said.At("typescript").(bool)
+	in.exec = []string{in.path}
+	if loader := elfInterpreter(in.path); loader != "" {
+		in.exec = append(in.exec, loader)
+	}
+	in.read = append(texts(said, "libs"), in.path)
+	if packages {
+		modules, files := nodeModules(s.dir)
+		if paths, ok := s.lookup("NODE_PATH"); ok {
+			in.importPath = filepath.SplitList(paths)
+		}
+		in.read = append(append(append(in.read, modules...), files...), in.importPath...)
+	}
+	in.read = existing(in.read, s.isHome)
+	return in, nil
+}
+
+// nodeModules returns the folders in which packages of a file in dir lie, and the
+// files that say what kind of modules are in dir. A package that is a link leads
+// elsewhere, such as to a sibling in a workspace.
+func nodeModules(dir string) (folders, files []string) {
+	if dir == "" {
+		return nil, nil
+	}
+	for d := dir; ; d = filepath.Dir(d) {
+		folder := filepath.Join(d, "node_modules")
+		folders = append(folders, folder)
+		files = append(files, filepath.Join(d, "package.json"))
+		links, _ := filepath.Glob(filepath.Join(folder, "*"))
+		scoped, _ := filepath.Glob(filepath.Join(folder, "@*", "*"))
+		for _, name := range append(links, scoped...) {
+			if info, err := os.Lstat(name); err != nil || info.Mode()&os.ModeSymlink == 0 {
+				continue
+			}
+			if real := resolved(name); !beneath(real, folder) {
+				folders = append(folders, real)
+			}
+		}
+		if d == filepath.Dir(d) {
+			return folders, files
+		}
+	}
+}
+
+// refuseNode says what a Node is too old for.
+func refuseNode(in *interpreter, src proviso.Source) error {
+	if !isTypeScript(src.File) || in.typescript {
+		return nil
+	}
+	return proviso.Errorf(proviso.Unavailable, "TypeScript needs Node 22.13 or later, and %s is %s: install a later one, or compile the file to JavaScript", in.path, in.version)
+}
+
+// nodeArgv starts the worker. Native addons come with packages; without them, what
+// is left of the interpreter is what its makers have written.
+func nodeArgv(in *interpreter, p profile, worker, config string) []string {
+	argv := append([]string{in.path, "--no-warnings", "--no-deprecation", "--openssl-config=/dev/null"}, in.flags...)
+	if p.packages {
+		argv = append(argv, "--max-old-space-size=2048")
+	} else {
+		argv = append(argv, "--max-old-space-size=256", "--no-addons", "--v8-pool-size=1")
+	}
+	return append(argv, "-e", worker, "--", config)
+}

@@ -1,0 +1,61 @@
+package sandbox
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+)
+
+// askRubyScript is what an interpreter is asked. It must run in every Ruby.
+const askRubyScript = `
+def q(s) '"' + s.to_s.gsub(/[^\x20-\x21\x23-\x5b\x5d-\x7e]/) { |c| c.unpack("U*").map { |n| "\\u%04x" % n }.join } + '"' end
+def l(a) '[' + a.map { |s| q(s) }.join(",") + ']' end
+libs = File.readlines("/proc/self/maps").map { |m| m[/\/\S.*\.so.*/] }.compact.uniq.map { |f| File.dirname(f) } rescue libs = []
+gems = defined?(Gem) ? Gem.path : []
+c = RbConfig::CONFIG
+print '{"version":' + q(RUBY_VERSION) + ',"executable":' + q(RbConfig.ruby) + ',"libs":' + l(libs.uniq) + ',"gems":' + l(gems) +
+  ',"path":' + l($LOAD_PATH) + ',"dirs":' + l(%w[rubylibdir rubyarchdir archdir vendordir vendorlibdir vendorarchdir rubylibprefix].map { |k| c[k] }.compact) + '}'
+`
+
+// askRuby starts a Ruby once and asks what it is: a name in PATH may be a script of
+// a version manager.
+func askRuby(ctx context.Context, s *Sandbox, path string, packages bool) (*interpreter, error) {
+	argv := []string{"-W0", "-e", askRubyScript}
+	if !packages {
+		argv = append([]string{"--disable-gems", "-rrbconfig"}, argv...)
+	}
+	said, err := s.query(ctx, path, argv)
+	if err != nil {
+		return nil, err
+	}
+	in := &interpreter{version: text(said, "version"), path: resolved(text(said, "executable"))}
+	in.exec = []string{in.path}
+	if loader := elfInterpreter(in.path); loader != "" {
+		in.exec = append(in.exec, loader)
+	}
+	in.read = append(texts(said, "libs"), texts(said, "dirs")...)
+	in.read = append(in.read, texts(said, "path")...)
+	if packages {
+		in.read = append(in.read, texts(said, "gems")...)
+		if lib, ok := s.lookup("RUBYLIB"); ok {
+			in.importPath = filepath.SplitList(lib)
+		}
+		in.read = append(in.read, in.importPath...)
+	}
+	for _, store := range []string{"/nix/store", "/gnu/store"} { // where libraries lie anywhere, readable by all
+		if strings.HasPrefix(in.path, store) {
+			in.read = append(in.read, store)
+		}
+	}
+	in.read = existing(in.read, s.isHome)
+	return in, nil
+}
+
+// rubyArgv starts the worker, without gems unless packages are granted.
+func rubyArgv(in *interpreter, p profile, worker, config string) []string {
+	argv := []string{in.path, "-W0", "-EUTF-8:UTF-8"}
+	if !p.packages {
+		argv = append(argv, "--disable=gems,did_you_mean,rubyopt,error_highlight,syntax_suggest")
+	}
+	return append(argv, "-e", worker, "--", config)
+}
