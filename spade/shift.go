@@ -196,13 +196,13 @@ func (x *explainer) because(a Account, s *Selection) string {
 		case len(a.LeftOver) > 0:
 			return "it alone implies " + some(a.LeftOver)
 		}
-		return fmt.Sprintf("it catches %d of %d bad outputs", a.Covered, s.Bad)
+		return fmt.Sprintf("it catches %d of %s", a.Covered, counted(s.Bad, "bad output", "bad outputs"))
 	case Unfair:
-		return fmt.Sprintf("it fails %d good outputs, and %d are allowed", a.False, s.Instance.Allow)
+		return fmt.Sprintf("it fails %s, %d at most", counted(a.False, "good output", "good outputs"), s.Instance.Allow)
 	case Implied:
 		return "it is implied by " + some(a.By)
 	case Crowded:
-		return fmt.Sprintf("with it the selection would fail %d good outputs, and %d are allowed", a.Together, s.Instance.Allow)
+		return fmt.Sprintf("with it the selection would fail %s, %d at most", counted(a.Together, "good output", "good outputs"), s.Instance.Allow)
 	}
 	return "what it catches is caught without it"
 }

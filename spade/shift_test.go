@@ -58,12 +58,12 @@ func TestExplain(t *testing.T) {
 			"a candidate is new",
 			problem(t, "id,label,x\ng1,1,1\ng2,1,1\ng3,1,1\ng4,1,1\nb1,0,0\n"),
 			problem(t, base),
-			"+y: the candidates changed; it catches 0 of 1 bad outputs",
+			"+y: the candidates changed; it catches 0 of 1 bad output",
 		}, {
 			"a candidate is worse",
 			problem(t, base),
 			problem(t, head+"g1,1,1,0\ng2,1,1,0\ng3,1,1,1\ng4,1,1,1\nb1,0,0,1\n"),
-			"-y: the candidates changed; it fails 2 good outputs, and 1 are allowed",
+			"-y: the candidates changed; it fails 2 good outputs, 1 at most",
 		},
 	} {
 		changes, err := spade.Explain(t.Context(), tc.before, tc.after)

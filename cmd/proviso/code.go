@@ -30,7 +30,7 @@ type codeFlags struct {
 }
 
 func (f *codeFlags) register(fs *pflag.FlagSet) {
-	fs.StringVar(&f.sandbox, "sandbox", sandboxAuto, "`HOW` Python, Ruby and Node are confined: require, auto or off")
+	fs.StringVar(&f.sandbox, "sandbox", sandboxAuto, "`HOW` the code of a suite is confined: require, auto or off")
 	fs.StringArrayVar(&f.grants, "grant", nil, "code of the suite may use `WHAT`: network, packages, env:NAME or read:PATH; may be repeated")
 }
 

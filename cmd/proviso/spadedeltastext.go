@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/report"
@@ -142,7 +143,7 @@ func (t *historyReport) delta(d proviso.Delta, category string) {
 }
 
 // variables are the template variables that the terminal sets apart.
-var variables = regexp.MustCompile(`\{\{[^{}]*\}\}|\{%[^{}]*%\}|\{[^{}]*\}`)
+var variables = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{\{[^{}]*\}\}|\{%[^{}]*%\}|\{[^{}]*\}`) })
 
 // unit prints one sentence, line or block, wrapped.
 func (t *historyReport) unit(sign, color string, line int, text, note string) {
@@ -154,7 +155,7 @@ func (t *historyReport) unit(sign, color string, line int, text, note string) {
 			break
 		}
 		if t.o.Color && row != "" {
-			row = "\x1b[" + color + "m" + variables.ReplaceAllString(row, "\x1b[36m$0\x1b[0;"+color+"m") + "\x1b[0m"
+			row = "\x1b[" + color + "m" + variables().ReplaceAllString(row, "\x1b[36m$0\x1b[0;"+color+"m") + "\x1b[0m"
 		}
 		if i == 0 {
 			fmt.Fprintf(t, " %s %s  %s", t.paint(color, sign), t.paint("2", fmt.Sprintf("%4d", line)), row)
