@@ -20,8 +20,9 @@ test: ## run every test
 	go test ./...
 
 race: ## run the tests of what is concurrent under the race detector
-	CGO_ENABLED=1 go test -race -short ./run ./check ./provider ./judge ./server ./internal/runfile ./internal/blobs ./internal/fakemodel ./internal/transport ./otlp ./spade ./sandbox
+	CGO_ENABLED=1 go test -race -short ./run ./check ./provider ./judge ./server ./internal/runfile ./internal/blobs ./internal/fakemodel ./internal/transport ./otlp ./spade
 	CGO_ENABLED=1 go test -race -run 'Concurrent|Cancel' ./internal/script
+	CGO_ENABLED=1 go test -race -short -run 'Ask|Cancel|Close|Many|Globals|Values|Frame' ./sandbox
 
 lint: ## gofmt, go vet and staticcheck
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "not gofmt-ed:"; echo "$$unformatted"; exit 1; fi

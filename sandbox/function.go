@@ -41,6 +41,9 @@ func (f *function) Call(ctx context.Context, args ...any) (any, error) {
 	if f.closed.Load() {
 		return nil, &proviso.Error{Code: proviso.Internal, Message: o.name + ": the function is closed"}
 	}
+	if ctx.Err() != nil { // else it is up to chance whether an idle worker is seen first
+		return nil, ctx.Err()
+	}
 	kind, payload, err := encodeArgs(args, o.language.undefined)
 	if err != nil {
 		return nil, o.named(err)

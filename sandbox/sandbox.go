@@ -144,6 +144,9 @@ var errClosed = &proviso.Error{Code: proviso.Unavailable, Message: "the sandbox 
 // policy demands a sandbox that this machine does not have) and NotFound (the
 // module has no such function; Valid lists those it has).
 func (s *Sandbox) Compile(ctx context.Context, src proviso.Source) (proviso.Function, error) {
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	l, err := s.language(src)
 	if err != nil {
 		return nil, at(err, src.Pointer)
