@@ -19,12 +19,13 @@ import (
 // maxAnswer bounds a line of answers, in bytes.
 const maxAnswer = 1 << 20
 
-// askByLines reads an answer from each line of standard input.
-func (s *labelSession) askByLines(ctx context.Context) error {
+// answerLines reads lines until there are no more or ctx ends. What went wrong is
+// there once the lines are closed.
+func answerLines(ctx context.Context, r io.Reader) (<-chan string, <-chan error) {
 	lines, failed := make(chan string), make(chan error, 1)
 	go func() {
 		defer close(lines)
-		in := bufio.NewScanner(s.in)
+		in := bufio.NewScanner(r)
 		in.Buffer(nil, maxAnswer)
 		for in.Scan() {
 			select {
@@ -35,6 +36,12 @@ func (s *labelSession) askByLines(ctx context.Context) error {
 		}
 		failed <- in.Err()
 	}()
+	return lines, failed
+}
+
+// askByLines reads an answer from each line of standard input.
+func (s *labelSession) askByLines(ctx context.Context) error {
+	lines, failed := answerLines(ctx, s.in)
 	s.view = labelView{o: s.terminal(true)}
 	number := 0
 	for shown := -1; ; {

@@ -18,14 +18,20 @@ import (
 // for OpenAI and proposes and classifies: see proposeReply.
 func TestProposing(t *testing.T) {
 	t.Parallel()
+	runWithModel(t, "proposing", proposeReply)
+}
+
+// runWithModel runs the scripts in a folder of testdata against a server that stands
+// for OpenAI and replies as reply does.
+func runWithModel(t *testing.T, dir string, reply func(fakemodel.Request) fakemodel.Reply) {
 	cmds := commandsOfScripts()
 	cmds["asked"] = asked
 	testscript.Run(t, testscript.Params{
-		Dir:                 filepath.Join("testdata", "proposing"),
+		Dir:                 filepath.Join("testdata", dir),
 		RequireExplicitExec: true,
 		Condition:           condition,
 		Setup: func(e *testscript.Env) error {
-			server := fakemodel.New(fakemodel.Options{Reply: proposeReply})
+			server := fakemodel.New(fakemodel.Options{Reply: reply})
 			e.Defer(server.Close)
 			e.Values[serverKey{}] = server
 			e.Setenv("OPENAI_API_KEY", "sk-made-up-for-tests")

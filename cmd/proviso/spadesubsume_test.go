@@ -1,11 +1,8 @@
 package main
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/fakemodel"
@@ -15,23 +12,7 @@ import (
 // stands for OpenAI and judges implications: see subsumeReply.
 func TestSubsuming(t *testing.T) {
 	t.Parallel()
-	cmds := commandsOfScripts()
-	cmds["asked"] = asked
-	testscript.Run(t, testscript.Params{
-		Dir:                 filepath.Join("testdata", "subsuming"),
-		RequireExplicitExec: true,
-		Condition:           condition,
-		Setup: func(e *testscript.Env) error {
-			server := fakemodel.New(fakemodel.Options{Reply: subsumeReply})
-			e.Defer(server.Close)
-			e.Values[serverKey{}] = server
-			e.Setenv("OPENAI_API_KEY", "sk-made-up-for-tests")
-			e.Setenv("OPENAI_BASE_URL", server.URL+"/v1")
-			e.Setenv("ANTHROPIC_API_KEY", "")
-			return setup(e)
-		},
-		Cmds: cmds,
-	})
+	runWithModel(t, "subsuming", subsumeReply)
 }
 
 // subsumeReply finds that a check implies another if its name holds that of the

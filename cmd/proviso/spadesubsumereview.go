@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -88,20 +87,7 @@ func (r *pairReview) ask(ctx context.Context) error {
 		fmt.Fprintln(r.err, "proviso: there are no pairs to look at")
 		return nil
 	}
-	lines, failed := make(chan string), make(chan error, 1)
-	go func() {
-		defer close(lines)
-		in := bufio.NewScanner(r.in)
-		in.Buffer(nil, maxAnswer)
-		for in.Scan() {
-			select {
-			case lines <- in.Text():
-			case <-ctx.Done():
-				return
-			}
-		}
-		failed <- in.Err()
-	}()
+	lines, failed := answerLines(ctx, r.in)
 	number := 0
 	for shown := -1; ; {
 		at := r.next()
