@@ -46,7 +46,11 @@ func appendObject(dst []byte, o *Object) []byte {
 	}
 	dst = append(dst, '{')
 	first := true
-	for i, k := range o.keys {
+	keys, at := o.ordered()
+	for i, k := range keys {
+		if at != nil {
+			i = at[i]
+		}
 		if _, undef := o.vals[i].(Undefined); undef {
 			continue
 		}

@@ -126,8 +126,6 @@ type objectBuilder struct {
 	o    *Object
 	vals []any // while o is nil: the values of the memo's first keys
 	n    int   // members read
-
-	indices bool // some keys are array indices, which stand first
 }
 
 // key reads a key.
@@ -159,9 +157,6 @@ func (b *objectBuilder) add(key string, v any) {
 		return
 	}
 	b.o.put(key, v)
-	if _, ok := arrayIndex(key); ok {
-		b.indices = true
-	}
 }
 
 // diverge gives the object keys of its own, the first i of which are the memo's.
@@ -180,9 +175,6 @@ func (b *objectBuilder) diverge(i int) {
 func (b *objectBuilder) object() *Object {
 	switch {
 	case b.o != nil:
-		if b.indices {
-			b.o.order() // once for all, so that many of them stay cheap
-		}
 		b.remember()
 		return b.o
 	case b.n == 0:

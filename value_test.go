@@ -3,10 +3,12 @@ package proviso_test
 import (
 	"encoding/json"
 	"math"
+	"math/big"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"github.com/proviso-eval/proviso"
 )
@@ -37,7 +39,9 @@ func TestToNumber(t *testing.T) {
 		want float64
 	}{
 		{nil, 0}, {true, 1}, {false, 0}, {"", 0}, {" \u00a0 ", 0}, {"12", 12}, {" 1.5e3\n", 1500}, {"0x1F", 31}, {"0b101", 5},
-		{"0o17", 15}, {"-Infinity", math.Inf(-1)}, {".5", .5}, {"5.", 5}, {"+3", 3}, {[]any{7.0}, 7}, {[]any{}, 0}, {"1e400", math.Inf(1)},
+		{"0o17", 15}, {"0X1f", 31}, {"0x200000000000011", 144115188075855900}, {"0x20000000000001", 9007199254740992}, {"0x20000000000003", 9007199254740996},
+		{"0x200000000000010000000000000000000000", 2.787593149816328e42}, {"0x200000000000010000000000000000000001", 2.7875931498163285e42}, {"0x" + strings.Repeat("0", 99) + "8", 8},
+		{"0b" + strings.Repeat("1", 54), 18014398509481984}, {"0o400000000000000022", 9007199254741010}, {"0x" + strings.Repeat("f", 256), math.Inf(1)}, {"-Infinity", math.Inf(-1)}, {".5", .5}, {"5.", 5}, {"+3", 3}, {[]any{7.0}, 7}, {[]any{}, 0}, {"1e400", math.Inf(1)},
 	} {
 		if got := proviso.ToNumber(tc.in); got != tc.want {
 			t.Errorf("ToNumber(%#v) = %v, want %v", tc.in, got, tc.want)
@@ -48,6 +52,21 @@ func TestToNumber(t *testing.T) {
 			t.Errorf("ToNumber(%#v) = %v, want NaN", in, got)
 		}
 	}
+}
+
+// TestToNumberRoundsOnce compares digits of base 2, 8 and 16 with math/big.
+func TestToNumberRoundsOnce(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		n := new(big.Int).SetBytes(rapid.SliceOfN(rapid.Byte(), 1, 140).Draw(t, "bytes"))
+		n.Lsh(n, rapid.UintRange(0, 80).Draw(t, "shift"))
+		want, _ := new(big.Float).SetInt(n).Float64()
+		for base, prefix := range map[int]string{2: "0b", 8: "0o", 16: "0X"} {
+			if got := proviso.ToNumber(prefix + n.Text(base)); got != want {
+				t.Fatalf("%s%s is %v, want %v", prefix, n.Text(base), got, want)
+			}
+		}
+	})
 }
 
 func TestToString(t *testing.T) {
