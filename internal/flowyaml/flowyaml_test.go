@@ -3,6 +3,7 @@ package flowyaml_test
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"strings"
@@ -201,5 +202,21 @@ func BenchmarkObjects(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// TestObjectsManyIndices reads the largest object there can be with keys that are
+// array indices, in the worst order.
+func TestObjectsManyIndices(t *testing.T) {
+	t.Parallel()
+	const n = 10_000
+	var text strings.Builder
+	for i := n; i > 0; i-- {
+		fmt.Fprintf(&text, "%d: 1, ", i)
+	}
+	for o, err := range flowyaml.Objects("{" + text.String() + "}") {
+		if err != nil || o.Len() != n || o.Keys()[0] != "1" {
+			t.Errorf("%d keys, %v", o.Len(), err)
+		}
 	}
 }
