@@ -20,11 +20,14 @@ const maxCost = 1_000_000
 var names = []string{"vars", "metadata"}
 
 var environment = sync.OnceValues(func() (*cel.Env, error) {
-	var opts []cel.EnvOption
+	opts, err := standardLibrary()
+	if err != nil {
+		return nil, err
+	}
 	for _, name := range names {
 		opts = append(opts, cel.Variable(name, cel.DynType))
 	}
-	return cel.NewEnv(opts...)
+	return cel.NewCustomEnv(opts...)
 })
 
 // Condition is a compiled expression. It is safe for concurrent use.
@@ -78,8 +81,7 @@ func (c *Condition) Holds(ctx context.Context, vars, metadata *proviso.Object) (
 	return b, nil
 }
 
-// native converts v to what CEL reads. Whole numbers become integers, so that
-// `vars.n == 3` holds for a 3 read from JSON.
+// native converts v to what CEL reads. Numbers stay doubles, whole or not.
 func native(v any) any {
 	switch v := v.(type) {
 	case *proviso.Object:
@@ -96,10 +98,6 @@ func native(v any) any {
 		return list
 	case proviso.Undefined:
 		return nil
-	case float64:
-		if i := int64(v); float64(i) == v {
-			return i
-		}
 	}
 	return v
 }

@@ -10,7 +10,7 @@ import (
 
 func TestHolds(t *testing.T) {
 	t.Parallel()
-	vars := proviso.ObjectOf("lang", "de", "n", 3.0, "f", 2.5, "tags", []any{"a", "b"}, "user", proviso.ObjectOf("vip", true))
+	vars := proviso.ObjectOf("lang", "de", "n", 3.0, "f", 2.5, "two", 2.0, "big", 0x1p60, "list", []any{1.0, 3.0}, "tags", []any{"a", "b"}, "user", proviso.ObjectOf("vip", true))
 	meta := proviso.ObjectOf("tier", "gold")
 	for text, want := range map[string]string{
 		`vars.lang == "de"`:                        "true",
@@ -24,6 +24,42 @@ func TestHolds(t *testing.T) {
 		`vars.missing == 1`:                        "no such key",
 		`vars.n + 1`:                               "not true or false",
 		`vars.tags.all(x, vars.tags.all(y, true))`: "true",
+
+		`vars.two * 1.1 > 1.0 && 1.1 * vars.two > 1.0`:      "true",
+		`vars.f * 1.1 > 1.0 && vars.f - 0.5 == 2`:           "true",
+		`vars.two == 2 && vars.two == 2.0 && 2 == vars.two`: "true",
+		`vars.two != 2`: "false",
+		`vars.two > 1 && vars.two >= 2 && 3 > vars.two`:         "true",
+		`vars.two + 1 == 3 && 1 + vars.two == 3`:                "true",
+		`vars.two - 1 == 1 && 3 - vars.two == 1 && -vars.two<0`: "true",
+		`vars.n / vars.two == 1.5 && vars.n / 2 == 1.5`:         "true",
+		`vars.two % 2 == 0 && vars.n % vars.two == 1`:           "true",
+		`vars.f % 2 == 0.5 && 7 % vars.n == 1 && 7 % 3 == 1`:    "true",
+		`1 + 1.5 == 2.5 && 2u * 1.5 == 3.0 && 7 / 2 == 3`:       "true",
+		`size(vars.tags) * 1.5 > 2.9 && size(vars.tags) > 1.5`:  "true",
+		`size(vars.tags) > 1 && size(vars.tags) == vars.two`:    "true",
+		`vars.tags[0] == "a" && vars.tags[vars.two - 1] == "b"`: "true",
+		`vars.tags[size(vars.tags) - 1] == "b"`:                 "true",
+		`[1, 2, 3][int(vars.two)] == vars.n`:                    "true",
+		`vars.two in [1, 2] && vars.n in vars.list`:             "true",
+		`{2: "x"}[vars.two] == "x"`:                             "true",
+		`int(vars.two) == 2 && int(vars.f) == 2`:                "true",
+		`string(vars.two) == "2" && string(vars.f) == "2.5" && string(12345678.0) == "12345678" && string(1) == "1" && string(duration("1s")) == "1s"`: "true",
+		`double("2.5") == vars.f && int("2") == vars.two`:     "true",
+		`vars.list.filter(x, x > 2).size() == 1`:              "true",
+		`vars.list.map(x, x * 2) == [2, 6]`:                   "true",
+		`vars.big > 9007199254740991`:                         "true",
+		`vars.lang + "x" == "dex" && vars.tags + ["c"] != []`: "true",
+		`timestamp("2026-01-05T00:00:00Z").getFullYear() + vars.two == 2028 && duration("1h") + duration("1h") == duration("2h")`: "true",
+
+		`double("5") == 5 && double(vars.two) * 2.5 == 5 && 5 == -double("-5")`: "true",
+
+		`vars.n / 0 > 1`:       "division by zero",
+		`vars.n / 0.0 > 1.0`:   "division by zero",
+		`vars.n % 0 == 0`:      "modulus by zero",
+		`vars.lang + 1 == "d"`: "no such overload",
+		`vars.lang * 2.0 > 1`:  "no such overload",
+		`vars.tags[1.5] == ""`: "index",
 	} {
 		c, err := expr.Compile(text)
 		if err != nil {
@@ -45,9 +81,10 @@ func TestHolds(t *testing.T) {
 func TestCompileMistakes(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		`vars.a ==`: "column",
-		`varz.a`:    "undeclared reference to 'varz'",
-		`"a`:        "column",
+		`vars.a ==`:   "column",
+		`varz.a`:      "undeclared reference to 'varz'",
+		`"a`:          "column",
+		`"a" * 2 > 1`: "no matching overload",
 	} {
 		if _, err := expr.Compile(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Compile(%s) = %v, want %q", text, err, want)
