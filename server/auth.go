@@ -63,18 +63,12 @@ func unauthorized(detail string) *Problem {
 	return p
 }
 
-// openFor is how long it is remembered that the store has no keys.
-const openFor = 100 * time.Millisecond
-
 // open reports whether requests without a key are served. The first key that
-// the store has ends that.
+// the store has ends that. The store is asked for each such request: a key that
+// another process made counts as soon as it is there.
 func (s *Server) open(ctx context.Context) (bool, error) {
 	if !s.o.Open || s.closed.Load() {
 		return false, nil
-	}
-	now := time.Now()
-	if now.UnixNano() < s.openUntil.Load() {
-		return true, nil
 	}
 	keys, err := s.o.Store.ListKeys(ctx, store.Page{Limit: 1})
 	if err != nil {
@@ -84,8 +78,16 @@ func (s *Server) open(ctx context.Context) (bool, error) {
 		s.closed.Store(true)
 		return false, nil
 	}
-	s.openUntil.Store(now.Add(openFor).UnixNano())
 	return true, nil
+}
+
+// stillOpen reports whether an answer that began without a key may go on.
+func (s *Server) stillOpen(c *call) bool {
+	if c.key.ID != anonymous {
+		return true
+	}
+	open, err := s.open(c.r.Context())
+	return open && err == nil
 }
 
 // seesAll reports whether a key sees what others did.

@@ -72,3 +72,24 @@ func BenchmarkEvaluate(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkAnonymous is a request without a key to a server that has none: what
+// looking for the first key costs is in it.
+func BenchmarkAnonymous(b *testing.B) {
+	db, err := sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "proviso.db"), sqlite.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer db.Close()
+	s, err := server.New(server.Options{Store: db, Jobs: db, Judge: evaluator(passing), Open: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/openapi.json", nil))
+		if w.Code != http.StatusOK {
+			b.Fatalf("%d %s", w.Code, w.Body)
+		}
+	}
+}

@@ -70,7 +70,7 @@ func (s *Server) stream(c *call, r store.Run, last string) {
 	for {
 		changed := next()
 		now, err := s.o.Store.Run(c.r.Context(), r.ID)
-		if err != nil {
+		if err != nil || !s.stillOpen(c) {
 			return // the client comes back
 		}
 		text, id := event(now)

@@ -87,13 +87,12 @@ type Server struct {
 	batches batches
 	openapi []byte
 
-	underWay  sync.WaitGroup // requests
-	streams   atomic.Int64
-	openUntil atomic.Int64 // Unix nanoseconds: until then the store has no keys
-	ready     atomic.Bool
-	closed    atomic.Bool   // the store has had keys: no more requests without one
-	quit      chan struct{} // ends event streams
-	quitOnce  sync.Once
+	underWay sync.WaitGroup // requests
+	streams  atomic.Int64
+	ready    atomic.Bool
+	closed   atomic.Bool   // the store has had keys: no more requests without one
+	quit     chan struct{} // ends event streams
+	quitOnce sync.Once
 }
 
 // New returns a server that is not ready yet: see [Server.Serve].
