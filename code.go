@@ -58,7 +58,8 @@ type Function interface {
 	// Timeout. The result is a value of this package; what has none (functions,
 	// symbols) is an *Opaque.
 	Call(ctx context.Context, args ...any) (any, error)
-	// Close frees what the function holds.
+	// Close frees what the function holds. Whoever had it compiled closes it;
+	// closing the engine that runs it does, too.
 	Close() error
 }
 

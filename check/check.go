@@ -40,6 +40,9 @@ type Options struct {
 	// tells what is wrong with the name or the parameters.
 	Expand func(c proviso.Criterion, pointer string) ([]Part, []*proviso.Error)
 
+	// Engines are shared with other compilers; nil is engines of its own.
+	Engines *Engines
+
 	// LaxSchemas accepts JSON Schema keywords that nobody knows.
 	LaxSchemas bool
 }

@@ -8,8 +8,6 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/expr"
-	"github.com/proviso-eval/proviso/internal/regex"
-	"github.com/proviso-eval/proviso/internal/sqlparser"
 )
 
 // Compiler turns assertions into checks. It is safe for concurrent use and keeps
@@ -20,8 +18,7 @@ type Compiler struct {
 	mu         sync.Mutex
 	functions  map[functionKey]*compiling
 	conditions map[string]*expr.Condition
-	sql        sqlparser.Parser
-	patterns   *regex.Engine
+	own        bool // the engines are those of this compiler alone
 	refs       referenceCache
 	schemas    schemaCache
 	mention    traceMention
@@ -43,9 +40,13 @@ type compiling struct {
 // maxShared bounds each kind of thing that a compiler keeps for reuse.
 const maxShared = 4096
 
-// New returns a compiler.
+// New returns a compiler; see [Compiler.Close].
 func New(o Options) *Compiler {
-	return &Compiler{Options: o, functions: map[functionKey]*compiling{}, conditions: map[string]*expr.Condition{}, patterns: regex.New(regex.Options{})}
+	c := &Compiler{Options: o, functions: map[functionKey]*compiling{}, conditions: map[string]*expr.Condition{}}
+	if c.own = c.Engines == nil; c.own {
+		c.Engines = NewEngines()
+	}
+	return c
 }
 
 // Set is the compiled assertions of a case. It is safe for concurrent use.

@@ -121,7 +121,7 @@ func (c *Compiler) compileSchema(v any) (*jsonschema.Schema, error) {
 
 // schemaPattern compiles a pattern of a schema.
 func (c *Compiler) schemaPattern(text, flags string) (jsonschema.Matcher, error) {
-	re, err := c.patterns.Compile(text, flags)
+	re, err := c.Engines.patterns.Compile(text, flags)
 	if err != nil {
 		return nil, err
 	}

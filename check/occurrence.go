@@ -48,7 +48,7 @@ func countPattern(c *Compiler, s *Spec, a amount, pattern string, fold bool) (Ch
 	if fold {
 		flags = "i"
 	}
-	re, err := c.patterns.Compile(pattern, flags)
+	re, err := c.Engines.patterns.Compile(pattern, flags)
 	if err != nil {
 		return nil, err
 	}

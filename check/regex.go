@@ -37,5 +37,5 @@ func (c *Compiler) pattern(text string, ignoreCase bool) (*regex.Regexp, error) 
 	if ignoreCase {
 		flags = "i"
 	}
-	return c.patterns.Compile(text, flags)
+	return c.Engines.patterns.Compile(text, flags)
 }

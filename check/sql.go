@@ -77,7 +77,7 @@ func sqlFinding(s *Spec, reason string) Finding {
 }
 
 func newSQLRules(c *Compiler, s *Spec) (*sqlRules, error) {
-	r := &sqlRules{parser: &c.sql, dialect: "MySQL"}
+	r := &sqlRules{parser: &c.Engines.sql, dialect: "MySQL"}
 	var o *proviso.Object
 	switch v := s.Value.(type) {
 	case []any: // has none of the keys

@@ -14,7 +14,7 @@ func (j *Judge) Evaluate(ctx context.Context, r *Request) (*Response, error) {
 	if len(mistakes) > 0 {
 		return nil, mistakes
 	}
-	// Nothing is kept from one request for the next.
+	// Nothing is kept from one request for the next, but for the engines.
 	o := j.o.Check
 	o.Grader, o.Templates = j, literal{}
 	if r.Spans != nil {
@@ -23,7 +23,9 @@ func (j *Judge) Evaluate(ctx context.Context, r *Request) (*Response, error) {
 	if o.Expand == nil {
 		o.Expand = Expand
 	}
-	set, wrong := check.New(o).Compile(list)
+	compiler := check.New(o)
+	defer compiler.Close()
+	set, wrong := compiler.Compile(list)
 	if len(wrong) > 0 {
 		return nil, Mistakes(wrong)
 	}

@@ -79,7 +79,8 @@ type Options struct {
 
 // Judge grades outputs. It is safe for concurrent use.
 type Judge struct {
-	o Options
+	o   Options
+	own *check.Engines // nil if they came with the options
 
 	mu     sync.Mutex
 	opened map[string]opened // graders that questions named
@@ -96,7 +97,7 @@ const (
 	maxPanel           = 9
 )
 
-// New returns a judge. Options that make no sense are an error.
+// New returns a judge; see [Judge.Close]. Options that make no sense are an error.
 func New(o Options) (*Judge, error) {
 	bad := func(format string, args ...any) (*Judge, error) {
 		return nil, proviso.Errorf(proviso.Invalid, format, args...)
@@ -126,6 +127,10 @@ func New(o Options) (*Judge, error) {
 	o.Chunk, o.Votes = or(o.Chunk, defaultChunk), or(o.Votes, 1)
 	o.Concurrency = or(max(o.Concurrency, 0), defaultConcurrency)
 	j := &Judge{o: o, opened: map[string]opened{}}
+	if o.Check.Engines == nil {
+		j.own = check.NewEngines()
+		j.o.Check.Engines = j.own
+	}
 	seen := map[string]bool{}
 	for _, s := range o.Judges {
 		switch key := j.seatKey(s); {
@@ -138,6 +143,15 @@ func New(o Options) (*Judge, error) {
 		}
 	}
 	return j, nil
+}
+
+// Close frees the engines of checks, unless they came with the options. Nobody may
+// ask the judge any more.
+func (j *Judge) Close() error {
+	if j.own == nil {
+		return nil
+	}
+	return j.own.Close()
 }
 
 func or(n, def int) int {
@@ -191,5 +205,6 @@ func Evaluate(ctx context.Context, r *Request, o Options) (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer j.Close()
 	return j.Evaluate(ctx, r)
 }

@@ -77,6 +77,11 @@ func (r *requestReader) wrong(code, pointer, format string, args ...any) *provis
 }
 
 func (r *requestReader) read() *Request {
+	defer func() {
+		if r.compiler != nil {
+			_ = r.compiler.Close() // it only frees memory
+		}
+	}()
 	for key := range r.o.All() {
 		if !slices.Contains(requestFields, key) {
 			r.unknown("", key, requestFields)

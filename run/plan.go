@@ -136,7 +136,7 @@ type column struct {
 const maxMistakes = 100
 
 // New opens what the suite names and compiles every assertion. The mistakes hold
-// warnings, too; the plan can run if Mistakes.Err is nil.
+// warnings, too; the plan can run if Mistakes.Err is nil. [Plan.Close] ends it.
 func New(ctx context.Context, s *proviso.Suite, o Options) (*Plan, proviso.Mistakes) {
 	if o.Concurrency <= 0 {
 		o.Concurrency = 4
@@ -171,6 +171,10 @@ func New(ctx context.Context, s *proviso.Suite, o Options) (*Plan, proviso.Mista
 	})
 	return p, p.mistakes
 }
+
+// Close frees what the plan compiled. It cannot run any more; the engines that
+// came with the options are those of whoever opened them.
+func (p *Plan) Close() error { return p.compiler.Close() }
 
 // mistake records err with its place, as a warning if it may be skipped.
 func (p *Plan) mistake(err error) {

@@ -158,6 +158,7 @@ func (s *Suites) open(ctx context.Context, b *Bundle, ro RunOptions, held *otlp.
 	mistakes = append(mistakes, s.traces(read, held, &o)...)
 	plan, more := run.New(ctx, read, o)
 	own.plan = plan
+	own.close = append(own.close, plan.Close)
 	mistakes = append(mistakes, more...)
 	if most := orElse(s.MaxRows, 100_000); plan.Rows > most {
 		mistakes = append(mistakes, proviso.Mistake{Code: proviso.Limit, Message: fmt.Sprintf("the suite has %d rows, more than %d", plan.Rows, most)})

@@ -180,15 +180,25 @@ func (s *Subsumption) valid(list []proviso.Candidate, o SubsumeOptions) error {
 	return nil
 }
 
+// Close ends what the proofs were made with. What was found can still be read.
+func (s *Subsumption) Close() error {
+	if s.prover == nil {
+		return nil
+	}
+	return s.prover.Close()
+}
+
 // prove adds what can be proven.
 func (s *Subsumption) prove(ctx context.Context, list []proviso.Candidate, c *check.Compiler, f *filter, add func(Pair)) error {
-	if c == nil {
+	own := c == nil
+	if own {
 		c = check.New(check.Options{})
 	}
 	if err := compiles(list, c); err != nil {
 		return err
 	}
 	s.prover = NewProver(list, c)
+	s.prover.own = own
 	type proof struct {
 		b    int32
 		kind ProofKind

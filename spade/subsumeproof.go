@@ -66,7 +66,8 @@ type Prover struct {
 	known   map[comparison]answer
 	decided map[*fact]*check.Set
 	c       *check.Compiler
-	left    int // decisions
+	own     bool // nobody else closes it
+	left    int  // decisions
 	tests   [][]rune
 	unsure  int
 	shown   []string // what [Prover.shows] says
@@ -86,15 +87,18 @@ type answer struct {
 
 // NewProver prepares proofs between candidates. The compiler decides single
 // outputs; nil is one that reads no files and asks no model.
+// [Prover.Close] ends the latter.
 func NewProver(list []proviso.Candidate, c *check.Compiler) *Prover {
-	if c == nil {
+	own := c == nil
+	if own {
 		c = check.New(check.Options{})
 	}
 	p := &Prover{
-		list: list, c: c, x: explorer{effort: maxEffort}, left: maxDecided,
+		list: list, c: c, own: own, x: explorer{effort: maxEffort}, left: maxDecided,
 		known: map[comparison]answer{}, decided: map[*fact]*check.Set{},
 	}
 	reader := &claims{languages: newLanguages(), facts: map[string]*fact{}}
+	defer reader.languages.patterns.Close()
 	p.claims = make([][]claim, len(list))
 	for i := range list {
 		p.claims[i] = reader.of(list[i].Assertion)
@@ -106,6 +110,15 @@ func NewProver(list []proviso.Candidate, c *check.Compiler) *Prover {
 	}
 	p.witness()
 	return p
+}
+
+// Close ends the compiler, unless the prover was given one. Nothing can be proven
+// any more.
+func (p *Prover) Close() error {
+	if !p.own {
+		return nil
+	}
+	return p.c.Close()
 }
 
 // witness tries short texts on all languages, so that most comparisons need no

@@ -284,7 +284,10 @@ func (a *app) oneJudge(ctx context.Context, f *judgeCommand, dir string) (*judge
 		return nil, nil, a.nobodyAsked(err)
 	}
 	code.grader = j
-	return j, end, nil
+	return j, func() {
+		_ = j.Close()
+		end()
+	}, nil
 }
 
 // responseCode is the exit code of an evaluation: the failures alone may miss the

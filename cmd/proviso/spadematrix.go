@@ -299,11 +299,6 @@ func (a *app) spadeEngine(ctx context.Context, f *evalFlags, dir, confined strin
 	})
 	code.confined = confined == sandboxRequire
 	templates := template.New(template.Options{})
-	end := func() {
-		for _, c := range []io.Closer{code, templates} {
-			_ = c.Close() // engines only free memory
-		}
-	}
 	files := suite.NewFiles(dir, f.trust.files())
 	guarded, client := f.trust.code(code), f.client(env, cassette)
 	f.asked = a.newModels(f, provider.Options{
@@ -317,6 +312,11 @@ func (a *app) spadeEngine(ctx context.Context, f *evalFlags, dir, confined strin
 		Compiler: check.New(check.Options{
 			Code: granted, Files: files, Templates: templates, Client: client, Env: env, Grader: grader, Expand: judge.Expand,
 		}),
+	}
+	end := func() {
+		for _, c := range []io.Closer{o.Compiler, code, templates} {
+			_ = c.Close() // engines only free memory
+		}
 	}
 	if !f.models.noCache {
 		o.Keep = &spade.Keep{Store: blobs.Open(a.cellDir()), Engine: engineName() + " " + confined}

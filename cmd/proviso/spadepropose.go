@@ -103,6 +103,7 @@ func (a *app) spadePropose(ctx context.Context, f *spadePropose, args []string) 
 	code := a.synthesised(f.concurrency)
 	defer code.Close()
 	o.Compiler, o.Code = check.New(check.Options{Templates: templates, Expand: judge.Expand}), code
+	defer o.Compiler.Close()
 	var cleared func()
 	o.Progress, cleared = a.counter()
 	if f.out != "" && f.out != "-" {

@@ -101,7 +101,9 @@ func (a *app) sayCoverage(ctx context.Context, f *spadeRun, h *spade.History) er
 	spade.From(list, others)
 	templates := template.New(template.Options{})
 	defer templates.Close()
-	c, err := spade.CoverOf(ctx, h.Changes[len(h.Changes)-1].Text, list, check.New(check.Options{Templates: templates}))
+	compiler := check.New(check.Options{Templates: templates})
+	defer compiler.Close()
+	c, err := spade.CoverOf(ctx, h.Changes[len(h.Changes)-1].Text, list, compiler)
 	if err != nil {
 		return a.orStopped(ctx, err)
 	}

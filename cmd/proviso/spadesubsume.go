@@ -149,6 +149,7 @@ func (a *app) spadeSubsume(ctx context.Context, f *spadeSubsume) error {
 	templates := template.New(template.Options{})
 	defer templates.Close()
 	o.Compiler = check.New(check.Options{Files: suite.NewFiles(dirOf(f.candidates), f.trust.files()), Templates: templates, Expand: judge.Expand})
+	defer o.Compiler.Close()
 	var cleared func()
 	o.Progress, cleared = a.counter()
 	s, err := spade.Subsume(ctx, list, o)

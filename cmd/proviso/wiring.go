@@ -39,7 +39,7 @@ type loaded struct {
 }
 
 func (s *loaded) close() {
-	for _, c := range s.closers {
+	for _, c := range slices.Backward(s.closers) {
 		_ = c.Close() // engines only free memory
 	}
 }
@@ -189,6 +189,7 @@ func (a *app) plan(ctx context.Context, s *loaded, f *evalFlags) (*run.Plan, err
 		return f.progress.begin(c, spec)
 	}
 	p, mistakes := run.New(ctx, s.Suite, o)
+	s.closers = append(s.closers, p)
 	if ctx.Err() != nil {
 		return nil, a.stopped()
 	}
