@@ -9,6 +9,29 @@
     }
   };
 
+  // ---- Array.fromAsync, which the engine lacks ----
+  async function fromAsync(items, map = undefined, thisArg = undefined) {
+    if (map !== undefined && typeof map !== 'function') throw new TypeError(String(map) + ' is not a function');
+    const made = (...length) => (typeof this === 'function' ? new this(...length) : new Array(...length));
+    const put = async (list, i, v) => {
+      const value = map === undefined ? v : await map.call(thisArg, v, i);
+      Object.defineProperty(list, i, { value, writable: true, enumerable: true, configurable: true });
+    };
+    let list, n = 0;
+    if (items[Symbol.asyncIterator] != null || items[Symbol.iterator] != null) {
+      list = made();
+      for await (const v of items) await put(list, n++, v);
+    } else {
+      const length = Math.min(Math.max(Math.trunc(Number(items.length)) || 0, 0), Number.MAX_SAFE_INTEGER);
+      list = made(length);
+      for (; n < length; n++) await put(list, n, await items[n]);
+    }
+    list.length = n;
+    return list;
+  }
+  Object.defineProperty(fromAsync, 'length', { value: 1, configurable: true });
+  Object.defineProperty(Array, 'fromAsync', { value: fromAsync, writable: true, configurable: true, enumerable: false });
+
   // ---- console: accepted and discarded ----
   const silent = {};
   for (const name of ['assert', 'clear', 'count', 'countReset', 'debug', 'dir', 'dirxml', 'error', 'group', 'groupCollapsed',

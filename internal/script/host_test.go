@@ -7,7 +7,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/script"
 )
 
-// The expected values are what Node 20 gives.
+// The expected values are what Node 22 gives.
 func TestHost(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, script.Options{MaxVMs: 1})
@@ -28,6 +28,12 @@ func TestHost(t *testing.T) {
 		"(() => { try { structuredClone(() => 1) } catch (e) { return e.name } })()": "DataCloneError",
 		"(async () => { const seen = []; setTimeout(() => seen.push('c'), 20); setTimeout((x) => seen.push(x), 10, 'b'); const t = setTimeout(() => seen.push('never'), 5); clearTimeout(t); queueMicrotask(() => seen.push('a')); await new Promise((f) => setTimeout(f, 30)); return seen.join('') })()": "abc",
 		"new Promise((f) => { let n = 0; const t = setInterval(() => { if (++n === 3) { clearInterval(t); f(n) } }, 10) })": 3.0,
+
+		"Array.fromAsync([1, Promise.resolve(2)], async (x, i) => x * 10 + i).then((a) => a.join())":                                             "10,21",
+		"Array.fromAsync((async function* () { yield 'a'; yield 'b' })()).then((a) => a.join() + Array.fromAsync.length + Array.fromAsync.name)": "a,b1fromAsync",
+		"Array.fromAsync({length: 2, 0: 'x', 1: Promise.resolve('y')}).then((a) => JSON.stringify(a))":                                           `["x","y"]`,
+		"(async () => { const e = await Array.fromAsync([1], 5).catch((e) => e); return e.name })()":                                             "TypeError",
+		"(async () => { const e = await Array.fromAsync(null).catch((e) => e); return e.name + Object.keys(Array).length })()":                   "TypeError0",
 
 		"new URL('HTTP://User:p%40ss@EXAMPLE.com:80/a/./b/../c d?q=1 2&é#f g').href":                                                                                                                 "http://User:p%40ss@example.com/a/c%20d?q=1%202&%C3%A9#f%20g",
 		"new URL('../x?y#z', 'https://a.b/c/d/e').href":                                                                                                                                              "https://a.b/c/x?y#z",
