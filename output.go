@@ -22,11 +22,14 @@ type Output struct {
 	Raw           *Object // further response fields, for reports and scripts
 }
 
-// Text returns the output as assertions on text see it: text as it is, anything
-// else as compact JSON.
+// Text returns the output as assertions on text see it: text as it is, nothing
+// for an output that is absent, anything else as compact JSON.
 func (o *Output) Text() string {
-	if s, ok := o.Value.(string); ok {
-		return s
+	switch v := o.Value.(type) {
+	case string:
+		return v
+	case Undefined:
+		return ""
 	}
 	return Stringify(o.Value)
 }

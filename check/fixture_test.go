@@ -164,6 +164,9 @@ func (f fixture) decide(t testing.TB, c *check.Compiler) proviso.Verdict {
 func (f fixture) row() *check.Row {
 	resp, _ := f.At("providerResponse").(*proviso.Object)
 	out := &proviso.Output{Value: f.At("output"), Raw: resp}
+	if !f.Has("output") {
+		out.Value = proviso.Undefined{}
+	}
 	out.FinishReason, _ = resp.At("finishReason").(string)
 	out.Guardrails, _ = resp.At("guardrails").(*proviso.Object)
 	out.Metadata, _ = resp.At("metadata").(*proviso.Object)

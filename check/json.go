@@ -20,7 +20,7 @@ func newIsJSON(c *Compiler, s *Spec) (Check, error) {
 	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
 		v, err := proviso.ParseJSON(sub.Text)
 		if err != nil || schema == nil {
-			return Finding{Pass: err == nil, Score: one(err == nil), Reason: "Expected output to be valid JSON"}, nil
+			return Finding{Pass: err == nil, Score: one(err == nil), Reason: "Expected output to " + s.not() + "be valid JSON"}, nil
 		}
 		mistakes, err := schema.Validate(v)
 		if err != nil {
@@ -59,7 +59,7 @@ func newContainsJSON(c *Compiler, s *Spec) (Check, error) {
 		return nil, err
 	}
 	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
-		last := Finding{Reason: "Expected output to contain valid JSON"}
+		last := Finding{Reason: "Expected output to " + s.not() + "contain valid JSON"}
 		for o, limit := range flowyaml.Objects(sub.Text) {
 			switch {
 			case limit != nil:

@@ -3,6 +3,7 @@ package check
 import (
 	"context"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -73,7 +74,7 @@ func newBLEU(c *Compiler, s *Spec) (Check, error) {
 }
 
 // newGLEU is `gleu`, over words without the full stops at their ends; the best of
-// all references.
+// all references. A text without words scores 0.
 func newGLEU(c *Compiler, s *Spec) (Check, error) {
 	refs, err := c.references(s)
 	if err != nil {
@@ -81,15 +82,25 @@ func newGLEU(c *Compiler, s *Spec) (Check, error) {
 	}
 	threshold := s.threshold(defaultScore)
 	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
-		if sub.Text == "" {
-			return Finding{}, errEmptyOutput
-		}
 		best := 0.0
-		for _, ref := range refs {
-			best = max(best, sub.overlap(ref.trimmed(), true).GLEU())
+		if hasWord(sub.words().separated(true)) {
+			for _, ref := range refs {
+				if ref := ref.trimmed(); hasWord(ref.Words()) {
+					best = max(best, sub.overlap(ref, true).GLEU())
+				}
+			}
 		}
-		return s.scored("GLEU", best, 4, threshold, defaultScore), nil
+		f := Finding{Pass: best >= threshold, Score: best}
+		if f.Pass == s.Not {
+			f.Reason = s.scoreReason("GLEU", best, 4, f.Pass, "greater than or equal to", defaultScore)
+		}
+		return f, nil
 	}), nil
+}
+
+// hasWord reports whether there is a word that is not empty.
+func hasWord(words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return w != "" })
 }
 
 var errEmptyOutput = &proviso.Error{Code: proviso.Undecided, Message: "an empty output has no words to compare"}

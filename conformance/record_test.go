@@ -87,6 +87,9 @@ func (r record) row() *check.Row {
 func (r record) output() *proviso.Output {
 	resp := r.object("providerResponse")
 	out := &proviso.Output{Value: r.At("output"), Raw: resp}
+	if !r.Has("output") {
+		out.Value = proviso.Undefined{}
+	}
 	out.FinishReason, _ = resp.At("finishReason").(string)
 	out.Guardrails, _ = resp.At("guardrails").(*proviso.Object)
 	out.Metadata, _ = resp.At("metadata").(*proviso.Object)
