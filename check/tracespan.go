@@ -103,8 +103,8 @@ func newSpanDuration(c *Compiler, s *Spec) (Check, error) {
 	}
 	if v := o.At("percentile"); v != nil {
 		p, ok := v.(float64)
-		if !ok {
-			return nil, proviso.Errorf(proviso.Invalid, "percentile of %q must be a number, found %s", s.Type, proviso.Stringify(v))
+		if !ok || !(p >= 0 && p <= 100) {
+			return nil, proviso.Errorf(proviso.Invalid, "percentile of %q must be a number from 0 to 100, found %s", s.Type, proviso.Stringify(v))
 		}
 		d.percentile = &p
 	}
@@ -174,12 +174,8 @@ func (d *spanDurations) decide(spans []proviso.Span) (Finding, []proviso.Span) {
 func (d *spanDurations) atPercentile(timed []proviso.Span) Finding {
 	n := len(timed)
 	rank := math.Max(0, math.Ceil(*d.percentile/100*float64(n))-1)
-	value, shown := math.NaN(), "undefined" // which nothing is longer than
-	if rank < float64(n) {
-		value = took(&timed[n-1-int(rank)])
-		shown = proviso.FormatNumber(value)
-	}
-	text := fmt.Sprintf("%sth percentile duration (%sms) ", proviso.FormatNumber(*d.percentile), shown)
+	value := took(&timed[n-1-int(rank)])
+	text := fmt.Sprintf("%sth percentile duration (%sms) ", proviso.FormatNumber(*d.percentile), proviso.FormatNumber(value))
 	limit := proviso.FormatNumber(d.most) + "ms"
 	if value > d.most {
 		beyond := slices.IndexFunc(timed, func(s proviso.Span) bool { return took(&s) < value })
