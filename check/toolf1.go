@@ -18,7 +18,10 @@ func newToolCallF1(_ *Compiler, s *Spec) (Check, error) {
 	}
 	limit := s.threshold(1)
 	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
-		called := calledTools(sub.answer())
+		called, err := calledTools(sub.answer())
+		if err != nil {
+			return Finding{}, err
+		}
 		hits := 0
 		for _, name := range called {
 			if slices.Contains(expected, name) {
@@ -48,13 +51,13 @@ func newToolCallF1(_ *Compiler, s *Spec) (Check, error) {
 }
 
 func orNone(names []string) string {
-	if len(names) == 0 {
-		return "(none)"
+	if text := strings.Join(names, ", "); text != "" {
+		return text
 	}
-	return strings.Join(names, ", ")
+	return "(none)"
 }
 
-// toolNames returns the expected names, sorted, each once.
+// toolNames returns the expected names, sorted, each once; empty ones do not count.
 func toolNames(s *Spec) ([]string, error) {
 	var names []string
 	switch v := s.Value.(type) {
@@ -64,9 +67,10 @@ func toolNames(s *Spec) ([]string, error) {
 		}
 	case []any:
 		for _, e := range v {
-			names = append(names, proviso.ToString(e))
+			names = append(names, proviso.TrimSpace(proviso.ToString(e)))
 		}
 	}
+	names = slices.DeleteFunc(names, func(name string) bool { return name == "" })
 	if len(names) == 0 {
 		return nil, s.badValue("names of tools: a list, or a text with commas")
 	}
@@ -79,54 +83,82 @@ func distinct(names []string) []string {
 }
 
 // calledTools finds the names of tools in an output of any provider's shape,
-// sorted, each once.
-func calledTools(v any) []string {
+// sorted, each once. A text may hold calls as JSON between lines of prose.
+func calledTools(v any) ([]string, error) {
 	text, ok := v.(string)
 	if !ok {
-		return distinct(toolsIn(nil, v))
+		return distinct(toolsIn(nil, v)), nil
 	}
 	if v, err := proviso.ParseJSON(text); err == nil {
-		return distinct(toolsIn(nil, v))
+		if _, quoted := v.(string); quoted {
+			return calledTools(v)
+		}
+		return distinct(toolsIn(nil, v)), nil
 	}
-	// A provider may write one call a line, between lines of prose.
 	var names []string
-	for line := range strings.SplitSeq(text, "\n") {
-		line = proviso.TrimSpace(line)
-		if line == "" || line[0] != '{' && line[0] != '[' {
-			continue
-		}
-		if v, err := proviso.ParseJSON(line); err == nil {
-			names = toolsIn(names, v)
-		}
-	}
-	return distinct(names)
+	err := jsonBlocks(text, func(v any) { names = toolsIn(names, v) })
+	return distinct(names), err
 }
 
-// toolsIn adds the names of the calls in v: a list of calls, or an object that
-// holds some.
+// toolsIn adds the names of the calls in v: a list of calls, or an object that is
+// one or holds some.
 func toolsIn(names []string, v any) []string {
 	switch v := v.(type) {
 	case []any:
 		for _, e := range v {
-			call, _ := e.(*proviso.Object)
-			for _, holder := range []any{call.At("function"), call.At("functionCall"), call} {
-				names = addName(names, holder)
+			if call, ok := e.(*proviso.Object); ok {
+				names = addCall(names, call)
 			}
 		}
 	case *proviso.Object:
-		if list, ok := v.At("tool_calls").([]any); ok {
-			return toolsIn(names, list)
-		}
-		if v.At("type") == "tool_use" {
-			names = addName(names, v)
-		}
-		names = addName(names, v.At("functionCall"))
-		live, _ := v.At("toolCall").(*proviso.Object)
-		if list, ok := live.At("functionCalls").([]any); ok {
-			names = toolsIn(names, list)
-		}
+		names = addCalls(names, v)
 	}
 	return names
+}
+
+// addCall adds the name of one entry of a list.
+func addCall(names []string, call *proviso.Object) []string {
+	if _, named := call.At("name").(string); named && call.At("type") == "tool_use" {
+		return addName(names, call)
+	}
+	for _, key := range [...]string{"functionCall", "function"} {
+		if held := call.At(key); isObject(held) {
+			return addName(names, held)
+		}
+	}
+	return addName(names, call)
+}
+
+// addCalls adds the names in an object that stands alone.
+func addCalls(names []string, o *proviso.Object) []string {
+	if list, ok := o.At("tool_calls").([]any); ok {
+		for _, e := range list {
+			call, _ := e.(*proviso.Object)
+			names = addName(addName(names, call.At("function")), call)
+		}
+		return names
+	}
+	if _, named := o.At("name").(string); named && (o.At("type") == "tool_use" || o.At("type") == "function_call") {
+		return addName(names, o)
+	}
+	if held := o.At("functionCall"); isObject(held) {
+		return addName(names, held)
+	}
+	live, _ := o.At("toolCall").(*proviso.Object)
+	list, _ := live.At("functionCalls").([]any)
+	for _, e := range list {
+		names = addName(names, e)
+	}
+	return names
+}
+
+// isObject reports whether v is an object to JavaScript, as a list is.
+func isObject(v any) bool {
+	switch v.(type) {
+	case *proviso.Object, []any:
+		return true
+	}
+	return false
 }
 
 func addName(names []string, holder any) []string {
