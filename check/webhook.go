@@ -156,18 +156,16 @@ func (w *webhook) failure(ctx context.Context, place string, err error) error {
 	return networkError{proviso.Because(err, code, "webhook: %v", err)}
 }
 
-// finding reads an answer as promptfoo does: the assertion holds if pass is the
-// boolean that is asked for, or no boolean at all.
+// finding reads an answer. One whose pass is no boolean has said nothing.
 func (w *webhook) finding(answer any) (Finding, error) {
 	o, _ := answer.(*proviso.Object)
-	pass, isBool := o.At("pass").(bool)
-	f := found(pass || !isBool)
-	f.Final = !isBool
+	pass, ok := o.At("pass").(bool)
+	if !ok {
+		return Finding{}, proviso.Errorf(proviso.Undecided, "webhook %s: the response needs pass: true or false, found %s", redacted(w.address), cut(proviso.Stringify(answer), maxErrorText))
+	}
+	f := found(pass)
 	if score, ok := o.Get("score"); ok {
 		f.Score = proviso.ToNumber(score)
-		if w.not && f.Final {
-			f.Score = 1 - f.Score
-		}
 		if f.Score != f.Score {
 			return Finding{}, proviso.Errorf(proviso.Undecided, "webhook %s: the score is no number: %s", redacted(w.address), proviso.Stringify(score))
 		}
