@@ -1,4 +1,4 @@
-// Package conformance holds the verdicts that promptfoo 0.121.20 gave on several
+// Package conformance holds the verdicts that promptfoo 0.123.1 gave on several
 // thousand assertions, and the test that proviso gives the same. corpus/ has one
 // file a topic; record.go says what a line holds, compare.go what "the same" is.
 //
