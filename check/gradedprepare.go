@@ -59,8 +59,9 @@ func (m *compiled) foresee(c *proviso.Case, open bool) []*proviso.Error {
 
 // vacuous warns of an assertion that decides the same whatever the score is.
 func (m *compiled) vacuous() *proviso.Error {
-	lowest := m.kind.Needs&needsGrader != 0 && m.threshold <= 0
-	if !m.kind.Open || m.hasLimit && !lowest {
+	open := m.kind.Open && !m.hasLimit
+	lowest := m.kind.Share && m.hasLimit && m.threshold <= 0
+	if !open && !lowest {
 		return nil
 	}
 	always := "passes"
@@ -68,7 +69,7 @@ func (m *compiled) vacuous() *proviso.Error {
 		always = "fails"
 	}
 	part, state := "type", "without a threshold"
-	if m.hasLimit {
+	if lowest {
 		part, state = "threshold", "with this threshold"
 	}
 	w := proviso.Errorf(proviso.Invalid, "%q %s %s whatever its score is; give it a threshold above 0", m.Type, state, always)

@@ -41,6 +41,7 @@ type Kind struct {
 	Not   Negation
 	Folds bool // ignoreCase means something, or is what the type does anyway
 	Open  bool // without a threshold it passes whatever the score
+	Share bool // the score is a share or a mean that has to reach the threshold, 0.5 without one; 0 is always reached
 	Most  int  // bytes of an output that the type reads; 0 is any number
 	New   func(c *Compiler, s *Spec) (Check, error)
 }
@@ -55,7 +56,7 @@ const maxGradedText = 2 << 20
 // kinds is sorted by type.
 var kinds = []Kind{
 	{Type: "agent-rubric", Value: "a text, an object or none, with a rubricPrompt", Needs: NeedsJudge | NeedsRubric, Not: Complement, Most: maxGradedText, New: newRubric},
-	{Type: "answer-relevance", Value: "none", Needs: NeedsJudge | NeedsEmbedder, Not: Complement, Open: true, Most: maxGradedText, New: newGraded},
+	{Type: "answer-relevance", Value: "none", Needs: NeedsJudge | NeedsEmbedder, Not: Complement, Share: true, Most: maxGradedText, New: newGraded},
 	{Type: "assert-set", Value: "none; the members stand under assert"},
 	{Type: "bleu", Value: "a text or a list of texts", Not: Complement, Most: maxMetricText, Folds: true, New: newBLEU},
 	{Type: "char-count", Value: "a number, or an object with min and max", New: newCharCount},
@@ -68,10 +69,10 @@ var kinds = []Kind{
 	{Type: "contains-json", Value: "none, or a JSON Schema", New: newContainsJSON},
 	{Type: "contains-sql", Value: "an object: databaseType, allowedTables, allowedColumns", New: newContainsSQL},
 	{Type: "contains-xml", Value: "none, or paths of required elements", New: newContainsXML},
-	{Type: "context-faithfulness", Value: "none", Needs: NeedsJudge | NeedsContext | NeedsQuery, Not: Complement, Open: true, Most: maxGradedText, New: newGraded},
-	{Type: "context-recall", Value: "a text: the answer that is right", Needs: NeedsJudge | TakesContext, Not: Complement, Open: true, Most: maxGradedText, New: newGradedText},
-	{Type: "context-relevance", Value: "none", Needs: NeedsJudge | NeedsContext | NeedsQuery, Not: Complement, Open: true, Most: maxGradedText, New: newGraded},
-	{Type: "conversation-relevance", Value: "none", Needs: NeedsJudge | TakesTurns, Not: Complement, Open: true, Most: maxGradedText, New: newGraded},
+	{Type: "context-faithfulness", Value: "none", Needs: NeedsJudge | NeedsContext | NeedsQuery, Not: Complement, Share: true, Most: maxGradedText, New: newGraded},
+	{Type: "context-recall", Value: "a text: the answer that is right", Needs: NeedsJudge | TakesContext, Not: Complement, Share: true, Most: maxGradedText, New: newGradedText},
+	{Type: "context-relevance", Value: "none", Needs: NeedsJudge | NeedsContext | NeedsQuery, Not: Complement, Share: true, Most: maxGradedText, New: newGraded},
+	{Type: "conversation-relevance", Value: "none", Needs: NeedsJudge | TakesTurns, Not: Complement, Share: true, Most: maxGradedText, New: newGraded},
 	{Type: "cost", Value: "none; threshold is the limit in US dollars", New: newCost},
 	{Type: "count", Value: "a text, or an object: text or regex, min, max, ignoreCase", Folds: true, New: newCount},
 	{Type: "ends-with", Value: "a text", Folds: true, New: newEndsWith},

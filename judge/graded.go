@@ -96,10 +96,12 @@ func (g *grading) value() string {
 // threshold.
 const epsilon = 0x1p-52
 
-// share is the verdict of a score that has to reach the threshold, which is 0 if
-// there is none.
+// defaultShare is the threshold of types whose score is a share or a mean.
+const defaultShare = 0.5
+
+// share is the verdict of a score that has to reach the threshold.
 func (g *grading) share(name string, score float64, more string) verdict {
-	threshold := g.threshold(0)
+	threshold := g.threshold(defaultShare)
 	v := verdict{pass: score >= threshold-epsilon, score: score}
 	relation := ">="
 	if !v.pass {

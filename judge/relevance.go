@@ -42,12 +42,13 @@ func decideRelevance(ctx context.Context, g *grading) (verdict, error) {
 		}
 		mean += c / float64(len(questions))
 	}
-	v := verdict{pass: mean >= g.threshold(0)-epsilon, score: mean}
+	threshold := g.threshold(defaultShare)
+	v := verdict{pass: mean >= threshold-epsilon, score: mean}
 	relation := " is less than threshold "
 	if v.pass {
 		relation = " is greater than threshold "
 	}
-	v.reason = "Relevance " + toFixed(mean) + relation + proviso.FormatNumber(g.threshold(0))
+	v.reason = "Relevance " + toFixed(mean) + relation + proviso.FormatNumber(threshold)
 	return v, nil
 }
 

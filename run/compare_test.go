@@ -145,7 +145,7 @@ prompts: [a]
 providers: [echo]
 tests:
   - {vars: {context: c}, assert: [{type: context-relevance, threshold: 0.5}]}
-  - {vars: {query: q}, assert: [{type: context-faithfulness}]}
+  - {vars: {query: q}, assert: [{type: context-faithfulness, threshold: 0}]}
   - {options: {transformVars: "({context: 'c', query: 'q'})"}, assert: [{type: context-relevance, threshold: 0.5}]}
 `, nil, run.Options{Grader: &chooser{}})
 	var got []string
@@ -154,7 +154,7 @@ tests:
 	}
 	want := []string{
 		`5 false "context-relevance" needs the variable query`,
-		`6 true "context-faithfulness" without a threshold passes`,
+		`6 true "context-faithfulness" with this threshold passes`,
 		`6 false "context-faithfulness" needs the variable context`,
 	}
 	if !slices.EqualFunc(got, want, strings.HasPrefix) {
