@@ -1,7 +1,12 @@
 package provider
 
 import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/proviso-eval/proviso"
 )
@@ -25,42 +30,79 @@ func openAI(s settings) api {
 	return a
 }
 
+// unavailable are the kinds of model and agent of openai: that this version does
+// not ask, sorted.
+var unavailable = []string{
+	"agents", "agents-api", "assistant", "chatkit", "codex", "codex-app-server", "codex-desktop", "codex-sdk", "codex-security",
+	"image", "live", "realtime", "speech", "transcription", "tts", "video",
+}
+
+// defaultModels are the models of kinds that stand without one.
+var defaultModels = map[string]string{
+	"chat": "gpt-5.6-terra", "responses": "gpt-5.6-terra", "completion": "gpt-3.5-turbo-instruct",
+	"embedding": "text-embedding-3-large", "embeddings": "text-embedding-3-large",
+}
+
 // newOpenAI opens openai:<kind>:<model>, or openai:<model>.
 func newOpenAI(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provider, error) {
 	s := settings{spec, o}
 	kind, name, explicit := strings.Cut(arg, ":")
-	switch kind {
-	case "assistant", "realtime", "image", "transcription", "video", "agents", "chatkit", "codex", "codex-sdk":
+	if _, ok := slices.BinarySearch(unavailable, kind); ok {
 		return nil, s.unsupported("openai:" + kind)
+	}
+	switch kind {
 	case "moderation":
 		return newModerator(s, openAI(s), name)
 	case "chat", "responses", "completion", "embedding", "embeddings":
 	default:
-		kind, name, explicit = "", arg, true
+		kind, name, explicit = openAIKind(arg), arg, true
+	}
+	if _, ok := slices.BinarySearch(unavailable, kind); ok {
+		return nil, s.unsupported("openai:" + name)
 	}
 	if !explicit {
-		name = map[string]string{
-			"chat": "gpt-4.1-2025-04-14", "responses": "gpt-4.1-2025-04-14",
-			"completion": "gpt-3.5-turbo-instruct", "embedding": "text-embedding-3-large", "embeddings": "text-embedding-3-large",
-		}[kind]
-	}
-	if kind == "" {
-		kind = openAIKind(name)
+		name = cmp.Or(strings.TrimSpace(s.text("model")), defaultModels[kind])
 	}
 	return openWire(s, openAI(s), kind, name)
 }
 
+var (
+	gptVersion = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^gpt-(\d+)(?:\.(\d+))?(?:-|$)`) })
+	dated      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`-\d{4}-\d{2}-\d{2}$`) })
+)
+
 // openAIKind says which endpoint serves a model that is named alone.
 func openAIKind(name string) string {
+	model := dated().ReplaceAllString(name, "")
 	switch {
 	case strings.HasPrefix(name, "text-embedding-"):
 		return "embeddings"
-	case strings.HasSuffix(name, "-instruct"), strings.HasPrefix(name, "davinci"), strings.HasPrefix(name, "babbage"):
+	case strings.HasPrefix(name, "gpt-live-"):
+		return "live"
+	case strings.HasPrefix(name, "gpt-realtime"):
+		return "realtime"
+	case strings.HasPrefix(name, "tts-"), strings.HasSuffix(model, "-tts"):
+		return "tts"
+	case strings.HasSuffix(model, "-instruct"), strings.HasPrefix(name, "davinci"), strings.HasPrefix(name, "babbage"):
 		return "completion"
-	case strings.HasPrefix(name, "codex-"), strings.HasSuffix(name, "-codex"), strings.HasSuffix(name, "-deep-research"), strings.HasSuffix(name, "-pro"):
+	case answersResponses(model):
 		return "responses"
 	}
 	return "chat"
+}
+
+// answersResponses reports whether a model, named without its date, is asked over
+// the Responses API: GPT-5.6 and later, and those that know no other.
+func answersResponses(model string) bool {
+	if v := gptVersion().FindStringSubmatch(model); v != nil && v[1] != "35" { // gpt-35 is Azure's name of 3.5
+		major, _ := strconv.Atoi(v[1])
+		minor, _ := strconv.Atoi(v[2])
+		if major > 5 || major == 5 && minor >= 6 {
+			return true
+		}
+	}
+	return strings.HasPrefix(model, "codex-") || strings.HasSuffix(model, "-codex") || strings.HasSuffix(model, "-codex-mini") ||
+		strings.HasSuffix(model, "-codex-max") || strings.HasSuffix(model, "-deep-research") || strings.HasSuffix(model, "-pro")
 }
 
 // openWire opens one of the endpoints that OpenAI defined.

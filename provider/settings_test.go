@@ -61,6 +61,14 @@ func TestMistakesAtOpen(t *testing.T) {
 	for _, tc := range []struct{ id, config, code, want string }{
 		{"openai:chat:", ``, proviso.Invalid, "name of a model"},
 		{"openai:assistant:x", ``, proviso.Unsupported, "openai:assistant"},
+		{"openai:live:gpt-live-1", ``, proviso.Unsupported, "openai:live"},
+		{"openai:gpt-live-1", ``, proviso.Unsupported, "openai:gpt-live-1"},
+		{"openai:gpt-realtime-mini", ``, proviso.Unsupported, "openai:gpt-realtime-mini"},
+		{"openai:gpt-4o-mini-tts-2025-12-15", ``, proviso.Unsupported, "openai:gpt-4o-mini-tts"},
+		{"openai:agents-api:a", ``, proviso.Unsupported, "openai:agents-api"},
+		{"openai:codex-security", ``, proviso.Unsupported, "openai:codex-security"},
+		{"openai:codex-app-server", ``, proviso.Unsupported, "openai:codex-app-server"},
+		{"openai:speech:x", ``, proviso.Unsupported, "openai:speech"},
 		{"anthropic:claude-agent-sdk", ``, proviso.Unsupported, "claude-agent-sdk"},
 		{"azure:video:x", ``, proviso.Unsupported, "azure:video"},
 		{"openai:gpt-4o", `{"apiBaseUrl":"ftp://x"}`, proviso.Invalid, "http or https"},
@@ -81,6 +89,18 @@ func TestMistakesAtOpen(t *testing.T) {
 	_, err := provider.Open(proviso.ProviderSpec{ID: "azure:chat:mine"}, provider.Options{Env: proviso.EnvMap{"AZURE_API_KEY": secret}})
 	if e := coded(t, err, proviso.Invalid); !strings.Contains(e.Error(), "AZURE_API_BASE_URL") {
 		t.Errorf("azure without an address: %v", e)
+	}
+}
+
+// TestUnavailableWithoutKey: that a kind is not there is said before that its key
+// is missing.
+func TestUnavailableWithoutKey(t *testing.T) {
+	t.Parallel()
+	for _, id := range []string{"openai:live:x", "openai:agents-api:x", "openai:codex-security", "openai:tts:x", "openai:gpt-live-1"} {
+		_, err := provider.Open(proviso.ProviderSpec{ID: id}, provider.Options{Env: proviso.EnvMap{}})
+		if e := coded(t, err, proviso.Unsupported); !strings.Contains(e.Error(), "is not available in this version") {
+			t.Errorf("%s: %v", id, e)
+		}
 	}
 }
 
