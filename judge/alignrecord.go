@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -168,10 +169,11 @@ func (a *Alignment) Current(assertions []*proviso.Assertion) []Aligned {
 
 // Trust says what is known of a judge on an assertion.
 type Trust struct {
-	Validated bool     // labels show that it agrees with people beyond chance
+	Validated bool     // labels show that it agrees with people well enough to be relied on
+	Weak      bool     // labels show that it does not
 	Lapsed    bool     // it was measured, but the judge or the assertion has changed since
 	Entry     *Aligned // nil unless it was measured as it is
-	Text      string   // for reports, such as "judge validated: kappa 0.81 (0.65 to 0.97), n 60"
+	Text      string   // for reports, such as "judge validated (measured on 60 labels: kappa 0.81, misses 5 % of bad outputs)"
 }
 
 // Trust returns what is known of a judge on an assertion, by the judge's
@@ -198,20 +200,40 @@ func (a *Alignment) Trust(judge, assertion, hash string) Trust {
 	return Trust{Lapsed: true, Text: "judge unvalidated: the assertion has changed since it was aligned"}
 }
 
+// minKappa is the agreement from which a judge is called validated: what is often
+// called substantial. Source: J. R. Landis, G. G. Koch, "The measurement of
+// observer agreement for categorical data", Biometrics 33 (1977) 159-174.
+const minKappa = 0.6
+
 func (e Aligned) trust() Trust {
 	t := Trust{Entry: &e}
-	switch k := e.Kappa; {
-	case k == nil:
-		t.Text = fmt.Sprintf("judge unvalidated: kappa is undefined, n %d; the labels are all alike", e.N)
+	measured := "measured on " + labels(e.N)
+	k := e.Kappa
+	if k == nil {
+		t.Text = "judge unvalidated (" + measured + " that are all alike: kappa is undefined)"
+		return t
+	}
+	figures := fmt.Sprintf("%s: kappa %.2f", measured, math.Floor(100*k.Value+1e-9)/100)
+	if e.TNR != nil {
+		figures += fmt.Sprintf(", misses %.0f %% of bad outputs", 100*(1-e.TNR.Value))
+	}
+	switch {
 	case k.Low <= 0:
-		t.Text = fmt.Sprintf("judge unvalidated: kappa %s, n %d, is not clearly above chance", kappaText(k.Value, k.Low, k.High), e.N)
+		t.Weak = true
+		t.Text = "weak judge (" + figures + "; not clearly above chance)"
+	case k.Value < minKappa:
+		t.Weak = true
+		t.Text = "weak judge (" + figures + ")"
 	default:
 		t.Validated = true
-		t.Text = fmt.Sprintf("judge validated: kappa %s, n %d", kappaText(k.Value, k.Low, k.High), e.N)
+		t.Text = "judge validated (" + figures + ")"
 	}
 	return t
 }
 
-func kappaText(value, low, high float64) string {
-	return fmt.Sprintf("%.2f (%.2f to %.2f)", value, low, high)
+func labels(n int) string {
+	if n == 1 {
+		return "1 label"
+	}
+	return fmt.Sprintf("%d labels", n)
 }

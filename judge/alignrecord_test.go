@@ -45,8 +45,8 @@ func TestAlignmentRecord(t *testing.T) {
 		validated, lapsed    bool
 		text                 string
 	}{
-		{"model#1", "tone", hash, true, false, "judge validated: kappa 0.79 (0.57 to 1.00), n 40"},
-		{"model#1", "renamed", hash, true, false, "judge validated: kappa 0.79 (0.57 to 1.00), n 40"},
+		{"model#1", "tone", hash, true, false, "judge validated (measured on 40 labels: kappa 0.79, misses 20 % of bad outputs)"},
+		{"model#1", "renamed", hash, true, false, "judge validated (measured on 40 labels: kappa 0.79, misses 20 % of bad outputs)"},
 		{"model#2", "tone", hash, false, true, "judge unvalidated: its prompt, model or mode has changed since it was aligned"},
 		{"model#1", "tone", "sha256:b", false, true, "judge unvalidated: the assertion has changed since it was aligned"},
 		{"model#1", "cite", "sha256:b", false, false, "judge unvalidated"},
@@ -66,14 +66,15 @@ func TestAlignmentRecord(t *testing.T) {
 func TestTrustNeedsAgreement(t *testing.T) {
 	t.Parallel()
 	for labels, want := range map[string]string{
-		labelled(9, 0, 0, 0, 0): "judge unvalidated: kappa is undefined, n 9; the labels are all alike",
-		labelled(3, 3, 3, 3, 0): "judge unvalidated: kappa 0.00 (-0.57 to 0.57), n 12, is not clearly above chance",
+		labelled(9, 0, 0, 0, 0):    "judge unvalidated (measured on 9 labels that are all alike: kappa is undefined)",
+		labelled(3, 3, 3, 3, 0):    "weak judge (measured on 12 labels: kappa 0.00, misses 50 % of bad outputs; not clearly above chance)",
+		labelled(20, 12, 18, 0, 0): "weak judge (measured on 50 labels: kappa 0.54, misses 40 % of bad outputs)",
 	} {
 		a := &judge.Alignment{}
 		entry := judge.Aligned{Agreement: align(t, labels, nil).Assertions[0], Hash: "h"}
 		entry.Judge = "j"
 		a.Put(entry)
-		if got := a.Trust("j", "tone", "h"); got.Validated || got.Text != want {
+		if got := a.Trust("j", "tone", "h"); got.Validated || got.Weak != strings.HasPrefix(want, "weak") || got.Text != want {
 			t.Errorf("got %+v, want %s", got, want)
 		}
 	}

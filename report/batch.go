@@ -2,6 +2,7 @@ package report
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"math"
@@ -33,7 +34,7 @@ type BatchResults struct {
 	// there is none; null if nothing was decided.
 	AverageScore *float64 `json:"average_score"`
 	// AssertionBreakdown has each assertion by its id; one without an id stands
-	// under its metric, or else its type.
+	// under its metric, or else under what it is, such as `not-contains "refund"`.
 	AssertionBreakdown map[string]BatchAssertion `json:"assertion_breakdown"`
 
 	ErrorCases   int       `json:"error_cases"`
@@ -59,6 +60,7 @@ type BatchAssertion struct {
 // the one of which least is known.
 type BatchWith struct {
 	Validated bool     `json:"validated"`
+	Weak      bool     `json:"weak,omitempty"` // people disagree with it too often
 	Text      string   `json:"text"`
 	Labels    int      `json:"labels,omitempty"`
 	Kappa     *float64 `json:"kappa,omitempty"`
@@ -72,6 +74,7 @@ type BatchJudge struct {
 	Judge        string  `json:"judge"`
 	Verdicts     int     `json:"verdicts"`
 	Cached       int     `json:"cached"`
+	Errors       int     `json:"errors"` // questions without a verdict
 	PromptTokens int64   `json:"prompt_tokens"`
 	CachedTokens int64   `json:"cached_tokens"`
 	TotalTokens  int64   `json:"total_tokens"`
@@ -98,7 +101,7 @@ func NewBatch(m *Meta, s *Summary) *Batch {
 	}
 	r.AssertionBreakdown = breakdown(m, s)
 	for _, j := range s.Judges() {
-		b.Judges = append(b.Judges, BatchJudge{j.Identity, j.Verdicts, j.Cached, j.Usage.Prompt, j.Usage.Cached, j.Usage.Total, j.Cost})
+		b.Judges = append(b.Judges, BatchJudge{j.Identity, j.Verdicts, j.Cached, j.Errors, j.Usage.Prompt, j.Usage.Cached, j.Usage.Total, j.Cost})
 	}
 	return b
 }
@@ -106,20 +109,16 @@ func NewBatch(m *Meta, s *Summary) *Batch {
 // breakdown joins the assertions of one name.
 func breakdown(m *Meta, s *Summary) map[string]BatchAssertion {
 	byName := map[string]*AssertionSummary{}
-	for _, a := range s.Assertions() {
-		name := a.Label
-		if name == "" {
-			name = a.Type
-		}
+	list := s.Assertions()
+	for i := range list {
+		a := &list[i]
+		name := cmp.Or(a.Label(), a.Name())
 		joined := byName[name]
 		if joined == nil {
-			joined = &AssertionSummary{Label: a.Label}
+			joined = &AssertionSummary{ID: a.Label()}
 			byName[name] = joined
 		}
-		joined.Passed += a.Passed
-		joined.Failed += a.Failed
-		joined.Errors += a.Errors
-		joined.Skipped += a.Skipped
+		joined.plus(a.Counts)
 		joined.Cost += a.Cost
 		for _, judge := range a.Judges {
 			for _, text := range a.asked {
@@ -143,7 +142,7 @@ func (m *Meta) with(a *AssertionSummary) *BatchWith {
 	if !judged {
 		return nil
 	}
-	return &BatchWith{Validated: t.Validated, Text: t.Text, Labels: t.Labels, Kappa: t.Kappa, TPR: t.TPR, TNR: t.TNR}
+	return &BatchWith{Validated: t.Validated, Weak: t.Weak, Text: t.Text, Labels: t.Labels, Kappa: t.Kappa, TPR: t.TPR, TNR: t.TNR}
 }
 
 // share returns the pass rate with its interval, nil if nothing was decided.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -31,10 +32,15 @@ func (p *printer) row(encoded []byte, status proviso.Status, rows int) error {
 		title += fmt.Sprintf(" (repeat %d of %d)", integer(r, "index")+1, integer(r, "of"))
 	}
 	if d := str(obj(row, "testCase"), "description"); d != "" {
-		title += ": " + cut(d, p.o.Width-cellsOf(title)-8)
+		title += ": " + d
 	}
-	p.line("%s %s", p.paint(color, word), p.paint(bold, title))
-	p.field("prompt", column(row))
+	for i, line := range wrap(clean(title), p.o.Width-len(indent), nameLines) {
+		if i > 0 {
+			word = strings.Repeat(" ", len(word))
+		}
+		p.line("%s %s", p.paint(color, word), p.paint(bold, opening(line)))
+	}
+	p.field("prompt", p.column(row))
 	p.field("vars", vars(obj(row, "vars")))
 	p.outcome(row, status)
 	if rows > 1 {
@@ -44,25 +50,28 @@ func (p *printer) row(encoded []byte, status proviso.Status, rows int) error {
 	return nil
 }
 
-// field shows a named text on one line.
+// field shows a named text.
 func (p *printer) field(name, text string) {
-	if text == "" {
-		return
+	for _, line := range wrap(clean(text), p.room(gutter), nameLines) {
+		p.line("%s%s%s", gutter, p.paint(dim, pad(name, nameSize)), opening(line))
+		name = ""
 	}
-	p.line("%s%s%s", gutter, p.paint(dim, pad(name, nameSize)), cut(text, p.room(gutter)))
 }
 
 func (p *printer) room(before string) int { return p.o.Width - len(before) - nameSize }
 
+// promptCells keeps a long prompt from hiding the provider behind it.
+const promptCells = 48
+
 // column names the row's prompt and provider.
-func column(row *proviso.Object) string {
+func (p *printer) column(row *proviso.Object) string {
+	if i := integer(row, "promptIdx"); i >= 0 && i < len(p.prompts) {
+		return p.columnName(i)
+	}
 	c := Column{PromptLabel: str(obj(row, "prompt"), "label"), ProviderID: str(obj(row, "provider"), "id"),
 		ProviderLabel: str(obj(row, "provider"), "label")}
-	return firstCells(c.prompt()) + " → " + c.provider()
+	return cut(c.prompt(), promptCells) + " → " + c.provider()
 }
-
-// firstCells keeps a long prompt from pushing the provider out of the line.
-func firstCells(s string) string { return cut(s, 48) }
 
 // vars returns variables as name=value; long values are shortened each, so that
 // all names are seen.
@@ -79,6 +88,7 @@ func vars(o *proviso.Object) string {
 
 // outcome shows the output and the assertions that did not hold.
 func (p *printer) outcome(row *proviso.Object, status proviso.Status) {
+	p.field("score", comparedScore(row))
 	response := obj(row, "response")
 	output, answered := response.Get("output")
 	answered = answered && output != nil // a provider that failed has none
@@ -92,14 +102,10 @@ func (p *printer) outcome(row *proviso.Object, status proviso.Status) {
 		p.output(textOf(output))
 	}
 	for i := range list {
-		p.assertion(&list[i])
+		p.assertion(&list[i], textOf(output))
 	}
 	if why := str(row, "error"); why != "" && !explained(list, why, status) {
-		mark := "✗"
-		if status == proviso.Errored {
-			mark = "!"
-		}
-		p.reason(mark, why)
+		p.reason(status, why)
 	}
 }
 
@@ -128,36 +134,33 @@ func (p *printer) output(text string) {
 }
 
 // reason shows a mark and a text of several lines.
-func (p *printer) reason(mark, text string) {
-	color := red
-	if mark == "!" {
-		color = yellow
-	}
-	const limit = 8
-	for i, line := range wrap(text, p.o.Width-len(indent), limit) {
-		if i == 0 {
-			p.line("%s%s %s", gutter, p.paint(color, mark), line)
-			continue
-		}
-		p.line("%s%s %s", gutter, p.paint(dim, "│"), line)
-	}
+func (p *printer) reason(status proviso.Status, text string) {
+	p.signed(gutter, status.String(), text)
 }
 
-// brokenAssertion is an assertion of a row that failed or was not decided.
+// brokenAssertion is an assertion of a row that failed or was not decided, or
+// several that were not decided for the same reason.
 type brokenAssertion struct {
-	kind, label, reason string
-	undecided, info     bool
-	value               any
-	reshaped            bool // it saw something else than the output itself
-	parts               []excerpt
-	spans               []excerpt // the worst of a trace: name, and what is to be said of it
+	about     about
+	names     []string // what it is called; several if the reason is theirs, too
+	kinds     []string // their types
+	reason    string
+	undecided bool
+	note      string // what is to be said of it, in words of this package
+	score     string // with its threshold, where the reason does not say it
+	value     any
+	reshaped  bool // it saw something else than the output itself
+	parts     []excerpt
+	spans     []excerpt // the worst of a trace: name, and what is to be said of it
+	judged    *Judgement
 }
 
 // broken returns the assertions that did not hold. Members of a set that held
-// all the same are left out.
+// all the same are left out; what is undecided for the same reason is one.
 func broken(row *proviso.Object) []brokenAssertion {
 	components, _ := obj(row, "gradingResult").At("componentResults").([]any)
 	var list []brokenAssertion
+	first := map[string]int{} // where the list has the undecided, by note and reason
 	for i := 0; i < len(components); i++ {
 		c, _ := components[i].(*proviso.Object)
 		status := statusOf(str(c, "status"))
@@ -165,7 +168,18 @@ func broken(row *proviso.Object) []brokenAssertion {
 			i += max(0, integer(c, "members"))
 			continue
 		}
-		list = append(list, brokenOf(c, status))
+		b := brokenOf(c, status)
+		key := b.note + "\x00" + b.reason
+		at, again := first[key]
+		switch {
+		case again && b.undecided && b.judged == nil:
+			list[at].names = append(list[at].names, b.names...)
+			list[at].kinds = append(list[at].kinds, b.kinds...)
+			continue
+		case b.undecided && b.judged == nil:
+			first[key] = len(list)
+		}
+		list = append(list, b)
 	}
 	return list
 }
@@ -173,16 +187,20 @@ func broken(row *proviso.Object) []brokenAssertion {
 // brokenOf returns what a component says of its assertion.
 func brokenOf(c *proviso.Object, status proviso.Status) brokenAssertion {
 	a := obj(c, "assertion")
-	b := brokenAssertion{kind: str(a, "type"), label: str(a, "metric"), reason: str(c, "reason"),
-		undecided: status == proviso.Errored, info: str(a, "severity") == string(proviso.Info),
+	x := aboutRaw(a)
+	b := brokenAssertion{about: x, names: []string{x.title()}, kinds: []string{cmp.Or(x.kind, "part")}, reason: str(c, "reason"),
+		undecided: status == proviso.Errored, score: scoreNote(c, status),
 		reshaped: a.Has("transform") || a.Has("scope"), value: a.At("value")}
-	if b.label == "" {
-		b.label = str(a, "id")
+	if str(a, "severity") == string(proviso.Info) {
+		b.note += ", for information only"
+	}
+	if b.undecided {
+		b.note += ", not decided"
 	}
 	if rendered, ok := obj(c, "metadata").At("renderedAssertionValue").(string); ok {
 		b.value = rendered
 	}
-	b.spans = spansOf(c)
+	b.spans, b.judged = spansOf(c), judgementOf(c)
 	return b
 }
 
@@ -190,28 +208,20 @@ func (b *brokenAssertion) compare(output any) []excerpt {
 	if b.undecided || b.reshaped {
 		return nil
 	}
-	return compare(b.kind, b.value, output)
+	return compare(b.about.kind, b.value, output)
 }
 
-func (p *printer) assertion(b *brokenAssertion) {
-	name := b.kind
-	if name == "" {
-		name = "part"
-	}
-	if b.label != "" {
-		name += " (" + b.label + ")"
-	}
-	if b.info {
-		name += ", for information only"
-	}
-	mark := "✗"
+func (p *printer) assertion(b *brokenAssertion, output string) {
+	status := proviso.Fail
 	if b.undecided {
-		mark = "!"
-		name += ", not decided"
+		status = proviso.Errored
 	}
-	p.reason(mark, name+": "+b.reason)
+	p.reason(status, strings.Join(b.names, ", ")+b.note+": "+b.reason+b.score)
+	if b.judged != nil {
+		p.criteria(gutter, b.judged, output)
+	}
 	for _, x := range b.parts {
-		p.excerpt(&x)
+		p.marked(indent, &x)
 	}
 	for _, s := range b.spans {
 		p.line("%s%s", indent, cut(s.name+"  "+s.text, p.o.Width-len(indent)))
@@ -232,15 +242,15 @@ func spansOf(c *proviso.Object) []excerpt {
 	return spans
 }
 
-// excerpt shows a text and, under it, a line that marks the part that matters.
-func (p *printer) excerpt(x *excerpt) {
-	line, at, n := x.show(p.room(indent))
+// marked shows a text and, under it, a line that marks the part that matters.
+func (p *printer) marked(before string, x *excerpt) {
+	line, at, n := x.show(p.room(before))
 	if line == "" {
 		line = "(empty)"
 	}
-	p.line("%s%s%s", indent, p.paint(dim, pad(x.name, nameSize)), line)
+	p.line("%s%s%s", before, p.paint(dim, pad(x.name, nameSize)), line)
 	if n > 0 {
-		p.line("%s%s%s", indent, strings.Repeat(" ", nameSize+at), p.paint(red, strings.Repeat("^", n)))
+		p.line("%s%s%s", before, strings.Repeat(" ", nameSize+at), p.paint(red, strings.Repeat("^", n)))
 	}
 }
 

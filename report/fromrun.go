@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"time"
@@ -130,7 +129,7 @@ func (s *Summary) AddRow(row []byte) error {
 		c, _ := v.(*proviso.Object)
 		a := obj(c, "assertion")
 		cached, _ := c.At("cached").(bool)
-		s.component(f.column, &part{status: statusOf(str(c, "status")), kind: str(a, "type"), name: cmp.Or(str(a, "metric"), str(a, "id")),
+		s.component(f.column, &part{status: statusOf(str(c, "status")), about: aboutRaw(a),
 			usage: usageOf(obj(c, "tokensUsed")), cost: num(c, "cost"), judge: str(c, "judge"), cached: cached, raw: a})
 	}
 	return nil

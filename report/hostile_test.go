@@ -23,7 +23,8 @@ func hostileRun(t testing.TB, kind, text string, value any) string {
 	row := func(s proviso.Status) *proviso.Result {
 		return &proviso.Result{Case: c, Prompt: prompt, Provider: provider, Rendered: text, Vars: proviso.ObjectOf(text, text),
 			Output: proviso.Output{Value: text}, Error: text,
-			Verdicts: []proviso.Verdict{{Assertion: a, Status: s, Reason: text}, {Assertion: odd, Status: s, Reason: text}},
+			Verdicts: []proviso.Verdict{{Assertion: a, Status: s, Reason: text, Criteria: []proviso.CriterionVerdict{{Criterion: proviso.Criterion{Text: text}, Status: s,
+				Reasoning: text + " more", Note: text, Evidence: []proviso.Evidence{{Quote: text}, {Quote: text + " not there", Start: -1}}}}}, {Assertion: odd, Status: s, Reason: text}},
 			Aggregate: proviso.Aggregate{Status: s, Reason: text,
 				Named: []proviso.NamedScore{{Name: text, Value: 1}}}}
 	}
@@ -34,8 +35,13 @@ func hostileRun(t testing.TB, kind, text string, value any) string {
 	sum := report.NewSummary(2)
 	sum.SetDerived(0, text, text)
 	var b bytes.Buffer
-	if err := report.Terminal(&b, report.TerminalOptions{Width: 80}, m, sum, keep(t, m, sum, rows)); err != nil {
-		t.Fatal(err)
+	kept := keep(t, m, sum, rows)
+	for _, width := range []int{50, 80} {
+		b.Reset()
+		if err := report.Terminal(&b, report.TerminalOptions{Width: width}, m, sum, kept); err != nil {
+			t.Fatal(err)
+		}
+		checkHarmless(t, b.String())
 	}
 	return b.String()
 }

@@ -169,10 +169,14 @@ func (p *page) bar(c Counts) {
 		rate, rate, 100-rate, 100*low, 100*high, 100*low, 100*high)
 }
 
+// pagePrompt is how many cells of a prompt stand above its column; the panel of a
+// row has the whole.
+const pagePrompt = 120
+
 // maxRates bounds the table of assertions.
 const maxRates = 200
 
-// assertions writes the pass rate of each kind of assertion, worst first.
+// assertions writes the pass rate of each assertion, worst first.
 func (p *page) assertions() {
 	list := p.in.Summary.Assertions()
 	p.w.WriteString("<h2 id=\"h-assertions\">Assertions</h2>\n")
@@ -182,26 +186,21 @@ func (p *page) assertions() {
 	}
 	p.w.WriteString("<div class=\"wide\" role=\"region\" aria-label=\"Pass rates\" tabindex=\"0\"><table class=\"rates\"><thead><tr><th scope=\"col\">Assertion</th>" +
 		"<th scope=\"col\" class=\"n\">Pass rate</th><th scope=\"col\" class=\"chart\">0 to 100 %</th><th scope=\"col\">95 % interval</th>" +
-		"<th scope=\"col\" class=\"n\">Failed</th><th scope=\"col\" class=\"n\">Errors</th><th scope=\"col\" class=\"n\">Decided</th></tr></thead><tbody>\n")
+		"<th scope=\"col\" class=\"n\">Failed</th><th scope=\"col\" class=\"n\">Undecided</th><th scope=\"col\" class=\"n\">Decided</th></tr></thead><tbody>\n")
 	for i := range list[:min(len(list), maxRates)] {
 		p.assertion(&list[i])
 	}
 	p.w.WriteString("</tbody></table></div>\n")
-	if more := len(list) - maxRates; more > 0 {
-		fmt.Fprintf(p.w, "<p class=\"note\">%d more are in the JSON report.</p>\n", more)
+	if more := leftOut(list, maxRates); more != "" {
+		p.w.WriteString("<p class=\"note\">" + more + ", in the JSON report.</p>\n")
 	}
 	p.judges()
 }
 
 func (p *page) assertion(a *AssertionSummary) {
-	attribute := func(s string) string { return html.EscapeString(strings.ToValidUTF8(clip(s, 300), "\ufffd")) }
-	fmt.Fprintf(p.w, "<tr><th scope=\"row\" data-kind=\"%s\" data-label=\"%s\">", attribute(a.Type), attribute(a.Label))
-	p.text(cut(a.Type, 120))
-	if a.Label != "" {
-		p.w.WriteString(" <span class=\"label\">")
-		p.text(cut(a.Label, 120))
-		p.w.WriteString("</span>")
-	}
+	name := clip(a.Name(), 2*maxValueText)
+	fmt.Fprintf(p.w, "<tr><th scope=\"row\" data-name=\"%s\">", html.EscapeString(strings.ToValidUTF8(name, "\ufffd")))
+	p.text(cut(name, 2*maxValueText))
 	if trust := p.in.Meta.trustText(a); trust != "" {
 		fmt.Fprintf(p.w, " <small>%s</small>", html.EscapeString(trust))
 	}
@@ -247,12 +246,13 @@ func (p *page) footer() {
 func (p *page) run() error {
 	columns := []any{}
 	sums := p.in.Summary.Columns()
+	names := p.in.Meta.promptNames(pagePrompt)
 	for i := range p.in.columns() {
 		o := proviso.ObjectOf("provider", fmt.Sprintf("column %d", i+1), "prompt", "", "rate", "")
 		if i < len(p.in.Meta.Columns) {
 			c := &p.in.Meta.Columns[i]
 			o.Set("provider", c.provider())
-			o.Set("prompt", clip(c.prompt(), pageText))
+			o.Set("prompt", names[i])
 		}
 		if i < len(sums) {
 			c := sums[i].Rows

@@ -85,6 +85,9 @@ func (p *page) encode(ctx context.Context, chosen []mark) error {
 func pageRow(row view, m mark) *proviso.Object {
 	o := proviso.ObjectOf("t", float64(m.test), "c", float64(m.column), "s", row.status.String(), "n", row.name(),
 		"score", shortScore(row.Object), "prompt", clip(str(obj(row.Object, "prompt"), "raw"), pageText))
+	if compared := comparedScore(row.Object); compared != "" {
+		o.Set("score", compared)
+	}
 	if d := row.description(); d != "" {
 		o.Set("d", clip(d, pageWhy))
 	}
@@ -121,7 +124,7 @@ func shortScore(o *proviso.Object) string { return short(score(o)) }
 // an assertion says.
 func wholeReason(row view) string {
 	for _, r := range row.reasons() {
-		if r.kind == "" {
+		if r.name == "" {
 			return r.text
 		}
 	}
@@ -155,11 +158,10 @@ func pageAssertions(row view) []any {
 func pageAssertion(c *proviso.Object, output any) *proviso.Object {
 	status := statusOf(str(c, "status"))
 	b := brokenOf(c, status)
-	kind := b.kind
-	if kind == "" {
-		kind = "part"
+	o := proviso.ObjectOf("s", status.String(), "k", clip(b.names[0], pageText), "n", clip(b.about.summary().Name(), 2*maxValueText), "why", clip(b.reason, pageWhy))
+	if threshold := thresholdOf(c); threshold != "" {
+		o.Set("th", threshold)
 	}
-	o := proviso.ObjectOf("s", status.String(), "k", clip(kind, pageText), "l", clip(b.label, pageText), "why", clip(b.reason, pageWhy))
 	if status != proviso.Errored && status != proviso.Skip {
 		o.Set("score", shortScore(c))
 	}
@@ -171,16 +173,53 @@ func pageAssertion(c *proviso.Object, output any) *proviso.Object {
 			o.Set("parts", parts)
 		}
 	}
-	evidence, _ := c.At("evidence").([]any)
-	var quotes []any
-	for _, v := range evidence[:min(len(evidence), 10)] {
-		e, _ := v.(*proviso.Object)
-		quotes = append(quotes, []any{clip(str(e, "quote"), pageWhy), clip(str(e, "note"), pageWhy)})
-	}
-	if quotes != nil {
+	if b.judged != nil {
+		pageJudgement(o, b.judged, textOf(output))
+	} else if quotes := pageQuotes(evidenceOf(c), textOf(output)); quotes != nil {
 		o.Set("ev", quotes)
 	}
 	return o
+}
+
+// pageJudgement adds the instruction and the criteria of a judged assertion.
+func pageJudgement(o *proviso.Object, j *Judgement, output string) {
+	if j.Instruction != "" {
+		o.Set("asks", clip(j.Instruction, pageWhy))
+	}
+	list := []any{}
+	for i := range j.Criteria[:min(len(j.Criteria), pageParts)] {
+		c := &j.Criteria[i]
+		why := oneLine(c.Reasoning) + votesText(c.Votes)
+		if c.Note != "" {
+			why += " (" + oneLine(c.Note) + ")"
+		}
+		one := proviso.ObjectOf("s", statusOf(c.Status).String(), "text", clip(c.Text, pageWhy), "why", clip(why, pageWhy))
+		if quotes := pageQuotes(c.Evidence, output); quotes != nil {
+			one.Set("ev", quotes)
+		}
+		list = append(list, one)
+	}
+	o.Set("criteria", list)
+}
+
+// pageQuotes returns evidence: quotation, note, and where the output that the page
+// shows has it, in units of JavaScript, -1 if it does not.
+func pageQuotes(list []proviso.Evidence, output string) []any {
+	var quotes []any
+	for _, e := range list[:min(len(list), maxEvidence)] {
+		at := -1
+		if e.Start >= 0 && e.Quote != "" {
+			at = placeOf(e, output)
+		}
+		if at+len(e.Quote) > pageText {
+			at = -1
+		}
+		if at >= 0 {
+			at = proviso.UTF16Len(output[:at])
+		}
+		quotes = append(quotes, []any{clip(e.Quote, pageWhy), clip(e.Note, pageWhy), float64(at)})
+	}
+	return quotes
 }
 
 // pageExcerpts returns what differs: name, text before, marked part, text after,

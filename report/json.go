@@ -142,9 +142,17 @@ func additions(in *Input) *proviso.Object {
 	list := []any{}
 	for _, a := range in.Summary.Assertions() {
 		low, high := a.interval()
-		one := proviso.ObjectOf("type", a.Type, "label", a.Label, "passed", float64(a.Passed),
+		one := proviso.ObjectOf("name", a.Name(), "type", a.Type, "label", a.Label(), "passed", float64(a.Passed),
 			"failed", float64(a.Failed), "errors", float64(a.Errors), "skipped", float64(a.Skipped),
-			"passRate", finite(a.rate()), "interval", []any{low, high})
+			"decided", float64(a.Decided()), "passRate", finite(a.rate()), "interval", []any{low, high})
+		for _, x := range [...]struct{ name, value string }{{"id", a.ID}, {"metric", a.Metric}, {"value", a.Value}, {"threshold", a.Threshold}} {
+			if x.value != "" {
+				one.Set(x.name, x.value)
+			}
+		}
+		if a.Others > 0 {
+			one.Set("others", float64(a.Others))
+		}
 		if a.Cost > 0 {
 			one.Set("cost", a.Cost)
 		}

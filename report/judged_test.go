@@ -152,11 +152,24 @@ func TestAgreementIsShown(t *testing.T) {
 	if want := judgeID + ` cites {"type":"judge","id":"cites","instruction":"Cite sources.","criteria":["Every claim names its source."]}`; asked != want {
 		t.Errorf("asked about %s, want %s", asked, want)
 	}
+	if strings.Contains(b.String(), "nobody has compared") {
+		t.Errorf("somebody has compared:\n%s", b.String())
+	}
 	m.Trust = func(string, string, *proviso.Object) report.Trust {
-		return report.Trust{Text: "judge unvalidated: the assertion has changed since it was aligned"}
+		return report.Trust{Weak: true, Text: "weak judge (measured on 50 labels: kappa 0.34, misses 28 % of bad outputs)", Labels: 50, Kappa: &kappa}
+	}
+	for _, name := range []string{"terminal", "markdown", "html", "json", "batch"} {
+		text := strings.Join(strings.Fields(shown(t, name, m, sum, rows)), " ")
+		if !strings.Contains(text, "weak judge (measured on 50 labels: kappa 0.34, misses 28 % of bad outputs)") ||
+			strings.Contains(text, "nobody has compared") || strings.Contains(text, `"validated":true`) || strings.Contains(text, `"validated": true`) {
+			t.Errorf("%s of a weak judge:\n%.4000s", name, text)
+		}
+	}
+	m.Trust = func(string, string, *proviso.Object) report.Trust {
+		return report.Trust{Lapsed: true, Text: "judge unvalidated: the assertion has changed since it was aligned"}
 	}
 	for _, name := range []string{"terminal", "markdown", "html"} {
-		if text := shown(t, name, m, sum, rows); !strings.Contains(text, "judge unvalidated") {
+		if text := shown(t, name, m, sum, rows); !strings.Contains(text, "judge unvalidated") || strings.Contains(text, "nobody has compared") {
 			t.Errorf("%s trusts a judge that was compared on another assertion", name)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/proviso-eval/proviso"
 )
@@ -11,17 +12,20 @@ import (
 // JudgeSummary is what one judge did in a run.
 type JudgeSummary struct {
 	Identity string
-	Verdicts int           // that rest on what it said, those without a decision included
+	Verdicts int           // pass or fail, as it said
 	Cached   int           // of them, those for which it did not have to be asked
+	Errors   int           // questions that it gave no verdict on, for whatever reason
 	Usage    proviso.Usage // Cached are the tokens that its vendor read from a cache of its own
 	Cost     float64       // US dollars
 }
 
 // Trust says how far a judge was found to agree with people on one assertion.
 type Trust struct {
-	Validated bool   // labels show that it agrees with people beyond chance
-	Text      string // in a few words, such as "judge unvalidated"
-	Labels    int    // verdicts of people that it was compared with
+	Validated bool   // labels show that it agrees with people well enough to be relied on
+	Weak      bool   // labels show that it does not
+	Lapsed    bool   // it was measured, but the judge or the assertion has changed since
+	Text      string // in a few words, with the figures, such as "judge unvalidated"
+	Labels    int    // verdicts of people that it was compared with; 0 if it was not measured as it is
 
 	Kappa    *float64 // nil if it was not measured
 	TPR, TNR *float64 // share of the passes, and of the fails, of people that it found
@@ -32,6 +36,7 @@ const (
 	maxTexts    = 8   // of the assertions of one name
 	judgesShown = 5
 	unvalidated = "judge unvalidated"
+	weak        = "weak judge"
 )
 
 // judged counts a verdict that a judge was asked for.
@@ -44,9 +49,14 @@ func (s *Summary) judged(p *part) {
 		j = &JudgeSummary{Identity: p.judge}
 		s.judges[p.judge] = j
 	}
-	j.Verdicts++
-	if p.cached {
+	switch {
+	case p.status == proviso.Errored:
+		j.Errors++
+	case p.cached:
 		j.Cached++
+		fallthrough
+	default:
+		j.Verdicts++
 	}
 	j.Usage.Add(p.usage)
 	j.Cost += p.cost
@@ -86,21 +96,40 @@ func (s *Summary) Judges() []JudgeSummary {
 // texts under one name, what is known of the one that is known least.
 func (m *Meta) trustIn(judge string, a *AssertionSummary) Trust {
 	least := Trust{Text: unvalidated}
-	for _, text := range a.asked {
+	for i, text := range a.asked {
 		v, err := proviso.ParseJSON(text)
 		raw, _ := v.(*proviso.Object)
 		if m.Trust == nil || err != nil || raw == nil {
 			return Trust{Text: unvalidated}
 		}
-		t := m.Trust(judge, a.Label, raw)
-		if !t.Validated {
-			return t
-		}
-		if !least.Validated || t.Kappa != nil && least.Kappa != nil && *t.Kappa < *least.Kappa {
+		t := m.Trust(judge, a.Label(), raw)
+		if i == 0 || t.less(&least) {
 			least = t
 		}
 	}
 	return least
+}
+
+// rank orders what is known: nothing, something that lapsed or says nothing, that
+// it is weak, that it is validated.
+func (t *Trust) rank() int {
+	switch {
+	case t.Validated:
+		return 3
+	case t.Weak:
+		return 2
+	case t.Lapsed || t.Labels > 0:
+		return 1
+	}
+	return 0
+}
+
+// less reports whether t gives less reason to rely on a judge than u.
+func (t *Trust) less(u *Trust) bool {
+	if t.rank() != u.rank() {
+		return t.rank() < u.rank()
+	}
+	return t.Kappa != nil && u.Kappa != nil && *t.Kappa < *u.Kappa
 }
 
 // trust says how far the judges of an assertion can be trusted: what is known of
@@ -109,7 +138,7 @@ func (m *Meta) trust(a *AssertionSummary) (Trust, bool) {
 	var least Trust
 	for i, judge := range a.Judges {
 		t := m.trustIn(judge, a)
-		if i == 0 || !t.Validated && least.Validated {
+		if i == 0 || t.less(&least) {
 			least = t
 		}
 	}
@@ -123,10 +152,14 @@ func (m *Meta) trustText(a *AssertionSummary) string {
 }
 
 // spent says what deciding took, in a few words.
-func spent(verdicts, cached int, u proviso.Usage, cost float64) string {
-	text := plural(verdicts, "verdict")
-	if cached > 0 {
-		text += fmt.Sprintf(" (%d kept from before)", cached)
+func (j *JudgeSummary) spent() string {
+	u, cost := j.Usage, j.Cost
+	text := plural(j.Verdicts, "verdict")
+	if j.Cached > 0 {
+		text += fmt.Sprintf(" (%d kept from before)", j.Cached)
+	}
+	if j.Errors > 0 {
+		text += fmt.Sprintf(", %d undecided", j.Errors)
 	}
 	if u.Total > 0 {
 		text += ", " + plural(int(u.Total), "token")
@@ -148,27 +181,55 @@ func (p *printer) judges() {
 	}
 	p.line("%s", p.paint(bold, "Judge"))
 	for _, j := range list[:min(len(list), judgesShown)] {
-		p.line("  %s", cut(j.Identity, p.o.Width-4))
-		p.line("    %s", spent(j.Verdicts, j.Cached, j.Usage, j.Cost))
+		p.wrapped("  ", j.Identity)
+		p.wrapped("    ", j.spent())
 	}
 	if more := len(list) - judgesShown; more > 0 {
 		p.line("  … and %d more (in the JSON report)", more)
 	}
-	if p.sum.unvalidated(p.meta) {
-		p.line("  %s: nobody has compared its verdicts with those of people yet (proviso align)", p.paint(yellow, unvalidated))
+	for _, d := range p.sum.doubts(p.meta) {
+		for i, line := range wrap(d.name+": "+d.text, p.o.Width-2, nameLines) {
+			if after, first := strings.CutPrefix(line, d.name); first && i == 0 {
+				line = p.paint(yellow, d.name) + after
+			}
+			p.line("  %s", line)
+		}
 	}
 	p.w.WriteByte('\n')
 }
 
-// unvalidated reports whether a judge decided an assertion on which it was never
-// compared with people.
-func (s *Summary) unvalidated(m *Meta) bool {
-	for _, a := range s.labels {
-		if t, judged := m.trust(a); judged && !t.Validated {
-			return true
+// doubt is why the verdicts of judges should not be relied on yet.
+type doubt struct{ name, text string }
+
+// doubts returns, for all judged assertions of a run together, what speaks against
+// relying on their judges: that nobody measured them, that what was measured has
+// lapsed, or that they agree too little with people.
+func (s *Summary) doubts(m *Meta) []doubt {
+	var n [4]int
+	all := 0
+	for _, a := range s.asserted.lines {
+		if t, judged := m.trust(a); judged {
+			n[t.rank()]++
+			all++
 		}
 	}
-	return false
+	on := func(n int) string {
+		if n == all {
+			return ""
+		}
+		return fmt.Sprintf(" on %d of %d assertions", n, all)
+	}
+	var list []doubt
+	if n[0] > 0 {
+		list = append(list, doubt{unvalidated + on(n[0]), "nobody has compared its verdicts with those of people yet (proviso align)"})
+	}
+	if n[1] > 0 {
+		list = append(list, doubt{unvalidated + on(n[1]), "what was measured lapsed with a change of the judge or the assertion, or says nothing (proviso align)"})
+	}
+	if n[2] > 0 {
+		list = append(list, doubt{weak + on(n[2]), "people often disagree with its verdicts; proviso align shows on which outputs"})
+	}
+	return list
 }
 
 // judges writes who graded, for Markdown.
@@ -178,10 +239,10 @@ func (m *markdown) judges() {
 		return
 	}
 	for _, j := range list[:min(len(list), judgesShown)] {
-		m.line("Judge %s: %s\n", code(j.Identity, 200), spent(j.Verdicts, j.Cached, j.Usage, j.Cost))
+		m.line("Judge %s: %s\n", code(j.Identity, 200), j.spent())
 	}
-	if m.in.Summary.unvalidated(m.in.Meta) {
-		m.line("**%s**: nobody has compared its verdicts with those of people yet.\n", unvalidated)
+	for _, d := range m.in.Summary.doubts(m.in.Meta) {
+		m.line("**%s**: %s.\n", d.name, d.text)
 	}
 }
 
@@ -192,11 +253,11 @@ func (p *page) judges() {
 		p.w.WriteString("<p class=\"note\">Judge <code>")
 		p.text(cut(j.Identity, 200))
 		p.w.WriteString("</code>: ")
-		p.text(spent(j.Verdicts, j.Cached, j.Usage, j.Cost))
+		p.text(j.spent())
 		p.w.WriteString("</p>\n")
 	}
-	if len(list) > 0 && p.in.Summary.unvalidated(p.in.Meta) {
-		p.w.WriteString("<p class=\"note\"><b>" + unvalidated + "</b>: nobody has compared its verdicts with those of people yet.</p>\n")
+	for _, d := range p.in.Summary.doubts(p.in.Meta) {
+		p.w.WriteString("<p class=\"note\"><b>" + d.name + "</b>: " + d.text + ".</p>\n")
 	}
 }
 
@@ -206,7 +267,7 @@ func (m *Meta) agreements(a *AssertionSummary) []any {
 	list := []any{}
 	for _, judge := range a.Judges {
 		t := m.trustIn(judge, a)
-		o := proviso.ObjectOf("judge", judge, "validated", t.Validated, "text", t.Text)
+		o := proviso.ObjectOf("judge", judge, "validated", t.Validated, "weak", t.Weak, "text", t.Text)
 		if t.Labels > 0 {
 			o.Set("labels", float64(t.Labels))
 		}
@@ -236,7 +297,7 @@ func judgesOf(in *Input) []any {
 	list := []any{}
 	for _, j := range in.Summary.Judges() {
 		list = append(list, proviso.ObjectOf("judge", j.Identity, "verdicts", float64(j.Verdicts), "cached", float64(j.Cached),
-			"tokenUsage", tokens(j.Usage), "cost", j.Cost))
+			"errors", float64(j.Errors), "tokenUsage", tokens(j.Usage), "cost", j.Cost))
 	}
 	return list
 }

@@ -38,6 +38,7 @@ func renderJUnit(ctx context.Context, w *bufio.Writer, in *Input) error {
 	x.attribute("time", seconds(in.Meta.Elapsed.Seconds()))
 	w.WriteString(">\n")
 	names := map[string]int{}
+	x.rates = in.Summary.Assertions()
 	for len(marks) > 0 {
 		n := 1
 		for n < len(marks) && marks[n].column == marks[0].column {
@@ -103,7 +104,22 @@ func (x *xmlWriter) properties(indent string, in *Input, column int, sum *Column
 	for _, d := range sum.Derived {
 		property("derived."+clip(d.Name, junitName), clip(textOf(d.Value), junitMessage))
 	}
+	x.assertionRates(indent + "  ")
 	x.w.WriteString(indent + "</properties>\n")
+}
+
+// assertionRates writes how often each assertion held in the whole run, worst
+// first, among the properties of the first column.
+func (x *xmlWriter) assertionRates(indent string) {
+	list := x.rates
+	x.rates = nil
+	for i := range list[:min(len(list), maxRates)] {
+		a := &list[i]
+		x.property(indent, "assertion."+clip(a.Name(), junitName), fmt.Sprintf("%d of %d passed%s", a.Passed, a.Decided(), a.undecided()))
+	}
+	if more := leftOut(list, maxRates); more != "" {
+		x.property(indent, "assertions", more)
+	}
 }
 
 func (x *xmlWriter) testCase(class string, row view, m mark) {
@@ -193,12 +209,14 @@ func message(reasons []reason) string {
 func kinds(reasons []reason) string {
 	var list []string
 	for i := range reasons {
-		kind := reasons[i].kind
-		if kind == "" {
-			kind = "row"
+		kinds := reasons[i].kinds
+		if len(kinds) == 0 {
+			kinds = []string{"row"}
 		}
-		if kind = clip(kind, junitName); !slices.Contains(list, kind) {
-			list = append(list, kind)
+		for _, kind := range kinds {
+			if kind = clip(kind, junitName); !slices.Contains(list, kind) {
+				list = append(list, kind)
+			}
 		}
 	}
 	return clip(strings.Join(list, ", "), junitMessage)
@@ -238,7 +256,8 @@ func seconds(s float64) string { return strconv.FormatFloat(s, 'f', 3, 64) }
 type xmlWriter struct {
 	w      *bufio.Writer
 	buf    []byte
-	errors map[string]string // of the column: the row that each was first of
+	errors map[string]string  // of the column: the row that each was first of
+	rates  []AssertionSummary // that are not written yet
 }
 
 // counts writes how many rows there are and what became of them.

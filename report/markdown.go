@@ -27,7 +27,7 @@ func writeMarkdown(ctx context.Context, w *bufio.Writer, in *Input, limits markd
 	if err != nil {
 		return err
 	}
-	m := markdown{in: in, limits: limits}
+	m := markdown{in: in, limits: limits, prompts: in.Meta.promptNames(promptCells)}
 	m.head()
 	m.columns()
 	m.assertions()
@@ -46,6 +46,8 @@ type markdown struct {
 	b      bytes.Buffer
 	in     *Input
 	limits markdownLimits
+
+	prompts []string // what the prompts of the columns are called
 }
 
 func (m *markdown) line(format string, args ...any) {
@@ -88,9 +90,10 @@ func (m *markdown) head() {
 	}
 }
 
-// table writes a table of counts, whose names are Markdown.
-func (m *markdown) table(title string, n int, row func(i int) (name string, c Counts)) {
-	m.line("| %s | Pass rate | 95 %% interval | Passed | Failed | Errors | Skipped |", title)
+// table writes a table of counts, whose names are Markdown, and returns how many
+// lines it has.
+func (m *markdown) table(title string, n int, row func(i int) (name string, c Counts)) int {
+	m.line("| %s | Pass rate | 95 %% interval | Passed | Failed | Undecided | Skipped |", title)
 	m.line("|---|--:|--:|--:|--:|--:|--:|")
 	shown := 0
 	for shown < min(n, m.limits.lines) && m.b.Len() < m.limits.bytes/3 {
@@ -99,9 +102,7 @@ func (m *markdown) table(title string, n int, row func(i int) (name string, c Co
 		m.line("| %s | %s | %s | %d | %d | %d | %d |", name, rateOf(c), intervalOf(c), c.Passed, c.Failed, c.Errors, c.Skipped)
 	}
 	m.line("")
-	if n > shown {
-		m.line("… and %d more in the JSON report.\n", n-shown)
-	}
+	return shown
 }
 
 // columns compares prompts and providers, where there are several.
@@ -110,9 +111,20 @@ func (m *markdown) columns() {
 	if len(list) < 2 {
 		return
 	}
-	m.table("Provider and prompt", len(list), func(i int) (string, Counts) {
-		return cell(m.in.Meta.columnName(i), 100), list[i].Rows
+	shown := m.table("Provider and prompt", len(list), func(i int) (string, Counts) {
+		return cell(m.columnName(i), 100), list[i].Rows
 	})
+	if more := len(list) - shown; more > 0 {
+		m.line("… and %d more in the JSON report.\n", more)
+	}
+}
+
+// columnName returns what a person knows a column by.
+func (m *markdown) columnName(i int) string {
+	if i < 0 || i >= len(m.prompts) {
+		return m.in.Meta.columnName(i)
+	}
+	return m.in.Meta.Columns[i].provider() + " · " + m.prompts[i]
 }
 
 func (m *markdown) assertions() {
@@ -120,16 +132,16 @@ func (m *markdown) assertions() {
 	if len(list) == 0 {
 		return
 	}
-	m.table("Assertion", len(list), func(i int) (string, Counts) {
-		name := cell(list[i].Type, 60)
-		if list[i].Label != "" {
-			name += " " + cell(list[i].Label, 60)
-		}
+	shown := m.table("Assertion", len(list), func(i int) (string, Counts) {
+		name := cell(list[i].Name(), 100)
 		if trust := m.in.Meta.trustText(&list[i]); trust != "" {
 			name += " (" + trust + ")"
 		}
 		return name, list[i].Counts
 	})
+	if more := leftOut(list, shown); more != "" {
+		m.line("%s (in the JSON report).\n", more)
+	}
 }
 
 // failures shows the worst rows, as far as there is room.
@@ -174,12 +186,17 @@ func (m *markdown) row(row view, rows int) {
 		title += " " + code(d, 100)
 	}
 	if len(m.in.Meta.Columns) > 1 {
-		title += " at " + code(m.in.Meta.columnName(integer(row.Object, "promptIdx")), 100)
+		title += " at " + code(m.columnName(integer(row.Object, "promptIdx")), 100)
 	}
 	m.line("%s\n", title)
+	if score := comparedScore(row.Object); score != "" {
+		m.line("Score %s\n", score)
+	}
 	const most = 10
 	for i := range reasons[:min(len(reasons), most)] {
-		m.line("- %s", m.reason(&reasons[i]))
+		if reasons[i].judged == nil { // the others are shown below, with their criteria
+			m.line("- %s", m.reason(&reasons[i]))
+		}
 	}
 	if len(reasons) > most {
 		m.line("- … and %d more", len(reasons)-most)
@@ -189,6 +206,7 @@ func (m *markdown) row(row view, rows int) {
 	}
 	m.line("")
 	text, answered := row.output()
+	m.judgements(reasons[:min(len(reasons), most)], text)
 	input := vars(obj(row.Object, "vars"))
 	switch {
 	case answered:
@@ -207,15 +225,28 @@ func (m *markdown) row(row view, rows int) {
 	m.line("</details>\n")
 }
 
+// judgements writes what criteria decided as a terminal shows it.
+func (m *markdown) judgements(reasons []reason, output string) {
+	var list []Judgement
+	for i := range reasons {
+		if reasons[i].judged != nil {
+			list = append(list, *reasons[i].judged)
+		}
+	}
+	if len(list) == 0 {
+		return
+	}
+	var b strings.Builder
+	if Judgements(&b, TerminalOptions{}, list, output) == nil { // a Builder takes everything
+		m.fence(clip(strings.TrimSuffix(b.String(), "\n"), 4*m.limits.text))
+	}
+}
+
 // reason returns one reason as the text of a list's item.
 func (m *markdown) reason(r *reason) string {
 	name := ""
-	if r.kind != "" {
-		name = code(r.kind, 60)
-		if r.label != "" {
-			name += " " + code(r.label, 60)
-		}
-		name += r.note() + ": "
+	if r.name != "" {
+		name = code(r.name, 200) + r.note + ": "
 	}
 	return r.mark() + " " + name + code(r.text, 400)
 }

@@ -22,6 +22,35 @@ func (a *AssertionSummary) interval() (low, high float64) {
 // maxLines bounds the tables of a terminal report.
 const maxLines = 40
 
+const (
+	// besideNames is from how many cells on the figures of a table stand in front of
+	// the names; in narrower terminals they stand above them.
+	besideNames = 80
+	// nameLines is how many lines a name takes before the rest is left out.
+	nameLines = 4
+)
+
+// entry shows a line of a table: figures, which are short, and a name in full.
+func (p *printer) entry(figures, name string) {
+	if p.o.Width < besideNames {
+		p.wrapped("  ", strings.Join(strings.Fields(figures), " "))
+		p.wrapped("    ", name)
+		return
+	}
+	first := "  " + figures + "  "
+	for _, line := range wrap(clean(name), p.o.Width-cellsOf(first), nameLines) {
+		p.line("%s%s", first, opening(line))
+		first = strings.Repeat(" ", cellsOf(first))
+	}
+}
+
+// wrapped shows a text on as many lines as it takes, up to a limit.
+func (p *printer) wrapped(before, text string) {
+	for _, line := range wrap(clean(text), p.o.Width-len(before), nameLines) {
+		p.line("%s%s", before, opening(line))
+	}
+}
+
 // columns shows what each prompt and provider did, where there are several.
 func (p *printer) columns() {
 	list := p.sum.Columns()
@@ -30,7 +59,7 @@ func (p *printer) columns() {
 	}
 	p.line("%s", p.paint(bold, "Prompts and providers"))
 	for i, c := range list[:min(len(list), maxLines)] {
-		p.line("  %s  %s%s", ratio(c.Rows), cut(p.columnName(i), p.o.Width-40), rest(c.Rows))
+		p.entry(ratio(c.Rows), p.columnName(i)+rest(c.Rows))
 	}
 	p.left(len(list))
 	p.w.WriteByte('\n')
@@ -40,31 +69,32 @@ func (p *printer) columnName(i int) string {
 	if i >= len(p.meta.Columns) {
 		return fmt.Sprintf("column %d", i+1)
 	}
-	c := &p.meta.Columns[i]
-	return firstCells(c.prompt()) + " → " + c.provider()
+	return p.prompts[i] + " → " + p.meta.Columns[i].provider()
 }
 
-// rates shows the pass rate of each kind of assertion, worst first.
+// rates shows the pass rate of each assertion, worst first.
 func (p *printer) rates() {
 	list := p.sum.Assertions()
 	if len(list) == 0 {
 		return
 	}
-	p.line("%s", p.paint(bold, "Assertions, with the 95 % interval of the pass rate"))
+	title := "Assertions, with the 95 % interval of the pass rate"
+	if p.o.Width < besideNames {
+		title = "Assertions, with 95 % intervals"
+	}
+	p.line("%s", p.paint(bold, title))
 	for i := range list[:min(len(list), maxLines)] {
 		a := &list[i]
-		name := a.Type
-		if a.Label != "" {
-			name += " (" + a.Label + ")"
-		}
 		low, high := a.interval()
 		span := fmt.Sprintf("%3.0f–%.0f%%", 100*low, 100*high)
 		if a.Decided() == 0 {
 			span = ""
 		}
-		p.line("  %s  %s  %s%s%s", ratio(a.Counts), pad(span, 9), cut(name, p.o.Width-50), rest(a.Counts), p.judging(a))
+		p.entry(ratio(a.Counts)+"  "+pad(span, 9), a.Name()+a.undecided()+p.judging(a))
 	}
-	p.left(len(list))
+	if more := leftOut(list, maxLines); more != "" {
+		p.line("  %s (in the JSON report)", more)
+	}
 	p.w.WriteByte('\n')
 }
 
@@ -114,7 +144,7 @@ func rest(c Counts) string {
 
 // metrics shows named scores and derived metrics.
 func (p *printer) metrics() {
-	var lines []string
+	var lines [][2]string // figures, name
 	columns := p.sum.Columns()
 	for i := range columns {
 		where := ""
@@ -122,11 +152,10 @@ func (p *printer) metrics() {
 			where = ", " + p.columnName(i)
 		}
 		for _, m := range columns[i].Metrics() {
-			lines = append(lines, fmt.Sprintf("mean %-8s sum %-8s n %-6d  %s", short(m.Sum/m.Weight), short(m.Sum), m.Count,
-				cut(m.Name+where, p.o.Width-46)))
+			lines = append(lines, [2]string{fmt.Sprintf("mean %-8s sum %-8s n %-6d", short(m.Sum/m.Weight), short(m.Sum), m.Count), m.Name + where})
 		}
 		for _, d := range columns[i].Derived {
-			lines = append(lines, fmt.Sprintf("derived %-30s %s", cut(derived(d.Value), 30), cut(d.Name+where, p.o.Width-46)))
+			lines = append(lines, [2]string{fmt.Sprintf("derived %-29s", cut(derived(d.Value), 29)), d.Name + where})
 		}
 	}
 	if len(lines) == 0 {
@@ -134,7 +163,7 @@ func (p *printer) metrics() {
 	}
 	p.line("%s", p.paint(bold, "Metrics"))
 	for _, line := range lines[:min(len(lines), maxLines)] {
-		p.line("  %s", line)
+		p.entry(line[0], line[1])
 	}
 	p.left(len(lines))
 	p.w.WriteByte('\n')

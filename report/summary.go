@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"github.com/proviso-eval/proviso"
@@ -23,7 +22,6 @@ const (
 type Summary struct {
 	totals  proviso.Totals
 	columns []ColumnSummary
-	labels  map[label]*AssertionSummary
 	judges  map[string]*JudgeSummary
 	decided sum               // scores of decided rows, as the batch result takes them
 	scored  int               // how many there are
@@ -31,16 +29,19 @@ type Summary struct {
 	repeats RepeatSummary
 	failed  lowest
 	errors  map[string]*sameError // by their text
+
+	asserted assertions
 }
 
 // NewSummary returns an empty summary of a run with the given number of columns.
 func NewSummary(columns int) *Summary {
 	return &Summary{
 		columns: make([]ColumnSummary, columns),
-		labels:  map[label]*AssertionSummary{},
 		judges:  map[string]*JudgeSummary{},
 		groups:  map[group]repeats{},
 		errors:  map[string]*sameError{},
+
+		asserted: newAssertions(),
 	}
 }
 
@@ -111,20 +112,6 @@ type DerivedValue struct {
 	Value any
 }
 
-// AssertionSummary counts the assertions of one type and label.
-type AssertionSummary struct {
-	Type  string
-	Label string // metric, or id; "" if the suite gives neither
-	Counts
-	Usage  proviso.Usage // of deciding
-	Cost   float64       // of deciding, in US dollars
-	Judges []string      // identities of the judges that decided, sorted; at most maxJudges
-
-	asked []string // what they decided, as JSON, sorted; "" is what is not known
-}
-
-type label struct{ kind, name string }
-
 // RepeatSummary says how far repetitions of a case agree.
 type RepeatSummary struct {
 	Groups   int // cases at a column with at least two decided repetitions
@@ -155,26 +142,6 @@ func (s *Summary) Columns() []ColumnSummary {
 		s.columns[i].Score = s.columns[i].score.value()
 	}
 	return s.columns
-}
-
-// Assertions returns the counts per type and label, those that pass least first.
-func (s *Summary) Assertions() []AssertionSummary {
-	list := make([]AssertionSummary, 0, len(s.labels))
-	for _, a := range s.labels {
-		list = append(list, *a)
-	}
-	slices.SortFunc(list, func(a, b AssertionSummary) int {
-		return cmp.Or(cmp.Compare(a.rate(), b.rate()), cmp.Compare(a.Type, b.Type), cmp.Compare(a.Label, b.Label))
-	})
-	return list
-}
-
-// rate returns the pass rate; what was never decided comes after everything.
-func (a *AssertionSummary) rate() float64 {
-	if a.Decided() == 0 {
-		return math.Inf(1)
-	}
-	return float64(a.Passed) / float64(a.Decided())
 }
 
 // Repeats returns how far repetitions agree, over the groups that are complete

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -53,11 +52,7 @@ func (s *Summary) Add(index int, r *proviso.Result) {
 func (s *Summary) verdicts(column int, list []proviso.Verdict) {
 	for i := range list {
 		v := &list[i]
-		kind, name := "", ""
-		if a := v.Assertion; a != nil {
-			kind, name = a.Type, cmp.Or(a.Metric, a.ID)
-		}
-		s.component(column, &part{status: v.Status, kind: kind, name: name, usage: v.Usage, cost: v.Cost, judge: v.Judge, cached: v.Cached, assertion: v.Assertion})
+		s.component(column, &part{status: v.Status, about: aboutOf(v.Assertion), usage: v.Usage, cost: v.Cost, judge: v.Judge, cached: v.Cached, assertion: v.Assertion})
 		s.verdicts(column, v.Components)
 	}
 }
@@ -130,12 +125,12 @@ func (c *ColumnSummary) metric(n proviso.NamedScore) {
 
 // part is what a summary takes from the verdict on one assertion.
 type part struct {
-	status     proviso.Status
-	kind, name string
-	usage      proviso.Usage
-	cost       float64
-	judge      string
-	cached     bool
+	status proviso.Status
+	about  about
+	usage  proviso.Usage
+	cost   float64
+	judge  string
+	cached bool
 
 	assertion *proviso.Assertion // one of these two
 	raw       *proviso.Object
@@ -161,21 +156,13 @@ func (s *Summary) component(column int, p *part) {
 	if p.judge != "" {
 		s.judged(p)
 	}
-	kind, name := p.kind, p.name
-	if kind == "" {
+	if p.about.kind == "" {
 		return
 	}
-	a := s.labels[label{kind, name}]
+	a := s.asserted.add(&p.about, p.status, p.judge != "" || p.cost > 0)
 	if a == nil {
-		if len(s.labels) >= maxLabels {
-			name = "(other labels)"
-		}
-		if a = s.labels[label{kind, name}]; a == nil {
-			a = &AssertionSummary{Type: kind, Label: name}
-			s.labels[label{kind, name}] = a
-		}
+		return
 	}
-	a.Counts.add(p.status)
 	a.Usage.Add(p.usage)
 	a.Cost += p.cost
 	if p.judge != "" {

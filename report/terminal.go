@@ -17,7 +17,7 @@ type TerminalOptions struct {
 	Color   bool   // use colours; the text says the same without
 	Width   int    // cells in a line; 0 means 100
 	All     bool   // show every failing row in detail, not the first twenty
-	Summary bool   // show no row in detail
+	Summary bool   // show no row, only why some are undecided
 	More    string // command that shows the rest; "" means proviso show and the run's id
 }
 
@@ -31,10 +31,10 @@ func Terminal(w io.Writer, o TerminalOptions, meta *Meta, sum *Summary, rows Row
 		o.Width = 100
 	}
 	o.Width = max(o.Width, 40)
-	p := &printer{w: bufio.NewWriter(w), o: o, meta: meta, sum: sum, rows: rows}
+	p := &printer{w: bufio.NewWriter(w), o: o, meta: meta, sum: sum, rows: rows, prompts: meta.promptNames(promptCells)}
 	var err error
 	if o.Summary {
-		err = p.errors(1) // a summary that does not say what went wrong would be of no use
+		p.errorTexts()
 	} else {
 		err = p.details()
 	}
@@ -61,6 +61,8 @@ type printer struct {
 	meta *Meta
 	sum  *Summary
 	rows Rows
+
+	prompts []string // what the prompts of the columns are called
 }
 
 // The colours, as the parameters of a CSI sequence.
@@ -117,6 +119,25 @@ func (p *printer) errors(most int) error {
 	return nil
 }
 
+// errorTexts shows why rows are undecided, without the rows.
+func (p *printer) errorTexts() {
+	const most = 5
+	kinds := p.sum.undecidedRows()
+	if len(kinds) == 0 {
+		return
+	}
+	p.line("%s", p.paint(bold, "Errors"))
+	shown := 0
+	for _, e := range kinds[:min(len(kinds), most)] {
+		p.entry(fmt.Sprintf("%8s", plural(e.rows, "row")), e.text)
+		shown += e.rows
+	}
+	if more := p.sum.Totals().Errors - shown; more > 0 {
+		p.line("  … and %s with other errors (%s)", plural(more, "row"), p.more())
+	}
+	p.w.WriteByte('\n')
+}
+
 func (p *printer) rowAt(index int, status proviso.Status, rows int) error {
 	row, err := p.rows.Row(index)
 	if err != nil {
@@ -164,11 +185,11 @@ func (p *printer) end() {
 	if t.Skipped > 0 {
 		parts = append(parts, fmt.Sprintf("%s without an assertion that applied", plural(t.Skipped, "row")))
 	}
-	name := cut(p.meta.Suite, p.o.Width/2)
+	name := cut(p.meta.Suite, 100)
 	if name != "" {
 		name += ": "
 	}
-	p.line("Suite %s%s", name, strings.Join(parts, ", "))
+	p.wrapped("", "Suite "+name+strings.Join(parts, ", "))
 	if p.meta.RunFile != "" {
 		p.line("Kept in %s", clean(p.meta.RunFile))
 	}

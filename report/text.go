@@ -103,10 +103,19 @@ func hexEscape(prefix string, r rune, digits int) string {
 // opensCommand reports whether a bracket after text would make a command of a CI
 // system, such as ##[error] or ##vso[task.complete], which are found anywhere in
 // a line. Commands that must begin a line (::error::) cannot occur: every line
-// begins with words or a mark of this package.
+// begins with words or a mark of this package, or goes through opening.
 func opensCommand(text string) bool {
 	text = strings.TrimRight(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 	return strings.HasSuffix(text, "##")
+}
+
+// opening returns a clean line fit to stand behind blanks alone, where a CI system
+// would take two colons for a command.
+func opening(line string) string {
+	if strings.HasPrefix(line, "::") || strings.HasPrefix(line, "##") {
+		return `\` + line
+	}
+	return line
 }
 
 // cellsOf returns how many cells of a terminal s takes.

@@ -79,11 +79,12 @@ func (v view) vars() *proviso.Object {
 
 // reason is one thing that keeps a row from passing.
 type reason struct {
-	kind      string // the assertion's type; "" for the row as a whole
-	label     string
+	kinds     []string // types of assertions; none for the row as a whole
+	name      string   // of the assertions
+	note      string   // what is to be said of them, in words of this package
 	text      string
 	undecided bool
-	info      bool
+	judged    *Judgement // nil unless criteria decided it
 }
 
 // reasons returns why the row failed or was not decided: what its assertions
@@ -93,11 +94,7 @@ func (v view) reasons() []reason {
 	failed := broken(v.Object)
 	for i := range failed {
 		b := &failed[i]
-		kind := b.kind
-		if kind == "" {
-			kind = "part"
-		}
-		list = append(list, reason{kind, b.label, b.reason, b.undecided, b.info})
+		list = append(list, reason{b.kinds, strings.Join(b.names, ", "), b.note, b.reason + b.score, b.undecided, b.judged})
 	}
 	if why := str(v.Object, "error"); why != "" && !explained(failed, why, v.status) {
 		list = append(list, reason{text: why, undecided: v.status == proviso.Errored})
@@ -113,28 +110,12 @@ func (r *reason) mark() string {
 	return "✗"
 }
 
-// note returns what is said after the assertion's name.
-func (r *reason) note() string {
-	note := ""
-	if r.info {
-		note += ", for information only"
-	}
-	if r.undecided && r.kind != "" {
-		note += ", not decided"
-	}
-	return note
-}
-
 // String returns the reason as text, of any number of lines.
 func (r *reason) String() string {
-	name := r.kind
-	if r.label != "" {
-		name += " (" + r.label + ")"
-	}
-	if name += r.note(); name == "" {
+	if r.name == "" {
 		return r.text
 	}
-	return name + ": " + r.text
+	return r.name + r.note + ": " + r.text
 }
 
 // clip returns at most limit bytes of s, in whole characters, and says how much

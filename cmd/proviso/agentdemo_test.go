@@ -146,8 +146,8 @@ func TestAgentDemoRuns(t *testing.T) {
 		t.Fatalf("exit code %d\n%s", code, out)
 	}
 	for _, want := range []string{
-		"✗ judge (safety_first): The output tells the user to ride on with a cracked frame.",
-		"✗ judge (prices_from_list): The price of 30 euros has no source behind it.",
+		"✗ safety_first: The output tells the user to ride on with a cracked frame.",
+		"✗ prices_from_list: The price of 30 euros has no source behind it.",
 		"judge unvalidated", "read from the vendor's cache", "4 skipped",
 	} {
 		if !strings.Contains(out, want) {

@@ -152,7 +152,7 @@ func (a *app) judge(ctx context.Context, f *judgeCommand, args []string) error {
 	for _, line := range f.asked.summary() {
 		fmt.Fprintln(a.err, "proviso: "+printable(line))
 	}
-	if err := a.printResponse(resp, f.format); err != nil {
+	if err := a.printResponse(req, resp, f.format); err != nil {
 		return proviso.Errorf(proviso.Unavailable, "%w", err)
 	}
 	if code := responseCode(req, resp); code != exitOK {
@@ -320,9 +320,9 @@ func responseCode(req *judge.Request, resp *judge.Response) int {
 }
 
 // printResponse writes the response: as JSON the bytes of POST /v1/evaluate.
-func (a *app) printResponse(resp *judge.Response, format string) error {
+func (a *app) printResponse(req *judge.Request, resp *judge.Response, format string) error {
 	if format == formatText {
-		_, err := io.WriteString(a.out, responseText(resp))
+		_, err := io.WriteString(a.out, responseText(req, resp, a.terminal(true)))
 		return err
 	}
 	return a.printJSON(resp)

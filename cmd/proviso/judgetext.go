@@ -7,29 +7,20 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/report"
 )
 
-// signs mark what became of an assertion or a criterion.
-var signs = map[string]string{"pass": "✓", "fail": "✗", "error": "!", "skip": "–"}
-
 // responseText is an evaluation for a person.
-func responseText(resp *judge.Response) string {
+func responseText(req *judge.Request, resp *judge.Response, o report.TerminalOptions) string {
 	var b strings.Builder
-	for _, r := range resp.Results {
-		fmt.Fprintf(&b, "%s %s: %s\n", signs[r.Status], printable(oneLine(r.ID)), printable(oneLine(r.Reasoning)))
-		for _, c := range r.Criteria {
-			fmt.Fprintf(&b, "    %s %s\n", signs[c.Status], printable(oneLine(c.Criterion)))
-			if c.Status == proviso.Fail.String() || c.Status == proviso.Errored.String() || len(c.Evidence) > 0 && c.Reasoning != r.Reasoning {
-				fmt.Fprintf(&b, "      %s%s\n", printable(oneLine(c.Reasoning)), votesText(c.Votes))
-			}
-			for _, quote := range c.Evidence {
-				fmt.Fprintf(&b, "      “%s”\n", printable(oneLine(quote)))
-			}
-			if c.Note != "" {
-				fmt.Fprintf(&b, "      (%s)\n", printable(oneLine(c.Note)))
-			}
+	list := make([]report.Judgement, len(resp.Results))
+	for i := range resp.Results {
+		list[i] = judgementOf(&resp.Results[i])
+		if i < len(req.Assertions) {
+			list[i].Instruction = req.Assertions[i].Instruction
 		}
 	}
+	_ = report.Judgements(&b, o, list, req.Output) // a Builder takes everything
 	score := "undecided"
 	if resp.Score != nil {
 		score = fmt.Sprintf("score %.4g", *resp.Score)
@@ -48,15 +39,21 @@ func responseText(resp *judge.Response) string {
 	return b.String()
 }
 
-func votesText(v *judge.Votes) string {
-	if v == nil {
-		return ""
+// judgementOf is a verdict as reports show it.
+func judgementOf(r *judge.Result) report.Judgement {
+	j := report.Judgement{Name: oneLine(r.ID), Status: r.Status, Reasoning: oneLine(r.Reasoning)}
+	for i := range r.Criteria {
+		c := &r.Criteria[i]
+		one := report.CriterionJudgement{Text: c.Criterion, Status: c.Status, Reasoning: c.Reasoning, Note: c.Note}
+		if v := c.Votes; v != nil {
+			one.Votes = proviso.Votes{Met: v.Met, Unmet: v.Unmet, Failed: v.Failed}
+		}
+		for _, quote := range c.Evidence {
+			one.Evidence = append(one.Evidence, proviso.Evidence{Quote: quote, Start: -1})
+		}
+		j.Criteria = append(j.Criteria, one)
 	}
-	text := fmt.Sprintf(" (votes: %d met, %d not", v.Met, v.Unmet)
-	if v.Failed > 0 {
-		text += fmt.Sprintf(", %d failed", v.Failed)
-	}
-	return text + ")"
+	return j
 }
 
 // spentText says who judged and what it took.

@@ -6,6 +6,7 @@
   const rows = JSON.parse(byId('rows').textContent);
   const page = 50; // cases that are put in the table at a time
   const glyph = { pass: '✓', fail: '✕', error: '!', skip: '–' };
+  const sign = { ...glyph, fail: '✗' };
   const word = { pass: 'Pass', fail: 'Fail', error: 'Error', skip: 'Skip' };
   const rank = { fail: 0, error: 1, pass: 2, skip: 3 };
 
@@ -50,7 +51,7 @@
   for (const one of cases) {
     const cells = one.cells.filter(Boolean);
     one.has = new Set(cells.map((row) => row.s));
-    one.kinds = new Set(cells.flatMap((row) => row.a.filter((a) => a.s === 'fail' || a.s === 'error').map((a) => a.k + '\u0000' + a.l)));
+    one.kinds = new Set(cells.flatMap((row) => row.a.filter((a) => a.s === 'fail' || a.s === 'error').map((a) => a.n)));
     one.differ = one.has.size > 1;
   }
   const wide = run.columns.length > 1;
@@ -62,7 +63,7 @@
   function searched(one) {
     if (one.text === undefined) {
       one.text = one.cells.filter(Boolean).map((row) => [row.n, row.d, row.out, row.err, row.prompt, ...row.vars.flat(),
-        ...row.a.flatMap((a) => [a.k, a.l, a.why])].join('\n')).join('\n').toLowerCase();
+        ...row.a.flatMap((a) => [a.k, a.n, a.why, a.asks, ...(a.criteria || []).flatMap((c) => [c.text, c.why])])].join('\n')).join('\n').toLowerCase();
     }
     return one.text;
   }
@@ -101,7 +102,7 @@
       type: 'button', class: 'cell ' + row.s, 'data-cell': id, tabindex: '-1', 'aria-expanded': String(state.open === id),
       'aria-controls': state.open === id ? 'panel' : undefined,
     }, el('span', { class: 'word' }, el('span', { 'aria-hidden': 'true' }, glyph[row.s] + ' '), word[row.s]),
-    el('span', { class: 'dots', 'aria-hidden': 'true' }, ...row.a.slice(0, 24).map((a) => el('span', { class: 'dot ' + a.s, title: plain(a.k + (a.l ? ' ' + a.l : '')) }))),
+    el('span', { class: 'dots', 'aria-hidden': 'true' }, ...row.a.slice(0, 24).map((a) => el('span', { class: 'dot ' + a.s, title: plain(a.n) }))),
     row.a.length ? el('span', { class: 'hidden' }, held + ' of ' + plural(row.a.length, 'assertion') + ' passed') : '',
     (row.s === 'fail' || row.s === 'error') && why ? el('span', { class: 'why' }, plain(why.slice(0, 300))) : '');
     return el('td', {}, button);
@@ -172,10 +173,36 @@
     if (at >= state.shown) state.shown = at + 1;
   }
 
-  function long(title, text) {
+  function long(title, text, marks) {
     if (text === undefined || text === null) return '';
     return el('div', {}, el('h4', {}, title), el('pre', { class: 'text', tabindex: '0', 'aria-label': title },
-      ...(text === '' ? [el('i', {}, '(empty)')] : visible(text))));
+      ...(text === '' ? [el('i', {}, '(empty)')] : marked(text, marks || []))));
+  }
+
+  // marked returns a text with parts of it marked: what the verdicts rest on.
+  function marked(text, marks) {
+    const parts = [];
+    let at = 0;
+    for (const [from, to] of marks.sort((a, b) => a[0] - b[0] || b[1] - a[1])) {
+      if (from < at || to > text.length) continue;
+      parts.push(...visible(text.slice(at, from)), el('mark', {}, ...visible(text.slice(from, to))));
+      at = to;
+    }
+    return [...parts, ...visible(text.slice(at))];
+  }
+
+  // evidence returns where the output has what the assertions of a row rest on.
+  function evidence(row) {
+    return row.a.flatMap((a) => [a, ...(a.criteria || [])]).flatMap((one) => one.ev || [])
+      .filter(([quote, , at]) => at >= 0 && quote).map(([quote, , at]) => [at, at + quote.length]);
+  }
+
+  const quoted = (list) => (list || []).map(([quote, note]) => el('blockquote', {}, ...visible('“' + quote + '”'), note ? el('span', { class: 'label' }, ' ', ...visible(note)) : ''));
+
+  // criterion shows the answer to one criterion of a judged assertion.
+  function criterion(c) {
+    return el('li', {}, el('span', { class: 'word ' + c.s }, el('span', { 'aria-hidden': 'true' }, sign[c.s] + ' '), el('span', { class: 'hidden' }, word[c.s])),
+      ...visible(c.text), c.why ? el('p', {}, ...visible(c.why)) : '', ...quoted(c.ev));
   }
 
   function diff(parts) {
@@ -192,13 +219,14 @@
   function check(a) {
     const facts = [];
     const sure = a.s === 'pass' ? '1' : '0'; // not worth a word
-    if (a.score !== undefined && a.score !== sure) facts.push('score ' + a.score);
+    if (a.score !== undefined && (a.score !== sure || a.th !== undefined)) facts.push('score ' + a.score + (a.th === undefined ? '' : ' (threshold ' + a.th + ')'));
     if (a.judge) facts.push(plain(a.judge));
     return el('li', { class: a.level ? 'part' : undefined },
       el('span', { class: 'word ' + a.s }, el('span', { 'aria-hidden': 'true' }, glyph[a.s] + ' '), a.s === 'error' ? 'Not decided' : word[a.s]),
-      el('b', {}, ...visible(a.k)), a.l ? el('span', { class: 'label' }, ' ', ...visible(a.l)) : '',
+      el('b', {}, ...visible(a.k)),
       facts.length ? el('span', { class: 'score' }, ' · ' + facts.join(' · ')) : '', a.why && a.why !== 'Assertion passed' ? el('p', {}, ...visible(a.why)) : '', diff(a.parts),
-      ...(a.ev || []).map(([quote, note]) => el('blockquote', {}, ...visible('“' + quote + '”'), note ? el('span', { class: 'label' }, ' ', ...visible(note)) : '')));
+      a.asks ? el('p', { class: 'asks' }, el('span', { class: 'label' }, 'Asks: '), ...visible(a.asks)) : '',
+      a.criteria ? el('ul', { class: 'criteria' }, ...a.criteria.map(criterion)) : '', ...quoted(a.ev));
   }
 
   // ordered returns assertions with those that did not hold first; parts stay
@@ -228,7 +256,7 @@
       el('header', {}, el('div', {}, el('h3', { id: 'panel-title' }, el('span', { class: 'word ' + row.s }, glyph[row.s] + ' ' + word[row.s]),
         row.n, row.d ? ': ' : '', ...visible(row.d || '')), el('p', { class: 'facts' }, plain(facts.join(' · ')))), close),
       el('div', { class: 'sides' },
-        el('div', {}, long('Output', row.out), row.vars.length ? el('h4', {}, 'Variables') : '', row.vars.length ? vars : '', long('Prompt', row.prompt)),
+        el('div', {}, long('Output', row.out, evidence(row)), row.vars.length ? el('h4', {}, 'Variables') : '', row.vars.length ? vars : '', long('Prompt', row.prompt)),
         el('div', {}, long('Why', row.err), row.a.length ? el('h4', {}, 'Assertions') : '', checks)));
     panel.addEventListener('keydown', (event) => {
       if (event.key !== 'Escape') return;
@@ -325,11 +353,11 @@
   }
   byId('kind').append(el('option', { value: '' }, 'any'));
   for (const kind of [...new Set(cases.flatMap((one) => [...one.kinds]))].sort()) {
-    byId('kind').append(el('option', { value: kind }, 'failed: ' + plain(kind.replace('\u0000', ' ').trim()).slice(0, 80)));
+    byId('kind').append(el('option', { value: kind }, 'failed: ' + plain(kind).slice(0, 80)));
   }
   // An assertion of the table leads to the cases that it kept from passing.
-  for (const name of document.querySelectorAll('th[data-kind]')) {
-    const kind = name.dataset.kind + '\u0000' + name.dataset.label;
+  for (const name of document.querySelectorAll('th[data-name]')) {
+    const kind = name.dataset.name;
     if (!cases.some((one) => one.kinds.has(kind))) continue;
     const button = el('button', { type: 'button', class: 'link' }, ...name.childNodes);
     button.addEventListener('click', () => {

@@ -1,0 +1,321 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"hash/maphash"
+	"math"
+	"slices"
+
+	"github.com/proviso-eval/proviso"
+)
+
+const (
+	// maxAssertions bounds how many assertions a summary keeps with their text. Those
+	// that failed or were not decided come before those that always held.
+	maxAssertions = 10_000
+	// maxCounted bounds how many further assertions it tells apart, by a hash.
+	maxCounted = 200_000
+	// maxValueText is how many bytes of an assertion's value its name may show.
+	maxValueText = 200
+)
+
+// AssertionSummary counts the verdicts on one assertion. Assertions of many cases
+// that are equal in type, value, threshold, id and metric are one.
+type AssertionSummary struct {
+	Type      string // "" if the line stands for what is not kept
+	ID        string // "" if the suite gives none
+	Metric    string // "" if the suite gives none
+	Value     string // as shown: texts in quotes, structures as JSON, long ones shortened
+	Threshold string // as the suite has it, "" if it gives none
+	Others    int    // how many assertions without a line of their own this one stands for; 0 for one assertion
+	Counts
+	Usage  proviso.Usage // of deciding
+	Cost   float64       // of deciding, in US dollars
+	Judges []string      // identities of the judges that decided, sorted; at most maxJudges
+
+	asked []string // what they decided, as JSON, sorted; "" is what is not known
+}
+
+// Label returns the id, or else the metric; "" if the suite gives neither.
+func (a *AssertionSummary) Label() string { return cmp.Or(a.ID, a.Metric) }
+
+// Name returns what a report calls the assertion: id and metric where the suite
+// gives them, then type, value and threshold, as in `not-icontains "refund you"`.
+func (a *AssertionSummary) Name() string {
+	if a.Others > 0 {
+		return plural(a.Others, "further assertion")
+	}
+	name := a.Label()
+	if a.ID != "" && a.Metric != "" && a.ID != a.Metric {
+		name += " (" + a.Metric + ")"
+	}
+	if name != "" {
+		name += ": "
+	}
+	name += a.Type
+	if a.Value != "" {
+		name += " " + a.Value
+	}
+	if a.Threshold != "" {
+		name += ", threshold " + a.Threshold
+	}
+	return name
+}
+
+// urgency orders lines: by the pass rate if something failed, then those with
+// something undecided, those that held, and those that never applied.
+func (a *AssertionSummary) urgency() float64 {
+	switch {
+	case a.Failed > 0:
+		return a.rate()
+	case a.Errors > 0:
+		return 1
+	case a.Passed > 0:
+		return 2
+	}
+	return 3
+}
+
+// rate returns the pass rate, infinity if nothing was decided.
+func (a *AssertionSummary) rate() float64 {
+	if a.Decided() == 0 {
+		return math.Inf(1)
+	}
+	return float64(a.Passed) / float64(a.Decided())
+}
+
+// undecided says how many verdicts are missing, for the end of a line.
+func (c Counts) undecided() string {
+	text := ""
+	if c.Errors > 0 {
+		text += fmt.Sprintf(", %d undecided", c.Errors)
+	}
+	if c.Skipped > 0 {
+		text += fmt.Sprintf(", %d skipped", c.Skipped)
+	}
+	return text
+}
+
+func (c *Counts) plus(d Counts) {
+	c.Passed += d.Passed
+	c.Failed += d.Failed
+	c.Errors += d.Errors
+	c.Skipped += d.Skipped
+}
+
+// about is what tells one assertion from another. Its parts are as rows have them.
+type about struct {
+	kind, id, metric string
+	value, threshold any // nil if there is none
+}
+
+// aboutOf returns what a row would have of an assertion.
+func aboutOf(a *proviso.Assertion) about {
+	switch {
+	case a == nil:
+		return about{}
+	case a.Raw != nil && len(a.Assert) == 0:
+		x := aboutRaw(a.Raw)
+		if !a.Raw.Has("type") {
+			x.kind = a.Type
+		}
+		return x
+	}
+	return about{kind: a.Type, id: a.ID, metric: a.Metric, value: defined(a.Value), threshold: defined(a.Threshold)}
+}
+
+// aboutRaw reads an assertion as rows have it. What a judged assertion asks for
+// stands in place of a value.
+func aboutRaw(o *proviso.Object) about {
+	x := about{kind: str(o, "type"), id: str(o, "id"), metric: str(o, "metric"), threshold: defined(o.At("threshold"))}
+	for _, v := range [...]any{o.At("value"), obj(o, "check").At("value"), o.At("instruction"), firstCriterion(o)} {
+		if x.value = defined(v); x.value != nil {
+			break
+		}
+	}
+	return x
+}
+
+// title returns what the reason of a verdict stands behind: the id, or else the
+// metric, with the type unless a model judged by criteria; or else the type.
+func (x *about) title() string {
+	label := cmp.Or(x.id, x.metric)
+	switch {
+	case label == "":
+		return cmp.Or(x.kind, "part")
+	case x.kind == judgedType || x.kind == "":
+		return label
+	}
+	return label + " (" + x.kind + ")"
+}
+
+// judgedType is the type of assertions with criteria.
+const judgedType = "judge"
+
+func firstCriterion(o *proviso.Object) any {
+	list, _ := o.At("criteria").([]any)
+	if len(list) == 0 {
+		return nil
+	}
+	return list[0]
+}
+
+// defined returns v, nil if it is undefined.
+func defined(v any) any {
+	if _, undefined := v.(proviso.Undefined); undefined {
+		return nil
+	}
+	return v
+}
+
+// appendKey appends what is equal for equal assertions only.
+func (x *about) appendKey(b []byte) []byte {
+	for _, s := range [...]string{x.kind, x.id, x.metric} {
+		b = append(append(b, s...), 0)
+	}
+	b = append(proviso.AppendJSON(b, x.value), 0)
+	return proviso.AppendJSON(b, x.threshold)
+}
+
+// summary returns an empty line for the assertion.
+func (x *about) summary() *AssertionSummary {
+	a := &AssertionSummary{Type: x.kind, ID: x.id, Metric: x.metric}
+	if o, ok := x.value.(*proviso.Object); ok && x.kind == judgedType && o.Has("template") {
+		a.Value = str(o, "template")
+		if params := obj(o, "params"); params.Len() > 0 {
+			a.Value = clipped(a.Value+" "+proviso.Stringify(params), maxValueText)
+		}
+	} else if x.value != nil {
+		a.Value = valueText(x.value)
+	}
+	if x.threshold != nil {
+		a.Threshold = clipped(textOf(x.threshold), maxValueText)
+	}
+	return a
+}
+
+// valueText returns a value as names show it.
+func valueText(v any) string {
+	if s, ok := v.(string); ok {
+		return `"` + clipped(s, maxValueText) + `"`
+	}
+	return clipped(proviso.Stringify(v), maxValueText)
+}
+
+// clipped returns at most limit bytes of s; an ellipsis says that there is more.
+func clipped(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	return s[:runeStart(s, limit)] + "…"
+}
+
+// assertions counts verdicts by assertion, in bounded memory: beyond
+// maxAssertions, those that always held give up their lines to those that did
+// not, and go on being counted by a hash of what they are.
+type assertions struct {
+	seed   maphash.Seed
+	lines  map[uint64]*AssertionSummary
+	clean  []uint64          // lines that may be given up
+	counts map[uint64]Counts // of assertions without a line
+	others Counts            // of assertions that are not told apart either
+	buffer []byte
+}
+
+func newAssertions() assertions {
+	return assertions{seed: maphash.MakeSeed(), lines: map[uint64]*AssertionSummary{}, counts: map[uint64]Counts{}}
+}
+
+// add counts a verdict, and returns the line of its assertion, nil if it has none.
+func (t *assertions) add(x *about, status proviso.Status, judged bool) *AssertionSummary {
+	t.buffer = x.appendKey(t.buffer[:0])
+	key := maphash.Bytes(t.seed, t.buffer)
+	if a := t.lines[key]; a != nil {
+		a.Counts.add(status)
+		return a
+	}
+	before, known := t.counts[key]
+	before.add(status)
+	if a := t.open(key, x, judged || before.Failed+before.Errors > 0); a != nil {
+		a.Counts = before
+		delete(t.counts, key)
+		return a
+	}
+	if known || len(t.counts) < maxCounted {
+		t.counts[key] = before
+	} else {
+		t.others.add(status)
+	}
+	return nil
+}
+
+// open returns a new line if there is room, or if the assertion matters more than
+// one that has a line.
+func (t *assertions) open(key uint64, x *about, matters bool) *AssertionSummary {
+	if len(t.lines) >= maxAssertions && (!matters || !t.makeRoom()) {
+		return nil
+	}
+	a := x.summary()
+	t.lines[key] = a
+	if !matters {
+		t.clean = append(t.clean, key)
+	}
+	return a
+}
+
+// makeRoom gives up the line of an assertion that always held.
+func (t *assertions) makeRoom() bool {
+	for len(t.clean) > 0 {
+		key := t.clean[len(t.clean)-1]
+		t.clean = t.clean[:len(t.clean)-1]
+		a := t.lines[key]
+		if a == nil || a.Failed+a.Errors > 0 || len(a.Judges) > 0 || a.Cost > 0 {
+			continue
+		}
+		if len(t.counts) < maxCounted {
+			t.counts[key] = a.Counts
+		} else {
+			t.others.plus(a.Counts)
+		}
+		delete(t.lines, key)
+		return true
+	}
+	return false
+}
+
+// Assertions returns the counts of each assertion, those that pass least first.
+// Where there are more than are kept, the last stands for the others.
+func (s *Summary) Assertions() []AssertionSummary {
+	t := &s.asserted
+	list := make([]AssertionSummary, 0, len(t.lines)+1)
+	for _, a := range t.lines {
+		list = append(list, *a)
+	}
+	slices.SortFunc(list, func(a, b AssertionSummary) int {
+		return cmp.Or(cmp.Compare(a.urgency(), b.urgency()), cmp.Compare(b.Errors, a.Errors), cmp.Compare(a.Type, b.Type), cmp.Compare(a.Name(), b.Name()))
+	})
+	if len(t.counts) > 0 {
+		more := AssertionSummary{Others: len(t.counts), Counts: t.others}
+		for _, c := range t.counts {
+			more.plus(c)
+		}
+		list = append(list, more)
+	}
+	return list
+}
+
+// leftOut says what a table has not of a list of assertions, "" if it has all.
+func leftOut(list []AssertionSummary, shown int) string {
+	if shown >= len(list) {
+		return ""
+	}
+	n := 0
+	var c Counts
+	for i := range list[shown:] {
+		a := &list[shown+i]
+		n += max(1, a.Others)
+		c.plus(a.Counts)
+	}
+	return fmt.Sprintf("… and %d more: %d of %d passed%s", n, c.Passed, c.Decided(), c.undecided())
+}

@@ -1,0 +1,174 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// Judgement is the verdict on an assertion with criteria, as people read it.
+type Judgement struct {
+	Name        string // what the assertion is called
+	Status      string // pass, fail, error or skip
+	Reasoning   string
+	Instruction string // "" if there is none
+	Criteria    []CriterionJudgement
+}
+
+// CriterionJudgement is the answer to one criterion.
+type CriterionJudgement struct {
+	Text      string
+	Status    string // pass, fail, error or skip
+	Reasoning string
+	Evidence  []proviso.Evidence // parts of the output; a negative Start says that the offset is not known
+	Note      string             // what was wrong with the evidence
+	Votes     proviso.Votes
+}
+
+const (
+	judgedLines = 8  // of a reason
+	maxEvidence = 10 // parts of the output that are shown for a criterion
+)
+
+// signs mark what became of an assertion or a criterion.
+var signs = [...]string{proviso.Pass: "✓", proviso.Fail: "✗", proviso.Errored: "!", proviso.Skip: "–"}
+
+// Judgements shows verdicts on an output: of each the instruction, every criterion
+// with its reason, and the part of the output that it rests on.
+func Judgements(w io.Writer, o TerminalOptions, list []Judgement, output string) error {
+	if o.Width <= 0 {
+		o.Width = 100
+	}
+	o.Width = max(o.Width, 40)
+	p := &printer{w: bufio.NewWriter(w), o: o}
+	for i := range list {
+		p.judgement("", &list[i], output)
+	}
+	return p.w.Flush()
+}
+
+// judgement shows one verdict; before stands in front of each line.
+func (p *printer) judgement(before string, j *Judgement, output string) {
+	text := j.Name
+	if j.Reasoning != "" {
+		text += ": " + j.Reasoning
+	}
+	p.signed(before, j.Status, text)
+	p.criteria(before, j, output)
+}
+
+// criteria shows what a verdict rests on.
+func (p *printer) criteria(before string, j *Judgement, output string) {
+	inner := before + "    "
+	if j.Instruction != "" {
+		for i, line := range wrap(oneLine(j.Instruction), p.o.Width-len(inner)-nameSize, judgedLines) {
+			name := "asks"
+			if i > 0 {
+				name = ""
+			}
+			p.line("%s%s%s", inner, p.paint(dim, pad(name, nameSize)), opening(line))
+		}
+	}
+	for i := range j.Criteria {
+		c := &j.Criteria[i]
+		p.signed(inner, c.Status, oneLine(c.Text))
+		if status := statusOf(c.Status); c.Reasoning != "" && (c.Reasoning != j.Reasoning || !succeeded(status)) {
+			p.hanging(inner+"  ", oneLine(c.Reasoning)+votesText(c.Votes))
+		}
+		p.evidence(inner+"  ", c.Evidence, output)
+		if c.Note != "" {
+			p.hanging(inner+"  ", "("+oneLine(c.Note)+")")
+		}
+	}
+}
+
+// evidence marks parts of the output in it. What is not in the output is quoted.
+func (p *printer) evidence(before string, list []proviso.Evidence, output string) {
+	for _, e := range list[:min(len(list), maxEvidence)] {
+		if e.Quote == "" {
+			continue
+		}
+		start := placeOf(e, output)
+		if start < 0 {
+			p.hanging(before, "“"+oneLine(e.Quote)+"”")
+			continue
+		}
+		p.marked(before, &excerpt{name: "output", text: output, start: start, end: start + len(e.Quote)})
+	}
+}
+
+// placeOf returns where the output has a quotation: at the offset that is given,
+// or else where it occurs first; -1 if it does not.
+func placeOf(e proviso.Evidence, output string) int {
+	if e.Start >= 0 && e.Start <= len(output) && strings.HasPrefix(output[e.Start:], e.Quote) {
+		return e.Start
+	}
+	return strings.Index(output, e.Quote)
+}
+
+// signed shows a text behind the sign of a status.
+func (p *printer) signed(before, status, text string) {
+	s := statusOf(status)
+	color := [...]string{proviso.Pass: green, proviso.Fail: red, proviso.Errored: yellow, proviso.Skip: dim}[s]
+	for i, line := range wrap(text, p.o.Width-len(before)-2, judgedLines) {
+		sign := p.paint(color, signs[s])
+		if i > 0 {
+			sign = p.paint(dim, "│")
+		}
+		p.line("%s%s %s", before, sign, line)
+	}
+}
+
+// hanging shows a text of several lines.
+func (p *printer) hanging(before, text string) {
+	for _, line := range wrap(text, p.o.Width-len(before), judgedLines) {
+		p.line("%s%s", before, opening(line))
+	}
+}
+
+func votesText(v proviso.Votes) string {
+	if v.Total() < 2 {
+		return ""
+	}
+	text := fmt.Sprintf(" (votes: %d met, %d not", v.Met, v.Unmet)
+	if v.Failed > 0 {
+		text += fmt.Sprintf(", %d failed", v.Failed)
+	}
+	return text + ")"
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// judgementOf reads a component of a row; it is nil if the component has no
+// criteria.
+func judgementOf(c *proviso.Object) *Judgement {
+	list, _ := c.At("criteria").([]any)
+	if len(list) == 0 {
+		return nil
+	}
+	a := obj(c, "assertion")
+	x := aboutRaw(a)
+	j := &Judgement{Name: x.title(), Status: str(c, "status"), Reasoning: str(c, "reason"), Instruction: str(a, "instruction")}
+	for _, v := range list {
+		o, _ := v.(*proviso.Object)
+		votes := obj(o, "votes")
+		j.Criteria = append(j.Criteria, CriterionJudgement{Text: str(o, "criterion"), Status: str(o, "status"),
+			Reasoning: str(o, "reasoning"), Evidence: evidenceOf(o), Note: str(o, "note"),
+			Votes: proviso.Votes{Met: integer(votes, "met"), Unmet: integer(votes, "unmet"), Failed: integer(votes, "failed")}})
+	}
+	return j
+}
+
+// evidenceOf returns the evidence of a component or a criterion.
+func evidenceOf(o *proviso.Object) []proviso.Evidence {
+	list, _ := o.At("evidence").([]any)
+	var out []proviso.Evidence
+	for _, v := range list {
+		e, _ := v.(*proviso.Object)
+		out = append(out, proviso.Evidence{Quote: str(e, "quote"), Start: integer(e, "start"), Note: str(e, "note")})
+	}
+	return out
+}

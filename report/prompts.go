@@ -1,0 +1,56 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// promptNames returns what the prompt of each column is called, in at most so many
+// cells. Prompts that begin alike are shown from where they differ.
+func (m *Meta) promptNames(cells int) []string {
+	names := make([]string, len(m.Columns))
+	byText := make([]int, len(m.Columns))
+	for i := range m.Columns {
+		names[i] = cut(m.Columns[i].prompt(), cells)
+		byText[i] = i
+	}
+	prompt := func(at int) string { return m.Columns[byText[at]].prompt() }
+	slices.SortStableFunc(byText, func(a, b int) int { return cmp.Compare(m.Columns[a].prompt(), m.Columns[b].prompt()) })
+	// In this order the prompt that has most in common with one stands next to it,
+	// apart from its equals.
+	shared := make([]int, len(byText))
+	for first := 0; first < len(byText); {
+		next := first + 1
+		for next < len(byText) && prompt(next) == prompt(first) {
+			next++
+		}
+		if next < len(byText) && names[byText[next]] == names[byText[first]] {
+			n := commonPrefix(prompt(first), prompt(next))
+			for at := first; at <= next; at++ {
+				shared[at] = max(shared[at], n)
+			}
+		}
+		for at := first; at < next; at++ {
+			shared[at] = max(shared[at], shared[first])
+			if shared[at] > 0 {
+				names[byText[at]] = fromDifference(prompt(at), shared[at], cells)
+			}
+		}
+		first = next
+	}
+	return names
+}
+
+// fromDifference returns the beginning of a prompt, and what it has from n on,
+// where it differs from another, with as many words before as there is room for.
+func fromDifference(prompt string, n, cells int) string {
+	const begin = 12 // cells
+	from := runeStart(prompt, min(n, max(0, len(prompt)-(cells-begin-2))))
+	if blank := strings.IndexAny(prompt[from:n], " \n"); blank >= 0 {
+		from += blank + 1
+	} else if blank := strings.LastIndexAny(prompt[:n], " \n"); n-blank < begin {
+		from = blank + 1
+	}
+	return cut(cut(prompt, begin)+" "+prompt[from:], cells)
+}

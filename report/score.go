@@ -1,0 +1,67 @@
+package report
+
+import (
+	"math"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// comparedScore returns the score of a row with the threshold that it was compared
+// with, "" if there was none: that of the assertion set, which is weighted if any
+// weight is not 1, and that of the case.
+func comparedScore(row *proviso.Object) string {
+	text := ""
+	if e := obj(row, "evaluation"); e != nil {
+		name, score := "", e.At("score")
+		if w, ok := e.Get("weighted_score"); ok {
+			name, score = "weighted ", w
+		}
+		text = name + scoreText(score) + " (threshold " + short(num(e, "threshold")) + ")"
+	}
+	threshold, ok := obj(row, "testCase").At("threshold").(float64)
+	if !ok {
+		return text
+	}
+	if text != "" {
+		text += ", of the case "
+	}
+	return text + scoreText(rowScore(row)) + " (threshold " + short(threshold) + ")"
+}
+
+// rowScore returns the score of a row, nil if it has none.
+func rowScore(row *proviso.Object) any {
+	if row.At("score") == nil && !row.Has("scoreText") || statusOf(str(row, "verdict")) == proviso.Errored {
+		return nil
+	}
+	return score(row)
+}
+
+// scoreText returns a score as people write it; what has none is undecided.
+func scoreText(v any) string {
+	if f, ok := v.(float64); ok {
+		return short(f)
+	}
+	return "undecided"
+}
+
+// scoreNote says which score an assertion missed its threshold with, unless its
+// reason does. Scores that say no more than the verdict are left out.
+func scoreNote(c *proviso.Object, status proviso.Status) string {
+	got, threshold := score(c), thresholdOf(c)
+	if status != proviso.Fail || threshold == "" || math.IsNaN(got) || got == 0 || got == 1 ||
+		strings.Contains(str(c, "reason"), "threshold "+threshold) {
+		return ""
+	}
+	return " (score " + short(got) + ", threshold " + threshold + ")"
+}
+
+// thresholdOf returns the threshold of a component's assertion, "" if the suite
+// gives none.
+func thresholdOf(c *proviso.Object) string {
+	f, ok := obj(c, "assertion").At("threshold").(float64)
+	if !ok {
+		return ""
+	}
+	return short(f)
+}
