@@ -24,6 +24,7 @@ type fault struct {
 	again   bool          // asking again can help
 	stop    bool          // nobody needs to ask this endpoint again
 	vendor  bool          // message is the vendor's own
+	refused bool          // nobody listens at the address
 }
 
 func (f *fault) Error() string { return f.message }

@@ -8,8 +8,10 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"runtime"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/proviso-eval/proviso"
@@ -152,7 +154,7 @@ func (e *endpoint) ask(ctx context.Context, path string, body *proviso.Object) (
 			}
 			return r, e.gate.stop(e.failure(f))
 		}
-		if !f.again || attempt >= e.retries {
+		if !f.again || attempt >= e.attempts(f) {
 			return r, e.giveUp(f, attempt)
 		}
 		wait := e.wait(attempt, f.after)
@@ -164,6 +166,26 @@ func (e *endpoint) ask(ctx context.Context, path string, body *proviso.Object) (
 			return r, err
 		}
 	}
+}
+
+// refusedRetries is how often a connection that was refused is tried again: long
+// enough for a server that restarts, and not so long that a wrong address, which is
+// the usual reason, looks like a run that hangs.
+const refusedRetries = 2
+
+// attempts is how often a call that failed this way is made again.
+func (e *endpoint) attempts(f *fault) int {
+	if f.refused {
+		return min(e.retries, refusedRetries)
+	}
+	return e.retries
+}
+
+// refused reports whether nobody listens at the address that was dialled.
+func refused(err error) bool {
+	const windows = syscall.Errno(10061) // WSAECONNREFUSED
+	var errno syscall.Errno
+	return errors.As(err, &errno) && (errno == syscall.ECONNREFUSED || runtime.GOOS == "windows" && errno == windows)
 }
 
 // giveUp is the error of the last attempt. An endpoint that has never answered
@@ -310,7 +332,7 @@ func (e *endpoint) broken(ctx, call context.Context, err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return &fault{code: proviso.Unavailable, message: "the answer was cut off", again: true}
 	}
-	f := &fault{code: proviso.Unavailable, message: err.Error(), again: true}
+	f := &fault{code: proviso.Unavailable, message: err.Error(), again: true, refused: refused(err)}
 	var known *proviso.Error
 	if errors.As(err, &known) {
 		f.code = known.Code

@@ -303,21 +303,37 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// TestNobodyThere has an address that refuses connections: after one question
-// that tried in earnest nobody is asked any more.
+// TestNobodyThere has an address that refuses connections: it is tried again for
+// about three seconds, however often other failures are, and after that nobody is
+// asked any more.
 func TestNobodyThere(t *testing.T) {
 	t.Parallel()
 	s := fakemodel.New(fakemodel.Options{})
 	s.Close()
-	n := &naps{}
-	p, err := provider.Open(proviso.ProviderSpec{ID: "openai:gpt-4o"}, provider.Options{Env: environment(s.URL), Sleep: n.sleep})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, first := p.Answer(t.Context(), proviso.Ask{Prompt: "hi"})
-	coded(t, first, proviso.Unavailable)
-	if _, second := p.Answer(t.Context(), proviso.Ask{Prompt: "hi"}); !errors.Is(second, first) || len(n.all()) != 4 {
-		t.Errorf("slept %v, then %v", n.all(), second)
+	for id, cfg := range map[string]*proviso.Object{
+		"openai:gpt-4o":        nil,
+		"openai:chat:gpt-4o":   config(t, `{"maxRetries":9}`),
+		s.URL + "/some/answer": config(t, `{"method":"POST","body":{"p":"{{prompt}}"}}`),
+	} {
+		n := &naps{}
+		o := httpOptions(t)
+		o.Env, o.Sleep = environment(s.URL), n.sleep
+		p, err := provider.Open(proviso.ProviderSpec{ID: id, Config: cfg}, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, first := p.Answer(t.Context(), proviso.Ask{Prompt: "hi"})
+		coded(t, first, proviso.Unavailable)
+		if _, second := p.Answer(t.Context(), proviso.Ask{Prompt: "hi"}); !errors.Is(second, first) {
+			t.Errorf("%s: first %v, then %v", id, first, second)
+		}
+		var waited time.Duration
+		for _, d := range n.all() {
+			waited += d
+		}
+		if len(n.all()) != 2 || waited < 3*time.Second || waited > 4*time.Second {
+			t.Errorf("%s: waited %v", id, n.all())
+		}
 	}
 }
 

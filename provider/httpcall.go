@@ -117,7 +117,7 @@ func (p *httpCall) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output,
 			return proviso.Output{}, err
 		case f.stop && p.request.constant():
 			return proviso.Output{}, e.gate.stop(e.failure(f))
-		case !f.again || attempt >= e.retries || f.after > e.timeout:
+		case !f.again || attempt >= e.attempts(f) || f.after > e.timeout:
 			return proviso.Output{}, e.giveUp(f, attempt)
 		}
 		if err := e.sleep(ctx, e.wait(attempt, f.after)); err != nil {

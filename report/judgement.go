@@ -75,7 +75,7 @@ func (p *printer) criteria(before string, j *Judgement, output string) {
 	for i := range j.Criteria {
 		c := &j.Criteria[i]
 		p.signed(inner, c.Status, oneLine(c.Text))
-		if status := statusOf(c.Status); c.Reasoning != "" && (c.Reasoning != j.Reasoning || !succeeded(status)) {
+		if c.Reasoning != "" && (c.Reasoning != j.Reasoning || statusOf(c.Status) == proviso.Fail) {
 			p.hanging(inner+"  ", oneLine(c.Reasoning)+votesText(c.Votes))
 		}
 		p.evidence(inner+"  ", c.Evidence, output)
