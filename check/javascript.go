@@ -55,7 +55,7 @@ func newJavascript(c *Compiler, s *Spec) (Check, error) {
 	if err != nil {
 		return nil, misread(err, code, inserted)
 	}
-	return &javascript{Spec: s, fn: fn, code: code, plain: ignoresContext(code), c: c, traced: c.mentionsTrace(code)}, nil
+	return &javascript{Spec: s, fn: fn, code: code, plain: ignoresContext(code), c: c, traced: c.mentionsTrace("javascript", code)}, nil
 }
 
 func newJavascriptFile(c *Compiler, s *Spec, file, entry string) (Check, error) {

@@ -67,7 +67,7 @@ func newProgram(c *Compiler, s *Spec, l language) (Check, error) {
 	if err != nil {
 		return nil, body.misread(err, l)
 	}
-	return &program{Spec: s, language: l, fn: fn, code: text, c: c, traced: c.mentionsTrace(text)}, nil
+	return &program{Spec: s, language: l, fn: fn, code: text, c: c, traced: c.mentionsTrace(s.Base, text)}, nil
 }
 
 // programFile returns the file that a value names. A table of cases loses file://

@@ -59,7 +59,7 @@ func (c *Compiler) compileFile(s scriptFile) (fn proviso.Function, traced bool, 
 	if err != nil {
 		return nil, false, FileMistake(Shown(c.Files, s.file), err)
 	}
-	return fn, c.mentionsTrace(string(data)), nil
+	return fn, c.mentionsTrace(s.language, string(data)), nil
 }
 
 // Shown is the name of a file for messages: relative to the working folder, if

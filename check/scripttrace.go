@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/jstoken"
 )
 
 // traceMention finds the ways in which JavaScript, Python and Ruby take trace out of
@@ -25,10 +26,13 @@ const traceMentions = `\.\s*trace\b` +
 	`|\{[^{}]*\btrace\b[^{}]*\}\s*(?:=[^=>]|[,)])`
 
 // mentionsTrace reports whether a script looks at the trace in its context. Only
-// then are spans received and waited for.
-func (c *Compiler) mentionsTrace(code string) bool {
+// then are spans received and waited for. In JavaScript, comments do not count.
+func (c *Compiler) mentionsTrace(language, code string) bool {
 	if !strings.Contains(code, "trace") {
 		return false
+	}
+	if language == "javascript" {
+		code = jstoken.WithoutComments(code)
 	}
 	c.mention.once.Do(func() { c.mention.pattern = regexp.MustCompile(traceMentions) })
 	return c.mention.pattern.MatchString(code)
@@ -103,7 +107,7 @@ func (m *compiled) needs() Needs {
 		return 0
 	}
 	all := m.kind.Needs
-	if text, ok := m.Value.(string); m.value.traced || ok && all&NeedsCode != 0 && m.check == nil && m.c.mentionsTrace(text) {
+	if text, ok := m.Value.(string); m.value.traced || ok && all&NeedsCode != 0 && m.check == nil && m.c.mentionsTrace(m.base, text) {
 		all |= NeedsTrace
 	}
 	if k, ok := m.check.(interface{ needs() Needs }); ok {

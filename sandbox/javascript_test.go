@@ -66,6 +66,13 @@ func once(t testing.TB, code proviso.Code, src proviso.Source, args ...any) (any
 	return f.Call(t.Context(), args...)
 }
 
+// acting is a file that does something rather than decides.
+func acting(file, text string) proviso.Source {
+	src := nodeSource(file, text, "")
+	src.Purpose = proviso.Acting
+	return src
+}
+
 func TestNeedsNode(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -75,6 +82,13 @@ func TestNeedsNode(t *testing.T) {
 		{inline(proviso.Body, "return require('fs')"), false},
 		{nodeSource("a.js", "module.exports = () => 1", ""), false},
 		{nodeSource("a.js", "module.exports = () => require('fs')", ""), true},
+		{nodeSource("a.js", "// checks the url\nconst { lib } = require('../lib');\nmodule.exports = () => lib", ""), true},
+		{nodeSource("a.js", "const u = 'http://x'; // y\nmodule.exports = () => require('fs')", ""), true},
+		{nodeSource("a.js", "/* one */ const a = `/*${require('fs')}`", ""), true},
+		{nodeSource("a.js", "// require('fs')\nmodule.exports = () => `\nimport fs from 'fs'`", ""), false},
+		{acting("a.js", "// asks the service\nmodule.exports = () => fetch('http://x')"), true},
+		{acting("a.js", "const key = process.env.KEY; // of the service"), true},
+		{acting("a.js", "// fetch('x')\nmodule.exports = () => 'process.env'"), false},
 		{nodeSource("a.mjs", "import fs from 'fs'", ""), true},
 		{nodeSource("a.ts", "export default () => 1", ""), true},
 		{nodeSource("a.js", "module.exports = () => fetch('x')", ""), false},

@@ -5,34 +5,30 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/proviso-eval/proviso"
-)
-
-// What JavaScript needs a host for: other files and packages, and, where code acts
-// rather than decides, the network and what else Node has.
-var (
-	nodeImports = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`\brequire\s*\(|\bimport\s*\(|(?m:^\s*import\b)|(?m:^\s*export\b[^;'"]*\bfrom\s*['"])|\bimport\.meta\b`)
-	})
-	nodeHosted   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bfetch\s*\(|\bprocess\.|\bcrypto\b|\bIntl\b`) })
-	nodeComments = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)/\*.*?\*/|(?m:^\s*//.*$)`) })
+	"github.com/proviso-eval/proviso/internal/jstoken"
 )
 
 // NeedsNode reports whether JavaScript has to run in Node: it is a file that is
-// TypeScript, or uses what only a host has. Other JavaScript runs on QuickJS.
+// TypeScript, that loads other files or packages or, where code acts rather than
+// decides, uses the network and what else only a host has. Other JavaScript runs
+// on QuickJS.
 func NeedsNode(src proviso.Source) bool {
 	if src.Language != "javascript" || src.File == "" || src.Form != proviso.Module {
 		return false
 	}
-	if isTypeScript(src.File) {
-		return true
+	return isTypeScript(src.File) || jstoken.Imports(src.Text) || src.Purpose == proviso.Acting && jstoken.Uses(src.Text, hosted())
+}
+
+// hosted are the globals of Node that QuickJS lacks.
+func hosted() []string {
+	return []string{
+		"fetch", "process", "crypto", "Intl", "Headers", "Request", "Response", "FormData", "Blob", "File", "WebSocket", "EventSource",
+		"AbortController", "AbortSignal", "Event", "EventTarget", "performance", "ReadableStream", "WritableStream", "TransformStream",
+		"MessageChannel", "BroadcastChannel", "WebAssembly", "navigator",
 	}
-	text := nodeComments().ReplaceAllString(src.Text, "")
-	return nodeImports().MatchString(text) || src.Purpose == proviso.Acting && nodeHosted().MatchString(text)
 }
 
 func isTypeScript(file string) bool {

@@ -4,12 +4,11 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/jstoken"
 )
 
 // Adapt returns the text of a JavaScript or TypeScript file whose default export
@@ -18,41 +17,68 @@ import (
 // works for CommonJS and for ECMAScript modules.
 func Adapt(text, adapter string) string {
 	adapter = strings.Join(strings.Fields(adapter), " ")
-	if !looksLikeModule(text) {
+	if !jstoken.IsModule(text) {
 		return text + "\n;module.exports = (" + adapter + ")(module.exports);\n"
 	}
 	text, names := ownDefault(text)
-	text = listedDefault().ReplaceAllString(text, "$1")
-	return text + "\n;export default (" + adapter + ")(" + exportsOf(names) + ");\n"
+	return withoutListedDefault(text) + "\n;export default (" + adapter + ")(" + exportsOf(names) + ");\n"
 }
 
 // CommonJS returns the text of a file that exports as CommonJS has it. A file with
 // imports is not changed into one that works.
 func CommonJS(text string) string {
-	if !looksLikeModule(text) {
+	if !jstoken.IsModule(text) {
 		return text
 	}
 	text, names := ownDefault(text)
-	text = listed().ReplaceAllString(text, "")
-	text = declared().ReplaceAllStringFunc(text, func(found string) string { return strings.Replace(found, "export", "", 1) })
-	return text + "\n;module.exports = " + exportsOf(names) + ";\n"
+	return withoutExport(text) + "\n;module.exports = " + exportsOf(names) + ";\n"
 }
 
 // ownDefault gives the default export of an ECMAScript module a name, and returns
 // what the module exports: the exported name and the one that it has in the
 // module.
 func ownDefault(text string) (string, map[string]string) {
-	names := exportedNames(text)
-	text = defaultExport().ReplaceAllStringFunc(text, func(found string) string {
-		m := defaultExport().FindStringSubmatch(found)
-		if name := m[3]; name != "" { // of a function or class, which the file may use by it
-			names["default"] = name
-			return m[1] + m[2] + name
+	names := map[string]string{}
+	var edits []edit
+	for _, e := range exports(text) {
+		switch {
+		case e.list != nil:
+			maps.Copy(names, e.list)
+		case !e.isDefault:
+			names[e.name] = e.name
+		case e.name != "": // of a function or class, which the file may use by it
+			names["default"] = e.name
+			edits = append(edits, edit{e.start, e.body, ""})
+		default:
+			names["default"] = "__default"
+			edits = append(edits, edit{e.start, e.body, "const __default = "})
 		}
-		names["default"] = "__default"
-		return m[1] + "const __default = " + m[2]
-	})
-	return text, names
+	}
+	return edited(text, edits), names
+}
+
+// withoutListedDefault takes the default export out of lists of exported names.
+func withoutListedDefault(text string) string {
+	var edits []edit
+	for _, e := range exports(text) {
+		if e.listedDefault.end > 0 {
+			edits = append(edits, e.listedDefault)
+		}
+	}
+	return edited(text, edits)
+}
+
+// withoutExport leaves the declarations of a module and takes their exports away.
+func withoutExport(text string) string {
+	var edits []edit
+	for _, e := range exports(text) {
+		end := e.body
+		if e.list != nil {
+			end = e.end
+		}
+		edits = append(edits, edit{e.start, end, strings.Repeat("\n", strings.Count(text[e.start:end], "\n"))})
+	}
+	return edited(text, edits)
 }
 
 // exportsOf is the source of an object with what a module exports.
@@ -64,48 +90,6 @@ func exportsOf(names map[string]string) string {
 	}
 	b.WriteString("})")
 	return b.String()
-}
-
-// defaultExport finds `export default`, with the keyword and the name of a
-// function or class that it declares. listedDefault finds it in a list.
-var (
-	defaultExport = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?m)^([ \t]*)export[ \t]+default[ \t]+(?:((?:async[ \t]+)?function\b[ \t]*\*?[ \t]*|(?:abstract[ \t]+)?class\b[ \t]*)([\pL_$][\pL\pN_$]*)?)?`)
-	})
-	listedDefault = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?m)^([ \t]*export[ \t]*\{[^}]*?)[\pL_$][\pL\pN_$]*\s+as\s+default\s*,?`)
-	})
-)
-
-// declared finds exported declarations, listed finds lists of exported names.
-var (
-	declared = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?m)^[ \t]*export[ \t]+(?:async[ \t]+)?(?:function\b[ \t]*\*?|class|const|let|var)[ \t]+([\pL_$][\pL\pN_$]*)`)
-	})
-	listed = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?m)^[ \t]*export[ \t]*\{([^}]*)\}[ \t]*;?[ \t]*$`)
-	})
-)
-
-// exportedNames returns what an ECMAScript module exports by name: the exported
-// name and the one that it has in the module.
-func exportedNames(text string) map[string]string {
-	names := map[string]string{}
-	for _, m := range declared().FindAllStringSubmatch(text, -1) {
-		names[m[1]] = m[1]
-	}
-	for _, m := range listed().FindAllStringSubmatch(text, -1) {
-		for part := range strings.SplitSeq(m[1], ",") {
-			fields := strings.Fields(part)
-			switch {
-			case len(fields) == 1:
-				names[fields[0]] = fields[0]
-			case len(fields) == 3 && fields[1] == "as":
-				names[fields[2]] = fields[0]
-			}
-		}
-	}
-	return names
 }
 
 // Compile compiles a source whose text may be what [Adapt] made of text. What is

@@ -27,6 +27,10 @@ func TestAdapt(t *testing.T) {
 		"data":             "export default 3;",
 		"named":            "export const named = (x) => x + 1;",
 		"list":             "const plus = (x) => x + 1;\nexport { plus as default };",
+		"one line":         "const one = 1; export default function plus(x) { return x + one; }",
+		"text":             "const doc = `\nexport default 1;\nexport const other = 2;\n`;\nexport const named = (x) => x + doc.length - 42;",
+		"comment":          "/*\nexport default 1;\n*/\nexport const named = (x) => x + 1;",
+		"commonjs text":    "const doc = `\nexport default 1;\n`;\nmodule.exports = (x) => x + doc.length - 18;",
 	}
 	e := script.New(script.Options{})
 	defer e.Close()
@@ -50,6 +54,7 @@ func TestCommonJS(t *testing.T) {
 		"default":  "const one = 1;\nexport default (x) => x + one;",
 		"function": "export const one = 1;\nexport default function plus(x) { return x + one; }",
 		"list":     "const plus = (x) => x + 1;\nexport { plus as default };",
+		"text":     "const doc = `\nexport const other = 2;\n`;\nexport default (x) => x + doc.length - 24;",
 	}
 	e := script.New(script.Options{})
 	defer e.Close()

@@ -9,6 +9,7 @@ import (
 	"unique"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/jstoken"
 	"modernc.org/quickjs"
 )
 
@@ -101,7 +102,7 @@ func (e *Engine) Compile(ctx context.Context, src proviso.Source) (proviso.Funct
 		// depends on what it was meant to be.
 		p.form = moduleForm
 		g, moduleErr := e.compile(ctx, src, p)
-		if moduleErr == nil || !isSyntax(moduleErr) || looksLikeModule(src.Text) {
+		if moduleErr == nil || !isSyntax(moduleErr) || jstoken.IsModule(src.Text) {
 			return g, moduleErr
 		}
 	}
@@ -116,17 +117,6 @@ func (e *Engine) compile(ctx context.Context, src proviso.Source, p program) (pr
 		return nil, err
 	}
 	return f, nil
-}
-
-// looksLikeModule reports whether a line of text begins with import or export.
-func looksLikeModule(text string) bool {
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, "export ") || strings.HasPrefix(line, "import ") || strings.HasPrefix(line, "export{") || strings.HasPrefix(line, "export*") {
-			return true
-		}
-	}
-	return false
 }
 
 // openRealm prepares a VM for code of suites.
