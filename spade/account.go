@@ -28,8 +28,9 @@ type Account struct {
 	Name     string
 	Fate     Fate
 	Covered  int      // bad examples that it fails, as it should
-	False    int      // good examples that it fails
+	False    int      // good examples that it fails, or may fail
 	Unknown  int      // examples on which it could not be decided
+	Perhaps  int      // those of False that it fails only if an undecided cell is a fail
 	Alone    []string // ids of the bad examples that no other selected candidate fails
 	By       []string // of an implied candidate: the selected ones that imply it
 	Together int      // of a spare or crowded candidate: good examples failed if it were selected too
@@ -104,9 +105,13 @@ func (s *Selection) tally(a *Account, j int) {
 			a.Covered++
 		}
 	}
-	for _, cell := range s.Matrix.Cells[j] {
-		if cell == Undecided {
-			a.Unknown++
+	for i, cell := range s.Matrix.Cells[j] {
+		if cell != Undecided {
+			continue
+		}
+		a.Unknown++
+		if s.bounds() && s.Instance.Good[i] {
+			a.Perhaps++
 		}
 	}
 }

@@ -96,7 +96,11 @@ func (s *Selection) head() []string {
 	lines := []string{fmt.Sprintf("Selected by proviso spade select: %d of %d candidates, method %s.", len(s.Answer.Selected), len(s.Matrix.Names), o.Method)}
 	if s.Good+s.Bad > 0 {
 		lines = append(lines,
-			fmt.Sprintf("They catch %d of %d bad outputs and fail %d of %d good ones (alpha %v, tau %v).", s.Answer.Covered, s.Bad, s.Answer.False, s.Good, o.Alpha, o.Tau))
+			fmt.Sprintf("They catch %s of %d bad outputs and fail %s of %d good ones (alpha %v, tau %v).",
+				Between(s.Answer.Covered, s.Doubt.Bad), s.Bad, Between(s.Answer.False-s.Doubt.Good, s.Doubt.Good), s.Good, o.Alpha, o.Tau))
+	}
+	if s.Open() {
+		lines = append(lines, fmt.Sprintf("%s of theirs could not be decided: what they are worth is not proven.", counted(s.Doubt.Cells, "cell", "cells")))
 	}
 	return lines
 }
@@ -110,9 +114,20 @@ func (s *Selection) worth(a *Account) string {
 	if n := len(a.Alone); n > 0 {
 		text += fmt.Sprintf(", %d of them alone", n)
 	}
-	text += fmt.Sprintf("; fails %d of %d good", a.False, s.Good)
+	text += fmt.Sprintf("; fails %s of %d good", Between(a.False-a.Perhaps, a.Perhaps), s.Good)
+	if a.Unknown > 0 {
+		text += fmt.Sprintf("; undecided on %d", a.Unknown)
+	}
 	if len(a.LeftOver) > 0 {
 		text += "; implies " + report.Line(strings.Join(a.LeftOver, ", "), 120)
 	}
 	return text
+}
+
+// Between words a count that is certain and how much may be added to it.
+func Between(certain, perhaps int) string {
+	if perhaps == 0 {
+		return fmt.Sprint(certain)
+	}
+	return fmt.Sprintf("%d to %d", certain, certain+perhaps)
 }

@@ -12,6 +12,7 @@ type FrontierPoint struct {
 	Alpha, Tau  float64
 	Need, Allow int // the thresholds as counts
 	Answer      *solve.Answer
+	Status      solve.Status // the answer's, less what undecided cells leave open
 }
 
 // Found reports whether there is a selection within the thresholds.
@@ -51,14 +52,18 @@ func Frontier(ctx context.Context, m *Matrix, implications []Implication, o Sele
 			list = append(list, p)
 		}
 	}
-	return list, solvePoints(ctx, s.Instance, method, o.Work, list)
+	return list, s.solvePoints(ctx, method, o.Work, list)
 }
 
 // solvePoints answers every point; those with the same counts share an answer.
-func solvePoints(ctx context.Context, in *solve.Instance, method solve.Method, work int64, list []FrontierPoint) error {
-	answers := map[[2]int]*solve.Answer{}
+func (s *Selection) solvePoints(ctx context.Context, method solve.Method, work int64, list []FrontierPoint) error {
+	type known struct {
+		answer *solve.Answer
+		status solve.Status
+	}
+	answers := map[[2]int]known{}
 	for _, p := range list {
-		answers[[2]int{p.Need, p.Allow}] = nil
+		answers[[2]int{p.Need, p.Allow}] = known{}
 	}
 	if work <= 0 {
 		work = solve.DefaultWork
@@ -67,16 +72,20 @@ func solvePoints(ctx context.Context, in *solve.Instance, method solve.Method, w
 	for i := range list {
 		p := &list[i]
 		key := [2]int{p.Need, p.Allow}
-		if answers[key] == nil {
-			at := *in
+		if answers[key].answer == nil {
+			at := *s.Instance
 			at.Need, at.Allow = p.Need, p.Allow
 			a, err := solve.Solve(ctx, &at, method, solve.Options{Work: share})
 			if err != nil {
 				return err
 			}
-			answers[key] = a
+			d, err := s.settle(ctx, &at, a, method, share)
+			if err != nil {
+				return err
+			}
+			answers[key] = known{a, statusOf(a, d, s.bounds())}
 		}
-		p.Answer = answers[key]
+		p.Answer, p.Status = answers[key].answer, answers[key].status
 	}
 	return ctx.Err()
 }

@@ -90,7 +90,7 @@ func TestSelectExplainsWhatCannotBe(t *testing.T) {
 func TestUndecidedCells(t *testing.T) {
 	t.Parallel()
 	m := matrix(t, "id,label,x\na,1,\nb,1,1\nc,0,0\n")
-	for undecided, want := range map[string]int{"": 1, "fail": 1, "ignore": 0} {
+	for undecided, want := range map[string]int{"": 1, "bound": 1, "fail": 1, "ignore": 0} {
 		s, err := spade.Select(context.Background(), m, nil, spade.SelectOptions{Method: "all", Undecided: undecided})
 		if err != nil {
 			t.Fatal(err)

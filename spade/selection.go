@@ -3,6 +3,7 @@ package spade
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
@@ -16,8 +17,8 @@ type SelectOptions struct {
 	Alpha  float64 // the share of bad examples that must be caught, 0 to 1
 	Tau    float64 // the share of good examples that may be failed, 0 to 1
 
-	// Undecided says what an undecided cell counts as: "fail" (the default) or
-	// "ignore", which is as if the candidate passed.
+	// Undecided says what an undecided cell counts as: [Bound], which is the default,
+	// [CountFail] or [Ignore].
 	Undecided string
 	// Close adds the implications that follow from others.
 	Close bool
@@ -39,6 +40,7 @@ type Selection struct {
 	Instance  *solve.Instance
 	Answer    *solve.Answer
 	Good, Bad int
+	Doubt     Doubt
 	// Violates names the thresholds, alpha or tau, that the selection breaks.
 	Violates []string
 	// Dropped are the implications that were left out because an example
@@ -66,10 +68,8 @@ func (o SelectOptions) Valid() error {
 	if c := o.FFRConfidence; c != 0 && !(c > 0.5 && c < 1) {
 		return proviso.Errorf(proviso.Invalid, "the confidence is %v; a number above 0.5 and below 1 is expected", c)
 	}
-	switch o.Undecided {
-	case "", "fail", "ignore":
-	default:
-		return &proviso.Error{Code: proviso.Invalid, Message: "undecided cells cannot count as " + quote(o.Undecided), Valid: []string{"fail", "ignore"}}
+	if ways := []string{Bound, CountFail, Ignore}; !slices.Contains(ways, o.undecided()) {
+		return &proviso.Error{Code: proviso.Invalid, Message: "undecided cells cannot count as " + quote(o.Undecided), Valid: ways}
 	}
 	return nil
 }
@@ -86,6 +86,9 @@ func Select(ctx context.Context, m *Matrix, implications []Implication, o Select
 		return nil, err
 	}
 	if s.Answer, err = solve.Solve(ctx, s.Instance, method, solve.Options{Work: o.Work}); err != nil {
+		return nil, err
+	}
+	if s.Doubt, err = s.settle(ctx, s.Instance, s.Answer, method, o.Work); err != nil {
 		return nil, err
 	}
 	if s.Found() {
@@ -138,16 +141,9 @@ func (s *Selection) instance(implications []Implication) error {
 	for j, name := range m.Names {
 		index[name] = j
 	}
-	in := &solve.Instance{Fails: make([][]int, len(m.Names))}
+	in := &solve.Instance{Fails: s.failures(o.fails)}
 	for _, e := range m.Examples {
 		in.Good = append(in.Good, e.Good)
-	}
-	for j, column := range m.Cells {
-		for i, cell := range column {
-			if cell == Failed || cell == Undecided && o.Undecided != "ignore" {
-				in.Fails[j] = append(in.Fails[j], i)
-			}
-		}
 	}
 	for _, p := range implications {
 		pair := [2]int{}
@@ -178,7 +174,7 @@ func (s *Selection) relations() {
 	in := s.Instance
 	if s.Options.DropContradicted {
 		drop := map[[2]int]bool{}
-		for _, p := range solve.Contradicted(in) {
+		for _, p := range s.contradicted() {
 			drop[p] = true
 			s.Dropped = append(s.Dropped, Implication{s.Matrix.Names[p[0]], s.Matrix.Names[p[1]]})
 		}
@@ -277,8 +273,16 @@ func (s *Selection) names(list []int) []string {
 	return out
 }
 
-// gap is how far the objective may be from the best one, as a share of itself.
-func (s *Selection) gap() float64 {
-	a := s.Answer
-	return float64(a.Objective-a.LowerBound) / math.Max(1, float64(a.Objective))
+// Gap is how far the objective may be from the best one, as a share of itself.
+func (s *Selection) Gap() float64 {
+	return float64(s.Answer.Objective-s.lowerBound()) / math.Max(1, float64(s.Answer.Objective))
+}
+
+// lowerBound is a number that no selection's objective is under. What is proven is
+// so by what was decided, whatever the other candidates leave open.
+func (s *Selection) lowerBound() int {
+	if s.Proven() {
+		return s.Answer.LowerBound
+	}
+	return s.Doubt.LowerBound
 }

@@ -12,6 +12,7 @@ import (
 type selectionJSON struct {
 	Method              string        `json:"method"`
 	Status              string        `json:"status"`
+	Proven              bool          `json:"proven"`
 	Violates            []string      `json:"violates"`
 	Objective           *int          `json:"objective"`
 	LowerBound          *int          `json:"lower_bound"`
@@ -29,18 +30,34 @@ type selectionJSON struct {
 	Best                *coverageJSON `json:"best_coverage,omitempty"`
 	BestProven          *bool         `json:"best_coverage_proven,omitempty"`
 	Uncaught            []string      `json:"uncaught,omitempty"`
+	Undecided           *doubtJSON    `json:"undecided,omitempty"`
 	Unlabeled           int           `json:"unlabeled,omitempty"`
 	Dropped             [][2]string   `json:"dropped_implications,omitempty"`
 }
 
+// coverageJSON counts what is caught for certain. AtMost is what is caught if every
+// undecided cell is a fail.
 type coverageJSON struct {
-	Covered int `json:"covered"`
-	Bad     int `json:"bad"`
+	Covered int  `json:"covered"`
+	AtMost  *int `json:"at_most,omitempty"`
+	Bad     int  `json:"bad"`
 }
 
+// ffrJSON counts what is failed for certain. AtMost, which is what tau is held
+// against, is what is failed if every undecided cell is a fail.
 type ffrJSON struct {
-	False int `json:"false_failures"`
-	Good  int `json:"good"`
+	False  int  `json:"false_failures"`
+	AtMost *int `json:"at_most,omitempty"`
+	Good   int  `json:"good"`
+}
+
+// doubtJSON is what undecided cells leave open.
+type doubtJSON struct {
+	As       string         `json:"count_as"`
+	Selected int            `json:"selected_cells"`
+	Others   int            `json:"other_cells"`
+	Lower    *int           `json:"lower_bound,omitempty"` // however the cells are decided
+	Cells    map[string]int `json:"candidates"` // by name, of those that have any
 }
 
 // JSON returns the selection as one indented JSON object; took is how long it
@@ -48,9 +65,9 @@ type ffrJSON struct {
 func (s *Selection) JSON(took time.Duration) ([]byte, error) {
 	a := s.Answer
 	j := selectionJSON{
-		Method: s.Options.Method, Status: a.Status.String(), Violates: s.Violates,
+		Method: s.Options.Method, Status: s.Status().String(), Proven: s.Proven(), Violates: s.Violates,
 		Selected: s.names(a.Selected), ExcludedNotSubsumed: s.names(a.LeftOver), Addable: s.names(a.Addable),
-		Coverage: coverageJSON{a.Covered, s.Bad}, FFR: ffrJSON{a.False, s.Good},
+		Coverage: coverageJSON{Covered: a.Covered, Bad: s.Bad}, FFR: ffrJSON{False: a.False - s.Doubt.Good, Good: s.Good},
 		Engine: a.Engine, Nodes: a.Nodes, Millis: float64(took.Microseconds()) / 1000, Unlabeled: s.Matrix.Unlabeled,
 	}
 	if j.Violates == nil {
@@ -61,13 +78,41 @@ func (s *Selection) JSON(took time.Duration) ([]byte, error) {
 	}
 	switch a.Status {
 	case solve.Optimal, solve.Feasible:
-		gap := s.gap()
-		j.Objective, j.LowerBound, j.Gap = &a.Objective, &a.LowerBound, &gap
+		gap, low := s.Gap(), s.lowerBound()
+		j.Objective, j.LowerBound, j.Gap = &a.Objective, &low, &gap
 	default:
-		j.Best, j.BestProven, j.Uncaught = &coverageJSON{a.Best, s.Bad}, &a.BestProven, s.Uncaught
+		j.Best, j.BestProven, j.Uncaught = &coverageJSON{Covered: a.Best, Bad: s.Bad}, &a.BestProven, s.Uncaught
 	}
+	s.doubtJSON(&j)
 	for _, p := range s.Dropped {
 		j.Dropped = append(j.Dropped, [2]string{p.A, p.B})
 	}
 	return json.MarshalIndent(j, "", "  ")
+}
+
+// doubtJSON adds what undecided cells leave open, if there are any.
+func (s *Selection) doubtJSON(j *selectionJSON) {
+	d := s.Doubt
+	if d.Cells+d.Elsewhere == 0 {
+		return
+	}
+	j.Undecided = &doubtJSON{As: s.Options.undecided(), Selected: d.Cells, Others: d.Elsewhere, Cells: s.undecidedCells()}
+	if s.bounds() && s.Found() {
+		j.Undecided.Lower = &d.LowerBound
+		caught, failed := s.Answer.Covered+d.Bad, s.Answer.False
+		j.Coverage.AtMost, j.FFR.AtMost = &caught, &failed
+	}
+}
+
+// undecidedCells counts them for each candidate that has any.
+func (s *Selection) undecidedCells() map[string]int {
+	cells := map[string]int{}
+	for j, column := range s.Matrix.Cells {
+		for _, cell := range column {
+			if cell == Undecided {
+				cells[s.Matrix.Names[j]]++
+			}
+		}
+	}
+	return cells
 }

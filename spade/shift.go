@@ -198,7 +198,11 @@ func (x *explainer) because(a Account, s *Selection) string {
 		}
 		return fmt.Sprintf("it catches %d of %s", a.Covered, counted(s.Bad, "bad output", "bad outputs"))
 	case Unfair:
-		return fmt.Sprintf("it fails %s, %d at most", counted(a.False, "good output", "good outputs"), s.Instance.Allow)
+		fails := counted(a.False, "good output", "good outputs")
+		if a.Perhaps > 0 {
+			fails = "up to " + fails
+		}
+		return fmt.Sprintf("it fails %s, %d at most", fails, s.Instance.Allow)
 	case Implied:
 		return "it is implied by " + some(a.By)
 	case Crowded:

@@ -35,14 +35,14 @@ func (g grid) at(row, column int) spade.FrontierPoint { return g.points[row*len(
 // cellText is one cell: the objective, a tilde if it is not proven to be the
 // smallest, and the bad outputs caught.
 func cellText(p spade.FrontierPoint, bad int) string {
-	switch p.Answer.Status {
+	switch p.Status {
 	case solve.Infeasible:
 		return "–"
 	case solve.Unknown:
 		return "?"
 	}
 	tilde := ""
-	if p.Answer.Status == solve.Feasible {
+	if p.Status == solve.Feasible {
 		tilde = "~"
 	}
 	return fmt.Sprintf("%s%d / %.0f%%", tilde, p.Answer.Objective, 100*float64(p.Answer.Covered)/float64(max(1, bad)))
@@ -174,14 +174,14 @@ func selectMarkdown(s selected) []byte {
 	if s.Found() {
 		line("")
 		for _, m := range selectMeasures(s) {
-			line("- **%s**: %s", m.name, m.text)
+			line("- **%s**: %s", m.name, markdownText(m.text))
 		}
 		accounts := s.Accounts()
 		if len(s.Answer.Selected) > 0 {
 			line("\n| Selected | Catches | Alone | False failures | Without it |\n|---|--:|--:|--:|---|")
 			for i := range accounts {
 				if a := &accounts[i]; a.Fate == spade.Selected {
-					line("| %s | %d | %d | %d | %s |", report.MarkdownCode(a.Name, 60), a.Covered, len(a.Alone), a.False, markdownText(without(s, a)))
+					line("| %s | %d | %d | %s | %s |", report.MarkdownCode(a.Name, 60), a.Covered, len(a.Alone), falseText(a), markdownText(without(s, a)))
 				}
 			}
 		}

@@ -69,10 +69,12 @@ func gridLine(g *spade.Grid) string {
 // selectionLine is a selection in a line.
 func selectionLine(s selected) string {
 	of := plural(len(s.Matrix.Names), "candidate")
-	switch s.Answer.Status {
-	case solve.Infeasible:
+	switch {
+	case !s.Found() && s.Open():
+		return fmt.Sprintf("nothing of %s, method %s: undecided cells leave open whether a selection is within the thresholds", of, s.Options.Method)
+	case s.Answer.Status == solve.Infeasible:
 		return fmt.Sprintf("nothing of %s, method %s: no selection is within the thresholds", of, s.Options.Method)
-	case solve.Unknown:
+	case s.Answer.Status == solve.Unknown:
 		return fmt.Sprintf("nothing of %s, method %s: the work ran out", of, s.Options.Method)
 	}
 	text := fmt.Sprintf("%d of %s, method %s", len(s.Answer.Selected), of, s.Options.Method)
@@ -80,12 +82,14 @@ func selectionLine(s selected) string {
 		return text
 	}
 	switch {
-	case s.Answer.Status != solve.Optimal:
+	case s.Open():
+		text += fmt.Sprintf(", not proven (%s)", plural(s.Doubt.Cells, "undecided cell"))
+	case !s.Proven():
 		text += ", not proven to be the best"
 	case s.Options.Method == "cov" || s.Options.Method == "sub":
 		text += ", proven"
 	}
-	return text + fmt.Sprintf(": %d of %s caught, %d of %d good ones failed", s.Answer.Covered, plural(s.Bad, "bad output"), s.Answer.False, s.Good)
+	return text + fmt.Sprintf(": %s of %s caught, %s of %d good ones failed", caughtText(s), plural(s.Bad, "bad output"), failedText(s), s.Good)
 }
 
 // sayCoverage says how much of the prompt the selection checks.
@@ -163,13 +167,14 @@ func almost(s selected) (name string, caught, failed []string) {
 		var bad, good []string
 		for _, i := range fails {
 			switch id := s.Matrix.Examples[i].ID; {
+			case s.Matrix.Cells[j][i] != spade.Failed: // nothing was said of it
 			case s.Instance.Good[i]:
 				good = append(good, id)
 			case slices.Contains(s.Uncaught, id):
 				bad = append(bad, id)
 			}
 		}
-		if len(good) <= fewFalse && (len(bad) > len(caught) || len(bad) == len(caught) && len(bad) > 0 && len(good) < len(failed)) {
+		if len(good) > 0 && len(good) <= fewFalse && (len(bad) > len(caught) || len(bad) == len(caught) && len(bad) > 0 && len(good) < len(failed)) {
 			name, caught, failed = s.Matrix.Names[j], bad, good
 		}
 	}

@@ -20,14 +20,16 @@ const shownNames = 8
 // verdictOf says in plain sentences what a selection is worth knowing of.
 func verdictOf(s selected) []string {
 	a := s.Answer
-	switch a.Status {
-	case solve.Infeasible:
+	switch {
+	case a.Status == solve.Infeasible:
 		return infeasible(s)
-	case solve.Unknown:
+	case a.Status == solve.Unknown:
 		return []string{"The work ran out before any selection was found; whether there is one is not known. Raise --work."}
-	case solve.Feasible:
+	case s.Open():
+		return append(unproven(s), broken(s)...)
+	case a.Status == solve.Feasible:
 		return []string{fmt.Sprintf("Not proven to be the best: its objective is %d, and the best one could be as low as %d (gap %s). A larger --work may tell.",
-			a.Objective, a.LowerBound, percent(float64(a.Objective-a.LowerBound)/float64(max(1, a.Objective))))}
+			a.Objective, s.Doubt.LowerBound, percent(s.Gap()))}
 	}
 	var list []string
 	switch s.Options.Method {
@@ -42,19 +44,15 @@ func verdictOf(s selected) []string {
 	default:
 		list = append(list, "Proven: within both thresholds, no selection has a smaller objective.")
 	}
+	if d := s.Doubt; d.Cells > 0 && s.Options.Method != "none" {
+		list = append(list, fmt.Sprintf("That is so if %s of what is selected %s.", plural(d.Cells, "undecided cell"), counting(s.Options.Undecided)))
+	} else if d.LowerBound < a.Objective {
+		list = append(list, fmt.Sprintf("Of the other candidates %s undecided: decided, they could lower the objective to %d.", plural(d.Elsewhere, "cell")+" "+are(d.Elsewhere), d.LowerBound))
+	}
 	if !a.Tied {
 		list = append(list, "Of equally good selections it may not be the first in order.")
 	}
-	for _, name := range s.Violates {
-		switch {
-		case s.Options.Method == "none":
-		case name == "alpha":
-			list = append(list, fmt.Sprintf("Alpha is missed: %d of %s are caught, %d are asked for.", a.Covered, plural(s.Bad, "bad output"), s.Instance.Need))
-		default:
-			list = append(list, fmt.Sprintf("Tau is broken: together they fail %d of %s, %d are allowed.", a.False, plural(s.Good, "good output"), s.Instance.Allow))
-		}
-	}
-	return list
+	return append(list, broken(s)...)
 }
 
 // infeasible explains why no selection is within the thresholds.
@@ -64,9 +62,13 @@ func infeasible(s selected) []string {
 	if !a.BestProven {
 		proven = " (more may be possible: that was not proven)"
 	}
+	no := "No selection is"
+	if s.Open() {
+		no = fmt.Sprintf("Not known, since %s undecided: no selection is certain to be", plural(s.Doubt.Elsewhere, "cell")+" "+are(s.Doubt.Elsewhere))
+	}
 	list := []string{
-		fmt.Sprintf("No selection is within both thresholds: alpha %v asks for %d of %s, tau %v allows %d of %s.",
-			o.Alpha, s.Instance.Need, plural(s.Bad, "bad output"), o.Tau, s.Instance.Allow, plural(s.Good, "good output")),
+		fmt.Sprintf("%s within both thresholds: alpha %v asks for %d of %s, tau %v allows %d of %s.",
+			no, o.Alpha, s.Instance.Need, plural(s.Bad, "bad output"), o.Tau, s.Instance.Allow, plural(s.Good, "good output")),
 		fmt.Sprintf("The best within tau catches %d%s.", a.Best, proven),
 	}
 	switch {
@@ -74,6 +76,9 @@ func infeasible(s selected) []string {
 		list = append(list, fmt.Sprintf("No candidate that is within tau by itself catches %s: %s.", plural(len(s.Uncaught), "bad output"), namesOf(s.Uncaught, shownNames)))
 	default:
 		list = append(list, "Every bad output is caught by some candidate, but not by few enough false failures together.")
+	}
+	if s.Open() {
+		return append(list, "Decide more cells with spade matrix, or say what undecided ones count as with --undecided.")
 	}
 	return append(list, "Lower alpha, raise tau, or propose candidates for what is not caught.")
 }
@@ -105,8 +110,11 @@ func selectMeasures(s selected) []measure {
 	var list []measure
 	if s.Good+s.Bad > 0 {
 		list = append(list,
-			measure{"coverage", fmt.Sprintf("%d of %s caught, %s; at least %d asked for (alpha %v)", a.Covered, plural(s.Bad, "bad output"), wilsonText(a.Covered, s.Bad), s.Instance.Need, o.Alpha)},
-			measure{"FFR", fmt.Sprintf("%d of %s failed, %s; at most %d allowed (%s)", a.False, plural(s.Good, "good output"), wilsonText(a.False, s.Good), s.Instance.Allow, tauText(o))})
+			measure{"coverage", fmt.Sprintf("%s of %s caught, %s; at least %d asked for (alpha %v)", caughtText(s), plural(s.Bad, "bad output"), rangedShare(a.Covered, s.Doubt.Bad, s.Bad), s.Instance.Need, o.Alpha)},
+			measure{"FFR", fmt.Sprintf("%s of %s failed, %s; at most %d allowed (%s)", failedText(s), plural(s.Good, "good output"), rangedShare(a.False-s.Doubt.Good, s.Doubt.Good, s.Good), s.Instance.Allow, tauText(o))})
+	}
+	if s.Doubt.Cells > 0 && o.Method != "none" {
+		list = append(list, measure{"undecided", undecidedText(s)})
 	}
 	objective := fmt.Sprintf("%d: %d selected", a.Objective, len(a.Selected))
 	if len(o.Cost) > 0 {
@@ -153,8 +161,11 @@ func without(s selected, a *spade.Account) string {
 	if a.OnlyFalse > 0 {
 		parts = append(parts, plural(a.OnlyFalse, "false failure")+" fewer")
 	}
-	if len(parts) == 0 {
-		return "nothing is lost on these examples"
+	if a.Unknown > 0 {
+		parts = append(parts, plural(a.Unknown, "cell")+" undecided")
+	}
+	if len(a.Alone)+len(a.LeftOver)+a.OnlyFalse == 0 {
+		parts = append([]string{"nothing is lost on these examples"}, parts...)
 	}
 	return strings.Join(parts, "; ")
 }
@@ -172,7 +183,10 @@ var fates = []struct {
 
 // whyOut says why a candidate is not selected.
 func whyOut(s selected, a *spade.Account) string {
-	text := fmt.Sprintf("catches %d, fails %d of %d good", a.Covered, a.False, s.Good)
+	text := fmt.Sprintf("catches %d, fails %s of %d good", a.Covered, falseText(a), s.Good)
+	if a.Unknown > 0 {
+		text += fmt.Sprintf(", undecided on %d", a.Unknown)
+	}
 	if s.Good+s.Bad == 0 {
 		text = ""
 	}
@@ -243,7 +257,7 @@ func (t *selectReport) accounts(s selected, list []spade.Account) {
 		t.line("%s", t.paint("1", fmt.Sprintf("  %s %7s %6s %6s  %s", pad("Selected", name), "catches", "alone", "false", "without it")))
 		for i := range list {
 			if a := &list[i]; a.Fate == spade.Selected {
-				t.line("  %s %7d %6d %6d  %s", t.paint("32", pad(a.Name, name)), a.Covered, len(a.Alone), a.False, without(s, a))
+				t.line("  %s %7d %6d %6s  %s", t.paint("32", pad(a.Name, name)), a.Covered, len(a.Alone), falseText(a), without(s, a))
 			}
 		}
 	}

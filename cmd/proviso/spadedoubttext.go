@@ -1,0 +1,96 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/proviso-eval/proviso/spade"
+)
+
+func are(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}
+
+// counting says what the options make of undecided cells.
+func counting(undecided string) string {
+	if undecided == spade.Ignore {
+		return "count as passes (--undecided ignore)"
+	}
+	return "count as fails (--undecided fail)"
+}
+
+// unproven says what undecided cells leave open of what is selected.
+func unproven(s selected) []string {
+	d := s.Doubt
+	text := fmt.Sprintf("Not proven: %s of what is selected %s undecided", plural(d.Cells, "cell"), are(d.Cells))
+	switch {
+	case s.Options.Method != "cov" && s.Options.Method != "sub":
+	case d.LowerBound < s.Answer.Objective:
+		return []string{text + fmt.Sprintf(". It is within both thresholds whatever they are, but decided they could lower the best objective to %d.", d.LowerBound)}
+	default:
+		return []string{text + ". It is within both thresholds whatever they are."}
+	}
+	return []string{text + "."}
+}
+
+// broken names the thresholds that a selection breaks.
+func broken(s selected) []string {
+	var list []string
+	for _, name := range s.Violates {
+		switch {
+		case s.Options.Method == "none":
+		case name == "alpha":
+			is := isOrMayBe(s.Answer.Covered+s.Doubt.Bad < s.Instance.Need)
+			list = append(list, fmt.Sprintf("Alpha %s missed: %s of %s are caught, %d are asked for.", is, caughtText(s), plural(s.Bad, "bad output"), s.Instance.Need))
+		default:
+			is := isOrMayBe(s.Answer.False-s.Doubt.Good > s.Instance.Allow)
+			list = append(list, fmt.Sprintf("Tau %s broken: together they fail %s of %s, %d are allowed.", is, failedText(s), plural(s.Good, "good output"), s.Instance.Allow))
+		}
+	}
+	return list
+}
+
+// isOrMayBe words what is so for certain, or only if undecided cells make it so.
+func isOrMayBe(certain bool) string {
+	if certain {
+		return "is"
+	}
+	return "may be"
+}
+
+// caughtText is how many bad outputs are caught, from what is certain to what
+// undecided cells may add.
+func caughtText(s selected) string { return spade.Between(s.Answer.Covered, s.Doubt.Bad) }
+
+// failedText is the same of the good outputs that are failed.
+func failedText(s selected) string {
+	return spade.Between(s.Answer.False-s.Doubt.Good, s.Doubt.Good)
+}
+
+// falseText is how many good outputs a candidate fails.
+func falseText(a *spade.Account) string { return spade.Between(a.False-a.Perhaps, a.Perhaps) }
+
+// rangedShare is a share with its interval, or the range that undecided cells leave.
+func rangedShare(certain, perhaps, n int) string {
+	if perhaps == 0 {
+		return wilsonText(certain, n)
+	}
+	return fmt.Sprintf("%s to %s", percent(float64(certain)/float64(n)), percent(float64(certain+perhaps)/float64(n)))
+}
+
+// undecidedText says which selected candidates have undecided cells.
+func undecidedText(s selected) string {
+	var names []string
+	for _, a := range s.Accounts() {
+		if a.Fate == spade.Selected && a.Unknown > 0 {
+			names = append(names, fmt.Sprintf("%s (%d)", a.Name, a.Unknown))
+		}
+	}
+	text := plural(s.Doubt.Cells, "cell") + ": " + namesOf(names, shownNames)
+	if s.Options.Undecided == spade.CountFail || s.Options.Undecided == spade.Ignore {
+		return text + "; they " + counting(s.Options.Undecided)
+	}
+	return text
+}

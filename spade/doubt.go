@@ -1,0 +1,176 @@
+package spade
+
+import (
+	"context"
+
+	"github.com/proviso-eval/proviso/spade/solve"
+)
+
+// What an undecided cell counts as.
+const (
+	Bound     = "bound"  // as what speaks against the selection: a bad output is not caught, a good one is failed
+	CountFail = "fail"   // as a fail, on good outputs and on bad ones
+	Ignore    = "ignore" // as a pass
+)
+
+// Doubt is what undecided cells leave open of a selection.
+type Doubt struct {
+	Cells     int // undecided cells of the selected candidates
+	Elsewhere int // undecided cells of the other candidates
+
+	// Bad and Good count the outputs that are failed only if an undecided cell is a
+	// fail. They are 0 unless undecided cells bound the selection: with Bound, the
+	// answer's count of false failures includes Good, and its coverage does not
+	// include Bad.
+	Bad, Good int
+	// LowerBound is a number that no selection's objective is under, however the
+	// undecided cells are decided.
+	LowerBound int
+	// Possible tells, of an answer without a selection, that undecided cells could
+	// be decided in such a way that there is one.
+	Possible bool
+}
+
+// Proven reports whether no selection is better. While a selected candidate has
+// undecided cells nothing is proven, unless the options say what such cells count
+// as.
+func (s *Selection) Proven() bool { return s.Status() == solve.Optimal }
+
+// Status says how much is known of the selection: what the search found, less what
+// undecided cells leave open.
+func (s *Selection) Status() solve.Status { return statusOf(s.Answer, s.Doubt, s.bounds()) }
+
+// Open reports whether undecided cells keep the selection from being known.
+func (s *Selection) Open() bool {
+	return s.bounds() && (s.Found() && s.Doubt.Cells > 0 || !s.Found() && s.Doubt.Possible)
+}
+
+func statusOf(a *solve.Answer, d Doubt, bounds bool) solve.Status {
+	switch {
+	case !bounds:
+	case a.Status == solve.Optimal && d.Cells > 0:
+		return solve.Feasible
+	case a.Status == solve.Infeasible && d.Possible:
+		return solve.Unknown
+	}
+	return a.Status
+}
+
+// bounds reports whether undecided cells bound what the selection is worth. The
+// method none looks at no example.
+func (s *Selection) bounds() bool {
+	return s.Options.undecided() == Bound && s.Options.Method != solve.None.String()
+}
+
+// undecided is what an undecided cell counts as.
+func (o SelectOptions) undecided() string {
+	if o.Undecided == "" {
+		return Bound
+	}
+	return o.Undecided
+}
+
+// fails tells whether a cell counts as a fail of an example.
+func (o SelectOptions) fails(cell Cell, good bool) bool {
+	switch o.undecided() {
+	case Bound:
+		return cell == Failed || cell == Undecided && good
+	case CountFail:
+		return cell != Passed
+	}
+	return cell == Failed
+}
+
+// doubt counts what undecided cells leave open of an answer. The bounds that take a
+// search are those of [Selection.settle].
+func (s *Selection) doubt(a *solve.Answer) Doubt {
+	d := Doubt{LowerBound: a.LowerBound}
+	picked := make([]bool, len(s.Matrix.Names))
+	for _, j := range a.Selected {
+		picked[j] = true
+	}
+	certain := make([]bool, len(s.Matrix.Examples))
+	perhaps := make([]bool, len(s.Matrix.Examples))
+	for j, column := range s.Matrix.Cells {
+		for i, cell := range column {
+			switch {
+			case cell == Undecided && picked[j]:
+				d.Cells++
+				perhaps[i] = true
+			case cell == Undecided:
+				d.Elsewhere++
+			case cell == Failed && picked[j]:
+				certain[i] = true
+			}
+		}
+	}
+	if !s.bounds() {
+		return d
+	}
+	for i, e := range s.Matrix.Examples {
+		switch {
+		case certain[i] || !perhaps[i]:
+		case e.Good:
+			d.Good++
+		default:
+			d.Bad++
+		}
+	}
+	return d
+}
+
+// settle says what undecided cells leave open of an answer to in. It searches once
+// more, with every undecided cell decided in favour: nothing that the cells can
+// turn out to be has a lower objective, or a selection if that has none.
+func (s *Selection) settle(ctx context.Context, in *solve.Instance, a *solve.Answer, method solve.Method, work int64) (Doubt, error) {
+	d := s.doubt(a)
+	chosen := method == solve.Coverage || method == solve.Subsumption
+	if !s.bounds() || !chosen || d.Cells+d.Elsewhere == 0 || a.Status == solve.Unknown {
+		return d, nil
+	}
+	best := *in
+	best.Fails = s.failures(func(cell Cell, good bool) bool { return cell == Failed || cell == Undecided && !good })
+	favour, err := solve.Solve(ctx, &best, method, solve.Options{Work: work})
+	switch {
+	case ctx.Err() != nil:
+		d.LowerBound = 0 // interrupted: the selection stands, its bound is not known
+	case err != nil:
+		return d, err
+	case a.Status == solve.Infeasible:
+		d.Possible = favour.Status != solve.Infeasible
+	default:
+		d.LowerBound = min(a.LowerBound, favour.LowerBound)
+	}
+	return d, nil
+}
+
+// failures lists, for each candidate, the examples whose cell counts as a fail.
+func (s *Selection) failures(counts func(cell Cell, good bool) bool) [][]int {
+	fails := make([][]int, len(s.Matrix.Names))
+	for j, column := range s.Matrix.Cells {
+		for i, cell := range column {
+			if counts(cell, s.Matrix.Examples[i].Good) {
+				fails[j] = append(fails[j], i)
+			}
+		}
+	}
+	return fails
+}
+
+// contradicted are the implications that an example contradicts. Where undecided
+// cells bound the selection, one that was not decided speaks for nothing.
+func (s *Selection) contradicted() [][2]int {
+	if s.Options.undecided() != Bound {
+		return solve.Contradicted(s.Instance)
+	}
+	var out [][2]int
+	for _, p := range s.Instance.Implies {
+		for i, cell := range s.Matrix.Cells[p[0]] {
+			if cell == Passed && s.Matrix.Cells[p[1]][i] == Failed {
+				out = append(out, p)
+				break
+			}
+		}
+	}
+	return out
+}

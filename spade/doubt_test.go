@@ -1,0 +1,273 @@
+package spade_test
+
+import (
+	"context"
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/proviso-eval/proviso/spade"
+	"github.com/proviso-eval/proviso/spade/solve"
+)
+
+// doubtful is a small matrix with up to six undecided cells, and implications.
+func doubtful(r *rand.Rand) (*spade.Matrix, []spade.Implication) {
+	m, n := 1+r.IntN(4), 2+r.IntN(6)
+	out := &spade.Matrix{}
+	for i := range n {
+		out.Examples = append(out.Examples, spade.Example{ID: fmt.Sprint("o", i), Good: i == 0 || i > 1 && r.IntN(2) == 0})
+	}
+	undecided := 0
+	for j := range m {
+		out.Names = append(out.Names, fmt.Sprint("c", j))
+		column := make([]spade.Cell, n)
+		for i := range column {
+			column[i] = spade.Passed
+			if r.Float64() < 0.2 || !out.Examples[i].Good && r.Float64() < 0.5 {
+				column[i] = spade.Failed
+			}
+			if undecided < 6 && r.Float64() < 0.2 {
+				column[i] = spade.Undecided
+				undecided++
+			}
+		}
+		out.Cells = append(out.Cells, column)
+	}
+	var pairs []spade.Implication
+	for range r.IntN(m + 1) {
+		if a, b := r.IntN(m), r.IntN(m); a != b {
+			pairs = append(pairs, spade.Implication{A: out.Names[a], B: out.Names[b]})
+		}
+	}
+	return out, pairs
+}
+
+// decided calls each with every matrix that the undecided cells can turn out to be.
+func decided(m *spade.Matrix, each func(*spade.Matrix)) {
+	var open [][2]int
+	for j, column := range m.Cells {
+		for i, cell := range column {
+			if cell == spade.Undecided {
+				open = append(open, [2]int{j, i})
+			}
+		}
+	}
+	for mask := range 1 << len(open) {
+		out := &spade.Matrix{Names: m.Names, Examples: m.Examples}
+		for _, column := range m.Cells {
+			out.Cells = append(out.Cells, slices.Clone(column))
+		}
+		for k, at := range open {
+			out.Cells[at[0]][at[1]] = spade.Cell(mask >> k & 1) // Failed or Passed
+		}
+		each(out)
+	}
+}
+
+// value counts what a subset of decided candidates catches and fails.
+func value(m *spade.Matrix, subset uint) (caught, failed int) {
+	for i, e := range m.Examples {
+		hit := false
+		for rest := subset; rest != 0; rest &= rest - 1 {
+			hit = hit || m.Cells[bits.TrailingZeros(rest)][i] == spade.Failed
+		}
+		switch {
+		case hit && e.Good:
+			failed++
+		case hit:
+			caught++
+		}
+	}
+	return caught, failed
+}
+
+// leftOver counts the candidates that a subset neither has nor implies.
+func leftOver(m *spade.Matrix, pairs []spade.Implication, subset uint) int {
+	known := subset
+	for _, p := range pairs {
+		if subset>>slices.Index(m.Names, p.A)&1 == 1 {
+			known |= 1 << slices.Index(m.Names, p.B)
+		}
+	}
+	return len(m.Names) - bits.OnesCount(known)
+}
+
+// everything tries every subset under every way to decide the cells: the smallest
+// objective of a subset that is within the thresholds under all of them, and of one
+// that is within them under any; -1 if there is none.
+func everything(m *spade.Matrix, pairs []spade.Implication, o spade.SelectOptions) (certain, possible int) {
+	good, bad := m.Count()
+	need, allow := solve.Thresholds(good, bad, o.Alpha, o.Tau)
+	certain, possible = -1, -1
+	for subset := range uint(1) << len(m.Names) {
+		objective := bits.OnesCount(subset)
+		if o.Method == "sub" {
+			objective += leftOver(m, pairs, subset)
+		}
+		always, ever := true, false
+		decided(m, func(m *spade.Matrix) {
+			caught, failed := value(m, subset)
+			within := caught >= need && failed <= allow
+			always, ever = always && within, ever || within
+		})
+		if always && (certain < 0 || objective < certain) {
+			certain = objective
+		}
+		if ever && (possible < 0 || objective < possible) {
+			possible = objective
+		}
+	}
+	return certain, possible
+}
+
+// TestUndecidedCellsBoundTheSelection holds selections against trying every subset
+// under every way in which the undecided cells can turn out.
+func TestUndecidedCellsBoundTheSelection(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(11, 2))
+	seen := map[string]int{}
+	for round := range 1500 {
+		m, pairs := doubtful(r)
+		o := spade.SelectOptions{Method: []string{"cov", "sub"}[r.IntN(2)], Alpha: r.Float64(), Tau: r.Float64() * 0.6}
+		s, err := spade.Select(context.Background(), m, pairs, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		certain, possible := everything(m, pairs, o)
+		if s.Found() != (certain >= 0) {
+			t.Fatalf("round %d: found %v, but the smallest objective is %d", round, s.Found(), certain)
+		}
+		if !s.Found() {
+			if s.Doubt.Possible != (possible >= 0) || s.Open() != (possible >= 0) {
+				t.Fatalf("round %d: possible %v, open %v; some decisions allow an objective of %d", round, s.Doubt.Possible, s.Open(), possible)
+			}
+			seen[s.Status().String()]++
+			continue
+		}
+		if s.Answer.Objective != certain || s.Doubt.LowerBound != possible {
+			t.Fatalf("round %d: objective %d with lower bound %d, want %d and %d", round, s.Answer.Objective, s.Doubt.LowerBound, certain, possible)
+		}
+		boundsHold(t, m, s)
+		seen[s.Status().String()]++
+	}
+	for _, status := range []string{"optimal", "feasible", "infeasible", "unknown"} {
+		if seen[status] < 50 {
+			t.Errorf("only %d selections are %s: %v", seen[status], status, seen)
+		}
+	}
+}
+
+// boundsHold sees that the range of a selection is what undecided cells leave, and
+// that nothing with an undecided cell is called proven.
+func boundsHold(t *testing.T, m *spade.Matrix, s *spade.Selection) {
+	t.Helper()
+	var subset uint
+	cells := 0
+	for _, j := range s.Answer.Selected {
+		subset |= 1 << j
+		for _, cell := range m.Cells[j] {
+			if cell == spade.Undecided {
+				cells++
+			}
+		}
+	}
+	least, most, fewest, highest := len(m.Examples), 0, len(m.Examples), 0
+	decided(m, func(m *spade.Matrix) {
+		caught, failed := value(m, subset)
+		least, most = min(least, caught), max(most, caught)
+		fewest, highest = min(fewest, failed), max(highest, failed)
+	})
+	got := [4]int{s.Answer.Covered, s.Answer.Covered + s.Doubt.Bad, s.Answer.False - s.Doubt.Good, s.Answer.False}
+	if want := [4]int{least, most, fewest, highest}; got != want {
+		t.Fatalf("ranges %v, want %v", got, want)
+	}
+	if s.Doubt.Cells != cells || s.Proven() == (cells > 0) || s.Open() != (cells > 0) {
+		t.Fatalf("%d undecided cells, proven %v, open %v; want %d", s.Doubt.Cells, s.Proven(), s.Open(), cells)
+	}
+}
+
+// TestUndecidedIsNotCaught: a candidate that was decided on no bad output catches
+// none, unless somebody asks for that.
+func TestUndecidedIsNotCaught(t *testing.T) {
+	t.Parallel()
+	m := matrix(t, "id,label,x\na,1,1\nb,1,1\nc,0,\nd,0,\ne,0,\n")
+	for undecided, want := range map[string]string{"": "unknown", "bound": "unknown", "fail": "optimal", "ignore": "infeasible"} {
+		s, err := spade.Select(context.Background(), m, nil, spade.SelectOptions{Method: "sub", Alpha: 0.6, Tau: 0.25, Undecided: undecided})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Status().String(); got != want {
+			t.Errorf("undecided %q: %s, want %s", undecided, got, want)
+		}
+	}
+	// What threw has failed.
+	m = matrix(t, "id,label,x\na,1,1\nb,1,1\nc,0,error\nd,0,error\n")
+	s, err := spade.Select(context.Background(), m, nil, spade.SelectOptions{Method: "sub", Alpha: 1, Tau: 0})
+	if err != nil || !s.Proven() || s.Answer.Covered != 2 {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// TestUndecidedContradictsNothing: an implication is dropped for what was decided.
+func TestUndecidedContradictsNothing(t *testing.T) {
+	t.Parallel()
+	m := matrix(t, "id,label,a,b,c\n1,1,1,,1\n2,1,1,1,1\n3,0,,0,0\n4,0,1,1,0\n")
+	pairs := []spade.Implication{{A: "a", B: "b"}, {A: "a", B: "c"}}
+	s, err := spade.Select(context.Background(), m, pairs, spade.SelectOptions{Method: "sub", Alpha: 0.5, Tau: 1, DropContradicted: true})
+	if err != nil || len(s.Dropped) != 1 || s.Dropped[0] != pairs[1] {
+		t.Errorf("dropped %v, %v", s.Dropped, err)
+	}
+}
+
+// TestUndecidedOnTheFrontier: no point is called optimal while a selected candidate
+// has undecided cells.
+func TestUndecidedOnTheFrontier(t *testing.T) {
+	t.Parallel()
+	m := matrix(t, "id,label,x,y\na,1,1,1\nb,1,1,\nc,0,,0\nd,0,0,1\n")
+	o := spade.SelectOptions{Method: "cov", Alpha: 0.5, Tau: 0.5}
+	points, err := spade.Frontier(context.Background(), m, nil, o, []float64{0.5, 1}, []float64{0, 0.5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, p := range points {
+		got = append(got, p.Status.String())
+	}
+	// x catches one for certain and perhaps both; y may fail a good output.
+	if want := "feasible feasible unknown feasible"; strings.Join(got, " ") != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// TestPaperFilesAreDecided: the paper's matrices have no undecided cell, so every
+// way to count them selects the same, with a proof.
+func TestPaperFilesAreDecided(t *testing.T) {
+	t.Parallel()
+	const file = "../../shared/spade/statsbot/matrix.csv"
+	f, err := os.Open(file)
+	if err != nil {
+		t.Skipf("the paper's data is not here: %v", err)
+	}
+	defer f.Close()
+	m, mistakes := spade.ReadMatrix(file, f)
+	if mistakes.Err() != nil {
+		t.Fatal(mistakes)
+	}
+	var want []string
+	for _, undecided := range []string{"bound", "fail", "ignore"} {
+		s, err := spade.Select(context.Background(), m, nil, spade.SelectOptions{Method: "cov", Alpha: 0.6, Tau: 0.25, Undecided: undecided})
+		if err != nil || !s.Proven() || s.Doubt.Cells+s.Doubt.Elsewhere != 0 {
+			t.Fatalf("%s: %+v, %v", undecided, s, err)
+		}
+		if want == nil {
+			want = s.Selected()
+		}
+		if !slices.Equal(want, s.Selected()) {
+			t.Errorf("%s: %v, want %v", undecided, s.Selected(), want)
+		}
+	}
+}
