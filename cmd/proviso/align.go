@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -225,14 +224,11 @@ func (a *app) labels(name string) (*judge.Labels, error) {
 	if name == "-" {
 		return judge.ReadLabels("standard input", a.in)
 	}
-	file, err := os.Open(name)
+	file, err := openFile(name, holdsAlignment)
 	if err != nil {
-		return nil, proviso.Errorf(proviso.NotFound, "read the labels: %w", err)
+		return nil, err
 	}
 	defer file.Close()
-	if info, err := file.Stat(); err == nil && info.IsDir() {
-		return nil, proviso.Errorf(proviso.NotFound, "read the labels: %s is a folder", name)
-	}
 	return judge.ReadLabels(name, file)
 }
 

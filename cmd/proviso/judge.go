@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -180,9 +179,9 @@ func (a *app) request(name string) (*judge.Request, *document.Document, error) {
 	if name == "-" {
 		shown = "standard input"
 	} else {
-		file, err := os.Open(name)
+		file, err := openFile(name, holdsRequest)
 		if err != nil {
-			return nil, nil, proviso.Errorf(proviso.NotFound, "%w", err)
+			return nil, nil, err
 		}
 		defer file.Close()
 		in = file

@@ -31,11 +31,12 @@ func newSpade(a *app) *cobra.Command {
 // maxSpadeFile bounds the files that the commands of spade read whole.
 const maxSpadeFile = 256 << 20
 
-// spadeFile reads a file whole, or standard input for -.
-func (a *app) spadeFile(name string) ([]byte, error) {
+// spadeFile reads a file whole, or standard input for -. Messages say what it should
+// hold.
+func (a *app) spadeFile(name, holds string) ([]byte, error) {
 	in := a.in
 	if name != "-" {
-		f, err := a.openSpade(name)
+		f, err := a.openSpade(name, holds)
 		if err != nil {
 			return nil, err
 		}
@@ -53,19 +54,11 @@ func (a *app) spadeFile(name string) ([]byte, error) {
 }
 
 // openSpade opens a file to be read as it comes, or standard input for -.
-func (a *app) openSpade(name string) (io.ReadCloser, error) {
+func (a *app) openSpade(name, holds string) (io.ReadCloser, error) {
 	if name == "-" {
 		return io.NopCloser(a.in), nil
 	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, proviso.Errorf(proviso.NotFound, "%w", err)
-	}
-	if info, err := f.Stat(); err == nil && info.IsDir() {
-		_ = f.Close()
-		return nil, proviso.Errorf(proviso.NotFound, "%s is a folder; a file is expected", name)
-	}
-	return f, nil
+	return openFile(name, holds)
 }
 
 // shownName is how messages call a file.
@@ -78,7 +71,7 @@ func shownName(name string) string {
 
 // readMatrix reads a matrix; its mistakes are printed.
 func (a *app) readMatrix(name string) (*spade.Matrix, error) {
-	f, err := a.openSpade(name)
+	f, err := a.openSpade(name, holdsMatrix)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +82,7 @@ func (a *app) readMatrix(name string) (*spade.Matrix, error) {
 
 // readCandidates reads candidates; their mistakes are printed.
 func (a *app) readCandidates(name string) ([]proviso.Candidate, error) {
-	data, err := a.spadeFile(name)
+	data, err := a.spadeFile(name, holdsCandidates)
 	if err != nil {
 		return nil, err
 	}

@@ -52,7 +52,7 @@ func changeName(c *spade.Change) string {
 
 // spadeAgainst compares a model's categories with those of people.
 func (a *app) spadeAgainst(ctx context.Context, f *spadeDeltas) error {
-	data, err := a.spadeFile(f.against)
+	data, err := a.spadeFile(f.against, holdsTaxonomy)
 	if err != nil {
 		return err
 	}

@@ -185,7 +185,7 @@ func (a *app) versions(ctx context.Context, s *spadeSource, args []string) ([]sp
 }
 
 func (a *app) fileVersions(name string) ([]spade.Version, error) {
-	data, err := a.spadeFile(name)
+	data, err := a.spadeFile(name, holdsVersions)
 	if err != nil {
 		return nil, err
 	}
@@ -285,7 +285,11 @@ func (a *app) gitVersions(ctx context.Context, file string) ([]spade.Version, er
 		if ctx.Err() != nil {
 			return nil, a.orStopped(ctx, err)
 		}
-		return nil, proviso.Errorf(proviso.NotFound, "%w", err)
+		near := ""
+		if _, gone := os.Stat(file); os.IsNotExist(gone) {
+			near = nearFile(file)
+		}
+		return nil, proviso.Errorf(proviso.NotFound, "%w%s", err, near)
 	}
 	for _, note := range h.Notes {
 		fmt.Fprintf(a.err, "proviso: %s\n", printable(note))

@@ -192,7 +192,7 @@ func (s *labelSession) start(outputs *openedTrials) error {
 // readGrid reads a matrix with its rows that have no label; its mistakes are
 // printed.
 func (a *app) readGrid(name string) (*spade.Grid, error) {
-	in, err := a.openSpade(name)
+	in, err := a.openSpade(name, holdsMatrix)
 	if err != nil {
 		return nil, err
 	}

@@ -170,7 +170,7 @@ func (a *app) sayFailed(p *spade.Proposal) error {
 
 // trialsOf reads the outputs that a proposer is shown.
 func (a *app) trialsOf(name string) ([]spade.Trial, error) {
-	data, err := a.spadeFile(name)
+	data, err := a.spadeFile(name, holdsOutputs)
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +187,7 @@ func (a *app) earlier(f *spadePropose) (*spade.Earlier, error) {
 	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
 		return nil, nil // it is made, or refused when it is written
 	}
-	data, err := a.spadeFile(f.out)
+	data, err := a.spadeFile(f.out, holdsCandidates)
 	if err != nil {
 		return nil, err
 	}

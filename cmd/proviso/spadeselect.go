@@ -293,7 +293,7 @@ func (s selected) json() ([]byte, error) {
 
 // readImplications reads a file of implications; its mistakes are printed.
 func (a *app) readImplications(name, set string, names []string) ([]spade.Implication, error) {
-	file, err := a.openSpade(name)
+	file, err := a.openSpade(name, holdsImplications)
 	if err != nil {
 		return nil, err
 	}

@@ -83,9 +83,9 @@ func (a *app) openTrials(f *trialFlags) (*openedTrials, error) {
 // read now.
 func (a *app) reopener(name string) (func() (io.ReadCloser, error), error) {
 	if info, err := os.Stat(name); name != "-" && (err != nil || info.Mode().IsRegular()) {
-		return func() (io.ReadCloser, error) { return a.openSpade(name) }, nil
+		return func() (io.ReadCloser, error) { return a.openSpade(name, holdsOutputs) }, nil
 	}
-	data, err := a.spadeFile(name)
+	data, err := a.spadeFile(name, holdsOutputs)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +97,7 @@ func (a *app) takeLabels(file string, entries []spade.Entry) error {
 	if file == "" {
 		return nil
 	}
-	data, err := a.spadeFile(file)
+	data, err := a.spadeFile(file, holdsLabels)
 	if err != nil {
 		return err
 	}

@@ -3,10 +3,8 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -104,13 +102,9 @@ func (f *suiteFlags) filter() (suite.Filter, error) {
 	if name == "" {
 		return out, nil
 	}
-	r, err := os.Open(name)
+	r, err := openFile(name, holdsRun)
 	if err != nil {
-		var path *fs.PathError
-		if errors.As(err, &path) {
-			err = path.Err
-		}
-		return out, proviso.Errorf(proviso.NotFound, "%s %s: %w", flag, name, err)
+		return out, fmt.Errorf("%s: %w", flag, err)
 	}
 	defer r.Close()
 	out.Rows, err = suite.ReadRows(name, r, kind)

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+)
+
+// What a file that the command line names should hold, as messages say it.
+const (
+	holdsMatrix       = "a matrix: CSV with id, label and a column for each candidate"
+	holdsImplications = "implications: CSV with the columns a and b"
+	holdsCandidates   = "candidates: a list of assertions in YAML, JSON or JSON Lines, or functions in Python"
+	holdsOutputs      = "outputs: CSV or JSON Lines with output and, if they are known, id, label and variables"
+	holdsLabels       = "labels: CSV or JSON Lines with id and label"
+	holdsVersions     = "the versions of a prompt: a folder with a file for each, or JSON or JSON Lines"
+	holdsTaxonomy     = "labelled changes: JSON Lines with diff and ground_truth"
+	holdsRequest      = "a request: a JSON object with agent_input, agent_output and assertions"
+	holdsAlignment    = "outputs with labels: CSV or JSON Lines"
+	holdsRun          = "a report or a run file of an earlier evaluation"
+)
+
+// openFile opens a file that the command line names, to be read as it comes. The
+// error of one that is not there says what is expected, and which name is near.
+func openFile(name, holds string) (*os.File, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, notThere(name, holds, err)
+	}
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		_ = f.Close()
+		return nil, proviso.Errorf(proviso.NotFound, "%s is a folder; a file is expected with %s", name, holds)
+	}
+	return f, nil
+}
+
+// notThere words the error of a file that could not be opened.
+func notThere(name, holds string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return proviso.Errorf(proviso.NotFound, "the file %s does not exist%s; expected is %s", name, nearFile(name), holds)
+	}
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		err = path.Err
+	}
+	return proviso.Errorf(proviso.NotFound, "the file %s cannot be opened: %w; expected is %s", name, err, holds)
+}
+
+// nearFile names, in brackets, what there is in the same folder under a name like
+// it. If the folder is not there, it says so.
+func nearFile(name string) string {
+	dir, base := filepath.Split(name)
+	entries, err := os.ReadDir(filepath.Clean(dir + "."))
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return ", and neither does its folder"
+		}
+		return ""
+	}
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = e.Name()
+	}
+	near := document.Nearest(base, names)
+	if near == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (did you mean %s?)", dir+near)
+}
