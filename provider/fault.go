@@ -139,7 +139,7 @@ func errorIn(o *proviso.Object) *fault {
 		}
 		return f
 	}
-	if o.At("object") == "error" || o.At("type") == "error" || !answers(o) {
+	if o.At("object") == "error" || o.At("type") == "error" || !answers(o) || o.Has("title") && o.Has("detail") { // the last is RFC 9457
 		if m := messageOf(o); m != "" {
 			return &fault{message: m, kind: kindOf(o), vendor: true}
 		}

@@ -13,7 +13,7 @@ import (
 // as those of Azure's customers, and this machine are none.
 func VendorHost(host string) bool {
 	switch host {
-	case "api.anthropic.com", "api.openai.com", "generativelanguage.googleapis.com":
+	case "api.anthropic.com", "api.openai.com", "api.replicate.com", "generativelanguage.googleapis.com":
 		return true
 	}
 	if cloudHost(host) {
@@ -46,6 +46,7 @@ var addressVars = [...]string{
 	"GEMINI_API_BASE_URL", "GOOGLE_API_BASE_URL", "GOOGLE_API_HOST",
 	"OLLAMA_BASE_URL",
 	"OPENAI_API_BASE_URL", "OPENAI_API_HOST", "OPENAI_BASE_URL",
+	"REPLICATE_API_BASE_URL",
 	"VERTEX_API_HOST",
 }
 
@@ -53,7 +54,8 @@ var addressVars = [...]string{
 // compatibles.
 var keyVars = [...]string{
 	"ANTHROPIC_API_KEY", "AWS_ACCESS_KEY_ID", "AWS_BEARER_TOKEN_BEDROCK", "AZURE_API_KEY", "AZURE_CLIENT_SECRET", "AZURE_OPENAI_API_KEY",
-	"GEMINI_API_KEY", "GOOGLE_API_KEY", "HF_API_TOKEN", "OLLAMA_API_KEY", "OPENAI_API_KEY", "PALM_API_KEY", "VERTEX_API_KEY",
+	"GEMINI_API_KEY", "GOOGLE_API_KEY", "HF_API_TOKEN", "OLLAMA_API_KEY", "OPENAI_API_KEY", "PALM_API_KEY",
+	"REPLICATE_API_KEY", "REPLICATE_API_TOKEN", "VERTEX_API_KEY",
 }
 
 // EnvKeys returns the names of the variables that hold a key of a vendor, sorted.

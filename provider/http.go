@@ -138,7 +138,17 @@ func (e *endpoint) addHeaders(v any) {
 // calls get the same error at once. Its errors are *proviso.Error, what ctx ended
 // with, or a *fault if a content filter stopped the request.
 func (e *endpoint) ask(ctx context.Context, path string, body *proviso.Object) (reply, error) {
-	data := proviso.AppendJSON(nil, body)
+	return e.persist(ctx, path, proviso.AppendJSON(nil, body))
+}
+
+// look gets what stands at a path of the API, as ask does.
+func (e *endpoint) look(ctx context.Context, path string) (reply, error) {
+	return e.persist(ctx, path, nil)
+}
+
+// persist makes a request until it is answered or cannot be; one without data is a
+// GET.
+func (e *endpoint) persist(ctx context.Context, path string, data []byte) (reply, error) {
 	for attempt := 0; ; attempt++ {
 		r, err := e.attempt(ctx, path, data)
 		var f *fault
@@ -275,7 +285,11 @@ var errDeadline = errors.New("deadline of the call")
 func (e *endpoint) send(ctx context.Context, path string, data []byte) (reply, error) {
 	call, cancel := context.WithTimeoutCause(ctx, e.timeout, errDeadline)
 	defer cancel()
-	req, err := http.NewRequestWithContext(call, http.MethodPost, e.base+path, bytes.NewReader(data))
+	method, body := http.MethodGet, io.Reader(http.NoBody)
+	if data != nil {
+		method, body = http.MethodPost, bytes.NewReader(data)
+	}
+	req, err := http.NewRequestWithContext(call, method, e.base+path, body)
 	if err != nil {
 		return reply{}, &fault{code: proviso.Invalid, message: "the URL is malformed"}
 	}
@@ -290,14 +304,14 @@ func (e *endpoint) send(ctx context.Context, path string, data []byte) (reply, e
 		return reply{}, e.broken(ctx, call, err)
 	}
 	defer resp.Body.Close()
-	body, err := readBody(resp)
+	answer, err := readBody(resp)
 	if err != nil {
 		return reply{}, e.broken(ctx, call, err)
 	}
 	if e.lists {
-		body = asObject(body)
+		answer = asObject(answer)
 	}
-	r, err := read(resp, body, e.now())
+	r, err := read(resp, answer, e.now())
 	r.latency = unmeasured
 	if d, ok := transport.RecordedLatency(resp); ok {
 		r.latency = d

@@ -46,6 +46,7 @@ func environment(url string) proviso.EnvMap {
 		"OLLAMA_BASE_URL":          url,
 		"AWS_BEARER_TOKEN_BEDROCK": secret, "AWS_ENDPOINT_URL_BEDROCK_RUNTIME": url,
 		"VERTEX_API_KEY": secret, "VERTEX_API_HOST": url,
+		"REPLICATE_API_TOKEN": secret, "REPLICATE_API_BASE_URL": url + "/v1",
 	}
 }
 
@@ -99,7 +100,7 @@ var fine = fakemodel.Reply{Text: "fine"}
 var everyone = []string{
 	"openai:chat:gpt-4o", "openai:responses:gpt-4o", "openai:completion:davinci-002", "anthropic:messages:claude-3-haiku-20240307",
 	"google:gemini-2.5-flash", "ollama:chat:llama3", "ollama:completion:llama3", "azure:chat:mine",
-	"bedrock:amazon.nova-lite-v1:0", "vertex:gemini-2.5-flash",
+	"bedrock:amazon.nova-lite-v1:0", "vertex:gemini-2.5-flash", "replicate:meta/llama-4",
 }
 
 func TestFaultsThatPass(t *testing.T) {

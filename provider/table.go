@@ -92,6 +92,7 @@ var kinds = []Kind{
 	{Name: "openai:", Doc: "answers by OpenAI: chat, responses, completion, embeddings", New: newOpenAI},
 	{Name: "python:", Doc: "answers with what a function of a Python file returns", New: newPython},
 	{Name: "recorded:", Doc: "answers with outputs recorded in a JSON, JSON Lines or CSV file", New: newRecorded},
+	{Name: "replicate:", Doc: "answers by a model that Replicate runs", New: newReplicate},
 	{Name: "ruby:", Doc: "answers with what a function of a Ruby file returns", New: newRuby},
 	{Name: "vertex:", Doc: "answers by Gemini or Claude, over Google Cloud's Vertex AI", New: newVertex},
 	{Name: "webhook:", Doc: "answers by an endpoint that takes {prompt, config} and gives {output}", New: newWebhook},

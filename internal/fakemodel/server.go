@@ -31,6 +31,7 @@ const (
 	Converse     = "bedrock converse"
 	Titan        = "bedrock invoke" // of a model that embeds
 	VertexEmbed  = "vertex predict" // of a model that embeds
+	Replicate    = "replicate predictions"
 )
 
 // Options say how the server behaves. The zero value answers every prompt with
@@ -132,13 +133,20 @@ const maxBody = 16 << 20
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	api, model := route(r.URL.Path)
-	if api == "" || r.Method != http.MethodPost {
+	looks := r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/predictions/") // at what was asked for
+	if looks {
+		api = Replicate
+	}
+	if api == "" || r.Method != http.MethodPost && !looks {
 		http.NotFound(w, r)
 		return
 	}
 	data, err := io.ReadAll(io.LimitReader(r.Body, maxBody))
 	if err != nil {
 		return // the client went away
+	}
+	if looks {
+		data = []byte("{}")
 	}
 	v, err := proviso.ParseJSON(string(data))
 	body, _ := v.(*proviso.Object)
@@ -163,6 +171,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func route(path string) (api, model string) {
 	if api, model = cloudRoute(path); api != "" {
 		return api, model
+	}
+	if rest, ok := strings.CutSuffix(path, "/predictions"); ok {
+		_, model, _ = strings.Cut(rest, "/models/")
+		return Replicate, model
 	}
 	if _, rest, ok := strings.Cut(path, "/models/"); ok {
 		model, method, _ := strings.Cut(rest, ":")

@@ -48,6 +48,8 @@ func (r Reply) answer(api string, req Request) *proviso.Object {
 			out = append(out, proviso.ObjectOf("values", r.vector()))
 		}
 		return proviso.ObjectOf("embeddings", out)
+	case Replicate:
+		return proviso.ObjectOf("id", "p1", "status", "succeeded", "error", nil, "output", []any{r.Text}, "metrics", proviso.ObjectOf("predict_time", 0.5))
 	case OllamaChat, Ollama:
 		return r.ollama(api, req, u)
 	case OllamaEmbeds:

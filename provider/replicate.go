@@ -1,0 +1,294 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/blobs"
+	"github.com/proviso-eval/proviso/internal/transport"
+)
+
+// replica is a model at Replicate. An answer there is a prediction: it is asked
+// for, and looked at again until it is done.
+type replica struct {
+	*model
+	picture  bool            // the answer is the address of a picture
+	defaults *proviso.Object // of the input, from the environment
+}
+
+// guard is a model at Replicate that says which harms a text holds.
+type guard struct{ *replica }
+
+var (
+	_ proviso.Provider  = (*replica)(nil)
+	_ proviso.Moderator = (*guard)(nil)
+)
+
+// replicateInputs are the members of the input that the environment can set, and
+// the ends of their variables.
+var replicateInputs = [...]struct {
+	name   string
+	number bool
+}{
+	{"max_length", true}, {"max_new_tokens", true}, {"temperature", true}, {"top_p", true}, {"top_k", true},
+	{"repetition_penalty", true}, {"stop_sequences", false}, {"seed", true}, {"system_prompt", false},
+}
+
+// newReplicate opens replicate:<owner>/<model>, with :<version> after it or not,
+// replicate:moderation:<model> or replicate:image:<model>.
+func newReplicate(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provider, error) {
+	s := settings{spec, o}
+	a := api{
+		base: "https://api.replicate.com/v1", hostPath: "/v1", keyVars: []string{"REPLICATE_API_TOKEN", "REPLICATE_API_KEY"},
+		baseVars: []string{"REPLICATE_API_BASE_URL"}, prefix: "REPLICATE", extra: map[string]string{"Prefer": "wait=60"},
+	}
+	kind, name, ok := strings.Cut(arg, ":")
+	if !ok || kind != "moderation" && kind != "image" {
+		kind, name = "", arg
+	}
+	if path, _, _ := strings.Cut(name, ":"); strings.ContainsAny(name, "?#%\\") || slices.Contains(strings.Split(path, "/"), "..") {
+		return nil, s.invalid("%q is not the name of a model", name)
+	}
+	m, err := newModel(s, a, wire{path: replicatePath}, name)
+	if err != nil {
+		return nil, err
+	}
+	r := &replica{model: m, picture: kind == "image", defaults: proviso.NewObject(0)}
+	for _, in := range replicateInputs {
+		v, _ := s.env("REPLICATE_" + strings.ToUpper(in.name))
+		if f := proviso.ToNumber(v); v != "" && in.number && f == f {
+			r.defaults.Set(in.name, f)
+		} else if v != "" && !in.number {
+			r.defaults.Set(in.name, v)
+		}
+	}
+	if kind == "moderation" {
+		return &guard{r}, nil
+	}
+	return r, nil
+}
+
+// replicatePath is where a prediction is asked for: one of a version, or one of
+// whatever version the model's owner runs.
+func replicatePath(model string) string {
+	if strings.Contains(model, ":") {
+		return "/predictions"
+	}
+	return "/models/" + model + "/predictions"
+}
+
+// cacheKey adds what the environment says of the input.
+func (r *replica) cacheKey(ctx context.Context, ask proviso.Ask) (string, error) {
+	key, err := r.model.cacheKey(ctx, ask)
+	if err != nil || r.defaults.Len() == 0 {
+		return key, err
+	}
+	return blobs.Key("replicate", key, proviso.Stringify(r.defaults)), nil
+}
+
+// Answer asks for a prediction and waits until it is done.
+func (r *replica) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, error) {
+	if err := r.gate.err(); err != nil {
+		return proviso.Output{}, err
+	}
+	cfg, err := r.settings(ctx, &ask)
+	if err != nil {
+		return proviso.Output{}, err
+	}
+	ctx = transport.WithSample(ctx, ask.Sample)
+	done, latency, err := r.predict(ctx, r.endpointFor(ask.Config), r.request(ask.Prompt, cfg))
+	var f *fault
+	if errors.As(err, &f) {
+		return blocked(f), nil
+	}
+	if err != nil {
+		return proviso.Output{}, err
+	}
+	out := proviso.Output{
+		Latency: &latency, Usage: proviso.Usage{Requests: 1}, Raw: keep(done, "id", "model", "version", "metrics"),
+	}
+	text, ok := replicateText(done.At("output"), r.picture)
+	if !ok {
+		return proviso.Output{}, r.malformed("the prediction has no text", keep(done, "status", "output"))
+	}
+	if out.Value = text; r.picture {
+		out.Value = "![" + pictureName(ask.Prompt) + "](" + text + ")"
+	}
+	out.Cost = r.prices.cost(done, out.Usage)
+	return out, nil
+}
+
+// request is the body that asks for a prediction.
+func (r *replica) request(prompt string, cfg *proviso.Object) *proviso.Object {
+	around := object(cfg.At("prompt"))
+	prompt = str(around.At("prefix")) + prompt + str(around.At("suffix"))
+	input := proviso.NewObject(8)
+	if r.picture {
+		input.Set("prompt", prompt)
+		input.Set("width", 768.0)
+		input.Set("height", 768.0)
+	} else {
+		for name, v := range r.defaults.All() {
+			input.Set(name, v)
+		}
+	}
+	for name, v := range cfg.All() {
+		if !slices.Contains(opening[:], name) && !slices.Contains(ownSettings[:], name) && v != nil {
+			input.Set(name, v)
+		}
+	}
+	passThrough(input, cfg, "passthrough", "extra_body")
+	if !r.picture {
+		system, user := replicatePrompt(prompt)
+		if system != nil {
+			input.Set("system_prompt", system)
+		}
+		input.Set("prompt", user)
+	}
+	body := proviso.NewObject(2)
+	if _, version, ok := strings.Cut(r.name, ":"); ok {
+		body.Set("version", version)
+	}
+	body.Set("input", input)
+	return body
+}
+
+// ownSettings are proviso's own, and no input of a model.
+var ownSettings = [...]string{"headers", "maxRetries", "passthrough", "extra_body", "structured", "showThinking", "omitDefaults", "isReasoningModel", "stream", "prompt"}
+
+// replicatePrompt takes the first system message and the first message of the user
+// out of a chat. Any other prompt is what the user says.
+func replicatePrompt(prompt string) (system, user any) {
+	user = prompt
+	chat, _ := chatOf(prompt)
+	for i := len(chat) - 1; i >= 0; i-- {
+		m := object(chat[i])
+		content := m.At("content")
+		switch {
+		case content == nil || content == "":
+		case m.At("role") == "system":
+			system = content
+		case m.At("role") == "user":
+			user = content
+		}
+	}
+	return system, user
+}
+
+// pollInterval passes between two looks at a prediction that is not done.
+const pollInterval = time.Second
+
+// predict asks for a prediction and looks at it until it is done, at most as long
+// as a call may take. The latency is that of the calls and of the time between.
+func (r *replica) predict(ctx context.Context, e *endpoint, body *proviso.Object) (*proviso.Object, time.Duration, error) {
+	p, err := e.ask(ctx, r.api.path(r.name), body)
+	latency := p.latency
+	for waited := time.Duration(0); err == nil && pending(p.Object); waited += pollInterval {
+		id := str(p.At("id"))
+		if !plainID(id) {
+			return nil, 0, r.malformed("the prediction has no id", keep(p.Object, "id", "status"))
+		}
+		if waited >= e.timeout {
+			return nil, 0, r.failure(&fault{code: proviso.Timeout, message: "the prediction " + id + " was not done within " + e.timeout.String()})
+		}
+		if err := e.sleep(ctx, pollInterval); err != nil {
+			return nil, 0, err
+		}
+		p, err = e.look(ctx, "/predictions/"+id)
+		latency += pollInterval + p.latency
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	if status := str(p.At("status")); status != "succeeded" {
+		return nil, 0, r.failure(&fault{code: proviso.Unavailable, message: "the prediction ended as " + excerpt([]byte(status))})
+	}
+	return p.Object, latency, nil
+}
+
+// pending tells whether a prediction is not done.
+func pending(p *proviso.Object) bool {
+	switch p.At("status") {
+	case "starting", "processing", "queued":
+		return true
+	}
+	return false
+}
+
+// plainID reports whether an id has nothing that means something in a URL.
+func plainID(id string) bool {
+	return id != "" && len(id) <= 100 && strings.IndexFunc(id, func(c rune) bool {
+		return (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && c != '-' && c != '_'
+	}) < 0
+}
+
+// replicateText reads what a model gives: text, or its pieces. Of pictures the
+// first counts.
+func replicateText(v any, first bool) (string, bool) {
+	if text, ok := v.(string); ok {
+		return text, true
+	}
+	pieces, ok := v.([]any)
+	if !ok {
+		return "", false
+	}
+	var b strings.Builder
+	for _, p := range pieces {
+		text, ok := p.(string)
+		if !ok {
+			return "", false
+		}
+		if first {
+			return text, true
+		}
+		b.WriteString(text)
+	}
+	return b.String(), !first
+}
+
+// pictureName is the beginning of a prompt, as the text of a picture in Markdown.
+func pictureName(prompt string) string {
+	const most = 50
+	text := strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ", "[", "(", "]", ")").Replace(prompt)
+	if r := []rune(text); len(r) > most {
+		return string(r[:most-3]) + "..."
+	}
+	return text
+}
+
+// llamaHarms are the categories of Llama Guard.
+var llamaHarms = [...]string{
+	"Violent Crimes", "Non-Violent Crimes", "Sex Crimes", "Child Exploitation", "Defamation", "Specialized Advice", "Privacy",
+	"Intellectual Property", "Indiscriminate Weapons", "Hate", "Self-Harm", "Sexual Content", "Elections", "Code Interpreter Abuse",
+}
+
+// Moderate asks a model that answers as Llama Guard does: safe, or unsafe and the
+// categories in the second line.
+func (g *guard) Moderate(ctx context.Context, prompt, output string) ([]proviso.Flag, error) {
+	out, err := g.Answer(ctx, proviso.Ask{Prompt: "Human: " + prompt + "\n\nAssistant: " + output})
+	if err != nil {
+		return nil, err
+	}
+	lines := strings.Split(strings.TrimSpace(out.Text()), "\n")
+	if said := strings.TrimSpace(lines[0]); said == "safe" {
+		return nil, nil
+	} else if said != "unsafe" || len(lines) < 2 {
+		return nil, g.malformed("the answer is neither safe nor unsafe with categories", proviso.ObjectOf("output", out.Text()))
+	}
+	var flags []proviso.Flag
+	for _, code := range strings.Split(lines[1], ",") {
+		for i, harm := range llamaHarms {
+			if code = strings.TrimSpace(code); code == "S"+proviso.ToString(float64(i+1)) {
+				flags = append(flags, proviso.Flag{Code: code, Description: harm, Confidence: 1})
+			}
+		}
+	}
+	if flags == nil {
+		return nil, g.malformed("the answer names no known category", proviso.ObjectOf("output", out.Text()))
+	}
+	return flags, nil
+}
