@@ -200,7 +200,7 @@ func TestOutputs(t *testing.T) {
 		{name: "filtered", id: "openai:gpt-4o", reply: fakemodel.Reply{FinishReason: "content_filter"}, value: "Content filtered by provider", finish: "content_filter", refused: true, guardrails: `{"flagged":true}`},
 		{name: "thinking", id: "deepseek:deepseek-reasoner", reply: fakemodel.Reply{Text: "42", Thinking: "hm"}, value: "Thinking: hm\n\n42", finish: "stop"},
 		{name: "thinking hidden", id: "deepseek:deepseek-reasoner", config: `{"showThinking":false}`, reply: fakemodel.Reply{Text: "42", Thinking: "hm"}, value: "42", finish: "stop"},
-		{name: "null", id: "openai:gpt-4o", reply: fakemodel.Reply{FinishReason: "length"}, value: proviso.Stringify(proviso.Undefined{}), finish: "length"},
+		{name: "null", id: "openai:gpt-4o", reply: fakemodel.Reply{FinishReason: "length"}, value: "", finish: "length"},
 		{name: "empty", id: "openai:gpt-4o", reply: fakemodel.Reply{Raw: `{"choices":[{"message":{"content":""},"finish_reason":"stop"}]}`}, value: "", finish: "stop"},
 		{name: "unknown reason", id: "openai:gpt-4o", reply: fakemodel.Reply{Text: "x", FinishReason: "Eos"}, value: "x", finish: "eos"},
 		{name: "no reason", id: "openai:gpt-4o", reply: fakemodel.Reply{Raw: `{"choices":[{"message":{"content":"x"}}]}`}, value: "x"},
