@@ -19,7 +19,8 @@ type Run struct {
 type Totals struct {
 	Passed, Failed, Errors, Skipped int
 	Usage                           Usage
-	Cost                            float64 // US dollars
+	Cost                            float64 // US dollars, of what came from a cache, too
+	Incurred                        float64 // US dollars that the run itself spent
 }
 
 // Rows returns how many rows were counted.

@@ -22,7 +22,8 @@ type Batch struct {
 	Results   BatchResults `json:"results"`
 	RunID     string       `json:"run_id,omitempty"`
 	Judges    []BatchJudge `json:"judges,omitempty"`
-	Cost      float64      `json:"cost"` // US dollars, of answers and of deciding
+	Cost      float64      `json:"cost"`                    // US dollars, of answers and of deciding
+	Incurred  *float64     `json:"incurred_cost,omitempty"` // what of it the run spent, if answers came from a cache
 }
 
 // BatchResults are the counts of a [Batch].
@@ -93,6 +94,9 @@ func NewBatch(m *Meta, s *Summary) *Batch {
 	t := s.Totals()
 	counts := Counts{Passed: t.Passed, Failed: t.Failed, Errors: t.Errors, Skipped: t.Skipped}
 	b := &Batch{AgentID: m.agent(), TestSuite: m.Suite, RunID: m.RunID, Cost: t.Cost}
+	if t.Incurred != t.Cost {
+		b.Incurred = &t.Incurred
+	}
 	r := &b.Results
 	r.TotalCases, r.PassedCases, r.FailedCases, r.ErrorCases, r.SkippedCases = t.Rows(), t.Passed, t.Failed, t.Errors, t.Skipped
 	r.PassRate, r.Interval = counts.share()

@@ -18,9 +18,9 @@ func (e *encoder) grading(r *proviso.Result) {
 	e.score(scoreOf(a.Status, a.Score))
 	e.text(`,"reason":`, a.Reason)
 	e.named(`,"namedScores":`, a.Named)
-	usage, cost := gradingCost(r)
+	usage, incurred, cost := gradingCost(r)
 	e.b = append(e.b, `,"tokensUsed":`...)
-	e.b = appendUsage(e.b, usage)
+	e.usage(usage, incurred, usage != incurred)
 	if cost != 0 {
 		e.b = append(e.b, `,"cost":`...)
 		e.number(cost)
@@ -31,15 +31,18 @@ func (e *encoder) grading(r *proviso.Result) {
 	e.b = append(e.b, "]}"...)
 }
 
-// gradingCost sums what deciding took. Members are part of their set's figures.
-func gradingCost(r *proviso.Result) (usage proviso.Usage, cost float64) {
+// gradingCost sums what deciding took, and what of it was incurred. Members are
+// part of their set's figures.
+func gradingCost(r *proviso.Result) (usage, incurred proviso.Usage, cost float64) {
+	var kept proviso.Usage
 	for _, list := range [...][]proviso.Verdict{r.Verdicts, r.SetVerdict} {
 		for i := range list {
 			usage.Add(list[i].Usage)
 			cost += list[i].Cost
 		}
+		kept.Add(keptUsage(list))
 	}
-	return usage, cost
+	return usage, without(usage, kept), cost
 }
 
 // components appends verdicts as one flat list: each is followed by its own

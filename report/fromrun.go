@@ -30,8 +30,8 @@ func (m *Meta) Header() runfile.Header {
 // computed from the rows.
 func Trailer(m *Meta, s *Summary) []byte {
 	t := s.Totals()
-	o := proviso.ObjectOf("passed", float64(t.Passed), "failed", float64(t.Failed), "errors", float64(t.Errors),
-		"skipped", float64(t.Skipped), "cost", t.Cost, "elapsedMs", float64(m.Elapsed.Microseconds())/1000)
+	o := totalsOf(t)
+	o.Set("elapsedMs", float64(m.Elapsed.Microseconds())/1000)
 	derived := make([]any, 0, len(s.columns))
 	some := false
 	for i := range s.columns {
@@ -109,9 +109,15 @@ func (s *Summary) AddRow(row []byte) error {
 	}
 	grading, repeat := obj(o, "gradingResult"), obj(o, "repeat")
 	f := facts{index: integer(o, "index"), column: integer(o, "promptIdx"), status: statusOf(str(o, "verdict")),
-		score: score(o), latencyMS: num(o, "latencyMs"), cost: num(o, "cost"), gradingCost: num(grading, "cost"),
-		usage: usageOf(obj(obj(o, "response"), "tokenUsage")), grading: usageOf(obj(grading, "tokensUsed")),
+		score: score(o), latencyMS: num(o, "latencyMs"), gradingCost: num(grading, "cost"),
 		caseID: str(o, "caseId"), error: str(o, "error"), repeats: integer(repeat, "of"), pass: integer(repeat, "pass")}
+	f.cost, f.incurred = num(o, "cost"), num(o, "cost")
+	if v, ok := o.At("incurredCost").(float64); ok {
+		f.incurred = v
+	}
+	f.usage, f.spent = bothUsages(obj(obj(o, "response"), "tokenUsage"))
+	f.grading, f.asked = bothUsages(obj(grading, "tokensUsed"))
+	f.cached = obj(o, "response").At("cached") == true
 	f.share = f.score
 	if share, ok := obj(o, "evaluation").At("score").(float64); ok {
 		f.share = share
@@ -150,6 +156,15 @@ func statusOf(name string) proviso.Status {
 		}
 	}
 	return proviso.Errored
+}
+
+// bothUsages reads tokens, and what of them was incurred.
+func bothUsages(o *proviso.Object) (u, incurred proviso.Usage) {
+	u = usageOf(o)
+	if o.Has("incurredTokenUsage") {
+		return u, usageOf(obj(o, "incurredTokenUsage"))
+	}
+	return u, u
 }
 
 func usageOf(o *proviso.Object) proviso.Usage {

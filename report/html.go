@@ -121,8 +121,8 @@ func (p *page) about() string {
 	if t.Usage.Total > 0 {
 		parts = append(parts, plural(int(t.Usage.Total), "token"))
 	}
-	if t.Cost > 0 {
-		parts = append(parts, fmt.Sprintf("$%.4g", t.Cost))
+	if text := dollars(t); text != "" {
+		parts = append(parts, text)
 	}
 	if m.RunID != "" {
 		parts = append(parts, "run "+cut(m.RunID, 80))

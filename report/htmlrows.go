@@ -99,6 +99,9 @@ func pageRow(row view, m mark) *proviso.Object {
 	}
 	if cost := num(row.Object, "cost"); cost > 0 {
 		o.Set("cost", cost)
+		if incurred, ok := row.At("incurredCost").(float64); ok {
+			o.Set("incurred", incurred)
+		}
 	}
 	if text, answered := row.output(); answered {
 		o.Set("out", clip(text, pageText))

@@ -94,7 +94,7 @@ func metricsOf(s *ColumnSummary) *proviso.Object {
 	for _, d := range s.Derived {
 		scores.Set(d.Name, d.Value)
 	}
-	return proviso.ObjectOf(
+	metrics := proviso.ObjectOf(
 		"score", s.Score,
 		"testPassCount", float64(s.Rows.Passed+s.Rows.Skipped),
 		"testFailCount", float64(s.Rows.Failed),
@@ -103,11 +103,24 @@ func metricsOf(s *ColumnSummary) *proviso.Object {
 		"assertFailCount", float64(s.Assertions.Failed),
 		"assertErrorCount", float64(s.Assertions.Errors),
 		"totalLatencyMs", s.LatencyMS,
-		"tokenUsage", usageObject(s.Usage, s.Grading),
+		"tokenUsage", incurredUsage(s.Usage, s.Grading, s.spent, s.asked),
 		"namedScores", scores,
 		"namedScoresCount", counts,
 		"cost", s.Cost,
 	)
+	if s.kept {
+		metrics.Set("incurredCost", s.Incurred)
+	}
+	return metrics
+}
+
+// incurredUsage is [usageObject], with what was incurred inside if that is less.
+func incurredUsage(u, grading, spent, asked proviso.Usage) *proviso.Object {
+	o := usageObject(u, grading)
+	if u != spent || grading != asked {
+		o.Set("incurredTokenUsage", usageObject(spent, asked))
+	}
+	return o
 }
 
 // usageObject returns the tokens of answers, with those of deciding inside, as
@@ -127,13 +140,25 @@ func tokens(u proviso.Usage) *proviso.Object {
 // success; proviso.totals tells them apart.
 func statsOf(in *Input) *proviso.Object {
 	t := in.Summary.Totals()
-	var answers, grading proviso.Usage
+	var answers, grading, spent, asked proviso.Usage
 	for _, c := range in.Summary.Columns() {
 		answers.Add(c.Usage)
 		grading.Add(c.Grading)
+		spent.Add(c.spent)
+		asked.Add(c.asked)
 	}
 	return proviso.ObjectOf("successes", float64(t.Passed+t.Skipped), "failures", float64(t.Failed), "errors", float64(t.Errors),
-		"tokenUsage", usageObject(answers, grading), "durationMs", math.Round(float64(in.Meta.Elapsed.Microseconds())/1000))
+		"tokenUsage", incurredUsage(answers, grading, spent, asked), "durationMs", math.Round(float64(in.Meta.Elapsed.Microseconds())/1000))
+}
+
+// totalsOf returns the counts, and the cost; what was incurred if it is less.
+func totalsOf(t proviso.Totals) *proviso.Object {
+	o := proviso.ObjectOf("passed", float64(t.Passed), "failed", float64(t.Failed),
+		"errors", float64(t.Errors), "skipped", float64(t.Skipped), "cost", t.Cost)
+	if t.Incurred != t.Cost {
+		o.Set("incurredCost", t.Incurred)
+	}
+	return o
 }
 
 // additions returns what promptfoo's document has no place for.
@@ -163,8 +188,7 @@ func additions(in *Input) *proviso.Object {
 		list = append(list, one)
 	}
 	o := proviso.ObjectOf("suite", in.Meta.Suite,
-		"totals", proviso.ObjectOf("passed", float64(t.Passed), "failed", float64(t.Failed),
-			"errors", float64(t.Errors), "skipped", float64(t.Skipped), "cost", t.Cost),
+		"totals", totalsOf(t),
 		"assertions", list)
 	if judges := judgesOf(in); len(judges) > 0 {
 		o.Set("judges", judges)

@@ -97,6 +97,9 @@ func (x *xmlWriter) properties(indent string, in *Input, column int, sum *Column
 	}
 	property("score", proviso.FormatNumber(sum.Score))
 	property("cost", proviso.FormatNumber(sum.Cost))
+	if sum.kept {
+		property("incurredCost", proviso.FormatNumber(sum.Incurred))
+	}
 	property("tokens", strconv.FormatInt(sum.Usage.Total, 10))
 	for _, m := range sum.Metrics() {
 		property("metric."+clip(m.Name, junitName), proviso.FormatNumber(m.Sum/float64(m.Count)))

@@ -81,8 +81,8 @@ func (m *markdown) head() {
 	if t.Usage.Total > 0 {
 		text += " · " + plural(int(t.Usage.Total), "token")
 	}
-	if t.Cost > 0 {
-		text += fmt.Sprintf(" · $%.4g", t.Cost)
+	if cost := dollars(t); cost != "" {
+		text += " · " + cost
 	}
 	m.line("%s\n", text)
 	if r := m.in.Summary.Repeats(); r.Groups > 0 {

@@ -13,12 +13,7 @@ func (e *encoder) response(o *proviso.Output) {
 	if o.Error != "" {
 		e.text(`,"error":`, o.Error)
 	}
-	e.b = append(e.b, `,"tokenUsage":`...)
-	e.b = appendUsage(e.b, o.Usage)
-	if o.Cost != nil {
-		e.b = append(e.b, `,"cost":`...)
-		e.number(*o.Cost)
-	}
+	e.bill(o)
 	if o.Latency != nil {
 		e.b = append(e.b, `,"latencyMs":`...)
 		e.milliseconds(*o.Latency)
@@ -36,6 +31,31 @@ func (e *encoder) response(o *proviso.Output) {
 	// The members were written with a comma each; the first has nothing before it.
 	e.b = append(e.b[:start], e.b[start+1:]...)
 	e.b = append(e.b, '}')
+}
+
+// bill appends what an answer takes, and what of it was incurred if it came from a
+// cache.
+func (e *encoder) bill(o *proviso.Output) {
+	b := billOf(o)
+	e.b = append(e.b, `,"tokenUsage":`...)
+	e.usage(b.usage, b.spent(), o.Cached)
+	if b.known {
+		e.b = append(e.b, `,"cost":`...)
+		e.number(b.cost)
+		if o.Cached {
+			e.b = append(e.b, `,"incurredCost":`...)
+			e.number(b.incurred)
+		}
+	}
+}
+
+// usage appends tokens, with those incurred inside if some were not.
+func (e *encoder) usage(u, incurred proviso.Usage, cached bool) {
+	e.b = appendUsage(e.b, u)
+	if cached {
+		e.b = append(e.b[:len(e.b)-1], `,"incurredTokenUsage":`...)
+		e.b = append(appendUsage(e.b, incurred), '}')
+	}
 }
 
 // answerParts appends the structured parts of an answer, which most lack.
@@ -78,7 +98,7 @@ func (e *encoder) answerParts(o *proviso.Output) {
 // [proviso.Output], and so must not be written a second time.
 func isResponseKey(key string) bool {
 	switch key {
-	case "output", "error", "tokenUsage", "cost", "latencyMs", "cached", "finishReason", "isRefusal",
+	case "output", "error", "tokenUsage", "cost", "incurredCost", "latencyMs", "cached", "finishReason", "isRefusal",
 		"logProbs", "toolCalls", "guardrails", "metadata", "traceId":
 		return true
 	}

@@ -302,11 +302,12 @@ func (e *encoder) measures(r *proviso.Result) {
 	} else {
 		e.b = append(e.b, '0')
 	}
+	b := billOf(&r.Output)
 	e.b = append(e.b, `,"cost":`...)
-	if r.Output.Cost != nil {
-		e.number(*r.Output.Cost)
-	} else {
-		e.b = append(e.b, '0')
+	e.number(b.cost)
+	if b.known && r.Output.Cached {
+		e.b = append(e.b, `,"incurredCost":`...)
+		e.number(b.incurred)
 	}
 	e.b = append(e.b, `,"metadata":{`...)
 	first := true

@@ -73,13 +73,17 @@ type ColumnSummary struct {
 	Assertions Counts // every component of every row, those of sets included
 	Score      float64
 	LatencyMS  float64        // of all rows together
-	Cost       float64        // US dollars, of the answers alone
+	Cost       float64        // US dollars, of the answers alone, those from a cache included
+	Incurred   float64        // US dollars that this run spent on them
 	Usage      proviso.Usage  // of the answers
 	Grading    proviso.Usage  // of deciding
 	Derived    []DerivedValue // as the caller set them
 
 	named map[string]*Metric
 	score sum
+
+	spent, asked proviso.Usage // of Usage and of Grading, what was incurred
+	kept         bool          // an answer came from a cache
 }
 
 // Metrics returns the named scores in the order of their names.

@@ -14,9 +14,11 @@ type facts struct {
 	score          float64
 	share          float64 // of the assertion set if there is one, else the score
 	latencyMS      float64
-	cost           float64
+	cost, incurred float64
 	gradingCost    float64
 	usage, grading proviso.Usage
+	spent, asked   proviso.Usage // of usage and of grading, what was incurred
+	cached         bool
 	named          []proviso.NamedScore
 	caseID         string
 	error          string // why the row is undecided
@@ -26,7 +28,9 @@ type facts struct {
 // Add counts a finished row. A row is added once.
 func (s *Summary) Add(index int, r *proviso.Result) {
 	f := facts{index: index, column: r.PromptIdx, status: r.Aggregate.Status,
-		score: scoreOf(r.Aggregate.Status, r.Aggregate.Score), usage: r.Output.Usage, named: r.Aggregate.Named}
+		score: scoreOf(r.Aggregate.Status, r.Aggregate.Score), named: r.Aggregate.Named}
+	b := billOf(&r.Output)
+	f.cost, f.incurred, f.usage, f.spent, f.cached = b.cost, b.incurred, b.usage, b.spent(), b.cached
 	f.share = f.score
 	if e := r.Aggregate.Evaluation; e != nil && e.Score != nil {
 		f.share = *e.Score
@@ -34,12 +38,9 @@ func (s *Summary) Add(index int, r *proviso.Result) {
 	if f.status == proviso.Errored {
 		f.error = errorText(r)
 	}
-	f.grading, f.gradingCost = gradingCost(r)
+	f.grading, f.asked, f.gradingCost = gradingCost(r)
 	if r.Output.Latency != nil {
 		f.latencyMS = float64(r.Output.Latency.Microseconds()) / 1000
-	}
-	if r.Output.Cost != nil {
-		f.cost = *r.Output.Cost
 	}
 	if c := r.Case; c != nil {
 		f.caseID, f.repeats, f.pass = c.ID, c.Repeats, c.RepeatPass
@@ -76,8 +77,12 @@ func (s *Summary) row(f *facts) {
 	c.score.add(f.score)
 	c.LatencyMS += f.latencyMS
 	c.Cost += f.cost
+	c.Incurred += f.incurred
 	c.Usage.Add(f.usage)
 	c.Grading.Add(f.grading)
+	c.spent.Add(f.spent)
+	c.asked.Add(f.asked)
+	c.kept = c.kept || f.cached
 	for _, n := range f.named {
 		c.metric(n)
 	}
@@ -103,6 +108,7 @@ func (s *Summary) row(f *facts) {
 	t.Usage.Add(f.usage)
 	t.Usage.Add(f.grading)
 	t.Cost += f.cost + f.gradingCost
+	t.Incurred += f.incurred + f.gradingCost
 	s.repetition(f)
 }
 

@@ -179,8 +179,8 @@ func (p *printer) end() {
 	if t.Usage.Total > 0 {
 		parts = append(parts, plural(int(t.Usage.Total), "token"))
 	}
-	if t.Cost > 0 {
-		parts = append(parts, fmt.Sprintf("$%.4g", t.Cost))
+	if text := dollars(t); text != "" {
+		parts = append(parts, text)
 	}
 	if t.Skipped > 0 {
 		parts = append(parts, fmt.Sprintf("%s without an assertion that applied", plural(t.Skipped, "row")))

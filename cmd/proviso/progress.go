@@ -150,10 +150,10 @@ func (p *progress) line(t proviso.Totals, elapsed time.Duration) string {
 	if s := elapsed.Seconds(); s >= 1 {
 		parts = append(parts, fmt.Sprintf("%.3g/s", float64(done)/s))
 	}
-	if t.Cost > 0 {
-		cost := fmt.Sprintf("$%.4g", t.Cost)
+	if t.Incurred > 0 {
+		cost := fmt.Sprintf("$%.4g", t.Incurred)
 		if done >= telling && done < p.rows {
-			cost += " of about " + roughly(t.Cost/float64(done)*float64(p.rows))
+			cost += " of about " + roughly(t.Incurred/float64(done)*float64(p.rows))
 		}
 		parts = append(parts, cost)
 	}

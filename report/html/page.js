@@ -245,7 +245,7 @@
     const column = run.columns[row.c] || { provider: '', prompt: '' };
     const facts = [column.provider, ...(wide && column.prompt ? [column.prompt.slice(0, 80)] : []), 'score ' + row.score];
     if (row.ms) facts.push(number(Math.round(row.ms)) + ' ms');
-    if (row.cost) facts.push('$' + row.cost.toPrecision(3));
+    if (row.cost) facts.push('$' + row.cost.toPrecision(3) + (row.incurred === undefined ? '' : ' (incurred $' + row.incurred + ')'));
     if (row.forgiven) facts.push('failed, but the case passed as many repeats as it has to');
     const close = el('button', { type: 'button', class: 'close' }, 'Close');
     close.addEventListener('click', () => toggle(id));

@@ -1,0 +1,79 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// An answer from a cache has two prices: what it costs to make, and what this run
+// spent on it, which is nothing. promptfoo calls the second one incurred.
+
+// bill is what an answer costs.
+type bill struct {
+	known          bool
+	cost, incurred float64 // US dollars
+	usage          proviso.Usage
+	cached         bool
+}
+
+func billOf(o *proviso.Output) bill {
+	b := bill{usage: o.Usage, cached: o.Cached}
+	if o.Cost != nil {
+		b.known, b.cost, b.incurred = true, *o.Cost, *o.Cost
+	}
+	if !o.Cached {
+		return b
+	}
+	if once, ok := o.Raw.At("recordedCost").(float64); ok {
+		b.known, b.cost = true, once
+	}
+	b.incurred = 0
+	// As promptfoo has it: one request, all of whose tokens were cached.
+	u := &b.usage
+	if u.Total == 0 {
+		u.Total = max(u.Prompt+u.Completion, u.Cached)
+	}
+	u.Cached, u.Requests = max(u.Cached, u.Total), max(u.Requests, 1)
+	return b
+}
+
+// spent is the usage that the run incurred.
+func (b *bill) spent() proviso.Usage {
+	if b.cached {
+		return proviso.Usage{}
+	}
+	return b.usage
+}
+
+// keptUsage sums what the verdicts that came from a cache would have taken.
+func keptUsage(list []proviso.Verdict) (u proviso.Usage) {
+	for i := range list {
+		if v := &list[i]; v.Cached {
+			u.Add(v.Usage)
+		} else {
+			u.Add(keptUsage(v.Components))
+		}
+	}
+	return u
+}
+
+// without returns u less what other has.
+func without(u, other proviso.Usage) proviso.Usage {
+	return proviso.Usage{
+		Prompt: u.Prompt - other.Prompt, Completion: u.Completion - other.Completion, Cached: u.Cached - other.Cached,
+		Total: u.Total - other.Total, Requests: u.Requests - other.Requests,
+	}
+}
+
+// dollars says what a run cost, and what of it was incurred where that is less;
+// "" if it cost nothing.
+func dollars(t proviso.Totals) string {
+	switch {
+	case t.Cost <= 0:
+		return ""
+	case t.Incurred < t.Cost:
+		return fmt.Sprintf("$%.4g (incurred $%.4g)", t.Cost, t.Incurred)
+	}
+	return fmt.Sprintf("$%.4g", t.Cost)
+}
