@@ -50,7 +50,7 @@ func TestIncurred(t *testing.T) {
 			t.Errorf("%s: totals %+v", name, got)
 		}
 		for format, want := range map[string][]string{
-			"json": {`"cost":0.75,"incurredCost":0.25`, `"incurredTokenUsage":{"total":10,"prompt":7,"completion":3,"cached":0,"numRequests":1,"assertions":` + zero + `}}`},
+			"json":     {`"cost":0.75,"incurredCost":0.25`, `"incurredTokenUsage":{"total":10,"prompt":7,"completion":3,"cached":0,"numRequests":1,"assertions":` + zero + `}}`},
 			"terminal": {"$0.75 (incurred $0.25)"}, "markdown": {"$0.75 (incurred $0.25)"}, "html": {"$0.75 (incurred $0.25)"},
 			"junit": {`name="incurredCost" value="0.25"`}, "batch": {`"incurred_cost": 0.25`},
 		} {
