@@ -52,6 +52,31 @@ type Sample struct {
 	Repeat, Vote, Repair int
 }
 
+// Wrapper is a provider that stands around another one, such as a cache or a
+// budget. It passes on what the other can do: see [As].
+type Wrapper interface {
+	Provider
+	// Unwrap returns the provider inside.
+	Unwrap() Provider
+}
+
+// As returns what lets p do more than answer, such as an [Embedder]; false if p
+// cannot. A [Wrapper] can what the provider inside can: it does it its own way if
+// it has the methods of T, and otherwise leaves it to the provider inside. So ask
+// this function, not a type assertion, which would see the wrapper alone.
+func As[T any](p Provider) (T, bool) {
+	own, ok := p.(T)
+	w, wraps := p.(Wrapper)
+	if !wraps {
+		return own, ok
+	}
+	inner, can := As[T](w.Unwrap())
+	if can && ok {
+		return own, true
+	}
+	return inner, can
+}
+
 // Embedder is a provider that turns texts into vectors.
 type Embedder interface {
 	Embed(ctx context.Context, texts []string) ([][]float64, Usage, error)

@@ -12,7 +12,7 @@ import (
 // decideClass is classifier: the class that is expected has a score that reaches
 // the threshold; where none is expected, the best class does.
 func decideClass(ctx context.Context, g *grading) (verdict, error) {
-	c, ok := g.seat.Provider.(proviso.Classifier)
+	c, ok := proviso.As[proviso.Classifier](g.seat.Provider)
 	if !ok {
 		return verdict{}, proviso.Errorf(proviso.Internal, "%s does not classify", g.seat.Provider.ID())
 	}

@@ -140,11 +140,11 @@ func has(p proviso.Provider, role Role) bool {
 	ok := p != nil
 	switch role {
 	case Embedding:
-		_, ok = p.(proviso.Embedder)
+		_, ok = proviso.As[proviso.Embedder](p)
 	case Classification:
-		_, ok = p.(proviso.Classifier)
+		_, ok = proviso.As[proviso.Classifier](p)
 	case Moderation:
-		_, ok = p.(proviso.Moderator)
+		_, ok = proviso.As[proviso.Moderator](p)
 	}
 	return ok
 }

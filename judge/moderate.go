@@ -14,7 +14,7 @@ func decideModeration(ctx context.Context, g *grading) (verdict, error) {
 	if g.q.Output == "" {
 		return verdict{pass: true, score: 1, reason: "No output to moderate"}, nil
 	}
-	m, ok := g.seat.Provider.(proviso.Moderator)
+	m, ok := proviso.As[proviso.Moderator](g.seat.Provider)
 	if !ok {
 		return verdict{}, proviso.Errorf(proviso.Internal, "%s does not moderate", g.seat.Provider.ID())
 	}

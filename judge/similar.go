@@ -45,7 +45,7 @@ func (g *grading) embed(ctx context.Context, texts []string) ([][]float64, error
 }
 
 func (g *grading) embedWith(ctx context.Context, s Seat, texts []string) ([][]float64, error) {
-	e, ok := s.Provider.(proviso.Embedder)
+	e, ok := proviso.As[proviso.Embedder](s.Provider)
 	if !ok {
 		return nil, proviso.Errorf(proviso.Internal, "%s does not embed", s.Provider.ID())
 	}

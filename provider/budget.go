@@ -67,8 +67,8 @@ func (b *Budget) Estimate(rows int) (float64, bool) {
 }
 
 // Provider returns p within the budget. Asks beyond it are errors with the code
-// Limit. A provider that asks nobody is returned as it is. If p is a
-// proviso.Embedder, a Classifier or a Moderator, so is the result.
+// Limit. A provider that asks nobody is returned as it is. What else p can do the
+// result can, too: see [proviso.As].
 func (b *Budget) Provider(p proviso.Provider) proviso.Provider {
 	if asksNobody(p) {
 		return p
@@ -76,14 +76,6 @@ func (b *Budget) Provider(p proviso.Provider) proviso.Provider {
 	bp := &budgeted{Provider: p, budget: b}
 	if t, known := TariffOf(p); known {
 		bp.costs = !t.Free()
-	}
-	switch p := p.(type) {
-	case proviso.Embedder:
-		return &budgetedEmbedder{bp, p}
-	case proviso.Classifier:
-		return &budgetedClassifier{bp, p}
-	case proviso.Moderator:
-		return &budgetedModerator{bp, p}
 	}
 	return bp
 }
@@ -98,17 +90,14 @@ type budgeted struct {
 }
 
 var (
-	_ proviso.Provider = (*budgeted)(nil)
-	_ proviso.Embedder = (*budgetedEmbedder)(nil)
+	_ proviso.Wrapper    = (*budgeted)(nil)
+	_ proviso.Embedder   = (*budgeted)(nil)
+	_ proviso.Classifier = (*budgeted)(nil)
+	_ proviso.Moderator  = (*budgeted)(nil)
 )
 
-// cacheKey passes on what the cache in front asks.
-func (p *budgeted) cacheKey(ctx context.Context, ask proviso.Ask) (string, error) {
-	if k, ok := p.Provider.(keyer); ok {
-		return k.cacheKey(ctx, ask)
-	}
-	return "", nil
-}
+// Unwrap returns the provider within the budget.
+func (p *budgeted) Unwrap() proviso.Provider { return p.Provider }
 
 // Answer asks if there is money for it.
 func (p *budgeted) Answer(ctx context.Context, ask proviso.Ask) (out proviso.Output, err error) {
@@ -224,23 +213,4 @@ func (p *budgeted) leave(likely float64, cost *float64, answered bool) {
 	}
 	p.known = true // after an error too: nobody should wait for a provider that is broken
 	b.wake()
-}
-
-// budgetedEmbedder is a provider of embeddings within a budget. Embeddings do not
-// say what they cost, so only that the budget is used up stops them.
-type budgetedEmbedder struct {
-	*budgeted
-	embedder proviso.Embedder
-}
-
-// Embed asks if the budget is not used up.
-func (p *budgetedEmbedder) Embed(ctx context.Context, texts []string) ([][]float64, proviso.Usage, error) {
-	if p.costs && p.budget.most == 0 {
-		_, err := p.enter(ctx)
-		return nil, proviso.Usage{}, err
-	}
-	if err := p.budget.enterUnpriced(); err != nil {
-		return nil, proviso.Usage{}, err
-	}
-	return p.embedder.Embed(ctx, texts)
 }

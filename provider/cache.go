@@ -60,31 +60,42 @@ func (c *Cache) Stats() CacheStats {
 // [Identity] makes it. An answer from the cache has Cached set and costs 0; what
 // it once cost and how long it took stand in Raw as recordedCost and
 // recordedLatencyMs. Errors, empty answers, and what an ask finds not usable, are
-// not kept. A provider that asks nobody is returned as it is. If p is a proviso.Embedder, a Classifier or a
-// Moderator, so is the result.
+// not kept. A provider that asks nobody is returned as it is. What else p can do
+// the result can, too: see [proviso.As].
 func (c *Cache) Provider(p proviso.Provider, identity string) proviso.Provider {
 	if asksNobody(p) {
 		return p
 	}
-	cp := &cached{Provider: p, cache: c, identity: identity}
-	switch p := p.(type) {
-	case proviso.Embedder:
-		return &cachedEmbedder{cp, p}
-	case proviso.Classifier:
-		return &cachedClassifier{cp, p}
-	case proviso.Moderator:
-		return &cachedModerator{cp, p}
-	}
-	return cp
+	return &cached{Provider: p, cache: c, identity: identity}
 }
 
 // asksNobody reports whether p computes its answers from what it has.
 func asksNobody(p proviso.Provider) bool {
-	switch p.(type) {
+	switch innermost(p).(type) {
 	case echo, *recorded:
 		return true
 	}
 	return false
+}
+
+// innermost is what all decorators of p stand around.
+func innermost(p proviso.Provider) proviso.Provider {
+	for {
+		w, ok := p.(proviso.Wrapper)
+		if !ok {
+			return p
+		}
+		p = w.Unwrap()
+	}
+}
+
+// ability returns what lets the provider inside a decorator do more than answer.
+func ability[T any](p proviso.Provider, name string) (T, error) {
+	t, ok := proviso.As[T](p)
+	if !ok {
+		return t, proviso.Errorf(proviso.Internal, "%s does not %s", p.ID(), name)
+	}
+	return t, nil
 }
 
 // cached is a provider behind a cache.
@@ -95,9 +106,14 @@ type cached struct {
 }
 
 var (
-	_ proviso.Provider = (*cached)(nil)
-	_ proviso.Embedder = (*cachedEmbedder)(nil)
+	_ proviso.Wrapper    = (*cached)(nil)
+	_ proviso.Embedder   = (*cached)(nil)
+	_ proviso.Classifier = (*cached)(nil)
+	_ proviso.Moderator  = (*cached)(nil)
 )
+
+// Unwrap returns the provider behind the cache.
+func (p *cached) Unwrap() proviso.Provider { return p.Provider }
 
 // keyer is a provider whose answers depend on more than the prompt.
 type keyer interface {
@@ -108,7 +124,7 @@ type keyer interface {
 // Answer looks the ask up, or asks.
 func (p *cached) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, error) {
 	parts := []string{"answer 1", p.identity, ask.Prompt, proviso.Stringify(sorted(proviso.Redacted(ask.Config))), sampleKey(ask.Sample)}
-	if k, ok := p.Provider.(keyer); ok {
+	if k, ok := proviso.As[keyer](p.Provider); ok {
 		more, err := k.cacheKey(ctx, ask)
 		if err != nil {
 			return proviso.Output{}, err

@@ -7,14 +7,12 @@ import (
 	"github.com/proviso-eval/proviso/internal/blobs"
 )
 
-// cachedEmbedder is a provider of embeddings behind a cache.
-type cachedEmbedder struct {
-	*cached
-	embedder proviso.Embedder
-}
-
 // Embed asks for those texts that have no vector yet, each once.
-func (p *cachedEmbedder) Embed(ctx context.Context, texts []string) ([][]float64, proviso.Usage, error) {
+func (p *cached) Embed(ctx context.Context, texts []string) ([][]float64, proviso.Usage, error) {
+	e, err := ability[proviso.Embedder](p.Provider, "embed")
+	if err != nil {
+		return nil, proviso.Usage{}, err
+	}
 	vectors := make([][]float64, len(texts))
 	keys := make([]string, len(texts))
 	at := map[string]int{} // of a missing text among those that are asked
@@ -34,7 +32,7 @@ func (p *cachedEmbedder) Embed(ctx context.Context, texts []string) ([][]float64
 		return vectors, proviso.Usage{}, nil
 	}
 	p.cache.count(func(s *CacheStats) { s.Misses += len(ask) })
-	got, usage, err := p.embedder.Embed(ctx, ask)
+	got, usage, err := e.Embed(ctx, ask)
 	if err != nil {
 		return nil, usage, err
 	}
@@ -62,9 +60,5 @@ func (c *Cache) vector(key string) []float64 {
 }
 
 func (c *Cache) keepVector(key, id, text string, vector []float64) {
-	list := make([]any, len(vector))
-	for i, f := range vector {
-		list[i] = f
-	}
-	c.keep(key, proviso.ObjectOf("provider", id, "text", text, "vector", list))
+	c.keep(key, proviso.ObjectOf("provider", id, "text", text, "vector", storedVector(vector)))
 }

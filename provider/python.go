@@ -14,6 +14,14 @@ type scriptedPython struct {
 	embed, classify another
 }
 
+// withAbilities lets a Python file embed and classify.
+func withAbilities(p *scripted, abilities bool) proviso.Provider {
+	if abilities {
+		return &scriptedPython{scripted: p}
+	}
+	return p
+}
+
 // another is a function of the file that is compiled when it is first called.
 type another struct {
 	once sync.Once

@@ -102,8 +102,9 @@ func newScripted(spec proviso.ProviderSpec, language, name string, o Options) (p
 	if err != nil {
 		return nil, s.invalid("%w", err)
 	}
+	abilities := language == "python" && entry == ""
 	if s.replays() { // nobody is asked, so no interpreter is needed
-		return taped(&scripted{id: spec.ID}, spec, o.Cassette), nil
+		return taped(withAbilities(&scripted{id: spec.ID}, abilities), spec, o.Cassette), nil
 	}
 	p := &scripted{id: spec.ID, spec: spec, js: language == "javascript", workers: make(chan struct{}, s.workers())}
 	src := proviso.Source{
@@ -130,10 +131,7 @@ func newScripted(spec proviso.ProviderSpec, language, name string, o Options) (p
 	if p.fn, p.name, err = p.open(standard); err != nil {
 		return nil, s.badScript(p.name, err)
 	}
-	if language == "python" && entry == "" && o.Cassette == nil {
-		return &scriptedPython{scripted: p}, nil
-	}
-	return taped(p, spec, o.Cassette), nil
+	return taped(withAbilities(p, abilities), spec, o.Cassette), nil
 }
 
 // providerAdapter makes a function of what a JavaScript provider exports: a class

@@ -177,7 +177,7 @@ func TestPythonProvider(t *testing.T) {
 	if _, err := other.Answer(t.Context(), proviso.Ask{Prompt: "hi"}); err == nil || err.Error() != "p.py:other: KeyError: 'x'\n  File \"p.py\", line 2" {
 		t.Errorf("an exception: %v", err)
 	}
-	if _, ok := other.(proviso.Embedder); ok {
+	if _, ok := proviso.As[proviso.Embedder](other); ok {
 		t.Error("a function that is named alone embeds")
 	}
 }

@@ -24,30 +24,103 @@ type onTape struct {
 	cassette *transport.Cassette
 }
 
-var _ proviso.Provider = (*onTape)(nil)
+var (
+	_ proviso.Wrapper    = (*onTape)(nil)
+	_ proviso.Embedder   = (*onTape)(nil)
+	_ proviso.Classifier = (*onTape)(nil)
+	_ proviso.Moderator  = (*onTape)(nil)
+)
 
-// cacheKey passes on what the cache in front asks.
-func (p *onTape) cacheKey(ctx context.Context, ask proviso.Ask) (string, error) {
-	if k, ok := p.Provider.(keyer); ok {
-		return k.cacheKey(ctx, ask)
-	}
-	return "", nil
-}
+// Unwrap returns the provider behind the cassette.
+func (p *onTape) Unwrap() proviso.Provider { return p.Provider }
 
-// Answer replays, or asks and records. An answer that cannot be recorded is an
-// error: a recording that lacks it could not be replayed.
+// Answer replays, or asks and records.
 func (p *onTape) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, error) {
 	body := proviso.ObjectOf("prompt", ask.Prompt, "config", sorted(overlaid(p.config, ask.Config)), "vars", sorted(ask.Vars))
-	q := transport.Request{Method: "ASK", URL: p.ID()}
+	return p.exchange(ctx, "ASK", body, ask.Sample, func() (proviso.Output, error) { return p.Provider.Answer(ctx, ask) })
+}
+
+// Embed replays, or asks and records.
+func (p *onTape) Embed(ctx context.Context, texts []string) ([][]float64, proviso.Usage, error) {
+	e, err := ability[proviso.Embedder](p.Provider, "embed")
+	if err != nil {
+		return nil, proviso.Usage{}, err
+	}
+	asked := make([]any, len(texts))
+	for i, text := range texts {
+		asked[i] = text
+	}
+	out, err := p.exchange(ctx, "EMBED", p.about("texts", asked), proviso.Sample{}, func() (proviso.Output, error) {
+		got, usage, err := e.Embed(ctx, texts)
+		vectors := make([]any, len(got))
+		for i, v := range got {
+			vectors[i] = storedVector(v)
+		}
+		return proviso.Output{Value: vectors, Usage: usage}, err
+	})
+	if err != nil {
+		return nil, out.Usage, err
+	}
+	var vectors [][]float64
+	for _, v := range list(out.Value) {
+		vector, _ := numbers(v)
+		vectors = append(vectors, vector)
+	}
+	return vectors, out.Usage, nil
+}
+
+// Classify replays, or asks and records.
+func (p *onTape) Classify(ctx context.Context, text string) (map[string]float64, error) {
+	c, err := ability[proviso.Classifier](p.Provider, "classify")
+	if err != nil {
+		return nil, err
+	}
+	out, err := p.exchange(ctx, "CLASSIFY", p.about("text", text), proviso.Sample{}, func() (proviso.Output, error) {
+		scores, err := c.Classify(ctx, text)
+		return proviso.Output{Value: storedClasses(scores)}, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return restoredClasses(out.Value), nil
+}
+
+// Moderate replays, or asks and records.
+func (p *onTape) Moderate(ctx context.Context, prompt, output string) ([]proviso.Flag, error) {
+	m, err := ability[proviso.Moderator](p.Provider, "moderate")
+	if err != nil {
+		return nil, err
+	}
+	out, err := p.exchange(ctx, "MODERATE", p.about("prompt", prompt, "output", output), proviso.Sample{}, func() (proviso.Output, error) {
+		flags, err := m.Moderate(ctx, prompt, output)
+		return proviso.Output{Value: storedFlags(flags)}, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return restoredFlags(out.Value), nil
+}
+
+// about is what an exchange that is no answer is found by.
+func (p *onTape) about(pairs ...any) *proviso.Object {
+	body := proviso.ObjectOf(pairs...)
+	body.Set("config", sorted(p.config))
+	return body
+}
+
+// exchange replays, or asks and records. An answer that cannot be recorded is an
+// error: a recording that lacks it could not be replayed.
+func (p *onTape) exchange(ctx context.Context, method string, body *proviso.Object, sample proviso.Sample, ask func() (proviso.Output, error)) (proviso.Output, error) {
+	q := transport.Request{Method: method, URL: p.ID()}
 	q.JSON = proviso.AppendJSON(nil, body)
 	if p.cassette.Replays() {
-		return p.replay(ctx, q, ask.Sample)
+		return p.replay(ctx, q, sample)
 	}
 	if err := p.cassette.Err(); err != nil {
 		return proviso.Output{}, err
 	}
 	start := time.Now()
-	out, err := p.Provider.Answer(ctx, ask)
+	out, err := ask()
 	if err != nil || !keepable(&out) {
 		return out, err
 	}
@@ -59,7 +132,7 @@ func (p *onTape) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, e
 	latency := r.Latency()
 	out.Latency = &latency
 	r.JSON = proviso.AppendJSON(nil, stored(&out))
-	return out, p.cassette.Save(q, ask.Sample, r)
+	return out, p.cassette.Save(q, sample, r)
 }
 
 func (p *onTape) replay(ctx context.Context, q transport.Request, s proviso.Sample) (proviso.Output, error) {

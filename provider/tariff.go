@@ -8,9 +8,10 @@ type Tariff struct {
 	MaxTokens     int     // that an answer may have; 0 if there is no limit
 }
 
-// TariffOf returns the tariff of a provider as [Open] gives it; false if nobody
+// TariffOf returns the tariff of a provider, decorated or not; false if nobody
 // knows what it costs.
 func TariffOf(p proviso.Provider) (Tariff, bool) {
+	p = innermost(p)
 	m, ok := p.(*model)
 	if e, embeds := p.(*embedder); embeds {
 		m, ok = e.model, true

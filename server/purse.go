@@ -171,25 +171,14 @@ func (a *account) total() (float64, proviso.Usage) {
 
 // Metered returns p so that it answers only what the key of the request, or of
 // the run, may ask of it and can pay; without either it is p. It belongs around
-// the cache: an answer from the cache is free. The result has the abilities of p
-// that judges use.
-func Metered(p proviso.Provider) proviso.Provider {
-	m := metered{p}
-	embedder, embeds := p.(proviso.Embedder)
-	classifier, classifies := p.(proviso.Classifier)
-	moderator, moderates := p.(proviso.Moderator)
-	switch {
-	case embeds:
-		return meteredEmbedder{m, embedder}
-	case classifies:
-		return meteredClassifier{m, classifier}
-	case moderates:
-		return meteredModerator{m, moderator}
-	}
-	return m
-}
+// the cache: an answer from the cache is free. What else p can do the result can,
+// too: see [proviso.As].
+func Metered(p proviso.Provider) proviso.Provider { return metered{p} }
 
 type metered struct{ proviso.Provider }
+
+// Unwrap returns the provider that is paid for.
+func (m metered) Unwrap() proviso.Provider { return m.Provider }
 
 // Answer asks if the key may and can pay.
 func (m metered) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, error) {
@@ -230,53 +219,56 @@ func (m metered) with(ctx context.Context, ask func() (cost *float64, usage prov
 	return err
 }
 
-type meteredEmbedder struct {
-	metered
-	embedder proviso.Embedder
-}
-
 // Embed asks if the key may and can pay.
-func (m meteredEmbedder) Embed(ctx context.Context, texts []string) (vectors [][]float64, usage proviso.Usage, err error) {
+func (m metered) Embed(ctx context.Context, texts []string) (vectors [][]float64, usage proviso.Usage, err error) {
+	e, ok := proviso.As[proviso.Embedder](m.Provider)
+	if !ok {
+		return nil, proviso.Usage{}, m.cannot("embed")
+	}
 	err = m.with(ctx, func() (*float64, proviso.Usage, bool, error) {
 		var err error
-		vectors, usage, err = m.embedder.Embed(ctx, texts)
+		vectors, usage, err = e.Embed(ctx, texts)
 		return nil, usage, false, err
 	})
 	return vectors, usage, err
 }
 
-type meteredClassifier struct {
-	metered
-	classifier proviso.Classifier
-}
-
 // Classify asks if the key may and can pay.
-func (m meteredClassifier) Classify(ctx context.Context, text string) (scores map[string]float64, err error) {
+func (m metered) Classify(ctx context.Context, text string) (scores map[string]float64, err error) {
+	c, ok := proviso.As[proviso.Classifier](m.Provider)
+	if !ok {
+		return nil, m.cannot("classify")
+	}
 	err = m.with(ctx, func() (*float64, proviso.Usage, bool, error) {
 		var err error
-		scores, err = m.classifier.Classify(ctx, text)
+		scores, err = c.Classify(ctx, text)
 		return nil, proviso.Usage{}, false, err
 	})
 	return scores, err
 }
 
-type meteredModerator struct {
-	metered
-	moderator proviso.Moderator
-}
-
 // Moderate asks if the key may and can pay.
-func (m meteredModerator) Moderate(ctx context.Context, prompt, output string) (flags []proviso.Flag, err error) {
+func (m metered) Moderate(ctx context.Context, prompt, output string) (flags []proviso.Flag, err error) {
+	inner, ok := proviso.As[proviso.Moderator](m.Provider)
+	if !ok {
+		return nil, m.cannot("moderate")
+	}
 	err = m.with(ctx, func() (*float64, proviso.Usage, bool, error) {
 		var err error
-		flags, err = m.moderator.Moderate(ctx, prompt, output)
+		flags, err = inner.Moderate(ctx, prompt, output)
 		return nil, proviso.Usage{}, false, err
 	})
 	return flags, err
 }
 
+// cannot is the error of a call that [proviso.As] lets nobody make.
+func (m metered) cannot(do string) error {
+	return proviso.Errorf(proviso.Internal, "%s does not %s", m.ID(), do)
+}
+
 var (
-	_ proviso.Embedder   = meteredEmbedder{}
-	_ proviso.Classifier = meteredClassifier{}
-	_ proviso.Moderator  = meteredModerator{}
+	_ proviso.Wrapper    = metered{}
+	_ proviso.Embedder   = metered{}
+	_ proviso.Classifier = metered{}
+	_ proviso.Moderator  = metered{}
 )
