@@ -134,12 +134,14 @@ func (p *Plan) ask(ctx context.Context, pc *prepared, col *column, res *proviso.
 	if col.broken != nil || target == nil {
 		return orUnknown(col.broken)
 	}
-	ctx, trace, tc := p.follow(ctx, pc, col.prompt)
-	start := time.Now()
-	out, err := target.Answer(ctx, proviso.Ask{
+	ask := proviso.Ask{
 		Prompt: res.Rendered, Label: col.prompt.Label, Vars: res.Vars, Case: pc.Case,
-		Config: settings(config, pc.Options.Extra), Sample: proviso.Sample{Repeat: pc.Repeat}, Trace: tc,
-	})
+		Config: settings(config, pc.Options.Extra), Sample: proviso.Sample{Repeat: pc.Repeat},
+	}
+	ctx, trace, tc := p.follow(ctx, pc, col.prompt, target, &ask)
+	ask.Trace = tc
+	start := time.Now()
+	out, err := target.Answer(ctx, ask)
 	if err != nil {
 		p.forget(trace)
 		return err

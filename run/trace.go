@@ -19,6 +19,15 @@ type Tracer interface {
 	End(id string)
 }
 
+// RowTracer is a [Tracer] that is told which row it makes a trace for, such as one
+// that records traces.
+type RowTracer interface {
+	Tracer
+	// BeginRow is Begin for what a provider is about to be asked. Needed says that
+	// an assertion looks at the spans.
+	BeginRow(provider string, about *proviso.Object, sample proviso.Sample, needed bool) (id string, tc proviso.TraceContext, ok bool)
+}
+
 // LooksAtTraces reports whether an assertion of the plan needs the spans of a
 // trace.
 func (p *Plan) LooksAtTraces() bool { return p.traced }
@@ -38,16 +47,23 @@ func (p *Plan) noteTraces(pc *prepared) {
 // follow makes the trace of a row. The context is for asking its provider: what is
 // asked over HTTP gets the traceparent as a header. Without anybody who follows
 // traces, id is "".
-func (p *Plan) follow(ctx context.Context, pc *prepared, prompt *proviso.Prompt) (traced context.Context, id string, tc *proviso.TraceContext) {
+func (p *Plan) follow(ctx context.Context, pc *prepared, prompt *proviso.Prompt, target proviso.Provider, ask *proviso.Ask) (traced context.Context, id string, tc *proviso.TraceContext) {
 	t, ok := p.o.Spans.(Tracer)
 	if !ok {
 		return ctx, "", nil
 	}
-	id, made, ok := t.Begin()
+	needed := needsTrace(pc, prompt) && namedTrace(pc.Metadata) == ""
+	var made proviso.TraceContext
+	if r, knows := t.(RowTracer); knows {
+		about := proviso.ObjectOf("prompt", ask.Prompt, "label", ask.Label, "config", ask.Config, "vars", ask.Vars)
+		id, made, ok = r.BeginRow(target.ID(), about, ask.Sample, needed)
+	} else {
+		id, made, ok = t.Begin()
+	}
 	if !ok {
 		return ctx, "", nil
 	}
-	made.Needed = needsTrace(pc, prompt) && namedTrace(pc.Metadata) == ""
+	made.Needed = needed
 	return transport.WithTraceparent(ctx, made.Parent), id, &made
 }
 

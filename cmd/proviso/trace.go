@@ -17,6 +17,8 @@ import (
 type tracing struct {
 	suite    proviso.Tracing
 	store    *otlp.Store // nil if the suite says nothing of traces
+	tape     *otlp.Tape  // nil if nothing is recorded or replayed
+	replays  bool        // nobody is asked, so nobody sends spans
 	client   *http.Client
 	receives *otlp.Listener
 	forward  *otlp.Exporter
@@ -26,7 +28,7 @@ type tracing struct {
 
 // tracing prepares what a suite says of traces. Nothing listens and nothing is sent
 // before start.
-func (a *app) tracing(s *loaded, f *evalFlags) *tracing {
+func (a *app) tracing(s *loaded, f *evalFlags, cassette *transport.Cassette) *tracing {
 	t := &tracing{suite: s.Tracing}
 	t.suite.Enabled = t.suite.Enabled || envTrue(s.env, "PROMPTFOO_TRACING_ENABLED")
 	if t.suite.Forward != nil || t.suite.Emit != nil {
@@ -43,6 +45,9 @@ func (a *app) tracing(s *loaded, f *evalFlags) *tracing {
 		}
 	}
 	t.store = otlp.NewStore(o)
+	if cassette != nil {
+		t.tape, t.replays = otlp.NewTape(t.store, cassette, a.warn), cassette.Replays()
+	}
 	for _, name := range t.suite.Files {
 		data, err := s.files.ReadFile(name)
 		if err != nil {
@@ -57,7 +62,10 @@ func (a *app) tracing(s *loaded, f *evalFlags) *tracing {
 
 // options gives a run what it needs to follow traces.
 func (t *tracing) options(o *run.Options) {
-	if t.store != nil {
+	switch {
+	case t.tape != nil:
+		o.Spans = t.tape
+	case t.store != nil:
 		o.Spans = t.store
 	}
 	o.CommandTools = t.suite.CommandTools
@@ -82,7 +90,7 @@ func (t *tracing) start(ctx context.Context, a *app, p *run.Plan) error {
 		}
 		t.results = otlp.NewResults(t.emit, otlp.Origin{Version: versionName(), Agent: p.Suite.ID, Suite: p.Name()})
 	}
-	if !t.suite.Enabled || !p.LooksAtTraces() && t.suite.Forward == nil {
+	if !t.suite.Enabled || t.replays || !p.LooksAtTraces() && t.suite.Forward == nil {
 		return nil
 	}
 	if e := t.suite.Forward; e != nil {

@@ -169,7 +169,7 @@ func (a *app) plan(ctx context.Context, s *loaded, f *evalFlags) (*run.Plan, err
 		return nil, err
 	}
 	o.RetryErrors = f.retryErrors
-	f.traced = a.tracing(s, f)
+	f.traced = a.tracing(s, f, cassette)
 	f.traced.options(&o)
 	o.Tick = func(t proviso.Totals) {
 		if f.progress != nil {

@@ -1,0 +1,175 @@
+package otlp
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/transport"
+)
+
+// Tape is a [Store] whose traces are kept on a cassette, with the rows that they
+// belong to, or come from there. It is safe for concurrent use.
+type Tape struct {
+	*Store
+	cassette *transport.Cassette
+	warn     func(string)
+	lacking  sync.Once
+}
+
+// NewTape returns the tape of a run. Warn is told once if the cassette lacks the
+// trace of a row.
+func NewTape(s *Store, c *transport.Cassette, warn func(string)) *Tape {
+	return &Tape{Store: s, cassette: c, warn: warn}
+}
+
+// Methods of the exchanges that hold traces.
+const (
+	rowMethod   = "TRACE" // which trace a row has
+	spansMethod = "SPANS" // what came of a trace
+)
+
+// BeginRow makes a trace for what a provider is about to be asked, or says which
+// one was recorded for that. Traces that no assertion looks at are not recorded:
+// nobody waits for their spans.
+func (t *Tape) BeginRow(provider string, about *proviso.Object, sample proviso.Sample, needed bool) (id string, tc proviso.TraceContext, ok bool) {
+	q := transport.Request{Method: rowMethod, URL: provider}
+	q.JSON = proviso.AppendJSON(nil, about)
+	if t.cassette.Replays() {
+		r, err := t.cassette.Load(q, sample)
+		o := objectOf(r.JSON)
+		id, _ := o.At("traceId").(string)
+		if err != nil || id == "" {
+			if needed {
+				t.lacking.Do(func() {
+					t.warn("the recording lacks the trace of a row that asked " + provider + "; record it again")
+				})
+			}
+			return "", tc, false
+		}
+		return id, tc, true
+	}
+	if id, tc, ok = t.Begin(); !ok || !needed {
+		return id, tc, ok
+	}
+	var r transport.Response
+	r.JSON = proviso.AppendJSON(nil, proviso.ObjectOf("traceId", id))
+	_ = t.cassette.Save(q, sample, r) // the cassette remembers that it cannot be kept
+	return id, tc, true
+}
+
+// Spans returns the spans of a trace, and records them, or those that were
+// recorded. What was found out instead, such as that no span came, is recorded,
+// too. A file of traces needs no recording.
+func (t *Tape) Spans(ctx context.Context, id string) ([]proviso.Span, error) {
+	if t.fromFile(id) {
+		return t.Store.Spans(ctx, id)
+	}
+	q := transport.Request{Method: spansMethod, URL: traceID(id)}
+	if t.cassette.Replays() {
+		r, err := t.cassette.Load(q, proviso.Sample{})
+		if err != nil {
+			return nil, err
+		}
+		return keptSpans(objectOf(r.JSON))
+	}
+	spans, err := t.Store.Spans(ctx, id)
+	if err != nil && ctx.Err() != nil {
+		return nil, err
+	}
+	var r transport.Response
+	r.JSON = proviso.AppendJSON(nil, keptTrace(spans, err))
+	if unsaved := t.cassette.Save(q, proviso.Sample{}, r); unsaved != nil {
+		return nil, unsaved
+	}
+	return spans, err
+}
+
+// fromFile reports whether a trace was loaded from a file.
+func (s *Store) fromFile(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, ok := s.recorded[traceID(id)]
+	return ok
+}
+
+func objectOf(data []byte) *proviso.Object {
+	v, _ := proviso.ParseJSON(string(data))
+	o, _ := v.(*proviso.Object)
+	return o
+}
+
+// keptTrace is what is recorded of a trace.
+func keptTrace(spans []proviso.Span, err error) *proviso.Object {
+	if err != nil {
+		code := proviso.Undecided
+		var known *proviso.Error
+		if errors.As(err, &known) {
+			code = known.Code
+		}
+		return proviso.ObjectOf("error", proviso.ObjectOf("code", code, "message", err.Error()))
+	}
+	list := make([]any, len(spans))
+	for i := range spans {
+		s := &spans[i]
+		o := proviso.ObjectOf("id", s.ID, "name", s.Name)
+		if s.ParentID != "" {
+			o.Set("parentId", s.ParentID)
+		}
+		if !s.Start.IsZero() {
+			o.Set("start", s.Start.UTC().Format(time.RFC3339Nano))
+		}
+		if !s.End.IsZero() {
+			o.Set("end", s.End.UTC().Format(time.RFC3339Nano))
+		}
+		if s.StatusCode != 0 {
+			o.Set("statusCode", float64(s.StatusCode))
+		}
+		if s.StatusMessage != "" {
+			o.Set("statusMessage", s.StatusMessage)
+		}
+		if s.Attributes != nil {
+			o.Set("attributes", s.Attributes)
+		}
+		list[i] = o
+	}
+	return proviso.ObjectOf("spans", list)
+}
+
+// keptSpans is the reverse of keptTrace.
+func keptSpans(o *proviso.Object) ([]proviso.Span, error) {
+	if failed, ok := o.At("error").(*proviso.Object); ok {
+		code, _ := failed.At("code").(string)
+		message, _ := failed.At("message").(string)
+		return nil, proviso.Errorf(code, "%s", message)
+	}
+	list, ok := o.At("spans").([]any)
+	if !ok {
+		return nil, proviso.Errorf(proviso.Invalid, "replay: the exchange recorded for a trace holds no spans; record it again")
+	}
+	spans := make([]proviso.Span, len(list))
+	for i, v := range list {
+		o, _ := v.(*proviso.Object)
+		s := &spans[i]
+		s.ID, _ = o.At("id").(string)
+		s.ParentID, _ = o.At("parentId").(string)
+		s.Name, _ = o.At("name").(string)
+		s.StatusMessage, _ = o.At("statusMessage").(string)
+		code, _ := o.At("statusCode").(float64)
+		s.StatusCode = int(code)
+		s.Attributes, _ = o.At("attributes").(*proviso.Object)
+		s.Start, s.End = keptTime(o.At("start")), keptTime(o.At("end"))
+	}
+	return spans, nil
+}
+
+func keptTime(v any) time.Time {
+	text, _ := v.(string)
+	at, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		return time.Time{}
+	}
+	return at
+}
