@@ -388,6 +388,23 @@ func TestTypeScript(t *testing.T) {
 		if v, err = once(t, s, nodeSource("a.ts", "enum E { A = 3 }\nexport const f = (o: string) => E.A", "f"), "hello"); v != 3.0 || err != nil {
 			t.Errorf("an enum: %v %v", v, err)
 		}
+		write(t, dir, "lib/index.ts", "import { two } from '../dep.js'\nexport const three: number = two + 1")
+		for _, name := range []string{"./dep", "./dep.js", "./dep.ts"} {
+			if v, err = once(t, s, nodeSource("a.ts", "import { two } from '"+name+"'\nexport default (): number => two", ""), ""); v != 2.0 || err != nil {
+				t.Errorf("%s: %v %v", name, v, err)
+			}
+		}
+		if v, err = once(t, s, nodeSource("a.ts", "import { three } from './lib'\nexport default (): number => three", ""), ""); v != 3.0 || err != nil {
+			t.Errorf("a folder: %v %v", v, err)
+		}
+		if _, err = once(t, s, nodeSource("a.ts", "import { two } from './gone'\nexport default (): number => two", ""), ""); err == nil || !strings.Contains(err.Error(), "gone") {
+			t.Errorf("a file that is not there: %v", err)
+		}
+		write(t, dir, "package.json", `{"type": "commonjs"}`)
+		s = openFor(t, sandbox.Options{Dir: dir, Env: environment("PATH", path)})
+		if v, err = once(t, s, nodeSource("a.ts", "import { three } from './lib'\nexport default (): number => three", ""), ""); v != 3.0 || err != nil {
+			t.Errorf("in a package of CommonJS: %v %v", v, err)
+		}
 		var thrown *proviso.ScriptError
 		if _, err = once(t, s, nodeSource("a.ts", "const a: number = 1\nlet b: = 2\nexport default () => a", "")); !errors.As(err, &thrown) || !thrown.Syntax || thrown.Line != 2 {
 			t.Errorf("a mistake: %v %+v", err, thrown)

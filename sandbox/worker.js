@@ -9,7 +9,7 @@ const fs = require('fs');
 const path = require('path');
 const vm = require('vm');
 const Module = require('module');
-const { pathToFileURL } = require('url');
+const { fileURLToPath, pathToFileURL } = require('url');
 const { Writable } = require('stream');
 const { isPromise } = require('util').types;
 
@@ -387,6 +387,41 @@ function refuseBare(name) {
   throw Object.assign(new Error("Cannot find module '" + name + "'"), { code: 'MODULE_NOT_FOUND' });
 }
 
+// typescriptName reports whether TypeScript names another file of its own.
+function typescriptName(name, context) {
+  return /^\.{1,2}\//.test(name) && /\.[cm]?ts$/.test(context.parentURL || '');
+}
+
+// resolveTypeScript finds a file as compilers and bundlers of TypeScript do, where
+// Node finds none: the name may lack its suffix, name a folder with an index, or
+// have the suffix that the compiled file would have.
+function resolveTypeScript(name, context, next) {
+  try {
+    return next(name, context);
+  } catch (e) {
+    const compiled = name.replace(/\.([cm]?)js$/, '.$1ts');
+    const tries = compiled === name ? [] : [compiled];
+    for (const suffix of ['.ts', '.js', '.mts', '.mjs', '.cts', '.cjs', '.json']) tries.push(name + suffix);
+    for (const suffix of ['.ts', '.js', '.mjs', '.cjs']) tries.push(name.replace(/\/$/, '') + '/index' + suffix);
+    for (const other of tries) {
+      try {
+        return next(other, context);
+      } catch (ignored) {}
+    }
+    throw e;
+  }
+}
+
+// isTypeScriptModule reports whether a file of a package that says it is CommonJS
+// has the syntax of modules all the same: compilers write CommonJS from it.
+function isTypeScriptModule(url) {
+  try {
+    return looksLikeModule(fs.readFileSync(fileURLToPath(url), 'utf8'));
+  } catch (ignored) {
+    return false;
+  }
+}
+
 // importFrom imports what the file names, as Node's own loader does.
 async function importFrom(name, attributes) {
   refuseBare(name);
@@ -566,8 +601,16 @@ function open() {
     refuseBare(name);
     return apply(find, this, [name, ...rest]);
   };
-  if (typeof Module.registerHooks === 'function' && !source.packages) {
-    Module.registerHooks({ resolve(name, context, next) { refuseBare(name); return next(name, context); } });
+  if (typeof Module.registerHooks === 'function') {
+    Module.registerHooks({
+      resolve(name, context, next) {
+        refuseBare(name);
+        return typescriptName(name, context) ? resolveTypeScript(name, context, next) : next(name, context);
+      },
+      load(url, context, next) {
+        return next(url, context.format === 'commonjs-typescript' && isTypeScriptModule(url) ? { ...context, format: 'module-typescript' } : context);
+      },
+    });
   }
   remember();
   source.rss += source.keep ? resourceUsage().maxRSS * 1024 : 0;
