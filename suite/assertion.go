@@ -27,20 +27,22 @@ var assertionHints = map[string]string{
 // assertions decodes a list of assertions and records what is wrong with it.
 // Assertions with mistakes are left out.
 func (r *reading) assertions(doc *document.Document, pointer string, v any) []*proviso.Assertion {
-	d := decoder{promptfoo: r.promptfoo, trust: r.trust, files: r.files, report: r.recordIn(doc)}
+	d := decoder{promptfoo: r.promptfoo, trust: r.trust, files: r.files, load: r.yaml, report: r.recordIn(doc)}
 	return d.assertions(r.at(doc, pointer), v)
 }
 
 // decoder turns the objects of a suite into assertions and cases. Pointers are
 // passed through: where they start from is the business of report.
 type decoder struct {
-	promptfoo bool                 // unknown keys are warnings
-	trust     *Trust               // of an untrusted suite
-	files     *Files               // that it may read
-	report    func(*proviso.Error) // receives every mistake
-	depth     int                  // of assertions within assertions
-	failed    bool                 // a mistake that is no warning was reported
-	last      []*proviso.Assertion // of the list before, to be shared where it is the same
+	promptfoo bool                                          // unknown keys are warnings
+	trust     *Trust                                        // of an untrusted suite
+	files     *Files                                        // that it may read
+	load      func(name string) (*document.Document, error) // reads a file of the suite; nil if there is none
+	report    func(*proviso.Error)                          // receives every mistake
+	depth     int                                           // of assertions within assertions
+	failed    bool                                          // a mistake that is no warning was reported
+	last      []*proviso.Assertion                          // of the list before, to be shared where it is the same
+	providers map[string]any                                // of files that were read
 }
 
 func (d *decoder) mistake(at, format string, args ...any) {
@@ -190,7 +192,7 @@ func (d *decoder) commonKey(a *proviso.Assertion, at, key string, m any) bool {
 	case "metric":
 		a.Metric = d.label(at+"/metric", m)
 	case "provider":
-		a.Provider = m
+		a.Provider = d.grader(at+"/provider", m)
 	case "rubricPrompt":
 		a.RubricPrompt = m
 	case "transform":

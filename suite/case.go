@@ -148,16 +148,6 @@ func (p *pass) caseThreshold(l *layer, at string, v any) {
 	}
 }
 
-func (p *pass) providerRef(at string, v any) any {
-	switch v := v.(type) {
-	case string, *proviso.Object, nil:
-		return v
-	default:
-		p.mistake(at, "expected a provider's id, or {id, config}, got %s", kindOf(v))
-		return nil
-	}
-}
-
 // names decodes a filter by names: a text or a list of them, each of which must
 // match something.
 func (p *pass) names(at string, v any, what string, known []nameable) []string {

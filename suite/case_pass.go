@@ -34,7 +34,7 @@ type pass struct {
 
 func newPass(s *caseSource, yield func(*proviso.Case, error) bool) *pass {
 	p := &pass{source: s, yield: yield, ids: newIdentities()}
-	p.decoder = decoder{promptfoo: s.promptfoo, trust: s.trust, files: s.files, report: p.yieldError}
+	p.decoder = decoder{promptfoo: s.promptfoo, trust: s.trust, files: s.files, load: s.load, report: p.yieldError}
 	return p
 }
 
