@@ -42,8 +42,10 @@ func (p *promptReader) file(doc *document.Document, at, name, entry string, base
 		f.lines()
 	case ".csv":
 		f.table()
+	case ".md", ".j2":
+		f.add(text, name+": "+beginning(text, 50)+"...")
 	default:
-		f.add(text, name+": "+shorten50(text))
+		f.add(text, name+": "+beginning(text, 50))
 	}
 	if len(p.list) == f.start && !f.failed {
 		p.wrong(doc, at, "%s holds no prompt", p.files.Show(name))
@@ -69,12 +71,13 @@ func (f *promptFile) add(raw, label string) {
 	}
 }
 
-// shorten50 is the beginning of a text for a label.
-func shorten50(s string) string {
-	if utf8.RuneCountInString(s) <= 50 {
+// beginning returns the first n characters of a text, for a label. The labels of
+// prompts of files are promptfoo's: reports of both name a prompt the same way.
+func beginning(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
 		return s
 	}
-	return string([]rune(s)[:50]) + "..."
+	return string([]rune(s)[:n])
 }
 
 // split reads a text file, in which lines of only dashes separate prompts.
@@ -87,7 +90,7 @@ func (f *promptFile) split() {
 	var current []string
 	flush := func() {
 		prompt := proviso.TrimSpace(strings.Join(current, "\n"))
-		f.add(prompt, f.name+": "+shorten50(prompt))
+		f.add(prompt, f.name+": "+prompt)
 		current = nil
 	}
 	for line := range strings.SplitSeq(text, "\n") {
@@ -118,7 +121,7 @@ func (f *promptFile) chat() {
 	d, err := document.Parse(f.files.Show(f.name), []byte(f.text))
 	if err != nil {
 		if strings.Contains(f.text, "{{") || strings.Contains(f.text, "{%") {
-			f.add(f.text, f.name+": "+shorten50(f.text))
+			f.add(f.text, f.label(f.text))
 			return
 		}
 		f.fileError(f.doc, f.at, err)
@@ -132,7 +135,15 @@ func (f *promptFile) chat() {
 	if v := f.nested(d, "", d.Root, 0); !same(v, d.Root) || path.Ext(f.name) != ".json" {
 		raw = proviso.Stringify(v)
 	}
-	f.add(raw, f.name+": "+shorten50(raw))
+	f.add(raw, f.label(raw))
+}
+
+// label is the label of a chat.
+func (f *promptFile) label(raw string) string {
+	if path.Ext(f.name) != ".json" {
+		raw = beginning(raw, 80)
+	}
+	return f.name + ": " + raw
 }
 
 // maxNested bounds how deeply files in prompts name each other.
@@ -209,7 +220,7 @@ func (f *promptFile) lines() {
 			f.lineError(err)
 			continue
 		}
-		f.add(line.Text, f.name+": "+shorten50(line.Text))
+		f.add(line.Text, f.name+": "+line.Text)
 	}
 	f.number()
 }
