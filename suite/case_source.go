@@ -81,13 +81,26 @@ func (r *reading) cases(doc *document.Document, cfg *proviso.Object, pr []provis
 		s.at = r.at(doc, "/tests") // otherwise what is wrong with them has been said
 	}
 	s.streams = append(s.streams, r.scenarioStreams(doc, cfg.At("scenarios"))...)
-	if _, written := cfg.Get("tests"); len(s.streams) == 0 && !written && !hasMembers(cfg.At("scenarios")) {
-		// A suite that says nothing of tests asks its prompts once; an empty list
-		// of them is a mistake.
+	if r.asksOnce(doc, cfg, s) {
 		s.streams = []stream{inlineCase(r.at(doc, ""), &proviso.Object{})}
 	}
 	r.checkInline(s, doc)
 	return s
+}
+
+// asksOnce reports whether the prompts are asked once, without variables: the suite
+// says nothing of tests. An empty list of them is a mistake, and a warning in a suite
+// that promptfoo runs like that.
+func (r *reading) asksOnce(doc *document.Document, cfg *proviso.Object, s *caseSource) bool {
+	if len(s.streams) > 0 || hasMembers(cfg.At("scenarios")) {
+		return false
+	}
+	tests, written := cfg.Get("tests")
+	if list, isList := tests.([]any); r.promptfoo && isList && len(list) == 0 {
+		r.warn(doc, "/tests", nil, "the list of cases is empty: the prompts are asked once, without variables")
+		return true
+	}
+	return !written
 }
 
 func (r *reading) newCaseSource() *caseSource {

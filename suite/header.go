@@ -34,17 +34,21 @@ func (r *reading) header(s *proviso.Suite, doc *document.Document, cfg *proviso.
 	r.confineHeader(s, doc, cfg)
 }
 
-// share reads a number from 0 to 1, which is 1 if it is absent.
+// share reads a number from 0 to 1, which is 1 if it is absent. promptfoo does not
+// know the key: what else stands there is passed over in a suite of its shape.
 func (r *reading) share(doc *document.Document, at string, v any) float64 {
-	f, ok := v.(float64)
-	if !ok {
-		return 1 // another kind is a mistake that the key table finds
-	}
-	if !(f >= 0 && f <= 1) {
-		r.mistake(doc, at, proviso.Invalid, nil, "the threshold is a share from 0 to 1, not %s", proviso.FormatNumber(f))
+	if v == nil {
 		return 1
 	}
-	return f
+	if f, ok := v.(float64); ok && f >= 0 && f <= 1 {
+		return f
+	}
+	if r.promptfoo {
+		r.warn(doc, at, nil, "threshold is ignored: it is a share from 0 to 1, not %s, and promptfoo does not know it", kindOf(v))
+	} else {
+		r.mistake(doc, at, proviso.Invalid, nil, "the threshold is a share from 0 to 1, not %s", kindOf(v))
+	}
+	return 1
 }
 
 func (r *reading) tags(doc *document.Document, cfg *proviso.Object) *proviso.Object {
@@ -173,7 +177,7 @@ func (r *reading) runOptions(doc *document.Document, cfg *proviso.Object) provis
 	if r.options.Grader != "" {
 		o.Grader = r.options.Grader
 	}
-	if f, ok := cfg.At("threshold").(float64); ok {
+	if f, ok := cfg.At("threshold").(float64); ok && f >= 0 && f <= 1 {
 		o.Threshold = &f
 	}
 	return o

@@ -50,7 +50,7 @@ func suiteKeys() []keyRow {
 		{Key: "test", Support: wrong, Right: "tests", Doc: "tests are a list"},
 		{Key: "testCases", Support: wrong, Right: "tests", Doc: "the cases stand under tests"},
 		{Key: "tests", Kind: anything, Doc: "the cases"},
-		{Key: "threshold", Kind: number, Doc: "the share of the assertion set that must pass, 1 by default"},
+		{Key: "threshold", Kind: anything, Doc: "the share of the assertion set that must pass, 1 by default"},
 		{Key: "timeout", Support: wrong, Right: "evaluateOptions.timeoutMs", Doc: "it stands under evaluateOptions"},
 		{Key: "tracing", Kind: object, Doc: "spans of agents: received, recorded, sent on"},
 		{Key: "vars", Support: wrong, Right: "defaultTest.vars", Doc: "variables for every case stand under defaultTest"},
