@@ -39,6 +39,7 @@ var ranks = map[string]int{
 	"internal/transport":  1,
 	"internal/xmltext":    1,
 
+	"internal/dataset":   2,
 	"internal/mathjs":    2,
 	"internal/regex":     2,
 	"internal/sqlparser": 2,

@@ -26,6 +26,9 @@ type Suite struct {
 
 	// Dir is the folder that relative file references start from.
 	Dir string
+	// Unseen counts the places of cases, elsewhere, that were not looked at since
+	// nobody was to be asked.
+	Unseen int
 
 	CaseSource
 	Places

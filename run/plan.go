@@ -163,7 +163,7 @@ func New(ctx context.Context, s *proviso.Suite, o Options) (*Plan, proviso.Mista
 	if len(p.hooks) > 0 && p.mistakes.Err() == nil && !o.Dry {
 		p.beforeAll(ctx)
 	}
-	if p.mistakes.Err() == nil && p.Rows == 0 {
+	if p.mistakes.Err() == nil && p.Rows == 0 && s.Unseen == 0 {
 		p.mistake(proviso.Errorf(proviso.Invalid, "no test is selected: the suite has no cases, or the filters leave none"))
 	}
 	slices.SortStableFunc(p.mistakes, func(a, b proviso.Mistake) int {

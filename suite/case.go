@@ -58,6 +58,9 @@ func (p *pass) testCase(l *layer, w written, base *layer) {
 	*l = *base
 	own := ownParts{}
 	at, o := w.at, w.object
+	if p.remote && p.refuseFiles(at, o) {
+		return
+	}
 	for key, v := range o.All() {
 		if !p.coreKey(l, &own, at, key, v) && !p.caseKey(l, at, key, v) {
 			failed := p.failed
@@ -65,7 +68,7 @@ func (p *pass) testCase(l *layer, w written, base *layer) {
 			p.failed = failed // what else is wrong with the case shows, too
 		}
 	}
-	p.guard().testCase(at, o, &own, p.source.env)
+	p.guardCase(at, o, &own)
 	l.proto.Pointer = at
 	l.vars = merged(base.vars, own.vars)
 	l.options = merged(base.options, own.options)

@@ -8,8 +8,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// remoteCases are the beginnings of references to cases that are fetched from
-// elsewhere in promptfoo.
+// remoteCases are the beginnings of references to cases that stand elsewhere.
 var remoteCases = []string{"http://", "https://", "az://", "huggingface://", "s3://", "gs://"}
 
 // testStreams finds where the cases come from that a `tests` key names: inline
@@ -35,7 +34,7 @@ func (r *reading) testStreams(doc *document.Document, pointer string, v any) []s
 		for i, e := range v {
 			at := document.Join(pointer, i)
 			for _, s := range r.memberStreams(doc, at, e) {
-				if !s.inline { // what stands in the suite was rebased as it was merged
+				if !s.inline && !s.remote { // what stands in the suite was rebased as it was merged
 					s.base = r.bases[r.at(doc, at)]
 				}
 				out = append(out, s)
@@ -91,8 +90,7 @@ func looksLikeCase(o *proviso.Object) bool {
 func (r *reading) fileStreams(doc *document.Document, pointer, ref string, config *proviso.Object, alone bool) []stream {
 	for _, prefix := range remoteCases {
 		if strings.HasPrefix(ref, prefix) {
-			r.unsupported(doc, pointer, "cases from %s… are not supported; save them as a CSV or JSON Lines file", prefix)
-			return nil
+			return r.remoteStreams(doc, pointer, ref, prefix)
 		}
 	}
 	name := strings.TrimPrefix(ref, "file://")

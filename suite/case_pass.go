@@ -24,6 +24,7 @@ type pass struct {
 	index     int  // of the next case that is yielded
 	keep      map[int]struct{}
 	base      string // folder that file names of the cases are relative to
+	remote    bool   // the cases came over the network
 	origin    string // the code that made the case, and its number there; "" if it is written
 
 	ids      identities
@@ -76,17 +77,20 @@ func errorAt(at string, err error) *proviso.Error {
 func (p *pass) run() {
 	for _, from := range p.source.streams {
 		p.quiet, p.base = from.inline, from.base
+		p.enter(from.remote)
 		if !from.each(p, p.one) {
 			break
 		}
 	}
 	p.quiet = false
+	p.enter(false)
 	if p.stopped || p.countOnly || p.selected > 0 {
 		return
 	}
 	switch {
 	case p.read > 0 && p.source.filter.active():
 		p.report(proviso.Errorf(proviso.Invalid, "no case is left: %s", p.source.filter.explain(p.read)))
+	case p.read == 0 && p.source.unseen:
 	case p.read == 0:
 		p.report(&proviso.Error{Code: proviso.Invalid, Pointer: p.source.at, Message: "the suite has no cases"})
 	}
@@ -215,7 +219,7 @@ func withOrdinal(id string, n int) string {
 func (p *pass) build(l *layer, vars *proviso.Object, combined bool) *proviso.Case {
 	c := new(proviso.Case)
 	*c = l.proto
-	c.Options.DisableTemplates = p.source.literal
+	c.Options.DisableTemplates = p.source.literal || p.remote
 	c.Origin = p.origin
 	c.Set = p.source.set
 	c.Vars = p.fileVars(c, vars)

@@ -21,6 +21,7 @@ type caseSource struct {
 	skipUnsupported bool
 	noExpansion     bool // lists do not make several cases
 	literal         bool // variables are data: none refers to a file
+	unseen          bool // some cases stand elsewhere and were not looked at
 
 	streams       []stream // where the cases come from, in order
 	at            string   // pointer of the tests, for saying that there are none
@@ -46,6 +47,7 @@ type sample struct {
 // stream is one place that cases come from.
 type stream struct {
 	inline bool   // they stand in the suite itself, and were checked when it was read
+	remote bool   // they came over the network: nobody vouches for them
 	base   string // folder that file names in them are relative to; "" is the suite's
 	each   eachCase
 }
@@ -81,6 +83,7 @@ func (r *reading) cases(doc *document.Document, cfg *proviso.Object, pr []provis
 		s.at = r.at(doc, "/tests") // otherwise what is wrong with them has been said
 	}
 	s.streams = append(s.streams, r.scenarioStreams(doc, cfg.At("scenarios"))...)
+	s.unseen = r.unseen > 0
 	if r.asksOnce(doc, cfg, s) {
 		s.streams = []stream{inlineCase(r.at(doc, ""), &proviso.Object{})}
 	}

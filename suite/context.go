@@ -34,6 +34,7 @@ type reading struct {
 	loading  []string                      // files on the way to a $ref, to meet cycles
 	mistakes []proviso.Mistake
 	dropped  int // mistakes beyond maxMistakes
+	unseen   int // places of cases that were not looked at
 }
 
 // yaml reads and parses a YAML or JSON file of the suite, with references

@@ -38,6 +38,7 @@ type FilesOptions struct {
 type Files struct {
 	dir     string
 	options FilesOptions
+	shown   string // what all names are called in messages; "" is their own
 }
 
 var _ proviso.Files = (*Files)(nil)
@@ -65,6 +66,9 @@ func (f *Files) Clean(name string) string {
 
 // Show returns a name as messages write it, relative to the working folder.
 func (f *Files) Show(name string) string {
+	if f.shown != "" {
+		return f.shown
+	}
 	name = f.Clean(name)
 	if filepath.IsAbs(name) {
 		return name

@@ -23,6 +23,10 @@ type Options struct {
 	// Trust confines a suite that nobody vouches for; nil is a suite of the user's
 	// own.
 	Trust *Trust
+	// Fetch gets cases that stand elsewhere, as package internal/dataset names them,
+	// and returns the name of a copy on this machine; nil refuses them. Its error is
+	// dataset.ErrNoCopy where nobody is to be asked.
+	Fetch func(ref string, env proviso.Env) (string, error)
 	// EnvFiles are .env files that override the environment (--env-file). Without
 	// any, the suite's own are read, else .env of the working folder, which
 	// overrides nothing.
@@ -136,6 +140,7 @@ func (r *reading) together(name string, parts []suiteFile) *proviso.Suite {
 	r.judge(s, doc, cfg)
 	r.set = r.assertionSet(doc, cfg)
 	s.CaseSource = r.cases(doc, cfg, s.Prompts, s.Providers)
+	s.Unseen = r.unseen
 	r.selection(s, doc, cfg)
 	return s
 }

@@ -24,7 +24,7 @@ var binaryKinds = []string{
 // It returns vars itself if none refers to a file.
 func (p *pass) fileVars(c *proviso.Case, vars *proviso.Object) *proviso.Object {
 	out := vars
-	if p.source.literal {
+	if p.source.literal || p.remote {
 		return out
 	}
 	for key, v := range vars.All() {

@@ -7,12 +7,13 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/blobs"
+	"github.com/proviso-eval/proviso/internal/dataset"
 )
 
 func newCache(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cache",
-		Short: "Remove the answers of models and the verdicts of judges that are kept",
+		Short: "Remove the answers of models, the verdicts of judges and the cases from elsewhere that are kept",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -30,7 +31,12 @@ func newCache(a *app) *cobra.Command {
 					return err
 				}
 			}
-			return nil
+			n, err := dataset.Clear(a.caseDir())
+			if err != nil {
+				return proviso.Errorf(proviso.Unavailable, "%w", err)
+			}
+			_, err = fmt.Fprintf(a.out, "Removed %s from %s\n", plural(n, "file")+" of cases", a.caseDir())
+			return err
 		},
 	})
 	return cmd

@@ -103,6 +103,7 @@ func (a *app) awaitChange(ctx context.Context, seen *watched) bool {
 
 // eval reads, plans, runs and reports.
 func (a *app) eval(ctx context.Context, f *evalFlags, outputs []output) error {
+	f.online = f
 	s, err := a.read(ctx, &f.suiteFlags)
 	if err != nil {
 		return err

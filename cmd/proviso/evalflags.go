@@ -37,6 +37,7 @@ type suiteFlags struct {
 	code            codeFlags
 	judge           judgeFlags
 	seen            func(path string) // told of every file that is looked for; may be nil
+	online          *evalFlags        // of an evaluation, which may get cases from elsewhere; nil asks nobody
 }
 
 func (f *suiteFlags) register(fs *pflag.FlagSet) {

@@ -33,6 +33,9 @@ func newValidate(a *app) *cobra.Command {
 			if p.Generators > 0 {
 				counted = fmt.Sprintf("%s, and those that %s when run", plural(p.Cases-p.Generators, "case"), yields(p.Generators))
 			}
+			if s.Unseen > 0 {
+				counted += ", and those of " + plural(s.Unseen, "place") + " elsewhere, not looked at"
+			}
 			_, err = fmt.Fprintf(a.out, "%s is valid: %s\n", printable(p.Name()), counted)
 			return err
 		},

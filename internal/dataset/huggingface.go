@@ -1,0 +1,161 @@
+package dataset
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// pageRows is how many rows the server gives at once, at most.
+const pageRows = 100
+
+// token is that of Hugging Face, by the names that promptfoo knows.
+func token(env proviso.Env) string {
+	if env == nil {
+		return ""
+	}
+	for _, name := range [...]string{"HF_TOKEN", "HF_API_TOKEN", "HUGGING_FACE_HUB_TOKEN"} {
+		if v, ok := env.Lookup(name); ok && v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// named is a dataset as a reference names it.
+type named struct {
+	dataset string
+	query   url.Values // split, config and what else the reference has
+	limit   int        // rows; -1 is all
+}
+
+// parse reads huggingface://datasets/<owner>/<name>?split=&config=&limit=. Without
+// them it is the split test of the configuration default, as in promptfoo.
+func parse(ref string) (named, error) {
+	name, text, _ := strings.Cut(strings.TrimPrefix(ref, Prefix), "?")
+	n := named{dataset: strings.Trim(name, "/"), limit: -1}
+	if parts := strings.Split(n.dataset, "/"); n.dataset == "" || len(parts) > 2 {
+		return n, proviso.Errorf(proviso.Invalid, "expected %sOWNER/NAME, with ?split=, &config= and &limit= after it or not", Prefix)
+	}
+	var err error
+	if n.query, err = url.ParseQuery(text); err != nil {
+		return n, proviso.Errorf(proviso.Invalid, "what follows the question mark is malformed")
+	}
+	for key, usual := range map[string]string{"split": "test", "config": "default"} {
+		if !n.query.Has(key) {
+			n.query.Set(key, usual)
+		}
+	}
+	if n.query.Has("limit") {
+		if n.limit, err = strconv.Atoi(n.query.Get("limit")); err != nil || n.limit < 0 {
+			return n, proviso.Errorf(proviso.Invalid, "limit is %q; a number of rows is expected", n.query.Get("limit"))
+		}
+	}
+	n.query.Set("dataset", n.dataset)
+	return n, nil
+}
+
+// rows gets a dataset page by page: a case for each row, whose variables are the
+// columns. A page that the server finds too large is asked for in halves.
+func (g *Getter) rows(ctx context.Context, ref, token string) ([]byte, error) {
+	n, err := parse(ref)
+	if err != nil {
+		return nil, err
+	}
+	var out []byte
+	size := pageRows
+	for got := 0; n.limit < 0 || got < n.limit; {
+		length := size
+		if n.limit >= 0 {
+			length = min(length, n.limit-got)
+		}
+		list, total, err := g.page(ctx, n, got, length, token)
+		if tooLarge(err) && length > 1 {
+			size = max(1, length/2)
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		list = list[:min(len(list), length)]
+		for _, v := range list {
+			o, _ := v.(*proviso.Object)
+			row, ok := o.At("row").(*proviso.Object)
+			if !ok {
+				return nil, proviso.Errorf(proviso.Unavailable, "Hugging Face answered with a row that is none")
+			}
+			test := proviso.ObjectOf("vars", row, "options", proviso.ObjectOf("disableVarExpansion", true))
+			if out = append(proviso.AppendJSON(out, test), '\n'); len(out) > MaxBytes {
+				return nil, proviso.Errorf(proviso.Limit, "%s has more than %d MiB; take a part of it with limit=", n.dataset, MaxBytes>>20)
+			}
+		}
+		got += len(list)
+		if got >= total {
+			break
+		}
+		if len(list) == 0 {
+			return nil, proviso.Errorf(proviso.Unavailable, "Hugging Face gave no row after %d of %d", got, total)
+		}
+	}
+	return out, nil
+}
+
+// large is the error of a page that is too large.
+type large struct{ error }
+
+func (e large) Unwrap() error { return e.error }
+
+func tooLarge(err error) bool {
+	_, ok := err.(large)
+	return ok
+}
+
+// page gets some rows, and the number of all.
+func (g *Getter) page(ctx context.Context, n named, offset, length int, token string) (list []any, total int, err error) {
+	u, err := url.Parse(g.o.Server + "/rows")
+	if err != nil {
+		return nil, 0, proviso.Errorf(proviso.Invalid, "the address of the server is malformed")
+	}
+	q := url.Values{}
+	for key, v := range n.query {
+		q[key] = v
+	}
+	q.Set("offset", strconv.Itoa(offset))
+	q.Set("length", strconv.Itoa(length))
+	u.RawQuery = q.Encode()
+	a, err := g.ask(ctx, u, token)
+	if err != nil {
+		return nil, 0, err
+	}
+	v, _ := proviso.ParseJSON(string(a.body))
+	o, _ := v.(*proviso.Object)
+	if a.status != http.StatusOK {
+		err := a.failure()
+		if said, ok := o.At("error").(string); ok {
+			err = proviso.Errorf(proviso.Unavailable, "%w: %s", err, short(said))
+		}
+		if a.status == http.StatusUnprocessableEntity {
+			err = large{err}
+		}
+		return nil, 0, err
+	}
+	list, ok := o.At("rows").([]any)
+	count, known := o.At("num_rows_total").(float64)
+	if !ok || !known {
+		return nil, 0, proviso.Errorf(proviso.Unavailable, "Hugging Face answered without rows")
+	}
+	return list, int(min(count, 1<<40)), nil
+}
+
+// short is the beginning of what a server said.
+func short(text string) string {
+	const most = 200
+	if r := []rune(text); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return text
+}

@@ -1,0 +1,110 @@
+package suite
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/dataset"
+	"github.com/proviso-eval/proviso/internal/document"
+)
+
+// remoteStreams finds the cases that a reference to elsewhere names. What reads the
+// suite gets them; this package only reads the copy.
+func (r *reading) remoteStreams(doc *document.Document, pointer, ref, prefix string) []stream {
+	host := dataset.Host(ref)
+	switch {
+	case prefix == "http://" && host == "":
+		r.mistake(doc, pointer, proviso.Invalid, nil, "cases are not got over http, where anybody can change them; write https://")
+		return nil
+	case host == "" || r.options.Fetch == nil:
+		r.unsupported(doc, pointer, "cases from %s… are not supported here; save them as a CSV or JSON Lines file", prefix)
+		return nil
+	case r.trust != nil && (r.trust.Host == nil || !r.trust.Host(host)):
+		r.refuse(doc, pointer, "%s", hostRefused(host))
+		return nil
+	}
+	shown := dataset.Show(ref)
+	name, err := r.options.Fetch(ref, r.env)
+	switch {
+	case errors.Is(err, dataset.ErrNoCopy):
+		r.unseen++
+		r.warn(doc, pointer, nil, "the cases of %s were not looked at: nothing is got from there now, and no copy is kept", shown)
+		return nil
+	case err != nil:
+		m := mistakeOf(err)
+		m.Message = "the cases of " + shown + " cannot be got: " + m.Message
+		r.record(doc, pointer, m, nil)
+		return nil
+	}
+	files := NewFiles(filepath.Dir(name), FilesOptions{Confine: true})
+	files.shown = shown
+	f := &caseFile{files: files, name: filepath.Base(name), convert: member, rowTitles: !strings.HasPrefix(ref, dataset.Prefix)}
+	if ext := filepath.Ext(name); ext != ".jsonl" {
+		f.csv = r.csvOptions(ext)
+		f.at = r.at(lineDocument(files, f.name, false), "")
+		return []stream{{remote: true, each: f.csvCases}}
+	}
+	f.at = r.at(lineDocument(files, f.name, true), "")
+	return []stream{{remote: true, each: f.jsonLines}}
+}
+
+// enter says whether the cases that follow came over the network. These are
+// confined as those of an untrusted suite: they run no code, read no file, see no
+// environment and name no host.
+func (p *pass) enter(remote bool) {
+	if p.remote = remote; !remote {
+		p.trust = p.source.trust
+		return
+	}
+	p.trust = &Trust{}
+}
+
+// guardCase finds what a case may not have, if nobody vouches for it. Variables that
+// came over the network are never templates, so they name no environment.
+func (p *pass) guardCase(at string, o *proviso.Object, own *ownParts) {
+	if p.remote {
+		p.guard().testCase(at, withoutKeys(o, "vars"), &ownParts{}, proviso.EnvMap{})
+		return
+	}
+	p.guard().testCase(at, o, own, p.source.env)
+}
+
+// refuseFiles finds references to files in a case that came over the network, and
+// reports whether there are any. Variables are data there, whatever they hold.
+func (p *pass) refuseFiles(at string, o *proviso.Object) bool {
+	before := p.failed
+	p.failed = false
+	for key, v := range o.All() {
+		_, data := v.(*proviso.Object)
+		switch {
+		case key != "vars":
+			p.refuseFile(document.Join(at, key), v)
+		case v != nil && !data:
+			p.fail(&proviso.Error{Code: proviso.Refused, Pointer: at + "/vars", Message: fileRefused})
+		}
+	}
+	refused := p.failed
+	p.failed = before || refused
+	return refused
+}
+
+const fileRefused = "a case that comes from elsewhere may not name a file"
+
+func (p *pass) refuseFile(at string, v any) {
+	switch v := v.(type) {
+	case string:
+		if isReference(v) || strings.Contains(v, "file://") {
+			p.fail(&proviso.Error{Code: proviso.Refused, Pointer: at, Message: fileRefused})
+		}
+	case []any:
+		for i, e := range v {
+			p.refuseFile(document.Join(at, i), e)
+		}
+	case *proviso.Object:
+		for key, e := range v.All() {
+			p.refuseFile(document.Join(at, key), e)
+		}
+	}
+}
