@@ -39,6 +39,9 @@ func newGoogle(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provid
 
 func googleRequest(m *model, ask *proviso.Ask, cfg *proviso.Object) (*proviso.Object, error) {
 	body := googleChat(ask.Prompt)
+	contents := inlinedContents(list(body.At("contents")))
+	googlePictures(contents, ask.Vars)
+	body.Set("contents", contents)
 	if text, ok := cfg.At("systemInstruction").(string); ok {
 		body.Set("systemInstruction", proviso.ObjectOf("parts", []any{proviso.ObjectOf("text", text)}))
 	} else {

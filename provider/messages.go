@@ -78,7 +78,7 @@ func partsOf(content any) []part {
 		case o.At("type") == "input_image":
 			parts = append(parts, part{image: imageOf(str(o.At("image_url")))})
 		default:
-			parts = append(parts, part{other: o})
+			parts = append(parts, part{other: inlined(o)})
 		}
 	}
 	return parts
@@ -89,6 +89,27 @@ func textOf(v any) string {
 		return s
 	}
 	return proviso.Stringify(v)
+}
+
+// inlined returns a part in the form of Claude's vendor, or of Google, whose data is
+// a data URL with the data alone, as promptfoo makes of variables that are pictures.
+// Any other part is returned as it is.
+func inlined(o *proviso.Object) *proviso.Object {
+	for _, form := range [...]struct{ member, kind string }{{"source", "media_type"}, {"inlineData", "mimeType"}, {"inline_data", "mime_type"}} {
+		holder := object(o.At(form.member))
+		picture := imageOf(str(holder.At("data")))
+		if holder == nil || picture.data == "" {
+			continue
+		}
+		holder = holder.Clone()
+		if str(holder.At(form.kind)) == "" {
+			holder.Set(form.kind, picture.mediaType)
+		}
+		holder.Set("data", picture.data)
+		o = o.Clone()
+		o.Set(form.member, holder)
+	}
+	return o
 }
 
 // imageOf reads a data URL (RFC 2397) in base64, or keeps the URL.

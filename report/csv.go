@@ -201,9 +201,9 @@ func (t *csvTable) inputs(row view) {
 		case i < 0:
 			other.Set(name, value)
 		case isNumber(value):
-			t.line[at+i] = textOf(value)
+			t.line[at+i] = shownOf(value)
 		default:
-			t.line[at+i] = neutral(textOf(value))
+			t.line[at+i] = neutral(shownOf(value))
 		}
 	}
 	if t.more && other.Len() > 0 {

@@ -81,7 +81,7 @@ func vars(o *proviso.Object) string {
 		if strings.HasPrefix(name, "_") {
 			continue // promptfoo's own, such as _conversation
 		}
-		parts = append(parts, name+"="+cut(textOf(v), 60))
+		parts = append(parts, name+"="+cut(shownOf(v), 60))
 	}
 	return strings.Join(parts, "  ")
 }
@@ -99,7 +99,7 @@ func (p *printer) outcome(row *proviso.Object, status proviso.Status) {
 		quoted = quoted && list[i].parts != nil
 	}
 	if answered && !quoted {
-		p.output(textOf(output))
+		p.output(shownOf(output))
 	}
 	for i := range list {
 		p.assertion(&list[i], textOf(output))

@@ -84,7 +84,7 @@ func (p *page) encode(ctx context.Context, chosen []mark) error {
 // are left out.
 func pageRow(row view, m mark) *proviso.Object {
 	o := proviso.ObjectOf("t", float64(m.test), "c", float64(m.column), "s", row.status.String(), "n", row.name(),
-		"score", shortScore(row.Object), "prompt", clip(str(obj(row.Object, "prompt"), "raw"), pageText))
+		"score", shortScore(row.Object), "prompt", clip(brief(str(obj(row.Object, "prompt"), "raw")), pageText))
 	if compared := comparedScore(row.Object); compared != "" {
 		o.Set("score", compared)
 	}
@@ -112,7 +112,7 @@ func pageRow(row view, m mark) *proviso.Object {
 	vars := []any{}
 	for name, v := range row.vars().All() {
 		if len(vars) < pageVars {
-			vars = append(vars, []any{clip(name, pageWhy), clip(textOf(v), pageText)})
+			vars = append(vars, []any{clip(name, pageWhy), clip(shownOf(v), pageText)})
 		}
 	}
 	o.Set("vars", vars)

@@ -244,7 +244,7 @@ func transcript(row view) string {
 			fmt.Fprintf(&b, "%s: %s\n", name, clip(text, junitText))
 		}
 	}
-	part("prompt", str(obj(row.Object, "prompt"), "raw"))
+	part("prompt", brief(str(obj(row.Object, "prompt"), "raw")))
 	part("vars", vars(obj(row.Object, "vars")))
 	if text, answered := row.output(); answered {
 		fmt.Fprintf(&b, "output: %s\n", clip(text, junitText))

@@ -61,7 +61,7 @@ func (v view) output() (string, bool) {
 	if !answered || o == nil { // a provider that failed has none
 		return "", false
 	}
-	return textOf(o), true
+	return shownOf(o), true
 }
 
 // vars returns the variables of the suite, without promptfoo's own such as

@@ -20,6 +20,7 @@ type caseSource struct {
 	promptfoo       bool
 	skipUnsupported bool
 	noExpansion     bool // lists do not make several cases
+	plainPictures   bool // pictures are text like other files
 	literal         bool // variables are data: none refers to a file
 	unseen          bool // some cases stand elsewhere and were not looked at
 
@@ -110,7 +111,7 @@ func (r *reading) newCaseSource() *caseSource {
 	return &caseSource{
 		files: r.files, env: r.env, settings: r.options.Env, trust: r.trust,
 		promptfoo: r.promptfoo, skipUnsupported: r.skipUnsupported,
-		noExpansion: r.flag("PROMPTFOO_DISABLE_VAR_EXPANSION"),
+		noExpansion: r.flag("PROMPTFOO_DISABLE_VAR_EXPANSION"), plainPictures: r.flag("PROMPTFOO_DISABLE_MULTIMEDIA_AS_BASE64"),
 		set:         r.set, repeat: repetition{n: 1}, sampled: &sample{},
 	}
 }

@@ -128,8 +128,8 @@ tests:
 func TestSkipUnsupported(t *testing.T) {
 	t.Parallel()
 	s := read(t, suite.Options{SkipUnsupported: true}, map[string]string{
-		"a.png":        "x",
-		"proviso.yaml": "{prompts: [hi], providers: [echo], tests: [{vars: {q: 'file://a.png'}}, {vars: {q: b}}, sheet.xlsx]}",
+		"a.mp3":        "x",
+		"proviso.yaml": "{prompts: [hi], providers: [echo], tests: [{vars: {q: 'file://a.mp3'}}, {vars: {q: b}}, sheet.xlsx]}",
 	})
 	var got []string
 	for c, err := range s.Cases() {

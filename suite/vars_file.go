@@ -12,11 +12,11 @@ import (
 // maxVarCache bounds the text of variable files that one pass keeps, in bytes.
 const maxVarCache = 8 << 20
 
-// binaryKinds are the files that promptfoo turns into data URIs or extracts text
-// from.
+// binaryKinds are the files that promptfoo turns into base64 or extracts text from,
+// beside pictures.
 var binaryKinds = []string{
-	".aac", ".avi", ".avif", ".bmp", ".flac", ".gif", ".ico", ".jpeg", ".jpg", ".m4a", ".mkv", ".mov", ".mp3", ".mp4",
-	".ogg", ".pdf", ".png", ".svg", ".tif", ".tiff", ".wav", ".webm", ".webp", ".xls", ".xlsx",
+	".3gp", ".3gpp", ".aac", ".aif", ".aifc", ".aiff", ".avi", ".flac", ".flv", ".ico", ".m4a", ".m4v", ".mkv", ".mov", ".mp3", ".mp4",
+	".mpeg", ".mpg", ".ogg", ".opus", ".pdf", ".wav", ".webm", ".wma", ".wmv", ".xls", ".xlsx",
 }
 
 // fileVars replaces each variable that refers to a file by what the file holds.
@@ -74,25 +74,15 @@ func (p *pass) unsupported(c *proviso.Case, at, message string) {
 	p.fail(e)
 }
 
-// varText returns a file's text without white space around it; YAML becomes JSON
-// text.
+// varText returns what a file gives as a variable, which is kept for the cases that
+// follow.
 func (p *pass) varText(name string) (string, error) {
 	if text, ok := p.varCache[name]; ok {
 		return text, nil
 	}
-	text := ""
-	if ext := strings.ToLower(path.Ext(name)); ext == ".yaml" || ext == ".yml" {
-		d, err := p.source.load(name)
-		if err != nil {
-			return "", err
-		}
-		text = proviso.Stringify(d.Root)
-	} else {
-		data, err := p.source.files.ReadFile(name)
-		if err != nil {
-			return "", err
-		}
-		text = proviso.TrimSpace(strings.ToValidUTF8(string(data), "\ufffd"))
+	text, err := p.readVar(name)
+	if err != nil {
+		return "", err
 	}
 	if p.varBytes+len(text) <= maxVarCache {
 		if p.varCache == nil {
@@ -102,6 +92,26 @@ func (p *pass) varText(name string) (string, error) {
 		p.varBytes += len(text)
 	}
 	return text, nil
+}
+
+// readVar reads a file: a picture becomes a data URL, YAML becomes JSON text, and
+// other text has no white space around it.
+func (p *pass) readVar(name string) (string, error) {
+	switch ext := strings.ToLower(path.Ext(name)); {
+	case pictureType(ext) != "" && !p.source.plainPictures:
+		return p.pictureURL(name, ext)
+	case ext == ".yaml" || ext == ".yml":
+		d, err := p.source.load(name)
+		if err != nil {
+			return "", err
+		}
+		return proviso.Stringify(d.Root), nil
+	}
+	data, err := p.source.files.ReadFile(name)
+	if err != nil {
+		return "", err
+	}
+	return proviso.TrimSpace(strings.ToValidUTF8(string(data), "\ufffd")), nil
 }
 
 // splitEntry splits "file.js:name" into the file and the exported function.

@@ -36,6 +36,10 @@ var inputs = map[string]func() string{
 	},
 	"invalid-utf8": func() string { return "output\n\"caf\xe9 \xff\xfe\"\n" },
 	"large":        func() string { return `{"output": "` + strings.Repeat("word ", 1<<20) + `"}` + "\n" },
+	// A picture of 300 KB by its signature; what follows is no picture's content.
+	"picture": func() string { return "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + strings.Repeat("picture ", 37500) },
+	// More than a picture may have.
+	"largepicture": func() string { return "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + strings.Repeat("picture ", 20<<20/8) },
 }
 
 // generate writes one of the inputs.

@@ -1,0 +1,126 @@
+package provider
+
+import (
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// googlePictures gives contents the pictures that stand in their text: a line that
+// is nothing but a variable that is a picture, as promptfoo has it. What is no
+// variable stays text, so that nobody else puts a picture there.
+func googlePictures(contents []any, vars *proviso.Object) {
+	known := picturesIn(vars)
+	if len(known) == 0 {
+		return
+	}
+	for i, c := range contents {
+		o := object(c)
+		var parts []any
+		changed := false
+		for _, p := range list(o.At("parts")) {
+			text, ok := object(p).At("text").(string)
+			split := splitPictures(text, known)
+			if !ok || split == nil {
+				parts = append(parts, p)
+				continue
+			}
+			changed = true
+			parts = append(parts, split...)
+		}
+		if changed {
+			o = o.Clone() // it may be a part of the prompt
+			o.Set("parts", parts)
+			contents[i] = o
+		}
+	}
+}
+
+// picturesIn finds the variables that are pictures: data URLs, or base64 of a JPEG
+// or a PNG.
+func picturesIn(vars *proviso.Object) map[string]*image {
+	var known map[string]*image
+	for _, v := range vars.All() {
+		text, _ := v.(string)
+		var p *image
+		switch {
+		case strings.HasPrefix(text, "data:image/"):
+			p = imageOf(text)
+		case strings.HasPrefix(text, "iVBORw0KGgo"):
+			p = &image{mediaType: "image/png", data: text}
+		case strings.HasPrefix(text, "/9j/"):
+			p = &image{mediaType: "image/jpeg", data: text}
+		}
+		if p == nil || p.data == "" || !isBase64(p.data) {
+			continue
+		}
+		if known == nil {
+			known = map[string]*image{}
+		}
+		known[text] = p
+	}
+	return known
+}
+
+// isBase64 reports whether a text is long enough for a picture and nothing but
+// base64.
+func isBase64(s string) bool {
+	return len(s) >= 20 && strings.IndexFunc(strings.TrimRight(s, "="), func(c rune) bool {
+		return (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && c != '+' && c != '/'
+	}) < 0
+}
+
+// splitPictures cuts a text at the lines that are pictures; nil if none is.
+func splitPictures(text string, known map[string]*image) []any {
+	var parts []any
+	var lines []string
+	found := false
+	flush := func() {
+		if said := strings.Join(lines, "\n"); said != "" {
+			parts = append(parts, proviso.ObjectOf("text", said))
+		}
+		lines = nil
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		p := known[proviso.TrimSpace(line)]
+		if p == nil {
+			lines = append(lines, line)
+			continue
+		}
+		found = true
+		flush()
+		parts = append(parts, proviso.ObjectOf("inlineData", proviso.ObjectOf("mimeType", p.mediaType, "data", p.data)))
+	}
+	if !found {
+		return nil
+	}
+	flush()
+	return parts
+}
+
+// inlinedContents are contents that nobody else has, whose parts hold data alone.
+func inlinedContents(contents []any) []any {
+	out := make([]any, len(contents))
+	for i, c := range contents {
+		out[i] = c
+		if o := object(c); o != nil && o.At("parts") != nil {
+			o = o.Clone()
+			if parts, ok := o.At("parts").([]any); ok {
+				o.Set("parts", inlinedAll(parts))
+			}
+			out[i] = o
+		}
+	}
+	return out
+}
+
+// inlinedAll is [inlined] for parts.
+func inlinedAll(parts []any) []any {
+	out := make([]any, len(parts))
+	for i, p := range parts {
+		if out[i] = p; object(p) != nil {
+			out[i] = inlined(object(p))
+		}
+	}
+	return out
+}

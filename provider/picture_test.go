@@ -1,0 +1,46 @@
+package provider_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/fakemodel"
+	"github.com/proviso-eval/proviso/provider"
+)
+
+// TestPictures sends a variable that is a picture in the ways that prompts of
+// promptfoo have it: as OpenAI's part, as Claude's, as Google's, and as a line of
+// text for Gemini.
+func TestPictures(t *testing.T) {
+	t.Parallel()
+	const data = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAAB"
+	const url = "data:image/png;base64," + data
+	openai := `[{"role":"user","content":[{"type":"text","text":"what?"},{"type":"image_url","image_url":{"url":"` + url + `"}}]}]`
+	claude := `[{"role":"user","content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"` + url + `"}},{"type":"text","text":"what?"}]}]`
+	bare := strings.Replace(claude, `"media_type":"image/png",`, "", 1)
+	gemini := `[{"role":"user","parts":[{"text":"what?"},{"inlineData":{"mimeType":"image/png","data":"` + url + `"}}]}]`
+	for _, tc := range []struct{ name, id, prompt, want string }{
+		{"OpenAI", "openai:gpt-4o", openai, `"messages":` + openai},
+		{"OpenAI's form for Claude", "anthropic:claude-sonnet-4-5", openai, `{"type":"image","source":{"type":"base64","media_type":"image/png","data":"` + data + `"}}`},
+		{"Claude", "anthropic:claude-sonnet-4-5", claude, `{"type":"image","source":{"type":"base64","media_type":"image/png","data":"` + data + `"}}`},
+		{"Claude without a type", "anthropic:claude-sonnet-4-5", bare, `{"type":"image","source":{"type":"base64","data":"` + data + `","media_type":"image/png"}}`},
+		{"OpenAI's form for Google", "google:gemini-2.5-flash", openai, `{"inlineData":{"mimeType":"image/png","data":"` + data + `"}}`},
+		{"Google", "google:gemini-2.5-flash", gemini, `{"inlineData":{"mimeType":"image/png","data":"` + data + `"}}`},
+		{"Google, in text", "google:gemini-2.5-flash", "what is\n " + url + " \nand why?",
+			`"parts":[{"text":"what is"},{"inlineData":{"mimeType":"image/png","data":"` + data + `"}},{"text":"and why?"}]`},
+		{"Google, base64 alone", "google:gemini-2.5-flash", "what is\n" + data, `"parts":[{"text":"what is"},{"inlineData":{"mimeType":"image/png","data":"` + data + `"}}]`},
+		{"Google, no variable", "google:gemini-2.5-flash", "what is\n" + url[:len(url)-4], `"parts":[{"text":"what is\n` + url[:len(url)-4] + `"}]`},
+		{"Ollama", "ollama:chat:llava", openai, `"images":["` + data + `"]`},
+	} {
+		f := serve(t, tc.id, nil, provider.Options{}, fakemodel.Options{})
+		vars := proviso.ObjectOf("picture", url, "raw", data, "name", "x")
+		if _, err := f.Answer(t.Context(), proviso.Ask{Prompt: tc.prompt, Vars: vars}); err != nil {
+			t.Errorf("%s: %v", tc.name, err)
+			continue
+		}
+		if got := proviso.Stringify(f.server.Last().Body); !strings.Contains(got, tc.want) {
+			t.Errorf("%s: asked\n%s, want\n%s", tc.name, got, tc.want)
+		}
+	}
+}
