@@ -57,7 +57,7 @@ type doubtJSON struct {
 	Selected int            `json:"selected_cells"`
 	Others   int            `json:"other_cells"`
 	Lower    *int           `json:"lower_bound,omitempty"` // however the cells are decided
-	Cells    map[string]int `json:"candidates"` // by name, of those that have any
+	Cells    map[string]int `json:"candidates"`            // by name, of those that have any
 }
 
 // JSON returns the selection as one indented JSON object; took is how long it

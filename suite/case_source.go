@@ -112,7 +112,7 @@ func (r *reading) newCaseSource() *caseSource {
 		files: r.files, env: r.env, settings: r.options.Env, trust: r.trust,
 		promptfoo: r.promptfoo, skipUnsupported: r.skipUnsupported,
 		noExpansion: r.flag("PROMPTFOO_DISABLE_VAR_EXPANSION"), plainPictures: r.flag("PROMPTFOO_DISABLE_MULTIMEDIA_AS_BASE64"),
-		set:         r.set, repeat: repetition{n: 1}, sampled: &sample{},
+		set: r.set, repeat: repetition{n: 1}, sampled: &sample{},
 	}
 }
 
