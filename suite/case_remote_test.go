@@ -45,6 +45,12 @@ func TestDatasetOfHuggingFace(t *testing.T) {
 		if !c.Options.DisableTemplates {
 			t.Error("the variables may be templates")
 		}
+		changed, err := s.CaseSource.(interface {
+			Rewrite(c *proviso.Case, test *proviso.Object, pointer, origin string) (*proviso.Case, error)
+		}).Rewrite(c, proviso.ObjectOf("vars", proviso.ObjectOf("q", c.Vars.At("q"), "new", 1.0)), "", "a hook")
+		if err != nil || changed.Vars.At("q") != c.Vars.At("q") {
+			t.Errorf("a hook makes %v of it: %v", changed.Vars, err)
+		}
 		got = append(got, c.Description+proviso.Stringify(c.Vars))
 	}
 	want := []string{`{"q":"file://x.txt","list":["a","b"],"n":1}`, `{"q":"{{ env.HF_TOKEN }}","list":[],"n":null}`}

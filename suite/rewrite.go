@@ -65,6 +65,7 @@ func (s *caseSource) Rewrite(c *proviso.Case, test *proviso.Object, pointer, ori
 	}
 	own := *s
 	own.defaults = layer{}
+	own.literal = own.literal || c.Options.DisableTemplates // what is data stays data
 	p := newPass(&own, nil)
 	p.origin = origin
 	var wrong error
