@@ -76,21 +76,21 @@ func TestHuggingFace(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name, ref string
-		hub       hub
+		hub       *hub
 		cases     int
 		asked     []string // offset and length of each request
 	}{
-		{name: "all", ref: "huggingface://datasets/a/b?split=train", hub: hub{total: 230, most: 100}, cases: 230, asked: []string{"0 100", "100 100", "200 100"}},
-		{name: "limit", ref: "huggingface://datasets/a/b?limit=120", hub: hub{total: 230, most: 100}, cases: 120, asked: []string{"0 100", "100 20"}},
-		{name: "limit beyond", ref: "huggingface://datasets/a/b?limit=99", hub: hub{total: 3, most: 100}, cases: 3, asked: []string{"0 99"}},
-		{name: "none", ref: "huggingface://datasets/a/b?limit=0", hub: hub{total: 3, most: 100}},
-		{name: "large rows", ref: "huggingface://datasets/a/b", hub: hub{total: 60, most: 30}, cases: 60, asked: []string{"0 100", "0 50", "0 25", "25 25", "50 25"}},
-		{name: "busy", ref: "huggingface://datasets/a/b", hub: hub{total: 2, most: 100, fail: map[int]int{1: 429, 2: 503}}, cases: 2, asked: []string{"0 100", "0 100", "0 100"}},
-		{name: "no owner", ref: "huggingface://datasets/squad", hub: hub{total: 1, most: 100}, cases: 1, asked: []string{"0 100"}},
+		{name: "all", ref: "huggingface://datasets/a/b?split=train", hub: &hub{total: 230, most: 100}, cases: 230, asked: []string{"0 100", "100 100", "200 100"}},
+		{name: "limit", ref: "huggingface://datasets/a/b?limit=120", hub: &hub{total: 230, most: 100}, cases: 120, asked: []string{"0 100", "100 20"}},
+		{name: "limit beyond", ref: "huggingface://datasets/a/b?limit=99", hub: &hub{total: 3, most: 100}, cases: 3, asked: []string{"0 99"}},
+		{name: "none", ref: "huggingface://datasets/a/b?limit=0", hub: &hub{total: 3, most: 100}},
+		{name: "large rows", ref: "huggingface://datasets/a/b", hub: &hub{total: 60, most: 30}, cases: 60, asked: []string{"0 100", "0 50", "0 25", "25 25", "50 25"}},
+		{name: "busy", ref: "huggingface://datasets/a/b", hub: &hub{total: 2, most: 100, fail: map[int]int{1: 429, 2: 503}}, cases: 2, asked: []string{"0 100", "0 100", "0 100"}},
+		{name: "no owner", ref: "huggingface://datasets/squad", hub: &hub{total: 1, most: 100}, cases: 1, asked: []string{"0 100"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			h := &tc.hub
+			h := tc.hub
 			g, _ := getter(t, h, dataset.Options{})
 			name, err := g.Get(t.Context(), tc.ref, proviso.EnvMap{"HF_TOKEN": "hf_secret"})
 			if err != nil || filepath.Ext(name) != ".jsonl" {
