@@ -33,7 +33,8 @@ func TestEarlier(t *testing.T) {
 	}
 	earlier := map[int]string{0: kept[0], 1: kept[1]}
 	clear(kept)
-	again := outcome(t, t.Context(), text, nil, run.Options{RunID: "mine", Keep: keep, Earlier: func(take func(int, []byte) error) error {
+	var taken, last proviso.Totals
+	again := outcome(t, t.Context(), text, nil, run.Options{RunID: "mine", Keep: keep, Taken: func(t proviso.Totals) { taken = t }, Tick: func(t proviso.Totals) { last = t }, Earlier: func(take func(int, []byte) error) error {
 		for index, row := range earlier {
 			if err := take(index, []byte(row)); err != nil {
 				return err
@@ -41,6 +42,9 @@ func TestEarlier(t *testing.T) {
 		}
 		return nil
 	}})
+	if taken.Rows() != 2 || taken.Failed != 1 || last.Rows() != 3 {
+		t.Errorf("taken %+v, then %+v", taken, last)
+	}
 	if len(kept) != 1 || !strings.Contains(kept[2], `"id":"mine/2"`) {
 		t.Errorf("done again: %v", kept)
 	}

@@ -109,6 +109,7 @@ func (p *Plan) start(started time.Time) (*execution, error) {
 			return nil, err
 		}
 		e.begin()
+		e.taken()
 		return e, nil
 	}
 	dir := p.o.Dir
@@ -128,6 +129,7 @@ func (p *Plan) start(started time.Time) (*execution, error) {
 	if err := e.takeEarlier(); err != nil {
 		return nil, errors.Join(err, e.abandon())
 	}
+	e.taken()
 	return e, nil
 }
 

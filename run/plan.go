@@ -86,6 +86,9 @@ type Options struct {
 	Keep func(ctx context.Context, index int, row []byte, r *proviso.Result) error
 	// Tick is called after each row with the totals so far, if it is set.
 	Tick func(proviso.Totals)
+	// Taken is called before the first row with the totals of the rows that an earlier
+	// run had finished, if there are any and it is set.
+	Taken func(proviso.Totals)
 	// Begin is called before each row, from several goroutines at once, if it is
 	// set; what it returns is called when the row is done.
 	Begin func(c *proviso.Case, p *proviso.ProviderSpec) (end func())

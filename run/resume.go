@@ -60,6 +60,13 @@ func (e *execution) take(index int, row []byte) error {
 	return nil
 }
 
+// taken tells whoever watches what an earlier run had finished.
+func (e *execution) taken() {
+	if len(e.done) > 0 && e.p.o.Taken != nil {
+		e.p.o.Taken(e.summary.Totals())
+	}
+}
+
 // takeEarlier takes over the rows of an earlier attempt into a run file of their
 // own.
 func (e *execution) takeEarlier() error {

@@ -3,14 +3,17 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/term"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/report"
 )
 
 // progress is one line on a terminal that says how far a run is and what it waits
@@ -19,6 +22,7 @@ import (
 type progress struct {
 	w       io.Writer
 	rows    int
+	cells   int // of the terminal; 0 if that is not known
 	started time.Time
 	stop    chan struct{}
 
@@ -26,6 +30,7 @@ type progress struct {
 	shown   time.Time
 	width   int // of the line that stands there
 	totals  proviso.Totals
+	before  int // rows that an earlier run had finished
 	waiting map[int]underway
 	next    int
 }
@@ -51,6 +56,11 @@ func (a *app) newProgress(rows int, quiet bool) *progress {
 		return nil
 	}
 	p := &progress{w: a.err, rows: rows, started: time.Now(), shown: time.Now(), stop: make(chan struct{}), waiting: map[int]underway{}}
+	if f, ok := a.err.(*os.File); ok {
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil {
+			p.cells = w
+		}
+	}
 	go p.watch()
 	return p
 }
@@ -130,25 +140,57 @@ func (p *progress) tick(t proviso.Totals) {
 	}
 }
 
+// take notes what an earlier run had finished: it says nothing of how fast this one
+// is.
+func (p *progress) take(t proviso.Totals) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.totals, p.before = t, t.Rows()
+}
+
 // show writes the line; p.mu is held.
 func (p *progress) show(now time.Time) {
 	p.shown = now
 	line := p.line(p.totals, now.Sub(p.started)) + p.slowest(now)
-	fmt.Fprint(p.w, "\r", line, strings.Repeat(" ", max(0, p.width-len(line))))
-	p.width = len(line)
+	if p.cells > 0 { // a line that wraps could not be written over
+		line = report.Line(line, p.cells-1)
+	}
+	n := utf8.RuneCountInString(line)
+	fmt.Fprint(p.w, "\r", line, strings.Repeat(" ", max(0, p.width-n)))
+	p.width = n
 }
+
+// barCells is the length of the bar.
+const barCells = 20
+
+// bar draws how many of the rows are done. Where it would take the room of figures
+// it is left out.
+func (p *progress) bar(done int) string {
+	if p.rows <= 0 || p.cells > 0 && p.cells < besideBar {
+		return ""
+	}
+	full := min(barCells, barCells*done/p.rows)
+	return strings.Repeat("█", full) + strings.Repeat("░", barCells-full) + " "
+}
+
+// besideBar is from how many cells on a terminal has room for a bar.
+const besideBar = 70
 
 func (p *progress) line(t proviso.Totals, elapsed time.Duration) string {
 	done := t.Rows()
-	parts := []string{fmt.Sprintf("%d/%d rows", done, p.rows)}
-	if t.Failed > 0 {
+	parts := []string{fmt.Sprintf("%s%d/%d rows", p.bar(done), done, p.rows)}
+	if t.Failed > 0 || p.next > 0 {
 		parts = append(parts, fmt.Sprintf("%d failed", t.Failed))
 	}
 	if t.Errors > 0 {
 		parts = append(parts, plural(t.Errors, "error"))
 	}
 	if s := elapsed.Seconds(); s >= 1 {
-		parts = append(parts, fmt.Sprintf("%.3g/s", float64(done)/s))
+		rate := float64(done-p.before) / s
+		parts = append(parts, fmt.Sprintf("%.3g/s", rate))
+		if left := p.rows - done; rate > 0 && left > 0 {
+			parts = append(parts, leftText(time.Duration(float64(left)/rate*float64(time.Second)))+" left")
+		}
 	}
 	if t.Incurred > 0 {
 		cost := fmt.Sprintf("$%.4g", t.Incurred)
@@ -158,6 +200,18 @@ func (p *progress) line(t proviso.Totals, elapsed time.Duration) string {
 		parts = append(parts, cost)
 	}
 	return strings.Join(parts, " · ")
+}
+
+// leftText is a time in the unit that people wait in, rounded up.
+func leftText(d time.Duration) string {
+	switch seconds := int(math.Ceil(d.Seconds())); {
+	case seconds < 100:
+		return fmt.Sprintf("%d s", seconds)
+	case seconds < 100*60:
+		return fmt.Sprintf("%d min", (seconds+59)/60)
+	default:
+		return fmt.Sprintf("%d h", (seconds+3599)/3600)
+	}
 }
 
 // end removes the line.

@@ -10,20 +10,48 @@ import (
 
 func TestProgressLine(t *testing.T) {
 	t.Parallel()
-	p := &progress{rows: 200}
+	const none, quarter, full = "░░░░░░░░░░░░░░░░░░░░ ", "█████░░░░░░░░░░░░░░░ ", "████████████████████ "
 	for want, tt := range map[string]struct {
 		totals  proviso.Totals
 		elapsed time.Duration
 	}{
-		"0/200 rows":            {proviso.Totals{}, 0},
-		"3/200 rows · 1 failed": {proviso.Totals{Passed: 2, Failed: 1}, time.Millisecond},
-		"4/200 rows · 1 failed · 2 errors · 2/s · $0.02": {proviso.Totals{Passed: 1, Failed: 1, Errors: 2, Incurred: 0.02}, 2 * time.Second},
-		"50/200 rows · 5/s · $0.25 of about $1.0":        {proviso.Totals{Passed: 50, Incurred: 0.25}, 10 * time.Second},
-		"200/200 rows · 5/s · $1":                        {proviso.Totals{Passed: 200, Incurred: 1}, 40 * time.Second},
+		none + "0/200 rows · 0 failed":                                                   {proviso.Totals{}, 0},
+		none + "3/200 rows · 1 failed":                                                   {proviso.Totals{Passed: 2, Failed: 1}, time.Millisecond},
+		none + "4/200 rows · 1 failed · 2 errors · 2/s · 98 s left · $0.02":              {proviso.Totals{Passed: 1, Failed: 1, Errors: 2, Incurred: 0.02}, 2 * time.Second},
+		quarter + "50/200 rows · 0 failed · 5/s · 30 s left · $0.25 of about $1.0":       {proviso.Totals{Passed: 50, Incurred: 0.25}, 10 * time.Second},
+		quarter + "50/200 rows · 0 failed · 0.125/s · 20 min left · $0.25 of about $1.0": {proviso.Totals{Passed: 50, Incurred: 0.25}, 400 * time.Second},
+		quarter + "50/200 rows · 0 failed · 0.01/s · 5 h left · $0.25 of about $1.0":     {proviso.Totals{Passed: 50, Incurred: 0.25}, 5000 * time.Second},
+		full + "200/200 rows · 0 failed · 5/s · $1":                                      {proviso.Totals{Passed: 200, Incurred: 1}, 40 * time.Second},
 	} {
+		p := &progress{rows: 200, next: 1}
 		if got := p.line(tt.totals, tt.elapsed); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
+	}
+}
+
+// TestProgressAfterResume: rows of an earlier run say nothing of the rate of this
+// one, nor of the time that is left.
+func TestProgressAfterResume(t *testing.T) {
+	t.Parallel()
+	p := &progress{rows: 1000}
+	p.take(proviso.Totals{Passed: 890, Failed: 10})
+	p.next = 1
+	want := "██████████████████░░ 920/1000 rows · 10 failed · 2/s · 40 s left"
+	if got := p.line(proviso.Totals{Passed: 910, Failed: 10}, 10*time.Second); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestProgressFits: a line that wraps could not be written over.
+func TestProgressFits(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	p := &progress{w: &b, rows: 200, cells: 50, next: 1, waiting: map[int]underway{1: {"case 1 (" + strings.Repeat("long ", 20) + ") → echo", time.Now().Add(-time.Minute)}}}
+	p.totals = proviso.Totals{Passed: 3, Incurred: 0.5}
+	p.show(time.Now())
+	if got := strings.TrimSpace(b.String()); len([]rune(got)) > 49 || !strings.HasPrefix(got, "3/200 rows · 0 failed") {
+		t.Errorf("got %q", got)
 	}
 }
 

@@ -176,6 +176,11 @@ func (a *app) plan(ctx context.Context, s *loaded, f *evalFlags) (*run.Plan, err
 			f.progress.tick(t)
 		}
 	}
+	o.Taken = func(t proviso.Totals) {
+		if f.progress != nil {
+			f.progress.take(t)
+		}
+	}
 	o.Begin = func(c *proviso.Case, spec *proviso.ProviderSpec) func() {
 		if f.progress == nil {
 			return func() {}
