@@ -225,9 +225,7 @@ func (p *page) note() {
 	}
 	fmt.Fprintf(p.w, "<p class=\"note\">The page has %d of %d rows, those of cases that did not pass first.", p.count, p.total)
 	if p.in.Meta.RunFile != "" {
-		p.w.WriteString(" All of them are in <code>")
-		p.text(clean(p.in.Meta.RunFile))
-		p.w.WriteString("</code>.")
+		p.shownBy(" All of them are in the run:")
 	}
 	p.w.WriteString("</p>\n")
 }
@@ -236,10 +234,16 @@ func (p *page) footer() {
 	m := p.in.Meta
 	p.text("Made by proviso " + cut(m.Version, 40) + ". This page loads nothing from anywhere.")
 	if m.RunFile != "" {
-		p.w.WriteString(" The run is kept in <code>")
-		p.text(clean(m.RunFile))
-		p.w.WriteString("</code>.")
+		p.shownBy(" The run is kept:")
 	}
+}
+
+// shownBy names the command that shows the run. A page is sent around, so it does
+// not say where on somebody's machine the run is.
+func (p *page) shownBy(before string) {
+	p.w.WriteString(before + " <code>proviso show ")
+	p.text(cut(p.in.Meta.RunID, 80))
+	p.w.WriteString("</code>.")
 }
 
 // run writes what the script has to know besides the rows.

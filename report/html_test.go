@@ -80,7 +80,7 @@ func TestHTMLChoosesWhatFailed(t *testing.T) {
 	if len(rows) != 2000 || count["fail"] != 1000 || count["error"] != 1000 {
 		t.Errorf("%d rows: %v", len(rows), count)
 	}
-	if !strings.Contains(page, "The page has 2000 of 5000 rows") || !strings.Contains(page, "<code>/runs/&lt;x&gt;/run.jsonl</code>") {
+	if !strings.Contains(page, "The page has 2000 of 5000 rows") || !strings.Contains(page, "All of them are in the run: <code>proviso show ") || strings.Contains(page, "run.jsonl") {
 		t.Error("the page does not say where the rest is")
 	}
 }
@@ -149,9 +149,27 @@ func TestHTMLInABrowser(t *testing.T) {
 	b.open(shown(t, "html", m, sum, keep(t, m, sum, results)))
 	keyboard(b)
 	filters(b)
+	judgedPanel(t, b)
 	if list := b.trouble(); list != nil {
 		t.Errorf("%s", list)
 	}
+}
+
+// judgedPanel looks at a judged assertion: its id, what it asks, each criterion with
+// its reason, and its evidence marked in the output, also behind characters that
+// JavaScript counts otherwise.
+func judgedPanel(t *testing.T, b *browser) {
+	t.Helper()
+	m, sum, results := judgedRun(t)
+	results[2].Output.Value = "\U0001f375 é A drink [1]. [1]"
+	results[2].SetVerdict[0].Criteria[0].Evidence = []proviso.Evidence{{Quote: "[1]", Start: 16}}
+	b.open(shown(t, "html", m, sum, keep(t, m, sum, results)))
+	b.eval("document.querySelector('.cell.fail').click()")
+	b.want("document.querySelector('.cell.fail .why').textContent", "cites: No source is named.")
+	b.want("[...document.querySelectorAll('.panel pre mark')].map((one) => one.textContent + '|' + one.nextSibling.textContent).join()", "[1]|. [1]")
+	b.want("document.querySelector('.panel .asks').textContent", "Asks: Cite sources.")
+	b.want("document.querySelector('.panel .criteria').textContent", "✗ FailEvery claim names its source.It does. (votes: 2 met, 1 not) (one quote does not occur in the output)“[1]”")
+	b.want("document.querySelector('.panel .facts').textContent", "echo · score 0.5 (threshold 1)")
 }
 
 const focused = "document.activeElement.dataset.cell || document.activeElement.id || document.activeElement.tagName"
@@ -191,7 +209,7 @@ func filters(b *browser) {
 	b.want("document.getElementById('none').textContent", "No case matches these filters.")
 	b.eval("(async () => { const s = document.getElementById('search'); s.value = ''; s.dispatchEvent(new Event('input')); await new Promise((r) => setTimeout(r, 200)); })()")
 	b.want(rows, "2 2 cases of 8")
-	b.eval("[...document.querySelectorAll('th[data-kind] .link')].find((one) => one.textContent === 'contains greeting').click()")
+	b.eval(`[...document.querySelectorAll('th[data-name] .link')].find((one) => one.textContent === 'greeting: contains "Hello Ann"').click()`)
 	b.want(rows, "1 1 case of 8")
 	b.want("document.activeElement.id", "cases")
 }

@@ -152,7 +152,7 @@ func wrap(s string, cells, limit int) []string {
 		paragraph = strings.TrimRight(paragraph, "\r")
 		for first := true; first || paragraph != ""; first = false {
 			if len(lines) == limit {
-				lines[limit-1] = cut(lines[limit-1], cells-1) + "…"
+				lines[limit-1] = strings.TrimSuffix(cut(lines[limit-1], cells-1), "…") + "…"
 				return lines
 			}
 			line, n := firstLine(paragraph, cells)
