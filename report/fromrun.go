@@ -23,6 +23,9 @@ func (m *Meta) Header() runfile.Header {
 	if m.Config != nil {
 		o.Set("config", m.Config)
 	}
+	if m.Folder != "" {
+		o.Set("folder", m.Folder)
+	}
 	return runfile.Header{Version: m.Version, Suite: m.Suite, Started: m.Started, Meta: o}
 }
 
@@ -55,7 +58,7 @@ func FromRun(r *runfile.Reader) (*Meta, *Summary, error) {
 	h := r.Header()
 	m := &Meta{RunID: h.ID, Version: h.Version, Suite: h.Suite, Started: h.Started, RunFile: r.Path()}
 	m.Config, _ = h.Meta.At("config").(*proviso.Object)
-	m.Planned = integer(h.Meta, "rows")
+	m.Planned, m.Folder = integer(h.Meta, "rows"), str(h.Meta, "folder")
 	columns, _ := h.Meta.At("columns").([]any)
 	for _, v := range columns {
 		o, _ := v.(*proviso.Object)

@@ -20,6 +20,7 @@ type Meta struct {
 	Columns []Column        // prompts × providers, by [proviso.Result.PromptIdx]
 	RunFile string          // where the run is kept; "" if it is not
 	Planned int             // rows that the run has when it is finished; 0 if unknown
+	Folder  string          // of the suite, where what people said of its judges is kept; "" if unknown
 
 	// Trust says how far a judge, by its identity, agrees with people on an
 	// assertion, by its id and as the row has it; nil knows nothing.

@@ -95,7 +95,7 @@ type execution struct {
 
 func (p *Plan) start(started time.Time) (*execution, error) {
 	e := &execution{p: p, groups: map[int]*group{}, summary: report.NewSummary(len(p.columns)), metrics: newMetrics(p)}
-	e.meta = &report.Meta{Version: p.o.Version, Suite: p.Name(), Started: started, Config: p.Suite.Config, Planned: p.Rows}
+	e.meta = &report.Meta{Version: p.o.Version, Suite: p.Name(), Started: started, Config: p.Suite.Config, Planned: p.Rows, Folder: p.o.Folder}
 	for i := range p.columns {
 		e.meta.Columns = append(e.meta.Columns, report.NewColumn(p.columns[i].prompt, p.columns[i].spec))
 	}

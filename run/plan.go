@@ -56,6 +56,7 @@ type Options struct {
 	Open func(proviso.ProviderSpec) (proviso.Provider, error)
 
 	Dir         string // folder that runs are kept in; "" keeps the run in a temporary folder
+	Folder      string // of the suite, absolute: whoever shows the run finds there what is kept beside the suite; "" if nobody vouches for it
 	Concurrency int    // rows in flight; 4 if 0
 	Delay       time.Duration
 	RowTimeout  time.Duration // 0 is none

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -203,6 +205,9 @@ func (a *app) align(f *alignFlags, name string) error {
 		}
 		defer r.Close()
 		run = r
+		if f.save == judge.AlignmentFile {
+			f.save = a.besideSuite(f, r)
+		}
 	}
 	result, err := judge.Align(labels, run)
 	if err != nil {
@@ -276,6 +281,26 @@ func (a *app) showAgreements(f *alignFlags, result *judge.Agreements) error {
 		return proviso.Errorf(proviso.Unavailable, "%w", err)
 	}
 	return nil
+}
+
+// besideSuite returns the alignment file of the suite of a run, which reports of the
+// suite read. A run from elsewhere does not say where to write.
+func (a *app) besideSuite(f *alignFlags, r *runfile.Reader) string {
+	dir := f.dir
+	if dir == "" {
+		dir = a.stateDir()
+	}
+	if inside, err := filepath.Rel(dir, r.Path()); err != nil || !filepath.IsLocal(inside) {
+		return judge.AlignmentFile
+	}
+	folder, _ := r.Header().Meta.At("folder").(string)
+	file := filepath.Join(alignmentFolder(folder), judge.AlignmentFile)
+	if here, err := os.Getwd(); err == nil {
+		if short, err := filepath.Rel(here, file); err == nil && filepath.IsLocal(short) {
+			return short
+		}
+	}
+	return file
 }
 
 // saveAgreements adds the result to the alignment in a file.

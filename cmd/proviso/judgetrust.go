@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 
 	"github.com/proviso-eval/proviso"
@@ -8,6 +9,15 @@ import (
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/stats"
 )
+
+// alignmentFolder returns the folder whose alignment is about the suite of a run:
+// that of the suite if the run knows it and it is there, else the working folder.
+func alignmentFolder(folder string) string {
+	if info, err := os.Stat(folder); folder == "" || err != nil || !info.IsDir() {
+		return "."
+	}
+	return folder
+}
 
 // trustOf says how far judges agree with people, by the alignment that is kept in
 // the folder of a suite; nil if there is none.

@@ -57,7 +57,7 @@ func (a *app) show(ctx context.Context, dir, name string, outputs []output, noTa
 	if err != nil {
 		return proviso.Errorf(proviso.Invalid, "%s: %w", path, err)
 	}
-	meta.Trust = a.trustOf(".")
+	meta.Trust = a.trustOf(alignmentFolder(meta.Folder))
 	for _, o := range outputs {
 		if err := o.write(ctx, meta, sum, r); err != nil {
 			return proviso.Errorf(proviso.Unavailable, "%w", err)

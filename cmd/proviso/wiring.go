@@ -160,6 +160,9 @@ func (a *app) plan(ctx context.Context, s *loaded, f *evalFlags) (*run.Plan, err
 		PlainPrompts: envTrue(s.env, "PROMPTFOO_DISABLE_TEMPLATING"),
 		PlainJSON:    envTrue(s.env, "PROMPTFOO_DISABLE_JSON_AUTOESCAPE"),
 	}
+	if !f.trust.untrusted { // what lies beside such a suite says nothing of its judges
+		o.Folder, _ = filepath.Abs(s.Dir)
+	}
 	for re, flag := range map[**regexp.Regexp]string{&o.Providers: f.filterProviders, &o.Prompts: f.filterPrompts} {
 		if flag != "" {
 			*re = regexp.MustCompile(flag) // f.check compiled it before
