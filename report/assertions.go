@@ -16,8 +16,10 @@ const (
 	maxAssertions = 10_000
 	// maxCounted bounds how many further assertions it tells apart, by a hash.
 	maxCounted = 200_000
-	// maxValueText is how many bytes of an assertion's value its name may show.
-	maxValueText = 200
+	// maxValueText is how many bytes of a text its name may show, and
+	// maxStructureText of a list or an object, of which the beginning says enough.
+	maxValueText     = 200
+	maxStructureText = 80
 )
 
 // AssertionSummary counts the verdicts on one assertion. Assertions of many cases
@@ -200,7 +202,7 @@ func valueText(v any) string {
 	if s, ok := v.(string); ok {
 		return `"` + clipped(s, maxValueText) + `"`
 	}
-	return clipped(proviso.Stringify(v), maxValueText)
+	return clipped(proviso.Stringify(v), maxStructureText)
 }
 
 // clipped returns at most limit bytes of s; an ellipsis says that there is more.
