@@ -223,10 +223,41 @@ type assertions struct {
 	counts map[uint64]Counts // of assertions without a line
 	others Counts            // of assertions that are not told apart either
 	buffer []byte
+
+	// recent has the lines of assertions by what the suite wrote, which rows of one
+	// suite share: taking a schema for its key again and again would cost more than
+	// all the rest.
+	recent map[*proviso.Object]*AssertionSummary
 }
 
+// maxRecent bounds the assertions that are found without their key.
+const maxRecent = 1024
+
 func newAssertions() assertions {
-	return assertions{seed: maphash.MakeSeed(), lines: map[uint64]*AssertionSummary{}, counts: map[uint64]Counts{}}
+	return assertions{seed: maphash.MakeSeed(), lines: map[uint64]*AssertionSummary{}, counts: map[uint64]Counts{}, recent: map[*proviso.Object]*AssertionSummary{}}
+}
+
+// addOf counts a verdict on an assertion of a suite.
+func (t *assertions) addOf(a *proviso.Assertion, status proviso.Status, judged bool) *AssertionSummary {
+	shared := a.Raw != nil && len(a.Assert) == 0
+	if shared {
+		if line := t.recent[a.Raw]; line != nil {
+			line.Counts.add(status)
+			return line
+		}
+	}
+	x := aboutOf(a)
+	if x.kind == "" {
+		return nil
+	}
+	line := t.add(&x, status, judged)
+	if shared && line != nil {
+		if len(t.recent) >= maxRecent {
+			clear(t.recent)
+		}
+		t.recent[a.Raw] = line
+	}
+	return line
 }
 
 // add counts a verdict, and returns the line of its assertion, nil if it has none.
@@ -281,6 +312,7 @@ func (t *assertions) makeRoom() bool {
 			t.others.plus(a.Counts)
 		}
 		delete(t.lines, key)
+		clear(t.recent) // it may have the line
 		return true
 	}
 	return false

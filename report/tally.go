@@ -53,7 +53,7 @@ func (s *Summary) Add(index int, r *proviso.Result) {
 func (s *Summary) verdicts(column int, list []proviso.Verdict) {
 	for i := range list {
 		v := &list[i]
-		s.component(column, &part{status: v.Status, about: aboutOf(v.Assertion), usage: v.Usage, cost: v.Cost, judge: v.Judge, cached: v.Cached, assertion: v.Assertion})
+		s.component(column, &part{status: v.Status, usage: v.Usage, cost: v.Cost, judge: v.Judge, cached: v.Cached, assertion: v.Assertion})
 		s.verdicts(column, v.Components)
 	}
 }
@@ -132,7 +132,7 @@ func (c *ColumnSummary) metric(n proviso.NamedScore) {
 // part is what a summary takes from the verdict on one assertion.
 type part struct {
 	status proviso.Status
-	about  about
+	about  about // of raw
 	usage  proviso.Usage
 	cost   float64
 	judge  string
@@ -162,10 +162,13 @@ func (s *Summary) component(column int, p *part) {
 	if p.judge != "" {
 		s.judged(p)
 	}
-	if p.about.kind == "" {
-		return
+	var a *AssertionSummary
+	switch {
+	case p.assertion != nil:
+		a = s.asserted.addOf(p.assertion, p.status, p.judge != "" || p.cost > 0)
+	case p.about.kind != "":
+		a = s.asserted.add(&p.about, p.status, p.judge != "" || p.cost > 0)
 	}
-	a := s.asserted.add(&p.about, p.status, p.judge != "" || p.cost > 0)
 	if a == nil {
 		return
 	}
