@@ -37,6 +37,9 @@ func AppendJSON(dst []byte, v any) []byte {
 	case *Object:
 		return appendObject(dst, v)
 	}
+	if known, ok := fromGo(v, kept); ok {
+		return AppendJSON(dst, known)
+	}
 	return append(dst, "null"...)
 }
 

@@ -78,8 +78,11 @@ func (o *Object) At(key string) any {
 // Has reports whether key is present.
 func (o *Object) Has(key string) bool { return o.find(key) >= 0 }
 
-// Set adds key or replaces its value in place.
+// Set adds key or replaces its value in place. Numbers, maps with texts as keys
+// and lists of Go become values of this package, as [ValueOf] makes them; values
+// of other types are kept as they are.
 func (o *Object) Set(key string, v any) {
+	v = kept(v)
 	if i := o.find(key); i >= 0 {
 		o.vals[i] = v
 		return

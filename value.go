@@ -26,6 +26,9 @@ func ToString(v any) string {
 	case []any:
 		return joinArray(v)
 	default:
+		if f, ok := number(v); ok {
+			return FormatNumber(f)
+		}
 		return "[object Object]"
 	}
 }
@@ -60,6 +63,9 @@ func ToNumber(v any) float64 {
 	case []any:
 		return stringToNumber(joinArray(v))
 	default:
+		if f, ok := number(v); ok {
+			return f
+		}
 		return math.NaN()
 	}
 }
@@ -137,6 +143,9 @@ func Truthy(v any) bool {
 	case string:
 		return v != ""
 	default:
+		if f, ok := number(v); ok {
+			return Truthy(f)
+		}
 		return true
 	}
 }

@@ -86,9 +86,20 @@ func (c *Compiler) Compile(list []*proviso.Assertion) (*Set, []*proviso.Error) {
 	return set, mistakes
 }
 
+// fromGo returns an assertion that a Go program may have made, with its value and
+// its threshold as suites have them.
+func fromGo(a *proviso.Assertion) *proviso.Assertion {
+	if proviso.IsValue(a.Value) && proviso.IsValue(a.Threshold) {
+		return a
+	}
+	made := *a
+	made.Value, made.Threshold = proviso.ValueOf(a.Value), proviso.ValueOf(a.Threshold)
+	return &made
+}
+
 // assertion compiles one assertion and the members of a set.
 func (c *Compiler) assertion(a *proviso.Assertion) (*compiled, []*proviso.Error) {
-	m := &compiled{Assertion: a, c: c}
+	m := &compiled{Assertion: fromGo(a), c: c}
 	if part, err := m.prepare(); err != nil {
 		m.broken = err
 		var several mistakes

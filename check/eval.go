@@ -42,6 +42,7 @@ func EvalBoth(ctx context.Context, row *Row, first, second *Set) (a, b []proviso
 // start decides every assertion but those that a model has to be asked for, which
 // are settled when b is closed.
 func (s *Set) start(ctx context.Context, row *Row, b *batch) []proviso.Verdict {
+	row.fromGo()
 	verdicts := make([]proviso.Verdict, 0, len(s.members)) // never grows, so that pointers to members stay right
 	for _, m := range s.members {
 		if m.kind != nil && m.kind.Needs&NeedsGroup != 0 && m.broken == nil {
@@ -57,6 +58,7 @@ func (s *Set) start(ctx context.Context, row *Row, b *batch) []proviso.Verdict {
 func (m *compiled) eval(ctx context.Context, row *Row) proviso.Verdict {
 	var b batch
 	var v proviso.Verdict
+	row.fromGo()
 	m.start(ctx, row, &v, &b)
 	b.close(ctx)
 	return v
@@ -158,6 +160,16 @@ func (m *compiled) subject(ctx context.Context, row *Row) (*Subject, error) {
 	}
 	o := proviso.Output{Value: out}
 	return &Subject{Text: o.Text(), Value: out, Row: row}, nil
+}
+
+// fromGo makes a value of an output that a Go program has.
+func (r *Row) fromGo() {
+	if r.Output == nil || proviso.IsValue(r.Output.Value) {
+		return
+	}
+	out := *r.Output
+	out.Value = proviso.ValueOf(out.Value)
+	r.Output = &out
 }
 
 type textKey struct{}

@@ -83,7 +83,7 @@ func TestDecodeProto(t *testing.T) {
 		{"nothing", nil, "", 0},
 		{"no times", request(one), `"x" ? 0 "" {}`, 0},
 		{"all kinds of value", with(func(s *spanOf) {
-			s.attributes = proviso.ObjectOf("s", "a", "i", -5, "f", 0.5, "b", true, "n", nil, "l", []any{"x", 1, []any{}}, "o", proviso.ObjectOf("k", "v"), "raw", []byte{1, 2})
+			s.attributes = proviso.ObjectOf("s", "a", "i", whole(-5), "f", 0.5, "b", true, "n", nil, "l", []any{"x", whole(1), []any{}}, "o", proviso.ObjectOf("k", "v"), "raw", raw{1, 2})
 		}), `"x" ? 0 "" {"s":"a","i":-5,"f":0.5,"b":true,"n":null,"l":["x",1,[]],"o":{"k":"v"},"raw":"AQI="}`, 0},
 		{"the last of equal names", with(func(s *spanOf) { s.more = append(keyValue(9, "a", 1), keyValue(9, "a", 2)...) }), `"x" ? 0 "" {"a":2}`, 0},
 		{"it ends before it begins", with(func(s *spanOf) { s.start, s.end = time.Second, time.Millisecond }), `"x" -999ms 0 "" {}`, 0},
@@ -175,7 +175,7 @@ func TestDecodeJSON(t *testing.T) {
 
 func FuzzDecodeProto(f *testing.F) {
 	f.Add(readFile(f, "go-sdk.pb"))
-	f.Add(request(spanOf{trace: 1, id: 2, name: "x", attributes: proviso.ObjectOf("l", []any{"a", proviso.ObjectOf("k", 1)})}))
+	f.Add(request(spanOf{trace: 1, id: 2, name: "x", attributes: proviso.ObjectOf("l", []any{"a", proviso.ObjectOf("k", whole(1))})}))
 	f.Add([]byte{0x0a, 0x02, 0x12, 0x00})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		b, err := otlp.DecodeProto(data)

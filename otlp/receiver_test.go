@@ -125,7 +125,7 @@ func TestReceiverReadsNoMoreThanTheLimit(t *testing.T) {
 // TestRedact removes values before anything sees them, also from what is sent on.
 func TestRedact(t *testing.T) {
 	t.Parallel()
-	secrets := proviso.ObjectOf("http.request.header.Authorization", "hunter2", "tool.arguments", proviso.ObjectOf("api_key", "hunter2", "q", []any{proviso.ObjectOf("api_key", "hunter2")}), "n", 5)
+	secrets := proviso.ObjectOf("http.request.header.Authorization", "hunter2", "tool.arguments", proviso.ObjectOf("api_key", "hunter2", "q", []any{proviso.ObjectOf("api_key", "hunter2")}), "n", whole(5))
 	event := bytesField(11, textField(2, "e"), keyValue(3, "authorization", "hunter2"))
 	link := bytesField(13, keyValue(4, "authorization", "hunter2"))
 	unknown := textField(99, "kept")

@@ -32,17 +32,24 @@ func varintField(number protowire.Number, v uint64) []byte {
 }
 
 // anyValue writes an AnyValue.
+// whole and raw are numbers and bytes that objects keep as they are, so that they
+// can be told from other numbers and texts here.
+type (
+	whole int
+	raw   []byte
+)
+
 func anyValue(v any) []byte {
 	switch v := v.(type) {
 	case string:
 		return textField(1, v)
 	case bool:
 		return varintField(2, map[bool]uint64{true: 1}[v])
-	case int:
+	case whole:
 		return varintField(3, uint64(v))
 	case float64:
 		return fixedField(4, math.Float64bits(v))
-	case []byte:
+	case raw:
 		return bytesField(7, v)
 	case []any:
 		var list []byte
@@ -106,7 +113,7 @@ func request(spans ...spanOf) []byte {
 func many(n int) []byte {
 	attributes := proviso.ObjectOf("gen_ai.operation.name", "execute_tool", "gen_ai.tool.name", "search_orders",
 		"gen_ai.tool.call.id", "call_0123456789", "gen_ai.tool.call.arguments", `{"order":"A1","deep":true}`,
-		"server.port", 443, "gen_ai.usage.input_tokens", 1234, "gen_ai.request.temperature", 0.5, "cached", false)
+		"server.port", whole(443), "gen_ai.usage.input_tokens", whole(1234), "gen_ai.request.temperature", 0.5, "cached", false)
 	var list []byte
 	for i := range n {
 		list = append(list, spanOf{

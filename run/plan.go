@@ -36,21 +36,22 @@ type Metrics interface {
 	Eval(ctx context.Context, expression string, scope *proviso.Object) (any, error)
 }
 
-// Options are what a run may use and how it goes about it.
+// Options are what a run may use and how it goes about it. The zero value runs a
+// suite: what is nil and has no comment that says otherwise is not used.
 type Options struct {
 	Version   string
-	Code      proviso.Code
-	Untrusted bool // nobody vouches for the suite; Code, Files and Client have to be confined, too
-	Files     proviso.Files
-	Env       proviso.Env
-	Templates Templates
-	Metrics   Metrics // for derived metrics
-	Grader    proviso.Grader
-	Judge     func() string // identity of the grader once the plan is made, "" if it was not needed; may be nil
-	Spans     proviso.Spans // may be a [Tracer]
+	Code      proviso.Code   // nil runs JavaScript, in this process; no code at all if Untrusted
+	Untrusted bool           // nobody vouches for the suite; Code, Files and Client have to be confined, too
+	Files     proviso.Files  // nil is the suite's folder
+	Env       proviso.Env    // nil has no names
+	Templates Templates      // nil renders as suites are used to
+	Metrics   Metrics        // for derived metrics; nil evaluates as suites are used to
+	Grader    proviso.Grader // nil leaves judged assertions undecided
+	Judge     func() string  // identity of the grader once the plan is made, "" if it was not needed; may be nil
+	Spans     proviso.Spans  // may be a [Tracer]
 	// CommandTools are names of tools that run commands, beside the usual ones.
 	CommandTools []string
-	Client       *http.Client
+	Client       *http.Client // nil asks any host; no private one if Untrusted
 	// Open opens the provider that a suite names; nil opens it with nothing but
 	// what stands here, without a cache or a budget.
 	Open func(proviso.ProviderSpec) (proviso.Provider, error)
@@ -104,6 +105,7 @@ type Plan struct {
 	Warnings                proviso.Mistakes
 
 	o          Options
+	own        owned     // what the options lacked
 	content    hash.Hash // of what is run, but for the judge
 	compiler   *check.Compiler
 	columns    []column
@@ -142,9 +144,7 @@ const maxMistakes = 100
 // New opens what the suite names and compiles every assertion. The mistakes hold
 // warnings, too; the plan can run if Mistakes.Err is nil. [Plan.Close] ends it.
 func New(ctx context.Context, s *proviso.Suite, o Options) (*Plan, proviso.Mistakes) {
-	if o.Concurrency <= 0 {
-		o.Concurrency = 4
-	}
+	own := o.complete(s)
 	content := contentOf(s)
 	var seen *witness
 	if o.Files != nil {
@@ -153,7 +153,7 @@ func New(ctx context.Context, s *proviso.Suite, o Options) (*Plan, proviso.Mista
 	}
 	defer seen.close()
 	p := &Plan{
-		Suite: s, o: o, content: content, opened: map[string]proviso.Provider{}, scripts: map[string]*check.Transform{}, seen: map[string]bool{},
+		Suite: s, o: o, own: own, content: content, opened: map[string]proviso.Provider{}, scripts: map[string]*check.Transform{}, seen: map[string]bool{},
 		compiler: check.New(check.Options{
 			Code: o.Code, Files: o.Files, Templates: o.Templates, Grader: o.Grader, Spans: o.Spans, CommandTools: o.CommandTools,
 			Client: o.Client, Env: o.Env, LaxSchemas: o.LaxSchemas, Expand: judge.Expand,
@@ -176,9 +176,9 @@ func New(ctx context.Context, s *proviso.Suite, o Options) (*Plan, proviso.Mista
 	return p, p.mistakes
 }
 
-// Close frees what the plan compiled. It cannot run any more; the engines that
-// came with the options are those of whoever opened them.
-func (p *Plan) Close() error { return p.compiler.Close() }
+// Close frees what the plan opened and compiled. It cannot run any more; the
+// engines that came with the options are those of whoever opened them.
+func (p *Plan) Close() error { return errors.Join(p.compiler.Close(), p.own.Close()) }
 
 // mistake records err with its place, as a warning if it may be skipped.
 func (p *Plan) mistake(err error) {

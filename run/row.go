@@ -124,7 +124,7 @@ func noOutput(v any) bool {
 // ask gets the output: from the case itself, or from the provider.
 func (p *Plan) ask(ctx context.Context, pc *prepared, col *column, res *proviso.Result, config *proviso.Object) error {
 	if pc.HasOutput {
-		res.Output = proviso.Output{Value: pc.Output, TraceID: namedTrace(pc.Metadata)}
+		res.Output = proviso.Output{Value: proviso.ValueOf(pc.Output), TraceID: namedTrace(pc.Metadata)}
 		return nil
 	}
 	target := col.provider
@@ -152,6 +152,7 @@ func (p *Plan) ask(ctx context.Context, pc *prepared, col *column, res *proviso.
 	if out.TraceID = traceOf(&out, pc.Case, trace); out.TraceID != trace {
 		p.forget(trace)
 	}
+	out.Value = proviso.ValueOf(out.Value)
 	res.Output = out
 	return nil
 }

@@ -1,0 +1,181 @@
+package proviso
+
+import (
+	"encoding/json"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+)
+
+// ValueOf returns v, which came from Go, as a value of this package: nil,
+// [Undefined], a text, a boolean, a float64, a list ([]any) or an *[Object].
+// Numbers of any type become float64, slices and arrays become lists, maps with
+// texts as keys become objects whose keys are sorted, and bytes become text. A
+// pointer becomes what it points to, and everything else what encoding/json makes
+// of it. What is a value already is returned as it is, and so is what has no JSON
+// form.
+func ValueOf(v any) any {
+	if IsValue(v) {
+		return v
+	}
+	if known, ok := fromGo(v, ValueOf); ok {
+		return known
+	}
+	return reflected(v)
+}
+
+// kept is ValueOf, but for values of types that nobody knows: they are left as
+// they are, for whoever put them there.
+func kept(v any) any {
+	if IsValue(v) {
+		return v
+	}
+	if known, ok := fromGo(v, kept); ok {
+		return known
+	}
+	return v
+}
+
+// IsValue reports whether v is a value of this package, so that [ValueOf] returns it
+// as it is. Objects look after their members.
+func IsValue(v any) bool {
+	switch v := v.(type) {
+	case nil, string, float64, bool, *Object, Undefined, *Opaque:
+		return true
+	case []any:
+		return !slices.ContainsFunc(v, func(e any) bool { return !IsValue(e) })
+	}
+	return false
+}
+
+// number reads Go's types of numbers.
+func number(v any) (float64, bool) {
+	switch v := v.(type) {
+	case int:
+		return float64(v), true
+	case int8:
+		return float64(v), true
+	case int16:
+		return float64(v), true
+	case int32:
+		return float64(v), true
+	case int64:
+		return float64(v), true
+	case uint:
+		return float64(v), true
+	case uint8:
+		return float64(v), true
+	case uint16:
+		return float64(v), true
+	case uint32:
+		return float64(v), true
+	case uint64:
+		return float64(v), true
+	case uintptr:
+		return float64(v), true
+	case float32:
+		return shortest(v), true
+	case json.Number:
+		f, err := strconv.ParseFloat(string(v), 64)
+		return f, err == nil || math.IsInf(f, 0)
+	}
+	return 0, false
+}
+
+// shortest is the number that f is written as: 0.1, not 0.10000000149011612.
+func shortest(f float32) float64 {
+	n, err := strconv.ParseFloat(strconv.FormatFloat(float64(f), 'g', -1, 32), 64)
+	if err != nil {
+		return float64(f)
+	}
+	return n
+}
+
+// fromGo converts what needs no reflection, and what it holds by member.
+func fromGo(v any, member func(any) any) (any, bool) {
+	if f, ok := number(v); ok {
+		return f, true
+	}
+	switch v := v.(type) {
+	case []any:
+		list := make([]any, len(v))
+		for i, e := range v {
+			list[i] = member(e)
+		}
+		return list, true
+	case []string:
+		list := make([]any, len(v))
+		for i, e := range v {
+			list[i] = e
+		}
+		return list, true
+	case []byte:
+		return string(v), true
+	case map[string]any:
+		o := NewObject(len(v))
+		for _, key := range sortedKeys(v) {
+			o.Set(key, member(v[key]))
+		}
+		return o, true
+	}
+	return nil, false
+}
+
+func sortedKeys(m map[string]any) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// reflected converts what fromGo does not know.
+func reflected(v any) any {
+	_, own := v.(json.Marshaler)
+	r := reflect.ValueOf(v)
+	switch kind := r.Kind(); {
+	case own:
+	case r.CanInt():
+		return float64(r.Int())
+	case r.CanUint():
+		return float64(r.Uint())
+	case kind == reflect.Float32:
+		return shortest(float32(r.Float()))
+	case kind == reflect.Float64:
+		return r.Float()
+	case kind == reflect.String:
+		return r.String()
+	case kind == reflect.Bool:
+		return r.Bool()
+	case kind == reflect.Pointer && r.IsNil():
+		return nil
+	case kind == reflect.Pointer:
+		return ValueOf(r.Elem().Interface())
+	case kind == reflect.Slice && r.Type().Elem().Kind() == reflect.Uint8:
+		return string(r.Bytes())
+	case kind == reflect.Slice, kind == reflect.Array:
+		list := make([]any, r.Len())
+		for i := range list {
+			list[i] = ValueOf(r.Index(i).Interface())
+		}
+		return list
+	case kind == reflect.Map && r.Type().Key().Kind() == reflect.String:
+		members := make(map[string]any, r.Len())
+		for it := r.MapRange(); it.Next(); {
+			members[it.Key().String()] = it.Value().Interface()
+		}
+		o, _ := fromGo(members, ValueOf)
+		return o
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return v
+	}
+	parsed, err := ParseJSON(string(text))
+	if err != nil {
+		return v
+	}
+	return parsed
+}

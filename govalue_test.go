@@ -1,0 +1,70 @@
+package proviso_test
+
+import (
+	"encoding/json"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// TestValueOf gives everything that Go programs have.
+func TestValueOf(t *testing.T) {
+	t.Parallel()
+	type level int
+	type name string
+	type pair struct {
+		A int      `json:"a"`
+		B []string `json:"b"`
+	}
+	n := 3
+	for _, tt := range []struct {
+		in   any
+		want string // as JSON
+	}{
+		{nil, `null`}, {"a", `"a"`}, {true, `true`}, {2.5, `2.5`},
+		{3, `3`}, {int8(-3), `-3`}, {int16(3), `3`}, {int32(3), `3`}, {int64(-3), `-3`}, {uint(3), `3`}, {uint8(3), `3`}, {uint16(3), `3`},
+		{uint32(3), `3`}, {uint64(3), `3`}, {float32(0.1), `0.1`}, {json.Number("1e3"), `1000`}, {level(4), `4`}, {name("x"), `"x"`}, {&n, `3`}, {(*int)(nil), `null`},
+		{[]any{1, "a", []any{uint8(2)}}, `[1,"a",[2]]`}, {[]int{1, 2}, `[1,2]`}, {[]string{"a", "b"}, `["a","b"]`}, {[2]float32{0.5, 1}, `[0.5,1]`},
+		{[]byte("text"), `"text"`}, {json.RawMessage(`{"b":1,"a":2}`), `{"b":1,"a":2}`}, {[]map[string]int{{"a": 1}}, `[{"a":1}]`},
+		{map[string]any{"b": 1, "a": []string{"x"}, "c": map[string]any{"10": 1, "9": nil}}, `{"a":["x"],"b":1,"c":{"9":null,"10":1}}`},
+		{map[name]level{"k": 1}, `{"k":1}`}, {pair{1, []string{"x"}}, `{"a":1,"b":["x"]}`}, {&pair{}, `{"a":0,"b":null}`},
+		{time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC), `"2026-01-05T00:00:00Z"`}, {proviso.ObjectOf("a", 1), `{"a":1}`},
+	} {
+		got := proviso.ValueOf(tt.in)
+		if text := proviso.Stringify(got); text != tt.want {
+			t.Errorf("ValueOf(%T %v) is %s, want %s", tt.in, tt.in, text, tt.want)
+		}
+		if again, err := proviso.ParseJSON(tt.want); err != nil || proviso.ToString(again) != proviso.ToString(got) || proviso.Truthy(again) != proviso.Truthy(got) {
+			t.Errorf("ValueOf(%T %v) is %#v, unlike %#v", tt.in, tt.in, got, again)
+		}
+	}
+	list := []any{1.0}
+	if got := proviso.ValueOf(list).([]any); &got[0] != &list[0] {
+		t.Error("a list of values is copied")
+	}
+	if f, ok := proviso.ValueOf(make(chan int)).(chan int); !ok || f == nil {
+		t.Error("what has no JSON form is not kept")
+	}
+}
+
+// TestGoNumbers puts Go's numbers where only float64 was known.
+func TestGoNumbers(t *testing.T) {
+	t.Parallel()
+	type sentinel struct{ v any }
+	o := proviso.ObjectOf("i", 3, "f", float32(0.1), "list", []any{1, uint8(2)}, "map", map[string]any{"x": int64(5)}, "texts", []string{"a"})
+	if got := proviso.Stringify(o); got != `{"i":3,"f":0.1,"list":[1,2],"map":{"x":5},"texts":["a"]}` || o.At("i") != 3.0 {
+		t.Errorf("%s, %#v", got, o.At("i"))
+	}
+	o.Set("own", []any{sentinel{1}, 2})
+	if list := o.At("own").([]any); list[0] != (sentinel{1}) || list[1] != 2.0 {
+		t.Errorf("a type of somebody else's became %#v", list)
+	}
+	if proviso.ToString(3) != "3" || proviso.ToNumber(uint16(3)) != 3 || proviso.Truthy(0) || !proviso.Truthy(int64(1)) || proviso.Stringify([]any{1}) != "[1]" {
+		t.Error("an int is no number")
+	}
+	if !math.IsNaN(proviso.ToNumber(sentinel{})) {
+		t.Error("something is a number")
+	}
+}
