@@ -22,6 +22,21 @@ type Filter struct {
 	Seed     *uint64  // of the sample; nil draws another sample each time
 }
 
+// filterPart is one setting of a filter, by itself.
+type filterPart struct {
+	flag, key string // of the command, and in a suite
+	only      Filter
+}
+
+// parts are the settings that are texts, which may be wrong.
+func (f Filter) parts() []filterPart {
+	return []filterPart{
+		{"--filter-metadata", "filterMetadata", Filter{Metadata: f.Metadata}},
+		{"--filter-pattern", "filterPattern", Filter{Pattern: f.Pattern}},
+		{"--filter-range", "filterRange", Filter{Range: f.Range}},
+	}
+}
+
 // filter is a Filter that was checked.
 type filter struct {
 	metadata [][2]string

@@ -42,12 +42,38 @@ func (r *reading) selection(s *proviso.Suite, doc *document.Document, cfg *provi
 	if f.empty() {
 		return
 	}
+	if r.wrongFilter(doc, flags, f) {
+		return
+	}
 	source, err := Select(s.CaseSource, f)
 	if err != nil {
 		r.failed(doc, "/commandLineOptions", err)
 		return
 	}
 	s.CaseSource = source
+}
+
+// wrongFilter reports what is wrong with a filter where it was said: as a flag of
+// the command, or in the suite, whose commandLineOptions are these.
+func (r *reading) wrongFilter(doc *document.Document, flags *proviso.Object, f Filter) bool {
+	wrong := false
+	ours := r.options.Filter.parts()
+	for i, part := range f.parts() {
+		_, err := part.only.compile()
+		if err == nil {
+			continue
+		}
+		wrong = true
+		switch {
+		case !ours[i].only.empty():
+			r.failed(document.Virtual(part.flag, nil), "", err)
+		case flags.Has(part.key):
+			r.failed(doc, document.Join("/commandLineOptions", part.key), err)
+		default:
+			r.failed(doc, document.Join("/evaluateOptions", part.key), err)
+		}
+	}
+	return wrong
 }
 
 // empty reports whether the filter keeps all cases.

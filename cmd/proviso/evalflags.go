@@ -132,9 +132,11 @@ func (f *evalFlags) check() error {
 	if (f.modelOutputs == "") != (f.assertions == "") {
 		return usageError{fmt.Errorf("--model-outputs and --assertions go together"), "see `proviso eval --help`"}
 	}
-	for _, re := range []string{f.filterProviders, f.filterPrompts, f.filterPattern} {
-		if _, err := regexp.Compile(re); err != nil {
-			return usageError{fmt.Errorf("filter %q: %w", re, err), "see `proviso eval --help`"}
+	for _, re := range []struct{ flag, text string }{
+		{"--filter-pattern", f.filterPattern}, {"--filter-prompts", f.filterPrompts}, {"--filter-providers", f.filterProviders},
+	} {
+		if _, err := regexp.Compile(re.text); err != nil {
+			return usageError{fmt.Errorf("%s %q: %w", re.flag, re.text, err), "see `proviso eval --help`"}
 		}
 	}
 	if err := f.code.check(); err != nil {
