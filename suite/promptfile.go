@@ -3,6 +3,7 @@ package suite
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -240,25 +241,79 @@ func (f *promptFile) lineError(err error) {
 }
 
 // table reads a CSV file: the column prompt, with the column label if there is
-// one. Without such a column every line is a prompt.
+// one. Without such a column, or where nothing is separated, every line is a
+// prompt.
 func (f *promptFile) table() {
-	delimiter := f.setting("PROMPTFOO_CSV_DELIMITER")
+	delimiter := firstOf(f.setting("PROMPTFOO_CSV_DELIMITER"), ",")
 	header, _, _ := strings.Cut(f.text, "\n")
-	if !slices.ContainsFunc(strings.Split(header, firstOf(delimiter, ",")), isPromptColumn) {
-		for line := range strings.Lines(f.text) {
-			line = proviso.TrimSpace(line)
-			f.add(line, line)
-		}
+	if !strings.Contains(f.text, delimiter) || !slices.ContainsFunc(strings.Split(header, delimiter), isPromptColumn) {
+		f.labelled(f.plainLines())
 		return
 	}
+	var rows []csvPrompt
 	for rec, err := range document.ReadCSV(bytes.NewReader([]byte(f.text)), document.CSVOptions{Delimiter: delimiter}) {
 		if err != nil {
 			f.lineError(err)
 			continue
 		}
-		raw, label := column(rec, "prompt"), column(rec, "label")
-		f.add(raw, firstOf(label, raw))
+		if raw := column(rec, "prompt"); raw != "" {
+			rows = append(rows, csvPrompt{raw, column(rec, "label")})
+		}
 	}
+	f.labelled(rows)
+}
+
+// csvPrompt is a row of a CSV file of prompts.
+type csvPrompt struct{ raw, label string }
+
+// plainLines are the lines that are not blank, without a header.
+func (f *promptFile) plainLines() []csvPrompt {
+	var rows []csvPrompt
+	for line := range strings.SplitSeq(strings.ReplaceAll(f.text, "\r\n", "\n"), "\n") {
+		if proviso.TrimSpace(line) != "" {
+			rows = append(rows, csvPrompt{raw: line})
+		}
+	}
+	if len(rows) > 0 && strings.EqualFold(proviso.TrimSpace(rows[0].raw), "prompt") {
+		rows = rows[1:]
+	}
+	return rows
+}
+
+// labelled keeps the prompts of a CSV file. Their labels are told apart, for
+// filters choose prompts by them.
+func (f *promptFile) labelled(rows []csvPrompt) {
+	used := map[string]bool{}
+	for _, row := range rows {
+		used[row.label] = true
+	}
+	for i, row := range rows {
+		label := row.label
+		if label == "" {
+			label = f.rowLabel(row.raw, i, len(rows))
+			for first, n := label, 1; used[label]; n++ {
+				label = fmt.Sprintf("%s (row %d)", first, i+1)
+				if n > 1 {
+					label = fmt.Sprintf("%s (row %d.%d)", first, i+1, n)
+				}
+			}
+			used[label] = true
+		}
+		base := f.base
+		base.Label = label
+		f.keep(base, row.raw, label)
+	}
+}
+
+// rowLabel is the label of a row that has none of its own.
+func (f *promptFile) rowLabel(raw string, i, rows int) string {
+	switch {
+	case f.base.Label == "":
+		return fmt.Sprintf("Prompt %d - %s", i+1, raw)
+	case rows > 1:
+		return f.base.Label + ": " + raw
+	}
+	return f.base.Label
 }
 
 func isPromptColumn(name string) bool {
