@@ -60,6 +60,10 @@ func newModel(s settings, a api, w wire, name string) (*model, error) {
 	if streams(s.spec.Config) {
 		return nil, s.streaming()
 	}
+	if object(s.spec.Config.At("functionToolCallbacks")).Len() > 0 {
+		return nil, &proviso.Error{Code: proviso.Unsupported, Pointer: s.spec.Pointer, Message: s.spec.ID + ": config.functionToolCallbacks is not supported: " +
+			"functions that the model calls are not run; the call is the answer"}
+	}
 	fill := &filler{files: s.o.Files, templates: s.o.Templates}
 	cfg, late, err := fill.prepare(s.spec.Config, true)
 	if err != nil {

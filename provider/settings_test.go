@@ -61,6 +61,7 @@ func TestMistakesAtOpen(t *testing.T) {
 	for _, tc := range []struct{ id, config, code, want string }{
 		{"openai:chat:", ``, proviso.Invalid, "name of a model"},
 		{"openai:assistant:x", ``, proviso.Unsupported, "openai:assistant"},
+		{"openai:gpt-4o", `{"functionToolCallbacks":{"f":"file://tools.js:f"}}`, proviso.Unsupported, "functions that the model calls are not run"},
 		{"openai:live:gpt-live-1", ``, proviso.Unsupported, "openai:live"},
 		{"openai:gpt-live-1", ``, proviso.Unsupported, "openai:gpt-live-1"},
 		{"openai:gpt-realtime-mini", ``, proviso.Unsupported, "openai:gpt-realtime-mini"},

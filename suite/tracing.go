@@ -21,7 +21,7 @@ func tracingKeys() []keyRow {
 		{Key: "file", Kind: text | list, Doc: "recorded traces: OTLP as JSON or JSON Lines"},
 		{Key: "forwarding", Kind: object, Doc: "where spans are sent on to: {enabled, endpoint, headers}"},
 		{Key: "otlp", Kind: object, Doc: "how spans are received: {http: {port, host, acceptFormats, redactAttributes}}"},
-		{Key: "provider", Kind: object, Support: unsupported, Doc: "fetching traces from a store of others"},
+		{Key: "provider", Kind: object, Support: unsupported, Doc: "fetching traces from Tempo, Langfuse or Braintrust (tracing.provider)"},
 		{Key: "queryDelay", Kind: number, Support: ignored, Doc: "it belongs to provider; see waitMs"},
 		{Key: "storage", Kind: object, Support: ignored, Doc: "spans are kept until their row is decided"},
 		{Key: "waitMs", Kind: number, Doc: "milliseconds that spans are waited for, once a row asks for them; 3000 by default"},
