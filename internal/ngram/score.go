@@ -3,13 +3,18 @@ package ngram
 import "math"
 
 // F1 is the harmonic mean of precision and recall when matches of the candidate's
-// and of the reference's parts are shared; 0 if nothing is.
+// and of the reference's parts are shared; 0 if nothing is. It is computed in the
+// order of js-rouge, so that a score that is equal to a threshold is so there, too.
 func F1(matches, candidate, reference int) float64 {
 	if matches == 0 {
 		return 0
 	}
 	p, r := float64(matches)/float64(candidate), float64(matches)/float64(reference)
-	return 2 * p * r / (p + r)
+	if p == r {
+		return p
+	}
+	low, high := min(p, r), max(p, r)
+	return min(high, low*(2/(1+low/high)))
 }
 
 // ROUGE1 is the F1 of shared words (C.-Y. Lin, "ROUGE: A Package for Automatic
