@@ -35,7 +35,7 @@ func newWebhook(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provi
 // anyEndpoint is an endpoint without a vendor: no key, no base URL of its own.
 func (s settings) anyEndpoint(address string) *endpoint {
 	e := &endpoint{
-		id: s.spec.ID, base: address, client: s.client(withoutSecrets), header: http.Header{},
+		id: s.spec.ID, base: address, client: s.client(anyHost), header: http.Header{},
 		retries: defaultRetries, timeout: s.timeout(), backoff: s.backoff(), now: s.o.Now, sleep: s.o.Sleep,
 	}
 	s.retries(e)

@@ -118,13 +118,14 @@ func (t *Transport) CloseIdleConnections() { t.network.CloseIdleConnections() }
 
 // RoundTrip sends one request if its host may be asked.
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	if err := t.allow(req); err != nil {
+	sent, err := t.allow(req)
+	if err != nil {
 		if req.Body != nil {
 			_ = req.Body.Close() // the contract of RoundTripper; nothing was read
 		}
 		return nil, err
 	}
-	resp, err := t.next.RoundTrip(traced(req))
+	resp, err := t.next.RoundTrip(sent)
 	if err != nil {
 		return nil, failure(req, err)
 	}
@@ -136,30 +137,20 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// allow decides whether req may be sent.
-func (t *Transport) allow(req *http.Request) error {
+// allow decides whether req may be sent, and returns it as it is sent.
+func (t *Transport) allow(req *http.Request) (*http.Request, error) {
 	host := hostOf(req.URL)
 	switch {
 	case req.URL.Scheme != "http" && req.URL.Scheme != "https":
-		return proviso.Errorf(proviso.Invalid, "%s: only http and https can be asked", URL(req.URL))
-	case t.confined && redirected(req):
-		return proviso.Errorf(proviso.Refused, "%s: a redirect to another host is not followed", URL(req.URL))
+		return nil, proviso.Errorf(proviso.Invalid, "%s: only http and https can be asked", URL(req.URL))
 	case t.hosts != nil && !t.hosts(host):
-		return proviso.Errorf(proviso.Refused, "the host %s is not among those that may be asked", host)
+		return nil, proviso.Errorf(proviso.Refused, "the host %s is not among those that may be asked", host)
 	case t.public.refusesHost(host):
-		return privateError(host)
+		return nil, privateError(host)
+	case req.Response == nil:
+		return traced(req), nil
 	}
-	return nil
-}
-
-// redirected reports whether req follows a redirect to another host, or to the
-// same without encryption.
-func redirected(req *http.Request) bool {
-	if req.Response == nil || req.Response.Request == nil {
-		return false
-	}
-	from := req.Response.Request.URL
-	return from.Host != req.URL.Host || from.Scheme == "https" && req.URL.Scheme != "https"
+	return t.follow(req)
 }
 
 func (t *Transport) tooLarge(u *url.URL) error {

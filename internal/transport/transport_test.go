@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -158,6 +159,110 @@ func TestRedirects(t *testing.T) {
 	wantCode(t, err, proviso.Refused)
 	if got, err := get(t, free, first.URL+"/away"); got != "other" || err != nil {
 		t.Errorf("a free redirect: %q, %v", got, err)
+	}
+}
+
+// TestRedirectsKeepNothing leads requests with keys in their headers and in their
+// query away from where they were sent, in one hop and in several.
+func TestRedirectsKeepNothing(t *testing.T) {
+	t.Parallel()
+	secrets := []string{"Authorization", "Api-Key", "Cookie", "Ocp-Apim-Subscription-Key", "X-Anything", "X-Api-Key", "X-Goog-Api-Key"}
+	var home, away *httptest.Server
+	var mu sync.Mutex
+	seen := map[string]http.Header{} // of the last request for a path
+	handler := func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		seen[r.Host+r.URL.Path] = r.Header.Clone()
+		mu.Unlock()
+		to := map[string]string{
+			"/one":    away.URL + "/end",
+			"/two":    away.URL + "/hop",
+			"/hop":    "/end",
+			"/return": away.URL + "/back",
+			"/back":   home.URL + "/end",
+			"/inside": "/end",
+		}[r.URL.Path]
+		if to == "" {
+			io.WriteString(w, "end")
+			return
+		}
+		http.Redirect(w, r, to, http.StatusFound)
+	}
+	home, away = serve(t, handler), serve(t, handler)
+	tests := []struct {
+		path string
+		at   *httptest.Server // where the chain ends
+		keep bool
+	}{
+		{"/one", away, false},    // the same host with another port
+		{"/two", away, false},    // A → B → B
+		{"/return", home, false}, // A → B → A: what B caused is not the caller's request
+		{"/inside", home, true},
+	}
+	for _, tt := range tests {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, home.URL+tt.path+"?api_key=sekret", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range secrets {
+			req.Header.Set(name, "sekret")
+		}
+		req.Header.Set("Accept", "text/plain")
+		ctx := transport.WithTraceparent(t.Context(), "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
+		resp, err := transport.New(transport.Options{}).Client().Do(req.WithContext(ctx))
+		if err != nil {
+			t.Fatalf("%s: %v", tt.path, err)
+		}
+		resp.Body.Close()
+		mu.Lock()
+		got := seen[strings.TrimPrefix(tt.at.URL, "http://")+"/end"]
+		mu.Unlock()
+		for _, name := range append([]string{"Referer", "Traceparent"}, secrets...) {
+			if has := got.Get(name) != ""; has != tt.keep {
+				t.Errorf("%s: %s arrives as %q", tt.path, name, got.Get(name))
+			}
+		}
+		if got.Get("Accept") != "text/plain" {
+			t.Errorf("%s: Accept arrives as %q", tt.path, got.Get("Accept"))
+		}
+	}
+}
+
+// TestRedirectsOfBodies repeats a body for the host that was configured, and for
+// no other.
+func TestRedirectsOfBodies(t *testing.T) {
+	t.Parallel()
+	var got string
+	end := serve(t, func(_ http.ResponseWriter, r *http.Request) {
+		data, _ := io.ReadAll(r.Body)
+		got = string(data)
+	})
+	named := strings.Replace(end.URL, "127.0.0.1", "localhost", 1)
+	for _, tt := range []struct {
+		to     string
+		status int
+		want   string
+		code   string
+	}{
+		{end.URL, http.StatusTemporaryRedirect, "prompt", ""},
+		{named, http.StatusTemporaryRedirect, "", proviso.Refused},
+		{named, http.StatusPermanentRedirect, "", proviso.Refused},
+		{named, http.StatusFound, "", ""}, // becomes a GET
+	} {
+		got = ""
+		srv := serve(t, http.RedirectHandler(tt.to, tt.status).ServeHTTP)
+		resp, err := transport.New(transport.Options{}).Client().Post(srv.URL, "text/plain", strings.NewReader("prompt"))
+		if tt.code != "" {
+			wantCode(t, err, tt.code)
+		} else if err != nil {
+			t.Errorf("%d to %s: %v", tt.status, tt.to, err)
+		}
+		if resp != nil {
+			resp.Body.Close()
+		}
+		if got != tt.want {
+			t.Errorf("%d to %s: the body arrives as %q", tt.status, tt.to, got)
+		}
 	}
 }
 
