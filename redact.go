@@ -9,24 +9,38 @@ import (
 // Redaction stands for a secret in what is shown and kept.
 const Redaction = "[REDACTED]"
 
-// Redacted returns a configuration with its secrets replaced, by the names they
-// usually have. What has none is shared with the original. References to the
-// environment are no secrets.
+// Redacted returns a configuration as it may be shown and kept: values whose
+// names say that they are secret, the values of headers that are not known to be
+// harmless, and the keys in addresses are replaced. What has none is shared with
+// the original. References to the environment are no secrets.
 func Redacted(cfg *Object) *Object {
-	o, _ := redactValue("", cfg).(*Object)
+	o, _ := redaction{shown: true}.value("", cfg).(*Object)
 	return o
 }
 
-func redactValue(key string, v any) any {
+// Keyless returns a configuration without the values whose names say that they
+// are secret. It is for hashes that must not change with a key, and must change
+// with everything else; what it returns may hold secrets of other names, so it is
+// neither shown nor kept.
+func Keyless(cfg *Object) *Object {
+	o, _ := redaction{}.value("", cfg).(*Object)
+	return o
+}
+
+// redaction replaces secrets in a configuration.
+type redaction struct {
+	shown  bool // whether headers, addresses and raw requests are looked into
+	header bool // whether the members at hand are headers
+}
+
+func (r redaction) value(key string, v any) any {
 	switch v := v.(type) {
 	case string:
-		if IsSecret(key) && v != "" && !strings.Contains(v, "{{") {
-			return Redaction
-		}
+		return r.text(key, v)
 	case []any:
 		var changed []any
 		for i, e := range v {
-			n := redactValue(key, e)
+			n := r.value(key, e)
 			if changed == nil && !same(n, e) {
 				changed = slices.Clone(v)
 			}
@@ -39,8 +53,10 @@ func redactValue(key string, v any) any {
 		}
 	case *Object:
 		changed := v
+		inside := r
+		inside.header = r.shown && strings.EqualFold(key, "headers")
 		for k, e := range v.All() {
-			n := redactValue(k, e)
+			n := inside.value(k, e)
 			if same(n, e) {
 				continue
 			}
@@ -52,6 +68,53 @@ func redactValue(key string, v any) any {
 		return changed
 	}
 	return v
+}
+
+func (r redaction) text(key, v string) string {
+	switch {
+	case v == "":
+		return v
+	case (IsSecret(key) || r.header && !IsPlainHeader(key)) && !strings.Contains(v, "{{"):
+		return Redaction
+	case !r.shown:
+		return v
+	case key == "request" && strings.Contains(v, "HTTP/"):
+		return redactRequest(v)
+	case strings.Contains(v, "://") && !strings.ContainsAny(v, " \t\r\n{"):
+		return RedactedURL(v)
+	}
+	return v
+}
+
+// redactRequest replaces the secrets in the head of a raw HTTP request.
+func redactRequest(text string) string {
+	head, body, hasBody := strings.Cut(text, "\n\n")
+	lines := strings.Split(head, "\n")
+	for i, line := range lines {
+		name, value, ok := strings.Cut(line, ":")
+		name = strings.TrimSpace(name)
+		if i > 0 && ok && !IsPlainHeader(name) && !strings.Contains(value, "{{") {
+			lines[i] = name + ": " + Redaction
+		}
+	}
+	if head = strings.Join(lines, "\n"); hasBody {
+		head += "\n\n" + body
+	}
+	return head
+}
+
+// plainHeaders are the headers of requests that never hold a secret.
+var plainHeaders = [...]string{
+	"accept", "accept-charset", "accept-encoding", "accept-language", "anthropic-beta", "anthropic-version", "cache-control", "connection",
+	"content-encoding", "content-language", "content-length", "content-type", "date", "expect", "host", "http-referer", "idempotency-key",
+	"openai-beta", "openai-organization", "openai-project", "prefer", "traceparent", "user-agent", "x-correlation-id", "x-request-id", "x-title",
+}
+
+// IsPlainHeader reports whether a header of a request is known to hold no secret.
+// Every other header is taken for one: there is no telling from its name.
+func IsPlainHeader(name string) bool {
+	_, found := slices.BinarySearch(plainHeaders[:], strings.ToLower(name))
+	return found
 }
 
 // RedactedURL replaces the user information of an address, and what usually is a
@@ -85,19 +148,29 @@ func RedactedURL(text string) string {
 	return text[:at] + u.String()
 }
 
+// secretParts mark a name as that of a secret wherever they stand in it;
+// secretNames do so as the whole name. Both are without hyphens and underscores.
+var (
+	secretParts = [...]string{
+		"accesskey", "apikey", "authkey", "authorization", "bearer", "cookie", "credential", "functionskey",
+		"passphrase", "passwd", "password", "privatekey", "secret", "subscriptionkey",
+	}
+	secretNames = [...]string{"auth", "pfx", "pwd", "xauth", "xkey"}
+)
+
 // IsSecret reports whether a key usually holds a secret. Names such as
-// max_tokens hold none.
+// max_tokens, and those of variables that hold one, are not such keys.
 func IsSecret(key string) bool {
 	name := strings.ToLower(key)
 	if strings.ContainsAny(name, "_-") {
 		name = strings.ReplaceAll(strings.ReplaceAll(name, "_", ""), "-", "")
 	}
-	for _, word := range [...]string{"apikey", "secret", "password", "passwd", "authorization", "credential", "privatekey", "cookie", "passphrase"} {
-		if strings.Contains(name, word) {
+	for _, part := range secretParts {
+		if strings.Contains(name, part) {
 			return !strings.HasSuffix(name, "envar") && !strings.HasSuffix(name, "required")
 		}
 	}
-	return strings.HasSuffix(name, "token") || name == "auth" || name == "pfx"
+	return strings.HasSuffix(name, "token") || slices.Contains(secretNames[:], name)
 }
 
 // same reports whether two values are one: equal scalars, or the very list or

@@ -8,12 +8,12 @@ import (
 
 func TestRedacted(t *testing.T) {
 	t.Parallel()
-	v, err := proviso.ParseJSON(`{"apiKey":"sk-1","max_tokens":5,"apiKeyEnvar":"OPENAI_API_KEY","headers":{"Authorization":"Bearer x","X-Id":"1"},
+	v, err := proviso.ParseJSON(`{"apiKey":"sk-1","max_tokens":5,"apiKeyEnvar":"OPENAI_API_KEY","headers":{"Authorization":"Bearer x","X-Id":"1","User-Agent":"u","X-Tenant":"{{ env.T }}"},
 		"list":[{"client_secret":"s"}],"token":"{{ env.T }}","password":""}`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `{"apiKey":"[REDACTED]","max_tokens":5,"apiKeyEnvar":"OPENAI_API_KEY","headers":{"Authorization":"[REDACTED]","X-Id":"1"},"list":[{"client_secret":"[REDACTED]"}],"token":"{{ env.T }}","password":""}`
+	const want = `{"apiKey":"[REDACTED]","max_tokens":5,"apiKeyEnvar":"OPENAI_API_KEY","headers":{"Authorization":"[REDACTED]","X-Id":"[REDACTED]","User-Agent":"u","X-Tenant":"{{ env.T }}"},"list":[{"client_secret":"[REDACTED]"}],"token":"{{ env.T }}","password":""}`
 	cfg := v.(*proviso.Object)
 	if got := proviso.Stringify(proviso.Redacted(cfg)); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
@@ -24,6 +24,53 @@ func TestRedacted(t *testing.T) {
 	plain := proviso.ObjectOf("a", []any{1.0, proviso.ObjectOf("b", "c")})
 	if proviso.Redacted(plain) != plain {
 		t.Error("what holds no secret is copied")
+	}
+}
+
+func TestIsSecret(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{
+		"Ocp-Apim-Subscription-Key", "X-Functions-Key", "X-Auth-Key", "X-Access-Key", "X-Auth", "X-Key", "AccessKeyId", "bearer", "bearerToken",
+		"pwd", "api_key", "OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY", "Authorization", "Set-Cookie", "sessionToken",
+	} {
+		if !proviso.IsSecret(name) {
+			t.Errorf("%s is kept", name)
+		}
+	}
+	for _, name := range []string{"max_tokens", "apiKeyEnvar", "apiKeyRequired", "key", "cwd", "author", "monkey", "authorship"} {
+		if proviso.IsSecret(name) {
+			t.Errorf("%s is taken for a secret", name)
+		}
+	}
+}
+
+// TestRedactedParts looks for keys in addresses and in raw requests.
+func TestRedactedParts(t *testing.T) {
+	t.Parallel()
+	cfg := proviso.ObjectOf(
+		"url", "https://u:pw@h.example/p?api_key=1",
+		"other", "https://h.example/p?a={{env.KEY}}",
+		"prompt", "see https://h.example/?key=1 for more",
+		"request", "POST /p HTTP/1.1\nHost: h\nX-Api: sekret\nX-Env: {{env.KEY}}\n\nX-Body: kept")
+	got := proviso.Redacted(cfg)
+	want := proviso.ObjectOf(
+		"url", "https://%5BREDACTED%5D@h.example/p?api_key=%5BREDACTED%5D",
+		"other", "https://h.example/p?a={{env.KEY}}",
+		"prompt", "see https://h.example/?key=1 for more",
+		"request", "POST /p HTTP/1.1\nHost: h\nX-Api: [REDACTED]\nX-Env: {{env.KEY}}\n\nX-Body: kept")
+	if g, w := proviso.Stringify(got), proviso.Stringify(want); g != w {
+		t.Errorf("got  %s\nwant %s", g, w)
+	}
+}
+
+// TestKeyless gives two keys one identity, and two other headers two.
+func TestKeyless(t *testing.T) {
+	t.Parallel()
+	of := func(name, value string) string {
+		return proviso.Stringify(proviso.Keyless(proviso.ObjectOf("headers", proviso.ObjectOf(name, value))))
+	}
+	if of("X-Api-Key", "a") != of("X-Api-Key", "b") || of("X-Model", "a") == of("X-Model", "b") {
+		t.Error("what identifies a provider is not what it answers by")
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 func (j *Judge) seatKey(s Seat) string {
 	identity := s.Identity
 	if identity == "" {
-		identity = s.Spec.ID + " " + proviso.Stringify(proviso.Redacted(s.Spec.Config))
+		identity = s.Spec.ID + " " + proviso.Stringify(proviso.Keyless(s.Spec.Config))
 	}
 	temperature := "its own"
 	if t, ok := j.temperature(s); ok {

@@ -93,7 +93,7 @@ func (m *model) cacheKey(ctx context.Context, ask proviso.Ask) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return blobs.Key("settings", proviso.Stringify(sorted(proviso.Redacted(cfg)))), nil
+	return blobs.Key("settings", proviso.Stringify(sorted(proviso.Keyless(cfg)))), nil
 }
 
 // noStreams says what to do about a setting that asks for a stream.

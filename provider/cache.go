@@ -123,7 +123,7 @@ type keyer interface {
 
 // Answer looks the ask up, or asks.
 func (p *cached) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, error) {
-	parts := []string{"answer 1", p.identity, ask.Prompt, proviso.Stringify(sorted(proviso.Redacted(ask.Config))), sampleKey(ask.Sample)}
+	parts := []string{"answer 1", p.identity, ask.Prompt, proviso.Stringify(sorted(proviso.Keyless(ask.Config))), sampleKey(ask.Sample)}
 	if k, ok := proviso.As[keyer](p.Provider); ok {
 		more, err := k.cacheKey(ctx, ask)
 		if err != nil {

@@ -236,25 +236,29 @@ func (t *requestTemplate) merged(v any, vars *proviso.Object) any {
 // literalValue is a part of a body that is no template.
 type literalValue struct{ v any }
 
-// secrets are the values of headers and parameters that look like keys.
+// secrets are the values of headers and parameters that may be keys.
 func (c *call) secrets() []string {
 	var list []string
-	add := func(name, value string) {
+	add := func(value string) {
 		if _, token, ok := strings.Cut(value, " "); ok {
 			value = token
 		}
-		if len(value) >= 8 && proviso.IsSecret(name) {
+		if len(value) >= 8 {
 			list = append(list, value)
 		}
 	}
 	for name, values := range c.header {
 		for _, v := range values {
-			add(name, v)
+			if !proviso.IsPlainHeader(name) {
+				add(v)
+			}
 		}
 	}
 	for name, values := range c.url.Query() {
 		for _, v := range values {
-			add(name, v)
+			if proviso.IsSecret(name) {
+				add(v)
+			}
 		}
 	}
 	return list

@@ -17,7 +17,7 @@ var settingVars = [...]string{"BASE_URL", "API_HOST", "ENDPOINT", "API_VERSION",
 // that say which endpoint is asked. It is a hash, and never the same for two
 // specs that could answer differently, as far as can be told without asking.
 func Identity(spec proviso.ProviderSpec, o Options) string {
-	parts := []string{"provider 1", spec.ID, proviso.Stringify(sorted(proviso.Redacted(spec.Config)))}
+	parts := []string{"provider 1", spec.ID, proviso.Stringify(sorted(proviso.Keyless(spec.Config)))}
 	var named []string
 	references(spec.Config, &named)
 	if command, ok := strings.CutPrefix(spec.ID, "exec:"); ok {

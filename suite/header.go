@@ -24,7 +24,6 @@ func (r *reading) header(s *proviso.Suite, doc *document.Document, cfg *proviso.
 	s.Derived = r.derived(doc, cfg)
 	s.Options = r.runOptions(doc, cfg)
 	s.Tracing = r.tracing(doc, cfg)
-	s.Config = withoutHeaders(s.Config)
 	s.Outputs = texts(cfg.At("outputPath"))
 	if flags, ok := cfg.At("commandLineOptions").(*proviso.Object); ok {
 		if named := texts(flags.At("output")); len(named) > 0 {

@@ -181,32 +181,3 @@ func (r *reading) endpoint(doc *document.Document, at string, v any) *proviso.En
 	}
 	return e
 }
-
-// withoutHeaders returns a configuration without the headers of endpoints that are
-// written out: what they are called does not tell which of them is a key.
-func withoutHeaders(cfg *proviso.Object) *proviso.Object {
-	tracing, _ := cfg.At("tracing").(*proviso.Object)
-	changed := tracing.Clone()
-	for _, key := range [...]string{"forwarding", "emit"} {
-		endpoint, _ := tracing.At(key).(*proviso.Object)
-		headers, ok := endpoint.At("headers").(*proviso.Object)
-		if !ok {
-			continue
-		}
-		hidden := headers.Clone()
-		for name, v := range headers.All() {
-			if text, ok := v.(string); !ok || !strings.Contains(text, "{{") {
-				hidden.Set(name, proviso.Redaction)
-			}
-		}
-		endpoint = endpoint.Clone()
-		endpoint.Set("headers", hidden)
-		changed.Set(key, endpoint)
-	}
-	if tracing == nil {
-		return cfg
-	}
-	cfg = cfg.Clone()
-	cfg.Set("tracing", changed)
-	return cfg
-}
