@@ -35,6 +35,7 @@ var ranks = map[string]int{
 	"internal/ngram":      1,
 	"internal/runfile":    1,
 	"internal/script":     1,
+	"internal/secrets":    1,
 	"internal/segment":    1,
 	"internal/transport":  1,
 	"internal/xmltext":    1,

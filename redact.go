@@ -27,10 +27,28 @@ func Keyless(cfg *Object) *Object {
 	return o
 }
 
+// SecretsIn returns what [Redacted] replaces in a configuration, so that it can be
+// found elsewhere: values as they are written, and of addresses the user name, the
+// password and the parameters of the query.
+func SecretsIn(cfg *Object) []string {
+	var list []string
+	redaction{shown: true, found: func(v string) { list = append(list, v) }}.value("", cfg)
+	return list
+}
+
 // redaction replaces secrets in a configuration.
 type redaction struct {
-	shown  bool // whether headers, addresses and raw requests are looked into
-	header bool // whether the members at hand are headers
+	shown  bool         // whether headers, addresses and raw requests are looked into
+	header bool         // whether the members at hand are headers
+	found  func(string) // told of each secret; nil for nobody
+}
+
+// replace returns what stands for a secret.
+func (r redaction) replace(secret string) string {
+	if r.found != nil {
+		r.found(secret)
+	}
+	return Redaction
 }
 
 func (r redaction) value(key string, v any) any {
@@ -75,26 +93,26 @@ func (r redaction) text(key, v string) string {
 	case v == "":
 		return v
 	case (IsSecret(key) || r.header && !IsPlainHeader(key)) && !strings.Contains(v, "{{"):
-		return Redaction
+		return r.replace(v)
 	case !r.shown:
 		return v
 	case key == "request" && strings.Contains(v, "HTTP/"):
-		return redactRequest(v)
+		return r.request(v)
 	case strings.Contains(v, "://") && !strings.ContainsAny(v, " \t\r\n{"):
-		return RedactedURL(v)
+		return r.address(v)
 	}
 	return v
 }
 
-// redactRequest replaces the secrets in the head of a raw HTTP request.
-func redactRequest(text string) string {
+// request replaces the secrets in the head of a raw HTTP request.
+func (r redaction) request(text string) string {
 	head, body, hasBody := strings.Cut(text, "\n\n")
 	lines := strings.Split(head, "\n")
 	for i, line := range lines {
 		name, value, ok := strings.Cut(line, ":")
 		name = strings.TrimSpace(name)
 		if i > 0 && ok && !IsPlainHeader(name) && !strings.Contains(value, "{{") {
-			lines[i] = name + ": " + Redaction
+			lines[i] = name + ": " + r.replace(strings.TrimSpace(value))
 		}
 	}
 	if head = strings.Join(lines, "\n"); hasBody {
@@ -120,7 +138,10 @@ func IsPlainHeader(name string) bool {
 // RedactedURL replaces the user information of an address, and what usually is a
 // key in its query. The address may stand behind the name of a provider, as in
 // "webhook:https://…"; any other text is returned as it is.
-func RedactedURL(text string) string {
+func RedactedURL(text string) string { return redaction{}.address(text) }
+
+// address replaces the secrets in a URL.
+func (r redaction) address(text string) string {
 	at := strings.Index(text, "http")
 	if at < 0 || !strings.Contains(text[at:], "://") {
 		return text
@@ -129,14 +150,20 @@ func RedactedURL(text string) string {
 	if err != nil || u.User == nil && u.RawQuery == "" {
 		return text
 	}
-	if u.User != nil {
-		u.User = url.User(Redaction)
+	changed := u.User != nil
+	if changed {
+		if password, ok := u.User.Password(); ok {
+			r.replace(password)
+		}
+		u.User = url.User(r.replace(u.User.Username()))
 	}
 	query := u.Query()
-	changed := u.User != nil
-	for name := range query {
+	for name, values := range query {
 		lower := strings.ToLower(name)
 		if IsSecret(name) || strings.Contains(lower, "key") || strings.Contains(lower, "sig") {
+			for _, v := range values {
+				r.replace(v)
+			}
 			query.Set(name, Redaction)
 			changed = true
 		}

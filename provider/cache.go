@@ -13,9 +13,10 @@ import (
 // Cache serves all providers of a command. It is safe for concurrent use, and
 // several processes may have the same store.
 type Cache struct {
-	store *blobs.Store
-	ttl   time.Duration
-	now   func() time.Time
+	store  *blobs.Store
+	ttl    time.Duration
+	now    func() time.Time
+	secret func([]byte) bool
 
 	mu      sync.Mutex
 	flights map[string]*flight
@@ -29,6 +30,9 @@ type CacheOptions struct {
 	TTL time.Duration
 	// Now is the clock; nil is the real one.
 	Now func() time.Time
+	// Secret reports whether an entry, as JSON, holds a secret. Such an entry is not
+	// kept. Nil finds none.
+	Secret func(entry []byte) bool
 }
 
 // CacheStats says what a cache did.
@@ -42,7 +46,7 @@ type CacheStats struct {
 
 // NewCache returns a cache that keeps its answers in store.
 func NewCache(store *blobs.Store, o CacheOptions) *Cache {
-	c := &Cache{store: store, ttl: o.TTL, now: o.Now, flights: map[string]*flight{}}
+	c := &Cache{store: store, ttl: o.TTL, now: o.Now, secret: o.Secret, flights: map[string]*flight{}}
 	if c.now == nil {
 		c.now = time.Now
 	}
@@ -212,6 +216,9 @@ func (c *Cache) hit(out proviso.Output) proviso.Output {
 // keep writes an entry. That it cannot be written makes no answer wrong, so it
 // is only counted.
 func (c *Cache) keep(key string, entry *proviso.Object) {
+	if c.secret != nil && c.secret(proviso.AppendJSON(nil, entry)) {
+		return
+	}
 	if err := c.store.Put(key, entry); err != nil {
 		c.count(func(s *CacheStats) {
 			s.Unsaved++

@@ -93,9 +93,15 @@ type execution struct {
 	err    error // why the run cannot be kept
 }
 
+// shownConfig is the suite's configuration without the secrets that are known.
+func (p *Plan) shownConfig() *proviso.Object {
+	o, _ := p.o.Secrets.RedactValue(p.Suite.Config).(*proviso.Object)
+	return o
+}
+
 func (p *Plan) start(started time.Time) (*execution, error) {
 	e := &execution{p: p, groups: map[int]*group{}, summary: report.NewSummary(len(p.columns)), metrics: newMetrics(p)}
-	e.meta = &report.Meta{Version: p.o.Version, Suite: p.Name(), Started: started, Config: p.Suite.Config, Planned: p.Rows, Folder: p.o.Folder}
+	e.meta = &report.Meta{Version: p.o.Version, Suite: p.Name(), Started: started, Config: p.shownConfig(), Planned: p.Rows, Folder: p.o.Folder}
 	for i := range p.columns {
 		e.meta.Columns = append(e.meta.Columns, report.NewColumn(p.columns[i].prompt, p.columns[i].spec))
 	}
@@ -234,36 +240,44 @@ func (e *execution) finish(ctx context.Context, pc *prepared, res *proviso.Resul
 	if len(pc.comparing) > 0 {
 		return buf, e.hold(ctx, pc, res)
 	}
-	buf = report.AppendRow(buf[:0], e.index(res), res, e.meta)
-	err := e.file.Append(e.index(res), buf)
-	if err == nil && e.p.o.Keep != nil {
-		err = e.p.o.Keep(ctx, e.index(res), buf, res)
-	}
+	buf, clean, err := e.write(ctx, res, buf)
 	if err != nil {
 		e.fail(err)
 		return buf, err
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.count(res)
+	e.count(res, clean)
 	return buf, nil
 }
 
 // keep writes a row of a group; e.mu is held.
 func (e *execution) keep(ctx context.Context, res *proviso.Result) error {
-	row := report.AppendRow(nil, e.index(res), res, e.meta)
-	err := e.file.Append(e.index(res), row)
-	if err == nil && e.p.o.Keep != nil {
-		err = e.p.o.Keep(ctx, e.index(res), row, res)
-	}
+	_, clean, err := e.write(ctx, res, nil)
 	if err != nil {
 		if e.err == nil {
 			e.err = err
 		}
 		return err
 	}
-	e.count(res)
+	e.count(res, clean)
 	return nil
+}
+
+// write keeps a row. It encodes it in buf, which it returns to be used again, and
+// returns the row without secrets if it had some.
+func (e *execution) write(ctx context.Context, res *proviso.Result, buf []byte) (grown, clean []byte, err error) {
+	grown = report.AppendRow(buf[:0], e.index(res), res, e.meta)
+	row := grown
+	if e.p.o.Secrets.In(row) {
+		clean = e.p.o.Secrets.RedactJSON(row)
+		row = clean
+	}
+	err = e.file.Append(e.index(res), row)
+	if err == nil && e.p.o.Keep != nil {
+		err = e.p.o.Keep(ctx, e.index(res), row, res)
+	}
+	return grown, clean, err
 }
 
 // index orders rows by test, then by column.
@@ -271,9 +285,12 @@ func (e *execution) index(res *proviso.Result) int {
 	return res.Case.Index*len(e.p.columns) + res.PromptIdx
 }
 
-// count adds a row to the totals; e.mu is held.
-func (e *execution) count(res *proviso.Result) {
-	e.summary.Add(e.index(res), res)
+// count adds a row to the totals; e.mu is held. clean is the row without secrets if
+// it had some: totals quote errors.
+func (e *execution) count(res *proviso.Result, clean []byte) {
+	if clean == nil || e.summary.AddRow(clean) != nil {
+		e.summary.Add(e.index(res), res)
+	}
 	e.metrics.add(e.index(res), res)
 	if e.p.o.Tick != nil {
 		e.p.o.Tick(e.summary.Totals())

@@ -16,6 +16,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/internal/secrets"
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/provider"
 	"github.com/proviso-eval/proviso/suite"
@@ -52,6 +53,8 @@ type Options struct {
 	// CommandTools are names of tools that run commands, beside the usual ones.
 	CommandTools []string
 	Client       *http.Client // nil asks any host; no private one if Untrusted
+	// Secrets are taken out of every row that is kept; nil knows none.
+	Secrets *secrets.Set
 	// Open opens the provider that a suite names; nil opens it with nothing but
 	// what stands here, without a cache or a budget.
 	Open func(proviso.ProviderSpec) (proviso.Provider, error)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/internal/secrets"
 )
 
 // commands is every command, sorted.
@@ -44,7 +45,15 @@ type stdio struct {
 // app is what all commands share.
 type app struct {
 	stdio
-	env processEnv
+	env     proviso.Env
+	secrets *secrets.Set // that this process was given, and does not show
+}
+
+// newApp returns what commands share, in the environment of this process.
+func newApp(io stdio) *app {
+	known := &secrets.Set{}
+	io.out, io.err = redacting{io.out, known}, redacting{io.err, known}
+	return &app{stdio: io, env: known.Env(processEnv{}), secrets: known}
 }
 
 // execute runs one command line and returns the exit code.
@@ -55,7 +64,7 @@ func execute(args []string, io stdio) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends what does not heed the first
-	a := &app{stdio: io, env: processEnv{}}
+	a := newApp(io)
 	root := newRoot(a)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)

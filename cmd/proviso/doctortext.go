@@ -3,18 +3,14 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"strings"
-
-	"golang.org/x/term"
 
 	"github.com/proviso-eval/proviso/report"
 )
 
 // toTerminal reports whether what is printed goes to a terminal.
 func (a *app) toTerminal() bool {
-	f, ok := a.out.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
+	return isTerminal(a.out)
 }
 
 // doctorText shows a diagnosis to a person.

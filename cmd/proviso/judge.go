@@ -266,7 +266,7 @@ func (a *app) oneJudge(ctx context.Context, f *judgeCommand, dir string) (*judge
 			_ = c.Close() // engines only free memory
 		}
 	}
-	cassette := f.models.cassette()
+	cassette := f.models.cassette(a.secrets)
 	if _, err := f.models.replayed(ctx, cassette); err != nil {
 		end()
 		return nil, nil, err

@@ -45,6 +45,7 @@ func TestMain(m *testing.M) {
 //	traceserver FILE         starts an agent and a collector that FILE names
 //	collected PATH TEXT      the collector got TEXT at PATH
 //	takenport FILE           listens on a port that FILE names
+//	absent FOLDER REGEX      no file under FOLDER holds what REGEX finds
 func TestCommands(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
@@ -78,6 +79,7 @@ func commandsOfScripts() map[string]func(*testscript.TestScript, bool, []string)
 		"traceserver": traceServerCommand,
 		"collected":   collected,
 		"takenport":   takenPort,
+		"absent":      holdsNone,
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/blobs"
+	"github.com/proviso-eval/proviso/internal/secrets"
 	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/provider"
 	"github.com/proviso-eval/proviso/run"
@@ -67,8 +68,8 @@ func (f *modelFlags) check() error {
 }
 
 // cassette returns what records or replays exchanges; nil if nothing does.
-func (f *modelFlags) cassette() *transport.Cassette {
-	o := transport.CassetteOptions{Headers: f.headers}
+func (f *modelFlags) cassette(known *secrets.Set) *transport.Cassette {
+	o := transport.CassetteOptions{Headers: f.headers, Hide: known.RedactJSON}
 	for _, re := range f.redact {
 		o.Redact = append(o.Redact, regexp.MustCompile(re)) // check compiled it before
 	}
@@ -109,6 +110,7 @@ type models struct {
 	options provider.Options
 	cache   *provider.Cache
 	budget  *provider.Budget
+	secrets *secrets.Set // what is secret in the configurations is added
 
 	mu      sync.Mutex
 	tariffs map[proviso.Provider]*provider.Tariff // of those that are asked; nil if it is unknown
@@ -118,8 +120,9 @@ type models struct {
 // is asked, so no key is needed, nothing is waited for and nothing is spent; what
 // is recorded or replayed does not come from the cache.
 func (a *app) newModels(f *evalFlags, o provider.Options, cassette *transport.Cassette) *models {
+	a.secrets.AddEnv(a.env)
 	o.Limits, o.Concurrency, o.Cassette = new(provider.Limits), f.concurrency, cassette
-	m := &models{options: o, tariffs: map[proviso.Provider]*provider.Tariff{}}
+	m := &models{options: o, secrets: a.secrets, tariffs: map[proviso.Provider]*provider.Tariff{}}
 	if cassette != nil && cassette.Replays() {
 		m.options.Env = replayEnv{o.Env}
 		m.options.Sleep = func(context.Context, time.Duration) error { return nil }
@@ -128,7 +131,7 @@ func (a *app) newModels(f *evalFlags, o provider.Options, cassette *transport.Ca
 		m.budget = provider.NewBudget(f.models.maxCost.usd)
 	}
 	if !f.models.noCache && cassette == nil {
-		m.cache = provider.NewCache(blobs.Open(a.cacheDir()), provider.CacheOptions{})
+		m.cache = provider.NewCache(blobs.Open(a.cacheDir()), provider.CacheOptions{Secret: a.secrets.In})
 	}
 	return m
 }
@@ -136,7 +139,8 @@ func (a *app) newModels(f *evalFlags, o provider.Options, cassette *transport.Ca
 // open opens the provider that a suite names.
 func (m *models) open(spec proviso.ProviderSpec) (proviso.Provider, error) {
 	o := m.options
-	o.Env = suite.Environment(spec.Env, o.Env)
+	o.Env = m.secrets.Env(suite.Environment(spec.Env, o.Env))
+	m.secrets.AddConfig(spec.Config)
 	p, err := provider.Open(spec, o)
 	if err != nil || spec.ID == "echo" || strings.HasPrefix(spec.ID, "recorded:") {
 		return p, err

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -56,7 +55,7 @@ func (a *app) newProgress(rows int, quiet bool) *progress {
 		return nil
 	}
 	p := &progress{w: a.err, rows: rows, started: time.Now(), shown: time.Now(), stop: make(chan struct{}), waiting: map[int]underway{}}
-	if f, ok := a.err.(*os.File); ok {
+	if f := fileOf(a.err); f != nil {
 		if w, _, err := term.GetSize(int(f.Fd())); err == nil {
 			p.cells = w
 		}
@@ -126,8 +125,7 @@ func (p *progress) slowest(now time.Time) string {
 // watchedByPerson reports whether somebody is there to read what is printed, and
 // to end it.
 func (a *app) watchedByPerson() bool {
-	f, ok := a.err.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd())) && !envTrue(a.env, "CI")
+	return isTerminal(a.err) && !envTrue(a.env, "CI")
 }
 
 // tick shows the totals so far.

@@ -281,11 +281,10 @@ func (s *labelSession) ask(ctx context.Context) error {
 		s.summary()
 		return nil
 	}
-	in, isFile := s.in.(*os.File)
-	out, toFile := s.out.(*os.File)
+	in, _ := s.in.(*os.File)
 	var err error
-	if isFile && toFile && term.IsTerminal(int(in.Fd())) && term.IsTerminal(int(out.Fd())) {
-		err = s.askByKeys(ctx, in, out)
+	if in != nil && term.IsTerminal(int(in.Fd())) && isTerminal(s.out) {
+		err = s.askByKeys(ctx, in, fileOf(s.out))
 	} else {
 		err = s.askByLines(ctx)
 	}

@@ -27,7 +27,7 @@ func keySession(t *testing.T, n int) (*labelSession, *bytes.Buffer) {
 	}
 	f := &spadeLabel{labels: filepath.Join(t.TempDir(), "l.jsonl"), alpha: 0.6, tau: 0.25}
 	var out bytes.Buffer
-	a := &app{stdio: stdio{out: &out, err: &out}, env: processEnv{}}
+	a := newApp(stdio{out: &out, err: &out})
 	log, err := a.openLabels(f, entries)
 	if err != nil {
 		t.Fatal(err)

@@ -279,7 +279,7 @@ func (a *app) spadeEngine(ctx context.Context, f *evalFlags, dir, confined strin
 	if err != nil {
 		return none, nil, err
 	}
-	cassette := f.models.cassette()
+	cassette := f.models.cassette(a.secrets)
 	if _, err := f.models.replayed(ctx, cassette); err != nil {
 		return none, nil, err
 	}

@@ -47,7 +47,7 @@ func (a *app) spadeModel(ctx context.Context, f *spadeAsking, hint string) (*spa
 	if err != nil {
 		return nil, nil, err
 	}
-	cassette := f.models.cassette()
+	cassette := f.models.cassette(a.secrets)
 	if _, err := f.models.replayed(ctx, cassette); err != nil {
 		return nil, nil, err
 	}

@@ -77,6 +77,7 @@ func (a *app) read(ctx context.Context, f *suiteFlags) (*loaded, error) {
 		}
 	}
 	own, names := f.trust.environments(s.Env, around)
+	own, names = a.secrets.Env(own), a.secrets.Env(names)
 	return &loaded{Suite: s, env: own, names: names, files: suite.NewFiles(s.Dir, files), mistakes: mistakes}, nil
 }
 
@@ -133,7 +134,7 @@ func (a *app) plan(ctx context.Context, s *loaded, f *evalFlags) (*run.Plan, err
 	templates := template.New(template.Options{Filters: filters, Env: s.templateEnv})
 	metrics := mathjs.New(mathjs.Options{})
 	s.closers = append(s.closers, code, templates, metrics)
-	cassette := f.models.cassette()
+	cassette := f.models.cassette(a.secrets)
 	replay, err := f.models.replayed(ctx, cassette)
 	if ctx.Err() != nil {
 		return nil, a.stopped()
@@ -152,7 +153,7 @@ func (a *app) plan(ctx context.Context, s *loaded, f *evalFlags) (*run.Plan, err
 	o := run.Options{
 		Grader: grader, Judge: grader.identity,
 		Version: versionName(), Code: guarded, Untrusted: f.trust.untrusted, Files: s.files, Env: s.env, Templates: templates, Metrics: metrics,
-		Client: client, Open: f.asked.open,
+		Client: client, Open: f.asked.open, Secrets: a.secrets,
 		Dir: a.runDir(f), Concurrency: f.concurrency, Delay: milliseconds(f.delay),
 		RowTimeout: milliseconds(s.Options.TimeoutMS), Timeout: milliseconds(s.Options.MaxTimeMS),
 		SkipUnsupported: f.skipUnsupported, Warn: f.warn, Dry: f.dry, Replay: replay,
@@ -360,9 +361,9 @@ func plural(n int, noun string) string {
 // terminal says what the terminal can show.
 func (a *app) terminal(details bool) report.TerminalOptions {
 	o := report.TerminalOptions{Width: 100}
-	if f, ok := a.out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+	if isTerminal(a.out) {
 		o.Color = true
-		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
+		if w, _, err := term.GetSize(int(fileOf(a.out).Fd())); err == nil && w > 0 {
 			o.Width = w
 		}
 	}

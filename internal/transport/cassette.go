@@ -41,6 +41,9 @@ type CassetteOptions struct {
 	Redact []*regexp.Regexp
 	// Headers are names of response headers that are kept beside the usual ones.
 	Headers []string
+	// Hide takes known secrets out of an exchange, which is JSON and has to stay so;
+	// nil knows none.
+	Hide func(exchange []byte) []byte
 	// Now is the clock that recordings are dated by; nil is the real one.
 	Now func() time.Time
 }
@@ -54,6 +57,7 @@ type Cassette struct {
 	redact  []*regexp.Regexp
 	headers []string
 	now     func() time.Time
+	conceal func([]byte) []byte           // known secrets
 	failed  atomic.Pointer[proviso.Error] // why nothing can be kept any more
 }
 
@@ -74,7 +78,7 @@ func Record(shelf Shelf, o CassetteOptions) *Cassette { return newCassette(shelf
 func Replay(shelf Shelf, o CassetteOptions) *Cassette { return newCassette(shelf, o, true) }
 
 func newCassette(shelf Shelf, o CassetteOptions, replays bool) *Cassette {
-	c := &Cassette{shelf: shelf, replays: replays, redact: o.Redact, headers: slices.Clone(responseHeaders[:]), now: o.Now}
+	c := &Cassette{shelf: shelf, replays: replays, redact: o.Redact, headers: slices.Clone(responseHeaders[:]), now: o.Now, conceal: o.Hide}
 	if c.now == nil {
 		c.now = time.Now
 	}
@@ -232,7 +236,11 @@ func (c *Cassette) Save(q Request, s proviso.Sample, r Response, secrets ...stri
 	if err := e.Encode(x); err != nil {
 		return proviso.Errorf(proviso.Unavailable, "record: %w", err)
 	}
-	if err := c.shelf.Write(c.key(&found, s), b.Bytes()); err != nil {
+	data := b.Bytes()
+	if c.conceal != nil {
+		data = c.conceal(data)
+	}
+	if err := c.shelf.Write(c.key(&found, s), data); err != nil {
 		c.failed.CompareAndSwap(nil, proviso.Errorf(proviso.Unavailable, "record: %w", err))
 		return c.Err()
 	}

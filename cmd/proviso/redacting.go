@@ -1,0 +1,39 @@
+package main
+
+import (
+	"io"
+	"os"
+
+	"golang.org/x/term"
+
+	"github.com/proviso-eval/proviso/internal/secrets"
+)
+
+// redacting takes known secrets out of what is printed. Each message is one write.
+type redacting struct {
+	to      io.Writer
+	secrets *secrets.Set
+}
+
+// Write prints p without the secrets in it.
+func (r redacting) Write(p []byte) (int, error) {
+	if _, err := r.to.Write(r.secrets.Redact(p)); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// fileOf returns the file that w writes to; nil if it is none.
+func fileOf(w io.Writer) *os.File {
+	if r, ok := w.(redacting); ok {
+		w = r.to
+	}
+	f, _ := w.(*os.File)
+	return f
+}
+
+// isTerminal reports whether what is written to w is shown on a terminal.
+func isTerminal(w io.Writer) bool {
+	f := fileOf(w)
+	return f != nil && term.IsTerminal(int(f.Fd()))
+}

@@ -1,0 +1,59 @@
+package secrets
+
+import (
+	"bytes"
+	"encoding/binary"
+	"slices"
+)
+
+const (
+	window     = 4  // bytes that are looked at together
+	filterBits = 16 // of the hash of a window
+)
+
+// index finds forms in a text. Every row of a run is looked through, nearly all of
+// them in vain, so a filter reads a window of four bytes at every fourth position
+// alone: of each form, the windows at its first four offsets are known to it, one
+// of which stands at such a position wherever the form is.
+type index struct {
+	forms  [][]byte // longest first, each of at least 2*window-1 bytes
+	filter [1 << filterBits / 64]uint64
+}
+
+func newIndex(forms [][]byte) *index {
+	x := &index{forms: forms}
+	slices.SortStableFunc(x.forms, func(a, b []byte) int { return len(b) - len(a) })
+	for _, form := range x.forms {
+		for at := range window {
+			h := hash(form[at:])
+			x.filter[h/64] |= 1 << (h % 64)
+		}
+	}
+	return x
+}
+
+func hash(b []byte) uint32 {
+	return binary.LittleEndian.Uint32(b) * 0x9e3779b1 >> (32 - filterBits)
+}
+
+// in reports whether one of the forms stands in text.
+func (x *index) in(text []byte) bool {
+	for i := 0; i+window <= len(text); i += window {
+		if h := hash(text[i:]); x.filter[h/64]&(1<<(h%64)) != 0 && x.around(text, i) {
+			return true
+		}
+	}
+	return false
+}
+
+// around reports whether a form begins at i, or up to three bytes before.
+func (x *index) around(text []byte, i int) bool {
+	for start := max(0, i-window+1); start <= i; start++ {
+		for _, form := range x.forms {
+			if bytes.HasPrefix(text[start:], form) {
+				return true
+			}
+		}
+	}
+	return false
+}

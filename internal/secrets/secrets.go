@@ -1,0 +1,199 @@
+// Package secrets takes known secrets out of what is kept and shown: the keys
+// that a run was given, wherever they turn up. An answer may echo its request, and
+// a program may print its environment.
+//
+// Start at [Set].
+package secrets
+
+import (
+	"bytes"
+	"encoding/base64"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// Shortest is the length, in bytes, from which on a value is looked for. A
+// shorter one would be found in ordinary words.
+const Shortest = 8
+
+// Set holds the secrets that are known. It is safe for concurrent use. A nil Set
+// knows none, and its methods return what they were given.
+type Set struct {
+	mu     sync.Mutex
+	values []string
+	known  atomic.Pointer[index] // nil while nothing is known
+}
+
+// Add makes values known. Those that are too short to look for, or that hold a
+// template, are left out.
+func (s *Set) Add(values ...string) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before := len(s.values)
+	for _, v := range values {
+		v = strings.TrimSpace(v)
+		if len(v) >= Shortest && !strings.Contains(v, "{{") && v != proviso.Redaction && !slices.Contains(s.values, v) {
+			s.values = append(s.values, v)
+		}
+	}
+	if len(s.values) == before {
+		return
+	}
+	var forms [][]byte
+	for _, v := range s.values {
+		forms = appendForms(forms, v)
+	}
+	s.known.Store(newIndex(forms))
+}
+
+// AddConfig makes known what is secret in the configuration of a provider.
+func (s *Set) AddConfig(cfg *proviso.Object) {
+	if s == nil {
+		return
+	}
+	for _, v := range proviso.SecretsIn(cfg) {
+		s.Add(v)
+		if _, credentials, ok := strings.Cut(v, " "); ok { // Authorization: Bearer …
+			s.Add(credentials)
+		}
+	}
+}
+
+// appendForms adds the ways in which a value is looked for: as it is, as JSON
+// writes it, and inside base64 at each of the three offsets that it can have there.
+func appendForms(forms [][]byte, value string) [][]byte {
+	forms = append(forms, []byte(value))
+	if quoted := proviso.AppendQuoted(nil, value); len(quoted) != len(value)+2 {
+		forms = append(forms, quoted[1:len(quoted)-1])
+	}
+	for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+		for offset := range 3 {
+			encoded := encoding.EncodeToString(append(make([]byte, offset), value...))
+			// Characters that also hold bits of what stands before or after the value
+			// differ from text to text.
+			start := (offset*8 + 5) / 6
+			end := (offset + len(value)) * 8 / 6
+			form := []byte(encoded[start:end])
+			if !slices.ContainsFunc(forms, func(f []byte) bool { return bytes.Equal(f, form) }) {
+				forms = append(forms, form)
+			}
+		}
+	}
+	return forms
+}
+
+// Redact returns text without the known secrets. It returns the very slice where
+// there are none in it, and never changes it.
+func (s *Set) Redact(text []byte) []byte {
+	if !s.In(text) {
+		return text
+	}
+	for _, form := range s.known.Load().forms {
+		text = bytes.ReplaceAll(text, form, []byte(proviso.Redaction))
+	}
+	return text
+}
+
+// RedactJSON is [Set.Redact] for JSON: it looks inside of strings alone, so that what
+// it returns is JSON again.
+func (s *Set) RedactJSON(data []byte) []byte {
+	if !s.In(data) {
+		return data
+	}
+	out := make([]byte, 0, len(data))
+	for len(data) > 0 {
+		start := bytes.IndexByte(data, '"')
+		if start < 0 {
+			break
+		}
+		end := start + 1
+		for end < len(data) && data[end] != '"' {
+			if data[end] == '\\' {
+				end++
+			}
+			end++
+		}
+		end = min(end, len(data))
+		out = append(append(out, data[:start+1]...), s.Redact(data[start+1:end])...)
+		data = data[end:]
+		if len(data) > 0 { // the closing quote
+			out, data = append(out, '"'), data[1:]
+		}
+	}
+	return append(out, data...)
+}
+
+// RedactValue is [Set.Redact] for the texts in a value. What holds none of the
+// secrets is shared with the original.
+func (s *Set) RedactValue(v any) any {
+	if !s.In(proviso.AppendJSON(nil, v)) {
+		return v
+	}
+	clean, err := proviso.ParseJSON(string(s.RedactJSON(proviso.AppendJSON(nil, v))))
+	if err != nil { // not reached: what was written as JSON stays JSON
+		return proviso.Redaction
+	}
+	return clean
+}
+
+// RedactText is [Set.Redact] for a string.
+func (s *Set) RedactText(text string) string { return string(s.Redact([]byte(text))) }
+
+// In reports whether text holds a known secret.
+func (s *Set) In(text []byte) bool {
+	if s == nil {
+		return false
+	}
+	known := s.known.Load()
+	return known != nil && known.in(text)
+}
+
+// AddEnv makes known what a program that is started inherits: the variables with
+// the names of secrets. A value that looks like a path or a word is left out,
+// since it would be found where it is none.
+func (s *Set) AddEnv(env proviso.Env) {
+	if s == nil || env == nil {
+		return
+	}
+	for _, name := range env.Names() {
+		if v, _ := env.Lookup(name); secretVariable(name, v) && (len(v) >= 16 || strings.ContainsAny(v, "0123456789")) {
+			s.Add(v)
+		}
+	}
+}
+
+// secretVariable reports whether a variable of the environment holds a secret.
+// PWD is the name of a password elsewhere, and of a folder here.
+func secretVariable(name, value string) bool {
+	return proviso.IsSecret(name) && !strings.HasPrefix(value, "/") && name != "PWD" && name != "OLDPWD"
+}
+
+// Env returns env so that each variable with the name of a secret becomes known
+// when it is looked up: what nobody asked for reaches nobody.
+func (s *Set) Env(env proviso.Env) proviso.Env {
+	if s == nil || env == nil {
+		return env
+	}
+	return noting{env, s}
+}
+
+type noting struct {
+	proviso.Env
+	set *Set
+}
+
+// Lookup notes the value of a secret.
+func (n noting) Lookup(name string) (string, bool) {
+	v, ok := n.Env.Lookup(name)
+	if ok && secretVariable(name, v) {
+		n.set.Add(v)
+	}
+	return v, ok
+}
