@@ -18,6 +18,12 @@ type Run struct {
 // Totals count the rows of a run.
 type Totals struct {
 	Passed, Failed, Errors, Skipped int
+
+	// Of cases that must pass some of their repeats: failed rows that count as passed
+	// if the undecided repeats pass, and undecided rows of cases that have passed
+	// often enough.
+	MayPass, WillPass int
+
 	Usage                           Usage
 	Cost                            float64 // US dollars, of what came from a cache, too
 	Incurred                        float64 // US dollars that the run itself spent

@@ -35,6 +35,7 @@ type Verdict struct {
 	Assertion  *Assertion
 	Status     Status
 	Score      float64 // usually 0 to 1; scripts may give any number, NaN included
+	Unscored   bool    // a set that failed for certain while a member is undecided: it has no score
 	Reason     string
 	Evidence   []Evidence
 	Components []Verdict          // members of a set, or parts that a script reported
@@ -51,10 +52,11 @@ type Verdict struct {
 
 // Aggregate is the verdict on a row as a whole.
 type Aggregate struct {
-	Status Status
-	Score  float64
-	Reason string
-	Named  []NamedScore
+	Status   Status
+	Score    float64
+	Unscored bool // it failed for certain while an assertion is undecided: it has no score
+	Reason   string
+	Named    []NamedScore
 
 	// Evaluation is the assertion set's own result, nil if there is no set.
 	Evaluation *Evaluation
@@ -62,7 +64,10 @@ type Aggregate struct {
 
 // Evaluation is the result of an assertion set: passed / total, never weighted.
 type Evaluation struct {
-	Score, WeightedScore                   *float64 // nil while undecided
+	// Status is fail as soon as what failed decides it, whatever is undecided, and
+	// skip if nothing applied.
+	Status                                 Status
+	Score, WeightedScore                   *float64 // nil while an assertion is undecided
 	Passed, Failed, Errors, Skipped, Total int
 	Threshold                              float64
 	PassedThreshold                        bool

@@ -19,7 +19,11 @@ func (s *Set) Aggregate(ctx context.Context, row *Row, verdicts []proviso.Verdic
 		c = s.members[0].c
 	}
 	a := c.aggregate(ctx, row, verdicts, threshold)
-	if s.scoring != nil && a.Status != proviso.Errored {
+	switch {
+	case s.scoring == nil || a.Status == proviso.Errored:
+	case a.Unscored: // what the script would have made of it nobody knows
+		a = proviso.Aggregate{Reason: lastUndecided(verdicts).Reason, Named: a.Named}
+	default:
 		return s.scoring.apply(ctx, row, verdicts, a, threshold)
 	}
 	return a
@@ -30,21 +34,27 @@ type tally struct {
 	score, weight  float64
 	counted        int
 	skipped        int
-	failure, fatal string // reasons of the last failing and of an undecided verdict
-	failed, errors bool
+	failure, fatal string // reasons of the last failing and of the last undecided verdict
+	failed         bool
 	must           bool
-	settled        *proviso.Verdict // decides the whole, whatever the others say
+	settled        bool // the whole passes, whatever the others say
+
+	undecided             bool
+	settles               bool    // what is undecided may yet settle the whole
+	openScore, openWeight float64 // as score and weight, of what is undecided at its best
+	optional              bool    // what is undecided may turn out not to apply
+	negative              bool    // a weight is negative, so that less may be more
 }
 
 // aggregate is the weighted mean of the verdicts (promptfoo's rule): all must
 // hold, or the mean must reach the threshold. A verdict that is an error leaves
-// the whole undecided.
+// the whole undecided, unless it fails whatever that verdict would have been.
 func (c *Compiler) aggregate(ctx context.Context, row *Row, verdicts []proviso.Verdict, threshold *float64) proviso.Aggregate {
 	var t tally
 	for _, sets := range []bool{false, true} { // the reason of a failing set wins over plain ones
 		for i := range verdicts {
-			if v := &verdicts[i]; (v.Assertion.Type == "assert-set") == sets {
-				t.add(v)
+			if v := &verdicts[i]; isSet(v) == sets {
+				t.add(v, row)
 			}
 		}
 	}
@@ -53,9 +63,12 @@ func (c *Compiler) aggregate(ctx context.Context, row *Row, verdicts []proviso.V
 		a.Score = t.score / t.weight
 	}
 	switch {
-	case t.errors:
+	case t.undecided:
 		a.Status, a.Score, a.Reason = proviso.Errored, 0, t.fatal
-	case t.settled != nil:
+		if reason, failed := t.certain(threshold); failed {
+			a.Status, a.Unscored, a.Reason = proviso.Fail, true, reason
+		}
+	case t.settled:
 		a.Reason = "Content failed guardrail safety checks"
 	case t.counted == 0 && t.skipped > 0:
 		a.Status, a.Reason = proviso.Skip, "No assertion applied"
@@ -76,10 +89,10 @@ func meets(score, threshold float64) (proviso.Status, string) {
 	return proviso.Fail, fmt.Sprintf("Aggregate score %s < %s threshold", toFixed(score, 2), proviso.FormatNumber(threshold))
 }
 
-func (t *tally) add(v *proviso.Verdict) {
+func (t *tally) add(v *proviso.Verdict, row *Row) {
 	switch {
 	case v.Status == proviso.Errored:
-		t.errors, t.fatal = true, v.Reason
+		t.open(v, row)
 		return
 	case v.Status == proviso.Skip:
 		t.skipped++
@@ -87,16 +100,19 @@ func (t *tally) add(v *proviso.Verdict) {
 	case v.Assertion.Severity == proviso.Info:
 		return
 	}
-	w := weightOf(v.Assertion)
 	t.counted++
-	t.score += v.Score * w
-	t.weight += w
+	if v.Unscored {
+		t.open(v, row)
+	} else {
+		w := weightOf(v.Assertion)
+		t.score += v.Score * w
+		t.weight += w
+		t.negative = t.negative || w < 0
+	}
 	if v.Status != proviso.Fail {
 		return
 	}
-	if allowsFlagged(v.Assertion) {
-		t.settled = v
-	}
+	t.settled = t.settled || allowsFlagged(v.Assertion)
 	t.failed, t.failure = true, v.Reason
 	t.must = t.must || v.Assertion.Severity == proviso.Must
 }
@@ -131,7 +147,7 @@ func (c *Compiler) named(ctx context.Context, row *Row, verdicts []proviso.Verdi
 			w = 1 // a metric alone, not part of the row's score
 		}
 		metric := c.metric(ctx, row, v.Assertion.Metric)
-		if metric != "" {
+		if metric != "" && !v.Unscored {
 			add(metric, v.Score, w)
 		}
 		for _, n := range v.Named {

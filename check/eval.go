@@ -266,7 +266,7 @@ func (m *compiled) closeSet(ctx context.Context, row *Row, v *proviso.Verdict) {
 		}
 	}
 	a := m.c.aggregate(ctx, row, v.Components, threshold)
-	v.Status, v.Score, v.Reason, v.Named = a.Status, a.Score, a.Reason, a.Named
+	v.Status, v.Score, v.Unscored, v.Reason, v.Named = a.Status, a.Score, a.Unscored, a.Reason, a.Named
 	if len(v.Components) == 0 {
 		v.Score = 0
 	}

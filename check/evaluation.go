@@ -1,6 +1,7 @@
 package check
 
 import (
+	"math"
 	"math/big"
 	"strconv"
 
@@ -10,7 +11,8 @@ import (
 // Evaluate is the result of an assertion set: passed / total over the assertions
 // that applied, never weighted. An assertion of severity info is not counted; one
 // of severity must that fails fails the whole. While one is undecided there is no
-// score, unless allowErrors computes it over what was decided.
+// score, unless allowErrors computes it over what was decided; what would miss the
+// threshold even if all that is undecided held has failed all the same.
 //
 // What is compared with the threshold is the float64 nearest to the exact share,
 // which is what a threshold that is written as a decimal is read as, too: 3 of 4
@@ -40,30 +42,55 @@ func Evaluate(verdicts []proviso.Verdict, threshold float64, allowErrors bool) p
 	decided := e.Passed + e.Failed
 	switch {
 	case e.Total == 0:
-		e.PassedThreshold = true
+		e.PassedThreshold, e.Status = true, proviso.Skip
 		return e
 	case e.Errors > 0 && !allowErrors || decided == 0:
+		if !must || e.Failed > 0 && bestShare(verdicts, &e, weighted) < threshold {
+			e.Status = proviso.Fail
+		}
 		return e
 	}
 	score := float64(e.Passed) / float64(decided)
 	reached := score
 	e.Score = &score
 	if weighted {
-		if share, ok := weightedShare(verdicts); ok {
+		if share, ok := weightedShare(verdicts, false); ok {
 			e.WeightedScore, reached = &share, share
 		}
 	}
-	e.PassedThreshold = must && reached >= threshold
+	e.Status, e.PassedThreshold = proviso.Fail, must && reached >= threshold
+	if e.PassedThreshold {
+		e.Status = proviso.Pass
+	}
 	return e
 }
 
-// weightedShare is the weight of what passed of the weight of what was decided.
-// Weights are summed as the decimals that they are written as.
-func weightedShare(verdicts []proviso.Verdict) (float64, bool) {
+// bestShare is what the threshold would be compared with if all that is undecided
+// held. Where a weight is negative that is not the best, which is then not known.
+func bestShare(verdicts []proviso.Verdict, e *proviso.Evaluation, weighted bool) float64 {
+	best := float64(e.Passed+e.Errors) / float64(e.Total)
+	if !weighted {
+		return best
+	}
+	for i := range verdicts {
+		if weightOf(verdicts[i].Assertion) < 0 {
+			return math.Inf(1)
+		}
+	}
+	if share, ok := weightedShare(verdicts, true); ok {
+		return share
+	}
+	return best
+}
+
+// weightedShare is the weight of what passed of the weight of what was decided; if
+// open is set, as if what is undecided had passed. Weights are summed as the
+// decimals that they are written as.
+func weightedShare(verdicts []proviso.Verdict, open bool) (float64, bool) {
 	held, all := new(big.Rat), new(big.Rat)
 	for i := range verdicts {
 		v := &verdicts[i]
-		if v.Status != proviso.Pass && v.Status != proviso.Fail || v.Assertion.Severity == proviso.Info {
+		if v.Status == proviso.Skip || v.Status == proviso.Errored && !open || v.Assertion.Severity == proviso.Info {
 			continue
 		}
 		w, ok := new(big.Rat).SetString(strconv.FormatFloat(weightOf(v.Assertion), 'g', -1, 64))
@@ -71,7 +98,7 @@ func weightedShare(verdicts []proviso.Verdict) (float64, bool) {
 			return 0, false
 		}
 		all.Add(all, w)
-		if v.Status == proviso.Pass {
+		if v.Status != proviso.Fail {
 			held.Add(held, w)
 		}
 	}

@@ -33,12 +33,25 @@ const (
 	PassOnly                   // the score stays
 )
 
+// Range says which scores a type may give. What is still undecided has at best
+// the greatest of them.
+type Range uint8
+
+// The ranges.
+const (
+	UpToOne     Range = iota // 0 to 1
+	AnyScore                 // any number, such as a script returns
+	SignedScore              // -1 to 1, and so up to 2 where `not-` takes it from 1
+	RubricScore              // 0 to 1, or what a rubricPrompt of the suite asks for
+)
+
 // Kind is everything proviso knows of one assertion type.
 type Kind struct {
 	Type  string // without "not-"
 	Value string // what the value must be, in words
 	Needs Needs
 	Not   Negation
+	Range Range
 	Folds bool // ignoreCase means something, or is what the type does anyway
 	Open  bool // without a threshold it passes whatever the score
 	Share bool // the score is a share or a mean that has to reach the threshold, 0.5 without one; 0 is always reached
@@ -55,13 +68,13 @@ const maxGradedText = 2 << 20
 
 // kinds is sorted by type.
 var kinds = []Kind{
-	{Type: "agent-rubric", Value: "a text, an object or none, with a rubricPrompt", Needs: NeedsJudge | NeedsRubric, Not: Complement, Most: maxGradedText, New: newRubric},
-	{Type: "answer-relevance", Value: "none", Needs: NeedsJudge | NeedsEmbedder, Not: Complement, Share: true, Most: maxGradedText, New: newGraded},
+	{Type: "agent-rubric", Value: "a text, an object or none, with a rubricPrompt", Needs: NeedsJudge | NeedsRubric, Not: Complement, Range: RubricScore, Most: maxGradedText, New: newRubric},
+	{Type: "answer-relevance", Value: "none", Needs: NeedsJudge | NeedsEmbedder, Not: Complement, Range: SignedScore, Share: true, Most: maxGradedText, New: newGraded},
 	{Type: "assert-set", Value: "none; the members stand under assert"},
 	{Type: "bleu", Value: "a text or a list of texts", Not: Complement, Most: maxMetricText, Folds: true, New: newBLEU},
 	{Type: "char-count", Value: "a number, or an object with min and max", New: newCharCount},
 	{Type: "chars", Value: "a class, or an object: class, min, max", New: newChars},
-	{Type: "classifier", Value: "the name of a class, or none for any", Needs: NeedsClassifier, Not: Complement, Most: maxGradedText, New: newClassifier},
+	{Type: "classifier", Value: "the name of a class, or none for any", Needs: NeedsClassifier, Not: Complement, Range: AnyScore, Most: maxGradedText, New: newClassifier},
 	{Type: "contains", Value: "a text or a number", Folds: true, New: newContains},
 	{Type: "contains-all", Value: "a list, or texts separated by commas", Folds: true, New: newContainsAll},
 	{Type: "contains-any", Value: "a list, or texts separated by commas", Folds: true, New: newContainsAny},
@@ -77,7 +90,7 @@ var kinds = []Kind{
 	{Type: "count", Value: "a text, or an object: text or regex, min, max, ignoreCase", Folds: true, New: newCount},
 	{Type: "ends-with", Value: "a text", Folds: true, New: newEndsWith},
 	{Type: "equals", Value: "anything; objects and lists are compared with the output read as JSON", Folds: true, New: newEquals},
-	{Type: "factuality", Value: "a text: the answer that is right", Needs: NeedsJudge, Not: Complement, Most: maxGradedText, New: newGradedText},
+	{Type: "factuality", Value: "a text: the answer that is right", Needs: NeedsJudge, Not: Complement, Range: AnyScore, Most: maxGradedText, New: newGradedText},
 	{Type: "finish-reason", Value: "a text", Folds: true, New: newFinishReason},
 	{Type: "g-eval", Value: "a text or a list of texts: criteria", Needs: NeedsJudge, Not: Complement, Most: maxGradedText, New: newGradedTexts},
 	{Type: "gleu", Value: "a text or a list of texts", Not: Complement, Most: maxMetricText, Folds: true, New: newGLEU},
@@ -95,31 +108,31 @@ var kinds = []Kind{
 	{Type: "is-valid-openai-tools-call", Value: "none; the provider's configuration declares the tools", New: newToolsCall},
 	{Type: "is-xml", Value: "none, or paths of required elements", New: newIsXML},
 	{Type: "item-count", Value: "a number, or an object with min and max", New: newItemCount},
-	{Type: "javascript", Value: "JavaScript: an expression, a body with return on several lines, or file://", Needs: NeedsCode | TakesCode, Not: PassOnly, New: newJavascript},
+	{Type: "javascript", Value: "JavaScript: an expression, a body with return on several lines, or file://", Needs: NeedsCode | TakesCode, Not: PassOnly, Range: AnyScore, New: newJavascript},
 	{Type: "json-path", Value: "a JSONPath, or an object: path with equals or assert", New: newJSONPath},
 	{Type: "judge", Value: "none; the questions stand under criteria, what is counted under check", Needs: NeedsJudge, New: newJudged},
 	{Type: "latency", Value: "none; threshold is the limit in milliseconds", New: newLatency},
 	{Type: "levenshtein", Value: "a text", Folds: true, New: newLevenshtein},
 	{Type: "line-count", Value: "a number, or an object with min and max", New: newLineCount},
-	{Type: "llm-rubric", Value: "a text, an object or none, with a rubricPrompt", Needs: NeedsJudge | NeedsRubric, Not: Complement, Most: maxGradedText, New: newRubric},
+	{Type: "llm-rubric", Value: "a text, an object or none, with a rubricPrompt", Needs: NeedsJudge | NeedsRubric, Not: Complement, Range: RubricScore, Most: maxGradedText, New: newRubric},
 	{Type: "max-score", Value: "an object: method, weights, threshold", Needs: NeedsGroup},
 	{Type: "meteor", Value: "a text or a list of texts", Not: Complement, Most: maxMetricText, Folds: true, New: newMETEOR},
 	{Type: "model-graded-closedqa", Value: "a text: the criterion", Needs: NeedsJudge, Not: Complement, Most: maxGradedText, New: newGradedText},
-	{Type: "model-graded-factuality", Value: "a text: the answer that is right", Needs: NeedsJudge, Not: Complement, Most: maxGradedText, New: newGradedText},
+	{Type: "model-graded-factuality", Value: "a text: the answer that is right", Needs: NeedsJudge, Not: Complement, Range: AnyScore, Most: maxGradedText, New: newGradedText},
 	{Type: "moderation", Value: "a list of categories, or none for all", Needs: NeedsModerator, Not: Complement, Most: maxGradedText, New: newModeration},
 	{Type: "perplexity", Value: "none; threshold is the limit", Open: true, New: newPerplexity},
 	{Type: "perplexity-score", Value: "none; threshold is the least score", Not: Complement, Open: true, New: newPerplexityScore},
-	{Type: "python", Value: "Python: an expression, a body with return on several lines, or file://", Needs: NeedsCode | TakesCode, Not: PassOnly, New: newPython},
+	{Type: "python", Value: "Python: an expression, a body with return on several lines, or file://", Needs: NeedsCode | TakesCode, Not: PassOnly, Range: AnyScore, New: newPython},
 	{Type: "regex", Value: "an ECMAScript regular expression", Folds: true, New: newRegex},
 	{Type: "rouge-l", Value: "a text or a list of texts", Not: Complement, Most: maxMetricText, Folds: true, New: newROUGEL},
 	{Type: "rouge-n", Value: "a text", Not: Complement, Most: maxMetricText, Folds: true, New: newROUGE},
-	{Type: "ruby", Value: "Ruby: an expression, a body on several lines, or file://", Needs: NeedsCode | TakesCode, Not: PassOnly, New: newRuby},
-	{Type: "search-rubric", Value: "a text, an object or none, with a rubricPrompt", Needs: NeedsJudge | NeedsRubric, Not: Complement, Most: maxGradedText, New: newRubric},
+	{Type: "ruby", Value: "Ruby: an expression, a body on several lines, or file://", Needs: NeedsCode | TakesCode, Not: PassOnly, Range: AnyScore, New: newRuby},
+	{Type: "search-rubric", Value: "a text, an object or none, with a rubricPrompt", Needs: NeedsJudge | NeedsRubric, Not: Complement, Range: RubricScore, Most: maxGradedText, New: newRubric},
 	{Type: "select-best", Value: "a text: what makes an output the best", Needs: NeedsGroup | NeedsJudge | NeedsRubric},
 	{Type: "sentence-count", Value: "a number, or an object with min and max", New: newSentenceCount},
-	{Type: "similar", Value: "a text or a list of texts", Needs: NeedsEmbedder, Not: Complement, Most: maxGradedText, New: newGradedTexts},
-	{Type: "similar:cosine", Value: "a text or a list of texts", Needs: NeedsEmbedder, Not: Complement, Most: maxGradedText, New: newGradedTexts},
-	{Type: "similar:dot", Value: "a text or a list of texts", Needs: NeedsEmbedder, Not: Complement, Most: maxGradedText, New: newGradedTexts},
+	{Type: "similar", Value: "a text or a list of texts", Needs: NeedsEmbedder, Not: Complement, Range: SignedScore, Most: maxGradedText, New: newGradedTexts},
+	{Type: "similar:cosine", Value: "a text or a list of texts", Needs: NeedsEmbedder, Not: Complement, Range: SignedScore, Most: maxGradedText, New: newGradedTexts},
+	{Type: "similar:dot", Value: "a text or a list of texts", Needs: NeedsEmbedder, Not: Complement, Range: AnyScore, Most: maxGradedText, New: newGradedTexts},
 	{Type: "similar:euclidean", Value: "a text or a list of texts; threshold is the greatest distance", Needs: NeedsEmbedder, Not: Complement, Most: maxGradedText, New: newGradedTexts},
 	{Type: "skill-used", Value: "a name, a list of names, or an object: name or pattern, min, max", New: newSkillUsed},
 	{Type: "starts-with", Value: "a text", Folds: true, New: newStartsWith},
@@ -133,7 +146,7 @@ var kinds = []Kind{
 	{Type: "trajectory:tool-args-match", Value: "an object: name or pattern, args, mode, defaults, ignore", Needs: NeedsTrace, New: newToolArgsMatch},
 	{Type: "trajectory:tool-sequence", Value: "a list of tools, or an object: steps, mode", Needs: NeedsTrace, New: newToolSequence},
 	{Type: "trajectory:tool-used", Value: "a tool, a list of tools, or an object: name or pattern, min, max", Needs: NeedsTrace, New: newToolUsed},
-	{Type: "webhook", Value: "the URL of an HTTP endpoint", Needs: NeedsNetwork, Not: Complement, New: newWebhook},
+	{Type: "webhook", Value: "the URL of an HTTP endpoint", Needs: NeedsNetwork, Not: Complement, Range: AnyScore, New: newWebhook},
 	{Type: "word-count", Value: "a number, or an object with min and max", New: newWordCount},
 }
 

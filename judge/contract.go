@@ -81,7 +81,10 @@ type Response struct {
 	Total   int      `json:"total"`
 	Results []Result `json:"results"`
 
-	Status          string   `json:"status"` // pass, fail, error or skip
+	// Status is pass, fail, error or skip. What failed decides as soon as the
+	// threshold cannot be met any more: the status is fail then, even if something
+	// is undecided and there is no score.
+	Status          string   `json:"status"`
 	Errors          []Failed `json:"errors,omitempty"`
 	Skipped         int      `json:"skipped,omitempty"`
 	Threshold       float64  `json:"threshold"`

@@ -74,7 +74,7 @@ func NewResponse(set []proviso.Verdict, threshold float64, allowErrors bool) *Re
 	out := &Response{
 		Score: e.Score, Passed: e.Passed, Failed: e.Failed, Total: e.Total, Skipped: e.Skipped,
 		Threshold: threshold, PassedThreshold: e.PassedThreshold, WeightedScore: e.WeightedScore,
-		Status: statusOf(e), Results: make([]Result, len(set)),
+		Status: e.Status.String(), Results: make([]Result, len(set)),
 	}
 	for i := range set {
 		v := &set[i]
@@ -86,26 +86,12 @@ func NewResponse(set []proviso.Verdict, threshold float64, allowErrors bool) *Re
 	return out
 }
 
-// statusOf is what became of the evaluation as a whole.
-func statusOf(e proviso.Evaluation) string {
-	status := proviso.Fail
-	switch {
-	case e.Total == 0:
-		status = proviso.Skip
-	case e.Score == nil:
-		status = proviso.Errored
-	case e.PassedThreshold:
-		status = proviso.Pass
-	}
-	return status.String()
-}
-
 func resultOf(v *proviso.Verdict) Result {
 	r := Result{
 		ID: v.Assertion.ID, Pass: v.Status == proviso.Pass, Status: v.Status.String(), Reasoning: v.Reason,
 		Evidence: quotesOf(v.Evidence), Judge: v.Judge, Cached: v.Cached,
 	}
-	if v.Status == proviso.Pass || v.Status == proviso.Fail {
+	if (v.Status == proviso.Pass || v.Status == proviso.Fail) && !v.Unscored {
 		score := v.Score
 		r.Score = &score
 	}

@@ -98,7 +98,9 @@ func (r *Results) record(res *proviso.Result, v *proviso.Verdict, now uint64) []
 		severity = warn
 		a.text("error.type", "undecided")
 	} else {
-		a.number("gen_ai.evaluation.score.value", v.Score)
+		if !v.Unscored {
+			a.number("gen_ai.evaluation.score.value", v.Score)
+		}
 		a.text("gen_ai.evaluation.score.label", v.Status.String())
 	}
 	a.text("gen_ai.evaluation.explanation", bounded(v.Reason, maxExplanation))

@@ -12,8 +12,8 @@ import (
 )
 
 // Batch is the result of a suite at one agent: how many cases held, and how often
-// each assertion did. Rates and means are over what was decided, which is what
-// passed or failed. A case counts once for each prompt, provider and repeat.
+// each assertion did. The pass rate of cases is a range while some are undecided;
+// those of assertions, and the mean score, are over what was decided. A case counts once for each prompt, provider and repeat.
 type Batch struct {
 	// AgentID is the suite's id, or else the name of its only provider.
 	AgentID string `json:"agent_id"`
@@ -40,8 +40,9 @@ type BatchResults struct {
 
 	ErrorCases   int       `json:"error_cases"`
 	SkippedCases int       `json:"skipped_cases"`
-	PassRate     *float64  `json:"pass_rate"`          // null if nothing was decided
-	Interval     *Interval `json:"pass_rate_interval"` // null if nothing was decided
+	PassRate     *float64  `json:"pass_rate"`          // null while cases are undecided, and if none counts
+	Range        *Interval `json:"pass_rate_range"`    // the pass rate if all undecided cases failed, and if they passed; null if none counts
+	Interval     *Interval `json:"pass_rate_interval"` // around both ends of the range; null if no case counts
 }
 
 // BatchAssertion is how often one assertion held.
@@ -82,8 +83,8 @@ type BatchJudge struct {
 	Cost         float64 `json:"cost"`
 }
 
-// Interval is the range in which the true rate is expected, with a confidence of
-// 95 % (Wilson).
+// Interval is the range that a rate lies in: that of a pass_rate_interval with a
+// confidence of 95 % (Wilson).
 type Interval struct {
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
@@ -92,14 +93,21 @@ type Interval struct {
 // NewBatch makes the batch result of a run.
 func NewBatch(m *Meta, s *Summary) *Batch {
 	t := s.Totals()
-	counts := Counts{Passed: t.Passed, Failed: t.Failed, Errors: t.Errors, Skipped: t.Skipped}
+	counts := casesOf(countsOf(t))
 	b := &Batch{AgentID: m.agent(), TestSuite: m.Suite, RunID: m.RunID, Cost: t.Cost}
 	if t.Incurred != t.Cost {
 		b.Incurred = &t.Incurred
 	}
 	r := &b.Results
 	r.TotalCases, r.PassedCases, r.FailedCases, r.ErrorCases, r.SkippedCases = t.Rows(), t.Passed, t.Failed, t.Errors, t.Skipped
-	r.PassRate, r.Interval = counts.share()
+	if counts.of > 0 {
+		low, high := counts.ends()
+		interval := counts.interval()
+		r.Range, r.Interval = &Interval{Low: low, High: high}, &interval
+		if !counts.open() {
+			r.PassRate = &low
+		}
+	}
 	if mean := s.decided.value() / float64(s.scored); s.scored > 0 && !math.IsNaN(mean) && !math.IsInf(mean, 0) {
 		r.AverageScore = &mean
 	}

@@ -15,7 +15,7 @@ func (e *encoder) grading(r *proviso.Result) {
 	}
 	e.b = append(e.b, `,"gradingResult":{"pass":`...)
 	e.bool(succeeded(a.Status))
-	e.score(scoreOf(a.Status, a.Score))
+	e.scoreUnless(a.Unscored, scoreOf(a.Status, a.Score))
 	e.text(`,"reason":`, a.Reason)
 	e.named(`,"namedScores":`, a.Named)
 	usage, incurred, cost := gradingCost(r)
@@ -71,7 +71,7 @@ func members(list []proviso.Verdict) int {
 func (e *encoder) component(v *proviso.Verdict) {
 	e.b = append(e.b, `{"pass":`...)
 	e.bool(succeeded(v.Status))
-	e.score(scoreOf(v.Status, v.Score))
+	e.scoreUnless(v.Unscored, scoreOf(v.Status, v.Score))
 	e.text(`,"reason":`, v.Reason)
 	e.b = append(e.b, `,"status":"`...)
 	e.b = append(append(e.b, v.Status.String()...), '"')
@@ -205,7 +205,8 @@ func (e *encoder) evidence(list []proviso.Evidence) {
 // evaluation appends the assertion set's result under the names of the judge's
 // contract.
 func (e *encoder) evaluation(v *proviso.Evaluation) {
-	e.b = append(e.b, `,"evaluation":{"score":`...)
+	e.text(`,"evaluation":{"status":`, v.Status.String())
+	e.b = append(e.b, `,"score":`...)
 	e.optional(v.Score)
 	if v.WeightedScore != nil {
 		e.b = append(e.b, `,"weighted_score":`...)

@@ -168,7 +168,9 @@ func (t *csvTable) add(row view) {
 	}
 	cells[0] = neutral(output)
 	cells[1] = strings.ToUpper(row.status.String())
-	cells[2] = proviso.FormatNumber(score(row.Object))
+	if !Unscored(row.Object) {
+		cells[2] = proviso.FormatNumber(score(row.Object))
+	}
 	if scores := obj(row.Object, "namedScores"); scores.Len() > 0 {
 		cells[3] = neutral(proviso.Stringify(scores))
 	}

@@ -121,7 +121,7 @@ func (s *Summary) AddRow(row []byte) error {
 	f.usage, f.spent = bothUsages(obj(obj(o, "response"), "tokenUsage"))
 	f.grading, f.asked = bothUsages(obj(grading, "tokensUsed"))
 	f.cached = obj(o, "response").At("cached") == true
-	f.share = f.score
+	f.share, f.unscored = f.score, Unscored(o)
 	if share, ok := obj(o, "evaluation").At("score").(float64); ok {
 		f.share = share
 	}
@@ -150,6 +150,13 @@ func score(o *proviso.Object) float64 {
 		return proviso.ToNumber(name)
 	}
 	return num(o, "score")
+}
+
+// Unscored reports whether a row, or a component of one, failed for certain while
+// something of it is undecided, so that it has no score.
+func Unscored(o *proviso.Object) bool {
+	v, ok := o.Get("score")
+	return ok && v == nil && !o.Has("scoreText")
 }
 
 func statusOf(name string) proviso.Status {

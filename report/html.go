@@ -133,7 +133,7 @@ func (p *page) about() string {
 // totals writes what became of the rows, and the pass rate with its interval.
 func (p *page) totals() {
 	t := p.in.Summary.Totals()
-	c := Counts{Passed: t.Passed, Failed: t.Failed, Errors: t.Errors, Skipped: t.Skipped}
+	c := casesOf(countsOf(t))
 	p.w.WriteString("<ul class=\"totals\">\n")
 	for _, x := range [...]struct {
 		n                 int
@@ -144,9 +144,9 @@ func (p *page) totals() {
 		}
 		fmt.Fprintf(p.w, "<li class=\"%s\"><b><span aria-hidden=\"true\">%s </span>%d</b>%s</li>\n", x.class, x.sign, x.n, x.word)
 	}
-	if c.Decided() > 0 {
-		fmt.Fprintf(p.w, "<li class=\"rate\"><b>%s</b>pass rate, 95 %% interval %s, n = %d", rateOf(c), intervalOf(c), c.Decided())
-		p.bar(c)
+	if c.of > 0 {
+		fmt.Fprintf(p.w, "<li class=\"rate\"><b>%s</b>pass rate, 95 %% interval %s, n = %d", c.percent(" "), c.intervalText(), c.of)
+		p.caseBar(c)
 		p.w.WriteString("</li>\n")
 	}
 	p.w.WriteString("</ul>\n")
@@ -167,6 +167,17 @@ func (p *page) bar(c Counts) {
 		`<rect class="ok" width="%.1f" height="12"/><rect class="bad" x="%.1f" width="%.1f" height="12"/>`+
 		`<path class="ends" d="M%.1f 6H%.1fM%.1f 3V9M%.1f 3V9"/></svg>`,
 		rate, rate, 100-rate, 100*low, 100*high, 100*low, 100*high)
+}
+
+// caseBar draws the pass rate of cases; between passed and failed is what is
+// undecided.
+func (p *page) caseBar(c caseCounts) {
+	low, high := c.ends()
+	i := c.interval()
+	fmt.Fprintf(p.w, `<svg class="spark" viewBox="0 0 100 12" preserveAspectRatio="none" aria-hidden="true"><rect class="back" width="100" height="12"/>`+
+		`<rect class="ok" width="%.1f" height="12"/><rect class="bad" x="%.1f" width="%.1f" height="12"/>`+
+		`<path class="ends" d="M%.1f 6H%.1fM%.1f 3V9M%.1f 3V9"/></svg>`,
+		100*low, 100*high, 100-100*high, 100*i.Low, 100*i.High, 100*i.Low, 100*i.High)
 }
 
 // pagePrompt is how many cells of a prompt stand above its column; the panel of a
@@ -260,7 +271,8 @@ func (p *page) run() error {
 		}
 		if i < len(sums) {
 			c := sums[i].Rows
-			o.Set("rate", fmt.Sprintf("%s pass · %d of %d", rateOf(c), c.Passed, c.Decided())+rest(c))
+			rate := casesOf(c)
+			o.Set("rate", rate.percent(" ")+" pass · "+rate.counts()+rest(c))
 		}
 		columns = append(columns, o)
 	}

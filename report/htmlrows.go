@@ -121,7 +121,12 @@ func pageRow(row view, m mark) *proviso.Object {
 }
 
 // shortScore returns a row's score as people write it.
-func shortScore(o *proviso.Object) string { return short(score(o)) }
+func shortScore(o *proviso.Object) string {
+	if Unscored(o) {
+		return "–"
+	}
+	return short(score(o))
+}
 
 // wholeReason returns why the row as a whole did not pass, where that is not what
 // an assertion says.
@@ -165,7 +170,7 @@ func pageAssertion(c *proviso.Object, output any) *proviso.Object {
 	if threshold := thresholdOf(c); threshold != "" {
 		o.Set("th", threshold)
 	}
-	if status != proviso.Errored && status != proviso.Skip {
+	if status != proviso.Errored && status != proviso.Skip && !Unscored(c) {
 		o.Set("score", shortScore(c))
 	}
 	if judge := str(c, "judge"); judge != "" {

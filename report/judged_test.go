@@ -49,6 +49,7 @@ func judgedRun(t testing.TB) (*report.Meta, *report.Summary, []*proviso.Result) 
 		if status != proviso.Errored && status != proviso.Skip {
 			e.Score = &share
 		}
+		e.Status = status
 		r.SetVerdict = []proviso.Verdict{first, second}
 		r.Aggregate = proviso.Aggregate{Status: status, Score: share, Reason: first.Reason, Evaluation: &e}
 		if status == proviso.Errored {

@@ -69,13 +69,13 @@ func (m *markdown) head() {
 		name = ": " + code(m.in.Meta.Suite, 100)
 	}
 	m.line("## %s proviso%s\n", sign, name)
-	counts := Counts{Passed: t.Passed, Failed: t.Failed, Errors: t.Errors, Skipped: t.Skipped}
+	counts := casesOf(countsOf(t))
 	text := fmt.Sprintf("**%d passed, %d failed, %s**", t.Passed, t.Failed, plural(t.Errors, "error"))
 	if t.Skipped > 0 {
 		text += fmt.Sprintf(", %d skipped", t.Skipped)
 	}
-	if counts.Decided() > 0 {
-		text += fmt.Sprintf(" · pass rate %s (95 %% interval %s, n = %d)", rateOf(counts), intervalOf(counts), counts.Decided())
+	if counts.of > 0 {
+		text += fmt.Sprintf(" · pass rate %s (95 %% interval %s, n = %d)", counts.percent(" "), counts.intervalText(), counts.of)
 	}
 	text += " · " + duration(m.in.Meta.Elapsed)
 	if t.Usage.Total > 0 {
@@ -111,11 +111,17 @@ func (m *markdown) columns() {
 	if len(list) < 2 {
 		return
 	}
-	shown := m.table("Provider and prompt", len(list), func(i int) (string, Counts) {
-		return cell(m.columnName(i), 100), list[i].Rows
-	})
-	if more := len(list) - shown; more > 0 {
-		m.line("… and %d more in the JSON report.\n", more)
+	m.line("| Provider and prompt | Pass rate | 95 %% interval | Passed | Failed | Undecided | Skipped |")
+	m.line("|---|--:|--:|--:|--:|--:|--:|")
+	shown := 0
+	for ; shown < min(len(list), m.limits.lines) && m.b.Len() < m.limits.bytes/3; shown++ {
+		c := list[shown].Rows
+		rate := casesOf(c)
+		m.line("| %s | %s | %s | %d | %d | %d | %d |", cell(m.columnName(shown), 100), rate.percent(" "), rate.intervalText(), c.Passed, c.Failed, c.Errors, c.Skipped)
+	}
+	m.line("")
+	if len(list) > shown {
+		m.line("… and %d more in the JSON report.\n", len(list)-shown)
 	}
 }
 

@@ -58,8 +58,8 @@ func (p *printer) columns() {
 		return
 	}
 	p.line("%s", p.paint(bold, "Prompts and providers"))
-	for i, c := range list[:min(len(list), maxLines)] {
-		p.entry(ratio(c.Rows), p.columnName(i)+rest(c.Rows))
+	for i, figures := range rateColumns(list[:min(len(list), maxLines)]) {
+		p.entry(figures, p.columnName(i)+rest(list[i].Rows))
 	}
 	p.left(len(list))
 	p.w.WriteByte('\n')

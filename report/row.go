@@ -19,7 +19,8 @@ import (
 // {index, of, pass}, evaluation (the assertion set's result), and of each
 // component its status, evidence, judge, cost and members: how many of the
 // components after it are its parts. A score that JSON has no number for (NaN,
-// an infinity) is null, as in promptfoo, with its name in scoreText. A component
+// an infinity) is null, as in promptfoo, with its name in scoreText; null without a
+// name is the score of what failed for certain while something is undecided. A component
 // that could not be decided has pass false and score 0; one that did not apply
 // has pass true, since it does not keep its row from passing.
 func AppendRow(dst []byte, index int, r *proviso.Result, meta *Meta) []byte {
@@ -75,6 +76,15 @@ func (e *encoder) score(f float64) {
 		e.b = append(e.b, `,"scoreText":"`...)
 		e.b = append(proviso.AppendNumber(e.b, f), '"')
 	}
+}
+
+// scoreUnless appends a score, or null for what has none.
+func (e *encoder) scoreUnless(unscored bool, f float64) {
+	if unscored {
+		e.b = append(e.b, `,"score":null`...)
+		return
+	}
+	e.score(f)
 }
 
 func (e *encoder) milliseconds(d time.Duration) {
@@ -228,7 +238,7 @@ func (e *encoder) outcome(r *proviso.Result) {
 	default:
 		e.b = append(e.b, '0')
 	}
-	e.score(scoreOf(status, r.Aggregate.Score))
+	e.scoreUnless(r.Aggregate.Unscored, scoreOf(status, r.Aggregate.Score))
 	e.named(`,"namedScores":`, r.Aggregate.Named)
 	e.weights(r.Aggregate.Named)
 	if text := errorText(r); text != "" {

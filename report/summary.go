@@ -48,6 +48,10 @@ func NewSummary(columns int) *Summary {
 // Counts are numbers of rows or assertions by what became of them.
 type Counts struct {
 	Passed, Failed, Errors, Skipped int
+
+	// Of repeats: MayPass are those of Failed, and WillPass those of Errors, that
+	// [proviso.Totals] tells of.
+	MayPass, WillPass int
 }
 
 func (c *Counts) add(s proviso.Status) {

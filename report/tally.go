@@ -13,6 +13,7 @@ type facts struct {
 	status         proviso.Status
 	score          float64
 	share          float64 // of the assertion set if there is one, else the score
+	unscored       bool
 	latencyMS      float64
 	cost, incurred float64
 	gradingCost    float64
@@ -31,7 +32,7 @@ func (s *Summary) Add(index int, r *proviso.Result) {
 		score: scoreOf(r.Aggregate.Status, r.Aggregate.Score), named: r.Aggregate.Named}
 	b := billOf(&r.Output)
 	f.cost, f.incurred, f.usage, f.spent, f.cached = b.cost, b.incurred, b.usage, b.spent(), b.cached
-	f.share = f.score
+	f.share, f.unscored = f.score, r.Aggregate.Unscored
 	if e := r.Aggregate.Evaluation; e != nil && e.Score != nil {
 		f.share = *e.Score
 	}
@@ -86,7 +87,7 @@ func (s *Summary) row(f *facts) {
 	for _, n := range f.named {
 		c.metric(n)
 	}
-	if f.status == proviso.Pass || f.status == proviso.Fail {
+	if (f.status == proviso.Pass || f.status == proviso.Fail) && !f.unscored {
 		s.decided.add(f.share)
 		s.scored++
 	}

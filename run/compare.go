@@ -23,7 +23,8 @@ func (p *Plan) compare(ctx context.Context, pc *prepared, rows []*proviso.Result
 }
 
 // selectBest lets a model choose among the outputs of the rows; the others lose.
-// Rows that are undecided have nothing to choose, and stay so.
+// Rows that are undecided have nothing to choose, and stay so; one that has failed
+// for certain has an output.
 func (p *Plan) selectBest(ctx context.Context, pc *prepared, a *proviso.Assertion, rows []*proviso.Result) {
 	if p.o.RowTimeout > 0 {
 		var cancel context.CancelFunc
@@ -58,7 +59,8 @@ func (p *Plan) selectBest(ctx context.Context, pc *prepared, a *proviso.Assertio
 }
 
 // maxScore lets the row with the highest mean, or sum, of its other assertions
-// win; the first of equals does.
+// win; the first of equals does. A row with an undecided assertion has no mean and
+// takes no part: it keeps the verdict that it has.
 func maxScore(a *proviso.Assertion, rows []*proviso.Result) {
 	o, _ := a.Value.(*proviso.Object)
 	if len(rows) < 2 {
@@ -66,10 +68,10 @@ func maxScore(a *proviso.Assertion, rows []*proviso.Result) {
 		return
 	}
 	scores := make([]float64, len(rows))
-	best := 0
+	best := -1
 	for i, r := range rows {
-		if r.Aggregate.Status == proviso.Errored {
-			continue // no output to compare; it stays undecided
+		if !scored(r) {
+			continue
 		}
 		n := 0
 		scores[i], n = combined(r.Verdicts, o)
@@ -77,13 +79,13 @@ func maxScore(a *proviso.Assertion, rows []*proviso.Result) {
 			undecide(a, rows, "max-score requires at least one other assertion (besides max-score or select-best) to aggregate scores from")
 			return
 		}
-		if scores[i] > scores[best] {
+		if best < 0 || scores[i] > scores[best] {
 			best = i
 		}
 	}
 	threshold, limited := o.At("threshold").(float64)
 	for i, r := range rows {
-		if r.Aggregate.Status == proviso.Errored {
+		if !scored(r) {
 			continue
 		}
 		v := proviso.Verdict{Assertion: a, Status: proviso.Fail}
@@ -98,6 +100,11 @@ func maxScore(a *proviso.Assertion, rows []*proviso.Result) {
 		}
 		join(r, v)
 	}
+}
+
+// scored reports whether every assertion of a row has a verdict.
+func scored(r *proviso.Result) bool {
+	return r.Aggregate.Status != proviso.Errored && !r.Aggregate.Unscored
 }
 
 // combined is the mean or the sum of the scores of all other assertions, each
@@ -136,9 +143,15 @@ func join(r *proviso.Result, v proviso.Verdict) {
 	a.Status, a.Score = proviso.Fail, 0
 }
 
+// undecide leaves rows without the verdict of a comparison. Who failed before has
+// failed all the same.
 func undecide(a *proviso.Assertion, rows []*proviso.Result, reason string) {
 	for _, r := range rows {
 		r.Verdicts = append(r.Verdicts, proviso.Verdict{Assertion: a, Reason: reason})
+		if g := &r.Aggregate; g.Status == proviso.Fail {
+			g.Unscored, g.Score = true, 0
+			continue
+		}
 		r.Aggregate = proviso.Aggregate{Status: proviso.Errored, Reason: reason}
 		r.Error = reason
 	}

@@ -80,7 +80,7 @@ func (m *metrics) add(index int, res *proviso.Result) {
 	}
 	c := &m.columns[res.PromptIdx]
 	c.rows++
-	if res.Aggregate.Status == proviso.Errored {
+	if !scored(res) {
 		res = &proviso.Result{} // its scores do not count, the row does
 	}
 	if m.replay {
@@ -98,7 +98,7 @@ func (m *metrics) addRow(index int, row *proviso.Object) {
 	}
 	res := &proviso.Result{PromptIdx: int(column)}
 	res.Aggregate.Status = proviso.Pass
-	if row.At("verdict") == "error" {
+	if row.At("verdict") == "error" || report.Unscored(row) {
 		res.Aggregate.Status = proviso.Errored
 	}
 	scores, _ := row.At("namedScores").(*proviso.Object)

@@ -13,7 +13,7 @@ func (p *Plan) prepareCriteria(pc *prepared) *check.Set {
 }
 
 // evaluate joins the result of the assertion set with the case's own: a case that
-// has both passes if both pass.
+// has both passes if both pass, and fails if one fails, whatever the other is.
 func (p *Plan) evaluate(pc *prepared, res *proviso.Result) {
 	e := check.Evaluate(res.SetVerdict, p.Suite.Threshold, false)
 	a := &res.Aggregate
@@ -26,13 +26,17 @@ func (p *Plan) evaluate(pc *prepared, res *proviso.Result) {
 	}
 	a.Evaluation = &e
 	switch {
-	case e.Errors > 0 && own != proviso.Errored:
-		a.Status, a.Reason = proviso.Errored, reasonOf(res.SetVerdict, proviso.Errored)
-	case own == proviso.Errored || own == proviso.Fail:
-	case !e.PassedThreshold:
+	case own == proviso.Fail:
+	case e.Status == proviso.Fail:
 		a.Status, a.Reason = proviso.Fail, reasonOf(res.SetVerdict, proviso.Fail)
+	case own == proviso.Errored:
+	case e.Status == proviso.Errored:
+		a.Status, a.Reason = proviso.Errored, reasonOf(res.SetVerdict, proviso.Errored)
 	case len(pc.Assert) == 0:
 		a.Status, a.Reason = proviso.Pass, "All assertions passed"
+	}
+	if a.Unscored = a.Status == proviso.Fail && (a.Unscored || own == proviso.Errored || e.Errors > 0); a.Unscored {
+		a.Score = 0
 	}
 }
 

@@ -215,10 +215,12 @@ func (e *execution) row(ctx context.Context, j job) *proviso.Result {
 	if !e.late() {
 		res = e.rowWithHooks(limited, j.c.pc, j.col)
 	}
-	if e.late() && res.Aggregate.Status == proviso.Errored {
-		res.Error = "the run took longer than " + e.p.o.Timeout.String()
-		cutOff(res, res.Error)
-		res.Aggregate.Reason = res.Error
+	if e.late() {
+		limit := "the run took longer than " + e.p.o.Timeout.String()
+		cutOff(res, limit)
+		if res.Aggregate.Status == proviso.Errored {
+			res.Error, res.Aggregate.Reason = limit, limit
+		}
 	}
 	return res
 }

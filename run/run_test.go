@@ -227,8 +227,9 @@ tests:
 	}
 }
 
-// TestErrorIsNotFail: what could not be decided leaves its row undecided, is not
-// negated, and takes neither the other verdicts nor the other rows with it.
+// TestErrorIsNotFail: what could not be decided leaves its row undecided, unless
+// another assertion has failed it; it is not negated, and takes neither the other
+// verdicts nor the other rows with it.
 func TestErrorIsNotFail(t *testing.T) {
 	t.Parallel()
 	out := outcome(t, t.Context(), `
@@ -243,11 +244,14 @@ tests:
   - assert: [{type: equals, value: a}]
   - assert: [{type: equals, value: b}]
 `, nil, run.Options{})
-	if got, want := statuses(t, out), "error error pass fail"; got != want {
+	if got, want := statuses(t, out), "fail error pass fail"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if got, want := counts(out), "1 passed, 1 failed, 2 errors, 0 skipped"; got != want {
+	if got, want := counts(out), "1 passed, 2 failed, 1 errors, 0 skipped"; got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+	if first := rows(t, out)[0]; at(first, "score") != nil || at(first, "success") != false || at(first, "failureReason") != 1.0 || at(first, "gradingResult", "score") != nil {
+		t.Errorf("the first row: %s", proviso.Stringify(first))
 	}
 	var got []string
 	components, _ := at(rows(t, out)[0], "gradingResult", "componentResults").([]any)

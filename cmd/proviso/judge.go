@@ -154,7 +154,7 @@ func (a *app) judge(ctx context.Context, f *judgeCommand, args []string) error {
 	if err := a.printResponse(req, resp, f.format); err != nil {
 		return proviso.Errorf(proviso.Unavailable, "%w", err)
 	}
-	if code := responseCode(req, resp); code != exitOK {
+	if code := responseCode(resp); code != exitOK {
 		return exitError{code}
 	}
 	return nil
@@ -289,33 +289,15 @@ func (a *app) oneJudge(ctx context.Context, f *judgeCommand, dir string) (*judge
 	}, nil
 }
 
-// responseCode is the exit code of an evaluation: the failures alone may miss the
-// threshold already, whatever the undecided would be.
-func responseCode(req *judge.Request, resp *judge.Response) int {
-	undecided := slices.ContainsFunc(resp.Results, func(r judge.Result) bool { return r.Status == proviso.Errored.String() })
+// responseCode is the exit code of an evaluation.
+func responseCode(resp *judge.Response) int {
 	switch {
 	case resp.PassedThreshold:
 		return exitOK
-	case !undecided || req.AllowErrors && resp.Score != nil:
-		return exitFailed
+	case resp.Status == proviso.Errored.String():
+		return exitUndecided
 	}
-	// as if all that is undecided held
-	verdicts := make([]proviso.Verdict, len(resp.Results))
-	for i, r := range resp.Results {
-		a := req.Assertions[i]
-		v := proviso.Verdict{Assertion: &proviso.Assertion{Weight: a.Weight, Severity: proviso.Severity(a.Severity)}, Status: proviso.Pass}
-		switch r.Status {
-		case proviso.Fail.String():
-			v.Status = proviso.Fail
-		case proviso.Skip.String():
-			v.Status = proviso.Skip
-		}
-		verdicts[i] = v
-	}
-	if !check.Evaluate(verdicts, resp.Threshold, false).PassedThreshold {
-		return exitFailed
-	}
-	return exitUndecided
+	return exitFailed
 }
 
 // printResponse writes the response: as JSON the bytes of POST /v1/evaluate.

@@ -118,35 +118,32 @@ func TestDefaultJudges(t *testing.T) {
 
 func TestResponseCode(t *testing.T) {
 	t.Parallel()
-	weight := func(f float64) *float64 { return &f }
-	pass, fail, undecided, skip := judge.Result{Status: "pass"}, judge.Result{Status: "fail"}, judge.Result{Status: "error"}, judge.Result{Status: "skip"}
-	for name, c := range map[string]struct {
-		assertions []judge.Assertion
-		results    []judge.Result
-		threshold  float64
-		met, allow bool
-		want       int
-	}{
-		"met":                          {make([]judge.Assertion, 1), []judge.Result{pass}, 1, true, false, exitOK},
-		"missed":                       {make([]judge.Assertion, 2), []judge.Result{pass, fail}, 1, false, false, exitFailed},
-		"undecided":                    {make([]judge.Assertion, 2), []judge.Result{pass, undecided}, 1, false, false, exitUndecided},
-		"failures miss it already":     {make([]judge.Assertion, 3), []judge.Result{pass, undecided, fail}, 1, false, false, exitFailed},
-		"failures leave it open":       {make([]judge.Assertion, 4), []judge.Result{pass, pass, undecided, fail}, 0.75, false, false, exitUndecided},
-		"skips do not count":           {make([]judge.Assertion, 3), []judge.Result{pass, undecided, skip}, 1, false, false, exitUndecided},
-		"allowed errors":               {make([]judge.Assertion, 2), []judge.Result{undecided, fail}, 0.5, false, true, exitFailed},
-		"allowed errors, none decided": {make([]judge.Assertion, 1), []judge.Result{undecided}, 1, false, true, exitUndecided},
-		"weights decide":               {[]judge.Assertion{{Weight: weight(9)}, {}}, []judge.Result{fail, undecided}, 0.5, false, false, exitFailed},
-		"one that has to hold failed":  {[]judge.Assertion{{Severity: "must"}, {}, {}}, []judge.Result{fail, undecided, pass}, 0.1, false, false, exitFailed},
-		"for information only":         {[]judge.Assertion{{Severity: "info"}, {}}, []judge.Result{fail, undecided}, 1, false, false, exitUndecided},
-	} {
-		req := &judge.Request{Assertions: c.assertions, AllowErrors: c.allow}
-		resp := &judge.Response{Results: c.results, Threshold: c.threshold, PassedThreshold: c.met}
-		for _, r := range c.results {
-			if r.Status == fail.Status || r.Status == pass.Status {
-				resp.Score = new(float64)
-			}
+	must, light := &proviso.Assertion{Severity: proviso.Must}, &proviso.Assertion{}
+	verdicts := func(statuses ...proviso.Status) []proviso.Verdict {
+		list := make([]proviso.Verdict, len(statuses))
+		for i, s := range statuses {
+			list[i] = proviso.Verdict{Assertion: light, Status: s}
 		}
-		if got := responseCode(req, resp); got != c.want {
+		return list
+	}
+	pass, fail, undecided := proviso.Pass, proviso.Fail, proviso.Errored
+	for name, c := range map[string]struct {
+		verdicts  []proviso.Verdict
+		threshold float64
+		allow     bool
+		want      int
+	}{
+		"met":                          {verdicts(pass), 1, false, exitOK},
+		"nothing applied":              {verdicts(proviso.Skip), 1, false, exitOK},
+		"missed":                       {verdicts(pass, fail), 1, false, exitFailed},
+		"undecided":                    {verdicts(pass, undecided), 1, false, exitUndecided},
+		"failures miss it already":     {verdicts(pass, undecided, fail), 1, false, exitFailed},
+		"failures leave it open":       {verdicts(pass, pass, undecided, fail), 0.75, false, exitUndecided},
+		"allowed errors":               {verdicts(undecided, fail), 0.5, true, exitFailed},
+		"allowed errors, none decided": {verdicts(undecided), 1, true, exitUndecided},
+		"one that has to hold failed":  {append(verdicts(undecided, pass), proviso.Verdict{Assertion: must, Status: fail}), 0.1, false, exitFailed},
+	} {
+		if got := responseCode(judge.NewResponse(c.verdicts, c.threshold, c.allow)); got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
 	}
