@@ -12,6 +12,7 @@ type Output struct {
 	Cost          *float64 // US dollars
 	Latency       *time.Duration
 	Cached        bool
+	Replayed      bool // it comes from a recording, and so does its latency
 	FinishReason  string
 	LogProbs      []float64
 	ToolCalls     []any

@@ -24,9 +24,9 @@ type Totals struct {
 	// often enough.
 	MayPass, WillPass int
 
-	Usage                           Usage
-	Cost                            float64 // US dollars, of what came from a cache, too
-	Incurred                        float64 // US dollars that the run itself spent
+	Usage    Usage
+	Cost     float64 // US dollars, of what came from a cache, too
+	Incurred float64 // US dollars that the run itself spent
 }
 
 // Rows returns how many rows were counted.

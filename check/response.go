@@ -63,24 +63,40 @@ func costOf(o *proviso.Output) (float64, error) {
 	return 0, proviso.Errorf(proviso.Undecided, "the provider did not say what the response cost")
 }
 
-// newLatency is `latency`: the response took at most threshold milliseconds.
+// newLatency is `latency`: the response took at most threshold milliseconds. About
+// an answer that was kept it says that the time is that of its recording.
 func newLatency(_ *Compiler, s *Spec) (Check, error) {
 	threshold, err := s.limit("the most milliseconds that the response may take")
 	if err != nil {
 		return nil, err
 	}
 	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
-		latency := sub.Row.Output.Latency
-		if latency == nil {
-			return Finding{}, proviso.Errorf(proviso.Undecided, "the response has no latency; it may be from the cache (run with --no-cache)")
+		ms, recorded, err := latencyOf(sub.Row.Output)
+		if err != nil {
+			return Finding{}, err
 		}
-		ms := float64(*latency) / float64(time.Millisecond)
 		f := found(ms <= threshold)
-		if f.Pass == s.Not {
+		if f.Pass == s.Not || recorded {
 			f.Reason = s.compared("Latency", proviso.FormatNumber(ms), "ms", f.Pass)
+		}
+		if recorded {
+			f.Reason += " (as recorded: the answer was not asked for again)"
+			f.Always = true
 		}
 		return f, nil
 	}), nil
+}
+
+// latencyOf returns how many milliseconds a response took; one from the cache or
+// from a recording, how many it took when it was made.
+func latencyOf(o *proviso.Output) (ms float64, recorded bool, err error) {
+	if once, ok := o.Raw.At("recordedLatencyMs").(float64); ok && o.Cached {
+		return once, true, nil
+	}
+	if o.Latency == nil {
+		return 0, false, proviso.Errorf(proviso.Undecided, "the response has no latency, and none was recorded with it; --no-cache asks anew")
+	}
+	return float64(*o.Latency) / float64(time.Millisecond), o.Replayed, nil
 }
 
 // meanLogProb returns the mean of the logarithms of the tokens' probabilities.

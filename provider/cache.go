@@ -149,7 +149,12 @@ func (p *cached) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, e
 			return out, nil
 		}
 		p.cache.count(func(s *CacheStats) { s.Misses++ })
+		start := p.cache.now()
 		out, err := p.Provider.Answer(ctx, ask)
+		if err == nil && out.Latency == nil && !out.Cached {
+			took := p.cache.now().Sub(start)
+			out.Latency = &took
+		}
 		if err == nil && !out.Cached && keepable(&out) && (ask.Usable == nil || ask.Usable(&out)) {
 			p.cache.keep(key, proviso.ObjectOf("provider", p.ID(), "prompt", ask.Prompt, "sample", sampleOf(ask.Sample), "response", stored(&out)))
 		}

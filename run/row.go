@@ -146,8 +146,11 @@ func (p *Plan) ask(ctx context.Context, pc *prepared, col *column, res *proviso.
 		p.forget(trace)
 		return err
 	}
-	if out.Latency == nil && !out.Cached {
+	switch {
+	case out.Latency == nil && !out.Cached:
 		out.Latency = p.took(start)
+	case p.o.Replay != nil:
+		out.Replayed = true
 	}
 	if out.TraceID = traceOf(&out, pc.Case, trace); out.TraceID != trace {
 		p.forget(trace)
