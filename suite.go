@@ -98,6 +98,7 @@ type Options struct {
 	FilterRange    string
 	Grader         string
 	Threshold      *float64
+	PassRate       *float64 // share of rows that has to pass
 }
 
 // Sandbox is what a suite says of the code that it brings: limits, and what the

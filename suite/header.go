@@ -157,6 +157,7 @@ func (r *reading) runOptions(doc *document.Document, cfg *proviso.Object) provis
 		x.count("timeoutMs", &o.TimeoutMS, 0)
 		x.count("maxEvalTimeMs", &o.MaxTimeMS, 0)
 		x.repeat(&o)
+		x.passRate(&o)
 		x.off("cache", &o.NoCache)
 		x.off("showProgressBar", &o.NoProgress)
 		x.off("progressBar", &o.NoProgress)
@@ -208,6 +209,22 @@ func (x optionReader) repeat(o *proviso.Options) {
 		return
 	}
 	o.Repeat, o.RepeatPass = rep.n, rep.pass
+}
+
+// passRate reads the share of rows that has to pass.
+func (x optionReader) passRate(o *proviso.Options) {
+	v := x.from.At("passRate")
+	switch v.(type) {
+	case float64, string:
+	default:
+		return // another kind is a mistake that the key table finds
+	}
+	share, err := ParseShare(v)
+	if err != nil {
+		x.mistake(x.doc, document.Join(x.at, "passRate"), proviso.Invalid, nil, "passRate: %s", err.Error())
+		return
+	}
+	o.PassRate = &share
 }
 
 // off reads a switch whose false is what the option says.

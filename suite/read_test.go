@@ -225,6 +225,9 @@ func printable(o proviso.Options) string {
 	if o.Threshold != nil {
 		add("threshold", *o.Threshold, false)
 	}
+	if o.PassRate != nil {
+		add("pass-rate", *o.PassRate, false)
+	}
 	return strings.Join(words, " ")
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"os"
-	"strconv"
 	"strings"
 )
 
@@ -31,17 +30,4 @@ func envTrue(env interface{ Lookup(string) (string, bool) }, name string) bool {
 		return true
 	}
 	return false
-}
-
-// envNumber reads a number; def if the name is not set or holds none.
-func envNumber(env interface{ Lookup(string) (string, bool) }, name string, def float64) float64 {
-	v, ok := env.Lookup(name)
-	if !ok {
-		return def
-	}
-	f, err := strconv.ParseFloat(strings.TrimSpace(v), 64)
-	if err != nil {
-		return def
-	}
-	return f
 }

@@ -22,8 +22,9 @@ func newEval(a *app) *cobra.Command {
 		Short: "Run a suite: prompts × providers × cases, decide every assertion, report",
 		Long: "eval runs a suite and decides every assertion. Without -c it takes proviso.yaml, or\n" +
 			"else promptfooconfig.yaml, .yml or .json, of the working folder.\n\n" +
-			"Exit codes: 0 all hold, 1 the failures miss the threshold, 2 the suite or the command\n" +
-			"line is wrong and nothing was run, 3 errors left cases undecided, 130 interrupted.",
+			"Exit codes: 0 the pass rate is met (by default, all rows pass), 1 it is missed, 2 the\n" +
+			"suite or the command line is wrong and nothing was run, 3 undecided rows decide whether\n" +
+			"it is met, 130 interrupted.",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.evalOrWatch(cmd.Context(), f) },
 	}
@@ -116,6 +117,9 @@ func (a *app) eval(ctx context.Context, f *evalFlags, outputs []output) error {
 		}
 	}
 	f.written = outputs
+	if f.passRate, err = a.passRateOf(f, s); err != nil {
+		return err
+	}
 	plan, err := a.plan(ctx, s, f)
 	if err != nil {
 		return err
@@ -191,8 +195,7 @@ func (a *app) exit(f *evalFlags, s *loaded, out *run.Outcome) error {
 		return exitError{exitInterrupted}
 	}
 	failed := a.failedCode(s.env)
-	threshold := envNumber(s.env, "PROMPTFOO_PASS_RATE_THRESHOLD", 100)
-	code := verdictCode(out.Totals, threshold, failed)
+	code := verdictCode(out.Totals, f.passRate, failed)
 	if code == exitOK {
 		return nil
 	}

@@ -10,9 +10,9 @@ import (
 // The exit codes of every command; docs/eval.md has the same table.
 const (
 	exitOK           = 0
-	exitFailed       = 1   // the failures alone miss the threshold, whatever is undecided
+	exitFailed       = 1   // the failures alone miss the pass rate, whatever is undecided
 	exitUsage        = 2   // the command line or the suite is wrong; nothing was run
-	exitUndecided    = 3   // errors left cases without a verdict
+	exitUndecided    = 3   // what errors left undecided decides
 	exitInconclusive = 4   // too few cases to tell (gate, if asked for)
 	exitInterrupted  = 130 // stopped by the user; what was finished is kept
 )
@@ -41,14 +41,18 @@ func coded(err error) error {
 	return proviso.Errorf(proviso.Unavailable, "%w", err)
 }
 
-// verdictCode returns the exit code of a finished run: threshold is the share of
-// rows, in percent, that must pass.
-func verdictCode(t proviso.Totals, threshold float64, failed int) int {
-	decided := t.Passed + t.Failed + t.Errors
-	if best := 100 * float64(t.Passed+t.Errors); decided > 0 && best < threshold*float64(decided) {
+// verdictCode returns the exit code of a finished run, of which a share of the rows
+// has to pass: failed if it is missed even if all that is undecided passed, 0 if it
+// is met even if all of that failed. A share is compared as the float64 nearest to
+// it, which is what a share that is written as a decimal is read as.
+func verdictCode(t proviso.Totals, passRate float64, failed int) int {
+	rows := float64(t.Passed + t.Failed + t.Errors)
+	switch {
+	case rows == 0:
+		return exitOK
+	case float64(t.Passed+t.Errors+t.MayPass)/rows < passRate:
 		return failed
-	}
-	if t.Errors > 0 {
+	case float64(t.Passed+t.WillPass)/rows < passRate:
 		return exitUndecided
 	}
 	return exitOK

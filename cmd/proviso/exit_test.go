@@ -15,24 +15,29 @@ import (
 func TestVerdictCode(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		name      string
-		totals    proviso.Totals
-		threshold float64
-		want      int
+		name     string
+		totals   proviso.Totals
+		passRate float64
+		want     int
 	}{
-		{"nothing", proviso.Totals{}, 100, exitOK},
-		{"all pass", proviso.Totals{Passed: 3}, 100, exitOK},
-		{"all skipped", proviso.Totals{Skipped: 3}, 100, exitOK},
-		{"skips do not count", proviso.Totals{Passed: 1, Failed: 1, Skipped: 8}, 60, exitFailed},
-		{"a failure", proviso.Totals{Passed: 99, Failed: 1}, 100, exitFailed},
-		{"an error", proviso.Totals{Passed: 99, Errors: 1}, 100, exitUndecided},
-		{"both", proviso.Totals{Passed: 98, Failed: 1, Errors: 1}, 100, exitFailed},
-		{"an error could still make it", proviso.Totals{Passed: 4, Failed: 1, Errors: 5}, 90, exitUndecided},
-		{"no error could", proviso.Totals{Passed: 4, Failed: 2, Errors: 4}, 90, exitFailed},
-		{"exactly the threshold", proviso.Totals{Passed: 2, Failed: 1}, 200.0 / 3, exitOK},
-		{"no threshold", proviso.Totals{Failed: 3}, 0, exitOK},
+		{"nothing", proviso.Totals{}, 1, exitOK},
+		{"all pass", proviso.Totals{Passed: 3}, 1, exitOK},
+		{"all skipped", proviso.Totals{Skipped: 3}, 1, exitOK},
+		{"skips do not count", proviso.Totals{Passed: 1, Failed: 1, Skipped: 8}, 0.6, exitFailed},
+		{"a failure", proviso.Totals{Passed: 99, Failed: 1}, 1, exitFailed},
+		{"an error", proviso.Totals{Passed: 99, Errors: 1}, 1, exitUndecided},
+		{"both", proviso.Totals{Passed: 98, Failed: 1, Errors: 1}, 1, exitFailed},
+		{"an error could still make it", proviso.Totals{Passed: 4, Failed: 1, Errors: 5}, 0.9, exitUndecided},
+		{"no error could", proviso.Totals{Passed: 4, Failed: 2, Errors: 4}, 0.9, exitFailed},
+		{"met, whatever the errors are", proviso.Totals{Passed: 9, Errors: 1}, 0.9, exitOK},
+		{"met but for an error", proviso.Totals{Passed: 8, Errors: 2}, 0.9, exitUndecided},
+		{"exactly the pass rate", proviso.Totals{Passed: 2, Failed: 1}, 2.0 / 3, exitOK},
+		{"7 of 100 is 0.07", proviso.Totals{Passed: 7, Failed: 93}, 0.07, exitOK},
+		{"nothing has to pass", proviso.Totals{Failed: 3, Errors: 1}, 0, exitOK},
+		{"an undecided repeat may forgive a failed one", proviso.Totals{Passed: 1, Failed: 1, Errors: 1, MayPass: 1}, 1, exitUndecided},
+		{"repeats that passed often enough", proviso.Totals{Passed: 2, Errors: 1, WillPass: 1}, 1, exitOK},
 	} {
-		if got := verdictCode(tt.totals, tt.threshold, exitFailed); got != tt.want {
+		if got := verdictCode(tt.totals, tt.passRate, exitFailed); got != tt.want {
 			t.Errorf("%s: got %d, want %d", tt.name, got, tt.want)
 		}
 	}

@@ -24,6 +24,9 @@ func newValidate(a *app) *cobra.Command {
 				return err
 			}
 			defer s.close()
+			if _, err := a.passRateOf(f, s); err != nil {
+				return err
+			}
 			f.warn, f.dry = true, true
 			p, err := a.plan(cmd.Context(), s, f)
 			if err != nil {
