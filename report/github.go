@@ -72,7 +72,7 @@ func Annotations(ctx context.Context, w io.Writer, o AnnotationOptions, sum *Sum
 func annotation(w *bufio.Writer, o *AnnotationOptions, row view, level string, rows int) {
 	var place string
 	if o.Place != nil {
-		if file, line := o.Place(integer(row.Object, "testIdx"), culprit(row.Object)); file != "" {
+		if file, line := o.Place(integer(row.Object, "testIdx"), culprit(row)); file != "" {
 			place = "file=" + propertyText(file) + ","
 			if line > 0 {
 				place += fmt.Sprintf("line=%d,", line)
@@ -110,16 +110,26 @@ func propertyText(s string) string {
 }
 
 // culprit returns the assertion that keeps a row from passing: the first that did
-// not hold and counts, or, of a set, its first such member. It is nil if there is
-// none.
-func culprit(row *proviso.Object) []byte {
+// not hold and counts, or, of a set, its first such member. Of a row that failed it
+// is one that failed, if there is any. It is nil if there is none.
+func culprit(row view) []byte {
+	if row.status == proviso.Fail {
+		if found := firstOf(row.Object, func(s proviso.Status) bool { return s == proviso.Fail }); found != nil {
+			return found
+		}
+	}
+	return firstOf(row.Object, func(s proviso.Status) bool { return !succeeded(s) })
+}
+
+// firstOf returns the first assertion that counts and has a status that is meant.
+func firstOf(row *proviso.Object, meant func(proviso.Status) bool) []byte {
 	components, _ := obj(row, "gradingResult").At("componentResults").([]any)
 	var found []byte
 	for i, end := 0, len(components); i < end; i++ {
 		c, _ := components[i].(*proviso.Object)
 		a := obj(c, "assertion")
 		members := max(0, integer(c, "members"))
-		if succeeded(statusOf(str(c, "status"))) || a == nil || str(a, "severity") == string(proviso.Info) {
+		if !meant(statusOf(str(c, "status"))) || a == nil || str(a, "severity") == string(proviso.Info) {
 			i += members
 			continue
 		}

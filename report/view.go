@@ -1,7 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -88,7 +90,8 @@ type reason struct {
 }
 
 // reasons returns why the row failed or was not decided: what its assertions
-// say, and what is true of the row as a whole.
+// say, and what is true of the row as a whole; of a failed row what failed comes
+// first.
 func (v view) reasons() []reason {
 	var list []reason
 	failed := broken(v.Object)
@@ -99,7 +102,17 @@ func (v view) reasons() []reason {
 	if why := str(v.Object, "error"); why != "" && !explained(failed, why, v.status) {
 		list = append(list, reason{text: why, undecided: v.status == proviso.Errored})
 	}
+	if v.status == proviso.Fail { // what failed it, then what is undecided beside it
+		slices.SortStableFunc(list, func(a, b reason) int { return cmp.Compare(rank(a), rank(b)) })
+	}
 	return list
+}
+
+func rank(r reason) int {
+	if r.undecided {
+		return 1
+	}
+	return 0
 }
 
 // mark returns the sign in front of a reason.
