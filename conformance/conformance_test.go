@@ -161,7 +161,7 @@ func (b *bench) assertions(ctx context.Context, r record) verdict {
 	if a.Status == proviso.Errored {
 		return verdict{err: a.Reason}
 	}
-	return verdict{pass: a.Status == proviso.Pass, score: a.Score, reason: a.Reason, named: a.Named, components: verdicts}
+	return verdict{pass: a.Status == proviso.Pass, score: a.Score, reason: a.Reason, named: a.Named, components: verdicts, unscored: a.Unscored}
 }
 
 func (b *bench) csv(r record) error {

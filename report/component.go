@@ -205,8 +205,7 @@ func (e *encoder) evidence(list []proviso.Evidence) {
 // evaluation appends the assertion set's result under the names of the judge's
 // contract.
 func (e *encoder) evaluation(v *proviso.Evaluation) {
-	e.text(`,"evaluation":{"status":`, v.Status.String())
-	e.b = append(e.b, `,"score":`...)
+	e.b = append(e.b, `,"evaluation":{"score":`...)
 	e.optional(v.Score)
 	if v.WeightedScore != nil {
 		e.b = append(e.b, `,"weighted_score":`...)
@@ -226,6 +225,7 @@ func (e *encoder) evaluation(v *proviso.Evaluation) {
 	e.number(v.Threshold)
 	e.b = append(e.b, `,"passed_threshold":`...)
 	e.bool(v.PassedThreshold)
+	e.text(`,"status":`, v.Status.String())
 	e.b = append(e.b, '}')
 }
 

@@ -75,6 +75,24 @@ func TestFailingJudge(t *testing.T) {
 	}
 }
 
+// TestCertainFailure: what is counted fails the whole, whatever a judge that is
+// down would have said.
+func TestCertainFailure(t *testing.T) {
+	t.Parallel()
+	f := start(t, server.Options{Open: true, Judge: realJudge(t, func(fakemodel.Request) fakemodel.Reply {
+		return fakemodel.Reply{}.Failing(500, "server_error", "it broke")
+	})})
+	got := f.ask("POST", "/v1/evaluate", strings.Replace(mixed, `"value": 1`, `"value": 2`, 1))
+	o := got.object(t)
+	if errs, _ := o.At("errors").([]any); got.status != 200 || o.At("status") != "fail" || o.At("score") != nil || o.At("passed_threshold") != false || len(errs) != 1 {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+	list := f.ask("GET", "/v1/evaluations?status=fail", "").object(t)
+	if items, _ := list.At("items").([]any); len(items) != 1 || at(items[0], "errors") != 1.0 || at(items[0], "failed") != 1.0 {
+		t.Errorf("kept as %s", proviso.Stringify(list))
+	}
+}
+
 // TestWaiting: the time that a judge takes is not that of the server.
 func TestWaiting(t *testing.T) {
 	t.Parallel()

@@ -26,6 +26,8 @@ func responseText(req *judge.Request, resp *judge.Response, o report.TerminalOpt
 		score = fmt.Sprintf("score %.4g", *resp.Score)
 	} else if resp.Total == 0 {
 		score = "nothing applied"
+	} else if resp.Status == proviso.Fail.String() {
+		score = fmt.Sprintf("%d undecided", len(resp.Errors))
 	}
 	if resp.WeightedScore != nil {
 		score += fmt.Sprintf(", weighted %.4g", *resp.WeightedScore)
