@@ -204,6 +204,10 @@ func TestScriptsOfOtherLanguages(t *testing.T) {
 	if a := set.Aggregate(t.Context(), row, verdicts, nil); a.Status != proviso.Fail || a.Reason != "Scoring function error: KeyError: 'x'" {
 		t.Errorf("scoring that throws: %+v", a)
 	}
+	broken := []proviso.Verdict{{Assertion: &proviso.Assertion{Type: "equals"}, Status: proviso.Fail}, {Assertion: &proviso.Assertion{Type: "cost"}, Reason: "no cost"}}
+	if a := set.Aggregate(t.Context(), row, broken, nil); a.Status != proviso.Errored || a.Unscored || a.Reason != "no cost" {
+		t.Errorf("scoring decides alone, so that nothing is certain while something is undecided: %+v", a)
+	}
 	err = proviso.Errorf(proviso.Timeout, "it took too long")
 	if a := set.Aggregate(t.Context(), row, verdicts, nil); a.Status != proviso.Errored {
 		t.Errorf("scoring that takes too long: %+v", a)
