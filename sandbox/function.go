@@ -343,20 +343,6 @@ func (o *source) explain(payload []byte, c *call) error {
 	return errViolation
 }
 
-// importHint says what would make a module importable, if it is known.
-func (o *source) importHint(module string) string {
-	byPath := strings.HasPrefix(module, ".") || strings.HasPrefix(module, "/") // and so no package
-	switch s := o.sandbox; {
-	case !o.profile.files:
-		return ""
-	case o.profile.sandbox && s.dir != "" && s.isHome(s.dir):
-		return " (the files of " + s.dir + " are not granted, since it holds more than a suite)"
-	case o.profile.packages || byPath:
-		return ""
-	}
-	return " (packages are not granted)"
-}
-
 // cut shortens a text: the worker does so too, but may be in other hands.
 func cut(s string, n int) string {
 	if len(s) <= n {
