@@ -136,7 +136,7 @@ func (f *promptFile) chat() {
 	if v := f.nested(d, "", d.Root, 0); !same(v, d.Root) || path.Ext(f.name) != ".json" {
 		raw = proviso.Stringify(v)
 	}
-	f.add(raw, f.label(raw))
+	f.add(raw, f.label(proviso.Stringify(d.Root)))
 }
 
 // label is the label of a chat.
