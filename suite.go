@@ -23,6 +23,9 @@ type Suite struct {
 	Outputs     []string // outputPath: report files, relative to the working folder
 	Config      *Object  // the configuration as read, for reports, secrets removed
 	Warnings    Mistakes
+	// Lenient says that the suite has promptfoo's shape: what promptfoo lets pass is
+	// a warning, where it is no matter of safety.
+	Lenient bool
 
 	// Dir is the folder that relative file references start from.
 	Dir string

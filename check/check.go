@@ -43,6 +43,9 @@ type Options struct {
 	// Engines are shared with other compilers; nil is engines of its own.
 	Engines *Engines
 
+	// Lenient makes inline JavaScript that cannot be read fail each output, with a
+	// warning, as in promptfoo; otherwise it is a mistake.
+	Lenient bool
 	// LaxSchemas accepts JSON Schema keywords that nobody knows.
 	LaxSchemas bool
 }

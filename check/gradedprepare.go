@@ -27,6 +27,11 @@ func (m *compiled) foresee(c *proviso.Case, open bool) []*proviso.Error {
 	if m.broken != nil {
 		return mistakes
 	}
+	if j, ok := m.check.(*javascript); ok && j.unread != nil {
+		w := proviso.Because(j.mistake, proviso.Invalid, "%v: it fails every output", j.mistake)
+		w.Warning = true
+		mistakes = append(mistakes, mistakeAt(m.Assertion, "value", w))
+	}
 	if w := m.vacuous(); w != nil {
 		mistakes = append(mistakes, w)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/jstoken"
 )
 
 // mustReturn is the complaint about a result that is no verdict.
@@ -23,6 +24,9 @@ type javascript struct {
 
 	c      *Compiler
 	traced bool // the code looks at context.trace
+
+	unread  *proviso.ScriptError // why the code cannot be read, where that fails each output; then there is no fn
+	mistake *proviso.Error       // that says so
 }
 
 // newJavascript is `javascript`: an expression on one line, a function body on
@@ -52,8 +56,14 @@ func newJavascript(c *Compiler, s *Spec) (Check, error) {
 		Language: "javascript", Name: "assertion", Text: body, Form: proviso.Body,
 		Params: []string{"output", "context", "process"}, Pointer: s.Pointer, Purpose: proviso.Deciding,
 	})
-	if err != nil {
-		return nil, misread(err, code, inserted)
+	var syntax *proviso.ScriptError
+	switch {
+	case errors.As(err, &syntax) && syntax.Syntax && c.Lenient:
+		return &javascript{Spec: s, code: code, unread: syntax, mistake: misread(syntax, code, inserted)}, nil
+	case errors.As(err, &syntax) && syntax.Syntax:
+		return nil, misread(syntax, code, inserted)
+	case err != nil:
+		return nil, err
 	}
 	return &javascript{Spec: s, fn: fn, code: code, plain: ignoresContext(code), c: c, traced: c.mentionsTrace("javascript", code)}, nil
 }
@@ -73,70 +83,99 @@ func newJavascriptFile(c *Compiler, s *Spec, file, entry string) (Check, error) 
 	return &javascript{Spec: s, fn: fn, code: s.Value.(string), file: true, c: c, traced: traced}, nil
 }
 
-// scriptBody makes a function body of an inline value and says where it inserted
-// "return " (-1 if nowhere). Several lines are a body already, and so is an if
-// statement, which cannot be returned; of declarations the last statement is
-// returned, of anything else the whole.
+// scriptBody makes a function body of an inline value, as promptfoo does, and says
+// where it inserted "return " (-1 if nowhere). Several lines are a body already; of
+// declarations on one line the last statement is returned, of anything else the
+// whole, which then has to be an expression.
 func scriptBody(code string) (body string, inserted int) {
 	if strings.Contains(code, "\n") {
 		return code, -1
 	}
-	code = strings.TrimRight(code, ";")
-	if rest, ok := strings.CutPrefix(code, "if"); ok && (strings.HasPrefix(rest, " ") || strings.HasPrefix(rest, "(")) {
-		return code, -1
+	code = strings.TrimRightFunc(code, proviso.IsSpace)
+	code = strings.TrimRightFunc(strings.TrimRight(code, ";"), proviso.IsSpace)
+	at := len(code) - len(strings.TrimLeftFunc(code, proviso.IsSpace))
+	if declares(code[at:]) {
+		at = lastStatement(code)
 	}
-	at := 0
-	for _, keyword := range []string{"const ", "let ", "var "} {
-		if strings.HasPrefix(code, keyword) {
-			at = lastStatement(code)
-		}
-	}
-	if at < 0 {
+	if at < 0 || at == len(code) && at > 0 {
 		return code, -1
 	}
 	return code[:at] + "return " + code[at:], at
 }
 
-// lastStatement returns where the text after the last semicolon outside of
-// quotes begins, -1 if there is none.
+// declares reports whether code begins with const, let or var.
+func declares(code string) bool {
+	for _, keyword := range []string{"const", "let", "var"} {
+		if rest, ok := strings.CutPrefix(code, keyword); ok && rest != strings.TrimLeftFunc(rest, proviso.IsSpace) {
+			return true
+		}
+	}
+	return false
+}
+
+// lastStatement returns where the text after the last semicolon outside of quotes
+// begins, -1 if there is none. As in promptfoo, a quote behind a backslash is none,
+// wherever it stands.
 func lastStatement(code string) int {
-	last := -1
+	last, backslashes := -1, 0
 	var quote byte
-	for i := 0; i < len(code); i++ {
-		switch c := code[i]; {
-		case quote != 0 && c == '\\':
-			i++
-		case quote != 0:
-			if c == quote {
+	for i := range len(code) {
+		c := code[i]
+		if c == '\\' {
+			backslashes++
+			continue
+		}
+		if (c == '\'' || c == '"' || c == '`') && backslashes%2 == 0 {
+			switch quote {
+			case 0:
+				quote = c
+			case c:
 				quote = 0
 			}
-		case c == '\'' || c == '"' || c == '`':
-			quote = c
-		case c == ';':
+		}
+		if c == ';' && quote == 0 {
 			last = i + 1
 		}
+		backslashes = 0
 	}
 	if last < 0 {
 		return -1
 	}
-	return last + len(code[last:]) - len(strings.TrimLeft(code[last:], " \t"))
+	return last + len(code[last:]) - len(strings.TrimLeftFunc(code[last:], proviso.IsSpace))
 }
 
 // misread words a syntax error in terms of the value as it was written.
-func misread(err error, code string, inserted int) error {
-	var e *proviso.ScriptError
-	if !errors.As(err, &e) || !e.Syntax {
-		return err
-	}
+func misread(e *proviso.ScriptError, code string, inserted int) *proviso.Error {
 	column := e.Column
 	if e.Line == 1 && inserted >= 0 && column > inserted {
 		column = max(column-len("return "), inserted+1)
 	}
 	message := "the JavaScript cannot be read: " + e.Message + " at line " + strconv.Itoa(e.Line) + ", column " + strconv.Itoa(column)
-	if inserted >= 0 && strings.HasPrefix(strings.TrimSpace(code[inserted:]), "return") {
-		message += " (a single line is an expression: leave out return, or write the value on several lines)"
+	if inserted >= 0 {
+		message += advice(code[inserted:])
 	}
 	return &proviso.Error{Code: proviso.Invalid, Message: message}
+}
+
+// advice tells what to do about a statement on one line, where an expression is
+// expected.
+func advice(code string) string {
+	word, _ := jstoken.New(code).Next()
+	switch code[word.Start:word.End] {
+	case "return":
+		return " (a single line is an expression: leave out return, or write the value on several lines)"
+	case "if", "for", "while", "do", "switch", "try", "throw", "const", "let", "var":
+		return " (a single line is an expression: write statements on several lines, with return)"
+	}
+	return ""
+}
+
+// thrownBy is a syntax error in the words of V8, as far as they are known.
+func thrownBy(e *proviso.ScriptError) string {
+	if _, token, ok := strings.Cut(e.Message, "unexpected token in expression: "); ok {
+		return "Unexpected token " + token
+	}
+	return e.Message
 }
 
 // ignoresContext reports whether code cannot possibly look at its second
@@ -152,6 +191,9 @@ func ignoresContext(code string) bool {
 
 // Decide implements [Check].
 func (j *javascript) Decide(ctx context.Context, s *Subject) (Finding, error) {
+	if j.unread != nil {
+		return j.threw(thrownBy(j.unread), ""), nil
+	}
 	var second any = proviso.Undefined{}
 	if !j.plain {
 		o := scriptContext(j.Assertion, s)

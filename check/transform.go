@@ -43,17 +43,28 @@ func (c *Compiler) compileTransform(text, subject string) (*Transform, error) {
 	if c.Code == nil {
 		return nil, proviso.Errorf(proviso.Unavailable, "transform: no interpreter here")
 	}
-	form := proviso.Expression
-	if strings.Contains(text, "\n") {
-		form = proviso.Body
+	body := text
+	if !strings.Contains(text, "\n") {
+		body = "return " + text // which may end with a semicolon
 	}
 	fn, err := c.function(proviso.Source{
-		Language: "javascript", Name: "transform", Text: text, Form: form, Params: []string{subject, "context"}, Purpose: proviso.Deciding,
+		Language: "javascript", Name: "transform", Text: body, Form: proviso.Body, Params: []string{subject, "context", "process"}, Purpose: proviso.Deciding,
 	})
 	if err != nil {
-		return nil, named("transform "+short(text), err)
+		return nil, named("transform "+short(text), shifted(err, len(text)-len(body)))
 	}
 	return &Transform{label: "[inline transform]: " + text, fn: fn}, nil
+}
+
+// shifted moves the place of a syntax error in the first line by so many columns.
+func shifted(err error, columns int) error {
+	var e *proviso.ScriptError
+	if columns == 0 || !errors.As(err, &e) || e.Line != 1 {
+		return err
+	}
+	placed := *e
+	placed.Column = max(1, e.Column+columns)
+	return &placed
 }
 
 // named says which script an error is about, and keeps its code.

@@ -128,7 +128,7 @@ func (r *reading) together(name string, parts []suiteFile) *proviso.Suite {
 		r.openFolder("suite") // of the working folder
 	}
 	doc, cfg := r.merge(parts)
-	s := &proviso.Suite{File: filepath.ToSlash(name), Dir: r.files.dir, Places: r.places}
+	s := &proviso.Suite{File: filepath.ToSlash(name), Dir: r.files.dir, Places: r.places, Lenient: r.promptfoo}
 	s.Config = proviso.Redacted(cfg)
 	s.Env = r.environment(doc, cfg)
 	cfg, _ = r.renderEnv(doc, "", cfg).(*proviso.Object)
