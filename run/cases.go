@@ -93,7 +93,7 @@ func (p *Plan) warnUndefined(c *proviso.Case, col *column) {
 	if p.o.PlainPrompts || col.prompt.Script != nil || c.Generator != nil {
 		return
 	}
-	for _, name := range p.o.Templates.Variables(col.prompt.Raw) {
+	for _, name := range col.uses {
 		if c.Vars.Has(name) || name == "env" || strings.HasPrefix(name, "_") {
 			continue
 		}

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"strconv"
 	"strings"
 	"sync"
 
@@ -25,32 +26,81 @@ func newMemory(run string) *memory {
 // conversational reports whether a prompt looks at what was said before.
 func conversational(raw string) bool { return strings.Contains(raw, "_conversation") }
 
-// builtin reports whether a prompt uses a variable that the run itself sets.
-func builtin(raw string) bool {
-	return strings.Contains(raw, "__evalId") || strings.Contains(raw, "__evalStepId") || strings.Contains(raw, "__repeatIndex")
-}
-
-// extend adds to vars what the row may see: stored outputs under the case's own
-// variables, the conversation, and the variables that the run sets.
+// extend adds to vars what the row may see: the conversation, and stored outputs,
+// which replace the case's own variables.
 func (m *memory) extend(vars *proviso.Object, pc *prepared, col *column) *proviso.Object {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.stored.Len() == 0 && !col.conversation && !col.builtin {
+	if m.stored.Len() == 0 && !col.conversation {
 		return vars
 	}
-	out := m.stored.Clone()
-	for name, v := range vars.All() {
-		out.Set(name, v)
-	}
+	out := orEmpty(vars.Clone())
 	if col.conversation && !has(pc.Options.Extra, "disableConversationVar") {
 		out.Set("_conversation", append([]any{}, m.turns[conversation(pc, col)]...))
 	}
-	if col.builtin {
-		out.Set("__evalId", m.run)
-		out.Set("__evalStepId", m.run+"/"+pc.ID)
-		out.Set("__repeatIndex", float64(pc.Repeat))
+	for name, v := range m.stored.All() {
+		out.Set(name, v)
 	}
 	return out
+}
+
+// ownVars are the variables that a run sets for each row. Prompts and code see
+// them; assertions and reports do not, since they differ from run to run.
+type ownVars struct {
+	run                  string
+	test, prompt, repeat int
+	// foreign are the names of variables that a model wrote.
+	foreign map[string]bool
+}
+
+// Names of the variables that a run sets.
+const (
+	evalID      = "__evalId"
+	evalStepID  = "__evalStepId"
+	repeatIndex = "__repeatIndex"
+)
+
+// own returns the variables that the run sets for a row.
+func (m *memory) own(pc *prepared, col *column) ownVars {
+	return ownVars{run: m.run, test: pc.Index, prompt: col.index, repeat: pc.Repeat, foreign: m.foreign(pc)}
+}
+
+// over returns vars with those of the run.
+func (o ownVars) over(vars *proviso.Object) *proviso.Object {
+	all := vars.Clone()
+	all.Set(evalID, o.run)
+	all.Set(evalStepID, "test-"+strconv.Itoa(o.test)+"-prompt-"+strconv.Itoa(o.prompt)+"-repeat-"+strconv.Itoa(o.repeat))
+	all.Set(repeatIndex, float64(o.repeat))
+	return all
+}
+
+// without returns vars without those of the run.
+func (o ownVars) without(vars *proviso.Object) *proviso.Object {
+	out := vars
+	for _, name := range [...]string{evalID, evalStepID, repeatIndex} {
+		if !vars.Has(name) {
+			continue
+		}
+		if out == vars {
+			out = vars.Clone()
+		}
+		out.Delete(name)
+	}
+	return out
+}
+
+// usedBy reports whether a prompt or a text among vars may name one of them.
+func (o ownVars) usedBy(raw string, vars *proviso.Object) bool {
+	const sign = "__"
+	if strings.Contains(raw, sign) {
+		return true
+	}
+	for name, v := range vars.All() {
+		if text, ok := v.(string); strings.HasPrefix(name, sign) || ok && strings.Contains(text, sign) && strings.Contains(text, "{") {
+			return true
+		}
+	}
+	return false
 }
 
 // foreign returns the names of variables that a model wrote. They are put into

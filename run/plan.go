@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"hash"
 	"net/http"
 	"regexp"
@@ -138,7 +137,6 @@ type column struct {
 
 	uses         []string // names of variables in the prompt
 	conversation bool     // the prompt looks at the turns before
-	builtin      bool     // the prompt uses variables that the run sets
 }
 
 // maxMistakes bounds how many mistakes are kept.
@@ -248,15 +246,12 @@ func (p *Plan) addColumns(base column) {
 		c := base
 		c.index, c.prompt = len(p.columns), prompt
 		p.waits = p.waits || anyWaits(prompt.Assert)
-		c.conversation, c.builtin = conversational(prompt.Raw), builtin(prompt.Raw)
+		c.conversation = conversational(prompt.Raw)
 		p.inOrder = p.inOrder || c.conversation
 		if prompt.Script != nil {
 			p.openPromptCode(&c)
 		} else if !p.o.PlainPrompts {
-			c.uses = p.o.Templates.Variables(prompt.Raw)
-			if err := p.o.Templates.Check(prompt.Raw); err != nil {
-				p.mistake(placed(fmt.Errorf("prompt %q: %w", short(prompt.Label), err), prompt.Pointer))
-			}
+			p.checkPrompt(&c)
 		}
 		p.columns = append(p.columns, c)
 	}
@@ -275,7 +270,7 @@ func (p *Plan) openPromptCode(c *column) {
 	c.code = code
 	p.waits = true
 	if data, err := p.o.Files.ReadFile(g.File); err == nil { // a command is no file
-		c.conversation, c.builtin = conversational(string(data)), builtin(string(data))
+		c.conversation = conversational(string(data))
 		p.inOrder = p.inOrder || c.conversation
 	}
 }

@@ -4,111 +4,91 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"regexp"
+	"fmt"
 	"strings"
-	"sync"
 
 	"github.com/proviso-eval/proviso"
 )
 
-// maxRounds is how often variables are put into each other before what is left
-// stays as it is.
-const maxRounds = 5
-
-// plainName is a variable in another variable.
-var plainName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{\{\s*(\w+)\s*\}\}`) })
-
-// resolveVars returns vars with one trailing line break of each text removed and
-// plain {{ name }} in texts replaced by other variables. It returns vars itself
-// if nothing changes. Foreign texts are put nowhere here, since what they hold
-// would then be taken for a template.
-func resolveVars(vars *proviso.Object, foreign map[string]bool) *proviso.Object {
-	out, nested := vars, false
-	for name, v := range vars.All() {
-		text, ok := v.(string)
-		if !ok || foreign[name] {
-			continue
-		}
-		nested = nested || strings.Contains(text, "{{")
-		if cut := strings.TrimSuffix(text, "\n"); cut != text {
-			if out == vars {
-				out = vars.Clone()
-			}
-			out.Set(name, cut)
-		}
-	}
-	if !nested {
-		return out
-	}
-	if out == vars {
-		out = vars.Clone()
-	}
-	for range maxRounds {
-		if !resolveOnce(out, foreign) {
-			break
-		}
-	}
-	return out
-}
-
-// resolveOnce replaces the first plain name of each text; false if there was none.
-func resolveOnce(vars *proviso.Object, foreign map[string]bool) bool {
-	again := false
-	for _, name := range vars.Keys() {
-		text, ok := vars.At(name).(string)
-		if !ok || foreign[name] || !strings.Contains(text, "{{") {
-			continue
-		}
-		for _, m := range plainName().FindAllStringSubmatchIndex(text, -1) {
-			v, known := vars.Get(text[m[2]:m[3]])
-			if !known || text[m[2]:m[3]] == name || foreign[text[m[2]:m[3]]] {
-				continue
-			}
-			vars.Set(name, text[:m[0]]+proviso.ToString(v)+text[m[1]:])
-			again = true
-			break
-		}
-	}
-	return again
+// source is the text of a prompt and where it comes from.
+type source struct {
+	raw string
+	// lax says that a tag which is not closed makes the text one that is sent as it
+	// is: it is one of promptfoo's shape, or code made it.
+	lax bool
 }
 
 // render makes the prompt that is sent. Texts in a JSON prompt are rendered one
-// by one, so that quotes in variables do not break it.
-func (p *Plan) render(ctx context.Context, raw string, vars *proviso.Object, foreign map[string]bool) (string, error) {
+// by one, so that quotes in variables do not break it; where that fails, it is a
+// text.
+func (p *Plan) render(ctx context.Context, s source, vars *proviso.Object, foreign map[string]bool) (string, error) {
 	if p.o.PlainPrompts {
-		return raw, nil
+		return s.raw, nil
 	}
-	if v, ok := jsonPrompt(raw); ok && !p.o.PlainJSON {
-		return p.renderJSON(ctx, v, vars)
+	if p.o.PlainJSON {
+		if text, err := p.renderSource(ctx, s, vars); err == nil {
+			return text, nil
+		}
+	} else if v, ok := jsonPrompt(s.raw); ok {
+		if text, err := p.renderJSON(ctx, v, vars); err == nil {
+			return text, nil
+		}
 	}
-	if !strings.ContainsRune(raw, '{') {
-		return raw, nil
+	if !strings.ContainsAny(s.raw, "{}") {
+		return s.raw, nil
 	}
 	rendered, err := p.renderVars(ctx, vars, foreign)
 	if err != nil {
 		return "", err
 	}
-	return p.o.Templates.Render(ctx, raw, rendered)
+	return p.renderSource(ctx, s, rendered)
 }
 
-// renderVars renders variables that are templates themselves.
-func (p *Plan) renderVars(ctx context.Context, vars *proviso.Object, foreign map[string]bool) (*proviso.Object, error) {
-	out := vars
-	for name, v := range vars.All() {
-		text, ok := v.(string)
-		if !ok || foreign[name] || !strings.Contains(text, "{{") && !strings.Contains(text, "{%") && !strings.Contains(text, "{#") {
-			continue
-		}
-		rendered, err := p.o.Templates.Render(ctx, text, vars)
-		if err != nil {
-			return nil, proviso.Errorf(proviso.Undecided, "variable %q: %w", name, err)
-		}
-		if out == vars {
-			out = vars.Clone()
-		}
-		out.Set(name, rendered)
+func (p *Plan) renderSource(ctx context.Context, s source, vars *proviso.Object) (string, error) {
+	if s.lax {
+		return p.renderText(ctx, s.raw, vars)
 	}
-	return out, nil
+	return p.o.Templates.Render(ctx, s.raw, vars)
+}
+
+// checkPrompt finds mistakes in the template of a prompt.
+func (p *Plan) checkPrompt(c *column) {
+	prompt := c.prompt
+	if v, ok := jsonPrompt(prompt.Raw); ok && !p.o.PlainJSON && p.checkTexts(v) == nil {
+		c.uses = p.o.Templates.Variables(prompt.Raw)
+		return
+	}
+	if p.Suite.Lenient && partial(prompt.Raw) && !wrapped(prompt.Raw) {
+		e := proviso.Errorf(proviso.Invalid, "prompt %q has a tag that is not closed on its line: as promptfoo does, the whole prompt is sent as it is written", short(prompt.Label))
+		e.Warning = true
+		p.mistake(placed(e, prompt.Pointer))
+		return
+	}
+	c.uses = p.o.Templates.Variables(prompt.Raw)
+	if err := p.o.Templates.Check(prompt.Raw); err != nil {
+		p.mistake(placed(fmt.Errorf("prompt %q: %w", short(prompt.Label), err), prompt.Pointer))
+	}
+}
+
+// checkTexts finds a mistake in the texts of a prompt that is JSON.
+func (p *Plan) checkTexts(v any) error {
+	switch v := v.(type) {
+	case string:
+		return p.o.Templates.Check(v)
+	case []any:
+		for _, e := range v {
+			if err := p.checkTexts(e); err != nil {
+				return err
+			}
+		}
+	case *proviso.Object:
+		for _, e := range v.All() {
+			if err := p.checkTexts(e); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // jsonPrompt reads a prompt that is JSON.

@@ -136,29 +136,40 @@ func (p promptProgram) write(ctx context.Context, context *proviso.Object) (any,
 }
 
 // writePrompt makes the prompt of a row, what the suite says or what its code
-// returns, and the settings for the provider that go with it.
-func (p *Plan) writePrompt(ctx context.Context, pc *prepared, col *column, res *proviso.Result, foreign map[string]bool) (string, *proviso.Object, error) {
-	config := col.prompt.Config
-	if col.code == nil {
-		text, err := p.render(ctx, pc.Options.Prefix+col.prompt.Raw+pc.Options.Suffix, res.Vars, foreign)
-		return text, config, err
+// returns, and the settings for the provider that go with it. Code gets the
+// variables as they are written; then they are put into each other, for the
+// template and for all that comes after it.
+func (p *Plan) writePrompt(ctx context.Context, pc *prepared, col *column, res *proviso.Result, own ownVars) (string, *proviso.Object, error) {
+	config, s := col.prompt.Config, source{pc.Options.Prefix + col.prompt.Raw + pc.Options.Suffix, p.Suite.Lenient}
+	foreign := own.foreign
+	if col.code != nil {
+		context := proviso.ObjectOf("vars", own.over(res.Vars), "provider", providerOf(col.spec), "config", orEmpty(config))
+		v, err := col.code.write(ctx, context)
+		if err != nil {
+			return "", nil, err
+		}
+		if o, ok := v.(*proviso.Object); ok && o.Has("prompt") {
+			given, _ := o.At("config").(*proviso.Object)
+			v, config = o.At("prompt"), settings(config, given)
+		}
+		raw, ok := v.(string)
+		if !ok {
+			raw = proviso.Stringify(v)
+		}
+		s = source{raw, true}
 	}
-	context := proviso.ObjectOf("vars", orEmpty(res.Vars), "provider", providerOf(col.spec), "config", orEmpty(config))
-	v, err := col.code.write(ctx, context)
-	if err != nil {
-		return "", nil, err
+	if p.o.PlainPrompts {
+		return s.raw, config, nil
 	}
-	if o, ok := v.(*proviso.Object); ok && o.Has("prompt") {
-		own, _ := o.At("config").(*proviso.Object)
-		v, config = o.At("prompt"), settings(config, own)
+	vars := res.Vars
+	if own.usedBy(s.raw, vars) {
+		vars = own.over(vars)
 	}
-	raw, ok := v.(string)
-	if !ok {
-		raw = proviso.Stringify(v)
+	resolved := resolveVars(vars, foreign)
+	res.Vars = own.without(resolved)
+	if col.code != nil && len(foreign) > 0 {
+		return s.raw, config, nil // a model wrote parts of it, which are no templates
 	}
-	if len(foreign) > 0 {
-		return raw, config, nil // a model wrote parts of it, which are no templates
-	}
-	text, err := p.render(ctx, raw, res.Vars, nil)
+	text, err := p.render(ctx, s, resolved, foreign)
 	return text, config, err
 }

@@ -21,7 +21,7 @@ func (p *Plan) row(ctx context.Context, pc *prepared, col *column, m *memory) *p
 	res := &proviso.Result{Case: pc.Case, Prompt: col.prompt, PromptIdx: col.index, Provider: col.spec, Vars: pc.Vars, Rendered: col.prompt.Raw}
 	res.Vars = m.extend(pc.Vars, pc, col)
 	defer func() { p.forget(res.Output.TraceID) }()
-	if err := p.answer(ctx, pc, col, res, m.foreign(pc)); err != nil {
+	if err := p.answer(ctx, pc, col, res, m.own(pc, col)); err != nil {
 		res.Error = p.explain(err)
 		res.Aggregate = proviso.Aggregate{Status: proviso.Errored, Reason: res.Error}
 		return res
@@ -60,14 +60,14 @@ func (p *Plan) explain(err error) string {
 }
 
 // answer fills in the output: rendered prompt, provider, transforms.
-func (p *Plan) answer(ctx context.Context, pc *prepared, col *column, res *proviso.Result, foreign map[string]bool) error {
+func (p *Plan) answer(ctx context.Context, pc *prepared, col *column, res *proviso.Result, own ownVars) error {
 	if pc.unsupported != nil {
 		return pc.unsupported
 	}
-	if err := p.variables(ctx, pc, res, foreign); err != nil {
+	if err := p.variables(ctx, pc, res, own); err != nil {
 		return err
 	}
-	prompt, config, err := p.writePrompt(ctx, pc, col, res, foreign)
+	prompt, config, err := p.writePrompt(ctx, pc, col, res, own)
 	if err != nil {
 		return err
 	}
@@ -84,8 +84,8 @@ func (p *Plan) answer(ctx context.Context, pc *prepared, col *column, res *provi
 	return p.transformOutput(ctx, pc, col, res)
 }
 
-// variables makes the variables of the row.
-func (p *Plan) variables(ctx context.Context, pc *prepared, res *proviso.Result, foreign map[string]bool) error {
+// variables makes the variables of the row, as the suite and its code write them.
+func (p *Plan) variables(ctx context.Context, pc *prepared, res *proviso.Result, own ownVars) error {
 	if pc.varScript != nil {
 		v, err := pc.varScript.Apply(ctx, orEmpty(res.Vars), &check.Row{Vars: orEmpty(res.Vars), Output: &proviso.Output{}, Label: res.Prompt.Label})
 		if err != nil {
@@ -95,15 +95,13 @@ func (p *Plan) variables(ctx context.Context, pc *prepared, res *proviso.Result,
 		if !ok {
 			return proviso.Errorf(proviso.Undecided, "options.transformVars must return an object of variables")
 		}
-		res.Vars = o
+		vars := res.Vars.Clone()
+		for name, v := range o.All() {
+			vars.Set(name, v)
+		}
+		res.Vars = vars
 	}
-	if err := p.computeVars(ctx, pc, res); err != nil {
-		return err
-	}
-	if !p.o.PlainPrompts {
-		res.Vars = resolveVars(res.Vars, foreign)
-	}
-	return nil
+	return p.computeVars(ctx, pc, res, own)
 }
 
 func orEmpty(o *proviso.Object) *proviso.Object {

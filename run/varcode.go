@@ -38,12 +38,12 @@ func (p *Plan) prepareVars(pc *prepared) {
 // computeVars calls the code of variables with the name of the variable, the
 // prompt, the variables so far and, in JavaScript, the provider. A variable that
 // was replaced meanwhile is not computed.
-func (p *Plan) computeVars(ctx context.Context, pc *prepared, res *proviso.Result) error {
+func (p *Plan) computeVars(ctx context.Context, pc *prepared, res *proviso.Result, own ownVars) error {
 	for _, c := range pc.computed {
 		if res.Vars.At(c.name) != c.ref {
 			continue
 		}
-		args := []any{c.name, res.Prompt.Raw, res.Vars}
+		args := []any{c.name, res.Prompt.Raw, own.over(res.Vars)}
 		if check.LanguageOf(c.fn.File) == "javascript" {
 			args = append(args, providerOf(res.Provider))
 		}

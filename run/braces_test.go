@@ -1,0 +1,138 @@
+package run_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/script"
+	"github.com/proviso-eval/proviso/internal/template"
+	"github.com/proviso-eval/proviso/run"
+	"github.com/proviso-eval/proviso/suite"
+)
+
+// bracesFixtures are prompts and variables with braces in them, such as those of
+// code, LaTeX and other template languages, and what promptfoo 0.123.1 sent to the
+// provider, or that it could not.
+const bracesFixtures = "testdata/braces.jsonl"
+
+// bracesBase are variables that many of them have.
+const bracesBase = `{"name":"World","n":3,"obj":{"k":"v"},"nul":null,"flag":true,"money":"costs $5, $$6, $& and $' and $` + "`" + ` and $1"}`
+
+// braces is one of the fixtures.
+type braces struct {
+	prompt, sent string
+	vars         *proviso.Object
+	fails        bool
+}
+
+func readBraces(t *testing.T) []braces {
+	t.Helper()
+	data, err := os.ReadFile(bracesFixtures)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []braces
+	for line := range strings.Lines(string(data)) {
+		v, err := proviso.ParseJSON(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := v.(*proviso.Object)
+		b := braces{prompt: o.At("prompt").(string), fails: o.Has("error"), vars: proviso.NewObject(0)}
+		b.sent, _ = o.At("sent").(string)
+		if o.Has("base") {
+			base, _ := proviso.ParseJSON(bracesBase)
+			b.vars = base.(*proviso.Object)
+		}
+		for name, v := range o.At("vars").(*proviso.Object).All() {
+			b.vars.Set(name, v)
+		}
+		list = append(list, b)
+	}
+	return list
+}
+
+// TestBraces compares what is sent.
+func TestBraces(t *testing.T) {
+	t.Parallel()
+	byPrompt := map[string][]braces{}
+	var order []string
+	for _, b := range readBraces(t) {
+		if len(byPrompt[b.prompt]) == 0 {
+			order = append(order, b.prompt)
+		}
+		byPrompt[b.prompt] = append(byPrompt[b.prompt], b)
+	}
+	templates, code := template.New(template.Options{}), script.New(script.Options{})
+	t.Cleanup(func() { templates.Close(); code.Close() })
+	dir := t.TempDir()
+	for _, prompt := range order {
+		sent, mistake := sentFor(t, templates, code, dir, prompt, byPrompt[prompt])
+		for i, b := range byPrompt[prompt] {
+			switch {
+			case foreignWords(b):
+				continue
+			case mistake != nil && !b.fails:
+				t.Errorf("%q: a mistake (%v), want %q", b.prompt, mistake, b.sent)
+			case mistake != nil:
+			case b.fails && sent[i] != nil, !b.fails && (sent[i] == nil || *sent[i] != b.sent):
+				got := "an error"
+				if sent[i] != nil {
+					got = "\"" + *sent[i] + "\""
+				}
+				t.Errorf("prompt %q\n with %v\n got  %s\n want %q (error %v)", b.prompt, b.vars.At("t"), got, b.sent, b.fails)
+			}
+		}
+	}
+}
+
+// foreignWords reports whether the text is of an engine: the source of functions
+// that every JavaScript has, or the position of a case in the recorded suite.
+func foreignWords(b braces) bool {
+	text := b.prompt + proviso.ToString(b.vars.At("t"))
+	for _, word := range []string{"constructor", "toString", "joiner", "__evalStepId"} {
+		if strings.Contains(text, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// sentFor runs a suite of promptfoo's shape with one prompt and gives what was sent
+// for each case, nil for an error.
+func sentFor(t *testing.T, templates *template.Engine, code proviso.Code, dir, prompt string, cases []braces) ([]*string, error) {
+	t.Helper()
+	tests := make([]any, len(cases))
+	for i, b := range cases {
+		tests[i] = proviso.ObjectOf("vars", b.vars, "options", proviso.ObjectOf("disableVarExpansion", true))
+	}
+	config := proviso.ObjectOf("prompts", []any{proviso.ObjectOf("raw", prompt, "label", "p")}, "providers", []any{"echo"}, "tests", tests)
+	name := filepath.Join(dir, "promptfooconfig.json")
+	if err := os.WriteFile(name, proviso.AppendJSON(nil, config), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s, mistakes := suite.Read(t.Context(), []string{name}, suite.Options{})
+	if err := mistakes.Err(); err != nil {
+		return nil, err
+	}
+	p, mistakes := run.New(t.Context(), s, run.Options{Templates: templates, Code: code, Env: proviso.EnvMap{}, Files: suite.NewFiles(dir, suite.FilesOptions{})})
+	if err := mistakes.Err(); err != nil {
+		return nil, err
+	}
+	out, err := p.Run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	sent := make([]*string, len(cases))
+	for i, r := range rows(t, out) {
+		if text, ok := at(r, "response", "output").(string); ok {
+			sent[i] = &text
+		}
+	}
+	return sent, nil
+}

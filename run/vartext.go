@@ -1,0 +1,270 @@
+package run
+
+import (
+	"context"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// What the text of a variable holds is data more often than it is a template: a
+// page, code, LaTeX. promptfoo decides by these rules what it renders, and so does
+// this file. They are rules of promptfoo, not of nunjucks.
+
+// maxRounds is how often variables are put into each other before what is left
+// stays as it is.
+const maxRounds = 5
+
+// space is \s of ECMAScript.
+const space = `\t\n\v\f\r \x{00a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}`
+
+// patterns are compiled when a text first holds a tag.
+var patterns = sync.OnceValue(func() (p struct{ plain, comment, tag, loop *regexp.Regexp }) {
+	p.plain = regexp.MustCompile(`\{\{[` + space + `]*(\w+)[` + space + `]*\}\}`)
+	p.comment = regexp.MustCompile(`(?s)\{#.*?#\}`)
+	p.tag = regexp.MustCompile(`\{\{[` + space + `]*([^{}|` + space + `]+)[` + space + `]*(?:\|[^}]+)?\}\}` +
+		`|\{%[` + space + `]*(?:if|for)[` + space + `]+([^{}` + space + `]+)[` + space + `]*[^\n\r\x{2028}\x{2029}]*?%\}`)
+	p.loop = regexp.MustCompile(`\{%[` + space + `]*for[` + space + `]+(\w+)[` + space + `]+in[` + space + `]+(\w+)[` + space + `]*%\}`)
+	return p
+})
+
+// resolveVars returns vars with one trailing line break of each text removed and
+// plain {{ name }} in texts replaced by other variables. It returns vars itself
+// if nothing changes. Foreign texts are put nowhere here, since what they hold
+// would then be taken for a template.
+func resolveVars(vars *proviso.Object, foreign map[string]bool) *proviso.Object {
+	out, nested := vars, false
+	for name, v := range vars.All() {
+		text, ok := v.(string)
+		if !ok {
+			continue
+		}
+		nested = nested || !foreign[name] && strings.Contains(text, "{{")
+		if cut := strings.TrimSuffix(text, "\n"); cut != text {
+			if out == vars {
+				out = vars.Clone()
+			}
+			out.Set(name, cut)
+		}
+	}
+	if !nested {
+		return out
+	}
+	if out == vars {
+		out = vars.Clone()
+	}
+	for range maxRounds {
+		if !resolveOnce(out, foreign) {
+			break
+		}
+	}
+	return out
+}
+
+// resolveOnce replaces the first plain name of each text, if it is that of a
+// variable; false if there was none.
+func resolveOnce(vars *proviso.Object, foreign map[string]bool) bool {
+	again := false
+	for _, name := range vars.Keys() {
+		text, ok := vars.At(name).(string)
+		if !ok || foreign[name] || !strings.Contains(text, "{{") {
+			continue
+		}
+		m := patterns().plain.FindStringSubmatchIndex(text)
+		if m == nil || foreign[text[m[2]:m[3]]] {
+			continue
+		}
+		v, known := defined(vars, text[m[2]:m[3]])
+		if !known {
+			continue
+		}
+		if grown := len(text) + len(proviso.ToString(v)); grown > maxResolved {
+			continue
+		}
+		vars.Set(name, text[:m[0]]+substitution(proviso.ToString(v), text, m[0], m[1])+text[m[1]:])
+		again = true
+	}
+	return again
+}
+
+// maxResolved bounds the size of a text that variables are put into: one that holds
+// itself twice would double each round.
+const maxResolved = 16 << 20
+
+func defined(vars *proviso.Object, name string) (any, bool) {
+	v, ok := vars.Get(name)
+	if _, undefined := v.(proviso.Undefined); undefined {
+		return nil, false
+	}
+	return v, ok
+}
+
+// substitution is what replaces text[from:to], as String.prototype.replace of
+// ECMAScript reads it: $$ is a dollar, $& what is replaced, $` and $' what stands
+// before and behind it.
+func substitution(by, text string, from, to int) string {
+	if !strings.Contains(by, "$") {
+		return by
+	}
+	var b strings.Builder
+	for i := 0; i < len(by); i++ {
+		if by[i] != '$' || i+1 == len(by) {
+			b.WriteByte(by[i])
+			continue
+		}
+		i++
+		switch by[i] {
+		case '$':
+			b.WriteByte('$')
+		case '&':
+			b.WriteString(text[from:to])
+		case '`':
+			b.WriteString(text[:from])
+		case '\'':
+			b.WriteString(text[to:])
+		default:
+			i--
+			b.WriteByte('$')
+		}
+	}
+	return b.String()
+}
+
+// renderVars renders variables that are templates themselves. A text that names a
+// variable which is not there stays as it is.
+func (p *Plan) renderVars(ctx context.Context, vars *proviso.Object, foreign map[string]bool) (*proviso.Object, error) {
+	out := vars
+	for name, v := range vars.All() {
+		text, ok := v.(string)
+		if !ok || foreign[name] || !strings.ContainsAny(text, "{}") || namesUndefined(text, vars) {
+			continue
+		}
+		rendered, err := p.renderText(ctx, text, vars)
+		if err != nil {
+			return nil, proviso.Errorf(proviso.Undecided, "variable %q: %w", name, err)
+		}
+		if rendered == text {
+			continue
+		}
+		if out == vars {
+			out = vars.Clone()
+		}
+		out.Set(name, rendered)
+	}
+	return out, nil
+}
+
+// renderText renders a text that may hold a tag which is not closed: then the
+// whole text stays as it is.
+func (p *Plan) renderText(ctx context.Context, text string, vars *proviso.Object) (string, error) {
+	if partial(text) {
+		if !strings.Contains(text, "raw") {
+			return text, nil
+		}
+		if !wrapped(text) {
+			text = "{% raw %}" + text + "{% endraw %}"
+		}
+	}
+	return p.o.Templates.Render(ctx, text, vars)
+}
+
+// namesUndefined reports whether a tag of text names a variable that is not there.
+// Like promptfoo it looks at the first word of {{ … }}, {% if … %} and
+// {% for … in … %} only.
+func namesUndefined(text string, vars *proviso.Object) bool {
+	if !strings.Contains(text, "{{") && !strings.Contains(text, "{%") {
+		return false
+	}
+	p := patterns()
+	text = p.comment.ReplaceAllString(text, "")
+	found := map[string]bool{}
+	for _, m := range p.tag.FindAllStringSubmatch(text, -1) {
+		found[m[1]+m[2]] = true // one of them is empty
+	}
+	for _, m := range p.loop.FindAllStringSubmatch(text, -1) {
+		delete(found, m[1])
+		found[m[2]] = true
+	}
+	for name := range found {
+		root := rootName(name)
+		if _, known := defined(vars, root); root != "" && root != "env" && !known && !inherited(root) {
+			return true
+		}
+	}
+	return false
+}
+
+// rootName is the ASCII identifier that name begins with, "" if there is none.
+func rootName(name string) string {
+	i := 0
+	for i < len(name) && (name[i] == '_' || name[i]|0x20 >= 'a' && name[i]|0x20 <= 'z' || i > 0 && name[i] >= '0' && name[i] <= '9') {
+		i++
+	}
+	return name[:i]
+}
+
+// inherited reports whether every JavaScript object has a member of that name.
+func inherited(name string) bool {
+	switch name {
+	case "constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString", "toString", "valueOf",
+		"__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__", "__proto__":
+		return true
+	}
+	return false
+}
+
+// partial reports whether text holds a tag that is not closed on its line, as
+// promptfoo looks for one: {{ without } behind it, {% without %, {# without #.
+func partial(text string) bool {
+	at, closed := 0, map[byte]int{} // where the tag of a kind that was last looked at ends
+	for {
+		i := strings.IndexByte(text[at:], '{')
+		if i < 0 || at+i+1 >= len(text) {
+			return false
+		}
+		at += i + 1
+		closer := text[at]
+		switch closer {
+		case '{':
+			closer = '}'
+		case '%', '#':
+		default:
+			continue
+		}
+		if at < closed[closer] {
+			continue
+		}
+		rest := text[at+1:]
+		end := strings.IndexByte(rest, closer)
+		if end < 0 || hasLineBreak(rest[:end]) {
+			return true
+		}
+		closed[closer] = at + 1 + end
+	}
+}
+
+func hasLineBreak(text string) bool {
+	return strings.ContainsAny(text, "\n\r") || strings.Contains(text, "\u2028") || strings.Contains(text, "\u2029")
+}
+
+// wrapped reports whether text has a raw block of its own.
+func wrapped(text string) bool {
+	return hasWord(text, "raw") && hasWord(text, "endraw")
+}
+
+// hasWord reports whether text has a tag that is nothing but a word.
+func hasWord(text, word string) bool {
+	for {
+		_, rest, ok := strings.Cut(text, "{%")
+		if !ok {
+			return false
+		}
+		inner := strings.TrimLeftFunc(rest, proviso.IsSpace)
+		if inner, ok = strings.CutPrefix(inner, word); ok && strings.HasPrefix(strings.TrimLeftFunc(inner, proviso.IsSpace), "%}") {
+			return true
+		}
+		text = rest
+	}
+}
