@@ -34,12 +34,12 @@ func TestGlob(t *testing.T) {
 	t.Parallel()
 	dir := folder(t, "a.txt", "b.txt", "c.md", "d/a.txt", "d/e/a.txt", "d/e/.hidden.txt", "[x].txt", ".git/a.txt", "d/node_modules/a.txt")
 	tests := map[string]string{
-		"*.txt":                "[x].txt a.txt b.txt",
-		"?.txt":                "a.txt b.txt",
-		"[ab].txt":             "a.txt b.txt",
+		"*.txt":                "b.txt a.txt [x].txt",
+		"?.txt":                "b.txt a.txt",
+		"[ab].txt":             "b.txt a.txt",
 		"{a,c}.{txt,md}":       "a.txt c.md",
 		"{c.md,d/{a,e/a}.txt}": "c.md d/a.txt d/e/a.txt",
-		"**/*.txt":             "[x].txt a.txt b.txt d/a.txt d/e/a.txt",
+		"**/*.txt":             "b.txt a.txt [x].txt d/a.txt d/e/a.txt",
 		"d/**":                 "d/a.txt d/e/a.txt",
 		"d/**/a.txt":           "d/a.txt d/e/a.txt",
 		"*/a.txt":              "d/a.txt",
@@ -68,6 +68,40 @@ func TestGlob(t *testing.T) {
 	}
 	if _, err := files.Glob("[a"); err == nil {
 		t.Error("a malformed pattern has no error")
+	}
+}
+
+// TestGlobOrder compares with the order of promptfoo 0.123.1 (glob 13.0.7).
+func TestGlobOrder(t *testing.T) {
+	t.Parallel()
+	var names []string
+	for _, stem := range []string{"a/x/1", "a/x/2", "a/y/3", "a/4", "b/5", "b/6", "c/7", "c/d/8", "c/d/e/9", "top", "zed", "a/Z", "b/_u"} {
+		names = append(names, stem+".txt", stem+".md")
+	}
+	files := suite.NewFiles(folder(t, names...), suite.FilesOptions{})
+	for pattern, want := range map[string]string{
+		"*.txt":               "zed.txt top.txt",
+		"a/*":                 "a/Z.txt a/Z.md a/4.txt a/4.md",
+		"a/**":                "a/Z.txt a/Z.md a/4.txt a/4.md a/y/3.txt a/y/3.md a/x/2.txt a/x/2.md a/x/1.txt a/x/1.md",
+		"**/*.txt":            "zed.txt top.txt c/7.txt c/d/8.txt c/d/e/9.txt b/_u.txt b/6.txt b/5.txt a/Z.txt a/4.txt a/y/3.txt a/x/2.txt a/x/1.txt",
+		"{a,b}/*.txt":         "a/Z.txt a/4.txt b/_u.txt b/6.txt b/5.txt",
+		"{b,a}/*.txt":         "b/_u.txt b/6.txt b/5.txt a/Z.txt a/4.txt",
+		"*/*.txt":             "c/7.txt b/_u.txt b/6.txt b/5.txt a/Z.txt a/4.txt",
+		"a/*.{txt,md}":        "a/Z.txt a/Z.md a/4.txt a/4.md",
+		"a/{x,y}/*.txt":       "a/x/2.txt a/x/1.txt a/y/3.txt",
+		"a/**/[0-9].txt":      "a/4.txt a/y/3.txt a/x/2.txt a/x/1.txt",
+		"a/*/*":               "a/y/3.txt a/y/3.md a/x/2.txt a/x/2.md a/x/1.txt a/x/1.md",
+		"**/x/*.txt":          "a/x/2.txt a/x/1.txt",
+		"{top,a/4,b/5}.txt":   "top.txt a/4.txt b/5.txt",
+		"a/x/{1,2}.txt":       "a/x/1.txt a/x/2.txt",
+		"a/../b/*.txt":        "b/_u.txt b/6.txt b/5.txt",
+		"**/**/*.md":          "zed.md top.md c/7.md c/d/8.md c/d/e/9.md b/_u.md b/6.md b/5.md a/Z.md a/4.md a/y/3.md a/x/2.md a/x/1.md",
+		"{c,a}/**/{d,x}/*.md": "c/d/8.md a/x/2.md a/x/1.md",
+	} {
+		got, err := files.Glob(pattern)
+		if s := strings.Join(got, " "); err != nil || s != want {
+			t.Errorf("%s\n gives %s %v\n want  %s", pattern, s, err, want)
+		}
 	}
 }
 
@@ -142,7 +176,7 @@ func TestConfine(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", name, got, code)
 		}
 	}
-	for pattern, want := range map[string]string{"*.txt": "absolute.txt dotless.txt in.txt out.txt within.txt", "sub/**": "sub/in.txt sub/up.txt"} {
+	for pattern, want := range map[string]string{"*.txt": "within.txt out.txt in.txt dotless.txt absolute.txt", "sub/**": "sub/up.txt sub/in.txt"} {
 		got, err := files.Glob(pattern)
 		if err != nil || !slices.Equal(got, strings.Fields(want)) {
 			t.Errorf("%s matches %q, %v, want %q", pattern, got, err, want)

@@ -19,91 +19,164 @@ const (
 // IsGlob reports whether a name holds characters that make it a pattern.
 func IsGlob(name string) bool { return strings.ContainsAny(name, "*?[{") }
 
-// Glob returns the files that match a pattern, sorted, each once: * and ? stay
-// within a folder, ** crosses folders, [a-z] is a class and {a,b} are
-// alternatives. A name that exists is its own match, whatever characters it
-// holds. Names that begin with a dot match only a pattern that does.
+// Glob returns the files that match a pattern, each once: * and ? stay within a
+// folder, ** crosses folders, [a-z] is a class and {a,b} are alternatives. A name
+// that exists is its own match, whatever characters it holds. Names that begin with
+// a dot match only a pattern that does.
+//
+// The order is promptfoo's: names of a folder from the last to the first, the files
+// of a folder before those of folders in it, alternatives as they are written.
 func (f *Files) Glob(pattern string) ([]string, error) {
 	clean := f.Clean(pattern)
 	if f.Exists(clean) {
 		return []string{clean}, nil
 	}
-	g := globber{files: f}
+	g := globber{files: f, seen: map[string]bool{}}
+	var relative, absolute [][]string
 	for _, alternative := range braces(clean) {
 		if f.options.Confine {
 			if _, err := f.local(path.Clean(alternative)); err != nil {
 				return nil, err
 			}
 		}
-		base, rest := ".", alternative
-		if strings.HasPrefix(alternative, "/") {
-			base, rest = "/", strings.TrimPrefix(alternative, "/")
-		}
-		if err := g.walk(base, strings.Split(rest, "/"), 0); err != nil {
-			return nil, err
+		if rest, ok := strings.CutPrefix(alternative, "/"); ok {
+			absolute = append(absolute, strings.Split(rest, "/"))
+		} else {
+			relative = append(relative, strings.Split(alternative, "/"))
 		}
 	}
-	slices.Sort(g.found)
-	return slices.Compact(g.found), nil
+	if err := g.walk(".", relative, 0); err != nil {
+		return nil, err
+	}
+	if err := g.walk("/", absolute, 0); err != nil {
+		return nil, err
+	}
+	return g.found, nil
 }
 
-// globber collects the matches of a pattern.
+// globber collects the matches of patterns, which are lists of segments.
 type globber struct {
 	files   *Files
 	found   []string
+	seen    map[string]bool
 	visited int
 }
 
-// walk matches the segments against what is in a folder.
-func (g *globber) walk(dir string, segments []string, depth int) error {
-	segment, rest := segments[0], segments[1:]
-	if segment == ".." || segment == "." || !IsGlob(segment) && len(rest) > 0 {
-		return g.walk(path.Join(dir, segment), rest, depth)
+// folders are folders in the order they were met, with the patterns that go on in
+// each.
+type folders struct {
+	order    []string
+	patterns map[string][][]string
+}
+
+func (f *folders) add(dir string, pattern []string) {
+	if f.patterns == nil {
+		f.patterns = map[string][][]string{}
 	}
-	if segment == "**" {
-		return g.anyDepth(dir, rest, depth)
+	if f.patterns[dir] == nil {
+		f.order = append(f.order, dir)
 	}
-	return g.entries(dir, func(name string, isDir bool) error {
-		if ok, err := path.Match(segment, name); err != nil {
-			return proviso.Errorf(proviso.Invalid, "the pattern %q is malformed", segment)
-		} else if !ok || hidden(name, segment) {
-			return nil
+	f.patterns[dir] = append(f.patterns[dir], pattern)
+}
+
+// walk follows patterns from a folder: what is no pattern leads to a file or to the
+// folder that has to be looked at.
+func (g *globber) walk(dir string, patterns [][]string, depth int) error {
+	var next folders
+	for _, p := range patterns {
+		at := dir
+		for len(p) > 1 && isPlain(p[0]) {
+			at, p = path.Join(at, p[0]), p[1:]
 		}
-		if len(rest) > 0 {
-			if isDir {
-				return g.walk(path.Join(dir, name), rest, depth)
+		if !isPlain(p[0]) {
+			next.add(at, p)
+			continue
+		}
+		err := g.entries(at, func(name string, isDir bool) error {
+			if name == p[0] && !isDir {
+				g.keep(path.Join(at, name))
 			}
 			return nil
+		})
+		if err != nil {
+			return err
 		}
-		if !isDir {
-			g.found = append(g.found, path.Join(dir, name))
+	}
+	for _, at := range next.order {
+		if err := g.folder(at, next.patterns[at], depth); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isPlain reports whether a segment of a pattern is a name.
+func isPlain(segment string) bool { return segment == ".." || segment == "." || !IsGlob(segment) }
+
+// folder matches patterns against what is in a folder, and goes on below it.
+func (g *globber) folder(dir string, patterns [][]string, depth int) error {
+	var next folders
+	err := g.entries(dir, func(name string, isDir bool) error {
+		for _, p := range patterns {
+			if p[0] == "**" {
+				if isDir && !hidden(name, "*") && name != "node_modules" && depth < maxFolders {
+					next.add(path.Join(dir, name), p)
+				}
+				for p[0] == "**" && len(p) > 1 {
+					p = p[1:]
+				}
+			}
+			matched, err := matchesSegment(p[0], name)
+			switch {
+			case err != nil:
+				return err
+			case !matched:
+			case len(p) > 1 && isDir:
+				next.add(path.Join(dir, name), p[1:])
+			case len(p) == 1 && !isDir:
+				g.keep(path.Join(dir, name))
+			}
 		}
 		return nil
 	})
-}
-
-// anyDepth matches ** : the rest in this folder and in every folder below.
-func (g *globber) anyDepth(dir string, rest []string, depth int) error {
-	if len(rest) == 0 {
-		rest = []string{"*"}
-	}
-	if err := g.walk(dir, rest, depth); err != nil || depth == maxFolders {
+	if err != nil {
 		return err
 	}
-	return g.entries(dir, func(name string, isDir bool) error {
-		if !isDir || hidden(name, "*") || name == "node_modules" {
-			return nil
+	for _, at := range next.order {
+		if err := g.walk(at, next.patterns[at], depth+1); err != nil {
+			return err
 		}
-		return g.anyDepth(path.Join(dir, name), rest, depth+1)
-	})
+	}
+	return nil
+}
+
+// matchesSegment matches one segment of a pattern; ** at its end is *.
+func matchesSegment(segment, name string) (bool, error) {
+	if !IsGlob(segment) {
+		return segment == name, nil
+	}
+	ok, err := path.Match(strings.ReplaceAll(segment, "**", "*"), name)
+	if err != nil {
+		return false, proviso.Errorf(proviso.Invalid, "the pattern %q is malformed", segment)
+	}
+	return ok && !hidden(name, segment), nil
+}
+
+// keep adds a match once.
+func (g *globber) keep(name string) {
+	if !g.seen[name] {
+		g.seen[name] = true
+		g.found = append(g.found, name)
+	}
 }
 
 func hidden(name, segment string) bool {
 	return strings.HasPrefix(name, ".") && !strings.HasPrefix(segment, ".")
 }
 
-// entries calls visit for what is in a folder; a folder that cannot be read
-// holds nothing. Links count as files, so that ** meets no cycle.
+// entries calls visit for what is in a folder, from the last name to the first; a
+// folder that cannot be read holds nothing. Links count as files, so that ** meets
+// no cycle.
 func (g *globber) entries(dir string, visit func(name string, isDir bool) error) error {
 	list, err := g.files.readDir(dir)
 	if err != nil {
@@ -113,7 +186,7 @@ func (g *globber) entries(dir string, visit func(name string, isDir bool) error)
 		}
 		return nil
 	}
-	for _, e := range list {
+	for _, e := range slices.Backward(list) {
 		g.visited++
 		if g.visited > maxMatches {
 			return proviso.Errorf(proviso.Limit, "the pattern looks at more than %d files", maxMatches)
