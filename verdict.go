@@ -82,6 +82,7 @@ type Result struct {
 	Provider   *ProviderSpec
 	Rendered   string  // the prompt that was sent
 	Vars       *Object // the variables it was made with
+	Written    *Object // the variables as the suite has them, before files and other variables are put in; nil if they are Vars
 	Output     Output
 	Verdicts   []Verdict // of the case's own assertions
 	SetVerdict []Verdict // of the assertion set

@@ -145,7 +145,11 @@ func question(v keptVerdict) string {
 // it has none.
 func input(row keptRow) string {
 	var lines []string
-	for name, v := range objectAt(row.o, "vars").All() {
+	vars := objectAt(row.o, "resolvedVars")
+	if vars == nil {
+		vars = objectAt(row.o, "vars")
+	}
+	for name, v := range vars.All() {
 		if strings.HasPrefix(name, "_") {
 			continue
 		}

@@ -178,6 +178,10 @@ func columnOf(r *proviso.Result) Column {
 // inputs appends the variables and the case.
 func (e *encoder) inputs(r *proviso.Result) {
 	e.b = append(e.b, `,"vars":`...)
+	if r.Written != nil {
+		e.object(r.Written)
+		e.b = append(e.b, `,"resolvedVars":`...)
+	}
 	e.object(r.Vars)
 	e.b = append(e.b, `,"testCase":`...)
 	if r.Case == nil || r.Case.Raw == nil {

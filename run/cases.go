@@ -120,6 +120,7 @@ type prepared struct {
 	provider  proviso.Provider // overrides the column's
 	comparing []*proviso.Assertion
 	computed  []computed // variables that code computes for each row
+	plain     bool       // the variables are as the suite has them
 	// unsupported is why the case is not asked; the mistake was reported where the
 	// case was read.
 	unsupported error
@@ -129,6 +130,9 @@ type prepared struct {
 // prepare compiles what a case holds. What is broken leaves the case undecided.
 func (p *Plan) prepare(c *proviso.Case) *prepared {
 	pc := &prepared{Case: c}
+	if vars := written(c); vars != nil {
+		pc.plain = sameVars(vars, c.Vars)
+	}
 	if c.Unsupported != "" {
 		pc.unsupported = proviso.Errorf(proviso.Unsupported, "%s", c.Unsupported)
 	}

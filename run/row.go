@@ -21,6 +21,7 @@ func (p *Plan) row(ctx context.Context, pc *prepared, col *column, m *memory) *p
 	res := &proviso.Result{Case: pc.Case, Prompt: col.prompt, PromptIdx: col.index, Provider: col.spec, Vars: pc.Vars, Rendered: col.prompt.Raw}
 	res.Vars = m.extend(pc.Vars, pc, col)
 	defer func() { p.forget(res.Output.TraceID) }()
+	defer noteWritten(pc, res)
 	if err := p.answer(ctx, pc, col, res, m.own(pc, col)); err != nil {
 		res.Error = p.explain(err)
 		res.Aggregate = proviso.Aggregate{Status: proviso.Errored, Reason: res.Error}
@@ -95,13 +96,55 @@ func (p *Plan) variables(ctx context.Context, pc *prepared, res *proviso.Result,
 		if !ok {
 			return proviso.Errorf(proviso.Undecided, "options.transformVars must return an object of variables")
 		}
-		vars := res.Vars.Clone()
-		for name, v := range o.All() {
-			vars.Set(name, v)
-		}
-		res.Vars = vars
+		res.Vars = over(res.Vars, o)
+		res.Written = over(written(pc.Case), o)
 	}
 	return p.computeVars(ctx, pc, res, own)
+}
+
+// over lays objects over each other, the last on top.
+func over(vars, top *proviso.Object) *proviso.Object {
+	all := vars.Clone()
+	for name, v := range top.All() {
+		all.Set(name, v)
+	}
+	return all
+}
+
+// written are the variables of a case as the suite has them.
+func written(c *proviso.Case) *proviso.Object {
+	vars, _ := c.Raw.At("vars").(*proviso.Object)
+	return vars
+}
+
+// noteWritten keeps the variables as the suite has them, if they are others than
+// those that the row was made with.
+func noteWritten(pc *prepared, res *proviso.Result) {
+	if res.Vars == pc.Vars && pc.plain {
+		return
+	}
+	if res.Written == nil {
+		res.Written = written(pc.Case)
+	}
+	if res.Written == nil || sameVars(res.Written, res.Vars) {
+		res.Written = nil
+	}
+}
+
+// sameVars reports whether two cases have the same variables.
+func sameVars(a, b *proviso.Object) bool {
+	if a.Len() != b.Len() {
+		return false
+	}
+	for name, v := range a.All() {
+		w, ok := b.Get(name)
+		if text, isText := v.(string); isText && text != w || !ok {
+			return false
+		} else if !isText && proviso.Stringify(v) != proviso.Stringify(w) {
+			return false
+		}
+	}
+	return true
 }
 
 func orEmpty(o *proviso.Object) *proviso.Object {

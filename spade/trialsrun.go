@@ -53,7 +53,10 @@ func trialOfRow(o *proviso.Object) (Trial, bool) {
 		return int(f)
 	}
 	response := object(o, "response")
-	t := Trial{Output: response.At("output"), Vars: object(o, "vars")}
+	t := Trial{Output: response.At("output"), Vars: object(o, "resolvedVars")}
+	if t.Vars == nil {
+		t.Vars = object(o, "vars")
+	}
 	if failed, _ := response.At("error").(string); t.Output == nil || failed != "" {
 		return t, false
 	}
