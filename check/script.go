@@ -110,9 +110,18 @@ func (c *Compiler) UseScoring(s *Set, ref string) error {
 	return nil
 }
 
-// Metric compiles a derived metric that is written as a function; its name is
-// found as that of [Compiler.UseScoring].
+// Metric compiles a derived metric that is a function: one of a file, whose name is
+// found as that of [Compiler.UseScoring], or the text of one in JavaScript.
 func (c *Compiler) Metric(ref string) (proviso.Function, error) {
+	if !strings.HasPrefix(ref, "file://") {
+		if c.Code == nil {
+			return nil, proviso.Errorf(proviso.Unavailable, "no interpreter for javascript here")
+		}
+		return c.function(proviso.Source{
+			Language: "javascript", Name: "metric", Text: "return (" + ref + "\n)(scores, context)", Form: proviso.Body,
+			Params: []string{"scores", "context"}, Purpose: proviso.Deciding,
+		})
+	}
 	return c.score("a derived metric that is a function", ref)
 }
 

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/jstoken"
 	"github.com/proviso-eval/proviso/report"
 )
 
@@ -176,7 +177,7 @@ func (m *metrics) call(ctx context.Context, d proviso.DerivedMetric, column int,
 	about := proviso.ObjectOf("prompt", proviso.ObjectOf("raw", col.prompt.Raw, "label", col.prompt.Label), "provider", providerOf(col.spec))
 	v, err := m.p.metricCode[d.Name].Call(ctx, scores, about)
 	if err == nil && !isScore(v) {
-		err = proviso.Errorf(proviso.Undecided, "%s must return a number, found %s", d.Value, found(v))
+		err = proviso.Errorf(proviso.Undecided, "%s must return a number, found %s", short(d.Value), found(v))
 	}
 	if err != nil {
 		problem := fmt.Sprintf("derived metric %q: %v", d.Name, err)
@@ -197,7 +198,9 @@ func isScore(v any) bool {
 }
 
 // isFunction reports whether a derived metric is written as code.
-func isFunction(d proviso.DerivedMetric) bool { return strings.HasPrefix(d.Value, "file://") }
+func isFunction(d proviso.DerivedMetric) bool {
+	return strings.HasPrefix(d.Value, "file://") || jstoken.IsFunction(d.Value)
+}
 
 // checkDerived finds mistakes in the expressions.
 func (p *Plan) checkDerived() {
@@ -207,7 +210,9 @@ func (p *Plan) checkDerived() {
 			continue
 		}
 		if err := p.o.Metrics.Check(d.Value); err != nil {
-			p.mistake(&proviso.Error{Code: proviso.Invalid, Pointer: d.Pointer + "/value", Message: fmt.Sprintf("derived metric %q", d.Name), Err: err})
+			e := &proviso.Error{Code: proviso.Invalid, Pointer: d.Pointer + "/value", Message: fmt.Sprintf("derived metric %q", d.Name), Err: err}
+			e.Warning = p.Suite.Lenient // its value stays 0
+			p.mistake(e)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package run_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -62,4 +63,43 @@ func derived(s *report.Summary) map[string]any {
 		m[d.Name] = d.Value
 	}
 	return m
+}
+
+// TestDerivedFunctions: the text of a JavaScript function is called once, at the
+// end, with the sums.
+func TestDerivedFunctions(t *testing.T) {
+	t.Parallel()
+	out := outcome(t, t.Context(), `
+prompts: ["hi {{ a }}"]
+providers: [echo]
+derivedMetrics:
+  - {name: arrow, value: "(namedScores, context) => namedScores.m * 2 + namedScores.__count"}
+  - {name: block, value: "s => { return s.m + 1; } // of all"}
+  - name: func
+    value: |
+      async function (namedScores, {provider}) {
+        return provider.id + namedScores.arrow;
+      }
+  - {name: wrong, value: "s => s.nothing.at"}
+tests:
+  - {vars: {a: x}, assert: [{type: contains, value: hi, metric: m}]}
+  - {vars: {a: y}, assert: [{type: contains, value: hi, metric: m}]}
+`, nil, run.Options{})
+	want := map[string]any{"arrow": 6.0, "block": 3.0, "func": "echo6", "wrong": 0.0}
+	for _, d := range out.Summary.Columns()[0].Derived {
+		if d.Value != want[d.Name] {
+			t.Errorf("%s is %v, want %v", d.Name, d.Value, want[d.Name])
+		}
+		delete(want, d.Name)
+	}
+	if len(want) > 0 {
+		t.Errorf("missing: %v", want)
+	}
+	if len(out.Problems) != 1 || !strings.Contains(out.Problems[0], `"wrong"`) {
+		t.Errorf("warnings %q", out.Problems)
+	}
+	_, mistakes := plan(t, "prompts: [a]\nproviders: [echo]\nderivedMetrics: [{name: m, value: 's => s.'}]\n", nil, run.Options{})
+	if err := mistakes.Err(); err == nil || !strings.Contains(err.Error(), `derived metric "m"`) {
+		t.Errorf("a function that cannot be read: %v", err)
+	}
 }

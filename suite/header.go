@@ -5,6 +5,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/internal/jstoken"
 )
 
 // header reads what a suite says of itself and of its runs.
@@ -130,7 +131,7 @@ func (r *reading) derived(doc *document.Document, cfg *proviso.Object) []proviso
 			r.mistake(doc, document.Join(at, "name"), proviso.Invalid, nil, "a second derived metric is named %q", name)
 		}
 		seen[name] = true
-		if scriptFile(value) && r.refusesCode(doc, document.Join(at, "value"), quoteName(value)) {
+		if (scriptFile(value) || jstoken.IsFunction(value)) && r.refusesCode(doc, document.Join(at, "value"), quoteName(value)) {
 			continue
 		}
 		all = append(all, proviso.DerivedMetric{Name: name, Value: value, Pointer: r.at(doc, at)})

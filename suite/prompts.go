@@ -22,6 +22,9 @@ func (r *reading) prompts(doc *document.Document, cfg *proviso.Object) []proviso
 	if flags, ok := cfg.At("commandLineOptions").(*proviso.Object); ok && v == nil {
 		v, at = flags.At("prompts"), "/commandLineOptions/prompts"
 	}
+	if v == "" && r.promptfoo {
+		v = nil // as if there were none
+	}
 	switch v := v.(type) {
 	case nil:
 		if !mayHavePrompt(cfg) {
@@ -224,7 +227,7 @@ func (p *promptReader) text(doc *document.Document, at, s string, base *proviso.
 		}
 	}
 	if strings.TrimSpace(s) == "" {
-		p.wrong(doc, at, "the prompt is empty")
+		p.blank(doc, at, s, base)
 		return
 	}
 	if strings.HasPrefix(s, "exec:") {
@@ -237,6 +240,16 @@ func (p *promptReader) text(doc *document.Document, at, s string, base *proviso.
 		return
 	}
 	p.named(doc, at, s, named || looksLikeFile(s), base)
+}
+
+// blank reads a prompt without text, which promptfoo sends as it is.
+func (p *promptReader) blank(doc *document.Document, at, s string, base *proviso.Prompt) {
+	if !p.promptfoo {
+		p.wrong(doc, at, "the prompt is empty")
+		return
+	}
+	p.warn(doc, at, nil, "the prompt is empty, and is sent like that")
+	p.keep(*base, s, "")
 }
 
 // named reads the files that a name or a pattern means. Unless it must be one, a

@@ -121,6 +121,7 @@ func TestUntrusted(t *testing.T) {
 		"scoring":               {head + "tests: [{vars: {}, assertScoringFunction: 'file://s.js'}]", "s.js=", "3:43: is code"},
 		"filter":                {head + "nunjucksFilters: {f: f.js}", "f.js=", "3:22: is code"},
 		"metric":                {head + "derivedMetrics: [{name: m, value: 'file://m.js'}]", "m.js=", "3:35: is code"},
+		"metric as text":        {head + "derivedMetrics: [{name: m, value: 's => s.m'}]", "", "3:35: is code"},
 		"hook":                  {head + "extensions: ['file://h.js:f']", "h.js=", "3:13: is code"},
 		"rubric":                {head + "tests: [{options: {rubricPrompt: 'file://r.js'}}]", "r.js=", "3:34: is code"},
 		"program for tools":     {"prompts: [p]\nproviders: [{id: openai:m, config: {mcp: {command: id}}}]", "", "2:42: is code"},

@@ -167,6 +167,34 @@ func TestIsModule(t *testing.T) {
 	}
 }
 
+// TestIsFunction tells a function from an expression.
+func TestIsFunction(t *testing.T) {
+	t.Parallel()
+	for src, want := range map[string]bool{
+		"s => s.m":                        true,
+		"(s, {a = (1)}) => s.m":           true,
+		"() => 1":                         true,
+		"async (s) => s.m":                true,
+		"async s => s.m":                  true,
+		"function (s) { return 1 }":       true,
+		"async function f(s) { return 1}": true,
+		"/* x */ (s) =>\n s.m":            true,
+		"2 * tp / (2 * tp + fp)":          false,
+		"(tp + fp) / n":                   false,
+		"f(x) = x ^ 2":                    false,
+		"tp >= 2 ? 1 : 0":                 false,
+		"functional":                      false,
+		"'s => 1'":                        false,
+		"":                                false,
+		"(":                               false,
+		"async":                           false,
+	} {
+		if got := jstoken.IsFunction(src); got != want {
+			t.Errorf("%q: %v", src, got)
+		}
+	}
+}
+
 // TestWithoutComments keeps code, and the lines it stands on.
 func TestWithoutComments(t *testing.T) {
 	t.Parallel()
@@ -219,6 +247,7 @@ func FuzzTokens(f *testing.F) {
 		jstoken.Uses(src, []string{"fetch"})
 		jstoken.IsModule(src)
 		jstoken.WithoutComments(src)
+		jstoken.IsFunction(src)
 	})
 }
 

@@ -173,6 +173,35 @@ func nesting(w *window) int {
 // closed reports whether a token of a template is its last one.
 func closed(text string) bool { return text[len(text)-1] == '`' && len(text) > 1 }
 
+// IsFunction reports whether the source is that of one function: it begins with
+// function, or with the parameters of an arrow function.
+func IsFunction(src string) bool {
+	s := New(src)
+	t, ok := s.Next()
+	if ok && t.Kind == Name && s.Text(t) == "async" {
+		t, ok = s.Next()
+	}
+	if !ok {
+		return false
+	}
+	switch {
+	case t.Kind == Name && s.Text(t) == "function":
+		return true
+	case t.Kind == Name:
+	case s.Text(t) != "(":
+		return false
+	default:
+		for depth := 1; depth > 0 && ok; {
+			t, ok = s.Next()
+			if ok && t.Kind == Punct {
+				depth += nesting(&window{text: s.Text(t), token: t})
+			}
+		}
+	}
+	t, ok = s.Next()
+	return ok && s.Text(t) == "=>"
+}
+
 // WithoutComments returns the source with its comments, and the inside of its
 // regular expressions, taken away; the rest keeps its lines.
 func WithoutComments(src string) string {
