@@ -336,8 +336,12 @@ func (o *source) explain(payload []byte, c *call) error {
 	case "import":
 		return proviso.Because(thrown, proviso.Unavailable, "%s%s%s", where, thrown.Message, o.importHint(text(e, "module")))
 	case "denied":
-		return proviso.Because(thrown, proviso.Refused, "%sblocked by the sandbox: %s", where, cut(text(e, "refused"), 4<<10))
+		refused := cut(text(e, "refused"), 4<<10)
+		return proviso.Because(thrown, proviso.Refused, "%sblocked by the sandbox: %s%s", where, refused, o.deniedHint(refused, thrown.Stack))
 	case "exception":
+		if err := o.cutOff(thrown, where); err != nil {
+			return err
+		}
 		return thrown
 	}
 	return errViolation

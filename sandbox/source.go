@@ -28,6 +28,7 @@ type source struct {
 	language *language
 	key      sourceKey
 	name     string
+	file     string // its path, "" if it is in none
 	imports  string // modules that the host imports first
 	soft     time.Duration
 	load     time.Duration
@@ -42,7 +43,7 @@ func (s *Sandbox) newSource(ctx context.Context, l *language, p profile, src pro
 	if err != nil {
 		return nil, err
 	}
-	o := &source{sandbox: s, profile: p, language: l, pool: s.deciding, name: cmp.Or(src.Name, l.name)}
+	o := &source{sandbox: s, profile: p, language: l, pool: s.deciding, name: cmp.Or(src.Name, l.name), file: src.File}
 	if p.acting {
 		o.pool = s.acting
 	}

@@ -1,0 +1,161 @@
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// maxClimb is how many folders above the suite's are looked at for what code asked
+// for: those of its project.
+const maxClimb = 4
+
+// importHint says what would make a module importable, if it is known.
+func (o *source) importHint(module string) string {
+	s := o.sandbox
+	byPath := strings.HasPrefix(module, ".") || strings.HasPrefix(module, "/") // and so no package
+	if !o.profile.files {
+		return ""
+	}
+	if o.profile.sandbox && s.dir != "" && s.isHome(s.dir) {
+		return " (the files of " + s.dir + " are not granted, since it holds more than a suite)"
+	}
+	if folder := o.moduleOutside(module, byPath); folder != "" {
+		return o.grantHint(folder)
+	}
+	if o.profile.packages || byPath {
+		return ""
+	}
+	return " (packages are not granted)"
+}
+
+// grantHint names the grant for a file or a folder that the sandbox keeps from code.
+func (o *source) grantHint(path string) string {
+	name := path
+	if rel, err := filepath.Rel(o.sandbox.dir, path); err == nil {
+		name = filepath.ToSlash(rel)
+	}
+	return " (the sandbox cut it off: it lies outside of what the code may read; --grant read:" + name + " gives it)"
+}
+
+// moduleOutside returns the folder of a module that code may not read, "" if there
+// is none.
+func (o *source) moduleOutside(module string, byPath bool) string {
+	from := o.sandbox.dir
+	if o.file != "" {
+		from = filepath.Dir(o.file)
+	}
+	if byPath {
+		path := filepath.FromSlash(module)
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(from, path)
+		}
+		for _, suffix := range []string{"", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".json", ".py", ".rb"} {
+			if isThere(path+suffix) && o.keptFrom(path+suffix) {
+				return filepath.Dir(path)
+			}
+		}
+		return ""
+	}
+	name, _, _ := strings.Cut(module, ".")
+	if o.language.source != "python" || name == "" {
+		return ""
+	}
+	for _, dir := range above(from) {
+		if path := filepath.Join(dir, name); (isThere(path) || isThere(path+".py")) && o.keptFrom(path) {
+			return dir
+		}
+	}
+	return ""
+}
+
+// fileOutside returns the file or folder that an error message names, if it is
+// there and the sandbox keeps it from the code; "" if not.
+func (o *source) fileOutside(message string) string {
+	if !o.profile.files || !o.profile.sandbox {
+		return ""
+	}
+	for _, m := range namedFile().FindAllStringSubmatch(message, 4) {
+		path := filepath.FromSlash(m[1] + m[2])
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(o.sandbox.dir, path)
+		}
+		if isThere(path) && o.keptFrom(path) {
+			return path
+		}
+	}
+	return ""
+}
+
+// namedFile finds what a message of Python, Node or Ruby calls the file that it
+// could not open.
+var namedFile = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`'([^'\n]+)'|rb_sysopen - ([^\n]+)`) })
+
+// keptFrom reports whether a path of the project lies outside of what code of the
+// profile may read. Nothing is said of other files: a message must not lead anybody
+// to grant them.
+func (o *source) keptFrom(path string) bool {
+	s := o.sandbox
+	if !o.profile.sandbox || !o.profile.files || s.dir == "" || strings.Contains(filepath.ToSlash(path), "/.") {
+		return false
+	}
+	if slices.ContainsFunc(s.granted(o.profile), func(dir string) bool { return beneath(path, dir) || beneath(resolved(path), resolved(dir)) }) {
+		return false
+	}
+	return slices.ContainsFunc(above(s.dir), func(dir string) bool { return !s.isHome(dir) && beneath(path, dir) && path != dir })
+}
+
+// above returns the folders above dir, the nearest first.
+func above(dir string) []string {
+	var list []string
+	for range maxClimb {
+		next := filepath.Dir(dir)
+		if next == dir {
+			break
+		}
+		list, dir = append(list, next), next
+	}
+	return list
+}
+
+func isThere(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// cutOff is the error for code that failed because of a file that is there, but
+// not for it; nil if that is not why.
+func (o *source) cutOff(thrown *proviso.ScriptError, where string) error {
+	if thrown.Name != "FileNotFoundError" && !strings.HasPrefix(thrown.Message, "ENOENT") && !strings.HasPrefix(thrown.Name, "Errno::ENOENT") {
+		return nil
+	}
+	path := o.fileOutside(thrown.Message)
+	if path == "" {
+		return nil
+	}
+	return proviso.Because(thrown, proviso.Refused, "%s%s%s", where, thrown.Message, o.grantHint(path))
+}
+
+// deniedHint says what would let through what the sandbox did not, if it is known.
+func (o *source) deniedHint(refused, stack string) string {
+	if !o.profile.files {
+		return ""
+	}
+	has := func(text string, words ...string) bool {
+		return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })
+	}
+	switch path := o.fileOutside(refused); {
+	case path != "":
+		return o.grantHint(path)
+	case has(refused, "spawn") || has(stack, "subprocess.", "Popen(", "os.system(", "os.popen(", "os.exec", "os.posix_spawn", "os.fork(", "pty.spawn"):
+		return " (a program could not be started: confined code starts none, whatever is granted; --sandbox off runs code of your own without the sandbox)"
+	case !o.profile.network && (has(refused, "connect ") || has(stack, "socket.", "urllib", "requests.", "http.client", "httpx", "aiohttp", "TCPSocket")):
+		return " (--grant network gives it)"
+	}
+	return ""
+}
