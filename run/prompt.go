@@ -34,9 +34,6 @@ func (p *Plan) render(ctx context.Context, s source, vars *proviso.Object, forei
 			return text, nil
 		}
 	}
-	if !strings.ContainsAny(s.raw, "{}") {
-		return s.raw, nil
-	}
 	rendered, err := p.renderVars(ctx, vars, foreign)
 	if err != nil {
 		return "", err
