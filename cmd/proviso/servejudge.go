@@ -57,9 +57,10 @@ func (a *app) grading(ctx context.Context, f *serveCommand, work string) (end fu
 		Version: versionName(), Dir: work, Env: own.options.Env, Trust: *f.trust.suite(env), Client: confined,
 		Open: s.open, Grader: s.grader, MaxConcurrency: f.concurrency,
 	}
+	engines := end
 	return func() {
 		_ = j.Close()
-		end()
+		engines()
 	}, nil
 }
 
