@@ -62,7 +62,7 @@ func fenced(text string) string { return "```text\n" + strings.TrimRight(text, "
 // TestDocsOfCommands wants a page and a row of the README for every command, and
 // the flags of the commands on their pages as --help has them.
 func TestDocsOfCommands(t *testing.T) {
-	root := newRoot(&app{stdio: stdio{out: &bytes.Buffer{}, err: &bytes.Buffer{}}})
+	root := newRoot(newApp(stdio{out: &bytes.Buffer{}, err: &bytes.Buffer{}}))
 	root.InitDefaultCompletionCmd()
 	readme := readDoc(t, "README.md")
 	for _, cmd := range root.Commands() {

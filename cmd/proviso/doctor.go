@@ -220,7 +220,7 @@ func sandboxOf(ctx context.Context, env proviso.Env) (sandboxDiagnosis, []interp
 // returns the suite if there is one.
 func (a *app) readiness(ctx context.Context, f *doctorFlags) (*suiteDiagnosis, *loaded) {
 	var said bytes.Buffer
-	inner := &app{stdio: stdio{in: a.in, out: io.Discard, err: &said}, env: a.env}
+	inner := &app{stdio: stdio{in: a.in, out: io.Discard, err: &said}, env: a.env, secrets: a.secrets}
 	s, err := inner.read(ctx, &f.suiteFlags)
 	if err == nil {
 		defer s.close()

@@ -68,7 +68,7 @@ func TestInterruptedWhileReading(t *testing.T) {
 	cancel()
 	for _, command := range []string{"eval", "validate"} {
 		var out, errs bytes.Buffer
-		root := newRoot(&app{stdio: stdio{out: &out, err: &errs}})
+		root := newRoot(newApp(stdio{out: &out, err: &errs}))
 		root.SetArgs([]string{command, "-c", file})
 		err := root.ExecuteContext(ctx)
 		var exit exitError

@@ -7,7 +7,7 @@ import (
 
 // TestDocsOfSpade wants the flags of the commands below spade on its page.
 func TestDocsOfSpade(t *testing.T) {
-	root := newRoot(&app{stdio: stdio{out: &bytes.Buffer{}, err: &bytes.Buffer{}}})
+	root := newRoot(newApp(stdio{out: &bytes.Buffer{}, err: &bytes.Buffer{}}))
 	cmd, _, err := root.Find([]string{"spade"})
 	if err != nil {
 		t.Fatal(err)
