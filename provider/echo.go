@@ -6,6 +6,10 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
+// noMetadata is what echo says about its answers: nothing, as promptfoo, rather than
+// not saying anything. It is never changed.
+var noMetadata = proviso.NewObject(0)
+
 // echo answers with the prompt.
 type echo struct{ id string }
 
@@ -17,7 +21,7 @@ func (e echo) ID() string { return e.id }
 
 func (e echo) Answer(_ context.Context, ask proviso.Ask) (proviso.Output, error) {
 	free := 0.0
-	return proviso.Output{Value: ask.Prompt, Cost: &free}, nil
+	return proviso.Output{Value: ask.Prompt, Cost: &free, Metadata: noMetadata}, nil
 }
 
 var _ proviso.Provider = echo{}

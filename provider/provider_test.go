@@ -136,3 +136,17 @@ func TestCodesOfCauses(t *testing.T) {
 		}
 	}
 }
+
+// TestEchoHasMetadata lets a script write context.metadata.x, as it may in
+// promptfoo.
+func TestEchoHasMetadata(t *testing.T) {
+	t.Parallel()
+	p, err := provider.Open(proviso.ProviderSpec{ID: "echo"}, provider.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := p.Answer(t.Context(), proviso.Ask{Prompt: "p"})
+	if err != nil || out.Metadata == nil || out.Metadata.Len() != 0 {
+		t.Errorf("metadata is %v, %v", out.Metadata, err)
+	}
+}
