@@ -86,6 +86,8 @@ type Mistake struct {
 	Message string // what was found and what was expected
 	Nearest string // the nearest valid name, "" if none is near
 	Warning bool   // true if the suite runs all the same
+	Skips   bool   // it is a warning if what is not supported is skipped
+	Count   int    // how many places have it from one source, such as an anchor; 0 is one
 }
 
 // String returns the mistake on one line: place, message, nearest name.

@@ -52,6 +52,15 @@ type CaseSource interface {
 	Cases() iter.Seq2[*Case, error]
 }
 
+// CaseChecker is a [CaseSource] that can also yield the cases with mistakes, so
+// that what else is wrong with them is found.
+type CaseChecker interface {
+	CaseSource
+	// WithBroken returns the same cases with those that have mistakes among them,
+	// after the mistakes and with Broken set. None of them is to be run.
+	WithBroken() CaseSource
+}
+
 // CaseExpander is a [CaseSource] some of whose cases may come from code.
 // Without an expander each piece of code is one case that has a Generator and
 // nothing else but its Pointer.
@@ -233,6 +242,8 @@ type Case struct {
 	Generator *Generator            // code that yields cases in place of this one; see [CaseExpander]
 	Origin    string                // the code that made the case, and its number there, for messages; "" if it is written
 
+	Broken bool // it has mistakes, which were reported; see [CaseChecker]
+
 	Unsupported string // why its rows stay undecided without an answer, "" if the case can run
 }
 
@@ -287,6 +298,10 @@ type Assertion struct {
 
 	Raw     *Object // as written, for reports and for keys of one type alone
 	Pointer string
+
+	// Broken says that mistakes of it were reported. What it lacks may follow from
+	// them; what else is wrong with what it has does not.
+	Broken bool
 }
 
 // Scope narrows an assertion to a part of the output, or to each of its parts.

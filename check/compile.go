@@ -3,6 +3,7 @@ package check
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 
@@ -100,15 +101,13 @@ func fromGo(a *proviso.Assertion) *proviso.Assertion {
 // assertion compiles one assertion and the members of a set.
 func (c *Compiler) assertion(a *proviso.Assertion) (*compiled, []*proviso.Error) {
 	m := &compiled{Assertion: fromGo(a), c: c}
-	if part, err := m.prepare(); err != nil {
-		m.broken = err
-		var several mistakes
-		if errors.As(err, &several) {
-			return m, several
-		}
-		return m, []*proviso.Error{mistakeAt(a, part, err)}
+	mistakes := m.prepare()
+	if a.Broken {
+		mistakes = slices.DeleteFunc(mistakes, m.lacks)
 	}
-	var mistakes []*proviso.Error
+	if m.kind == nil {
+		return m, mistakes
+	}
 	for _, inner := range a.Assert {
 		im, err := c.assertion(inner)
 		if im.kind != nil && im.kind.Type == "assert-set" {
@@ -134,37 +133,56 @@ func mistakeAt(a *proviso.Assertion, part string, err error) *proviso.Error {
 	return &at
 }
 
-// prepare compiles the parts of an assertion; part is the key of the one that is
-// wrong.
-func (m *compiled) prepare() (part string, err error) {
+// lacks reports whether a mistake is about a key that the assertion does not have.
+// Of a broken assertion it follows from a mistake that was reported, such as a
+// misspelled key.
+func (m *compiled) lacks(e *proviso.Error) bool {
+	part, ok := strings.CutPrefix(e.Pointer, m.Pointer+"/")
+	part, _, _ = strings.Cut(part, "/")
+	return ok && !m.Raw.Has(part)
+}
+
+// prepare compiles the parts of an assertion and returns what is wrong with any of
+// them. The first mistake is why it is undecided.
+func (m *compiled) prepare() []*proviso.Error {
 	if err := m.lookup(); err != nil {
-		return "type", err
+		return m.wrong(nil, "type", err)
 	}
+	var all []*proviso.Error
+	var err error
 	if m.hasLimit, m.threshold, err = limitOf(m.Threshold); err != nil {
-		return "threshold", err
+		all = m.wrong(all, "threshold", err)
 	}
 	if m.When != "" {
 		if m.when, err = m.c.condition(m.When); err != nil {
-			return "when", err
+			all = m.wrong(all, "when", err)
 		}
 	}
 	if m.Transform != "" {
 		if m.transform, err = m.c.Transform(m.Transform); err != nil {
-			return "transform", err
+			all = m.wrong(all, "transform", err)
 		}
 	}
 	if err := checkScope(m.Scope); err != nil {
-		return "scope", err
+		all = m.wrong(all, "scope", err)
 	}
 	if m.IgnoreCase && !m.kind.Folds {
-		return "ignoreCase", proviso.Errorf(proviso.Invalid, "ignoreCase means nothing to %q", m.base)
+		all = m.wrong(all, "ignoreCase", proviso.Errorf(proviso.Invalid, "ignoreCase means nothing to %q", m.base))
 	}
 	if m.base != "judge" && m.Check != nil {
-		return "check", proviso.Errorf(proviso.Invalid, "check belongs to a judged assertion, not to %q", m.base)
+		all = m.wrong(all, "check", proviso.Errorf(proviso.Invalid, "check belongs to a judged assertion, not to %q", m.base))
 	}
 	if m.base != "judge" && len(m.Criteria) > 0 {
-		return "criteria", proviso.Errorf(proviso.Invalid, "criteria belong to a judged assertion, not to %q", m.base)
+		all = m.wrong(all, "criteria", proviso.Errorf(proviso.Invalid, "criteria belong to a judged assertion, not to %q", m.base))
 	}
+	if part, err := m.prepareCheck(); err != nil {
+		all = m.wrong(all, part, err)
+	}
+	return all
+}
+
+// prepareCheck makes the check of the type, or what makes its value for each row.
+func (m *compiled) prepareCheck() (part string, err error) {
 	if m.kind.New == nil {
 		return "", nil
 	}
@@ -173,6 +191,18 @@ func (m *compiled) prepare() (part string, err error) {
 	}
 	m.check, err = m.kind.New(m.c, m.spec(m.value.static))
 	return "value", err
+}
+
+// wrong adds what is wrong with a part of the assertion.
+func (m *compiled) wrong(all []*proviso.Error, part string, err error) []*proviso.Error {
+	if m.broken == nil {
+		m.broken = err
+	}
+	var several mistakes
+	if errors.As(err, &several) {
+		return append(all, several...)
+	}
+	return append(all, mistakeAt(m.Assertion, part, err))
 }
 
 func (m *compiled) lookup() error {

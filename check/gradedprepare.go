@@ -24,7 +24,7 @@ func (m *compiled) foresee(c *proviso.Case, open bool) []*proviso.Error {
 	for _, inner := range m.members {
 		mistakes = append(mistakes, inner.foresee(c, open)...)
 	}
-	if m.broken != nil {
+	if m.broken != nil || m.Broken {
 		return mistakes
 	}
 	if j, ok := m.check.(*javascript); ok && j.unread != nil {

@@ -48,9 +48,7 @@ func (m *model) overlaid(over *proviso.Object) (cfg *proviso.Object, late []stri
 			return nil, nil, proviso.Errorf(proviso.Invalid, "%s: %s is a setting of a provider, which a prompt or a case cannot change: give the case a provider of its own", m.id, name)
 		}
 	}
-	if streams(over) {
-		return nil, nil, proviso.Errorf(proviso.Unsupported, "%s: %s", m.id, noStreams)
-	}
+	over, _ = unstreamed(over)
 	over, late, err = m.fill.prepare(over, false)
 	if err != nil {
 		return nil, nil, proviso.Errorf(codeOr(err, proviso.Invalid), "%s: %w", m.id, err)
@@ -96,19 +94,34 @@ func (m *model) cacheKey(ctx context.Context, ask proviso.Ask) (string, error) {
 	return blobs.Key("settings", proviso.Stringify(sorted(proviso.Keyless(cfg)))), nil
 }
 
-// noStreams says what to do about a setting that asks for a stream.
-const noStreams = "answers are not streamed, which changes nothing about them: leave stream out of the settings"
-
-// streams reports whether settings ask for an answer in pieces.
-func streams(cfg *proviso.Object) bool {
-	for _, o := range []*proviso.Object{cfg, object(cfg.At("passthrough")), object(cfg.At("extra_body"))} {
-		if o.At("stream") == true || o.At("streaming") == true {
-			return true
+// unstreamed is settings without those that ask for an answer in pieces, and
+// whether there were any. Answers are read whole, which changes nothing about them.
+func unstreamed(cfg *proviso.Object) (*proviso.Object, bool) {
+	asked := false
+	without := func(o *proviso.Object) *proviso.Object {
+		if o.At("stream") != true && o.At("streaming") != true {
+			return o
+		}
+		asked = true
+		o = o.Clone()
+		o.Delete("stream")
+		o.Delete("streaming")
+		return o
+	}
+	cfg = without(cfg)
+	for _, key := range [...]string{"passthrough", "extra_body"} {
+		inner := object(cfg.At(key))
+		if rest := without(inner); rest != inner {
+			cfg = cfg.Clone()
+			cfg.Set(key, rest)
 		}
 	}
-	return false
+	return cfg, asked
 }
 
-func (s settings) streaming() error {
-	return &proviso.Error{Code: proviso.Unsupported, Pointer: s.spec.Pointer, Message: s.spec.ID + ": " + noStreams}
+// warn reports what is odd about a provider that opens all the same.
+func (s settings) warn(message string) {
+	if s.o.Warn != nil {
+		s.o.Warn(&proviso.Error{Code: proviso.Invalid, Pointer: s.spec.Pointer, Message: s.spec.ID + ": " + message, Warning: true})
+	}
 }

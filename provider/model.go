@@ -57,15 +57,16 @@ func newModel(s settings, a api, w wire, name string) (*model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if streams(s.spec.Config) {
-		return nil, s.streaming()
+	config, streams := unstreamed(s.spec.Config)
+	if streams {
+		s.warn("stream changes nothing: answers are read whole")
 	}
 	if object(s.spec.Config.At("functionToolCallbacks")).Len() > 0 {
 		return nil, &proviso.Error{Code: proviso.Unsupported, Pointer: s.spec.Pointer, Message: s.spec.ID + ": config.functionToolCallbacks is not supported: " +
 			"functions that the model calls are not run; the call is the answer"}
 	}
 	fill := &filler{files: s.o.Files, templates: s.o.Templates}
-	cfg, late, err := fill.prepare(s.spec.Config, true)
+	cfg, late, err := fill.prepare(config, true)
 	if err != nil {
 		return nil, s.invalid("%w", err)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/internal/transport"
 )
 
@@ -55,6 +56,8 @@ type Options struct {
 	// is a warning (a *proviso.Error with Warning set, and no provider), and only
 	// told if nothing else is wrong.
 	Keyless bool
+	// Warn is told what is odd about a provider that opens all the same; nil is not.
+	Warn func(*proviso.Error)
 
 	// Now and Sleep are the clock; nil is the real one. A Sleep that returns at
 	// once, as when answers are replayed, waits for no limit and no retry.
@@ -109,20 +112,26 @@ func Kinds() []Kind {
 }
 
 // Open returns the provider that spec names. An unknown name is a *proviso.Error
-// with the names there are; a missing key is one whose cause is [ErrNoKey].
+// with the names there are; a missing key is one whose cause is [ErrNoKey]; what else
+// is wrong with such a provider is joined to it.
 func Open(spec proviso.ProviderSpec, o Options) (proviso.Provider, error) {
 	keyless := o.Keyless
 	o.Keyless = false
 	p, err := open(spec, o)
+	if err == nil {
+		return p, nil
+	}
 	var missing *proviso.Error
-	if !keyless || !errors.Is(err, ErrNoKey) || !errors.As(err, &missing) {
-		return p, err
+	if !errors.Is(err, ErrNoKey) || !errors.As(err, &missing) {
+		return nil, err // p may hold a nil pointer
 	}
-	o.Keyless = true
-	if _, err := open(spec, o); err != nil {
-		return nil, err
+	o.Keyless, o.Warn = true, nil
+	if _, more := open(spec, o); more != nil && keyless {
+		return nil, more
+	} else if more != nil {
+		return nil, errors.Join(missing, more)
 	}
-	missing.Warning = true
+	missing.Warning = keyless
 	return nil, missing
 }
 
@@ -138,13 +147,25 @@ func open(spec proviso.ProviderSpec, o Options) (proviso.Provider, error) {
 			return c.open(spec, arg, o)
 		}
 	}
+	return nil, unknown(spec)
+}
+
+// unknown is the error for an id that names no provider, with the nearest name.
+func unknown(spec proviso.ProviderSpec) error {
 	var names []string
 	for _, k := range Kinds() {
 		names = append(names, k.Name)
 	}
-	return nil, &proviso.Error{
+	kind, model, _ := strings.Cut(spec.ID, ":")
+	text := "provider \"" + spec.ID + "\" is not available in this version"
+	if near := document.Nearest(kind+":", names); near != "" {
+		if model != "" || !strings.HasSuffix(near, ":") {
+			near = strings.TrimSuffix(near, ":") + strings.TrimPrefix(spec.ID, kind)
+		}
+		return &proviso.Error{Code: proviso.Unsupported, Pointer: spec.Pointer, Valid: []string{near}, Message: text}
+	}
+	return &proviso.Error{
 		Code: proviso.Unsupported, Pointer: spec.Pointer, Valid: names,
-		Message: "provider \"" + spec.ID + "\" is not available in this version; available are " + strings.Join(names, ", ") +
-			" (a case can also bring its answer as providerOutput)",
+		Message: text + "; docs/providers.md lists those that are, and a case can bring its answer as providerOutput",
 	}
 }

@@ -15,13 +15,17 @@ import (
 // mistake is known, and counts the rows.
 func (p *Plan) checkCases(ctx context.Context) {
 	words := wording{p: p, seen: map[*proviso.Assertion]bool{}}
-	for c, err := range p.Suite.Cases() {
+	source := p.Suite.CaseSource
+	if checker, ok := source.(proviso.CaseChecker); ok {
+		source = checker.WithBroken() // they show what else is wrong
+	}
+	for c, err := range source.Cases() {
 		if ctx.Err() != nil {
 			p.mistake(ctx.Err())
 			return
 		}
 		if err != nil {
-			p.note(suite.CaseMistake(p.Suite.Places, err))
+			p.note(suite.CaseMistake(p.Suite.Places, err), pointerOf(err))
 			continue
 		}
 		p.Cases++
@@ -30,7 +34,9 @@ func (p *Plan) checkCases(ctx context.Context) {
 		p.serial = p.serial || c.Options.RunSerially
 		prepared := p.prepare(c)
 		for _, m := range prepared.mistakes {
-			p.mistake(fromCode(c, m))
+			if !c.Broken || m.Code != proviso.Refused { // reading has said what an untrusted suite may not do
+				p.mistake(fromCode(c, m))
+			}
 		}
 		p.foresee(prepared)
 		p.noteTraces(prepared)
@@ -103,7 +109,7 @@ func (p *Plan) warnUndefined(c *proviso.Case, col *column) {
 		if p.Suite.Places != nil {
 			m.Place = p.Suite.Place(c.Pointer)
 		}
-		p.note(m)
+		p.noteAs(col.prompt.Raw+"\x00"+name, m, c.Pointer)
 	}
 }
 

@@ -102,7 +102,7 @@ func (p *Plan) beforeAll(ctx context.Context) {
 	}
 	if p.mistakes.Err() != nil { // nothing else will end what was begun
 		for _, problem := range p.afterAll(context.WithoutCancel(ctx), given) {
-			p.note(proviso.Mistake{Warning: true, Code: proviso.Undecided, Message: problem})
+			p.note(proviso.Mistake{Warning: true, Code: proviso.Undecided, Message: problem}, "")
 		}
 	}
 }

@@ -122,7 +122,7 @@ type Plan struct {
 	inOrder    bool // rows see what earlier rows left, so they run one at a time
 	serial     bool // some cases run first, one at a time
 	mistakes   proviso.Mistakes
-	seen       map[string]bool // mistakes that stand in an assertion shared by many cases
+	noted      map[string]*noted // by what is said: cases share assertions
 }
 
 // column is one prompt for one provider.
@@ -139,9 +139,6 @@ type column struct {
 	conversation bool     // the prompt looks at the turns before
 }
 
-// maxMistakes bounds how many mistakes are kept.
-const maxMistakes = 100
-
 // New opens what the suite names and compiles every assertion. The mistakes hold
 // warnings, too; the plan can run if Mistakes.Err is nil. [Plan.Close] ends it.
 func New(ctx context.Context, s *proviso.Suite, o Options) (*Plan, proviso.Mistakes) {
@@ -154,7 +151,7 @@ func New(ctx context.Context, s *proviso.Suite, o Options) (*Plan, proviso.Mista
 	}
 	defer seen.close()
 	p := &Plan{
-		Suite: s, o: o, own: own, content: content, opened: map[string]proviso.Provider{}, scripts: map[string]*check.Transform{}, seen: map[string]bool{},
+		Suite: s, o: o, own: own, content: content, opened: map[string]proviso.Provider{}, scripts: map[string]*check.Transform{}, noted: map[string]*noted{},
 		compiler: check.New(check.Options{
 			Code: o.Code, Files: o.Files, Templates: o.Templates, Grader: o.Grader, Spans: o.Spans, CommandTools: o.CommandTools,
 			Client: o.Client, Env: o.Env, LaxSchemas: o.LaxSchemas, Lenient: s.Lenient, Expand: judge.Expand,
@@ -180,28 +177,6 @@ func New(ctx context.Context, s *proviso.Suite, o Options) (*Plan, proviso.Mista
 // Close frees what the plan opened and compiled. It cannot run any more; the
 // engines that came with the options are those of whoever opened them.
 func (p *Plan) Close() error { return errors.Join(p.compiler.Close(), p.own.Close()) }
-
-// mistake records err with its place, as a warning if it may be skipped.
-func (p *Plan) mistake(err error) {
-	var e *proviso.Error
-	if !errors.As(err, &e) {
-		e = &proviso.Error{Code: proviso.Invalid, Message: err.Error()}
-	}
-	m := proviso.Mistake{Code: e.Code, Message: e.Error(), Warning: e.Warning || p.o.SkipUnsupported && (e.Code == proviso.Unsupported || e.Code == proviso.Unavailable)}
-	if e.Pointer != "" && p.Suite.Places != nil {
-		m.Place = p.Suite.Place(e.Pointer)
-	}
-	m.Nearest = nearest(e)
-	p.note(m)
-}
-
-// note keeps a mistake once.
-func (p *Plan) note(m proviso.Mistake) {
-	if key := m.String(); !p.seen[key] && len(p.mistakes) < maxMistakes {
-		p.seen[key] = true
-		p.mistakes = append(p.mistakes, m)
-	}
-}
 
 // openColumns opens every provider and pairs it with its prompts, providers
 // first, as promptfoo numbers its columns.

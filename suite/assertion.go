@@ -25,7 +25,7 @@ var assertionHints = map[string]string{
 }
 
 // assertions decodes a list of assertions and records what is wrong with it.
-// Assertions with mistakes are left out.
+// Assertions with mistakes are kept as broken, to be looked at for more.
 func (r *reading) assertions(doc *document.Document, pointer string, v any) []*proviso.Assertion {
 	d := decoder{promptfoo: r.promptfoo, trust: r.trust, files: r.files, load: r.yaml, report: r.recordIn(doc)}
 	return d.assertions(r.at(doc, pointer), v)
@@ -58,8 +58,8 @@ func (d *decoder) warn(at, format string, args ...any) {
 	d.report(e)
 }
 
-// unknownKey reports a key that nobody reads: an error, but a warning in a
-// promptfooconfig, where such keys have always been ignored.
+// unknownKey reports a key that nobody reads: an error, but a warning in a suite of
+// promptfoo's shape, where such keys are ignored.
 func (d *decoder) unknownKey(at, key, of string, valid []string, hint string) {
 	e := proviso.Errorf(proviso.Invalid, "unknown key %q in %s", key, of)
 	e.Pointer, e.Valid, e.Warning = document.Join(at, key)+keyMark, nearest(key, valid), d.promptfoo
@@ -133,7 +133,7 @@ func (d *decoder) members(at string, list []any) []*proviso.Assertion {
 
 // before returns the assertion that e was decoded to in the list before, or nil.
 func (d *decoder) before(i int, e any) *proviso.Assertion {
-	if d.depth > 0 || i >= len(d.last) {
+	if d.depth > 0 || i >= len(d.last) || d.last[i].Broken { // each place of a mistake counts
 		return nil
 	}
 	if o, ok := e.(*proviso.Object); ok && d.last[i].Raw == o {
@@ -147,7 +147,7 @@ func isAssertionLike(v any) bool {
 	return ok && o.Has("type")
 }
 
-// assertion decodes one assertion into a and reports whether it can be used.
+// assertion decodes one assertion into a and reports whether it says what it is.
 func (d *decoder) assertion(a *proviso.Assertion, at string, v any) bool {
 	o, ok := v.(*proviso.Object)
 	if !ok {
@@ -165,9 +165,9 @@ func (d *decoder) assertion(a *proviso.Assertion, at string, v any) bool {
 	}
 	d.checkType(a, at)
 	d.guard().assertion(at, o)
-	ok = !d.failed
+	a.Broken = d.failed
 	d.failed = d.failed || before
-	return ok
+	return a.Type != ""
 }
 
 // commonKey decodes the keys that promptfoo has.

@@ -59,9 +59,9 @@ func (d *decoder) oneOf(at string, v any, valid []string) string {
 	if s == "" || slices.Contains(valid, s) {
 		return s
 	}
-	d.failed = true
 	e := proviso.Errorf(proviso.Invalid, "expected one of %s, got %q", strings.Join(valid, ", "), s)
-	e.Pointer, e.Valid = at, nearest(s, valid)
+	e.Pointer, e.Valid, e.Warning = at, nearest(s, valid), d.promptfoo
+	d.failed = d.failed || !d.promptfoo
 	d.report(e)
 	return ""
 }

@@ -16,6 +16,7 @@ type pass struct {
 
 	stopped   bool // the consumer has had enough
 	quiet     bool // warnings were given when the suite was read
+	broken    bool // the case has mistakes
 	countOnly bool // nothing is yielded, only counted
 	checkOnly bool // nothing is yielded, only checked
 	read      int  // cases met
@@ -126,7 +127,9 @@ func (p *pass) one(w written) bool {
 	keep, more := p.filter(l)
 	if keep {
 		p.selected++
-		if !p.countOnly && !p.failed {
+		if !p.countOnly && (!p.failed || p.source.broken) {
+			p.broken = p.failed
+			p.failed = false
 			p.unroll(w, l)
 		}
 	}
@@ -235,9 +238,10 @@ func (p *pass) build(l *layer, vars *proviso.Object, combined bool) *proviso.Cas
 }
 
 func (p *pass) emit(c *proviso.Case) bool {
-	if p.failed { // a file of its variables cannot be read
+	if p.failed && !p.source.broken { // a file of its variables cannot be read
 		return !p.stopped
 	}
+	c.Broken = p.broken || p.failed
 	c.Index, c.Number = p.index, p.read-1
 	p.index++
 	if !p.yield(c, nil) {
@@ -254,7 +258,7 @@ func (p *pass) generated(w written) bool {
 		if p.countOnly {
 			return true
 		}
-		p.failed = false
+		p.failed, p.broken = false, false
 		return p.emit(&proviso.Case{Index: p.index, Generator: w.generator, Pointer: w.at, Repeats: 1})
 	}
 	v, err := p.source.expand(w.generator)
@@ -276,7 +280,7 @@ func (p *pass) generated(w written) bool {
 func (p *pass) unmade(w written, e *proviso.Error) bool {
 	p.read++
 	p.selected++
-	p.failed = false
+	p.failed, p.broken = false, false
 	if !p.source.skipUnsupported || e.Code != proviso.Unavailable && e.Code != proviso.Unsupported {
 		p.fail(e)
 		return !p.stopped

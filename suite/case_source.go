@@ -21,6 +21,7 @@ type caseSource struct {
 	skipUnsupported bool
 	noExpansion     bool // lists do not make several cases
 	plainPictures   bool // pictures are text like other files
+	broken          bool // cases with mistakes are yielded, too
 	literal         bool // variables are data: none refers to a file
 	unseen          bool // some cases stand elsewhere and were not looked at
 
@@ -37,7 +38,10 @@ type caseSource struct {
 	sampled *sample // which cases a sample keeps, shared by all passes
 }
 
-var _ proviso.CaseExpander = (*caseSource)(nil)
+var (
+	_ proviso.CaseExpander = (*caseSource)(nil)
+	_ proviso.CaseChecker  = (*caseSource)(nil)
+)
 
 // sample is the set of cases that a sampling filter keeps.
 type sample struct {
@@ -149,6 +153,13 @@ func suiteRepeat(cfg *proviso.Object) repetition {
 func (s *caseSource) WithExpander(expand func(*proviso.Generator) (any, error)) proviso.CaseSource {
 	c := *s
 	c.expand, c.sampled = expand, &sample{}
+	return &c
+}
+
+// WithBroken returns the same cases with those that have mistakes among them.
+func (s *caseSource) WithBroken() proviso.CaseSource {
+	c := *s
+	c.broken = true
 	return &c
 }
 

@@ -18,7 +18,7 @@ type reading struct {
 	options         Options
 	files           *Files
 	env             proviso.Env
-	promptfoo       bool // the suite is a promptfooconfig: unknown keys are warnings
+	promptfoo       bool // the suite is of promptfoo's shape: what promptfoo passes over is a warning
 	skipUnsupported bool // what proviso does not support is a warning
 	trust           *Trust
 	added           *proviso.Object // names that the suite adds to the environment
@@ -95,7 +95,7 @@ func (r *reading) warn(d *document.Document, pointer string, valid []string, for
 // unsupported records that proviso does not do what the value at pointer asks
 // for; with skipUnsupported it is a warning.
 func (r *reading) unsupported(d *document.Document, pointer, format string, args ...any) {
-	m := proviso.Mistake{Code: proviso.Unsupported, Message: fmt.Sprintf(format, args...), Warning: r.skipUnsupported}
+	m := proviso.Mistake{Code: proviso.Unsupported, Message: fmt.Sprintf(format, args...), Warning: r.skipUnsupported, Skips: !r.skipUnsupported}
 	r.record(d, pointer, m, nil)
 }
 

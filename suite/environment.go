@@ -122,7 +122,9 @@ func (r *reading) dotenv(doc *document.Document, f envFile) *proviso.Object {
 		if f.pointer == "" {
 			r.failed(document.Virtual("--env-file", nil), "", err)
 		} else {
-			r.failed(doc, f.pointer, err)
+			m := mistakeOf(err)
+			m.Warning = r.promptfoo && m.Code == proviso.NotFound
+			r.record(doc, f.pointer, m, nil)
 		}
 		return nil
 	}

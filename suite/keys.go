@@ -77,6 +77,7 @@ type keyRow struct {
 	Key     string
 	Kind    kind
 	Support support
+	Own     bool   // promptfoo does not know it
 	Right   string // for wrong: the key that was meant, "" if there is none
 	Doc     string // one clause on what it does, or why it is not there
 }
@@ -129,8 +130,8 @@ func validKeys(table []keyRow) []string {
 	return names
 }
 
-// unknownKey records a key that is in no table: an error, or a warning in a
-// promptfooconfig, where promptfoo would say nothing.
+// unknownKey records a key that is in no table: an error, or a warning in a suite
+// of promptfoo's shape, where promptfoo would say nothing.
 func (r *reading) unknownKey(d *document.Document, at, key string, table []keyRow) {
 	m := proviso.Mistake{Code: proviso.Invalid, Message: "unknown key " + quoteName(key), Warning: r.promptfoo}
 	valid := validKeys(table)

@@ -116,6 +116,10 @@ func (r *reading) suite(ctx context.Context, names []string) *proviso.Suite {
 			parts = append(parts, p)
 		}
 	}
+	r.promptfoo = writtenForPromptfoo(parts)
+	for _, p := range parts {
+		r.topKeys(p.doc, p.cfg)
+	}
 	if len(parts) == 0 || len(parts) < len(names) {
 		return nil
 	}
@@ -160,12 +164,13 @@ func (r *reading) openFolder(name string) {
 
 // suiteFile is one of the files that make a suite.
 type suiteFile struct {
+	name string
 	doc  *document.Document
 	cfg  *proviso.Object
 	base string // folder of the file, relative to the suite's; "" is the same
 }
 
-// open reads one file and checks the keys at its top.
+// open reads one file.
 func (r *reading) open(name string) (suiteFile, bool) {
 	shown := filepath.ToSlash(name)
 	if isScript(name) {
@@ -194,13 +199,11 @@ func (r *reading) open(name string) (suiteFile, bool) {
 		r.mistake(doc, "", proviso.Invalid, nil, "%s", message)
 		return suiteFile{}, false
 	}
-	r.promptfoo = strings.HasPrefix(filepath.Base(name), "promptfooconfig")
-	r.topKeys(doc, cfg)
 	base := filepath.ToSlash(filepath.Dir(filepath.FromSlash(clean)))
 	if base == "." {
 		base = ""
 	}
-	return suiteFile{doc, cfg, base}, true
+	return suiteFile{name, doc, cfg, base}, true
 }
 
 // topKeys checks the keys at the top of a suite. A key that only holds what

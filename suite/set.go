@@ -71,7 +71,7 @@ func (s *setReader) one(doc *document.Document, at string, v any) {
 	}
 	d := decoder{promptfoo: s.promptfoo, trust: s.trust, files: s.files, load: s.yaml, report: s.recordIn(doc)}
 	a := &proviso.Assertion{}
-	if d.assertion(a, s.at(doc, at), v) {
+	if d.assertion(a, s.at(doc, at), v) && !a.Broken {
 		s.member(doc, at, a)
 	}
 }

@@ -102,28 +102,41 @@ func (a *app) awaitChange(ctx context.Context, seen *watched) bool {
 	return true
 }
 
-// eval reads, plans, runs and reports.
-func (a *app) eval(ctx context.Context, f *evalFlags, outputs []output) error {
-	f.online = f
+// prepare reads a suite and makes its plan: what eval does before its first call,
+// and all that validate does. outputs are the report files that flags name.
+func (a *app) prepare(ctx context.Context, f *evalFlags, outputs []output) (*loaded, *run.Plan, error) {
 	s, err := a.read(ctx, &f.suiteFlags)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	defer s.close()
 	f.merge(s.Suite, a.watchedByPerson())
 	if len(outputs) == 0 {
 		if outputs, err = a.outputsOf(nil, s.Outputs); err != nil {
-			return err
+			s.mistakes = append(s.mistakes, proviso.Mistake{Place: proviso.Place{File: s.File}, Code: proviso.Invalid, Message: err.Error()})
 		}
 	}
 	f.written = outputs
 	if f.passRate, err = a.passRateOf(f, s); err != nil {
-		return err
+		s.close()
+		return nil, nil, err
 	}
 	plan, err := a.plan(ctx, s, f)
 	if err != nil {
+		s.close()
+		return nil, nil, err
+	}
+	return s, plan, nil
+}
+
+// eval reads, plans, runs and reports.
+func (a *app) eval(ctx context.Context, f *evalFlags, outputs []output) error {
+	f.online = f
+	s, plan, err := a.prepare(ctx, f, outputs)
+	if err != nil {
 		return err
 	}
+	defer s.close()
+	outputs = f.written
 	if line := f.asked.estimate(&f.models, plan.Demands()); line != "" && f.resume == "" && !f.retryErrors {
 		fmt.Fprintln(a.err, "proviso: "+printable(line))
 	}
@@ -205,7 +218,7 @@ func (a *app) exit(f *evalFlags, s *loaded, out *run.Outcome) error {
 	return exitError{code}
 }
 
-// promptfooFile reports whether a suite is written for promptfoo.
+// promptfooFile reports whether a suite is run where promptfoo was.
 func promptfooFile(name string) bool {
 	return strings.HasPrefix(filepath.Base(name), "promptfooconfig")
 }

@@ -95,6 +95,7 @@ type evalFlags struct {
 	asked       *models
 	traced      *tracing
 	warn        bool // look for what is probably a mistake
+	noKeys      bool // a missing key is a warning
 	dry         bool // nothing is going to be run
 }
 

@@ -106,7 +106,7 @@ func (a *app) verdictDir() string { return filepath.Join(filepath.Dir(a.cacheDir
 // looked at needs no key.
 func (a *app) graderFor(s *loaded, f *evalFlags) *lazyJudge {
 	g := &judging{flags: f.judge, suite: s.Suite, open: f.asked.open, provider: f.asked.options, store: a.verdicts(f.asked)}
-	if f.warn {
+	if f.noKeys {
 		g.provider.Keyless = true
 		g.open = func(spec proviso.ProviderSpec) (proviso.Provider, error) { return provider.Open(spec, g.provider) }
 	}
@@ -205,14 +205,14 @@ func (g *judging) byKey(role judge.Role) (proviso.ProviderSpec, error) {
 		return proviso.ProviderSpec{ID: rows[0].provider}, nil
 	}
 	if role == judge.Text {
-		return proviso.ProviderSpec{}, proviso.Errorf(proviso.Unavailable,
+		return proviso.ProviderSpec{}, proviso.Because(provider.ErrNoKey, proviso.Unavailable,
 			"nobody is named who judges: name a provider with --judge, with judge: in the suite, or with %s in the environment, such as %s; without a name it is the model of the first key that is set of %s",
 			judgeVariable, rows[0].provider, strings.Join(keys, ", "))
 	}
 	if len(rows) == 0 {
-		return proviso.ProviderSpec{}, proviso.Errorf(proviso.Unavailable, "nobody is named for %s: name a provider with provider at the assertion", role)
+		return proviso.ProviderSpec{}, proviso.Because(provider.ErrNoKey, proviso.Unavailable, "nobody is named for %s: name a provider with provider at the assertion", role)
 	}
-	return proviso.ProviderSpec{}, proviso.Errorf(proviso.Unavailable, "nobody is named for %s: name a provider with provider at the assertion, or set %s", role, strings.Join(keys, " or "))
+	return proviso.ProviderSpec{}, proviso.Because(provider.ErrNoKey, proviso.Unavailable, "nobody is named for %s: name a provider with provider at the assertion, or set %s", role, strings.Join(keys, " or "))
 }
 
 // seat opens the grader that an assertion or a case names, or the model for an

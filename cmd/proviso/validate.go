@@ -12,26 +12,19 @@ func newValidate(a *app) *cobra.Command {
 		Use:   "validate",
 		Short: "Find every mistake of a suite at once, without running it",
 		Long: "validate reads the suite, its cases and everything they name, compiles every assertion,\n" +
-			"and prints all mistakes with file, line and column. It asks no model, touches no network\n" +
-			"and runs no code of the suite.",
+			"and prints all mistakes with file, line and column: those that eval would print before\n" +
+			"its first call. It asks no model, touches no network and runs no code of the suite.",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := f.check(); err != nil {
 				return err
 			}
-			s, err := a.read(cmd.Context(), &f.suiteFlags)
+			f.warn, f.dry = true, true
+			s, p, err := a.prepare(cmd.Context(), f, nil)
 			if err != nil {
 				return err
 			}
 			defer s.close()
-			if _, err := a.passRateOf(f, s); err != nil {
-				return err
-			}
-			f.warn, f.dry = true, true
-			p, err := a.plan(cmd.Context(), s, f)
-			if err != nil {
-				return err
-			}
 			counted := plural(p.Cases, "case") + ", " + plural(p.Rows, "row")
 			if p.Generators > 0 {
 				counted = fmt.Sprintf("%s, and those that %s when run", plural(p.Cases-p.Generators, "case"), yields(p.Generators))
@@ -44,6 +37,7 @@ func newValidate(a *app) *cobra.Command {
 		},
 	}
 	f.suiteFlags.register(cmd.Flags())
+	cmd.Flags().BoolVar(&f.noKeys, "no-keys", false, "a key that is not set, of a provider or a judge, is a warning")
 	return cmd
 }
 

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/term"
 
@@ -129,7 +130,7 @@ func (a *app) plan(ctx context.Context, s *loaded, f *evalFlags) (*run.Plan, err
 	code := a.codes(f, s.Dir, s.env, s.Sandbox)
 	filters, err := filtersOf(ctx, s, f.trust.code(code))
 	if err != nil {
-		return nil, err
+		s.mistakes = append(s.mistakes, proviso.Mistake{Place: proviso.Place{File: s.File}, Code: proviso.Invalid, Message: err.Error()})
 	}
 	templates := template.New(template.Options{Filters: filters, Env: s.templateEnv})
 	metrics := mathjs.New(mathjs.Options{})
@@ -142,11 +143,13 @@ func (a *app) plan(ctx context.Context, s *loaded, f *evalFlags) (*run.Plan, err
 	if err != nil {
 		return nil, err
 	}
+	var odd oddities
 	client := f.client(s.env, cassette)
 	guarded := f.trust.code(code)
 	f.asked = a.newModels(f, provider.Options{
 		Files: s.files, Env: s.env, Client: client, Code: guarded, Templates: templates, Dir: s.Dir, Untrusted: f.trust.untrusted,
-		KeyHost: f.trust.names, Keyless: f.warn,
+		KeyHost: f.trust.names, Keyless: f.noKeys,
+		Warn: func(e *proviso.Error) { odd.add(suite.CaseMistake(s.Places, e)) },
 	}, cassette)
 	grader := a.graderFor(s, f)
 	code.grader = grader
@@ -196,7 +199,25 @@ func (a *app) plan(ctx context.Context, s *loaded, f *evalFlags) (*run.Plan, err
 	if ctx.Err() != nil {
 		return nil, a.stopped()
 	}
-	return p, a.mistakes(inOrder(append(s.mistakes, mistakes...)))
+	return p, a.mistakes(inOrder(slices.Concat(s.mistakes, mistakes, odd.all())))
+}
+
+// oddities are the warnings of providers. Some are opened while a run goes on.
+type oddities struct {
+	mu   sync.Mutex
+	list proviso.Mistakes
+}
+
+func (o *oddities) add(m proviso.Mistake) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.list = append(o.list, m)
+}
+
+func (o *oddities) all() proviso.Mistakes {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Clone(o.list)
 }
 
 // templateEnv is the environment as templates see it.
@@ -293,15 +314,17 @@ func (a *app) xdg(variable, usual, name string) string {
 // inOrder sorts mistakes by line within each file, and drops what was found
 // twice: in reading a suite and in making a plan of it.
 func inOrder(list proviso.Mistakes) proviso.Mistakes {
-	file, seen := map[string]int{}, map[string]bool{}
+	file, seen := map[string]int{}, map[string]int{}
 	var once proviso.Mistakes
 	wrong := list.Err() != nil
 	for _, m := range list {
 		if m.Place.File == "" && wrong && len(once) > 0 {
 			continue // what follows from the mistakes before, such as a suite without rows
 		}
-		if key := m.String(); !seen[key] {
-			seen[key] = true
+		if at, known := seen[m.String()]; known {
+			once[at].Count = max(once[at].Count, m.Count)
+		} else {
+			seen[m.String()] = len(once)
 			once = append(once, m)
 		}
 		if _, known := file[m.Place.File]; !known {
@@ -340,8 +363,18 @@ func (a *app) mistake(kind string, m proviso.Mistake) {
 	if at := m.Place.String(); at != "" {
 		text = at + ": " + text
 	}
+	var notes []string
 	if m.Nearest != "" {
-		text += fmt.Sprintf(" (did you mean %q?)", m.Nearest)
+		notes = append(notes, fmt.Sprintf("did you mean %q?", m.Nearest))
+	}
+	if m.Skips && m.Code == proviso.Unsupported {
+		notes = append(notes, "--skip-unsupported runs the rest")
+	}
+	if m.Count > 1 {
+		notes = append(notes, fmt.Sprintf("in %d places", m.Count))
+	}
+	if len(notes) > 0 {
+		text += " (" + strings.Join(notes, "; ") + ")"
 	}
 	fmt.Fprintln(a.err, printable(text))
 	if m.Place.Excerpt != "" {

@@ -41,6 +41,18 @@ func Located(file string, locate func(pointer string) proviso.Place) *Document {
 // but no text of its own, and its places name the file alone.
 func Virtual(file string, root any) *Document { return &Document{File: file, Root: root} }
 
+// Head returns the comments that the text begins with.
+func (d *Document) Head() string {
+	end := 0
+	for line := range strings.Lines(d.text) {
+		if t := strings.TrimSpace(line); t != "" && t[0] != '#' {
+			break
+		}
+		end += len(line)
+	}
+	return d.text[:end]
+}
+
 // SyntaxError says where a text could not be read, and why.
 type SyntaxError struct {
 	Place   proviso.Place

@@ -1,0 +1,72 @@
+package run
+
+import (
+	"errors"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/provider"
+)
+
+// maxMistakes bounds how many mistakes are kept.
+const maxMistakes = 100
+
+// mistake records err with its place, as a warning if it may be skipped.
+func (p *Plan) mistake(err error) {
+	if several, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, one := range several.Unwrap() {
+			p.mistake(one)
+		}
+		return
+	}
+	var e *proviso.Error
+	if !errors.As(err, &e) {
+		e = &proviso.Error{Code: proviso.Invalid, Message: err.Error()}
+	}
+	skipped := e.Code == proviso.Unsupported || e.Code == proviso.Unavailable
+	m := proviso.Mistake{Code: e.Code, Message: e.Error(), Warning: e.Warning || p.o.SkipUnsupported && skipped}
+	m.Skips = skipped && !m.Warning
+	if e.Pointer != "" && p.Suite.Places != nil {
+		m.Place = p.Suite.Place(e.Pointer)
+	}
+	m.Nearest = nearest(e)
+	if errors.Is(err, provider.ErrNoKey) {
+		p.noteAs(m.Message, m, e.Pointer) // a missing key or judge is said once, where it is first needed
+		return
+	}
+	p.note(m, e.Pointer)
+}
+
+// noted is a mistake that was recorded.
+type noted struct {
+	at      int    // among the mistakes
+	cases   int    // how many cases had been met when it was last reported
+	pointer string // where it was last reported
+}
+
+// note keeps a mistake once, and counts where it was met: at another pointer, or in
+// another case.
+func (p *Plan) note(m proviso.Mistake, pointer string) { p.noteAs(m.String(), m, pointer) }
+
+// noteAs keeps the first of the mistakes with a key.
+func (p *Plan) noteAs(key string, m proviso.Mistake, pointer string) {
+	if n, known := p.noted[key]; known {
+		if n.cases != p.Cases || n.pointer != pointer {
+			n.cases, n.pointer = p.Cases, pointer
+			p.mistakes[n.at].Count = max(2, p.mistakes[n.at].Count+1)
+		}
+		return
+	}
+	if len(p.mistakes) < maxMistakes {
+		p.noted[key] = &noted{at: len(p.mistakes), cases: p.Cases, pointer: pointer}
+		p.mistakes = append(p.mistakes, m)
+	}
+}
+
+// pointerOf is where an error stands in the suite, "" if nowhere.
+func pointerOf(err error) string {
+	var e *proviso.Error
+	if errors.As(err, &e) {
+		return e.Pointer
+	}
+	return ""
+}
