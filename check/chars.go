@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -59,11 +60,14 @@ func newChars(_ *Compiler, s *Spec) (Check, error) {
 }
 
 func classCounter(class string) (func(text string) int, error) {
-	if class == "emoji" {
+	if class == "emoji" || class == "emojis" {
 		return countEmoji, nil
 	}
 	known := classes()
 	in, ok := known[class]
+	if !ok { // digits are as good as digit
+		in, ok = known[strings.TrimSuffix(class, "s")]
+	}
 	if !ok {
 		names := append(slices.Collect(maps.Keys(known)), "emoji")
 		slices.Sort(names)

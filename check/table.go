@@ -1,6 +1,11 @@
 package check
 
-import "slices"
+import (
+	"slices"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+)
 
 // Needs says what a type cannot be decided without.
 type Needs uint16
@@ -56,8 +61,15 @@ type Kind struct {
 	Open  bool // without a threshold it passes whatever the score
 	Share bool // the score is a share or a mean that has to reach the threshold, 0.5 without one; 0 is always reached
 	Most  int  // bytes of an output that the type reads; 0 is any number
-	New   func(c *Compiler, s *Spec) (Check, error)
+	// Cell and CellLimit say how the type is written in a cell of a CSV file, and
+	// which threshold it gets there if the cell gives none; 0 is no threshold.
+	Cell      proviso.CellForm
+	CellLimit float64
+	New       func(c *Compiler, s *Spec) (Check, error)
 }
+
+// cellLimit is promptfoo's threshold for most types that take one in a cell.
+const cellLimit = 0.75
 
 // maxMetricText bounds what is cut into words and tokens, which takes some forty
 // times the memory of the text.
@@ -69,24 +81,24 @@ const maxGradedText = 2 << 20
 // kinds is sorted by type.
 var kinds = []Kind{
 	{Type: "agent-rubric", Value: "a text, an object or none, with a rubricPrompt", Needs: NeedsJudge | NeedsRubric, Not: Complement, Range: RubricScore, Most: maxGradedText, New: newRubric},
-	{Type: "answer-relevance", Value: "none", Needs: NeedsJudge | NeedsEmbedder, Not: Complement, Range: SignedScore, Share: true, Most: maxGradedText, New: newGraded},
-	{Type: "assert-set", Value: "none; the members stand under assert"},
+	{Type: "answer-relevance", Value: "none", Needs: NeedsJudge | NeedsEmbedder, Not: Complement, Range: SignedScore, Share: true, Most: maxGradedText, CellLimit: cellLimit, New: newGraded},
+	{Type: "assert-set", Value: "none; the members stand under assert", Cell: proviso.CellNone},
 	{Type: "bleu", Value: "a text or a list of texts", Not: Complement, Most: maxMetricText, Folds: true, New: newBLEU},
 	{Type: "char-count", Value: "a number, or an object with min and max", New: newCharCount},
 	{Type: "chars", Value: "a class, or an object: class, min, max", New: newChars},
-	{Type: "classifier", Value: "the name of a class, or none for any", Needs: NeedsClassifier, Not: Complement, Range: AnyScore, Most: maxGradedText, New: newClassifier},
+	{Type: "classifier", Value: "the name of a class, or none for any", Needs: NeedsClassifier, Not: Complement, Range: AnyScore, Most: maxGradedText, CellLimit: cellLimit, New: newClassifier},
 	{Type: "contains", Value: "a text or a number", Folds: true, New: newContains},
-	{Type: "contains-all", Value: "a list, or texts separated by commas", Folds: true, New: newContainsAll},
-	{Type: "contains-any", Value: "a list, or texts separated by commas", Folds: true, New: newContainsAny},
+	{Type: "contains-all", Value: "a list, or texts separated by commas", Folds: true, Cell: proviso.CellList, New: newContainsAll},
+	{Type: "contains-any", Value: "a list, or texts separated by commas", Folds: true, Cell: proviso.CellList, New: newContainsAny},
 	{Type: "contains-html", Value: "none", New: newContainsHTML},
-	{Type: "contains-json", Value: "none, or a JSON Schema", New: newContainsJSON},
+	{Type: "contains-json", Value: "none, or a JSON Schema", Cell: proviso.CellKept, New: newContainsJSON},
 	{Type: "contains-sql", Value: "an object: databaseType, allowedTables, allowedColumns", New: newContainsSQL},
 	{Type: "contains-xml", Value: "none, or paths of required elements", New: newContainsXML},
-	{Type: "context-faithfulness", Value: "none", Needs: NeedsJudge | NeedsContext | NeedsQuery, Not: Complement, Share: true, Most: maxGradedText, New: newGraded},
-	{Type: "context-recall", Value: "a text: the answer that is right", Needs: NeedsJudge | TakesContext, Not: Complement, Share: true, Most: maxGradedText, New: newGradedText},
-	{Type: "context-relevance", Value: "none", Needs: NeedsJudge | NeedsContext | NeedsQuery, Not: Complement, Share: true, Most: maxGradedText, New: newGraded},
+	{Type: "context-faithfulness", Value: "none", Needs: NeedsJudge | NeedsContext | NeedsQuery, Not: Complement, Share: true, Most: maxGradedText, CellLimit: cellLimit, New: newGraded},
+	{Type: "context-recall", Value: "a text: the answer that is right", Needs: NeedsJudge | TakesContext, Not: Complement, Share: true, Most: maxGradedText, CellLimit: cellLimit, New: newGradedText},
+	{Type: "context-relevance", Value: "none", Needs: NeedsJudge | NeedsContext | NeedsQuery, Not: Complement, Share: true, Most: maxGradedText, CellLimit: cellLimit, New: newGraded},
 	{Type: "conversation-relevance", Value: "none", Needs: NeedsJudge | TakesTurns, Not: Complement, Share: true, Most: maxGradedText, New: newGraded},
-	{Type: "cost", Value: "none; threshold is the limit in US dollars", New: newCost},
+	{Type: "cost", Value: "none; threshold is the limit in US dollars", CellLimit: cellLimit, New: newCost},
 	{Type: "count", Value: "a text, or an object: text or regex, min, max, ignoreCase", Folds: true, New: newCount},
 	{Type: "ends-with", Value: "a text", Folds: true, New: newEndsWith},
 	{Type: "equals", Value: "anything; objects and lists are compared with the output read as JSON", Folds: true, New: newEquals},
@@ -96,11 +108,11 @@ var kinds = []Kind{
 	{Type: "gleu", Value: "a text or a list of texts", Not: Complement, Most: maxMetricText, Folds: true, New: newGLEU},
 	{Type: "guardrails", Value: "none", New: newGuardrails},
 	{Type: "icontains", Value: "a text or a number", Folds: true, New: newContains},
-	{Type: "icontains-all", Value: "a list, or texts separated by commas", Folds: true, New: newContainsAll},
-	{Type: "icontains-any", Value: "a list, or texts separated by commas", Folds: true, New: newContainsAny},
-	{Type: "in-order", Value: "a list, or texts separated by commas", Folds: true, New: newInOrder},
+	{Type: "icontains-all", Value: "a list, or texts separated by commas", Folds: true, Cell: proviso.CellList, New: newContainsAll},
+	{Type: "icontains-any", Value: "a list, or texts separated by commas", Folds: true, Cell: proviso.CellList, New: newContainsAny},
+	{Type: "in-order", Value: "a list, or texts separated by commas", Folds: true, Cell: proviso.CellList, New: newInOrder},
 	{Type: "is-html", Value: "none", New: newIsHTML},
-	{Type: "is-json", Value: "none, or a JSON Schema", New: newIsJSON},
+	{Type: "is-json", Value: "none, or a JSON Schema", Cell: proviso.CellKept, New: newIsJSON},
 	{Type: "is-refusal", Value: "none", Folds: true, New: newIsRefusal},
 	{Type: "is-sql", Value: "an object: databaseType, allowedTables, allowedColumns", New: newIsSQL},
 	{Type: "is-valid-function-call", Value: "none; the provider's configuration declares the functions", New: newFunctionCall},
@@ -110,32 +122,32 @@ var kinds = []Kind{
 	{Type: "item-count", Value: "a number, or an object with min and max", New: newItemCount},
 	{Type: "javascript", Value: "JavaScript: an expression, a body with return on several lines, or file://", Needs: NeedsCode | TakesCode, Not: PassOnly, Range: AnyScore, New: newJavascript},
 	{Type: "json-path", Value: "a JSONPath, or an object: path with equals or assert", New: newJSONPath},
-	{Type: "judge", Value: "none; the questions stand under criteria, what is counted under check", Needs: NeedsJudge, New: newJudged},
-	{Type: "latency", Value: "none; threshold is the limit in milliseconds", New: newLatency},
-	{Type: "levenshtein", Value: "a text", Folds: true, New: newLevenshtein},
+	{Type: "judge", Value: "none; the questions stand under criteria, what is counted under check", Needs: NeedsJudge, Cell: proviso.CellNone, New: newJudged},
+	{Type: "latency", Value: "none; threshold is the limit in milliseconds", CellLimit: cellLimit, New: newLatency},
+	{Type: "levenshtein", Value: "a text", Folds: true, CellLimit: cellLimit, New: newLevenshtein},
 	{Type: "line-count", Value: "a number, or an object with min and max", New: newLineCount},
 	{Type: "llm-rubric", Value: "a text, an object or none, with a rubricPrompt", Needs: NeedsJudge | NeedsRubric, Not: Complement, Range: RubricScore, Most: maxGradedText, New: newRubric},
-	{Type: "max-score", Value: "an object: method, weights, threshold", Needs: NeedsGroup},
+	{Type: "max-score", Value: "an object: method, weights, threshold", Needs: NeedsGroup, Cell: proviso.CellNone},
 	{Type: "meteor", Value: "a text or a list of texts", Not: Complement, Most: maxMetricText, Folds: true, New: newMETEOR},
 	{Type: "model-graded-closedqa", Value: "a text: the criterion", Needs: NeedsJudge, Not: Complement, Most: maxGradedText, New: newGradedText},
 	{Type: "model-graded-factuality", Value: "a text: the answer that is right", Needs: NeedsJudge, Not: Complement, Range: AnyScore, Most: maxGradedText, New: newGradedText},
 	{Type: "moderation", Value: "a list of categories, or none for all", Needs: NeedsModerator, Not: Complement, Most: maxGradedText, New: newModeration},
-	{Type: "perplexity", Value: "none; threshold is the limit", Open: true, New: newPerplexity},
-	{Type: "perplexity-score", Value: "none; threshold is the least score", Not: Complement, Open: true, New: newPerplexityScore},
+	{Type: "perplexity", Value: "none; threshold is the limit", Open: true, CellLimit: cellLimit, New: newPerplexity},
+	{Type: "perplexity-score", Value: "none; threshold is the least score", Not: Complement, Open: true, CellLimit: cellLimit, New: newPerplexityScore},
 	{Type: "python", Value: "Python: an expression, a body with return on several lines, or file://", Needs: NeedsCode | TakesCode, Not: PassOnly, Range: AnyScore, New: newPython},
 	{Type: "regex", Value: "an ECMAScript regular expression", Folds: true, New: newRegex},
 	{Type: "rouge-l", Value: "a text or a list of texts", Not: Complement, Most: maxMetricText, Folds: true, New: newROUGEL},
-	{Type: "rouge-n", Value: "a text", Not: Complement, Most: maxMetricText, Folds: true, New: newROUGE},
+	{Type: "rouge-n", Value: "a text", Not: Complement, Most: maxMetricText, Folds: true, CellLimit: cellLimit, New: newROUGE},
 	{Type: "ruby", Value: "Ruby: an expression, a body on several lines, or file://", Needs: NeedsCode | TakesCode, Not: PassOnly, Range: AnyScore, New: newRuby},
 	{Type: "search-rubric", Value: "a text, an object or none, with a rubricPrompt", Needs: NeedsJudge | NeedsRubric, Not: Complement, Range: RubricScore, Most: maxGradedText, New: newRubric},
-	{Type: "select-best", Value: "a text: what makes an output the best", Needs: NeedsGroup | NeedsJudge | NeedsRubric},
+	{Type: "select-best", Value: "a text: what makes an output the best", Needs: NeedsGroup | NeedsJudge | NeedsRubric, Cell: proviso.CellNone},
 	{Type: "sentence-count", Value: "a number, or an object with min and max", New: newSentenceCount},
-	{Type: "similar", Value: "a text or a list of texts", Needs: NeedsEmbedder, Not: Complement, Range: SignedScore, Most: maxGradedText, New: newGradedTexts},
-	{Type: "similar:cosine", Value: "a text or a list of texts", Needs: NeedsEmbedder, Not: Complement, Range: SignedScore, Most: maxGradedText, New: newGradedTexts},
-	{Type: "similar:dot", Value: "a text or a list of texts", Needs: NeedsEmbedder, Not: Complement, Range: AnyScore, Most: maxGradedText, New: newGradedTexts},
-	{Type: "similar:euclidean", Value: "a text or a list of texts; threshold is the greatest distance", Needs: NeedsEmbedder, Not: Complement, Most: maxGradedText, New: newGradedTexts},
+	{Type: "similar", Value: "a text or a list of texts", Needs: NeedsEmbedder, Not: Complement, Range: SignedScore, Most: maxGradedText, CellLimit: 0.8, New: newGradedTexts},
+	{Type: "similar:cosine", Value: "a text or a list of texts", Needs: NeedsEmbedder, Not: Complement, Range: SignedScore, Most: maxGradedText, Cell: proviso.CellNone, New: newGradedTexts},
+	{Type: "similar:dot", Value: "a text or a list of texts", Needs: NeedsEmbedder, Not: Complement, Range: AnyScore, Most: maxGradedText, Cell: proviso.CellNone, New: newGradedTexts},
+	{Type: "similar:euclidean", Value: "a text or a list of texts; threshold is the greatest distance", Needs: NeedsEmbedder, Not: Complement, Most: maxGradedText, Cell: proviso.CellNone, New: newGradedTexts},
 	{Type: "skill-used", Value: "a name, a list of names, or an object: name or pattern, min, max", New: newSkillUsed},
-	{Type: "starts-with", Value: "a text", Folds: true, New: newStartsWith},
+	{Type: "starts-with", Value: "a text", Folds: true, CellLimit: cellLimit, New: newStartsWith},
 	{Type: "token-count", Value: "a number, or an object with min and max", Most: maxMetricText, New: newTokenCount},
 	{Type: "tool-call-f1", Value: "names of tools: a list, or texts separated by commas", Not: PassOnly, New: newToolCallF1},
 	{Type: "trace-error-spans", Value: "a number, or an object: max_count, max_percentage, pattern", Needs: NeedsTrace, New: newErrorSpans},
@@ -160,6 +172,20 @@ func Types() []string {
 		names[i] = k.Type
 	}
 	return names
+}
+
+// Cells returns how each type is written in a cell of a CSV file, sorted by type;
+// promptfoo's types that this version does not have are among them.
+func Cells() []proviso.CellType {
+	var list []proviso.CellType
+	for _, k := range kinds {
+		list = append(list, proviso.CellType{Type: k.Type, Form: k.Cell, Threshold: k.CellLimit})
+	}
+	for _, u := range unsupported {
+		list = append(list, proviso.CellType{Type: u.Type, Form: u.Cell})
+	}
+	slices.SortFunc(list, func(a, b proviso.CellType) int { return strings.Compare(a.Type, b.Type) })
+	return list
 }
 
 // Lookup returns the kind of a type written without "not-".

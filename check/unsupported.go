@@ -1,20 +1,24 @@
 package check
 
-import "slices"
+import "github.com/proviso-eval/proviso"
 
 // unsupported are promptfoo's types that this version cannot decide, with what
 // they need, sorted.
-var unsupported = []struct{ Type, Needs string }{
-	{"human", "a person"},
-	{"pi", "a remote service"},
+var unsupported = []struct {
+	Type, Needs string
+	Cell        proviso.CellForm
+}{
+	{"human", "a person", proviso.CellNone},
+	{"pi", "a remote service", proviso.CellText},
 }
 
 // Unsupported returns what a type of promptfoo that this version does not have
 // would need; ok is false for any other type.
 func Unsupported(base string) (needs string, ok bool) {
-	i := slices.IndexFunc(unsupported, func(u struct{ Type, Needs string }) bool { return u.Type == base })
-	if i < 0 {
-		return "", false
+	for _, u := range unsupported {
+		if u.Type == base {
+			return u.Needs, true
+		}
 	}
-	return unsupported[i].Needs, true
+	return "", false
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/mathjs"
 	"github.com/proviso-eval/proviso/internal/template"
 	"github.com/proviso-eval/proviso/report"
@@ -56,7 +57,7 @@ func (b *bench) eval(t *testing.T, r record) error {
 
 func (b *bench) run(t *testing.T, dir, file string) (*run.Outcome, error) {
 	t.Helper()
-	s, mistakes := suite.Read(t.Context(), []string{file}, suite.Options{Env: b.env})
+	s, mistakes := suite.Read(t.Context(), []string{file}, suite.Options{Env: b.env, Cells: check.Cells()})
 	if err := mistakes.Err(); err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/mathjs"
 	"github.com/proviso-eval/proviso/internal/script"
 	"github.com/proviso-eval/proviso/internal/template"
@@ -36,7 +37,7 @@ func plan(t *testing.T, text string, files map[string]string, o run.Options) (*r
 	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	s, mistakes := suite.Read(t.Context(), []string{name}, suite.Options{SkipUnsupported: o.SkipUnsupported})
+	s, mistakes := suite.Read(t.Context(), []string{name}, suite.Options{Cells: check.Cells(), SkipUnsupported: o.SkipUnsupported})
 	if err := mistakes.Err(); err != nil {
 		t.Fatal(err)
 	}

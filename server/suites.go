@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/mathjs"
 	"github.com/proviso-eval/proviso/internal/template"
 	"github.com/proviso-eval/proviso/otlp"
@@ -144,7 +145,7 @@ func (s *Suites) open(ctx context.Context, b *Bundle, ro RunOptions, held *otlp.
 		return own, mistakesOf(err)
 	}
 	files := suite.FilesOptions{Confine: true}
-	read, mistakes := suite.Read(ctx, []string{name}, suite.Options{Dir: dir, Env: s.Env, Files: files, Trust: &s.Trust})
+	read, mistakes := suite.Read(ctx, []string{name}, suite.Options{Dir: dir, Env: s.Env, Cells: check.Cells(), Files: files, Trust: &s.Trust})
 	if read == nil {
 		return own, mistakes
 	}

@@ -27,7 +27,7 @@ var assertionHints = map[string]string{
 // assertions decodes a list of assertions and records what is wrong with it.
 // Assertions with mistakes are kept as broken, to be looked at for more.
 func (r *reading) assertions(doc *document.Document, pointer string, v any) []*proviso.Assertion {
-	d := decoder{promptfoo: r.promptfoo, trust: r.trust, files: r.files, load: r.yaml, report: r.recordIn(doc)}
+	d := decoder{promptfoo: r.promptfoo, cells: r.options.Cells, trust: r.trust, files: r.files, load: r.yaml, report: r.recordIn(doc)}
 	return d.assertions(r.at(doc, pointer), v)
 }
 
@@ -35,6 +35,7 @@ func (r *reading) assertions(doc *document.Document, pointer string, v any) []*p
 // passed through: where they start from is the business of report.
 type decoder struct {
 	promptfoo bool                                          // unknown keys are warnings
+	cells     Cells                                         // types that messages suggest
 	trust     *Trust                                        // of an untrusted suite
 	files     *Files                                        // that it may read
 	load      func(name string) (*document.Document, error) // reads a file of the suite; nil if there is none
@@ -159,7 +160,7 @@ func (d *decoder) assertion(a *proviso.Assertion, at string, v any) bool {
 	a.Raw, a.Pointer = redact(o), at
 	a.Value, a.Threshold = proviso.Undefined{}, proviso.Undefined{}
 	for key, m := range o.All() {
-		if !d.commonKey(a, at, key, m) && !d.ownKey(a, at, key, m) && !isTypeForKey(o, key) {
+		if !d.commonKey(a, at, key, m) && !d.ownKey(a, at, key, m) && !d.isTypeForKey(o, key) {
 			d.unknownKey(at, key, "an assertion", assertionKeys, assertionHints[key])
 		}
 	}
@@ -269,7 +270,7 @@ func (d *decoder) checkType(a *proviso.Assertion, at string) {
 		return
 	}
 	for key := range a.Raw.All() {
-		if isTypeForKey(a.Raw, key) {
+		if d.isTypeForKey(a.Raw, key) {
 			d.mistake(at, "an assertion needs a type; write {type: %s, value: …}", key)
 			return
 		}
@@ -283,12 +284,12 @@ func (d *decoder) checkType(a *proviso.Assertion, at string) {
 
 // isTypeForKey reports whether an assertion without a type has the name of one
 // as a key, as in {contains: Paris}.
-func isTypeForKey(o *proviso.Object, key string) bool {
+func (d *decoder) isTypeForKey(o *proviso.Object, key string) bool {
 	if o.Has("type") {
 		return false
 	}
-	_, rest, ok := cutCellType(strings.TrimPrefix(key, "not-"))
-	return ok && rest == ""
+	_, ok := d.cells.find(strings.TrimPrefix(key, "not-"))
+	return ok
 }
 
 func (d *decoder) notAssertion(at string, v any) {
@@ -298,7 +299,7 @@ func (d *decoder) notAssertion(at string, v any) {
 		return
 	}
 	if len(s) < 200 {
-		if a := parseTyped(s); a != nil {
+		if a := d.cells.parseTyped(s); a != nil {
 			d.mistake(at, "expected an assertion, got a text; write {type: %s, value: …}", a.At("type"))
 			return
 		}

@@ -152,7 +152,7 @@ func (r *reading) exists(doc *document.Document, pointer, name string) bool {
 
 // filePart returns the cases of one file.
 func (r *reading) fileStream(doc *document.Document, pointer, name string, alone bool) eachCase {
-	f := caseFile{files: r.files, name: name, rowTitles: alone, convert: member}
+	f := caseFile{files: r.files, name: name, rowTitles: alone, convert: r.options.Cells.member}
 	switch ext := strings.ToLower(path.Ext(name)); ext {
 	case ".csv", ".tsv":
 		f.csv = r.csvOptions(ext)
@@ -190,7 +190,7 @@ func inlineCase(at string, o *proviso.Object) stream {
 
 // member makes a case of a value in a list of cases: an object, or a row of a
 // table whose special columns begin with two underscores.
-func member(at string, v any) written {
+func (c Cells) member(at string, v any) written {
 	w := written{at: at}
 	o, ok := v.(*proviso.Object)
 	if !ok {
@@ -200,7 +200,7 @@ func member(at string, v any) written {
 	}
 	w.object = o
 	if isRow(o) {
-		row, err := CaseFromRow(o)
+		row, err := c.CaseFromRow(o)
 		if err != nil {
 			w.err = errorAt(at, err)
 			return w

@@ -66,9 +66,12 @@ func (f *caseFile) csvCases(p *pass, visit func(written) bool) bool {
 		return visit(written{at: f.at, err: errorAt(f.at, err)})
 	}
 	defer file.Close()
-	rows, known := 0, expectations{}
+	rows, at := 0, ""
+	known := &expectations{cells: p.source.cells, last: map[string]expectation{}, told: map[string]bool{}, warn: func(odd suspicion) {
+		p.report(&proviso.Error{Code: proviso.Invalid, Pointer: at, Message: odd.message, Valid: odd.meant, Warning: true})
+	}}
 	for rec, err := range document.ReadCSV(file, f.csv) {
-		at := memberPointer(f.at, max(rec.Line, 1)-1)
+		at = memberPointer(f.at, max(rec.Line, 1)-1)
 		if err != nil {
 			var line *document.LineError
 			if errors.As(err, &line) {
@@ -89,7 +92,7 @@ func (f *caseFile) csvCases(p *pass, visit func(written) bool) bool {
 	return rows > 0 || f.empty(visit)
 }
 
-func (f *caseFile) record(at string, rec document.Record, known expectations) written {
+func (f *caseFile) record(at string, rec document.Record, known *expectations) written {
 	w := written{at: at}
 	if len(rec.Fields) != len(rec.Header) {
 		w.err = &proviso.Error{Code: proviso.Invalid, Pointer: at, Message: fmt.Sprintf(

@@ -36,7 +36,7 @@ type pass struct {
 
 func newPass(s *caseSource, yield func(*proviso.Case, error) bool) *pass {
 	p := &pass{source: s, yield: yield, ids: newIdentities()}
-	p.decoder = decoder{promptfoo: s.promptfoo, trust: s.trust, files: s.files, load: s.load, report: p.yieldError}
+	p.decoder = decoder{promptfoo: s.promptfoo, cells: s.cells, trust: s.trust, files: s.files, load: s.load, report: p.yieldError}
 	return p
 }
 

@@ -21,6 +21,7 @@ type caseSource struct {
 	skipUnsupported bool
 	noExpansion     bool // lists do not make several cases
 	plainPictures   bool // pictures are text like other files
+	cells           Cells
 	broken          bool // cases with mistakes are yielded, too
 	literal         bool // variables are data: none refers to a file
 	unseen          bool // some cases stand elsewhere and were not looked at
@@ -116,7 +117,7 @@ func (r *reading) newCaseSource() *caseSource {
 		files: r.files, env: r.env, settings: r.options.Env, trust: r.trust,
 		promptfoo: r.promptfoo, skipUnsupported: r.skipUnsupported,
 		noExpansion: r.flag("PROMPTFOO_DISABLE_VAR_EXPANSION"), plainPictures: r.flag("PROMPTFOO_DISABLE_MULTIMEDIA_AS_BASE64"),
-		set: r.set, repeat: repetition{n: 1}, sampled: &sample{},
+		cells: r.options.Cells, set: r.set, repeat: repetition{n: 1}, sampled: &sample{},
 	}
 }
 

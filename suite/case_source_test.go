@@ -15,7 +15,7 @@ import (
 
 func TestExpander(t *testing.T) {
 	t.Parallel()
-	s := read(t, suite.Options{}, map[string]string{
+	s := read(t, suite.Options{Cells: cells}, map[string]string{
 		"gen.js":       "x",
 		"proviso.yaml": "{prompts: [hi], providers: [echo], tests: [{vars: {q: a}}, {path: gen.js, config: {n: 2}}], defaultTest: {assert: [{type: is-json}]}}",
 	})
@@ -62,7 +62,7 @@ func TestModelOutputs(t *testing.T) {
 		"out.json":  `{"output":"one"} {"output":"two","tags":"a, b"} {"output":"file://secret.txt"} {"output":{"k":1}}`,
 		"out.jsonl": `{"output":"one"} {"output":"two"}`,
 	} {
-		s, mistakes := suite.Read(t.Context(), nil, suite.Options{Dir: dir, ModelOutputs: name, Assertions: "asserts.yaml"})
+		s, mistakes := suite.Read(t.Context(), nil, suite.Options{Cells: cells, Dir: dir, ModelOutputs: name, Assertions: "asserts.yaml"})
 		if s == nil {
 			t.Fatal(mistakes)
 		}
@@ -82,7 +82,7 @@ func TestModelOutputs(t *testing.T) {
 // TestCaseMembers checks what of a case no report shows.
 func TestCaseMembers(t *testing.T) {
 	t.Parallel()
-	s := read(t, suite.Options{}, map[string]string{
+	s := read(t, suite.Options{Cells: cells}, map[string]string{
 		"f.js": "x",
 		"proviso.yaml": `
 prompts: [{label: one, raw: '{{q}}'}]
@@ -149,7 +149,7 @@ func TestTooManyCombinations(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "proviso.yaml"),
 		fmt.Appendf(nil, "{prompts: [hi], providers: [echo], tests: [{vars: {a: %s, b: %s, c: %s}}]}", list, list, list))
-	_, mistakes := suite.Read(t.Context(), nil, suite.Options{Dir: dir})
+	_, mistakes := suite.Read(t.Context(), nil, suite.Options{Cells: cells, Dir: dir})
 	if len(mistakes) != 1 || mistakes[0].Code != proviso.Limit {
 		t.Errorf("got %v", mistakes)
 	}
@@ -170,7 +170,7 @@ func TestCasesMemory(t *testing.T) {
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	s := read(t, suite.Options{}, map[string]string{
+	s := read(t, suite.Options{Cells: cells}, map[string]string{
 		"proviso.yaml": "{prompts: [hi], providers: [echo], tests: '" + filepath.ToSlash(name) + "'}",
 	})
 	heap := func() uint64 {

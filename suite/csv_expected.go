@@ -8,106 +8,15 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// defaultCellThreshold is what an assertion of a CSV cell gets if it takes a
-// threshold and the cell gives none.
-const defaultCellThreshold = 0.75
-
-// cellType is an assertion type that an expectation in a CSV cell may name.
-type cellType struct {
-	name      string
-	threshold float64 // default; 0 if the type takes none in a cell
-	form      cellForm
-}
-
-// cellForm says what becomes of the text after the type's colon.
-type cellForm uint8
-
-const (
-	trimmedText cellForm = iota
-	plainText            // kept with its white space
-	listOfTexts          // split on commas
-)
-
-// cellTypes are promptfoo's types, and those of proviso whose names nobody would
-// write as the text of an answer. It is sorted by name.
-var cellTypes = [...]cellType{
-	{name: "agent-rubric"},
-	{name: "answer-relevance", threshold: defaultCellThreshold},
-	{name: "bleu"},
-	{name: "char-count"},
-	{name: "classifier", threshold: defaultCellThreshold},
-	{name: "contains"},
-	{name: "contains-all", form: listOfTexts},
-	{name: "contains-any", form: listOfTexts},
-	{name: "contains-html"},
-	{name: "contains-json", form: plainText},
-	{name: "contains-sql"},
-	{name: "contains-xml"},
-	{name: "context-faithfulness", threshold: defaultCellThreshold},
-	{name: "context-recall", threshold: defaultCellThreshold},
-	{name: "context-relevance", threshold: defaultCellThreshold},
-	{name: "conversation-relevance"},
-	{name: "cost", threshold: defaultCellThreshold},
-	{name: "ends-with"},
-	{name: "equals"},
-	{name: "factuality"},
-	{name: "finish-reason"},
-	{name: "g-eval"},
-	{name: "gleu"},
-	{name: "guardrails"},
-	{name: "icontains"},
-	{name: "icontains-all", form: listOfTexts},
-	{name: "icontains-any", form: listOfTexts},
-	{name: "is-html"},
-	{name: "is-json", form: plainText},
-	{name: "is-refusal"},
-	{name: "is-sql"},
-	{name: "is-valid-function-call"},
-	{name: "is-valid-openai-function-call"},
-	{name: "is-valid-openai-tools-call"},
-	{name: "is-xml"},
-	{name: "item-count"},
-	{name: "javascript"},
-	{name: "latency", threshold: defaultCellThreshold},
-	{name: "levenshtein", threshold: defaultCellThreshold},
-	{name: "line-count"},
-	{name: "llm-rubric"},
-	{name: "meteor"},
-	{name: "model-graded-closedqa"},
-	{name: "model-graded-factuality"},
-	{name: "moderation"},
-	{name: "perplexity", threshold: defaultCellThreshold},
-	{name: "perplexity-score", threshold: defaultCellThreshold},
-	{name: "pi"},
-	{name: "python"},
-	{name: "regex"},
-	{name: "rouge-l"},
-	{name: "rouge-n", threshold: defaultCellThreshold},
-	{name: "ruby"},
-	{name: "search-rubric"},
-	{name: "sentence-count"},
-	{name: "similar", threshold: 0.8},
-	{name: "skill-used"},
-	{name: "starts-with", threshold: defaultCellThreshold},
-	{name: "token-count"},
-	{name: "tool-call-f1"},
-	{name: "trace-error-spans"},
-	{name: "trace-span-count"},
-	{name: "trace-span-duration"},
-	{name: "trajectory:goal-success"},
-	{name: "trajectory:step-count"},
-	{name: "trajectory:tool-args-match"},
-	{name: "trajectory:tool-sequence"},
-	{name: "trajectory:tool-used"},
-	{name: "webhook"},
-	{name: "word-count"},
-}
+// Cells are the assertion types that an expectation in a CSV cell may name, sorted
+// by type; package check has them all.
+type Cells []proviso.CellType
 
 // ParseExpected reads one expectation of a CSV cell, such as "contains: Paris"
 // or "similar(0.9): hello", and returns the assertion it stands for, as a suite
 // would write it. A text that names no type is an equals assertion. The grammar,
 // its default thresholds included, is promptfoo's (docs/suite.md).
-func ParseExpected(cell string) *proviso.Object {
+func (c Cells) ParseExpected(cell string) *proviso.Object {
 	for _, prefix := range [...]string{"javascript:", "fn:", "eval:"} {
 		if code, ok := strings.CutPrefix(cell, prefix); ok {
 			return typed("javascript", proviso.TrimSpace(code))
@@ -129,16 +38,16 @@ func ParseExpected(cell string) *proviso.Object {
 			return typed("python", proviso.TrimSpace(name))
 		}
 	}
-	if a := parseTyped(cell); a != nil {
+	if a := c.parseTyped(cell); a != nil {
 		return a
 	}
 	return typed("equals", cell)
 }
 
 // parseTyped reads "type(threshold): value"; it returns nil for anything else.
-func parseTyped(cell string) *proviso.Object {
+func (c Cells) parseTyped(cell string) *proviso.Object {
 	name := strings.TrimPrefix(cell, "not-")
-	kind, rest, ok := cutCellType(name)
+	kind, rest, ok := c.cut(name)
 	if !ok {
 		return nil
 	}
@@ -147,24 +56,24 @@ func parseTyped(cell string) *proviso.Object {
 		return nil
 	}
 	a := proviso.NewObject(3)
-	a.Set("type", cell[:len(cell)-len(name)]+kind.name)
+	a.Set("type", cell[:len(cell)-len(name)]+kind.Type)
 	if rest != "" {
-		a.Set("value", kind.form.value(rest[1:]))
+		a.Set("value", cellValue(kind.Form, rest[1:]))
 	}
 	switch {
-	case kind.threshold == 0:
+	case kind.Threshold == 0:
 	case threshold != nil:
 		a.Set("threshold", *threshold)
 	default:
-		a.Set("threshold", kind.threshold)
+		a.Set("threshold", kind.Threshold)
 	}
 	return a
 }
 
-// cutCellType returns the type that text begins with and what follows it. Where
+// cut returns the type that text begins with and what follows it. Where
 // one type is the beginning of another, the one that is followed by a
 // parenthesis, a colon or the end is meant.
-func cutCellType(text string) (cellType, string, bool) {
+func (c Cells) cut(text string) (proviso.CellType, string, bool) {
 	end := strings.IndexAny(text, "(:")
 	if end < 0 {
 		end = len(text)
@@ -175,13 +84,15 @@ func cutCellType(text string) (cellType, string, bool) {
 			end = len("trajectory:") + i
 		}
 	}
-	i, ok := slices.BinarySearchFunc(cellTypes[:], text[:end], func(t cellType, name string) int {
-		return strings.Compare(t.name, name)
-	})
-	if !ok {
-		return cellType{}, "", false
+	i, ok := c.find(text[:end])
+	if !ok || c[i].Form == proviso.CellNone {
+		return proviso.CellType{}, "", false
 	}
-	return cellTypes[i], text[end:], true
+	return c[i], text[end:], true
+}
+
+func (c Cells) find(name string) (int, bool) {
+	return slices.BinarySearchFunc(c, name, func(t proviso.CellType, name string) int { return strings.Compare(t.Type, name) })
 }
 
 // cutThreshold reads a number in parentheses, such as "(0.5)", if there is one.
@@ -210,11 +121,11 @@ func isDigits(s string) bool {
 	return s != ""
 }
 
-func (f cellForm) value(text string) any {
-	switch f {
-	case plainText:
+func cellValue(form proviso.CellForm, text string) any {
+	switch form {
+	case proviso.CellKept:
 		return text
-	case listOfTexts:
+	case proviso.CellList:
 		if list, ok := splitList(text); ok && text != "" {
 			return list
 		}

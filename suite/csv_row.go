@@ -19,32 +19,43 @@ var csvColumns = [...]string{
 // CaseFromRow turns a row of a CSV file, column name to cell, into a case as a
 // suite would write it. Columns that begin with two underscores are settings,
 // all others are variables. The error is a *proviso.Error without a pointer.
-func CaseFromRow(row *proviso.Object) (*proviso.Object, error) {
-	return expectations(nil).caseFromRow(row)
+func (c Cells) CaseFromRow(row *proviso.Object) (*proviso.Object, error) {
+	e := expectations{cells: c}
+	return e.caseFromRow(row)
 }
 
-// expectations remembers, by column, the cell of the row before and the
-// assertion it stands for, so that a column that always says the same makes one
-// assertion. A nil map remembers nothing.
-type expectations map[string]expectation
+// expectations remembers, by column, the cell of the row before and the assertion
+// it stands for, so that a column that always says the same makes one assertion.
+// Without last it remembers nothing.
+type expectations struct {
+	cells Cells
+	last  map[string]expectation
+	told  map[string]bool // names that were warned of, once in a file
+	warn  func(suspicion)
+}
 
 type expectation struct {
 	cell      string
 	assertion *proviso.Object
 }
 
-func (e expectations) parse(column, cell string) *proviso.Object {
-	if last, ok := e[column]; ok && last.cell == cell {
+func (e *expectations) parse(column, cell string) *proviso.Object {
+	if last, ok := e.last[column]; ok && last.cell == cell {
 		return last.assertion
 	}
-	a := ParseExpected(cell)
-	if e != nil {
-		e[column] = expectation{cell, a}
+	a := e.cells.ParseExpected(cell)
+	if e.last == nil {
+		return a
+	}
+	e.last[column] = expectation{cell, a}
+	if odd := e.cells.suspect(cell, a); odd.name != "" && !e.told[odd.name] {
+		e.told[odd.name] = true
+		e.warn(odd)
 	}
 	return a
 }
 
-func (e expectations) caseFromRow(row *proviso.Object) (*proviso.Object, error) {
+func (e *expectations) caseFromRow(row *proviso.Object) (*proviso.Object, error) {
 	b := rowBuilder{
 		expectations: e, vars: proviso.NewObject(row.Len()), options: &proviso.Object{}, metadata: &proviso.Object{},
 	}
@@ -58,7 +69,7 @@ func (e expectations) caseFromRow(row *proviso.Object) (*proviso.Object, error) 
 
 // rowBuilder collects what the cells of one row say.
 type rowBuilder struct {
-	expectations            expectations
+	expectations            *expectations
 	vars, options, metadata *proviso.Object
 	asserts                 []any
 	numbers                 []int // of the __expected column that each assertion came from
@@ -107,6 +118,9 @@ func (b *rowBuilder) named(column, text string) error {
 	if number, ok := strings.CutPrefix(column, "__expected"); ok {
 		if proviso.TrimSpace(text) == "" {
 			return nil
+		}
+		if len(b.expectations.cells) == 0 {
+			return proviso.Errorf(proviso.Internal, "column %q: the assertion types of cells are not known here", column)
 		}
 		b.asserts = append(b.asserts, b.expectations.parse(column, text))
 		b.numbers = append(b.numbers, expectedNumber(number))

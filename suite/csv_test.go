@@ -32,19 +32,15 @@ func corpus(t *testing.T, name string) []*proviso.Object {
 
 func text(o *proviso.Object, key string) string { return proviso.ToString(o.At(key)) }
 
-func TestParseExpectedCorpus(t *testing.T) {
-	t.Parallel()
-	records := corpus(t, "csv-expected.jsonl")
-	if len(records) == 0 {
-		t.Fatal("no records")
-	}
-	for _, rec := range records {
-		got := proviso.Stringify(suite.ParseExpected(text(rec, "expected")))
-		want := proviso.Stringify(rec.At("expect").(*proviso.Object).At("assert"))
-		if got != want {
-			t.Errorf("%s: got %s, want %s", text(rec, "id"), got, want)
-		}
-	}
+// cells are a few types as package check has them in its table, one of each form;
+// the corpus of expectations is held against all of them in package conformance.
+var cells = suite.Cells{
+	{Type: "bleu"}, {Type: "char-count"}, {Type: "contains"},
+	{Type: "contains-all", Form: proviso.CellList}, {Type: "contains-any", Form: proviso.CellList},
+	{Type: "contains-json", Form: proviso.CellKept}, {Type: "cost", Threshold: 0.75}, {Type: "ends-with"}, {Type: "equals"},
+	{Type: "icontains-all", Form: proviso.CellList}, {Type: "is-json", Form: proviso.CellKept}, {Type: "levenshtein", Threshold: 0.75}, {Type: "llm-rubric"}, {Type: "regex"},
+	{Type: "rouge-n", Threshold: 0.75}, {Type: "select-best", Form: proviso.CellNone}, {Type: "similar", Threshold: 0.8},
+	{Type: "similar:cosine", Form: proviso.CellNone}, {Type: "trajectory:tool-used"},
 }
 
 func TestCaseFromRowCorpus(t *testing.T) {
@@ -55,7 +51,7 @@ func TestCaseFromRowCorpus(t *testing.T) {
 	}
 	for _, rec := range records {
 		expect := rec.At("expect").(*proviso.Object)
-		got, err := suite.CaseFromRow(rec.At("row").(*proviso.Object))
+		got, err := cells.CaseFromRow(rec.At("row").(*proviso.Object))
 		if expect.Has("error") {
 			if err == nil {
 				t.Errorf("%s: got %s, want an error", text(rec, "id"), proviso.Stringify(got))
@@ -92,7 +88,7 @@ func TestParseExpected(t *testing.T) {
 		{"", `{"type":"equals","value":""}`},
 	}
 	for _, tt := range tests {
-		if got := proviso.Stringify(suite.ParseExpected(tt.cell)); got != tt.want {
+		if got := proviso.Stringify(cells.ParseExpected(tt.cell)); got != tt.want {
 			t.Errorf("%q: got %s, want %s", tt.cell, got, tt.want)
 		}
 	}
@@ -117,7 +113,7 @@ func TestCaseFromRow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := suite.CaseFromRow(row.(*proviso.Object))
+		got, err := cells.CaseFromRow(row.(*proviso.Object))
 		switch {
 		case tt.err != "":
 			if err == nil || !strings.Contains(err.Error(), tt.err) {
@@ -134,7 +130,7 @@ func FuzzParseExpected(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, cell string) {
-		a := suite.ParseExpected(cell)
+		a := cells.ParseExpected(cell)
 		if kind, ok := a.At("type").(string); !ok || kind == "" {
 			t.Errorf("%q gives %s without a type", cell, proviso.Stringify(a))
 		}
@@ -149,7 +145,7 @@ func FuzzCSVRow(f *testing.F) {
 		row := &proviso.Object{}
 		row.Set(k1, v1)
 		row.Set(k2, v2)
-		got, err := suite.CaseFromRow(row)
+		got, err := cells.CaseFromRow(row)
 		if (got == nil) == (err == nil) {
 			t.Errorf("%s: got %v, %v", proviso.Stringify(row), got, err)
 		}

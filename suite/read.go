@@ -31,6 +31,9 @@ type Options struct {
 	// any, the suite's own are read, else .env of the working folder, which
 	// overrides nothing.
 	EnvFiles []string
+	// Cells are the assertion types that an __expected cell of a CSV file may name,
+	// and those that messages suggest. Without them such a column is a mistake.
+	Cells Cells
 	// SkipUnsupported makes warnings of what proviso does not support.
 	SkipUnsupported bool
 

@@ -69,7 +69,7 @@ func (s *setReader) one(doc *document.Document, at string, v any) {
 		s.mistake(doc, at, proviso.Invalid, nil, "%s", notMember(v))
 		return
 	}
-	d := decoder{promptfoo: s.promptfoo, trust: s.trust, files: s.files, load: s.yaml, report: s.recordIn(doc)}
+	d := decoder{promptfoo: s.promptfoo, cells: s.options.Cells, trust: s.trust, files: s.files, load: s.yaml, report: s.recordIn(doc)}
 	a := &proviso.Assertion{}
 	if d.assertion(a, s.at(doc, at), v) && !a.Broken {
 		s.member(doc, at, a)

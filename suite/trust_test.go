@@ -28,7 +28,7 @@ func untrusted(t *testing.T, text string, files map[string]string) (*proviso.Sui
 			t.Fatal(err)
 		}
 	}
-	s, list := suite.Read(context.Background(), []string{"suite/proviso.yaml"}, suite.Options{
+	s, list := suite.Read(context.Background(), []string{"suite/proviso.yaml"}, suite.Options{Cells: cells,
 		Dir: filepath.Dir(dir),
 		Env: proviso.EnvMap{"KEY": "sesame", "MODEL": "m", "PROMPTFOO_CSV_DELIMITER": ";"},
 		Trust: &suite.Trust{

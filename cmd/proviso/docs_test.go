@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -16,6 +17,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/provider"
 	"github.com/proviso-eval/proviso/suite"
 )
@@ -95,6 +98,36 @@ func flagTable(cmd *cobra.Command) string {
 		}
 	})
 	return b.String()
+}
+
+// TestDocsOfCells holds what the manual says of types in CSV cells equal to the
+// table of types.
+func TestDocsOfCells(t *testing.T) {
+	forms, limits := map[proviso.CellForm][]string{}, map[string][]string{}
+	for _, k := range check.Kinds() {
+		name := "`" + k.Type + "`"
+		forms[k.Cell] = append(forms[k.Cell], name)
+		if k.CellLimit != 0 {
+			limit := strconv.FormatFloat(k.CellLimit, 'g', -1, 64)
+			limits[limit] = append(limits[limit], name)
+		}
+	}
+	var b strings.Builder
+	b.WriteString("| in a cell | types |\n|---|---|\n")
+	for _, row := range []struct {
+		says  string
+		types []string
+	}{
+		{"the value is split on commas; double quotes keep one together", forms[proviso.CellList]},
+		{"white space around the value stays", forms[proviso.CellKept]},
+		{"cannot be written", forms[proviso.CellNone]},
+		{"threshold 0.75 if the cell gives none, as in `levenshtein(3): Ann`", limits["0.75"]},
+		{"threshold 0.8 if the cell gives none", limits["0.8"]},
+		{"any other: white space around the value is left out, and there is no threshold", nil},
+	} {
+		fmt.Fprintf(&b, "| %s | %s |\n", row.says, strings.Join(row.types, ", "))
+	}
+	wantBlock(t, "docs/suite.md", "types in cells", b.String())
 }
 
 // TestDocsOfSuiteKeys holds the tables of keys equal to those that check them.

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/githistory"
 	"github.com/proviso-eval/proviso/spade"
 	"github.com/proviso-eval/proviso/suite"
@@ -315,7 +316,7 @@ func (a *app) gitVersions(ctx context.Context, file string) ([]spade.Version, er
 // suiteVersions takes the prompts of a suite as versions; those that code writes
 // have no text.
 func (a *app) suiteVersions(ctx context.Context, file string) ([]spade.Version, error) {
-	s, mistakes := suite.Read(ctx, []string{file}, suite.Options{Env: a.env})
+	s, mistakes := suite.Read(ctx, []string{file}, suite.Options{Env: a.env, Cells: check.Cells()})
 	if err := a.mistakes(inOrder(mistakes)); err != nil {
 		return nil, err
 	}

@@ -61,7 +61,7 @@ func (a *app) read(ctx context.Context, f *suiteFlags) (*loaded, error) {
 		return nil, err
 	}
 	s, mistakes := suite.Read(ctx, f.configs, suite.Options{
-		Env: around, Files: files, Trust: f.trust.suite(around), EnvFiles: envFiles, SkipUnsupported: f.skipUnsupported,
+		Env: around, Files: files, Cells: check.Cells(), Trust: f.trust.suite(around), EnvFiles: envFiles, SkipUnsupported: f.skipUnsupported,
 		Description: f.description, Prompts: f.prompts, Providers: f.providers, Tests: tests, TestsFlag: flag,
 		ModelOutputs: f.modelOutputs, Assertions: f.assertions, Fetch: a.fetch(ctx, f, around),
 		PromptPrefix: f.prefix, PromptSuffix: f.suffix, Filter: filter,

@@ -1,0 +1,62 @@
+package suite
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+)
+
+// suspicion is a cell that seems to name a type and does not, such as
+// "containss: Paris". promptfoo compares it as text, and so does proviso.
+type suspicion struct {
+	name    string // what stands in the place of the type; "" if nothing is odd
+	message string
+	meant   []string // the type that was probably meant, if one is near
+}
+
+// suspect looks at a cell and the assertion it was read as.
+func (c Cells) suspect(cell string, read *proviso.Object) suspicion {
+	bare := strings.TrimPrefix(strings.TrimLeftFunc(cell, proviso.IsSpace), "not-")
+	asText := read.At("type") == "equals" && read.At("value") == any(cell)
+	for _, t := range c { // some of their names hold a colon
+		rest, ok := strings.CutPrefix(bare, t.Type)
+		if ok && t.Form == proviso.CellNone && (rest == "" || rest[0] == ':' || rest[0] == '(') {
+			return suspicion{name: t.Type, message: fmt.Sprintf("%q cannot be written in a cell; this one is read as %s with the text %q",
+				t.Type, proviso.ToString(read.At("type")), document.Excerpt(proviso.ToString(read.At("value"))))}
+		}
+	}
+	end := strings.IndexAny(bare, ":(")
+	if end < 0 && strings.Contains(bare, "-") {
+		end = len(bare)
+	}
+	if !asText || end < 0 {
+		return suspicion{}
+	}
+	name := strings.TrimRightFunc(bare[:end], proviso.IsSpace)
+	if len(name) < 4 || strings.ContainsFunc(name, func(r rune) bool { return !isTypeLetter(r) }) {
+		return suspicion{}
+	}
+	near := document.Nearest(name, c.written())
+	if near == "" || name != strings.ToLower(name) && !strings.EqualFold(name, near) {
+		return suspicion{} // a word of its own, such as one that begins a sentence
+	}
+	return suspicion{name: name, meant: []string{near}, message: fmt.Sprintf(
+		"the cell %q names no assertion type; the output has to equal this text", document.Excerpt(cell))}
+}
+
+func isTypeLetter(r rune) bool {
+	return r == '-' || r >= '0' && r <= '9' || r|0x20 >= 'a' && r|0x20 <= 'z'
+}
+
+// written are the names of the types that can be written in a cell.
+func (c Cells) written() []string {
+	var names []string
+	for _, t := range c {
+		if t.Form != proviso.CellNone {
+			names = append(names, t.Type)
+		}
+	}
+	return names
+}
