@@ -2,6 +2,16 @@ package proviso
 
 import "strconv"
 
+// AssertionKeys are the keys of an assertion as a suite writes it; alpha, beta and
+// gamma are those of one type alone.
+func AssertionKeys() []string {
+	return []string{
+		"type", "value", "threshold", "weight", "metric", "provider", "rubricPrompt", "transform", "contextTransform",
+		"config", "assert", "id", "scope", "ignoreCase", "when", "severity", "instruction", "criteria", "check",
+		"description", "alpha", "beta", "gamma",
+	}
+}
+
 // AssertionOf reads an assertion from an object as a suite writes it. It looks at
 // what it knows and passes over the rest: package suite reports the mistakes.
 // pointer is the object's own; members get theirs below it.

@@ -42,7 +42,7 @@ func newChars(_ *Compiler, s *Spec) (Check, error) {
 	class, _ := s.Value.(string)
 	if o, ok := s.Value.(*proviso.Object); ok {
 		var err error
-		if a, err = s.rangeOf(o, "class"); err != nil {
+		if a, err = s.rangeOf(o, true); err != nil {
 			return nil, err
 		}
 		class, _ = o.At("class").(string)

@@ -43,8 +43,9 @@ type Options struct {
 	// Engines are shared with other compilers; nil is engines of its own.
 	Engines *Engines
 
-	// Lenient makes inline JavaScript that cannot be read fail each output, with a
-	// warning, as in promptfoo; otherwise it is a mistake.
+	// Lenient runs what promptfoo runs, with a warning: a check that checks nothing
+	// has the verdict of promptfoo, and inline JavaScript that cannot be read fails
+	// each output. Otherwise these are mistakes.
 	Lenient bool
 	// LaxSchemas accepts JSON Schema keywords that nobody knows.
 	LaxSchemas bool
@@ -109,6 +110,10 @@ type Spec struct {
 	Value        any // Undefined if absent
 	Threshold    float64
 	HasThreshold bool
+
+	// vacuous says why the check decides the same whatever the output; "" if it
+	// does not.
+	vacuous string
 
 	kind *Kind
 }

@@ -175,22 +175,46 @@ func (m *compiled) prepare() []*proviso.Error {
 	if m.base != "judge" && len(m.Criteria) > 0 {
 		all = m.wrong(all, "criteria", proviso.Errorf(proviso.Invalid, "criteria belong to a judged assertion, not to %q", m.base))
 	}
-	if part, err := m.prepareCheck(); err != nil {
-		all = m.wrong(all, part, err)
-	}
-	return all
+	return m.prepareCheck(all)
 }
 
 // prepareCheck makes the check of the type, or what makes its value for each row.
-func (m *compiled) prepareCheck() (part string, err error) {
+func (m *compiled) prepareCheck(all []*proviso.Error) []*proviso.Error {
+	var err error
+	if m.value, err = m.c.value(m.Assertion, m.kind); err != nil {
+		return m.wrong(all, "value", err)
+	}
+	if m.value.dynamic != nil {
+		return m.notes(all, m.pointless(m.Value)) // a weight; the value is looked at when it is made
+	}
+	notes := m.pointless(m.value.static)
+	if len(notes) > 0 && !m.c.Lenient {
+		return m.notes(all, notes)
+	}
 	if m.kind.New == nil {
-		return "", nil
+		return m.notes(all, notes)
 	}
-	if m.value, err = m.c.value(m.Assertion, m.kind); err != nil || m.value.dynamic != nil {
-		return "value", err
+	spec := m.spec(m.kind.present(m.value.static))
+	if m.check, err = m.kind.New(m.c, spec); err != nil {
+		return m.wrong(all, "value", err)
 	}
-	m.check, err = m.kind.New(m.c, m.spec(m.value.static))
-	return "value", err
+	if spec.vacuous != "" {
+		notes = append(notes, mistakeAt(m.Assertion, "value", proviso.Errorf(proviso.Invalid, "%s", spec.vacuous)))
+	}
+	return m.notes(all, notes)
+}
+
+// notes adds what makes the assertion pointless: mistakes, or warnings where the
+// verdicts are to be promptfoo's.
+func (m *compiled) notes(all, notes []*proviso.Error) []*proviso.Error {
+	for _, e := range notes {
+		if m.c.Lenient {
+			e.Message, e.Warning = e.Message+checksNothing, true
+		} else if m.broken == nil {
+			m.broken = e
+		}
+	}
+	return append(all, notes...)
 }
 
 // wrong adds what is wrong with a part of the assertion.

@@ -2,7 +2,6 @@ package check
 
 import (
 	"context"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -33,19 +32,14 @@ func (s *Spec) amountOf() (amount, error) {
 			return amount{exact: true, want: f}, nil
 		}
 	case *proviso.Object:
-		return s.rangeOf(v)
+		return s.rangeOf(v, false)
 	}
 	return amount{}, s.badValue("a number or an object with min and max")
 }
 
-// rangeOf reads min and max of an object; other keys are other's.
-func (s *Spec) rangeOf(o *proviso.Object, other ...string) (a amount, err error) {
-	known := append([]string{"min", "max"}, other...)
-	for key := range o.All() {
-		if !slices.Contains(known, key) {
-			return a, &proviso.Error{Code: proviso.Invalid, Message: "unknown key \"" + key + "\" in the value of \"" + s.Type + "\"", Valid: known}
-		}
-	}
+// rangeOf reads min and max of an object. One of them is needed unless the object
+// has other keys.
+func (s *Spec) rangeOf(o *proviso.Object, others bool) (a amount, err error) {
 	if a.min, a.hasMin, err = s.bound(o, "min"); err != nil {
 		return a, err
 	}
@@ -55,7 +49,7 @@ func (s *Spec) rangeOf(o *proviso.Object, other ...string) (a amount, err error)
 	if a.hasMin && a.hasMax && a.min > a.max {
 		return a, proviso.Errorf(proviso.Invalid, "%q has a min of %s above its max of %s", s.Type, proviso.FormatNumber(a.min), proviso.FormatNumber(a.max))
 	}
-	if !a.hasMin && !a.hasMax && len(other) == 0 {
+	if !a.hasMin && !a.hasMax && !others {
 		return a, proviso.Errorf(proviso.Invalid, "%q needs min or max in its value", s.Type)
 	}
 	return a, nil
@@ -63,7 +57,7 @@ func (s *Spec) rangeOf(o *proviso.Object, other ...string) (a amount, err error)
 
 func (s *Spec) bound(o *proviso.Object, key string) (float64, bool, error) {
 	v, ok := o.Get(key)
-	if _, undefined := v.(proviso.Undefined); !ok || undefined {
+	if _, undefined := v.(proviso.Undefined); !ok || undefined || v == nil {
 		return 0, false, nil
 	}
 	switch v.(type) {

@@ -193,7 +193,20 @@ func (m *compiled) rendered(ctx context.Context, s *Subject, v *proviso.Verdict)
 			v.Rendered, v.HasValue = text, true
 		}
 	}
-	return m.kind.New(m.c, m.spec(value))
+	spec := m.spec(m.kind.present(value))
+	made, err := m.kind.New(m.c, spec)
+	if err != nil || m.c.Lenient {
+		return made, err
+	}
+	if spec.vacuous != "" {
+		return nil, proviso.Errorf(proviso.Undecided, "%s", spec.vacuous)
+	}
+	if o, ok := value.(*proviso.Object); ok && m.kind.Keys != "" {
+		for _, e := range m.objectShape(o) {
+			return nil, e
+		}
+	}
+	return made, nil
 }
 
 // settle turns a finding into the verdict: negation, the reason, weight 0.
@@ -276,8 +289,10 @@ func (m *compiled) closeSet(ctx context.Context, row *Row, v *proviso.Verdict) {
 // several outputs is not one assertion.
 func (c *Compiler) Decide(ctx context.Context, a *proviso.Assertion, row *Row) proviso.Verdict {
 	m, mistakes := c.assertion(a)
-	if len(mistakes) > 0 {
-		return undecided(proviso.Verdict{Assertion: a}, errors.New(mistakes[0].Error()))
+	for _, e := range mistakes {
+		if !e.Warning {
+			return undecided(proviso.Verdict{Assertion: a}, errors.New(e.Error()))
+		}
 	}
 	if m.kind.New == nil {
 		return undecided(proviso.Verdict{Assertion: a}, proviso.Errorf(proviso.Invalid, "%q is not decided by itself", a.Type))

@@ -44,11 +44,6 @@ type nester interface {
 }
 
 func (k *pathCheck) read(c *Compiler, o *proviso.Object) error {
-	for _, key := range o.Keys() {
-		if key != "path" && key != "equals" && key != "assert" {
-			return &proviso.Error{Code: proviso.Invalid, Message: "unknown key " + key + " in the value of json-path", Valid: []string{"path", "equals", "assert"}}
-		}
-	}
 	text, ok := o.At("path").(string)
 	if !ok {
 		return proviso.Errorf(proviso.Invalid, "json-path needs a text as its path, found %s", kindOf(o.At("path")))
@@ -58,7 +53,7 @@ func (k *pathCheck) read(c *Compiler, o *proviso.Object) error {
 		k.equals = v
 	}
 	assert, ok := o.Get("assert")
-	if !ok {
+	if !ok || assert == nil {
 		return nil
 	}
 	inner, ok := assert.(*proviso.Object)
@@ -66,8 +61,10 @@ func (k *pathCheck) read(c *Compiler, o *proviso.Object) error {
 		return proviso.Errorf(proviso.Invalid, "json-path takes equals or assert, and assert is one assertion")
 	}
 	m, mistakes := nester(c).assertion(proviso.AssertionOf(inner, k.spec.Pointer+"/value/assert"))
-	if len(mistakes) > 0 {
-		return mistakes[0]
+	for _, e := range mistakes {
+		if !e.Warning {
+			return e
+		}
 	}
 	if m.kind.New == nil {
 		return proviso.Errorf(proviso.Invalid, "%q cannot stand inside json-path", m.Type)

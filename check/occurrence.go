@@ -17,7 +17,7 @@ func newCount(c *Compiler, s *Spec) (Check, error) {
 	fold := s.IgnoreCase
 	if o, isObject := s.Value.(*proviso.Object); isObject {
 		var err error
-		if a, err = s.rangeOf(o, "text", "regex", "ignoreCase"); err != nil {
+		if a, err = s.rangeOf(o, true); err != nil {
 			return nil, err
 		}
 		text, ok = o.At("text").(string)

@@ -147,8 +147,8 @@ func (s *Spec) meteorParams() (meteor.Params, error) {
 		name string
 		to   *float64
 	}{{"alpha", &p.Alpha}, {"beta", &p.Beta}, {"gamma", &p.Gamma}} {
-		v, ok := s.Raw.Get(field.name)
-		if !ok {
+		v := s.Raw.At(field.name)
+		if v == nil {
 			continue
 		}
 		f, ok := v.(float64)

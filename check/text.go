@@ -151,6 +151,12 @@ func (s *Spec) phrases() (shown, needles []string, err error) {
 	default:
 		return nil, nil, s.badValue("a list")
 	}
+	switch {
+	case len(shown) == 0:
+		s.vacuous = "the list of \"" + s.Type + "\" is empty"
+	case emptyMember(shown):
+		s.vacuous = "the list of \"" + s.Type + "\" holds an empty text, which every output contains"
+	}
 	if !s.folds() {
 		return shown, shown, nil
 	}

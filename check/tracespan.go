@@ -57,7 +57,7 @@ type bound struct {
 
 func boundOf(o *proviso.Object, key string) bound {
 	v, ok := o.Get(key)
-	if !ok {
+	if !ok || v == nil {
 		return bound{}
 	}
 	return bound{true, proviso.ToNumber(v), proviso.ToString(v)}

@@ -26,6 +26,9 @@ func (c *Compiler) value(a *proviso.Assertion, k *Kind) (value, error) {
 	case []any:
 		return c.listValue(a, v)
 	}
+	if a.Value == nil && !k.Empty {
+		return value{static: proviso.Undefined{}}, nil
+	}
 	return value{static: a.Value}, nil
 }
 

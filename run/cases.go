@@ -14,6 +14,7 @@ import (
 // checkCases goes over every case once: it compiles all assertions, so that every
 // mistake is known, and counts the rows.
 func (p *Plan) checkCases(ctx context.Context) {
+	var bare unchecked
 	words := wording{p: p, seen: map[*proviso.Assertion]bool{}}
 	source := p.Suite.CaseSource
 	if checker, ok := source.(proviso.CaseChecker); ok {
@@ -39,6 +40,7 @@ func (p *Plan) checkCases(ctx context.Context) {
 			}
 		}
 		p.foresee(prepared)
+		bare.add(prepared)
 		p.noteTraces(prepared)
 		p.waits = p.waits || p.traced || waits(prepared)
 		if p.o.Warn {
@@ -55,6 +57,7 @@ func (p *Plan) checkCases(ctx context.Context) {
 			}
 		}
 	}
+	bare.warn(p)
 }
 
 // fromCode words a mistake in a case that code made, which has no place of its

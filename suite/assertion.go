@@ -10,13 +10,6 @@ import (
 // maxSetDepth is how deeply assertions may hold assertions.
 const maxSetDepth = 8
 
-// assertionKeys are the keys of an assertion.
-var assertionKeys = []string{
-	"type", "value", "threshold", "weight", "metric", "provider", "rubricPrompt", "transform", "contextTransform",
-	"config", "assert", "id", "scope", "ignoreCase", "when", "severity", "instruction", "criteria", "check",
-	"description", "alpha", "beta", "gamma",
-}
-
 // assertionHints say what people mean by keys that do not exist.
 var assertionHints = map[string]string{
 	"asserts": "assert", "assertions": "assert", "expected": "value", "values": "value", "name": "metric",
@@ -161,7 +154,7 @@ func (d *decoder) assertion(a *proviso.Assertion, at string, v any) bool {
 	a.Value, a.Threshold = proviso.Undefined{}, proviso.Undefined{}
 	for key, m := range o.All() {
 		if !d.commonKey(a, at, key, m) && !d.ownKey(a, at, key, m) && !d.isTypeForKey(o, key) {
-			d.unknownKey(at, key, "an assertion", assertionKeys, assertionHints[key])
+			d.unknownKey(at, key, "an assertion", proviso.AssertionKeys(), assertionHints[key])
 		}
 	}
 	d.checkType(a, at)
@@ -229,6 +222,9 @@ func (d *decoder) ownKey(a *proviso.Assertion, at, key string, m any) bool {
 	case "criteria":
 		a.Criteria = d.criteria(at+"/criteria", m)
 	case "check":
+		if m == nil {
+			return true
+		}
 		if list := d.nested(at+"/check", []any{m}); len(list) == 1 {
 			a.Check = list[0]
 			a.Check.Pointer = at + "/check"

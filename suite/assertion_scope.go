@@ -57,6 +57,9 @@ var criterionKeys = []string{"text", "template", "params", "category"}
 // criteria decodes a list of questions: texts, or objects that name a template.
 func (d *decoder) criteria(at string, m any) []proviso.Criterion {
 	list, ok := m.([]any)
+	if m == nil {
+		return nil
+	}
 	if !ok {
 		if s, isText := m.(string); isText && s != "" {
 			return []proviso.Criterion{{Text: s}}

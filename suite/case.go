@@ -1,6 +1,8 @@
 package suite
 
 import (
+	"slices"
+
 	"github.com/proviso-eval/proviso"
 )
 
@@ -62,6 +64,9 @@ func (p *pass) testCase(l *layer, w written, base *layer) {
 		return
 	}
 	for key, v := range o.All() {
+		if v == nil && slices.Contains(caseKeys, key) {
+			continue // as if it were absent
+		}
 		if !p.coreKey(l, &own, at, key, v) && !p.caseKey(l, at, key, v) {
 			failed := p.failed
 			p.unknownKey(at, key, "a case", caseKeys, caseHints[key])
@@ -138,14 +143,18 @@ func (p *pass) caseKey(l *layer, at, key string, v any) bool {
 	return true
 }
 
-// caseThreshold accepts numbers only: promptfoo ignores anything else.
+// caseThreshold accepts numbers only: promptfoo ignores a text.
 func (p *pass) caseThreshold(l *layer, at string, v any) {
 	switch v := v.(type) {
 	case float64:
 		l.proto.Threshold = &v
 	case nil:
 	case string:
-		p.warn(at, "the threshold %q is a text and is ignored; write a number without quotes", v)
+		if p.promptfoo {
+			p.warn(at, "the threshold %q is a text and is ignored: it checks nothing; write a number without quotes", v)
+			return
+		}
+		p.mistake(at, "expected a number, got %s; write it without quotes", kindOf(v))
 	default:
 		p.mistake(at, "expected a number, got %s", kindOf(v))
 	}

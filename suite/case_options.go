@@ -24,11 +24,11 @@ func (p *pass) options(l *layer, at string, o *proviso.Object) {
 	}
 	c := &l.proto.Options
 	extra := false
-	if o.Has("postprocess") {
+	if o.At("postprocess") != nil {
 		c.Transform = p.text(at+"/postprocess", o.At("postprocess"))
 	}
 	for key, v := range o.All() {
-		if p.option(c, at, key, v) || p.switches(l, at, key, v) {
+		if v == nil || p.option(c, at, key, v) || p.switches(l, at, key, v) {
 			continue
 		}
 		if !extra { // the layer below may be shared

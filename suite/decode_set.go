@@ -21,7 +21,7 @@ func DecodeSet(list []any, pointer string) ([]*proviso.Assertion, []*proviso.Err
 			continue
 		}
 		a := &proviso.Assertion{}
-		if !d.assertion(a, at, v) {
+		if !d.assertion(a, at, v) || a.Broken {
 			continue
 		}
 		for _, e := range memberMistakes(a, ids) {

@@ -33,13 +33,13 @@ func (r *reading) providers(doc *document.Document, cfg *proviso.Object) []provi
 		key, at = "providers", "/commandLineOptions/providers"
 		cfg = flags
 	}
-	p := providerReader{reading: r}
+	p := providerReader{reading: r, replaced: len(r.options.Providers) > 0}
 	if key != "" {
 		p.all(doc, at, cfg.At(key))
 	}
 	list := p.list
 	if len(r.options.Providers) > 0 {
-		list = r.chosen(list)
+		list = p.chosen()
 	} else if key == "" {
 		r.mistake(doc, "", proviso.Invalid, nil, "the suite has no providers; providers: [echo] answers with the prompt itself")
 	} else if len(list) == 0 && !p.failed {
@@ -50,32 +50,58 @@ func (r *reading) providers(doc *document.Document, cfg *proviso.Object) []provi
 
 // chosen returns the providers that the command line names: those of the suite by
 // id, label, or the last part of the id, so that they keep their settings, and
-// others by their id.
-func (r *reading) chosen(list []proviso.ProviderSpec) []proviso.ProviderSpec {
+// others by their id. Files of providers are opened only for a name that is not
+// found without them, and what is wrong with them is no mistake of this command.
+func (p *providerReader) chosen() []proviso.ProviderSpec {
+	names := p.options.Providers
+	if len(p.files) > 0 && slices.ContainsFunc(names, func(name string) bool { return p.index(name) < 0 }) {
+		before := len(p.mistakes)
+		p.replaced = false
+		for _, f := range p.files {
+			p.file(f.doc, f.at, f.name)
+		}
+		p.mistakes = p.mistakes[:before]
+	}
 	var all []proviso.ProviderSpec
-	for _, name := range r.options.Providers {
-		i := slices.IndexFunc(list, func(p proviso.ProviderSpec) bool { return p.ID == name })
-		if i < 0 {
-			i = slices.IndexFunc(list, func(p proviso.ProviderSpec) bool { return p.Label == name })
-		}
-		if i < 0 {
-			i = slices.IndexFunc(list, func(p proviso.ProviderSpec) bool { return strings.HasSuffix(p.ID, ":"+name) })
-		}
-		if i >= 0 {
-			all = append(all, list[i])
+	for _, name := range names {
+		if i := p.index(name); i >= 0 {
+			all = append(all, p.list[i])
 			continue
 		}
-		all = append(all, proviso.ProviderSpec{ID: name, Pointer: r.at(document.Virtual("--providers", name), "")})
+		all = append(all, proviso.ProviderSpec{ID: name, Pointer: p.at(document.Virtual("--providers", name), "")})
 	}
 	return all
+}
+
+// index finds a provider of the suite by its id, its label, or the last part of its
+// id; -1 if there is none.
+func (p *providerReader) index(name string) int {
+	for _, found := range []func(proviso.ProviderSpec) bool{
+		func(s proviso.ProviderSpec) bool { return s.ID == name },
+		func(s proviso.ProviderSpec) bool { return s.Label == name },
+		func(s proviso.ProviderSpec) bool { return strings.HasSuffix(s.ID, ":"+name) },
+	} {
+		if i := slices.IndexFunc(p.list, found); i >= 0 {
+			return i
+		}
+	}
+	return -1
 }
 
 // providerReader collects the providers of a suite.
 type providerReader struct {
 	*reading
-	list   []proviso.ProviderSpec
-	failed bool
-	depth  int // of files in files
+	list     []proviso.ProviderSpec
+	failed   bool
+	depth    int            // of files in files
+	replaced bool           // the command line names the providers
+	files    []providerFile // that were not opened, because they may be replaced
+}
+
+// providerFile is a file of providers, and the place that names it.
+type providerFile struct {
+	doc      *document.Document
+	at, name string
 }
 
 // maxProviderFiles bounds how deeply files of providers name each other.
@@ -119,6 +145,10 @@ func (p *providerReader) named(doc *document.Document, at, id string) {
 
 // file reads a file that holds providers.
 func (p *providerReader) file(doc *document.Document, at, name string) {
+	if p.replaced {
+		p.files = append(p.files, providerFile{doc, at, name})
+		return
+	}
 	d, err := p.yaml(name)
 	if err != nil {
 		p.failed = true
@@ -160,6 +190,7 @@ func (p *providerReader) object(doc *document.Document, at string, o *proviso.Ob
 	spec := proviso.ProviderSpec{ID: name, Pointer: p.at(doc, at)}
 	spec.Label, _ = o.At("label").(string)
 	spec.Config, _ = o.At("config").(*proviso.Object)
+	spec.Config = withoutNulls(spec.Config)
 	spec.Transform, _ = o.At("transform").(string)
 	spec.Prompts = texts(o.At("prompts"))
 	spec.Env = p.providerEnv(doc, at, o)
@@ -169,6 +200,21 @@ func (p *providerReader) object(doc *document.Document, at string, o *proviso.Ob
 		spec.DelayMS = int(min(max(f, 0), 1e9))
 	}
 	p.list = append(p.list, spec)
+}
+
+// withoutNulls is an object without the keys that hold null: they are as absent.
+func withoutNulls(o *proviso.Object) *proviso.Object {
+	clean := o
+	for key, v := range o.All() {
+		if v != nil {
+			continue
+		}
+		if clean == o {
+			clean = o.Clone()
+		}
+		clean.Delete(key)
+	}
+	return clean
 }
 
 func (p *providerReader) providerEnv(doc *document.Document, at string, o *proviso.Object) *proviso.Object {

@@ -71,7 +71,10 @@ func (s *setReader) one(doc *document.Document, at string, v any) {
 	}
 	d := decoder{promptfoo: s.promptfoo, cells: s.options.Cells, trust: s.trust, files: s.files, load: s.yaml, report: s.recordIn(doc)}
 	a := &proviso.Assertion{}
-	if d.assertion(a, s.at(doc, at), v) && !a.Broken {
+	switch ok := d.assertion(a, s.at(doc, at), v); {
+	case a.Broken && ok:
+		s.list = append(s.list, a) // to be looked at for more
+	case ok:
 		s.member(doc, at, a)
 	}
 }

@@ -1,0 +1,163 @@
+package check
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// checksNothing is how a warning ends about what promptfoo runs all the same.
+const checksNothing = ": it checks nothing"
+
+// pointless says what the assertion is written for and does not check, whatever the
+// output: with a value of the wrong shape, unknown keys in it, or a weight that
+// takes away. The value is the one that is compared with.
+func (m *compiled) pointless(value any) []*proviso.Error {
+	var all []*proviso.Error
+	add := func(e *proviso.Error, at string) {
+		e.Pointer = m.Pointer + "/" + at
+		all = append(all, e)
+	}
+	if m.Weight != nil && !(*m.Weight >= 0) {
+		add(proviso.Errorf(proviso.Invalid, "a weight is 0 or more, not %s, with which a failure raises the score of its case", proviso.FormatNumber(*m.Weight)), "weight")
+	}
+	switch v := value.(type) {
+	case proviso.Undefined:
+		if m.kind.Text {
+			add(proviso.Errorf(proviso.Invalid, "%q has no value to compare with", m.Type), "type")
+		}
+	case []any:
+		if len(v) == 0 && !m.kind.Empty {
+			add(proviso.Errorf(proviso.Invalid, "the list of %q is empty", m.Type), "value")
+		}
+	case *proviso.Object:
+		if m.kind.Keys != "" {
+			for _, e := range m.objectShape(v) {
+				add(e, "value/"+e.Pointer)
+			}
+		}
+	}
+	return all
+}
+
+// objectShape finds unknown keys of the value, and texts where numbers belong. The
+// pointers are relative to the value.
+func (m *compiled) objectShape(o *proviso.Object) []*proviso.Error {
+	known, numbers := strings.Fields(m.kind.Keys), strings.Fields(m.kind.Numbers)
+	var all []*proviso.Error
+	for key, v := range o.All() {
+		var e *proviso.Error
+		_, isNumber := v.(float64)
+		switch {
+		case !slices.Contains(known, key):
+			e = unknownKey(key, "the value of \""+m.Type+"\"", known)
+		case slices.Contains(numbers, key) && !isNumber && v != nil:
+			e = proviso.Errorf(proviso.Invalid, "%s of %q is a number, not %s", key, m.Type, proviso.Stringify(v))
+		default:
+			continue
+		}
+		e.Pointer = escaped(key)
+		all = append(all, e)
+	}
+	for i, step := range stepsOf(o) {
+		for key := range step.All() {
+			if known := []string{"name", "pattern", "type"}; !slices.Contains(known, key) {
+				e := unknownKey(key, "a step of \""+m.Type+"\"", known)
+				e.Pointer = "steps/" + strconv.Itoa(i) + "/" + escaped(key)
+				all = append(all, e)
+			}
+		}
+	}
+	if inner, ok := o.At("assert").(*proviso.Object); ok && slices.Contains(known, "assert") {
+		for _, e := range assertionShape(inner) {
+			e.Pointer = "assert/" + e.Pointer
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// present is a value without the keys that hold null, which are as absent. What is
+// compared with may be null.
+func (k *Kind) present(value any) any {
+	o, ok := value.(*proviso.Object)
+	if !ok || k.Keys == "" {
+		return value
+	}
+	clean := o
+	for key, v := range o.All() {
+		if v != nil || key == "equals" || key == "args" || key == "arguments" {
+			continue
+		}
+		if clean == o {
+			clean = o.Clone()
+		}
+		clean.Delete(key)
+	}
+	return clean
+}
+
+// stepsOf are the members of steps that are objects; the others are nil.
+func stepsOf(o *proviso.Object) []*proviso.Object {
+	list, _ := o.At("steps").([]any)
+	steps := make([]*proviso.Object, len(list))
+	for i, v := range list {
+		steps[i], _ = v.(*proviso.Object)
+	}
+	return steps
+}
+
+// assertionShape finds the unknown keys of an assertion that stands in the value of
+// another, and values of the wrong kind, which suites find in all others.
+func assertionShape(o *proviso.Object) []*proviso.Error {
+	var all []*proviso.Error
+	for key, v := range o.All() {
+		var e *proviso.Error
+		switch want := wantedKind(key, v); {
+		case !slices.Contains(proviso.AssertionKeys(), key):
+			e = unknownKey(key, "an assertion", proviso.AssertionKeys())
+		case want != "":
+			e = proviso.Errorf(proviso.Invalid, "%s takes %s, not %s", key, want, kindOf(v))
+		default:
+			continue
+		}
+		e.Pointer = escaped(key)
+		all = append(all, e)
+	}
+	return all
+}
+
+// wantedKind is what a key of an assertion takes, "" if v is of that kind. Null is
+// as absent.
+func wantedKind(key string, v any) string {
+	ok, want := true, ""
+	switch key {
+	case "ignoreCase":
+		_, ok = v.(bool)
+		want = "true or false"
+	case "weight":
+		_, ok = v.(float64)
+		want = "a number"
+	case "type", "when", "transform", "contextTransform":
+		_, ok = v.(string)
+		want = "a text"
+	}
+	if ok || v == nil {
+		return ""
+	}
+	return want
+}
+
+func unknownKey(key, of string, known []string) *proviso.Error {
+	return &proviso.Error{Code: proviso.Invalid, Message: "unknown key \"" + key + "\" in " + of, Valid: known}
+}
+
+// escaped is a key as a pointer holds it (RFC 6901).
+func escaped(key string) string {
+	return strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
+}
+
+// emptyMember reports whether a list holds a text that is in every output.
+func emptyMember(list []string) bool { return slices.Contains(list, "") }

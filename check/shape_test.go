@@ -1,0 +1,77 @@
+package check_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
+)
+
+// TestEmptyListsAndUnknownKeysAreMistakes goes through the table: no type takes an
+// empty list in silence, and none whose value is an object a key that nobody reads.
+// Where the verdicts are promptfoo's, they are warnings that say so, unless
+// promptfoo's verdict is an error, too.
+func TestEmptyListsAndUnknownKeysAreMistakes(t *testing.T) {
+	t.Parallel()
+	for _, promptfoo := range []bool{false, true} {
+		c := check.New(check.Options{Lenient: promptfoo})
+		for _, k := range check.Kinds() {
+			if k.Type == "assert-set" || k.Type == "judge" {
+				continue // they have no value
+			}
+			if !k.Empty {
+				wantMistake(t, c, promptfoo, k.Type, []any{})
+			}
+			if k.Keys != "" {
+				value := proviso.ObjectOf("a~/b", 1.0)
+				for _, key := range strings.Fields(k.Numbers) {
+					value.Set(key, "3")
+				}
+				wantMistake(t, c, promptfoo, k.Type, value)
+			}
+		}
+	}
+}
+
+func wantMistake(t *testing.T, c *check.Compiler, promptfoo bool, name string, value any) {
+	t.Helper()
+	a := proviso.AssertionOf(proviso.ObjectOf("type", name, "value", value), "/a")
+	_, mistakes := c.Compile([]*proviso.Assertion{a})
+	found := false
+	for _, e := range mistakes {
+		if !strings.HasPrefix(e.Pointer, "/a/value") {
+			t.Errorf("%s: a mistake at %s: %v", name, e.Pointer, e)
+		}
+		if e.Warning && (!promptfoo || !strings.Contains(e.Message, "checks nothing")) {
+			t.Errorf("%s: a warning: %v", name, e)
+		}
+		found = true
+	}
+	if !found {
+		t.Errorf("%s takes %s in silence", name, proviso.Stringify(value))
+	}
+}
+
+// TestMadeListsAreNotEmpty is about a value that is known in the row alone.
+func TestMadeListsAreNotEmpty(t *testing.T) {
+	t.Parallel()
+	row := &check.Row{Output: &proviso.Output{Value: "hello"}, Vars: proviso.ObjectOf("none", " , ")}
+	a := proviso.AssertionOf(proviso.ObjectOf("type", "not-contains-any", "value", "{{none}}"), "/a")
+	for promptfoo, want := range map[bool]proviso.Status{false: proviso.Errored, true: proviso.Pass} {
+		c := check.New(check.Options{Lenient: promptfoo, Templates: lookup{}})
+		if v := c.Decide(t.Context(), a, row); v.Status != want {
+			t.Errorf("promptfoo %v: %v, %s", promptfoo, v.Status, v.Reason)
+		}
+	}
+}
+
+// lookup renders a template that is one variable.
+type lookup struct{}
+
+func (lookup) Render(_ context.Context, text string, vars *proviso.Object) (string, error) {
+	return proviso.ToString(vars.At(strings.Trim(text, "{}"))), nil
+}
+
+func (lookup) Check(string) error { return nil }
