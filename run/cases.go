@@ -35,9 +35,7 @@ func (p *Plan) checkCases(ctx context.Context) {
 		p.serial = p.serial || c.Options.RunSerially
 		prepared := p.prepare(c)
 		for _, m := range prepared.mistakes {
-			if !c.Broken || m.Code != proviso.Refused { // reading has said what an untrusted suite may not do
-				p.mistake(fromCode(c, m))
-			}
+			p.mistake(fromCode(c, m))
 		}
 		p.foresee(prepared)
 		bare.add(prepared)

@@ -17,6 +17,7 @@ type pass struct {
 	stopped   bool // the consumer has had enough
 	quiet     bool // warnings were given when the suite was read
 	broken    bool // the case has mistakes
+	refused   bool // some of them are of what nobody vouches for, which is not looked into
 	countOnly bool // nothing is yielded, only counted
 	checkOnly bool // nothing is yielded, only checked
 	read      int  // cases met
@@ -42,6 +43,7 @@ func newPass(s *caseSource, yield func(*proviso.Case, error) bool) *pass {
 
 // yieldError passes a mistake on to the consumer.
 func (p *pass) yieldError(e *proviso.Error) {
+	p.refused = p.refused || e.Code == proviso.Refused
 	if p.stopped || e.Warning && p.quiet {
 		return
 	}
@@ -110,7 +112,7 @@ func (p *pass) one(w written) bool {
 		return p.generated(w)
 	}
 	p.read++
-	p.failed = false
+	p.failed, p.refused = false, false
 	if p.base != "" {
 		w.object, _ = rebaseFiles(w.object, p.base).(*proviso.Object)
 	}
@@ -127,7 +129,7 @@ func (p *pass) one(w written) bool {
 	keep, more := p.filter(l)
 	if keep {
 		p.selected++
-		if !p.countOnly && (!p.failed || p.source.broken) {
+		if !p.countOnly && (!p.failed || p.source.broken && !p.refused && !p.remote) {
 			p.broken = p.failed
 			p.failed = false
 			p.unroll(w, l)
