@@ -112,8 +112,9 @@ type Spec struct {
 	HasThreshold bool
 
 	// vacuous says why the check decides the same whatever the output; "" if it
-	// does not.
-	vacuous string
+	// does not. trivial does, too, of a value that is a mistake where it is written
+	// and may come of a variable.
+	vacuous, trivial string
 
 	kind *Kind
 }

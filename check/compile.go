@@ -198,8 +198,8 @@ func (m *compiled) prepareCheck(all []*proviso.Error) []*proviso.Error {
 	if m.check, err = m.kind.New(m.c, spec); err != nil {
 		return m.wrong(all, "value", err)
 	}
-	if spec.vacuous != "" {
-		notes = append(notes, mistakeAt(m.Assertion, "value", proviso.Errorf(proviso.Invalid, "%s", spec.vacuous)))
+	if why := spec.vacuous + spec.trivial; why != "" {
+		notes = append(notes, mistakeAt(m.Assertion, "value", proviso.Errorf(proviso.Invalid, "%s", why)))
 	}
 	return m.notes(all, notes)
 }

@@ -155,7 +155,7 @@ func (s *Spec) phrases() (shown, needles []string, err error) {
 	case len(shown) == 0:
 		s.vacuous = "the list of \"" + s.Type + "\" is empty"
 	case emptyMember(shown):
-		s.vacuous = "the list of \"" + s.Type + "\" holds an empty text, which every output contains"
+		s.trivial = "the list of \"" + s.Type + "\" holds an empty text, which every output contains"
 	}
 	if !s.folds() {
 		return shown, shown, nil
