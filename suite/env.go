@@ -131,7 +131,7 @@ func (r *reading) renderText(s string) (string, []string) {
 		if i < 0 {
 			break
 		}
-		name, fallback, n := envTemplate(s[i:])
+		name, fallback, falsy, n := envTemplate(s[i:])
 		if n == 0 {
 			b.WriteString(s[:i+2])
 			s = s[i+2:]
@@ -140,7 +140,7 @@ func (r *reading) renderText(s string) (string, []string) {
 		b.WriteString(s[:i])
 		value, ok := r.env.Lookup(name)
 		switch {
-		case ok:
+		case ok && (value != "" || !falsy):
 			b.WriteString(value)
 		case fallback != nil && (r.trust == nil || slices.Contains(r.trust.Env, name)):
 			b.WriteString(*fallback)
@@ -155,28 +155,36 @@ func (r *reading) renderText(s string) (string, []string) {
 }
 
 // envTemplate reads {{ env.NAME }} or {{ env['NAME'] }}, with an optional
-// default('text'), at the beginning of s and returns how long it is, 0 if it is
-// something else.
-func envTemplate(s string) (name string, fallback *string, length int) {
+// default('text') or … or 'text', at the beginning of s and returns how long it is,
+// 0 if it is something else. falsy says that the fallback also replaces a value
+// that is empty, as or does.
+func envTemplate(s string) (name string, fallback *string, falsy bool, length int) {
 	end := strings.Index(s, "}}")
 	if end < 0 {
-		return "", nil, 0
+		return "", nil, false, 0
 	}
 	body, rest, piped := strings.Cut(s[2:end], "|")
 	body = strings.TrimSpace(body)
+	if left, right, ok := strings.Cut(body, " or "); ok && !piped {
+		text, quoted := unquoteName(strings.TrimSpace(right))
+		if !quoted {
+			return "", nil, false, 0
+		}
+		body, fallback, falsy = strings.TrimSpace(left), &text, true
+	}
 	if piped {
 		rest = strings.TrimSpace(rest)
 		arg, ok := strings.CutPrefix(rest, "default(")
 		arg, closed := strings.CutSuffix(arg, ")")
 		text, quoted := unquoteName(strings.TrimSpace(arg))
 		if !ok || !closed || !quoted {
-			return "", nil, 0
+			return "", nil, false, 0
 		}
 		fallback = &text
 	}
 	body, ok := strings.CutPrefix(body, "env")
 	if !ok {
-		return "", nil, 0
+		return "", nil, false, 0
 	}
 	if dotted, ok := strings.CutPrefix(body, "."); ok {
 		name = dotted
@@ -184,14 +192,14 @@ func envTemplate(s string) (name string, fallback *string, length int) {
 		index, closed := strings.CutSuffix(index, "]")
 		text, quoted := unquoteName(strings.TrimSpace(index))
 		if !closed || !quoted {
-			return "", nil, 0
+			return "", nil, false, 0
 		}
 		name = text
 	}
 	if !isName(name) {
-		return "", nil, 0
+		return "", nil, false, 0
 	}
-	return name, fallback, end + 2
+	return name, fallback, falsy, end + 2
 }
 
 // unquoteName reads a quoted text without escapes or quotes in it.

@@ -78,6 +78,7 @@ type keyRow struct {
 	Kind    kind
 	Support support
 	Own     bool   // promptfoo does not know it
+	Beside  string // for unsupported: the key beside which promptfoo passes over it, "" if it never does
 	Right   string // for wrong: the key that was meant, "" if there is none
 	Doc     string // one clause on what it does, or why it is not there
 }
@@ -94,6 +95,8 @@ func (r *reading) keys(d *document.Document, pointer string, o *proviso.Object, 
 		case row.Support == wrong:
 			r.wrongKey(d, at, row)
 		case row.Support != supported && asksNothing(v):
+		case row.Support == unsupported && row.Beside != "" && r.promptfoo && o.Has(row.Beside):
+			r.warn(d, at, nil, "%s is ignored; the %s are run", key, row.Beside)
 		case row.Support == unsupported:
 			r.unsupported(d, at, "proviso does not support %s: %s", key, row.Doc)
 		case row.Support == ignored:

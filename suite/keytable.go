@@ -38,7 +38,7 @@ func suiteKeys() []keyRow {
 		{Key: "prompts", Kind: anything, Doc: "the prompts"},
 		{Key: "provider", Support: wrong, Right: "providers", Doc: "providers are a list"},
 		{Key: "providers", Kind: anything, Doc: "what answers the prompts"},
-		{Key: "redteam", Support: unsupported, Doc: "red teaming"},
+		{Key: "redteam", Support: unsupported, Beside: "tests", Doc: "red teaming"},
 		{Key: "repeat", Support: wrong, Right: "evaluateOptions.repeat", Doc: "it stands under evaluateOptions"},
 		{Key: "sandbox", Kind: object, Own: true, Doc: "limits of the code of the suite, and what it may use"},
 		{Key: "scenarios", Kind: anything, Doc: "products of data and cases"},

@@ -64,7 +64,11 @@ func (p *pass) varsFiles(at string, all *proviso.Object, name string) *proviso.O
 		}
 		o, ok := d.Root.(*proviso.Object)
 		if !ok {
-			p.mistake(at, "%s: expected variables by name, got %s", p.source.files.Show(file), kindOf(d.Root))
+			if p.source.promptfoo {
+				p.warn(at, "%s gives no variables: expected them by name, got %s", p.source.files.Show(file), kindOf(d.Root))
+			} else {
+				p.mistake(at, "%s: expected variables by name, got %s", p.source.files.Show(file), kindOf(d.Root))
+			}
 			continue
 		}
 		all = merged(all, o)

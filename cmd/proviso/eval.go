@@ -112,7 +112,11 @@ func (a *app) prepare(ctx context.Context, f *evalFlags, outputs []output) (*loa
 	f.merge(s.Suite, a.watchedByPerson())
 	if len(outputs) == 0 {
 		if outputs, err = a.outputsOf(nil, s.Outputs); err != nil {
-			s.mistakes = append(s.mistakes, proviso.Mistake{Place: proviso.Place{File: s.File}, Code: proviso.Invalid, Message: err.Error()})
+			m := proviso.Mistake{Place: proviso.Place{File: s.File}, Code: proviso.Invalid, Message: err.Error(), Warning: s.Lenient}
+			if m.Warning { // promptfoo finds out when all is paid for
+				m.Message = "no report is written for outputPath: " + m.Message
+			}
+			s.mistakes = append(s.mistakes, m)
 		}
 	}
 	f.written = outputs

@@ -35,6 +35,7 @@ func (a *app) outputsOf(flags, suite []string) ([]output, error) {
 	}
 	summary, _ := a.env.Lookup("GITHUB_STEP_SUMMARY")
 	var list []output
+	var errs []error
 	for _, file := range files {
 		o := output{file: file, add: file == summary}
 		var err error
@@ -44,11 +45,12 @@ func (a *app) outputsOf(flags, suite []string) ([]output, error) {
 			o.format, err = report.ForFile(file)
 		}
 		if err != nil {
-			return nil, err
+			errs = append(errs, err)
+			continue
 		}
 		list = append(list, o)
 	}
-	return list, nil
+	return list, errors.Join(errs...)
 }
 
 // write writes the report.
