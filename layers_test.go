@@ -63,6 +63,7 @@ var ranks = map[string]int{
 
 	"server": 6,
 
+	"attacks":     7,
 	"bench":       7,
 	"cmd/proviso": 7,
 	"conformance": 7,

@@ -343,8 +343,9 @@ func (e *endpoint) broken(ctx, call context.Context, err error) error {
 	var known *proviso.Error
 	if errors.As(err, &known) {
 		f.code = known.Code
-		f.again = known.Code == proviso.Unavailable || known.Code == proviso.Timeout
-		f.stop = known.Code == proviso.Refused || known.Code == proviso.Invalid
+		lost := errors.Is(err, transport.ErrUnrecorded)
+		f.again = !lost && (known.Code == proviso.Unavailable || known.Code == proviso.Timeout)
+		f.stop = lost || known.Code == proviso.Refused || known.Code == proviso.Invalid
 	}
 	var dns *net.DNSError
 	if errors.As(err, &dns) && dns.IsNotFound {

@@ -238,11 +238,15 @@ func sleep(ctx context.Context, d time.Duration) {
 }
 
 // finish keeps a row, or holds it until its group is complete.
-func (e *execution) finish(ctx context.Context, pc *prepared, res *proviso.Result, buf []byte) ([]byte, error) {
-	if len(pc.comparing) > 0 {
-		return buf, e.hold(ctx, pc, res)
+func (e *execution) finish(ctx context.Context, j job, res *proviso.Result, buf []byte) ([]byte, error) {
+	paid := e.p.paid(j, res)
+	if len(j.c.pc.comparing) > 0 {
+		return buf, e.hold(ctx, j.c.pc, res, paid)
 	}
 	buf, clean, err := e.write(ctx, res, buf)
+	if err == nil && paid {
+		err = e.commit()
+	}
 	if err != nil {
 		e.fail(err)
 		return buf, err
@@ -253,17 +257,35 @@ func (e *execution) finish(ctx context.Context, pc *prepared, res *proviso.Resul
 	return buf, nil
 }
 
-// keep writes a row of a group; e.mu is held.
-func (e *execution) keep(ctx context.Context, res *proviso.Result) error {
-	_, clean, err := e.write(ctx, res, nil)
+// keep writes the rows of a group, and counts them.
+func (e *execution) keep(ctx context.Context, g *group) error {
+	clean := make([][]byte, len(g.rows))
+	var err error
+	for i := 0; i < len(g.rows) && err == nil; i++ {
+		_, clean[i], err = e.write(ctx, g.rows[i], nil)
+	}
+	if err == nil && g.paid {
+		err = e.commit()
+	}
 	if err != nil {
-		if e.err == nil {
-			e.err = err
-		}
+		e.fail(err)
 		return err
 	}
-	e.count(res, clean)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for i, res := range g.rows {
+		e.count(res, clean[i])
+	}
 	return nil
+}
+
+// commit waits until what was written is on the disk. Rows that were paid count
+// only then: nobody who saw them counted pays for them again.
+func (e *execution) commit() error {
+	if e.temporary != "" {
+		return nil // a run that is not to be kept is not resumed
+	}
+	return e.file.Commit()
 }
 
 // write keeps a row. It encodes it in buf, which it returns to be used again, and

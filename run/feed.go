@@ -157,8 +157,12 @@ func (e *execution) do(ctx context.Context, stop func(), j job, buf []byte) []by
 	if ctx.Err() != nil {
 		return buf // cut off in the middle: the row will be asked again
 	}
+	if e.unrecorded() {
+		stop()
+		return buf // what it asked may not be recorded: it will be asked again
+	}
 	var err error
-	if buf, err = e.finish(ctx, j.c.pc, res, buf); err != nil {
+	if buf, err = e.finish(ctx, j, res, buf); err != nil {
 		stop()
 	}
 	if delay := e.delay(j.col, res); delay > 0 {
@@ -167,16 +171,61 @@ func (e *execution) do(ctx context.Context, stop func(), j job, buf []byte) []by
 	return buf
 }
 
+// unrecorded reports whether what is asked cannot be recorded any more, which ends
+// the run.
+func (e *execution) unrecorded() bool {
+	if e.p.o.Unrecorded == nil {
+		return false
+	}
+	err := e.p.o.Unrecorded()
+	if err != nil {
+		e.fail(err)
+	}
+	return err != nil
+}
+
 // waits reports whether deciding a case may take waiting, rather than computing.
 func waits(pc *prepared) bool {
 	return pc.provider != nil && !provider.Computes(pc.provider) || anyWaits(pc.Assert) || anyWaits(pc.Set)
 }
 
 func anyWaits(list []*proviso.Assertion) bool {
-	const waiting = check.NeedsJudge | check.NeedsTrace | check.NeedsNetwork | check.NeedsEmbedder | check.NeedsClassifier | check.NeedsModerator
 	for _, a := range list {
-		kind, known := check.Lookup(strings.TrimPrefix(a.Type, "not-"))
-		if !known || kind.Needs&waiting != 0 || anyWaits(a.Assert) {
+		if asks(a) || anyWaits(a.Assert) {
+			return true
+		}
+	}
+	return false
+}
+
+// asks reports whether an assertion itself is decided by somebody who is asked: a
+// model, an endpoint, whoever sends spans. One of a type that is not known may be.
+func asks(a *proviso.Assertion) bool {
+	const asking = check.NeedsJudge | check.NeedsTrace | check.NeedsNetwork | check.NeedsEmbedder | check.NeedsClassifier | check.NeedsModerator
+	kind, known := check.Lookup(strings.TrimPrefix(a.Type, "not-"))
+	return !known || kind.Needs&asking != 0
+}
+
+// paid reports whether doing a row again would cost more than time of this
+// process: it asked a model or an endpoint, or ran a command, for its prompt, its
+// answer or a verdict. What came from the cache, a recording or the suite costs
+// nothing.
+func (p *Plan) paid(j job, res *proviso.Result) bool {
+	if p.o.Replay != nil {
+		return false
+	}
+	target := j.col.provider
+	if j.c.pc.provider != nil {
+		target = j.c.pc.provider
+	}
+	answered := !j.c.pc.HasOutput && target != nil && !provider.Computes(target)
+	return answered && !res.Output.Cached || j.col.code != nil || anyPaid(res.Verdicts) || anyPaid(res.SetVerdict)
+}
+
+func anyPaid(list []proviso.Verdict) bool {
+	for i := range list {
+		v := &list[i]
+		if v.Assertion != nil && !v.Cached && asks(v.Assertion) || anyPaid(v.Components) {
 			return true
 		}
 	}

@@ -14,18 +14,19 @@ type group struct {
 	pc   *prepared
 	want int
 	rows []*proviso.Result
+	paid bool // at least one of them was
 }
 
 // hold adds a row to its group and settles the group once it is complete.
-func (e *execution) hold(ctx context.Context, pc *prepared, res *proviso.Result) error {
-	if g := e.join(pc, res); g != nil {
+func (e *execution) hold(ctx context.Context, pc *prepared, res *proviso.Result, paid bool) error {
+	if g := e.join(pc, res, paid); g != nil {
 		return e.settle(ctx, g)
 	}
 	return nil
 }
 
 // join adds a row to its group; nil as long as the group is not complete.
-func (e *execution) join(pc *prepared, res *proviso.Result) *group {
+func (e *execution) join(pc *prepared, res *proviso.Result, paid bool) *group {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	g := e.groups[pc.Index]
@@ -33,7 +34,7 @@ func (e *execution) join(pc *prepared, res *proviso.Result) *group {
 		g = &group{pc: pc, want: e.columnsOf(pc.Case)}
 		e.groups[pc.Index] = g
 	}
-	g.rows = append(g.rows, res)
+	g.rows, g.paid = append(g.rows, res), g.paid || paid
 	if len(g.rows) < g.want {
 		return nil
 	}
@@ -58,14 +59,7 @@ func (e *execution) settle(ctx context.Context, g *group) error {
 	if ctx.Err() != nil {
 		return nil
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for _, res := range g.rows {
-		if err := e.keep(ctx, res); err != nil {
-			return err
-		}
-	}
-	return nil
+	return e.keep(ctx, g)
 }
 
 // compare decides a group in what is left of the time of the run.

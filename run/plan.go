@@ -80,6 +80,9 @@ type Options struct {
 	PlainJSON       bool // JSON prompts are rendered as text (PROMPTFOO_DISABLE_JSON_AUTOESCAPE)
 	Warn            bool // look for what is probably a mistake, such as undefined variables
 
+	// Unrecorded says why what is asked cannot be recorded any more, which ends the
+	// run; nil, or if it returns nil, all is well.
+	Unrecorded func() error
 	// RunID names the run in its rows; "" leaves that to the run file.
 	RunID string
 	// Earlier gives take the rows of an earlier attempt, as Keep got them; they are

@@ -61,7 +61,7 @@ func execute(args []string, io stdio) int {
 	// A run allocates little and dies soon: collecting less often costs a few
 	// megabytes and saves a sixth of the time.
 	debug.SetGCPercent(400)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), endings()...)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends what does not heed the first
 	a := newApp(io)
@@ -77,6 +77,17 @@ func execute(args []string, io stdio) int {
 	}
 	a.explain(err)
 	return codeOf(err)
+}
+
+// endings are the signals that end a command in order: what is finished is kept and
+// reported. A terminal that is closed sends SIGHUP; under nohup it is ignored, and
+// stays so.
+func endings() []os.Signal {
+	list := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		list = append(list, syscall.SIGHUP)
+	}
+	return list
 }
 
 func newRoot(a *app) *cobra.Command {

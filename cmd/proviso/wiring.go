@@ -172,6 +172,9 @@ func (a *app) plan(ctx context.Context, s *loaded, f *evalFlags) (*run.Plan, err
 			*re = regexp.MustCompile(flag) // f.check compiled it before
 		}
 	}
+	if cassette != nil {
+		o.Unrecorded = cassette.Err
+	}
 	if o.Resume, err = a.resumed(f); err != nil {
 		return nil, err
 	}

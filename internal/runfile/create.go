@@ -109,7 +109,9 @@ func begin(f *os.File, path string, h Header) (*Writer, error) {
 }
 
 func newWriter(f file, path string, h Header) *Writer {
-	return &Writer{path: path, header: h, file: f, buf: make([]byte, 0, bufferSize)}
+	w := &Writer{path: path, header: h, file: f, buf: make([]byte, 0, bufferSize)}
+	w.turn.L = &w.mu
+	return w
 }
 
 // makeFolder makes the folder of a run and sets the run's id.
@@ -178,6 +180,6 @@ func resume(f *os.File, path string) (*Writer, error) {
 	}
 	mark(path, latest(filepath.Dir(filepath.Dir(path))))
 	w := newWriter(f, path, c.header)
-	w.end, w.index = c.end, c.index
+	w.end, w.synced, w.index = c.end, c.end, c.index
 	return w, nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -102,4 +103,49 @@ func TestSyncInBatches(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// slowDisk takes 10 ms to sync.
+type slowDisk struct{ fullDisk }
+
+func (d *slowDisk) Sync() error { time.Sleep(10 * time.Millisecond); return d.fullDisk.Sync() }
+
+// TestCommitsShareSyncs: who commits while a sync runs waits for the next one, with
+// everybody else.
+func TestCommitsShareSyncs(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := &slowDisk{fullDisk{room: 1 << 30}}
+		w := newWriter(d, "run.jsonl", Header{})
+		var all sync.WaitGroup
+		for i := range 50 {
+			all.Go(func() {
+				record := fmt.Appendf(nil, `{"index":%d,"a":1}`, i)
+				if err := errors.Join(w.Append(i, record), w.Commit()); err != nil {
+					t.Error(err)
+				}
+				if d.synced.Load() == 0 {
+					t.Errorf("row %d is not on the disk", i)
+				}
+			})
+		}
+		start := time.Now()
+		all.Wait()
+		if n := d.synced.Load(); n > 3 || time.Since(start) > 30*time.Millisecond {
+			t.Errorf("%d syncs for 50 commits at once, %v", n, time.Since(start))
+		}
+		if err := w.Commit(); err != nil || d.synced.Load() > 3 {
+			t.Errorf("a commit of nothing syncs: %v", err)
+		}
+		if err := errors.Join(w.Close(nil), w.Commit()); err != nil {
+			t.Error(err)
+		}
+	})
+	w := newWriter(&fullDisk{room: 10}, "run.jsonl", Header{})
+	if err := w.Append(0, []byte(`{"index":0,"a":1}`)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Commit(); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("Commit on a full disk said %v", err)
+	}
 }

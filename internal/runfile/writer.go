@@ -17,9 +17,9 @@ const (
 	// kernel gives them large folios: on ext4 (Linux 6.18) 65 MB take 16 ms of
 	// CPU in writes of 64 KiB and 100 to 250 ms in writes of 128 KiB to 1 MiB.
 	bufferSize = 64 << 10
-	// syncEvery bounds how much a crash can lose: rows reach the disk at most
-	// this much after they finished. Syncing every row would cost more than
-	// deciding it.
+	// syncEvery bounds how much a crash can lose of rows that nobody commits: they
+	// reach the disk at most this much after they finished. Syncing every row would
+	// cost more than deciding it.
 	syncEvery = 200 * time.Millisecond
 
 	rowStart     = `{"index":`
@@ -48,7 +48,9 @@ type Writer struct {
 	timer  *time.Timer
 	armed  bool
 
-	syncing sync.Mutex // held while a sync runs beside Append
+	syncing bool      // a sync runs beside Append, without mu
+	synced  int64     // what of the file a sync covered
+	turn    sync.Cond // a sync has ended; of mu
 }
 
 // Path returns the name of the run file.
@@ -138,24 +140,59 @@ func (w *Writer) arm() {
 	w.armed = true
 }
 
+// sync is what the timer does.
 func (w *Writer) sync() {
-	w.syncing.Lock()
-	defer w.syncing.Unlock()
 	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.armed = false
-	idle := w.closed || w.err != nil
-	if !idle {
-		w.flush()
+	if !w.closed {
+		w.commit() // a failure stays in w.err
 	}
-	w.mu.Unlock()
-	if idle {
+}
+
+// Commit returns once every record that was appended before is on the disk. Those
+// who wait at the same time share one sync: while it runs, the next ones gather.
+// After [Writer.Close] it tells how that ended.
+func (w *Writer) Commit() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.commit()
+	if errors.Is(w.err, os.ErrClosed) {
+		return nil
+	}
+	return w.err
+}
+
+// commit syncs what was appended so far, unless that is done; mu is held.
+func (w *Writer) commit() {
+	for want := w.end; w.synced < want && w.err == nil; {
+		if w.syncing {
+			w.turn.Wait()
+			continue
+		}
+		w.flush()
+		w.syncOnce()
+	}
+}
+
+// syncOnce syncs what is written, without mu, which the caller holds, so that
+// others can append meanwhile. No other sync runs.
+func (w *Writer) syncOnce() {
+	if w.err != nil {
 		return
 	}
-	if err := w.fsync(); err != nil {
-		w.mu.Lock()
+	w.syncing = true
+	covered := w.end
+	w.mu.Unlock()
+	err := w.fsync()
+	w.mu.Lock()
+	w.syncing = false
+	if err != nil {
 		w.fail(err)
-		w.mu.Unlock()
+	} else {
+		w.synced = covered
 	}
+	w.turn.Broadcast()
 }
 
 func (w *Writer) fsync() error {
@@ -172,8 +209,8 @@ func (w *Writer) fsync() error {
 // every record that was appended is on the disk. Further calls return the same.
 func (w *Writer) Close(trailer []byte) error {
 	w.mu.Lock()
+	defer w.mu.Unlock()
 	if w.closed {
-		defer w.mu.Unlock()
 		if errors.Is(w.err, os.ErrClosed) {
 			return nil
 		}
@@ -186,25 +223,22 @@ func (w *Writer) Close(trailer []byte) error {
 	case trailer != nil:
 		w.put(slices.Concat([]byte(trailerStart), trailer, []byte{'}'}))
 	}
-	w.flush()
 	if w.timer != nil {
 		w.timer.Stop()
 	}
-	w.mu.Unlock()
-
-	w.syncing.Lock()
-	defer w.syncing.Unlock()
-	syncErr := w.fsync()
-	closeErr := w.file.Close()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if err := errors.Join(syncErr, closeErr); err != nil {
+	for w.syncing {
+		w.turn.Wait()
+	}
+	w.flush()
+	w.syncOnce()
+	if err := w.file.Close(); err != nil {
 		w.fail(err)
 	}
 	err := w.err
 	if w.err == nil {
 		w.err = fmt.Errorf("keep the run: %w", os.ErrClosed)
 	}
+	w.turn.Broadcast()
 	return err
 }
 

@@ -61,6 +61,10 @@ type Cassette struct {
 	failed  atomic.Pointer[proviso.Error] // why nothing can be kept any more
 }
 
+// ErrUnrecorded is the cause of what [Cassette.Err] returns: no further attempt
+// helps.
+var ErrUnrecorded = errors.New("the exchange is not recorded")
+
 // Err is why nothing can be recorded any more, such as a full disk; nil if all is
 // well. Nobody should be asked what then cannot be kept.
 func (c *Cassette) Err() error {
@@ -241,7 +245,8 @@ func (c *Cassette) Save(q Request, s proviso.Sample, r Response, secrets ...stri
 		data = c.conceal(data)
 	}
 	if err := c.shelf.Write(c.key(&found, s), data); err != nil {
-		c.failed.CompareAndSwap(nil, proviso.Errorf(proviso.Unavailable, "record: %w", err))
+		cause := fmt.Errorf("%w: %w", ErrUnrecorded, err)
+		c.failed.CompareAndSwap(nil, proviso.Because(cause, proviso.Unavailable, "record: %v", err))
 		return c.Err()
 	}
 	return nil
