@@ -38,6 +38,11 @@ func newAzure(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provide
 	if method == "" && kind != "responses" {
 		return nil, s.unsupported("azure:" + kind)
 	}
+	if name != "" {
+		if err := s.pathName(name); err != nil {
+			return nil, err
+		}
+	}
 	p, err := openWire(s, a, kind, name)
 	if err != nil {
 		return nil, err

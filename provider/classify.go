@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"strings"
 
 	"github.com/proviso-eval/proviso"
 )
@@ -29,9 +28,6 @@ func newClassifier(s settings, name string) (proviso.Provider, error) {
 		s.spec.Config = s.spec.Config.Clone()
 		s.spec.Config.Set("apiBaseUrl", endpoint)
 		path = fixed("")
-	}
-	if strings.ContainsAny(name, "?#") || strings.Contains(name, "..") {
-		return nil, s.invalid("%q is not the name of a model", name)
 	}
 	m, err := newModel(s, a, wire{path: path}, name)
 	if err != nil {

@@ -196,6 +196,9 @@ func (s settings) metadataToken() func(context.Context) (accessToken, error) {
 
 // readSmall reads a file of the user's own.
 func readSmall(name string) ([]byte, error) {
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() { // opening a pipe would wait
+		return nil, proviso.Errorf(proviso.Invalid, "%s is not a regular file", name)
+	}
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err

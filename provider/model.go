@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"strings"
 	"sync/atomic"
+	"unicode"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/transport"
@@ -53,6 +55,11 @@ func newModel(s settings, a api, w wire, name string) (*model, error) {
 	if name == "" {
 		return nil, s.invalid("the name of a model is missing, as in %smodel", s.spec.ID)
 	}
+	if w.path != nil && w.path("a") != w.path("b") { // of the path, the name is a part
+		if err := s.pathName(name); err != nil {
+			return nil, err
+		}
+	}
 	e, err := s.endpoint(a, name)
 	if err != nil {
 		return nil, err
@@ -83,6 +90,21 @@ func newModel(s settings, a api, w wire, name string) (*model, error) {
 		temperature: s.envNumber(a.prefix+"_TEMPERATURE", 0), maxTokens: s.envNumber(a.prefix+"_MAX_TOKENS", cmp.Or(a.tokens, defaultTokens)),
 		endpoint: e,
 	}, nil
+}
+
+// pathName refuses a name that would lead a vendor's path elsewhere: the key of a
+// model is not for other methods of its vendor.
+func (s settings) pathName(name string) error {
+	odd := strings.ContainsFunc(name, func(r rune) bool {
+		return unicode.IsControl(r) || unicode.IsSpace(r) || strings.ContainsRune(`?#\%`, r)
+	})
+	for part := range strings.SplitSeq(name, "/") {
+		odd = odd || part == "" || part == "." || part == ".."
+	}
+	if odd {
+		return s.invalid("%q is not the name of a model: it stands in the path of a URL, so it has no . or .. between slashes, and no white space, ?, #, %% or \\", name)
+	}
+	return nil
 }
 
 func (m *model) ID() string { return m.id }

@@ -3,6 +3,7 @@ package run
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 
 	"github.com/proviso-eval/proviso"
@@ -27,7 +28,7 @@ func (e *execution) resume(path string) error {
 			continue
 		}
 		if err := e.take(index, row); err != nil {
-			return err
+			return fmt.Errorf("%s: row %d: %w", r.Path(), index, err)
 		}
 	}
 	if err := r.Err(); err != nil {

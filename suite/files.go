@@ -94,15 +94,19 @@ func (f *Files) path(name string) string {
 func (f *Files) Open(name string) (*os.File, error) {
 	clean := f.Clean(name)
 	if waits(f.path(clean)) {
-		return nil, proviso.Errorf(proviso.Invalid, "%s is not a regular file", f.Show(clean))
+		return nil, f.irregular(clean)
 	}
 	file, err := f.open(clean)
 	if err != nil {
 		return nil, f.openError(clean, err)
 	}
 	info, err := file.Stat()
-	if err == nil && info.IsDir() {
+	switch {
+	case err != nil:
+	case info.IsDir():
 		err = proviso.Errorf(proviso.Invalid, "%s is a folder, not a file", f.Show(clean))
+	case !given(f.path(clean)) && (!info.Mode().IsRegular() || ofKernel(file)):
+		err = f.irregular(clean)
 	}
 	if err != nil {
 		_ = file.Close()
@@ -111,21 +115,44 @@ func (f *Files) Open(name string) (*os.File, error) {
 	return file, nil
 }
 
-// waits reports whether opening a file could wait for ever, or would not end. What
-// a shell passes as a file of its own may.
+// irregular is the error of what is no file with an end: a pipe, a socket, a device,
+// or something that the kernel makes up while it is read, such as /proc/kmsg.
+func (f *Files) irregular(clean string) error {
+	return proviso.Errorf(proviso.Invalid, "%s is not a regular file: pipes, sockets, devices and files of the kernel are not read", f.Show(clean))
+}
+
+// waits reports whether opening a file could wait for ever, or do something.
 func waits(path string) bool {
-	for _, given := range []string{"/dev/fd/", "/dev/stdin", "/proc/self/fd/"} {
-		if strings.HasPrefix(path, given) {
-			return false
-		}
+	if given(path) {
+		return false
 	}
 	info, err := os.Stat(path)
 	return err == nil && info.Mode()&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeDevice) != 0
 }
 
+// given reports whether a path names what a shell passes as a file of its own,
+// which may be a pipe.
+func given(path string) bool {
+	for _, folder := range []string{"/dev/fd/", "/dev/stdin", "/proc/self/fd/"} {
+		if strings.HasPrefix(path, folder) {
+			return true
+		}
+	}
+	return false
+}
+
+// openFlags are those of a file that is read: no open waits for somebody to write.
+func openFlags(path string) int {
+	if given(path) {
+		return os.O_RDONLY
+	}
+	return os.O_RDONLY | nonblocking
+}
+
 func (f *Files) open(clean string) (*os.File, error) {
 	if !f.options.Confine {
-		return os.Open(f.path(clean))
+		path := f.path(clean)
+		return os.OpenFile(path, openFlags(path), 0)
 	}
 	local, err := f.local(clean)
 	if err != nil {
@@ -136,7 +163,7 @@ func (f *Files) open(clean string) (*os.File, error) {
 		return nil, err
 	}
 	defer root.Close()
-	file, err := root.Open(filepath.FromSlash(local))
+	file, err := root.OpenFile(filepath.FromSlash(local), openFlags(local), 0)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, f.refused(clean)
 	}
