@@ -3,13 +3,16 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"os"
 	"time"
 )
 
 const (
-	foldEvery   = time.Second // how old changes get before they are folded into the file
-	foldChanges = 1000        // how many gather before they are folded at once
-	foldFrames  = 16_384      // pages in the log, 64 MB, above which writers wait for it to begin anew
+	foldEvery   = time.Second            // how old changes get before they are folded into the file
+	foldChanges = 1000                   // how many gather before they are folded at once
+	foldSize    = 8 << 20                // bytes of the log above which writers wait for it to begin anew
+	foldWait    = 1000                   // ms that they wait at most, for readers to end
+	foldPause   = 500 * time.Millisecond // between such waits
 )
 
 // foldLog copies what was written from the write-ahead log into the file, and
@@ -33,21 +36,38 @@ func (d *DB) foldLog() {
 		if d.written.Swap(0) > 0 {
 			d.fold()
 		}
+		if d.logSize() > foldSize { // whoever reads all the time must not stop all who write
+			select {
+			case <-d.closing:
+			case <-time.After(foldPause):
+			}
+		}
 	}
 }
 
 // fold folds the log once. What fails is tried again with the next change.
 func (d *DB) fold() {
-	const passive, restart = "PRAGMA wal_checkpoint(passive)", "PRAGMA wal_checkpoint(restart)"
-	frames, err := checkpoint(d.folding, passive)
-	if err == nil && frames > foldFrames {
+	_, err := checkpoint(d.folding, "PRAGMA wal_checkpoint(passive)")
+	if err == nil && d.logSize() > foldSize {
 		// Under constant load the log never happens to be empty.
-		_, err = checkpoint(d.folding, restart)
+		_, err = checkpoint(d.folding, "PRAGMA wal_checkpoint(truncate)")
 	}
 	if err != nil {
 		d.options.Logger.Warn("fold the write-ahead log", "database", d.path, "error", err)
 		d.written.Add(1)
 	}
+}
+
+// logSize is how large the log is, in bytes.
+func (d *DB) logSize() int64 {
+	if d.path == Memory {
+		return 0
+	}
+	info, err := os.Stat(d.path + "-wal")
+	if err != nil {
+		return 0
+	}
+	return info.Size()
 }
 
 // checkpoint returns how many frames the log has.
@@ -59,7 +79,7 @@ func checkpoint(db *sql.DB, pragma string) (frames int, err error) {
 
 // noteWritten counts changes that are in the log.
 func (d *DB) noteWritten(n int) {
-	if d.written.Add(int64(n)) < foldChanges {
+	if d.written.Add(int64(n)) < foldChanges && d.logSize() <= foldSize {
 		return
 	}
 	select {

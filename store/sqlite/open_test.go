@@ -214,6 +214,52 @@ func TestLogIsFolded(t *testing.T) {
 	})
 }
 
+// TestLogIsBounded: while some write and others read all the time, the log stays
+// small.
+func TestLogIsBounded(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "proviso.db")
+	d := open(t, path, storetest.Options{})
+	defer d.Close()
+	run, err := d.CreateRun(t.Context(), store.NewRun{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop := make(chan struct{})
+	var readers sync.WaitGroup
+	for range 4 {
+		readers.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				if _, err := d.ListResults(t.Context(), run.ID, store.ResultFilter{}, store.Page{Limit: 20}); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	const size, rows = 200_000, 600
+	var largest int64
+	for i := range rows {
+		if _, err := d.AddResults(t.Context(), run.ID, []store.Result{{Index: i, JSON: make([]byte, size)}}); err != nil {
+			t.Fatal(err)
+		}
+		if info, err := os.Stat(path + "-wal"); err == nil {
+			largest = max(largest, info.Size())
+		}
+	}
+	close(stop)
+	readers.Wait()
+	t.Logf("the log had %d MiB at most, for %d MiB", largest>>20, size*rows>>20)
+	if largest > 40<<20 {
+		t.Errorf("the log grew to %d MiB", largest>>20)
+	}
+}
+
 // TestRiver: the tables are those that the linked version of River wants.
 func TestRiver(t *testing.T) {
 	t.Parallel()

@@ -137,6 +137,9 @@ func (d *DB) connect(ctx context.Context) error {
 			return err
 		}
 		d.folding.SetMaxOpenConns(1)
+		if _, err = d.folding.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout = %d", foldWait)); err != nil {
+			return err
+		}
 	}
 	return d.jobs.connect(d)
 }
@@ -163,7 +166,7 @@ func (d *DB) source(more string) string {
 	}
 	// NORMAL: a commit survives the death of the process; the end of the power may
 	// undo the last ones, but never tears one.
-	settings += "&_pragma=synchronous(normal)&_pragma=journal_size_limit(67108864)&_pragma=wal_autocheckpoint(0)"
+	settings += "&_pragma=synchronous(normal)&_pragma=journal_size_limit(8388608)&_pragma=wal_autocheckpoint(0)"
 	return fileURI(d.path) + "?" + settings
 }
 
