@@ -260,3 +260,31 @@ func TestHangUp(t *testing.T) {
 		})
 	}
 }
+
+// TestCorruptRunFile: --resume names file and row of a record that is broken.
+func TestCorruptRunFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"proviso.yaml": "prompts: ['{{n}}']\nproviders: [echo]\ntests: [{vars: {n: [a, b, c]}}]\n"})
+	if out, err := command(t, dir, "eval", "--run-dir", "runs").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "runs", "*", "run.jsonl"))
+	if err != nil || len(files) != 1 {
+		t.Fatal(files, err)
+	}
+	data, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	data = bytes.Replace(data, []byte(`{"index":1,"`), []byte(`{"index":1,x`), 1)
+	if err := os.WriteFile(files[0], data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"eval", "--run-dir", "runs", "--resume"}, {"show", "--run-dir", "runs"}} {
+		out, err := command(t, dir, args...).CombinedOutput()
+		if err == nil || !bytes.Contains(out, []byte("run.jsonl: row 1: ")) {
+			t.Errorf("%s: %v: %s", args[0], err, out)
+		}
+	}
+}
