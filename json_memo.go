@@ -139,7 +139,8 @@ func (p *parser) key(b *objectBuilder) (string, error) {
 	return p.str()
 }
 
-func (b *objectBuilder) add(key string, v any) {
+// add adds a member, or replaces it; again is true then.
+func (b *objectBuilder) add(key string, v any) (again bool) {
 	i := b.n
 	b.n++
 	if b.o == nil {
@@ -148,15 +149,16 @@ func (b *objectBuilder) add(key string, v any) {
 				b.vals = make([]any, 0, len(b.memo.keys))
 			}
 			b.vals = append(b.vals, v)
-			return
+			return false
 		}
 		b.diverge(i)
 	}
 	if i := b.o.find(key); i >= 0 {
 		b.o.vals[i] = v
-		return
+		return true
 	}
 	b.o.put(key, v)
+	return false
 }
 
 // diverge gives the object keys of its own, the first i of which are the memo's.

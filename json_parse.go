@@ -53,6 +53,9 @@ type parser struct {
 	s   string
 	i   int
 	buf []byte // for strings with escapes
+
+	unique bool // keys have to be
+	twice  *DuplicateKeyError
 }
 
 func (p *parser) fail(format string, args ...any) error {
@@ -137,7 +140,7 @@ func (p *parser) object(depth int, m *memo) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		b.add(key, v)
+		p.add(&b, key, v)
 		if done, err := p.next('}'); done || err != nil {
 			return b.object(), err
 		}

@@ -22,6 +22,9 @@ type Ask struct {
 	Reply  *Reply  // the shape the answer has to have; nil is free text
 	Static int     // how many leading messages of a chat are the same in many asks, for vendors whose caches must be told
 	Sample Sample
+	// Verbatim keeps the answer as the text that the model wrote, also where the
+	// settings ask for JSON that is parsed: parsing drops keys that stand twice.
+	Verbatim bool
 	// Usable reports whether an answer is worth keeping for the next who asks the
 	// same; nil keeps every answer. It is no part of what is asked.
 	Usable func(*Output) bool

@@ -2,6 +2,7 @@ package proviso_test
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
 	"math/big"
 	"strings"
@@ -141,6 +142,33 @@ func TestParseJSONMistakes(t *testing.T) {
 		if v, err := proviso.ParseJSON(text); err == nil {
 			t.Errorf("ParseJSON(%.20q) = %v, want an error", text, v)
 		}
+	}
+}
+
+// TestParseUniqueJSON: keys are equal as they are read, not as they are written, and
+// two objects may have the same.
+func TestParseUniqueJSON(t *testing.T) {
+	t.Parallel()
+	for text, key := range map[string]string{
+		`{"a":1,"b":{"a":1},"c":[{"a":1},{"a":2}]} {`: "-", `[]`: "-", `{}`: "-",
+		`{"a":1,"a":1}`: "a", `{"a":false,"\u0061":true}`: "a", `{"x":[{"y":{"":1,"b":2,"":3}}]}`: "",
+		`{"1":1,"2":2,"3":3,"4":4,"5":5,"6":6,"7":7,"8":8,"9":9,"10":10,"11":11,"12":12,"13":13,"1":2}`: "1",
+	} {
+		v, n, err := proviso.ParseUniqueJSON(text)
+		got := "-"
+		if twice := new(proviso.DuplicateKeyError); errors.As(err, &twice) {
+			got = twice.Key
+		}
+		if got != key {
+			t.Errorf("%s: %v", text, err)
+		}
+		same, m, err := proviso.ParseJSONPrefix(text)
+		if err != nil || n != m || proviso.Stringify(v) != proviso.Stringify(same) {
+			t.Errorf("%s: %v, %d bytes, want %v, %d (%v)", text, v, n, same, m, err)
+		}
+	}
+	if _, _, err := proviso.ParseUniqueJSON(`{"a":1,"a":`); !errors.As(err, new(*proviso.SyntaxError)) {
+		t.Errorf("a broken object with a key twice: %v", err)
 	}
 }
 

@@ -90,7 +90,7 @@ func (j *Judge) ask(ctx context.Context, s Seat, c call) (answer, error) {
 	}
 	out, err := s.Provider.Answer(ctx, proviso.Ask{
 		Prompt: prompt, Config: j.settings(s, c), Reply: c.Reply, Static: c.Static, Sample: c.Sample,
-		Vars: c.Vars, Case: c.Case,
+		Vars: c.Vars, Case: c.Case, Verbatim: true,
 		Usable: func(out *proviso.Output) bool { return !out.Refused && (c.usable == nil || c.usable(out.Text())) },
 	})
 	if err != nil {

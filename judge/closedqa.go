@@ -31,7 +31,7 @@ func readYesOrNo(reply string, words bool) (verdict, error) {
 	switch {
 	case err == nil:
 		return plainVerdict(o)
-	case !words:
+	case !words || duplicate(err) != nil:
 		return verdict{}, err
 	}
 	return readLastWord(reply)

@@ -234,7 +234,7 @@ func decideFaithfulness(ctx context.Context, g *grading) (verdict, error) {
 func readLines(reply string, lines bool) ([]string, error) {
 	if o, err := gradedObject(reply, "statements"); err == nil {
 		return textsIn(o.At("statements"))
-	} else if !lines {
+	} else if !lines || duplicate(err) != nil {
 		return nil, err
 	}
 	return segment.Lines(reply), nil
@@ -244,7 +244,7 @@ func readLines(reply string, lines bool) ([]string, error) {
 func readVerdicts(reply string, statements []string, words bool) ([]statement, error) {
 	o, err := gradedObject(reply, "verdicts")
 	if err != nil {
-		if words {
+		if words && duplicate(err) == nil {
 			return readWords(reply, statements)
 		}
 		return nil, err

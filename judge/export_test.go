@@ -27,3 +27,9 @@ func Quotes(output string, quotes ...string) (kept []string, note string) {
 
 // Cosine is cosine.
 func Cosine(a, b []float64) (float64, error) { return cosine(a, b) }
+
+// ReadYesOrNo reads a reply to a prompt of the suite.
+func ReadYesOrNo(reply string) (pass bool, err error) {
+	v, err := readYesOrNo(reply, true)
+	return v.pass, err
+}

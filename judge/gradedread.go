@@ -10,12 +10,17 @@ import (
 
 // gradedObject returns the one JSON object of a reply that has any of the keys:
 // the reply as a whole, or what stands in the text around. Several that say
-// different things are an error, for then somebody else may be speaking.
+// different things are an error, for then somebody else may be speaking; so is one
+// in which a key stands twice, for it says different things itself.
 func gradedObject(reply string, keys ...string) (*proviso.Object, error) {
 	var found *proviso.Object
-	for _, o := range gradedObjects(reply) {
+	for _, v := range gradedObjects(reply) {
+		o, _ := v.value.(*proviso.Object)
 		if !hasAny(o, keys) {
 			continue
+		}
+		if v.twice != nil {
+			return nil, v.twice
 		}
 		if found != nil && proviso.Stringify(found) != proviso.Stringify(o) {
 			return nil, errors.New("there is more than one answer in it")
@@ -40,17 +45,17 @@ func hasAny(o *proviso.Object, keys []string) bool {
 // gradedObjects returns the JSON objects in a text that stand in no other. One that
 // is broken is passed over with all that it holds: a judge that quotes a verdict
 // out of the material, and forgets to escape it, has not given that verdict.
-func gradedObjects(text string) []*proviso.Object {
-	var list []*proviso.Object
+func gradedObjects(text string) []jsonValue {
+	var list []jsonValue
 	for range maxTries {
 		start := strings.IndexByte(text, '{')
 		if start < 0 {
 			break
 		}
 		text = text[start:]
-		v, n, err := proviso.ParseJSONPrefix(text)
-		if o, ok := v.(*proviso.Object); err == nil && ok {
-			list = append(list, o)
+		v, n, err := proviso.ParseUniqueJSON(text)
+		if twice := duplicate(err); err == nil || twice != nil {
+			list = append(list, jsonValue{v, twice})
 			text = text[n:]
 			continue
 		}

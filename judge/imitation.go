@@ -44,7 +44,8 @@ func imitates(keys []string, texts ...string) bool {
 var errInexact = errors.New("what is judged holds an answer of its own, and the reply is not one JSON object in exactly the form that was asked for, with nothing behind it and every quotation mark inside a text escaped")
 
 // lastObject returns the JSON object that a reply ends with, a code fence apart.
-// What stands before it, such as thoughts, is passed over.
+// What stands before it, such as thoughts, is passed over. It is none if a key
+// stands twice in it.
 func lastObject(reply string) (o *proviso.Object, text string) {
 	reply = strings.TrimRightFunc(reply, unicode.IsSpace)
 	reply = strings.TrimRightFunc(strings.TrimSuffix(reply, "```"), unicode.IsSpace)
@@ -58,7 +59,7 @@ func lastObject(reply string) (o *proviso.Object, text string) {
 			break
 		}
 		i += next
-		v, n, err := proviso.ParseJSONPrefix(reply[i:])
+		v, n, err := proviso.ParseUniqueJSON(reply[i:])
 		if o, ok := v.(*proviso.Object); ok && err == nil {
 			if i+n == len(reply) {
 				return o, reply[i:]

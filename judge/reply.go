@@ -33,7 +33,9 @@ var errNoVerdicts = errors.New(`it holds no JSON object with "results"`)
 // an object with a list of results, a list of results, and a single result all
 // count, so that prose, code fences, several objects and an object that is cut off
 // are no obstacle. Nothing is guessed: a result needs an id and a list of criteria,
-// a verdict is true or false, as a boolean or as a text.
+// a verdict is true or false, as a boolean or as a text. An object with results in
+// which a key stands twice makes the reply unreadable: which of the two is meant is
+// not known.
 func readReply(reply string) ([]entry, error) {
 	if len(reply) > maxReply {
 		return nil, fmt.Errorf("it is longer than %d MiB", maxReply>>20)
@@ -41,7 +43,10 @@ func readReply(reply string) ([]entry, error) {
 	var list []entry
 	found := false
 	for _, v := range jsonValues(reply) {
-		entries, ok := entriesOf(v)
+		entries, ok := entriesOf(v.value)
+		if ok && v.twice != nil {
+			return nil, v.twice
+		}
 		list = append(list, entries...)
 		found = found || ok
 	}
@@ -55,10 +60,16 @@ func readReply(reply string) ([]entry, error) {
 // A reply of braces could else be read once for each of them.
 const maxScan = 8 * maxReply
 
+// jsonValue is an object or a list in a reply.
+type jsonValue struct {
+	value any
+	twice error // it holds an object that has a key twice; nil if not
+}
+
 // jsonValues returns the objects and lists in a text that are not part of another
 // one. Where one is broken, those that it holds are looked at.
-func jsonValues(text string) []any {
-	var values []any
+func jsonValues(text string) []jsonValue {
+	var values []jsonValue
 	work := 0
 	for i := 0; i < len(text) && work < maxScan; {
 		next := strings.IndexAny(text[i:], "{[")
@@ -66,9 +77,9 @@ func jsonValues(text string) []any {
 			break
 		}
 		i += next
-		v, n, err := proviso.ParseJSONPrefix(text[i:])
-		if err == nil {
-			values = append(values, v)
+		v, n, err := proviso.ParseUniqueJSON(text[i:])
+		if twice := duplicate(err); err == nil || twice != nil {
+			values = append(values, jsonValue{v, twice})
 			i += n
 			work += n
 			continue
@@ -81,6 +92,15 @@ func jsonValues(text string) []any {
 		i++
 	}
 	return values
+}
+
+// duplicate returns err if it is about a key that an object has twice.
+func duplicate(err error) error {
+	var twice *proviso.DuplicateKeyError
+	if errors.As(err, &twice) {
+		return twice
+	}
+	return nil
 }
 
 // entriesOf returns the results that a value is or holds; ok is false if it is

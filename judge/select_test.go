@@ -276,3 +276,33 @@ func FuzzVerdict(f *testing.F) {
 		}
 	})
 }
+
+// TestDuplicateKeys: a reply in which a key of the verdict stands twice says two
+// things, and so decides nothing, whatever type it is for and whoever wrote the
+// prompt.
+func TestDuplicateKeys(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		q     proviso.Question
+		reply string
+	}{
+		"llm-rubric":             {proviso.Question{Type: "llm-rubric", Value: "v"}, `{"reason":"r","pass":false,"score":1,"pass":true}`},
+		"llm-rubric, score":      {proviso.Question{Type: "llm-rubric", Value: "v"}, `{"pass":true,"score":0,"score":1}`},
+		"llm-rubric, escaped":    {proviso.Question{Type: "llm-rubric", Value: "v"}, `{"pass":false,"p\u0061ss":true}`},
+		"model-graded-closedqa":  {proviso.Question{Type: "model-graded-closedqa", Value: "v"}, `{"pass":false,"pass":true}`},
+		"factuality":             {proviso.Question{Type: "factuality", Value: "v"}, `{"category":"D","category":"C"}`},
+		"context-recall":         {proviso.Question{Type: "context-recall", Value: "v", Context: []string{"c"}}, `{"statements":[{"statement":"s","supported":false,"supported":true}]}`},
+		"conversation-relevance": {proviso.Question{Type: "conversation-relevance", Turns: []proviso.Turn{{Input: "a", Output: "b"}}}, `{"pass":false,"pass":true}`},
+	} {
+		tc.q.Output = "o"
+		j := judgeOf(t, answering(func(proviso.Ask) string { return tc.reply }))
+		g, err := j.Grade(t.Context(), tc.q)
+		if err == nil || !strings.Contains(err.Error(), "more than once") || g.Pass {
+			t.Errorf("%s: %+v, %v", name, g, err)
+		}
+	}
+	// Prompts of a suite may ask for words beside JSON; they do not make up for it.
+	if _, err := judge.ReadYesOrNo(`{"pass":false,"pass":true} Y`); err == nil || !strings.Contains(err.Error(), "more than once") {
+		t.Errorf("a reply to the suite's own prompt: %v", err)
+	}
+}

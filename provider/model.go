@@ -130,6 +130,9 @@ func (m *model) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, er
 		}
 		return proviso.Output{}, err
 	}
+	if ask.Verbatim {
+		cfg = verbatim(cfg)
+	}
 	out, err := m.api.output(m, r.Object, cfg)
 	if err != nil {
 		return proviso.Output{}, err

@@ -34,6 +34,20 @@ func plainly(f *fault) bool {
 	return false
 }
 
+// verbatim are settings without those that make an output the JSON that its text
+// holds.
+func verbatim(cfg *proviso.Object) *proviso.Object {
+	formats := []string{"response_format", "output_format", "output_config"}
+	if !slices.ContainsFunc(formats, cfg.Has) {
+		return cfg
+	}
+	cfg = cfg.Clone()
+	for _, name := range formats {
+		cfg.Delete(name)
+	}
+	return cfg
+}
+
 // replyName is what a reply is called in a request.
 func replyName(r *proviso.Reply) string {
 	if r.Name == "" {

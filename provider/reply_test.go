@@ -258,3 +258,23 @@ func TestWrittenTokens(t *testing.T) {
 		t.Errorf("usage %+v", out.Usage)
 	}
 }
+
+// TestVerbatim: who reads the answer of a judge gets its text, not what parsing
+// leaves of it, also where the suite asks for JSON of its own.
+func TestVerbatim(t *testing.T) {
+	t.Parallel()
+	const answer = `{"met":false,"met":true}`
+	for id, config := range map[string]string{
+		"openai:gpt-4o":               `{"response_format":{"type":"json_schema","json_schema":{"name":"v","schema":{"type":"object"}}}}`,
+		"openai:responses:gpt-4o":     `{"response_format":{"type":"json_schema","name":"v","schema":{"type":"object"}}}`,
+		"anthropic:claude-sonnet-4-5": `{"output_config":{"format":{"type":"json_schema","schema":{"type":"object"}}}}`,
+	} {
+		p := serve(t, id, parse(t, config), provider.Options{}, replies(fakemodel.Reply{Text: answer}))
+		for verbatim, want := range map[bool]string{true: answer, false: `{"met":true}`} {
+			out, err := p.Answer(t.Context(), proviso.Ask{Prompt: "x", Verbatim: verbatim})
+			if err != nil || out.Text() != want {
+				t.Errorf("%s, verbatim %v: %q, %v", id, verbatim, out.Text(), err)
+			}
+		}
+	}
+}

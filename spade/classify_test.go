@@ -39,6 +39,7 @@ func TestClassify(t *testing.T) {
 		"one short":  {`{"changes":[{"n":1,"category":"Count"}],"whole":[]}`, nil, "changes has no entry for 2"},
 		"one more":   {`{"changes":[{"n":1,"category":"Count"},{"n":3,"category":"Count"}],"whole":[]}`, nil, "an n that is not one of 1 to 2"},
 		"twice":      {`{"changes":[{"n":1,"category":"Count"},{"n":1,"category":"Other"}],"whole":[]}`, nil, "change 1 has two categories"},
+		"key twice":  {`{"changes":[{"n":1,"category":"Count"},{"n":2,"category":"Count","category":"Inclusion"}],"whole":[]}`, nil, "more than once"},
 		"unknown":    {`{"changes":[{"n":1,"category":"Count"},{"n":2,"category":"Kindness"}],"whole":[]}`, nil, "no category: Kindness"},
 		"whole":      {`{"changes":[],"whole":["Kindness"]}`, nil, "whole has what is no category: Kindness"},
 		"no whole":   {`{"changes":[{"n":1,"category":"Count"}]}`, nil, `no list under "whole"`},

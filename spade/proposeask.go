@@ -178,7 +178,7 @@ func (d *dialogue) say(ctx context.Context, usable func(text string) bool) (stri
 		chat[i] = proviso.ObjectOf("role", m.role, "content", strings.ToValidUTF8(m.content, string(utf8.RuneError)))
 	}
 	out, err := d.model.Provider.Answer(ctx, proviso.Ask{
-		Prompt: string(proviso.AppendJSON(nil, chat)), Config: d.settings(), Reply: d.reply, Static: 1, Sample: d.sample,
+		Prompt: string(proviso.AppendJSON(nil, chat)), Config: d.settings(), Reply: d.reply, Static: 1, Sample: d.sample, Verbatim: true,
 		Usable: func(out *proviso.Output) bool { return !out.Refused && (usable == nil || usable(out.Text())) },
 	})
 	if err != nil {
@@ -239,7 +239,7 @@ const maxScan = 8 * maxReply
 
 // listIn finds the list under a key of the one JSON object in a reply that has
 // such a list. Text around the object is passed over; two objects that differ are
-// no answer.
+// no answer, and neither is one in which a key stands twice.
 func listIn(reply, key string) (*proviso.Object, []any, error) {
 	var found *proviso.Object
 	for i, work := 0, 0; i < len(reply) && work < maxScan; {
@@ -248,8 +248,9 @@ func listIn(reply, key string) (*proviso.Object, []any, error) {
 			break
 		}
 		i += next
-		v, n, err := proviso.ParseJSONPrefix(reply[i:])
-		if err != nil {
+		v, n, err := proviso.ParseUniqueJSON(reply[i:])
+		var twice *proviso.DuplicateKeyError
+		if err != nil && !errors.As(err, &twice) {
 			var broken *proviso.SyntaxError
 			if errors.As(err, &broken) {
 				work += broken.Offset
@@ -261,6 +262,9 @@ func listIn(reply, key string) (*proviso.Object, []any, error) {
 		o, _ := v.(*proviso.Object)
 		if _, ok := o.At(key).([]any); !ok {
 			continue
+		}
+		if twice != nil {
+			return nil, nil, twice
 		}
 		if found != nil && proviso.Stringify(found) != proviso.Stringify(o) {
 			return nil, nil, fmt.Errorf("it holds several JSON objects with %q that differ", key)

@@ -1,0 +1,40 @@
+package proviso
+
+import "fmt"
+
+// DuplicateKeyError says that an object has the same key more than once, so that
+// two readers of it may see two different values.
+type DuplicateKeyError struct {
+	Key string // the first that occurs again
+}
+
+// Error names the key.
+func (e *DuplicateKeyError) Error() string {
+	key := e.Key
+	if len(key) > 80 {
+		key = key[:80]
+	}
+	return fmt.Sprintf("an object has the key %q more than once", key)
+}
+
+// ParseUniqueJSON is [ParseJSONPrefix] for texts in which no object may have a key
+// twice, such as the replies of judge models. The error is then a
+// *[DuplicateKeyError]; the value and the number of bytes are those of
+// ParseJSONPrefix even so.
+func ParseUniqueJSON(text string) (any, int, error) {
+	p := parser{s: text, unique: true}
+	p.space()
+	v, err := p.value(0, nil)
+	if err == nil && p.twice != nil {
+		err = p.twice
+	}
+	return v, p.i, err
+}
+
+// add adds a member to the object that is being read. A parser that wants unique
+// keys remembers the first one that is not.
+func (p *parser) add(b *objectBuilder, key string, v any) {
+	if again := b.add(key, v); again && p.unique && p.twice == nil {
+		p.twice = &DuplicateKeyError{Key: key}
+	}
+}
