@@ -91,8 +91,7 @@ func (c *command) printed(ctx context.Context, arguments ...string) (string, err
 	stderr := &bounded{most: maxComplain}
 	cmd := exec.CommandContext(call, program, append(slices.Clone(c.args[1:]), arguments...)...)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = c.dir, c.environment(), stdout, stderr, grace
-	killGroup(cmd)
-	err = cmd.Run()
+	err = runGroup(cmd)
 	switch cause := context.Cause(call); {
 	case ctx.Err() != nil:
 		return "", ctx.Err()

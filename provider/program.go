@@ -26,8 +26,7 @@ func (s settings) runProgram(ctx context.Context, name string, args ...string) (
 	stdout, stderr := &bounded{most: maxLogin}, &bounded{most: maxComplain}
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Env, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = c.environment(), stdout, stderr, grace
-	killGroup(cmd)
-	err = cmd.Run()
+	err = runGroup(cmd)
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("%s: %w", name, ctx.Err())
 	}
