@@ -22,6 +22,19 @@ var (
 	realmSource string
 )
 
+// How many bytes the result of a call may have, in process and in a worker alike.
+const (
+	MaxResult       = 1 << 20  // of code that decides
+	MaxActingResult = 16 << 20 // of code that acts, such as a provider
+)
+
+// How many bytes of an exception are kept, for whoever reads the message.
+const (
+	maxName    = 200
+	maxMessage = 4 << 10
+	maxStack   = 16 << 10
+)
+
 // Options are the limits of an [Engine].
 type Options struct {
 	Timeout time.Duration // of one call, if its source does not say; 0 means two seconds
@@ -113,6 +126,10 @@ func (e *Engine) compile(ctx context.Context, src proviso.Source, p program) (pr
 	f := &function{engine: e, program: unique.Make(p), limits: e.limits}
 	f.limits.name = cmp.Or(src.Name, e.limits.name)
 	f.limits.timeout = cmp.Or(src.Timeout, e.limits.timeout)
+	f.limits.result = MaxResult
+	if src.Purpose == proviso.Acting {
+		f.limits.result = MaxActingResult
+	}
 	if _, err := f.do(ctx, checking, nil); err != nil {
 		return nil, err
 	}

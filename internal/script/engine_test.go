@@ -279,3 +279,36 @@ func TestEngineCancel(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestLargeResults: code cannot hand over more than a worker lets through, as a
+// result or as the message of an exception.
+func TestLargeResults(t *testing.T) {
+	t.Parallel()
+	e := script.New(script.Options{})
+	defer func() { _ = e.Close() }()
+	call := func(purpose proviso.Purpose, text string) (any, error) {
+		f, err := e.Compile(t.Context(), proviso.Source{Language: "javascript", Form: proviso.Expression, Text: text, Purpose: purpose})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f.Call(t.Context())
+	}
+	for _, text := range []string{"'x'.repeat(50e6)", "({pass: true, score: 1, reason: 'x'.repeat(50e6)})", "['x'.repeat(1 << 20)]"} {
+		_, err := call(0, text)
+		var e *proviso.Error
+		if !errors.As(err, &e) || e.Code != proviso.Limit || !strings.Contains(e.Message, "the result is larger than 1 MB") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	if v, err := call(0, "'x'.repeat(1 << 20)"); err != nil || len(v.(string)) != script.MaxResult {
+		t.Errorf("a result of the size that is allowed: %v", err)
+	}
+	if v, err := call(proviso.Acting, "'x'.repeat(2 << 20)"); err != nil || len(v.(string)) != 2<<20 {
+		t.Errorf("a result of code that acts: %v", err)
+	}
+	_, err := call(0, "(() => { throw new Error('x'.repeat(5e6)) })()")
+	var thrown *proviso.ScriptError
+	if !errors.As(err, &thrown) || len(thrown.Message) > 5000 || len(thrown.Stack) > 17000 {
+		t.Errorf("an exception with a long message: %d bytes", len(err.Error()))
+	}
+}

@@ -47,10 +47,16 @@ func (f *function) do(ctx context.Context, why purpose, args []any) (any, error)
 	if err == errDirty || (reused && isCode(err, proviso.Limit)) {
 		v, _, err = f.try(ctx, why, true, args)
 	}
+	if err == errLarge {
+		err = proviso.Errorf(proviso.Limit, "%s: the result is larger than %d MB", f.limits.name, f.limits.result>>20)
+	}
 	return v, err
 }
 
-var errDirty = errors.New("the VM is not clean")
+var (
+	errDirty = errors.New("the VM is not clean")
+	errLarge = errors.New("the result is too large")
+)
 
 func (f *function) try(ctx context.Context, why purpose, fresh bool, args []any) (v any, reused bool, err error) {
 	m, err := f.engine.pool.get(ctx, fresh)
@@ -73,6 +79,9 @@ func (f *function) try(ctx context.Context, why purpose, fresh bool, args []any)
 		return nil, reused, proviso.Errorf(proviso.Timeout, "%s: waits for a promise that nothing will settle", f.limits.name)
 	case runErr != nil:
 		return nil, reused, f.fail(ctx, m, runErr)
+	}
+	if text, ok := out.(string); ok && len(text) > f.limits.result {
+		return nil, reused, errLarge
 	}
 	v, err = decode(out)
 	return v, reused, err

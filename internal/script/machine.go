@@ -5,6 +5,7 @@ import (
 	_ "embed" // for the scripts that every VM starts with
 	"errors"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/proviso-eval/proviso"
@@ -29,6 +30,7 @@ type limits struct {
 	name    string // of the library or the code, for messages
 	timeout time.Duration
 	memory  int64
+	result  int // bytes of a result; 0 for libraries, which are ours
 }
 
 // machine is one QuickJS VM with its limits and the goroutine that runs it: a
@@ -231,11 +233,19 @@ func isStackOverflow(e *quickjs.Error) bool {
 }
 
 func scriptError(e *quickjs.Error) *proviso.ScriptError {
-	s := &proviso.ScriptError{Name: e.Name, Message: e.Message, Stack: e.Stack}
+	s := &proviso.ScriptError{Name: cut(e.Name, maxName), Message: cut(e.Message, maxMessage), Stack: cut(e.Stack, maxStack)}
 	if e.Name == "" && e.Message == "" {
-		s.Message = e.Error() // what was thrown is no Error
+		s.Message = cut(e.Error(), maxMessage) // what was thrown is no Error
 	}
 	return s
+}
+
+// cut shortens a text to about n bytes.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "…"
 }
 
 // defaultMachines is how many VMs may exist at once if the options do not say.
