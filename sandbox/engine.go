@@ -115,6 +115,9 @@ func (w *engineWorker) load(said *proviso.Object) error {
 		Language: "javascript", Name: w.name, Text: text(said, "text"), Params: texts(said, "params"), Entry: text(said, "entry"),
 		Form: map[string]proviso.Form{"expression": proviso.Expression, "body": proviso.Body, "module": proviso.Module}[text(said, "form")],
 	}
+	if w.maxReply > maxReply {
+		src.Purpose = proviso.Acting
+	}
 	engine := script.New(script.Options{Timeout: time.Duration(seconds * float64(time.Second)), Memory: engineMemory, MaxVMs: 1})
 	var err error
 	w.function, err = engine.Compile(context.Background(), src)
@@ -158,6 +161,8 @@ func (w *engineWorker) explain(err error) *proviso.Object {
 		return proviso.ObjectOf("kind", "stuck")
 	case errors.As(err, &e) && e.Code == proviso.Timeout:
 		return proviso.ObjectOf("kind", "timeout")
+	case errors.As(err, &e) && e.Code == proviso.Limit && strings.Contains(e.Message, "result is larger"):
+		return proviso.ObjectOf("kind", "large")
 	case errors.As(err, &e) && e.Code == proviso.Limit:
 		return proviso.ObjectOf("kind", "memory", "message", e.Message)
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/script"
 )
 
 // The protocol between the parent and a worker, for all languages. A frame is
@@ -50,9 +51,9 @@ const (
 
 const (
 	protocol    = "1"
-	frameHeader = 9        // kind and id
-	maxFrame    = 16 << 20 // of a request, and of a reply of acting code
-	maxReply    = 1 << 20  // of a reply of other code
+	frameHeader = 9                      // kind and id
+	maxFrame    = script.MaxActingResult // of a request, and of a reply of acting code
+	maxReply    = script.MaxResult       // of a reply of other code
 )
 
 // frame is one message. Its payload is valid until the next one is read.

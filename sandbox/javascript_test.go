@@ -279,6 +279,38 @@ func TestNodeLeavesNothing(t *testing.T) {
 	}
 }
 
+// TestNodeThreads: a worker in which a thread goes on after a call is replaced: at
+// once if its code decides, and when the thread is seen to compute if it acts.
+func TestNodeThreads(t *testing.T) {
+	t.Parallel()
+	needNode(t)
+	s := openFor(t, sandbox.Options{Dir: t.TempDir(), Workers: 1})
+	for _, purpose := range []proviso.Purpose{0, proviso.Acting} {
+		src := nodeSource("a.js", "const {Worker} = require('worker_threads');\nmodule.exports = (o) => { if (o === 'spin') new Worker('for (;;);', {eval: true}).unref(); return process.cpuUsage().user }", "")
+		src.Purpose = purpose
+		f, err := s.Compile(t.Context(), src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		spent := func(arg string) float64 {
+			v, err := f.Call(t.Context(), arg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return v.(float64)
+		}
+		spent("spin")
+		time.Sleep(1500 * time.Millisecond)
+		spent("") // of code that acts, the worker in which the thread spins answers once more
+		first := spent("")
+		time.Sleep(500 * time.Millisecond)
+		if used := spent("") - first; used > 30e3 || used < 0 && purpose != 0 {
+			t.Errorf("purpose %v: the worker uses %v µs of 500 ms in which nobody calls it", purpose, used)
+		}
+		_ = f.Close()
+	}
+}
+
 func TestNodeFilesAndPackages(t *testing.T) {
 	t.Parallel()
 	needNode(t)

@@ -270,6 +270,8 @@ func TestErrorsThatAreNoVerdict(t *testing.T) {
 		{"from re import nothing_like_this", proviso.Unavailable, "cannot import name"},
 		{"return 'x' * (2 << 20)", proviso.Limit, "larger than 1 MB"},
 		{"return bytearray(4 << 30)", proviso.Limit, "memory"},
+		{"import mmap\nmmap.mmap(-1, 4 << 30)", proviso.Limit, "memory"}, // ENOMEM
+		{"try:\n    bytearray(4 << 30)\nexcept MemoryError as e:\n    raise ValueError('worse') from e", proviso.Limit, "memory"},
 		{"while True: pass", proviso.Timeout, "ran longer than 1s"},
 		{"import os\nos._exit(0)", proviso.Undecided, "ended without a reply"},
 		{"import os\nos._exit(7)", proviso.Undecided, "ended with status 7"},

@@ -246,7 +246,7 @@ function explain(e) {
     if (e instanceof Missing) return stringify({ kind: 'missing', message: e.message, names: e.names });
     if (typeof e !== 'object' || e === null) return stringify({ kind: 'exception', name: '', message: shown(e, 2048) });
     const told = { kind: 'exception', name: shown(e.name === undefined ? '' : e.name, 200), message: shown(e.message === undefined ? e : e.message, 2048) };
-    if (e.code === 'ERR_WORKER_OUT_OF_MEMORY' || e.code === 'ERR_MEMORY_ALLOCATION_FAILED' || told.message === 'Array buffer allocation failed') {
+    if (e.code === 'ERR_WORKER_OUT_OF_MEMORY' || e.code === 'ERR_MEMORY_ALLOCATION_FAILED' || e.code === 'ENOMEM' || told.message === 'Array buffer allocation failed') {
       told.kind = 'memory';
     }
     Object.assign(told, stackOf(e));
@@ -524,11 +524,38 @@ function tidy() {
   return names.length === globals && unchanged();
 }
 
+// Threads that the code has started and that have not ended. An unreferenced one is
+// among no active resources, and goes on all the same.
+let threads = 0;
+require('diagnostics_channel').subscribe('worker_threads', ({ worker }) => {
+  threads++;
+  worker.once('exit', () => { threads--; });
+});
+
+// spins reports whether the process has worked while nobody called it, for a tenth of
+// a time that is long enough to tell: threads of code that acts may wait, and not
+// compute. cpuUsage counts every thread.
+let rested = null, restedAt = 0n, spun = false;
+const { cpuUsage, hrtime } = process;
+const now = hrtime.bigint;
+
+function rest() {
+  rested = apply(cpuUsage, process, []);
+  restedAt = now();
+}
+
+function spins() {
+  if (rested === null) return false;
+  const { user, system } = apply(cpuUsage, process, []);
+  const slept = Number(now() - restedAt) / 1000;
+  return slept > 50000 && user + system - rested.user - rested.system > slept / 10;
+}
+
 let served = 0;
 
 // worn reports whether the worker should be replaced after this call.
 function worn() {
-  if (!source.keep && (!tidy() || apply(getActiveResourcesInfo, process, []).length > 0)) return true;
+  if (spun || !source.keep && (threads > 0 || !tidy() || apply(getActiveResourcesInfo, process, []).length > 0)) return true;
   return ++served % 16 === 1 && apply(resourceUsage, process, []).maxRSS * 1024 > source.rss;
 }
 
@@ -541,6 +568,7 @@ let pending = false; // it waits for a promise
 function answer(mine, kind, text) {
   if (mine !== turn || !pending) return;
   pending = false;
+  if (threads > 0) rest();
   send(kind, text);
   setImmediate(serve);
 }
@@ -575,6 +603,7 @@ function settle(work, done) {
 }
 
 function call(args) {
+  if (threads > 0) spun = spins();
   const f = source.function;
   if (!source.keep) source.function = null;
   settle(() => {

@@ -335,7 +335,7 @@ def explain(e, source):
             told.update(kind="missing", names=[str(n) for n in e.names][:100])
         elif isinstance(e, SyntaxError) and e.filename == source.name:
             told.update(kind="syntax", message=str(e.msg), line=e.lineno or 0, column=e.offset or len(source.line(e.lineno or 0)) + 1)
-        elif isinstance(e, MemoryError):
+        elif any(isinstance(x, MemoryError) or isinstance(x, OSError) and x.errno == 12 for x in chain(e)):  # ENOMEM
             told["kind"] = "memory"
         elif isinstance(e, AskError):
             told["kind"] = "ask"

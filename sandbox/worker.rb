@@ -277,7 +277,7 @@ module Proviso
       place(e, source, told) if source
       case e
       when Missing then return JSON.generate("kind" => "missing", "message" => text_of(e), "names" => e.names.first(100))
-      when NoMemoryError then told["kind"] = "memory"
+      when NoMemoryError, Errno::ENOMEM then told["kind"] = "memory"
       when SyntaxError
         if source && (m = text_of(e).match(/\A(.*?):(\d+): (.*)/)) && m[1] == source.file
           text = m[3] == "syntax errors found" || m[3].start_with?("syntax error found") ? text_of(e)[/^\s*\|?\s*\^+~*\s*(.*)/, 1] || m[3] : m[3]
