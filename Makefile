@@ -1,10 +1,12 @@
 .DEFAULT_GOAL := help
-.PHONY: help build demo test race lint fmt tidy vet-all generate check-generated notices bench dist clean
+.PHONY: help build demo test race lint fmt tidy vet-all generate check-generated notices bench dist fuzz nightly clean
 
 export CGO_ENABLED := 0
 VERSION    ?= $(shell git describe --tags --always 2>/dev/null || echo devel)
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 PLATFORMS  := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+FUZZTIME   ?= 1
+NIGHTLY_FUZZTIME ?= 120
 LDFLAGS    := -s -w -X main.version=$(VERSION)
 
 help: ## list the targets
@@ -56,6 +58,14 @@ dist: ## build and checksum the binaries of every platform
 	  GOOS=$$os GOARCH=$$arch go build -trimpath -ldflags '$(LDFLAGS)' -o dist/proviso-$$os-$$arch$$ext ./cmd/proviso || exit 1; \
 	done
 	@cd dist && sha256sum proviso-* > SHA256SUMS && cat SHA256SUMS
+
+fuzz: ## run every fuzz target for FUZZTIME seconds each (1)
+	.ci/fuzz $(FUZZTIME)
+
+nightly: ## what takes too long for every change: minutes of fuzzing, all tests under the race detector, benchmarks
+	CGO_ENABLED=1 go test -race -timeout 60m ./...
+	.ci/fuzz $(NIGHTLY_FUZZTIME) guided
+	go run ./bench
 
 clean: ## remove what was built
 	rm -rf proviso dist
