@@ -58,8 +58,8 @@ type Function interface {
 	// Timeout. The result is a value of this package; what has none (functions,
 	// symbols) is an *Opaque.
 	Call(ctx context.Context, args ...any) (any, error)
-	// Close frees what the function holds. Whoever had it compiled closes it;
-	// closing the engine that runs it does, too.
+	// Close frees the resources of the function. The code that compiled it must close
+	// it; closing the engine that runs it also closes it.
 	Close() error
 }
 

@@ -8,13 +8,12 @@ import (
 	"strconv"
 )
 
-// ValueOf returns v, which came from Go, as a value of this package: nil,
-// [Undefined], a text, a boolean, a float64, a list ([]any) or an *[Object].
-// Numbers of any type become float64, slices and arrays become lists, maps with
-// texts as keys become objects whose keys are sorted, and bytes become text. A
-// pointer becomes what it points to, and everything else what encoding/json makes
-// of it. What is a value already is returned as it is, and so is what has no JSON
-// form.
+// ValueOf converts a Go value to a value of this package: nil, [Undefined], a text, a
+// boolean, a float64, a list ([]any) or an *[Object]. Numbers of any type become
+// float64, slices and arrays become lists, maps with text keys become objects with
+// sorted keys, and bytes become text. A pointer becomes the value that it points to.
+// Any other type is converted through encoding/json. A value of this package is
+// returned unchanged, and so is a value without a JSON form.
 func ValueOf(v any) any {
 	if IsValue(v) {
 		return v
@@ -25,8 +24,8 @@ func ValueOf(v any) any {
 	return reflected(v)
 }
 
-// kept is ValueOf, but for values of types that nobody knows: they are left as
-// they are, for whoever put them there.
+// kept is ValueOf, except that values of unknown types are kept unchanged for the
+// caller.
 func kept(v any) any {
 	if IsValue(v) {
 		return v
@@ -37,8 +36,8 @@ func kept(v any) any {
 	return v
 }
 
-// IsValue reports whether v is a value of this package, so that [ValueOf] returns it
-// as it is. Objects look after their members.
+// IsValue reports whether v is a value of this package, which [ValueOf] returns
+// unchanged. It does not check the members of objects.
 func IsValue(v any) bool {
 	switch v := v.(type) {
 	case nil, string, float64, bool, *Object, Undefined, *Opaque:

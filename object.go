@@ -40,8 +40,9 @@ func NewObject(n int) *Object {
 	return &Object{keys: make([]string, 0, n), vals: make([]any, 0, n)}
 }
 
-// ObjectOf returns an object with the given keys and values in turn; it panics
-// if a key is not a string or has no value, which is a mistake of the caller.
+// ObjectOf returns an object with the given keys and values, in alternation. It
+// panics if a key is not a string or has no value, because that is a programming
+// error.
 func ObjectOf(pairs ...any) *Object {
 	o := NewObject(len(pairs) / 2)
 	for i := 0; i < len(pairs); i += 2 {
@@ -78,9 +79,9 @@ func (o *Object) At(key string) any {
 // Has reports whether key is present.
 func (o *Object) Has(key string) bool { return o.find(key) >= 0 }
 
-// Set adds key or replaces its value in place. Numbers, maps with texts as keys
-// and lists of Go become values of this package, as [ValueOf] makes them; values
-// of other types are kept as they are.
+// Set adds key or replaces its value in place. Go numbers, maps with text keys and
+// lists become values of this package, as in [ValueOf]; values of other types are
+// kept unchanged.
 func (o *Object) Set(key string, v any) {
 	v = kept(v)
 	if i := o.find(key); i >= 0 {

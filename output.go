@@ -23,8 +23,8 @@ type Output struct {
 	Raw           *Object // further response fields, for reports and scripts
 }
 
-// Text returns the output as assertions on text see it: text as it is, nothing
-// for an output that is absent, anything else as compact JSON.
+// Text returns the output as text assertions see it: text unchanged, "" for an absent
+// output, and compact JSON for anything else.
 func (o *Output) Text() string {
 	switch v := o.Value.(type) {
 	case string:

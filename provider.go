@@ -55,18 +55,18 @@ type Sample struct {
 	Repeat, Vote, Repair int
 }
 
-// Wrapper is a provider that stands around another one, such as a cache or a
-// budget. It passes on what the other can do: see [As].
+// Wrapper is a provider that wraps another one, such as a cache or a budget. It also
+// offers the abilities of the inner provider: see [As].
 type Wrapper interface {
 	Provider
 	// Unwrap returns the provider inside.
 	Unwrap() Provider
 }
 
-// As returns what lets p do more than answer, such as an [Embedder]; false if p
-// cannot. A [Wrapper] can what the provider inside can: it does it its own way if
-// it has the methods of T, and otherwise leaves it to the provider inside. So ask
-// this function, not a type assertion, which would see the wrapper alone.
+// As returns an additional ability of p, such as an [Embedder], and whether p has it.
+// A [Wrapper] has the abilities of the provider that it wraps: it uses its own method
+// if it has one, and otherwise that of the inner provider. Use this function instead
+// of a type assertion, which sees only the wrapper.
 func As[T any](p Provider) (T, bool) {
 	own, ok := p.(T)
 	w, wraps := p.(Wrapper)

@@ -9,27 +9,26 @@ import (
 // Redaction stands for a secret in what is shown and kept.
 const Redaction = "[REDACTED]"
 
-// Redacted returns a configuration as it may be shown and kept: values whose
-// names say that they are secret, the values of headers that are not known to be
-// harmless, and the keys in addresses are replaced. What has none is shared with
-// the original. References to the environment are no secrets.
+// Redacted returns a copy of a configuration that is safe to show and store. It
+// replaces the values of settings with the names of secrets, the values of headers
+// that are not known to be harmless, and the keys in addresses. Parts without secrets
+// are shared with the original. References to the environment are not secrets.
 func Redacted(cfg *Object) *Object {
 	o, _ := redaction{shown: true}.value("", cfg).(*Object)
 	return o
 }
 
-// Keyless returns a configuration without the values whose names say that they
-// are secret. It is for hashes that must not change with a key, and must change
-// with everything else; what it returns may hold secrets of other names, so it is
-// neither shown nor kept.
+// Keyless returns a configuration without the settings that have the names of
+// secrets. It is for hashes that must not change with a key but must change with
+// everything else. The result may contain other secrets, so do not show or store it.
 func Keyless(cfg *Object) *Object {
 	o, _ := redaction{}.value("", cfg).(*Object)
 	return o
 }
 
-// SecretsIn returns what [Redacted] replaces in a configuration, so that it can be
-// found elsewhere: values as they are written, and of addresses the user name, the
-// password and the parameters of the query.
+// SecretsIn returns the values that [Redacted] replaces in a configuration, so that
+// they can be found elsewhere: values as written, and the user name, the password and
+// the query parameters of addresses.
 func SecretsIn(cfg *Object) []string {
 	var list []string
 	redaction{shown: true, found: func(v string) { list = append(list, v) }}.value("", cfg)
@@ -128,8 +127,8 @@ var plainHeaders = [...]string{
 	"openai-beta", "openai-organization", "openai-project", "prefer", "traceparent", "user-agent", "x-correlation-id", "x-request-id", "x-title",
 }
 
-// IsPlainHeader reports whether a header of a request is known to hold no secret.
-// Every other header is taken for one: there is no telling from its name.
+// IsPlainHeader reports whether a request header is known to hold no secret. Every
+// other header counts as secret, because its name does not tell.
 func IsPlainHeader(name string) bool {
 	_, found := slices.BinarySearch(plainHeaders[:], strings.ToLower(name))
 	return found
@@ -175,8 +174,8 @@ func (r redaction) address(text string) string {
 	return text[:at] + u.String()
 }
 
-// secretParts mark a name as that of a secret wherever they stand in it;
-// secretNames do so as the whole name. Both are without hyphens and underscores.
+// secretParts mark a name as secret if they occur anywhere in it; secretNames do so
+// only as the whole name. Both are written without hyphens and underscores.
 var (
 	secretParts = [...]string{
 		"accesskey", "apikey", "authkey", "authorization", "bearer", "cookie", "credential", "functionskey",

@@ -19,9 +19,9 @@ type Run struct {
 type Totals struct {
 	Passed, Failed, Errors, Skipped int
 
-	// Of cases that must pass some of their repeats: failed rows that count as passed
-	// if the undecided repeats pass, and undecided rows of cases that have passed
-	// often enough.
+	// For cases that must pass some of their repeats: MayPass counts failed rows that
+	// count as passed if the undecided repeats pass, and WillPass counts undecided
+	// rows of cases that have already passed often enough.
 	MayPass, WillPass int
 
 	Usage    Usage

@@ -23,14 +23,14 @@ type Suite struct {
 	Outputs     []string // outputPath: report files, relative to the working folder
 	Config      *Object  // the configuration as read, for reports, secrets removed
 	Warnings    Mistakes
-	// Lenient says that the suite has promptfoo's shape: what promptfoo lets pass is
-	// a warning, where it is no matter of safety.
+	// Lenient says that the suite has promptfoo's shape: what promptfoo accepts is a
+	// warning, unless it affects safety.
 	Lenient bool
 
 	// Dir is the folder that relative file references start from.
 	Dir string
-	// Unseen counts the places of cases, elsewhere, that were not looked at since
-	// nobody was to be asked.
+	// Unseen counts the references to remote cases that were not checked, because the
+	// network was not to be used.
 	Unseen int
 
 	CaseSource
@@ -52,12 +52,12 @@ type CaseSource interface {
 	Cases() iter.Seq2[*Case, error]
 }
 
-// CaseChecker is a [CaseSource] that can also yield the cases with mistakes, so
-// that what else is wrong with them is found.
+// CaseChecker is a [CaseSource] that can also yield the cases with mistakes, so that
+// their other mistakes are found.
 type CaseChecker interface {
 	CaseSource
-	// WithBroken returns the same cases with those that have mistakes among them,
-	// after the mistakes and with Broken set. None of them is to be run.
+	// WithBroken returns the same cases, including those with mistakes. These have
+	// Broken set and come after their mistakes were reported. They must not be run.
 	WithBroken() CaseSource
 }
 
@@ -110,7 +110,7 @@ type Options struct {
 	FilterRange    string
 	Grader         string
 	Threshold      *float64
-	PassRate       *float64 // share of rows that has to pass
+	PassRate       *float64 // share of rows that must pass
 }
 
 // Sandbox is what a suite says of the code that it brings: limits, and what the
@@ -299,8 +299,8 @@ type Assertion struct {
 	Raw     *Object // as written, for reports and for keys of one type alone
 	Pointer string
 
-	// Broken says that mistakes of it were reported. What it lacks may follow from
-	// them; what else is wrong with what it has does not.
+	// Broken says that mistakes of the case were reported. Missing parts may follow
+	// from them; other mistakes in it are independent.
 	Broken bool
 }
 

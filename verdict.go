@@ -64,8 +64,8 @@ type Aggregate struct {
 
 // Evaluation is the result of an assertion set: passed / total, never weighted.
 type Evaluation struct {
-	// Status is fail as soon as what failed decides it, whatever is undecided, and
-	// skip if nothing applied.
+	// Status is fail as soon as the failed assertions decide the result, whatever the
+	// undecided ones are, and skip if nothing applied.
 	Status                                 Status
 	Score, WeightedScore                   *float64 // nil while an assertion is undecided
 	Passed, Failed, Errors, Skipped, Total int

@@ -6,8 +6,8 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// certain reports whether a whole of which something is undecided has failed all
-// the same, and why: it would fail whatever the undecided assertions said.
+// certain reports whether a group with undecided assertions has failed for certain,
+// and why: it would fail even if all of them passed.
 func (t *tally) certain(threshold *float64) (reason string, failed bool) {
 	switch {
 	case t.settled || t.settles:
@@ -48,8 +48,8 @@ func (t *tally) open(v *proviso.Verdict, row *Row) {
 	}
 }
 
-// best is the greatest mean that is still to be reached. Where that is not known
-// it is infinite, and NaN where nothing can make a number of it any more.
+// best is the highest mean that is still possible. It is infinite if that is unknown,
+// and NaN if the mean can no longer be a number.
 func (t *tally) best() float64 {
 	all := t.weight + t.openWeight
 	switch {
@@ -86,7 +86,7 @@ func ceiling(v *proviso.Verdict, row *Row) float64 {
 	return t.best()
 }
 
-// greatest is the greatest score that the type of an assertion can give.
+// greatest is the highest score that the type of an assertion can give.
 func greatest(a *proviso.Assertion, row *Row) float64 {
 	base, not := splitType(a.Type)
 	kind, ok := Lookup(base)

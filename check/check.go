@@ -40,12 +40,12 @@ type Options struct {
 	// tells what is wrong with the name or the parameters.
 	Expand func(c proviso.Criterion, pointer string) ([]Part, []*proviso.Error)
 
-	// Engines are shared with other compilers; nil is engines of its own.
+	// Engines are shared with other compilers. If nil, the compiler starts its own.
 	Engines *Engines
 
-	// Lenient runs what promptfoo runs, with a warning: a check that checks nothing
-	// has the verdict of promptfoo, and inline JavaScript that cannot be read fails
-	// each output. Otherwise these are mistakes.
+	// Lenient accepts what promptfoo accepts, with a warning: an assertion without
+	// effect gets promptfoo's verdict, and inline JavaScript with a syntax error
+	// fails each output. Otherwise these are mistakes.
 	Lenient bool
 	// LaxSchemas accepts JSON Schema keywords that nobody knows.
 	LaxSchemas bool
@@ -111,9 +111,9 @@ type Spec struct {
 	Threshold    float64
 	HasThreshold bool
 
-	// vacuous says why the check decides the same whatever the output; "" if it
-	// does not. trivial does, too, of a value that is a mistake where it is written
-	// and may come of a variable.
+	// vacuous says why the check decides the same for every output; it is empty
+	// otherwise. trivial does the same for a value that is a mistake in the suite but
+	// may come from a variable.
 	vacuous, trivial string
 
 	kind *Kind

@@ -87,8 +87,8 @@ func (c *Compiler) Compile(list []*proviso.Assertion) (*Set, []*proviso.Error) {
 	return set, mistakes
 }
 
-// fromGo returns an assertion that a Go program may have made, with its value and
-// its threshold as suites have them.
+// fromGo returns an assertion that a Go program may have built, with its value and
+// threshold in the form that suites use.
 func fromGo(a *proviso.Assertion) *proviso.Assertion {
 	if proviso.IsValue(a.Value) && proviso.IsValue(a.Threshold) {
 		return a
@@ -133,9 +133,8 @@ func mistakeAt(a *proviso.Assertion, part string, err error) *proviso.Error {
 	return &at
 }
 
-// lacks reports whether a mistake is about a key that the assertion does not have.
-// Of a broken assertion it follows from a mistake that was reported, such as a
-// misspelled key.
+// lacks reports whether a mistake is about a missing key. In a broken assertion, that
+// follows from a mistake that was already reported, such as a misspelled key.
 func (m *compiled) lacks(e *proviso.Error) bool {
 	part, ok := strings.CutPrefix(e.Pointer, m.Pointer+"/")
 	part, _, _ = strings.Cut(part, "/")
@@ -167,7 +166,7 @@ func (m *compiled) prepare() []*proviso.Error {
 		all = m.wrong(all, "scope", err)
 	}
 	if m.IgnoreCase && !m.kind.Folds {
-		all = m.wrong(all, "ignoreCase", proviso.Errorf(proviso.Invalid, "ignoreCase means nothing to %q", m.base))
+		all = m.wrong(all, "ignoreCase", proviso.Errorf(proviso.Invalid, "ignoreCase has no effect on %q", m.base))
 	}
 	if m.base != "judge" && m.Check != nil {
 		all = m.wrong(all, "check", proviso.Errorf(proviso.Invalid, "check belongs to a judged assertion, not to %q", m.base))
@@ -204,8 +203,8 @@ func (m *compiled) prepareCheck(all []*proviso.Error) []*proviso.Error {
 	return m.notes(all, notes)
 }
 
-// notes adds what makes the assertion pointless: mistakes, or warnings where the
-// verdicts are to be promptfoo's.
+// notes adds what makes the assertion ineffective: as mistakes, or as warnings if the
+// verdicts must match promptfoo.
 func (m *compiled) notes(all, notes []*proviso.Error) []*proviso.Error {
 	for _, e := range notes {
 		if m.c.Lenient {

@@ -8,22 +8,22 @@ import (
 	"github.com/proviso-eval/proviso/internal/sqlparser"
 )
 
-// Engines match patterns and parse SQL for any number of compilers. Each starts
-// when it is first needed, takes memory from then on, and keeps it until Close.
-// Whoever makes engines closes them. They are safe for concurrent use.
+// Engines match patterns and parse SQL for any number of compilers. Each engine
+// starts at its first use and keeps its memory until Close. The creator must close
+// them. They are safe for concurrent use.
 type Engines struct {
 	patterns *regex.Engine
 	sql      sqlparser.Parser
 }
 
-// NewEngines returns engines that have not started.
+// NewEngines returns engines. They start at their first use.
 func NewEngines() *Engines { return &Engines{patterns: regex.New(regex.Options{})} }
 
-// Close frees what the engines hold. Nothing may use them any more.
+// Close frees the engines. They must not be used afterwards.
 func (e *Engines) Close() error { return errors.Join(e.patterns.Close(), e.sql.Close()) }
 
-// Close frees the scripts that were compiled, and the engines unless they came
-// with the options. Nothing that was compiled may be used any more.
+// Close frees the compiled scripts, and the engines unless the options provided them.
+// Compiled assertions must not be used afterwards.
 func (c *Compiler) Close() error {
 	c.mu.Lock()
 	var compiled []proviso.Function

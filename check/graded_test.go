@@ -122,7 +122,7 @@ func TestGradedValues(t *testing.T) {
 		`{"type":"classifier","value":["a"]}`:                                                    "the name of a class",
 		`{"type":"moderation","value":"hate"}`:                                                   "a list of categories",
 		`{"type":"moderation","value":["hate",1]}`:                                               "a list of categories",
-		`{"type":"llm-rubric","value":"a","ignoreCase":true}`:                                    "ignoreCase means nothing",
+		`{"type":"llm-rubric","value":"a","ignoreCase":true}`:                                    "ignoreCase has no effect",
 		`{"type":"not-select-best","value":"a"}`:                                                 "cannot be negated",
 		`{"type":"llm-rubric","value":"a","threshold":"high"}`:                                   "threshold must be a number",
 		`{"type":"assert-set","assert":[{"type":"g-eval","value":"a","value2":"b"}]}`:            "",

@@ -48,7 +48,7 @@ func newJavascript(c *Compiler, s *Spec) (Check, error) {
 		text = proviso.TrimSpace(string(data))
 	}
 	if c.Code == nil {
-		return nil, proviso.Errorf(proviso.Unavailable, "no interpreter for javascript here")
+		return nil, proviso.Errorf(proviso.Unavailable, "no JavaScript interpreter is available")
 	}
 	code := strings.TrimRightFunc(text, proviso.IsSpace)
 	body, inserted := scriptBody(code)
@@ -157,8 +157,7 @@ func misread(e *proviso.ScriptError, code string, inserted int) *proviso.Error {
 	return &proviso.Error{Code: proviso.Invalid, Message: message}
 }
 
-// advice tells what to do about a statement on one line, where an expression is
-// expected.
+// advice explains how to fix a statement on one line where an expression is expected.
 func advice(code string) string {
 	word, _ := jstoken.New(code).Next()
 	switch code[word.Start:word.End] {

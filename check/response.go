@@ -80,21 +80,21 @@ func newLatency(_ *Compiler, s *Spec) (Check, error) {
 			f.Reason = s.compared("Latency", proviso.FormatNumber(ms), "ms", f.Pass)
 		}
 		if recorded {
-			f.Reason += " (as recorded: the answer was not asked for again)"
+			f.Reason += " (recorded latency: the request was not sent again)"
 			f.Always = true
 		}
 		return f, nil
 	}), nil
 }
 
-// latencyOf returns how many milliseconds a response took; one from the cache or
-// from a recording, how many it took when it was made.
+// latencyOf returns the latency of a response in milliseconds. For a cached or
+// replayed response, it is the recorded latency.
 func latencyOf(o *proviso.Output) (ms float64, recorded bool, err error) {
 	if once, ok := o.Raw.At("recordedLatencyMs").(float64); ok && o.Cached {
 		return once, true, nil
 	}
 	if o.Latency == nil {
-		return 0, false, proviso.Errorf(proviso.Undecided, "the response has no latency, and none was recorded with it; --no-cache asks anew")
+		return 0, false, proviso.Errorf(proviso.Undecided, "the response has no latency, and none was recorded with it; --no-cache sends the request again")
 	}
 	return float64(*o.Latency) / float64(time.Millisecond), o.Replayed, nil
 }

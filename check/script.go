@@ -110,12 +110,12 @@ func (c *Compiler) UseScoring(s *Set, ref string) error {
 	return nil
 }
 
-// Metric compiles a derived metric that is a function: one of a file, whose name is
-// found as that of [Compiler.UseScoring], or the text of one in JavaScript.
+// Metric compiles a derived metric that is a function: a function of a file, found in
+// the same way as in [Compiler.UseScoring], or the text of a JavaScript function.
 func (c *Compiler) Metric(ref string) (proviso.Function, error) {
 	if !strings.HasPrefix(ref, "file://") {
 		if c.Code == nil {
-			return nil, proviso.Errorf(proviso.Unavailable, "no interpreter for javascript here")
+			return nil, proviso.Errorf(proviso.Unavailable, "no JavaScript interpreter is available")
 		}
 		return c.function(proviso.Source{
 			Language: "javascript", Name: "metric", Text: "return (" + ref + "\n)(scores, context)", Form: proviso.Body,

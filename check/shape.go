@@ -8,12 +8,13 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// checksNothing is how a warning ends about what promptfoo runs all the same.
+// checksNothing ends a warning about an assertion that promptfoo runs although it has
+// no effect.
 const checksNothing = ": it checks nothing"
 
-// pointless says what the assertion is written for and does not check, whatever the
-// output: with a value of the wrong shape, unknown keys in it, or a weight that
-// takes away. The value is the one that is compared with.
+// pointless explains why an assertion does not check what it was written for: its
+// value has the wrong shape or unknown keys, or its weight is negative. The value is
+// the one that is compared with.
 func (m *compiled) pointless(value any) []*proviso.Error {
 	var all []*proviso.Error
 	add := func(e *proviso.Error, at string) {
@@ -21,7 +22,7 @@ func (m *compiled) pointless(value any) []*proviso.Error {
 		all = append(all, e)
 	}
 	if m.Weight != nil && !(*m.Weight >= 0) {
-		add(proviso.Errorf(proviso.Invalid, "a weight is 0 or more, not %s, with which a failure raises the score of its case", proviso.FormatNumber(*m.Weight)), "weight")
+		add(proviso.Errorf(proviso.Invalid, "weight must be 0 or more, not %s: a negative weight makes a failure raise the score of the case", proviso.FormatNumber(*m.Weight)), "weight")
 	}
 	switch v := value.(type) {
 	case proviso.Undefined:
@@ -54,7 +55,7 @@ func (m *compiled) objectShape(o *proviso.Object) []*proviso.Error {
 		case !slices.Contains(known, key):
 			e = unknownKey(key, "the value of \""+m.Type+"\"", known)
 		case slices.Contains(numbers, key) && !isNumber && v != nil:
-			e = proviso.Errorf(proviso.Invalid, "%s of %q is a number, not %s", key, m.Type, proviso.Stringify(v))
+			e = proviso.Errorf(proviso.Invalid, "%s of %q must be a number, not %s", key, m.Type, proviso.Stringify(v))
 		default:
 			continue
 		}
@@ -79,8 +80,8 @@ func (m *compiled) objectShape(o *proviso.Object) []*proviso.Error {
 	return all
 }
 
-// present is a value without the keys that hold null, which are as absent. What is
-// compared with may be null.
+// present returns a value without the keys that hold null, because these count as
+// absent. The value to compare with may itself be null.
 func (k *Kind) present(value any) any {
 	o, ok := value.(*proviso.Object)
 	if !ok || k.Keys == "" {
@@ -129,8 +130,8 @@ func assertionShape(o *proviso.Object) []*proviso.Error {
 	return all
 }
 
-// wantedKind is what a key of an assertion takes, "" if v is of that kind. Null is
-// as absent.
+// wantedKind returns the kind of value that a key of an assertion needs, or "" if v
+// has that kind. Null counts as absent.
 func wantedKind(key string, v any) string {
 	ok, want := true, ""
 	switch key {

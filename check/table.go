@@ -38,11 +38,11 @@ const (
 	PassOnly                   // the score stays
 )
 
-// Range says which scores a type may give. What is still undecided has at best
-// the greatest of them.
+// Range says which scores a type can give. Its maximum is the best score that an
+// undecided assertion can still get.
 type Range uint8
 
-// The ranges.
+// The ranges of scores.
 const (
 	UpToOne     Range = iota // 0 to 1
 	AnyScore                 // any number, such as a script returns
@@ -61,14 +61,14 @@ type Kind struct {
 	Open  bool // without a threshold it passes whatever the score
 	Share bool // the score is a share or a mean that has to reach the threshold, 0.5 without one; 0 is always reached
 	Most  int  // bytes of an output that the type reads; 0 is any number
-	// Keys are those of a value that is an object, Numbers those of them that hold
-	// one, separated by blanks; no Keys are any.
+	// Keys lists the allowed keys of an object value, separated by blanks; if it is
+	// empty, any key is allowed. Numbers lists the keys that hold a number.
 	Keys, Numbers string
 	Empty         bool // an empty list, or null, is a value to compare with
 	Text          bool // any value is compared as text, one that is absent as well
 
-	// Cell and CellLimit say how the type is written in a cell of a CSV file, and
-	// which threshold it gets there if the cell gives none; 0 is no threshold.
+	// Cell and CellLimit say how the type is written in a CSV cell, and which default
+	// threshold it has there; 0 means none.
 	Cell      proviso.CellForm
 	CellLimit float64
 	New       func(c *Compiler, s *Spec) (Check, error)
@@ -88,7 +88,7 @@ const maxGradedText = 2 << 20
 var kinds = []Kind{
 	{Type: "agent-rubric", Value: "a text, an object or none, with a rubricPrompt", Needs: NeedsJudge | NeedsRubric, Not: Complement, Range: RubricScore, Most: maxGradedText, New: newRubric},
 	{Type: "answer-relevance", Value: "none", Needs: NeedsJudge | NeedsEmbedder, Not: Complement, Range: SignedScore, Share: true, Most: maxGradedText, CellLimit: cellLimit, New: newGraded},
-	{Type: "assert-set", Value: "none; the members stand under assert", Cell: proviso.CellNone},
+	{Type: "assert-set", Value: "none; put the members under assert", Cell: proviso.CellNone},
 	{Type: "bleu", Value: "a text or a list of texts", Not: Complement, Most: maxMetricText, Folds: true, New: newBLEU},
 	{Type: "char-count", Value: "a number, or an object with min and max", Keys: "min max", New: newCharCount},
 	{Type: "chars", Value: "a class, or an object: class, min, max", Keys: "class min max", New: newChars},
@@ -101,14 +101,14 @@ var kinds = []Kind{
 	{Type: "contains-sql", Value: "an object: databaseType, allowedTables, allowedColumns", Keys: "databaseType allowedTables allowedColumns", New: newContainsSQL},
 	{Type: "contains-xml", Value: "none, or paths of required elements", Keys: "requiredElements", New: newContainsXML},
 	{Type: "context-faithfulness", Value: "none", Needs: NeedsJudge | NeedsContext | NeedsQuery, Not: Complement, Share: true, Most: maxGradedText, CellLimit: cellLimit, New: newGraded},
-	{Type: "context-recall", Value: "a text: the answer that is right", Needs: NeedsJudge | TakesContext, Not: Complement, Share: true, Most: maxGradedText, CellLimit: cellLimit, New: newGradedText},
+	{Type: "context-recall", Value: "a text: the correct answer", Needs: NeedsJudge | TakesContext, Not: Complement, Share: true, Most: maxGradedText, CellLimit: cellLimit, New: newGradedText},
 	{Type: "context-relevance", Value: "none", Needs: NeedsJudge | NeedsContext | NeedsQuery, Not: Complement, Share: true, Most: maxGradedText, CellLimit: cellLimit, New: newGraded},
 	{Type: "conversation-relevance", Value: "none", Needs: NeedsJudge | TakesTurns, Not: Complement, Share: true, Most: maxGradedText, New: newGraded},
 	{Type: "cost", Value: "none; threshold is the limit in US dollars", CellLimit: cellLimit, New: newCost},
 	{Type: "count", Value: "a text, or an object: text or regex, min, max, ignoreCase", Folds: true, Keys: "text regex min max ignoreCase", New: newCount},
 	{Type: "ends-with", Value: "a text", Folds: true, New: newEndsWith},
 	{Type: "equals", Value: "anything; objects and lists are compared with the output read as JSON", Folds: true, Empty: true, Text: true, New: newEquals},
-	{Type: "factuality", Value: "a text: the answer that is right", Needs: NeedsJudge, Not: Complement, Range: AnyScore, Most: maxGradedText, New: newGradedText},
+	{Type: "factuality", Value: "a text: the correct answer", Needs: NeedsJudge, Not: Complement, Range: AnyScore, Most: maxGradedText, New: newGradedText},
 	{Type: "finish-reason", Value: "a text", Folds: true, New: newFinishReason},
 	{Type: "g-eval", Value: "a text or a list of texts: criteria", Needs: NeedsJudge, Not: Complement, Most: maxGradedText, New: newGradedTexts},
 	{Type: "gleu", Value: "a text or a list of texts", Not: Complement, Most: maxMetricText, Folds: true, New: newGLEU},
@@ -128,7 +128,7 @@ var kinds = []Kind{
 	{Type: "item-count", Value: "a number, or an object with min and max", Keys: "min max", New: newItemCount},
 	{Type: "javascript", Value: "JavaScript: an expression, a body with return on several lines, or file://", Needs: NeedsCode | TakesCode, Not: PassOnly, Range: AnyScore, New: newJavascript},
 	{Type: "json-path", Value: "a JSONPath, or an object: path with equals or assert", Keys: "path equals assert", New: newJSONPath},
-	{Type: "judge", Value: "none; the questions stand under criteria, what is counted under check", Needs: NeedsJudge, Cell: proviso.CellNone, New: newJudged},
+	{Type: "judge", Value: "none; put questions under criteria, and what is counted under check", Needs: NeedsJudge, Cell: proviso.CellNone, New: newJudged},
 	{Type: "latency", Value: "none; threshold is the limit in milliseconds", CellLimit: cellLimit, New: newLatency},
 	{Type: "levenshtein", Value: "a text", Folds: true, CellLimit: cellLimit, New: newLevenshtein},
 	{Type: "line-count", Value: "a number, or an object with min and max", Keys: "min max", New: newLineCount},
@@ -136,22 +136,22 @@ var kinds = []Kind{
 	{Type: "max-score", Value: "an object: method, weights, threshold", Needs: NeedsGroup, Cell: proviso.CellNone, Keys: "method weights threshold", Numbers: "threshold"},
 	{Type: "meteor", Value: "a text or a list of texts", Not: Complement, Most: maxMetricText, Folds: true, New: newMETEOR},
 	{Type: "model-graded-closedqa", Value: "a text: the criterion", Needs: NeedsJudge, Not: Complement, Most: maxGradedText, New: newGradedText},
-	{Type: "model-graded-factuality", Value: "a text: the answer that is right", Needs: NeedsJudge, Not: Complement, Range: AnyScore, Most: maxGradedText, New: newGradedText},
+	{Type: "model-graded-factuality", Value: "a text: the correct answer", Needs: NeedsJudge, Not: Complement, Range: AnyScore, Most: maxGradedText, New: newGradedText},
 	{Type: "moderation", Value: "a list of categories, or none for all", Needs: NeedsModerator, Not: Complement, Most: maxGradedText, New: newModeration},
 	{Type: "perplexity", Value: "none; threshold is the limit", Open: true, CellLimit: cellLimit, New: newPerplexity},
-	{Type: "perplexity-score", Value: "none; threshold is the least score", Not: Complement, Open: true, CellLimit: cellLimit, New: newPerplexityScore},
+	{Type: "perplexity-score", Value: "none; threshold is the minimum score", Not: Complement, Open: true, CellLimit: cellLimit, New: newPerplexityScore},
 	{Type: "python", Value: "Python: an expression, a body with return on several lines, or file://", Needs: NeedsCode | TakesCode, Not: PassOnly, Range: AnyScore, New: newPython},
 	{Type: "regex", Value: "an ECMAScript regular expression", Folds: true, New: newRegex},
 	{Type: "rouge-l", Value: "a text or a list of texts", Not: Complement, Most: maxMetricText, Folds: true, New: newROUGEL},
 	{Type: "rouge-n", Value: "a text", Not: Complement, Most: maxMetricText, Folds: true, CellLimit: cellLimit, New: newROUGE},
 	{Type: "ruby", Value: "Ruby: an expression, a body on several lines, or file://", Needs: NeedsCode | TakesCode, Not: PassOnly, Range: AnyScore, New: newRuby},
 	{Type: "search-rubric", Value: "a text, an object or none, with a rubricPrompt", Needs: NeedsJudge | NeedsRubric, Not: Complement, Range: RubricScore, Most: maxGradedText, New: newRubric},
-	{Type: "select-best", Value: "a text: what makes an output the best", Needs: NeedsGroup | NeedsJudge | NeedsRubric, Cell: proviso.CellNone},
+	{Type: "select-best", Value: "a text: the criterion for the best output", Needs: NeedsGroup | NeedsJudge | NeedsRubric, Cell: proviso.CellNone},
 	{Type: "sentence-count", Value: "a number, or an object with min and max", Keys: "min max", New: newSentenceCount},
 	{Type: "similar", Value: "a text or a list of texts", Needs: NeedsEmbedder, Not: Complement, Range: SignedScore, Most: maxGradedText, CellLimit: 0.8, New: newGradedTexts},
 	{Type: "similar:cosine", Value: "a text or a list of texts", Needs: NeedsEmbedder, Not: Complement, Range: SignedScore, Most: maxGradedText, Cell: proviso.CellNone, New: newGradedTexts},
 	{Type: "similar:dot", Value: "a text or a list of texts", Needs: NeedsEmbedder, Not: Complement, Range: AnyScore, Most: maxGradedText, Cell: proviso.CellNone, New: newGradedTexts},
-	{Type: "similar:euclidean", Value: "a text or a list of texts; threshold is the greatest distance", Needs: NeedsEmbedder, Not: Complement, Most: maxGradedText, Cell: proviso.CellNone, New: newGradedTexts},
+	{Type: "similar:euclidean", Value: "a text or a list of texts; threshold is the maximum distance", Needs: NeedsEmbedder, Not: Complement, Most: maxGradedText, Cell: proviso.CellNone, New: newGradedTexts},
 	{Type: "skill-used", Value: "a name, a list of names, or an object: name or pattern, min, max", Keys: "name pattern min max", Numbers: "min max", New: newSkillUsed},
 	{Type: "starts-with", Value: "a text", Folds: true, CellLimit: cellLimit, New: newStartsWith},
 	{Type: "token-count", Value: "a number, or an object with min and max", Most: maxMetricText, Keys: "min max", New: newTokenCount},
@@ -180,8 +180,8 @@ func Types() []string {
 	return names
 }
 
-// Cells returns how each type is written in a cell of a CSV file, sorted by type;
-// promptfoo's types that this version does not have are among them.
+// Cells returns how each type is written in a CSV cell, sorted by type. It includes
+// the promptfoo types that this version does not support.
 func Cells() []proviso.CellType {
 	var list []proviso.CellType
 	for _, k := range kinds {

@@ -9,13 +9,13 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// maxUnmatched bounds the brackets of an output that have no partner.
+// maxUnmatched limits the number of unmatched brackets in an output.
 const maxUnmatched = 1 << 16
 
 // The errors of outputs that hold too many brackets to look for JSON in them.
 var (
-	errUnmatched = &proviso.Error{Code: proviso.Limit, Message: "tool-call-f1: the output has more than 65536 brackets without a partner"}
-	errBlockWork = &proviso.Error{Code: proviso.Limit, Message: "tool-call-f1: the output nests too much text that is not JSON"}
+	errUnmatched = &proviso.Error{Code: proviso.Limit, Message: "tool-call-f1: the output has more than 65536 unmatched brackets"}
+	errBlockWork = &proviso.Error{Code: proviso.Limit, Message: "tool-call-f1: the output has too much nested text that is not JSON"}
 )
 
 // A bracket is one of {}[] outside strings and code fences. One with mark 0 says
@@ -93,7 +93,7 @@ func parseBlock(block string, startsLine bool, work *int, found func(v any)) err
 	return nil
 }
 
-// unmatched returns where the brackets without a partner stand.
+// unmatched returns the positions of the unmatched brackets.
 func unmatched(text string) ([]int, error) {
 	var open []int
 	floor := 0 // what was opened before it can no longer be closed

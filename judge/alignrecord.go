@@ -200,8 +200,8 @@ func (a *Alignment) Trust(judge, assertion, hash string) Trust {
 	return Trust{Lapsed: true, Text: "judge unvalidated: the assertion has changed since it was aligned"}
 }
 
-// minKappa is the agreement from which a judge is called validated: what is often
-// called substantial. Source: J. R. Landis, G. G. Koch, "The measurement of
+// minKappa is the minimum agreement of a validated judge, which is often called
+// substantial agreement. Source: J. R. Landis, G. G. Koch, "The measurement of
 // observer agreement for categorical data", Biometrics 33 (1977) 159-174.
 const minKappa = 0.6
 
@@ -210,7 +210,7 @@ func (e Aligned) trust() Trust {
 	measured := "measured on " + labels(e.N)
 	k := e.Kappa
 	if k == nil {
-		t.Text = "judge unvalidated (" + measured + " that are all alike: kappa is undefined)"
+		t.Text = "judge unvalidated (" + measured + " that are all the same: kappa is undefined)"
 		return t
 	}
 	figures := fmt.Sprintf("%s: kappa %.2f", measured, math.Floor(100*k.Value+1e-9)/100)

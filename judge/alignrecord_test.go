@@ -66,7 +66,7 @@ func TestAlignmentRecord(t *testing.T) {
 func TestTrustNeedsAgreement(t *testing.T) {
 	t.Parallel()
 	for labels, want := range map[string]string{
-		labelled(9, 0, 0, 0, 0):    "judge unvalidated (measured on 9 labels that are all alike: kappa is undefined)",
+		labelled(9, 0, 0, 0, 0):    "judge unvalidated (measured on 9 labels that are all the same: kappa is undefined)",
 		labelled(3, 3, 3, 3, 0):    "weak judge (measured on 12 labels: kappa 0.00, misses 50 % of bad outputs; not clearly above chance)",
 		labelled(20, 12, 18, 0, 0): "weak judge (measured on 50 labels: kappa 0.54, misses 40 % of bad outputs)",
 	} {

@@ -81,9 +81,8 @@ type Response struct {
 	Total   int      `json:"total"`
 	Results []Result `json:"results"`
 
-	// Status is pass, fail, error or skip. What failed decides as soon as the
-	// threshold cannot be met any more: the status is fail then, even if something
-	// is undecided and there is no score.
+	// Status is pass, fail, error or skip. It is fail as soon as the threshold can no
+	// longer be reached, even if assertions are undecided and there is no score.
 	Status          string   `json:"status"`
 	Errors          []Failed `json:"errors,omitempty"`
 	Skipped         int      `json:"skipped,omitempty"`

@@ -97,7 +97,8 @@ const (
 	maxPanel           = 9
 )
 
-// New returns a judge; see [Judge.Close]. Options that make no sense are an error.
+// New returns a judge. The caller must call [Judge.Close]. Invalid options are an
+// error.
 func New(o Options) (*Judge, error) {
 	bad := func(format string, args ...any) (*Judge, error) {
 		return nil, proviso.Errorf(proviso.Invalid, format, args...)
@@ -119,7 +120,7 @@ func New(o Options) (*Judge, error) {
 		return bad("a panel has at most %d judges, not %d", maxPanel, len(o.Judges))
 	}
 	if t := o.Threshold; t != nil && !(*t >= 0 && *t <= 1) {
-		return bad("the threshold is a share from 0 to 1, not %s", proviso.FormatNumber(*t))
+		return bad("the threshold must be a number from 0 to 1, not %s", proviso.FormatNumber(*t))
 	}
 	if t := o.Temperature; t != nil && !(*t >= 0 && *t <= 2) {
 		return bad("the temperature is a number from 0 to 2, not %s", proviso.FormatNumber(*t))
@@ -145,8 +146,8 @@ func New(o Options) (*Judge, error) {
 	return j, nil
 }
 
-// Close frees the engines of checks, unless they came with the options. Nobody may
-// ask the judge any more.
+// Close frees the engines of checks, unless the options provided them. The judge must
+// not be used afterwards.
 func (j *Judge) Close() error {
 	if j.own == nil {
 		return nil

@@ -351,7 +351,7 @@ func (r *requestReader) bounds(req *Request) {
 		}
 	}
 	if t := req.Threshold; t != nil && !(*t >= 0 && *t <= 1) {
-		r.wrong(proviso.Invalid, "/threshold", "the threshold is a share from 0 to 1, not %s", proviso.FormatNumber(*t))
+		r.wrong(proviso.Invalid, "/threshold", "the threshold must be a number from 0 to 1, not %s", proviso.FormatNumber(*t))
 	}
 	if req.TraceID != "" && !isTraceID(req.TraceID) {
 		r.wrong(proviso.Invalid, "/trace_id", "a trace has an id of 32 hexadecimal digits, not %q", document.Excerpt(req.TraceID))

@@ -10,8 +10,8 @@ import (
 	"github.com/proviso-eval/proviso/internal/transport"
 )
 
-// Tape is a [Store] whose traces are kept on a cassette, with the rows that they
-// belong to, or come from there. It is safe for concurrent use.
+// Tape is a [Store] that records traces on a cassette, with the rows that they belong
+// to, or replays them from there. It is safe for concurrent use.
 type Tape struct {
 	*Store
 	cassette *transport.Cassette
@@ -19,8 +19,8 @@ type Tape struct {
 	lacking  sync.Once
 }
 
-// NewTape returns the tape of a run. Warn is told once if the cassette lacks the
-// trace of a row.
+// NewTape returns the tape of a run. It calls warn once if the cassette has no trace
+// for a row.
 func NewTape(s *Store, c *transport.Cassette, warn func(string)) *Tape {
 	return &Tape{Store: s, cassette: c, warn: warn}
 }
@@ -31,9 +31,9 @@ const (
 	spansMethod = "SPANS" // what came of a trace
 )
 
-// BeginRow makes a trace for what a provider is about to be asked, or says which
-// one was recorded for that. Traces that no assertion looks at are not recorded:
-// nobody waits for their spans.
+// BeginRow starts a trace for a request to a provider, or returns the recorded one.
+// Traces that no assertion uses are not recorded, because the run does not wait for
+// their spans.
 func (t *Tape) BeginRow(provider string, about *proviso.Object, sample proviso.Sample, needed bool) (id string, tc proviso.TraceContext, ok bool) {
 	q := transport.Request{Method: rowMethod, URL: provider}
 	q.JSON = proviso.AppendJSON(nil, about)
@@ -60,9 +60,9 @@ func (t *Tape) BeginRow(provider string, about *proviso.Object, sample proviso.S
 	return id, tc, true
 }
 
-// Spans returns the spans of a trace, and records them, or those that were
-// recorded. What was found out instead, such as that no span came, is recorded,
-// too. A file of traces needs no recording.
+// Spans returns the spans of a trace and records them, or returns the recorded spans.
+// An error, such as a timeout without spans, is recorded, too. Traces from a file are
+// not recorded.
 func (t *Tape) Spans(ctx context.Context, id string) ([]proviso.Span, error) {
 	if t.fromFile(id) {
 		return t.Store.Spans(ctx, id)

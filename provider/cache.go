@@ -30,8 +30,8 @@ type CacheOptions struct {
 	TTL time.Duration
 	// Now is the clock; nil is the real one.
 	Now func() time.Time
-	// Secret reports whether an entry, as JSON, holds a secret. Such an entry is not
-	// kept. Nil finds none.
+	// Secret reports whether an entry, as JSON, contains a secret. Such an entry is
+	// not cached. If nil, no entry does.
 	Secret func(entry []byte) bool
 }
 

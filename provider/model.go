@@ -66,7 +66,7 @@ func newModel(s settings, a api, w wire, name string) (*model, error) {
 	}
 	config, streams := unstreamed(s.spec.Config)
 	if streams {
-		s.warn("stream changes nothing: answers are read whole")
+		s.warn("stream has no effect: proviso reads each answer as a whole")
 	}
 	if object(s.spec.Config.At("functionToolCallbacks")).Len() > 0 {
 		return nil, &proviso.Error{Code: proviso.Unsupported, Pointer: s.spec.Pointer, Message: s.spec.ID + ": config.functionToolCallbacks is not supported: " +

@@ -193,7 +193,7 @@ func (r *replica) predict(ctx context.Context, e *endpoint, body *proviso.Object
 			return nil, 0, r.malformed("the prediction has no id", keep(p.Object, "id", "status"))
 		}
 		if waited >= e.timeout {
-			return nil, 0, r.failure(&fault{code: proviso.Timeout, message: "the prediction " + id + " was not done within " + e.timeout.String()})
+			return nil, 0, r.failure(&fault{code: proviso.Timeout, message: "the prediction " + id + " did not finish within " + e.timeout.String()})
 		}
 		if err := e.sleep(ctx, pollInterval); err != nil {
 			return nil, 0, err
@@ -205,7 +205,7 @@ func (r *replica) predict(ctx context.Context, e *endpoint, body *proviso.Object
 		return nil, 0, err
 	}
 	if status := str(p.At("status")); status != "succeeded" {
-		return nil, 0, r.failure(&fault{code: proviso.Unavailable, message: "the prediction ended as " + excerpt([]byte(status))})
+		return nil, 0, r.failure(&fault{code: proviso.Unavailable, message: "the prediction ended with status " + excerpt([]byte(status))})
 	}
 	return p.Object, latency, nil
 }

@@ -76,12 +76,12 @@ func TestReplicatePolls(t *testing.T) {
 		want  string
 	}{
 		"failed":           {fakemodel.Reply{Raw: `{"id":"abc1","status":"failed","error":"CUDA out of memory"}`}, proviso.Unavailable, "CUDA out of memory"},
-		"canceled":         {fakemodel.Reply{Raw: `{"id":"abc1","status":"canceled"}`}, proviso.Unavailable, "the prediction ended as canceled"},
+		"canceled":         {fakemodel.Reply{Raw: `{"id":"abc1","status":"canceled"}`}, proviso.Unavailable, "the prediction ended with status canceled"},
 		"no text":          {fakemodel.Reply{Raw: `{"id":"abc1","status":"succeeded","output":{"a":1}}`}, proviso.Unavailable, "the prediction has no text"},
 		"an id with a way": {fakemodel.Reply{Raw: `{"id":"../x?y","status":"starting"}`}, proviso.Unavailable, "the prediction has no id"},
 		"problem":          {fakemodel.Reply{Status: 422, Raw: `{"title":"Input validation failed","detail":"prompt is required","status":422}`}, proviso.Unavailable, "HTTP 422: prompt is required"},
 		"no money":         {fakemodel.Reply{Status: 402, Raw: `{"title":"Insufficient credit","detail":"You have insufficient credit","status":402}`}, proviso.Unavailable, "You have insufficient credit"},
-		"never done":       {processing, proviso.Timeout, "was not done within 5s"},
+		"never done":       {processing, proviso.Timeout, "did not finish within 5s"},
 	} {
 		f := serve(t, "replicate:a/b", nil, provider.Options{Timeout: 5 * time.Second}, fakemodel.Options{Reply: func(fakemodel.Request) fakemodel.Reply { return tc.reply }})
 		_, err := f.ask(t, "hi")

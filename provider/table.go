@@ -56,7 +56,7 @@ type Options struct {
 	// is a warning (a *proviso.Error with Warning set, and no provider), and only
 	// told if nothing else is wrong.
 	Keyless bool
-	// Warn is told what is odd about a provider that opens all the same; nil is not.
+	// Warn, if not nil, gets warnings about a provider that opens nevertheless.
 	Warn func(*proviso.Error)
 
 	// Now and Sleep are the clock; nil is the real one. A Sleep that returns at
@@ -166,6 +166,6 @@ func unknown(spec proviso.ProviderSpec) error {
 	}
 	return &proviso.Error{
 		Code: proviso.Unsupported, Pointer: spec.Pointer, Valid: names,
-		Message: text + "; docs/providers.md lists those that are, and a case can bring its answer as providerOutput",
+		Message: text + "; docs/providers.md lists the available providers, and a case can set its answer with providerOutput",
 	}
 }

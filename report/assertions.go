@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// maxAssertions bounds how many assertions a summary keeps with their text. Those
-	// that failed or were not decided come before those that always held.
+	// maxAssertions limits how many assertions a summary keeps with their text.
+	// Failed and undecided assertions take precedence over those that always passed.
 	maxAssertions = 10_000
 	// maxCounted bounds how many further assertions it tells apart, by a hash.
 	maxCounted = 200_000
@@ -39,11 +39,11 @@ type AssertionSummary struct {
 	asked []string // what they decided, as JSON, sorted; "" is what is not known
 }
 
-// Label returns the id, or else the metric; "" if the suite gives neither.
+// Label returns the id, or else the metric, or "" if the suite sets neither.
 func (a *AssertionSummary) Label() string { return cmp.Or(a.ID, a.Metric) }
 
-// Name returns what a report calls the assertion: id and metric where the suite
-// gives them, then type, value and threshold, as in `not-icontains "refund you"`.
+// Name returns the name of the assertion in reports: its id and metric, if set, then
+// type, value and threshold, as in `not-icontains "refund you"`.
 func (a *AssertionSummary) Name() string {
 	if a.Others > 0 {
 		return plural(a.Others, "further assertion")
@@ -318,8 +318,8 @@ func (t *assertions) makeRoom() bool {
 	return false
 }
 
-// Assertions returns the counts of each assertion, those that pass least first.
-// Where there are more than are kept, the last stands for the others.
+// Assertions returns the counts of each assertion, lowest pass rate first. If there
+// are more assertions than are kept, the last entry combines the rest.
 func (s *Summary) Assertions() []AssertionSummary {
 	t := &s.asserted
 	list := make([]AssertionSummary, 0, len(t.lines)+1)

@@ -152,8 +152,8 @@ func score(o *proviso.Object) float64 {
 	return num(o, "score")
 }
 
-// Unscored reports whether a row, or a component of one, failed for certain while
-// something of it is undecided, so that it has no score.
+// Unscored reports whether a row, or a component of one, failed for certain while a
+// part of it is undecided, so that it has no score.
 func Unscored(o *proviso.Object) bool {
 	v, ok := o.Get("score")
 	return ok && v == nil && !o.Has("scoreText")

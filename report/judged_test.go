@@ -153,8 +153,8 @@ func TestAgreementIsShown(t *testing.T) {
 	if want := judgeID + ` cites {"type":"judge","id":"cites","instruction":"Cite sources.","criteria":["Every claim names its source."]}`; asked != want {
 		t.Errorf("asked about %s, want %s", asked, want)
 	}
-	if strings.Contains(b.String(), "nobody has compared") {
-		t.Errorf("somebody has compared:\n%s", b.String())
+	if strings.Contains(b.String(), "have not been compared") {
+		t.Errorf("the verdicts have been compared:\n%s", b.String())
 	}
 	m.Trust = func(string, string, *proviso.Object) report.Trust {
 		return report.Trust{Weak: true, Text: "weak judge (measured on 50 labels: kappa 0.34, misses 28 % of bad outputs)", Labels: 50, Kappa: &kappa}
@@ -162,7 +162,7 @@ func TestAgreementIsShown(t *testing.T) {
 	for _, name := range []string{"terminal", "markdown", "html", "json", "batch"} {
 		text := strings.Join(strings.Fields(shown(t, name, m, sum, rows)), " ")
 		if !strings.Contains(text, "weak judge (measured on 50 labels: kappa 0.34, misses 28 % of bad outputs)") ||
-			strings.Contains(text, "nobody has compared") || strings.Contains(text, `"validated":true`) || strings.Contains(text, `"validated": true`) {
+			strings.Contains(text, "have not been compared") || strings.Contains(text, `"validated":true`) || strings.Contains(text, `"validated": true`) {
 			t.Errorf("%s of a weak judge:\n%.4000s", name, text)
 		}
 	}
@@ -170,7 +170,7 @@ func TestAgreementIsShown(t *testing.T) {
 		return report.Trust{Lapsed: true, Text: "judge unvalidated: the assertion has changed since it was aligned"}
 	}
 	for _, name := range []string{"terminal", "markdown", "html"} {
-		if text := shown(t, name, m, sum, rows); !strings.Contains(text, "judge unvalidated") || strings.Contains(text, "nobody has compared") {
+		if text := shown(t, name, m, sum, rows); !strings.Contains(text, "judge unvalidated") || strings.Contains(text, "have not been compared") {
 			t.Errorf("%s trusts a judge that was compared on another assertion", name)
 		}
 	}

@@ -9,7 +9,8 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Judgement is the verdict on an assertion with criteria, as people read it.
+// Judgement is the verdict on an assertion with criteria, in the form for human
+// readers.
 type Judgement struct {
 	Name        string // what the assertion is called
 	Status      string // pass, fail, error or skip
@@ -36,8 +37,8 @@ const (
 // signs mark what became of an assertion or a criterion.
 var signs = [...]string{proviso.Pass: "✓", proviso.Fail: "✗", proviso.Errored: "!", proviso.Skip: "–"}
 
-// Judgements shows verdicts on an output: of each the instruction, every criterion
-// with its reason, and the part of the output that it rests on.
+// Judgements renders verdicts on an output: for each, the instruction, every
+// criterion with its reason, and the quoted part of the output.
 func Judgements(w io.Writer, o TerminalOptions, list []Judgement, output string) error {
 	if o.Width <= 0 {
 		o.Width = 100

@@ -156,7 +156,7 @@ func (j *JudgeSummary) spent() string {
 	u, cost := j.Usage, j.Cost
 	text := plural(j.Verdicts, "verdict")
 	if j.Cached > 0 {
-		text += fmt.Sprintf(" (%d kept from before)", j.Cached)
+		text += fmt.Sprintf(" (%d cached)", j.Cached)
 	}
 	if j.Errors > 0 {
 		text += fmt.Sprintf(", %d undecided", j.Errors)
@@ -201,9 +201,9 @@ func (p *printer) judges() {
 // doubt is why the verdicts of judges should not be relied on yet.
 type doubt struct{ name, text string }
 
-// doubts returns, for all judged assertions of a run together, what speaks against
-// relying on their judges: that nobody measured them, that what was measured has
-// lapsed, or that they agree too little with people.
+// doubts returns the reasons not to rely on the judges of a run, for all judged
+// assertions together: their verdicts were never measured, the measurement is out of
+// date, or they agree too little with people.
 func (s *Summary) doubts(m *Meta) []doubt {
 	var n [4]int
 	all := 0
@@ -221,10 +221,10 @@ func (s *Summary) doubts(m *Meta) []doubt {
 	}
 	var list []doubt
 	if n[0] > 0 {
-		list = append(list, doubt{unvalidated + on(n[0]), "nobody has compared its verdicts with those of people yet (proviso align)"})
+		list = append(list, doubt{unvalidated + on(n[0]), "its verdicts have not been compared with human labels (proviso align)"})
 	}
 	if n[1] > 0 {
-		list = append(list, doubt{unvalidated + on(n[1]), "what was measured lapsed with a change of the judge or the assertion, or says nothing (proviso align)"})
+		list = append(list, doubt{unvalidated + on(n[1]), "its alignment is out of date, because the judge or the assertion changed, or it is inconclusive (proviso align)"})
 	}
 	if n[2] > 0 {
 		list = append(list, doubt{weak + on(n[2]), "people often disagree with its verdicts; proviso align shows on which outputs"})

@@ -86,7 +86,7 @@ var own = regexp.MustCompile(`^(|## [✓✗!] proviso(: )?|\*\*\d+ passed, \d+ f
 	`\| (Assertion|Provider and prompt) \|.*|\|---\|[-:|]+|\|\s+(\(judge unvalidated\) )?\|( (–|[<> \d–%]+) \|){6}|### What did not pass, worst first|` +
 	`\*\*[✗!] case \d+( \(repeat \d+ of \d+\))?\*\*( +at)? *|- [✗!] *(, for information only|, not decided)*:? *|- … and \d+ more|` +
 	`<details><summary>Input and output</summary>|</details>|… and \d+ more.*|` +
-	`Judge +: \d+ verdicts?[\w ,.%$()]*|\*\*judge unvalidated\*\*: nobody has compared .*)$`)
+	`Judge +: \d+ verdicts?[\w ,.%$()]*|\*\*judge unvalidated\*\*: its verdicts have not been compared .*)$`)
 
 func checkMarkdown(t testing.TB, text string) {
 	t.Helper()

@@ -24,7 +24,7 @@ func comparedScore(row *proviso.Object) string {
 		return text
 	}
 	if text != "" {
-		text += ", of the case "
+		text += ", score of the case "
 	}
 	return text + scoreText(rowScore(row)) + " (threshold " + short(threshold) + ")"
 }

@@ -49,8 +49,8 @@ func NewSummary(columns int) *Summary {
 type Counts struct {
 	Passed, Failed, Errors, Skipped int
 
-	// Of repeats: MayPass are those of Failed, and WillPass those of Errors, that
-	// [proviso.Totals] tells of.
+	// For repeats: MayPass is a subset of Failed and WillPass a subset of Errors; see
+	// [proviso.Totals].
 	MayPass, WillPass int
 }
 

@@ -143,8 +143,8 @@ func join(r *proviso.Result, v proviso.Verdict) {
 	a.Status, a.Score = proviso.Fail, 0
 }
 
-// undecide leaves rows without the verdict of a comparison. Who failed before has
-// failed all the same.
+// undecide leaves rows without the verdict of a comparison. Rows that failed before
+// stay failed.
 func undecide(a *proviso.Assertion, rows []*proviso.Result, reason string) {
 	for _, r := range rows {
 		r.Verdicts = append(r.Verdicts, proviso.Verdict{Assertion: a, Reason: reason})

@@ -12,7 +12,7 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// owned is what a plan opened because its options did not have it.
+// owned holds what a plan opened because its options did not provide it.
 type owned []io.Closer
 
 // Close frees the engines. None of them starts before it is needed.

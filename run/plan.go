@@ -41,7 +41,7 @@ type Metrics interface {
 type Options struct {
 	Version   string
 	Code      proviso.Code   // nil runs JavaScript, in this process; no code at all if Untrusted
-	Untrusted bool           // nobody vouches for the suite; Code, Files and Client have to be confined, too
+	Untrusted bool           // the suite is untrusted input; Code, Files and Client must be confined, too
 	Files     proviso.Files  // nil is the suite's folder
 	Env       proviso.Env    // nil has no names
 	Templates Templates      // nil renders as suites are used to
@@ -52,14 +52,14 @@ type Options struct {
 	// CommandTools are names of tools that run commands, beside the usual ones.
 	CommandTools []string
 	Client       *http.Client // nil asks any host; no private one if Untrusted
-	// Secrets are taken out of every row that is kept; nil knows none.
+	// Secrets are redacted from every stored row. If nil, nothing is redacted.
 	Secrets *secrets.Set
 	// Open opens the provider that a suite names; nil opens it with nothing but
 	// what stands here, without a cache or a budget.
 	Open func(proviso.ProviderSpec) (proviso.Provider, error)
 
 	Dir         string // folder that runs are kept in; "" keeps the run in a temporary folder
-	Folder      string // of the suite, absolute: whoever shows the run finds there what is kept beside the suite; "" if nobody vouches for it
+	Folder      string // of the suite, absolute: to find what is stored next to the suite; "" for an untrusted suite
 	Concurrency int    // rows in flight; 4 if 0
 	Delay       time.Duration
 	RowTimeout  time.Duration // 0 is none
@@ -93,8 +93,8 @@ type Options struct {
 	Keep func(ctx context.Context, index int, row []byte, r *proviso.Result) error
 	// Tick is called after each row with the totals so far, if it is set.
 	Tick func(proviso.Totals)
-	// Taken is called before the first row with the totals of the rows that an earlier
-	// run had finished, if there are any and it is set.
+	// Taken, if set, is called before the first row with the totals of the rows that
+	// an earlier run finished, if there are any.
 	Taken func(proviso.Totals)
 	// Begin is called before each row, from several goroutines at once, if it is
 	// set; what it returns is called when the row is done.
@@ -177,8 +177,8 @@ func New(ctx context.Context, s *proviso.Suite, o Options) (*Plan, proviso.Mista
 	return p, p.mistakes
 }
 
-// Close frees what the plan opened and compiled. It cannot run any more; the
-// engines that came with the options are those of whoever opened them.
+// Close frees what the plan opened and compiled. The plan can no longer run. The
+// engines in the options stay open; their owner closes them.
 func (p *Plan) Close() error { return errors.Join(p.compiler.Close(), p.own.Close()) }
 
 // openColumns opens every provider and pairs it with its prompts, providers

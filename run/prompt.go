@@ -13,8 +13,8 @@ import (
 // source is the text of a prompt and where it comes from.
 type source struct {
 	raw string
-	// lax says that a tag which is not closed makes the text one that is sent as it
-	// is: it is one of promptfoo's shape, or code made it.
+	// lax says that a text with a tag that is not closed is sent unchanged: the suite
+	// has promptfoo's shape, or code produced the text.
 	lax bool
 }
 
@@ -56,7 +56,7 @@ func (p *Plan) checkPrompt(c *column) {
 		return
 	}
 	if p.Suite.Lenient && partial(prompt.Raw) && !wrapped(prompt.Raw) {
-		e := proviso.Errorf(proviso.Invalid, "prompt %q has a tag that is not closed on its line: as promptfoo does, the whole prompt is sent as it is written", short(prompt.Label))
+		e := proviso.Errorf(proviso.Invalid, "prompt %q has a tag that is not closed on its line: like promptfoo, proviso sends the whole prompt unchanged", short(prompt.Label))
 		e.Warning = true
 		p.mistake(placed(e, prompt.Pointer))
 		return

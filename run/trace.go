@@ -19,12 +19,12 @@ type Tracer interface {
 	End(id string)
 }
 
-// RowTracer is a [Tracer] that is told which row it makes a trace for, such as one
-// that records traces.
+// RowTracer is a [Tracer] that also gets the row of each trace, for example to record
+// traces.
 type RowTracer interface {
 	Tracer
-	// BeginRow is Begin for what a provider is about to be asked. Needed says that
-	// an assertion looks at the spans.
+	// BeginRow is Begin for the request that a provider is about to get. needed says
+	// whether an assertion uses the spans.
 	BeginRow(provider string, about *proviso.Object, sample proviso.Sample, needed bool) (id string, tc proviso.TraceContext, ok bool)
 }
 

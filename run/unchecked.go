@@ -6,8 +6,8 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// unchecked counts the cases that no assertion decides about: each passes whatever
-// is answered.
+// unchecked counts the cases without assertions: each of them passes for every
+// output.
 type unchecked struct {
 	cases int
 	first string // pointer
@@ -28,12 +28,12 @@ func (u *unchecked) warn(p *Plan) {
 	if u.cases == 0 {
 		return
 	}
-	text := fmt.Sprintf("%d of %d cases have no assertion: they pass whatever is answered", u.cases, p.Cases)
+	text := fmt.Sprintf("%d of %d cases have no assertions: they pass for every output", u.cases, p.Cases)
 	if u.cases == 1 {
-		text = fmt.Sprintf("1 of %d cases has no assertion: it passes whatever is answered", p.Cases)
+		text = fmt.Sprintf("1 of %d cases has no assertion: it passes for every output", p.Cases)
 	}
 	if p.Cases == 1 {
-		text = "the case has no assertion: it passes whatever is answered"
+		text = "the case has no assertion: it passes for every output"
 	}
 	e := proviso.Errorf(proviso.Invalid, "%s", text)
 	e.Pointer, e.Warning = u.first, true

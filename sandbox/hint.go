@@ -23,7 +23,7 @@ func (o *source) importHint(module string) string {
 		return ""
 	}
 	if o.profile.sandbox && s.dir != "" && s.isHome(s.dir) {
-		return " (the files of " + s.dir + " are not granted, since it holds more than a suite)"
+		return " (the files of " + s.dir + " are not granted, because the folder holds more than a suite)"
 	}
 	if folder := o.moduleOutside(module, byPath); folder != "" {
 		return o.grantHint(folder)
@@ -40,7 +40,7 @@ func (o *source) grantHint(path string) string {
 	if rel, err := filepath.Rel(o.sandbox.dir, path); err == nil {
 		name = filepath.ToSlash(rel)
 	}
-	return " (the sandbox cut it off: it lies outside of what the code may read; --grant read:" + name + " gives it)"
+	return " (the sandbox blocks it; to allow it, use --grant read:" + name + ")"
 }
 
 // moduleOutside returns the folder of a module that code may not read, "" if there
@@ -96,9 +96,9 @@ func (o *source) fileOutside(message string) string {
 // could not open.
 var namedFile = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`'([^'\n]+)'|rb_sysopen - ([^\n]+)`) })
 
-// keptFrom reports whether a path of the project lies outside of what code of the
-// profile may read. Nothing is said of other files: a message must not lead anybody
-// to grant them.
+// keptFrom reports whether a path of the project is outside the files that the code
+// of the profile may read. Other files are never reported: a message must not suggest
+// granting access to them.
 func (o *source) keptFrom(path string) bool {
 	s := o.sandbox
 	if !o.profile.sandbox || !o.profile.files || s.dir == "" || strings.Contains(filepath.ToSlash(path), "/.") {
@@ -128,8 +128,8 @@ func isThere(path string) bool {
 	return err == nil
 }
 
-// cutOff is the error for code that failed because of a file that is there, but
-// not for it; nil if that is not why.
+// cutOff returns the error for code that failed because the sandbox blocks an
+// existing file; nil if that is not the reason.
 func (o *source) cutOff(thrown *proviso.ScriptError, where string) error {
 	if thrown.Name != "FileNotFoundError" && !strings.HasPrefix(thrown.Message, "ENOENT") && !strings.HasPrefix(thrown.Name, "Errno::ENOENT") {
 		return nil
@@ -141,7 +141,8 @@ func (o *source) cutOff(thrown *proviso.ScriptError, where string) error {
 	return proviso.Because(thrown, proviso.Refused, "%s%s%s", where, thrown.Message, o.grantHint(path))
 }
 
-// deniedHint says what would let through what the sandbox did not, if it is known.
+// deniedHint names the flag that would allow what the sandbox blocked, if it is
+// known.
 func (o *source) deniedHint(refused, stack string) string {
 	if !o.profile.files {
 		return ""
@@ -153,9 +154,9 @@ func (o *source) deniedHint(refused, stack string) string {
 	case path != "":
 		return o.grantHint(path)
 	case has(refused, "spawn") || has(stack, "subprocess.", "Popen(", "os.system(", "os.popen(", "os.exec", "os.posix_spawn", "os.fork(", "pty.spawn"):
-		return " (a program could not be started: confined code starts none, whatever is granted; --sandbox off runs code of your own without the sandbox)"
+		return " (sandboxed code cannot start programs, and no grant allows it; for your own code, use --sandbox off)"
 	case !o.profile.network && (has(refused, "connect ") || has(stack, "socket.", "urllib", "requests.", "http.client", "httpx", "aiohttp", "TCPSocket")):
-		return " (--grant network gives it)"
+		return " (--grant network allows it)"
 	}
 	return ""
 }

@@ -106,7 +106,7 @@ func TestMachine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Call(t.Context(), "", nil); err == nil || !strings.Contains(err.Error(), "are not granted, since it holds more than a suite") {
+	if _, err := f.Call(t.Context(), "", nil); err == nil || !strings.Contains(err.Error(), "are not granted, because the folder holds more than a suite") {
 		t.Errorf("%v", err)
 	}
 }

@@ -6,41 +6,39 @@ import (
 	"github.com/proviso-eval/proviso/spade/solve"
 )
 
-// What an undecided cell counts as.
+// Values of [SelectOptions.Undecided].
 const (
 	Bound     = "bound"  // as what speaks against the selection: a bad output is not caught, a good one is failed
 	CountFail = "fail"   // as a fail, on good outputs and on bad ones
 	Ignore    = "ignore" // as a pass
 )
 
-// Doubt is what undecided cells leave open of a selection.
+// Doubt describes how undecided cells affect a selection.
 type Doubt struct {
 	Cells     int // undecided cells of the selected candidates
 	Elsewhere int // undecided cells of the other candidates
 
-	// Bad and Good count the outputs that are failed only if an undecided cell is a
-	// fail. They are 0 unless undecided cells bound the selection: with Bound, the
-	// answer's count of false failures includes Good, and its coverage does not
-	// include Bad.
+	// Bad and Good count the outputs that fail only if an undecided cell is a fail.
+	// They are 0 unless undecided cells count as [Bound]: then the answer's count of
+	// false failures includes Good, and its coverage does not include Bad.
 	Bad, Good int
-	// LowerBound is a number that no selection's objective is under, however the
-	// undecided cells are decided.
+	// LowerBound is a lower bound of the objective, however the undecided cells are
+	// decided.
 	LowerBound int
-	// Possible tells, of an answer without a selection, that undecided cells could
-	// be decided in such a way that there is one.
+	// Possible says, for an answer without a selection, that some decision of the
+	// undecided cells would allow one.
 	Possible bool
 }
 
 // Proven reports whether no selection is better. While a selected candidate has
-// undecided cells nothing is proven, unless the options say what such cells count
-// as.
+// undecided cells, the selection is not proven, unless the options say how such cells
+// count.
 func (s *Selection) Proven() bool { return s.Status() == solve.Optimal }
 
-// Status says how much is known of the selection: what the search found, less what
-// undecided cells leave open.
+// Status is the result of the search, adjusted for undecided cells.
 func (s *Selection) Status() solve.Status { return statusOf(s.Answer, s.Doubt, s.bounds()) }
 
-// Open reports whether undecided cells keep the selection from being known.
+// Open reports whether the result depends on undecided cells.
 func (s *Selection) Open() bool {
 	return s.bounds() && (s.Found() && s.Doubt.Cells > 0 || !s.Found() && s.Doubt.Possible)
 }

@@ -100,7 +100,7 @@ func (s *Selection) head() []string {
 				Between(s.Answer.Covered, s.Doubt.Bad), s.Bad, Between(s.Answer.False-s.Doubt.Good, s.Doubt.Good), s.Good, o.Alpha, o.Tau))
 	}
 	if s.Open() {
-		lines = append(lines, fmt.Sprintf("%s of theirs could not be decided: what they are worth is not proven.", counted(s.Doubt.Cells, "cell", "cells")))
+		lines = append(lines, fmt.Sprintf("%s of theirs could not be decided, so this result is not proven.", counted(s.Doubt.Cells, "cell", "cells")))
 	}
 	return lines
 }
@@ -124,7 +124,7 @@ func (s *Selection) worth(a *Account) string {
 	return text
 }
 
-// Between words a count that is certain and how much may be added to it.
+// Between formats a count that is certain and the number that may be added to it.
 func Between(certain, perhaps int) string {
 	if perhaps == 0 {
 		return fmt.Sprint(certain)

@@ -131,7 +131,7 @@ func (s synthesised) Compile(ctx context.Context, src proviso.Source) (proviso.F
 // grader: what ask_llm(prompt, response, question) stands for.
 func AskLLM(ctx context.Context, grader proviso.Grader, prompt, response, question string) (bool, error) {
 	if grader == nil {
-		return false, proviso.Errorf(proviso.Unavailable, "nobody is named who judges")
+		return false, proviso.Errorf(proviso.Unavailable, "no judge model is configured")
 	}
 	g, err := grader.Grade(ctx, proviso.Question{
 		Type: "judge", Assertion: &proviso.Assertion{ID: askLLM, Type: "judge"}, Input: prompt, Output: response,

@@ -17,8 +17,8 @@ type SelectOptions struct {
 	Alpha  float64 // the share of bad examples that must be caught, 0 to 1
 	Tau    float64 // the share of good examples that may be failed, 0 to 1
 
-	// Undecided says what an undecided cell counts as: [Bound], which is the default,
-	// [CountFail] or [Ignore].
+	// Undecided says how an undecided cell counts: [Bound] (the default), [CountFail]
+	// or [Ignore].
 	Undecided string
 	// Close adds the implications that follow from others.
 	Close bool

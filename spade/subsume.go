@@ -180,7 +180,7 @@ func (s *Subsumption) valid(list []proviso.Candidate, o SubsumeOptions) error {
 	return nil
 }
 
-// Close ends what the proofs were made with. What was found can still be read.
+// Close frees the resources of the proofs. The results can still be read.
 func (s *Subsumption) Close() error {
 	if s.prover == nil {
 		return nil

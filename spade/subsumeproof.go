@@ -112,8 +112,8 @@ func NewProver(list []proviso.Candidate, c *check.Compiler) *Prover {
 	return p
 }
 
-// Close ends the compiler, unless the prover was given one. Nothing can be proven
-// any more.
+// Close closes the compiler, unless the prover was given one. The prover must not be
+// used afterwards.
 func (p *Prover) Close() error {
 	if !p.own {
 		return nil

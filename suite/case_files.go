@@ -8,7 +8,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// remoteCases are the beginnings of references to cases that stand elsewhere.
+// remoteCases are the prefixes of references to remote cases.
 var remoteCases = []string{"http://", "https://", "az://", "huggingface://", "s3://", "gs://"}
 
 // testStreams finds where the cases come from that a `tests` key names: inline

@@ -10,13 +10,13 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// remoteStreams finds the cases that a reference to elsewhere names. What reads the
-// suite gets them; this package only reads the copy.
+// remoteStreams finds the cases of a remote reference. The reader of the suite
+// fetches them; this package reads only the copy.
 func (r *reading) remoteStreams(doc *document.Document, pointer, ref, prefix string) []stream {
 	host := dataset.Host(ref)
 	switch {
 	case prefix == "http://" && host == "":
-		r.mistake(doc, pointer, proviso.Invalid, nil, "cases are not got over http, where anybody can change them; write https://")
+		r.mistake(doc, pointer, proviso.Invalid, nil, "cases cannot be fetched over http, where anyone can change them; use https://")
 		return nil
 	case host == "" || r.options.Fetch == nil:
 		r.unsupported(doc, pointer, "cases from %s… are not supported here; save them as a CSV or JSON Lines file", prefix)
@@ -30,11 +30,11 @@ func (r *reading) remoteStreams(doc *document.Document, pointer, ref, prefix str
 	switch {
 	case errors.Is(err, dataset.ErrNoCopy):
 		r.unseen++
-		r.warn(doc, pointer, nil, "the cases of %s were not looked at: nothing is got from there now, and no copy is kept", shown)
+		r.warn(doc, pointer, nil, "the cases of %s were not checked: this command does not use the network, and there is no local copy", shown)
 		return nil
 	case err != nil:
 		m := mistakeOf(err)
-		m.Message = "the cases of " + shown + " cannot be got: " + m.Message
+		m.Message = "the cases of " + shown + " cannot be fetched: " + m.Message
 		r.record(doc, pointer, m, nil)
 		return nil
 	}
@@ -50,8 +50,8 @@ func (r *reading) remoteStreams(doc *document.Document, pointer, ref, prefix str
 	return []stream{{remote: true, each: f.jsonLines}}
 }
 
-// enter says whether the cases that follow came over the network. These are
-// confined as those of an untrusted suite: they run no code, read no file, see no
+// enter says whether the following cases came over the network. They are restricted
+// like those of an untrusted suite: they run no code, read no files, see no
 // environment and name no host.
 func (p *pass) enter(remote bool) {
 	if p.remote = remote; !remote {
@@ -61,8 +61,8 @@ func (p *pass) enter(remote bool) {
 	p.trust = &Trust{}
 }
 
-// guardCase finds what a case may not have, if nobody vouches for it. Variables that
-// came over the network are never templates, so they name no environment.
+// guardCase finds what an untrusted case must not have. Variables that came over the
+// network are never templates, so they cannot read the environment.
 func (p *pass) guardCase(at string, o *proviso.Object, own *ownParts) {
 	if p.remote {
 		p.guard().testCase(at, withoutKeys(o, "vars"), &ownParts{}, proviso.EnvMap{})
@@ -90,7 +90,7 @@ func (p *pass) refuseFiles(at string, o *proviso.Object) bool {
 	return refused
 }
 
-const fileRefused = "a case that comes from elsewhere may not name a file"
+const fileRefused = "a remote case must not name a file"
 
 func (p *pass) refuseFile(at string, v any) {
 	switch v := v.(type) {

@@ -106,7 +106,7 @@ func (r *reading) asksOnce(doc *document.Document, cfg *proviso.Object, s *caseS
 	}
 	tests, written := cfg.Get("tests")
 	if list, isList := tests.([]any); r.promptfoo && isList && len(list) == 0 {
-		r.warn(doc, "/tests", nil, "the list of cases is empty: the prompts are asked once, without variables")
+		r.warn(doc, "/tests", nil, "the list of cases is empty: each prompt runs once, without variables")
 		return true
 	}
 	return !written
@@ -157,7 +157,7 @@ func (s *caseSource) WithExpander(expand func(*proviso.Generator) (any, error)) 
 	return &c
 }
 
-// WithBroken returns the same cases with those that have mistakes among them.
+// WithBroken returns the same cases, including those with mistakes.
 func (s *caseSource) WithBroken() proviso.CaseSource {
 	c := *s
 	c.broken = true

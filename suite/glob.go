@@ -20,12 +20,12 @@ const (
 func IsGlob(name string) bool { return strings.ContainsAny(name, "*?[{") }
 
 // Glob returns the files that match a pattern, each once: * and ? stay within a
-// folder, ** crosses folders, [a-z] is a class and {a,b} are alternatives. A name
-// that exists is its own match, whatever characters it holds. Names that begin with
-// a dot match only a pattern that does.
+// folder, ** crosses folders, [a-z] is a class and {a,b} are alternatives. The name
+// of an existing file matches itself, whatever characters it contains. Names that
+// begin with a dot match only a pattern that begins with a dot.
 //
-// The order is promptfoo's: names of a folder from the last to the first, the files
-// of a folder before those of folders in it, alternatives as they are written.
+// The order is promptfoo's: within a folder, names in reverse order and files before
+// subfolders; alternatives as written.
 func (f *Files) Glob(pattern string) ([]string, error) {
 	clean := f.Clean(pattern)
 	if f.Exists(clean) {

@@ -44,9 +44,9 @@ func (r *reading) share(doc *document.Document, at string, v any) float64 {
 		return f
 	}
 	if r.promptfoo {
-		r.warn(doc, at, nil, "threshold is ignored: it is a share from 0 to 1, not %s, and promptfoo does not know it", kindOf(v))
+		r.warn(doc, at, nil, "threshold is ignored: it must be a number from 0 to 1, not %s, and promptfoo has no such key", kindOf(v))
 	} else {
-		r.mistake(doc, at, proviso.Invalid, nil, "the threshold is a share from 0 to 1, not %s", kindOf(v))
+		r.mistake(doc, at, proviso.Invalid, nil, "the threshold must be a number from 0 to 1, not %s", kindOf(v))
 	}
 	return 1
 }
@@ -212,7 +212,7 @@ func (x optionReader) repeat(o *proviso.Options) {
 	o.Repeat, o.RepeatPass = rep.n, rep.pass
 }
 
-// passRate reads the share of rows that has to pass.
+// passRate reads the share of rows that must pass.
 func (x optionReader) passRate(o *proviso.Options) {
 	v := x.from.At("passRate")
 	switch v.(type) {

@@ -248,7 +248,7 @@ func (p *promptReader) blank(doc *document.Document, at, s string, base *proviso
 		p.wrong(doc, at, "the prompt is empty")
 		return
 	}
-	p.warn(doc, at, nil, "the prompt is empty, and is sent like that")
+	p.warn(doc, at, nil, "the prompt is empty and is sent as it is")
 	p.keep(*base, s, "")
 }
 

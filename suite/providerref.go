@@ -19,7 +19,7 @@ func (d *decoder) providerRef(at string, v any) any {
 	case *proviso.Object, nil:
 		return v
 	default:
-		d.mistake(at, "expected a provider's id, or {id, config}, got %s", kindOf(v))
+		d.mistake(at, "expected a provider id, or {id, config}, got %s", kindOf(v))
 		return nil
 	}
 }

@@ -23,9 +23,9 @@ type Options struct {
 	// Trust confines a suite that nobody vouches for; nil is a suite of the user's
 	// own.
 	Trust *Trust
-	// Fetch gets cases that stand elsewhere, as package internal/dataset names them,
-	// and returns the name of a copy on this machine; nil refuses them. Its error is
-	// dataset.ErrNoCopy where nobody is to be asked.
+	// Fetch fetches remote cases, with references as in package internal/dataset, and
+	// returns the name of a local copy; nil refuses them. Its error is
+	// dataset.ErrNoCopy if the network may not be used.
 	Fetch func(ref string, env proviso.Env) (string, error)
 	// EnvFiles are .env files that override the environment (--env-file). Without
 	// any, the suite's own are read, else .env of the working folder, which

@@ -7,8 +7,8 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// ParseShare reads the share of rows that has to pass: a number from 0 to 1, as a
-// number or as text, or a percentage such as "90%". 1 is all of them.
+// ParseShare reads the share of rows that must pass: a number from 0 to 1, as a
+// number or as text, or a percentage such as "90%". 1 means all rows.
 func ParseShare(v any) (float64, error) {
 	const want = "a number from 0 to 1, or a percentage from 0% to 100%"
 	text, isText := v.(string)

@@ -8,7 +8,8 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// maxPicture bounds a picture that is a variable, in bytes: more no vendor takes.
+// maxPicture is the maximum size of an image variable, in bytes. No vendor accepts
+// larger images.
 const maxPicture = 20 << 20
 
 // pictureType is the type of pictures whose names end in ext; "" if it is no picture.
@@ -45,7 +46,7 @@ func (p *pass) pictureURL(name, ext string) (string, error) {
 		return "", &proviso.Error{Code: proviso.Invalid, Message: p.source.files.Show(name) + " cannot be read", Err: cause(err)}
 	}
 	if len(data) > maxPicture {
-		return "", proviso.Errorf(proviso.Limit, "the picture %s is larger than %d MiB", p.source.files.Show(name), maxPicture>>20)
+		return "", proviso.Errorf(proviso.Limit, "the image %s is larger than %d MiB", p.source.files.Show(name), maxPicture>>20)
 	}
 	text := base64.StdEncoding.EncodeToString(data)
 	mediaType := pictureType(ext)

@@ -13,7 +13,7 @@ import (
 func newCache(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cache",
-		Short: "Remove the answers of models, the verdicts of judges and the cases from elsewhere that are kept",
+		Short: "Remove cached answers of models, verdicts of judges and remote cases",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}

@@ -22,9 +22,9 @@ func newEval(a *app) *cobra.Command {
 		Short: "Run a suite: prompts × providers × cases, decide every assertion, report",
 		Long: "eval runs a suite and decides every assertion. Without -c it takes proviso.yaml, or\n" +
 			"else promptfooconfig.yaml, .yml or .json, of the working folder.\n\n" +
-			"Exit codes: 0 all hold, or as many as --fail-under asks for, 1 too many rows failed, 2 the\n" +
-			"suite or the command line is wrong and nothing was run, 3 it depends on rows that errors\n" +
-			"left undecided, 130 interrupted.",
+			"Exit codes: 0 all rows pass, or at least the share that --fail-under sets, 1 too many rows\n" +
+			"fail, 2 the suite or the command line is wrong and nothing was run, 3 the result depends on\n" +
+			"rows that errors left undecided, 130 interrupted.",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.evalOrWatch(cmd.Context(), f) },
 	}

@@ -37,7 +37,7 @@ type suiteFlags struct {
 	code            codeFlags
 	judge           judgeFlags
 	seen            func(path string) // told of every file that is looked for; may be nil
-	online          *evalFlags        // of an evaluation, which may get cases from elsewhere; nil asks nobody
+	online          *evalFlags        // of an evaluation, which may get remote cases; nil asks nobody
 }
 
 func (f *suiteFlags) register(fs *pflag.FlagSet) {
@@ -87,7 +87,7 @@ type evalFlags struct {
 	resume      string
 	retryErrors bool
 	failUnder   string
-	passRate    float64 // share of rows that has to pass; passRateOf sets it
+	passRate    float64 // share of rows that must pass; passRateOf sets it
 	watch       bool
 	written     []output // the report files of this run
 	progress    *progress

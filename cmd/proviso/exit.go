@@ -41,10 +41,10 @@ func coded(err error) error {
 	return proviso.Errorf(proviso.Unavailable, "%w", err)
 }
 
-// verdictCode returns the exit code of a finished run, of which a share of the rows
-// has to pass: failed if it is missed even if all that is undecided passed, 0 if it
-// is met even if all of that failed. A share is compared as the float64 nearest to
-// it, which is what a share that is written as a decimal is read as.
+// verdictCode returns the exit code of a finished run when a given share of its rows
+// must pass. The run fails if too few rows pass even if all undecided rows passed,
+// and succeeds if enough pass even if all undecided rows failed. Shares are compared
+// as float64, so that a decimal share in the suite means exactly what it says.
 func verdictCode(t proviso.Totals, passRate float64, failed int) int {
 	rows := float64(t.Passed + t.Failed + t.Errors)
 	switch {

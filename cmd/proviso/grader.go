@@ -206,13 +206,13 @@ func (g *judging) byKey(role judge.Role) (proviso.ProviderSpec, error) {
 	}
 	if role == judge.Text {
 		return proviso.ProviderSpec{}, proviso.Because(provider.ErrNoKey, proviso.Unavailable,
-			"nobody is named who judges: name a provider with --judge, with judge: in the suite, or with %s in the environment, such as %s; without a name it is the model of the first key that is set of %s",
+			"no judge model is configured: set one with --judge, judge: in the suite, or %s in the environment, such as %s; the default is the model of the first key that is set of %s",
 			judgeVariable, rows[0].provider, strings.Join(keys, ", "))
 	}
 	if len(rows) == 0 {
-		return proviso.ProviderSpec{}, proviso.Because(provider.ErrNoKey, proviso.Unavailable, "nobody is named for %s: name a provider with provider at the assertion", role)
+		return proviso.ProviderSpec{}, proviso.Because(provider.ErrNoKey, proviso.Unavailable, "no provider is configured for %s: set provider on the assertion", role)
 	}
-	return proviso.ProviderSpec{}, proviso.Because(provider.ErrNoKey, proviso.Unavailable, "nobody is named for %s: name a provider with provider at the assertion, or set %s", role, strings.Join(keys, " or "))
+	return proviso.ProviderSpec{}, proviso.Because(provider.ErrNoKey, proviso.Unavailable, "no provider is configured for %s: set provider on the assertion, or set %s", role, strings.Join(keys, " or "))
 }
 
 // seat opens the grader that an assertion or a case names, or the model for an

@@ -11,7 +11,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// What a file that the command line names should hold, as messages say it.
+// Descriptions of the files that the command line can name, for messages.
 const (
 	holdsMatrix       = "a matrix: CSV with id, label and a column for each candidate"
 	holdsImplications = "implications: CSV with the columns a and b"
@@ -34,7 +34,7 @@ func openFile(name, holds string) (*os.File, error) {
 	}
 	if info, err := f.Stat(); err == nil && info.IsDir() {
 		_ = f.Close()
-		return nil, proviso.Errorf(proviso.NotFound, "%s is a folder; a file is expected with %s", name, holds)
+		return nil, proviso.Errorf(proviso.NotFound, "%s is a folder; expected a file with %s", name, holds)
 	}
 	return f, nil
 }
@@ -42,13 +42,13 @@ func openFile(name, holds string) (*os.File, error) {
 // notThere words the error of a file that could not be opened.
 func notThere(name, holds string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return proviso.Errorf(proviso.NotFound, "the file %s does not exist%s; expected is %s", name, nearFile(name), holds)
+		return proviso.Errorf(proviso.NotFound, "the file %s does not exist%s; expected %s", name, nearFile(name), holds)
 	}
 	var path *fs.PathError
 	if errors.As(err, &path) {
 		err = path.Err
 	}
-	return proviso.Errorf(proviso.NotFound, "the file %s cannot be opened: %w; expected is %s", name, err, holds)
+	return proviso.Errorf(proviso.NotFound, "the file %s cannot be opened: %w; expected %s", name, err, holds)
 }
 
 // nearFile names, in brackets, what there is in the same folder under a name like

@@ -10,8 +10,8 @@ import (
 	"github.com/proviso-eval/proviso/stats"
 )
 
-// alignmentFolder returns the folder whose alignment is about the suite of a run:
-// that of the suite if the run knows it and it is there, else the working folder.
+// alignmentFolder returns the folder with the alignment of a run's suite: the folder
+// of the suite if the run records it and it exists, else the working folder.
 func alignmentFolder(folder string) string {
 	if info, err := os.Stat(folder); folder == "" || err != nil || !info.IsDir() {
 		return "."

@@ -169,7 +169,7 @@ func (m *models) summary() []string {
 	if m.cache != nil {
 		s := m.cache.Stats()
 		if s.Hits > 0 {
-			lines = append(lines, fmt.Sprintf("%s from the cache, %d asked anew; the cache saved $%.4g", plural(s.Hits, "answer"), s.Misses, s.SavedCost))
+			lines = append(lines, fmt.Sprintf("%s from the cache, %d requested; the cache saved $%.4g", plural(s.Hits, "answer"), s.Misses, s.SavedCost))
 		}
 		if s.Err != nil {
 			lines = append(lines, fmt.Sprintf("warning: %s could not be kept in the cache: %v", plural(s.Unsaved, "answer"), s.Err))
@@ -187,8 +187,8 @@ func (m *models) summary() []string {
 // replayEnv has every key, since none is used.
 type replayEnv struct{ proviso.Env }
 
-// noKey stands for a key in a replay. As all keys it is taken out of what is shown,
-// so it is no word that a text could have.
+// noKey replaces a key in a replay. Like every key it is redacted from output, so it
+// must not be a word that a text could contain.
 const noKey = "no-key-is-needed-for-a-replay"
 
 func (e replayEnv) Lookup(name string) (string, bool) {

@@ -11,9 +11,8 @@ import (
 // passRateVariable is promptfoo's, in percent.
 const passRateVariable = "PROMPTFOO_PASS_RATE_THRESHOLD"
 
-// passRateOf returns the share of rows that has to pass: what the command line
-// says, else the environment, else the suite. A suite that nobody vouches for has
-// no say.
+// passRateOf returns the share of rows that must pass: from the command line, else
+// the environment, else the suite. An untrusted suite cannot set it.
 func (a *app) passRateOf(f *evalFlags, s *loaded) (float64, error) {
 	if f.failUnder != "" {
 		return failUnder(f.failUnder)
@@ -24,7 +23,7 @@ func (a *app) passRateOf(f *evalFlags, s *loaded) (float64, error) {
 	switch own := s.Options.PassRate; {
 	case own == nil:
 	case f.trust.untrusted:
-		a.warn("evaluateOptions.passRate of a suite has no say with --untrusted; --fail-under has")
+		a.warn("evaluateOptions.passRate is ignored with --untrusted; use --fail-under")
 	default:
 		return *own, nil
 	}
@@ -40,7 +39,7 @@ func failUnder(text string) (float64, error) {
 	return share, nil
 }
 
-// percentOf reads a variable that holds a number of percent.
+// percentOf reads a variable that holds a percentage.
 func (a *app) percentOf(name, text string) (float64, error) {
 	share, err := suite.ParseShare(text + "%")
 	if err != nil {
@@ -50,10 +49,10 @@ func (a *app) percentOf(name, text string) (float64, error) {
 				hint = "did you mean " + number + "?"
 			}
 		}
-		return 0, usageError{fmt.Errorf("%s: expected a number of percent from 0 to 100, found %s", name, strconv.Quote(text)), hint}
+		return 0, usageError{fmt.Errorf("%s: expected a percentage from 0 to 100, found %s", name, strconv.Quote(text)), hint}
 	}
 	if 0 < share && share <= 0.01 {
-		a.warn(fmt.Sprintf("%s=%s means %s %% of the rows; it is a number of percent, and %.6g would be %.6g %%", name, text, text, share*1e4, share*1e4))
+		a.warn(fmt.Sprintf("%s=%s means %s %% of the rows, because the value is a percentage; for %.6g %%, write %.6g", name, text, text, share*1e4, share*1e4))
 	}
 	return share, nil
 }

@@ -24,13 +24,13 @@ func counting(undecided string) string {
 // unproven says what undecided cells leave open of what is selected.
 func unproven(s selected) []string {
 	d := s.Doubt
-	text := fmt.Sprintf("Not proven: %s of what is selected %s undecided", plural(d.Cells, "cell"), are(d.Cells))
+	text := fmt.Sprintf("Not proven: %s of the selected candidates %s undecided", plural(d.Cells, "cell"), are(d.Cells))
 	switch {
 	case s.Options.Method != "cov" && s.Options.Method != "sub":
 	case d.LowerBound < s.Answer.Objective:
-		return []string{text + fmt.Sprintf(". It is within both thresholds whatever they are, but decided they could lower the best objective to %d.", d.LowerBound)}
+		return []string{text + fmt.Sprintf(". The selection is within both thresholds in any case, but deciding these cells could lower the best objective to %d.", d.LowerBound)}
 	default:
-		return []string{text + ". It is within both thresholds whatever they are."}
+		return []string{text + ". The selection is within both thresholds in any case."}
 	}
 	return []string{text + "."}
 }
@@ -43,7 +43,7 @@ func broken(s selected) []string {
 		case s.Options.Method == "none":
 		case name == "alpha":
 			is := isOrMayBe(s.Answer.Covered+s.Doubt.Bad < s.Instance.Need)
-			list = append(list, fmt.Sprintf("Alpha %s missed: %s of %s are caught, %d are asked for.", is, caughtText(s), plural(s.Bad, "bad output"), s.Instance.Need))
+			list = append(list, fmt.Sprintf("Alpha %s missed: %s of %s are caught, but %d are required.", is, caughtText(s), plural(s.Bad, "bad output"), s.Instance.Need))
 		default:
 			is := isOrMayBe(s.Answer.False-s.Doubt.Good > s.Instance.Allow)
 			list = append(list, fmt.Sprintf("Tau %s broken: together they fail %s of %s, %d are allowed.", is, failedText(s), plural(s.Good, "good output"), s.Instance.Allow))

@@ -60,8 +60,8 @@ func newSpadeRun(a *app) *cobra.Command {
 			"labelled outputs the method is none. Labels are those of the outputs, and of labels.jsonl in\n" +
 			"the folder, which `spade label` writes.\n\n" +
 			"Exit codes: 0 done, 1 no selection is within the thresholds, 2 a mistake in the command line or\n" +
-			"a file, 3 a step could not be done in full, or undecided cells leave the selection open (the\n" +
-			"rest is done), 130 interrupted (what was done is kept).",
+			"a file, 3 a step is incomplete, or undecided cells leave the selection open (the other steps\n" +
+			"are done), 130 interrupted (finished work is kept).",
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.prompts != "" {

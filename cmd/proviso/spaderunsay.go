@@ -75,7 +75,7 @@ func selectionLine(s selected) string {
 	case s.Answer.Status == solve.Infeasible:
 		return fmt.Sprintf("nothing of %s, method %s: no selection is within the thresholds", of, s.Options.Method)
 	case s.Answer.Status == solve.Unknown:
-		return fmt.Sprintf("nothing of %s, method %s: the work ran out", of, s.Options.Method)
+		return fmt.Sprintf("nothing of %s, method %s: the search reached its limit", of, s.Options.Method)
 	}
 	text := fmt.Sprintf("%d of %s, method %s", len(s.Answer.Selected), of, s.Options.Method)
 	if s.Bad == 0 || s.Good == 0 {

@@ -66,8 +66,8 @@ func newSpadeSelect(a *app) *cobra.Command {
 			"  none   without examples: one of each group that nothing else implies\n\n" +
 			"The answer is proven to be the best, or says how far from it it may be.\n\n" +
 			"Exit codes: 0 selected, 1 no selection is within the thresholds, 2 a mistake in the command\n" +
-			"line or a file, 3 undecided cells leave the answer open, or the work ran out before anything\n" +
-			"was found, 130 interrupted.",
+			"line or a file, 3 undecided cells leave the answer open, or the search reached its limit\n" +
+			"before it found a selection, 130 interrupted.",
 		Args: atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := f.check(cmd); err != nil {
@@ -100,7 +100,7 @@ func (f *spadeSelect) registerChoice(fs *pflag.FlagSet) {
 	fs.StringVar(&f.Method, "method", "sub", "`METHOD`: all, base, cov, sub or none")
 	fs.Float64Var(&f.Alpha, "alpha", 0.6, "`SHARE` of the bad outputs that must be caught")
 	fs.Float64Var(&f.Tau, "tau", 0.25, "`SHARE` of the good outputs that may be failed")
-	fs.StringVar(&f.Undecided, "undecided", spade.Bound, "what an undecided cell counts as, `HOW`: bound (not caught if the output is bad, failed if it is good), fail or ignore (as a pass)")
+	fs.StringVar(&f.Undecided, "undecided", spade.Bound, "how an undecided cell counts, `HOW`: bound (not caught if the output is bad, failed if it is good), fail or ignore (as a pass)")
 	fs.BoolVar(&f.Close, "close", false, "add the implications that follow from others")
 	fs.BoolVar(&f.DropContradicted, "drop-contradicted", false, "leave out implications that an example contradicts")
 	fs.StringArrayVar(&f.costs, "cost", nil, "what selecting a candidate costs, `NAME=N`, 1 without; may be repeated")

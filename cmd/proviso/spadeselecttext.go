@@ -45,9 +45,9 @@ func verdictOf(s selected) []string {
 		list = append(list, "Proven: within both thresholds, no selection has a smaller objective.")
 	}
 	if d := s.Doubt; d.Cells > 0 && s.Options.Method != "none" {
-		list = append(list, fmt.Sprintf("That is so if %s of what is selected %s.", plural(d.Cells, "undecided cell"), counting(s.Options.Undecided)))
+		list = append(list, fmt.Sprintf("This holds if %s of the selected candidates %s.", plural(d.Cells, "undecided cell"), counting(s.Options.Undecided)))
 	} else if d.LowerBound < a.Objective {
-		list = append(list, fmt.Sprintf("Of the other candidates %s undecided: decided, they could lower the objective to %d.", plural(d.Elsewhere, "cell")+" "+are(d.Elsewhere), d.LowerBound))
+		list = append(list, fmt.Sprintf("In the other candidates, %s undecided. Deciding them could lower the objective to %d.", plural(d.Elsewhere, "cell")+" "+are(d.Elsewhere), d.LowerBound))
 	}
 	if !a.Tied {
 		list = append(list, "Of equally good selections it may not be the first in order.")
@@ -67,7 +67,7 @@ func infeasible(s selected) []string {
 		no = fmt.Sprintf("Not known, since %s undecided: no selection is certain to be", plural(s.Doubt.Elsewhere, "cell")+" "+are(s.Doubt.Elsewhere))
 	}
 	list := []string{
-		fmt.Sprintf("%s within both thresholds: alpha %v asks for %d of %s, tau %v allows %d of %s.",
+		fmt.Sprintf("%s within both thresholds: alpha %v requires %d of %s, tau %v allows %d of %s.",
 			no, o.Alpha, s.Instance.Need, plural(s.Bad, "bad output"), o.Tau, s.Instance.Allow, plural(s.Good, "good output")),
 		fmt.Sprintf("The best within tau catches %d%s.", a.Best, proven),
 	}
@@ -78,7 +78,7 @@ func infeasible(s selected) []string {
 		list = append(list, "Every bad output is caught by some candidate, but not by few enough false failures together.")
 	}
 	if s.Open() {
-		return append(list, "Decide more cells with spade matrix, or say what undecided ones count as with --undecided.")
+		return append(list, "Decide more cells with spade matrix, or set how undecided cells count with --undecided.")
 	}
 	return append(list, "Lower alpha, raise tau, or propose candidates for what is not caught.")
 }
@@ -110,7 +110,7 @@ func selectMeasures(s selected) []measure {
 	var list []measure
 	if s.Good+s.Bad > 0 {
 		list = append(list,
-			measure{"coverage", fmt.Sprintf("%s of %s caught, %s; at least %d asked for (alpha %v)", caughtText(s), plural(s.Bad, "bad output"), rangedShare(a.Covered, s.Doubt.Bad, s.Bad), s.Instance.Need, o.Alpha)},
+			measure{"coverage", fmt.Sprintf("%s of %s caught, %s; at least %d required (alpha %v)", caughtText(s), plural(s.Bad, "bad output"), rangedShare(a.Covered, s.Doubt.Bad, s.Bad), s.Instance.Need, o.Alpha)},
 			measure{"FFR", fmt.Sprintf("%s of %s failed, %s; at most %d allowed (%s)", failedText(s), plural(s.Good, "good output"), rangedShare(a.False-s.Doubt.Good, s.Doubt.Good, s.Good), s.Instance.Allow, tauText(o))})
 	}
 	if s.Doubt.Cells > 0 && o.Method != "none" {

@@ -226,7 +226,7 @@ func (a *app) subsumeJudge(ctx context.Context, f *spadeSubsume, o *spade.Subsum
 	m, end, err := a.spadeModel(ctx, &f.spadeAsking, "")
 	var nobody usageError
 	if errors.As(err, &nobody) && f.model == "" && f.models.replay == "" && f.models.record == "" {
-		fmt.Fprintf(a.err, "proviso: nobody is named who judges (--judge, or %s), so only what can be proven is found\n", judgeVariable)
+		fmt.Fprintf(a.err, "proviso: no judge model is configured (--judge, or %s), so only what can be proven is found\n", judgeVariable)
 		return func() {}, nil
 	}
 	if err != nil {

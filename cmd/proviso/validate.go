@@ -13,7 +13,7 @@ func newValidate(a *app) *cobra.Command {
 		Short: "Find every mistake of a suite at once, without running it",
 		Long: "validate reads the suite, its cases and everything they name, compiles every assertion,\n" +
 			"and prints all mistakes with file, line and column: those that eval would print before\n" +
-			"its first call. It asks no model, touches no network and runs no code of the suite.",
+			"its first call. It calls no model, uses no network and runs no code of the suite.",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := f.check(); err != nil {
@@ -30,14 +30,14 @@ func newValidate(a *app) *cobra.Command {
 				counted = fmt.Sprintf("%s, and those that %s when run", plural(p.Cases-p.Generators, "case"), yields(p.Generators))
 			}
 			if s.Unseen > 0 {
-				counted += ", and those of " + plural(s.Unseen, "place") + " elsewhere, not looked at"
+				counted += "; remote cases at " + plural(s.Unseen, "place") + " were not checked"
 			}
 			_, err = fmt.Fprintf(a.out, "%s is valid: %s\n", printable(p.Name()), counted)
 			return err
 		},
 	}
 	f.suiteFlags.register(cmd.Flags())
-	cmd.Flags().BoolVar(&f.noKeys, "no-keys", false, "a key that is not set, of a provider or a judge, is a warning")
+	cmd.Flags().BoolVar(&f.noKeys, "no-keys", false, "report a missing API key of a provider or a judge as a warning")
 	return cmd
 }
 

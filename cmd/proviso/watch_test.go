@@ -252,7 +252,7 @@ func TestWatchAsksOnlyWhatChanged(t *testing.T) {
 	go func() { done <- root.ExecuteContext(ctx) }()
 	all.until(t, "Ctrl-C ends")
 	put("tests: [{vars: {n: one}}, {vars: {n: two}}, {vars: {n: three}}]\n")
-	if said := all.until(t, "Ctrl-C ends"); !strings.Contains(said, "2 answers from the cache, 1 asked anew") {
+	if said := all.until(t, "Ctrl-C ends"); !strings.Contains(said, "2 answers from the cache, 1 requested") {
 		t.Errorf("after a new case:\n%s", said)
 	}
 	if n := server.Count(); n != 3 {

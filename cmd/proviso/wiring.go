@@ -205,7 +205,7 @@ func (a *app) plan(ctx context.Context, s *loaded, f *evalFlags) (*run.Plan, err
 	return p, a.mistakes(inOrder(slices.Concat(s.mistakes, mistakes, odd.all())))
 }
 
-// oddities are the warnings of providers. Some are opened while a run goes on.
+// oddities are the warnings of providers. Some providers are opened during a run.
 type oddities struct {
 	mu   sync.Mutex
 	list proviso.Mistakes

@@ -1,6 +1,6 @@
-// Package dataset gets the cases of a suite that stand elsewhere: files behind
-// https://, and datasets of Hugging Face. It keeps a copy of each on this machine,
-// as CSV or as JSON Lines. Start at [New].
+// Package dataset fetches the remote cases of a suite: files at https:// addresses,
+// and datasets of Hugging Face. It keeps a copy of each on this machine, as CSV or as
+// JSON Lines. Start at [New].
 package dataset
 
 import (
@@ -24,37 +24,37 @@ import (
 	"github.com/proviso-eval/proviso/internal/transport"
 )
 
-// MaxBytes bounds a copy.
+// MaxBytes is the maximum size of a copy.
 const MaxBytes = 256 << 20
 
-// MaxAge is how old a copy may be that is used in place of asking again: that of
-// promptfoo's cache.
+// MaxAge is how long a copy is used before it is fetched again. promptfoo's cache
+// uses the same time.
 const MaxAge = 14 * 24 * time.Hour
 
-// Prefix is how a dataset of Hugging Face is named.
+// Prefix starts a reference to a dataset of Hugging Face.
 const Prefix = "huggingface://datasets/"
 
-// Options say how cases are got.
+// Options configure a [Getter].
 type Options struct {
-	// Client makes the requests; nil asks nobody, so that only copies are found.
+	// Client makes the requests. If nil, only copies are used.
 	Client *http.Client
 	// Dir is the folder of the copies.
 	Dir string
-	// Fresh asks anew although there is a copy; Any takes a copy of any age.
+	// Fresh fetches again even if there is a copy. Any accepts a copy of any age.
 	Fresh, Any bool
-	// Server answers for Hugging Face's datasets; "" is their own.
+	// Server replaces the server of Hugging Face's datasets; "" is the real one.
 	Server string
-	// Asking is told of a reference before anybody is asked; nil is told nothing.
+	// Asking, if not nil, is called with a reference before the first request for it.
 	Asking func(ref string)
-	// Now and Sleep are the clock; nil is the real one.
+	// Now and Sleep are the clock; if nil, the real one is used.
 	Now   func() time.Time
 	Sleep func(ctx context.Context, d time.Duration) error
 }
 
-// Getter gets cases.
+// Getter fetches cases.
 type Getter struct{ o Options }
 
-// New returns a getter. It asks nobody yet.
+// New returns a getter. It makes no request.
 func New(o Options) *Getter {
 	if o.Server == "" {
 		o.Server = "https://datasets-server.huggingface.co"
@@ -68,11 +68,11 @@ func New(o Options) *Getter {
 	return &Getter{o}
 }
 
-// ErrNoCopy says that nobody may be asked and that no copy is kept.
-var ErrNoCopy = errors.New("there is no copy of it on this machine")
+// ErrNoCopy means that the network may not be used and there is no local copy.
+var ErrNoCopy = errors.New("there is no local copy")
 
-// Host returns the host that is asked for a reference, in lower case and without a
-// port; "" if the reference is none that this package gets.
+// Host returns the host of a reference, in lower case and without a port. It returns
+// "" if this package does not support the reference.
 func Host(ref string) string {
 	if strings.HasPrefix(ref, Prefix) {
 		return "datasets-server.huggingface.co"
@@ -84,13 +84,13 @@ func Host(ref string) string {
 	return strings.ToLower(u.Hostname())
 }
 
-// loopback reports whether a host is this machine, which may be asked in the clear.
+// loopback reports whether a host is this machine, for which plain http is allowed.
 func loopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// Show returns a reference for messages, without what may be a key.
+// Show returns a reference for messages, without parts that may be secret.
 func Show(ref string) string {
 	if strings.HasPrefix(ref, Prefix) {
 		return ref
@@ -102,8 +102,8 @@ func Show(ref string) string {
 	return transport.URL(u)
 }
 
-// Get returns the name of a copy, which ends in .csv, .tsv or .jsonl. Hugging Face
-// is shown the token that env has.
+// Get returns the name of a copy, which ends in .csv, .tsv or .jsonl. It sends the
+// token from env to Hugging Face.
 func (g *Getter) Get(ctx context.Context, ref string, env proviso.Env) (string, error) {
 	base := filepath.Join(g.o.Dir, blobs.Key("cases 1", ref))
 	if !g.o.Fresh || g.o.Any || g.o.Client == nil {
@@ -148,15 +148,15 @@ func (g *Getter) kept(base string) string {
 
 func keep(base, ext string, data []byte) (string, error) {
 	if err := os.MkdirAll(filepath.Dir(base), 0o700); err != nil {
-		return "", proviso.Errorf(proviso.Unavailable, "keep a copy: %w", err)
+		return "", proviso.Errorf(proviso.Unavailable, "cannot save a copy: %w", err)
 	}
 	if err := blobs.Replace(base+ext, data, 0o600); err != nil {
-		return "", proviso.Errorf(proviso.Unavailable, "keep a copy: %w", err)
+		return "", proviso.Errorf(proviso.Unavailable, "cannot save a copy: %w", err)
 	}
 	for _, other := range endings {
 		if other != ext {
 			if err := os.Remove(base + other); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return "", proviso.Errorf(proviso.Unavailable, "keep a copy: %w", err)
+				return "", proviso.Errorf(proviso.Unavailable, "cannot save a copy: %w", err)
 			}
 		}
 	}
@@ -177,7 +177,7 @@ func Clear(dir string) (int, error) {
 	return len(entries), err
 }
 
-// file gets a file and makes CSV or JSON Lines of it.
+// file fetches a file and converts it to CSV or JSON Lines.
 func (g *Getter) file(ctx context.Context, ref string) ([]byte, string, error) {
 	u, err := url.Parse(ref)
 	if err != nil {
@@ -197,7 +197,7 @@ func (g *Getter) file(ctx context.Context, ref string) ([]byte, string, error) {
 	data := bytes.TrimPrefix(a.body, []byte("\ufeff"))
 	kind := kindOf(u, a.contentType)
 	if sheet && kind == ".html" {
-		return nil, "", proviso.Errorf(proviso.Unavailable, "Google asks for a login: publish the sheet to everybody with its link")
+		return nil, "", proviso.Errorf(proviso.Unavailable, "Google requires a login: share the spreadsheet with anyone who has the link")
 	}
 	switch kind {
 	case ".csv", ".tsv", ".jsonl":
@@ -206,7 +206,7 @@ func (g *Getter) file(ctx context.Context, ref string) ([]byte, string, error) {
 		data, err = lines(data)
 		return data, ".jsonl", err
 	}
-	return nil, "", proviso.Errorf(proviso.Invalid, "what came is neither CSV nor JSON nor JSON Lines (its type is %q, and its name ends in %q)", a.contentType, path.Ext(u.Path))
+	return nil, "", proviso.Errorf(proviso.Invalid, "the response is not CSV, JSON or JSON Lines (content type %q, file extension %q)", a.contentType, path.Ext(u.Path))
 }
 
 // exported is where a spreadsheet of Google is CSV, as promptfoo has it.
@@ -250,7 +250,7 @@ func kindOf(u *url.URL, contentType string) string {
 func lines(data []byte) ([]byte, error) {
 	v, err := proviso.ParseJSON(string(data))
 	if err != nil {
-		return nil, proviso.Errorf(proviso.Invalid, "what came is not JSON: %w", err)
+		return nil, proviso.Errorf(proviso.Invalid, "the response is not JSON: %w", err)
 	}
 	list, ok := v.([]any)
 	if !ok {
@@ -271,7 +271,7 @@ type answer struct {
 	where       string
 }
 
-// failure is the error of a status that is none of success.
+// failure is the error for a status that does not mean success.
 func (a *answer) failure() error {
 	code := proviso.Unavailable
 	if a.status == http.StatusNotFound || a.status == http.StatusGone {
@@ -284,10 +284,10 @@ func (a *answer) failure() error {
 	return proviso.Errorf(code, "%s answered HTTP %d%s", a.where, a.status, hint)
 }
 
-// attempts is how often a request is made that may succeed later.
+// attempts is the number of tries for a request that may succeed later.
 const attempts = 4
 
-// ask gets an address, again if that can help.
+// ask fetches an address, and retries if that can help.
 func (g *Getter) ask(ctx context.Context, u *url.URL, token string) (*answer, error) {
 	for n := 0; ; n++ {
 		a, err := g.once(ctx, u, token)
@@ -326,7 +326,7 @@ func (g *Getter) once(ctx context.Context, u *url.URL, token string) (*answer, e
 		return nil, unreachable(err)
 	}
 	if len(body) > MaxBytes {
-		return nil, proviso.Errorf(proviso.Limit, "%s has more than the %d MiB that are read", transport.URL(u), MaxBytes>>20)
+		return nil, proviso.Errorf(proviso.Limit, "%s is larger than the limit of %d MiB", transport.URL(u), MaxBytes>>20)
 	}
 	return &answer{resp.StatusCode, resp.Header.Get("Content-Type"), body, transport.URL(u)}, nil
 }

@@ -132,14 +132,14 @@ func TestHuggingFaceFails(t *testing.T) {
 	}{
 		{"huggingface://datasets/", &hub{}, "expected huggingface://datasets/OWNER/NAME"},
 		{"huggingface://datasets/a/b/c", &hub{}, "expected huggingface://datasets/OWNER/NAME"},
-		{"huggingface://datasets/a/b?limit=x", &hub{}, `limit is "x"; a number of rows is expected`},
+		{"huggingface://datasets/a/b?limit=x", &hub{}, `expected limit to be a number of rows, found "x"`},
 		{"huggingface://datasets/a/b", &hub{fail: map[int]int{1: 401}}, "answered HTTP 401; a dataset that is private or gated needs HF_TOKEN: The dataset does not exist"},
 		{"huggingface://datasets/a/b", &hub{fail: map[int]int{1: 404}}, "answered HTTP 404"},
 		{"huggingface://datasets/a/b", &hub{fail: map[int]int{1: 500, 2: 500, 3: 500, 4: 500}}, "answered HTTP 500"},
 		{"huggingface://datasets/a/b", &hub{total: 5}, "answered HTTP 422"},
-		{"huggingface://datasets/a/b", reply(`{"rows":[],"num_rows_total":7}`), "gave no row after 0 of 7"},
-		{"huggingface://datasets/a/b", reply(`{"rows":[{"row":"x"}],"num_rows_total":1}`), "with a row that is none"},
-		{"huggingface://datasets/a/b", reply(`<html>`), "without rows"},
+		{"huggingface://datasets/a/b", reply(`{"rows":[],"num_rows_total":7}`), "stopped after 0 of 7 rows"},
+		{"huggingface://datasets/a/b", reply(`{"rows":[{"row":"x"}],"num_rows_total":1}`), "a row that is not an object"},
+		{"huggingface://datasets/a/b", reply(`<html>`), "has no rows"},
 	} {
 		g, _ := getter(t, tc.h, dataset.Options{})
 		if name, err := g.Get(t.Context(), tc.ref, nil); err == nil || !strings.Contains(err.Error(), tc.want) {
@@ -161,7 +161,7 @@ func TestFiles(t *testing.T) {
 		{path: "/a", kind: "application/json", body: `{"vars":{"a":1}}`, ext: ".jsonl", want: "{\"vars\":{\"a\":1}}\n"},
 		{path: "/a.ndjson", body: "{}\n{}\n", ext: ".jsonl", want: "{}\n{}\n"},
 		{path: "/a.json", body: `[1`, want: "not JSON"},
-		{path: "/a.html", kind: "text/html", body: "<html>", want: "neither CSV nor JSON nor JSON Lines"},
+		{path: "/a.html", kind: "text/html", body: "<html>", want: "is not CSV, JSON or JSON Lines"},
 		{path: "/missing", want: "HTTP 404"},
 	} {
 		g, url := getter(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -39,11 +39,11 @@ func parse(ref string) (named, error) {
 	name, text, _ := strings.Cut(strings.TrimPrefix(ref, Prefix), "?")
 	n := named{dataset: strings.Trim(name, "/"), limit: -1}
 	if parts := strings.Split(n.dataset, "/"); n.dataset == "" || len(parts) > 2 {
-		return n, proviso.Errorf(proviso.Invalid, "expected %sOWNER/NAME, with ?split=, &config= and &limit= after it or not", Prefix)
+		return n, proviso.Errorf(proviso.Invalid, "expected %sOWNER/NAME, optionally with ?split=, &config= and &limit=", Prefix)
 	}
 	var err error
 	if n.query, err = url.ParseQuery(text); err != nil {
-		return n, proviso.Errorf(proviso.Invalid, "what follows the question mark is malformed")
+		return n, proviso.Errorf(proviso.Invalid, "the query string is malformed")
 	}
 	for key, usual := range map[string]string{"split": "test", "config": "default"} {
 		if !n.query.Has(key) {
@@ -52,7 +52,7 @@ func parse(ref string) (named, error) {
 	}
 	if n.query.Has("limit") {
 		if n.limit, err = strconv.Atoi(n.query.Get("limit")); err != nil || n.limit < 0 {
-			return n, proviso.Errorf(proviso.Invalid, "limit is %q; a number of rows is expected", n.query.Get("limit"))
+			return n, proviso.Errorf(proviso.Invalid, "expected limit to be a number of rows, found %q", n.query.Get("limit"))
 		}
 	}
 	n.query.Set("dataset", n.dataset)
@@ -86,11 +86,11 @@ func (g *Getter) rows(ctx context.Context, ref, token string) ([]byte, error) {
 			o, _ := v.(*proviso.Object)
 			row, ok := o.At("row").(*proviso.Object)
 			if !ok {
-				return nil, proviso.Errorf(proviso.Unavailable, "Hugging Face answered with a row that is none")
+				return nil, proviso.Errorf(proviso.Unavailable, "Hugging Face returned a row that is not an object")
 			}
 			test := proviso.ObjectOf("vars", row, "options", proviso.ObjectOf("disableVarExpansion", true))
 			if out = append(proviso.AppendJSON(out, test), '\n'); len(out) > MaxBytes {
-				return nil, proviso.Errorf(proviso.Limit, "%s has more than %d MiB; take a part of it with limit=", n.dataset, MaxBytes>>20)
+				return nil, proviso.Errorf(proviso.Limit, "%s is larger than the limit of %d MiB; use limit= to read fewer rows", n.dataset, MaxBytes>>20)
 			}
 		}
 		got += len(list)
@@ -98,7 +98,7 @@ func (g *Getter) rows(ctx context.Context, ref, token string) ([]byte, error) {
 			break
 		}
 		if len(list) == 0 {
-			return nil, proviso.Errorf(proviso.Unavailable, "Hugging Face gave no row after %d of %d", got, total)
+			return nil, proviso.Errorf(proviso.Unavailable, "Hugging Face stopped after %d of %d rows", got, total)
 		}
 	}
 	return out, nil
@@ -146,7 +146,7 @@ func (g *Getter) page(ctx context.Context, n named, offset, length int, token st
 	list, ok := o.At("rows").([]any)
 	count, known := o.At("num_rows_total").(float64)
 	if !ok || !known {
-		return nil, 0, proviso.Errorf(proviso.Unavailable, "Hugging Face answered without rows")
+		return nil, 0, proviso.Errorf(proviso.Unavailable, "the response of Hugging Face has no rows")
 	}
 	return list, int(min(count, 1<<40)), nil
 }

@@ -2,8 +2,8 @@
 // what a file uses can be found without a parser: what stands in a comment, a
 // string, a template or a regular expression is not code. Start at [New].
 //
-// A [Scanner] accepts any text. What is no JavaScript gives some tokens, too, in
-// time and memory that grow linearly.
+// A [Scanner] accepts any text. Text that is not JavaScript also yields tokens. Time
+// and memory grow linearly with the text.
 package jstoken
 
 import (
@@ -11,10 +11,10 @@ import (
 	"unicode/utf8"
 )
 
-// Kind is what a token is.
+// Kind is the kind of a token.
 type Kind uint8
 
-// The kinds of tokens. Comments and white space are none.
+// The kinds of tokens. Comments and white space are not tokens.
 const (
 	Name     Kind = iota // an identifier or a keyword, with # for a private one
 	Number               // with its suffix

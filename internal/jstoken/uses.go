@@ -42,8 +42,8 @@ func (w *window) member() bool {
 	return w.before == "." || w.before == "?." || w.after == ":" && (w.before == "{" || w.before == ",")
 }
 
-// Imports reports whether the source loads other files or packages, or asks where
-// it lies itself: with import, export from, import.meta, require, __dirname or
+// Imports reports whether the source loads other files or packages, or asks for its
+// own location: with import, export from, import.meta, require, __dirname or
 // __filename.
 func Imports(src string) bool {
 	found := false
@@ -83,9 +83,9 @@ func (f *fromClause) ends(w *window) bool {
 	return false
 }
 
-// Uses reports whether the source names one of the given globals as such: not as a
-// member of something else, a property, or what the source itself declares by that
-// name. A name that it merely asks the type of does not count.
+// Uses reports whether the source uses one of the given globals: not as a member, a
+// property or a name that the source itself declares. A name whose type alone is
+// tested does not count.
 func Uses(src string, globals []string) bool {
 	var used, declared []string
 	windows(src, func(w *window) bool {

@@ -59,8 +59,8 @@ func New(o Options) *Engine {
 	return &Engine{timeout: o.Timeout, cache: newCache(o.Patterns), js: newBacktracker(o.Timeout)}
 }
 
-// Close frees the JavaScript engine, if it was started. Patterns that need it
-// cannot be matched any more.
+// Close frees the JavaScript engine if it was started. Patterns that need the engine
+// can no longer be matched.
 func (e *Engine) Close() error { return e.js.library.Close() }
 
 // Regexp is a compiled pattern. It is safe for concurrent use.

@@ -1,6 +1,6 @@
-// Package secrets takes known secrets out of what is kept and shown: the keys
-// that a run was given, wherever they turn up. An answer may echo its request, and
-// a program may print its environment.
+// Package secrets redacts known secrets from stored and printed text: the keys that a
+// run was given, wherever they occur. An answer may echo its request, and a program
+// may print its environment.
 //
 // Start at [Set].
 package secrets
@@ -16,20 +16,19 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Shortest is the length, in bytes, from which on a value is looked for. A
-// shorter one would be found in ordinary words.
+// Shortest is the minimum length, in bytes, of a value that is redacted. A shorter
+// value would match ordinary words.
 const Shortest = 8
 
-// Set holds the secrets that are known. It is safe for concurrent use. A nil Set
-// knows none, and its methods return what they were given.
+// Set holds the known secrets. It is safe for concurrent use. A nil Set has no
+// secrets, and its methods return their arguments unchanged.
 type Set struct {
 	mu     sync.Mutex
 	values []string
 	known  atomic.Pointer[index] // nil while nothing is known
 }
 
-// Add makes values known. Those that are too short to look for, or that hold a
-// template, are left out.
+// Add adds secrets. It ignores values that are too short or contain a template.
 func (s *Set) Add(values ...string) {
 	if s == nil {
 		return
@@ -53,7 +52,7 @@ func (s *Set) Add(values ...string) {
 	s.known.Store(newIndex(forms))
 }
 
-// AddConfig makes known what is secret in the configuration of a provider.
+// AddConfig adds the secrets in the configuration of a provider.
 func (s *Set) AddConfig(cfg *proviso.Object) {
 	if s == nil {
 		return
@@ -89,8 +88,8 @@ func appendForms(forms [][]byte, value string) [][]byte {
 	return forms
 }
 
-// Redact returns text without the known secrets. It returns the very slice where
-// there are none in it, and never changes it.
+// Redact returns text without the known secrets. If there are none, it returns text
+// itself. It never changes its argument.
 func (s *Set) Redact(text []byte) []byte {
 	if !s.In(text) {
 		return text
@@ -101,8 +100,8 @@ func (s *Set) Redact(text []byte) []byte {
 	return text
 }
 
-// RedactJSON is [Set.Redact] for JSON: it looks inside of strings alone, so that what
-// it returns is JSON again.
+// RedactJSON is [Set.Redact] for JSON. It redacts only inside strings, so the result
+// is valid JSON.
 func (s *Set) RedactJSON(data []byte) []byte {
 	if !s.In(data) {
 		return data
@@ -130,8 +129,8 @@ func (s *Set) RedactJSON(data []byte) []byte {
 	return append(out, data...)
 }
 
-// RedactValue is [Set.Redact] for the texts in a value. What holds none of the
-// secrets is shared with the original.
+// RedactValue is [Set.Redact] for the texts in a value. Parts without secrets are
+// shared with the original.
 func (s *Set) RedactValue(v any) any {
 	if !s.In(proviso.AppendJSON(nil, v)) {
 		return v
@@ -146,7 +145,7 @@ func (s *Set) RedactValue(v any) any {
 // RedactText is [Set.Redact] for a string.
 func (s *Set) RedactText(text string) string { return string(s.Redact([]byte(text))) }
 
-// In reports whether text holds a known secret.
+// In reports whether text contains a known secret.
 func (s *Set) In(text []byte) bool {
 	if s == nil {
 		return false
@@ -155,9 +154,9 @@ func (s *Set) In(text []byte) bool {
 	return known != nil && known.in(text)
 }
 
-// AddEnv makes known what a program that is started inherits: the variables with
-// the names of secrets. A value that looks like a path or a word is left out,
-// since it would be found where it is none.
+// AddEnv adds the secrets that a started program inherits: the variables with the
+// names of secrets. It ignores a value that looks like a path or a word, because that
+// value would also match ordinary text.
 func (s *Set) AddEnv(env proviso.Env) {
 	if s == nil || env == nil {
 		return
@@ -175,8 +174,8 @@ func secretVariable(name, value string) bool {
 	return proviso.IsSecret(name) && !strings.HasPrefix(value, "/") && name != "PWD" && name != "OLDPWD"
 }
 
-// Env returns env so that each variable with the name of a secret becomes known
-// when it is looked up: what nobody asked for reaches nobody.
+// Env returns an environment that adds each variable with the name of a secret to the
+// set when it is looked up. A variable that is never looked up cannot leak.
 func (s *Set) Env(env proviso.Env) proviso.Env {
 	if s == nil || env == nil {
 		return env

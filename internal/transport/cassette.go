@@ -41,8 +41,8 @@ type CassetteOptions struct {
 	Redact []*regexp.Regexp
 	// Headers are names of response headers that are kept beside the usual ones.
 	Headers []string
-	// Hide takes known secrets out of an exchange, which is JSON and has to stay so;
-	// nil knows none.
+	// Hide redacts known secrets from an exchange. The exchange is JSON and must stay
+	// JSON. If nil, nothing is redacted.
 	Hide func(exchange []byte) []byte
 	// Now is the clock that recordings are dated by; nil is the real one.
 	Now func() time.Time

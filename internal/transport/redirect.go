@@ -8,8 +8,8 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// kept are the headers that a request still has once a redirect has led it to
-// another origin: they describe the request and say nothing of who sends it.
+// kept are the headers that a request keeps after a redirect to another origin: they
+// describe the request and do not identify the sender.
 var kept = [...]string{"Accept", "Content-Encoding", "Content-Type"}
 
 // origin is what has to be equal for a server to be the one that was asked:
@@ -49,7 +49,7 @@ func redirected(req *http.Request) redirect {
 	}
 }
 
-// exposes reports whether a redirect gives up encryption.
+// exposes reports whether a redirect drops encryption.
 func exposes(from, to *url.URL) bool { return from.Scheme == "https" && to.Scheme != "https" }
 
 // follow decides whether a redirected request is sent, and returns it as it is
@@ -62,7 +62,7 @@ func (t *Transport) follow(req *http.Request) (*http.Request, error) {
 	case t.confined && r.hop:
 		return nil, proviso.Errorf(proviso.Refused, "%s: a redirect to another host is not followed", URL(req.URL))
 	case r.abroad && hasBody(req):
-		return nil, proviso.Errorf(proviso.Refused, "%s: a redirect that would send the request's body to another host, or without encryption, is not followed; if this address is right, configure it", URL(req.URL))
+		return nil, proviso.Errorf(proviso.Refused, "%s: the redirect is not followed: it would send the request body to another host or without encryption; if the new address is correct, use it in the configuration", URL(req.URL))
 	case !r.left:
 		return traced(req), nil
 	}

@@ -142,9 +142,9 @@ func (t *Transport) allow(req *http.Request) (*http.Request, error) {
 	host := hostOf(req.URL)
 	switch {
 	case req.URL.Scheme != "http" && req.URL.Scheme != "https":
-		return nil, proviso.Errorf(proviso.Invalid, "%s: only http and https can be asked", URL(req.URL))
+		return nil, proviso.Errorf(proviso.Invalid, "%s: only http and https are supported", URL(req.URL))
 	case t.hosts != nil && !t.hosts(host):
-		return nil, proviso.Errorf(proviso.Refused, "the host %s is not among those that may be asked", host)
+		return nil, proviso.Errorf(proviso.Refused, "the host %s is not allowed", host)
 	case t.public.refusesHost(host):
 		return nil, privateError(host)
 	case req.Response == nil:
