@@ -199,7 +199,7 @@ func resident(pid int) float64 {
 // buckets are the counts of a histogram, by their upper bounds in order.
 type buckets []struct{ le, count float64 }
 
-var bucketLine = regexp.MustCompile(`(?m)^proviso_http_server_seconds_bucket\{route="/v1/evaluate",le="([^"]+)"\} (\S+)$`)
+var bucketLine = regexp.MustCompile(`(?m)^proviso_http_server_seconds_bucket\{project="default",route="/v1/evaluate",le="([^"]+)"\} (\S+)$`)
 
 // histogram reads what the server says of its own time.
 func (s *served) histogram() (buckets, error) {

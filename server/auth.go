@@ -3,6 +3,8 @@ package server
 import (
 	"context"
 	"errors"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -26,8 +28,8 @@ func (s *Server) authenticate(c *call) error {
 		if !open {
 			return unauthorized("send a key as Authorization: Bearer …; `proviso key create` makes one")
 		}
-		c.key = store.Key{ID: anonymous, Scopes: []store.Scope{store.Admin}}
-		return nil
+		c.key = anonymousKey()
+		return s.enter(c)
 	}
 	scheme, secret, _ := strings.Cut(header, " ")
 	secret = strings.TrimSpace(secret)
@@ -42,18 +44,60 @@ func (s *Server) authenticate(c *call) error {
 		}
 		return err
 	}
-	c.key = key
-	if !allowed(key, c.route.Scope) {
+	c.key, c.project = key, key.Project
+	if !allowed(key, c.route) {
 		return problem(codeForbidden, "this needs a key with the scope "+string(c.route.Scope))
 	}
 	s.touch(ctx, key.ID)
-	return nil
+	return s.enter(c)
 }
 
 // allowed reports whether a key may use a route. What is for readers is for
 // those who evaluate too, who see there what is their own.
-func allowed(key store.Key, scope store.Scope) bool {
-	return key.Can(scope) || scope == store.Read && key.Can(store.Evaluate)
+func allowed(key store.Key, r *route) bool {
+	return key.Can(r.Scope) || r.Scope == store.Read && !r.Others && key.Can(store.Evaluate)
+}
+
+// projectParam is the parameter by which an admin key names a project.
+const projectParam = "project"
+
+// enter opens the project that a request is about: that of its key, or the one that
+// an admin key names. Handlers reach what is kept through it alone.
+func (s *Server) enter(c *call) error {
+	c.project = c.key.Project
+	switch named := c.r.URL.Query()[projectParam]; {
+	case len(named) > 1:
+		return proviso.Errorf(proviso.Invalid, "the parameter %s stands there %d times", projectParam, len(named))
+	case len(named) == 1:
+		if err := s.named(c, store.Project(named[0])); err != nil {
+			return err
+		}
+	}
+	c.kept = s.o.Store.In(c.project)
+	return nil
+}
+
+// named makes the request one about a project that its address names.
+func (s *Server) named(c *call, p store.Project) error {
+	if p == c.project {
+		return nil
+	}
+	if !c.key.Can(store.Admin) {
+		return problem(codeForbidden, "only a key with the scope admin may name another project than its own")
+	}
+	projects, err := s.o.Store.Projects(c.r.Context())
+	if err != nil {
+		return err
+	}
+	if slices.Contains(projects, p) {
+		c.project = p
+		return nil
+	}
+	e := &proviso.Error{Code: proviso.NotFound, Message: "no key belongs to the project " + strconv.Quote(shortened(string(p)))}
+	for _, known := range projects {
+		e.Valid = append(e.Valid, string(known))
+	}
+	return e
 }
 
 // unauthorized is the problem of a request without a valid key.

@@ -120,7 +120,7 @@ func (s *Server) keepSuite(c *call, in *NewSuite) error {
 	if err != nil {
 		return err
 	}
-	doc, created, err := s.o.Store.PutDocument(c.r.Context(), store.NewDocument{
+	doc, created, err := c.kept.PutDocument(c.r.Context(), store.NewDocument{
 		Kind: store.SuiteKind, Name: in.Name, PromptHash: plan.PromptHash, MediaType: mediaJSON, Content: content, CreatedBy: c.key.ID,
 	})
 	if err != nil {
@@ -191,7 +191,7 @@ func (s *Server) versionAsked(c *call, kind store.Kind, name string) (store.Docu
 	if err != nil {
 		return store.Document{}, err
 	}
-	return s.o.Store.Document(c.r.Context(), kind, name, q.Get("version"))
+	return c.kept.Document(c.r.Context(), kind, name, q.Get("version"))
 }
 
 // listVersions returns the handler of a list: of all names, or of all versions
@@ -209,11 +209,11 @@ func listVersions(kind store.Kind, pathValue string) func(*Server, *call) error 
 		f := store.DocumentFilter{Kind: kind}
 		if pathValue != "" {
 			f.Name = c.r.PathValue(pathValue)
-			if _, err := s.o.Store.Document(c.r.Context(), kind, f.Name, ""); err != nil {
+			if _, err := c.kept.Document(c.r.Context(), kind, f.Name, ""); err != nil {
 				return err
 			}
 		}
-		list, err := s.o.Store.ListDocuments(c.r.Context(), f, page)
+		list, err := c.kept.ListDocuments(c.r.Context(), f, page)
 		if err != nil {
 			return err
 		}
@@ -251,7 +251,7 @@ func (s *Server) keepSet(c *call, name string) error {
 	if err := checkName(name); err != nil {
 		return err
 	}
-	doc, created, err := s.o.Store.PutDocument(c.r.Context(), store.NewDocument{
+	doc, created, err := c.kept.PutDocument(c.r.Context(), store.NewDocument{
 		Kind: store.AssertionSetKind, Name: name, PromptHash: set.promptHash(), MediaType: mediaJSON, Content: set.content(), CreatedBy: c.key.ID,
 	})
 	if err != nil {

@@ -74,7 +74,7 @@ func (s *Server) evaluateBody(c *call, body []byte, set string) error {
 	started := time.Now()
 	resp, err := s.o.Judge.Evaluate(ctx, req)
 	cost, usage := account.total()
-	s.metrics.spent(cost, usage)
+	s.metrics.spent(c.project, cost, usage)
 	if err != nil || c.r.Context().Err() != nil {
 		if failed := s.settle(ctx, account); failed != nil {
 			s.o.Log.Error("charge a key", "request_id", c.id, "error", failed)
@@ -101,12 +101,12 @@ func (s *Server) answerEvaluation(c *call, body []byte, resp *judge.Response, n 
 	}
 	answer := store.Response{Status: http.StatusOK, MediaType: mediaJSON, Location: "/v1/evaluations/" + n.ID, Body: data}
 	n.Reply = c.reply(s, answer)
-	if _, err := s.o.Store.AddEvaluation(context.WithoutCancel(c.r.Context()), n); err != nil {
+	if _, err := c.kept.AddEvaluation(context.WithoutCancel(c.r.Context()), n); err != nil {
 		return err
 	}
 	c.claim = nil // the reply is kept
 	byStatus := map[string]int{"pass": resp.Passed, "fail": resp.Failed, "error": len(resp.Errors), "skip": resp.Skipped}
-	s.metrics.evaluated(n.Status.String(), byStatus)
+	s.metrics.evaluated(c.project, n.Status.String(), byStatus)
 	return c.sendResponse(answer)
 }
 
@@ -192,7 +192,7 @@ func (s *Server) listEvaluations(c *call) error {
 	if !seesAll(c.key) {
 		f.CreatedBy = c.key.ID
 	}
-	list, err := s.o.Store.ListEvaluations(c.r.Context(), f, page)
+	list, err := c.kept.ListEvaluations(c.r.Context(), f, page)
 	if err != nil {
 		return err
 	}
@@ -209,7 +209,7 @@ func (s *Server) getEvaluation(c *call) error {
 		return err
 	}
 	id := c.r.PathValue("evaluation")
-	e, err := s.o.Store.Evaluation(c.r.Context(), id)
+	e, err := c.kept.Evaluation(c.r.Context(), id)
 	if err != nil {
 		return err
 	}

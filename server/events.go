@@ -38,10 +38,11 @@ func (s *Server) events(c *call) error {
 		p.retryAfter = 5 * time.Second
 		return p
 	}
-	s.metrics.streams.Inc()
+	streams := s.metrics.streams.WithLabelValues(string(c.project))
+	streams.Inc()
 	defer func() {
 		s.streams.Add(-1)
-		s.metrics.streams.Dec()
+		streams.Dec()
 	}()
 	h := c.w.Header()
 	h.Set("Content-Type", "text/event-stream")
@@ -69,7 +70,7 @@ func (s *Server) stream(c *call, r store.Run, last string) {
 	}
 	for {
 		changed := next()
-		now, err := s.o.Store.Run(c.r.Context(), r.ID)
+		now, err := c.kept.Run(c.r.Context(), r.ID)
 		if err != nil || !s.stillOpen(c) {
 			return // the client comes back
 		}

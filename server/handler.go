@@ -29,12 +29,20 @@ type call struct {
 	body  []byte
 	clock clock
 
+	project store.Project      // that the request is about, "" if it needs no key
+	kept    store.ProjectStore // what is kept of that project, nil if there is none
+
 	claim  *store.Claim    // of the idempotency key, until the answer is kept
 	answer *store.Response // what was sent
 }
 
 // anonymous is who asks without a key, where that is allowed.
 const anonymous = "local"
+
+// anonymousKey is what stands for the key of such a request.
+func anonymousKey() store.Key {
+	return store.Key{ID: anonymous, Project: store.DefaultProject, Scopes: []store.Scope{store.Admin}}
+}
 
 // recorder notes what was answered.
 type recorder struct {
@@ -315,7 +323,7 @@ func (s *Server) panicked(c *call, v any) {
 // finish counts the request and logs it.
 func (s *Server) finish(c *call, started time.Time) {
 	took, waited := time.Since(started), c.clock.total()
-	s.metrics.request(c.route, c.r.Method, c.w.status, took-waited, waited)
+	s.metrics.request(c.route, c.project, c.r.Method, c.w.status, took-waited, waited)
 	level := slog.LevelInfo
 	if c.route.Scope == "" && c.w.status == http.StatusOK {
 		level = slog.LevelDebug // somebody looks every few seconds whether the server lives
@@ -330,7 +338,7 @@ func (s *Server) finish(c *call, started time.Time) {
 		slog.Int("bytes_in", len(c.body)), slog.Int64("bytes_out", c.w.bytes), slog.String("remote", c.r.RemoteAddr),
 	}
 	if c.key.ID != "" {
-		attrs = append(attrs, slog.String("key", c.key.ID))
+		attrs = append(attrs, slog.String("key", c.key.ID), slog.String("project", string(c.project)))
 	}
 	if gone {
 		attrs = append(attrs, slog.Bool("cut_off", true))

@@ -41,8 +41,14 @@ func (s *Server) document(c *call) error {
 	return c.sendResponse(store.Response{Status: http.StatusOK, MediaType: mediaJSON, Body: s.openapi})
 }
 
-// exposition sends the metrics.
+// exposition sends the metrics of the project that the request is about: all of
+// them to an admin key that names none.
 func (s *Server) exposition(c *call) error {
-	s.metrics.handler().ServeHTTP(c.w, c.r)
+	q, err := c.query()
+	if err != nil {
+		return err
+	}
+	all := c.key.Can(store.Admin) && !q.Has(projectParam)
+	s.metrics.handler(c.project, all).ServeHTTP(c.w, c.r)
 	return nil
 }

@@ -366,14 +366,14 @@ func TestMetrics(t *testing.T) {
 	f.ask("POOF", "/nowhere", "")
 	got := f.ask("GET", "/metrics", "").body
 	for _, want := range []string{
-		`proviso_http_requests_total{method="POST",route="/v1/evaluate",status="200"} 1`,
-		`proviso_http_requests_total{method="GET",route="/v1/runs/{run}",status="404"} 1`,
-		`proviso_http_requests_total{method="other",route="none",status="404"} 1`,
-		`proviso_http_server_seconds_count{route="/v1/evaluate"} 1`,
-		`proviso_http_wait_seconds_count{route="/v1/evaluate"} 1`,
-		`proviso_evaluations_total{status="pass"} 1`,
-		`proviso_evaluated_assertions_total{status="pass"} 1`,
-		"go_goroutines", "proviso_runs_executing 0",
+		`proviso_http_requests_total{method="POST",project="default",route="/v1/evaluate",status="200"} 1`,
+		`proviso_http_requests_total{method="GET",project="default",route="/v1/runs/{run}",status="404"} 1`,
+		`proviso_http_requests_total{method="other",project="",route="none",status="404"} 1`,
+		`proviso_http_server_seconds_count{project="default",route="/v1/evaluate"} 1`,
+		`proviso_http_wait_seconds_count{project="default",route="/v1/evaluate"} 1`,
+		`proviso_evaluations_total{project="default",status="pass"} 1`,
+		`proviso_evaluated_assertions_total{project="default",status="pass"} 1`,
+		"go_goroutines", `proviso_runs_executing{project="default"} 0`,
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %s", want)

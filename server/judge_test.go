@@ -104,7 +104,7 @@ func TestWaiting(t *testing.T) {
 	if got := f.ask("POST", "/v1/evaluate", mixed); got.status != 200 || at(got.object(t), "score") != 1.0 {
 		t.Fatalf("%d %s", got.status, got.body)
 	}
-	m := regexp.MustCompile(`proviso_http_wait_seconds_sum\{route="/v1/evaluate"\} (\S+)`).FindStringSubmatch(f.ask("GET", "/metrics", "").body)
+	m := regexp.MustCompile(`proviso_http_wait_seconds_sum\{project="default",route="/v1/evaluate"\} (\S+)`).FindStringSubmatch(f.ask("GET", "/metrics", "").body)
 	if m == nil {
 		t.Fatal("the waiting is not counted")
 	}

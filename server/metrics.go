@@ -2,17 +2,21 @@ package server
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	dto "github.com/prometheus/client_model/go"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/store"
 )
 
-// metrics are what Prometheus is told. No label holds what a client wrote.
+// metrics are what Prometheus is told. No label holds what a client wrote. Each has
+// the label project, empty for requests without a key, but those of the process.
 type metrics struct {
 	registry    *prometheus.Registry
 	requests    *prometheus.CounterVec
@@ -22,19 +26,22 @@ type metrics struct {
 	assertions  *prometheus.CounterVec
 	rows        *prometheus.CounterVec
 	runs        *prometheus.CounterVec
-	running     prometheus.Gauge
-	streams     prometheus.Gauge
+	running     *prometheus.GaugeVec
+	streams     *prometheus.GaugeVec
 	spans       *prometheus.CounterVec
-	cost        prometheus.Counter
+	cost        *prometheus.CounterVec
 	tokens      *prometheus.CounterVec
 }
 
 func newMetrics() *metrics {
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
-		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, append([]string{projectLabel}, labels...))
+	}
+	gauge := func(name, help string) *prometheus.GaugeVec {
+		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, []string{projectLabel})
 	}
 	seconds := func(name, help string, buckets []float64) *prometheus.HistogramVec {
-		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, []string{"route"})
+		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, []string{projectLabel, "route"})
 	}
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
@@ -47,10 +54,10 @@ func newMetrics() *metrics {
 		assertions:  counter("proviso_evaluated_assertions_total", "Assertions of evaluations, by what became of them.", "status"),
 		rows:        counter("proviso_run_rows_total", "Finished rows of runs, by what became of them.", "status"),
 		runs:        counter("proviso_run_attempts_total", "Executions of runs that ended, by how.", "end"),
-		running:     prometheus.NewGauge(prometheus.GaugeOpts{Name: "proviso_runs_executing", Help: "Runs that are being executed."}),
-		streams:     prometheus.NewGauge(prometheus.GaugeOpts{Name: "proviso_event_streams", Help: "Event streams that are open."}),
+		running:     gauge("proviso_runs_executing", "Runs that are being executed."),
+		streams:     gauge("proviso_event_streams", "Event streams that are open."),
 		spans:       counter("proviso_spans_total", "Spans that were received, by what became of them.", "status"),
-		cost:        prometheus.NewCounter(prometheus.CounterOpts{Name: "proviso_cost_dollars_total", Help: "What models cost, in US dollars, where the price is known."}),
+		cost:        counter("proviso_cost_dollars_total", "What models cost, in US dollars, where the price is known."),
 		tokens:      counter("proviso_tokens_total", "Tokens of models, by kind.", "kind"),
 	}
 	m.registry.MustRegister(m.requests, m.server, m.wait, m.evaluations, m.assertions, m.rows, m.runs, m.running, m.streams, m.spans, m.cost, m.tokens,
@@ -60,39 +67,75 @@ func newMetrics() *metrics {
 
 // holds has the metrics say how many spans are held.
 func (m *metrics) holds(s *spans) {
-	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "proviso_spans_held", Help: "Spans that are held for runs and evaluations."}, s.total))
+	m.registry.MustRegister(heldSpans{s, prometheus.NewDesc("proviso_spans_held", "Spans that are held for runs and evaluations.", []string{projectLabel}, nil)})
 }
 
-// handler writes the metrics.
-func (m *metrics) handler() http.Handler {
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+// heldSpans are the spans that are held now, as a metric.
+type heldSpans struct {
+	*spans
+	desc *prometheus.Desc
+}
+
+// Describe implements prometheus.Collector.
+func (h heldSpans) Describe(to chan<- *prometheus.Desc) { to <- h.desc }
+
+// Collect implements prometheus.Collector.
+func (h heldSpans) Collect(to chan<- prometheus.Metric) {
+	for p, n := range h.perProject() {
+		to <- prometheus.MustNewConstMetric(h.desc, prometheus.GaugeValue, float64(n), string(p))
+	}
+}
+
+// projectLabel is the label that says whose a metric is.
+const projectLabel = "project"
+
+// handler writes the metrics of a project, or all of them.
+func (m *metrics) handler(of store.Project, all bool) http.Handler {
+	m.running.WithLabelValues(string(of)) // 0 until there is one
+	m.streams.WithLabelValues(string(of))
+	if all {
+		return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+	}
+	return promhttp.HandlerFor(prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) {
+		all, err := m.registry.Gather()
+		var own []*dto.MetricFamily
+		for _, family := range all {
+			family.Metric = slices.DeleteFunc(family.Metric, func(m *dto.Metric) bool {
+				return !slices.ContainsFunc(m.Label, func(l *dto.LabelPair) bool { return l.GetName() == projectLabel && l.GetValue() == string(of) })
+			})
+			if len(family.Metric) > 0 {
+				own = append(own, family)
+			}
+		}
+		return own, err
+	}), promhttp.HandlerOpts{})
 }
 
 // request counts one request. A route is one of the table, and so are methods.
-func (m *metrics) request(r *route, method string, status int, server, wait time.Duration) {
+func (m *metrics) request(r *route, p store.Project, method string, status int, server, wait time.Duration) {
 	if r.Method != method {
 		method = "other"
 	}
-	m.requests.WithLabelValues(r.Path, method, strconv.Itoa(status)).Inc()
+	m.requests.WithLabelValues(string(p), r.Path, method, strconv.Itoa(status)).Inc()
 	if r.Stream {
 		return // it lasts as long as its client likes
 	}
-	m.server.WithLabelValues(r.Path).Observe(max(0, server).Seconds())
-	m.wait.WithLabelValues(r.Path).Observe(wait.Seconds())
+	m.server.WithLabelValues(string(p), r.Path).Observe(max(0, server).Seconds())
+	m.wait.WithLabelValues(string(p), r.Path).Observe(wait.Seconds())
 }
 
 // evaluated counts an evaluation.
-func (m *metrics) evaluated(status string, byStatus map[string]int) {
-	m.evaluations.WithLabelValues(status).Inc()
+func (m *metrics) evaluated(p store.Project, status string, byStatus map[string]int) {
+	m.evaluations.WithLabelValues(string(p), status).Inc()
 	for status, n := range byStatus {
-		m.assertions.WithLabelValues(status).Add(float64(n))
+		m.assertions.WithLabelValues(string(p), status).Add(float64(n))
 	}
 }
 
 // spent counts what models took.
-func (m *metrics) spent(cost float64, u proviso.Usage) {
-	m.cost.Add(max(0, cost))
-	m.tokens.WithLabelValues("prompt").Add(float64(max(0, u.Prompt)))
-	m.tokens.WithLabelValues("completion").Add(float64(max(0, u.Completion)))
-	m.tokens.WithLabelValues("cached").Add(float64(max(0, u.Cached)))
+func (m *metrics) spent(p store.Project, cost float64, u proviso.Usage) {
+	m.cost.WithLabelValues(string(p)).Add(max(0, cost))
+	m.tokens.WithLabelValues(string(p), "prompt").Add(float64(max(0, u.Prompt)))
+	m.tokens.WithLabelValues(string(p), "completion").Add(float64(max(0, u.Completion)))
+	m.tokens.WithLabelValues(string(p), "cached").Add(float64(max(0, u.Cached)))
 }

@@ -132,6 +132,12 @@ func operation(schemas huma.Registry, r *route) *huma.Operation {
 		}
 		op.Parameters = append(op.Parameters, &huma.Param{Name: p.Name, In: in, Description: p.Doc, Required: p.Path, Schema: schema})
 	}
+	if r.Scope != "" {
+		op.Parameters = append(op.Parameters, &huma.Param{
+			Name: projectParam, In: "query", Schema: &huma.Schema{Type: "string"},
+			Description: "Another project than that of the key; needs the scope `admin`",
+		})
+	}
 	if r.Method == http.MethodPost && r.Reads == nil {
 		op.Parameters = append(op.Parameters, &huma.Param{
 			Name: "Idempotency-Key", In: "header", Schema: &huma.Schema{Type: "string"},

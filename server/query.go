@@ -20,6 +20,7 @@ func (c *call) query(names ...string) (url.Values, error) {
 	}
 	for key, values := range q {
 		switch {
+		case key == projectParam: // enter has read it
 		case !slices.Contains(names, key):
 			e := &proviso.Error{Code: proviso.Invalid, Message: "unknown parameter " + strconv.Quote(shortened(key)), Valid: names}
 			if near := document.Nearest(key, names); near != "" {

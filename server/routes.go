@@ -27,6 +27,7 @@ type route struct {
 	MediaType    string       // of the answer; "" is JSON
 	Stream       bool         // the answer lasts as long as the client likes
 	Hidden       bool         // not in the OpenAPI document
+	Others       bool         // shows what other keys did, so that the scope evaluate does not do for read
 
 	Handle func(*Server, *call) error
 }
@@ -139,8 +140,8 @@ func operationRoutes() []*route {
 	return []*route{
 		{Method: http.MethodGet, Path: "/openapi.json", ID: "openapi", Scope: store.Read, Status: http.StatusOK, Handle: (*Server).document,
 			Summary: "The OpenAPI 3.1 document of all this", Hidden: true},
-		{Method: http.MethodGet, Path: "/metrics", ID: "metrics", Scope: store.Read, Status: http.StatusOK, Handle: (*Server).exposition,
-			MediaType: "text/plain", Summary: "Metrics for Prometheus"},
+		{Method: http.MethodGet, Path: "/metrics", ID: "metrics", Scope: store.Read, Others: true, Status: http.StatusOK, Handle: (*Server).exposition,
+			MediaType: "text/plain", Summary: "Metrics of the key's project for Prometheus; all of them for admin"},
 		{Method: http.MethodGet, Path: "/healthz", ID: "health", Status: http.StatusOK, Response: typeOf[Health](), Handle: (*Server).health,
 			Summary: "Whether the process lives"},
 		{Method: http.MethodGet, Path: "/readyz", ID: "readiness", Status: http.StatusOK, Response: typeOf[Health](), Handle: (*Server).readiness,

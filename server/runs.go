@@ -119,7 +119,7 @@ func (s *Server) startRun(c *call) error {
 		return err
 	}
 	ctx := c.r.Context()
-	doc, err := s.o.Store.Document(ctx, store.SuiteKind, c.r.PathValue("suite"), in.Version)
+	doc, err := c.kept.Document(ctx, store.SuiteKind, c.r.PathValue("suite"), in.Version)
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func (s *Server) startRun(c *call) error {
 	}
 	answer := store.Response{Status: http.StatusAccepted, MediaType: mediaJSON, Location: "/v1/runs/" + n.ID, Body: body}
 	n.Reply = c.reply(s, answer)
-	if _, err := s.o.Store.CreateRun(ctx, n); err != nil {
+	if _, err := c.kept.CreateRun(ctx, n); err != nil {
 		return err
 	}
 	c.claim = nil // the reply is kept
@@ -162,7 +162,7 @@ func (s *Server) startRun(c *call) error {
 // seenRun returns the run in the address, if the key may see it.
 func (s *Server) seenRun(c *call) (store.Run, error) {
 	id := c.r.PathValue("run")
-	r, err := s.o.Store.Run(c.r.Context(), id)
+	r, err := c.kept.Run(c.r.Context(), id)
 	if err != nil {
 		return r, err
 	}
@@ -199,7 +199,7 @@ func (s *Server) listRuns(c *call) error {
 	if !seesAll(c.key) {
 		f.CreatedBy = c.key.ID
 	}
-	list, err := s.o.Store.ListRuns(c.r.Context(), f, page)
+	list, err := c.kept.ListRuns(c.r.Context(), f, page)
 	if err != nil {
 		return err
 	}
@@ -221,7 +221,7 @@ func (s *Server) getRun(c *call) error {
 	}
 	out := runOf(r)
 	if r.Status.Ended() {
-		b, err := s.batch(c.r.Context(), r, out)
+		b, err := s.batch(c, r, out)
 		if err != nil {
 			return err
 		}
@@ -231,12 +231,12 @@ func (s *Server) getRun(c *call) error {
 }
 
 // batch makes the batch result of a run that has ended.
-func (s *Server) batch(ctx context.Context, r store.Run, shown Run) (*report.Batch, error) {
+func (s *Server) batch(c *call, r store.Run, shown Run) (*report.Batch, error) {
 	if b := s.batches.get(r.ID); b != nil {
 		return b, nil
 	}
 	sum := report.NewSummary(0)
-	err := s.eachRow(ctx, r.ID, func(_ int, row []byte) error { return sum.AddRow(row) })
+	err := eachRow(c.r.Context(), c.kept, r.ID, func(_ int, row []byte) error { return sum.AddRow(row) })
 	if err != nil {
 		return nil, err
 	}
@@ -252,10 +252,10 @@ func (s *Server) batch(ctx context.Context, r store.Run, shown Run) (*report.Bat
 }
 
 // eachRow goes over the kept rows of a run in the order of their index.
-func (s *Server) eachRow(ctx context.Context, run string, do func(index int, row []byte) error) error {
+func eachRow(ctx context.Context, kept store.Runs, run string, do func(index int, row []byte) error) error {
 	page := store.Page{Limit: store.MaxPage}
 	for {
-		list, err := s.o.Store.ListResults(ctx, run, store.ResultFilter{}, page)
+		list, err := kept.ListResults(ctx, run, store.ResultFilter{}, page)
 		if err != nil {
 			return err
 		}
@@ -289,7 +289,7 @@ func (s *Server) listResults(c *call) error {
 	if f.Status, err = statusOf(q); err != nil {
 		return err
 	}
-	list, err := s.o.Store.ListResults(c.r.Context(), r.ID, f, page)
+	list, err := c.kept.ListResults(c.r.Context(), r.ID, f, page)
 	if err != nil {
 		return err
 	}
@@ -310,7 +310,7 @@ func (s *Server) getResult(c *call) error {
 	if err != nil || index < 0 {
 		return proviso.Errorf(proviso.NotFound, "a row has a number from 0, not %q", shortened(c.r.PathValue("index")))
 	}
-	row, err := s.o.Store.Result(c.r.Context(), r.ID, index)
+	row, err := c.kept.Result(c.r.Context(), r.ID, index)
 	if err != nil {
 		return err
 	}
@@ -327,10 +327,10 @@ func (s *Server) cancelRun(c *call) error {
 		return problem(codeForbidden, "only its own key, and those with the scope admin, can cancel a run")
 	}
 	if r.Status != store.Cancelled {
-		cancelled, err := s.o.Store.CancelRun(c.r.Context(), r.ID)
+		cancelled, err := c.kept.CancelRun(c.r.Context(), r.ID)
 		var e *proviso.Error
 		if errors.As(err, &e) && e.Code == proviso.Conflict {
-			if now, again := s.o.Store.Run(c.r.Context(), r.ID); again == nil && now.Status == store.Cancelled {
+			if now, again := c.kept.Run(c.r.Context(), r.ID); again == nil && now.Status == store.Cancelled {
 				cancelled, err = now, nil // by another request, just now
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -51,39 +52,41 @@ type spans struct {
 
 	mu     sync.Mutex
 	keys   map[string]*keySpans
-	others otlp.Held // of keys other than the one whose spans are being added
+	seen   map[store.Project]int // projects whose keys held spans: 0
+	others otlp.Held             // of keys other than the one whose spans are being added
 }
 
 // keySpans are those of one key.
 type keySpans struct {
-	all   *spans
-	store *otlp.Store
-	users int // runs and evaluations
+	all     *spans
+	project store.Project
+	store   *otlp.Store
+	users   int // runs and evaluations
 }
 
 func newSpans(o TraceLimits, maxBody int64, count *prometheus.CounterVec) *spans {
 	o.defaults()
-	s := &spans{o: o, count: count, keys: map[string]*keySpans{}}
+	s := &spans{o: o, count: count, keys: map[string]*keySpans{}, seen: map[store.Project]int{}}
 	s.receiver = otlp.NewReceiver(nil, otlp.ReceiverOptions{MaxBody: maxBody, Add: s.add})
 	return s
 }
 
 // of returns the spans of a key; s.mu is held.
-func (s *spans) of(key string) *keySpans {
-	k, ok := s.keys[key]
+func (s *spans) of(key store.Key) *keySpans {
+	k, ok := s.keys[key.ID]
 	if !ok {
-		k = &keySpans{all: s}
+		k = &keySpans{all: s, project: key.Project}
 		k.store = otlp.NewStore(otlp.StoreOptions{
 			Wait: s.o.Wait, MaxSpans: s.o.KeySpans, MaxBytes: s.o.KeyBytes, MaxTraces: s.o.KeyTraces, MaxOfOne: s.o.OneTrace, Room: k.room,
 		})
 		k.store.Listens(toSpans, nil)
-		s.keys[key] = k
+		s.keys[key.ID], s.seen[key.Project] = k, 0
 	}
 	return k
 }
 
 // use returns the store of a key, which lasts until done is called.
-func (s *spans) use(key string) (of *otlp.Store, done func()) {
+func (s *spans) use(key store.Key) (of *otlp.Store, done func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k := s.of(key)
@@ -103,11 +106,11 @@ func (s *spans) add(ctx context.Context, b *otlp.Batch) (rejected int, reason st
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	k := s.of(c.key.ID)
+	k := s.of(c.key)
 	s.others = s.held(k)
 	rejected, reason = k.store.Add(b)
-	s.count.WithLabelValues("refused").Add(float64(rejected))
-	s.count.WithLabelValues("taken").Add(float64(len(b.Records) + b.Rejected - rejected))
+	s.count.WithLabelValues(string(c.key.Project), "refused").Add(float64(rejected))
+	s.count.WithLabelValues(string(c.key.Project), "taken").Add(float64(len(b.Records) + b.Rejected - rejected))
 	return rejected, reason
 }
 
@@ -123,11 +126,15 @@ func (s *spans) held(but *keySpans) otlp.Held {
 	return sum
 }
 
-// total is how many spans are held.
-func (s *spans) total() float64 {
+// perProject is how many spans are held of the keys of each project.
+func (s *spans) perProject() map[store.Project]int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return float64(s.held(nil).Spans)
+	held := maps.Clone(s.seen)
+	for _, k := range s.keys {
+		held[k.project] += k.store.Held().Spans
+	}
+	return held
 }
 
 // room says why there is none for another span of a key. Keys that hold more make
@@ -215,7 +222,7 @@ func (s *Server) traceAsked(c *call, id string) (of proviso.Spans, done func()) 
 	if id == "" {
 		return nil, func() {}
 	}
-	held, end := s.spans.use(c.key.ID)
+	held, end := s.spans.use(c.key)
 	held.Hold(id)
 	return waitedSpans{of: held, clock: &c.clock}, func() {
 		held.Release(id)

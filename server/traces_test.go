@@ -100,7 +100,7 @@ func TestSpans(t *testing.T) {
 		t.Errorf("%s", without.body)
 	}
 	metrics := f.ask("GET", "/metrics", "").body
-	for _, want := range []string{`proviso_spans_total{status="taken"} 7`, `proviso_spans_total{status="refused"} 1`, "proviso_spans_held 7"} {
+	for _, want := range []string{`proviso_spans_total{project="default",status="taken"} 7`, `proviso_spans_total{project="default",status="refused"} 1`, `proviso_spans_held{project="default"} 7`} {
 		if !strings.Contains(metrics, want) {
 			t.Errorf("no %s", want)
 		}
@@ -136,7 +136,7 @@ func TestSpansOfKeys(t *testing.T) {
 	if a, old, young := decided(ann, 1), decided(bob, 2), decided(bob, 100); a != "pass" || old != "error" || young != "fail" {
 		t.Errorf("the quiet key has %v, the loud one %v for an old trace and %v for a new one", a, old, young)
 	}
-	if m := f.ask("GET", "/metrics", "", reader).body; !strings.Contains(m, "proviso_spans_held 38") {
+	if m := f.ask("GET", "/metrics", "", reader).body; !strings.Contains(m, `proviso_spans_held{project="default"} 38`) {
 		t.Errorf("more is held than may be: %s", m)
 	}
 }
@@ -147,7 +147,7 @@ func TestSpansAge(t *testing.T) {
 	f := start(t, server.Options{Open: true, Traces: server.TraceLimits{Age: 10 * time.Millisecond}})
 	f.ask("POST", "/v1/traces", spansOf(traceNamed(1), "", "mail"))
 	for range 500 {
-		if strings.Contains(f.ask("GET", "/metrics", "").body, "proviso_spans_held 0") {
+		if strings.Contains(f.ask("GET", "/metrics", "").body, `proviso_spans_held{project="default"} 0`) {
 			return
 		}
 		time.Sleep(5 * time.Millisecond)

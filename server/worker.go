@@ -14,8 +14,10 @@ import (
 // work executes a run, or goes on with it. It keeps each row as soon as it is
 // finished, so that an end of the process loses only what is under way.
 func (s *Server) work(ctx context.Context, job store.Job) error {
-	s.metrics.running.Inc()
-	defer s.metrics.running.Dec()
+	of := string(job.Run.Project)
+	running := s.metrics.running.WithLabelValues(of)
+	running.Inc()
+	defer running.Dec()
 	defer s.hub.changed(job.Run.ID)
 	started := time.Now()
 	err := s.execute(ctx, job.Run)
@@ -26,7 +28,7 @@ func (s *Server) work(ctx context.Context, job store.Job) error {
 	case err != nil:
 		end = "failed"
 	}
-	s.metrics.runs.WithLabelValues(end).Inc()
+	s.metrics.runs.WithLabelValues(of, end).Inc()
 	attrs := []any{"run", job.Run.ID, "attempt", job.Attempt, "end", end, "ms", milliseconds(time.Since(started))}
 	if err != nil && ctx.Err() == nil {
 		s.o.Log.Error("run", append(attrs, "error", err)...)
@@ -56,7 +58,8 @@ func (s *Server) execute(ctx context.Context, r store.Run) error {
 	if err != nil {
 		return err
 	}
-	doc, err := s.o.Store.Document(ctx, store.SuiteKind, r.Suite, r.Version)
+	kept := s.o.Store.In(r.Project)
+	doc, err := kept.Document(ctx, store.SuiteKind, r.Suite, r.Version)
 	if err != nil {
 		return err
 	}
@@ -70,16 +73,16 @@ func (s *Server) execute(ctx context.Context, r store.Run) error {
 	}
 	e.Options = noted.RunOptions
 	account := s.purses.open(key)
-	spans, done := s.spans.use(key.ID)
+	spans, done := s.spans.use(key)
 	defer done()
 	e.Spans = spans
 	e.Planned = func(p *Plan) error {
-		_, err := s.o.Store.PlanRun(ctx, r.ID, store.RunPlan{Rows: p.Rows, Hash: p.Hash, Judges: p.Judges})
+		_, err := kept.PlanRun(ctx, r.ID, store.RunPlan{Rows: p.Rows, Hash: p.Hash, Judges: p.Judges})
 		s.hub.changed(r.ID)
 		return err
 	}
-	e.Earlier = func(take func(int, []byte) error) error { return s.eachRow(ctx, r.ID, take) }
-	e.Keep = func(ctx context.Context, row store.Result) error { return s.keepRow(ctx, r.ID, account, row) }
+	e.Earlier = func(take func(int, []byte) error) error { return eachRow(ctx, kept, r.ID, take) }
+	e.Keep = func(ctx context.Context, row store.Result) error { return s.keepRow(ctx, r, account, row) }
 	err = s.o.Runner.Run(withAccount(ctx, account), e)
 	return errors.Join(err, s.settle(ctx, account))
 }
@@ -88,7 +91,7 @@ func (s *Server) execute(ctx context.Context, r store.Run) error {
 // for nothing more.
 func (s *Server) keyOf(ctx context.Context, r store.Run) (store.Key, error) {
 	if r.CreatedBy == anonymous {
-		return store.Key{ID: anonymous, Scopes: []store.Scope{store.Admin}}, nil
+		return anonymousKey(), nil
 	}
 	key, err := s.o.Store.Key(ctx, r.CreatedBy)
 	if err != nil {
@@ -102,17 +105,17 @@ func (s *Server) keyOf(ctx context.Context, r store.Run) (store.Key, error) {
 
 // keepRow keeps a finished row, also of a run that is just being stopped: it is
 // paid for. The store charges the key for it.
-func (s *Server) keepRow(ctx context.Context, run string, a *account, row store.Result) error {
-	added, err := s.o.Store.AddResults(context.WithoutCancel(ctx), run, []store.Result{row})
+func (s *Server) keepRow(ctx context.Context, r store.Run, a *account, row store.Result) error {
+	added, err := s.o.Store.In(r.Project).AddResults(context.WithoutCancel(ctx), r.ID, []store.Result{row})
 	if err != nil {
 		return err
 	}
 	if added > 0 {
 		a.charged(row.Cost)
-		s.metrics.rows.WithLabelValues(row.Status.String()).Inc()
-		s.metrics.spent(row.Cost, row.Usage)
+		s.metrics.rows.WithLabelValues(string(r.Project), row.Status.String()).Inc()
+		s.metrics.spent(r.Project, row.Cost, row.Usage)
 	}
-	s.hub.changed(run)
+	s.hub.changed(r.ID)
 	return nil
 }
 

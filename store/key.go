@@ -22,7 +22,7 @@ type Scope string
 const (
 	Read     Scope = "read"     // see suites, runs, results and evaluations
 	Evaluate Scope = "evaluate" // evaluate outputs, put suites, start runs, see its own
-	Admin    Scope = "admin"    // everything, keys included
+	Admin    Scope = "admin"    // everything, in all projects
 )
 
 // scopes are all scopes, from the least to the most.
@@ -37,9 +37,33 @@ func ScopeNames() []string {
 	return names
 }
 
+// Project names whom keys, and everything that is made with them, belong to. The
+// keys of a project see nothing of another one.
+type Project string
+
+// DefaultProject is the project of keys that were made for no other, and of
+// requests without a key.
+const DefaultProject Project = "default"
+
+// maxProject is how many characters the name of a project has at most.
+const maxProject = 100
+
+// Check returns what is wrong with the name of a project, or nil. It stands in
+// addresses and in labels of metrics as it is.
+func (p Project) Check() error {
+	if p != "" && len(p) <= maxProject && p[0] != '.' && !strings.ContainsFunc(string(p), func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.')
+	}) {
+		return nil
+	}
+	return proviso.Errorf(proviso.Invalid,
+		"%s is no name of a project: it has 1 to %d letters, digits, dots, dashes and underscores, and does not begin with a dot", quote(string(p)), maxProject)
+}
+
 // NewKey is an API key to be made.
 type NewKey struct {
 	Name      string   // what people call it; need not be unique
+	Project   Project  // that it belongs to, "" for DefaultProject
 	Scopes    []Scope  // at least one
 	Budget    *float64 // US dollars, nil for no limit
 	Providers []string // globs of provider ids that it may ask; none means all
@@ -49,6 +73,7 @@ type NewKey struct {
 type Key struct {
 	ID        string
 	Name      string
+	Project   Project
 	Hint      string // the first characters of the secret, to tell keys apart
 	Scopes    []Scope
 	Budget    *float64 // US dollars, nil for no limit
@@ -113,6 +138,11 @@ func matches(glob, text string) bool {
 func (k NewKey) Check() error {
 	if err := checkText("name", k.Name, MaxName); err != nil {
 		return err
+	}
+	if k.Project != "" {
+		if err := k.Project.Check(); err != nil {
+			return err
+		}
 	}
 	if len(k.Scopes) == 0 {
 		return &proviso.Error{Code: proviso.Invalid, Message: "an API key needs a scope", Valid: ScopeNames()}

@@ -36,6 +36,7 @@ type NewRun struct {
 // Run is one execution of a suite.
 type Run struct {
 	ID        string
+	Project   Project
 	Suite     string
 	Version   string // hash of the suite's version
 	Hash      string // of suite, prompts and judge, once it is planned: runs of equal hash are comparable

@@ -1,5 +1,5 @@
 // Package store says what a server keeps, and what it may expect of the place
-// where that is kept: API keys, versions of suites and assertion sets, runs with
+// where that is kept: API keys and their projects, versions of suites and assertion sets, runs with
 // their results, evaluations, replies to repeated requests, and the jobs that
 // execute runs. It holds nouns, interfaces and the few rules that every store
 // shares; SQL is in the packages below it, and store/storetest is the contract
@@ -23,10 +23,13 @@ import (
 // reached. An error of the context is returned as it is.
 type Store interface {
 	Keys
-	Documents
-	Runs
-	Evaluations
 	Replies
+
+	// In returns what is kept of one project. There is no other way to it, so that
+	// every caller says whose it is. What is of another project is NotFound, or not
+	// listed, and its names are free. A project without a name has nothing, and keeps
+	// nothing.
+	In(p Project) ProjectStore
 
 	// Prune removes what is older than r says, in steps that leave room for other
 	// writers, and what has expired.
@@ -38,7 +41,14 @@ type Store interface {
 	Close() error
 }
 
-// Keys are the API keys of clients.
+// ProjectStore is what is kept of one project.
+type ProjectStore interface {
+	Documents
+	Runs
+	Evaluations
+}
+
+// Keys are the API keys of clients, each of one project.
 type Keys interface {
 	// CreateKey makes a key and returns it with its secret, which is kept nowhere
 	// and cannot be asked for again.
@@ -50,6 +60,9 @@ type Keys interface {
 	Key(ctx context.Context, id string) (Key, error)
 	// ListKeys lists keys, newest first, revoked ones included.
 	ListKeys(ctx context.Context, p Page) (List[Key], error)
+	// Projects returns the projects that have a key, revoked or not, and
+	// DefaultProject, in the order of their names.
+	Projects(ctx context.Context) ([]Project, error)
 	// RevokeKey ends a key for good. One that is revoked already stays as it is.
 	RevokeKey(ctx context.Context, id string) (Key, error)
 	// Charge adds what was spent, in US dollars, to a key and returns the key. It
@@ -126,6 +139,8 @@ type Evaluations interface {
 
 // Replies remember what was answered to a request with an idempotency key, so
 // that a client that asks twice is answered twice and served once.
+//
+// Each API key has idempotency keys of its own, and so has each project.
 //
 // A server claims the key, does the work, and keeps its reply: in the
 // transaction of CreateRun or AddEvaluation, or with Reply. A request that

@@ -58,17 +58,21 @@ func newKeyCreate(a *app) *cobra.Command {
 	var f keyFlags
 	var scopes, providers []string
 	var budget float64
+	var project string
 	cmd := &cobra.Command{
 		Use:   "create NAME",
 		Short: "Make an API key and print its secret, this once",
 		Args:  exactly(1, "the name of the key"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			k := store.NewKey{Name: args[0], Providers: providers}
+			k := store.NewKey{Name: args[0], Project: store.Project(project), Providers: providers}
 			for _, s := range scopes {
 				k.Scopes = append(k.Scopes, store.Scope(s))
 			}
 			if cmd.Flags().Changed("budget") {
 				k.Budget = &budget
+			}
+			if project == "" {
+				return proviso.Errorf(proviso.Invalid, "--project names no project")
 			}
 			if err := errors.Join(f.check(), k.Check()); err != nil {
 				return err
@@ -78,6 +82,7 @@ func newKeyCreate(a *app) *cobra.Command {
 	}
 	f.add(cmd)
 	cmd.Flags().Float64Var(&budget, "budget", 0, "US `DOLLARS` that it may spend in all (default no limit)")
+	cmd.Flags().StringVar(&project, "project", string(store.DefaultProject), "`PROJECT` that it belongs to; keys see nothing of other projects")
 	cmd.Flags().StringArrayVar(&providers, "provider", nil, "`GLOB` of providers that it may ask, such as 'openai:*'; may be repeated (default all)")
 	cmd.Flags().StringSliceVar(&scopes, "scope", []string{string(store.Evaluate)}, "what it may do, `SCOPE`s of "+strings.Join(store.ScopeNames(), ", "))
 	return cmd
@@ -168,7 +173,7 @@ func (a *app) createKey(ctx context.Context, f *keyFlags, n store.NewKey) error 
 			return errors.Join(proviso.Errorf(proviso.Unavailable, "the key was revoked, because its secret cannot be printed: %w", err), revoking)
 		}
 		if f.format != "json" {
-			fmt.Fprintf(a.err, "Made the key %s (%s). This is its secret; it is not kept and cannot be shown again.\n", k.ID, printable(k.Name))
+			fmt.Fprintf(a.err, "Made the key %s (%s) of the project %s. This is its secret; it is not kept and cannot be shown again.\n", k.ID, printable(k.Name), k.Project)
 		}
 		return nil
 	})
@@ -262,6 +267,7 @@ func redactedSecret(text string) string {
 type shownKey struct {
 	ID        string        `json:"id"`
 	Name      string        `json:"name"`
+	Project   store.Project `json:"project"`
 	Hint      string        `json:"hint"`
 	Secret    string        `json:"secret,omitempty"`
 	Scopes    []store.Scope `json:"scopes"`
@@ -274,7 +280,7 @@ type shownKey struct {
 }
 
 func shownOf(k store.Key) shownKey {
-	return shownKey{ID: k.ID, Name: k.Name, Hint: k.Hint, Scopes: k.Scopes, Budget: k.Budget, Spent: k.Spent,
+	return shownKey{ID: k.ID, Name: k.Name, Project: k.Project, Hint: k.Hint, Scopes: k.Scopes, Budget: k.Budget, Spent: k.Spent,
 		Providers: append([]string{}, k.Providers...), Created: k.Created, LastUsed: timeOrNil(k.LastUsed), Revoked: timeOrNil(k.Revoked)}
 }
 
@@ -300,7 +306,7 @@ func (a *app) showKeys(f *keyFlags, list []store.Key) error {
 		return err
 	}
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "ID\tNAME\tSECRET\tSCOPES\tSPENT\tBUDGET\tPROVIDERS\tCREATED\tLAST USED\tREVOKED")
+	fmt.Fprintln(w, "ID\tNAME\tPROJECT\tSECRET\tSCOPES\tSPENT\tBUDGET\tPROVIDERS\tCREATED\tLAST USED\tREVOKED")
 	for _, k := range list {
 		budget, providers := "none", "all"
 		if k.Budget != nil {
@@ -313,7 +319,7 @@ func (a *app) showKeys(f *keyFlags, list []store.Key) error {
 		for _, s := range k.Scopes {
 			scopes = append(scopes, string(s))
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s…\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, printable(k.Name), k.Hint, strings.Join(scopes, ","), dollars(k.Spent), budget,
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s…\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, printable(k.Name), k.Project, k.Hint, strings.Join(scopes, ","), dollars(k.Spent), budget,
 			printable(providers), day(k.Created), day(k.LastUsed), day(k.Revoked))
 	}
 	return w.Flush()

@@ -77,7 +77,7 @@ func (d *DB) beginAttempt(ctx context.Context, id string) (run store.Run, ok boo
 		if ok = n == 1; !ok {
 			return t.endRun(id, store.Failed, fmt.Sprintf("the process ended %d times while executing the run", store.MaxAttempts))
 		}
-		r, err := t.run(id)
+		r, err := t.anyRun(id)
 		run = r.Run
 		return err
 	})

@@ -37,7 +37,7 @@ func BenchmarkAddEvaluation(b *testing.B) {
 			b.ReportAllocs()
 			b.RunParallel(func(pb *testing.PB) {
 				for pb.Next() {
-					_, err := d.AddEvaluation(context.Background(), store.NewEvaluation{CreatedBy: key.ID, Agent: "agent", Judge: "judge",
+					_, err := d.In(store.DefaultProject).AddEvaluation(context.Background(), store.NewEvaluation{CreatedBy: key.ID, Agent: "agent", Judge: "judge",
 						Status: proviso.Pass, Passed: 4, Cost: 0.001, Request: text, Response: text})
 					if err != nil {
 						b.Error(err)
@@ -68,7 +68,7 @@ func BenchmarkAddResults(b *testing.B) {
 	for _, batch := range []int{1, 100} {
 		b.Run(fmt.Sprintf("batch=%d", batch), func(b *testing.B) {
 			d := openBench(b)
-			run, err := d.CreateRun(b.Context(), store.NewRun{Suite: "bench"})
+			run, err := d.In(store.DefaultProject).CreateRun(b.Context(), store.NewRun{Suite: "bench"})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -83,7 +83,7 @@ func BenchmarkAddResults(b *testing.B) {
 				for i := range rows {
 					rows[i] = store.Result{Index: int(next.Add(1)), Status: proviso.Pass, Assertions: verdicts, JSON: text}
 				}
-				if _, err := d.AddResults(context.Background(), run.ID, rows); err != nil {
+				if _, err := d.In(store.DefaultProject).AddResults(context.Background(), run.ID, rows); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -43,7 +43,7 @@ func victim(path string) error {
 	if err := d.Start(context.Background(), func(ctx context.Context, job store.Job) error {
 		for row := 0; ; row++ {
 			rows := []store.Result{{Index: row, Status: proviso.Pass, Cost: 1, JSON: []byte(strings.Repeat("x", 1000))}}
-			if _, err := d.AddResults(ctx, job.Run.ID, rows); err != nil {
+			if _, err := d.In(store.DefaultProject).AddResults(ctx, job.Run.ID, rows); err != nil {
 				failed <- err
 			}
 			fmt.Println(row)
@@ -65,7 +65,7 @@ func TestKill(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run, err := d.CreateRun(t.Context(), store.NewRun{Suite: "s", CreatedBy: key.ID})
+	run, err := d.In(store.DefaultProject).CreateRun(t.Context(), store.NewRun{Suite: "s", CreatedBy: key.ID})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestKill(t *testing.T) {
 	attempts := make(chan attempt, 1)
 	begun := time.Now()
 	err = d.Start(t.Context(), func(ctx context.Context, job store.Job) error {
-		found, err := d.FinishedRows(ctx, job.Run.ID)
+		found, err := d.In(store.DefaultProject).FinishedRows(ctx, job.Run.ID)
 		attempts <- attempt{job, found}
 		return err
 	})
@@ -187,7 +187,7 @@ func TestSnapshot(t *testing.T) {
 	defer d.Close()
 	var ids []string
 	for i := range 50 {
-		e, err := d.AddEvaluation(t.Context(), store.NewEvaluation{Agent: fmt.Sprint(i)})
+		e, err := d.In(store.DefaultProject).AddEvaluation(t.Context(), store.NewEvaluation{Agent: fmt.Sprint(i)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -196,7 +196,7 @@ func TestSnapshot(t *testing.T) {
 	again := open(t, snapshot(t, path), storetest.Options{})
 	defer again.Close()
 	for _, id := range ids {
-		if _, err := again.Evaluation(t.Context(), id); err != nil {
+		if _, err := again.In(store.DefaultProject).Evaluation(t.Context(), id); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -209,7 +209,7 @@ func TestRunThatKills(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "proviso.db")
 	d := open(t, path, storetest.Options{})
 	create := func(suite string) string {
-		r, err := d.CreateRun(t.Context(), store.NewRun{Suite: suite})
+		r, err := d.In(store.DefaultProject).CreateRun(t.Context(), store.NewRun{Suite: suite})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -233,7 +233,7 @@ func TestRunThatKills(t *testing.T) {
 		var r store.Run
 		var err error
 		until(t, func() bool {
-			r, err = d.Run(t.Context(), id)
+			r, err = d.In(store.DefaultProject).Run(t.Context(), id)
 			return err != nil || r.Status.Ended()
 		})
 		if err != nil || r.Status != want || r.Status == store.Failed && !strings.Contains(r.Error, "the process ended 5 times") {
@@ -248,7 +248,7 @@ func startBoth(t *testing.T, d *sqlite.DB, row int) {
 	var begun atomic.Int32
 	if err := d.Start(t.Context(), func(ctx context.Context, job store.Job) error {
 		if job.Run.Suite == "slow" {
-			if _, err := d.AddResults(ctx, job.Run.ID, []store.Result{{Index: row}}); err != nil {
+			if _, err := d.In(store.DefaultProject).AddResults(ctx, job.Run.ID, []store.Result{{Index: row}}); err != nil {
 				t.Error(err)
 			}
 		}
@@ -267,7 +267,7 @@ func TestLostJob(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "proviso.db")
 	d := open(t, path, storetest.Options{})
 	defer d.Close()
-	run, err := d.CreateRun(t.Context(), store.NewRun{})
+	run, err := d.In(store.DefaultProject).CreateRun(t.Context(), store.NewRun{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -276,7 +276,7 @@ func TestLostJob(t *testing.T) {
 		t.Fatal(err)
 	}
 	until(t, func() bool {
-		r, err := d.Run(t.Context(), run.ID)
+		r, err := d.In(store.DefaultProject).Run(t.Context(), run.ID)
 		return err == nil && r.Status == store.Done
 	})
 }

@@ -12,7 +12,7 @@ import (
 )
 
 const documentColumns = `document.seq, document.kind, document.name, hash, number, prompt_hash, media_type, created_by, created,
-	length(content), EXISTS (SELECT 1 FROM current WHERE current.document = document.seq AND current.kind = document.kind AND current.name = document.name)`
+	length(content), EXISTS (SELECT 1 FROM current WHERE current.document = document.seq AND current.project = document.project AND current.kind = document.kind AND current.name = document.name)`
 
 // readDocument reads a row of documentColumns, and what follows them.
 func readDocument(row scanner, more ...any) (doc store.Document, seq int64, err error) {
@@ -25,27 +25,27 @@ func readDocument(row scanner, more ...any) (doc store.Document, seq int64, err 
 }
 
 // PutDocument implements [store.Documents].
-func (d *DB) PutDocument(ctx context.Context, n store.NewDocument) (doc store.Document, created bool, err error) {
-	if err := n.Check(); err != nil {
+func (d project) PutDocument(ctx context.Context, n store.NewDocument) (doc store.Document, created bool, err error) {
+	if err := errors.Join(d.name.Check(), n.Check()); err != nil {
 		return store.Document{}, false, err
 	}
-	hash, now := n.Version(), d.now()
+	hash, now, of := n.Version(), d.now(), string(d.name)
 	err = d.change(ctx, "keep a document in", func(t *tx) error {
-		r, err := t.changed(`INSERT INTO document (kind, name, hash, number, prompt_hash, media_type, created_by, created, content)
-			SELECT ?1, ?2, ?3, coalesce(max(number), 0) + 1, ?4, ?5, ?6, ?7, ?8 FROM document WHERE kind = ?1 AND name = ?2
-			ON CONFLICT (kind, name, hash) DO NOTHING`,
-			string(n.Kind), n.Name, hash, n.PromptHash, n.MediaType, n.CreatedBy, micros(now), nonNil(n.Content))
+		r, err := t.changed(`INSERT INTO document (project, kind, name, hash, number, prompt_hash, media_type, created_by, created, content)
+			SELECT ?1, ?2, ?3, ?4, coalesce(max(number), 0) + 1, ?5, ?6, ?7, ?8, ?9 FROM document WHERE project = ?1 AND kind = ?2 AND name = ?3
+			ON CONFLICT (project, kind, name, hash) DO NOTHING`,
+			of, string(n.Kind), n.Name, hash, n.PromptHash, n.MediaType, n.CreatedBy, micros(now), nonNil(n.Content))
 		if err != nil {
 			return err
 		}
 		created = r == 1
-		if _, err := t.exec(`INSERT INTO current (kind, name, document)
-			SELECT kind, name, seq FROM document WHERE kind = ? AND name = ? AND hash = ?
-			ON CONFLICT (kind, name) DO UPDATE SET document = excluded.document`, string(n.Kind), n.Name, hash); err != nil {
+		if _, err := t.exec(`INSERT INTO current (project, kind, name, document)
+			SELECT project, kind, name, seq FROM document WHERE project = ? AND kind = ? AND name = ? AND hash = ?
+			ON CONFLICT (project, kind, name) DO UPDATE SET document = excluded.document`, of, string(n.Kind), n.Name, hash); err != nil {
 			return err
 		}
-		doc, _, err = readDocument(t.queryRow("SELECT "+documentColumns+" FROM document WHERE kind = ? AND name = ? AND hash = ?",
-			string(n.Kind), n.Name, hash))
+		doc, _, err = readDocument(t.queryRow("SELECT "+documentColumns+" FROM document WHERE project = ? AND kind = ? AND name = ? AND hash = ?",
+			of, string(n.Kind), n.Name, hash))
 		return err
 	})
 	if err != nil {
@@ -64,12 +64,12 @@ func nonNil(b []byte) []byte {
 }
 
 // Document implements [store.Documents].
-func (d *DB) Document(ctx context.Context, kind store.Kind, name, hash string) (store.Document, error) {
-	query := "SELECT " + documentColumns + ", content FROM document WHERE kind = ? AND name = ? AND hash = ?"
-	args := []any{string(kind), name, hash}
+func (d project) Document(ctx context.Context, kind store.Kind, name, hash string) (store.Document, error) {
+	query := "SELECT " + documentColumns + ", content FROM document WHERE project = ? AND kind = ? AND name = ? AND hash = ?"
+	args := []any{string(d.name), string(kind), name, hash}
 	if hash == "" {
-		query = "SELECT " + documentColumns + ", content FROM document WHERE seq = (SELECT document FROM current WHERE kind = ? AND name = ?)"
-		args = args[:2]
+		query = "SELECT " + documentColumns + ", content FROM document WHERE seq = (SELECT document FROM current WHERE project = ? AND kind = ? AND name = ?)"
+		args = args[:3]
 	}
 	var content []byte
 	doc, _, err := readDocument(d.queryRow(ctx, query, args...), &content)
@@ -89,17 +89,17 @@ func (d *DB) Document(ctx context.Context, kind store.Kind, name, hash string) (
 func title(kind store.Kind) string { return strings.ReplaceAll(string(kind), "_", " ") }
 
 // ListDocuments implements [store.Documents].
-func (d *DB) ListDocuments(ctx context.Context, f store.DocumentFilter, p store.Page) (store.List[store.Document], error) {
+func (d project) ListDocuments(ctx context.Context, f store.DocumentFilter, p store.Page) (store.List[store.Document], error) {
 	if f.Name == "" {
 		return d.listNames(ctx, f.Kind, p)
 	}
-	var c conditions
+	c := d.conditions("project")
 	c.equal("kind", string(f.Kind))
 	c.equal("name", f.Name)
 	if err := before(&c, "versions", p); err != nil {
 		return store.List[store.Document]{}, err
 	}
-	return page(ctx, d, "versions", p, "SELECT "+documentColumns+" FROM document", "seq DESC", &c,
+	return page(ctx, d.DB, "versions", p, "SELECT "+documentColumns+" FROM document", "seq DESC", &c,
 		func(row scanner) (store.Document, string, int, error) {
 			doc, seq, err := readDocument(row)
 			return doc, strconv.FormatInt(seq, 10), 0, err
@@ -107,8 +107,8 @@ func (d *DB) ListDocuments(ctx context.Context, f store.DocumentFilter, p store.
 }
 
 // listNames lists the current version of every name.
-func (d *DB) listNames(ctx context.Context, kind store.Kind, p store.Page) (store.List[store.Document], error) {
-	var c conditions
+func (d project) listNames(ctx context.Context, kind store.Kind, p store.Page) (store.List[store.Document], error) {
+	c := d.conditions("current.project")
 	after, ok, err := p.Position("documents")
 	if err != nil {
 		return store.List[store.Document]{}, err
@@ -118,7 +118,7 @@ func (d *DB) listNames(ctx context.Context, kind store.Kind, p store.Page) (stor
 		c.add("(current.kind, current.name) > (?, ?)", kind, name)
 	}
 	c.equal("current.kind", string(kind))
-	return page(ctx, d, "documents", p, "SELECT "+documentColumns+" FROM current JOIN document ON document.seq = current.document",
+	return page(ctx, d.DB, "documents", p, "SELECT "+documentColumns+" FROM current JOIN document ON document.seq = current.document",
 		"current.kind, current.name", &c, func(row scanner) (store.Document, string, int, error) {
 			doc, _, err := readDocument(row)
 			return doc, string(doc.Kind) + ":" + doc.Name, 0, err

@@ -30,8 +30,8 @@ func readEvaluation(row scanner, more ...any) (e store.Evaluation, seq int64, er
 }
 
 // AddEvaluation implements [store.Evaluations].
-func (d *DB) AddEvaluation(ctx context.Context, n store.NewEvaluation) (store.Evaluation, error) {
-	if err := errors.Join(checkContent("request", n.Request), checkContent("response", n.Response), checkCost(n.Cost), checkReply(n.Reply)); err != nil {
+func (d project) AddEvaluation(ctx context.Context, n store.NewEvaluation) (store.Evaluation, error) {
+	if err := errors.Join(d.name.Check(), checkContent("request", n.Request), checkContent("response", n.Response), checkCost(n.Cost), checkReply(n.Reply)); err != nil {
 		return store.Evaluation{}, err
 	}
 	now := d.now()
@@ -40,10 +40,10 @@ func (d *DB) AddEvaluation(ctx context.Context, n store.NewEvaluation) (store.Ev
 	}
 	err := d.change(ctx, "keep an evaluation in", func(t *tx) error {
 		u := n.Usage
-		added, err := t.changed(`INSERT INTO evaluation (id, created_by, agent, assertion_set, judge, status, score, passed, failed, errors, skipped,
+		added, err := t.changed(`INSERT INTO evaluation (project, id, created_by, agent, assertion_set, judge, status, score, passed, failed, errors, skipped,
 			prompt, completion, cached, total, requests, cost, elapsed, created, request, response)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
-			n.ID, n.CreatedBy, n.Agent, n.Set, n.Judge, int(n.Status), n.Score, n.Passed, n.Failed, n.Errors, n.Skipped,
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+			string(d.name), n.ID, n.CreatedBy, n.Agent, n.Set, n.Judge, int(n.Status), n.Score, n.Passed, n.Failed, n.Errors, n.Skipped,
 			u.Prompt, u.Completion, u.Cached, u.Total, u.Requests, n.Cost, n.Elapsed.Microseconds(), micros(now), n.Request, n.Response)
 		if err != nil {
 			return err
@@ -64,9 +64,9 @@ func (d *DB) AddEvaluation(ctx context.Context, n store.NewEvaluation) (store.Ev
 }
 
 // Evaluation implements [store.Evaluations].
-func (d *DB) Evaluation(ctx context.Context, id string) (store.Evaluation, error) {
+func (d project) Evaluation(ctx context.Context, id string) (store.Evaluation, error) {
 	var request, response []byte
-	e, _, err := readEvaluation(d.queryRow(ctx, "SELECT "+evaluationColumns+", request, response FROM evaluation WHERE id = ?", id), &request, &response)
+	e, _, err := readEvaluation(d.queryRow(ctx, "SELECT "+evaluationColumns+", request, response FROM evaluation WHERE id = ? AND project = ?", id, string(d.name)), &request, &response)
 	if errors.Is(err, sql.ErrNoRows) {
 		return store.Evaluation{}, notFound("evaluation", id)
 	}
@@ -75,8 +75,8 @@ func (d *DB) Evaluation(ctx context.Context, id string) (store.Evaluation, error
 }
 
 // ListEvaluations implements [store.Evaluations].
-func (d *DB) ListEvaluations(ctx context.Context, f store.EvaluationFilter, p store.Page) (store.List[store.Evaluation], error) {
-	var c conditions
+func (d project) ListEvaluations(ctx context.Context, f store.EvaluationFilter, p store.Page) (store.List[store.Evaluation], error) {
+	c := d.conditions("project")
 	c.equal("created_by", f.CreatedBy)
 	c.equal("agent", f.Agent)
 	c.between("created", f.Since, f.Until)
@@ -84,7 +84,7 @@ func (d *DB) ListEvaluations(ctx context.Context, f store.EvaluationFilter, p st
 	if err := before(&c, "evaluations", p); err != nil {
 		return store.List[store.Evaluation]{}, err
 	}
-	return page(ctx, d, "evaluations", p, "SELECT "+evaluationColumns+" FROM evaluation", "seq DESC", &c,
+	return page(ctx, d.DB, "evaluations", p, "SELECT "+evaluationColumns+" FROM evaluation", "seq DESC", &c,
 		func(row scanner) (store.Evaluation, string, int, error) {
 			e, seq, err := readEvaluation(row)
 			return e, strconv.FormatInt(seq, 10), 0, err

@@ -14,14 +14,14 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-const selectKey = "SELECT seq, id, name, hint, hash, scopes, budget, spent, providers, created, last_used, revoked FROM api_key"
+const selectKey = "SELECT seq, id, name, project, hint, hash, scopes, budget, spent, providers, created, last_used, revoked FROM api_key"
 
 // readKey reads a row of selectKey.
 func readKey(row scanner) (k store.Key, seq int64, hash []byte, err error) {
 	var scopes, providers string
 	var budget sql.NullFloat64
 	var created, used, revoked sql.NullInt64
-	err = row.Scan(&seq, &k.ID, &k.Name, &k.Hint, &hash, &scopes, &budget, &k.Spent, &providers, &created, &used, &revoked)
+	err = row.Scan(&seq, &k.ID, &k.Name, &k.Project, &k.Hint, &hash, &scopes, &budget, &k.Spent, &providers, &created, &used, &revoked)
 	if budget.Valid {
 		k.Budget = &budget.Float64
 	}
@@ -35,13 +35,16 @@ func (d *DB) CreateKey(ctx context.Context, k store.NewKey) (store.Key, string, 
 	if err := k.Check(); err != nil {
 		return store.Key{}, "", err
 	}
+	if k.Project == "" {
+		k.Project = store.DefaultProject
+	}
 	secret, now := store.NewSecret(), d.now()
 	hash := store.HashSecret(secret)
-	key := store.Key{ID: store.NewID(store.KeyID, now), Name: k.Name, Hint: store.SecretHint(secret),
+	key := store.Key{ID: store.NewID(store.KeyID, now), Name: k.Name, Project: k.Project, Hint: store.SecretHint(secret),
 		Scopes: k.Scopes, Budget: k.Budget, Providers: k.Providers, Created: now}
 	err := d.change(ctx, "keep an API key in", func(t *tx) error {
-		_, err := t.exec("INSERT INTO api_key (id, name, hint, hash, scopes, budget, providers, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-			key.ID, key.Name, key.Hint, hash[:], list(key.Scopes), key.Budget, list(key.Providers), micros(now))
+		_, err := t.exec("INSERT INTO api_key (id, name, project, hint, hash, scopes, budget, providers, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+			key.ID, key.Name, string(key.Project), key.Hint, hash[:], list(key.Scopes), key.Budget, list(key.Providers), micros(now))
 		return err
 	})
 	if err != nil {
@@ -108,6 +111,12 @@ func (d *DB) ListKeys(ctx context.Context, p store.Page) (store.List[store.Key],
 		k, seq, _, err := readKey(row)
 		return k, strconv.FormatInt(seq, 10), 0, err
 	})
+}
+
+// Projects implements [store.Keys].
+func (d *DB) Projects(ctx context.Context) ([]store.Project, error) {
+	rows, err := d.query(ctx, "SELECT project FROM api_key UNION SELECT ? ORDER BY 1", string(store.DefaultProject))
+	return collect(d, rows, err, func(row scanner) (p store.Project, err error) { return p, row.Scan(&p) })
 }
 
 // before wants the rows behind a page of a list that is sorted by seq, newest

@@ -28,6 +28,7 @@ const applicationID = 0x70727673 // "prvs"
 // changes.
 var migrations = [...]migration{
 	{file: "schema/001.sql", river: 7},
+	{file: "schema/002.sql"},
 }
 
 type migration struct {

@@ -29,7 +29,7 @@ func TestPermissions(t *testing.T) {
 	path := filepath.Join(folder, "proviso.db")
 	d := open(t, path, storetest.Options{})
 	defer d.Close()
-	if _, err := d.CreateRun(t.Context(), store.NewRun{}); err != nil {
+	if _, err := d.In(store.DefaultProject).CreateRun(t.Context(), store.NewRun{}); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]os.FileMode{folder: 0o700, path: 0o600, path + "-wal": 0o600, path + "-shm": 0o600} {
@@ -199,12 +199,12 @@ func TestLogIsFolded(t *testing.T) {
 	d := open(t, path, storetest.Options{})
 	defer d.Close()
 	const size, rows = 2000, 1200
-	run, err := d.CreateRun(t.Context(), store.NewRun{})
+	run, err := d.In(store.DefaultProject).CreateRun(t.Context(), store.NewRun{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range rows {
-		if _, err := d.AddResults(t.Context(), run.ID, []store.Result{{Index: i, JSON: make([]byte, size)}}); err != nil {
+		if _, err := d.In(store.DefaultProject).AddResults(t.Context(), run.ID, []store.Result{{Index: i, JSON: make([]byte, size)}}); err != nil {
 			t.Fatal(err)
 		}
 	}

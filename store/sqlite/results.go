@@ -13,7 +13,7 @@ import (
 )
 
 // AddResults implements [store.Runs].
-func (d *DB) AddResults(ctx context.Context, runID string, results []store.Result) (int, error) {
+func (d project) AddResults(ctx context.Context, runID string, results []store.Result) (int, error) {
 	if len(results) > store.MaxBatch {
 		return 0, proviso.Errorf(proviso.Limit, "%d results at once, more than %d", len(results), store.MaxBatch)
 	}
@@ -24,7 +24,7 @@ func (d *DB) AddResults(ctx context.Context, runID string, results []store.Resul
 	}
 	added := 0
 	err := d.change(ctx, "keep results in", func(t *tx) error {
-		r, err := t.run(runID)
+		r, err := t.run(d.name, runID)
 		if err != nil {
 			return err
 		}
@@ -164,7 +164,7 @@ func readResult(row scanner) (r store.Result, err error) {
 }
 
 // Result implements [store.Runs].
-func (d *DB) Result(ctx context.Context, runID string, index int) (store.Result, error) {
+func (d project) Result(ctx context.Context, runID string, index int) (store.Result, error) {
 	run, err := d.run(ctx, runID)
 	if err != nil {
 		return store.Result{}, err
@@ -177,7 +177,7 @@ func (d *DB) Result(ctx context.Context, runID string, index int) (store.Result,
 }
 
 // ListResults implements [store.Runs].
-func (d *DB) ListResults(ctx context.Context, runID string, f store.ResultFilter, p store.Page) (store.List[store.Result], error) {
+func (d project) ListResults(ctx context.Context, runID string, f store.ResultFilter, p store.Page) (store.List[store.Result], error) {
 	run, err := d.run(ctx, runID)
 	if err != nil {
 		return store.List[store.Result]{}, err
@@ -199,7 +199,7 @@ func (d *DB) ListResults(ctx context.Context, runID string, f store.ResultFilter
 		in(&v, "status", numbers(f.Status))
 		c.add("row IN (SELECT row FROM verdict"+v.where()+")", v.args...)
 	}
-	return page(ctx, d, "results", p, selectResult, "row", &c, func(row scanner) (store.Result, string, int, error) {
+	return page(ctx, d.DB, "results", p, selectResult, "row", &c, func(row scanner) (store.Result, string, int, error) {
 		r, err := readResult(row)
 		return r, strconv.Itoa(r.Index), len(r.JSON), err
 	})
@@ -215,13 +215,13 @@ func numbers(list []proviso.Status) []int {
 }
 
 // FinishedRows implements [store.Runs].
-func (d *DB) FinishedRows(ctx context.Context, runID string) ([]int, error) {
+func (d project) FinishedRows(ctx context.Context, runID string) ([]int, error) {
 	run, err := d.run(ctx, runID)
 	if err != nil {
 		return nil, err
 	}
 	rows, err := d.query(ctx, "SELECT row FROM result WHERE run = ? ORDER BY row", run.seq)
-	return collect(d, rows, err, func(row scanner) (n int, err error) { return n, row.Scan(&n) })
+	return collect(d.DB, rows, err, func(row scanner) (n int, err error) { return n, row.Scan(&n) })
 }
 
 // collect reads all rows of a query.
@@ -242,7 +242,7 @@ func collect[T any](d *DB, rows *sql.Rows, err error, read func(scanner) (T, err
 }
 
 // CountAssertions implements [store.Runs].
-func (d *DB) CountAssertions(ctx context.Context, runID string) ([]store.AssertionCount, error) {
+func (d project) CountAssertions(ctx context.Context, runID string) ([]store.AssertionCount, error) {
 	run, err := d.run(ctx, runID)
 	if err != nil {
 		return nil, err
@@ -250,7 +250,7 @@ func (d *DB) CountAssertions(ctx context.Context, runID string) ([]store.Asserti
 	rows, err := d.query(ctx, `SELECT assertion, sum(status = ?), sum(status = ?), sum(status = ?), sum(status = ?)
 		FROM verdict WHERE run = ? GROUP BY assertion ORDER BY assertion`,
 		int(proviso.Pass), int(proviso.Fail), int(proviso.Errored), int(proviso.Skip), run.seq)
-	return collect(d, rows, err, func(row scanner) (c store.AssertionCount, err error) {
+	return collect(d.DB, rows, err, func(row scanner) (c store.AssertionCount, err error) {
 		return c, row.Scan(&c.ID, &c.Passed, &c.Failed, &c.Errors, &c.Skipped)
 	})
 }

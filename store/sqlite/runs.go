@@ -11,7 +11,7 @@ import (
 )
 
 const selectRun = `SELECT seq, job, id, suite, version, hash, created_by, status, error, attempts, rows,
-	passed, failed, errors, skipped, prompt, completion, cached, total, requests, cost, judges, created, started, ended, options FROM run`
+	passed, failed, errors, skipped, prompt, completion, cached, total, requests, cost, judges, created, started, ended, project, options FROM run`
 
 // runRow is a run with what only this package knows of it.
 type runRow struct {
@@ -26,24 +26,29 @@ func readRun(row scanner) (r runRow, err error) {
 	err = row.Scan(&r.seq, &r.job, &r.ID, &r.Suite, &r.Version, &r.Hash, &r.CreatedBy, &r.Status, &r.Error, &r.Attempts, &r.Rows,
 		&t.Passed, &t.Failed, &t.Errors, &t.Skipped,
 		&t.Usage.Prompt, &t.Usage.Completion, &t.Usage.Cached, &t.Usage.Total, &t.Usage.Requests, &t.Cost,
-		&judges, &created, &started, &ended, &r.Options)
+		&judges, &created, &started, &ended, &r.Project, &r.Options)
 	r.Judges = fromList[string](judges)
 	r.Created, r.Started, r.Ended = fromMicros(created), fromMicros(started), fromMicros(ended)
 	return r, err
 }
 
-// run returns a run within a transaction.
-func (t *tx) run(id string) (runRow, error) {
-	r, err := readRun(t.queryRow(selectRun+" WHERE id = ?", id))
+// run returns a run of a project within a transaction.
+func (t *tx) run(of store.Project, id string) (runRow, error) {
+	r, err := readRun(t.queryRow(selectRun+" WHERE id = ? AND project = ?", id, string(of)))
 	if errors.Is(err, sql.ErrNoRows) {
 		return r, notFound("run", id)
 	}
 	return r, err
 }
 
+// anyRun is run for the jobs, which execute the runs of all projects.
+func (t *tx) anyRun(id string) (runRow, error) {
+	return readRun(t.queryRow(selectRun+" WHERE id = ?", id))
+}
+
 // CreateRun implements [store.Runs].
-func (d *DB) CreateRun(ctx context.Context, n store.NewRun) (store.Run, error) {
-	if err := errors.Join(checkContent("options of a run", n.Options), checkReply(n.Reply)); err != nil {
+func (d project) CreateRun(ctx context.Context, n store.NewRun) (store.Run, error) {
+	if err := errors.Join(d.name.Check(), checkContent("options of a run", n.Options), checkReply(n.Reply)); err != nil {
 		return store.Run{}, err
 	}
 	now := d.now()
@@ -52,9 +57,9 @@ func (d *DB) CreateRun(ctx context.Context, n store.NewRun) (store.Run, error) {
 	}
 	var r runRow
 	err := d.change(ctx, "keep a run in", func(t *tx) error {
-		added, err := t.changed(`INSERT INTO run (id, suite, version, created_by, status, rows, created, options) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+		added, err := t.changed(`INSERT INTO run (project, id, suite, version, created_by, status, rows, created, options) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (id) DO NOTHING`,
-			n.ID, n.Suite, n.Version, n.CreatedBy, string(store.Queued), n.Rows, micros(now), n.Options)
+			string(d.name), n.ID, n.Suite, n.Version, n.CreatedBy, string(store.Queued), n.Rows, micros(now), n.Options)
 		if err != nil {
 			return err
 		}
@@ -67,20 +72,20 @@ func (d *DB) CreateRun(ctx context.Context, n store.NewRun) (store.Run, error) {
 		if err := t.reply(n.Reply); err != nil {
 			return err
 		}
-		r, err = t.run(n.ID)
+		r, err = t.run(d.name, n.ID)
 		return err
 	})
 	return r.Run, err
 }
 
 // Run implements [store.Runs].
-func (d *DB) Run(ctx context.Context, id string) (store.Run, error) {
+func (d project) Run(ctx context.Context, id string) (store.Run, error) {
 	r, err := d.run(ctx, id)
 	return r.Run, err
 }
 
-func (d *DB) run(ctx context.Context, id string) (runRow, error) {
-	r, err := readRun(d.queryRow(ctx, selectRun+" WHERE id = ?", id))
+func (d project) run(ctx context.Context, id string) (runRow, error) {
+	r, err := readRun(d.queryRow(ctx, selectRun+" WHERE id = ? AND project = ?", id, string(d.name)))
 	if errors.Is(err, sql.ErrNoRows) {
 		return runRow{}, notFound("run", id)
 	}
@@ -88,8 +93,8 @@ func (d *DB) run(ctx context.Context, id string) (runRow, error) {
 }
 
 // ListRuns implements [store.Runs].
-func (d *DB) ListRuns(ctx context.Context, f store.RunFilter, p store.Page) (store.List[store.Run], error) {
-	var c conditions
+func (d project) ListRuns(ctx context.Context, f store.RunFilter, p store.Page) (store.List[store.Run], error) {
+	c := d.conditions("project")
 	c.equal("suite", f.Suite)
 	c.equal("version", f.Version)
 	c.equal("created_by", f.CreatedBy)
@@ -98,7 +103,7 @@ func (d *DB) ListRuns(ctx context.Context, f store.RunFilter, p store.Page) (sto
 	if err := before(&c, "runs", p); err != nil {
 		return store.List[store.Run]{}, err
 	}
-	return page(ctx, d, "runs", p, selectRun, "seq DESC", &c, func(row scanner) (store.Run, string, int, error) {
+	return page(ctx, d.DB, "runs", p, selectRun, "seq DESC", &c, func(row scanner) (store.Run, string, int, error) {
 		r, err := readRun(row)
 		return r.Run, strconv.FormatInt(r.seq, 10), len(r.Options), err
 	})
@@ -114,11 +119,11 @@ func texts[T ~string](values []T) []string {
 }
 
 // PlanRun implements [store.Runs].
-func (d *DB) PlanRun(ctx context.Context, id string, plan store.RunPlan) (store.Run, error) {
+func (d project) PlanRun(ctx context.Context, id string, plan store.RunPlan) (store.Run, error) {
 	var r runRow
 	err := d.change(ctx, "change a run in", func(t *tx) (err error) {
-		if _, err = t.exec("UPDATE run SET rows = ?, hash = ?, judges = ? WHERE id = ?", plan.Rows, plan.Hash, list(plan.Judges), id); err == nil {
-			r, err = t.run(id)
+		if _, err = t.exec("UPDATE run SET rows = ?, hash = ?, judges = ? WHERE id = ? AND project = ?", plan.Rows, plan.Hash, list(plan.Judges), id, string(d.name)); err == nil {
+			r, err = t.run(d.name, id)
 		}
 		return err
 	})
@@ -126,11 +131,11 @@ func (d *DB) PlanRun(ctx context.Context, id string, plan store.RunPlan) (store.
 }
 
 // CancelRun implements [store.Runs].
-func (d *DB) CancelRun(ctx context.Context, id string) (store.Run, error) {
+func (d project) CancelRun(ctx context.Context, id string) (store.Run, error) {
 	var r runRow
 	err := d.change(ctx, "cancel a run in", func(t *tx) error {
 		var err error
-		if r, err = t.run(id); err != nil {
+		if r, err = t.run(d.name, id); err != nil {
 			return err
 		}
 		if r.Status.Ended() {
@@ -142,7 +147,7 @@ func (d *DB) CancelRun(ctx context.Context, id string) (store.Run, error) {
 		if err := d.jobs.cancel(t, r.job); err != nil {
 			return err
 		}
-		r, err = t.run(id)
+		r, err = t.run(d.name, id)
 		return err
 	})
 	if err != nil {
@@ -160,7 +165,7 @@ func (t *tx) endRun(id string, status store.RunStatus, why string) error {
 }
 
 // DeleteRun implements [store.Runs].
-func (d *DB) DeleteRun(ctx context.Context, id string) error {
+func (d project) DeleteRun(ctx context.Context, id string) error {
 	r, err := d.run(ctx, id)
 	if err != nil {
 		return err

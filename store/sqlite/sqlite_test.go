@@ -56,7 +56,7 @@ func TestStore(t *testing.T) {
 		if testing.Short() {
 			t.Skip("the same but for the connections, of which it has one")
 		}
-		groups := []string{"documents", "results", "jobs", "pages"} // that read in more than one step, or beside the writer
+		groups := []string{"projects", "documents", "results", "jobs", "pages"} // that read in more than one step, or beside the writer
 		storetest.Run(t, storetest.Target{Forgets: true, Groups: groups, Open: func(t testing.TB, _ string, o storetest.Options) storetest.Backend {
 			return open(t, sqlite.Memory, o)
 		}})

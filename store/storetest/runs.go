@@ -12,7 +12,7 @@ var runTests = []test{
 	{name: "create", run: func(b *bench) {
 		n := store.NewRun{ID: "run_mine", Suite: "s", Version: "v", CreatedBy: "key_1", Options: []byte(`{"a":1}`), Rows: 7}
 		r := must(b.CreateRun(b.Context(), n))(b)
-		b.equal("run", r, store.Run{ID: "run_mine", Suite: "s", Version: "v", CreatedBy: "key_1", Options: n.Options, Rows: 7,
+		b.equal("run", r, store.Run{ID: "run_mine", Project: store.DefaultProject, Suite: "s", Version: "v", CreatedBy: "key_1", Options: n.Options, Rows: 7,
 			Status: store.Queued, Created: start})
 		b.equal("read back", must(b.Run(b.Context(), r.ID))(b), r)
 		_, err := b.CreateRun(b.Context(), n)

@@ -46,7 +46,7 @@ func Run(t *testing.T, target Target) {
 		name  string
 		tests []test
 	}{
-		{"keys", keyTests}, {"documents", documentTests}, {"runs", runTests}, {"results", resultTests},
+		{"keys", keyTests}, {"projects", projectTests}, {"documents", documentTests}, {"runs", runTests}, {"results", resultTests},
 		{"evaluations", evaluationTests}, {"replies", replyTests}, {"jobs", jobTests}, {"pages", pageTests}, {"store", storeTests},
 	} {
 		if len(target.Groups) > 0 && !slices.Contains(target.Groups, group.name) {
@@ -80,9 +80,10 @@ type test struct {
 type bench struct {
 	testing.TB
 	Backend
-	target Target
-	path   string
-	clock  *clock
+	store.ProjectStore // of the default project
+	target             Target
+	path               string
+	clock              *clock
 }
 
 var start = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -109,7 +110,7 @@ func (c *clock) add(d time.Duration) {
 func (b *bench) open(workers int) {
 	b.Helper()
 	s := b.target.Open(b, b.path, Options{Now: b.clock.Now, Workers: workers})
-	b.Backend = s
+	b.Backend, b.ProjectStore = s, s.In(store.DefaultProject)
 	b.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			b.Errorf("close: %v", err)

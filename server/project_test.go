@@ -1,0 +1,257 @@
+package server_test
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/server"
+	"github.com/proviso-eval/proviso/store"
+)
+
+// tenants are two projects of one server. The first holds something of each kind.
+type tenants struct {
+	*fixture
+	mine, theirs, admin string // bearers: of the project with contents, of another one, of an operator in a third
+	names               map[string]string
+}
+
+const plainSuite = `{"name": "private", "suite": {"prompts": ["Hello {{name}}"], "providers": ["echo"], "tests": [{"vars": {"name": "Ann"},
+	"assert": [{"type": "contains", "value": "Ann", "metric": "greets"}]}]}}`
+
+func newTenants(t *testing.T) *tenants {
+	t.Helper()
+	f := start(t, server.Options{Runner: suites(t, http.DefaultClient), Judge: traceJudge(t), KeepContents: true})
+	f.t = t
+	key := func(p store.Project, scopes ...store.Scope) string {
+		s, _ := f.key(store.NewKey{Project: p, Scopes: scopes})
+		return bearer(s)
+	}
+	x := &tenants{fixture: f, mine: key("a", store.Read, store.Evaluate), theirs: key("b", store.Read, store.Evaluate), admin: key("ops", store.Admin)}
+	run := f.run(plainSuite, x.mine)
+	f.follow(run, x.mine)
+	f.ask("PUT", "/v1/assertion-sets/private", `{"assertions": [{"id": "a", "check": {"type": "contains", "value": "secret of a"}}]}`, x.mine)
+	f.ask("POST", "/v1/traces", spansOf(traceNamed(1), "", "mail"), x.mine)
+	evaluated := f.ask("POST", "/v1/evaluate", about(traceNamed(1)), x.mine)
+	if evaluated.status != 200 || at(evaluated.object(t), "status") != "pass" {
+		t.Fatalf("%d %s", evaluated.status, evaluated.body)
+	}
+	_, evaluation, _ := strings.Cut(evaluated.header.Get("Location"), "/v1/evaluations/")
+	x.names = map[string]string{"suite": "private", "set": "private", "run": run, "evaluation": evaluation, "index": "0"}
+	return x
+}
+
+var inPath = regexp.MustCompile(`\{(\w+)\}`)
+
+// path fills in the names of what the first project has.
+func (x *tenants) path(t *testing.T, e server.Endpoint) string {
+	t.Helper()
+	return inPath.ReplaceAllStringFunc(e.Path, func(p string) string {
+		name, ok := x.names[p[1:len(p)-1]]
+		if !ok {
+			t.Fatalf("%s %s: say in newTenants what %s is, so that this route can be tried from another project", e.Method, e.Path, p)
+		}
+		return name
+	})
+}
+
+// seen is all that a key can read, but for metrics.
+func (x *tenants) seen(t *testing.T, who string) string {
+	t.Helper()
+	var all strings.Builder
+	for _, e := range server.Endpoints() {
+		if e.Method == "GET" && strings.HasPrefix(e.Path, "/v1/") {
+			got := x.ask("GET", x.path(t, e), "", who)
+			if got.status != 200 {
+				t.Errorf("GET %s of what is there: %d %s", e.Path, got.status, got.body)
+			}
+			fmt.Fprintf(&all, "%s %s %d %s\n", e.Method, e.Path, got.status, got.body)
+		}
+	}
+	return all.String()
+}
+
+// open are the routes that answer a key of another project, each with a body and with
+// what is then to be seen: of its own project alone.
+var open = map[string]struct {
+	body   string
+	status int
+	answer string // a part of it
+}{
+	"GET /openapi.json":            {"", 200, `"openapi"`},
+	"GET /metrics":                 {"", 200, `project="b"`},
+	"GET /healthz":                 {"", 200, "ok"},
+	"GET /readyz":                  {"", 200, "ok"},
+	"POST /v1/evaluate":            {about(traceNamed(1)), 200, `"status":"error"`}, // it has no such trace
+	"POST /v1/traces":              {spansOf(traceNamed(1), "", "delete"), 200, "{}"},
+	"POST /v1/suites":              {strings.ReplaceAll(plainSuite, "Ann", "Bob"), 201, `"number":1`},
+	"PUT /v1/suites/{suite}":       {strings.ReplaceAll(plainSuite, "Ann", "Bea"), 201, `"number":2`},
+	"POST /v1/assertion-sets":      {`{"name": "private", "assertions": [{"id": "b", "check": {"type": "contains", "value": "b"}}]}`, 201, `"number":1`},
+	"PUT /v1/assertion-sets/{set}": {`{"assertions": [{"id": "b", "check": {"type": "contains", "value": "c"}}]}`, 201, `"number":2`},
+}
+
+// TestProjects walks every route with a key of another project: what the first has is
+// not there for it, is not listed, and stays as it is. A new route is tried as soon as
+// it is in the table.
+func TestProjects(t *testing.T) {
+	t.Parallel()
+	x := newTenants(t)
+	before := x.seen(t, x.mine)
+	if !strings.Contains(before, "secret of a") || !strings.Contains(before, "Ann") {
+		t.Fatalf("the first project does not see all that it has:\n%s", before)
+	}
+	// First what must not be there, then what makes things of the same names.
+	routes := server.Endpoints()
+	slices.SortStableFunc(routes, func(a, b server.Endpoint) int { return rank(a) - rank(b) })
+	for _, e := range routes {
+		name, path := e.Method+" "+e.Path, x.path(t, e)
+		special, isSpecial := open[name]
+		body := special.body
+		if e.Method != "GET" && !isSpecial {
+			body = "{}"
+		}
+		got := x.ask(e.Method, path, body, x.theirs)
+		switch {
+		case isSpecial:
+			if got.status != special.status || !strings.Contains(got.body, special.answer) {
+				t.Errorf("%s: %d %.300s, want %d and %s", name, got.status, got.body, special.status, special.answer)
+			}
+		case strings.Contains(e.Path, "{"):
+			if p := got.problem(t); got.status != 404 || p.Code != proviso.NotFound {
+				t.Errorf("%s: %d %s, want 404", name, got.status, got.body)
+			}
+		default:
+			if got.status != 200 || got.body != `{"items":[]}`+"\n" {
+				t.Errorf("%s: %d %s, want an empty list", name, got.status, got.body)
+			}
+		}
+		for _, private := range []string{x.names["run"], x.names["evaluation"], "Ann", "secret of a", `project="a"`, "go_goroutines"} {
+			if got.status < 400 && strings.Contains(got.body, private) {
+				t.Errorf("%s tells %s", name, private)
+			}
+		}
+	}
+	if after := x.seen(t, x.mine); after != before {
+		t.Errorf("the first project sees\n%s\nand saw before\n%s", after, before)
+	}
+}
+
+// rank puts the routes that make something behind those that do not.
+func rank(e server.Endpoint) int {
+	if _, makes := open[e.Method+" "+e.Path]; makes && e.Method != "GET" {
+		return 1
+	}
+	return 0
+}
+
+// TestOtherAndNone: what is of another project is answered as what does not exist.
+func TestOtherAndNone(t *testing.T) {
+	t.Parallel()
+	x := newTenants(t)
+	none := &tenants{fixture: x.fixture, names: map[string]string{"suite": "nobodys", "set": "nobodys", "run": "run_0", "evaluation": "eval_0", "index": "0"}}
+	for _, e := range server.Endpoints() {
+		if !strings.Contains(e.Path, "{") || e.Method == "PUT" {
+			continue
+		}
+		said := func(of *tenants) string {
+			p := x.ask(e.Method, of.path(t, e), map[string]string{"POST": "{}"}[e.Method], x.theirs).problem(t)
+			for what, name := range of.names {
+				if what != "index" {
+					p.Detail = strings.ReplaceAll(p.Detail, name, "NAME")
+				}
+			}
+			return fmt.Sprint(p.Status, p.Code, p.Title, p.Detail, p.Errors)
+		}
+		if other, none := said(x), said(none); other != none {
+			t.Errorf("%s %s: %s, and %s for what does not exist", e.Method, e.Path, other, none)
+		}
+	}
+}
+
+// TestIdempotencyOfProjects: the same idempotency key of two projects is two keys.
+func TestIdempotencyOfProjects(t *testing.T) {
+	t.Parallel()
+	x := newTenants(t)
+	const path, key = "/v1/suites", "Idempotency-Key: same"
+	for _, who := range []string{x.mine, x.theirs} {
+		for try, want := range []string{"", "true"} {
+			got := x.ask("POST", path, strings.Replace(plainSuite, "private", "once", 1), who, key)
+			if got.status != 201 || got.header.Get("Idempotent-Replayed") != want {
+				t.Errorf("try %d: %d %q %s", try, got.status, got.header.Get("Idempotent-Replayed"), got.body)
+			}
+		}
+	}
+	if got := x.ask("POST", path, plainSuite, x.theirs, key); got.status != 422 {
+		t.Errorf("for another request: %d %s", got.status, got.body)
+	}
+}
+
+// TestAdmin: a key with the scope admin sees its own project, and another one if it
+// names it.
+func TestAdmin(t *testing.T) {
+	t.Parallel()
+	x := newTenants(t)
+	for path, want := range map[string]int{
+		"/v1/suites/private": 404, "/v1/suites/private?project=a": 200, "/v1/suites/private?project=b": 404,
+		"/v1/runs/" + x.names["run"]: 404, "/v1/runs/" + x.names["run"] + "/events?project=a": 200,
+		"/v1/suites?project=nobody": 404, "/v1/suites?project=": 404, "/v1/suites?project=a&project=b": 422,
+	} {
+		if got := x.ask("GET", path, "", x.admin); got.status != want {
+			t.Errorf("%s: %d %s, want %d", path, got.status, got.body, want)
+		}
+	}
+	for path, want := range map[string]int{"/v1/runs": 0, "/v1/runs?project=a": 1, "/v1/runs?project=ops": 0} {
+		if list := at(x.ask("GET", path, "", x.admin).object(t), "items").([]any); len(list) != want {
+			t.Errorf("%s: %d runs, want %d", path, len(list), want)
+		}
+	}
+	unknown := x.ask("GET", "/v1/suites?project=nobody", "", x.admin).problem(t)
+	if !strings.Contains(unknown.Detail, `no key belongs to the project "nobody"`) || !slices.Equal(unknown.Errors[0].Valid, []string{"a", "b", "default", "ops"}) {
+		t.Errorf("%+v", unknown)
+	}
+	// Others may not, whether there is such a project or not; their own they may name.
+	for _, p := range []string{"a", "nobody"} {
+		if got := x.ask("GET", "/v1/suites?project="+p, "", x.theirs); got.status != 403 || !strings.Contains(got.body, "scope admin") {
+			t.Errorf("project %s: %d %s", p, got.status, got.body)
+		}
+	}
+	if got := x.ask("GET", "/v1/suites?project=b", "", x.theirs); got.status != 200 {
+		t.Errorf("its own: %d %s", got.status, got.body)
+	}
+}
+
+// TestMetricsOfProjects: a key that reads sees what its project did, and an admin all.
+func TestMetricsOfProjects(t *testing.T) {
+	t.Parallel()
+	x := newTenants(t)
+	evaluate, _ := x.key(store.NewKey{Project: "a", Scopes: []store.Scope{store.Evaluate}})
+	if got := x.ask("GET", "/metrics", "", bearer(evaluate)); got.status != 403 || !strings.Contains(got.body, "scope read") {
+		t.Errorf("with evaluate alone: %d %s", got.status, got.body)
+	}
+	const ofA = `proviso_evaluations_total{project="a",status="pass"} 1`
+	for _, tt := range []struct {
+		who, query    string
+		sees, seesNot []string
+	}{
+		{x.mine, "", []string{ofA, `proviso_run_rows_total{project="a"`, `proviso_spans_held{project="a"} 2`}, []string{`project="ops"`, `project=""`, "go_goroutines", "process_"}},
+		{x.theirs, "", []string{`proviso_runs_executing{project="b"} 0`}, []string{`project="a"`, `project=""`, "go_goroutines"}},
+		{x.admin, "", []string{ofA, `project=""`, `project="ops"`, "go_goroutines"}, nil},
+		{x.admin, "?project=a", []string{ofA}, []string{`project=""`, `project="ops"`, "go_goroutines"}},
+	} {
+		got := x.ask("GET", "/metrics"+tt.query, "", tt.who).body
+		for _, want := range tt.sees {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: no %s in\n%s", tt.query, want, got)
+			}
+		}
+		for _, line := range strings.Split(got, "\n") {
+			if i := slices.IndexFunc(tt.seesNot, func(s string) bool { return strings.Contains(line, s) }); i >= 0 {
+				t.Errorf("%s: it tells %s", tt.query, line)
+			}
+		}
+	}
+}

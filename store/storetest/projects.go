@@ -1,0 +1,154 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/store"
+)
+
+// tenant is a project with something of each kind in it.
+type tenant struct {
+	store.ProjectStore
+	name string
+	doc  store.Document
+	run  store.Run
+	eval store.Evaluation
+}
+
+// tenant fills a project: the names are the same in each, the contents differ.
+func (b *bench) tenant(name store.Project) tenant {
+	b.Helper()
+	t := tenant{ProjectStore: b.In(name), name: string(name)}
+	var err error
+	t.doc, _, err = t.PutDocument(b.Context(), suiteOf("s", "of "+t.name))
+	b.ok(err)
+	_, _, err = t.PutDocument(b.Context(), suiteOf("same", "the same content"))
+	b.ok(err)
+	t.run = must(t.CreateRun(b.Context(), store.NewRun{Suite: "s", Version: t.doc.Hash, CreatedBy: "key_1", Rows: len(name)}))(b)
+	must(t.AddResults(b.Context(), t.run.ID, rowsOf(len(name), t.name)))(b)
+	t.eval = must(t.AddEvaluation(b.Context(), store.NewEvaluation{CreatedBy: "key_1", Agent: "agent", Request: []byte(name)}))(b)
+	return t
+}
+
+// seen is all that a project shows, as a text.
+func (b *bench) seen(t tenant) string {
+	b.Helper()
+	var list []any
+	for _, f := range []store.DocumentFilter{{}, {Kind: store.SuiteKind}, {Name: "s"}, {Kind: store.SuiteKind, Name: "same"}} {
+		list = append(list, all(b, 1, pagesOf(t.ListDocuments, f)))
+	}
+	list = append(list, must(t.Document(b.Context(), store.SuiteKind, "s", ""))(b))
+	for _, f := range []store.RunFilter{{}, {Suite: "s"}, {CreatedBy: "key_1"}} {
+		list = append(list, all(b, 1, pagesOf(t.ListRuns, f)))
+	}
+	for _, f := range []store.EvaluationFilter{{}, {Agent: "agent"}, {CreatedBy: "key_1"}} {
+		list = append(list, all(b, 1, pagesOf(t.ListEvaluations, f)))
+	}
+	list = append(list, must(t.FinishedRows(b.Context(), t.run.ID))(b), must(t.CountAssertions(b.Context(), t.run.ID))(b))
+	return fmt.Sprintf("%+v", list)
+}
+
+// methodsOf are the methods of a project that name one thing, each with what another
+// project would name.
+func methodsOf(from store.ProjectStore, of tenant) map[string]func(context.Context) error {
+	return map[string]func(context.Context) error{
+		"Document": func(ctx context.Context) error {
+			return second(from.Document(ctx, store.SuiteKind, "s", of.doc.Hash))
+		},
+		"Run":          func(ctx context.Context) error { return second(from.Run(ctx, of.run.ID)) },
+		"PlanRun":      func(ctx context.Context) error { return second(from.PlanRun(ctx, of.run.ID, store.RunPlan{Rows: 99})) },
+		"CancelRun":    func(ctx context.Context) error { return second(from.CancelRun(ctx, of.run.ID)) },
+		"DeleteRun":    func(ctx context.Context) error { return from.DeleteRun(ctx, of.run.ID) },
+		"AddResults":   func(ctx context.Context) error { return second(from.AddResults(ctx, of.run.ID, rowsOf(99, "x"))) },
+		"Result":       func(ctx context.Context) error { return second(from.Result(ctx, of.run.ID, 0)) },
+		"FinishedRows": func(ctx context.Context) error { return second(from.FinishedRows(ctx, of.run.ID)) },
+		"ListResults": func(ctx context.Context) error {
+			return second(from.ListResults(ctx, of.run.ID, store.ResultFilter{}, store.Page{}))
+		},
+		"CountAssertions": func(ctx context.Context) error { return second(from.CountAssertions(ctx, of.run.ID)) },
+		"Evaluation":      func(ctx context.Context) error { return second(from.Evaluation(ctx, of.eval.ID)) },
+	}
+}
+
+// shown are the methods of a project that [bench.tenant] and [bench.seen] call.
+var shown = []string{"PutDocument", "ListDocuments", "CreateRun", "ListRuns", "AddEvaluation", "ListEvaluations"}
+
+var projectTests = []test{
+	{name: "all methods", run: func(b *bench) {
+		methods := methodsOf(b, tenant{})
+		for m := range reflect.TypeFor[store.ProjectStore]().Methods() {
+			if methods[m.Name] == nil && !slices.Contains(shown, m.Name) {
+				b.Errorf("nothing here tries %s from another project", m.Name)
+			}
+		}
+	}},
+	{name: "keep to themselves", run: func(b *bench) {
+		tenants := []tenant{b.tenant(store.DefaultProject), b.tenant("a"), b.tenant("A.b-c_9")}
+		var before []string
+		for _, t := range tenants {
+			before = append(before, b.seen(t))
+		}
+		for i, t := range tenants {
+			for j, other := range tenants {
+				if i == j {
+					b.equal("number of a name that others have, too", other.doc.Number, 1)
+					continue
+				}
+				for name, call := range methodsOf(t, other) {
+					err := call(b.Context())
+					b.wants(proviso.NotFound, err)
+					if strings.Contains(err.Error(), other.name) && len(other.name) > 1 {
+						b.Errorf("%s of %s tells of %s: %v", name, t.name, other.name, err)
+					}
+				}
+			}
+		}
+		for i, t := range tenants {
+			b.equal("what "+t.name+" has afterwards", b.seen(t), before[i])
+		}
+	}},
+	{name: "in a run", run: func(b *bench) {
+		t := b.tenant("a")
+		job := make(chan store.Job, 1)
+		b.ok(b.Start(b.Context(), func(_ context.Context, j store.Job) error {
+			job <- j
+			return nil
+		}))
+		b.equal("project", next(b, job).Run.Project, store.Project("a"))
+		b.until("it is done", func() bool { return must(t.Run(b.Context(), t.run.ID))(b).Status == store.Done })
+	}},
+	{name: "of keys", run: func(b *bench) {
+		b.equal("projects without keys", must(b.Projects(b.Context()))(b), []store.Project{"default"})
+		for _, of := range []store.Project{"b", "a", "", "b"} {
+			k, secret, err := b.CreateKey(b.Context(), store.NewKey{Name: "k", Project: of, Scopes: []store.Scope{store.Read}})
+			b.ok(err)
+			want := of
+			if of == "" {
+				want = store.DefaultProject
+			}
+			b.equal("project", []store.Project{k.Project, must(b.Authenticate(b.Context(), secret))(b).Project}, []store.Project{want, want})
+		}
+		b.equal("projects", must(b.Projects(b.Context()))(b), []store.Project{"a", "b", "default"})
+		for _, of := range []store.Project{"a b", "ä", ".a", "a/b", "a\n", store.Project(strings.Repeat("a", 101))} {
+			_, _, err := b.CreateKey(b.Context(), store.NewKey{Name: "k", Project: of, Scopes: []store.Scope{store.Read}})
+			b.wants(proviso.Invalid, err)
+		}
+	}},
+	{name: "without a name", run: func(b *bench) {
+		t := b.tenant("a")
+		none := b.In("")
+		_, _, err := none.PutDocument(b.Context(), suiteOf("s", "x"))
+		b.wants(proviso.Invalid, err)
+		b.wants(proviso.Invalid, second(none.CreateRun(b.Context(), store.NewRun{})))
+		b.wants(proviso.Invalid, second(none.AddEvaluation(b.Context(), store.NewEvaluation{})))
+		for _, call := range methodsOf(none, t) {
+			b.wants(proviso.NotFound, call(b.Context()))
+		}
+		b.equal("runs", len(all(b, 1, pagesOf(none.ListRuns, store.RunFilter{}))), 0)
+	}},
+}
