@@ -151,3 +151,18 @@ func TestOtherProject(t *testing.T) {
 		t.Errorf("metrics for a key that evaluates: %d %s", status, answer)
 	}
 }
+
+// TestKeyInSuite: a suite with a key in it cannot be kept for others to read.
+func TestKeyInSuite(t *testing.T) {
+	t.Parallel()
+	x := share(t)
+	owner, other := x.member("", store.Evaluate), x.member("", store.Evaluate)
+	const suite = `{"suite": {"prompts": ["p"], "providers": [{"id": "openai:gpt-5", "config": {"apiKey": "sk-live-0123456789"}}], "tests": [{}]}}`
+	status, answer, code := x.ask(owner, "PUT", "/v1/suites/x", suite)
+	if status != 422 || code != "invalid" || !strings.Contains(answer, `"pointer":"/suite/providers/0/config/apiKey"`) || !strings.Contains(answer, "{{ env.NAME }}") {
+		t.Errorf("%d %s", status, answer)
+	}
+	if status, answer, _ := x.ask(other, "GET", "/v1/suites/x", ""); status != 404 || strings.Contains(answer, "sk-live") {
+		t.Errorf("another key: %d %s", status, answer)
+	}
+}

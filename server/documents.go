@@ -48,7 +48,7 @@ type StoredSuite struct {
 	AgentID  string    `json:"agent_id,omitempty" doc:"The suite's id, or else the name of its only provider"`
 	Rows     int       `json:"rows,omitempty" doc:"Prompts × providers × cases"`
 	Warnings []Mistake `json:"warnings,omitempty"`
-	Suite    any       `json:"suite,omitempty"`
+	Suite    any       `json:"suite,omitempty" doc:"Missing if secrets stand in it or in its files, as warnings says"`
 	Files    any       `json:"files,omitempty"`
 }
 
@@ -106,9 +106,10 @@ func (s *Server) keepSuite(c *call, in *NewSuite) error {
 		return problem(proviso.Unsupported, "this server serves no suites")
 	}
 	bundle := &Bundle{Suite: in.Suite, Files: in.Files}
+	secrets := bundle.inlineSecrets()
 	plan, mistakes := s.o.Runner.Check(c.r.Context(), bundle, RunOptions{})
-	if mistakes.Err() != nil {
-		return suiteProblem(mistakes)
+	if mistakes.Err() != nil || len(secrets) > 0 {
+		return suiteProblem(mistakes, secrets...)
 	}
 	if in.Name == "" {
 		in.Name = plan.SuiteID
@@ -143,10 +144,16 @@ func (s *Server) kept(c *call, location string, created bool, v any) error {
 	return c.sendResponse(store.Response{Status: status, MediaType: mediaJSON, Location: location, Body: data})
 }
 
-// suiteProblem is the problem of a suite with mistakes.
-func suiteProblem(list proviso.Mistakes) error {
+// suiteProblem is the problem of a suite with mistakes, behind the secrets that stand
+// in it, which no excerpt repeats.
+func suiteProblem(list proviso.Mistakes, secrets ...Mistake) error {
 	all := placed(list)
-	wrong := all[:0:0]
+	wrong := secrets
+	for i := range all {
+		if len(secrets) > 0 {
+			all[i].Excerpt = ""
+		}
+	}
 	for i, m := range list {
 		if !m.Warning {
 			wrong = append(wrong, all[i])
@@ -178,7 +185,15 @@ func (s *Server) getSuite(c *call) error {
 	if err := json.Unmarshal(doc.Content, &b); err != nil {
 		return err
 	}
-	out := StoredSuite{Version: versionOf(doc), Suite: b.Suite}
+	out := StoredSuite{Version: versionOf(doc)}
+	var bundle Bundle
+	if err := decode(doc.Content, &bundle); err != nil {
+		return err
+	}
+	if out.Warnings = bundle.inlineSecrets(); len(out.Warnings) > 0 { // an earlier version of proviso kept it
+		return c.json(http.StatusOK, out)
+	}
+	out.Suite = b.Suite
 	if len(b.Files) > 0 {
 		out.Files = b.Files
 	}
@@ -250,6 +265,9 @@ func (s *Server) keepSet(c *call, name string) error {
 	}
 	if err := checkName(name); err != nil {
 		return err
+	}
+	if secrets := set.inlineSecrets(); len(secrets) > 0 {
+		return invalid(secrets)
 	}
 	doc, created, err := c.kept.PutDocument(c.r.Context(), store.NewDocument{
 		Kind: store.AssertionSetKind, Name: name, PromptHash: set.promptHash(), MediaType: mediaJSON, Content: set.content(), CreatedBy: c.key.ID,

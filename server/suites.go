@@ -17,6 +17,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/mathjs"
+	"github.com/proviso-eval/proviso/internal/secrets"
 	"github.com/proviso-eval/proviso/internal/template"
 	"github.com/proviso-eval/proviso/otlp"
 	"github.com/proviso-eval/proviso/provider"
@@ -60,6 +61,8 @@ type opened struct {
 	plan  *run.Plan
 	judge func() string // nil if nobody judges
 	close []func() error
+	env   proviso.Env // the operator's
+	known secrets.Set // what was taken from it, and of the suite: no row that is kept holds it
 
 	mu        sync.Mutex
 	providers []string // ids of those that are asked
@@ -133,6 +136,7 @@ func lasting(m proviso.Mistake) bool { return !m.Warning && m.Code != proviso.Un
 // with mistakes too.
 func (s *Suites) open(ctx context.Context, b *Bundle, ro RunOptions, held *otlp.Store, o run.Options) (*opened, proviso.Mistakes) {
 	own := &opened{}
+	own.env = own.known.Env(s.Env)
 	folder, err := os.MkdirTemp(s.Dir, "suite-")
 	if err != nil {
 		return own, mistakesOf(fmt.Errorf("keep the files of a suite: %w", err))
@@ -145,7 +149,7 @@ func (s *Suites) open(ctx context.Context, b *Bundle, ro RunOptions, held *otlp.
 		return own, mistakesOf(err)
 	}
 	files := suite.FilesOptions{Confine: true}
-	read, mistakes := suite.Read(ctx, []string{name}, suite.Options{Dir: dir, Env: s.Env, Cells: check.Cells(), Files: files, Trust: &s.Trust})
+	read, mistakes := suite.Read(ctx, []string{name}, suite.Options{Dir: dir, Env: own.env, Cells: check.Cells(), Files: files, Trust: &s.Trust})
 	if read == nil {
 		return own, mistakes
 	}
@@ -176,7 +180,7 @@ func orElse[T int | time.Duration](v, usual T) T {
 
 // options opens the engines of a suite and puts together what its run may use.
 func (s *Suites) options(own *opened, read *proviso.Suite, ro RunOptions, o *run.Options) {
-	names := suite.Environment(read.Env, suite.Restrict(s.Env, s.Trust.Env))
+	names := suite.Environment(read.Env, suite.Restrict(own.env, s.Trust.Env))
 	templates := template.New(template.Options{Env: func() *proviso.Object {
 		env := proviso.NewObject(0)
 		for _, name := range names.Names() {
@@ -191,7 +195,7 @@ func (s *Suites) options(own *opened, read *proviso.Suite, ro RunOptions, o *run
 	most := orElse(s.MaxConcurrency, 32)
 	o.Concurrency = min(most, orElse(ro.Concurrency, orElse(read.Options.MaxConcurrency, 4)))
 	o.Version, o.Untrusted = s.Version, true
-	o.Code, o.Templates, o.Metrics, o.Client, o.Env = noCode{}, templates, metrics, s.Client, s.Env
+	o.Code, o.Templates, o.Metrics, o.Client, o.Env, o.Secrets = noCode{}, templates, metrics, s.Client, own.env, &own.known
 	o.Files = suite.NewFiles(read.Dir, suite.FilesOptions{Confine: true})
 	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
 	o.Delay, o.RowTimeout, o.Timeout = ms(read.Options.DelayMS), ms(read.Options.TimeoutMS), ms(read.Options.MaxTimeMS)
@@ -199,10 +203,11 @@ func (s *Suites) options(own *opened, read *proviso.Suite, ro RunOptions, o *run
 		o.Timeout = limit
 	}
 	po := provider.Options{
-		Files: o.Files, Env: s.Env, Client: s.Client, Code: noCode{}, Templates: templates, Dir: read.Dir, Concurrency: o.Concurrency, Untrusted: true,
+		Files: o.Files, Env: own.env, Client: s.Client, Code: noCode{}, Templates: templates, Dir: read.Dir, Concurrency: o.Concurrency, Untrusted: true,
 	}
 	open := s.Open(po)
 	o.Open = func(spec proviso.ProviderSpec) (proviso.Provider, error) {
+		own.known.AddConfig(spec.Config)
 		p, err := open(spec)
 		if err != nil || spec.ID == "echo" || strings.HasPrefix(spec.ID, "recorded:") {
 			return p, err // these ask nobody
