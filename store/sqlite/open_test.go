@@ -221,7 +221,7 @@ func TestLogIsBounded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "proviso.db")
 	d := open(t, path, storetest.Options{})
 	defer d.Close()
-	run, err := d.CreateRun(t.Context(), store.NewRun{})
+	run, err := d.In(store.DefaultProject).CreateRun(t.Context(), store.NewRun{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,7 +235,7 @@ func TestLogIsBounded(t *testing.T) {
 					return
 				default:
 				}
-				if _, err := d.ListResults(t.Context(), run.ID, store.ResultFilter{}, store.Page{Limit: 20}); err != nil {
+				if _, err := d.In(store.DefaultProject).ListResults(t.Context(), run.ID, store.ResultFilter{}, store.Page{Limit: 20}); err != nil {
 					t.Error(err)
 					return
 				}
@@ -245,7 +245,7 @@ func TestLogIsBounded(t *testing.T) {
 	const size, rows = 200_000, 600
 	var largest int64
 	for i := range rows {
-		if _, err := d.AddResults(t.Context(), run.ID, []store.Result{{Index: i, JSON: make([]byte, size)}}); err != nil {
+		if _, err := d.In(store.DefaultProject).AddResults(t.Context(), run.ID, []store.Result{{Index: i, JSON: make([]byte, size)}}); err != nil {
 			t.Fatal(err)
 		}
 		if info, err := os.Stat(path + "-wal"); err == nil {
