@@ -24,6 +24,9 @@ func (m *compiled) pointless(value any) []*proviso.Error {
 	if m.Weight != nil && !(*m.Weight >= 0) {
 		add(proviso.Errorf(proviso.Invalid, "weight must be 0 or more, not %s: a negative weight makes a failure raise the score of the case", proviso.FormatNumber(*m.Weight)), "weight")
 	}
+	if m.kind.Type == "assert-set" && len(m.Assert) == 0 && !m.Broken {
+		add(proviso.Errorf(proviso.Invalid, "\"assert-set\" has no assertions under assert"), "type")
+	}
 	switch v := value.(type) {
 	case proviso.Undefined:
 		if m.kind.Text {

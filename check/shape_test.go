@@ -54,6 +54,25 @@ func wantMistake(t *testing.T, c *check.Compiler, promptfoo bool, name string, v
 	}
 }
 
+// TestEmptySetsAreMistakes is about an assert-set that would pass whatever the output.
+func TestEmptySetsAreMistakes(t *testing.T) {
+	t.Parallel()
+	for name, raw := range map[string]*proviso.Object{
+		"absent": proviso.ObjectOf("type", "assert-set"),
+		"null":   proviso.ObjectOf("type", "assert-set", "assert", nil),
+		"empty":  proviso.ObjectOf("type", "assert-set", "assert", []any{}),
+	} {
+		for _, promptfoo := range []bool{false, true} {
+			c := check.New(check.Options{Lenient: promptfoo})
+			a := proviso.AssertionOf(raw, "/a")
+			_, mistakes := c.Compile([]*proviso.Assertion{a})
+			if len(mistakes) != 1 || mistakes[0].Pointer != "/a/type" || mistakes[0].Warning != promptfoo {
+				t.Errorf("%s, promptfoo %v: %v", name, promptfoo, mistakes)
+			}
+		}
+	}
+}
+
 // TestMadeListsAreNotEmpty is about a value that is known in the row alone.
 func TestMadeListsAreNotEmpty(t *testing.T) {
 	t.Parallel()

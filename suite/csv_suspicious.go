@@ -2,6 +2,7 @@ package suite
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/proviso-eval/proviso"
@@ -35,6 +36,9 @@ func (c Cells) suspect(cell string, read *proviso.Object) suspicion {
 		return suspicion{}
 	}
 	name := strings.TrimRightFunc(bare[:end], proviso.IsSpace)
+	if meant := strings.NewReplacer("_", "-", " ", "-").Replace(name); meant != name && slices.Contains(c.written(), strings.TrimPrefix(meant, "not-")) {
+		return notAType(cell, name, meant)
+	}
 	if len(name) < 4 || strings.ContainsFunc(name, func(r rune) bool { return !isTypeLetter(r) }) {
 		return suspicion{}
 	}
@@ -42,7 +46,11 @@ func (c Cells) suspect(cell string, read *proviso.Object) suspicion {
 	if near == "" || name != strings.ToLower(name) && !strings.EqualFold(name, near) {
 		return suspicion{} // a word of its own, such as one that begins a sentence
 	}
-	return suspicion{name: name, meant: []string{near}, message: fmt.Sprintf(
+	return notAType(cell, name, near)
+}
+
+func notAType(cell, name, meant string) suspicion {
+	return suspicion{name: name, meant: []string{meant}, message: fmt.Sprintf(
 		"the cell %q names no assertion type; the output has to equal this text", document.Excerpt(cell))}
 }
 
