@@ -149,7 +149,7 @@ func (n *identities) assertions(list []any) {
 			n.value(e)
 			continue
 		}
-		if i == len(n.last) {
+		for i >= len(n.last) { // those that are no objects keep none
 			n.last = append(n.last, encoded{})
 		}
 		known := &n.last[i]
