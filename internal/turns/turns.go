@@ -1,0 +1,230 @@
+// Package turns shares the processor between keys. Work that computes takes a turn
+// with [Enter] and gives it back before it waits for anybody else; a [Task] counts
+// what one request computed and ends it at its budget. Start at [New] and
+// [Scheduler.Begin]; a context without a task computes as it likes.
+//
+// Turns are not taken away: work gives them back between assertions, and is
+// interrupted by its own time limit. So that others do not wait that long, the keys
+// that compute the most leave one processor to those that compute little.
+package turns
+
+import (
+	"context"
+	"math"
+	"sync"
+	"time"
+)
+
+const (
+	// window is the time over which the computing of a key is remembered.
+	window = time.Second
+	// recent is how long a key counts as one of those that share the processor.
+	recent = 5 * time.Second
+	// maxShares is how many keys are remembered; beyond it those without work are
+	// forgotten.
+	maxShares = 10_000
+)
+
+// Scheduler gives turns to keys. It is safe for concurrent use.
+type Scheduler struct {
+	slots int // turns that keys of any kind may have at once
+
+	mu              sync.Mutex
+	shares          map[string]*share
+	queue           []*share  // with waiters
+	ordinary, light int       // turns that are taken
+	counted         time.Time // when active was counted
+	active          int       // keys that share the processor
+}
+
+// share is what a key has of the processor.
+type share struct {
+	usage   float64   // seconds in the last window, older ones fading
+	at      time.Time // of usage, and when the key last asked
+	running int
+	waiters []*waiter // first come, first served
+}
+
+// waiter is somebody without a turn.
+type waiter struct {
+	turn  chan class // receives the turn
+	share *share
+}
+
+// class says from which turns one was given.
+type class bool
+
+const (
+	ordinary class = false
+	light    class = true // of a key that computes little, while another key computes much
+)
+
+// New returns a scheduler for so many processors.
+func New(processors int) *Scheduler {
+	return &Scheduler{slots: max(1, processors), shares: map[string]*share{}}
+}
+
+// take waits for a turn of key until ctx is done.
+func (s *Scheduler) take(ctx context.Context, key string) (*share, class, error) {
+	if ctx.Err() != nil {
+		return nil, ordinary, context.Cause(ctx)
+	}
+	now := time.Now()
+	s.mu.Lock()
+	k := s.of(key, now)
+	k.settle(now)
+	if len(s.queue) == 0 {
+		if c, ok := s.grant(k, now); ok {
+			s.mu.Unlock()
+			return k, c, nil
+		}
+	}
+	w := &waiter{turn: make(chan class, 1), share: k}
+	if len(k.waiters) == 0 {
+		s.queue = append(s.queue, k)
+	}
+	k.waiters = append(k.waiters, w)
+	s.dispatch(now)
+	s.mu.Unlock()
+	select {
+	case c := <-w.turn:
+		return k, c, nil
+	case <-ctx.Done():
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.leaveQueue(w) { // the turn came at the same time
+		s.put(k, <-w.turn, time.Now())
+	}
+	return nil, ordinary, context.Cause(ctx)
+}
+
+// give gives a turn back.
+func (s *Scheduler) give(k *share, c class) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.put(k, c, time.Now())
+}
+
+// put gives a turn back; s.mu is held.
+func (s *Scheduler) put(k *share, c class, now time.Time) {
+	k.settle(now)
+	k.running--
+	if c == light {
+		s.light--
+	} else {
+		s.ordinary--
+	}
+	s.dispatch(now)
+}
+
+// dispatch gives out what turns there are, to the key that computed least first.
+func (s *Scheduler) dispatch(now time.Time) {
+	for len(s.queue) > 0 {
+		best := -1
+		for i, k := range s.queue {
+			k.settle(now)
+			if best < 0 || k.usage < s.queue[best].usage {
+				best = i
+			}
+		}
+		k := s.queue[best]
+		c, ok := s.grant(k, now)
+		if !ok {
+			return // a key that computed more has no better claim
+		}
+		w := k.waiters[0]
+		k.waiters = k.waiters[1:]
+		if len(k.waiters) == 0 {
+			s.queue = append(s.queue[:best], s.queue[best+1:]...)
+		}
+		w.turn <- c
+	}
+}
+
+// grant takes a turn for a key if there is one. While several keys compute, one
+// processor is left to those with less than half of an equal share; their turns are
+// beside the others, because they are short.
+func (s *Scheduler) grant(k *share, now time.Time) (class, bool) {
+	active := s.sharing(now)
+	most := s.slots
+	if active > 1 {
+		most = max(1, s.slots-1)
+		equal := float64(s.slots) * window.Seconds() / float64(active)
+		if k.usage < equal/2 && s.light < 2*s.slots {
+			s.light++
+			k.running++
+			return light, true
+		}
+	}
+	if s.ordinary >= most {
+		return ordinary, false
+	}
+	s.ordinary++
+	k.running++
+	return ordinary, true
+}
+
+// sharing counts the keys that asked lately, at most a hundred times a second.
+func (s *Scheduler) sharing(now time.Time) int {
+	if now.Sub(s.counted) < window/100 && len(s.shares) > 1 {
+		return s.active
+	}
+	s.counted, s.active = now, 0
+	for _, k := range s.shares {
+		if k.running > 0 || len(k.waiters) > 0 || now.Sub(k.at) < recent {
+			s.active++
+		}
+	}
+	return s.active
+}
+
+// of returns the share of a key; s.mu is held.
+func (s *Scheduler) of(key string, now time.Time) *share {
+	k := s.shares[key]
+	if k != nil {
+		return k
+	}
+	if len(s.shares) >= maxShares {
+		for name, k := range s.shares {
+			if k.running == 0 && len(k.waiters) == 0 && now.Sub(k.at) >= recent {
+				delete(s.shares, name)
+			}
+		}
+	}
+	k = &share{at: now}
+	s.shares[key], s.counted = k, time.Time{}
+	return k
+}
+
+// settle counts what the key computed since it was last looked at.
+func (k *share) settle(now time.Time) {
+	past := now.Sub(k.at).Seconds()
+	if past <= 0 {
+		return
+	}
+	fade := math.Exp(-past / window.Seconds())
+	k.usage = k.usage*fade + float64(k.running)*window.Seconds()*(1-fade)
+	k.at = now
+}
+
+// leaveQueue removes a waiter; false if it has its turn. s.mu is held.
+func (s *Scheduler) leaveQueue(w *waiter) bool {
+	k := w.share
+	for i, other := range k.waiters {
+		if other != w {
+			continue
+		}
+		k.waiters = append(k.waiters[:i], k.waiters[i+1:]...)
+		if len(k.waiters) == 0 {
+			for j, q := range s.queue {
+				if q == k {
+					s.queue = append(s.queue[:j], s.queue[j+1:]...)
+					break
+				}
+			}
+		}
+		return true
+	}
+	return false
+}
