@@ -6,11 +6,16 @@ import (
 	"math"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/turns"
 )
 
 // passed is what promptfoo, and thus every report, says of an assertion that
 // holds and has nothing to add.
 const passed = "Assertion passed"
+
+// waits are what a type may wait for while it decides, so that it takes no turn to
+// compute as a whole: the engines that it uses do.
+const waits = needsGrader | NeedsCode | NeedsNetwork | NeedsTrace | NeedsGroup
 
 // Len returns how many assertions the set has.
 func (s *Set) Len() int { return len(s.members) }
@@ -68,6 +73,15 @@ func (m *compiled) eval(ctx context.Context, row *Row) proviso.Verdict {
 // when b is closed.
 func (m *compiled) start(ctx context.Context, row *Row, v *proviso.Verdict, b *batch) {
 	v.Assertion = m.Assertion
+	if m.kind != nil && m.kind.Type != "assert-set" && m.kind.Needs&waits == 0 {
+		turn, done, err := turns.Enter(ctx)
+		if err != nil {
+			*v = undecided(*v, err)
+			return
+		}
+		defer done()
+		ctx = turn
+	}
 	applies, err := m.applies(ctx, row, v)
 	switch {
 	case err != nil:

@@ -2,17 +2,34 @@ package judge
 
 import (
 	"context"
+	"io"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/internal/turns"
 )
 
 // Evaluate decides every assertion of a request. The error is [Mistakes] if the
 // request is wrong; what could not be decided stands in the response.
 func (j *Judge) Evaluate(ctx context.Context, r *Request) (*Response, error) {
+	set, row, closer, err := j.prepared(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	defer closer.Close()
+	return NewResponse(set.Eval(ctx, row), j.threshold(r), r.AllowErrors), nil
+}
+
+// prepared compiles the assertions of a request, which computes and asks nobody.
+func (j *Judge) prepared(ctx context.Context, r *Request) (*check.Set, *check.Row, io.Closer, error) {
+	_, done, err := turns.Enter(ctx)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	defer done()
 	list, mistakes := r.assertions()
 	if len(mistakes) > 0 {
-		return nil, mistakes
+		return nil, nil, nil, mistakes
 	}
 	// Nothing is kept from one request for the next, but for the engines.
 	o := j.o.Check
@@ -24,17 +41,17 @@ func (j *Judge) Evaluate(ctx context.Context, r *Request) (*Response, error) {
 		o.Expand = Expand
 	}
 	compiler := check.New(o)
-	defer compiler.Close()
 	set, wrong := compiler.Compile(list)
-	if len(wrong) > 0 {
-		return nil, Mistakes(wrong)
-	}
 	c := &proviso.Case{Vars: r.Vars, Metadata: r.Metadata}
-	if wrong := errorsOf(set.Prepare(c, true)); len(wrong) > 0 {
-		return nil, wrong
+	if len(wrong) == 0 {
+		wrong = errorsOf(set.Prepare(c, true))
+	}
+	if len(wrong) > 0 {
+		_ = compiler.Close() // it only frees memory
+		return nil, nil, nil, Mistakes(wrong)
 	}
 	row := &check.Row{Output: &proviso.Output{Value: r.Output, TraceID: r.TraceID}, Prompt: r.Input, HasPrompt: true, Vars: r.Vars, Case: c}
-	return NewResponse(set.Eval(ctx, row), j.threshold(r), r.AllowErrors), nil
+	return set, row, compiler, nil
 }
 
 // literal renders no templates: what a client sends is what is meant, braces and

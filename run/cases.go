@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"io"
 	"strings"
 
@@ -26,7 +27,9 @@ func (p *Plan) checkCases(ctx context.Context) {
 			return
 		}
 		if err != nil {
-			p.note(suite.CaseMistake(p.Suite.Places, err), pointerOf(err))
+			if e := (*proviso.Error)(nil); !errors.As(err, &e) || !p.full(e.Warning) {
+				p.note(suite.CaseMistake(p.Suite.Places, err), pointerOf(err))
+			}
 			continue
 		}
 		p.Cases++
@@ -97,7 +100,7 @@ func (p *Plan) selects(c *proviso.Case, col *column) bool {
 
 // warnUndefined warns of variables that the prompt uses and the case lacks.
 func (p *Plan) warnUndefined(c *proviso.Case, col *column) {
-	if p.o.PlainPrompts || col.prompt.Script != nil || c.Generator != nil {
+	if p.o.PlainPrompts || col.prompt.Script != nil || c.Generator != nil || p.full(true) {
 		return
 	}
 	for _, name := range col.uses {

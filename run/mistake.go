@@ -2,6 +2,8 @@ package run
 
 import (
 	"errors"
+	"maps"
+	"slices"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/provider"
@@ -25,6 +27,9 @@ func (p *Plan) mistake(err error) {
 	skipped := e.Code == proviso.Unsupported || e.Code == proviso.Unavailable
 	m := proviso.Mistake{Code: e.Code, Message: e.Error(), Warning: e.Warning || p.o.SkipUnsupported && skipped}
 	m.Skips = skipped && !m.Warning
+	if p.full(m.Warning) && !errors.Is(err, provider.ErrNoKey) {
+		return
+	}
 	if e.Pointer != "" && p.Suite.Places != nil {
 		m.Place = p.Suite.Place(e.Pointer)
 	}
@@ -56,10 +61,34 @@ func (p *Plan) noteAs(key string, m proviso.Mistake, pointer string) {
 		}
 		return
 	}
-	if len(p.mistakes) < maxMistakes {
-		p.noted[key] = &noted{at: len(p.mistakes), cases: p.Cases, pointer: pointer}
+	at := len(p.mistakes)
+	switch {
+	case p.full(m.Warning):
+		return
+	case at < maxMistakes:
 		p.mistakes = append(p.mistakes, m)
+	default: // warnings give way to mistakes
+		at = p.lastWarning()
+		maps.DeleteFunc(p.noted, func(_ string, n *noted) bool { return n.at == at })
+		p.mistakes[at] = m
 	}
+	p.noted[key] = &noted{at: at, cases: p.Cases, pointer: pointer}
+}
+
+// full reports whether there is no room for another mistake, or warning, before its
+// place is looked for: that takes the longer the larger the file is.
+func (p *Plan) full(warning bool) bool {
+	return len(p.mistakes) >= maxMistakes && (warning || p.lastWarning() < 0)
+}
+
+// lastWarning is the index of the last warning, -1 without any.
+func (p *Plan) lastWarning() int {
+	for i, m := range slices.Backward(p.mistakes) {
+		if m.Warning {
+			return i
+		}
+	}
+	return -1
 }
 
 // pointerOf is where an error stands in the suite, "" if nowhere.

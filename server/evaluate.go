@@ -29,21 +29,33 @@ func (s *Server) evaluateSet(c *call) error {
 	if err != nil {
 		return err
 	}
-	set, err := readSet(doc.Content)
-	if err != nil {
+	var request []byte
+	if err := c.compute(func() (err error) {
+		request, err = withSet(doc.Content, c.body)
+		return err
+	}); err != nil {
 		return err
 	}
-	body, err := parseBody(c.body)
+	return s.evaluateBody(c, request, doc.Hash)
+}
+
+// withSet returns a request with the assertions of a set.
+func withSet(content, data []byte) ([]byte, error) {
+	set, err := readSet(content)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	body, err := parseBody(data)
+	if err != nil {
+		return nil, err
 	}
 	o, ok := body.Root.(*proviso.Object)
 	switch {
 	case !ok:
-		return invalid([]Mistake{{Code: proviso.Invalid, Message: "the body has to be an object, not " + kindOf(body.Root)}})
+		return nil, invalid([]Mistake{{Code: proviso.Invalid, Message: "the body has to be an object, not " + kindOf(body.Root)}})
 	case o.Has("assertions"):
 		at := body.Place("/assertions")
-		return invalid([]Mistake{{Pointer: "/assertions", Code: proviso.Invalid, Message: "the assertions are those of the set", Line: at.Line, Column: at.Column}})
+		return nil, invalid([]Mistake{{Pointer: "/assertions", Code: proviso.Invalid, Message: "the assertions are those of the set", Line: at.Line, Column: at.Column}})
 	}
 	request := proviso.AppendJSON(nil, o)
 	if o.Len() > 0 {
@@ -51,16 +63,20 @@ func (s *Server) evaluateSet(c *call) error {
 	} else {
 		request = []byte("{")
 	}
-	request = append(append(append(request, `"assertions":`...), set.assertions...), '}')
-	return s.evaluateBody(c, request, doc.Hash)
+	return append(append(append(request, `"assertions":`...), set.assertions...), '}'), nil
 }
 
 // evaluateBody decides a request, and keeps what became of it. set is the version
 // of the assertion set, "" if the assertions are in the request.
 func (s *Server) evaluateBody(c *call, body []byte, set string) error {
-	req, err := judge.ReadRequest(body)
-	if err != nil {
-		return requestProblem(body, err)
+	var req *judge.Request
+	if err := c.compute(func() (err error) {
+		if req, err = judge.ReadRequest(body); err != nil {
+			err = requestProblem(body, err)
+		}
+		return err
+	}); err != nil {
+		return err
 	}
 	spans, done := s.traceAsked(c, req.TraceID)
 	defer done()
@@ -75,7 +91,7 @@ func (s *Server) evaluateBody(c *call, body []byte, set string) error {
 	resp, err := s.o.Judge.Evaluate(ctx, req)
 	cost, usage := account.total()
 	s.metrics.spent(c.project, cost, usage)
-	if err != nil || c.r.Context().Err() != nil {
+	if err != nil || c.r.Context().Err() != nil { // the client left, or the budget is spent
 		if failed := s.settle(ctx, account); failed != nil {
 			s.o.Log.Error("charge a key", "request_id", c.id, "error", failed)
 		}

@@ -169,10 +169,15 @@ func (s *Server) serve(c *call) error {
 	}
 	ctx := withClock(c.r.Context(), &c.clock)
 	c.r = c.r.WithContext(ctx)
-	if c.route.Method == http.MethodPost && c.route.Reads == nil && c.r.Header.Get("Idempotency-Key") != "" {
-		return s.once(c)
+	if c.body == nil {
+		return c.route.Handle(s, c)
 	}
-	return c.route.Handle(s, c)
+	return s.task(c, func() error {
+		if c.route.Method == http.MethodPost && c.route.Reads == nil && c.r.Header.Get("Idempotency-Key") != "" {
+			return s.once(c)
+		}
+		return c.route.Handle(s, c)
+	})
 }
 
 // read reads the body, and returns how much room it takes.

@@ -26,6 +26,7 @@ type route struct {
 	Status       int          // of an answer that is no error
 	MediaType    string       // of the answer; "" is JSON
 	Stream       bool         // the answer lasts as long as the client likes
+	Asks         bool         // it asks models, and computes in between
 	Hidden       bool         // not in the OpenAPI document
 	Others       bool         // shows what other keys did, so that the scope evaluate does not do for read
 
@@ -48,7 +49,7 @@ func routes() []*route {
 
 func evaluationRoutes() []*route {
 	return []*route{
-		{Method: http.MethodPost, Path: "/v1/evaluate", ID: "evaluate", Scope: store.Evaluate, Status: http.StatusOK, Handle: (*Server).evaluate,
+		{Method: http.MethodPost, Path: "/v1/evaluate", ID: "evaluate", Scope: store.Evaluate, Status: http.StatusOK, Asks: true, Handle: (*Server).evaluate,
 			Summary: "Evaluate one output against assertions", Detail: undecided,
 			Request: typeOf[judge.Request](), Response: typeOf[judge.Response]()},
 		{Method: http.MethodGet, Path: "/v1/evaluations", ID: "list-evaluations", Scope: store.Read, Status: http.StatusOK, Handle: (*Server).listEvaluations,
@@ -83,7 +84,7 @@ func setRoutes() []*route {
 		{Method: http.MethodGet, Path: "/v1/assertion-sets/{set}/versions", ID: "list-assertion-set-versions", Scope: store.Read, Status: http.StatusOK,
 			Handle: listVersions(store.AssertionSetKind, "set"), Summary: "List the versions of an assertion set, newest first",
 			Params: slices.Concat([]param{set}, paging), Response: typeOf[VersionList]()},
-		{Method: http.MethodPost, Path: "/v1/assertion-sets/{set}/evaluate", ID: "evaluate-assertion-set", Scope: store.Evaluate, Status: http.StatusOK,
+		{Method: http.MethodPost, Path: "/v1/assertion-sets/{set}/evaluate", ID: "evaluate-assertion-set", Scope: store.Evaluate, Status: http.StatusOK, Asks: true,
 			Handle: (*Server).evaluateSet, Summary: "Evaluate one output against an assertion set", Params: []param{set, version},
 			Detail:  "The body is that of /v1/evaluate without assertions. " + undecided,
 			Request: typeOf[SetRequest](), Response: typeOf[judge.Response]()},

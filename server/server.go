@@ -13,11 +13,13 @@ import (
 	"crypto/tls"
 	"log/slog"
 	"net/http"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/turns"
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/store"
 )
@@ -59,6 +61,7 @@ type Options struct {
 	BodyRoom        int64         // bytes of all requests under way; 256 MiB if 0
 	Rate            float64       // requests a second for each key, in bursts of two seconds; 0 is no limit
 	EvaluateLimit   time.Duration // for one evaluation; 5 minutes if 0
+	CPUBudget       time.Duration // that a request may compute, without waiting; 2 seconds if 0
 	Drain           time.Duration // how long to go on when the server is to stop, with readiness down
 	StopTimeout     time.Duration // for requests under way when the server stops; 30 seconds if 0
 	KeepRuns        time.Duration // after their end; 0 keeps them for ever
@@ -80,6 +83,8 @@ type Server struct {
 	metrics *metrics
 	rates   *rates
 	room    *room
+	turns   *turns.Scheduler
+	over    error // of a request that computes for too long
 	purses  *purses
 	hub     *hub
 	spans   *spans
@@ -103,7 +108,7 @@ func New(o Options) (*Server, error) {
 	o.defaults()
 	s := &Server{
 		o: o, mux: http.NewServeMux(), metrics: newMetrics(), rates: newRates(o.Rate), room: &room{left: o.BodyRoom},
-		purses: newPurses(), hub: newHub(), quit: make(chan struct{}),
+		purses: newPurses(), hub: newHub(), quit: make(chan struct{}), turns: turns.New(runtime.GOMAXPROCS(0)), over: overBudget(o.CPUBudget),
 	}
 	s.spans = newSpans(o.Traces, o.BodyLimit, s.metrics.spans)
 	s.metrics.holds(s.spans)
@@ -125,6 +130,7 @@ func (o *Options) defaults() {
 		}
 	}
 	set(&o.EvaluateLimit, 5*time.Minute)
+	set(&o.CPUBudget, defaultCPUBudget)
 	set(&o.StopTimeout, 30*time.Second)
 	set(&o.Heartbeat, 15*time.Second)
 	set(&o.Poll, time.Second)

@@ -83,6 +83,8 @@ func (s *Server) execute(ctx context.Context, r store.Run) error {
 	}
 	e.Earlier = func(take func(int, []byte) error) error { return eachRow(ctx, kept, r.ID, take) }
 	e.Keep = func(ctx context.Context, row store.Result) error { return s.keepRow(ctx, r, account, row) }
+	ctx, task := s.withTurns(ctx, key.ID)
+	defer task.End()
 	err = s.o.Runner.Run(withAccount(ctx, account), e)
 	return errors.Join(err, s.settle(ctx, account))
 }

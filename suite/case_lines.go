@@ -3,7 +3,6 @@ package suite
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 
 	"github.com/proviso-eval/proviso"
@@ -117,15 +116,22 @@ func (f *caseFile) record(at string, rec document.Record, known *expectations) w
 // checkHeader warns of columns that are not what they seem.
 func (f *caseFile) checkHeader(p *pass, header []string) {
 	at := memberPointer(f.at, 0)
-	for i, column := range header {
-		if column != "" && slices.Contains(header[:i], column) {
+	seen, told := make(map[string]bool, len(header)), 0
+	for _, column := range header {
+		if told >= maxMistakes {
+			return // nobody shows more
+		}
+		if column != "" && seen[column] {
+			told++
 			p.warn(at, "the column %q occurs twice; the last one counts", column)
 		}
+		seen[column] = true
 		if message, valid := columnWarning(column); message != "" {
 			e := &proviso.Error{Code: proviso.Invalid, Pointer: at, Message: message, Warning: true}
 			if near := document.Nearest(column, valid); near != "" {
 				e.Valid = []string{near}
 			}
+			told++
 			p.report(e)
 		}
 	}

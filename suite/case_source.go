@@ -306,6 +306,9 @@ func (r *reading) recordIn(doc *document.Document) func(*proviso.Error) {
 			r.record(doc, at, m, e.Valid)
 			return
 		}
+		if r.full(m) {
+			return
+		}
 		m.Place = r.places.Place(e.Pointer)
 		r.append(m)
 	}

@@ -111,7 +111,7 @@ func (r *reading) failed(d *document.Document, pointer string, err error) {
 }
 
 func (r *reading) record(d *document.Document, pointer string, m proviso.Mistake, valid []string) {
-	if r.isBroken(d, pointer) {
+	if r.full(m) || r.isBroken(d, pointer) {
 		return
 	}
 	m.Place = r.places.Place(r.at(d, pointer))
@@ -123,6 +123,16 @@ func (r *reading) record(d *document.Document, pointer string, m proviso.Mistake
 		}
 	}
 	r.append(m)
+}
+
+// full reports whether there is no room for another mistake, before its place is
+// looked for: that takes the longer the larger the file is.
+func (r *reading) full(m proviso.Mistake) bool {
+	if len(r.mistakes) < maxMistakes || !m.Warning && slices.ContainsFunc(r.mistakes, func(m proviso.Mistake) bool { return m.Warning }) {
+		return false
+	}
+	r.dropped++
+	return true
 }
 
 // isBroken reports whether a value is, or stands in, a $ref that leads nowhere,

@@ -156,7 +156,7 @@ func (r *reading) wrongKey(d *document.Document, at string, row keyRow) {
 }
 
 func (r *reading) recordKey(d *document.Document, at string, m proviso.Mistake) {
-	if r.isBroken(d, at) {
+	if r.full(m) || r.isBroken(d, at) {
 		return
 	}
 	m.Place = r.places.place(r.at(d, at), true)

@@ -74,6 +74,7 @@ func (f *serveCommand) register(fs *pflag.FlagSet) {
 	fs.Int64Var(&o.BodyLimit, "body-limit", 8<<20, "`BYTES` that a request may have")
 	fs.Float64Var(&o.Rate, "rate", 100, "`N` requests a second for each key, in bursts of twice that; 0 is no limit")
 	fs.DurationVar(&o.EvaluateLimit, "evaluate-timeout", 5*time.Minute, "`TIME` that one evaluation may take")
+	fs.DurationVar(&o.CPUBudget, "cpu-budget", 2*time.Second, "`TIME` that a request may compute, without waiting for models")
 	fs.DurationVar(&o.StopTimeout, "stop-timeout", 30*time.Second, "`TIME` that requests have to finish when the server is stopped")
 	fs.DurationVar(&o.Drain, "drain", 0, "when stopped, go on for `TIME` with /readyz down, so that a balancer notices")
 	fs.BoolVar(&o.LogContents, "log-contents", false, "put what is sent and answered into the log")
@@ -88,7 +89,7 @@ func (f *serveCommand) check() error {
 	o := &f.server
 	for flag, n := range map[string]float64{
 		"--workers": float64(f.workers) - 1, "-j": float64(f.concurrency) - 1, "--model-concurrency": float64(f.calls) - 1, "--body-limit": float64(o.BodyLimit) - 1, "--rate": o.Rate,
-		"--evaluate-timeout": float64(o.EvaluateLimit) - 1, "--stop-timeout": float64(o.StopTimeout) - 1, "--drain": float64(o.Drain),
+		"--evaluate-timeout": float64(o.EvaluateLimit) - 1, "--cpu-budget": float64(o.CPUBudget) - 1, "--stop-timeout": float64(o.StopTimeout) - 1, "--drain": float64(o.Drain),
 		"--keep-runs": float64(o.KeepRuns), "--keep-evaluations": float64(o.KeepEvaluations),
 	} {
 		if !(n >= 0) {

@@ -11,8 +11,11 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// MaxRecord is the longest record of a CSV file, in bytes.
-const MaxRecord = 64 << 20
+// Limits of a CSV file.
+const (
+	MaxRecord  = 64 << 20 // bytes of a record
+	MaxColumns = 10_000   // fields of a record
+)
 
 // CSVOptions say how a CSV file is written. The zero value is the usual CSV.
 type CSVOptions struct {
@@ -216,6 +219,9 @@ func (c *csvReader) finish() ([]string, error) {
 		return nil, nil
 	}
 	c.field()
+	if len(c.ends) > MaxColumns {
+		return nil, &LineError{Line: c.line, Code: proviso.Limit, Message: fmt.Sprintf("the record has %d columns, and at most %d are read", len(c.ends), MaxColumns)}
+	}
 	if message, _ := checkText(c.text); message != "" {
 		return nil, c.fail("%s", strings.Replace(message, "file", "record", 1))
 	}

@@ -6,6 +6,7 @@ import (
 	"unique"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/turns"
 	"modernc.org/quickjs"
 )
 
@@ -59,6 +60,11 @@ var (
 )
 
 func (f *function) try(ctx context.Context, why purpose, fresh bool, args []any) (v any, reused bool, err error) {
+	ctx, done, err := turns.Enter(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	defer done()
 	m, err := f.engine.pool.get(ctx, fresh)
 	if err != nil {
 		return nil, false, err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/turns"
 	"modernc.org/quickjs"
 )
 
@@ -82,6 +83,11 @@ func (l *Library) Close() error {
 }
 
 func (l *Library) try(ctx context.Context, fresh bool, function string, args []any) (v any, reused bool, err error) {
+	ctx, done, err := turns.Enter(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	defer done()
 	m, err := l.pool.get(ctx, fresh)
 	if err != nil {
 		return nil, false, err

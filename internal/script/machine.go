@@ -165,7 +165,7 @@ func (m *machine) interrupt(ctx context.Context) error {
 		case <-tick.C:
 		}
 	}
-	return m.lose(m.limits.cancelled(ctx.Err()))
+	return m.lose(m.limits.cancelled(ctx))
 }
 
 func (m *machine) lose(err error) error {
@@ -184,9 +184,9 @@ func (m *machine) expired() bool { return !time.Now().Before(m.deadline) }
 // fail says what an error of the VM means. It marks the machine as spent if a
 // limit was hit, because nothing is known of the state it is in then.
 func (m *machine) fail(ctx context.Context, err error) error {
-	if cause := ctx.Err(); cause != nil {
+	if ctx.Err() != nil {
 		m.spent = true
-		return m.limits.cancelled(cause)
+		return m.limits.cancelled(ctx)
 	}
 	if m.expired() {
 		m.spent = true
@@ -215,8 +215,14 @@ func (m *machine) timedOut() error {
 	return proviso.Errorf(proviso.Timeout, "%s: no result within %s", m.limits.name, m.limits.timeout)
 }
 
-// cancelled says that the caller's context ended a call, or the wait for a VM.
-func (l limits) cancelled(cause error) error {
+// cancelled says that the caller's context ended a call, or the wait for a VM. Who
+// gave a reason with a code, such as a budget, is quoted.
+func (l limits) cancelled(ctx context.Context) error {
+	cause := context.Cause(ctx)
+	var known *proviso.Error
+	if errors.As(cause, &known) {
+		return known
+	}
 	code := proviso.Undecided
 	if errors.Is(cause, context.DeadlineExceeded) {
 		code = proviso.Timeout

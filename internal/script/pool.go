@@ -30,7 +30,7 @@ func (p *pool) get(ctx context.Context, fresh bool) (*machine, error) {
 		select {
 		case p.slots <- struct{}{}:
 		case <-ctx.Done():
-			return nil, p.limits.cancelled(ctx.Err())
+			return nil, p.limits.cancelled(ctx)
 		}
 	}
 	m := p.pop()

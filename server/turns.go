@@ -1,0 +1,59 @@
+package server
+
+import (
+	"context"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/turns"
+)
+
+// defaultCPUBudget is how long a request may compute.
+const defaultCPUBudget = 2 * time.Second
+
+// overBudget is the error of a request that computes for too long.
+func overBudget(budget time.Duration) error {
+	return proviso.Errorf(proviso.Limit, "the request computes for more than %v; --cpu-budget sets the limit", budget)
+}
+
+// task calls handle, whose computing is that of the request's key. A request that
+// waits for models takes its turns where it computes; any other has one from here on,
+// so that reading its body is counted.
+func (s *Server) task(c *call, handle func() error) error {
+	whole := c.r
+	ctx, task := s.turns.Begin(whole.Context(), c.key.ID, s.o.CPUBudget, s.over)
+	defer func() {
+		task.End()
+		c.r = whole // whose context tells whether the client is there
+	}()
+	if !c.route.Asks {
+		turn, done, err := turns.Enter(ctx)
+		if err != nil {
+			return err
+		}
+		defer done()
+		ctx = turn
+	}
+	c.r = whole.WithContext(ctx)
+	err := handle()
+	if over := task.Err(); err != nil && over != nil {
+		return over
+	}
+	return err
+}
+
+// compute calls f with a turn.
+func (c *call) compute(f func() error) error {
+	_, done, err := turns.Enter(c.r.Context())
+	if err != nil {
+		return err
+	}
+	defer done()
+	return f()
+}
+
+// withTurns makes the computing of a run that of its key. A run has no budget: what
+// it may compute is bounded by its rows and its time.
+func (s *Server) withTurns(ctx context.Context, key string) (context.Context, *turns.Task) {
+	return s.turns.Begin(ctx, key, 0, nil)
+}
