@@ -3,6 +3,8 @@ package check
 import (
 	"context"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/tiktoken-go/tokenizer/codec"
 
@@ -27,13 +29,70 @@ func newTokenCount(_ *Compiler, s *Spec) (Check, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
-		n, err := encoding().Count(sub.Text)
+	return Func(func(ctx context.Context, sub *Subject) (Finding, error) {
+		n, err := countTokens(ctx, encoding(), sub.Text, tokenChunk)
 		if err != nil {
-			return Finding{}, proviso.Errorf(proviso.Undecided, "counting tokens: %w", err)
+			return Finding{}, err
 		}
 		return a.decide(n, "token", s.Not), nil
 	}), nil
+}
+
+const (
+	// tokenChunk is how many bytes are counted between two looks at the context.
+	tokenChunk = 4 << 10
+	// maxTokenRun bounds what cannot be cut, such as a long row of dashes: the time
+	// for it grows with its square, to a fifth of a second.
+	maxTokenRun = 16 << 10
+)
+
+// countTokens counts in chunks of at least so many bytes, which end where no token
+// of any text does not end.
+func countTokens(ctx context.Context, encoding *codec.Codec, text string, chunk int) (int, error) {
+	sum := 0
+	for text != "" {
+		if ctx.Err() != nil {
+			return 0, context.Cause(ctx)
+		}
+		end, ok := tokenBoundary(text, chunk)
+		if !ok {
+			return 0, proviso.Errorf(proviso.Limit, "counting tokens: more than %d KiB without a word that ends", maxTokenRun>>10)
+		}
+		n, err := encoding.Count(text[:end])
+		if err != nil {
+			return 0, proviso.Errorf(proviso.Undecided, "counting tokens: %w", err)
+		}
+		sum, text = sum+n, text[end:]
+	}
+	return sum, nil
+}
+
+// tokenBoundary returns the first place at or after from where the patterns that cut
+// text for the encodings always cut: before a space behind anything but white space,
+// and where letters or digits end, but for apostrophes and marks, which may go on
+// with a word.
+func tokenBoundary(text string, from int) (at int, ok bool) {
+	if len(text) <= from {
+		return len(text), true
+	}
+	for from > 0 && !utf8.RuneStart(text[from]) {
+		from--
+	}
+	last := utf8.RuneError
+	for i, r := range text[from:] {
+		letter, digit := unicode.IsLetter(r), unicode.IsNumber(r)
+		switch {
+		case i == 0:
+		case r == ' ' && !unicode.IsSpace(last),
+			unicode.IsLetter(last) && !letter && r != '\'' && !unicode.IsMark(r),
+			unicode.IsNumber(last) && !digit && !unicode.IsMark(r):
+			return from + i, true
+		case i > maxTokenRun:
+			return 0, false
+		}
+		last = r
+	}
+	return len(text), true
 }
 
 func (s *Spec) encoding() (func() *codec.Codec, error) {

@@ -1,0 +1,54 @@
+package check
+
+import (
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/tiktoken-go/tokenizer/codec"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// TestTokensInChunks: counting in chunks gives the number that counting at once does.
+func TestTokensInChunks(t *testing.T) {
+	t.Parallel()
+	pieces := []string{
+		"a", "B", "word", "Word's", "it'S", "'ll", "'", "1", "12345", "Ⅷ", " ", "  ", "\n", "\r\n", "\t", "\u00a0", "-", "--", "/", "!", "日本", "é", "e\u0301", "\u0301",
+		"😀", "\u200d", "ǅ", "ʰ", "\xff", ".", ",", "\"", "_", "{", "}", "//\n", " \n ", "\u2028",
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 4000 {
+		var b strings.Builder
+		for range 1 + r.IntN(40) {
+			b.WriteString(pieces[r.IntN(len(pieces))])
+		}
+		for name, encoding := range map[string]func() *codec.Codec{"o200k": o200k, "cl100k": cl100k} {
+			want, err := encoding().Count(b.String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, chunk := range []int{1, 3, 10} {
+				if got, err := countTokens(t.Context(), encoding(), b.String(), chunk); err != nil || got != want {
+					t.Fatalf("%s: %q has %d tokens, in chunks of %d bytes %d (%v)", name, b.String(), want, chunk, got, err)
+				}
+			}
+		}
+	}
+}
+
+// TestTokenLimit: what cannot be cut is not counted beyond its limit.
+func TestTokenLimit(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{strings.Repeat("-", 1<<20), "a" + strings.Repeat("\n \n", 1<<20)} {
+		_, err := countTokens(t.Context(), o200k(), text, tokenChunk)
+		var e *proviso.Error
+		if !errors.As(err, &e) || e.Code != proviso.Limit || !strings.Contains(err.Error(), "more than 16 KiB without a word that ends") {
+			t.Errorf("%v", err)
+		}
+	}
+	if n, err := countTokens(t.Context(), o200k(), strings.Repeat("-", maxTokenRun), tokenChunk); err != nil || n == 0 {
+		t.Errorf("%d %v", n, err)
+	}
+}
