@@ -24,6 +24,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/xmltext"
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/otlp"
+	"github.com/proviso-eval/proviso/server"
 )
 
 // family makes hostile text that grows with n.
@@ -202,15 +203,63 @@ func requestFamilies() []family {
 	}
 }
 
+func suiteFamilies() []family {
+	const head = "prompts: [hi]\nproviders: [echo]\n"
+	return []family{
+		repeated("keys", head, "k#: 1\n", ""), repeated("tests", head+"tests:\n", "- vars: {a: #}\n", ""), repeated("tests that are wrong", head+"tests:\n", "- varz: {a: #}\n", ""),
+		repeated("the same id", head+"tests:\n", "- id: a\n", ""), repeated("variables", head+"tests:\n- vars:\n", "    v#: x\n", ""),
+		repeated("assertions", head+"tests:\n- assert:\n", "    - {type: contains, value: a#}\n", ""),
+		repeated("types that nobody knows", head+"tests:\n- assert:\n", "    - {type: contain, value: a#}\n", ""),
+		repeated("metrics", head+"tests:\n- assert:\n", "    - {type: contains, value: a, metric: m#}\n", ""),
+		repeated("patterns", head+"tests:\n- assert:\n", "    - {type: regex, value: 'a#'}\n", ""),
+		repeated("tags", head+"tags:\n", "  t#: a\n", ""), repeated("prompts", "providers: [echo]\nprompts:\n", "- p#\n", ""),
+		repeated("env", head+"env:\n", "  E#: a\n", ""), repeated("templates", head+"description: '", "{{env.A#}}", "'\n"),
+		repeated("derived metrics", head+"derivedMetrics:\n", "- {name: m#, value: 1}\n", ""), repeated("references", head+"x-a: {b: 1}\ntests:\n", "- vars: {$ref: '#/x-a'}\n", ""),
+		repeated("references to nothing", head+"tests:\n", "- vars: {$ref: '#/x-a'}\n", ""), repeated("scenarios", head+"scenarios:\n", "- {config: [{vars: {a: #}}], tests: [{vars: {b: 1}}]}\n", ""),
+		repeated("assertion templates", head+"assertionTemplates:\n", "  t#: {type: contains, value: a}\n", ""),
+		repeated("the assertion set", head+"assertions:\n", "- {id: a#, criteria: [b]}\n", ""), repeated("variables of the prompt", "providers: [echo]\nprompts: ['", "{{v#}}", "']\n"),
+		repeated("filters", head+"nunjucksFilters:\n", "  f#: f.js\n", ""), repeated("metadata", head+"tests:\n- metadata:\n", "    m#: [x]\n", ""),
+		repeated("a schema", head+"tests:\n- assert:\n    - type: is-json\n      value:\n        properties:\n", "          p#: {type: string}\n", ""),
+	}
+}
+
+// lineFamilies are files with a case, or what is none, on each line.
+func lineFamilies() []family {
+	return []family{
+		repeated("cases", "", `{"vars":{"a":#}}`+"\n", ""), repeated("cases that are wrong", "", `{"varz":{"a":#}}`+"\n", ""), repeated("lines that are no JSON", "", "{#\n", ""),
+		repeated("keys", `{"vars":{`, `"a#":1,`, `"b":1}}`+"\n"), repeated("assertions", `{"assert":[`, `{"type":"contains","value":"#"},`, `{"type":"equals","value":"b"}]}`+"\n"),
+	}
+}
+
+// caseFamilies adds columns and cells with a meaning of their own.
+func caseFamilies(name string, more ...family) []family {
+	if !strings.HasSuffix(name, ".csv") {
+		return more
+	}
+	return append(more, repeated("special columns", "a", ",__c#", "\n1\n"), repeated("expected columns", "a", ",__expected#", "\n1\n"),
+		repeated("records that are too short", "a,b\n", "1\n", ""), repeated("expectations", "a,__expected\n", "1,contains: b#\n", ""), repeated("metadata", "a,__metadata:x[]\n1,\"", "b#,", "\"\n"))
+}
+
+// beside is a suite with its cases in a file.
+func beside(name, text string) *server.Bundle {
+	return &server.Bundle{Suite: "prompts: [hi]\nproviders: [echo]\ntests: file://" + name + "\n", Files: map[string]string{name: text}}
+}
+
 // TestReadersAreLinear: what reads untrusted text takes, for four times the text,
 // far less than sixteen times as long.
 func TestReadersAreLinear(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it measures for most of a minute")
+	}
 	ctx := t.Context()
 	j, err := judge.New(judge.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer j.Close()
+	x := serve(t, server.Options{CPUBudget: time.Hour, BodyLimit: 64 << 20})
+	key := x.key("attacker")
+	check := func(b *server.Bundle) { x.suites.Check(ctx, b, server.RunOptions{}) }
 	for _, reader := range []struct {
 		name     string
 		families []family
@@ -302,6 +351,14 @@ func TestReadersAreLinear(t *testing.T) {
 			segment.Section(s, "# x", "# y")
 			ngram.Treebank(s)
 		}},
+		{"suite", suiteFamilies(), func(s string) { check(&server.Bundle{Suite: s}) }},
+		{"cases", caseFamilies("a.csv", csvFamilies()...), func(s string) { check(beside("a.csv", s)) }},
+		{"lines of cases", caseFamilies("a.jsonl", lineFamilies()...), func(s string) { check(beside("a.jsonl", s)) }},
+		{"answers to requests", requestFamilies(), func(s string) {
+			if _, answer, err := x.post(ctx, key, "/v1/evaluate", s); err != nil || strings.Contains(answer, `"code":"internal"`) {
+				t.Errorf("%s %v", answer, err)
+			}
+		}},
 		{"checks", append(proseFamilies(), jsonFamilies()...), func(s string) { decideAll(ctx, j, s) }},
 	} {
 		t.Run(reader.name, func(t *testing.T) {
@@ -344,12 +401,12 @@ const most = 10
 func linear(t *testing.T, f family, read func(string)) {
 	t.Helper()
 	n := 250
-	for n < 100_000 && fastest(3, f.text(n), read) < 4*time.Millisecond {
-		n *= 2
+	for n < 64_000 && fastest(2, f.text(n), read) < 4*time.Millisecond {
+		n *= 4
 	}
 	var once, four time.Duration
-	for attempt := range 3 {
-		once, four = fastest(3, f.text(n), read), fastest(2+attempt, f.text(4*n), read)
+	for attempt := range 5 {
+		once, four = fastest(3, f.text(n), read), fastest(1+attempt, f.text(4*n), read)
 		if four < most*once || four < 20*time.Millisecond {
 			return
 		}

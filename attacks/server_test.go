@@ -27,10 +27,11 @@ import (
 
 // target is a server that is attacked.
 type target struct {
-	t    *testing.T
-	db   *sqlite.DB
-	url  string
-	stop func() error
+	t      *testing.T
+	db     *sqlite.DB
+	suites *server.Suites
+	url    string
+	stop   func() error
 }
 
 // serve starts a server that evaluates without a model and takes suites.
@@ -47,12 +48,13 @@ func serve(t *testing.T, o server.Options) *target {
 	}
 	t.Cleanup(func() { _ = j.Close() })
 	o.Store, o.Jobs, o.Judge = db, db, j
-	o.Runner = &server.Suites{
+	suites := &server.Suites{
 		Version: "test", Dir: t.TempDir(), Env: proviso.EnvMap{}, Trust: suite.Trust{}, Client: transport.New(transport.Options{}).Client(),
 		Open: func(po provider.Options) func(proviso.ProviderSpec) (proviso.Provider, error) {
 			return func(spec proviso.ProviderSpec) (proviso.Provider, error) { return provider.Open(spec, po) }
 		},
 	}
+	o.Runner = suites
 	s, err := server.New(o)
 	if err != nil {
 		t.Fatal(err)
@@ -61,7 +63,7 @@ func serve(t *testing.T, o server.Options) *target {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(ctx, l) }()
-	x := &target{t: t, db: db, url: "http://" + l.Addr().String(), stop: sync.OnceValue(func() error {
+	x := &target{t: t, db: db, suites: suites, url: "http://" + l.Addr().String(), stop: sync.OnceValue(func() error {
 		cancel()
 		return <-ended
 	})}

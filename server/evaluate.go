@@ -246,9 +246,9 @@ func requestProblem(body []byte, err error) error {
 	}
 	doc, syntax := document.ParseJSON("body", body)
 	var mistakes []Mistake
-	for _, e := range list {
+	for i, e := range list {
 		m := mistakeOf(e)
-		if syntax == nil {
+		if syntax == nil && i < maxMistakes { // looking for a place reads the body
 			at := doc.Place(m.Pointer)
 			m.Line, m.Column = at.Line, at.Column
 		}

@@ -128,7 +128,7 @@ func (r *reading) checkInline(s *caseSource, doc *document.Document) {
 	p.checkOnly = true
 	for _, from := range s.streams {
 		if from.inline {
-			from.each(p, p.one)
+			from.each(p, func(w written) bool { return r.ctx.Err() == nil && p.one(w) })
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ const maxMistakes = 100
 // reading is one pass over a suite's files: what it read, and every mistake it
 // met. It is used by one goroutine.
 type reading struct {
+	ctx             context.Context // of Read; nil in a pass over the cases
 	options         Options
 	files           *Files
 	env             proviso.Env
@@ -61,7 +63,11 @@ func (r *reading) load(clean string) (*document.Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := document.Parse(r.files.Show(clean), data)
+	ctx := r.ctx
+	if ctx == nil {
+		ctx = context.Background() // a pass over the cases, which looks between them
+	}
+	d, err := document.ParseContext(ctx, r.files.Show(clean), data)
 	if err != nil {
 		return nil, err
 	}

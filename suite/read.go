@@ -61,7 +61,7 @@ func Read(ctx context.Context, names []string, o Options) (*proviso.Suite, provi
 	if o.Env == nil {
 		o.Env = proviso.EnvMap{}
 	}
-	r := &reading{
+	r := &reading{ctx: ctx,
 		options: o, env: o.Env, skipUnsupported: o.SkipUnsupported, places: newPlaces(),
 		cache: map[string]*document.Document{}, raws: map[string]*document.Document{}, bases: map[string]string{},
 	}

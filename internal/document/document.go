@@ -8,6 +8,7 @@ package document
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -70,10 +71,15 @@ func (e *SyntaxError) Error() string {
 // Parse reads a file by its name: JSON if it ends in .json, else YAML. The error
 // is a *[SyntaxError].
 func Parse(file string, data []byte) (*Document, error) {
+	return ParseContext(context.Background(), file, data)
+}
+
+// ParseContext is Parse until ctx ends, whose cause is the error then.
+func ParseContext(ctx context.Context, file string, data []byte) (*Document, error) {
 	if n := len(file) - len(".json"); n >= 0 && strings.EqualFold(file[n:], ".json") {
 		return ParseJSON(file, data)
 	}
-	return ParseYAML(file, data)
+	return parseYAML(ctx, file, data)
 }
 
 // Place returns the position of the value that pointer names, or of the nearest

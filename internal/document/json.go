@@ -2,6 +2,7 @@ package document
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/proviso-eval/proviso"
@@ -18,7 +19,33 @@ func ParseJSON(file string, data []byte) (*Document, error) {
 	if err != nil {
 		return nil, d.jsonError(err)
 	}
+	if pointer, keys := tooWide(d.Root, ""); keys > 0 {
+		return nil, &SyntaxError{Place: d.Place(pointer), Message: fmt.Sprintf("the object has %d keys, and at most %d are read", keys, MaxKeys)}
+	}
 	return d, nil
+}
+
+// tooWide returns the first object with more than MaxKeys keys, and how many it has.
+// The pointer is made on the way back, because values may nest deeply.
+func tooWide(v any, below string) (pointer string, keys int) {
+	switch v := v.(type) {
+	case *proviso.Object:
+		if v.Len() > MaxKeys {
+			return below, v.Len()
+		}
+		for key, member := range v.All() {
+			if at, keys := tooWide(member, ""); keys > 0 {
+				return Join(below, key) + at, keys
+			}
+		}
+	case []any:
+		for i, member := range v {
+			if at, keys := tooWide(member, ""); keys > 0 {
+				return Join(below, i) + at, keys
+			}
+		}
+	}
+	return "", 0
 }
 
 func (d *Document) jsonError(err error) error {

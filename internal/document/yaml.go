@@ -1,6 +1,7 @@
 package document
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,9 +13,11 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Limits of a YAML file. They are far above what people write.
+// Limits of a YAML or JSON file. They are far above what people write.
 const (
-	maxDepth    = 500       // how deeply values nest
+	MaxKeys     = 10_000    // of one mapping or object
+	MaxAnchors  = 10_000    // of a YAML file
+	maxDepth    = 500       // how deeply values of a YAML file nest
 	maxExpanded = 1_000_000 // how many values aliases may add
 )
 
@@ -22,17 +25,23 @@ const (
 // 1.2 core), merge keys are applied, duplicate keys are mistakes. The error is a
 // *[SyntaxError].
 func ParseYAML(file string, data []byte) (*Document, error) {
+	return parseYAML(context.Background(), file, data)
+}
+
+func parseYAML(ctx context.Context, file string, data []byte) (*Document, error) {
 	d, err := newText(file, data)
 	if err != nil {
 		return nil, err
 	}
-	loader, err := yaml.NewLoader(strings.NewReader(d.text), yaml.WithPlugin(
+	loader, err := yaml.NewLoader(untilDone{ctx, strings.NewReader(d.text)}, yaml.WithPlugin(
 		loaderlimits.New(loaderlimits.DepthValue(maxDepth), loaderlimits.AliasNone())))
 	if err != nil {
 		return nil, &SyntaxError{Place: proviso.Place{File: file}, Message: err.Error()}
 	}
 	var root yaml.Node
 	switch err := loader.Load(&root); {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
 	case errors.Is(err, io.EOF):
 		return d, nil
 	case err != nil:
@@ -40,6 +49,8 @@ func ParseYAML(file string, data []byte) (*Document, error) {
 	}
 	var second yaml.Node
 	switch err := loader.Load(&second); {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
 	case errors.Is(err, io.EOF):
 	case err != nil:
 		return nil, d.yamlError(err)
@@ -54,6 +65,20 @@ func ParseYAML(file string, data []byte) (*Document, error) {
 	}
 	d.Root = v.value
 	return d, nil
+}
+
+// untilDone reads in small steps until its context ends.
+type untilDone struct {
+	ctx context.Context
+	in  io.Reader
+}
+
+// Read reads at most 16 KiB.
+func (r untilDone) Read(p []byte) (int, error) {
+	if r.ctx.Err() != nil {
+		return 0, context.Cause(r.ctx)
+	}
+	return r.in.Read(p[:min(len(p), 16<<10)])
 }
 
 // built is the value of a node and how many values it holds, those behind
@@ -79,7 +104,9 @@ func (b *builder) value(n *yaml.Node, depth int) (built, error) {
 		return built{}, b.fail(n, "values nest deeper than %d", maxDepth)
 	}
 	if n.Anchor != "" && n.Kind != yaml.AliasNode {
-		b.done[n] = built{}
+		if b.done[n] = (built{}); len(b.done) > MaxAnchors {
+			return built{}, b.fail(n, "the file has more than %d anchors", MaxAnchors)
+		}
 		v, err := b.content(n, depth)
 		b.done[n] = v
 		return v, err
@@ -133,6 +160,9 @@ func (b *builder) sequence(n *yaml.Node, depth int) (built, error) {
 }
 
 func (b *builder) mapping(n *yaml.Node, depth int) (built, error) {
+	if keys := len(n.Content) / 2; keys > MaxKeys {
+		return built{}, b.fail(n, "the mapping has %d keys, and at most %d are read", keys, MaxKeys)
+	}
 	o, size := proviso.NewObject(len(n.Content)/2), 1
 	var merges []*yaml.Node
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -255,7 +285,7 @@ func (d *Document) yamlError(err error) error {
 	var message string
 	switch {
 	case strings.Contains(e.Message, "exceeded max depth"):
-		message = "values nest too deeply"
+		message = fmt.Sprintf("values nest too deeply: at most %d levels are read", maxDepth)
 	case leadingTab(text):
 		column = 1 + strings.IndexByte(text, '\t')
 		message = "a tab in the indentation; YAML is indented with spaces"
