@@ -42,8 +42,8 @@ const (
 	// tokenChunk is how many bytes are counted between two looks at the context.
 	tokenChunk = 4 << 10
 	// maxTokenRun bounds what cannot be cut, such as a long row of dashes: the time
-	// for it grows with its square, to a fifth of a second.
-	maxTokenRun = 16 << 10
+	// for it grows with its square, to less than a tenth of a second.
+	maxTokenRun = 4 << 10
 )
 
 // countTokens counts in chunks of at least so many bytes, which end where no token

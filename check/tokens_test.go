@@ -44,7 +44,7 @@ func TestTokenLimit(t *testing.T) {
 	for _, text := range []string{strings.Repeat("-", 1<<20), "a" + strings.Repeat("\n \n", 1<<20)} {
 		_, err := countTokens(t.Context(), o200k(), text, tokenChunk)
 		var e *proviso.Error
-		if !errors.As(err, &e) || e.Code != proviso.Limit || !strings.Contains(err.Error(), "more than 16 KiB without a word that ends") {
+		if !errors.As(err, &e) || e.Code != proviso.Limit || !strings.Contains(err.Error(), "more than 4 KiB without a word that ends") {
 			t.Errorf("%v", err)
 		}
 	}
