@@ -26,7 +26,7 @@ func FuzzRoundTrip(f *testing.F) {
 				t.Fatalf("echo(%#v) = %#v, %v", v, got, err)
 			}
 		}
-		v, err = proviso.ParseJSON(s)
+		v, err = proviso.ParseJSON(v.(string)) // keys too
 		if err != nil || depth(v) > 500 {
 			return
 		}
