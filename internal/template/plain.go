@@ -155,9 +155,20 @@ func isInherited(name string) bool {
 // rootsOf returns the names of the variables, each once, without env.
 func rootsOf(parts []part) []string {
 	var names []string
+	var seen map[string]bool // of a template with many; a few are found as fast without
 	for i := range parts {
-		if root := parts[i].root; root != "" && root != "env" && !slices.Contains(names, root) {
-			names = append(names, root)
+		root := parts[i].root
+		if root == "" || root == "env" || seen[root] || seen == nil && slices.Contains(names, root) {
+			continue
+		}
+		names = append(names, root)
+		if len(names) == 32 {
+			seen = make(map[string]bool, len(parts))
+			for _, name := range names {
+				seen[name] = true
+			}
+		} else if seen != nil {
+			seen[root] = true
 		}
 	}
 	return names
