@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/server"
@@ -43,7 +44,7 @@ func TestEvaluateSharesEngines(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer j.Close()
-	s, err := server.New(server.Options{Store: db, Jobs: db, Judge: j, Open: true})
+	s, err := server.New(server.Options{Store: db, Jobs: db, Judge: j, Open: true, CPUBudget: time.Minute}) // the race detector makes SQL slow
 	if err != nil {
 		t.Fatal(err)
 	}
