@@ -104,13 +104,13 @@ func TestAddConfig(t *testing.T) {
 func TestEnv(t *testing.T) {
 	t.Parallel()
 	var s secrets.Set
-	e := s.Env(proviso.EnvMap{"SOME_API_KEY": "some-api-key-1", "OTHER_API_KEY": "other-api-key-1", "HOME": "/home/somebody"})
-	for _, name := range []string{"SOME_API_KEY", "HOME"} {
+	e := s.Env(proviso.EnvMap{"SOME_API_KEY": "some-api-key-1", "OTHER_API_KEY": "other-api-key-1", "FOLDER": "/somewhere/else"})
+	for _, name := range []string{"SOME_API_KEY", "FOLDER"} {
 		if v, ok := e.Lookup(name); !ok || v == "" {
 			t.Fatalf("%s is %q", name, v)
 		}
 	}
-	if got := s.RedactText("some-api-key-1 other-api-key-1 /home/somebody"); got != proviso.Redaction+" other-api-key-1 /home/somebody" {
+	if got := s.RedactText("some-api-key-1 other-api-key-1 /somewhere/else"); got != proviso.Redaction+" other-api-key-1 /somewhere/else" {
 		t.Error(got)
 	}
 }
@@ -119,8 +119,8 @@ func TestEnv(t *testing.T) {
 func TestAddEnv(t *testing.T) {
 	t.Parallel()
 	var s secrets.Set
-	s.AddEnv(proviso.EnvMap{"A_TOKEN": "token-12", "A_SECRET": "a long enough secret", "A_PASSWORD": "disabled", "PASSWORD_FILE": "/etc/password1", "HOME": "/home/user1234"})
-	if got := s.RedactText("token-12, a long enough secret, disabled, /etc/password1, /home/user1234"); got != "[REDACTED], [REDACTED], disabled, /etc/password1, /home/user1234" {
+	s.AddEnv(proviso.EnvMap{"A_TOKEN": "token-12", "A_SECRET": "a long enough secret", "A_PASSWORD": "disabled", "PASSWORD_FILE": "/etc/password1", "FOLDER": "/somewhere/1234"})
+	if got := s.RedactText("token-12, a long enough secret, disabled, /etc/password1, /somewhere/1234"); got != "[REDACTED], [REDACTED], disabled, /etc/password1, /somewhere/1234" {
 		t.Error(got)
 	}
 }
