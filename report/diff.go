@@ -210,7 +210,7 @@ func (x *excerpt) show(cells int) (line string, at, n int) {
 	}
 	head := before + lead
 	at = cellsOf(head)
-	line = head + cut(x.text[x.start:], cells-at)
-	marked := cellsOf(cut(x.text[x.start:x.end], cells-at))
+	line = head + cutAfter(head, x.text[x.start:], cells-at)
+	marked := cellsOf(cutAfter(head, x.text[x.start:x.end], cells-at))
 	return line, at, max(1, min(marked, cells-at))
 }

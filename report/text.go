@@ -26,7 +26,11 @@ const (
 
 // cut returns as much of clean(s) as fits into cells of a terminal; where that
 // is not all, it ends in an ellipsis. Long texts are not read to their end.
-func cut(s string, cells int) string {
+func cut(s string, cells int) string { return cutAfter("", s, cells) }
+
+// cutAfter is cut for a text that is shown right behind before, which is clean: a
+// command of a CI system may begin in one and end in the other.
+func cutAfter(before, s string, cells int) string {
 	var b strings.Builder
 	used, fits := 0, 0 // fits is the length up to which an ellipsis still has room
 	marks := 0
@@ -37,7 +41,7 @@ func cut(s string, cells int) string {
 		r, size := utf8.DecodeRuneInString(s[i:])
 		part := s[i : i+size]
 		i += size
-		if escaped := escape(r, part, b.String()); escaped != "" {
+		if escaped := escape(r, part, before, b.String()); escaped != "" {
 			part = escaped
 		}
 		w := cellsOf(part)
@@ -61,9 +65,9 @@ func cut(s string, cells int) string {
 	return b.String()
 }
 
-// escape returns how r is shown if not as it is. Before is what stands in front
-// of it.
-func escape(r rune, raw, before string) string {
+// escape returns how r is shown if not as it is. Before are the texts that stand
+// in front of it.
+func escape(r rune, raw string, before ...string) string {
 	switch {
 	case r == '\n':
 		return `\n`
@@ -74,7 +78,7 @@ func escape(r rune, raw, before string) string {
 	case r == utf8.RuneError && len(raw) == 1:
 		return hexEscape(`\x`, rune(raw[0]), 2)
 	case r < utf8.RuneSelf && unicode.IsPrint(r):
-		if r == '[' && opensCommand(before) {
+		if r == '[' && opensCommand(strings.Join(before, "")) {
 			return `\[`
 		}
 		return ""
