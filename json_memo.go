@@ -1,6 +1,9 @@
 package proviso
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // Parser reads JSON texts that are much like each other, such as the lines of a
 // file, as [ParseJSON] does. What is written as it was in the text before, at
@@ -136,7 +139,11 @@ func (p *parser) key(b *objectBuilder) (string, error) {
 			return b.memo.keys[b.n], nil
 		}
 	}
-	return p.str()
+	key, err := p.str()
+	if !utf8.ValidString(key) {
+		key = wellFormed(key)
+	}
+	return key, err
 }
 
 // add adds a member, or replaces it; again is true then.

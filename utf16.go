@@ -1,6 +1,7 @@
 package proviso
 
 import (
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -11,6 +12,25 @@ func surrogateAt(s string, i int) (rune, bool) {
 		return 0, false
 	}
 	return 0xd000 | rune(s[i+1]&0x3f)<<6 | rune(s[i+2]&0x3f), true
+}
+
+// wellFormed replaces each byte of s that is no UTF-8 by U+FFFD, as [AppendQuoted]
+// does, so that keys that differ are written differently. Lone surrogates stay.
+func wellFormed(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if _, lone := surrogateAt(s, i); lone {
+			n = 3
+		} else if r == utf8.RuneError && n == 1 {
+			b.WriteRune(utf8.RuneError)
+			i++
+			continue
+		}
+		b.WriteString(s[i : i+n])
+		i += n
+	}
+	return b.String()
 }
 
 // UTF16Len returns the length of s in UTF-16 code units, which is what
