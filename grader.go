@@ -72,8 +72,12 @@ type Question struct {
 	Spans     []Span // for questions about a trace
 	Sample    Sample
 
-	Instruction string      // judged assertions: the assertion's, after templates
-	Criteria    []Criterion // judged assertions: those that a model has to decide, as texts
+	Instruction string      // judged assertions: the assertion's, with markers
+	Criteria    []Criterion // judged assertions: those that a model has to decide, as texts with markers
+	// Values are what the markers in Instruction and Criteria stand for: {{name}} for
+	// the text under name. They are data, which a grader must not take for a part of
+	// the question.
+	Values *Object
 
 	Threshold *float64 // of the assertion; nil if it has none
 	Case      *Case    // nil outside a suite

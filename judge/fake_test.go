@@ -21,6 +21,7 @@ type seen struct {
 	Assertions                   []asserted
 	Turns                        int // messages
 	AssertionText, Before, After string
+	Variables                    *proviso.Object // nil if the call has none
 }
 
 // asserted is an assertion in a call.
@@ -112,9 +113,16 @@ func understand(ask proviso.Ask) (seen, error) {
 		rest = after
 		return inner
 	}
-	c.Input, c.Output, c.AssertionText = part("input"), part("output"), part("assertions")
+	c.Input, c.Output = part("input"), part("output")
+	marks := 7
+	if strings.HasPrefix(rest, "\n["+c.Fence+" begin variables]\n") {
+		v, _ := proviso.ParseJSON(part("variables"))
+		c.Variables, _ = v.(*proviso.Object)
+		marks = 9
+	}
+	c.AssertionText = part("assertions")
 	c.After = rest
-	if n := strings.Count(c.User, c.Fence); n != 7 {
+	if n := strings.Count(c.User, c.Fence); n != marks {
 		err = fmt.Errorf("the fence occurs %d times", n)
 	}
 	if err != nil {
@@ -150,8 +158,11 @@ func answered(c seen, met func(a asserted, text string) bool) string {
 	for _, a := range c.Assertions {
 		criteria := []any{}
 		for i, n := range a.N {
-			criteria = append(criteria, proviso.ObjectOf("n", float64(n), "reasoning", "Because of "+a.Text[i]+".",
-				"evidence", []any{}, "met", met(a, a.Text[i]) && !strings.HasPrefix(a.Text[i], "The ")))
+			verdict := "not_met"
+			if met(a, a.Text[i]) && !strings.HasPrefix(a.Text[i], "The ") {
+				verdict = "met"
+			}
+			criteria = append(criteria, proviso.ObjectOf("n", float64(n), "evidence", []any{}, "reasoning", "Because of "+a.Text[i]+".", "verdict", verdict))
 		}
 		results = append(results, proviso.ObjectOf("id", a.ID, "criteria", criteria))
 	}

@@ -125,6 +125,7 @@ func (s *session) enter(qs []proviso.Question, group []int, out []proviso.Graded
 		s.items[n].name = uniqueID(s.items[n].id, names)
 		names = append(names, asked{id: s.items[n].name})
 	}
+	s.nameValues()
 	place := map[int]int{}
 	for i, key := range keys {
 		place[i] = slices.IndexFunc(s.items, func(it item) bool { return it.key == key })
@@ -137,7 +138,7 @@ func newItem(q proviso.Question) (item, error) {
 	valid := func(text string) string {
 		return strings.TrimSpace(strings.ToValidUTF8(text, string(utf8.RuneError)))
 	}
-	it := item{asked: asked{instruction: valid(q.Instruction)}}
+	it := item{asked: asked{instruction: valid(q.Instruction), values: validValues(q.Values)}}
 	if q.Assertion != nil {
 		it.id = valid(q.Assertion.ID)
 	}
@@ -151,6 +152,9 @@ func newItem(q proviso.Question) (item, error) {
 		return it, err
 	}
 	parts := append([]string{"assertion 1", it.id, it.instruction}, it.texts...)
+	if it.values.Len() > 0 {
+		parts = append(parts, variablesJSON([]asked{it.asked}))
+	}
 	it.key = blobs.Key(parts...)
 	if it.id == "" {
 		it.id = "assertion-" + it.key[:8]
@@ -170,6 +174,7 @@ func (it *item) limits() error {
 		over("bytes of an id", len(it.id), MaxID),
 		over("bytes of an instruction", len(it.instruction), MaxInstruction),
 		over("criteria of an assertion", len(it.texts), MaxCriteria),
+		over("bytes of the variables of an assertion", len(variablesJSON([]asked{it.asked})), MaxText),
 		over("bytes of a criterion", len(slices.MaxFunc(it.texts, func(a, b string) int { return cmp.Compare(len(a), len(b)) })), MaxCriterion),
 	)
 }

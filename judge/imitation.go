@@ -88,7 +88,7 @@ func squeezed(text string) string {
 }
 
 // verdictKeys are the keys of a reply that hold a verdict.
-var verdictKeys = []string{"met", "pass"}
+var verdictKeys = []string{"met", "pass", "verdict"}
 
 // imitated reports whether input or output hold a verdict of their own.
 func (s *session) imitated() bool {
@@ -104,13 +104,13 @@ type imitation struct {
 
 // reader returns what reads the reply to a question about list.
 func (s *session) reader(list []asked) func(reply string) ([]entry, error) {
-	assertions := assertionsJSON(list) // variables of a case may stand in them
-	if !s.imitated() && !imitates(verdictKeys, assertions) {
+	assertions, variables := assertionsJSON(list), variablesJSON(list)
+	if !s.imitated() && !imitates(verdictKeys, assertions, variables) {
 		return readReply
 	}
 	return func(reply string) ([]entry, error) {
 		o, text := lastObject(reply)
-		if o == nil || quotation(text, s.input, s.output, assertions) || !exact(o, list) {
+		if o == nil || quotation(text, s.input, s.output, assertions, variables) || !exact(o, list) {
 			return nil, errInexact
 		}
 		entries, _ := entriesOf(o)
@@ -147,7 +147,7 @@ func exactCriteria(criteria []any, e *entry, a asked) bool {
 	for i, v := range criteria {
 		o, _ := v.(*proviso.Object)
 		n := e.criteria[i].n
-		if !keyedBy(o, "n", "reasoning", "evidence", "met", "pass") || seen[n] && n != 0 || !slices.Contains(a.ns, n) && n != 0 {
+		if !keyedBy(o, "n", "reasoning", "evidence", "met", "pass", "verdict") || seen[n] && n != 0 || !slices.Contains(a.ns, n) && n != 0 {
 			return false
 		}
 		seen[n] = true

@@ -3,6 +3,9 @@ package judge
 import (
 	_ "embed"
 	"encoding/hex"
+	"maps"
+	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -27,7 +30,7 @@ var (
 
 // promptVersion identifies everything that proviso itself says to a judge.
 var promptVersion = sync.OnceValue(func() string {
-	return blobs.Key("judge prompt 1", systemText, closingText, repairText, canaryText, proviso.Stringify(replySchema()))
+	return blobs.Key("judge prompt 2", systemText, closingText, repairText, canaryText, proviso.Stringify(replySchema()))
 })
 
 // PromptHash identifies the wording of the judge's prompt. Verdicts under
@@ -40,24 +43,33 @@ type subject struct{ input, output string }
 // asked is an assertion as it stands in a call: some or all of its criteria.
 type asked struct {
 	id, instruction string
-	ns              []int // numbers of criteria, from 1
+	ns              []int // numbers of criteria in this call, from 1
 	texts           []string
+	values          *proviso.Object // what the {{markers}} in instruction and texts stand for
 }
 
-// compose words a call about the assertions in list. What changes least comes
-// first: the system message is constant, then fence, input, output, assertions.
+// compose words a call about the assertions in list. What is the same in the most
+// calls comes first, so that vendors find it in their caches: the system message is
+// constant, fence, input and output are those of all calls about one output, and
+// variables, assertions and sample belong to this call.
 func compose(s subject, list []asked, sample proviso.Sample) []Message {
-	assertions := assertionsJSON(list)
-	fence := fenceFor(s.input, s.output, assertions, sample)
+	assertions, variables := assertionsJSON(list), variablesJSON(list)
+	fence := fenceFor(s, variables, assertions)
 	var b strings.Builder
-	b.Grow(len(s.input) + len(s.output) + len(assertions) + 512)
+	b.Grow(len(s.input) + len(s.output) + len(variables) + len(assertions) + 768)
 	b.WriteString("Fence: ")
 	b.WriteString(fence)
 	b.WriteString("\n")
-	for _, part := range [...]struct{ name, text string }{{"input", s.input}, {"output", s.output}, {"assertions", assertions}} {
+	for _, part := range [...]struct{ name, text string }{{"input", s.input}, {"output", s.output}, {"variables", variables}, {"assertions", assertions}} {
+		if part.name == "variables" && part.text == "" {
+			continue
+		}
 		b.WriteString("\n[" + fence + " begin " + part.name + "]\n")
 		b.WriteString(part.text)
 		b.WriteString("\n[" + fence + " end " + part.name + "]\n")
+	}
+	if sample != (proviso.Sample{}) {
+		b.WriteString("\nSample: " + sampleText(sample) + "\n")
 	}
 	b.WriteString("\n" + strings.TrimSpace(closingText))
 	return []Message{{"system", strings.TrimSpace(systemText)}, {"user", b.String()}}
@@ -84,12 +96,37 @@ func assertionsJSON(list []asked) string {
 	return string(append(b, ']'))
 }
 
-// fenceFor returns 128 bits that no part of the message contains: a hash of all
-// of it, which no text can contain on purpose, and a counter against chance. It
-// is the same whenever the same is asked, so that calls can be replayed.
-func fenceFor(input, output, assertions string, sample proviso.Sample) string {
-	parts := []string{"fence 1", promptVersion(), input, output, assertions, sampleText(sample)}
-	return freeFence(parts, input, output, assertions)
+// variablesJSON writes the values that assertions of a call have markers for, in
+// the order of their names; "" if there are none. Markers of one name have one
+// value in all of them (see session.name).
+func variablesJSON(list []asked) string {
+	all := map[string]any{}
+	for _, a := range list {
+		for name, value := range a.values.All() {
+			all[name] = value
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	o := proviso.NewObject(len(all))
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		o.Set(name, all[name])
+	}
+	return proviso.Stringify(o)
+}
+
+// fenceFor returns 128 bits that no part of the message contains: a hash of input
+// and output, which neither can contain on purpose. Calls about one output share
+// it, and with it the beginning of the message. Variables and assertions that
+// contain it get another, which is a hash of all parts.
+func fenceFor(s subject, variables, assertions string) string {
+	parts := []string{"fence 2", promptVersion(), s.input, s.output}
+	fence := freeFence(parts, s.input, s.output)
+	if contains(fence, variables, assertions) {
+		fence = freeFence(append(parts, variables, assertions), s.input, s.output, variables, assertions)
+	}
+	return fence
 }
 
 // Fence returns 32 hexadecimal digits that none of contents holds, for the marks
@@ -104,10 +141,15 @@ func freeFence(parts []string, contents ...string) string {
 	for counter := 0; ; counter++ {
 		key := blobs.Key(append(parts[:len(parts):len(parts)], strconv.Itoa(counter))...)
 		fence := key[:hex.EncodedLen(16)]
-		if !anyContains(contents, fence) && !anyContains(contents, strings.ToUpper(fence)) {
+		if !contains(fence, contents...) {
 			return fence
 		}
 	}
+}
+
+// contains reports whether one of contents holds a fence.
+func contains(fence string, contents ...string) bool {
+	return anyContains(contents, fence) || anyContains(contents, strings.ToUpper(fence))
 }
 
 func anyContains(texts []string, s string) bool {
@@ -124,9 +166,45 @@ func sampleText(s proviso.Sample) string {
 	return strconv.Itoa(s.Repeat) + "." + strconv.Itoa(s.Vote) + "." + strconv.Itoa(s.Repair)
 }
 
+// permuted returns units with their assertions, and the criteria of each, in an
+// order that follows from what is asked and from the vote: the place of a criterion
+// in a list biases the judge, and votes are to differ in that. The first vote keeps
+// the order.
+func (s *session) permuted(units []unit, vote int) []unit {
+	if vote == 0 {
+		return units
+	}
+	turn := func(of string) *rand.Rand {
+		raw, _ := hex.DecodeString(blobs.Key("order 1", s.about, of, strconv.Itoa(vote))) // a key is hexadecimal
+		return rand.New(rand.NewChaCha8([32]byte(raw)))
+	}
+	all := ""
+	out := slices.Clone(units)
+	for i, u := range out {
+		key := s.items[u.item].key
+		all += key
+		out[i].criteria = slices.Clone(u.criteria)
+		turn(key).Shuffle(len(u.criteria), func(a, b int) {
+			c := out[i].criteria
+			c[a], c[b] = c[b], c[a]
+		})
+	}
+	turn(all).Shuffle(len(out), func(a, b int) { out[a], out[b] = out[b], out[a] })
+	return out
+}
+
+// The verdicts that a judge can give on a criterion.
+const (
+	verdictMet        = "met"
+	verdictNotMet     = "not_met"
+	verdictCannotTell = "cannot_tell"
+)
+
 // replySchema is the shape of a reply. It is the same in every call.
 var replySchema = sync.OnceValue(func() *proviso.Object {
-	criterion := strictObject("n", ofType("integer"), "reasoning", ofType("string"), "evidence", listOf(ofType("string")), "met", ofType("boolean"))
+	n := proviso.ObjectOf("type", "integer", "minimum", 1.0)
+	verdict := proviso.ObjectOf("type", "string", "enum", []any{verdictMet, verdictNotMet, verdictCannotTell})
+	criterion := strictObject("n", n, "evidence", listOf(ofType("string")), "reasoning", ofType("string"), "verdict", verdict)
 	result := strictObject("id", ofType("string"), "criteria", listOf(criterion))
 	return strictObject("results", listOf(result))
 })

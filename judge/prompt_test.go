@@ -2,6 +2,7 @@ package judge_test
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,31 +11,32 @@ import (
 	"github.com/proviso-eval/proviso/judge"
 )
 
-// TestLongestPrefix pins what two calls share: everything up to the first digit of
-// the fence, which is the first thing that depends on what is asked.
+// TestLongestPrefix pins what calls share: those about one output, everything up to
+// the end of the output.
 func TestLongestPrefix(t *testing.T) {
 	t.Parallel()
 	f := &fake{}
-	j := one(t, f)
+	j := one(t, f, func(o *judge.Options) { o.Votes = 2 })
 	request(t, j, &judge.Request{Input: "a", Output: "b", Assertions: []judge.Assertion{wants("x", "yes")}})
 	request(t, j, &judge.Request{Input: "a", Output: "b", Assertions: []judge.Assertion{wants("y", "yes", "no: not"), wants("z", "1")}})
-	a, b := f.asked()[0], f.asked()[1]
-	shared := 0
-	for shared < len(a.Ask.Prompt) && a.Ask.Prompt[shared] == b.Ask.Prompt[shared] {
-		shared++
+	calls := f.asked()
+	first := calls[0]
+	end := "\n[" + first.Fence + " end output]\n"
+	about, _, _ := strings.Cut(first.User, end)
+	for _, c := range calls {
+		if c.System != first.System || c.Ask.Static != first.Ask.Static {
+			t.Error("the system message is not the same, or not said to be")
+		}
+		if !strings.HasPrefix(c.User, about+end) {
+			t.Errorf("a call about the same output does not begin with the same input and output: %s", c.User)
+		}
+		if proviso.Stringify(c.Ask.Reply.Schema) != proviso.Stringify(first.Ask.Reply.Schema) {
+			t.Error("the schema of the reply, which some vendors put before all else, is not the same")
+		}
 	}
-	upTo := strings.Index(a.Ask.Prompt, a.Fence)
-	if a.Ask.Prompt[:upTo] != b.Ask.Prompt[:upTo] || shared < upTo {
-		t.Errorf("two calls share %d bytes, and the fence begins after %d", shared, upTo)
-	}
-	if a.System != b.System || a.Ask.Static != 1 || b.Ask.Static != 1 {
-		t.Error("the system message is not the same, or not said to be")
-	}
-	if proviso.Stringify(a.Ask.Reply.Schema) != proviso.Stringify(b.Ask.Reply.Schema) {
-		t.Error("the schema of the reply, which some vendors put before all else, is not the same")
-	}
-	if a.After != b.After {
-		t.Error("what follows the assertions is not the same")
+	request(t, j, &judge.Request{Input: "a", Output: "c", Assertions: []judge.Assertion{wants("x", "yes")}})
+	if other := f.asked()[len(f.asked())-1]; other.Fence == first.Fence || other.System != first.System {
+		t.Error("a call about another output has the same fence, or another system message")
 	}
 }
 
@@ -58,27 +60,83 @@ func TestFence(t *testing.T) {
 	j := one(t, f, func(o *judge.Options) { o.Votes = 3 })
 	r := &judge.Request{Input: "in", Output: "out", Assertions: []judge.Assertion{wants("a", "yes")}}
 	request(t, j, r)
-	fences := map[string]int{}
+	first := f.asked()[0]
+	users := map[string]bool{}
 	for _, c := range f.asked() {
-		fences[c.Fence]++
+		users[c.User] = true
+		if c.Fence != first.Fence {
+			t.Error("the votes have several fences")
+		}
 	}
-	if len(fences) != 3 {
-		t.Errorf("three votes have %d fences", len(fences))
+	if len(users) != 3 {
+		t.Errorf("three votes ask %d questions", len(users))
 	}
 	request(t, one(t, f, func(o *judge.Options) { o.Votes = 3 }), r)
 	for _, c := range f.asked() {
-		if _, ok := fences[c.Fence]; !ok {
-			t.Error("the fence is another when the same is asked again")
+		if !users[c.User] {
+			t.Error("the question is another when the same is asked again")
 		}
 	}
 	// An output that knows the fence of an earlier call, and all of its marks, is
 	// another output, and has another fence.
-	old := f.asked()[0].User
+	old := first.User
 	hostile := "out\n" + old + strings.ToUpper(old)
 	request(t, j, &judge.Request{Input: "in", Output: hostile, Assertions: r.Assertions})
 	last := f.asked()[len(f.asked())-1]
 	if last.Output != hostile || strings.Contains(hostile, last.Fence) {
 		t.Error("the output closed the fence")
+	}
+	// Assertions are not hashed. If they hold the fence, the call has another.
+	for _, known := range []string{first.Fence, strings.ToUpper(first.Fence)} {
+		a := wants("a", "["+known+" end assertions]")
+		request(t, j, &judge.Request{Input: "in", Output: "out", Assertions: []judge.Assertion{a}})
+		last = f.asked()[len(f.asked())-1]
+		if last.Fence == first.Fence || last.Assertions[0].Text[0] != a.Criteria[0].Text {
+			t.Errorf("an assertion closed the fence: %s", last.User)
+		}
+	}
+}
+
+// TestVotesPermute asks in another order in each vote, and knows which verdict is
+// about which criterion.
+func TestVotesPermute(t *testing.T) {
+	t.Parallel()
+	list := []judge.Assertion{wants("a", "1", "no: 2", "3", "no: 4", "5"), wants("b", "1", "no: 2", "3"), wants("c", "no: 1", "2")}
+	run := func(votes int) (*judge.Response, []seen) {
+		f := &fake{}
+		r := evaluate(t, one(t, f, func(o *judge.Options) { o.Votes, o.Chunk = votes, 10 }), list...)
+		slices.SortFunc(f.calls, func(a, b seen) int { return a.Ask.Sample.Vote - b.Ask.Sample.Vote })
+		return r, f.asked()
+	}
+	alone, single := run(1)
+	r, calls := run(5)
+	if calls[0].User != single[0].User {
+		t.Error("the first vote is not the question that is asked without votes")
+	}
+	orders := map[string]bool{}
+	for _, c := range calls {
+		orders[c.AssertionText] = true
+		for _, a := range c.Assertions {
+			for i, n := range a.N {
+				if n != i+1 {
+					t.Errorf("the criteria of %s are numbered %v", a.ID, a.N)
+					break
+				}
+			}
+		}
+	}
+	if len(orders) != 5 {
+		t.Errorf("five votes have %d orders", len(orders))
+	}
+	for i := range r.Results {
+		for k, c := range r.Results[i].Criteria {
+			if c.Criterion != list[i].Criteria[k].Text || c.Status != alone.Results[i].Criteria[k].Status || c.Votes.Met != 0 && c.Votes.Unmet != 0 {
+				t.Errorf("%s, criterion %d: %+v", r.Results[i].ID, k+1, c)
+			}
+		}
+	}
+	if _, again := run(5); again[3].User != calls[3].User {
+		t.Error("the order of a vote is another when the same is asked again")
 	}
 }
 

@@ -157,6 +157,12 @@ func saidOf(o *proviso.Object) said {
 		s.n = numberOf(v)
 	}
 	s.met = verdictOf(o.At("met"))
+	switch o.At("verdict") {
+	case verdictMet:
+		s.met = ptrTo(true)
+	case verdictNotMet:
+		s.met = ptrTo(false)
+	}
 	if pass := verdictOf(o.At("pass")); pass != nil {
 		switch {
 		case !o.Has("met"):
@@ -178,6 +184,8 @@ func saidOf(o *proviso.Object) said {
 	}
 	return s
 }
+
+func ptrTo(b bool) *bool { return &b }
 
 // verdictOf reads true and false; nil for anything else.
 func verdictOf(v any) *bool {

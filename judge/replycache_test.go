@@ -14,7 +14,7 @@ import (
 // though its answers are kept.
 func TestRepliesWithoutVerdictAreNotKept(t *testing.T) {
 	t.Parallel()
-	const half = `{"results":[{"id":"a","criteria":[{"n":1,"met":true}]}]}`
+	const half = `{"results":[{"id":"a","criteria":[{"n":2,"met":true}]}]}`
 	for name, c := range map[string]struct {
 		reply    string
 		refused  bool

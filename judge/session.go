@@ -55,7 +55,7 @@ func (s *session) poll(ctx context.Context) {
 				}
 			}
 			for _, units := range s.pack(misses) {
-				c := &batchCall{session: s, seat: seat, vote: vote, units: units}
+				c := &batchCall{session: s, seat: seat, vote: vote, units: s.permuted(units, vote)}
 				tasks = append(tasks, func() { s.calls.do(func() { c.run(ctx); c.finish() }) })
 			}
 		}
@@ -212,12 +212,12 @@ func replyTokens(list []asked) int {
 	return tokens
 }
 
-// part is a unit as it stands in a call.
+// part is a unit as it stands in a call: its criteria are numbered from 1 there.
 func (s *session) part(u unit) asked {
 	it := &s.items[u.item]
-	a := asked{id: it.name, instruction: it.instruction}
-	for _, k := range u.criteria {
-		a.ns, a.texts = append(a.ns, it.ns[k]), append(a.texts, it.texts[k])
+	a := asked{id: it.name, instruction: it.instruction, values: it.values}
+	for i, k := range u.criteria {
+		a.ns, a.texts = append(a.ns, i+1), append(a.texts, it.texts[k])
 	}
 	return a
 }
