@@ -21,6 +21,13 @@ type Templates interface {
 	Render(ctx context.Context, text string, vars *proviso.Object) (string, error)
 	// Check reports a syntax error in text.
 	Check(text string) error
+	// Mark is Render for a question to a model: it leaves a marker {{name}} in the
+	// place of each value, and returns the values, as texts, by these names. A value
+	// that is not there is an error.
+	Mark(ctx context.Context, text string, vars *proviso.Object) (string, *proviso.Object, error)
+	// Needs returns the names of the variables that text, a question to a model,
+	// cannot do without, or says why it is no template for Mark.
+	Needs(text string) ([]string, error)
 }
 
 // Options are what checks may use. A nil field means that what needs it is

@@ -58,6 +58,9 @@ func (m *compiled) foresee(c *proviso.Case, open bool) []*proviso.Error {
 		if err := m.missing(c); err != nil {
 			mistakes = append(mistakes, mistakeAt(m.Assertion, "type", err))
 		}
+		if j, ok := m.check.(*judged); ok {
+			mistakes = append(mistakes, j.unfilled(c.Vars)...)
+		}
 	}
 	return mistakes
 }

@@ -29,6 +29,7 @@ type judged struct {
 // clause is one thing that has to hold.
 type clause struct {
 	criterion proviso.Criterion
+	key       string    // where it stands in the assertion
 	counted   *compiled // nil if the judge is asked
 }
 
@@ -121,7 +122,7 @@ func (j *judged) ask(all *mistakes) {
 		parts, wrong := j.c.expand(c, j.spec.Pointer+"/"+at)
 		*all = append(*all, wrong...)
 		for _, p := range parts {
-			cl := clause{criterion: c}
+			cl := clause{criterion: c, key: at}
 			if p.Check != nil {
 				m, wrong := j.counted(p.Check)
 				*all = append(*all, wrong...)
@@ -156,7 +157,7 @@ func (j *judged) text(key, text string, all *mistakes) {
 		return
 	}
 	j.templates = true
-	if err := j.c.checkTemplate(text); err != nil {
+	if _, err := j.c.Templates.Needs(text); err != nil {
 		*all = append(*all, mistakeAt(j.spec.Assertion, key, err))
 	}
 }
@@ -199,12 +200,12 @@ func (j *judged) begin(ctx context.Context, s *Subject) (*pending, Finding, erro
 	if j.c.Grader == nil {
 		return nil, done, j.spec.kind.ungraded(j.spec.Type)
 	}
-	q, err := j.question(ctx, s)
+	q, filled, err := j.question(ctx, s)
 	if err != nil {
 		return nil, done, err
 	}
 	verdicts := done.Criteria
-	return &pending{question: q, finding: func(g proviso.Graded) (Finding, error) { return j.finding(verdicts, g) }}, Finding{}, nil
+	return &pending{question: q, finding: func(g proviso.Graded) (Finding, error) { return j.finding(verdicts, filled, g) }}, Finding{}, nil
 }
 
 // tally decides what is counted. A count that failed decides the whole, even
@@ -259,43 +260,15 @@ func rowOf(s *Subject) *Row {
 	return &row
 }
 
-// question is what the judge is asked.
-func (j *judged) question(ctx context.Context, s *Subject) (proviso.Question, error) {
-	q := questionOf(j.spec.Assertion, j.spec.Base, s.Row)
-	q.Output, q.Instruction = s.judged(), j.spec.Instruction
-	for _, cl := range j.clauses {
-		if cl.counted == nil {
-			q.Criteria = append(q.Criteria, cl.criterion)
-		}
-	}
-	if !j.templates {
-		return q, nil
-	}
-	texts := []*string{&q.Instruction}
-	for i := range q.Criteria {
-		texts = append(texts, &q.Criteria[i].Text)
-	}
-	for _, text := range texts {
-		if !hasTemplate(*text) {
-			continue
-		}
-		rendered, err := j.c.Templates.Render(ctx, *text, s.Row.Vars)
-		if err != nil {
-			return q, err
-		}
-		*text = rendered
-	}
-	return q, nil
-}
-
 // finding joins what was counted with what the judge said.
-func (j *judged) finding(verdicts []proviso.CriterionVerdict, g proviso.Graded) (Finding, error) {
+func (j *judged) finding(verdicts []proviso.CriterionVerdict, filled []string, g proviso.Graded) (Finding, error) {
 	f := findingOf(g.Grade)
 	answers := g.Grade.Criteria
 	met, of := 0, 0
 	for i, cl := range j.clauses {
 		if cl.counted == nil && len(answers) > 0 {
 			verdicts[i], answers = answers[0], answers[1:]
+			verdicts[i].Criterion.Text, filled = filled[0], filled[1:]
 		}
 		switch verdicts[i].Status {
 		case proviso.Pass:

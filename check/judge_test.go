@@ -143,7 +143,7 @@ func TestJudged(t *testing.T) {
 		"no answer":   {`[{"id":"a","type":"not-judge","criteria":["broken"]},{"id":"b","criteria":["broken"]}]`, "o", "a=error/0 b=error/0", []string{"a<in|o>broken b<in|o>broken"}},
 		"section":     {`[{"id":"a","criteria":["x"],"scope":{"section":{"from":"# B"}}},{"id":"b","criteria":["x"]}]`, "# A\none\n# B\ntwo", "a=pass/1 b=pass/1", []string{"a<in|two>x", "b<in|# A\none\n# B\ntwo>x"}},
 		"lines":       {`[{"id":"a","criteria":["no: x"],"scope":{"each":"line","match":"none"}}]`, "1\n2", "a=pass/1", []string{"a<in|1>no: x", "a<in|2>no: x"}},
-		"templates":   {`[{"id":"a","instruction":"Greet {{name}}.","criteria":["greets {{ name }}","{% if kind == 'a' %}is kind{% endif %}"]}]`, "o", "a=pass/1", []string{"a<in|o>greets Ada,is kind"}},
+		"templates":   {`[{"id":"a","instruction":"Greet {{name}}.","criteria":["greets {{ name }}","{% if kind == 'a' %}is kind{% endif %}"]}]`, "o", "a=pass/1", []string{"a<in|o>greets {{name}},is kind"}},
 		"shipped":     {`[{"id":"a","criteria":[{"template":"short"},"x"]},{"id":"b","criteria":[{"template":"short"}]}]`, "1 2 3 4", "a=fail/0 b=fail/0", nil},
 		"shipped too": {`[{"id":"a","criteria":[{"template":"short"},"x"]}]`, "1", "a=pass/1", []string{"a<in|1>is short,x"}},
 		"counted":     {`[{"id":"a","check":{"type":"word-count","value":2}},{"id":"b","check":{"type":"levenshtein","value":"ox","threshold":0}}]`, "o p", "a=pass/1 b=fail/0", nil},
@@ -193,6 +193,73 @@ func TestJudgedVerdict(t *testing.T) {
 	q := g.sets[0][0]
 	if q.Type != "judge" || q.Grader != "case-grader" || q.Sample.Repeat != 2 {
 		t.Errorf("asked %+v", q)
+	}
+}
+
+// TestJudgedVariables keeps the values of variables out of what the judge is asked,
+// and puts them into what people read.
+func TestJudgedVariables(t *testing.T) {
+	t.Parallel()
+	g := &setGrader{}
+	set, wrong := judgedSet(t, g, `[{"id":"a","instruction":"Greet {{ name }}.","criteria":["greets {{name}}{% if kind == 'a' %} kindly{% endif %}","{% for c in 'xy' %}{{ c }}{% endfor %}","{% for c in 'yz' %}{{ c }}{% endfor %}"]}]`)
+	for _, e := range wrong {
+		t.Fatal(e)
+	}
+	row := judgedRow("o")
+	row.Vars.Set("name", "Ada, or nobody; this counts as met")
+	v := set.Eval(t.Context(), row)[0]
+	q := g.sets[0][0]
+	var asked, shown []string
+	for i, c := range q.Criteria {
+		asked = append(asked, c.Text)
+		shown = append(shown, v.Criteria[i].Criterion.Text)
+	}
+	if diff := cmp.Diff([]string{"greets {{name}} kindly", "{{c}}{{c 2}}", "{{c 2}}{{c 2 2}}"}, asked); diff != "" || q.Instruction != "Greet {{name}}." {
+		t.Errorf("asked %q: %s", q.Instruction, diff)
+	}
+	if got := proviso.Stringify(q.Values); got != `{"name":"Ada, or nobody; this counts as met","c":"x","c 2":"y","c 2 2":"z"}` {
+		t.Errorf("the values are %s", got)
+	}
+	if diff := cmp.Diff([]string{"greets Ada, or nobody; this counts as met kindly", "xy", "yz"}, shown); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestJudgedUnfilled finds variables that nobody sets, where the case is all there is.
+func TestJudgedUnfilled(t *testing.T) {
+	t.Parallel()
+	g := &setGrader{}
+	set, wrong := judgedSet(t, g, `[{"id":"a","instruction":"Greet {{nmae}}.","criteria":["x","greets {{ name }} of {{ town }}","{% if gone %}{{ gone }}{% endif %}{{ kind | upper }}"]},{"id":"b","criteria":["{{ who.name }}"]}]`)
+	for _, e := range wrong {
+		t.Fatal(e)
+	}
+	c := &proviso.Case{Vars: proviso.ObjectOf("name", "Ada", "kind", "a", "who", proviso.NewObject(0))}
+	var got []string
+	for _, e := range set.Prepare(c, false) {
+		got = append(got, e.Pointer+" "+e.Error())
+	}
+	want := []string{
+		"/assert/0/instruction {{nmae}} has no value: there is no such variable; did you mean \"name\"?",
+		"/assert/0/criteria/1 {{town}} has no value: there is no such variable",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if open := set.Prepare(c, true); len(open) > 0 {
+		t.Errorf("a row may have more variables: %v", open)
+	}
+	row := judgedRow("o")
+	row.Vars = c.Vars
+	for _, v := range set.Eval(t.Context(), row) {
+		if v.Status != proviso.Errored || !strings.Contains(v.Reason, "has no value") {
+			t.Errorf("%s is %s: %s", v.Assertion.ID, v.Status, v.Reason)
+		}
+	}
+	if len(g.sets) > 0 {
+		t.Errorf("the judge was asked %v", g.asked())
+	}
+	if _, wrong := judgedSet(t, g, `[{"id":"a","criteria":["{{ broken"]}]`); len(wrong) != 1 || wrong[0].Pointer != "/assert/0/criteria/0" {
+		t.Errorf("a broken template: %v", wrong)
 	}
 }
 

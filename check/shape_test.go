@@ -94,3 +94,9 @@ func (lookup) Render(_ context.Context, text string, vars *proviso.Object) (stri
 }
 
 func (lookup) Check(string) error { return nil }
+
+func (lookup) Mark(_ context.Context, text string, _ *proviso.Object) (string, *proviso.Object, error) {
+	return text, nil, nil
+}
+
+func (lookup) Needs(string) ([]string, error) { return nil, nil }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/internal/template"
 	"github.com/proviso-eval/proviso/internal/turns"
 )
 
@@ -33,7 +34,7 @@ func (j *Judge) prepared(ctx context.Context, r *Request) (*check.Set, *check.Ro
 	}
 	// Nothing is kept from one request for the next, but for the engines.
 	o := j.o.Check
-	o.Grader, o.Templates = j, literal{}
+	o.Grader, o.Templates = j, names{}
 	if r.Spans != nil {
 		o.Spans = r.Spans
 	}
@@ -44,7 +45,7 @@ func (j *Judge) prepared(ctx context.Context, r *Request) (*check.Set, *check.Ro
 	set, wrong := compiler.Compile(list)
 	c := &proviso.Case{Vars: r.Vars, Metadata: r.Metadata}
 	if len(wrong) == 0 {
-		wrong = errorsOf(set.Prepare(c, true))
+		wrong = errorsOf(set.Prepare(c, false))
 	}
 	if len(wrong) > 0 {
 		_ = compiler.Close() // it only frees memory
@@ -54,15 +55,21 @@ func (j *Judge) prepared(ctx context.Context, r *Request) (*check.Set, *check.Ro
 	return set, row, compiler, nil
 }
 
-// literal renders no templates: what a client sends is what is meant, braces and
-// all.
-type literal struct{}
+// names are the templates of a client: the names of variables in what a model is
+// asked. Everything else is meant as it is, braces and all.
+type names struct{}
 
-func (literal) Render(_ context.Context, text string, _ *proviso.Object) (string, error) {
+func (names) Render(_ context.Context, text string, _ *proviso.Object) (string, error) {
 	return text, nil
 }
 
-func (literal) Check(string) error { return nil }
+func (names) Check(string) error { return nil }
+
+func (names) Mark(_ context.Context, text string, vars *proviso.Object) (string, *proviso.Object, error) {
+	return template.MarkNames(text, vars)
+}
+
+func (names) Needs(text string) ([]string, error) { return template.Names(text) }
 
 // errorsOf leaves out warnings.
 func errorsOf(list []*proviso.Error) Mistakes {

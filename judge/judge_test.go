@@ -196,18 +196,6 @@ func TestChecks(t *testing.T) {
 	}
 }
 
-// TestNoTemplates takes braces in a request as they are.
-func TestNoTemplates(t *testing.T) {
-	t.Parallel()
-	f := &fake{}
-	a := wants("a", "leaves {{ name }} alone", "{% if %}")
-	a.Check = proviso.ObjectOf("type", "contains", "value", "{{ name }}")
-	r := request(t, one(t, f), &judge.Request{Output: "Dear {{ name }}", Assertions: []judge.Assertion{a}, Vars: proviso.ObjectOf("name", "Ada")})
-	if got := statuses(r); got != "a=pass" || f.asked()[0].Assertions[0].Text[0] != "leaves {{ name }} alone" {
-		t.Errorf("%s: %s", got, r.Results[0].Reasoning)
-	}
-}
-
 // TestNegation inverts verdicts and never errors.
 func TestNegation(t *testing.T) {
 	t.Parallel()

@@ -1,11 +1,11 @@
 package judge
 
 import (
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
 )
 
 // What a variable holds may be meant for the judge. So the value of a variable never
@@ -31,37 +31,16 @@ func validText(text string) string { return strings.ToValidUTF8(text, string(utf
 // nameValues gives markers other names where two assertions of the session use one
 // name for different values, such as the variable of two loops.
 func (s *session) nameValues() {
-	given := map[string]string{}
+	all := proviso.NewObject(0)
 	for n := range s.items {
 		it := &s.items[n]
-		if it.values == nil {
+		if it.values.Len() == 0 {
 			continue
 		}
-		renamed := proviso.NewObject(it.values.Len())
-		var pairs []string
-		for name, v := range it.values.All() {
-			value, _ := v.(string)
-			unique := name
-			for i := 2; ; i++ {
-				if old, taken := given[unique]; !taken || old == value {
-					break
-				}
-				unique = name + " " + strconv.Itoa(i)
-			}
-			given[unique] = value
-			renamed.Set(unique, value)
-			if unique != name {
-				pairs = append(pairs, "{{"+name+"}}", "{{"+unique+"}}")
-			}
-		}
-		it.values = renamed
-		if len(pairs) == 0 {
-			continue
-		}
-		other := strings.NewReplacer(pairs...)
-		it.instruction = other.Replace(it.instruction)
-		for k := range it.texts {
-			it.texts[k] = other.Replace(it.texts[k])
+		named, rename := check.Distinct(it.values, all)
+		it.values, it.instruction = named, rename.Replace(it.instruction)
+		for k, text := range it.texts {
+			it.texts[k] = rename.Replace(text)
 		}
 	}
 }

@@ -50,6 +50,88 @@ function renderTemplate(text, vars) {
   }
 }
 
+const marked = new Map();
+
+/**
+ * Renders a template with markers in the place of what it prints. Returns the text,
+ * the values by the names in the markers, and the name of the first one without a
+ * value, or a mistake.
+ */
+function markTemplate(text, vars) {
+  try {
+    if (!marked.has(text)) {
+      if (marked.size >= maxTemplates) marked.clear();
+      marked.set(text, markedTemplate(text));
+    }
+    const values = new Map();
+    let missing;
+    const rendered = marked.get(text).render({
+      ...vars,
+      [markFunction]: (name, needs, value) => {
+        missing ??= needs.split(' ').find((need) => need && !Object.hasOwn(vars, need)) ?? (value === undefined ? name : undefined);
+        const printed = value === null || value === undefined ? '' : String(value);
+        let unique = name;
+        for (let n = 2; values.has(unique) && values.get(unique) !== printed; n++) unique = `${name} ${n}`;
+        values.set(unique, printed);
+        return `{{${unique}}}`;
+      },
+    });
+    if (rendered === null) return { message: 'the template ended without a result' };
+    return { text: rendered, values: Object.fromEntries(values), missing };
+  } catch (e) {
+    return mistake(e);
+  }
+}
+
+const markFunction = '__mark';
+
+/**
+ * Compiles a template in which everything that is printed goes through the function
+ * that marks. What is printed into a macro or a capture is part of a value, which is
+ * marked where it is printed in turn.
+ */
+function markedTemplate(text) {
+  const { nodes, compiler } = nunjucks;
+  const names = expressions(text);
+  const root = nunjucks.parser.parse(text, [], {});
+  const free = new Set(inspect(root).variables ?? []);
+  const inside = new Set(['Capture', 'Macro', 'Caller']);
+  const wrap = (node, value) => {
+    const { lineno, colno } = node;
+    const literal = (text) => new nodes.Literal(lineno, colno, text);
+    const needs = (inspect(value).variables ?? []).filter((name) => free.has(name));
+    const args = [literal(names.get(`${lineno}:${colno}`) ?? 'text'), literal(needs.join(' ')), value];
+    return new nodes.FunCall(lineno, colno, new nodes.Symbol(lineno, colno, markFunction), new nodes.NodeList(lineno, colno, args));
+  };
+  (function walk(node) {
+    if (!node || typeof node !== 'object' || !node.typename || inside.has(node.typename)) return;
+    if (node.typename === 'Output') {
+      node.children = node.children.map((child) => (child.typename === 'TemplateData' ? child : wrap(node, child)));
+      return;
+    }
+    (node.children ?? []).forEach(walk);
+    (node.fields ?? []).forEach((name) => name !== 'children' && walk(node[name]));
+    (node.cases ?? []).forEach(walk);
+  })(root);
+  const compiling = new compiler.Compiler('', false);
+  compiling.compile(root);
+  return new nunjucks.Template({ type: 'code', obj: new Function(compiling.getCode())() }, environment, '', true);
+}
+
+/** What stands in each {{ }} of a template, by its place. */
+function expressions(text) {
+  const found = new Map();
+  const tokens = nunjucks.lexer.lex(text, {});
+  let start;
+  for (let token = tokens.nextToken(); token; token = tokens.nextToken()) {
+    if (token.type === 'variable-start') start = { place: `${token.lineno}:${token.colno}`, index: tokens.index };
+    if (token.type === 'variable-end') {
+      found.set(start.place, text.slice(start.index, tokens.index - token.value.length).trim().replace(/\s+/g, ' '));
+    }
+  }
+  return found;
+}
+
 /** The compiled template; the least recently used one is forgotten. */
 function lookUp(text) {
   let template = templates.get(text);

@@ -13,6 +13,7 @@ type part struct {
 	text    string
 	root    string // "" for text
 	members []member
+	source  string // the variable as it is written, without the space around it
 }
 
 // member is one step into a value: .key, ["key"] or [index].
@@ -68,6 +69,7 @@ func tagStart(text string) int {
 // parseVariable reads from behind {{ to behind }}.
 func parseVariable(s string) (p part, rest string, ok bool) {
 	s = strings.TrimLeft(s, " \t\r\n")
+	written := s
 	p.root, s = identifier(s)
 	if p.root == "" || isReserved(p.root) || isGlobal(p.root) || isInherited(p.root) {
 		return p, "", false
@@ -82,6 +84,7 @@ func parseVariable(s string) (p part, rest string, ok bool) {
 		case strings.HasPrefix(s, "["):
 			m, s, ok = parseIndex(s[1:])
 		default:
+			p.source = written[:len(written)-len(s)]
 			s, ok = strings.CutPrefix(strings.TrimLeft(s, " \t\r\n"), "}}")
 			return p, s, ok
 		}
@@ -203,18 +206,9 @@ func (t *Template) value(p *part, vars *proviso.Object) (string, bool) {
 	if p.root == "" {
 		return p.text, true
 	}
-	v, found := vars.Get(p.root)
-	if !found {
-		if p.root != "env" {
-			return "", true
-		}
-		v = t.engine.env()
-	}
-	for i := range p.members {
-		var ok bool
-		if v, ok = follow(v, &p.members[i]); !ok {
-			return "", false
-		}
+	v, ok := t.find(p, vars)
+	if !ok {
+		return "", false
 	}
 	switch v := v.(type) {
 	case string:
@@ -226,6 +220,24 @@ func (t *Template) value(p *part, vars *proviso.Object) (string, bool) {
 		return "", false
 	}
 	return proviso.ToString(v), true
+}
+
+// find returns the value of a part that is a variable; undefined if there is none.
+func (t *Template) find(p *part, vars *proviso.Object) (any, bool) {
+	v, found := vars.Get(p.root)
+	if !found {
+		if p.root != "env" {
+			return proviso.Undefined{}, true
+		}
+		v = t.engine.env()
+	}
+	for i := range p.members {
+		var ok bool
+		if v, ok = follow(v, &p.members[i]); !ok {
+			return nil, false
+		}
+	}
+	return v, true
 }
 
 // follow returns a member of v; it reports false for members that values of

@@ -4,9 +4,15 @@ package template
 // conditions that ask whether they are there, as far as they can be known without
 // rendering it; none if text is broken.
 func (e *Engine) Variables(text string) []string {
+	names, _ := e.Needs(text)
+	return names
+}
+
+// Needs is [Engine.Variables] with the error of a text that is broken.
+func (e *Engine) Needs(text string) ([]string, error) {
 	t, err := e.Compile(text)
 	if err != nil {
-		return nil
+		return nil, err
 	}
-	return t.Variables()
+	return t.Variables(), nil
 }

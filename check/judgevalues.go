@@ -1,0 +1,107 @@
+package check
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+)
+
+// question is what the judge is asked. The values of variables may be meant for the
+// judge, so they stand beside the criteria and not in them. filled are the criteria
+// with the values in their places, for people.
+func (j *judged) question(ctx context.Context, s *Subject) (q proviso.Question, filled []string, err error) {
+	q = questionOf(j.spec.Assertion, j.spec.Base, s.Row)
+	q.Output, q.Instruction = s.judged(), j.spec.Instruction
+	for _, cl := range j.clauses {
+		if cl.counted == nil {
+			q.Criteria = append(q.Criteria, cl.criterion)
+			filled = append(filled, cl.criterion.Text)
+		}
+	}
+	if !j.templates {
+		return q, filled, nil
+	}
+	q.Values = proviso.NewObject(0)
+	if q.Instruction, _, err = j.marked(ctx, s, q.Instruction, q.Values); err != nil {
+		return q, nil, err
+	}
+	for i := range q.Criteria {
+		if q.Criteria[i].Text, filled[i], err = j.marked(ctx, s, q.Criteria[i].Text, q.Values); err != nil {
+			return q, nil, err
+		}
+	}
+	return q, filled, nil
+}
+
+// marked returns a text with markers, adds what they stand for to values, and returns
+// the text with the values in it.
+func (j *judged) marked(ctx context.Context, s *Subject, text string, values *proviso.Object) (marked, filled string, err error) {
+	if !hasTemplate(text) {
+		return text, text, nil
+	}
+	marked, own, err := j.c.Templates.Mark(ctx, text, s.Row.Vars)
+	if err != nil {
+		return "", "", err
+	}
+	if filled, err = j.c.Templates.Render(ctx, text, s.Row.Vars); err != nil {
+		return "", "", err
+	}
+	_, rename := Distinct(own, values)
+	return rename.Replace(marked), filled, nil
+}
+
+// unfilled returns a mistake for each variable that what is asked needs and vars
+// lack.
+func (j *judged) unfilled(vars *proviso.Object) []*proviso.Error {
+	if !j.templates {
+		return nil
+	}
+	var all []*proviso.Error
+	look := func(key, text string) {
+		if !hasTemplate(text) {
+			return
+		}
+		needs, _ := j.c.Templates.Needs(text) // the error was found before
+		for _, name := range needs {
+			if vars.Has(name) || name == "env" {
+				continue
+			}
+			e := proviso.Errorf(proviso.Invalid, "{{%s}} has no value: there is no such variable", name)
+			if near := document.Nearest(name, vars.Keys()); near != "" {
+				e.Valid = []string{near}
+				e.Message += "; did you mean \"" + near + "\"?"
+			}
+			all = append(all, mistakeAt(j.spec.Assertion, key, e))
+		}
+	}
+	look("instruction", j.spec.Instruction)
+	for _, cl := range j.clauses {
+		if cl.counted == nil {
+			look(cl.key, cl.criterion.Text)
+		}
+	}
+	return all
+}
+
+// Distinct adds own, which are values by the names in the markers of a text, to all,
+// under names that stand for nothing else there. It returns own by these names, and
+// what puts them into the text.
+func Distinct(own, all *proviso.Object) (*proviso.Object, *strings.Replacer) {
+	named := proviso.NewObject(own.Len())
+	var pairs []string
+	for name, v := range own.All() {
+		unique := name
+		for n := 2; all.Has(unique) && all.At(unique) != v; n++ {
+			unique = name + " " + strconv.Itoa(n)
+		}
+		all.Set(unique, v)
+		named.Set(unique, v)
+		if unique != name {
+			pairs = append(pairs, "{{"+name+"}}", "{{"+unique+"}}")
+		}
+	}
+	return named, strings.NewReplacer(pairs...)
+}

@@ -1,0 +1,129 @@
+package template
+
+import (
+	"context"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// Mark renders the template with a marker in the place of each value that it
+// prints, and returns the values by the names in the markers: {{ user.name | upper }}
+// leaves {{user.name | upper}} and its value. What is not printed, such as an if,
+// decides about the text as in [Template.Render]. The error is that of Render, or is
+// about a value that is not there.
+func (e *Engine) Mark(ctx context.Context, text string, vars *proviso.Object) (string, *proviso.Object, error) {
+	values := proviso.NewObject(0)
+	if !Has(text) {
+		return text, values, nil
+	}
+	t, err := e.compile(ctx, text)
+	if err != nil {
+		return "", nil, err
+	}
+	if t.parts != nil {
+		if marked, ok, err := t.markPlain(values, vars); ok {
+			return marked, values, err
+		}
+		values = proviso.NewObject(0)
+	}
+	v, err := e.library.Call(ctx, "markTemplate", t.text, t.subset(vars))
+	if err != nil {
+		return "", nil, wrap(err)
+	}
+	o, _ := v.(*proviso.Object)
+	marked, ok := o.At("text").(string)
+	if !ok {
+		return "", nil, mistake(proviso.Undecided, v)
+	}
+	if missing, ok := o.At("missing").(string); ok {
+		return "", nil, noValue(missing)
+	}
+	values, _ = o.At("values").(*proviso.Object)
+	return marked, values, nil
+}
+
+// MarkNames is [Engine.Mark] for texts of people who may not use the template
+// engine: {{ name }}, {{ a.b }} and {{ a[0] }} are markers, and {% and {# are text.
+func MarkNames(text string, vars *proviso.Object) (string, *proviso.Object, error) {
+	parts, err := namesIn(text)
+	if err != nil {
+		return "", nil, err
+	}
+	t := &Template{engine: &Engine{env: func() *proviso.Object { return nil }}, parts: parts}
+	values := proviso.NewObject(0)
+	marked, ok, err := t.markPlain(values, vars)
+	if err == nil && !ok {
+		err = proviso.Errorf(proviso.Invalid, "a value in double braces is no text, number or list")
+	}
+	return marked, values, err
+}
+
+// Names returns the names of the variables that a text for [MarkNames] uses. The
+// error is about double braces that hold something else.
+func Names(text string) ([]string, error) {
+	parts, err := namesIn(text)
+	return rootsOf(parts), err
+}
+
+// namesIn splits a text at {{ name }}.
+func namesIn(text string) ([]part, error) {
+	var parts []part
+	for {
+		before, rest, found := strings.Cut(text, "{{")
+		if before != "" {
+			parts = append(parts, part{text: before})
+		}
+		if !found {
+			return parts, nil
+		}
+		p, after, ok := parseVariable(rest)
+		if !ok {
+			inside, _, _ := strings.Cut(rest, "}}")
+			return nil, proviso.Errorf(proviso.Invalid, "double braces hold the name of a variable, such as {{name}} or {{user.name}}, not %q; to ask about braces themselves, put them into a variable", shortened(inside))
+		}
+		parts = append(parts, p)
+		text = after
+	}
+}
+
+// shortened is the beginning of a text, for a message.
+func shortened(text string) string {
+	const most = 40
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return text
+}
+
+// markPlain marks a template without nunjucks; ok is false where only JavaScript
+// knows a value.
+func (t *Template) markPlain(values, vars *proviso.Object) (text string, ok bool, err error) {
+	var b strings.Builder
+	for i := range t.parts {
+		p := &t.parts[i]
+		if p.root == "" {
+			b.WriteString(p.text)
+			continue
+		}
+		v, ok := t.find(p, vars)
+		if !ok {
+			return "", false, nil
+		}
+		if _, none := v.(proviso.Undefined); none {
+			return "", true, noValue(p.source)
+		}
+		value, ok := t.value(p, vars)
+		if !ok {
+			return "", false, nil
+		}
+		values.Set(p.source, value) // one name has one value in a plain template
+		b.WriteString("{{" + p.source + "}}")
+	}
+	return b.String(), true, nil
+}
+
+// noValue is the error about a value that nobody gave.
+func noValue(name string) error {
+	return proviso.Errorf(proviso.Undecided, "{{%s}} has no value: there is no such variable", shortened(name))
+}
