@@ -51,12 +51,12 @@ func deskJudge(r fakemodel.Request) fakemodel.Reply {
 			if broken := deskVerdicts[id]; broken[0] != "" && strings.Contains(output, broken[0]) {
 				met, reason, quotes = false, broken[1], []any{broken[2]}
 			}
-			said = append(said, proviso.ObjectOf("n", c.At("n"), "reasoning", reason, "evidence", quotes, "met", met))
+			said = append(said, proviso.ObjectOf("n", c.At("n"), "evidence", quotes, "reasoning", reason, "verdict", judgeWord(met)))
 		}
 		results = append(results, proviso.ObjectOf("id", id, "criteria", said))
 	}
 	text := proviso.Stringify(proviso.ObjectOf("results", results))
-	const read = 1180 // tokens of the constant part, which the vendor's cache has
+	const read = 1740 // tokens of the constant part, which the vendor's cache has
 	in, out := int64(read+len(output)/4+180), int64(len(text)/4)
 	return fakemodel.Reply{Text: text, Usage: proviso.Usage{Prompt: in, Cached: read, Completion: out, Total: in + out}}
 }

@@ -89,11 +89,19 @@ func judgeVerdicts(output, assertions string, gullible bool) string {
 			if met {
 				evidence, reason = []any{word}, "It is there."
 			}
-			said = append(said, proviso.ObjectOf("n", c.At("n"), "reasoning", reason, "evidence", evidence, "met", met))
+			said = append(said, proviso.ObjectOf("n", c.At("n"), "evidence", evidence, "reasoning", reason, "verdict", judgeWord(met)))
 		}
 		results = append(results, proviso.ObjectOf("id", a.At("id"), "criteria", said))
 	}
 	return proviso.Stringify(proviso.ObjectOf("results", results))
+}
+
+// judgeWord is the word of a judge.
+func judgeWord(met bool) string {
+	if met {
+		return "met"
+	}
+	return "not_met"
 }
 
 // TestDefaultJudges holds the file of default judges to what the code expects.

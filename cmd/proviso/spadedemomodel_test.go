@@ -230,6 +230,8 @@ func (q ticketQuestion) claims() (list []any) {
 func (q ticketQuestion) verdicts() (results []any) {
 	v, _ := proviso.ParseJSON(q.part("assertions"))
 	list, _ := v.([]any)
+	v, _ = proviso.ParseJSON(q.part("variables"))
+	variables, _ := v.(*proviso.Object)
 	for _, e := range list {
 		a, _ := e.(*proviso.Object)
 		criteria, _ := a.At("criteria").([]any)
@@ -237,12 +239,15 @@ func (q ticketQuestion) verdicts() (results []any) {
 		for _, e := range criteria {
 			c, _ := e.(*proviso.Object)
 			text, _ := c.At("text").(string)
+			for name, value := range variables.All() {
+				text = strings.ReplaceAll(text, "{{"+name+"}}", proviso.ToString(value))
+			}
 			reason, quotes := ticketFault(text, q.part("output"))
 			met := reason == ""
 			if met {
 				reason = "Nothing in the summary speaks against it."
 			}
-			said = append(said, proviso.ObjectOf("n", c.At("n"), "reasoning", reason, "evidence", quotes, "met", met))
+			said = append(said, proviso.ObjectOf("n", c.At("n"), "evidence", quotes, "reasoning", reason, "verdict", judgeWord(met)))
 		}
 		results = append(results, proviso.ObjectOf("id", a.At("id"), "criteria", said))
 	}
