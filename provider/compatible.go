@@ -78,7 +78,7 @@ func (c compatible) open(spec proviso.ProviderSpec, arg string, o Options) (prov
 		kind, name = "chat", arg
 	}
 	a := api{
-		base: c.base, hostPath: "/v1", keyVars: []string{c.key}, keyless: c.local, prices: c.prices, prefix: "OPENAI", objects: c.plain,
+		base: c.base, hostPath: "/v1", keyVars: []string{c.key}, keyless: c.local, prices: c.prices, prefix: "OPENAI", objects: c.plain, loose: true,
 	}
 	if c.url != "" {
 		a.baseVars = []string{c.url}

@@ -229,7 +229,7 @@ func converseShape(m *model, body *proviso.Object, r *proviso.Reply) bool {
 		if r.Schema == nil {
 			return false
 		}
-		schema := proviso.ObjectOf("schema", proviso.Stringify(r.Schema), "name", replyName(r))
+		schema := proviso.ObjectOf("schema", proviso.Stringify(unbounded(r.Schema, 0)), "name", replyName(r))
 		body.Set("outputConfig", proviso.ObjectOf("textFormat",
 			proviso.ObjectOf("type", "json_schema", "structure", proviso.ObjectOf("jsonSchema", schema))))
 		return true

@@ -25,6 +25,7 @@ type model struct {
 	reasoning   bool // it thinks before it answers
 	flat        bool // as in api
 	objects     bool // as in api
+	loose       bool // as in api
 	temperature float64
 	maxTokens   float64
 	shapeless   atomic.Bool // the endpoint refuses to be told the shape of an answer
@@ -86,7 +87,7 @@ func newModel(s settings, a api, w wire, name string) (*model, error) {
 	}
 	return &model{
 		id: s.spec.ID, name: name, api: w, config: cfg, late: late, fill: fill, prices: s.prices(a.prices, known),
-		reasoning: reasons(known) || cfg.At("isReasoningModel") == true, flat: a.flat, objects: a.objects,
+		reasoning: reasons(known) || cfg.At("isReasoningModel") == true, flat: a.flat, objects: a.objects, loose: a.loose,
 		temperature: s.envNumber(a.prefix+"_TEMPERATURE", 0), maxTokens: s.envNumber(a.prefix+"_MAX_TOKENS", cmp.Or(a.tokens, defaultTokens)),
 		endpoint: e,
 	}, nil

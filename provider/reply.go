@@ -66,6 +66,61 @@ func replySchema(r *proviso.Reply) *proviso.Object {
 	return r.Schema
 }
 
+// schema is the schema of a reply as the vendor takes it.
+func (m *model) schema(r *proviso.Reply) *proviso.Object {
+	if m.loose {
+		return unbounded(r.Schema, 0)
+	}
+	return r.Schema
+}
+
+// bounds are the keywords of JSON Schema that bound a value. Claude's vendor and
+// Cohere refuse a schema that has one (issue 302 of agentjido/req_llm shows the
+// refusal), and an endpoint that refuses a schema is asked without any. Whoever reads
+// the reply checks the bounds.
+var bounds = [...]string{
+	"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "minItems", "maxItems", "uniqueItems",
+}
+
+// unbounded is a schema without bounds.
+func unbounded(s *proviso.Object, depth int) *proviso.Object {
+	if s == nil || depth > maxSchemaDepth {
+		return s
+	}
+	out := proviso.NewObject(s.Len())
+	for key, v := range s.All() {
+		switch {
+		case slices.Contains(bounds[:], key):
+			continue
+		case key == "properties" || key == "$defs" || key == "definitions":
+			named := proviso.NewObject(object(v).Len())
+			for name, member := range object(v).All() {
+				named.Set(name, unboundedValue(member, depth))
+			}
+			v = named
+		case key == "items" || key == "anyOf" || key == "allOf" || key == "oneOf":
+			v = unboundedValue(v, depth)
+		}
+		out.Set(key, v)
+	}
+	return out
+}
+
+// unboundedValue is a schema, or a list of schemas, without bounds.
+func unboundedValue(v any, depth int) any {
+	switch v := v.(type) {
+	case *proviso.Object:
+		return unbounded(v, depth+1)
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = unboundedValue(e, depth)
+		}
+		return out
+	}
+	return v
+}
+
 // chatShape is the response_format of OpenAI's chat.
 func chatShape(m *model, body *proviso.Object, r *proviso.Reply) bool {
 	if body.Has("response_format") {
@@ -76,12 +131,12 @@ func chatShape(m *model, body *proviso.Object, r *proviso.Reply) bool {
 		return true
 	}
 	body.Set("response_format", proviso.ObjectOf("type", "json_schema",
-		"json_schema", proviso.ObjectOf("name", replyName(r), "strict", true, "schema", r.Schema)))
+		"json_schema", proviso.ObjectOf("name", replyName(r), "strict", true, "schema", m.schema(r))))
 	return true
 }
 
 // responsesShape is the text.format of OpenAI's responses.
-func responsesShape(_ *model, body *proviso.Object, r *proviso.Reply) bool {
+func responsesShape(m *model, body *proviso.Object, r *proviso.Reply) bool {
 	text := object(body.At("text"))
 	if text.Has("format") {
 		return false
@@ -90,7 +145,7 @@ func responsesShape(_ *model, body *proviso.Object, r *proviso.Reply) bool {
 	if r.Schema == nil {
 		text.Set("format", proviso.ObjectOf("type", "json_object"))
 	} else {
-		text.Set("format", proviso.ObjectOf("type", "json_schema", "name", replyName(r), "strict", true, "schema", r.Schema))
+		text.Set("format", proviso.ObjectOf("type", "json_schema", "name", replyName(r), "strict", true, "schema", m.schema(r)))
 	}
 	body.Set("text", text)
 	return true
@@ -121,7 +176,7 @@ func anthropicShape(m *model, body *proviso.Object, r *proviso.Reply) bool {
 			return false
 		}
 		config = config.Clone()
-		config.Set("format", proviso.ObjectOf("type", "json_schema", "schema", r.Schema))
+		config.Set("format", proviso.ObjectOf("type", "json_schema", "schema", unbounded(r.Schema, 0)))
 		body.Set("output_config", config)
 		return true
 	}

@@ -19,6 +19,35 @@ func verdicts(t *testing.T) *proviso.Reply {
 	return &proviso.Reply{Name: "verdicts", Schema: parse(t, verdictSchema)}
 }
 
+// TestReplyBounds leaves bounds out of a schema for vendors that refuse them.
+func TestReplyBounds(t *testing.T) {
+	t.Parallel()
+	const bounded = `{"type":"object","properties":{"minimum":{"type":"integer","minimum":1},"list":{"type":"array","items":{"anyOf":[{"type":"string","minLength":2},{"type":"number","maximum":3}]},"minItems":1}},"required":["minimum","list"],"additionalProperties":false}`
+	const bare = `{"type":"object","properties":{"minimum":{"type":"integer"},"list":{"type":"array","items":{"anyOf":[{"type":"string"},{"type":"number"}]}}},"required":["minimum","list"],"additionalProperties":false}`
+	for id, want := range map[string]string{
+		"openai:gpt-4o": bounded, "openai:responses:gpt-4o": bounded, "azure:chat:mine": bounded, "ollama:chat:llama3": bounded,
+		"anthropic:claude-opus-4-1":   bounded, // a tool
+		"anthropic:claude-sonnet-5-5": bare, "groq:llama": bare, "groq:responses:llama": bare,
+	} {
+		s := fakemodel.New(replies(fakemodel.Reply{Text: `{"minimum":1,"list":["ab"]}`}))
+		env := environment(s.URL)
+		env["GROQ_API_KEY"] = secret
+		spec := proviso.ProviderSpec{ID: id}
+		if strings.HasPrefix(id, "groq") {
+			spec.Config = proviso.ObjectOf("apiBaseUrl", s.URL+"/v1")
+		}
+		p, err := provider.Open(spec, provider.Options{Env: env})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = p.Answer(t.Context(), proviso.Ask{Prompt: "p", Reply: &proviso.Reply{Name: "verdicts", Schema: parse(t, bounded)}})
+		if got := proviso.Stringify(s.Last().Body); err != nil || !strings.Contains(got, want) || strings.Contains(got, bounded) != (want == bounded) {
+			t.Errorf("%s: %v, %s", id, err, got)
+		}
+		s.Close()
+	}
+}
+
 // TestReply looks at what asks for the shape of an answer on the wire.
 func TestReply(t *testing.T) {
 	t.Parallel()

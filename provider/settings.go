@@ -86,6 +86,7 @@ type api struct {
 	prefix   string  // of the variables for temperature and tokens
 	flat     bool    // effort is a parameter of its own, not a member of reasoning
 	objects  bool    // of shapes of answers it knows JSON objects, and no schemas
+	loose    bool    // it may refuse a schema that bounds numbers, texts or lists
 }
 
 // proof is what shows a vendor who asks: a key, or a login.
