@@ -21,6 +21,7 @@ type Ask struct {
 	Case   *Case   // nil outside a suite
 	Reply  *Reply  // the shape the answer has to have; nil is free text
 	Static int     // how many leading messages of a chat are the same in many asks, for vendors whose caches must be told
+	Shared int     // how many bytes of the message after those are the same in several asks that follow, for the same vendors
 	Sample Sample
 	// Verbatim keeps the answer as the text that the model wrote, also where the
 	// settings ask for JSON that is parsed: parsing drops keys that stand twice.

@@ -17,6 +17,7 @@ type Message struct{ Role, Content string } // "system", "user" or "assistant"
 type call struct {
 	Messages  []Message      // what is the same in many calls first
 	Static    int            // how many leading messages are
+	Shared    int            // how many bytes of the next message are, in several calls
 	Plain     bool           // a single message is sent as the text it is
 	Reply     *proviso.Reply // the shape of the answer; nil is free text
 	MaxTokens int            // of the answer, unless the model's own configuration bounds it; 0 is 1024
@@ -89,7 +90,7 @@ func (j *Judge) ask(ctx context.Context, s Seat, c call) (answer, error) {
 		prompt = c.Messages[0].Content
 	}
 	out, err := s.Provider.Answer(ctx, proviso.Ask{
-		Prompt: prompt, Config: j.settings(s, c), Reply: c.Reply, Static: c.Static, Sample: c.Sample,
+		Prompt: prompt, Config: j.settings(s, c), Reply: c.Reply, Static: c.Static, Shared: c.Shared, Sample: c.Sample,
 		Vars: c.Vars, Case: c.Case, Verbatim: true,
 		Usable: func(out *proviso.Output) bool { return !out.Refused && (c.usable == nil || c.usable(out.Text())) },
 	})

@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"encoding/hex"
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,8 +50,9 @@ type asked struct {
 // compose words a call about the assertions in list. What is the same in the most
 // calls comes first, so that vendors find it in their caches: the system message is
 // constant, fence, input and output are those of all calls about one output, and
-// variables, assertions and sample belong to this call.
-func compose(s subject, list []asked, sample proviso.Sample) []Message {
+// variables, assertions and sample belong to this call. shared is how much of the
+// last message is the same in all calls about the subject, in bytes.
+func compose(s subject, list []asked, sample proviso.Sample) (messages []Message, shared int) {
 	assertions, variables := assertionsJSON(list), variablesJSON(list)
 	fence := fenceFor(s, variables, assertions)
 	var b strings.Builder
@@ -67,12 +67,15 @@ func compose(s subject, list []asked, sample proviso.Sample) []Message {
 		b.WriteString("\n[" + fence + " begin " + part.name + "]\n")
 		b.WriteString(part.text)
 		b.WriteString("\n[" + fence + " end " + part.name + "]\n")
+		if part.name == "output" {
+			shared = b.Len()
+		}
 	}
 	if sample != (proviso.Sample{}) {
 		b.WriteString("\nSample: " + sampleText(sample) + "\n")
 	}
 	b.WriteString("\n" + strings.TrimSpace(closingText))
-	return []Message{{"system", strings.TrimSpace(systemText)}, {"user", b.String()}}
+	return []Message{{"system", strings.TrimSpace(systemText)}, {"user", b.String()}}, shared
 }
 
 // assertionsJSON writes assertions one to a line.
@@ -164,33 +167,6 @@ func anyContains(texts []string, s string) bool {
 // sampleText writes a sample for hashes.
 func sampleText(s proviso.Sample) string {
 	return strconv.Itoa(s.Repeat) + "." + strconv.Itoa(s.Vote) + "." + strconv.Itoa(s.Repair)
-}
-
-// permuted returns units with their assertions, and the criteria of each, in an
-// order that follows from what is asked and from the vote: the place of a criterion
-// in a list biases the judge, and votes are to differ in that. The first vote keeps
-// the order.
-func (s *session) permuted(units []unit, vote int) []unit {
-	if vote == 0 {
-		return units
-	}
-	turn := func(of string) *rand.Rand {
-		raw, _ := hex.DecodeString(blobs.Key("order 1", s.about, of, strconv.Itoa(vote))) // a key is hexadecimal
-		return rand.New(rand.NewChaCha8([32]byte(raw)))
-	}
-	all := ""
-	out := slices.Clone(units)
-	for i, u := range out {
-		key := s.items[u.item].key
-		all += key
-		out[i].criteria = slices.Clone(u.criteria)
-		turn(key).Shuffle(len(u.criteria), func(a, b int) {
-			c := out[i].criteria
-			c[a], c[b] = c[b], c[a]
-		})
-	}
-	turn(all).Shuffle(len(out), func(a, b int) { out[a], out[b] = out[b], out[a] })
-	return out
 }
 
 // The verdicts that a judge can give on a criterion.

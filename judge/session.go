@@ -44,6 +44,7 @@ func (s *session) poll(ctx context.Context) {
 	s.ballots = make([]ballot, len(s.items)*s.votes())
 	var tasks []func()
 	for seat := range s.seats {
+		var calls []*batchCall
 		for vote := range s.j.o.Votes {
 			var misses []int
 			for n := range s.items {
@@ -55,10 +56,10 @@ func (s *session) poll(ctx context.Context) {
 				}
 			}
 			for _, units := range s.pack(misses) {
-				c := &batchCall{session: s, seat: seat, vote: vote, units: s.permuted(units, vote)}
-				tasks = append(tasks, func() { s.calls.do(func() { c.run(ctx); c.finish() }) })
+				calls = append(calls, &batchCall{session: s, seat: seat, vote: vote, units: s.permuted(units, vote)})
 			}
 		}
+		tasks = append(tasks, s.inTurn(ctx, calls)...)
 	}
 	together(tasks)
 }
@@ -104,6 +105,7 @@ type batchCall struct {
 	*session
 	seat, vote int
 	units      []unit
+	shares     bool // the beginning of its message with other calls
 }
 
 // run asks, and asks once more for what the reply lacks.
@@ -165,9 +167,13 @@ func (c *batchCall) ask(ctx context.Context, units []unit, repair int, do asker)
 		with, known := addCanary(c.subject, list, sample)
 		said, guard = with, &known
 	}
+	messages, shared := compose(c.subject, said, sample)
+	if !c.shares {
+		shared = 0
+	}
 	read := c.reader(said)
 	entries, a, err := do(ctx, c.j, c.seats[c.seat], call{
-		Messages: compose(c.subject, said, sample), Static: 1, Sample: sample,
+		Messages: messages, Static: 1, Shared: shared, Sample: sample,
 		Reply: &proviso.Reply{Name: "verdicts", Schema: replySchema()}, MaxTokens: replyTokens(said),
 		usable: func(text string) bool {
 			entries, err := read(text)

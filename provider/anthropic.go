@@ -36,7 +36,7 @@ func newAnthropic(spec proviso.ProviderSpec, arg string, o Options) (proviso.Pro
 func anthropicRequest(m *model, ask *proviso.Ask, cfg *proviso.Object) (*proviso.Object, error) {
 	body := proviso.NewObject(8)
 	body.Set("model", m.name)
-	system, messages := anthropicChat(messagesOf(ask.Prompt), ask.Static)
+	system, messages := anthropicChat(messagesOf(ask.Prompt), ask.Static, ask.Shared)
 	if len(system) > 0 {
 		body.Set("system", system)
 	}
@@ -116,12 +116,14 @@ func claudeTokens(name string) float64 {
 }
 
 // anthropicChat splits a chat into the instructions, which this API has apart, and
-// the messages, in its own form. Up to the last of the static messages the vendor
-// is to keep what it reads, unless the chat itself says what is to be kept.
-func anthropicChat(chat []any, static int) (system, messages []any) {
+// the messages, in its own form. Up to the last of the static messages, and up to
+// the end of what is shared, the vendor is to keep what it reads, unless the chat
+// itself says what is to be kept.
+func anthropicChat(chat []any, static, shared int) (system, messages []any) {
 	if marked(chat) {
-		static = 0
+		static, shared = 0, 0
 	}
+	chat, split := splitAt(chat, static, shared)
 	for i, v := range chat {
 		m := object(v)
 		switch {
@@ -134,6 +136,9 @@ func anthropicChat(chat []any, static int) (system, messages []any) {
 			messages = append(messages, proviso.ObjectOf("role", "assistant", "content", anthropicCalls(m)))
 		default:
 			messages = append(messages, proviso.ObjectOf("role", m.At("role"), "content", anthropicParts(m.At("content"))))
+		}
+		if i == split {
+			markLast(list(object(messages[len(messages)-1]).At("content"))[:1])
 		}
 		if i+1 != min(static, len(chat)) {
 			continue

@@ -9,7 +9,7 @@ import (
 
 func converseRequest(m *model, ask *proviso.Ask, cfg *proviso.Object) (*proviso.Object, error) {
 	body := proviso.NewObject(6)
-	system, messages, err := converseChat(messagesOf(ask.Prompt), m.cachesAt(ask.Static))
+	system, messages, err := converseChat(messagesOf(ask.Prompt), m.cachesAt(ask.Static), m.cachesAt(ask.Shared))
 	if err != nil {
 		return nil, proviso.Errorf(proviso.Invalid, "%s: %w", m.id, err)
 	}
@@ -88,7 +88,8 @@ func converseInference(m *model, cfg *proviso.Object) *proviso.Object {
 // converseChat splits a chat into instructions and messages of the form that all
 // models of Bedrock share. Messages of one role that follow each other become one,
 // since the API wants the roles in turn.
-func converseChat(chat []any, static int) (system, messages []any, err error) {
+func converseChat(chat []any, static, shared int) (system, messages []any, err error) {
+	chat, split := splitAt(chat, static, shared)
 	for i, v := range chat {
 		m := object(v)
 		role := "user"
@@ -108,8 +109,11 @@ func converseChat(chat []any, static int) (system, messages []any, err error) {
 				return nil, nil, err
 			}
 		}
-		if i+1 == min(static, len(chat)) && len(parts) > 0 {
-			parts = append(parts, proviso.ObjectOf("cachePoint", proviso.ObjectOf("type", "default")))
+		switch point := proviso.ObjectOf("cachePoint", proviso.ObjectOf("type", "default")); {
+		case i == split:
+			parts = slices.Insert(parts, 1, any(point))
+		case i+1 == min(static, len(chat)) && len(parts) > 0:
+			parts = append(parts, point)
 		}
 		if role == "" {
 			system = append(system, parts...)

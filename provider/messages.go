@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/proviso-eval/proviso"
@@ -121,6 +122,25 @@ func imageOf(url string) *image {
 		return &image{mediaType: mediaType, data: data}
 	}
 	return &image{url: url}
+}
+
+// splitAt returns a chat in which the text of the message at an index is two parts,
+// the first of some bytes, and that index; or the chat as it is, and -1, if that
+// message is no longer text.
+func splitAt(chat []any, at, bytes int) ([]any, int) {
+	if bytes <= 0 || at >= len(chat) {
+		return chat, -1
+	}
+	m := object(chat[at])
+	text, ok := m.At("content").(string)
+	if !ok || bytes >= len(text) || systemRole(m) {
+		return chat, -1
+	}
+	m = m.Clone()
+	m.Set("content", []any{proviso.ObjectOf("type", "text", "text", text[:bytes]), proviso.ObjectOf("type", "text", "text", text[bytes:])})
+	chat = slices.Clone(chat)
+	chat[at] = m
+	return chat, at
 }
 
 // systemRole reports whether a message instructs the model.

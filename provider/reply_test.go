@@ -274,6 +274,44 @@ func TestStatic(t *testing.T) {
 	}
 }
 
+// TestShared looks where vendors are told to cache what several asks share.
+func TestShared(t *testing.T) {
+	t.Parallel()
+	const mark = `,"cache_control":{"type":"ephemeral"}`
+	const chat = `[{"role":"system","content":"s"},{"role":"user","content":"input, question"},{"role":"assistant","content":"a"},{"role":"user","content":"again"}]`
+	for _, tc := range []struct {
+		prompt string
+		shared int
+		want   string
+	}{
+		{chat, 7, `"system":[{"type":"text","text":"s"` + mark + `}],"messages":[{"role":"user","content":[{"type":"text","text":"input, "` + mark + `},{"type":"text","text":"question"}]},{"role":"assistant","content":[{"type":"text","text":"a"}]},{"role":"user","content":[{"type":"text","text":"again"}]}]`},
+		{chat, 0, `"messages":[{"role":"user","content":[{"type":"text","text":"input, question"}]}`},
+		{chat, 15, `"messages":[{"role":"user","content":[{"type":"text","text":"input, question"}]}`},
+		{`[{"role":"system","content":"s"}]`, 3, `"messages":[]`},
+		{`[{"role":"system","content":"s"},{"role":"user","content":[{"type":"text","text":"abc"}]}]`, 2, `"messages":[{"role":"user","content":[{"type":"text","text":"abc"}]}]`},
+	} {
+		f := serve(t, "anthropic:claude-sonnet-4-5", nil, provider.Options{}, replies(fine))
+		_, err := f.Answer(t.Context(), proviso.Ask{Prompt: tc.prompt, Static: 1, Shared: tc.shared})
+		if body := proviso.Stringify(f.server.Last().Body); err != nil || !strings.Contains(body, tc.want) {
+			t.Errorf("%s %d: %v\n got %s\nwant %s", tc.prompt, tc.shared, err, body, tc.want)
+		}
+	}
+	for id, want := range map[string]string{
+		"bedrock:us.anthropic.claude-sonnet-4-5-20250929-v1:0": `"content":[{"text":"input, "},{"cachePoint":{"type":"default"}},{"text":"question"}]`,
+		"bedrock:meta.llama3-3-70b-instruct-v1:0":              `"content":[{"text":"input, question"}]`,
+	} {
+		f := serveCloud(t, id, `{}`, replies(fine))
+		_, err := f.Answer(t.Context(), proviso.Ask{Prompt: chat, Static: 1, Shared: 7})
+		if body := proviso.Stringify(f.server.Last().Body); err != nil || !strings.Contains(body, want) {
+			t.Errorf("%s: %v\n got %s\nwant %s", id, err, body, want)
+		}
+	}
+	f := serve(t, "openai:gpt-4o", nil, provider.Options{}, replies(fine))
+	if _, err := f.Answer(t.Context(), proviso.Ask{Prompt: chat, Static: 1, Shared: 7}); err != nil || !strings.Contains(proviso.Stringify(f.server.Last().Body), `"content":"input, question"`) {
+		t.Errorf("a vendor that finds by itself what is shared is told: %v", err)
+	}
+}
+
 // TestWrittenTokens counts and prices what Anthropic wrote to its cache.
 func TestWrittenTokens(t *testing.T) {
 	t.Parallel()

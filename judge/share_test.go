@@ -1,0 +1,49 @@
+package judge_test
+
+import (
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/judge"
+)
+
+// TestLongOutputsAreReadOnce has the vendor answer the first call about a long output
+// before it is asked the others, which it then need not read again, and says what
+// they share. Calls about a short output do not wait.
+func TestLongOutputsAreReadOnce(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("All is well. ", 400)
+	for name, c := range map[string]struct {
+		output string
+		votes  int
+		shares bool
+	}{"long": {long, 4, true}, "short": {"short", 4, false}, "alone": {long, 1, false}} {
+		var under, most, early atomic.Int64
+		f := &fake{}
+		f.edit = func(_ seen, _ *proviso.Output) {
+			if f.count() == 1 {
+				time.Sleep(20 * time.Millisecond) // the others would begin
+				early.Store(int64(f.count()))
+			}
+			most.Store(max(most.Load(), under.Add(1)))
+			under.Add(-1)
+		}
+		j := one(t, f, func(o *judge.Options) { o.Votes = c.votes })
+		r := request(t, j, &judge.Request{Output: c.output, Assertions: []judge.Assertion{wants("a", "yes")}})
+		if statuses(r) != "a=pass" || f.count() != c.votes {
+			t.Fatalf("%s: %s after %d calls", name, statuses(r), f.count())
+		}
+		if c.votes > 1 && (early.Load() == 1) != c.shares {
+			t.Errorf("%s: %d calls are made before the first is answered", name, early.Load())
+		}
+		for _, call := range f.asked() {
+			shared := call.User[:call.Ask.Shared]
+			if c.shares && !strings.HasSuffix(shared, "\n["+call.Fence+" end output]\n") || !c.shares && shared != "" {
+				t.Errorf("%s: the call shares %q", name, shared)
+			}
+		}
+	}
+}
