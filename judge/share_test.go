@@ -26,6 +26,9 @@ func TestLongOutputsAreReadOnce(t *testing.T) {
 		f.edit = func(_ seen, _ *proviso.Output) {
 			if f.count() == 1 {
 				time.Sleep(20 * time.Millisecond) // the others would begin
+				for end := time.Now().Add(10 * time.Second); !c.shares && c.votes > 1 && f.count() == 1 && time.Now().Before(end); {
+					time.Sleep(time.Millisecond)
+				}
 				early.Store(int64(f.count()))
 			}
 			most.Store(max(most.Load(), under.Add(1)))
