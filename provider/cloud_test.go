@@ -64,6 +64,9 @@ func TestCloudRequests(t *testing.T) {
 			`{"messages":[{"role":"user","content":[{"type":"text","text":"hi"}]}],"max_tokens":1024,"temperature":0,"anthropic_version":"vertex-2023-10-16","anthropic_beta":["b1"]}`},
 		{"a new claude", "vertex:claude-opus-4-7@default", `{}`, "hi", "",
 			`{"messages":[{"role":"user","content":[{"type":"text","text":"hi"}]}],"max_tokens":1024,"anthropic_version":"vertex-2023-10-16"}`},
+		{"messages", "vertex:messages:claude-sonnet-4-6", `{"max_tokens":4096,"temperature":0.2}`, "hi", "/v1/projects/p/locations/us-central1/publishers/anthropic/models/claude-sonnet-4-6:rawPredict",
+			`{"messages":[{"role":"user","content":[{"type":"text","text":"hi"}]}],"max_tokens":4096,"temperature":0.2,"anthropic_version":"vertex-2023-10-16"}`},
+		{"messages of a deployment", "vertex:messages:my-model", `{"temperature":0.2}`, "hi", "/v1/projects/p/locations/us-central1/publishers/anthropic/models/my-model:rawPredict", ""},
 		{"a key alone", "vertex:chat:gemini-2.5-flash", `{"apiKey":"k","apiVersion":"v1beta1"}`, "hi", "/v1beta1/publishers/google/models/gemini-2.5-flash:generateContent",
 			`{"contents":[{"role":"user","parts":[{"text":"hi"}]}]}`},
 	} {
@@ -74,7 +77,7 @@ func TestCloudRequests(t *testing.T) {
 				t.Fatalf("%v, %v", out.Value, err)
 			}
 			got := f.server.Last()
-			if g := proviso.Stringify(got.Body); g != tc.want {
+			if g := proviso.Stringify(got.Body); g != tc.want && tc.want != "" {
 				t.Errorf("body\n got %s\nwant %s", g, tc.want)
 			}
 			if tc.path != "" && got.Path != tc.path {
@@ -225,6 +228,8 @@ func TestCloudMistakes(t *testing.T) {
 		{"bedrock:x", `{"region":"us east"}`, proviso.Invalid, "region"},
 		{"vertex:", `{}`, proviso.Invalid, "name of a model"},
 		{"vertex:live:x", `{}`, proviso.Unsupported, "vertex:live"},
+		{"vertex:messages:", `{}`, proviso.Invalid, "credentials"},
+		{"vertex:messages:gemini-2.5-pro", `{}`, proviso.Invalid, "use vertex:gemini-2.5-pro"},
 		{"vertex:claude-3", `{}`, proviso.Invalid, "credentials"},
 		{"vertex:llama", `{"publisher":"meta"}`, proviso.Unsupported, "meta"},
 		{"vertex:gemini", `{"apiVersion":"v1/x"}`, proviso.Invalid, "apiVersion"},

@@ -11,16 +11,19 @@ import (
 // vertexAnthropicVersion is the version of Claude's API on Vertex AI.
 const vertexAnthropicVersion = "vertex-2023-10-16"
 
-// newVertex opens vertex:<model>, vertex:chat:<model> and vertex:embedding:<model>
-// of Google Cloud. Models that are called claude-… are asked in Anthropic's words.
+// newVertex opens vertex:<model>, vertex:chat:<model>, vertex:messages:<model> and
+// vertex:embedding:<model> of Google Cloud. Models that are called claude-…, and all
+// of vertex:messages, are asked by Anthropic's Messages API.
 func newVertex(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provider, error) {
 	s := settings{spec, o}
 	kind, name, ok := strings.Cut(arg, ":")
 	switch {
 	case !ok:
 		kind, name = "chat", arg
-	case kind != "chat" && kind != "embedding" && kind != "embeddings":
+	case !slices.Contains([]string{"chat", "messages", "embedding", "embeddings"}, kind):
 		return nil, s.unsupported("vertex:" + kind)
+	case kind == "messages" && strings.HasPrefix(name, "gemini"):
+		return nil, s.invalid("vertex:messages is for Claude; for %s, use vertex:%s", name, name)
 	}
 	if spec.Config.At("expressMode") == false { // credentials it is, even beside a key
 		s.spec.Config = spec.Config.Clone()
@@ -31,6 +34,9 @@ func newVertex(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provid
 		return nil, err
 	}
 	publisher := s.vertexPublisher(name)
+	if kind == "messages" {
+		kind, publisher = "chat", "anthropic"
+	}
 	method := "generateContent"
 	w := googleGenerate
 	switch {
