@@ -55,7 +55,7 @@ func (o *source) moduleOutside(module string, byPath bool) string {
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(from, path)
 		}
-		for _, suffix := range []string{"", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".json", ".py", ".rb"} {
+		for _, suffix := range append([]string{""}, o.language.suffixes...) {
 			if isThere(path+suffix) && o.keptFrom(path+suffix) {
 				return filepath.Dir(path)
 			}
@@ -63,12 +63,14 @@ func (o *source) moduleOutside(module string, byPath bool) string {
 		return ""
 	}
 	name, _, _ := strings.Cut(module, ".")
-	if o.language.source != "python" || name == "" {
+	if !o.language.searches || name == "" {
 		return ""
 	}
 	for _, dir := range above(from) {
-		if path := filepath.Join(dir, name); (isThere(path) || isThere(path+".py")) && o.keptFrom(path) {
-			return dir
+		for _, suffix := range append([]string{""}, o.language.suffixes...) {
+			if path := filepath.Join(dir, name); isThere(path+suffix) && o.keptFrom(path+suffix) {
+				return dir
+			}
 		}
 	}
 	return ""

@@ -16,6 +16,7 @@ func TestCutOff(t *testing.T) {
 	needNode(t)
 	project := t.TempDir()
 	write(t, project, "app/core.py", "x = 1")
+	write(t, project, "one.py", "x = 1")
 	write(t, project, "src/lib.js", "exports.two = 2")
 	write(t, project, "data/a.json", "1")
 	write(t, project, ".secret/key", "1")
@@ -25,6 +26,8 @@ func TestCutOff(t *testing.T) {
 	for _, tc := range []struct{ file, text, message, grant string }{
 		{"a.py", climb + "from app.core import x\ndef get_assert(o, c): return x == 1", "No module named 'app' (" + cut + "..)", ".."},
 		{"a.py", climb + "def get_assert(o, c):\n  import app.core\n  return True", "line 4: No module named 'app' (" + cut + "..", ".."},
+		{"a.py", "from app.core import x\ndef get_assert(o, c): return x == 1", "No module named 'app' (" + cut + "..)", ".."},
+		{"a.py", "import one\ndef get_assert(o, c): return one.x == 1", "No module named 'one' (" + cut + "..)", ".."},
 		{"a.js", "// the library\nconst { two } = require('../src/lib');\nmodule.exports = () => two === 2", "Cannot find module '../src/lib' (" + cut + "../src)", "../src"},
 		{"a.mjs", "import lib from '../src/lib.js';\nexport default () => lib.two === 2", cut + "../src)", "../src"},
 		{"a.py", "def get_assert(o, c): return len(open('../data/a.json').read()) > 0", cut + "../data/a.json)", "../data/a.json"},

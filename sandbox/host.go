@@ -142,7 +142,7 @@ func (h *host) launch(namespaces bool) launch {
 	}
 	l.read = slices.Concat(systemFiles(p.network), h.language.extra, in.read, h.granted())
 	l.exec = in.exec
-	config := proviso.ObjectOf("path", textList(in.importPath))
+	config := proviso.ObjectOf("path", textList(slices.Concat(in.importPath, h.searched())))
 	if !h.forks() {
 		config.Set("in", float64(directIn))
 		config.Set("out", float64(directOut))
@@ -165,6 +165,22 @@ func (h *host) granted() []string {
 		}
 	}
 	return files
+}
+
+// searched returns the granted folders if the language finds modules there. Code
+// that imports from elsewhere in its project would otherwise have to extend its
+// search path beside the grant.
+func (h *host) searched() []string {
+	if !h.language.searches || !h.profile.files {
+		return nil
+	}
+	var folders []string
+	for _, path := range h.sandbox.readGrants() {
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			folders = append(folders, path)
+		}
+	}
+	return folders
 }
 
 // systemFiles are what programs read: libraries, time zones and, with a network,

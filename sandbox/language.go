@@ -27,6 +27,11 @@ type language struct {
 	names    []string // of the interpreter in PATH, the first that works
 	oldest   string   // version
 	install  string   // what to do if there is none
+	suffixes []string // of the files that a source can import by a path without one
+
+	// searches says that modules are looked for in the granted folders, too, after
+	// all others.
+	searches bool
 
 	worker string // source text of the worker
 	forks  bool   // a host forks workers; otherwise each is an interpreter of its own
@@ -64,15 +69,17 @@ func languages() []*language {
 	return []*language{
 		{
 			name: "python", source: "python", program: "Python", variable: "PROMPTFOO_PYTHON", names: []string{"python3", "python"}, oldest: "3.8",
-			install: "install Python 3.8 or later, or name one in PROMPTFOO_PYTHON",
-			worker:  pythonWorker, forks: true, weight: 1, calls: 1000, interrupts: true,
+			install:  "install Python 3.8 or later, or name one in PROMPTFOO_PYTHON",
+			suffixes: []string{".py"}, searches: true,
+			worker: pythonWorker, forks: true, weight: 1, calls: 1000, interrupts: true,
 			ask: askPython, argv: pythonArgv, loop: pythonLoop, imports: pythonImports,
 			memory: 512 << 20, memoryPackages: 4 << 30,
 		},
 		{
 			name: "node", source: "javascript", takes: NeedsNode, program: "Node", names: []string{"node", "nodejs"}, oldest: "20.12",
 			install: "install Node 20.12 or later", exhausted: "out of memory",
-			worker: nodeWorker, weight: 4, calls: 20000,
+			suffixes: []string{".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".json"},
+			worker:   nodeWorker, weight: 4, calls: 20000,
 			ask: askNode, argv: nodeArgv, refuse: refuseNode,
 			undefined: true, data: true, memory: 768 << 20, memoryPackages: 4 << 30,
 		},
@@ -83,8 +90,9 @@ func languages() []*language {
 		},
 		{
 			name: "ruby", source: "ruby", program: "Ruby", variable: "PROMPTFOO_RUBY", names: []string{"ruby"}, oldest: "3.0",
-			install: "install Ruby 3.0 or later, or name one in PROMPTFOO_RUBY",
-			worker:  rubyWorker, weight: 2, calls: 20000,
+			install:  "install Ruby 3.0 or later, or name one in PROMPTFOO_RUBY",
+			suffixes: []string{".rb"},
+			worker:   rubyWorker, weight: 2, calls: 20000,
 			ask: askRuby, argv: rubyArgv,
 			data: true, memory: 512 << 20, memoryPackages: 4 << 30, syscalls: rubyCalls,
 		},

@@ -102,6 +102,12 @@ func (s *Sandbox) granted(p profile) []string {
 	if s.dir != "" && !s.isHome(s.dir) {
 		list = append(list, s.dir)
 	}
+	return append(list, s.readGrants()...)
+}
+
+// readGrants returns the files and folders that are granted beside the suite's folder.
+func (s *Sandbox) readGrants() []string {
+	var list []string
 	for _, name := range s.options.Grants.Read {
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(s.dir, name)
