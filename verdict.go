@@ -34,8 +34,9 @@ type Evidence struct {
 type Verdict struct {
 	Assertion  *Assertion
 	Status     Status
-	Score      float64 // usually 0 to 1; scripts may give any number, NaN included
-	Unscored   bool    // a set that failed for certain while a member is undecided: it has no score
+	Score      float64  // usually 0 to 1; scripts may give any number, NaN included
+	Threshold  *float64 // what the type compares with, the suite's or its own; nil if none
+	Unscored   bool     // a set that failed for certain while a member is undecided: it has no score
 	Reason     string
 	Evidence   []Evidence
 	Components []Verdict          // members of a set, or parts that a script reported
@@ -47,6 +48,7 @@ type Verdict struct {
 	Cost       float64 // US dollars spent on deciding
 	Cached     bool
 	Judge      string // identity of the judge, "" if none was asked
+	Waived     bool   // it does not hold, and passes because its weight is 0
 	Threw      bool   // a script failed it by an exception, or by a result that is no verdict; no report has it
 }
 

@@ -38,6 +38,7 @@ type tally struct {
 	failed         bool
 	must           bool
 	settled        bool // the whole passes, whatever the others say
+	ignored        bool // one is undecided that cannot change the whole
 
 	undecided             bool
 	settles               bool    // what is undecided may yet settle the whole
@@ -71,13 +72,15 @@ func (c *Compiler) aggregate(ctx context.Context, row *Row, verdicts []proviso.V
 	case t.settled:
 		a.Reason = "Content failed guardrail safety checks"
 	case t.counted == 0 && t.skipped > 0:
-		a.Status, a.Reason = proviso.Skip, "No assertion applied"
+		a.Status, a.Reason = proviso.Skip, "Nothing was checked: every assertion was skipped"
 	case t.must:
 		a.Status, a.Reason = proviso.Fail, t.failure
 	case threshold != nil && !math.IsNaN(*threshold):
 		a.Status, a.Reason = meets(a.Score, *threshold)
 	case t.failed:
 		a.Status, a.Reason = proviso.Fail, t.failure
+	case t.ignored:
+		a.Reason = "All assertions that count passed"
 	}
 	return a
 }
@@ -91,6 +94,12 @@ func meets(score, threshold float64) (proviso.Status, string) {
 
 func (t *tally) add(v *proviso.Verdict, row *Row) {
 	switch {
+	case v.Status == proviso.Errored && idle(v.Assertion):
+		t.ignored = true
+		if v.Assertion.Severity != proviso.Info {
+			t.counted++
+		}
+		return
 	case v.Status == proviso.Errored:
 		t.open(v, row)
 		return

@@ -35,9 +35,6 @@ func (t *tally) open(v *proviso.Verdict, row *Row) {
 	} else if e := lastUndecided(v.Components); e != nil {
 		t.fatal = e.Reason
 	}
-	if v.Assertion.Severity == proviso.Info {
-		return
-	}
 	t.settles = t.settles || allowsFlagged(v.Assertion)
 	t.optional = t.optional || v.Assertion.When != "" && v.Status == proviso.Errored
 	w := weightOf(v.Assertion)

@@ -71,15 +71,12 @@ func TestCertainFailure(t *testing.T) {
 		"passes with little":                    {0.8, proviso.Fail, []proviso.Verdict{verdictOf("+", 0.5), verdictOf("!", 0)}},
 		"nothing is decided":                    {2, proviso.Errored, []proviso.Verdict{verdictOf("!", 0)}},
 		"the undecided weighs more":             {0.8, proviso.Errored, []proviso.Verdict{verdictOf("-", 0), verdictOf("!", 0, weighing(4))}},
-		"the undecided weighs nothing":          {0.5, proviso.Fail, []proviso.Verdict{verdictOf("-", 0), verdictOf("!", 0, weighing(0))}},
-		"the undecided is for information":      {0.5, proviso.Fail, []proviso.Verdict{verdictOf("-", 0), verdictOf("!", 0, severe(proviso.Info))}},
 		"one that has to hold failed":           {0.1, proviso.Fail, []proviso.Verdict{verdictOf("-", 0, severe(proviso.Must)), verdictOf("+", 1), verdictOf("!", 0)}},
 		"one that has to hold is undecided":     {0.1, proviso.Errored, []proviso.Verdict{verdictOf("+", 1), verdictOf("!", 0, severe(proviso.Must))}},
 
 		// A script may give more than 1; whether a rubric may is up to its prompt.
 		"a script is undecided":                {0.8, proviso.Errored, []proviso.Verdict{verdictOf("-", 0), verdictOf("!", 0, ofType("javascript"))}},
 		"a script is undecided, no threshold":  {none, proviso.Fail, []proviso.Verdict{verdictOf("-", 0), verdictOf("!", 0, ofType("not-python"))}},
-		"a script that weighs nothing":         {0.8, proviso.Fail, []proviso.Verdict{verdictOf("-", 0), verdictOf("!", 0, ofType("python"), weighing(0))}},
 		"a rubric is undecided":                {0.8, proviso.Fail, []proviso.Verdict{verdictOf("-", 0), verdictOf("!", 0, ofType("llm-rubric"))}},
 		"a rubric of the suite's prompt":       {0.8, proviso.Errored, []proviso.Verdict{verdictOf("-", 0), verdictOf("!", 0, ofType("llm-rubric"), rubricPrompt)}},
 		"likeness is undecided":                {0.8, proviso.Fail, []proviso.Verdict{verdictOf("-", 0), verdictOf("!", 0, ofType("similar"))}},
@@ -97,7 +94,6 @@ func TestCertainFailure(t *testing.T) {
 		"a red team's guardrail passed it":   {none, proviso.Errored, []proviso.Verdict{verdictOf("-", 0, redteam), verdictOf("-", 0), verdictOf("!", 0)}},
 		"a red team's guardrail was not it":  {none, proviso.Fail, []proviso.Verdict{verdictOf("+", 1, redteam), verdictOf("-", 0), verdictOf("!", 0)}},
 		"another guardrail is undecided":     {none, proviso.Fail, []proviso.Verdict{verdictOf("-", 0), verdictOf("!", 0, ofType("guardrails"))}},
-		"a red team's, for information":      {none, proviso.Fail, []proviso.Verdict{verdictOf("-", 0), verdictOf("!", 0, redteam, severe(proviso.Info))}},
 
 		// A set that has failed for certain has no score, and at best its best.
 		"a set failed for certain":           {none, proviso.Fail, []proviso.Verdict{verdictOf("+", 1), certainSet()}},
@@ -117,6 +113,47 @@ func TestCertainFailure(t *testing.T) {
 		}
 		if c.want == proviso.Errored && a.Reason != "no answer" && name != "a set whose condition is undecided" {
 			t.Errorf("%s: the error is not told: %q", name, a.Reason)
+		}
+	}
+}
+
+// TestIdleAssertions: what cannot change the verdict on a row leaves neither a row nor
+// an evaluation open while it is undecided. A set of weight 0 can fail.
+func TestIdleAssertions(t *testing.T) {
+	t.Parallel()
+	set, _ := check.New(check.Options{}).Compile([]*proviso.Assertion{{Type: "contains", Value: "x"}})
+	half, one := 0.5, 1.0
+	info, light := verdictOf("!", 0, severe(proviso.Info)), verdictOf("!", 0, weighing(0))
+	for name, c := range map[string]struct {
+		verdicts    []proviso.Verdict
+		row, all    proviso.Status // with a threshold of 0.5, and of the evaluation with 1
+		score       float64
+		share       *float64
+		errors      int
+		noThreshold bool
+	}{
+		"for information, the rest passes":           {verdicts: []proviso.Verdict{verdictOf("+", 1), info}, row: proviso.Pass, all: proviso.Pass, score: 1, share: &one},
+		"for information, the rest fails":            {verdicts: []proviso.Verdict{verdictOf("-", 0), verdictOf("+", 0.4), info}, row: proviso.Fail, all: proviso.Fail, score: 0.2, share: &half},
+		"weight 0, the rest passes":                  {verdicts: []proviso.Verdict{verdictOf("+", 1), light}, row: proviso.Pass, all: proviso.Pass, score: 1, share: &one, errors: 1},
+		"weight 0, no threshold":                     {verdicts: []proviso.Verdict{verdictOf("+", 1), light}, row: proviso.Pass, all: proviso.Pass, score: 1, share: &one, errors: 1, noThreshold: true},
+		"weight 0, the rest fails":                   {verdicts: []proviso.Verdict{verdictOf("-", 0), light}, row: proviso.Fail, all: proviso.Fail, share: new(float64), errors: 1},
+		"weight 0, a script":                         {verdicts: []proviso.Verdict{verdictOf("-", 0), verdictOf("!", 0, ofType("python"), weighing(0))}, row: proviso.Fail, all: proviso.Fail, share: new(float64), errors: 1},
+		"a guardrail of a red team, for information": {verdicts: []proviso.Verdict{verdictOf("-", 0), verdictOf("!", 0, redteam, severe(proviso.Info))}, row: proviso.Fail, all: proviso.Fail, share: new(float64)},
+		"another is undecided, too":                  {verdicts: []proviso.Verdict{verdictOf("+", 1), light, verdictOf("!", 0)}, row: proviso.Errored, all: proviso.Errored, errors: 2},
+		"weight 0 alone":                             {verdicts: []proviso.Verdict{light}, row: proviso.Pass, all: proviso.Pass, errors: 1, noThreshold: true},
+		"a set of weight 0":                          {verdicts: []proviso.Verdict{verdictOf("+", 1), verdictOf("!", 0, weighing(0), ofType("assert-set"))}, row: proviso.Errored, all: proviso.Errored, errors: 1, noThreshold: true},
+	} {
+		threshold := &half
+		if c.noThreshold {
+			threshold = nil
+		}
+		a := set.Aggregate(t.Context(), &check.Row{}, c.verdicts, threshold)
+		if a.Status != c.row || a.Unscored || a.Score != c.score {
+			t.Errorf("%s: the row is %+v, want %v %v", name, a, c.row, c.score)
+		}
+		e := check.Evaluate(c.verdicts, 1, false)
+		if e.Status != c.all || e.Errors != c.errors || (e.Score == nil) != (c.share == nil) || e.Score != nil && *e.Score != *c.share {
+			t.Errorf("%s: the evaluation is %+v, want %v", name, e, c.all)
 		}
 	}
 }

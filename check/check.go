@@ -126,12 +126,12 @@ type Spec struct {
 	kind *Kind
 }
 
-// threshold returns the threshold, or def if the assertion has none.
-func (s *Spec) threshold(def float64) float64 {
+// threshold returns the threshold, or that of the type if the assertion has none.
+func (s *Spec) threshold() float64 {
 	if s.HasThreshold {
 		return s.Threshold
 	}
-	return def
+	return s.kind.Default
 }
 
 // not returns "not " for reasons of negated assertions.

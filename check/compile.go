@@ -70,6 +70,7 @@ type compiled struct {
 	transform *Transform
 	threshold float64
 	hasLimit  bool
+	compared  *float64    // the threshold that the type compares with; nil if none
 	members   []*compiled // of an assert-set
 }
 
@@ -151,7 +152,10 @@ func (m *compiled) prepare() []*proviso.Error {
 	var err error
 	if m.hasLimit, m.threshold, err = limitOf(m.Threshold); err != nil {
 		all = m.wrong(all, "threshold", err)
+	} else {
+		all = m.limits(all)
 	}
+	all = m.weighs(all)
 	if m.When != "" {
 		if m.when, err = m.c.condition(m.When); err != nil {
 			all = m.wrong(all, "when", err)
@@ -184,7 +188,7 @@ func (m *compiled) prepareCheck(all []*proviso.Error) []*proviso.Error {
 		return m.wrong(all, "value", err)
 	}
 	if m.value.dynamic != nil {
-		return m.notes(all, m.pointless(m.Value)) // a weight; the value is looked at when it is made
+		return m.notes(all, m.pointless(m.Value)) // the value is looked at when it is made
 	}
 	notes := m.pointless(m.value.static)
 	if len(notes) > 0 && !m.c.Lenient {
@@ -274,6 +278,47 @@ func limitOf(v any) (bool, float64, error) {
 		}
 	}
 	return false, 0, proviso.Errorf(proviso.Invalid, "threshold must be a number, found %s", proviso.Stringify(v))
+}
+
+// weighs finds a negative weight, which promptfoo allows.
+func (m *compiled) weighs(all []*proviso.Error) []*proviso.Error {
+	if m.Weight == nil || *m.Weight >= 0 {
+		return all
+	}
+	err := proviso.Errorf(proviso.Invalid, "weight must be 0 or more, not %s: a negative weight makes a failure raise the score of the case", proviso.FormatNumber(*m.Weight))
+	if !m.c.Lenient {
+		return m.wrong(all, "weight", err)
+	}
+	w := mistakeAt(m.Assertion, "weight", err)
+	w.Warning = true
+	return append(all, w)
+}
+
+// limit returns the threshold that the type compares with; nil if it has none.
+func (k *Kind) limit(given bool, threshold float64) *float64 {
+	switch {
+	case k.Limit == NoLimit, k.Limit == LimitIfGiven && !given:
+		return nil
+	case !given, k.Limit == LimitPositive && threshold == 0:
+		threshold = k.Default
+	}
+	return &threshold
+}
+
+// limits sets what the assertion is compared with, and warns of a threshold that is
+// compared with nothing. A cell of a CSV file may have given it one that nobody wrote.
+func (m *compiled) limits(all []*proviso.Error) []*proviso.Error {
+	m.compared = m.kind.limit(m.hasLimit, m.threshold)
+	why := "type " + m.base + " has no score to compare"
+	if _, number := m.Threshold.(float64); m.base == "assert-set" && m.hasLimit && !number {
+		m.compared, why = nil, "it is a text, and an assert-set takes a number" // as in promptfoo
+	}
+	if !m.hasLimit || m.compared != nil || m.base == "judge" || m.kind.CellLimit != 0 && m.threshold == m.kind.CellLimit {
+		return all
+	}
+	w := mistakeAt(m.Assertion, "threshold", proviso.Errorf(proviso.Invalid, "threshold: %s is not compared: %s", proviso.ToString(m.Threshold), why))
+	w.Warning = true
+	return append(all, w)
 }
 
 func (m *compiled) spec(v any) *Spec {

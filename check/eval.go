@@ -3,7 +3,6 @@ package check
 import (
 	"context"
 	"errors"
-	"math"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/turns"
@@ -72,7 +71,7 @@ func (m *compiled) eval(ctx context.Context, row *Row) proviso.Verdict {
 // start decides an assertion into v. What a model has to be asked for is settled
 // when b is closed.
 func (m *compiled) start(ctx context.Context, row *Row, v *proviso.Verdict, b *batch) {
-	v.Assertion = m.Assertion
+	v.Assertion, v.Threshold = m.Assertion, m.compared
 	if m.kind != nil && m.kind.Type != "assert-set" && m.kind.Needs&waits == 0 {
 		turn, done, err := turns.Enter(ctx)
 		if err != nil {
@@ -232,7 +231,7 @@ func (m *compiled) settle(v proviso.Verdict, f Finding) proviso.Verdict {
 	}
 	v.Status, v.Score, v.Reason = proviso.Fail, score, f.Reason
 	if pass || m.weight() == 0 {
-		v.Status = proviso.Pass
+		v.Status, v.Waived = proviso.Pass, !pass
 	}
 	if pass && (!f.Always || f.Reason == "") {
 		v.Reason = passed
@@ -256,6 +255,13 @@ func (n Negation) score(score float64, pass bool) float64 {
 }
 
 func (m *compiled) weight() float64 { return weightOf(m.Assertion) }
+
+// idle reports whether an assertion cannot change the verdict on what it belongs to:
+// one that is for information, or one of weight 0, which passes. A set of weight 0
+// fails all the same, as in promptfoo.
+func idle(a *proviso.Assertion) bool {
+	return a.Severity == proviso.Info || weightOf(a) == 0 && a.Type != "assert-set"
+}
 
 func weightOf(a *proviso.Assertion) float64 {
 	if a.Weight == nil {
@@ -286,13 +292,7 @@ func (m *compiled) startSet(ctx context.Context, row *Row, v *proviso.Verdict, b
 // closeSet makes the verdict on an assert-set of its members': their weighted
 // mean.
 func (m *compiled) closeSet(ctx context.Context, row *Row, v *proviso.Verdict) {
-	var threshold *float64
-	if m.hasLimit && !math.IsNaN(m.threshold) {
-		if _, number := m.Threshold.(float64); number {
-			threshold = &m.threshold
-		}
-	}
-	a := m.c.aggregate(ctx, row, v.Components, threshold)
+	a := m.c.aggregate(ctx, row, v.Components, m.compared)
 	v.Status, v.Score, v.Unscored, v.Reason, v.Named = a.Status, a.Score, a.Unscored, a.Reason, a.Named
 	if len(v.Components) == 0 {
 		v.Score = 0

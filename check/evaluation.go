@@ -12,14 +12,15 @@ import (
 // that applied, never weighted. An assertion of severity info is not counted; one
 // of severity must that fails fails the whole. While one is undecided there is no
 // score, unless allowErrors computes it over what was decided; what would miss the
-// threshold even if all that is undecided held has failed all the same.
+// threshold even if all that is undecided held has failed all the same. An undecided
+// assertion of weight 0 is counted as an error, but leaves nothing open.
 //
 // What is compared with the threshold is the float64 nearest to the exact share,
 // which is what a threshold that is written as a decimal is read as, too: 3 of 4
 // reach 0.75, and weights of 0.7 and 0.1 of 1 reach 0.8.
 func Evaluate(verdicts []proviso.Verdict, threshold float64, allowErrors bool) proviso.Evaluation {
 	e := proviso.Evaluation{Threshold: threshold}
-	weighted, must := false, true
+	weighted, must, open := false, true, 0
 	for i := range verdicts {
 		v := &verdicts[i]
 		switch {
@@ -33,8 +34,11 @@ func Evaluate(verdicts []proviso.Verdict, threshold float64, allowErrors bool) p
 		case v.Status == proviso.Fail:
 			e.Failed++
 			must = must && v.Assertion.Severity != proviso.Must
+		case idle(v.Assertion):
+			e.Errors++
 		default:
 			e.Errors++
+			open++
 		}
 		weighted = weighted || weightOf(v.Assertion) != 1
 	}
@@ -44,7 +48,10 @@ func Evaluate(verdicts []proviso.Verdict, threshold float64, allowErrors bool) p
 	case e.Total == 0:
 		e.PassedThreshold, e.Status = true, proviso.Skip
 		return e
-	case e.Errors > 0 && !allowErrors || decided == 0:
+	case open == 0 && decided == 0: // what is undecided would pass
+		e.PassedThreshold, e.Status = true, proviso.Pass
+		return e
+	case open > 0 && !allowErrors || decided == 0:
 		if !must || e.Failed > 0 && bestShare(verdicts, &e, weighted) < threshold {
 			e.Status = proviso.Fail
 		}

@@ -175,9 +175,7 @@ func (f *Finding) spend(other Finding) {
 func (g *graded) question(ctx context.Context, s *Subject) (proviso.Question, error) {
 	q := questionOf(g.spec.Assertion, g.spec.Base, s.Row)
 	q.Value, q.Output = g.spec.Value, s.Text
-	if g.spec.HasThreshold {
-		q.Threshold = &g.spec.Threshold
-	}
+	q.Threshold = g.spec.kind.limit(g.spec.HasThreshold, g.spec.Threshold)
 	var err error
 	switch {
 	case g.kind.Needs&(NeedsContext|TakesContext) != 0:

@@ -10,9 +10,6 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// defaultDistance is the threshold of `levenshtein` if the assertion has none.
-const defaultDistance = 5
-
 // The distance is worked out as far as a verdict needs it; maxEdits bounds that
 // work, maxShownEdits what a reason may cost on top. Both count steps of 64 cells.
 const (
@@ -27,7 +24,7 @@ func newLevenshtein(_ *Compiler, s *Spec) (Check, error) {
 	if !ok {
 		return nil, s.badValue("a text")
 	}
-	threshold := s.threshold(defaultDistance)
+	threshold := s.threshold()
 	if s.IgnoreCase {
 		want = lower(want)
 	}
@@ -55,7 +52,7 @@ func newLevenshtein(_ *Compiler, s *Spec) (Check, error) {
 }
 
 func (s *Spec) distanceReason(e *edits, distance int, ok bool) string {
-	limit := thresholdText(s, defaultDistance)
+	limit := thresholdText(s)
 	if ok {
 		return "Levenshtein distance " + strconv.Itoa(distance) + " is less than or equal to threshold " + limit
 	}
@@ -67,11 +64,11 @@ func (s *Spec) distanceReason(e *edits, distance int, ok bool) string {
 }
 
 // thresholdText is the threshold as reasons show it.
-func thresholdText(s *Spec, def float64) string {
+func thresholdText(s *Spec) string {
 	if s.HasThreshold {
 		return proviso.ToString(s.Assertion.Threshold)
 	}
-	return proviso.FormatNumber(def)
+	return proviso.FormatNumber(s.kind.Default)
 }
 
 // edits are two texts, what they begin and end with in common cut off. The

@@ -150,7 +150,7 @@ func newPerplexityScore(_ *Compiler, s *Spec) (Check, error) {
 		}
 		f := Finding{Pass: score >= s.Threshold, Score: score}
 		if f.Pass == s.Not {
-			f.Reason = s.scoreReason("Perplexity", score, 2, f.Pass, "greater than or equal to", 0)
+			f.Reason = s.scoreReason("Perplexity", score, 2, f.Pass, "greater than or equal to")
 		}
 		return f, nil
 	}), nil

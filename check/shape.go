@@ -13,16 +13,13 @@ import (
 const checksNothing = ": it checks nothing"
 
 // pointless explains why an assertion does not check what it was written for: its
-// value has the wrong shape or unknown keys, or its weight is negative. The value is
-// the one that is compared with.
+// value has the wrong shape or unknown keys. The value is the one that is compared
+// with.
 func (m *compiled) pointless(value any) []*proviso.Error {
 	var all []*proviso.Error
 	add := func(e *proviso.Error, at string) {
 		e.Pointer = m.Pointer + "/" + at
 		all = append(all, e)
-	}
-	if m.Weight != nil && !(*m.Weight >= 0) {
-		add(proviso.Errorf(proviso.Invalid, "weight must be 0 or more, not %s: a negative weight makes a failure raise the score of the case", proviso.FormatNumber(*m.Weight)), "weight")
 	}
 	if m.kind.Type == "assert-set" && len(m.Assert) == 0 && !m.Broken {
 		add(proviso.Errorf(proviso.Invalid, "\"assert-set\" has no assertions under assert"), "type")

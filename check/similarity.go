@@ -12,23 +12,17 @@ import (
 	"github.com/proviso-eval/proviso/internal/ngram"
 )
 
-// The thresholds of the metrics if the assertion has none.
-const (
-	defaultROUGE = 0.75
-	defaultScore = 0.5 // bleu, gleu, meteor
-)
-
 // newROUGE is `rouge-n`: the F1 of shared words, its score always in the reason.
 func newROUGE(c *Compiler, s *Spec) (Check, error) {
 	want, ok := s.Value.(string)
 	if !ok {
 		return nil, s.badValue("a text")
 	}
-	ref, threshold := c.reference(want), s.threshold(defaultROUGE)
+	ref, threshold := c.reference(want), s.threshold()
 	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
 		score := ref.tokens().Compare(sub.words().tokens(), 1).ROUGE1()
 		f := Finding{Pass: score >= threshold, Score: score, Always: true}
-		f.Reason = s.scoreReason("ROUGE-N", score, 2, f.Pass, "greater than or equal to", defaultROUGE)
+		f.Reason = s.scoreReason("ROUGE-N", score, 2, f.Pass, "greater than or equal to")
 		return f, nil
 	}), nil
 }
@@ -40,7 +34,7 @@ func newROUGEL(c *Compiler, s *Spec) (Check, error) {
 	if err != nil {
 		return nil, err
 	}
-	threshold := s.threshold(defaultROUGE)
+	threshold := s.threshold()
 	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
 		best := 0.0
 		for _, ref := range refs {
@@ -50,7 +44,7 @@ func newROUGEL(c *Compiler, s *Spec) (Check, error) {
 			}
 			best = max(best, score)
 		}
-		return s.scored("ROUGE-L", best, 2, threshold, defaultROUGE), nil
+		return s.scored("ROUGE-L", best, 2, threshold), nil
 	}), nil
 }
 
@@ -60,16 +54,16 @@ func newBLEU(c *Compiler, s *Spec) (Check, error) {
 	if err != nil {
 		return nil, err
 	}
-	threshold := s.threshold(defaultScore)
+	threshold := s.threshold()
 	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
 		if proviso.TrimSpace(sub.Text) == "" {
-			return s.scored("BLEU", 0, 4, threshold, defaultScore), nil
+			return s.scored("BLEU", 0, 4, threshold), nil
 		}
 		overlaps := make([]ngram.Overlap, len(refs))
 		for i, ref := range refs {
 			overlaps[i] = sub.overlap(ref.words(), false)
 		}
-		return s.scored("BLEU", ngram.BLEU(overlaps), 4, threshold, defaultScore), nil
+		return s.scored("BLEU", ngram.BLEU(overlaps), 4, threshold), nil
 	}), nil
 }
 
@@ -80,7 +74,7 @@ func newGLEU(c *Compiler, s *Spec) (Check, error) {
 	if err != nil {
 		return nil, err
 	}
-	threshold := s.threshold(defaultScore)
+	threshold := s.threshold()
 	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
 		best := 0.0
 		if hasWord(sub.words().separated(true)) {
@@ -92,7 +86,7 @@ func newGLEU(c *Compiler, s *Spec) (Check, error) {
 		}
 		f := Finding{Pass: best >= threshold, Score: best}
 		if f.Pass == s.Not {
-			f.Reason = s.scoreReason("GLEU", best, 4, f.Pass, "greater than or equal to", defaultScore)
+			f.Reason = s.scoreReason("GLEU", best, 4, f.Pass, "greater than or equal to")
 		}
 		return f, nil
 	}), nil
@@ -120,7 +114,7 @@ func newMETEOR(c *Compiler, s *Spec) (Check, error) {
 	for i, text := range texts {
 		refs[i] = meteor.NewReference(meteorWords(lower(text)))
 	}
-	threshold := s.threshold(defaultScore)
+	threshold := s.threshold()
 	return Func(func(ctx context.Context, sub *Subject) (Finding, error) {
 		if sub.Text == "" {
 			return Finding{}, errEmptyOutput
@@ -135,7 +129,7 @@ func newMETEOR(c *Compiler, s *Spec) (Check, error) {
 		}
 		f := Finding{Pass: best >= threshold, Score: best, Always: true, Reason: "METEOR assertion passed"}
 		if f.Pass == s.Not {
-			f.Reason = "METEOR score " + fixed(best, 4) + " did not meet threshold " + thresholdText(s, defaultScore)
+			f.Reason = "METEOR score " + fixed(best, 4) + " did not meet threshold " + thresholdText(s)
 		}
 		return f, nil
 	}), nil
@@ -182,20 +176,20 @@ func meteorWords(text string) []string {
 }
 
 // scored is the finding of a metric; the reason is for failures only.
-func (s *Spec) scored(name string, score float64, digits int, threshold, def float64) Finding {
+func (s *Spec) scored(name string, score float64, digits int, threshold float64) Finding {
 	f := Finding{Pass: score >= threshold, Score: score}
 	if f.Pass == s.Not {
-		f.Reason = s.scoreReason(name, score, digits, f.Pass, "greater than", def)
+		f.Reason = s.scoreReason(name, score, digits, f.Pass, "greater than")
 	}
 	return f
 }
 
-func (s *Spec) scoreReason(name string, score float64, digits int, reached bool, above string, def float64) string {
+func (s *Spec) scoreReason(name string, score float64, digits int, reached bool, above string) string {
 	relation := "less than"
 	if reached {
 		relation = above
 	}
-	return name + " score " + fixed(score, digits) + " is " + relation + " threshold " + thresholdText(s, def)
+	return name + " score " + fixed(score, digits) + " is " + relation + " threshold " + thresholdText(s)
 }
 
 // fixed is [toFixed], faster for what lies between two roundings.

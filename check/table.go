@@ -50,6 +50,17 @@ const (
 	RubricScore              // 0 to 1, or what a rubricPrompt of the suite asks for
 )
 
+// Limit says what a threshold beside an assertion means.
+type Limit uint8
+
+// The limits.
+const (
+	NoLimit       Limit = iota // nothing: the type has no score to compare with it
+	LimitIfGiven               // it is compared with what the type measures
+	LimitAlways                // the same, with Kind.Default where the suite gives none
+	LimitPositive              // the same, with Kind.Default for 0 as well
+)
+
 // Kind is everything proviso knows of one assertion type.
 type Kind struct {
 	Type  string // without "not-"
@@ -57,10 +68,13 @@ type Kind struct {
 	Needs Needs
 	Not   Negation
 	Range Range
+	Limit Limit
 	Folds bool // ignoreCase means something, or is what the type does anyway
 	Open  bool // without a threshold it passes whatever the score
-	Share bool // the score is a share or a mean that has to reach the threshold, 0.5 without one; 0 is always reached
+	Share bool // the score is a share or a mean that has to reach the threshold; 0 is always reached
 	Most  int  // bytes of an output that the type reads; 0 is any number
+	// Default is the threshold of types that always compare with one.
+	Default float64
 	// Keys lists the allowed keys of an object value, separated by blanks; if it is
 	// empty, any key is allowed. Numbers lists the keys that hold a number.
 	Keys, Numbers string
@@ -86,13 +100,13 @@ const maxGradedText = 2 << 20
 
 // kinds is sorted by type.
 var kinds = []Kind{
-	{Type: "agent-rubric", Value: "a text, an object or none, with a rubricPrompt", Needs: NeedsJudge | NeedsRubric, Not: Complement, Range: RubricScore, Most: maxGradedText, New: newRubric},
-	{Type: "answer-relevance", Value: "none", Needs: NeedsJudge | NeedsEmbedder, Not: Complement, Range: SignedScore, Share: true, Most: maxGradedText, CellLimit: cellLimit, New: newGraded},
-	{Type: "assert-set", Value: "none; put the members under assert", Cell: proviso.CellNone},
-	{Type: "bleu", Value: "a text or a list of texts", Not: Complement, Most: maxMetricText, Folds: true, New: newBLEU},
+	{Type: "agent-rubric", Value: "a text, an object or none, with a rubricPrompt", Limit: LimitIfGiven, Needs: NeedsJudge | NeedsRubric, Not: Complement, Range: RubricScore, Most: maxGradedText, New: newRubric},
+	{Type: "answer-relevance", Value: "none", Limit: LimitAlways, Default: 0.5, Needs: NeedsJudge | NeedsEmbedder, Not: Complement, Range: SignedScore, Share: true, Most: maxGradedText, CellLimit: cellLimit, New: newGraded},
+	{Type: "assert-set", Value: "none; put the members under assert", Limit: LimitIfGiven, Cell: proviso.CellNone},
+	{Type: "bleu", Value: "a text or a list of texts", Limit: LimitAlways, Default: 0.5, Not: Complement, Most: maxMetricText, Folds: true, New: newBLEU},
 	{Type: "char-count", Value: "a number, or an object with min and max", Keys: "min max", New: newCharCount},
 	{Type: "chars", Value: "a class, or an object: class, min, max", Keys: "class min max", New: newChars},
-	{Type: "classifier", Value: "the name of a class, or none for any", Needs: NeedsClassifier, Not: Complement, Range: AnyScore, Most: maxGradedText, CellLimit: cellLimit, New: newClassifier},
+	{Type: "classifier", Value: "the name of a class, or none for any", Limit: LimitAlways, Default: 1, Needs: NeedsClassifier, Not: Complement, Range: AnyScore, Most: maxGradedText, CellLimit: cellLimit, New: newClassifier},
 	{Type: "contains", Value: "a text or a number", Folds: true, New: newContains},
 	{Type: "contains-all", Value: "a list, or texts separated by commas", Folds: true, Cell: proviso.CellList, New: newContainsAll},
 	{Type: "contains-any", Value: "a list, or texts separated by commas", Folds: true, Cell: proviso.CellList, New: newContainsAny},
@@ -100,18 +114,18 @@ var kinds = []Kind{
 	{Type: "contains-json", Value: "none, or a JSON Schema", Cell: proviso.CellKept, New: newContainsJSON},
 	{Type: "contains-sql", Value: "an object: databaseType, allowedTables, allowedColumns", Keys: "databaseType allowedTables allowedColumns", New: newContainsSQL},
 	{Type: "contains-xml", Value: "none, or paths of required elements", Keys: "requiredElements", New: newContainsXML},
-	{Type: "context-faithfulness", Value: "none", Needs: NeedsJudge | NeedsContext | NeedsQuery, Not: Complement, Share: true, Most: maxGradedText, CellLimit: cellLimit, New: newGraded},
-	{Type: "context-recall", Value: "a text: the correct answer", Needs: NeedsJudge | TakesContext, Not: Complement, Share: true, Most: maxGradedText, CellLimit: cellLimit, New: newGradedText},
-	{Type: "context-relevance", Value: "none", Needs: NeedsJudge | NeedsContext | NeedsQuery, Not: Complement, Share: true, Most: maxGradedText, CellLimit: cellLimit, New: newGraded},
-	{Type: "conversation-relevance", Value: "none", Needs: NeedsJudge | TakesTurns, Not: Complement, Share: true, Most: maxGradedText, New: newGraded},
-	{Type: "cost", Value: "none; threshold is the limit in US dollars", CellLimit: cellLimit, New: newCost},
+	{Type: "context-faithfulness", Value: "none", Limit: LimitAlways, Default: 0.5, Needs: NeedsJudge | NeedsContext | NeedsQuery, Not: Complement, Share: true, Most: maxGradedText, CellLimit: cellLimit, New: newGraded},
+	{Type: "context-recall", Value: "a text: the correct answer", Limit: LimitAlways, Default: 0.5, Needs: NeedsJudge | TakesContext, Not: Complement, Share: true, Most: maxGradedText, CellLimit: cellLimit, New: newGradedText},
+	{Type: "context-relevance", Value: "none", Limit: LimitAlways, Default: 0.5, Needs: NeedsJudge | NeedsContext | NeedsQuery, Not: Complement, Share: true, Most: maxGradedText, CellLimit: cellLimit, New: newGraded},
+	{Type: "conversation-relevance", Value: "none", Limit: LimitAlways, Default: 0.5, Needs: NeedsJudge | TakesTurns, Not: Complement, Share: true, Most: maxGradedText, New: newGraded},
+	{Type: "cost", Value: "none; threshold is the limit in US dollars", Limit: LimitIfGiven, CellLimit: cellLimit, New: newCost},
 	{Type: "count", Value: "a text, or an object: text or regex, min, max, ignoreCase", Folds: true, Keys: "text regex min max ignoreCase", New: newCount},
 	{Type: "ends-with", Value: "a text", Folds: true, New: newEndsWith},
 	{Type: "equals", Value: "anything; objects and lists are compared with the output read as JSON", Folds: true, Empty: true, Text: true, New: newEquals},
 	{Type: "factuality", Value: "a text: the correct answer", Needs: NeedsJudge, Not: Complement, Range: AnyScore, Most: maxGradedText, New: newGradedText},
 	{Type: "finish-reason", Value: "a text", Folds: true, New: newFinishReason},
-	{Type: "g-eval", Value: "a text or a list of texts: criteria", Needs: NeedsJudge, Not: Complement, Most: maxGradedText, New: newGradedTexts},
-	{Type: "gleu", Value: "a text or a list of texts", Not: Complement, Most: maxMetricText, Folds: true, New: newGLEU},
+	{Type: "g-eval", Value: "a text or a list of texts: criteria", Limit: LimitPositive, Default: 0.7, Needs: NeedsJudge, Not: Complement, Most: maxGradedText, New: newGradedTexts},
+	{Type: "gleu", Value: "a text or a list of texts", Limit: LimitAlways, Default: 0.5, Not: Complement, Most: maxMetricText, Folds: true, New: newGLEU},
 	{Type: "guardrails", Value: "none", New: newGuardrails},
 	{Type: "icontains", Value: "a text or a number", Folds: true, New: newContains},
 	{Type: "icontains-all", Value: "a list, or texts separated by commas", Folds: true, Cell: proviso.CellList, New: newContainsAll},
@@ -126,40 +140,40 @@ var kinds = []Kind{
 	{Type: "is-valid-openai-tools-call", Value: "none; the provider's configuration declares the tools", New: newToolsCall},
 	{Type: "is-xml", Value: "none, or paths of required elements", Keys: "requiredElements", New: newIsXML},
 	{Type: "item-count", Value: "a number, or an object with min and max", Keys: "min max", New: newItemCount},
-	{Type: "javascript", Value: "JavaScript: an expression, a body with return on several lines, or file://", Needs: NeedsCode | TakesCode, Not: PassOnly, Range: AnyScore, New: newJavascript},
+	{Type: "javascript", Value: "JavaScript: an expression, a body with return on several lines, or file://", Limit: LimitIfGiven, Needs: NeedsCode | TakesCode, Not: PassOnly, Range: AnyScore, New: newJavascript},
 	{Type: "json-path", Value: "a JSONPath, or an object: path with equals or assert", Keys: "path equals assert", New: newJSONPath},
 	{Type: "judge", Value: "none; put questions under criteria, and what is counted under check", Needs: NeedsJudge, Cell: proviso.CellNone, New: newJudged},
-	{Type: "latency", Value: "none; threshold is the limit in milliseconds", CellLimit: cellLimit, New: newLatency},
-	{Type: "levenshtein", Value: "a text", Folds: true, CellLimit: cellLimit, New: newLevenshtein},
+	{Type: "latency", Value: "none; threshold is the limit in milliseconds", Limit: LimitIfGiven, CellLimit: cellLimit, New: newLatency},
+	{Type: "levenshtein", Value: "a text", Limit: LimitAlways, Default: 5, Folds: true, CellLimit: cellLimit, New: newLevenshtein},
 	{Type: "line-count", Value: "a number, or an object with min and max", Keys: "min max", New: newLineCount},
-	{Type: "llm-rubric", Value: "a text, an object or none, with a rubricPrompt", Needs: NeedsJudge | NeedsRubric, Not: Complement, Range: RubricScore, Most: maxGradedText, New: newRubric},
+	{Type: "llm-rubric", Value: "a text, an object or none, with a rubricPrompt", Limit: LimitIfGiven, Needs: NeedsJudge | NeedsRubric, Not: Complement, Range: RubricScore, Most: maxGradedText, New: newRubric},
 	{Type: "max-score", Value: "an object: method, weights, threshold", Needs: NeedsGroup, Cell: proviso.CellNone, Keys: "method weights threshold", Numbers: "threshold"},
-	{Type: "meteor", Value: "a text or a list of texts", Not: Complement, Most: maxMetricText, Folds: true, New: newMETEOR},
+	{Type: "meteor", Value: "a text or a list of texts", Limit: LimitAlways, Default: 0.5, Not: Complement, Most: maxMetricText, Folds: true, New: newMETEOR},
 	{Type: "model-graded-closedqa", Value: "a text: the criterion", Needs: NeedsJudge, Not: Complement, Most: maxGradedText, New: newGradedText},
 	{Type: "model-graded-factuality", Value: "a text: the correct answer", Needs: NeedsJudge, Not: Complement, Range: AnyScore, Most: maxGradedText, New: newGradedText},
 	{Type: "moderation", Value: "a list of categories, or none for all", Needs: NeedsModerator, Not: Complement, Most: maxGradedText, New: newModeration},
-	{Type: "perplexity", Value: "none; threshold is the limit", Open: true, CellLimit: cellLimit, New: newPerplexity},
-	{Type: "perplexity-score", Value: "none; threshold is the minimum score", Not: Complement, Open: true, CellLimit: cellLimit, New: newPerplexityScore},
-	{Type: "python", Value: "Python: an expression, a body with return on several lines, or file://", Needs: NeedsCode | TakesCode, Not: PassOnly, Range: AnyScore, New: newPython},
+	{Type: "perplexity", Value: "none; threshold is the limit", Limit: LimitIfGiven, Open: true, CellLimit: cellLimit, New: newPerplexity},
+	{Type: "perplexity-score", Value: "none; threshold is the minimum score", Limit: LimitIfGiven, Not: Complement, Open: true, CellLimit: cellLimit, New: newPerplexityScore},
+	{Type: "python", Value: "Python: an expression, a body with return on several lines, or file://", Limit: LimitIfGiven, Needs: NeedsCode | TakesCode, Not: PassOnly, Range: AnyScore, New: newPython},
 	{Type: "regex", Value: "an ECMAScript regular expression", Folds: true, New: newRegex},
-	{Type: "rouge-l", Value: "a text or a list of texts", Not: Complement, Most: maxMetricText, Folds: true, New: newROUGEL},
-	{Type: "rouge-n", Value: "a text", Not: Complement, Most: maxMetricText, Folds: true, CellLimit: cellLimit, New: newROUGE},
-	{Type: "ruby", Value: "Ruby: an expression, a body on several lines, or file://", Needs: NeedsCode | TakesCode, Not: PassOnly, Range: AnyScore, New: newRuby},
-	{Type: "search-rubric", Value: "a text, an object or none, with a rubricPrompt", Needs: NeedsJudge | NeedsRubric, Not: Complement, Range: RubricScore, Most: maxGradedText, New: newRubric},
+	{Type: "rouge-l", Value: "a text or a list of texts", Limit: LimitAlways, Default: 0.75, Not: Complement, Most: maxMetricText, Folds: true, New: newROUGEL},
+	{Type: "rouge-n", Value: "a text", Limit: LimitAlways, Default: 0.75, Not: Complement, Most: maxMetricText, Folds: true, CellLimit: cellLimit, New: newROUGE},
+	{Type: "ruby", Value: "Ruby: an expression, a body on several lines, or file://", Limit: LimitIfGiven, Needs: NeedsCode | TakesCode, Not: PassOnly, Range: AnyScore, New: newRuby},
+	{Type: "search-rubric", Value: "a text, an object or none, with a rubricPrompt", Limit: LimitIfGiven, Needs: NeedsJudge | NeedsRubric, Not: Complement, Range: RubricScore, Most: maxGradedText, New: newRubric},
 	{Type: "select-best", Value: "a text: the criterion for the best output", Needs: NeedsGroup | NeedsJudge | NeedsRubric, Cell: proviso.CellNone},
 	{Type: "sentence-count", Value: "a number, or an object with min and max", Keys: "min max", New: newSentenceCount},
-	{Type: "similar", Value: "a text or a list of texts", Needs: NeedsEmbedder, Not: Complement, Range: SignedScore, Most: maxGradedText, CellLimit: 0.8, New: newGradedTexts},
-	{Type: "similar:cosine", Value: "a text or a list of texts", Needs: NeedsEmbedder, Not: Complement, Range: SignedScore, Most: maxGradedText, Cell: proviso.CellNone, New: newGradedTexts},
-	{Type: "similar:dot", Value: "a text or a list of texts", Needs: NeedsEmbedder, Not: Complement, Range: AnyScore, Most: maxGradedText, Cell: proviso.CellNone, New: newGradedTexts},
-	{Type: "similar:euclidean", Value: "a text or a list of texts; threshold is the maximum distance", Needs: NeedsEmbedder, Not: Complement, Most: maxGradedText, Cell: proviso.CellNone, New: newGradedTexts},
+	{Type: "similar", Value: "a text or a list of texts", Limit: LimitAlways, Default: 0.75, Needs: NeedsEmbedder, Not: Complement, Range: SignedScore, Most: maxGradedText, CellLimit: 0.8, New: newGradedTexts},
+	{Type: "similar:cosine", Value: "a text or a list of texts", Limit: LimitAlways, Default: 0.75, Needs: NeedsEmbedder, Not: Complement, Range: SignedScore, Most: maxGradedText, Cell: proviso.CellNone, New: newGradedTexts},
+	{Type: "similar:dot", Value: "a text or a list of texts", Limit: LimitAlways, Default: 0.75, Needs: NeedsEmbedder, Not: Complement, Range: AnyScore, Most: maxGradedText, Cell: proviso.CellNone, New: newGradedTexts},
+	{Type: "similar:euclidean", Value: "a text or a list of texts; threshold is the maximum distance", Limit: LimitAlways, Default: 0.75, Needs: NeedsEmbedder, Not: Complement, Most: maxGradedText, Cell: proviso.CellNone, New: newGradedTexts},
 	{Type: "skill-used", Value: "a name, a list of names, or an object: name or pattern, min, max", Keys: "name pattern min max", Numbers: "min max", New: newSkillUsed},
 	{Type: "starts-with", Value: "a text", Folds: true, CellLimit: cellLimit, New: newStartsWith},
 	{Type: "token-count", Value: "a number, or an object with min and max", Most: maxMetricText, Keys: "min max", New: newTokenCount},
-	{Type: "tool-call-f1", Value: "names of tools: a list, or texts separated by commas", Not: PassOnly, New: newToolCallF1},
+	{Type: "tool-call-f1", Value: "names of tools: a list, or texts separated by commas", Limit: LimitAlways, Default: 1, Not: PassOnly, New: newToolCallF1},
 	{Type: "trace-error-spans", Value: "a number, or an object: max_count, max_percentage, pattern", Needs: NeedsTrace, Keys: "max_count max_percentage pattern", Numbers: "max_count max_percentage", New: newErrorSpans},
 	{Type: "trace-span-count", Value: "an object: pattern, min, max", Needs: NeedsTrace, Keys: "pattern min max", Numbers: "min max", New: newSpanCount},
 	{Type: "trace-span-duration", Value: "an object: max in milliseconds, pattern, percentile", Needs: NeedsTrace, Keys: "max pattern percentile", Numbers: "max percentile", New: newSpanDuration},
-	{Type: "trajectory:goal-success", Value: "a text: the goal, or an object: goal", Needs: NeedsTrace | NeedsJudge, Most: maxGradedText, Keys: "goal", New: newGoalSuccess},
+	{Type: "trajectory:goal-success", Value: "a text: the goal, or an object: goal", Limit: LimitIfGiven, Needs: NeedsTrace | NeedsJudge, Most: maxGradedText, Keys: "goal", New: newGoalSuccess},
 	{Type: "trajectory:step-count", Value: "an object: type, pattern, min, max", Needs: NeedsTrace, Keys: "type name pattern min max", Numbers: "min max", New: newStepCount},
 	{Type: "trajectory:tool-args-match", Value: "an object: name or pattern, args, mode, defaults, ignore", Needs: NeedsTrace, Keys: "name pattern type args arguments mode defaults ignore", New: newToolArgsMatch},
 	{Type: "trajectory:tool-sequence", Value: "a list of tools, or an object: steps, mode", Needs: NeedsTrace, Keys: "steps mode", New: newToolSequence},

@@ -16,7 +16,7 @@ func newToolCallF1(_ *Compiler, s *Spec) (Check, error) {
 	if err != nil {
 		return nil, err
 	}
-	limit := s.threshold(1)
+	limit := s.threshold()
 	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
 		called, err := calledTools(sub.answer())
 		if err != nil {

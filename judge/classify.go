@@ -24,7 +24,7 @@ func decideClass(ctx context.Context, g *grading) (verdict, error) {
 	if len(scores) == 0 {
 		return verdict{}, proviso.Errorf(proviso.Undecided, "%s gave no classes", g.seat.Provider.ID())
 	}
-	threshold := g.threshold(1)
+	threshold := g.threshold()
 	class := g.value()
 	var v verdict
 	name := "Maximum classification score "

@@ -9,9 +9,6 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// gevalThreshold is the threshold of g-eval, of 1, if the assertion has none.
-const gevalThreshold = 0.7
-
 // mostPoints is what an output gets that meets a criterion fully.
 const mostPoints = 10
 
@@ -24,10 +21,7 @@ func decideGEval(ctx context.Context, g *grading) (verdict, error) {
 	if criteria == nil {
 		criteria = []any{g.q.Value}
 	}
-	threshold := g.threshold(gevalThreshold)
-	if threshold == 0 { // promptfoo takes it for none
-		threshold = gevalThreshold
-	}
+	threshold := g.threshold()
 	whole := verdict{pass: true}
 	var reasons []string
 	for _, c := range criteria {

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/blobs"
 )
 
@@ -72,12 +73,16 @@ func (g *grading) spend(a answer) {
 	}
 }
 
-// threshold returns the assertion's threshold, or def if it has none.
-func (g *grading) threshold(def float64) float64 {
+// threshold returns the assertion's threshold, or that of its type.
+func (g *grading) threshold() float64 {
 	if g.q.Threshold != nil {
 		return *g.q.Threshold
 	}
-	return def
+	kind, ok := check.Lookup(g.q.Type)
+	if !ok {
+		return 0
+	}
+	return kind.Default
 }
 
 // value returns the assertion's value as text; structures as JSON, and "" if
@@ -96,12 +101,9 @@ func (g *grading) value() string {
 // threshold.
 const epsilon = 0x1p-52
 
-// defaultShare is the threshold of types whose score is a share or a mean.
-const defaultShare = 0.5
-
 // share is the verdict of a score that has to reach the threshold.
 func (g *grading) share(name string, score float64, more string) verdict {
-	threshold := g.threshold(defaultShare)
+	threshold := g.threshold()
 	v := verdict{pass: score >= threshold-epsilon, score: score}
 	relation := ">="
 	if !v.pass {

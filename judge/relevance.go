@@ -42,7 +42,7 @@ func decideRelevance(ctx context.Context, g *grading) (verdict, error) {
 		}
 		mean += c / float64(len(questions))
 	}
-	threshold := g.threshold(defaultShare)
+	threshold := g.threshold()
 	v := verdict{pass: mean >= threshold-epsilon, score: mean}
 	relation := " is less than threshold "
 	if v.pass {

@@ -8,10 +8,6 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// similarThreshold is the threshold of similar if the assertion has none: of the
-// likeness, or of the distance.
-const similarThreshold = 0.75
-
 // gradeSimilar is similar: the embedding of the output is near that of a text, or
 // of one of several. The score is that of the nearest.
 func gradeSimilar(ctx context.Context, j *Judge, q proviso.Question) (proviso.Grade, error) {
@@ -35,7 +31,7 @@ func gradeSimilar(ctx context.Context, j *Judge, q proviso.Question) (proviso.Gr
 		if err != nil {
 			return verdict{}, err
 		}
-		return near(measure, best, g.threshold(similarThreshold)), nil
+		return near(measure, best, g.threshold()), nil
 	})(ctx, j, q)
 }
 

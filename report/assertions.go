@@ -29,7 +29,8 @@ type AssertionSummary struct {
 	ID        string // "" if the suite gives none
 	Metric    string // "" if the suite gives none
 	Value     string // as shown: texts in quotes, structures as JSON, long ones shortened
-	Threshold string // as the suite has it, "" if it gives none
+	Threshold string // as the suite has it, "" if it gives none or the type compares with none
+	Unweighed bool   // its weight is 0: it passes whatever it finds, but its counts say what it found
 	Others    int    // how many assertions without a line of their own this one stands for; 0 for one assertion
 	Counts
 	Usage  proviso.Usage // of deciding
@@ -61,6 +62,9 @@ func (a *AssertionSummary) Name() string {
 	}
 	if a.Threshold != "" {
 		name += ", threshold " + a.Threshold
+	}
+	if a.Unweighed {
+		name += ", weight 0"
 	}
 	return name
 }
@@ -110,27 +114,36 @@ func (c *Counts) plus(d Counts) {
 type about struct {
 	kind, id, metric string
 	value, threshold any // nil if there is none
+	unweighed        bool
 }
 
-// aboutOf returns what a row would have of an assertion.
-func aboutOf(a *proviso.Assertion) about {
+// aboutOf returns what a row would have of an assertion. compared says that its type
+// compares with a threshold.
+func aboutOf(a *proviso.Assertion, compared bool) about {
 	switch {
 	case a == nil:
 		return about{}
 	case a.Raw != nil && len(a.Assert) == 0:
-		x := aboutRaw(a.Raw)
+		x := aboutRaw(a.Raw, compared)
 		if !a.Raw.Has("type") {
 			x.kind = a.Type
 		}
 		return x
 	}
-	return about{kind: a.Type, id: a.ID, metric: a.Metric, value: defined(a.Value), threshold: defined(a.Threshold)}
+	x := about{kind: a.Type, id: a.ID, metric: a.Metric, value: defined(a.Value), unweighed: a.Weight != nil && *a.Weight == 0}
+	if compared {
+		x.threshold = defined(a.Threshold)
+	}
+	return x
 }
 
 // aboutRaw reads an assertion as rows have it. What a judged assertion asks for
 // stands in place of a value.
-func aboutRaw(o *proviso.Object) about {
-	x := about{kind: str(o, "type"), id: str(o, "id"), metric: str(o, "metric"), threshold: defined(o.At("threshold"))}
+func aboutRaw(o *proviso.Object, compared bool) about {
+	x := about{kind: str(o, "type"), id: str(o, "id"), metric: str(o, "metric"), unweighed: o.At("weight") == 0.0}
+	if compared {
+		x.threshold = defined(o.At("threshold"))
+	}
 	for _, v := range [...]any{o.At("value"), obj(o, "check").At("value"), o.At("instruction"), firstCriterion(o)} {
 		if x.value = defined(v); x.value != nil {
 			break
@@ -177,12 +190,15 @@ func (x *about) appendKey(b []byte) []byte {
 		b = append(append(b, s...), 0)
 	}
 	b = append(proviso.AppendJSON(b, x.value), 0)
+	if x.unweighed {
+		b = append(b, 1)
+	}
 	return proviso.AppendJSON(b, x.threshold)
 }
 
 // summary returns an empty line for the assertion.
 func (x *about) summary() *AssertionSummary {
-	a := &AssertionSummary{Type: x.kind, ID: x.id, Metric: x.metric}
+	a := &AssertionSummary{Type: x.kind, ID: x.id, Metric: x.metric, Unweighed: x.unweighed}
 	if o, ok := x.value.(*proviso.Object); ok && x.kind == judgedType && o.Has("template") {
 		a.Value = str(o, "template")
 		if params := obj(o, "params"); params.Len() > 0 {
@@ -238,7 +254,7 @@ func newAssertions() assertions {
 }
 
 // addOf counts a verdict on an assertion of a suite.
-func (t *assertions) addOf(a *proviso.Assertion, status proviso.Status, judged bool) *AssertionSummary {
+func (t *assertions) addOf(a *proviso.Assertion, compared bool, status proviso.Status, judged bool) *AssertionSummary {
 	shared := a.Raw != nil && len(a.Assert) == 0
 	if shared {
 		if line := t.recent[a.Raw]; line != nil {
@@ -246,7 +262,7 @@ func (t *assertions) addOf(a *proviso.Assertion, status proviso.Status, judged b
 			return line
 		}
 	}
-	x := aboutOf(a)
+	x := aboutOf(a, compared)
 	if x.kind == "" {
 		return nil
 	}

@@ -189,6 +189,50 @@ func TestEqualErrorsOfARow(t *testing.T) {
 	}
 }
 
+// TestLinesSayWhatWasCompared: a threshold that nothing was compared with is not in
+// the name of a line, that of the type stands beside a score, and an assertion of
+// weight 0 counts by what it found.
+func TestLinesSayWhatWasCompared(t *testing.T) {
+	t.Parallel()
+	m, sum := plain()
+	rows := graded(t, []string{`{"assert":[{"type":"contains","value":"x","threshold":0.8},{"type":"equals","value":"y","weight":0},{"type":"g-eval","value":"kind"},{"type":"not-g-eval","value":"rude"}]}`},
+		[]proviso.Status{proviso.Fail, proviso.Pass, proviso.Fail, proviso.Fail})
+	standard := 0.7
+	v := rows[0].Verdicts
+	v[1].Waived = true
+	v[2].Score, v[2].Threshold, v[2].Reason = 0.4, &standard, "rather curt"
+	v[3].Score, v[3].Threshold, v[3].Reason = 0.2, &standard, "rude"
+	kept := keep(t, m, sum, rows)
+	_, again, err := report.FromRun(kept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []*report.Summary{sum, again} {
+		for _, a := range s.Assertions() {
+			want := map[string]string{"contains": `contains "x"`, "equals": `equals "y", weight 0`, "g-eval": `g-eval "kind"`, "not-g-eval": `not-g-eval "rude"`}[a.Type]
+			if a.Name() != want || a.Failed != 1 || a.Passed != 0 {
+				t.Errorf("%q: %+v, want %q, failed", a.Name(), a.Counts, want)
+			}
+		}
+	}
+	for format, wants := range map[string][]string{
+		"terminal": {"✗ g-eval: rather curt (score 0.4, threshold 0.7)\n", "✗ not-g-eval: rude\n", "equals \"y\", weight 0\n"},
+		"markdown": {"rather curt (score 0.4, threshold 0.7)"},
+		"html":     {`"th":"0.7"`},
+		"json":     {`"threshold":0.7,"assertion":{"type":"g-eval"`, `"waived":true,"assertion":{"type":"equals"`, `"assertPassCount":1`},
+	} {
+		text := shown(t, format, m, sum, kept)
+		if format == "json" {
+			text = strings.NewReplacer("\n", "", " ", "").Replace(text)
+		}
+		for _, want := range wants {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s lacks %s:\n%.3000s", format, want, text)
+			}
+		}
+	}
+}
+
 // TestScoresHaveTheirThreshold: the score that was compared, with what it was
 // compared with.
 func TestScoresHaveTheirThreshold(t *testing.T) {

@@ -26,6 +26,21 @@ func countsOf(t proviso.Totals) Counts {
 	return Counts{Passed: t.Passed, Failed: t.Failed, Errors: t.Errors, Skipped: t.Skipped, MayPass: t.MayPass, WillPass: t.WillPass}
 }
 
+// unchecked says how many rows passed no more than they failed, because no assertion
+// of theirs applied; "" if there are none. With one column and no repeats, a row is a
+// case.
+func (s *Summary) unchecked() string {
+	n := s.totals.Skipped
+	if n == 0 {
+		return ""
+	}
+	noun := "row"
+	if len(s.columns) <= 1 && s.Repeats().Groups == 0 {
+		noun = "case"
+	}
+	return plural(n, noun) + ": nothing was checked, every assertion was skipped"
+}
+
 // open reports whether the rate is a range.
 func (c caseCounts) open() bool { return c.least != c.most }
 

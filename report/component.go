@@ -75,6 +75,13 @@ func (e *encoder) component(v *proviso.Verdict) {
 	e.text(`,"reason":`, v.Reason)
 	e.b = append(e.b, `,"status":"`...)
 	e.b = append(append(e.b, v.Status.String()...), '"')
+	if v.Threshold != nil {
+		e.b = append(e.b, `,"threshold":`...)
+		e.number(*v.Threshold)
+	}
+	if v.Waived {
+		e.b = append(e.b, `,"waived":true`...)
+	}
 	e.b = append(e.b, `,"assertion":`...)
 	e.assertion(v.Assertion)
 	if len(v.Components) > 0 {

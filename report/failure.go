@@ -187,7 +187,7 @@ func broken(row *proviso.Object) []brokenAssertion {
 // brokenOf returns what a component says of its assertion.
 func brokenOf(c *proviso.Object, status proviso.Status) brokenAssertion {
 	a := obj(c, "assertion")
-	x := aboutRaw(a)
+	x := aboutRaw(a, c.Has("threshold"))
 	b := brokenAssertion{about: x, names: []string{x.title()}, kinds: []string{cmp.Or(x.kind, "part")}, reason: str(c, "reason"),
 		undecided: status == proviso.Errored, score: scoreNote(c, status),
 		reshaped: a.Has("transform") || a.Has("scope"), value: a.At("value")}

@@ -138,7 +138,7 @@ func (s *Summary) AddRow(row []byte) error {
 		c, _ := v.(*proviso.Object)
 		a := obj(c, "assertion")
 		cached, _ := c.At("cached").(bool)
-		s.component(f.column, &part{status: statusOf(str(c, "status")), about: aboutRaw(a),
+		s.component(f.column, &part{status: statusOf(str(c, "status")), about: aboutRaw(a, c.Has("threshold")), waived: c.At("waived") == true,
 			usage: usageOf(obj(c, "tokensUsed")), cost: num(c, "cost"), judge: str(c, "judge"), cached: cached, raw: a})
 	}
 	return nil

@@ -138,7 +138,7 @@ func (p *page) totals() {
 	for _, x := range [...]struct {
 		n                 int
 		class, sign, word string
-	}{{t.Failed, "fail", "✕", "failed"}, {t.Errors, "error", "!", "not decided"}, {t.Passed, "pass", "✓", "passed"}, {t.Skipped, "skipped", "–", "skipped"}} {
+	}{{t.Failed, "fail", "✕", "failed"}, {t.Errors, "error", "!", "not decided"}, {t.Passed, "pass", "✓", "passed"}, {t.Skipped, "skipped", "–", "not checked"}} {
 		if x.n == 0 {
 			x.class = "none"
 		}
@@ -150,6 +150,9 @@ func (p *page) totals() {
 		p.w.WriteString("</li>\n")
 	}
 	p.w.WriteString("</ul>\n")
+	if text := p.in.Summary.unchecked(); text != "" {
+		fmt.Fprintf(p.w, "<p class=\"note\">%s.</p>\n", text)
+	}
 	if r := p.in.Summary.Repeats(); r.Groups > 0 {
 		fmt.Fprintf(p.w, "<p class=\"note\">Of %s, %d both passed and failed; %d passed as often as the suite asks for.</p>\n",
 			plural(r.Groups, "repeated case"), r.Flaky, r.Met)

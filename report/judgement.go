@@ -151,7 +151,7 @@ func judgementOf(c *proviso.Object) *Judgement {
 		return nil
 	}
 	a := obj(c, "assertion")
-	x := aboutRaw(a)
+	x := aboutRaw(a, false)
 	j := &Judgement{Name: x.title(), Status: str(c, "status"), Reasoning: str(c, "reason"), Instruction: str(a, "instruction")}
 	for _, v := range list {
 		o, _ := v.(*proviso.Object)

@@ -160,7 +160,7 @@ func (x *xmlWriter) outcome(row view, m mark) {
 	case row.status == proviso.Pass:
 		return
 	case row.status == proviso.Skip:
-		x.w.WriteString("      <skipped message=\"no assertion applied\"/>\n")
+		x.w.WriteString("      <skipped message=\"nothing was checked: every assertion was skipped\"/>\n")
 		return
 	}
 	tag := "failure"

@@ -85,6 +85,9 @@ func (m *markdown) head() {
 		text += " · " + cost
 	}
 	m.line("%s\n", text)
+	if text := m.in.Summary.unchecked(); text != "" {
+		m.line("%s.\n", text)
+	}
 	if r := m.in.Summary.Repeats(); r.Groups > 0 {
 		m.line("%d of %s both passed and failed; %d passed as often as the suite asks for.\n", r.Flaky, plural(r.Groups, "repeated case"), r.Met)
 	}

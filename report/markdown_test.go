@@ -82,7 +82,7 @@ func closing(s string, n int) int {
 }
 
 // own are the lines that the report itself has, after code is taken out.
-var own = regexp.MustCompile(`^(|## [✓✗!] proviso(: )?|\*\*\d+ passed, \d+ failed, \d+ errors?\*\*[^<>@\[\]]*|\d+ of \d+ repeated cases? both .*|` +
+var own = regexp.MustCompile(`^(|## [✓✗!] proviso(: )?|\*\*\d+ passed, \d+ failed, \d+ errors?\*\*[^<>@\[\]]*|\d+ of \d+ repeated cases? both .*|\d+ (case|row)s?: nothing was checked, every assertion was skipped\.|` +
 	`\| (Assertion|Provider and prompt) \|.*|\|---\|[-:|]+|\|\s+(\(judge unvalidated\) )?\|( (–|[<> \d–%]+) \|){6}|### What did not pass, worst first|` +
 	`\*\*[✗!] case \d+( \(repeat \d+ of \d+\))?\*\*( +at)? *|- [✗!] *(, for information only|, not decided)*:? *|- … and \d+ more|` +
 	`<details><summary>Input and output</summary>|</details>|… and \d+ more.*|` +

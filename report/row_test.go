@@ -29,6 +29,9 @@ func assertionOf(raw *proviso.Object) *proviso.Assertion {
 	if v, ok := raw.Get("value"); ok {
 		a.Value = v
 	}
+	if v, ok := raw.Get("threshold"); ok {
+		a.Threshold = v
+	}
 	return a
 }
 
@@ -59,6 +62,9 @@ func resultOf(c *proviso.Case, output any, statuses ...proviso.Status) *proviso.
 	r.Aggregate = proviso.Aggregate{Status: proviso.Pass, Score: 1, Reason: "All assertions passed"}
 	for i, a := range c.Assert {
 		v := proviso.Verdict{Assertion: a, Status: statuses[i], Score: 1, Reason: "Assertion passed"}
+		if f, ok := a.Threshold.(float64); ok && a.Type != "contains" { // as package check would
+			v.Threshold = &f
+		}
 		switch v.Status {
 		case proviso.Fail:
 			v.Score, v.Reason = 0, fmt.Sprintf("Expected output to satisfy %s %s", a.Type, proviso.Stringify(a.Value))

@@ -46,20 +46,21 @@ func scoreText(v any) string {
 }
 
 // scoreNote says which score an assertion missed its threshold with, unless its
-// reason does. Scores that say no more than the verdict are left out.
+// reason does. Scores that say no more than the verdict are left out, as are those of
+// negated types, which are the complement of what was compared.
 func scoreNote(c *proviso.Object, status proviso.Status) string {
 	got, threshold := score(c), thresholdOf(c)
-	if status != proviso.Fail || threshold == "" || math.IsNaN(got) || got == 0 || got == 1 ||
+	if status != proviso.Fail || threshold == "" || strings.HasPrefix(str(obj(c, "assertion"), "type"), "not-") || math.IsNaN(got) || got == 0 || got == 1 ||
 		strings.Contains(str(c, "reason"), "threshold "+threshold) {
 		return ""
 	}
 	return " (score " + short(got) + ", threshold " + threshold + ")"
 }
 
-// thresholdOf returns the threshold of a component's assertion, "" if the suite
-// gives none.
+// thresholdOf returns the threshold that a component's assertion was compared with,
+// the suite's or that of its type; "" if there was none.
 func thresholdOf(c *proviso.Object) string {
-	f, ok := obj(c, "assertion").At("threshold").(float64)
+	f, ok := c.At("threshold").(float64)
 	if !ok {
 		return ""
 	}

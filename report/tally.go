@@ -54,7 +54,8 @@ func (s *Summary) Add(index int, r *proviso.Result) {
 func (s *Summary) verdicts(column int, list []proviso.Verdict) {
 	for i := range list {
 		v := &list[i]
-		s.component(column, &part{status: v.Status, usage: v.Usage, cost: v.Cost, judge: v.Judge, cached: v.Cached, assertion: v.Assertion})
+		s.component(column, &part{status: v.Status, usage: v.Usage, cost: v.Cost, judge: v.Judge, cached: v.Cached,
+			assertion: v.Assertion, compared: v.Threshold != nil, waived: v.Waived})
 		s.verdicts(column, v.Components)
 	}
 }
@@ -138,7 +139,9 @@ type part struct {
 	cost   float64
 	judge  string
 	cached bool
+	waived bool // it passes because its weight is 0, although it does not hold
 
+	compared  bool               // the assertion has a threshold that it is compared with
 	assertion *proviso.Assertion // one of these two
 	raw       *proviso.Object
 }
@@ -163,12 +166,16 @@ func (s *Summary) component(column int, p *part) {
 	if p.judge != "" {
 		s.judged(p)
 	}
+	found := p.status
+	if p.waived {
+		found = proviso.Fail
+	}
 	var a *AssertionSummary
 	switch {
 	case p.assertion != nil:
-		a = s.asserted.addOf(p.assertion, p.status, p.judge != "" || p.cost > 0)
+		a = s.asserted.addOf(p.assertion, p.compared, found, p.judge != "" || p.cost > 0)
 	case p.about.kind != "":
-		a = s.asserted.add(&p.about, p.status, p.judge != "" || p.cost > 0)
+		a = s.asserted.add(&p.about, found, p.judge != "" || p.cost > 0)
 	}
 	if a == nil {
 		return

@@ -182,9 +182,6 @@ func (p *printer) end() {
 	if text := dollars(t); text != "" {
 		parts = append(parts, text)
 	}
-	if t.Skipped > 0 {
-		parts = append(parts, fmt.Sprintf("%s without an assertion that applied", plural(t.Skipped, "row")))
-	}
 	name := cut(p.meta.Suite, 100)
 	if name != "" {
 		name += ": "
@@ -196,8 +193,15 @@ func (p *printer) end() {
 	if left := p.meta.Planned - t.Rows(); left > 0 {
 		p.line("Unfinished: %d of %d rows; proviso eval --resume=%s does the others", t.Rows(), p.meta.Planned, clean(p.meta.RunID))
 	}
-	p.line("%s, %s, %s",
+	if text := p.sum.unchecked(); text != "" {
+		p.wrapped("", text)
+	}
+	text := fmt.Sprintf("%s, %s, %s",
 		p.count(green, t.Passed, "passed"), p.count(red, t.Failed, "failed"), p.count(yellow, t.Errors, "errors"))
+	if t.Skipped > 0 {
+		text += ", " + p.count(yellow, t.Skipped, "not checked")
+	}
+	p.line("%s", text)
 }
 
 func (p *printer) count(color string, n int, what string) string {

@@ -13,7 +13,9 @@ func (p *Plan) prepareCriteria(pc *prepared) *check.Set {
 }
 
 // evaluate joins the result of the assertion set with the case's own: a case that
-// has both passes if both pass, and fails if one fails, whatever the other is.
+// has both passes if both pass, and fails if one fails, whatever the other is. One of
+// which every assertion was skipped has no say; if that is true of both, nothing was
+// checked.
 func (p *Plan) evaluate(pc *prepared, res *proviso.Result) {
 	e := check.Evaluate(res.SetVerdict, p.Suite.Threshold, false)
 	a := &res.Aggregate
@@ -32,10 +34,12 @@ func (p *Plan) evaluate(pc *prepared, res *proviso.Result) {
 	case own == proviso.Errored:
 	case e.Status == proviso.Errored:
 		a.Status, a.Reason = proviso.Errored, reasonOf(res.SetVerdict, proviso.Errored)
-	case len(pc.Assert) == 0:
+	case e.Status == proviso.Skip && (own == proviso.Skip || len(pc.Assert) == 0):
+		a.Status, a.Reason = proviso.Skip, "Nothing was checked: every assertion was skipped"
+	case own == proviso.Skip || len(pc.Assert) == 0:
 		a.Status, a.Reason = proviso.Pass, "All assertions passed"
 	}
-	if a.Unscored = a.Status == proviso.Fail && (a.Unscored || own == proviso.Errored || e.Errors > 0); a.Unscored {
+	if a.Unscored = a.Status == proviso.Fail && (a.Unscored || own == proviso.Errored || e.Errors > 0 && e.Score == nil); a.Unscored {
 		a.Score = 0
 	}
 }

@@ -7,7 +7,8 @@
   const page = 50; // cases that are put in the table at a time
   const glyph = { pass: '✓', fail: '✕', error: '!', skip: '–' };
   const sign = { ...glyph, fail: '✗' };
-  const word = { pass: 'Pass', fail: 'Fail', error: 'Error', skip: 'Skip' };
+  const word = { pass: 'Pass', fail: 'Fail', error: 'Error', skip: 'Skipped' };
+  const outcome = { ...word, skip: 'Not checked' }; // of a row
   const rank = { fail: 0, error: 1, pass: 2, skip: 3 };
 
   function el(tag, attributes, ...children) {
@@ -101,7 +102,7 @@
     const button = el('button', {
       type: 'button', class: 'cell ' + row.s, 'data-cell': id, tabindex: '-1', 'aria-expanded': String(state.open === id),
       'aria-controls': state.open === id ? 'panel' : undefined,
-    }, el('span', { class: 'word' }, el('span', { 'aria-hidden': 'true' }, glyph[row.s] + ' '), word[row.s]),
+    }, el('span', { class: 'word' }, el('span', { 'aria-hidden': 'true' }, glyph[row.s] + ' '), outcome[row.s]),
     el('span', { class: 'dots', 'aria-hidden': 'true' }, ...row.a.slice(0, 24).map((a) => el('span', { class: 'dot ' + a.s, title: plain(a.n) }))),
     row.a.length ? el('span', { class: 'hidden' }, held + ' of ' + plural(row.a.length, 'assertion') + ' passed') : '',
     (row.s === 'fail' || row.s === 'error') && why ? el('span', { class: 'why' }, plain(why.slice(0, 300))) : '');
@@ -253,7 +254,7 @@
     for (const [name, value] of row.vars) vars.append(el('dt', {}, ...visible(name)), el('dd', {}, ...visible(value)));
     const checks = el('ul', { class: 'checks' }, ...ordered(row.a).map(check));
     const panel = el('section', { class: 'panel', id: 'panel', 'aria-labelledby': 'panel-title' },
-      el('header', {}, el('div', {}, el('h3', { id: 'panel-title' }, el('span', { class: 'word ' + row.s }, glyph[row.s] + ' ' + word[row.s]),
+      el('header', {}, el('div', {}, el('h3', { id: 'panel-title' }, el('span', { class: 'word ' + row.s }, glyph[row.s] + ' ' + outcome[row.s]),
         row.n, row.d ? ': ' : '', ...visible(row.d || '')), el('p', { class: 'facts' }, plain(facts.join(' · ')))), close),
       el('div', { class: 'sides' },
         el('div', {}, long('Output', row.out, evidence(row)), row.vars.length ? el('h4', {}, 'Variables') : '', row.vars.length ? vars : '', long('Prompt', row.prompt)),
