@@ -211,6 +211,9 @@ func (m *compiled) prepareCheck(all []*proviso.Error) []*proviso.Error {
 // verdicts must match promptfoo.
 func (m *compiled) notes(all, notes []*proviso.Error) []*proviso.Error {
 	for _, e := range notes {
+		if e.Warning {
+			continue // it says by itself what becomes of the assertion
+		}
 		if m.c.Lenient {
 			e.Message, e.Warning = e.Message+checksNothing, true
 		} else if m.broken == nil {

@@ -55,7 +55,9 @@ func (m *compiled) objectShape(o *proviso.Object) []*proviso.Error {
 		case !slices.Contains(known, key):
 			e = unknownKey(key, "the value of \""+m.Type+"\"", known)
 		case slices.Contains(numbers, key) && !isNumber && v != nil:
-			e = proviso.Errorf(proviso.Invalid, "%s of %q must be a number, not %s", key, m.Type, proviso.Stringify(v))
+			if e = m.noNumber(key, v); e == nil {
+				continue
+			}
 		default:
 			continue
 		}
@@ -78,6 +80,23 @@ func (m *compiled) objectShape(o *proviso.Object) []*proviso.Error {
 		}
 	}
 	return all
+}
+
+// noNumber is the mistake of what stands where a number belongs; nil if the
+// type itself refuses it.
+func (m *compiled) noNumber(key string, v any) *proviso.Error {
+	e := proviso.Errorf(proviso.Invalid, "%s of %q must be a number, not %s", key, m.Type, proviso.Stringify(v))
+	if !m.kind.Coerced {
+		return e
+	}
+	f := proviso.ToNumber(v)
+	if text, ok := v.(string); !ok || f != f || strings.TrimSpace(text) == "" {
+		return nil
+	}
+	if m.c.Lenient {
+		e.Message, e.Warning = e.Message+"; it is read as "+proviso.FormatNumber(f), true
+	}
+	return e
 }
 
 // present returns a value without the keys that hold null, because these count as

@@ -44,13 +44,44 @@ func wantMistake(t *testing.T, c *check.Compiler, promptfoo bool, name string, v
 		if !strings.HasPrefix(e.Pointer, "/a/value") {
 			t.Errorf("%s: a mistake at %s: %v", name, e.Pointer, e)
 		}
-		if e.Warning && (!promptfoo || !strings.Contains(e.Message, "checks nothing")) {
+		if e.Warning && (!promptfoo || !strings.Contains(e.Message, "checks nothing") && !strings.Contains(e.Message, "it is read as 3")) {
 			t.Errorf("%s: a warning: %v", name, e)
 		}
 		found = true
 	}
 	if !found {
 		t.Errorf("%s takes %s in silence", name, proviso.Stringify(value))
+	}
+}
+
+// TestTextsForNumbers: a text where the value of a count has a number is a mistake, or
+// a warning that says how it is read.
+func TestTextsForNumbers(t *testing.T) {
+	t.Parallel()
+	for _, promptfoo := range []bool{false, true} {
+		c := check.New(check.Options{Lenient: promptfoo})
+		for _, k := range check.Kinds() {
+			if !k.Coerced {
+				continue
+			}
+			for text, want := range map[string]string{"1": "must be a number, not \"1\"", "x": "must be a number, found \"x\""} {
+				value := proviso.ObjectOf("max", text)
+				if strings.Contains(k.Keys, "regex") {
+					value.Set("text", "o")
+				}
+				if strings.Contains(k.Keys, "class") {
+					value.Set("class", "letters")
+				}
+				a := proviso.AssertionOf(proviso.ObjectOf("type", k.Type, "value", value), "/a")
+				_, mistakes := c.Compile([]*proviso.Assertion{a})
+				switch {
+				case len(mistakes) != 1 || !strings.Contains(mistakes[0].Message, want) || mistakes[0].Warning != (promptfoo && text == "1"):
+					t.Errorf("%s, %s: %v", k.Type, text, mistakes)
+				case mistakes[0].Warning && !strings.HasSuffix(mistakes[0].Message, "; it is read as 1"):
+					t.Errorf("%s: %v", k.Type, mistakes[0])
+				}
+			}
+		}
 	}
 }
 

@@ -76,8 +76,10 @@ type Kind struct {
 	// Default is the threshold of types that always compare with one.
 	Default float64
 	// Keys lists the allowed keys of an object value, separated by blanks; if it is
-	// empty, any key is allowed. Numbers lists the keys that hold a number.
+	// empty, any key is allowed. Numbers lists the keys that hold a number; Coerced says
+	// that a text with a number is read as one there, as in promptfoo.
 	Keys, Numbers string
+	Coerced       bool
 	Empty         bool // an empty list, or null, is a value to compare with
 	Text          bool // any value is compared as text, one that is absent as well
 
@@ -104,8 +106,8 @@ var kinds = []Kind{
 	{Type: "answer-relevance", Value: "none", Limit: LimitAlways, Default: 0.5, Needs: NeedsJudge | NeedsEmbedder, Not: Complement, Range: SignedScore, Share: true, Most: maxGradedText, CellLimit: cellLimit, New: newGraded},
 	{Type: "assert-set", Value: "none; put the members under assert", Limit: LimitIfGiven, Cell: proviso.CellNone},
 	{Type: "bleu", Value: "a text or a list of texts", Limit: LimitAlways, Default: 0.5, Not: Complement, Most: maxMetricText, Folds: true, New: newBLEU},
-	{Type: "char-count", Value: "a number, or an object with min and max", Keys: "min max", New: newCharCount},
-	{Type: "chars", Value: "a class, or an object: class, min, max", Keys: "class min max", New: newChars},
+	{Type: "char-count", Value: "a number, or an object with min and max", Keys: "min max", Numbers: "min max", Coerced: true, New: newCharCount},
+	{Type: "chars", Value: "a class, or an object: class, min, max", Keys: "class min max", Numbers: "min max", Coerced: true, New: newChars},
 	{Type: "classifier", Value: "the name of a class, or none for any", Limit: LimitAlways, Default: 1, Needs: NeedsClassifier, Not: Complement, Range: AnyScore, Most: maxGradedText, CellLimit: cellLimit, New: newClassifier},
 	{Type: "contains", Value: "a text or a number", Folds: true, New: newContains},
 	{Type: "contains-all", Value: "a list, or texts separated by commas", Folds: true, Cell: proviso.CellList, New: newContainsAll},
@@ -119,7 +121,7 @@ var kinds = []Kind{
 	{Type: "context-relevance", Value: "none", Limit: LimitAlways, Default: 0.5, Needs: NeedsJudge | NeedsContext | NeedsQuery, Not: Complement, Share: true, Most: maxGradedText, CellLimit: cellLimit, New: newGraded},
 	{Type: "conversation-relevance", Value: "none", Limit: LimitAlways, Default: 0.5, Needs: NeedsJudge | TakesTurns, Not: Complement, Share: true, Most: maxGradedText, New: newGraded},
 	{Type: "cost", Value: "none; threshold is the limit in US dollars", Limit: LimitIfGiven, CellLimit: cellLimit, New: newCost},
-	{Type: "count", Value: "a text, or an object: text or regex, min, max, ignoreCase", Folds: true, Keys: "text regex min max ignoreCase", New: newCount},
+	{Type: "count", Value: "a text, or an object: text or regex, min, max, ignoreCase", Folds: true, Keys: "text regex min max ignoreCase", Numbers: "min max", Coerced: true, New: newCount},
 	{Type: "ends-with", Value: "a text", Folds: true, New: newEndsWith},
 	{Type: "equals", Value: "anything; objects and lists are compared with the output read as JSON", Folds: true, Empty: true, Text: true, New: newEquals},
 	{Type: "factuality", Value: "a text: the correct answer", Needs: NeedsJudge, Not: Complement, Range: AnyScore, Most: maxGradedText, New: newGradedText},
@@ -139,13 +141,13 @@ var kinds = []Kind{
 	{Type: "is-valid-openai-function-call", Value: "none; the provider's configuration declares the functions", New: newFunctionCall},
 	{Type: "is-valid-openai-tools-call", Value: "none; the provider's configuration declares the tools", New: newToolsCall},
 	{Type: "is-xml", Value: "none, or paths of required elements", Keys: "requiredElements", New: newIsXML},
-	{Type: "item-count", Value: "a number, or an object with min and max", Keys: "min max", New: newItemCount},
+	{Type: "item-count", Value: "a number, or an object with min and max", Keys: "min max", Numbers: "min max", Coerced: true, New: newItemCount},
 	{Type: "javascript", Value: "JavaScript: an expression, a body with return on several lines, or file://", Limit: LimitIfGiven, Needs: NeedsCode | TakesCode, Not: PassOnly, Range: AnyScore, New: newJavascript},
 	{Type: "json-path", Value: "a JSONPath, or an object: path with equals or assert", Keys: "path equals assert", New: newJSONPath},
 	{Type: "judge", Value: "none; put questions under criteria, and what is counted under check", Needs: NeedsJudge, Cell: proviso.CellNone, New: newJudged},
 	{Type: "latency", Value: "none; threshold is the limit in milliseconds", Limit: LimitIfGiven, CellLimit: cellLimit, New: newLatency},
 	{Type: "levenshtein", Value: "a text", Limit: LimitAlways, Default: 5, Folds: true, CellLimit: cellLimit, New: newLevenshtein},
-	{Type: "line-count", Value: "a number, or an object with min and max", Keys: "min max", New: newLineCount},
+	{Type: "line-count", Value: "a number, or an object with min and max", Keys: "min max", Numbers: "min max", Coerced: true, New: newLineCount},
 	{Type: "llm-rubric", Value: "a text, an object or none, with a rubricPrompt", Limit: LimitIfGiven, Needs: NeedsJudge | NeedsRubric, Not: Complement, Range: RubricScore, Most: maxGradedText, New: newRubric},
 	{Type: "max-score", Value: "an object: method, weights, threshold", Needs: NeedsGroup, Cell: proviso.CellNone, Keys: "method weights threshold", Numbers: "threshold"},
 	{Type: "meteor", Value: "a text or a list of texts", Limit: LimitAlways, Default: 0.5, Not: Complement, Most: maxMetricText, Folds: true, New: newMETEOR},
@@ -161,14 +163,14 @@ var kinds = []Kind{
 	{Type: "ruby", Value: "Ruby: an expression, a body on several lines, or file://", Limit: LimitIfGiven, Needs: NeedsCode | TakesCode, Not: PassOnly, Range: AnyScore, New: newRuby},
 	{Type: "search-rubric", Value: "a text, an object or none, with a rubricPrompt", Limit: LimitIfGiven, Needs: NeedsJudge | NeedsRubric, Not: Complement, Range: RubricScore, Most: maxGradedText, New: newRubric},
 	{Type: "select-best", Value: "a text: the criterion for the best output", Needs: NeedsGroup | NeedsJudge | NeedsRubric, Cell: proviso.CellNone},
-	{Type: "sentence-count", Value: "a number, or an object with min and max", Keys: "min max", New: newSentenceCount},
+	{Type: "sentence-count", Value: "a number, or an object with min and max", Keys: "min max", Numbers: "min max", Coerced: true, New: newSentenceCount},
 	{Type: "similar", Value: "a text or a list of texts", Limit: LimitAlways, Default: 0.75, Needs: NeedsEmbedder, Not: Complement, Range: SignedScore, Most: maxGradedText, CellLimit: 0.8, New: newGradedTexts},
 	{Type: "similar:cosine", Value: "a text or a list of texts", Limit: LimitAlways, Default: 0.75, Needs: NeedsEmbedder, Not: Complement, Range: SignedScore, Most: maxGradedText, Cell: proviso.CellNone, New: newGradedTexts},
 	{Type: "similar:dot", Value: "a text or a list of texts", Limit: LimitAlways, Default: 0.75, Needs: NeedsEmbedder, Not: Complement, Range: AnyScore, Most: maxGradedText, Cell: proviso.CellNone, New: newGradedTexts},
 	{Type: "similar:euclidean", Value: "a text or a list of texts; threshold is the maximum distance", Limit: LimitAlways, Default: 0.75, Needs: NeedsEmbedder, Not: Complement, Most: maxGradedText, Cell: proviso.CellNone, New: newGradedTexts},
 	{Type: "skill-used", Value: "a name, a list of names, or an object: name or pattern, min, max", Keys: "name pattern min max", Numbers: "min max", New: newSkillUsed},
 	{Type: "starts-with", Value: "a text", Folds: true, CellLimit: cellLimit, New: newStartsWith},
-	{Type: "token-count", Value: "a number, or an object with min and max", Most: maxMetricText, Keys: "min max", New: newTokenCount},
+	{Type: "token-count", Value: "a number, or an object with min and max", Most: maxMetricText, Keys: "min max", Numbers: "min max", Coerced: true, New: newTokenCount},
 	{Type: "tool-call-f1", Value: "names of tools: a list, or texts separated by commas", Limit: LimitAlways, Default: 1, Not: PassOnly, New: newToolCallF1},
 	{Type: "trace-error-spans", Value: "a number, or an object: max_count, max_percentage, pattern", Needs: NeedsTrace, Keys: "max_count max_percentage pattern", Numbers: "max_count max_percentage", New: newErrorSpans},
 	{Type: "trace-span-count", Value: "an object: pattern, min, max", Needs: NeedsTrace, Keys: "pattern min max", Numbers: "min max", New: newSpanCount},
@@ -179,7 +181,7 @@ var kinds = []Kind{
 	{Type: "trajectory:tool-sequence", Value: "a list of tools, or an object: steps, mode", Needs: NeedsTrace, Keys: "steps mode", New: newToolSequence},
 	{Type: "trajectory:tool-used", Value: "a tool, a list of tools, or an object: name or pattern, min, max", Needs: NeedsTrace, Keys: "name pattern type min max", Numbers: "min max", New: newToolUsed},
 	{Type: "webhook", Value: "the URL of an HTTP endpoint", Needs: NeedsNetwork, Not: Complement, Range: AnyScore, New: newWebhook},
-	{Type: "word-count", Value: "a number, or an object with min and max", Keys: "min max", New: newWordCount},
+	{Type: "word-count", Value: "a number, or an object with min and max", Keys: "min max", Numbers: "min max", Coerced: true, New: newWordCount},
 }
 
 // Kinds returns every assertion type, sorted.

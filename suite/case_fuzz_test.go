@@ -23,7 +23,25 @@ func FuzzCases(f *testing.F) {
 		if s == nil {
 			t.Fatal(mistakes)
 		}
+		// Whoever checks a suite reads it like this, with what is broken among it.
+		broken, good := 0, 0
+		for c, err := range s.CaseSource.(proviso.CaseChecker).WithBroken().Cases() {
+			if c == nil && err == nil || c != nil && (c.ID == "" || c.Index < 0) {
+				t.Fatalf("got %v and %v", c, err)
+			}
+			if c != nil && !c.Broken {
+				good++
+			}
+			if broken++; broken > 1000 {
+				break
+			}
+		}
 		n := 0
+		defer func() {
+			if broken <= 1000 && n <= 1000 && n != good {
+				t.Errorf("%d cases without a mistake, %d beside those with one", n, good)
+			}
+		}()
 		for c, err := range s.Cases() {
 			if (c == nil) == (err == nil) {
 				t.Fatalf("got %v and %v", c, err)

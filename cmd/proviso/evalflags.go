@@ -86,7 +86,7 @@ type evalFlags struct {
 	verbose     bool
 	resume      string
 	retryErrors bool
-	failUnder   string
+	failUnder   shareFlag
 	passRate    float64 // share of rows that must pass; passRateOf sets it
 	watch       bool
 	written     []output // the report files of this run
@@ -105,7 +105,7 @@ func (f *evalFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.runDir, "run-dir", "", "`FOLDER` that runs are kept in (default $XDG_STATE_HOME/proviso/runs)")
 	fs.IntVarP(&f.concurrency, "max-concurrency", "j", 0, "`N` rows at a time (default 4)")
 	fs.IntVar(&f.delay, "delay", 0, "wait `MS` milliseconds after each row")
-	fs.StringVar(&f.failUnder, "fail-under", "", "exit with 1 if less than this `SHARE` of the rows passes: 0 to 1, or N% (default 1)")
+	fs.Var(&f.failUnder, "fail-under", "exit with 1 if less than this `SHARE` of the rows passes: 0 to 1, or N% (default 1)")
 	fs.StringVar(&f.resume, "resume", "", "go on with the run `ID`, or with the last one; what is finished is not asked again")
 	fs.Lookup("resume").NoOptDefVal = lastRun
 	fs.BoolVar(&f.retryErrors, "retry-errors", false, "with --resume, or alone for the last run: do the rows again that were errors")
@@ -130,10 +130,8 @@ func (f *evalFlags) check() error {
 	if f.watch && (f.resume != "" || f.retryErrors) {
 		return usageError{fmt.Errorf("--watch begins anew each time, and --resume and --retry-errors go on with one run"), "leave out one of them"}
 	}
-	if f.failUnder != "" {
-		if _, err := failUnder(f.failUnder); err != nil {
-			return err
-		}
+	if err := f.failUnder.check("--fail-under", "see `proviso eval --help`"); err != nil {
+		return err
 	}
 	if err := f.models.check(); err != nil {
 		return err

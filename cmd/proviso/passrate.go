@@ -14,8 +14,8 @@ const passRateVariable = "PROMPTFOO_PASS_RATE_THRESHOLD"
 // passRateOf returns the share of rows that must pass: from the command line, else
 // the environment, else the suite. An untrusted suite cannot set it.
 func (a *app) passRateOf(f *evalFlags, s *loaded) (float64, error) {
-	if f.failUnder != "" {
-		return failUnder(f.failUnder)
+	if f.failUnder.set {
+		return f.failUnder.value, nil
 	}
 	if text, set := s.env.Lookup(passRateVariable); set && strings.TrimSpace(text) != "" {
 		return a.percentOf(passRateVariable, strings.TrimSpace(text))
@@ -30,13 +30,34 @@ func (a *app) passRateOf(f *evalFlags, s *loaded) (float64, error) {
 	return 1, nil
 }
 
-// failUnder reads the flag of that name.
-func failUnder(text string) (float64, error) {
-	share, err := suite.ParseShare(text)
-	if err != nil {
-		return 0, usageError{fmt.Errorf("--fail-under: %w", err), "see `proviso eval --help`"}
+// shareFlag is a flag that holds a share: a number from 0 to 1, or N%.
+type shareFlag struct {
+	text  string
+	value float64
+	set   bool
+}
+
+// Set keeps the text; check reads it, so that every mistake names the flag in the
+// same way.
+func (s *shareFlag) Set(text string) error {
+	s.text, s.set = text, true
+	return nil
+}
+
+func (s *shareFlag) String() string { return s.text }
+
+// Type is not shown: the usage of the flag names its value.
+func (*shareFlag) Type() string { return "share" }
+
+// check reads the flag, if it is given.
+func (s *shareFlag) check(name, hint string) (err error) {
+	if !s.set {
+		return nil
 	}
-	return share, nil
+	if s.value, err = suite.ParseShare(s.text); err != nil {
+		return usageError{fmt.Errorf("%s: %w", name, err), hint}
+	}
+	return nil
 }
 
 // percentOf reads a variable that holds a percentage.

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -18,7 +17,7 @@ import (
 type spadeCoverage struct {
 	spadeSource
 	assertions, candidates string
-	failUnder              float64
+	failUnder              shareFlag
 	format, out            string
 }
 
@@ -40,11 +39,11 @@ func newSpadeCoverage(a *app) *cobra.Command {
 			if f.format, err = formatOf(f.format, f.out, coverageFormats, map[string]string{".json": formatJSON, ".md": formatMarkdown}); err != nil {
 				return err
 			}
-			switch {
-			case f.assertions == "":
+			if f.assertions == "" {
 				return missingFlag(cmd, "assertions", "name the file of the assertion set")
-			case !(f.failUnder >= 0 && f.failUnder <= 1):
-				return usageError{errors.New("--fail-under is a share from 0 to 1"), seeHelp(cmd)}
+			}
+			if err := f.failUnder.check("--fail-under", seeHelp(cmd)); err != nil {
+				return err
 			}
 			if err := f.check(cmd, args); err != nil {
 				return err
@@ -56,7 +55,7 @@ func newSpadeCoverage(a *app) *cobra.Command {
 	fs := cmd.Flags()
 	fs.StringVar(&f.assertions, "assertions", "", "`FILE` of the assertions: an assertion set, or candidates")
 	fs.StringVar(&f.candidates, "candidates", "", "`FILE` of candidates that says where assertions of the same name come from")
-	fs.Float64Var(&f.failUnder, "fail-under", 0, "exit with 1 if less than this `SHARE` of the instructions is covered")
+	fs.Var(&f.failUnder, "fail-under", "exit with 1 if less than this `SHARE` of the instructions is covered: 0 to 1, or N%")
 	fs.StringVar(&f.format, "format", "", "`FORMAT`: terminal, json or markdown; by the ending of -o, else terminal")
 	fs.StringVarP(&f.out, "output", "o", "", "write to `FILE`, not to standard output")
 	return cmd
@@ -107,8 +106,8 @@ func (a *app) spadeCoverage(ctx context.Context, f *spadeCoverage, args []string
 	if len(c.Orphans) > 0 && f.candidates == "" {
 		fmt.Fprintln(a.err, "proviso: if these assertions were selected from candidates, --candidates FILE says which sentences they were made of")
 	}
-	if c.Share() < f.failUnder {
-		fmt.Fprintf(a.err, "proviso: %s of the instructions are covered, less than %v (--fail-under)\n", percent(c.Share()), f.failUnder)
+	if c.Share() < f.failUnder.value {
+		fmt.Fprintf(a.err, "proviso: %s of the instructions are covered, less than %v (--fail-under)\n", percent(c.Share()), f.failUnder.text)
 		return exitError{exitFailed}
 	}
 	return nil

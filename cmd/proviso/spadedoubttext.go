@@ -43,13 +43,21 @@ func broken(s selected) []string {
 		case s.Options.Method == "none":
 		case name == "alpha":
 			is := isOrMayBe(s.Answer.Covered+s.Doubt.Bad < s.Instance.Need)
-			list = append(list, fmt.Sprintf("Alpha %s missed: %s of %s are caught, but %d are required.", is, caughtText(s), plural(s.Bad, "bad output"), s.Instance.Need))
+			list = append(list, fmt.Sprintf("Alpha %s missed: %s of %s are caught, but %d %s required.", is, caughtText(s), plural(s.Bad, "bad output"), s.Instance.Need, areOf(s.Instance.Need)))
 		default:
 			is := isOrMayBe(s.Answer.False-s.Doubt.Good > s.Instance.Allow)
-			list = append(list, fmt.Sprintf("Tau %s broken: together they fail %s of %s, %d are allowed.", is, failedText(s), plural(s.Good, "good output"), s.Instance.Allow))
+			list = append(list, fmt.Sprintf("Tau %s broken: together they fail %s of %s, %d %s allowed.", is, failedText(s), plural(s.Good, "good output"), s.Instance.Allow, areOf(s.Instance.Allow)))
 		}
 	}
 	return list
+}
+
+// areOf is the verb for n of something.
+func areOf(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
 }
 
 // isOrMayBe words what is so for certain, or only if undecided cells make it so.
