@@ -13,37 +13,62 @@ import (
 // float64, slices and arrays become lists, maps with text keys become objects with
 // sorted keys, and bytes become text. A pointer becomes the value that it points to.
 // Any other type is converted through encoding/json. A value of this package is
-// returned unchanged, and so is a value without a JSON form.
-func ValueOf(v any) any {
+// returned unchanged, and so is a value without a JSON form, such as one that holds
+// itself: [IsValue] tells.
+func ValueOf(v any) any { return convert(v, true) }
+
+// maxGoDepth bounds how deep lists, maps and pointers of Go may be nested.
+const maxGoDepth = 1000
+
+// conversion converts a value of Go.
+type conversion struct {
+	reflects bool // values of unknown types are converted, too
+	depth    int
+	tooDeep  bool
+}
+
+// convert converts v, or returns it unchanged if it is nested too deep.
+func convert(v any, reflects bool) any {
+	c := conversion{reflects: reflects}
+	made := c.value(v)
+	if c.tooDeep {
+		return v
+	}
+	return made
+}
+
+func (c *conversion) value(v any) any {
 	if IsValue(v) {
 		return v
 	}
-	if known, ok := fromGo(v, ValueOf); ok {
-		return known
+	if c.depth++; c.tooDeep || c.depth > maxGoDepth {
+		c.tooDeep = true
+		return nil // an object would convert v again
 	}
-	return reflected(v)
+	defer func() { c.depth-- }()
+	if known, ok := fromGo(v, c.value); ok || !c.reflects {
+		if ok {
+			return known
+		}
+		return v
+	}
+	return c.reflected(v)
 }
 
 // kept is ValueOf, except that values of unknown types are kept unchanged for the
 // caller.
-func kept(v any) any {
-	if IsValue(v) {
-		return v
-	}
-	if known, ok := fromGo(v, kept); ok {
-		return known
-	}
-	return v
-}
+func kept(v any) any { return convert(v, false) }
 
 // IsValue reports whether v is a value of this package, which [ValueOf] returns
 // unchanged. It does not check the members of objects.
-func IsValue(v any) bool {
+func IsValue(v any) bool { return isValue(v, 0) }
+
+func isValue(v any, depth int) bool {
 	switch v := v.(type) {
 	case nil, string, float64, bool, *Object, Undefined, *Opaque:
 		return true
 	case []any:
-		return !slices.ContainsFunc(v, func(e any) bool { return !IsValue(e) })
+		return depth < maxGoDepth && !slices.ContainsFunc(v, func(e any) bool { return !isValue(e, depth+1) })
 	}
 	return false
 }
@@ -131,7 +156,7 @@ func sortedKeys(m map[string]any) []string {
 }
 
 // reflected converts what fromGo does not know.
-func reflected(v any) any {
+func (c *conversion) reflected(v any) any {
 	_, own := v.(json.Marshaler)
 	r := reflect.ValueOf(v)
 	switch kind := r.Kind(); {
@@ -151,13 +176,13 @@ func reflected(v any) any {
 	case kind == reflect.Pointer && r.IsNil():
 		return nil
 	case kind == reflect.Pointer:
-		return ValueOf(r.Elem().Interface())
+		return c.value(r.Elem().Interface())
 	case kind == reflect.Slice && r.Type().Elem().Kind() == reflect.Uint8:
 		return string(r.Bytes())
 	case kind == reflect.Slice, kind == reflect.Array:
 		list := make([]any, r.Len())
 		for i := range list {
-			list[i] = ValueOf(r.Index(i).Interface())
+			list[i] = c.value(r.Index(i).Interface())
 		}
 		return list
 	case kind == reflect.Map && r.Type().Key().Kind() == reflect.String:
@@ -165,7 +190,7 @@ func reflected(v any) any {
 		for it := r.MapRange(); it.Next(); {
 			members[it.Key().String()] = it.Value().Interface()
 		}
-		o, _ := fromGo(members, ValueOf)
+		o, _ := fromGo(members, c.value)
 		return o
 	}
 	text, err := json.Marshal(v)

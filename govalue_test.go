@@ -9,6 +9,32 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
+// TestValuesThatHoldThemselves: what has no end is returned as it is, and is no value.
+func TestValuesThatHoldThemselves(t *testing.T) {
+	t.Parallel()
+	type knot *any
+	m, l := map[string]any{}, []any{nil}
+	m["a"], l[0] = []any{m}, l
+	var self any
+	self = knot(&self)
+	for name, v := range map[string]any{"map": m, "list": l, "pointer": self, "map of maps": map[string]map[string]any{"x": m}} {
+		if proviso.IsValue(proviso.ValueOf(v)) {
+			t.Errorf("%s is a value", name)
+		}
+		_ = proviso.ObjectOf("a", v)
+	}
+	if text := proviso.Stringify(proviso.ObjectOf("a", m)); text != `{"a":null}` {
+		t.Error(text)
+	}
+	deep := any("x")
+	for range 900 {
+		deep = map[string]any{"a": deep}
+	}
+	if !proviso.IsValue(proviso.ValueOf(deep)) {
+		t.Error("a deep value is none")
+	}
+}
+
 // TestValueOf gives everything that Go programs have.
 func TestValueOf(t *testing.T) {
 	t.Parallel()

@@ -37,7 +37,8 @@ func AppendJSON(dst []byte, v any) []byte {
 	case *Object:
 		return appendObject(dst, v)
 	}
-	if known, ok := fromGo(v, kept); ok {
+	c := conversion{}
+	if known, ok := fromGo(v, c.value); ok && !c.tooDeep {
 		return AppendJSON(dst, known)
 	}
 	return append(dst, "null"...)

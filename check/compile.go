@@ -102,6 +102,10 @@ func fromGo(a *proviso.Assertion) *proviso.Assertion {
 // assertion compiles one assertion and the members of a set.
 func (c *Compiler) assertion(a *proviso.Assertion) (*compiled, []*proviso.Error) {
 	m := &compiled{Assertion: fromGo(a), c: c}
+	if !proviso.IsValue(m.Value) {
+		m.base, m.not = splitType(m.Type)
+		return m, m.wrong(nil, "value", proviso.Errorf(proviso.Invalid, "the value of %q, a %T, has no JSON form, or is nested too deep", m.Type, m.Value))
+	}
 	mistakes := m.prepare()
 	if a.Broken {
 		mistakes = slices.DeleteFunc(mistakes, m.lacks)

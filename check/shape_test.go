@@ -131,3 +131,14 @@ func (lookup) Mark(_ context.Context, text string, _ *proviso.Object) (string, *
 }
 
 func (lookup) Needs(string) ([]string, error) { return nil, nil }
+
+// TestValuesThatHoldThemselves: a value from Go without an end is a mistake.
+func TestValuesThatHoldThemselves(t *testing.T) {
+	t.Parallel()
+	m := map[string]any{}
+	m["a"] = m
+	_, mistakes := check.New(check.Options{}).Compile([]*proviso.Assertion{{Type: "equals", Value: m, Pointer: "/a"}})
+	if len(mistakes) != 1 || mistakes[0].Pointer != "/a/value" || !strings.Contains(mistakes[0].Message, "nested too deep") {
+		t.Errorf("got %v", mistakes)
+	}
+}

@@ -80,9 +80,20 @@ func (m *model) endpointFor(over *proviso.Object) *endpoint {
 	return &e
 }
 
-// cacheKey is what templates and files in the settings become, for it is not in
-// the prompt.
+// cacheKey is what a request has beside the prompt: what templates and files in the
+// settings become, and what variables add.
 func (m *model) cacheKey(ctx context.Context, ask proviso.Ask) (string, error) {
+	key, err := m.settingsKey(ctx, ask)
+	if err != nil || m.api.reads == nil {
+		return key, err
+	}
+	if more := m.api.reads(&ask); more != "" {
+		return blobs.Key("variables", key, more), nil
+	}
+	return key, nil
+}
+
+func (m *model) settingsKey(ctx context.Context, ask proviso.Ask) (string, error) {
 	_, late, err := m.overlaid(ask.Config)
 	if err != nil || len(late) == 0 && !m.fill.refers(ask.Config) {
 		return "", err

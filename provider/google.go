@@ -9,7 +9,7 @@ import (
 )
 
 // googleGenerate is POST /v1beta/models/<model>:generateContent.
-var googleGenerate = wire{path: googlePath("generateContent"), request: googleRequest, output: googleOutput, shape: googleShape}
+var googleGenerate = wire{path: googlePath("generateContent"), request: googleRequest, reads: picturesRead, output: googleOutput, shape: googleShape}
 
 func googlePath(method string) func(string) string {
 	return func(model string) string { return "/v1beta/models/" + url.PathEscape(model) + ":" + method }

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/proviso-eval/proviso"
@@ -34,6 +35,19 @@ func googlePictures(contents []any, vars *proviso.Object) {
 			contents[i] = o
 		}
 	}
+}
+
+// picturesRead is which parts of a prompt are pictures because variables are: the same
+// prompt without these variables is another request.
+func picturesRead(ask *proviso.Ask) string {
+	var used []string
+	for text := range picturesIn(ask.Vars) {
+		if strings.Contains(ask.Prompt, text) {
+			used = append(used, text)
+		}
+	}
+	slices.Sort(used)
+	return strings.Join(used, "\n")
 }
 
 // picturesIn finds the variables that are pictures: data URLs, or base64 of a JPEG

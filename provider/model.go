@@ -44,6 +44,9 @@ type wire struct {
 	request func(m *model, ask *proviso.Ask, cfg *proviso.Object) (*proviso.Object, error)
 	// output reads the answer; the caller adds latency and cost.
 	output func(m *model, answer, cfg *proviso.Object) (proviso.Output, error)
+	// reads is what a request takes from the variables beside the prompt, for the
+	// cache; nil if that is nothing.
+	reads func(ask *proviso.Ask) string
 	// shape asks for an answer of one shape; nil if the API has nothing for it.
 	shape shape
 }

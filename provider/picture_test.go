@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/blobs"
 	"github.com/proviso-eval/proviso/internal/fakemodel"
 	"github.com/proviso-eval/proviso/provider"
 )
@@ -41,6 +42,29 @@ func TestPictures(t *testing.T) {
 		}
 		if got := proviso.Stringify(f.server.Last().Body); !strings.Contains(got, tc.want) {
 			t.Errorf("%s: asked\n%s, want\n%s", tc.name, got, tc.want)
+		}
+	}
+}
+
+// TestPicturesAreInTheCacheKey: the same text is another request to Gemini if a part of
+// it is a picture because a variable is.
+func TestPicturesAreInTheCacheKey(t *testing.T) {
+	t.Parallel()
+	const data = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAAB"
+	f := serve(t, "google:gemini-2.5-flash", nil, provider.Options{}, fakemodel.Options{})
+	p := provider.NewCache(blobs.Open(t.TempDir()), provider.CacheOptions{}).Provider(f.Provider, "one")
+	for _, step := range []struct {
+		vars   *proviso.Object
+		cached bool
+	}{
+		{proviso.ObjectOf("x", "y"), false},
+		{proviso.ObjectOf("picture", data), false},
+		{proviso.ObjectOf("renamed", data), true},
+		{proviso.ObjectOf("x", "z"), true},
+	} {
+		out, err := p.Answer(t.Context(), proviso.Ask{Prompt: "what is\n" + data, Vars: step.vars})
+		if err != nil || out.Cached != step.cached {
+			t.Errorf("%s: cached %v, %v", proviso.Stringify(step.vars), out.Cached, err)
 		}
 	}
 }
