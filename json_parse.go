@@ -1,6 +1,7 @@
 package proviso
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/bits"
@@ -12,6 +13,9 @@ import (
 
 // MaxDepth is how deeply arrays and objects may nest in JSON that is read.
 const MaxDepth = 10000
+
+// lookAfter is how many values are read between two looks at a context.
+const lookAfter = 1024
 
 // SyntaxError says where a text stopped being JSON.
 type SyntaxError struct {
@@ -26,8 +30,14 @@ func (e *SyntaxError) Error() string { return fmt.Sprintf("%s at offset %d", e.M
 // it, the last of equal keys wins, numbers are float64. Lone surrogates are kept
 // in their three-byte form, so that lengths stay those of JavaScript. Strings
 // without escapes share the memory of text. The error is a *[SyntaxError].
-func ParseJSON(text string) (any, error) {
-	p := parser{s: text}
+func ParseJSON(text string) (any, error) { return parseJSON(parser{s: text}) }
+
+// ParseJSONContext is [ParseJSON] until ctx ends, whose cause is the error then.
+func ParseJSONContext(ctx context.Context, text string) (any, error) {
+	return parseJSON(parser{s: text, ctx: ctx})
+}
+
+func parseJSON(p parser) (any, error) {
 	p.space()
 	v, err := p.value(0, nil)
 	if err != nil {
@@ -54,6 +64,9 @@ type parser struct {
 	i   int
 	buf []byte // for strings with escapes
 
+	ctx   context.Context // nil if nobody waits
+	steps int             // values since the beginning
+
 	unique bool // keys have to be
 	twice  *DuplicateKeyError
 }
@@ -78,6 +91,11 @@ func (p *parser) space() {
 func (p *parser) value(depth int, m *memo) (any, error) {
 	if m != nil {
 		return p.remembered(depth, m)
+	}
+	if p.ctx != nil {
+		if p.steps++; p.steps%lookAfter == 0 && p.ctx.Err() != nil {
+			return nil, context.Cause(p.ctx)
+		}
 	}
 	if p.i >= len(p.s) {
 		return nil, p.fail("unexpected end of JSON")

@@ -124,6 +124,15 @@ type Spec struct {
 	vacuous, trivial string
 
 	kind *Kind
+	ctx  context.Context // ends compiling; nil never does
+}
+
+// context is what ends compiling.
+func (s *Spec) context() context.Context {
+	if s.ctx == nil {
+		return context.Background()
+	}
+	return s.ctx
 }
 
 // threshold returns the threshold, or that of the type if the assertion has none.

@@ -78,10 +78,16 @@ type compiled struct {
 // assertion; the set can be used all the same: what could not be compiled is
 // undecided there.
 func (c *Compiler) Compile(list []*proviso.Assertion) (*Set, []*proviso.Error) {
+	return c.CompileContext(context.Background(), list)
+}
+
+// CompileContext is [Compiler.Compile] until ctx ends. Whatever is not compiled by then
+// is a mistake, with the cause of ctx.
+func (c *Compiler) CompileContext(ctx context.Context, list []*proviso.Assertion) (*Set, []*proviso.Error) {
 	set := &Set{members: make([]*compiled, 0, len(list))}
 	var mistakes []*proviso.Error
 	for _, a := range list {
-		m, err := c.assertion(a)
+		m, err := c.assertion(ctx, a)
 		mistakes = append(mistakes, err...)
 		set.members = append(set.members, m)
 	}
@@ -100,13 +106,13 @@ func fromGo(a *proviso.Assertion) *proviso.Assertion {
 }
 
 // assertion compiles one assertion and the members of a set.
-func (c *Compiler) assertion(a *proviso.Assertion) (*compiled, []*proviso.Error) {
+func (c *Compiler) assertion(ctx context.Context, a *proviso.Assertion) (*compiled, []*proviso.Error) {
 	m := &compiled{Assertion: fromGo(a), c: c}
 	if !proviso.IsValue(m.Value) {
 		m.base, m.not = splitType(m.Type)
 		return m, m.wrong(nil, "value", proviso.Errorf(proviso.Invalid, "the value of %q, a %T, has no JSON form, or is nested too deep", m.Type, m.Value))
 	}
-	mistakes := m.prepare()
+	mistakes := m.prepare(ctx)
 	if a.Broken {
 		mistakes = slices.DeleteFunc(mistakes, m.lacks)
 	}
@@ -114,7 +120,7 @@ func (c *Compiler) assertion(a *proviso.Assertion) (*compiled, []*proviso.Error)
 		return m, mistakes
 	}
 	for _, inner := range a.Assert {
-		im, err := c.assertion(inner)
+		im, err := c.assertion(ctx, inner)
 		if im.kind != nil && im.kind.Type == "assert-set" {
 			im.broken = proviso.Errorf(proviso.Invalid, "an assert-set cannot hold another assert-set")
 			err = append(err, mistakeAt(inner, "type", im.broken))
@@ -148,7 +154,10 @@ func (m *compiled) lacks(e *proviso.Error) bool {
 
 // prepare compiles the parts of an assertion and returns what is wrong with any of
 // them. The first mistake is why it is undecided.
-func (m *compiled) prepare() []*proviso.Error {
+func (m *compiled) prepare(ctx context.Context) []*proviso.Error {
+	if ctx.Err() != nil {
+		return m.wrong(nil, "type", context.Cause(ctx))
+	}
 	if err := m.lookup(); err != nil {
 		return m.wrong(nil, "type", err)
 	}
@@ -182,11 +191,11 @@ func (m *compiled) prepare() []*proviso.Error {
 	if m.base != "judge" && len(m.Criteria) > 0 {
 		all = m.wrong(all, "criteria", proviso.Errorf(proviso.Invalid, "criteria belong to a judged assertion, not to %q", m.base))
 	}
-	return m.prepareCheck(all)
+	return m.prepareCheck(ctx, all)
 }
 
 // prepareCheck makes the check of the type, or what makes its value for each row.
-func (m *compiled) prepareCheck(all []*proviso.Error) []*proviso.Error {
+func (m *compiled) prepareCheck(ctx context.Context, all []*proviso.Error) []*proviso.Error {
 	var err error
 	if m.value, err = m.c.value(m.Assertion, m.kind); err != nil {
 		return m.wrong(all, "value", err)
@@ -201,7 +210,7 @@ func (m *compiled) prepareCheck(all []*proviso.Error) []*proviso.Error {
 	if m.kind.New == nil {
 		return m.notes(all, notes)
 	}
-	spec := m.spec(m.kind.present(m.value.static))
+	spec := m.spec(ctx, m.kind.present(m.value.static))
 	if m.check, err = m.kind.New(m.c, spec); err != nil {
 		return m.wrong(all, "value", err)
 	}
@@ -328,8 +337,8 @@ func (m *compiled) limits(all []*proviso.Error) []*proviso.Error {
 	return append(all, w)
 }
 
-func (m *compiled) spec(v any) *Spec {
-	return &Spec{Assertion: m.Assertion, Base: m.base, Not: m.not, Value: v, Threshold: m.threshold, HasThreshold: m.hasLimit, kind: m.kind}
+func (m *compiled) spec(ctx context.Context, v any) *Spec {
+	return &Spec{Assertion: m.Assertion, Base: m.base, Not: m.not, Value: v, Threshold: m.threshold, HasThreshold: m.hasLimit, kind: m.kind, ctx: ctx}
 }
 
 func (c *Compiler) condition(text string) (*expr.Condition, error) {

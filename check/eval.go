@@ -206,7 +206,7 @@ func (m *compiled) rendered(ctx context.Context, s *Subject, v *proviso.Verdict)
 			v.Rendered, v.HasValue = text, true
 		}
 	}
-	spec := m.spec(m.kind.present(value))
+	spec := m.spec(ctx, m.kind.present(value))
 	made, err := m.kind.New(m.c, spec)
 	if err != nil || m.c.Lenient {
 		return made, err
@@ -302,7 +302,7 @@ func (m *compiled) closeSet(ctx context.Context, row *Row, v *proviso.Verdict) {
 // Decide compiles one assertion and decides it on row. A set or a comparison of
 // several outputs is not one assertion.
 func (c *Compiler) Decide(ctx context.Context, a *proviso.Assertion, row *Row) proviso.Verdict {
-	m, mistakes := c.assertion(a)
+	m, mistakes := c.assertion(ctx, a)
 	for _, e := range mistakes {
 		if !e.Warning {
 			return undecided(proviso.Verdict{Assertion: a}, errors.New(e.Error()))

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"context"
 	"strings"
 
 	"github.com/proviso-eval/proviso"
@@ -21,22 +22,22 @@ func googleFunctions(tools []any) []any {
 // googleCall judges an output in Google's form: parts of which some are
 // functionCall, or {toolCall: {functionCalls}} of the live API; as a structure
 // or as JSON text.
-func (c *Compiler) googleCall(v any, functions []any) Finding {
-	calls, ok := googleCalls(v)
+func (c *Compiler) googleCall(ctx context.Context, v any, functions []any) Finding {
+	calls, ok := googleCalls(ctx, v)
 	if !ok {
 		return Finding{Reason: "Google did not return a valid-looking function call: " + proviso.Stringify(v)}
 	}
 	for _, call := range calls {
-		if f := c.oneGoogleCall(call, functions); !f.Pass {
+		if f := c.oneGoogleCall(ctx, call, functions); !f.Pass {
 			return f
 		}
 	}
 	return found(true)
 }
 
-func googleCalls(v any) ([]any, bool) {
+func googleCalls(ctx context.Context, v any) ([]any, bool) {
 	if text, ok := v.(string); ok {
-		parsed, err := proviso.ParseJSON(text)
+		parsed, err := proviso.ParseJSONContext(ctx, text)
 		if err != nil {
 			return nil, false
 		}
@@ -57,7 +58,7 @@ func googleCalls(v any) ([]any, bool) {
 	return calls, ok
 }
 
-func (c *Compiler) oneGoogleCall(call any, functions []any) Finding {
+func (c *Compiler) oneGoogleCall(ctx context.Context, call any, functions []any) Finding {
 	o, _ := call.(*proviso.Object)
 	name, ok := o.At("name").(string)
 	if !ok {
@@ -65,7 +66,7 @@ func (c *Compiler) oneGoogleCall(call any, functions []any) Finding {
 	}
 	args := o.At("args")
 	if text, ok := args.(string); ok {
-		parsed, err := proviso.ParseJSON(text)
+		parsed, err := proviso.ParseJSONContext(ctx, text)
 		if err != nil {
 			return Finding{Reason: "The arguments of the call to \"" + name + "\" are not JSON: " + err.Error()}
 		}
@@ -90,7 +91,7 @@ func (c *Compiler) oneGoogleCall(call any, functions []any) Finding {
 	case given.Len() == 0 || !wants:
 		return Finding{Reason: failure + proviso.Stringify(parameters)}
 	}
-	return c.arguments(args, lowerTypes(parameters, 0), failure)
+	return c.arguments(ctx, args, lowerTypes(parameters, 0), failure)
 }
 
 // lowerTypes makes a JSON Schema of Google's, which writes types in capitals.

@@ -17,12 +17,15 @@ func newIsJSON(c *Compiler, s *Spec) (Check, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
-		v, err := proviso.ParseJSON(sub.Text)
+	return Func(func(ctx context.Context, sub *Subject) (Finding, error) {
+		v, err := proviso.ParseJSONContext(ctx, sub.Text)
+		if err != nil && ctx.Err() != nil {
+			return Finding{}, context.Cause(ctx)
+		}
 		if err != nil || schema == nil {
 			return Finding{Pass: err == nil, Score: one(err == nil), Reason: "Expected output to " + s.not() + "be valid JSON"}, nil
 		}
-		mistakes, err := schema.Validate(v)
+		mistakes, err := schema.ValidateContext(ctx, v)
 		if err != nil {
 			return Finding{}, err
 		}
@@ -58,7 +61,7 @@ func newContainsJSON(c *Compiler, s *Spec) (Check, error) {
 	if err != nil && !errors.As(err, &unknown) {
 		return nil, err
 	}
-	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
+	return Func(func(ctx context.Context, sub *Subject) (Finding, error) {
 		last := Finding{Reason: "Expected output to " + s.not() + "contain valid JSON"}
 		for o, limit := range flowyaml.Objects(sub.Text) {
 			switch {
@@ -70,7 +73,7 @@ func newContainsJSON(c *Compiler, s *Spec) (Check, error) {
 				last.Pass, last.Score = true, 1
 				return last, nil
 			}
-			mistakes, err := schema.Validate(o)
+			mistakes, err := schema.ValidateContext(ctx, o)
 			if err != nil {
 				return Finding{}, err
 			}
@@ -91,32 +94,32 @@ func (c *Compiler) schemaOf(s *Spec) (*jsonschema.Schema, error) {
 	}
 	switch v := s.Value.(type) {
 	case string:
-		return c.schemas.get([]byte("text:"+v), func() (*jsonschema.Schema, error) {
-			doc, err := document.ParseYAML("the schema", []byte(v))
+		return c.schemas.get(s.context(), []byte("text:"+v), func() (*jsonschema.Schema, error) {
+			doc, err := document.ParseYAMLContext(s.context(), "the schema", []byte(v))
 			if err != nil {
 				return nil, proviso.Errorf(proviso.Invalid, "%w", err)
 			}
-			return c.compileSchema(doc.Root)
+			return c.compileSchema(s.context(), doc.Root)
 		})
 	case *proviso.Object, []any:
-		return c.schema(v)
+		return c.schema(s.context(), v)
 	}
 	return nil, s.badValue("a schema: an object, or a text that holds one")
 }
 
 // schema compiles a schema once, however many assertions hold an equal one.
-func (c *Compiler) schema(v any) (*jsonschema.Schema, error) {
+func (c *Compiler) schema(ctx context.Context, v any) (*jsonschema.Schema, error) {
 	key, _ := c.schemas.keys.Get().(*[]byte)
 	if key == nil {
 		key = new([]byte)
 	}
 	defer c.schemas.keys.Put(key)
 	*key = proviso.AppendJSON((*key)[:0], v)
-	return c.schemas.get(*key, func() (*jsonschema.Schema, error) { return c.compileSchema(v) })
+	return c.schemas.get(ctx, *key, func() (*jsonschema.Schema, error) { return c.compileSchema(ctx, v) })
 }
 
-func (c *Compiler) compileSchema(v any) (*jsonschema.Schema, error) {
-	return jsonschema.Compile(v, jsonschema.Options{Lax: c.LaxSchemas, Pattern: c.schemaPattern})
+func (c *Compiler) compileSchema(ctx context.Context, v any) (*jsonschema.Schema, error) {
+	return jsonschema.Compile(v, jsonschema.Options{Lax: c.LaxSchemas, Pattern: c.schemaPattern, Context: ctx})
 }
 
 // schemaPattern compiles a pattern of a schema.
@@ -125,7 +128,7 @@ func (c *Compiler) schemaPattern(text, flags string) (jsonschema.Matcher, error)
 	if err != nil {
 		return nil, err
 	}
-	return func(s string) (bool, error) { return re.Match(context.Background(), s) }, nil
+	return re.Match, nil
 }
 
 // schemaCache keeps compiled schemas by their JSON text, with what was wrong
@@ -141,7 +144,9 @@ type compiledSchema struct {
 	err    error
 }
 
-func (c *schemaCache) get(key []byte, compile func() (*jsonschema.Schema, error)) (*jsonschema.Schema, error) {
+// get returns the schema of a key, compiled at most once. What the end of ctx cut
+// short is not kept.
+func (c *schemaCache) get(ctx context.Context, key []byte, compile func() (*jsonschema.Schema, error)) (*jsonschema.Schema, error) {
 	c.mu.RLock()
 	known, ok := c.byKey[string(key)]
 	c.mu.RUnlock()
@@ -149,7 +154,9 @@ func (c *schemaCache) get(key []byte, compile func() (*jsonschema.Schema, error)
 		return known.schema, known.err
 	}
 	var made compiledSchema
-	made.schema, made.err = compile()
+	if made.schema, made.err = compile(); made.err != nil && ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.byKey == nil {

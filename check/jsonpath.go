@@ -40,7 +40,7 @@ type pathCheck struct {
 // behind an interface because compiling looks into the table of types, and the
 // table cannot refer to itself.
 type nester interface {
-	assertion(a *proviso.Assertion) (*compiled, []*proviso.Error)
+	assertion(ctx context.Context, a *proviso.Assertion) (*compiled, []*proviso.Error)
 }
 
 func (k *pathCheck) read(c *Compiler, o *proviso.Object) error {
@@ -60,7 +60,7 @@ func (k *pathCheck) read(c *Compiler, o *proviso.Object) error {
 	if !ok || o.Has("equals") {
 		return proviso.Errorf(proviso.Invalid, "json-path takes equals or assert, and assert is one assertion")
 	}
-	m, mistakes := nester(c).assertion(proviso.AssertionOf(inner, k.spec.Pointer+"/value/assert"))
+	m, mistakes := nester(c).assertion(k.spec.context(), proviso.AssertionOf(inner, k.spec.Pointer+"/value/assert"))
 	for _, e := range mistakes {
 		if !e.Warning {
 			return e

@@ -86,7 +86,7 @@ var outer = [...]string{"when", "weight", "severity", "metric"}
 
 // counted compiles an assertion that is decided without a model.
 func (j *judged) counted(a *proviso.Assertion) (*compiled, []*proviso.Error) {
-	m, wrong := nester(j.c).assertion(a)
+	m, wrong := nester(j.c).assertion(j.spec.context(), a)
 	for _, key := range outer {
 		if a.Raw.Has(key) {
 			wrong = append(wrong, mistakeAt(a, key, proviso.Errorf(proviso.Invalid, "%s stands at the assertion, not at its check, which holds or does not", key)))

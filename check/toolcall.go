@@ -24,7 +24,7 @@ func newFunctionCall(c *Compiler, _ *Spec) (Check, error) {
 			return Finding{}, err
 		}
 		if google := googleFunctions(tools); google != nil || isGoogle(p.ID) {
-			return c.googleCall(sub.Value, google), nil
+			return whole(ctx, c.googleCall(ctx, sub.Value, google))
 		}
 		functions, err := c.declared(ctx, p.Config, "functions", sub.Row.Vars)
 		if err != nil {
@@ -33,8 +33,16 @@ func newFunctionCall(c *Compiler, _ *Spec) (Check, error) {
 		if functions == nil && !isOpenAI(p.ID) {
 			return setUp("Provider does not have functionality for checking function call."), nil
 		}
-		return c.openAICall(functionCallOf(sub.Value), functions), nil
+		return whole(ctx, c.openAICall(ctx, functionCallOf(sub.Value), functions))
 	}), nil
+}
+
+// whole is a finding, or an error if ctx ended before all was looked at.
+func whole(ctx context.Context, f Finding) (Finding, error) {
+	if ctx.Err() != nil {
+		return Finding{}, context.Cause(ctx)
+	}
+	return f, nil
 }
 
 // setUp is a failure of the configuration, not of the output: not- does not
@@ -141,14 +149,14 @@ func functionCallOf(v any) any {
 }
 
 // openAICall judges one call of the form {name, arguments: JSON text}.
-func (c *Compiler) openAICall(call any, functions []any) Finding {
+func (c *Compiler) openAICall(ctx context.Context, call any, functions []any) Finding {
 	o, _ := call.(*proviso.Object)
 	name, ok1 := o.At("name").(string)
 	arguments, ok2 := o.At("arguments").(string)
 	if !ok1 || !ok2 {
 		return Finding{Reason: "OpenAI did not return a valid-looking function call: " + proviso.Stringify(call)}
 	}
-	args, err := proviso.ParseJSON(arguments)
+	args, err := proviso.ParseJSONContext(ctx, arguments)
 	if err != nil {
 		return Finding{Reason: "The arguments of the call to \"" + name + "\" are not JSON: " + err.Error()}
 	}
@@ -156,7 +164,7 @@ func (c *Compiler) openAICall(call any, functions []any) Finding {
 	if !ok {
 		return unknownFunction(name, functions)
 	}
-	return c.arguments(args, parameters, "Call to \""+name+"\" does not match schema: ")
+	return c.arguments(ctx, args, parameters, "Call to \""+name+"\" does not match schema: ")
 }
 
 func unknownFunction(name string, functions []any) Finding {
@@ -175,12 +183,12 @@ func parametersOf(functions []any, name string) (any, bool) {
 }
 
 // arguments holds the arguments of a call against the schema of its function.
-func (c *Compiler) arguments(args, parameters any, failure string) Finding {
-	schema, err := c.schema(parameters)
+func (c *Compiler) arguments(ctx context.Context, args, parameters any, failure string) Finding {
+	schema, err := c.schema(ctx, parameters)
 	if err != nil {
 		return setUp(err.Error())
 	}
-	mistakes, err := schema.Validate(args)
+	mistakes, err := schema.ValidateContext(ctx, args)
 	if err != nil {
 		return setUp(err.Error())
 	}
@@ -213,7 +221,7 @@ func newToolsCall(c *Compiler, _ *Spec) (Check, error) {
 		if err != nil {
 			return Finding{}, err
 		}
-		return c.toolCalls(sub.answer(), toolFunctions(tools)), nil
+		return whole(ctx, c.toolCalls(ctx, sub.answer(), toolFunctions(tools)))
 	}), nil
 }
 
@@ -226,7 +234,7 @@ func (s *Subject) answer() any {
 	return s.Value
 }
 
-func (c *Compiler) toolCalls(v any, functions []any) Finding {
+func (c *Compiler) toolCalls(ctx context.Context, v any, functions []any) Finding {
 	if o, ok := v.(*proviso.Object); ok && o.Has("tool_calls") {
 		v = o.At("tool_calls")
 	}
@@ -245,7 +253,7 @@ func (c *Compiler) toolCalls(v any, functions []any) Finding {
 		return Finding{Reason: "OpenAI did not return a valid-looking tools response: " + proviso.Stringify(v)}
 	}
 	for _, call := range calls {
-		if f := c.openAICall(call, functions); !f.Pass {
+		if f := c.openAICall(ctx, call, functions); !f.Pass {
 			return f
 		}
 	}

@@ -42,10 +42,14 @@ func (j *Judge) prepared(ctx context.Context, r *Request) (*check.Set, *check.Ro
 		o.Expand = Expand
 	}
 	compiler := check.New(o)
-	set, wrong := compiler.Compile(list)
+	set, wrong := compiler.CompileContext(ctx, list)
 	c := &proviso.Case{Vars: r.Vars, Metadata: r.Metadata}
 	if len(wrong) == 0 {
 		wrong = errorsOf(set.Prepare(c, false))
+	}
+	if ctx.Err() != nil {
+		_ = compiler.Close() // it only frees memory
+		return nil, nil, nil, context.Cause(ctx)
 	}
 	if len(wrong) > 0 {
 		_ = compiler.Close() // it only frees memory

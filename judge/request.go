@@ -23,24 +23,35 @@ var assertionFields = []string{"id", "instruction", "criteria", "check", "type",
 
 // ReadRequest reads a request strictly: what is unknown, missing, of the wrong
 // kind, too long or not UTF-8 is a mistake. The error is [Mistakes] and holds
-// all of them, with JSON pointers.
+// them with JSON pointers: all, but of unknown fields about 100.
 func ReadRequest(data []byte) (*Request, error) {
+	return ReadRequestContext(context.Background(), data)
+}
+
+// ReadRequestContext is [ReadRequest] until ctx ends, whose cause is the error then.
+func ReadRequestContext(ctx context.Context, data []byte) (*Request, error) {
 	if len(data) > MaxBody {
 		return nil, Mistakes{proviso.Errorf(proviso.Limit, "the request has %d bytes, and at most %d (8 MiB) are read", len(data), MaxBody)}
 	}
 	if at := invalidUTF8(data); at >= 0 {
 		return nil, Mistakes{proviso.Errorf(proviso.Invalid, "the request is not UTF-8: byte 0x%02x at offset %d", data[at], at)}
 	}
-	v, err := proviso.ParseJSON(strings.TrimPrefix(string(data), "\ufeff"))
-	if err != nil {
+	v, err := proviso.ParseJSONContext(ctx, strings.TrimPrefix(string(data), "\ufeff"))
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case err != nil:
 		return nil, Mistakes{proviso.Errorf(proviso.Invalid, "the request is not JSON: %w", err)}
 	}
 	o, ok := v.(*proviso.Object)
 	if !ok {
 		return nil, Mistakes{proviso.Errorf(proviso.Invalid, "the request must be a JSON object, found %s", jsonKind(v))}
 	}
-	r := requestReader{o: o}
+	r := requestReader{ctx: ctx, o: o}
 	req := r.read()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	if len(r.mistakes) > 0 {
 		return nil, r.mistakes
 	}
@@ -62,8 +73,13 @@ func invalidUTF8(data []byte) int {
 	return -1
 }
 
+// maxMistakes is from how many mistakes on no others are looked for among unknown
+// fields.
+const maxMistakes = 100
+
 // requestReader collects the mistakes of a request.
 type requestReader struct {
+	ctx      context.Context
 	o        *proviso.Object
 	mistakes Mistakes
 	compiler *check.Compiler // nil until something is wrong
@@ -174,7 +190,7 @@ func (r *requestReader) compile(a *proviso.Assertion) {
 	if r.compiler == nil {
 		r.compiler = check.New(check.Options{Code: noCode{}, Expand: Expand})
 	}
-	_, wrong := r.compiler.Compile([]*proviso.Assertion{a})
+	_, wrong := r.compiler.CompileContext(r.ctx, []*proviso.Assertion{a})
 	r.mistakes = append(r.mistakes, wrong...)
 }
 
@@ -209,6 +225,9 @@ func (r *requestReader) known(at string, v any) (any, bool) {
 
 // unknown records a field that nobody reads.
 func (r *requestReader) unknown(at, key string, valid []string) {
+	if len(r.mistakes) >= maxMistakes {
+		return // looking for the nearest name takes its time
+	}
 	e := r.wrong(proviso.Invalid, document.Join(at, key), "unknown field %q", document.Excerpt(key))
 	e.Valid = valid
 	if near := document.Nearest(key, valid); near != "" {

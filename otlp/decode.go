@@ -1,6 +1,7 @@
 package otlp
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
@@ -45,18 +46,40 @@ func (b *Batch) reject(reason string) {
 
 // DecodeProto reads an ExportTraceServiceRequest, or a TracesData, which is the
 // same on the wire (opentelemetry-proto 1.7). The error says what is malformed.
-func DecodeProto(data []byte) (*Batch, error) {
-	d := decoder{batch: &Batch{}, names: map[string]string{}, values: map[string]any{}, traces: map[[16]byte]string{}}
-	if err := d.request(data); err != nil {
+func DecodeProto(data []byte) (*Batch, error) { return DecodeProtoContext(context.Background(), data) }
+
+// DecodeProtoContext is [DecodeProto] until ctx ends, whose cause is the error then.
+func DecodeProtoContext(ctx context.Context, data []byte) (*Batch, error) {
+	d := decoder{steps: steps{ctx: ctx}, batch: &Batch{}, names: map[string]string{}, values: map[string]any{}, traces: map[[16]byte]string{}}
+	switch err := d.request(data); {
+	case err != nil && ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case err != nil:
 		return nil, proviso.Errorf(proviso.Invalid, "malformed protobuf: %w", err)
 	}
 	return d.batch, nil
+}
+
+// steps ends decoding with its context.
+type steps struct {
+	ctx  context.Context
+	made int
+}
+
+// next counts a step: a span, an event, an attribute or a value. The error is the
+// cause of a context that has ended, which is looked at now and then.
+func (s *steps) next() error {
+	if s.made++; s.made%1024 == 0 && s.ctx.Err() != nil {
+		return context.Cause(s.ctx)
+	}
+	return nil
 }
 
 // decoder reads one request. It goes from field to field without an intermediate
 // form: generated types make several objects for each attribute, and their
 // packages cost every start of the program.
 type decoder struct {
+	steps  steps
 	batch  *Batch
 	names  map[string]string   // names of attributes and such, which most spans share
 	values map[string]any      // short texts, which are often the same
@@ -162,6 +185,9 @@ func (d *decoder) scope(data []byte) error {
 
 // span reads a Span.
 func (d *decoder) span(data []byte) error {
+	if err := d.steps.next(); err != nil {
+		return err
+	}
 	out := Record{Size: len(data) + overhead}
 	span := &out.Span
 	span.Attributes = proviso.NewObject(d.size)
@@ -280,6 +306,9 @@ func (d *decoder) status(s *proviso.Span, data []byte) error {
 // event returns the message of an event that is an exception, or else known. The
 // conventions name the attributes exception.message and exception.type.
 func (d *decoder) event(data []byte, known string) (string, error) {
+	if err := d.steps.next(); err != nil {
+		return "", err
+	}
 	name := ""
 	attributes := &proviso.Object{}
 	r := reader{rest: data}
@@ -310,6 +339,9 @@ func exceptionOf(name string, attributes *proviso.Object, known string) string {
 
 // attribute reads a KeyValue into o.
 func (d *decoder) attribute(o *proviso.Object, data []byte, depth int) error {
+	if err := d.steps.next(); err != nil {
+		return err
+	}
 	key := ""
 	var value any
 	r := reader{rest: data}
@@ -334,6 +366,9 @@ var errNested = errors.New("an attribute is nested too deep")
 
 // value reads an AnyValue. Whole numbers become numbers as JavaScript has them.
 func (d *decoder) value(data []byte, depth int) (v any, err error) {
+	if err := d.steps.next(); err != nil {
+		return nil, err
+	}
 	if depth > maxNested {
 		return nil, errNested
 	}

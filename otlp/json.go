@@ -1,6 +1,7 @@
 package otlp
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"strconv"
@@ -12,27 +13,39 @@ import (
 // DecodeJSON reads a request in the JSON form of OTLP: ids are hexadecimal, whole
 // numbers may be texts, names are in lower camel case (OTLP 1.7, section "JSON
 // Protobuf Encoding"). The error says what is malformed.
-func DecodeJSON(data []byte) (*Batch, error) {
-	v, err := proviso.ParseJSON(string(data))
-	if err != nil {
+func DecodeJSON(data []byte) (*Batch, error) { return DecodeJSONContext(context.Background(), data) }
+
+// DecodeJSONContext is [DecodeJSON] until ctx ends, whose cause is the error then.
+func DecodeJSONContext(ctx context.Context, data []byte) (*Batch, error) {
+	v, err := proviso.ParseJSONContext(ctx, string(data))
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case err != nil:
 		return nil, proviso.Errorf(proviso.Invalid, "malformed JSON: %w", err)
 	}
-	b := &Batch{}
-	if err := b.request(v); err != nil {
+	d := jsonDecoder{batch: &Batch{}, steps: steps{ctx: ctx}}
+	if err := d.request(v); err != nil {
 		return nil, err
 	}
-	return b, nil
+	return d.batch, nil
+}
+
+// jsonDecoder reads one request.
+type jsonDecoder struct {
+	batch *Batch
+	steps steps
 }
 
 // request reads {resourceSpans: [{scopeSpans: [{spans: […]}]}]}.
-func (b *Batch) request(v any) error {
+func (d *jsonDecoder) request(v any) error {
 	root, ok := v.(*proviso.Object)
 	if !ok {
 		return proviso.Errorf(proviso.Invalid, "malformed JSON: a request is an object with resourceSpans")
 	}
 	return members(root, "resourceSpans", func(resource *proviso.Object) error {
 		return members(resource, "scopeSpans", func(scope *proviso.Object) error {
-			return members(scope, "spans", b.span)
+			return members(scope, "spans", d.span)
 		})
 	})
 }
@@ -58,7 +71,11 @@ func members(o *proviso.Object, key string, each func(*proviso.Object) error) er
 }
 
 // span reads one span.
-func (b *Batch) span(o *proviso.Object) error {
+func (d *jsonDecoder) span(o *proviso.Object) error {
+	if err := d.steps.next(); err != nil {
+		return err
+	}
+	b := d.batch
 	r := Record{}
 	r.Span.Name = textAt(o, "name")
 	trace, okTrace := identifier(o.At("traceId"), 32)
@@ -72,7 +89,7 @@ func (b *Batch) span(o *proviso.Object) error {
 	r.Span.Start, r.Span.End = instant(nanos(o.At("startTimeUnixNano"))), instant(nanos(o.At("endTimeUnixNano")))
 	size := 0
 	var err error
-	if r.Span.Attributes, size, err = attributes(o.At("attributes"), 0); err != nil {
+	if r.Span.Attributes, size, err = d.attributes(o.At("attributes"), 0); err != nil {
 		return err
 	}
 	if status, ok := o.At("status").(*proviso.Object); ok {
@@ -81,7 +98,10 @@ func (b *Batch) span(o *proviso.Object) error {
 	}
 	exception := ""
 	err = members(o, "events", func(e *proviso.Object) error {
-		about, _, err := attributes(e.At("attributes"), 0)
+		if err := d.steps.next(); err != nil {
+			return err
+		}
+		about, _, err := d.attributes(e.At("attributes"), 0)
 		exception = exceptionOf(textAt(e, "name"), about, exception)
 		return err
 	})
@@ -147,7 +167,7 @@ func statusCode(v any) int {
 
 // attributes reads a list of {key, value} and returns how many bytes it takes,
 // about.
-func attributes(v any, depth int) (*proviso.Object, int, error) {
+func (d *jsonDecoder) attributes(v any, depth int) (*proviso.Object, int, error) {
 	list, ok := v.([]any)
 	if !ok && v != nil {
 		return nil, 0, proviso.Errorf(proviso.Invalid, "malformed JSON: attributes are not a list of {key, value}")
@@ -158,7 +178,7 @@ func attributes(v any, depth int) (*proviso.Object, int, error) {
 		if !ok {
 			return nil, 0, proviso.Errorf(proviso.Invalid, "malformed JSON: an attribute is not {key, value}")
 		}
-		value, n, err := valueOf(pair.At("value"), depth+1)
+		value, n, err := d.valueOf(pair.At("value"), depth+1)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -170,7 +190,10 @@ func attributes(v any, depth int) (*proviso.Object, int, error) {
 }
 
 // valueOf reads an AnyValue: an object with one key, which names the kind.
-func valueOf(v any, depth int) (any, int, error) {
+func (d *jsonDecoder) valueOf(v any, depth int) (any, int, error) {
+	if err := d.steps.next(); err != nil {
+		return nil, 0, err
+	}
 	if depth > maxNested {
 		return nil, 0, proviso.Errorf(proviso.Invalid, "malformed JSON: %w", errNested)
 	}
@@ -188,10 +211,10 @@ func valueOf(v any, depth int) (any, int, error) {
 		case "intValue":
 			return proviso.ToNumber(scalar(v)), 0, nil
 		case "arrayValue":
-			return listOf(v, depth)
+			return d.listOf(v, depth)
 		case "kvlistValue":
 			inner, _ := v.(*proviso.Object)
-			return attributes(inner.At("values"), depth)
+			return d.attributes(inner.At("values"), depth)
 		}
 	}
 	return nil, 0, nil
@@ -206,12 +229,12 @@ func scalar(v any) any {
 	return nil
 }
 
-func listOf(v any, depth int) (any, int, error) {
+func (d *jsonDecoder) listOf(v any, depth int) (any, int, error) {
 	o, _ := v.(*proviso.Object)
 	values, _ := o.At("values").([]any)
 	list, size := make([]any, 0, len(values)), 0
 	for _, e := range values {
-		value, n, err := valueOf(e, depth+1)
+		value, n, err := d.valueOf(e, depth+1)
 		if err != nil {
 			return nil, 0, err
 		}

@@ -127,11 +127,11 @@ func (r *Receiver) take(req *http.Request) (kind string, rejected int, reason st
 		return kind, 0, "", err
 	}
 	if len(r.o.Redact) > 0 {
-		if body, err = redact(kind, body, r.o.Redact); err != nil {
+		if body, err = redact(req.Context(), kind, body, r.o.Redact); err != nil {
 			return kind, 0, "", err
 		}
 	}
-	batch, err := decode(body)
+	batch, err := decode(req.Context(), body)
 	if err != nil {
 		return kind, 0, "", err
 	}
@@ -143,12 +143,12 @@ func (r *Receiver) take(req *http.Request) (kind string, rejected int, reason st
 }
 
 // format returns the type of a request and what decodes it.
-func (r *Receiver) format(req *http.Request) (string, func([]byte) (*Batch, error), error) {
+func (r *Receiver) format(req *http.Request) (string, func(context.Context, []byte) (*Batch, error), error) {
 	kind, _, err := mime.ParseMediaType(req.Header.Get("Content-Type"))
 	formats := map[string]struct {
 		name   string
-		decode func([]byte) (*Batch, error)
-	}{protoType: {"protobuf", DecodeProto}, jsonType: {"json", DecodeJSON}}
+		decode func(context.Context, []byte) (*Batch, error)
+	}{protoType: {"protobuf", DecodeProtoContext}, jsonType: {"json", DecodeJSONContext}}
 	f, known := formats[kind]
 	if err != nil || !known {
 		return jsonType, nil, &refusal{http.StatusUnsupportedMediaType, codeInvalidArgument,

@@ -1,6 +1,7 @@
 package otlp
 
 import (
+	"context"
 	"github.com/proviso-eval/proviso"
 )
 
@@ -30,13 +31,13 @@ func (s *Store) Load(name, data string) error {
 
 // DecodeRecorded reads one or more requests in the JSON form of OTLP.
 func DecodeRecorded(text string) (*Batch, error) {
-	b := &Batch{}
+	d := jsonDecoder{batch: &Batch{}, steps: steps{ctx: context.Background()}}
 	for offset := 0; ; {
 		for offset < len(text) && proviso.IsSpace(rune(text[offset])) {
 			offset++
 		}
 		if offset == len(text) {
-			return b, nil
+			return d.batch, nil
 		}
 		v, n, err := proviso.ParseJSONPrefix(text[offset:])
 		if err != nil {
@@ -48,7 +49,7 @@ func DecodeRecorded(text string) (*Batch, error) {
 			list = []any{v}
 		}
 		for _, request := range list {
-			if err := b.request(request); err != nil {
+			if err := d.request(request); err != nil {
 				return nil, err
 			}
 		}

@@ -1,6 +1,7 @@
 package otlp
 
 import (
+	"context"
 	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -11,11 +12,14 @@ import (
 // redact returns a request without the values of attributes whose name holds one of
 // the names. Everything else stays as it is, also what this package does not read,
 // so that the request can be forwarded.
-func redact(kind string, body []byte, names []string) ([]byte, error) {
+func redact(ctx context.Context, kind string, body []byte, names []string) ([]byte, error) {
 	r := redactor(names)
 	if kind == jsonType {
-		v, err := proviso.ParseJSON(string(body))
-		if err != nil {
+		v, err := proviso.ParseJSONContext(ctx, string(body))
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case err != nil:
 			return nil, proviso.Errorf(proviso.Invalid, "malformed JSON: %w", err)
 		}
 		return proviso.AppendJSON(nil, r.json(v, 0)), nil

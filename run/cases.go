@@ -36,7 +36,7 @@ func (p *Plan) checkCases(ctx context.Context) {
 		_, _ = io.WriteString(p.content, c.ID+"\n") // a hash never fails
 		p.inOrder = p.inOrder || c.Options.StoreOutputAs != ""
 		p.serial = p.serial || c.Options.RunSerially
-		prepared := p.prepare(c)
+		prepared := p.prepare(ctx, c)
 		for _, m := range prepared.mistakes {
 			p.mistake(fromCode(c, m))
 		}
@@ -138,7 +138,7 @@ type prepared struct {
 }
 
 // prepare compiles what a case holds. What is broken leaves the case undecided.
-func (p *Plan) prepare(c *proviso.Case) *prepared {
+func (p *Plan) prepare(ctx context.Context, c *proviso.Case) *prepared {
 	pc := &prepared{Case: c}
 	if vars := written(c); vars != nil {
 		pc.plain = sameVars(vars, c.Vars)
@@ -150,7 +150,7 @@ func (p *Plan) prepare(c *proviso.Case) *prepared {
 		p.dry(pc, c.Generator)
 	}
 	p.prepareVars(pc)
-	set, mistakes := p.compiler.Compile(c.Assert)
+	set, mistakes := p.compiler.CompileContext(ctx, c.Assert)
 	pc.set, pc.mistakes = set, append(pc.mistakes, mistakes...)
 	for _, a := range c.Assert {
 		if kind, ok := check.Lookup(a.Type); ok && kind.Needs&check.NeedsGroup != 0 {
@@ -158,9 +158,9 @@ func (p *Plan) prepare(c *proviso.Case) *prepared {
 		}
 	}
 	p.prepareScripts(pc)
-	p.preparePrompts(pc)
+	p.preparePrompts(ctx, pc)
 	if len(c.Set) > 0 {
-		pc.criteria = p.prepareCriteria(pc)
+		pc.criteria = p.prepareCriteria(ctx, pc)
 	}
 	if c.Provider != nil {
 		pc.provider = p.override(pc)
@@ -204,13 +204,13 @@ func (p *Plan) prepareScripts(pc *prepared) {
 
 // preparePrompts compiles the assertions that stand at prompts, together with the
 // case's own.
-func (p *Plan) preparePrompts(pc *prepared) {
+func (p *Plan) preparePrompts(ctx context.Context, pc *prepared) {
 	for i := range p.Suite.Prompts {
 		prompt := &p.Suite.Prompts[i]
 		if len(prompt.Assert) == 0 {
 			continue
 		}
-		set, mistakes := p.compiler.Compile(append(append([]*proviso.Assertion{}, pc.Assert...), prompt.Assert...))
+		set, mistakes := p.compiler.CompileContext(ctx, append(append([]*proviso.Assertion{}, pc.Assert...), prompt.Assert...))
 		if pc.byPrompt == nil {
 			pc.byPrompt = map[*proviso.Prompt]*check.Set{}
 		}

@@ -1,13 +1,15 @@
 package run
 
 import (
+	"context"
+
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 )
 
 // prepareCriteria compiles the suite's assertion set.
-func (p *Plan) prepareCriteria(pc *prepared) *check.Set {
-	set, mistakes := p.compiler.Compile(pc.Set)
+func (p *Plan) prepareCriteria(ctx context.Context, pc *prepared) *check.Set {
+	set, mistakes := p.compiler.CompileContext(ctx, pc.Set)
 	pc.mistakes = append(pc.mistakes, mistakes...)
 	return set
 }

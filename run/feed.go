@@ -152,7 +152,7 @@ func (e *execution) work(ctx context.Context, stop func(), batches <-chan []job)
 
 // do does one row and keeps it. It returns buf, which it uses, for the next.
 func (e *execution) do(ctx context.Context, stop func(), j job, buf []byte) []byte {
-	j.c.once.Do(func() { j.c.pc = e.p.prepare(j.c.c) })
+	j.c.once.Do(func() { j.c.pc = e.p.prepare(ctx, j.c.c) })
 	res := e.row(ctx, j)
 	if ctx.Err() != nil {
 		return buf // cut off in the middle: the row will be asked again

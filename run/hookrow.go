@@ -51,7 +51,7 @@ func (e *execution) beforeEach(ctx context.Context, pc *prepared) (*prepared, er
 	if err != nil || c == pc.Case {
 		return pc, err
 	}
-	changed := e.p.prepare(c)
+	changed := e.p.prepare(ctx, c)
 	for _, m := range changed.mistakes {
 		if !m.Warning && !e.p.o.SkipUnsupported {
 			return nil, fromCode(c, m)

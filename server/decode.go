@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"reflect"
@@ -16,8 +17,8 @@ import (
 // decode reads a body into the struct that dst points to. The same types make
 // the OpenAPI document, by the same rules: a field is required unless its tag
 // has omitempty, and no other names are known. All mistakes come at once.
-func decode(data []byte, dst any) error {
-	doc, err := parseBody(data)
+func decode(ctx context.Context, data []byte, dst any) error {
+	doc, err := parseBody(ctx, data)
 	if err != nil {
 		return err
 	}
@@ -31,15 +32,18 @@ func decode(data []byte, dst any) error {
 }
 
 // parseBody reads JSON text.
-func parseBody(data []byte) (*document.Document, error) {
+func parseBody(ctx context.Context, data []byte) (*document.Document, error) {
 	if !utf8.Valid(data) {
 		return nil, problem(proviso.Invalid, "the body is not UTF-8: "+firstInvalid(data))
 	}
 	if len(strings.TrimSpace(string(data[:min(len(data), 64)]))) == 0 && len(data) <= 64 {
 		return nil, problem(codeMalformed, "the body is empty; a JSON object is expected")
 	}
-	doc, err := document.ParseJSON("body", data)
-	if err != nil {
+	doc, err := document.ParseJSONContext(ctx, "body", data)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case err != nil:
 		return nil, syntaxProblem(err)
 	}
 	return doc, nil

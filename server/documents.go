@@ -81,7 +81,7 @@ func checkName(name string) error {
 // postSuite keeps a suite under the name in the body, or its own id.
 func (s *Server) postSuite(c *call) error {
 	var in NewSuite
-	if err := decode(c.body, &in); err != nil {
+	if err := decode(c.r.Context(), c.body, &in); err != nil {
 		return err
 	}
 	return s.keepSuite(c, &in)
@@ -90,7 +90,7 @@ func (s *Server) postSuite(c *call) error {
 // putSuite keeps a suite under the name in the address.
 func (s *Server) putSuite(c *call) error {
 	var in NewSuite
-	if err := decode(c.body, &in); err != nil {
+	if err := decode(c.r.Context(), c.body, &in); err != nil {
 		return err
 	}
 	name := c.r.PathValue("suite")
@@ -106,7 +106,7 @@ func (s *Server) keepSuite(c *call, in *NewSuite) error {
 		return problem(proviso.Unsupported, "this server serves no suites")
 	}
 	bundle := &Bundle{Suite: in.Suite, Files: in.Files}
-	secrets := bundle.inlineSecrets()
+	secrets := bundle.inlineSecrets(c.r.Context())
 	plan, mistakes := s.o.Runner.Check(c.r.Context(), bundle, RunOptions{})
 	if mistakes.Err() != nil || len(secrets) > 0 {
 		return suiteProblem(mistakes, secrets...)
@@ -187,10 +187,10 @@ func (s *Server) getSuite(c *call) error {
 	}
 	out := StoredSuite{Version: versionOf(doc)}
 	var bundle Bundle
-	if err := decode(doc.Content, &bundle); err != nil {
+	if err := decode(c.r.Context(), doc.Content, &bundle); err != nil {
 		return err
 	}
-	if out.Warnings = bundle.inlineSecrets(); len(out.Warnings) > 0 { // an earlier version of proviso kept it
+	if out.Warnings = bundle.inlineSecrets(c.r.Context()); len(out.Warnings) > 0 { // an earlier version of proviso kept it
 		return c.json(http.StatusOK, out)
 	}
 	out.Suite = b.Suite
@@ -253,7 +253,7 @@ type setContent struct {
 }
 
 func (s *Server) keepSet(c *call, name string) error {
-	set, err := readSet(c.body)
+	set, err := readSet(c.r.Context(), c.body)
 	if err != nil {
 		return err
 	}
@@ -266,7 +266,7 @@ func (s *Server) keepSet(c *call, name string) error {
 	if err := checkName(name); err != nil {
 		return err
 	}
-	if secrets := set.inlineSecrets(); len(secrets) > 0 {
+	if secrets := set.inlineSecrets(c.r.Context()); len(secrets) > 0 {
 		return invalid(secrets)
 	}
 	doc, created, err := c.kept.PutDocument(c.r.Context(), store.NewDocument{

@@ -31,7 +31,7 @@ func (s *Server) evaluateSet(c *call) error {
 	}
 	var request []byte
 	if err := c.compute(func() (err error) {
-		request, err = withSet(doc.Content, c.body)
+		request, err = withSet(c.r.Context(), doc.Content, c.body)
 		return err
 	}); err != nil {
 		return err
@@ -40,12 +40,12 @@ func (s *Server) evaluateSet(c *call) error {
 }
 
 // withSet returns a request with the assertions of a set.
-func withSet(content, data []byte) ([]byte, error) {
-	set, err := readSet(content)
+func withSet(ctx context.Context, content, data []byte) ([]byte, error) {
+	set, err := readSet(ctx, content)
 	if err != nil {
 		return nil, err
 	}
-	body, err := parseBody(data)
+	body, err := parseBody(ctx, data)
 	if err != nil {
 		return nil, err
 	}
@@ -71,8 +71,8 @@ func withSet(content, data []byte) ([]byte, error) {
 func (s *Server) evaluateBody(c *call, body []byte, set string) error {
 	var req *judge.Request
 	if err := c.compute(func() (err error) {
-		if req, err = judge.ReadRequest(body); err != nil {
-			err = requestProblem(body, err)
+		if req, err = judge.ReadRequestContext(c.r.Context(), body); err != nil {
+			err = requestProblem(c.r.Context(), body, err)
 		}
 		return err
 	}); err != nil {
@@ -98,7 +98,7 @@ func (s *Server) evaluateBody(c *call, body []byte, set string) error {
 		if err == nil {
 			err = c.r.Context().Err()
 		}
-		return requestProblem(body, err)
+		return requestProblem(c.r.Context(), body, err)
 	}
 	return s.answerEvaluation(c, body, resp, store.NewEvaluation{Set: set, Cost: cost, Usage: usage, Elapsed: time.Since(started)})
 }
@@ -236,7 +236,7 @@ func (s *Server) getEvaluation(c *call) error {
 }
 
 // requestProblem turns the mistakes of an evaluation into a problem.
-func requestProblem(body []byte, err error) error {
+func requestProblem(ctx context.Context, body []byte, err error) error {
 	var list judge.Mistakes
 	if !errors.As(err, &list) || len(list) == 0 {
 		return err
@@ -244,11 +244,11 @@ func requestProblem(body []byte, err error) error {
 	if list[0].Code == proviso.Unavailable { // nobody judges, or not with what there is
 		return list[0]
 	}
-	doc, syntax := document.ParseJSON("body", body)
+	doc, syntax := document.ParseJSONContext(ctx, "body", body)
 	var mistakes []Mistake
 	for i, e := range list {
 		m := mistakeOf(e)
-		if syntax == nil && i < maxMistakes { // looking for a place reads the body
+		if syntax == nil && i < maxMistakes && ctx.Err() == nil { // looking for a place reads the body
 			at := doc.Place(m.Pointer)
 			m.Line, m.Column = at.Line, at.Column
 		}

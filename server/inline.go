@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"path"
 	"slices"
 	"strings"
@@ -21,8 +22,8 @@ var settings = []string{"provider", "providers", "target", "targets", "config", 
 
 // inlineSecrets returns a mistake for each secret that stands in a suite or in the
 // files beside it.
-func (b *Bundle) inlineSecrets() []Mistake {
-	var found inlineSecrets
+func (b *Bundle) inlineSecrets(ctx context.Context) []Mistake {
+	found := inlineSecrets{ctx: ctx}
 	if o, ok := b.Suite.(*proviso.Object); ok {
 		found.below("/suite", o)
 	} else if name, text, err := b.text(); err == nil {
@@ -38,16 +39,19 @@ func (b *Bundle) inlineSecrets() []Mistake {
 }
 
 // inlineSecrets returns a mistake for each secret that stands in the assertions.
-func (s *assertionSet) inlineSecrets() []Mistake {
-	var found inlineSecrets
-	if v, err := proviso.ParseJSON(string(s.assertions)); err == nil {
+func (s *assertionSet) inlineSecrets(ctx context.Context) []Mistake {
+	found := inlineSecrets{ctx: ctx}
+	if v, err := proviso.ParseJSONContext(ctx, string(s.assertions)); err == nil {
 		found.below("/assertions", v)
 	}
 	return found.list
 }
 
 // inlineSecrets collects them.
-type inlineSecrets struct{ list []Mistake }
+type inlineSecrets struct {
+	ctx  context.Context
+	list []Mistake
+}
 
 // add notes a secret.
 func (f *inlineSecrets) add(pointer string) {
@@ -60,7 +64,7 @@ func (f *inlineSecrets) add(pointer string) {
 // in looks through a text in YAML or JSON, which stands in the body at a pointer. What
 // cannot be read is somebody else's to say.
 func (f *inlineSecrets) in(pointer, name string, text []byte, look func(string, any)) {
-	doc, err := document.Parse(name, text)
+	doc, err := document.ParseContext(f.ctx, name, text)
 	if err != nil {
 		return
 	}

@@ -111,7 +111,7 @@ func (s *Server) startRun(c *call) error {
 	}
 	var in NewRun
 	if len(c.body) > 0 {
-		if err := decode(c.body, &in); err != nil {
+		if err := decode(c.r.Context(), c.body, &in); err != nil {
 			return err
 		}
 	}
@@ -124,7 +124,7 @@ func (s *Server) startRun(c *call) error {
 		return err
 	}
 	var bundle Bundle
-	if err := decode(doc.Content, &bundle); err != nil {
+	if err := decode(c.r.Context(), doc.Content, &bundle); err != nil {
 		return err
 	}
 	plan, mistakes := s.o.Runner.Check(ctx, &bundle, in.RunOptions)

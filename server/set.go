@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 
@@ -15,8 +16,8 @@ type assertionSet struct {
 }
 
 // readSet reads a set. Its assertions are read as those of an evaluation are.
-func readSet(data []byte) (*assertionSet, error) {
-	doc, err := parseBody(data)
+func readSet(ctx context.Context, data []byte) (*assertionSet, error) {
+	doc, err := parseBody(ctx, data)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +44,7 @@ func readSet(data []byte) (*assertionSet, error) {
 	}
 	if set.assertions == nil {
 		d.mistake("", `"assertions" is missing`)
-	} else if err := set.check(); err != nil {
+	} else if err := set.check(ctx); err != nil {
 		return nil, err
 	}
 	if len(d.mistakes) > 0 {
@@ -54,12 +55,12 @@ func readSet(data []byte) (*assertionSet, error) {
 }
 
 // check looks at the assertions as at those of an evaluation.
-func (s *assertionSet) check() error {
-	_, err := judge.ReadRequest(s.request())
+func (s *assertionSet) check(ctx context.Context) error {
+	_, err := judge.ReadRequestContext(ctx, s.request())
 	if err == nil {
 		return nil
 	}
-	return requestProblem(nil, err)
+	return requestProblem(ctx, nil, err)
 }
 
 // request is an evaluation of an empty output against the set.

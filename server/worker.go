@@ -64,7 +64,10 @@ func (s *Server) execute(ctx context.Context, r store.Run) error {
 		return err
 	}
 	e := Execution{Bundle: new(Bundle), RunID: r.ID}
-	if err := decode(doc.Content, e.Bundle); err != nil {
+	switch err := decode(ctx, doc.Content, e.Bundle); {
+	case err != nil && ctx.Err() != nil:
+		return err // it is begun again
+	case err != nil:
 		return store.Permanent(err)
 	}
 	var noted execution

@@ -33,6 +33,7 @@ type decoder struct {
 	files     *Files                                        // that it may read
 	load      func(name string) (*document.Document, error) // reads a file of the suite; nil if there is none
 	report    func(*proviso.Error)                          // receives every mistake
+	enough    func() bool                                   // whether there is no room for another mistake; nil if there always is
 	depth     int                                           // of assertions within assertions
 	failed    bool                                          // a mistake that is no warning was reported
 	last      []*proviso.Assertion                          // of the list before, to be shared where it is the same
@@ -55,6 +56,10 @@ func (d *decoder) warn(at, format string, args ...any) {
 // unknownKey reports a key that nobody reads: an error, but a warning in a suite of
 // promptfoo's shape, where such keys are ignored.
 func (d *decoder) unknownKey(at, key, of string, valid []string, hint string) {
+	if d.enough != nil && d.enough() {
+		d.failed = d.failed || !d.promptfoo
+		return // looking for the nearest name takes its time
+	}
 	e := proviso.Errorf(proviso.Invalid, "unknown key %q in %s", key, of)
 	e.Pointer, e.Valid, e.Warning = document.Join(at, key)+keyMark, nearest(key, valid), d.promptfoo
 	if hint != "" {

@@ -7,11 +7,15 @@ import (
 
 // DecodeSet decodes an assertion set that does not stand in a suite file: a list,
 // at a pointer, of assertions as a suite writes them under assertions. It returns
-// those that are right and everything that is wrong with the others.
+// those that are right and what is wrong with the others, at most 100 mistakes.
 func DecodeSet(list []any, pointer string) ([]*proviso.Assertion, []*proviso.Error) {
 	var mistakes []*proviso.Error
-	record := func(e *proviso.Error) { mistakes = append(mistakes, e) }
-	d := decoder{report: record}
+	record := func(e *proviso.Error) {
+		if len(mistakes) < maxMistakes {
+			mistakes = append(mistakes, e)
+		}
+	}
+	d := decoder{report: record, enough: func() bool { return len(mistakes) == maxMistakes }}
 	ids := map[string]bool{}
 	all := make([]*proviso.Assertion, 0, len(list))
 	for i, v := range list {

@@ -77,9 +77,9 @@ func Parse(file string, data []byte) (*Document, error) {
 // ParseContext is Parse until ctx ends, whose cause is the error then.
 func ParseContext(ctx context.Context, file string, data []byte) (*Document, error) {
 	if n := len(file) - len(".json"); n >= 0 && strings.EqualFold(file[n:], ".json") {
-		return ParseJSON(file, data)
+		return ParseJSONContext(ctx, file, data)
 	}
-	return parseYAML(ctx, file, data)
+	return ParseYAMLContext(ctx, file, data)
 }
 
 // Place returns the position of the value that pointer names, or of the nearest

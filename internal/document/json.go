@@ -1,6 +1,7 @@
 package document
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -10,13 +11,21 @@ import (
 
 // ParseJSON reads one strict JSON text. The error is a *[SyntaxError].
 func ParseJSON(file string, data []byte) (*Document, error) {
+	return ParseJSONContext(context.Background(), file, data)
+}
+
+// ParseJSONContext is [ParseJSON] until ctx ends, whose cause is the error then.
+func ParseJSONContext(ctx context.Context, file string, data []byte) (*Document, error) {
 	d, err := newText(file, data)
 	if err != nil {
 		return nil, err
 	}
 	d.json = true
-	d.Root, err = proviso.ParseJSON(d.text)
-	if err != nil {
+	d.Root, err = proviso.ParseJSONContext(ctx, d.text)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case err != nil:
 		return nil, d.jsonError(err)
 	}
 	if pointer, keys := tooWide(d.Root, ""); keys > 0 {

@@ -113,3 +113,30 @@ func TestExcerpt(t *testing.T) {
 		t.Errorf("%d characters", len([]rune(got)))
 	}
 }
+
+// TestKeysOfObject: an object has as many keys as the limit says, and no more, at any
+// depth; the error says where.
+func TestKeysOfObject(t *testing.T) {
+	t.Parallel()
+	object := func(n int) string {
+		var b strings.Builder
+		b.WriteString("{")
+		for i := range n {
+			fmt.Fprintf(&b, `"k%d":1,`, i)
+		}
+		return strings.TrimSuffix(b.String(), ",") + "}"
+	}
+	for _, before := range []string{"", `{"a":[1,`} {
+		after := ""
+		if before != "" {
+			after = "]}"
+		}
+		if _, err := document.ParseJSON("a.json", []byte(before+object(document.MaxKeys)+after)); err != nil {
+			t.Errorf("%q: %v", before, err)
+		}
+		_, err := document.ParseJSON("a.json", []byte(before+"\n"+object(document.MaxKeys+1)+after))
+		if err == nil || err.Error() != "a.json:2:1: the object has 10001 keys, and at most 10000 are read" {
+			t.Errorf("%q: %v", before, err)
+		}
+	}
+}

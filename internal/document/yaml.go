@@ -25,10 +25,11 @@ const (
 // 1.2 core), merge keys are applied, duplicate keys are mistakes. The error is a
 // *[SyntaxError].
 func ParseYAML(file string, data []byte) (*Document, error) {
-	return parseYAML(context.Background(), file, data)
+	return ParseYAMLContext(context.Background(), file, data)
 }
 
-func parseYAML(ctx context.Context, file string, data []byte) (*Document, error) {
+// ParseYAMLContext is [ParseYAML] until ctx ends, whose cause is the error then.
+func ParseYAMLContext(ctx context.Context, file string, data []byte) (*Document, error) {
 	d, err := newText(file, data)
 	if err != nil {
 		return nil, err
@@ -58,7 +59,7 @@ func parseYAML(ctx context.Context, file string, data []byte) (*Document, error)
 		return nil, d.fail(second.Line, second.Column, "a second YAML document begins here; a file holds one")
 	}
 	d.node = &root
-	b := builder{doc: d, done: map[*yaml.Node]built{}}
+	b := builder{ctx: ctx, doc: d, done: map[*yaml.Node]built{}}
 	v, err := b.value(&root, 0)
 	if err != nil {
 		return nil, err
@@ -90,6 +91,8 @@ type built struct {
 
 // builder turns nodes into values.
 type builder struct {
+	ctx   context.Context // nil if nobody waits
+	steps int             // nodes so far
 	doc   *Document
 	done  map[*yaml.Node]built // anchored nodes; a zero value marks one being built
 	added int                  // values that aliases added
@@ -100,6 +103,9 @@ func (b *builder) fail(n *yaml.Node, format string, args ...any) error {
 }
 
 func (b *builder) value(n *yaml.Node, depth int) (built, error) {
+	if b.steps++; b.steps%1024 == 0 && b.ctx != nil && b.ctx.Err() != nil {
+		return built{}, context.Cause(b.ctx)
+	}
 	if depth > maxDepth {
 		return built{}, b.fail(n, "values nest deeper than %d", maxDepth)
 	}

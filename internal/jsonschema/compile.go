@@ -1,6 +1,7 @@
 package jsonschema
 
 import (
+	"context"
 	"slices"
 	"strconv"
 
@@ -13,6 +14,7 @@ type compiler struct {
 	Options
 	*resolver
 	nodes map[nodeKey]*node // what references lead to
+	steps int
 }
 
 type nodeKey struct {
@@ -21,6 +23,9 @@ type nodeKey struct {
 }
 
 func newCompiler(root any, o Options) *compiler {
+	if o.Context == nil {
+		o.Context = context.Background()
+	}
 	return &compiler{Options: o, resolver: newResolver(root), nodes: map[nodeKey]*node{}}
 }
 
@@ -30,6 +35,15 @@ func (c *compiler) compile() (*node, error) {
 		c.nodes[nodeKey{o, "#"}] = n
 	}
 	return n, c.fill(n, c.root, "#", c.base)
+}
+
+// ended returns why compiling is to stop, or nil. It looks at the context now and
+// then, because that costs more than a small schema does.
+func (c *compiler) ended() error {
+	if c.steps++; c.steps%lookAfter == 0 && c.Context.Err() != nil {
+		return context.Cause(c.Context)
+	}
+	return nil
 }
 
 // place is where a schema stands: its path for mistakes, its base for
@@ -45,6 +59,9 @@ func (p place) at(segments ...string) place {
 
 // sub compiles a schema inside another.
 func (c *compiler) sub(schema any, at place) (*node, error) {
+	if err := c.ended(); err != nil {
+		return nil, err
+	}
 	n := &node{}
 	return n, c.fill(n, schema, at.path, innerBase(schema, at.base))
 }

@@ -134,7 +134,9 @@ func hashedItems(v []any, s *state) (i, j int, found bool) {
 	below := make([]int, len(v)) // the next lower item with the same hash, -1 if none
 	last := make(map[uint64]int, len(v))
 	for i := range v {
-		hashes[i] = hash(v[i], seed, s)
+		if hashes[i] = hash(v[i], seed, s); s.err != nil {
+			return 0, 0, false // what is not hashed would all look alike
+		}
 		below[i] = -1
 		if at, ok := last[hashes[i]]; ok {
 			below[i] = at
@@ -142,7 +144,7 @@ func hashedItems(v []any, s *state) (i, j int, found bool) {
 		last[hashes[i]] = i
 	}
 	for i := len(v) - 1; i > 0; i-- {
-		for j := below[i]; j >= 0; j = below[j] {
+		for j := below[i]; j >= 0 && s.err == nil; j = below[j] {
 			if equal(v[i], v[j], s) {
 				return i, j, true
 			}
@@ -155,8 +157,8 @@ func hashedItems(v []any, s *state) (i, j int, found bool) {
 // input from choosing collisions.
 func hash(v any, seed maphash.Seed, s *state) uint64 {
 	const odd = 0x9e3779b97f4a7c15
-	if s.budget--; s.budget < 0 {
-		return 0 // the next comparison says that the limit is reached
+	if !s.step() {
+		return 0
 	}
 	switch v := v.(type) {
 	case string:

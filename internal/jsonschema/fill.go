@@ -45,6 +45,9 @@ func (c *compiler) fillText(n *node, s *proviso.Object, _ place) error {
 
 // pattern compiles a regular expression of the schema.
 func (c *compiler) pattern(text, flags string) (Matcher, error) {
+	if err := c.ended(); err != nil {
+		return nil, err
+	}
 	if c.Pattern == nil {
 		return nil, proviso.Errorf(proviso.Unavailable, "JSON Schema: patterns cannot be compiled here")
 	}
@@ -263,7 +266,7 @@ func (c *compiler) patternRules(s *proviso.Object, at place) ([]patternRule, err
 		}
 		rules[i].match = match
 		if useful && !c.Lax {
-			if err := overlap(match, text, properties); err != nil {
+			if err := c.overlap(match, text, properties); err != nil {
 				return nil, err
 			}
 		}
@@ -272,9 +275,12 @@ func (c *compiler) patternRules(s *proviso.Object, at place) ([]patternRule, err
 }
 
 // overlap refuses a pattern that matches a declared property.
-func overlap(match Matcher, text string, properties *proviso.Object) error {
+func (c *compiler) overlap(match Matcher, text string, properties *proviso.Object) error {
 	for _, key := range properties.Keys() {
-		if ok, err := match(key); ok && err == nil {
+		if err := c.ended(); err != nil {
+			return err
+		}
+		if ok, err := match(c.Context, key); ok && err == nil {
 			return invalid("strict mode: property %s matches pattern %s (use allowMatchingProperties)", key, text)
 		}
 	}

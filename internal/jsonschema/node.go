@@ -176,7 +176,10 @@ func (r *textRules) check(n *node, v string, s *state) bool {
 
 // matches runs a pattern; a limit of its engine ends the validation.
 func (s *state) matches(m Matcher, text string) bool {
-	ok, err := m(text)
+	if !s.step() {
+		return false
+	}
+	ok, err := m(s.ctx, text)
 	if err != nil && s.err == nil {
 		s.err = err
 	}

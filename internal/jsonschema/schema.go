@@ -7,6 +7,7 @@
 package jsonschema
 
 import (
+	"context"
 	"math"
 
 	"github.com/proviso-eval/proviso"
@@ -22,11 +23,14 @@ type Options struct {
 	// keywords pattern and patternProperties and "" for values of the format
 	// "regex". Schemas with patterns cannot be compiled without it.
 	Pattern func(pattern, flags string) (Matcher, error)
+
+	// Context ends compiling, with its cause as the error; nil never does.
+	Context context.Context
 }
 
 // Matcher reports whether a text holds a match of a pattern. It is safe for
 // concurrent use; an error means that a limit was reached.
-type Matcher func(text string) (bool, error)
+type Matcher func(ctx context.Context, text string) (bool, error)
 
 // Schema is a compiled schema. It is safe for concurrent use.
 type Schema struct{ root *node }
@@ -35,10 +39,11 @@ type Schema struct{ root *node }
 // Ajv refuses is a *[proviso.Error] with the code Invalid. The schema must not
 // be changed afterwards.
 func Compile(schema any, o Options) (*Schema, error) {
-	if err := checkShape(schema); err != nil {
+	c := newCompiler(schema, o)
+	if err := checkShape(c.Context, schema); err != nil {
 		return nil, err
 	}
-	root, err := newCompiler(schema, o).compile()
+	root, err := c.compile()
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +51,7 @@ func Compile(schema any, o Options) (*Schema, error) {
 }
 
 // checkShape holds a schema against the meta-schema that it names.
-func checkShape(schema any) error {
+func checkShape(ctx context.Context, schema any) error {
 	switch s := schema.(type) {
 	case bool:
 		return nil
@@ -59,7 +64,7 @@ func checkShape(schema any) error {
 	default:
 		return invalid("schema must be object or boolean")
 	}
-	mistakes, err := metaSchema().Validate(schema)
+	mistakes, err := metaSchema().ValidateContext(ctx, schema)
 	if err != nil {
 		return err
 	}
@@ -80,19 +85,24 @@ const (
 // Validate returns the mistakes of v, nil if it conforms. An error means that
 // the limits did not allow a verdict. Without a mistake nothing is allocated.
 func (s *Schema) Validate(v any) ([]Error, error) {
-	quiet := state{budget: maxChecks}
+	return s.ValidateContext(context.Background(), v)
+}
+
+// ValidateContext is [Schema.Validate] until ctx ends, whose cause is the error then.
+func (s *Schema) ValidateContext(ctx context.Context, v any) ([]Error, error) {
+	quiet := state{ctx: ctx, budget: maxChecks}
 	if s.root.check(v, &quiet) && quiet.err == nil {
 		return nil, nil
 	}
 	if quiet.err != nil {
 		return nil, quiet.err
 	}
-	return s.explain(v)
+	return s.explain(ctx, v)
 }
 
 // explain validates again, this time keeping the mistakes.
-func (s *Schema) explain(v any) ([]Error, error) {
-	loud := state{budget: maxChecks, collect: true}
+func (s *Schema) explain(ctx context.Context, v any) ([]Error, error) {
+	loud := state{ctx: ctx, budget: maxChecks, collect: true}
 	s.root.check(v, &loud)
 	if loud.err != nil {
 		return nil, loud.err
@@ -105,6 +115,7 @@ func (s *Schema) explain(v any) ([]Error, error) {
 
 // state is one pass over a value.
 type state struct {
+	ctx     context.Context
 	collect bool // keep the mistakes; otherwise only the verdict matters
 	errs    []Error
 	budget  int
@@ -123,19 +134,26 @@ type state struct {
 // enter counts one more schema applied inside the current one.
 func (s *state) enter() bool {
 	s.depth++
-	s.budget--
-	if s.err != nil {
-		return false
-	}
-	if s.depth > maxNesting {
+	if s.err == nil && s.depth > maxNesting {
 		s.err = proviso.Errorf(proviso.Limit, "JSON Schema: references nest deeper than %d", maxNesting)
-		return false
 	}
-	if s.budget < 0 {
+	return s.step()
+}
+
+// lookAfter is how many steps are made between two looks at the context.
+const lookAfter = 1024
+
+// step counts one step; false if there is to be no other.
+func (s *state) step() bool {
+	s.budget--
+	switch {
+	case s.err != nil:
+	case s.budget < 0:
 		s.err = proviso.Errorf(proviso.Limit, "JSON Schema: more than %d steps", maxChecks)
-		return false
+	case s.budget%lookAfter == 0 && s.ctx.Err() != nil:
+		s.err = context.Cause(s.ctx)
 	}
-	return true
+	return s.err == nil
 }
 
 // fail records one mistake of the schema at n; message and params are made only

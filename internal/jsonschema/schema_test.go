@@ -1,6 +1,7 @@
 package jsonschema_test
 
 import (
+	"context"
 	"bufio"
 	"errors"
 	"os"
@@ -19,7 +20,7 @@ func goPattern(pattern, _ string) (jsonschema.Matcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	return func(s string) (bool, error) { return re.MatchString(s), nil }, nil
+	return func(_ context.Context, s string) (bool, error) { return re.MatchString(s), nil }, nil
 }
 
 func parse(t testing.TB, text string) any {
@@ -201,7 +202,7 @@ func TestPatternThatGivesUpIsAnError(t *testing.T) {
 	limit := errors.New("too slow")
 	s, err := jsonschema.Compile(parse(t, `{"not":{"pattern":"a"}}`), jsonschema.Options{
 		Pattern: func(string, string) (jsonschema.Matcher, error) {
-			return func(string) (bool, error) { return false, limit }, nil
+			return func(context.Context, string) (bool, error) { return false, limit }, nil
 		},
 	})
 	if err != nil {

@@ -24,8 +24,11 @@ const (
 	maxCached       = 64 << 10 // bytes of a pattern that is kept
 
 	// directWork is up to which product of text and program Go's engine runs
-	// without a look at the clock: a fraction of a second at worst.
-	directWork = 1 << 27
+	// without a look at the clock: a tenth of a second at worst.
+	directWork = 1 << 22
+	// findWork is the same for all matches of a text, with a look at the clock after
+	// each.
+	findWork = 1 << 27
 	// perByte is what the timeout grows by for each byte of text where time is
 	// known to be linear.
 	perByte = 200 * time.Nanosecond
@@ -182,7 +185,7 @@ func (r *Regexp) FindAllIndex(ctx context.Context, s string, limit int) ([][2]in
 	if limit == 0 {
 		return nil, nil
 	}
-	if !r.program.extents || r.program.nullable || !r.direct(s) {
+	if !r.program.extents || r.program.nullable || !r.readable(s, findWork) {
 		return r.engine.js.find(ctx, r, s, limit)
 	}
 	if n := max(1, len(s)); r.program.size*n <= directWork/n {
@@ -200,7 +203,15 @@ func (r *Regexp) findEach(ctx context.Context, s string, limit int) ([][2]int, e
 	stop := r.clock(ctx, s)
 	var all [][2]int
 	for from := 0; limit < 0 || len(all) < limit; {
-		at := r.re.FindStringIndex(s[from:])
+		var at []int
+		if rest := s[from:]; len(rest) <= directWork/r.program.size {
+			at = r.re.FindStringIndex(rest)
+		} else {
+			in := &unitReader{s: rest, pairs: !r.unicode, stop: stop, every: r.every()}
+			if at = r.re.FindReaderIndex(in); in.err != nil {
+				return nil, r.stopped(in.err)
+			}
+		}
 		if at == nil {
 			break
 		}
@@ -222,8 +233,12 @@ func pairs(at [][]int) [][2]int {
 }
 
 // direct reports whether Go's engine may read s as it is, without a clock.
-func (r *Regexp) direct(s string) bool {
-	if r.re == nil || len(s) > directWork/r.program.size {
+func (r *Regexp) direct(s string) bool { return r.readable(s, directWork) }
+
+// readable reports whether Go's engine may read s as it is, and the product of text
+// and program is at most work.
+func (r *Regexp) readable(s string, work int) bool {
+	if r.re == nil || len(s) > work/r.program.size {
 		return false
 	}
 	switch {
@@ -241,8 +256,12 @@ func (r *Regexp) linear(s string) bool {
 }
 
 func (r *Regexp) reader(ctx context.Context, s string) *unitReader {
-	return &unitReader{s: s, pairs: !r.unicode, stop: r.clock(ctx, s)}
+	return &unitReader{s: s, pairs: !r.unicode, stop: r.clock(ctx, s), every: r.every()}
 }
+
+// every is how many elements are read between two looks at the clock: the fewer the
+// more the program may do with each.
+func (r *Regexp) every() int { return min(max(directWork/4/r.program.size, 64), 4096) }
 
 // clock returns a function that says why a match on s must stop, or nil.
 func (r *Regexp) clock(ctx context.Context, s string) func() error {

@@ -55,15 +55,13 @@ type unitReader struct {
 	pairs bool         // shadow text
 	stop  func() error // says why there is no time left
 	ticks int
+	every int   // ticks between two looks at the clock
 	err   error // why the text was cut short
 }
 
-// checkEvery is how many elements are read between two looks at the clock.
-const checkEvery = 4096
-
 // ReadRune returns the next element and its length in bytes.
 func (r *unitReader) ReadRune() (rune, int, error) {
-	if r.ticks++; r.ticks%checkEvery == 0 && r.err == nil {
+	if r.ticks++; r.ticks%r.every == 0 && r.err == nil {
 		r.err = r.stop()
 	}
 	if r.err != nil {
