@@ -17,7 +17,6 @@ import (
 
 // Limits of commands.
 const (
-	maxPrinted  = 16 << 20        // bytes of an answer
 	maxComplain = 64 << 10        // bytes kept of what goes to standard error
 	grace       = 2 * time.Second // for pipes that outlive the command
 )
@@ -87,7 +86,7 @@ func (c *command) printed(ctx context.Context, arguments ...string) (string, err
 	if err != nil {
 		return "", proviso.Errorf(proviso.Unavailable, "%s: %w", c.id, err)
 	}
-	stdout := &bounded{most: maxPrinted, full: func() { cancel(errPrinted) }}
+	stdout := &bounded{most: maxAnswer, full: func() { cancel(errPrinted) }}
 	stderr := &bounded{most: maxComplain}
 	cmd := exec.CommandContext(call, program, append(slices.Clone(c.args[1:]), arguments...)...)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = c.dir, c.environment(), stdout, stderr, grace
@@ -98,7 +97,7 @@ func (c *command) printed(ctx context.Context, arguments ...string) (string, err
 	case cause == errDeadline:
 		return "", proviso.Errorf(proviso.Timeout, "%s: no answer within %v", c.id, c.timeout)
 	case cause == errPrinted:
-		return "", proviso.Errorf(proviso.Limit, "%s: the command printed more than %d bytes", c.id, maxPrinted)
+		return "", proviso.Errorf(proviso.Limit, "%s: the command printed more than %d bytes", c.id, maxAnswer)
 	}
 	text := proviso.TrimSpace(stdout.kept.String())
 	if complaint := excerpt(stderr.kept.Bytes()); err != nil || text == "" && complaint != "" {

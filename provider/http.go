@@ -18,8 +18,12 @@ import (
 	"github.com/proviso-eval/proviso/internal/transport"
 )
 
-// maxReply bounds the body of an answer, in bytes.
-const maxReply = 64 << 20
+// Limits of answers, in bytes. What reads and shows a text takes many times its size:
+// a body of 60 MB of small objects took 4.3 GB.
+const (
+	maxReply  = 64 << 20 // of a vendor's API, which may hold pictures
+	maxAnswer = 16 << 20 // of an address of one's own, or of a command
+)
 
 // maxWait is the longest time between two attempts that proviso chooses itself.
 const maxWait = time.Minute
@@ -297,7 +301,7 @@ func (e *endpoint) send(ctx context.Context, path string, data []byte) (reply, e
 		return reply{}, e.broken(ctx, call, err)
 	}
 	defer resp.Body.Close()
-	answer, err := readBody(resp)
+	answer, err := readBody(resp, maxReply)
 	if err != nil {
 		return reply{}, e.broken(ctx, call, err)
 	}
@@ -315,14 +319,15 @@ func (e *endpoint) send(ctx context.Context, path string, data []byte) (reply, e
 // unmeasured is the latency of an answer that was not recorded.
 const unmeasured = -1
 
-func readBody(resp *http.Response) ([]byte, error) {
+// readBody reads a body of at most so many bytes.
+func readBody(resp *http.Response, most int64) ([]byte, error) {
 	var b bytes.Buffer
-	if n := resp.ContentLength; n > 0 && n < maxReply {
+	if n := resp.ContentLength; n > 0 && n <= most {
 		b.Grow(int(n) + bytes.MinRead)
 	}
-	n, err := b.ReadFrom(io.LimitReader(resp.Body, maxReply+1))
-	if err == nil && n > maxReply {
-		err = proviso.Errorf(proviso.Limit, "the answer has more than %d bytes", maxReply)
+	n, err := b.ReadFrom(io.LimitReader(resp.Body, most+1))
+	if err == nil && n > most {
+		err = proviso.Errorf(proviso.Limit, "the answer has more than %d bytes", most)
 	}
 	return b.Bytes(), err
 }

@@ -167,7 +167,7 @@ func (p *httpCall) send(ctx context.Context, e *endpoint, c *call) (*callAnswer,
 		return nil, e.broken(ctx, limited, err)
 	}
 	defer resp.Body.Close()
-	body, err := readBody(resp)
+	body, err := readBody(resp, maxAnswer)
 	if err != nil {
 		return nil, e.broken(ctx, limited, err)
 	}

@@ -435,3 +435,38 @@ func TestHTTPRedirects(t *testing.T) {
 		}
 	}
 }
+
+// TestHTTPAnswerThatIsTooLarge: an answer has a limit, which is asked for once and is
+// the same for a body that says how long it is and for one that does not.
+func TestHTTPAnswerThatIsTooLarge(t *testing.T) {
+	t.Parallel()
+	const most = 16 << 20
+	var asked atomic.Int32
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		size := most
+		if strings.HasPrefix(r.URL.Path, "/more") {
+			size++
+		}
+		if strings.HasSuffix(r.URL.Path, "-said") {
+			w.Header().Set("Content-Length", fmt.Sprint(size))
+		}
+		_, _ = io.WriteString(w, strings.Repeat("a", size)) // the client may have left
+	}))
+	t.Cleanup(srv.Close)
+	for path, code := range map[string]string{"/full": "", "/full-said": "", "/more": proviso.Limit, "/more-said": proviso.Limit} {
+		before := asked.Load()
+		p, err := provider.Open(proviso.ProviderSpec{ID: srv.URL + path, Config: config(t, `{"method":"POST","body":"{{prompt}}"}`)}, httpOptions(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := p.Answer(t.Context(), proviso.Ask{Prompt: "x"})
+		text, _ := out.Value.(string)
+		if code == "" && (err != nil || len(text) != most) || code != "" && codeOf(err) != code || code != "" && !strings.Contains(err.Error(), "more than 16777216 bytes") {
+			t.Errorf("%s: %d bytes, %v", path, len(text), err)
+		}
+		if n := asked.Load() - before; n != 1 {
+			t.Errorf("%s was asked %d times", path, n)
+		}
+	}
+}

@@ -1,8 +1,8 @@
 package jsonschema_test
 
 import (
-	"context"
 	"bufio"
+	"context"
 	"errors"
 	"os"
 	"regexp"
