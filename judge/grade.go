@@ -61,7 +61,7 @@ func (j *Judge) gradeGroup(ctx context.Context, calls limit, qs []proviso.Questi
 		subject: subject{strings.ToValidUTF8(first.Input, string(utf8.RuneError)), strings.ToValidUTF8(first.Output, string(utf8.RuneError))},
 	}
 	s.witness.output = s.output
-	s.about = blobs.Key(s.input, s.output)
+	s.about = blobs.KeyIn(ctx, s.input, s.output)
 	place := s.enter(qs, group, out)
 	s.poll(ctx)
 	for _, i := range group {

@@ -140,7 +140,7 @@ func (p *cached) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, e
 	if shape := replyKey(ask.Reply); shape != "" {
 		parts = append(parts, shape)
 	}
-	key := blobs.Key(parts...)
+	key := blobs.KeyIn(ctx, parts...)
 	if ask.Trace != nil && ask.Trace.Needed { // what was kept left no spans
 		return p.Provider.Answer(ctx, ask)
 	}

@@ -18,7 +18,7 @@ func (p *cached) Embed(ctx context.Context, texts []string) ([][]float64, provis
 	at := map[string]int{} // of a missing text among those that are asked
 	var ask []string
 	for i, text := range texts {
-		keys[i] = blobs.Key("embedding 1", p.identity, text)
+		keys[i] = blobs.KeyIn(ctx, "embedding 1", p.identity, text)
 		if vectors[i] = p.cache.vector(keys[i]); vectors[i] != nil {
 			p.cache.count(func(s *CacheStats) { s.Hits++ })
 			continue

@@ -13,7 +13,7 @@ func (p *cached) Classify(ctx context.Context, text string) (map[string]float64,
 	if err != nil {
 		return nil, err
 	}
-	kept, err := p.cache.value(ctx, blobs.Key("classes 1", p.identity, text), "classes", func() (any, *proviso.Object, error) {
+	kept, err := p.cache.value(ctx, blobs.KeyIn(ctx, "classes 1", p.identity, text), "classes", func() (any, *proviso.Object, error) {
 		scores, err := c.Classify(ctx, text)
 		return storedClasses(scores), proviso.ObjectOf("provider", p.ID(), "text", text), err
 	})

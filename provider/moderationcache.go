@@ -13,7 +13,7 @@ func (p *cached) Moderate(ctx context.Context, prompt, output string) ([]proviso
 	if err != nil {
 		return nil, err
 	}
-	kept, err := p.cache.value(ctx, blobs.Key("flags 1", p.identity, prompt, output), "flags", func() (any, *proviso.Object, error) {
+	kept, err := p.cache.value(ctx, blobs.KeyIn(ctx, "flags 1", p.identity, prompt, output), "flags", func() (any, *proviso.Object, error) {
 		flags, err := m.Moderate(ctx, prompt, output)
 		return storedFlags(flags), proviso.ObjectOf("provider", p.ID(), "prompt", prompt, "output", output), err
 	})

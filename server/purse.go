@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/blobs"
 	"github.com/proviso-eval/proviso/store"
 )
 
@@ -123,8 +124,12 @@ type account struct {
 
 type accountKey struct{}
 
-// withAccount returns a context whose calls to models are paid by a.
+// withAccount returns a context whose calls to models are paid by a, and whose
+// answers and verdicts are kept for its project.
 func withAccount(ctx context.Context, a *account) context.Context {
+	if p := a.key.Project; p != store.DefaultProject {
+		ctx = blobs.WithScope(ctx, string(p)) // nobody learns from an answer that is kept what another project asked
+	}
 	return context.WithValue(ctx, accountKey{}, a)
 }
 

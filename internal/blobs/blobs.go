@@ -5,6 +5,7 @@
 package blobs
 
 import (
+	"context"
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
@@ -52,6 +53,22 @@ func Key(parts ...string) string {
 		io.WriteString(h, p)
 	}
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+type scopeKey struct{}
+
+// WithScope returns a context in which [KeyIn] gives names that no other scope has.
+func WithScope(ctx context.Context, scope string) context.Context {
+	return context.WithValue(ctx, scopeKey{}, scope)
+}
+
+// KeyIn is [Key] within the scope of ctx, if it has one: what somebody else keeps for
+// the same parts has another name.
+func KeyIn(ctx context.Context, parts ...string) string {
+	if scope, _ := ctx.Value(scopeKey{}).(string); scope != "" {
+		return Key("scope", scope, Key(parts...))
+	}
+	return Key(parts...)
 }
 
 // Key is the function [Key], for those who know the store as an interface.
