@@ -57,6 +57,13 @@ func (d *DB) migrate(ctx context.Context) error {
 	if err != nil || version == len(migrations) {
 		return err
 	}
+	if version > 0 {
+		l, err := d.alone(ctx)
+		if l == nil {
+			return err
+		}
+		defer l.release() // what fails here ends with the process
+	}
 	if err := d.useWAL(ctx); err != nil {
 		return err
 	}
@@ -78,6 +85,31 @@ func (d *DB) migrate(ctx context.Context) error {
 		return err
 	}
 	return t.Commit()
+}
+
+// alone waits for the lock that a server holds, for a moment: one of an earlier version
+// cannot go on with tables that are changed under it. Without an error there is no lock
+// if somebody else brought the database up to date meanwhile.
+func (d *DB) alone(ctx context.Context) (*lock, error) {
+	const pause, most = 20 * time.Millisecond, time.Second
+	for waited := time.Duration(0); ; waited += pause {
+		l, err := d.takeLock()
+		if err == nil {
+			return l, nil
+		}
+		version, failed := d.version(ctx, d.writing)
+		if failed != nil || version == len(migrations) {
+			return nil, failed
+		}
+		if waited >= most {
+			return nil, proviso.Because(err, proviso.Refused, "the database %s is of an earlier version of proviso (schema %d, this one has %d), and a server uses it; stop the server, start this version of it, and try again", d.path, version, len(migrations))
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(pause):
+		}
+	}
 }
 
 // useWAL makes the file one whose readers do not wait for the writer, which it

@@ -2,12 +2,15 @@ package sqlite_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/store"
+	"github.com/proviso-eval/proviso/store/sqlite"
 	"github.com/proviso-eval/proviso/store/storetest"
 )
 
@@ -103,4 +106,35 @@ func executeOld(t *testing.T, d interface {
 		r, err := d.In(store.DefaultProject).Run(t.Context(), "run_old")
 		return err == nil && r.Status == store.Done && r.Totals.Rows() == 2
 	})
+}
+
+// TestOldServerUnderNewCommand: while a server of an earlier version uses a database,
+// nothing changes its tables; once it has ended, they are brought up to date.
+func TestOldServerUnderNewCommand(t *testing.T) {
+	t.Parallel()
+	dump, err := os.ReadFile("testdata/schema1.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "proviso.db")
+	execute(t, path, string(dump))
+	other := filepath.Join(t.TempDir(), "other.db") // its lock file stands in for that of the old server
+	server := open(t, other, storetest.Options{})
+	if err := server.Start(t.Context(), func(context.Context, store.Job) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(other+".lock", path+".lock"); err != nil {
+		t.Skip(err)
+	}
+	_, err = sqlite.Open(t.Context(), path, sqlite.Options{})
+	var e *proviso.Error
+	if !errors.As(err, &e) || e.Code != proviso.Refused || !strings.Contains(e.Message, "(schema 1, this one has 2), and a server uses it; stop the server") {
+		t.Errorf("beside the old server: %v", err)
+	}
+	if err := server.Close(); err != nil {
+		t.Fatal(err)
+	}
+	d := open(t, path, storetest.Options{})
+	defer d.Close()
+	oldContents(t, d.In(store.DefaultProject))
 }
