@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help build demo test race lint fmt tidy vet-all generate check-generated notices bench dist fuzz nightly clean
+.PHONY: help build demo demo-support demo-models demo-judge demo-spade demos test race lint fmt tidy vet-all generate check-generated notices bench dist fuzz nightly clean
 
 export CGO_ENABLED := 0
 VERSION    ?= $(shell git describe --tags --always 2>/dev/null || echo devel)
@@ -15,8 +15,22 @@ help: ## list the targets
 build: ## build ./proviso
 	go build -trimpath -ldflags '$(LDFLAGS)' -o proviso ./cmd/proviso
 
-demo: build ## evaluate an example suite of recorded outputs: no key, no network
-	./examples/demo.sh
+demo: build ## a first look: a broken promise, where, why, and what to do next (no key, no network)
+	@./examples/demo.sh
+
+demo-support: build ## two versions of a prompt, many kinds of assertion
+	./examples/broken.sh -c examples/support/proviso.yaml -o dist/demo.json
+
+demo-models: build ## two models, whose recorded exchanges are replayed
+	./examples/broken.sh -c examples/library/proviso.yaml --replay examples/library/tape -o dist/demo.html
+
+demo-judge: build ## a judge model grades what an agent answered
+	./examples/broken.sh -c examples/agent/proviso.yaml --replay examples/agent/tape -o dist/demo.batch.json
+
+demo-spade: build ## from the history of a prompt to a suite
+	./examples/spade/demo.sh
+
+demos: demo demo-support demo-models demo-judge demo-spade ## every demo
 
 test: ## run every test
 	go test ./...

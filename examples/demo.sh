@@ -1,22 +1,51 @@
 #!/bin/sh
-# Evaluates the example suites: one of recorded replies, one whose exchanges with
-# two models are replayed, and one in which a model grades what an agent answers,
-# replayed as well. Some promises are broken on purpose, so each run has to end
-# with exit code 1. At last it makes a suite of the history of a prompt.
+# One story for a first look: a broken promise, where it is, why, and what to do
+# next. $1 is the proviso to run. It needs no key and no network.
 cd "$(dirname "$0")/.." || exit 2
+proviso=${1:-./proviso}
+suite=examples/refund/proviso.yaml
 
-demo() {
-  ./proviso eval "$@"
+# want CODE COMMAND...: shows a command, runs it, and wants this exit code.
+want() {
+  want=$1
+  shift
+  printf '\n$ ./proviso %s\n' "$*"
+  "$proviso" "$@"
   code=$?
-  if [ "$code" -ne 1 ]; then
-    echo "demo: expected exit code 1 (broken promises), got $code" >&2
+  if [ "$code" -ne "$want" ]; then
+    echo "demo: expected exit code $want, got $code" >&2
     exit 1
   fi
 }
 
-demo -c examples/support/proviso.yaml -o dist/demo.json "$@"
-echo
-demo -c examples/library/proviso.yaml --replay examples/library/tape -o dist/demo.html "$@"
-echo
-demo -c examples/agent/proviso.yaml --replay examples/agent/tape -o dist/demo.batch.json "$@"
-examples/spade/demo.sh ./proviso || exit 1
+cat <<'EOF'
+A bicycle shop lets a model answer its customers. The prompt makes three promises:
+never promise a refund, at most 40 words, end with the ticket number.
+Do the recorded answers of the model keep them?
+EOF
+want 1 eval -c "$suite" --filter-prompts v1
+
+cat <<'EOF'
+
+How to read this
+  Where    FAIL names the case, with the prompt and the customer's question.
+  What     The line with ✗ is the promise that was broken.
+  Why      The marked words of the answer broke it.
+  How bad  The table has the share of the answers that kept each promise. Four
+           answers say little, so the interval is wide.
+  The exit code is 1: a CI job stops here.
+
+What to do next
+  prompts/v1.txt says "Be generous" right before it forbids refunds. Say what the
+  model may offer instead (prompts/v2.txt), ask it again, and hold the new answers
+  to the same promises:
+EOF
+want 0 eval -c "$suite" --filter-prompts v2
+
+cat <<'EOF'
+
+Now you
+  ./proviso eval -c examples/refund/proviso.yaml -o report.html    both prompts, as a page
+  ./proviso init my-suite                                          a suite of your own
+  ./proviso eval -c examples/promptfoo/promptfooconfig.yaml        a promptfoo suite, unchanged
+EOF
