@@ -4,8 +4,10 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	locale "golang.org/x/text/language"
 
 	"github.com/proviso-eval/proviso"
 )
@@ -180,82 +182,14 @@ func (s *Subject) folded(fold bool) string {
 
 type foldKey string
 
-// lower is JavaScript's toLowerCase: full Unicode lower-casing without a locale
-// (Unicode SpecialCasing: İ, and sigma at the end of a word).
+// lower is JavaScript's toLowerCase: full Unicode lower-casing without a locale.
+// Most texts take the standard library, which is faster. It maps one character to
+// one, so İ and Σ need more, and it replaces lone surrogates, which have to stay.
 func lower(s string) string {
-	for i := range len(s) {
-		if s[i] >= 0x80 {
-			return lowerUnicode(s)
-		}
+	if strings.Contains(s, "İ") || strings.Contains(s, "Σ") || !utf8.ValidString(s) {
+		return cases.Lower(locale.Und).String(s)
 	}
 	return strings.ToLower(s)
-}
-
-func lowerUnicode(s string) string {
-	var b strings.Builder
-	b.Grow(len(s))
-	for i, r := range s {
-		switch r {
-		case 'İ':
-			b.WriteString("i̇")
-		case 'Σ':
-			b.WriteRune(finalSigma(s[:i], s[i+len("Σ"):]))
-		case unicode.ReplacementChar:
-			b.WriteString(s[i : i+replacementLen(s[i:])])
-		default:
-			b.WriteRune(unicode.ToLower(r))
-		}
-	}
-	return b.String()
-}
-
-// replacementLen is the length of what ranges as U+FFFD: one byte of a broken
-// sequence, or the character itself.
-func replacementLen(s string) int {
-	if strings.HasPrefix(s, "\uFFFD") {
-		return len("\uFFFD")
-	}
-	return 1
-}
-
-// finalSigma chooses between ς and σ (Unicode, table 3-17, Final_Sigma): a cased
-// letter stands before it and none after it, case-ignorable characters aside.
-func finalSigma(before, after string) rune {
-	if !casedBefore(before) || casedAfter(after) {
-		return 'σ'
-	}
-	return 'ς'
-}
-
-func casedBefore(s string) bool {
-	rs := []rune(s[max(0, len(s)-64):])
-	for i := len(rs) - 1; i >= 0; i-- {
-		if !caseIgnorable(rs[i]) {
-			return cased(rs[i])
-		}
-	}
-	return false
-}
-
-func casedAfter(s string) bool {
-	for _, r := range s {
-		if !caseIgnorable(r) {
-			return cased(r)
-		}
-	}
-	return false
-}
-
-func cased(r rune) bool {
-	return unicode.IsUpper(r) || unicode.IsLower(r) || unicode.IsTitle(r) ||
-		unicode.Is(unicode.Other_Lowercase, r) || unicode.Is(unicode.Other_Uppercase, r)
-}
-
-func caseIgnorable(r rune) bool {
-	if strings.ContainsRune("'.:·’‘․‧︓﹒﹕＇．：·՟״", r) {
-		return true
-	}
-	return unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf, unicode.Lm, unicode.Sk)
 }
 
 // splitCommas reads a list written as text: fields between commas, trimmed, with
