@@ -21,6 +21,7 @@ var ranks = map[string]int{
 	"stats":            0,
 	"spade/solve":      0,
 	"internal/jstoken": 0,
+	"internal/recent":  0,
 	"internal/turns":   0,
 
 	"internal/blobs":      1,

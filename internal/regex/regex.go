@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/recent"
 )
 
 // Defaults and bounds.
@@ -46,9 +47,11 @@ type Options struct {
 // Engine compiles patterns and keeps the latest. It is safe for concurrent use.
 type Engine struct {
 	timeout time.Duration
-	cache   *cache
+	cache   *recent.Cache[cacheKey, *Regexp]
 	js      *backtracker
 }
+
+type cacheKey struct{ pattern, flags string }
 
 // New returns an engine. The JavaScript engine behind it is started when the
 // first pattern needs it.
@@ -59,7 +62,7 @@ func New(o Options) *Engine {
 	if o.Patterns <= 0 {
 		o.Patterns = defaultPatterns
 	}
-	return &Engine{timeout: o.Timeout, cache: newCache(o.Patterns), js: newBacktracker(o.Timeout)}
+	return &Engine{timeout: o.Timeout, cache: recent.New[cacheKey](recent.Options[*Regexp]{Entries: o.Patterns}), js: newBacktracker(o.Timeout)}
 }
 
 // Close frees the JavaScript engine if it was started. Patterns that need the engine
@@ -84,7 +87,7 @@ func (r *Regexp) String() string { return r.pattern }
 // Invalid, whose message is that of JavaScript. Compiled patterns are shared.
 func (e *Engine) Compile(pattern, flagText string) (*Regexp, error) {
 	key := cacheKey{pattern, flagText}
-	if r := e.cache.get(key); r != nil {
+	if r, ok := e.cache.Get(key); ok {
 		return r, nil
 	}
 	r, err := e.compile(pattern, flagText)
@@ -92,7 +95,7 @@ func (e *Engine) Compile(pattern, flagText string) (*Regexp, error) {
 		return nil, err
 	}
 	if len(pattern) <= maxCached {
-		e.cache.put(key, r)
+		e.cache.Add(key, r)
 	}
 	return r, nil
 }

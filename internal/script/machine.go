@@ -83,7 +83,7 @@ func (m *machine) work() {
 		return
 	}
 	if m.realm != nil {
-		m.realm.freeCompiled()
+		m.realm.compiled.Clear()
 	}
 	for i := range m.owned {
 		m.owned[i].Free()

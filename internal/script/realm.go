@@ -1,13 +1,13 @@
 package script
 
 import (
-	"container/list"
 	"errors"
 	"fmt"
 	"strings"
 	"unique"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/recent"
 	"modernc.org/quickjs"
 )
 
@@ -32,23 +32,26 @@ const (
 type realm struct {
 	compile, call, callCommon, callModule, loadCommon, loadModule, poll quickjs.Value
 
-	compiled map[unique.Handle[program]]*list.Element // of *compiled
-	recent   list.List                                // used last first
-	text     int                                      // bytes of source in compiled
+	compiled *recent.Cache[unique.Handle[program], compiled]
 
 	modules int    // loaded so far
 	loading string // the name of the module being loaded, and its source
 	source  string
 }
 
+// compiled is a function of the suite, and the bytes of its source.
 type compiled struct {
-	program unique.Handle[program]
-	f       quickjs.Value
-	size    int
+	f    quickjs.Value
+	size int
 }
 
 func (m *machine) newRealm(api quickjs.Value) error {
-	r := &realm{compiled: map[unique.Handle[program]]*list.Element{}}
+	r := &realm{compiled: recent.New[unique.Handle[program]](recent.Options[compiled]{
+		Entries: maxCompiled,
+		Size:    func(c compiled) int { return c.size },
+		Total:   maxCompiledText,
+		Evicted: func(c compiled) { c.f.Free() },
+	})}
 	for name, v := range map[string]*quickjs.Value{
 		"compile": &r.compile, "call": &r.call, "callCommon": &r.callCommon, "callModule": &r.callModule,
 		"loadCommon": &r.loadCommon, "loadModule": &r.loadModule, "poll": &r.poll,
@@ -72,19 +75,11 @@ func (r *realm) load(name string) (string, error) {
 	return r.source, nil
 }
 
-// freeCompiled lets go of all functions before the VM is freed.
-func (r *realm) freeCompiled() {
-	for e := r.recent.Front(); e != nil; e = e.Next() {
-		e.Value.(*compiled).f.Free()
-	}
-}
-
 // lookup returns the compiled function of a program that is no ECMAScript module.
 func (m *machine) lookup(h unique.Handle[program]) (quickjs.Value, error) {
 	r := m.realm
-	if e, ok := r.compiled[h]; ok {
-		r.recent.MoveToFront(e)
-		return e.Value.(*compiled).f, nil
+	if c, ok := r.compiled.Get(h); ok {
+		return c.f, nil
 	}
 	p := h.Value()
 	body := p.text
@@ -95,14 +90,7 @@ func (m *machine) lookup(h unique.Handle[program]) (quickjs.Value, error) {
 	if err != nil {
 		return quickjs.Value{}, syntaxError(err, p)
 	}
-	c := &compiled{program: h, f: f, size: len(p.text)}
-	r.compiled[h] = r.recent.PushFront(c)
-	for r.text += c.size; r.recent.Len() > 1 && (r.recent.Len() > maxCompiled || r.text > maxCompiledText); {
-		last := r.recent.Remove(r.recent.Back()).(*compiled)
-		delete(r.compiled, last.program)
-		r.text -= last.size
-		last.f.Free()
-	}
+	r.compiled.Add(h, compiled{f: f, size: len(p.text)})
 	return f, nil
 }
 

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/recent"
 	"github.com/proviso-eval/proviso/internal/script"
 )
 
@@ -51,7 +52,7 @@ type Engine struct {
 	library *script.Library
 	filters map[string]string
 	env     func() *proviso.Object
-	cache   *cache
+	cache   *recent.Cache[string, *Template]
 }
 
 // New returns an engine. It does no work; see [Engine.Close].
@@ -60,7 +61,7 @@ func New(o Options) *Engine {
 	if env == nil {
 		env = func() *proviso.Object { return nil }
 	}
-	e := &Engine{filters: o.Filters, env: sync.OnceValue(env), cache: newCache(cachedTemplates)}
+	e := &Engine{filters: o.Filters, env: sync.OnceValue(env), cache: recent.New[string](recent.Options[*Template]{Entries: cachedTemplates})}
 	e.library = script.NewLibrary(script.LibraryOptions{
 		Name:    "template",
 		Source:  e.source,
@@ -138,7 +139,7 @@ func (e *Engine) Compile(text string) (*Template, error) {
 }
 
 func (e *Engine) compile(ctx context.Context, text string) (*Template, error) {
-	if t := e.cache.get(text); t != nil {
+	if t, ok := e.cache.Get(text); ok {
 		return t, nil
 	}
 	t := &Template{engine: e, text: text}
@@ -149,7 +150,7 @@ func (e *Engine) compile(ctx context.Context, text string) (*Template, error) {
 		return nil, err
 	}
 	if len(text) <= cachedLength {
-		e.cache.add(text, t)
+		e.cache.Add(text, t)
 	}
 	return t, nil
 }
