@@ -57,6 +57,7 @@ tidy: ## fail if go.mod or go.sum would change
 generate: ## make the bundles, tables and notices anew (needs Node, npm and their registry)
 	./internal/generate/generate.sh
 	go run ./internal/generate
+	go test . -run TestPackagesOfArchitecture -update
 
 check-generated: ## fail if a generated file is not what its inputs give
 	go run ./internal/generate -check
