@@ -108,16 +108,20 @@ type CriterionVerdict struct {
 	Status    Status // Skip if it was not asked because the assertion is decided without it
 	Reasoning string // one sentence
 	Evidence  []Evidence
-	Note      string // what was wrong with the judge's evidence, "" if nothing
+	Note      string // what was wrong with the judge's evidence or reasoning, "" if nothing
 	Votes     Votes
+
+	// CannotTell says that the judge answered that it cannot tell. Status is then
+	// Errored, and Reasoning is why.
+	CannotTell bool
 }
 
 // Votes counts how often a criterion was found to be met. All are 0 where no
 // model was asked.
-type Votes struct{ Met, Unmet, Failed int }
+type Votes struct{ Met, Unmet, CannotTell, Failed int }
 
 // Total returns how many votes were asked for.
-func (v Votes) Total() int { return v.Met + v.Unmet + v.Failed }
+func (v Votes) Total() int { return v.Met + v.Unmet + v.CannotTell + v.Failed }
 
 // Judge is the identity of a provider that grades.
 type Judge struct {

@@ -120,20 +120,24 @@ type Result struct {
 // CriterionResult is what became of one criterion. Pass is true only if Status
 // is pass.
 type CriterionResult struct {
-	Criterion string   `json:"criterion"`
-	Pass      bool     `json:"pass"`
-	Reasoning string   `json:"reasoning"`
-	Status    string   `json:"status"`
-	Evidence  []string `json:"evidence,omitempty"`
-	Note      string   `json:"note,omitempty"` // such as that a quote was dropped
-	Votes     *Votes   `json:"votes,omitempty"`
+	Criterion string `json:"criterion"`
+	Pass      bool   `json:"pass"`
+	Reasoning string `json:"reasoning"`
+	Status    string `json:"status"`
+	// CannotTell says that the judge answered that it cannot tell: the status is then
+	// error, and Reasoning is why.
+	CannotTell bool     `json:"cannot_tell,omitempty"`
+	Evidence   []string `json:"evidence,omitempty"`
+	Note       string   `json:"note,omitempty"` // such as that a quote was dropped
+	Votes      *Votes   `json:"votes,omitempty"`
 }
 
 // Votes counts the answers to one criterion, where it was asked more than once.
 type Votes struct {
-	Met    int `json:"met"`
-	Unmet  int `json:"unmet"`
-	Failed int `json:"failed"`
+	Met        int `json:"met"`
+	Unmet      int `json:"unmet"`
+	CannotTell int `json:"cannot_tell,omitempty"`
+	Failed     int `json:"failed"`
 }
 
 // Usage counts tokens. Cached are those of Prompt that the provider read from

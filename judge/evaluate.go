@@ -139,10 +139,10 @@ func resultOf(v *proviso.Verdict) Result {
 func criterionOf(c *proviso.CriterionVerdict) CriterionResult {
 	r := CriterionResult{
 		Criterion: c.Criterion.Text, Pass: c.Status == proviso.Pass, Status: c.Status.String(),
-		Reasoning: c.Reasoning, Evidence: quotesOf(c.Evidence), Note: c.Note,
+		Reasoning: c.Reasoning, CannotTell: c.CannotTell, Evidence: quotesOf(c.Evidence), Note: c.Note,
 	}
 	if c.Votes.Total() > 1 {
-		r.Votes = &Votes{Met: c.Votes.Met, Unmet: c.Votes.Unmet, Failed: c.Votes.Failed}
+		r.Votes = &Votes{Met: c.Votes.Met, Unmet: c.Votes.Unmet, CannotTell: c.Votes.CannotTell, Failed: c.Votes.Failed}
 	}
 	return r
 }

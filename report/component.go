@@ -131,6 +131,9 @@ func (e *encoder) criteria(list []proviso.CriterionVerdict) {
 		e.bool(c.Status == proviso.Pass)
 		e.text(`,"reasoning":`, c.Reasoning)
 		e.text(`,"status":`, c.Status.String())
+		if c.CannotTell {
+			e.b = append(e.b, `,"cannot_tell":true`...)
+		}
 		e.evidence(c.Evidence)
 		if c.Note != "" {
 			e.text(`,"note":`, c.Note)
@@ -140,6 +143,10 @@ func (e *encoder) criteria(list []proviso.CriterionVerdict) {
 			e.int(c.Votes.Met)
 			e.b = append(e.b, `,"unmet":`...)
 			e.int(c.Votes.Unmet)
+			if c.Votes.CannotTell > 0 {
+				e.b = append(e.b, `,"cannot_tell":`...)
+				e.int(c.Votes.CannotTell)
+			}
 			e.b = append(e.b, `,"failed":`...)
 			e.int(c.Votes.Failed)
 			e.b = append(e.b, '}')

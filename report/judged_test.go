@@ -30,6 +30,9 @@ func judgedRun(t testing.TB) (*report.Meta, *report.Summary, []*proviso.Result) 
 			Evidence: []proviso.Evidence{{Quote: "[1]", Start: 8}},
 			Criteria: []proviso.CriterionVerdict{{Criterion: proviso.Criterion{Text: "Every claim names its source."}, Status: status,
 				Reasoning: "It does.", Votes: proviso.Votes{Met: 2, Unmet: 1}, Note: "one quote does not occur in the output"}}}
+		if status == proviso.Errored {
+			first.Criteria[0].CannotTell, first.Criteria[0].Votes = true, proviso.Votes{Met: 1, CannotTell: 2}
+		}
 		second := proviso.Verdict{Assertion: brief, Status: proviso.Pass, Score: 1}
 		e := proviso.Evaluation{Passed: 2, Total: 2, Threshold: 1, PassedThreshold: true}
 		share := 1.0

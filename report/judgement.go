@@ -135,6 +135,9 @@ func votesText(v proviso.Votes) string {
 		return ""
 	}
 	text := fmt.Sprintf(" (votes: %d met, %d not", v.Met, v.Unmet)
+	if v.CannotTell > 0 {
+		text += fmt.Sprintf(", %d cannot tell", v.CannotTell)
+	}
 	if v.Failed > 0 {
 		text += fmt.Sprintf(", %d failed", v.Failed)
 	}
@@ -158,7 +161,7 @@ func judgementOf(c *proviso.Object) *Judgement {
 		votes := obj(o, "votes")
 		j.Criteria = append(j.Criteria, CriterionJudgement{Text: str(o, "criterion"), Status: str(o, "status"),
 			Reasoning: str(o, "reasoning"), Evidence: evidenceOf(o), Note: str(o, "note"),
-			Votes: proviso.Votes{Met: integer(votes, "met"), Unmet: integer(votes, "unmet"), Failed: integer(votes, "failed")}})
+			Votes: proviso.Votes{Met: integer(votes, "met"), Unmet: integer(votes, "unmet"), CannotTell: integer(votes, "cannot_tell"), Failed: integer(votes, "failed")}})
 	}
 	return j
 }

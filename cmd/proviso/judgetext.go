@@ -48,7 +48,7 @@ func judgementOf(r *judge.Result) report.Judgement {
 		c := &r.Criteria[i]
 		one := report.CriterionJudgement{Text: c.Criterion, Status: c.Status, Reasoning: c.Reasoning, Note: c.Note}
 		if v := c.Votes; v != nil {
-			one.Votes = proviso.Votes{Met: v.Met, Unmet: v.Unmet, Failed: v.Failed}
+			one.Votes = proviso.Votes{Met: v.Met, Unmet: v.Unmet, CannotTell: v.CannotTell, Failed: v.Failed}
 		}
 		for _, quote := range c.Evidence {
 			one.Evidence = append(one.Evidence, proviso.Evidence{Quote: quote, Start: -1})
