@@ -15,14 +15,14 @@ func Sentence(reason string) string { return sentence(reason) }
 // Quotes verifies quotes from an output.
 func Quotes(output string, quotes ...string) (kept []string, note string) {
 	w := witness{output: output}
-	list, note := w.verify(quotes)
+	list, missing := w.verify(quotes)
 	for _, e := range list {
 		if output[e.Start:e.Start+len(e.Quote)] != e.Quote {
 			panic("a quote does not stand where it is said to")
 		}
 		kept = append(kept, e.Quote)
 	}
-	return kept, note
+	return kept, dropped(missing)
 }
 
 // Cosine is cosine.

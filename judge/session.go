@@ -259,7 +259,9 @@ func (c *batchCall) rule(u unit, a asked, entries []entry) unit {
 		if r.reasoning == "" {
 			r.reasoning = "The judge gave no reason."
 		}
-		r.evidence, r.note = c.witness.verify(v.evidence)
+		missing := 0
+		r.evidence, missing = c.witness.verify(v.evidence)
+		r.note = notes(dropped(missing))
 		*c.ruling(u.item, k) = r
 	}
 	return left
