@@ -3,6 +3,7 @@ package judge
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -20,7 +21,7 @@ type call struct {
 	Shared    int            // how many bytes of the next message are, in several calls
 	Plain     bool           // a single message is sent as the text it is
 	Reply     *proviso.Reply // the shape of the answer; nil is free text
-	MaxTokens int            // of the answer, unless the model's own configuration bounds it; 0 is 1024
+	MaxTokens int            // of the answer, unless the model's own configuration bounds it; 0 leaves it to the provider
 	Sample    proviso.Sample // of the question; repairs count up from its Repair
 	Vars      *proviso.Object
 	Case      *proviso.Case
@@ -77,8 +78,8 @@ type opened struct {
 	err  error
 }
 
-// ask asks once. An error of the provider, a refusal and an empty answer are
-// errors; what was spent stands in the answer even then.
+// ask asks once. An error of the provider is an error, and so is an answer that is
+// none ([unanswered]); what was spent stands in the answer even then.
 func (j *Judge) ask(ctx context.Context, s Seat, c call) (answer, error) {
 	chat, size := make([]any, len(c.Messages)), 0
 	for i, m := range c.Messages {
@@ -92,7 +93,10 @@ func (j *Judge) ask(ctx context.Context, s Seat, c call) (answer, error) {
 	out, err := s.Provider.Answer(ctx, proviso.Ask{
 		Prompt: prompt, Config: j.settings(s, c), Reply: c.Reply, Static: c.Static, Shared: c.Shared, Sample: c.Sample,
 		Vars: c.Vars, Case: c.Case, Verbatim: true,
-		Usable: func(out *proviso.Output) bool { return !out.Refused && (c.usable == nil || c.usable(out.Text())) },
+		Usable: func(out *proviso.Output) bool {
+			text, err := s.answerIn(out, c)
+			return err == nil && (c.usable == nil || c.usable(text))
+		},
 	})
 	if err != nil {
 		return answer{}, blame(s, err)
@@ -104,20 +108,89 @@ func (j *Judge) ask(ctx context.Context, s Seat, c call) (answer, error) {
 	if out.Error != "" {
 		return a, blame(s, proviso.Errorf(proviso.Unavailable, "%s", out.Error))
 	}
+	a.Text, err = s.answerIn(&out, c)
+	if err != nil {
+		return a, blame(s, err)
+	}
+	return a, nil
+}
+
+// unanswered is why an answer says nothing: it is a refusal, it was cut, or nothing
+// stands in it.
+type unanswered struct {
+	why string
+	cut bool
+}
+
+func (u *unanswered) Error() string { return u.why }
+
+// answerIn returns what a model answered, without the thoughts before it.
+func (s Seat) answerIn(out *proviso.Output, c call) (string, error) {
+	none := func(cut bool, format string, args ...any) (string, error) {
+		return "", proviso.Errorf(proviso.Undecided, "%w", &unanswered{fmt.Sprintf(format, args...), cut})
+	}
+	text := ""
 	switch out.Value.(type) {
 	case nil, proviso.Undefined:
 	default:
-		a.Text = out.Text()
+		text = out.Text()
+	}
+	if len(text) > maxReply {
+		return "", proviso.Errorf(proviso.Limit, "the answer is longer than the %d MiB that are read", maxReply>>20)
 	}
 	switch {
 	case out.Refused:
-		return a, blame(s, proviso.Errorf(proviso.Undecided, "it refused to answer: %s", excerpt(a.Text)))
-	case strings.TrimSpace(a.Text) == "":
-		return a, blame(s, proviso.Errorf(proviso.Undecided, "the answer is empty%s", because(out.FinishReason)))
-	case len(a.Text) > maxReply:
-		return a, blame(s, proviso.Errorf(proviso.Limit, "the answer is longer than the %d MiB that are read", maxReply>>20))
+		return none(false, "it refused to answer: %s", excerpt(text))
+	case tooShort(out.FinishReason):
+		return none(true, "the reply was cut%s", s.cutAt(out.Usage.Completion, c.MaxTokens))
+	case strings.TrimSpace(text) == "":
+		return none(false, "the answer is empty%s", because(out.FinishReason))
 	}
-	return a, nil
+	text, closed := withoutThoughts(text)
+	switch {
+	case !closed:
+		return none(true, "the reply was cut: it ends in the middle of the model's thoughts")
+	case text == "":
+		return none(false, "the answer is empty but for the model's thoughts")
+	}
+	return text, nil
+}
+
+// tooShort reports whether a reason why an answer ended, as any vendor calls it, is
+// that there was no more room for it.
+func tooShort(finish string) bool {
+	switch strings.ToLower(strings.TrimSpace(finish)) {
+	case "length", "max_tokens", "max_output_tokens", "max_length", "model_length", "token_limit", "token_limit_reached",
+		"model_context_window_exceeded", "context_length_exceeded":
+		return true
+	}
+	return false
+}
+
+// cutAt says at how many tokens an answer was cut, where somebody knows, and which
+// setting of the model's own configuration did it.
+func (s Seat) cutAt(used int64, room int) string {
+	name, text := s.bound(), ""
+	switch {
+	case used > 0:
+		text = fmt.Sprintf(" at %d tokens", used)
+	case name == "" && room > 0:
+		text = fmt.Sprintf(" at %d tokens", room)
+	}
+	if name != "" {
+		text += fmt.Sprintf(", by the limit of its configuration (%s: %s)", name, proviso.ToString(s.Spec.Config.At(name)))
+	}
+	return text
+}
+
+// bound returns the setting of a model's own configuration that bounds its answers.
+func (s Seat) bound() string {
+	for _, name := range limits {
+		if s.Spec.Config.Has(name) {
+			return name
+		}
+	}
+	return ""
 }
 
 // because names the reason why an answer ended, where that explains something.
@@ -153,7 +226,7 @@ func excerpt(text string) string {
 }
 
 // limits are the names of settings that bound the length of an answer.
-var limits = [...]string{"max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens", "num_predict"}
+var limits = [...]string{"max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens", "maxTokens", "num_predict"}
 
 // settings are laid over the model's own configuration: temperature 0 unless
 // someone says otherwise, and room for the answer.
@@ -162,8 +235,7 @@ func (j *Judge) settings(s Seat, c call) *proviso.Object {
 	if t, ok := j.temperature(s); ok {
 		cfg.Set("temperature", t)
 	}
-	bounded := slices.ContainsFunc(limits[:], s.Spec.Config.Has)
-	if c.MaxTokens > 0 && !bounded {
+	if c.MaxTokens > 0 && s.bound() == "" {
 		cfg.Set("max_tokens", float64(c.MaxTokens))
 	}
 	if cfg.Len() == 0 {
@@ -189,10 +261,11 @@ func (s Seat) label() string {
 	return s.Provider.ID()
 }
 
-// askFor asks, and reads the reply with read. Of the call, usable is about replies
-// that can be read. If that cannot be read it asks once
-// more, with the reply and what is wrong with it. The answer's usage and cost are
-// those of both calls, with or without an error.
+// askFor asks, and reads the reply with read. If there is no answer, or one that
+// cannot be read, it asks once more: with twice the room if the answer was cut,
+// with what is wrong with it if it can be shown. Of the call, usable is about
+// replies that can be read. The answer's usage and cost are those of both calls,
+// with or without an error.
 func askFor[T any](ctx context.Context, j *Judge, s Seat, c call, read func(text string) (T, error)) (T, answer, error) {
 	var none T
 	readable := func(text string) bool { _, err := read(text); return err == nil }
@@ -200,25 +273,33 @@ func askFor[T any](ctx context.Context, j *Judge, s Seat, c call, read func(text
 	// One that cannot be read is kept as the first half of what its repair answers.
 	c.usable = func(text string) bool { return !readable(text) || settled == nil || settled(text) }
 	first, err := j.ask(ctx, s, c)
-	if err != nil {
+	var v T
+	var nothing *unanswered
+	wrong := err
+	if err == nil {
+		if v, wrong = read(first.Text); wrong == nil {
+			return v, first, nil
+		}
+	} else if !errors.As(err, &nothing) {
 		return none, first, err
 	}
-	v, wrong := read(first.Text)
-	if wrong == nil {
-		return v, first, nil
-	}
-	// What follows a colon is a part of the reply, which may say what the material
-	// made it say: it is no word of ours.
-	why, _, _ := strings.Cut(wrong.Error(), ": ")
 	again := c
 	again.usable = func(text string) bool { return readable(text) && (settled == nil || settled(text)) }
 	again.Sample.Repair++
-	again.Messages = append(slices.Clone(c.Messages),
-		Message{"assistant", cut(first.Text, maxQuoted)},
-		Message{"user", strings.ReplaceAll(strings.TrimSpace(repairText), "{{why}}", why)})
+	switch {
+	case nothing == nil:
+		again.Messages = append(slices.Clone(c.Messages), repairTurns(first.Text, wrong)...)
+	case nothing.cut:
+		again.MaxTokens = max(2*c.MaxTokens, replyFloor)
+	}
 	second, err := j.ask(ctx, s, again)
 	first.add(second)
 	if err != nil {
+		if errors.As(err, &nothing) {
+			err = proviso.Because(err, proviso.Undecided, "%s; it was asked twice", err)
+		} else if nothing != nil {
+			err = proviso.Because(err, codeOf(err), "%s; then, asked again: %s", nothing, err)
+		}
 		return none, first, err
 	}
 	v, err = read(second.Text)
@@ -227,6 +308,17 @@ func askFor[T any](ctx context.Context, j *Judge, s Seat, c call, read func(text
 	}
 	first.Text = second.Text
 	return v, first, nil
+}
+
+// repairTurns show a model its reply and what is wrong with it. What follows a colon
+// is left out: it is a part of the reply, which may say what the material made it
+// say, and no word of ours.
+func repairTurns(reply string, wrong error) []Message {
+	why, _, _ := strings.Cut(wrong.Error(), ": ")
+	return []Message{
+		{"assistant", cut(reply, maxQuoted)},
+		{"user", strings.ReplaceAll(strings.TrimSpace(repairText), "{{why}}", why)},
+	}
 }
 
 // maxQuoted bounds the part of an unreadable reply that is shown to the model, in

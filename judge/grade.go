@@ -190,25 +190,27 @@ func (s *session) grade(n int) (proviso.Grade, error) {
 		g.Cached = g.Cached && b.cached()
 	}
 	var failure error
-	met, unmet := 0, 0
+	met, unmet, unsure := 0, 0, 0
 	for k, text := range s.items[n].texts {
 		c, err := count(ballots, k)
 		c.Criterion = proviso.Criterion{Text: text}
 		g.Criteria = append(g.Criteria, c)
-		switch c.Status {
-		case proviso.Pass:
+		switch {
+		case c.Status == proviso.Pass:
 			met++
-		case proviso.Fail:
+		case c.Status == proviso.Fail:
 			unmet++
-		default:
-			if failure == nil {
-				failure = err
-			}
+		case c.CannotTell:
+			unsure++
+		}
+		if failure == nil {
+			failure = err
 		}
 	}
 	// One criterion that is not met decides the whole, whatever the others are.
 	if failure != nil && unmet == 0 {
-		g.Cached = false
+		// That a judge cannot tell is an answer, which may have been kept.
+		g.Cached = g.Cached && met+unsure == len(g.Criteria)
 		if len(g.Criteria) > 1 {
 			return g, proviso.Because(failure, codeOf(failure), "%d of %d criteria are undecided: %s", len(g.Criteria)-met, len(g.Criteria), failure)
 		}
@@ -248,7 +250,8 @@ func explain(criteria []proviso.CriterionVerdict, pass bool) (string, []proviso.
 }
 
 // count decides a criterion by the votes on it. It takes more than half of all
-// votes that were asked for: a tie, or too many calls that failed, is an error.
+// votes that were asked for: a tie, or too many calls that failed, is an error. If
+// more than half cannot tell, neither can the whole.
 func count(ballots []ballot, k int) (proviso.CriterionVerdict, error) {
 	var c proviso.CriterionVerdict
 	var failure error
@@ -259,37 +262,54 @@ func count(ballots []ballot, k int) (proviso.CriterionVerdict, error) {
 			if failure == nil {
 				failure = r.err
 			}
-		case r.met:
+		case r.says == saysMet:
 			c.Votes.Met++
+		case r.says == saysCannotTell:
+			c.Votes.CannotTell++
 		default:
 			c.Votes.Unmet++
 		}
 	}
 	need := len(ballots)/2 + 1
+	says := saysNothing
 	switch {
 	case c.Votes.Met >= need:
-		c.Status = proviso.Pass
+		c.Status, says = proviso.Pass, saysMet
 	case c.Votes.Unmet >= need:
-		c.Status = proviso.Fail
+		c.Status, says = proviso.Fail, saysNotMet
+	case c.Votes.CannotTell >= need:
+		c.CannotTell, says = true, saysCannotTell
 	default:
 		if len(ballots) > 1 {
-			tie := fmt.Sprintf("no majority of %d votes: %d met, %d not met, %d without a verdict", len(ballots), c.Votes.Met, c.Votes.Unmet, c.Votes.Failed)
-			if failure != nil {
-				tie += ": " + failure.Error()
-			}
-			failure = proviso.Because(failure, proviso.Undecided, "%s", tie)
+			failure = proviso.Because(failure, proviso.Undecided, "%s", noMajority(c.Votes, failure))
 		}
 		c.Reasoning = failure.Error()
 		return c, failure
 	}
 	for i := range ballots { // the first who said so speaks for all
-		if r := &ballots[i].rulings[k]; r.err == nil && r.met == (c.Status == proviso.Pass) {
+		if r := &ballots[i].rulings[k]; r.err == nil && r.says == says {
 			c.Reasoning, c.Evidence, c.Note = r.reasoning, r.evidence, r.note
 			break
 		}
 	}
-	if agreed := max(c.Votes.Met, c.Votes.Unmet); agreed < len(ballots) {
+	if agreed := max(c.Votes.Met, c.Votes.Unmet, c.Votes.CannotTell); agreed < len(ballots) {
 		c.Reasoning = fmt.Sprintf("%s (%d of %d votes).", strings.TrimRight(c.Reasoning, ". "), agreed, len(ballots))
 	}
+	if c.CannotTell {
+		return c, proviso.Errorf(proviso.Undecided, "the judge cannot tell: %s", c.Reasoning)
+	}
 	return c, nil
+}
+
+// noMajority says how votes are divided.
+func noMajority(v proviso.Votes, failure error) string {
+	text := fmt.Sprintf("no majority of %d votes: %d met, %d not met, ", v.Total(), v.Met, v.Unmet)
+	if v.CannotTell > 0 {
+		text += fmt.Sprintf("%d cannot tell, ", v.CannotTell)
+	}
+	text += fmt.Sprintf("%d without a verdict", v.Failed)
+	if failure != nil {
+		text += ": " + failure.Error()
+	}
+	return text
 }

@@ -17,8 +17,8 @@ import (
 // exactly, and those about all others with patience.
 
 // imitates reports whether one of texts holds what a reply is made of: one of keys
-// with a quotation mark behind it, as it is or escaped, or a character that is
-// written by its number.
+// with a quotation mark of either kind behind it, as it is or escaped, or a
+// character that is written by its number.
 func imitates(keys []string, texts ...string) bool {
 	for _, text := range texts {
 		if strings.Contains(text, `\u00`) {
@@ -31,7 +31,7 @@ func imitates(keys []string, texts ...string) bool {
 					break
 				}
 				rest = after
-				if strings.HasPrefix(strings.TrimLeft(rest, `\`), `"`) {
+				if c := first(strings.TrimLeft(rest, `\`)); c == '"' || c == '\'' {
 					return true
 				}
 			}
@@ -90,9 +90,12 @@ func squeezed(text string) string {
 // verdictKeys are the keys of a reply that hold a verdict.
 var verdictKeys = []string{"met", "pass", "verdict"}
 
-// imitated reports whether input or output hold a verdict of their own.
+// imitated reports whether input or output hold a verdict of their own, or marks
+// of thoughts, which end what a judge thinks if it quotes them.
 func (s *session) imitated() bool {
-	s.looked.Do(func() { s.imitates = imitates(verdictKeys, s.input, s.output) })
+	s.looked.Do(func() {
+		s.imitates = imitates(verdictKeys, s.input, s.output) || holdsThoughts(s.input, s.output)
+	})
 	return s.imitates
 }
 
@@ -105,8 +108,12 @@ type imitation struct {
 // reader returns what reads the reply to a question about list.
 func (s *session) reader(list []asked) func(reply string) ([]entry, error) {
 	assertions, variables := assertionsJSON(list), variablesJSON(list)
-	if !s.imitated() && !imitates(verdictKeys, assertions, variables) {
-		return readReply
+	if !s.imitated() && !imitates(verdictKeys, assertions, variables) && !holdsThoughts(assertions, variables) {
+		return func(reply string) ([]entry, error) {
+			entries, err := readReply(reply)
+			named(entries, list)
+			return entries, err
+		}
 	}
 	return func(reply string) ([]entry, error) {
 		o, text := lastObject(reply)

@@ -9,17 +9,27 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
+// opinion is what a judge says of a criterion.
+type opinion uint8
+
+const (
+	saysNothing opinion = iota // that could be read in one way
+	saysMet
+	saysNotMet
+	saysCannotTell
+)
+
 // entry is what a reply says of one assertion.
 type entry struct {
 	id       string
 	criteria []said
-	pass     *bool // of the assertion as a whole; nil if it does not say
+	pass     opinion // of the assertion as a whole
 }
 
 // said is what a reply says of one criterion.
 type said struct {
-	n         int   // 0 if it does not say; -1 if it is no number
-	met       *bool // nil if there is no verdict
+	n         int // 0 if it does not say; -1 if it is no number
+	says      opinion
 	reasoning string
 	evidence  []string
 }
@@ -32,10 +42,10 @@ var errNoVerdicts = errors.New(`it holds no JSON object with "results"`)
 // or between them: every complete JSON value of the reply is looked at, in order;
 // an object with a list of results, a list of results, and a single result all
 // count, so that prose, code fences, several objects and an object that is cut off
-// are no obstacle. Nothing is guessed: a result needs an id and a list of criteria,
-// a verdict is true or false, as a boolean or as a text. An object with results in
-// which a key stands twice makes the reply unreadable: which of the two is meant is
-// not known.
+// are no obstacle. The values may have the mistakes of tolerant.go. Nothing is
+// guessed: a result needs an id and a list of criteria, and a verdict is one of the
+// words for it. An object with results in which a key stands twice makes the reply
+// unreadable: which of the two is meant is not known.
 func readReply(reply string) ([]entry, error) {
 	if len(reply) > maxReply {
 		return nil, fmt.Errorf("it is longer than %d MiB", maxReply>>20)
@@ -77,19 +87,14 @@ func jsonValues(text string) []jsonValue {
 			break
 		}
 		i += next
-		v, n, err := proviso.ParseUniqueJSON(text[i:])
-		if twice := duplicate(err); err == nil || twice != nil {
-			values = append(values, jsonValue{v, twice})
-			i += n
-			work += n
+		v, n := valueAt(text[i:])
+		work += n + 1
+		if v == nil {
+			i++
 			continue
 		}
-		var broken *proviso.SyntaxError
-		if errors.As(err, &broken) {
-			work += broken.Offset
-		}
-		work++
-		i++
+		values = append(values, *v)
+		i += n
 	}
 	return values
 }
@@ -145,31 +150,29 @@ func entryOf(o *proviso.Object) (entry, bool) {
 		o, _ := c.(*proviso.Object)
 		e.criteria = append(e.criteria, saidOf(o))
 	}
-	e.pass = verdictOf(o.At("pass"))
+	e.pass = opinionOf(o.At("pass"))
 	return e, true
 }
 
-// saidOf reads the verdict on one criterion. One that says both met and pass, and
+// saidOf reads the verdict on one criterion. One that says it more than once, and
 // not the same, has none.
 func saidOf(o *proviso.Object) said {
 	var s said
 	if v, ok := o.Get("n"); ok {
 		s.n = numberOf(v)
 	}
-	s.met = verdictOf(o.At("met"))
-	switch o.At("verdict") {
-	case verdictMet:
-		s.met = ptrTo(true)
-	case verdictNotMet:
-		s.met = ptrTo(false)
-	}
-	if pass := verdictOf(o.At("pass")); pass != nil {
-		switch {
-		case !o.Has("met"):
-			s.met = pass
-		case s.met != nil && *s.met != *pass:
-			s.met = nil
+	for i, key := range verdictKeys {
+		v, ok := o.Get(key)
+		if !ok {
+			continue
 		}
+		says := opinionOf(v)
+		for _, other := range verdictKeys[:i] {
+			if o.Has(other) && s.says != says {
+				says = saysNothing
+			}
+		}
+		s.says = says
 	}
 	s.reasoning, _ = o.At("reasoning").(string)
 	switch quotes := o.At("evidence").(type) {
@@ -185,22 +188,23 @@ func saidOf(o *proviso.Object) said {
 	return s
 }
 
-func ptrTo(b bool) *bool { return &b }
-
-// verdictOf reads true and false; nil for anything else.
-func verdictOf(v any) *bool {
-	if text, ok := v.(string); ok {
-		switch strings.ToLower(strings.TrimSpace(text)) {
-		case "true":
-			v = true
-		case "false":
-			v = false
-		}
+// opinionOf reads a verdict: one of the words for it, in any case, or a boolean, or
+// 1 or 0.
+func opinionOf(v any) opinion {
+	text, ok := v.(string)
+	if !ok {
+		text = proviso.Stringify(v)
 	}
-	if b, ok := v.(bool); ok {
-		return &b
+	text = strings.ToLower(strings.TrimSpace(text))
+	switch strings.NewReplacer(" ", "_", "-", "_").Replace(text) {
+	case "met", "true", "yes", "1":
+		return saysMet
+	case "not_met", "false", "no", "0":
+		return saysNotMet
+	case "cannot_tell":
+		return saysCannotTell
 	}
-	return nil
+	return saysNothing
 }
 
 // numberOf reads the number of a criterion; -1 if it is none.
@@ -213,80 +217,4 @@ func numberOf(v any) int {
 		return -1
 	}
 	return int(f)
-}
-
-// errContradiction is why an assertion whose own verdict is not that of its
-// criteria is undecided.
-var errContradiction = errors.New("the judge contradicts itself: its verdict on the assertion is not that on its criteria")
-
-// match finds the verdicts on the criteria of an assertion. Those that the reply
-// lacks, or has twice and not the same, are nil. Results with other ids, and
-// criteria with other numbers, are passed over.
-func match(list []entry, a asked) ([]*said, error) {
-	out := make([]*said, len(a.ns))
-	torn := make([]bool, len(a.ns))
-	for i := range list {
-		e := &list[i]
-		if e.id != a.id {
-			continue
-		}
-		own := e.place(a)
-		if e.contradicts(own) {
-			return nil, errContradiction
-		}
-		for k, s := range own {
-			switch {
-			case s == nil || torn[k]:
-			case out[k] == nil:
-				out[k] = s
-			case *out[k].met != *s.met:
-				out[k], torn[k] = nil, true
-			}
-		}
-	}
-	return out, nil
-}
-
-// place puts verdicts to the criteria of an assertion: by their numbers, or by
-// their order if none has a number and there are as many as were asked for.
-func (e *entry) place(a asked) []*said {
-	out := make([]*said, len(a.ns))
-	torn := make([]bool, len(a.ns))
-	ordered := len(e.criteria) == len(a.ns)
-	for _, s := range e.criteria {
-		ordered = ordered && s.n == 0
-	}
-	for i := range e.criteria {
-		s := &e.criteria[i]
-		for k, n := range a.ns {
-			here := s.n == n
-			if ordered {
-				here = i == k
-			}
-			switch {
-			case !here || s.met == nil || torn[k]:
-			case out[k] == nil:
-				out[k] = s
-			case *out[k].met != *s.met:
-				out[k], torn[k] = nil, true
-			}
-		}
-	}
-	return out
-}
-
-// contradicts reports whether the verdict on the assertion as a whole is not what
-// follows from those on its criteria.
-func (e *entry) contradicts(own []*said) bool {
-	if e.pass == nil {
-		return false
-	}
-	all := true
-	for _, s := range own {
-		if s != nil && !*s.met {
-			return *e.pass
-		}
-		all = all && s != nil
-	}
-	return all && !*e.pass
 }

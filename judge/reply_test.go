@@ -53,18 +53,18 @@ func TestReplies(t *testing.T) {
 		"twice in other JSON":    {`{"x":1,"x":2}` + good, "", "a=pass b=pass", 1},
 		"unknown id":             {withB(a + `,{"id":"c","criteria":[{"n":1,"met":false}]}`), "", "a=pass b=pass", 1},
 		"only unknown ids":       {`{"results":[{"id":"c","criteria":[{"n":1,"met":true}]}]}`, "", "a=error b=error", 2},
-		"id in other case":       {`{"results":[{"id":" a ","criteria":[{"n":1,"met":true},{"n":2,"met":true}]},{"id":"B","criteria":[{"n":1,"met":true}]}]}`, "", "a=pass b=error", 2},
+		"id in other case":       {`{"results":[{"id":" a ","criteria":[{"n":1,"met":true},{"n":2,"met":true}]},{"id":"B","criteria":[{"n":1,"met":true}]}]}`, "", "a=pass b=pass", 1},
 		"empty":                  {`{"results":[]}`, good, "a=pass b=pass", 2},
 		"no JSON, then good":     {"I cannot say.", good, "a=pass b=pass", 2},
 		"no JSON for ever":       {"I cannot say.", "", "a=error b=error", 2},
-		"nothing":                {"", "", "a=error b=error", 1},
+		"nothing":                {"", "", "a=error b=error", 2},
 		"another object":         {`{"verdict":"pass"}`, "", "a=error b=error", 2},
 		"a number":               {`42`, "", "a=error b=error", 2},
 		"null":                   {`null`, "", "a=error b=error", 2},
 		"results no list":        {`{"results":{"a":true,"b":true}}`, "", "a=error b=error", 2},
 		"met as text":            {withB(`{"id":"a","criteria":[{"n":1,"met":"true"},{"n":2,"met":"False"}]}`), "", "a=fail b=pass", 1},
-		"met as yes":             {withB(`{"id":"a","criteria":[{"n":1,"met":"yes"},{"n":2,"met":true}]}`), "", "a=error b=pass", 2},
-		"met as 1":               {withB(`{"id":"a","criteria":[{"n":1,"met":1},{"n":2,"met":true}]}`), good, "a=pass b=pass", 2},
+		"met as yes":             {withB(`{"id":"a","criteria":[{"n":1,"met":"yes"},{"n":2,"met":true}]}`), "", "a=pass b=pass", 1},
+		"met as 1":               {withB(`{"id":"a","criteria":[{"n":1,"met":1},{"n":2,"met":true}]}`), "", "a=pass b=pass", 1},
 		"met is null":            {withB(`{"id":"a","criteria":[{"n":1,"met":null},{"n":2,"met":true}]}`), good, "a=pass b=pass", 2},
 		"met is missing":         {withB(`{"id":"a","criteria":[{"n":1,"reasoning":"met"},{"n":2,"met":true}]}`), "", "a=error b=pass", 2},
 		"pass for met":           {withB(`{"id":"a","criteria":[{"n":1,"pass":true},{"n":2,"pass":false}]}`), "", "a=fail b=pass", 1},
@@ -76,15 +76,17 @@ func TestReplies(t *testing.T) {
 		"numbers in other order": {withB(`{"id":"a","criteria":[{"n":2,"met":false},{"n":1,"met":true}]}`), "", "a=fail b=pass", 1},
 		"number as text":         {withB(`{"id":"a","criteria":[{"n":"1","met":true},{"n":"2","met":true}]}`), "", "a=pass b=pass", 1},
 		"unknown numbers":        {withB(`{"id":"a","criteria":[{"n":0,"met":true},{"n":3,"met":true},{"n":1.5,"met":true}]}`), "", "a=error b=pass", 2},
-		"number twice":           {withB(`{"id":"a","criteria":[{"n":1,"met":true},{"n":1,"met":true},{"n":2,"met":true}]}`), "", "a=pass b=pass", 1},
+		"number twice":           {withB(`{"id":"a","criteria":[{"n":1,"met":true},{"n":1,"met":true},{"n":2,"met":true}]}`), "", "a=error b=pass", 2},
 		"number twice, at odds":  {withB(`{"id":"a","criteria":[{"n":1,"met":true},{"n":1,"met":false},{"n":2,"met":true}]}`), "", "a=error b=pass", 2},
 		"pass of an assertion":   {withB(strings.Replace(a, `{"id"`, `{"pass":true,"id"`, 1)), "", "a=pass b=pass", 1},
-		"pass contradicts":       {withB(strings.Replace(notA, `{"id"`, `{"pass":true,"id"`, 1)), "", "a=error b=pass", 1},
-		"fail contradicts":       {withB(strings.Replace(a, `{"id"`, `{"pass":false,"id"`, 1)), "", "a=error b=pass", 1},
+		"pass contradicts":       {withB(strings.Replace(notA, `{"id"`, `{"pass":true,"id"`, 1)), "", "a=error b=pass", 2},
+		"fail contradicts":       {withB(strings.Replace(a, `{"id"`, `{"pass":false,"id"`, 1)), "", "a=error b=pass", 2},
 		"pass alone":             {withB(`{"id":"a","pass":true}`), "", "a=error b=pass", 2},
 		"criteria no list":       {withB(`{"id":"a","criteria":{"1":true,"2":true}}`), "", "a=error b=pass", 2},
 		"criteria no objects":    {withB(`{"id":"a","criteria":[true,true]}`), "", "a=error b=pass", 2},
-		"half, then the rest":    {withB(`{"id":"a","criteria":[{"n":1,"met":true}]}`), `{"results":[{"id":"a","criteria":[{"n":1,"met":true}]}]}`, "a=pass b=pass", 2},
+		"half, then the rest":    {withB(`{"id":"a","criteria":[{"n":1,"met":true}]}`), `{"results":[{"id":"a","criteria":[{"n":2,"met":true}]}]}`, "a=error b=pass", 2},
+		"half, then all":         {withB(`{"id":"a","criteria":[{"n":1,"met":true}]}`), `{"results":[` + a + `]}`, "a=pass b=pass", 2},
+		"one verdict is kept":    {withB(`{"id":"a","criteria":[{"n":1,"met":false},{"n":2,"met":null}]}`), `{"results":[` + a + `]}`, "a=fail b=pass", 2},
 		"half, then prose":       {withB(`{"id":"a","criteria":[{"n":1,"met":true}]}`), `Criterion 2 is met.`, "a=error b=pass", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -134,7 +136,7 @@ func TestRepair(t *testing.T) {
 	}
 }
 
-// TestMissingAlone asks only for what is missing, once.
+// TestMissingAlone asks only for assertions that lack something, once.
 func TestMissingAlone(t *testing.T) {
 	t.Parallel()
 	f := &fake{}
@@ -148,7 +150,7 @@ func TestMissingAlone(t *testing.T) {
 		t.Fatal(got)
 	}
 	last := f.asked()[1]
-	if diff := cmp.Diff([]asserted{{"a", "Do a.", []int{1}, []string{"2"}}}, last.Assertions); diff != "" || f.count() != 2 {
+	if diff := cmp.Diff([]asserted{{"a", "Do a.", []int{1, 2, 3}, []string{"1", "2", "3"}}}, last.Assertions); diff != "" || f.count() != 2 {
 		t.Error(diff)
 	}
 	if last.Ask.Sample != (proviso.Sample{Repair: 2}) {
@@ -164,11 +166,16 @@ func TestUnavailable(t *testing.T) {
 		"plain error":   {fail: func(seen) error { return errors.New("plain error") }},
 		"out of quota":  {edit: func(_ seen, o *proviso.Output) { o.Value, o.Error = proviso.Undefined{}, "out of quota" }},
 		"refused":       {edit: func(_ seen, o *proviso.Output) { o.Value, o.Refused = "I'd rather not.", true }},
-		"is empty":      {edit: func(_ seen, o *proviso.Output) { o.Value, o.FinishReason = "  ", "length" }},
+		"is empty":      {edit: func(_ seen, o *proviso.Output) { o.Value, o.FinishReason = "  ", "odd" }},
+		"was cut":       {edit: func(_ seen, o *proviso.Output) { o.Value, o.FinishReason = "  ", "length" }},
 		"longer than":   {edit: func(_ seen, o *proviso.Output) { o.Value = strings.Repeat(" {", 1<<20) }},
 	} {
 		r := evaluate(t, one(t, f), wants("a", "1"), wants("b", "2"))
-		if got := statuses(r); got != "a=error b=error" || f.count() != 1 {
+		calls := 1
+		if strings.Contains("refused is empty was cut", name) {
+			calls = 2 // an answer that says nothing is asked for again
+		}
+		if got := statuses(r); got != "a=error b=error" || f.count() != calls {
 			t.Errorf("%s: %s after %d calls", name, got, f.count())
 			continue
 		}
@@ -264,7 +271,7 @@ func TestSentence(t *testing.T) {
 // TestReadReplyIsQuick bounds the work on replies that are made to be slow.
 func TestReadReplyIsQuick(t *testing.T) {
 	t.Parallel()
-	for _, unit := range []string{"{", "[", `{"a":`, `{"a":"`, `[{"id":`, `{"results":[`, "{}", `{"id":1,"criteria":[]}`} {
+	for _, unit := range []string{"{", "[", `{"a":`, `{"a":"`, `[{"id":`, `{"results":[`, "{}", `{"id":1,"criteria":[]}`, `{'a':'`, `{"a":"b"c",`, `["a"b`, "<think>", "</think>{", `<think>{"`} {
 		reply := strings.Repeat(unit, 1<<20/len(unit))
 		if n, err := judge.ReadReply(reply); err == nil && n > 1<<17 {
 			t.Errorf("%q: %d results", unit, n)
@@ -276,6 +283,8 @@ func FuzzReadReply(f *testing.F) {
 	for _, seed := range []string{
 		`{"results":[{"id":"a","criteria":[{"n":1,"reasoning":"r","evidence":["q"],"met":true}]}]}`,
 		"```json\n[{\"id\":1,\"criteria\":[{\"pass\":\"true\"}]}]\n```", `{"results":[{"id":"a","criteria":[{"met":tru`, "{", `{"results":null}`, `{"id":"a","pass":true,"criteria":[]}`,
+		`{'results':[{'id':'A','criteria':[{'n':1,'reasoning':'it's "x", y','met':True},{'n':2,'verdict':'cannot_tell'}]}]}`, "<think>{</think>[{\"id\":\"a\",\"criteria\":[{\"met\":1},{\"met\":\"yes\"}]}]",
+		"<|channel|>analysis<|message|>x<|channel|>final<|message|>{}",
 	} {
 		f.Add(seed)
 	}
@@ -291,7 +300,9 @@ func FuzzReadReply(f *testing.F) {
 		}
 		// Whatever a reply is, a verdict takes an answer to every criterion.
 		res := r.Results[0]
-		if res.Pass && (!strings.Contains(reply, "a") || !strings.Contains(strings.ToLower(reply), "tru")) && !strings.Contains(reply, `\u`) {
+		folded := strings.ToLower(reply)
+		says := strings.Contains(folded, "tru") || strings.Contains(folded, "yes") || strings.Contains(folded, "1") || strings.Contains(folded, "met")
+		if res.Pass && (!strings.Contains(folded, "a") || !says) && !strings.Contains(reply, `\u`) {
 			t.Errorf("%q passes", reply)
 		}
 		if res.Pass {

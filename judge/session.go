@@ -22,8 +22,8 @@ type ballot struct {
 
 // ruling is the verdict on one criterion.
 type ruling struct {
-	met       bool
-	err       error // why there is none
+	says      opinion
+	err       error // why there is none; a judge that cannot tell is no error
 	reasoning string
 	evidence  []proviso.Evidence
 	note      string
@@ -69,6 +69,16 @@ func (s *session) poll(ctx context.Context) {
 type unit struct {
 	item     int
 	criteria []int
+	open     []int // of criteria, those that are asked about again; nil is all
+	why      error // why they are
+}
+
+// left are the criteria of u that are without a verdict.
+func (u unit) left() []int {
+	if u.open == nil {
+		return u.criteria
+	}
+	return u.open
 }
 
 // pack divides items among calls: as many criteria in each as it may have, those
@@ -92,7 +102,7 @@ func (s *session) pack(items []int) [][]unit {
 			if len(part) > room || s.j.o.Mode == Single {
 				flush()
 			}
-			open = append(open, unit{n, part})
+			open = append(open, unit{item: n, criteria: part})
 			room -= len(part)
 		}
 	}
@@ -106,9 +116,10 @@ type batchCall struct {
 	seat, vote int
 	units      []unit
 	shares     bool // the beginning of its message with other calls
+	reply      string // the reply to it
 }
 
-// run asks, and asks once more for what the reply lacks.
+// run asks, and asks once more about what the reply leaves open.
 func (c *batchCall) run(ctx context.Context) {
 	missing := c.ask(ctx, c.units, 0, askFor[[]entry])
 	if len(missing) == 0 {
@@ -126,9 +137,7 @@ func (c *batchCall) run(ctx context.Context) {
 		return entries, a, err
 	}
 	for _, u := range c.ask(ctx, missing, 2, once) { // samples 0 and 1 are the first question and its repair
-		for _, k := range u.criteria {
-			c.ruling(u.item, k).err = proviso.Errorf(proviso.Undecided, "the judge %s gave no verdict on it, asked again neither", c.seats[c.seat].label())
-		}
+		c.fail([]unit{u}, blame(c.seats[c.seat], proviso.Errorf(proviso.Undecided, "%w; it was asked twice", u.why)))
 	}
 }
 
@@ -171,42 +180,65 @@ func (c *batchCall) ask(ctx context.Context, units []unit, repair int, do asker)
 	if !c.shares {
 		shared = 0
 	}
+	if repair > 0 && total == criteriaIn(c.units) { // the same question once more: say why
+		messages = append(messages, repairTurns(c.reply, units[0].why)...)
+	}
 	read := c.reader(said)
 	entries, a, err := do(ctx, c.j, c.seats[c.seat], call{
 		Messages: messages, Static: 1, Shared: shared, Sample: sample,
 		Reply: &proviso.Reply{Name: "verdicts", Schema: replySchema()}, MaxTokens: replyTokens(said),
 		usable: func(text string) bool {
 			entries, err := read(text)
-			return err == nil && guard.check(entries) == nil && settles(entries, list, repair > 0)
+			known := guard.check(entries)
+			return err == nil && !errors.Is(known, errTalkedOver) && (repair == 0 || known == nil && c.settles(entries, list))
 		},
 	}, read)
 	c.charge(units, total, a)
+	c.reply = a.Text
 	if err == nil {
-		err = guard.check(entries)
+		if err = guard.check(entries); errors.Is(err, errNoCanary) && repair == 0 {
+			missing = slices.Clone(units)
+			for i := range missing {
+				missing[i].why = errNoCanary
+			}
+			return missing
+		}
 	}
 	if err != nil {
 		c.fail(units, err)
 		return nil
 	}
 	for i, u := range units {
-		if left := c.rule(u, list[i], entries); len(left.criteria) > 0 {
+		if left := c.rule(u, list[i], entries); len(left.open) > 0 {
 			missing = append(missing, left)
 		}
 	}
 	return missing
 }
 
-// settles reports whether entries decide about list, or leave what can be asked for
-// once more; last says that it cannot.
-func settles(entries []entry, list []asked, last bool) bool {
+func criteriaIn(units []unit) (criteria int) {
+	for _, u := range units {
+		criteria += len(u.criteria)
+	}
+	return criteria
+}
+
+// settles reports whether entries decide about all of list.
+func (s *session) settles(entries []entry, list []asked) bool {
 	for _, a := range list {
-		verdicts, err := match(entries, a)
-		if err != nil || last && slices.Contains(verdicts, nil) {
+		if _, wrong := s.rulings(a, entries); slices.ContainsFunc(wrong, func(err error) bool { return err != nil }) {
 			return false
 		}
 	}
 	return true
 }
+
+// replyFloor is the least room for a reply, in tokens. A reply about one criterion
+// takes some 150, but models that think in the open (DeepSeek R1, Qwen 3, QwQ) take
+// hundreds or thousands before that; guides for those who serve them advise 2,048
+// to 4,096. More than 4,096 is refused by smaller hosted models. A reply that needs
+// more is cut, and asked for again with twice the room.
+const replyFloor = 4096
 
 // replyTokens bounds the length of a reply, generously: a reason and quotes take
 // some 150 tokens.
@@ -235,36 +267,58 @@ func (c *batchCall) ruling(item, criterion int) *ruling {
 // fail leaves units undecided.
 func (c *batchCall) fail(units []unit, err error) {
 	for _, u := range units {
-		for _, k := range u.criteria {
+		for _, k := range u.left() {
 			c.ruling(u.item, k).err = err
 		}
 	}
 }
 
-// rule takes the verdicts on a unit out of a reply and returns what is missing.
+// rule takes the verdicts on a unit that are still open out of a reply, and returns
+// the unit with what is open after that. An assertion is asked about again as a whole, so
+// that the question is the same; a verdict that counts is not taken back.
 func (c *batchCall) rule(u unit, a asked, entries []entry) unit {
-	verdicts, err := match(entries, a)
-	if err != nil {
-		c.fail([]unit{u}, blame(c.seats[c.seat], proviso.Errorf(proviso.Undecided, "%w", err)))
-		return unit{}
-	}
-	left := unit{item: u.item}
+	rulings, wrong := c.rulings(a, entries)
+	left := unit{item: u.item, criteria: u.criteria}
 	for i, k := range u.criteria {
-		v := verdicts[i]
-		if v == nil {
-			left.criteria = append(left.criteria, k)
+		switch {
+		case !slices.Contains(u.left(), k):
+		case wrong[i] == nil:
+			*c.ruling(u.item, k) = rulings[i]
+		default:
+			left.open = append(left.open, k)
+			if left.why == nil {
+				left.why = wrong[i]
+			}
+		}
+	}
+	return left
+}
+
+// rulings reads the verdicts on an assertion out of a reply, and says what is wrong
+// with those that do not count.
+func (s *session) rulings(a asked, entries []entry) ([]ruling, []error) {
+	verdicts, wrong := match(entries, a)
+	out := make([]ruling, len(verdicts))
+	for i, v := range verdicts {
+		if wrong[i] != nil {
 			continue
 		}
-		r := ruling{met: *v.met, reasoning: sentence(v.reasoning)}
+		r := ruling{says: v.says, reasoning: sentence(v.reasoning)}
 		if r.reasoning == "" {
 			r.reasoning = "The judge gave no reason."
 		}
 		missing := 0
-		r.evidence, missing = c.witness.verify(v.evidence)
-		r.note = notes(dropped(missing))
-		*c.ruling(u.item, k) = r
+		r.evidence, missing = s.witness.verify(v.evidence)
+		// What is there cannot be shown by words that are not: one quote that is there
+		// is enough. No quote at all is fine, for what must not be there has none.
+		if v.says == saysMet && missing > 0 && len(r.evidence) == 0 {
+			wrong[i] = errInvented
+			continue
+		}
+		r.note = notes(dropped(missing), atOdds(v.says, v.reasoning, a.texts[i]))
+		out[i] = r
 	}
-	return left
+	return out, wrong
 }
 
 // charge divides what a call took among the units in it, by their criteria.
@@ -296,17 +350,20 @@ func usageShare(u proviso.Usage, from, to, total int) proviso.Usage {
 // let pass.
 var errTalkedOver = errors.New("the judge was talked over: it says of an assertion that cannot hold that it does, so that nothing it says here counts")
 
-// check sees that a reply says of a canary what is true. One that it does not
-// mention was not judged as all the rest. nil is no canary.
+// errNoCanary is why a reply does not count that is silent about a canary: it was
+// not judged as all the rest.
+var errNoCanary = errors.New("the judge gave no verdict on an assertion whose answer is known, so that nothing it says here counts")
+
+// check sees that a reply says of a canary what is true.
 func (c *canary) check(entries []entry) error {
 	if c == nil {
 		return nil
 	}
-	verdicts, err := match(entries, c.asked)
+	verdicts, wrong := match(entries, c.asked)
 	switch {
-	case err != nil || verdicts[0] == nil:
-		return proviso.Errorf(proviso.Undecided, "the judge gave no verdict on an assertion whose answer is known, so that nothing it says here counts")
-	case *verdicts[0].met:
+	case wrong[0] != nil:
+		return proviso.Errorf(proviso.Undecided, "%w", errNoCanary)
+	case verdicts[0].says == saysMet:
 		return proviso.Errorf(proviso.Undecided, "%w", errTalkedOver)
 	}
 	return nil

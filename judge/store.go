@@ -28,11 +28,10 @@ func (s *session) recall(n, seat, vote int, b *ballot) bool {
 	rulings := make([]ruling, len(list))
 	for k, v := range list {
 		o, _ := v.(*proviso.Object)
-		met, ok := o.At("met").(bool)
-		if !ok {
+		r := ruling{says: keptOpinion(o)}
+		if r.says == saysNothing {
 			return false
 		}
-		r := ruling{met: met}
 		r.reasoning, _ = o.At("reasoning").(string)
 		r.note, _ = o.At("note").(string)
 		quotes, _ := o.At("evidence").([]any)
@@ -66,7 +65,14 @@ func (s *session) keep(n, seat, vote int) {
 		for i, e := range r.evidence {
 			quotes[i] = e.Quote
 		}
-		o := proviso.ObjectOf("criterion", it.texts[k], "met", r.met, "reasoning", r.reasoning, "evidence", quotes)
+		o := proviso.ObjectOf("criterion", it.texts[k])
+		if r.says == saysCannotTell {
+			o.Set("cannot_tell", true)
+		} else {
+			o.Set("met", r.says == saysMet)
+		}
+		o.Set("reasoning", r.reasoning)
+		o.Set("evidence", quotes)
 		if r.note != "" {
 			o.Set("note", r.note)
 		}
@@ -74,4 +80,18 @@ func (s *session) keep(n, seat, vote int) {
 	}
 	_ = s.j.o.Store.Put(s.verdictKey(n, seat, vote), proviso.ObjectOf(
 		"judge", s.seats[seat].label(), "assertion", it.id, "instruction", it.instruction, "criteria", criteria))
+}
+
+// keptOpinion reads the verdict of an entry. That a judge cannot tell is one: it was
+// paid for, and asking again would give the same.
+func keptOpinion(o *proviso.Object) opinion {
+	switch {
+	case o.At("cannot_tell") == true:
+		return saysCannotTell
+	case o.At("met") == true:
+		return saysMet
+	case o.At("met") == false:
+		return saysNotMet
+	}
+	return saysNothing
 }

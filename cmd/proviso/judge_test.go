@@ -49,7 +49,8 @@ var judgeFence = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompil
 // judgeReply answers as an agent: with what the prompt quotes. As a judge it finds
 // a criterion met if the output has the word that the criterion quotes. A model
 // called nonsense gives no verdict, one called gullible passes whatever asks for
-// it by the word "met", and one called forbidden refuses the key.
+// it by the word "met", one called unsure cannot tell what others find met, and one
+// called forbidden refuses the key.
 func judgeReply(r fakemodel.Request) fakemodel.Reply {
 	usage := proviso.Usage{Prompt: 1500, Completion: 100, Cached: 1200, Total: 1600}
 	fence := judgeFence().FindStringSubmatch(r.Prompt)
@@ -67,7 +68,11 @@ func judgeReply(r fakemodel.Request) fakemodel.Reply {
 		inner, _, _ := strings.Cut(rest, "\n["+fence[1]+" end "+name+"]")
 		return inner
 	}
-	return fakemodel.Reply{Text: judgeVerdicts(part("output"), part("assertions"), r.Model == "gullible"), Usage: usage}
+	text := judgeVerdicts(part("output"), part("assertions"), r.Model == "gullible")
+	if r.Model == "unsure" {
+		text = strings.NewReplacer(`"met":true`, `"verdict":"cannot_tell"`, `"verdict":"met"`, `"verdict":"cannot_tell"`).Replace(text)
+	}
+	return fakemodel.Reply{Text: text, Usage: usage}
 }
 
 // judgeVerdicts decides assertions about an output.

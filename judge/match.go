@@ -1,0 +1,133 @@
+package judge
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// Why a reply that can be read has no verdict on an assertion or a criterion. What
+// follows a colon is a part of the reply.
+var (
+	errNoVerdict     = errors.New("it gives no verdict on the criterion")
+	errTwoVerdicts   = errors.New("it gives two different verdicts on the criterion")
+	errContradiction = errors.New("it contradicts itself: its verdict on the assertion is not that on its criteria")
+	errInvented      = errors.New("it says that the criterion is met, and none of its quotes occurs in the output")
+	errNumbers       = errors.New("it does not number the criteria of an assertion as it was asked to")
+)
+
+// match finds the verdicts on the criteria of an assertion, and says of those that
+// the reply lacks what is wrong. Results with other ids are passed over.
+func match(list []entry, a asked) ([]*said, []error) {
+	out, wrong := make([]*said, len(a.ns)), make([]error, len(a.ns))
+	all := func(err error) ([]*said, []error) {
+		return make([]*said, len(a.ns)), slices.Repeat([]error{err}, len(a.ns))
+	}
+	for i := range list {
+		e := &list[i]
+		if e.id != a.id {
+			continue
+		}
+		own, err := e.place(a)
+		if err != nil {
+			return all(err)
+		}
+		if e.contradicts() {
+			return all(errContradiction)
+		}
+		for k, s := range own {
+			switch {
+			case s.says == saysNothing || wrong[k] != nil:
+			case out[k] == nil:
+				out[k] = s
+			case out[k].says != s.says:
+				out[k], wrong[k] = nil, errTwoVerdicts
+			}
+		}
+	}
+	for k := range out {
+		if out[k] == nil && wrong[k] == nil {
+			wrong[k] = errNoVerdict
+		}
+	}
+	return out, wrong
+}
+
+// place puts verdicts to the criteria of an assertion: by their numbers, which have
+// to be those that were asked for, each once, or by their order if none has a
+// number and there are as many as were asked for. Anything else could mean that a
+// verdict is about another criterion.
+func (e *entry) place(a asked) ([]*said, error) {
+	out := make([]*said, len(a.ns))
+	numbered := slices.ContainsFunc(e.criteria, func(s said) bool { return s.n != 0 })
+	fits := len(e.criteria) == len(a.ns)
+	for i := range e.criteria {
+		k := i
+		if numbered {
+			k = slices.Index(a.ns, e.criteria[i].n)
+		}
+		if fits = fits && k >= 0 && out[k] == nil; !fits {
+			return nil, e.misnumbered(a)
+		}
+		out[k] = &e.criteria[i]
+	}
+	if !fits {
+		return nil, e.misnumbered(a)
+	}
+	return out, nil
+}
+
+// misnumbered says which numbers there are, and which there should be.
+func (e *entry) misnumbered(a asked) error {
+	var is, should []string
+	for _, s := range e.criteria[:min(len(e.criteria), 12)] {
+		switch s.n {
+		case 0:
+			is = append(is, "none")
+		case -1:
+			is = append(is, "something else")
+		default:
+			is = append(is, strconv.Itoa(s.n))
+		}
+	}
+	for _, n := range a.ns[:min(len(a.ns), 12)] {
+		should = append(should, strconv.Itoa(n))
+	}
+	if len(is) == 0 {
+		is = []string{"no criteria"}
+	}
+	return proviso.Errorf(proviso.Undecided, "%w: %s instead of %s", errNumbers, strings.Join(is, ", "), strings.Join(should, ", "))
+}
+
+// contradicts reports whether the verdict on the assertion as a whole is not what
+// follows from those on its criteria.
+func (e *entry) contradicts() bool {
+	has := func(o opinion) bool { return slices.ContainsFunc(e.criteria, func(s said) bool { return s.says == o }) }
+	switch e.pass {
+	case saysMet:
+		return has(saysNotMet) || has(saysCannotTell)
+	case saysNotMet:
+		return !has(saysNotMet) && !has(saysNothing) && !has(saysCannotTell)
+	}
+	return false
+}
+
+// named gives entries the id that they mean: where a reply has an id that nobody
+// asked about, that of the one assertion which has it in another case.
+func named(entries []entry, list []asked) {
+	for i := range entries {
+		e := &entries[i]
+		same := func(a asked) bool { return a.id == e.id }
+		alike := func(a asked) bool { return strings.EqualFold(a.id, e.id) }
+		if slices.ContainsFunc(list, same) {
+			continue
+		}
+		at := slices.IndexFunc(list, alike)
+		if at >= 0 && !slices.ContainsFunc(list[at+1:], alike) {
+			e.id = list[at].id
+		}
+	}
+}

@@ -1,0 +1,153 @@
+package judge
+
+import "strings"
+
+// thoughtMark is a pair of marks between which a model thinks in the open.
+type thoughtMark struct{ open, close string }
+
+// thoughtMarks are those of the models in use. Servers take them off if they know
+// the model, and leave them in the reply if not.
+var thoughtMarks = [...]thoughtMark{
+	{"<think>", "</think>"}, // DeepSeek R1, Qwen 3, QwQ, GLM, MiniMax, Nemotron
+	{"<thinking>", "</thinking>"},
+	{"<thought>", "</thought>"}, // Gemini behind OpenAI's API
+	{"<thoughts>", "</thoughts>"},
+	{"<reasoning>", "</reasoning>"},
+	{"<reflection>", "</reflection>"},
+	{"<scratchpad>", "</scratchpad>"},
+	{"<seed:think>", "</seed:think>"},              // Seed-OSS
+	{"[THINK]", "[/THINK]"},                        // Magistral
+	{"◁think▷", "◁/think▷"},                        // Kimi
+	{"<|channel|>analysis", "<|channel|>final"},    // gpt-oss (harmony)
+	{"<|channel|>commentary", "<|channel|>final"},  // the same
+	{"<|channel>thought", "<channel|>"},            // Gemma 4
+	{"<|START_THINKING|>", "<|END_THINKING|>"},     // Command A
+	{"<|begin_of_thought|>", "<|end_of_thought|>"}, // OpenThinker, Sky-T1
+}
+
+// ends are marks that some servers leave behind an answer.
+var ends = [...]string{"<|return|>", "<|end|>", "<|im_end|>", "<|eot_id|>"}
+
+// withoutThoughts takes off what a model thought in the open. closed is false if
+// thoughts do not end, so that what follows them is no answer: a verdict in them
+// is a draft. A mark inside a JSON value is a part of that value, such as a quote.
+// Templates that begin the thoughts for the model leave a mark that ends them
+// alone in the reply: all that stands before it is thought.
+func withoutThoughts(reply string) (answer string, closed bool) {
+	whole := reply
+	reply = plainChannels(strings.TrimSpace(reply))
+	if !holdsThoughts(reply) {
+		return whole, true
+	}
+	for _, end := range ends {
+		reply = strings.TrimSpace(strings.TrimSuffix(reply, end))
+	}
+	var parts []string
+	keep := func(part string) {
+		if strings.TrimSpace(part) != "" {
+			parts = append(parts, part)
+		}
+	}
+	from, work := 0, 0
+	for i := 0; i < len(reply); {
+		rest := reply[i:]
+		if m := markAt(rest, thoughtMark.begin); m != nil {
+			end := foldIndex(rest, m.close)
+			if end < 0 {
+				return "", false
+			}
+			keep(reply[from:i])
+			i += end + len(m.close)
+			from = i
+			continue
+		}
+		if m := markAt(rest, thoughtMark.end); m != nil {
+			parts = parts[:0]
+			i += len(m.close)
+			from = i
+			continue
+		}
+		i += max(1, valueLength(rest, &work))
+	}
+	keep(reply[from:])
+	// A control character keeps two parts from becoming one JSON value.
+	return strings.TrimSpace(strings.Join(parts, "\x00")), true
+}
+
+func (m thoughtMark) begin() string { return m.open }
+func (m thoughtMark) end() string   { return m.close }
+
+// markAt returns the marks of which one stands at the beginning of text.
+func markAt(text string, side func(thoughtMark) string) *thoughtMark {
+	if !strings.ContainsRune("<[◁", firstRune(text)) {
+		return nil
+	}
+	for i := range thoughtMarks {
+		m := side(thoughtMarks[i])
+		if len(text) >= len(m) && strings.EqualFold(text[:len(m)], m) {
+			return &thoughtMarks[i]
+		}
+	}
+	return nil
+}
+
+func firstRune(text string) rune {
+	for _, r := range text {
+		return r
+	}
+	return 0
+}
+
+// foldIndex is strings.Index for marks, whose letters are ASCII, in any case.
+func foldIndex(text, mark string) int {
+	for at := 0; ; at++ {
+		next := strings.IndexByte(text[at:], mark[0])
+		if next < 0 || at+next+len(mark) > len(text) {
+			return -1
+		}
+		if at += next; strings.EqualFold(text[at:at+len(mark)], mark) {
+			return at
+		}
+	}
+}
+
+// holdsThoughts reports whether one of texts holds a mark of thoughts.
+func holdsThoughts(texts ...string) bool {
+	for _, text := range texts {
+		for _, m := range thoughtMarks {
+			if foldIndex(text, m.open) >= 0 || foldIndex(text, m.close) >= 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// valueLength is how long the JSON value is that text begins with; 0 if it begins
+// with none.
+func valueLength(text string, work *int) int {
+	if *work > maxScan || text[0] != '{' && text[0] != '[' {
+		return 0
+	}
+	v, n := valueAt(text)
+	*work += n + 1
+	if v == nil {
+		return 0
+	}
+	return n
+}
+
+// plainChannels gives marks to a reply in channels (gpt-oss) whose special tokens
+// a server has taken off: "analysisThe user asks…assistantfinal{…}".
+func plainChannels(reply string) string {
+	const analysis, final = "analysis", "assistantfinal"
+	after, ok := strings.CutPrefix(reply, analysis)
+	if !ok || after == "" || after[0] < 'A' || after[0] > 'Z' {
+		return reply
+	}
+	thoughts, answer, ended := strings.Cut(after, final)
+	if !ended {
+		return thoughtMarks[0].open + after
+	}
+	return thoughtMarks[0].open + thoughts + thoughtMarks[0].close + answer
+}
