@@ -65,7 +65,7 @@ func TestCutReplies(t *testing.T) {
 			if got := statuses(r); got != "a=fail" || len(rooms) != 2 {
 				t.Errorf("%s after %d calls", got, len(rooms))
 			}
-			if v.room != "" && (!strings.Contains(rooms[0], "1888") || !strings.Contains(rooms[1], "4096")) {
+			if v.room != "" && (!strings.Contains(rooms[0], "4096") || !strings.Contains(rooms[1], "8192")) {
 				t.Errorf("the rooms are %v", rooms)
 			}
 			r, _ = overWire(t, v.id, nil, func(int, fakemodel.Request) fakemodel.Reply {

@@ -202,7 +202,7 @@ func TestTemperature(t *testing.T) {
 		said   *float64
 		want   string
 	}{
-		"default": {nil, nil, `{"temperature":0,"max_tokens":1488}`},
+		"default": {nil, nil, `{"temperature":0,"max_tokens":4096}`},
 		"own":     {own, nil, `null`},
 		"said":    {own, ptr(1), `{"temperature":1}`},
 	} {

@@ -247,7 +247,7 @@ func replyTokens(list []asked) int {
 	for _, a := range list {
 		tokens += 64 + 400*len(a.ns)
 	}
-	return tokens
+	return max(tokens, replyFloor)
 }
 
 // part is a unit as it stands in a call: its criteria are numbered from 1 there.
