@@ -239,8 +239,8 @@ func TestJudgedUnfilled(t *testing.T) {
 		got = append(got, e.Pointer+" "+e.Error())
 	}
 	want := []string{
-		"/assert/0/instruction {{nmae}} has no value: there is no such variable; did you mean \"name\"?",
-		"/assert/0/criteria/1 {{town}} has no value: there is no such variable",
+		"/assert/0/instruction {{nmae}} has no value: there is no variable \"nmae\"",
+		"/assert/0/criteria/1 {{town}} has no value: there is no variable \"town\"",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

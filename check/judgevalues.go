@@ -69,10 +69,9 @@ func (j *judged) unfilled(vars *proviso.Object) []*proviso.Error {
 			if vars.Has(name) || name == "env" {
 				continue
 			}
-			e := proviso.Errorf(proviso.Invalid, "{{%s}} has no value: there is no such variable", name)
+			e := proviso.Errorf(proviso.Invalid, "{{%s}} has no value: there is no variable %q", name, name)
 			if near := document.Nearest(name, vars.Keys()); near != "" {
 				e.Valid = []string{near}
-				e.Message += "; did you mean \"" + near + "\"?"
 			}
 			all = append(all, mistakeAt(j.spec.Assertion, key, e))
 		}

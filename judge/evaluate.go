@@ -44,13 +44,11 @@ func (j *Judge) prepared(ctx context.Context, r *Request) (*check.Set, *check.Ro
 	compiler := check.New(o)
 	set, wrong := compiler.CompileContext(ctx, list)
 	c := &proviso.Case{Vars: r.Vars, Metadata: r.Metadata}
-	if len(wrong) == 0 {
-		wrong = errorsOf(set.Prepare(c, false))
-	}
 	if ctx.Err() != nil {
 		_ = compiler.Close() // it only frees memory
 		return nil, nil, nil, context.Cause(ctx)
 	}
+	wrong = append(wrong, errorsOf(set.Prepare(c, false))...)
 	if len(wrong) > 0 {
 		_ = compiler.Close() // it only frees memory
 		return nil, nil, nil, Mistakes(wrong)

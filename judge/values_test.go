@@ -88,11 +88,11 @@ func TestVariablesWithoutValue(t *testing.T) {
 		t.Error(got)
 	}
 	a.Criteria = a.Criteria[:2]
-	if got, want := ask(vars, a), "/assertions/0/instruction: {{nmae}} has no value: there is no such variable; did you mean \"name\"?\n/assertions/0/criteria/1: {{town}} has no value: there is no such variable"; got != want {
+	if got, want := ask(vars, a), "/assertions/0/instruction: {{nmae}} has no value: there is no variable \"nmae\"\n/assertions/0/criteria/1: {{town}} has no value: there is no variable \"town\""; got != want {
 		t.Error(got)
 	}
 	a.Instruction, a.Criteria = "", a.Criteria[:1]
-	if got, want := ask(nil, a), "/assertions/0/criteria/0: {{name}} has no value: there is no such variable"; got != want {
+	if got, want := ask(nil, a), "/assertions/0/criteria/0: {{name}} has no value: there is no variable \"name\""; got != want {
 		t.Error(got)
 	}
 	r := request(t, one(t, f), &judge.Request{Assertions: []judge.Assertion{wants("a", "Greets {{user.name}}.")}, Vars: vars})

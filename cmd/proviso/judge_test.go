@@ -68,7 +68,7 @@ func judgeReply(r fakemodel.Request) fakemodel.Reply {
 		inner, _, _ := strings.Cut(rest, "\n["+fence[1]+" end "+name+"]")
 		return inner
 	}
-	text := judgeVerdicts(part("output"), part("assertions"), r.Model == "gullible")
+	text := judgeVerdicts(part("output"), part("variables"), part("assertions"), r.Model == "gullible")
 	if r.Model == "unsure" {
 		text = strings.NewReplacer(`"met":true`, `"verdict":"cannot_tell"`, `"verdict":"met"`, `"verdict":"cannot_tell"`).Replace(text)
 	}
@@ -76,8 +76,10 @@ func judgeReply(r fakemodel.Request) fakemodel.Reply {
 }
 
 // judgeVerdicts decides assertions about an output.
-func judgeVerdicts(output, assertions string, gullible bool) string {
-	v, _ := proviso.ParseJSON(assertions)
+func judgeVerdicts(output, variables, assertions string, gullible bool) string {
+	v, _ := proviso.ParseJSON(variables)
+	values, _ := v.(*proviso.Object)
+	v, _ = proviso.ParseJSON(assertions)
 	list, _ := v.([]any)
 	var results []any
 	for _, e := range list {
@@ -89,6 +91,9 @@ func judgeVerdicts(output, assertions string, gullible bool) string {
 			text, _ := c.At("text").(string)
 			_, word, quotes := strings.Cut(text, "\"")
 			word, _, _ = strings.Cut(word, "\"")
+			if name, ok := strings.CutPrefix(word, "{{"); ok {
+				word = proviso.ToString(values.At(strings.TrimSuffix(name, "}}")))
+			}
 			met := quotes && strings.Contains(output, word) || gullible && strings.Contains(output, "met")
 			evidence, reason := []any{}, "It is not there."
 			if met {
