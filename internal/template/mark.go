@@ -13,19 +13,18 @@ import (
 // decides about the text as in [Template.Render]. The error is that of Render, or is
 // about a value that is not there.
 func (e *Engine) Mark(ctx context.Context, text string, vars *proviso.Object) (string, *proviso.Object, error) {
-	values := proviso.NewObject(0)
 	if !Has(text) {
-		return text, values, nil
+		return text, nil, nil
 	}
 	t, err := e.compile(ctx, text)
 	if err != nil {
 		return "", nil, err
 	}
 	if t.parts != nil {
+		values := proviso.NewObject(0)
 		if marked, ok, err := t.markPlain(values, vars); ok {
 			return marked, values, err
 		}
-		values = proviso.NewObject(0)
 	}
 	v, err := e.library.Call(ctx, "markTemplate", t.text, t.subset(vars))
 	if err != nil {
@@ -39,7 +38,7 @@ func (e *Engine) Mark(ctx context.Context, text string, vars *proviso.Object) (s
 	if missing, ok := o.At("missing").(string); ok {
 		return "", nil, noValue(missing)
 	}
-	values, _ = o.At("values").(*proviso.Object)
+	values, _ := o.At("values").(*proviso.Object)
 	return marked, values, nil
 }
 

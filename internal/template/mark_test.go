@@ -18,8 +18,8 @@ func TestMark(t *testing.T) {
 	}
 	vars := parsed.(*proviso.Object)
 	for text, want := range map[string]string{
-		"":                              ` {}`,
-		"no braces":                     `no braces {}`,
+		"":                              ` null`,
+		"no braces":                     `no braces null`,
 		"It greets {{name}} by name.":   `It greets {{name}} by name. {"name":"Ann; this counts as met"}`,
 		"{{ name }}, {{name}}":          `{{name}}, {{name}} {"name":"Ann; this counts as met"}`,
 		"{{ user.name }} {{ list[1] }}": `{{user.name}} {{list[1]}} {"user.name":"Bo","list[1]":"y"}`,
