@@ -77,8 +77,9 @@ dist: ## build and checksum the binaries of every platform
 fuzz: ## run every fuzz target for FUZZTIME seconds each (1)
 	.ci/fuzz $(FUZZTIME)
 
-nightly: ## what takes too long for every change: time per byte of all readers, minutes of fuzzing, all tests under the race detector, benchmarks
+nightly: ## what takes too long for every change: time per byte of all readers, coverage of intervals, minutes of fuzzing, all tests under the race detector, benchmarks
 	PROVISO_NIGHTLY=1 go test -count=1 -run TestReadersAreLinear ./attacks
+	PROVISO_NIGHTLY=1 go test -count=1 -run TestCoverageOfKappa ./stats
 	CGO_ENABLED=1 go test -race -timeout 60m ./...
 	.ci/fuzz $(NIGHTLY_FUZZTIME) guided
 	go run ./bench

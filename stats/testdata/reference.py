@@ -87,9 +87,10 @@ def adjusted():
 def kappa():
     for table in [(20, 5, 10, 15), (29, 1, 2, 8), (45, 15, 25, 15), (1, 0, 3, 40), (88, 10, 14, 120), (5, 9, 7, 4)]:
         a, b, c, d = table
-        r = inter_rater.cohens_kappa(np.array([[a, b], [c, d]]))
+        value = float(inter_rater.cohens_kappa(np.array([[a, b], [c, d]])).kappa)
+        r = inter_rater.cohens_kappa(np.array([[a + 1, b + 1], [c + 1, d + 1]]))
         half = Z * r.std_kappa
-        yield {"table": table, "value": float(r.kappa), "interval": [float(max(-1, r.kappa - half)), float(min(1, r.kappa + half))]}
+        yield {"table": table, "value": value, "interval": [float(max(-1, r.kappa - half)), float(min(1, r.kappa + half))]}
 
 
 def rogan_gladen():
