@@ -125,7 +125,7 @@ func TestAlignJSON(t *testing.T) {
 	sure := map[string]any{"value": 1.0, "low": low, "high": 1.0}
 	want := any(map[string]any{"assertions": []any{map[string]any{"assertion": "tone", "judge": "", "n": 2.0, "errors": 0.0,
 		"tp": 2.0, "fp": 0.0, "tn": 0.0, "fn": 0.0, "agreement": 1.0, "kappa": null, "tpr": sure, "tnr": null,
-		"base_rate": 1.0, "judge_pass_rate": 1.0, "corrected": sure}}})
+		"base_rate": 1.0, "judge_pass_rate": 1.0, "corrected": sure, "measured": false, "missing": map[string]any{"good": 8.0, "bad": 10.0}}}})
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %s", text)
 	}

@@ -26,6 +26,16 @@ type agreementJSON struct {
 	Corrected     estimateJSON `json:"corrected"`
 }
 
+// measuredJSON says as well whether there are enough labels.
+type measuredJSON struct {
+	agreementJSON
+	Measured bool `json:"measured"`
+	Missing  struct {
+		Good int `json:"good"`
+		Bad  int `json:"bad"`
+	} `json:"missing"`
+}
+
 type estimateJSON struct {
 	Value *float64 `json:"value"`
 	Low   *float64 `json:"low"`
@@ -57,10 +67,13 @@ func (a *Agreement) encoded() agreementJSON {
 // Numbers that are undefined are null.
 func (a *Agreements) JSON() ([]byte, error) {
 	document := struct {
-		Assertions []agreementJSON `json:"assertions"`
-	}{Assertions: []agreementJSON{}}
+		Assertions []measuredJSON `json:"assertions"`
+	}{Assertions: []measuredJSON{}}
 	for i := range a.Assertions {
-		document.Assertions = append(document.Assertions, a.Assertions[i].encoded())
+		x := &a.Assertions[i]
+		one := measuredJSON{agreementJSON: x.encoded(), Measured: x.Measured()}
+		one.Missing.Good, one.Missing.Bad = x.Missing()
+		document.Assertions = append(document.Assertions, one)
 	}
 	data, err := json.MarshalIndent(document, "", "  ")
 	return append(data, '\n'), err

@@ -171,8 +171,9 @@ func (a *Alignment) Current(assertions []*proviso.Assertion) []Aligned {
 type Trust struct {
 	Validated bool     // labels show that it agrees with people well enough to be relied on
 	Weak      bool     // labels show that it does not
+	TooFew    bool     // there are labels, but fewer than [MinLabels] of good or of bad outputs
 	Lapsed    bool     // it was measured, but the judge or the assertion has changed since
-	Entry     *Aligned // nil unless it was measured as it is
+	Entry     *Aligned // nil unless there are labels for it as it is
 	Text      string   // for reports, such as "judge validated (measured on 60 labels: kappa 0.81, misses 5 % of bad outputs)"
 }
 
@@ -207,10 +208,15 @@ const minKappa = 0.6
 
 func (e Aligned) trust() Trust {
 	t := Trust{Entry: &e}
+	if few := e.NotMeasured(); few != "" {
+		t.TooFew = true
+		t.Text = "judge unvalidated (" + few + ")"
+		return t
+	}
 	measured := "measured on " + labels(e.N)
 	k := e.Kappa
 	if k == nil {
-		t.Text = "judge unvalidated (" + measured + " that are all the same: kappa is undefined)"
+		t.Text = "judge unvalidated (" + measured + ": kappa is undefined)"
 		return t
 	}
 	figures := fmt.Sprintf("%s: kappa %.2f", measured, math.Floor(100*k.Value+1e-9)/100)

@@ -66,15 +66,19 @@ func TestAlignmentRecord(t *testing.T) {
 func TestTrustNeedsAgreement(t *testing.T) {
 	t.Parallel()
 	for labels, want := range map[string]string{
-		labelled(9, 0, 0, 0, 0):    "judge unvalidated (measured on 9 labels that are all the same: kappa is undefined)",
-		labelled(3, 3, 3, 3, 0):    "weak judge (measured on 12 labels: kappa 0.00, misses 50 % of bad outputs; not clearly above chance)",
+		labelled(9, 0, 0, 0, 0):    "judge unvalidated (9 labels, 0 of bad outputs: not measured yet, it takes 10 more of bad and 1 more of good outputs)",
+		labelled(38, 0, 2, 0, 0):   "judge unvalidated (40 labels, 2 of bad outputs: not measured yet, it takes 8 more of bad outputs)",
+		labelled(9, 0, 30, 0, 0):   "judge unvalidated (39 labels, 9 of good outputs: not measured yet, it takes 1 more of good outputs)",
+		labelled(0, 1, 0, 0, 0):    "judge unvalidated (1 label, 1 of bad outputs: not measured yet, it takes 9 more of bad and 10 more of good outputs)",
+		labelled(10, 0, 10, 0, 0):  "judge validated (measured on 20 labels: kappa 1.00, misses 0 % of bad outputs)",
+		labelled(6, 6, 6, 6, 0):    "weak judge (measured on 24 labels: kappa 0.00, misses 50 % of bad outputs; not clearly above chance)",
 		labelled(20, 12, 18, 0, 0): "weak judge (measured on 50 labels: kappa 0.54, misses 40 % of bad outputs)",
 	} {
 		a := &judge.Alignment{}
 		entry := judge.Aligned{Agreement: align(t, labels, nil).Assertions[0], Hash: "h"}
 		entry.Judge = "j"
 		a.Put(entry)
-		if got := a.Trust("j", "tone", "h"); got.Validated || got.Weak != strings.HasPrefix(want, "weak") || got.Text != want {
+		if got := a.Trust("j", "tone", "h"); got.Validated != strings.HasPrefix(want, "judge validated") || got.Weak != strings.HasPrefix(want, "weak") || got.TooFew != strings.Contains(want, "not measured yet") || got.Text != want {
 			t.Errorf("got %+v, want %s", got, want)
 		}
 	}

@@ -65,9 +65,16 @@ type BatchWith struct {
 	Weak      bool     `json:"weak,omitempty"` // people disagree with it too often
 	Text      string   `json:"text"`
 	Labels    int      `json:"labels,omitempty"`
+	Missing   *Missing `json:"missing,omitempty"` // what it takes to measure it; absent if it is measured, and without labels
 	Kappa     *float64 `json:"kappa,omitempty"`
 	TPR       *float64 `json:"tpr,omitempty"`
 	TNR       *float64 `json:"tnr,omitempty"`
+}
+
+// Missing is how many more labels it takes before a judge counts as measured.
+type Missing struct {
+	Good int `json:"good"` // of outputs that people pass
+	Bad  int `json:"bad"`  // of outputs that they fail
 }
 
 // BatchJudge is what one judge did. CachedTokens are those of PromptTokens that
@@ -154,7 +161,11 @@ func (m *Meta) with(a *AssertionSummary) *BatchWith {
 	if !judged {
 		return nil
 	}
-	return &BatchWith{Validated: t.Validated, Weak: t.Weak, Text: t.Text, Labels: t.Labels, Kappa: t.Kappa, TPR: t.TPR, TNR: t.TNR}
+	w := &BatchWith{Validated: t.Validated, Weak: t.Weak, Text: t.Text, Labels: t.Labels, Kappa: t.Kappa, TPR: t.TPR, TNR: t.TNR}
+	if t.TooFew {
+		w.Missing = &Missing{Good: t.MissingGood, Bad: t.MissingBad}
+	}
+	return w
 }
 
 // share returns the pass rate with its interval, nil if nothing was decided.

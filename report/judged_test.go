@@ -127,6 +127,30 @@ func TestBatchOfNothing(t *testing.T) {
 	}
 }
 
+// TestTooFewLabels has a judge that was compared with next to no bad outputs: every
+// format says so, and none shows figures.
+func TestTooFewLabels(t *testing.T) {
+	t.Parallel()
+	m, sum, results := judgedRun(t)
+	rows := keep(t, m, sum, results)
+	const text = "judge unvalidated (40 labels, 2 of bad outputs: not measured yet, it takes 8 more of bad outputs)"
+	m.Trust = func(string, string, *proviso.Object) report.Trust {
+		return report.Trust{TooFew: true, Text: text, Labels: 40, MissingBad: 8}
+	}
+	for name, want := range map[string]string{
+		"terminal": "judge unvalidated: not measured yet, because there are too few labels",
+		"markdown": "**judge unvalidated**: not measured yet, because there are too few labels",
+		"html":     "<b>judge unvalidated</b>: not measured yet, because there are too few labels",
+		"json":     `"labels":40,"measured":false,"missing":{"good":0,"bad":8}`,
+		"batch":    `"missing": { "good": 0, "bad": 8 }`,
+	} {
+		got := strings.Join(strings.Fields(shown(t, name, m, sum, rows)), " ")
+		if !strings.Contains(got, text) || !strings.Contains(got, want) {
+			t.Errorf("%s does not say that the judge is not measured yet:\n%.3000s", name, got)
+		}
+	}
+}
+
 // TestAgreementIsShown compares a judge that is known with one that is not.
 func TestAgreementIsShown(t *testing.T) {
 	t.Parallel()

@@ -23,9 +23,12 @@ type JudgeSummary struct {
 type Trust struct {
 	Validated bool   // labels show that it agrees with people well enough to be relied on
 	Weak      bool   // labels show that it does not
+	TooFew    bool   // there are labels, but too few to call it measured
 	Lapsed    bool   // it was measured, but the judge or the assertion has changed since
 	Text      string // in a few words, with the figures, such as "judge unvalidated"
 	Labels    int    // verdicts of people that it was compared with; 0 if it was not measured as it is
+
+	MissingGood, MissingBad int // with TooFew: how many more labels of good and of bad outputs it takes
 
 	Kappa    *float64 // nil if it was not measured
 	TPR, TNR *float64 // share of the passes, and of the fails, of people that it found
@@ -110,18 +113,29 @@ func (m *Meta) trustIn(judge string, a *AssertionSummary) Trust {
 	return least
 }
 
-// rank orders what is known: nothing, something that lapsed or says nothing, that
-// it is weak, that it is validated.
+// The ranks of what is known.
+const (
+	knownNothing = iota
+	knownTooFew
+	knownLapsed // or says nothing
+	knownWeak
+	knownGood
+	knownRanks
+)
+
+// rank orders what is known of a judge.
 func (t *Trust) rank() int {
 	switch {
 	case t.Validated:
-		return 3
+		return knownGood
 	case t.Weak:
-		return 2
+		return knownWeak
+	case t.TooFew:
+		return knownTooFew
 	case t.Lapsed || t.Labels > 0:
-		return 1
+		return knownLapsed
 	}
-	return 0
+	return knownNothing
 }
 
 // less reports whether t gives less reason to rely on a judge than u.
@@ -205,7 +219,7 @@ type doubt struct{ name, text string }
 // assertions together: their verdicts were never measured, the measurement is out of
 // date, or they agree too little with people.
 func (s *Summary) doubts(m *Meta) []doubt {
-	var n [4]int
+	var n [knownRanks]int
 	all := 0
 	for _, a := range s.asserted.lines {
 		if t, judged := m.trust(a); judged {
@@ -220,14 +234,17 @@ func (s *Summary) doubts(m *Meta) []doubt {
 		return fmt.Sprintf(" on %d of %d assertions", n, all)
 	}
 	var list []doubt
-	if n[0] > 0 {
-		list = append(list, doubt{unvalidated + on(n[0]), "its verdicts have not been compared with human labels (proviso align)"})
+	if n := n[knownNothing]; n > 0 {
+		list = append(list, doubt{unvalidated + on(n), "its verdicts have not been compared with human labels (proviso align)"})
 	}
-	if n[1] > 0 {
-		list = append(list, doubt{unvalidated + on(n[1]), "its alignment is out of date, because the judge or the assertion changed, or it is inconclusive (proviso align)"})
+	if n := n[knownTooFew]; n > 0 {
+		list = append(list, doubt{unvalidated + on(n), "not measured yet, because there are too few labels of good or of bad outputs (proviso align)"})
 	}
-	if n[2] > 0 {
-		list = append(list, doubt{weak + on(n[2]), "people often disagree with its verdicts; proviso align shows on which outputs"})
+	if n := n[knownLapsed]; n > 0 {
+		list = append(list, doubt{unvalidated + on(n), "its alignment is out of date, because the judge or the assertion changed, or it is inconclusive (proviso align)"})
+	}
+	if n := n[knownWeak]; n > 0 {
+		list = append(list, doubt{weak + on(n), "people often disagree with its verdicts; proviso align shows on which outputs"})
 	}
 	return list
 }
@@ -270,6 +287,10 @@ func (m *Meta) agreements(a *AssertionSummary) []any {
 		o := proviso.ObjectOf("judge", judge, "validated", t.Validated, "weak", t.Weak, "text", t.Text)
 		if t.Labels > 0 {
 			o.Set("labels", float64(t.Labels))
+			o.Set("measured", !t.TooFew)
+		}
+		if t.TooFew {
+			o.Set("missing", proviso.ObjectOf("good", float64(t.MissingGood), "bad", float64(t.MissingBad)))
 		}
 		for _, x := range [...]struct {
 			name  string

@@ -44,6 +44,7 @@ type gate struct {
 	flag, name string
 	least      float64
 	of         func(*judge.Agreement) *stats.Estimate
+	good, bad  bool // it takes labels of good, and of bad outputs
 }
 
 var alignFormats = []string{"terminal", "json", "markdown"}
@@ -81,9 +82,9 @@ func (f *alignFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.save, "save", "", "keep the result for reports, which then say how far the judge was validated: in .proviso/alignment.json, or --save=`FILE`")
 	fs.Lookup("save").NoOptDefVal = judge.AlignmentFile
 	f.least = []gate{
-		{flag: "min-kappa", name: "kappa", of: func(a *judge.Agreement) *stats.Estimate { return a.Kappa }},
-		{flag: "min-tnr", name: "TNR", of: func(a *judge.Agreement) *stats.Estimate { return a.TNR }},
-		{flag: "min-tpr", name: "TPR", of: func(a *judge.Agreement) *stats.Estimate { return a.TPR }},
+		{flag: "min-kappa", name: "kappa", of: func(a *judge.Agreement) *stats.Estimate { return a.Kappa }, good: true, bad: true},
+		{flag: "min-tnr", name: "TNR", of: func(a *judge.Agreement) *stats.Estimate { return a.TNR }, bad: true},
+		{flag: "min-tpr", name: "TPR", of: func(a *judge.Agreement) *stats.Estimate { return a.TPR }, good: true},
 	}
 	for i := range f.least {
 		g := &f.least[i]
@@ -332,6 +333,12 @@ func (a *app) saveAgreements(file string, result *judge.Agreements) error {
 	return nil
 }
 
+// measured reports whether there are enough labels for the measure.
+func (g *gate) measured(a *judge.Agreement) bool {
+	good, bad := a.Missing()
+	return !(g.good && good > 0 || g.bad && bad > 0)
+}
+
 // gates holds every assertion against the floors that were given: too low is 1,
 // not known is 3.
 func (a *app) gates(f *alignFlags, result *judge.Agreements) error {
@@ -343,8 +350,12 @@ func (a *app) gates(f *alignFlags, result *judge.Agreements) error {
 				continue
 			}
 			switch e := g.of(x); {
-			case e == nil:
-				fmt.Fprintf(a.err, "proviso: %s: %s is not known, so --%s cannot be decided\n", printable(x.Assertion), g.name, g.flag)
+			case e == nil || !g.measured(x):
+				why := x.NotMeasured()
+				if x.N == 0 || why == "" {
+					why = g.name + " is not known"
+				}
+				fmt.Fprintf(a.err, "proviso: %s: %s, so --%s cannot be decided\n", printable(x.Assertion), why, g.flag)
 				if code == exitOK {
 					code = exitUndecided
 				}

@@ -25,6 +25,9 @@ func agreementsMarkdown(result *judge.Agreements, all bool) []byte {
 		kappa, tpr, tnr, corrected := "–", "–", "–", "–"
 		if a.Kappa != nil {
 			kappa = fmt.Sprintf("%.2f (%.2f to %.2f)", a.Kappa.Value, a.Kappa.Low, a.Kappa.High)
+			if !a.Measured() {
+				kappa += ", not measured yet"
+			}
 		}
 		if a.TPR != nil {
 			tpr = rangeOf(a.TPR)

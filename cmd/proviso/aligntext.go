@@ -15,9 +15,6 @@ import (
 // shownDisagreements is how many disagreements of an assertion are shown.
 const shownDisagreements = 10
 
-// fewOutputs is how many good, or bad, outputs say next to nothing of a rate.
-const fewOutputs = 10
-
 // alignText shows agreements to a person.
 type alignText struct {
 	bytes.Buffer
@@ -112,8 +109,12 @@ func (t *alignText) table(list []judge.Agreement) {
 	for i := range list {
 		a := &list[i]
 		label := report.Line(a.Assertion, 30)
-		t.line("%s%s %6d %6d %9s %6s %6s %6s %10s", label, strings.Repeat(" ", max(0, name-len([]rune(label)))), a.N, a.Errors,
-			sharePointer(a.Agreement), plainEstimate(a.Kappa), shareEstimate(a.TPR), shareEstimate(a.TNR), shareEstimate(a.Corrected))
+		few := ""
+		if a.N > 0 && !a.Measured() {
+			few = "  not measured yet"
+		}
+		t.line("%s%s %6d %6d %9s %6s %6s %6s %10s%s", label, strings.Repeat(" ", max(0, name-len([]rune(label)))), a.N, a.Errors,
+			sharePointer(a.Agreement), plainEstimate(a.Kappa), shareEstimate(a.TPR), shareEstimate(a.TNR), shareEstimate(a.Corrected), few)
 	}
 }
 
@@ -150,24 +151,10 @@ func sentences(a *judge.Agreement) []string {
 	default:
 		list = append(list, fmt.Sprintf("Catches %d of %s; passes %d of %s.", a.TN, plural(bad, "bad output"), a.TP, plural(good, "good one")))
 	}
-	switch {
-	case bad == 0:
-		list = append(list, "No label is of an output that people fail: what the judge lets through is unknown.")
-	case good == 0:
-		list = append(list, "No label is of an output that people pass: what the judge fails wrongly is unknown.")
-	case bad < fewOutputs:
-		list = append(list, fmt.Sprintf("%s people fail: too few to say how many it catches.", fewText(bad)))
-	case good < fewOutputs:
-		list = append(list, fmt.Sprintf("%s people pass: too few to say how many it fails wrongly.", fewText(good)))
+	if few := a.NotMeasured(); few != "" {
+		list = append(list, few+".")
 	}
 	return list
-}
-
-func fewText(n int) string {
-	if n == 1 {
-		return "Only one label is of an output that"
-	}
-	return fmt.Sprintf("Only %d labels are of outputs that", n)
 }
 
 // measure is one number with its name.

@@ -29,9 +29,13 @@ func (a *app) trustOf(dir string) func(judge, assertion string, raw *proviso.Obj
 	}
 	return func(who, assertion string, raw *proviso.Object) report.Trust {
 		t := kept.Trust(who, assertion, judge.AssertionHash(&proviso.Assertion{Raw: raw}))
-		out := report.Trust{Validated: t.Validated, Weak: t.Weak, Lapsed: t.Lapsed, Text: t.Text}
+		out := report.Trust{Validated: t.Validated, Weak: t.Weak, TooFew: t.TooFew, Lapsed: t.Lapsed, Text: t.Text}
 		if e := t.Entry; e != nil {
 			out.Labels = e.N
+			if t.TooFew {
+				out.MissingGood, out.MissingBad = e.Missing()
+				return out
+			}
 			for _, x := range [...]struct {
 				to   **float64
 				from *stats.Estimate
