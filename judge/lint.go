@@ -40,6 +40,7 @@ type LintRule struct {
 // lintRules is sorted by name. A rule without find looks at the assertion as a
 // whole.
 var lintRules = []LintRule{
+	{Name: "cannot-tell", Doc: "the judge of a finished run often could not tell (`--run`)"},
 	{Name: "count", Doc: "a length is left to the judge, which cannot count; a check can", find: lintCount},
 	{Name: "empty", Doc: "the text says nothing yet", find: lintEmpty},
 	{Name: "negation", Doc: "two negations in one sentence are read the wrong way round", find: lintNegation},

@@ -33,9 +33,12 @@ type AssertionSummary struct {
 	Unweighed bool   // its weight is 0: it passes whatever it finds, but its counts say what it found
 	Others    int    // how many assertions without a line of their own this one stands for; 0 for one assertion
 	Counts
-	Usage  proviso.Usage // of deciding
-	Cost   float64       // of deciding, in US dollars
-	Judges []string      // identities of the judges that decided, sorted; at most maxJudges
+	Usage proviso.Usage // of deciding
+	Cost  float64       // of deciding, in US dollars
+	// CannotTell counts the outputs about which the judge cannot tell whether a
+	// criterion is met. Most of them are among Errors.
+	CannotTell int
+	Judges     []string // identities of the judges that decided, sorted; at most maxJudges
 
 	asked []string // what they decided, as JSON, sorted; "" is what is not known
 }
@@ -319,7 +322,7 @@ func (t *assertions) makeRoom() bool {
 		key := t.clean[len(t.clean)-1]
 		t.clean = t.clean[:len(t.clean)-1]
 		a := t.lines[key]
-		if a == nil || a.Failed+a.Errors > 0 || len(a.Judges) > 0 || a.Cost > 0 {
+		if a == nil || a.Failed+a.Errors > 0 || len(a.Judges) > 0 || a.Cost > 0 || a.CannotTell > 0 {
 			continue
 		}
 		if len(t.counts) < maxCounted {

@@ -47,15 +47,17 @@ type BatchResults struct {
 
 // BatchAssertion is how often one assertion held.
 type BatchAssertion struct {
-	PassRate  *float64   `json:"pass_rate"`          // null if it was never decided
-	Interval  *Interval  `json:"pass_rate_interval"` // null if it was never decided
-	Passed    int        `json:"passed"`
-	Failed    int        `json:"failed"`
-	Errors    int        `json:"errors"`
-	Skipped   int        `json:"skipped"`
-	Cost      float64    `json:"cost"`                // US dollars of deciding
-	Judges    []string   `json:"judges,omitempty"`    // identities; none if no model was asked
-	Agreement *BatchWith `json:"agreement,omitempty"` // with people; absent if no model was asked
+	PassRate        *float64   `json:"pass_rate"`          // null if it was never decided
+	Interval        *Interval  `json:"pass_rate_interval"` // null if it was never decided
+	Passed          int        `json:"passed"`
+	Failed          int        `json:"failed"`
+	Errors          int        `json:"errors"`
+	Skipped         int        `json:"skipped"`
+	CannotTell      int        `json:"cannot_tell,omitempty"`       // outputs about which the judge cannot tell whether a criterion is met
+	CannotTellShare float64    `json:"cannot_tell_share,omitempty"` // of those that were to be decided
+	Cost            float64    `json:"cost"`                        // US dollars of deciding
+	Judges          []string   `json:"judges,omitempty"`            // identities; none if no model was asked
+	Agreement       *BatchWith `json:"agreement,omitempty"`         // with people; absent if no model was asked
 }
 
 // BatchWith says how far the judges of an assertion agree with people: of several,
@@ -139,6 +141,7 @@ func breakdown(m *Meta, s *Summary) map[string]BatchAssertion {
 		}
 		joined.plus(a.Counts)
 		joined.Cost += a.Cost
+		joined.CannotTell += a.CannotTell
 		for _, judge := range a.Judges {
 			for _, text := range a.asked {
 				joined.judgedBy(judge, text)
@@ -147,7 +150,7 @@ func breakdown(m *Meta, s *Summary) map[string]BatchAssertion {
 	}
 	out := make(map[string]BatchAssertion, len(byName))
 	for name, a := range byName {
-		x := BatchAssertion{Passed: a.Passed, Failed: a.Failed, Errors: a.Errors, Skipped: a.Skipped, Cost: a.Cost, Judges: a.Judges}
+		x := BatchAssertion{Passed: a.Passed, Failed: a.Failed, Errors: a.Errors, Skipped: a.Skipped, CannotTell: a.CannotTell, CannotTellShare: a.cannotTellShare(), Cost: a.Cost, Judges: a.Judges}
 		x.PassRate, x.Interval = a.share()
 		x.Agreement = m.with(a)
 		out[name] = x

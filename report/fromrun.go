@@ -139,7 +139,7 @@ func (s *Summary) AddRow(row []byte) error {
 		a := obj(c, "assertion")
 		cached, _ := c.At("cached").(bool)
 		s.component(f.column, &part{status: statusOf(str(c, "status")), about: aboutRaw(a, c.Has("threshold")), waived: c.At("waived") == true,
-			usage: usageOf(obj(c, "tokensUsed")), cost: num(c, "cost"), judge: str(c, "judge"), cached: cached, raw: a})
+			usage: usageOf(obj(c, "tokensUsed")), cost: num(c, "cost"), judge: str(c, "judge"), cached: cached, unsure: cannotTellIn(c), raw: a})
 	}
 	return nil
 }

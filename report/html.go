@@ -215,6 +215,9 @@ func (p *page) assertion(a *AssertionSummary) {
 	name := clip(a.Name(), 2*maxValueText)
 	fmt.Fprintf(p.w, "<tr><th scope=\"row\" data-name=\"%s\">", html.EscapeString(strings.ToValidUTF8(name, "\ufffd")))
 	p.text(cut(name, 2*maxValueText))
+	if unsure := a.unsure(); unsure != "" {
+		fmt.Fprintf(p.w, " <small>%s</small>", unsure)
+	}
 	if trust := p.in.Meta.trustText(a); trust != "" {
 		fmt.Fprintf(p.w, " <small>%s</small>", html.EscapeString(trust))
 	}

@@ -181,6 +181,10 @@ func additions(in *Input) *proviso.Object {
 		if a.Cost > 0 {
 			one.Set("cost", a.Cost)
 		}
+		if a.CannotTell > 0 {
+			one.Set("cannotTell", float64(a.CannotTell))
+			one.Set("cannotTellShare", a.cannotTellShare())
+		}
 		if len(a.Judges) > 0 {
 			one.Set("judges", texts(a.Judges))
 			one.Set("agreement", in.Meta.agreements(&a))

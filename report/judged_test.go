@@ -127,6 +127,38 @@ func TestBatchOfNothing(t *testing.T) {
 	}
 }
 
+// TestCannotTell shows the share of outputs about which the judge cannot tell, in
+// every format, from the run and from its file.
+func TestCannotTell(t *testing.T) {
+	t.Parallel()
+	m, sum, results := judgedRun(t)
+	for _, i := range []int{2, 3} { // one that failed for another reason, one undecided
+		c := &results[i].SetVerdict[0].Criteria
+		*c = append(*c, proviso.CriterionVerdict{Criterion: proviso.Criterion{Text: "The hours are those of the handbook."}, CannotTell: true, Reasoning: "The handbook is not shown."})
+	}
+	rows := keep(t, m, sum, results)
+	m2, sum2, err := report.FromRun(rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string][]string{
+		"terminal": {"judge cannot tell in 2 of 4 (50 %)", "unclear criteria in 1 assertion: the judge often cannot tell"},
+		"markdown": {"(judge cannot tell in 2 of 4 (50 %))", "**unclear criteria in 1 assertion**: the judge often cannot tell"},
+		"html":     {"<small>judge cannot tell in 2 of 4 (50 %)</small>", "<b>unclear criteria in 1 assertion</b>"},
+		"json":     {`"cannotTell":2,"cannotTellShare":0.5`, `"status":"error","cannot_tell":true`},
+		"batch":    {`"cannot_tell": 2, "cannot_tell_share": 0.5`},
+	} {
+		for _, text := range []string{shown(t, name, m, sum, rows), shown(t, name, m2, sum2, rows)} {
+			text = strings.Join(strings.Fields(text), " ")
+			for _, part := range want {
+				if !strings.Contains(text, part) {
+					t.Errorf("%s lacks %q:\n%.4000s", name, part, text)
+				}
+			}
+		}
+	}
+}
+
 // TestTooFewLabels has a judge that was compared with next to no bad outputs: every
 // format says so, and none shows figures.
 func TestTooFewLabels(t *testing.T) {

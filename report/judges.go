@@ -216,8 +216,9 @@ func (p *printer) judges() {
 type doubt struct{ name, text string }
 
 // doubts returns the reasons not to rely on the judges of a run, for all judged
-// assertions together: their verdicts were never measured, the measurement is out of
-// date, or they agree too little with people.
+// assertions together: their verdicts were never measured, or on too few labels, the
+// measurement is out of date, they agree too little with people, or they often cannot
+// tell.
 func (s *Summary) doubts(m *Meta) []doubt {
 	var n [knownRanks]int
 	all := 0
@@ -246,8 +247,14 @@ func (s *Summary) doubts(m *Meta) []doubt {
 	if n := n[knownWeak]; n > 0 {
 		list = append(list, doubt{weak + on(n), "people often disagree with its verdicts; proviso align shows on which outputs"})
 	}
+	if n := s.unclear(); n > 0 {
+		list = append(list, doubt{"unclear criteria in " + plural(n, "assertion"), unclearText})
+	}
 	return list
 }
+
+// unclearText says what to do about criteria that a judge cannot decide.
+const unclearText = "the judge often cannot tell whether they are met (proviso judge --lint --run RUN names them)"
 
 // judges writes who graded, for Markdown.
 func (m *markdown) judges() {

@@ -143,6 +143,9 @@ func (m *markdown) assertions() {
 	}
 	shown := m.table("Assertion", len(list), func(i int) (string, Counts) {
 		name := cell(list[i].Name(), 100)
+		if unsure := list[i].unsure(); unsure != "" {
+			name += " (" + unsure + ")"
+		}
 		if trust := m.in.Meta.trustText(&list[i]); trust != "" {
 			name += " (" + trust + ")"
 		}

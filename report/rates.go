@@ -104,6 +104,9 @@ func (p *printer) judging(a *AssertionSummary) string {
 	if a.Cost > 0 {
 		text = fmt.Sprintf(", $%.4g", a.Cost)
 	}
+	if unsure := a.unsure(); unsure != "" {
+		text += ", " + unsure
+	}
 	if trust := p.meta.trustText(a); trust != "" {
 		text += ", " + trust
 	}

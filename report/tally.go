@@ -55,7 +55,7 @@ func (s *Summary) verdicts(column int, list []proviso.Verdict) {
 	for i := range list {
 		v := &list[i]
 		s.component(column, &part{status: v.Status, usage: v.Usage, cost: v.Cost, judge: v.Judge, cached: v.Cached,
-			assertion: v.Assertion, compared: v.Threshold != nil, waived: v.Waived})
+			unsure: cannotTell(v.Criteria), assertion: v.Assertion, compared: v.Threshold != nil, waived: v.Waived})
 		s.verdicts(column, v.Components)
 	}
 }
@@ -140,6 +140,7 @@ type part struct {
 	judge  string
 	cached bool
 	waived bool // it passes because its weight is 0, although it does not hold
+	unsure bool // the judge cannot tell about a criterion
 
 	compared  bool               // the assertion has a threshold that it is compared with
 	assertion *proviso.Assertion // one of these two
@@ -173,15 +174,18 @@ func (s *Summary) component(column int, p *part) {
 	var a *AssertionSummary
 	switch {
 	case p.assertion != nil:
-		a = s.asserted.addOf(p.assertion, p.compared, found, p.judge != "" || p.cost > 0)
+		a = s.asserted.addOf(p.assertion, p.compared, found, p.judge != "" || p.cost > 0 || p.unsure)
 	case p.about.kind != "":
-		a = s.asserted.add(&p.about, found, p.judge != "" || p.cost > 0)
+		a = s.asserted.add(&p.about, found, p.judge != "" || p.cost > 0 || p.unsure)
 	}
 	if a == nil {
 		return
 	}
 	a.Usage.Add(p.usage)
 	a.Cost += p.cost
+	if p.unsure {
+		a.CannotTell++
+	}
 	if p.judge != "" {
 		a.judgedBy(p.judge, p.text())
 	}

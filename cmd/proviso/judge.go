@@ -31,6 +31,7 @@ type judgeCommand struct {
 	format      string
 	templates   bool
 	lint        bool
+	lintRun     string // kept run whose assertions are looked at
 	attack      bool
 	attackKinds []string
 }
@@ -64,6 +65,7 @@ func (f *judgeCommand) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.format, "format", "", "`FORMAT` of what is printed: json or text (json for a request, text for the rest)")
 	fs.BoolVar(&f.templates, "templates", false, "list the criteria that are shipped, with their parameters, and ask nobody")
 	fs.BoolVar(&f.lint, "lint", false, "say what is probably wrong with the wording of the assertions, and ask nobody")
+	fs.StringVar(&f.lintRun, "run", "", "with --lint: the assertions of a kept `RUN`, with how often its judge could not tell: its id, the beginning of it, its file, or last")
 	fs.BoolVar(&f.attack, "attack", false, "try the shipped attempts to talk the judge over, and say how many succeed")
 	fs.StringArrayVar(&f.attackKinds, "attack-kind", nil, "with --attack: only attempts of this `KIND`; may be repeated")
 	fs.IntVarP(&f.concurrency, "max-concurrency", "j", 0, "`N` calls at a time (default 4)")
@@ -86,6 +88,10 @@ func (f *judgeCommand) check(args []string) error {
 		return usageError{fmt.Errorf("--templates, --lint and --attack exclude each other"), see}
 	case (f.templates || f.attack) && len(args) > 0:
 		return usageError{fmt.Errorf("unexpected argument %q: --templates and --attack read no request", args[0]), see}
+	case f.lintRun != "" && !f.lint:
+		return usageError{fmt.Errorf("--run goes with --lint"), see}
+	case f.lintRun != "" && len(args) > 0:
+		return usageError{fmt.Errorf("unexpected argument %q: --run reads no request", args[0]), see}
 	case len(f.attackKinds) > 0 && !f.attack:
 		return usageError{fmt.Errorf("--attack-kind goes with --attack"), see}
 	case f.format != "" && f.format != formatJSON && f.format != formatText:
@@ -114,6 +120,8 @@ func (a *app) judge(ctx context.Context, f *judgeCommand, args []string) error {
 		return a.judgeTemplates(f.format)
 	case f.attack:
 		return a.judgeAttack(ctx, f)
+	case f.lintRun != "":
+		return a.judgeLintRun(f.lintRun, f.format)
 	}
 	name := "-"
 	if len(args) == 1 {

@@ -1,0 +1,67 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// A judge that cannot tell about this share of the outputs, and about so many at
+// least, points to a criterion that nobody can judge.
+const (
+	unclearShare = 0.1
+	unclearLeast = 2
+)
+
+// cannotTell reports whether the judge said of a criterion that it cannot tell.
+func cannotTell(list []proviso.CriterionVerdict) bool {
+	for i := range list {
+		if list[i].CannotTell {
+			return true
+		}
+	}
+	return false
+}
+
+// cannotTellIn reads the same from a component of a row.
+func cannotTellIn(c *proviso.Object) bool {
+	list, _ := c.At("criteria").([]any)
+	for _, v := range list {
+		if o, ok := v.(*proviso.Object); ok && o.At("cannot_tell") == true {
+			return true
+		}
+	}
+	return false
+}
+
+// wanted returns on how many outputs the assertion was to be decided.
+func (c Counts) wanted() int { return c.Passed + c.Failed + c.Errors }
+
+// cannotTellShare returns the share of outputs about which the judge cannot tell; 0
+// if there is none.
+func (a *AssertionSummary) cannotTellShare() float64 {
+	if a.CannotTell == 0 || a.wanted() == 0 {
+		return 0
+	}
+	return float64(a.CannotTell) / float64(a.wanted())
+}
+
+// unsure says on how many outputs the judge cannot tell, for the end of a line.
+func (a *AssertionSummary) unsure() string {
+	if a.CannotTell == 0 {
+		return ""
+	}
+	return fmt.Sprintf("judge cannot tell in %d of %d (%.0f %%)", a.CannotTell, a.wanted(), 100*a.cannotTellShare())
+}
+
+// unclear returns how many assertions have a criterion that judges often cannot
+// decide.
+func (s *Summary) unclear() int {
+	n := 0
+	for _, a := range s.asserted.lines {
+		if a.CannotTell >= unclearLeast && a.cannotTellShare() >= unclearShare {
+			n++
+		}
+	}
+	return n
+}
