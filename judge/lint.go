@@ -46,6 +46,7 @@ var lintRules = []LintRule{
 	{Name: "negation", Doc: "two negations in one sentence are read the wrong way round", find: lintNegation},
 	{Name: "repeats", Doc: "the criterion says what the instruction, or another criterion, says already"},
 	{Name: "two-questions", Doc: "one criterion asks two things, so its verdict does not say which one failed", find: lintTwoQuestions},
+	{Name: "unseen", Doc: "it compares with a document that the judge is not shown", find: lintUnseen},
 	{Name: "vague", Doc: "a word that everybody understands differently decides the verdict", find: lintVague},
 }
 
@@ -81,7 +82,7 @@ func LintAssertion(a *proviso.Assertion) []Lint {
 		}
 		words := essence(c.Text)
 		if what, again := seen[words]; again {
-			found = append(found, Lint{Rule: "repeats", Pointer: pointer, Message: "the criterion repeats " + what + ", so it adds nothing to decide by", Suggestion: "say what has to be seen in an output that keeps it"})
+			found = append(found, Lint{Rule: "repeats", Pointer: pointer, Message: "the criterion repeats " + what + ", so it adds nothing to decide by", Suggestion: "what has to be seen in an output that keeps it"})
 		} else if words != "" {
 			seen[words] = fmt.Sprintf("criterion %d", i+1)
 		}

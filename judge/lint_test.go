@@ -74,6 +74,14 @@ func TestLintSuggestsChecks(t *testing.T) {
 		{"Every bullet has at most 12 words", "check: {type: word-count, value: {max: 12}, scope: {each: item}}"},
 		{"The answer is short (<25 words).", "check: {type: word-count, value: {max: 24}}"},
 		{"At least 3 bullet points", "check: {type: item-count, value: {min: 3}}"},
+		{"At most two hundred and five words", "check: {type: word-count, value: {max: 205}}"},
+		{"No more than forty-five words.", "check: {type: word-count, value: {max: 45}}"},
+		{"More than half a dozen items", "check: {type: item-count, value: {min: 7}}"},
+		{"About two hundred words", "check: {type: word-count, value: {min: 180, max: 220}}"},
+		{"The report has sixty sections.", `{"template": "has-sections", "params": {"sections": ["…"]}} with the headings, or count them by a check of type javascript`},
+		{"The report has five paragraphs.", "a check of type javascript that counts them"},
+		{"Der Text hat weniger als zehn Sätze.", "check: {type: sentence-count, value: {max: 9}}"},
+		{"Le texte contient au moins 20 mots.", "check: {type: word-count, value: {min: 20}}"},
 	} {
 		if _, got := lintsOf(c.text); strings.TrimSpace(got) != c.want {
 			t.Errorf("%q: %q, want %q", c.text, strings.TrimSpace(got), c.want)

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -14,12 +15,13 @@ import (
 var countedUnits = map[string]string{
 	"word": "word-count", "character": "char-count", "char": "char-count", "letter": "char-count", "token": "token-count",
 	"sentence": "sentence-count", "line": "line-count",
-	"bullet": "item-count", "bullet point": "item-count", "bulletpoint": "item-count", "list item": "item-count",
+	"item": "item-count", "bullet": "item-count", "bullet point": "item-count", "bulletpoint": "item-count", "list item": "item-count",
 }
 
 const (
-	lintNumber = `(\d[\d,.  ]*\d|\d|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|fifty|a hundred|a single|a)`
-	lintUnit   = `(words?|characters?|chars?|letters?|tokens?|sentences?|lines?|bullet points?|bulletpoints?|bullets?|list items?)`
+	numberWord = `(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|dozen)`
+	lintNumber = `(\d[\d,.  ]*\d|\d|(?:an?\s+|half\s+a\s+)?` + numberWord + `(?:(?:-|\s+|\s+and\s+)` + numberWord + `)*|a single|a)`
+	lintUnit   = `(words?|characters?|chars?|letters?|tokens?|sentences?|lines?|bullet points?|bulletpoints?|bullets?|(?:list )?items?|sections?|chapters?|headings?|paragraphs?|stanzas?|(?:table )?rows?)`
 )
 
 // countPattern is a way to say a length, with the bounds that its numbers are.
@@ -28,22 +30,28 @@ type countPattern struct {
 	low, top int // groups of the number that is the least and the most; 0 for none
 	unit     int
 	strict   float64 // added to the number: "fewer than 5" is at most 4
+	about    bool    // the number is meant roughly
 }
+
+// roughly is how far from "about 200" a length may be.
+const roughly = 0.1
 
 var countPatterns = sync.OnceValue(func() []countPattern {
 	c := func(text string) *regexp.Regexp { return regexp.MustCompile(`\b` + text) }
 	return []countPattern{
-		{c(`between ` + lintNumber + ` and ` + lintNumber + ` ` + lintUnit + `\b`), 1, 2, 3, 0},
-		{c(lintNumber + `(?: to | ?- ?| ?– ?)` + lintNumber + ` ` + lintUnit + `\b`), 1, 2, 3, 0},
-		{regexp.MustCompile(`(?:<=|≤) ?` + lintNumber + ` ` + lintUnit + `\b`), 0, 1, 2, 0},
-		{regexp.MustCompile(`< ?` + lintNumber + ` ` + lintUnit + `\b`), 0, 1, 2, -1},
-		{c(`(?:at most|no more than|not more than|not longer than|no longer than|up to|a maximum of|maximum|max\.?|within|not exceed(?:ing)?|does not exceed|limited to) ` + lintNumber + ` ` + lintUnit + `\b`), 0, 1, 2, 0},
-		{c(`(?:fewer than|less than|under|below|shorter than) ` + lintNumber + ` ` + lintUnit + `\b`), 0, 1, 2, -1},
-		{c(`(?:at least|no fewer than|no less than|not less than|a minimum of|minimum|min\.?) ` + lintNumber + ` ` + lintUnit + `\b`), 1, 0, 2, 0},
-		{c(`(?:more than|over|longer than) ` + lintNumber + ` ` + lintUnit + `\b`), 1, 0, 2, 1},
-		{c(lintNumber + ` ` + lintUnit + ` (?:or (?:fewer|less|shorter)|at (?:the )?most|maximum|max\b)`), 0, 1, 2, 0},
-		{c(lintNumber + ` ` + lintUnit + ` (?:or (?:more|longer)|at (?:the )?least|minimum|min\b)`), 1, 0, 2, 0},
-		{c(`(?:is|are|be|has|have|contains?|in|of|exactly|only|as) (?:exactly |only |just |no more and no less than )?` + lintNumber + ` ` + lintUnit + `(?: long)?[.!]?$`), 1, 1, 2, 0},
+		{c(`between ` + lintNumber + ` and ` + lintNumber + ` ` + lintUnit + `\b`), 1, 2, 3, 0, false},
+		{c(lintNumber + ` to ` + lintNumber + ` ` + lintUnit + `\b`), 1, 2, 3, 0, false},
+		{c(`(\d+) ?[-–] ?(\d+) ` + lintUnit + `\b`), 1, 2, 3, 0, false},
+		{regexp.MustCompile(`(?:<=|≤) ?` + lintNumber + ` ` + lintUnit + `\b`), 0, 1, 2, 0, false},
+		{regexp.MustCompile(`< ?` + lintNumber + ` ` + lintUnit + `\b`), 0, 1, 2, -1, false},
+		{c(`(?:at most|no more than|not more than|not longer than|no longer than|up to|a maximum of|maximum|max\.?|within|not exceed(?:ing)?|does not exceed|limited to) ` + lintNumber + ` ` + lintUnit + `\b`), 0, 1, 2, 0, false},
+		{c(`(?:fewer than|less than|under|below|shorter than) ` + lintNumber + ` ` + lintUnit + `\b`), 0, 1, 2, -1, false},
+		{c(`(?:at least|no fewer than|no less than|not less than|a minimum of|minimum|min\.?) ` + lintNumber + ` ` + lintUnit + `\b`), 1, 0, 2, 0, false},
+		{c(`(?:more than|over|longer than) ` + lintNumber + ` ` + lintUnit + `\b`), 1, 0, 2, 1, false},
+		{c(lintNumber + ` ` + lintUnit + ` (?:or (?:fewer|less|shorter)|at (?:the )?most|maximum|max\b)`), 0, 1, 2, 0, false},
+		{c(lintNumber + ` ` + lintUnit + ` (?:or (?:more|longer)|at (?:the )?least|minimum|min\b)`), 1, 0, 2, 0, false},
+		{c(`(?:is|are|be|has|have|contains?|in|of|exactly|only|as) (?:exactly |only |just |no more and no less than )?` + lintNumber + ` ` + lintUnit + `(?: long)?(?: in (?:the|its|an?) (?:output|answer|response|reply|text|summary|document|essay|article))?[.!]?$`), 1, 1, 2, 0, false},
+		{c(`(?:about|around|approximately|roughly|some|circa) ` + lintNumber + ` ` + lintUnit + `\b`), 1, 1, 2, 0, true},
 	}
 })
 
@@ -69,7 +77,7 @@ func lintCount(text string) (message, suggestion string) {
 	words := strings.TrimSpace(plainWords(text))
 	for _, p := range countPatterns() {
 		m := p.re.FindStringSubmatchIndex(words)
-		if m == nil || notLength().MatchString(words[m[2*p.unit+1]:]) {
+		if m == nil || notLength().MatchString(words[m[2*p.unit+1]:]) || reported(words[:m[0]]) {
 			continue
 		}
 		if partOfOutput().MatchString(words[:m[0]]) && !eachPart().MatchString(words) {
@@ -77,16 +85,46 @@ func lintCount(text string) (message, suggestion string) {
 		}
 		group := func(i int) string { return words[m[2*i]:m[2*i+1]] }
 		unit := strings.TrimSuffix(group(p.unit), "s")
-		check := "check: {type: " + countedUnits[unit] + ", value: " + p.value(group) + scopeOf(words, unit) + "}"
+		check := countingCheck(unit, p.value(group), scopeOf(words, unit))
 		return fmt.Sprintf("the length %q is left to the judge, which guesses it; a check counts it", words[m[0]:m[1]]), check
 	}
+	if said, unit, low, high := lintForeignCount(text); said != "" {
+		return fmt.Sprintf("the length %q is left to the judge, which guesses it; a check counts it", said), countingCheck(unit, bounds(low, high), "")
+	}
 	return "", ""
+}
+
+// countingCheck is what to write in place of a length. Parts that no type counts are
+// counted by a script.
+func countingCheck(unit, value, scope string) string {
+	kind := countedUnits[unit]
+	switch {
+	case kind != "":
+		return "check: {type: " + kind + ", value: " + value + scope + "}"
+	case unit == "section" || unit == "chapter" || unit == "heading":
+		return "{\"template\": \"has-sections\", \"params\": {\"sections\": [\"…\"]}} with the headings, or count them by a check of type javascript"
+	}
+	return "a check of type javascript that counts them"
+}
+
+// bounds writes the value of a check; a bound of -1 is none.
+func bounds(low, high float64) string {
+	switch {
+	case low == high:
+		return proviso.FormatNumber(low)
+	case low < 0:
+		return "{max: " + proviso.FormatNumber(high) + "}"
+	}
+	return "{min: " + proviso.FormatNumber(low) + "}"
 }
 
 // value writes the value of the check.
 func (p countPattern) value(group func(int) string) string {
 	number := func(i int) string { return proviso.FormatNumber(numberSaid(group(i)) + p.strict) }
 	switch {
+	case p.about:
+		n := numberSaid(group(p.low))
+		return "{min: " + proviso.FormatNumber(math.Round(n*(1-roughly))) + ", max: " + proviso.FormatNumber(math.Round(n*(1+roughly))) + "}"
 	case p.low == p.top:
 		return number(p.low)
 	case p.top == 0:
@@ -115,18 +153,32 @@ func scopeOf(words, unit string) string {
 
 // numberWords are the numbers that people write in words.
 var numberWords = map[string]float64{
-	"a": 1, "a single": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
-	"ten": 10, "eleven": 11, "twelve": 12, "fifteen": 15, "twenty": 20, "thirty": 30, "fifty": 50, "a hundred": 100,
+	"a": 1, "an": 1, "single": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
+	"ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17, "eighteen": 18,
+	"nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90,
+	"half": 0.5, "dozen": 12, "hundred": 100, "thousand": 1000,
 }
 
+// numberSaid reads a number in digits or in words, such as "two hundred and five".
 func numberSaid(text string) float64 {
-	if f, ok := numberWords[text]; ok {
+	digits := strings.NewReplacer(",", "", ".", "", " ", "", " ", "").Replace(text)
+	if f, err := strconv.ParseFloat(digits, 64); err == nil {
 		return f
 	}
-	digits := strings.NewReplacer(",", "", ".", "", " ", "", " ", "").Replace(text)
-	f, err := strconv.ParseFloat(digits, 64)
-	if err != nil {
-		return 0
+	total, group := 0.0, 0.0
+	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '-' }) {
+		switch n := numberWords[w]; {
+		case n == 12 && w == "dozen", n == 100:
+			group = max(group, 0.5) * n
+			if group == 0.5*n && !strings.Contains(text, "half") {
+				group = n
+			}
+		case n == 1000:
+			total, group = total+max(group, 1)*n, 0
+		case n == 1 && w != "one" && group == 0.5: // half a dozen
+		default:
+			group += n
+		}
 	}
-	return f
+	return total + group
 }

@@ -11,16 +11,22 @@ import (
 // the verdict alone, not where the sentence goes on to say what they mean.
 const (
 	vagueAdjective = `(?:good|bad|nice|great|decent|appropriate|inappropriate|proper|suitable|adequate|acceptable|reasonable|sensible|satisfactory|sufficient|high[- ]quality|excellent|effective|meaningful|well[- ](?:written|formed|structured|crafted|phrased|done)|user[- ]friendly|natural[- ]sounding|helpful|useful|relevant|engaging|compelling|interesting|informative|okay|ok|fine)`
-	vagueAdverb    = `(?:appropriately|properly|adequately|well|nicely|reasonably|suitably|sufficiently|effectively|as (?:needed|appropriate|necessary|required)|(?:if|where|when) (?:appropriate|needed|necessary|applicable|possible))`
-	ownNoun        = `(?:response|output|answer|reply|text|tone|style|quality|length|manner|way|format|formatting|structure|wording|language|summary|level of detail|detail|details|grammar|explanation|information)`
+	// subjectiveAdjective alone says how somebody finds a text, not what stands in it.
+	subjectiveAdjective = `(?:professional|concise|clear|simple|friendly|natural|detailed|comprehensive|thorough|modern|clean|polished|creative|elegant|attractive|readable|understandable|easy to (?:understand|read|follow|use))`
+	forWhom             = `(?:\s+for\s+(?:(?:the|a|an|all|most|young|its|general|our)\s+)*(?:beginners?|children|kids|adults?|experts?|audiences?|readers?|users?|professionals?|students?|learners?|customers?|everyone|everybody|ages))`
+	vagueAdverb         = `(?:appropriately|properly|adequately|well|nicely|reasonably|suitably|sufficiently|effectively|as (?:needed|appropriate|necessary|required)|(?:if|where|when) (?:appropriate|needed|necessary|applicable|possible))`
+	ownNoun             = `(?:response|output|answer|reply|text|tone|style|quality|length|manner|way|format|formatting|structure|wording|language|summary|level of detail|detail|details|grammar|explanation|information)`
 )
+
+const vagueOrSubjective = `(?:` + vagueAdjective + `|` + subjectiveAdjective + `)`
 
 var vaguePatterns = sync.OnceValue(func() []*regexp.Regexp {
 	return []*regexp.Regexp{
 		// "the tone is appropriate", "the answer is very good and reasonable"
-		regexp.MustCompile(`\b(?:is|are|be|been|seems?|sounds?|looks?|reads?|feels?|remains?)\s+(?:\w+ly\s+|very\s+|quite\s+|of\s+|both\s+)*` + vagueAdjective + `(?:\s+and\s+\w+)?\s*[.!?]?$`),
+		regexp.MustCompile(`\b(?:is|are|be|been|seems?|sounds?|looks?|reads?|feels?|remains?)\s+(?:\w+ly\s+|very\s+|quite\s+|of\s+|both\s+)*` + vagueOrSubjective + `(?:\s+and\s+\w+)?(?:\s+in\s+(?:tone|style|nature|manner|wording))?` + forWhom + `?\s*[.!?]?$`),
+		regexp.MustCompile(`\bof\s+(?:a\s+)?(?:high|good|sufficient|professional)\s+(?:quality|standard)\s*[.!?]?$`),
 		// "uses an appropriate tone", "gives a good answer"
-		regexp.MustCompile(`\b` + vagueAdjective + `\s+` + ownNoun + `\s*[.!?]?$`),
+		regexp.MustCompile(`\b` + vagueOrSubjective + `\s+` + ownNoun + `\s*[.!?]?$`),
 		regexp.MustCompile(`^(?:\W*(?:a|an|the)\s+)?` + vagueAdjective + `\s+` + ownNoun + `s?\s*[.!?]?$`),
 		regexp.MustCompile(`^(?:is|are|was|were)\s+(?:the|its|this|that)\s+\w+\s+(?:\w+ly\s+|very\s+|quite\s+)*` + vagueAdjective + `\s*[.!?]?$`),
 		regexp.MustCompile(`^\W*(?:is\s+)?(?:very\s+)?` + vagueAdjective + `\s*[.!?]?$`),
@@ -33,13 +39,21 @@ var vaguePatterns = sync.OnceValue(func() []*regexp.Regexp {
 	}
 })
 
+const (
+	vagueWhy   = "%q leaves it to the judge what is meant"
+	vagueWrite = "what one would see in the output, such as \"addresses the reader as Sie\""
+)
+
 // lintVague finds criteria whose verdict hangs on such a word.
 func lintVague(text string) (message, suggestion string) {
 	words := strings.TrimSpace(plainWords(text))
 	for _, re := range vaguePatterns() {
-		if at := re.FindString(words); at != "" {
-			return fmt.Sprintf("%q leaves it to the judge what is meant", strings.Trim(at, " .!?")), "what one would see in the output, such as \"addresses the reader as Sie\""
+		if at := re.FindStringIndex(words); at != nil && !reported(words[:at[0]]) {
+			return fmt.Sprintf(vagueWhy, strings.Trim(words[at[0]:at[1]], " .!?")), vagueWrite
 		}
+	}
+	if at := lintForeignVague(text); at != "" {
+		return fmt.Sprintf(vagueWhy, at), vagueWrite
 	}
 	return "", ""
 }
@@ -48,12 +62,23 @@ func lintVague(text string) (message, suggestion string) {
 // count only before a word that nouns do not precede.
 const (
 	sureVerb  = `(?:is|are|was|were|has|does|do|did|must|should|shall|will|can|cannot|may|doesn't|isn't|contains|includes|avoids|gives|provides|explains|keeps|stays|remains|refers|follows|begins|tells|says|addresses the|mentions|suggests|recommends|recommend|identifies|describes|does not|never|also)`
-	maybeVerb = `(?:states|cites|names|lists|asks|answers|uses|offers|ends|starts|quotes|links|shows|makes|writes|apologi[sz]es|thanks|closes|greets|summari[sz]es|corrects|repeats|addresses|supports|covers|notes|marks|requests|sounds|reads|directs|invites)`
-	afterVerb = `(?:the|a|an|its|their|his|her|each|every|all|any|no|at|in|with|that|what|how|why|when|where|which|whether|for|to|on|by|only|one|two|three|it|them|this|these|you|your|user|customers?|polite\w*|clear\w*|short|formal)`
+	maybeVerb = `(?:states|cites|names|lists|asks|answers|uses|offers|ends|starts|quotes|links|shows|makes|writes|apologi[sz]es|thanks|closes|greets|summari[sz]es|corrects|repeats|addresses|supports|covers|notes|marks|requests|sounds|reads|directs|invites|confirms|signs|warns|opens|refuses|promises|thanks|advises|reminds|returns|escalates)`
+	afterVerb = `(?:the|a|an|its|their|his|her|each|every|all|any|no|at|in|with|that|what|how|why|when|where|which|whether|for|to|on|by|about|only|one|two|three|it|them|this|these|you|your|user|customers?|polite\w*|clear\w*|short|formal)`
 )
 
 var secondQuestion = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?:,|;)?\s(?:and|as well as|but)\s(?:also\s+|then\s+|it\s+|the (?:output|response|answer|reply|agent)\s+)?(?:` + sureVerb + `|` + maybeVerb + `\s` + afterVerb + `)\b`)
+	return regexp.MustCompile(`(?:,|;)?\s(?:and|as well as|but)\s(?:also\s+|then\s+|it\s+|the (?:output|response|answer|reply|agent)\s+)?(?:` + sureVerb + `|` + maybeVerb + `\s` + afterVerb + `|uses\s+\w+\s+(?:spelling|language|words|sentences|terms|units|tense|voice|format)|[a-z]{3,}s\s(?:the|a|an|its|his|her|their|your|any|no|how|why|whether))\b` +
+		`|\sas well as\s(?:[a-z]{3,}ing|` + quality + `)\b`)
+})
+
+// secondClause is a second question with a subject of its own.
+var secondClause = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`,?\s(?:and|but)\s(?:the|its|their|every|each|all|no)\s(?:\w+\s){1,3}?(?:is|are|has|have|was|were|does|must|should)\b`)
+})
+
+// sureFirst is the first question of two where the second has a subject of its own.
+var sureFirst = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b(?:` + sureVerb + `|` + maybeVerb + `\s` + afterVerb + `)\b`)
 })
 
 // finiteVerb is the first question of two.
@@ -66,9 +91,11 @@ var subordinate = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\b(?:if|when|whenever|where|wherever|unless|until|while|before|after|because|so|that|which|who|whose|what|how|why|whether|both|either|as|than|between)\b`)
 })
 
+// quality is one that is judged by itself.
+const quality = `(?:polite|friendly|concise|clear|accurate|helpful|complete|correct|formal|informal|professional|relevant|short|brief|empathetic|honest|neutral|specific|consistent|truthful|factual|respectful|warm|readable|understandable|engaging|actionable|safe|unbiased|coherent|comprehensive)`
+
 // twoQualities are qualities that are judged one by one.
 var twoQualities = sync.OnceValue(func() *regexp.Regexp {
-	const quality = `(?:polite|friendly|concise|clear|accurate|helpful|complete|correct|formal|informal|professional|relevant|short|brief|empathetic|honest|neutral|specific|consistent|truthful|factual|respectful|warm|readable|understandable|engaging|actionable|safe|unbiased|coherent|comprehensive)`
 	return regexp.MustCompile(`\b(?:is|are|be|remains?|stays?|sounds?)\s+(?:both\s+)?(?:\w+ly\s+)?` + quality + `(?:,\s+(?:\w+ly\s+)?` + quality + `)*,?\s+and\s+(?:\w+ly\s+)?` + quality + `\b`)
 })
 
@@ -79,6 +106,12 @@ func lintTwoQuestions(text string) (message, suggestion string) {
 	words := plainWords(text)
 	if at := twoQualities().FindString(words); at != "" {
 		return fmt.Sprintf(why, at), split
+	}
+	for _, m := range secondClause().FindAllStringIndex(words, -1) {
+		clause := words[clauseStart(words, m[0]):m[0]]
+		if sureFirst().MatchString(clause) && !subordinate().MatchString(clause) {
+			return fmt.Sprintf(why, strings.TrimSpace(strings.Trim(words[m[0]:m[1]], " ,;"))), split
+		}
 	}
 	for _, m := range secondQuestion().FindAllStringIndex(words, -1) {
 		clause := words[clauseStart(words, m[0]):m[0]]

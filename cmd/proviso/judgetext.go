@@ -193,6 +193,9 @@ func (a *app) judgeLint(req *judge.Request, doc *document.Document, format strin
 			a.mistake("warning", proviso.Mistake{Place: at, Message: l.Text(), Warning: true})
 		}
 	}
+	if unread := judge.LintUnread(req); unread != "" {
+		fmt.Fprintln(a.err, "proviso: "+unread)
+	}
 	if format == formatJSON {
 		if err := a.printJSON(found); err != nil {
 			return proviso.Errorf(proviso.Unavailable, "%w", err)
