@@ -12,6 +12,7 @@ import (
 
 // AttackOptions say which attempts [Judge.Attack] makes.
 type AttackOptions struct {
+	Sets        []string // only these sets; nil is all
 	Kinds       []string // only these kinds; nil is all
 	Concurrency int      // attempts in flight; 4 if 0
 	// Tick is called after each answer with how many there are of how many, if it is
@@ -20,17 +21,19 @@ type AttackOptions struct {
 }
 
 // AttackReport says how often a judge was talked over. An attempt is an output
-// that plainly fails its assertion, with something added that asks for a pass; it
-// succeeds if the judge says pass. An attempt without a verdict counts in no rate.
+// whose verdict is plain, with something added to it, to the input or to a variable
+// that asks for the other verdict; it succeeds if the judge gives that. An attempt
+// without a verdict counts in no rate.
 type AttackReport struct {
 	Judge     string         `json:"judge"`
 	Attempts  int            `json:"attempts"` // made, those without a verdict included
 	Succeeded int            `json:"succeeded"`
 	Withstood int            `json:"withstood"`
 	Errors    int            `json:"errors"`   // without a verdict
-	LeftOut   int            `json:"left_out"` // not made, as the judge passes the output without anything added, or has no verdict on it
+	LeftOut   int            `json:"left_out"` // not made, as the judge gives another verdict without anything added, or none
 	Rate      *float64       `json:"rate"`     // succeeded / (succeeded + withstood); null if both are 0
 	Interval  *RateInterval  `json:"interval"`
+	Sets      []AttackKind   `json:"sets"` // each set as a whole
 	Kinds     []AttackKind   `json:"kinds"`
 	Through   []AttackResult `json:"through"`   // what succeeded
 	Undecided []AttackResult `json:"undecided"` // what had no verdict
@@ -39,9 +42,11 @@ type AttackReport struct {
 	Cost      float64        `json:"cost"` // US dollars
 }
 
-// AttackKind is the part of a report that is about one kind of attempt.
+// AttackKind is the part of a report that is about one kind of attempt, or about one
+// set.
 type AttackKind struct {
-	Kind      string        `json:"kind"`
+	Set       string        `json:"set"`
+	Kind      string        `json:"kind,omitempty"` // "" for a set as a whole
 	Doc       string        `json:"doc"`
 	Attempts  int           `json:"attempts"`
 	Succeeded int           `json:"succeeded"`
@@ -62,28 +67,32 @@ type RateInterval struct {
 // AttackResult is what became of one attempt, or of a control.
 type AttackResult struct {
 	ID        string `json:"id"`
+	Set       string `json:"set,omitempty"`
 	Kind      string `json:"kind,omitempty"`
-	Control   string `json:"control,omitempty"` // the output that the attempt was added to
+	Control   string `json:"control,omitempty"` // what the attempt was added to
+	Towards   string `json:"towards,omitempty"` // the verdict that the attempt is after
 	Status    string `json:"status"`            // pass, fail or error
 	Reasoning string `json:"reasoning"`
 }
 
-// Attack makes every shipped attempt on the judge, once each. An output that the
-// judge passes without an attempt is no test of it: attempts on that output are
-// left out. The error is that of ctx, or names a kind that is none.
+// Attack makes every shipped attempt on the judge, once each. A control on which the
+// judge gives another verdict than it should is no test of it: attempts on it are left
+// out. The error is that of ctx, or names a set or a kind that is none.
 func (j *Judge) Attack(ctx context.Context, o AttackOptions) (*AttackReport, error) {
-	attempts, err := chosen(o.Kinds)
+	attempts, err := chosen(o.Sets, o.Kinds)
 	if err != nil {
 		return nil, err
 	}
-	a := &attack{judge: j, o: o, report: &AttackReport{Judge: j.Identity(), Kinds: []AttackKind{}, Through: []AttackResult{}, Undecided: []AttackResult{}, Controls: []AttackResult{}}}
-	controls := attackData().controls
+	a := &attack{judge: j, o: o, report: &AttackReport{Judge: j.Identity(), Sets: []AttackKind{}, Kinds: []AttackKind{}, Through: []AttackResult{}, Undecided: []AttackResult{}, Controls: []AttackResult{}}}
+	controls := slices.DeleteFunc(slices.Clone(attackData().controls), func(c attackControl) bool {
+		return !slices.ContainsFunc(attempts, func(t Attempt) bool { return t.control.ID == c.ID })
+	})
 	a.total = len(controls) + len(attempts)
 	usable := map[string]bool{}
-	for i, r := range a.all(ctx, len(controls), func(i int) *Request { return controls[i].request(controls[i].Output) }) {
-		usable[controls[i].ID] = r.Status == proviso.Fail.String()
+	for i, r := range a.all(ctx, len(controls), func(i int) *Request { return controls[i].request() }) {
+		usable[controls[i].ID] = r.Status == controls[i].verdict().String()
 		if !usable[controls[i].ID] {
-			a.report.Controls = append(a.report.Controls, AttackResult{ID: controls[i].ID, Status: r.Status, Reasoning: r.Reasoning})
+			a.report.Controls = append(a.report.Controls, AttackResult{ID: controls[i].ID, Set: controls[i].set, Status: r.Status, Reasoning: r.Reasoning})
 		}
 	}
 	made := slices.DeleteFunc(slices.Clone(attempts), func(t Attempt) bool { return !usable[t.control.ID] })
@@ -132,25 +141,29 @@ func (a *attack) all(ctx context.Context, n int, request func(i int) *Request) [
 	return results
 }
 
-// one evaluates one request of one assertion.
+// one evaluates one request, and returns the result of its first assertion.
 func (a *attack) one(ctx context.Context, r *Request) Result {
 	out := Result{Status: proviso.Errored.String()}
 	resp, err := a.judge.Evaluate(ctx, r)
 	switch {
 	case err != nil:
 		out.Reasoning = err.Error()
-	case len(resp.Results) != 1:
-		out.Reasoning = fmt.Sprintf("the judge gave %d results for one assertion", len(resp.Results))
+	case len(resp.Results) != len(r.Assertions):
+		out.Reasoning = fmt.Sprintf("the judge gave %d results for %d assertions", len(resp.Results), len(r.Assertions))
 	default:
 		out = resp.Results[0]
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if out.Usage != nil {
-		a.report.Usage.add(*out.Usage)
-	}
-	if out.Cost != nil {
-		a.report.Cost += *out.Cost
+	if resp != nil {
+		for _, x := range resp.Results {
+			if x.Usage != nil {
+				a.report.Usage.add(*x.Usage)
+			}
+			if x.Cost != nil {
+				a.report.Cost += *x.Cost
+			}
+		}
 	}
 	a.done++
 	if a.o.Tick != nil {
@@ -186,28 +199,44 @@ func (a *attack) count(all, made []Attempt, results []Result) {
 		k := kinds[t.Kind]
 		k.LeftOut--
 		k.Attempts++
-		result := AttackResult{ID: t.ID, Kind: t.Kind, Control: t.control.ID, Status: results[i].Status, Reasoning: results[i].Reasoning}
+		result := AttackResult{ID: t.ID, Set: t.Set, Kind: t.Kind, Control: t.control.ID, Towards: t.Towards().String(), Status: results[i].Status, Reasoning: results[i].Reasoning}
 		switch results[i].Status {
-		case proviso.Pass.String():
+		case t.Towards().String():
 			k.Succeeded++
 			r.Through = append(r.Through, result)
-		case proviso.Fail.String():
+		case t.control.verdict().String():
 			k.Withstood++
 		default:
 			k.Errors++
 			r.Undecided = append(r.Undecided, result)
 		}
 	}
-	for i := range r.Kinds {
-		k := &r.Kinds[i]
-		k.Rate, k.Interval = rateOf(k.Succeeded, k.Succeeded+k.Withstood)
-		r.Attempts += k.Attempts
-		r.Succeeded += k.Succeeded
-		r.Withstood += k.Withstood
-		r.Errors += k.Errors
-		r.LeftOut += k.LeftOut
+	total := AttackKind{}
+	for _, f := range attackFolders {
+		set := AttackKind{Set: f.set, Doc: f.doc}
+		for i := range r.Kinds {
+			if k := &r.Kinds[i]; k.Set == f.set {
+				k.Rate, k.Interval = rateOf(k.Succeeded, k.Succeeded+k.Withstood)
+				set.plus(k)
+			}
+		}
+		if set.Attempts+set.LeftOut == 0 {
+			continue
+		}
+		set.Rate, set.Interval = rateOf(set.Succeeded, set.Succeeded+set.Withstood)
+		r.Sets = append(r.Sets, set)
+		total.plus(&set)
 	}
+	r.Attempts, r.Succeeded, r.Withstood, r.Errors, r.LeftOut = total.Attempts, total.Succeeded, total.Withstood, total.Errors, total.LeftOut
 	r.Rate, r.Interval = rateOf(r.Succeeded, r.Succeeded+r.Withstood)
+}
+
+func (k *AttackKind) plus(l *AttackKind) {
+	k.Attempts += l.Attempts
+	k.Succeeded += l.Succeeded
+	k.Withstood += l.Withstood
+	k.Errors += l.Errors
+	k.LeftOut += l.LeftOut
 }
 
 // rateOf returns k of n with its interval, nil for none.

@@ -15,12 +15,15 @@ import (
 )
 
 // verdict is a reply in which every criterion is met, or none.
-func verdict(c seen, met bool) string {
+func verdict(c seen, met bool) string { return verdictBy(c, func(string) bool { return met }) }
+
+// verdictBy is a reply in which met decides all criteria of an assertion.
+func verdictBy(c seen, met func(id string) bool) string {
 	var results []any
 	for _, a := range c.Assertions {
 		var criteria []any
 		for _, n := range a.N {
-			criteria = append(criteria, proviso.ObjectOf("n", float64(n), "reasoning", "So it is.", "evidence", []any{}, "met", met))
+			criteria = append(criteria, proviso.ObjectOf("n", float64(n), "reasoning", "So it is.", "evidence", []any{}, "met", met(a.ID)))
 		}
 		results = append(results, proviso.ObjectOf("id", a.ID, "criteria", criteria))
 	}
@@ -30,10 +33,12 @@ func verdict(c seen, met bool) string {
 // TestAttemptsAreShipped keeps a broken file from being left out in silence.
 func TestAttemptsAreShipped(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("attacks/*.yaml")
-	if err != nil {
-		t.Fatal(err)
+	files, err1 := filepath.Glob("attacks/*.yaml")
+	more, err2 := filepath.Glob("attacks/*/*.yaml")
+	if err1 != nil || err2 != nil || len(more) == 0 {
+		t.Fatal(err1, err2, more)
 	}
+	files = append(files, more...)
 	written := 0
 	for _, file := range files {
 		data, err := os.ReadFile(file)
@@ -45,27 +50,35 @@ func TestAttemptsAreShipped(t *testing.T) {
 		}
 	}
 	attempts := judge.Attempts()
-	if len(attempts) < 60 || len(attempts) != written {
-		t.Errorf("%d attempts are read, %d are written, and there should be 60 at least", len(attempts), written)
+	if len(attempts) < 130 || len(attempts) != written {
+		t.Errorf("%d attempts are read, %d are written, and there should be 130 at least", len(attempts), written)
 	}
 	ids, outputs, kinds := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, a := range attempts {
-		out := a.Output()
-		if ids[a.ID] || outputs[out] || out == "" || strings.Contains(out, "{{output}}") || strings.Contains(out, "{{fence}}") || strings.Contains(out, "{{encoded}}") || strings.Contains(out, "{{padding}}") {
+		out := a.Text()
+		if ids[a.ID] || outputs[out] || out == "" || strings.Contains(out, "{{output}}") || strings.Contains(out, "{{input}}") || strings.Contains(out, "{{value}}") || strings.Contains(out, "{{fence}}") || strings.Contains(out, "{{encoded}}") || strings.Contains(out, "{{padding}}") {
 			t.Errorf("%s: %.80q", a.ID, out)
 		}
 		ids[a.ID], outputs[out], kinds[a.Kind] = true, true, true
 	}
-	if len(kinds) != len(files)-1 {
+	if len(kinds) != len(files)-2 {
 		t.Errorf("%d kinds in %d files", len(kinds), len(files)-1)
 	}
 }
+
+// steadfast is the reply of a judge that nothing talks over.
+func steadfast(c seen) string {
+	return verdictBy(c, func(id string) bool { return attackHolds[id] })
+}
+
+// attackHolds are the assertions of controls that hold without an attempt.
+var attackHolds = map[string]bool{"gives_opening": true, "is_kind": true, "greets_right": true, "says_included": true, "names_room": true}
 
 // TestNoAttemptTouchesTheStructure lets a strict judge read every attempt: the
 // fake fails where a fence does not hold exactly what it should.
 func TestNoAttemptTouchesTheStructure(t *testing.T) {
 	t.Parallel()
-	f := &fake{reply: func(c seen) string { return verdict(c, false) }}
+	f := &fake{reply: steadfast}
 	report, err := one(t, f).Attack(t.Context(), judge.AttackOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -74,15 +87,15 @@ func TestNoAttemptTouchesTheStructure(t *testing.T) {
 	if report.Errors != 0 || report.LeftOut != 0 || report.Succeeded != 0 || report.Withstood != len(attempts) || report.Attempts != len(attempts) {
 		t.Errorf("%+v", report)
 	}
-	outputs := map[string]bool{}
+	shown := map[string]bool{}
 	for _, c := range f.asked() {
-		outputs[c.Output] = true
-		if len(c.Assertions) != 1 || len(c.Assertions[0].N) != 1 || c.Turns != 2 {
+		shown[c.Output], shown[c.Input] = true, true
+		if several := len(c.Assertions) == 3; len(c.Assertions) != 1 && !several || len(c.Assertions[0].N) != 1 || c.Turns != 2 {
 			t.Errorf("another question was asked: %+v", c.Assertions)
 		}
 	}
 	for _, a := range attempts {
-		if !outputs[a.Output()] {
+		if !shown[a.Text()] && a.Kind != "in variables" {
 			t.Errorf("%s did not reach the judge as it is", a.ID)
 		}
 	}
@@ -97,9 +110,9 @@ func TestNoAttemptTouchesTheStructure(t *testing.T) {
 func TestAJudgeThatQuotesIsNotTalkedOver(t *testing.T) {
 	t.Parallel()
 	for name, reply := range map[string]func(c seen) string{
-		"before": func(c seen) string { return "The output says: " + c.Output + "\nMy verdict: " + verdict(c, false) },
-		"behind": func(c seen) string { return verdict(c, false) + "\nThe output said: " + c.Output },
-		"fenced": func(c seen) string { return c.Output + "\n```json\n" + verdict(c, false) + "\n```\n" + c.Output },
+		"before": func(c seen) string { return "The output says: " + c.Output + "\nMy verdict: " + steadfast(c) },
+		"behind": func(c seen) string { return steadfast(c) + "\nThe output said: " + c.Output },
+		"fenced": func(c seen) string { return c.Output + "\n```json\n" + steadfast(c) + "\n```\n" + c.Output },
 	} {
 		report, err := one(t, &fake{reply: reply}).Attack(t.Context(), judge.AttackOptions{})
 		if err != nil {
@@ -111,11 +124,61 @@ func TestAJudgeThatQuotesIsNotTalkedOver(t *testing.T) {
 	}
 }
 
+// firstSet is how many attempts the set v1 has. It never changes.
+const firstSet = 96
+
+// TestSetsOfAttempts has a judge that withstands the first set and falls for all of
+// the second, in both directions: figures stand for each set, and the first is the
+// same with the second as without.
+func TestSetsOfAttempts(t *testing.T) {
+	t.Parallel()
+	second := map[string]bool{}
+	for _, a := range judge.Attempts() {
+		if a.Set == "v2" {
+			second[a.Text()] = true
+		}
+	}
+	target := map[string]bool{"gives_times": true}
+	f := &fake{reply: func(c seen) string {
+		fooled := second[c.Output] || second[c.Input]
+		return verdictBy(c, func(id string) bool {
+			return attackHolds[id] != (fooled && (len(c.Assertions) == 1 || target[id]))
+		})
+	}}
+	report, err := one(t, f).Attack(t.Context(), judge.AttackOptions{})
+	if err != nil || len(report.Sets) != 2 || report.LeftOut != 0 || report.Errors != 0 {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	if v1 := report.Sets[0]; v1.Set != "v1" || v1.Withstood != firstSet || v1.Attempts != firstSet || *v1.Rate != 0 {
+		t.Errorf("%+v", v1)
+	}
+	variables := 0
+	for _, k := range report.Kinds {
+		if k.Kind == "in variables" {
+			variables = k.Withstood // this judge looks elsewhere
+		}
+	}
+	if v2 := report.Sets[1]; v2.Set != "v2" || v2.Succeeded != v2.Attempts-variables || v2.Attempts != len(second) || v2.Attempts < 40 {
+		t.Errorf("%+v", v2)
+	}
+	towards := map[string]int{}
+	for _, a := range report.Through {
+		towards[a.Towards]++
+	}
+	if towards["fail"] < 8 || towards["pass"] < 20 {
+		t.Errorf("%v", towards)
+	}
+	alone, err := one(t, f).Attack(t.Context(), judge.AttackOptions{Sets: []string{"v2"}})
+	if err != nil || alone.Attempts != len(second) || len(alone.Sets) != 1 {
+		t.Errorf("%+v, %v", alone, err)
+	}
+}
+
 // TestAttackCounts has a judge that falls for one kind, fails on another, and
 // withstands the rest.
 func TestAttackCounts(t *testing.T) {
 	t.Parallel()
-	attempts := judge.Attempts()
+	attempts := judge.Attempts()[:firstSet]
 	kindOf := map[string]string{}
 	for _, a := range attempts {
 		kindOf[a.Output()] = a.Kind
@@ -129,7 +192,7 @@ func TestAttackCounts(t *testing.T) {
 			return nil
 		},
 	}
-	report, err := one(t, f).Attack(t.Context(), judge.AttackOptions{})
+	report, err := one(t, f).Attack(t.Context(), judge.AttackOptions{Sets: []string{"v1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,11 +218,11 @@ func TestAttackNeedsControls(t *testing.T) {
 		"passes everything": {reply: func(c seen) string { return verdict(c, true) }},
 		"is down":           {fail: func(seen) error { return errors.New("no connection") }},
 	} {
-		report, err := one(t, f).Attack(t.Context(), judge.AttackOptions{})
+		report, err := one(t, f).Attack(t.Context(), judge.AttackOptions{Sets: []string{"v1"}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if report.Attempts != 0 || report.LeftOut != len(judge.Attempts()) || len(report.Controls) != 4 || report.Rate != nil || f.count() > 8 {
+		if report.Attempts != 0 || report.LeftOut != firstSet || len(report.Controls) != 4 || report.Rate != nil || f.count() > 8 {
 			t.Errorf("%s: %+v, %d calls", name, report, f.count())
 		}
 	}
@@ -185,7 +248,7 @@ func TestAttackKinds(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := one(t, f).Attack(ctx, judge.AttackOptions{}); !errors.Is(err, context.Canceled) {
+	if _, err := one(t, f).Attack(ctx, judge.AttackOptions{Sets: []string{"v1"}}); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }

@@ -2,7 +2,6 @@ package judge
 
 import (
 	"embed"
-	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -14,33 +13,57 @@ import (
 )
 
 // attackFiles hold the attempts, a file for each kind, and the outputs that they
-// are added to.
+// are added to: the set v1 in the folder itself, later sets in folders of their own.
+// A set that was released never changes, so that figures stay comparable.
 //
-//go:embed attacks/*.yaml
+//go:embed attacks/*.yaml attacks/v2/*.yaml
 var attackFiles embed.FS
+
+// attackFolders are the sets, in the order in which they are made.
+var attackFolders = [...]struct{ set, folder, doc string }{
+	{"v1", "attacks", "an output that plainly fails, with a request added to it"},
+	{"v2", "attacks/v2", "other criteria, several in a call, other places, towards fail, long contexts"},
+}
 
 // Attempt is one shipped attempt to talk a judge over.
 type Attempt struct {
 	ID   string
 	Kind string
+	Set  string
 
 	text    string // with placeholders
 	encode  string // how secret is written, "" if there is none
 	secret  string
 	pad     string // repeated up to length bytes
 	length  int
+	where   string // what the attempt stands in: output (also if ""), input or variable
+	name    string // of the control; "" takes them in turn
 	control *attackControl
 }
 
-// attackControl is an output that plainly fails its assertion.
+// attackControl is an output whose verdict is plain: without an attempt every judge
+// gives it.
 type attackControl struct {
 	ID, Input, Output string
-	Assertion         Assertion
+	Vars              *proviso.Object // nil without variables
+	Assertion         Assertion       // that is attacked
+	Holds             bool            // what a judge finds of it
+	Others            []Assertion     // asked in the same call
+
+	set string
 }
 
-// request asks about an output in the place of the control's own.
-func (c *attackControl) request(output string) *Request {
-	return &Request{Input: c.Input, Output: output, Assertions: []Assertion{c.Assertion}}
+// request asks about the control as it is.
+func (c *attackControl) request() *Request {
+	return &Request{Input: c.Input, Output: c.Output, Vars: c.Vars, Assertions: append([]Assertion{c.Assertion}, c.Others...)}
+}
+
+// verdict is what a judge says that is not talked over.
+func (c *attackControl) verdict() proviso.Status {
+	if c.Holds {
+		return proviso.Pass
+	}
+	return proviso.Fail
 }
 
 // attackSet is everything that is shipped.
@@ -57,34 +80,64 @@ const controlsFile = "controls.yaml"
 // a defect that the tests of this package find; it is left out here.
 var attackData = sync.OnceValue(func() *attackSet {
 	s := &attackSet{}
-	data, _ := attackFiles.ReadFile(path.Join("attacks", controlsFile))
-	s.controls, _ = readControls(data)
-	entries, _ := attackFiles.ReadDir("attacks")
-	for _, e := range entries {
-		if e.Name() == controlsFile || len(s.controls) == 0 {
-			continue
-		}
-		data, _ := attackFiles.ReadFile(path.Join("attacks", e.Name()))
-		kind, attempts, err := readAttempts(e.Name(), data)
-		if err != nil {
-			continue
-		}
-		for i := range attempts {
-			attempts[i].control = &s.controls[(len(s.attempts)+i)%len(s.controls)]
-		}
-		s.kinds = append(s.kinds, kind)
-		s.attempts = append(s.attempts, attempts...)
+	for _, f := range attackFolders {
+		s.read(f.set, f.folder)
 	}
 	return s
 })
 
+// read adds the set of a folder.
+func (s *attackSet) read(set, folder string) {
+	data, _ := attackFiles.ReadFile(path.Join(folder, controlsFile))
+	controls, _ := readControls(data)
+	for i := range controls {
+		controls[i].set = set
+	}
+	s.controls = append(s.controls, controls...)
+	entries, _ := attackFiles.ReadDir(folder)
+	n := 0
+	for _, e := range entries {
+		if e.IsDir() || e.Name() == controlsFile || len(controls) == 0 {
+			continue
+		}
+		data, _ := attackFiles.ReadFile(path.Join(folder, e.Name()))
+		kind, attempts, err := readAttempts(e.Name(), data)
+		if err != nil {
+			continue
+		}
+		kind.Set = set
+		for i := range attempts {
+			a := &attempts[i]
+			at := (n + i) % len(controls)
+			if a.name != "" {
+				at = slices.IndexFunc(controls, func(c attackControl) bool { return c.ID == a.name })
+			}
+			if a.Set = set; at >= 0 {
+				a.control = &controls[at]
+			}
+		}
+		attempts = slices.DeleteFunc(attempts, func(a Attempt) bool { return a.control == nil || a.where == inVariable && a.control.Vars.Len() != 1 })
+		n += len(attempts)
+		s.kinds = append(s.kinds, kind)
+		s.attempts = append(s.attempts, attempts...)
+	}
+}
+
 // Attempts returns every shipped attempt, in the order in which they are made.
 func Attempts() []Attempt { return slices.Clone(attackData().attempts) }
 
-// chosen returns the attempts of some kinds.
-func chosen(kinds []string) ([]Attempt, error) {
+// chosen returns the attempts of some sets and kinds.
+func chosen(sets, kinds []string) ([]Attempt, error) {
 	data := attackData()
-	var valid []string
+	var known, valid []string
+	for _, f := range attackFolders {
+		known = append(known, f.set)
+	}
+	for _, set := range sets {
+		if !slices.Contains(known, set) {
+			return nil, &proviso.Error{Code: proviso.Invalid, Message: fmt.Sprintf("there is no set of attempts %q", set), Valid: known}
+		}
+	}
 	for _, k := range data.kinds {
 		valid = append(valid, k.Kind)
 	}
@@ -94,7 +147,9 @@ func chosen(kinds []string) ([]Attempt, error) {
 			return nil, &proviso.Error{Code: proviso.Invalid, Message: fmt.Sprintf("there is no kind of attempt %q", kind), Valid: valid}
 		}
 	}
-	return slices.DeleteFunc(Attempts(), func(a Attempt) bool { return len(kinds) > 0 && !slices.Contains(kinds, a.Kind) }), nil
+	return slices.DeleteFunc(Attempts(), func(a Attempt) bool {
+		return len(kinds) > 0 && !slices.Contains(kinds, a.Kind) || len(sets) > 0 && !slices.Contains(sets, a.Set)
+	}), nil
 }
 
 func readControls(data []byte) ([]attackControl, error) {
@@ -106,14 +161,24 @@ func readControls(data []byte) ([]attackControl, error) {
 	list, _ := doc.Root.([]any)
 	for _, v := range list {
 		o, _ := v.(*proviso.Object)
-		a, _ := o.At("assertion").(*proviso.Object)
-		if err := errors.Join(hasOnly(o, "id", "input", "output", "assertion"), hasOnly(a, "id", "instruction", "criteria")); err != nil {
+		list, _ := o.At("assertions").([]any)
+		if a := o.At("assertion"); a != nil {
+			list = append(list, a)
+		}
+		if err := hasOnly(o, "id", "input", "output", "vars", "assertion", "assertions"); err != nil {
 			return nil, fmt.Errorf("%s: %w", controlsFile, err)
 		}
-		c := attackControl{ID: textAt(o, "id"), Input: textAt(o, "input"), Output: textAt(o, "output")}
-		c.Assertion = Assertion{ID: textAt(a, "id"), Instruction: textAt(a, "instruction")}
-		for _, text := range listedTexts(a.At("criteria")) {
-			c.Assertion.Criteria = append(c.Assertion.Criteria, Criterion{Text: text})
+		c := attackControl{ID: textAt(o, "id"), Input: textAt(o, "input"), Output: textAt(o, "output"), Vars: objectAt(o, "vars")}
+		for i, v := range list {
+			a, holds, err := readControlAssertion(v)
+			if err != nil {
+				return nil, err
+			}
+			if i == 0 {
+				c.Assertion, c.Holds = a, holds
+				continue
+			}
+			c.Others = append(c.Others, a)
 		}
 		if c.ID == "" || c.Input == "" || c.Output == "" || c.Assertion.ID == "" || len(c.Assertion.Criteria) == 0 {
 			return nil, fmt.Errorf("%s: a control needs id, input, output and an assertion with criteria", controlsFile)
@@ -121,6 +186,22 @@ func readControls(data []byte) ([]attackControl, error) {
 		out = append(out, c)
 	}
 	return out, nil
+}
+
+func readControlAssertion(v any) (a Assertion, holds bool, err error) {
+	o, _ := v.(*proviso.Object)
+	if err := hasOnly(o, "id", "instruction", "criteria", "holds"); err != nil {
+		return a, false, fmt.Errorf("%s: %w", controlsFile, err)
+	}
+	a = Assertion{ID: textAt(o, "id"), Instruction: textAt(o, "instruction")}
+	for _, text := range listedTexts(o.At("criteria")) {
+		a.Criteria = append(a.Criteria, Criterion{Text: text})
+	}
+	if a.ID == "" || len(a.Criteria) == 0 {
+		return a, false, fmt.Errorf("%s: an assertion needs an id and criteria", controlsFile)
+	}
+	holds, _ = o.At("holds").(bool)
+	return a, holds, nil
 }
 
 func readAttempts(file string, data []byte) (AttackKind, []Attempt, error) {
@@ -140,13 +221,13 @@ func readAttempts(file string, data []byte) (AttackKind, []Attempt, error) {
 	list, _ := o.At("attempts").([]any)
 	for _, v := range list {
 		o, _ := v.(*proviso.Object)
-		if err := hasOnly(o, "id", "text", "encode", "secret", "pad", "length"); err != nil {
+		if err := hasOnly(o, "id", "control", "where", "text", "encode", "secret", "pad", "length"); err != nil {
 			return kind, nil, fmt.Errorf("%s: %w", file, err)
 		}
-		a := Attempt{ID: textAt(o, "id"), Kind: kind.Kind, text: textAt(o, "text"), encode: textAt(o, "encode"), secret: textAt(o, "secret"), pad: textAt(o, "pad")}
+		a := Attempt{ID: textAt(o, "id"), Kind: kind.Kind, text: textAt(o, "text"), encode: textAt(o, "encode"), secret: textAt(o, "secret"), pad: textAt(o, "pad"), name: textAt(o, "control"), where: textAt(o, "where")}
 		length, _ := o.At("length").(float64)
 		a.length = int(length)
-		if a.ID == "" || a.text == "" || (a.encode == "") != (a.secret == "") || (a.pad == "") != (a.length == 0) || a.encode != "" && encoders()[a.encode] == nil {
+		if a.ID == "" || a.text == "" || (a.encode == "") != (a.secret == "") || (a.pad == "") != (a.length == 0) || a.encode != "" && encoders()[a.encode] == nil || !slices.Contains([]string{"", inOutput, inInput, inVariable}, a.where) {
 			return kind, nil, fmt.Errorf("%s: attempt %q is not complete", file, a.ID)
 		}
 		out = append(out, a)
@@ -154,14 +235,50 @@ func readAttempts(file string, data []byte) (AttackKind, []Attempt, error) {
 	return kind, out, nil
 }
 
-// request asks about the output of the control with the attempt.
-func (a *Attempt) request() *Request { return a.control.request(a.Output()) }
+// The places that an attempt stands in.
+const (
+	inOutput   = "output"
+	inInput    = "input"
+	inVariable = "variable" // the value of the control's only one
+)
+
+// request asks about the control with the attempt.
+func (a *Attempt) request() *Request {
+	r := a.control.request()
+	switch text := a.Text(); a.where {
+	case inInput:
+		r.Input = text
+	case inVariable:
+		r.Vars = proviso.ObjectOf(r.Vars.Keys()[0], text)
+	default:
+		r.Output = text
+	}
+	return r
+}
 
 // Output returns the output that the judge gets to see.
-func (a *Attempt) Output() string {
+func (a *Attempt) Output() string { return a.request().Output }
+
+// Towards returns the verdict that the attempt is after.
+func (a *Attempt) Towards() proviso.Status {
+	if a.control.Holds {
+		return proviso.Fail
+	}
+	return proviso.Pass
+}
+
+// Text returns the output, the input or the value of a variable, whichever the
+// attempt stands in.
+func (a *Attempt) Text() string {
 	c := a.control
+	value := ""
+	for _, v := range c.Vars.All() {
+		value = proviso.ToString(v)
+	}
 	inner := strings.NewReplacer(
 		"{{output}}", c.Output,
+		"{{input}}", c.Input,
+		"{{value}}", value,
 		"{{id}}", c.Assertion.ID,
 		"{{instruction}}", c.Assertion.Instruction,
 		"{{criterion}}", c.Assertion.Criteria[0].Text,

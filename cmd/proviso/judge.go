@@ -33,6 +33,7 @@ type judgeCommand struct {
 	lint        bool
 	lintRun     string // kept run whose assertions are looked at
 	attack      bool
+	attackSets  []string
 	attackKinds []string
 }
 
@@ -67,6 +68,7 @@ func (f *judgeCommand) register(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.lint, "lint", false, "say what is probably wrong with the wording of the assertions, and ask nobody")
 	fs.StringVar(&f.lintRun, "run", "", "with --lint: the assertions of a kept `RUN`, with how often its judge could not tell: its id, the beginning of it, its file, or last")
 	fs.BoolVar(&f.attack, "attack", false, "try the shipped attempts to talk the judge over, and say how many succeed")
+	fs.StringArrayVar(&f.attackSets, "attack-set", nil, "with --attack: only attempts of this `SET`, v1 or v2; may be repeated")
 	fs.StringArrayVar(&f.attackKinds, "attack-kind", nil, "with --attack: only attempts of this `KIND`; may be repeated")
 	fs.IntVarP(&f.concurrency, "max-concurrency", "j", 0, "`N` calls at a time (default 4)")
 	f.models.register(fs)
@@ -92,6 +94,8 @@ func (f *judgeCommand) check(args []string) error {
 		return usageError{fmt.Errorf("--run goes with --lint"), see}
 	case f.lintRun != "" && len(args) > 0:
 		return usageError{fmt.Errorf("unexpected argument %q: --run reads no request", args[0]), see}
+	case len(f.attackSets) > 0 && !f.attack:
+		return usageError{fmt.Errorf("--attack-set goes with --attack"), see}
 	case len(f.attackKinds) > 0 && !f.attack:
 		return usageError{fmt.Errorf("--attack-kind goes with --attack"), see}
 	case f.format != "" && f.format != formatJSON && f.format != formatText:

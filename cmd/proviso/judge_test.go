@@ -195,10 +195,10 @@ func TestDocsOfJudge(t *testing.T) {
 	}
 	wantBlock(t, "docs/judge.md", "templates", b.String())
 	b.Reset()
-	b.WriteString("| kind | attempts | does |\n|---|--:|---|\n")
+	b.WriteString("| set | kind | attempts | does |\n|---|---|--:|---|\n")
 	all := 0
 	for _, k := range judge.AttackKinds() {
-		fmt.Fprintf(&b, "| %s | %d | %s |\n", k.Kind, k.Attempts, k.Doc)
+		fmt.Fprintf(&b, "| %s | %s | %d | %s |\n", k.Set, k.Kind, k.Attempts, k.Doc)
 		all += k.Attempts
 	}
 	wantBlock(t, "docs/judge.md", "attack kinds", b.String())

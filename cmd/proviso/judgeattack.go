@@ -22,7 +22,7 @@ func (a *app) judgeAttack(ctx context.Context, f *judgeCommand) error {
 		return a.nobodyAsked(err)
 	}
 	p := a.newProgress(0, false)
-	report, err := j.Attack(ctx, judge.AttackOptions{Kinds: f.attackKinds, Concurrency: f.concurrency, Tick: func(done, total int) {
+	report, err := j.Attack(ctx, judge.AttackOptions{Sets: f.attackSets, Kinds: f.attackKinds, Concurrency: f.concurrency, Tick: func(done, total int) {
 		if p != nil {
 			p.rows = total
 			p.tick(proviso.Totals{Passed: done})
@@ -35,7 +35,7 @@ func (a *app) judgeAttack(ctx context.Context, f *judgeCommand) error {
 		fmt.Fprintln(a.err, "proviso: interrupted; no report")
 		return exitError{exitInterrupted}
 	case errors.As(err, &e) && len(e.Valid) > 0:
-		return usageError{err, "the kinds are " + strings.Join(e.Valid, ", ")}
+		return usageError{err, "expected " + strings.Join(e.Valid, ", ")}
 	case err != nil:
 		return coded(err)
 	}
@@ -72,13 +72,21 @@ func attackCode(r *judge.AttackReport, threshold float64) int {
 func attackText(r *judge.AttackReport) string {
 	var b strings.Builder
 	b.WriteString("Attempts to talk the judge over that succeeded, with the 95 % interval\n")
-	for _, k := range r.Kinds {
-		fmt.Fprintf(&b, "  %s  %-24s %s%s\n", attackRate(k.Rate, k.Interval, k.Succeeded, k.Succeeded+k.Withstood), k.Kind, k.Doc, attackRest(k.Errors, k.LeftOut))
+	line := func(k *judge.AttackKind, name string) {
+		fmt.Fprintf(&b, "  %s  %-24s %s%s\n", attackRate(k.Rate, k.Interval, k.Succeeded, k.Succeeded+k.Withstood), name, k.Doc, attackRest(k.Errors, k.LeftOut))
+	}
+	for i := range r.Sets {
+		for j := range r.Kinds {
+			if r.Kinds[j].Set == r.Sets[i].Set {
+				line(&r.Kinds[j], r.Kinds[j].Kind)
+			}
+		}
+		line(&r.Sets[i], "set "+r.Sets[i].Set)
 	}
 	fmt.Fprintf(&b, "  %s  all%s\n", attackRate(r.Rate, r.Interval, r.Succeeded, r.Succeeded+r.Withstood), attackRest(r.Errors, r.LeftOut))
 	attackList(&b, "Got through", r.Through)
 	attackList(&b, "Without a verdict", r.Undecided)
-	attackList(&b, "Left out: the judge passes these outputs, or has no verdict on them, without an attempt", r.Controls)
+	attackList(&b, "Left out: without an attempt the judge gives another verdict on these outputs, or none", r.Controls)
 	fmt.Fprintf(&b, "\njudge %s%s\n", printable(r.Judge), tookText(r.Usage, r.Cost))
 	return b.String()
 }
