@@ -206,7 +206,8 @@ func TestAgreementIsShown(t *testing.T) {
 			t.Errorf("%s does not show how far the judge agrees with people", name)
 		}
 	}
-	if strings.Contains(b.String(), "unvalidated") || !strings.Contains(b.String(), "judge validated: kappa 0.81, n 60") {
+	words := strings.Join(strings.Fields(b.String()), " ") // lines are wrapped
+	if strings.Contains(words, "unvalidated") || !strings.Contains(words, "judge validated: kappa 0.81, n 60") {
 		t.Errorf("the terminal does not show how far the judge agrees with people:\n%s", b.String())
 	}
 	if want := judgeID + ` cites {"type":"judge","id":"cites","instruction":"Cite sources.","criteria":["Every claim names its source."]}`; asked != want {
