@@ -65,10 +65,7 @@ func (b *bench) run(t *testing.T, dir, file string) (*run.Outcome, error) {
 	defer templates.Close()
 	metrics := mathjs.New(mathjs.Options{})
 	defer metrics.Close()
-	plan, mistakes := run.New(t.Context(), s, run.Options{
-		Code: b.code, Files: suite.NewFiles(dir, suite.FilesOptions{}), Env: b.env,
-		Templates: templates, Metrics: metrics, Dir: filepath.Join(dir, "runs"),
-	})
+	plan, mistakes := run.New(t.Context(), s, run.Options{Engines: run.Engines{Code: b.code, Files: suite.NewFiles(dir, suite.FilesOptions{}), Env: b.env, Templates: templates, Metrics: metrics}, Task: run.Task{Dir: filepath.Join(dir, "runs")}})
 	if err := mistakes.Err(); err != nil {
 		return nil, err
 	}

@@ -119,7 +119,7 @@ func sentFor(t *testing.T, templates *template.Engine, code proviso.Code, dir, p
 	if err := mistakes.Err(); err != nil {
 		return nil, err
 	}
-	p, mistakes := run.New(t.Context(), s, run.Options{Templates: templates, Code: code, Env: proviso.EnvMap{}, Files: suite.NewFiles(dir, suite.FilesOptions{})})
+	p, mistakes := run.New(t.Context(), s, run.Options{Engines: run.Engines{Templates: templates, Code: code, Env: proviso.EnvMap{}, Files: suite.NewFiles(dir, suite.FilesOptions{})}})
 	if err := mistakes.Err(); err != nil {
 		return nil, err
 	}

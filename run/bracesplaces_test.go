@@ -73,7 +73,7 @@ func TestBracesElsewhere(t *testing.T) {
 	suite := proviso.ObjectOf("prompts", []any{`{"p": "{{ t }}"}`}, "providers", []any{proviso.ObjectOf("id", server.URL, "config", config)},
 		"defaultTest", proviso.ObjectOf("assert", list, "options", proviso.ObjectOf("storeOutputAs", "stored")), "tests", tests)
 	grader := &listener{asked: map[string]bool{}}
-	out := outcome(t, t.Context(), string(proviso.AppendJSON(nil, suite)), nil, run.Options{Grader: grader, Client: server.Client()})
+	out := outcome(t, t.Context(), string(proviso.AppendJSON(nil, suite)), nil, run.Options{Engines: run.Engines{Grader: grader, Client: server.Client()}})
 	all := rows(t, out)
 	if len(all) != len(texts) || len(texts) < 150 {
 		t.Fatalf("%d rows of %d texts", len(all), len(texts))

@@ -31,7 +31,7 @@ func TestCertainFailure(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			out := outcome(t, t.Context(), "prompts: [a, b, c]\nproviders: [echo]\ntests:\n"+c.tests+"\n", nil, run.Options{Grader: &chooser{choose: longest}})
+			out := outcome(t, t.Context(), "prompts: [a, b, c]\nproviders: [echo]\ntests:\n"+c.tests+"\n", nil, run.Options{Engines: run.Engines{Grader: &chooser{choose: longest}}})
 			if got := statuses(t, out); got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
 			}

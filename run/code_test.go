@@ -80,11 +80,11 @@ prompts: ["{{x}}"]
 providers: [echo, echo]
 extensions: [file://boom.js]
 tests: [{vars: {x: 1}}, boom.js]
-`, map[string]string{"boom.js": `module.exports = () => { throw new Error('it ran'); }`}, run.Options{Dry: true})
+`, map[string]string{"boom.js": `module.exports = () => { throw new Error('it ran'); }`}, run.Options{Task: run.Task{Dry: true}})
 	if err := mistakes.Err(); err != nil || p.Cases != 2 || p.Generators != 1 {
 		t.Errorf("%v; %d cases, %d generators", err, p.Cases, p.Generators)
 	}
-	_, mistakes = plan(t, "prompts: [p]\nproviders: [echo]\ntests: [bad.js]\n", map[string]string{"bad.js": `(`}, run.Options{Dry: true})
+	_, mistakes = plan(t, "prompts: [p]\nproviders: [echo]\ntests: [bad.js]\n", map[string]string{"bad.js": `(`}, run.Options{Task: run.Task{Dry: true}})
 	if err := mistakes.Err(); err == nil || !strings.Contains(err.Error(), "bad.js:1:") {
 		t.Errorf("a file that cannot be read: %v", err)
 	}
@@ -322,7 +322,7 @@ tests:
 	if err := mistakes.Err(); err == nil || strings.Count(err.Error(), "python cannot be run in process") != 5 {
 		t.Errorf("got %v", err)
 	}
-	out := outcome(t, t.Context(), text, files, run.Options{SkipUnsupported: true})
+	out := outcome(t, t.Context(), text, files, run.Options{Task: run.Task{SkipUnsupported: true}})
 	if got, want := statuses(t, out), "error error error pass error error"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -333,9 +333,7 @@ func TestInterruptedHooks(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	p, mistakes := plan(t, "prompts: [hello]\nproviders: [echo]\nextensions: [file://h.js:afterAll]\ntests: [{vars: {a: 1}}]\n",
-		map[string]string{"h.js": "exports.afterAll = ({results}) => { throw new Error('ended with ' + results.length); }"}, run.Options{
-			Begin: func(*proviso.Case, *proviso.ProviderSpec) func() { cancel(); return func() {} },
-		})
+		map[string]string{"h.js": "exports.afterAll = ({results}) => { throw new Error('ended with ' + results.length); }"}, run.Options{Observers: run.Observers{Begin: func(*proviso.Case, *proviso.ProviderSpec) func() { cancel(); return func() {} }}})
 	if err := mistakes.Err(); err != nil {
 		t.Fatal(err)
 	}

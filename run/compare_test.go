@@ -64,7 +64,7 @@ func TestSelectBest(t *testing.T) {
 			if tc.choose != nil {
 				g.choose = tc.choose
 			}
-			out := outcome(t, t.Context(), "prompts: [short, much longer, mid]\nproviders: [echo]\ntests:\n"+tc.tests+"\n", nil, run.Options{Grader: g})
+			out := outcome(t, t.Context(), "prompts: [short, much longer, mid]\nproviders: [echo]\ntests:\n"+tc.tests+"\n", nil, run.Options{Engines: run.Engines{Grader: g}})
 			if got := statuses(t, out); got != tc.want {
 				t.Errorf("got %s, want %s", got, tc.want)
 			}
@@ -83,7 +83,7 @@ defaultTest: {options: {provider: "test:mine", rubricPrompt: "{{ outputs }}"}}
 tests:
   - {vars: {x: cats}, assert: [{type: select-best, value: "about {{ x }}"}]}
   - {vars: {x: dogs}, assert: [{type: select-best, value: "about {{ x }}", provider: "test:ours"}]}
-`, nil, run.Options{Grader: g, Concurrency: 1})
+`, nil, run.Options{Engines: run.Engines{Grader: g}, Limits: run.Limits{Concurrency: 1}})
 	var asked []string
 	for _, q := range g.asked {
 		asked = append(asked, fmt.Sprint(q.Value, " ", q.Outputs, " ", q.Grader, " ", q.Rubric, " ", q.Input))
@@ -116,7 +116,7 @@ func TestSelectBestDoesNotBlock(t *testing.T) {
 		all.Wait() // for the others
 		return 0, nil
 	}}
-	out := outcome(t, t.Context(), "prompts: [a, b]\nproviders: [echo]\ntests:\n"+strings.Repeat("  - assert: [{type: select-best, value: v}]\n", 3), nil, run.Options{Grader: g, Concurrency: 6})
+	out := outcome(t, t.Context(), "prompts: [a, b]\nproviders: [echo]\ntests:\n"+strings.Repeat("  - assert: [{type: select-best, value: v}]\n", 3), nil, run.Options{Engines: run.Engines{Grader: g}, Limits: run.Limits{Concurrency: 6}})
 	if got := statuses(t, out); got != "pass fail pass fail pass fail" {
 		t.Errorf("got %s", got)
 	}
@@ -131,7 +131,7 @@ func TestSelectBestInterrupted(t *testing.T) {
 		<-ctx.Done()
 		return 0, ctx.Err()
 	}}
-	out := outcome(t, ctx, "prompts: [a, b]\nproviders: [echo]\ntests:\n  - assert: [{type: select-best, value: v}]\n", nil, run.Options{Grader: g})
+	out := outcome(t, ctx, "prompts: [a, b]\nproviders: [echo]\ntests:\n  - assert: [{type: select-best, value: v}]\n", nil, run.Options{Engines: run.Engines{Grader: g}})
 	if n := len(rows(t, out)); n != 0 || out.Completed {
 		t.Errorf("%d rows are kept", n)
 	}
@@ -147,7 +147,7 @@ tests:
   - {vars: {context: c}, assert: [{type: context-relevance, threshold: 0.5}]}
   - {vars: {query: q}, assert: [{type: context-faithfulness, threshold: 0}]}
   - {options: {transformVars: "({context: 'c', query: 'q'})"}, assert: [{type: context-relevance, threshold: 0.5}]}
-`, nil, run.Options{Grader: &chooser{}})
+`, nil, run.Options{Engines: run.Engines{Grader: &chooser{}}})
 	var got []string
 	for _, m := range mistakes {
 		got = append(got, fmt.Sprintf("%d %v %s", m.Place.Line, m.Warning, m.Message))

@@ -39,7 +39,7 @@ tests:
 			}
 			text := "prompts: [\"{{ n }}\"]\nproviders: [echo]\nderivedMetrics: " + tt.metrics + cases
 			for _, concurrency := range []int{1, 4} {
-				out := outcome(t, t.Context(), text, nil, run.Options{Concurrency: concurrency})
+				out := outcome(t, t.Context(), text, nil, run.Options{Limits: run.Limits{Concurrency: concurrency}})
 				if d := cmp.Diff(tt.want, derived(out.Summary)); d != "" {
 					t.Errorf("%d at a time: %s", concurrency, d)
 				}

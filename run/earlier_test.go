@@ -27,21 +27,21 @@ func TestEarlier(t *testing.T) {
 		kept[index] = string(row)
 		return nil
 	}
-	first := outcome(t, t.Context(), text, nil, run.Options{RunID: "mine", Keep: keep})
+	first := outcome(t, t.Context(), text, nil, run.Options{Observers: run.Observers{Keep: keep}, Task: run.Task{RunID: "mine"}})
 	if len(kept) != 3 || counts(first) == "" || !strings.Contains(kept[2], `"id":"mine/2"`) {
 		t.Fatalf("kept %v", kept)
 	}
 	earlier := map[int]string{0: kept[0], 1: kept[1]}
 	clear(kept)
 	var taken, last proviso.Totals
-	again := outcome(t, t.Context(), text, nil, run.Options{RunID: "mine", Keep: keep, Taken: func(t proviso.Totals) { taken = t }, Tick: func(t proviso.Totals) { last = t }, Earlier: func(take func(int, []byte) error) error {
+	again := outcome(t, t.Context(), text, nil, run.Options{Observers: run.Observers{Keep: keep, Taken: func(t proviso.Totals) { taken = t }, Tick: func(t proviso.Totals) { last = t }}, Task: run.Task{RunID: "mine", Earlier: func(take func(int, []byte) error) error {
 		for index, row := range earlier {
 			if err := take(index, []byte(row)); err != nil {
 				return err
 			}
 		}
 		return nil
-	}})
+	}}})
 	if taken.Rows() != 2 || taken.Failed != 1 || last.Rows() != 3 {
 		t.Errorf("taken %+v, then %+v", taken, last)
 	}
@@ -59,8 +59,8 @@ func TestKeepFails(t *testing.T) {
 	full := errors.New("no room")
 	const text = "prompts: [x]\nproviders: [echo]\ntests: [{vars: {n: 1}}, {vars: {n: 2}}]\n"
 	for name, o := range map[string]run.Options{
-		"keeping": {Keep: func(context.Context, int, []byte, *proviso.Result) error { return full }},
-		"earlier": {Dir: notKept, Earlier: func(func(int, []byte) error) error { return full }},
+		"keeping": {Observers: run.Observers{Keep: func(context.Context, int, []byte, *proviso.Result) error { return full }}},
+		"earlier": {Task: run.Task{Dir: notKept, Earlier: func(func(int, []byte) error) error { return full }}},
 	} {
 		p, mistakes := plan(t, text, nil, o)
 		if err := mistakes.Err(); err != nil {

@@ -36,7 +36,7 @@ func TestMemoryIsFlat(t *testing.T) {
 		}
 	}
 	out := outcome(t, t.Context(), "prompts: [\"{{ n }} {{ text }}\"]\nproviders: [echo]\ntests: file://cases.jsonl\n",
-		map[string]string{"cases.jsonl": b.String()}, run.Options{Tick: tick})
+		map[string]string{"cases.jsonl": b.String()}, run.Options{Observers: run.Observers{Tick: tick}})
 	if out.Totals.Passed != total {
 		t.Fatalf("%s, want %d passed", counts(out), total)
 	}
@@ -72,11 +72,11 @@ tests:
   - vars: {n: ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]}
     assert: [{type: is-json}]
   - assert: [{type: javascript, value: "while (true) {}\nreturn true"}]
-`, nil, run.Options{Concurrency: 1, Tick: func(proviso.Totals) {
+`, nil, run.Options{Limits: run.Limits{Concurrency: 1}, Observers: run.Observers{Tick: func(proviso.Totals) {
 		if done.Add(1) == 5 {
 			cancel()
 		}
-	}})
+	}}})
 	if !out.Interrupted || out.Completed {
 		t.Errorf("interrupted %t, completed %t", out.Interrupted, out.Completed)
 	}
@@ -103,14 +103,14 @@ tests:
   - vars: {n: "2"}
     assert: [{type: contains, value: "2"}]
 `
-	row := outcome(t, t.Context(), text, nil, run.Options{RowTimeout: 50 * time.Millisecond})
+	row := outcome(t, t.Context(), text, nil, run.Options{Limits: run.Limits{RowTimeout: 50 * time.Millisecond}})
 	if got, want := statuses(t, row), "pass error pass"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	if reason := fmt.Sprint(rows(t, row)[1].At("error")); !strings.Contains(reason, "the row took longer than 50ms") {
 		t.Errorf("the reason is %q", reason)
 	}
-	whole := outcome(t, t.Context(), text, nil, run.Options{Timeout: 100 * time.Millisecond, Concurrency: 1})
+	whole := outcome(t, t.Context(), text, nil, run.Options{Limits: run.Limits{Timeout: 100 * time.Millisecond, Concurrency: 1}})
 	if got, want := statuses(t, whole), "pass error error"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -155,7 +155,7 @@ func TestFolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Run("below a file", func(t *testing.T) {
-		out := outcome(t, t.Context(), text, nil, run.Options{Dir: filepath.Join(file, "runs")})
+		out := outcome(t, t.Context(), text, nil, run.Options{Task: run.Task{Dir: filepath.Join(file, "runs")}})
 		if out.Warning == "" || !strings.Contains(out.Warning, filepath.Dir(out.Meta.RunFile)) || strings.Contains(out.Warning, "\n") {
 			t.Errorf("warning %q, kept in %s", out.Warning, out.Meta.RunFile)
 		}
@@ -167,7 +167,7 @@ func TestFolders(t *testing.T) {
 		}
 	})
 	t.Run("not kept", func(t *testing.T) {
-		p, mistakes := plan(t, text, nil, run.Options{Dir: notKept})
+		p, mistakes := plan(t, text, nil, run.Options{Task: run.Task{Dir: notKept}})
 		if err := mistakes.Err(); err != nil {
 			t.Fatal(err)
 		}

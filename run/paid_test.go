@@ -61,7 +61,7 @@ func TestPaidRowsAreKeptBeforeTheyCount(t *testing.T) {
 				}
 			}
 			open := func(proviso.ProviderSpec) (proviso.Provider, error) { return &paidProvider{cached: test.cached}, nil }
-			out := outcome(t, t.Context(), test.suite, nil, run.Options{Dir: dir, Open: open, Tick: tick, Concurrency: 2})
+			out := outcome(t, t.Context(), test.suite, nil, run.Options{Engines: run.Engines{Open: open}, Limits: run.Limits{Concurrency: 2}, Observers: run.Observers{Tick: tick}, Task: run.Task{Dir: dir}})
 			if out.Totals.Rows() == 0 || (late == 0) != test.kept {
 				t.Errorf("%d rows, %d of them counted before they were kept", out.Totals.Rows(), late)
 			}
@@ -77,13 +77,15 @@ func TestUnrecordedEndsTheRun(t *testing.T) {
 	full := errors.New("record: no space left on device")
 	plan, mistakes := plan(t, "prompts: ['{{n}}']\nproviders: [paid]\ntests: file://cases.jsonl\n",
 		map[string]string{"cases.jsonl": strings.Repeat(`{"vars":{"n":"1"}}`+"\n", 100)}, run.Options{
-			Dir: t.TempDir(), Concurrency: 2,
-			Open: func(proviso.ProviderSpec) (proviso.Provider, error) { return p, nil },
-			Unrecorded: func() error {
-				if p.asked.Load() > 10 {
-					return full
-				}
-				return nil
+			Task: run.Task{Dir: t.TempDir()}, Limits: run.Limits{Concurrency: 2},
+			Engines: run.Engines{
+				Open: func(proviso.ProviderSpec) (proviso.Provider, error) { return p, nil },
+				Unrecorded: func() error {
+					if p.asked.Load() > 10 {
+						return full
+					}
+					return nil
+				},
 			},
 		})
 	if err := mistakes.Err(); err != nil {

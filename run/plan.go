@@ -8,98 +8,14 @@ import (
 	"context"
 	"errors"
 	"hash"
-	"net/http"
-	"regexp"
 	"slices"
-	"time"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
-	"github.com/proviso-eval/proviso/internal/secrets"
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/provider"
 	"github.com/proviso-eval/proviso/suite"
 )
-
-// Templates renders prompts, variables and assertion values.
-type Templates interface {
-	check.Templates
-	// Variables returns the names that text uses.
-	Variables(text string) []string
-}
-
-// Metrics evaluates the expressions of derived metrics.
-type Metrics interface {
-	// Check reports a syntax error.
-	Check(expression string) error
-	// Eval evaluates with the names in scope.
-	Eval(ctx context.Context, expression string, scope *proviso.Object) (any, error)
-}
-
-// Options are what a run may use and how it goes about it. The zero value runs a
-// suite: what is nil and has no comment that says otherwise is not used.
-type Options struct {
-	Version   string
-	Code      proviso.Code   // nil runs JavaScript, in this process; no code at all if Untrusted
-	Untrusted bool           // the suite is untrusted input; Code, Files and Client must be confined, too
-	Files     proviso.Files  // nil is the suite's folder
-	Env       proviso.Env    // nil has no names
-	Templates Templates      // nil renders as suites are used to
-	Metrics   Metrics        // for derived metrics; nil evaluates as suites are used to
-	Grader    proviso.Grader // nil leaves judged assertions undecided
-	Judge     func() string  // identity of the grader once the plan is made, "" if it was not needed; may be nil
-	Spans     proviso.Spans  // may be a [Tracer]
-	// CommandTools are names of tools that run commands, beside the usual ones.
-	CommandTools []string
-	Client       *http.Client // nil asks any host; no private one if Untrusted
-	// Secrets are redacted from every stored row. If nil, nothing is redacted.
-	Secrets *secrets.Set
-	// Open opens the provider that a suite names; nil opens it with nothing but
-	// what stands here, without a cache or a budget.
-	Open func(proviso.ProviderSpec) (proviso.Provider, error)
-
-	Dir         string // folder that runs are kept in; "" keeps the run in a temporary folder
-	Folder      string // of the suite, absolute: to find what is stored next to the suite; "" for an untrusted suite
-	Concurrency int    // rows in flight; 4 if 0
-	Delay       time.Duration
-	RowTimeout  time.Duration // 0 is none
-	Timeout     time.Duration // 0 is none
-
-	Providers *regexp.Regexp // only providers whose id or label matches
-	Prompts   *regexp.Regexp // only prompts whose id or label matches
-
-	Replay *Replay // the answers are recorded ones; nil if they are new
-
-	Resume      string // run file or folder whose finished rows are taken over; "" starts anew
-	RetryErrors bool   // with Resume: rows that were errors are done again
-
-	Dry             bool // nothing will be run: generators and hooks are compiled, and cases that code yields stay unknown
-	SkipUnsupported bool // what is not supported leaves its rows undecided
-	LaxSchemas      bool
-	PlainPrompts    bool // no templates at all (PROMPTFOO_DISABLE_TEMPLATING)
-	PlainJSON       bool // JSON prompts are rendered as text (PROMPTFOO_DISABLE_JSON_AUTOESCAPE)
-	Warn            bool // look for what is probably a mistake, such as undefined variables
-
-	// Unrecorded says why what is asked cannot be recorded any more, which ends the
-	// run; nil, or if it returns nil, all is well.
-	Unrecorded func() error
-	// RunID names the run in its rows; "" leaves that to the run file.
-	RunID string
-	// Earlier gives take the rows of an earlier attempt, as Keep got them; they are
-	// taken over as those of Resume are. Nil if there was none.
-	Earlier func(take func(index int, row []byte) error) error
-	// Keep is called with each row that is finished, from several goroutines at
-	// once, if it is set. The row is valid until it returns. An error ends the run.
-	Keep func(ctx context.Context, index int, row []byte, r *proviso.Result) error
-	// Tick is called after each row with the totals so far, if it is set.
-	Tick func(proviso.Totals)
-	// Taken, if set, is called before the first row with the totals of the rows that
-	// an earlier run finished, if there are any.
-	Taken func(proviso.Totals)
-	// Begin is called before each row, from several goroutines at once, if it is
-	// set; what it returns is called when the row is done.
-	Begin func(c *proviso.Case, p *proviso.ProviderSpec) (end func())
-}
 
 // Plan is a suite that is ready to run. It is used by one goroutine.
 type Plan struct {

@@ -34,14 +34,14 @@ tests: [{vars: {n: ["1", "2", "3", "4"]}}]
 		cached bool
 		want   time.Duration
 	}{
-		"none":                   {0, run.Options{Concurrency: 4}, false, 0},
-		"of the provider":        {1000, run.Options{Concurrency: 1}, false, 4 * time.Second},
-		"of the provider, apart": {1000, run.Options{Concurrency: 2}, false, 2 * time.Second},
-		"of the run":             {0, run.Options{Concurrency: 9, Delay: time.Minute}, false, 4 * time.Minute},
-		"the larger":             {1000, run.Options{Delay: 3 * time.Second}, false, 12 * time.Second},
-		"cached":                 {1000, run.Options{Concurrency: 1}, true, 0},
-		"cached, of the run":     {1000, run.Options{Delay: time.Second}, true, 4 * time.Second},
-		"replayed":               {1000, run.Options{Delay: time.Hour, Replay: &run.Replay{}}, false, 0},
+		"none":                   {0, run.Options{Limits: run.Limits{Concurrency: 4}}, false, 0},
+		"of the provider":        {1000, run.Options{Limits: run.Limits{Concurrency: 1}}, false, 4 * time.Second},
+		"of the provider, apart": {1000, run.Options{Limits: run.Limits{Concurrency: 2}}, false, 2 * time.Second},
+		"of the run":             {0, run.Options{Limits: run.Limits{Concurrency: 9, Delay: time.Minute}}, false, 4 * time.Minute},
+		"the larger":             {1000, run.Options{Limits: run.Limits{Delay: 3 * time.Second}}, false, 12 * time.Second},
+		"cached":                 {1000, run.Options{Limits: run.Limits{Concurrency: 1}}, true, 0},
+		"cached, of the run":     {1000, run.Options{Limits: run.Limits{Delay: time.Second}}, true, 4 * time.Second},
+		"replayed":               {1000, run.Options{Limits: run.Limits{Delay: time.Hour}, Task: run.Task{Replay: &run.Replay{}}}, false, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -85,15 +85,12 @@ tests: [{vars: {n: ["1", "2", "3"]}}]
 	made := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	do := func(suite, key string) *run.Outcome {
 		t.Helper()
-		return outcome(t, t.Context(), suite, nil, run.Options{
-			Replay: &run.Replay{Made: made, Key: key}, Concurrency: 8,
-			Open: func(s proviso.ProviderSpec) (proviso.Provider, error) {
-				if s.Label == "slow" {
-					return timed{1500 * time.Millisecond}, nil
-				}
-				return timed{}, nil
-			},
-		})
+		return outcome(t, t.Context(), suite, nil, run.Options{Engines: run.Engines{Open: func(s proviso.ProviderSpec) (proviso.Provider, error) {
+			if s.Label == "slow" {
+				return timed{1500 * time.Millisecond}, nil
+			}
+			return timed{}, nil
+		}}, Limits: run.Limits{Concurrency: 8}, Task: run.Task{Replay: &run.Replay{Made: made, Key: key}}})
 	}
 	first := do(suite, "a")
 	if first.Elapsed != 4500*time.Millisecond || !first.Started.Equal(made) || !first.Meta.Started.Equal(made) {

@@ -138,7 +138,7 @@ tests:
 `
 	for _, concurrency := range []int{1, 7} {
 		var got []string
-		for _, r := range rows(t, outcome(t, t.Context(), text, nil, run.Options{Concurrency: concurrency})) {
+		for _, r := range rows(t, outcome(t, t.Context(), text, nil, run.Options{Limits: run.Limits{Concurrency: concurrency}})) {
 			got = append(got, fmt.Sprint(r.At("testIdx"), r.At("promptIdx"), " ", at(r, "provider", "label"), " ", at(r, "response", "output")))
 		}
 		want := []string{
@@ -278,7 +278,7 @@ func TestMaxScore(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			out := outcome(t, t.Context(), head+tt.tests+"\n", nil, run.Options{Concurrency: 3})
+			out := outcome(t, t.Context(), head+tt.tests+"\n", nil, run.Options{Limits: run.Limits{Concurrency: 3}})
 			if got := statuses(t, out); got != tt.want {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}

@@ -92,7 +92,7 @@ func TestRowsAreTraced(t *testing.T) {
 	t.Parallel()
 	tr, p := &tracer{open: map[string]bool{}}, &traced{}
 	open := func(proviso.ProviderSpec) (proviso.Provider, error) { return p, nil }
-	out := outcome(t, t.Context(), tracedSuite, nil, run.Options{Spans: tr, Open: open, Concurrency: 1})
+	out := outcome(t, t.Context(), tracedSuite, nil, run.Options{Engines: run.Engines{Spans: tr, Open: open}, Limits: run.Limits{Concurrency: 1}})
 	if got := counts(out); out.Totals.Passed != 5 || out.Totals.Errors != 1 {
 		t.Errorf("%s", got)
 	}
@@ -121,11 +121,11 @@ func TestRowsAreNotTraced(t *testing.T) {
 	t.Parallel()
 	p := &traced{}
 	open := func(proviso.ProviderSpec) (proviso.Provider, error) { return p, nil }
-	out := outcome(t, t.Context(), tracedSuite, nil, run.Options{Spans: &tracer{deaf: true, open: map[string]bool{}}, Open: open})
+	out := outcome(t, t.Context(), tracedSuite, nil, run.Options{Engines: run.Engines{Spans: &tracer{deaf: true, open: map[string]bool{}}, Open: open}})
 	if out.Totals.Errors != 2 || slices.ContainsFunc(p.traces, func(s string) bool { return !strings.HasSuffix(s, ": none") }) {
 		t.Errorf("%s, %q", counts(out), p.traces)
 	}
-	pl, mistakes := plan(t, tracedSuite, nil, run.Options{Open: open})
+	pl, mistakes := plan(t, tracedSuite, nil, run.Options{Engines: run.Engines{Open: open}})
 	if err := mistakes.Err(); err == nil || !strings.Contains(err.Error(), `"trace-span-count" needs the spans of a trace: switch tracing on`) || !pl.LooksAtTraces() {
 		t.Errorf("%v, looks at traces: %v", mistakes, pl.LooksAtTraces())
 	}

@@ -85,7 +85,7 @@ tests:
 	if err := mistakes.Err(); err != nil {
 		t.Fatal(err)
 	}
-	p, mistakes := run.New(t.Context(), s, run.Options{SkipUnsupported: true})
+	p, mistakes := run.New(t.Context(), s, run.Options{Task: run.Task{SkipUnsupported: true}})
 	const want = `false "SQL statement does not conform to the provided MySQL database syntax."` + "\n" +
 		`false "\"llm-rubric\" needs a model that judges, and there is none here"`
 	if got := reasons(t, p, mistakes); got != want {
@@ -110,7 +110,7 @@ func TestSuiteOfGo(t *testing.T) {
 		Providers:  []proviso.ProviderSpec{{ID: "counter"}},
 		CaseSource: cases{{Vars: proviso.ObjectOf("text", "four", "n", 4), Assert: assert}, {Index: 1, Output: 3, HasOutput: true, Assert: []*proviso.Assertion{{Type: "equals", Value: 3}}}},
 	}
-	p, mistakes := run.New(t.Context(), s, run.Options{Open: func(proviso.ProviderSpec) (proviso.Provider, error) { return counter{}, nil }})
+	p, mistakes := run.New(t.Context(), s, run.Options{Engines: run.Engines{Open: func(proviso.ProviderSpec) (proviso.Provider, error) { return counter{}, nil }}})
 	if got := reasons(t, p, mistakes); got != "true null\ntrue null" {
 		t.Errorf("%s", got)
 	}

@@ -102,9 +102,9 @@ func (s *Suites) Check(ctx context.Context, b *Bundle, o RunOptions) (*Plan, pro
 
 // Run executes a suite.
 func (s *Suites) Run(ctx context.Context, e Execution) error {
-	o := run.Options{RunID: e.RunID, Earlier: e.Earlier, Keep: func(ctx context.Context, index int, row []byte, r *proviso.Result) error {
+	o := run.Options{Observers: run.Observers{Keep: func(ctx context.Context, index int, row []byte, r *proviso.Result) error {
 		return e.Keep(ctx, resultOf(index, row, r))
-	}}
+	}}, Task: run.Task{RunID: e.RunID, Earlier: e.Earlier}}
 	opened, mistakes := s.open(ctx, e.Bundle, e.Options, e.Spans, o)
 	if opened != nil {
 		defer opened.end()

@@ -153,17 +153,7 @@ func (a *app) plan(ctx context.Context, s *loaded, f *evalFlags) (*run.Plan, err
 	}, cassette)
 	grader := a.graderFor(s, f)
 	code.grader = grader
-	o := run.Options{
-		Grader: grader, Judge: grader.identity,
-		Version: versionName(), Code: guarded, Untrusted: f.trust.untrusted, Files: s.files, Env: s.env, Templates: templates, Metrics: metrics,
-		Client: client, Open: f.asked.open, Secrets: a.secrets,
-		Dir: a.runDir(f), Concurrency: f.concurrency, Delay: milliseconds(f.delay),
-		RowTimeout: milliseconds(s.Options.TimeoutMS), Timeout: milliseconds(s.Options.MaxTimeMS),
-		SkipUnsupported: f.skipUnsupported, Warn: f.warn, Dry: f.dry, Replay: replay,
-		LaxSchemas:   envTrue(s.env, "PROMPTFOO_DISABLE_AJV_STRICT_MODE"),
-		PlainPrompts: envTrue(s.env, "PROMPTFOO_DISABLE_TEMPLATING"),
-		PlainJSON:    envTrue(s.env, "PROMPTFOO_DISABLE_JSON_AUTOESCAPE"),
-	}
+	o := run.Options{Engines: run.Engines{Grader: grader, Judge: grader.identity, Code: guarded, Files: s.files, Env: s.env, Templates: templates, Metrics: metrics, Client: client, Open: f.asked.open, Secrets: a.secrets}, Limits: run.Limits{Concurrency: f.concurrency, Delay: milliseconds(f.delay), RowTimeout: milliseconds(s.Options.TimeoutMS), Timeout: milliseconds(s.Options.MaxTimeMS)}, Task: run.Task{Dir: a.runDir(f), SkipUnsupported: f.skipUnsupported, Warn: f.warn, Dry: f.dry, Replay: replay}, Version: versionName(), Untrusted: f.trust.untrusted, LaxSchemas: envTrue(s.env, "PROMPTFOO_DISABLE_AJV_STRICT_MODE"), PlainPrompts: envTrue(s.env, "PROMPTFOO_DISABLE_TEMPLATING"), PlainJSON: envTrue(s.env, "PROMPTFOO_DISABLE_JSON_AUTOESCAPE")}
 	if !f.trust.untrusted { // what lies beside such a suite says nothing of its judges
 		o.Folder, _ = filepath.Abs(s.Dir)
 	}
