@@ -1,11 +1,13 @@
 package proviso_test
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -63,14 +65,16 @@ var ranks = map[string]int{
 	"spade":        5,
 	"store/sqlite": 5,
 
-	"server": 6,
+	"engine": 7,
 
-	"attacks":     7,
-	"bench":       7,
-	"cmd/proviso": 7,
-	"conformance": 7,
+	"server": 9,
 
-	"internal/generate": 7,
+	"attacks":     10,
+	"bench":       10,
+	"cmd/proviso": 10,
+	"conformance": 10,
+
+	"internal/generate": 10,
 }
 
 // TestImportsGoDown reads every source file, tests included, and holds its
@@ -103,6 +107,36 @@ func TestImportsGoDown(t *testing.T) {
 		if !seen[pkg] {
 			t.Errorf("package %s has a rank but no files", pkg)
 		}
+	}
+}
+
+// TestOneAssembly: only package engine, and tests, put together what evaluates.
+func TestOneAssembly(t *testing.T) {
+	t.Parallel()
+	engines := []string{"internal/script", "internal/template", "internal/mathjs", "internal/regex", "internal/sqlparser"}
+	makes := map[string]string{"run": "New", "sandbox": "New", "judge": "New", "check": "New"}
+	for _, file := range goFiles(t) {
+		dir := path.Dir(filepath.ToSlash(file))
+		if strings.HasSuffix(file, "_test.go") || dir != "server" && dir != "cmd/proviso" {
+			continue
+		}
+		for _, imported := range importsOf(t, file) {
+			if slices.Contains(engines, imported) {
+				t.Errorf("%s imports %s: package engine opens engines", file, imported)
+			}
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			if s, ok := n.(*ast.SelectorExpr); ok {
+				if x, ok := s.X.(*ast.Ident); ok && makes[x.Name] == s.Sel.Name {
+					t.Errorf("%s calls %s.%s: package engine does", file, x.Name, s.Sel.Name)
+				}
+			}
+			return true
+		})
 	}
 }
 

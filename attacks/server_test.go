@@ -15,14 +15,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/judge"
-	"github.com/proviso-eval/proviso/provider"
 	"github.com/proviso-eval/proviso/server"
 	"github.com/proviso-eval/proviso/store"
 	"github.com/proviso-eval/proviso/store/sqlite"
-	"github.com/proviso-eval/proviso/suite"
 )
 
 // target is a server that is attacked.
@@ -49,10 +47,7 @@ func serve(t *testing.T, o server.Options) *target {
 	t.Cleanup(func() { _ = j.Close() })
 	o.Store, o.Jobs, o.Judge = db, db, j
 	suites := &server.Suites{
-		Version: "test", Dir: t.TempDir(), Env: proviso.EnvMap{}, Trust: suite.Trust{}, Client: transport.New(transport.Options{}).Client(),
-		Open: func(po provider.Options) func(proviso.ProviderSpec) (proviso.Provider, error) {
-			return func(spec proviso.ProviderSpec) (proviso.Provider, error) { return provider.Open(spec, po) }
-		},
+		Dir: t.TempDir(), Engine: engine.Options{Version: "test", Engines: engine.Engines{Client: transport.New(transport.Options{}).Client()}},
 	}
 	o.Runner = suites
 	s, err := server.New(o)

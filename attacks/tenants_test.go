@@ -10,10 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/judge"
-	"github.com/proviso-eval/proviso/provider"
 	"github.com/proviso-eval/proviso/server"
 	"github.com/proviso-eval/proviso/store"
 	"github.com/proviso-eval/proviso/store/sqlite"
@@ -37,10 +36,7 @@ func share(t *testing.T) *shared {
 		t.Fatal(err)
 	}
 	s, err := server.New(server.Options{Store: db, Jobs: db, Judge: j, Runner: &server.Suites{
-		Version: "test", Dir: t.TempDir(), Env: proviso.EnvMap{}, Client: transport.New(transport.Options{}).Client(),
-		Open: func(o provider.Options) func(proviso.ProviderSpec) (proviso.Provider, error) {
-			return func(spec proviso.ProviderSpec) (proviso.Provider, error) { return provider.Open(spec, o) }
-		},
+		Dir: t.TempDir(), Engine: engine.Options{Version: "test", Engines: engine.Engines{Client: transport.New(transport.Options{}).Client()}},
 	}})
 	if err != nil {
 		t.Fatal(err)

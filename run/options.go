@@ -48,6 +48,7 @@ type Engines struct {
 	Env       proviso.Env    // nil has no names
 	Templates Templates      // nil renders as suites are used to
 	Metrics   Metrics        // for derived metrics; nil evaluates as suites are used to
+	Checks    *check.Engines // of patterns and SQL; nil starts others
 	Grader    proviso.Grader // nil leaves judged assertions undecided
 	Judge     func() string  // identity of the grader once the plan is made, "" if it was not needed; may be nil
 	Spans     proviso.Spans  // may be a [Tracer]

@@ -73,7 +73,7 @@ func New(ctx context.Context, s *proviso.Suite, o Options) (*Plan, proviso.Mista
 		Suite: s, o: o, own: own, content: content, opened: map[string]proviso.Provider{}, scripts: map[string]*check.Transform{}, noted: map[string]*noted{},
 		compiler: check.New(check.Options{
 			Code: o.Code, Files: o.Files, Templates: o.Templates, Grader: o.Grader, Spans: o.Spans, CommandTools: o.CommandTools,
-			Client: o.Client, Env: o.Env, LaxSchemas: o.LaxSchemas, Lenient: s.Lenient, Expand: judge.Expand,
+			Client: o.Client, Env: o.Env, Engines: o.Checks, LaxSchemas: o.LaxSchemas, Lenient: s.Lenient, Expand: judge.Expand,
 		}),
 	}
 	p.expandCases(ctx)

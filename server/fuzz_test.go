@@ -37,7 +37,7 @@ func FuzzRequests(f *testing.F) {
 	}
 	f.Cleanup(func() { db.Close() })
 	dir := f.TempDir()
-	runner := &server.Suites{Version: "fuzz", Dir: dir, Env: noEnv, Open: plainProviders, MaxRows: 100}
+	runner := &server.Suites{Dir: dir, MaxRows: 100}
 	s, err := server.New(server.Options{Store: db, Jobs: db, Judge: evaluator(passing), Runner: runner, Open: true})
 	if err != nil {
 		f.Fatal(err)

@@ -71,7 +71,7 @@ func TestInlineSecrets(t *testing.T) {
 func TestNoSecrets(t *testing.T) {
 	t.Parallel()
 	s := suites(t, http.DefaultClient)
-	s.Env, s.Trust.Env = proviso.EnvMap{"TEAM_KEY": "x"}, []string{"TEAM_KEY"}
+	s.Engine.Engines.Env, s.Engine.Policy.Env = proviso.EnvMap{"TEAM_KEY": "x"}, []string{"TEAM_KEY"}
 	f := start(t, server.Options{Open: true, Runner: s})
 	for name, body := range map[string]string{
 		"reference": inSuite(`"providers": [{"id": "echo", "config": {"apiKey": "{{ env.TEAM_KEY }}"}}]`, ""),
@@ -93,7 +93,7 @@ func TestNoSecrets(t *testing.T) {
 func TestAllowedSecret(t *testing.T) {
 	t.Parallel()
 	s := suites(t, http.DefaultClient)
-	s.Env, s.Trust.Env = proviso.EnvMap{"TEAM_API_KEY": "hunter2-hunter2"}, []string{"TEAM_API_KEY"}
+	s.Engine.Engines.Env, s.Engine.Policy.Env = proviso.EnvMap{"TEAM_API_KEY": "hunter2-hunter2"}, []string{"TEAM_API_KEY"}
 	f := start(t, server.Options{Open: true, Runner: s})
 	id := f.run(`{"name": "s", "suite": {"prompts": ["my key is {{ env.TEAM_API_KEY }}"], "providers": ["echo"], "tests": [{"assert": [{"type": "contains", "value": "hunter2-"}]}]}}`)
 	f.follow(id)

@@ -264,15 +264,11 @@ func (p *slow) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, err
 
 // with opens "openai:slow" as the provider p.
 func (p *slow) with(s *server.Suites) *server.Suites {
-	open := s.Open
-	s.Open = func(o provider.Options) func(proviso.ProviderSpec) (proviso.Provider, error) {
-		others := open(o)
-		return func(spec proviso.ProviderSpec) (proviso.Provider, error) {
-			if spec.ID == "openai:slow" {
-				return p, nil
-			}
-			return others(spec)
+	s.Engine.Engines.Open = func(spec proviso.ProviderSpec, o provider.Options) (proviso.Provider, error) {
+		if spec.ID == "openai:slow" {
+			return p, nil
 		}
+		return provider.Open(spec, o)
 	}
 	return s
 }

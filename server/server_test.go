@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/judge"
-	"github.com/proviso-eval/proviso/provider"
 	"github.com/proviso-eval/proviso/server"
 	"github.com/proviso-eval/proviso/store"
 	"github.com/proviso-eval/proviso/store/sqlite"
@@ -266,13 +266,7 @@ func bearer(secret string) string { return "Authorization: Bearer " + secret }
 
 // suites runs suites with the providers that need no network.
 func suites(t *testing.T, client *http.Client) *server.Suites {
-	return &server.Suites{Version: "test", Dir: t.TempDir(), Env: noEnv, Client: client, Open: plainProviders}
-}
-
-var noEnv = proviso.EnvMap{}
-
-func plainProviders(o provider.Options) func(proviso.ProviderSpec) (proviso.Provider, error) {
-	return func(spec proviso.ProviderSpec) (proviso.Provider, error) { return provider.Open(spec, o) }
+	return &server.Suites{Dir: t.TempDir(), Engine: engine.Options{Version: "test", Engines: engine.Engines{Client: client}}}
 }
 
 const evaluation = `{"agent_input": "Hi", "agent_output": "Hello <you>", "assertions": [{"id": "greets", "criteria": ["It greets"]}]}`

@@ -6,44 +6,30 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
-	"sync"
 	"time"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
-	"github.com/proviso-eval/proviso/internal/mathjs"
+	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/internal/secrets"
-	"github.com/proviso-eval/proviso/internal/template"
 	"github.com/proviso-eval/proviso/otlp"
-	"github.com/proviso-eval/proviso/provider"
 	"github.com/proviso-eval/proviso/run"
 	"github.com/proviso-eval/proviso/store"
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// Suites runs suites that nobody vouches for: they run no code, read no file but
-// those that came with them, and ask no host that the operator did not allow.
+// Suites runs suites that clients send: they run no code, read no file but those that
+// came with them, and ask no host that the operator did not allow.
 type Suites struct {
-	Version string
 	// Dir is a folder for files that live as long as a run does.
 	Dir string
-	// Env is the operator's environment: providers find their keys there, suites
-	// see of it what Trust names.
-	Env   proviso.Env
-	Trust suite.Trust
-	// Client is confined to the hosts that suites may ask.
-	Client *http.Client
-	// Open returns what opens the providers of one suite.
-	Open func(provider.Options) func(proviso.ProviderSpec) (proviso.Provider, error)
-	// Grader returns what answers the judged assertions of a suite, and what tells
-	// who that is, "" as long as nobody was needed; nil leaves them to nobody. Its
-	// providers have to be [Metered].
-	Grader func(*proviso.Suite, provider.Options) (proviso.Grader, func() string)
+	// Engine configures the engine of each suite. Its policy is that of untrusted
+	// input whatever it says; its environment is that of the operator. The providers
+	// of the suite are [Metered]; those of Engine.Engines.Operator have to be.
+	Engine engine.Options
 
 	MaxRows        int           // of a run; 100,000 if 0
 	MaxConcurrency int           // rows of a run at a time; 32 if 0
@@ -55,31 +41,20 @@ var _ Runner = (*Suites)(nil)
 // checkTimeout bounds how long a suite may take to be read.
 const checkTimeout = 30 * time.Second
 
-// opened is a suite that was read, with its plan and what has to be closed.
+// opened is a suite that was read, with its engine and its plan.
 type opened struct {
-	suite *proviso.Suite
-	plan  *run.Plan
-	judge func() string // nil if nobody judges
-	close []func() error
-	env   proviso.Env // the operator's
-	known secrets.Set // what was taken from it, and of the suite: no row that is kept holds it
-
-	mu        sync.Mutex
-	providers []string // ids of those that are asked
-}
-
-// asks notes a provider.
-func (o *opened) asks(id string) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if !slices.Contains(o.providers, id) {
-		o.providers = append(o.providers, id)
-	}
+	suite  *proviso.Suite
+	engine *engine.Engine
+	plan   *run.Plan
+	folder string
 }
 
 func (o *opened) end() {
-	for _, f := range slices.Backward(o.close) {
-		_ = f() // engines free memory, and the files are in a temporary folder
+	if o.engine != nil {
+		_ = o.engine.Close() // it frees memory
+	}
+	if o.folder != "" {
+		_ = os.RemoveAll(o.folder) // it is a temporary folder
 	}
 }
 
@@ -87,10 +62,8 @@ func (o *opened) end() {
 func (s *Suites) Check(ctx context.Context, b *Bundle, o RunOptions) (*Plan, proviso.Mistakes) {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	opened, mistakes := s.open(ctx, b, o, nil, run.Options{})
-	if opened != nil {
-		defer opened.end()
-	}
+	opened, mistakes := s.open(ctx, b, o, nil, run.Observers{}, run.Task{})
+	defer opened.end()
 	if ctx.Err() != nil {
 		return nil, append(mistakes, proviso.Mistake{Code: proviso.Limit, Message: "reading the suite takes longer than " + checkTimeout.String()})
 	}
@@ -102,13 +75,11 @@ func (s *Suites) Check(ctx context.Context, b *Bundle, o RunOptions) (*Plan, pro
 
 // Run executes a suite.
 func (s *Suites) Run(ctx context.Context, e Execution) error {
-	o := run.Options{Observers: run.Observers{Keep: func(ctx context.Context, index int, row []byte, r *proviso.Result) error {
+	observers := run.Observers{Keep: func(ctx context.Context, index int, row []byte, r *proviso.Result) error {
 		return e.Keep(ctx, resultOf(index, row, r))
-	}}, Task: run.Task{RunID: e.RunID, Earlier: e.Earlier}}
-	opened, mistakes := s.open(ctx, e.Bundle, e.Options, e.Spans, o)
-	if opened != nil {
-		defer opened.end()
-	}
+	}}
+	opened, mistakes := s.open(ctx, e.Bundle, e.Options, e.Spans, observers, run.Task{RunID: e.RunID, Earlier: e.Earlier})
+	defer opened.end()
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -131,25 +102,30 @@ func (s *Suites) Run(ctx context.Context, e Execution) error {
 // of a key which the operator forgot at this start.
 func lasting(m proviso.Mistake) bool { return !m.Warning && m.Code != proviso.Unavailable }
 
-// open reads a suite, opens its engines and makes the plan. held are the spans that
+// open reads a suite, opens its engine and makes the plan. held are the spans that
 // its run may look at; nil if there will be no run. What it returns is to be ended,
 // with mistakes too.
-func (s *Suites) open(ctx context.Context, b *Bundle, ro RunOptions, held *otlp.Store, o run.Options) (*opened, proviso.Mistakes) {
+func (s *Suites) open(ctx context.Context, b *Bundle, ro RunOptions, held *otlp.Store, observers run.Observers, t run.Task) (*opened, proviso.Mistakes) {
 	own := &opened{}
-	own.env = own.known.Env(s.Env)
 	folder, err := os.MkdirTemp(s.Dir, "suite-")
 	if err != nil {
 		return own, mistakesOf(fmt.Errorf("keep the files of a suite: %w", err))
 	}
-	own.close = append(own.close, func() error { return os.RemoveAll(folder) })
+	own.folder = folder
 	dir := filepath.Join(folder, "suite")
-	o.Dir = filepath.Join(folder, "run")
+	t.Dir = filepath.Join(folder, "run")
 	name, err := b.write(dir)
 	if err != nil {
 		return own, mistakesOf(err)
 	}
-	files := suite.FilesOptions{Confine: true}
-	read, mistakes := suite.Read(ctx, []string{name}, suite.Options{Dir: dir, Env: own.env, Cells: check.Cells(), Files: files, Trust: &s.Trust})
+	o := s.Engine
+	o.Policy.Trusted = false
+	if o.Engines.Env == nil {
+		o.Engines.Env = proviso.EnvMap{}
+	}
+	o.Engines.Secrets = &secrets.Set{} // what was taken from the environment, and of the suite: no row that is kept holds it
+	env := o.Engines.Secrets.Env(o.Engines.Env)
+	read, mistakes := suite.Read(ctx, []string{name}, suite.Options{Dir: dir, Env: env, Cells: check.Cells(), Files: o.Policy.Files(), Trust: o.Policy.Suite(env)})
 	if read == nil {
 		return own, mistakes
 	}
@@ -159,14 +135,19 @@ func (s *Suites) open(ctx context.Context, b *Bundle, ro RunOptions, held *otlp.
 		}
 	}
 	own.suite = read
-	s.options(own, read, ro, &o)
-	mistakes = append(mistakes, s.traces(read, held, &o)...)
-	plan, more := run.New(ctx, read, o)
-	own.plan = plan
-	own.close = append(own.close, plan.Close)
+	o.Limits.Limits, o.Observers.Observers = s.limits(read, ro), observers
+	o.Engines.Wrap = Metered
+	o.Engines.Files = suite.NewFiles(read.Dir, o.Policy.Files())
+	var more proviso.Mistakes
+	o.Engines.Spans, more = traces(read, o.Engines.Files, held)
 	mistakes = append(mistakes, more...)
-	if most := orElse(s.MaxRows, 100_000); plan.Rows > most {
-		mistakes = append(mistakes, proviso.Mistake{Code: proviso.Limit, Message: fmt.Sprintf("the suite has %d rows, more than %d", plan.Rows, most)})
+	if own.engine, err = engine.Open(ctx, read, o); err != nil {
+		return own, append(mistakes, mistakesOf(err)...)
+	}
+	own.plan, more = own.engine.Plan(ctx, t)
+	mistakes = append(mistakes, more...)
+	if most := orElse(s.MaxRows, 100_000); own.plan.Rows > most {
+		mistakes = append(mistakes, proviso.Mistake{Code: proviso.Limit, Message: fmt.Sprintf("the suite has %d rows, more than %d", own.plan.Rows, most)})
 	}
 	return own, mistakes
 }
@@ -178,56 +159,25 @@ func orElse[T int | time.Duration](v, usual T) T {
 	return usual
 }
 
-// options opens the engines of a suite and puts together what its run may use.
-func (s *Suites) options(own *opened, read *proviso.Suite, ro RunOptions, o *run.Options) {
-	names := suite.Environment(read.Env, suite.Restrict(own.env, s.Trust.Env))
-	templates := template.New(template.Options{Env: func() *proviso.Object {
-		env := proviso.NewObject(0)
-		for _, name := range names.Names() {
-			if v, ok := names.Lookup(name); ok {
-				env.Set(name, v)
-			}
-		}
-		return env
-	}})
-	metrics := mathjs.New(mathjs.Options{})
-	own.close = append(own.close, templates.Close, metrics.Close)
+// limits are those of the suite and of the request for its run, as far as the server
+// allows.
+func (s *Suites) limits(read *proviso.Suite, ro RunOptions) run.Limits {
 	most := orElse(s.MaxConcurrency, 32)
-	o.Concurrency = min(most, orElse(ro.Concurrency, orElse(read.Options.MaxConcurrency, 4)))
-	o.Version, o.Untrusted = s.Version, true
-	o.Code, o.Templates, o.Metrics, o.Client, o.Env, o.Secrets = noCode{}, templates, metrics, s.Client, own.env, &own.known
-	o.Files = suite.NewFiles(read.Dir, suite.FilesOptions{Confine: true})
-	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
-	o.Delay, o.RowTimeout, o.Timeout = ms(read.Options.DelayMS), ms(read.Options.TimeoutMS), ms(read.Options.MaxTimeMS)
-	if limit := orElse(s.Limit, 24*time.Hour); o.Timeout <= 0 || o.Timeout > limit {
-		o.Timeout = limit
+	l := run.Limits{
+		Concurrency: min(most, orElse(ro.Concurrency, orElse(read.Options.MaxConcurrency, 4))),
+		Timeout:     time.Duration(read.Options.MaxTimeMS) * time.Millisecond,
 	}
-	po := provider.Options{
-		Files: o.Files, Env: own.env, Client: s.Client, Code: noCode{}, Templates: templates, Dir: read.Dir, Concurrency: o.Concurrency, Untrusted: true,
+	if limit := orElse(s.Limit, 24*time.Hour); l.Timeout <= 0 || l.Timeout > limit {
+		l.Timeout = limit
 	}
-	open := s.Open(po)
-	o.Open = func(spec proviso.ProviderSpec) (proviso.Provider, error) {
-		own.known.AddConfig(spec.Config)
-		p, err := open(spec)
-		if err != nil || spec.ID == "echo" || strings.HasPrefix(spec.ID, "recorded:") {
-			return p, err // these ask nobody
-		}
-		own.asks(p.ID())
-		return Metered(p), nil
-	}
-	if s.Grader != nil {
-		o.Grader, own.judge = s.Grader(read, po)
-		o.Judge = own.judge
-	}
+	return l
 }
 
 // describe says what the plan is about.
 func (o *opened) describe(all proviso.Mistakes) *Plan {
-	p := &Plan{SuiteID: o.suite.ID, AgentID: agentOf(o.suite), Name: o.suite.Description, Rows: o.plan.Rows, Hash: o.plan.Hash(), Providers: o.providers}
-	if o.judge != nil {
-		if who := o.judge(); who != "" {
-			p.Judges = []string{who}
-		}
+	p := &Plan{SuiteID: o.suite.ID, AgentID: agentOf(o.suite), Name: o.suite.Description, Rows: o.plan.Rows, Hash: o.plan.Hash(), Providers: o.engine.Asked()}
+	if who := o.engine.JudgedBy(); who != "" {
+		p.Judges = []string{who}
 	}
 	h := sha256.New()
 	for i := range o.suite.Prompts {
@@ -267,15 +217,6 @@ func mistakesOf(err error) proviso.Mistakes {
 		return proviso.Mistakes{{Code: e.Code, Message: e.Error()}}
 	}
 	return proviso.Mistakes{{Code: proviso.Internal, Message: err.Error()}}
-}
-
-// noCode is a proviso.Code that runs none. Reading the suite refuses code where
-// it stands; this is for what it does not know of.
-type noCode struct{}
-
-// Compile refuses.
-func (noCode) Compile(_ context.Context, src proviso.Source) (proviso.Function, error) {
-	return nil, &proviso.Error{Code: proviso.Refused, Pointer: src.Pointer, Message: src.Name + " is code, which an untrusted suite may not run"}
 }
 
 // resultOf is a row as the store keeps it.

@@ -5,13 +5,12 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/otlp"
-	"github.com/proviso-eval/proviso/run"
 )
 
-// traces gives a run the spans that its suite asks for: those that the server took
-// from the key of the run, and those that came with the suite. Nothing listens for a
-// suite, and nothing is sent on.
-func (s *Suites) traces(read *proviso.Suite, held *otlp.Store, o *run.Options) proviso.Mistakes {
+// traces returns the spans that a suite asks for: those that the server took from the
+// key of the run, and those that came with the suite; nil if it asks for none. Nothing
+// listens for a suite, and nothing is sent on.
+func traces(read *proviso.Suite, files proviso.Files, held *otlp.Store) (proviso.Spans, proviso.Mistakes) {
 	t := read.Tracing
 	var mistakes proviso.Mistakes
 	note := func(at, code, message string, warning bool) {
@@ -29,13 +28,12 @@ func (s *Suites) traces(read *proviso.Suite, held *otlp.Store, o *run.Options) p
 			note("/tracing/"+e.key, proviso.Unsupported, "a server sends neither spans nor verdicts on: tracing."+e.key+" is for proviso eval", true)
 		}
 	}
-	o.CommandTools = t.CommandTools
 	if !t.Enabled && len(t.Files) == 0 {
-		return mistakes
+		return nil, mistakes
 	}
 	recorded := otlp.NewStore(otlp.StoreOptions{})
 	for _, name := range t.Files {
-		data, err := o.Files.ReadFile(name)
+		data, err := files.ReadFile(name)
 		if err != nil {
 			continue // reading the suite has said so
 		}
@@ -44,8 +42,7 @@ func (s *Suites) traces(read *proviso.Suite, held *otlp.Store, o *run.Options) p
 		}
 	}
 	if !t.Enabled {
-		o.Spans = recorded
-		return mistakes
+		return recorded, mistakes
 	}
 	if held == nil { // the suite is read, and not run
 		held = otlp.NewStore(otlp.StoreOptions{})
@@ -56,6 +53,5 @@ func (s *Suites) traces(read *proviso.Suite, held *otlp.Store, o *run.Options) p
 			view.Wait = -time.Millisecond // not at all
 		}
 	}
-	o.Spans = held.View(view)
-	return mistakes
+	return held.View(view), mistakes
 }

@@ -13,10 +13,8 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/fakemodel"
-	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/server"
 	"github.com/proviso-eval/proviso/store"
-	"github.com/proviso-eval/proviso/suite"
 )
 
 // traceNamed is the id of a trace.
@@ -186,8 +184,8 @@ func TestTracedRun(t *testing.T) {
 	agent := &tracedAgent{}
 	behind := httptest.NewServer(agent)
 	defer behind.Close()
-	s := suites(t, transport.New(transport.Options{}).Client())
-	s.Trust = suite.Trust{Host: func(host string) bool { return host == "127.0.0.1" }}
+	s := suites(t, nil)
+	s.Engine.Policy.Hosts = []string{"127.0.0.1"}
 	f := start(t, server.Options{Runner: s})
 	agent.url = f.url
 	agent.key, _ = f.key(store.NewKey{Scopes: []store.Scope{store.Evaluate}})

@@ -147,28 +147,6 @@ func TestPythonFunctionIsFound(t *testing.T) {
 	}
 }
 
-// yes answers every question by whether the output has it.
-type yes struct{}
-
-func (yes) Grade(_ context.Context, q proviso.Question) (proviso.Grade, error) {
-	if len(q.Criteria) != 1 || q.Input != "the prompt" {
-		return proviso.Grade{}, fmt.Errorf("asked %+v", q)
-	}
-	return proviso.Grade{Pass: strings.Contains(q.Output, q.Criteria[0].Text)}, nil
-}
-
-func TestAskLLM(t *testing.T) {
-	t.Parallel()
-	for output, want := range map[string]bool{"kind words": true, "words": false} {
-		if got, err := spade.AskLLM(context.Background(), yes{}, "the prompt", output, "kind"); got != want || err != nil {
-			t.Errorf("%q: %v, %v", output, got, err)
-		}
-	}
-	if _, err := spade.AskLLM(context.Background(), nil, "", "", "kind"); err == nil {
-		t.Error("nobody answered")
-	}
-}
-
 // TestThrows: a script that throws fails the output, and is counted.
 func TestThrows(t *testing.T) {
 	t.Parallel()

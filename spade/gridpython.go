@@ -126,16 +126,3 @@ func (s synthesised) Compile(ctx context.Context, src proviso.Source) (proviso.F
 	src.Purpose = proviso.Synthesised
 	return s.Code.Compile(ctx, src)
 }
-
-// AskLLM answers yes or no to a question of a candidate about an output, by a
-// grader: what ask_llm(prompt, response, question) stands for.
-func AskLLM(ctx context.Context, grader proviso.Grader, prompt, response, question string) (bool, error) {
-	if grader == nil {
-		return false, proviso.Errorf(proviso.Unavailable, "no judge model is configured")
-	}
-	g, err := grader.Grade(ctx, proviso.Question{
-		Type: "judge", Assertion: &proviso.Assertion{ID: askLLM, Type: "judge"}, Input: prompt, Output: response,
-		Criteria: []proviso.Criterion{{Text: question}},
-	})
-	return g.Pass, err
-}

@@ -46,7 +46,18 @@ func (e layered) Names() []string {
 
 // flag reports whether the environment switches a PROMPTFOO_ name on.
 func (r *reading) flag(name string) bool {
-	switch strings.ToLower(r.setting(name)) {
+	return isOn(r.setting(name))
+}
+
+// Switch reads a switch of the environment as promptfoo does: 1, true, yes and on, in
+// any case, are on.
+func Switch(env interface{ Lookup(string) (string, bool) }, name string) bool {
+	v, _ := env.Lookup(name)
+	return isOn(v)
+}
+
+func isOn(value string) bool {
+	switch strings.ToLower(value) {
 	case "1", "true", "yes", "on":
 		return true
 	}

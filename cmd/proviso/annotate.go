@@ -9,12 +9,13 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/run"
+	"github.com/proviso-eval/proviso/suite"
 )
 
 // annotate shows what did not pass beside the sources, in a step of GitHub
 // Actions.
 func (a *app) annotate(ctx context.Context, s *loaded, out *run.Outcome) error {
-	if !envTrue(a.env, "GITHUB_ACTIONS") {
+	if !suite.Switch(a.env, "GITHUB_ACTIONS") {
 		return nil
 	}
 	workspace, _ := a.env.Lookup("GITHUB_WORKSPACE")

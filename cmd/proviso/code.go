@@ -1,18 +1,15 @@
 package main
 
 import (
-	"context"
-	"errors"
+	"cmp"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/spf13/pflag"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/internal/script"
+	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/sandbox"
 )
 
@@ -72,55 +69,10 @@ func (f *codeFlags) over(s proviso.Sandbox) proviso.Sandbox {
 	return s
 }
 
-// codes runs the code of a suite: JavaScript that needs nothing of a host in
-// process, unless all code is to be confined; everything else in workers, which
-// start when code first needs them.
-type codes struct {
-	js       *script.Engine
-	confined bool // JavaScript runs in workers, too; set before code is compiled
-	box      func() (proviso.Code, error)
-	grader   proviso.Grader // answers ask_llm; nil answers none. It is set before code runs
-
-	mu     sync.Mutex
-	opened io.Closer
-}
-
-var _ proviso.Code = (*codes)(nil)
-
-// newCodes prepares what runs code. It starts nothing.
-func newCodes(open func() (proviso.Code, error)) *codes {
-	c := &codes{js: script.New(script.Options{})}
-	c.box = sync.OnceValues(func() (proviso.Code, error) {
-		box, err := open()
-		if closer, ok := box.(io.Closer); ok && err == nil {
-			c.mu.Lock()
-			c.opened = closer
-			c.mu.Unlock()
-		}
-		return box, err
-	})
-	return c
-}
-
-// Compile implements [proviso.Code].
-func (c *codes) Compile(ctx context.Context, src proviso.Source) (proviso.Function, error) {
-	if src.Language == "javascript" && !c.confined && src.Purpose != proviso.Synthesised && !sandbox.NeedsNode(src) {
-		return c.js.Compile(ctx, src)
-	}
-	box, err := c.box()
-	if err != nil {
-		return nil, err
-	}
-	return box.Compile(ctx, src)
-}
-
-// Close ends the workers.
-func (c *codes) Close() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	err := c.js.Close()
-	if c.opened != nil {
-		err = errors.Join(err, c.opened.Close())
-	}
-	return err
+// policy is how the flags have code confined, and what they grant it.
+func (f *codeFlags) policy(p engine.Policy) (engine.Policy, error) {
+	var err error
+	p.Sandbox, err = sandbox.ParsePolicy(cmp.Or(f.sandbox, sandboxAuto))
+	p.Grants = f.over(proviso.Sandbox{})
+	return p, err
 }

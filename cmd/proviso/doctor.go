@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/provider"
 	"github.com/proviso-eval/proviso/sandbox"
@@ -185,11 +186,12 @@ func (a *app) diagnose(ctx context.Context, f *doctorFlags) (*diagnosis, error) 
 	if ctx.Err() != nil {
 		return nil, a.stopped()
 	}
-	g := &judging{flags: f.judge, provider: provider.Options{Env: env}}
-	if loaded != nil {
-		g.suite, g.provider.Env, g.provider.Files, env = loaded.Suite, loaded.env, loaded.files, loaded.env
+	if d.Judge, err = a.judgeOf(ctx, f, env, loaded); err != nil {
+		return nil, err
 	}
-	d.Judge = judgeOf(g)
+	if loaded != nil {
+		env = loaded.env
+	}
 	d.Network = networkDiagnosis{Proxies: proxiesSet(env), Addresses: provider.EnvAddresses(env), Keys: provider.EnvKeys(env)}
 	o := a.terminal(false)
 	d.Terminal = terminalDiagnosis{Terminal: a.toTerminal(), Color: o.Color, Width: o.Width}
@@ -240,39 +242,58 @@ func (a *app) readiness(ctx context.Context, f *doctorFlags) (*suiteDiagnosis, *
 	return d, s
 }
 
-// judgeOf says who would judge, and whether that one could be asked.
-func judgeOf(g *judging) judgeDiagnosis {
-	who, err := g.panel()
-	rows := defaultJudges(judge.Text)
+// judgeOf says who would judge, and whether that one could be asked. loaded is nil
+// without a suite.
+func (a *app) judgeOf(ctx context.Context, f *doctorFlags, env proviso.Env, loaded *loaded) (judgeDiagnosis, error) {
+	o := engine.Options{
+		Policy: engine.Policy{Trusted: true}, Judge: engine.Judge{Name: f.judge.judge},
+		Engines: engine.Engines{Env: env, Secrets: a.secrets, Open: func(spec proviso.ProviderSpec, po provider.Options) (proviso.Provider, error) {
+			po.Code = nil // no code runs
+			return provider.Open(spec, po)
+		}},
+	}
+	var s *proviso.Suite
+	if loaded != nil {
+		judged := *loaded.Suite
+		judged.Filters = nil // which are code
+		s, o.Engines.Env, o.Engines.Files = &judged, loaded.around, loaded.files
+	}
+	e, err := engine.Open(ctx, s, o)
+	if err != nil {
+		return judgeDiagnosis{}, err
+	}
+	defer closeEngine(e)
+	who, err := e.Judges()
+	rows := engine.DefaultJudges(judge.Text)
 	if err != nil {
 		var keys []string
 		for _, row := range rows {
-			keys = append(keys, row.key)
+			keys = append(keys, row.Key)
 		}
-		return judgeDiagnosis{Problem: fmt.Sprintf("name one with --judge, judge: in the suite or %s, or set %s", judgeVariable, strings.Join(keys, " or "))}
+		return judgeDiagnosis{Problem: fmt.Sprintf("name one with --judge, judge: in the suite or %s, or set %s", engine.JudgeVariable, strings.Join(keys, " or "))}, nil
 	}
-	d := judgeDiagnosis{By: judgeVariable}
-	switch named, _ := g.provider.Env.Lookup(judgeVariable); {
-	case g.flags.judge != "":
+	d := judgeDiagnosis{By: engine.JudgeVariable}
+	switch named, _ := e.Env().Lookup(engine.JudgeVariable); {
+	case f.judge.judge != "":
 		d.By = "--judge"
-	case g.suite != nil && (len(g.suite.Judge.Panel) > 0 || g.suite.Options.Grader != ""):
+	case s != nil && (len(s.Judge.Panel) > 0 || s.Options.Grader != ""):
 		d.By = "the suite"
 	case named == "":
 		for _, row := range rows {
-			if row.provider == who[0].ID {
-				d.By = row.key
+			if row.Provider == who[0].ID {
+				d.By = row.Key
 			}
 		}
 	}
 	var ids []string
 	for _, spec := range who {
 		ids = append(ids, spec.ID)
-		if _, err := provider.Open(spec, g.provider); err != nil {
+		if _, err := e.Provider(spec); err != nil {
 			d.Problem = cmp.Or(d.Problem, err.Error())
 		}
 	}
 	d.Provider = strings.Join(ids, ", ")
-	return d
+	return d, nil
 }
 
 // proxiesSet returns the names of the variables that name a proxy, or who is asked

@@ -21,13 +21,3 @@ func (processEnv) Names() []string {
 	}
 	return names
 }
-
-// envTrue reads a switch as promptfoo does: 1, true, yes, on in any case.
-func envTrue(env interface{ Lookup(string) (string, bool) }, name string) bool {
-	v, _ := env.Lookup(name)
-	switch strings.ToLower(v) {
-	case "1", "true", "yes", "on":
-		return true
-	}
-	return false
-}

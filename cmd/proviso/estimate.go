@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/run"
 )
 
@@ -62,8 +63,8 @@ type forecast struct {
 
 // estimate says in a line what a large run, or one that --max-cost will stop, is
 // going to take; "" for the others.
-func (m *models) estimate(f *modelFlags, demands []*run.Demand) string {
-	e := m.forecast(demands)
+func (f *modelFlags) estimate(m *engine.Engine, demands []*run.Demand) string {
+	e := forecastOf(m, demands)
 	stops := f.maxCost.set && e.usd > f.maxCost.usd
 	if f.replay != "" || e.priced == 0 || e.priced < largeRun && !stops {
 		return ""
@@ -71,17 +72,17 @@ func (m *models) estimate(f *modelFlags, demands []*run.Demand) string {
 	text := e.String()
 	if stops {
 		text += "; --max-cost " + f.maxCost.String() + " will stop it"
-		if m.cache != nil {
+		if m.Cache() != nil {
 			text += ", unless answers are in the cache"
 		}
 	}
 	return text
 }
 
-func (m *models) forecast(demands []*run.Demand) forecast {
+func forecastOf(m *engine.Engine, demands []*run.Demand) forecast {
 	var e forecast
 	for _, d := range demands {
-		tariff, asked := m.tariffs[d.Provider]
+		tariff, asked := m.Tariff(d.Provider)
 		if !asked {
 			continue // echo and recorded answers cost nothing
 		}

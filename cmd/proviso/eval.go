@@ -141,7 +141,7 @@ func (a *app) eval(ctx context.Context, f *evalFlags, outputs []output) error {
 	}
 	defer s.close()
 	outputs = f.written
-	if line := f.asked.estimate(&f.models, plan.Demands()); line != "" && f.resume == "" && !f.retryErrors {
+	if line := f.models.estimate(f.asked, plan.Demands()); line != "" && f.resume == "" && !f.retryErrors {
 		fmt.Fprintln(a.err, "proviso: "+printable(line))
 	}
 	if err := f.traced.start(ctx, a, plan); err != nil {
@@ -152,9 +152,7 @@ func (a *app) eval(ctx context.Context, f *evalFlags, outputs []output) error {
 	out, err := plan.Run(ctx)
 	f.progress.end()
 	f.traced.close(a)
-	for _, line := range f.asked.summary() {
-		fmt.Fprintln(a.err, "proviso: "+printable(line))
-	}
+	a.sayModels(f.asked)
 	if out != nil {
 		defer out.Close()
 		if out.Warning != "" {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/engine"
 )
 
 // suiteFlags say which suite is read and which part of it.
@@ -92,7 +93,7 @@ type evalFlags struct {
 	written     []output // the report files of this run
 	progress    *progress
 	models      modelFlags
-	asked       *models
+	asked       *engine.Engine // that asks models
 	traced      *tracing
 	warn        bool // look for what is probably a mistake
 	noKeys      bool // a missing key is a warning

@@ -14,12 +14,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/internal/document"
-	"github.com/proviso-eval/proviso/internal/template"
 	"github.com/proviso-eval/proviso/judge"
-	"github.com/proviso-eval/proviso/provider"
-	"github.com/proviso-eval/proviso/suite"
 )
 
 // judgeCommand is what judge is asked for.
@@ -160,9 +157,7 @@ func (a *app) judge(ctx context.Context, f *judgeCommand, args []string) error {
 	if err != nil {
 		return a.requestMistakes(doc, err)
 	}
-	for _, line := range f.asked.summary() {
-		fmt.Fprintln(a.err, "proviso: "+printable(line))
-	}
+	a.sayModels(f.asked)
 	if err := a.printResponse(req, resp, f.format); err != nil {
 		return proviso.Errorf(proviso.Unavailable, "%w", err)
 	}
@@ -263,42 +258,19 @@ func (a *app) nobodyAsked(err error) error {
 
 // oneJudge makes the judge of a command without a suite, and what ends it.
 func (a *app) oneJudge(ctx context.Context, f *judgeCommand, dir string) (*judge.Judge, func(), error) {
-	around, envFiles, err := f.trust.around(a.env, nil)
+	e, err := a.openEngine(ctx, &f.evalFlags, dir, func(o *engine.Options) (err error) {
+		o.Policy, err = f.code.policy(o.Policy)
+		return err
+	})
 	if err != nil {
 		return nil, nil, err
 	}
-	env, err := suite.WithEnvFiles(around, "", envFiles)
+	j, err := e.Judge()
 	if err != nil {
-		return nil, nil, err
-	}
-	code := a.codes(&f.evalFlags, dir, env, proviso.Sandbox{})
-	templates := template.New(template.Options{})
-	end := func() {
-		for _, c := range []io.Closer{code, templates} {
-			_ = c.Close() // engines only free memory
-		}
-	}
-	cassette := f.models.cassette(a.secrets)
-	if _, err := f.models.replayed(ctx, cassette); err != nil {
-		end()
-		return nil, nil, err
-	}
-	files := suite.NewFiles(dir, f.trust.files())
-	guarded, client := f.trust.code(code), f.client(env, cassette)
-	f.asked = a.newModels(&f.evalFlags, provider.Options{
-		Files: files, Env: env, Client: client, Code: guarded, Templates: templates, Dir: dir, Untrusted: f.trust.untrusted,
-	}, cassette)
-	g := &judging{flags: f.judge, open: f.asked.open, provider: f.asked.options, store: a.verdicts(f.asked), concurrency: f.concurrency}
-	j, err := g.judge(check.Options{Code: guarded, Files: files, Templates: templates, Client: client, Env: env, Expand: judge.Expand})
-	if err != nil {
-		end()
+		closeEngine(e)
 		return nil, nil, a.nobodyAsked(err)
 	}
-	code.grader = j
-	return j, func() {
-		_ = j.Close()
-		end()
-	}, nil
+	return j, func() { closeEngine(e) }, nil
 }
 
 // responseCode is the exit code of an evaluation.

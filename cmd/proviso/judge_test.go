@@ -12,9 +12,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/internal/fakemodel"
 	"github.com/proviso-eval/proviso/judge"
-	"github.com/proviso-eval/proviso/provider"
 )
 
 // TestJudging runs the scripts in testdata/judging against a server that stands
@@ -114,26 +114,6 @@ func judgeWord(met bool) string {
 	return "not_met"
 }
 
-// TestDefaultJudges holds the file of default judges to what the code expects.
-func TestDefaultJudges(t *testing.T) {
-	t.Parallel()
-	for _, role := range []judge.Role{judge.Text, judge.Embedding, judge.Moderation} {
-		rows := defaultJudges(role)
-		if len(rows) == 0 {
-			t.Errorf("no default for %s", role)
-		}
-		for _, row := range rows {
-			if !strings.HasSuffix(row.key, "_API_KEY") || row.provider == "" {
-				t.Errorf("%s: %+v", role, row)
-			}
-			open := provider.Options{Env: proviso.EnvMap{row.key: "k"}}
-			if _, err := provider.Open(proviso.ProviderSpec{ID: row.provider}, open); err != nil {
-				t.Errorf("%s: %v", row.provider, err)
-			}
-		}
-	}
-}
-
 func TestResponseCode(t *testing.T) {
 	t.Parallel()
 	must, light := &proviso.Assertion{Severity: proviso.Must}, &proviso.Assertion{}
@@ -171,8 +151,8 @@ func TestResponseCode(t *testing.T) {
 func TestDocsOfJudge(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("| key | judge |\n|---|---|\n")
-	for _, row := range defaultJudges(judge.Text) {
-		fmt.Fprintf(&b, "| `%s` | `%s` |\n", row.key, row.provider)
+	for _, row := range engine.DefaultJudges(judge.Text) {
+		fmt.Fprintf(&b, "| `%s` | `%s` |\n", row.Key, row.Provider)
 	}
 	wantBlock(t, "docs/judge.md", "default judges", b.String())
 	b.Reset()

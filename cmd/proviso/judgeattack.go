@@ -39,9 +39,7 @@ func (a *app) judgeAttack(ctx context.Context, f *judgeCommand) error {
 	case err != nil:
 		return coded(err)
 	}
-	for _, line := range f.asked.summary() {
-		fmt.Fprintln(a.err, "proviso: "+printable(line))
-	}
+	a.sayModels(f.asked)
 	if f.format == formatJSON {
 		err = a.printJSON(report)
 	} else {

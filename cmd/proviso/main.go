@@ -1,6 +1,7 @@
 // Command proviso tells whether the output of a language model keeps the promises
-// of its prompt. Each command has a file of its own; commands.go lists them, and
-// wiring.go is where the parts of the house are put together.
+// of its prompt. Each command has a file of its own; commands.go lists them.
+// Package engine assembles what they need; wiring.go and engine.go turn flags into
+// its options.
 package main
 
 import (

@@ -13,6 +13,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/suite"
 )
 
 // progress is one line on a terminal that says how far a run is and what it waits
@@ -125,7 +126,7 @@ func (p *progress) slowest(now time.Time) string {
 // watchedByPerson reports whether somebody is there to read what is printed, and
 // to end it.
 func (a *app) watchedByPerson() bool {
-	return isTerminal(a.err) && !envTrue(a.env, "CI")
+	return isTerminal(a.err) && !suite.Switch(a.env, "CI")
 }
 
 // tick shows the totals so far.

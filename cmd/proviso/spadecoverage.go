@@ -7,8 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/proviso-eval/proviso/check"
-	"github.com/proviso-eval/proviso/internal/template"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/spade"
 )
@@ -77,11 +75,12 @@ func (a *app) spadeCoverage(ctx context.Context, f *spadeCoverage, args []string
 		}
 		spade.From(list, others)
 	}
-	templates := template.New(template.Options{})
-	defer templates.Close()
-	compiler := check.New(check.Options{Templates: templates})
-	defer compiler.Close()
-	c, err := spade.CoverOf(ctx, h.Changes[len(h.Changes)-1].Text, list, compiler)
+	e, err := a.textEngine(ctx, nil, 0)
+	if err != nil {
+		return err
+	}
+	defer closeEngine(e)
+	c, err := spade.CoverOf(ctx, h.Changes[len(h.Changes)-1].Text, list, e.Compiler(textOnly))
 	if err != nil {
 		return a.orStopped(ctx, err)
 	}

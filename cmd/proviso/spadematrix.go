@@ -12,14 +12,11 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/internal/blobs"
-	"github.com/proviso-eval/proviso/internal/template"
-	"github.com/proviso-eval/proviso/judge"
-	"github.com/proviso-eval/proviso/provider"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/sandbox"
 	"github.com/proviso-eval/proviso/spade"
-	"github.com/proviso-eval/proviso/suite"
 )
 
 // spadeMatrix is what spade matrix is asked for.
@@ -143,9 +140,7 @@ func (a *app) spadeMatrix(ctx context.Context, f *spadeMatrix) error {
 		f.then(g)
 		return neverDecided(g)
 	}
-	for _, line := range f.asked.summary() {
-		fmt.Fprintln(a.err, "proviso: "+printable(line))
-	}
+	a.sayModels(f.asked)
 	return a.sayRates(f, g)
 }
 
@@ -266,62 +261,26 @@ func troubles(g *spade.Grid, j int, r spade.Rate) []string {
 	return list
 }
 
-// spadeEngine prepares everything that candidates may need, and what ends it. A
-// judge is made when the first candidate asks for one. Code is granted nothing, since
-// a model may have written it; confined is require or off.
+// spadeEngine prepares everything that candidates may need, and what ends it. Code is
+// granted nothing, since a model may have written it; confined is require or off.
 func (a *app) spadeEngine(ctx context.Context, f *evalFlags, dir, confined string) (spade.TryOptions, func(), error) {
-	none := spade.TryOptions{}
-	around, envFiles, err := f.trust.around(a.env, nil)
-	if err != nil {
-		return none, nil, err
-	}
-	env, err := suite.WithEnvFiles(around, "", envFiles)
-	if err != nil {
-		return none, nil, err
-	}
-	cassette := f.models.cassette(a.secrets)
-	if _, err := f.models.replayed(ctx, cassette); err != nil {
-		return none, nil, err
-	}
-	var grader proviso.Grader // made below; code asks it when it runs
-	policy, err := sandbox.ParsePolicy(confined)
-	if err != nil {
-		return none, nil, err
-	}
-	code := newCodes(func() (proviso.Code, error) {
-		return sandbox.New(sandbox.Options{
-			Policy: policy, Env: a.env, Workers: f.concurrency,
-			Ask: func(ctx context.Context, prompt, response, question string) (bool, error) {
-				return spade.AskLLM(ctx, grader, prompt, response, question)
-			},
-			Warn: a.warn,
-		}), nil
+	e, err := a.openEngine(ctx, f, dir, func(o *engine.Options) (err error) {
+		o.Policy.Sandbox, err = sandbox.ParsePolicy(confined)
+		o.Policy.Synthesised, o.Limits.Workers = true, f.concurrency
+		return err
 	})
-	code.confined = confined == sandboxRequire
-	templates := template.New(template.Options{})
-	files := suite.NewFiles(dir, f.trust.files())
-	guarded, client := f.trust.code(code), f.client(env, cassette)
-	f.asked = a.newModels(f, provider.Options{
-		Files: files, Env: env, Client: client, Code: guarded, Templates: templates, Dir: dir, Untrusted: f.trust.untrusted,
-	}, cassette)
-	g := &judging{flags: f.judge, open: f.asked.open, provider: f.asked.options, store: a.verdicts(f.asked), concurrency: f.concurrency}
-	grader = g.lazy()
-	granted := spade.Synthesised(guarded)
+	if err != nil {
+		return spade.TryOptions{}, nil, err
+	}
+	granted := spade.Synthesised(e.Code())
 	o := spade.TryOptions{
 		Concurrency: f.concurrency, Code: granted,
-		Compiler: check.New(check.Options{
-			Code: granted, Files: files, Templates: templates, Client: client, Env: env, Grader: grader, Expand: judge.Expand,
-		}),
-	}
-	end := func() {
-		for _, c := range []io.Closer{o.Compiler, code, templates} {
-			_ = c.Close() // engines only free memory
-		}
+		Compiler: e.Compiler(func(c *check.Options) { c.Code = granted }),
 	}
 	if !f.models.noCache {
 		o.Keep = &spade.Keep{Store: blobs.Open(a.cellDir()), Engine: engineName() + " " + confined}
 	}
-	return o, end, nil
+	return o, func() { closeEngine(e) }, nil
 }
 
 // engineName says what decides: the version, and of a build that has none its own

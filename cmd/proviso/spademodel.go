@@ -4,20 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/pflag"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/internal/script"
-	"github.com/proviso-eval/proviso/internal/template"
+	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/judge"
-	"github.com/proviso-eval/proviso/provider"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/sandbox"
 	"github.com/proviso-eval/proviso/spade"
-	"github.com/proviso-eval/proviso/suite"
 )
 
 // spadeAsking is how a command of spade asks a model.
@@ -28,7 +25,7 @@ type spadeAsking struct {
 
 // register adds the flags; does is what the model does.
 func (f *spadeAsking) register(fs *pflag.FlagSet, does string) {
-	fs.StringVar(&f.model, "model", "", "provider `ID` of the model that "+does+"; over "+judgeVariable)
+	fs.StringVar(&f.model, "model", "", "provider `ID` of the model that "+does+"; over "+engine.JudgeVariable)
 	fs.IntVarP(&f.concurrency, "max-concurrency", "j", 0, "`N` questions at a time (default 4)")
 	f.models.register(fs)
 }
@@ -43,63 +40,54 @@ func (f *spadeAsking) check() error {
 // spadeModel opens the model and returns what ends it. Without one the error names
 // the ways to say it, and hint, which is another way out.
 func (a *app) spadeModel(ctx context.Context, f *spadeAsking, hint string) (*spade.Model, func(), error) {
-	env, err := suite.WithEnvFiles(a.env, "", nil)
+	e, err := a.openEngine(ctx, &f.evalFlags, ".", func(o *engine.Options) error {
+		o.Judge = engine.Judge{Name: f.model}
+		return nil
+	})
 	if err != nil {
 		return nil, nil, err
 	}
-	cassette := f.models.cassette(a.secrets)
-	if _, err := f.models.replayed(ctx, cassette); err != nil {
-		return nil, nil, err
-	}
-	code, templates := script.New(script.Options{}), template.New(template.Options{})
-	end := func() {
-		for _, c := range []io.Closer{code, templates} {
-			_ = c.Close() // engines only free memory
-		}
-	}
-	files := suite.NewFiles(".", f.trust.files())
-	f.asked = a.newModels(&f.evalFlags, provider.Options{
-		Files: files, Env: env, Client: f.client(env, cassette), Code: code, Templates: templates, Dir: ".",
-	}, cassette)
-	g := &judging{flags: judgeFlags{judge: f.model}, open: f.asked.open, provider: f.asked.options}
-	who, err := g.panel()
+	who, err := e.Judges()
 	if err != nil {
-		end()
+		closeEngine(e)
 		return nil, nil, noModel(hint)
 	}
-	p, err := f.asked.open(who[0])
+	p, err := e.Provider(who[0])
 	if err != nil {
-		end()
+		closeEngine(e)
 		return nil, nil, a.nobodyAsked(err)
 	}
-	return &spade.Model{Provider: p, Spec: who[0]}, end, nil
+	return &spade.Model{Provider: p, Spec: who[0]}, func() { closeEngine(e) }, nil
 }
 
-// synthesised prepares what runs code that a model wrote: confined by the kernel and
-// granted nothing, or not at all. It starts nothing.
-func (a *app) synthesised(workers int) *codes {
-	c := newCodes(func() (proviso.Code, error) {
-		policy, err := sandbox.ParsePolicy(sandboxRequire)
-		if err != nil {
-			return nil, err
-		}
-		return sandbox.New(sandbox.Options{Policy: policy, Env: a.env, Workers: workers, Warn: a.warn}), nil
+// textEngine opens an engine that asks no model; files may be nil. Code that a model wrote is confined
+// by the kernel and granted nothing, or it does not run.
+func (a *app) textEngine(ctx context.Context, files proviso.Files, workers int) (*engine.Engine, error) {
+	return engine.Open(ctx, nil, engine.Options{
+		Policy:    engine.Policy{Trusted: true, Sandbox: sandbox.Require, Synthesised: true},
+		Judge:     engine.Judge{Off: true},
+		Engines:   engine.Engines{Env: a.env, Files: files, Secrets: a.secrets},
+		Limits:    engine.Limits{Workers: workers},
+		Observers: engine.Observers{Warn: a.warn},
 	})
-	c.confined = true
-	return c
+}
+
+// textOnly leaves a compiler nothing but templates: no code, no files and no network.
+func textOnly(o *check.Options) {
+	*o = check.Options{Templates: o.Templates, Expand: o.Expand, Engines: o.Engines}
 }
 
 // noModel says how to name a model.
 func noModel(hint string) error {
 	var keys []string
 	example := ""
-	for _, row := range defaultJudges(judge.Text) {
-		keys = append(keys, row.key)
+	for _, row := range engine.DefaultJudges(judge.Text) {
+		keys = append(keys, row.Key)
 		if example == "" {
-			example = row.provider
+			example = row.Provider
 		}
 	}
-	ways := fmt.Sprintf("name a provider with --model, such as %s, or with %s in the environment, or set %s", example, judgeVariable, strings.Join(keys, " or "))
+	ways := fmt.Sprintf("name a provider with --model, such as %s, or with %s in the environment, or set %s", example, engine.JudgeVariable, strings.Join(keys, " or "))
 	return usageError{errors.New("no model is named"), ways + hint}
 }
 
@@ -113,9 +101,7 @@ func (a *app) sayAsked(f *spadeAsking, m *spade.Model, s spade.Spent) {
 		fmt.Fprintf(a.err, "proviso: %s by %s, %s%s\n", plural(s.Calls, "answer"), printable(m.Label()),
 			plural(int(s.Usage.Prompt+s.Usage.Completion), "token"), cost)
 	}
-	for _, line := range f.asked.summary() {
-		fmt.Fprintln(a.err, "proviso: "+printable(line))
-	}
+	a.sayModels(f.asked)
 }
 
 // counter shows a person how far the questions are; done takes the line away.

@@ -8,9 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/proviso-eval/proviso/check"
-	"github.com/proviso-eval/proviso/internal/template"
-	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/spade"
 )
 
@@ -98,12 +95,12 @@ func (a *app) spadePropose(ctx context.Context, f *spadePropose, args []string) 
 		defer end()
 		o.Model = m
 	}
-	templates := template.New(template.Options{})
-	defer templates.Close()
-	code := a.synthesised(f.concurrency)
-	defer code.Close()
-	o.Compiler, o.Code = check.New(check.Options{Templates: templates, Expand: judge.Expand}), code
-	defer o.Compiler.Close()
+	e, err := a.textEngine(ctx, nil, f.concurrency)
+	if err != nil {
+		return err
+	}
+	defer closeEngine(e)
+	o.Compiler, o.Code = e.Compiler(textOnly), e.Code()
 	var cleared func()
 	o.Progress, cleared = a.counter()
 	if f.out != "" && f.out != "-" {

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/proviso-eval/proviso/check"
-	"github.com/proviso-eval/proviso/internal/template"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/spade"
 	"github.com/proviso-eval/proviso/spade/solve"
@@ -33,10 +31,8 @@ func (f *spadeRun) take(a *app, why string, step *evalFlags, s spade.Spent) {
 	if step.asked == nil {
 		return
 	}
-	for _, line := range step.asked.summary() {
-		fmt.Fprintln(a.err, "proviso: "+printable(line))
-	}
-	if b := step.asked.budget; b != nil {
+	a.sayModels(step.asked)
+	if b := step.asked.Budget(); b != nil {
 		f.models.maxCost.usd = max(0, f.models.maxCost.usd-b.Spent())
 	}
 }
@@ -103,11 +99,12 @@ func (a *app) sayCoverage(ctx context.Context, f *spadeRun, h *spade.History) er
 		return err
 	}
 	spade.From(list, others)
-	templates := template.New(template.Options{})
-	defer templates.Close()
-	compiler := check.New(check.Options{Templates: templates})
-	defer compiler.Close()
-	c, err := spade.CoverOf(ctx, h.Changes[len(h.Changes)-1].Text, list, compiler)
+	e, err := a.textEngine(ctx, nil, 0)
+	if err != nil {
+		return err
+	}
+	defer closeEngine(e)
+	c, err := spade.CoverOf(ctx, h.Changes[len(h.Changes)-1].Text, list, e.Compiler(textOnly))
 	if err != nil {
 		return a.orStopped(ctx, err)
 	}

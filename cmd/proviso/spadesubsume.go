@@ -15,9 +15,8 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/internal/blobs"
-	"github.com/proviso-eval/proviso/internal/template"
-	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/spade"
 	"github.com/proviso-eval/proviso/suite"
 )
@@ -82,7 +81,7 @@ func (f *spadeSubsume) register(fs *pflag.FlagSet) {
 	fs.Float64Var(&f.tau, "tau", 0, "with --matrix: leave out candidates that fail more than this `SHARE` of the good outputs")
 	fs.StringArrayVar(&f.implications, "implications", nil, "`FILE` of pairs that somebody claims, CSV with a and b, to be filtered like those of the judge; may be repeated")
 	fs.StringVar(&f.set, "implications-set", "", "take only the rows whose column set is `NAME`")
-	fs.StringVar(&f.model, "judge", "", "provider `ID` of the model that is asked; over "+judgeVariable)
+	fs.StringVar(&f.model, "judge", "", "provider `ID` of the model that is asked; over "+engine.JudgeVariable)
 	fs.StringVar(&f.model, "grader", "", "same as --judge, for `ID`")
 	fs.BoolVar(&f.proofs, "proofs", false, "only prove, and ask nobody")
 	fs.IntVarP(&f.concurrency, "max-concurrency", "j", 0, "`N` questions at a time (default 4)")
@@ -146,10 +145,16 @@ func (a *app) spadeSubsume(ctx context.Context, f *spadeSubsume) error {
 		}
 	}
 	defer end()
-	templates := template.New(template.Options{})
-	defer templates.Close()
-	o.Compiler = check.New(check.Options{Files: suite.NewFiles(dirOf(f.candidates), f.trust.files()), Templates: templates, Expand: judge.Expand})
-	defer o.Compiler.Close()
+	e, err := a.textEngine(ctx, suite.NewFiles(dirOf(f.candidates), f.trust.files()), 0)
+	if err != nil {
+		return err
+	}
+	defer closeEngine(e)
+	o.Compiler = e.Compiler(func(c *check.Options) {
+		files := c.Files
+		textOnly(c)
+		c.Files = files
+	})
 	var cleared func()
 	o.Progress, cleared = a.counter()
 	s, err := spade.Subsume(ctx, list, o)
@@ -226,7 +231,7 @@ func (a *app) subsumeJudge(ctx context.Context, f *spadeSubsume, o *spade.Subsum
 	m, end, err := a.spadeModel(ctx, &f.spadeAsking, "")
 	var nobody usageError
 	if errors.As(err, &nobody) && f.model == "" && f.models.replay == "" && f.models.record == "" {
-		fmt.Fprintf(a.err, "proviso: no judge model is configured (--judge, or %s), so only what can be proven is found\n", judgeVariable)
+		fmt.Fprintf(a.err, "proviso: no judge model is configured (--judge, or %s), so only what can be proven is found\n", engine.JudgeVariable)
 		return func() {}, nil
 	}
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/otlp"
 	"github.com/proviso-eval/proviso/run"
+	"github.com/proviso-eval/proviso/suite"
 )
 
 // tracing is what a run does about traces: receives spans, and sends spans and
@@ -30,10 +31,11 @@ type tracing struct {
 // before start.
 func (a *app) tracing(s *loaded, f *evalFlags, cassette *transport.Cassette) *tracing {
 	t := &tracing{suite: s.Tracing}
-	t.suite.Enabled = t.suite.Enabled || envTrue(s.env, "PROMPTFOO_TRACING_ENABLED")
+	t.suite.Enabled = t.suite.Enabled || suite.Switch(s.env, "PROMPTFOO_TRACING_ENABLED")
 	if t.suite.Forward != nil || t.suite.Emit != nil {
 		// What is sent on is neither recorded nor replayed.
-		t.client = transport.New(f.trust.transport(transport.Options{Env: s.env, MaxBody: 1 << 20})).Client()
+		p := f.trust.policy()
+		t.client = transport.New(p.Transport(transport.Options{Env: s.env, MaxBody: 1 << 20})).Client()
 	}
 	if !t.suite.Enabled && len(t.suite.Files) == 0 {
 		return t
@@ -60,19 +62,23 @@ func (a *app) tracing(s *loaded, f *evalFlags, cassette *transport.Cassette) *tr
 	return t
 }
 
-// options gives a run what it needs to follow traces.
-func (t *tracing) options(o *run.Options) {
+// spans gives the spans of traces; nil if nobody follows any.
+func (t *tracing) spans() proviso.Spans {
 	switch {
 	case t.tape != nil:
-		o.Spans = t.tape
+		return t.tape
 	case t.store != nil:
-		o.Spans = t.store
+		return t.store
 	}
-	o.CommandTools = t.suite.CommandTools
+	return nil
+}
+
+// keep sends the verdicts on, if the suite says so.
+func (t *tracing) keep() func(context.Context, int, []byte, *proviso.Result) error {
 	if t.suite.Emit == nil {
-		return
+		return nil
 	}
-	o.Keep = func(_ context.Context, _ int, _ []byte, res *proviso.Result) error {
+	return func(_ context.Context, _ int, _ []byte, res *proviso.Result) error {
 		if t.results != nil {
 			t.results.Add(res)
 		}

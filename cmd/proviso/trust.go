@@ -1,18 +1,15 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"net/netip"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/internal/transport"
-	"github.com/proviso-eval/proviso/provider"
+	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/suite"
 )
 
@@ -62,78 +59,17 @@ func (t *trustFlags) around(env proviso.Env, files []string) (proviso.Env, []str
 	return env, nil, err
 }
 
-// environments returns what providers and proviso itself look names up in, and
-// what templates do.
-func (t *trustFlags) environments(added *proviso.Object, around proviso.Env) (own, templates proviso.Env) {
-	if !t.untrusted {
-		own = suite.Environment(added, around)
-		return own, own
-	}
-	return around, suite.Environment(added, suite.Restrict(around, t.env))
-}
-
 // files says what the suite may open.
 func (t *trustFlags) files() suite.FilesOptions {
-	o := suite.FilesOptions{Confine: t.untrusted}
+	p := t.policy()
+	o := p.Files()
 	if !t.untrusted {
 		o.Home, _ = os.UserHomeDir()
 	}
 	return o
 }
 
-// suite is what the reading of the suite has to know; nil if it is trusted.
-func (t *trustFlags) suite(around proviso.Env) *suite.Trust {
-	if !t.untrusted {
-		return nil
-	}
-	return &suite.Trust{Env: t.env, Host: t.policy(around)}
-}
-
-// policy allows the vendors' hosts, those that the environment puts in their
-// place, and those of --allow-host.
-func (t *trustFlags) policy(around proviso.Env) transport.HostPolicy {
-	allowed := map[string]bool{}
-	for _, host := range append(provider.EnvHosts(around), t.hosts...) {
-		allowed[host] = true
-	}
-	return func(host string) bool { return allowed[host] || provider.VendorHost(host) }
-}
-
-// names reports whether --allow-host names a host.
-func (t *trustFlags) names(host string) bool { return slices.Contains(t.hosts, host) }
-
-// transport confines the network.
-func (t *trustFlags) transport(o transport.Options) transport.Options {
-	if !t.untrusted {
-		return o
-	}
-	private := map[netip.Addr]bool{}
-	loopback := false
-	for _, host := range t.hosts {
-		loopback = loopback || host == "localhost"
-		if a, err := netip.ParseAddr(host); err == nil {
-			private[a.Unmap()] = true
-		}
-	}
-	o.Hosts = t.policy(o.Env)
-	o.RefusePrivate = true
-	o.AllowPrivate = func(a netip.Addr) bool { return private[a] || loopback && a.IsLoopback() }
-	return o
-}
-
-// code is what may run code: nothing in an untrusted suite. Reading the suite
-// refuses code where it stands; this is for what it does not know of.
-func (t *trustFlags) code(in proviso.Code) proviso.Code {
-	if t.untrusted {
-		return refusedCode{}
-	}
-	return in
-}
-
-// refusedCode is a proviso.Code that runs none.
-type refusedCode struct{}
-
-// Compile refuses.
-func (refusedCode) Compile(_ context.Context, src proviso.Source) (proviso.Function, error) {
-	return nil, &proviso.Error{Code: proviso.Refused, Pointer: src.Pointer, Message: src.Name + " is code, which an untrusted suite may not run"}
+// policy is what the flags allow.
+func (t *trustFlags) policy() engine.Policy {
+	return engine.Policy{Trusted: !t.untrusted, Env: t.env, Hosts: t.hosts}
 }

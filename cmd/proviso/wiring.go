@@ -4,42 +4,35 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"golang.org/x/term"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
-	"github.com/proviso-eval/proviso/internal/mathjs"
-	"github.com/proviso-eval/proviso/internal/script"
-	"github.com/proviso-eval/proviso/internal/template"
-	"github.com/proviso-eval/proviso/provider"
+	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/run"
-	"github.com/proviso-eval/proviso/sandbox"
-	"github.com/proviso-eval/proviso/spade"
 	"github.com/proviso-eval/proviso/suite"
 )
 
 // loaded is a suite that was read, with what it takes to run it.
 type loaded struct {
 	*proviso.Suite
+	around   proviso.Env // of the user
 	env      proviso.Env // of providers and of proviso itself
-	names    proviso.Env // that templates may use
 	files    *suite.Files
 	mistakes proviso.Mistakes
-	closers  []io.Closer
+	engine   *engine.Engine // nil before there is a plan
 }
 
 func (s *loaded) close() {
-	for _, c := range slices.Backward(s.closers) {
-		_ = c.Close() // engines only free memory
+	if s.engine != nil {
+		closeEngine(s.engine)
 	}
 }
 
@@ -60,8 +53,9 @@ func (a *app) read(ctx context.Context, f *suiteFlags) (*loaded, error) {
 	if err != nil {
 		return nil, err
 	}
+	policy := f.trust.policy()
 	s, mistakes := suite.Read(ctx, f.configs, suite.Options{
-		Env: around, Files: files, Cells: check.Cells(), Trust: f.trust.suite(around), EnvFiles: envFiles, SkipUnsupported: f.skipUnsupported,
+		Env: around, Files: files, Cells: check.Cells(), Trust: policy.Suite(around), EnvFiles: envFiles, SkipUnsupported: f.skipUnsupported,
 		Description: f.description, Prompts: f.prompts, Providers: f.providers, Tests: tests, TestsFlag: flag,
 		ModelOutputs: f.modelOutputs, Assertions: f.assertions, Fetch: a.fetch(ctx, f, around),
 		PromptPrefix: f.prefix, PromptSuffix: f.suffix, Filter: filter,
@@ -77,9 +71,8 @@ func (a *app) read(ctx context.Context, f *suiteFlags) (*loaded, error) {
 			return nil, err
 		}
 	}
-	own, names := f.trust.environments(s.Env, around)
-	own, names = a.secrets.Env(own), a.secrets.Env(names)
-	return &loaded{Suite: s, env: own, names: names, files: suite.NewFiles(s.Dir, files), mistakes: mistakes}, nil
+	own, _ := policy.Environments(s.Env, around)
+	return &loaded{Suite: s, around: around, env: a.secrets.Env(own), files: suite.NewFiles(s.Dir, files), mistakes: mistakes}, nil
 }
 
 // stopped ends a command that was interrupted before it ran anything.
@@ -113,28 +106,8 @@ func (f *suiteFlags) filter() (suite.Filter, error) {
 	return out, err
 }
 
-// object is the environment as templates see it.
-func object(env proviso.Env) *proviso.Object {
-	o := proviso.NewObject(0)
-	for _, name := range env.Names() {
-		if v, ok := env.Lookup(name); ok {
-			o.Set(name, v)
-		}
-	}
-	return o
-}
-
-// plan opens the engines, all of which start when they are first used, and
-// compiles the suite.
+// plan opens the engine of a suite and compiles the suite.
 func (a *app) plan(ctx context.Context, s *loaded, f *evalFlags) (*run.Plan, error) {
-	code := a.codes(f, s.Dir, s.env, s.Sandbox)
-	filters, err := filtersOf(ctx, s, f.trust.code(code))
-	if err != nil {
-		s.mistakes = append(s.mistakes, proviso.Mistake{Place: proviso.Place{File: s.File}, Code: proviso.Invalid, Message: err.Error()})
-	}
-	templates := template.New(template.Options{Filters: filters, Env: s.templateEnv})
-	metrics := mathjs.New(mathjs.Options{})
-	s.closers = append(s.closers, code, templates, metrics)
 	cassette := f.models.cassette(a.secrets)
 	replay, err := f.models.replayed(ctx, cassette)
 	if ctx.Err() != nil {
@@ -143,82 +116,70 @@ func (a *app) plan(ctx context.Context, s *loaded, f *evalFlags) (*run.Plan, err
 	if err != nil {
 		return nil, err
 	}
-	var odd oddities
-	client := f.client(s.env, cassette)
-	guarded := f.trust.code(code)
-	f.asked = a.newModels(f, provider.Options{
-		Files: s.files, Env: s.env, Client: client, Code: guarded, Templates: templates, Dir: s.Dir, Untrusted: f.trust.untrusted,
-		KeyHost: f.trust.names, Keyless: f.noKeys,
-		Warn: func(e *proviso.Error) { odd.add(suite.CaseMistake(s.Places, e)) },
-	}, cassette)
-	grader := a.graderFor(s, f)
-	code.grader = grader
-	o := run.Options{Engines: run.Engines{Grader: grader, Judge: grader.identity, Code: guarded, Files: s.files, Env: s.env, Templates: templates, Metrics: metrics, Client: client, Open: f.asked.open, Secrets: a.secrets}, Limits: run.Limits{Concurrency: f.concurrency, Delay: milliseconds(f.delay), RowTimeout: milliseconds(s.Options.TimeoutMS), Timeout: milliseconds(s.Options.MaxTimeMS)}, Task: run.Task{Dir: a.runDir(f), SkipUnsupported: f.skipUnsupported, Warn: f.warn, Dry: f.dry, Replay: replay}, Version: versionName(), Untrusted: f.trust.untrusted, LaxSchemas: envTrue(s.env, "PROMPTFOO_DISABLE_AJV_STRICT_MODE"), PlainPrompts: envTrue(s.env, "PROMPTFOO_DISABLE_TEMPLATING"), PlainJSON: envTrue(s.env, "PROMPTFOO_DISABLE_JSON_AUTOESCAPE")}
-	if !f.trust.untrusted { // what lies beside such a suite says nothing of its judges
-		o.Folder, _ = filepath.Abs(s.Dir)
+	task, err := a.task(s, f)
+	if err != nil {
+		return nil, err
 	}
-	for re, flag := range map[**regexp.Regexp]string{&o.Providers: f.filterProviders, &o.Prompts: f.filterPrompts} {
+	task.Replay = replay
+	f.traced = a.tracing(s, f, cassette)
+	o := a.engineOptions(f, s.around, cassette)
+	if o.Policy, err = f.code.policy(o.Policy); err != nil {
+		return nil, err
+	}
+	o.Engines.Files, o.Engines.Spans = s.files, f.traced.spans()
+	o.Limits.Concurrency, o.Limits.Delay = f.concurrency, milliseconds(f.delay)
+	o.Observers.Observers = f.observers()
+	if f.asked, err = engine.Open(ctx, s.Suite, o); err != nil {
+		if ctx.Err() != nil {
+			return nil, a.stopped()
+		}
+		return nil, err
+	}
+	s.engine = f.asked
+	p, mistakes := f.asked.Plan(ctx, task)
+	if ctx.Err() != nil {
+		return nil, a.stopped()
+	}
+	return p, a.mistakes(inOrder(slices.Concat(s.mistakes, mistakes)))
+}
+
+// task says which part of a suite the flags select, and where its run is kept.
+func (a *app) task(s *loaded, f *evalFlags) (run.Task, error) {
+	t := run.Task{Dir: a.runDir(f), SkipUnsupported: f.skipUnsupported, Warn: f.warn, Dry: f.dry, RetryErrors: f.retryErrors}
+	if !f.trust.untrusted { // what lies beside such a suite says nothing of its judges
+		t.Folder, _ = filepath.Abs(s.Dir)
+	}
+	for re, flag := range map[**regexp.Regexp]string{&t.Providers: f.filterProviders, &t.Prompts: f.filterPrompts} {
 		if flag != "" {
 			*re = regexp.MustCompile(flag) // f.check compiled it before
 		}
 	}
-	if cassette != nil {
-		o.Unrecorded = cassette.Err
-	}
-	if o.Resume, err = a.resumed(f); err != nil {
-		return nil, err
-	}
-	o.RetryErrors = f.retryErrors
-	f.traced = a.tracing(s, f, cassette)
-	f.traced.options(&o)
-	o.Tick = func(t proviso.Totals) {
-		if f.progress != nil {
-			f.progress.tick(t)
-		}
-	}
-	o.Taken = func(t proviso.Totals) {
-		if f.progress != nil {
-			f.progress.take(t)
-		}
-	}
-	o.Begin = func(c *proviso.Case, spec *proviso.ProviderSpec) func() {
-		if f.progress == nil {
-			return func() {}
-		}
-		return f.progress.begin(c, spec)
-	}
-	p, mistakes := run.New(ctx, s.Suite, o)
-	s.closers = append(s.closers, p)
-	if ctx.Err() != nil {
-		return nil, a.stopped()
-	}
-	return p, a.mistakes(inOrder(slices.Concat(s.mistakes, mistakes, odd.all())))
+	var err error
+	t.Resume, err = a.resumed(f)
+	return t, err
 }
 
-// oddities are the warnings of providers. Some providers are opened during a run.
-type oddities struct {
-	mu   sync.Mutex
-	list proviso.Mistakes
-}
-
-func (o *oddities) add(m proviso.Mistake) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.list = append(o.list, m)
-}
-
-func (o *oddities) all() proviso.Mistakes {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return slices.Clone(o.list)
-}
-
-// templateEnv is the environment as templates see it.
-func (s *loaded) templateEnv() *proviso.Object {
-	if envTrue(s.env, "PROMPTFOO_DISABLE_TEMPLATE_ENV_VARS") {
-		return object(suite.Environment(s.Env, proviso.EnvMap{}))
+// observers show a person how far a run is, and send its verdicts on.
+func (f *evalFlags) observers() run.Observers {
+	return run.Observers{
+		Keep: f.traced.keep(),
+		Tick: func(t proviso.Totals) {
+			if f.progress != nil {
+				f.progress.tick(t)
+			}
+		},
+		Taken: func(t proviso.Totals) {
+			if f.progress != nil {
+				f.progress.take(t)
+			}
+		},
+		Begin: func(c *proviso.Case, spec *proviso.ProviderSpec) func() {
+			if f.progress == nil {
+				return func() {}
+			}
+			return f.progress.begin(c, spec)
+		},
 	}
-	return object(s.names)
 }
 
 // resumed finds the run that --resume and --retry-errors go on with; "" if there
@@ -232,46 +193,6 @@ func (a *app) resumed(f *evalFlags) (string, error) {
 		id = ""
 	}
 	return findRun(a.runDir(f), id)
-}
-
-// codes prepares what runs the code of a suite.
-func (a *app) codes(f *evalFlags, dir string, env proviso.Env, own proviso.Sandbox) *codes {
-	var c *codes
-	o := boxOptions{
-		policy: cmp.Or(f.code.sandbox, sandboxAuto), dir: dir, around: env, machine: a.env, Sandbox: f.code.over(own), warn: a.warn,
-		ask: func(ctx context.Context, prompt, response, question string) (bool, error) {
-			return spade.AskLLM(ctx, c.grader, prompt, response, question)
-		},
-	}
-	c = newCodes(func() (proviso.Code, error) { return openBox(o) })
-	c.confined = o.policy == sandboxRequire
-	return c
-}
-
-// filtersOf loads the scripts of the suite's template filters. They run where the
-// templates do, without a host.
-func filtersOf(ctx context.Context, s *loaded, code proviso.Code) (map[string]string, error) {
-	filters := map[string]string{}
-	for name, v := range s.Filters.All() {
-		file, _ := v.(string)
-		file, _, _ = strings.Cut(strings.TrimPrefix(file, "file://"), ":")
-		data, err := s.files.ReadFile(file)
-		if err != nil {
-			return nil, proviso.Errorf(proviso.NotFound, "nunjucksFilters %s: %w", name, err)
-		}
-		if check.LanguageOf(file) != "javascript" || sandbox.NeedsNode(proviso.Source{Language: "javascript", File: file, Text: string(data), Form: proviso.Module}) {
-			return nil, proviso.Errorf(proviso.Unsupported, "nunjucksFilters %s: %s: a filter is JavaScript without imports", name, s.files.Show(file))
-		}
-		text := script.CommonJS(string(data))
-		src := proviso.Source{Language: "javascript", Name: file + ".cjs", Text: text, Form: proviso.Module, Purpose: proviso.Deciding}
-		fn, err := code.Compile(ctx, src)
-		if err != nil {
-			return nil, proviso.Errorf(proviso.Invalid, "nunjucksFilters %s: %w", name, check.FileMistake(s.files.Show(file), err))
-		}
-		_ = fn.Close() // it only frees memory
-		filters[name] = text
-	}
-	return filters, nil
 }
 
 // runDir is the folder that runs are kept in; "" keeps none.
@@ -396,7 +317,7 @@ func (a *app) terminal(details bool) report.TerminalOptions {
 	if _, set := a.env.Lookup("NO_COLOR"); set {
 		o.Color = false
 	}
-	if envTrue(a.env, "FORCE_COLOR") {
+	if suite.Switch(a.env, "FORCE_COLOR") {
 		o.Color = true
 	}
 	o.Summary = !details

@@ -1,11 +1,10 @@
-package main
+package engine
 
 import (
 	"context"
 	"sync"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/judge"
 )
 
@@ -24,22 +23,6 @@ var (
 	_ proviso.Forecaster = (*lazyJudge)(nil)
 	_ proviso.Chooser    = (*lazyJudge)(nil)
 )
-
-// lazy returns the judge as a grader for a run.
-func (g *judging) lazy() *lazyJudge {
-	return &lazyJudge{made: sync.OnceValues(func() (*judge.Judge, error) { return g.judge(g.prompts()) })}
-}
-
-// prompts is what the prompts may use that a suite puts in place of the judge's
-// own.
-func (g *judging) prompts() check.Options {
-	o := check.Options{Files: g.provider.Files}
-	if g.suite != nil {
-		o.CommandTools = g.suite.Tracing.CommandTools
-	}
-	o.Templates, _ = g.provider.Templates.(check.Templates)
-	return o
-}
 
 func (l *lazyJudge) get() (*judge.Judge, error) {
 	j, err := l.made()

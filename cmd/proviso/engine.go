@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/engine"
+	"github.com/proviso-eval/proviso/internal/transport"
+	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/sandbox"
+	"github.com/proviso-eval/proviso/suite"
+)
+
+// engineOptions are what the flags of a command say about its engine. around is the
+// environment of the user; code is confined as far as this machine can.
+func (a *app) engineOptions(f *evalFlags, around proviso.Env, cassette *transport.Cassette) engine.Options {
+	a.secrets.AddEnv(a.env)
+	o := engine.Options{
+		Version: versionName(), Policy: f.trust.policy(), Keyless: f.noKeys,
+		Judge:     engine.Judge{Name: f.judge.judge, Mode: judge.Mode(f.judge.mode), Votes: f.judge.votes, Canaries: f.judge.canaries},
+		Engines:   engine.Engines{Env: around, Machine: a.env, Secrets: a.secrets, Cassette: cassette},
+		Limits:    engine.Limits{Calls: f.concurrency},
+		Observers: engine.Observers{Warn: a.warn},
+	}
+	o.Policy.Sandbox = sandbox.Auto
+	if f.models.maxCost.set {
+		o.Policy.Budget = &f.models.maxCost.usd
+	}
+	if !f.models.noCache {
+		o.Engines.Answers, o.Engines.Verdicts = a.cacheDir(), a.verdictDir()
+	}
+	return o
+}
+
+// openEngine opens the engine of a command without a suite. The files that it may
+// read are relative to dir. change completes the options.
+func (a *app) openEngine(ctx context.Context, f *evalFlags, dir string, change func(*engine.Options) error) (*engine.Engine, error) {
+	around, envFiles, err := f.trust.around(a.env, nil)
+	if err != nil {
+		return nil, err
+	}
+	env, err := suite.WithEnvFiles(around, "", envFiles)
+	if err != nil {
+		return nil, err
+	}
+	cassette := f.models.cassette(a.secrets)
+	if _, err := f.models.replayed(ctx, cassette); err != nil {
+		return nil, err
+	}
+	o := a.engineOptions(f, env, cassette)
+	o.Engines.Dir, o.Engines.Files = dir, suite.NewFiles(dir, f.trust.files())
+	o.Judge.Concurrency = f.concurrency
+	if err := change(&o); err != nil {
+		return nil, err
+	}
+	e, err := engine.Open(ctx, nil, o)
+	f.asked = e
+	return e, err
+}
+
+// sayModels says what the cache and the budget did, one line each.
+func (a *app) sayModels(e *engine.Engine) {
+	for _, line := range modelLines(e) {
+		fmt.Fprintln(a.err, "proviso: "+printable(line))
+	}
+}
+
+func modelLines(e *engine.Engine) []string {
+	var lines []string
+	if c := e.Cache(); c != nil {
+		s := c.Stats()
+		if s.Hits > 0 {
+			lines = append(lines, fmt.Sprintf("%s from the cache, %d requested; the cache saved $%.4g", plural(s.Hits, "answer"), s.Misses, s.SavedCost))
+		}
+		if s.Err != nil {
+			lines = append(lines, fmt.Sprintf("warning: %s could not be kept in the cache: %v", plural(s.Unsaved, "answer"), s.Err))
+		}
+	}
+	if b := e.Budget(); b != nil && b.Refused() > 0 {
+		lines = append(lines, fmt.Sprintf("--max-cost is reached: $%.4g spent, %s not asked", b.Spent(), plural(b.Refused(), "row")))
+	}
+	if b := e.Budget(); b != nil && b.Unpriced() > 0 {
+		lines = append(lines, fmt.Sprintf("--max-cost does not count %s whose price is not known", plural(b.Unpriced(), "answer")))
+	}
+	return lines
+}
+
+// closeEngine ends an engine, whose closing only frees memory and ends workers.
+func closeEngine(e *engine.Engine) { _ = e.Close() }

@@ -1,0 +1,219 @@
+// Package engine opens what it takes to evaluate a suite or a single output, under
+// one [Policy], and closes it: the engines of scripts, templates, patterns and SQL,
+// the sandbox, the HTTP client, the cache of answers, the providers and the judge.
+// Start at [Open]. An [Engine] makes plans ([Engine.Plan]), decides single outputs
+// ([Engine.Evaluate]) and grades ([Engine.Grader]).
+//
+// The zero [Options] are for a suite that comes from somebody else: it runs no code
+// and reads no file outside of its folder. A program that runs its own suites sets
+// Policy.Trusted.
+//
+// Every engine has one owner. What [Open] opened, [Engine.Close] closes; what came
+// with the options stays open.
+package engine
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"sync"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/internal/mathjs"
+	"github.com/proviso-eval/proviso/internal/secrets"
+	"github.com/proviso-eval/proviso/internal/template"
+	"github.com/proviso-eval/proviso/internal/transport"
+	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/provider"
+	"github.com/proviso-eval/proviso/sandbox"
+	"github.com/proviso-eval/proviso/suite"
+)
+
+// Engine is everything that a suite, or requests without one, need. It is safe for
+// concurrent use.
+type Engine struct {
+	o     Options
+	suite *proviso.Suite // nil if there is none
+
+	user      proviso.Env // of the user
+	env       proviso.Env // of providers
+	names     proviso.Env // that templates may use
+	secrets   *secrets.Set
+	dir       string
+	files     proviso.Files
+	client    *http.Client
+	code      proviso.Code
+	templates *template.Engine
+	metrics   *mathjs.Engine
+	checks    *check.Engines
+	models    *models
+	providers provider.Options
+	grader    *lazyJudge
+	mistakes  mistakes
+
+	mu      sync.Mutex
+	owned   []func() error
+	asked   []string
+	tariffs map[proviso.Provider]*provider.Tariff // of those that are asked; nil if it is not known
+}
+
+// Open prepares what a suite needs; nil is for requests without a suite. Engines
+// start when they are first used. ctx bounds the opening alone. The caller must call
+// [Engine.Close].
+func Open(ctx context.Context, s *proviso.Suite, o Options) (*Engine, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	o.Limits = o.Limits.of(s)
+	e := &Engine{o: o, suite: s, tariffs: map[proviso.Provider]*provider.Tariff{}}
+	e.openEnvironment()
+	e.openCode()
+	var filters map[string]string
+	if s != nil {
+		filters = e.filters(ctx)
+	}
+	e.templates = own(e, "templates", template.New(template.Options{Filters: filters, Env: e.templateEnv}))
+	e.metrics = own(e, "metrics", mathjs.New(mathjs.Options{}))
+	e.checks = own(e, "checks", check.NewEngines())
+	e.openModels()
+	return e, nil
+}
+
+// openEnvironment says what of the user's environment and files the engine uses.
+func (e *Engine) openEnvironment() {
+	n := &e.o.Engines
+	e.user, e.secrets, e.dir = n.Env, n.Secrets, n.Dir
+	if e.user == nil {
+		e.user = proviso.EnvMap{}
+	}
+	if e.secrets == nil {
+		e.secrets = &secrets.Set{}
+	}
+	var added *proviso.Object
+	if e.suite != nil {
+		added, e.dir = e.suite.Env, e.suite.Dir
+	}
+	providers, names := e.o.Policy.Environments(added, e.user)
+	e.env, e.names = e.secrets.Env(providers), e.secrets.Env(names)
+	switch e.files = n.Files; {
+	case e.files != nil:
+	case e.suite == nil && e.dir == "":
+		e.files = noFiles{}
+	default:
+		e.files = suite.NewFiles(e.dir, e.o.Policy.Files())
+	}
+}
+
+// openCode prepares what runs code.
+func (e *Engine) openCode() {
+	if e.o.Policy.Trusted {
+		confined := e.o.Policy.Sandbox == sandbox.Require
+		e.code = own(e, "code", newCodes(confined, func() proviso.Code { return sandbox.New(e.box()) }))
+	} else {
+		e.code = refusedCode{}
+	}
+}
+
+// openModels prepares what asks models.
+func (e *Engine) openModels() {
+	n := &e.o.Engines
+	if op := n.Operator; op != nil {
+		e.models = op.models
+		n.Cassette, n.Transport = op.o.Engines.Cassette, op.o.Engines.Transport
+	} else {
+		e.models = newModels(&e.o, e.secrets)
+	}
+	if e.client = n.Client; e.client == nil {
+		e.client = e.newClient()
+	}
+	e.providers = e.providerOptions()
+	e.grader = &lazyJudge{made: sync.OnceValues(func() (*judge.Judge, error) {
+		j, err := (&judging{Engine: e}).judge()
+		if err != nil {
+			return nil, err
+		}
+		return own(e, "judge", j), nil
+	})}
+}
+
+// newClient makes the HTTP client. Under a replay no address is asked, so none is
+// refused.
+func (e *Engine) newClient() *http.Client {
+	n := &e.o.Engines
+	o := e.o.Policy.Transport(transport.Options{Env: e.env, Wrap: n.Transport})
+	if c := n.Cassette; c != nil {
+		o.RefusePrivate = o.RefusePrivate && !c.Replays()
+		o.Wrap = c.Wrap
+		if n.Transport != nil {
+			o.Wrap = func(network http.RoundTripper) http.RoundTripper { return n.Transport(c.Wrap(network)) }
+		}
+	}
+	return own(e, "client", connections{transport.New(o).Client()}).Client
+}
+
+// connections are those of a client. Closing it keeps none open that is not in use.
+type connections struct{ *http.Client }
+
+func (c connections) Close() error {
+	c.CloseIdleConnections()
+	return nil
+}
+
+// templateEnv is the environment as templates see it.
+func (e *Engine) templateEnv() *proviso.Object {
+	o := proviso.NewObject(0)
+	if e.suite == nil {
+		return o
+	}
+	names := e.names
+	if suite.Switch(e.env, "PROMPTFOO_DISABLE_TEMPLATE_ENV_VARS") {
+		names = suite.Environment(e.suite.Env, proviso.EnvMap{})
+	}
+	for _, name := range names.Names() {
+		if v, ok := names.Lookup(name); ok {
+			o.Set(name, v)
+		}
+	}
+	return o
+}
+
+// tools are names of tools that run commands, beside the usual ones.
+func (e *Engine) tools() []string {
+	if e.suite == nil {
+		return nil
+	}
+	return e.suite.Tracing.CommandTools
+}
+
+// own makes c something that the engine closes.
+func own[T io.Closer](e *Engine, kind string, c T) T {
+	closed := func() {}
+	if e.o.Observers.Opened != nil {
+		closed = e.o.Observers.Opened(kind)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.owned = append(e.owned, func() error {
+		defer closed()
+		return c.Close()
+	})
+	return c
+}
+
+// Close ends the plans and compilers of the engine, and frees what [Open] opened.
+// Nothing of the engine may be used afterwards, except for what counts: the cache and
+// the budget.
+func (e *Engine) Close() error {
+	e.mu.Lock()
+	owned := e.owned
+	e.owned = nil
+	e.mu.Unlock()
+	var errs []error
+	for _, c := range slices.Backward(owned) {
+		errs = append(errs, c())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,250 @@
+package engine
+
+import (
+	_ "embed" // judges.json
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/provider"
+)
+
+// judgeFile says which model grades where nobody says so: for each ability the
+// first row whose key is set.
+//
+//go:embed judges.json
+var judgeFile string
+
+// DefaultJudge is a model that grades if Key, a name of the environment, is set.
+type DefaultJudge struct{ Key, Provider string }
+
+// DefaultJudges returns the models for an ability, the preferred one first.
+func DefaultJudges(role judge.Role) []DefaultJudge {
+	v, _ := proviso.ParseJSON(judgeFile) // its test reads it
+	o, _ := v.(*proviso.Object)
+	list, _ := o.At(string(role)).([]any)
+	var rows []DefaultJudge
+	for _, e := range list {
+		row, _ := e.(*proviso.Object)
+		key, _ := row.At("key").(string)
+		id, _ := row.At("provider").(string)
+		rows = append(rows, DefaultJudge{key, id})
+	}
+	return rows
+}
+
+// JudgeVariable names the judge if neither the options nor the suite do.
+const JudgeVariable = "PROVISO_JUDGE"
+
+// judging makes the judge of an engine.
+type judging struct {
+	*Engine
+	missing error // why there is no judge for questions that name none
+}
+
+// judge makes the judge. If its provider cannot be opened, or nobody names one, only
+// questions that name their own grader are answered; [judge.Judge.Prepare] says so
+// of the others.
+func (g *judging) judge() (*judge.Judge, error) {
+	spec := proviso.JudgeSpec{}
+	if g.suite != nil {
+		spec = g.suite.Judge
+	}
+	o := &g.o.Judge
+	opts := judge.Options{
+		Open: g.seat, Store: g.models.verdicts, Concurrency: o.Concurrency,
+		Mode: judge.Mode(spec.Mode), Votes: spec.Votes, Chunk: spec.Chunk, Temperature: spec.Temperature, Canaries: spec.Canaries || o.Canaries,
+		Check: check.Options{
+			Code: g.code, Files: g.files, Templates: g.templates, Client: g.client, Env: g.env, Expand: judge.Expand,
+			CommandTools: g.tools(), Engines: g.checks,
+		},
+	}
+	if o.Mode != "" {
+		opts.Mode = o.Mode
+	}
+	if o.Votes > 0 {
+		opts.Votes = o.Votes
+	}
+	opts.Judges, g.missing = g.seats()
+	return judge.New(opts)
+}
+
+// seats opens the judge, or the judges of a panel.
+func (g *judging) seats() ([]judge.Seat, error) {
+	who, err := g.Judges()
+	if err != nil {
+		return nil, err
+	}
+	var seats []judge.Seat
+	for _, p := range who {
+		seat, err := g.sit(p)
+		if err != nil {
+			return nil, err
+		}
+		seats = append(seats, seat)
+	}
+	return seats, nil
+}
+
+// Judges says which models grade: those of the options, of the suite, of the
+// variable, or the first model whose key is set. It opens none.
+func (e *Engine) Judges() ([]proviso.ProviderSpec, error) {
+	named := e.o.Judge.Name
+	if e.suite != nil && named == "" {
+		if len(e.suite.Judge.Panel) > 0 {
+			return e.suite.Judge.Panel, nil
+		}
+		named = e.suite.Options.Grader
+	}
+	if named == "" {
+		named, _ = e.providers.Env.Lookup(JudgeVariable)
+	}
+	if named != "" {
+		return []proviso.ProviderSpec{e.named(named)}, nil
+	}
+	p, err := e.byKey(judge.Text)
+	if err != nil {
+		return nil, err
+	}
+	return []proviso.ProviderSpec{p}, nil
+}
+
+// named returns the provider of a name: one of the suite's by its label, or by
+// its id, so that it keeps its settings.
+func (e *Engine) named(name string) proviso.ProviderSpec {
+	if e.suite != nil {
+		for _, p := range e.suite.Providers {
+			if p.Label == name {
+				return p
+			}
+		}
+	}
+	return proviso.ProviderSpec{ID: name}
+}
+
+// byKey returns the model for an ability whose key is set.
+func (e *Engine) byKey(role judge.Role) (proviso.ProviderSpec, error) {
+	rows := DefaultJudges(role)
+	var keys []string
+	for _, row := range rows {
+		keys = append(keys, row.Key)
+		if key, _ := e.providers.Env.Lookup(row.Key); key != "" {
+			return proviso.ProviderSpec{ID: row.Provider}, nil
+		}
+	}
+	if e.providers.Keyless && len(rows) > 0 {
+		return proviso.ProviderSpec{ID: rows[0].Provider}, nil
+	}
+	if role == judge.Text {
+		return proviso.ProviderSpec{}, proviso.Because(provider.ErrNoKey, proviso.Unavailable,
+			"no judge model is configured: set one with --judge, judge: in the suite, or %s in the environment, such as %s; the default is the model of the first key that is set of %s",
+			JudgeVariable, rows[0].Provider, strings.Join(keys, ", "))
+	}
+	if len(rows) == 0 {
+		return proviso.ProviderSpec{}, proviso.Because(provider.ErrNoKey, proviso.Unavailable, "no provider is configured for %s: set provider on the assertion", role)
+	}
+	return proviso.ProviderSpec{}, proviso.Because(provider.ErrNoKey, proviso.Unavailable, "no provider is configured for %s: set provider on the assertion, or set %s", role, strings.Join(keys, " or "))
+}
+
+// seat opens the grader that an assertion or a case names, or the model for an
+// ability that the judge has not.
+func (g *judging) seat(grader any, role judge.Role) (judge.Seat, error) {
+	if grader == nil && role == judge.Text && g.missing != nil {
+		return judge.Seat{}, g.missing
+	}
+	spec, err := g.graderOf(grader, role)
+	if err != nil {
+		return judge.Seat{}, err
+	}
+	return g.sit(spec)
+}
+
+func (g *judging) graderOf(grader any, role judge.Role) (proviso.ProviderSpec, error) {
+	switch v := grader.(type) {
+	case nil:
+		return g.byKey(role)
+	case string:
+		return g.named(v), nil
+	case *proviso.Object:
+		if id, ok := v.At("id").(string); ok {
+			spec := g.named(id)
+			if config, ok := v.At("config").(*proviso.Object); ok {
+				spec.Config = config
+			}
+			if env, ok := v.At("env").(*proviso.Object); ok {
+				spec.Env = env
+			}
+			return spec, nil
+		}
+		return g.graderFor(v, role)
+	}
+	return proviso.ProviderSpec{}, proviso.Errorf(proviso.Invalid, "a grader is a provider's id, {id, config}, or a map from text, embedding, classification and moderation to these, not %s", proviso.Stringify(grader))
+}
+
+// graderFor looks an ability up in a map of graders.
+func (g *judging) graderFor(roles *proviso.Object, role judge.Role) (proviso.ProviderSpec, error) {
+	known := []string{string(judge.Text), string(judge.Embedding), string(judge.Classification), string(judge.Moderation)}
+	for key := range roles.All() {
+		if !slices.Contains(known, key) {
+			return proviso.ProviderSpec{}, &proviso.Error{Code: proviso.Invalid, Message: fmt.Sprintf("unknown key %q of a grader", key), Valid: append(known, "id", "config")}
+		}
+	}
+	if inner := roles.At(string(role)); inner != nil {
+		if o, ok := inner.(*proviso.Object); ok && !o.Has("id") {
+			return proviso.ProviderSpec{}, proviso.Errorf(proviso.Invalid, "the grader for %s needs an id", role)
+		}
+		return g.graderOf(inner, role)
+	}
+	if role == judge.Text {
+		who, err := g.Judges()
+		if err != nil {
+			return proviso.ProviderSpec{}, err
+		}
+		return who[0], nil
+	}
+	return g.byKey(role)
+}
+
+// sit opens a provider for a seat. A judge that the operator chose is opened by the
+// operator's engine; a request cannot choose another one there.
+func (g *judging) sit(spec proviso.ProviderSpec) (judge.Seat, error) {
+	by, open := g.Engine, g.open
+	if op := g.o.Engines.Operator; op != nil {
+		switch {
+		case g.operators(spec):
+			by, open = op, op.judgeFor
+		case g.suite == nil:
+			return judge.Seat{}, proviso.Errorf(proviso.Refused, "%s is not the judge of this server", spec.ID)
+		}
+	}
+	p, err := open(spec)
+	if err != nil {
+		return judge.Seat{}, err
+	}
+	return judge.Seat{Provider: p, Spec: spec, Identity: provider.Identity(spec, by.providers)}, nil
+}
+
+// operators reports whether a provider is one that the operator chose to judge,
+// exactly as the operator named it: in the options, with the variable, or by a key.
+func (e *Engine) operators(spec proviso.ProviderSpec) bool {
+	if spec.Config.Len() > 0 || spec.Env.Len() > 0 || spec.Transform != "" {
+		return false
+	}
+	if spec.ID == e.o.Judge.Name {
+		return true
+	}
+	if named, _ := e.o.Engines.Operator.providers.Env.Lookup(JudgeVariable); named == spec.ID {
+		return true
+	}
+	for _, role := range []judge.Role{judge.Text, judge.Embedding, judge.Classification, judge.Moderation} {
+		for _, row := range DefaultJudges(role) {
+			if row.Provider == spec.ID {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,155 @@
+package engine
+
+import (
+	"context"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/blobs"
+	"github.com/proviso-eval/proviso/internal/secrets"
+	"github.com/proviso-eval/proviso/provider"
+	"github.com/proviso-eval/proviso/suite"
+)
+
+// models are what all providers of an engine share, and of those under the same
+// operator. Around a provider there are, outermost first, what the options wrap it
+// with, the cache, the budget and, within the provider, rate limits and retries.
+type models struct {
+	cache    *provider.Cache  // of answers; nil keeps none
+	budget   *provider.Budget // nil is no limit
+	verdicts *blobs.Store     // nil keeps none
+	limits   *provider.Limits
+}
+
+// newModels prepares what providers share. What is recorded or replayed does not
+// come from the cache, and a replay spends nothing.
+func newModels(o *Options, known *secrets.Set) *models {
+	m := &models{limits: new(provider.Limits)}
+	recording := o.Engines.Cassette
+	replays := recording != nil && recording.Replays()
+	if o.Policy.Budget != nil && !replays {
+		m.budget = provider.NewBudget(*o.Policy.Budget)
+	}
+	if o.Engines.Answers != "" && recording == nil {
+		m.cache = provider.NewCache(blobs.Open(o.Engines.Answers), provider.CacheOptions{Secret: known.In})
+	}
+	if o.Engines.Verdicts != "" && recording == nil {
+		m.verdicts = blobs.Open(o.Engines.Verdicts)
+	}
+	return m
+}
+
+// providerOptions returns what the providers of the suite may use. Under a replay
+// nobody is asked, so no key is needed and nothing is waited for.
+func (e *Engine) providerOptions() provider.Options {
+	o := provider.Options{
+		Files: e.files, Env: e.env, Client: e.client, Code: e.code, Templates: e.templates, Dir: e.dir,
+		Limits: e.models.limits, Concurrency: e.o.Limits.Calls, Cassette: e.o.Engines.Cassette,
+		Untrusted: !e.o.Policy.Trusted, KeyHost: e.o.Policy.names, Keyless: e.o.Keyless,
+		Warn: func(err *proviso.Error) { e.mistakes.add(e.mistakeOf(err)) },
+	}
+	if o.Concurrency == 0 {
+		o.Concurrency = e.o.Limits.Concurrency
+	}
+	if op := e.o.Engines.Operator; op != nil {
+		o.Concurrency = op.providers.Concurrency
+	}
+	if o.Cassette != nil && o.Cassette.Replays() {
+		o.Env = replayEnv{o.Env}
+		o.Sleep = func(context.Context, time.Duration) error { return nil }
+	}
+	return o
+}
+
+// mistakeOf places what a provider has to say.
+func (e *Engine) mistakeOf(err *proviso.Error) proviso.Mistake {
+	if e.suite == nil || e.suite.Places == nil {
+		return proviso.Mistake{Code: err.Code, Message: err.Error(), Warning: err.Warning}
+	}
+	return suite.CaseMistake(e.suite.Places, err)
+}
+
+// Provider opens a provider as one that the suite names: it uses the cache, the
+// budget and the rate limits of the engine.
+func (e *Engine) Provider(spec proviso.ProviderSpec) (proviso.Provider, error) { return e.open(spec) }
+
+func (e *Engine) open(spec proviso.ProviderSpec) (proviso.Provider, error) {
+	return e.openWith(spec, e.models.cache)
+}
+
+// judgeFor opens a judge for engines under this one. Its answers are not kept: its
+// verdicts are.
+func (e *Engine) judgeFor(spec proviso.ProviderSpec) (proviso.Provider, error) {
+	return e.openWith(spec, nil)
+}
+
+func (e *Engine) openWith(spec proviso.ProviderSpec, cache *provider.Cache) (proviso.Provider, error) {
+	o := e.providers
+	o.Env = e.secrets.Env(suite.Environment(spec.Env, o.Env))
+	e.secrets.AddConfig(spec.Config)
+	p, err := e.o.Engines.open(spec, o)
+	if err != nil || spec.ID == "echo" || strings.HasPrefix(spec.ID, "recorded:") {
+		return p, err // these ask nobody
+	}
+	var tariff *provider.Tariff
+	if t, known := provider.TariffOf(p); known {
+		tariff = &t
+	}
+	if e.models.budget != nil {
+		p = e.models.budget.Provider(p)
+	}
+	if cache != nil {
+		p = cache.Provider(p, provider.Identity(spec, o))
+	}
+	if wrap := e.o.Engines.Wrap; wrap != nil {
+		p = wrap(p)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if reflect.TypeOf(p).Comparable() {
+		e.tariffs[p] = tariff
+	}
+	return p, nil
+}
+
+func (n *Engines) open(spec proviso.ProviderSpec, o provider.Options) (proviso.Provider, error) {
+	if n.Open != nil {
+		return n.Open(spec, o)
+	}
+	return provider.Open(spec, o)
+}
+
+// Tariff returns what a provider that this engine opened takes for its answers, nil
+// if that is not known; asked is false if it asks nobody.
+func (e *Engine) Tariff(p proviso.Provider) (t *provider.Tariff, asked bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if p == nil || !reflect.TypeOf(p).Comparable() {
+		return nil, false
+	}
+	t, asked = e.tariffs[p]
+	return t, asked
+}
+
+// Cache keeps the answers of models; nil if they are not kept.
+func (e *Engine) Cache() *provider.Cache { return e.models.cache }
+
+// Budget counts what the answers of models cost; nil if there is no limit.
+func (e *Engine) Budget() *provider.Budget { return e.models.budget }
+
+// replayEnv has every key, since none is used.
+type replayEnv struct{ proviso.Env }
+
+// noKey replaces a key in a replay. Like every key it is redacted from output, so it
+// must not be a word that a text could contain.
+const noKey = "no-key-is-needed-for-a-replay"
+
+func (e replayEnv) Lookup(name string) (string, bool) {
+	v, ok := e.Env.Lookup(name)
+	if v == "" && (strings.HasSuffix(name, "_API_KEY") || strings.HasSuffix(name, "_TOKEN")) {
+		return noKey, true
+	}
+	return v, ok
+}

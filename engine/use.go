@@ -1,0 +1,143 @@
+package engine
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/run"
+	"github.com/proviso-eval/proviso/suite"
+)
+
+// Plan opens what the suite names and compiles every assertion. The mistakes hold
+// warnings, too; the plan can run if Mistakes.Err is nil.
+func (e *Engine) Plan(ctx context.Context, t run.Task) (*run.Plan, proviso.Mistakes) {
+	if e.suite == nil {
+		return nil, proviso.Mistakes{{Code: proviso.Internal, Message: "a plan needs a suite"}}
+	}
+	n := &e.o.Engines
+	o := run.Options{
+		Engines: run.Engines{
+			Code: e.code, Files: e.files, Env: e.env, Templates: e.templates, Metrics: e.metrics, Checks: e.checks,
+			Grader: e.Grader(), Judge: e.JudgedBy, Spans: n.Spans, CommandTools: e.tools(),
+			Client: e.client, Secrets: e.secrets, Open: e.openForSuite,
+		},
+		Limits: e.o.Limits.Limits, Observers: e.o.Observers.Observers, Task: t,
+		Version: e.o.Version, Untrusted: !e.o.Policy.Trusted,
+		LaxSchemas:   suite.Switch(e.env, "PROMPTFOO_DISABLE_AJV_STRICT_MODE"),
+		PlainPrompts: suite.Switch(e.env, "PROMPTFOO_DISABLE_TEMPLATING"),
+		PlainJSON:    suite.Switch(e.env, "PROMPTFOO_DISABLE_JSON_AUTOESCAPE"),
+	}
+	if n.Cassette != nil {
+		o.Unrecorded = n.Cassette.Err
+	}
+	before := e.mistakes.take()
+	p, list := run.New(ctx, e.suite, o)
+	own(e, "plan", p)
+	return p, slices.Concat(before, list, e.mistakes.take())
+}
+
+// openForSuite opens a provider, and notes it if it is asked.
+func (e *Engine) openForSuite(spec proviso.ProviderSpec) (proviso.Provider, error) {
+	p, err := e.open(spec)
+	if err != nil || spec.ID == "echo" || strings.HasPrefix(spec.ID, "recorded:") {
+		return p, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if id := p.ID(); !slices.Contains(e.asked, id) {
+		e.asked = append(e.asked, id)
+	}
+	return p, nil
+}
+
+// Asked returns the ids of the providers that the plans of the engine ask.
+func (e *Engine) Asked() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Clone(e.asked)
+}
+
+// Judge returns what grades. Models that cannot be opened are no error here: see
+// [judge.Judge.Prepare].
+func (e *Engine) Judge() (*judge.Judge, error) { return e.grader.get() }
+
+// Grader returns what grades; nil if nobody does. It looks for a model when the first
+// question comes, so that what asks none needs no key.
+func (e *Engine) Grader() proviso.Grader {
+	if e.o.Judge.Off {
+		return nil
+	}
+	return e.grader
+}
+
+// JudgedBy names the judge, "" as long as nobody was asked to grade.
+func (e *Engine) JudgedBy() string { return e.grader.identity() }
+
+// Evaluate decides every assertion of a request. The error is [judge.Mistakes] if the
+// request is wrong; what could not be decided stands in the response.
+func (e *Engine) Evaluate(ctx context.Context, r *judge.Request) (*judge.Response, error) {
+	j, err := e.Judge()
+	if err != nil {
+		return nil, err
+	}
+	return j.Evaluate(ctx, r)
+}
+
+// Identity names the judge of [Engine.Evaluate].
+func (e *Engine) Identity() string {
+	j, err := e.Judge()
+	if err != nil {
+		return ""
+	}
+	return j.Identity()
+}
+
+// Compiler returns what compiles assertions, which the engine closes. change, if not
+// nil, may take from it what it is not to use.
+func (e *Engine) Compiler(change func(*check.Options)) *check.Compiler {
+	o := check.Options{
+		Code: e.code, Files: e.files, Templates: e.templates, Grader: e.Grader(), Spans: e.o.Engines.Spans, CommandTools: e.tools(),
+		Client: e.client, Env: e.env, Expand: judge.Expand, Engines: e.checks,
+	}
+	if change != nil {
+		change(&o)
+	}
+	return own(e, "compiler", check.New(o))
+}
+
+// Code runs the code of the suite, or refuses it, as the policy says.
+func (e *Engine) Code() proviso.Code { return e.code }
+
+// Client makes HTTP calls as the policy allows.
+func (e *Engine) Client() *http.Client { return e.client }
+
+// Env is the environment of providers and of proviso itself.
+func (e *Engine) Env() proviso.Env { return e.env }
+
+// mistakes are collected by several goroutines: some providers are opened during a
+// run.
+type mistakes struct {
+	mu   sync.Mutex
+	list proviso.Mistakes
+}
+
+func (m *mistakes) add(one proviso.Mistake) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.list = append(m.list, one)
+}
+
+// take returns what was collected, once.
+func (m *mistakes) take() proviso.Mistakes {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	list := m.list
+	m.list = nil
+	return list
+}
