@@ -119,7 +119,9 @@ func sentFor(t *testing.T, templates *template.Engine, code proviso.Code, dir, p
 	if err := mistakes.Err(); err != nil {
 		return nil, err
 	}
-	p, mistakes := run.New(t.Context(), s, run.Options{Engines: run.Engines{Templates: templates, Code: code, Env: proviso.EnvMap{}, Files: suite.NewFiles(dir, suite.FilesOptions{})}})
+	o := run.Options{Engines: run.Engines{Templates: templates, Code: code, Env: proviso.EnvMap{}, Files: suite.NewFiles(dir, suite.FilesOptions{})}}
+	completed(&o)
+	p, mistakes := run.New(t.Context(), s, o)
 	if err := mistakes.Err(); err != nil {
 		return nil, err
 	}

@@ -26,8 +26,7 @@ type Metrics interface {
 	Eval(ctx context.Context, expression string, scope *proviso.Object) (any, error)
 }
 
-// Options are what a run may use and how it goes about it. The zero value runs a
-// suite: what is nil and has no comment that says otherwise is not used.
+// Options are what a run may use and how it goes about it. Package engine makes them.
 type Options struct {
 	Engines
 	Limits
@@ -41,29 +40,47 @@ type Options struct {
 	PlainJSON    bool // JSON prompts are rendered as text (PROMPTFOO_DISABLE_JSON_AUTOESCAPE)
 }
 
-// Engines are what a run uses. Whoever opened them closes them.
+// Engines are what a run uses. Whoever opened them closes them. Files, Env, Templates,
+// Metrics and Open have to be there.
 type Engines struct {
-	Code      proviso.Code   // nil runs JavaScript, in this process; no code at all if Untrusted
-	Files     proviso.Files  // nil is the suite's folder
-	Env       proviso.Env    // nil has no names
-	Templates Templates      // nil renders as suites are used to
-	Metrics   Metrics        // for derived metrics; nil evaluates as suites are used to
-	Checks    *check.Engines // of patterns and SQL; nil starts others
+	Code      proviso.Code // nil runs no code
+	Files     proviso.Files
+	Env       proviso.Env
+	Templates Templates
+	Metrics   Metrics        // for derived metrics
+	Checks    *check.Engines // of patterns and SQL; nil starts others, which Plan.Close closes
 	Grader    proviso.Grader // nil leaves judged assertions undecided
 	Judge     func() string  // identity of the grader once the plan is made, "" if it was not needed; may be nil
 	Spans     proviso.Spans  // may be a [Tracer]
 	// CommandTools are names of tools that run commands, beside the usual ones.
 	CommandTools []string
-	Client       *http.Client // nil asks any host; no private one if Untrusted
+	Client       *http.Client // for webhooks; nil leaves them undecided
 	// Secrets are redacted from every stored row. If nil, nothing is redacted.
 	Secrets *secrets.Set
-	// Open opens the provider that a suite names; nil opens it with nothing but
-	// what stands here, without a cache or a budget.
+	// Open opens the provider that a suite names.
 	Open func(proviso.ProviderSpec) (proviso.Provider, error)
 	// Unrecorded says why what is asked cannot be recorded any more, which ends the
 	// run; nil, or if it returns nil, all is well.
 	Unrecorded func() error
 }
+
+// missing says what a run cannot do without.
+func (n *Engines) missing() *proviso.Error {
+	for _, needed := range []struct {
+		name  string
+		there bool
+	}{
+		{"Files", n.Files != nil}, {"Env", n.Env != nil}, {"Templates", n.Templates != nil}, {"Metrics", n.Metrics != nil}, {"Open", n.Open != nil},
+	} {
+		if !needed.there {
+			return proviso.Errorf(proviso.Internal, "a plan needs %s: package engine provides it", needed.name)
+		}
+	}
+	return nil
+}
+
+// defaultConcurrency is how many rows are in flight if nobody says.
+const defaultConcurrency = 4
 
 // Limits bound a run.
 type Limits struct {

@@ -26,7 +26,6 @@ type Plan struct {
 	Warnings                proviso.Mistakes
 
 	o          Options
-	own        owned     // what the options lacked
 	content    hash.Hash // of what is run, but for the judge
 	compiler   *check.Compiler
 	columns    []column
@@ -61,16 +60,18 @@ type column struct {
 // New opens what the suite names and compiles every assertion. The mistakes hold
 // warnings, too; the plan can run if Mistakes.Err is nil. [Plan.Close] ends it.
 func New(ctx context.Context, s *proviso.Suite, o Options) (*Plan, proviso.Mistakes) {
-	own := o.complete(s)
-	content := contentOf(s)
-	var seen *witness
-	if o.Files != nil {
-		seen = newWitness(o.Files, content)
-		o.Files = seen
+	if err := o.missing(); err != nil {
+		return &Plan{Suite: s}, proviso.Mistakes{{Code: err.Code, Message: err.Message}}
 	}
+	if o.Concurrency <= 0 {
+		o.Concurrency = defaultConcurrency
+	}
+	content := contentOf(s)
+	seen := newWitness(o.Files, content)
+	o.Files = seen
 	defer seen.close()
 	p := &Plan{
-		Suite: s, o: o, own: own, content: content, opened: map[string]proviso.Provider{}, scripts: map[string]*check.Transform{}, noted: map[string]*noted{},
+		Suite: s, o: o, content: content, opened: map[string]proviso.Provider{}, scripts: map[string]*check.Transform{}, noted: map[string]*noted{},
 		compiler: check.New(check.Options{
 			Code: o.Code, Files: o.Files, Templates: o.Templates, Grader: o.Grader, Spans: o.Spans, CommandTools: o.CommandTools,
 			Client: o.Client, Env: o.Env, Engines: o.Checks, LaxSchemas: o.LaxSchemas, Lenient: s.Lenient, Expand: judge.Expand,
@@ -93,9 +94,14 @@ func New(ctx context.Context, s *proviso.Suite, o Options) (*Plan, proviso.Mista
 	return p, p.mistakes
 }
 
-// Close frees what the plan opened and compiled. The plan can no longer run. The
-// engines in the options stay open; their owner closes them.
-func (p *Plan) Close() error { return errors.Join(p.compiler.Close(), p.own.Close()) }
+// Close frees what the plan compiled. The plan can no longer run. The engines in the
+// options stay open; their owner closes them.
+func (p *Plan) Close() error {
+	if p.compiler == nil { // engines were missing
+		return nil
+	}
+	return p.compiler.Close()
+}
 
 // openColumns opens every provider and pairs it with its prompts, providers
 // first, as promptfoo numbers its columns.
@@ -175,23 +181,11 @@ func (p *Plan) open(spec proviso.ProviderSpec) (proviso.Provider, error) {
 	if got, ok := p.opened[key]; ok {
 		return got, nil
 	}
-	open := p.o.Open
-	if open == nil {
-		open = p.plain
-	}
-	got, err := open(spec)
+	got, err := p.o.Open(spec)
 	if err == nil {
 		p.opened[key] = got
 	}
 	return got, err
-}
-
-// plain opens a provider without anything around it.
-func (p *Plan) plain(spec proviso.ProviderSpec) (proviso.Provider, error) {
-	return provider.Open(spec, provider.Options{
-		Files: p.o.Files, Env: suite.Environment(spec.Env, p.o.Env), Client: p.o.Client, Code: p.o.Code,
-		Templates: p.o.Templates, Dir: p.Suite.Dir, Concurrency: p.o.Concurrency, Untrusted: p.o.Untrusted,
-	})
 }
 
 // transform compiles a transform once.

@@ -16,6 +16,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/mathjs"
 	"github.com/proviso-eval/proviso/internal/script"
 	"github.com/proviso-eval/proviso/internal/template"
+	"github.com/proviso-eval/proviso/provider"
 	"github.com/proviso-eval/proviso/run"
 	"github.com/proviso-eval/proviso/suite"
 )
@@ -45,6 +46,7 @@ func plan(t *testing.T, text string, files map[string]string, o run.Options) (*r
 	t.Cleanup(func() { code.Close(); templates.Close(); metrics.Close() })
 	o.Code, o.Templates, o.Metrics = code, templates, metrics
 	o.Env, o.Files = proviso.EnvMap{}, suite.NewFiles(dir, suite.FilesOptions{})
+	completed(&o)
 	switch o.Dir {
 	case "":
 		o.Dir = filepath.Join(dir, "runs")
@@ -52,6 +54,19 @@ func plan(t *testing.T, text string, files map[string]string, o run.Options) (*r
 		o.Dir = ""
 	}
 	return run.New(t.Context(), s, o)
+}
+
+// completed adds what a test does not care about.
+func completed(o *run.Options) {
+	if o.Metrics == nil {
+		o.Metrics = mathjs.New(mathjs.Options{})
+	}
+	if o.Open == nil {
+		e := o.Engines
+		o.Open = func(spec proviso.ProviderSpec) (proviso.Provider, error) {
+			return provider.Open(spec, provider.Options{Files: e.Files, Env: suite.Environment(spec.Env, e.Env), Client: e.Client, Code: e.Code, Templates: e.Templates})
+		}
+	}
 }
 
 // outcome runs a suite that has no mistakes.
