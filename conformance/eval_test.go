@@ -8,10 +8,10 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
-	"github.com/proviso-eval/proviso/internal/mathjs"
-	"github.com/proviso-eval/proviso/internal/template"
+	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/run"
+	"github.com/proviso-eval/proviso/sandbox"
 	"github.com/proviso-eval/proviso/suite"
 )
 
@@ -61,11 +61,20 @@ func (b *bench) run(t *testing.T, dir, file string) (*run.Outcome, error) {
 	if err := mistakes.Err(); err != nil {
 		return nil, err
 	}
-	templates := template.New(template.Options{})
-	defer templates.Close()
-	metrics := mathjs.New(mathjs.Options{})
-	defer metrics.Close()
-	plan, mistakes := run.New(t.Context(), s, run.Options{Engines: run.Engines{Code: b.code, Files: suite.NewFiles(dir, suite.FilesOptions{}), Env: b.env, Templates: templates, Metrics: metrics}, Task: run.Task{Dir: filepath.Join(dir, "runs")}})
+	e, err := engine.Open(t.Context(), s, engine.Options{
+		Policy:  engine.Policy{Trusted: true, Sandbox: sandbox.Auto},
+		Judge:   engine.Judge{Off: true},
+		Engines: engine.Engines{Env: b.env},
+	})
+	if err != nil {
+		return nil, err
+	}
+	t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	plan, mistakes := e.Plan(t.Context(), run.Task{Dir: filepath.Join(dir, "runs")})
 	if err := mistakes.Err(); err != nil {
 		return nil, err
 	}
