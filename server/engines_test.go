@@ -9,10 +9,11 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/server"
 )
 
@@ -35,25 +36,31 @@ func resident(t *testing.T) int64 {
 }
 
 // TestEvaluateSharesEngines asks for SQL and for patterns that need the JavaScript
-// engine, again and again: neither memory nor goroutines grow with the number of
-// requests. It is alone while it runs.
+// engine, and ten thousand times for what needs neither: engines, memory and goroutines
+// do not grow with the number of requests. It is alone while it runs.
 func TestEvaluateSharesEngines(t *testing.T) {
 	db := openStore(t, filepath.Join(t.TempDir(), "proviso.db"))
-	j, err := judge.New(judge.Options{})
+	var opened, closed atomic.Int64
+	e, err := engine.Open(t.Context(), nil, engine.Options{Observers: engine.Observers{Opened: func(string) func() {
+		opened.Add(1)
+		return func() { closed.Add(1) }
+	}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer j.Close()
-	s, err := server.New(server.Options{Store: db, Jobs: db, Judge: j, Open: true, CPUBudget: time.Minute}) // the race detector makes SQL slow
+	s, err := server.New(server.Options{Store: db, Jobs: db, Judge: e, Open: true, CPUBudget: time.Minute}) // the race detector makes SQL slow
 	if err != nil {
 		t.Fatal(err)
+	}
+	requests := 10_000
+	if race {
+		requests = 500
 	}
 	n := 0
-	ask := func(times int) {
+	ask := func(times int, checks string) {
 		for range times {
 			n++
-			body := fmt.Sprintf(`{"agent_input": "q", "agent_output": "SELECT a%d FROM t", "assertions": [
-				{"id": "sql", "check": {"type": "is-sql"}}, {"id": "pattern", "check": {"type": "regex", "value": "(?<=SELECT )a%d(?! TABLE)"}}]}`, n, n)
+			body := fmt.Sprintf(`{"agent_input": "q", "agent_output": "SELECT a%d FROM t", "assertions": [`+checks+`]}`, n, n)
 			req := httptest.NewRequest(http.MethodPost, "/v1/evaluate", strings.NewReader(body))
 			req.Header.Set("Content-Type", "application/json")
 			w := httptest.NewRecorder()
@@ -63,16 +70,31 @@ func TestEvaluateSharesEngines(t *testing.T) {
 			}
 		}
 	}
-	ask(5)
-	before, goroutines := resident(t), runtime.NumGoroutine()
-	const requests = 60
-	ask(requests)
-	grown := resident(t) - before
-	t.Logf("%d requests: %+d bytes, %+d goroutines", requests, grown, runtime.NumGoroutine()-goroutines)
-	if grown > requests<<19 { // an engine of each request takes five times as much
-		t.Errorf("%d requests took %d bytes that are still held", requests, grown)
+	for _, c := range []struct {
+		name, checks string
+		times        int
+		bytes        int64 // that may be held afterwards
+	}{
+		// An engine for each request would take 2.5 MiB each.
+		{"with engines", `{"id": "sql", "check": {"type": "is-sql"}}, {"id": "pattern", "check": {"type": "regex", "value": "(?<=SELECT )a%d(?! TABLE)"}}`, 60, 30 << 20},
+		{"without", `{"id": "text", "check": {"type": "contains", "value": "a%d"}}, {"id": "pattern", "check": {"type": "regex", "value": "^SELECT"}}`, requests, 12 << 20},
+	} {
+		ask(5, c.checks)
+		engines, before, goroutines, started := opened.Load(), resident(t), runtime.NumGoroutine(), time.Now()
+		ask(c.times, c.checks)
+		grown, more := resident(t)-before, runtime.NumGoroutine()-goroutines
+		t.Logf("%d requests %s in %v: %+d bytes, %+d goroutines", c.times, c.name, time.Since(started).Round(time.Millisecond), grown, more)
+		if grown > c.bytes {
+			t.Errorf("%d requests %s took %d bytes that are still held", c.times, c.name, grown)
+		}
+		if more > 15 {
+			t.Errorf("%d goroutines more after %d requests %s", more, c.times, c.name)
+		}
+		if opened.Load() != engines {
+			t.Errorf("%d engines more after %d requests %s", opened.Load()-engines, c.times, c.name)
+		}
 	}
-	if more := runtime.NumGoroutine() - goroutines; more > requests/4 {
-		t.Errorf("%d goroutines more", more)
+	if err := e.Close(); err != nil || opened.Load() != closed.Load() {
+		t.Errorf("%d engines were opened, %d closed: %v", opened.Load(), closed.Load(), err)
 	}
 }
