@@ -28,3 +28,38 @@ func TestDefaultJudges(t *testing.T) {
 		}
 	}
 }
+
+// TestOperatorKeepsNothing: an operator's engine does not grow with the suites under
+// it, although it opens their judges, which here have something to say.
+func TestOperatorKeepsNothing(t *testing.T) {
+	t.Parallel()
+	o := Options{Judge: Judge{Name: "openai:chat:x"}, Engines: Engines{Env: proviso.EnvMap{"OPENAI_API_KEY": "sk-of-the-test", "OPENAI_TEMPERATURE": "warm"}}}
+	own := o
+	own.Policy.Trusted = true
+	operator, err := Open(t.Context(), nil, own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer operator.Close()
+	o.Engines.Operator = operator
+	before := len(operator.owned)
+	for range 3 {
+		e, err := Open(t.Context(), &proviso.Suite{}, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		j, err := e.Judge()
+		if err == nil {
+			err = j.Prepare(proviso.Question{Type: "judge"})
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if len(operator.tariffs)+len(operator.mistakes.list) > 0 || len(operator.owned) != before {
+		t.Errorf("kept %d tariffs, %d mistakes, %d things to close", len(operator.tariffs), len(operator.mistakes.list), len(operator.owned)-before)
+	}
+}

@@ -88,9 +88,5 @@ func (l *lazyJudge) Choose(ctx context.Context, q proviso.Question) (int, provis
 	if err != nil {
 		return 0, proviso.Grade{}, err
 	}
-	chooser, ok := any(j).(proviso.Chooser)
-	if !ok {
-		return 0, proviso.Grade{}, proviso.Errorf(proviso.Unsupported, "the judge does not compare outputs")
-	}
-	return chooser.Choose(ctx, q)
+	return j.Choose(ctx, q)
 }

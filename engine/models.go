@@ -48,7 +48,9 @@ func (e *Engine) providerOptions() provider.Options {
 		Files: e.files, Env: e.env, Client: e.client, Code: e.code, Templates: e.templates, Dir: e.dir,
 		Limits: e.models.limits, Concurrency: e.o.Limits.Calls, Cassette: e.o.Engines.Cassette,
 		Untrusted: !e.o.Policy.Trusted, KeyHost: e.o.Policy.names, Keyless: e.o.Keyless,
-		Warn: func(err *proviso.Error) { e.mistakes.add(e.mistakeOf(err)) },
+	}
+	if e.suite != nil {
+		o.Warn = func(err *proviso.Error) { e.mistakes.add(e.mistakeOf(err)) }
 	}
 	if o.Concurrency == 0 {
 		o.Concurrency = e.o.Limits.Concurrency
@@ -65,7 +67,7 @@ func (e *Engine) providerOptions() provider.Options {
 
 // mistakeOf places what a provider has to say.
 func (e *Engine) mistakeOf(err *proviso.Error) proviso.Mistake {
-	if e.suite == nil || e.suite.Places == nil {
+	if e.suite.Places == nil {
 		return proviso.Mistake{Code: err.Code, Message: err.Error(), Warning: err.Warning}
 	}
 	return suite.CaseMistake(e.suite.Places, err)
@@ -76,11 +78,22 @@ func (e *Engine) mistakeOf(err *proviso.Error) proviso.Mistake {
 func (e *Engine) Provider(spec proviso.ProviderSpec) (proviso.Provider, error) { return e.open(spec) }
 
 func (e *Engine) open(spec proviso.ProviderSpec) (proviso.Provider, error) {
-	return e.openWith(spec, e.models.cache)
+	p, err := e.openWith(spec, e.models.cache)
+	if err != nil || provider.Computes(p) || !reflect.TypeOf(p).Comparable() {
+		return p, err
+	}
+	var tariff *provider.Tariff
+	if t, known := provider.TariffOf(p); known {
+		tariff = &t
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.tariffs[p] = tariff
+	return p, nil
 }
 
-// judgeFor opens a judge for engines under this one. Its answers are not kept: its
-// verdicts are.
+// judgeFor opens a judge for engines under this one, of which there may be any number:
+// nothing is kept of it here. Its answers are not kept either: its verdicts are.
 func (e *Engine) judgeFor(spec proviso.ProviderSpec) (proviso.Provider, error) {
 	return e.openWith(spec, nil)
 }
@@ -90,12 +103,8 @@ func (e *Engine) openWith(spec proviso.ProviderSpec, cache *provider.Cache) (pro
 	o.Env = e.secrets.Env(suite.Environment(spec.Env, o.Env))
 	e.secrets.AddConfig(spec.Config)
 	p, err := e.o.Engines.open(spec, o)
-	if err != nil || spec.ID == "echo" || strings.HasPrefix(spec.ID, "recorded:") {
-		return p, err // these ask nobody
-	}
-	var tariff *provider.Tariff
-	if t, known := provider.TariffOf(p); known {
-		tariff = &t
+	if err != nil || provider.Computes(p) {
+		return p, err
 	}
 	if e.models.budget != nil {
 		p = e.models.budget.Provider(p)
@@ -105,11 +114,6 @@ func (e *Engine) openWith(spec proviso.ProviderSpec, cache *provider.Cache) (pro
 	}
 	if wrap := e.o.Engines.Wrap; wrap != nil {
 		p = wrap(p)
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if reflect.TypeOf(p).Comparable() {
-		e.tariffs[p] = tariff
 	}
 	return p, nil
 }
