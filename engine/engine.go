@@ -67,6 +67,9 @@ func Open(ctx context.Context, s *proviso.Suite, o Options) (*Engine, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	if err := o.Policy.check(); err != nil {
+		return nil, err
+	}
 	o.Limits = o.Limits.of(s)
 	e := &Engine{o: o, suite: s, tariffs: map[proviso.Provider]*provider.Tariff{}}
 	e.openEnvironment()

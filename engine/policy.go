@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/netip"
 	"slices"
+	"strings"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/transport"
@@ -42,6 +43,26 @@ type Policy struct {
 	// Budget is the most that the answers of models may cost, in US dollars; nil is
 	// no limit.
 	Budget *float64
+}
+
+// check finds mistakes in a policy, which would otherwise refuse or allow what nobody
+// meant.
+func (p *Policy) check() error {
+	if p.Budget != nil && !(*p.Budget >= 0) {
+		return proviso.Errorf(proviso.Invalid, "the budget is an amount of US dollars, not %v", *p.Budget)
+	}
+	for _, host := range p.Hosts {
+		_, err := netip.ParseAddr(host)
+		if host == "" || host != strings.ToLower(host) || strings.ContainsAny(host, "/*@[] ") || err != nil && strings.Contains(host, ":") {
+			return proviso.Errorf(proviso.Invalid, "Hosts: %q: expected a host in lower case, without scheme, port and path", host)
+		}
+	}
+	for _, name := range p.Env {
+		if name == "" || strings.ContainsAny(name, "=* ") {
+			return proviso.Errorf(proviso.Invalid, "Env: %q: expected the name of one variable", name)
+		}
+	}
+	return nil
 }
 
 // Suite returns what suite.Options needs as Trust, with the environment of the
