@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/server"
 )
@@ -96,5 +97,19 @@ func TestEvaluateSharesEngines(t *testing.T) {
 	}
 	if err := e.Close(); err != nil || opened.Load() != closed.Load() {
 		t.Errorf("%d engines were opened, %d closed: %v", opened.Load(), closed.Load(), err)
+	}
+}
+
+// TestSwitchesOfTheOperator: the switches in the environment of the server count for
+// its suites, as they do for those of the command line.
+func TestSwitchesOfTheOperator(t *testing.T) {
+	t.Parallel()
+	s := suites(t, nil)
+	s.Engine.Engines.Env = proviso.EnvMap{"PROMPTFOO_DISABLE_TEMPLATING": "true"}
+	f := start(t, server.Options{Open: true, Runner: s})
+	id := f.run(`{"name": "s", "suite": {"prompts": ["Hello {{ name }}"], "providers": ["echo"], "tests": [{"vars": {"name": "Ann"}, "assert": [{"type": "equals", "value": "Hello Ann"}]}]}}`)
+	f.follow(id)
+	if got := f.ask("GET", "/v1/runs/"+id+"/results/0", ""); !strings.Contains(got.body, `"output":"Hello {{ name }}"`) {
+		t.Errorf("%s", got.body)
 	}
 }

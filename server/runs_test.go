@@ -232,20 +232,6 @@ func TestUntrusted(t *testing.T) {
 	}
 }
 
-// TestSwitchesOfTheOperator: the switches in the environment of the server count for
-// its suites, as they do for those of the command line.
-func TestSwitchesOfTheOperator(t *testing.T) {
-	t.Parallel()
-	s := suites(t, nil)
-	s.Engine.Engines.Env = proviso.EnvMap{"PROMPTFOO_DISABLE_TEMPLATING": "true"}
-	f := start(t, server.Options{Open: true, Runner: s})
-	id := f.run(`{"name": "s", "suite": {"prompts": ["Hello {{ name }}"], "providers": ["echo"], "tests": [{"vars": {"name": "Ann"}, "assert": [{"type": "equals", "value": "Hello Ann"}]}]}}`)
-	f.follow(id)
-	if got := f.ask("GET", "/v1/runs/"+id+"/results/0", ""); !strings.Contains(got.body, `"output":"Hello {{ name }}"`) {
-		t.Errorf("%s", got.body)
-	}
-}
-
 // slow is a provider whose answers a test lets through one by one.
 type slow struct {
 	proviso.Provider
