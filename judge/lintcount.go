@@ -12,11 +12,13 @@ import (
 )
 
 // countedUnits are the units of length that a check counts.
-var countedUnits = map[string]string{
-	"word": "word-count", "character": "char-count", "char": "char-count", "letter": "char-count", "token": "token-count",
-	"sentence": "sentence-count", "line": "line-count",
-	"item": "item-count", "bullet": "item-count", "bullet point": "item-count", "bulletpoint": "item-count", "list item": "item-count",
-}
+var countedUnits = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"word": "word-count", "character": "char-count", "char": "char-count", "letter": "char-count", "token": "token-count",
+		"sentence": "sentence-count", "line": "line-count",
+		"item": "item-count", "bullet": "item-count", "bullet point": "item-count", "bulletpoint": "item-count", "list item": "item-count",
+	}
+})
 
 const (
 	numberWord = `(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|dozen)`
@@ -97,7 +99,7 @@ func lintCount(text string) (message, suggestion string) {
 // countingCheck is what to write in place of a length. Parts that no type counts are
 // counted by a script.
 func countingCheck(unit, value, scope string) string {
-	kind := countedUnits[unit]
+	kind := countedUnits()[unit]
 	switch {
 	case kind != "":
 		return "check: {type: " + kind + ", value: " + value + scope + "}"
@@ -152,12 +154,14 @@ func scopeOf(words, unit string) string {
 }
 
 // numberWords are the numbers that people write in words.
-var numberWords = map[string]float64{
-	"a": 1, "an": 1, "single": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
-	"ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17, "eighteen": 18,
-	"nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90,
-	"half": 0.5, "dozen": 12, "hundred": 100, "thousand": 1000,
-}
+var numberWords = sync.OnceValue(func() map[string]float64 {
+	return map[string]float64{
+		"a": 1, "an": 1, "single": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
+		"ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17, "eighteen": 18,
+		"nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90,
+		"half": 0.5, "dozen": 12, "hundred": 100, "thousand": 1000,
+	}
+})
 
 // numberSaid reads a number in digits or in words, such as "two hundred and five".
 func numberSaid(text string) float64 {
@@ -167,7 +171,7 @@ func numberSaid(text string) float64 {
 	}
 	total, group := 0.0, 0.0
 	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '-' }) {
-		switch n := numberWords[w]; {
+		switch n := numberWords()[w]; {
 		case n == 12 && w == "dozen", n == 100:
 			group = max(group, 0.5) * n
 			if group == 0.5*n && !strings.Contains(text, "half") {

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -25,7 +26,7 @@ func (w *witness) find(quote string) []span {
 	}
 	var found []span
 	from, size := 0, 0
-	for part := range strings.SplitSeq(ellipses.Replace(quote), cutOut) {
+	for part := range strings.SplitSeq(ellipses().Replace(quote), cutOut) {
 		if strings.Trim(part, " \t\r\n.\"'") == "" {
 			continue
 		}
@@ -68,7 +69,9 @@ const minParts = 8
 const cutOut = "\x00"
 
 // ellipses are what stands in a quote for words that were left out.
-var ellipses = strings.NewReplacer("[...]", cutOut, "[…]", cutOut, "(...)", cutOut, "(…)", cutOut, "...", cutOut, "…", cutOut)
+var ellipses = sync.OnceValue(func() *strings.Replacer {
+	return strings.NewReplacer("[...]", cutOut, "[…]", cutOut, "(...)", cutOut, "(…)", cutOut, "...", cutOut, "…", cutOut)
+})
 
 // plainText is a text without the differences that do not matter between a quote
 // and what is quoted: in normal form C, in one case, with one space for all white
