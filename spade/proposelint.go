@@ -212,7 +212,7 @@ func numbersIn(text string) []float64 {
 		}
 	}
 	for _, w := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return r < 'a' || r > 'z' }) {
-		if n := max(numberWords[w], severalWord(w)); n > 1 {
+		if n := max(numberWords()[w], severalWord(w)); n > 1 {
 			list = append(list, float64(n))
 		}
 	}

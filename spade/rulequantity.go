@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/proviso-eval/proviso"
 )
@@ -58,11 +59,14 @@ var unitKinds = []unitKind{
 	}},
 }
 
-var numberWords = map[string]int{
-	"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12,
-	"fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "hundred": 100, "a hundred": 100, "one hundred": 100, "a single": 1,
-	"a couple of": 2, "a dozen": 12,
-}
+// numberWords are the numbers that prompts have in words.
+var numberWords = sync.OnceValue(func() map[string]int {
+	return map[string]int{
+		"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12,
+		"fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "hundred": 100, "a hundred": 100, "one hundred": 100, "a single": 1,
+		"a couple of": 2, "a dozen": 12,
+	}
+})
 
 // The parts of the patterns of quantities.
 var (
@@ -235,7 +239,7 @@ func about(n string) (bound, bool) {
 // variable, to which nothing can be added.
 func number(text string, step int) (string, bool) {
 	text = strings.ToLower(strings.TrimSpace(text))
-	if n, ok := numberWords[strings.Join(strings.Fields(text), " ")]; ok {
+	if n, ok := numberWords()[strings.Join(strings.Fields(text), " ")]; ok {
 		return strconv.Itoa(max(0, n+step)), true
 	}
 	if name := strings.Trim(text, "{}[] "); strings.ContainsAny(text, "{[") {
