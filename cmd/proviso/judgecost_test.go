@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -72,6 +73,8 @@ func costOf(t *testing.T, w costWorkload) (documents, assertionsFirst [][]costCa
 		if _, err := j.Evaluate(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
+		// Calls are made at once: their order is that of chance.
+		slices.SortFunc(p.asked, func(a, b proviso.Ask) int { return strings.Compare(a.Prompt, b.Prompt) })
 		var own, other []costCall
 		for _, ask := range p.asked {
 			if ask.Sample.Repair > 0 {
