@@ -24,6 +24,7 @@ func (e *Engine) Plan(ctx context.Context, t run.Task) (*run.Plan, proviso.Mista
 	o := run.Options{
 		Engines: run.Engines{
 			Code: e.code, Files: e.files, Env: e.env, Templates: e.templates, Metrics: e.metrics, Checks: e.checks,
+			PromptTemplates: e.templates.Including(e.include().Read),
 			Grader: e.Grader(), Judge: e.JudgedBy, Spans: n.Spans, CommandTools: e.tools(),
 			Client: e.client, Secrets: e.secrets, Open: e.openForSuite,
 		},
@@ -40,6 +41,15 @@ func (e *Engine) Plan(ctx context.Context, t run.Task) (*run.Plan, proviso.Mista
 	p, list := run.New(ctx, e.suite, o)
 	own(e, "plan", p)
 	return p, slices.Concat(before, list, e.mistakes.take())
+}
+
+// include reads the files that prompts include.
+func (e *Engine) include() suite.Include {
+	files, ok := e.files.(*suite.Files)
+	if !ok {
+		files = suite.NewFiles(e.dir, e.o.Policy.Files())
+	}
+	return suite.Include{Files: files, Granted: slices.Concat(e.suite.Sandbox.Read, e.o.Policy.Grants.Read)}
 }
 
 // openForSuite opens a provider, and notes it if it is asked.

@@ -47,6 +47,9 @@ type Engines struct {
 	Files     proviso.Files
 	Env       proviso.Env
 	Templates Templates
+	// PromptTemplates renders prompts that the suite writes, which may include files;
+	// nil is Templates.
+	PromptTemplates Templates
 	Metrics   Metrics        // for derived metrics
 	Checks    *check.Engines // of patterns and SQL; nil starts others, which Plan.Close closes
 	Grader    proviso.Grader // nil leaves judged assertions undecided

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -16,6 +17,25 @@ type source struct {
 	// lax says that a text with a tag that is not closed is sent unchanged: the suite
 	// has promptfoo's shape, or code produced the text.
 	lax bool
+	// written says that the suite wrote the text, and neither code nor a case a part
+	// of it: then it may include files.
+	written bool
+}
+
+// promptTemplates render what the suite writes as a prompt.
+func (p *Plan) promptTemplates() Templates {
+	if p.o.PromptTemplates == nil {
+		return p.o.Templates
+	}
+	return p.o.PromptTemplates
+}
+
+// templates render a prompt.
+func (p *Plan) templates(s source) Templates {
+	if s.written {
+		return p.promptTemplates()
+	}
+	return p.o.Templates
 }
 
 // render makes the prompt that is sent. Texts in a JSON prompt are rendered one
@@ -30,7 +50,7 @@ func (p *Plan) render(ctx context.Context, s source, vars *proviso.Object, forei
 			return text, nil
 		}
 	} else if v, ok := jsonPrompt(s.raw); ok {
-		if text, err := p.renderJSON(ctx, v, vars); err == nil {
+		if text, err := renderJSON(ctx, p.templates(s), v, vars); err == nil {
 			return text, nil
 		}
 	}
@@ -43,17 +63,24 @@ func (p *Plan) render(ctx context.Context, s source, vars *proviso.Object, forei
 
 func (p *Plan) renderSource(ctx context.Context, s source, vars *proviso.Object) (string, error) {
 	if s.lax {
-		return p.renderText(ctx, s.raw, vars)
+		return renderText(ctx, p.templates(s), s.raw, vars)
 	}
-	return p.o.Templates.Render(ctx, s.raw, vars)
+	return p.templates(s).Render(ctx, s.raw, vars)
 }
 
 // checkPrompt finds mistakes in the template of a prompt.
 func (p *Plan) checkPrompt(c *column) {
 	prompt := c.prompt
-	if v, ok := jsonPrompt(prompt.Raw); ok && !p.o.PlainJSON && p.checkTexts(v) == nil {
-		c.uses = p.o.Templates.Variables(prompt.Raw)
-		return
+	if v, ok := jsonPrompt(prompt.Raw); ok && !p.o.PlainJSON {
+		err := p.checkTexts(v)
+		if err == nil {
+			c.uses = p.promptTemplates().Variables(prompt.Raw)
+			return
+		}
+		if e := (*proviso.Error)(nil); errors.As(err, &e) && e.Code != proviso.Invalid { // a file that it includes
+			p.mistake(placed(fmt.Errorf("prompt %q: %w", short(prompt.Label), err), prompt.Pointer))
+			return
+		}
 	}
 	if p.Suite.Lenient && partial(prompt.Raw) && !wrapped(prompt.Raw) {
 		e := proviso.Errorf(proviso.Invalid, "prompt %q has a tag that is not closed on its line: like promptfoo, proviso sends the whole prompt unchanged", short(prompt.Label))
@@ -61,8 +88,8 @@ func (p *Plan) checkPrompt(c *column) {
 		p.mistake(placed(e, prompt.Pointer))
 		return
 	}
-	c.uses = p.o.Templates.Variables(prompt.Raw)
-	if err := p.o.Templates.Check(prompt.Raw); err != nil {
+	c.uses = p.promptTemplates().Variables(prompt.Raw)
+	if err := p.promptTemplates().Check(prompt.Raw); err != nil {
 		p.mistake(placed(fmt.Errorf("prompt %q: %w", short(prompt.Label), err), prompt.Pointer))
 	}
 }
@@ -71,7 +98,7 @@ func (p *Plan) checkPrompt(c *column) {
 func (p *Plan) checkTexts(v any) error {
 	switch v := v.(type) {
 	case string:
-		return p.o.Templates.Check(v)
+		return p.promptTemplates().Check(v)
 	case []any:
 		for _, e := range v {
 			if err := p.checkTexts(e); err != nil {
@@ -98,8 +125,8 @@ func jsonPrompt(raw string) (any, bool) {
 	return v, err == nil
 }
 
-func (p *Plan) renderJSON(ctx context.Context, v any, vars *proviso.Object) (string, error) {
-	rendered, err := p.renderTexts(ctx, v, vars)
+func renderJSON(ctx context.Context, t Templates, v any, vars *proviso.Object) (string, error) {
+	rendered, err := renderTexts(ctx, t, v, vars)
 	if err != nil {
 		return "", err
 	}
@@ -111,14 +138,14 @@ func (p *Plan) renderJSON(ctx context.Context, v any, vars *proviso.Object) (str
 }
 
 // renderTexts renders every text in v.
-func (p *Plan) renderTexts(ctx context.Context, v any, vars *proviso.Object) (any, error) {
+func renderTexts(ctx context.Context, t Templates, v any, vars *proviso.Object) (any, error) {
 	switch v := v.(type) {
 	case string:
-		return p.o.Templates.Render(ctx, v, vars)
+		return t.Render(ctx, v, vars)
 	case []any:
 		out := make([]any, len(v))
 		for i, e := range v {
-			r, err := p.renderTexts(ctx, e, vars)
+			r, err := renderTexts(ctx, t, e, vars)
 			if err != nil {
 				return nil, err
 			}
@@ -128,7 +155,7 @@ func (p *Plan) renderTexts(ctx context.Context, v any, vars *proviso.Object) (an
 	case *proviso.Object:
 		out := proviso.NewObject(v.Len())
 		for k, e := range v.All() {
-			r, err := p.renderTexts(ctx, e, vars)
+			r, err := renderTexts(ctx, t, e, vars)
 			if err != nil {
 				return nil, err
 			}

@@ -140,7 +140,10 @@ func (p promptProgram) write(ctx context.Context, context *proviso.Object) (any,
 // variables as they are written; then they are put into each other, for the
 // template and for all that comes after it.
 func (p *Plan) writePrompt(ctx context.Context, pc *prepared, col *column, res *proviso.Result, own ownVars) (string, *proviso.Object, error) {
-	config, s := col.prompt.Config, source{pc.Options.Prefix + col.prompt.Raw + pc.Options.Suffix, p.Suite.Lenient}
+	config, s := col.prompt.Config, source{
+		raw: pc.Options.Prefix + col.prompt.Raw + pc.Options.Suffix, lax: p.Suite.Lenient,
+		written: !strings.Contains(pc.Options.Prefix+pc.Options.Suffix, "{"),
+	}
 	foreign := own.foreign
 	if col.code != nil {
 		context := proviso.ObjectOf("vars", own.over(res.Vars), "provider", providerOf(col.spec), "config", orEmpty(config))
@@ -156,7 +159,7 @@ func (p *Plan) writePrompt(ctx context.Context, pc *prepared, col *column, res *
 		if !ok {
 			raw = proviso.Stringify(v)
 		}
-		s = source{raw, true}
+		s = source{raw: raw, lax: true}
 	}
 	if p.o.PlainPrompts {
 		return s.raw, config, nil

@@ -141,7 +141,7 @@ func (p *Plan) renderVars(ctx context.Context, vars *proviso.Object, foreign map
 		if !ok || foreign[name] || !strings.ContainsAny(text, "{}") || namesUndefined(text, vars) {
 			continue
 		}
-		rendered, err := p.renderText(ctx, text, vars)
+		rendered, err := renderText(ctx, p.o.Templates, text, vars)
 		if err != nil {
 			return nil, proviso.Errorf(proviso.Undecided, "variable %q: %w", name, err)
 		}
@@ -158,7 +158,7 @@ func (p *Plan) renderVars(ctx context.Context, vars *proviso.Object, foreign map
 
 // renderText renders a text that may hold a tag which is not closed: then the
 // whole text stays as it is.
-func (p *Plan) renderText(ctx context.Context, text string, vars *proviso.Object) (string, error) {
+func renderText(ctx context.Context, t Templates, text string, vars *proviso.Object) (string, error) {
 	if partial(text) {
 		if !strings.Contains(text, "raw") {
 			return text, nil
@@ -167,7 +167,7 @@ func (p *Plan) renderText(ctx context.Context, text string, vars *proviso.Object
 			text = "{% raw %}" + text + "{% endraw %}"
 		}
 	}
-	return p.o.Templates.Render(ctx, text, vars)
+	return t.Render(ctx, text, vars)
 }
 
 // namesUndefined reports whether a tag of text names a variable that is not there.

@@ -119,3 +119,14 @@ func TestKeptSecrets(t *testing.T) {
 		t.Errorf("%d %s", got.status, got.body)
 	}
 }
+
+// TestIncludes: a prompt of a suite that a client sends reads no file of the server,
+// not even one that came with it.
+func TestIncludes(t *testing.T) {
+	t.Parallel()
+	f := start(t, server.Options{Open: true, Runner: suites(t, http.DefaultClient)})
+	got := f.ask("POST", "/v1/suites", `{"name": "s", "suite": {"prompts": ["{% include \"a.md\" %}"], "providers": ["echo"], "tests": [{}]}, "files": {"a.md": "A"}}`)
+	if p := got.problem(t); got.status != 422 || len(p.Errors) != 1 || !strings.Contains(p.Errors[0].Message, "the prompts of an untrusted suite include no files") {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+}

@@ -30,23 +30,32 @@ function addFilter(name, source) {
   environment.addFilter(name, filter);
 }
 
-/** Checks the syntax; returns {variables} or a mistake. */
-function compileTemplate(text) {
+/**
+ * Checks the syntax of a text, or of the file with that name; returns
+ * {variables, files}, where files are those that it includes, or a mistake.
+ */
+function compileTemplate(text, file) {
   try {
-    lookUp(text);
-    const found = inspect(nunjucks.parser.parse(text, [], {}));
-    return found.mistake ?? { variables: found.variables };
+    lookUp(text, file);
+    const found = inspect(nunjucks.parser.parse(text, [], {}), file);
+    return found.mistake ?? { variables: found.variables, files: found.files };
   } catch (e) {
     return mistake(e);
   }
 }
 
+/** The files that the template which is rendered may include: name to text. */
+let sources = {};
+
 /** Returns the rendered text or a mistake. */
-function renderTemplate(text, vars) {
+function renderTemplate(text, vars, files) {
+  sources = files ?? {};
   try {
-    return lookUp(text).render(vars) ?? { message: 'the template ended without a result' };
+    return lookUp(text, '').render(vars) ?? { message: 'the template ended without a result' };
   } catch (e) {
     return mistake(e);
+  } finally {
+    sources = {};
   }
 }
 
@@ -132,16 +141,45 @@ function expressions(text) {
   return found;
 }
 
+/** Templates come from sources and nowhere else. */
+environment.getTemplate = (name, eager, parent, ignoreMissing, callback) => {
+  let template = name;
+  if (!(name instanceof nunjucks.Template)) {
+    name = resolveName(parent, String(name));
+    if (Object.hasOwn(sources, name)) template = lookUp(sources[name], name);
+    else if (ignoreMissing) template = lookUp('', '');
+    else template = null;
+  }
+  const error = template ? null : new Error(`template not found: ${name}`);
+  if (callback) return void callback(error, template);
+  if (error) throw error;
+  return template;
+};
+
+/** The name of an included file: with ./ or ../ it is relative to the file that includes it. */
+function resolveName(parent, name) {
+  const parts = [];
+  const relative = parent && /^\.\.?\//.test(name);
+  const full = relative ? `${parent.replace(/[^/]*$/, '')}${name}` : name;
+  for (const part of full.split('/')) {
+    if (part === '' || part === '.') continue;
+    if (part === '..' && parts.length && parts.at(-1) !== '..') parts.pop();
+    else parts.push(part);
+  }
+  return (full.startsWith('/') ? '/' : '') + parts.join('/');
+}
+
 /** The compiled template; the least recently used one is forgotten. */
-function lookUp(text) {
-  let template = templates.get(text);
+function lookUp(text, file) {
+  const key = `${file}\0${text}`;
+  let template = templates.get(key);
   if (template) {
-    templates.delete(text);
+    templates.delete(key);
   } else {
-    template = new nunjucks.Template(text, environment, '', true);
+    template = new nunjucks.Template(text, environment, file, true);
     if (templates.size >= maxTemplates) templates.delete(templates.keys().next().value);
   }
-  templates.set(text, template);
+  templates.set(key, template);
   return template;
 }
 
@@ -173,10 +211,13 @@ const branches = new Set(['If', 'IfAsync', 'InlineIf', 'And', 'Or', 'For', 'Asyn
 /**
  * Lists the variables that a template needs: those it neither sets itself nor
  * asks about with if, or, default or `is defined`. An unknown filter is a
- * mistake where nothing can keep it from being used.
+ * mistake where nothing can keep it from being used. The files that it includes
+ * are listed; a name that is no text is a mistake.
  */
-function inspect(root) {
+function inspect(root, file) {
   const used = new Set();
+  const files = [];
+  let computed = null;
   const known = new Set(builtIn);
   let unknownFilter = null;
   let straight = true;
@@ -206,7 +247,14 @@ function inspect(root) {
       else for (const pair of arg.children ?? []) { known.add(pair.key?.value); walk(pair.value); }
     }
   };
+  const include = (node) => {
+    const { template } = node;
+    if (typeof template?.value !== 'string' || template.typename !== 'Literal') computed ??= node;
+    else files.push({ name: resolveName(file, template.value), line: node.lineno + 1, column: node.colno + 1, optional: node.ignoreMissing === true });
+  };
   const special = {
+    Include: include,
+    Extends: include,
     Symbol: (node) => used.add(node.value),
     Filter: filter,
     Pair: (node) => { if (node.key?.typename !== 'Symbol') walk(node.key); walk(node.value); },
@@ -219,8 +267,8 @@ function inspect(root) {
     Set: (node) => { node.targets.forEach(bind); walk(node.value); walk(node.body); },
     Macro: (node) => { bind(node.name); parameters(node.args); walk(node.body); },
     Caller: (node) => { parameters(node.args); walk(node.body); },
-    Import: (node) => { walk(node.template); bind(node.target); },
-    FromImport: (node) => { walk(node.template); bind(node.names); },
+    Import: (node) => { include(node); bind(node.target); },
+    FromImport: (node) => { include(node); bind(node.names); },
     Block: (node) => walk(node.body),
     Output: (node) => node.children.forEach(walk),
   };
@@ -241,5 +289,8 @@ function inspect(root) {
     const { name, lineno, colno } = unknownFilter;
     return { mistake: { message: `filter not found: ${name.value}`, line: lineno + 1, column: colno + 1, valid: Object.keys(environment.filters).sort() } };
   }
-  return { variables: [...used].filter((name) => !known.has(name)) };
+  if (computed) {
+    return { mistake: { message: 'the name of an included file must be a text in quotes', line: computed.lineno + 1, column: computed.colno + 1 } };
+  }
+  return { variables: [...used].filter((name) => !known.has(name)), files };
 }

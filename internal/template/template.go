@@ -52,6 +52,7 @@ type Engine struct {
 	library *script.Library
 	filters map[string]string
 	env     func() *proviso.Object
+	read    func(name string) (string, error) // nil includes nothing
 	cache   *recent.Cache[string, *Template]
 }
 
@@ -163,6 +164,7 @@ type Template struct {
 	words     []string // what may be names of variables
 	all       bool     // whether nunjucks has to be given all variables
 	variables []string
+	files     *proviso.Object // what it includes: name to text; nil if nothing
 }
 
 // Variables returns the names of the variables that the template cannot do
@@ -179,7 +181,7 @@ func (t *Template) Render(ctx context.Context, vars *proviso.Object) (string, er
 			return text, nil
 		}
 	}
-	v, err := t.engine.library.Call(ctx, "renderTemplate", t.text, t.subset(vars))
+	v, err := t.engine.library.Call(ctx, "renderTemplate", t.text, t.subset(vars), included(t.files))
 	if err != nil {
 		return "", wrap(err)
 	}
@@ -187,25 +189,6 @@ func (t *Template) Render(ctx context.Context, vars *proviso.Object) (string, er
 		return text, nil
 	}
 	return "", mistake(proviso.Undecided, v)
-}
-
-// inspect compiles the template in JavaScript.
-func (t *Template) inspect(ctx context.Context) error {
-	v, err := t.engine.library.Call(ctx, "compileTemplate", t.text)
-	if err != nil {
-		return wrap(err)
-	}
-	o, _ := v.(*proviso.Object)
-	list, ok := o.At("variables").([]any)
-	if !ok {
-		return mistake(proviso.Invalid, v)
-	}
-	for _, name := range list {
-		t.variables = append(t.variables, proviso.ToString(name))
-	}
-	t.words = words(t.text)
-	t.all = len(t.engine.filters) > 0 || slices.Contains(t.words, "constructor")
-	return nil
 }
 
 // subset returns the variables that the template can name. Filters of the suite

@@ -49,7 +49,9 @@ func TestRecorded(t *testing.T) {
 	}
 	e := newEngine(t, template.Options{Env: func() *proviso.Object {
 		return proviso.ObjectOf("HOME_CITY", "Oslo", "EMPTY", "")
-	}})
+	}}).Including(func(name string) (string, error) {
+		return "", proviso.Errorf(proviso.NotFound, "no such file")
+	})
 	place := regexp.MustCompile(`^\(unknown path\) \[Line (\d+), Column (\d+)\]\n\s*(.*)`)
 	for _, entry := range list {
 		o := entry.(*proviso.Object)
@@ -62,8 +64,14 @@ func TestRecorded(t *testing.T) {
 			continue
 		}
 		message := o.At("error").(string)
-		if !isCode(err, proviso.Invalid, proviso.Undecided) {
+		if !isCode(err, proviso.Invalid, proviso.Undecided, proviso.NotFound) {
 			t.Errorf("%q renders as %q, %v, want an error like %q", text, got, err, message)
+			continue
+		}
+		if _, name, missing := strings.Cut(message, "template not found: "); missing { // found before it is rendered
+			if want := fmt.Sprintf("including %q: no such file", name); !strings.HasSuffix(err.Error(), want) {
+				t.Errorf("%q gives the error %q, want %q", text, err, want)
+			}
 			continue
 		}
 		if m := place.FindStringSubmatch(message); m != nil {
