@@ -17,6 +17,9 @@ type Ask struct {
 	Prompt string  // rendered; a chat is JSON text
 	Label  string  // of the prompt
 	Vars   *Object // the variables the prompt was rendered with
+	// Own are variables that the run sets, such as its id: code and templates of the
+	// provider see them beside Vars. The id is no part of what is asked.
+	Own    *Object
 	Config *Object // settings of the prompt and the case over the provider's own
 	Case   *Case   // nil outside a suite
 	Reply  *Reply  // the shape the answer has to have; nil is free text
@@ -32,6 +35,21 @@ type Ask struct {
 	// Trace is the trace that the work on the answer belongs to; nil if nobody
 	// follows it. It is no part of what is asked.
 	Trace *TraceContext
+}
+
+// EvalID is the variable that holds the id of the run.
+const EvalID = "__evalId"
+
+// AllVars returns the variables that code and templates of a provider see.
+func (a Ask) AllVars() *Object {
+	if a.Own.Len() == 0 {
+		return a.Vars
+	}
+	all := a.Vars.Clone()
+	for name, v := range a.Own.All() {
+		all.Set(name, v)
+	}
+	return all
 }
 
 // TraceContext tells a provider which trace its work belongs to, so that the spans

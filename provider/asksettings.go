@@ -28,7 +28,7 @@ func (m *model) settings(ctx context.Context, ask *proviso.Ask) (*proviso.Object
 		cfg = cfg.Clone()
 	}
 	for _, name := range late {
-		v, err := m.fill.fill(ctx, cfg.At(name), orNone(ask.Vars), 0)
+		v, err := m.fill.fill(ctx, cfg.At(name), orNone(ask.AllVars()), 0)
 		if err != nil {
 			return nil, proviso.Errorf(codeOr(err, proviso.Undecided), "%s: config.%s: %w", m.id, name, err)
 		}

@@ -127,9 +127,10 @@ type keyer interface {
 
 // Answer looks the ask up, or asks.
 func (p *cached) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, error) {
-	parts := []string{"answer 1", p.identity, ask.Prompt, proviso.Stringify(sorted(proviso.Keyless(ask.Config))), sampleKey(ask.Sample)}
+	asked := keyed(ask)
+	parts := []string{"answer 1", p.identity, asked.Prompt, proviso.Stringify(sorted(proviso.Keyless(asked.Config))), sampleKey(ask.Sample)}
 	if k, ok := proviso.As[keyer](p.Provider); ok {
-		more, err := k.cacheKey(ctx, ask)
+		more, err := k.cacheKey(ctx, asked)
 		if err != nil {
 			return proviso.Output{}, err
 		}

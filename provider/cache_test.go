@@ -242,6 +242,43 @@ func TestCacheOfHTTP(t *testing.T) {
 	}
 }
 
+// TestRunIDIsNoKey: a template may send the id of the run; another run finds the
+// answer in the cache and on the tape. What differs within a run stays in the key.
+func TestRunIDIsNoKey(t *testing.T) {
+	t.Parallel()
+	spec := proviso.ProviderSpec{ID: mirror(t).URL, Config: config(t, `{"body":{"p":"{{prompt}}","run":"{{__evalId}}","step":"{{__evalStepId}}"}}`)}
+	store, shelf := blobs.Open(t.TempDir()), blobs.Open(t.TempDir())
+	open := func(c *transport.Cassette) proviso.Provider {
+		o := httpOptions(t)
+		o.Client = transport.New(transport.Options{Env: proviso.EnvMap{}, Wrap: c.Wrap}).Client()
+		p, err := provider.Open(spec, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	ask := func(p proviso.Provider, run, step string) (proviso.Output, error) {
+		return p.Answer(transport.WithRun(t.Context(), run, proviso.EvalID), proviso.Ask{
+			Prompt: "in " + run, Own: proviso.ObjectOf("__evalId", run, "__evalStepId", step),
+		})
+	}
+	recording := provider.NewCache(store, provider.CacheOptions{}).Provider(open(transport.Record(shelf, transport.CassetteOptions{})), "i")
+	replaying := open(transport.Replay(shelf, transport.CassetteOptions{}))
+	a, err := ask(recording, "20260101-120000-aaaa", "s1")
+	if err != nil || a.Cached || strings.Count(a.Text(), "20260101-120000-aaaa") != 2 {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	if b, err := ask(recording, "20260101-120000-bbbb", "s1"); err != nil || !b.Cached || b.Text() != a.Text() {
+		t.Errorf("another run is not answered from the cache: %+v, %v", b, err)
+	}
+	if c, err := ask(replaying, "20260101-120000-cccc", "s1"); err != nil || c.Text() != a.Text() {
+		t.Errorf("another run is not answered from the tape: %+v, %v", c, err)
+	}
+	if d, err := ask(recording, "20260101-120000-aaaa", "s2"); err != nil || d.Cached {
+		t.Errorf("another row is answered from the cache: %+v, %v", d, err)
+	}
+}
+
 func TestIdentity(t *testing.T) {
 	t.Parallel()
 	o := provider.Options{Env: proviso.EnvMap{"OPENAI_BASE_URL": "https://a", "HOME": "/h", "OPENAI_API_KEY": "k"}, Files: files{"t.json": "1", "x.py": "print()"}}

@@ -126,7 +126,7 @@ func (c *command) arguments(ask proviso.Ask) []string {
 	if c.spec.Label != "" {
 		options.Set("label", c.spec.Label)
 	}
-	about := proviso.ObjectOf("vars", orNone(ask.Vars), "prompt", proviso.ObjectOf("raw", ask.Prompt, "label", ask.Label))
+	about := proviso.ObjectOf("vars", orNone(ask.AllVars()), "prompt", proviso.ObjectOf("raw", ask.Prompt, "label", ask.Label))
 	if ask.Case != nil && ask.Case.Raw != nil {
 		about.Set("test", ask.Case.Raw)
 	}

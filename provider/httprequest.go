@@ -161,7 +161,7 @@ func (p *httpCall) prepare(ctx context.Context, ask proviso.Ask) (*call, error) 
 
 func (p *httpCall) build(ctx context.Context, ask proviso.Ask) (*call, error) {
 	t := &p.request
-	vars := ask.Vars.Clone()
+	vars := ask.AllVars().Clone()
 	vars.Set("prompt", ask.Prompt)
 	changed, err := p.transformed(ctx, ask, vars)
 	if err != nil {
@@ -199,7 +199,7 @@ func (p *httpCall) transformed(ctx context.Context, ask proviso.Ask, vars *provi
 	case p.before.template != "":
 		return p.request.renderEscaped(ctx, p.before.template, vars)
 	}
-	about := proviso.ObjectOf("vars", orNone(ask.Vars), "prompt", proviso.ObjectOf("raw", ask.Prompt, "label", ask.Label))
+	about := proviso.ObjectOf("vars", orNone(ask.AllVars()), "prompt", proviso.ObjectOf("raw", ask.Prompt, "label", ask.Label))
 	v, err := p.before.call(ctx, ask.Prompt, vars, about)
 	if err != nil {
 		return nil, err

@@ -67,7 +67,7 @@ func contextOf(ask proviso.Ask, a *callAnswer, data any) *proviso.Object {
 		"response", proviso.ObjectOf(
 			"data", data, "status", float64(a.status), "statusText", http.StatusText(a.status), "headers", a.header,
 			"cached", false, "latencyMs", float64(a.latency.Milliseconds())),
-		"vars", orNone(ask.Vars),
+		"vars", orNone(ask.AllVars()),
 		"prompt", proviso.ObjectOf("raw", ask.Prompt, "label", ask.Label))
 }
 

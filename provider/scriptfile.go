@@ -206,7 +206,7 @@ func (p *scripted) cacheKey(_ context.Context, ask proviso.Ask) (string, error) 
 
 // Answer calls the function once.
 func (p *scripted) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, error) {
-	about := proviso.ObjectOf("vars", orNone(ask.Vars), "prompt", proviso.ObjectOf("raw", ask.Prompt, "label", ask.Label))
+	about := proviso.ObjectOf("vars", orNone(ask.AllVars()), "prompt", proviso.ObjectOf("raw", ask.Prompt, "label", ask.Label))
 	if ask.Case != nil && ask.Case.Raw != nil {
 		about.Set("test", ask.Case.Raw)
 	}

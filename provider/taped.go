@@ -36,7 +36,8 @@ func (p *onTape) Unwrap() proviso.Provider { return p.Provider }
 
 // Answer replays, or asks and records.
 func (p *onTape) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, error) {
-	body := proviso.ObjectOf("prompt", ask.Prompt, "config", sorted(overlaid(p.config, ask.Config)), "vars", sorted(ask.Vars))
+	asked := keyed(ask)
+	body := proviso.ObjectOf("prompt", asked.Prompt, "config", sorted(overlaid(p.config, asked.Config)), "vars", sorted(asked.Vars))
 	return p.exchange(ctx, "ASK", body, ask.Sample, func() (proviso.Output, error) { return p.Provider.Answer(ctx, ask) })
 }
 

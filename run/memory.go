@@ -55,7 +55,7 @@ type ownVars struct {
 
 // Names of the variables that a run sets.
 const (
-	evalID      = "__evalId"
+	evalID      = proviso.EvalID
 	evalStepID  = "__evalStepId"
 	repeatIndex = "__repeatIndex"
 )
@@ -67,11 +67,13 @@ func (m *memory) own(pc *prepared, col *column) ownVars {
 
 // over returns vars with those of the run.
 func (o ownVars) over(vars *proviso.Object) *proviso.Object {
-	all := vars.Clone()
-	all.Set(evalID, o.run)
-	all.Set(evalStepID, "test-"+strconv.Itoa(o.test)+"-prompt-"+strconv.Itoa(o.prompt)+"-repeat-"+strconv.Itoa(o.repeat))
-	all.Set(repeatIndex, float64(o.repeat))
-	return all
+	return over(vars, o.vars())
+}
+
+// vars are the variables of the run alone.
+func (o ownVars) vars() *proviso.Object {
+	step := "test-" + strconv.Itoa(o.test) + "-prompt-" + strconv.Itoa(o.prompt) + "-repeat-" + strconv.Itoa(o.repeat)
+	return proviso.ObjectOf(evalID, o.run, evalStepID, step, repeatIndex, float64(o.repeat))
 }
 
 // without returns vars without those of the run.

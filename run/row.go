@@ -8,6 +8,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/internal/transport"
 )
 
 // row asks one column about one case and decides. It always returns a result;
@@ -73,7 +74,7 @@ func (p *Plan) answer(ctx context.Context, pc *prepared, col *column, res *provi
 		return err
 	}
 	res.Rendered = prompt
-	if err := p.ask(ctx, pc, col, res, config); err != nil {
+	if err := p.ask(ctx, pc, col, res, config, own); err != nil {
 		return err
 	}
 	switch {
@@ -163,7 +164,7 @@ func noOutput(v any) bool {
 }
 
 // ask gets the output: from the case itself, or from the provider.
-func (p *Plan) ask(ctx context.Context, pc *prepared, col *column, res *proviso.Result, config *proviso.Object) error {
+func (p *Plan) ask(ctx context.Context, pc *prepared, col *column, res *proviso.Result, config *proviso.Object, own ownVars) error {
 	if pc.HasOutput {
 		res.Output = proviso.Output{Value: proviso.ValueOf(pc.Output), TraceID: namedTrace(pc.Metadata)}
 		return nil
@@ -176,11 +177,12 @@ func (p *Plan) ask(ctx context.Context, pc *prepared, col *column, res *proviso.
 		return orUnknown(col.broken)
 	}
 	ask := proviso.Ask{
-		Prompt: res.Rendered, Label: col.prompt.Label, Vars: res.Vars, Case: pc.Case,
+		Prompt: res.Rendered, Label: col.prompt.Label, Vars: res.Vars, Own: own.vars(), Case: pc.Case,
 		Config: settings(config, pc.Options.Extra), Sample: proviso.Sample{Repeat: pc.Repeat},
 	}
 	ctx, trace, tc := p.follow(ctx, pc, col.prompt, target, &ask)
 	ask.Trace = tc
+	ctx = transport.WithRun(ctx, own.run, evalID)
 	start := time.Now()
 	out, err := target.Answer(ctx, ask)
 	if err != nil {

@@ -104,7 +104,7 @@ func requestOf(req *http.Request) (Request, *http.Request, error) {
 	}
 	q.URL, _ = cleanURL(req.URL)
 	if req.Body == nil || req.Body == http.NoBody {
-		return q, req, nil
+		return withoutRun(req.Context(), q), req, nil
 	}
 	data, err := io.ReadAll(io.LimitReader(req.Body, maxRecorded+1))
 	_ = req.Body.Close() // it was read to its end, or is given up
@@ -117,5 +117,5 @@ func requestOf(req *http.Request) (Request, *http.Request, error) {
 	sent := *req
 	sent.Body = io.NopCloser(bytes.NewReader(data))
 	q.Content = content(data)
-	return q, &sent, nil
+	return withoutRun(req.Context(), q), &sent, nil
 }
