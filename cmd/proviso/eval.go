@@ -211,6 +211,10 @@ func (a *app) exit(f *evalFlags, s *loaded, out *run.Outcome) error {
 	}
 	failed := a.failedCode(s.env)
 	code := verdictCode(out.Totals, f.passRate, failed)
+	if code == exitOK && f.passRate > 0 && !s.Lenient && checkedNothing(out.Summary.Columns()) {
+		fmt.Fprintln(a.err, "proviso: exit code 3: no assertion was decided, because each was skipped: look at the conditions (when)")
+		return exitError{exitUndecided}
+	}
 	if code == exitOK {
 		return nil
 	}
@@ -218,6 +222,18 @@ func (a *app) exit(f *evalFlags, s *loaded, out *run.Outcome) error {
 		fmt.Fprintln(a.err, "proviso: exit code 1; promptfoo answers 100 here (PROMPTFOO_FAILED_TEST_EXIT_CODE=100 does the same)")
 	}
 	return exitError{code}
+}
+
+// checkedNothing reports whether a run had assertions and skipped all of them.
+func checkedNothing(columns []report.ColumnSummary) bool {
+	skipped := 0
+	for _, c := range columns {
+		skipped += c.Assertions.Skipped
+		if c.Assertions.Passed+c.Assertions.Failed+c.Assertions.Errors > 0 {
+			return false
+		}
+	}
+	return skipped > 0
 }
 
 // promptfooFile reports whether a suite is run where promptfoo was.
