@@ -157,10 +157,10 @@ func (r *reading) fileStream(doc *document.Document, pointer, name string, alone
 	case ".csv", ".tsv":
 		f.csv = r.csvOptions(ext)
 		f.rowTitles = true
-		f.at = r.at(lineDocument(r.files, name, false), "")
+		f.at = r.at(lineDocument(r.files, name, false, f.csv.Delimiter), "")
 		return f.csvCases
 	case ".jsonl", ".ndjson":
-		f.at = r.at(lineDocument(r.files, name, true), "")
+		f.at = r.at(lineDocument(r.files, name, true, ""), "")
 		return f.jsonLines
 	case ".json", ".yaml", ".yml":
 		f.rowTitles = alone && ext == ".json"

@@ -3,6 +3,7 @@ package suite
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/proviso-eval/proviso"
@@ -66,8 +67,10 @@ func (f *caseFile) csvCases(p *pass, visit func(written) bool) bool {
 	}
 	defer file.Close()
 	rows, at := 0, ""
-	known := &expectations{cells: p.source.cells, last: map[string]expectation{}, told: map[string]bool{}, warn: func(odd suspicion) {
-		p.report(&proviso.Error{Code: proviso.Invalid, Pointer: at, Message: odd.message, Valid: odd.meant, Warning: true})
+	var header []string
+	var known *expectations
+	known = &expectations{cells: p.source.cells, last: map[string]expectation{}, told: map[string]bool{}, warn: func(odd suspicion) {
+		p.report(&proviso.Error{Code: proviso.Invalid, Pointer: known.at(at, header), Message: odd.message, Valid: odd.meant, Warning: true})
 	}}
 	for rec, err := range document.ReadCSV(file, f.csv) {
 		at = memberPointer(f.at, max(rec.Line, 1)-1)
@@ -78,7 +81,7 @@ func (f *caseFile) csvCases(p *pass, visit func(written) bool) bool {
 			}
 			return visit(written{at: at, err: errorAt(at, err)})
 		}
-		if rows == 0 {
+		if header = rec.Header; rows == 0 {
 			f.checkHeader(p, rec.Header)
 		}
 		rows++
@@ -89,6 +92,14 @@ func (f *caseFile) csvCases(p *pass, visit func(written) bool) bool {
 		}
 	}
 	return rows > 0 || f.empty(visit)
+}
+
+// at is the pointer of the cell that is read, in the record at a pointer.
+func (e *expectations) at(record string, header []string) string {
+	if i := slices.Index(header, e.column); i >= 0 {
+		return memberPointer(record, i)
+	}
+	return record
 }
 
 func (f *caseFile) record(at string, rec document.Record, known *expectations) written {
@@ -106,7 +117,7 @@ func (f *caseFile) record(at string, rec document.Record, known *expectations) w
 	}
 	o, err := known.caseFromRow(row)
 	if err != nil {
-		w.err = errorAt(at, err)
+		w.err = errorAt(known.at(at, rec.Header), err)
 		return w
 	}
 	w.object = o

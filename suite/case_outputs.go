@@ -28,7 +28,7 @@ func (r *reading) outputCases(s *caseSource, doc *document.Document) {
 	f := &caseFile{files: files, name: files.Clean(name), convert: outputCase}
 	from := stream{}
 	if ext := strings.ToLower(path.Ext(name)); ext == ".jsonl" || ext == ".ndjson" {
-		f.at, from.each = r.at(lineDocument(files, f.name, true), ""), f.jsonLines
+		f.at, from.each = r.at(lineDocument(files, f.name, true, ""), ""), f.jsonLines
 	} else {
 		f.at, from.each = r.at(wholeDocument(files, f.name), ""), f.wholeFile
 	}

@@ -36,8 +36,9 @@ func wholeDocument(files *Files, name string) *document.Document {
 }
 
 // lineDocument stands for a file that is streamed. The first segment of its
-// pointers is a line counted from 0; in JSON Lines the others lead on from there.
-func lineDocument(files *Files, name string, json bool) *document.Document {
+// pointers is a line counted from 0; the others lead on
+// from there: into the JSON, or to a cell of a CSV file with this delimiter.
+func lineDocument(files *Files, name string, json bool, delimiter string) *document.Document {
 	return document.Located(files.Show(name), func(pointer string) proviso.Place {
 		place := proviso.Place{File: files.Show(name)}
 		first, rest, _ := strings.Cut(strings.TrimPrefix(pointer, "/"), "/")
@@ -53,7 +54,7 @@ func lineDocument(files *Files, name string, json bool) *document.Document {
 		case json:
 			return jsonPlace(place, text, rest)
 		}
-		place.Column, place.Excerpt = 1, document.Excerpt(text)
+		place.Column, place.Excerpt = csvColumn(files, name, delimiter, text, rest), document.Excerpt(text)
 		return place
 	})
 }

@@ -43,10 +43,10 @@ func (r *reading) remoteStreams(doc *document.Document, pointer, ref, prefix str
 	f := &caseFile{files: files, name: filepath.Base(name), convert: r.options.Cells.member, rowTitles: !strings.HasPrefix(ref, dataset.Prefix)}
 	if ext := filepath.Ext(name); ext != ".jsonl" {
 		f.csv = r.csvOptions(ext)
-		f.at = r.at(lineDocument(files, f.name, false), "")
+		f.at = r.at(lineDocument(files, f.name, false, f.csv.Delimiter), "")
 		return []stream{{remote: true, each: f.csvCases}}
 	}
-	f.at = r.at(lineDocument(files, f.name, true), "")
+	f.at = r.at(lineDocument(files, f.name, true, ""), "")
 	return []stream{{remote: true, each: f.jsonLines}}
 }
 

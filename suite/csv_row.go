@@ -32,6 +32,8 @@ type expectations struct {
 	last  map[string]expectation
 	told  map[string]bool // names that were warned of, once in a file
 	warn  func(suspicion)
+
+	column string // that is read
 }
 
 type expectation struct {
@@ -60,6 +62,7 @@ func (e *expectations) caseFromRow(row *proviso.Object) (*proviso.Object, error)
 		expectations: e, vars: proviso.NewObject(row.Len()), options: &proviso.Object{}, metadata: &proviso.Object{},
 	}
 	for column, cell := range row.All() {
+		e.column = column
 		if err := b.cell(proviso.TrimSpace(column), proviso.ToString(cell)); err != nil {
 			return nil, err
 		}
