@@ -58,7 +58,7 @@ func newJudge(a *app) *cobra.Command {
 func (f *judgeCommand) register(fs *pflag.FlagSet) {
 	f.judge.registerJudge(fs)
 	f.judge.registerManner(fs)
-	fs.Float64Var(&f.threshold, "threshold", 1, "`SHARE` of the assertions that has to pass, over that of the request; with --attack, of the attempts that have to be withstood")
+	shareVar(fs, &f.threshold, "threshold", 1, "`SHARE` of the assertions that has to pass, over that of the request; with --attack, of the attempts that have to be withstood")
 	fs.BoolVar(&f.allowErrors, "allow-errors", false, "compute the score over what was decided")
 	fs.StringVar(&f.format, "format", "", "`FORMAT` of what is printed: json or text (json for a request, text for the rest)")
 	fs.BoolVar(&f.templates, "templates", false, "list the criteria that are shipped, with their parameters, and ask nobody")
@@ -97,8 +97,6 @@ func (f *judgeCommand) check(args []string) error {
 		return usageError{fmt.Errorf("--attack-kind goes with --attack"), see}
 	case f.format != "" && f.format != formatJSON && f.format != formatText:
 		return usageError{fmt.Errorf("--format %q: expected json or text", f.format), see}
-	case !(f.threshold >= 0 && f.threshold <= 1):
-		return usageError{fmt.Errorf("--threshold %g: expected a share from 0 to 1", f.threshold), see}
 	case f.concurrency < 0:
 		return usageError{fmt.Errorf("-j %d: expected a number that is not negative", f.concurrency), see}
 	}

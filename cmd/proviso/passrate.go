@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/spf13/pflag"
+
 	"github.com/proviso-eval/proviso/suite"
 )
 
@@ -59,6 +61,33 @@ func (s *shareFlag) check(name, hint string) (err error) {
 	}
 	return nil
 }
+
+// shareVar adds a flag that holds a share, as --fail-under does, and has a default.
+func shareVar(fs *pflag.FlagSet, to *float64, name string, usual float64, usage string) {
+	*to = usual
+	fs.Var(&shareValue{to, strconv.FormatFloat(usual, 'g', -1, 64)}, name, usage)
+}
+
+// shareValue is a share that is read where it stands on the command line.
+type shareValue struct {
+	to   *float64
+	text string
+}
+
+// Set reads the share.
+func (s *shareValue) Set(text string) error {
+	v, err := suite.ParseShare(text)
+	if err != nil {
+		return err
+	}
+	*s.to, s.text = v, text
+	return nil
+}
+
+func (s *shareValue) String() string { return s.text }
+
+// Type is not shown: the usage of the flag names its value.
+func (*shareValue) Type() string { return "share" }
 
 // percentOf reads a variable that holds a percentage.
 func (a *app) percentOf(name, text string) (float64, error) {

@@ -72,8 +72,8 @@ func (f *spadeLabel) register(fs *pflag.FlagSet) {
 	fs.Lookup("review").NoOptDefVal = "all"
 	fs.BoolVar(&f.verdicts, "show-verdicts", false, "show what the run said of each output, which sways people")
 	fs.StringVar(&f.author, "author", "", "`NAME` of who labels, kept with each label")
-	fs.Float64Var(&f.alpha, "alpha", 0.6, "say how many bad outputs are enough for this `SHARE`")
-	fs.Float64Var(&f.tau, "tau", 0.25, "say how many good outputs are enough for this `SHARE`")
+	shareVar(fs, &f.alpha, "alpha", 0.6, "say how many bad outputs are enough for this `SHARE`")
+	shareVar(fs, &f.tau, "tau", 0.25, "say how many good outputs are enough for this `SHARE`")
 }
 
 // check refuses what does not go together.

@@ -98,8 +98,8 @@ func (f *spadeSelect) register(fs *pflag.FlagSet) {
 // registerChoice adds the flags that say what the best selection is.
 func (f *spadeSelect) registerChoice(fs *pflag.FlagSet) {
 	fs.StringVar(&f.Method, "method", "sub", "`METHOD`: all, base, cov, sub or none")
-	fs.Float64Var(&f.Alpha, "alpha", 0.6, "`SHARE` of the bad outputs that must be caught")
-	fs.Float64Var(&f.Tau, "tau", 0.25, "`SHARE` of the good outputs that may be failed")
+	shareVar(fs, &f.Alpha, "alpha", 0.6, "`SHARE` of the bad outputs that must be caught")
+	shareVar(fs, &f.Tau, "tau", 0.25, "`SHARE` of the good outputs that may be failed")
 	fs.StringVar(&f.Undecided, "undecided", spade.Bound, "how an undecided cell counts, `HOW`: bound (not caught if the output is bad, failed if it is good), fail or ignore (as a pass)")
 	fs.BoolVar(&f.Close, "close", false, "add the implications that follow from others")
 	fs.BoolVar(&f.DropContradicted, "drop-contradicted", false, "leave out implications that an example contradicts")

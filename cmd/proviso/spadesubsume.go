@@ -78,7 +78,7 @@ func newSpadeSubsume(a *app) *cobra.Command {
 func (f *spadeSubsume) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.candidates, "candidates", "", "`FILE` of the candidates: YAML, JSON or JSON Lines")
 	fs.StringVar(&f.matrix, "matrix", "", "`FILE` of the matrix, whose outputs may contradict a pair")
-	fs.Float64Var(&f.tau, "tau", 0, "with --matrix: leave out candidates that fail more than this `SHARE` of the good outputs")
+	shareVar(fs, &f.tau, "tau", 0, "with --matrix: leave out candidates that fail more than this `SHARE` of the good outputs")
 	fs.StringArrayVar(&f.implications, "implications", nil, "`FILE` of pairs that somebody claims, CSV with a and b, to be filtered like those of the judge; may be repeated")
 	fs.StringVar(&f.set, "implications-set", "", "take only the rows whose column set is `NAME`")
 	fs.StringVar(&f.model, "judge", "", "provider `ID` of the model that is asked; over "+engine.JudgeVariable)
@@ -106,8 +106,6 @@ func (f *spadeSubsume) check(cmd *cobra.Command) error {
 		return missingFlag(cmd, "candidates", "name the file that `spade propose` wrote; without it --implications and --matrix are needed, and only filtered")
 	case f.hasTau && f.matrix == "":
 		return usageError{errors.New("--tau needs --matrix, which says how often a candidate fails good outputs"), see}
-	case f.hasTau && !(f.tau >= 0 && f.tau <= 1):
-		return usageError{fmt.Errorf("--tau is a share from 0 to 1, not %v", f.tau), see}
 	case f.set != "" && len(f.implications) == 0:
 		return usageError{errors.New("--implications-set is for --implications"), see}
 	case f.proofs && f.model != "":
