@@ -3,6 +3,7 @@ package proviso_test
 import (
 	"encoding/json"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -92,5 +93,29 @@ func TestGoNumbers(t *testing.T) {
 	}
 	if !math.IsNaN(proviso.ToNumber(sentinel{})) {
 		t.Error("something is a number")
+	}
+}
+
+// TestWriteEndless: what holds itself is written as null, and in time, also where
+// each level holds it twice.
+func TestWriteEndless(t *testing.T) {
+	t.Parallel()
+	list := make([]any, 2)
+	list[0], list[1] = list, list
+	object := proviso.NewObject(2)
+	object.Set("a", object)
+	object.Set("b", list)
+	for name, v := range map[string]any{"list": list, "object": object, "inside": []any{1.0, object}} {
+		if got := string(proviso.AppendJSON([]byte("x="), v)); got != "x=null" {
+			t.Errorf("%s: %.40s", name, got)
+		}
+	}
+	deep := strings.Repeat("[", proviso.MaxDepth) + strings.Repeat("]", proviso.MaxDepth)
+	v, err := proviso.ParseJSON(deep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := proviso.Stringify([]any{proviso.ObjectOf("row", v)}); got != `[{"row":`+deep+"}]" {
+		t.Errorf("what can be read is not written: %.40s", got)
 	}
 }

@@ -11,43 +11,70 @@ import (
 // Stringify returns v as compact JSON text; see [AppendJSON].
 func Stringify(v any) string { return string(AppendJSON(nil, v)) }
 
+// maxWriteDepth is how deeply values may nest that are written. It is more than
+// what is read, since what was read is written inside of rows and reports.
+const maxWriteDepth = 2 * MaxDepth
+
 // AppendJSON appends v as JSON.stringify writes it, without white space: keys in
 // order, undefined members left out, NaN and infinities as null. What is no
-// value of this package is null.
+// value of this package is null, and so is all of v if it nests too deeply, as a
+// list that holds itself does.
 func AppendJSON(dst []byte, v any) []byte {
-	switch v := v.(type) {
-	case string:
-		return AppendQuoted(dst, v)
-	case bool:
-		return strconv.AppendBool(dst, v)
-	case float64:
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return append(dst, "null"...)
-		}
-		return AppendNumber(dst, v)
-	case []any:
-		dst = append(dst, '[')
-		for i, e := range v {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = AppendJSON(dst, e)
-		}
-		return append(dst, ']')
-	case *Object:
-		return appendObject(dst, v)
-	}
-	c := conversion{}
-	if known, ok := fromGo(v, c.value); ok && !c.tooDeep {
-		return AppendJSON(dst, known)
+	if out, ok := appendValue(dst, v, 0); ok {
+		return out
 	}
 	return append(dst, "null"...)
 }
 
-func appendObject(dst []byte, o *Object) []byte {
-	if o == nil {
-		return append(dst, "null"...)
+// appendValue appends v; false if it nests too deeply.
+func appendValue(dst []byte, v any, depth int) ([]byte, bool) {
+	switch v := v.(type) {
+	case string:
+		return AppendQuoted(dst, v), true
+	case bool:
+		return strconv.AppendBool(dst, v), true
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return append(dst, "null"...), true
+		}
+		return AppendNumber(dst, v), true
+	case []any:
+		return appendArray(dst, v, depth+1)
+	case *Object:
+		return appendObject(dst, v, depth+1)
 	}
+	c := conversion{}
+	if known, ok := fromGo(v, c.value); ok && !c.tooDeep {
+		return appendValue(dst, known, depth)
+	}
+	return append(dst, "null"...), true
+}
+
+func appendArray(dst []byte, list []any, depth int) ([]byte, bool) {
+	if depth > maxWriteDepth {
+		return dst, false
+	}
+	ok := true
+	dst = append(dst, '[')
+	for i, e := range list {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		if dst, ok = appendValue(dst, e, depth); !ok {
+			return dst, false
+		}
+	}
+	return append(dst, ']'), true
+}
+
+func appendObject(dst []byte, o *Object, depth int) ([]byte, bool) {
+	if o == nil {
+		return append(dst, "null"...), true
+	}
+	if depth > maxWriteDepth {
+		return dst, false
+	}
+	ok := true
 	dst = append(dst, '{')
 	first := true
 	keys, at := o.ordered()
@@ -64,9 +91,11 @@ func appendObject(dst []byte, o *Object) []byte {
 		first = false
 		dst = AppendQuoted(dst, k)
 		dst = append(dst, ':')
-		dst = AppendJSON(dst, o.vals[i])
+		if dst, ok = appendValue(dst, o.vals[i], depth); !ok {
+			return dst, false
+		}
 	}
-	return append(dst, '}')
+	return append(dst, '}'), true
 }
 
 // AppendQuoted appends s as a JSON string. Lone surrogates become \uXXXX escapes

@@ -50,11 +50,11 @@ type Engines struct {
 	// PromptTemplates renders prompts that the suite writes, which may include files;
 	// nil is Templates.
 	PromptTemplates Templates
-	Metrics   Metrics        // for derived metrics
-	Checks    *check.Engines // of patterns and SQL; nil starts others, which Plan.Close closes
-	Grader    proviso.Grader // nil leaves judged assertions undecided
-	Judge     func() string  // identity of the grader once the plan is made, "" if it was not needed; may be nil
-	Spans     proviso.Spans  // may be a [Tracer]
+	Metrics         Metrics        // for derived metrics
+	Checks          *check.Engines // of patterns and SQL; nil starts others, which Plan.Close closes
+	Grader          proviso.Grader // nil leaves judged assertions undecided
+	Judge           func() string  // identity of the grader once the plan is made, "" if it was not needed; may be nil
+	Spans           proviso.Spans  // may be a [Tracer]
 	// CommandTools are names of tools that run commands, beside the usual ones.
 	CommandTools []string
 	Client       *http.Client // for webhooks; nil leaves them undecided
