@@ -212,16 +212,17 @@ func Cells() []proviso.CellType {
 
 // Lookup returns the kind of a type written without "not-".
 func Lookup(base string) (*Kind, bool) {
-	i, ok := slices.BinarySearchFunc(kinds, base, func(k Kind, t string) int {
-		switch {
-		case k.Type < t:
-			return -1
-		case k.Type > t:
-			return 1
+	// Rows are looked at in place: slices.BinarySearchFunc copies each, and every
+	// assertion of every case comes by here.
+	i, end := 0, len(kinds)
+	for i < end {
+		if mid := (i + end) / 2; kinds[mid].Type < base {
+			i = mid + 1
+		} else {
+			end = mid
 		}
-		return 0
-	})
-	if !ok {
+	}
+	if i == len(kinds) || kinds[i].Type != base {
 		return nil, false
 	}
 	return &kinds[i], true

@@ -6,6 +6,7 @@ import (
 	"hash/maphash"
 	"math"
 	"slices"
+	"sync/atomic"
 
 	"github.com/proviso-eval/proviso"
 )
@@ -41,6 +42,7 @@ type AssertionSummary struct {
 	Judges     []string // identities of the judges that decided, sorted; at most maxJudges
 
 	asked []string // what they decided, as JSON, sorted; "" is what is not known
+	name  string   // set by [Summary.Assertions], which needs it anyway
 }
 
 // Label returns the id, or else the metric, or "" if the suite sets neither.
@@ -49,6 +51,9 @@ func (a *AssertionSummary) Label() string { return cmp.Or(a.ID, a.Metric) }
 // Name returns the name of the assertion in reports: its id and metric, if set, then
 // type, value and threshold, as in `not-icontains "refund you"`.
 func (a *AssertionSummary) Name() string {
+	if a.name != "" {
+		return a.name
+	}
 	if a.Others > 0 {
 		return plural(a.Others, "further assertion")
 	}
@@ -238,22 +243,37 @@ func clipped(s string, limit int) string {
 type assertions struct {
 	seed   maphash.Seed
 	lines  map[uint64]*AssertionSummary
-	clean  []uint64          // lines that may be given up
-	counts map[uint64]Counts // of assertions without a line
-	others Counts            // of assertions that are not told apart either
+	clean  []uint64         // lines that may be given up
+	counts map[uint64]tally // of assertions without a line
+	others Counts           // of assertions that are not told apart either
 	buffer []byte
 
 	// recent has the lines of assertions by what the suite wrote, which rows of one
 	// suite share: taking a schema for its key again and again would cost more than
 	// all the rest.
 	recent map[*proviso.Object]*AssertionSummary
+
+	// sorted is what Assertions returned, until another verdict comes: a run has its
+	// summary in several reports.
+	sorted atomic.Pointer[[]AssertionSummary]
+}
+
+// tally is [Counts] in a third of the room: there are up to maxCounted.
+type tally struct{ passed, failed, errors, skipped uint32 }
+
+func tallyOf(c Counts) tally {
+	return tally{uint32(c.Passed), uint32(c.Failed), uint32(c.Errors), uint32(c.Skipped)}
+}
+
+func (t tally) counts() Counts {
+	return Counts{Passed: int(t.passed), Failed: int(t.failed), Errors: int(t.errors), Skipped: int(t.skipped)}
 }
 
 // maxRecent bounds the assertions that are found without their key.
 const maxRecent = 1024
 
-func newAssertions() assertions {
-	return assertions{seed: maphash.MakeSeed(), lines: map[uint64]*AssertionSummary{}, counts: map[uint64]Counts{}, recent: map[*proviso.Object]*AssertionSummary{}}
+func newAssertions() *assertions {
+	return &assertions{seed: maphash.MakeSeed(), lines: map[uint64]*AssertionSummary{}, counts: map[uint64]tally{}, recent: map[*proviso.Object]*AssertionSummary{}}
 }
 
 // addOf counts a verdict on an assertion of a suite.
@@ -287,7 +307,8 @@ func (t *assertions) add(x *about, status proviso.Status, judged bool) *Assertio
 		a.Counts.add(status)
 		return a
 	}
-	before, known := t.counts[key]
+	short, known := t.counts[key]
+	before := short.counts()
 	before.add(status)
 	if a := t.open(key, x, judged || before.Failed+before.Errors > 0); a != nil {
 		a.Counts = before
@@ -295,7 +316,7 @@ func (t *assertions) add(x *about, status proviso.Status, judged bool) *Assertio
 		return a
 	}
 	if known || len(t.counts) < maxCounted {
-		t.counts[key] = before
+		t.counts[key] = tallyOf(before)
 	} else {
 		t.others.add(status)
 	}
@@ -326,7 +347,7 @@ func (t *assertions) makeRoom() bool {
 			continue
 		}
 		if len(t.counts) < maxCounted {
-			t.counts[key] = a.Counts
+			t.counts[key] = tallyOf(a.Counts)
 		} else {
 			t.others.plus(a.Counts)
 		}
@@ -339,22 +360,37 @@ func (t *assertions) makeRoom() bool {
 
 // Assertions returns the counts of each assertion, lowest pass rate first. If there
 // are more assertions than are kept, the last entry combines the rest.
+// The caller must not change it.
 func (s *Summary) Assertions() []AssertionSummary {
-	t := &s.asserted
-	list := make([]AssertionSummary, 0, len(t.lines)+1)
-	for _, a := range t.lines {
-		list = append(list, *a)
+	t := s.asserted
+	if list := t.sorted.Load(); list != nil {
+		return *list
 	}
-	slices.SortFunc(list, func(a, b AssertionSummary) int {
-		return cmp.Or(cmp.Compare(a.urgency(), b.urgency()), cmp.Compare(b.Errors, a.Errors), cmp.Compare(a.Type, b.Type), cmp.Compare(a.Name(), b.Name()))
+	type line struct {
+		*AssertionSummary
+		name string // sorting compares it many times
+	}
+	lines := make([]line, 0, len(t.lines))
+	for _, a := range t.lines {
+		lines = append(lines, line{a, a.Name()})
+	}
+	slices.SortFunc(lines, func(a, b line) int {
+		return cmp.Or(cmp.Compare(a.urgency(), b.urgency()), cmp.Compare(b.Errors, a.Errors), cmp.Compare(a.Type, b.Type), cmp.Compare(a.name, b.name))
 	})
+	list := make([]AssertionSummary, 0, len(lines)+1)
+	for _, a := range lines {
+		one := *a.AssertionSummary
+		one.name = a.name
+		list = append(list, one)
+	}
 	if len(t.counts) > 0 {
 		more := AssertionSummary{Others: len(t.counts), Counts: t.others}
 		for _, c := range t.counts {
-			more.plus(c)
+			more.plus(c.counts())
 		}
 		list = append(list, more)
 	}
+	t.sorted.Store(&list)
 	return list
 }
 

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"math"
+	"strconv"
 	"time"
 
 	"github.com/proviso-eval/proviso"
@@ -36,7 +37,7 @@ func renderJSON(ctx context.Context, w *bufio.Writer, in *Input) error {
 	b = proviso.AppendJSON(b, proviso.ObjectOf("provisoVersion", m.Version,
 		"evaluationCreatedAt", m.Started.UTC().Format(time.RFC3339Nano)))
 	b = append(b, ",\"proviso\":"...)
-	b = proviso.AppendJSON(b, additions(in))
+	b = appendAdditions(b, in)
 	b = append(b, "}\n"...)
 	_, err := w.Write(b)
 	return err
@@ -161,47 +162,64 @@ func totalsOf(t proviso.Totals) *proviso.Object {
 	return o
 }
 
-// additions returns what promptfoo's document has no place for.
-func additions(in *Input) *proviso.Object {
-	t := in.Summary.Totals()
-	list := []any{}
-	for _, a := range in.Summary.Assertions() {
-		low, high := a.interval()
-		one := proviso.ObjectOf("name", a.Name(), "type", a.Type, "label", a.Label(), "passed", float64(a.Passed),
-			"failed", float64(a.Failed), "errors", float64(a.Errors), "skipped", float64(a.Skipped),
-			"decided", float64(a.Decided()), "passRate", finite(a.rate()), "interval", []any{low, high})
-		for _, x := range [...]struct{ name, value string }{{"id", a.ID}, {"metric", a.Metric}, {"value", a.Value}, {"threshold", a.Threshold}} {
-			if x.value != "" {
-				one.Set(x.name, x.value)
-			}
+// appendAdditions appends what promptfoo's document has no place for, as an object. A
+// summary has up to 10,000 assertions, so each is encoded by itself.
+func appendAdditions(b []byte, in *Input) []byte {
+	b = proviso.AppendQuoted(append(b, `{"suite":`...), in.Meta.Suite)
+	b = proviso.AppendJSON(append(b, `,"totals":`...), totalsOf(in.Summary.Totals()))
+	b = append(b, `,"assertions":[`...)
+	lines := in.Summary.Assertions()
+	for i := range lines {
+		if i > 0 {
+			b = append(b, ',')
 		}
-		if a.Others > 0 {
-			one.Set("others", float64(a.Others))
-		}
-		if a.Cost > 0 {
-			one.Set("cost", a.Cost)
-		}
-		if a.CannotTell > 0 {
-			one.Set("cannotTell", float64(a.CannotTell))
-			one.Set("cannotTellShare", a.cannotTellShare())
-		}
-		if len(a.Judges) > 0 {
-			one.Set("judges", texts(a.Judges))
-			one.Set("agreement", in.Meta.agreements(&a))
-		}
-		list = append(list, one)
+		b = appendAssertion(b, in, &lines[i])
 	}
-	o := proviso.ObjectOf("suite", in.Meta.Suite,
-		"totals", totalsOf(t),
-		"assertions", list)
+	b = append(b, ']')
 	if judges := judgesOf(in); len(judges) > 0 {
-		o.Set("judges", judges)
+		b = proviso.AppendJSON(append(b, `,"judges":`...), judges)
 	}
 	if r := in.Summary.Repeats(); r.Groups > 0 {
-		o.Set("repeats", proviso.ObjectOf("groups", float64(r.Groups), "flaky", float64(r.Flaky),
+		b = proviso.AppendJSON(append(b, `,"repeats":`...), proviso.ObjectOf("groups", float64(r.Groups), "flaky", float64(r.Flaky),
 			"flakeRate", float64(r.Flaky)/float64(r.Groups), "met", float64(r.Met), "forgiven", float64(r.Forgiven)))
 	}
-	return o
+	return append(b, '}')
+}
+
+func appendAssertion(b []byte, in *Input, a *AssertionSummary) []byte {
+	b = proviso.AppendQuoted(append(b, `{"name":`...), a.Name())
+	b = proviso.AppendQuoted(append(b, `,"type":`...), a.Type)
+	b = proviso.AppendQuoted(append(b, `,"label":`...), a.Label())
+	for _, c := range [...]struct {
+		key string
+		n   int
+	}{{`,"passed":`, a.Passed}, {`,"failed":`, a.Failed}, {`,"errors":`, a.Errors}, {`,"skipped":`, a.Skipped}, {`,"decided":`, a.Decided()}} {
+		b = strconv.AppendInt(append(b, c.key...), int64(c.n), 10)
+	}
+	low, high := a.interval()
+	b = proviso.AppendJSON(append(b, `,"passRate":`...), finite(a.rate()))
+	b = proviso.AppendJSON(append(b, `,"interval":[`...), low)
+	b = append(proviso.AppendJSON(append(b, ','), high), ']')
+	for _, x := range [...]struct{ key, text string }{{`,"id":`, a.ID}, {`,"metric":`, a.Metric}, {`,"value":`, a.Value}, {`,"threshold":`, a.Threshold}} {
+		if x.text != "" {
+			b = proviso.AppendQuoted(append(b, x.key...), x.text)
+		}
+	}
+	if a.Others > 0 {
+		b = strconv.AppendInt(append(b, `,"others":`...), int64(a.Others), 10)
+	}
+	if a.Cost > 0 {
+		b = proviso.AppendJSON(append(b, `,"cost":`...), a.Cost)
+	}
+	if a.CannotTell > 0 {
+		b = strconv.AppendInt(append(b, `,"cannotTell":`...), int64(a.CannotTell), 10)
+		b = proviso.AppendJSON(append(b, `,"cannotTellShare":`...), a.cannotTellShare())
+	}
+	if len(a.Judges) > 0 {
+		b = proviso.AppendJSON(append(b, `,"judges":`...), texts(a.Judges))
+		b = proviso.AppendJSON(append(b, `,"agreement":`...), in.Meta.agreements(a))
+	}
+	return append(b, '}')
 }
 
 // finite returns f, or nil where there is no rate.

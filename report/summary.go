@@ -30,7 +30,7 @@ type Summary struct {
 	failed  lowest
 	errors  map[string]*sameError // by their text
 
-	asserted assertions
+	asserted *assertions
 }
 
 // NewSummary returns an empty summary of a run with the given number of columns.

@@ -171,6 +171,7 @@ func (s *Summary) component(column int, p *part) {
 	if p.waived {
 		found = proviso.Fail
 	}
+	s.asserted.sorted.Store(nil)
 	var a *AssertionSummary
 	switch {
 	case p.assertion != nil:
