@@ -35,7 +35,7 @@ type reading struct {
 	set      []*proviso.Assertion          // the assertion set, of every case
 	loading  []string                      // files on the way to a $ref, to meet cycles
 	mistakes []proviso.Mistake
-	dropped  int // mistakes beyond maxMistakes
+	dropped  int // mistakes beyond maxMistakes, and warnings that gave way to them
 	unseen   int // places of cases that were not looked at
 }
 
@@ -175,4 +175,18 @@ func (r *reading) append(m proviso.Mistake) {
 			return
 		}
 	}
+}
+
+// more says how many mistakes are not reported. It is a warning if all of them are:
+// they are, as long as one that is reported is.
+func (r *reading) more() proviso.Mistake {
+	warning := slices.ContainsFunc(r.mistakes, func(m proviso.Mistake) bool { return m.Warning })
+	noun, what := "mistake", ""
+	if warning {
+		noun = "warning"
+	}
+	if r.dropped > 1 {
+		what = "s"
+	}
+	return proviso.Mistake{Code: proviso.Invalid, Message: fmt.Sprintf("and %d more %s%s", r.dropped, noun, what), Warning: warning}
 }

@@ -66,7 +66,26 @@ func TestMistakeBeyondWarnings(t *testing.T) {
 			lines = append(lines, m.Place.Line)
 		}
 	}
-	if len(mistakes) != 100 || warnings != 99 || !slices.Equal(lines, []int{155}) {
+	last := mistakes[len(mistakes)-1]
+	if last.Message != "and 51 more warnings" {
+		t.Errorf("the last line is %q", last)
+	}
+	if len(mistakes) != 101 || warnings != 100 || !slices.Equal(lines, []int{155}) {
 		t.Errorf("%d mistakes, %d warnings, errors on lines %v", len(mistakes), warnings, lines)
+	}
+}
+
+// TestMistakesBeyondTheLimit: what is not listed is counted.
+func TestMistakesBeyondTheLimit(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]string{100: "", 101: "and 1 more mistake", 250: "and 150 more mistakes"} {
+		_, mistakes := written(t, t.Context(), "prompts: [hi]\nproviders: [echo]\ntests:\n"+strings.Repeat("- {vars: 7}\n", n))
+		got := ""
+		if len(mistakes) > 100 {
+			got = mistakes[100].Message
+		}
+		if got != want || len(mistakes) < 100 || len(mistakes) > 101 || mistakes.Err() == nil {
+			t.Errorf("%d mistakes: %d lines, the last is %q", n, len(mistakes), got)
+		}
 	}
 }

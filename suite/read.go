@@ -53,7 +53,8 @@ type Options struct {
 
 // Read reads the suite that the files with these names make together; without
 // names it is the suite of the working folder (see [Find]). A name may be a file,
-// a folder or a pattern. All mistakes, at most 100, come at once. With any that
+// a folder or a pattern. All mistakes come at once: at most 100, and how many more
+// there are. With any that
 // is no warning the suite is not to be run: it lacks what was wrong, or is nil,
 // and is good for finding more mistakes. Inline cases are checked here, those in
 // other files by the first pass over [proviso.CaseSource].
@@ -81,6 +82,9 @@ func Read(ctx context.Context, names []string, o Options) (*proviso.Suite, provi
 	s := r.suite(ctx, found)
 	slices.SortStableFunc(r.mistakes, comparePlaces)
 	all := proviso.Mistakes(r.mistakes)
+	if r.dropped > 0 {
+		all = append(all, r.more())
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, append(all, proviso.Mistake{Code: proviso.Timeout, Message: err.Error()})
 	}
