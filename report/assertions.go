@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"encoding/binary"
 	"fmt"
 	"hash/maphash"
 	"math"
@@ -197,11 +198,27 @@ func (x *about) appendKey(b []byte) []byte {
 	for _, s := range [...]string{x.kind, x.id, x.metric} {
 		b = append(append(b, s...), 0)
 	}
-	b = append(proviso.AppendJSON(b, x.value), 0)
+	b = appendDistinct(b, x.value)
 	if x.unweighed {
-		b = append(b, 1)
+		b = append(b, 'u')
 	}
-	return proviso.AppendJSON(b, x.threshold)
+	return appendDistinct(b, x.threshold)
+}
+
+// appendDistinct appends what is equal for equal values only. Texts are copied with
+// their length, which takes a fraction of the time of quoting them.
+func appendDistinct(b []byte, v any) []byte {
+	switch v := v.(type) {
+	case string:
+		return append(binary.AppendUvarint(append(b, 's'), uint64(len(v))), v...)
+	case []any:
+		b = binary.AppendUvarint(append(b, 'l'), uint64(len(v)))
+		for _, e := range v {
+			b = appendDistinct(b, e)
+		}
+		return b
+	}
+	return append(proviso.AppendJSON(append(b, 'j'), v), 0)
 }
 
 // summary returns an empty line for the assertion.

@@ -3,6 +3,7 @@ package report
 import (
 	"bufio"
 	"context"
+	"io"
 	"math"
 	"strconv"
 	"time"
@@ -36,10 +37,9 @@ func renderJSON(ctx context.Context, w *bufio.Writer, in *Input) error {
 	b = append(b, ",\"shareableUrl\":null,\"metadata\":"...)
 	b = proviso.AppendJSON(b, proviso.ObjectOf("provisoVersion", m.Version,
 		"evaluationCreatedAt", m.Started.UTC().Format(time.RFC3339Nano)))
-	b = append(b, ",\"proviso\":"...)
-	b = appendAdditions(b, in)
-	b = append(b, "}\n"...)
-	_, err := w.Write(b)
+	w.Write(append(b, ",\"proviso\":"...))
+	writeAdditions(w, in)
+	_, err := w.WriteString("}\n")
 	return err
 }
 
@@ -162,10 +162,10 @@ func totalsOf(t proviso.Totals) *proviso.Object {
 	return o
 }
 
-// appendAdditions appends what promptfoo's document has no place for, as an object. A
-// summary has up to 10,000 assertions, so each is encoded by itself.
-func appendAdditions(b []byte, in *Input) []byte {
-	b = proviso.AppendQuoted(append(b, `{"suite":`...), in.Meta.Suite)
+// writeAdditions writes what promptfoo's document has no place for, as an object. A
+// summary has up to 10,000 assertions, so each is written by itself.
+func writeAdditions(w io.Writer, in *Input) {
+	b := proviso.AppendQuoted([]byte(`{"suite":`), in.Meta.Suite)
 	b = proviso.AppendJSON(append(b, `,"totals":`...), totalsOf(in.Summary.Totals()))
 	b = append(b, `,"assertions":[`...)
 	lines := in.Summary.Assertions()
@@ -173,7 +173,8 @@ func appendAdditions(b []byte, in *Input) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendAssertion(b, in, &lines[i])
+		w.Write(appendAssertion(b, in, &lines[i])) // both writers keep their first error
+		b = b[:0]
 	}
 	b = append(b, ']')
 	if judges := judgesOf(in); len(judges) > 0 {
@@ -183,7 +184,7 @@ func appendAdditions(b []byte, in *Input) []byte {
 		b = proviso.AppendJSON(append(b, `,"repeats":`...), proviso.ObjectOf("groups", float64(r.Groups), "flaky", float64(r.Flaky),
 			"flakeRate", float64(r.Flaky)/float64(r.Groups), "met", float64(r.Met), "forgiven", float64(r.Forgiven)))
 	}
-	return append(b, '}')
+	w.Write(append(b, '}'))
 }
 
 func appendAssertion(b []byte, in *Input, a *AssertionSummary) []byte {

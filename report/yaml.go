@@ -46,8 +46,9 @@ func renderYAML(ctx context.Context, w *bufio.Writer, in *Input) error {
 	y.w.WriteString("shareableUrl: null\n")
 	y.member("metadata: ", proviso.ObjectOf("provisoVersion", m.Version,
 		"evaluationCreatedAt", m.Started.UTC().Format(time.RFC3339Nano)))
-	y.json = appendAdditions(y.json[:0], in)
-	y.encoded("proviso: ", y.json)
+	var b bytes.Buffer
+	writeAdditions(&b, in)
+	y.encoded("proviso: ", b.Bytes())
 	return nil
 }
 
