@@ -14,6 +14,14 @@ import (
 // MaxDepth is how deeply arrays and objects may nest in JSON that is read.
 const MaxDepth = 10000
 
+// MaxReplyValues is how many values JSON from the network may hold, keys not counted.
+// A value takes up to 200 bytes of memory and may take two bytes of text: without a
+// limit, a reply of 64 MiB would take 4 GB.
+const MaxReplyValues = 1_000_000
+
+// ErrTooManyValues says that JSON from the network holds more than [MaxReplyValues].
+var ErrTooManyValues error = Errorf(Limit, "the JSON holds more than %d values", MaxReplyValues)
+
 // lookAfter is how many values are read between two looks at a context.
 const lookAfter = 1024
 
@@ -35,6 +43,13 @@ func ParseJSON(text string) (any, error) { return parseJSON(parser{s: text}) }
 // ParseJSONContext is [ParseJSON] until ctx ends, whose cause is the error then.
 func ParseJSONContext(ctx context.Context, text string) (any, error) {
 	return parseJSON(parser{s: text, ctx: ctx})
+}
+
+// ParseReply is [ParseJSONContext] for text from the network: replies, responses and
+// the outputs in them. More than [MaxReplyValues] values are
+// [ErrTooManyValues]. Texts may be as long as they like.
+func ParseReply(ctx context.Context, text string) (any, error) {
+	return parseJSON(parser{s: text, ctx: ctx, most: MaxReplyValues})
 }
 
 func parseJSON(p parser) (any, error) {
@@ -65,6 +80,7 @@ type parser struct {
 	buf []byte // for strings with escapes
 
 	ctx   context.Context // nil if nobody waits
+	most  int             // values that are read; 0 is any number
 	steps int             // values since the beginning
 
 	unique bool // keys have to be
@@ -95,6 +111,9 @@ func (p *parser) value(depth int, m *memo) (any, error) {
 	if p.ctx != nil {
 		if p.steps++; p.steps%lookAfter == 0 && p.ctx.Err() != nil {
 			return nil, context.Cause(p.ctx)
+		}
+		if p.most > 0 && p.steps > p.most {
+			return nil, ErrTooManyValues
 		}
 	}
 	if p.i >= len(p.s) {

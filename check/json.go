@@ -18,9 +18,9 @@ func newIsJSON(c *Compiler, s *Spec) (Check, error) {
 		return nil, err
 	}
 	return Func(func(ctx context.Context, sub *Subject) (Finding, error) {
-		v, err := proviso.ParseJSONContext(ctx, sub.Text)
-		if err != nil && ctx.Err() != nil {
-			return Finding{}, context.Cause(ctx)
+		v, err := proviso.ParseReply(ctx, sub.Text)
+		if unread(ctx, err) {
+			return Finding{}, err
 		}
 		if err != nil || schema == nil {
 			return Finding{Pass: err == nil, Score: one(err == nil), Reason: "Expected output to " + s.not() + "be valid JSON"}, nil
@@ -31,6 +31,11 @@ func newIsJSON(c *Compiler, s *Spec) (Check, error) {
 		}
 		return conforms(s, mistakes, "Output is JSON that conforms to the provided schema"), nil
 	}), nil
+}
+
+// unread reports whether reading JSON was given up, which says nothing of the text.
+func unread(ctx context.Context, err error) bool {
+	return err != nil && (ctx.Err() != nil || errors.Is(err, proviso.ErrTooManyValues))
 }
 
 // conforms is the finding on a value that was held against a schema.

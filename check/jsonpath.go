@@ -75,7 +75,10 @@ func (k *pathCheck) read(c *Compiler, o *proviso.Object) error {
 
 // Decide selects in the output read as JSON.
 func (k *pathCheck) Decide(ctx context.Context, sub *Subject) (Finding, error) {
-	root, err := proviso.ParseJSON(sub.Text)
+	root, err := proviso.ParseReply(ctx, sub.Text)
+	if unread(ctx, err) {
+		return Finding{}, err
+	}
 	if err != nil {
 		return Finding{Reason: "Expected output to be valid JSON"}, nil
 	}

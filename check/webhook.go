@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -132,7 +133,10 @@ func (w *webhook) once(ctx context.Context, request []byte) (any, error) {
 	if err != nil {
 		return nil, w.failure(ctx, place, err)
 	}
-	answer, err := proviso.ParseJSON(string(body))
+	answer, err := proviso.ParseReply(ctx, string(body))
+	if errors.Is(err, proviso.ErrTooManyValues) {
+		return nil, fmt.Errorf("webhook %s: %w", place, err)
+	}
 	if err != nil || answer == nil {
 		return nil, proviso.Errorf(proviso.Undecided, "webhook %s: the response is no verdict in JSON", place)
 	}

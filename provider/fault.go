@@ -2,6 +2,8 @@ package provider
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"strconv"
@@ -68,7 +70,10 @@ func (f *failure) Error() string { return f.text }
 
 // read reads the response of an API: an object without an error in it.
 func read(resp *http.Response, body []byte, now time.Time) (reply, error) {
-	v, err := proviso.ParseJSON(string(bytes.TrimPrefix(body, []byte("\ufeff"))))
+	v, err := proviso.ParseReply(context.Background(), string(bytes.TrimPrefix(body, []byte("\ufeff"))))
+	if errors.Is(err, proviso.ErrTooManyValues) {
+		return reply{}, &fault{code: proviso.Limit, status: resp.StatusCode, stop: true, message: err.Error()}
+	}
 	if list, ok := v.([]any); ok && len(list) == 1 { // Google wraps errors in a list
 		v = list[0]
 	}

@@ -2,6 +2,8 @@ package provider
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math"
 	"net/http"
 	"strings"
@@ -21,7 +23,10 @@ type callAnswer struct {
 // output finds the output in a response: what transformResponse gives, else the
 // body, as a structure if it is JSON.
 func (p *httpCall) output(ctx context.Context, ask proviso.Ask, c *call, a *callAnswer) (proviso.Output, error) {
-	data, err := proviso.ParseJSON(a.text)
+	data, err := proviso.ParseReply(ctx, a.text)
+	if errors.Is(err, proviso.ErrTooManyValues) || err != nil && ctx.Err() != nil {
+		return proviso.Output{}, fmt.Errorf("%s: %w", p.endpoint.id, err)
+	}
 	json := data
 	if err != nil {
 		data, json = a.text, nil
