@@ -13,7 +13,7 @@ import (
 // the names. Everything else stays as it is, also what this package does not read,
 // so that the request can be forwarded.
 func redact(ctx context.Context, kind string, body []byte, names []string) ([]byte, error) {
-	r := redactor(names)
+	r := &redactor{ctx: ctx, names: names}
 	if kind == jsonType {
 		v, err := proviso.ParseJSONContext(ctx, string(body))
 		switch {
@@ -25,19 +25,36 @@ func redact(ctx context.Context, kind string, body []byte, names []string) ([]by
 		return proviso.AppendJSON(nil, r.json(v, 0)), nil
 	}
 	out, err := r.message(nil, body, requestPlan(), 0)
-	if err != nil {
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case err != nil:
 		return nil, proviso.Errorf(proviso.Invalid, "malformed protobuf: %w", err)
 	}
 	return out, nil
 }
 
-// redactor holds the names of attributes that are removed.
-type redactor []string
+// redactor removes attributes by their names. It is used by one goroutine.
+type redactor struct {
+	ctx   context.Context
+	names []string
+	steps int // fields since the beginning
+}
+
+// next reads the next field, and looks at the context now and then.
+func (r *redactor) next(f *reader) bool {
+	const lookAfter = 1024
+	if r.steps++; r.steps%lookAfter == 0 && r.ctx.Err() != nil {
+		f.err = context.Cause(r.ctx)
+		return false
+	}
+	return f.next()
+}
 
 // hides reports whether the value of an attribute is to be removed.
-func (r redactor) hides(key string) bool {
+func (r *redactor) hides(key string) bool {
 	key = strings.ToLower(key)
-	for _, name := range r {
+	for _, name := range r.names {
 		if name = strings.ToLower(strings.TrimSpace(name)); name != "" && strings.Contains(key, name) {
 			return true
 		}
@@ -60,9 +77,9 @@ func requestPlan() plan {
 func isKeyValue(p plan) bool { return p != nil && len(p) == 0 }
 
 // message copies a message to out.
-func (r redactor) message(out, data []byte, p plan, depth int) ([]byte, error) {
+func (r *redactor) message(out, data []byte, p plan, depth int) ([]byte, error) {
 	f := reader{rest: data}
-	for raw := data; f.next(); raw = f.rest {
+	for raw := data; r.next(&f); raw = f.rest {
 		inner := p[f.number]
 		if inner == nil || f.kind != protowire.BytesType {
 			out = append(out, raw[:f.size]...)
@@ -84,11 +101,11 @@ func (r redactor) message(out, data []byte, p plan, depth int) ([]byte, error) {
 }
 
 // pair copies a KeyValue, with another value if its name is one of those.
-func (r redactor) pair(data []byte, depth int) ([]byte, error) {
+func (r *redactor) pair(data []byte, depth int) ([]byte, error) {
 	key := ""
 	var value []byte
 	f := reader{rest: data}
-	for f.next() {
+	for r.next(&f) {
 		switch {
 		case f.is(1, protowire.BytesType):
 			key = string(f.data)
@@ -111,13 +128,13 @@ func (r redactor) pair(data []byte, depth int) ([]byte, error) {
 }
 
 // value copies an AnyValue: a list (5) of values (1), or an object (6) of pairs (1).
-func (r redactor) value(data []byte, depth int) ([]byte, error) {
+func (r *redactor) value(data []byte, depth int) ([]byte, error) {
 	if depth > maxNested {
 		return nil, errNested
 	}
 	var out []byte
 	f := reader{rest: data}
-	for raw := data; f.next(); raw = f.rest {
+	for raw := data; r.next(&f); raw = f.rest {
 		copied := r.value
 		switch {
 		case f.is(6, protowire.BytesType):
@@ -128,7 +145,7 @@ func (r redactor) value(data []byte, depth int) ([]byte, error) {
 		}
 		var members []byte
 		inner := reader{rest: f.data}
-		for inner.next() {
+		for r.next(&inner) {
 			if !inner.is(1, protowire.BytesType) {
 				continue
 			}
@@ -148,7 +165,7 @@ func (r redactor) value(data []byte, depth int) ([]byte, error) {
 
 // json returns v without those values. Every object with key and value is an
 // attribute.
-func (r redactor) json(v any, depth int) any {
+func (r *redactor) json(v any, depth int) any {
 	if depth > 4*maxNested {
 		return nil // deeper than any request that can be decoded
 	}

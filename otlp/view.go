@@ -56,7 +56,7 @@ func (v *View) Spans(ctx context.Context, id string) ([]proviso.Span, error) {
 		return spans, nil
 	}
 	spans = slices.Clone(spans)
-	r := redactor(v.o.Redact)
+	r := redactor{names: v.o.Redact}
 	for i := range spans {
 		spans[i].Attributes = r.attributes(spans[i].Attributes)
 	}
@@ -65,7 +65,7 @@ func (v *View) Spans(ctx context.Context, id string) ([]proviso.Span, error) {
 
 // attributes returns a copy of attributes without the values that are hidden, at
 // every depth.
-func (r redactor) attributes(o *proviso.Object) *proviso.Object {
+func (r *redactor) attributes(o *proviso.Object) *proviso.Object {
 	out := o.Clone()
 	for key, v := range o.All() {
 		if r.hides(key) {
@@ -78,7 +78,7 @@ func (r redactor) attributes(o *proviso.Object) *proviso.Object {
 }
 
 // within returns a value without those that are hidden.
-func (r redactor) within(v any) any {
+func (r *redactor) within(v any) any {
 	switch v := v.(type) {
 	case *proviso.Object:
 		return r.attributes(v)
