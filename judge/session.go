@@ -115,7 +115,7 @@ type batchCall struct {
 	*session
 	seat, vote int
 	units      []unit
-	shares     bool // the beginning of its message with other calls
+	shares     bool   // the beginning of its message with other calls
 	reply      string // the reply to it
 }
 
