@@ -143,6 +143,8 @@ func (s Seat) answerIn(out *proviso.Output, c call) (string, error) {
 		return none(false, "it refused to answer: %s", excerpt(text))
 	case tooShort(out.FinishReason):
 		return none(true, "the reply was cut%s", s.cutAt(out.Usage.Completion, c.MaxTokens))
+	case brokenOff(out.FinishReason):
+		return none(false, "the reply was broken off%s", because(out.FinishReason))
 	case strings.TrimSpace(text) == "":
 		return none(false, "the answer is empty%s", because(out.FinishReason))
 	}
@@ -157,14 +159,25 @@ func (s Seat) answerIn(out *proviso.Output, c call) (string, error) {
 }
 
 // tooShort reports whether a reason why an answer ended, as any vendor calls it, is
-// that there was no more room for it.
+// that there was no more room for it: length, MAX_TOKENS, model_context_window_exceeded.
 func tooShort(finish string) bool {
-	switch strings.ToLower(strings.TrimSpace(finish)) {
-	case "length", "max_tokens", "max_output_tokens", "max_length", "model_length", "token_limit", "token_limit_reached",
-		"model_context_window_exceeded", "context_length_exceeded":
-		return true
-	}
-	return false
+	return reasonHolds(finish, "length", "max_tokens", "max_output_tokens", "max_new_tokens", "max_completion_tokens",
+		"token_limit", "context_window", "truncated") || strings.EqualFold(finish, "limit")
+}
+
+// brokenOff reports whether a reason is that something ended the answer before the
+// model did. What stands in it so far may be a draft.
+func brokenOff(finish string) bool {
+	return reasonHolds(finish, "error", "abort", "cancel", "interrupt", "incomplete", "timeout", "time_limit", "insufficient",
+		"filter", "safety", "recitation", "guardrail", "blocklist", "blocked", "prohibited", "sensitive", "malformed", "repetition", "pause_turn") ||
+		strings.EqualFold(finish, "other")
+}
+
+// reasonHolds reports whether the name of a reason holds one of words, in any case and with
+// any mark between its words.
+func reasonHolds(finish string, words ...string) bool {
+	finish = strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToLower(finish))
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(finish, word) })
 }
 
 // cutAt says at how many tokens an answer was cut, where somebody knows, and which

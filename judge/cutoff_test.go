@@ -180,3 +180,43 @@ func TestThoughtsOfGraders(t *testing.T) {
 		}
 	}
 }
+
+// TestBrokenOff has the reasons of vendors why a reply ended before the model ended it.
+// None of what it holds counts, however it reads.
+func TestBrokenOff(t *testing.T) {
+	t.Parallel()
+	for finish, counts := range map[string]bool{
+		"stop": true, "": true, "eos_token": true, "COMPLETE": true,
+		"MAX_TOKENS": false, "FinishReason.MAX_TOKENS": false, "max_new_tokens": false, "max-tokens": false, "limit": false, "truncated": false,
+		"error": false, "ERROR_LIMIT": false, "abort": false, "aborted": false, "cancelled": false, "incomplete": false, "timeout": false,
+		"insufficient_system_resource": false, "time_limit": false, "network_error": false, "SAFETY": false, "RECITATION": false, "OTHER": false,
+		"guardrail_intervened": false, "content_filtered": false, "sensitive": false, "MALFORMED_FUNCTION_CALL": false, "repetition": false, "pause_turn": false,
+	} {
+		t.Run(finish, func(t *testing.T) {
+			t.Parallel()
+			got, calls := shapeStatuses(t, shapeNot, finish, false, []string{"a"}, false)
+			if counts && (got != "a=fail" || calls != 1) || !counts && (got != "a=error" || calls != 2) {
+				t.Errorf("%s after %d calls", got, calls)
+			}
+		})
+	}
+}
+
+// TestNamedThoughts has tags that models made up. A draft in them does not count.
+func TestNamedThoughts(t *testing.T) {
+	t.Parallel()
+	for _, tag := range []string{"longcat_think", "antThinking", "analysis", "think hidden", "thought_process", "|think|", "think_fast", `details type="reasoning"`} {
+		if got, calls := shapeStatuses(t, "<"+tag+">Maybe "+shapeAll, "stop", false, []string{"a"}, false); got != "a=error" || calls != 2 {
+			t.Errorf("<%s> that does not end: %s after %d calls", tag, got, calls)
+		}
+		name, _, _ := strings.Cut(tag, " ")
+		if got, calls := shapeStatuses(t, "<"+tag+">Maybe "+shapeAll+"</"+name+">"+shapeNot, "stop", false, []string{"a"}, false); got != "a=fail" || calls != 1 {
+			t.Errorf("<%s> that ends: %s after %d calls", tag, got, calls)
+		}
+	}
+	for _, tag := range []string{"b", "details open", "answer"} {
+		if got, _ := shapeStatuses(t, "<"+tag+">Here: "+shapeNot, "stop", false, []string{"a"}, false); got != "a=fail" {
+			t.Errorf("<%s>, which is no thought: %s", tag, got)
+		}
+	}
+}

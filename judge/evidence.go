@@ -31,6 +31,9 @@ type witness struct {
 // verify keeps the quotes that occur in the output, in the output's own words, and
 // says how many do not.
 func (w *witness) verify(quotes []string) (kept []proviso.Evidence, missing int) {
+	if len(quotes) > maxLooked { // the others were not looked for
+		missing = len(quotes) - maxLooked
+	}
 	for _, q := range quotes[:min(len(quotes), maxLooked)] {
 		if noQuote(q) {
 			continue
@@ -57,6 +60,24 @@ func noQuote(quote string) bool {
 	}
 	return false
 }
+
+// vouches reports whether a quote that occurs says something, so that it can stand for
+// others that do not occur: a letter or a mark stands in any output.
+func vouches(e proviso.Evidence) bool {
+	letters := 0
+	for _, r := range e.Quote {
+		switch {
+		case unicode.IsDigit(r) || unicode.Is(unicode.So, r) || unicode.Is(unicode.Lo, r): // such as a number, a picture or a character of Chinese
+			return true
+		case unicode.IsLetter(r):
+			letters++
+		}
+	}
+	return letters >= minVouch
+}
+
+// minVouch is how many letters a quote has at least that stands for others.
+const minVouch = 3
 
 // dropped says that quotes do not occur in the output.
 func dropped(missing int) string {

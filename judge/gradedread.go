@@ -55,7 +55,7 @@ func gradedObjects(text string) []jsonValue {
 		text = text[start:]
 		v, n, err := proviso.ParseUniqueJSON(text)
 		if twice := duplicate(err); err == nil || twice != nil {
-			list = append(list, jsonValue{v, twice})
+			list = append(list, jsonValue{value: v, twice: twice})
 			text = text[n:]
 			continue
 		}

@@ -40,7 +40,9 @@ func match(list []entry, a asked) ([]*said, []error) {
 		}
 		for k, s := range own {
 			switch {
-			case s.says == saysNothing || wrong[k] != nil:
+			case wrong[k] != nil:
+			case s.says == saysTwo:
+				out[k], wrong[k] = nil, errTwoVerdicts
 			case out[k] == nil:
 				out[k] = s
 			case out[k].says != s.says:
@@ -49,8 +51,8 @@ func match(list []entry, a asked) ([]*said, []error) {
 		}
 	}
 	for k := range out {
-		if out[k] == nil && wrong[k] == nil {
-			wrong[k] = errNoVerdict
+		if wrong[k] == nil && (out[k] == nil || out[k].says == saysNothing) {
+			out[k], wrong[k] = nil, errNoVerdict
 		}
 	}
 	return out, wrong
@@ -109,6 +111,8 @@ func (e *entry) contradicts() bool {
 	switch e.pass {
 	case saysMet:
 		return has(saysNotMet) || has(saysCannotTell)
+	case saysTwo:
+		return true
 	case saysNotMet:
 		return !has(saysNotMet) && !has(saysNothing) && !has(saysCannotTell)
 	}

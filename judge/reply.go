@@ -17,6 +17,7 @@ const (
 	saysMet
 	saysNotMet
 	saysCannotTell
+	saysTwo // that could be read in two ways
 )
 
 // entry is what a reply says of one assertion.
@@ -51,14 +52,21 @@ func readReply(reply string) ([]entry, error) {
 		return nil, fmt.Errorf("it is longer than %d MiB", maxReply>>20)
 	}
 	var list []entry
-	found := false
+	found, end := false, 0
 	for _, v := range jsonValues(reply) {
 		entries, ok := entriesOf(v.value)
 		if ok && v.twice != nil {
 			return nil, v.twice
 		}
+		if o, _ := v.value.(*proviso.Object); ok && overruled(o, entries) {
+			return nil, errOverruled
+		}
 		list = append(list, entries...)
 		found = found || ok
+		end = v.end
+	}
+	if found && takenBack(reply[end:], list) {
+		return nil, errOverruled
 	}
 	if !found {
 		return nil, errNoVerdicts
@@ -74,6 +82,7 @@ const maxScan = 8 * maxReply
 type jsonValue struct {
 	value any
 	twice error // it holds an object that has a key twice; nil if not
+	end   int   // where it ends in the reply
 }
 
 // jsonValues returns the objects and lists in a text that are not part of another
@@ -93,8 +102,9 @@ func jsonValues(text string) []jsonValue {
 			i++
 			continue
 		}
-		values = append(values, *v)
 		i += n
+		v.end = i
+		values = append(values, *v)
 	}
 	return values
 }
@@ -117,15 +127,16 @@ func entriesOf(v any) (list []entry, ok bool) {
 			o, _ := e.(*proviso.Object)
 			if one, isEntry := entryOf(o); isEntry {
 				list, ok = append(list, one), true
+				list = append(list, elsewhere(o, "criteria")...)
 			}
 		}
 	case *proviso.Object:
 		if results, isList := v.At("results").([]any); isList {
 			list, _ = entriesOf(results)
-			return list, true
+			return append(append(list, bare(results)...), elsewhere(v, "results")...), true
 		}
 		if one, isEntry := entryOf(v); isEntry {
-			return []entry{one}, true
+			return append([]entry{one}, elsewhere(v, "criteria")...), true
 		}
 	}
 	return list, ok
@@ -150,7 +161,7 @@ func entryOf(o *proviso.Object) (entry, bool) {
 		o, _ := c.(*proviso.Object)
 		e.criteria = append(e.criteria, saidOf(o))
 	}
-	e.pass = opinionOf(o.At("pass"))
+	e.pass = opinionBeside(o, saysNothing)
 	return e, true
 }
 
@@ -169,10 +180,16 @@ func saidOf(o *proviso.Object) said {
 		says := opinionOf(v)
 		for _, other := range verdictKeys[:i] {
 			if o.Has(other) && s.says != says {
-				says = saysNothing
+				says = saysTwo
 			}
 		}
 		s.says = says
+	}
+	if s.says != saysNothing && opinionBeside(o, s.says) != s.says {
+		s.says = saysTwo
+	}
+	if s.n == 0 && numberedOtherwise(o) {
+		s.n = -1
 	}
 	s.reasoning, _ = o.At("reasoning").(string)
 	switch quotes := o.At("evidence").(type) {
@@ -180,12 +197,31 @@ func saidOf(o *proviso.Object) said {
 		s.evidence = []string{quotes}
 	case []any:
 		for _, q := range quotes {
+			if o, ok := q.(*proviso.Object); ok { // such as {"quote": "…"}
+				q = quoteIn(o)
+			}
 			if text, ok := q.(string); ok {
 				s.evidence = append(s.evidence, text)
 			}
 		}
 	}
 	return s
+}
+
+// quoteIn returns the quote that an object is about; its first text if none has a name
+// that tells.
+func quoteIn(o *proviso.Object) any {
+	for _, key := range [...]string{"quote", "text", "passage"} {
+		if text, ok := o.At(key).(string); ok {
+			return text
+		}
+	}
+	for _, v := range o.All() {
+		if text, ok := v.(string); ok {
+			return text
+		}
+	}
+	return nil
 }
 
 // opinionOf reads a verdict: one of the words for it, in any case, or a boolean, or

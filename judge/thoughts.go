@@ -23,6 +23,7 @@ var thoughtMarks = [...]thoughtMark{
 	{"<|channel>thought", "<channel|>"},            // Gemma 4
 	{"<|START_THINKING|>", "<|END_THINKING|>"},     // Command A
 	{"<|begin_of_thought|>", "<|end_of_thought|>"}, // OpenThinker, Sky-T1
+	{"<unused94>", "<unused95>"},                   // MedGemma
 }
 
 // ends are marks that some servers leave behind an answer.
@@ -88,7 +89,46 @@ func markAt(text string, side func(thoughtMark) string) *thoughtMark {
 			return &thoughtMarks[i]
 		}
 	}
+	if m, closes := tagAt(text); m != nil && (side(*m) == m.close) == closes {
+		return m
+	}
 	return nil
+}
+
+// maxTag bounds the length of a tag, in bytes.
+const maxTag = 80
+
+// thoughtNames are parts of the names of tags around thoughts. New models make up new
+// names, such as longcat_think, antThinking or thought_process.
+var thoughtNames = [...]string{"think", "thought", "reason", "reflect", "scratchpad", "analysis", "monologue"}
+
+// tagAt returns the marks that a tag at the beginning of text is one of, if its name
+// says that thoughts stand in it; closes is whether it ends them.
+func tagAt(text string) (m *thoughtMark, closes bool) {
+	if text == "" || text[0] != '<' {
+		return nil, false
+	}
+	end := strings.IndexByte(text[:min(len(text), maxTag)], '>')
+	if end < 0 {
+		return nil, false
+	}
+	inside := strings.ToLower(strings.TrimSpace(text[1:end]))
+	inside, closes = strings.CutPrefix(inside, "/")
+	name, _, _ := strings.Cut(strings.TrimSpace(inside), " ")
+	of := name
+	if name == "details" { // Open WebUI: <details type="reasoning">
+		of = inside
+	}
+	for _, part := range thoughtNames {
+		if !strings.Contains(of, part) || strings.ContainsAny(name, "<\"'{}()[],;") {
+			continue
+		}
+		if closes {
+			return &thoughtMark{close: text[:end+1]}, true
+		}
+		return &thoughtMark{text[:end+1], "</" + name + ">"}, false
+	}
+	return nil, false
 }
 
 func firstRune(text string) rune {
@@ -119,8 +159,26 @@ func holdsThoughts(texts ...string) bool {
 				return true
 			}
 		}
+		if holdsTag(text) {
+			return true
+		}
 	}
 	return false
+}
+
+// holdsTag reports whether a text holds a tag of thoughts.
+func holdsTag(text string) bool {
+	for {
+		at := strings.IndexByte(text, '<')
+		if at < 0 {
+			return false
+		}
+		text = text[at:]
+		if m, _ := tagAt(text); m != nil {
+			return true
+		}
+		text = text[1:]
+	}
 }
 
 // valueLength is how long the JSON value is that text begins with; 0 if it begins

@@ -35,7 +35,7 @@ var errNotJSON = errors.New("it is not JSON")
 func valueAt(text string) (*jsonValue, int) {
 	v, n, err := proviso.ParseUniqueJSON(text)
 	if twice := duplicate(err); err == nil || twice != nil {
-		return &jsonValue{v, twice}, n
+		return &jsonValue{value: v, twice: twice}, n
 	}
 	read := 1
 	var broken *proviso.SyntaxError
@@ -51,7 +51,7 @@ func valueAt(text string) (*jsonValue, int) {
 	if p.loose && imitates(verdictKeys, text[p.at:]) {
 		p.twice = errTwoReadings
 	}
-	return &jsonValue{v, p.twice}, p.at
+	return &jsonValue{value: v, twice: p.twice}, p.at
 }
 
 var errTwoReadings = errors.New("a quotation mark that is not escaped lets it be read in two ways")

@@ -118,7 +118,11 @@ func contentText(content any) string {
 	}
 	var b strings.Builder
 	for _, p := range list(content) {
-		b.WriteString(str(object(p).At("text")))
+		switch str(object(p).At("type")) {
+		case "thinking", "reasoning": // no part of the answer
+		default:
+			b.WriteString(str(object(p).At("text")))
+		}
 	}
 	return b.String()
 }

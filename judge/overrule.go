@@ -1,0 +1,183 @@
+package judge
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+)
+
+// Models add fields that nobody asked for. A verdict in one of them, such as
+// "final_verdict" beside "verdict", may be the one that is meant. So a verdict counts
+// only if all that is said beside it agrees.
+
+// errOverruled is why a reply cannot be read that ends in another verdict than it
+// gives on its criteria.
+var errOverruled = errors.New("it contradicts itself: it holds a verdict that is not the one on its criteria")
+
+// verdictNames are what the names of fields end with that hold a verdict, and
+// negatedNames those that hold its opposite.
+var (
+	verdictNames = [...]string{"verdict", "met", "pass", "passed", "status", "result", "decision", "answer", "outcome", "judgment", "judgement", "satisfied", "fulfilled", "conclusion"}
+	negatedNames = [...]string{"unmet", "not_met", "fail", "failed"}
+)
+
+// opinionBeside reads what the fields of an object say beside its criteria. It is
+// known if they say nothing else, and saysTwo if they do not agree.
+func opinionBeside(o *proviso.Object, known opinion) opinion {
+	for key, v := range o.All() {
+		switch key {
+		case "id", "n", "criteria", "results", "evidence", "reasoning":
+			continue
+		}
+		says := saysNothing
+		switch v := v.(type) {
+		case *proviso.Object:
+			says = opinionBeside(v, saysNothing)
+		case []any:
+		default:
+			says = fieldOpinion(key, v)
+		}
+		switch {
+		case says == saysNothing:
+		case known == saysNothing:
+			known = says
+		case known != says:
+			return saysTwo
+		}
+	}
+	return known
+}
+
+// fieldOpinion reads the verdict in a field. In a field whose name does not tell,
+// only the words of a verdict are one.
+func fieldOpinion(key string, v any) opinion {
+	key = strings.ToLower(key)
+	says := opinionOf(v)
+	text, isText := v.(string)
+	if isText {
+		switch strings.ToLower(strings.TrimSpace(text)) {
+		case "pass", "passed":
+			says = saysMet
+		case "fail", "failed", "unmet":
+			says = saysNotMet
+		}
+	}
+	ends := func(name string) bool { return strings.HasSuffix(key, name) }
+	switch {
+	case slices.ContainsFunc(negatedNames[:], ends):
+		return opposite(says)
+	case slices.ContainsFunc(verdictNames[:], ends):
+		return says
+	}
+	if isText && strings.HasSuffix(strings.ToLower(text), "met") || says == saysCannotTell {
+		return says
+	}
+	return saysNothing
+}
+
+func opposite(o opinion) opinion {
+	switch o {
+	case saysMet:
+		return saysNotMet
+	case saysNotMet:
+		return saysMet
+	}
+	return o
+}
+
+// overruled reports whether a reply as a whole says something else than its entries
+// together.
+func overruled(o *proviso.Object, entries []entry) bool {
+	says := saysNothing
+	if o.Has("results") {
+		says = opinionBeside(o, saysNothing)
+	}
+	switch says {
+	case saysTwo:
+		return true
+	case saysMet:
+		return anySays(entries, saysNotMet) || anySays(entries, saysCannotTell)
+	case saysNotMet:
+		return !anySays(entries, saysNotMet) && !anySays(entries, saysCannotTell) && !anySays(entries, saysNothing)
+	}
+	return false
+}
+
+func anySays(entries []entry, want opinion) bool {
+	return slices.ContainsFunc(entries, func(e entry) bool {
+		return slices.ContainsFunc(e.criteria, func(s said) bool { return s.says == want })
+	})
+}
+
+// takenBack reports whether the prose behind the last JSON value names a verdict that no
+// entry has, such as "Wait, criterion 1 is not met."
+func takenBack(prose string, entries []entry) bool {
+	prose = strings.Map(func(r rune) rune {
+		if strings.ContainsRune("*\"'`", r) {
+			return -1
+		}
+		return r
+	}, prose)
+	return reasonHolds(prose, "not_met", "unmet") && !anySays(entries, saysNotMet) ||
+		reasonHolds(prose, "cannot_tell") && !anySays(entries, saysCannotTell)
+}
+
+// elsewhere returns the entries that an object holds in other fields than one, such
+// as a draft beside the results.
+func elsewhere(o *proviso.Object, besides string) (list []entry) {
+	for key, v := range o.All() {
+		if key == besides && besides == "results" {
+			continue
+		}
+		list = append(list, within(v)...)
+	}
+	return list
+}
+
+// within returns the entries in a value, at any depth.
+func within(v any) (list []entry) {
+	switch v := v.(type) {
+	case []any:
+		for _, e := range v {
+			list = append(list, within(e)...)
+		}
+	case *proviso.Object:
+		if one, ok := entryOf(v); ok {
+			list = append(list, one)
+		}
+		list = append(list, elsewhere(v, "")...)
+	}
+	return list
+}
+
+// bare returns the results that have a verdict and no criteria. One of them leaves
+// its assertion open.
+func bare(results []any) (list []entry) {
+	for _, v := range results {
+		o, _ := v.(*proviso.Object)
+		id, ok := o.At("id").(string)
+		if _, has := o.At("criteria").([]any); ok && !has && opinionBeside(o, saysNothing) != saysNothing {
+			list = append(list, entry{id: strings.TrimSpace(id)})
+		}
+	}
+	return list
+}
+
+// numberedOtherwise reports whether a criterion without "n" has a number under
+// another name, which may not be its place in the list.
+func numberedOtherwise(o *proviso.Object) bool {
+	for key, v := range o.All() {
+		switch strings.ToLower(key) {
+		case "n", "no", "nr", "num", "number", "index", "i", "id", "criterion", "criterion_id", "criterion_number":
+			if _, isNumber := v.(float64); isNumber {
+				return true
+			}
+			if text, isText := v.(string); isText && text != "" && strings.Trim(text, " 0123456789.#") == "" {
+				return true
+			}
+		}
+	}
+	return false
+}
