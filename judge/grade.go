@@ -115,8 +115,11 @@ func (s *session) enter(qs []proviso.Question, group []int, out []proviso.Graded
 			continue
 		}
 		keys[i] = it.key
-		if !slices.ContainsFunc(s.items, func(other item) bool { return other.key == it.key }) {
+		at := slices.IndexFunc(s.items, func(other item) bool { return other.key == it.key })
+		if at < 0 {
 			s.items = append(s.items, it)
+		} else {
+			s.items[at].negated = s.items[at].negated || it.negated
 		}
 	}
 	slices.SortFunc(s.items, func(a, b item) int { return cmp.Compare(a.key, b.key) })
@@ -141,6 +144,7 @@ func newItem(q proviso.Question) (item, error) {
 	it := item{asked: asked{instruction: valid(q.Instruction), values: validValues(q.Values)}}
 	if q.Assertion != nil {
 		it.id = valid(q.Assertion.ID)
+		it.negated = strings.HasPrefix(q.Assertion.Type, "not-")
 	}
 	for n, c := range q.Criteria {
 		it.ns, it.texts = append(it.ns, n+1), append(it.texts, valid(c.Text))

@@ -120,9 +120,26 @@ func (s *session) reader(list []asked) func(reply string) ([]entry, error) {
 		if o == nil || quotation(text, s.input, s.output, assertions, variables) || !exact(o, list) {
 			return nil, errInexact
 		}
+		if s.drafts(reply[:strings.LastIndex(reply, text)], assertions, variables) {
+			return nil, errDraft
+		}
 		entries, _ := entriesOf(o)
 		return entries, nil
 	}
+}
+
+// errDraft is why a reply cannot be read that gives verdicts twice.
+var errDraft = errors.New("what is judged holds an answer of its own, and the reply gives verdicts more than once")
+
+// drafts reports whether what stands before a reply's last object holds verdicts of the
+// judge itself: others than those that it quotes of the material.
+func (s *session) drafts(before string, more ...string) bool {
+	for _, v := range jsonValues(before) {
+		if _, ok := entriesOf(v.value); ok && !quotation(before[v.start:v.end], append(more, s.input, s.output)...) {
+			return true
+		}
+	}
+	return false
 }
 
 // exact reports whether a reply holds what was asked for and nothing else: no

@@ -16,6 +16,7 @@ var (
 	errTwoVerdicts   = errors.New("it gives two different verdicts on the criterion")
 	errContradiction = errors.New("it contradicts itself: its verdict on the assertion is not that on its criteria")
 	errInvented      = errors.New("it says that the criterion is met, and none of its quotes occurs in the output")
+	errInventedNot   = errors.New("it says that the criterion is not met, and none of its quotes occurs in the output")
 	errNumbers       = errors.New("it does not number the criteria of an assertion as it was asked to")
 )
 

@@ -45,6 +45,7 @@ type asked struct {
 	ns              []int // numbers of criteria in this call, from 1
 	texts           []string
 	values          *proviso.Object // what the {{markers}} in instruction and texts stand for
+	negated         bool            // not met is what makes it pass
 }
 
 // compose words a call about the assertions in list. What is the same in the most

@@ -82,7 +82,8 @@ const maxScan = 8 * maxReply
 type jsonValue struct {
 	value any
 	twice error // it holds an object that has a key twice; nil if not
-	end   int   // where it ends in the reply
+	start int   // where it stands in the reply
+	end   int
 }
 
 // jsonValues returns the objects and lists in a text that are not part of another
@@ -102,8 +103,8 @@ func jsonValues(text string) []jsonValue {
 			i++
 			continue
 		}
-		i += n
-		v.end = i
+		v.start, v.end = i, i+n
+		i = v.end
 		values = append(values, *v)
 	}
 	return values

@@ -253,7 +253,7 @@ func replyTokens(list []asked) int {
 // part is a unit as it stands in a call: its criteria are numbered from 1 there.
 func (s *session) part(u unit) asked {
 	it := &s.items[u.item]
-	a := asked{id: it.name, instruction: it.instruction, values: it.values}
+	a := asked{id: it.name, instruction: it.instruction, values: it.values, negated: it.negated}
 	for i, k := range u.criteria {
 		a.ns, a.texts = append(a.ns, i+1), append(a.texts, it.texts[k])
 	}
@@ -311,8 +311,15 @@ func (s *session) rulings(a asked, entries []entry) ([]ruling, []error) {
 		r.evidence, missing = s.witness.verify(v.evidence)
 		// What is there cannot be shown by words that are not: one quote that is there
 		// is enough. No quote at all is fine, for what must not be there has none.
-		if v.says == saysMet && missing > 0 && !slices.ContainsFunc(r.evidence, vouches) {
-			wrong[i] = errInvented
+		if missing > 0 && !slices.ContainsFunc(r.evidence, vouches) {
+			switch {
+			case v.says == saysMet:
+				wrong[i] = errInvented
+			case v.says == saysNotMet && a.negated: // it would pass
+				wrong[i] = errInventedNot
+			}
+		}
+		if wrong[i] != nil {
 			continue
 		}
 		r.note = notes(dropped(missing), atOdds(v.says, v.reasoning, a.texts[i]))

@@ -11,7 +11,11 @@ import (
 // assertion and sample. What else was asked in the same call is left out on
 // purpose, so that a changed assertion does not judge its neighbours anew.
 func (s *session) verdictKey(n, seat, vote int) string {
-	return blobs.Key("verdict 1", s.j.seatKey(s.seats[seat]), s.about, s.items[n].key, strconv.Itoa(s.sample.Repeat), strconv.Itoa(vote))
+	parts := []string{"verdict 1", s.j.seatKey(s.seats[seat]), s.about, s.items[n].key, strconv.Itoa(s.sample.Repeat), strconv.Itoa(vote)}
+	if s.items[n].negated { // its quotes have to bear more
+		parts = append(parts, "negated")
+	}
+	return blobs.Key(parts...)
 }
 
 // recall fills in a ballot that is kept from before. An entry that is not whole is

@@ -137,6 +137,9 @@ func TestInventedEvidence(t *testing.T) {
 		"cannot tell, and invented": {said("cannot_tell", "It is old."), "", "a=error", 1},
 		"the sixth is there":        {said("met", "1x", "2x", "3x", "4x", "5x", "Really."), "", "a=pass", 1},
 		"of the input":              {said("met", "What is new?"), "", "a=error", 2},
+		"a letter is there":         {said("met", "It is old.", "e", "!"), "", "a=error", 2},
+		"three letters are there":   {said("met", "It is old.", "e", "“new”"), "", "a=pass", 1},
+		"behind many empty ones":    {said("met", append(make([]string, 40), "It is old.")...), "", "a=error", 2},
 	} {
 		f := &fake{}
 		f.reply = func(seen) string {
@@ -152,6 +155,26 @@ func TestInventedEvidence(t *testing.T) {
 		if c.calls == 2 && c.want == "a=error" && !strings.Contains(r.Results[0].Reasoning, "none of its quotes occurs in the output; it was asked twice") {
 			t.Errorf("%s: the reason is %q", name, r.Results[0].Reasoning)
 		}
+	}
+}
+
+// TestInventedEvidenceNegated: "not met" makes a not-judge pass, so that it needs quotes
+// that occur if it has any. A verdict that was kept for a judge does not stand for it.
+func TestInventedEvidenceNegated(t *testing.T) {
+	t.Parallel()
+	const entry = `{"n":1,"evidence":["It is old."],"reasoning":"r","verdict":"not_met"}`
+	f := &fake{reply: func(seen) string { return verdicts("a", entry) }}
+	j, err := judge.New(judge.Options{Judges: []judge.Seat{{Provider: f}}, Store: blobs.Open(t.TempDir())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := wants("a", "x")
+	if got := statuses(evaluate(t, j, a)); got != "a=fail" {
+		t.Errorf("judge: %s", got)
+	}
+	a.Type = "not-judge"
+	if got := statuses(evaluate(t, j, a)); got != "a=error" || f.count() != 3 {
+		t.Errorf("not-judge: %s after %d calls", got, f.count())
 	}
 }
 

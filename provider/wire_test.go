@@ -203,6 +203,7 @@ func TestOutputs(t *testing.T) {
 		{name: "null", id: "openai:gpt-4o", reply: fakemodel.Reply{FinishReason: "length"}, value: "", finish: "length"},
 		{name: "empty", id: "openai:gpt-4o", reply: fakemodel.Reply{Raw: `{"choices":[{"message":{"content":""},"finish_reason":"stop"}]}`}, value: "", finish: "stop"},
 		{name: "unknown reason", id: "openai:gpt-4o", reply: fakemodel.Reply{Text: "x", FinishReason: "Eos"}, value: "x", finish: "eos"},
+		{name: "parts, and thoughts among them", id: "openai:gpt-4o", reply: fakemodel.Reply{Raw: `{"choices":[{"message":{"content":[{"type":"reasoning","text":"hm"},{"type":"thinking","text":"hm"},{"type":"text","text":"4"},{"text":"2"}]},"finish_reason":"stop"}]}`}, value: "42", finish: "stop"},
 		{name: "no reason", id: "openai:gpt-4o", reply: fakemodel.Reply{Raw: `{"choices":[{"message":{"content":"x"}}]}`}, value: "x"},
 		{name: "policy", id: "openai:gpt-4o", reply: fakemodel.Reply{}.Failing(400, "invalid_prompt", "flagged as potentially violating"), value: "flagged as potentially violating", finish: "content_filter", refused: true, guardrails: `{"flagged":true,"flaggedInput":true,"flaggedOutput":false,"reason":"flagged as potentially violating"}`},
 		{name: "azure's filter on the prompt", id: "azure:chat:mine", reply: fakemodel.Reply{}.Failing(400, "content_filter", "The response was filtered"), value: "The response was filtered", finish: "content_filter", refused: true, guardrails: `{"flagged":true,"flaggedInput":true,"flaggedOutput":false,"reason":"The response was filtered"}`},
