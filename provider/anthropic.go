@@ -68,14 +68,14 @@ func anthropicRequest(m *model, ask *proviso.Ask, cfg *proviso.Object) (*proviso
 	return body, nil
 }
 
-// thinks reports whether a request has Claude think before it answers.
+// thinks reports whether a request enables Claude's extended thinking.
 func thinks(body *proviso.Object) bool {
 	return !slices.Contains([]any{nil, "disabled"}, object(body.At("thinking")).At("type"))
 }
 
-// claudeVersion reads the version of a Claude model in its name, such as
-// claude-sonnet-4-5-20250929 and claude-3-haiku@20240307. A name without one is
-// taken for one of the latest.
+// claudeVersion reads the version from the name of a Claude model, such as
+// claude-sonnet-4-5-20250929 or claude-3-haiku@20240307. A name without a
+// version counts as one of the latest models.
 func claudeVersion(name string) (major, minor int) {
 	parts := strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("-@.:", r) })
 	for i, p := range parts {
@@ -91,23 +91,24 @@ func claudeVersion(name string) (major, minor int) {
 	return 99, 0
 }
 
-// samples reports whether a Claude model takes a temperature. Those since Opus
-// 4.7 refuse any but the default.
+// samples reports whether a Claude model accepts a temperature. Models since
+// Opus 4.7 reject any value but the default.
 func samples(name string) bool {
 	major, minor := claudeVersion(name)
 	return major < 4 || major == 4 && minor < 7
 }
 
-// formats reports whether a Claude model takes a schema for its output. Those
-// since 4.5 do; the latest, in turn, cannot be made to call a tool.
+// formats reports whether a Claude model accepts a schema for its output.
+// Models since 4.5 do. The latest models, in turn, cannot be forced to call a
+// tool.
 func formats(name string) bool {
 	major, minor := claudeVersion(name)
 	return major > 4 || major == 4 && minor >= 5
 }
 
-// claudeTokens is how many tokens a Claude model may answer with, unless the suite
-// says: promptfoo's 1,024, or more for those since 5 that think of their own
-// accord, because thoughts count.
+// claudeTokens is the token limit of an answer if the suite sets none:
+// promptfoo's 1,024, or more for models since 5, which think by default,
+// because thinking tokens count.
 func claudeTokens(name string) float64 {
 	if major, _ := claudeVersion(name); major >= 5 && major != 99 {
 		return 8192
@@ -115,10 +116,10 @@ func claudeTokens(name string) float64 {
 	return defaultTokens
 }
 
-// anthropicChat splits a chat into the instructions, which this API has apart, and
-// the messages, in its own form. Up to the last of the static messages, and up to
-// the end of what is shared, the vendor is to keep what it reads, unless the chat
-// itself says what is to be kept.
+// anthropicChat splits a chat into the instructions, which this API takes
+// separately, and the messages, in the vendor's form. It marks the static
+// messages and the shared text for the vendor's prompt cache, unless the chat
+// marks something itself.
 func anthropicChat(chat []any, static, shared int) (system, messages []any) {
 	if marked(chat) {
 		static, shared = 0, 0
@@ -152,15 +153,16 @@ func anthropicChat(chat []any, static, shared int) (system, messages []any) {
 	return system, messages
 }
 
-// marked reports whether a part of the chat says that it is to be cached.
+// marked reports whether a part of the chat has a cache marker.
 func marked(chat []any) bool {
 	return slices.ContainsFunc(chat, func(m any) bool {
 		return slices.ContainsFunc(list(object(m).At("content")), func(p any) bool { return object(p).Has("cache_control") })
 	})
 }
 
-// markLast has Claude's vendor keep all up to the last of some blocks, which it
-// does not do for one without text.
+// markLast marks the last of some blocks for the prompt cache, so that Claude's
+// vendor caches everything up to it. The API rejects the marker on a block
+// without text.
 func markLast(blocks []any) {
 	if len(blocks) == 0 {
 		return
@@ -192,8 +194,8 @@ func anthropicParts(content any) []any {
 	return out
 }
 
-// anthropicCalls turns the tool calls of an earlier turn, in OpenAI's form, into
-// blocks.
+// anthropicCalls converts the tool calls of an earlier turn from OpenAI's form
+// to blocks.
 func anthropicCalls(m *proviso.Object) []any {
 	var out []any
 	if text := contentText(m.At("content")); text != "" {
@@ -245,8 +247,9 @@ func anthropicOutput(m *model, answer, cfg *proviso.Object) (proviso.Output, err
 	return out, nil
 }
 
-// anthropicBlock is a block as promptfoo words it: text and thoughts as they are,
-// the call of a tool as JSON. What the vendor's own tools did is left out.
+// anthropicBlock returns the text of a block as promptfoo writes it: text and
+// thoughts as they are, a tool call as JSON. Results of the vendor's own tools
+// are left out.
 func anthropicBlock(b, cfg *proviso.Object) (string, bool) {
 	show := cfg.At("showThinking") != false
 	switch b.At("type") {
@@ -262,7 +265,7 @@ func anthropicBlock(b, cfg *proviso.Object) (string, bool) {
 	return "", false
 }
 
-// anthropicValue parses an answer that was asked for with a schema.
+// anthropicValue parses an answer that was requested with a schema.
 func anthropicValue(text string, cfg *proviso.Object) any {
 	format := object(cfg.At("output_format"))
 	if format == nil {

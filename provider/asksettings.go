@@ -8,8 +8,9 @@ import (
 	"github.com/proviso-eval/proviso/internal/blobs"
 )
 
-// opening are the settings that say who is asked, where, by whom, how often and at
-// what price. They belong to a provider; a prompt and a case cannot change them.
+// opening lists the settings that select the endpoint, the credentials, the
+// retries and the price. They belong to a provider; a prompt or a case cannot
+// change them.
 var opening = [...]string{
 	"apiKey", "apiKeyEnvar", "apiKeyRequired", "apiBaseUrl", "apiHost", "apiVersion", "organization", "modelName", "rpm", "tpm",
 	"cost", "inputCost", "outputCost", "region", "projectId", "credentials", "publisher", "expressMode", "endpoint", "profile",
@@ -17,8 +18,8 @@ var opening = [...]string{
 	"azureClientId", "azureClientSecret", "azureTenantId", "azureAuthorityHost", "azureTokenScope",
 }
 
-// settings lays the settings of one question over those of the provider, and
-// renders what are templates.
+// settings merges the settings of one request over those of the provider and
+// renders the templates among them.
 func (m *model) settings(ctx context.Context, ask *proviso.Ask) (*proviso.Object, error) {
 	cfg, late, err := m.overlaid(ask.Config)
 	if err != nil || len(late) == 0 {
@@ -37,8 +38,8 @@ func (m *model) settings(ctx context.Context, ask *proviso.Ask) (*proviso.Object
 	return cfg, nil
 }
 
-// overlaid is the settings of the provider with those of a question, and the names
-// of those that are templates.
+// overlaid merges the settings of a request over those of the provider. It also
+// returns the names of the settings that are templates.
 func (m *model) overlaid(over *proviso.Object) (cfg *proviso.Object, late []string, err error) {
 	if over.Len() == 0 {
 		return m.config, m.late, nil
@@ -61,8 +62,8 @@ func (m *model) overlaid(over *proviso.Object) (cfg *proviso.Object, late []stri
 	return overlaid(m.config, over), late, nil
 }
 
-// endpointFor is the endpoint with what a question changes of it: how often a call
-// is made again, and headers.
+// endpointFor returns the endpoint with the changes of one request: the number
+// of retries, and headers.
 func (m *model) endpointFor(over *proviso.Object) *endpoint {
 	n, again := over.At("maxRetries").(float64)
 	headers := object(over.At("headers"))
@@ -80,8 +81,8 @@ func (m *model) endpointFor(over *proviso.Object) *endpoint {
 	return &e
 }
 
-// cacheKey is what a request has beside the prompt: what templates and files in the
-// settings become, and what variables add.
+// cacheKey covers what a request depends on besides the prompt: rendered
+// templates, files in the settings, and variables.
 func (m *model) cacheKey(ctx context.Context, ask proviso.Ask) (string, error) {
 	key, err := m.settingsKey(ctx, ask)
 	if err != nil || m.api.reads == nil {
@@ -105,8 +106,8 @@ func (m *model) settingsKey(ctx context.Context, ask proviso.Ask) (string, error
 	return blobs.Key("settings", proviso.Stringify(sorted(proviso.Keyless(cfg)))), nil
 }
 
-// unstreamed is settings without those that ask for an answer in pieces, and
-// whether there were any. Answers are read whole, which changes nothing about them.
+// unstreamed returns the settings without those that request streaming, and
+// whether there were any. Answers are read whole, so streaming changes nothing.
 func unstreamed(cfg *proviso.Object) (*proviso.Object, bool) {
 	asked := false
 	without := func(o *proviso.Object) *proviso.Object {
@@ -130,7 +131,7 @@ func unstreamed(cfg *proviso.Object) (*proviso.Object, bool) {
 	return cfg, asked
 }
 
-// warn reports what is odd about a provider that opens all the same.
+// warn reports a problem that does not keep a provider from opening.
 func (s settings) warn(message string) {
 	if s.o.Warn != nil {
 		s.o.Warn(&proviso.Error{Code: proviso.Invalid, Pointer: s.spec.Pointer, Message: s.spec.ID + ": " + message, Warning: true})

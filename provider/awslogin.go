@@ -21,7 +21,7 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// awsService is what requests to Bedrock are signed for.
+// awsService is the service name in the signature of requests to Bedrock.
 const awsService = "bedrock"
 
 // awsLogin signs requests (AWS Signature Version 4). It is safe for concurrent
@@ -75,9 +75,10 @@ func (l *awsLogin) secrets() []string {
 	return list
 }
 
-// aws finds who asks Amazon, in the order of its own clients: keys of the suite,
-// keys of the environment, a profile, a token of a cluster, the container, the
-// machine. What that takes is asked when the first request is made.
+// aws finds the credentials in the order of Amazon's own SDKs: keys of the
+// suite, keys of the environment, a profile, a web identity token, the
+// container, the machine. Requests for credentials are made with the first
+// call.
 func (s settings) aws(region string) (proof, error) {
 	source, from, err := s.awsSource(region)
 	if err != nil {
@@ -115,8 +116,8 @@ func (s settings) awsSource(region string) (source aws.CredentialsProvider, from
 	return source, from, nil
 }
 
-// awsProfile is the profile of the user's files that the suite or the environment
-// names, or the one called default.
+// awsProfile is the profile that the suite or the environment names, or the
+// profile "default".
 func (s settings) awsProfile() (source aws.CredentialsProvider, from string, err error) {
 	name, named := s.either("profile", "AWS_PROFILE")
 	if name == "" {
@@ -132,8 +133,8 @@ func (s settings) awsProfile() (source aws.CredentialsProvider, from string, err
 	case p.text("credential_process") != "":
 		return processcreds.NewProvider(p.text("credential_process"), func(o *processcreds.Options) { o.Timeout = loginTimeout }), from, nil
 	case p.logsIn():
-		// Single sign-on and roles are a matter of AWS's command line, which whoever
-		// logged in with it has.
+		// AWS's command line handles single sign-on and roles. Users who log in
+		// with it have it installed.
 		return awsCommand{s, name}, from, nil
 	case named != "":
 		return nil, "", s.noKey("%s: neither ~/.aws/config nor ~/.aws/credentials has keys or a login for it", from)
@@ -141,7 +142,7 @@ func (s settings) awsProfile() (source aws.CredentialsProvider, from string, err
 	return nil, "", nil
 }
 
-// awsCommand has AWS's command line get the keys of a profile.
+// awsCommand gets the keys of a profile from AWS's command line.
 type awsCommand struct {
 	s       settings
 	profile string
@@ -160,7 +161,7 @@ func (c awsCommand) Retrieve(ctx context.Context) (aws.Credentials, error) {
 	return awsKeys(object(v), "Expiration"), nil
 }
 
-// awsKeys reads keys as processes and services write them.
+// awsKeys reads keys in the form that credential processes and services return.
 func awsKeys(o *proviso.Object, expires string) aws.Credentials {
 	c := aws.Credentials{
 		AccessKeyID: str(o.At("AccessKeyId")), SecretAccessKey: str(o.At("SecretAccessKey")), SessionToken: str(o.At("SessionToken")),
@@ -174,8 +175,8 @@ func awsKeys(o *proviso.Object, expires string) aws.Credentials {
 	return c
 }
 
-// awsCluster exchanges the token that a cluster gives its jobs for the keys of a
-// role, as on EKS.
+// awsCluster exchanges the web identity token of a cluster job for the keys of
+// a role, as on EKS.
 func (s settings) awsCluster(region string) (aws.CredentialsProvider, string) {
 	file, from := s.userEnv("AWS_WEB_IDENTITY_TOKEN_FILE")
 	role, _ := s.userEnv("AWS_ROLE_ARN")
@@ -211,7 +212,7 @@ func (s settings) awsCluster(region string) (aws.CredentialsProvider, string) {
 	}), from
 }
 
-// awsMachine is the role of the container or of the machine that this runs on.
+// awsMachine is the role of the container or machine that proviso runs on.
 func (s settings) awsMachine() (aws.CredentialsProvider, string) {
 	if s.o.Untrusted { // these are asked at private addresses
 		return nil, ""

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// awsSection is a profile of AWS's files.
+// awsSection is one profile of AWS's configuration files.
 type awsSection map[string]string
 
 func (p awsSection) text(name string) string { return p[name] }
@@ -20,8 +20,8 @@ func (p awsSection) logsIn() bool {
 	return false
 }
 
-// readProfile reads a profile of ~/.aws/config and ~/.aws/credentials. Files that
-// are not there hold none.
+// readProfile reads a profile of ~/.aws/config and ~/.aws/credentials. A
+// missing file is an empty one.
 func (s settings) readProfile(name string) awsSection {
 	home, _ := s.userEnv("HOME", "USERPROFILE")
 	p := awsSection{}
@@ -48,9 +48,9 @@ func (s settings) readProfile(name string) awsSection {
 	return p
 }
 
-// parseProfile reads one section of a file in AWS's form: names and values with =
-// between them, and lines that are indented for values of several lines, which
-// none of those that count here has.
+// parseProfile reads one section of a file in AWS's form: lines of name=value.
+// Indented lines belong to nested values and are skipped, because no setting
+// that is read here has any.
 func parseProfile(text, section string, into awsSection) {
 	inside := false
 	for line := range strings.Lines(text) {

@@ -7,12 +7,11 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// azureVersion is the version of Azure's API that is asked unless the suite names
-// another.
+// azureVersion is the default version of Azure's API.
 const azureVersion = "2024-12-01-preview"
 
-// newAzure opens azure:chat:<deployment> and its like. The name is that of a
-// deployment; config.modelName says which model it is.
+// newAzure opens azure:chat:<deployment> and similar ids. The name is that of a
+// deployment; config.modelName names the model.
 func newAzure(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provider, error) {
 	s := settings{spec, o}
 	kind, name, ok := strings.Cut(arg, ":")
@@ -61,8 +60,8 @@ func newAzure(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provide
 	return p, nil
 }
 
-// azureGuardrails reads what Azure's content filters say of prompt and answer;
-// nil if they say nothing.
+// azureGuardrails reads the results of Azure's content filters for prompt and
+// answer; nil if there are none.
 func azureGuardrails(answer, choice *proviso.Object) *proviso.Object {
 	prompts := list(answer.At("prompt_filter_results"))
 	output := object(choice.At("content_filter_results"))
@@ -83,7 +82,7 @@ func azureGuardrails(answer, choice *proviso.Object) *proviso.Object {
 	return g
 }
 
-// filteredBy names the first category that a filter stopped.
+// filteredBy names the first category that was filtered.
 func filteredBy(results *proviso.Object) string {
 	for category, v := range results.All() {
 		if object(v).At("filtered") == true {

@@ -10,13 +10,14 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Microsoft Entra, as Azure's own clients ask it.
+// Host and scope of Microsoft Entra, as in Azure's own clients.
 const (
 	entraHost  = "https://login.microsoftonline.com"
 	entraScope = "https://cognitiveservices.azure.com/.default"
 )
 
-// either is a setting, or the variable of the environment that stands for it.
+// either returns a setting, or else the environment variable that corresponds
+// to it.
 func (s settings) either(setting, variable string) (value, from string) {
 	if v := s.text(setting); v != "" {
 		return v, "config." + setting
@@ -24,8 +25,9 @@ func (s settings) either(setting, variable string) (value, from string) {
 	return s.env(variable)
 }
 
-// entra finds how to log in to Azure without a key: as an application, by its
-// client id and secret, or as who has logged in with Azure's command line.
+// entra finds a way to log in to Azure without a key: as an application, with
+// its client id and secret, or as the user who has logged in with Azure's
+// command line.
 func (s settings) entra() (proof, error) {
 	id, _ := s.either("azureClientId", "AZURE_CLIENT_ID")
 	secret, from := s.either("azureClientSecret", "AZURE_CLIENT_SECRET")
@@ -61,7 +63,7 @@ func (s settings) entra() (proof, error) {
 	return proof{login: newBearer(s.now(), s.clientCredentials(address, form)), from: from, own: s.suites(from)}, nil
 }
 
-// entraAddress is where tokens of a tenant are given.
+// entraAddress is the token endpoint of a tenant.
 func (s settings) entraAddress(tenant string) (string, error) {
 	if !plainName(strings.ReplaceAll(strings.ToLower(tenant), ".", "-")) {
 		return "", s.invalid("the tenant of Azure is an id or a domain")
@@ -84,7 +86,8 @@ func (s settings) entraAddress(tenant string) (string, error) {
 	return u.String() + "/" + tenant + "/oauth2/v2.0/token", nil
 }
 
-// clientCredentials gets a token for a client itself (RFC 6749, section 4.4).
+// clientCredentials gets a token with the client credentials grant (RFC 6749,
+// section 4.4).
 func (s settings) clientCredentials(address string, form url.Values) func(context.Context) (accessToken, error) {
 	client, now := s.loginClient(), s.now()
 	return func(ctx context.Context) (accessToken, error) {
@@ -101,7 +104,7 @@ func (s settings) clientCredentials(address string, form url.Values) func(contex
 	}
 }
 
-// azureCommand gets the token of who has logged in with Azure's command line.
+// azureCommand gets a token from Azure's command line.
 func (s settings) azureCommand(scope string) func(context.Context) (accessToken, error) {
 	resource := strings.TrimSuffix(scope, "/.default")
 	return func(ctx context.Context) (accessToken, error) {

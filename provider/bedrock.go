@@ -9,7 +9,7 @@ import (
 )
 
 // bedrockConverse is POST /model/<model>/converse, which has one form for the
-// models of all makers.
+// models of all vendors.
 var bedrockConverse = wire{path: bedrockPath("converse"), request: converseRequest, output: converseOutput, shape: converseShape}
 
 // bedrockPath is the path of a model. Amazon signs paths with colons encoded.
@@ -20,8 +20,8 @@ func bedrockPath(method string) func(string) string {
 }
 
 // newBedrock opens bedrock:<model>, bedrock:converse:<model> and
-// bedrock:embeddings:<model>. A model may also be the profile or the address (ARN)
-// of one.
+// bedrock:embeddings:<model>. The model may also be an inference profile or an
+// ARN.
 func newBedrock(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provider, error) {
 	s := settings{spec, o}
 	kind, name, ok := strings.Cut(arg, ":")
@@ -58,7 +58,7 @@ func newBedrock(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provi
 	return &bedrockEmbedder{embedder{model: m}}, nil
 }
 
-// bedrockAPI is where and how Bedrock is asked.
+// bedrockAPI describes Bedrock's API in the region of the settings.
 func (s settings) bedrockAPI() (api, error) {
 	region := s.text("region")
 	if region == "" {
@@ -97,11 +97,11 @@ func awsDomain(region string) string {
 	return "amazonaws.com"
 }
 
-// areas stand before the names of models that several regions serve together.
+// areas are the prefixes of models that several regions serve together.
 var areas = [...]string{"apac.", "au.", "ca.", "eu.", "global.", "jp.", "us-gov.", "us."}
 
-// bedrockModel is the name by which a model is known: without the areas before it,
-// the maker Anthropic, and the version after it.
+// bedrockModel is the plain name of a model: without the area prefix, the
+// vendor Anthropic and the version suffix.
 func bedrockModel(id string) string {
 	name := id[strings.LastIndexByte(id, '/')+1:] // of an ARN
 	for _, area := range areas {

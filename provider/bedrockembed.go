@@ -7,8 +7,8 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// bedrockEmbedder is a model of Bedrock that turns texts into vectors. Cohere's
-// take several texts at once, Amazon's one.
+// bedrockEmbedder is an embedding model of Bedrock. Cohere's models take
+// several texts at once, Amazon's take one.
 type bedrockEmbedder struct{ embedder }
 
 var _ proviso.Embedder = (*bedrockEmbedder)(nil)
@@ -32,7 +32,7 @@ func (e *bedrockEmbedder) Embed(ctx context.Context, texts []string) ([][]float6
 	return all, used, nil
 }
 
-// titanVectors is the invocation of Amazon's models.
+// titanVectors is the request and response form of Amazon's models.
 var titanVectors = vectors{
 	request: func(m *model, texts []string) *proviso.Object {
 		body := proviso.ObjectOf("inputText", texts[0])
@@ -42,7 +42,7 @@ var titanVectors = vectors{
 	read: func(answer *proviso.Object) []any { return []any{answer.At("embedding")} },
 }
 
-// cohereVectors is the invocation of Cohere's models.
+// cohereVectors is the request and response form of Cohere's models.
 var cohereVectors = vectors{
 	request: func(m *model, texts []string) *proviso.Object {
 		body := proviso.ObjectOf("texts", textsOf(texts), "input_type", "search_document")

@@ -10,11 +10,12 @@ import (
 // Budget is the most that all providers of a command may cost together. It is
 // safe for concurrent use.
 //
-// An ask is let through if what was spent, what the asks in flight are likely to
-// cost, and what it is likely to cost itself, fit. Likely is the most that its
-// provider took for one answer so far. The first thing that a provider is asked,
-// before that is known, it is asked while nobody else is asked anything. So the
-// cap can only be passed by an answer that costs more than any before it.
+// A request is admitted if three amounts fit together: the money spent, the
+// estimated cost of the requests in flight, and the estimated cost of the
+// request itself. The estimate is the most that its provider has charged for
+// one answer. The first request to a provider has no estimate, so it runs while
+// no other request is in flight. Thus only an answer that costs more than every
+// earlier one can exceed the budget.
 type Budget struct {
 	most float64
 
@@ -30,33 +31,33 @@ type Budget struct {
 	changed  chan struct{} // closed when an ask in flight ends
 }
 
-// NewBudget returns a budget of so many US dollars.
+// NewBudget returns a budget in US dollars.
 func NewBudget(most float64) *Budget { return &Budget{most: most, changed: make(chan struct{})} }
 
-// Spent returns the US dollars that answers cost so far.
+// Spent returns the cost of all answers in US dollars.
 func (b *Budget) Spent() float64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.spent
 }
 
-// Refused returns how many asks the budget kept from being made.
+// Refused returns the number of requests that the budget rejected.
 func (b *Budget) Refused() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.refused
 }
 
-// Unpriced returns how many answers did not say what they cost: the budget
-// cannot count them.
+// Unpriced returns the number of answers without a cost. The budget cannot
+// count them.
 func (b *Budget) Unpriced() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.unpriced
 }
 
-// Estimate returns what so many more rows are likely to cost: the mean of the
-// answers so far for each. It is false as long as no answer had a price.
+// Estimate returns the estimated cost of that many more rows, at the mean cost
+// of the answers so far. It is false as long as no answer had a cost.
 func (b *Budget) Estimate(rows int) (float64, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -66,9 +67,9 @@ func (b *Budget) Estimate(rows int) (float64, bool) {
 	return b.spent / float64(b.answers) * float64(rows), true
 }
 
-// Provider returns p within the budget. Asks beyond it are errors with the code
-// Limit. A provider that asks nobody is returned as it is. What else p can do the
-// result can, too: see [proviso.As].
+// Provider returns p limited by the budget. Requests beyond it are errors with
+// the code Limit. A provider that computes its answers locally is returned
+// unchanged. The result has all abilities of p: see [proviso.As].
 func (b *Budget) Provider(p proviso.Provider) proviso.Provider {
 	if asksNobody(p) {
 		return p
@@ -80,7 +81,8 @@ func (b *Budget) Provider(p proviso.Provider) proviso.Provider {
 	return bp
 }
 
-// budgeted is a provider within a budget. Its fields are guarded by the budget.
+// budgeted is a provider with a budget. Its fields are guarded by the lock of
+// the budget.
 type budgeted struct {
 	proviso.Provider
 	budget  *Budget
@@ -96,10 +98,10 @@ var (
 	_ proviso.Moderator  = (*budgeted)(nil)
 )
 
-// Unwrap returns the provider within the budget.
+// Unwrap returns the provider that the budget limits.
 func (p *budgeted) Unwrap() proviso.Provider { return p.Provider }
 
-// Answer asks if there is money for it.
+// Answer asks the provider if the budget admits the request.
 func (p *budgeted) Answer(ctx context.Context, ask proviso.Ask) (out proviso.Output, err error) {
 	likely, err := p.enter(ctx)
 	if err != nil {
@@ -109,7 +111,7 @@ func (p *budgeted) Answer(ctx context.Context, ask proviso.Ask) (out proviso.Out
 	return p.Provider.Answer(ctx, ask)
 }
 
-// enter reserves what the next answer is likely to cost.
+// enter reserves the estimated cost of the next answer.
 func (p *budgeted) enter(ctx context.Context) (float64, error) {
 	b := p.budget
 	b.mu.Lock()
@@ -138,7 +140,7 @@ func (p *budgeted) enter(ctx context.Context) (float64, error) {
 	}
 }
 
-// admitted reports whether an ask may be made now.
+// admitted reports whether a request may be made now.
 func (p *budgeted) admitted() bool {
 	b := p.budget
 	if !p.known {
@@ -147,7 +149,7 @@ func (p *budgeted) admitted() bool {
 	return !b.alone && b.waiting == 0 && b.spent+b.reserved+p.largest <= b.most
 }
 
-// wait gives the lock away until something changes.
+// wait releases the lock until something changes.
 func (p *budgeted) wait(ctx context.Context) error {
 	b := p.budget
 	first := !p.known
@@ -169,17 +171,17 @@ func (p *budgeted) wait(ctx context.Context) error {
 	return err
 }
 
-// wake has all who wait look again.
+// wake wakes all that wait, so that they check again.
 func (b *Budget) wake() {
 	close(b.changed)
 	b.changed = make(chan struct{})
 }
 
-// usedUp reports whether nothing is left. Of a budget of nothing there is left
-// what is free.
+// usedUp reports whether the budget is exhausted. A budget of 0 still admits
+// free requests.
 func (b *Budget) usedUp() bool { return b.spent > b.most || b.spent == b.most && b.most > 0 }
 
-// exhausted says what was spent and what it was for.
+// exhausted returns the error of a budget that cannot pay for a request.
 func (b *Budget) exhausted(likely float64) error {
 	err := proviso.Errorf(proviso.Limit, "--max-cost %s is reached: %s US dollars were spent", dollars(b.most), dollars(b.spent))
 	if b.spent < b.most {
@@ -193,7 +195,7 @@ func dollars(f float64) string {
 	return proviso.FormatNumber(float64(int64(f*digits+0.5)) / digits)
 }
 
-// leave puts what an answer cost in place of what was reserved for it.
+// leave replaces the reserved amount with the actual cost of the answer.
 func (p *budgeted) leave(likely float64, cost *float64, answered bool) {
 	b := p.budget
 	b.mu.Lock()

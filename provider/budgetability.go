@@ -6,10 +6,10 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Embeddings, classes and moderation do not say what they cost, so only that the
-// budget is used up stops them.
+// Embeddings, classifications and moderations have no cost in their answers, so
+// they are rejected only when the budget is exhausted.
 
-// Embed asks if the budget is not used up.
+// Embed embeds the texts unless the budget is exhausted.
 func (p *budgeted) Embed(ctx context.Context, texts []string) ([][]float64, proviso.Usage, error) {
 	e, err := ability[proviso.Embedder](p.Provider, "embed")
 	if err != nil {
@@ -25,7 +25,7 @@ func (p *budgeted) Embed(ctx context.Context, texts []string) ([][]float64, prov
 	return e.Embed(ctx, texts)
 }
 
-// Classify asks if the budget is not used up.
+// Classify classifies the text unless the budget is exhausted.
 func (p *budgeted) Classify(ctx context.Context, text string) (map[string]float64, error) {
 	c, err := ability[proviso.Classifier](p.Provider, "classify")
 	if err != nil {
@@ -37,7 +37,7 @@ func (p *budgeted) Classify(ctx context.Context, text string) (map[string]float6
 	return c.Classify(ctx, text)
 }
 
-// Moderate asks if the budget is not used up.
+// Moderate checks the texts unless the budget is exhausted.
 func (p *budgeted) Moderate(ctx context.Context, prompt, output string) ([]proviso.Flag, error) {
 	m, err := ability[proviso.Moderator](p.Provider, "moderate")
 	if err != nil {
@@ -49,8 +49,8 @@ func (p *budgeted) Moderate(ctx context.Context, prompt, output string) ([]provi
 	return m.Moderate(ctx, prompt, output)
 }
 
-// enterUnpriced lets an ask through whose price nobody tells, unless the budget
-// is used up.
+// enterUnpriced admits a request whose cost is unknown, unless the budget is
+// exhausted.
 func (b *Budget) enterUnpriced() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

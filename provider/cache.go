@@ -9,9 +9,9 @@ import (
 	"github.com/proviso-eval/proviso/internal/blobs"
 )
 
-// Cache keeps answers, so that what was asked before is not asked again. One
-// Cache serves all providers of a command. It is safe for concurrent use, and
-// several processes may have the same store.
+// Cache keeps answers, so that an equal request is not made twice. One Cache
+// serves all providers of a command. It is safe for concurrent use, and several
+// processes may share a store.
 type Cache struct {
 	store  *blobs.Store
 	ttl    time.Duration
@@ -23,10 +23,10 @@ type Cache struct {
 	stats   CacheStats
 }
 
-// CacheOptions change how a cache works. The zero value works.
+// CacheOptions configure a cache. The zero value works.
 type CacheOptions struct {
-	// TTL is how old an answer may be; 0 is any age. The same question to the same
-	// model stays the same question, so by default answers do not grow old.
+	// TTL is the maximum age of an answer; 0 is unlimited. An equal request to
+	// the same model stays valid, so by default answers do not expire.
 	TTL time.Duration
 	// Now is the clock; nil is the real one.
 	Now func() time.Time
@@ -35,7 +35,7 @@ type CacheOptions struct {
 	Secret func(entry []byte) bool
 }
 
-// CacheStats says what a cache did.
+// CacheStats counts what a cache did.
 type CacheStats struct {
 	Hits      int     // asks that were answered from the store, or by an equal ask in flight
 	Misses    int     // asks that a provider had to answer
@@ -53,19 +53,19 @@ func NewCache(store *blobs.Store, o CacheOptions) *Cache {
 	return c
 }
 
-// Stats returns what the cache did so far.
+// Stats returns the counters of the cache.
 func (c *Cache) Stats() CacheStats {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.stats
 }
 
-// Provider returns p behind the cache. The identity says what p is, as
-// [Identity] makes it. An answer from the cache has Cached set and costs 0; what
-// it once cost and how long it took stand in Raw as recordedCost and
-// recordedLatencyMs. Errors, empty answers, and what an ask finds not usable, are
-// not kept. A provider that asks nobody is returned as it is. What else p can do
-// the result can, too: see [proviso.As].
+// Provider returns p behind the cache. The identity identifies p, as [Identity]
+// computes it. An answer from the cache has Cached set and costs 0; its
+// original cost and latency are in Raw as recordedCost and recordedLatencyMs.
+// Errors, empty answers, and answers that the caller cannot use are not kept. A
+// provider that computes its answers locally is returned unchanged. The result
+// has all abilities of p: see [proviso.As].
 func (c *Cache) Provider(p proviso.Provider, identity string) proviso.Provider {
 	if asksNobody(p) {
 		return p
@@ -73,7 +73,7 @@ func (c *Cache) Provider(p proviso.Provider, identity string) proviso.Provider {
 	return &cached{Provider: p, cache: c, identity: identity}
 }
 
-// asksNobody reports whether p computes its answers from what it has.
+// asksNobody reports whether p computes its answers locally.
 func asksNobody(p proviso.Provider) bool {
 	switch innermost(p).(type) {
 	case echo, *recorded:
@@ -82,7 +82,7 @@ func asksNobody(p proviso.Provider) bool {
 	return false
 }
 
-// innermost is what all decorators of p stand around.
+// innermost removes all decorators of p.
 func innermost(p proviso.Provider) proviso.Provider {
 	for {
 		w, ok := p.(proviso.Wrapper)
@@ -93,7 +93,7 @@ func innermost(p proviso.Provider) proviso.Provider {
 	}
 }
 
-// ability returns what lets the provider inside a decorator do more than answer.
+// ability returns a further interface of the provider inside a decorator.
 func ability[T any](p proviso.Provider, name string) (T, error) {
 	t, ok := proviso.As[T](p)
 	if !ok {
@@ -121,11 +121,11 @@ func (p *cached) Unwrap() proviso.Provider { return p.Provider }
 
 // keyer is a provider whose answers depend on more than the prompt.
 type keyer interface {
-	// cacheKey describes what would be asked, without secrets.
+	// cacheKey describes the request, without secrets.
 	cacheKey(ctx context.Context, ask proviso.Ask) (string, error)
 }
 
-// Answer looks the ask up, or asks.
+// Answer returns the cached answer, or asks the provider.
 func (p *cached) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, error) {
 	asked := keyed(ask)
 	parts := []string{"answer 1", p.identity, asked.Prompt, proviso.Stringify(sorted(proviso.Keyless(asked.Config))), sampleKey(ask.Sample)}
@@ -173,8 +173,8 @@ func (c *Cache) count(change func(*CacheStats)) {
 	change(&c.stats)
 }
 
-// entry reads what is kept under key, unless it is too old; nil if there is
-// none. A store that cannot be read has none.
+// entry reads the entry of a key; nil if there is none, if it is too old, or if
+// the store cannot be read.
 func (c *Cache) entry(key string) *proviso.Object {
 	o, written, err := c.store.Get(key)
 	if err != nil || o == nil || c.ttl > 0 && c.now().Sub(written) > c.ttl {
@@ -183,7 +183,7 @@ func (c *Cache) entry(key string) *proviso.Object {
 	return o
 }
 
-// look finds an answer that is usable; nil takes any.
+// look finds an answer that usable accepts; a nil usable accepts any.
 func (c *Cache) look(key string, usable func(*proviso.Output) bool) (proviso.Output, bool) {
 	response, _ := c.entry(key).At("response").(*proviso.Object)
 	out, ok := restored(response)
@@ -193,7 +193,7 @@ func (c *Cache) look(key string, usable func(*proviso.Output) bool) (proviso.Out
 	return c.hit(out), true
 }
 
-// hit makes a kept answer one that costs and takes nothing.
+// hit turns a stored answer into one without cost and latency.
 func (c *Cache) hit(out proviso.Output) proviso.Output {
 	raw := out.Raw.Clone()
 	if out.Cost != nil {
@@ -219,8 +219,8 @@ func (c *Cache) hit(out proviso.Output) proviso.Output {
 	return out
 }
 
-// keep writes an entry. That it cannot be written makes no answer wrong, so it
-// is only counted.
+// keep writes an entry. A failed write does not invalidate the answer, so it is
+// only counted.
 func (c *Cache) keep(key string, entry *proviso.Object) {
 	if c.secret != nil && c.secret(proviso.AppendJSON(nil, entry)) {
 		return
@@ -235,7 +235,7 @@ func (c *Cache) keep(key string, entry *proviso.Object) {
 	}
 }
 
-// flight is an ask that others with the same key wait for.
+// flight is a request in flight that equal requests wait for.
 type flight struct {
 	done chan struct{}
 	out  proviso.Output
@@ -243,8 +243,8 @@ type flight struct {
 	over bool // the ask ended with an answer or an error of its own
 }
 
-// once calls ask, or waits for the answer to an equal ask that is in flight. If
-// the one who asks gives up, the next of those who wait asks.
+// once calls ask, or waits for the answer to an equal request in flight. If
+// that request is cancelled, one of those that wait makes it.
 func (c *Cache) once(ctx context.Context, key string, ask func() (proviso.Output, error)) (proviso.Output, error) {
 	for {
 		c.mu.Lock()

@@ -7,7 +7,8 @@ import (
 	"github.com/proviso-eval/proviso/internal/blobs"
 )
 
-// Embed asks for those texts that have no vector yet, each once.
+// Embed requests vectors only for texts that have none in the cache, each text
+// once.
 func (p *cached) Embed(ctx context.Context, texts []string) ([][]float64, proviso.Usage, error) {
 	e, err := ability[proviso.Embedder](p.Provider, "embed")
 	if err != nil {
@@ -50,7 +51,7 @@ func (p *cached) Embed(ctx context.Context, texts []string) ([][]float64, provis
 	return vectors, usage, nil
 }
 
-// vector finds the vector of a text; nil if there is none.
+// vector returns the cached vector of a text; nil if there is none.
 func (c *Cache) vector(key string) []float64 {
 	list, ok := numbers(c.entry(key).At("vector"))
 	if !ok || len(list) == 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// classifier is a model that gives a text a score per class.
+// classifier is a model that scores a text for each class.
 type classifier struct{ *model }
 
 var (
@@ -17,8 +17,7 @@ var (
 	_ proviso.Classifier = (*classifier)(nil)
 )
 
-// newClassifier opens a model at Hugging Face, or at the endpoint that a
-// configuration names.
+// newClassifier opens a model at Hugging Face, or at a configured endpoint.
 func newClassifier(s settings, name string) (proviso.Provider, error) {
 	a := api{
 		base: "https://router.huggingface.co/hf-inference", keyVars: []string{"HF_TOKEN", "HF_API_TOKEN"}, prefix: "HF",
@@ -37,7 +36,7 @@ func newClassifier(s settings, name string) (proviso.Provider, error) {
 	return &classifier{m}, nil
 }
 
-// Answer refuses: the model classifies.
+// Answer returns an error: the model only classifies.
 func (c *classifier) Answer(context.Context, proviso.Ask) (proviso.Output, error) {
 	return proviso.Output{}, proviso.Errorf(proviso.Invalid, "%s gives classes, it does not answer prompts", c.id)
 }
@@ -76,7 +75,7 @@ func (c *classifier) Classify(ctx context.Context, text string) (map[string]floa
 	return scores, nil
 }
 
-// fetch asks what is no prompt.
+// fetch makes a request that has no prompt.
 func (m *model) fetch(ctx context.Context, body *proviso.Object) (reply, error) {
 	passThrough(body, m.config, "passthrough", "extra_body")
 	r, err := m.ask(ctx, m.api.path(m.name), body)
@@ -87,10 +86,10 @@ func (m *model) fetch(ctx context.Context, body *proviso.Object) (reply, error) 
 	return r, err
 }
 
-// listKey is where the list stands that an API answers in place of an object.
+// listKey is the member that holds a response that is a list.
 const listKey = "list"
 
-// asObject makes an object of a body that is a list.
+// asObject wraps a body that is a list in an object.
 func asObject(body []byte) []byte {
 	trimmed := bytes.TrimSpace(body)
 	if len(trimmed) == 0 || trimmed[0] != '[' {

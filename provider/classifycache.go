@@ -7,7 +7,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/blobs"
 )
 
-// Classify looks the text up, or asks.
+// Classify returns the cached scores, or asks the provider.
 func (p *cached) Classify(ctx context.Context, text string) (map[string]float64, error) {
 	c, err := ability[proviso.Classifier](p.Provider, "classify")
 	if err != nil {

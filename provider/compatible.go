@@ -6,7 +6,7 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// compatible is a vendor or a server that speaks OpenAI's API.
+// compatible is a vendor or server that implements OpenAI's API.
 type compatible struct {
 	name   string // the id up to and with the colon
 	doc    string
@@ -18,7 +18,7 @@ type compatible struct {
 	prices string // group of the price file
 }
 
-// compatibles is sorted by name. A row is all that a further vendor needs.
+// compatibles is sorted by name. A new vendor needs only a row here.
 var compatibles = []compatible{
 	{name: "ai21:", doc: "AI21 Labs", base: "https://api.ai21.com/studio/v1", key: "AI21_API_KEY", url: "AI21_API_BASE_URL", plain: true},
 	{name: "aimlapi:", doc: "AI/ML API", base: "https://api.aimlapi.com/v1", key: "AIML_API_KEY"},

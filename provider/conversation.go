@@ -2,8 +2,8 @@ package provider
 
 import "github.com/proviso-eval/proviso"
 
-// conversationOf returns the record of a file that has nothing but the messages
-// of a conversation, as chat APIs have them; nil for any other.
+// conversationOf returns the record of a file that holds only the messages of
+// one conversation, in the form of chat APIs; nil for any other file.
 func conversationOf(records []record) *proviso.Object {
 	var messages []any
 	for _, rec := range records {

@@ -49,8 +49,8 @@ func converseRequest(m *model, ask *proviso.Ask, cfg *proviso.Object) (*proviso.
 	return body, nil
 }
 
-// cachesAt is static for models for which Bedrock keeps what it has read, and 0
-// for others, which refuse to be told.
+// cachesAt returns static for models with a prompt cache on Bedrock, and 0 for
+// others, which reject the marker.
 func (m *model) cachesAt(static int) int {
 	if strings.Contains(m.name, "anthropic.claude") || strings.Contains(m.name, "amazon.nova") {
 		return static
@@ -58,9 +58,9 @@ func (m *model) cachesAt(static int) int {
 	return 0
 }
 
-// converseInference are the settings that all models have. Nova takes neither
-// temperature nor, for much effort, a limit when it reasons; Claude models since
-// Opus 4.7 take no temperature.
+// converseInference returns the settings that all models share. Nova accepts
+// neither a temperature nor, at high effort, a token limit when it reasons.
+// Claude models since Opus 4.7 accept no temperature.
 func converseInference(m *model, cfg *proviso.Object) *proviso.Object {
 	c := proviso.NewObject(4)
 	for _, s := range [...]struct{ own, common string }{
@@ -85,9 +85,9 @@ func converseInference(m *model, cfg *proviso.Object) *proviso.Object {
 	return c
 }
 
-// converseChat splits a chat into instructions and messages of the form that all
-// models of Bedrock share. Messages of one role that follow each other become one,
-// since the API wants the roles in turn.
+// converseChat splits a chat into instructions and messages in the common form
+// of Bedrock. Consecutive messages of one role are merged, because the API
+// requires alternating roles.
 func converseChat(chat []any, static, shared int) (system, messages []any, err error) {
 	chat, split := splitAt(chat, static, shared)
 	for i, v := range chat {
@@ -169,7 +169,8 @@ func converseParts(m *proviso.Object) ([]any, error) {
 	return out, nil
 }
 
-// converseTools takes tools in OpenAI's form, in Anthropic's and in Bedrock's own.
+// converseTools accepts tools in OpenAI's form, in Anthropic's and in Bedrock's
+// own.
 func converseTools(tools []any) []any {
 	out := make([]any, 0, len(tools))
 	for _, v := range tools {
@@ -196,8 +197,8 @@ func converseTools(tools []any) []any {
 	return out
 }
 
-// converseChoice says which tool is to be called, in Bedrock's form; nil leaves it
-// to the model.
+// converseChoice converts the tool choice to Bedrock's form; nil leaves the
+// choice to the model.
 func converseChoice(v any) *proviso.Object {
 	if text, ok := v.(string); ok {
 		switch text {
@@ -222,8 +223,9 @@ func converseChoice(v any) *proviso.Object {
 	return converseChoice(str(o.At("type")))
 }
 
-// converseShape is the format of the output for Claude models that have it, and for
-// others a tool that the model has to call. One that thinks cannot be made to.
+// converseShape uses the output format of Claude models that have one, and for
+// others a tool that the model must call. A model that thinks cannot be forced
+// to call a tool.
 func converseShape(m *model, body *proviso.Object, r *proviso.Reply) bool {
 	config := object(body.At("toolConfig"))
 	if config.Has("toolChoice") || body.Has("outputConfig") {
@@ -289,8 +291,8 @@ func converseOutput(m *model, answer, cfg *proviso.Object) (proviso.Output, erro
 	return out, nil
 }
 
-// converseBlock is a block as promptfoo words it: text as it is, thoughts between
-// tags, the call of a tool as JSON.
+// converseBlock returns the text of a block as promptfoo writes it: text as it
+// is, thoughts between tags, a tool call as JSON.
 func converseBlock(b, cfg *proviso.Object) string {
 	if call := object(b.At("toolUse")); call != nil {
 		return proviso.Stringify(proviso.ObjectOf("type", "tool_use", "id", call.At("toolUseId"), "name", call.At("name"), "input", call.At("input")))

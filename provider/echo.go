@@ -6,8 +6,8 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// noMetadata is what echo says about its answers: nothing, as promptfoo, rather than
-// not saying anything. It is never changed.
+// noMetadata is the metadata of echo's answers: an empty object, as in
+// promptfoo, rather than none. It is never changed.
 var noMetadata = proviso.NewObject(0)
 
 // echo answers with the prompt.

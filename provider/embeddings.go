@@ -6,19 +6,19 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// embedder is a model that turns texts into vectors.
+// embedder is an embedding model.
 type embedder struct {
 	*model
 	vectors vectors
 }
 
-// vectors is how an API is asked for vectors.
+// vectors is the request and response form of an embedding API.
 type vectors struct {
 	request func(m *model, texts []string) *proviso.Object
 	read    func(answer *proviso.Object) []any // one list of numbers for each text
 }
 
-// Answer refuses: the model embeds.
+// Answer returns an error: the model only embeds.
 func (e *embedder) Answer(context.Context, proviso.Ask) (proviso.Output, error) {
 	return proviso.Output{}, proviso.Errorf(proviso.Invalid, "%s gives vectors, it does not answer prompts", e.id)
 }

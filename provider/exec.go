@@ -21,8 +21,9 @@ const (
 	grace       = 2 * time.Second // for pipes that outlive the command
 )
 
-// command answers with what a program prints. It gets the prompt, its options
-// and the context as its last three arguments, as promptfoo's exec: does.
+// command answers with the output of a program. The program gets the prompt,
+// its options and the context as its last three arguments, as with promptfoo's
+// exec:.
 type command struct {
 	id      string
 	spec    proviso.ProviderSpec
@@ -48,12 +49,12 @@ func newExec(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provider
 	if ms, ok := s.number("timeout"); ok && ms > 0 && ms < 1e12 {
 		c.timeout = time.Duration(ms * float64(time.Millisecond))
 	}
-	return taped(c, spec, o.Cassette), nil
+	return withCassette(c, spec, o.Cassette), nil
 }
 
 func (c *command) ID() string { return c.id }
 
-// cacheKey is what the command gets beside the prompt.
+// cacheKey covers what the command gets besides the prompt.
 func (c *command) cacheKey(_ context.Context, ask proviso.Ask) (string, error) {
 	return blobs.Key("exec", proviso.Stringify(sorted(ask.Vars)), ask.Label), nil
 }
@@ -74,8 +75,8 @@ func (c *command) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, 
 	return proviso.Output{Value: text, Latency: &latency}, nil
 }
 
-// printed runs the command once, with further arguments, and returns what it
-// prints, without white space around it.
+// printed runs the command once, with further arguments, and returns its
+// trimmed output.
 func (c *command) printed(ctx context.Context, arguments ...string) (string, error) {
 	call, stop := context.WithTimeoutCause(ctx, c.timeout, errDeadline)
 	defer stop()
@@ -106,7 +107,7 @@ func (c *command) printed(ctx context.Context, arguments ...string) (string, err
 	return text, nil
 }
 
-// failed words that the command failed.
+// failed returns the error of a command that failed.
 func (c *command) failed(err error, complaint string) error {
 	text := c.id + ": "
 	if err != nil {
@@ -120,7 +121,7 @@ func (c *command) failed(err error, complaint string) error {
 	return &proviso.Error{Code: proviso.Unavailable, Message: text}
 }
 
-// arguments are what the command gets beside its own.
+// arguments are the arguments added to the command's own.
 func (c *command) arguments(ask proviso.Ask) []string {
 	options := proviso.ObjectOf("id", c.id, "config", orNone(overlaid(c.spec.Config, ask.Config)))
 	if c.spec.Label != "" {
@@ -143,9 +144,9 @@ func orNone(o *proviso.Object) *proviso.Object {
 	return o
 }
 
-// environment is that of the command, the provider's own variables last. One whose
-// trace is followed finds where to send its spans, and what they belong to, under
-// the names that OpenTelemetry's SDKs look for.
+// environment is the environment of the command, with the provider's own
+// variables last. If the trace is followed, it includes the address for spans
+// and the trace parent, under the names that OpenTelemetry's SDKs read.
 func (c *command) environment() []string {
 	list := []string{}
 	if c.env != nil {
@@ -167,8 +168,8 @@ func (c *command) environment() []string {
 	return list
 }
 
-// find looks a program up in the PATH of the environment that was given, not in
-// that of this process.
+// find looks a program up in the PATH of the given environment, not in that of
+// this process.
 func (c *command) find(name string) (string, error) {
 	if strings.ContainsRune(name, '/') || strings.ContainsRune(name, filepath.Separator) {
 		return name, nil // relative to the folder that the command runs in
@@ -185,15 +186,15 @@ func (c *command) find(name string) (string, error) {
 	return "", fmt.Errorf("the program %q is not in the PATH", name)
 }
 
-// bounded keeps the beginning of what is written to it. The buffer is no embedded
-// field: its ReadFrom would pass the bound by.
+// bounded keeps the beginning of what is written to it. The buffer is not
+// embedded, because its ReadFrom would bypass the limit.
 type bounded struct {
 	kept bytes.Buffer
 	most int
 	full func() // called when there is more; nil if that does not matter
 }
 
-// Write takes everything, so that the writer is never blocked.
+// Write accepts everything, so that the writer is never blocked.
 func (b *bounded) Write(p []byte) (int, error) {
 	if left := b.most - b.kept.Len(); len(p) > left {
 		b.kept.Write(p[:left])
@@ -205,8 +206,8 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return b.kept.Write(p)
 }
 
-// splitCommand splits a command at white space outside of quotes, as promptfoo
-// does: a backslash is a letter like any other.
+// splitCommand splits a command at white space outside quotes, as promptfoo
+// does. A backslash is an ordinary character.
 func splitCommand(text string) []string {
 	var args []string
 	var arg strings.Builder

@@ -6,13 +6,13 @@ import (
 	"syscall"
 )
 
-// runGroup starts a command and waits for it, as its [exec.Cmd.Run] does. The
-// command is the leader of a process group, all of which is killed when its context
-// ends. The kernel kills the command when this process dies, whatever it dies of.
+// runGroup starts a command and waits for it, as [exec.Cmd.Run] does. The
+// command leads a process group, and the whole group is killed when its context
+// ends. The kernel kills the command when this process dies for any reason.
 //
-// It does so when the thread ends that has started the command, not the process. A
-// goroutine that is locked to its thread keeps the thread for itself until it
-// returns, so the thread outlives the command.
+// The kernel sends that signal when the thread that started the command ends,
+// not when the process ends. The goroutine is therefore locked to its thread
+// until the command has ended.
 func runGroup(cmd *exec.Cmd) error {
 	killGroup(cmd)
 	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL

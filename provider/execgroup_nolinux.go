@@ -4,9 +4,10 @@ package provider
 
 import "os/exec"
 
-// runGroup starts a command and waits for it, as its [exec.Cmd.Run] does. The
-// command is killed with all that it started when its context ends. Where the kernel
-// has no signal for the death of a parent, it outlives a proviso that is killed.
+// runGroup starts a command and waits for it, as [exec.Cmd.Run] does. The
+// command and all that it started are killed when its context ends. These
+// systems have no signal for the death of a parent, so the command survives if
+// proviso itself is killed.
 func runGroup(cmd *exec.Cmd) error {
 	killGroup(cmd)
 	return cmd.Run()

@@ -16,7 +16,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/transport"
 )
 
-// fault is why an attempt has no answer.
+// fault is the reason why an attempt has no answer.
 type fault struct {
 	code    string // of the proviso.Error that it becomes
 	status  int    // of HTTP, 0 if there was none
@@ -31,15 +31,15 @@ type fault struct {
 
 func (f *fault) Error() string { return f.message }
 
-// overloaded reports whether the endpoint says that it is asked too much.
+// overloaded reports whether the endpoint is overloaded or limits the rate.
 func (f *fault) overloaded() bool {
 	return f.status == http.StatusTooManyRequests || f.status == http.StatusServiceUnavailable || f.status == statusOverloaded
 }
 
-// statusOverloaded is what Anthropic answers when it has too much to do.
+// statusOverloaded is Anthropic's status for an overloaded API.
 const statusOverloaded = 529
 
-// failure words f for people.
+// failure returns the error message for f.
 func (e *endpoint) failure(f *fault) error {
 	text := e.id + ": "
 	if f.status != 0 {
@@ -59,8 +59,7 @@ func (e *endpoint) failure(f *fault) error {
 	return proviso.Because(&failure{text, f}, f.code, "%s", text)
 }
 
-// failure is a fault that was worded for people: the end of all attempts, which
-// nobody takes for one that can be made again.
+// failure is the final error after all attempts. It is not retried.
 type failure struct {
 	text  string
 	fault *fault
@@ -68,7 +67,7 @@ type failure struct {
 
 func (f *failure) Error() string { return f.text }
 
-// read reads the response of an API: an object without an error in it.
+// read parses the response of an API and returns the error in it, if any.
 func read(resp *http.Response, body []byte, now time.Time) (reply, error) {
 	v, err := proviso.ParseReply(context.Background(), string(bytes.TrimPrefix(body, []byte("\ufeff"))))
 	if errors.Is(err, proviso.ErrTooManyValues) {
@@ -112,7 +111,7 @@ func read(resp *http.Response, body []byte, now time.Time) (reply, error) {
 	return reply{}, judge(f, resp.Header, now)
 }
 
-// notJSON words a body that should be a JSON object.
+// notJSON describes a body that should be a JSON object.
 func notJSON(resp *http.Response, body []byte, err error) string {
 	kind, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
 	switch text := excerpt(body); {
@@ -129,8 +128,8 @@ func notJSON(resp *http.Response, body []byte, err error) string {
 	}
 }
 
-// errorIn finds the error in a body, in any of the forms that vendors use; nil if
-// there is none.
+// errorIn finds the error in a body, in any of the forms that vendors use; nil
+// if there is none.
 func errorIn(o *proviso.Object) *fault {
 	switch v := o.At("error").(type) {
 	case string:
@@ -176,8 +175,7 @@ func messageOf(o *proviso.Object) string {
 	return ""
 }
 
-// kindOf is the vendor's code of an error. A number is only taken if there is no
-// name.
+// kindOf is the vendor's error code. A number is used only if there is no name.
 func kindOf(o *proviso.Object) string {
 	number := ""
 	for _, key := range []string{"code", "type", "status"} {
@@ -193,7 +191,8 @@ func kindOf(o *proviso.Object) string {
 	return number
 }
 
-// judge decides what a vendor's error means for this call and for those to come.
+// judge decides whether a vendor's error can be retried, and what it means for
+// later calls.
 func judge(f *fault, h http.Header, now time.Time) *fault {
 	f.code = proviso.Unavailable
 	f.after = retryAfter(h, now)
@@ -214,7 +213,8 @@ func judge(f *fault, h http.Header, now time.Time) *fault {
 	return f
 }
 
-// quota reports whether money, not time, is what is missing.
+// quota reports whether the account has no credit left, as opposed to a rate
+// limit.
 func quota(f *fault, text string) bool {
 	if f.status == http.StatusPaymentRequired {
 		return true
@@ -236,8 +236,8 @@ func unknownModel(f *fault, text string) bool {
 			strings.Contains(text, "model identifier is invalid") || strings.Contains(text, "on-demand throughput"))
 }
 
-// filtered reports whether a content filter stopped the prompt, which is an
-// answer of a kind.
+// filtered reports whether a content filter rejected the prompt. Such a refusal
+// counts as an answer.
 func (f *fault) filtered() bool {
 	switch f.kind {
 	case "content_filter", "content_policy_violation", "invalid_prompt", "responsibleaipolicyviolation":
@@ -246,10 +246,10 @@ func (f *fault) filtered() bool {
 	return f.status == http.StatusForbidden && strings.Contains(strings.ToLower(f.message), "flagged")
 }
 
-// retryAfter reads how long the endpoint asks to wait: retry-after-ms, or
-// Retry-After in seconds or as a date (RFC 9110, section 10.2.3). A date is held
-// against the endpoint's own clock, if the reply tells it (section 6.6.1): ours
-// may be wrong.
+// retryAfter reads how long to wait before the next attempt: retry-after-ms, or
+// Retry-After in seconds or as a date (RFC 9110, section 10.2.3). A date is
+// compared with the Date header of the response (section 6.6.1), if there is
+// one, because the local clock may be wrong.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 && ms < 1e12 {
 		return time.Duration(ms * float64(time.Millisecond))
@@ -271,7 +271,7 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	return max(t.Sub(now), 0)
 }
 
-// excerpt is the beginning of text on one line, fit to be printed.
+// excerpt is the beginning of text on one line, safe to print.
 func excerpt(text []byte) string {
 	const most = 300 // characters
 	var b strings.Builder
@@ -297,10 +297,10 @@ func excerpt(text []byte) string {
 	return b.String()
 }
 
-// aPage begins the words for a page that has a title.
+// aPage is the prefix of the description of a page that has a title.
 const aPage = "the page "
 
-// plainText is what a body says that is no JSON: the title of a page, or the
+// plainText describes a body that is not JSON: the title of a page, or the
 // beginning of the text.
 func plainText(resp *http.Response, body []byte) string {
 	if !strings.Contains(resp.Header.Get("Content-Type"), "html") {

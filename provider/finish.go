@@ -2,7 +2,7 @@ package provider
 
 import "strings"
 
-// Finish reasons as assertions see them, whatever the vendor calls them.
+// Finish reasons, common to all vendors.
 const (
 	finishStop     = "stop"
 	finishLength   = "length"
@@ -10,7 +10,8 @@ const (
 	finishFiltered = "content_filter"
 )
 
-// finish gives a vendor's reason its common name. One that has none stays.
+// finish returns the common name of a vendor's finish reason. An unknown reason
+// is returned unchanged.
 func finish(reason string) string {
 	switch r := strings.ToLower(strings.TrimSpace(reason)); r {
 	case "function_call", "tool_use":

@@ -127,8 +127,8 @@ func googleParts(m *proviso.Object) []any {
 	return out
 }
 
-// googleTools turns tools in OpenAI's form into declarations of functions; others
-// stay.
+// googleTools converts tools from OpenAI's form to function declarations. Other
+// tools stay as they are.
 func googleTools(tools []any) []any {
 	var out, functions []any
 	for _, v := range tools {
@@ -147,7 +147,7 @@ func googleTools(tools []any) []any {
 	return out
 }
 
-// googleFilters are the finish reasons that mean that a filter stopped the answer.
+// googleFilters are the finish reasons of a filtered answer.
 var googleFilters = [...]string{
 	"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY", "MODEL_ARMOR",
 }
@@ -190,16 +190,15 @@ func googleOutput(m *model, answer, cfg *proviso.Object) (proviso.Output, error)
 	return out, nil
 }
 
-// googleBlocked is an answer that a filter stopped: a refusal in the vendor's
-// words.
+// googleBlocked makes a filtered answer a refusal in the vendor's words.
 func googleBlocked(out *proviso.Output, reason string, input bool) {
 	out.Value = "Content was blocked due to safety settings: " + reason
 	out.Refused, out.FinishReason = true, finishFiltered
 	out.Guardrails = proviso.ObjectOf("flagged", true, "flaggedInput", input, "flaggedOutput", !input, "reason", out.Value)
 }
 
-// googleValue joins the texts; with anything but text among the parts the value is
-// the list of them, as promptfoo has it.
+// googleValue joins the texts. If the parts hold anything but text, the value
+// is the list of parts, as in promptfoo.
 func googleValue(out *proviso.Output, parts []any, cfg *proviso.Object) {
 	var text, thoughts strings.Builder
 	var others []any

@@ -16,10 +16,10 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// googleScope is what access tokens for Vertex AI are for.
+// googleScope is the scope of access tokens for Vertex AI.
 const googleScope = "https://www.googleapis.com/auth/cloud-platform"
 
-// googleCredentials are what a file of credentials says.
+// googleCredentials is the content of a credentials file.
 type googleCredentials struct {
 	data    []byte
 	kind    google.CredentialsType
@@ -28,13 +28,13 @@ type googleCredentials struct {
 	own     bool   // it is the suite's own
 }
 
-// googleKinds are the kinds of credentials that are taken. An untrusted suite may
-// only bring keys of its own, not addresses to ask.
+// googleKinds are the accepted kinds of credentials. An untrusted suite may
+// only supply keys, not addresses to call.
 var googleKinds = [...]google.CredentialsType{
 	google.ServiceAccount, google.AuthorizedUser, google.ExternalAccount, google.ImpersonatedServiceAccount, google.ExternalAccountAuthorizedUser,
 }
 
-// googleCredentials finds the file of credentials: the suite's, the one that
+// googleCredentials finds the credentials file: the suite's, the one that
 // GOOGLE_APPLICATION_CREDENTIALS names, or that of gcloud (application default
 // credentials). It is nil if there is none.
 func (s settings) googleCredentials() (*googleCredentials, error) {
@@ -62,7 +62,8 @@ func (s settings) googleCredentials() (*googleCredentials, error) {
 	return s.parseCredentials(data, from, false)
 }
 
-// ownCredentials are those in the configuration: text, an object, or a file.
+// ownCredentials are the credentials in the configuration: text, an object, or
+// a file.
 func (s settings) ownCredentials(v any) (*googleCredentials, error) {
 	text, ok := v.(string)
 	if !ok {
@@ -81,7 +82,7 @@ func (s settings) ownCredentials(v any) (*googleCredentials, error) {
 	return s.parseCredentials([]byte(text), "config.credentials", true)
 }
 
-// gcloudFile is where gcloud keeps the credentials of who logged in with it.
+// gcloudFile is the file in which gcloud keeps the user's credentials.
 func (s settings) gcloudFile() string {
 	const name = "application_default_credentials.json"
 	if dir, _ := s.userEnv("CLOUDSDK_CONFIG"); dir != "" {
@@ -96,7 +97,7 @@ func (s settings) gcloudFile() string {
 	return ""
 }
 
-// parseCredentials reads what the credentials are, and of which project.
+// parseCredentials reads the kind and the project of the credentials.
 func (s settings) parseCredentials(data []byte, from string, own bool) (*googleCredentials, error) {
 	v, err := proviso.ParseJSON(string(data))
 	o := object(v)
@@ -139,16 +140,16 @@ func (c *googleCredentials) token(client *http.Client) func(context.Context) (ac
 	}
 }
 
-// googleRefusal words what the vendor says, without what was sent.
+// googleRefusal describes the vendor's error without the request.
 func googleRefusal(e *oauth2.RetrieveError) error {
-	said := e.ErrorDescription
-	if said == "" {
+	description := e.ErrorDescription
+	if description == "" {
 		if v, err := proviso.ParseJSON(string(e.Body)); err == nil {
-			said = str(object(v).At("error_description"))
+			description = str(object(v).At("error_description"))
 		}
 	}
-	if said == "" {
-		said = string(e.Body)
+	if description == "" {
+		description = string(e.Body)
 	}
 	status, code := 0, proviso.Refused
 	if e.Response != nil {
@@ -156,15 +157,14 @@ func googleRefusal(e *oauth2.RetrieveError) error {
 			code = proviso.Unavailable
 		}
 	}
-	return proviso.Errorf(code, "Google answered HTTP %d: %s", status, excerpt([]byte(said)))
+	return proviso.Errorf(code, "Google answered HTTP %d: %s", status, excerpt([]byte(description)))
 }
 
-// metadataHost is the address of the service that tells a machine of Google's
-// cloud who it is.
+// metadataHost is the metadata service of Google Cloud.
 const metadataHost = "metadata.google.internal"
 
-// onGoogle reports whether this machine is one of Google's cloud, as far as can be
-// told without asking.
+// onGoogle reports whether this machine belongs to Google Cloud, judged without
+// a request.
 func (s settings) onGoogle() bool {
 	if host, _ := s.env("GCE_METADATA_HOST", "K_SERVICE", "GAE_ENV"); host != "" {
 		return true
@@ -173,7 +173,7 @@ func (s settings) onGoogle() bool {
 	return err == nil && strings.HasPrefix(strings.TrimSpace(string(product)), "Google")
 }
 
-// metadataToken asks the machine itself for an access token.
+// metadataToken gets an access token from the metadata service.
 func (s settings) metadataToken() func(context.Context) (accessToken, error) {
 	host, _ := s.env("GCE_METADATA_HOST")
 	if host == "" {
@@ -194,7 +194,7 @@ func (s settings) metadataToken() func(context.Context) (accessToken, error) {
 	}
 }
 
-// readSmall reads a file of the user's own.
+// readSmall reads a small file of the user.
 func readSmall(name string) ([]byte, error) {
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() { // opening a pipe would wait
 		return nil, proviso.Errorf(proviso.Invalid, "%s is not a regular file", name)

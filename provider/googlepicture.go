@@ -7,9 +7,9 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// googlePictures gives contents the pictures that stand in their text: a line that
-// is nothing but a variable that is a picture, as promptfoo has it. What is no
-// variable stays text, so that nobody else puts a picture there.
+// googlePictures replaces text with pictures: a line that consists only of the
+// value of a variable that is a picture becomes a picture, as in promptfoo.
+// Other text stays text, so that untrusted input cannot add a picture.
 func googlePictures(contents []any, vars *proviso.Object) {
 	known := picturesIn(vars)
 	if len(known) == 0 {
@@ -37,8 +37,8 @@ func googlePictures(contents []any, vars *proviso.Object) {
 	}
 }
 
-// picturesRead is which parts of a prompt are pictures because variables are: the same
-// prompt without these variables is another request.
+// picturesRead lists the variables that become pictures in a prompt, for the
+// cache key: the same prompt without these variables is a different request.
 func picturesRead(ask *proviso.Ask) string {
 	var used []string
 	for text := range picturesIn(ask.Vars) {
@@ -50,8 +50,8 @@ func picturesRead(ask *proviso.Ask) string {
 	return strings.Join(used, "\n")
 }
 
-// picturesIn finds the variables that are pictures: data URLs, or base64 of a JPEG
-// or a PNG.
+// picturesIn finds the variables that are pictures: data URLs, or base64 of a
+// JPEG or a PNG.
 func picturesIn(vars *proviso.Object) map[string]*image {
 	var known map[string]*image
 	for _, v := range vars.All() {
@@ -76,7 +76,7 @@ func picturesIn(vars *proviso.Object) map[string]*image {
 	return known
 }
 
-// isBase64 reports whether a text is long enough for a picture and nothing but
+// isBase64 reports whether a text is long enough for a picture and is valid
 // base64.
 func isBase64(s string) bool {
 	return len(s) >= 20 && strings.IndexFunc(strings.TrimRight(s, "="), func(c rune) bool {
@@ -84,14 +84,15 @@ func isBase64(s string) bool {
 	}) < 0
 }
 
-// splitPictures cuts a text at the lines that are pictures; nil if none is.
+// splitPictures splits a text at the lines that are pictures; nil if there are
+// none.
 func splitPictures(text string, known map[string]*image) []any {
 	var parts []any
 	var lines []string
 	found := false
 	flush := func() {
-		if said := strings.Join(lines, "\n"); said != "" {
-			parts = append(parts, proviso.ObjectOf("text", said))
+		if text := strings.Join(lines, "\n"); text != "" {
+			parts = append(parts, proviso.ObjectOf("text", text))
 		}
 		lines = nil
 	}
@@ -112,7 +113,8 @@ func splitPictures(text string, known map[string]*image) []any {
 	return parts
 }
 
-// inlinedContents are contents that nobody else has, whose parts hold data alone.
+// inlinedContents returns a copy of the contents in which pictures hold only
+// their data.
 func inlinedContents(contents []any) []any {
 	out := make([]any, len(contents))
 	for i, c := range contents {
@@ -128,7 +130,7 @@ func inlinedContents(contents []any) []any {
 	return out
 }
 
-// inlinedAll is [inlined] for parts.
+// inlinedAll applies [inlined] to all parts.
 func inlinedAll(parts []any) []any {
 	out := make([]any, len(parts))
 	for i, p := range parts {

@@ -6,9 +6,8 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// googleShape is the responseSchema of Gemini, or its responseJsonSchema if the
-// schema cannot be said in the words of the former. With tools the API gives no
-// JSON.
+// googleShape sets Gemini's responseSchema, or its responseJsonSchema if the
+// former cannot express the schema. With tools, the API does not return JSON.
 func googleShape(_ *model, body *proviso.Object, r *proviso.Reply) bool {
 	g := object(body.At("generationConfig"))
 	if g.Has("responseMimeType") || g.Has("responseSchema") || g.Has("responseJsonSchema") || body.Has("tools") {
@@ -29,19 +28,20 @@ func googleShape(_ *model, body *proviso.Object, r *proviso.Reply) bool {
 	return true
 }
 
-// openAPIKeywords are those of JSON Schema that mean the same in Google's Schema,
-// a part of OpenAPI 3.0.
+// openAPIKeywords are the keywords of JSON Schema that mean the same in
+// Google's Schema, a subset of OpenAPI 3.0.
 var openAPIKeywords = [...]string{
 	"title", "description", "format", "pattern", "nullable", "minItems", "maxItems", "minProperties", "maxProperties",
 	"minLength", "maxLength", "minimum", "maximum", "default", "propertyOrdering",
 }
 
-// maxSchemaDepth bounds how deep a schema is followed.
+// maxSchemaDepth bounds the depth of a schema.
 const maxSchemaDepth = 64
 
-// openAPISchema puts a JSON Schema into Google's words. Properties keep their
-// order, which the API would else sort: what a model reasons has to come before
-// its verdict. It is false if a part of the schema has no such words.
+// openAPISchema converts a JSON Schema to Google's Schema. It keeps the order
+// of properties, which the API would otherwise sort: the reasoning of a model
+// has to come before its verdict. It is false if a part of the schema cannot be
+// expressed.
 func openAPISchema(s *proviso.Object, depth int) (*proviso.Object, bool) {
 	out := proviso.NewObject(s.Len())
 	for key, v := range s.All() {
@@ -69,7 +69,7 @@ func openAPISchema(s *proviso.Object, depth int) (*proviso.Object, bool) {
 		case "anyOf":
 			ok = ok && openAPIAny(out, list(v), depth)
 		case "additionalProperties", "$schema", "$id", "$comment", "examples", "strict":
-			// It says nothing more than that the object is as described.
+			// Leaving these out loses nothing but a schema for further properties.
 			ok = key != "additionalProperties" || v == false || v == true
 		default:
 			if ok = ok && slices.Contains(openAPIKeywords[:], key); ok {
@@ -83,7 +83,8 @@ func openAPISchema(s *proviso.Object, depth int) (*proviso.Object, bool) {
 	return out, true
 }
 
-// openAPIType writes a type, where "or null" is a word of its own.
+// openAPIType writes a type. Google's Schema has a separate keyword for "or
+// null".
 func openAPIType(out *proviso.Object, v any) bool {
 	types, several := v.([]any)
 	if !several {

@@ -8,9 +8,9 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// VendorHost reports whether a host, in lower case and without a port, is the API
-// of a vendor whose provider is in this package. Hosts that anybody can have, such
-// as those of Azure's customers, and this machine are none.
+// VendorHost reports whether a host, in lower case and without a port, is the
+// API of a vendor in this package. It is false for this machine and for hosts
+// that any customer can register, such as those of Azure.
 func VendorHost(host string) bool {
 	switch host {
 	case "api.anthropic.com", "api.openai.com", "api.replicate.com", "generativelanguage.googleapis.com":
@@ -22,8 +22,8 @@ func VendorHost(host string) bool {
 	return slices.ContainsFunc(compatibles, func(c compatible) bool { return !c.local && hostname(c.base) == host })
 }
 
-// cloudHost reports whether a host is Bedrock or Vertex AI, which have one for each
-// region.
+// cloudHost reports whether a host belongs to Bedrock or Vertex AI, which have
+// one for each region.
 func cloudHost(host string) bool {
 	switch host {
 	case "aiplatform.googleapis.com", "aiplatform.eu.rep.googleapis.com", "aiplatform.us.rep.googleapis.com":
@@ -37,8 +37,8 @@ func cloudHost(host string) bool {
 	return ok && known && plainName(region)
 }
 
-// addressVars are the variables that say where a provider is asked, beside those
-// of compatibles.
+// addressVars are the variables that set a provider's address, besides those of
+// compatibles.
 var addressVars = [...]string{
 	"ANTHROPIC_BASE_URL",
 	"AWS_ENDPOINT_URL_BEDROCK_RUNTIME",
@@ -50,7 +50,7 @@ var addressVars = [...]string{
 	"VERTEX_API_HOST",
 }
 
-// keyVars are the variables that keys of vendors are taken from, beside those of
+// keyVars are the variables that hold keys of vendors, besides those of
 // compatibles.
 var keyVars = [...]string{
 	"ANTHROPIC_API_KEY", "AWS_ACCESS_KEY_ID", "AWS_BEARER_TOKEN_BEDROCK", "AZURE_API_KEY", "AZURE_CLIENT_SECRET", "AZURE_OPENAI_API_KEY",
@@ -67,7 +67,7 @@ func EnvKeys(env proviso.Env) []string {
 	return envSet(env, names)
 }
 
-// EnvAddresses returns the names of the variables that say where a vendor is asked,
+// EnvAddresses returns the names of the variables that set a vendor's address,
 // sorted.
 func EnvAddresses(env proviso.Env) []string {
 	names := slices.Clone(addressVars[:])
@@ -87,7 +87,7 @@ func envSet(env proviso.Env, names []string) []string {
 	return slices.Compact(names)
 }
 
-// EnvHosts returns the hosts that the environment puts in place of the vendors'
+// EnvHosts returns the hosts that the environment sets in place of the vendors'
 // own, sorted, in lower case and without ports.
 func EnvHosts(env proviso.Env) []string {
 	var hosts []string

@@ -18,19 +18,19 @@ import (
 	"github.com/proviso-eval/proviso/internal/transport"
 )
 
-// Limits of answers, in bytes. What reads and shows a text takes many times its size:
-// a body of 60 MB of small objects took 4.3 GB.
+// Limits of answers, in bytes. Parsing and showing a text takes many times its
+// size: a body of 60 MB of small objects took 4.3 GB.
 const (
 	maxReply  = 64 << 20 // of a vendor's API, which may hold pictures
 	maxAnswer = 16 << 20 // of an address of one's own, or of a command
 )
 
-// maxWait is the longest time between two attempts that proviso chooses itself.
+// maxWait is the longest backoff between two attempts.
 const maxWait = time.Minute
 
-// endpoint is one model of one API, with its key: the layer that all providers
-// over HTTP share. It keeps to the endpoint's limits, asks again when that can
-// help, and words what went wrong without keys.
+// endpoint is one model of one API, with its key. All providers over HTTP share
+// this layer. It respects the endpoint's limits, retries when that can help,
+// and returns errors without keys.
 type endpoint struct {
 	id        string // of the provider, for messages
 	base      string
@@ -55,7 +55,7 @@ type reply struct {
 	latency time.Duration // of the last attempt alone, or as it was recorded
 }
 
-// client is the client of an endpoint, which follows redirects as next says.
+// client returns the client of an endpoint, with a policy for redirects.
 func (s settings) client(next func(*http.Request, []*http.Request) error) *http.Client {
 	if s.o.Client == nil {
 		c := transport.New(transport.Options{Env: s.o.Env}).Client()
@@ -70,9 +70,9 @@ func (s settings) client(next func(*http.Request, []*http.Request) error) *http.
 // maxRedirects bounds how many redirects are followed, as net/http does.
 const maxRedirects = 10
 
-// sameHostOnly follows redirects that lead to the same host and repeat the request
-// as it is. Elsewhere nobody is to see a key, and a proxy that sends to its own
-// page has no answer.
+// sameHostOnly follows redirects that lead to the same host and repeat the
+// request unchanged. Other hosts must not receive a key, and the login page of
+// a proxy is not an answer.
 func sameHostOnly(req *http.Request, via []*http.Request) error {
 	first := via[0]
 	if len(via) >= maxRedirects || req.Method != first.Method || req.URL.Host != first.URL.Host || req.URL.Scheme != first.URL.Scheme {
@@ -81,8 +81,8 @@ func sameHostOnly(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// anyHost follows redirects, up to a bound. The transport takes the headers away
-// from a request that leaves its host.
+// anyHost follows redirects, up to a bound. The transport removes the headers
+// of a request that leaves its host.
 func anyHost(_ *http.Request, via []*http.Request) error {
 	if len(via) >= maxRedirects {
 		return http.ErrUseLastResponse
@@ -90,7 +90,7 @@ func anyHost(_ *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// sleep waits for d.
+// sleep waits for d or until ctx ends.
 func sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -102,7 +102,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// authorize adds the key and what else the vendor wants in the header.
+// authorize adds the key and the other headers that the vendor requires.
 func (e *endpoint) authorize(a api, key string) {
 	for name, v := range a.extra {
 		e.header.Set(name, v)
@@ -118,7 +118,7 @@ func (e *endpoint) authorize(a api, key string) {
 	e.secrets = append(e.secrets, key)
 }
 
-// addHeaders adds the headers that a suite configures; their values may be keys.
+// addHeaders adds the configured headers. Their values may be keys.
 func (e *endpoint) addHeaders(v any) {
 	o, _ := v.(*proviso.Object)
 	for name, v := range o.All() {
@@ -130,21 +130,21 @@ func (e *endpoint) addHeaders(v any) {
 	}
 }
 
-// ask posts body to a path of the API and returns the object that it answers.
-// Whatever cannot be answered by asking again is remembered, so that further
-// calls get the same error at once. Its errors are *proviso.Error, what ctx ended
-// with, or a *fault if a content filter stopped the request.
+// ask posts body to a path of the API and returns the object in the response.
+// It remembers errors that no retry can solve, so that further calls fail at
+// once with the same error. Its errors are *proviso.Error, the error of ctx, or
+// a *fault if a content filter rejected the request.
 func (e *endpoint) ask(ctx context.Context, path string, body *proviso.Object) (reply, error) {
 	return e.persist(ctx, path, proviso.AppendJSON(nil, body))
 }
 
-// look gets what stands at a path of the API, as ask does.
+// look makes a GET request to a path of the API, as ask does.
 func (e *endpoint) look(ctx context.Context, path string) (reply, error) {
 	return e.persist(ctx, path, nil)
 }
 
-// persist makes a request until it is answered or cannot be; one without data is a
-// GET.
+// persist makes a request until it succeeds or cannot succeed. A request
+// without data is a GET.
 func (e *endpoint) persist(ctx context.Context, path string, data []byte) (reply, error) {
 	for attempt := 0; ; attempt++ {
 		r, err := e.attempt(ctx, path, data)
@@ -175,12 +175,12 @@ func (e *endpoint) persist(ctx context.Context, path string, data []byte) (reply
 	}
 }
 
-// refusedRetries is how often a connection that was refused is tried again: long
-// enough for a server that restarts, and not so long that a wrong address, which is
-// the usual reason, looks like a run that hangs.
+// refusedRetries is the number of retries after a refused connection: enough
+// for a server that restarts, and few enough that a wrong address, the usual
+// cause, does not look like a run that hangs.
 const refusedRetries = 2
 
-// attempts is how often a call that failed this way is made again.
+// attempts is the number of retries for a fault.
 func (e *endpoint) attempts(f *fault) int {
 	if f.refused {
 		return min(e.retries, refusedRetries)
@@ -188,15 +188,15 @@ func (e *endpoint) attempts(f *fault) int {
 	return e.retries
 }
 
-// refused reports whether nobody listens at the address that was dialled.
+// refused reports whether the connection was refused.
 func refused(err error) bool {
 	const windows = syscall.Errno(10061) // WSAECONNREFUSED
 	var errno syscall.Errno
 	return errors.As(err, &errno) && (errno == syscall.ECONNREFUSED || runtime.GOOS == "windows" && errno == windows)
 }
 
-// giveUp is the error of the last attempt. An endpoint that has never answered
-// anything is not asked again.
+// giveUp returns the error of the last attempt. It stops all further requests
+// to an endpoint that has never responded.
 func (e *endpoint) giveUp(f *fault, attempt int) error {
 	if attempt > 0 {
 		f.message += " (" + strconv.Itoa(attempt+1) + " attempts)"
@@ -208,9 +208,9 @@ func (e *endpoint) giveUp(f *fault, attempt int) error {
 	return err
 }
 
-// wait is how long to wait after an attempt failed: what the endpoint says, or
-// twice as long each time, each with up to a quarter more so that not all come
-// back at once.
+// wait is the time before the next attempt: the endpoint's value, or
+// exponential backoff. Up to a quarter of random time is added, so that
+// requests do not all return at once.
 func (e *endpoint) wait(attempt int, after time.Duration) time.Duration {
 	d := after
 	if d <= 0 {
@@ -219,7 +219,7 @@ func (e *endpoint) wait(attempt int, after time.Duration) time.Duration {
 	return d + time.Duration(rand.Int64N(int64(d)/4+1))
 }
 
-// attempt asks once, when the endpoint's limits allow it.
+// attempt makes one attempt, when the endpoint's limits allow it.
 func (e *endpoint) attempt(ctx context.Context, path string, data []byte) (reply, error) {
 	if err := e.gate.err(); err != nil {
 		return reply{}, err
@@ -258,7 +258,7 @@ func (e *endpoint) attempt(ctx context.Context, path string, data []byte) (reply
 	return r, err
 }
 
-// report tells the gate how an attempt ended.
+// report passes the result of an attempt to the gate.
 func (e *endpoint) report(err error, start, end time.Time) {
 	var f *fault
 	switch {
@@ -316,10 +316,10 @@ func (e *endpoint) send(ctx context.Context, path string, data []byte) (reply, e
 	return r, err
 }
 
-// unmeasured is the latency of an answer that was not recorded.
+// unmeasured is the latency of an answer whose latency was not recorded.
 const unmeasured = -1
 
-// readBody reads a body of at most so many bytes.
+// readBody reads a body up to a limit in bytes.
 func readBody(resp *http.Response, most int64) ([]byte, error) {
 	var b bytes.Buffer
 	if n := resp.ContentLength; n > 0 && n <= most {
@@ -332,7 +332,7 @@ func readBody(resp *http.Response, most int64) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// broken is the fault of a request that got no complete answer.
+// broken is the fault of a request without a complete response.
 func (e *endpoint) broken(ctx, call context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -359,7 +359,7 @@ func (e *endpoint) broken(ctx, call context.Context, err error) error {
 	return f
 }
 
-// usedTokens is the number of tokens that an answer says it took.
+// usedTokens is the number of tokens that the answer reports.
 func usedTokens(o *proviso.Object) float64 {
 	u, _ := o.At("usage").(*proviso.Object)
 	if u == nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/proviso-eval/proviso/internal/transport"
 )
 
-// httpCall asks any HTTP endpoint: a configuration says how the request is made
-// of the prompt and where in the response the output is.
+// httpCall calls any HTTP endpoint. Its configuration defines how the prompt
+// becomes a request and where the output is in the response.
 type httpCall struct {
 	id       string
 	request  requestTemplate
@@ -28,7 +28,7 @@ type httpCall struct {
 var _ proviso.Provider = (*httpCall)(nil)
 
 // unsupportedHTTP are settings of promptfoo's HTTP provider that proviso lacks.
-// To leave them out would ask something else than what was meant.
+// Ignoring them would send a different request than the user meant.
 var unsupportedHTTP = [...]string{"auth", "multipart", "session", "sessionParser", "signatureAuth", "tls"}
 
 func newHTTPCall(spec proviso.ProviderSpec, _ string, o Options) (proviso.Provider, error) {
@@ -74,7 +74,7 @@ func newHTTPCall(spec proviso.ProviderSpec, _ string, o Options) (proviso.Provid
 
 func (p *httpCall) ID() string { return p.id }
 
-// cacheKey is the request itself: variables and the environment are in it.
+// cacheKey is the request itself, which includes variables and the environment.
 func (p *httpCall) cacheKey(ctx context.Context, ask proviso.Ask) (string, error) {
 	c, err := p.prepare(ctx, ask)
 	if err != nil {
@@ -98,7 +98,7 @@ func sortedNames(h http.Header) []string {
 	return names
 }
 
-// Answer makes the request until there is an answer, or no hope for one.
+// Answer makes the request until it succeeds or cannot succeed.
 func (p *httpCall) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, error) {
 	c, err := p.prepare(ctx, ask)
 	if err != nil {
@@ -126,7 +126,7 @@ func (p *httpCall) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output,
 	}
 }
 
-// attempt asks once, when the endpoint's limits allow it.
+// attempt makes one attempt, when the endpoint's limits allow it.
 func (p *httpCall) attempt(ctx context.Context, e *endpoint, c *call) (*callAnswer, error) {
 	if err := e.gate.err(); err != nil {
 		return nil, err
@@ -187,7 +187,7 @@ func (p *httpCall) send(ctx context.Context, e *endpoint, c *call) (*callAnswer,
 	return a, nil
 }
 
-// accepted reports whether an answer with this status is one.
+// accepted reports whether a response with this status is a success.
 func (p *httpCall) accepted(ctx context.Context, status int) (bool, error) {
 	if p.accepts == nil {
 		return status/100 == 2, nil
@@ -199,8 +199,8 @@ func (p *httpCall) accepted(ctx context.Context, status int) (bool, error) {
 	return proviso.Truthy(v), nil
 }
 
-// headersOf are the headers that scripts see, with names in lower case. What is
-// no name of a header does not come from the network.
+// headersOf returns the headers that scripts see, with names in lower case.
+// Keys that are not header names were added locally and are left out.
 func headersOf(resp *http.Response) *proviso.Object {
 	o := proviso.NewObject(len(resp.Header))
 	for _, name := range sortedNames(resp.Header) {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// rawRequest is a request as HTTP/1.1 writes it (RFC 9112), in which targets,
-// values and the body may be templates.
+// rawRequest is a request in the form of HTTP/1.1 (RFC 9112). Its target,
+// values and body may be templates.
 type rawRequest struct {
 	method, target, host string
 	header               []rawHeader
@@ -19,8 +19,9 @@ type rawHeader struct{ name, value string }
 // maxRawHeaders bounds the headers of a raw request.
 const maxRawHeaders = 200
 
-// parseRawRequest reads a request. Lines may end in LF alone, and the version may
-// be missing. What the connection decides (Host apart) is left out.
+// parseRawRequest reads a request. Lines may end in LF alone, and the version
+// may be missing. Headers that belong to the connection, except Host, are left
+// out.
 func parseRawRequest(text string) (*rawRequest, error) {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	head, body, _ := strings.Cut(strings.TrimLeft(text, "\n\t "), "\n\n")

@@ -52,7 +52,7 @@ func (t *requestTemplate) renderURL(ctx context.Context, vars *proviso.Object) (
 	return u, nil
 }
 
-// renderBody makes the bytes that are sent.
+// renderBody returns the body that is sent.
 func (t *requestTemplate) renderBody(ctx context.Context, body any, vars *proviso.Object) ([]byte, error) {
 	text, isText := body.(string)
 	switch {
@@ -78,9 +78,10 @@ func looksLikeJSON(text string) bool {
 	return text != "" && (text[0] == '{' && !strings.HasPrefix(text, "{{") && !strings.HasPrefix(text, "{%") || text[0] == '[')
 }
 
-// renderJSON renders a text that should become JSON: as a structure if it is one
-// already, so that quotes in variables do not break it, else as text, else as
-// text with escaped variables.
+// renderJSON renders a text that should become JSON. A text that is JSON is
+// rendered as a structure, so that quotes in variables do not break it.
+// Otherwise it is rendered as text, and if that fails, as text with escaped
+// variables.
 func (t *requestTemplate) renderJSON(ctx context.Context, text string, vars *proviso.Object) (string, error) {
 	if v, err := proviso.ParseJSON(text); err == nil {
 		v, err = t.renderValue(ctx, v, vars, 0)
@@ -116,8 +117,9 @@ func (t *requestTemplate) renderEscaped(ctx context.Context, text string, vars *
 	return t.render(ctx, text, escaped)
 }
 
-// renderValue renders every text in a structure. A text that is a JSON list or
-// object, as that of {{messages | dump}} or a chat prompt, becomes one.
+// renderValue renders every text in a structure. A text that renders to a JSON
+// list or object, such as {{messages | dump}} or a chat prompt, becomes that
+// value.
 func (t *requestTemplate) renderValue(ctx context.Context, v any, vars *proviso.Object, depth int) (any, error) {
 	if depth > maxNested {
 		return nil, proviso.Errorf(proviso.Limit, "the body is nested more than %d deep", maxNested)

@@ -10,7 +10,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/transport"
 )
 
-// Content types that bodies have unless the suite says otherwise.
+// Default content types of bodies.
 const (
 	typeJSON = "application/json"
 	typeForm = "application/x-www-form-urlencoded"
@@ -26,7 +26,7 @@ type requestTemplate struct {
 	templates   Templates
 }
 
-// call is a request that is ready to be sent.
+// call is a request that is ready to send.
 type call struct {
 	method string
 	url    *url.URL
@@ -67,7 +67,7 @@ func (s settings) requestTemplate() (requestTemplate, error) {
 	return t, s.settle(&t)
 }
 
-// settle decides what type the body has.
+// settle decides the content type of the body.
 func (s settings) settle(t *requestTemplate) error {
 	kind := ""
 	for name, v := range t.header.All() {
@@ -96,7 +96,7 @@ func (s settings) settle(t *requestTemplate) error {
 	return nil
 }
 
-// raw takes over a request that is written as HTTP/1.1 has it.
+// raw reads a request that is written in the form of HTTP/1.1.
 func (s settings) raw(t *requestTemplate, text string) error {
 	if name, ok := strings.CutPrefix(text, "file://"); ok {
 		data, found := referred(name, s.o.Files)
@@ -135,13 +135,12 @@ func (t *requestTemplate) address() string {
 	return before
 }
 
-// constant reports whether all requests go to one place.
+// constant reports whether all requests go to one address.
 func (t *requestTemplate) constant() bool {
 	return !strings.Contains(t.url, "{{") && !strings.Contains(t.url, "{%")
 }
 
-// name is what messages call the provider: its id, or where it asks, without
-// keys.
+// name is the provider's name in messages: its id, or its address without keys.
 func (t *requestTemplate) name(id string) string {
 	if u, err := url.Parse(t.address()); err == nil && u.Host != "" {
 		return transport.URL(u)
@@ -150,7 +149,7 @@ func (t *requestTemplate) name(id string) string {
 	return id
 }
 
-// prepare makes the request that asks.
+// prepare builds the request for a prompt.
 func (p *httpCall) prepare(ctx context.Context, ask proviso.Ask) (*call, error) {
 	c, err := p.build(ctx, ask)
 	if err != nil {
@@ -190,7 +189,7 @@ func (p *httpCall) build(ctx context.Context, ask proviso.Ask) (*call, error) {
 	return c, err
 }
 
-// transformed is what transformRequest makes of the prompt; nil if there is
+// transformed is the result of transformRequest for the prompt; nil if there is
 // none.
 func (p *httpCall) transformed(ctx context.Context, ask proviso.Ask, vars *proviso.Object) (any, error) {
 	switch {
@@ -214,8 +213,8 @@ func (p *httpCall) transformed(ctx context.Context, ask proviso.Ask, vars *provi
 	}
 }
 
-// merged lays what transformRequest gives over the body. A body that is text
-// gets it as the prompt.
+// merged merges the result of transformRequest over the body. If the body is
+// text, the result becomes its prompt.
 func (t *requestTemplate) merged(v any, vars *proviso.Object) any {
 	switch body := t.body.(type) {
 	case string:
@@ -233,7 +232,7 @@ func (t *requestTemplate) merged(v any, vars *proviso.Object) any {
 	return literalValue{v}
 }
 
-// literalValue is a part of a body that is no template.
+// literalValue is a part of a body that is not a template.
 type literalValue struct{ v any }
 
 // secrets are the values of headers and parameters that may be keys.

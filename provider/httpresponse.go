@@ -20,8 +20,8 @@ type callAnswer struct {
 	latency time.Duration
 }
 
-// output finds the output in a response: what transformResponse gives, else the
-// body, as a structure if it is JSON.
+// output finds the output in a response: the result of transformResponse, or
+// else the body, parsed if it is JSON.
 func (p *httpCall) output(ctx context.Context, ask proviso.Ask, c *call, a *callAnswer) (proviso.Output, error) {
 	data, err := proviso.ParseReply(ctx, a.text)
 	if errors.Is(err, proviso.ErrTooManyValues) || err != nil && ctx.Err() != nil {
@@ -76,8 +76,8 @@ func contextOf(ask proviso.Ask, a *callAnswer, data any) *proviso.Object {
 		"prompt", proviso.ObjectOf("raw", ask.Prompt, "label", ask.Label))
 }
 
-// outputFrom reads what transformResponse gives: a response with an output or an
-// error, or the output itself.
+// outputFrom reads the result of transformResponse: a response with an output
+// or an error, or the output itself.
 func outputFrom(v any) proviso.Output {
 	o, ok := v.(*proviso.Object)
 	if !ok {
@@ -90,7 +90,7 @@ func outputFrom(v any) proviso.Output {
 	return OutputOf(o)
 }
 
-// tokens guesses how many tokens a text has by its words.
+// tokens estimates the tokens of a text from its number of words.
 func (p *httpCall) tokens(text string) int64 {
 	return int64(math.Ceil(float64(len(strings.Fields(text))) * p.estimate))
 }

@@ -8,14 +8,15 @@ import (
 	"github.com/proviso-eval/proviso/internal/blobs"
 )
 
-// settingVars end the names of variables of the environment that change what a
-// provider answers without standing in its configuration.
+// settingVars are suffixes of environment variables that change a provider's
+// answers although its configuration does not name them.
 var settingVars = [...]string{"BASE_URL", "API_HOST", "ENDPOINT", "API_VERSION", "TEMPERATURE", "TOP_P", "MAX_TOKENS", "PENALTY", "REGION", "LOCATION", "BEDROCK_RUNTIME"}
 
-// Identity describes what answers: the provider, its configuration without
-// secrets, the files that it refers to, and the variables of the environment
-// that say which endpoint is asked. It is a hash, and never the same for two
-// specs that could answer differently, as far as can be told without asking.
+// Identity returns a hash of everything that determines the answers: the
+// provider, its configuration without secrets, the files that it refers to, and
+// the environment variables that select the endpoint. As far as can be known
+// without a request, two specs with different answers have different
+// identities.
 func Identity(spec proviso.ProviderSpec, o Options) string {
 	parts := []string{"provider 1", spec.ID, proviso.Stringify(sorted(proviso.Keyless(spec.Config)))}
 	var named []string
@@ -57,7 +58,7 @@ func scriptNamed(id string) (string, bool) {
 	return "", false
 }
 
-// references collects the files that a configuration names.
+// references collects the names of files in a configuration.
 func references(v any, names *[]string) {
 	switch v := v.(type) {
 	case string:
@@ -94,8 +95,8 @@ func cutAtLast(s, sep string) (before, after string, found bool) {
 	return s, "", false
 }
 
-// sorted is v with the members of objects in the order of their names, so that
-// the order in a file makes no difference.
+// sorted returns v with the members of objects sorted by name, so that their
+// order in a file makes no difference.
 func sorted(v any) any {
 	switch v := v.(type) {
 	case []any:

@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// Limits is what has been learnt of the endpoints that are asked: how many
-// requests each of them bears at once, its rate, and whether it is worth asking
-// at all. Providers opened with the same Limits share it. The zero value knows
-// nothing yet. It is safe for concurrent use.
+// Limits holds what is learnt about endpoints: how many concurrent requests
+// each can take, its rate, and whether it can be reached at all. Providers
+// opened with the same Limits share it. The zero value is empty. It is safe for
+// concurrent use.
 type Limits struct {
 	mu    sync.Mutex
 	gates map[string]*gate
 }
 
-// gate returns the gate of an endpoint. The lowest rates that any provider of the
-// endpoint is configured with hold.
+// gate returns the gate of an endpoint. The lowest rates among the endpoint's
+// providers apply.
 func (l *Limits) gate(key string, most int, rpm, tpm float64) *gate {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -36,12 +36,12 @@ func (l *Limits) gate(key string, most int, rpm, tpm float64) *gate {
 	return g
 }
 
-// gate is what every request to one endpoint passes. The number of requests in
-// flight starts at the most and is then kept as TCP keeps its window: a refusal
-// halves it, at most once for all requests that were in flight together, and each
-// window of successes adds one (additive increase, multiplicative decrease; Chiu
-// and Jain, 1989). Answers that take several times as long as they used to take
-// off a quarter.
+// gate admits the requests to one endpoint. The number of requests in flight
+// starts at the maximum and then adapts as in TCP congestion control: a rate
+// limit error halves it, at most once for all requests that were in flight
+// together, and each window of successes adds one (additive increase,
+// multiplicative decrease; Chiu and Jain, 1989). Answers that become several
+// times slower reduce it by a quarter.
 type gate struct {
 	mu       sync.Mutex
 	most     int
@@ -87,7 +87,7 @@ func (g *gate) enter(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// leave gives the place back.
+// leave releases the place.
 func (g *gate) leave() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -95,7 +95,7 @@ func (g *gate) leave() {
 	g.admit()
 }
 
-// admit lets those in who have a place now.
+// admit admits waiting requests while there are free places.
 func (g *gate) admit() {
 	for len(g.queue) > 0 && g.inFlight < int(g.limit) {
 		close(g.queue[0])
@@ -104,21 +104,22 @@ func (g *gate) admit() {
 	}
 }
 
-// delay reserves a request of so many tokens and returns how long it has to wait.
+// delay reserves a request of that many tokens and returns how long it has to
+// wait.
 func (g *gate) delay(now time.Time, tokens float64) time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return max(g.requests.reserve(now, 1), g.tokens.reserve(now, tokens), g.notBefore.Sub(now), 0)
 }
 
-// settle corrects a reservation by the tokens that were really used.
+// settle corrects a reservation by the tokens actually used.
 func (g *gate) settle(tokens float64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.tokens.charge(tokens)
 }
 
-// pause keeps further requests back until t.
+// pause delays further requests until t.
 func (g *gate) pause(t time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -127,7 +128,7 @@ func (g *gate) pause(t time.Time) {
 	}
 }
 
-// refused says that the endpoint did not bear a request that started at start.
+// refused records that the endpoint rejected a request that started at start.
 func (g *gate) refused(start, now time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -135,7 +136,7 @@ func (g *gate) refused(start, now time.Time) {
 	g.shrink(start, now, 0.5)
 }
 
-// succeeded says that a request was answered after took.
+// succeeded records that a request that took that long succeeded.
 func (g *gate) succeeded(start, now time.Time, took time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -148,8 +149,8 @@ func (g *gate) succeeded(start, now time.Time, took time.Duration) {
 	}
 }
 
-// shrink lowers the limit unless it was lowered since start, for requests that
-// were in flight together tell the same news.
+// shrink lowers the limit unless it was lowered since start: requests that were
+// in flight together report the same congestion.
 func (g *gate) shrink(start, now time.Time, by float64) {
 	if start.Before(g.cut) {
 		return
@@ -158,21 +159,21 @@ func (g *gate) shrink(start, now time.Time, by float64) {
 	g.limit = max(1, g.limit*by)
 }
 
-// heard says that something came back from the endpoint.
+// heard records that the endpoint has responded.
 func (g *gate) heard() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.answered = true
 }
 
-// silent reports whether nothing ever came back.
+// silent reports whether the endpoint has never responded.
 func (g *gate) silent() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return !g.answered
 }
 
-// stop ends all asking. It returns the error that every ask gets from now on.
+// stop ends all requests. It returns the error that every later request gets.
 func (g *gate) stop(err error) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -182,15 +183,15 @@ func (g *gate) stop(err error) error {
 	return g.stopped
 }
 
-// err is why the endpoint is not asked any more, or nil.
+// err is the reason why the endpoint was stopped, or nil.
 func (g *gate) err() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.stopped
 }
 
-// rate is a limit per minute, kept by the generic cell rate algorithm (ITU-T
-// I.371): what is used is spread evenly, but for a burst of one second's worth.
+// rate is a limit per minute, by the generic cell rate algorithm (ITU-T I.371):
+// use is spread evenly, with a burst of one second.
 type rate struct {
 	perMinute float64   // 0 is no limit
 	next      time.Time // when all that was reserved is paid for
@@ -233,15 +234,15 @@ const (
 )
 
 // window compares the geometric mean of the latest latencies, which one slow
-// answer does not move much, with the best of the windows before.
+// answer barely changes, with the best earlier window.
 type window struct {
 	logs float64
 	n    int
 	best float64 // log of nanoseconds; 0 if there is none yet
 }
 
-// add reports whether a window ended that is much slower than the best since it
-// last said so.
+// add reports whether a window has ended that is much slower than the best one
+// since the last report.
 func (w *window) add(took time.Duration, limit int) bool {
 	w.logs += math.Log(float64(max(took, time.Microsecond)))
 	w.n++

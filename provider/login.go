@@ -15,41 +15,41 @@ import (
 	"github.com/proviso-eval/proviso/internal/transport"
 )
 
-// ErrNoKey is the cause of the error of [Open] for a provider that cannot be asked
-// because the environment lacks what is needed: a key, another proof of who asks,
-// or an address that only its user knows.
+// ErrNoKey is the cause of the error of [Open] for a provider that cannot be
+// used because the environment lacks something: a key, other credentials, or an
+// address that only the user knows.
 var ErrNoKey = errors.New("no key")
 
-// login gives requests the proof of who asks, where that is more than a key that
-// stands in a header.
+// login authenticates requests where a key in a header is not enough.
 type login interface {
-	// ready gets the proof, if the last one does not hold any more. It may ask
-	// the network; sign does not.
+	// ready gets the credentials unless the last ones are still valid. It may
+	// make requests; sign does not.
 	ready(ctx context.Context) error
-	// sign adds the proof to a request with this body.
+	// sign adds the credentials to a request with this body.
 	sign(ctx context.Context, req *http.Request, body []byte) error
 	// secrets are what messages must not show.
 	secrets() []string
 }
 
-// loginTimeout is for one login, from the first request to the last.
+// loginTimeout limits one login, from the first request to the last.
 const loginTimeout = 30 * time.Second
 
-// maxLogin bounds the answer of a login, and files that hold a proof, in bytes.
+// maxLogin bounds the response of a login, and files with credentials, in
+// bytes.
 const maxLogin = 1 << 20
 
-// early is how long before its end an access token is renewed.
+// early is how long before its expiry an access token is renewed.
 const early = 2 * time.Minute
 
-// accessToken is a token that stands for who asks, and when it ends; zero is
-// never.
+// accessToken is an access token and its expiry; a zero time means that it does
+// not expire.
 type accessToken struct {
 	text    string
 	expires time.Time
 }
 
-// bearer is a login whose proof is an access token (RFC 6750). It is safe for
-// concurrent use: one caller at a time renews the token, and the others wait.
+// bearer is a login with an access token (RFC 6750). It is safe for concurrent
+// use: one caller at a time renews the token, and the others wait.
 type bearer struct {
 	fetch func(ctx context.Context) (accessToken, error)
 	now   func() time.Time
@@ -92,7 +92,7 @@ func (b *bearer) ready(ctx context.Context) error {
 	return nil
 }
 
-// current is the token that was got last.
+// current is the latest token.
 func (b *bearer) current() accessToken {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -111,14 +111,15 @@ func (b *bearer) secrets() []string {
 	return nil
 }
 
-// loginHosts are those that give access tokens, for suites that nobody vouches
-// for.
+// loginHosts are the hosts that issue access tokens. An untrusted suite may
+// reach them for logins.
 var loginHosts = [...]string{
 	"accounts.google.com", "iamcredentials.googleapis.com", "oauth2.googleapis.com", "sts.googleapis.com",
 	"login.microsoftonline.com", "login.microsoftonline.us", "login.partner.microsoftonline.cn",
 }
 
-// loginHost reports whether a host gives access tokens to a vendor's customers.
+// loginHost reports whether a host issues access tokens to a vendor's
+// customers.
 func loginHost(host string) bool {
 	if slices.Contains(loginHosts[:], host) {
 		return true
@@ -128,8 +129,8 @@ func loginHost(host string) bool {
 	return ok && ok2 && plainName(region)
 }
 
-// loginClient makes the HTTP calls of a login. What they carry is never recorded.
-// Those of an untrusted suite go to the vendors' hosts for this alone.
+// loginClient makes the HTTP calls of a login. They are never recorded. For an
+// untrusted suite they may only go to the vendors' hosts.
 func (s settings) loginClient() *http.Client {
 	if s.o.LoginClient != nil {
 		return s.o.LoginClient
@@ -143,8 +144,8 @@ func (s settings) loginClient() *http.Client {
 	return c
 }
 
-// userEnv looks up what only the user may say: nothing that an untrusted suite
-// sets itself.
+// userEnv looks up variables that only the user may set, and ignores those that
+// an untrusted suite sets.
 func (s settings) userEnv(names ...string) (value, name string) {
 	for _, name := range names {
 		if s.o.Untrusted && s.ownEnv(name) {
@@ -168,12 +169,12 @@ func (s settings) proxies() proviso.Env {
 	return env
 }
 
-// replays reports whether answers come from a cassette, so that nobody has to
-// prove who asks.
+// replays reports whether answers come from a cassette, so that no login is
+// needed.
 func (s settings) replays() bool { return s.o.Cassette != nil && s.o.Cassette.Replays() }
 
-// ask makes a request of a login and returns the object that is answered. Its
-// errors do not hold what was sent.
+// askLogin makes a request of a login and returns the object in the response.
+// Its errors do not contain the request.
 func askLogin(client *http.Client, req *http.Request) (*proviso.Object, error) {
 	resp, err := client.Do(req)
 	if err != nil {
@@ -189,23 +190,23 @@ func askLogin(client *http.Client, req *http.Request) (*proviso.Object, error) {
 	if resp.StatusCode/100 == 2 && o != nil {
 		return o, nil
 	}
-	said := str(o.At("error_description"))
-	if said == "" {
+	description := str(o.At("error_description"))
+	if description == "" {
 		if f := errorIn(o); f != nil {
-			said = f.message
+			description = f.message
 		}
 	}
-	if said == "" {
-		said = http.StatusText(resp.StatusCode)
+	if description == "" {
+		description = http.StatusText(resp.StatusCode)
 	}
-	err = fmt.Errorf("%s answered HTTP %d: %s", req.URL.Host, resp.StatusCode, excerpt([]byte(said)))
+	err = fmt.Errorf("%s answered HTTP %d: %s", req.URL.Host, resp.StatusCode, excerpt([]byte(description)))
 	if resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests {
 		return nil, proviso.Errorf(proviso.Unavailable, "%w", err)
 	}
 	return nil, proviso.Errorf(proviso.Refused, "%w", err)
 }
 
-// tokenOf reads an access token as RFC 6749, section 5.1 writes it.
+// tokenOf reads an access token response (RFC 6749, section 5.1).
 func tokenOf(o *proviso.Object, now time.Time) accessToken {
 	t := accessToken{text: str(o.At("access_token"))}
 	if s := proviso.ToNumber(o.At("expires_in")); s > 0 && s < 1e9 { // Microsoft has been seen to write a text
@@ -214,8 +215,8 @@ func tokenOf(o *proviso.Object, now time.Time) accessToken {
 	return t
 }
 
-// loginFault is the fault of a login that failed. One that was refused is not
-// tried again for every row.
+// loginFault is the fault of a failed login. A login that was rejected is not
+// retried for every row.
 func loginFault(err error) *fault {
 	f := &fault{code: proviso.Unavailable, message: "cannot log in: " + excerpt([]byte(err.Error())), stop: true}
 	var known *proviso.Error
@@ -226,8 +227,9 @@ func loginFault(err error) *fault {
 	return f
 }
 
-// plainName reports whether text is a name of a region or the like: letters of
-// ASCII in lower case, digits and hyphens. Whatever stands in a host must be one.
+// plainName reports whether text is a name like that of a region: lower case
+// ASCII letters, digits and hyphens. Everything that becomes part of a host
+// must be one.
 func plainName(text string) bool {
 	for _, c := range []byte(text) {
 		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' {

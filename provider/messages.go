@@ -8,8 +8,8 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// messagesOf reads a prompt as a chat: a list of messages in JSON, or in YAML if
-// it begins with "- role:". Anything else is what the user says.
+// messagesOf reads a prompt as a chat: a list of messages in JSON, or in YAML
+// if it begins with "- role:". Any other prompt becomes one user message.
 func messagesOf(prompt string) []any {
 	if chat, ok := chatOf(prompt); ok {
 		return chat
@@ -43,7 +43,7 @@ func chatOf(prompt string) ([]any, bool) {
 	return chat, len(chat) > 0
 }
 
-// part is one piece of a message's content, in no vendor's form.
+// part is one piece of a message's content, independent of the vendor.
 type part struct {
 	text  string
 	image *image
@@ -53,8 +53,8 @@ type part struct {
 // image is a picture in a message.
 type image struct{ mediaType, data, url string } // either base64 data or a URL
 
-// partsOf reads the content of a message: text, or a list of parts as OpenAI
-// writes them.
+// partsOf reads the content of a message: text, or a list of parts in OpenAI's
+// form.
 func partsOf(content any) []part {
 	if _, ok := content.([]any); !ok {
 		if content == nil {
@@ -92,9 +92,9 @@ func textOf(v any) string {
 	return proviso.Stringify(v)
 }
 
-// inlined returns a part in the form of Claude's vendor, or of Google, whose data is
-// a data URL with the data alone, as promptfoo makes of variables that are pictures.
-// Any other part is returned as it is.
+// inlined replaces the data URL in a part of Anthropic's or Google's form by
+// its data, which is what promptfoo does with variables that are pictures. Any
+// other part is returned unchanged.
 func inlined(o *proviso.Object) *proviso.Object {
 	for _, form := range [...]struct{ member, kind string }{{"source", "media_type"}, {"inlineData", "mimeType"}, {"inline_data", "mime_type"}} {
 		holder := object(o.At(form.member))
@@ -124,9 +124,9 @@ func imageOf(url string) *image {
 	return &image{url: url}
 }
 
-// splitAt returns a chat in which the text of the message at an index is two parts,
-// the first of some bytes, and that index; or the chat as it is, and -1, if that
-// message is no longer text.
+// splitAt splits the text of the message at an index into two parts, the first
+// of that many bytes, and returns the chat and the index. If that message is no
+// longer text, it returns the chat unchanged and -1.
 func splitAt(chat []any, at, bytes int) ([]any, int) {
 	if bytes <= 0 || at >= len(chat) {
 		return chat, -1
@@ -143,7 +143,7 @@ func splitAt(chat []any, at, bytes int) ([]any, int) {
 	return chat, at
 }
 
-// systemRole reports whether a message instructs the model.
+// systemRole reports whether a message contains instructions for the model.
 func systemRole(m *proviso.Object) bool {
 	role := m.At("role")
 	return role == "system" || role == "developer"

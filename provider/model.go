@@ -32,29 +32,28 @@ type model struct {
 	*endpoint
 }
 
-// defaultTokens is how many tokens an answer may have unless the suite says more, as
-// in promptfoo.
+// defaultTokens is the default token limit of an answer, as in promptfoo.
 const defaultTokens = 1024
 
-// wire is how an API is spoken.
+// wire is the request and response form of an API.
 type wire struct {
-	// path is where the endpoint is asked, after its base URL.
+	// path is the path of a model below the base URL.
 	path func(model string) string
-	// request makes the body that asks for an answer to a prompt.
+	// request builds the body that asks for an answer to a prompt.
 	request func(m *model, ask *proviso.Ask, cfg *proviso.Object) (*proviso.Object, error)
 	// output reads the answer; the caller adds latency and cost.
 	output func(m *model, answer, cfg *proviso.Object) (proviso.Output, error)
-	// reads is what a request takes from the variables beside the prompt, for the
-	// cache; nil if that is nothing.
+	// reads describes what a request takes from the variables besides the
+	// prompt, for the cache key; nil if that is nothing.
 	reads func(ask *proviso.Ask) string
-	// shape asks for an answer of one shape; nil if the API has nothing for it.
+	// shape asks for an answer of one shape; nil if the API does not support it.
 	shape shape
 }
 
-// fixed is the path of an API that has the same for all models.
+// fixed is the path of an API that is the same for all models.
 func fixed(path string) func(string) string { return func(string) string { return path } }
 
-// newModel opens the model that a name stands for at a vendor's API.
+// newModel opens a model of a vendor's API.
 func newModel(s settings, a api, w wire, name string) (*model, error) {
 	if name == "" {
 		return nil, s.invalid("the name of a model is missing, as in %smodel", s.spec.ID)
@@ -96,8 +95,8 @@ func newModel(s settings, a api, w wire, name string) (*model, error) {
 	}, nil
 }
 
-// pathName refuses a name that would lead a vendor's path elsewhere: the key of a
-// model is not for other methods of its vendor.
+// pathName rejects a name that would change the path of the API: the key of a
+// model must not be used for other methods of the vendor.
 func (s settings) pathName(name string) error {
 	odd := strings.ContainsFunc(name, func(r rune) bool {
 		return unicode.IsControl(r) || unicode.IsSpace(r) || strings.ContainsRune(`?#\%`, r)
@@ -113,8 +112,8 @@ func (s settings) pathName(name string) error {
 
 func (m *model) ID() string { return m.id }
 
-// Answer asks the model once. What a content filter stopped is an answer too: a
-// refusal, with the vendor's words.
+// Answer asks the model once. A prompt or answer that a content filter stopped
+// counts as an answer: a refusal in the vendor's words.
 func (m *model) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, error) {
 	if err := m.gate.err(); err != nil {
 		return proviso.Output{}, err
@@ -150,8 +149,8 @@ func (m *model) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, er
 	return out, nil
 }
 
-// exchange asks, once more without the shape of the answer if the endpoint refuses
-// a request with it.
+// exchange makes the request. If the endpoint rejects the shape of the answer,
+// it makes the request again without it.
 func (m *model) exchange(ctx context.Context, ask *proviso.Ask, cfg *proviso.Object) (reply, error) {
 	body, err := m.api.request(m, ask, cfg)
 	if err != nil {
@@ -178,7 +177,7 @@ func (m *model) exchange(ctx context.Context, ask *proviso.Ask, cfg *proviso.Obj
 	return again, nil
 }
 
-// malformed is the error of an answer that lacks what an answer must have.
+// malformed is the error of an answer that lacks a required member.
 func (m *model) malformed(what string, answer *proviso.Object) error {
 	return m.failure(&fault{code: proviso.Unavailable, status: 200, message: what + ": " + excerpt(proviso.AppendJSON(nil, answer))})
 }
@@ -191,7 +190,7 @@ func blocked(f *fault) proviso.Output {
 	}
 }
 
-// copySettings copies the named settings that are there.
+// copySettings copies the named settings that are set.
 func copySettings(body, cfg *proviso.Object, names ...string) {
 	for _, name := range names {
 		if v, ok := cfg.Get(name); ok && v != nil {
@@ -200,7 +199,7 @@ func copySettings(body, cfg *proviso.Object, names ...string) {
 	}
 }
 
-// passThrough lays maps of raw parameters over a body.
+// passThrough merges maps of raw parameters over a body.
 func passThrough(body, cfg *proviso.Object, keys ...string) {
 	for _, key := range keys {
 		o, _ := cfg.At(key).(*proviso.Object)
@@ -234,7 +233,7 @@ func count(o *proviso.Object, key string) int64 {
 	return int64(f)
 }
 
-// keep copies the members of an answer that reports and scripts may want.
+// keep copies the members of an answer that reports and scripts may use.
 func keep(answer *proviso.Object, names ...string) *proviso.Object {
 	raw := proviso.NewObject(len(names))
 	copySettings(raw, answer, names...)

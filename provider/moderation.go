@@ -6,7 +6,7 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// moderator is a model that says which categories of harm a text falls into.
+// moderator is a model that finds categories of harm in a text.
 type moderator struct{ *model }
 
 var (
@@ -29,13 +29,13 @@ func newModerator(s settings, a api, name string) (proviso.Provider, error) {
 	return &moderator{m}, nil
 }
 
-// Answer refuses: the model moderates.
+// Answer returns an error: the model only moderates.
 func (m *moderator) Answer(context.Context, proviso.Ask) (proviso.Output, error) {
 	return proviso.Output{}, proviso.Errorf(proviso.Invalid, "%s finds categories of harm, it does not answer prompts", m.id)
 }
 
-// Moderate returns the categories that the model flags in output, in its order.
-// The prompt is not looked at.
+// Moderate returns the categories that the model flags in output, in the
+// model's order. The prompt is ignored.
 func (m *moderator) Moderate(ctx context.Context, _, output string) ([]proviso.Flag, error) {
 	r, err := m.fetch(ctx, proviso.ObjectOf("model", m.name, "input", output))
 	if err != nil {

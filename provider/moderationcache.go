@@ -7,7 +7,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/blobs"
 )
 
-// Moderate looks the texts up, or asks.
+// Moderate returns the cached flags, or asks the provider.
 func (p *cached) Moderate(ctx context.Context, prompt, output string) ([]proviso.Flag, error) {
 	m, err := ability[proviso.Moderator](p.Provider, "moderate")
 	if err != nil {
@@ -23,8 +23,8 @@ func (p *cached) Moderate(ctx context.Context, prompt, output string) ([]proviso
 	return restoredFlags(kept), nil
 }
 
-// value looks up what is kept under a name in an entry, or asks for it and keeps
-// it, once for all who ask for it at the same time.
+// value returns a member of a cache entry, or asks for it and caches it.
+// Concurrent equal requests are made once.
 func (c *Cache) value(ctx context.Context, key, name string, ask func() (value any, entry *proviso.Object, err error)) (any, error) {
 	out, err := c.once(ctx, key, func() (proviso.Output, error) {
 		if kept, ok := c.entry(key).Get(name); ok && kept != nil {

@@ -12,14 +12,14 @@ var (
 	ollamaCompletion = wire{path: fixed("/api/generate"), request: ollamaCompletionRequest, output: ollamaOutput, shape: ollamaShape}
 )
 
-// ollamaOptions are the settings that this API has under options.
+// ollamaOptions are the settings that this API expects under options.
 var ollamaOptions = [...]string{
 	"num_predict", "num_keep", "seed", "top_k", "top_p", "min_p", "typical_p", "repeat_last_n", "temperature", "repeat_penalty",
 	"presence_penalty", "frequency_penalty", "stop", "num_ctx", "num_batch", "num_gpu", "main_gpu", "use_mmap", "num_thread",
 }
 
 // newOllama opens ollama:chat:<model>, ollama:completion:<model>,
-// ollama:embeddings:<model> or ollama:<model>, which completes.
+// ollama:embeddings:<model> or ollama:<model>, which uses completion.
 func newOllama(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provider, error) {
 	s := settings{spec, o}
 	a := api{
@@ -77,8 +77,8 @@ func ollamaSettings(body, cfg *proviso.Object) {
 	}
 }
 
-// ollamaMessages gives messages the form of this API: content is text, pictures
-// stand apart, arguments of calls are objects.
+// ollamaMessages converts messages to the form of this API: content is text,
+// pictures are separate, arguments of calls are objects.
 func ollamaMessages(chat []any) []any {
 	out := make([]any, len(chat))
 	for i, v := range chat {
@@ -167,8 +167,8 @@ func ollamaOutput(m *model, answer, cfg *proviso.Object) (proviso.Output, error)
 	return out, nil
 }
 
-// ollamaVectors is POST /api/embed. Input that is too long is an error of the
-// server, not cut off in silence.
+// ollamaVectors is POST /api/embed. The request disables truncation, so that an
+// input that is too long is an error.
 var ollamaVectors = vectors{
 	request: func(m *model, texts []string) *proviso.Object {
 		body := proviso.ObjectOf("model", m.name, "input", textsOf(texts), "truncate", false)

@@ -30,14 +30,14 @@ func openAI(s settings) api {
 	return a
 }
 
-// unavailable are the kinds of model and agent of openai: that this version does
-// not ask, sorted.
+// unavailable are the kinds of models and agents of openai: that proviso does
+// not support, sorted.
 var unavailable = []string{
 	"agents", "agents-api", "assistant", "chatkit", "codex", "codex-app-server", "codex-desktop", "codex-sdk", "codex-security",
 	"image", "live", "realtime", "speech", "transcription", "tts", "video",
 }
 
-// defaultModels are the models of kinds that stand without one.
+// defaultModels are the models of kinds that may be written without one.
 var defaultModels = map[string]string{
 	"chat": "gpt-5.6-terra", "responses": "gpt-5.6-terra", "completion": "gpt-3.5-turbo-instruct",
 	"embedding": "text-embedding-3-large", "embeddings": "text-embedding-3-large",
@@ -71,7 +71,7 @@ var (
 	dated      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`-\d{4}-\d{2}-\d{2}$`) })
 )
 
-// openAIKind says which endpoint serves a model that is named alone.
+// openAIKind is the endpoint of a model that is written without a kind.
 func openAIKind(name string) string {
 	model := dated().ReplaceAllString(name, "")
 	switch {
@@ -91,8 +91,8 @@ func openAIKind(name string) string {
 	return "chat"
 }
 
-// answersResponses reports whether a model, named without its date, is asked over
-// the Responses API: GPT-5.6 and later, and those that know no other.
+// answersResponses reports whether a model, named without its date, uses the
+// Responses API: GPT-5.6 and later, and those that support no other API.
 func answersResponses(model string) bool {
 	if v := gptVersion().FindStringSubmatch(model); v != nil && v[1] != "35" { // gpt-35 is Azure's name of 3.5
 		major, _ := strconv.Atoi(v[1])
@@ -105,7 +105,7 @@ func answersResponses(model string) bool {
 		strings.HasSuffix(model, "-codex-max") || strings.HasSuffix(model, "-deep-research") || strings.HasSuffix(model, "-pro")
 }
 
-// openWire opens one of the endpoints that OpenAI defined.
+// openWire opens a model at one of OpenAI's endpoints.
 func openWire(s settings, a api, kind, name string) (proviso.Provider, error) {
 	switch kind {
 	case "responses":
@@ -126,8 +126,9 @@ func (s settings) unsupported(what string) error {
 	return &proviso.Error{Code: proviso.Unsupported, Pointer: s.spec.Pointer, Message: "provider " + what + " is not available in this version"}
 }
 
-// reasons reports whether a model of OpenAI thinks before it answers; such models
-// take no temperature and count their thoughts in max_completion_tokens.
+// reasons reports whether a model of OpenAI reasons before it answers. Such
+// models accept no temperature and count reasoning tokens in
+// max_completion_tokens.
 func reasons(name string) bool {
 	name = name[strings.LastIndexByte(name, '/')+1:]
 	for _, family := range []string{"o1", "o3", "o4", "gpt-5", "gpt-6", "codex-mini"} {
@@ -138,9 +139,9 @@ func reasons(name string) bool {
 	return false
 }
 
-// defaults adds promptfoo's defaults, so that a suite asks the same question
-// here: temperature 0 and 1,024 tokens, of the environment if it says so. Models
-// that reason take neither.
+// defaults adds promptfoo's defaults, so that a suite sends the same request:
+// temperature 0 and 1,024 tokens, or the values of the environment. Models that
+// reason get neither.
 func (m *model) defaults(body, cfg *proviso.Object, limit string) {
 	if cfg.At("omitDefaults") == true || m.reasoning {
 		return
@@ -153,7 +154,7 @@ func (m *model) defaults(body, cfg *proviso.Object, limit string) {
 	}
 }
 
-// openAIUsage reads the usage of chat and completion.
+// openAIUsage reads the token usage of chat and completion.
 func openAIUsage(answer *proviso.Object) proviso.Usage {
 	u := object(answer.At("usage"))
 	return proviso.Usage{

@@ -9,7 +9,8 @@ import (
 // openAIChat is POST /chat/completions.
 var openAIChat = wire{path: fixed("/chat/completions"), request: chatRequest, output: chatOutput, shape: chatShape}
 
-// chatSettings are the settings that are parameters of the API by the same name.
+// chatSettings are the settings that the API has as parameters of the same
+// name.
 var chatSettings = [...]string{
 	"temperature", "top_p", "max_tokens", "max_completion_tokens", "presence_penalty", "frequency_penalty", "seed", "stop",
 	"n", "logit_bias", "logprobs", "top_logprobs", "response_format", "tools", "tool_choice", "parallel_tool_calls", "tool_resources",
@@ -32,8 +33,8 @@ func chatRequest(m *model, ask *proviso.Ask, cfg *proviso.Object) (*proviso.Obje
 	return body, nil
 }
 
-// reasoningSettings leaves out what models that reason refuse, as promptfoo does,
-// so that one configuration serves models of both kinds.
+// reasoningSettings removes the settings that models that reason reject, as
+// promptfoo does, so that one configuration works for both kinds of models.
 func (m *model) reasoningSettings(body *proviso.Object) {
 	if r := object(body.At("reasoning")); r != nil && m.flat {
 		if effort := r.At("effort"); effort != nil && !body.Has("reasoning_effort") {
@@ -81,9 +82,9 @@ func chatOutput(m *model, answer, cfg *proviso.Object) (proviso.Output, error) {
 	return out, nil
 }
 
-// chatValue sets the value as promptfoo gives it: the text; the calls if there is
-// no text; the whole message if there are both; none if the vendor says null, as
-// when a model has thought until its tokens were spent.
+// chatValue sets the value as promptfoo does: the text; the tool calls if there
+// is no text; the whole message if there are both; no value if the content is
+// null, as when a model used all its tokens for reasoning.
 func chatValue(out *proviso.Output, message, cfg *proviso.Object) {
 	calls := list(message.At("tool_calls"))
 	function := object(message.At("function_call"))
@@ -127,8 +128,8 @@ func contentText(content any) string {
 	return b.String()
 }
 
-// structured parses an answer that was asked for with a schema. Text that is not
-// JSON stays text.
+// structured parses an answer that was requested with a schema. Text that is
+// not JSON stays text.
 func structured(text string, cfg *proviso.Object) any {
 	format := object(cfg.At("response_format"))
 	if format.At("type") != "json_schema" {
@@ -140,7 +141,7 @@ func structured(text string, cfg *proviso.Object) any {
 	return text
 }
 
-// withThoughts puts what the model thought before its text, unless showThinking
+// withThoughts puts the model's reasoning before its text, unless showThinking
 // is off.
 func withThoughts(thoughts string, value any, cfg *proviso.Object) any {
 	text, ok := value.(string)

@@ -37,8 +37,8 @@ func responsesRequest(m *model, ask *proviso.Ask, cfg *proviso.Object) (*proviso
 	return body, nil
 }
 
-// textFormat turns the response_format of chat into the text of this API, which
-// has the schema one level higher.
+// textFormat converts the response_format of chat to the text parameter of this
+// API, which has the schema one level higher.
 func textFormat(body, cfg *proviso.Object) {
 	format := object(cfg.At("response_format"))
 	if format == nil && cfg.At("verbosity") == nil {
@@ -97,7 +97,8 @@ func responsesOutput(m *model, answer, cfg *proviso.Object) (proviso.Output, err
 	return out, nil
 }
 
-// responseFinish derives why an answer ended, which this API tells in parts.
+// responseFinish derives the finish reason, which this API spreads over several
+// members.
 func responseFinish(answer *proviso.Object, calls []any) string {
 	switch str(answer.At("status")) {
 	case "completed":
@@ -122,7 +123,7 @@ type responseItems struct {
 	logProbs        []float64
 }
 
-// add takes one item, in the words that promptfoo gives it.
+// add adds one item as promptfoo writes it.
 func (r *responseItems) add(item, cfg *proviso.Object) {
 	switch str(item.At("type")) {
 	case "message":
@@ -164,7 +165,7 @@ func (r *responseItems) content(c *proviso.Object) {
 	}
 }
 
-// indented is v as JSON over several lines.
+// indented is v as indented JSON.
 func indented(v any) string {
 	var b bytes.Buffer
 	if err := json.Indent(&b, proviso.AppendJSON(nil, v), "", "  "); err != nil {
@@ -173,7 +174,7 @@ func indented(v any) string {
 	return b.String()
 }
 
-// mcpCall words the call of a tool that the vendor made itself.
+// mcpCall describes a tool call that the vendor made itself.
 func mcpCall(item *proviso.Object) string {
 	name := str(item.At("name"))
 	if problem := item.At("error"); problem != nil {

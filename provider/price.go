@@ -8,9 +8,10 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// prices.json has US dollars for a million tokens, by vendor and model: input,
-// output, cached (input read from the vendor's cache), written (input written to
-// it), and long: other prices for prompts of more tokens than over.
+// prices.json holds US dollars for a million tokens, by vendor and model:
+// input, output, cached (input read from the vendor's cache), written (input
+// written to it), and long: other prices for prompts with more tokens than
+// over.
 //
 //go:embed prices.json
 var priceFile string
@@ -23,7 +24,7 @@ var priceTable = sync.OnceValue(func() *proviso.Object {
 	return object(v)
 })
 
-// prices are what the tokens of a model cost, in US dollars for a token.
+// prices are the prices of a model, in US dollars for a token.
 type prices struct {
 	known                          bool
 	input, output, cached, written float64
@@ -31,8 +32,9 @@ type prices struct {
 	over                           int64
 }
 
-// prices looks the prices of a model up. The suite's own (config.cost for both
-// directions, inputCost, outputCost; dollars for a token) come before the file's.
+// prices looks up the prices of a model. The suite's own (config.cost for both
+// directions, inputCost, outputCost; dollars for a token) come before the
+// file's.
 func (s settings) prices(group, model string) prices {
 	both, ok := s.number("cost")
 	in, hasIn := s.number("inputCost")
@@ -57,8 +59,8 @@ func (s settings) prices(group, model string) prices {
 	return p
 }
 
-// pricesOf finds the prices of a model by its name, without the vendor before it
-// and the date or tag after it if need be.
+// pricesOf finds the prices of a model by its name. If necessary it drops the
+// vendor prefix and the date or tag at the end.
 func pricesOf(group, model string) prices {
 	if group == "" {
 		return prices{}
@@ -90,8 +92,8 @@ func cutLast(name string) (before, last string, ok bool) {
 	return name[:i], name[i+1:], true
 }
 
-// versionTag reports whether a part of a name tells versions of a model with the
-// same price apart: a date, latest or preview.
+// versionTag reports whether a part of a name only distinguishes versions of a
+// model that have the same price: a date, latest or preview.
 func versionTag(s string) bool {
 	switch s {
 	case "latest", "preview", "exp", "beta":
@@ -121,11 +123,11 @@ func readPrices(o *proviso.Object) prices {
 	return p
 }
 
-// cost is what an answer cost; nil if nobody knows. What the vendor says comes
-// first.
+// cost is the cost of an answer; nil if it is unknown. A cost in the vendor's
+// response comes first.
 func (p prices) cost(answer *proviso.Object, u proviso.Usage) *float64 {
-	said := object(answer.At("usage"))
-	switch c := said.At("cost").(type) {
+	usage := object(answer.At("usage"))
+	switch c := usage.At("cost").(type) {
 	case float64:
 		return &c
 	case *proviso.Object:
@@ -139,7 +141,7 @@ func (p prices) cost(answer *proviso.Object, u proviso.Usage) *float64 {
 	if p.long != nil && u.Prompt > p.over {
 		p = *p.long
 	}
-	written := count(said, "cache_creation_input_tokens") + count(said, "cacheWriteInputTokens")
+	written := count(usage, "cache_creation_input_tokens") + count(usage, "cacheWriteInputTokens")
 	dollars := float64(u.Prompt-u.Cached-written)*p.input + float64(u.Cached)*p.cached +
 		float64(written)*p.written + float64(u.Completion)*p.output
 	return &dollars

@@ -15,8 +15,8 @@ func (s settings) program(name string) (string, error) {
 	return (&command{spec: s.spec, env: s.o.Env}).find(name)
 }
 
-// runProgram runs a program of the user's own, one that logs in, and returns what
-// it prints. It gets the environment and nothing of the suite.
+// runProgram runs a login program of the user and returns its output. The
+// program gets the environment of the user and nothing from the suite.
 func (s settings) runProgram(ctx context.Context, name string, args ...string) ([]byte, error) {
 	c := &command{spec: s.spec, env: s.o.Env}
 	program, err := c.find(name)
@@ -39,18 +39,18 @@ func (s settings) runProgram(ctx context.Context, name string, args ...string) (
 	return stdout.kept.Bytes(), nil
 }
 
-// programTimeout is for one run of a program that writes a prompt.
+// programTimeout limits one run of a program that writes a prompt.
 const programTimeout = time.Minute
 
-// Program is a command of a suite that prints what it is asked for. It is safe for
+// Program is a command of a suite whose output is used. It is safe for
 // concurrent use.
 type Program struct {
 	c *command
 }
 
-// NewProgram returns the program that a command, or the name of a file alone,
-// means. It runs in o.Dir, with the environment o.Env. config.timeout is
-// milliseconds for one run; without it a run has a minute.
+// NewProgram returns the program for a command, or for the name of a file. It
+// runs in o.Dir, with the environment o.Env. config.timeout limits one run, in
+// milliseconds; the default is a minute.
 func NewProgram(text string, isFile bool, o Options, config *proviso.Object) (*Program, error) {
 	args := []string{text}
 	if !isFile {
@@ -66,8 +66,7 @@ func NewProgram(text string, isFile bool, o Options, config *proviso.Object) (*P
 	return &Program{c}, nil
 }
 
-// Run returns what the program prints when it is given one more argument, without
-// white space around it.
+// Run runs the program with one more argument and returns its trimmed output.
 func (p *Program) Run(ctx context.Context, argument string) (string, error) {
 	return p.c.printed(ctx, argument)
 }

@@ -14,7 +14,7 @@ type scriptedPython struct {
 	embed, classify another
 }
 
-// withAbilities lets a Python file embed and classify.
+// withAbilities adds embedding and classification to a Python file.
 func withAbilities(p *scripted, abilities bool) proviso.Provider {
 	if abilities {
 		return &scriptedPython{scripted: p}
@@ -22,7 +22,7 @@ func withAbilities(p *scripted, abilities bool) proviso.Provider {
 	return p
 }
 
-// another is a function of the file that is compiled when it is first called.
+// another is a function of the file that is compiled on its first call.
 type another struct {
 	once sync.Once
 	fn   proviso.Function
@@ -30,8 +30,8 @@ type another struct {
 	err  error
 }
 
-// call asks a function of the file for the member of what it returns that holds
-// the answer.
+// ask calls a function of the file and returns the member of its result that
+// holds the answer.
 func (p *scriptedPython) ask(ctx context.Context, a *another, entry, member, text string) (*proviso.Object, error) {
 	a.once.Do(func() { a.fn, a.name, a.err = p.open(entry) })
 	if a.err != nil {

@@ -11,10 +11,10 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// recorded answers with outputs that were recorded elsewhere. A record belongs to
-// the case that its id, description, vars or prompt names, or, if it names none,
-// to the case at its own position. A file of the messages of one conversation is
-// one output, for every case.
+// recorded answers with outputs that were recorded elsewhere. A record is
+// matched to a case by id, description, vars or prompt, or, if it has none of
+// them, by position. A file with the messages of one conversation is one
+// output, for every case.
 type recorded struct {
 	id, file     string
 	byKey        map[string]*proviso.Object
@@ -22,7 +22,7 @@ type recorded struct {
 	conversation *proviso.Object // nil if the file is none
 }
 
-// Keys of a record that say which case it belongs to, the strongest first.
+// Keys of a record that match it to a case, the strongest first.
 const (
 	byID          = "id"
 	byDescription = "description"
@@ -58,7 +58,7 @@ func newRecorded(spec proviso.ProviderSpec, file string, o Options) (proviso.Pro
 	return r, nil
 }
 
-// codeOr is the code of a cause that has one of its own, or another.
+// codeOr is the code of err if it has one, or else code.
 func codeOr(err error, code string) string {
 	var known *proviso.Error
 	if errors.As(err, &known) && known.Code != "" {
@@ -67,7 +67,7 @@ func codeOr(err error, code string) string {
 	return code
 }
 
-// readRecords reads the records of a file by its suffix.
+// readRecords reads the records of a file in the format of its suffix.
 func readRecords(file string, data []byte) ([]record, error) {
 	switch strings.ToLower(path.Ext(file)) {
 	case ".jsonl", ".ndjson":
@@ -90,8 +90,8 @@ func readRecords(file string, data []byte) ([]record, error) {
 	return records, nil
 }
 
-// recordOf reads one record; anything but an object with an output is the output
-// itself.
+// recordOf reads one record. Any value but an object with an output is the
+// output itself.
 func recordOf(v any) *proviso.Object {
 	if o, ok := v.(*proviso.Object); ok && o.Has("output") {
 		return o
@@ -127,7 +127,7 @@ func keyOf(name string, v any) string {
 
 func (r *recorded) ID() string { return r.id }
 
-// Answer looks the record of the case up.
+// Answer looks up the record of the case.
 func (r *recorded) Answer(_ context.Context, ask proviso.Ask) (proviso.Output, error) {
 	rec := r.find(ask)
 	if rec == nil {
@@ -142,7 +142,7 @@ func (r *recorded) Answer(_ context.Context, ask proviso.Ask) (proviso.Output, e
 	return out, nil
 }
 
-// nameOf is what a person knows a case by.
+// nameOf is the name of a case in messages.
 func nameOf(c *proviso.Case) string {
 	if c.Description != "" {
 		return "the case " + strconv.Quote(c.Description)

@@ -9,13 +9,13 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// record is one recorded output and where its fields stand.
+// record is one recorded output and the positions of its fields.
 type record struct {
 	*proviso.Object
 	place func(key string) proviso.Place
 }
 
-// readLines reads one record a line: an object with an output, or the output
+// readLines reads one record per line: an object with an output, or the output
 // itself.
 func readLines(file string, data []byte) ([]record, error) {
 	var records []record
@@ -30,8 +30,8 @@ func readLines(file string, data []byte) ([]record, error) {
 	return records, nil
 }
 
-// readTable reads a CSV file with a column named output. Columns that hold
-// numbers, lists or objects of a response are read as JSON.
+// readTable reads a CSV file with a column named output. Columns for numbers,
+// lists or objects of a response are read as JSON.
 func readTable(file string, data []byte) ([]record, error) {
 	var records []record
 	for row, err := range document.ReadCSV(bytes.NewReader(data), document.CSVOptions{}) {
@@ -63,7 +63,7 @@ func cell(column, text string) any {
 	return text
 }
 
-// fieldKind says what a field of a response is; "" if it is none of them.
+// fieldKind returns the kind of a response field; "" for an unknown field.
 func fieldKind(key string) string {
 	switch key {
 	case "error", "finishReason":
@@ -84,11 +84,11 @@ func fieldKind(key string) string {
 	return ""
 }
 
-// mostWrong bounds how many fields of the wrong kind are told.
+// mostWrong bounds how many fields of the wrong kind are reported.
 const mostWrong = 5
 
-// checkRecords finds fields of a kind that they do not have. A record is written
-// by hand or by a script: a cost that is no number would be no cost at all.
+// checkRecords finds fields of the wrong kind. Records are written by hand or
+// by scripts, and a cost that is not a number would otherwise be ignored.
 func checkRecords(records []record) error {
 	var wrong []string
 	more := 0

@@ -13,8 +13,8 @@ import (
 )
 
 // withFiles are the settings in which file:// references are resolved: those
-// that hold schemas and definitions of tools. Their texts, and those of
-// templated, are templates over the variables of the case, as in promptfoo.
+// with schemas and tool definitions. Their texts, and those of templated, are
+// templates over the variables of the case, as in promptfoo.
 var withFiles = [...]string{
 	"tools", "functions", "tool_choice", "response_format", "responseSchema", "response_schema", "generationConfig",
 	"text", "output_format", "output_config", "format", "systemInstruction", "instructions", "toolConfig",
@@ -23,15 +23,15 @@ var withFiles = [...]string{
 // templated are the other settings whose texts are templates.
 var templated = [...]string{"reasoning", "reasoning_effort"}
 
-// schemas are the settings whose files are templates, too: a tool may well speak
-// of braces.
+// schemas are the settings whose files are templates, too. A tool definition
+// may contain braces, so files of tools are not.
 var schemas = [...]string{"response_format", "responseSchema", "response_schema", "output_format", "output_config", "format", "text", "generationConfig"}
 
-// maxReferences bounds how deep files may refer to files.
+// maxReferences bounds how deep files may refer to other files.
 const maxReferences = 20
 
-// filler fills in references to files and templates in the settings of a model. It
-// is safe for concurrent use.
+// filler resolves references to files and templates in the settings of a model.
+// It is safe for concurrent use.
 type filler struct {
 	files     proviso.Files
 	templates Templates // nil renders none
@@ -40,7 +40,7 @@ type filler struct {
 	read map[fileOf]any // what files hold
 }
 
-// fileOf is a file, and whether what it holds are templates.
+// fileOf is a file, and whether its texts are templates.
 type fileOf struct {
 	name      string
 	templates bool
@@ -49,9 +49,10 @@ type fileOf struct {
 // maxRead bounds how many files are kept in memory.
 const maxRead = 256
 
-// prepare resolves what does not depend on a case: it returns the settings with
-// their files, and the names of those that wait for the variables of a case. If it
-// is to check, templates that cannot be rendered are an error.
+// prepare resolves everything that does not depend on a case. It returns the
+// settings with their files, and the names of the settings that need the
+// variables of a case. If check is set, templates that cannot be rendered are
+// an error.
 func (f *filler) prepare(cfg *proviso.Object, check bool) (out *proviso.Object, late []string, err error) {
 	out = cfg
 	set := func(name string, v any) {
@@ -90,7 +91,8 @@ func (f *filler) prepare(cfg *proviso.Object, check bool) (out *proviso.Object, 
 	return out, late, nil
 }
 
-// check finds templates that cannot be rendered, where that is known beforehand.
+// check finds templates that cannot be rendered, as far as that is known
+// without a case.
 func (f *filler) check(v any) error {
 	checker, ok := f.templates.(interface{ Check(text string) error })
 	if !ok {
@@ -117,8 +119,8 @@ func (f *filler) check(v any) error {
 	return nil
 }
 
-// fill renders the templates of a setting, once: what a variable holds, such as
-// the answer of a model, is never a template or the name of a file itself.
+// fill renders the templates of a setting once. The value of a variable, such
+// as the answer of a model, is never a template or a file name.
 func (f *filler) fill(ctx context.Context, v any, vars *proviso.Object, depth int) (any, error) {
 	if depth > maxNested {
 		return nil, proviso.Errorf(proviso.Limit, "it is nested more than %d deep", maxNested)
@@ -178,7 +180,7 @@ func (f *filler) fillText(ctx context.Context, text string, vars *proviso.Object
 	return out, nil
 }
 
-// refers reports whether v has a reference somewhere that is known without the
+// refers reports whether v contains a reference that is known without the
 // variables of a case.
 func (f *filler) refers(v any) bool {
 	return has(v, func(text string) bool {
@@ -186,10 +188,10 @@ func (f *filler) refers(v any) bool {
 	})
 }
 
-// hasTemplate reports whether v has a template somewhere.
+// hasTemplate reports whether v contains a template.
 func hasTemplate(v any) bool { return has(v, isTemplate) }
 
-// has reports whether v has a text somewhere of which is holds.
+// has reports whether v contains a text that is accepts.
 func has(v any, is func(string) bool) bool {
 	switch v := v.(type) {
 	case string:
@@ -222,7 +224,7 @@ func hasLiteral(v any) bool {
 	return false
 }
 
-// unwrap takes the marks of what is no template away.
+// unwrap removes the marks of literal values.
 func unwrap(v any) any {
 	switch v := v.(type) {
 	case literalValue:
@@ -243,8 +245,8 @@ func unwrap(v any) any {
 	return v
 }
 
-// load replaces references by what the files hold. What stands in files is marked
-// as no template, unless their settings say otherwise.
+// load replaces references by the content of the files. Content of files is
+// marked as literal, unless the setting allows templates.
 func (f *filler) load(v any, templates bool, depth int) (any, error) {
 	if depth > maxReferences {
 		return nil, proviso.Errorf(proviso.Limit, "file references are nested more than %d deep", maxReferences)
@@ -284,7 +286,7 @@ func (f *filler) load(v any, templates bool, depth int) (any, error) {
 	return v, nil
 }
 
-// listIn returns the members of a list, each marked as the list is.
+// listIn returns the members of a list, with the mark of the list.
 func listIn(v any) ([]any, bool) {
 	marked, ok := v.(literalValue)
 	if !ok {
@@ -299,7 +301,7 @@ func listIn(v any) ([]any, bool) {
 	return out, ok
 }
 
-// loadFile reads a file, once for all questions.
+// loadFile reads a file once for all requests.
 func (f *filler) loadFile(name string, templates bool, depth int) (any, error) {
 	key := fileOf{name, templates}
 	f.mu.Lock()

@@ -12,15 +12,15 @@ import (
 	"github.com/proviso-eval/proviso/internal/transport"
 )
 
-// replica is a model at Replicate. An answer there is a prediction: it is asked
-// for, and looked at again until it is done.
+// replica is a model at Replicate. An answer is a prediction: it is requested,
+// and polled until it is done.
 type replica struct {
 	*model
 	picture  bool            // the answer is the address of a picture
 	defaults *proviso.Object // of the input, from the environment
 }
 
-// guard is a model at Replicate that says which harms a text holds.
+// guard is a moderation model at Replicate.
 type guard struct{ *replica }
 
 var (
@@ -28,8 +28,8 @@ var (
 	_ proviso.Moderator = (*guard)(nil)
 )
 
-// replicateInputs are the members of the input that the environment can set, and
-// the ends of their variables.
+// replicateInputs are the input members that the environment can set, and the
+// suffixes of their variables.
 var replicateInputs = [...]struct {
 	name   string
 	number bool
@@ -38,7 +38,7 @@ var replicateInputs = [...]struct {
 	{"repetition_penalty", true}, {"stop_sequences", false}, {"seed", true}, {"system_prompt", false},
 }
 
-// newReplicate opens replicate:<owner>/<model>, with :<version> after it or not,
+// newReplicate opens replicate:<owner>/<model>, optionally with :<version>,
 // replicate:moderation:<model> or replicate:image:<model>.
 func newReplicate(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provider, error) {
 	s := settings{spec, o}
@@ -72,8 +72,8 @@ func newReplicate(spec proviso.ProviderSpec, arg string, o Options) (proviso.Pro
 	return r, nil
 }
 
-// replicatePath is where a prediction is asked for: one of a version, or one of
-// whatever version the model's owner runs.
+// replicatePath is the path to request a prediction: of a version, or of the
+// version that the model's owner has published.
 func replicatePath(model string) string {
 	if strings.Contains(model, ":") {
 		return "/predictions"
@@ -81,7 +81,7 @@ func replicatePath(model string) string {
 	return "/models/" + model + "/predictions"
 }
 
-// cacheKey adds what the environment says of the input.
+// cacheKey adds the input that the environment sets.
 func (r *replica) cacheKey(ctx context.Context, ask proviso.Ask) (string, error) {
 	key, err := r.model.cacheKey(ctx, ask)
 	if err != nil || r.defaults.Len() == 0 {
@@ -90,7 +90,7 @@ func (r *replica) cacheKey(ctx context.Context, ask proviso.Ask) (string, error)
 	return blobs.Key("replicate", key, proviso.Stringify(r.defaults)), nil
 }
 
-// Answer asks for a prediction and waits until it is done.
+// Answer requests a prediction and waits until it is done.
 func (r *replica) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, error) {
 	if err := r.gate.err(); err != nil {
 		return proviso.Output{}, err
@@ -122,7 +122,7 @@ func (r *replica) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, 
 	return out, nil
 }
 
-// request is the body that asks for a prediction.
+// request is the body of a prediction request.
 func (r *replica) request(prompt string, cfg *proviso.Object) *proviso.Object {
 	around := object(cfg.At("prompt"))
 	prompt = str(around.At("prefix")) + prompt + str(around.At("suffix"))
@@ -157,11 +157,11 @@ func (r *replica) request(prompt string, cfg *proviso.Object) *proviso.Object {
 	return body
 }
 
-// ownSettings are proviso's own, and no input of a model.
+// ownSettings are settings of proviso that are not inputs of a model.
 var ownSettings = [...]string{"headers", "maxRetries", "passthrough", "extra_body", "structured", "showThinking", "omitDefaults", "isReasoningModel", "stream", "prompt"}
 
-// replicatePrompt takes the first system message and the first message of the user
-// out of a chat. Any other prompt is what the user says.
+// replicatePrompt returns the first system message and the first user message
+// of a chat. Any other prompt is the user message.
 func replicatePrompt(prompt string) (system, user any) {
 	user = prompt
 	chat, _ := chatOf(prompt)
@@ -179,11 +179,12 @@ func replicatePrompt(prompt string) (system, user any) {
 	return system, user
 }
 
-// pollInterval passes between two looks at a prediction that is not done.
+// pollInterval is the time between two polls of a prediction.
 const pollInterval = time.Second
 
-// predict asks for a prediction and looks at it until it is done, at most as long
-// as a call may take. The latency is that of the calls and of the time between.
+// predict requests a prediction and polls it until it is done, or until the
+// timeout of a call. The latency includes the requests and the time between
+// them.
 func (r *replica) predict(ctx context.Context, e *endpoint, body *proviso.Object) (*proviso.Object, time.Duration, error) {
 	p, err := e.ask(ctx, r.api.path(r.name), body)
 	latency := p.latency
@@ -210,7 +211,7 @@ func (r *replica) predict(ctx context.Context, e *endpoint, body *proviso.Object
 	return p.Object, latency, nil
 }
 
-// pending tells whether a prediction is not done.
+// pending reports whether a prediction is not done.
 func pending(p *proviso.Object) bool {
 	switch p.At("status") {
 	case "starting", "processing", "queued":
@@ -219,15 +220,15 @@ func pending(p *proviso.Object) bool {
 	return false
 }
 
-// plainID reports whether an id has nothing that means something in a URL.
+// plainID reports whether an id has no characters with a meaning in a URL.
 func plainID(id string) bool {
 	return id != "" && len(id) <= 100 && strings.IndexFunc(id, func(c rune) bool {
 		return (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && c != '-' && c != '_'
 	}) < 0
 }
 
-// replicateText reads what a model gives: text, or its pieces. Of pictures the
-// first counts.
+// replicateText reads a model's output: text, or its pieces. Only the first of
+// several pictures is used.
 func replicateText(v any, first bool) (string, bool) {
 	if text, ok := v.(string); ok {
 		return text, true
@@ -250,7 +251,8 @@ func replicateText(v any, first bool) (string, bool) {
 	return b.String(), !first
 }
 
-// pictureName is the beginning of a prompt, as the text of a picture in Markdown.
+// pictureName is the beginning of a prompt, for the text of a picture in
+// Markdown.
 func pictureName(prompt string) string {
 	const most = 50
 	text := strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ", "[", "(", "]", ")").Replace(prompt)
@@ -266,17 +268,17 @@ var llamaHarms = [...]string{
 	"Intellectual Property", "Indiscriminate Weapons", "Hate", "Self-Harm", "Sexual Content", "Elections", "Code Interpreter Abuse",
 }
 
-// Moderate asks a model that answers as Llama Guard does: safe, or unsafe and the
-// categories in the second line.
+// Moderate asks a model that answers as Llama Guard does: safe, or unsafe and
+// the categories in the second line.
 func (g *guard) Moderate(ctx context.Context, prompt, output string) ([]proviso.Flag, error) {
 	out, err := g.Answer(ctx, proviso.Ask{Prompt: "Human: " + prompt + "\n\nAssistant: " + output})
 	if err != nil {
 		return nil, err
 	}
 	lines := strings.Split(strings.TrimSpace(out.Text()), "\n")
-	if said := strings.TrimSpace(lines[0]); said == "safe" {
+	if answer := strings.TrimSpace(lines[0]); answer == "safe" {
 		return nil, nil
-	} else if said != "unsafe" || len(lines) < 2 {
+	} else if answer != "unsafe" || len(lines) < 2 {
 		return nil, g.malformed("the answer is neither safe nor unsafe with categories", proviso.ObjectOf("output", out.Text()))
 	}
 	var flags []proviso.Flag

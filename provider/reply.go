@@ -7,13 +7,13 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// shape asks an API for an answer of one shape, in its own way. What the suite
-// itself says of the form of answers comes first: then it leaves body alone and
-// is false.
+// shape asks an API for an answer of one shape, in the API's own form. If the
+// suite configures the form of answers itself, it leaves body unchanged and
+// returns false.
 type shape func(m *model, body *proviso.Object, r *proviso.Reply) bool
 
-// shaped adds the shape of the answer to a body, where the API has something for
-// it and the suite does not forbid it; false if it is left out.
+// shaped adds the shape of the answer to a body, if the API supports it and the
+// suite does not forbid it. It is false if the shape is left out.
 func (m *model) shaped(body, cfg *proviso.Object, r *proviso.Reply) bool {
 	if r == nil || m.api.shape == nil || cfg.At("structured") == false || m.shapeless.Load() {
 		return false
@@ -21,9 +21,9 @@ func (m *model) shaped(body, cfg *proviso.Object, r *proviso.Reply) bool {
 	return m.api.shape(m, body, r)
 }
 
-// plainly reports whether an endpoint that refused a request may be asked again
-// without the shape of the answer: many that speak a vendor's API do not know that
-// part of it. What was asked so is found on a cassette, too.
+// plainly reports whether a rejected request may be made again without the
+// shape of the answer: many endpoints implement a vendor's API without that
+// part. It also finds requests on a cassette that were recorded without it.
 func plainly(f *fault) bool {
 	switch f.status {
 	case http.StatusBadRequest, http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusNotImplemented:
@@ -34,8 +34,7 @@ func plainly(f *fault) bool {
 	return false
 }
 
-// verbatim are settings without those that make an output the JSON that its text
-// holds.
+// verbatim are the settings without those that parse an output as JSON.
 func verbatim(cfg *proviso.Object) *proviso.Object {
 	formats := []string{"response_format", "output_format", "output_config"}
 	if !slices.ContainsFunc(formats, cfg.Has) {
@@ -48,7 +47,7 @@ func verbatim(cfg *proviso.Object) *proviso.Object {
 	return cfg
 }
 
-// replyName is what a reply is called in a request.
+// replyName is the name of a reply in a request.
 func replyName(r *proviso.Reply) string {
 	if r.Name == "" {
 		return "answer"
@@ -66,7 +65,7 @@ func replySchema(r *proviso.Reply) *proviso.Object {
 	return r.Schema
 }
 
-// schema is the schema of a reply as the vendor takes it.
+// schema is the schema of a reply in the vendor's form.
 func (m *model) schema(r *proviso.Reply) *proviso.Object {
 	if m.loose {
 		return unbounded(r.Schema, 0)
@@ -74,10 +73,10 @@ func (m *model) schema(r *proviso.Reply) *proviso.Object {
 	return r.Schema
 }
 
-// bounds are the keywords of JSON Schema that bound a value. Claude's vendor and
-// Cohere refuse a schema that has one (issue 302 of agentjido/req_llm shows the
-// refusal), and an endpoint that refuses a schema is asked without any. Whoever reads
-// the reply checks the bounds.
+// bounds are the keywords of JSON Schema that bound a value. Claude's vendor
+// and Cohere reject a schema that has one (issue 302 of agentjido/req_llm shows
+// the error), and a request with a rejected schema is repeated without any. The
+// reader of the reply checks the bounds.
 var bounds = [...]string{
 	"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "minItems", "maxItems", "uniqueItems",
 }
@@ -189,8 +188,8 @@ func anthropicShape(m *model, body *proviso.Object, r *proviso.Reply) bool {
 	return true
 }
 
-// unwrapped makes the call of the tool that stands for the reply what it is: the
-// answer. Whoever asked for a reply gets the text of its JSON.
+// unwrapped replaces the call of the reply tool by its arguments: the caller
+// gets the text of the JSON.
 func unwrapped(out *proviso.Output, r *proviso.Reply) {
 	if v, ok := out.Value.(*proviso.Object); ok && len(out.ToolCalls) == 0 {
 		out.Value = proviso.Stringify(v)
@@ -211,7 +210,7 @@ func unwrapped(out *proviso.Output, r *proviso.Reply) {
 	}
 }
 
-// cacheKey describes r; "" if it is nil.
+// replyKey describes r for the cache key; "" if r is nil.
 func replyKey(r *proviso.Reply) string {
 	if r == nil {
 		return ""

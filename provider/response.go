@@ -6,9 +6,9 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// OutputOf reads a response in promptfoo's shape: output, error, cost, latencyMs,
-// tokenUsage, finishReason, logProbs, guardrails, isRefusal, metadata. What it
-// does not know stays in Raw.
+// OutputOf reads a response in promptfoo's form: output, error, cost,
+// latencyMs, tokenUsage, finishReason, logProbs, guardrails, isRefusal,
+// metadata. Unknown members stay in Raw.
 func OutputOf(o *proviso.Object) proviso.Output {
 	out := proviso.Output{Value: proviso.Undefined{}}
 	raw := proviso.NewObject(0)
@@ -30,7 +30,7 @@ func OutputOf(o *proviso.Object) proviso.Output {
 	return out
 }
 
-// setField takes one field of a response; false if it is unknown or of another
+// setField sets one field of a response; false if it is unknown or of another
 // kind.
 func setField(out *proviso.Output, key string, v any) bool {
 	ok := true

@@ -16,10 +16,10 @@ import (
 	"github.com/proviso-eval/proviso/internal/script"
 )
 
-// scriptTimeout is for one call of a script, unless the suite says.
+// scriptTimeout is the default timeout of one script call.
 const scriptTimeout = 2 * time.Minute
 
-// scripted answers with what a function of a file of the suite returns.
+// scripted answers with the result of a function in a file of the suite.
 type scripted struct {
 	id      string
 	name    string // file:function, for messages
@@ -36,17 +36,17 @@ var (
 	_ proviso.Classifier = (*scriptedPython)(nil)
 )
 
-// newPython is python:file.py[:function].
+// newPython opens python:file.py[:function].
 func newPython(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provider, error) {
 	return newScripted(spec, "python", arg, o)
 }
 
-// newRuby is ruby:file.rb[:function].
+// newRuby opens ruby:file.rb[:function].
 func newRuby(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provider, error) {
 	return newScripted(spec, "ruby", arg, o)
 }
 
-// newFile is file://script, in the language of its suffix.
+// newFile opens file://script, in the language of its suffix.
 func newFile(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provider, error) {
 	name := strings.TrimPrefix(arg, "//")
 	file, _ := splitScript(name)
@@ -104,7 +104,7 @@ func newScripted(spec proviso.ProviderSpec, language, name string, o Options) (p
 	}
 	abilities := language == "python" && entry == ""
 	if s.replays() { // nobody is asked, so no interpreter is needed
-		return taped(withAbilities(&scripted{id: spec.ID}, abilities), spec, o.Cassette), nil
+		return withCassette(withAbilities(&scripted{id: spec.ID}, abilities), spec, o.Cassette), nil
 	}
 	p := &scripted{id: spec.ID, spec: spec, js: language == "javascript", workers: make(chan struct{}, s.workers())}
 	src := proviso.Source{
@@ -131,11 +131,11 @@ func newScripted(spec proviso.ProviderSpec, language, name string, o Options) (p
 	if p.fn, p.name, err = p.open(standard); err != nil {
 		return nil, s.badScript(p.name, err)
 	}
-	return taped(withAbilities(p, abilities), spec, o.Cassette), nil
+	return withCassette(withAbilities(p, abilities), spec, o.Cassette), nil
 }
 
-// providerAdapter makes a function of what a JavaScript provider exports: a class
-// or an object with callApi, or a function.
+// providerAdapter makes a function of the export of a JavaScript provider: a
+// class or an object with callApi, or a function.
 func providerAdapter(entry string) string {
 	return `(exported) => {
 		const entry = ` + strconv.Quote(entry) + `;
@@ -153,11 +153,11 @@ func providerAdapter(entry string) string {
 	}`
 }
 
-// mostFunctions bounds how many functions of a file are named in place of one that
-// it lacks.
+// mostFunctions bounds how many function names a message lists when the
+// requested one is missing.
 const mostFunctions = 8
 
-// badScript words why a script cannot answer.
+// badScript explains why a script cannot answer.
 func (s settings) badScript(name string, err error) error {
 	var thrown *proviso.ScriptError
 	var known *proviso.Error
@@ -181,7 +181,7 @@ func (s settings) badScript(name string, err error) error {
 	return &placed
 }
 
-// workers is how many calls of a script may run at once.
+// workers is the number of script calls that may run at once.
 func (s settings) workers() int {
 	if n, ok := s.number("workers"); ok && n >= 1 && n <= math.MaxInt16 {
 		return int(n)
@@ -199,7 +199,7 @@ func (s settings) scriptTimeout() time.Duration {
 
 func (p *scripted) ID() string { return p.id }
 
-// cacheKey is what the script gets beside the prompt.
+// cacheKey covers what the script gets besides the prompt.
 func (p *scripted) cacheKey(_ context.Context, ask proviso.Ask) (string, error) {
 	return blobs.Key("script", proviso.Stringify(sorted(ask.Vars)), ask.Label), nil
 }
@@ -231,22 +231,22 @@ func (p *scripted) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output,
 	return p.output(o, latency), nil
 }
 
-// output reads what the function returned. What has no value was not said.
+// output reads the result of the function. Null members are ignored.
 func (p *scripted) output(o *proviso.Object, latency time.Duration) proviso.Output {
-	said := proviso.NewObject(o.Len())
+	fields := proviso.NewObject(o.Len())
 	for key, v := range o.All() {
 		if v != nil || key == "output" {
-			said.Set(key, v)
+			fields.Set(key, v)
 		}
 	}
-	if v, ok := said.Get("error"); ok { // whatever it is, it is no answer
+	if v, ok := fields.Get("error"); ok { // whatever it is, it is no answer
 		if text, isText := v.(string); !isText {
-			said.Set("error", proviso.Stringify(v))
+			fields.Set("error", proviso.Stringify(v))
 		} else if text == "" {
-			said.Delete("error")
+			fields.Delete("error")
 		}
 	}
-	out := OutputOf(said)
+	out := OutputOf(fields)
 	out.Cached = false // only what proviso itself kept has cost nothing
 	if out.Latency == nil {
 		out.Latency = &latency
@@ -254,8 +254,8 @@ func (p *scripted) output(o *proviso.Object, latency time.Duration) proviso.Outp
 	return out
 }
 
-// options are what the suite says of the provider, with the settings of the
-// prompt and the case over its own.
+// options are the provider's options as scripts see them, with the settings of
+// the prompt and the case merged over its own.
 func (p *scripted) options(over *proviso.Object) *proviso.Object {
 	options := proviso.ObjectOf("id", p.id, "config", orNone(overlaid(p.spec.Config, over)))
 	if p.spec.Label != "" {
@@ -282,7 +282,7 @@ func (p *scripted) call(ctx context.Context, fn proviso.Function, name string, a
 	return v, nil
 }
 
-// explained is an error of a script with the lines that led to it.
+// explained is an error of a script with its stack trace.
 func explained(err error) string {
 	var thrown *proviso.ScriptError
 	if errors.As(err, &thrown) && thrown.Stack != "" {

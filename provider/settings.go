@@ -11,14 +11,14 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// settings are what a suite and the environment say of one provider.
+// settings are the configuration and the environment of one provider.
 type settings struct {
 	spec proviso.ProviderSpec
 	o    Options
 }
 
-// env looks the first name up that is set and not empty, the provider's own
-// environment before the common one, and tells which it was.
+// env returns the first of the names that is set and not empty, and its value.
+// The provider's own environment comes before the common one.
 func (s settings) env(names ...string) (value, name string) {
 	for _, name := range names {
 		if v, ok := s.spec.Env.At(name).(string); ok && v != "" {
@@ -39,14 +39,13 @@ func (s settings) ownEnv(name string) bool {
 	return ok && v != ""
 }
 
-// text is a setting that is text; "" if there is none.
+// text is a setting of type text; "" if there is none.
 func (s settings) text(key string) string {
 	v, _ := s.spec.Config.At(key).(string)
 	return v
 }
 
-// number is a setting that is a number, which a template may have written as
-// text.
+// number is a setting that is a number. A template may have written it as text.
 func (s settings) number(key string) (float64, bool) {
 	switch v := s.spec.Config.At(key).(type) {
 	case float64:
@@ -58,8 +57,8 @@ func (s settings) number(key string) (float64, bool) {
 	return 0, false
 }
 
-// invalid is the error of a mistake in the settings. A cause that is known for
-// something else, such as a file that is not there, keeps its code.
+// invalid is the error of a mistake in the settings. A cause with another
+// meaning, such as a missing file, keeps its code.
 func (s settings) invalid(format string, args ...any) error {
 	err := proviso.Errorf(proviso.Invalid, format, args...)
 	var cause *proviso.Error
@@ -70,7 +69,7 @@ func (s settings) invalid(format string, args ...any) error {
 	return err
 }
 
-// api is what is known of a vendor's API.
+// api describes a vendor's API.
 type api struct {
 	base     string                // URL that paths are added to; "" if it must be configured
 	hostPath string                // path of the API at a host that is given alone
@@ -89,7 +88,7 @@ type api struct {
 	loose    bool    // it may refuse a schema that bounds numbers, texts or lists
 }
 
-// proof is what shows a vendor who asks: a key, or a login.
+// proof holds the credentials for a vendor: a key, or a login.
 type proof struct {
 	key   string // "" if there is none
 	login login  // nil if there is none
@@ -99,8 +98,8 @@ type proof struct {
 
 func (p proof) empty() bool { return p.key == "" && p.login == nil }
 
-// proof finds the key of the vendor, or another way to show who asks. A missing
-// one is an error that says how to give it.
+// proof finds the key of the vendor, or other credentials. The error for
+// missing ones explains how to supply them.
 func (s settings) proof(a api) (proof, error) {
 	if p := s.key(a); !p.empty() {
 		return p, nil
@@ -141,8 +140,8 @@ func (s settings) suites(from string) bool {
 	return strings.HasPrefix(from, "config.") || from != "" && s.ownEnv(from)
 }
 
-// noKey is the error of a provider whose environment lacks a proof of who asks, or
-// the address of who is asked.
+// noKey is the error of a provider whose environment lacks credentials or an
+// address.
 func (s settings) noKey(format string, args ...any) error {
 	err := proviso.Because(ErrNoKey, proviso.Invalid, s.spec.ID+": "+format, args...)
 	err.Pointer = s.spec.Pointer
@@ -245,7 +244,7 @@ func (s settings) now() func() time.Time {
 }
 
 // keyMayGo reports whether the user allows a key to go to an address that the
-// suite names: not over the network in the clear.
+// suite names. A key never leaves this machine unencrypted.
 func (s settings) keyMayGo(base string) bool {
 	host := hostname(base)
 	if s.o.KeyHost == nil || !s.o.KeyHost(host) {

@@ -16,7 +16,7 @@ type snippet struct {
 	fn       proviso.Function
 }
 
-// snippet compiles a setting; nil if it is not there.
+// snippet compiles a setting; nil if it is not set.
 func (s settings) snippet(name string, params []string) (*snippet, error) {
 	v, ok := s.spec.Config.Get(name)
 	if !ok || v == nil {
@@ -42,13 +42,14 @@ func (s settings) snippet(name string, params []string) (*snippet, error) {
 	return &snippet{name: name, fn: fn}, nil
 }
 
-// isScript tells a script from a template.
+// isScript distinguishes a script from a template.
 func isScript(text string) bool {
 	return strings.HasPrefix(text, "file://") || strings.Contains(text, "=>") || strings.Contains(text, "return ") || strings.Contains(text, "function")
 }
 
-// compile makes a function of a script. An inline one is an expression, whose
-// value is called if it is a function itself, else the body of a function.
+// compile makes a function of a script. Inline code is an expression, or else
+// the body of a function. If the value of the expression is a function, that
+// function is called.
 func (s settings) compile(name, text string, params []string) (proviso.Function, error) {
 	ctx := context.Background()
 	if file, ok := strings.CutPrefix(text, "file://"); ok {

@@ -7,9 +7,8 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// stored is an output as the cache and cassettes keep it. It has the names of
-// [OutputOf], but for fields of the response that proviso does not know, which
-// stand apart under raw.
+// stored is an output in the form of the cache and cassettes. It has the names
+// of [OutputOf], except that unknown members of the response are under raw.
 func stored(out *proviso.Output) *proviso.Object {
 	o := proviso.ObjectOf("output", out.Value)
 	set := func(key string, present bool, v any) {
@@ -45,12 +44,12 @@ func stored(out *proviso.Output) *proviso.Object {
 	return o
 }
 
-// milliseconds is d to the microsecond.
+// milliseconds is d in milliseconds, rounded to the microsecond.
 func milliseconds(d time.Duration) float64 {
 	return float64(d.Round(time.Microsecond)/time.Microsecond) / 1000
 }
 
-// restored is the reverse of stored; false if o is no output.
+// restored is the inverse of stored; false if o is not an output.
 func restored(o *proviso.Object) (proviso.Output, bool) {
 	out := proviso.Output{}
 	if !o.Has("output") {
@@ -79,7 +78,8 @@ func restored(o *proviso.Object) (proviso.Output, bool) {
 	return out, true
 }
 
-// keepable reports whether an answer is worth keeping: it is one.
+// keepable reports whether an answer may be kept. Errors and answers without a
+// value are not.
 func keepable(out *proviso.Output) bool {
 	switch out.Value.(type) {
 	case nil, proviso.Undefined, *proviso.Opaque:

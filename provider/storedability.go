@@ -7,7 +7,7 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// storedVector is a vector as the cache and cassettes keep it.
+// storedVector is a vector in the form of the cache and cassettes.
 func storedVector(vector []float64) []any {
 	list := make([]any, len(vector))
 	for i, f := range vector {
@@ -16,7 +16,7 @@ func storedVector(vector []float64) []any {
 	return list
 }
 
-// storedClasses is the scores of classes as they are kept, by name.
+// storedClasses are class scores as they are kept, sorted by name.
 func storedClasses(scores map[string]float64) *proviso.Object {
 	classes := proviso.NewObject(len(scores))
 	for _, label := range slices.Sorted(maps.Keys(scores)) {
@@ -33,7 +33,7 @@ func restoredClasses(v any) map[string]float64 {
 	return scores
 }
 
-// storedFlags is what a moderator found, as it is kept.
+// storedFlags are moderation flags as they are kept.
 func storedFlags(flags []proviso.Flag) []any {
 	list := make([]any, len(flags))
 	for i, f := range flags {

@@ -1,5 +1,5 @@
-// Package provider answers prompts: one file per provider and one table of them.
-// Start at [Open], which turns what a suite says into a proviso.Provider.
+// Package provider answers prompts: one file per provider and one table of
+// them. Start at [Open], which opens the provider that a suite names.
 package provider
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/transport"
 )
 
-// Options are what providers may use.
+// Options configure how providers are opened.
 type Options struct {
 	Files proviso.Files
 	Env   proviso.Env
@@ -26,41 +26,42 @@ type Options struct {
 	Templates Templates
 	// Dir is the suite's folder, where commands run; "" is the working folder.
 	Dir string
-	// Cassette records what is answered without HTTP, or answers in its place; nil
-	// does neither. For HTTP it belongs into the transport of Client.
+	// Cassette records answers that do not use HTTP, or replays them; nil does
+	// neither. For HTTP it belongs in the transport of Client.
 	Cassette *transport.Cassette
 
-	// Client makes the HTTP calls; nil is a client of internal/transport that may
-	// go everywhere.
+	// Client makes the HTTP calls; nil is a client of internal/transport that
+	// may reach every host.
 	Client *http.Client
 	// Limits are shared by all providers of a run; nil shares nothing.
 	Limits *Limits
 	// Concurrency is how many requests may be in flight to one endpoint; 0 is 4.
 	Concurrency int
-	// MaxRetries is how often a failed call is made again, unless the suite says;
-	// 0 is 4, negative is never.
+	// MaxRetries is how often a failed call is retried, unless the suite sets
+	// it; 0 is 4, negative is never.
 	MaxRetries int
-	// Timeout is for one call, without waiting for limits and retries; 0 is
-	// REQUEST_TIMEOUT_MS of the environment, or 5 min.
+	// Timeout limits one call, without the time spent on rate limits and
+	// retries; 0 is REQUEST_TIMEOUT_MS of the environment, or 5 min.
 	Timeout time.Duration
-	// LoginClient makes the HTTP calls that get access tokens. They are not to be
-	// recorded. Nil is a client of internal/transport, which for an untrusted suite
-	// goes to the vendors' hosts for this alone.
+	// LoginClient makes the HTTP calls that get access tokens. They must not be
+	// recorded. Nil is a client of internal/transport, which for an untrusted
+	// suite reaches only the vendors' hosts.
 	LoginClient *http.Client
 	// Untrusted keeps keys of the environment from hosts that the suite names.
 	Untrusted bool
 	// KeyHost reports whether the user allows a host, in lower case and without a
 	// port, to be sent keys although an untrusted suite names it; nil allows none.
 	KeyHost func(host string) bool
-	// Keyless is for who only looks whether a suite is right: that a key is missing
-	// is a warning (a *proviso.Error with Warning set, and no provider), and only
-	// told if nothing else is wrong.
+	// Keyless is for commands that only check a suite: a missing key is a
+	// warning (a *proviso.Error with Warning set, and no provider), reported
+	// only if there is no other mistake.
 	Keyless bool
 	// Warn, if not nil, gets warnings about a provider that opens nevertheless.
 	Warn func(*proviso.Error)
 
-	// Now and Sleep are the clock; nil is the real one. A Sleep that returns at
-	// once, as when answers are replayed, waits for no limit and no retry.
+	// Now and Sleep are the clock; nil is the real one. When answers are
+	// replayed, Sleep may return at once, so that limits and retries take no
+	// time.
 	Now   func() time.Time
 	Sleep func(ctx context.Context, d time.Duration) error
 }
@@ -70,7 +71,7 @@ type Templates interface {
 	Render(ctx context.Context, text string, vars *proviso.Object) (string, error)
 }
 
-// Kind is everything proviso knows of one provider.
+// Kind describes one provider.
 type Kind struct {
 	Name string // the id, or its beginning up to and with the first colon
 	Doc  string // one sentence for lists
@@ -111,9 +112,9 @@ func Kinds() []Kind {
 	return all
 }
 
-// Open returns the provider that spec names. An unknown name is a *proviso.Error
-// with the names there are; a missing key is one whose cause is [ErrNoKey]; what else
-// is wrong with such a provider is joined to it.
+// Open returns the provider that spec names. The error for an unknown name is a
+// *proviso.Error with the valid names. The error for a missing key has the
+// cause [ErrNoKey]; further mistakes in the configuration are joined to it.
 func Open(spec proviso.ProviderSpec, o Options) (proviso.Provider, error) {
 	keyless := o.Keyless
 	o.Keyless = false
@@ -150,7 +151,7 @@ func open(spec proviso.ProviderSpec, o Options) (proviso.Provider, error) {
 	return nil, unknown(spec)
 }
 
-// unknown is the error for an id that names no provider, with the nearest name.
+// unknown is the error for an id without a provider, with the nearest name.
 func unknown(spec proviso.ProviderSpec) error {
 	var names []string
 	for _, k := range Kinds() {

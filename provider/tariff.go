@@ -2,14 +2,14 @@ package provider
 
 import "github.com/proviso-eval/proviso"
 
-// Tariff is what is known of the cost of an answer before it is asked for.
+// Tariff is the known cost of an answer before the request.
 type Tariff struct {
 	Input, Output float64 // US dollars for a token
 	MaxTokens     int     // that an answer may have; 0 if there is no limit
 }
 
-// TariffOf returns the tariff of a provider, decorated or not; false if nobody
-// knows what it costs.
+// TariffOf returns the tariff of a provider, decorated or not; false if its
+// cost is unknown.
 func TariffOf(p proviso.Provider) (Tariff, bool) {
 	p = innermost(p)
 	m, ok := p.(*model)
@@ -34,6 +34,6 @@ func TariffOf(p proviso.Provider) (Tariff, bool) {
 // Free reports whether an answer at this tariff costs nothing.
 func (t Tariff) Free() bool { return t.Input == 0 && t.Output == 0 }
 
-// Computes reports whether a provider makes its answers of what it has, so that
-// nothing is waited for: echo and recorded outputs do.
+// Computes reports whether a provider computes its answers locally and without
+// waiting, as echo and recorded outputs do.
 func Computes(p proviso.Provider) bool { return asksNobody(p) }

@@ -11,9 +11,9 @@ import (
 // vertexAnthropicVersion is the version of Claude's API on Vertex AI.
 const vertexAnthropicVersion = "vertex-2023-10-16"
 
-// newVertex opens vertex:<model>, vertex:chat:<model>, vertex:messages:<model> and
-// vertex:embedding:<model> of Google Cloud. Models that are called claude-…, and all
-// of vertex:messages, are asked by Anthropic's Messages API.
+// newVertex opens vertex:<model>, vertex:chat:<model>, vertex:messages:<model>
+// and vertex:embedding:<model> of Google Cloud. Models named claude-…, and all
+// of vertex:messages, use Anthropic's Messages API.
 func newVertex(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provider, error) {
 	s := settings{spec, o}
 	kind, name, ok := strings.Cut(arg, ":")
@@ -64,7 +64,7 @@ func newVertex(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provid
 	return m, nil
 }
 
-// vertexPublisher is who made a model.
+// vertexPublisher is the publisher of a model.
 func (s settings) vertexPublisher(model string) string {
 	if p, _ := s.either("publisher", "VERTEX_PUBLISHER"); plainName(p) {
 		return p
@@ -75,7 +75,7 @@ func (s settings) vertexPublisher(model string) string {
 	return "google"
 }
 
-// vertexAPI is where and how Vertex AI is asked.
+// vertexAPI holds the address and the credentials of Vertex AI.
 type vertexAPI struct {
 	api     api
 	prefix  string // of all paths
@@ -132,7 +132,7 @@ func vertexHost(region string) string {
 	return region + "-aiplatform.googleapis.com"
 }
 
-// vertexProject is the project that pays.
+// vertexProject is the project that is billed.
 func (s settings) vertexProject(c *googleCredentials) (string, error) {
 	project := s.text("projectId")
 	if project == "" {
@@ -147,7 +147,7 @@ func (s settings) vertexProject(c *googleCredentials) (string, error) {
 		}
 		return "", s.noKey("no project: set GOOGLE_CLOUD_PROJECT in the environment, or config.projectId")
 	}
-	// A project of a domain is called domain:name.
+	// A project within a domain is called domain:name.
 	if domain, name, ok := strings.Cut(project, ":"); !plainName(strings.ReplaceAll(domain, ".", "-")) || ok && !plainName(name) {
 		return "", s.invalid("projectId: %s is not the id of a project", excerpt([]byte(project)))
 	}
@@ -164,8 +164,8 @@ func (s settings) vertexLogin(c *googleCredentials) (proof, error) {
 	return proof{}, s.noKey("no credentials: set GOOGLE_APPLICATION_CREDENTIALS to the file of a service account, or run `gcloud auth application-default login`")
 }
 
-// vertexClaude is Claude's API as Vertex AI has it: the model stands in the path
-// and the version in the body.
+// vertexClaude is Claude's API on Vertex AI, with the model in the path and the
+// version in the body.
 var vertexClaude = wire{request: vertexClaudeRequest, output: anthropicOutput, shape: anthropicShape}
 
 func vertexClaudeRequest(m *model, ask *proviso.Ask, cfg *proviso.Object) (*proviso.Object, error) {
@@ -187,7 +187,7 @@ func vertexClaudeRequest(m *model, ask *proviso.Ask, cfg *proviso.Object) (*prov
 	return body, nil
 }
 
-// vertexVectors is :predict of the models that embed.
+// vertexVectors is :predict of embedding models.
 var vertexVectors = vectors{
 	request: func(m *model, texts []string) *proviso.Object {
 		instances := make([]any, len(texts))

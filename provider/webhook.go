@@ -11,7 +11,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/transport"
 )
 
-// webhook asks an endpoint that takes {prompt, config} and gives {output}.
+// webhook calls an endpoint that accepts {prompt, config} and returns {output}.
 type webhook struct {
 	name   string // the id as the suite has it; that of the endpoint has no keys in it
 	config *proviso.Object
@@ -32,7 +32,8 @@ func newWebhook(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provi
 	return &webhook{spec.ID, spec.Config, e}, nil
 }
 
-// anyEndpoint is an endpoint without a vendor: no key, no base URL of its own.
+// anyEndpoint is an endpoint without a vendor: it has no key and no base URL of
+// its own.
 func (s settings) anyEndpoint(address string) *endpoint {
 	e := &endpoint{
 		id: s.spec.ID, base: address, client: s.client(anyHost), header: http.Header{},
@@ -60,7 +61,7 @@ func (s settings) anyEndpoint(address string) *endpoint {
 
 func (w *webhook) ID() string { return w.name }
 
-// Answer asks the endpoint.
+// Answer calls the endpoint.
 func (w *webhook) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, error) {
 	body := proviso.ObjectOf("prompt", ask.Prompt)
 	if cfg := overlaid(w.config, ask.Config); cfg != nil {
@@ -82,7 +83,8 @@ func (w *webhook) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, 
 	return out, nil
 }
 
-// worded makes a fault an error for people; other errors are some.
+// worded makes a fault an error with a message. Other errors are returned
+// unchanged.
 func worded(e *endpoint, err error) error {
 	var f *fault
 	if errors.As(err, &f) {

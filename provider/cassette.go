@@ -8,41 +8,41 @@ import (
 	"github.com/proviso-eval/proviso/internal/transport"
 )
 
-// taped returns p, which makes no HTTP requests, behind a cassette: its answers
-// are recorded, or come from there. It is the innermost decorator.
-func taped(p proviso.Provider, spec proviso.ProviderSpec, c *transport.Cassette) proviso.Provider {
+// withCassette returns p, which makes no HTTP requests, behind a cassette: its
+// answers are recorded or replayed. It is the innermost decorator.
+func withCassette(p proviso.Provider, spec proviso.ProviderSpec, c *transport.Cassette) proviso.Provider {
 	if c == nil {
 		return p
 	}
-	return &onTape{p, spec.Config, c}
+	return &cassetted{p, spec.Config, c}
 }
 
-// onTape is a provider behind a cassette.
-type onTape struct {
+// cassetted is a provider behind a cassette.
+type cassetted struct {
 	proviso.Provider
 	config   *proviso.Object
 	cassette *transport.Cassette
 }
 
 var (
-	_ proviso.Wrapper    = (*onTape)(nil)
-	_ proviso.Embedder   = (*onTape)(nil)
-	_ proviso.Classifier = (*onTape)(nil)
-	_ proviso.Moderator  = (*onTape)(nil)
+	_ proviso.Wrapper    = (*cassetted)(nil)
+	_ proviso.Embedder   = (*cassetted)(nil)
+	_ proviso.Classifier = (*cassetted)(nil)
+	_ proviso.Moderator  = (*cassetted)(nil)
 )
 
 // Unwrap returns the provider behind the cassette.
-func (p *onTape) Unwrap() proviso.Provider { return p.Provider }
+func (p *cassetted) Unwrap() proviso.Provider { return p.Provider }
 
 // Answer replays, or asks and records.
-func (p *onTape) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, error) {
+func (p *cassetted) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, error) {
 	asked := keyed(ask)
 	body := proviso.ObjectOf("prompt", asked.Prompt, "config", sorted(overlaid(p.config, asked.Config)), "vars", sorted(asked.Vars))
 	return p.exchange(ctx, "ASK", body, ask.Sample, func() (proviso.Output, error) { return p.Provider.Answer(ctx, ask) })
 }
 
-// Embed replays, or asks and records.
-func (p *onTape) Embed(ctx context.Context, texts []string) ([][]float64, proviso.Usage, error) {
+// Embed replays vectors, or asks for them and records them.
+func (p *cassetted) Embed(ctx context.Context, texts []string) ([][]float64, proviso.Usage, error) {
 	e, err := ability[proviso.Embedder](p.Provider, "embed")
 	if err != nil {
 		return nil, proviso.Usage{}, err
@@ -70,8 +70,8 @@ func (p *onTape) Embed(ctx context.Context, texts []string) ([][]float64, provis
 	return vectors, out.Usage, nil
 }
 
-// Classify replays, or asks and records.
-func (p *onTape) Classify(ctx context.Context, text string) (map[string]float64, error) {
+// Classify replays scores, or asks for them and records them.
+func (p *cassetted) Classify(ctx context.Context, text string) (map[string]float64, error) {
 	c, err := ability[proviso.Classifier](p.Provider, "classify")
 	if err != nil {
 		return nil, err
@@ -86,8 +86,8 @@ func (p *onTape) Classify(ctx context.Context, text string) (map[string]float64,
 	return restoredClasses(out.Value), nil
 }
 
-// Moderate replays, or asks and records.
-func (p *onTape) Moderate(ctx context.Context, prompt, output string) ([]proviso.Flag, error) {
+// Moderate replays flags, or asks for them and records them.
+func (p *cassetted) Moderate(ctx context.Context, prompt, output string) ([]proviso.Flag, error) {
 	m, err := ability[proviso.Moderator](p.Provider, "moderate")
 	if err != nil {
 		return nil, err
@@ -102,16 +102,16 @@ func (p *onTape) Moderate(ctx context.Context, prompt, output string) ([]proviso
 	return restoredFlags(out.Value), nil
 }
 
-// about is what an exchange that is no answer is found by.
-func (p *onTape) about(pairs ...any) *proviso.Object {
+// about is the key of an exchange that has no prompt.
+func (p *cassetted) about(pairs ...any) *proviso.Object {
 	body := proviso.ObjectOf(pairs...)
 	body.Set("config", sorted(p.config))
 	return body
 }
 
-// exchange replays, or asks and records. An answer that cannot be recorded is an
-// error: a recording that lacks it could not be replayed.
-func (p *onTape) exchange(ctx context.Context, method string, body *proviso.Object, sample proviso.Sample, ask func() (proviso.Output, error)) (proviso.Output, error) {
+// exchange replays an exchange, or asks and records. An answer that cannot be
+// recorded is an error, because the recording could not be replayed without it.
+func (p *cassetted) exchange(ctx context.Context, method string, body *proviso.Object, sample proviso.Sample, ask func() (proviso.Output, error)) (proviso.Output, error) {
 	q := transport.Request{Method: method, URL: p.ID()}
 	q.JSON = proviso.AppendJSON(nil, body)
 	if p.cassette.Replays() {
@@ -136,7 +136,7 @@ func (p *onTape) exchange(ctx context.Context, method string, body *proviso.Obje
 	return out, p.cassette.Save(q, sample, r)
 }
 
-func (p *onTape) replay(ctx context.Context, q transport.Request, s proviso.Sample) (proviso.Output, error) {
+func (p *cassetted) replay(ctx context.Context, q transport.Request, s proviso.Sample) (proviso.Output, error) {
 	if err := ctx.Err(); err != nil {
 		return proviso.Output{}, err
 	}
@@ -155,7 +155,7 @@ func (p *onTape) replay(ctx context.Context, q transport.Request, s proviso.Samp
 	return out, nil
 }
 
-// overlaid lays settings over others.
+// overlaid merges settings over others.
 func overlaid(base, over *proviso.Object) *proviso.Object {
 	if over.Len() == 0 {
 		return base
