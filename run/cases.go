@@ -12,8 +12,8 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// checkCases goes over every case once: it compiles all assertions, so that every
-// mistake is known, and counts the rows.
+// checkCases reads every case once. It compiles all assertions, so that every
+// mistake is found, and counts the rows.
 func (p *Plan) checkCases(ctx context.Context) {
 	var bare unchecked
 	words := wording{p: p, seen: map[*proviso.Assertion]bool{}}
@@ -61,8 +61,8 @@ func (p *Plan) checkCases(ctx context.Context) {
 	bare.warn(p)
 }
 
-// fromCode words a mistake in a case that code made, which has no place of its
-// own.
+// fromCode describes a mistake in a generated case, which has no position in a
+// file.
 func fromCode(c *proviso.Case, m *proviso.Error) *proviso.Error {
 	if c.Origin == "" {
 		return m
@@ -72,8 +72,8 @@ func fromCode(c *proviso.Case, m *proviso.Error) *proviso.Error {
 	return &made
 }
 
-// foresee records what would keep assertions of a case from being decided. Code,
-// and rows before it, may give a case variables that it does not show.
+// foresee reports assertions of a case that cannot be decided. Scripts and
+// earlier rows may add variables that the case does not show.
 func (p *Plan) foresee(pc *prepared) {
 	open := pc.varScript != nil || p.inOrder || pc.unsupported != nil || len(pc.computed) > 0 || len(p.hooks) > 0
 	sets := []*check.Set{pc.set, pc.criteria}
@@ -98,7 +98,8 @@ func (p *Plan) selects(c *proviso.Case, col *column) bool {
 	return len(c.Providers) == 0 || matches(c.Providers, col.spec.Label, col.spec.ID)
 }
 
-// warnUndefined warns of variables that the prompt uses and the case lacks.
+// warnUndefined warns of variables that the prompt uses and the case does not
+// define.
 func (p *Plan) warnUndefined(c *proviso.Case, col *column) {
 	if p.o.PlainPrompts || col.prompt.Script != nil || c.Generator != nil || p.full(true) {
 		return
@@ -131,13 +132,14 @@ type prepared struct {
 	comparing []*proviso.Assertion
 	computed  []computed // variables that code computes for each row
 	plain     bool       // the variables are as the suite has them
-	// unsupported is why the case is not asked; the mistake was reported where the
-	// case was read.
+	// unsupported is the reason why the case is not run; the mistake was
+	// reported where the case was read.
 	unsupported error
 	mistakes    []*proviso.Error
 }
 
-// prepare compiles what a case holds. What is broken leaves the case undecided.
+// prepare compiles the content of a case. A mistake in it leaves the case
+// undecided.
 func (p *Plan) prepare(ctx context.Context, c *proviso.Case) *prepared {
 	pc := &prepared{Case: c}
 	if vars := written(c); vars != nil {
@@ -173,8 +175,8 @@ func (pc *prepared) fail(err error, pointer string) {
 	pc.mistakes = append(pc.mistakes, e)
 }
 
-// cannot records why a case has no verdict: without its script it would be
-// decided about something else. It is not asked, either.
+// cannot records why a case has no verdict: without its script, the verdict
+// would be about something else. The case is not sent to a provider either.
 func (pc *prepared) cannot(err error, pointer string) {
 	pc.fail(err, pointer)
 	if pc.unsupported == nil {
@@ -202,8 +204,8 @@ func (p *Plan) prepareScripts(pc *prepared) {
 	}
 }
 
-// preparePrompts compiles the assertions that stand at prompts, together with the
-// case's own.
+// preparePrompts compiles the assertions of prompts together with the case's
+// own.
 func (p *Plan) preparePrompts(ctx context.Context, pc *prepared) {
 	for i := range p.Suite.Prompts {
 		prompt := &p.Suite.Prompts[i]
@@ -219,8 +221,8 @@ func (p *Plan) preparePrompts(ctx context.Context, pc *prepared) {
 	}
 }
 
-// override opens the provider that a case names for itself: one of the suite's,
-// by label or id, or a provider of its own.
+// override opens the provider that a case names: a provider of the suite, by
+// label or id, or one of its own.
 func (p *Plan) override(pc *prepared) proviso.Provider {
 	spec := proviso.ProviderSpec{Pointer: pc.Pointer + "/provider"}
 	switch v := pc.Provider.(type) {

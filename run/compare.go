@@ -9,7 +9,7 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// compare decides the assertions that look at all outputs of a case.
+// compare decides the assertions that compare all outputs of a case.
 func (p *Plan) compare(ctx context.Context, pc *prepared, rows []*proviso.Result) {
 	slices.SortFunc(rows, func(a, b *proviso.Result) int { return cmp.Compare(a.PromptIdx, b.PromptIdx) })
 	for _, a := range pc.comparing {
@@ -22,9 +22,9 @@ func (p *Plan) compare(ctx context.Context, pc *prepared, rows []*proviso.Result
 	}
 }
 
-// selectBest lets a model choose among the outputs of the rows; the others lose.
-// Rows that are undecided have nothing to choose, and stay so; one that has failed
-// for certain has an output.
+// selectBest lets a judge model choose among the outputs of the rows; the
+// others fail. Undecided rows have no output to choose and stay undecided. A
+// row with a failed assertion has an output and takes part.
 func (p *Plan) selectBest(ctx context.Context, pc *prepared, a *proviso.Assertion, rows []*proviso.Result) {
 	if p.o.RowTimeout > 0 {
 		var cancel context.CancelFunc
@@ -58,9 +58,9 @@ func (p *Plan) selectBest(ctx context.Context, pc *prepared, a *proviso.Assertio
 	}
 }
 
-// maxScore lets the row with the highest mean, or sum, of its other assertions
-// win; the first of equals does. A row with an undecided assertion has no mean and
-// takes no part: it keeps the verdict that it has.
+// maxScore selects the row with the highest mean, or sum, of its other
+// assertions. Of equal rows the first wins. A row with an undecided assertion
+// has no mean, takes no part and keeps its verdict.
 func maxScore(a *proviso.Assertion, rows []*proviso.Result) {
 	o, _ := a.Value.(*proviso.Object)
 	if len(rows) < 2 {
@@ -107,8 +107,8 @@ func scored(r *proviso.Result) bool {
 	return r.Aggregate.Status != proviso.Errored && !r.Aggregate.Unscored
 }
 
-// combined is the mean or the sum of the scores of all other assertions, each
-// weighted by what the comparison says of its type.
+// combined is the mean or the sum of the scores of all other assertions, with
+// the weights by type of the comparison.
 func combined(verdicts []proviso.Verdict, o *proviso.Object) (float64, int) {
 	weights, _ := o.At("weights").(*proviso.Object)
 	var total, weight float64
@@ -126,8 +126,8 @@ func combined(verdicts []proviso.Verdict, o *proviso.Object) (float64, int) {
 	return total, len(verdicts)
 }
 
-// join adds the verdict of a comparison to a row. Who loses fails with score 0;
-// who failed before stays failed.
+// join adds the verdict of a comparison to a row. A row that was not chosen
+// fails with score 0; a row that failed before stays failed.
 func join(r *proviso.Result, v proviso.Verdict) {
 	r.Verdicts = append(r.Verdicts, v)
 	a := &r.Aggregate
@@ -143,7 +143,7 @@ func join(r *proviso.Result, v proviso.Verdict) {
 	a.Status, a.Score = proviso.Fail, 0
 }
 
-// undecide leaves rows without the verdict of a comparison. Rows that failed before
+// undecide marks rows whose comparison has no verdict. Rows that failed before
 // stay failed.
 func undecide(a *proviso.Assertion, rows []*proviso.Result, reason string) {
 	for _, r := range rows {

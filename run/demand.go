@@ -9,8 +9,8 @@ import (
 	"github.com/proviso-eval/proviso/check"
 )
 
-// Demand is what a plan is going to ask of one provider, as far as that is known
-// before: the cache may have some of it.
+// Demand is the number of requests that a plan will make to one provider, as
+// far as it is known in advance. The cache may answer some of them.
 type Demand struct {
 	Name     string // label or id of the provider
 	Provider proviso.Provider
@@ -18,12 +18,12 @@ type Demand struct {
 	Bytes    int64 // of the prompts, about: the template, and the variables in it
 }
 
-// Demands returns what is going to be asked of each provider, by name.
+// Demands returns the expected requests to each provider, by name.
 func (p *Plan) Demands() []*Demand {
 	return slices.SortedFunc(maps.Values(p.demands), func(a, b *Demand) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-// expect counts a row among what is going to be asked.
+// expect counts the request of a row.
 func (p *Plan) expect(pc *prepared, col *column) {
 	if pc.unsupported != nil || col.broken != nil {
 		return
@@ -46,7 +46,7 @@ func (p *Plan) expect(pc *prepared, col *column) {
 	}
 }
 
-// expectGrading counts what the grader is going to ask about the output of a row.
+// expectGrading counts the requests to the grader about the output of a row.
 func (p *Plan) expectGrading(pc *prepared, col *column) {
 	grader, ok := p.o.Grader.(proviso.Forecaster)
 	if !ok {
@@ -72,7 +72,7 @@ func (p *Plan) expectGrading(pc *prepared, col *column) {
 	}
 }
 
-// demand returns what is going to be asked of a provider so far.
+// demand returns the expected requests to a provider so far.
 func (p *Plan) demand(name string, asked proviso.Provider) *Demand {
 	d := p.demands[name]
 	if d == nil {
@@ -85,7 +85,7 @@ func (p *Plan) demand(name string, asked proviso.Provider) *Demand {
 	return d
 }
 
-// sizeOf is how many bytes a variable takes in a prompt.
+// sizeOf is the size of a variable in a prompt, in bytes.
 func sizeOf(v any) int {
 	if text, ok := v.(string); ok {
 		return len(text)

@@ -14,13 +14,13 @@ import (
 	"github.com/proviso-eval/proviso/report"
 )
 
-// metrics computes the derived metrics of each column from the sums of its named
-// scores and __count, the rows so far.
+// metrics computes the derived metrics of each column from the sums of its
+// named scores and __count, the number of rows so far.
 //
-// promptfoo evaluates every expression after every row, so that an expression
-// that reads itself, or one that stands below it, sees the row before. Only then
-// are the rows gone over one by one, in index order; otherwise once, at the end,
-// gives the same.
+// promptfoo evaluates every expression after every row. So an expression that
+// reads itself or a later one sees its value after the previous row. Only for
+// such expressions are the rows evaluated one by one, in index order. For all
+// others one evaluation at the end gives the same result.
 type metrics struct {
 	p       *Plan
 	derived []proviso.DerivedMetric
@@ -57,8 +57,8 @@ func newMetrics(p *Plan) *metrics {
 
 var symbol = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\pL_$][\pL\pN_$]*`) })
 
-// readsBack reports whether an expression uses its own name or a later one's. A
-// function sees the sums at the end.
+// readsBack reports whether an expression uses its own name or a later one's.
+// Functions see the sums at the end.
 func readsBack(derived []proviso.DerivedMetric) bool {
 	for i, d := range derived {
 		if isFunction(d) {
@@ -74,7 +74,7 @@ func readsBack(derived []proviso.DerivedMetric) bool {
 	return false
 }
 
-// add takes the named scores of a finished row.
+// add adds the named scores of a finished row.
 func (m *metrics) add(index int, res *proviso.Result) {
 	if len(m.derived) == 0 {
 		return
@@ -91,7 +91,7 @@ func (m *metrics) add(index int, res *proviso.Result) {
 	sum(c.sums, res.Aggregate.Named)
 }
 
-// addRow takes the named scores of a row that an earlier run kept.
+// addRow adds the named scores of a row from an earlier run.
 func (m *metrics) addRow(index int, row *proviso.Object) {
 	column, _ := row.At("promptIdx").(float64)
 	if len(m.derived) == 0 || int(column) >= len(m.columns) {
@@ -121,7 +121,7 @@ func sum(sums *proviso.Object, named []proviso.NamedScore) {
 	}
 }
 
-// finish evaluates the expressions and hands their values to the summary.
+// finish evaluates the expressions and stores their values in the summary.
 func (m *metrics) finish(ctx context.Context, s *report.Summary) {
 	if len(m.derived) == 0 {
 		return
@@ -145,9 +145,9 @@ func (m *metrics) finish(ctx context.Context, s *report.Summary) {
 	}
 }
 
-// evaluate sets every derived metric of a column. One that fails, such as on a
-// metric that no row had, leaves the value it had, 0 at first. Functions are only
-// called at the end.
+// evaluate sets every derived metric of a column. An expression that fails, for
+// example because it uses a metric that no row had, keeps its previous value, 0
+// at first. Functions are called only at the end.
 func (m *metrics) evaluate(ctx context.Context, column, rows int, end bool) {
 	scope := m.columns[column].sums
 	for _, d := range m.derived {
@@ -171,7 +171,7 @@ func (m *metrics) evaluate(ctx context.Context, column, rows int, end bool) {
 	}
 }
 
-// call calls the function of a metric with the sums and with what they are of.
+// call calls the function of a metric with the sums and their context.
 func (m *metrics) call(ctx context.Context, d proviso.DerivedMetric, column int, scores *proviso.Object) (any, error) {
 	col := &m.p.columns[column]
 	about := proviso.ObjectOf("prompt", proviso.ObjectOf("raw", col.prompt.Raw, "label", col.prompt.Label), "provider", providerOf(col.spec))
@@ -188,7 +188,7 @@ func (m *metrics) call(ctx context.Context, d proviso.DerivedMetric, column int,
 	return v, err
 }
 
-// isScore reports whether a value can be one of a metric.
+// isScore reports whether a value is a valid metric.
 func isScore(v any) bool {
 	switch v.(type) {
 	case float64, bool, string:
@@ -197,7 +197,7 @@ func isScore(v any) bool {
 	return false
 }
 
-// isFunction reports whether a derived metric is written as code.
+// isFunction reports whether a derived metric is a function.
 func isFunction(d proviso.DerivedMetric) bool {
 	return strings.HasPrefix(d.Value, "file://") || jstoken.IsFunction(d.Value)
 }
@@ -217,7 +217,7 @@ func (p *Plan) checkDerived() {
 	}
 }
 
-// openMetric compiles a metric that is written as a function.
+// openMetric compiles a metric that is a function.
 func (p *Plan) openMetric(d proviso.DerivedMetric) {
 	fn, err := p.compiler.Metric(d.Value)
 	if err != nil {

@@ -14,10 +14,10 @@ func (p *Plan) prepareCriteria(ctx context.Context, pc *prepared) *check.Set {
 	return set
 }
 
-// evaluate joins the result of the assertion set with the case's own: a case that
-// has both passes if both pass, and fails if one fails, whatever the other is. One of
-// which every assertion was skipped has no say; if that is true of both, nothing was
-// checked.
+// evaluate combines the result of the assertion set with the case's own. A case
+// that has both passes if both pass, and fails if either fails. A result in
+// which every assertion was skipped is ignored; if that is true of both,
+// nothing was checked.
 func (p *Plan) evaluate(pc *prepared, res *proviso.Result) {
 	e := check.Evaluate(res.SetVerdict, p.Suite.Threshold, false)
 	a := &res.Aggregate

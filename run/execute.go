@@ -16,7 +16,7 @@ import (
 	"github.com/proviso-eval/proviso/report"
 )
 
-// Outcome is a run that ended: what was decided, and where it is kept.
+// Outcome is the result of a finished run and the place where it is stored.
 type Outcome struct {
 	proviso.Run
 	Summary     *report.Summary
@@ -29,7 +29,7 @@ type Outcome struct {
 	temporary string // folder of a run that is not to be kept
 }
 
-// Close frees the rows, and removes a run that is not to be kept.
+// Close releases the rows, and removes a run that is not to be kept.
 func (o *Outcome) Close() error {
 	var err error
 	if o.Rows != nil {
@@ -41,10 +41,10 @@ func (o *Outcome) Close() error {
 	return err
 }
 
-// Run asks and decides every row, several at a time, and keeps each as soon as it
-// is finished. When ctx ends, what is in flight is dropped and what is finished
-// stays. The error says why the run could not be kept; the rows decided until
-// then are on disk.
+// Run runs every row, several at a time, and stores each as soon as it is
+// finished. When ctx ends, rows in flight are dropped and finished rows stay.
+// The error is why the run could not be stored; the rows finished until then
+// are on disk.
 func (p *Plan) Run(ctx context.Context) (*Outcome, error) {
 	begun := time.Now()
 	e, err := p.start(p.started())
@@ -75,7 +75,7 @@ func (p *Plan) Run(ctx context.Context) (*Outcome, error) {
 	return out, runErr
 }
 
-// execution is one run under way.
+// execution is the state of one run.
 type execution struct {
 	p         *Plan
 	file      *runfile.Writer
@@ -93,7 +93,7 @@ type execution struct {
 	err    error // why the run cannot be kept
 }
 
-// shownConfig is the suite's configuration without the secrets that are known.
+// shownConfig is the suite's configuration without known secrets.
 func (p *Plan) shownConfig() *proviso.Object {
 	o, _ := p.o.Secrets.RedactValue(p.Suite.Config).(*proviso.Object)
 	return o
@@ -160,8 +160,8 @@ func (p *Plan) Name() string {
 	return p.Suite.File
 }
 
-// contentOf begins the hash of what is run with the suite as read and its
-// prompts; the cases follow as they are checked.
+// contentOf starts the hash of a run with the suite as read and its prompts.
+// The cases are added as they are checked.
 func contentOf(s *proviso.Suite) hash.Hash {
 	h := sha256.New()
 	h.Write(proviso.AppendJSON(nil, s.Config))
@@ -171,8 +171,8 @@ func contentOf(s *proviso.Suite) hash.Hash {
 	return h
 }
 
-// Hash identifies what is run, and who grades it. Runs of equal hash can be
-// compared row by row.
+// Hash identifies the content of a run and its grader. Runs of equal hash can
+// be compared row by row.
 func (p *Plan) Hash() string {
 	sum := p.content.Sum(nil)
 	if p.o.Judge == nil {
@@ -185,7 +185,7 @@ func (p *Plan) Hash() string {
 	return hex.EncodeToString(sum)
 }
 
-// failure is why the run cannot be kept; nil if it can.
+// failure is the reason why the run cannot be stored, or nil.
 func (e *execution) failure() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -200,8 +200,8 @@ func (e *execution) fail(err error) {
 	}
 }
 
-// row does one row in what is left of the time of the run; rows for which none is
-// left are undecided.
+// row runs one row within the remaining time of the run. If none remains, the
+// row is undecided.
 func (e *execution) row(ctx context.Context, j job) *proviso.Result {
 	if begin := e.p.o.Begin; begin != nil {
 		defer begin(j.c.c, j.col.spec)()
@@ -225,7 +225,7 @@ func (e *execution) row(ctx context.Context, j job) *proviso.Result {
 	return res
 }
 
-// late reports whether the time of the run is over.
+// late reports whether the time limit of the run is exceeded.
 func (e *execution) late() bool { return !e.deadline.IsZero() && !time.Now().Before(e.deadline) }
 
 func sleep(ctx context.Context, d time.Duration) {
@@ -237,7 +237,7 @@ func sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// finish keeps a row, or holds it until its group is complete.
+// finish stores a row, or holds it until its group is complete.
 func (e *execution) finish(ctx context.Context, j job, res *proviso.Result, buf []byte) ([]byte, error) {
 	paid := e.p.paid(j, res)
 	if len(j.c.pc.comparing) > 0 {
@@ -257,7 +257,7 @@ func (e *execution) finish(ctx context.Context, j job, res *proviso.Result, buf 
 	return buf, nil
 }
 
-// keep writes the rows of a group, and counts them.
+// keep stores the rows of a group and counts them.
 func (e *execution) keep(ctx context.Context, g *group) error {
 	clean := make([][]byte, len(g.rows))
 	var err error
@@ -279,8 +279,8 @@ func (e *execution) keep(ctx context.Context, g *group) error {
 	return nil
 }
 
-// commit waits until what was written is on the disk. Rows that were paid count
-// only then: nobody who saw them counted pays for them again.
+// commit waits until the written rows are on disk. Rows that cost money count
+// only then, so that no counted row is paid for twice.
 func (e *execution) commit() error {
 	if e.temporary != "" {
 		return nil // a run that is not to be kept is not resumed
@@ -288,8 +288,8 @@ func (e *execution) commit() error {
 	return e.file.Commit()
 }
 
-// write keeps a row. It encodes it in buf, which it returns to be used again, and
-// returns the row without secrets if it had some.
+// write stores a row. It encodes the row in buf, which it returns for reuse,
+// and returns the row without secrets if it contained any.
 func (e *execution) write(ctx context.Context, res *proviso.Result, buf []byte) (grown, clean []byte, err error) {
 	grown = report.AppendRow(buf[:0], e.index(res), res, e.meta)
 	row := grown
@@ -304,13 +304,13 @@ func (e *execution) write(ctx context.Context, res *proviso.Result, buf []byte) 
 	return grown, clean, err
 }
 
-// index orders rows by test, then by column.
+// index numbers rows by test, then by column.
 func (e *execution) index(res *proviso.Result) int {
 	return res.Case.Index*len(e.p.columns) + res.PromptIdx
 }
 
-// count adds a row to the totals; e.mu is held. clean is the row without secrets if
-// it had some: totals quote errors.
+// count adds a row to the totals; e.mu is held. clean is the row without
+// secrets if it contained any, because totals quote errors.
 func (e *execution) count(res *proviso.Result, clean []byte) {
 	if clean == nil || e.summary.AddRow(clean) != nil {
 		e.summary.Add(e.index(res), res)

@@ -11,7 +11,7 @@ import (
 	"github.com/proviso-eval/proviso/provider"
 )
 
-// job is one row to do.
+// job is one row to run.
 type job struct {
 	c   *lazyCase
 	col *column
@@ -24,8 +24,8 @@ type lazyCase struct {
 	pc   *prepared
 }
 
-// rows does every row: first, one at a time, those of cases that ask for it, then
-// the others, several at a time.
+// rows runs every row: first, one at a time, the rows of cases that require it,
+// then the others, several at a time.
 func (e *execution) rows(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -45,7 +45,7 @@ func (e *execution) rows(ctx context.Context) error {
 	return e.failure()
 }
 
-// pass goes over the cases and feeds those that are selected to the workers.
+// pass iterates over the cases and passes the selected ones to the workers.
 func (e *execution) pass(ctx context.Context, stop func(), most int, selected func(*proviso.Case) bool) {
 	f := &feed{batches: make(chan []job, most), size: 1}
 	if most == 1 || !e.p.waits {
@@ -61,29 +61,29 @@ func (e *execution) pass(ctx context.Context, stop func(), most int, selected fu
 	workers.Wait()
 }
 
-// batchSize is how many rows are handed to a worker at once where rows only
+// batchSize is the number of rows that a worker gets at once if rows only
 // compute: handing over a row takes as long as deciding one. Rows that wait for
-// an answer are handed over one by one, so that they wait side by side.
+// an answer are handed over singly, so that they wait concurrently.
 const batchSize = 16
 
-// share is how many batches a worker gets at least, so that slow rows that stand
-// together do not leave the other workers without any.
+// share is the minimum number of batches for each worker, so that consecutive
+// slow rows do not leave the other workers idle.
 const share = 4
 
-// feed hands rows to the workers.
+// feed passes rows to the workers.
 type feed struct {
 	batches chan []job
 	next    []job
 	size    int
 }
 
-// add hands a row over; false if the run has ended.
+// add queues a row; false if the run has ended.
 func (f *feed) add(ctx context.Context, j job) bool {
 	f.next = append(f.next, j)
 	return len(f.next) < f.size || f.flush(ctx)
 }
 
-// flush hands over what has been collected.
+// flush passes on the collected rows.
 func (f *feed) flush(ctx context.Context) bool {
 	if len(f.next) == 0 {
 		return true
@@ -115,15 +115,14 @@ func (e *execution) feed(ctx context.Context, f *feed, selected func(*proviso.Ca
 	}
 }
 
-// known reports whether a mistake was reported when the plan was made and does
-// not keep the suite from running. Only a file that changed since then brings new
-// ones.
+// known reports whether a mistake was reported with the plan and does not keep
+// the suite from running. Only a file that has changed since then has new ones.
 func (e *execution) known(err error) bool {
 	var mistake *proviso.Error
 	return errors.As(err, &mistake) && (mistake.Warning || e.p.o.SkipUnsupported)
 }
 
-// feedCase feeds the rows of a case; false if the run has ended.
+// feedCase passes on the rows of a case; false if the run has ended.
 func (e *execution) feedCase(ctx context.Context, f *feed, c *proviso.Case) bool {
 	lazy := &lazyCase{c: c}
 	for i := range e.p.columns {
@@ -138,7 +137,7 @@ func (e *execution) feedCase(ctx context.Context, f *feed, c *proviso.Case) bool
 	return true
 }
 
-// work does rows until there are none left or the run cannot be kept.
+// work runs rows until there are no more or the run cannot be stored.
 func (e *execution) work(ctx context.Context, stop func(), batches <-chan []job) {
 	buf := make([]byte, 0, 16<<10)
 	for batch := range batches {
@@ -150,7 +149,7 @@ func (e *execution) work(ctx context.Context, stop func(), batches <-chan []job)
 	}
 }
 
-// do does one row and keeps it. It returns buf, which it uses, for the next.
+// do runs one row and stores it. It uses buf and returns it for the next row.
 func (e *execution) do(ctx context.Context, stop func(), j job, buf []byte) []byte {
 	j.c.once.Do(func() { j.c.pc = e.p.prepare(ctx, j.c.c) })
 	res := e.row(ctx, j)
@@ -171,8 +170,8 @@ func (e *execution) do(ctx context.Context, stop func(), j job, buf []byte) []by
 	return buf
 }
 
-// unrecorded reports whether what is asked cannot be recorded any more, which ends
-// the run.
+// unrecorded reports whether requests can no longer be recorded, which ends the
+// run.
 func (e *execution) unrecorded() bool {
 	if e.p.o.Unrecorded == nil {
 		return false
@@ -184,7 +183,8 @@ func (e *execution) unrecorded() bool {
 	return err != nil
 }
 
-// waits reports whether deciding a case may take waiting, rather than computing.
+// waits reports whether deciding a case may require waiting for something
+// outside this process.
 func waits(pc *prepared) bool {
 	return pc.provider != nil && !provider.Computes(pc.provider) || anyWaits(pc.Assert) || anyWaits(pc.Set)
 }
@@ -198,18 +198,17 @@ func anyWaits(list []*proviso.Assertion) bool {
 	return false
 }
 
-// asks reports whether an assertion itself is decided by somebody who is asked: a
-// model, an endpoint, whoever sends spans. One of a type that is not known may be.
+// asks reports whether an assertion itself needs a model, an endpoint or spans.
+// An assertion of an unknown type may.
 func asks(a *proviso.Assertion) bool {
 	const asking = check.NeedsJudge | check.NeedsTrace | check.NeedsNetwork | check.NeedsEmbedder | check.NeedsClassifier | check.NeedsModerator
 	kind, known := check.Lookup(strings.TrimPrefix(a.Type, "not-"))
 	return !known || kind.Needs&asking != 0
 }
 
-// paid reports whether doing a row again would cost more than time of this
-// process: it asked a model or an endpoint, or ran a command, for its prompt, its
-// answer or a verdict. What came from the cache, a recording or the suite costs
-// nothing.
+// paid reports whether running a row again would cost more than computing time:
+// it asked a model or an endpoint, or ran a command, for its prompt, its answer
+// or a verdict. Answers from the cache, a recording or the suite cost nothing.
 func (p *Plan) paid(j job, res *proviso.Result) bool {
 	if p.o.Replay != nil {
 		return false

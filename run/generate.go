@@ -7,11 +7,10 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// generatorEntry is the function that yields cases, unless the suite names
-// another.
+// generatorEntry is the default name of the function that generates cases.
 const generatorEntry = "generate_tests"
 
-// casesAdapter makes a function of a file that exports cases, or a function that
+// casesAdapter makes a function of a file that exports cases or a function that
 // returns them.
 const casesAdapter = `(exported) => {
 	const found = exported !== null && exported !== undefined && exported.default !== undefined ? exported.default : exported;
@@ -20,8 +19,7 @@ const casesAdapter = `(exported) => {
 	return () => found;
 }`
 
-// expandCases lets the code that yields cases run, once, when they are first gone
-// over.
+// expandCases lets generators run, once, when the cases are first read.
 func (p *Plan) expandCases(ctx context.Context) {
 	source, ok := p.Suite.CaseSource.(proviso.CaseExpander)
 	if !ok || p.o.Dry {
@@ -33,8 +31,8 @@ func (p *Plan) expandCases(ctx context.Context) {
 	p.Suite = &own
 }
 
-// generators runs the code that yields cases, each once in a run: the passes over
-// the cases see the same ones.
+// generators runs each generator once in a run, so that all passes over the
+// cases see the same ones.
 type generators struct {
 	ctx context.Context // of the making of the plan, in which each runs
 	p   *Plan
@@ -48,7 +46,7 @@ type generated struct {
 	err  error
 }
 
-// expand returns the cases that a generator yields.
+// expand returns the cases of a generator.
 func (g *generators) expand(from *proviso.Generator) (any, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -85,8 +83,8 @@ func (p *Plan) generate(ctx context.Context, g *proviso.Generator) (any, error) 
 	return list, nil
 }
 
-// dry prepares a case that code would have to run for: the code is compiled, and
-// not run.
+// dry prepares a generated case without running code: the code is only
+// compiled.
 func (p *Plan) dry(pc *prepared, g *proviso.Generator) {
 	p.Generators++
 	pc.unsupported = proviso.Errorf(proviso.Undecided, "the cases that %s yields are known when it runs", called(g, generatorEntry))

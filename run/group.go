@@ -8,8 +8,8 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// group holds the rows that are decided together: all outputs of a case that
-// compares them.
+// group holds the rows that are decided together: all outputs of a case with a
+// comparison.
 type group struct {
 	pc   *prepared
 	want int
@@ -52,8 +52,8 @@ func (e *execution) columnsOf(c *proviso.Case) int {
 	return n
 }
 
-// settle decides a group and keeps its rows. A group that is cut off meanwhile is
-// asked again as a whole.
+// settle decides a group and stores its rows. A group that is interrupted is
+// run again as a whole.
 func (e *execution) settle(ctx context.Context, g *group) error {
 	e.compare(ctx, g)
 	if ctx.Err() != nil {
@@ -62,7 +62,7 @@ func (e *execution) settle(ctx context.Context, g *group) error {
 	return e.keep(ctx, g)
 }
 
-// compare decides a group in what is left of the time of the run.
+// compare decides a group within the remaining time of the run.
 func (e *execution) compare(ctx context.Context, g *group) {
 	if !e.deadline.IsZero() {
 		var cancel context.CancelFunc
@@ -72,7 +72,8 @@ func (e *execution) compare(ctx context.Context, g *group) {
 	e.p.compare(ctx, g.pc, g.rows)
 }
 
-// flushGroups keeps the rows of groups that were cut off, undecided as a group.
+// flushGroups stores the rows of interrupted groups, with an undecided
+// comparison.
 func (e *execution) flushGroups(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return nil // an interrupted group is asked again as a whole

@@ -7,7 +7,7 @@ import (
 	"github.com/proviso-eval/proviso/report"
 )
 
-// rowWithHooks does a row between the hooks before and after it.
+// rowWithHooks runs a row with the hooks before and after it.
 func (e *execution) rowWithHooks(ctx context.Context, pc *prepared, col *column) *proviso.Result {
 	if len(e.p.hooks) == 0 {
 		return e.p.row(ctx, pc, col, e.memory)
@@ -30,7 +30,7 @@ func (e *execution) rowWithHooks(ctx context.Context, pc *prepared, col *column)
 	return res
 }
 
-// beforeEach returns the case as the hooks have changed it.
+// beforeEach returns the case as changed by the hooks.
 func (e *execution) beforeEach(ctx context.Context, pc *prepared) (*prepared, error) {
 	test := testObject(pc.Case)
 	var last *hook
@@ -101,7 +101,7 @@ func addScores(res *proviso.Result, result *proviso.Object) {
 	}
 }
 
-// addMetadata lays the metadata that a hook returned over that of the output.
+// addMetadata merges the metadata that a hook returned over that of the output.
 func addMetadata(res *proviso.Result, result *proviso.Object) {
 	response, _ := result.At("response").(*proviso.Object)
 	for _, v := range []any{result.At("metadata"), response.At("metadata")} {

@@ -8,7 +8,7 @@ import (
 	"github.com/proviso-eval/proviso/check"
 )
 
-// The moments that hooks are called at.
+// The events that hooks are called for.
 const (
 	beforeAll  = "beforeAll"
 	beforeEach = "beforeEach"
@@ -22,8 +22,8 @@ type hook struct {
 	only string // the moment that its name says; "" is all of them
 }
 
-// openHooks compiles the hooks. Those that cannot be run are left out where the
-// suite runs all the same.
+// openHooks compiles the hooks. Hooks that cannot run are left out if the suite
+// may run without them.
 func (p *Plan) openHooks() {
 	for _, g := range p.Suite.Extensions {
 		h := &hook{}
@@ -41,7 +41,7 @@ func (p *Plan) openHooks() {
 	}
 }
 
-// hookEntry is the function of a Python or Ruby file that has no other name.
+// hookEntry is the default function of a Python or Ruby file.
 func (p *Plan) hookEntry(g *proviso.Generator) string {
 	if p.o.Files != nil && check.LanguageOf(g.File) != "javascript" && g.Entry == "" {
 		if data, err := p.o.Files.ReadFile(g.File); err == nil && strings.Contains(string(data), "def get_transform") {
@@ -51,9 +51,9 @@ func (p *Plan) hookEntry(g *proviso.Generator) string {
 	return "extension_hook"
 }
 
-// call calls the hook if the moment is one of its own. A hook that is named after
-// a moment gets the context first, any other the moment. The result is nil if the
-// hook says nothing.
+// call calls the hook if it handles the event. A hook that is named after an
+// event gets the context first, any other hook gets the event first. The result
+// is nil if the hook returns nothing.
 func (h *hook) call(ctx context.Context, moment string, context *proviso.Object) (*proviso.Object, error) {
 	args := []any{moment, context}
 	switch h.only {
@@ -77,8 +77,8 @@ func (h *hook) call(ctx context.Context, moment string, context *proviso.Object)
 	return o, nil
 }
 
-// beforeAll calls the hooks with the suite, and makes the plan anew if they change
-// it. A hook that fails keeps the suite from running.
+// beforeAll calls the hooks with the suite, and builds the plan again if they
+// change it. A hook that fails keeps the suite from running.
 func (p *Plan) beforeAll(ctx context.Context) {
 	given := p.suiteObject()
 	now := given
@@ -107,8 +107,7 @@ func (p *Plan) beforeAll(ctx context.Context) {
 	}
 }
 
-// suiteObject is the suite as hooks see it. Each case is written in full, with the
-// defaults in it.
+// suiteObject is the suite as hooks see it. Each case includes the defaults.
 func (p *Plan) suiteObject() *proviso.Object {
 	s := p.Suite
 	prompts := make([]any, len(s.Prompts))
@@ -158,7 +157,8 @@ func testObject(c *proviso.Case) *proviso.Object {
 	return o
 }
 
-// replaceSuite takes over what hooks changed; false if that is nothing, or wrong.
+// replaceSuite applies the changes of hooks; false if there are none, or if
+// they are invalid.
 func (p *Plan) replaceSuite(given, now *proviso.Object, h *hook) bool {
 	differs := func(key string) bool {
 		return now.Has(key) && proviso.Stringify(now.At(key)) != proviso.Stringify(given.At(key))
@@ -201,7 +201,7 @@ func (p *Plan) replaceSuite(given, now *proviso.Object, h *hook) bool {
 	return changed
 }
 
-// promptsOf reads the prompts that a hook returned. One that it left alone is the
+// promptsOf reads the prompts that a hook returned. An unchanged prompt is the
 // suite's own, with its code and its assertions.
 func (p *Plan) promptsOf(list []any, h *hook) ([]proviso.Prompt, bool) {
 	prompts := make([]proviso.Prompt, len(list))
@@ -244,8 +244,8 @@ func derivedOf(v any, h *hook) ([]proviso.DerivedMetric, bool) {
 	return derived, ok
 }
 
-// afterAll calls the hooks once the run has ended, with what came of it, and
-// returns what went wrong: nothing that was decided changes any more.
+// afterAll calls the hooks with the results of the finished run, and returns
+// their errors. No verdict changes after that.
 func (p *Plan) afterAll(ctx context.Context, suite *proviso.Object, members ...any) []string {
 	var problems []string
 	for _, h := range p.hooks {
@@ -277,7 +277,7 @@ func (e *execution) end(ctx context.Context, out *Outcome) []string {
 	return append(problems, e.p.afterAll(ctx, e.p.suiteObject(), "results", results, "prompts", e.promptObjects(), "evalId", e.meta.RunID, "config", orEmpty(e.p.Suite.Config))...)
 }
 
-// promptObjects are the columns of the run with what became of them.
+// promptObjects are the columns of the run with their results.
 func (e *execution) promptObjects() []any {
 	columns := e.summary.Columns()
 	list := make([]any, len(e.p.columns))

@@ -8,9 +8,9 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// memory is what one row leaves for later ones: the turns of conversations and
-// the outputs that cases store. Where a suite uses it, rows run one at a time, in
-// order.
+// memory holds what one row leaves for later ones: the turns of conversations
+// and the outputs that cases store. If a suite uses it, rows run one at a time,
+// in order.
 type memory struct {
 	run string // id of the run
 
@@ -23,11 +23,12 @@ func newMemory(run string) *memory {
 	return &memory{run: run, turns: map[string][]any{}, stored: proviso.NewObject(0)}
 }
 
-// conversational reports whether a prompt looks at what was said before.
+// conversational reports whether a prompt uses the earlier turns of a
+// conversation.
 func conversational(raw string) bool { return strings.Contains(raw, "_conversation") }
 
-// extend adds to vars what the row may see: the conversation, and stored outputs,
-// which replace the case's own variables.
+// extend adds the conversation and stored outputs to vars. Stored outputs
+// replace the case's own variables.
 func (m *memory) extend(vars *proviso.Object, pc *prepared, col *column) *proviso.Object {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -45,11 +46,12 @@ func (m *memory) extend(vars *proviso.Object, pc *prepared, col *column) *provis
 }
 
 // ownVars are the variables that a run sets for each row. Prompts and code see
-// them; assertions and reports do not, since they differ from run to run.
+// them. Assertions and reports do not, because the values differ from run to
+// run.
 type ownVars struct {
 	run                  string
 	test, prompt, repeat int
-	// foreign are the names of variables that a model wrote.
+	// foreign are the names of variables whose value came from a model.
 	foreign map[string]bool
 }
 
@@ -91,7 +93,7 @@ func (o ownVars) without(vars *proviso.Object) *proviso.Object {
 	return out
 }
 
-// usedBy reports whether a prompt or a text among vars may name one of them.
+// usedBy reports whether a prompt or a text in vars may name one of them.
 func (o ownVars) usedBy(raw string, vars *proviso.Object) bool {
 	const sign = "__"
 	if strings.Contains(raw, sign) {
@@ -105,9 +107,9 @@ func (o ownVars) usedBy(raw string, vars *proviso.Object) bool {
 	return false
 }
 
-// foreign returns the names of variables that a model wrote. They are put into
-// templates and are never templates themselves: an answer must not read the
-// environment, or the other variables, by what it says.
+// foreign returns the names of variables whose value came from a model. They
+// are inserted into templates but are never templates themselves, because an
+// answer must not read the environment or other variables.
 func (m *memory) foreign(pc *prepared) map[string]bool {
 	if pc.Options.DisableTemplates {
 		names := map[string]bool{}
@@ -130,13 +132,13 @@ func (m *memory) foreign(pc *prepared) map[string]bool {
 
 func has(o *proviso.Object, key string) bool { return proviso.Truthy(o.At(key)) }
 
-// conversation names the conversation that a row belongs to.
+// conversation is the key of a row's conversation.
 func conversation(pc *prepared, col *column) string {
 	id, _ := pc.Metadata.At("conversationId").(string)
 	return strings.Join([]string{col.spec.Name(), col.prompt.ID, col.prompt.Label, id}, "\x00")
 }
 
-// remember keeps what later rows may see of a finished row.
+// remember keeps the parts of a finished row that later rows may see.
 func (m *memory) remember(pc *prepared, col *column, res *proviso.Result) {
 	if !col.conversation && pc.Options.StoreOutputAs == "" || noOutput(res.Output.Value) {
 		return
@@ -157,7 +159,7 @@ func (m *memory) remember(pc *prepared, col *column, res *proviso.Result) {
 	m.turns[key] = append(m.turns[key], turn)
 }
 
-// chat returns a prompt that is JSON as the value it is.
+// chat returns a prompt that is JSON as a value.
 func chat(prompt string) any {
 	if v, ok := jsonPrompt(prompt); ok {
 		return v
@@ -165,7 +167,7 @@ func chat(prompt string) any {
 	return prompt
 }
 
-// lastMessage is what the user said: the text of the last message of a chat, or
+// lastMessage is the user's message: the text of the last message of a chat, or
 // the prompt itself.
 func lastMessage(prompt string) any {
 	list, ok := chat(prompt).([]any)

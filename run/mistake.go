@@ -41,15 +41,15 @@ func (p *Plan) mistake(err error) {
 	p.note(m, e.Pointer)
 }
 
-// noted is a mistake that was recorded.
+// noted is a recorded mistake.
 type noted struct {
 	at      int    // among the mistakes
 	cases   int    // how many cases had been met when it was last reported
 	pointer string // where it was last reported
 }
 
-// note keeps a mistake once, and counts where it was met: at another pointer, or in
-// another case.
+// note keeps a mistake once, and counts how often it occurs: at another
+// pointer, or in another case.
 func (p *Plan) note(m proviso.Mistake, pointer string) { p.noteAs(m.String(), m, pointer) }
 
 // noteAs keeps the first of the mistakes with a key.
@@ -75,13 +75,13 @@ func (p *Plan) noteAs(key string, m proviso.Mistake, pointer string) {
 	p.noted[key] = &noted{at: at, cases: p.Cases, pointer: pointer}
 }
 
-// full reports whether there is no room for another mistake, or warning, before its
-// place is looked for: that takes the longer the larger the file is.
+// full reports whether the limit of mistakes, or warnings, is reached. It is
+// checked before the position is computed, which takes long in large files.
 func (p *Plan) full(warning bool) bool {
 	return len(p.mistakes) >= maxMistakes && (warning || p.lastWarning() < 0)
 }
 
-// lastWarning is the index of the last warning, -1 without any.
+// lastWarning is the index of the last warning, or -1.
 func (p *Plan) lastWarning() int {
 	for i, m := range slices.Backward(p.mistakes) {
 		if m.Warning {
@@ -91,7 +91,7 @@ func (p *Plan) lastWarning() int {
 	return -1
 }
 
-// pointerOf is where an error stands in the suite, "" if nowhere.
+// pointerOf is the pointer of an error in the suite, "" if it has none.
 func pointerOf(err error) string {
 	var e *proviso.Error
 	if errors.As(err, &e) {

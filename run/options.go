@@ -26,7 +26,8 @@ type Metrics interface {
 	Eval(ctx context.Context, expression string, scope *proviso.Object) (any, error)
 }
 
-// Options are what a run may use and how it goes about it. Package engine makes them.
+// Options are the engines, limits and observers of a run. Package engine builds
+// them.
 type Options struct {
 	Engines
 	Limits
@@ -40,8 +41,8 @@ type Options struct {
 	PlainJSON    bool // JSON prompts are rendered as text (PROMPTFOO_DISABLE_JSON_AUTOESCAPE)
 }
 
-// Engines are what a run uses. Whoever opened them closes them. Files, Env, Templates,
-// Metrics and Open have to be there.
+// Engines are the parts that a run uses. Their creator closes them. Files, Env,
+// Templates, Metrics and Open are required.
 type Engines struct {
 	Code      proviso.Code // nil runs no code
 	Files     proviso.Files
@@ -62,12 +63,12 @@ type Engines struct {
 	Secrets *secrets.Set
 	// Open opens the provider that a suite names.
 	Open func(proviso.ProviderSpec) (proviso.Provider, error)
-	// Unrecorded says why what is asked cannot be recorded any more, which ends the
-	// run; nil, or if it returns nil, all is well.
+	// Unrecorded returns why requests can no longer be recorded, which ends the
+	// run, or nil. It may be nil.
 	Unrecorded func() error
 }
 
-// missing says what a run cannot do without.
+// missing returns an error if a required engine is missing.
 func (n *Engines) missing() *proviso.Error {
 	for _, needed := range []struct {
 		name  string
@@ -82,7 +83,7 @@ func (n *Engines) missing() *proviso.Error {
 	return nil
 }
 
-// defaultConcurrency is how many rows are in flight if nobody says.
+// defaultConcurrency is the default number of rows in flight.
 const defaultConcurrency = 4
 
 // Limits bound a run.
@@ -93,22 +94,23 @@ type Limits struct {
 	Timeout     time.Duration // 0 is none
 }
 
-// Observers are told of a run while it goes on. All of them may be nil.
+// Observers are called while a run goes on. All of them may be nil.
 type Observers struct {
-	// Keep is called with each row that is finished, from several goroutines at
-	// once. The row is valid until it returns. An error ends the run.
+	// Keep is called with each finished row, from several goroutines at once.
+	// The row is valid until Keep returns. An error ends the run.
 	Keep func(ctx context.Context, index int, row []byte, r *proviso.Result) error
 	// Tick is called after each row with the totals so far.
 	Tick func(proviso.Totals)
 	// Taken is called before the first row with the totals of the rows that an
 	// earlier run finished, if there are any.
 	Taken func(proviso.Totals)
-	// Begin is called before each row, from several goroutines at once; what it
-	// returns is called when the row is done.
+	// Begin is called before each row, from several goroutines at once; the
+	// function that it returns is called when the row is done.
 	Begin func(c *proviso.Case, p *proviso.ProviderSpec) (end func())
 }
 
-// Task says which part of a suite is run, and where the run is kept.
+// Task selects the part of a suite to run and the place where the run is
+// stored.
 type Task struct {
 	Dir    string // folder that runs are kept in; "" keeps the run in a temporary folder
 	Folder string // of the suite, absolute: to find what is stored next to the suite; "" for an untrusted suite
@@ -121,8 +123,8 @@ type Task struct {
 
 	Resume      string // run file or folder whose finished rows are taken over; "" starts anew
 	RetryErrors bool   // with Resume: rows that were errors are done again
-	// Earlier gives take the rows of an earlier attempt, as Keep got them; they are
-	// taken over as those of Resume are. Nil if there was none.
+	// Earlier passes the rows of an earlier attempt to take, as Keep got them.
+	// They count as finished, like those of Resume. Nil if there was no attempt.
 	Earlier func(take func(index int, row []byte) error) error
 
 	Dry             bool // nothing will be run: generators and hooks are compiled, and cases that code yields stay unknown

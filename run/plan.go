@@ -1,6 +1,6 @@
-// Package run drives: it turns a suite into a [Plan], in which every provider is
-// open and every assertion compiled, and a plan into rows. Start at [New]; every
-// mistake of a suite is known when it returns, before the first call.
+// Package run executes suites: it turns a suite into a [Plan], in which every
+// provider is open and every assertion compiled, and a plan into rows. Start at
+// [New]; it finds every mistake of a suite before the first call.
 package run
 
 import (
@@ -17,10 +17,10 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// Plan is a suite that is ready to run. It is used by one goroutine.
+// Plan is a suite that is ready to run. It must not be used concurrently.
 type Plan struct {
 	Suite *proviso.Suite
-	// Cases counts the cases, Rows the rows that they give. Of a plan that is Dry
+	// Cases is the number of cases, Rows the number of their rows. In a Dry plan
 	// each of the Generators counts as one case.
 	Cases, Rows, Generators int
 	Warnings                proviso.Mistakes
@@ -57,8 +57,9 @@ type column struct {
 	conversation bool     // the prompt looks at the turns before
 }
 
-// New opens what the suite names and compiles every assertion. The mistakes hold
-// warnings, too; the plan can run if Mistakes.Err is nil. [Plan.Close] ends it.
+// New opens the providers of the suite and compiles every assertion. The
+// mistakes include warnings; the plan can run if Mistakes.Err is nil.
+// [Plan.Close] ends it.
 func New(ctx context.Context, s *proviso.Suite, o Options) (*Plan, proviso.Mistakes) {
 	if err := o.missing(); err != nil {
 		return &Plan{Suite: s}, proviso.Mistakes{{Code: err.Code, Message: err.Message}}
@@ -67,7 +68,7 @@ func New(ctx context.Context, s *proviso.Suite, o Options) (*Plan, proviso.Mista
 		o.Concurrency = defaultConcurrency
 	}
 	content := contentOf(s)
-	seen := newWitness(o.Files, content)
+	seen := newHashedFiles(o.Files, content)
 	o.Files = seen
 	defer seen.close()
 	p := &Plan{
@@ -94,8 +95,8 @@ func New(ctx context.Context, s *proviso.Suite, o Options) (*Plan, proviso.Mista
 	return p, p.mistakes
 }
 
-// Close frees what the plan compiled. The plan can no longer run. The engines in the
-// options stay open; their owner closes them.
+// Close releases what the plan compiled. The plan can no longer run. The
+// engines in the options stay open; their owner closes them.
 func (p *Plan) Close() error {
 	if p.compiler == nil { // engines were missing
 		return nil
@@ -104,7 +105,7 @@ func (p *Plan) Close() error {
 }
 
 // openColumns opens every provider and pairs it with its prompts, providers
-// first, as promptfoo numbers its columns.
+// first, which is the column order of promptfoo.
 func (p *Plan) openColumns() {
 	for i := range p.Suite.Providers {
 		spec := &p.Suite.Providers[i]
@@ -200,7 +201,7 @@ func (p *Plan) transform(text string) (*check.Transform, error) {
 	return t, err
 }
 
-// placed gives err a place if it has none.
+// placed sets the place of err if it has none.
 func placed(err error, pointer string) error {
 	var e *proviso.Error
 	if !errors.As(err, &e) {

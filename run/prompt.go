@@ -11,11 +11,11 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// source is the text of a prompt and where it comes from.
+// source is the text of a prompt and its origin.
 type source struct {
 	raw string
-	// lax says that a text with a tag that is not closed is sent unchanged: the suite
-	// has promptfoo's shape, or code produced the text.
+	// lax means that a text with an unclosed tag is sent unchanged: the suite
+	// has promptfoo's format, or code produced the text.
 	lax bool
 	// written says that the suite wrote the text, and neither code nor a case a part
 	// of it: then it may include files.
@@ -38,9 +38,9 @@ func (p *Plan) templates(s source) Templates {
 	return p.o.Templates
 }
 
-// render makes the prompt that is sent. Texts in a JSON prompt are rendered one
-// by one, so that quotes in variables do not break it; where that fails, it is a
-// text.
+// render renders the prompt that is sent. Texts in a JSON prompt are rendered
+// one by one, so that quotes in variables do not break it. If that fails, the
+// prompt is rendered as one text.
 func (p *Plan) render(ctx context.Context, s source, vars *proviso.Object, foreign map[string]bool) (string, error) {
 	if p.o.PlainPrompts {
 		return s.raw, nil
@@ -94,7 +94,7 @@ func (p *Plan) checkPrompt(c *column) {
 	}
 }
 
-// checkTexts finds a mistake in the texts of a prompt that is JSON.
+// checkTexts finds a mistake in the texts of a JSON prompt.
 func (p *Plan) checkTexts(v any) error {
 	switch v := v.(type) {
 	case string:

@@ -11,15 +11,15 @@ import (
 	"github.com/proviso-eval/proviso/provider"
 )
 
-// promptCode writes a prompt for each row.
+// promptCode generates a prompt for each row.
 type promptCode interface {
-	// write returns the prompt, as a text or a chat, or an object with it and with
-	// settings for the provider.
+	// write returns the prompt, as text or a chat, or an object with the prompt
+	// and settings for the provider.
 	write(ctx context.Context, context *proviso.Object) (any, error)
 }
 
-// promptCode opens the code that writes a prompt: a function of a file, a Python
-// file as a whole, whose standard output is the prompt, or any program.
+// promptCode opens the code that generates a prompt: a function of a file, a
+// Python file whose standard output is the prompt, or any program.
 func (p *Plan) promptCode(prompt *proviso.Prompt) (promptCode, error) {
 	g := prompt.Script
 	command, isCommand := strings.CutPrefix(g.File, "exec:")
@@ -66,8 +66,8 @@ type promptScript struct {
 	text string
 }
 
-// wholeScript runs a file as the interpreter would, with the context as its one
-// argument, and returns what it prints.
+// wholeScript runs a file as the interpreter would, with the context as its
+// only argument, and returns its output.
 const wholeScript = `import contextlib, io, sys
 printed, arguments = io.StringIO(), sys.argv
 sys.argv = [name, context]
@@ -135,10 +135,10 @@ func (p promptProgram) write(ctx context.Context, context *proviso.Object) (any,
 	return p.Run(ctx, proviso.Stringify(context))
 }
 
-// writePrompt makes the prompt of a row, what the suite says or what its code
-// returns, and the settings for the provider that go with it. Code gets the
-// variables as they are written; then they are put into each other, for the
-// template and for all that comes after it.
+// writePrompt returns the prompt of a row, from the suite or its code, and the
+// settings for the provider that come with it. Code gets the variables as they
+// are written. After that, references between variables are resolved for the
+// template and all later steps.
 func (p *Plan) writePrompt(ctx context.Context, pc *prepared, col *column, res *proviso.Result, own ownVars) (string, *proviso.Object, error) {
 	config, s := col.prompt.Config, source{
 		raw: pc.Options.Prefix + col.prompt.Raw + pc.Options.Suffix, lax: p.Suite.Lenient,

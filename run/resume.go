@@ -11,8 +11,8 @@ import (
 )
 
 // resume takes over the finished rows of an earlier run of the same suite, so
-// that only the others are done. With RetryErrors, rows that were errors are done
-// again. Outputs that are compared with each other are always asked again.
+// that only the others are run. With RetryErrors, rows that were errors run
+// again. Rows with a comparison always run again.
 func (e *execution) resume(path string) error {
 	r, err := runfile.Open(path)
 	if err != nil {
@@ -38,7 +38,7 @@ func (e *execution) resume(path string) error {
 	return err
 }
 
-// again reports whether a kept row is done anew.
+// again reports whether a stored row runs again.
 func (e *execution) again(row []byte) bool {
 	if bytes.Contains(row, []byte(`"type":"max-score"`)) {
 		return true
@@ -46,7 +46,7 @@ func (e *execution) again(row []byte) bool {
 	return e.p.o.RetryErrors && bytes.Contains(row, []byte(`"verdict":"error"`))
 }
 
-// take counts a kept row.
+// take counts a stored row.
 func (e *execution) take(index int, row []byte) error {
 	if err := e.summary.AddRow(row); err != nil {
 		return err
@@ -61,14 +61,14 @@ func (e *execution) take(index int, row []byte) error {
 	return nil
 }
 
-// taken tells whoever watches what an earlier run had finished.
+// taken reports the rows of an earlier run to the observer.
 func (e *execution) taken() {
 	if len(e.done) > 0 && e.p.o.Taken != nil {
 		e.p.o.Taken(e.summary.Totals())
 	}
 }
 
-// takeEarlier takes over the rows of an earlier attempt into a run file of their
+// takeEarlier copies the rows of an earlier attempt into a run file of their
 // own.
 func (e *execution) takeEarlier() error {
 	if e.p.o.Earlier == nil {
@@ -86,7 +86,7 @@ func (e *execution) takeEarlier() error {
 	})
 }
 
-// abandon gives up a run that was not begun.
+// abandon closes a run that was not started, and removes it if it is temporary.
 func (e *execution) abandon() error {
 	err := e.file.Close(nil)
 	if e.temporary != "" {

@@ -11,8 +11,8 @@ import (
 	"github.com/proviso-eval/proviso/internal/transport"
 )
 
-// row asks one column about one case and decides. It always returns a result;
-// what kept it from a verdict is in Error.
+// row runs one case in one column. It always returns a result; an error that
+// prevented a verdict is in Error.
 func (p *Plan) row(ctx context.Context, pc *prepared, col *column, m *memory) *proviso.Result {
 	if p.o.RowTimeout > 0 {
 		var cancel context.CancelFunc
@@ -36,7 +36,7 @@ func (p *Plan) row(ctx context.Context, pc *prepared, col *column, m *memory) *p
 	return res
 }
 
-// cutOff names the limit where a deadline kept a row, or an assertion, from being
+// cutOff names the limit if a deadline kept a row, or an assertion, from being
 // decided.
 func cutOff(res *proviso.Result, limit string) {
 	name := func(reason *string) { *reason = strings.Replace(*reason, context.DeadlineExceeded.Error(), limit, 1) }
@@ -53,7 +53,7 @@ func cutOff(res *proviso.Result, limit string) {
 	}
 }
 
-// explain words an error for the row, naming the limit that was hit.
+// explain formats an error for the row and names the exceeded limit.
 func (p *Plan) explain(err error) string {
 	if errors.Is(err, context.DeadlineExceeded) && p.o.RowTimeout > 0 {
 		return "the row took longer than " + p.o.RowTimeout.String()
@@ -86,7 +86,7 @@ func (p *Plan) answer(ctx context.Context, pc *prepared, col *column, res *provi
 	return p.transformOutput(ctx, pc, col, res)
 }
 
-// variables makes the variables of the row, as the suite and its code write them.
+// variables sets the variables of the row, from the suite and its code.
 func (p *Plan) variables(ctx context.Context, pc *prepared, res *proviso.Result, own ownVars) error {
 	if pc.varScript != nil {
 		v, err := pc.varScript.Apply(ctx, orEmpty(res.Vars), &check.Row{Vars: orEmpty(res.Vars), Output: &proviso.Output{}, Label: res.Prompt.Label})
@@ -103,7 +103,7 @@ func (p *Plan) variables(ctx context.Context, pc *prepared, res *proviso.Result,
 	return p.computeVars(ctx, pc, res, own)
 }
 
-// over lays objects over each other, the last on top.
+// over merges objects; the last takes precedence.
 func over(vars, top *proviso.Object) *proviso.Object {
 	all := vars.Clone()
 	for name, v := range top.All() {
@@ -112,14 +112,14 @@ func over(vars, top *proviso.Object) *proviso.Object {
 	return all
 }
 
-// written are the variables of a case as the suite has them.
+// written are the variables of a case as they are in the suite.
 func written(c *proviso.Case) *proviso.Object {
 	vars, _ := c.Raw.At("vars").(*proviso.Object)
 	return vars
 }
 
-// noteWritten keeps the variables as the suite has them, if they are others than
-// those that the row was made with.
+// noteWritten keeps the variables as they are in the suite, if they differ from
+// those that the row used.
 func noteWritten(pc *prepared, res *proviso.Result) {
 	if res.Vars == pc.Vars && pc.plain {
 		return
@@ -210,7 +210,7 @@ func orUnknown(err error) error {
 	return err
 }
 
-// settings lays the case's options over those of the prompt.
+// settings merges the case's options over those of the prompt.
 func settings(prompt, extra *proviso.Object) *proviso.Object {
 	if prompt.Len() == 0 {
 		return extra

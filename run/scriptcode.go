@@ -12,12 +12,12 @@ import (
 	"github.com/proviso-eval/proviso/internal/script"
 )
 
-// actingTimeout is for one call of a generator or a hook.
+// actingTimeout limits one call of a generator or a hook.
 const actingTimeout = 2 * time.Minute
 
-// code compiles a function of a file. Without a name of its own it is standard in
-// Python and Ruby, and the default export in JavaScript, which adapter, if it is
-// not "", makes a function of.
+// code compiles a function of a file. The default function is standard in
+// Python and Ruby. In JavaScript it is the default export, which adapter, if it
+// is not "", turns into a function.
 func (p *Plan) code(ctx context.Context, g *proviso.Generator, standard, adapter string) (proviso.Function, error) {
 	language := check.LanguageOf(g.File)
 	if language == "" {
@@ -47,7 +47,7 @@ func (p *Plan) code(ctx context.Context, g *proviso.Generator, standard, adapter
 	return fn, nil
 }
 
-// shown is a file for messages.
+// shown is the name of a file in messages.
 func (p *Plan) shown(g *proviso.Generator) string { return check.Shown(p.o.Files, g.File) }
 
 // function is a function of a file, compiled once for all rows that call it.
@@ -58,7 +58,7 @@ type function struct {
 	standard string
 }
 
-// functions are those that rows call. It is safe for concurrent use.
+// functions caches the functions that rows call. It is safe for concurrent use.
 type functions struct {
 	mu   sync.Mutex
 	made map[string]*function
@@ -84,8 +84,7 @@ func (p *Plan) function(g *proviso.Generator, standard string) (*function, error
 	return made, nil
 }
 
-// call calls the function; what keeps it from its result leaves the row
-// undecided.
+// call calls the function. An error leaves the row undecided.
 func (f *function) call(ctx context.Context, args ...any) (any, error) {
 	v, err := f.Call(ctx, args...)
 	switch {
@@ -97,10 +96,10 @@ func (f *function) call(ctx context.Context, args ...any) (any, error) {
 	return nil, f.p.threw(f.Generator, f.standard, err)
 }
 
-// name is how messages call the function.
+// name is the function's name in messages.
 func (f *function) name() string { return called(f.Generator, f.standard) }
 
-// called is how messages call a function that has a standard name.
+// called is the name in messages of a function with a default name.
 func called(g *proviso.Generator, standard string) string {
 	if g.Entry == "" && check.LanguageOf(g.File) != "javascript" && standard != "" {
 		return g.File + ":" + standard
@@ -108,8 +107,7 @@ func called(g *proviso.Generator, standard string) string {
 	return g.Name()
 }
 
-// threw words what kept code from its result: the function, and the place in its
-// file.
+// threw describes an error of code, with the function and the line in its file.
 func (p *Plan) threw(g *proviso.Generator, standard string, err error) *proviso.Error {
 	cause := check.FileMistake(p.shown(g), err)
 	code := proviso.Invalid
@@ -122,7 +120,7 @@ func (p *Plan) threw(g *proviso.Generator, standard string, err error) *proviso.
 	return e
 }
 
-// found names the kind of a value for messages.
+// found names the kind of a value in messages.
 func found(v any) string {
 	switch v := v.(type) {
 	case nil, proviso.Undefined:

@@ -9,13 +9,13 @@ import (
 	"github.com/proviso-eval/proviso/internal/transport"
 )
 
-// Tracer is proviso.Spans that makes a trace for each row before its provider is
-// asked. If Options.Spans is one, providers get a traceparent.
+// Tracer is a proviso.Spans that starts a trace for each row before its
+// provider is asked. If Options.Spans is one, providers get a traceparent.
 type Tracer interface {
 	proviso.Spans
-	// Begin makes a trace; ok is false if nobody listens for its spans.
+	// Begin starts a trace; ok is false if there is no receiver for its spans.
 	Begin() (id string, tc proviso.TraceContext, ok bool)
-	// End forgets a trace, because its row is decided.
+	// End drops a trace after its row is decided.
 	End(id string)
 }
 
@@ -23,8 +23,8 @@ type Tracer interface {
 // traces.
 type RowTracer interface {
 	Tracer
-	// BeginRow is Begin for the request that a provider is about to get. needed says
-	// whether an assertion uses the spans.
+	// BeginRow is Begin for the request that a provider is about to get. needed
+	// is true if an assertion uses the spans.
 	BeginRow(provider string, about *proviso.Object, sample proviso.Sample, needed bool) (id string, tc proviso.TraceContext, ok bool)
 }
 
@@ -44,9 +44,8 @@ func (p *Plan) noteTraces(pc *prepared) {
 	}
 }
 
-// follow makes the trace of a row. The context is for asking its provider: what is
-// asked over HTTP gets the traceparent as a header. Without anybody who follows
-// traces, id is "".
+// follow starts the trace of a row. Requests made with the returned context get
+// the traceparent as a header. If traces are not followed, id is "".
 func (p *Plan) follow(ctx context.Context, pc *prepared, prompt *proviso.Prompt, target proviso.Provider, ask *proviso.Ask) (traced context.Context, id string, tc *proviso.TraceContext) {
 	t, ok := p.o.Spans.(Tracer)
 	if !ok {
@@ -74,8 +73,8 @@ func (p *Plan) forget(id string) {
 	}
 }
 
-// traceOf returns the trace that an output belongs to: the one that the provider
-// names, the one that the case names, or else the one that was made for the row.
+// traceOf returns the trace id of an output: the one in the output's metadata,
+// the one in the case, or else the one started for the row.
 func traceOf(out *proviso.Output, c *proviso.Case, made string) string {
 	for _, id := range []string{out.TraceID, namedTrace(out.Metadata), namedTrace(c.Metadata)} {
 		if id != "" {
@@ -85,7 +84,7 @@ func traceOf(out *proviso.Output, c *proviso.Case, made string) string {
 	return made
 }
 
-// namedTrace reads the id of a trace in metadata, "" if there is none.
+// namedTrace reads a trace id in metadata, "" if there is none.
 func namedTrace(metadata *proviso.Object) string {
 	id, _ := metadata.At("traceId").(string)
 	return strings.TrimSpace(id)

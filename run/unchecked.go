@@ -6,8 +6,7 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// unchecked counts the cases without assertions: each of them passes for every
-// output.
+// unchecked counts the cases without assertions, which pass for every output.
 type unchecked struct {
 	cases int
 	first string // pointer
@@ -23,7 +22,7 @@ func (u *unchecked) add(pc *prepared) {
 	u.cases++
 }
 
-// warn says once how many there are, at the first of them.
+// warn reports their number once, at the first of them.
 func (u *unchecked) warn(p *Plan) {
 	if u.cases == 0 {
 		return

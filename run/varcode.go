@@ -36,8 +36,8 @@ func (p *Plan) prepareVars(pc *prepared) {
 }
 
 // computeVars calls the code of variables with the name of the variable, the
-// prompt, the variables so far and, in JavaScript, the provider. A variable that
-// was replaced meanwhile is not computed.
+// prompt, the variables so far and, in JavaScript, the provider. A variable
+// that has been replaced is not computed.
 func (p *Plan) computeVars(ctx context.Context, pc *prepared, res *proviso.Result, own ownVars) error {
 	for _, c := range pc.computed {
 		if res.Vars.At(c.name) != c.ref {

@@ -9,18 +9,18 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// What the text of a variable holds is data more often than it is a template: a
-// page, code, LaTeX. promptfoo decides by these rules what it renders, and so does
+// The text of a variable is usually data, such as a page, code or LaTeX, and
+// not a template. promptfoo decides by these rules what to render, and so does
 // this file. They are rules of promptfoo, not of nunjucks.
 
-// maxRounds is how often variables are put into each other before what is left
-// stays as it is.
+// maxRounds bounds how often variables are substituted into each other. What is
+// left stays as it is.
 const maxRounds = 5
 
 // space is \s of ECMAScript.
 const space = `\t\n\v\f\r \x{00a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}`
 
-// patterns are compiled when a text first holds a tag.
+// patterns are compiled when a text first contains a tag.
 var patterns = sync.OnceValue(func() (p struct{ plain, comment, tag, loop *regexp.Regexp }) {
 	p.plain = regexp.MustCompile(`\{\{[` + space + `]*(\w+)[` + space + `]*\}\}`)
 	p.comment = regexp.MustCompile(`(?s)\{#.*?#\}`)
@@ -30,10 +30,10 @@ var patterns = sync.OnceValue(func() (p struct{ plain, comment, tag, loop *regex
 	return p
 })
 
-// resolveVars returns vars with one trailing line break of each text removed and
-// plain {{ name }} in texts replaced by other variables. It returns vars itself
-// if nothing changes. Foreign texts are put nowhere here, since what they hold
-// would then be taken for a template.
+// resolveVars returns vars with one trailing line break of each text removed
+// and plain {{ name }} in texts replaced by other variables. It returns vars
+// itself if nothing changes. Foreign texts are not substituted here, because
+// their content would then be rendered as a template.
 func resolveVars(vars *proviso.Object, foreign map[string]bool) *proviso.Object {
 	out, nested := vars, false
 	for name, v := range vars.All() {
@@ -63,8 +63,8 @@ func resolveVars(vars *proviso.Object, foreign map[string]bool) *proviso.Object 
 	return out
 }
 
-// resolveOnce replaces the first plain name of each text, if it is that of a
-// variable; false if there was none.
+// resolveOnce replaces the first plain name of each text if a variable has that
+// name; false if none was replaced.
 func resolveOnce(vars *proviso.Object, foreign map[string]bool) bool {
 	again := false
 	for _, name := range vars.Keys() {
@@ -89,8 +89,8 @@ func resolveOnce(vars *proviso.Object, foreign map[string]bool) bool {
 	return again
 }
 
-// maxResolved bounds the size of a text that variables are put into: one that holds
-// itself twice would double each round.
+// maxResolved bounds the size of a text after substitution: a text that
+// contains itself twice would double each round.
 const maxResolved = 16 << 20
 
 func defined(vars *proviso.Object, name string) (any, bool) {
@@ -101,9 +101,9 @@ func defined(vars *proviso.Object, name string) (any, bool) {
 	return v, ok
 }
 
-// substitution is what replaces text[from:to], as String.prototype.replace of
-// ECMAScript reads it: $$ is a dollar, $& what is replaced, $` and $' what stands
-// before and behind it.
+// substitution is the replacement for text[from:to], by the rules of
+// ECMAScript's String.prototype.replace: $$ is a dollar, $& the replaced text,
+// $` and $' the text before and after it.
 func substitution(by, text string, from, to int) string {
 	if !strings.Contains(by, "$") {
 		return by

@@ -7,17 +7,17 @@ import (
 	"github.com/proviso-eval/proviso/judge"
 )
 
-// wording warns of judged assertions that two judges would answer differently.
+// wording warns about judged assertions whose wording is ambiguous.
 type wording struct {
 	p    *Plan
 	seen map[*proviso.Assertion]bool // the set of a suite is the same in every case
 }
 
-// maxWorded bounds how many assertions are remembered; those beyond are looked at
-// again.
+// maxWorded bounds how many assertions are remembered; further ones may be
+// checked twice.
 const maxWorded = 10_000
 
-// warn looks at assertions and the members of sets.
+// warn checks assertions and the members of sets.
 func (w *wording) warn(list []*proviso.Assertion) {
 	for _, a := range list {
 		w.warn(a.Assert)
