@@ -13,7 +13,7 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// authenticate finds out who asks, and whether that is allowed here.
+// authenticate identifies the client and checks that it may use the route.
 func (s *Server) authenticate(c *call) error {
 	if c.route.Scope == "" {
 		return nil
@@ -52,17 +52,17 @@ func (s *Server) authenticate(c *call) error {
 	return s.enter(c)
 }
 
-// allowed reports whether a key may use a route. What is for readers is for
-// those who evaluate too, who see there what is their own.
+// allowed reports whether a key may use a route. Routes for read are also open
+// to keys with evaluate, which see only their own data there.
 func allowed(key store.Key, r *route) bool {
 	return key.Can(r.Scope) || r.Scope == store.Read && !r.Others && key.Can(store.Evaluate)
 }
 
-// projectParam is the parameter by which an admin key names a project.
+// projectParam is the parameter in which an admin key names a project.
 const projectParam = "project"
 
-// enter opens the project that a request is about: that of its key, or the one that
-// an admin key names. Handlers reach what is kept through it alone.
+// enter opens the project of a request: that of its key, or the one that an
+// admin key names. Handlers access the store only through it.
 func (s *Server) enter(c *call) error {
 	c.project = c.key.Project
 	switch named := c.r.URL.Query()[projectParam]; {
@@ -77,7 +77,7 @@ func (s *Server) enter(c *call) error {
 	return nil
 }
 
-// named makes the request one about a project that its address names.
+// named opens the project that the query of the request names.
 func (s *Server) named(c *call, p store.Project) error {
 	if p == c.project {
 		return nil
@@ -107,9 +107,9 @@ func unauthorized(detail string) *Problem {
 	return p
 }
 
-// open reports whether requests without a key are served. The first key that
-// the store has ends that. The store is asked for each such request: a key that
-// another process made counts as soon as it is there.
+// open reports whether requests without a key are served. The first key in the
+// store ends that. The store is queried for each such request, so that a key
+// made by another process takes effect at once.
 func (s *Server) open(ctx context.Context) (bool, error) {
 	if !s.o.Open || s.closed.Load() {
 		return false, nil
@@ -125,7 +125,7 @@ func (s *Server) open(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// stillOpen reports whether an answer that began without a key may go on.
+// stillOpen reports whether a response that began without a key may continue.
 func (s *Server) stillOpen(c *call) bool {
 	if c.key.ID != anonymous {
 		return true
@@ -134,17 +134,17 @@ func (s *Server) stillOpen(c *call) bool {
 	return open && err == nil
 }
 
-// seesAll reports whether a key sees what others did.
+// seesAll reports whether a key sees the data of other keys.
 func seesAll(key store.Key) bool { return key.Can(store.Read) }
 
-// touches are when the use of keys was last noted. The zero value is ready, and
-// safe for concurrent use.
+// touches records when the use of each key was last written to the store. The
+// zero value is ready to use, and it is safe for concurrent use.
 type touches struct {
 	mu sync.Mutex
 	at map[string]time.Time
 }
 
-// due reports whether the use of a key is to be noted now: once a minute.
+// due reports whether the use of a key has to be written: once a minute.
 func (t *touches) due(key string, now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -158,8 +158,7 @@ func (t *touches) due(key string, now time.Time) bool {
 	return true
 }
 
-// touch notes that a key was used. That this cannot be noted does not keep a
-// request from being answered.
+// touch records that a key was used. A failed write does not fail the request.
 func (s *Server) touch(ctx context.Context, key string) {
 	if now := time.Now(); s.touched.due(key, now) {
 		if err := s.o.Store.TouchKey(ctx, key, now); err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/proviso-eval/proviso/report"
 )
 
-// batches keeps the latest batch results, which do not change once a run has
+// batches caches the latest batch results, which do not change once a run has
 // ended. It is safe for concurrent use.
 type batches struct {
 	mu   sync.Mutex
@@ -14,7 +14,7 @@ type batches struct {
 	runs []string // oldest first
 }
 
-// maxBatches bounds how many are kept.
+// maxBatches bounds the size of the cache.
 const maxBatches = 64
 
 func (b *batches) get(run string) *report.Batch {

@@ -75,7 +75,7 @@ func (b *Bundle) text() (name string, text []byte, err error) {
 	return "", nil, &proviso.Error{Code: proviso.Invalid, Pointer: "/suite", Message: "a suite is an object, or the text of a suite file"}
 }
 
-// check refuses names of files that are none, or not the suite's own.
+// check rejects file names that are invalid or outside the suite's folder.
 func (b *Bundle) check(suite string) error {
 	if len(b.Files) > maxFiles {
 		return &proviso.Error{Code: proviso.Limit, Pointer: "/files", Message: fmt.Sprintf("%d files, more than %d", len(b.Files), maxFiles)}

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// clock measures how long a request waited for others: for its client to send
-// the body, and for models to answer. Waits that overlap count once. It is safe
-// for concurrent use.
+// clock measures how long a request waited for its client to send the body and
+// for models to answer. Overlapping waits count once. It is safe for concurrent
+// use.
 type clock struct {
 	mu      sync.Mutex
 	waiting int
@@ -21,7 +21,7 @@ type clock struct {
 
 type clockKey struct{}
 
-// withClock returns a context whose calls to models are measured by c.
+// withClock returns a context in which c measures the calls to models.
 func withClock(ctx context.Context, c *clock) context.Context {
 	return context.WithValue(ctx, clockKey{}, c)
 }
@@ -49,7 +49,7 @@ func (c *clock) end() {
 	}
 }
 
-// total returns how long was waited so far.
+// total returns the time waited so far.
 func (c *clock) total() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -59,9 +59,9 @@ func (c *clock) total() time.Duration {
 	return c.waited
 }
 
-// Waiting returns a round tripper that counts the time until a response is read,
-// or closed, as waiting in the metrics of the request that it is made for. It
-// belongs under everything that asks models.
+// Waiting returns a round tripper that counts the time until a response is read
+// or closed as waiting time in the metrics of its request. It belongs below
+// everything that calls models.
 func Waiting(next http.RoundTripper) http.RoundTripper { return waitingTripper{next} }
 
 type waitingTripper struct{ next http.RoundTripper }

@@ -14,9 +14,10 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// decode reads a body into the struct that dst points to. The same types make
-// the OpenAPI document, by the same rules: a field is required unless its tag
-// has omitempty, and no other names are known. All mistakes come at once.
+// decode reads a body into the struct that dst points to. The OpenAPI document
+// is generated from the same types by the same rules: a field is required
+// unless its tag has omitempty, and unknown names are mistakes. All mistakes
+// are reported at once.
 func decode(ctx context.Context, data []byte, dst any) error {
 	doc, err := parseBody(ctx, data)
 	if err != nil {
@@ -49,7 +50,7 @@ func parseBody(ctx context.Context, data []byte) (*document.Document, error) {
 	return doc, nil
 }
 
-// firstInvalid names the first byte that is not UTF-8.
+// firstInvalid describes the first byte that is not UTF-8.
 func firstInvalid(data []byte) string {
 	for i := 0; i < len(data); {
 		r, n := utf8.DecodeRune(data[i:])
@@ -61,7 +62,7 @@ func firstInvalid(data []byte) string {
 	return "" // the caller found one
 }
 
-// decoder lays JSON values into Go values.
+// decoder assigns JSON values to Go values.
 type decoder struct {
 	mistakes []Mistake
 }
@@ -72,7 +73,7 @@ func (d *decoder) mistake(pointer, format string, args ...any) {
 	}
 }
 
-// place says where in the text the mistakes are.
+// place adds the positions in the text to the mistakes.
 func (d *decoder) place(doc *document.Document) {
 	for i := range d.mistakes {
 		at := doc.Place(d.mistakes[i].Pointer)
@@ -142,7 +143,7 @@ func (d *decoder) scalar(at string, v any, dst reflect.Value) {
 	}
 }
 
-// wants says what was expected where something else stands.
+// wants records what was expected in place of a value.
 func (d *decoder) wants(at, what string, got any) {
 	where := at
 	if where == "" {
@@ -193,7 +194,7 @@ func (d *decoder) object(at string, v any, dst reflect.Value) {
 	}
 }
 
-// unknown records a member that no field takes.
+// unknown records a member without a field.
 func (d *decoder) unknown(at, key string, names []string) {
 	if len(d.mistakes) >= maxMistakes {
 		return
@@ -206,7 +207,7 @@ func (d *decoder) unknown(at, key string, names []string) {
 	d.mistakes = append(d.mistakes, m)
 }
 
-// shortened keeps what a client wrote short where it is repeated.
+// shortened cuts text of a client for a message.
 func shortened(s string) string {
 	const most = 80
 	if len(s) <= most {
@@ -219,7 +220,7 @@ func shortened(s string) string {
 	return s[:cut] + "…"
 }
 
-// field is a field of a struct, or of one embedded in it, that JSON names.
+// field is a field of a struct, or of an embedded one, that has a JSON name.
 type field struct {
 	index    []int
 	optional bool

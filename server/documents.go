@@ -12,7 +12,7 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// Version says which version of a suite or an assertion set something is.
+// Version is one version of a suite or an assertion set.
 type Version struct {
 	Name       string    `json:"name"`
 	Version    string    `json:"version" doc:"The hash of the content and of the prompts"`
@@ -35,14 +35,14 @@ type VersionList struct {
 	Next  string    `json:"next,omitempty" doc:"What to send as after for the next page; missing on the last"`
 }
 
-// NewSuite is a suite to be kept under a name of its own.
+// NewSuite is a suite to be stored under a name.
 type NewSuite struct {
 	Name  string            `json:"name,omitempty" doc:"What the suite is called in addresses; the suite's own id if it is missing"`
 	Suite any               `json:"suite" doc:"The suite: an object, or the text of a suite file in YAML or JSON"`
 	Files map[string]string `json:"files,omitempty" doc:"The files that the suite refers to, by their names relative to it"`
 }
 
-// StoredSuite is a version of a suite with what it holds.
+// StoredSuite is a version of a suite with its content.
 type StoredSuite struct {
 	Version
 	AgentID  string    `json:"agent_id,omitempty" doc:"The suite's id, or else the name of its only provider"`
@@ -52,21 +52,21 @@ type StoredSuite struct {
 	Files    any       `json:"files,omitempty"`
 }
 
-// NewAssertionSet is an assertion set to be kept.
+// NewAssertionSet is an assertion set to be stored.
 type NewAssertionSet struct {
 	Name       string            `json:"name,omitempty" doc:"What the set is called in addresses"`
 	Assertions []judge.Assertion `json:"assertions"`
 	Prompt     string            `json:"prompt,omitempty" doc:"The prompt that the assertions are about; its hash is part of the version"`
 }
 
-// StoredAssertionSet is a version of an assertion set with what it holds.
+// StoredAssertionSet is a version of an assertion set with its content.
 type StoredAssertionSet struct {
 	Version
 	Assertions any    `json:"assertions"`
 	Prompt     string `json:"prompt,omitempty"`
 }
 
-// checkName refuses names that are none in an address.
+// checkName rejects names that cannot be part of an address.
 func checkName(name string) error {
 	ok := name != "" && len(name) <= 100 && !strings.HasPrefix(name, ".") && !strings.ContainsFunc(name, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.')
@@ -78,7 +78,7 @@ func checkName(name string) error {
 		Message: "a name has 1 to 100 letters, digits, dots, dashes and underlines, and does not begin with a dot"}
 }
 
-// postSuite keeps a suite under the name in the body, or its own id.
+// postSuite stores a suite under the name in the body, or its own id.
 func (s *Server) postSuite(c *call) error {
 	var in NewSuite
 	if err := decode(c.r.Context(), c.body, &in); err != nil {
@@ -87,7 +87,7 @@ func (s *Server) postSuite(c *call) error {
 	return s.keepSuite(c, &in)
 }
 
-// putSuite keeps a suite under the name in the address.
+// putSuite stores a suite under the name in the address.
 func (s *Server) putSuite(c *call) error {
 	var in NewSuite
 	if err := decode(c.r.Context(), c.body, &in); err != nil {
@@ -131,7 +131,7 @@ func (s *Server) keepSuite(c *call, in *NewSuite) error {
 	return s.kept(c, "/v1/suites/"+url.PathEscape(doc.Name), created, out)
 }
 
-// kept answers a request that kept a version.
+// kept answers a request that stored a version.
 func (s *Server) kept(c *call, location string, created bool, v any) error {
 	data, err := encode(v)
 	if err != nil {
@@ -144,8 +144,8 @@ func (s *Server) kept(c *call, location string, created bool, v any) error {
 	return c.sendResponse(store.Response{Status: status, MediaType: mediaJSON, Location: location, Body: data})
 }
 
-// suiteProblem is the problem of a suite with mistakes, behind the secrets that stand
-// in it, which no excerpt repeats.
+// suiteProblem is the problem of a suite with mistakes. Secrets in the suite
+// are listed first, and their values are never quoted.
 func suiteProblem(list proviso.Mistakes, secrets ...Mistake) error {
 	all := placed(list)
 	wrong := secrets
@@ -200,7 +200,7 @@ func (s *Server) getSuite(c *call) error {
 	return c.json(http.StatusOK, out)
 }
 
-// versionAsked returns the version of a document that a request asks for.
+// versionAsked returns the requested version of a document.
 func (s *Server) versionAsked(c *call, kind store.Kind, name string) (store.Document, error) {
 	q, err := c.query("version")
 	if err != nil {
@@ -240,13 +240,13 @@ func listVersions(kind store.Kind, pathValue string) func(*Server, *call) error 
 	}
 }
 
-// postSet keeps an assertion set under the name in the body.
+// postSet stores an assertion set under the name in the body.
 func (s *Server) postSet(c *call) error { return s.keepSet(c, "") }
 
-// putSet keeps an assertion set under the name in the address.
+// putSet stores an assertion set under the name in the address.
 func (s *Server) putSet(c *call) error { return s.keepSet(c, c.r.PathValue("set")) }
 
-// setContent is what is kept of an assertion set.
+// setContent is the stored form of an assertion set.
 type setContent struct {
 	Assertions *json.RawMessage `json:"assertions"`
 	Prompt     string           `json:"prompt,omitempty"`

@@ -23,7 +23,8 @@ func (s *Server) evaluate(c *call) error {
 	return s.evaluateBody(c, c.body, "")
 }
 
-// evaluateSet decides the assertions of a set about the output in a request.
+// evaluateSet decides the assertions of a stored set for the output in a
+// request.
 func (s *Server) evaluateSet(c *call) error {
 	doc, err := s.versionAsked(c, store.AssertionSetKind, c.r.PathValue("set"))
 	if err != nil {
@@ -39,7 +40,7 @@ func (s *Server) evaluateSet(c *call) error {
 	return s.evaluateBody(c, request, doc.Hash)
 }
 
-// withSet returns a request with the assertions of a set.
+// withSet adds the assertions of a set to a request.
 func withSet(ctx context.Context, content, data []byte) ([]byte, error) {
 	set, err := readSet(ctx, content)
 	if err != nil {
@@ -66,8 +67,8 @@ func withSet(ctx context.Context, content, data []byte) ([]byte, error) {
 	return append(append(append(request, `"assertions":`...), set.assertions...), '}'), nil
 }
 
-// evaluateBody decides a request, and keeps what became of it. set is the version
-// of the assertion set, "" if the assertions are in the request.
+// evaluateBody decides a request and stores the result. set is the version of
+// the assertion set, "" if the assertions are in the request.
 func (s *Server) evaluateBody(c *call, body []byte, set string) error {
 	var req *judge.Request
 	if err := c.compute(func() (err error) {
@@ -81,7 +82,7 @@ func (s *Server) evaluateBody(c *call, body []byte, set string) error {
 	spans, done := s.traceAsked(c, req.TraceID)
 	defer done()
 	req.Spans = spans
-	account := s.purses.open(c.key)
+	account := s.budgets.open(c.key)
 	if err := account.check(); err != nil {
 		return err
 	}
@@ -103,7 +104,8 @@ func (s *Server) evaluateBody(c *call, body []byte, set string) error {
 	return s.answerEvaluation(c, body, resp, store.NewEvaluation{Set: set, Cost: cost, Usage: usage, Elapsed: time.Since(started)})
 }
 
-// answerEvaluation keeps an evaluation and answers with it, both or neither.
+// answerEvaluation stores an evaluation and sends it as the response, both or
+// neither.
 func (s *Server) answerEvaluation(c *call, body []byte, resp *judge.Response, n store.NewEvaluation) error {
 	data, err := encode(resp)
 	if err != nil {
@@ -126,7 +128,7 @@ func (s *Server) answerEvaluation(c *call, body []byte, resp *judge.Response, n 
 	return c.sendResponse(answer)
 }
 
-// statusNamed is the status of a name; what is none is an error.
+// statusNamed is the status with a name; an unknown name counts as error.
 func statusNamed(name string) proviso.Status {
 	all := []proviso.Status{proviso.Errored, proviso.Pass, proviso.Fail, proviso.Skip}
 	if i := slices.IndexFunc(all, func(s proviso.Status) bool { return s.String() == name }); i >= 0 {
@@ -135,7 +137,7 @@ func statusNamed(name string) proviso.Status {
 	return proviso.Errored
 }
 
-// SetRequest is an evaluation against an assertion set that is kept.
+// SetRequest is an evaluation against a stored assertion set.
 type SetRequest struct {
 	Input       string          `json:"agent_input"`
 	Output      string          `json:"agent_output"`
@@ -146,7 +148,7 @@ type SetRequest struct {
 	TraceID     string          `json:"trace_id,omitempty" doc:"The trace that the output belongs to, for checks of its spans; POST /v1/traces takes them"`
 }
 
-// Evaluation is what is kept of one output that was evaluated.
+// Evaluation is the stored evaluation of one output.
 type Evaluation struct {
 	ID         string    `json:"id"`
 	CreatedAt  time.Time `json:"created_at"`
@@ -219,7 +221,7 @@ func (s *Server) listEvaluations(c *call) error {
 	return c.json(http.StatusOK, out)
 }
 
-// getEvaluation sends what is kept of an evaluation.
+// getEvaluation sends a stored evaluation.
 func (s *Server) getEvaluation(c *call) error {
 	if _, err := c.query(); err != nil {
 		return err

@@ -10,8 +10,8 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// Event is what a stream says of a run: in events named progress while it goes
-// on, and in one named end after that.
+// Event is an event in the stream of a run: progress while the run goes on,
+// then one event end.
 type Event struct {
 	ID       string          `json:"id" doc:"Of the run"`
 	Status   store.RunStatus `json:"status" enum:"queued,running,done,failed,cancelled"`
@@ -20,9 +20,9 @@ type Event struct {
 	Error    string          `json:"error,omitempty"`
 }
 
-// events streams what becomes of a run (server-sent events, as the HTML standard
-// has them). An event tells how things are, so a client that comes back with
-// Last-Event-ID misses nothing: it gets the next event once there is news.
+// events streams the progress of a run (server-sent events, HTML standard). An
+// event holds the complete state, so a client that reconnects with
+// Last-Event-ID misses nothing: it gets the next event when the state changes.
 func (s *Server) events(c *call) error {
 	r, err := s.seenRun(c)
 	if err != nil {
@@ -54,11 +54,11 @@ func (s *Server) events(c *call) error {
 	return nil
 }
 
-// pace is the least time between two events of a stream.
+// pace is the minimum time between two events of a stream.
 const pace = 100 * time.Millisecond
 
-// stream sends events until the run has ended, the client has gone, or the
-// server stops.
+// stream sends events until the run has ended, the client has disconnected, or
+// the server stops.
 func (s *Server) stream(c *call, r store.Run, last string) {
 	next, end := s.hub.watch(r.ID)
 	defer end()
@@ -82,7 +82,7 @@ func (s *Server) stream(c *call, r store.Run, last string) {
 	}
 }
 
-// await waits for news of a run; false if the stream is over.
+// await waits for a change of a run; false if the stream is over.
 func (s *Server) await(ctx context.Context, w *eventWriter, changed <-chan struct{}, beat <-chan time.Time) bool {
 	paced, poll := time.NewTimer(pace), time.NewTimer(s.o.Poll)
 	defer paced.Stop()
@@ -108,13 +108,13 @@ func (s *Server) await(ctx context.Context, w *eventWriter, changed <-chan struc
 	return true
 }
 
-// eventWriter sends what it is given at once.
+// eventWriter sends and flushes events.
 type eventWriter struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 }
 
-// write sends a text; false if the client has gone.
+// write sends a text; false if the client has disconnected.
 func (w *eventWriter) write(text string) bool {
 	_ = w.control.SetWriteDeadline(time.Now().Add(writeTimeout)) // not every writer can
 	if _, err := w.w.Write([]byte(text)); err != nil {
@@ -123,7 +123,7 @@ func (w *eventWriter) write(text string) bool {
 	return w.control.Flush() == nil
 }
 
-// event returns how a run is doing, and the id of that.
+// event returns the state of a run, and the event id of that state.
 func event(r store.Run) (text, id string) {
 	p := progressOf(r)
 	id = fmt.Sprintf("%s-%d-%d", r.Status, p.Rows, p.Finished)

@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// headers sets what every answer has: nothing is kept by caches, framed, sniffed
-// or told to other sites. There is no header that lets pages of other origins
-// read an answer.
+// headers sets the headers of every response: no caching, no frames, no content
+// sniffing, no referrer. No header allows pages of other origins to read a
+// response.
 func headers(h http.Header, requestID string, secure bool) {
 	h.Set("X-Request-Id", requestID)
 	h.Set("Cache-Control", "no-store")
@@ -28,8 +28,8 @@ func headers(h http.Header, requestID string, secure bool) {
 // maxRequestID bounds the ids that clients give their requests.
 const maxRequestID = 64
 
-// requestID returns the id that the client gave the request, or a new one where
-// it gave none that is fit for logs and headers.
+// requestID returns the id that the client gave the request, or a new one if
+// that is missing or not safe for logs and headers.
 func requestID(r *http.Request) string {
 	id := r.Header.Get("X-Request-Id")
 	if id == "" || len(id) > maxRequestID || strings.ContainsFunc(id, func(c rune) bool {
@@ -40,9 +40,9 @@ func requestID(r *http.Request) string {
 	return id
 }
 
-// checkOrigin refuses what a browser sends for a page of somebody else: requests
-// under a foreign name, which is how DNS rebinding looks, and requests of another
-// origin. Programs send no Origin.
+// checkOrigin rejects requests that a browser sends for a foreign page:
+// requests with a foreign Host, which indicates DNS rebinding, and requests of
+// another origin. Programs other than browsers send no Origin.
 func (s *Server) checkOrigin(r *http.Request) error {
 	if !s.knownHost(r.Host) {
 		return problem(codeMisdirected, "the host "+shortened(r.Host)+" is none of this server's names; --host adds one")
@@ -61,8 +61,8 @@ func (s *Server) checkOrigin(r *http.Request) error {
 	return nil
 }
 
-// knownHost reports whether a Host header names this server. An address is no
-// name, and so none that a foreign page can have led here.
+// knownHost reports whether a Host header names this server. An IP address is
+// always accepted, because DNS rebinding needs a name.
 func (s *Server) knownHost(host string) bool {
 	if s.o.Hosts == nil {
 		return true
@@ -82,7 +82,8 @@ func (s *Server) knownHost(host string) bool {
 	return false
 }
 
-// tidy reports whether a path is in its only form, so that no path is redirected.
+// tidy reports whether a path is in canonical form, so that no path is
+// redirected.
 func tidy(p string) bool {
 	clean := path.Clean(p)
 	return p == clean && strings.HasPrefix(p, "/")

@@ -19,7 +19,7 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// call is a request on its way through a handler.
+// call is the state of one request.
 type call struct {
 	w     *recorder
 	r     *http.Request
@@ -36,15 +36,15 @@ type call struct {
 	answer *store.Response // what was sent
 }
 
-// anonymous is who asks without a key, where that is allowed.
+// anonymous is the client id of requests without a key, where they are allowed.
 const anonymous = "local"
 
-// anonymousKey is what stands for the key of such a request.
+// anonymousKey stands for the key of such a request.
 func anonymousKey() store.Key {
 	return store.Key{ID: anonymous, Project: store.DefaultProject, Scopes: []store.Scope{store.Admin}}
 }
 
-// recorder notes what was answered.
+// recorder records the status and the size of a response.
 type recorder struct {
 	http.ResponseWriter
 	status int
@@ -52,7 +52,7 @@ type recorder struct {
 	copy   *bytes.Buffer // for the log; nil if it is without contents
 }
 
-// WriteHeader notes the status.
+// WriteHeader records the status.
 func (w *recorder) WriteHeader(status int) {
 	if w.status == 0 {
 		w.status = status
@@ -60,7 +60,7 @@ func (w *recorder) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// Write notes how much is written.
+// Write records the size.
 func (w *recorder) Write(p []byte) (int, error) {
 	if w.status == 0 {
 		w.status = http.StatusOK
@@ -76,10 +76,10 @@ func (w *recorder) Write(p []byte) (int, error) {
 // Unwrap is for http.ResponseController.
 func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// maxLogged bounds how much of a body the log holds.
+// maxLogged bounds how much of a body is logged.
 const maxLogged = 64 << 10
 
-// writeTimeout is how long a client may take to receive an answer.
+// writeTimeout is how long a client may take to receive a response.
 const writeTimeout = time.Minute
 
 // readTimeout is how long a client may take to send a body.
@@ -114,7 +114,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 type callKey struct{}
 
-// unknownPath is the problem of a request that no route takes.
+// unknownPath is the problem of a request without a route.
 func (s *Server) unknownPath(r *http.Request) error {
 	var methods []string
 	for _, route := range routes() {
@@ -145,7 +145,7 @@ func (s *Server) handler(route *route) http.Handler {
 	})
 }
 
-// serve goes through what all routes share, and then through the route.
+// serve runs the checks that all routes share, then the route.
 func (s *Server) serve(c *call) error {
 	if err := s.authenticate(c); err != nil {
 		return err
@@ -180,7 +180,7 @@ func (s *Server) serve(c *call) error {
 	})
 }
 
-// read reads the body, and returns how much room it takes.
+// read reads the body, and returns the memory it reserved.
 func (s *Server) read(c *call) (int64, error) {
 	r := c.r
 	if r.ContentLength == 0 && (c.route.Request == nil || c.route.Optional) {
@@ -216,7 +216,7 @@ func (s *Server) read(c *call) (int64, error) {
 	return need, nil
 }
 
-// isJSON refuses a body that does not say that it is JSON in UTF-8.
+// isJSON rejects a body whose media type is not JSON in UTF-8.
 func isJSON(h http.Header) error {
 	kind, params, err := mime.ParseMediaType(h.Get("Content-Type"))
 	charset := strings.ToLower(params["charset"])
@@ -229,8 +229,8 @@ func isJSON(h http.Header) error {
 	return nil
 }
 
-// readAll reads a body whose size may be known; what the header says is no
-// reason to take more room than what comes.
+// readAll reads a body whose size may be known. It does not allocate the
+// announced size before that much has arrived.
 func readAll(r io.Reader, size int64) ([]byte, error) {
 	var b bytes.Buffer
 	if size > 0 {
@@ -244,7 +244,7 @@ func (s *Server) tooLarge() error {
 	return problem(codeTooLarge, fmt.Sprintf("the body has more than %d bytes; --body-limit sets the limit", s.o.BodyLimit))
 }
 
-// unread is the problem of a body that did not arrive.
+// unread is the problem of a body that did not arrive completely.
 func (s *Server) unread(err error) error {
 	var large *http.MaxBytesError
 	if errors.As(err, &large) {
@@ -255,7 +255,7 @@ func (s *Server) unread(err error) error {
 	return p
 }
 
-// json answers with a value.
+// json sends a value as the response.
 func (c *call) json(status int, v any) error {
 	data, err := encode(v)
 	if err != nil {
@@ -266,8 +266,8 @@ func (c *call) json(status int, v any) error {
 
 const mediaJSON = "application/json"
 
-// encode is the JSON of an answer: one line, with a line break at its end, and
-// without the escapes for HTML.
+// encode is the JSON of a response: one line with a line break at its end, and
+// without escapes for HTML.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -278,7 +278,8 @@ func encode(v any) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// sendResponse answers. A client that went away is no error.
+// sendResponse sends a response. A client that has disconnected is not an
+// error.
 func (c *call) sendResponse(r store.Response) error {
 	c.answer = &r
 	h := c.w.Header()
@@ -294,7 +295,7 @@ func (c *call) sendResponse(r store.Response) error {
 	return nil
 }
 
-// fail answers with a problem.
+// fail sends a problem as the response.
 func (s *Server) fail(c *call, err error) {
 	p := problemOf(err)
 	if c.w.status != 0 {
@@ -307,7 +308,8 @@ func (s *Server) fail(c *call, err error) {
 	p.write(c.w, c.id)
 }
 
-// errText returns what an error is, with what the client is not told.
+// errText returns the text of an error, including the parts that clients do not
+// see.
 func errText(err error) string {
 	var p *Problem
 	if errors.As(err, &p) && p.cause != nil {
@@ -316,7 +318,7 @@ func errText(err error) string {
 	return err.Error()
 }
 
-// panicked answers a request that met a defect.
+// panicked handles a panic in a request.
 func (s *Server) panicked(c *call, v any) {
 	if v == http.ErrAbortHandler {
 		panic(v) // net/http closes the connection

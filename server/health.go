@@ -9,19 +9,19 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// Health is what the server says of itself.
+// Health is the response of the health routes.
 type Health struct {
 	Status string `json:"status" doc:"ok"`
 }
 
-// health answers as long as the process can.
+// health succeeds as long as the process can respond.
 func (s *Server) health(c *call) error { return c.json(http.StatusOK, Health{"ok"}) }
 
-// pingTimeout is how long the store may take to say that it is there.
+// pingTimeout limits the check of the store.
 const pingTimeout = 2 * time.Second
 
-// readiness says whether requests are taken: not before the jobs run, not once
-// the server is about to stop, and not while the store cannot be reached.
+// readiness reports whether requests are accepted: not before the jobs run, not
+// while the server stops, and not while the store is unreachable.
 func (s *Server) readiness(c *call) error {
 	if !s.ready.Load() {
 		return problem(codeStopping, "the server is starting or stopping")
@@ -41,8 +41,8 @@ func (s *Server) document(c *call) error {
 	return c.sendResponse(store.Response{Status: http.StatusOK, MediaType: mediaJSON, Body: s.openapi})
 }
 
-// exposition sends the metrics of the project that the request is about: all of
-// them to an admin key that names none.
+// exposition sends the metrics of the request's project, or all metrics to an
+// admin key that names no project.
 func (s *Server) exposition(c *call) error {
 	q, err := c.query()
 	if err != nil {

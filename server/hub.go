@@ -2,14 +2,14 @@ package server
 
 import "sync"
 
-// hub wakes those who watch a run when something became of it. It is safe for
+// hub notifies the watchers of a run when its state changes. It is safe for
 // concurrent use.
 type hub struct {
 	mu   sync.Mutex
 	runs map[string]*topic
 }
 
-// topic is a run that is watched.
+// topic is a watched run.
 type topic struct {
 	watchers int
 	changed  chan struct{}
@@ -17,8 +17,8 @@ type topic struct {
 
 func newHub() *hub { return &hub{runs: map[string]*topic{}} }
 
-// watch returns a function that gives a channel which is closed at the next
-// change of a run, and one that ends the watching.
+// watch returns a function for a channel that is closed at the next change of a
+// run, and a function that ends the watch.
 func (h *hub) watch(run string) (next func() <-chan struct{}, end func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -43,7 +43,7 @@ func (h *hub) watch(run string) (next func() <-chan struct{}, end func()) {
 	return next, end
 }
 
-// changed wakes those who watch a run.
+// changed notifies the watchers of a run.
 func (h *hub) changed(run string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -10,8 +10,8 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// once answers a request with an idempotency key: a second one with the same key
-// gets the answer of the first, and nothing is done twice.
+// once answers a request with an idempotency key. A second request with the
+// same key gets the response of the first, and nothing is done twice.
 func (s *Server) once(c *call) error {
 	h := sha256.New()
 	h.Write([]byte(c.r.Method + " " + c.r.URL.RequestURI() + "\n"))
@@ -48,8 +48,9 @@ func (s *Server) once(c *call) error {
 	return err
 }
 
-// reply is what is kept of an answer under the request's idempotency key; nil if
-// the request has none. Who keeps it in a transaction sets c.claim to nil.
+// reply is the response to be stored under the request's idempotency key; nil
+// if the request has none. A caller that stores it in a transaction sets
+// c.claim to nil.
 func (c *call) reply(s *Server, r store.Response) *store.Reply {
 	if c.claim == nil {
 		return nil

@@ -10,18 +10,18 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// What a server keeps, every key of its project can read. So a suite that holds a
-// secret is refused, and not kept.
+// Every key of a project can read what the server stores. So a suite that
+// contains a secret is rejected and not stored.
 
-// notSettings are the keys of a suite below which there is what models are asked and
-// answers are held against, and no setting that holds a secret.
+// notSettings are the keys of a suite whose values are prompts and data. They
+// are not searched for secrets.
 var notSettings = []string{"vars", "metadata", "prompts", "description", "value", "properties", "criteria", "instruction"}
 
-// settings are the keys of other files below which there are settings.
+// settings are the keys of other files whose values are settings.
 var settings = []string{"provider", "providers", "target", "targets", "config", "options", "env", "judge", "headers"}
 
-// inlineSecrets returns a mistake for each secret that stands in a suite or in the
-// files beside it.
+// inlineSecrets returns a mistake for each secret in a suite or in the files
+// beside it.
 func (b *Bundle) inlineSecrets(ctx context.Context) []Mistake {
 	found := inlineSecrets{ctx: ctx}
 	if o, ok := b.Suite.(*proviso.Object); ok {
@@ -38,7 +38,7 @@ func (b *Bundle) inlineSecrets(ctx context.Context) []Mistake {
 	return found.list
 }
 
-// inlineSecrets returns a mistake for each secret that stands in the assertions.
+// inlineSecrets returns a mistake for each secret in the assertions.
 func (s *assertionSet) inlineSecrets(ctx context.Context) []Mistake {
 	found := inlineSecrets{ctx: ctx}
 	if v, err := proviso.ParseJSONContext(ctx, string(s.assertions)); err == nil {
@@ -47,13 +47,13 @@ func (s *assertionSet) inlineSecrets(ctx context.Context) []Mistake {
 	return found.list
 }
 
-// inlineSecrets collects them.
+// inlineSecrets collects the mistakes.
 type inlineSecrets struct {
 	ctx  context.Context
 	list []Mistake
 }
 
-// add notes a secret.
+// add records a secret.
 func (f *inlineSecrets) add(pointer string) {
 	if len(f.list) < maxMistakes {
 		f.list = append(f.list, Mistake{Pointer: pointer, Code: proviso.Refused,
@@ -61,8 +61,8 @@ func (f *inlineSecrets) add(pointer string) {
 	}
 }
 
-// in looks through a text in YAML or JSON, which stands in the body at a pointer. What
-// cannot be read is somebody else's to say.
+// in searches a text in YAML or JSON at a pointer in the body. Syntax errors
+// are reported elsewhere.
 func (f *inlineSecrets) in(pointer, name string, text []byte, look func(string, any)) {
 	doc, err := document.ParseContext(f.ctx, name, text)
 	if err != nil {
@@ -78,12 +78,12 @@ func (f *inlineSecrets) in(pointer, name string, text []byte, look func(string, 
 	}
 }
 
-// below looks through a value of the suite for what [proviso.Redacted] replaces.
+// below searches a value of the suite for what [proviso.Redacted] replaces.
 func (f *inlineSecrets) below(pointer string, v any) {
 	f.differ(pointer, v, proviso.Redacted(proviso.ObjectOf("", v)).At(""))
 }
 
-// differ notes where a value differs from what may be shown of it.
+// differ records where a value differs from its redacted form.
 func (f *inlineSecrets) differ(pointer string, v, shown any) {
 	switch v := v.(type) {
 	case string:
@@ -109,8 +109,8 @@ func (f *inlineSecrets) differ(pointer string, v, shown any) {
 	}
 }
 
-// besides looks through a value of another file, which may hold anything, for
-// settings, and looks through those.
+// besides searches a value of another file, which may have any structure, for
+// settings, and searches those.
 func (f *inlineSecrets) besides(pointer string, v any) {
 	switch v := v.(type) {
 	case []any:

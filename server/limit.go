@@ -7,7 +7,7 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// rates limits how often each client may ask. It is safe for concurrent use.
+// rates limits the request rate of each client. It is safe for concurrent use.
 type rates struct {
 	perSecond rate.Limit
 	burst     int
@@ -16,15 +16,15 @@ type rates struct {
 	buckets map[string]*rate.Limiter
 }
 
-// maxBuckets bounds the memory of rates. Beyond it the buckets that are full are
-// forgotten, which changes nothing for their clients.
+// maxBuckets bounds the memory of rates. Beyond it full buckets are removed,
+// which does not affect their clients.
 const maxBuckets = 10_000
 
 func newRates(perSecond float64) *rates {
 	return &rates{perSecond: rate.Limit(perSecond), burst: max(1, int(2*perSecond)), buckets: map[string]*rate.Limiter{}}
 }
 
-// take takes one request of a client, or says how long it has to wait.
+// take takes one request of a client, or returns how long it has to wait.
 func (l *rates) take(client string, now time.Time) (wait time.Duration, ok bool) {
 	if l.perSecond <= 0 {
 		return 0, true
@@ -57,14 +57,14 @@ func (l *rates) forget(now time.Time) {
 	}
 }
 
-// room counts what the bodies of requests under way take. It is safe for
+// room counts the memory of the bodies of current requests. It is safe for
 // concurrent use.
 type room struct {
 	mu   sync.Mutex
 	left int64
 }
 
-// take takes n bytes of the room; false if there are not that many.
+// take reserves n bytes; false if there are not that many.
 func (r *room) take(n int64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -75,7 +75,7 @@ func (r *room) take(n int64) bool {
 	return true
 }
 
-// give gives them back.
+// give releases n bytes.
 func (r *room) give(n int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -15,8 +15,9 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// metrics are what Prometheus is told. No label holds what a client wrote. Each has
-// the label project, empty for requests without a key, but those of the process.
+// metrics are the Prometheus metrics. No label holds text of a client. Except
+// for those of the process, each has the label project, which is empty for
+// requests without a key.
 type metrics struct {
 	registry    *prometheus.Registry
 	requests    *prometheus.CounterVec
@@ -65,12 +66,12 @@ func newMetrics() *metrics {
 	return m
 }
 
-// holds has the metrics say how many spans are held.
+// holds registers the number of held spans as a metric.
 func (m *metrics) holds(s *spans) {
 	m.registry.MustRegister(heldSpans{s, prometheus.NewDesc("proviso_spans_held", "Spans that are held for runs and evaluations.", []string{projectLabel}, nil)})
 }
 
-// heldSpans are the spans that are held now, as a metric.
+// heldSpans is the number of held spans, as a metric.
 type heldSpans struct {
 	*spans
 	desc *prometheus.Desc
@@ -86,7 +87,7 @@ func (h heldSpans) Collect(to chan<- prometheus.Metric) {
 	}
 }
 
-// projectLabel is the label that says whose a metric is.
+// projectLabel is the label for the project of a metric.
 const projectLabel = "project"
 
 // handler writes the metrics of a project, or all of them.
@@ -111,7 +112,7 @@ func (m *metrics) handler(of store.Project, all bool) http.Handler {
 	}), promhttp.HandlerOpts{})
 }
 
-// request counts one request. A route is one of the table, and so are methods.
+// request counts one request. Routes and methods are those of the table.
 func (m *metrics) request(r *route, p store.Project, method string, status int, server, wait time.Duration) {
 	if r.Method != method {
 		method = "other"
@@ -132,7 +133,7 @@ func (m *metrics) evaluated(p store.Project, status string, byStatus map[string]
 	}
 }
 
-// spent counts what models took.
+// spent counts cost and tokens of models.
 func (m *metrics) spent(p store.Project, cost float64, u proviso.Usage) {
 	m.cost.WithLabelValues(string(p)).Add(max(0, cost))
 	m.tokens.WithLabelValues(string(p), "prompt").Add(float64(max(0, u.Prompt)))

@@ -16,8 +16,8 @@ import (
 
 const schemaPrefix = "#/components/schemas/"
 
-// openAPI makes the OpenAPI 3.1 document of the routes. The schemas come from
-// the types that bodies are decoded into and answers made of.
+// openAPI returns the OpenAPI 3.1 document of the routes. The schemas come from
+// the types of requests and responses.
 func openAPI(version string, list []*route) ([]byte, error) {
 	schemas := huma.NewMapRegistry(schemaPrefix, huma.DefaultSchemaNamer)
 	schemas.RegisterTypeAlias(typeOf[proviso.Object](), typeOf[map[string]any]())
@@ -62,7 +62,7 @@ func openAPI(version string, list []*route) ([]byte, error) {
 // criterion is the schema of a [judge.Criterion].
 type criterion struct{}
 
-// Schema says that a criterion is a text, or a template with parameters.
+// Schema describes a criterion: a text, or a template with parameters.
 func (criterion) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{
 		Description: "A question that yes or no answers, as a text; or a shipped template with its parameters",
@@ -75,7 +75,7 @@ func (criterion) Schema(huma.Registry) *huma.Schema {
 	}
 }
 
-// reach notes the schemas that a schema refers to.
+// reach collects the schemas that a schema refers to.
 func reach(schemas huma.Registry, s *huma.Schema, names map[string]bool) {
 	if s == nil {
 		return
@@ -90,8 +90,8 @@ func reach(schemas huma.Registry, s *huma.Schema, names map[string]bool) {
 	}
 }
 
-// sharpen says of the schema of a struct what its fields tell. No list is null. A
-// struct that is pointed to and always there may be. Answers may have further
+// sharpen refines the schema of a struct by its fields. Lists are never null. A
+// struct that is required and a pointer may be null. Responses may have further
 // members in later versions; requests may not.
 func sharpen(s *huma.Schema, t reflect.Type, sent bool) {
 	if !sent {
@@ -167,7 +167,7 @@ func operation(schemas huma.Registry, r *route) *huma.Operation {
 	return op
 }
 
-// readAs is the schema of a body that is in no format of this server.
+// readAs is the schema of a body in a foreign format.
 func readAs(mediaType string) *huma.Schema {
 	if mediaType == mediaJSON {
 		return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}

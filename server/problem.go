@@ -14,7 +14,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// Problem is the body of every answer that is an error (RFC 9457).
+// Problem is the body of every error response (RFC 9457).
 type Problem struct {
 	Type      string    `json:"type" doc:"A URN that names the kind of problem: urn:proviso:problem: and the code"`
 	Title     string    `json:"title" doc:"What kind of problem it is, the same for every problem of the kind"`
@@ -30,7 +30,7 @@ type Problem struct {
 	cause      error  // for the log
 }
 
-// Mistake is one thing wrong with a request.
+// Mistake is one mistake in a request.
 type Mistake struct {
 	Pointer string   `json:"pointer" doc:"Where it is in the body (RFC 6901)"`
 	Code    string   `json:"code"`
@@ -43,7 +43,7 @@ type Mistake struct {
 	Excerpt string   `json:"excerpt,omitempty" doc:"The line itself, shortened"`
 }
 
-// Error returns what is wrong.
+// Error returns the message.
 func (p *Problem) Error() string {
 	if p.Detail != "" {
 		return p.Detail
@@ -54,8 +54,8 @@ func (p *Problem) Error() string {
 // Unwrap returns the cause.
 func (p *Problem) Unwrap() error { return p.cause }
 
-// The problems that are of HTTP alone. The others have the codes of
-// [proviso.Error], and the statuses of [proviso.Meanings].
+// The problems that belong to HTTP alone. The others have the codes of
+// [proviso.Error] and the statuses of [proviso.Meanings].
 const (
 	codeMalformed    = "malformed"
 	codeUnauthorized = "unauthorized"
@@ -70,7 +70,7 @@ const (
 	codeStopping     = "stopping"
 )
 
-// httpProblems is the table of the codes that are of HTTP alone.
+// httpProblems is the table of the codes that belong to HTTP alone.
 func httpProblems() []proviso.Meaning {
 	return []proviso.Meaning{
 		{Code: codeMalformed, Status: http.StatusBadRequest, Title: "The request cannot be read"},
@@ -87,8 +87,8 @@ func httpProblems() []proviso.Meaning {
 	}
 }
 
-// Problems is the table of all problems, by status: those of HTTP, and those that
-// errors of proviso become.
+// Problems is the table of all problems, by status: those of HTTP, and those
+// for errors of proviso.
 func Problems() []proviso.Meaning {
 	list := append(httpProblems(), proviso.Meanings()...)
 	slices.SortStableFunc(list, func(a, b proviso.Meaning) int { return cmp.Compare(a.Status, b.Status) })
@@ -106,8 +106,8 @@ func problem(code, detail string) *Problem {
 	return &Problem{Type: "urn:proviso:problem:" + m.Code, Title: m.Title, Status: m.Status, Detail: detail, Code: m.Code}
 }
 
-// problemOf returns err as a problem. What is a defect, or an error of the
-// system, is told in the log and not to the client.
+// problemOf returns err as a problem. Defects and system errors are logged, and
+// their text is not sent to the client.
 func problemOf(err error) *Problem {
 	var p *Problem
 	if errors.As(err, &p) {
@@ -142,7 +142,7 @@ func mistakeOf(e *proviso.Error) Mistake {
 	return m
 }
 
-// fewNames leaves out lists that are too long to read.
+// fewNames omits lists that are too long to read.
 func fewNames(names []string) []string {
 	if len(names) > 40 {
 		return nil
@@ -163,7 +163,7 @@ func invalid(list []Mistake) *Problem {
 	return p
 }
 
-// syntaxProblem is the problem of a body that is no JSON.
+// syntaxProblem is the problem of a body that is not valid JSON.
 func syntaxProblem(err error) *Problem {
 	p := problem(codeMalformed, "the body is not JSON: "+err.Error())
 	var s *document.SyntaxError

@@ -11,8 +11,8 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// query returns the parameters of the address, of which only those with the
-// given names may be there, each once.
+// query returns the parameters of the address. Only the given names are
+// allowed, each once.
 func (c *call) query(names ...string) (url.Values, error) {
 	q, err := url.ParseQuery(c.r.URL.RawQuery)
 	if err != nil {
@@ -34,7 +34,7 @@ func (c *call) query(names ...string) (url.Values, error) {
 	return q, nil
 }
 
-// pageOf reads which part of a list is asked for.
+// pageOf reads the requested part of a list.
 func pageOf(q url.Values) (store.Page, error) {
 	p := store.Page{After: q.Get("after")}
 	if text := q.Get("limit"); text != "" {
@@ -47,7 +47,7 @@ func pageOf(q url.Values) (store.Page, error) {
 	return p, nil
 }
 
-// choice reads a parameter that is one of a few names, "" if it is missing.
+// choice reads a parameter with a fixed set of values, "" if it is missing.
 func choice[T ~string](q url.Values, name string, valid ...T) (T, error) {
 	text := q.Get(name)
 	if text == "" || slices.Contains(valid, T(text)) {

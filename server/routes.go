@@ -10,8 +10,8 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// route is one thing that is served. Everything that is said about it, to
-// clients, to the OpenAPI document and to the metrics, stands here.
+// route is one route of the server. Its documentation for clients, the OpenAPI
+// document and the metrics comes from here.
 type route struct {
 	Method, Path string
 	ID           string // of the operation
@@ -42,7 +42,7 @@ type param struct {
 	Path bool
 }
 
-// routes is the table of what is served.
+// routes is the table of all routes.
 func routes() []*route {
 	return slices.Concat(evaluationRoutes(), setRoutes(), suiteRoutes(), runRoutes(), operationRoutes())
 }
@@ -165,14 +165,14 @@ var (
 // in is a parameter of a path.
 func in(name, doc string) param { return param{Name: name, Kind: "string", Doc: doc, Path: true} }
 
-// Endpoint is one thing that is served, for the manual.
+// Endpoint is one route, for the manual.
 type Endpoint struct {
 	Method, Path string
 	Scope        store.Scope // that a key needs; "" needs no key
 	Summary      string
 }
 
-// Endpoints lists what is served.
+// Endpoints lists all routes.
 func Endpoints() []Endpoint {
 	var list []Endpoint
 	for _, r := range routes() {

@@ -20,7 +20,7 @@ type NewRun struct {
 	RunOptions
 }
 
-// StartedRun says where the run is that was accepted.
+// StartedRun is the address of an accepted run.
 type StartedRun struct {
 	ID      string          `json:"id"`
 	Suite   string          `json:"suite"`
@@ -29,8 +29,8 @@ type StartedRun struct {
 	Rows    int             `json:"rows" doc:"How many it will have"`
 }
 
-// Run is one execution of a suite. Once it has ended it is the batch result of
-// the suite, too: agent_id, test_suite and results.
+// Run is one execution of a suite. Once it has ended it is also the batch
+// result of the suite: agent_id, test_suite and results.
 type Run struct {
 	ID        string          `json:"id"`
 	Suite     string          `json:"suite"`
@@ -67,13 +67,13 @@ type RunList struct {
 	Next  string `json:"next,omitempty" doc:"What to send as after for the next page; missing on the last"`
 }
 
-// ResultList is a page of rows, each as the JSON report has it.
+// ResultList is a page of rows, each in the form of the JSON report.
 type ResultList struct {
 	Items []json.RawMessage `json:"items"`
 	Next  string            `json:"next,omitempty" doc:"What to send as after for the next page; missing on the last"`
 }
 
-// execution is what the server notes of a run to execute it.
+// execution is the stored data that is needed to execute a run.
 type execution struct {
 	RunOptions
 	AgentID   string `json:"agent_id,omitempty"`
@@ -134,7 +134,7 @@ func (s *Server) startRun(c *call) error {
 	if i := slices.IndexFunc(plan.Providers, func(id string) bool { return !c.key.MayAsk(id) }); i >= 0 {
 		return problem(codeForbidden, "the key may not ask "+plan.Providers[i])
 	}
-	if err := s.purses.open(c.key).check(); err != nil {
+	if err := s.budgets.open(c.key).check(); err != nil {
 		return err
 	}
 	name := plan.Name
@@ -251,7 +251,7 @@ func (s *Server) batch(c *call, r store.Run, shown Run) (*report.Batch, error) {
 	return b, nil
 }
 
-// eachRow goes over the kept rows of a run in the order of their index.
+// eachRow calls do for the stored rows of a run in the order of their index.
 func eachRow(ctx context.Context, kept store.Runs, run string, do func(index int, row []byte) error) error {
 	page := store.Page{Limit: store.MaxPage}
 	for {
@@ -317,7 +317,7 @@ func (s *Server) getResult(c *call) error {
 	return c.json(http.StatusOK, json.RawMessage(row.JSON))
 }
 
-// cancelRun cancels a run. One that is cancelled already stays so.
+// cancelRun cancels a run. A run that is cancelled already stays so.
 func (s *Server) cancelRun(c *call) error {
 	r, err := s.seenRun(c)
 	if err != nil {

@@ -17,15 +17,14 @@ const (
 	headerTimeout = 10 * time.Second
 	idleTimeout   = 2 * time.Minute
 	maxHeader     = 64 << 10
-	// cutOffTimeout is how long requests that were cut off may take to end.
+	// cutOffTimeout is how long interrupted requests may take to end.
 	cutOffTimeout = 5 * time.Second
 )
 
-// Serve executes runs, and takes requests from l until ctx ends. Then it stops:
-// [Options.Drain] goes by with readiness down, requests under way are answered
-// within [Options.StopTimeout], and runs are stopped after the rows that are
-// finished; they go on at the next start. The error says what could not be done
-// in time.
+// Serve executes runs, and accepts requests from l until ctx ends. Then it
+// stops: readiness is down for [Options.Drain], current requests are completed
+// within [Options.StopTimeout], and runs stop after their finished rows and
+// continue at the next start. The error lists what did not end in time.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	if err := s.o.Jobs.Start(ctx, s.work); err != nil {
 		return errors.Join(err, l.Close())
@@ -66,8 +65,8 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return s.stop(context.WithoutCancel(ctx), srv)
 }
 
-// stop ends event streams, waits for requests and work, and cuts off what takes
-// too long.
+// stop ends event streams, waits for requests and work, and interrupts what
+// takes too long.
 func (s *Server) stop(ctx context.Context, srv *http.Server) error {
 	s.ready.Store(false)
 	s.quitOnce.Do(func() { close(s.quit) })
@@ -95,7 +94,7 @@ func (s *Server) stop(ctx context.Context, srv *http.Server) error {
 	return err
 }
 
-// housekeep removes what has expired, now and then.
+// housekeep regularly removes expired data.
 func (s *Server) housekeep(ctx context.Context) {
 	tick := time.NewTicker(s.o.HousekeepEvery)
 	defer tick.Stop()

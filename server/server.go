@@ -1,11 +1,11 @@
 // Package server serves proviso over HTTP: single evaluations, suites and their
-// runs, kept in a [store.Store] and executed by [store.Jobs]. Start at [New];
-// routes.go is the table of what is served, and the OpenAPI document is made of
-// it and of the types that requests are decoded into.
+// runs, kept in a [store.Store] and executed by [store.Jobs]. Start at [New].
+// routes.go is the table of routes; the OpenAPI document is generated from it
+// and from the types that requests are decoded into.
 //
-// Everything a client sends is hostile: bodies are bounded and read strictly,
-// suites run as untrusted ones, and what a key may ask and spend is checked
-// before every call to a model. Every answer that is an error is a [Problem].
+// All input of clients is untrusted: bodies are bounded and parsed strictly,
+// suites run as untrusted suites, and the rights and the budget of a key are
+// checked before every call to a model. Every error response is a [Problem].
 package server
 
 import (
@@ -24,18 +24,18 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// Evaluator decides the assertions of a request. A [judge.Judge] is one. It is
-// safe for concurrent use.
+// Evaluator decides the assertions of a request. [judge.Judge] implements it.
+// It is safe for concurrent use.
 type Evaluator interface {
 	Evaluate(ctx context.Context, r *judge.Request) (*judge.Response, error)
 	Identity() string
 }
 
-// Options configure a [Server]. Store, Jobs and Judge have to be there.
+// Options configure a [Server]. Store, Jobs and Judge are required.
 type Options struct {
 	Store store.Store
 	Jobs  store.Jobs
-	// Judge evaluates single outputs. Its providers have to be [Metered].
+	// Judge evaluates single outputs. Its providers must be [Metered].
 	Judge Evaluator
 	// Runner reads suites and runs them; nil serves no suites.
 	Runner Runner
@@ -45,16 +45,16 @@ type Options struct {
 	LogContents bool
 	// Version is that of proviso.
 	Version string
-	// Ready is called once requests are taken; nil calls nothing.
+	// Ready is called once requests are accepted; it may be nil.
 	Ready func()
 
-	// Open serves clients without a key, as long as the store has none. It is for
-	// addresses that only this machine can reach.
+	// Open serves clients without a key, as long as the store has no key. It is
+	// for addresses that only this machine can reach.
 	Open bool
-	// Hosts are the names that clients may call the server by, in lower case and
-	// without a port; addresses need not be named. Nil allows every name.
+	// Hosts are the valid host names of the server, in lower case and without a
+	// port; IP addresses need not be listed. Nil allows every name.
 	Hosts []string
-	// TLS is how clients are spoken to; nil is without TLS.
+	// TLS is the configuration for TLS; nil is without TLS.
 	TLS *tls.Config
 
 	BodyLimit       int64         // bytes of a request; judge.MaxBody if 0
@@ -75,8 +75,8 @@ type Options struct {
 	HousekeepEvery  time.Duration // 1 hour if 0
 }
 
-// Server answers requests and executes runs. Its methods are safe for concurrent
-// use.
+// Server handles requests and executes runs. Its methods are safe for
+// concurrent use.
 type Server struct {
 	o       Options
 	mux     *http.ServeMux
@@ -85,7 +85,7 @@ type Server struct {
 	room    *room
 	turns   *turns.Scheduler
 	over    error // of a request that computes for too long
-	purses  *purses
+	budgets *budgets
 	hub     *hub
 	spans   *spans
 	touched touches
@@ -108,7 +108,7 @@ func New(o Options) (*Server, error) {
 	o.defaults()
 	s := &Server{
 		o: o, mux: http.NewServeMux(), metrics: newMetrics(), rates: newRates(o.Rate), room: &room{left: o.BodyRoom},
-		purses: newPurses(), hub: newHub(), quit: make(chan struct{}), turns: turns.New(runtime.GOMAXPROCS(0)), over: overBudget(o.CPUBudget),
+		budgets: newBudgets(), hub: newHub(), quit: make(chan struct{}), turns: turns.New(runtime.GOMAXPROCS(0)), over: overBudget(o.CPUBudget),
 	}
 	s.spans = newSpans(o.Traces, o.BodyLimit, s.metrics.spans)
 	s.metrics.holds(s.spans)

@@ -15,7 +15,7 @@ type assertionSet struct {
 	assertions   []byte // JSON
 }
 
-// readSet reads a set. Its assertions are read as those of an evaluation are.
+// readSet reads a set. Its assertions are read like those of an evaluation.
 func readSet(ctx context.Context, data []byte) (*assertionSet, error) {
 	doc, err := parseBody(ctx, data)
 	if err != nil {
@@ -54,7 +54,7 @@ func readSet(ctx context.Context, data []byte) (*assertionSet, error) {
 	return set, nil
 }
 
-// check looks at the assertions as at those of an evaluation.
+// check checks the assertions like those of an evaluation.
 func (s *assertionSet) check(ctx context.Context) error {
 	_, err := judge.ReadRequestContext(ctx, s.request())
 	if err == nil {
@@ -68,7 +68,7 @@ func (s *assertionSet) request() []byte {
 	return append(append([]byte(`{"agent_input":"","agent_output":"","assertions":`), s.assertions...), '}')
 }
 
-// promptHash is the hash of the prompt that the set is about, "" without one.
+// promptHash is the hash of the set's prompt, "" if it has none.
 func (s *assertionSet) promptHash() string {
 	if s.prompt == "" {
 		return ""
@@ -77,7 +77,7 @@ func (s *assertionSet) promptHash() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// content is what is kept of the set.
+// content is the stored form of the set.
 func (s *assertionSet) content() []byte {
 	b := append([]byte(`{"assertions":`), s.assertions...)
 	if s.prompt != "" {

@@ -21,14 +21,14 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// Suites runs suites that clients send: they run no code, read no file but those that
-// came with them, and ask no host that the operator did not allow.
+// Suites runs suites of clients: they run no code, read only the files that
+// came with them, and reach only hosts that the operator allows.
 type Suites struct {
-	// Dir is a folder for files that live as long as a run does.
+	// Dir is a folder for files of current runs.
 	Dir string
-	// Engine configures the engine of each suite. Its policy is that of untrusted
-	// input whatever it says; its environment is that of the operator. The providers
-	// of the suite are [Metered]; those of Engine.Engines.Operator have to be.
+	// Engine configures the engine of each suite. Its policy is always that of
+	// untrusted input; its environment is that of the operator. The providers of
+	// the suite are [Metered]; those of Engine.Engines.Operator must be.
 	Engine engine.Options
 
 	MaxRows        int           // of a run; 100,000 if 0
@@ -38,10 +38,10 @@ type Suites struct {
 
 var _ Runner = (*Suites)(nil)
 
-// checkTimeout bounds how long a suite may take to be read.
+// checkTimeout bounds how long reading a suite may take.
 const checkTimeout = 30 * time.Second
 
-// opened is a suite that was read, with its engine and its plan.
+// opened is a suite with its engine and its plan.
 type opened struct {
 	suite  *proviso.Suite
 	engine *engine.Engine
@@ -98,13 +98,13 @@ func (s *Suites) Run(ctx context.Context, e Execution) error {
 	return errors.Join(err, ctx.Err())
 }
 
-// lasting reports whether a mistake will be there the next time, too, unlike that
-// of a key which the operator forgot at this start.
+// lasting reports whether a mistake would occur again on the next attempt. A
+// key that the operator did not set at this start may be there then.
 func lasting(m proviso.Mistake) bool { return !m.Warning && m.Code != proviso.Unavailable }
 
-// open reads a suite, opens its engine and makes the plan. held are the spans that
-// its run may look at; nil if there will be no run. What it returns is to be ended,
-// with mistakes too.
+// open reads a suite, opens its engine and makes the plan. held are the spans
+// that its run may use; nil if there will be no run. The caller must end the
+// result, even if there are mistakes.
 func (s *Suites) open(ctx context.Context, b *Bundle, ro RunOptions, held *otlp.Store, observers run.Observers, t run.Task) (*opened, proviso.Mistakes) {
 	own := &opened{}
 	folder, err := os.MkdirTemp(s.Dir, "suite-")
@@ -159,8 +159,8 @@ func orElse[T int | time.Duration](v, usual T) T {
 	return usual
 }
 
-// limits are those of the suite and of the request for its run, as far as the server
-// allows.
+// limits are the limits of the suite and of the request for its run, as far as
+// the server allows them.
 func (s *Suites) limits(read *proviso.Suite, ro RunOptions) run.Limits {
 	most := orElse(s.MaxConcurrency, 32)
 	l := run.Limits{
@@ -173,7 +173,7 @@ func (s *Suites) limits(read *proviso.Suite, ro RunOptions) run.Limits {
 	return l
 }
 
-// describe says what the plan is about.
+// describe returns a description of the plan.
 func (o *opened) describe(all proviso.Mistakes) *Plan {
 	p := &Plan{SuiteID: o.suite.ID, AgentID: agentOf(o.suite), Name: o.suite.Description, Rows: o.plan.Rows, Hash: o.plan.Hash(), Providers: o.engine.Asked()}
 	if who := o.engine.JudgedBy(); who != "" {
@@ -192,7 +192,7 @@ func (o *opened) describe(all proviso.Mistakes) *Plan {
 	return p
 }
 
-// agentOf names what a suite evaluates, "" if that is several things.
+// agentOf names what a suite evaluates, "" if there is more than one.
 func agentOf(s *proviso.Suite) string {
 	if s.ID != "" || len(s.Providers) == 0 {
 		return s.ID
@@ -206,7 +206,7 @@ func agentOf(s *proviso.Suite) string {
 	return name
 }
 
-// mistakesOf makes mistakes of an error.
+// mistakesOf converts an error to mistakes.
 func mistakesOf(err error) proviso.Mistakes {
 	var list proviso.Mistakes
 	if errors.As(err, &list) {
@@ -219,7 +219,7 @@ func mistakesOf(err error) proviso.Mistakes {
 	return proviso.Mistakes{{Code: proviso.Internal, Message: err.Error()}}
 }
 
-// resultOf is a row as the store keeps it.
+// resultOf is a row in the form of the store.
 func resultOf(index int, row []byte, r *proviso.Result) store.Result {
 	out := store.Result{Index: index, Status: r.Aggregate.Status, Usage: r.Output.Usage, JSON: row}
 	if r.Output.Cost != nil {

@@ -7,9 +7,9 @@ import (
 	"github.com/proviso-eval/proviso/otlp"
 )
 
-// traces returns the spans that a suite asks for: those that the server took from the
-// key of the run, and those that came with the suite; nil if it asks for none. Nothing
-// listens for a suite, and nothing is sent on.
+// traces returns the spans for a suite: those that the server received with the
+// key of the run, and those that came with the suite; nil if the suite uses
+// none. A suite gets no receiver of its own, and spans are not forwarded.
 func traces(read *proviso.Suite, files proviso.Files, held *otlp.Store) (proviso.Spans, proviso.Mistakes) {
 	t := read.Tracing
 	var mistakes proviso.Mistakes

@@ -17,8 +17,8 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// TraceLimits bound the spans that a server holds for runs and evaluations. Of a
-// field that is 0 the number in its comment holds.
+// TraceLimits bound the spans that a server holds for runs and evaluations. A
+// field that is 0 has the default in its comment.
 type TraceLimits struct {
 	Spans     int           // of all keys; 100,000
 	Bytes     int64         // that they take, about; 256 MiB
@@ -37,14 +37,14 @@ func (l *TraceLimits) defaults() {
 	l.Age, l.Wait = orElse(l.Age, 15*time.Minute), orElse(l.Wait, otlp.DefaultWait)
 }
 
-// maxSuiteWait is the longest time that a suite may have spans waited for.
+// maxSuiteWait is the longest time that a suite may wait for spans.
 const maxSuiteWait = time.Minute
 
-// toSpans is where agents are told to send spans.
+// toSpans is the address for spans in messages.
 const toSpans = "POST /v1/traces of this server, with the key of whoever asks"
 
-// spans holds the spans of each key, seen by nobody else. It is safe for concurrent
-// use.
+// spans holds the spans of each key, which only that key can see. It is safe
+// for concurrent use.
 type spans struct {
 	o        TraceLimits
 	receiver *otlp.Receiver
@@ -56,7 +56,7 @@ type spans struct {
 	others otlp.Held             // of keys other than the one whose spans are being added
 }
 
-// keySpans are those of one key.
+// keySpans are the spans of one key.
 type keySpans struct {
 	all     *spans
 	project store.Project
@@ -85,7 +85,7 @@ func (s *spans) of(key store.Key) *keySpans {
 	return k
 }
 
-// use returns the store of a key, which lasts until done is called.
+// use returns the store of a key, which is kept until done is called.
 func (s *spans) use(key store.Key) (of *otlp.Store, done func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,7 +98,7 @@ func (s *spans) use(key store.Key) (of *otlp.Store, done func()) {
 	}
 }
 
-// add takes the spans of a request for its key.
+// add stores the spans of a request for its key.
 func (s *spans) add(ctx context.Context, b *otlp.Batch) (rejected int, reason string) {
 	c, ok := ctx.Value(callKey{}).(*call)
 	if !ok {
@@ -114,7 +114,7 @@ func (s *spans) add(ctx context.Context, b *otlp.Batch) (rejected int, reason st
 	return rejected, reason
 }
 
-// held is what is held of all keys but one; s.mu is held.
+// held is the total held for all keys but one; s.mu is held.
 func (s *spans) held(but *keySpans) otlp.Held {
 	var sum otlp.Held
 	for _, k := range s.keys {
@@ -126,7 +126,7 @@ func (s *spans) held(but *keySpans) otlp.Held {
 	return sum
 }
 
-// perProject is how many spans are held of the keys of each project.
+// perProject is the number of spans held for each project.
 func (s *spans) perProject() map[store.Project]int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -137,8 +137,8 @@ func (s *spans) perProject() map[store.Project]int {
 	return held
 }
 
-// room says why there is none for another span of a key. Keys that hold more make
-// room for it, the one that holds the most first. The lock of spans is held.
+// room returns why there is no room for another span of a key. Keys that hold
+// more make room for it, the largest first. The lock of spans is held.
 func (k *keySpans) room(held otlp.Held, size int) string {
 	s := k.all
 	for s.others.Spans+held.Spans >= s.o.Spans || s.others.Bytes+held.Bytes+int64(size) > s.o.Bytes {
@@ -150,8 +150,8 @@ func (k *keySpans) room(held otlp.Held, size int) string {
 	return ""
 }
 
-// shed drops a trace that nobody asks for, of a key that holds more than so many
-// bytes; false if there is none. s.mu is held.
+// shed drops an unused trace of a key that holds more than that many bytes;
+// false if there is none. s.mu is held.
 func (s *spans) shed(but *keySpans, more int64) bool {
 	type large struct {
 		*keySpans
@@ -170,7 +170,7 @@ func (s *spans) shed(but *keySpans, more int64) bool {
 	return slices.ContainsFunc(list, func(l large) bool { return l.store.Shed() })
 }
 
-// expire drops what nobody asks for, now and then, until ctx ends.
+// expire regularly drops unused traces until ctx ends.
 func (s *spans) expire(ctx context.Context) {
 	tick := time.NewTicker(min(s.o.Age, time.Minute))
 	defer tick.Stop()
@@ -195,18 +195,19 @@ func (s *spans) sweep(since time.Time) {
 	}
 }
 
-// SpansRefused is the answer to spans: empty, or how many of them were not taken.
+// SpansRefused is the response to spans: empty, or the number of rejected
+// spans.
 type SpansRefused struct {
 	Partial *PartialSuccess `json:"partialSuccess,omitempty"`
 }
 
-// PartialSuccess says that not all spans were taken.
+// PartialSuccess is set if some spans were rejected.
 type PartialSuccess struct {
 	Rejected string `json:"rejectedSpans" doc:"How many were not taken, as a text"`
 	Message  string `json:"errorMessage" doc:"Why the first of them was not"`
 }
 
-// postSpans takes spans as OTLP over HTTP. Its answers are those of OTLP.
+// postSpans receives spans as OTLP over HTTP. Its responses are those of OTLP.
 func (s *Server) postSpans(c *call) error {
 	if _, err := c.query(); err != nil {
 		return err
@@ -216,8 +217,8 @@ func (s *Server) postSpans(c *call) error {
 	return c.sendResponse(store.Response{Status: status, MediaType: kind, Body: body})
 }
 
-// traceAsked returns the spans that an evaluation may look at, those of one trace of
-// its key, and what ends that.
+// traceAsked returns the spans that an evaluation may use, those of one trace
+// of its key, and a function that releases them.
 func (s *Server) traceAsked(c *call, id string) (of proviso.Spans, done func()) {
 	if id == "" {
 		return nil, func() {}
@@ -230,7 +231,7 @@ func (s *Server) traceAsked(c *call, id string) (of proviso.Spans, done func()) 
 	}
 }
 
-// waitedSpans counts the time until spans are there as waiting.
+// waitedSpans counts the time until spans arrive as waiting time.
 type waitedSpans struct {
 	of    proviso.Spans
 	clock *clock

@@ -16,9 +16,9 @@ func overBudget(budget time.Duration) error {
 	return proviso.Errorf(proviso.Limit, "the request computes for more than %v; --cpu-budget sets the limit", budget)
 }
 
-// task calls handle, whose computing is that of the request's key. A request that
-// waits for models takes its turns where it computes; any other has one from here on,
-// so that reading its body is counted.
+// task calls handle and counts its computing time for the request's key. A
+// request that waits for models takes turns only where it computes; any other
+// holds a turn throughout, so that reading its body counts.
 func (s *Server) task(c *call, handle func() error) error {
 	whole := c.r
 	ctx, task := s.turns.Begin(whole.Context(), c.key.ID, s.o.CPUBudget, s.over)
@@ -42,7 +42,7 @@ func (s *Server) task(c *call, handle func() error) error {
 	return err
 }
 
-// compute calls f with a turn.
+// compute calls f while holding a turn.
 func (c *call) compute(f func() error) error {
 	_, done, err := turns.Enter(c.r.Context())
 	if err != nil {
@@ -52,8 +52,8 @@ func (c *call) compute(f func() error) error {
 	return f()
 }
 
-// withTurns makes the computing of a run that of its key. A run has no budget: what
-// it may compute is bounded by its rows and its time.
+// withTurns counts the computing time of a run for its key. A run has no CPU
+// budget: it is bounded by its rows and its time limit.
 func (s *Server) withTurns(ctx context.Context, key string) (context.Context, *turns.Task) {
 	return s.turns.Begin(ctx, key, 0, nil)
 }

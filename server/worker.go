@@ -11,8 +11,8 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// work executes a run, or goes on with it. It keeps each row as soon as it is
-// finished, so that an end of the process loses only what is under way.
+// work executes or continues a run. It stores each row as soon as it is
+// finished, so that the end of the process loses only rows in flight.
 func (s *Server) work(ctx context.Context, job store.Job) error {
 	of := string(job.Run.Project)
 	running := s.metrics.running.WithLabelValues(of)
@@ -32,15 +32,15 @@ func (s *Server) work(ctx context.Context, job store.Job) error {
 	attrs := []any{"run", job.Run.ID, "attempt", job.Attempt, "end", end, "ms", milliseconds(time.Since(started))}
 	if err != nil && ctx.Err() == nil {
 		s.o.Log.Error("run", append(attrs, "error", err)...)
-		return told(err)
+		return publicError(err)
 	}
 	s.o.Log.Info("run", attrs...)
 	return err
 }
 
-// told is an error as the run keeps it, which its clients read: without what is
-// only for the log.
-func told(err error) error {
+// publicError is an error as clients of the run see it, without the parts that
+// are only for the log.
+func publicError(err error) error {
 	var mistakes proviso.Mistakes
 	var e *proviso.Error
 	if errors.As(err, &mistakes) || errors.As(err, &e) && e.Code != proviso.Internal {
@@ -75,7 +75,7 @@ func (s *Server) execute(ctx context.Context, r store.Run) error {
 		return store.Permanent(fmt.Errorf("read the options of the run: %w", err))
 	}
 	e.Options = noted.RunOptions
-	account := s.purses.open(key)
+	account := s.budgets.open(key)
 	spans, done := s.spans.use(key)
 	defer done()
 	e.Spans = spans
@@ -92,8 +92,8 @@ func (s *Server) execute(ctx context.Context, r store.Run) error {
 	return errors.Join(err, s.settle(ctx, account))
 }
 
-// keyOf returns the key that a run is executed for. A key that was revoked pays
-// for nothing more.
+// keyOf returns the key that a run is executed for. A revoked key pays for
+// nothing more.
 func (s *Server) keyOf(ctx context.Context, r store.Run) (store.Key, error) {
 	if r.CreatedBy == anonymous {
 		return anonymousKey(), nil
@@ -108,8 +108,8 @@ func (s *Server) keyOf(ctx context.Context, r store.Run) (store.Key, error) {
 	return key, nil
 }
 
-// keepRow keeps a finished row, also of a run that is just being stopped: it is
-// paid for. The store charges the key for it.
+// keepRow stores a finished row, even if the run is being stopped, because it
+// is paid for. The store charges the key for it.
 func (s *Server) keepRow(ctx context.Context, r store.Run, a *account, row store.Result) error {
 	added, err := s.o.Store.In(r.Project).AddResults(context.WithoutCancel(ctx), r.ID, []store.Result{row})
 	if err != nil {
@@ -124,8 +124,8 @@ func (s *Server) keepRow(ctx context.Context, r store.Run, a *account, row store
 	return nil
 }
 
-// settle charges what was spent and is in no row, such as for rows that were cut
-// off.
+// settle charges what was spent and belongs to no row, such as for interrupted
+// rows.
 func (s *Server) settle(ctx context.Context, a *account) error {
 	due := a.due()
 	if due <= 0 || a.key.ID == anonymous {

@@ -18,7 +18,7 @@ const (
 	AssertionSetKind Kind = "assertion_set"
 )
 
-// NewDocument is a version of a document to be kept.
+// NewDocument is a version of a document to be stored.
 type NewDocument struct {
 	Kind       Kind
 	Name       string
@@ -50,7 +50,7 @@ func (d NewDocument) Version() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Check returns what is wrong with a document to be kept, or nil.
+// Check returns why a document is invalid, or nil.
 func (d NewDocument) Check() error {
 	switch d.Kind {
 	case SuiteKind, AssertionSetKind:

@@ -6,7 +6,7 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// NewEvaluation is an evaluation to be kept.
+// NewEvaluation is an evaluation to be stored.
 type NewEvaluation struct {
 	ID        string // from NewID, or "" to have one made
 	CreatedBy string // id of the API key, which is charged

@@ -14,7 +14,7 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Scope is what an API key may do.
+// Scope is a right of an API key.
 type Scope string
 
 // The scopes. Admin includes the other two; evaluate does not include read, so
@@ -37,19 +37,19 @@ func ScopeNames() []string {
 	return names
 }
 
-// Project names whom keys, and everything that is made with them, belong to. The
-// keys of a project see nothing of another one.
+// Project is the name of a project, to which keys and all their data belong.
+// The keys of a project see nothing of another one.
 type Project string
 
-// DefaultProject is the project of keys that were made for no other, and of
-// requests without a key.
+// DefaultProject is the project of keys made without one, and of requests
+// without a key.
 const DefaultProject Project = "default"
 
-// maxProject is how many characters the name of a project has at most.
+// maxProject bounds the length of a project name, in characters.
 const maxProject = 100
 
-// Check returns what is wrong with the name of a project, or nil. It stands in
-// addresses and in labels of metrics as it is.
+// Check returns why the name of a project is invalid, or nil. The name is used
+// unescaped in addresses and metric labels.
 func (p Project) Check() error {
 	if p != "" && len(p) <= maxProject && p[0] != '.' && !strings.ContainsFunc(string(p), func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.')
@@ -84,12 +84,13 @@ type Key struct {
 	Revoked   time.Time // zero if it is in force
 }
 
-// Can reports whether the key has a scope, or admin. A revoked key can nothing.
+// Can reports whether the key has a scope, or admin. A revoked key has no
+// scope.
 func (k Key) Can(s Scope) bool {
 	return k.Revoked.IsZero() && (slices.Contains(k.Scopes, s) || slices.Contains(k.Scopes, Admin))
 }
 
-// Left returns what is left of the budget in US dollars: negative if it was
+// Left returns the rest of the budget in US dollars: negative if it was
 // exceeded, +Inf if there is no limit.
 func (k Key) Left() float64 {
 	if k.Budget == nil {
@@ -107,8 +108,8 @@ func (k Key) MayAsk(provider string) bool {
 	return slices.ContainsFunc(k.Providers, func(glob string) bool { return matches(glob, provider) })
 }
 
-// matches reports whether a glob fits all of a text, in time that is at most the
-// product of their lengths.
+// matches reports whether a glob matches a whole text, in time at most
+// proportional to the product of their lengths.
 func matches(glob, text string) bool {
 	g, t := []rune(glob), []rune(text)
 	i, j := 0, 0
@@ -134,7 +135,7 @@ func matches(glob, text string) bool {
 	return i == len(g)
 }
 
-// Check returns what is wrong with a key to be made, or nil.
+// Check returns why a key is invalid, or nil.
 func (k NewKey) Check() error {
 	if err := checkText("name", k.Name, MaxName); err != nil {
 		return err
@@ -166,8 +167,8 @@ func (k NewKey) Check() error {
 	return nil
 }
 
-// SecretPrefix begins every secret of an API key, so that scanners find leaked
-// ones.
+// SecretPrefix is the prefix of every API key secret, so that scanners find
+// leaked ones.
 const SecretPrefix = "pvk_"
 
 const (
@@ -176,11 +177,12 @@ const (
 	hintLength   = len(SecretPrefix) + 4
 )
 
-// secretText writes secrets: no look-alikes, and a double click selects all.
+// secretText encodes secrets without similar-looking characters, so that a
+// double click selects the whole text.
 var secretText = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
 
 // NewSecret returns a new secret: the prefix, 200 random bits, and a checksum
-// (CRC-32) by which scanners and [IsSecret] tell a secret from other text.
+// (CRC-32) by which scanners and [IsSecret] recognize a secret.
 func NewSecret() string {
 	var random [secretRandom]byte
 	rand.Read(random[:]) // never fails: crypto/rand ends the program instead
@@ -201,9 +203,10 @@ func IsSecret(text string) bool {
 	return checksum(body) == text[len(body):]
 }
 
-// SecretHint returns the beginning of a secret, which does not help to guess it.
+// SecretHint returns the beginning of a secret. It does not help to guess the
+// rest.
 func SecretHint(secret string) string { return secret[:min(len(secret), hintLength)] }
 
-// HashSecret returns what is kept of a secret. A plain SHA-256 is enough: 200
-// random bits cannot be found by trying, as passwords can.
+// HashSecret returns the stored hash of a secret. A plain SHA-256 is enough:
+// unlike passwords, 200 random bits cannot be guessed.
 func HashSecret(secret string) [sha256.Size]byte { return sha256.Sum256([]byte(secret)) }

@@ -13,7 +13,7 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Limits that every store keeps; what exceeds them is an error with code Limit.
+// Limits of every store. An error beyond them has the code Limit.
 const (
 	DefaultPage  = 50       // items of a page, if none are asked for
 	MaxPage      = 1000     // items of a page
@@ -31,14 +31,14 @@ type Page struct {
 	Limit int    // at most so many items; 0 means DefaultPage, more than MaxPage means MaxPage
 }
 
-// List is a part of a list. Going from page to page by Next meets every item
-// that was there from the beginning exactly once, whatever is added meanwhile.
+// List is a part of a list. Following Next returns every item that existed at
+// the start exactly once, whatever is added meanwhile.
 type List[T any] struct {
 	Items []T
 	Next  string // "" if there are no more
 }
 
-// Size returns how many items a page has at most.
+// Size returns the maximum number of items of a page.
 func (p Page) Size() int {
 	switch {
 	case p.Limit <= 0:
@@ -50,13 +50,14 @@ func (p Page) Size() int {
 }
 
 // Cursor returns a text for [List.Next] that [Page.Position] reads back: list
-// names the kind of list, and position is of its last item.
+// is the kind of list, and position is that of its last item.
 func Cursor(list, position string) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(list + ":" + position))
 }
 
-// Position returns where a page of a kind of list begins, after which item; ok is
-// false for the first page. What is no cursor of such a list is Invalid.
+// Position returns the item after which a page of a kind of list begins; ok is
+// false for the first page. The error for an invalid cursor has the code
+// Invalid.
 func (p Page) Position(list string) (position string, ok bool, err error) {
 	if p.After == "" {
 		return "", false, nil
@@ -70,7 +71,7 @@ func (p Page) Position(list string) (position string, ok bool, err error) {
 	return "", false, errCursor()
 }
 
-// Number is [Page.Position] for lists that are ordered by a number.
+// Number is [Page.Position] for lists that are sorted by a number.
 func (p Page) Number(list string) (n int64, ok bool, err error) {
 	text, ok, err := p.Position(list)
 	if !ok || err != nil {
@@ -93,8 +94,9 @@ const (
 	EvaluationID = "eval_"
 )
 
-// NewID returns an id that nobody can guess and that sorts by time: a prefix, 48
-// bits of milliseconds and 80 random bits in Crockford's base 32, as a ULID.
+// NewID returns an id that cannot be guessed and that sorts by time: a prefix,
+// 48 bits of milliseconds and 80 random bits in Crockford's base 32, like a
+// ULID.
 func NewID(prefix string, now time.Time) string {
 	var raw [16]byte
 	millis := uint64(now.UnixMilli())
@@ -105,8 +107,8 @@ func NewID(prefix string, now time.Time) string {
 	return prefix + secretText.EncodeToString(raw[:])
 }
 
-// checkText refuses what is no name: nothing, too much, no UTF-8, or characters
-// that would control a terminal.
+// checkText rejects invalid names: empty, too long, not UTF-8, or with
+// characters that control a terminal.
 func checkText(what, text string, most int) error {
 	switch {
 	case strings.TrimSpace(text) == "":

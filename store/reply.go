@@ -14,17 +14,17 @@ var (
 	ErrInProgress   = errors.New("the request with this idempotency key is being answered")
 )
 
-// ClaimLease is how long a claim without a reply holds.
+// ClaimLease is how long a claim without a reply is valid.
 const ClaimLease = 15 * time.Minute
 
-// Claim is the wish to answer a request with an idempotency key.
+// Claim is a claim to answer a request with an idempotency key.
 type Claim struct {
 	CreatedBy string            // id of the API key: clients do not see each other's
 	Key       string            // as the client sent it
 	Request   [sha256.Size]byte // hash of method, path and body
 }
 
-// Response is an answer over HTTP, as it can be given again.
+// Response is an HTTP response that can be sent again.
 type Response struct {
 	Status    int
 	MediaType string
@@ -39,7 +39,7 @@ type Reply struct {
 	Expires time.Time // when it is forgotten
 }
 
-// Check returns what is wrong with a claim, or nil.
+// Check returns why a claim is invalid, or nil.
 func (c Claim) Check() error {
 	if c.CreatedBy == "" {
 		return proviso.Errorf(proviso.Invalid, "an idempotency key belongs to an API key")

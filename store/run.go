@@ -7,7 +7,7 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// RunStatus is what has become of a run.
+// RunStatus is the status of a run.
 type RunStatus string
 
 // The statuses of runs. The last three are final.
@@ -22,7 +22,7 @@ const (
 // Ended reports whether the status is final.
 func (s RunStatus) Ended() bool { return s == Done || s == Failed || s == Cancelled }
 
-// NewRun is a run to be kept and enqueued.
+// NewRun is a run to be stored and enqueued.
 type NewRun struct {
 	ID        string // from NewID, or "" to have one made
 	Suite     string // name of the suite
@@ -53,7 +53,7 @@ type Run struct {
 	Ended     time.Time // zero if it has not
 }
 
-// RunPlan is what is known of a run once it is planned.
+// RunPlan is what is known about a run once it is planned.
 type RunPlan struct {
 	Rows   int
 	Hash   string
@@ -80,7 +80,7 @@ type Result struct {
 	JSON       []byte // the row as the JSON report shows it
 }
 
-// AssertionStatus is what became of one assertion in a row.
+// AssertionStatus is the status of one assertion in a row.
 type AssertionStatus struct {
 	ID     string
 	Status proviso.Status
@@ -99,13 +99,13 @@ type AssertionCount struct {
 	Passed, Failed, Errors, Skipped int
 }
 
-// permanent marks an error of [Work] that another attempt would meet again.
+// permanent marks an error of [Work] that another attempt would repeat.
 type permanent struct{ error }
 
 func (p permanent) Unwrap() error { return p.error }
 
-// Permanent marks an error of [Work] that another attempt would meet again, such
-// as a mistake in the suite. It returns nil for nil.
+// Permanent marks an error of [Work] that another attempt would repeat, such as
+// a mistake in the suite. It returns nil for nil.
 func Permanent(err error) error {
 	if err == nil {
 		return nil

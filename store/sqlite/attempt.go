@@ -20,8 +20,8 @@ type worker struct {
 	work store.Work
 }
 
-// Work executes one attempt. Its errors are of the store; those of the work are
-// noted in the run.
+// Work executes one attempt. It returns errors of the store; errors of the work
+// are recorded in the run.
 func (w *worker) Work(ctx context.Context, job *river.Job[executeRun]) error {
 	id := job.Args.Run
 	stopping := ctx
@@ -54,7 +54,7 @@ func (j *jobs) end(run string) {
 	delete(j.cancels, run)
 }
 
-// attempt calls work, whose panic is an error.
+// attempt calls work and turns a panic into an error.
 func (w *worker) attempt(ctx context.Context, job store.Job) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -65,7 +65,7 @@ func (w *worker) attempt(ctx context.Context, job store.Job) (err error) {
 	return w.work(ctx, job)
 }
 
-// beginAttempt makes a run a running one. It is not ok if the run is not to be
+// beginAttempt sets a run to running. ok is false if the run must not be
 // executed.
 func (d *DB) beginAttempt(ctx context.Context, id string) (run store.Run, ok bool, err error) {
 	err = d.change(ctx, "begin a run in", func(t *tx) error {
@@ -84,7 +84,7 @@ func (d *DB) beginAttempt(ctx context.Context, id string) (run store.Run, ok boo
 	return run, ok, err
 }
 
-// endAttempt notes how an attempt ended, unless the run has ended meanwhile.
+// endAttempt records how an attempt ended, unless the run has ended meanwhile.
 func (d *DB) endAttempt(ctx context.Context, run store.Run, failure error, stopping bool) (again bool, pause time.Duration, err error) {
 	err = d.change(ctx, "end a run in", func(t *tx) error {
 		again, pause = false, 0
@@ -105,13 +105,13 @@ func (d *DB) endAttempt(ctx context.Context, run store.Run, failure error, stopp
 	return again, pause, err
 }
 
-// requeue makes a running run wait again, and reports whether it was one.
+// requeue sets a running run to queued, and reports whether it was running.
 func (t *tx) requeue(id string, attempts int, why string) (bool, error) {
 	n, err := t.changed("UPDATE run SET status = 'queued', attempts = ?, error = ? WHERE id = ? AND status = 'running'", attempts, why, id)
 	return n == 1, err
 }
 
-// reason is an error as it is kept.
+// reason is the stored form of an error.
 func reason(err error) string {
 	const most = 4096
 	text := err.Error()

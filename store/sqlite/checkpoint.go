@@ -15,10 +15,10 @@ const (
 	foldPause   = 500 * time.Millisecond // between such waits
 )
 
-// foldLog copies what was written from the write-ahead log into the file, and
-// syncs both, while others read and write. Left to itself SQLite does that in the
-// commit of whoever fills the log, whose caller, and all behind him, then wait
-// for the disk. It also bounds what the end of the power can undo.
+// foldLog copies the write-ahead log into the database file and syncs both,
+// while others read and write. By default SQLite does that in the commit that
+// fills the log, so that this caller and all that follow wait for the disk. It
+// also bounds how much a power failure can undo.
 func (d *DB) foldLog() {
 	defer close(d.folded)
 	if d.path == Memory {
@@ -45,11 +45,11 @@ func (d *DB) foldLog() {
 	}
 }
 
-// fold folds the log once. What fails is tried again with the next change.
+// fold folds the log once. A failed attempt is repeated with the next change.
 func (d *DB) fold() {
 	_, err := checkpoint(d.folding, "PRAGMA wal_checkpoint(passive)")
 	if err == nil && d.logSize() > foldSize {
-		// Under constant load the log never happens to be empty.
+		// Under constant load the log is never empty.
 		_, err = checkpoint(d.folding, "PRAGMA wal_checkpoint(truncate)")
 	}
 	if err != nil {
@@ -58,7 +58,7 @@ func (d *DB) fold() {
 	}
 }
 
-// logSize is how large the log is, in bytes.
+// logSize is the size of the log in bytes.
 func (d *DB) logSize() int64 {
 	if d.path == Memory {
 		return 0
@@ -70,14 +70,14 @@ func (d *DB) logSize() int64 {
 	return info.Size()
 }
 
-// checkpoint returns how many frames the log has.
+// checkpoint returns the number of frames in the log.
 func checkpoint(db *sql.DB, pragma string) (frames int, err error) {
 	var busy, folded int
 	err = db.QueryRowContext(context.Background(), pragma).Scan(&busy, &frames, &folded)
 	return frames, err
 }
 
-// noteWritten counts changes that are in the log.
+// noteWritten counts the changes in the log.
 func (d *DB) noteWritten(n int) {
 	if d.written.Add(int64(n)) < foldChanges && d.logSize() <= foldSize {
 		return

@@ -14,7 +14,7 @@ import (
 const documentColumns = `document.seq, document.kind, document.name, hash, number, prompt_hash, media_type, created_by, created,
 	length(content), EXISTS (SELECT 1 FROM current WHERE current.document = document.seq AND current.project = document.project AND current.kind = document.kind AND current.name = document.name)`
 
-// readDocument reads a row of documentColumns, and what follows them.
+// readDocument reads a row of documentColumns and the columns that follow.
 func readDocument(row scanner, more ...any) (doc store.Document, seq int64, err error) {
 	var created sql.NullInt64
 	into := []any{&seq, &doc.Kind, &doc.Name, &doc.Hash, &doc.Number, &doc.PromptHash, &doc.MediaType, &doc.CreatedBy,
@@ -55,7 +55,7 @@ func (d project) PutDocument(ctx context.Context, n store.NewDocument) (doc stor
 	return doc, created, nil
 }
 
-// nonNil is bytes for a column that is never NULL.
+// nonNil returns bytes for a column that is never NULL.
 func nonNil(b []byte) []byte {
 	if b == nil {
 		return []byte{}
@@ -85,7 +85,7 @@ func (d project) Document(ctx context.Context, kind store.Kind, name, hash strin
 	return doc, nil
 }
 
-// title is a kind as people say it.
+// title is the name of a kind in messages.
 func title(kind store.Kind) string { return strings.ReplaceAll(string(kind), "_", " ") }
 
 // ListDocuments implements [store.Documents].

@@ -14,7 +14,7 @@ import (
 const evaluationColumns = `seq, id, created_by, agent, assertion_set, judge, status, score, passed, failed, errors, skipped,
 	prompt, completion, cached, total, requests, cost, elapsed, created`
 
-// readEvaluation reads a row of evaluationColumns, and what follows them.
+// readEvaluation reads a row of evaluationColumns and the columns that follow.
 func readEvaluation(row scanner, more ...any) (e store.Evaluation, seq int64, err error) {
 	var score sql.NullFloat64
 	var elapsed int64

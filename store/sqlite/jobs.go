@@ -17,7 +17,7 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// queueName is the queue of River that runs wait in.
+// queueName is the River queue of runs.
 const queueName = "runs"
 
 // executeRun are the arguments of the job that executes a run.
@@ -28,8 +28,8 @@ type executeRun struct {
 // Kind names the job for River.
 func (executeRun) Kind() string { return "execute_run" }
 
-// jobs is the side of a database that executes runs. What a run is waiting for
-// and how often it was tried stands in its row; River says when and where.
+// jobs executes the runs of a database. The status and the number of attempts
+// of a run are in its row; River decides when and where it is executed.
 type jobs struct {
 	inserter *river.Client[*sql.Tx] // does not work
 
@@ -39,7 +39,7 @@ type jobs struct {
 	cancels map[string]context.CancelFunc
 }
 
-// connect makes what is needed to enqueue.
+// connect prepares the River client for enqueueing.
 func (j *jobs) connect(d *DB) error {
 	var err error
 	j.inserter, err = river.NewClient(riversqlite.New(d.writing), &river.Config{Logger: slog.New(slog.DiscardHandler)})
@@ -50,8 +50,8 @@ func (j *jobs) connect(d *DB) error {
 func (j *jobs) enqueue(t *tx, run string) error {
 	r, err := j.inserter.InsertTx(context.Background(), t.Tx, executeRun{Run: run}, &river.InsertOpts{
 		Queue: queueName,
-		// Our own rows count attempts. River tries again what failed otherwise, such
-		// as noting how an attempt ended.
+		// Our own rows count attempts. River retries only other failures, such as
+		// an error while the end of an attempt is recorded.
 		MaxAttempts: 1000,
 		UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: []rivertype.JobState{
 			rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRunning, rivertype.JobStateRetryable, rivertype.JobStateScheduled,
@@ -63,7 +63,7 @@ func (j *jobs) enqueue(t *tx, run string) error {
 	return err
 }
 
-// cancel takes a job out of the queue, or tells its worker.
+// cancel removes a job from the queue, or notifies its worker.
 func (j *jobs) cancel(t *tx, job int64) error {
 	_, err := j.inserter.JobCancelTx(context.Background(), t.Tx, job)
 	if errors.Is(err, rivertype.ErrNotFound) {
@@ -72,7 +72,7 @@ func (j *jobs) cancel(t *tx, job int64) error {
 	return err
 }
 
-// interrupt ends the context of the work on a run, if it is here.
+// interrupt ends the context of the work on a run, if this process executes it.
 func (j *jobs) interrupt(run string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -109,9 +109,9 @@ func (d *DB) Start(ctx context.Context, work store.Work) error {
 	return nil
 }
 
-// lock keeps other processes from executing the runs of a database. It is
-// SQLite's own, a transaction on an empty database beside ours, because that goes
-// with the process however it ends, on every system.
+// lock keeps other processes from executing the runs of a database. It is a
+// SQLite transaction on an empty database beside ours, because SQLite's locks
+// end with the process, however it ends, on every system.
 type lock struct {
 	db *sql.DB
 	tx *sql.Tx
@@ -167,28 +167,29 @@ func (d *DB) newWorker(work store.Work) (*river.Client[*sql.Tx], error) {
 	})
 }
 
-// warnings passes on what is worth a look.
+// warnings passes on only warnings and errors.
 type warnings struct{ slog.Handler }
 
 func (w warnings) Enabled(ctx context.Context, l slog.Level) bool {
 	return l >= slog.LevelWarn && w.Handler.Enabled(ctx, l)
 }
 
-// takeUp puts the work that another process left behind back into the queue, and
-// gives up its claims. The lock says that this process is the only one, so
-// whatever looks as if it were running is not.
+// takeUp puts the work that another process left behind back into the queue,
+// and releases its claims. This process holds the lock, so no run is actually
+// running.
 func (d *DB) takeUp(ctx context.Context) error {
 	return d.change(ctx, "take up the runs of", func(t *tx) error {
-		// An attempt that finished rows before it was killed is not counted: only a
-		// run that kills its process again and again comes to an end.
+		// An attempt that finished rows before its process was killed does not
+		// count. Only a run that repeatedly kills its process without progress
+		// fails.
 		if _, err := t.exec(`UPDATE run SET status = 'queued', attempts = attempts - (passed + failed + errors + skipped > begun_with) WHERE status = 'running'`); err != nil {
 			return err
 		}
 		if _, err := t.exec("DELETE FROM reply WHERE status IS NULL"); err != nil {
 			return err
 		}
-		// River would take these for running for another hour. The columns are those
-		// of its schema as of the version in migrations.
+		// River would treat these as running for another hour. The columns are
+		// those of its schema as of the version in migrations.
 		if _, err := t.exec("UPDATE river_job SET state = 'available' WHERE state = 'running' AND queue = ?", queueName); err != nil {
 			return err
 		}
@@ -196,7 +197,7 @@ func (d *DB) takeUp(ctx context.Context) error {
 	})
 }
 
-// enqueueLost gives a job to every run that has not ended and has none.
+// enqueueLost enqueues every run that has not ended and has no job.
 func (d *DB) enqueueLost(t *tx) error {
 	rows, err := t.Query(`SELECT id FROM run WHERE status = 'queued' AND NOT EXISTS (
 		SELECT 1 FROM river_job WHERE river_job.id = run.job AND finalized_at IS NULL)`)

@@ -87,12 +87,12 @@ func (d *DB) noKey(id string, err error) error {
 	return d.failed("read", err)
 }
 
-// notFound is the error for an id that is none.
+// notFound is the error for an unknown id.
 func notFound(what, id string) error {
 	return proviso.Errorf(proviso.NotFound, "there is no %s %s", what, short(id))
 }
 
-// short is a text from outside, cut to what fits a message.
+// short cuts external text for a message.
 func short(text string) string {
 	const most = 80
 	if len(text) > most {
@@ -119,7 +119,7 @@ func (d *DB) Projects(ctx context.Context) ([]store.Project, error) {
 	return collect(d, rows, err, func(row scanner) (p store.Project, err error) { return p, row.Scan(&p) })
 }
 
-// before wants the rows behind a page of a list that is sorted by seq, newest
+// before selects the rows after a page of a list that is sorted by seq, newest
 // first.
 func before(c *conditions, kind string, p store.Page) error {
 	seq, ok, err := p.Number(kind)
@@ -144,7 +144,7 @@ func (d *DB) Charge(ctx context.Context, id string, dollars float64) (store.Key,
 
 const charge = "UPDATE api_key SET spent = spent + ? WHERE id = ?"
 
-// checkCost refuses what would give money back, or make sums useless.
+// checkCost rejects a cost that is negative or not finite.
 func checkCost(dollars float64) error {
 	if dollars < 0 || math.IsNaN(dollars) || math.IsInf(dollars, 0) {
 		return proviso.Errorf(proviso.Invalid, "a cost is a number of US dollars from 0, not %v", dollars)

@@ -23,9 +23,8 @@ var schema embed.FS
 // applicationID marks a file as a database of proviso (PRAGMA application_id).
 const applicationID = 0x70727673 // "prvs"
 
-// migrations bring a database up to date, one step after the other; PRAGMA
-// user_version counts those that were taken. A step that was released never
-// changes.
+// migrations are the steps that bring a database up to date, in order; PRAGMA
+// user_version is the number of applied steps. A released step never changes.
 var migrations = [...]migration{
 	{file: "schema/001.sql", river: 7},
 	{file: "schema/002.sql"},
@@ -50,8 +49,8 @@ func (m migration) take(ctx context.Context, t *sql.Tx) error {
 	return migrateRiver(ctx, t, m.river)
 }
 
-// migrate checks what the file is and takes the steps that are missing, all in
-// one transaction: of several processes one takes them, the others wait.
+// migrate checks the file and applies the missing steps in one transaction. Of
+// several processes one applies them, and the others wait.
 func (d *DB) migrate(ctx context.Context) error {
 	version, err := d.version(ctx, d.writing)
 	if err != nil || version == len(migrations) {
@@ -87,9 +86,9 @@ func (d *DB) migrate(ctx context.Context) error {
 	return t.Commit()
 }
 
-// alone waits for the lock that a server holds, for a moment: one of an earlier version
-// cannot go on with tables that are changed under it. Without an error there is no lock
-// if somebody else brought the database up to date meanwhile.
+// alone waits a moment for the lock of a running server: a server of an earlier
+// version cannot continue with changed tables. If another process has brought
+// the database up to date meanwhile, it returns neither a lock nor an error.
 func (d *DB) alone(ctx context.Context) (*lock, error) {
 	const pause, most = 20 * time.Millisecond, time.Second
 	for waited := time.Duration(0); ; waited += pause {
@@ -112,8 +111,8 @@ func (d *DB) alone(ctx context.Context) (*lock, error) {
 	}
 }
 
-// useWAL makes the file one whose readers do not wait for the writer, which it
-// then stays. Another process that does the same makes it busy.
+// useWAL sets the file to WAL mode for good, so that readers do not wait for
+// the writer. Another process that does the same makes it busy.
 func (d *DB) useWAL(ctx context.Context) error {
 	if d.path == Memory {
 		return nil
@@ -138,7 +137,7 @@ func (d *DB) useWAL(ctx context.Context) error {
 	}
 }
 
-// codeOf returns the primary result code of an error of SQLite, 0 if it is none.
+// codeOf returns the primary result code of an error of SQLite, or 0.
 func codeOf(err error) int {
 	var e *sqlite3.Error
 	if errors.As(err, &e) {
@@ -147,7 +146,8 @@ func codeOf(err error) int {
 	return 0
 }
 
-// version returns how many steps were taken, and refuses what is not ours.
+// version returns the number of applied steps, and rejects files of other
+// programs.
 func (d *DB) version(ctx context.Context, q interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }) (int, error) {
@@ -167,7 +167,7 @@ func (d *DB) version(ctx context.Context, q interface {
 	return version, nil
 }
 
-// migrateRiver brings the tables of River to a version.
+// migrateRiver migrates the tables of River to a version.
 func migrateRiver(ctx context.Context, t *sql.Tx, version int) error {
 	m, err := rivermigrate.New(riversqlite.New(nil), &rivermigrate.Config{Logger: slog.New(slog.DiscardHandler)})
 	if err == nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// pruneStep is how many rows a transaction of Prune removes, so that others need
-// not wait long.
+// pruneStep is the number of rows that a transaction of Prune removes, so that
+// others do not wait long.
 const pruneStep = 500
 
 // Prune implements [store.Store].
@@ -44,8 +44,8 @@ func (d *DB) Prune(ctx context.Context, r store.Retention) (store.Pruned, error)
 	return p, nil
 }
 
-// deleteRun removes a run and its results. What is left of it when that is
-// interrupted is removed by the next try.
+// deleteRun removes a run and its results. If it is interrupted, the next
+// attempt removes the rest.
 func (d *DB) deleteRun(ctx context.Context, seq int64) error {
 	for _, query := range [...]string{
 		"DELETE FROM verdict WHERE (run, assertion, row, ordinal) IN (SELECT run, assertion, row, ordinal FROM verdict WHERE run = ? LIMIT ?)",
@@ -59,7 +59,7 @@ func (d *DB) deleteRun(ctx context.Context, seq int64) error {
 	return nil
 }
 
-// removeAll repeats a query that removes so many rows until none is left.
+// removeAll repeats a query that removes that many rows until none is left.
 func (d *DB) removeAll(ctx context.Context, query string, which any) (int, error) {
 	for all := 0; ; {
 		n := 0

@@ -49,7 +49,7 @@ func (d *DB) Reply(ctx context.Context, r store.Reply) error {
 	return d.change(ctx, "keep a reply in", func(t *tx) error { return t.reply(&r) })
 }
 
-// checkReply returns what is wrong with a reply; nil is none, and right.
+// checkReply returns why a reply is invalid, or nil. A nil reply is valid.
 func checkReply(r *store.Reply) error {
 	if r == nil {
 		return nil
@@ -63,7 +63,7 @@ func checkReply(r *store.Reply) error {
 	return r.Check()
 }
 
-// checkContent refuses what is too large to be kept.
+// checkContent rejects content that is too large.
 func checkContent(what string, content []byte) error {
 	if len(content) > store.MaxContent {
 		return proviso.Errorf(proviso.Limit, "the %s has %d bytes, more than %d", what, len(content), store.MaxContent)
@@ -71,7 +71,7 @@ func checkContent(what string, content []byte) error {
 	return nil
 }
 
-// reply keeps a reply; nil is none.
+// reply stores a reply; nil stores nothing.
 func (t *tx) reply(r *store.Reply) error {
 	if r == nil {
 		return nil

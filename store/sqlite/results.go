@@ -77,7 +77,7 @@ func count(sum *proviso.Totals, r *store.Result) {
 	sum.Cost += r.Cost
 }
 
-// addResult keeps a row, unless it is there already.
+// addResult stores a row, unless it exists already.
 func (t *tx) addResult(run int64, r *store.Result) (isNew bool, err error) {
 	n, err := t.changed(`INSERT INTO result (run, row, status, prompt, completion, cached, total, requests, cost, assertions, json)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run, row) DO NOTHING`,
@@ -109,7 +109,8 @@ func (t *tx) addTotals(r *runRow, sum proviso.Totals) error {
 	return t.charge(r.CreatedBy, sum.Cost)
 }
 
-// charge adds to what a key spent; a server without keys has none to charge.
+// charge adds to what a key has spent. On a server without keys there is
+// nothing to charge.
 func (t *tx) charge(key string, dollars float64) error {
 	if key == "" || dollars == 0 {
 		return nil
@@ -118,7 +119,7 @@ func (t *tx) charge(key string, dollars float64) error {
 	return err
 }
 
-// verdictList writes verdicts as they stand beside a row.
+// verdictList encodes the verdicts of a row.
 func verdictList(list []store.AssertionStatus) string {
 	if len(list) == 0 {
 		return "[]"
@@ -135,7 +136,7 @@ func verdictList(list []store.AssertionStatus) string {
 	return string(append(text, ']'))
 }
 
-// fromVerdictList reads what verdictList wrote.
+// fromVerdictList decodes the text of verdictList.
 func fromVerdictList(text string) ([]store.AssertionStatus, error) {
 	var pairs [][2]json.RawMessage
 	if err := json.Unmarshal([]byte(text), &pairs); err != nil {
@@ -205,7 +206,7 @@ func (d project) ListResults(ctx context.Context, runID string, f store.ResultFi
 	})
 }
 
-// numbers are statuses as they are kept.
+// numbers are statuses in their stored form.
 func numbers(list []proviso.Status) []int {
 	var ns []int
 	for _, s := range list {

@@ -10,12 +10,12 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// micros is a time as it is kept.
+// micros is a time in its stored form.
 func micros(t time.Time) sql.NullInt64 {
 	return sql.NullInt64{Int64: t.UnixMicro(), Valid: !t.IsZero()}
 }
 
-// fromMicros is a time as it was kept, in UTC.
+// fromMicros is a stored time, in UTC.
 func fromMicros(n sql.NullInt64) time.Time {
 	if !n.Valid {
 		return time.Time{}
@@ -23,10 +23,10 @@ func fromMicros(n sql.NullInt64) time.Time {
 	return time.UnixMicro(n.Int64).UTC()
 }
 
-// now is the present as it is kept and read back.
+// now is the current time with the precision of the store.
 func (d *DB) now() time.Time { return d.options.Now().UTC().Truncate(time.Microsecond) }
 
-// list writes a list of texts.
+// list encodes a list of texts.
 func list[T ~string](items []T) string {
 	if len(items) == 0 {
 		return "[]"
@@ -35,7 +35,7 @@ func list[T ~string](items []T) string {
 	return string(text)
 }
 
-// fromList reads a list of texts; nil if it is empty.
+// fromList decodes a list of texts; nil if it is empty.
 func fromList[T ~string](text string) []T {
 	var items []T
 	if text == "[]" || json.Unmarshal([]byte(text), &items) != nil {
@@ -44,7 +44,8 @@ func fromList[T ~string](text string) []T {
 	return items
 }
 
-// query runs one of the fixed queries on a connection that reads, prepared.
+// query runs one of the fixed queries as a prepared statement on a reading
+// connection.
 func (d *DB) query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	s, err := d.prepared(ctx, query)
 	if err != nil {
@@ -56,7 +57,7 @@ func (d *DB) query(ctx context.Context, query string, args ...any) (*sql.Rows, e
 // scanner is a row, or the current one of several.
 type scanner interface{ Scan(into ...any) error }
 
-// failedRow is a row that could not be asked for.
+// failedRow is the row of a query that failed.
 type failedRow struct{ err error }
 
 func (r failedRow) Scan(...any) error { return r.err }
@@ -85,7 +86,7 @@ func (d *DB) prepared(ctx context.Context, query string) (*sql.Stmt, error) {
 	return s, nil
 }
 
-// conditions are what a filter asks for.
+// conditions are the conditions of a filter.
 type conditions struct {
 	text []string
 	args []any
@@ -96,14 +97,14 @@ func (c *conditions) add(condition string, args ...any) {
 	c.args = append(c.args, args...)
 }
 
-// equal wants a column to have a value, unless the value is empty.
+// equal requires a value of a column, unless the value is empty.
 func (c *conditions) equal(column, value string) {
 	if value != "" {
 		c.add(column+" = ?", value)
 	}
 }
 
-// between wants a column of times to be in a span; a zero time has no say.
+// between requires a column of times to be in a range; a zero time is no bound.
 func (c *conditions) between(column string, since, until time.Time) {
 	if !since.IsZero() {
 		c.add(column+" >= ?", micros(since))
@@ -113,7 +114,7 @@ func (c *conditions) between(column string, since, until time.Time) {
 	}
 }
 
-// in wants a column to have one of several values, unless there are none.
+// in requires a column to have one of several values, unless there are none.
 func in[T any](c *conditions, column string, values []T) {
 	if len(values) == 0 {
 		return
@@ -133,9 +134,10 @@ func (c *conditions) where() string {
 	return " WHERE " + strings.Join(c.text, " AND ")
 }
 
-// page reads a page of a list: select and order are of the query, read reads a
-// row, and position names it for the cursor. One row more than asked for tells
-// whether there is a next page; enough may end a page early.
+// page reads a page of a list: select and order are parts of the query, read
+// reads a row, and position is its position for the cursor. It reads one more
+// row than requested, to see whether there is a next page; enough may end a
+// page early.
 func page[T any](ctx context.Context, d *DB, kind string, p store.Page, query, order string, c *conditions,
 	read func(scanner) (item T, position string, size int, err error)) (store.List[T], error) {
 	var l store.List[T]

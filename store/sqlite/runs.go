@@ -13,7 +13,7 @@ import (
 const selectRun = `SELECT seq, job, id, suite, version, hash, created_by, status, error, attempts, rows,
 	passed, failed, errors, skipped, prompt, completion, cached, total, requests, cost, judges, created, started, ended, project, options FROM run`
 
-// runRow is a run with what only this package knows of it.
+// runRow is a run with the columns that only this package uses.
 type runRow struct {
 	store.Run
 	seq, job int64
@@ -109,7 +109,7 @@ func (d project) ListRuns(ctx context.Context, f store.RunFilter, p store.Page) 
 	})
 }
 
-// texts are values as the driver takes them.
+// texts converts values for the driver.
 func texts[T ~string](values []T) []string {
 	var list []string
 	for _, v := range values {
@@ -157,7 +157,7 @@ func (d project) CancelRun(ctx context.Context, id string) (store.Run, error) {
 	return r.Run, nil
 }
 
-// endRun gives a run that has not ended its final status.
+// endRun sets the final status of a run that has not ended.
 func (t *tx) endRun(id string, status store.RunStatus, why string) error {
 	_, err := t.exec("UPDATE run SET status = ?, error = ?, ended = ? WHERE id = ? AND status IN ('queued', 'running')",
 		string(status), why, micros(t.db.now()), id)

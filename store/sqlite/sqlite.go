@@ -1,10 +1,10 @@
-// Package sqlite keeps everything a server keeps in one SQLite file, in this
+// Package sqlite stores everything of a server in one SQLite file, in this
 // process, and executes runs with River in the same file: a run and its job are
-// one transaction. It needs no server and no C compiler.
+// written in one transaction. It needs no database server and no C compiler.
 //
 // One connection writes. The changes of concurrent callers share a transaction,
-// so that five hundred small writes a second cost little more than one; others
-// read meanwhile (WAL). Start at [Open]; store/storetest is the contract.
+// so that five hundred small writes a second cost little more than one. Readers
+// do not wait (WAL). Start at [Open]; store/storetest is the contract.
 package sqlite
 
 import (
@@ -32,10 +32,10 @@ var (
 	_ store.Jobs  = (*DB)(nil)
 )
 
-// Memory is the path of a database that lives as long as it is open.
+// Memory is the path of an in-memory database, which is lost when it is closed.
 const Memory = ":memory:"
 
-// Options change how a database works; the zero value is right for a server.
+// Options configure a database; the zero value is right for a server.
 type Options struct {
 	Workers int                             // runs that are executed at a time; 0 means DefaultWorkers
 	Poll    time.Duration                   // how often to look for runs to be tried again; 0 means a second
@@ -44,7 +44,7 @@ type Options struct {
 	Logger  *slog.Logger                    // for warnings of the job queue; nil means none
 }
 
-// DefaultWorkers is how many runs are executed at a time.
+// DefaultWorkers is the default number of concurrent runs.
 const DefaultWorkers = 4
 
 const (
@@ -75,10 +75,10 @@ type DB struct {
 	jobs jobs
 }
 
-// Open opens a database, makes it if it is not there, and brings an older one up
-// to date. The file is readable by its owner alone (0600), and so is a folder
-// that is made for it (0700). A database of a later version of proviso, and a
-// file that is something else, are refused.
+// Open opens a database. It creates a missing one and migrates an older one.
+// Only the owner can read the file (0600), and a new folder for it (0700). A
+// database of a later version of proviso, or a file that is not a database of
+// proviso, is an error.
 func Open(ctx context.Context, path string, o Options) (*DB, error) {
 	if path == "" {
 		return nil, proviso.Errorf(proviso.Invalid, "no path is given for the database")
@@ -112,7 +112,7 @@ func Open(ctx context.Context, path string, o Options) (*DB, error) {
 // doubling is the pause after a failed attempt.
 func doubling(attempt int) time.Duration { return time.Second << min(attempt, 8) }
 
-// connect makes the file and the connections, and migrates.
+// connect creates the file, opens the connections, and migrates.
 func (d *DB) connect(ctx context.Context) error {
 	if d.path != Memory {
 		if err := makeFile(d.path); err != nil {
@@ -144,8 +144,8 @@ func (d *DB) connect(ctx context.Context) error {
 	return d.jobs.connect(d)
 }
 
-// makeFile makes an empty database for its owner alone; one that is there keeps
-// its permissions.
+// makeFile creates an empty database that only its owner can read; an existing
+// one keeps its permissions.
 func makeFile(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -164,13 +164,13 @@ func (d *DB) source(more string) string {
 	if d.path == Memory {
 		return "file::memory:?" + settings
 	}
-	// NORMAL: a commit survives the death of the process; the end of the power may
-	// undo the last ones, but never tears one.
+	// NORMAL: a commit survives the death of the process. A power failure may
+	// undo the last commits, but never a part of one.
 	settings += "&_pragma=synchronous(normal)&_pragma=journal_size_limit(8388608)&_pragma=wal_autocheckpoint(0)"
 	return fileURI(d.path) + "?" + settings
 }
 
-// fileURI names a file for SQLite whatever characters its path has.
+// fileURI is the URI of a file for SQLite, whatever characters its path has.
 func fileURI(path string) string {
 	if full, err := filepath.Abs(path); err == nil {
 		path = full
@@ -182,7 +182,7 @@ func fileURI(path string) string {
 	return (&url.URL{Scheme: "file", Path: path}).String()
 }
 
-// Close stops the jobs, waits for changes under way, and closes the file.
+// Close stops the jobs, waits for current changes, and closes the file.
 func (d *DB) Close() error {
 	var err error
 	d.close.Do(func() {
@@ -219,8 +219,8 @@ func (d *DB) Ping(ctx context.Context) error {
 // Path returns where the database is.
 func (d *DB) Path() string { return d.path }
 
-// failed gives an error of the database a code and says what was being done.
-// What has a code already, and the end of a context, stays as it is.
+// failed adds a code and the operation to an error of the database. Errors that
+// have a code, and errors of a context, are returned unchanged.
 func (d *DB) failed(doing string, err error) error {
 	var e *proviso.Error
 	switch {

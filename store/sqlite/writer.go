@@ -5,10 +5,10 @@ import (
 	"database/sql"
 )
 
-// maxBatch is how many changes share a transaction at most.
+// maxBatch bounds the number of changes in a transaction.
 const maxBatch = 512
 
-// change is something to be written.
+// change is a function that writes.
 type change struct {
 	ctx  context.Context
 	do   func(*tx) error
@@ -16,9 +16,9 @@ type change struct {
 	done chan struct{}
 }
 
-// change has the writer do something in a transaction, and returns when it is
-// committed. What do returns undoes what it did; it must use nothing but its tx,
-// and may be called when others' changes are in the same transaction.
+// change runs do in a transaction of the writer, and returns when it is
+// committed. An error of do rolls its changes back. do must use only its tx.
+// Changes of others may be in the same transaction.
 func (d *DB) change(ctx context.Context, doing string, do func(*tx) error) error {
 	c := &change{ctx: ctx, do: do, done: make(chan struct{})}
 	select {
@@ -28,15 +28,15 @@ func (d *DB) change(ctx context.Context, doing string, do func(*tx) error) error
 	case <-d.closing:
 		return errClosed()
 	}
-	// Not given up when ctx ends: the change may be under way already, and it is a
-	// matter of milliseconds.
+	// It does not return when ctx ends: the change may be in progress, and takes
+	// only milliseconds.
 	<-c.done
 	return d.failed(doing, c.err)
 }
 
-// writeChanges is the writer: it takes a change and all that wait behind it, and
-// commits them together. While it does, the next ones gather. So a lone change
-// waits for nobody, and under load a commit serves many.
+// writeChanges is the writer. It takes a change and all that wait behind it,
+// and commits them together, while the next ones queue. So a single change does
+// not wait, and under load one commit serves many.
 func (d *DB) writeChanges() {
 	defer close(d.stopped)
 	for {
@@ -63,12 +63,13 @@ func (d *DB) writeChanges() {
 	}
 }
 
-// commit writes a batch in one transaction. A change that fails is undone alone;
-// if the transaction fails, all fail.
+// commit writes a batch in one transaction. A failed change is rolled back
+// alone; if the transaction fails, all fail.
 func (d *DB) commit(batch []*change) {
 	t := tx{db: d, bound: map[string]*sql.Stmt{}}
 	var err error
-	// The context is not of one caller, because the others must not suffer.
+	// The context is not that of one caller, because its end must not affect the
+	// others.
 	if t.Tx, err = d.writing.BeginTx(context.Background(), nil); err == nil {
 		if err = t.apply(batch); err == nil {
 			err = t.Commit()
@@ -97,7 +98,7 @@ type tx struct {
 	unprepared []string             // statements to be prepared for the next one
 }
 
-// apply does the changes of a batch. Its error ends the transaction.
+// apply runs the changes of a batch. Its error ends the transaction.
 func (t *tx) apply(batch []*change) error {
 	alone := len(batch) == 1
 	for _, c := range batch {
@@ -128,7 +129,7 @@ func (t *tx) apply(batch []*change) error {
 }
 
 // statement returns the prepared form of a query, or nil while there is none:
-// preparing takes a connection, and the only one is busy with the transaction.
+// preparing needs a connection, and the only one is busy with the transaction.
 func (t *tx) statement(query string) *sql.Stmt {
 	if s := t.bound[query]; s != nil {
 		return s

@@ -16,7 +16,7 @@ func suiteOf(name, content string) store.NewDocument {
 	return store.NewDocument{Kind: store.SuiteKind, Name: name, MediaType: "application/json", Content: []byte(content), CreatedBy: "key_1"}
 }
 
-// put keeps a document and wants to hear whether it is a new version.
+// put stores a document and checks whether it is a new version.
 func (b *bench) put(d store.NewDocument, isNew bool) store.Document {
 	b.Helper()
 	doc, created, err := b.PutDocument(b.Context(), d)

@@ -14,8 +14,8 @@ func pagesOf[T, F any](list func(context.Context, F, store.Page) (store.List[T],
 	return func(ctx context.Context, p store.Page) (store.List[T], error) { return list(ctx, f, p) }
 }
 
-// stable reads a list page by page while it grows, and wants every item that was
-// there from the beginning exactly once.
+// stable reads a list page by page while it grows, and checks that every item
+// that existed at the start comes exactly once.
 func stable[T any](b *bench, id func(T) string, read func(context.Context, store.Page) (store.List[T], error), add func()) {
 	b.Helper()
 	for range 9 {

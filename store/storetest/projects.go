@@ -35,7 +35,7 @@ func (b *bench) tenant(name store.Project) tenant {
 	return t
 }
 
-// seen is all that a project shows, as a text.
+// seen is everything that a project shows, as a text.
 func (b *bench) seen(t tenant) string {
 	b.Helper()
 	var list []any
@@ -53,8 +53,8 @@ func (b *bench) seen(t tenant) string {
 	return fmt.Sprintf("%+v", list)
 }
 
-// methodsOf are the methods of a project that name one thing, each with what another
-// project would name.
+// methodsOf are the methods of a project that take the name of an item, each
+// called with an item of another project.
 func methodsOf(from store.ProjectStore, of tenant) map[string]func(context.Context) error {
 	return map[string]func(context.Context) error{
 		"Document": func(ctx context.Context) error {

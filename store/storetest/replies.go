@@ -14,7 +14,7 @@ func claimOf(key, request string) store.Claim {
 	return store.Claim{CreatedBy: "key_1", Key: key, Request: store.HashSecret(request)}
 }
 
-// claimed wants a claim to be the caller's.
+// claimed checks that a claim is the caller's.
 func (b *bench) claimed(c store.Claim) {
 	b.Helper()
 	if r := must(b.Claim(b.Context(), c))(b); r != nil {
@@ -22,7 +22,7 @@ func (b *bench) claimed(c store.Claim) {
 	}
 }
 
-// answered wants a claim to be answered already, with a body.
+// answered checks that a claim is answered already, with a body.
 func (b *bench) answered(c store.Claim, body string) {
 	b.Helper()
 	r := must(b.Claim(b.Context(), c))(b)

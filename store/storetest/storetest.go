@@ -1,5 +1,5 @@
-// Package storetest is the contract of package store as tests. A store runs them
-// all with [Run]; what a store promises beyond that it tests itself.
+// Package storetest is the contract of package store as tests. A store runs
+// them all with [Run], and tests its further guarantees itself.
 package storetest
 
 import (
@@ -22,8 +22,8 @@ type Backend interface {
 	store.Jobs
 }
 
-// Options are how a test wants a store to be opened. The pause before a run is
-// tried again must be short.
+// Options configure how a test opens a store. The pause before a run is tried
+// again must be short.
 type Options struct {
 	Now     func() time.Time
 	Workers int // runs that are executed at a time
@@ -34,7 +34,7 @@ type Target struct {
 	// Open opens the store at a path, below a folder of the test. It fails the test
 	// if it cannot.
 	Open func(t testing.TB, path string, o Options) Backend
-	// Forgets says that what was kept is gone once it is closed.
+	// Forgets means that the data are gone once the store is closed.
 	Forgets bool
 	// Groups are the names of the groups of tests to run; none means all.
 	Groups []string
@@ -69,7 +69,7 @@ func Run(t *testing.T, target Target) {
 	}
 }
 
-// test is one promise.
+// test is one rule of the contract.
 type test struct {
 	name    string
 	run     func(*bench)
@@ -163,7 +163,7 @@ func (b *bench) equal(what string, got, want any) {
 	}
 }
 
-// until waits for something that another goroutine brings about.
+// until waits for a change that another goroutine makes.
 func (b *bench) until(what string, is func() bool) {
 	b.Helper()
 	tick := time.NewTicker(time.Millisecond)
@@ -210,11 +210,11 @@ func all[T any](b *bench, size int, read func(context.Context, store.Page) (stor
 	}
 }
 
-// names are texts that make careless stores stumble.
+// names are texts that are likely to break careless stores.
 var names = []string{
 	"plain", "with space", " leading", "UPPER", "upper", "ünïcödé", "u\u0308", "ü", "日本語", "🧪🔬", "a/b/../c", `back\slash`,
 	"'; DROP TABLE run; --", `"quoted"`, "100%", "under_score", "*", "?", "a:b", "<script>", "{{x}}", "-1", "NULL", "\u00a0x",
 }
 
-// notNames are texts that no store takes for a name.
+// notNames are texts that every store must reject as names.
 var notNames = []string{"", "   ", "nul\x00", "line\nbreak", "\x1b[31mred", "bad\xffutf8", "\u202eright to left"}

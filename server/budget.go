@@ -10,36 +10,36 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// purses hold what keys may spend. They are safe for concurrent use.
-type purses struct {
+// budgets holds the budget of each key. It is safe for concurrent use.
+type budgets struct {
 	mu    sync.Mutex
-	byKey map[string]*purse
+	byKey map[string]*budget
 }
 
-func newPurses() *purses { return &purses{byKey: map[string]*purse{}} }
+func newBudgets() *budgets { return &budgets{byKey: map[string]*budget{}} }
 
 // open returns an account for one request or run of a key. Requests of one key
-// share its purse.
-func (p *purses) open(key store.Key) *account {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	own := p.byKey[key.ID]
+// share its budget.
+func (b *budgets) open(key store.Key) *account {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	own := b.byKey[key.ID]
 	if own == nil {
-		own = &purse{changed: make(chan struct{})}
-		p.byKey[key.ID] = own
+		own = &budget{changed: make(chan struct{})}
+		b.byKey[key.ID] = own
 	}
 	own.update(key)
-	return &account{key: key, purse: own}
+	return &account{key: key, budget: own}
 }
 
-// purse is what one key may spend. An ask is let through if what was spent, what
-// the asks under way are likely to cost, and what it is likely to cost itself,
-// fit into the budget. Likely is the most that an answer took so far; before
-// that is known, one asks while the others wait.
-type purse struct {
+// budget is the budget of one key. A call is admitted if three amounts fit
+// together: the money spent, the estimated cost of the calls in flight, and the
+// estimated cost of the call itself. The estimate is the highest cost of an
+// answer so far. Before it is known, one call is made while the others wait.
+type budget struct {
 	mu       sync.Mutex
 	limited  bool
-	budget   float64
+	limit    float64
 	spent    float64
 	reserved float64
 	inFlight int
@@ -48,73 +48,73 @@ type purse struct {
 	changed  chan struct{} // closed when an ask under way ends
 }
 
-// update takes over what the store knows of the key. What was spent here and is
-// not in the store yet counts.
-func (p *purse) update(key store.Key) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.limited = key.Budget != nil
-	if p.limited {
-		p.budget = *key.Budget
+// update takes over the state of the key in the store. Amounts that were spent
+// here and are not in the store yet still count.
+func (b *budget) update(key store.Key) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.limited = key.Budget != nil
+	if b.limited {
+		b.limit = *key.Budget
 	}
-	p.spent = max(p.spent, key.Spent)
+	b.spent = max(b.spent, key.Spent)
 }
 
-// enter reserves what the next answer is likely to cost.
-func (p *purse) enter(ctx context.Context) (float64, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for p.limited {
-		if p.spent >= p.budget || p.spent+p.largest > p.budget {
-			return 0, spentError(p.spent, p.budget)
+// enter reserves the estimated cost of the next answer.
+func (b *budget) enter(ctx context.Context) (float64, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for b.limited {
+		if b.spent >= b.limit || b.spent+b.largest > b.limit {
+			return 0, spentError(b.spent, b.limit)
 		}
-		if p.known && p.spent+p.reserved+p.largest <= p.budget || !p.known && p.inFlight == 0 {
+		if b.known && b.spent+b.reserved+b.largest <= b.limit || !b.known && b.inFlight == 0 {
 			break
 		}
-		changed := p.changed
-		p.mu.Unlock()
+		changed := b.changed
+		b.mu.Unlock()
 		select {
 		case <-ctx.Done():
-			p.mu.Lock()
+			b.mu.Lock()
 			return 0, ctx.Err()
 		case <-changed:
 		}
-		p.mu.Lock()
+		b.mu.Lock()
 	}
-	likely := p.largest
-	p.reserved += likely
-	p.inFlight++
+	likely := b.largest
+	b.reserved += likely
+	b.inFlight++
 	return likely, nil
 }
 
-// leave puts what an answer cost in place of what was reserved for it. What came
-// from a cache says nothing of what the next one costs.
-func (p *purse) leave(likely, cost float64, cached bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.reserved -= likely
-	if p.inFlight--; p.inFlight == 0 {
-		p.reserved = 0 // what rounding left
+// leave replaces the reserved amount with the actual cost of an answer. An
+// answer from a cache does not count for the estimate.
+func (b *budget) leave(likely, cost float64, cached bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.reserved -= likely
+	if b.inFlight--; b.inFlight == 0 {
+		b.reserved = 0 // what rounding left
 	}
-	p.spent += cost
-	p.largest = max(p.largest, cost)
-	p.known = p.known || !cached
-	close(p.changed)
-	p.changed = make(chan struct{})
+	b.spent += cost
+	b.largest = max(b.largest, cost)
+	b.known = b.known || !cached
+	close(b.changed)
+	b.changed = make(chan struct{})
 }
 
-// spentError says that a budget is used up.
-func spentError(spent, budget float64) error {
-	return proviso.Errorf(proviso.Limit, "the budget of the key is spent: %s of %s US dollars", dollars(spent), dollars(budget))
+// spentError returns the error of an exhausted budget.
+func spentError(spent, limit float64) error {
+	return proviso.Errorf(proviso.Limit, "the budget of the key is spent: %s of %s US dollars", dollars(spent), dollars(limit))
 }
 
 func dollars(f float64) string { return fmt.Sprintf("%.6g", f) }
 
-// account is what one request, or one run, of a key spends. It is safe for
+// account records what one request, or one run, of a key spends. It is safe for
 // concurrent use.
 type account struct {
-	key   store.Key
-	purse *purse
+	key    store.Key
+	budget *budget
 
 	mu      sync.Mutex
 	cost    float64 // of all answers
@@ -124,8 +124,8 @@ type account struct {
 
 type accountKey struct{}
 
-// withAccount returns a context whose calls to models are paid by a, and whose
-// answers and verdicts are kept for its project.
+// withAccount returns a context in which a pays for calls to models. Answers
+// and verdicts are cached for its project.
 func withAccount(ctx context.Context, a *account) context.Context {
 	if p := a.key.Project; p != store.DefaultProject {
 		ctx = blobs.WithScope(ctx, string(p)) // nobody learns from an answer that is kept what another project asked
@@ -133,17 +133,17 @@ func withAccount(ctx context.Context, a *account) context.Context {
 	return context.WithValue(ctx, accountKey{}, a)
 }
 
-// check refuses a request whose budget is used up, before anything is done.
+// check rejects a request whose budget is exhausted before any work is done.
 func (a *account) check() error {
-	a.purse.mu.Lock()
-	defer a.purse.mu.Unlock()
-	if p := a.purse; p.limited && (p.spent >= p.budget || p.spent+p.largest > p.budget) {
-		return problem(codeBudget, spentError(p.spent, p.budget).Error())
+	a.budget.mu.Lock()
+	defer a.budget.mu.Unlock()
+	if b := a.budget; b.limited && (b.spent >= b.limit || b.spent+b.largest > b.limit) {
+		return problem(codeBudget, spentError(b.spent, b.limit).Error())
 	}
 	return nil
 }
 
-// paid counts an answer.
+// paid adds the cost of an answer.
 func (a *account) paid(cost float64, usage proviso.Usage) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -151,14 +151,15 @@ func (a *account) paid(cost float64, usage proviso.Usage) {
 	a.usage.Add(usage)
 }
 
-// charged notes what the store charged the key by itself.
+// charged records what the store has already charged to the key.
 func (a *account) charged(cost float64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.settled += cost
 }
 
-// due returns what was spent and is not charged yet, once.
+// due returns the amount that was spent and not charged yet, and marks it as
+// charged.
 func (a *account) due() float64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -167,25 +168,25 @@ func (a *account) due() float64 {
 	return d
 }
 
-// total returns what was spent.
+// total returns the total cost and usage.
 func (a *account) total() (float64, proviso.Usage) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.cost, a.usage
 }
 
-// Metered returns p so that it answers only what the key of the request, or of
-// the run, may ask of it and can pay; without either it is p. It belongs around
-// the cache: an answer from the cache is free. What else p can do the result can,
-// too: see [proviso.As].
+// Metered returns p with a check that the key of the request, or of the run,
+// may use p and can pay. Without a key it behaves as p. It belongs around the
+// cache: an answer from the cache is free. The result has all abilities of p:
+// see [proviso.As].
 func Metered(p proviso.Provider) proviso.Provider { return metered{p} }
 
 type metered struct{ proviso.Provider }
 
-// Unwrap returns the provider that is paid for.
+// Unwrap returns the provider that is metered.
 func (m metered) Unwrap() proviso.Provider { return m.Provider }
 
-// Answer asks if the key may and can pay.
+// Answer asks the provider if the key may use it and can pay.
 func (m metered) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, error) {
 	var out proviso.Output
 	err := m.with(ctx, func() (*float64, proviso.Usage, bool, error) {
@@ -196,7 +197,7 @@ func (m metered) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, e
 	return out, err
 }
 
-// with asks on the account of the context.
+// with makes a call on the account of the context.
 func (m metered) with(ctx context.Context, ask func() (cost *float64, usage proviso.Usage, cached bool, err error)) error {
 	a, _ := ctx.Value(accountKey{}).(*account)
 	if a == nil {
@@ -206,13 +207,13 @@ func (m metered) with(ctx context.Context, ask func() (cost *float64, usage prov
 	if id := m.ID(); !a.key.MayAsk(id) {
 		return proviso.Errorf(proviso.Refused, "the key may not ask %s", id)
 	}
-	likely, err := a.purse.enter(ctx)
+	likely, err := a.budget.enter(ctx)
 	if err != nil {
 		return err
 	}
 	var spent float64
 	cached := false
-	defer func() { a.purse.leave(likely, spent, cached) }()
+	defer func() { a.budget.leave(likely, spent, cached) }()
 	cost, usage, cached, err := ask()
 	if cost != nil && !cached && *cost > 0 {
 		spent = *cost
@@ -224,7 +225,7 @@ func (m metered) with(ctx context.Context, ask func() (cost *float64, usage prov
 	return err
 }
 
-// Embed asks if the key may and can pay.
+// Embed embeds the texts if the key may use the provider and can pay.
 func (m metered) Embed(ctx context.Context, texts []string) (vectors [][]float64, usage proviso.Usage, err error) {
 	e, ok := proviso.As[proviso.Embedder](m.Provider)
 	if !ok {
@@ -238,7 +239,7 @@ func (m metered) Embed(ctx context.Context, texts []string) (vectors [][]float64
 	return vectors, usage, err
 }
 
-// Classify asks if the key may and can pay.
+// Classify classifies the text if the key may use the provider and can pay.
 func (m metered) Classify(ctx context.Context, text string) (scores map[string]float64, err error) {
 	c, ok := proviso.As[proviso.Classifier](m.Provider)
 	if !ok {
@@ -252,7 +253,7 @@ func (m metered) Classify(ctx context.Context, text string) (scores map[string]f
 	return scores, err
 }
 
-// Moderate asks if the key may and can pay.
+// Moderate checks the texts if the key may use the provider and can pay.
 func (m metered) Moderate(ctx context.Context, prompt, output string) (flags []proviso.Flag, err error) {
 	inner, ok := proviso.As[proviso.Moderator](m.Provider)
 	if !ok {
@@ -266,7 +267,8 @@ func (m metered) Moderate(ctx context.Context, prompt, output string) (flags []p
 	return flags, err
 }
 
-// cannot is the error of a call that [proviso.As] lets nobody make.
+// cannot is the error of a call that the provider does not support.
+// [proviso.As] prevents such calls.
 func (m metered) cannot(do string) error {
 	return proviso.Errorf(proviso.Internal, "%s does not %s", m.ID(), do)
 }
