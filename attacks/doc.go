@@ -1,4 +1,4 @@
-// Package attacks holds attacks on proviso as its users meet it: the built binary
-// and the public surface. One file per target. Each attack has to fail for the
-// right reason, which its test names.
+// Package attacks attacks proviso through the surface that users have: the
+// built binary and the public packages. There is one file per target. Each
+// attack has to fail for the right reason, which its test names.
 package attacks

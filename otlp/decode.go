@@ -16,24 +16,24 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Bounds of what one span may hold.
+// Limits of one span.
 const (
 	maxNested = 32  // lists and objects in a value
 	overhead  = 256 // bytes that a span takes beside its own, about
 )
 
-// Record is one span of a request, with the trace it belongs to.
+// Record is one span of a request, with its trace.
 type Record struct {
 	TraceID string // 32 hexadecimal digits in lower case
 	Span    proviso.Span
 	Size    int // bytes it takes in memory, about
 }
 
-// Batch is what one request holds.
+// Batch is the content of one request.
 type Batch struct {
 	Records []Record
-	// Rejected counts the spans that have no valid ids; Reason says what is wrong
-	// with the first of them.
+	// Rejected counts the spans without valid ids; Reason describes the first of
+	// them.
 	Rejected int
 	Reason   string
 }
@@ -44,11 +44,13 @@ func (b *Batch) reject(reason string) {
 	}
 }
 
-// DecodeProto reads an ExportTraceServiceRequest, or a TracesData, which is the
-// same on the wire (opentelemetry-proto 1.7). The error says what is malformed.
+// DecodeProto reads an ExportTraceServiceRequest, or a TracesData, which has
+// the same wire format (opentelemetry-proto 1.7). The error describes what is
+// malformed.
 func DecodeProto(data []byte) (*Batch, error) { return DecodeProtoContext(context.Background(), data) }
 
-// DecodeProtoContext is [DecodeProto] until ctx ends, whose cause is the error then.
+// DecodeProtoContext is [DecodeProto] with a context. If ctx ends, the error is
+// its cause.
 func DecodeProtoContext(ctx context.Context, data []byte) (*Batch, error) {
 	d := decoder{steps: steps{ctx: ctx}, batch: &Batch{}, names: map[string]string{}, values: map[string]any{}, traces: map[[16]byte]string{}}
 	switch err := d.request(data); {
@@ -60,14 +62,14 @@ func DecodeProtoContext(ctx context.Context, data []byte) (*Batch, error) {
 	return d.batch, nil
 }
 
-// steps ends decoding with its context.
+// steps stops decoding when its context ends.
 type steps struct {
 	ctx  context.Context
 	made int
 }
 
-// next counts a step: a span, an event, an attribute or a value. The error is the
-// cause of a context that has ended, which is looked at now and then.
+// next counts a step: a span, an event, an attribute or a value. It regularly
+// checks the context and returns the cause once it has ended.
 func (s *steps) next() error {
 	if s.made++; s.made%1024 == 0 && s.ctx.Err() != nil {
 		return context.Cause(s.ctx)
@@ -75,9 +77,9 @@ func (s *steps) next() error {
 	return nil
 }
 
-// decoder reads one request. It goes from field to field without an intermediate
-// form: generated types make several objects for each attribute, and their
-// packages cost every start of the program.
+// decoder reads one request field by field, without an intermediate form:
+// generated types allocate several objects for each attribute, and their
+// packages slow down every start of the program.
 type decoder struct {
 	steps  steps
 	batch  *Batch
@@ -102,7 +104,7 @@ func (f *field) is(number protowire.Number, kind protowire.Type) bool {
 	return f.number == number && f.kind == kind
 }
 
-// reader goes through the fields of a message.
+// reader iterates over the fields of a message.
 type reader struct {
 	field
 	rest []byte
@@ -110,7 +112,7 @@ type reader struct {
 	err  error
 }
 
-// next reads the next field; false at the end, and where err is set.
+// next reads the next field; false at the end, and when err is set.
 func (r *reader) next() bool {
 	if len(r.rest) == 0 || r.err != nil {
 		return false
@@ -142,8 +144,8 @@ func (r *reader) next() bool {
 	return true
 }
 
-// request reads resource_spans = 1, and of each scope_spans = 2. What describes the
-// process as a whole is left out: it says nothing of a single operation.
+// request reads resource_spans = 1, and scope_spans = 2 in each. Attributes of
+// the resource are left out: they describe the process, not a single operation.
 func (d *decoder) request(data []byte) error {
 	r := reader{rest: data}
 	for r.next() {
@@ -240,7 +242,8 @@ func (d *decoder) span(data []byte) error {
 	return nil
 }
 
-// trace writes the id of a trace, once for all of its spans.
+// trace returns the id of a trace in hexadecimal, as one string for all of its
+// spans.
 func (d *decoder) trace(id [16]byte) string {
 	s, ok := d.traces[id]
 	if !ok {
@@ -250,29 +253,29 @@ func (d *decoder) trace(id [16]byte) string {
 	return s
 }
 
-// spanID writes the id of a span.
+// spanID returns the id of a span in hexadecimal.
 func spanID(id []byte) string {
 	var digits [16]byte
 	hex.Encode(digits[:], id)
 	return string(digits[:])
 }
 
-// isSpanID reports whether text is how an id is written.
+// isSpanID reports whether text is the hexadecimal form of an id.
 func isSpanID(text string, id []byte) bool {
 	var digits [16]byte
 	hex.Encode(digits[:], id)
 	return text == string(digits[:])
 }
 
-// explain gives a span that ended in an error without a message that of the
-// exception it recorded.
+// explain sets the message of a span that ended in an error without one to that
+// of the recorded exception.
 func explain(s *proviso.Span, exception string) {
 	if s.StatusCode == 2 && s.StatusMessage == "" {
 		s.StatusMessage = exception
 	}
 }
 
-// instant is a time in nanoseconds since 1970; 0 means that there is none.
+// instant is a time in nanoseconds since 1970; 0 is no time.
 func instant(nanos uint64) time.Time {
 	if nanos == 0 {
 		return time.Time{}
@@ -303,8 +306,8 @@ func (d *decoder) status(s *proviso.Span, data []byte) error {
 	return r.err
 }
 
-// event returns the message of an event that is an exception, or else known. The
-// conventions name the attributes exception.message and exception.type.
+// event returns the message of an event that is an exception, or else known.
+// The conventions name the attributes exception.message and exception.type.
 func (d *decoder) event(data []byte, known string) (string, error) {
 	if err := d.steps.next(); err != nil {
 		return "", err
@@ -364,7 +367,7 @@ func (d *decoder) attribute(o *proviso.Object, data []byte, depth int) error {
 
 var errNested = errors.New("an attribute is nested too deep")
 
-// value reads an AnyValue. Whole numbers become numbers as JavaScript has them.
+// value reads an AnyValue. Integers become JavaScript numbers.
 func (d *decoder) value(data []byte, depth int) (v any, err error) {
 	if err := d.steps.next(); err != nil {
 		return nil, err
@@ -427,10 +430,10 @@ func (d *decoder) object(data []byte, depth int) (any, error) {
 	return o, r.err
 }
 
-// maxNames bounds the names that are kept for sharing in one request.
+// maxNames bounds the names that are shared within one request.
 const maxNames = 1024
 
-// name is text that other spans have, too.
+// name is text that other spans may share.
 func (d *decoder) name(data []byte) string {
 	if s, ok := d.names[string(data)]; ok {
 		return s
@@ -442,7 +445,7 @@ func (d *decoder) name(data []byte) string {
 	return s
 }
 
-// text is a value that other spans may have, too.
+// text is a value that other spans may share.
 func (d *decoder) text(data []byte) any {
 	const short = 32
 	if len(data) > short {
@@ -458,10 +461,10 @@ func (d *decoder) text(data []byte) any {
 	return v
 }
 
-// text copies a string, so that the request is not kept for it.
+// text copies a string, so that it does not keep the request in memory.
 func text(data []byte) string { return strings.ToValidUTF8(string(data), "\uFFFD") }
 
-// shortened bounds a text for a message.
+// shortened cuts a text for a message.
 func shortened(s string) string {
 	const most = 80
 	if len(s) > most {

@@ -23,19 +23,19 @@ const (
 	closeWait   = 5 * time.Second // for what is still queued when the run is over
 )
 
-// ExporterOptions say where an exporter sends to.
+// ExporterOptions configure an exporter.
 type ExporterOptions struct {
-	// Endpoint is a base URL, to which the path of the signal is added, or a URL that
-	// has that path already.
+	// Endpoint is a base URL, to which the path of the signal is added, or a URL
+	// that has that path already.
 	Endpoint string
 	Header   http.Header
-	// Client makes the requests; it decides which hosts may be asked.
+	// Client makes the requests and decides which hosts may be reached.
 	Client *http.Client
 }
 
 // Exporter sends requests to an OTLP endpoint, one after the other in the
-// background, so that nobody waits for it. What cannot be sent is counted and
-// dropped. It is safe for concurrent use.
+// background, so that callers do not wait. Requests that cannot be sent are
+// counted and dropped. It is safe for concurrent use.
 type Exporter struct {
 	o      ExporterOptions
 	url    string
@@ -51,14 +51,15 @@ type Exporter struct {
 	err    error // why the first of them was lost
 }
 
-// message is one request that is to be sent.
+// message is one queued request.
 type message struct {
 	kind  string
 	body  []byte
 	items int
 }
 
-// NewExporter returns an exporter of a signal: its path, such as [TracesPath].
+// NewExporter returns an exporter for the path of a signal, such as
+// [TracesPath].
 func NewExporter(signal string, o ExporterOptions) (*Exporter, error) {
 	u, err := url.Parse(o.Endpoint)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -76,8 +77,8 @@ func NewExporter(signal string, o ExporterOptions) (*Exporter, error) {
 	return e, nil
 }
 
-// Send queues a request with so many items. It never blocks and does not change
-// body.
+// Send queues a request with that many items. It never blocks and does not
+// change body.
 func (e *Exporter) Send(kind string, body []byte, items int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -101,7 +102,7 @@ func (e *Exporter) lose(items int, err error) {
 	}
 }
 
-// run sends what is queued.
+// run sends the queued requests.
 func (e *Exporter) run(ctx context.Context) {
 	defer close(e.done)
 	for m := range e.queue {
@@ -115,8 +116,8 @@ func (e *Exporter) run(ctx context.Context) {
 	}
 }
 
-// deliver sends one request, again if the endpoint says that it may succeed later
-// (OTLP 1.7, section "Retryable Response Codes").
+// deliver sends one request, and retries if the status is retryable (OTLP 1.7,
+// section "Retryable Response Codes").
 func (e *Exporter) deliver(ctx context.Context, m message) error {
 	pause := 200 * time.Millisecond
 	for attempt := 1; ; attempt++ {
@@ -163,8 +164,9 @@ func (e *Exporter) post(ctx context.Context, m message) (again bool, err error) 
 	return again, err
 }
 
-// Close waits a moment for what is queued, and stops. It returns how many items
-// were given to the exporter, how many of them were lost, and why the first was.
+// Close waits a moment for queued requests, and stops. It returns the number of
+// items given to the exporter, how many of them were lost, and why the first
+// was.
 func (e *Exporter) Close() (items, lost int, err error) {
 	e.mu.Lock()
 	if !e.closed {

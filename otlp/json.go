@@ -10,12 +10,13 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// DecodeJSON reads a request in the JSON form of OTLP: ids are hexadecimal, whole
-// numbers may be texts, names are in lower camel case (OTLP 1.7, section "JSON
-// Protobuf Encoding"). The error says what is malformed.
+// DecodeJSON reads a request in the JSON form of OTLP: ids are hexadecimal,
+// integers may be strings, names are in lower camel case (OTLP 1.7, section
+// "JSON Protobuf Encoding"). The error describes what is malformed.
 func DecodeJSON(data []byte) (*Batch, error) { return DecodeJSONContext(context.Background(), data) }
 
-// DecodeJSONContext is [DecodeJSON] until ctx ends, whose cause is the error then.
+// DecodeJSONContext is [DecodeJSON] with a context. If ctx ends, the error is
+// its cause.
 func DecodeJSONContext(ctx context.Context, data []byte) (*Batch, error) {
 	v, err := proviso.ParseJSONContext(ctx, string(data))
 	switch {
@@ -50,7 +51,7 @@ func (d *jsonDecoder) request(v any) error {
 	})
 }
 
-// members calls each for every object in the list under key. An absent list is
+// members calls each for every object in the list under key. A missing list is
 // empty.
 func members(o *proviso.Object, key string, each func(*proviso.Object) error) error {
 	v := o.At(key)
@@ -111,13 +112,13 @@ func (d *jsonDecoder) span(o *proviso.Object) error {
 	return err
 }
 
-// textAt copies a text, so that the request is not kept for it.
+// textAt copies a text, so that it does not keep the request in memory.
 func textAt(o *proviso.Object, key string) string {
 	s, _ := o.At(key).(string)
 	return strings.ToValidUTF8(strings.Clone(s), "\uFFFD")
 }
 
-// identifier reads an id of so many hexadecimal digits that is not zero.
+// identifier reads a nonzero id of that many hexadecimal digits.
 func identifier(v any, digits int) (string, bool) {
 	s, _ := v.(string)
 	if len(s) != digits || strings.Trim(s, "0") == "" {
@@ -131,7 +132,7 @@ func identifier(v any, digits int) (string, bool) {
 	return strings.ToLower(strings.Clone(s)), true
 }
 
-// nanos reads a time, which is a text or a number; 0 if it is neither.
+// nanos reads a time, which is a string or a number; 0 for any other value.
 func nanos(v any) uint64 {
 	switch v := v.(type) {
 	case string:
@@ -165,8 +166,8 @@ func statusCode(v any) int {
 	return 0
 }
 
-// attributes reads a list of {key, value} and returns how many bytes it takes,
-// about.
+// attributes reads a list of {key, value} and returns its approximate size in
+// bytes.
 func (d *jsonDecoder) attributes(v any, depth int) (*proviso.Object, int, error) {
 	list, ok := v.([]any)
 	if !ok && v != nil {
@@ -220,7 +221,7 @@ func (d *jsonDecoder) valueOf(v any, depth int) (any, int, error) {
 	return nil, 0, nil
 }
 
-// scalar is v unless it is a structure, which no number or truth value is.
+// scalar is v, or nil if it is a list or an object.
 func scalar(v any) any {
 	switch v.(type) {
 	case bool, float64, string:

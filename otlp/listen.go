@@ -12,8 +12,7 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// DefaultPort is where exporters of OTLP over HTTP send to unless they are told
-// otherwise.
+// DefaultPort is the default port of OTLP over HTTP.
 const DefaultPort = 4318
 
 // Listener is a receiver that listens on a port of its own.
@@ -25,8 +24,9 @@ type Listener struct {
 }
 
 // Listen opens a port and serves r until Close. host is a name or an address of
-// this machine, "" is 127.0.0.1. A negative port is DefaultPort or, if something
-// listens there, a free one; 0 is a free one; any other is that one or an error.
+// this machine, "" is 127.0.0.1. A negative port is DefaultPort, or a free port
+// if that one is in use. 0 is a free port. Any other port is used, or returned
+// as an error if it is not free.
 func Listen(ctx context.Context, r *Receiver, host string, port int) (*Listener, error) {
 	if host == "" {
 		host = "127.0.0.1"
@@ -66,7 +66,7 @@ func Listen(ctx context.Context, r *Receiver, host string, port int) (*Listener,
 	return out, nil
 }
 
-// unlistened words why a port cannot be opened.
+// unlistened explains why a port cannot be opened.
 func unlistened(err error, address string) error {
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return proviso.Because(err, proviso.Conflict, "cannot receive traces at %s: something listens on that port already; name another under tracing.otlp.http.port, or 0 for a free one", address)
@@ -74,8 +74,8 @@ func unlistened(err error, address string) error {
 	return proviso.Errorf(proviso.Unavailable, "cannot receive traces at %s: %w", address, err)
 }
 
-// Endpoint returns the URL that takes spans. A receiver that listens on every
-// address is named by the loopback one.
+// Endpoint returns the URL for spans. A receiver that listens on every address
+// has a loopback URL.
 func (l *Listener) Endpoint() string {
 	address := l.listener.Addr().(*net.TCPAddr)
 	ip := address.IP
@@ -85,11 +85,11 @@ func (l *Listener) Endpoint() string {
 	return "http://" + net.JoinHostPort(ip.String(), strconv.Itoa(address.Port)) + TracesPath
 }
 
-// Port returns the port that is listened on.
+// Port returns the port of the listener.
 func (l *Listener) Port() int { return l.listener.Addr().(*net.TCPAddr).Port }
 
-// Close stops listening. Requests that are read already are finished, for a second
-// at most. The error says why the receiver ended before, if it did.
+// Close stops listening. Requests in progress are completed, for at most a
+// second. The error is why the receiver ended earlier, if it did.
 func (l *Listener) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()

@@ -24,40 +24,41 @@ const (
 	jsonType  = "application/json"
 )
 
-// The codes of google.rpc.Code that are answered with.
+// Codes of google.rpc.Code in responses.
 const (
 	codeInvalidArgument   = 3
 	codeResourceExhausted = 8
 )
 
-// TracesPath is where spans are sent to.
+// TracesPath is the path for spans.
 const TracesPath = "/v1/traces"
 
-// ReceiverOptions change how a receiver works. The zero value works.
+// ReceiverOptions configure a receiver. The zero value works.
 type ReceiverOptions struct {
-	// Formats are those of json and protobuf that are taken; none is both.
+	// Formats are the accepted formats, json and protobuf; none is both.
 	Formats []string
-	// Redact are names, or parts of names, of attributes whose values are removed
-	// before anything else sees them, whatever their case.
+	// Redact are names, or parts of names, of attributes whose values are
+	// removed first. Case is ignored.
 	Redact []string
-	// MaxBody is how many bytes a request may have, after decompression; 0 is 64 MiB.
+	// MaxBody is the limit of a request in bytes, after decompression; 0 is 64
+	// MiB.
 	MaxBody int64
-	// Forward is given each request that was taken, redacted; nil if nobody wants
-	// them. It must not block, and must not change body.
+	// Forward gets each accepted request, redacted; it may be nil. It must not
+	// block, and must not change body.
 	Forward func(contentType string, body []byte)
-	// Add takes the spans of a request in place of the store, as [Store.Add] does; nil
-	// is the store. The context is that of the request.
+	// Add takes the spans of a request in place of the store, as [Store.Add]
+	// does; nil is the store. The context is that of the request.
 	Add func(ctx context.Context, b *Batch) (rejected int, reason string)
 }
 
-// Receiver takes spans as OTLP over HTTP (OTLP 1.7, section "OTLP/HTTP"). It is
-// an http.Handler for POST requests, whatever their path.
+// Receiver receives spans as OTLP over HTTP (OTLP 1.7, section "OTLP/HTTP"). It
+// is an http.Handler for POST requests on any path.
 type Receiver struct {
 	o     ReceiverOptions
 	turns chan struct{}
 }
 
-// NewReceiver returns a receiver that keeps what it takes in store, which may be nil
+// NewReceiver returns a receiver that puts spans into store, which may be nil
 // if the options have Add.
 func NewReceiver(store *Store, o ReceiverOptions) *Receiver {
 	if o.MaxBody <= 0 {
@@ -71,7 +72,7 @@ func NewReceiver(store *Store, o ReceiverOptions) *Receiver {
 
 var _ http.Handler = (*Receiver)(nil)
 
-// refusal is an answer that is no success.
+// refusal is an error response.
 type refusal struct {
 	status, code int
 	message      string
@@ -80,7 +81,7 @@ type refusal struct {
 // Error returns the message.
 func (r *refusal) Error() string { return r.message }
 
-// ServeHTTP takes one request.
+// ServeHTTP handles one request.
 func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	status, kind, body := r.Answer(req)
 	w.Header().Set("Content-Type", kind)
@@ -92,8 +93,8 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	_, _ = w.Write(body) // who does not listen has no answer
 }
 
-// Answer takes one request, and returns the status, the type and the body of the
-// answer to it.
+// Answer handles one request, and returns the status, the media type and the
+// body of the response.
 func (r *Receiver) Answer(req *http.Request) (status int, mediaType string, body []byte) {
 	kind, rejected, reason, err := r.take(req)
 	var no *refusal
@@ -106,8 +107,8 @@ func (r *Receiver) Answer(req *http.Request) (status int, mediaType string, body
 	return no.status, kind, failure(kind, no)
 }
 
-// take reads, decodes and keeps a request. kind is the type of the answer: that of
-// the request, or JSON where it has none of the two.
+// take reads, decodes and stores a request. kind is the format of the response:
+// that of the request, or JSON if the request has neither format.
 func (r *Receiver) take(req *http.Request) (kind string, rejected int, reason string, err error) {
 	if req.Method != http.MethodPost {
 		return jsonType, 0, "", &refusal{http.StatusMethodNotAllowed, codeInvalidArgument, "spans are sent with POST"}
@@ -142,7 +143,7 @@ func (r *Receiver) take(req *http.Request) (kind string, rejected int, reason st
 	return kind, rejected, reason, nil
 }
 
-// format returns the type of a request and what decodes it.
+// format returns the format of a request and its decoder.
 func (r *Receiver) format(req *http.Request) (string, func(context.Context, []byte) (*Batch, error), error) {
 	kind, _, err := mime.ParseMediaType(req.Header.Get("Content-Type"))
 	formats := map[string]struct {
@@ -160,7 +161,7 @@ func (r *Receiver) format(req *http.Request) (string, func(context.Context, []by
 	return kind, f.decode, nil
 }
 
-// readBody reads a request within the limit, decompressed.
+// readBody decompresses a request, up to a limit.
 func readBody(req *http.Request, most int64) ([]byte, error) {
 	var from io.Reader = io.LimitReader(req.Body, most+1)
 	switch encoding := strings.ToLower(strings.TrimSpace(req.Header.Get("Content-Encoding"))); encoding {

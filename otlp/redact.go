@@ -9,9 +9,9 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// redact returns a request without the values of attributes whose name holds one of
-// the names. Everything else stays as it is, also what this package does not read,
-// so that the request can be forwarded.
+// redact returns a request without the values of attributes whose name contains
+// one of the names. Everything else is unchanged, including fields that this
+// package does not read, so that the request can be forwarded.
 func redact(ctx context.Context, kind string, body []byte, names []string) ([]byte, error) {
 	r := &redactor{ctx: ctx, names: names}
 	if kind == jsonType {
@@ -62,8 +62,8 @@ func (r *redactor) hides(key string) bool {
 	return false
 }
 
-// plan says in which fields of a message attributes are, by field number. A field
-// whose plan is empty is one.
+// plan lists the fields of a message that contain attributes, by field number.
+// A field with an empty plan is an attribute.
 type plan map[protowire.Number]plan
 
 // requestPlan is that of a request.
@@ -73,7 +73,7 @@ func requestPlan() plan {
 	return plan{1: {1: {1: keyValue}, 2: {1: scope, 2: span}}}
 }
 
-// isKeyValue reports whether a plan is that of an attribute, which has no fields.
+// isKeyValue reports whether a plan is that of an attribute.
 func isKeyValue(p plan) bool { return p != nil && len(p) == 0 }
 
 // message copies a message to out.
@@ -163,7 +163,7 @@ func (r *redactor) value(data []byte, depth int) ([]byte, error) {
 	return out, f.err
 }
 
-// json returns v without those values. Every object with key and value is an
+// json returns v without hidden values. Every object with key and value is an
 // attribute.
 func (r *redactor) json(v any, depth int) any {
 	if depth > 4*maxNested {

@@ -13,10 +13,10 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// LogsPath is where log records are sent to, events among them.
+// LogsPath is the path for log records, including events.
 const LogsPath = "/v1/logs"
 
-// evaluationEvent is the event that tells a result of an evaluation (OpenTelemetry
+// evaluationEvent is the event for the result of an evaluation (OpenTelemetry
 // semantic conventions for generative AI, "Event: gen_ai.evaluation.result").
 const evaluationEvent = "gen_ai.evaluation.result"
 
@@ -25,8 +25,8 @@ const (
 	maxExplanation = 4 << 10 // bytes of a reason
 )
 
-// Results sends verdicts as events, many in one request. It is safe for concurrent
-// use.
+// Results sends verdicts as events, many in one request. It is safe for
+// concurrent use.
 type Results struct {
 	exporter *Exporter
 	about    Origin
@@ -36,18 +36,18 @@ type Results struct {
 	n       int
 }
 
-// Origin says whose results are sent.
+// Origin identifies the run whose results are sent.
 type Origin struct {
 	Version string // of proviso
 	Agent   string // id of the agent, "" if the suite gives none
 	Suite   string // name of the suite
 }
 
-// NewResults returns what sends the verdicts of a run to e.
+// NewResults returns a sender of the verdicts of a run to e.
 func NewResults(e *Exporter, o Origin) *Results { return &Results{exporter: e, about: o} }
 
-// Add sends the verdicts on a row: one event for each assertion that was decided or
-// could not be. What did not apply is not told.
+// Add sends the verdicts of a row: one event for each assertion that was
+// decided or was an error. Skipped assertions are not sent.
 func (r *Results) Add(res *proviso.Result) {
 	now := uint64(time.Now().UnixNano())
 	r.mu.Lock()
@@ -65,7 +65,7 @@ func (r *Results) Add(res *proviso.Result) {
 	}
 }
 
-// Flush sends what has not been sent yet.
+// Flush sends the remaining events.
 func (r *Results) Flush() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -87,7 +87,7 @@ func (r *Results) flush() {
 	r.records, r.n = nil, 0
 }
 
-// record is a LogRecord: the verdict on one assertion.
+// record is a LogRecord for the verdict of one assertion.
 func (r *Results) record(res *proviso.Result, v *proviso.Verdict, now uint64) []byte {
 	const info, warn = 9, 13 // SeverityNumber
 	severity := uint64(info)
@@ -124,10 +124,10 @@ func (r *Results) record(res *proviso.Result, v *proviso.Verdict, now uint64) []
 	return appendText(b, 12, evaluationEvent)
 }
 
-// nameOf is what an assertion is called in reports.
+// nameOf is the name of an assertion in reports.
 func nameOf(a *proviso.Assertion) string { return cmp.Or(a.Metric, a.ID, a.Type) }
 
-// responseID is the id that the model's vendor gave the answer, "" if none is known.
+// responseID is the vendor's id of the answer, "" if it is unknown.
 func responseID(o *proviso.Output) string {
 	for _, from := range []*proviso.Object{o.Metadata, o.Raw} {
 		for _, key := range []string{"responseId", "response_id", "id"} {
@@ -139,7 +139,7 @@ func responseID(o *proviso.Output) string {
 	return ""
 }
 
-// bounded cuts a text.
+// bounded cuts a text to a maximum size.
 func bounded(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -154,14 +154,14 @@ func appendFixed64(b []byte, number protowire.Number, v uint64) []byte {
 // attributeList is encoded KeyValues.
 type attributeList [][]byte
 
-// text adds an attribute; one without a value is left out.
+// text adds an attribute, unless its value is empty.
 func (a *attributeList) text(key, value string) {
 	if value != "" {
 		a.add(key, appendText(nil, 1, value))
 	}
 }
 
-// number adds an attribute, if it is a number that every backend can read.
+// number adds an attribute, unless its value is not finite.
 func (a *attributeList) number(key string, value float64) {
 	if !math.IsNaN(value) && !math.IsInf(value, 0) {
 		a.add(key, appendFixed64(nil, 4, math.Float64bits(value)))
@@ -172,7 +172,7 @@ func (a *attributeList) add(key string, value []byte) {
 	*a = append(*a, appendBytes(appendText(nil, 1, key), 2, value))
 }
 
-// as returns the attributes as fields of a number.
+// as returns the attributes as fields with a field number.
 func (a attributeList) as(number protowire.Number) []byte {
 	var b []byte
 	for _, pair := range a {

@@ -13,7 +13,7 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Limits of a [Store], and what it waits for, unless its options say otherwise.
+// Limits and default times of a [Store].
 const (
 	MaxSpans  = 100_000   // held at once, of all traces
 	MaxBytes  = 256 << 20 // that they take, about
@@ -23,13 +23,13 @@ const (
 	DefaultQuiet = 100 * time.Millisecond
 )
 
-// StoreOptions change how a store works. The zero value works.
+// StoreOptions configure a store. The zero value works.
 type StoreOptions struct {
-	// Wait is how long spans are waited for once a row asks for them; 0 is
-	// DefaultWait, negative is not at all.
+	// Wait is how long to wait for spans once a row asks for them; 0 is
+	// DefaultWait, negative is no wait.
 	Wait time.Duration
-	// Quiet is how long nothing may have come for a trace that looks complete; 0 is
-	// DefaultQuiet.
+	// Quiet is how long no span of a trace that looks complete may have arrived;
+	// 0 is DefaultQuiet.
 	Quiet time.Duration
 
 	MaxSpans  int   // 0 is the constant of the same name
@@ -37,15 +37,15 @@ type StoreOptions struct {
 	MaxTraces int   // as MaxSpans
 	MaxOfOne  int   // spans of one trace; 0 is MaxSpans
 
-	// Room says why there is no room for another span of so many bytes beside what
-	// the store holds, "" if there is; nil leaves that to the numbers above. The store
-	// is locked when it is called.
+	// Room returns why there is no room for another span of that many bytes
+	// beside what the store holds, or "". If it is nil, only the limits above
+	// apply. The store is locked during the call.
 	Room func(held Held, size int) string
 }
 
-// Store holds spans until the rows that they belong to are decided. It is safe for
-// concurrent use. Spans of traces that no row has announced are kept while there is
-// room: a provider may tell only with its answer which trace it made.
+// Store holds spans until their rows are decided. It is safe for concurrent
+// use. Spans of traces that no row has announced are kept while there is room,
+// because a provider may report the id of its trace only with its answer.
 type Store struct {
 	o StoreOptions
 
@@ -60,7 +60,7 @@ type Store struct {
 	broken   error    // why nobody does
 }
 
-// trace is what has come of one trace.
+// trace holds the spans of one trace.
 type trace struct {
 	parent   string // span id that the provider was given, "" if none was
 	expected bool   // a row wants it
@@ -99,15 +99,15 @@ func NewStore(o StoreOptions) *Store {
 	return &Store{o: o, traces: map[string]*trace{}, recorded: map[string][]proviso.Span{}}
 }
 
-// Listens tells the store where spans can be sent to, or why nowhere.
+// Listens sets the address for spans, or the error why there is none.
 func (s *Store) Listens(endpoint string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.endpoint, s.broken = endpoint, err
 }
 
-// Begin makes a trace for a row, before its provider is asked, with ids that cannot
-// be guessed. ok is false if nobody listens for spans.
+// Begin starts a trace for a row, before its provider is asked, with ids that
+// cannot be guessed. ok is false if there is no receiver for spans.
 func (s *Store) Begin() (id string, tc proviso.TraceContext, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,7 +122,7 @@ func (s *Store) Begin() (id string, tc proviso.TraceContext, ok bool) {
 	return id, proviso.TraceContext{Parent: "00-" + id + "-" + parent + "-01", Endpoint: s.endpoint}, true
 }
 
-// End forgets a trace, because its row is decided.
+// End drops a trace after its row is decided.
 func (s *Store) End(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -140,7 +140,7 @@ func (s *Store) forget(id string) {
 	delete(s.traces, id)
 }
 
-// make returns the trace with an id, a new one if there is none; s.mu is held.
+// make returns the trace with an id, and creates it if necessary; s.mu is held.
 func (s *Store) make(id string) *trace {
 	t, ok := s.traces[id]
 	if !ok {
@@ -150,8 +150,8 @@ func (s *Store) make(id string) *trace {
 	return t
 }
 
-// Add takes the spans of a request. It returns how many of them were not taken, and
-// why the first of these was not.
+// Add adds the spans of a request. It returns how many of them were rejected,
+// and why the first was.
 func (s *Store) Add(b *Batch) (rejected int, reason string) {
 	rejected, reason = b.Rejected, b.Reason
 	now := time.Now()
@@ -180,8 +180,8 @@ func (s *Store) Add(b *Batch) (rejected int, reason string) {
 	return rejected, reason
 }
 
-// room returns the trace of a span, having made room for it, or why there is none;
-// s.mu is held.
+// room makes room for a span and returns its trace, or returns why there is no
+// room; s.mu is held.
 func (s *Store) room(r *Record) (*trace, string) {
 	t := s.traces[r.TraceID]
 	if t != nil {
@@ -222,7 +222,7 @@ func (s *Store) room(r *Record) (*trace, string) {
 	return t, ""
 }
 
-// unexpect notes a trace as one that no row wants; s.mu is held.
+// unexpect marks a trace as unused by any row; s.mu is held.
 func (s *Store) unexpect(id string) {
 	if len(s.foreign) > 2*s.o.MaxTraces { // of traces that are gone, most of them
 		s.foreign = slices.DeleteFunc(s.foreign, func(id string) bool { return !s.unwanted(id) })
@@ -230,8 +230,8 @@ func (s *Store) unexpect(id string) {
 	s.foreign = append(s.foreign, id)
 }
 
-// evict drops the oldest trace that no row wants, other than keep; false if there
-// is none. s.mu is held.
+// evict drops the oldest unused trace other than keep; false if there is none.
+// s.mu is held.
 func (s *Store) evict(keep string) bool {
 	s.foreign = slices.DeleteFunc(s.foreign, func(id string) bool { return !s.unwanted(id) })
 	i := slices.IndexFunc(s.foreign, func(id string) bool { return id != keep })
@@ -243,14 +243,15 @@ func (s *Store) evict(keep string) bool {
 	return true
 }
 
-// unwanted reports whether a trace is held that no row has asked for; s.mu is held.
+// unwanted reports whether a trace is held that no row has asked for; s.mu is
+// held.
 func (s *Store) unwanted(id string) bool {
 	t, ok := s.traces[id]
 	return ok && !t.expected && t.holds == 0
 }
 
-// take adds a span to its trace. A span that is there already was sent twice; the
-// one that has ended stays. s.mu is held.
+// take adds a span to its trace. If a span was sent twice, the one that has
+// ended stays. s.mu is held.
 func (s *Store) take(t *trace, r *Record) {
 	if i, ok := t.places[r.Span.ID]; ok {
 		if t.spans[i].End.IsZero() {
@@ -265,8 +266,8 @@ func (s *Store) take(t *trace, r *Record) {
 	s.bytes += int64(r.Size)
 }
 
-// traceID returns the id of a trace in the form that the store has it in: in lower
-// case, taken out of a traceparent if it is one.
+// traceID returns the id of a trace as the store uses it: in lower case, and
+// extracted from a traceparent.
 func traceID(id string) string {
 	id = strings.ToLower(strings.TrimSpace(id))
 	if parts := strings.Split(id, "-"); len(parts) >= 4 && len(parts[1]) == 32 {
@@ -275,15 +276,16 @@ func traceID(id string) string {
 	return id
 }
 
-// Spans returns the spans of a trace. It waits until the trace looks complete (the
-// root has come and has ended, every span's parent is there, and nothing came for a
-// moment), and at most for as long as the options say, counted from the first call
-// for the trace. An error says why there is nothing to decide about.
+// Spans returns the spans of a trace. It waits until the trace looks complete:
+// the root has arrived and has ended, every span's parent has arrived, and no
+// span arrived for a moment. It waits at most as long as the options allow,
+// counted from the first call for the trace. The error explains why there are
+// no spans.
 func (s *Store) Spans(ctx context.Context, id string) ([]proviso.Span, error) {
 	return s.await(ctx, traceID(id), s.o.Wait)
 }
 
-// await returns the spans of a trace, for which it waits so long at most.
+// await returns the spans of a trace, and waits at most that long.
 func (s *Store) await(ctx context.Context, id string, most time.Duration) ([]proviso.Span, error) {
 	for {
 		spans, wait, changed, err := s.look(id, most)
@@ -302,7 +304,7 @@ func (s *Store) await(ctx context.Context, id string, most time.Duration) ([]pro
 	}
 }
 
-// look returns the spans of a trace, or how long to wait before the next look.
+// look returns the spans of a trace, or how long to wait before the next check.
 func (s *Store) look(id string, most time.Duration) (spans []proviso.Span, wait time.Duration, changed <-chan struct{}, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -339,8 +341,8 @@ func (s *Store) look(id string, most time.Duration) (spans []proviso.Span, wait 
 	return slices.Clone(t.spans), 0, nil, nil // take may change one
 }
 
-// strangers says that spans came which belong to no row, which is how an agent looks
-// that makes a trace of its own; s.mu is held.
+// strangers describes spans that belong to no row, which an agent sends if it
+// starts a trace of its own; s.mu is held.
 func (s *Store) strangers() string {
 	n := 0
 	for id := range s.traces {
@@ -354,7 +356,7 @@ func (s *Store) strangers() string {
 	return fmt.Sprintf(" (traces that belong to no row came: %d)", n)
 }
 
-// silent says why there are no spans where nobody listens for any; s.mu is held.
+// silent returns why there are no spans if there is no receiver; s.mu is held.
 func (s *Store) silent(id string) error {
 	switch {
 	case s.broken != nil:
@@ -365,9 +367,9 @@ func (s *Store) silent(id string) error {
 	return proviso.Errorf(proviso.Unavailable, "no trace data: nobody listens for spans")
 }
 
-// complete reports whether nothing seems to be missing: a root has come and has
-// ended, and every other span's parent is there. Parents that form a circle hang
-// below no root and do not matter.
+// complete reports whether nothing seems to be missing: a root has arrived and
+// has ended, and every other span's parent has arrived. Spans whose parents
+// form a cycle are below no root and are ignored.
 func (t *trace) complete() bool {
 	root := false
 	for i := range t.spans {

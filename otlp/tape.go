@@ -138,7 +138,7 @@ func keptTrace(spans []proviso.Span, err error) *proviso.Object {
 	return proviso.ObjectOf("spans", list)
 }
 
-// keptSpans is the reverse of keptTrace.
+// keptSpans is the inverse of keptTrace.
 func keptSpans(o *proviso.Object) ([]proviso.Span, error) {
 	if failed, ok := o.At("error").(*proviso.Object); ok {
 		code, _ := failed.At("code").(string)

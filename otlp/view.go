@@ -8,13 +8,13 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// ViewOptions say how one run sees a store that others use, too.
+// ViewOptions configure how one run sees a shared store.
 type ViewOptions struct {
-	// Wait is how long spans are waited for once a row asks for them; 0 is that of
-	// the store, negative is not at all.
+	// Wait is how long to wait for spans once a row asks for them; 0 is the
+	// value of the store, negative is no wait.
 	Wait time.Duration
-	// Redact are names, or parts of names, of attributes whose values the run does
-	// not see.
+	// Redact are names, or parts of names, of attributes whose values the run
+	// does not see.
 	Redact []string
 	// Recorded has traces that come before those of the store; nil has none.
 	Recorded *Store
@@ -42,7 +42,7 @@ func (v *View) Begin() (id string, tc proviso.TraceContext, ok bool) { return v.
 // End is [Store.End].
 func (v *View) End(id string) { v.store.End(id) }
 
-// Spans is [Store.Spans], within the time of the view and redacted.
+// Spans is [Store.Spans], within the wait time of the view and redacted.
 func (v *View) Spans(ctx context.Context, id string) ([]proviso.Span, error) {
 	id = traceID(id)
 	spans, known := v.o.Recorded.recording(id)
@@ -103,16 +103,16 @@ func (s *Store) recording(id string) (spans []proviso.Span, known bool) {
 	return spans, known
 }
 
-// Hold keeps what comes of a trace, ahead of those that nobody asked for, until
-// [Store.Release] is called as often.
+// Hold protects a trace from eviction until [Store.Release] has been called as
+// often.
 func (s *Store) Hold(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.make(traceID(id)).holds++
 }
 
-// Release ends a [Store.Hold]. What came of the trace stays there while there is
-// room, for whoever asks for it again.
+// Release ends a [Store.Hold]. The trace stays while there is room, for later
+// requests.
 func (s *Store) Release(id string) {
 	id = traceID(id)
 	s.mu.Lock()
@@ -132,13 +132,13 @@ func (s *Store) Release(id string) {
 	s.unexpect(id)
 }
 
-// Held says how much a store holds.
+// Held is the amount of data in a store.
 type Held struct {
 	Traces, Spans int
 	Bytes         int64 // about
 }
 
-// Held returns how much the store holds, without what was recorded.
+// Held returns the amount of data in the store, without recorded traces.
 func (s *Store) Held() Held {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -148,14 +148,14 @@ func (s *Store) Held() Held {
 // held is [Store.Held]; s.mu is held.
 func (s *Store) held() Held { return Held{len(s.traces), s.spans, s.bytes} }
 
-// Shed drops the oldest trace that nobody wants; false if there is none.
+// Shed drops the oldest unused trace; false if there is none.
 func (s *Store) Shed() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.evict("")
 }
 
-// Expire drops the traces that nobody wants and of which nothing came since.
+// Expire drops unused traces without new spans since a time.
 func (s *Store) Expire(since time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

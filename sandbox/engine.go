@@ -12,11 +12,12 @@ import (
 	"github.com/proviso-eval/proviso/internal/script"
 )
 
-// engineMemory is what the JavaScript of a source may take, as in process.
+// engineMemory bounds the memory of the JavaScript of a source.
 const engineMemory = 128 << 20
 
-// askEngine says what runs JavaScript that needs no host: this program. In the
-// sandbox it is the program that has locked itself in, by the link of the kernel.
+// askEngine describes the interpreter of JavaScript that does not need Node:
+// this program. In the sandbox it is started by the kernel's link to the
+// running program.
 func askEngine(_ context.Context, s *Sandbox, _ string, _ bool) (*interpreter, error) {
 	exe := s.exe()
 	if exe == "" {
@@ -41,8 +42,8 @@ func engineArgv(in *interpreter, _ profile, _, config string) []string {
 // and does not return.
 func serveEngine(config string) {
 	v, _ := proviso.ParseJSON(config)
-	said, _ := v.(*proviso.Object)
-	w := engineWorker{in: os.NewFile(uintptr(integer(said, "in")), "channel"), out: os.NewFile(uintptr(integer(said, "out")), "channel")}
+	request, _ := v.(*proviso.Object)
+	w := engineWorker{in: os.NewFile(uintptr(integer(request, "in")), "channel"), out: os.NewFile(uintptr(integer(request, "out")), "channel")}
 	w.reader.src = w.in
 	runtime.GOMAXPROCS(1) // there is one call at a time, and handing it between threads takes as long as it does
 	w.reply(frame{kind: kindHello, payload: []byte(protocol)})
@@ -83,11 +84,11 @@ func (w *engineWorker) serve(f frame) frame {
 		os.Exit(4)
 	}
 	r := frame{kind: kindResult, id: f.id, payload: []byte("true")}
-	switch said, _ := v.(*proviso.Object); f.kind {
+	switch request, _ := v.(*proviso.Object); f.kind {
 	case kindLoad:
-		err = w.load(said)
+		err = w.load(request)
 	case kindProbe:
-		r.payload = proviso.AppendJSON(nil, textList(probeEngine(said)))
+		r.payload = proviso.AppendJSON(nil, textList(probeEngine(request)))
 	case kindCall, kindMarked:
 		if f.kind == kindMarked {
 			v = revive(v)
@@ -107,13 +108,13 @@ func (w *engineWorker) serve(f frame) frame {
 }
 
 // load compiles the source, which evaluates a module.
-func (w *engineWorker) load(said *proviso.Object) error {
-	seconds, _ := said.At("timeout").(float64)
-	w.resident, _ = said.At("rss").(float64)
-	w.name, w.maxReply = text(said, "name"), integer(said, "reply")
+func (w *engineWorker) load(request *proviso.Object) error {
+	seconds, _ := request.At("timeout").(float64)
+	w.resident, _ = request.At("rss").(float64)
+	w.name, w.maxReply = text(request, "name"), integer(request, "reply")
 	src := proviso.Source{
-		Language: "javascript", Name: w.name, Text: text(said, "text"), Params: texts(said, "params"), Entry: text(said, "entry"),
-		Form: map[string]proviso.Form{"expression": proviso.Expression, "body": proviso.Body, "module": proviso.Module}[text(said, "form")],
+		Language: "javascript", Name: w.name, Text: text(request, "text"), Params: texts(request, "params"), Entry: text(request, "entry"),
+		Form: map[string]proviso.Form{"expression": proviso.Expression, "body": proviso.Body, "module": proviso.Module}[text(request, "form")],
 	}
 	if w.maxReply > maxReply {
 		src.Purpose = proviso.Acting
@@ -140,7 +141,7 @@ func (w *engineWorker) call(args []any) (byte, []byte, error) {
 	return kind, payload, err
 }
 
-// errLarge says that a result is larger than a reply may be.
+// errLarge is the error of a result that is larger than a reply may be.
 var errLarge = &proviso.Error{Code: proviso.Limit, Message: "the result is too large"}
 
 // explain returns an error frame.

@@ -8,9 +8,10 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// probeEngine tries what the sandbox must refuse, and returns what was not refused.
-// What executes a program in its own place was tried before it was started.
-func probeEngine(said *proviso.Object) []string {
+// probeEngine tries operations that the sandbox must block, and returns those
+// that were not blocked. Whether a program can be executed was tested before
+// this program was started.
+func probeEngine(request *proviso.Object) []string {
 	through := []string{}
 	try := func(name string, attempt func() error) {
 		if attempt() == nil {
@@ -35,13 +36,13 @@ func probeEngine(said *proviso.Object) []string {
 			return err
 		}
 	}
-	try("read", open(text(said, "file"), unix.O_RDONLY))
-	try("parent", open(text(said, "parent"), unix.O_RDONLY))
-	for _, path := range texts(said, "write") {
+	try("read", open(text(request, "file"), unix.O_RDONLY))
+	try("parent", open(text(request, "parent"), unix.O_RDONLY))
+	for _, path := range texts(request, "write") {
 		try("write", open(path, unix.O_WRONLY|unix.O_CREAT))
 		_ = unix.Unlink(path)
 	}
-	if network, _ := said.At("network").(bool); !network {
+	if network, _ := request.At("network").(bool); !network {
 		try("socket", socket(unix.AF_INET, unix.SOCK_STREAM))
 		try("socket", socket(unix.AF_INET, unix.SOCK_DGRAM))
 	}
@@ -50,7 +51,7 @@ func probeEngine(said *proviso.Object) []string {
 	return through
 }
 
-// fork makes a process that ends at once.
+// fork starts a process that ends at once.
 func fork() error {
 	pid, _, errno := unix.RawSyscall6(unix.SYS_CLONE, uintptr(unix.SIGCHLD), 0, 0, 0, 0, 0)
 	if errno != 0 {
@@ -62,7 +63,7 @@ func fork() error {
 	return nil
 }
 
-// resident is the most memory that this process ever had, in bytes.
+// resident is the peak memory of this process, in bytes.
 func resident() int64 {
 	var usage unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_SELF, &usage) != nil {
@@ -71,6 +72,6 @@ func resident() int64 {
 	return usage.Maxrss << 10
 }
 
-// rubyCalls are what Ruby needs beside what all programs do: the clock of its
+// rubyCalls are system calls that only Ruby needs: for the clock of its
 // threads.
 var rubyCalls = []uint32{unix.SYS_TIMER_CREATE, unix.SYS_TIMER_SETTIME, unix.SYS_TIMER_GETTIME, unix.SYS_TIMER_GETOVERRUN, unix.SYS_TIMER_DELETE}

@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// confinement is what the parent asks of the process that becomes a host.
+// confinement is the configuration of a process that becomes a host.
 type confinement struct {
 	Path    string   // the program
 	Argv    []string // with its name
@@ -35,15 +35,15 @@ type confinement struct {
 	Calls   []uint32 // lets these through, beside those of every program
 }
 
-// nobody is the user that root becomes.
+// nobody is the user id that replaces root.
 const nobody = 65534
 
-// confine reads a confinement from descriptor 3, applies it, and becomes the
+// confine reads a confinement from descriptor 3, applies it, and executes the
 // program. It returns only with an error.
 //
-// The order matters: mounts need capabilities; resource limits and Landlock must
-// come before the filter, which refuses their system calls; and nothing may be
-// allocated after the limit of the address space is in force, which is far below
+// The order matters: mounts need capabilities; resource limits and Landlock
+// must come before the filter, which blocks their system calls; and nothing may
+// be allocated once the limit of the address space applies, which is far below
 // what the Go runtime has reserved.
 func confine() error {
 	runtime.LockOSThread()
@@ -84,7 +84,7 @@ func confine() error {
 	return become(c)
 }
 
-// readConfinement reads one frame and not a byte more: what follows is for the
+// readConfinement reads exactly one frame: the bytes after it are for the
 // program.
 func readConfinement() (*confinement, error) {
 	control := os.NewFile(3, "control")
@@ -106,9 +106,9 @@ func readConfinement() (*confinement, error) {
 	return c, err
 }
 
-// becomeNobody gives up the user root, unless that one cannot read what the
-// program needs, such as an interpreter in root's home. Without capabilities and
-// under Landlock, root is no more than another user.
+// becomeNobody gives up the user root, unless the new user could not read what
+// the program needs, such as an interpreter in root's home. Without
+// capabilities and under Landlock, root has no more rights than another user.
 func becomeNobody(c *confinement) {
 	if unix.Geteuid() != 0 {
 		return
@@ -133,10 +133,10 @@ func becomeNobody(c *confinement) {
 	_, _, _ = unix.RawSyscall(unix.SYS_SETRESUID, nobody, nobody, nobody)
 }
 
-// limit sets the resource limits but the one of the memory, none above what this
-// process itself is held to. Threads are counted for a user: in a user namespace for
-// those in it alone, elsewhere with all else that the user runs, which gets room to
-// grow.
+// limit sets the resource limits except that of memory, never above the limits
+// of this process. The kernel counts threads by user: in a user namespace only
+// those inside it, otherwise all threads of the user, so that limit leaves room
+// for them.
 func limit(c *confinement) error {
 	threads := uint64(1024)
 	if !c.Own {
@@ -168,7 +168,8 @@ func limit(c *confinement) error {
 	return nil
 }
 
-// threadsOf returns how many threads a user has, as far as /proc says.
+// threadsOf returns the number of threads of a user, as far as /proc shows
+// them.
 func threadsOf(uid int) uint64 {
 	entries, _ := os.ReadDir("/proc")
 	var sum uint64
@@ -187,8 +188,8 @@ func threadsOf(uid int) uint64 {
 	return sum
 }
 
-// become limits the memory, installs the filter and executes the program,
-// in system calls alone.
+// become limits the memory, installs the filter and executes the program, using
+// system calls only.
 func become(c *confinement) error {
 	resource := unix.RLIMIT_AS
 	if c.Data {
@@ -243,7 +244,7 @@ func become(c *confinement) error {
 	return errno
 }
 
-// pointers returns strings as the kernel reads them.
+// pointers converts strings to the form of the kernel.
 func pointers(list []string) ([]*byte, error) {
 	all := make([]*byte, 0, len(list)+1)
 	for _, s := range list {

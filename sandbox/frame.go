@@ -71,7 +71,7 @@ func appendFrame(dst []byte, f frame) []byte {
 	return append(dst, f.payload...)
 }
 
-// errViolation says that what came from a worker is not the protocol.
+// errViolation is the error of a worker that breaks the protocol.
 var errViolation = &proviso.Error{Code: proviso.Undecided, Message: "the worker broke the protocol"}
 
 // frameReader reads frames from a stream.
@@ -81,11 +81,11 @@ type frameReader struct {
 	start, end int // of what is in buf and has not been read
 }
 
-// bufferKept is the size of buffer that a reader keeps between frames.
+// bufferKept is the size of the buffer that a reader keeps between frames.
 const bufferKept = 64 << 10
 
-// next returns the next frame. One that is longer than max bytes is a violation,
-// and nothing of its size is allocated for it before that much has arrived.
+// next returns the next frame. A frame of more than max bytes is a violation.
+// The announced size is not allocated before that much has arrived.
 func (r *frameReader) next(max int) (frame, error) {
 	if err := r.fill(4); err != nil {
 		return frame{}, err
@@ -105,7 +105,7 @@ func (r *frameReader) next(max int) (frame, error) {
 	return frame{kind: data[0], id: binary.BigEndian.Uint64(data[1:]), payload: data[frameHeader:]}, nil
 }
 
-// fill reads until n bytes are there.
+// fill reads until n bytes are in the buffer.
 func (r *frameReader) fill(n int) error {
 	if r.start == r.end {
 		r.start, r.end = 0, 0

@@ -20,8 +20,8 @@ type function struct {
 	closed atomic.Bool
 }
 
-// Close implements [proviso.Function]. It ends the idle workers of the source, if
-// no other function uses it.
+// Close implements [proviso.Function]. It ends the idle workers of the source,
+// if no other function uses it.
 func (f *function) Close() error {
 	if f.closed.CompareAndSwap(false, true) {
 		f.source.sandbox.release(f.source)
@@ -30,12 +30,12 @@ func (f *function) Close() error {
 }
 
 // Call implements [proviso.Function]. An exception of the code is a
-// *proviso.ScriptError. Everything else is a *proviso.Error that leaves the caller
-// without a result: Timeout; Limit for memory, the size of the result and the
-// number of questions; Refused for what the sandbox does not let through;
-// Unavailable for a module that is not there; NotFound for a function that is not;
-// Undecided for a worker that crashed or broke the protocol and for a question
-// that the judge did not answer.
+// *proviso.ScriptError. Every other error is a *proviso.Error without a result:
+// Timeout; Limit for memory, the size of the result and the number of
+// questions; Refused for operations that the sandbox blocks; Unavailable for a
+// missing module; NotFound for a missing function; Undecided for a worker that
+// crashed or broke the protocol and for a question that the judge did not
+// answer.
 func (f *function) Call(ctx context.Context, args ...any) (any, error) {
 	o := f.source
 	if f.closed.Load() {
@@ -65,15 +65,16 @@ func (f *function) Call(ctx context.Context, args ...any) (any, error) {
 	if errors.As(err, &e) && e.Code != proviso.Refused && e.Code != proviso.Unavailable {
 		o.pool.discard(c.worker) // late, out of memory, or not to be trusted any more
 	} else {
-		c.worker.tired = c.worker.tired || reply.kind == kindLast
+		c.worker.exhausted = c.worker.exhausted || reply.kind == kindLast
 		o.pool.put(c.worker)
 	}
 	return v, o.named(err)
 }
 
-// do sends a call to a worker and returns the reply. A worker that says something
-// else first has code of an earlier call left over in it. That is not the fault of
-// this call, which gets another worker, unless it acts and may have done so.
+// do sends a call to a worker and returns the reply. If a worker sends anything
+// else first, code of an earlier call is still running in it. That is not the
+// fault of this call, which gets another worker, unless it has side effects
+// that may have happened.
 func (o *source) do(ctx context.Context, c *call, kind byte, payload []byte) (frame, error) {
 	for {
 		w, err := o.pool.get(ctx, o, c)
@@ -92,7 +93,7 @@ func (o *source) do(ctx context.Context, c *call, kind byte, payload []byte) (fr
 	}
 }
 
-// named puts the name of the source in front of an error of this package.
+// named adds the name of the source to an error of this package.
 func (o *source) named(err error) error {
 	e, ok := err.(*proviso.Error)
 	if !ok || strings.HasPrefix(e.Message, o.name+": ") {
@@ -135,8 +136,8 @@ type call struct {
 	resuming sync.Mutex
 }
 
-// newCall returns a call of code that has so much time. A worker that interrupts
-// its code is given more, to do so.
+// newCall returns a call of code with a time limit. A worker that interrupts
+// its code itself gets extra time to do so.
 func (o *source) newCall(soft time.Duration) *call {
 	c := &call{source: o, soft: soft, hard: soft, maxReply: maxReply}
 	if o.language.interrupts {
@@ -154,7 +155,7 @@ func (c *call) begin(ctx context.Context, w *worker, id uint64) {
 	w.timer.Reset(c.hard)
 }
 
-// end stops the clock and gives up questions that nobody waits for.
+// end stops the clock and cancels open questions.
 func (c *call) end() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -176,7 +177,7 @@ func (c *call) enter(ctx context.Context) error {
 	return nil
 }
 
-// leave gives the slot of the pool back.
+// leave releases the slot of the pool.
 func (c *call) leave() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -186,9 +187,10 @@ func (c *call) leave() {
 	}
 }
 
-// question hands a question of the code to the judge. Meanwhile the clock stands
-// still and the slot is for others. What cannot be asked makes the call an error,
-// whatever the code makes of it: without the answer there is no verdict.
+// question passes a question of the code to the judge. Meanwhile the clock
+// stops and the slot is free for others. If a question cannot be asked, the
+// call is an error, even if the code catches the exception: without the answer
+// there is no verdict.
 func (c *call) question(payload []byte) error {
 	v, err := proviso.ParseJSON(string(payload))
 	o, _ := v.(*proviso.Object)
@@ -247,10 +249,10 @@ func (c *call) ask(ctx context.Context, n int, args []string) {
 	_, _ = c.worker.channel.Write(appendFrame(nil, frame{kindAnswer, c.id, proviso.AppendJSON(nil, answer)}))
 }
 
-// resume counts an answered question. The last one has the code go on, for which
-// it waits for a slot of the pool. It returns with mu locked, or false if nobody
-// waits for the answer any more. One at a time waits for the slot, or a second
-// would wait for the slot that the first has got.
+// resume counts an answered question. After the last one the code continues,
+// for which resume waits for a slot of the pool. It returns with mu locked, or
+// false if the call has ended. Only one goroutine at a time waits for the slot:
+// a second one would wait for the slot that the first has got.
 func (c *call) resume(ctx context.Context) bool {
 	c.resuming.Lock()
 	defer c.resuming.Unlock()
@@ -347,7 +349,7 @@ func (o *source) explain(payload []byte, c *call) error {
 	return errViolation
 }
 
-// cut shortens a text: the worker does so too, but may be in other hands.
+// cut shortens a text. The worker does so too, but may be compromised.
 func cut(s string, n int) string {
 	if len(s) <= n {
 		return s

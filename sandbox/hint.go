@@ -11,11 +11,11 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// maxClimb is how many folders above the suite's are looked at for what code asked
-// for: those of its project.
+// maxClimb is how many folders above the suite's are searched for files that
+// code asked for: the folders of its project.
 const maxClimb = 4
 
-// importHint says what would make a module importable, if it is known.
+// importHint explains how to make a module importable, if that is known.
 func (o *source) importHint(module string) string {
 	s := o.sandbox
 	byPath := strings.HasPrefix(module, ".") || strings.HasPrefix(module, "/") // and so no package
@@ -34,7 +34,7 @@ func (o *source) importHint(module string) string {
 	return " (packages are not granted)"
 }
 
-// grantHint names the grant for a file or a folder that the sandbox keeps from code.
+// grantHint names the grant for a file or a folder that the sandbox blocks.
 func (o *source) grantHint(path string) string {
 	name := path
 	if rel, err := filepath.Rel(o.sandbox.dir, path); err == nil {
@@ -76,8 +76,8 @@ func (o *source) moduleOutside(module string, byPath bool) string {
 	return ""
 }
 
-// fileOutside returns the file or folder that an error message names, if it is
-// there and the sandbox keeps it from the code; "" if not.
+// fileOutside returns the file or folder that an error message names, if it
+// exists and the sandbox blocks it; "" if not.
 func (o *source) fileOutside(message string) string {
 	if !o.profile.files || !o.profile.sandbox {
 		return ""
@@ -94,8 +94,8 @@ func (o *source) fileOutside(message string) string {
 	return ""
 }
 
-// namedFile finds what a message of Python, Node or Ruby calls the file that it
-// could not open.
+// namedFile finds the name of a file that could not be opened in a message of
+// Python, Node or Ruby.
 var namedFile = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`'([^'\n]+)'|rb_sysopen - ([^\n]+)`) })
 
 // keptFrom reports whether a path of the project is outside the files that the code

@@ -17,7 +17,7 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// hostSlot is the place of the host of one profile. A host that died is replaced
+// hostSlot is the place of the host of one profile. A dead host is replaced
 // when it is needed next.
 type hostSlot struct {
 	mu     sync.Mutex
@@ -63,8 +63,8 @@ func (s *Sandbox) host(ctx context.Context, p profile) (*host, error) {
 	return h, nil
 }
 
-// host is where the workers of a profile come from: an interpreter that forks
-// them, or, where that is not possible, a recipe to start each.
+// host is the origin of the workers of a profile: an interpreter that forks
+// them or, where that is not possible, the description of how to start each.
 type host struct {
 	sandbox     *Sandbox
 	profile     profile
@@ -117,10 +117,10 @@ func (s *Sandbox) newHost(ctx context.Context, p profile) (*host, error) {
 	return h, nil
 }
 
-// forks reports whether there is a process that forks the workers.
+// forks reports whether a process forks the workers.
 func (h *host) forks() bool { return h.language.forks && forks && !h.sandbox.options.direct }
 
-// launch returns what it takes to start the interpreter.
+// launch returns the parameters for starting the interpreter.
 func (h *host) launch(namespaces bool) launch {
 	s, p, in := h.sandbox, h.profile, h.interpreter
 	l := launch{
@@ -167,9 +167,9 @@ func (h *host) granted() []string {
 	return files
 }
 
-// searched returns the granted folders if the language finds modules there. Code
-// that imports from elsewhere in its project would otherwise have to extend its
-// search path beside the grant.
+// searched returns the granted folders if the language searches them for
+// modules. Otherwise code that imports from elsewhere in its project would have
+// to extend its search path in addition to the grant.
 func (h *host) searched() []string {
 	if !h.language.searches || !h.profile.files {
 		return nil
@@ -183,8 +183,8 @@ func (h *host) searched() []string {
 	return folders
 }
 
-// systemFiles are what programs read: libraries, time zones and, with a network,
-// how names are resolved and whom TLS trusts.
+// systemFiles are files that programs read: libraries, time zones and, with a
+// network, those for name resolution and TLS.
 func systemFiles(network bool) []string {
 	files := []string{
 		"/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache", "/etc/localtime", "/usr/share/zoneinfo",
@@ -197,7 +197,7 @@ func systemFiles(network bool) []string {
 	return files
 }
 
-// start starts the interpreter and waits for its first word.
+// start starts the interpreter and waits for its first frame.
 func (h *host) start(ctx context.Context, namespaces bool) error {
 	control, err := h.run(namespaces)
 	if err != nil {
@@ -242,8 +242,8 @@ func (h *host) start(ctx context.Context, namespaces bool) error {
 	return refused(h.language.program, why)
 }
 
-// unstarted is the error for an interpreter whose process cannot be started. What
-// the machine is short of for the moment is no reason to do without a sandbox.
+// unstarted is the error for an interpreter whose process cannot be started. A
+// temporary shortage of resources is not a reason to run without a sandbox.
 func unstarted(program string, err error) *proviso.Error {
 	for _, short := range []error{syscall.EMFILE, syscall.ENFILE, syscall.EAGAIN, syscall.ENOMEM} {
 		if errors.Is(err, short) {
@@ -298,7 +298,7 @@ func (h *host) process(namespaces bool) (cmd *exec.Cmd, ours io.ReadWriteCloser,
 	return cmd, ours, errs, own, nil
 }
 
-// listen takes what the host says about its workers until it ends.
+// listen handles the messages of the host about its workers until it ends.
 func (h *host) listen(r *frameReader) {
 	for {
 		f, err := r.next(64)
@@ -320,7 +320,7 @@ func (h *host) listen(r *frameReader) {
 	h.close()
 }
 
-// alive reports whether workers can be had from h.
+// alive reports whether h can start workers.
 func (h *host) alive() bool {
 	if h.cmd == nil {
 		return true
@@ -333,9 +333,9 @@ func (h *host) alive() bool {
 	}
 }
 
-// close kills the host and its workers, and waits until the process is gone. What
-// workers without a sandbox have started is in groups of their own, which only the
-// host knows; it kills them when its channel ends.
+// close kills the host and its workers, and waits until the process is gone.
+// Processes that workers without a sandbox have started are in groups of their
+// own, which only the host knows. It kills them when its channel ends.
 func (h *host) close() {
 	if h.cmd != nil {
 		if !h.profile.sandbox {
@@ -360,7 +360,8 @@ func (h *host) close() {
 	}
 }
 
-// lastLine returns the last line of a text, which of a traceback is the error.
+// lastLine returns the last line of a text, which is the error message of a
+// traceback.
 func lastLine(text string) string {
 	return text[strings.LastIndexByte(text, '\n')+1:]
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// interpreter is what runs a language on this machine.
+// interpreter describes the interpreter of a language on this machine.
 type interpreter struct {
 	version    string
 	path       string   // of the program itself, behind scripts and links
@@ -30,14 +30,14 @@ type interpreter struct {
 	typescript bool     // it runs TypeScript
 }
 
-// interpreterKey tells apart what is asked of interpreters.
+// interpreterKey is the key of a query for an interpreter.
 type interpreterKey struct {
 	language string
 	packages bool
 }
 
-// interpreter returns the interpreter of a language. It is looked for once; a
-// failure is kept as well, unless ctx ended.
+// interpreter returns the interpreter of a language. The search runs once; a
+// failure is cached as well, unless ctx ended.
 func (s *Sandbox) interpreter(ctx context.Context, l *language, packages bool) (*interpreter, error) {
 	s.findMu.Lock()
 	key := interpreterKey{l.name, packages}
@@ -59,7 +59,7 @@ func (s *Sandbox) interpreter(ctx context.Context, l *language, packages bool) (
 	return in, err
 }
 
-// finding is what a search for an interpreter gave.
+// finding is the result of a search for an interpreter.
 type finding struct {
 	mu          sync.Mutex // held while the search is going on
 	known       bool
@@ -128,16 +128,16 @@ func isProgram(path string) bool {
 	return err == nil && !info.IsDir() && (runtime.GOOS == "windows" || info.Mode()&0o111 != 0)
 }
 
-// queryNames are the variables of the environment that decide which interpreter a
-// name means, or where it finds its packages.
+// queryNames are the environment variables that decide which interpreter a name
+// means, or where it finds its packages.
 var queryNames = []string{
 	"PATH", "HOME", "USER", "USERPROFILE", "SYSTEMROOT", "TMPDIR", "LANG", "LD_LIBRARY_PATH",
 	"PYTHONPATH", "PYTHONHOME", "PYENV_ROOT", "PYENV_VERSION", "VIRTUAL_ENV", "CONDA_PREFIX", "ASDF_DIR", "ASDF_DATA_DIR", "MISE_DATA_DIR",
 	"NODE_PATH", "NVM_DIR", "FNM_DIR", "VOLTA_HOME", "RUBYLIB", "GEM_HOME", "GEM_PATH", "RBENV_ROOT", "RBENV_VERSION",
 }
 
-// query runs an interpreter outside of the sandbox on a script of ours that prints
-// a JSON object.
+// query runs a script of ours in an interpreter, outside the sandbox. The
+// script prints a JSON object.
 func (s *Sandbox) query(ctx context.Context, path string, argv []string) (*proviso.Object, error) {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
@@ -168,7 +168,7 @@ func (s *Sandbox) query(ctx context.Context, path string, argv []string) (*provi
 // limited keeps the first 256 KB that are written to it.
 type limited struct{ bytes.Buffer }
 
-// Write takes everything, whether it is kept or not.
+// Write accepts everything, even if it is not kept.
 func (l *limited) Write(p []byte) (int, error) {
 	_, _ = l.Buffer.Write(p[:min(len(p), max(0, 256<<10-l.Len()))])
 	return len(p), nil

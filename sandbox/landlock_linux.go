@@ -10,16 +10,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Rights of Landlock, by the version (ABI) of the kernel that brought them. See
-// the kernel's Documentation/userspace-api/landlock.rst.
+// Rights of Landlock, by the version (ABI) of the kernel that introduced them.
+// See the kernel's Documentation/userspace-api/landlock.rst.
 const (
 	readRights  = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
 	firstRights = 1<<13 - 1 // all that ABI 1 knows
 )
 
-// landlockABI returns the version of Landlock that the kernel has, 0 if none.
-// The file system that lists security modules may not be mounted, so the system
-// call itself is asked.
+// landlockABI returns the kernel's version of Landlock, or 0. It uses the
+// system call, because the file system that lists security modules may not be
+// mounted.
 func landlockABI() int {
 	abi, _, errno := unix.RawSyscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 {
@@ -28,8 +28,8 @@ func landlockABI() int {
 	return int(abi)
 }
 
-// landlock restricts this thread, and what it executes, to reading and executing
-// the named files. Files that are not there are left out.
+// landlock restricts this thread, and what it executes, to reading and
+// executing the named files. Missing files are left out.
 func landlock(c *confinement) error {
 	abi := landlockABI()
 	if abi < 1 {
@@ -81,7 +81,7 @@ func landlock(c *confinement) error {
 	return unix.Close(int(fd))
 }
 
-// allowBeneath adds a rule for a file, or for all that is below a folder.
+// allowBeneath adds a rule for a file, or for everything below a folder.
 func allowBeneath(ruleset int, path string, rights uint64) error {
 	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {

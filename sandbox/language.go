@@ -17,8 +17,8 @@ var (
 	rubyWorker string
 )
 
-// language is a way to run one: JavaScript has two. Its worker speaks the protocol
-// of frame.go.
+// language is a way to run a language: JavaScript has two. Its worker
+// implements the protocol of frame.go.
 type language struct {
 	name     string   // of the row
 	source   string   // as [proviso.Source] has it
@@ -29,7 +29,7 @@ type language struct {
 	install  string   // what to do if there is none
 	suffixes []string // of the files that a source can import by a path without one
 
-	// searches says that modules are looked for in the granted folders, too, after
+	// searches is set if modules are searched in the granted folders, too, after
 	// all others.
 	searches bool
 
@@ -42,11 +42,13 @@ type language struct {
 	loads      bool   // loading a source is what checks it
 	exhausted  string // what the interpreter prints when it dies for lack of memory
 
-	// takes reports whether a source is for this row; nil means all of the language.
+	// takes reports whether this row runs a source; nil means all sources of the
+	// language.
 	takes func(src proviso.Source) bool
-	// refuse says what the interpreter lacks for a source; nil means nothing.
+	// refuse returns what the interpreter lacks for a source; nil means that
+	// nothing is checked.
 	refuse func(in *interpreter, src proviso.Source) error
-	// ask asks an interpreter, outside of the sandbox, where its things are.
+	// ask queries an interpreter for its version and paths, outside the sandbox.
 	ask func(ctx context.Context, s *Sandbox, path string, packages bool) (*interpreter, error)
 	// argv is the command line of the worker; config is JSON text for it.
 	argv func(in *interpreter, p profile, worker, config string) []string
@@ -64,7 +66,7 @@ type language struct {
 	syscalls       []uint32 // beside those of every language
 }
 
-// languages is the table of what the sandbox runs.
+// languages is the table of languages that the sandbox runs.
 func languages() []*language {
 	return []*language{
 		{
@@ -113,7 +115,7 @@ func (s *Sandbox) language(src proviso.Source) (*language, error) {
 	return nil, &proviso.Error{Code: proviso.Unavailable, Message: src.Language + " cannot be run in the sandbox", Valid: known}
 }
 
-// row returns the row of a name that came from one.
+// row returns the row with a name that is known to exist.
 func (s *Sandbox) row(name string) *language {
 	i := slices.IndexFunc(s.languages, func(l *language) bool { return l.name == name })
 	return s.languages[i]

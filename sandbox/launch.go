@@ -6,7 +6,7 @@ import (
 	"os/exec"
 )
 
-// launch is what it takes to start an interpreter.
+// launch holds the parameters for starting an interpreter.
 type launch struct {
 	exe        string // the binary that locks itself in
 	path       string // the interpreter
@@ -29,9 +29,9 @@ type launch struct {
 	stderr    *os.File
 }
 
-// command prepares a process with its channel. Its standard error is
-// a file of ours, so that waiting for it never waits for a pipe that somebody
-// else holds.
+// command prepares a process with its channel. Its standard error is a file of
+// ours: waiting for the process must not wait for a pipe that another process
+// holds open.
 func (l launch) command(path string, argv, env []string) *exec.Cmd {
 	if env == nil {
 		env = []string{}
@@ -41,7 +41,7 @@ func (l launch) command(path string, argv, env []string) *exec.Cmd {
 	return cmd
 }
 
-// Kernel says what the kernel offers for a sandbox.
+// Kernel lists the features of the kernel for a sandbox.
 type Kernel struct {
 	Release    string
 	Landlock   int // version of its interface, 0 if there is none

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// kernelSupport says what this kernel has. A kernel without Landlock or seccomp
-// has no sandbox.
+// kernelSupport detects the features of this kernel. Without Landlock or
+// seccomp there is no sandbox.
 func kernelSupport() Kernel {
 	k := Kernel{Landlock: landlockABI()}
 	if _, err := unix.PrctlRetInt(unix.PR_GET_SECCOMP, 0, 0, 0, 0); err == nil {
@@ -35,8 +35,8 @@ func filters(l launch) (host, worker []byte) {
 	return filterBytes(hostFilter(l.network, readOnly, l.syscalls)), filterBytes(workerFilter(l.network))
 }
 
-// start starts a program: as it is, or inside of the sandbox, in namespaces of
-// its own if the kernel lets it. It reports whether it did.
+// start starts a program: without a sandbox, or inside it, in new namespaces if
+// the kernel permits. It reports whether it used namespaces.
 func (l launch) start() (cmd *exec.Cmd, namespaces bool, err error) {
 	if !l.sandbox {
 		cmd = l.command(l.path, l.argv, l.env)
@@ -62,7 +62,7 @@ func (l launch) start() (cmd *exec.Cmd, namespaces bool, err error) {
 	return cmd, false, l.confine(false)
 }
 
-// confine tells the started process what to become.
+// confine sends the confinement to the started process.
 func (l launch) confine(own bool) error {
 	host, _ := filters(l)
 	data, err := json.Marshal(confinement{
@@ -77,8 +77,9 @@ func (l launch) confine(own bool) error {
 	return err
 }
 
-// ownNamespaces are the namespaces of a host. Its user is root inside, or exec
-// would drop the capabilities that mounting needs, and stays who it is outside.
+// ownNamespaces are the namespaces of a host. Its user is root inside, because
+// exec would otherwise drop the capabilities that mounting needs. Outside the
+// user does not change.
 func ownNamespaces(network bool) *syscall.SysProcAttr {
 	flags := unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS
 	if !network {

@@ -15,7 +15,7 @@ func filters(launch) (host, worker []byte) { return nil, nil }
 
 func confine() error { return errNoSandbox }
 
-// start starts a program as it is.
+// start starts a program without a sandbox.
 func (l launch) start() (cmd *exec.Cmd, namespaces bool, err error) {
 	if l.sandbox {
 		return nil, false, errNoSandbox

@@ -6,14 +6,14 @@ import (
 	"sync/atomic"
 )
 
-// confineArgument starts this program as the process that locks itself into the
-// sandbox and becomes an interpreter.
+// confineArgument starts this program as the process that enters the sandbox
+// and executes an interpreter.
 const confineArgument = "__sandbox-exec"
 
 // engineArgument starts this program as a worker that runs JavaScript itself.
 const engineArgument = "__sandbox-engine"
 
-// mainCalled tells [New] that the running program can start workers from its own
+// mainCalled is set if the running program can start workers from its own
 // binary. It is written once, by Main.
 var mainCalled atomic.Bool
 

@@ -11,10 +11,10 @@ import (
 	"github.com/proviso-eval/proviso/internal/jstoken"
 )
 
-// NeedsNode reports whether JavaScript has to run in Node: it is a file that is
-// TypeScript, that loads other files or packages or, where code acts rather than
-// decides, uses the network and what else only a host has. Other JavaScript runs
-// on QuickJS.
+// NeedsNode reports whether JavaScript has to run in Node: a file in
+// TypeScript, a file that loads other files or packages, or code with side
+// effects that uses the network or other APIs of Node. Other JavaScript runs on
+// QuickJS.
 func NeedsNode(src proviso.Source) bool {
 	if src.Language != "javascript" || src.File == "" || src.Form != proviso.Module {
 		return false
@@ -39,7 +39,8 @@ func isTypeScript(file string) bool {
 	return false
 }
 
-// askNodeScript is what an interpreter is asked. It must run in every Node.
+// askNodeScript prints the description of an interpreter. It must run in every
+// version of Node.
 const askNodeScript = `
 var flags = ["--experimental-vm-modules"], known = process.allowedNodeEnvironmentFlags || new Set();
 var typescript = typeof require("module").stripTypeScriptTypes === "function";
@@ -53,20 +54,20 @@ process.stdout.write(JSON.stringify({
 }));
 `
 
-// askNode starts a Node once and asks what it is: a name in PATH may be a script of
-// a version manager.
+// askNode starts Node once and asks it for its path: a name in PATH may be a
+// script of a version manager.
 func askNode(ctx context.Context, s *Sandbox, name string, packages bool) (*interpreter, error) {
-	said, err := s.query(ctx, name, []string{"--no-warnings", "-e", askNodeScript})
+	fields, err := s.query(ctx, name, []string{"--no-warnings", "-e", askNodeScript})
 	if err != nil {
 		return nil, err
 	}
-	in := &interpreter{version: text(said, "version"), path: resolved(text(said, "executable")), flags: texts(said, "flags")}
-	in.typescript, _ = said.At("typescript").(bool)
+	in := &interpreter{version: text(fields, "version"), path: resolved(text(fields, "executable")), flags: texts(fields, "flags")}
+	in.typescript, _ = fields.At("typescript").(bool)
 	in.exec = []string{in.path}
 	if loader := elfInterpreter(in.path); loader != "" {
 		in.exec = append(in.exec, loader)
 	}
-	in.read = append(texts(said, "libs"), in.path)
+	in.read = append(texts(fields, "libs"), in.path)
 	if packages {
 		modules, files := nodeModules(s.dir)
 		if paths, ok := s.lookup("NODE_PATH"); ok {
@@ -78,9 +79,9 @@ func askNode(ctx context.Context, s *Sandbox, name string, packages bool) (*inte
 	return in, nil
 }
 
-// nodeModules returns the folders in which packages of a file in dir lie, and the
-// files that say what kind of modules are in dir. A package that is a link leads
-// elsewhere, such as to a sibling in a workspace.
+// nodeModules returns the folders with packages for a file in dir, and the
+// files that set the kind of modules in dir. A package that is a link is
+// followed, for example to a sibling in a workspace.
 func nodeModules(dir string) (folders, files []string) {
 	if dir == "" {
 		return nil, nil
@@ -105,7 +106,7 @@ func nodeModules(dir string) (folders, files []string) {
 	}
 }
 
-// refuseNode says what a Node is too old for.
+// refuseNode returns an error if a version of Node is too old for a source.
 func refuseNode(in *interpreter, src proviso.Source) error {
 	if !isTypeScript(src.File) || in.typescript {
 		return nil
@@ -113,8 +114,8 @@ func refuseNode(in *interpreter, src proviso.Source) error {
 	return proviso.Errorf(proviso.Unavailable, "TypeScript needs Node 22.13 or later, and %s is %s: install a later one, or compile the file to JavaScript", in.path, in.version)
 }
 
-// nodeArgv starts the worker. Native addons come with packages; without them, what
-// is left of the interpreter is what its makers have written.
+// nodeArgv is the command line of the worker. Native addons are allowed only
+// with packages; without them, only native code of Node itself can run.
 func nodeArgv(in *interpreter, p profile, worker, config string) []string {
 	argv := append([]string{in.path, "--no-warnings", "--no-deprecation", "--openssl-config=/dev/null"}, in.flags...)
 	if p.packages {

@@ -9,7 +9,8 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Policy says how much the sandbox is insisted on. The zero value is [Require].
+// Policy decides whether code may run without a sandbox. The zero value is
+// [Require].
 type Policy uint8
 
 // The policies, from the strictest.
@@ -40,8 +41,8 @@ func (p Policy) String() string {
 	return "off"
 }
 
-// Grants are what code may have beside its arguments and the suite's folder. Code
-// whose purpose is [proviso.Synthesised] gets none of it.
+// Grants are what code may access besides its arguments and the suite's folder.
+// Code whose purpose is [proviso.Synthesised] gets none of it.
 type Grants struct {
 	Network  bool     // sockets to any address
 	Env      []string // names of environment variables
@@ -49,8 +50,8 @@ type Grants struct {
 	Packages bool     // the packages that are installed for the interpreter
 }
 
-// profile is what a host, and every worker that it forks, may do. Equal profiles
-// share a host.
+// profile is what a host, and every worker that it forks, may do. Equal
+// profiles share a host.
 type profile struct {
 	language string
 	sandbox  bool   // inside of the kernel's sandbox
@@ -61,7 +62,7 @@ type profile struct {
 	acting   bool   // providers and hooks: larger replies, modules that are kept
 }
 
-// envSet says which variables of the environment a worker gets.
+// envSet selects the environment variables that a worker gets.
 type envSet uint8
 
 const (
@@ -70,7 +71,7 @@ const (
 	envAll
 )
 
-// profileFor says what code of a purpose gets under the policy.
+// profileFor returns the profile of code with a purpose under the policy.
 func (s *Sandbox) profileFor(language string, purpose proviso.Purpose) profile {
 	p := profile{language: language, sandbox: s.options.Policy != Off, acting: purpose == proviso.Acting}
 	if purpose == proviso.Synthesised {
@@ -91,9 +92,9 @@ func (s *Sandbox) profileFor(language string, purpose proviso.Purpose) profile {
 	return p
 }
 
-// granted returns the files and folders that a profile reads beside those of its
-// interpreter. The suite's folder is left out if it is the root or somebody's
-// home, which hold more than a suite.
+// granted returns the files and folders that a profile may read besides those
+// of its interpreter. The suite's folder is left out if it is the root or a
+// home folder, which hold more than a suite.
 func (s *Sandbox) granted(p profile) []string {
 	if !p.files {
 		return nil
@@ -105,7 +106,8 @@ func (s *Sandbox) granted(p profile) []string {
 	return append(list, s.readGrants()...)
 }
 
-// readGrants returns the files and folders that are granted beside the suite's folder.
+// readGrants returns the files and folders that are granted besides the suite's
+// folder.
 func (s *Sandbox) readGrants() []string {
 	var list []string
 	for _, name := range s.options.Grants.Read {
@@ -117,8 +119,8 @@ func (s *Sandbox) readGrants() []string {
 	return list
 }
 
-// isHome reports whether a folder is too wide to be given as a suite's folder: the
-// root, the home folder, or one that it lies in, by whatever name.
+// isHome reports whether a folder is too wide to be the suite's folder: the
+// root, the home folder, or a parent of it, by any name.
 func (s *Sandbox) isHome(dir string) bool {
 	for _, name := range []string{dir, resolved(dir)} {
 		if name == filepath.Dir(name) || slices.ContainsFunc(s.homes(), func(home string) bool { return beneath(home, name) }) {
@@ -128,8 +130,8 @@ func (s *Sandbox) isHome(dir string) bool {
 	return false
 }
 
-// homesOf returns the home folder: what HOME says, which may be set to anything or
-// not at all, and what the system says.
+// homesOf returns the home folders: the value of HOME, which may be anything or
+// missing, and the one of the system.
 func homesOf(lookup func(string) (string, bool)) []string {
 	var homes []string
 	add := func(home string) {
@@ -145,7 +147,7 @@ func homesOf(lookup func(string) (string, bool)) []string {
 	return homes
 }
 
-// resolved returns a path without links, or as it is if it is not there.
+// resolved returns a path without links, or unchanged if it does not exist.
 func resolved(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
@@ -153,7 +155,7 @@ func resolved(path string) string {
 	return filepath.Clean(path)
 }
 
-// lookup reads a name of the machine's environment.
+// lookup reads a variable of the machine's environment.
 func (s *Sandbox) lookup(name string) (string, bool) {
 	for _, env := range []proviso.Env{s.options.Machine, s.options.Env} {
 		if env != nil {

@@ -7,10 +7,9 @@ import (
 	"time"
 )
 
-// pool bounds how many calls run at once and how many workers exist, and keeps
-// idle workers for the next call of their source. When there is no room, the
-// worker that was idle longest makes way, so that any number of sources can take
-// turns.
+// pool bounds the number of concurrent calls and of workers, and keeps idle
+// workers for the next call of their source. When there is no room, the worker
+// that was idle longest is ended, so that any number of sources can take turns.
 type pool struct {
 	slots chan struct{} // one token for each running call
 
@@ -41,10 +40,10 @@ func (p *pool) enter(ctx context.Context) error {
 
 func (p *pool) leave() { <-p.slots }
 
-// get returns a worker of a source for a call that has a slot: an idle one, or a
-// new one that has read it. A call that waits for room gives its slot back
-// meanwhile: the workers that take the room may wait for slots themselves, because
-// the judge has answered them.
+// get returns a worker of a source for a call that has a slot: an idle one, or
+// a new one that has read the source. A call that waits for room releases its
+// slot meanwhile: the workers that use the room may themselves wait for slots,
+// after an answer of the judge.
 func (p *pool) get(ctx context.Context, src *source, c *call) (*worker, error) {
 	for {
 		w, room := p.take(src)
@@ -72,8 +71,9 @@ func (p *pool) get(ctx context.Context, src *source, c *call) (*worker, error) {
 	return w, nil
 }
 
-// take returns an idle worker of the source, or neither a worker nor a channel
-// after making room for one, or a channel that is closed when there may be room.
+// take returns an idle worker of the source. Otherwise it makes room and
+// returns nil and nil, or, if there is no room, a channel that is closed when
+// there may be.
 func (p *pool) take(src *source) (*worker, <-chan struct{}) {
 	for {
 		p.mu.Lock()
@@ -103,18 +103,18 @@ func (p *pool) take(src *source) (*worker, <-chan struct{}) {
 	}
 }
 
-// remove takes a worker out of the idle ones.
+// remove removes a worker from the idle ones.
 func (p *pool) remove(e *list.Element) *worker {
 	w := p.idle.Remove(e).(*worker)
 	w.source.notIdle(e)
 	return w
 }
 
-// put keeps a worker for the next call, or replaces it by nothing if it has
-// served long enough or its source is no longer used.
+// put keeps a worker for the next call, or ends it if it has served long enough
+// or its source is no longer used.
 func (p *pool) put(w *worker) {
 	w.calls++
-	if w.tired || w.calls >= w.source.language.calls || w.dead() || time.Since(w.born) > maxAge {
+	if w.exhausted || w.calls >= w.source.language.calls || w.dead() || time.Since(w.born) > maxAge {
 		p.discard(w)
 		return
 	}
@@ -129,13 +129,13 @@ func (p *pool) put(w *worker) {
 	p.mu.Unlock()
 }
 
-// discard ends a worker and gives its place free.
+// discard ends a worker and releases its place.
 func (p *pool) discard(w *worker) {
 	w.close()
 	p.forget(w.source)
 }
 
-// forget gives the place of a worker of a source free.
+// forget releases the place of a worker of a source.
 func (p *pool) forget(src *source) {
 	p.mu.Lock()
 	p.alive -= src.language.weight
@@ -155,8 +155,8 @@ func (p *pool) hold(src *source) {
 	p.mu.Unlock()
 }
 
-// drop counts one user less, and returns the idle workers of a source without
-// users, which are to be discarded.
+// drop counts one user less. It returns the idle workers of a source without
+// users, which the caller discards.
 func (p *pool) drop(src *source) (unused bool, last []*worker) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Report is what [Probe] found.
+// Report is the result of [Probe].
 type Report struct {
 	System       string // such as linux/amd64
 	Kernel       Kernel
@@ -17,7 +17,7 @@ type Report struct {
 	Interpreters []Interpreter
 }
 
-// Interpreter is what a machine has for a language.
+// Interpreter describes the interpreter of a language on a machine.
 type Interpreter struct {
 	Language   string
 	Program    string // what a person calls it
@@ -29,10 +29,10 @@ type Interpreter struct {
 	Namespaces bool   // in namespaces of its own
 }
 
-// Probe finds out what this machine can do for the code of a suite: it looks for
-// the interpreters, starts each in the sandbox and has it tested from inside, as
-// the first call of a run would. It takes a fraction of a second, as they are
-// started side by side.
+// Probe finds out what this machine supports for the code of a suite: it looks
+// for the interpreters, starts each in the sandbox and tests the sandbox from
+// inside, like the first call of a run. It takes a fraction of a second,
+// because they are started concurrently.
 func Probe(ctx context.Context, o Options) Report {
 	o.Policy, o.Warn = Require, nil
 	s := New(o)
@@ -74,7 +74,7 @@ func (s *Sandbox) probe(ctx context.Context, l *language, missing string) Interp
 	return i
 }
 
-// message returns what an error of this package says.
+// message returns the message of an error of this package.
 func message(err error) string {
 	var e *proviso.Error
 	if errors.As(err, &e) {

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// forks says that a host can fork workers and pass descriptors here.
+// forks is true: on these systems a host can fork workers and pass descriptors.
 const forks = true
 
 func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
@@ -48,8 +48,8 @@ func attach(cmd *exec.Cmd, theirs []*os.File) {
 // directChannel names the descriptors of a worker that was started directly.
 const directIn, directOut = 3, 3
 
-// errorPipe returns a pipe whose ends never block: a worker that writes more than
-// it holds loses the rest, and the parent reads what is there.
+// errorPipe returns a pipe whose ends never block: output beyond its capacity
+// is lost, and the parent reads only what is available.
 func errorPipe() (r, w *os.File, err error) {
 	r, w, err = os.Pipe()
 	if err != nil {
@@ -59,14 +59,14 @@ func errorPipe() (r, w *os.File, err error) {
 	return r, w, nil
 }
 
-// neverBlock has writes to a pipe fail that would block.
+// neverBlock makes the descriptor of a pipe nonblocking.
 func neverBlock(f *os.File) {
 	if raw, err := f.SyscallConn(); err == nil {
 		_ = raw.Control(func(fd uintptr) { _ = unix.SetNonblock(int(fd), true) })
 	}
 }
 
-// waiting returns what is in a pipe now, at most n bytes.
+// waiting returns what is in a pipe, at most n bytes.
 func waiting(r *os.File, n int) []byte {
 	raw, err := r.SyscallConn()
 	if err != nil {
@@ -119,7 +119,7 @@ func sendFiles(to io.Writer, data []byte, files ...*os.File) error {
 	return err
 }
 
-// describe says how a worker ended, from its wait status.
+// describe describes how a worker ended, from its wait status.
 func describe(status int) string {
 	ws := syscall.WaitStatus(status)
 	switch {

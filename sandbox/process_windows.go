@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// forks says that each worker is an interpreter of its own here.
+// forks is false: on this system each worker is an interpreter of its own.
 const forks = false
 
 func ownGroup() *syscall.SysProcAttr { return nil }
@@ -51,7 +51,7 @@ func errorPipe() (r, w *os.File, err error) { return os.Pipe() }
 
 func neverBlock(*os.File) {}
 
-// waiting returns nothing: a read would wait.
+// waiting returns nothing, because a read would block.
 func waiting(*os.File, int) []byte { return nil }
 
 func sendFiles(io.Writer, []byte, ...*os.File) error { return errors.ErrUnsupported }

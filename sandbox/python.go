@@ -11,8 +11,8 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// askPythonScript is what an interpreter is asked. It must run in every Python,
-// since the version is part of the answer.
+// askPythonScript prints the description of an interpreter. It must run in
+// every version of Python, because the version is part of the output.
 const askPythonScript = `
 import sys
 if sys.version_info < (3, 8):
@@ -50,26 +50,26 @@ sys.stdout.write(json.dumps({
 }))
 `
 
-// askPython starts an interpreter once and asks what it is: a name in PATH may be
-// a script of pyenv or a link into a virtual environment.
+// askPython starts an interpreter once and asks it for its path: a name in PATH
+// may be a script of pyenv or a link into a virtual environment.
 func askPython(ctx context.Context, s *Sandbox, path string, packages bool) (*interpreter, error) {
 	argv := []string{"-c", askPythonScript}
 	if !packages {
 		argv = append([]string{"-I", "-S"}, argv...)
 	}
-	said, err := s.query(ctx, path, argv)
+	fields, err := s.query(ctx, path, argv)
 	if err != nil {
 		return nil, err
 	}
-	in := &interpreter{version: text(said, "version")}
-	if said.Len() == 1 {
+	in := &interpreter{version: text(fields, "version")}
+	if fields.Len() == 1 {
 		return in, nil // too old to say more
 	}
-	in.missing = text(said, "missing")
-	in.path = text(said, "base")
+	in.missing = text(fields, "missing")
+	in.path = text(fields, "base")
 	if packages {
-		in.path = text(said, "executable") // of the virtual environment, if there is one
-		in.importPath = texts(said, "path")
+		in.path = text(fields, "executable") // of the virtual environment, if there is one
+		in.importPath = texts(fields, "path")
 	}
 	if real, err := filepath.EvalSymlinks(in.path); err == nil && !packages {
 		in.path = real
@@ -78,7 +78,7 @@ func askPython(ctx context.Context, s *Sandbox, path string, packages bool) (*in
 	if loader := elfInterpreter(in.path); loader != "" {
 		in.exec = append(in.exec, loader)
 	}
-	for _, prefix := range texts(said, "prefixes") {
+	for _, prefix := range texts(fields, "prefixes") {
 		for _, lib := range []string{"lib", "lib64"} {
 			in.read = append(in.read, filepath.Join(prefix, lib))
 		}
@@ -89,7 +89,7 @@ func askPython(ctx context.Context, s *Sandbox, path string, packages bool) (*in
 			}
 		}
 	}
-	in.read = append(in.read, texts(said, "libs")...)
+	in.read = append(in.read, texts(fields, "libs")...)
 	if packages {
 		etc, _ := filepath.Glob("/etc/python3*") // where Debian keeps sitecustomize.py
 		in.read = append(append(in.read, in.importPath...), etc...)
@@ -98,7 +98,7 @@ func askPython(ctx context.Context, s *Sandbox, path string, packages bool) (*in
 	return in, nil
 }
 
-// existing returns the paths that are there, without those that are too wide.
+// existing returns the paths that exist, without those that are too wide.
 func existing(paths []string, wide func(string) bool) []string {
 	var list []string
 	for _, path := range paths {
@@ -109,9 +109,10 @@ func existing(paths []string, wide func(string) bool) []string {
 	return list
 }
 
-// pythonArgv starts the worker isolated from the environment and, unless packages
-// are granted, from what is installed. The worker's globals have builtins of their
-// own, and its code the name that it leaves out of stacks.
+// pythonArgv is the command line of the worker. The worker is isolated from the
+// environment and, unless packages are granted, from installed packages. The
+// worker's globals have builtins of their own, and its code has the name that
+// stack traces leave out.
 func pythonArgv(in *interpreter, p profile, worker, config string) []string {
 	const start = `import sys, builtins; exec(compile(sys.argv[1], "<proviso>", "exec"), {"__name__": "<proviso>", "__builtins__": dict(vars(builtins))})`
 	argv := []string{in.path, "-I", "-B", "-X", "utf8"}
@@ -121,16 +122,16 @@ func pythonArgv(in *interpreter, p profile, worker, config string) []string {
 	return append(argv, "-c", start, worker, config)
 }
 
-// pythonLoop says that coroutines of a source need an event loop if it names
-// asyncio, or may import something that does.
+// pythonLoop reports whether coroutines of a source need an event loop: it
+// names asyncio, or may import a module that does.
 func pythonLoop(src proviso.Source, p profile) bool {
 	return strings.Contains(src.Text, "asyncio") ||
 		strings.Contains(src.Text, "async ") && strings.Contains(src.Text, "import ") && (p.packages || src.File != "")
 }
 
-// pythonStandard are modules of the standard library that code often imports. The
-// host imports those that a source names before it forks, so that a run pays for
-// each once. None does anything when it is imported.
+// pythonStandard are modules of the standard library that code often imports.
+// The host imports those that a source names before it forks, so that a run
+// imports each only once. None has side effects when it is imported.
 const pythonStandard = " ast asyncio base64 collections copy csv dataclasses datetime decimal difflib enum fractions functools hashlib html io itertools json math operator random re statistics string textwrap time typing unicodedata urllib uuid "
 
 // pythonImports returns the modules of the standard library that a source names.

@@ -15,10 +15,10 @@ import (
 
 // newRoot replaces the root of this mount namespace by an empty, read-only file
 // system with the named files and folders bound into it, read-only. Landlock
-// guards the contents of files; the new root also hides that others exist.
+// protects the content of files; the new root also hides that others exist.
 //
-// All sources are opened as detached mounts first, so that it does not matter
-// what the new root is mounted over.
+// All sources are opened as detached mounts first, so that the path of the new
+// root does not matter.
 func newRoot(paths []string) error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("private mounts: %w", err)
@@ -62,7 +62,7 @@ type bind struct {
 	fd   int
 }
 
-// detach opens the paths that are there, leaving out what lies in another one.
+// detach opens the existing paths, without those inside another one.
 func detach(paths []string) ([]bind, error) {
 	paths = slices.Clone(paths)
 	slices.SortFunc(paths, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b)) })

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// askRubyScript is what an interpreter is asked. It must run in every Ruby.
+// askRubyScript prints the description of an interpreter. It must run in every
+// version of Ruby.
 const askRubyScript = `
 def q(s) '"' + s.to_s.gsub(/[^\x20-\x21\x23-\x5b\x5d-\x7e]/) { |c| c.unpack("U*").map { |n| "\\u%04x" % n }.join } + '"' end
 def l(a) '[' + a.map { |s| q(s) }.join(",") + ']' end
@@ -17,26 +18,26 @@ print '{"version":' + q(RUBY_VERSION) + ',"executable":' + q(RbConfig.ruby) + ',
   ',"path":' + l($LOAD_PATH) + ',"dirs":' + l(%w[rubylibdir rubyarchdir archdir vendordir vendorlibdir vendorarchdir rubylibprefix].map { |k| c[k] }.compact) + '}'
 `
 
-// askRuby starts a Ruby once and asks what it is: a name in PATH may be a script of
-// a version manager.
+// askRuby starts Ruby once and asks it for its path: a name in PATH may be a
+// script of a version manager.
 func askRuby(ctx context.Context, s *Sandbox, path string, packages bool) (*interpreter, error) {
 	argv := []string{"-W0", "-e", askRubyScript}
 	if !packages {
 		argv = append([]string{"--disable-gems", "-rrbconfig"}, argv...)
 	}
-	said, err := s.query(ctx, path, argv)
+	fields, err := s.query(ctx, path, argv)
 	if err != nil {
 		return nil, err
 	}
-	in := &interpreter{version: text(said, "version"), path: resolved(text(said, "executable"))}
+	in := &interpreter{version: text(fields, "version"), path: resolved(text(fields, "executable"))}
 	in.exec = []string{in.path}
 	if loader := elfInterpreter(in.path); loader != "" {
 		in.exec = append(in.exec, loader)
 	}
-	in.read = append(texts(said, "libs"), texts(said, "dirs")...)
-	in.read = append(in.read, texts(said, "path")...)
+	in.read = append(texts(fields, "libs"), texts(fields, "dirs")...)
+	in.read = append(in.read, texts(fields, "path")...)
 	if packages {
-		in.read = append(in.read, texts(said, "gems")...)
+		in.read = append(in.read, texts(fields, "gems")...)
 		if lib, ok := s.lookup("RUBYLIB"); ok {
 			in.importPath = filepath.SplitList(lib)
 		}
@@ -51,7 +52,8 @@ func askRuby(ctx context.Context, s *Sandbox, path string, packages bool) (*inte
 	return in, nil
 }
 
-// rubyArgv starts the worker, without gems unless packages are granted.
+// rubyArgv is the command line of the worker. Gems are disabled unless packages
+// are granted.
 func rubyArgv(in *interpreter, p profile, worker, config string) []string {
 	argv := []string{in.path, "-W0", "-EUTF-8:UTF-8"}
 	if !p.packages {

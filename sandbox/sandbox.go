@@ -13,8 +13,8 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Options say how code runs. The zero value runs it in the sandbox of Linux, with
-// nothing granted.
+// Options configure how code runs. The zero value runs it in the sandbox of
+// Linux, without any grants.
 type Options struct {
 	Policy Policy
 	// Exe is a proviso binary, which starts workers. "" is the running program, if
@@ -24,27 +24,27 @@ type Options struct {
 	// the home folder.
 	Dir    string
 	Grants Grants
-	// Env is where granted names are looked up. The environment of this process is
-	// not read.
+	// Env is where granted variables are looked up. The environment of this
+	// process is not read.
 	Env proviso.Env
-	// Machine is where PATH, HOME and the names of interpreters are looked up; nil
-	// means Env. What a suite says of its environment must not be in it where the
-	// suite is not trusted: an interpreter is asked outside of the sandbox what it
-	// is, and the folder that HOME names is not given to code.
+	// Machine is where PATH, HOME and the names of interpreters are looked up;
+	// nil means Env. It must not contain variables that an untrusted suite sets:
+	// interpreters are queried outside the sandbox, and the folder in HOME is
+	// protected from code.
 	Machine proviso.Env
-	// Timeout of one call, after which the code is interrupted, if the source does
-	// not say; 0 means two seconds. Node and Ruby are killed then; what else does not
-	// let itself be interrupted, three seconds later. Waiting for a judge does not
-	// count.
+	// Timeout of one call, after which the code is interrupted, if the source
+	// sets none; 0 means two seconds. Node and Ruby are killed then. Other code
+	// that cannot be interrupted is killed three seconds later. Waiting for a
+	// judge does not count.
 	Timeout time.Duration
-	// Workers is how many calls run at once; 0 means GOMAXPROCS. Calls of acting
-	// code are counted apart, up to four at least, and calls that wait for a judge
-	// are not counted.
+	// Workers is the number of concurrent calls; 0 means GOMAXPROCS. Calls of
+	// code with side effects are counted separately, with a limit of at least
+	// four, and calls that wait for a judge do not count.
 	Workers int
 	// Ask answers ask_llm: whether a response to a prompt satisfies a question. It
 	// is called concurrently. nil means that ask_llm is an error.
 	Ask func(ctx context.Context, prompt, response, question string) (bool, error)
-	// Warn is called at most once for each thing that Auto does without.
+	// Warn is called at most once for each thing that Auto goes without.
 	Warn func(line string)
 
 	noNamespaces bool          // for tests
@@ -78,7 +78,7 @@ type Sandbox struct {
 
 var _ proviso.Code = (*Sandbox)(nil)
 
-// Limits that options do not change.
+// Limits that cannot be configured.
 const (
 	softTimeout  = 2 * time.Second
 	killGrace    = 3 * time.Second // from the interruption to the kill
@@ -92,7 +92,7 @@ const (
 	startTimeout = 20 * time.Second
 )
 
-// New returns a sandbox. It does no work: interpreters are looked for and started
+// New returns a sandbox. It does no work: interpreters are found and started
 // when code is compiled.
 func New(o Options) *Sandbox {
 	s := &Sandbox{
@@ -118,7 +118,7 @@ func New(o Options) *Sandbox {
 	return s
 }
 
-// Close kills all workers. Calls that are running end with an error.
+// Close kills all workers. Calls in progress return an error.
 func (s *Sandbox) Close() error {
 	s.mu.Lock()
 	s.closed = true
@@ -133,15 +133,15 @@ func (s *Sandbox) Close() error {
 	return nil
 }
 
-// errClosed is what calls after Close get.
+// errClosed is the error of calls after Close.
 var errClosed = &proviso.Error{Code: proviso.Unavailable, Message: "the sandbox is closed"}
 
 // Compile implements [proviso.Code]. It checks the syntax, and that a module in
-// Python has the function, without running any of it; JavaScript that does not need
-// Node ([NeedsNode]) is evaluated. The first call starts an interpreter.
-// A syntax error is a *proviso.ScriptError. The codes of other errors are
-// Unavailable (there is no interpreter, or one that is too old), Refused (the
-// policy demands a sandbox that this machine does not have) and NotFound (the
+// Python has the function, without running any of it; JavaScript that does not
+// need Node ([NeedsNode]) is evaluated. The first call starts an interpreter. A
+// syntax error is a *proviso.ScriptError. The codes of other errors are
+// Unavailable (the interpreter is missing or too old), Refused (the policy
+// requires a sandbox that this machine does not support) and NotFound (the
 // module has no such function; Valid lists those it has).
 func (s *Sandbox) Compile(ctx context.Context, src proviso.Source) (proviso.Function, error) {
 	if ctx.Err() != nil {
@@ -175,7 +175,7 @@ func (s *Sandbox) Compile(ctx context.Context, src proviso.Source) (proviso.Func
 	return &function{source: o}, nil
 }
 
-// at gives an error of this package the place of its source in the suite.
+// at adds the place of the source in the suite to an error of this package.
 func at(err error, pointer string) error {
 	e, ok := err.(*proviso.Error)
 	if !ok || pointer == "" || e.Pointer != "" {
@@ -187,7 +187,7 @@ func at(err error, pointer string) error {
 }
 
 // effective returns the profile of a purpose on this machine: under Auto, a
-// person's own code does without a sandbox where there is none.
+// user's own code runs without a sandbox where there is none.
 func (s *Sandbox) effective(ctx context.Context, l *language, purpose proviso.Purpose) (profile, error) {
 	p := s.profileFor(l.name, purpose)
 	if p.files && s.dir != "" && s.isHome(s.dir) && p.sandbox {
@@ -208,8 +208,8 @@ func (s *Sandbox) effective(ctx context.Context, l *language, purpose proviso.Pu
 	return p, refused(l.program, why)
 }
 
-// started returns the profile once its host runs. Under Auto, a person's own code
-// does without a sandbox that cannot be started here.
+// started returns the profile once its host runs. Under Auto, a user's own code
+// runs without a sandbox if it cannot be started here.
 func (s *Sandbox) started(ctx context.Context, l *language, p profile, purpose proviso.Purpose) (profile, error) {
 	_, err := s.host(ctx, p)
 	e, ok := err.(*proviso.Error)
@@ -221,8 +221,8 @@ func (s *Sandbox) started(ctx context.Context, l *language, p profile, purpose p
 	return p, nil
 }
 
-// unconfinable says what this machine or program lacks for the sandbox, "" if
-// nothing.
+// unconfinable returns what this machine or program lacks for the sandbox, or
+// "".
 func (s *Sandbox) unconfinable() string {
 	switch {
 	case !s.kernel().Sandbox():
@@ -237,8 +237,8 @@ func refused(program, why string) *proviso.Error {
 	return proviso.Errorf(proviso.Refused, "%s is not run without a sandbox: %s. Run it where there is one, such as the container image, or pass --sandbox off", program, why)
 }
 
-// exe returns the binary that starts workers, "" if there is none. The running
-// program is named by a link of the kernel, which holds even if the file was
+// exe returns the binary that starts workers, or "". The running program is
+// named by a link of the kernel, which stays valid even if the file is
 // replaced.
 func (s *Sandbox) exe() string {
 	switch {
@@ -250,7 +250,7 @@ func (s *Sandbox) exe() string {
 	return ""
 }
 
-// warn passes a line on, once.
+// warn passes a message on, once.
 func (s *Sandbox) warn(line string) {
 	s.mu.Lock()
 	told := s.warned[line]

@@ -40,10 +40,10 @@ const (
 	dataArgs = 16
 )
 
-// assemble makes a BPF program: what matches a rule gets the action, what
-// matches none the other one. Foreign architectures are killed, as are the
-// numbers of x32, and clone3, whose flags a filter cannot see, is told not to
-// exist, so that the C library uses clone.
+// assemble builds a BPF program: a system call that matches a rule gets the
+// action, any other the default. Foreign architectures and the numbers of x32
+// are killed. clone3, whose flags a filter cannot see, fails as not
+// implemented, so that the C library uses clone.
 func assemble(rules []rule, action, otherwise uint32) []unix.SockFilter {
 	const (
 		load = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS
@@ -99,7 +99,7 @@ func assemble(rules []rule, action, otherwise uint32) []unix.SockFilter {
 	return append(p, unix.SockFilter{Code: ret, K: otherwise})
 }
 
-// filterBytes returns a program as the kernel reads it.
+// filterBytes converts a program to the form of the kernel.
 func filterBytes(program []unix.SockFilter) []byte {
 	var b []byte
 	for _, f := range program {
@@ -115,7 +115,7 @@ const (
 	allow  = unix.SECCOMP_RET_ALLOW
 )
 
-// harmless are the system calls that any code may make, those of every
+// harmless are the system calls that all code may make, those of every
 // assertion first.
 func harmless() []uint32 {
 	return []uint32{
@@ -139,9 +139,9 @@ func harmless() []uint32 {
 	}
 }
 
-// hostFilter is the first filter: what a host needs to start an interpreter and
-// to fork. The kernel may lack Landlock's right to truncate; then files cannot
-// be opened for anything but reading.
+// hostFilter is the first filter: it allows what a host needs to start an
+// interpreter and to fork. If the kernel lacks Landlock's right for truncation,
+// files can only be opened for reading.
 func hostFilter(network, readOnly bool, extra []uint32) []unix.SockFilter {
 	rules := commonRules(network, readOnly, extra)
 	for _, call := range slices.Concat(hostOnly, forkCalls) {
@@ -151,11 +151,11 @@ func hostFilter(network, readOnly bool, extra []uint32) []unix.SockFilter {
 }
 
 // singleFilter is the filter of a program that cannot add a second one, such as
-// Node: what hostFilter allows, without processes, programs and signals to others.
-// The one execve that it lets through is that of the program itself, known by the
-// address at which its path is now; nothing is there once it was executed. Native
-// code that maps a path there can execute what Landlock lets it, which is the
-// interpreter again, in the same sandbox.
+// Node: it allows what hostFilter does, without processes, programs and signals
+// to others. The only execve that it allows is that of the program itself,
+// identified by the current address of its path, which is unmapped after the
+// execution. Native code that maps a path there can execute what Landlock
+// allows, which is the interpreter again, in the same sandbox.
 func singleFilter(c *confinement, path uint64) []unix.SockFilter {
 	rules := commonRules(c.Network, landlockABI() < 3, c.Calls)
 	rules = append(rules,
@@ -170,7 +170,7 @@ func singleFilter(c *confinement, path uint64) []unix.SockFilter {
 	return assemble(rules, allow, refuse)
 }
 
-// commonRules are what both of them allow.
+// commonRules are the rules of both filters.
 func commonRules(network, readOnly bool, extra []uint32) []rule {
 	var rules []rule
 	for _, list := range [][]uint32{harmless(), legacyCalls, extra} {
@@ -213,7 +213,8 @@ func commonRules(network, readOnly bool, extra []uint32) []rule {
 	return rules
 }
 
-// hostOnly are calls of a host that the second filter takes from its workers.
+// hostOnly are system calls of a host that the second filter blocks for its
+// workers.
 var hostOnly = []uint32{
 	unix.SYS_CLONE, unix.SYS_EXECVE, unix.SYS_WAIT4, unix.SYS_KILL, unix.SYS_TGKILL, unix.SYS_PRCTL, unix.SYS_SECCOMP, unix.SYS_RECVMSG,
 }

@@ -11,12 +11,13 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// errLeaks is the error of a sandbox that does not hold. Nothing runs in it, and
-// Auto does not do without it either: something is wrong with this machine.
+// errLeaks is the error of a sandbox that does not block what it must. No code
+// runs in it, and Auto does not fall back to running without one: something is
+// wrong with this machine.
 var errLeaks = errors.New("the sandbox leaks")
 
-// selfTest has a worker try, before the first source, what the sandbox must
-// refuse: to read a file, the environment of its parent, to write, to open a
+// selfTest makes a worker try, before the first source, what the sandbox must
+// block: to read a file, the environment of its parent, to write, to open a
 // socket, to fork, and to execute a program.
 func (h *host) selfTest(ctx context.Context) error {
 	w, err := h.fork("")
@@ -63,7 +64,7 @@ func (h *host) selfTest(ctx context.Context) error {
 	return proviso.Because(errLeaks, proviso.Refused, "the sandbox for %s does not pass its self-test, so no code is run: %s", h.language.program, what)
 }
 
-// ungranted returns a file that is there and that nothing grants.
+// ungranted returns an existing file that nothing grants.
 func (h *host) ungranted() string {
 	for _, name := range []string{"/etc/passwd", "/etc/hostname", "/proc/self/environ"} {
 		free := true
@@ -77,7 +78,8 @@ func (h *host) ungranted() string {
 	return "/proc/self/environ"
 }
 
-// writable returns files in folders that exist outside, which must not come to be.
+// writable returns file names in folders that exist outside; the test must not
+// be able to create them.
 func (h *host) writable() []string {
 	var files []string
 	for _, dir := range append([]string{"/tmp", "/dev/shm", os.TempDir()}, h.sandbox.granted(h.profile)...) {
@@ -86,7 +88,7 @@ func (h *host) writable() []string {
 	return files
 }
 
-// beneath reports whether path is dir or lies in it.
+// beneath reports whether path is dir or is inside it.
 func beneath(path, dir string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }

@@ -12,14 +12,14 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// sourceKey is what makes sources equal.
+// sourceKey identifies equal sources.
 type sourceKey struct {
 	profile profile
 	frame   string // the payload of its load frame
 	timeout time.Duration
 }
 
-// source is a piece of code in a profile. Equal sources share one, and so their
+// source is a piece of code in a profile. Equal sources share one, and its
 // workers.
 type source struct {
 	sandbox  *Sandbox
@@ -146,7 +146,8 @@ func (o *source) open(ctx context.Context) (*worker, error) {
 	return w, nil
 }
 
-// fork gets a worker from the host, and from a new one if that host has just died.
+// fork gets a worker from the host, or from a new host if that one has just
+// died.
 func (o *source) fork(ctx context.Context) (*worker, error) {
 	for attempt := 0; ; attempt++ {
 		h, err := o.sandbox.host(ctx, o.profile)
@@ -164,8 +165,8 @@ func (o *source) fork(ctx context.Context) (*worker, error) {
 	}
 }
 
-// check has the syntax looked at, by a worker that runs nothing; or, if loading is
-// what checks a source, by the worker that is going to serve its first call.
+// check checks the syntax with a worker that runs nothing. If a source is
+// checked by loading it, check uses the worker that will serve its first call.
 func (o *source) check(ctx context.Context) error {
 	if o.language.loads {
 		return o.checkByLoading(ctx)
@@ -210,7 +211,7 @@ func (o *source) checkByLoading(ctx context.Context) error {
 	return nil
 }
 
-// newestIdle returns the worker that was used last; pool.mu is held.
+// newestIdle returns the most recently used worker; pool.mu is held.
 func (o *source) newestIdle() *list.Element {
 	if len(o.idle) == 0 {
 		return nil
@@ -218,7 +219,7 @@ func (o *source) newestIdle() *list.Element {
 	return o.idle[len(o.idle)-1]
 }
 
-// notIdle forgets an idle worker; pool.mu is held.
+// notIdle removes an idle worker from the list; pool.mu is held.
 func (o *source) notIdle(e *list.Element) {
 	for i := range o.idle {
 		if o.idle[i] == e {

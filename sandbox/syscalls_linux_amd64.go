@@ -11,12 +11,12 @@ const (
 	fioclex    = 0x5451
 )
 
-// legacyCalls are harmless calls that newer architectures do not have.
+// legacyCalls are harmless system calls that newer architectures do not have.
 var legacyCalls = []uint32{
 	unix.SYS_STAT, unix.SYS_LSTAT, unix.SYS_ACCESS, unix.SYS_READLINK, unix.SYS_GETDENTS, unix.SYS_POLL, unix.SYS_SELECT,
 	unix.SYS_PIPE, unix.SYS_DUP2, unix.SYS_EPOLL_CREATE, unix.SYS_EPOLL_WAIT, unix.SYS_EVENTFD, unix.SYS_ALARM, unix.SYS_PAUSE,
 	unix.SYS_TIME, unix.SYS_GETPGRP, unix.SYS_GETRLIMIT, unix.SYS_ARCH_PRCTL,
 }
 
-// forkCalls make processes, beside clone.
+// forkCalls start processes, besides clone.
 var forkCalls = []uint32{unix.SYS_FORK, unix.SYS_VFORK}

@@ -11,8 +11,8 @@ const (
 	fioclex    = 0x5451
 )
 
-// legacyCalls are harmless calls of older architectures.
+// legacyCalls are harmless system calls of older architectures.
 var legacyCalls = []uint32{unix.SYS_GETRLIMIT}
 
-// forkCalls make processes, beside clone.
+// forkCalls start processes, besides clone.
 var forkCalls []uint32

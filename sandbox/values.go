@@ -9,12 +9,12 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// mark begins a string of marked JSON that stands for something else; frame.go
-// has the list.
+// mark is the first character of a string in marked JSON that stands for
+// another value; frame.go has the list.
 const mark = '\x01'
 
-// encoder writes arguments as JSON text. If marks is set, it writes what JSON
-// lacks as marks; if not, it writes null and says in lossy that marks are needed.
+// encoder writes arguments as JSON text. If marks is set, it writes values that
+// JSON lacks as marks; if not, it writes null and sets lossy.
 type encoder struct {
 	buf       []byte
 	marks     bool
@@ -174,7 +174,7 @@ func decodeResult(kind byte, payload []byte) (any, error) {
 	return v, nil
 }
 
-// revive replaces marks by the values they stand for.
+// revive replaces marks by their values.
 func revive(v any) any {
 	switch v := v.(type) {
 	case string:

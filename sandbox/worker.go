@@ -29,10 +29,10 @@ type worker struct {
 	timer      *time.Timer
 	buf        []byte
 
-	calls int
-	born  time.Time
-	tired bool          // it asked to be replaced
-	limit time.Duration // of the code that it runs
+	calls     int
+	born      time.Time
+	exhausted bool          // it asked to be replaced
+	limit     time.Duration // of the code that it runs
 
 	cause    atomic.Pointer[proviso.Error] // why it was killed
 	killOnce sync.Once
@@ -83,10 +83,10 @@ func (h *host) fork(imports string) (*worker, error) {
 	return w, nil
 }
 
-// errNoHost says that the host takes no orders.
+// errNoHost is the error of a host that no longer accepts requests.
 var errNoHost = errors.New("its host has ended")
 
-// startDirect starts an interpreter of the worker's own.
+// startDirect starts an interpreter for this worker alone.
 func (w *worker) startDirect() error {
 	cmd, ours, errs, own, err := w.host.process(!w.host.plain)
 	if err != nil {
@@ -120,13 +120,13 @@ func (w *worker) startDirect() error {
 	return nil
 }
 
-// What stands for the wait status of workers that have none.
+// Replacements for the wait status of workers without one.
 const (
 	notForked     = -1
 	endedWithHost = -2
 )
 
-// ended notes that the process is gone.
+// ended records that the process has ended.
 func (w *worker) ended(status int) {
 	w.endOnce.Do(func() {
 		w.status = status
@@ -134,7 +134,7 @@ func (w *worker) ended(status int) {
 	})
 }
 
-// dead reports whether the process is gone, or about to.
+// dead reports whether the process has ended, or is about to.
 func (w *worker) dead() bool {
 	select {
 	case <-w.gone:
@@ -144,13 +144,13 @@ func (w *worker) dead() bool {
 	}
 }
 
-// abort kills the worker in the middle of a call, for a reason.
+// abort kills the worker during a call, with a cause.
 func (w *worker) abort(cause *proviso.Error) {
 	w.cause.CompareAndSwap(nil, cause)
 	w.kill()
 }
 
-// late is called when a call ran over its hard limit.
+// late is called when a call exceeds its hard limit.
 func (w *worker) late() {
 	if !w.host.language.interrupts && w.limit > 0 {
 		w.abort(proviso.Errorf(proviso.Timeout, "ran longer than %s", w.limit))
@@ -174,8 +174,8 @@ func (w *worker) kill() {
 	})
 }
 
-// stop has the host kill a worker. A host that does not say within seconds that it
-// is gone is killed itself, with all that it forked.
+// stop asks the host to kill a worker. If the host does not confirm that within
+// seconds, it is killed itself, with all that it forked.
 func (h *host) stop(w *worker) {
 	select {
 	case <-w.gone:
@@ -197,7 +197,7 @@ func (h *host) stop(w *worker) {
 	})
 }
 
-// crashed says why a worker's channel ended, once its process is gone.
+// crashed explains why a worker's channel ended, once its process has ended.
 func (w *worker) crashed() *proviso.Error {
 	if cause := w.cause.Load(); cause != nil {
 		return cause
@@ -221,7 +221,7 @@ func (w *worker) crashed() *proviso.Error {
 	return &proviso.Error{Code: proviso.Undecided, Message: how + printed}
 }
 
-// printed returns what the code wrote before the worker died, for a message.
+// printed returns the output of the code before the worker died, for a message.
 func (w *worker) printed() string {
 	out := waiting(w.errs, 8<<10)
 	if len(out) == 0 {
@@ -230,14 +230,14 @@ func (w *worker) printed() string {
 	return "; it printed: " + strings.ToValidUTF8(string(out), "\ufffd")
 }
 
-// close frees what a dead worker holds in this process.
+// close releases the resources of a dead worker in this process.
 func (w *worker) close() {
 	w.kill()
 	_ = w.errs.Close()
 }
 
-// exchange sends one request and returns its reply, or why there is none. The
-// worker is killed if there is none.
+// exchange sends one request and returns its reply, or an error. The worker is
+// killed if there is no reply.
 func (w *worker) exchange(ctx context.Context, c *call, kind byte, payload []byte) (frame, error) {
 	id := newID()
 	if ctx.Done() != nil {
@@ -278,7 +278,7 @@ func (w *worker) exchange(ctx context.Context, c *call, kind byte, payload []byt
 	return frame{}, w.crashed()
 }
 
-// canceled is the cause of workers whose caller went away.
+// canceled is the cause for workers whose caller gave up.
 var canceled = &proviso.Error{Code: proviso.Undecided, Message: "the call was canceled"}
 
 func hexOf(b []byte) string { return hex.EncodeToString(b) }
