@@ -1,4 +1,4 @@
-// Package attacks attacks proviso through the surface that users have: the
+// Package attacks tests proviso against attacks on the surface that users have: the
 // built binary and the public packages. There is one file per target. Each
 // attack has to fail for the right reason, which its test names.
 package attacks

@@ -19,14 +19,14 @@ import (
 // Limits of one span.
 const (
 	maxNested = 32  // lists and objects in a value
-	overhead  = 256 // bytes that a span takes beside its own, about
+	overhead  = 256 // approximate overhead of a span in bytes
 )
 
 // Record is one span of a request, with its trace.
 type Record struct {
 	TraceID string // 32 hexadecimal digits in lower case
 	Span    proviso.Span
-	Size    int // bytes it takes in memory, about
+	Size    int // approximate size in memory
 }
 
 // Batch is the content of one request.
@@ -176,7 +176,7 @@ func (d *decoder) scope(data []byte) error {
 			continue
 		}
 		if n := len(d.batch.Records); n == cap(d.batch.Records) {
-			d.batch.Records = slices.Grow(d.batch.Records, min(1+len(r.rest)/r.size, 4096)) // as many as follow, if they are like this one
+			d.batch.Records = slices.Grow(d.batch.Records, min(1+len(r.rest)/r.size, 4096)) // estimated number of spans, from the size of this one
 		}
 		if err := d.span(r.data); err != nil {
 			return err

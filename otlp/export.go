@@ -20,7 +20,7 @@ const (
 	queuedBytes = 64 << 20         // that they take
 	sendTimeout = 10 * time.Second // for one attempt
 	attempts    = 3
-	closeWait   = 5 * time.Second // for what is still queued when the run is over
+	closeWait   = 5 * time.Second // time for queued requests at the end of the run
 )
 
 // ExporterOptions configure an exporter.
@@ -48,7 +48,7 @@ type Exporter struct {
 	bytes  int // that wait
 	items  int // given to it
 	lost   int
-	err    error // why the first of them was lost
+	err    error // why the first one was lost
 }
 
 // message is one queued request.
@@ -69,7 +69,7 @@ func NewExporter(signal string, o ExporterOptions) (*Exporter, error) {
 		u.Path = strings.TrimSuffix(u.Path, "/") + signal
 	}
 	client := *o.Client
-	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse } // it would be given the headers, keys and all
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse } // the new host would get the headers, including keys
 	o.Client = &client
 	ctx, cancel := context.WithCancel(context.Background())
 	e := &Exporter{o: o, url: u.String(), cancel: cancel, queue: make(chan message, queued), done: make(chan struct{})}
@@ -179,7 +179,7 @@ func (e *Exporter) Close() (items, lost int, err error) {
 	select {
 	case <-e.done:
 	case <-timer.C:
-		e.cancel() // what is left fails at once
+		e.cancel() // remaining requests fail at once
 		<-e.done
 	}
 	e.cancel()

@@ -90,7 +90,7 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		w.Header().Set("Allow", http.MethodPost)
 	}
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // who does not listen has no answer
+	_, _ = w.Write(body) // the client may have disconnected
 }
 
 // Answer handles one request, and returns the status, the media type and the

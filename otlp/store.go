@@ -15,8 +15,8 @@ import (
 
 // Limits and default times of a [Store].
 const (
-	MaxSpans  = 100_000   // held at once, of all traces
-	MaxBytes  = 256 << 20 // that they take, about
+	MaxSpans  = 100_000   // spans of all traces
+	MaxBytes  = 256 << 20 // their approximate size in bytes
 	MaxTraces = 10_000
 
 	DefaultWait  = 3 * time.Second
@@ -51,26 +51,26 @@ type Store struct {
 
 	mu       sync.Mutex
 	traces   map[string]*trace
-	foreign  []string // traces that nobody announced, oldest first
+	foreign  []string // traces that no row announced, oldest first
 	spans    int
 	bytes    int64
 	recorded map[string][]proviso.Span
 	names    []string // files that were loaded
-	endpoint string   // that takes spans, "" as long as nobody listens
-	broken   error    // why nobody does
+	endpoint string   // address for spans, "" if there is no receiver
+	broken   error    // why there is no receiver
 }
 
 // trace holds the spans of one trace.
 type trace struct {
 	parent   string // span id that the provider was given, "" if none was
 	expected bool   // a row wants it
-	holds    int    // how many ask for it to be kept
+	holds    int    // number of holds
 	spans    []proviso.Span
 	places   map[string]int // of spans, by id
 	bytes    int64
 	refused  int           // spans for which there was no room
-	changed  chan struct{} // closed when something comes
-	last     time.Time     // when something came
+	changed  chan struct{} // closed when a span arrives
+	last     time.Time     // when the last span arrived
 	asked    time.Time     // when the row first asked
 }
 
@@ -338,7 +338,7 @@ func (s *Store) look(id string, most time.Duration) (spans []proviso.Span, wait 
 		return nil, 0, nil, proviso.Errorf(proviso.Timeout,
 			"no span of the trace %s came within %v: the agent has to continue the traceparent that it is given, and to export its spans to %s%s", id, max(most, 0), s.endpoint, s.strangers())
 	}
-	return slices.Clone(t.spans), 0, nil, nil // take may change one
+	return slices.Clone(t.spans), 0, nil, nil // take may change a span
 }
 
 // strangers describes spans that belong to no row, which an agent sends if it

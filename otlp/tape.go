@@ -56,7 +56,7 @@ func (t *Tape) BeginRow(provider string, about *proviso.Object, sample proviso.S
 	}
 	var r transport.Response
 	r.JSON = proviso.AppendJSON(nil, proviso.ObjectOf("traceId", id))
-	_ = t.cassette.Save(q, sample, r) // the cassette remembers that it cannot be kept
+	_ = t.cassette.Save(q, sample, r) // the cassette records the error
 	return id, tc, true
 }
 

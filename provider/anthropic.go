@@ -55,7 +55,7 @@ func anthropicRequest(m *model, ask *proviso.Ask, cfg *proviso.Object) (*proviso
 		body.Set("max_tokens", tokens)
 	}
 	switch {
-	case thinks || !samples(m.name): // as for other models that reason, one configuration serves all
+	case thinks || !samples(m.name): // as for other models that reason, so that one configuration works for all
 		body.Delete("temperature")
 		body.Delete("top_k")
 		if !samples(m.name) {

@@ -214,7 +214,7 @@ func (s settings) awsCluster(region string) (aws.CredentialsProvider, string) {
 
 // awsMachine is the role of the container or machine that proviso runs on.
 func (s settings) awsMachine() (aws.CredentialsProvider, string) {
-	if s.o.Untrusted { // these are asked at private addresses
+	if s.o.Untrusted { // these are at private addresses
 		return nil, ""
 	}
 	client := s.loginClient()

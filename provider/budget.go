@@ -23,12 +23,12 @@ type Budget struct {
 	spent    float64
 	reserved float64 // by asks in flight
 	inFlight int
-	alone    bool // the ask in flight is the first of its provider
-	waiting  int  // first asks of providers that wait to be alone
-	answers  int  // that said what they cost
+	alone    bool // the request in flight is the first to its provider
+	waiting  int  // first requests to providers, which wait to be alone
+	answers  int  // answers with a cost
 	unpriced int  // that did not
 	refused  int
-	changed  chan struct{} // closed when an ask in flight ends
+	changed  chan struct{} // closed when a request in flight ends
 }
 
 // NewBudget returns a budget in US dollars.
@@ -86,9 +86,9 @@ func (b *Budget) Provider(p proviso.Provider) proviso.Provider {
 type budgeted struct {
 	proviso.Provider
 	budget  *Budget
-	costs   bool    // it has a price, which is not 0
-	known   bool    // it was asked before
-	largest float64 // that an answer cost
+	costs   bool    // its price is known and not 0
+	known   bool    // it has answered before
+	largest float64 // highest cost of an answer
 }
 
 var (
@@ -203,7 +203,7 @@ func (p *budgeted) leave(likely float64, cost *float64, answered bool) {
 	b.reserved -= likely
 	b.alone = false
 	if b.inFlight--; b.inFlight == 0 {
-		b.reserved = 0 // what rounding left must not make anybody wait for nobody
+		b.reserved = 0 // a rounding error must not make a request wait for nothing
 	}
 	switch {
 	case cost != nil && *cost >= 0:
@@ -213,6 +213,6 @@ func (p *budgeted) leave(likely float64, cost *float64, answered bool) {
 	case answered:
 		b.unpriced++
 	}
-	p.known = true // after an error too: nobody should wait for a provider that is broken
+	p.known = true // after an error too: requests must not wait for a broken provider
 	b.wake()
 }

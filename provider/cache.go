@@ -37,11 +37,11 @@ type CacheOptions struct {
 
 // CacheStats counts what a cache did.
 type CacheStats struct {
-	Hits      int     // asks that were answered from the store, or by an equal ask in flight
-	Misses    int     // asks that a provider had to answer
-	SavedCost float64 // US dollars that the answers of the hits once cost
+	Hits      int     // requests answered from the store, or by an equal request in flight
+	Misses    int     // requests that a provider had to answer
+	SavedCost float64 // original cost of the hits in US dollars
 	Unsaved   int     // answers that could not be written
-	Err       error   // the first reason why
+	Err       error   // the first error
 }
 
 // NewCache returns a cache that keeps its answers in store.
@@ -142,7 +142,7 @@ func (p *cached) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, e
 		parts = append(parts, shape)
 	}
 	key := blobs.KeyIn(ctx, parts...)
-	if ask.Trace != nil && ask.Trace.Needed { // what was kept left no spans
+	if ask.Trace != nil && ask.Trace.Needed { // a cached answer has no spans
 		return p.Provider.Answer(ctx, ask)
 	}
 	return p.cache.once(ctx, key, func() (proviso.Output, error) {
@@ -208,7 +208,7 @@ func (c *Cache) hit(out proviso.Output) proviso.Output {
 			s.SavedCost += *out.Cost
 		}
 	})
-	if out.Cost != nil { // what was never known stays unknown
+	if out.Cost != nil { // an unknown cost stays unknown
 		free := 0.0
 		out.Cost = &free
 	}
@@ -240,7 +240,7 @@ type flight struct {
 	done chan struct{}
 	out  proviso.Output
 	err  error
-	over bool // the ask ended with an answer or an error of its own
+	over bool // the request ended with an answer or an error of its own
 }
 
 // once calls ask, or waits for the answer to an equal request in flight. If

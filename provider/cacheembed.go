@@ -16,7 +16,7 @@ func (p *cached) Embed(ctx context.Context, texts []string) ([][]float64, provis
 	}
 	vectors := make([][]float64, len(texts))
 	keys := make([]string, len(texts))
-	at := map[string]int{} // of a missing text among those that are asked
+	at := map[string]int{} // index of a missing text in the request
 	var ask []string
 	for i, text := range texts {
 		keys[i] = blobs.KeyIn(ctx, "embedding 1", p.identity, text)

@@ -14,7 +14,7 @@ type compatible struct {
 	key    string // variable of the key
 	url    string // variable of the base URL
 	local  bool   // needs no key
-	plain  bool   // knows JSON objects, and no schemas, as shapes of answers
+	plain  bool   // for the shape of answers it supports JSON objects, but no schemas
 	prices string // group of the price file
 }
 

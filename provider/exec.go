@@ -31,7 +31,7 @@ type command struct {
 	dir     string
 	env     proviso.Env
 	timeout time.Duration
-	trace   *proviso.TraceContext // of the answer that it runs for; nil if nobody follows it
+	trace   *proviso.TraceContext // trace of the answer; nil if traces are not followed
 }
 
 var _ proviso.Provider = (*command)(nil)
@@ -191,7 +191,7 @@ func (c *command) find(name string) (string, error) {
 type bounded struct {
 	kept bytes.Buffer
 	most int
-	full func() // called when there is more; nil if that does not matter
+	full func() // called when there is more output; may be nil
 }
 
 // Write accepts everything, so that the writer is never blocked.

@@ -18,15 +18,15 @@ import (
 
 // fault is the reason why an attempt has no answer.
 type fault struct {
-	code    string // of the proviso.Error that it becomes
-	status  int    // of HTTP, 0 if there was none
+	code    string // code of the proviso.Error
+	status  int    // HTTP status, 0 if there was none
 	message string
 	kind    string        // the vendor's code, lower case; "" if it gives none
-	after   time.Duration // what the endpoint asks to wait
-	again   bool          // asking again can help
-	stop    bool          // nobody needs to ask this endpoint again
+	after   time.Duration // wait requested by the endpoint
+	again   bool          // a retry can help
+	stop    bool          // no further request to this endpoint can succeed
 	vendor  bool          // message is the vendor's own
-	refused bool          // nobody listens at the address
+	refused bool          // the connection was refused
 }
 
 func (f *fault) Error() string { return f.message }
@@ -89,7 +89,7 @@ func read(resp *http.Response, body []byte, now time.Time) (reply, error) {
 		}
 		f.status = status
 		if n, err := strconv.Atoi(f.kind); err == nil && n >= 400 && n < 600 {
-			f.status = n // gateways answer 200 and tell the status in the error
+			f.status = n // gateways respond 200 with the status in the error
 		}
 		return reply{}, judge(f, resp.Header, now)
 	}

@@ -24,8 +24,8 @@ type googleCredentials struct {
 	data    []byte
 	kind    google.CredentialsType
 	project string
-	from    string // where it came from, for messages
-	own     bool   // it is the suite's own
+	from    string // its origin, for messages
+	own     bool   // it comes from the suite
 }
 
 // googleKinds are the accepted kinds of credentials. An untrusted suite may
@@ -196,7 +196,7 @@ func (s settings) metadataToken() func(context.Context) (accessToken, error) {
 
 // readSmall reads a small file of the user.
 func readSmall(name string) ([]byte, error) {
-	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() { // opening a pipe would wait
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() { // opening a pipe would block
 		return nil, proviso.Errorf(proviso.Invalid, "%s is not a regular file", name)
 	}
 	f, err := os.Open(name)

@@ -21,8 +21,8 @@ import (
 // Limits of answers, in bytes. Parsing and showing a text takes many times its
 // size: a body of 60 MB of small objects took 4.3 GB.
 const (
-	maxReply  = 64 << 20 // of a vendor's API, which may hold pictures
-	maxAnswer = 16 << 20 // of an address of one's own, or of a command
+	maxReply  = 64 << 20 // for a vendor's API, whose answers may contain pictures
+	maxAnswer = 16 << 20 // for a configured address, or a command
 )
 
 // maxWait is the longest backoff between two attempts.
@@ -34,12 +34,12 @@ const maxWait = time.Minute
 type endpoint struct {
 	id        string // of the provider, for messages
 	base      string
-	keyFrom   string // where the key came from, for messages
+	keyFrom   string // origin of the key, for messages
 	header    http.Header
 	secrets   []string
-	login     login // nil if what is in the header is all
-	tentative bool  // a refusal may be of what is asked for, such as a shape, and not of who asks
-	lists     bool  // answers may be lists, which are then the member list of an object
+	login     login // nil if the header is enough
+	tentative bool  // a 403 may concern the request, such as a shape, and not the key
+	lists     bool  // answers may be lists, which become the member list of an object
 	client    *http.Client
 	gate      *gate
 	retries   int
@@ -52,7 +52,7 @@ type endpoint struct {
 // reply is an answer of an API.
 type reply struct {
 	*proviso.Object
-	latency time.Duration // of the last attempt alone, or as it was recorded
+	latency time.Duration // latency of the last attempt alone, or the recorded one
 }
 
 // client returns the client of an endpoint, with a policy for redirects.
@@ -228,7 +228,7 @@ func (e *endpoint) attempt(ctx context.Context, path string, data []byte) (reply
 		return reply{}, err
 	}
 	defer e.gate.leave()
-	estimate := float64(len(data)) / 4 // bytes a token, about
+	estimate := float64(len(data)) / 4 // approximate bytes of a token
 	if d := e.gate.delay(e.now(), estimate); d > 0 {
 		if err := e.sleep(ctx, d); err != nil {
 			return reply{}, err

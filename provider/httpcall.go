@@ -21,7 +21,7 @@ type httpCall struct {
 	before   *snippet // transformRequest
 	after    *snippet // transformResponse
 	accepts  *snippet // validateStatus
-	estimate float64  // tokens a word; 0 counts none
+	estimate float64  // tokens per word; 0 counts none
 	*endpoint
 }
 

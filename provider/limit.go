@@ -49,12 +49,12 @@ type gate struct {
 	inFlight int
 	queue    []chan struct{} // first come, first served
 
-	notBefore time.Time // the endpoint asked to be left alone until then
-	cut       time.Time // of the limit, the last time
+	notBefore time.Time // no request before then, as the endpoint asked
+	cut       time.Time // last reduction of the limit
 	requests  rate
 	tokens    rate
 	window    window
-	answered  bool // something has come back from the endpoint, ever
+	answered  bool // the endpoint has responded at least once
 	stopped   error
 }
 
@@ -194,7 +194,7 @@ func (g *gate) err() error {
 // use is spread evenly, with a burst of one second.
 type rate struct {
 	perMinute float64   // 0 is no limit
-	next      time.Time // when all that was reserved is paid for
+	next      time.Time // when everything reserved is used up
 }
 
 func (r *rate) lower(perMinute float64) {
@@ -228,8 +228,8 @@ func (r *rate) charge(n float64) {
 
 // Latency windows.
 const (
-	leastWindow = 20                    // answers; fewer say little
-	growth      = 3                     // times the best window that count as overload
+	leastWindow = 20                    // answers; fewer are not significant
+	growth      = 3                     // ratio to the best window that counts as overload
 	negligible  = 50 * time.Millisecond // below which growth is noise
 )
 
@@ -257,7 +257,7 @@ func (w *window) add(took time.Duration, limit int) bool {
 	}
 	slow := mean > w.best+math.Log(growth) && mean > math.Log(float64(negligible))
 	if slow {
-		w.best = mean // longer answers are not overload: they cost a quarter once, not again and again
+		w.best = mean // longer answers are not overload: they reduce the limit only once
 	}
 	return slow
 }

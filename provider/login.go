@@ -53,7 +53,7 @@ type accessToken struct {
 type bearer struct {
 	fetch func(ctx context.Context) (accessToken, error)
 	now   func() time.Time
-	turn  chan struct{} // holds one value while nobody renews the token
+	turn  chan struct{} // holds one value while the token is not being renewed
 
 	mu    sync.Mutex
 	token accessToken

@@ -15,20 +15,20 @@ import (
 // model is a language model behind an endpoint.
 type model struct {
 	id     string
-	name   string // as the API knows it
+	name   string // name in the API
 	api    wire
 	config *proviso.Object // with file references resolved
 	late   []string        // the settings that wait for the variables of a case
 	fill   *filler
 	prices prices
 
-	reasoning   bool // it thinks before it answers
+	reasoning   bool // it reasons before it answers
 	flat        bool // as in api
 	objects     bool // as in api
 	loose       bool // as in api
 	temperature float64
 	maxTokens   float64
-	shapeless   atomic.Bool // the endpoint refuses to be told the shape of an answer
+	shapeless   atomic.Bool // the endpoint rejects requests with the shape of an answer
 	*endpoint
 }
 
@@ -122,7 +122,7 @@ func (m *model) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, er
 	if err != nil {
 		return proviso.Output{}, err
 	}
-	if ask.Reply != nil { // thoughts would stand before the value
+	if ask.Reply != nil { // reasoning would come before the value
 		cfg = cfg.Clone()
 		cfg.Set("showThinking", false)
 	}

@@ -169,7 +169,7 @@ func (r *responseItems) content(c *proviso.Object) {
 func indented(v any) string {
 	var b bytes.Buffer
 	if err := json.Indent(&b, proviso.AppendJSON(nil, v), "", "  "); err != nil {
-		return proviso.Stringify(v) // what is no JSON stays as it is
+		return proviso.Stringify(v) // text that is not JSON stays unchanged
 	}
 	return b.String()
 }

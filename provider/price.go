@@ -28,7 +28,7 @@ var priceTable = sync.OnceValue(func() *proviso.Object {
 type prices struct {
 	known                          bool
 	input, output, cached, written float64
-	long                           *prices // for prompts of more tokens than over
+	long                           *prices // for prompts with more tokens than over
 	over                           int64
 }
 

@@ -103,7 +103,7 @@ func newScripted(spec proviso.ProviderSpec, language, name string, o Options) (p
 		return nil, s.invalid("%w", err)
 	}
 	abilities := language == "python" && entry == ""
-	if s.replays() { // nobody is asked, so no interpreter is needed
+	if s.replays() { // replayed answers need no interpreter
 		return withCassette(withAbilities(&scripted{id: spec.ID}, abilities), spec, o.Cassette), nil
 	}
 	p := &scripted{id: spec.ID, spec: spec, js: language == "javascript", workers: make(chan struct{}, s.workers())}
@@ -247,7 +247,7 @@ func (p *scripted) output(o *proviso.Object, latency time.Duration) proviso.Outp
 		}
 	}
 	out := OutputOf(fields)
-	out.Cached = false // only what proviso itself kept has cost nothing
+	out.Cached = false // only answers from proviso's own cache cost nothing
 	if out.Latency == nil {
 		out.Latency = &latency
 	}

@@ -71,29 +71,29 @@ func (s settings) invalid(format string, args ...any) error {
 
 // api describes a vendor's API.
 type api struct {
-	base     string                // URL that paths are added to; "" if it must be configured
-	hostPath string                // path of the API at a host that is given alone
+	base     string                // base URL; "" if it must be configured
+	hostPath string                // path of the API if only the host is given
 	keyVars  []string              // variables that may hold the key
 	baseVars []string              // variables that may hold the base URL
 	hostVars []string              // variables that may hold the host alone
-	keyless  bool                  // it can be asked without a key
-	login    func() (proof, error) // another way to show who asks, without a key; nil if there is none
-	header   string                // that the key is sent in; "" is Authorization: Bearer
+	keyless  bool                  // it works without a key
+	login    func() (proof, error) // other credentials in place of a key; nil if there are none
+	header   string                // header for the key; "" is Authorization: Bearer
 	extra    map[string]string
 	prices   string  // group of the price file
-	tokens   float64 // that an answer may have, unless anybody says; 0 is defaultTokens
-	prefix   string  // of the variables for temperature and tokens
+	tokens   float64 // default limit of an answer; 0 is defaultTokens
+	prefix   string  // prefix of the variables for temperature and tokens
 	flat     bool    // effort is a parameter of its own, not a member of reasoning
-	objects  bool    // of shapes of answers it knows JSON objects, and no schemas
-	loose    bool    // it may refuse a schema that bounds numbers, texts or lists
+	objects  bool    // for the shape of answers it supports JSON objects, but no schemas
+	loose    bool    // it may reject a schema that bounds numbers, texts or lists
 }
 
 // proof holds the credentials for a vendor: a key, or a login.
 type proof struct {
 	key   string // "" if there is none
 	login login  // nil if there is none
-	from  string // where it came from, for messages
-	own   bool   // it is the suite's own
+	from  string // its origin, for messages
+	own   bool   // it comes from the suite
 }
 
 func (p proof) empty() bool { return p.key == "" && p.login == nil }

@@ -5,7 +5,7 @@ import "github.com/proviso-eval/proviso"
 // Tariff is the known cost of an answer before the request.
 type Tariff struct {
 	Input, Output float64 // US dollars for a token
-	MaxTokens     int     // that an answer may have; 0 if there is no limit
+	MaxTokens     int     // limit of an answer; 0 if there is none
 }
 
 // TariffOf returns the tariff of a provider, decorated or not; false if its

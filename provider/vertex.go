@@ -79,7 +79,7 @@ func (s settings) vertexPublisher(model string) string {
 type vertexAPI struct {
 	api     api
 	prefix  string // of all paths
-	express bool   // with a key alone, and no project
+	express bool   // with only a key, and no project
 }
 
 // vertex finds the project, the region and the credentials.

@@ -13,7 +13,7 @@ import (
 
 // webhook calls an endpoint that accepts {prompt, config} and returns {output}.
 type webhook struct {
-	name   string // the id as the suite has it; that of the endpoint has no keys in it
+	name   string // the id in the suite; that of the endpoint contains no keys
 	config *proviso.Object
 	*endpoint
 }

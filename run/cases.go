@@ -19,7 +19,7 @@ func (p *Plan) checkCases(ctx context.Context) {
 	words := wording{p: p, seen: map[*proviso.Assertion]bool{}}
 	source := p.Suite.CaseSource
 	if checker, ok := source.(proviso.CaseChecker); ok {
-		source = checker.WithBroken() // they show what else is wrong
+		source = checker.WithBroken() // they show further mistakes
 	}
 	for c, err := range source.Cases() {
 		if ctx.Err() != nil {
@@ -131,7 +131,7 @@ type prepared struct {
 	provider  proviso.Provider // overrides the column's
 	comparing []*proviso.Assertion
 	computed  []computed // variables that code computes for each row
-	plain     bool       // the variables are as the suite has them
+	plain     bool       // the variables are unchanged from the suite
 	// unsupported is the reason why the case is not run; the mistake was
 	// reported where the case was read.
 	unsupported error

@@ -51,7 +51,7 @@ func (p *Plan) selectBest(ctx context.Context, pc *prepared, a *proviso.Assertio
 		if err == nil {
 			join(r, v)
 		}
-		if i == 0 { // what it took is spent once, whoever wins
+		if i == 0 { // the usage counts once, whichever row wins
 			spent := &r.Verdicts[len(r.Verdicts)-1]
 			spent.Usage, spent.Cost, spent.Judge = took.Usage, took.Cost, took.Judge
 		}
@@ -133,7 +133,7 @@ func join(r *proviso.Result, v proviso.Verdict) {
 	a := &r.Aggregate
 	if v.Status != proviso.Fail {
 		if len(r.Verdicts) == 1 {
-			a.Score = v.Score // nothing else was asked of the row
+			a.Score = v.Score // the row had no other assertion
 		}
 		return
 	}

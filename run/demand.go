@@ -15,7 +15,7 @@ type Demand struct {
 	Name     string // label or id of the provider
 	Provider proviso.Provider
 	Calls    int
-	Bytes    int64 // of the prompts, about: the template, and the variables in it
+	Bytes    int64 // approximate size of the prompts: the template with its variables
 }
 
 // Demands returns the expected requests to each provider, by name.

@@ -27,7 +27,7 @@ type metrics struct {
 	replay  bool
 	columns []columnMetrics
 
-	problems []string // why functions gave no value
+	problems []string // errors of functions
 }
 
 type columnMetrics struct {

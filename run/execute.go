@@ -22,8 +22,8 @@ type Outcome struct {
 	Summary     *report.Summary
 	Meta        *report.Meta
 	Rows        *runfile.Reader
-	Warning     string   // where the run is kept instead, "" if it is where it should be
-	Problems    []string // what went wrong beside the rows: hooks after the run, metrics that are functions
+	Warning     string   // where the run is stored instead, "" if it is in the right place
+	Problems    []string // errors outside the rows: hooks after the run, metrics that are functions
 	Interrupted bool
 
 	temporary string // folder of a run that is not to be kept
@@ -85,12 +85,12 @@ type execution struct {
 	summary   *report.Summary
 	metrics   *metrics
 	memory    *memory
-	deadline  time.Time    // of the run; zero if it has none
+	deadline  time.Time    // deadline of the run; zero if it has none
 	done      map[int]bool // rows of an earlier run that are taken over
 
 	mu     sync.Mutex // guards the fields below, summary and metrics
 	groups map[int]*group
-	err    error // why the run cannot be kept
+	err    error // why the run cannot be stored
 }
 
 // shownConfig is the suite's configuration without known secrets.
@@ -142,7 +142,7 @@ func (p *Plan) start(started time.Time) (*execution, error) {
 // begin names the run after its file.
 func (e *execution) begin() {
 	header := e.file.Header()
-	e.meta.RunID, e.meta.Started = header.ID, header.Started // a run that goes on keeps its own
+	e.meta.RunID, e.meta.Started = header.ID, header.Started // a resumed run keeps its own
 	if e.temporary == "" {                                   // otherwise it is gone when a person reads where it was
 		e.meta.RunFile = e.file.Path()
 	}

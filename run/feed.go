@@ -154,11 +154,11 @@ func (e *execution) do(ctx context.Context, stop func(), j job, buf []byte) []by
 	j.c.once.Do(func() { j.c.pc = e.p.prepare(ctx, j.c.c) })
 	res := e.row(ctx, j)
 	if ctx.Err() != nil {
-		return buf // cut off in the middle: the row will be asked again
+		return buf // interrupted: the row will run again
 	}
 	if e.unrecorded() {
 		stop()
-		return buf // what it asked may not be recorded: it will be asked again
+		return buf // its requests may not be recorded: it will run again
 	}
 	var err error
 	if buf, err = e.finish(ctx, j, res, buf); err != nil {

@@ -34,7 +34,7 @@ func (p *Plan) expandCases(ctx context.Context) {
 // generators runs each generator once in a run, so that all passes over the
 // cases see the same ones.
 type generators struct {
-	ctx context.Context // of the making of the plan, in which each runs
+	ctx context.Context // context of New, in which each runs
 	p   *Plan
 
 	mu   sync.Mutex

@@ -76,7 +76,7 @@ func (e *execution) compare(ctx context.Context, g *group) {
 // comparison.
 func (e *execution) flushGroups(ctx context.Context) error {
 	if ctx.Err() != nil {
-		return nil // an interrupted group is asked again as a whole
+		return nil // an interrupted group runs again as a whole
 	}
 	e.mu.Lock()
 	left := slices.Collect(maps.Values(e.groups))

@@ -17,7 +17,7 @@ type hashedFiles struct {
 	mu   sync.Mutex
 	into hash.Hash
 	seen map[string]bool
-	done bool // the plan is made; what is read now does not count
+	done bool // the plan is made; later reads do not count
 }
 
 func newHashedFiles(files proviso.Files, into hash.Hash) *hashedFiles {

@@ -19,7 +19,7 @@ const (
 // hook is a function of the suite that is called around the run and its rows.
 type hook struct {
 	*function
-	only string // the moment that its name says; "" is all of them
+	only string // the event in its name; "" is all of them
 }
 
 // openHooks compiles the hooks. Hooks that cannot run are left out if the suite
@@ -100,7 +100,7 @@ func (p *Plan) beforeAll(ctx context.Context) {
 		p.checkDerived()
 		p.checkCases(ctx)
 	}
-	if p.mistakes.Err() != nil { // nothing else will end what was begun
+	if p.mistakes.Err() != nil { // nothing else would undo what the hooks started
 		for _, problem := range p.afterAll(context.WithoutCancel(ctx), given) {
 			p.note(proviso.Mistake{Warning: true, Code: proviso.Undecided, Message: problem}, "")
 		}

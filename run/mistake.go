@@ -35,7 +35,7 @@ func (p *Plan) mistake(err error) {
 	}
 	m.Nearest = nearest(e)
 	if errors.Is(err, provider.ErrNoKey) {
-		p.noteAs(m.Message, m, e.Pointer) // a missing key or judge is said once, where it is first needed
+		p.noteAs(m.Message, m, e.Pointer) // a missing key or judge is reported once, where it is first needed
 		return
 	}
 	p.note(m, e.Pointer)
@@ -44,7 +44,7 @@ func (p *Plan) mistake(err error) {
 // noted is a recorded mistake.
 type noted struct {
 	at      int    // among the mistakes
-	cases   int    // how many cases had been met when it was last reported
+	cases   int    // number of cases read when it was last reported
 	pointer string // where it was last reported
 }
 
@@ -67,7 +67,7 @@ func (p *Plan) noteAs(key string, m proviso.Mistake, pointer string) {
 		return
 	case at < maxMistakes:
 		p.mistakes = append(p.mistakes, m)
-	default: // warnings give way to mistakes
+	default: // mistakes replace warnings
 		at = p.lastWarning()
 		maps.DeleteFunc(p.noted, func(_ string, n *noted) bool { return n.at == at })
 		p.mistakes[at] = m

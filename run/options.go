@@ -58,7 +58,7 @@ type Engines struct {
 	Spans           proviso.Spans  // may be a [Tracer]
 	// CommandTools are names of tools that run commands, beside the usual ones.
 	CommandTools []string
-	Client       *http.Client // for webhooks; nil leaves them undecided
+	Client       *http.Client // for webhooks; if nil, they are undecided
 	// Secrets are redacted from every stored row. If nil, nothing is redacted.
 	Secrets *secrets.Set
 	// Open opens the provider that a suite names.
@@ -112,22 +112,22 @@ type Observers struct {
 // Task selects the part of a suite to run and the place where the run is
 // stored.
 type Task struct {
-	Dir    string // folder that runs are kept in; "" keeps the run in a temporary folder
-	Folder string // of the suite, absolute: to find what is stored next to the suite; "" for an untrusted suite
-	RunID  string // names the run in its rows; "" leaves that to the run file
+	Dir    string // folder of stored runs; "" stores the run in a temporary folder
+	Folder string // absolute path of the suite, to find files next to it; "" for an untrusted suite
+	RunID  string // id of the run in its rows; "" uses that of the run file
 
 	Providers *regexp.Regexp // only providers whose id or label matches
 	Prompts   *regexp.Regexp // only prompts whose id or label matches
 
-	Replay *Replay // the answers are recorded ones; nil if they are new
+	Replay *Replay // set if the answers are recorded
 
-	Resume      string // run file or folder whose finished rows are taken over; "" starts anew
-	RetryErrors bool   // with Resume: rows that were errors are done again
+	Resume      string // run file or folder whose finished rows are taken over; "" starts a new run
+	RetryErrors bool   // with Resume: rows that were errors run again
 	// Earlier passes the rows of an earlier attempt to take, as Keep got them.
 	// They count as finished, like those of Resume. Nil if there was no attempt.
 	Earlier func(take func(index int, row []byte) error) error
 
-	Dry             bool // nothing will be run: generators and hooks are compiled, and cases that code yields stay unknown
-	SkipUnsupported bool // what is not supported leaves its rows undecided
-	Warn            bool // look for what is probably a mistake, such as undefined variables
+	Dry             bool // nothing will run: generators and hooks are only compiled, and generated cases stay unknown
+	SkipUnsupported bool // rows that use unsupported features are undecided
+	Warn            bool // warn about probable mistakes, such as undefined variables
 }

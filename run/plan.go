@@ -26,7 +26,7 @@ type Plan struct {
 	Warnings                proviso.Mistakes
 
 	o          Options
-	content    hash.Hash // of what is run, but for the judge
+	content    hash.Hash // hash of the run's content, without the judge
 	compiler   *check.Compiler
 	columns    []column
 	opened     map[string]proviso.Provider
@@ -35,12 +35,12 @@ type Plan struct {
 	hooks      []*hook
 	metricCode map[string]proviso.Function // of derived metrics that are functions, by name
 	demands    map[string]*Demand
-	waits      bool // rows may wait for somebody else: a model, an endpoint, a judge
+	waits      bool // rows may wait for a model, an endpoint or a judge
 	traced     bool // rows need the spans of their traces
-	inOrder    bool // rows see what earlier rows left, so they run one at a time
+	inOrder    bool // rows depend on earlier rows, so they run one at a time
 	serial     bool // some cases run first, one at a time
 	mistakes   proviso.Mistakes
-	noted      map[string]*noted // by what is said: cases share assertions
+	noted      map[string]*noted // by message: cases share assertions
 }
 
 // column is one prompt for one provider.
@@ -54,7 +54,7 @@ type column struct {
 	broken    error      // why its rows are undecided
 
 	uses         []string // names of variables in the prompt
-	conversation bool     // the prompt looks at the turns before
+	conversation bool     // the prompt uses earlier turns
 }
 
 // New opens the providers of the suite and compiles every assertion. The
@@ -123,7 +123,7 @@ func (p *Plan) openColumns() {
 			if err != nil {
 				p.mistake(placed(err, spec.Pointer+"/transform"))
 				if base.broken == nil {
-					base.broken = err // what the provider says is not what is to be decided about
+					base.broken = err // the provider's raw answer is not the output to be decided
 				}
 			}
 			base.transform = t
@@ -170,7 +170,7 @@ func (p *Plan) openPromptCode(c *column) {
 	}
 	c.code = code
 	p.waits = true
-	if data, err := p.o.Files.ReadFile(g.File); err == nil { // a command is no file
+	if data, err := p.o.Files.ReadFile(g.File); err == nil { // a command is not a file
 		c.conversation = conversational(string(data))
 		p.inOrder = p.inOrder || c.conversation
 	}

@@ -103,7 +103,7 @@ func (s *promptScript) write(ctx context.Context, context *proviso.Object) (any,
 	v, err := s.Call(ctx, s.text, s.g.File, proviso.Stringify(context))
 	if err != nil {
 		var thrown *proviso.ScriptError
-		if errors.As(err, &thrown) { // its place is not one of the file
+		if errors.As(err, &thrown) { // its position is not in the file
 			return nil, proviso.Errorf(proviso.Undecided, "%s: %s", s.g.File, strings.TrimSpace(thrown.Error()+"\n"+thrown.Stack))
 		}
 		return nil, s.p.threw(s.g, "", err)
@@ -119,7 +119,7 @@ func (p *Plan) promptProgram(g *proviso.Generator, command string, config *provi
 	if p.o.Untrusted {
 		return nil, proviso.Errorf(proviso.Refused, "the prompt %q is code, which an untrusted suite may not run", g.File)
 	}
-	if isFile { // what it holds is part of what is run
+	if isFile { // its content is part of the hash of the run
 		if _, err := p.o.Files.ReadFile(g.File); err != nil {
 			return nil, err
 		}
@@ -171,7 +171,7 @@ func (p *Plan) writePrompt(ctx context.Context, pc *prepared, col *column, res *
 	resolved := resolveVars(vars, foreign)
 	res.Vars = own.without(resolved)
 	if col.code != nil && len(foreign) > 0 {
-		return s.raw, config, nil // a model wrote parts of it, which are no templates
+		return s.raw, config, nil // a model wrote parts of it, which are not templates
 	}
 	text, err := p.render(ctx, s, resolved, foreign)
 	return text, config, err

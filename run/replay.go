@@ -15,7 +15,7 @@ import (
 // The duration of the run is the sum of the recorded latencies.
 type Replay struct {
 	Made time.Time // when the answers were recorded
-	Key  string    // tells recordings apart
+	Key  string    // distinguishes recordings
 }
 
 // id derives the id of the run from its content.
@@ -62,7 +62,7 @@ func (e *execution) delay(col *column, res *proviso.Result) time.Duration {
 	if e.p.o.Replay != nil || e.late() {
 		return 0
 	}
-	if res.Output.Cached { // a provider's own delay is for those that are really asked
+	if res.Output.Cached { // a provider's own delay is only for real requests
 		return e.p.o.Delay
 	}
 	return max(e.p.o.Delay, time.Duration(col.spec.DelayMS)*time.Millisecond)

@@ -14,7 +14,7 @@ const varEntry = "get_var"
 // computed is a variable that code computes for each row.
 type computed struct {
 	name string
-	ref  string // what stands for it until then
+	ref  string // its placeholder until then
 	fn   *function
 }
 

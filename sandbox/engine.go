@@ -45,7 +45,7 @@ func serveEngine(config string) {
 	request, _ := v.(*proviso.Object)
 	w := engineWorker{in: os.NewFile(uintptr(integer(request, "in")), "channel"), out: os.NewFile(uintptr(integer(request, "out")), "channel")}
 	w.reader.src = w.in
-	runtime.GOMAXPROCS(1) // there is one call at a time, and handing it between threads takes as long as it does
+	runtime.GOMAXPROCS(1) // there is one call at a time, and switching threads would take as long as the call
 	w.reply(frame{kind: kindHello, payload: []byte(protocol)})
 	for {
 		f, err := w.reader.next(maxFrame)
@@ -64,7 +64,7 @@ type engineWorker struct {
 	name     string
 	function proviso.Function
 	maxReply int
-	resident float64 // bytes of memory after which it wants to be replaced
+	resident float64 // bytes of memory after which it asks to be replaced
 }
 
 func (w *engineWorker) reply(f frame) {

@@ -25,14 +25,14 @@ type confinement struct {
 	Read    []string // files and folders that may be read
 	Exec    []string // files that may be executed
 	Network bool
-	Memory  uint64   // bytes of address space, or
+	Memory  uint64   // bytes of address space, or, if Data is set,
 	Data    bool     // of private memory that can be written
 	Files   uint64   // open files
-	Own     bool     // it is in namespaces of its own
-	Dies    bool     // with its parent
-	Filter  []byte   // the first seccomp filter, unless
-	Single  bool     // there is one only, which
-	Calls   []uint32 // lets these through, beside those of every program
+	Own     bool     // it is in new namespaces
+	Dies    bool     // it is killed with its parent
+	Filter  []byte   // the first seccomp filter, unless Single is set
+	Single  bool     // there is only one filter, made here
+	Calls   []uint32 // system calls of that filter, in addition to those of every program
 }
 
 // nobody is the user id that replaces root.
@@ -76,7 +76,7 @@ func confine() error {
 	if err := unix.Capset(&header, &none[0]); err != nil {
 		return fmt.Errorf("capset: %w", err)
 	}
-	if c.Dies { // set last, since a change of the user takes it back
+	if c.Dies { // set last, because a change of the user resets it
 		if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
 			return fmt.Errorf("parent death signal: %w", err)
 		}
@@ -230,7 +230,7 @@ func become(c *confinement) error {
 	if errno == 0 {
 		_, _, errno = unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&program)))
 	}
-	if errno == 0 && other != path { // the self-test: any other execve is refused, and by the filter
+	if errno == 0 && other != path { // the self-test: the filter must block any other execve
 		_, _, errno = unix.RawSyscall(unix.SYS_EXECVE, uintptr(unsafe.Pointer(other)), uintptr(unsafe.Pointer(&argv[0])), uintptr(unsafe.Pointer(&env[0])))
 		if errno == unix.EPERM {
 			errno = 0

@@ -29,8 +29,8 @@ import (
 const (
 	// From the parent to a worker.
 	kindLoad   = 'S' // the source and its limits: see [sourceFrame]
-	kindCheck  = 'K' // as kindLoad, but only the syntax is looked at. Not for a row that loads
-	kindProbe  = 'P' // what must be refused: see selftest.go. The reply lists what was not
+	kindCheck  = 'K' // like kindLoad, but only checks the syntax. Not for a row that loads
+	kindProbe  = 'P' // operations to be blocked: see selftest.go. The reply lists those that were not
 	kindCall   = 'C' // the list of arguments
 	kindMarked = 'D' // the same, marked
 	kindAnswer = 'A' // {"n": number of the question, "value": bool} or {"n": …, "error": text}
@@ -38,9 +38,9 @@ const (
 	// From a worker to the parent.
 	kindHello    = 'H' // the version of the protocol, once, from a host or a direct worker
 	kindResult   = 'R' // the result
-	kindLast     = 'r' // the result, from a worker that wants to be replaced
+	kindLast     = 'r' // the result, from a worker that asks to be replaced
 	kindSpecial  = 'V' // the result, marked
-	kindOpaque   = 'O' // the type of a result that is no data
+	kindOpaque   = 'O' // the type of a result that is not data
 	kindError    = 'E' // see [errorFrame]
 	kindQuestion = 'Q' // {"n": number from 1, "args": [prompt, response, question]}
 
@@ -52,8 +52,8 @@ const (
 const (
 	protocol    = "1"
 	frameHeader = 9                      // kind and id
-	maxFrame    = script.MaxActingResult // of a request, and of a reply of acting code
-	maxReply    = script.MaxResult       // of a reply of other code
+	maxFrame    = script.MaxActingResult // limit of a request, and of a reply of code with side effects
+	maxReply    = script.MaxResult       // limit of a reply of other code
 )
 
 // frame is one message. Its payload is valid until the next one is read.
@@ -78,7 +78,7 @@ var errViolation = &proviso.Error{Code: proviso.Undecided, Message: "the worker 
 type frameReader struct {
 	src        io.Reader
 	buf        []byte
-	start, end int // of what is in buf and has not been read
+	start, end int // range of unread bytes in buf
 }
 
 // bufferKept is the size of the buffer that a reader keeps between frames.

@@ -41,7 +41,7 @@ func (f *function) Call(ctx context.Context, args ...any) (any, error) {
 	if f.closed.Load() {
 		return nil, &proviso.Error{Code: proviso.Internal, Message: o.name + ": the function is closed"}
 	}
-	if ctx.Err() != nil { // else it is up to chance whether an idle worker is seen first
+	if ctx.Err() != nil { // otherwise select might miss an idle worker
 		return nil, ctx.Err()
 	}
 	kind, payload, err := encodeArgs(args, o.language.undefined)
@@ -63,7 +63,7 @@ func (f *function) Call(ctx context.Context, args ...any) (any, error) {
 	v, err := o.outcome(reply, c)
 	var e *proviso.Error
 	if errors.As(err, &e) && e.Code != proviso.Refused && e.Code != proviso.Unavailable {
-		o.pool.discard(c.worker) // late, out of memory, or not to be trusted any more
+		o.pool.discard(c.worker) // late, out of memory, or no longer trusted
 	} else {
 		c.worker.exhausted = c.worker.exhausted || reply.kind == kindLast
 		o.pool.put(c.worker)
@@ -129,8 +129,8 @@ type call struct {
 	since   time.Time // when it was started
 	left    time.Duration
 	asked   int
-	open    int   // questions without an answer
-	over    bool  // nothing is to be sent any more
+	open    int   // unanswered questions
+	over    bool  // nothing may be sent any more
 	failed  error // the first question that could not be answered
 
 	resuming sync.Mutex

@@ -71,8 +71,8 @@ type host struct {
 	language    *language
 	interpreter *interpreter
 	namespaces  bool                   // it has its own
-	plain       bool                   // a recipe's workers are started without
-	spare       atomic.Pointer[worker] // a recipe's, that has passed the self-test
+	plain       bool                   // workers are started without namespaces
+	spare       atomic.Pointer[worker] // a worker that has passed the self-test
 
 	cmd     *exec.Cmd
 	control io.ReadWriteCloser // nil for a recipe
@@ -278,7 +278,7 @@ func (h *host) process(namespaces bool) (cmd *exec.Cmd, ours io.ReadWriteCloser,
 		l := h.launch(namespaces)
 		l.parentEnd, l.childEnds, l.stderr = ours, theirs, theirErrs
 		cmd, own, err = l.start()
-		neverBlock(theirErrs) // starting a process made it block
+		neverBlock(theirErrs) // starting the process made it blocking
 		_ = theirErrs.Close()
 	}
 	for _, f := range theirs {
@@ -289,7 +289,7 @@ func (h *host) process(namespaces bool) (cmd *exec.Cmd, ours io.ReadWriteCloser,
 		if errs != nil {
 			_ = errs.Close()
 		}
-		if cmd != nil && cmd.Process != nil { // it was started, and cannot be told what to become
+		if cmd != nil && cmd.Process != nil { // it was started, but did not get its confinement
 			killGroup(cmd.Process)
 			_ = cmd.Wait()
 		}

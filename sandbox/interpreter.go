@@ -23,10 +23,10 @@ type interpreter struct {
 	version    string
 	path       string   // of the program itself, behind scripts and links
 	exec       []string // what has to be executable for it
-	read       []string // where its things are
+	read       []string // its files
 	importPath []string // where it finds packages
-	missing    string   // what it lacks that the sandbox needs, "" if nothing
-	flags      []string // that its worker is started with, beside those of every version
+	missing    string   // what it lacks for the sandbox, or ""
+	flags      []string // extra flags of its worker for this version
 	typescript bool     // it runs TypeScript
 }
 

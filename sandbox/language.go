@@ -22,11 +22,11 @@ var (
 type language struct {
 	name     string   // of the row
 	source   string   // as [proviso.Source] has it
-	program  string   // what a person calls the interpreter
+	program  string   // name of the interpreter in messages
 	variable string   // of the environment, that names the interpreter
 	names    []string // of the interpreter in PATH, the first that works
 	oldest   string   // version
-	install  string   // what to do if there is none
+	install  string   // advice if there is none
 	suffixes []string // of the files that a source can import by a path without one
 
 	// searches is set if modules are searched in the granted folders, too, after
@@ -39,7 +39,7 @@ type language struct {
 	calls  int    // after which a worker is replaced; more where starting one takes longer
 
 	interrupts bool   // the worker ends a call that is late; otherwise it is killed
-	loads      bool   // loading a source is what checks it
+	loads      bool   // a source is checked by loading it
 	exhausted  string // what the interpreter prints when it dies for lack of memory
 
 	// takes reports whether this row runs a source; nil means all sources of the
@@ -58,12 +58,12 @@ type language struct {
 	// source, separated by spaces.
 	imports func(src proviso.Source, p profile) string
 
-	undefined      bool     // it tells undefined from null
+	undefined      bool     // it distinguishes undefined from null
 	data           bool     // its memory is what it can write, since it reserves far more
 	memory         uint64   // bytes of address space, or of such data
 	memoryPackages uint64   // the same, with the packages of the interpreter
-	extra          []string // files and folders that it reads, beside those of every program
-	syscalls       []uint32 // beside those of every language
+	extra          []string // files and folders that it reads, in addition to those of every program
+	syscalls       []uint32 // in addition to those of every language
 }
 
 // languages is the table of languages that the sandbox runs.

@@ -8,7 +8,7 @@ import (
 
 // launch holds the parameters for starting an interpreter.
 type launch struct {
-	exe        string // the binary that locks itself in
+	exe        string // the binary that enters the sandbox
 	path       string // the interpreter
 	argv, env  []string
 	dir        string // working folder outside of the sandbox
@@ -20,9 +20,9 @@ type launch struct {
 	data       bool // memory counts what is private and writable, not the address space
 	single     bool // one filter for all, since the program cannot add the second
 	files      uint64
-	syscalls   []uint32 // beside those of every language
-	leaky      bool     // the filters refuse nothing; for tests
-	dies       bool     // with the process that starts it, by a signal: it does not read its channel while it runs code
+	syscalls   []uint32 // in addition to those of every language
+	leaky      bool     // the filters block nothing; for tests
+	dies       bool     // killed with its parent, by a signal: it does not read its channel while it runs code
 
 	parentEnd io.ReadWriteCloser // of the channel
 	childEnds []*os.File
@@ -46,7 +46,7 @@ type Kernel struct {
 	Release    string
 	Landlock   int // version of its interface, 0 if there is none
 	Seccomp    bool
-	Namespaces bool // an unprivileged process gets some of its own
+	Namespaces bool // available to unprivileged processes
 }
 
 // Sandbox reports whether the kernel can confine code.

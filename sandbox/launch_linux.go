@@ -92,7 +92,7 @@ func ownNamespaces(network bool) *syscall.SysProcAttr {
 		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: uid, Size: 1}},
 		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: gid, Size: 1}},
 	}
-	if uid == 0 && gid == 0 { // who may, becomes nobody inside
+	if uid == 0 && gid == 0 { // root becomes nobody inside, if permitted
 		a.UidMappings = append(a.UidMappings, syscall.SysProcIDMap{ContainerID: nobody, HostID: nobody, Size: 1})
 		a.GidMappings = append(a.GidMappings, syscall.SysProcIDMap{ContainerID: nobody, HostID: nobody, Size: 1})
 		a.GidMappingsEnableSetgroups = true

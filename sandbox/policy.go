@@ -15,8 +15,8 @@ type Policy uint8
 
 // The policies, from the strictest.
 const (
-	Require Policy = iota // code runs inside of the sandbox, or not at all
-	Auto                  // a person's own files may run without, if the machine has no sandbox
+	Require Policy = iota // code runs only inside the sandbox
+	Auto                  // a user's own files may run without it, if the machine has no sandbox
 	Off                   // there is no sandbox; workers and time limits remain
 )
 
@@ -54,7 +54,7 @@ type Grants struct {
 // profiles share a host.
 type profile struct {
 	language string
-	sandbox  bool   // inside of the kernel's sandbox
+	sandbox  bool   // inside the kernel's sandbox
 	network  bool   // sockets
 	packages bool   // site-packages, and the memory that they take
 	files    bool   // the suite's folder and what was granted

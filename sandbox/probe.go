@@ -20,13 +20,13 @@ type Report struct {
 // Interpreter describes the interpreter of a language on a machine.
 type Interpreter struct {
 	Language   string
-	Program    string // what a person calls it
+	Program    string // its name
 	Path       string // "" if there is none
 	Version    string
 	Problem    string // why code of the language does not run, or runs without a sandbox; "" if it runs inside
 	Sandbox    bool   // it was started in the sandbox and passed the self-test
-	Leaks      bool   // it did not pass the self-test: something got through
-	Namespaces bool   // in namespaces of its own
+	Leaks      bool   // it failed the self-test: something was not blocked
+	Namespaces bool   // in new namespaces
 }
 
 // Probe finds out what this machine supports for the code of a suite: it looks

@@ -63,7 +63,7 @@ func askPython(ctx context.Context, s *Sandbox, path string, packages bool) (*in
 	}
 	in := &interpreter{version: text(fields, "version")}
 	if fields.Len() == 1 {
-		return in, nil // too old to say more
+		return in, nil // too old for the rest of the query
 	}
 	in.missing = text(fields, "missing")
 	in.path = text(fields, "base")

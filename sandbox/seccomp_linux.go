@@ -82,7 +82,7 @@ func assemble(rules []rule, action, otherwise uint32) []unix.SockFilter {
 		}
 		body = append(body, unix.SockFilter{Code: ret, K: action})
 		n, at := len(body), 0
-		for i := range body { // a test that fails goes on behind the rule
+		for i := range body { // a failed test jumps past the rule
 			if body[i].Code != jeq {
 				continue
 			}
@@ -199,8 +199,8 @@ func commonRules(network, readOnly bool, extra []uint32) []rule {
 	stream := []test{eq(0, unix.AF_UNIX), bits(1, ^uint32(unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC), unix.SOCK_STREAM)}
 	rules = append(rules,
 		rule{unix.SYS_PRLIMIT64, append([]test{eq(0, 0)}, null(2)...)}, // reading one's own
-		rule{unix.SYS_SOCKETPAIR, stream},                              // what an event loop wakes itself with
-		rule{unix.SYS_SENDTO, null(4)},                                 // to no address, so only to what is connected
+		rule{unix.SYS_SOCKETPAIR, stream},                              // used by event loops to wake themselves
+		rule{unix.SYS_SENDTO, null(4)},                                 // without an address, so only on a connected socket
 	)
 	if network {
 		for _, family := range []uint32{unix.AF_INET, unix.AF_INET6} {

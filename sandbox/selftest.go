@@ -29,7 +29,7 @@ func (h *host) selfTest(ctx context.Context) error {
 		return unstarted(h.language.program, fmt.Errorf("its self-test does not start: %w", err))
 	}
 	passed := false
-	defer func() { // one that was not forked has run nothing but this, and is ready for a source
+	defer func() { // a directly started worker has run nothing else, and is ready for a source
 		if !passed || h.forks() || !h.spare.CompareAndSwap(nil, w) {
 			w.close()
 		}
@@ -45,7 +45,7 @@ func (h *host) selfTest(ctx context.Context) error {
 		return ctx.Err()
 	}
 	if e, ok := err.(*proviso.Error); ok && e.Code == proviso.Unavailable {
-		return e // there is no worker that could have tried
+		return e // no worker ran the test
 	}
 	var through []any
 	if err == nil {

@@ -25,7 +25,7 @@ type worker struct {
 	reader     frameReader
 	errs       *os.File
 	cmd        *exec.Cmd // of one that was not forked
-	namespaces bool      // it was started in some of its own
+	namespaces bool      // it was started in new namespaces
 	timer      *time.Timer
 	buf        []byte
 

@@ -45,7 +45,7 @@ type budget struct {
 	inFlight int
 	known    bool
 	largest  float64
-	changed  chan struct{} // closed when an ask under way ends
+	changed  chan struct{} // closed when a call in flight ends
 }
 
 // update takes over the state of the key in the store. Amounts that were spent
@@ -94,7 +94,7 @@ func (b *budget) leave(likely, cost float64, cached bool) {
 	defer b.mu.Unlock()
 	b.reserved -= likely
 	if b.inFlight--; b.inFlight == 0 {
-		b.reserved = 0 // what rounding left
+		b.reserved = 0 // rounding errors
 	}
 	b.spent += cost
 	b.largest = max(b.largest, cost)
@@ -118,7 +118,7 @@ type account struct {
 
 	mu      sync.Mutex
 	cost    float64 // of all answers
-	settled float64 // what the store charged
+	settled float64 // amount that the store charged
 	usage   proviso.Usage
 }
 
@@ -128,7 +128,7 @@ type accountKey struct{}
 // and verdicts are cached for its project.
 func withAccount(ctx context.Context, a *account) context.Context {
 	if p := a.key.Project; p != store.DefaultProject {
-		ctx = blobs.WithScope(ctx, string(p)) // nobody learns from an answer that is kept what another project asked
+		ctx = blobs.WithScope(ctx, string(p)) // a cached answer must not reveal requests of another project
 	}
 	return context.WithValue(ctx, accountKey{}, a)
 }

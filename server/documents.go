@@ -190,7 +190,7 @@ func (s *Server) getSuite(c *call) error {
 	if err := decode(c.r.Context(), doc.Content, &bundle); err != nil {
 		return err
 	}
-	if out.Warnings = bundle.inlineSecrets(c.r.Context()); len(out.Warnings) > 0 { // an earlier version of proviso kept it
+	if out.Warnings = bundle.inlineSecrets(c.r.Context()); len(out.Warnings) > 0 { // an earlier version of proviso stored it
 		return c.json(http.StatusOK, out)
 	}
 	out.Suite = b.Suite

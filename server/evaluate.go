@@ -92,7 +92,7 @@ func (s *Server) evaluateBody(c *call, body []byte, set string) error {
 	resp, err := s.o.Judge.Evaluate(ctx, req)
 	cost, usage := account.total()
 	s.metrics.spent(c.project, cost, usage)
-	if err != nil || c.r.Context().Err() != nil { // the client left, or the budget is spent
+	if err != nil || c.r.Context().Err() != nil { // the client disconnected, or the CPU budget is spent
 		if failed := s.settle(ctx, account); failed != nil {
 			s.o.Log.Error("charge a key", "request_id", c.id, "error", failed)
 		}
@@ -243,14 +243,14 @@ func requestProblem(ctx context.Context, body []byte, err error) error {
 	if !errors.As(err, &list) || len(list) == 0 {
 		return err
 	}
-	if list[0].Code == proviso.Unavailable { // nobody judges, or not with what there is
+	if list[0].Code == proviso.Unavailable { // there is no judge, or it lacks something
 		return list[0]
 	}
 	doc, syntax := document.ParseJSONContext(ctx, "body", body)
 	var mistakes []Mistake
 	for i, e := range list {
 		m := mistakeOf(e)
-		if syntax == nil && i < maxMistakes && ctx.Err() == nil { // looking for a place reads the body
+		if syntax == nil && i < maxMistakes && ctx.Err() == nil { // finding the position parses the body
 			at := doc.Place(m.Pointer)
 			m.Line, m.Column = at.Line, at.Column
 		}

@@ -29,10 +29,10 @@ type call struct {
 	body  []byte
 	clock clock
 
-	project store.Project      // that the request is about, "" if it needs no key
-	kept    store.ProjectStore // what is kept of that project, nil if there is none
+	project store.Project      // project of the request, "" if the route needs no key
+	kept    store.ProjectStore // store of that project, nil if there is none
 
-	claim  *store.Claim    // of the idempotency key, until the answer is kept
+	claim  *store.Claim    // claim of the idempotency key, until the response is stored
 	answer *store.Response // what was sent
 }
 
@@ -49,7 +49,7 @@ type recorder struct {
 	http.ResponseWriter
 	status int
 	bytes  int64
-	copy   *bytes.Buffer // for the log; nil if it is without contents
+	copy   *bytes.Buffer // for the log; nil if contents are not logged
 }
 
 // WriteHeader records the status.
@@ -333,7 +333,7 @@ func (s *Server) finish(c *call, started time.Time) {
 	s.metrics.request(c.route, c.project, c.r.Method, c.w.status, took-waited, waited)
 	level := slog.LevelInfo
 	if c.route.Scope == "" && c.w.status == http.StatusOK {
-		level = slog.LevelDebug // somebody looks every few seconds whether the server lives
+		level = slog.LevelDebug // health checks come every few seconds
 	}
 	gone := c.r.Context().Err() != nil // the client, or the server is stopping
 	if c.w.status >= 500 && !gone {

@@ -119,7 +119,7 @@ func (m *metrics) request(r *route, p store.Project, method string, status int, 
 	}
 	m.requests.WithLabelValues(string(p), r.Path, method, strconv.Itoa(status)).Inc()
 	if r.Stream {
-		return // it lasts as long as its client likes
+		return // its duration depends on the client
 	}
 	m.server.WithLabelValues(string(p), r.Path).Observe(max(0, server).Seconds())
 	m.wait.WithLabelValues(string(p), r.Path).Observe(wait.Seconds())

@@ -195,5 +195,5 @@ func (p *Problem) write(w http.ResponseWriter, requestID string) {
 	}
 	h.Set("Content-Length", strconv.Itoa(len(data)+1))
 	w.WriteHeader(p.Status)
-	_, _ = w.Write(append(data, '\n')) // a client that went away cannot be told
+	_, _ = w.Write(append(data, '\n')) // the error of a disconnected client cannot be sent
 }

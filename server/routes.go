@@ -17,18 +17,18 @@ type route struct {
 	ID           string // of the operation
 	Summary      string
 	Detail       string
-	Scope        store.Scope  // that a key needs; "" needs no key
+	Scope        store.Scope  // required scope; "" needs no key
 	Params       []param      // of path and query
 	Request      reflect.Type // of the body; nil if there is none
 	Optional     bool         // the body may be missing
 	Reads        []string     // media types of a body that the handler reads itself; nil is JSON
-	Response     reflect.Type // of the answer; nil if it is no JSON
-	Status       int          // of an answer that is no error
+	Response     reflect.Type // response type; nil if it is not JSON
+	Status       int          // status of a success
 	MediaType    string       // of the answer; "" is JSON
-	Stream       bool         // the answer lasts as long as the client likes
-	Asks         bool         // it asks models, and computes in between
+	Stream       bool         // the client decides when the response ends
+	Asks         bool         // it calls models, and computes in between
 	Hidden       bool         // not in the OpenAPI document
-	Others       bool         // shows what other keys did, so that the scope evaluate does not do for read
+	Others       bool         // shows data of other keys, so that the scope evaluate is not enough
 
 	Handle func(*Server, *call) error
 }
@@ -168,7 +168,7 @@ func in(name, doc string) param { return param{Name: name, Kind: "string", Doc: 
 // Endpoint is one route, for the manual.
 type Endpoint struct {
 	Method, Path string
-	Scope        store.Scope // that a key needs; "" needs no key
+	Scope        store.Scope // required scope; "" needs no key
 	Summary      string
 }
 

@@ -29,7 +29,7 @@ type Plan struct {
 	Hash       string // of what is run
 	Rows       int    // prompts × providers × cases
 	Providers  []string
-	Judges     []string // identities, as far as they are known
+	Judges     []string // identities of the judges, as far as they are known
 	Warnings   proviso.Mistakes
 }
 

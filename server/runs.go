@@ -88,7 +88,7 @@ func progressOf(r store.Run) Progress {
 // runOf is a run as clients see it, without its results.
 func runOf(r store.Run) Run {
 	var e execution
-	_ = json.Unmarshal(r.Options, &e) // it was written here; what is missing is shown as missing
+	_ = json.Unmarshal(r.Options, &e) // it was written here; missing fields are shown as missing
 	out := Run{
 		ID: r.ID, Suite: r.Suite, Version: r.Version, Hash: r.Hash, Status: r.Status, Error: r.Error, CreatedAt: r.Created.UTC(),
 		CreatedBy: r.CreatedBy, Progress: progressOf(r), AgentID: e.AgentID, TestSuite: e.TestSuite, Cost: r.Totals.Cost,
@@ -245,7 +245,7 @@ func (s *Server) batch(c *call, r store.Run, shown Run) (*report.Batch, error) {
 		meta.Config = proviso.ObjectOf("id", shown.AgentID)
 	}
 	b := report.NewBatch(meta, sum)
-	if r.Status != store.Cancelled { // rows under way may still come
+	if r.Status != store.Cancelled { // rows in flight may still arrive
 		s.batches.put(r.ID, b)
 	}
 	return b, nil

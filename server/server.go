@@ -58,20 +58,20 @@ type Options struct {
 	TLS *tls.Config
 
 	BodyLimit       int64         // bytes of a request; judge.MaxBody if 0
-	BodyRoom        int64         // bytes of all requests under way; 256 MiB if 0
+	BodyRoom        int64         // bytes of all current requests; 256 MiB if 0
 	Rate            float64       // requests a second for each key, in bursts of two seconds; 0 is no limit
 	EvaluateLimit   time.Duration // for one evaluation; 5 minutes if 0
-	CPUBudget       time.Duration // that a request may compute, without waiting; 2 seconds if 0
-	Drain           time.Duration // how long to go on when the server is to stop, with readiness down
-	StopTimeout     time.Duration // for requests under way when the server stops; 30 seconds if 0
+	CPUBudget       time.Duration // computing time of a request, without waiting; 2 seconds if 0
+	Drain           time.Duration // how long to keep serving with readiness down before the server stops
+	StopTimeout     time.Duration // for current requests when the server stops; 30 seconds if 0
 	KeepRuns        time.Duration // after their end; 0 keeps them for ever
 	KeepEvaluations time.Duration // 0 keeps them for ever
-	KeepContents    bool          // keep what was evaluated, not only what became of it
+	KeepContents    bool          // store outputs, not only results
 	KeepReplies     time.Duration // for requests with an idempotency key; 24 hours if 0
-	Traces          TraceLimits   // of spans that are held
+	Traces          TraceLimits   // limits of held spans
 	MaxStreams      int           // event streams at a time; 1000 if 0
 	Heartbeat       time.Duration // of event streams; 15 seconds if 0
-	Poll            time.Duration // how often a stream looks for what another process did; 1 second if 0
+	Poll            time.Duration // how often a stream checks for changes of another process; 1 second if 0
 	HousekeepEvery  time.Duration // 1 hour if 0
 }
 
@@ -95,7 +95,7 @@ type Server struct {
 	underWay sync.WaitGroup // requests
 	streams  atomic.Int64
 	ready    atomic.Bool
-	closed   atomic.Bool   // the store has had keys: no more requests without one
+	closed   atomic.Bool   // the store has had keys: requests without one are rejected
 	quit     chan struct{} // ends event streams
 	quitOnce sync.Once
 }

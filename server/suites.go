@@ -123,7 +123,7 @@ func (s *Suites) open(ctx context.Context, b *Bundle, ro RunOptions, held *otlp.
 	if o.Engines.Env == nil {
 		o.Engines.Env = proviso.EnvMap{}
 	}
-	o.Engines.Secrets = &secrets.Set{} // what was taken from the environment, and of the suite: no row that is kept holds it
+	o.Engines.Secrets = &secrets.Set{} // secrets from the environment and the suite, which stored rows must not contain
 	env := o.Engines.Secrets.Env(o.Engines.Env)
 	read, mistakes := suite.Read(ctx, []string{name}, suite.Options{Dir: dir, Env: env, Cells: check.Cells(), Files: o.Policy.Files(), Trust: o.Policy.Suite(env)})
 	if read == nil {

@@ -35,7 +35,7 @@ func traces(read *proviso.Suite, files proviso.Files, held *otlp.Store) (proviso
 	for _, name := range t.Files {
 		data, err := files.ReadFile(name)
 		if err != nil {
-			continue // reading the suite has said so
+			continue // reported when the suite was read
 		}
 		if err := recorded.Load(name, string(data)); err != nil {
 			note("/tracing/file", proviso.Invalid, err.Error(), false)
@@ -44,7 +44,7 @@ func traces(read *proviso.Suite, files proviso.Files, held *otlp.Store) (proviso
 	if !t.Enabled {
 		return recorded, mistakes
 	}
-	if held == nil { // the suite is read, and not run
+	if held == nil { // the suite is only read
 		held = otlp.NewStore(otlp.StoreOptions{})
 	}
 	view := otlp.ViewOptions{Recorded: recorded, Redact: t.Redact}

@@ -20,14 +20,14 @@ import (
 // TraceLimits bound the spans that a server holds for runs and evaluations. A
 // field that is 0 has the default in its comment.
 type TraceLimits struct {
-	Spans     int           // of all keys; 100,000
-	Bytes     int64         // that they take, about; 256 MiB
-	KeySpans  int           // of one key; 25,000
-	KeyBytes  int64         // that they take, about; 64 MiB
+	Spans     int           // spans of all keys; 100,000
+	Bytes     int64         // their approximate size; 256 MiB
+	KeySpans  int           // spans of one key; 25,000
+	KeyBytes  int64         // their approximate size; 64 MiB
 	KeyTraces int           // of one key; 2,500
 	OneTrace  int           // spans of one trace; 10,000
-	Age       time.Duration // how long a trace is held that nobody asks for; 15 minutes
-	Wait      time.Duration // for spans, once something asks for them; 3 seconds, and the most that a suite may say is 1 minute
+	Age       time.Duration // how long an unused trace is held; 15 minutes
+	Wait      time.Duration // wait for spans once they are needed; 3 seconds, and a suite may set at most 1 minute
 }
 
 func (l *TraceLimits) defaults() {

@@ -24,7 +24,7 @@ func (s *Server) task(c *call, handle func() error) error {
 	ctx, task := s.turns.Begin(whole.Context(), c.key.ID, s.o.CPUBudget, s.over)
 	defer func() {
 		task.End()
-		c.r = whole // whose context tells whether the client is there
+		c.r = whole // its context ends when the client disconnects
 	}()
 	if !c.route.Asks {
 		turn, done, err := turns.Enter(ctx)

@@ -33,7 +33,7 @@ type Document struct {
 	NewDocument
 	Hash    string // of kind, content and prompt hash: the version's identity
 	Number  int    // of the version under its name, from 1
-	Current bool   // whether it is what the name stands for now
+	Current bool   // whether it is the current version of the name
 	Size    int    // of the content, in bytes
 	Created time.Time
 }

@@ -62,11 +62,11 @@ func (p Project) Check() error {
 
 // NewKey is an API key to be made.
 type NewKey struct {
-	Name      string   // what people call it; need not be unique
-	Project   Project  // that it belongs to, "" for DefaultProject
+	Name      string   // its name; need not be unique
+	Project   Project  // its project, "" for DefaultProject
 	Scopes    []Scope  // at least one
 	Budget    *float64 // US dollars, nil for no limit
-	Providers []string // globs of provider ids that it may ask; none means all
+	Providers []string // globs of provider ids that it may use; none means all
 }
 
 // Key is an API key, without its secret.
@@ -74,7 +74,7 @@ type Key struct {
 	ID        string
 	Name      string
 	Project   Project
-	Hint      string // the first characters of the secret, to tell keys apart
+	Hint      string // the first characters of the secret, to distinguish keys
 	Scopes    []Scope
 	Budget    *float64 // US dollars, nil for no limit
 	Spent     float64  // US dollars

@@ -28,7 +28,7 @@ const (
 // Page asks for a part of a list.
 type Page struct {
 	After string // Next of the page before, "" for the first
-	Limit int    // at most so many items; 0 means DefaultPage, more than MaxPage means MaxPage
+	Limit int    // maximum number of items; 0 means DefaultPage, more than MaxPage means MaxPage
 }
 
 // List is a part of a list. Following Next returns every item that existed at

@@ -16,7 +16,7 @@ const (
 	Running   RunStatus = "running"   // is being executed
 	Done      RunStatus = "done"      // all rows are finished, whatever their verdicts
 	Failed    RunStatus = "failed"    // could not be executed; Error says why
-	Cancelled RunStatus = "cancelled" // somebody did not want it any more
+	Cancelled RunStatus = "cancelled" // on request
 )
 
 // Ended reports whether the status is final.
@@ -29,7 +29,7 @@ type NewRun struct {
 	Version   string // hash of the suite's version
 	CreatedBy string // id of the API key
 	Options   []byte // JSON that the server needs to execute the run; no secrets
-	Rows      int    // how many it will have, 0 if not known yet
+	Rows      int    // number of rows, 0 if not known yet
 	Reply     *Reply // kept in the same transaction, nil if there is none
 }
 
@@ -39,13 +39,13 @@ type Run struct {
 	Project   Project
 	Suite     string
 	Version   string // hash of the suite's version
-	Hash      string // of suite, prompts and judge, once it is planned: runs of equal hash are comparable
+	Hash      string // hash of suite, prompts and judge, once it is planned: runs of equal hash are comparable
 	CreatedBy string // id of the API key
 	Options   []byte // JSON, as it was given
 	Status    RunStatus
 	Error     string // why it failed, or why it is tried again
 	Attempts  int    // how often its execution was begun and not stopped
-	Rows      int    // how many it will have, 0 if not known yet
+	Rows      int    // number of rows, 0 if not known yet
 	Totals    proviso.Totals
 	Judges    []string // identities
 	Created   time.Time

@@ -195,7 +195,7 @@ type Job struct {
 
 // Retention is how long data are kept. The zero duration keeps them for ever.
 type Retention struct {
-	Now         time.Time     // the zero time means the present
+	Now         time.Time     // the zero time is the current time
 	Runs        time.Duration // after their end
 	Evaluations time.Duration // after their creation
 }

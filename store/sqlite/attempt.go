@@ -29,7 +29,7 @@ func (w *worker) Work(ctx context.Context, job *river.Job[executeRun]) error {
 	defer cancel()
 	w.db.jobs.begin(id, cancel)
 	defer w.db.jobs.end(id)
-	keep := context.WithoutCancel(ctx) // what happened is noted, whatever ends
+	keep := context.WithoutCancel(ctx) // the result is recorded, even if the context ends
 	run, ok, err := w.db.beginAttempt(keep, id)
 	if err != nil || !ok {
 		return err

@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	foldEvery   = time.Second            // how old changes get before they are folded into the file
-	foldChanges = 1000                   // how many gather before they are folded at once
-	foldSize    = 8 << 20                // bytes of the log above which writers wait for it to begin anew
+	foldEvery   = time.Second            // maximum age of changes before they are folded into the file
+	foldChanges = 1000                   // number of changes that are folded at once
+	foldSize    = 8 << 20                // size of the log in bytes above which writers wait until it restarts
 	foldWait    = 1000                   // ms that they wait at most, for readers to end
 	foldPause   = 500 * time.Millisecond // between such waits
 )
@@ -36,7 +36,7 @@ func (d *DB) foldLog() {
 		if d.written.Swap(0) > 0 {
 			d.fold()
 		}
-		if d.logSize() > foldSize { // whoever reads all the time must not stop all who write
+		if d.logSize() > foldSize { // constant readers must not block all writers
 			select {
 			case <-d.closing:
 			case <-time.After(foldPause):
@@ -84,6 +84,6 @@ func (d *DB) noteWritten(n int) {
 	}
 	select {
 	case d.foldSoon <- struct{}{}:
-	default: // it is being told already
+	default: // it has been notified already
 	}
 }

@@ -34,7 +34,7 @@ type jobs struct {
 	inserter *river.Client[*sql.Tx] // does not work
 
 	mu      sync.Mutex
-	worker  *river.Client[*sql.Tx] // nil while there is none
+	worker  *river.Client[*sql.Tx] // nil if there is none
 	lock    *lock                  // held while there is a worker
 	cancels map[string]context.CancelFunc
 }
@@ -153,12 +153,12 @@ func (d *DB) newWorker(work store.Work) (*river.Client[*sql.Tx], error) {
 	if err := river.AddWorkerSafely(workers, &worker{db: d, work: work}); err != nil {
 		return nil, err
 	}
-	const finished = time.Hour // how long River keeps jobs that are over; runs are kept by us
+	const finished = time.Hour // how long River keeps finished jobs; we keep the runs
 	return river.NewClient(riversqlite.New(d.writing), &river.Config{
 		Queues:                      map[string]river.QueueConfig{queueName: {MaxWorkers: d.options.Workers}},
 		Workers:                     workers,
 		Logger:                      slog.New(warnings{d.options.Logger.Handler()}),
-		JobTimeout:                  -1, // a run takes what it takes; it also keeps River from taking one for stuck
+		JobTimeout:                  -1, // the duration of a run is unlimited; this also keeps River from treating one as stuck
 		FetchPollInterval:           d.options.Poll,
 		FetchCooldown:               min(d.options.Poll, river.FetchCooldownDefault),
 		CompletedJobRetentionPeriod: finished,

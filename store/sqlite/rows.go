@@ -80,7 +80,7 @@ func (d *DB) prepared(ctx context.Context, query string) (*sql.Stmt, error) {
 		return nil, err
 	}
 	if other, loaded := d.queries.LoadOrStore(query, s); loaded {
-		s.Close() // nobody has used it
+		s.Close() // it is unused
 		return other.(*sql.Stmt), nil
 	}
 	return s, nil

@@ -58,7 +58,7 @@ type DB struct {
 	options Options
 
 	writing *sql.DB // one connection
-	reading *sql.DB // several that cannot write; in memory the same as writing
+	reading *sql.DB // read-only connections; in memory the same as writing
 	folding *sql.DB // one connection for checkpoints; in memory the same as writing
 
 	changes  chan *change
@@ -69,7 +69,7 @@ type DB struct {
 	folded   chan struct{} // foldLog has ended
 	close    sync.Once
 
-	statements map[string]*sql.Stmt // of the writer, which alone uses it
+	statements map[string]*sql.Stmt // prepared statements of the writer, which alone uses them
 	queries    sync.Map             // of the readers: text to *sql.Stmt
 
 	jobs jobs
