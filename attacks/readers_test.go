@@ -224,7 +224,7 @@ func suiteFamilies() []family {
 	}
 }
 
-// lineFamilies are files with a case, or what is none, on each line.
+// lineFamilies are files with a case, or an invalid one, on each line.
 func lineFamilies() []family {
 	return []family{
 		repeated("cases", "", `{"vars":{"a":#}}`+"\n", ""), repeated("cases that are wrong", "", `{"varz":{"a":#}}`+"\n", ""), repeated("lines that are no JSON", "", "{#\n", ""),
@@ -246,7 +246,7 @@ func beside(name, text string) *server.Bundle {
 	return &server.Bundle{Suite: "prompts: [hi]\nproviders: [echo]\ntests: file://" + name + "\n", Files: map[string]string{name: text}}
 }
 
-// TestReadersAreLinear: what reads untrusted text takes, for four times the text,
+// TestReadersAreLinear: for four times the text, readers of untrusted text take
 // far less than sixteen times as long.
 func TestReadersAreLinear(t *testing.T) {
 	if os.Getenv("PROVISO_NIGHTLY") == "" {
@@ -396,9 +396,9 @@ func decideAll(ctx context.Context, j *judge.Judge, output string) {
 // reader ever does, and less than a quadratic one.
 const most = 10
 
-// linear compares a text with one of four times its size, both large enough to be
-// measured. A ratio that is too high is measured again, because something else may
-// have been under way.
+// linear compares a text with one of four times its size, both large enough to
+// measure. A ratio that is too high is measured again, because other processes
+// may have used the processor.
 func linear(t *testing.T, f family, read func(string)) {
 	t.Helper()
 	n := 250

@@ -56,10 +56,10 @@ func asking(t *testing.T, dir string, rows int, latency time.Duration) *counter 
 	return c
 }
 
-// TestKilledRunsAskNothingTwice kills a run with SIGKILL at random moments and goes
-// on with it. A question is asked twice only if it was in flight at a kill: one
-// that is in the run file is not asked again, and no more than one a worker had been
-// answered without being there.
+// TestKilledRunsAskNothingTwice kills a run with SIGKILL at random moments and
+// resumes it. A question is asked twice only if it was in flight at a kill. A
+// row in the run file never runs again, and at most one answer for each worker
+// is lost at a kill.
 func TestKilledRunsAskNothingTwice(t *testing.T) {
 	t.Parallel()
 	const rows, workers, kills = 1500, 8, 8
@@ -133,8 +133,8 @@ func keptRows(t *testing.T, dir string) map[string]bool {
 	return kept
 }
 
-// TestFullDiskEndsTheRun records to a disk that fills: the run ends at once, says
-// why, asks nobody again for what failed, and can be resumed elsewhere.
+// TestFullDiskEndsTheRun records to a disk that fills: the run ends at once,
+// explains why, makes no more requests, and can be resumed elsewhere.
 func TestFullDiskEndsTheRun(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -204,8 +204,8 @@ func TestFullDiskEndsTheRun(t *testing.T) {
 	}
 }
 
-// TestHangUp closes the terminal of a run: it ends as with SIGTERM, with a report
-// and a way to go on. Under nohup it goes on.
+// TestHangUp closes the terminal of a run: it ends as with SIGTERM, with a
+// report and instructions to resume. Under nohup it continues.
 func TestHangUp(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {

@@ -23,7 +23,7 @@ import (
 	"github.com/proviso-eval/proviso/store/sqlite"
 )
 
-// target is a server that is attacked.
+// target is an attacked server.
 type target struct {
 	t      *testing.T
 	db     *sqlite.DB
@@ -93,8 +93,8 @@ func (x *target) post(ctx context.Context, key, path, body string) (status int, 
 	return resp.StatusCode, string(data), err
 }
 
-// patterns is an evaluation of so many patterns that backtrack for as long as they
-// may: another one each, so that none is decided from memory.
+// patterns is an evaluation of that many patterns that backtrack as long as
+// they may. All differ, so that no cache helps.
 func patterns(n int) string {
 	type obj = map[string]any
 	var list []obj
@@ -108,8 +108,8 @@ func patterns(n int) string {
 // small is an evaluation that takes a millisecond.
 const small = `{"agent_input":"Hi","agent_output":"Hello","assertions":[{"id":"a","check":{"type":"contains","value":"Hello"}},{"id":"b","check":{"type":"regex","value":"(?<=H)ello"}}]}`
 
-// median asks for small evaluations, one after the other, and returns how long half
-// of them took at most.
+// median makes small evaluations, one after the other, and returns the median
+// of their times.
 func (x *target) median(key string, n int) time.Duration {
 	x.t.Helper()
 	var took []time.Duration
@@ -125,9 +125,9 @@ func (x *target) median(key string, n int) time.Duration {
 	return took[n/2]
 }
 
-// TestOneKeyDoesNotStarveOthers: forty evaluations of fifty patterns that backtrack
-// do not make another key wait; each ends at its budget; and what is left of the work
-// ends with its clients.
+// TestOneKeyDoesNotStarveOthers: forty evaluations of fifty backtracking
+// patterns do not delay another key. Each ends at its CPU budget, and the
+// remaining work ends when its clients disconnect.
 func TestOneKeyDoesNotStarveOthers(t *testing.T) {
 	x := serve(t, server.Options{CPUBudget: 1500 * time.Millisecond})
 	attacker, victim := x.key("attacker"), x.key("victim")
@@ -199,8 +199,8 @@ func wide(columns int, name func(int) string) string {
 	return string(data)
 }
 
-// TestWideCSV: a small body with very many columns is answered at once, with the
-// limit, and the server stops while it is read.
+// TestWideCSV: a small body with very many columns is rejected at once, with
+// the limit, and the server can stop while it is read.
 func TestWideCSV(t *testing.T) {
 	for kind, name := range map[string]func(int) string{
 		"different": func(i int) string { return fmt.Sprint("c", i) },

@@ -100,8 +100,8 @@ const (
 	ourSuite   = `{"name": "refunds", "suite": {"prompts": ["Our prompt"], "providers": ["echo"], "tests": [{}]}}`
 )
 
-// TestOtherProject: who has a key with all but admin, and knows the names and ids of
-// another team, gets what a stranger gets.
+// TestOtherProject: a key with all scopes except admin, whose owner knows the
+// names and ids of another team, gets the same responses as a stranger.
 func TestOtherProject(t *testing.T) {
 	t.Parallel()
 	x := share(t)
@@ -136,7 +136,8 @@ func TestOtherProject(t *testing.T) {
 	if _, answer, _ := x.ask(them, "GET", "/v1/suites/refunds", ""); !strings.Contains(answer, "Their prompt") || !strings.Contains(answer, `"number":1`) {
 		t.Errorf("their suite is %s", answer)
 	}
-	// The answer to their request is not given to ours, though key and body are theirs.
+	// Our request does not get the response to theirs, although key and body are
+	// equal.
 	if _, answer, _ := x.ask(us, "POST", "/v1/suites", theirSuite, "Idempotency-Key", "again"); !strings.Contains(answer, `"number":2`) {
 		t.Errorf("our second version is %s", answer)
 	}
@@ -148,7 +149,8 @@ func TestOtherProject(t *testing.T) {
 	}
 }
 
-// TestKeyInSuite: a suite with a key in it cannot be kept for others to read.
+// TestKeyInSuite: a suite that contains a key is not stored, because others
+// could read it.
 func TestKeyInSuite(t *testing.T) {
 	t.Parallel()
 	x := share(t)

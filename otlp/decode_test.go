@@ -65,7 +65,7 @@ func TestDecodeWhatSDKsSend(t *testing.T) {
 	}
 }
 
-// TestDecodeProto reads what no SDK sends.
+// TestDecodeProto reads messages that no SDK sends.
 func TestDecodeProto(t *testing.T) {
 	t.Parallel()
 	one := spanOf{trace: 1, id: 2, name: "x"}
@@ -113,7 +113,7 @@ func TestDecodeProto(t *testing.T) {
 	}
 }
 
-// TestDecodeMalformed looks at what is wrong with a request as a whole.
+// TestDecodeMalformed checks the error of malformed requests.
 func TestDecodeMalformed(t *testing.T) {
 	t.Parallel()
 	good := request(spanOf{trace: 1, id: 2, name: "x"})
@@ -201,7 +201,7 @@ func FuzzDecodeJSON(f *testing.F) {
 	})
 }
 
-// checkBatch looks at what holds of every batch.
+// checkBatch checks properties of every batch.
 func checkBatch(t *testing.T, b *otlp.Batch, size int) {
 	t.Helper()
 	if (b.Rejected > 0) != (b.Reason != "") {

@@ -36,14 +36,14 @@ func names(spans []proviso.Span) string {
 	return strings.Join(list, " ")
 }
 
-// listening is a store that believes that somebody listens.
+// listening is a store with an address for spans.
 func listening(o otlp.StoreOptions) *otlp.Store {
 	s := otlp.NewStore(o)
 	s.Listens("http://127.0.0.1:4318/v1/traces", nil)
 	return s
 }
 
-// TestSpansWaits says when spans come, and looks at when the waiting ends.
+// TestSpansWaits sends spans at set times and checks when the waiting ends.
 func TestSpansWaits(t *testing.T) {
 	t.Parallel()
 	after := func(d time.Duration, spans ...spanOf) func(t *testing.T, s *otlp.Store) {
@@ -103,8 +103,8 @@ func TestSpansWaits(t *testing.T) {
 	}
 }
 
-// TestSpansWaitsOnce asks a second time for a trace that is late: the time counts
-// from the first.
+// TestSpansWaitsOnce asks twice for a late trace: the time counts from the
+// first call.
 func TestSpansWaitsOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -127,7 +127,8 @@ func TestSpansWaitsOnce(t *testing.T) {
 	})
 }
 
-// TestBegin makes traces for rows: their roots are known by the id they were given.
+// TestBegin starts traces for rows: a root is recognized by the parent id that
+// the provider got.
 func TestBegin(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -174,7 +175,7 @@ func TestLimits(t *testing.T) {
 		}
 		return b
 	}
-	// Traces that nobody wants make room, the oldest first.
+	// Unused traces make room, the oldest first.
 	s.Add(batch(t, ended(11, 1, 0)))
 	s.Add(batch(t, ended(12, 1, 0), ended(12, 2, 1)))
 	if rejected, reason := s.Add(mine(1)); rejected != 0 {
@@ -183,7 +184,7 @@ func TestLimits(t *testing.T) {
 	if spans, err := s.Spans(t.Context(), traceHex(12)); err != nil || len(spans) != 2 {
 		t.Errorf("the younger trace: %v, %v", spans, err)
 	}
-	// It is wanted now, so there is no room left.
+	// The trace is in use, so there is no room.
 	rejected, reason := s.Add(mine(3))
 	if rejected != 2 || !strings.Contains(reason, "3 spans are held already") {
 		t.Errorf("%d rejected: %s", rejected, reason)
@@ -208,7 +209,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestHundredThousandSpans takes as many as a store holds, of one trace.
+// TestHundredThousandSpans adds as many spans of one trace as a store holds.
 func TestHundredThousandSpans(t *testing.T) {
 	t.Parallel()
 	s := listening(otlp.StoreOptions{Wait: time.Millisecond})
@@ -230,7 +231,7 @@ func TestHundredThousandSpans(t *testing.T) {
 	}
 }
 
-// TestNobodyListens looks at what is said then.
+// TestNobodyListens checks the errors without a receiver.
 func TestNobodyListens(t *testing.T) {
 	t.Parallel()
 	s := otlp.NewStore(otlp.StoreOptions{})

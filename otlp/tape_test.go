@@ -13,7 +13,7 @@ import (
 	"github.com/proviso-eval/proviso/otlp"
 )
 
-// TestTape records what came of two traces, and gets it back in another process.
+// TestTape records two traces and replays them in another process.
 func TestTape(t *testing.T) {
 	t.Parallel()
 	folder, about := blobs.Open(t.TempDir()), proviso.ObjectOf("prompt", "hi")

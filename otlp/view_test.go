@@ -11,7 +11,7 @@ import (
 	"github.com/proviso-eval/proviso/otlp"
 )
 
-// TestView looks at a store through the eyes of a run.
+// TestView checks what one run sees of a store.
 func TestView(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -50,7 +50,7 @@ func TestView(t *testing.T) {
 	})
 }
 
-// TestHold keeps traces as long as somebody asks, and drops the others by age.
+// TestHold keeps held traces, and drops the others by age.
 func TestHold(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -75,7 +75,7 @@ func TestHold(t *testing.T) {
 		}
 		s.End(traceHex(1))
 
-		// What never came leaves nothing, and is waited for anew.
+		// A trace without spans leaves nothing, and a new call waits again.
 		for range 2 {
 			s.Hold(traceHex(7))
 			begun := time.Now()
@@ -91,7 +91,7 @@ func TestHold(t *testing.T) {
 	})
 }
 
-// TestRoom lets others say whether there is room, and fills one trace.
+// TestRoom uses a callback for the room, and fills one trace.
 func TestRoom(t *testing.T) {
 	t.Parallel()
 	s := listening(otlp.StoreOptions{Wait: time.Millisecond, MaxOfOne: 2, Room: func(h otlp.Held, size int) string {

@@ -33,7 +33,7 @@ func (a *able) Moderate(context.Context, string, string) ([]proviso.Flag, error)
 	return []proviso.Flag{{Code: "hate", Confidence: 0.5}}, nil
 }
 
-// use asks for everything that p can do besides answering.
+// use calls everything that p can do besides answering.
 func use(t *testing.T, p proviso.Provider) string {
 	t.Helper()
 	text := ""
@@ -86,13 +86,13 @@ func TestDecoratorsPassAbilitiesOn(t *testing.T) {
 	}
 }
 
-// plain is a decorator without a word on abilities.
+// plain is a decorator that passes no abilities on.
 type plain struct{ proviso.Provider }
 
 func (p plain) Unwrap() proviso.Provider { return p.Provider }
 
-// TestScriptAbilities has a Python file embed and classify behind the cache, then
-// behind a recording, then from it without the file's interpreter.
+// TestScriptAbilities lets a Python file embed and classify behind the cache,
+// then while recording, then from the recording without an interpreter.
 func TestScriptAbilities(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int32

@@ -222,7 +222,7 @@ func TestCacheOfLocalProviders(t *testing.T) {
 	}
 }
 
-// TestCacheOfHTTP holds that what a template makes of variables is in the key.
+// TestCacheOfHTTP: the rendered variables of a template are part of the key.
 func TestCacheOfHTTP(t *testing.T) {
 	t.Parallel()
 	spec := proviso.ProviderSpec{ID: mirror(t).URL, Config: config(t, `{"body":{"p":"{{prompt}}","v":"{{v}}"}}`)}
@@ -403,7 +403,7 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestBudgetIsHard asks many at once, with two providers.
+// TestBudgetIsHard makes many concurrent requests to two providers.
 func TestBudgetIsHard(t *testing.T) {
 	t.Parallel()
 	b := provider.NewBudget(1)

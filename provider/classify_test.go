@@ -115,8 +115,8 @@ func TestModerate(t *testing.T) {
 	}
 }
 
-// TestAbilitiesBehindCacheAndBudget asks twice for the same, and then for more
-// than there is money for.
+// TestAbilitiesBehindCacheAndBudget makes the same request twice, and then
+// exceeds the budget.
 func TestAbilitiesBehindCacheAndBudget(t *testing.T) {
 	t.Parallel()
 	wrap := func(p proviso.Provider) (proviso.Provider, *provider.Budget) {

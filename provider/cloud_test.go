@@ -192,7 +192,8 @@ func TestCloudEmbeddings(t *testing.T) {
 	}
 }
 
-// TestCloudFaults words what Amazon says, once for a model that is not there.
+// TestCloudFaults checks the messages for Amazon's errors, including an unknown
+// model.
 func TestCloudFaults(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

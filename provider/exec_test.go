@@ -17,8 +17,7 @@ import (
 	"github.com/proviso-eval/proviso/provider"
 )
 
-// command opens an exec: provider that runs a shell script, in whose folder it
-// is.
+// command opens an exec: provider that runs a shell script in its folder.
 func command(t *testing.T, script string, o provider.Options, cfg *proviso.Object) proviso.Provider {
 	t.Helper()
 	o.Dir = t.TempDir()
@@ -46,7 +45,7 @@ func TestExec(t *testing.T) {
 	}
 }
 
-// TestExecIsTraced looks at what a command finds of the trace that it belongs to.
+// TestExecIsTraced checks which trace variables a command gets.
 func TestExecIsTraced(t *testing.T) {
 	t.Parallel()
 	p := command(t, `printf '%s|%s|%s|%s' "$4" "$TRACEPARENT" "$OTEL_EXPORTER_OTLP_TRACES_ENDPOINT" "$OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"`, provider.Options{}, nil)
@@ -104,7 +103,8 @@ func TestExecFailures(t *testing.T) {
 	}
 }
 
-// TestExecKillsTheGroup looks for what a command started and was killed with.
+// TestExecKillsTheGroup checks that processes that a command started are killed
+// with it.
 func TestExecKillsTheGroup(t *testing.T) {
 	t.Parallel()
 	mark := filepath.Join(t.TempDir(), "mark")

@@ -14,8 +14,8 @@ import (
 	"github.com/proviso-eval/proviso/provider"
 )
 
-// TestExecDiesWithParent kills a process with SIGKILL, after which it can do
-// nothing, while a command runs for it: the command may not go on.
+// TestExecDiesWithParent kills a process with SIGKILL while it runs a command.
+// The command must not survive.
 func TestExecDiesWithParent(t *testing.T) {
 	const inside = "PROVISO_TEST_EXEC_PARENT"
 	if name := os.Getenv(inside); name != "" {
@@ -46,8 +46,9 @@ func TestExecDiesWithParent(t *testing.T) {
 	}
 }
 
-// TestExecOutlivesThreads: the kernel kills a command when the thread ends that has
-// started it. Threads end while commands run, and no command may end with one.
+// TestExecOutlivesThreads: the kernel kills a command when the thread that
+// started it ends. Threads end while commands run, and no command may end with
+// one.
 func TestExecOutlivesThreads(t *testing.T) {
 	t.Parallel()
 	p := command(t, "sleep 0.3; echo done", provider.Options{}, nil)
@@ -81,7 +82,7 @@ func TestExecOutlivesThreads(t *testing.T) {
 	threads.Wait()
 }
 
-// lives reports whether a process is there and is no zombie.
+// lives reports whether a process exists and is not a zombie.
 func lives(pid string) bool {
 	stat, err := os.ReadFile("/proc/" + pid + "/stat")
 	return err == nil && !strings.Contains(string(stat), ") Z ")

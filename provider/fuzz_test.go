@@ -20,8 +20,8 @@ func (c canned) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// FuzzAnswer has every provider read whatever a server may answer, to whatever
-// prompt: an output or an error that can be shown, never a panic.
+// FuzzAnswer sends arbitrary responses and prompts to every provider: the
+// result is an output or an error that can be shown, never a panic.
 func FuzzAnswer(f *testing.F) {
 	for _, seed := range []string{
 		`{"choices":[{"message":{"content":"x","tool_calls":[1,{"function":null}]},"logprobs":{"content":[null]}}],"usage":{"prompt_tokens":"x"}}`,

@@ -14,7 +14,7 @@ import (
 	"github.com/proviso-eval/proviso/provider"
 )
 
-// spyEnv has a key for everybody and remembers what it was asked for.
+// spyEnv has every key and records which variables are looked up.
 type spyEnv struct {
 	mu    sync.Mutex
 	names []string
@@ -58,11 +58,11 @@ type asked func(*http.Request) (*http.Response, error)
 
 func (f asked) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
-// TestHosts holds the hosts that untrusted suites may ask equal to those that the
-// providers ask.
+// TestHosts: the hosts that untrusted suites may reach are those of the
+// providers.
 func TestHosts(t *testing.T) {
 	t.Parallel()
-	// What these ask is said by the suite, or they ask nobody.
+	// The suite sets the address of these, or they make no requests.
 	free := []string{"echo", "exec:", "recorded:", "http", "http:", "https", "https:", "webhook:"}
 	for _, kind := range provider.Kinds() {
 		if slices.Contains(free, kind.Name) {

@@ -17,7 +17,7 @@ import (
 
 const secret = "sk-test-1234567890"
 
-// naps is a clock that does not wait but remembers how long it should have.
+// naps is a clock that does not wait but records the waits.
 type naps struct {
 	mu   sync.Mutex
 	list []time.Duration
@@ -304,9 +304,9 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// TestNobodyThere has an address that refuses connections: it is tried again for
-// about three seconds, however often other failures are, and after that nobody is
-// asked any more.
+// TestNobodyThere has an address that refuses connections: it is retried for
+// about three seconds, whatever the number of retries for other errors, and
+// after that no more requests are made.
 func TestNobodyThere(t *testing.T) {
 	t.Parallel()
 	s := fakemodel.New(fakemodel.Options{})
@@ -377,7 +377,7 @@ func TestConcurrencyFallsAndRecovers(t *testing.T) {
 	}
 }
 
-// TestConcurrencyFallsAsLatencyGrows has a clock that the server moves on.
+// TestConcurrencyFallsAsLatencyGrows uses a clock that the server advances.
 func TestConcurrencyFallsAsLatencyGrows(t *testing.T) {
 	t.Parallel()
 	for later, want := range map[time.Duration]int{250 * time.Millisecond: 8, time.Second: 6} {
@@ -416,7 +416,7 @@ func TestConcurrencyFallsAsLatencyGrows(t *testing.T) {
 	}
 }
 
-// TestRateLimits counts on a clock that only moves by sleeping.
+// TestRateLimits uses a clock that only sleeping advances.
 func TestRateLimits(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -478,8 +478,8 @@ func BenchmarkAnswer(b *testing.B) {
 	})
 }
 
-// TestRedirects follows a model's endpoint on its own host, and takes no key
-// anywhere else.
+// TestRedirects follows a redirect to the same host, and sends no key to any
+// other host.
 func TestRedirects(t *testing.T) {
 	t.Parallel()
 	other := fakemodel.New(replies(fine))

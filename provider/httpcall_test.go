@@ -30,7 +30,7 @@ func mirror(t *testing.T) *httptest.Server {
 	return srv
 }
 
-// engines are what configurations with scripts and templates need.
+// engines are the engines for configurations with scripts and templates.
 func engines(t *testing.T) (*script.Engine, *template.Engine) {
 	t.Helper()
 	code := script.New(script.Options{})
@@ -49,7 +49,7 @@ func config(t *testing.T, text string) *proviso.Object {
 	return v.(*proviso.Object)
 }
 
-// httpOptions need no network but the test servers, and wait for nothing.
+// httpOptions use only the test servers, and do not wait.
 func httpOptions(t *testing.T) provider.Options {
 	code, templates := engines(t)
 	return provider.Options{
@@ -58,8 +58,8 @@ func httpOptions(t *testing.T) provider.Options {
 	}
 }
 
-// TestHTTPRequests holds requests against those that promptfoo 0.121.20 makes of
-// the same configurations.
+// TestHTTPRequests compares requests with those that promptfoo 0.121.20 makes
+// for the same configurations.
 func TestHTTPRequests(t *testing.T) {
 	t.Parallel()
 	o := httpOptions(t)
@@ -261,8 +261,8 @@ func TestHTTPStatus(t *testing.T) {
 	}
 }
 
-// TestHTTPStops holds that one place that refuses everybody is asked once, but
-// that one of many places is not taken for all.
+// TestHTTPStops: if all requests go to one address that rejects them, it is
+// called once; a rejection by one of many addresses does not stop the others.
 func TestHTTPStops(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int32
@@ -436,8 +436,8 @@ func TestHTTPRedirects(t *testing.T) {
 	}
 }
 
-// TestHTTPAnswerThatIsTooLarge: an answer has a limit, which is asked for once and is
-// the same for a body that says how long it is and for one that does not.
+// TestHTTPAnswerThatIsTooLarge: a response has a size limit, whether or not it
+// announces its length, and a response beyond it is not retried.
 func TestHTTPAnswerThatIsTooLarge(t *testing.T) {
 	t.Parallel()
 	const most = 16 << 20

@@ -24,7 +24,7 @@ import (
 	"github.com/proviso-eval/proviso/provider"
 )
 
-// desk gives access tokens. It remembers who asked for them, and never goes to the
+// desk issues access tokens and records the requests. It does not use the
 // network.
 type desk struct {
 	mu      sync.Mutex
@@ -61,7 +61,7 @@ func (d *desk) count() int {
 	return len(d.asked)
 }
 
-// clock is a clock that is set by hand.
+// clock is a clock that tests set.
 type clock struct {
 	mu sync.Mutex
 	t  time.Time
@@ -113,7 +113,7 @@ func write(t testing.TB, name, text string) string {
 }
 
 // TestEntra logs in to Azure as an application: once, and again when the token
-// ends.
+// expires.
 func TestEntra(t *testing.T) {
 	t.Parallel()
 	s := fakemodel.New(replies(fine))
@@ -149,7 +149,8 @@ func TestEntra(t *testing.T) {
 	}
 }
 
-// TestEntraIsShared has many ask at once: one logs in, and the others wait.
+// TestEntraIsShared makes concurrent requests: one logs in, and the others
+// wait.
 func TestEntraIsShared(t *testing.T) {
 	t.Parallel()
 	s := fakemodel.New(replies(fine))
@@ -174,7 +175,8 @@ func TestEntraIsShared(t *testing.T) {
 	}
 }
 
-// TestLoginFails words why, once for all questions, without what was sent.
+// TestLoginFails: the message explains the failure, once for all requests, and
+// does not contain the request.
 func TestLoginFails(t *testing.T) {
 	t.Parallel()
 	s := fakemodel.New(replies(fine))
@@ -205,7 +207,7 @@ func TestLoginFails(t *testing.T) {
 	}
 }
 
-// TestVertexLogin exchanges the key of a service account, wherever it stands, for a
+// TestVertexLogin exchanges the key of a service account, from any place, for a
 // token.
 func TestVertexLogin(t *testing.T) {
 	t.Parallel()
@@ -255,7 +257,7 @@ func TestVertexLogin(t *testing.T) {
 	}
 }
 
-// TestBedrockLogin finds the keys in the order of Amazon's own clients.
+// TestBedrockLogin finds the keys in the order of Amazon's own SDKs.
 func TestBedrockLogin(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
@@ -339,7 +341,8 @@ func TestSignature(t *testing.T) {
 	}
 }
 
-// TestUntrustedLogins tries to have a suite choose who asks, and where.
+// TestUntrustedLogins: an untrusted suite cannot choose the credentials or the
+// login host.
 func TestUntrustedLogins(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
@@ -395,7 +398,7 @@ func TestUntrustedLogins(t *testing.T) {
 	}
 }
 
-// TestNoKeyBeforeAnyCall says which variables are missing.
+// TestNoKeyBeforeAnyCall: the message names the missing variables.
 func TestNoKeyBeforeAnyCall(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -430,7 +433,7 @@ func TestNoKeyBeforeAnyCall(t *testing.T) {
 	}
 }
 
-// TestLoginIsNotRecorded replays without anybody to log in at.
+// TestLoginIsNotRecorded replays without a login server.
 func TestLoginIsNotRecorded(t *testing.T) {
 	t.Parallel()
 	s := fakemodel.New(replies(fine))

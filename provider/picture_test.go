@@ -10,8 +10,8 @@ import (
 	"github.com/proviso-eval/proviso/provider"
 )
 
-// TestPictures sends a variable that is a picture in the ways that prompts of
-// promptfoo have it: as OpenAI's part, as Claude's, as Google's, and as a line of
+// TestPictures sends a variable that is a picture in the ways that promptfoo's
+// prompts use: as OpenAI's part, as Claude's, as Google's, and as a line of
 // text for Gemini.
 func TestPictures(t *testing.T) {
 	t.Parallel()
@@ -46,8 +46,8 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// TestPicturesAreInTheCacheKey: the same text is another request to Gemini if a part of
-// it is a picture because a variable is.
+// TestPicturesAreInTheCacheKey: the same text is a different request to Gemini
+// if a part of it is a picture.
 func TestPicturesAreInTheCacheKey(t *testing.T) {
 	t.Parallel()
 	const data = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAAB"

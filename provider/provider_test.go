@@ -82,7 +82,7 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
-// TestRecordedFieldsOfTheWrongKind says where they stand.
+// TestRecordedFieldsOfTheWrongKind: the message gives their positions.
 func TestRecordedFieldsOfTheWrongKind(t *testing.T) {
 	t.Parallel()
 	f := files{

@@ -52,7 +52,7 @@ func TestReplicateRequests(t *testing.T) {
 	}
 }
 
-// TestReplicatePolls looks at predictions until they are done, and no longer.
+// TestReplicatePolls polls predictions until they are done.
 func TestReplicatePolls(t *testing.T) {
 	t.Parallel()
 	starting := fakemodel.Reply{Status: 201, Raw: `{"id":"abc1","status":"starting","error":null}`}

@@ -19,7 +19,7 @@ func verdicts(t *testing.T) *proviso.Reply {
 	return &proviso.Reply{Name: "verdicts", Schema: parse(t, verdictSchema)}
 }
 
-// TestReplyBounds leaves bounds out of a schema for vendors that refuse them.
+// TestReplyBounds leaves bounds out of a schema for vendors that reject them.
 func TestReplyBounds(t *testing.T) {
 	t.Parallel()
 	const bounded = `{"type":"object","properties":{"minimum":{"type":"integer","minimum":1},"list":{"type":"array","items":{"anyOf":[{"type":"string","minLength":2},{"type":"number","maximum":3}]},"minItems":1}},"required":["minimum","list"],"additionalProperties":false}`
@@ -48,7 +48,7 @@ func TestReplyBounds(t *testing.T) {
 	}
 }
 
-// TestReply looks at what asks for the shape of an answer on the wire.
+// TestReply checks how the shape of an answer is requested on the wire.
 func TestReply(t *testing.T) {
 	t.Parallel()
 	const answer = `{"why":"because","met":true}`
@@ -143,8 +143,8 @@ func TestReplyWithoutSchema(t *testing.T) {
 	}
 }
 
-// TestSchemasForGoogle puts schemas into Google's words, or leaves them to the
-// member that takes JSON Schema.
+// TestSchemasForGoogle converts schemas to Google's form, or uses the member
+// for JSON Schema.
 func TestSchemasForGoogle(t *testing.T) {
 	t.Parallel()
 	for schema, want := range map[string]string{
@@ -164,8 +164,8 @@ func TestSchemasForGoogle(t *testing.T) {
 	}
 }
 
-// TestReplyRefused asks an endpoint that does not know the shape of answers: once
-// more without it, and from then on only so.
+// TestReplyRefused uses an endpoint that does not support the shape of answers:
+// the request is repeated without it, and so are all later ones.
 func TestReplyRefused(t *testing.T) {
 	t.Parallel()
 	refuse := func(r fakemodel.Request) fakemodel.Reply {
@@ -206,7 +206,7 @@ func TestReplyRefused(t *testing.T) {
 	coded(t, err, proviso.Unavailable)
 }
 
-// TestReplyRefusedReplayed replays what such an endpoint was asked, in another
+// TestReplyRefusedReplayed replays the recording of such an endpoint in another
 // order.
 func TestReplyRefusedReplayed(t *testing.T) {
 	t.Parallel()
@@ -234,8 +234,8 @@ func TestReplyRefusedReplayed(t *testing.T) {
 	ask(transport.Replay(shelf, transport.CassetteOptions{}), "b", "a")
 }
 
-// TestReplyIsPartOfTheQuestion holds answers of different shapes apart in the
-// cache.
+// TestReplyIsPartOfTheQuestion: the cache distinguishes answers of different
+// shapes.
 func TestReplyIsPartOfTheQuestion(t *testing.T) {
 	t.Parallel()
 	f := serve(t, "openai:gpt-4o", nil, provider.Options{}, replies(fakemodel.Reply{Text: "{}"}))
@@ -249,7 +249,7 @@ func TestReplyIsPartOfTheQuestion(t *testing.T) {
 	}
 }
 
-// TestStatic looks where Anthropic is told to cache.
+// TestStatic checks where Anthropic's cache markers are.
 func TestStatic(t *testing.T) {
 	t.Parallel()
 	const mark = `,"cache_control":{"type":"ephemeral"}`
@@ -274,7 +274,7 @@ func TestStatic(t *testing.T) {
 	}
 }
 
-// TestShared looks where vendors are told to cache what several asks share.
+// TestShared checks the cache markers for text that several requests share.
 func TestShared(t *testing.T) {
 	t.Parallel()
 	const mark = `,"cache_control":{"type":"ephemeral"}`
@@ -326,8 +326,8 @@ func TestWrittenTokens(t *testing.T) {
 	}
 }
 
-// TestVerbatim: who reads the answer of a judge gets its text, not what parsing
-// leaves of it, also where the suite asks for JSON of its own.
+// TestVerbatim: the reader of a judge's answer gets its text, not the parsed
+// value, even if the suite asks for JSON of its own.
 func TestVerbatim(t *testing.T) {
 	t.Parallel()
 	const answer = `{"met":false,"met":true}`

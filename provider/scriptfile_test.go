@@ -13,7 +13,8 @@ import (
 	"github.com/proviso-eval/proviso/provider"
 )
 
-// interpreter is a proviso.Code whose functions of Python give what result does.
+// interpreter is a proviso.Code whose Python functions return what result
+// returns.
 type interpreter struct {
 	proviso.Code
 	result func(ctx context.Context, entry string, args ...any) (any, error)
@@ -182,7 +183,8 @@ func TestPythonProvider(t *testing.T) {
 	}
 }
 
-// TestWorkers bounds how many calls run at once, and heeds who stops waiting.
+// TestWorkers: the number of concurrent calls is bounded, and a cancelled
+// caller stops waiting.
 func TestWorkers(t *testing.T) {
 	t.Parallel()
 	begun, end := make(chan struct{}, 2), make(chan struct{})

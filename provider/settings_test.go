@@ -10,8 +10,8 @@ import (
 	"github.com/proviso-eval/proviso/provider"
 )
 
-// TestEveryKindIsDocumented opens each provider without a key: those that need
-// one say which variable holds it.
+// TestEveryKindIsDocumented opens each provider without a key: the error names
+// the variable for the key.
 func TestEveryKindIsDocumented(t *testing.T) {
 	t.Parallel()
 	docs, err := os.ReadFile("../docs/providers.md")

@@ -14,7 +14,7 @@ import (
 	"github.com/proviso-eval/proviso/run"
 )
 
-// listener is a grader that keeps what it is asked.
+// listener is a grader that records the questions.
 type listener struct {
 	mu    sync.Mutex
 	asked map[string]bool
@@ -27,10 +27,11 @@ func (l *listener) Grade(_ context.Context, q proviso.Question) (proviso.Grade, 
 	return proviso.Grade{Pass: true, Score: 1}, nil
 }
 
-// TestBracesElsewhere puts texts with braces where templates are rendered but in
-// prompts: the body, the headers and the query of a provider, values of assertions
-// and rubrics, names of metrics, webhooks, transforms and outputs that are stored.
-// They arrive as they are; none is rendered as a template of its own.
+// TestBracesElsewhere puts texts with braces where templates are rendered
+// outside prompts: the body, the headers and the query of a provider, values of
+// assertions and rubrics, names of metrics, webhooks, transforms and outputs
+// that are stored. They arrive unchanged; none is rendered as a template of its
+// own.
 func TestBracesElsewhere(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

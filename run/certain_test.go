@@ -13,8 +13,9 @@ import (
 // open is an assertion that is undecided about the output "a" and holds otherwise.
 const open = `{type: regex, value: ".", transform: "output == 'a' ? undefined : output"}`
 
-// TestCertainFailure: a row that an assertion has failed is a failure without a
-// score, whatever else is undecided; a comparison of rows leaves it as it is.
+// TestCertainFailure: a row with a failed assertion is a failure without a
+// score, even if other assertions are undecided. A comparison of rows leaves it
+// as it is.
 func TestCertainFailure(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ tests, want string }{

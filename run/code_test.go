@@ -72,7 +72,7 @@ func TestGeneratorMistakes(t *testing.T) {
 	}
 }
 
-// TestDry runs no code: not even what yields cases or is called before all.
+// TestDry runs no code: no generators and no beforeAll hooks.
 func TestDry(t *testing.T) {
 	t.Parallel()
 	p, mistakes := plan(t, `
@@ -125,7 +125,7 @@ tests: [{vars: {x: 'a"b'}}]
 	}
 }
 
-// TestPromptOfForeignText does not take what a model wrote for a template.
+// TestPromptOfForeignText: text that a model wrote is not a template.
 func TestPromptOfForeignText(t *testing.T) {
 	t.Parallel()
 	out := outcome(t, t.Context(), `
@@ -303,7 +303,8 @@ tests:
 	}
 }
 
-// TestCodeThatIsNotThere is a mistake, and undecided where such code is skipped.
+// TestCodeThatIsNotThere: missing code is a mistake, or undecided if such code
+// is skipped.
 func TestCodeThatIsNotThere(t *testing.T) {
 	t.Parallel()
 	const text = `
@@ -328,7 +329,7 @@ tests:
 	}
 }
 
-// TestInterruptedHooks end what they began.
+// TestInterruptedHooks: afterAll runs for an interrupted run.
 func TestInterruptedHooks(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -72,7 +72,7 @@ func TestSelectBest(t *testing.T) {
 	}
 }
 
-// TestSelectBestRows looks at what is asked and what the rows say of it.
+// TestSelectBestRows checks the question and the resulting rows.
 func TestSelectBestRows(t *testing.T) {
 	t.Parallel()
 	g := &chooser{choose: longest}
@@ -106,7 +106,8 @@ tests:
 	}
 }
 
-// TestSelectBestDoesNotBlock: while one group waits for the model, others are asked.
+// TestSelectBestDoesNotBlock: while one group waits for the model, other rows
+// run.
 func TestSelectBestDoesNotBlock(t *testing.T) {
 	t.Parallel()
 	var all sync.WaitGroup
@@ -122,7 +123,7 @@ func TestSelectBestDoesNotBlock(t *testing.T) {
 	}
 }
 
-// TestSelectBestInterrupted: a group that was cut off is not kept.
+// TestSelectBestInterrupted: an interrupted group is not stored.
 func TestSelectBestInterrupted(t *testing.T) {
 	t.Parallel()
 	ctx, stop := context.WithCancel(t.Context())
@@ -137,7 +138,8 @@ func TestSelectBestInterrupted(t *testing.T) {
 	}
 }
 
-// TestForeseen are mistakes that take a case and a grader, found before the run.
+// TestForeseen: mistakes that need a case and a grader are found before the
+// run.
 func TestForeseen(t *testing.T) {
 	t.Parallel()
 	_, mistakes := plan(t, `

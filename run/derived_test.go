@@ -48,8 +48,8 @@ tests:
 	}
 }
 
-// needsMathjs skips what only mathjs itself can decide: reading its bundle takes
-// the race detector a minute, and the rest of proviso a fraction of a second.
+// needsMathjs skips cases that only mathjs itself can decide: reading its
+// bundle takes a minute under the race detector.
 func needsMathjs(t *testing.T) {
 	t.Helper()
 	if race {

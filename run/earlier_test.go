@@ -11,8 +11,8 @@ import (
 	"github.com/proviso-eval/proviso/run"
 )
 
-// TestEarlier: who keeps the rows himself gets each that is finished, and gives
-// those back that are not to be done again.
+// TestEarlier: a caller that stores the rows itself gets each finished row, and
+// passes back those that must not run again.
 func TestEarlier(t *testing.T) {
 	t.Parallel()
 	const text = "prompts: [\"{{ n }}\"]\nproviders: [echo]\ntests: [{vars: {n: a}}, {vars: {n: b}, assert: [{type: equals, value: x}]}, {vars: {n: c}}]\n"
@@ -53,7 +53,7 @@ func TestEarlier(t *testing.T) {
 	}
 }
 
-// TestKeepFails: a row that cannot be kept ends the run.
+// TestKeepFails: a row that cannot be stored ends the run.
 func TestKeepFails(t *testing.T) {
 	t.Parallel()
 	full := errors.New("no room")

@@ -17,8 +17,8 @@ import (
 	"github.com/proviso-eval/proviso/run"
 )
 
-// TestMemoryIsFlat runs many cases and looks at the heap on the way. It is not
-// parallel: it would count what other tests hold.
+// TestMemoryIsFlat runs many cases and checks the heap meanwhile. It is not
+// parallel, because it would count the memory of other tests.
 func TestMemoryIsFlat(t *testing.T) {
 	const total, step = 20_000, 4_000
 	var b strings.Builder
@@ -41,7 +41,7 @@ func TestMemoryIsFlat(t *testing.T) {
 		t.Fatalf("%s, want %d passed", counts(out), total)
 	}
 	t.Logf("heap in use after every %d rows: %d KiB", step, kib(heap))
-	// What grows is the offset of each row. A row itself takes a kilobyte.
+	// The offset of each row needs memory; the row itself takes a kilobyte.
 	const perRow = 200
 	if grown := int64(heap[len(heap)-1]) - int64(heap[0]); grown > perRow*(total-step) {
 		t.Errorf("%d rows took %d bytes more, want less than %d for each", total-step, grown, perRow)
@@ -88,8 +88,8 @@ tests:
 	}
 }
 
-// TestDeadline: a row that takes too long is undecided and names the limit; what
-// the time of the run does not suffice for is undecided, not missing.
+// TestDeadline: a row that takes too long is undecided and names the limit.
+// Rows after the time limit of the run are undecided, not missing.
 func TestDeadline(t *testing.T) {
 	t.Parallel()
 	const text = `
@@ -142,8 +142,8 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestFolders: a run that is not to be kept leaves nothing, and one whose folder
-// cannot be made is kept elsewhere, with a warning.
+// TestFolders: a temporary run leaves nothing, and a run whose folder cannot be
+// made is stored elsewhere, with a warning.
 func TestFolders(t *testing.T) {
 	temp := t.TempDir()
 	for _, name := range []string{"TMPDIR", "TMP", "TEMP"} {

@@ -14,7 +14,7 @@ import (
 	"github.com/proviso-eval/proviso/run"
 )
 
-// paidProvider is one that is paid, unless its answers come from a cache.
+// paidProvider costs money, unless its answers come from a cache.
 type paidProvider struct {
 	asked  atomic.Int32
 	cached bool
@@ -27,8 +27,8 @@ func (p *paidProvider) Answer(context.Context, proviso.Ask) (proviso.Output, err
 	return proviso.Output{Value: "answer", Cached: p.cached}, nil
 }
 
-// TestPaidRowsAreKeptBeforeTheyCount looks at the run file whenever a row counts. A
-// row that was paid is there by then; one that costs nothing to do again may wait.
+// TestPaidRowsAreKeptBeforeTheyCount checks the run file whenever a row counts.
+// A paid row is in it by then; a free one may come later.
 func TestPaidRowsAreKeptBeforeTheyCount(t *testing.T) {
 	t.Parallel()
 	compared := "prompts: [a, b]\nproviders: [paid]\ntests:\n  - assert: [{type: max-score}, {type: contains, value: answer}]\n"
@@ -69,8 +69,8 @@ func TestPaidRowsAreKeptBeforeTheyCount(t *testing.T) {
 	}
 }
 
-// TestUnrecordedEndsTheRun: once nothing can be recorded, nobody is asked, and the
-// run can go on later.
+// TestUnrecordedEndsTheRun: once requests cannot be recorded, no more are made,
+// and the run can be resumed later.
 func TestUnrecordedEndsTheRun(t *testing.T) {
 	t.Parallel()
 	p := &paidProvider{}

@@ -11,7 +11,7 @@ import (
 	"github.com/proviso-eval/proviso/run"
 )
 
-// answers gives each prompt back; those that the cache has are marked so.
+// answers returns each prompt; answers from the cache are marked.
 type answers struct{ cached bool }
 
 func (answers) ID() string { return "answers" }
@@ -20,7 +20,7 @@ func (a answers) Answer(_ context.Context, ask proviso.Ask) (proviso.Output, err
 	return proviso.Output{Value: ask.Prompt, Cached: a.cached}, nil
 }
 
-// TestDelay: what waits after a row, and what does not.
+// TestDelay checks which rows are followed by a delay.
 func TestDelay(t *testing.T) {
 	t.Parallel()
 	const suite = `
@@ -60,7 +60,7 @@ tests: [{vars: {n: ["1", "2", "3", "4"]}}]
 	}
 }
 
-// timed is a provider that says how long it took, or does not.
+// timed is a provider with or without a latency.
 type timed struct{ took time.Duration }
 
 func (timed) ID() string { return "timed" }
@@ -73,8 +73,8 @@ func (p timed) Answer(context.Context, proviso.Ask) (proviso.Output, error) {
 	return out, nil
 }
 
-// TestReplay: a replay has the time of its recording, and an id made of what it is
-// made of; what is not recorded takes no time.
+// TestReplay: a replay has the time of its recording, and an id derived from
+// its content; steps without a recorded latency take no time.
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	const suite = `

@@ -21,7 +21,7 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// notKept is the folder of runs that are not to be kept.
+// notKept is the folder of temporary runs.
 const notKept = "-"
 
 // plan reads the suite in text, with further files beside it, and makes a plan of
@@ -56,7 +56,7 @@ func plan(t *testing.T, text string, files map[string]string, o run.Options) (*r
 	return run.New(t.Context(), s, o)
 }
 
-// completed adds what a test does not care about.
+// completed adds defaults for what a test does not set.
 func completed(o *run.Options) {
 	if o.Metrics == nil {
 		o.Metrics = mathjs.New(mathjs.Options{})
@@ -138,7 +138,8 @@ func counts(out *run.Outcome) string {
 	return fmt.Sprintf("%d passed, %d failed, %d errors, %d skipped", t.Passed, t.Failed, t.Errors, t.Skipped)
 }
 
-// TestColumns: rows go by case, then provider, then prompt, whatever ends first.
+// TestColumns: rows are ordered by case, then provider, then prompt, whichever
+// ends first.
 func TestColumns(t *testing.T) {
 	t.Parallel()
 	const text = `
@@ -167,7 +168,7 @@ tests:
 	}
 }
 
-// TestPrompts: what is sent, and what the variables of the row are.
+// TestPrompts checks the sent prompts and the variables of the rows.
 func TestPrompts(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, prompt, vars, options, want string }{
@@ -243,9 +244,9 @@ tests:
 	}
 }
 
-// TestErrorIsNotFail: what could not be decided leaves its row undecided, unless
-// another assertion has failed it; it is not negated, and takes neither the other
-// verdicts nor the other rows with it.
+// TestErrorIsNotFail: an undecided assertion leaves its row undecided, unless
+// another assertion has failed. It is not negated, and does not affect other
+// verdicts or rows.
 func TestErrorIsNotFail(t *testing.T) {
 	t.Parallel()
 	out := outcome(t, t.Context(), `
@@ -279,8 +280,8 @@ tests:
 	}
 }
 
-// TestMaxScore: the best of all outputs of a case wins, the first among equals;
-// one that has no output does not take part.
+// TestMaxScore: the best output of a case wins, the first among equals; a row
+// without an output does not take part.
 func TestMaxScore(t *testing.T) {
 	t.Parallel()
 	const head = "prompts: [short, a longer one, \"a longer one \"]\nproviders: [echo]\ntests:\n"
@@ -301,8 +302,8 @@ func TestMaxScore(t *testing.T) {
 	}
 }
 
-// TestRepeat: k of n repeats of a column are enough; what failed is then
-// tolerated, and an error never is.
+// TestRepeat: k of n repeats of a column are enough. That tolerates failures,
+// but never errors.
 func TestRepeat(t *testing.T) {
 	t.Parallel()
 	const (

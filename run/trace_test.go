@@ -13,7 +13,7 @@ import (
 	"github.com/proviso-eval/proviso/run"
 )
 
-// tracer notes what becomes of traces; the spans of one are named after it.
+// tracer records the calls for traces; spans are named after their trace.
 type tracer struct {
 	deaf bool // nobody listens
 
@@ -48,8 +48,8 @@ func (t *tracer) Spans(_ context.Context, id string) ([]proviso.Span, error) {
 	return []proviso.Span{{Name: id}}, nil
 }
 
-// traced is a provider that notes the traces it is given. The prompt says what it
-// does about them.
+// traced is a provider that records its traces. The prompt sets what it does
+// with them.
 type traced struct {
 	mu     sync.Mutex
 	traces []string
@@ -86,8 +86,8 @@ tests:
   - {vars: {p: fails}, assert: [{type: trace-span-count, value: {pattern: x}}]}
 `
 
-// TestRowsAreTraced runs rows with and without a trace of their own, and wants each
-// trace to be forgotten.
+// TestRowsAreTraced runs rows with and without a trace of their own, and checks
+// that each trace is dropped.
 func TestRowsAreTraced(t *testing.T) {
 	t.Parallel()
 	tr, p := &tracer{open: map[string]bool{}}, &traced{}
@@ -116,7 +116,7 @@ func TestRowsAreTraced(t *testing.T) {
 	}
 }
 
-// TestRowsAreNotTraced runs where nobody listens, and where nobody follows traces.
+// TestRowsAreNotTraced runs without a receiver, and without a tracer.
 func TestRowsAreNotTraced(t *testing.T) {
 	t.Parallel()
 	p := &traced{}

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Hidden parts for the tests.
+// Internals for the tests.
 const (
 	MaxReply    = maxReply
 	MaxFrame    = maxFrame
@@ -58,13 +58,14 @@ func AppendFrame(dst []byte, kind byte, id uint64, payload []byte) []byte {
 	return appendFrame(dst, frame{kind, id, payload})
 }
 
-// Grace returns options under which code that does not stop is killed so soon.
+// Grace returns options with another delay before code that does not stop is
+// killed.
 func Grace(o Options, d time.Duration) Options {
 	o.grace = d
 	return o
 }
 
-// Leaky returns options under which the filters refuse nothing.
+// Leaky returns options under which the filters block nothing.
 func Leaky(o Options) Options {
 	o.leaky = true
 	return o

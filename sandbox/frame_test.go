@@ -56,7 +56,7 @@ func FuzzResult(f *testing.F) {
 	})
 }
 
-// TestHugeLength holds that a length alone makes nothing be allocated.
+// TestHugeLength: an announced length alone causes no allocation.
 func TestHugeLength(t *testing.T) {
 	t.Parallel()
 	r := &widest{Reader: bytes.NewReader(append(binary.BigEndian.AppendUint32(nil, sandbox.MaxFrame), "R and no more"...))}

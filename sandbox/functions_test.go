@@ -10,8 +10,8 @@ import (
 	"github.com/proviso-eval/proviso/sandbox"
 )
 
-// TestAsPlainPython holds that assertions as models write them give in the sandbox
-// what plain CPython gives.
+// TestAsPlainPython: assertions as models write them give the same result in
+// the sandbox as in plain CPython.
 func TestAsPlainPython(t *testing.T) {
 	t.Parallel()
 	s := open(t, sandbox.Options{Ask: asker})

@@ -9,8 +9,8 @@ import (
 	"github.com/proviso-eval/proviso/sandbox"
 )
 
-// TestCutOff: what the sandbox keeps from code is no verdict of the code, and the
-// message names the grant that helps, which then does.
+// TestCutOff: a file that the sandbox blocks does not lead to a verdict. The
+// message names the grant that helps, and that grant works.
 func TestCutOff(t *testing.T) {
 	t.Parallel()
 	needNode(t)

@@ -17,8 +17,8 @@ import (
 	"github.com/proviso-eval/proviso/sandbox"
 )
 
-// TestFullOfQuestions has as many calls wait for the judge as there may be
-// workers, and others wait for them: all of them must end.
+// TestFullOfQuestions makes as many calls wait for the judge as there may be
+// workers, while others wait for them: all of them must end.
 func TestFullOfQuestions(t *testing.T) {
 	t.Parallel()
 	answer := make(chan struct{})
@@ -61,8 +61,8 @@ func TestFullOfQuestions(t *testing.T) {
 	}
 }
 
-// TestQuestionToTheInterpreter holds that an interpreter that is asked what it is,
-// outside of the sandbox, imports nothing that a suite could have written.
+// TestQuestionToTheInterpreter: an interpreter that is queried outside the
+// sandbox imports nothing that a suite could have written.
 func TestQuestionToTheInterpreter(t *testing.T) {
 	need(t)
 	dir := t.TempDir()
@@ -83,8 +83,8 @@ func TestQuestionToTheInterpreter(t *testing.T) {
 	}
 }
 
-// TestMachine holds that a suite's environment names no interpreter and no home
-// folder where there is another one for that.
+// TestMachine: a suite's environment does not select the interpreter or the
+// home folder if Machine is set.
 func TestMachine(t *testing.T) {
 	t.Parallel()
 	need(t)
@@ -111,8 +111,8 @@ func TestMachine(t *testing.T) {
 	}
 }
 
-// TestLinks holds that a link out of the folder leads nowhere, and that this is
-// the sandbox's doing and no verdict.
+// TestLinks: a link out of the folder cannot be followed, which is a refusal of
+// the sandbox and not a verdict.
 func TestLinks(t *testing.T) {
 	t.Parallel()
 	need(t)
@@ -143,8 +143,8 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestLowLimits runs code in a process that may open few files and has a small
-// stack, limits that it cannot raise.
+// TestLowLimits runs code in a process with few open files and a small stack,
+// limits that it cannot raise.
 func TestLowLimits(t *testing.T) {
 	t.Parallel()
 	need(t)
@@ -176,8 +176,8 @@ func TestLowLimits(t *testing.T) {
 	}
 }
 
-// TestFlood holds that a worker of its own that fills its standard error loses
-// what does not fit, and does not wait.
+// TestFlood: a directly started worker that fills its standard error loses the
+// rest, and does not block.
 func TestFlood(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -190,8 +190,8 @@ func TestFlood(t *testing.T) {
 	}
 }
 
-// TestDeepNesting holds that a module which is nested deeper than we look into is
-// still compiled, if Python compiles it.
+// TestDeepNesting: a module nested deeper than our analysis goes is still
+// compiled, if Python compiles it.
 func TestDeepNesting(t *testing.T) {
 	t.Parallel()
 	s := open(t, sandbox.Options{})

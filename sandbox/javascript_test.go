@@ -66,7 +66,7 @@ func once(t testing.TB, code proviso.Code, src proviso.Source, args ...any) (any
 	return f.Call(t.Context(), args...)
 }
 
-// acting is a file that does something rather than decides.
+// acting is a file with side effects.
 func acting(file, text string) proviso.Source {
 	src := nodeSource(file, text, "")
 	src.Purpose = proviso.Acting
@@ -254,8 +254,8 @@ func TestNodeMistakes(t *testing.T) {
 	}
 }
 
-// TestNodeLeavesNothing holds that a call sees nothing of an earlier one of the same
-// source, nor of another.
+// TestNodeLeavesNothing: a call sees nothing of an earlier one, of the same
+// source or another.
 func TestNodeLeavesNothing(t *testing.T) {
 	t.Parallel()
 	needNode(t)
@@ -279,8 +279,9 @@ func TestNodeLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestNodeThreads: a worker in which a thread goes on after a call is replaced: at
-// once if its code decides, and when the thread is seen to compute if it acts.
+// TestNodeThreads: a worker with a thread that runs on after a call is
+// replaced: at once if its code decides, and when the thread is seen to compute
+// if the code has side effects.
 func TestNodeThreads(t *testing.T) {
 	t.Parallel()
 	needNode(t)

@@ -17,8 +17,8 @@ import (
 	"github.com/proviso-eval/proviso/sandbox"
 )
 
-// TestKilledParent kills a process in the middle of a call that never ends, with
-// SIGKILL, after which it can do nothing: none of its workers may go on.
+// TestKilledParent kills a process with SIGKILL during a call that never ends:
+// none of its workers may survive.
 func TestKilledParent(t *testing.T) {
 	t.Parallel()
 	need(t)
@@ -137,7 +137,7 @@ func soon(holds func() bool) bool {
 	return false
 }
 
-// runs reports whether a process is there and is no zombie.
+// runs reports whether a process exists and is not a zombie.
 func runs(pid string) bool {
 	stat, err := os.ReadFile("/proc/" + pid + "/stat")
 	return err == nil && !strings.Contains(string(stat), ") Z ")

@@ -18,7 +18,7 @@ import (
 	"github.com/proviso-eval/proviso/store/sqlite"
 )
 
-// sure is a provider that gives every verdict at once.
+// sure is a judge model that returns every verdict at once.
 type sure struct{}
 
 func (sure) ID() string { return "sure" }
@@ -28,7 +28,7 @@ func (sure) Answer(context.Context, proviso.Ask) (proviso.Output, error) {
 }
 
 // BenchmarkEvaluate is the work of the server for an evaluation: key, request,
-// judge without a model, SQLite and answer.
+// judge without a model, SQLite and response.
 func BenchmarkEvaluate(b *testing.B) {
 	for _, kept := range []bool{false, true} {
 		b.Run(fmt.Sprintf("verdicts=%v", kept), func(b *testing.B) {
@@ -73,8 +73,8 @@ func BenchmarkEvaluate(b *testing.B) {
 	}
 }
 
-// BenchmarkAnonymous is a request without a key to a server that has none: what
-// looking for the first key costs is in it.
+// BenchmarkAnonymous is a request without a key to a server without keys,
+// including the check for the first key.
 func BenchmarkAnonymous(b *testing.B) {
 	db, err := sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "proviso.db"), sqlite.Options{})
 	if err != nil {

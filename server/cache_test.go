@@ -29,8 +29,8 @@ func (c counting) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, 
 	return c.sure.Answer(ctx, ask)
 }
 
-// TestCachesOfProjects: a project learns neither from the answers nor from the
-// verdicts that are kept what another one asked; keys of one project share both.
+// TestCachesOfProjects: a project sees neither cached answers nor cached
+// verdicts of another one; keys of one project share both.
 func TestCachesOfProjects(t *testing.T) {
 	t.Parallel()
 	for name, verdicts := range map[string]*blobs.Store{"answers": nil, "verdicts": blobs.Open(t.TempDir())} {

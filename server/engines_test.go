@@ -36,9 +36,9 @@ func resident(t *testing.T) int64 {
 	return pages * int64(os.Getpagesize())
 }
 
-// TestEvaluateSharesEngines asks for SQL and for patterns that need the JavaScript
-// engine, and ten thousand times for what needs neither: engines, memory and goroutines
-// do not grow with the number of requests. It is alone while it runs.
+// TestEvaluateSharesEngines sends SQL and patterns that need the JavaScript
+// engine, and ten thousand requests that need neither: engines, memory and
+// goroutines do not grow with the number of requests. It is not parallel.
 func TestEvaluateSharesEngines(t *testing.T) {
 	db := openStore(t, filepath.Join(t.TempDir(), "proviso.db"))
 	var opened, closed atomic.Int64
@@ -100,8 +100,8 @@ func TestEvaluateSharesEngines(t *testing.T) {
 	}
 }
 
-// TestSwitchesOfTheOperator: the switches in the environment of the server count for
-// its suites, as they do for those of the command line.
+// TestSwitchesOfTheOperator: the switches in the environment of the server
+// apply to its suites, as on the command line.
 func TestSwitchesOfTheOperator(t *testing.T) {
 	t.Parallel()
 	s := suites(t, nil)

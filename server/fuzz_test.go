@@ -13,8 +13,8 @@ import (
 	"github.com/proviso-eval/proviso/store/sqlite"
 )
 
-// FuzzRequests: whatever is sent, there is one answer, it is JSON, it is no
-// defect, and it names no place of the server.
+// FuzzRequests: every request gets one response, which is JSON, is not a
+// defect, and contains no path of the server.
 func FuzzRequests(f *testing.F) {
 	for _, seed := range []struct{ path, body string }{
 		{"/v1/evaluate", evaluation},

@@ -98,7 +98,8 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// TestHeaders: what every answer has, and that nothing invites other origins.
+// TestHeaders checks the headers of every response, and that none invites other
+// origins.
 func TestHeaders(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Open: true})
@@ -124,8 +125,8 @@ func TestHeaders(t *testing.T) {
 }
 
 // TestFirstKeyClosesTheDoor makes the first key as another process does, while
-// clients without one are being answered. What is asked once the key is there is
-// refused, without exception.
+// clients without a key get responses. Every later request without a key is
+// rejected.
 func TestFirstKeyClosesTheDoor(t *testing.T) {
 	t.Parallel()
 	for range 5 {
@@ -197,7 +198,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestOwn: who may evaluate and not read sees nothing of others.
+// TestOwn: a key with evaluate and without read sees nothing of other keys.
 func TestOwn(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{})
@@ -236,7 +237,7 @@ func TestRate(t *testing.T) {
 	}
 }
 
-// TestIdempotency: a request that is repeated is served once.
+// TestIdempotency: a repeated request is executed once.
 func TestIdempotency(t *testing.T) {
 	t.Parallel()
 	asked := make(chan struct{}, 10)
@@ -287,7 +288,7 @@ func TestIdempotency(t *testing.T) {
 	}
 }
 
-// TestErrors: what a judge meets, and a defect, each have their own answer.
+// TestErrors: errors of a judge and defects have different responses.
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	var failure error
@@ -334,7 +335,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestLog: a line for each request, without contents unless they are asked for.
+// TestLog: one line for each request, without contents unless they are enabled.
 func TestLog(t *testing.T) {
 	t.Parallel()
 	for _, contents := range []bool{false, true} {
@@ -384,7 +385,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// TestSlowBody: a client that sends no more is let go.
+// TestSlowBody: a client that stops sending is disconnected.
 func TestUnfinishedBody(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Open: true})

@@ -15,8 +15,8 @@ func inSuite(member, files string) string {
 	return `{"name": "s", "suite": {"prompts": ["p"], "tests": [{}], ` + member + `}` + files + `}`
 }
 
-// TestInlineSecrets: a suite with a secret in it is refused and not kept, and the
-// answer says where the secret is without repeating it.
+// TestInlineSecrets: a suite that contains a secret is rejected and not stored.
+// The response gives the position of the secret without repeating it.
 func TestInlineSecrets(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Open: true, Runner: suites(t, http.DefaultClient)})
@@ -67,7 +67,7 @@ func TestInlineSecrets(t *testing.T) {
 	}
 }
 
-// TestNoSecrets: what only looks like a secret is kept.
+// TestNoSecrets: text that only looks like a secret is accepted.
 func TestNoSecrets(t *testing.T) {
 	t.Parallel()
 	s := suites(t, http.DefaultClient)
@@ -88,8 +88,8 @@ func TestNoSecrets(t *testing.T) {
 	}
 }
 
-// TestAllowedSecret: a prompt may hold a variable that the operator allowed, and the
-// rows that are kept do not hold its value.
+// TestAllowedSecret: a prompt may contain a variable that the operator allows,
+// and the stored rows do not contain its value.
 func TestAllowedSecret(t *testing.T) {
 	t.Parallel()
 	s := suites(t, http.DefaultClient)
@@ -103,7 +103,8 @@ func TestAllowedSecret(t *testing.T) {
 	}
 }
 
-// TestKeptSecrets: a suite that an earlier version kept with its secrets is not shown.
+// TestKeptSecrets: a suite that an earlier version stored with its secrets is
+// not shown.
 func TestKeptSecrets(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Runner: suites(t, http.DefaultClient)})

@@ -16,7 +16,7 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// realJudge asks a model that answers as a test wants, without retries.
+// realJudge uses a model that returns the answers of a test, without retries.
 func realJudge(t *testing.T, reply func(fakemodel.Request) fakemodel.Reply) *judge.Judge {
 	t.Helper()
 	model := fakemodel.New(fakemodel.Options{Reply: reply})
@@ -39,8 +39,8 @@ func realJudge(t *testing.T, reply func(fakemodel.Request) fakemodel.Reply) *jud
 const mixed = `{"agent_input": "Hi", "agent_output": "Hello", "assertions": [{"id": "greets", "criteria": ["It greets"]},
 	{"id": "words", "check": {"type": "word-count", "value": 1}}]}`
 
-// TestFailingJudge: a judge that fails leaves its assertions undecided, in an
-// answer that says why; what is counted stays decided.
+// TestFailingJudge: if the judge fails, its assertions are undecided and the
+// response explains why; deterministic assertions stay decided.
 func TestFailingJudge(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -75,8 +75,8 @@ func TestFailingJudge(t *testing.T) {
 	}
 }
 
-// TestCertainFailure: what is counted fails the whole, whatever a judge that is
-// down would have said.
+// TestCertainFailure: a failed deterministic assertion fails the whole
+// evaluation, even if the judge is unavailable.
 func TestCertainFailure(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Open: true, Judge: realJudge(t, func(fakemodel.Request) fakemodel.Reply {
@@ -93,7 +93,7 @@ func TestCertainFailure(t *testing.T) {
 	}
 }
 
-// TestWaiting: the time that a judge takes is not that of the server.
+// TestWaiting: the latency of a judge does not count as computing time.
 func TestWaiting(t *testing.T) {
 	t.Parallel()
 	const latency = 20 * time.Millisecond
@@ -113,7 +113,7 @@ func TestWaiting(t *testing.T) {
 	}
 }
 
-// TestForbiddenJudge: a key that may not ask the judge gets no verdict of it.
+// TestForbiddenJudge: a key that may not use the judge gets no verdict from it.
 func TestForbiddenJudge(t *testing.T) {
 	t.Parallel()
 	asked := false
@@ -128,8 +128,8 @@ func TestForbiddenJudge(t *testing.T) {
 	}
 }
 
-// TestSpending: an evaluation is charged to its key, and a judge without a price
-// is not.
+// TestSpending: the cost of an evaluation is charged to its key; a judge
+// without a price costs nothing.
 func TestSpending(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Judge: realJudge(t, func(fakemodel.Request) fakemodel.Reply {

@@ -47,7 +47,7 @@ func newTenants(t *testing.T) *tenants {
 
 var inPath = regexp.MustCompile(`\{(\w+)\}`)
 
-// path fills in the names of what the first project has.
+// path inserts the names of the first project.
 func (x *tenants) path(t *testing.T, e server.Endpoint) string {
 	t.Helper()
 	return inPath.ReplaceAllStringFunc(e.Path, func(p string) string {
@@ -59,7 +59,7 @@ func (x *tenants) path(t *testing.T, e server.Endpoint) string {
 	})
 }
 
-// seen is all that a key can read, but for metrics.
+// seen is everything that a key can read, except metrics.
 func (x *tenants) seen(t *testing.T, who string) string {
 	t.Helper()
 	var all strings.Builder
@@ -75,8 +75,8 @@ func (x *tenants) seen(t *testing.T, who string) string {
 	return all.String()
 }
 
-// open are the routes that answer a key of another project, each with a body and with
-// what is then to be seen: of its own project alone.
+// open are the routes that answer a key of another project, each with a body
+// and the expected content, which is only of its own project.
 var open = map[string]struct {
 	body   string
 	status int
@@ -94,9 +94,9 @@ var open = map[string]struct {
 	"PUT /v1/assertion-sets/{set}": {`{"assertions": [{"id": "b", "check": {"type": "contains", "value": "c"}}]}`, 201, `"number":2`},
 }
 
-// TestProjects walks every route with a key of another project: what the first has is
-// not there for it, is not listed, and stays as it is. A new route is tried as soon as
-// it is in the table.
+// TestProjects calls every route with a key of another project: the data of the
+// first project are not found, not listed and not changed. New routes in the
+// table are covered automatically.
 func TestProjects(t *testing.T) {
 	t.Parallel()
 	x := newTenants(t)
@@ -104,7 +104,8 @@ func TestProjects(t *testing.T) {
 	if !strings.Contains(before, "secret of a") || !strings.Contains(before, "Ann") {
 		t.Fatalf("the first project does not see all that it has:\n%s", before)
 	}
-	// First what must not be there, then what makes things of the same names.
+	// First the routes that must not find anything, then those that create items
+	// of the same names.
 	routes := server.Endpoints()
 	slices.SortStableFunc(routes, func(a, b server.Endpoint) int { return rank(a) - rank(b) })
 	for _, e := range routes {
@@ -140,7 +141,7 @@ func TestProjects(t *testing.T) {
 	}
 }
 
-// rank puts the routes that make something behind those that do not.
+// rank sorts routes that create something last.
 func rank(e server.Endpoint) int {
 	if _, makes := open[e.Method+" "+e.Path]; makes && e.Method != "GET" {
 		return 1
@@ -148,7 +149,8 @@ func rank(e server.Endpoint) int {
 	return 0
 }
 
-// TestOtherAndNone: what is of another project is answered as what does not exist.
+// TestOtherAndNone: an item of another project gets the same response as a
+// missing one.
 func TestOtherAndNone(t *testing.T) {
 	t.Parallel()
 	x := newTenants(t)
@@ -213,7 +215,8 @@ func TestAdmin(t *testing.T) {
 	if !strings.Contains(unknown.Detail, `no key belongs to the project "nobody"`) || !slices.Equal(unknown.Errors[0].Valid, []string{"a", "b", "default", "ops"}) {
 		t.Errorf("%+v", unknown)
 	}
-	// Others may not, whether there is such a project or not; their own they may name.
+	// Other keys may not, whether the project exists or not; they may name their
+	// own.
 	for _, p := range []string{"a", "nobody"} {
 		if got := x.ask("GET", "/v1/suites?project="+p, "", x.theirs); got.status != 403 || !strings.Contains(got.body, "scope admin") {
 			t.Errorf("project %s: %d %s", p, got.status, got.body)

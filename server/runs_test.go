@@ -62,7 +62,7 @@ func (f *fixture) follow(run string, headers ...string) (names []string, last *p
 	return names, last, id
 }
 
-// run keeps a suite and runs it; it returns the id of the run.
+// run stores a suite and runs it; it returns the id of the run.
 func (f *fixture) run(suite string, headers ...string) string {
 	f.t.Helper()
 	kept := f.ask("POST", "/v1/suites", suite, headers...)
@@ -194,7 +194,8 @@ func TestSuiteVersions(t *testing.T) {
 	}
 }
 
-// TestUntrusted: what a client's suite may not do is refused where it stands.
+// TestUntrusted: forbidden parts of a client's suite are rejected with their
+// position.
 func TestUntrusted(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Open: true, Runner: suites(t, nil)})
@@ -232,7 +233,7 @@ func TestUntrusted(t *testing.T) {
 	}
 }
 
-// slow is a provider whose answers a test lets through one by one.
+// slow is a provider whose answers a test releases one by one.
 type slow struct {
 	proviso.Provider
 	asked chan string
@@ -314,8 +315,8 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestStopAndGoOn: a server that is stopped in the middle of a run keeps what is
-// finished, and the next one does the rest, once.
+// TestStopAndGoOn: a server that is stopped during a run keeps the finished
+// rows, and the next server runs the rest, once.
 func TestStopAndGoOn(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "proviso.db")
@@ -352,7 +353,7 @@ func TestStopAndGoOn(t *testing.T) {
 	}
 }
 
-// TestBudget: a key spends what it may and no more, over runs and restarts.
+// TestBudget: a key spends no more than its budget, over runs and restarts.
 func TestBudget(t *testing.T) {
 	t.Parallel()
 	p := newSlow()

@@ -24,7 +24,7 @@ import (
 	"github.com/proviso-eval/proviso/store/sqlite"
 )
 
-// evaluator is a judge that says what a test wants.
+// evaluator is a judge with the responses of a test.
 type evaluator func(context.Context, *judge.Request) (*judge.Response, error)
 
 func (f evaluator) Evaluate(ctx context.Context, r *judge.Request) (*judge.Response, error) {
@@ -79,8 +79,8 @@ func must[T any](t *testing.T, v T, err error) T {
 	return v
 }
 
-// emptyStore is the file of a database that holds nothing yet, so that not every
-// test has to make one.
+// emptyStore is the file of an empty database, so that not every test has to
+// create one.
 var emptyStore = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "proviso-server-test-")
 	if err != nil {
@@ -123,8 +123,7 @@ func openStore(t *testing.T, path string) *sqlite.DB {
 	return db
 }
 
-// start serves on a free port of this machine. The options may leave out what a
-// test does not care about.
+// start serves on a free port of this machine. Missing options get defaults.
 func start(t *testing.T, o server.Options) *fixture {
 	t.Helper()
 	f := &fixture{t: t, log: &safeBuffer{}}

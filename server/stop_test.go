@@ -35,7 +35,7 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// TestCutOff: a request that does not end in time is cut off, and that is told.
+// TestCutOff: a request that does not end in time is interrupted and reported.
 func TestCutOff(t *testing.T) {
 	t.Parallel()
 	asked := make(chan struct{})
@@ -63,7 +63,7 @@ func TestCutOff(t *testing.T) {
 	}
 }
 
-// TestStreamEnds: a server that stops does not wait for who watches a run.
+// TestStreamEnds: a server that stops does not wait for event streams.
 func TestStreamEnds(t *testing.T) {
 	t.Parallel()
 	p := newSlow()

@@ -45,7 +45,7 @@ func about(trace string) string {
 		"assertions": [{"id": "mails", "check": {"type": "trajectory:tool-used", "value": "mail"}}]}`
 }
 
-// TestSpans sends spans in all forms, and what is none.
+// TestSpans sends spans in all formats, and invalid bodies.
 func TestSpans(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Open: true, Judge: traceJudge(t), BodyLimit: 20_000, Traces: server.TraceLimits{OneTrace: 3, Wait: 50 * time.Millisecond}})
@@ -105,8 +105,8 @@ func TestSpans(t *testing.T) {
 	}
 }
 
-// TestSpansOfKeys: what one key sends no other sees, and who floods the server drops
-// its own spans first.
+// TestSpansOfKeys: spans of one key are invisible to others, and a key that
+// floods the server drops its own spans first.
 func TestSpansOfKeys(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Judge: traceJudge(t), Traces: server.TraceLimits{Spans: 40, Wait: 50 * time.Millisecond}})
@@ -139,7 +139,7 @@ func TestSpansOfKeys(t *testing.T) {
 	}
 }
 
-// TestSpansAge: what nobody asks for does not stay.
+// TestSpansAge: unused spans are dropped.
 func TestSpansAge(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Open: true, Traces: server.TraceLimits{Age: 10 * time.Millisecond}})
@@ -178,7 +178,7 @@ func (a *tracedAgent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, `{"output":"sent"}`)
 }
 
-// TestTracedRun runs suites whose assertions look at the spans of an agent.
+// TestTracedRun runs suites with assertions on the spans of an agent.
 func TestTracedRun(t *testing.T) {
 	t.Parallel()
 	agent := &tracedAgent{}
@@ -210,7 +210,7 @@ func TestTracedRun(t *testing.T) {
 	if warnings, _ := kept.object(t).At("warnings").([]any); len(warnings) != 1 || !strings.Contains(kept.body, "tracing.emit is for proviso eval") {
 		t.Errorf("%d %s", kept.status, kept.body)
 	}
-	// What a suite may not say.
+	// Settings that a suite may not use.
 	for part, want := range map[string]string{
 		`"emit": {"endpoint": "http://evil.example"}`:      "the host evil.example may not be asked",
 		`"forwarding": {"endpoint": "http://169.254.0.1"}`: "the host 169.254.0.1 may not be asked",

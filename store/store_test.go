@@ -130,7 +130,7 @@ func TestCursors(t *testing.T) {
 	}
 }
 
-// FuzzPosition: whatever clients send is a position or an error.
+// FuzzPosition: any cursor of a client is a position or an error.
 func FuzzPosition(f *testing.F) {
 	f.Add(store.Cursor("runs", "17"))
 	f.Add("")

@@ -21,7 +21,7 @@ import (
 	"github.com/proviso-eval/proviso/store/storetest"
 )
 
-// victimOf names the database that this process works on until it is killed.
+// victimOf names the database that this process uses until it is killed.
 const victimOf = "PROVISO_TEST_VICTIM"
 
 func TestMain(m *testing.M) {
@@ -32,8 +32,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// victim executes a run: every row that is kept is said on standard output, and
-// there is no end to them.
+// victim executes an endless run and prints every stored row.
 func victim(path string) error {
 	d, err := sqlite.Open(context.Background(), path, sqlite.Options{Poll: 5 * time.Millisecond})
 	if err != nil {
@@ -54,8 +53,8 @@ func victim(path string) error {
 	return <-failed
 }
 
-// TestKill kills a process in the middle of a run: nothing that it finished is
-// lost, and another one goes on at once with what is missing.
+// TestKill kills a process during a run: no finished row is lost, and another
+// process continues at once with the rest.
 func TestKill(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "proviso.db")
@@ -112,8 +111,8 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// kill starts a victim, waits for rows, looks at it from this process, kills it,
-// and returns the last row that it said it had kept.
+// kill starts a victim, waits for rows, reads the run from this process, kills
+// the victim, and returns the last row that it printed.
 func kill(t *testing.T, d *sqlite.DB, path string) int {
 	t.Helper()
 	exe, err := os.Executable()
@@ -179,7 +178,8 @@ func snapshot(t *testing.T, path string) string {
 	return to
 }
 
-// TestSnapshot opens what a crash leaves behind: what was acknowledged is there.
+// TestSnapshot opens the files after a crash: every acknowledged write is
+// there.
 func TestSnapshot(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "proviso.db")
@@ -202,8 +202,8 @@ func TestSnapshot(t *testing.T) {
 	}
 }
 
-// TestRunThatKills: a run that ends its process again and again without finishing
-// a row is given up; one that finishes rows goes on.
+// TestRunThatKills: a run that repeatedly ends its process without finishing a
+// row fails; a run that finishes rows continues.
 func TestRunThatKills(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "proviso.db")

@@ -14,8 +14,8 @@ import (
 	"github.com/proviso-eval/proviso/store/storetest"
 )
 
-// TestOldDatabase opens a database from before there were projects: all that it
-// holds is of the default project, and its names are free in others.
+// TestOldDatabase opens a database from before there were projects: all its
+// data belong to the default project, and its names are free in others.
 func TestOldDatabase(t *testing.T) {
 	t.Parallel()
 	const (
@@ -49,7 +49,7 @@ func TestOldDatabase(t *testing.T) {
 	executeOld(t, d)
 }
 
-// oldContents looks for what testdata/schema1.sql holds.
+// oldContents checks for the data of testdata/schema1.sql.
 func oldContents(t *testing.T, in store.ProjectStore) {
 	t.Helper()
 	doc, err := in.Document(t.Context(), store.SuiteKind, "refunds", "")
@@ -90,7 +90,7 @@ func oldContents(t *testing.T, in store.ProjectStore) {
 	}
 }
 
-// executeOld executes the run that waited in the old database.
+// executeOld executes the queued run of the old database.
 func executeOld(t *testing.T, d interface {
 	store.Store
 	store.Jobs
@@ -108,8 +108,8 @@ func executeOld(t *testing.T, d interface {
 	})
 }
 
-// TestOldServerUnderNewCommand: while a server of an earlier version uses a database,
-// nothing changes its tables; once it has ended, they are brought up to date.
+// TestOldServerUnderNewCommand: while a server of an earlier version uses a
+// database, its tables are not changed; after it has ended, they are migrated.
 func TestOldServerUnderNewCommand(t *testing.T) {
 	t.Parallel()
 	dump, err := os.ReadFile("testdata/schema1.sql")

@@ -43,7 +43,7 @@ func TestPermissions(t *testing.T) {
 	}
 }
 
-// execute makes a database with other hands.
+// execute creates a database without this package.
 func execute(t *testing.T, path, statements string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)
@@ -56,7 +56,7 @@ func execute(t *testing.T, path, statements string) {
 	}
 }
 
-// TestRefused: what is not ours is not touched.
+// TestRefused: files of other programs are not changed.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -110,7 +110,7 @@ func TestRefused(t *testing.T) {
 	wantCode(t, err, proviso.Unavailable)
 }
 
-// TestPaths opens databases whose names mean something in addresses.
+// TestPaths opens databases whose names have characters with a meaning in URIs.
 func TestPaths(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -137,7 +137,7 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// TestOpenTogether makes one database from several sides at once, as processes
+// TestOpenTogether creates one database concurrently, as several processes
 // would.
 func TestOpenTogether(t *testing.T) {
 	t.Parallel()
@@ -192,7 +192,7 @@ func TestSecretsAreNotKept(t *testing.T) {
 	}
 }
 
-// TestLogIsFolded: what is written comes into the file itself while it is open.
+// TestLogIsFolded: changes reach the database file while it is open.
 func TestLogIsFolded(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "proviso.db")
@@ -260,7 +260,7 @@ func TestLogIsBounded(t *testing.T) {
 	}
 }
 
-// TestRiver: the tables are those that the linked version of River wants.
+// TestRiver: the tables match the linked version of River.
 func TestRiver(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "proviso.db")

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestBatch: of the changes that share a transaction, one that fails is undone
-// alone, whatever it did before, and one whose caller has gone is left out.
+// TestBatch: of the changes that share a transaction, a failed one is rolled
+// back alone, and one whose caller has gone is skipped.
 func TestBatch(t *testing.T) {
 	t.Parallel()
 	d, err := Open(t.Context(), Memory, Options{})
