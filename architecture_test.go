@@ -18,8 +18,9 @@ import (
 
 var updateArchitecture = flag.Bool("update", false, "write the table of packages into ARCHITECTURE.md")
 
-// TestPackagesOfArchitecture holds the table of packages in ARCHITECTURE.md equal to
-// the ranks of layers_test.go and the first sentences of the package comments.
+// TestPackagesOfArchitecture checks that the table of packages in ARCHITECTURE.md
+// matches the ranks in layers_test.go and the first sentences of the package
+// comments.
 func TestPackagesOfArchitecture(t *testing.T) {
 	t.Parallel()
 	const page, begin, end = "ARCHITECTURE.md", "<!-- begin packages -->\n", "<!-- end packages -->\n"
@@ -44,7 +45,7 @@ func TestPackagesOfArchitecture(t *testing.T) {
 	}
 }
 
-// packageTable is a row for every package that has a rank, the lowest rank first.
+// packageTable returns a row for every package that has a rank, lowest rank first.
 func packageTable(t *testing.T) string {
 	t.Helper()
 	comments := packageComments(t)
@@ -66,8 +67,8 @@ func packageTable(t *testing.T) string {
 	return b.String()
 }
 
-// packageComments reads the comments of the packages, which may stand in a test
-// where a package has nothing else.
+// packageComments reads the package comments. A package without other files may have
+// its comment in a test file.
 func packageComments(t *testing.T) map[string]string {
 	t.Helper()
 	comments := map[string]string{}
@@ -88,7 +89,7 @@ var (
 	docLink = regexp.MustCompile(`\[\*?([A-Za-z.]+)\]`)
 )
 
-// jobOf is the first sentence of a package comment without its subject.
+// jobOf returns the first sentence of a package comment without its subject.
 func jobOf(comment string) string {
 	sentence := subject.ReplaceAllString(new(doc.Package).Synopsis(comment), "")
 	sentence = docLink.ReplaceAllString(strings.TrimSuffix(sentence, "."), "`$1`")

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Code turns source text into functions. It is the only way to JavaScript and
-// Python: in process it is QuickJS, in workers the sandbox. Implementations are
-// safe for concurrent use.
+// Code turns source text into functions. It is the only way to run JavaScript and
+// Python: in process with QuickJS, or in sandboxed workers. Implementations are safe
+// for concurrent use.
 type Code interface {
 	// Compile checks the syntax and returns a function. A syntax error is a
 	// *ScriptError; a language that cannot be run here is a *Error with the code
@@ -15,32 +15,33 @@ type Code interface {
 	Compile(ctx context.Context, src Source) (Function, error)
 }
 
-// Source is a piece of code and how it becomes a function.
+// Source is a piece of code and the way it becomes a function.
 type Source struct {
 	Language string // "javascript", "python" or "ruby"
-	Name     string // file name for messages, or what the text is, such as "assertion"
+	Name     string // file name for messages, or a description such as "assertion"
 	Text     string
 	Form     Form
-	Params   []string      // parameter names of the function made of an Expression or Body
+	Params   []string      // parameter names of the function made from an Expression or Body
 	Entry    string        // Module: the exported function; "" is the default one
-	Timeout  time.Duration // for one call; 0 means the implementation's default
-	Pointer  string        // where the suite says it, for messages
-	File     string        // file that Text was read from, under the suite's folder; "" if it is inline. Imports are found beside it
-	Purpose  Purpose       // what the code is for, which bounds what it may be granted; 0 is Deciding
+	Timeout  time.Duration // limit for one call; 0 means the implementation's default
+	Pointer  string        // place in the suite, for messages
+	File     string        // file that Text was read from, under the suite's folder; "" if it is inline. Imports are resolved beside it
+	Purpose  Purpose       // purpose of the code, which limits its permissions; 0 is Deciding
 }
 
-// Purpose says what code of a suite is for. What decides about outputs needs
-// nothing but its arguments; what answers or prepares a run may need the network.
+// Purpose is what the code of a suite is for. Code that decides about outputs needs
+// only its arguments. Code that answers prompts or prepares a run may need the
+// network.
 type Purpose uint8
 
-// The purposes, from the least that may be granted to the most.
+// The purposes, in order of increasing permissions.
 const (
-	Synthesised Purpose = iota + 1 // a model wrote it: it is granted nothing, ever
+	Synthesised Purpose = iota + 1 // written by a model: it never gets any permission
 	Deciding                       // assertions, transforms, scores, filters
 	Acting                         // providers, hooks, and generators of prompts, cases and variables
 )
 
-// Form says how source text becomes a function.
+// Form is how source text becomes a function.
 type Form uint8
 
 // The forms.
@@ -50,16 +51,16 @@ const (
 	Module                 // a file whose export, Entry, is called
 )
 
-// Function is compiled code. It is safe for concurrent use; calls do not see
-// each other's changes to globals.
+// Function is compiled code. It is safe for concurrent use. Calls do not see each
+// other's changes to globals.
 type Function interface {
-	// Call runs the function; promises and coroutines are awaited. What the code
-	// throws is a *ScriptError. A limit is a *Error with the code Limit or
-	// Timeout. The result is a value of this package; what has none (functions,
-	// symbols) is an *Opaque.
+	// Call runs the function and awaits promises and coroutines. An exception in the
+	// code is a *ScriptError. An exceeded limit is a *Error with the code Limit or
+	// Timeout. The result is a value of this package; a result without such a form (a
+	// function, a symbol) is an *Opaque.
 	Call(ctx context.Context, args ...any) (any, error)
-	// Close frees the resources of the function. The code that compiled it must close
-	// it; closing the engine that runs it also closes it.
+	// Close frees the resources of the function. The code that compiled the function
+	// must close it. Closing the engine that runs the function also closes it.
 	Close() error
 }
 
@@ -81,7 +82,7 @@ func (e *ScriptError) Error() string {
 	return e.Name + ": " + e.Message
 }
 
-// Opaque is a result that is no data, such as a function.
+// Opaque is a result that is not data, such as a function.
 type Opaque struct {
-	Kind string // what JavaScript's typeof, or Python's type, calls it
+	Kind string // type name: JavaScript's typeof, or Python's type
 }

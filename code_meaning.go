@@ -1,15 +1,15 @@
 package proviso
 
-// Meaning is what the code of an [Error] says to those outside: the exit code of
+// Meaning is what the code of an [Error] means outside the process: the exit code of
 // a command that ends with it, and the HTTP status of a request that does.
 type Meaning struct {
 	Code   string
 	Exit   int
 	Status int
-	Title  string // a few words for people, the same for every error of the code
+	Title  string // a few words for people, the same for every error with the code
 }
 
-// Meanings is the one table of what codes mean to commands and to HTTP.
+// Meanings returns the only table of what codes mean to commands and to HTTP.
 func Meanings() []Meaning {
 	return []Meaning{
 		{Invalid, 2, 422, "The request is wrong"},
@@ -25,7 +25,7 @@ func Meanings() []Meaning {
 	}
 }
 
-// MeaningOf returns the row of a code; a code that is none means [Internal].
+// MeaningOf returns the row of a code. An unknown code means [Internal].
 func MeaningOf(code string) Meaning {
 	rows := Meanings()
 	for _, m := range rows {

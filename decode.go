@@ -2,8 +2,8 @@ package proviso
 
 import "strconv"
 
-// AssertionKeys are the keys of an assertion as a suite writes it; alpha, beta and
-// gamma are those of one type alone.
+// AssertionKeys returns the keys of an assertion in a suite. Only one type uses
+// alpha, beta and gamma.
 func AssertionKeys() []string {
 	return []string{
 		"type", "value", "threshold", "weight", "metric", "provider", "rubricPrompt", "transform", "contextTransform",
@@ -12,9 +12,9 @@ func AssertionKeys() []string {
 	}
 }
 
-// AssertionOf reads an assertion from an object as a suite writes it. It looks at
-// what it knows and passes over the rest: package suite reports the mistakes.
-// pointer is the object's own; members get theirs below it.
+// AssertionOf reads an assertion from an object of a suite. It ignores what it does
+// not know: package suite reports the mistakes. pointer is the pointer of the object
+// itself; members get theirs below it.
 func AssertionOf(o *Object, pointer string) *Assertion {
 	a := &Assertion{Value: Undefined{}, Threshold: Undefined{}, Raw: o, Pointer: pointer}
 	for key, v := range o.All() {
@@ -23,7 +23,7 @@ func AssertionOf(o *Object, pointer string) *Assertion {
 	return a
 }
 
-// set takes one member of the object. Members of the wrong kind are left out.
+// set reads one member of the object. Members of the wrong kind are left out.
 func (a *Assertion) set(key string, v any) {
 	switch key {
 	case "value":
@@ -93,7 +93,7 @@ func assertionsOf(v any, pointer string) []*Assertion {
 	return out
 }
 
-// ScopeOf reads a scope as a suite writes it; nil if v is no object.
+// ScopeOf reads a scope of a suite; nil if v is not an object.
 func ScopeOf(v any) *Scope {
 	o, ok := v.(*Object)
 	if !ok {
@@ -110,8 +110,8 @@ func ScopeOf(v any) *Scope {
 	}
 }
 
-// criteriaOf reads criteria: texts, or objects that name a shipped template with
-// its parameters.
+// criteriaOf reads criteria: texts, or objects that name a shipped template with its
+// parameters.
 func criteriaOf(v any) []Criterion {
 	list, _ := v.([]any)
 	var out []Criterion

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestExportedNamesAreDocumented wants a package comment in every package and a
-// comment on every exported name.
+// TestExportedNamesAreDocumented requires a comment on every package and on every
+// exported name.
 func TestExportedNamesAreDocumented(t *testing.T) {
 	t.Parallel()
 	documented := map[string]bool{}
@@ -62,8 +62,8 @@ func undocumented(decl ast.Decl) []string {
 	return names
 }
 
-// exportedReceiver reports whether a method can be seen from outside; methods of
-// hidden types implement interfaces that are documented where they stand.
+// exportedReceiver reports whether a method is visible to other packages. Methods of
+// unexported types implement interfaces, which are documented themselves.
 func exportedReceiver(d *ast.FuncDecl) bool {
 	if d.Recv == nil {
 		return true

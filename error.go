@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// Code names of [Error]. [Meanings] maps them to exit codes and HTTP statuses.
+// Codes of [Error]. [Meanings] maps them to exit codes and HTTP statuses.
 const (
 	Invalid     = "invalid"     // the suite or the request is wrong; nothing was run
 	Unsupported = "unsupported" // promptfoo has it, proviso does not
-	NotFound    = "not_found"   // a file, a run or a name that is not there
-	Conflict    = "conflict"    // what is there already is in the way
+	NotFound    = "not_found"   // a file, a run or a name does not exist
+	Conflict    = "conflict"    // something that exists already is in the way
 	Refused     = "refused"     // the policy for untrusted input forbids it
 	Limit       = "limit"       // a limit was exceeded; the message names it
 	Timeout     = "timeout"     // a deadline passed
@@ -20,17 +20,17 @@ const (
 	Internal    = "internal"    // a defect of proviso
 )
 
-// Error is a failure with a code that programs can act on and, for mistakes in a
-// suite, the place and the names that would have been right.
+// Error is a failure with a code that programs can act on. For mistakes in a suite it
+// also has the place and the names that would be valid.
 type Error struct {
 	Code    string   // one of the constants above
-	Pointer string   // RFC 6901 pointer into the suite, "" if it has no place there
+	Pointer string   // RFC 6901 pointer into the suite; "" if there is none
 	Message string   // lower case, what was found and what was expected
-	Valid   []string // the names that would have been accepted, if there is a list
+	Valid   []string // the names that are accepted, if there is a list
 	Err     error    // the cause, or nil
-	Warning bool     // of a mistake: the suite runs, or is valid, all the same
+	Warning bool     // for a mistake: the suite still runs, or is still valid
 
-	whole bool // Message tells the cause already
+	whole bool // Message includes the text of the cause
 }
 
 // Error returns the message with its cause.
@@ -54,7 +54,7 @@ func Errorf(code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: err.Error(), Err: errors.Unwrap(err), whole: true}
 }
 
-// Because returns an [Error] whose message tells its cause already; the cause is
+// Because returns an [Error] whose message already includes the cause. The cause is
 // there for errors.Is.
 func Because(cause error, code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...), Err: cause, whole: true}
@@ -68,7 +68,7 @@ type Place struct {
 	Excerpt string // the line itself, shortened
 }
 
-// String returns file:line:column, leaving out what is unknown.
+// String returns file:line:column without the parts that are unknown.
 func (p Place) String() string {
 	switch {
 	case p.Line == 0:
@@ -79,15 +79,15 @@ func (p Place) String() string {
 	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
 }
 
-// Mistake is one thing wrong with a suite, ready to be shown.
+// Mistake is one mistake in a suite, ready to be shown.
 type Mistake struct {
 	Place   Place
 	Code    string // as in [Error]
 	Message string // what was found and what was expected
-	Nearest string // the nearest valid name, "" if none is near
-	Warning bool   // true if the suite runs all the same
+	Nearest string // the nearest valid name; "" if none is near
+	Warning bool   // true if the suite still runs
 	Skips   bool   // it is a warning if what is not supported is skipped
-	Count   int    // how many places have it from one source, such as an anchor; 0 is one
+	Count   int    // how many places have it from one source, such as an anchor; 0 means 1
 }
 
 // String returns the mistake on one line: place, message, nearest name.
@@ -102,8 +102,8 @@ func (m Mistake) String() string {
 	return s
 }
 
-// Mistakes are all things wrong with a suite; it is an error if any is not a
-// warning.
+// Mistakes are all mistakes in a suite. It is an error unless all of them are
+// warnings.
 type Mistakes []Mistake
 
 // Error returns one line per mistake that is not a warning.

@@ -8,21 +8,21 @@ import (
 	"strconv"
 )
 
-// ValueOf converts a Go value to a value of this package: nil, [Undefined], a text, a
-// boolean, a float64, a list ([]any) or an *[Object]. Numbers of any type become
-// float64, slices and arrays become lists, maps with text keys become objects with
+// ValueOf converts a Go value to a value of this package: nil, [Undefined], a string,
+// a bool, a float64, a list ([]any) or an *[Object]. Numbers of any type become
+// float64, slices and arrays become lists, maps with string keys become objects with
 // sorted keys, and bytes become text. A pointer becomes the value that it points to.
 // Any other type is converted through encoding/json. A value of this package is
-// returned unchanged, and so is a value without a JSON form, such as one that holds
-// itself: [IsValue] tells.
+// returned unchanged. So is a value without a JSON form, such as one that contains
+// itself: [IsValue] reports that.
 func ValueOf(v any) any { return convert(v, true) }
 
-// maxGoDepth bounds how deep lists, maps and pointers of Go may be nested.
+// maxGoDepth limits the nesting of lists, maps and pointers of Go.
 const maxGoDepth = 1000
 
-// conversion converts a value of Go.
+// conversion converts a Go value.
 type conversion struct {
-	reflects bool // values of unknown types are converted, too
+	reflects bool // values of unknown types are converted too
 	depth    int
 	tooDeep  bool
 }
@@ -55,7 +55,7 @@ func (c *conversion) value(v any) any {
 	return c.reflected(v)
 }
 
-// kept is ValueOf, except that values of unknown types are kept unchanged for the
+// kept is ValueOf, except that values of unknown types are returned unchanged for the
 // caller.
 func kept(v any) any { return convert(v, false) }
 
@@ -73,7 +73,7 @@ func isValue(v any, depth int) bool {
 	return false
 }
 
-// number reads Go's types of numbers.
+// number reads Go's number types.
 func number(v any) (float64, bool) {
 	switch v := v.(type) {
 	case int:
@@ -107,7 +107,7 @@ func number(v any) (float64, bool) {
 	return 0, false
 }
 
-// shortest is the number that f is written as: 0.1, not 0.10000000149011612.
+// shortest returns the number as it is written: 0.1, not 0.10000000149011612.
 func shortest(f float32) float64 {
 	n, err := strconv.ParseFloat(strconv.FormatFloat(float64(f), 'g', -1, 32), 64)
 	if err != nil {
@@ -116,7 +116,7 @@ func shortest(f float32) float64 {
 	return n
 }
 
-// fromGo converts what needs no reflection, and what it holds by member.
+// fromGo converts types that need no reflection, and their members with member.
 func fromGo(v any, member func(any) any) (any, bool) {
 	if f, ok := number(v); ok {
 		return f, true
@@ -155,7 +155,7 @@ func sortedKeys(m map[string]any) []string {
 	return keys
 }
 
-// reflected converts what fromGo does not know.
+// reflected converts types that fromGo does not know.
 func (c *conversion) reflected(v any) any {
 	_, own := v.(json.Marshaler)
 	r := reflect.ValueOf(v)

@@ -10,7 +10,8 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// TestValuesThatHoldThemselves: what has no end is returned as it is, and is no value.
+// TestValuesThatHoldThemselves: an infinite value is returned unchanged and is not a
+// value.
 func TestValuesThatHoldThemselves(t *testing.T) {
 	t.Parallel()
 	type knot *any
@@ -36,7 +37,7 @@ func TestValuesThatHoldThemselves(t *testing.T) {
 	}
 }
 
-// TestValueOf gives everything that Go programs have.
+// TestValueOf converts all kinds of Go values.
 func TestValueOf(t *testing.T) {
 	t.Parallel()
 	type level int
@@ -76,7 +77,7 @@ func TestValueOf(t *testing.T) {
 	}
 }
 
-// TestGoNumbers puts Go's numbers where only float64 was known.
+// TestGoNumbers uses Go's number types where a float64 is usual.
 func TestGoNumbers(t *testing.T) {
 	t.Parallel()
 	type sentinel struct{ v any }

@@ -2,11 +2,10 @@ package proviso
 
 import "context"
 
-// Grader asks a model about an output. Implementations are safe for concurrent
-// use. A reply without a verdict is an error, never a pass.
+// Grader asks a model about an output. Implementations are safe for concurrent use. A
+// reply without a verdict is an error, never a pass.
 type Grader interface {
-	// Grade answers every question of q in order, or returns an error that says
-	// why there is no verdict.
+	// Grade answers q, or returns an error with the reason why there is no verdict.
 	Grade(ctx context.Context, q Question) (Grade, error)
 }
 
@@ -19,71 +18,70 @@ type SetGrader interface {
 	GradeSet(ctx context.Context, qs []Question) []Graded
 }
 
-// Preparer is a [Grader] that knows before a run why it could not answer.
+// Preparer is a [Grader] that can tell before a run why it could not answer.
 type Preparer interface {
 	Grader
-	// Prepare opens what grading q takes, such as the provider that is asked and
-	// the prompt that replaces the grader's own, and says what is wrong with it. Of
-	// q it looks at Type, Assertion, Grader, Rubric and Case alone, and it asks
-	// nobody. Several errors may be joined (errors.Join).
+	// Prepare opens what is needed to grade q, such as the provider and the prompt
+	// that replaces the grader's own, and returns the mistakes in it. It reads only
+	// Type, Assertion, Grader, Rubric and Case of q, and it makes no calls. Several
+	// errors may be joined (errors.Join).
 	Prepare(q Question) error
 }
 
-// Forecaster is a [Grader] that knows before a run about how much it is going to
-// ask.
+// Forecaster is a [Grader] that can estimate its calls before a run.
 type Forecaster interface {
 	Grader
-	// Forecast returns what the answers to qs, which are about one output, are going
-	// to take of each provider. It asks nobody.
+	// Forecast returns an estimate, for each provider, of the calls that answer qs,
+	// which are about one output. It makes no calls.
 	Forecast(qs []Question) []Forecast
 }
 
-// Forecast is what a [Grader] is going to ask of one provider.
+// Forecast is an estimate of the calls of a [Grader] to one provider.
 type Forecast struct {
 	Provider Provider
 	Calls    int
-	Bytes    int64 // of the prompts, about
+	Bytes    int64 // approximate size of the prompts
 }
 
 // Chooser is a [Grader] that compares several outputs to the same case.
 type Chooser interface {
 	Grader
-	// Choose returns the index of the best of q.Outputs, which are at least two,
-	// with what it took to find out. Pass and Score of the grade mean nothing.
+	// Choose returns the index of the best of q.Outputs, which are at least two, and
+	// the usage. Pass and Score of the grade mean nothing.
 	Choose(ctx context.Context, q Question) (best int, g Grade, err error)
 }
 
 // Graded is the answer to one question of several.
 type Graded struct {
 	Grade Grade
-	Err   error // why there is no verdict; Grade is then empty but for what was spent
+	Err   error // why there is no verdict; Grade then holds only the usage
 }
 
-// Question is what a grader is asked about one output.
+// Question is a question to a grader about one output.
 type Question struct {
 	Type      string // assertion type, such as "judge" or "llm-rubric"
 	Assertion *Assertion
-	Value     any // the assertion's value after templates
+	Value     any // the assertion's value after templates are rendered
 	Input     string
 	Output    string
 	Vars      *Object
 	Grader    any    // provider named by the assertion, the case or the suite; nil if none
-	Rubric    any    // rubricPrompt in force; nil if none
+	Rubric    any    // rubricPrompt that applies; nil if none
 	Spans     []Span // for questions about a trace
 	Sample    Sample
 
-	Instruction string      // judged assertions: the assertion's, with markers
-	Criteria    []Criterion // judged assertions: those that a model has to decide, as texts with markers
-	// Values are what the markers in Instruction and Criteria stand for: {{name}} for
-	// the text under name. They are data, which a grader must not take for a part of
-	// the question.
+	Instruction string      // judged assertions: the instruction, with markers
+	Criteria    []Criterion // judged assertions: the criteria that a model decides, as texts with markers
+	// Values holds the text of each marker in Instruction and Criteria: {{name}}
+	// stands for the text under name. They are data, and a grader must not treat them
+	// as part of the question.
 	Values *Object
 
 	Threshold *float64 // of the assertion; nil if it has none
 	Case      *Case    // nil outside a suite
-	Context   []string // the passages that the answer was to rest on, for questions about them
-	Turns     []Turn   // what was said so far, with the answer in question at the end, for questions about a conversation
-	Outputs   []string // all that are compared, for a [Chooser]
+	Context   []string // passages that the answer should be based on, for questions about them
+	Turns     []Turn   // the conversation so far, ending with the answer in question
+	Outputs   []string // all outputs to compare, for a [Chooser]
 }
 
 // Turn is one exchange of a conversation.
@@ -105,10 +103,10 @@ type Grade struct {
 // CriterionVerdict is the answer to one criterion.
 type CriterionVerdict struct {
 	Criterion Criterion
-	Status    Status // Skip if it was not asked because the assertion is decided without it
+	Status    Status // Skip if it was not asked because the assertion was already decided
 	Reasoning string // one sentence
 	Evidence  []Evidence
-	Note      string // what was wrong with the judge's evidence or reasoning, "" if nothing
+	Note      string // problems with the judge's evidence or reasoning; "" if none
 	Votes     Votes
 
 	// CannotTell says that the judge answered that it cannot tell. Status is then
@@ -116,11 +114,10 @@ type CriterionVerdict struct {
 	CannotTell bool
 }
 
-// Votes counts how often a criterion was found to be met. All are 0 where no
-// model was asked.
+// Votes counts the votes on a criterion. All are 0 if no model was asked.
 type Votes struct{ Met, Unmet, CannotTell, Failed int }
 
-// Total returns how many votes were asked for.
+// Total returns how many votes were requested.
 func (v Votes) Total() int { return v.Met + v.Unmet + v.CannotTell + v.Failed }
 
 // Judge is the identity of a provider that grades.
@@ -130,7 +127,7 @@ type Judge struct {
 	Mode       string
 }
 
-// Label is what a person said of an output or of a verdict on it.
+// Label is a person's judgement of an output or of a verdict on it.
 type Label struct {
 	Case      string
 	Assertion string // "" if the label is on the output as a whole

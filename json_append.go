@@ -98,8 +98,8 @@ func appendObject(dst []byte, o *Object, depth int) ([]byte, bool) {
 	return append(dst, '}'), true
 }
 
-// AppendQuoted appends s as a JSON string. Lone surrogates become \uXXXX escapes
-// and bytes that are no UTF-8 become U+FFFD, so the result is always valid.
+// AppendQuoted appends s as a JSON string. Lone surrogates become \uXXXX escapes and
+// invalid UTF-8 bytes become U+FFFD, so the result is always valid.
 func AppendQuoted(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	start := 0

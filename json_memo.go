@@ -5,22 +5,21 @@ import (
 	"unicode/utf8"
 )
 
-// Parser reads JSON texts that are much like each other, such as the lines of a
-// file, as [ParseJSON] does. What is written as it was in the text before, at
-// the same place, is not read again: values are shared between results, so
-// nobody may change them. The zero value is ready; it is not safe for concurrent
-// use.
+// Parser reads similar JSON texts, such as the lines of a file, in the same way as
+// [ParseJSON]. A value whose text is the same as at the same place of the text before
+// is not parsed again. Results share values, so they must not be changed. The zero
+// value is ready to use. It is not safe for concurrent use.
 type Parser struct {
 	root  memo
 	nodes int
 	buf   []byte
 }
 
-// Limits of what a Parser remembers.
+// Limits of a Parser's memory.
 const (
 	memoNodes   = 1024     // values
 	memoMembers = 64       // of one array or object
-	memoText    = 16 << 10 // bytes of a text that is remembered at all
+	memoText    = 16 << 10 // bytes of a text that is remembered
 )
 
 // Parse reads one JSON text. The error is a *[SyntaxError].
@@ -48,14 +47,13 @@ func (q *Parser) Parse(text string) (any, error) {
 	return v, nil
 }
 
-// memo is what stood at one place of the text before. A nil memo remembers
-// nothing.
+// memo is the value at one place of the text before. A nil memo remembers nothing.
 type memo struct {
 	parser  *Parser
 	raw     string // the value's text; "" if there was none
 	value   any
-	keys    []string // of an object, in order; shared by all objects that have them
-	quoted  []string // the keys as written
+	keys    []string // of an object, in order; shared by all objects that have the same keys
+	quoted  []string // the keys in their JSON form
 	members []*memo
 }
 
@@ -77,7 +75,7 @@ func (m *memo) member(i int) *memo {
 	return m.members[i]
 }
 
-// size returns how many members there were.
+// size returns the number of members.
 func (m *memo) size() int {
 	if m == nil {
 		return 0
@@ -88,7 +86,7 @@ func (m *memo) size() int {
 	return 0
 }
 
-// remembered reads a value, or takes the one before if its text is the same.
+// remembered reads a value, or returns the previous one if its text is the same.
 func (p *parser) remembered(depth int, m *memo) (any, error) {
 	if m.raw != "" && strings.HasPrefix(p.s[p.i:], m.raw) && p.endsAt(p.i+len(m.raw)) {
 		p.i += len(m.raw)
@@ -113,7 +111,8 @@ func (p *parser) remembered(depth int, m *memo) (any, error) {
 	return v, nil
 }
 
-// endsAt reports whether no value can go on at offset i: a number could.
+// endsAt reports whether the value at the end of the text is complete at offset i. A
+// number could go on.
 func (p *parser) endsAt(i int) bool {
 	if c := p.s[i-1]; c < '0' || c > '9' || i == len(p.s) {
 		return true
@@ -122,12 +121,12 @@ func (p *parser) endsAt(i int) bool {
 	return (c < '0' || c > '9') && c != '.' && c != 'e' && c != 'E'
 }
 
-// objectBuilder makes an object that shares its keys with the one before for as
-// long as they are the same.
+// objectBuilder makes an object that shares its keys with the previous one as long as
+// they are the same.
 type objectBuilder struct {
 	memo *memo
 	o    *Object
-	vals []any // while o is nil: the values of the memo's first keys
+	vals []any // while o is nil: the values of the first keys of the memo
 	n    int   // members read
 }
 
@@ -146,7 +145,7 @@ func (p *parser) key(b *objectBuilder) (string, error) {
 	return key, err
 }
 
-// add adds a member, or replaces it; again is true then.
+// add adds a member or replaces it; again is true if it replaced one.
 func (b *objectBuilder) add(key string, v any) (again bool) {
 	i := b.n
 	b.n++
@@ -168,7 +167,7 @@ func (b *objectBuilder) add(key string, v any) (again bool) {
 	return false
 }
 
-// diverge gives the object keys of its own, the first i of which are the memo's.
+// diverge gives the object its own keys. The first i are those of the memo.
 func (b *objectBuilder) diverge(i int) {
 	b.o = &Object{keys: make([]string, i, max(4, i+1)), vals: b.vals}
 	if i > 0 {

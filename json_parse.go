@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// MaxDepth is how deeply arrays and objects may nest in JSON that is read.
+// MaxDepth is the maximum nesting of arrays and objects in JSON.
 const MaxDepth = 10000
 
 // MaxReplyValues is how many values JSON from the network may hold, keys not counted.
@@ -25,7 +25,7 @@ var ErrTooManyValues error = Errorf(Limit, "the JSON holds more than %d values",
 // lookAfter is how many values are read between two looks at a context.
 const lookAfter = 1024
 
-// SyntaxError says where a text stopped being JSON.
+// SyntaxError describes where a text is not valid JSON.
 type SyntaxError struct {
 	Offset  int    // bytes before the mistake
 	Message string // what was expected there
@@ -40,7 +40,8 @@ func (e *SyntaxError) Error() string { return fmt.Sprintf("%s at offset %d", e.M
 // without escapes share the memory of text. The error is a *[SyntaxError].
 func ParseJSON(text string) (any, error) { return parseJSON(parser{s: text}) }
 
-// ParseJSONContext is [ParseJSON] until ctx ends, whose cause is the error then.
+// ParseJSONContext is [ParseJSON] with a context. If ctx ends first, its cause is the
+// error.
 func ParseJSONContext(ctx context.Context, text string) (any, error) {
 	return parseJSON(parser{s: text, ctx: ctx})
 }
@@ -83,7 +84,7 @@ type parser struct {
 	most  int             // values that are read; 0 is any number
 	steps int             // values since the beginning
 
-	unique bool // keys have to be
+	unique bool // keys must be unique
 	twice  *DuplicateKeyError
 }
 
@@ -102,7 +103,7 @@ func (p *parser) space() {
 	}
 }
 
-// value reads a value; m, which may be nil, remembers what stood there in the
+// value reads a value. m, which may be nil, remembers the value at this place of the
 // text before.
 func (p *parser) value(depth int, m *memo) (any, error) {
 	if m != nil {
@@ -399,7 +400,7 @@ func hex4(s string, i int) (rune, bool) {
 	return rune(n), err == nil
 }
 
-// appendUnit encodes r as UTF-8, and a lone surrogate in the same way (WTF-8).
+// appendUnit encodes r as UTF-8, and a lone surrogate in the same form (WTF-8).
 func appendUnit(b []byte, r rune) []byte {
 	if utf16.IsSurrogate(r) {
 		return append(b, 0xe0|byte(r>>12), 0x80|byte(r>>6)&0x3f, 0x80|byte(r)&0x3f)

@@ -2,10 +2,10 @@ package proviso
 
 import "fmt"
 
-// DuplicateKeyError says that an object has the same key more than once, so that
-// two readers of it may see two different values.
+// DuplicateKeyError is returned for an object that has the same key twice, so that
+// two readers may see different values.
 type DuplicateKeyError struct {
-	Key string // the first that occurs again
+	Key string // the first key that occurs again
 }
 
 // Error names the key.
@@ -18,9 +18,9 @@ func (e *DuplicateKeyError) Error() string {
 }
 
 // ParseUniqueJSON is [ParseJSONPrefix] for texts in which no object may have a key
-// twice, such as the replies of judge models. The error is then a
+// twice, such as the replies of judge models. The error for a duplicate is a
 // *[DuplicateKeyError]; the value and the number of bytes are those of
-// ParseJSONPrefix even so.
+// ParseJSONPrefix in that case too.
 func ParseUniqueJSON(text string) (any, int, error) {
 	p := parser{s: text, unique: true}
 	p.space()
@@ -31,8 +31,8 @@ func ParseUniqueJSON(text string) (any, int, error) {
 	return v, p.i, err
 }
 
-// add adds a member to the object that is being read. A parser that wants unique
-// keys remembers the first one that is not.
+// add adds a member to the current object. If keys must be unique, the parser
+// remembers the first duplicate.
 func (p *parser) add(b *objectBuilder, key string, v any) {
 	if again := b.add(key, v); again && p.unique && p.twice == nil {
 		p.twice = &DuplicateKeyError{Key: key}

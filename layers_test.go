@@ -15,9 +15,9 @@ import (
 
 const module = "github.com/proviso-eval/proviso"
 
-// ranks is the plan of the house: a package imports only packages of lower rank,
-// so packages of one rank meet through small interfaces. ARCHITECTURE.md says
-// what each is for.
+// ranks is the layering of the packages: a package imports only packages of lower
+// rank. Packages of the same rank are connected through small interfaces.
+// ARCHITECTURE.md says what each is for.
 var ranks = map[string]int{
 	".":                0,
 	"stats":            0,
@@ -77,8 +77,8 @@ var ranks = map[string]int{
 	"internal/generate": 10,
 }
 
-// TestImportsGoDown reads every source file, tests included, and holds its
-// imports against the ranks.
+// TestImportsGoDown reads every source file, including tests, and checks its imports
+// against the ranks.
 func TestImportsGoDown(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
@@ -110,7 +110,8 @@ func TestImportsGoDown(t *testing.T) {
 	}
 }
 
-// TestOneAssembly: only package engine, and tests, put together what evaluates.
+// TestOneAssembly: only package engine, and tests, assemble the parts of an
+// evaluation.
 func TestOneAssembly(t *testing.T) {
 	t.Parallel()
 	engines := []string{"internal/script", "internal/template", "internal/mathjs", "internal/regex", "internal/sqlparser"}
@@ -140,7 +141,7 @@ func TestOneAssembly(t *testing.T) {
 	}
 }
 
-// goFiles lists the Go files of the module, but for test data.
+// goFiles lists the Go files of the module, except test data.
 func goFiles(t *testing.T) []string {
 	t.Helper()
 	var files []string

@@ -9,20 +9,19 @@ import (
 	"sync"
 )
 
-// Object is a JSON object that keeps its keys in the order JavaScript gives
-// them: array indices ascending, then all others in order of insertion.
-// The zero value is an empty object. Any number of goroutines may read it while
-// none writes.
+// Object is a JSON object that keeps its keys in the order JavaScript gives them:
+// array indices ascending, then all others in order of insertion. The zero value is
+// an empty object. Concurrent reads are safe as long as nothing writes.
 type Object struct {
-	keys  []string // in order of insertion, with those that were deleted
+	keys  []string // in order of insertion, including deleted ones
 	vals  []any
-	index map[string]int // positions, of an object that has outgrown linear search
-	late  *lateOrder     // nil as long as keys are in order and none is deleted
+	index map[string]int // positions, once the object is too large for linear search
+	late  *lateOrder     // nil while keys are in order and none is deleted
 }
 
-// lateOrder is the order of an object whose keys do not stand in it. It is made
-// when somebody reads the members in order, not with every key that is added, so
-// that the cost of many keys does not grow with their square.
+// lateOrder is the order of an object whose keys are not stored in order. It is
+// computed when the members are read in order, not with every key that is added, so
+// that the cost of many keys is not quadratic.
 type lateOrder struct {
 	dead int // deleted keys that still have a position
 
@@ -79,8 +78,8 @@ func (o *Object) At(key string) any {
 // Has reports whether key is present.
 func (o *Object) Has(key string) bool { return o.find(key) >= 0 }
 
-// Set adds key or replaces its value in place. Go numbers, maps with text keys and
-// lists become values of this package, as in [ValueOf]; values of other types are
+// Set adds key or replaces its value in place. Go numbers, maps with string keys and
+// lists become values of this package, as in [ValueOf]. Values of other types are
 // kept unchanged.
 func (o *Object) Set(key string, v any) {
 	v = kept(v)
@@ -98,7 +97,7 @@ func (o *Object) Delete(key string) {
 		return
 	}
 	if o.index == nil {
-		o.keys = slices.Delete(slices.Clone(o.keys), i, i+1) // other objects may have the same
+		o.keys = slices.Delete(slices.Clone(o.keys), i, i+1) // other objects may share the keys
 		o.vals = slices.Delete(o.vals, i, i+1)
 		if o.late != nil {
 			o.disorder(0)
@@ -193,8 +192,7 @@ func (o *Object) find(key string) int {
 	return -1
 }
 
-// reindex makes the index anew. Only what changes an object does, so that any
-// number of goroutines may read it.
+// reindex rebuilds the index. Only writes call it, so that concurrent reads are safe.
 func (o *Object) reindex() {
 	o.index = nil
 	if len(o.keys) <= linearKeys {
@@ -206,7 +204,7 @@ func (o *Object) reindex() {
 	}
 }
 
-// put adds a key that is not there.
+// put adds a key that is not present.
 func (o *Object) put(key string, v any) {
 	if o.late != nil || o.precedes(key) {
 		o.disorder(0)
@@ -220,8 +218,7 @@ func (o *Object) put(key string, v any) {
 	}
 }
 
-// precedes reports whether key stands before the last key, where the keys are in
-// order.
+// precedes reports whether key comes before the last key in JavaScript's order.
 func (o *Object) precedes(key string) bool {
 	n, ok := arrayIndex(key)
 	if !ok || len(o.keys) == 0 {
@@ -231,8 +228,8 @@ func (o *Object) precedes(key string) bool {
 	return !ok || n < last
 }
 
-// disorder says that the keys no longer stand in the order that is known, and
-// that so many more of them are deleted.
+// disorder records that the keys are no longer stored in order, and that the given
+// number of further keys is deleted.
 func (o *Object) disorder(deleted int) {
 	if o.late == nil {
 		o.late = &lateOrder{}
@@ -243,7 +240,7 @@ func (o *Object) disorder(deleted int) {
 }
 
 // ordered returns the keys in order (ECMA-262, OrdinaryOwnPropertyKeys) and the
-// position of each; nil is the order of the keys.
+// position of each; nil means that they are stored in order.
 func (o *Object) ordered() (keys []string, at []int) {
 	l := o.late
 	if l == nil {

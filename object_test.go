@@ -12,7 +12,7 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// modelObject is an object as ECMA-262 describes one, done the slow way.
+// modelObject is a simple implementation of an object as ECMA-262 describes it.
 type modelObject struct {
 	keys []string // in order of insertion
 	vals map[string]any
@@ -48,7 +48,7 @@ func (m *modelObject) ordered() []string {
 	return append(indices, others...)
 }
 
-// check compares everything that can be read of an object.
+// check compares everything that can be read from an object.
 func (m *modelObject) check(t *rapid.T, o *proviso.Object) {
 	want := m.ordered()
 	if diff := cmp.Diff(want, append([]string(nil), o.Keys()...)); diff != "" {
@@ -83,7 +83,8 @@ func (m *modelObject) check(t *rapid.T, o *proviso.Object) {
 	}
 }
 
-// TestObjectIsAsJavaScript does what it likes to an object and to a model of it.
+// TestObjectIsAsJavaScript applies random operations to an object and to a model of
+// it.
 func TestObjectIsAsJavaScript(t *testing.T) {
 	t.Parallel()
 	key := rapid.OneOf(
@@ -118,8 +119,8 @@ func TestObjectIsAsJavaScript(t *testing.T) {
 	})
 }
 
-// TestObjectReaders reads an object whose order is not made yet in several
-// goroutines; the race detector watches.
+// TestObjectReaders reads an object whose order is not computed yet from several
+// goroutines, for the race detector.
 func TestObjectReaders(t *testing.T) {
 	t.Parallel()
 	o := descending(100)
@@ -135,7 +136,7 @@ func TestObjectReaders(t *testing.T) {
 	}
 }
 
-// descending sets n array indices in the worst order, and something else at the end.
+// descending sets n array indices in the worst order, and another key at the end.
 func descending(n int) *proviso.Object {
 	o := &proviso.Object{}
 	for i := n; i > 0; i-- {
@@ -145,8 +146,8 @@ func descending(n int) *proviso.Object {
 	return o
 }
 
-// TestObjectManyIndices adds and removes more keys than any cost that grows with
-// the square would end with.
+// TestObjectManyIndices adds and removes so many keys that it would not end at
+// quadratic cost.
 func TestObjectManyIndices(t *testing.T) {
 	t.Parallel()
 	const n = 300_000

@@ -2,21 +2,21 @@ package proviso
 
 import "time"
 
-// Output is one answer of a provider. Pointers and interfaces that are nil mean
-// that the provider did not say.
+// Output is one answer of a provider. A nil pointer or interface means that the
+// provider did not report the value.
 type Output struct {
 	Value         any // text, or a structure; [Undefined] if there is no answer
-	Untransformed any // Value before the case's own transform; nil if there was none
+	Untransformed any // Value before the case's own transform; nil if there is none
 	Error         string
 	Usage         Usage
 	Cost          *float64 // US dollars
 	Latency       *time.Duration
 	Cached        bool
-	Replayed      bool // it comes from a recording, and so does its latency
+	Replayed      bool // the answer and its latency come from a recording
 	FinishReason  string
 	LogProbs      []float64
 	ToolCalls     []any
-	Refused       bool    // the provider itself says that it refused
+	Refused       bool    // the provider itself reports a refusal
 	Guardrails    *Object // flagged, flaggedInput, flaggedOutput, reason
 	Metadata      *Object
 	TraceID       string  // hexadecimal, as in W3C trace context
@@ -35,7 +35,7 @@ func (o *Output) Text() string {
 	return Stringify(o.Value)
 }
 
-// Usage counts tokens. Cached are those of Prompt that the provider read from
+// Usage counts tokens. Cached are the tokens of Prompt that the provider read from
 // its own cache.
 type Usage struct {
 	Prompt, Completion, Cached, Total, Requests int64
@@ -54,8 +54,8 @@ func (u *Usage) Add(v Usage) {
 type Span struct {
 	ID, ParentID  string
 	Name          string
-	Start, End    time.Time // zero if the trace does not say
+	Start, End    time.Time // zero if the trace does not have it
 	Attributes    *Object
-	StatusCode    int // OpenTelemetry's: 0 unset, 1 ok, 2 error
+	StatusCode    int // as in OpenTelemetry: 0 unset, 1 ok, 2 error
 	StatusMessage string
 }

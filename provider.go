@@ -2,11 +2,11 @@ package proviso
 
 import "context"
 
-// Provider answers prompts. Implementations are safe for concurrent use and
-// return when ctx is done. A model that answered with an error message gives an
-// Output with Error set; a Go error means that there is no answer at all.
+// Provider answers prompts. Implementations are safe for concurrent use and return
+// when ctx is done. If the model answered with an error message, the Output has Error
+// set. A Go error means that there is no answer at all.
 type Provider interface {
-	// ID returns the provider's id as a suite writes it.
+	// ID returns the provider's id as in a suite.
 	ID() string
 	// Answer asks once.
 	Answer(ctx context.Context, ask Ask) (Output, error)
@@ -22,18 +22,18 @@ type Ask struct {
 	Own    *Object
 	Config *Object // settings of the prompt and the case over the provider's own
 	Case   *Case   // nil outside a suite
-	Reply  *Reply  // the shape the answer has to have; nil is free text
-	Static int     // how many leading messages of a chat are the same in many asks, for vendors whose caches must be told
-	Shared int     // how many bytes of the message after those are the same in several asks that follow, for the same vendors
+	Reply  *Reply  // the required shape of the answer; nil is free text
+	Static int     // how many leading messages of a chat are the same in many asks, for vendors whose caches need that
+	Shared int     // how many bytes of the next message are the same in several following asks, for the same vendors
 	Sample Sample
-	// Verbatim keeps the answer as the text that the model wrote, also where the
-	// settings ask for JSON that is parsed: parsing drops keys that stand twice.
+	// Verbatim keeps the answer as the model's text, even if the settings ask for
+	// parsed JSON: parsing drops duplicate keys.
 	Verbatim bool
-	// Usable reports whether an answer is worth keeping for the next who asks the
-	// same; nil keeps every answer. It is no part of what is asked.
+	// Usable reports whether an answer may be stored and reused for the same ask; nil
+	// stores every answer. It is not part of the ask itself.
 	Usable func(*Output) bool
-	// Trace is the trace that the work on the answer belongs to; nil if nobody
-	// follows it. It is no part of what is asked.
+	// Trace is the trace of the work on the answer; nil if there is no tracing. It is
+	// not part of the ask itself.
 	Trace *TraceContext
 }
 
@@ -56,20 +56,20 @@ func (a Ask) AllVars() *Object {
 // it reports can be told from those of other rows.
 type TraceContext struct {
 	Parent   string // traceparent, as in W3C Trace Context
-	Endpoint string // URL that takes spans as OTLP over HTTP, "" if nobody listens
-	Needed   bool   // assertions look at the spans, so an answer that was kept is of no use
+	Endpoint string // URL that accepts spans as OTLP over HTTP; "" if there is none
+	Needed   bool   // assertions look at the spans, so a stored answer is not usable
 }
 
-// Reply asks for an answer that is one JSON value. A provider uses what its API
-// has for that (a response format, a tool, a schema); one that has nothing
-// ignores it, so whoever asks reads the answer with care either way.
+// Reply asks for an answer that is one JSON value. A provider uses the feature of its
+// API for that (a response format, a tool, a schema). A provider without one ignores
+// it, so the caller must parse the answer with care in any case.
 type Reply struct {
 	Name   string  // of the value, such as "verdicts": letters, digits, _ and -
 	Schema *Object // JSON Schema; objects list all properties as required and allow no others
 }
 
-// Sample tells apart calls that would otherwise be the same exchange. It is
-// part of the key of every stored exchange and never depends on call order.
+// Sample distinguishes calls that would otherwise be the same exchange. It is part of
+// the key of every stored exchange and never depends on call order.
 type Sample struct {
 	Repeat, Vote, Repair int
 }
@@ -104,32 +104,32 @@ type Embedder interface {
 	Embed(ctx context.Context, texts []string) ([][]float64, Usage, error)
 }
 
-// Classifier is a provider that gives a text a score per class.
+// Classifier is a provider that gives a text a score for each class.
 type Classifier interface {
 	Classify(ctx context.Context, text string) (map[string]float64, error)
 }
 
-// Moderator is a provider that says which categories of harm a text falls into.
+// Moderator is a provider that returns the categories of harm that a text falls into.
 type Moderator interface {
 	Moderate(ctx context.Context, prompt, output string) ([]Flag, error)
 }
 
-// Flag is one category a moderator found.
+// Flag is one category that a moderator found.
 type Flag struct {
 	Code, Description string
 	Confidence        float64
 }
 
-// Env looks up names of the environment. Nothing below cmd reads the process
-// environment by itself. Implementations are safe for concurrent use.
+// Env looks up environment variables. Packages below cmd do not read the process
+// environment themselves. Implementations are safe for concurrent use.
 type Env interface {
 	// Lookup returns the value of name and whether it is set.
 	Lookup(name string) (string, bool)
-	// Names returns the names that are set, in no order.
+	// Names returns the names that are set, in unspecified order.
 	Names() []string
 }
 
-// EnvMap is an [Env] that holds its values.
+// EnvMap is an [Env] backed by a map.
 type EnvMap map[string]string
 
 // Lookup returns the value of name and whether it is set.
@@ -147,14 +147,14 @@ func (m EnvMap) Names() []string {
 	return names
 }
 
-// Files reads the files that a suite names. Names are relative to the suite's
-// folder; the implementation decides what may be opened. Safe for concurrent use.
+// Files opens the files that a suite names. Names are relative to the suite's folder.
+// The implementation decides what may be opened. Safe for concurrent use.
 type Files interface {
 	ReadFile(name string) ([]byte, error)
 }
 
-// Spans gives the spans of a trace. Checks ask for them only when they need
-// them; the call waits, within a bound, for spans that are still on their way.
+// Spans returns the spans of a trace. Checks call it only when they need spans. The
+// call waits, up to a limit, for spans that have not arrived yet.
 type Spans interface {
 	Spans(ctx context.Context, traceID string) ([]Span, error)
 }

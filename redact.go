@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Redaction stands for a secret in what is shown and kept.
+// Redaction replaces a secret in everything that is shown or stored.
 const Redaction = "[REDACTED]"
 
 // Redacted returns a copy of a configuration that is safe to show and store. It
@@ -18,7 +18,7 @@ func Redacted(cfg *Object) *Object {
 	return o
 }
 
-// Keyless returns a configuration without the settings that have the names of
+// Keyless returns a configuration without the settings whose names are those of
 // secrets. It is for hashes that must not change with a key but must change with
 // everything else. The result may contain other secrets, so do not show or store it.
 func Keyless(cfg *Object) *Object {
@@ -28,7 +28,7 @@ func Keyless(cfg *Object) *Object {
 
 // SecretsIn returns the values that [Redacted] replaces in a configuration, so that
 // they can be found elsewhere: values as written, and the user name, the password and
-// the query parameters of addresses.
+// the query parameters of URLs.
 func SecretsIn(cfg *Object) []string {
 	var list []string
 	redaction{shown: true, found: func(v string) { list = append(list, v) }}.value("", cfg)
@@ -37,12 +37,12 @@ func SecretsIn(cfg *Object) []string {
 
 // redaction replaces secrets in a configuration.
 type redaction struct {
-	shown  bool         // whether headers, addresses and raw requests are looked into
-	header bool         // whether the members at hand are headers
-	found  func(string) // told of each secret; nil for nobody
+	shown  bool         // whether headers, URLs and raw requests are searched
+	header bool         // whether the current members are headers
+	found  func(string) // receives each secret; may be nil
 }
 
-// replace returns what stands for a secret.
+// replace returns the replacement of a secret.
 func (r redaction) replace(secret string) string {
 	if r.found != nil {
 		r.found(secret)
@@ -103,7 +103,7 @@ func (r redaction) text(key, v string) string {
 	return v
 }
 
-// request replaces the secrets in the head of a raw HTTP request.
+// request replaces the secrets in the request line and headers of a raw HTTP request.
 func (r redaction) request(text string) string {
 	head, body, hasBody := strings.Cut(text, "\n\n")
 	lines := strings.Split(head, "\n")
@@ -128,15 +128,15 @@ var plainHeaders = [...]string{
 }
 
 // IsPlainHeader reports whether a request header is known to hold no secret. Every
-// other header counts as secret, because its name does not tell.
+// other header counts as secret, because its name does not show what it holds.
 func IsPlainHeader(name string) bool {
 	_, found := slices.BinarySearch(plainHeaders[:], strings.ToLower(name))
 	return found
 }
 
-// RedactedURL replaces the user information of an address, and what usually is a
-// key in its query. The address may stand behind the name of a provider, as in
-// "webhook:https://…"; any other text is returned as it is.
+// RedactedURL replaces the user information of a URL, and the query parameters that
+// usually hold a key. The URL may follow the name of a provider, as in
+// "webhook:https://…". Any other text is returned unchanged.
 func RedactedURL(text string) string { return redaction{}.address(text) }
 
 // address replaces the secrets in a URL.
@@ -174,8 +174,8 @@ func (r redaction) address(text string) string {
 	return text[:at] + u.String()
 }
 
-// secretParts mark a name as secret if they occur anywhere in it; secretNames do so
-// only as the whole name. Both are written without hyphens and underscores.
+// secretParts mark a name as secret if they occur anywhere in it. secretNames must be
+// the whole name. Both are without hyphens and underscores.
 var (
 	secretParts = [...]string{
 		"accesskey", "apikey", "authkey", "authorization", "bearer", "cookie", "credential", "functionskey",
@@ -184,8 +184,8 @@ var (
 	secretNames = [...]string{"auth", "pfx", "pwd", "xauth", "xkey"}
 )
 
-// IsSecret reports whether a key usually holds a secret. Names such as
-// max_tokens, and those of variables that hold one, are not such keys.
+// IsSecret reports whether a setting with this key usually holds a secret. Names such
+// as max_tokens, and names of environment variables that hold a secret, do not count.
 func IsSecret(key string) bool {
 	name := strings.ToLower(key)
 	if strings.ContainsAny(name, "_-") {
@@ -199,7 +199,7 @@ func IsSecret(key string) bool {
 	return strings.HasSuffix(name, "token") || slices.Contains(secretNames[:], name)
 }
 
-// same reports whether two values are one: equal scalars, or the very list or
+// same reports whether two values are identical: equal scalars, or the same list or
 // object.
 func same(a, b any) bool {
 	switch a := a.(type) {

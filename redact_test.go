@@ -44,7 +44,7 @@ func TestIsSecret(t *testing.T) {
 	}
 }
 
-// TestRedactedParts looks for keys in addresses and in raw requests.
+// TestRedactedParts covers keys in URLs and in raw requests.
 func TestRedactedParts(t *testing.T) {
 	t.Parallel()
 	cfg := proviso.ObjectOf(
@@ -63,7 +63,8 @@ func TestRedactedParts(t *testing.T) {
 	}
 }
 
-// TestKeyless gives two keys one identity, and two other headers two.
+// TestKeyless: configurations that differ in a key have the same identity, and those
+// that differ in a header do not.
 func TestKeyless(t *testing.T) {
 	t.Parallel()
 	of := func(name, value string) string {

@@ -2,7 +2,7 @@ package proviso
 
 import "time"
 
-// Run is the record of one execution of a suite at one content hash of suite,
+// Run is the record of one execution of a suite, with one content hash of suite,
 // prompts and judge.
 type Run struct {
 	ID        string
@@ -25,8 +25,8 @@ type Totals struct {
 	MayPass, WillPass int
 
 	Usage    Usage
-	Cost     float64 // US dollars, of what came from a cache, too
-	Incurred float64 // US dollars that the run itself spent
+	Cost     float64 // US dollars, including answers from a cache
+	Incurred float64 // US dollars that this run spent
 }
 
 // Rows returns how many rows were counted.

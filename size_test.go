@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Limits above which a file or a function wants a reason.
+// Limits above which a file or a function needs a reason.
 const (
 	maxFileLines     = 600
 	maxFunctionLines = 80

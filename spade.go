@@ -2,19 +2,19 @@ package proviso
 
 // Delta is one change between two versions of a prompt.
 type Delta struct {
-	Version int    // the version that brought it, from 1; version 0 is empty
+	Version int    // the version that introduced it, from 1; version 0 is empty
 	Added   bool   // false for text that was removed
-	Moved   bool   // the text stood elsewhere in the version before
+	Moved   bool   // the text was elsewhere in the version before
 	Text    string // a sentence, line or list item
 	Line    int    // in the version that has it, from 1
 	From    int    // of moved text: its line in the version before; else 0
 }
 
-// Criterion is a question whose answer decides a judged assertion, or what a
-// delta asks of outputs.
+// Criterion is a question whose answer decides a judged assertion, or a requirement
+// of a delta on outputs.
 type Criterion struct {
 	Text     string
-	Template string  // name of a shipped criterion; "" if Text is the whole
+	Template string  // name of a shipped criterion; "" if Text is the whole criterion
 	Params   *Object // of the template
 	Category string  // spade's taxonomy; "" elsewhere
 }
@@ -25,7 +25,7 @@ type Candidate struct {
 	Description string // what is checked, in words
 	Assertion   *Assertion
 	Category    string // spade's taxonomy; "" if unknown
-	Delta       Delta  // what asked for it; its Version is 0 if unknown
-	Model       string // that proposed it; "" for a rule or a person
-	PromptHash  string // of the prompt that the model got
+	Delta       Delta  // the change that led to it; its Version is 0 if unknown
+	Model       string // model that proposed it; "" for a rule or a person
+	PromptHash  string // of the prompt that the model received
 }

@@ -2,11 +2,11 @@ package proviso
 
 import "iter"
 
-// Suite is what a suite file says, with every reference to another file
-// resolved except the cases, which are streamed.
+// Suite is the content of a suite file. Every reference to another file is resolved,
+// except the cases, which are streamed.
 type Suite struct {
 	ID          string  // agent id; "" if the file gives none
-	File        string  // the first file it was read from, as the user named it
+	File        string  // the first file, as the user named it
 	Description string  // "" if the file gives none
 	Threshold   float64 // share of the assertion set that must pass; 1 by default
 	Prompts     []Prompt
@@ -16,21 +16,21 @@ type Suite struct {
 	Filters     *Object      // nunjucksFilters: name → script reference
 	Extensions  []*Generator // hooks around a run and its rows
 	Sandbox     Sandbox
-	Env         *Object // names the suite adds to the environment, already rendered
+	Env         *Object // environment variables that the suite adds, already rendered
 	Tags        *Object
 	Options     Options
 	Tracing     Tracing
 	Outputs     []string // outputPath: report files, relative to the working folder
-	Config      *Object  // the configuration as read, for reports, secrets removed
+	Config      *Object  // the configuration as read, without secrets, for reports
 	Warnings    Mistakes
-	// Lenient says that the suite has promptfoo's shape: what promptfoo accepts is a
+	// Lenient is set if the suite has promptfoo's shape: what promptfoo accepts is a
 	// warning, unless it affects safety.
 	Lenient bool
 
 	// Dir is the folder that relative file references start from.
 	Dir string
-	// Unseen counts the references to remote cases that were not checked, because the
-	// network was not to be used.
+	// Unseen counts the references to remote cases that were not checked because the
+	// network was not used.
 	Unseen int
 
 	CaseSource
@@ -39,13 +39,13 @@ type Suite struct {
 
 // CaseSource yields the cases of a suite.
 type CaseSource interface {
-	// Cases yields every case in order, defaults merged, variables expanded,
-	// repeats unrolled. Each call starts anew and reads the files again, so
-	// memory does not grow with the suite. An error is a *Error with a Pointer,
-	// or what opening a file gave; the sequence goes on after the first kind.
-	// An error comes without a case. A warning is an *Error too, with Warning
-	// set; a pass that has reported it before may ignore it. A sequence in which
-	// filters left no case ends with an error that says so.
+	// Cases yields every case in order, defaults merged, variables expanded, repeats
+	// unrolled. Each call reads the files again, so that memory does not grow with
+	// the suite. An error is a *Error with a Pointer, or the error from opening a
+	// file; the sequence continues after the first kind. An error comes without a
+	// case. A warning is a *Error too, with Warning set; a pass may ignore warnings
+	// that an earlier pass reported. If filters leave no case, the sequence ends with
+	// an error.
 	//
 	// The case and what it points to must not be changed: objects and
 	// assertions may be shared with other cases.
@@ -61,38 +61,37 @@ type CaseChecker interface {
 	WithBroken() CaseSource
 }
 
-// CaseExpander is a [CaseSource] some of whose cases may come from code.
-// Without an expander each piece of code is one case that has a Generator and
-// nothing else but its Pointer.
+// CaseExpander is a [CaseSource] some of whose cases may come from code. Without an
+// expander each piece of code is one case that has only a Generator and a Pointer.
 type CaseExpander interface {
 	CaseSource
-	// WithExpander returns a source that calls expand for each generator it
-	// meets and goes on with the cases in the list that expand returns, as if
-	// the suite had them there. Each pass calls it again.
+	// WithExpander returns a source that calls expand for each generator. It
+	// continues with the cases in the list that expand returns, as if they were in
+	// the suite. Each pass calls expand again.
 	WithExpander(expand func(*Generator) (any, error)) CaseSource
 }
 
-// CaseRewriter is a [CaseSource] whose cases a hook may write anew.
+// CaseRewriter is a [CaseSource] whose cases a hook may rewrite.
 type CaseRewriter interface {
 	CaseSource
-	// Rewritten returns a source of the cases in the list alone, written as in a
-	// suite, over the defaults, an object or nil. The filters of the suite are
-	// behind them already. pointer is where the suite names what wrote them, origin
-	// is what it is called.
+	// Rewritten returns a source of only the cases in the list, in the form of a
+	// suite, over the defaults, an object or nil. The filters of the suite are not
+	// applied again. pointer is the place in the suite of the code that wrote the
+	// cases, and origin is its name.
 	Rewritten(tests []any, defaults *Object, pointer, origin string) CaseSource
-	// Rewrite returns one case as Rewritten would, with what makes it the same case:
-	// id, position, repetition. A mistake keeps it from being used.
+	// Rewrite returns one case as Rewritten would, with the same identity: id,
+	// position, repetition. If there is a mistake, the case is not used.
 	Rewrite(c *Case, test *Object, pointer, origin string) (*Case, error)
 }
 
-// Places turns the pointer of an [Error] into a position for people. A # at the
-// end of a pointer means the key itself.
+// Places turns the pointer of an [Error] into a position for people. A # at the end
+// of a pointer means the key itself.
 type Places interface {
 	Place(pointer string) Place
 }
 
-// Options are the settings of a run that a suite can carry. A zero field means
-// that the suite does not say.
+// Options are the settings of a run that a suite can have. A zero field means that
+// the suite does not set it.
 type Options struct {
 	MaxConcurrency int
 	Repeat         int
@@ -113,36 +112,36 @@ type Options struct {
 	PassRate       *float64 // share of rows that must pass
 }
 
-// Sandbox is what a suite says of the code that it brings: limits, and what the
-// code may use beside its arguments and the suite's folder.
+// Sandbox has the suite's settings for its code: limits, and permissions beyond the
+// arguments and the suite's folder.
 type Sandbox struct {
 	TimeoutMS int      // of one call; 0 is the default
-	Network   bool     // hosts of any kind
-	Env       []string // names of the environment
+	Network   bool     // any host
+	Env       []string // names of environment variables
 	Read      []string // files and folders, relative to the suite's folder
-	Packages  bool     // what is installed for the interpreter
+	Packages  bool     // packages that are installed for the interpreter
 }
 
-// Tracing is what a suite says of the traces of its agents. The zero value follows
-// none.
+// Tracing has the suite's settings for the traces of its agents. The zero value
+// disables tracing.
 type Tracing struct {
 	Enabled      bool      // spans are received while the suite runs
-	Host         string    // that is listened on; "" is the loopback address
-	Port         *int      // 0 is a free one; nil is the usual one, or a free one if that is taken
-	Formats      []string  // json, protobuf; empty is both
+	Host         string    // address to listen on; "" is the loopback address
+	Port         *int      // 0 is any free port; nil is the default port, or a free one if that is taken
+	Formats      []string  // json, protobuf; empty means both
 	Redact       []string  // parts of names of attributes whose values are removed
-	MustReceive  bool      // nothing is run if spans cannot be received
-	WaitMS       *int      // for spans, once a row asks for them; nil is 3 s
-	CommandTools []string  // names of tools that run commands, beside the usual ones
+	MustReceive  bool      // the run does not start if spans cannot be received
+	WaitMS       *int      // how long to wait for spans when a row asks for them; nil is 3 s
+	CommandTools []string  // names of tools that run commands, in addition to the known ones
 	Files        []string  // recorded traces, relative to the suite's folder
-	Forward      *Endpoint // where spans are sent on to; nil if nowhere
-	Emit         *Endpoint // where verdicts are sent to as events; nil if nowhere
+	Forward      *Endpoint // where spans are forwarded; nil if nowhere
+	Emit         *Endpoint // where verdicts are sent as events; nil if nowhere
 }
 
-// Endpoint is where telemetry is sent to.
+// Endpoint is a receiver of telemetry.
 type Endpoint struct {
 	URL     string
-	Headers *Object // name → text, secrets among them
+	Headers *Object // name → text, including secrets
 	Pointer string
 }
 
@@ -152,19 +151,19 @@ type Prompt struct {
 	Label  string // column name; the raw text if the suite gives none
 	Raw    string // template; a chat array is JSON text
 	Config *Object
-	Assert []*Assertion // assertions for the answers to this prompt alone
+	Assert []*Assertion // assertions only for the answers to this prompt
 	Script *Generator   // set if code writes the prompt; Raw is then its file name
 
 	Pointer string
 }
 
-// ProviderSpec is what a suite says of a provider.
+// ProviderSpec is the suite's description of a provider.
 type ProviderSpec struct {
 	ID        string // kind and model, such as "echo" or "openai:chat:gpt-5"
 	Label     string // name in reports and filters; "" means ID
 	Config    *Object
-	Prompts   []string // labels or ids of the only prompts it gets; empty means all
-	Transform string   // script applied to each output before anything else
+	Prompts   []string // labels or ids of the only prompts it receives; empty means all
+	Transform string   // script applied to each output first
 	DelayMS   int
 	Env       *Object
 	Pointer   string
@@ -178,15 +177,15 @@ func (p ProviderSpec) Name() string {
 	return p.ID
 }
 
-// JudgeSpec is what a suite says of who grades. A zero field means that it does
-// not say.
+// JudgeSpec is the suite's description of the judge. A zero field means that the
+// suite does not set it.
 type JudgeSpec struct {
 	Panel       []ProviderSpec // one judge, or several whose votes are counted together
 	Mode        string         // "batch" or "single"
-	Votes       int            // how often each is asked
+	Votes       int            // how often each judge is asked
 	Chunk       int            // criteria in one call
 	Temperature *float64
-	Canaries    bool // questions with a known answer ride along
+	Canaries    bool // questions with a known answer are added
 }
 
 // DerivedMetric is a number computed from the named scores of a prompt column.
@@ -196,8 +195,8 @@ type DerivedMetric struct {
 	Pointer string
 }
 
-// Generator is code that yields prompts, cases or a variable when the run
-// expands it, or a hook; a suite is never executed while it is read.
+// Generator is a hook, or code that yields prompts, cases or a variable when the run
+// expands it. Reading a suite never runs it.
 type Generator struct {
 	File    string // script, relative to the suite's folder, or exec: and a command
 	Entry   string // exported function, "" for the default
@@ -205,7 +204,8 @@ type Generator struct {
 	Pointer string
 }
 
-// Name is how messages call the code: the file, and the function if one is named.
+// Name returns the name of the code in messages: the file, and the function if one is
+// named.
 func (g *Generator) Name() string {
 	if g.Entry == "" {
 		return g.File
@@ -216,13 +216,13 @@ func (g *Generator) Name() string {
 // Case is one set of variables with the assertions on the answers to it
 // (promptfoo: a test).
 type Case struct {
-	ID          string // given, or a hash of the case's own content with an ordinal among equals
+	ID          string // given, or a hash of the case's own content with a number among equal cases
 	Index       int    // position in the run, from 0 (promptfoo: testIdx)
-	Number      int    // position among the suite's cases as written, from 0: filters, variables and repeats do not count
+	Number      int    // position among the suite's cases as written, from 0, regardless of filters, variables and repeats
 	Description string
 	Vars        *Object
 	Assert      []*Assertion
-	Set         []*Assertion // the suite's assertion set (`assertions:`), scored apart
+	Set         []*Assertion // the suite's assertion set (`assertions:`), scored separately
 	Threshold   *float64
 	Metadata    *Object
 	Options     CaseOptions
@@ -230,49 +230,49 @@ type Case struct {
 	Prompts     []string // labels or ids; empty means all
 	Provider    any      // overrides the suite's providers: id or {id, config}
 	Scoring     string   // assertScoringFunction
-	Output      any      // providerOutput: graded instead of asking; meaningful if HasOutput
+	Output      any      // providerOutput: graded instead of asking; valid if HasOutput
 	HasOutput   bool
 	Repeat      int     // index of this repetition, from 0
 	Repeats     int     // how many repetitions the case has, at least 1
 	RepeatPass  int     // how many of them must pass; 0 means all
-	Raw         *Object // the merged case as reports show it
+	Raw         *Object // the merged case for reports
 	Pointer     string
 
 	Scripts   map[string]*Generator // variables that code computes for each prompt; Vars has their reference
 	Generator *Generator            // code that yields cases in place of this one; see [CaseExpander]
-	Origin    string                // the code that made the case, and its number there, for messages; "" if it is written
+	Origin    string                // for messages: the code that made the case, with the case's number there; "" if it is written in the suite
 
-	Broken bool // it has mistakes, which were reported; see [CaseChecker]
+	Broken bool // it has mistakes that were reported; see [CaseChecker]
 
-	Unsupported string // why its rows stay undecided without an answer, "" if the case can run
+	Unsupported string // why its rows stay undecided without an answer; "" if the case can run
 }
 
-// CaseOptions are the options of one case that proviso itself reads.
+// CaseOptions are the options of one case that proviso itself uses.
 type CaseOptions struct {
 	Prefix, Suffix   string
-	Transform        string // script applied to the output, after the provider's
+	Transform        string // script applied to the output, after that of the provider
 	TransformVars    string
 	StoreOutputAs    string
-	DisableTemplates bool // the variables are recorded outputs: no templates, whatever they hold
+	DisableTemplates bool // the variables are recorded outputs: templates in them are not rendered
 	RunSerially      bool
 	Grader           any     // id or {id, config}
 	RubricPrompt     any     // text, chat array or file reference
 	Extra            *Object // everything else, passed on to the provider
 }
 
-// Severity says what a failing assertion means for its case.
+// Severity is what a failing assertion means for its case.
 type Severity string
 
-// The severities. Unset and Should count as any assertion does.
+// The severities. Unset and Should count like any assertion.
 const (
 	Unset  Severity = ""
-	Must   Severity = "must"   // fails the case whatever its threshold
+	Must   Severity = "must"   // fails the case regardless of its threshold
 	Should Severity = "should" // counts
-	Info   Severity = "info"   // is reported and never counted
+	Info   Severity = "info"   // is reported but never counted
 )
 
-// Assertion is one promise about an output. It is not changed after reading and
-// may be shared between cases.
+// Assertion is one requirement on an output. It is not changed after reading and may
+// be shared between cases.
 type Assertion struct {
 	ID               string
 	Type             string // as written, with "not-" if negated
@@ -289,26 +289,26 @@ type Assertion struct {
 
 	Scope      *Scope
 	IgnoreCase bool
-	When       string // CEL over vars and metadata; "" is always
+	When       string // CEL over vars and metadata; "" means always
 	Severity   Severity
 
-	Instruction string      // judged assertions: what is asked for
+	Instruction string      // judged assertions: the requirement
 	Criteria    []Criterion // judged assertions: the questions that decide it
 	Check       *Assertion  // judged assertions: a deterministic part
 
-	Raw     *Object // as written, for reports and for keys of one type alone
+	Raw     *Object // as written, for reports and for keys that only one type has
 	Pointer string
 
-	// Broken says that mistakes of the case were reported. Missing parts may follow
-	// from them; other mistakes in it are independent.
+	// Broken means that mistakes of the assertion were reported. Missing parts may
+	// follow from them; other mistakes in it are independent.
 	Broken bool
 }
 
 // Scope narrows an assertion to a part of the output, or to each of its parts.
 type Scope struct {
 	Of    string // "output" (default) or "prompt"
-	From  string // heading or marker that a section begins after; "" is the beginning
-	To    string // marker that it ends before; "" is the end
+	From  string // heading or marker after which a section begins; "" is the beginning
+	To    string // marker before which it ends; "" is the end
 	Each  string // "", "line", "item", "paragraph" or "sentence"
 	Match string // with Each: "all" (default), "any" or "none" of them
 }

@@ -14,8 +14,8 @@ func surrogateAt(s string, i int) (rune, bool) {
 	return 0xd000 | rune(s[i+1]&0x3f)<<6 | rune(s[i+2]&0x3f), true
 }
 
-// wellFormed replaces each byte of s that is no UTF-8 by U+FFFD, as [AppendQuoted]
-// does, so that keys that differ are written differently. Lone surrogates stay.
+// wellFormed replaces each invalid UTF-8 byte of s by U+FFFD, as [AppendQuoted] does,
+// so that keys that differ are written differently. Lone surrogates stay.
 func wellFormed(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); {

@@ -46,7 +46,8 @@ func joinArray(list []any) string {
 	return b.String()
 }
 
-// ToNumber converts v as JavaScript's Number(v) does; what is no number is NaN.
+// ToNumber converts v as JavaScript's Number(v) does; anything that is not a number
+// is NaN.
 func ToNumber(v any) float64 {
 	switch v := v.(type) {
 	case nil:
@@ -70,8 +71,8 @@ func ToNumber(v any) float64 {
 	}
 }
 
-// stringToNumber is ECMA-262 StringToNumber: trimmed, empty is 0, the prefixes
-// 0x, 0o and 0b are read, "Infinity" is, "inf" and "1_000" are not.
+// stringToNumber is ECMA-262 StringToNumber: the text is trimmed, empty is 0, the
+// prefixes 0x, 0o and 0b are valid, "Infinity" is valid, "inf" and "1_000" are not.
 func stringToNumber(s string) float64 {
 	s = TrimSpace(s)
 	if s == "" {
@@ -105,10 +106,10 @@ func stringToNumber(s string) float64 {
 	return f
 }
 
-// digitsToNumber reads digits of base 1 << bits and rounds once, to the nearest
-// number and to even where two are as near.
+// digitsToNumber reads digits of base 1 << bits and rounds once: to the nearest
+// number, and to even for a tie.
 func digitsToNumber(s string, bits int) float64 {
-	const enough = 1 << 56 // more bits than a number has, with one to round by
+	const enough = 1 << 56 // more bits than a float64 has, with one for rounding
 	var mantissa, rest uint64
 	exponent := 0
 	for _, c := range []byte(s) {
@@ -181,8 +182,8 @@ func AppendNumber(dst []byte, f float64) []byte {
 	return dst
 }
 
-// IsSpace reports whether r is white space or a line terminator in JavaScript,
-// which is what String.prototype.trim and \s see.
+// IsSpace reports whether r is white space or a line terminator in JavaScript, as for
+// String.prototype.trim and \s.
 func IsSpace(r rune) bool {
 	switch r {
 	case ' ', '\t', '\n', '\v', '\f', '\r', 0xa0, 0x1680, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000, 0xfeff:

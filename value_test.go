@@ -145,8 +145,8 @@ func TestParseJSONMistakes(t *testing.T) {
 	}
 }
 
-// TestParseUniqueJSON: keys are equal as they are read, not as they are written, and
-// two objects may have the same.
+// TestParseUniqueJSON: keys are compared after unescaping, and two objects may have
+// the same key.
 func TestParseUniqueJSON(t *testing.T) {
 	t.Parallel()
 	for text, key := range map[string]string{

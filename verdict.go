@@ -1,13 +1,13 @@
 package proviso
 
-// Status is what became of an assertion.
+// Status is the result of an assertion.
 type Status uint8
 
-// The four statuses. Error is never counted as pass or fail and never negated;
-// it is the zero value, so that a verdict nobody reached never passes.
+// The four statuses. Error is never counted as pass or fail and never negated. It is
+// the zero value, so that an unset verdict never passes.
 const (
 	Errored Status = iota // it could not be decided
-	Pass                  // the output keeps the promise
+	Pass                  // the output meets the assertion
 	Fail                  // it does not
 	Skip                  // the assertion did not apply
 )
@@ -15,17 +15,17 @@ const (
 // String returns error, pass, fail or skip.
 func (s Status) String() string { return [...]string{"error", "pass", "fail", "skip"}[s] }
 
-// NamedScore is the score of one metric: a mean, with the weight it was taken
-// over, so that Value × Weight can be summed.
+// NamedScore is the score of one metric: a mean, with its total weight, so that Value
+// × Weight can be summed.
 type NamedScore struct {
 	Name   string
 	Value  float64
 	Weight float64
 }
 
-// Evidence is a part of an output that a verdict rests on.
+// Evidence is a part of an output that supports a verdict.
 type Evidence struct {
-	Quote string // text that occurs in the output, or the name of a span of its trace
+	Quote string // text from the output, or the name of a span of its trace
 	Start int    // byte offset in the output, -1 if unknown
 	Note  string
 }
@@ -35,28 +35,28 @@ type Verdict struct {
 	Assertion  *Assertion
 	Status     Status
 	Score      float64  // usually 0 to 1; scripts may give any number, NaN included
-	Threshold  *float64 // what the type compares with, the suite's or its own; nil if none
-	Unscored   bool     // a set that failed for certain while a member is undecided: it has no score
+	Threshold  *float64 // what the score is compared with, from the suite or the type; nil if none
+	Unscored   bool     // a set that certainly failed while a member is undecided: it has no score
 	Reason     string
 	Evidence   []Evidence
 	Components []Verdict          // members of a set, or parts that a script reported
-	Criteria   []CriterionVerdict // of a judged assertion, in its order; its check comes first
+	Criteria   []CriterionVerdict // of a judged assertion, in order; its check comes first
 	Named      []NamedScore       // scores that the assertion itself reported
-	Rendered   string             // the value after templates, if they changed it
+	Rendered   string             // the value after templates are rendered, if that changed it
 	HasValue   bool               // whether Rendered is set
 	Usage      Usage
 	Cost       float64 // US dollars spent on deciding
 	Cached     bool
 	Judge      string // identity of the judge, "" if none was asked
-	Waived     bool   // it does not hold, and passes because its weight is 0
-	Threw      bool   // a script failed it by an exception, or by a result that is no verdict; no report has it
+	Waived     bool   // the check failed, but its weight is 0, so it passes
+	Threw      bool   // a script failed it by an exception, or by a result that is not a verdict; not in reports
 }
 
-// Aggregate is the verdict on a row as a whole.
+// Aggregate is the verdict on a whole row.
 type Aggregate struct {
 	Status   Status
 	Score    float64
-	Unscored bool // it failed for certain while an assertion is undecided: it has no score
+	Unscored bool // it certainly failed while an assertion is undecided: it has no score
 	Reason   string
 	Named    []NamedScore
 
@@ -66,8 +66,8 @@ type Aggregate struct {
 
 // Evaluation is the result of an assertion set: passed / total, never weighted.
 type Evaluation struct {
-	// Status is fail as soon as the failed assertions decide the result, whatever the
-	// undecided ones are, and skip if nothing applied.
+	// Status is fail as soon as the failed assertions decide the result, regardless
+	// of the undecided ones, and skip if no assertion applied.
 	Status                                 Status
 	Score, WeightedScore                   *float64 // nil while an assertion is undecided
 	Passed, Failed, Errors, Skipped, Total int
@@ -84,10 +84,10 @@ type Result struct {
 	Provider   *ProviderSpec
 	Rendered   string  // the prompt that was sent
 	Vars       *Object // the variables it was made with
-	Written    *Object // the variables as the suite has them, before files and other variables are put in; nil if they are Vars
+	Written    *Object // the variables in the suite, before files and other variables are inserted; nil if they equal Vars
 	Output     Output
 	Verdicts   []Verdict // of the case's own assertions
 	SetVerdict []Verdict // of the assertion set
 	Aggregate  Aggregate
-	Error      string // why the row is undecided, "" if it is not
+	Error      string // why the row is undecided; "" if it is decided
 }
