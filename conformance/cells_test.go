@@ -9,8 +9,8 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// TestEveryTypeInACell holds the reading of cells against the table of types: each
-// has a form in a cell, or a message that says that it has none.
+// TestEveryTypeInACell checks the parsing of cells against the table of types: each
+// has a form in a cell, or a message that it has none.
 func TestEveryTypeInACell(t *testing.T) {
 	t.Parallel()
 	cells := suite.Cells(check.Cells())
@@ -24,8 +24,8 @@ func TestEveryTypeInACell(t *testing.T) {
 	}
 }
 
-// TestShortFormsOfCells are the values that docs/assertions.md calls a text, a
-// number, a list or a path: they are right in a cell as they are in a suite.
+// TestShortFormsOfCells covers the values that docs/assertions.md calls a text, a
+// number, a list or a path: they are valid in a cell as in a suite.
 func TestShortFormsOfCells(t *testing.T) {
 	t.Parallel()
 	cells := suite.Cells(check.Cells())

@@ -16,7 +16,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// code runs JavaScript in process and all else in workers.
+// code runs JavaScript in process and other languages in workers.
 type code struct {
 	js  *script.Engine
 	box *sandbox.Sandbox

@@ -9,18 +9,18 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// verdict is what proviso says of a record, in the words of the corpus.
+// verdict is proviso's result for a record, in the terms of the corpus.
 type verdict struct {
 	pass       bool
-	score      any // a number, or what a webhook gave in its place
+	score      any // a number, or what a webhook returned instead
 	reason     string
-	err        string // why it is undecided, "" if it is not
-	unscored   bool   // it failed for certain while an assertion is undecided
+	err        string // why it is undecided; "" if it is decided
+	unscored   bool   // it certainly failed while an assertion is undecided
 	named      []proviso.NamedScore
 	components []proviso.Verdict
 }
 
-// tolerances are how far scores may lie apart, by group.
+// tolerances are the accepted differences of scores, by group.
 var tolerances = map[string]float64{
 	"rouge-n": 1e-6, "bleu": 1e-6, "gleu": 1e-6, "meteor": 1e-6, "perplexity": 1e-6, "perplexity-score": 1e-6,
 	"derived-metrics": 1e-6, "f-score": 1e-6,
@@ -33,20 +33,20 @@ func tolerance(group string) float64 {
 	return 1e-9
 }
 
-// undecidedReasons begin the reasons of failures whose cause is that nothing
-// could be decided; proviso calls them errors.
+// undecidedReasons are beginnings of the reasons of failures that proviso reports as
+// errors, because nothing could be decided.
 var undecidedReasons = []string{
 	"Invalid regex pattern", "Webhook error",
 	"Custom function threw error: Unexpected", "Custom function threw error: Invariant failed", // it did not run
 	"Error running Python script: AttributeError: module", // nor did this
 }
 
-// compare holds got against what was recorded.
+// compare compares got with the recorded verdict.
 func (r record) compare(got verdict) error {
 	want := r.object("expect")
 	if want.Has("error") {
-		// One assertion that is an error makes a row of promptfoo's one, whatever the
-		// others say; proviso calls a failure that is certain a failure.
+		// In promptfoo, one assertion with an error makes the row an error,
+		// regardless of the others. In proviso, a certain failure is a failure.
 		if got.err == "" && !got.unscored {
 			return fmt.Errorf("got pass=%v (%s), want the error %q", got.pass, got.reason, want.At("error"))
 		}
@@ -68,8 +68,8 @@ func (r record) compare(got verdict) error {
 	return r.compareNamed(got.named)
 }
 
-// sameScore compares scores; what promptfoo passes through as it came, such as a
-// text or null, is compared as the number it is to JavaScript.
+// sameScore compares scores. Values that promptfoo passes through unchanged, such as
+// a text or null, are compared as JavaScript converts them to numbers.
 func sameScore(got, want any, tolerance float64) bool {
 	g, ok := got.(float64)
 	if !ok {

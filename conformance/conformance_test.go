@@ -67,7 +67,8 @@ func (b *bench) newCompiler(o check.Options) *check.Compiler {
 	return check.New(o)
 }
 
-// file decides one file: the summary line, and a text for every miss.
+// file decides one file. It returns the summary line, and a text for every
+// difference.
 func (b *bench) file(t *testing.T, file string) (string, []string, error) {
 	t.Helper()
 	records, err := readRecords(file)
@@ -104,7 +105,7 @@ func (b *bench) file(t *testing.T, file string) (string, []string, error) {
 	return fmt.Sprintf("%d/%d quirks %d/%d", passed, total, same, quirks), misses, nil
 }
 
-// unsupported reports whether the file is about a type that is not built.
+// unsupported reports whether the file is about an unsupported type.
 func unsupported(file string, records []record) bool {
 	name := strings.ReplaceAll(strings.TrimSuffix(filepath.Base(file), ".jsonl"), "_", ":")
 	if _, ok := check.Lookup(name); ok {
@@ -116,7 +117,7 @@ func unsupported(file string, records []record) bool {
 	})
 }
 
-// decide gives the difference between the record and what proviso says.
+// decide returns the difference between the record and proviso's result.
 func (b *bench) decide(t *testing.T, r record) error {
 	t.Helper()
 	switch r.text("kind") {
@@ -192,7 +193,7 @@ func sameValue(got *proviso.Object, want any, expect *proviso.Object) error {
 	return nil
 }
 
-// sorted orders the keys of objects, whose order does not matter here.
+// sorted sorts the keys of objects, whose order does not matter here.
 func sorted(v any) any {
 	switch v := v.(type) {
 	case []any:

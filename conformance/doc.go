@@ -1,6 +1,7 @@
-// Package conformance holds the verdicts that promptfoo 0.123.1 gave on several
-// thousand assertions, and the test that proviso gives the same. corpus/ has one
-// file a topic; record.go says what a line holds, compare.go what "the same" is.
+// Package conformance holds the verdicts of promptfoo 0.123.1 on several thousand
+// assertions, and the test that proviso returns the same verdicts. corpus/ has one
+// file per topic; record.go documents the format of a line, compare.go what "the
+// same" means.
 //
 //	go test ./conformance -count=1 -v
 //

@@ -15,8 +15,7 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// eval runs a whole config, the way a user's is run, and compares every row and
-// every column.
+// eval runs a whole config like a user's, and compares every row and every column.
 func (b *bench) eval(t *testing.T, r record) error {
 	t.Helper()
 	want := r.object("expect")
@@ -81,15 +80,15 @@ func (b *bench) run(t *testing.T, dir, file string) (*run.Outcome, error) {
 	return plan.Run(t.Context())
 }
 
-// hasErrors reports whether a row was recorded as an error, whose cause can be a
-// mistake that is found at load here.
+// hasErrors reports whether a row was recorded as an error, because proviso may
+// report its cause as a mistake when it reads the suite.
 func hasErrors(want *proviso.Object) bool {
 	stats, _ := want.At("stats").(*proviso.Object)
 	return stats.At("errors") != 0.0
 }
 
-// certainFailures counts the rows that failed while an assertion of theirs was an
-// error, which are errors to promptfoo.
+// certainFailures counts the rows that failed while one of their assertions was an
+// error. promptfoo reports these as errors.
 func certainFailures(out *run.Outcome) (int, error) {
 	n := 0
 	for _, data := range out.Rows.Rows() {

@@ -69,7 +69,7 @@ func (r record) object(key string) *proviso.Object {
 	return o
 }
 
-// row is the output that the record's assertions are decided on.
+// row returns the output that the record's assertions are decided on.
 func (r record) row() *check.Row {
 	row := &check.Row{Output: r.output(), Vars: r.object("vars")}
 	if row.Vars == nil {
@@ -101,7 +101,7 @@ func (r record) output() *proviso.Output {
 		for i, p := range list {
 			out.LogProbs[i] = proviso.ToNumber(p)
 			if _, text := p.(string); text {
-				out.LogProbs[i] = math.NaN() // what a sum with texts in it is
+				out.LogProbs[i] = math.NaN() // the result of a sum with texts in promptfoo
 			}
 		}
 	}
@@ -117,7 +117,7 @@ func (r record) output() *proviso.Output {
 }
 
 // traces are the spans of records, by their ids. They are read from the records
-// before anything is decided.
+// before any decision.
 type traces map[string][]proviso.Span
 
 // Spans implements proviso.Spans.

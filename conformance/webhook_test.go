@@ -14,8 +14,8 @@ import (
 	"github.com/proviso-eval/proviso/check"
 )
 
-// webhook decides a record against a server that answers as the record says, and
-// compares what the server was sent.
+// webhook decides a record against a server that answers as recorded, and compares
+// the request that the server received.
 func (b *bench) webhook(t *testing.T, r record) error {
 	t.Helper()
 	var sent *proviso.Object

@@ -7,37 +7,37 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// maxSetDepth is how deeply assertions may hold assertions.
+// maxSetDepth limits the nesting of assertions.
 const maxSetDepth = 8
 
-// assertionHints say what people mean by keys that do not exist.
+// assertionHints explain common keys that do not exist.
 var assertionHints = map[string]string{
 	"asserts": "assert", "assertions": "assert", "expected": "value", "values": "value", "name": "metric",
 	"score": "threshold", "min": "value: {min: …}", "max": "value: {max: …}", "rubric": "value",
 	"model": "provider", "schema": "value", "pattern": "value", "label": "metric",
 }
 
-// assertions decodes a list of assertions and records what is wrong with it.
-// Assertions with mistakes are kept as broken, to be looked at for more.
+// assertions decodes a list of assertions and records its mistakes. Assertions with
+// mistakes are kept as broken, so that further mistakes in them are found.
 func (r *reading) assertions(doc *document.Document, pointer string, v any) []*proviso.Assertion {
 	d := decoder{promptfoo: r.promptfoo, cells: r.options.Cells, trust: r.trust, files: r.files, load: r.yaml, report: r.recordIn(doc)}
 	return d.assertions(r.at(doc, pointer), v)
 }
 
-// decoder turns the objects of a suite into assertions and cases. Pointers are
-// passed through: where they start from is the business of report.
+// decoder turns the objects of a suite into assertions and cases. It passes pointers
+// through; report knows what they are relative to.
 type decoder struct {
 	promptfoo bool                                          // unknown keys are warnings
 	cells     Cells                                         // types that messages suggest
-	trust     *Trust                                        // of an untrusted suite
-	files     *Files                                        // that it may read
+	trust     *Trust                                        // limits of an untrusted suite
+	files     *Files                                        // files that it may read
 	load      func(name string) (*document.Document, error) // reads a file of the suite; nil if there is none
 	report    func(*proviso.Error)                          // receives every mistake
-	enough    func() bool                                   // whether there is no room for another mistake; nil if there always is
-	depth     int                                           // of assertions within assertions
-	failed    bool                                          // a mistake that is no warning was reported
-	last      []*proviso.Assertion                          // of the list before, to be shared where it is the same
-	providers map[string]any                                // of files that were read
+	enough    func() bool                                   // whether the limit of mistakes is reached; nil if there is no limit
+	depth     int                                           // nesting of assertions
+	failed    bool                                          // a mistake that is not a warning was reported
+	last      []*proviso.Assertion                          // the previous list, whose equal assertions are shared
+	providers map[string]any                                // by name of files that were read
 }
 
 func (d *decoder) mistake(at, format string, args ...any) {
@@ -53,12 +53,12 @@ func (d *decoder) warn(at, format string, args ...any) {
 	d.report(e)
 }
 
-// unknownKey reports a key that nobody reads: an error, but a warning in a suite of
+// unknownKey reports an unknown key: an error, but a warning in a suite of
 // promptfoo's shape, where such keys are ignored.
 func (d *decoder) unknownKey(at, key, of string, valid []string, hint string) {
 	if d.enough != nil && d.enough() {
 		d.failed = d.failed || !d.promptfoo
-		return // looking for the nearest name takes its time
+		return // finding the nearest name takes time
 	}
 	e := proviso.Errorf(proviso.Invalid, "unknown key %q in %s", key, of)
 	e.Pointer, e.Valid, e.Warning = document.Join(at, key)+keyMark, nearest(key, valid), d.promptfoo
@@ -70,8 +70,7 @@ func (d *decoder) unknownKey(at, key, of string, valid []string, hint string) {
 	d.report(e)
 }
 
-// nearest narrows the names that would have been right to the one that was
-// probably meant, if one is near.
+// nearest reduces the valid names to the one that was probably meant, if one is near.
 func nearest(name string, valid []string) []string {
 	if near := document.Nearest(name, valid); near != "" {
 		return []string{near}
@@ -79,7 +78,7 @@ func nearest(name string, valid []string) []string {
 	return valid
 }
 
-// assertions decodes a list of assertions that stands at a pointer.
+// assertions decodes the list of assertions at a pointer.
 func (d *decoder) assertions(at string, v any) []*proviso.Assertion {
 	list, ok := v.([]any)
 	switch {
@@ -99,8 +98,8 @@ func (d *decoder) assertions(at string, v any) []*proviso.Assertion {
 	return d.members(at, list)
 }
 
-// members decodes the assertions of a list. One that is the very object that the
-// list before had at this position stays the same assertion.
+// members decodes the assertions of a list. If the previous list had the same object
+// at this position, the assertion is reused.
 func (d *decoder) members(at string, list []any) []*proviso.Assertion {
 	fresh := 0
 	for i, e := range list {
@@ -130,9 +129,9 @@ func (d *decoder) members(at string, list []any) []*proviso.Assertion {
 	return out
 }
 
-// before returns the assertion that e was decoded to in the list before, or nil.
+// before returns the assertion that e was decoded to in the previous list, or nil.
 func (d *decoder) before(i int, e any) *proviso.Assertion {
-	if d.depth > 0 || i >= len(d.last) || d.last[i].Broken { // each place of a mistake counts
+	if d.depth > 0 || i >= len(d.last) || d.last[i].Broken { // a mistake is reported at each of its places
 		return nil
 	}
 	if o, ok := e.(*proviso.Object); ok && d.last[i].Raw == o {
@@ -146,7 +145,7 @@ func isAssertionLike(v any) bool {
 	return ok && o.Has("type")
 }
 
-// assertion decodes one assertion into a and reports whether it says what it is.
+// assertion decodes one assertion into a and reports whether it has a type.
 func (d *decoder) assertion(a *proviso.Assertion, at string, v any) bool {
 	o, ok := v.(*proviso.Object)
 	if !ok {
@@ -169,7 +168,7 @@ func (d *decoder) assertion(a *proviso.Assertion, at string, v any) bool {
 	return a.Type != ""
 }
 
-// commonKey decodes the keys that promptfoo has.
+// commonKey decodes the keys that promptfoo also has.
 func (d *decoder) commonKey(a *proviso.Assertion, at, key string, m any) bool {
 	switch key {
 	case "type":
@@ -208,8 +207,8 @@ func (d *decoder) commonKey(a *proviso.Assertion, at, key string, m any) bool {
 	return true
 }
 
-// ownKey decodes the keys that proviso adds, and those that one type reads from
-// Raw.
+// ownKey decodes the keys that proviso adds, and accepts those that one type reads
+// from Raw.
 func (d *decoder) ownKey(a *proviso.Assertion, at, key string, m any) bool {
 	switch key {
 	case "id":
@@ -254,8 +253,8 @@ func (d *decoder) nested(at string, m any) []*proviso.Assertion {
 	return d.assertions(at, m)
 }
 
-// checkType sees that an assertion has a type. One with the keys of a judged
-// assertion needs none.
+// checkType checks that an assertion has a type. A judged assertion does not need
+// one.
 func (d *decoder) checkType(a *proviso.Assertion, at string) {
 	if a.Type != "" {
 		return
@@ -308,7 +307,7 @@ func (d *decoder) notAssertion(at string, v any) {
 	d.mistake(at, "expected an assertion such as {type: contains, value: …}, got a text")
 }
 
-// threshold accepts a number, or a text that the type may read as one.
+// threshold accepts a number, or a text that the type may parse as one.
 func (d *decoder) threshold(at string, m any) any {
 	switch m.(type) {
 	case float64, string, proviso.Undefined:

@@ -8,7 +8,7 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// text returns a text, or reports what stands in its place. Null is as absent.
+// text returns a text, or reports a value of another kind. Null counts as absent.
 func (d *decoder) text(at string, v any) string {
 	switch v := v.(type) {
 	case string:
@@ -20,8 +20,8 @@ func (d *decoder) text(at string, v any) string {
 	return ""
 }
 
-// label returns a text that names something; a number or a boolean is one too,
-// because YAML makes them of names such as 2024 and true.
+// label returns a text that is a name. A number or a boolean is valid too, because
+// YAML reads names such as 2024 and true as these.
 func (d *decoder) label(at string, v any) string {
 	switch v := v.(type) {
 	case float64, bool:
@@ -42,7 +42,7 @@ func (d *decoder) flag(at string, v any) bool {
 	return false
 }
 
-// object returns an object, or nil after reporting what stands in its place.
+// object returns an object, or nil after reporting a value of another kind.
 func (d *decoder) object(at string, v any) *proviso.Object {
 	switch v := v.(type) {
 	case *proviso.Object:
@@ -66,17 +66,17 @@ func (d *decoder) oneOf(at string, v any, valid []string) string {
 	return ""
 }
 
-// memberPointer is the pointer of member i of the list at a pointer.
+// memberPointer returns the pointer of member i of the list at a pointer.
 func memberPointer(at string, i int) string {
 	var buf [48]byte
 	b := append(append(buf[:0], at...), '/')
 	return string(strconv.AppendInt(b, int64(i), 10))
 }
 
-// pointers are the pointers of a list's members. They share one string.
+// pointers returns the pointers of a list's members. They share one string.
 type pointers struct {
 	all  string
-	head int // length of the list's own pointer, with the slash after it
+	head int // length of the list's own pointer, including the slash after it
 }
 
 func memberPointers(at string, n int) pointers {

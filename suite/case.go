@@ -12,7 +12,7 @@ var caseKeys = []string{
 	"providerOutput", "assertScoringFunction", "repeat",
 }
 
-// caseHints say what people mean by keys that a case does not have.
+// caseHints explain common keys that a case does not have.
 var caseHints = map[string]string{
 	"asserts":           "assert",
 	"assertion":         "assert",
@@ -37,18 +37,18 @@ var caseHints = map[string]string{
 	"suffix":            "options: {suffix: …}",
 }
 
-// layer is a case as far as it is known: the defaults, what a scenario adds to
-// them, and the case's own say, merged in this order.
+// layer is a partially merged case: the defaults, then what a scenario adds, then the
+// case itself.
 type layer struct {
 	proto proviso.Case // fields that are the same for every repetition and combination
 
-	raw      *proviso.Object // all keys merged, nil if a layer below says nothing
+	raw      *proviso.Object // all keys merged; nil if the layers below have none
 	vars     *proviso.Object
 	options  *proviso.Object
 	metadata *proviso.Object
 	asserts  []*proviso.Assertion
 	written  []any // the assertions as written
-	defaults int   // how many assertions come first and are the suite's defaults
+	defaults int   // how many of the first assertions are the suite's defaults
 
 	repeat      repetition
 	noExpansion bool
@@ -65,12 +65,12 @@ func (p *pass) testCase(l *layer, w written, base *layer) {
 	}
 	for key, v := range o.All() {
 		if v == nil && slices.Contains(caseKeys, key) {
-			continue // as if it were absent
+			continue // treated as absent
 		}
 		if !p.coreKey(l, &own, at, key, v) && !p.caseKey(l, at, key, v) {
 			failed := p.failed
 			p.unknownKey(at, key, "a case", caseKeys, caseHints[key])
-			p.failed = failed // what else is wrong with the case shows, too
+			p.failed = failed // report further mistakes of the case too
 		}
 	}
 	p.guardCase(at, o, &own)
@@ -118,7 +118,7 @@ func (p *pass) coreKey(l *layer, own *ownParts, at, key string, v any) bool {
 	return true
 }
 
-// caseKey decodes the keys that replace what the layers below say.
+// caseKey decodes the keys that replace those of the layers below.
 func (p *pass) caseKey(l *layer, at, key string, v any) bool {
 	switch key {
 	case "id":
@@ -143,7 +143,7 @@ func (p *pass) caseKey(l *layer, at, key string, v any) bool {
 	return true
 }
 
-// caseThreshold accepts numbers only: promptfoo ignores a text.
+// caseThreshold accepts numbers only: promptfoo ignores texts.
 func (p *pass) caseThreshold(l *layer, at string, v any) {
 	switch v := v.(type) {
 	case float64:
@@ -160,7 +160,7 @@ func (p *pass) caseThreshold(l *layer, at string, v any) {
 	}
 }
 
-// names decodes a filter by names: a text or a list of them, each of which must
+// names decodes a filter by names: a text or a list of texts, each of which must
 // match something.
 func (p *pass) names(at string, v any, what string, known []nameable) []string {
 	if v == nil {
@@ -210,8 +210,8 @@ func (l *layer) mergeAsserts(base *layer, own *ownParts) {
 	l.proto.Assert = l.asserts
 }
 
-// mergeRaw makes what reports show. It is the object as written if the layers
-// below say nothing.
+// mergeRaw builds the object for reports. It is the object as written if the layers
+// below have none.
 func (l *layer) mergeRaw(base *layer, own *ownParts, o *proviso.Object) {
 	if base.raw.Len() == 0 {
 		l.raw = o

@@ -11,8 +11,8 @@ import (
 // remoteCases are the prefixes of references to remote cases.
 var remoteCases = []string{"http://", "https://", "az://", "huggingface://", "s3://", "gs://"}
 
-// testStreams finds where the cases come from that a `tests` key names: inline
-// cases, files, patterns, code.
+// testStreams returns the sources of cases in a `tests` key: inline cases, files,
+// patterns, code.
 func (r *reading) testStreams(doc *document.Document, pointer string, v any) []stream {
 	switch v := v.(type) {
 	case nil:
@@ -34,7 +34,7 @@ func (r *reading) testStreams(doc *document.Document, pointer string, v any) []s
 		for i, e := range v {
 			at := document.Join(pointer, i)
 			for _, s := range r.memberStreams(doc, at, e) {
-				if !s.inline && !s.remote { // what stands in the suite was rebased as it was merged
+				if !s.inline && !s.remote { // inline cases were rebased when the files were merged
 					s.base = r.bases[r.at(doc, at)]
 				}
 				out = append(out, s)
@@ -85,8 +85,8 @@ func looksLikeCase(o *proviso.Object) bool {
 	return false
 }
 
-// fileStreams finds the files that a reference names. Alone says that it is all
-// that `tests` holds.
+// fileStreams returns the files that a reference names. alone is set if `tests` holds
+// nothing else.
 func (r *reading) fileStreams(doc *document.Document, pointer, ref string, config *proviso.Object, alone bool) []stream {
 	for _, prefix := range remoteCases {
 		if strings.HasPrefix(ref, prefix) {
@@ -120,8 +120,7 @@ func (r *reading) fileStreams(doc *document.Document, pointer, ref string, confi
 	return out
 }
 
-// glob returns the files that a name or pattern means; that there are none is a
-// mistake.
+// glob returns the files that match a name or pattern. No match is a mistake.
 func (r *reading) glob(doc *document.Document, pointer, name string) []string {
 	if !IsGlob(name) {
 		if !r.exists(doc, pointer, name) {
@@ -139,7 +138,7 @@ func (r *reading) glob(doc *document.Document, pointer, name string) []string {
 	return names
 }
 
-// exists reports whether a file can be opened, and records why not.
+// exists reports whether a file can be opened, and records the mistake if not.
 func (r *reading) exists(doc *document.Document, pointer, name string) bool {
 	f, err := r.files.Open(name)
 	if err != nil {
@@ -150,7 +149,7 @@ func (r *reading) exists(doc *document.Document, pointer, name string) bool {
 	return true
 }
 
-// filePart returns the cases of one file.
+// fileStream returns the cases of one file.
 func (r *reading) fileStream(doc *document.Document, pointer, name string, alone bool) eachCase {
 	f := caseFile{files: r.files, name: name, rowTitles: alone, convert: r.options.Cells.member}
 	switch ext := strings.ToLower(path.Ext(name)); ext {
@@ -183,13 +182,13 @@ func (r *reading) csvOptions(ext string) document.CSVOptions {
 	return o
 }
 
-// inlineCase is a case that stands in the suite itself.
+// inlineCase is a case that is written in the suite itself.
 func inlineCase(at string, o *proviso.Object) stream {
 	return stream{inline: true, each: func(_ *pass, visit func(written) bool) bool { return visit(written{at: at, object: o}) }}
 }
 
-// member makes a case of a value in a list of cases: an object, or a row of a
-// table whose special columns begin with two underscores.
+// member makes a case from a value in a list of cases: an object, or a row of a table
+// whose special columns begin with two underscores.
 func (c Cells) member(at string, v any) written {
 	w := written{at: at}
 	o, ok := v.(*proviso.Object)

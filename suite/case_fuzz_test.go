@@ -8,8 +8,8 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// FuzzCases reads any text as cases in JSON Lines: nothing panics, and whatever
-// comes is a case with an id or a mistake with a place.
+// FuzzCases reads any text as cases in JSON Lines. Nothing panics, and every result
+// is a case with an id or a mistake with a place.
 func FuzzCases(f *testing.F) {
 	f.Add(`{"vars":{"q":["a","b"],"d":"file://x"},"assert":[{"type":"contains","value":1,"scope":{"each":"line"}}]}`)
 	f.Add(`{"id":1,"repeat":{"n":2,"pass":1},"options":{"repeat":2,"transfrom":1},"providers":["x"],"threshold":"1"}`)
@@ -23,7 +23,7 @@ func FuzzCases(f *testing.F) {
 		if s == nil {
 			t.Fatal(mistakes)
 		}
-		// Whoever checks a suite reads it like this, with what is broken among it.
+		// This is how a suite is checked: broken cases are included.
 		broken, good := 0, 0
 		for c, err := range s.CaseSource.(proviso.CaseChecker).WithBroken().Cases() {
 			if c == nil && err == nil || c != nil && (c.ID == "" || c.Index < 0) {

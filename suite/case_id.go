@@ -12,31 +12,30 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// idBytes is how much of a content hash an id shows.
+// idBytes is how many bytes of a content hash are in an id.
 const idBytes = 6
 
-// identities gives cases their ids and remembers, in eight bytes each, which
-// were given.
+// identities assigns ids to cases. It stores the used ids in eight bytes each.
 type identities struct {
 	seed  maphash.Seed
 	given map[uint64]struct{} // hashes of the ids that the suite gives
 	seen  map[uint64]uint32   // content hash → how many cases had it
 	buf   []byte
 	keys  []string
-	last  []encoded // of the assertions of the case before
+	last  []encoded // of the assertions of the previous case
 }
 
 // encoded is the encoding of an assertion that several cases share.
 type encoded struct {
 	object *proviso.Object
-	bytes  []byte // nil until the object is met again
+	bytes  []byte // nil until the object occurs a second time
 }
 
 func newIdentities() identities {
 	return identities{seed: maphash.MakeSeed(), seen: map[uint64]uint32{}}
 }
 
-// claim reports whether an id that the suite gives is given for the first time.
+// claim reports whether this is the first case with an id from the suite.
 func (n *identities) claim(id string) bool {
 	if n.given == nil {
 		n.given = map[uint64]struct{}{}
@@ -47,9 +46,8 @@ func (n *identities) claim(id string) bool {
 	return !taken
 }
 
-// content returns the hash of a case as written, and of what was chosen among
-// the values of its lists. Neither its id nor how often it runs is part of it,
-// and the order of keys makes no difference.
+// content returns the hash of a case as written and of the values chosen from its
+// lists. The hash does not depend on its id, on its repeats, or on the order of keys.
 func (n *identities) content(parts ...any) [sha256.Size]byte {
 	n.buf = n.buf[:0]
 	for i, part := range parts {
@@ -62,7 +60,7 @@ func (n *identities) content(parts ...any) [sha256.Size]byte {
 	return sha256.Sum256(n.buf)
 }
 
-// name turns a content hash into an id; equal contents get ordinals.
+// name turns a content hash into an id. Equal contents get a number.
 func (n *identities) name(sum [sha256.Size]byte) string {
 	key := uint64(0)
 	for _, b := range sum[:idBytes] {
@@ -112,8 +110,8 @@ func (n *identities) size(kind byte, length int) {
 	n.buf = binary.AppendUvarint(n.buf, uint64(length))
 }
 
-// object appends an object with its keys sorted. Of the case itself the keys
-// that do not belong to its content are left out.
+// object appends an object with its keys sorted. For the case itself, keys that are
+// not part of its content are left out.
 func (n *identities) object(o *proviso.Object, isCase bool) {
 	start := len(n.keys)
 	for _, key := range o.Keys() {
@@ -136,11 +134,11 @@ func (n *identities) object(o *proviso.Object, isCase bool) {
 	n.keys = n.keys[:start]
 }
 
-// maxEncoded bounds how many encodings are kept.
+// maxEncoded limits how many encodings are kept.
 const maxEncoded = 64
 
-// assertions appends what value would. Lines of a file share equal assertions,
-// whose encoding is kept.
+// assertions appends the same bytes as value. Lines of a file share equal assertions,
+// so their encoding is kept.
 func (n *identities) assertions(list []any) {
 	n.size('l', len(list))
 	for i, e := range list {
@@ -149,7 +147,7 @@ func (n *identities) assertions(list []any) {
 			n.value(e)
 			continue
 		}
-		for i >= len(n.last) { // those that are no objects keep none
+		for i >= len(n.last) { // members that are not objects have no encoding
 			n.last = append(n.last, encoded{})
 		}
 		known := &n.last[i]

@@ -10,14 +10,14 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// caseFile is a file with cases. Its pointers are /N of the list, or of the line
-// counted from 0 where the file is streamed.
+// caseFile is a file with cases. Its pointers are /N, the position in the list, or
+// the line counted from 0 in a streamed file.
 type caseFile struct {
 	files     *Files
-	convert   func(at string, v any) written // makes a case of a value in the file
+	convert   func(at string, v any) written // makes a case from a value in the file
 	name      string
 	at        string // pointer of the file's root
-	rowTitles bool   // a case without a description is called Row #N
+	rowTitles bool   // a case without a description is named Row #N
 	csv       document.CSVOptions
 }
 
@@ -28,7 +28,7 @@ func (f *caseFile) title(row int) string {
 	return "Row #" + strconv.Itoa(row)
 }
 
-// jsonLines streams a file with one case a line.
+// jsonLines streams a file with one case per line.
 func (f *caseFile) jsonLines(_ *pass, visit func(written) bool) bool {
 	file, err := f.files.Open(f.name)
 	if err != nil {
@@ -59,7 +59,7 @@ func (f *caseFile) empty(visit func(written) bool) bool {
 	return visit(written{at: f.at, err: e})
 }
 
-// csvCases streams a CSV file with one case a record.
+// csvCases streams a CSV file with one case per record.
 func (f *caseFile) csvCases(p *pass, visit func(written) bool) bool {
 	file, err := f.files.Open(f.name)
 	if err != nil {
@@ -69,7 +69,7 @@ func (f *caseFile) csvCases(p *pass, visit func(written) bool) bool {
 	rows, at := 0, ""
 	var header []string
 	var known *expectations
-	known = &expectations{cells: p.source.cells, last: map[string]expectation{}, told: map[string]bool{}, warn: func(odd suspicion) {
+	known = &expectations{cells: p.source.cells, last: map[string]expectation{}, warned: map[string]bool{}, warn: func(odd suspicion) {
 		p.report(&proviso.Error{Code: proviso.Invalid, Pointer: known.at(at, header), Message: odd.message, Valid: odd.meant, Warning: true})
 	}}
 	for rec, err := range document.ReadCSV(file, f.csv) {
@@ -124,16 +124,16 @@ func (f *caseFile) record(at string, rec document.Record, known *expectations) w
 	return w
 }
 
-// checkHeader warns of columns that are not what they seem.
+// checkHeader warns of suspicious column names.
 func (f *caseFile) checkHeader(p *pass, header []string) {
 	at := memberPointer(f.at, 0)
-	seen, told := make(map[string]bool, len(header)), 0
+	seen, warned := make(map[string]bool, len(header)), 0
 	for _, column := range header {
-		if told >= maxMistakes {
-			return // nobody shows more
+		if warned >= maxMistakes {
+			return // no report shows more
 		}
 		if column != "" && seen[column] {
-			told++
+			warned++
 			p.warn(at, "the column %q occurs twice; the last one counts", column)
 		}
 		seen[column] = true
@@ -142,7 +142,7 @@ func (f *caseFile) checkHeader(p *pass, header []string) {
 			if near := document.Nearest(column, valid); near != "" {
 				e.Valid = []string{near}
 			}
-			told++
+			warned++
 			p.report(e)
 		}
 	}

@@ -5,8 +5,8 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// CaseMistake turns an error of [proviso.CaseSource], or one with a pointer into a
-// suite, into a mistake with its place and the nearest valid name.
+// CaseMistake turns an error of [proviso.CaseSource], or another error with a pointer
+// into a suite, into a mistake with its place and the nearest valid name.
 func CaseMistake(places proviso.Places, err error) proviso.Mistake {
 	m := mistakeOf(err)
 	e, ok := err.(*proviso.Error)

@@ -5,19 +5,19 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// optionKeys are the options of a case that have a meaning of their own; all
-// others are settings for the provider.
+// optionKeys are the options of a case that proviso uses. All others are settings for
+// the provider.
 var optionKeys = []string{
 	"prefix", "suffix", "transform", "postprocess", "transformVars", "storeOutputAs", "provider", "rubricPrompt",
 	"disableVarExpansion", "disableDefaultAsserts", "disableConversationVar", "runSerially", "repeat", "factuality",
 }
 
-// caseOnly are keys of a case that people look for among its options.
+// caseOnly are keys of a case that are often written among its options by mistake.
 var caseOnly = map[string]string{
 	"vars": "vars", "assert": "assert", "threshold": "threshold", "metadata": "metadata", "description": "description",
 }
 
-// options decodes the options of one layer over those below it.
+// options decodes the options of one layer over those of the layers below.
 func (p *pass) options(l *layer, at string, o *proviso.Object) {
 	if o.Len() == 0 {
 		return
@@ -67,7 +67,7 @@ func (p *pass) option(c *proviso.CaseOptions, at, key string, v any) bool {
 	return true
 }
 
-// switches decodes the options that say how a case is built.
+// switches decodes the options that control how a case is built.
 func (p *pass) switches(l *layer, at, key string, v any) bool {
 	switch key {
 	case "disableVarExpansion":
@@ -82,8 +82,8 @@ func (p *pass) switches(l *layer, at, key string, v any) bool {
 	return true
 }
 
-// suspiciousOption warns of a setting that was probably meant to be something
-// else. Any other key is a setting that the provider gets.
+// suspiciousOption warns of a setting that is probably a mistake. Any other key is a
+// setting for the provider.
 func (p *pass) suspiciousOption(at, key string) {
 	for _, known := range optionKeys {
 		if key == known {

@@ -9,9 +9,9 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// outputCases adds one case for each recorded output of a file (--model-outputs)
-// with the assertions of another (--assertions). The prompt for them is
-// {{output}}, and the provider echo.
+// outputCases adds one case for each recorded output of a file (--model-outputs),
+// with the assertions of another file (--assertions). The prompt is {{output}}, and
+// the provider is echo.
 func (r *reading) outputCases(s *caseSource, doc *document.Document) {
 	s.noExpansion, s.literal = true, true
 	if name := r.options.Assertions; name != "" {
@@ -35,8 +35,8 @@ func (r *reading) outputCases(s *caseSource, doc *document.Document) {
 	s.streams = []stream{from}
 }
 
-// outputFiles returns the files among which the user named one, and its name
-// there. What an untrusted suite comes with may only name others beside it.
+// outputFiles returns the files for a name from the user, and the name there. Files
+// of an untrusted suite may only name others in the same folder.
 func (r *reading) outputFiles(name string) (*Files, string) {
 	if r.trust == nil {
 		return NewFiles(r.options.Dir, FilesOptions{Home: r.options.Files.Home}), name
@@ -45,7 +45,7 @@ func (r *reading) outputFiles(name string) (*Files, string) {
 	return NewFiles(inFolder(r.options.Dir, dir), FilesOptions{Confine: true, Shown: filepath.Clean(dir)}), base
 }
 
-// outputCase makes a case of a recorded output: a text, or {output, tags}.
+// outputCase makes a case from a recorded output: a text, or {output, tags}.
 func outputCase(at string, v any) written {
 	o, ok := v.(*proviso.Object)
 	if !ok || !o.Has("output") {
@@ -66,8 +66,7 @@ func outputCase(at string, v any) written {
 	return written{at: at, object: proviso.ObjectOf("vars", vars)}
 }
 
-// outputAssertions reads a list of assertions, or a mapping that has one under
-// assert.
+// outputAssertions reads a list of assertions, or a mapping with a list under assert.
 func (r *reading) outputAssertions(files *Files, doc *document.Document, name string) layer {
 	data, err := files.ReadFile(name)
 	if err != nil {

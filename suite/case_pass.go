@@ -14,20 +14,20 @@ type pass struct {
 	source *caseSource
 	yield  func(*proviso.Case, error) bool
 
-	stopped   bool // the consumer has had enough
-	quiet     bool // warnings were given when the suite was read
+	stopped   bool // the consumer stopped
+	quiet     bool // warnings were reported when the suite was read
 	broken    bool // the case has mistakes
-	refused   bool // some of them are of what nobody vouches for, which is not looked into
+	refused   bool // some of them are about untrusted input, which is not read further
 	countOnly bool // nothing is yielded, only counted
 	checkOnly bool // nothing is yielded, only checked
-	read      int  // cases met
+	read      int  // cases read
 	matched   int  // cases that the filters before a sample kept
 	selected  int  // cases that all filters kept
-	index     int  // of the next case that is yielded
+	index     int  // of the next case to yield
 	keep      map[int]struct{}
 	base      string // folder that file names of the cases are relative to
 	remote    bool   // the cases came over the network
-	origin    string // the code that made the case, and its number there; "" if it is written
+	origin    string // for messages: the code that made the case, with the case's number there; "" if it is written in the suite
 
 	ids      identities
 	current  layer
@@ -41,7 +41,7 @@ func newPass(s *caseSource, yield func(*proviso.Case, error) bool) *pass {
 	return p
 }
 
-// yieldError passes a mistake on to the consumer.
+// yieldError yields a mistake to the consumer.
 func (p *pass) yieldError(e *proviso.Error) {
 	p.refused = p.refused || e.Code == proviso.Refused
 	if p.stopped || e.Warning && p.quiet {
@@ -56,7 +56,7 @@ func (p *pass) fail(e *proviso.Error) {
 	p.report(e)
 }
 
-// fileError reports what opening or reading a file gave, at the place that names
+// fileError reports an error from opening or reading a file, at the place that names
 // the file.
 func (p *pass) fileError(at string, err error) {
 	p.fail(errorAt(at, err))
@@ -76,7 +76,7 @@ func errorAt(at string, err error) *proviso.Error {
 	return &proviso.Error{Code: proviso.Invalid, Pointer: at, Err: err}
 }
 
-// run goes through all cases.
+// run reads all cases.
 func (p *pass) run() {
 	for _, from := range p.source.streams {
 		p.quiet, p.base = from.inline, from.base
@@ -99,12 +99,11 @@ func (p *pass) run() {
 	}
 }
 
-// one decodes, filters and yields a case. It reports false when the pass is
-// over.
+// one decodes, filters and yields a case. It returns false when the pass is over.
 func (p *pass) one(w written) bool {
 	switch {
 	case w.err != nil:
-		p.read++ // it would have been a case
+		p.read++ // a broken case counts too
 		p.selected++
 		p.fail(w.err)
 		return !p.stopped
@@ -138,7 +137,7 @@ func (p *pass) one(w written) bool {
 	return more && !p.stopped
 }
 
-// checkContent sees that a case says something.
+// checkContent checks that a case has content.
 func (p *pass) checkContent(w written) {
 	if w.object.Len() == 0 && w.base == nil {
 		return
@@ -166,7 +165,7 @@ func (p *pass) unroll(w written, l *layer) {
 	if p.checkOnly {
 		repeat = repetition{n: 1}
 	}
-	if repeat.n == 1 && len(axes) == 0 { // nearly always
+	if repeat.n == 1 && len(axes) == 0 { // the common case
 		c := p.build(l, l.vars, false)
 		c.ID, c.Repeats, c.RepeatPass = p.id(w, l, l.vars, nil, 0), 1, repeat.pass
 		p.emit(c)
@@ -197,7 +196,7 @@ func (p *pass) unrollAll(w written, l *layer, axes []axis, repeat repetition) {
 	}
 }
 
-// id names the i-th combination of a case.
+// id returns the id of the i-th combination of a case.
 func (p *pass) id(w written, l *layer, vars *proviso.Object, axes []axis, i int) string {
 	if l.proto.ID != "" {
 		return withOrdinal(l.proto.ID, i+1)
@@ -220,7 +219,7 @@ func withOrdinal(id string, n int) string {
 	return id + "-" + strconv.Itoa(n)
 }
 
-// build makes the case of one combination.
+// build makes the case for one combination.
 func (p *pass) build(l *layer, vars *proviso.Object, combined bool) *proviso.Case {
 	c := new(proviso.Case)
 	*c = l.proto
@@ -252,7 +251,7 @@ func (p *pass) emit(c *proviso.Case) bool {
 	return !p.stopped
 }
 
-// generated goes on with the cases that code yields, or yields the code itself.
+// generated continues with the cases that code yields, or yields the code itself.
 func (p *pass) generated(w written) bool {
 	if p.source.expand == nil {
 		p.read++
@@ -277,8 +276,8 @@ func (p *pass) generated(w written) bool {
 	})
 }
 
-// unmade reports why code yields no cases. Where code that cannot be run here is
-// skipped, the generator itself is a case, which stays undecided.
+// unmade reports why code yields no cases. If code that cannot run here is skipped,
+// the generator itself is an undecided case.
 func (p *pass) unmade(w written, e *proviso.Error) bool {
 	p.read++
 	p.selected++

@@ -13,8 +13,8 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// wholeDocument stands for a YAML or JSON file of cases. The file is read again
-// when a place in it is asked for, so that it costs nothing until then.
+// wholeDocument stands for a YAML or JSON file of cases. The file is read again only
+// when a place in it is requested.
 func wholeDocument(files *Files, name string) *document.Document {
 	parsed := sync.OnceValue(func() *document.Document {
 		data, err := files.ReadFile(name)
@@ -59,7 +59,7 @@ func lineDocument(files *Files, name string, json bool, delimiter string) *docum
 	})
 }
 
-// jsonPlace is the place of a value in a line, or of what is wrong with the line.
+// jsonPlace returns the place of a value in a line, or of the syntax error in it.
 func jsonPlace(place proviso.Place, text, pointer string) proviso.Place {
 	_, err := proviso.ParseJSON(text)
 	var s *proviso.SyntaxError
@@ -75,7 +75,7 @@ func jsonPlace(place proviso.Place, text, pointer string) proviso.Place {
 	return place
 }
 
-// excerptStart lets an excerpt of a long line begin shortly before an offset.
+// excerptStart makes an excerpt of a long line begin shortly before an offset.
 func excerptStart(text string, offset int) int {
 	start := max(0, offset-60)
 	for start > 0 && start < len(text) && !utf8.RuneStart(text[start]) {
@@ -84,7 +84,7 @@ func excerptStart(text string, offset int) int {
 	return start
 }
 
-// lineOf returns line n of a file, from 0, without its end.
+// lineOf returns line n of a file, from 0, without its line end.
 func lineOf(files *Files, name string, n int) (string, error) {
 	f, err := files.Open(name)
 	if err != nil {

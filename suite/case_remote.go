@@ -10,8 +10,8 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// remoteStreams finds the cases of a remote reference. The reader of the suite
-// fetches them; this package reads only the copy.
+// remoteStreams returns the cases of a remote reference. The caller of Read fetches
+// them; this package reads only the copy.
 func (r *reading) remoteStreams(doc *document.Document, pointer, ref, prefix string) []stream {
 	host := dataset.Host(ref)
 	switch {
@@ -50,9 +50,9 @@ func (r *reading) remoteStreams(doc *document.Document, pointer, ref, prefix str
 	return []stream{{remote: true, each: f.jsonLines}}
 }
 
-// enter says whether the following cases came over the network. They are restricted
-// like those of an untrusted suite: they run no code, read no files, see no
-// environment and name no host.
+// enter sets whether the following cases came over the network. They are restricted
+// like those of an untrusted suite: they cannot run code, read files, use environment
+// variables or name hosts.
 func (p *pass) enter(remote bool) {
 	if p.remote = remote; !remote {
 		p.trust = p.source.trust
@@ -61,7 +61,7 @@ func (p *pass) enter(remote bool) {
 	p.trust = &Trust{}
 }
 
-// guardCase finds what an untrusted case must not have. Variables that came over the
+// guardCase reports what an untrusted case must not contain. Variables from the
 // network are never templates, so they cannot read the environment.
 func (p *pass) guardCase(at string, o *proviso.Object, own *ownParts) {
 	if p.remote {
@@ -71,8 +71,9 @@ func (p *pass) guardCase(at string, o *proviso.Object, own *ownParts) {
 	p.guard().testCase(at, o, own, p.source.env)
 }
 
-// refuseFiles finds references to files in a case that came over the network, and
-// reports whether there are any. Variables are data there, whatever they hold.
+// refuseFiles reports references to files in a case from the network, and returns
+// whether there are any. Variables of such a case are data, regardless of their
+// content.
 func (p *pass) refuseFiles(at string, o *proviso.Object) bool {
 	before := p.failed
 	p.failed = false

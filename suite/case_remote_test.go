@@ -13,8 +13,8 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// TestDatasetOfHuggingFace: a row is a case, whose columns are variables as they
-// are: a list makes no cases, and nothing refers to a file.
+// TestDatasetOfHuggingFace: a row is a case, and its columns are variables,
+// unchanged: a list does not make several cases, and no text refers to a file.
 func TestDatasetOfHuggingFace(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -2,7 +2,7 @@ package suite
 
 import "github.com/proviso-eval/proviso"
 
-// repetition says how often a case runs and how often it must pass.
+// repetition is how often a case runs and how often it must pass.
 type repetition struct{ n, pass int }
 
 // repetition decodes n, or {n, pass}.
@@ -18,10 +18,10 @@ func (p *pass) repetition(at string, v any, otherwise repetition) repetition {
 	return rep
 }
 
-// maxRepeat bounds how often one case runs.
+// maxRepeat limits how often one case runs.
 const maxRepeat = 100_000
 
-// parseRepetition reads n, or {n, pass}; the message says what is wrong with it.
+// parseRepetition reads n, or {n, pass}. The message describes the mistake.
 func parseRepetition(v any) (rep repetition, message string) {
 	const want = "expected a number of repetitions, or {n: 5, pass: 4}"
 	if v == nil {

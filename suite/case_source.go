@@ -10,8 +10,8 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// caseSource yields the cases of a suite. It does not change once it is built,
-// so several passes may go on at once.
+// caseSource yields the cases of a suite. It does not change once it is built, so
+// several passes may run at the same time.
 type caseSource struct {
 	files           *Files
 	env             proviso.Env
@@ -19,15 +19,15 @@ type caseSource struct {
 	trust           *Trust
 	promptfoo       bool
 	skipUnsupported bool
-	noExpansion     bool // lists do not make several cases
-	plainPictures   bool // pictures are text like other files
+	noExpansion     bool // lists do not expand to several cases
+	plainPictures   bool // pictures are read as text, like other files
 	cells           Cells
-	broken          bool // cases with mistakes are yielded, too
-	literal         bool // variables are data: none refers to a file
-	unseen          bool // some cases stand elsewhere and were not looked at
+	broken          bool // cases with mistakes are yielded too
+	literal         bool // variables are data and never refer to a file
+	unseen          bool // some cases are elsewhere and were not read
 
-	streams       []stream // where the cases come from, in order
-	at            string   // pointer of the tests, for saying that there are none
+	streams       []stream // the sources of the cases, in order
+	at            string   // pointer of the tests, for the message that there are none
 	defaults      layer
 	set           []*proviso.Assertion
 	promptNames   []nameable
@@ -36,7 +36,7 @@ type caseSource struct {
 	filter        filter
 	expand        func(*proviso.Generator) (any, error)
 
-	sampled *sample // which cases a sample keeps, shared by all passes
+	sampled *sample // the cases that a sample keeps, shared by all passes
 }
 
 var (
@@ -44,37 +44,38 @@ var (
 	_ proviso.CaseChecker  = (*caseSource)(nil)
 )
 
-// sample is the set of cases that a sampling filter keeps.
+// sample holds the cases that a sampling filter keeps.
 type sample struct {
 	once sync.Once
 	keep map[int]struct{}
 }
 
-// stream is one place that cases come from.
+// stream is one source of cases.
 type stream struct {
-	inline bool   // they stand in the suite itself, and were checked when it was read
-	remote bool   // they came over the network: nobody vouches for them
-	base   string // folder that file names in them are relative to; "" is the suite's
+	inline bool   // they are in the suite itself, and were checked when it was read
+	remote bool   // they came over the network and are untrusted
+	base   string // folder for relative file names in them; "" is the suite's
 	each   eachCase
 }
 
-// eachCase calls visit for each case and stops, returning false, when visit does.
+// eachCase calls visit for each case. It stops and returns false if visit returns
+// false.
 type eachCase func(p *pass, visit func(written) bool) bool
 
-// written is a case as a suite writes it, before defaults.
+// written is a case as written in a suite, before defaults.
 type written struct {
 	at        string // pointer
 	object    *proviso.Object
 	title     string             // description of a case that has none of its own
-	base      *layer             // what a scenario adds to the defaults; nil outside of one
+	base      *layer             // the scenario's additions to the defaults; nil outside a scenario
 	data      *proviso.Object    // the scenario's entry as written
 	generator *proviso.Generator // instead of an object: code that yields cases
-	err       *proviso.Error     // instead of an object: what is wrong with it
+	err       *proviso.Error     // instead of an object: the mistake in it
 }
 
 // cases returns the cases of a suite: those of its tests, then those of its
-// scenarios, over its defaultTest. What is wrong with the defaults, or with where
-// cases come from, is recorded at once; mistakes within cases are yielded.
+// scenarios, over its defaultTest. Mistakes in the defaults, or in the references to
+// cases, are recorded at once. Mistakes within cases are yielded.
 func (r *reading) cases(doc *document.Document, cfg *proviso.Object, pr []proviso.Prompt, providers []proviso.ProviderSpec) proviso.CaseSource {
 	s := r.newCaseSource()
 	if r.options.ModelOutputs != "" {
@@ -86,7 +87,7 @@ func (r *reading) cases(doc *document.Document, cfg *proviso.Object, pr []provis
 	s.defaults = r.caseDefaults(s, doc, cfg)
 	s.streams = r.testStreams(doc, "/tests", cfg.At("tests"))
 	if list, isList := cfg.At("tests").([]any); len(s.streams) > 0 || isList && len(list) == 0 {
-		s.at = r.at(doc, "/tests") // otherwise what is wrong with them has been said
+		s.at = r.at(doc, "/tests") // otherwise their mistakes were reported already
 	}
 	s.streams = append(s.streams, r.scenarioStreams(doc, cfg.At("scenarios"))...)
 	s.unseen = r.unseen > 0
@@ -97,9 +98,9 @@ func (r *reading) cases(doc *document.Document, cfg *proviso.Object, pr []provis
 	return s
 }
 
-// asksOnce reports whether the prompts are asked once, without variables: the suite
-// says nothing of tests. An empty list of them is a mistake, and a warning in a suite
-// that promptfoo runs like that.
+// asksOnce reports whether the prompts are asked once, without variables, because the
+// suite has no tests. An empty list of tests is a mistake, but a warning in a suite
+// of promptfoo's shape, because promptfoo runs it.
 func (r *reading) asksOnce(doc *document.Document, cfg *proviso.Object, s *caseSource) bool {
 	if len(s.streams) > 0 || hasMembers(cfg.At("scenarios")) {
 		return false
@@ -121,7 +122,7 @@ func (r *reading) newCaseSource() *caseSource {
 	}
 }
 
-// checkInline records the mistakes of the cases that stand in the suite itself.
+// checkInline records the mistakes of the cases in the suite itself.
 func (r *reading) checkInline(s *caseSource, doc *document.Document) {
 	p := r.recorder(s, doc)
 	p.yield = func(*proviso.Case, error) bool { return true }
@@ -138,8 +139,8 @@ func hasMembers(v any) bool {
 	return v != nil && (!ok || len(list) > 0)
 }
 
-// suiteRepeat is how often every case runs that does not say it itself. What is
-// wrong with it is found where the options of the suite are read.
+// suiteRepeat is the repetition of cases that do not set their own. Its mistakes are
+// found where the options of the suite are read.
 func suiteRepeat(cfg *proviso.Object) repetition {
 	for _, key := range [...]string{"commandLineOptions", "evaluateOptions"} {
 		o, _ := cfg.At(key).(*proviso.Object)
@@ -184,9 +185,8 @@ func (s *caseSource) draw() {
 	s.sampled.keep = s.filter.draw(count.matched)
 }
 
-// Repeat returns a source whose cases run n times, of which pass must pass (0 is
-// all of them), unless a case says otherwise itself. It is how --repeat is
-// applied.
+// Repeat returns a source whose cases run n times, of which pass must pass (0 means
+// all), unless a case sets its own repetition. It applies --repeat.
 func Repeat(source proviso.CaseSource, n, pass int) (proviso.CaseSource, error) {
 	s, ok := source.(*caseSource)
 	switch {
@@ -202,8 +202,8 @@ func Repeat(source proviso.CaseSource, n, pass int) (proviso.CaseSource, error) 
 	return &c, nil
 }
 
-// Select returns a source with only the cases that a filter keeps. A sequence in
-// which no case is left ends with an error.
+// Select returns a source with only the cases that a filter keeps. If no case is
+// left, the sequence ends with an error.
 func Select(source proviso.CaseSource, f Filter) (proviso.CaseSource, error) {
 	s, ok := source.(*caseSource)
 	if !ok {
@@ -220,8 +220,7 @@ func Select(source proviso.CaseSource, f Filter) (proviso.CaseSource, error) {
 
 var errForeign = errors.New("the cases were not read by this package")
 
-// load reads a YAML or JSON file anew, with its references resolved. Nothing of
-// it is kept.
+// load reads a YAML or JSON file, with its references resolved. Nothing is cached.
 func (s *caseSource) load(name string) (*document.Document, error) { return s.loadFrom(s.files, name) }
 
 func (s *caseSource) loadFrom(files *Files, name string) (*document.Document, error) {
@@ -291,7 +290,7 @@ func (r *reading) recorder(s *caseSource, doc *document.Document) *pass {
 	return p
 }
 
-// recordIn returns a function that records mistakes; their pointers are those of
+// recordIn returns a function that records mistakes. Their pointers are relative to
 // the whole suite.
 func (r *reading) recordIn(doc *document.Document) func(*proviso.Error) {
 	root := r.at(doc, "")

@@ -79,7 +79,7 @@ func TestModelOutputs(t *testing.T) {
 	}
 }
 
-// TestCaseMembers checks what of a case no report shows.
+// TestCaseMembers checks members of cases that no report shows.
 func TestCaseMembers(t *testing.T) {
 	t.Parallel()
 	s := read(t, suite.Options{Cells: cells}, map[string]string{
@@ -155,7 +155,7 @@ func TestTooManyCombinations(t *testing.T) {
 	}
 }
 
-// TestCasesMemory sees that what a pass holds does not grow with its file.
+// TestCasesMemory checks that the memory of a pass does not grow with the file.
 func TestCasesMemory(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "tests.jsonl")
 	f, err := os.Create(name)

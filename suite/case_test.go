@@ -68,7 +68,7 @@ func writeFile(t testing.TB, name string, data []byte) {
 	}
 }
 
-// describe reads the suite in a folder and writes its cases and mistakes, one a
+// describe reads the suite in a folder and writes its cases and mistakes, one per
 // line.
 func describe(dir string) string {
 	var out bytes.Buffer

@@ -10,30 +10,30 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// maxMistakes bounds how many mistakes one reading reports.
+// maxMistakes limits how many mistakes one reading reports.
 const maxMistakes = 100
 
-// reading is one pass over a suite's files: what it read, and every mistake it
-// met. It is used by one goroutine.
+// reading is one pass over a suite's files: their content, and every mistake in them.
+// It is used by one goroutine.
 type reading struct {
 	ctx             context.Context // of Read; nil in a pass over the cases
 	options         Options
 	files           *Files
 	env             proviso.Env
-	promptfoo       bool // the suite is of promptfoo's shape: what promptfoo passes over is a warning
-	skipUnsupported bool // what proviso does not support is a warning
+	promptfoo       bool // the suite has promptfoo's shape: what promptfoo ignores is a warning
+	skipUnsupported bool // unsupported features are warnings
 	trust           *Trust
-	added           *proviso.Object // names that the suite adds to the environment
-	envLater        bool            // the cases of the file are looked at one by one for names of the environment
+	added           *proviso.Object // environment variables that the suite adds
+	envLater        bool            // the cases of the file are searched for environment variables one by one
 
 	places   *places
 	cache    map[string]*document.Document // by clean file name
 	raws     map[string]*document.Document // targets of $ref, before env templates
 	referred map[string]bool               // pointers of the top-level keys that a $ref leads to
 	bases    map[string]string             // folders of merged files, by the pointers of their members
-	broken   []string                      // pointers of $refs that lead nowhere
-	set      []*proviso.Assertion          // the assertion set, of every case
-	loading  []string                      // files on the way to a $ref, to meet cycles
+	broken   []string                      // pointers of $refs without a target
+	set      []*proviso.Assertion          // the assertion set of every case
+	loading  []string                      // files on the way to a $ref, to detect cycles
 	mistakes []proviso.Mistake
 	dropped  int // mistakes beyond maxMistakes, and warnings that gave way to them
 	unseen   int // places of cases that were not looked at
@@ -65,7 +65,7 @@ func (r *reading) load(clean string) (*document.Document, error) {
 	}
 	ctx := r.ctx
 	if ctx == nil {
-		ctx = context.Background() // a pass over the cases, which looks between them
+		ctx = context.Background() // a pass over the cases, which checks between them
 	}
 	d, err := document.ParseContext(ctx, r.files.Show(clean), data)
 	if err != nil {
@@ -75,38 +75,38 @@ func (r *reading) load(clean string) (*document.Document, error) {
 	return d, r.resolve(d, clean)
 }
 
-// add gives a document a number, so that pointers into it have a place. Adding
-// it again is harmless. Streamed files are added as [document.Located].
+// add gives a document a number, so that pointers into it have a place. Adding it
+// again has no effect. Streamed files are added as [document.Located].
 func (r *reading) add(d *document.Document) { r.places.add(d) }
 
-// at returns the pointer of a value for the rest of the house; Suite.Place
-// resolves it. Its form is described at places.
+// at returns the pointer of a value for other packages. Suite.Place resolves it. Its
+// form is described at places.
 func (r *reading) at(d *document.Document, pointer string) string {
 	return r.places.pointer(d, pointer)
 }
 
-// mistake records that the value at pointer is wrong. The nearest of the valid
-// names is looked for with the pointer's last segment, then with the value
-// itself if that is text.
+// mistake records a mistake in the value at pointer. The nearest valid name is
+// searched for with the pointer's last segment, then with the value itself if that is
+// text.
 func (r *reading) mistake(d *document.Document, pointer, code string, valid []string, format string, args ...any) {
 	r.record(d, pointer, proviso.Mistake{Code: code, Message: fmt.Sprintf(format, args...)}, valid)
 }
 
-// warn records a mistake that the suite runs in spite of.
+// warn records a mistake that does not keep the suite from running.
 func (r *reading) warn(d *document.Document, pointer string, valid []string, format string, args ...any) {
 	m := proviso.Mistake{Code: proviso.Invalid, Message: fmt.Sprintf(format, args...), Warning: true}
 	r.record(d, pointer, m, valid)
 }
 
-// unsupported records that proviso does not do what the value at pointer asks
-// for; with skipUnsupported it is a warning.
+// unsupported records that proviso does not support the value at pointer. With
+// skipUnsupported it is a warning.
 func (r *reading) unsupported(d *document.Document, pointer, format string, args ...any) {
 	m := proviso.Mistake{Code: proviso.Unsupported, Message: fmt.Sprintf(format, args...), Warning: r.skipUnsupported, Skips: !r.skipUnsupported}
 	r.record(d, pointer, m, nil)
 }
 
-// failed records an error that reading the file named at pointer gave. A syntax
-// error has its own place.
+// failed records an error from reading the file named at pointer. A syntax error has
+// its own place.
 func (r *reading) failed(d *document.Document, pointer string, err error) {
 	m := mistakeOf(err)
 	if m.Place.File != "" {
@@ -131,8 +131,8 @@ func (r *reading) record(d *document.Document, pointer string, m proviso.Mistake
 	r.append(m)
 }
 
-// full reports whether there is no room for another mistake, before its place is
-// looked for: that takes the longer the larger the file is.
+// full reports whether the limit of mistakes is reached. It is checked before the
+// place is computed, because that takes longer the larger the file is.
 func (r *reading) full(m proviso.Mistake) bool {
 	if len(r.mistakes) < maxMistakes || !m.Warning && slices.ContainsFunc(r.mistakes, func(m proviso.Mistake) bool { return m.Warning }) {
 		return false
@@ -141,8 +141,8 @@ func (r *reading) full(m proviso.Mistake) bool {
 	return true
 }
 
-// isBroken reports whether a value is, or stands in, a $ref that leads nowhere,
-// so that what else is wrong with it says nothing.
+// isBroken reports whether a value is, or is within, a $ref without a target, so that
+// further mistakes about it are useless.
 func (r *reading) isBroken(d *document.Document, pointer string) bool {
 	if len(r.broken) == 0 {
 		return false
@@ -154,7 +154,7 @@ func (r *reading) isBroken(d *document.Document, pointer string) bool {
 	})
 }
 
-// append keeps a mistake once, up to maxMistakes; warnings give way to mistakes.
+// append keeps a mistake once, up to maxMistakes. Mistakes replace warnings.
 func (r *reading) append(m proviso.Mistake) {
 	for i := range r.mistakes {
 		if r.mistakes[i] == m {

@@ -12,10 +12,10 @@ import (
 // by type; package check has them all.
 type Cells []proviso.CellType
 
-// ParseExpected reads one expectation of a CSV cell, such as "contains: Paris"
-// or "similar(0.9): hello", and returns the assertion it stands for, as a suite
-// would write it. A text that names no type is an equals assertion. The grammar,
-// its default thresholds included, is promptfoo's (docs/suite.md).
+// ParseExpected reads one expectation of a CSV cell, such as "contains: Paris" or
+// "similar(0.9): hello", and returns its assertion in the form of a suite. A text
+// that names no type is an equals assertion. The grammar, including its default
+// thresholds, is promptfoo's (docs/suite.md).
 func (c Cells) ParseExpected(cell string) *proviso.Object {
 	for _, prefix := range [...]string{"javascript:", "fn:", "eval:"} {
 		if code, ok := strings.CutPrefix(cell, prefix); ok {
@@ -70,9 +70,9 @@ func (c Cells) parseTyped(cell string) *proviso.Object {
 	return a
 }
 
-// cut returns the type that text begins with and what follows it. Where
-// one type is the beginning of another, the one that is followed by a
-// parenthesis, a colon or the end is meant.
+// cut returns the type at the beginning of text and the rest. If one type is the
+// beginning of another, the one that is followed by a parenthesis, a colon or the end
+// is meant.
 func (c Cells) cut(text string) (proviso.CellType, string, bool) {
 	end := strings.IndexAny(text, "(:")
 	if end < 0 {
@@ -129,7 +129,7 @@ func cellValue(form proviso.CellForm, text string) any {
 		if list, ok := splitList(text); ok && text != "" {
 			return list
 		}
-		return text // an assertion that is compiled says what is wrong with it
+		return text // compiling the assertion reports the mistake
 	default:
 		return proviso.TrimSpace(text)
 	}
@@ -139,8 +139,8 @@ func typed(kind, value string) *proviso.Object {
 	return proviso.ObjectOf("type", kind, "value", value)
 }
 
-// isJavaScript reports whether a file name ends as a script that QuickJS or Node
-// would load.
+// isJavaScript reports whether a file name has the suffix of a script that QuickJS or
+// Node would load.
 func isJavaScript(name string) bool {
 	for _, ext := range [...]string{".js", ".cjs", ".mjs", ".ts", ".cts", ".mts"} {
 		if strings.HasSuffix(name, ext) {
@@ -150,10 +150,10 @@ func isJavaScript(name string) bool {
 	return false
 }
 
-// splitList splits a text on commas as the -all and -any assertions do: members
-// are trimmed and empty ones dropped; a member in double quotes keeps its commas
-// and white space, with "", \" and \\ as escapes. It reports false if a quote is
-// not closed, or not followed by a comma.
+// splitList splits a text on commas like the -all and -any assertions: members are
+// trimmed and empty ones dropped. A member in double quotes keeps its commas and
+// white space, with "", \" and \\ as escapes. It returns false if a quote is not
+// closed, or not followed by a comma.
 func splitList(text string) ([]any, bool) {
 	list := []any{}
 	for {

@@ -9,29 +9,29 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// csvColumns are the column names with a meaning of their own; a name that ends
-// in a colon is followed by a key.
+// csvColumns are the column names with a special meaning. A name that ends in a colon
+// is followed by a key.
 var csvColumns = [...]string{
 	"__expected", "__expected1", "__prefix", "__suffix", "__description", "__providerOutput",
 	"__metric", "__threshold", "__metadata:", "__config:",
 }
 
-// CaseFromRow turns a row of a CSV file, column name to cell, into a case as a
-// suite would write it. Columns that begin with two underscores are settings,
-// all others are variables. The error is a *proviso.Error without a pointer.
+// CaseFromRow turns a row of a CSV file, column name to cell, into a case in the form
+// of a suite. Columns that begin with two underscores are settings, all others are
+// variables. The error is a *proviso.Error without a pointer.
 func (c Cells) CaseFromRow(row *proviso.Object) (*proviso.Object, error) {
 	e := expectations{cells: c}
 	return e.caseFromRow(row)
 }
 
-// expectations remembers, by column, the cell of the row before and the assertion
-// it stands for, so that a column that always says the same makes one assertion.
-// Without last it remembers nothing.
+// expectations remembers, by column, the cell of the previous row and its assertion,
+// so that equal cells of a column share one assertion. If last is nil, it remembers
+// nothing.
 type expectations struct {
-	cells Cells
-	last  map[string]expectation
-	told  map[string]bool // names that were warned of, once in a file
-	warn  func(suspicion)
+	cells  Cells
+	last   map[string]expectation
+	warned map[string]bool // names that were warned of, once in a file
+	warn   func(suspicion)
 
 	column string // that is read
 }
@@ -50,8 +50,8 @@ func (e *expectations) parse(column, cell string) *proviso.Object {
 		return a
 	}
 	e.last[column] = expectation{cell, a}
-	if odd := e.cells.suspect(cell, a); odd.name != "" && !e.told[odd.name] {
-		e.told[odd.name] = true
+	if odd := e.cells.suspect(cell, a); odd.name != "" && !e.warned[odd.name] {
+		e.warned[odd.name] = true
 		e.warn(odd)
 	}
 	return a
@@ -70,7 +70,7 @@ func (e *expectations) caseFromRow(row *proviso.Object) (*proviso.Object, error)
 	return b.build(), nil
 }
 
-// rowBuilder collects what the cells of one row say.
+// rowBuilder collects the content of the cells of one row.
 type rowBuilder struct {
 	expectations            *expectations
 	vars, options, metadata *proviso.Object
@@ -109,7 +109,7 @@ func (b *rowBuilder) cell(column, text string) error {
 	return nil
 }
 
-// named reads a column whose name goes on after its prefix.
+// named reads a column whose name continues after its prefix.
 func (b *rowBuilder) named(column, text string) error {
 	if key, ok := strings.CutPrefix(column, "__metadata:"); ok {
 		b.setMetadata(key, text)
@@ -152,8 +152,7 @@ func (b *rowBuilder) setMetadata(key, text string) {
 	b.metadata.Set(key, text)
 }
 
-// splitEscaped splits on commas that no backslash stands before; members are
-// trimmed.
+// splitEscaped splits on commas without a backslash before them. Members are trimmed.
 func splitEscaped(text string) []any {
 	var list []any
 	var member strings.Builder
@@ -172,8 +171,8 @@ func splitEscaped(text string) []any {
 	return append(list, proviso.TrimSpace(member.String()))
 }
 
-// config reads a "__config:__expectedN:threshold" cell. As in promptfoo the
-// number is kept as metadata of the case too.
+// config reads a "__config:__expectedN:threshold" cell. As in promptfoo, the number
+// is also kept as metadata of the case.
 func (b *rowBuilder) config(key, text string) error {
 	column, setting, ok := strings.Cut(key, ":")
 	suffix, expected := strings.CutPrefix(column, "__expected")
@@ -214,7 +213,7 @@ func (b *rowBuilder) build() *proviso.Object {
 		if !hasThreshold && b.metric == "" {
 			continue
 		}
-		a := a.(*proviso.Object).Clone() // other rows may have the same
+		a := a.(*proviso.Object).Clone() // other rows may share it
 		if hasThreshold {
 			a.Set("threshold", f)
 		}
@@ -242,8 +241,8 @@ func (b *rowBuilder) build() *proviso.Object {
 	return o
 }
 
-// leadingNumber reads the number that a text begins with, as JavaScript's
-// parseFloat does; infinities are no numbers here.
+// leadingNumber reads the number at the beginning of a text, as JavaScript's
+// parseFloat does, except that infinities are not numbers.
 func leadingNumber(text string) (float64, bool) {
 	text = proviso.TrimSpace(text)
 	end, exponent := 0, 0
@@ -264,8 +263,8 @@ scan:
 	return f, err == nil && !math.IsInf(f, 0)
 }
 
-// columnWarning says what is odd about a column's name, "" if nothing is, and
-// the names that would have had a meaning.
+// columnWarning returns a warning about a column's name, "" if there is none, and the
+// valid names.
 func columnWarning(column string) (message string, valid []string) {
 	name := proviso.TrimSpace(column)
 	special := csvColumns[:]

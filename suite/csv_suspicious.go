@@ -9,15 +9,15 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// suspicion is a cell that seems to name a type and does not, such as
-// "containss: Paris". promptfoo compares it as text, and so does proviso.
+// suspicion is a cell that seems to name a type but does not, such as "containss:
+// Paris". Like promptfoo, proviso compares it as text.
 type suspicion struct {
-	name    string // what stands in the place of the type; "" if nothing is odd
+	name    string // the text in place of the type; "" if nothing is suspicious
 	message string
 	meant   []string // the type that was probably meant, if one is near
 }
 
-// suspect looks at a cell and the assertion it was read as.
+// suspect compares a cell with the assertion it was read as.
 func (c Cells) suspect(cell string, read *proviso.Object) suspicion {
 	bare := strings.TrimPrefix(strings.TrimLeftFunc(cell, proviso.IsSpace), "not-")
 	asText := read.At("type") == "equals" && read.At("value") == any(cell)
@@ -44,7 +44,7 @@ func (c Cells) suspect(cell string, read *proviso.Object) suspicion {
 	}
 	near := document.Nearest(name, c.written())
 	if near == "" || name != strings.ToLower(name) && !strings.EqualFold(name, near) {
-		return suspicion{} // a word of its own, such as one that begins a sentence
+		return suspicion{} // an ordinary word, such as one that begins a sentence
 	}
 	return notAType(cell, name, near)
 }

@@ -32,8 +32,8 @@ func corpus(t *testing.T, name string) []*proviso.Object {
 
 func text(o *proviso.Object, key string) string { return proviso.ToString(o.At(key)) }
 
-// cells are a few types as package check has them in its table, one of each form;
-// the corpus of expectations is held against all of them in package conformance.
+// cells are a few types of the table of package check, one of each form. Package
+// conformance checks the corpus of expectations against all of them.
 var cells = suite.Cells{
 	{Type: "bleu"}, {Type: "char-count"}, {Type: "contains"},
 	{Type: "contains-all", Form: proviso.CellList}, {Type: "contains-any", Form: proviso.CellList},

@@ -5,9 +5,9 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// DecodeSet decodes an assertion set that does not stand in a suite file: a list,
-// at a pointer, of assertions as a suite writes them under assertions. It returns
-// those that are right and what is wrong with the others, at most 100 mistakes.
+// DecodeSet decodes an assertion set that is not in a suite file: a list, at a
+// pointer, of assertions in the form of a suite. It returns the valid ones and the
+// mistakes in the others, at most 100.
 func DecodeSet(list []any, pointer string) ([]*proviso.Assertion, []*proviso.Error) {
 	var mistakes []*proviso.Error
 	record := func(e *proviso.Error) {
@@ -37,14 +37,14 @@ func DecodeSet(list []any, pointer string) ([]*proviso.Assertion, []*proviso.Err
 	return all, mistakes
 }
 
-// notMember says why a value is no assertion of a set.
+// notMember explains why a value is not an assertion of a set.
 func notMember(v any) string {
 	return "an assertion of the set is {id, instruction, criteria} or {id, check}, not " + kindOf(v)
 }
 
-// memberMistakes returns what an assertion lacks to be one of a set, with pointers
-// below its own. Results are counted by id, so ids must differ; and a share of
-// which an assertion is no part needs no weight.
+// memberMistakes returns the mistakes that keep an assertion out of a set, with
+// pointers below its own. Results are counted by id, so ids must differ. An assertion
+// of weight 0 would not be part of the share; severity info is for that.
 func memberMistakes(a *proviso.Assertion, ids map[string]bool) []*proviso.Error {
 	var mistakes []*proviso.Error
 	wrong := func(pointer, format string, args ...any) {

@@ -1,7 +1,6 @@
-// Package suite reads suites: YAML, JSON, CSV and JSON Lines become a
-// [proviso.Suite], file references are followed, and every mistake is found with
-// its place before anything runs. It runs no code and asks no network.
+// Package suite reads suites: it turns YAML, JSON, CSV and JSON Lines into a
+// [proviso.Suite], follows file references, and finds every mistake with its place
+// before anything runs. It runs no code and uses no network.
 //
-// Start at [Read]. [Files] is the one door through which the files that a suite
-// names are opened.
+// Start at [Read]. All files that a suite names are opened through [Files].
 package suite

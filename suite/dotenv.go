@@ -7,11 +7,10 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// parseDotenv reads a .env file as the npm package dotenv does: NAME=value,
-// optionally after export; values in single, double or back quotes may span
-// lines; \n and \r are line ends in double quotes only; an unquoted value ends
-// at a #. The lines that are none of this are returned by number. Their text
-// never goes into a message, because it may be a secret.
+// parseDotenv reads a .env file like the npm package dotenv: NAME=value, optionally
+// after export; values in single, double or back quotes may span lines; \n and \r are
+// line ends in double quotes only; an unquoted value ends at a #. Other lines are
+// returned by number. Messages never contain their text, because it may be a secret.
 func parseDotenv(text string) (names *proviso.Object, broken []int) {
 	names = &proviso.Object{}
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
@@ -81,15 +80,15 @@ func dotenvValue(s string) (string, int) {
 	return value, len(line)
 }
 
-// nothingAfter reports whether a line goes on with blanks or a comment only.
+// nothingAfter reports whether the rest of a line is only blanks or a comment.
 func nothingAfter(s string) bool {
 	line, _, _ := strings.Cut(s, "\n")
 	line = strings.TrimLeft(line, " \t")
 	return line == "" || line[0] == '#'
 }
 
-// quoted returns what stands between the quote at the beginning of s and the
-// next one that no backslash precedes.
+// quoted returns the text between the quote at the beginning of s and the next quote
+// without a backslash before it.
 func quoted(s string) (string, bool) {
 	for i := 1; i < len(s); i++ {
 		switch s[i] {
@@ -102,8 +101,8 @@ func quoted(s string) (string, bool) {
 	return "", false
 }
 
-// WithEnvFiles returns an environment in which what .env files of the user say
-// comes before what is in env. Names are relative to dir; later files win.
+// WithEnvFiles returns an environment in which .env files of the user override env.
+// Names are relative to dir; later files win.
 func WithEnvFiles(env proviso.Env, dir string, names []string) (proviso.Env, error) {
 	added := &proviso.Object{}
 	files := NewFiles(dir, FilesOptions{Shown: "."})

@@ -8,8 +8,8 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// Environment returns an environment in which the names that a suite adds come
-// before those around it.
+// Environment returns an environment in which the variables that a suite adds
+// override those of around.
 func Environment(added *proviso.Object, around proviso.Env) proviso.Env {
 	if around == nil {
 		around = proviso.EnvMap{}
@@ -33,7 +33,7 @@ func (e layered) Lookup(name string) (string, bool) {
 	return e.around.Lookup(name)
 }
 
-// Names returns the names that are set, in no order.
+// Names returns the names that are set, in unspecified order.
 func (e layered) Names() []string {
 	names := e.around.Names()
 	for _, name := range e.added.Keys() {
@@ -49,7 +49,7 @@ func (r *reading) flag(name string) bool {
 	return isOn(r.setting(name))
 }
 
-// Switch reads a switch of the environment as promptfoo does: 1, true, yes and on, in
+// Switch reads an on/off environment variable like promptfoo: 1, true, yes and on, in
 // any case, are on.
 func Switch(env interface{ Lookup(string) (string, bool) }, name string) bool {
 	v, _ := env.Lookup(name)
@@ -64,8 +64,8 @@ func isOn(value string) bool {
 	return false
 }
 
-// renderEnv fills in {{ env.NAME }} in every text below v; other templates stay
-// for the run. What has none is not copied. A name that is not set stays too,
+// renderEnv fills in {{ env.NAME }} in every text below v. Other templates stay for
+// the run. A value without any is not copied. A variable that is not set stays too,
 // because a template renders it empty later, and is a warning.
 func (r *reading) renderEnv(d *document.Document, pointer string, v any) any {
 	switch v := v.(type) {
@@ -97,7 +97,7 @@ func (r *reading) renderEnv(d *document.Document, pointer string, v any) any {
 		changed := v
 		for key, e := range v.All() {
 			if key == "providerOutput" {
-				continue // what a model said is no template
+				continue // a model's text is not a template
 			}
 			n := r.renderEnv(d, document.Join(pointer, key), e)
 			if same(n, e) {
@@ -113,14 +113,14 @@ func (r *reading) renderEnv(d *document.Document, pointer string, v any) any {
 	return v
 }
 
-// warnUnset warns of a name that the environment lacks, unless it was refused.
+// warnUnset warns of an unset environment variable, unless it was refused.
 func (r *reading) warnUnset(d *document.Document, pointer, name string) {
 	if r.trust == nil || slices.Contains(r.trust.Env, name) {
 		r.warn(d, pointer, nil, "the environment has no %s", name)
 	}
 }
 
-// below is the pointer of a list member, made only where it can matter.
+// below returns the pointer of a list member, but only where it can matter.
 func (r *reading) below(pointer string, i int, v any) string {
 	switch v.(type) {
 	case string, []any, *proviso.Object:
@@ -129,7 +129,7 @@ func (r *reading) below(pointer string, i int, v any) string {
 	return pointer
 }
 
-// renderText fills in the env templates of one text and returns the names that
+// renderText fills in the env templates of one text and returns the variables that
 // are not set.
 func (r *reading) renderText(s string) (string, []string) {
 	if r.flag("PROMPTFOO_DISABLE_TEMPLATE_ENV_VARS") {
@@ -166,9 +166,9 @@ func (r *reading) renderText(s string) (string, []string) {
 }
 
 // envTemplate reads {{ env.NAME }} or {{ env['NAME'] }}, with an optional
-// default('text') or … or 'text', at the beginning of s and returns how long it is,
-// 0 if it is something else. falsy says that the fallback also replaces a value
-// that is empty, as or does.
+// default('text') or … or 'text', at the beginning of s. It returns the length, or 0
+// for anything else. falsy is set if the fallback also replaces an empty value, as or
+// does.
 func envTemplate(s string) (name string, fallback *string, falsy bool, length int) {
 	end := strings.Index(s, "}}")
 	if end < 0 {
@@ -222,7 +222,7 @@ func unquoteName(s string) (string, bool) {
 	return inner, !strings.ContainsAny(inner, `'"\`)
 }
 
-// isName reports whether s is a name of the environment.
+// isName reports whether s is a valid name of an environment variable.
 func isName(s string) bool {
 	for i := range len(s) {
 		c := s[i]

@@ -7,10 +7,9 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// environment reads the suite's .env files and its env map, makes them part of
-// the environment and returns them. A file that was named overrides the
-// environment, the .env of the working folder does not; the env map overrides
-// both.
+// environment reads the suite's .env files and its env map, adds them to the
+// environment and returns them. A .env file that is named overrides the environment,
+// the .env of the working folder does not. The env map overrides both.
 func (r *reading) environment(doc *document.Document, cfg *proviso.Object) *proviso.Object {
 	added := &proviso.Object{}
 	named := r.envFiles(doc, cfg)
@@ -61,7 +60,7 @@ type envFile struct {
 	pointer string // "" if the command line names it
 }
 
-// envFiles are the .env files that the command line names, else the suite.
+// envFiles are the .env files of the command line, or else of the suite.
 func (r *reading) envFiles(doc *document.Document, cfg *proviso.Object) []envFile {
 	var files []envFile
 	for _, name := range r.options.EnvFiles {
@@ -111,7 +110,7 @@ func texts(v any) []string {
 	return nil
 }
 
-// dotenv reads a .env file that was named.
+// dotenv reads a .env file that is named.
 func (r *reading) dotenv(doc *document.Document, f envFile) *proviso.Object {
 	files := r.files
 	if f.pointer == "" {
@@ -131,7 +130,7 @@ func (r *reading) dotenv(doc *document.Document, f envFile) *proviso.Object {
 	return r.dotenvText(files.Show(f.name), data)
 }
 
-// defaultDotenv reads .env of the working folder, if it is there.
+// defaultDotenv reads .env of the working folder, if it exists.
 func (r *reading) defaultDotenv() *proviso.Object {
 	if r.options.Files.Confine {
 		return nil

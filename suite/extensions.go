@@ -12,11 +12,11 @@ import (
 )
 
 // extensions reads the hooks of a suite: file://hooks.js or file://hooks.py, each
-// with or without the function that is called.
+// with an optional function name.
 func (r *reading) extensions(doc *document.Document, cfg *proviso.Object) []*proviso.Generator {
 	list, _ := cfg.At("extensions").([]any)
 	if r.trust != nil {
-		return nil // refused where the header is confined
+		return nil // confineHeader refuses them
 	}
 	var hooks []*proviso.Generator
 	for i, v := range list {
@@ -36,12 +36,12 @@ func (r *reading) extensions(doc *document.Document, cfg *proviso.Object) []*pro
 	return hooks
 }
 
-// isHookFile reports whether a file is written in a language that hooks are.
+// isHookFile reports whether a file is in a language for hooks.
 func isHookFile(name string) bool {
 	return isJavaScript(name) || slices.Contains([]string{".py", ".rb"}, strings.ToLower(path.Ext(name)))
 }
 
-// sandbox reads limits and grants of the code of a suite.
+// sandbox reads limits and permissions for the code of a suite.
 func (r *reading) sandbox(doc *document.Document, cfg *proviso.Object) proviso.Sandbox {
 	var s proviso.Sandbox
 	o, ok := cfg.At("sandbox").(*proviso.Object)
@@ -67,7 +67,7 @@ func (r *reading) sandbox(doc *document.Document, cfg *proviso.Object) proviso.S
 	return s
 }
 
-// milliseconds reads a length of time.
+// milliseconds reads a duration.
 func milliseconds(v any) (int, bool) {
 	switch v := v.(type) {
 	case float64:

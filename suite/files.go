@@ -13,23 +13,22 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// MaxFile is the largest file that is read as a whole, in bytes. Streams, such
-// as cases in JSON Lines, may be larger.
+// MaxFile is the maximum size of a file that is read as a whole, in bytes. Streams,
+// such as cases in JSON Lines, may be larger.
 const MaxFile = 256 << 20
 
-// FilesOptions say what a suite may open. The zero value lets it open what the
-// user may.
+// FilesOptions limit what a suite may open. The zero value permits everything that
+// the user may open.
 type FilesOptions struct {
-	// Confine keeps every name under the suite's folder, links resolved, and away
-	// from what begins with a dot there: .git and .env hold keys.
+	// Confine permits only names under the suite's folder, with links resolved, and
+	// none that begins with a dot there: .git and .env hold keys.
 	Confine bool
-	// Shown is the folder as messages write it; "" means as it was given.
+	// Shown is the folder in messages; "" means as given.
 	Shown string
-	// Home is what ~ stands for; "" means that ~ is refused.
+	// Home replaces ~; "" means that ~ is refused.
 	Home string
-	// Seen is told of every file and folder that is looked for, before it is
-	// opened and whether or not it is there; nil is told nothing. It must be safe
-	// for concurrent use.
+	// Seen is called with every file and folder before it is looked up, whether or
+	// not it exists. It may be nil. It must be safe for concurrent use.
 	Seen func(path string)
 }
 
@@ -38,7 +37,7 @@ type FilesOptions struct {
 type Files struct {
 	dir     string
 	options FilesOptions
-	shown   string // what all names are called in messages; "" is their own
+	shown   string // the name of every file in messages; "" is its own name
 }
 
 var _ proviso.Files = (*Files)(nil)
@@ -54,8 +53,8 @@ func NewFiles(dir string, o FilesOptions) *Files {
 	return &Files{dir: dir, options: o}
 }
 
-// Clean returns the one name of a file: without the file:// prefix, with forward
-// slashes, relative to the suite's folder unless it is absolute.
+// Clean returns the canonical name of a file: without the file:// prefix, with
+// forward slashes, relative to the suite's folder unless it is absolute.
 func (f *Files) Clean(name string) string {
 	name = strings.TrimPrefix(name, "file://")
 	if f.options.Home != "" && (name == "~" || strings.HasPrefix(name, "~/")) {
@@ -64,7 +63,7 @@ func (f *Files) Clean(name string) string {
 	return path.Clean(filepath.ToSlash(name))
 }
 
-// Show returns a name as messages write it, relative to the working folder.
+// Show returns a name for messages, relative to the working folder.
 func (f *Files) Show(name string) string {
 	if f.shown != "" {
 		return f.shown
@@ -76,7 +75,7 @@ func (f *Files) Show(name string) string {
 	return filepath.ToSlash(filepath.Join(f.options.Shown, name))
 }
 
-// path returns where a clean name is on disk.
+// path returns the path of a clean name on disk.
 func (f *Files) path(name string) string {
 	path := filepath.FromSlash(name)
 	if !filepath.IsAbs(name) {
@@ -88,9 +87,9 @@ func (f *Files) path(name string) string {
 	return path
 }
 
-// Open opens a file for reading. The error is a *[proviso.Error]: NotFound with
-// the nearest name that exists, Invalid for a folder, Refused outside of the
-// folder of a confined suite.
+// Open opens a file for reading. The error is a *[proviso.Error]: NotFound with the
+// nearest name that exists, Invalid for a folder, Refused outside the folder of a
+// confined suite.
 func (f *Files) Open(name string) (*os.File, error) {
 	clean := f.Clean(name)
 	if waits(f.path(clean)) {
@@ -115,13 +114,14 @@ func (f *Files) Open(name string) (*os.File, error) {
 	return file, nil
 }
 
-// irregular is the error of what is no file with an end: a pipe, a socket, a device,
-// or something that the kernel makes up while it is read, such as /proc/kmsg.
+// irregular returns the error for anything that is not a file with an end: a pipe, a
+// socket, a device, or a file that the kernel generates while it is read, such as
+// /proc/kmsg.
 func (f *Files) irregular(clean string) error {
 	return proviso.Errorf(proviso.Invalid, "%s is not a regular file: pipes, sockets, devices and files of the kernel are not read", f.Show(clean))
 }
 
-// waits reports whether opening a file could wait for ever, or do something.
+// waits reports whether opening a file could block forever or have side effects.
 func waits(path string) bool {
 	if given(path) {
 		return false
@@ -130,7 +130,7 @@ func waits(path string) bool {
 	return err == nil && info.Mode()&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeDevice) != 0
 }
 
-// given reports whether a path names what a shell passes as a file of its own,
+// given reports whether a path is a file descriptor that a shell passes as a file,
 // which may be a pipe.
 func given(path string) bool {
 	for _, folder := range []string{"/dev/fd/", "/dev/stdin", "/proc/self/fd/"} {
@@ -141,7 +141,8 @@ func given(path string) bool {
 	return false
 }
 
-// openFlags are those of a file that is read: no open waits for somebody to write.
+// openFlags returns the flags to open a file for reading without waiting for a
+// writer.
 func openFlags(path string) int {
 	if given(path) {
 		return os.O_RDONLY
@@ -197,7 +198,7 @@ func (f *Files) hidden(local string) error {
 	}
 	target, err := filepath.EvalSymlinks(filepath.Join(f.dir, filepath.FromSlash(local)))
 	if err != nil {
-		return nil // opening it tells why
+		return nil // opening it gives the reason
 	}
 	root, err := filepath.EvalSymlinks(f.dir)
 	if err != nil {
@@ -226,8 +227,8 @@ func (f *Files) refused(clean string) error {
 	return proviso.Errorf(proviso.Refused, "%s is outside of the suite's folder", clean)
 }
 
-// openError gives an error of the system a code and, for a missing file, the
-// nearest name of its folder.
+// openError gives an error of the system a code and, for a missing file, the nearest
+// name in its folder.
 func (f *Files) openError(clean string, err error) error {
 	var known *proviso.Error
 	switch {
@@ -254,8 +255,8 @@ func cause(err error) error {
 	return err
 }
 
-// nearest returns the name of an existing file in the same folder, "" if none is
-// like it.
+// nearest returns the name of an existing file in the same folder; "" if none is
+// similar.
 func (f *Files) nearest(clean string) string {
 	entries, err := f.readDir(path.Dir(clean))
 	if err != nil {
@@ -309,11 +310,11 @@ func (f *Files) Exists(name string) bool {
 	return err == nil && !info.IsDir()
 }
 
-// maxPath is longer than any path an operating system takes; a longer text, such
-// as an inline prompt, is no name.
+// maxPath is longer than any path of an operating system. A longer text, such as an
+// inline prompt, is not a file name.
 const maxPath = 4096
 
-// readDir lists a folder by its clean name.
+// readDir lists a folder, given by its clean name.
 func (f *Files) readDir(clean string) ([]fs.DirEntry, error) {
 	if !f.options.Confine {
 		return os.ReadDir(f.path(clean))
@@ -342,7 +343,7 @@ func mistakeOf(err error) proviso.Mistake {
 	}
 	m := proviso.Mistake{Code: known.Code, Message: known.Error()}
 	if known.Code == proviso.NotFound && errors.Is(err, fs.ErrNotExist) {
-		m.Message = known.Message // the cause says nothing more
+		m.Message = known.Message // the cause adds nothing
 	}
 	if len(known.Valid) == 1 {
 		m.Nearest = known.Valid[0]

@@ -14,7 +14,7 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// folder makes a folder that holds files with their names as content.
+// folder makes a folder with files whose content is their name.
 func folder(t *testing.T, names ...string) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -10,25 +10,25 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Filter chooses cases. The zero value keeps all. What is set is applied in the
-// order of the fields; positions count the cases that the fields before kept.
+// Filter chooses cases. The zero value keeps all. The fields are applied in order;
+// positions count the cases that earlier fields kept.
 type Filter struct {
-	Metadata []string // "key=value": the case's metadata holds the text; all must hold
-	Rows     *RowSet  // rows of an earlier report; a case is kept if its variables are among them
-	Pattern  string   // regular expression (RE2) that the description matches
-	Range    string   // "from:to", from 0, without the last; either may be left out
-	First    int      // how many cases from the beginning; 0 is all
-	Sample   int      // how many cases at random; 0 is all
-	Seed     *uint64  // of the sample; nil draws another sample each time
+	Metadata []string // "key=value": the case's metadata contains the text; all must match
+	Rows     *RowSet  // rows of an earlier report; keeps a case if its variables are among them
+	Pattern  string   // regular expression (RE2) that the description must match
+	Range    string   // "from:to", from 0, exclusive; either may be left out
+	First    int      // how many cases from the beginning; 0 means all
+	Sample   int      // how many random cases; 0 means all
+	Seed     *uint64  // of the sample; nil draws a new sample each time
 }
 
-// filterPart is one setting of a filter, by itself.
+// filterPart is one setting of a filter.
 type filterPart struct {
-	flag, key string // of the command, and in a suite
+	flag, key string // name of the flag, and of the key in a suite
 	only      Filter
 }
 
-// parts are the settings that are texts, which may be wrong.
+// parts returns the settings that are texts, which may be invalid.
 func (f Filter) parts() []filterPart {
 	return []filterPart{
 		{"--filter-metadata", "filterMetadata", Filter{Metadata: f.Metadata}},
@@ -37,12 +37,12 @@ func (f Filter) parts() []filterPart {
 	}
 }
 
-// filter is a Filter that was checked.
+// filter is a checked Filter.
 type filter struct {
 	metadata [][2]string
 	rows     *RowSet
 	pattern  *regexp.Regexp
-	from, to int // to is -1 without an end
+	from, to int // to is -1 if there is no end
 	ranged   bool
 	first    int
 	sample   int
@@ -96,12 +96,12 @@ func (f *filter) parseRange(text string) error {
 	return nil
 }
 
-// active reports whether the filter leaves out anything.
+// active reports whether the filter leaves out any cases.
 func (f *filter) active() bool {
 	return len(f.metadata) > 0 || f.rows != nil || f.pattern != nil || f.ranged || f.first > 0 || f.sample > 0
 }
 
-// explain says which filters left no case of so many.
+// explain returns a message about the filters that left no case.
 func (f *filter) explain(read int) string {
 	var names []string
 	for _, m := range f.metadata {
@@ -122,7 +122,7 @@ func (f *filter) explain(read int) string {
 	return fmt.Sprintf("none of %d cases matches %s", read, strings.Join(names, ", "))
 }
 
-// filter reports whether a case is kept, and whether any later one may be.
+// filter reports whether a case is kept, and whether a later one may be.
 func (p *pass) filter(l *layer) (keep, more bool) {
 	f := &p.source.filter
 	if !f.active() {

@@ -6,7 +6,7 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// nameable is something that a case's filter may name.
+// nameable is something that a case's filter can name.
 type nameable struct{ id, label string }
 
 func promptNames(list []proviso.Prompt) []nameable {
@@ -34,7 +34,7 @@ func matchesAny(pattern string, known []nameable) bool {
 	return false
 }
 
-// validNames are the short names that would have matched.
+// validNames returns the short names that would match.
 func validNames(known []nameable) []string {
 	var out []string
 	for _, k := range known {
@@ -48,10 +48,9 @@ func validNames(known []nameable) []string {
 	return out
 }
 
-// MatchName reports whether the label or id of a prompt or provider is meant by
-// a name in a case's `prompts` or `providers`: the same text, a beginning that
-// ends at a colon ("openai" for "openai:gpt-5"), or a pattern in which * stands
-// for any text.
+// MatchName reports whether a name in a case's `prompts` or `providers` matches the
+// label or id of a prompt or provider: the same text, a beginning that ends at a
+// colon ("openai" for "openai:gpt-5"), or a pattern in which * is any text.
 func MatchName(pattern, name string) bool {
 	if pattern == name {
 		return name != ""

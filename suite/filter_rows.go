@@ -9,14 +9,14 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// RowKind says which rows of a report count.
+// RowKind selects rows of a report.
 type RowKind uint8
 
 // The kinds of rows.
 const (
 	NotPassed RowKind = iota // failures and errors (--filter-failing)
-	Failures                 // failures alone (--filter-failing-only)
-	Errors                   // errors alone (--filter-errors-only)
+	Failures                 // only failures (--filter-failing-only)
+	Errors                   // only errors (--filter-errors-only)
 )
 
 // rowError is the failureReason of a row that is undecided.
@@ -27,7 +27,7 @@ type RowSet struct {
 	vars map[[sha256.Size]byte]struct{}
 }
 
-// Len returns how many different sets of variables there are.
+// Len returns the number of different sets of variables.
 func (s *RowSet) Len() int { return len(s.vars) }
 
 // ReadRows reads the rows of one kind from a JSON or JSON Lines report. The
@@ -59,7 +59,7 @@ func ReadRows(file string, r io.Reader, kind RowKind) (*RowSet, error) {
 	return s, nil
 }
 
-// maxReport is the largest report that is read to filter by, in bytes.
+// maxReport is the maximum size of a report for a filter, in bytes.
 const maxReport = 1 << 30
 
 func (s *RowSet) add(ids *identities, vars any) {
@@ -68,8 +68,8 @@ func (s *RowSet) add(ids *identities, vars any) {
 	}
 }
 
-// reportRows finds the rows of a report: {results: {results: []}}, {results: []},
-// a list, or one row a line.
+// reportRows returns the rows of a report: {results: {results: []}}, {results: []}, a
+// list, or one row per line.
 func reportRows(text string) ([]any, error) {
 	v, n, err := proviso.ParseJSONPrefix(text)
 	if err != nil {
@@ -114,8 +114,8 @@ func (k RowKind) counts(row *proviso.Object) bool {
 	}
 }
 
-// keepRows reports whether any combination of a case's variables is among the
-// rows of the earlier report.
+// keepRows reports whether any combination of a case's variables is in the rows of
+// the earlier report.
 func (p *pass) keepRows(l *layer) bool {
 	f := &p.source.filter
 	if f.rows == nil {

@@ -9,14 +9,14 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Name is the file that a suite usually has.
+// Name is the usual name of a suite file.
 const Name = "proviso.yaml"
 
-// promptfooNames are the names of promptfoo's configurations that are read.
+// promptfooNames are the file names of promptfoo's configurations.
 var promptfooNames = [...]string{"promptfooconfig.yaml", "promptfooconfig.yml", "promptfooconfig.json"}
 
-// Find returns the suite file of a folder: proviso.yaml, or a promptfooconfig in
-// YAML or JSON. Both, or neither, is a *[proviso.Error].
+// Find returns the suite file of a folder: proviso.yaml, or a promptfooconfig in YAML
+// or JSON. If both exist, or none, it returns a *[proviso.Error].
 func Find(dir string) (string, error) {
 	shown := "the folder " + dir
 	if dir == "" || dir == "." {
@@ -46,7 +46,8 @@ func isFile(name string) bool {
 	return err == nil && !info.IsDir()
 }
 
-// notFound says that a folder holds no suite, and names what looks like one.
+// notFound returns the error for a folder without a suite. It names files that look
+// like one.
 func notFound(dir, shown string) error {
 	e := proviso.Errorf(proviso.NotFound, "no %s or promptfooconfig.yaml in %s; name a suite with -c, or make one with proviso init", Name, shown)
 	entries, _ := os.ReadDir(dir)
@@ -63,14 +64,14 @@ func notFound(dir, shown string) error {
 	return e
 }
 
-// isScript reports whether a suite file is code by its name.
+// isScript reports whether the name of a suite file is that of code.
 func isScript(name string) bool {
 	ext := strings.ToLower(filepath.Ext(name))
 	return slices.Contains([]string{".js", ".cjs", ".mjs", ".ts", ".cts", ".mts", ".py"}, ext)
 }
 
-// expand returns the suite files that the names of the command line mean: files,
-// folders and patterns, relative to a working folder.
+// expand returns the suite files for the names of the command line: files, folders
+// and patterns, relative to a working folder.
 func expand(dir string, names []string) ([]string, error) {
 	if len(names) == 0 {
 		name, err := Find(dir)

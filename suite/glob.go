@@ -16,7 +16,7 @@ const (
 	maxFolders      = 64      // how deep ** descends
 )
 
-// IsGlob reports whether a name holds characters that make it a pattern.
+// IsGlob reports whether a name contains characters that make it a pattern.
 func IsGlob(name string) bool { return strings.ContainsAny(name, "*?[{") }
 
 // Glob returns the files that match a pattern, each once: * and ? stay within a
@@ -62,8 +62,7 @@ type globber struct {
 	visited int
 }
 
-// folders are folders in the order they were met, with the patterns that go on in
-// each.
+// folders are folders in order of discovery, with the patterns that continue in each.
 type folders struct {
 	order    []string
 	patterns map[string][][]string
@@ -79,8 +78,8 @@ func (f *folders) add(dir string, pattern []string) {
 	f.patterns[dir] = append(f.patterns[dir], pattern)
 }
 
-// walk follows patterns from a folder: what is no pattern leads to a file or to the
-// folder that has to be looked at.
+// walk follows patterns from a folder. A plain segment leads to a file or to the
+// folder to search.
 func (g *globber) walk(dir string, patterns [][]string, depth int) error {
 	var next folders
 	for _, p := range patterns {
@@ -113,7 +112,7 @@ func (g *globber) walk(dir string, patterns [][]string, depth int) error {
 // isPlain reports whether a segment of a pattern is a name.
 func isPlain(segment string) bool { return segment == ".." || segment == "." || !IsGlob(segment) }
 
-// folder matches patterns against what is in a folder, and goes on below it.
+// folder matches patterns against the entries of a folder, and continues below it.
 func (g *globber) folder(dir string, patterns [][]string, depth int) error {
 	var next folders
 	err := g.entries(dir, func(name string, isDir bool) error {
@@ -174,9 +173,8 @@ func hidden(name, segment string) bool {
 	return strings.HasPrefix(name, ".") && !strings.HasPrefix(segment, ".")
 }
 
-// entries calls visit for what is in a folder, from the last name to the first; a
-// folder that cannot be read holds nothing. Links count as files, so that ** meets
-// no cycle.
+// entries calls visit for the entries of a folder, in reverse order. A folder that
+// cannot be read is treated as empty. Links count as files, so that ** has no cycles.
 func (g *globber) entries(dir string, visit func(name string, isDir bool) error) error {
 	list, err := g.files.readDir(dir)
 	if err != nil {
@@ -217,8 +215,8 @@ func braces(pattern string) []string {
 	return append(done, todo...)
 }
 
-// alternatives finds the first braces that hold a comma and splits what is in
-// them; nested braces stay whole.
+// alternatives finds the first braces with a comma and splits their content. Nested
+// braces are not split.
 func alternatives(p string) (open, end int, parts []string) {
 	for open = range len(p) {
 		if p[open] != '{' {

@@ -8,7 +8,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/jstoken"
 )
 
-// header reads what a suite says of itself and of its runs.
+// header reads the suite's own description and the settings of its runs.
 func (r *reading) header(s *proviso.Suite, doc *document.Document, cfg *proviso.Object) {
 	s.Description, _ = cfg.At("description").(string)
 	if r.options.Description != "" {
@@ -34,8 +34,8 @@ func (r *reading) header(s *proviso.Suite, doc *document.Document, cfg *proviso.
 	r.confineHeader(s, doc, cfg)
 }
 
-// share reads a number from 0 to 1, which is 1 if it is absent. promptfoo does not
-// know the key: what else stands there is passed over in a suite of its shape.
+// share reads a number from 0 to 1, which is 1 if absent. promptfoo does not have the
+// key, so in a suite of its shape an invalid value is ignored.
 func (r *reading) share(doc *document.Document, at string, v any) float64 {
 	if v == nil {
 		return 1
@@ -71,7 +71,7 @@ func (r *reading) tags(doc *document.Document, cfg *proviso.Object) *proviso.Obj
 	return all
 }
 
-// filters reads nunjucksFilters: the name of a filter and its script.
+// filters reads nunjucksFilters: names of filters and their scripts.
 func (r *reading) filters(doc *document.Document, cfg *proviso.Object) *proviso.Object {
 	o, _ := cfg.At("nunjucksFilters").(*proviso.Object)
 	for name, v := range o.All() {
@@ -95,7 +95,7 @@ func (r *reading) filters(doc *document.Document, cfg *proviso.Object) *proviso.
 	return o
 }
 
-// missingFile records that a file that a value names cannot be opened.
+// missingFile records that a file named in a value cannot be opened.
 func (r *reading) missingFile(doc *document.Document, at, name string) {
 	f, err := r.files.Open(name)
 	if err != nil {
@@ -139,8 +139,8 @@ func (r *reading) derived(doc *document.Document, cfg *proviso.Object) []proviso
 	return all
 }
 
-// optionReader reads evaluateOptions and commandLineOptions into one Options;
-// what is read later wins.
+// optionReader reads evaluateOptions and commandLineOptions into one Options. Later
+// values win.
 type optionReader struct {
 	*reading
 	doc  *document.Document
@@ -218,7 +218,7 @@ func (x optionReader) passRate(o *proviso.Options) {
 	switch v.(type) {
 	case float64, string:
 	default:
-		return // another kind is a mistake that the key table finds
+		return // the key table reports values of another kind
 	}
 	share, err := ParseShare(v)
 	if err != nil {
@@ -228,7 +228,7 @@ func (x optionReader) passRate(o *proviso.Options) {
 	o.PassRate = &share
 }
 
-// off reads a switch whose false is what the option says.
+// off reads a switch whose false value sets the option.
 func (x optionReader) off(key string, to *bool) {
 	if v, ok := x.from.At(key).(bool); ok {
 		*to = !v

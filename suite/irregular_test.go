@@ -16,15 +16,15 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// TestIrregularFiles: what is no file with an end is refused, also to a suite that
-// is trusted, and nothing waits for it.
+// TestIrregularFiles: everything that is not a file with an end is refused, even in a
+// trusted suite, and nothing blocks on it.
 func TestIrregularFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	short, err := os.MkdirTemp("", "s") // the path of a socket is short
+	short, err := os.MkdirTemp("", "s") // the path of a socket must be short
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestIrregularFiles(t *testing.T) {
 		files := suite.NewFiles(dir, suite.FilesOptions{Confine: confine})
 		for _, name := range names {
 			if _, err := os.Stat(name); name != "pipe" && name != "link" && err != nil {
-				continue // not on this system
+				continue // not available on this system
 			}
 			_, err := files.ReadFile("file://" + name)
 			var e *proviso.Error

@@ -8,7 +8,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// judgeKeys are the keys of judge, sorted, beside those of a provider.
+// judgeKeys returns the keys of judge, sorted, in addition to those of a provider.
 func judgeKeys() []keyRow {
 	return []keyRow{
 		{Key: "canaries", Kind: boolean, Doc: "whether questions with a known answer ride along, to notice a judge that was talked over"},
@@ -31,8 +31,8 @@ const (
 	maxChunk = 100
 )
 
-// judge reads who grades: a provider as in the list of providers, by its label if
-// the suite has one of that name, or a panel of them, and how they are asked.
+// judge reads the judge: a provider as in the list of providers, the label of a
+// provider of the suite, or a panel of them, and how they are asked.
 func (r *reading) judge(s *proviso.Suite, doc *document.Document, cfg *proviso.Object) {
 	v := cfg.At("judge")
 	o, isObject := v.(*proviso.Object)

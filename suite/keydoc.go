@@ -1,16 +1,16 @@
 package suite
 
-// KeyDoc is what the manual says of one key of a suite file.
+// KeyDoc is the manual entry of one key of a suite file.
 type KeyDoc struct {
 	Object string // the object that has the key: "suite", "prompt", …
 	Key    string
-	Kind   string // the kinds of value it takes
+	Kind   string // the kinds of value that it accepts
 	Doc    string
 	State  string // "" if it is supported, else "ignored" or "unsupported"
 }
 
 // KeyDocs returns the keys of a suite file, sorted within their objects, from the
-// tables that also check them. Keys of cases and assertions are not among them.
+// tables that also check them. Keys of cases and assertions are not included.
 func KeyDocs() []KeyDoc {
 	var all []KeyDoc
 	for _, t := range [...]struct {

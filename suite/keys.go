@@ -8,7 +8,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// kind is a set of the kinds of value that a key takes.
+// kind is a set of the kinds of value that a key accepts.
 type kind uint8
 
 // The kinds.
@@ -43,8 +43,8 @@ func (k kind) String() string {
 	}
 }
 
-// has reports whether v is of one of the kinds. A key without a value (null) is
-// as if it were absent and always right.
+// has reports whether v is of one of the kinds. A null value counts as absent and is
+// always valid.
 func (k kind) has(v any) bool {
 	switch v.(type) {
 	case string:
@@ -61,15 +61,15 @@ func (k kind) has(v any) bool {
 	return true
 }
 
-// support says what becomes of a key.
+// support is how a key is supported.
 type support uint8
 
 // The degrees of support.
 const (
 	supported   support = iota
-	ignored             // read and without effect: a warning
+	ignored             // read but without effect: a warning
 	unsupported         // promptfoo has it, proviso does not: an error
-	wrong               // not a key, but often written; Right is what was meant
+	wrong               // not a key, but a common mistake; Right is the correct key
 )
 
 // keyRow is one key of an object in a suite file.
@@ -77,14 +77,13 @@ type keyRow struct {
 	Key     string
 	Kind    kind
 	Support support
-	Own     bool   // promptfoo does not know it
-	Beside  string // for unsupported: the key beside which promptfoo passes over it, "" if it never does
-	Right   string // for wrong: the key that was meant, "" if there is none
-	Doc     string // one clause on what it does, or why it is not there
+	Own     bool   // not a key of promptfoo
+	Beside  string // for unsupported: the key next to which promptfoo ignores this one; "" if it never does
+	Right   string // for wrong: the correct key; "" if there is none
+	Doc     string // one clause on what it does, or why it is missing
 }
 
-// keys checks the keys of an object, and the kinds of their values, against a
-// table.
+// keys checks the keys of an object, and the kinds of their values, against a table.
 func (r *reading) keys(d *document.Document, pointer string, o *proviso.Object, table []keyRow) {
 	for key, v := range o.All() {
 		at := document.Join(pointer, key)
@@ -107,7 +106,7 @@ func (r *reading) keys(d *document.Document, pointer string, o *proviso.Object, 
 	}
 }
 
-// asksNothing reports whether a value switches a feature off.
+// asksNothing reports whether a value disables a feature.
 func asksNothing(v any) bool {
 	list, isList := v.([]any)
 	return v == nil || v == false || isList && len(list) == 0
@@ -122,7 +121,7 @@ func findRow(table []keyRow, key string) (keyRow, bool) {
 	return keyRow{}, false
 }
 
-// validKeys are the keys of a table that may be written.
+// validKeys returns the valid keys of a table.
 func validKeys(table []keyRow) []string {
 	var names []string
 	for _, row := range table {
@@ -133,8 +132,8 @@ func validKeys(table []keyRow) []string {
 	return names
 }
 
-// unknownKey records a key that is in no table: an error, or a warning in a suite
-// of promptfoo's shape, where promptfoo would say nothing.
+// unknownKey records a key that is in no table: an error, or a warning in a suite of
+// promptfoo's shape, because promptfoo ignores it.
 func (r *reading) unknownKey(d *document.Document, at, key string, table []keyRow) {
 	m := proviso.Mistake{Code: proviso.Invalid, Message: "unknown key " + quoteName(key), Warning: r.promptfoo}
 	valid := validKeys(table)
@@ -163,7 +162,7 @@ func (r *reading) recordKey(d *document.Document, at string, m proviso.Mistake) 
 	r.append(m)
 }
 
-// quoteName quotes a name of the user for a message and bounds its length.
+// quoteName quotes a name from the user for a message and limits its length.
 func quoteName(name string) string {
 	return `"` + document.Excerpt(name) + `"`
 }

@@ -1,6 +1,6 @@
 package suite
 
-// suiteKeys are the keys at the top of a suite file, sorted.
+// suiteKeys returns the top-level keys of a suite file, sorted.
 func suiteKeys() []keyRow {
 	return []keyRow{
 		{Key: "$schema", Kind: text, Doc: "for editors; not read"},

@@ -24,8 +24,8 @@ func written(t *testing.T, ctx context.Context, text string) (*proviso.Suite, pr
 	return suite.Read(ctx, []string{name}, suite.Options{Env: environment})
 }
 
-// TestReadEndsWithItsContext: a suite with very many cases is not read on when the
-// context has ended, wherever the reading is.
+// TestReadEndsWithItsContext: reading a suite with very many cases stops when the
+// context ends, at any stage.
 func TestReadEndsWithItsContext(t *testing.T) {
 	text := "prompts: [hi]\nproviders: [echo]\ntests:\n" + strings.Repeat("- {vars: {a: 1}, assert: [{type: contains, value: x}]}\n", 40_000)
 	started := time.Now()
@@ -48,7 +48,7 @@ func TestReadEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// TestMistakeBeyondWarnings: a mistake is told, however many warnings came before it.
+// TestMistakeBeyondWarnings: a mistake is reported even after many warnings.
 func TestMistakeBeyondWarnings(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder

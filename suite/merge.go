@@ -5,9 +5,9 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// merge makes one configuration of several: descriptions are joined, prompts,
-// providers and cases come one after the other, defaultTest is merged, of
-// everything else the last file wins. One file is returned as it is.
+// merge combines several configurations: descriptions are joined, prompts, providers
+// and cases are concatenated, defaultTest is merged, and for everything else the last
+// file wins. A single file is returned unchanged.
 func (r *reading) merge(parts []suiteFile) (*document.Document, *proviso.Object) {
 	if len(parts) == 1 {
 		return parts[0].doc, parts[0].cfg
@@ -61,8 +61,7 @@ func (m *merger) set(p suiteFile, at, key string, v any) {
 	m.places.link(m.at(m.doc, document.Join("", key)), m.at(p.doc, at))
 }
 
-// list appends the members of a list; with unique those that are there already
-// are left out.
+// list appends the members of a list; with unique, those already in it are left out.
 func (m *merger) list(p suiteFile, at, key string, v any, unique bool) {
 	members, ok := v.([]any)
 	if v == nil {
@@ -90,7 +89,7 @@ func (m *merger) list(p suiteFile, at, key string, v any, unique bool) {
 	m.cfg.Set(key, all)
 }
 
-// holds reports whether an equal value is in a list.
+// holds reports whether a list contains an equal value.
 func holds(list []any, v any) bool {
 	text := proviso.Stringify(v)
 	for _, e := range list {
@@ -101,7 +100,7 @@ func holds(list []any, v any) bool {
 	return false
 }
 
-// object merges the members of an object, of which later ones win.
+// object merges the members of an object; later ones win.
 func (m *merger) object(p suiteFile, at, to string, v any) {
 	o, ok := v.(*proviso.Object)
 	if !ok {
@@ -122,7 +121,7 @@ func (m *merger) members(p suiteFile, at, to string, all, o *proviso.Object) *pr
 }
 
 // defaults merges defaultTest: vars, options and metadata member by member,
-// assertions one after the other.
+// assertions concatenated.
 func (m *merger) defaults(p suiteFile, at string, v any) {
 	o, ok := v.(*proviso.Object)
 	before, had := m.cfg.At("defaultTest").(*proviso.Object)

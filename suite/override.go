@@ -9,9 +9,9 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// override puts what flags say, and what commandLineOptions say where flags are
-// silent, in place of what the suite says. A suite without either is returned as
-// it is.
+// override replaces settings of the suite by those of flags, or by those of
+// commandLineOptions if there is no flag. A suite without either is returned
+// unchanged.
 func (r *reading) override(doc *document.Document, cfg *proviso.Object) (*document.Document, *proviso.Object) {
 	flags, _ := cfg.At("commandLineOptions").(*proviso.Object)
 	changed := cfg.Clone()
@@ -46,7 +46,7 @@ func (r *reading) override(doc *document.Document, cfg *proviso.Object) (*docume
 		}
 	}
 	if r.options.ModelOutputs != "" {
-		// Recorded outputs are graded as they are.
+		// Recorded outputs are graded unchanged.
 		changed.Delete("targets")
 		changed.Delete("target")
 		changed.Set("prompts", []any{"{{output}}"})
@@ -65,13 +65,13 @@ func (r *reading) override(doc *document.Document, cfg *proviso.Object) (*docume
 	return doc, changed
 }
 
-// namedBy makes a flag the place of a value that it stands in for.
+// namedBy makes a flag the place of a value that it replaces.
 func (r *reading) namedBy(doc *document.Document, pointer, flag string) {
 	r.places.link(r.at(doc, pointer), r.at(document.Virtual(flag, nil), ""))
 }
 
-// testsName makes a name of the command line relative to the suite's folder;
-// names in the suite are so already.
+// testsName makes a file name of the command line relative to the suite's folder.
+// Names in the suite already are.
 func (r *reading) testsName(name string, ours bool) string {
 	if !ours {
 		return name
@@ -96,13 +96,13 @@ func (r *reading) fromWorkingFolder(name string) string {
 	return name
 }
 
-// affixes sets the prefix and suffix of every prompt where defaultTest does not.
+// affixes sets the prefix and suffix of every prompt unless defaultTest does.
 func (r *reading) affixes(doc *document.Document, cfg *proviso.Object, prefix, suffix string) {
 	defaults, ok := cfg.At("defaultTest").(*proviso.Object)
 	if name, isFile := cfg.At("defaultTest").(string); isFile {
 		d, err := r.yaml(name)
 		if err != nil {
-			return // the reading of defaultTest records it
+			return // reading defaultTest records the mistake
 		}
 		defaults, ok = d.Root.(*proviso.Object)
 		r.places.link(r.at(doc, "/defaultTest"), r.at(d, ""))

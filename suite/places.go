@@ -13,15 +13,15 @@ import (
 //
 //	<document>#<RFC 6901 pointer>
 //
-// where the documents are numbered in the order they were read; without a number
-// it points into the first, and an empty one has no place. A value that stands elsewhere than it is used, such
-// as the target of a $ref, is reached through a link. It is safe for concurrent
-// use.
+// The documents are numbered in the order they were read. A pointer without a number
+// points into the first, and an empty one has no place. A value that is used
+// elsewhere than where it is written, such as the target of a $ref, is reached
+// through a link. It is safe for concurrent use.
 type places struct {
 	mu      sync.RWMutex
 	docs    []*document.Document
 	numbers map[*document.Document]int
-	links   map[string]string // pointer where a value is used → where it is written
+	links   map[string]string // pointer where a value is used → pointer where it is written
 }
 
 var _ proviso.Places = (*places)(nil)
@@ -48,7 +48,7 @@ func (p *places) pointer(d *document.Document, pointer string) string {
 	return strconv.Itoa(p.add(d)) + "#" + pointer
 }
 
-// link says that what is used at one pointer is written at another.
+// link records that the value used at one pointer is written at another.
 func (p *places) link(used, written string) {
 	if used == written {
 		return
@@ -99,10 +99,10 @@ func (p *places) find(pointer string) (*document.Document, string) {
 	return p.docs[n], rest
 }
 
-// maxLinks bounds how many links one pointer goes through.
+// maxLinks limits how many links one pointer follows.
 const maxLinks = 100
 
-// written follows the links of a pointer, the longest linked beginning first.
+// written follows the links of a pointer, the longest linked prefix first.
 func (p *places) written(pointer string) string {
 	p.mu.RLock()
 	defer p.mu.RUnlock()

@@ -13,7 +13,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// file reads the prompts of one file, by its ending.
+// file reads the prompts of one file, depending on its suffix.
 func (p *promptReader) file(doc *document.Document, at, name, entry string, base *proviso.Prompt) {
 	ext := strings.ToLower(path.Ext(name))
 	if slices.Contains(scriptKinds(), ext) {
@@ -53,10 +53,10 @@ func (p *promptReader) file(doc *document.Document, at, name, entry string, base
 	}
 }
 
-// promptFile is a file that holds prompts.
+// promptFile is a file with prompts.
 type promptFile struct {
 	*promptReader
-	doc   *document.Document // that names the file, at the pointer
+	doc   *document.Document // the document that names the file, at the pointer
 	at    string
 	name  string
 	text  string
@@ -64,16 +64,17 @@ type promptFile struct {
 	start int // of its prompts in the list
 }
 
-// add keeps one prompt of the file; a label of the entry goes before the text
-// when the file holds several.
+// add keeps one prompt of the file. If the file has several, the entry's label is put
+// before the text.
 func (f *promptFile) add(raw, label string) {
 	if strings.TrimSpace(raw) != "" {
 		f.keep(f.base, raw, label)
 	}
 }
 
-// beginning returns the first n characters of a text, for a label. The labels of
-// prompts of files are promptfoo's: reports of both name a prompt the same way.
+// beginning returns the first n characters of a text, for a label. Prompts of files
+// have the same labels as in promptfoo, so reports of both name a prompt the same
+// way.
 func beginning(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {
 		return s
@@ -81,7 +82,7 @@ func beginning(s string, n int) string {
 	return string([]rune(s)[:n])
 }
 
-// split reads a text file, in which lines of only dashes separate prompts.
+// split reads a text file in which lines of only dashes separate prompts.
 func (f *promptFile) split() {
 	separator := f.setting("PROMPTFOO_PROMPT_SEPARATOR")
 	if separator == "" {
@@ -105,7 +106,7 @@ func (f *promptFile) split() {
 	f.number()
 }
 
-// number tells apart the prompts of one file that share the entry's label.
+// number distinguishes the prompts of one file that share the entry's label.
 func (f *promptFile) number() {
 	if f.base.Label == "" || len(f.list)-f.start < 2 {
 		return
@@ -115,9 +116,9 @@ func (f *promptFile) number() {
 	}
 }
 
-// chat reads one prompt that is data, usually a list of messages, and loads the
-// files that its texts name. Text with template tags outside of strings is no
-// data until it is rendered; it stays as it is.
+// chat reads one prompt that is data, usually a list of messages, and loads the files
+// that its texts name. Text with template tags outside of strings is not data before
+// it is rendered; it is kept unchanged.
 func (f *promptFile) chat() {
 	d, err := document.Parse(f.files.Show(f.name), []byte(f.text))
 	if err != nil {
@@ -139,7 +140,7 @@ func (f *promptFile) chat() {
 	f.add(raw, f.label(proviso.Stringify(d.Root)))
 }
 
-// label is the label of a chat.
+// label returns the label of a chat.
 func (f *promptFile) label(raw string) string {
 	if path.Ext(f.name) != ".json" {
 		raw = beginning(raw, 80)
@@ -147,11 +148,11 @@ func (f *promptFile) label(raw string) string {
 	return f.name + ": " + raw
 }
 
-// maxNested bounds how deeply files in prompts name each other.
+// maxNested limits how deeply files in prompts refer to each other.
 const maxNested = 8
 
-// nested replaces file:// texts in a chat by what the files hold: data of YAML
-// and JSON files, the text of others.
+// nested replaces file:// texts in a chat by the content of the files: data from YAML
+// and JSON files, text from others.
 func (f *promptFile) nested(d *document.Document, at string, v any, depth int) any {
 	switch v := v.(type) {
 	case string:
@@ -214,7 +215,7 @@ func (f *promptFile) nestedFile(d *document.Document, at, name string, depth int
 	return nil
 }
 
-// lines reads one prompt a line, each of which is data.
+// lines reads one prompt per line, each of which is data.
 func (f *promptFile) lines() {
 	for line, err := range document.Lines(strings.NewReader(f.text)) {
 		if err != nil {
@@ -240,9 +241,8 @@ func (f *promptFile) lineError(err error) {
 	})
 }
 
-// table reads a CSV file: the column prompt, with the column label if there is
-// one. Without such a column, or where nothing is separated, every line is a
-// prompt.
+// table reads a CSV file: the column prompt, and the column label if there is one.
+// Without a prompt column, or without separators, every line is a prompt.
 func (f *promptFile) table() {
 	delimiter := firstOf(f.setting("PROMPTFOO_CSV_DELIMITER"), ",")
 	header, _, _ := strings.Cut(f.text, "\n")
@@ -266,7 +266,7 @@ func (f *promptFile) table() {
 // csvPrompt is a row of a CSV file of prompts.
 type csvPrompt struct{ raw, label string }
 
-// plainLines are the lines that are not blank, without a header.
+// plainLines returns the lines that are not blank, without a header.
 func (f *promptFile) plainLines() []csvPrompt {
 	var rows []csvPrompt
 	for line := range strings.SplitSeq(strings.ReplaceAll(f.text, "\r\n", "\n"), "\n") {
@@ -280,8 +280,8 @@ func (f *promptFile) plainLines() []csvPrompt {
 	return rows
 }
 
-// labelled keeps the prompts of a CSV file. Their labels are told apart, for
-// filters choose prompts by them.
+// labelled keeps the prompts of a CSV file. Their labels are made different, because
+// filters choose prompts by label.
 func (f *promptFile) labelled(rows []csvPrompt) {
 	used := map[string]bool{}
 	for _, row := range rows {
@@ -305,7 +305,7 @@ func (f *promptFile) labelled(rows []csvPrompt) {
 	}
 }
 
-// rowLabel is the label of a row that has none of its own.
+// rowLabel returns the label of a row that has none of its own.
 func (f *promptFile) rowLabel(raw string, i, rows int) string {
 	switch {
 	case f.base.Label == "":
@@ -320,7 +320,7 @@ func isPromptColumn(name string) bool {
 	return strings.Trim(proviso.TrimSpace(name), `"`) == "prompt"
 }
 
-// column returns the field of a column, "" if the record has none.
+// column returns the field of a column; "" if the record has none.
 func column(rec document.Record, name string) string {
 	if i := slices.Index(rec.Header, name); i >= 0 && i < len(rec.Fields) {
 		return rec.Fields[i]

@@ -9,7 +9,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// defaultPrompt is what a suite without prompts asks.
+// defaultPrompt is the prompt of a suite without prompts.
 const defaultPrompt = "{{prompt}}"
 
 // prompts reads the prompts of a suite.
@@ -23,7 +23,7 @@ func (r *reading) prompts(doc *document.Document, cfg *proviso.Object) []proviso
 		v, at = flags.At("prompts"), "/commandLineOptions/prompts"
 	}
 	if v == "" && r.promptfoo {
-		v = nil // as if there were none
+		v = nil // treat it as absent
 	}
 	switch v := v.(type) {
 	case nil:
@@ -46,8 +46,8 @@ func (r *reading) prompts(doc *document.Document, cfg *proviso.Object) []proviso
 	return p.list
 }
 
-// mayHavePrompt reports whether a case may have the variable prompt; cases in
-// other files may.
+// mayHavePrompt reports whether a case may have the variable prompt; cases in other
+// files always may.
 func mayHavePrompt(cfg *proviso.Object) bool {
 	cases, ok := cfg.At("tests").([]any)
 	if !ok && cfg.At("tests") != nil || cfg.At("scenarios") != nil {
@@ -73,7 +73,7 @@ type promptReader struct {
 	failed bool
 }
 
-// wrong records a mistake, after which an empty list is no further one.
+// wrong records a mistake. An empty list is then not reported as well.
 func (p *promptReader) wrong(doc *document.Document, at, format string, args ...any) {
 	p.failed = true
 	p.mistake(doc, at, proviso.Invalid, nil, format, args...)
@@ -84,8 +84,7 @@ func (p *promptReader) fileError(doc *document.Document, at string, err error) {
 	p.reading.failed(doc, at, err)
 }
 
-// fromCommandLine reads the prompts that flags name, relative to the working
-// folder.
+// fromCommandLine reads the prompts of flags, relative to the working folder.
 func (p *promptReader) fromCommandLine() []proviso.Prompt {
 	list := make([]any, len(p.options.Prompts))
 	for i, s := range p.options.Prompts {
@@ -126,8 +125,8 @@ func (p *promptReader) all(doc *document.Document, at string, v any) {
 	}
 }
 
-// isSentence reports whether an object is what YAML makes of a text such as
-// "Answer {{name}}: be brief" without quotes.
+// isSentence reports whether an object is what YAML makes of an unquoted text such as
+// "Answer {{name}}: be brief".
 func isSentence(o *proviso.Object) bool {
 	return o.Len() == 1 && (strings.Contains(o.Keys()[0], " ") && !couldBeFile(o.Keys()[0]) || strings.Contains(o.Keys()[0], "{{"))
 }
@@ -198,7 +197,7 @@ func (p *promptReader) entry(doc *document.Document, at string, o *proviso.Objec
 	}
 }
 
-// keep adds a prompt. The label is the given one, else what the file suggests,
+// keep adds a prompt. The label is the given one, or else the file's suggestion, or
 // else the text.
 func (p *promptReader) keep(base proviso.Prompt, raw, label string) {
 	base.Raw = raw
@@ -212,11 +211,11 @@ func (p *promptReader) keep(base proviso.Prompt, raw, label string) {
 	p.list = append(p.list, base)
 }
 
-// services are promptfoo's prefixes of prompts that are fetched.
+// services are promptfoo's prefixes of prompts from remote services.
 var services = [...]string{"langfuse://", "portkey://", "helicone://"}
 
-// text reads a prompt that is written as one text: the name of a file, code that
-// writes the prompt, or the prompt itself.
+// text reads a prompt that is written as one text: a file name, code that writes the
+// prompt, or the prompt itself.
 func (p *promptReader) text(doc *document.Document, at, s string, base *proviso.Prompt) {
 	base.Pointer = p.at(doc, at)
 	for _, service := range services {
@@ -242,7 +241,7 @@ func (p *promptReader) text(doc *document.Document, at, s string, base *proviso.
 	p.named(doc, at, s, named || looksLikeFile(s), base)
 }
 
-// blank reads a prompt without text, which promptfoo sends as it is.
+// blank reads a prompt without text, which promptfoo sends unchanged.
 func (p *promptReader) blank(doc *document.Document, at, s string, base *proviso.Prompt) {
 	if !p.promptfoo {
 		p.wrong(doc, at, "the prompt is empty")
@@ -252,8 +251,8 @@ func (p *promptReader) blank(doc *document.Document, at, s string, base *proviso
 	p.keep(*base, s, "")
 }
 
-// named reads the files that a name or a pattern means. Unless it must be one, a
-// name that means no file is the prompt itself.
+// named reads the files that a name or a pattern matches. If there are none, the name
+// is the prompt itself, unless must is set.
 func (p *promptReader) named(doc *document.Document, at, s string, must bool, base *proviso.Prompt) {
 	file, entry := splitScript(s)
 	switch {
@@ -285,7 +284,7 @@ func (p *promptReader) named(doc *document.Document, at, s string, must bool, ba
 	p.keep(*base, s, "")
 }
 
-// script keeps a prompt that code writes when the run asks for it.
+// script keeps a prompt that code writes during the run.
 func (p *promptReader) script(doc *document.Document, at, file, entry string, base *proviso.Prompt) {
 	if p.refusesCode(doc, at, "the prompt "+quoteName(file)) {
 		p.failed = true
@@ -309,18 +308,18 @@ func splitScript(name string) (file, entry string) {
 	return name, ""
 }
 
-// scriptKinds are the endings of files whose output is the prompt.
+// scriptKinds returns the suffixes of files whose output is the prompt.
 func scriptKinds() []string {
 	return []string{".py", ".js", ".cjs", ".mjs", ".ts", ".cts", ".mts", ".sh", ".rb", ".pl", ".ps1", ".exe", ".bat", ".cmd"}
 }
 
-// textKinds are the endings of files that hold prompts.
+// textKinds returns the suffixes of files with prompts.
 func textKinds() []string {
 	return []string{".txt", ".json", ".jsonl", ".yaml", ".yml", ".md", ".j2", ".csv"}
 }
 
-// couldBeFile reports whether a text may be a file name: one line without a
-// template, with a folder, a pattern or an ending.
+// couldBeFile reports whether a text may be a file name: one line without a template,
+// with a folder, a pattern or a suffix.
 func couldBeFile(s string) bool {
 	if len(s) >= maxPath || strings.ContainsAny(s, "\n\r\x00") || strings.Contains(s, "{{") || strings.Contains(s, "{%") {
 		return false
@@ -329,8 +328,8 @@ func couldBeFile(s string) bool {
 	return strings.ContainsAny(s, `/\*`) || len(ext) > 1 && !strings.ContainsAny(ext, " \t")
 }
 
-// looksLikeFile reports whether a text can only be meant as a file name: it ends
-// as files of prompts do and holds no blank.
+// looksLikeFile reports whether a text can only be a file name: it has the suffix of
+// a prompt file and no blanks.
 func looksLikeFile(s string) bool {
 	if !couldBeFile(s) || strings.ContainsAny(s, " \t") {
 		return false

@@ -7,8 +7,8 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// providerRef decodes the provider that a case or an assertion names: an id, an
-// object, or a file that holds one.
+// providerRef decodes the provider of a case or an assertion: an id, an object, or a
+// file that holds one.
 func (d *decoder) providerRef(at string, v any) any {
 	switch v := v.(type) {
 	case string:
@@ -24,8 +24,7 @@ func (d *decoder) providerRef(at string, v any) any {
 	}
 }
 
-// grader decodes the provider of an assertion. What else it may be is the business
-// of the type.
+// grader decodes the provider of an assertion. The type checks values of other kinds.
 func (d *decoder) grader(at string, v any) any {
 	if name, ok := v.(string); ok {
 		return d.providerRef(at, name)
@@ -33,8 +32,8 @@ func (d *decoder) grader(at string, v any) any {
 	return v
 }
 
-// isProviderFile reports whether a file holds the settings of providers. Others are
-// scripts that answer.
+// isProviderFile reports whether a file holds the settings of providers. Other files
+// are scripts that answer prompts.
 func isProviderFile(name string) bool {
 	switch path.Ext(name) {
 	case ".yaml", ".yml", ".json":

@@ -11,10 +11,11 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// providerKeyNames are the keys that providers may stand under; a suite has one.
+// providerKeyNames returns the possible keys of the providers; a suite has one of
+// them.
 func providerKeyNames() []string { return []string{"providers", "targets", "target"} }
 
-// providers reads what answers the prompts.
+// providers reads the providers.
 func (r *reading) providers(doc *document.Document, cfg *proviso.Object) []proviso.ProviderSpec {
 	key := ""
 	for _, name := range providerKeyNames() {
@@ -48,10 +49,10 @@ func (r *reading) providers(doc *document.Document, cfg *proviso.Object) []provi
 	return list
 }
 
-// chosen returns the providers that the command line names: those of the suite by
-// id, label, or the last part of the id, so that they keep their settings, and
-// others by their id. Files of providers are opened only for a name that is not
-// found without them, and what is wrong with them is no mistake of this command.
+// chosen returns the providers that the command line names: those of the suite by id,
+// label, or the last part of the id, so that they keep their settings, and others by
+// their id. Files of providers are opened only for a name that is not found without
+// them, and mistakes in them are not mistakes of this command.
 func (p *providerReader) chosen() []proviso.ProviderSpec {
 	names := p.options.Providers
 	if len(p.files) > 0 && slices.ContainsFunc(names, func(name string) bool { return p.index(name) < 0 }) {
@@ -95,7 +96,7 @@ type providerReader struct {
 	failed   bool
 	depth    int            // of files in files
 	replaced bool           // the command line names the providers
-	files    []providerFile // that were not opened, because they may be replaced
+	files    []providerFile // not opened, because they may be replaced
 }
 
 // providerFile is a file of providers, and the place that names it.
@@ -104,7 +105,7 @@ type providerFile struct {
 	at, name string
 }
 
-// maxProviderFiles bounds how deeply files of providers name each other.
+// maxProviderFiles limits how deeply files of providers refer to each other.
 const maxProviderFiles = 8
 
 // all reads a provider, a list of them, or a file of them.
@@ -202,7 +203,8 @@ func (p *providerReader) object(doc *document.Document, at string, o *proviso.Ob
 	p.list = append(p.list, spec)
 }
 
-// withoutNulls is an object without the keys that hold null: they are as absent.
+// withoutNulls returns an object without the keys that hold null, which count as
+// absent.
 func withoutNulls(o *proviso.Object) *proviso.Object {
 	clean := o
 	for key, v := range o.All() {
@@ -230,7 +232,7 @@ func (p *providerReader) providerEnv(doc *document.Document, at string, o *provi
 	return env
 }
 
-// config looks for ${NAME} in a provider's settings.
+// config searches a provider's settings for ${NAME}.
 func (p *providerReader) config(doc *document.Document, at string, v any, depth int) {
 	if depth > 100 {
 		return
@@ -249,10 +251,10 @@ func (p *providerReader) config(doc *document.Document, at string, v any, depth 
 	}
 }
 
-// shellName finds a name of the environment as shells write it.
+// shellName matches an environment variable in shell syntax.
 var shellName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{([A-Z_][A-Z0-9_]*)\}`) })
 
-// dollar warns of ${NAME}, which is not filled in.
+// dollar warns of ${NAME}, which is not replaced.
 func (p *providerReader) dollar(doc *document.Document, at, s string) {
 	if !strings.Contains(s, "${") {
 		return

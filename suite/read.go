@@ -10,45 +10,44 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// Options say how a suite is read. The zero value reads it from the process's
+// Options control how a suite is read. The zero value reads it from the process's
 // working folder with an empty environment.
 type Options struct {
 	// Dir is the working folder: names of the command line and output paths are
-	// relative to it. "" is the process's own.
+	// relative to it. "" is that of the process.
 	Dir string
 	// Env is the environment; nil is empty.
 	Env proviso.Env
-	// Files says what the suite may open.
+	// Files limits what the suite may open.
 	Files FilesOptions
-	// Trust confines a suite that nobody vouches for; nil is a suite of the user's
-	// own.
+	// Trust restricts an untrusted suite; nil is a trusted one.
 	Trust *Trust
 	// Fetch fetches remote cases, with references as in package internal/dataset, and
 	// returns the name of a local copy; nil refuses them. Its error is
-	// dataset.ErrNoCopy if the network may not be used.
+	// dataset.ErrNoCopy if the network must not be used.
 	Fetch func(ref string, env proviso.Env) (string, error)
 	// EnvFiles are .env files that override the environment (--env-file). Without
-	// any, the suite's own are read, else .env of the working folder, which
+	// any, those of the suite are read, or else .env of the working folder, which
 	// overrides nothing.
 	EnvFiles []string
-	// Cells are the assertion types that an __expected cell of a CSV file may name,
-	// and those that messages suggest. Without them such a column is a mistake.
+	// Cells are the assertion types for __expected cells of a CSV file, and for
+	// suggestions in messages. Without them such a column is a mistake.
 	Cells Cells
-	// SkipUnsupported makes warnings of what proviso does not support.
+	// SkipUnsupported makes unsupported features warnings.
 	SkipUnsupported bool
 
-	// These come before what the suite says; "" and nil leave it as it is.
+	// These override the suite; "" and nil leave it unchanged.
 	Description  string
 	Prompts      []string // file names or texts
 	Providers    []string // ids or labels of the suite, or ids of others
 	Tests        string   // file of cases
-	TestsFlag    string   // that names Tests, for messages; "" is --tests
+	TestsFlag    string   // name of the flag for Tests, for messages; "" is --tests
 	ModelOutputs string   // file of recorded outputs (--model-outputs)
 	Assertions   string   // file of assertions for ModelOutputs
 	PromptPrefix string
 	PromptSuffix string
 	Grader       string
-	Filter       Filter // which cases are kept
+	Filter       Filter // chooses cases
 }
 
 // Read reads the suite that the files with these names make together; without
@@ -69,7 +68,7 @@ func Read(ctx context.Context, names []string, o Options) (*proviso.Suite, provi
 	r.confine()
 	found, err := expand(o.Dir, names)
 	if err != nil && len(names) == 0 && o.ModelOutputs != "" {
-		err = nil // recorded outputs and assertions are a suite by themselves
+		err = nil // recorded outputs and assertions are a complete suite
 	}
 	if err != nil {
 		m := mistakeOf(err)
@@ -95,8 +94,8 @@ func Read(ctx context.Context, names []string, o Options) (*proviso.Suite, provi
 	return s, all
 }
 
-// comparePlaces orders mistakes by line within a file; files stay in the order
-// they were read.
+// comparePlaces orders mistakes by line within a file. Files stay in the order they
+// were read.
 func comparePlaces(a, b proviso.Mistake) int {
 	if a.Place.File != b.Place.File || a.Place.Line == 0 || b.Place.Line == 0 {
 		return 0
@@ -107,7 +106,7 @@ func comparePlaces(a, b proviso.Mistake) int {
 	return a.Place.Column - b.Place.Column
 }
 
-// suite reads the files and puts the suite together; nil if they cannot be read.
+// suite reads the files and builds the suite; nil if they cannot be read.
 func (r *reading) suite(ctx context.Context, names []string) *proviso.Suite {
 	if len(names) == 0 {
 		cfg := proviso.ObjectOf("description", r.options.ModelOutputs)
@@ -133,7 +132,7 @@ func (r *reading) suite(ctx context.Context, names []string) *proviso.Suite {
 	return r.together(names[0], parts)
 }
 
-// together makes one suite of the files.
+// together builds one suite from the files.
 func (r *reading) together(name string, parts []suiteFile) *proviso.Suite {
 	if r.files == nil {
 		r.openFolder("suite") // of the working folder
@@ -156,8 +155,7 @@ func (r *reading) together(name string, parts []suiteFile) *proviso.Suite {
 	return s
 }
 
-// openFolder makes the folder of the first file the one that references start
-// from.
+// openFolder makes the folder of the first file the base of references.
 func (r *reading) openFolder(name string) {
 	o := r.options.Files
 	if o.Shown == "" {
@@ -213,8 +211,8 @@ func (r *reading) open(name string) (suiteFile, bool) {
 	return suiteFile{name, doc, cfg, base}, true
 }
 
-// topKeys checks the keys at the top of a suite. A key that only holds what
-// anchors or references use may have any name; so may one that begins with x-.
+// topKeys checks the top-level keys of a suite. A key that only holds values for
+// anchors or references may have any name. So may one that begins with x-.
 func (r *reading) topKeys(doc *document.Document, cfg *proviso.Object) {
 	table := suiteKeys()
 	known := proviso.NewObject(cfg.Len())

@@ -9,8 +9,8 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// BenchmarkRead reads a small suite whose cases are in another file, as a command
-// does when it starts.
+// BenchmarkRead reads a small suite whose cases are in another file, as at the start
+// of a command.
 func BenchmarkRead(b *testing.B) {
 	dir := b.TempDir()
 	config := "description: bench\nprompts:\n  - '{{output}}'\nproviders:\n  - echo\ntests: file://tests.jsonl\n"

@@ -16,13 +16,13 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// environment is what every fixture is read in.
+// environment is the environment of every fixture.
 var environment = proviso.EnvMap{"SET": "from-env", "KEY": "sk-1"}
 
-// TestRead reads the suites of testdata/read. The comment of an archive may have
-// a line "args:" with the names of the command line, a line "skip-unsupported",
-// and lines "name=value" for the options. The file want holds the mistakes with
-// their places, and what became of the suite.
+// TestRead reads the suites of testdata/read. The comment of an archive may have a
+// line "args:" with the names of the command line, a line "skip-unsupported", and
+// lines "name=value" for the options. The file want holds the mistakes with their
+// places, and the resulting suite.
 func TestRead(t *testing.T) {
 	t.Parallel()
 	fixtures, err := filepath.Glob("testdata/read/*.txtar")

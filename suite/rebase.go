@@ -7,8 +7,8 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// rebased makes the file names in a part of a suite that stands in another folder
-// relative to the folder of the first file, from which they are opened.
+// rebased makes the file names in a part of a suite from another folder relative to
+// the folder of the first file, from which they are opened.
 func rebased(v any, base, key string) any {
 	if base == "" {
 		return v
@@ -22,8 +22,8 @@ func rebased(v any, base, key string) any {
 	return rebaseFiles(v, base)
 }
 
-// rebaseMember rebases names in the places where they need no file://, and what
-// begins with it everywhere below.
+// rebaseMember rebases names where they need no file://, and file:// references
+// everywhere below.
 func rebaseMember(v any, base, key string) any {
 	switch v := v.(type) {
 	case string:

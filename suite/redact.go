@@ -7,13 +7,13 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// configured are the keys of cases and assertions under which providers are
-// configured, and so the only ones whose secrets are looked for.
+// configured are the keys of cases and assertions with configurations of providers.
+// Secrets are searched only there.
 var configured = [...]string{"provider", "providers", "config", "options"}
 
-// redact returns a case, an assertion or a set of them as reports show it: without
-// the secrets of what configures a provider, and without the passwords and keys in
-// the address of a webhook. What holds none is returned as it is.
+// redact returns a case, an assertion or a set of them for reports: without the
+// secrets in configurations of providers, and without the passwords and keys in the
+// URL of a webhook. A value without secrets is returned unchanged.
 func redact(o *proviso.Object) *proviso.Object {
 	out := o
 	set := func(key string, v any) {

@@ -9,8 +9,8 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// TestCasesShowNoSecrets: what reports show of a case holds no key, wherever a
-// provider is configured, while the case itself keeps it.
+// TestCasesShowNoSecrets: the case in reports contains no key, wherever a provider is
+// configured, while the case itself keeps it.
 func TestCasesShowNoSecrets(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -11,12 +11,12 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// maxReferred bounds how many values the $refs of one document may add.
+// maxReferred limits how many values the $refs of one document may add.
 const maxReferred = 1_000_000
 
-// resolve replaces every $ref of a document by what it points to, in the same
-// document or in another file, and links the place where it is used to the place
-// where it is written. JSON schemas keep references of their own.
+// resolve replaces every $ref of a document by its target, in the same document or in
+// another file, and links the place where it is used to the place where it is
+// written. JSON schemas keep their own references.
 func (r *reading) resolve(d *document.Document, clean string) error {
 	if !d.Mentions("$ref") || r.flag("PROMPTFOO_DISABLE_REF_PARSER") {
 		return nil
@@ -38,10 +38,10 @@ type refs struct {
 	*reading
 	doc   *document.Document
 	name  string // clean name of the file
-	raw   any    // the document before
+	raw   any    // the document before it was resolved
 	done  map[string]referred
 	added int
-	last  string // pointer of the reference that was one too many
+	last  string // pointer of the reference that exceeded the limit
 }
 
 // referred is the target of a reference.
@@ -51,7 +51,7 @@ type referred struct {
 	at    string // pointer in the whole suite
 }
 
-// value returns v with its references resolved; containers without any are not
+// value returns v with its references resolved. Containers without references are not
 // copied.
 func (x *refs) value(pointer string, v any) any {
 	if x.added > maxReferred {
@@ -99,8 +99,8 @@ func (x *refs) object(pointer string, o *proviso.Object) any {
 	return changed
 }
 
-// isSchemaKey reports whether a key holds a JSON schema, whose references are
-// its own.
+// isSchemaKey reports whether a key holds a JSON schema, which has its own
+// references.
 func isSchemaKey(key string) bool {
 	switch key {
 	case "parameters", "input_schema", "inputSchema", "json_schema", "schema":
@@ -109,7 +109,8 @@ func isSchemaKey(key string) bool {
 	return false
 }
 
-// same reports whether a and b are the same value, containers by identity.
+// same reports whether a and b are the same value; containers are compared by
+// identity.
 func same(a, b any) bool {
 	if p, ok := a.([]any); ok {
 		q, ok := b.([]any)
@@ -124,8 +125,8 @@ func same(a, b any) bool {
 	return a == b
 }
 
-// follow returns the target of one reference, with the other members of the
-// object over it.
+// follow returns the target of one reference, overridden by the other members of the
+// object.
 func (x *refs) follow(pointer string, o *proviso.Object, ref string) any {
 	before := len(x.mistakes)
 	t, ok := x.target(pointer, ref)
@@ -160,7 +161,7 @@ func (x *refs) follow(pointer string, o *proviso.Object, ref string) any {
 	return merged
 }
 
-// target finds what ref points to and records what is wrong with it.
+// target finds the target of ref and records mistakes.
 func (x *refs) target(pointer, ref string) (referred, bool) {
 	file, fragment, _ := strings.Cut(ref, "#")
 	if unescaped, err := url.PathUnescape(fragment); err == nil {
@@ -182,8 +183,8 @@ func (x *refs) target(pointer, ref string) (referred, bool) {
 	return x.internal(pointer, ref, fragment)
 }
 
-// inValue reports whether a pointer leads into an assertion's value, which may
-// be a JSON schema.
+// inValue reports whether a pointer leads into an assertion's value, which may be a
+// JSON schema.
 func inValue(pointer string) bool {
 	return slices.Contains(document.Split(pointer), "value")
 }
@@ -214,8 +215,8 @@ func (x *refs) internal(pointer, ref, fragment string) (referred, bool) {
 	return t, true
 }
 
-// lookup resolves the value at a pointer of this document; the way there may
-// lead through other references.
+// lookup resolves the value at a pointer of this document. The path may lead through
+// other references.
 func (x *refs) lookup(fragment string) (any, bool) {
 	cur, at := x.raw, ""
 	for _, s := range document.Split(fragment) {
@@ -265,7 +266,7 @@ func (x *refs) external(pointer, ref, file, fragment string) (referred, bool) {
 	return referred{value: v, size: size(v, maxReferred), at: x.at(d, fragment)}, true
 }
 
-// refersTo notes that a top-level key holds what references use.
+// refersTo records that a top-level key holds values for references.
 func (r *reading) refersTo(d *document.Document, fragment string) {
 	if segments := document.Split(fragment); len(segments) > 0 {
 		if r.referred == nil {
@@ -275,7 +276,7 @@ func (r *reading) refersTo(d *document.Document, fragment string) {
 	}
 }
 
-// missing records a reference to nothing, with the keys that are there.
+// missing records a reference without a target, with the keys that exist.
 func (x *refs) missing(pointer, ref string, root any, fragment string) {
 	var valid []string
 	cur := root

@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// nonblocking keeps the opening of a pipe from waiting for who writes to it.
+// nonblocking keeps opening a pipe from waiting for a writer.
 const nonblocking = syscall.O_NONBLOCK
 
-// ofKernel reports whether the kernel makes up a file while it is read: there is no
-// such file system here.
+// ofKernel reports whether the kernel generates a file while it is read. This system
+// has no such files.
 func ofKernel(*os.File) bool { return false }

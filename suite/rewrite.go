@@ -22,7 +22,7 @@ func (s *caseSource) Rewritten(tests []any, defaults *proviso.Object, pointer, o
 	return &c
 }
 
-// overDefaults decodes what all cases of a pass take over.
+// overDefaults decodes the defaults of all cases of a pass.
 func (p *pass) overDefaults(defaults *proviso.Object, pointer string) {
 	own := *p.source
 	p.testCase(&own.defaults, written{at: pointer, object: defaults}, &layer{})
@@ -31,8 +31,8 @@ func (p *pass) overDefaults(defaults *proviso.Object, pointer string) {
 	p.source = &own
 }
 
-// made visits the cases in a list that code made; messages on a case name the
-// code and its number there.
+// made visits the cases of a list from code. Messages on a case name the code and the
+// case's number there.
 func (p *pass) made(at, origin string, list []any, visit func(written) bool) bool {
 	defer func(before string) { p.origin = before }(p.origin)
 	for i, e := range list {
@@ -44,7 +44,7 @@ func (p *pass) made(at, origin string, list []any, visit func(written) bool) boo
 	return true
 }
 
-// fromCode words a mistake in a case that code made, at the place that names the
+// fromCode rewords a mistake in a case from code. Its place is the one that names the
 // code.
 func (p *pass) fromCode(e *proviso.Error) *proviso.Error {
 	if p.origin == "" {
@@ -55,9 +55,8 @@ func (p *pass) fromCode(e *proviso.Error) *proviso.Error {
 	return &made
 }
 
-// Rewrite returns a case as a hook has changed it; see [proviso.CaseRewriter]. What
-// the hook left alone is as it was, so that it need not stand in what the hook
-// saw.
+// Rewrite returns a case with the changes of a hook; see [proviso.CaseRewriter].
+// Parts that the hook did not change are kept, so the hook need not see all of them.
 func (s *caseSource) Rewrite(c *proviso.Case, test *proviso.Object, pointer, origin string) (*proviso.Case, error) {
 	changed := changedKeys(c.Raw, test)
 	if len(changed) == 0 {
@@ -65,7 +64,7 @@ func (s *caseSource) Rewrite(c *proviso.Case, test *proviso.Object, pointer, ori
 	}
 	own := *s
 	own.defaults = layer{}
-	own.literal = own.literal || c.Options.DisableTemplates // what is data stays data
+	own.literal = own.literal || c.Options.DisableTemplates // data stays data
 	p := newPass(&own, nil)
 	p.origin = origin
 	var wrong error
@@ -118,8 +117,8 @@ func (p *pass) replace(c *proviso.Case, l *layer, key string) {
 	}
 }
 
-// changedKeys returns the keys whose values differ, sorted. An empty object or
-// list is as none.
+// changedKeys returns the keys whose values differ, sorted. An empty object or list
+// counts as absent.
 func changedKeys(before, after *proviso.Object) []string {
 	keys := append(slices.Clone(before.Keys()), after.Keys()...)
 	slices.Sort(keys)

@@ -10,7 +10,7 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// rewriter reads a suite whose cases a hook may write anew.
+// rewriter reads a suite whose cases a hook may rewrite.
 func rewriter(t *testing.T, text string) (*proviso.Suite, proviso.CaseRewriter) {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "proviso.yaml")
@@ -31,7 +31,7 @@ defaultTest: {assert: [{type: contains, value: x}], options: {provider: {id: ech
 tests: [{vars: {a: 1}, metadata: {m: 1}}, {vars: {a: [b, c]}}]
 `
 
-// TestRewrite changes what a hook changed, and nothing else.
+// TestRewrite: only the parts that a hook changed are different.
 func TestRewrite(t *testing.T) {
 	t.Parallel()
 	s, source := rewriter(t, rewritten)
@@ -68,7 +68,7 @@ func TestRewrite(t *testing.T) {
 	}
 }
 
-// TestRewritten takes the place of all cases.
+// TestRewritten replaces all cases.
 func TestRewritten(t *testing.T) {
 	t.Parallel()
 	_, source := rewriter(t, rewritten)

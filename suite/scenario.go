@@ -7,8 +7,8 @@ import (
 
 var scenarioKeys = []string{"description", "config", "tests"}
 
-// scenarioStreams finds the cases of `scenarios`: every entry of a scenario's
-// config with every one of its tests.
+// scenarioStreams returns the cases of `scenarios`: every entry of a scenario's
+// config combined with each of its tests.
 func (r *reading) scenarioStreams(doc *document.Document, v any) []stream {
 	list, ok := v.([]any)
 	if name, isText := v.(string); isText {
@@ -68,7 +68,7 @@ func (r *reading) scenario(doc *document.Document, pointer string, v any) []stre
 	entries := r.scenarioConfig(doc, pointer+"/config", o.At("config"))
 	tests := r.testStreams(doc, pointer+"/tests", o.At("tests"))
 	if len(tests) == 0 && !hasMembers(o.At("tests")) {
-		// Without tests of its own a scenario is its entries.
+		// A scenario without tests consists of its entries.
 		tests = []stream{inlineCase(r.at(doc, pointer), &proviso.Object{})}
 	}
 	out := make([]stream, 0, len(entries))
@@ -86,7 +86,7 @@ func (r *reading) unknownScenarioKey(doc *document.Document, pointer, key string
 	r.mistake(doc, pointer, proviso.Invalid, scenarioKeys, "unknown key %q in a scenario", key)
 }
 
-// scenarioEntry is what one entry of a scenario's config adds to its tests.
+// scenarioEntry has what one entry of a scenario's config adds to its tests.
 type scenarioEntry struct {
 	at     string
 	object *proviso.Object

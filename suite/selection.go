@@ -9,8 +9,8 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// selection applies the filters of the options, and those of commandLineOptions
-// where the options say nothing.
+// selection applies the filters of the options, or those of commandLineOptions where
+// the options have none.
 func (r *reading) selection(s *proviso.Suite, doc *document.Document, cfg *proviso.Object) {
 	flags, _ := cfg.At("commandLineOptions").(*proviso.Object)
 	evaluate, _ := cfg.At("evaluateOptions").(*proviso.Object)
@@ -53,8 +53,8 @@ func (r *reading) selection(s *proviso.Suite, doc *document.Document, cfg *provi
 	s.CaseSource = source
 }
 
-// wrongFilter reports what is wrong with a filter where it was said: as a flag of
-// the command, or in the suite, whose commandLineOptions are these.
+// wrongFilter reports the mistakes of a filter at its place: a flag of the command,
+// or the suite, whose commandLineOptions are flags.
 func (r *reading) wrongFilter(doc *document.Document, flags *proviso.Object, f Filter) bool {
 	wrong := false
 	ours := r.options.Filter.parts()
@@ -81,7 +81,7 @@ func (f Filter) empty() bool {
 	return len(f.Metadata) == 0 && f.Rows == nil && f.Pattern == "" && f.Range == "" && f.First == 0 && f.Sample == 0
 }
 
-// number reads a whole number, which may be written as text, unless to is set.
+// number reads a whole number, which may be text, unless to is already set.
 func (x optionReader) number(key string, to *int) {
 	if *to > 0 {
 		return
@@ -99,8 +99,8 @@ func (x optionReader) number(key string, to *int) {
 	*to = n
 }
 
-// rows reads the report that a filter of commandLineOptions names, relative to
-// the suite's folder.
+// rows reads the report for a filter of commandLineOptions, relative to the suite's
+// folder.
 func (r *reading) rows(x optionReader) *RowSet {
 	for _, source := range [...]struct {
 		key  string

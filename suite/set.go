@@ -7,8 +7,8 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// assertionSet reads the assertion set: a list under assertions, or files of
-// them. Every member has an id of its own, because results are counted by it.
+// assertionSet reads the assertion set: a list under assertions, or files of them.
+// Every member has a unique id, because results are counted by id.
 func (r *reading) assertionSet(doc *document.Document, cfg *proviso.Object) []*proviso.Assertion {
 	set := setReader{reading: r, ids: map[string]bool{}}
 	set.all(doc, "/assertions", cfg.At("assertions"), 0)
@@ -22,7 +22,7 @@ type setReader struct {
 	ids  map[string]bool
 }
 
-// maxSetFiles bounds how deeply files of assertions name each other.
+// maxSetFiles limits how deeply files of assertions refer to each other.
 const maxSetFiles = 8
 
 func (s *setReader) all(doc *document.Document, at string, v any, depth int) {
@@ -62,8 +62,8 @@ func (s *setReader) file(doc *document.Document, at, name string, depth int) {
 	}
 }
 
-// one reads one assertion; with an instruction, criteria or a check it is judged
-// unless it says otherwise.
+// one reads one assertion. With an instruction, criteria or a check it is judged,
+// unless it has another type.
 func (s *setReader) one(doc *document.Document, at string, v any) {
 	if _, ok := v.(*proviso.Object); !ok {
 		s.mistake(doc, at, proviso.Invalid, nil, "%s", notMember(v))
@@ -73,7 +73,7 @@ func (s *setReader) one(doc *document.Document, at string, v any) {
 	a := &proviso.Assertion{}
 	switch ok := d.assertion(a, s.at(doc, at), v); {
 	case a.Broken && ok:
-		s.list = append(s.list, a) // to be looked at for more
+		s.list = append(s.list, a) // so that further mistakes are found
 	case ok:
 		s.member(doc, at, a)
 	}

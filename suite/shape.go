@@ -7,10 +7,9 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// writtenForPromptfoo reports whether the files of a suite together are one of
-// promptfoo's shape, in which what promptfoo passes over in silence is a warning
-// (docs/suite.md says the rule). The name decides where it says so, then
-// promptfoo's schema, then the content.
+// writtenForPromptfoo reports whether the files of a suite together have promptfoo's
+// shape, in which what promptfoo ignores is a warning (docs/suite.md has the rule).
+// The file name decides if it can, then promptfoo's schema, then the content.
 func writtenForPromptfoo(parts []suiteFile) bool {
 	for _, p := range parts {
 		switch name := filepath.Base(p.name); {
@@ -47,8 +46,8 @@ func writtenForPromptfoo(parts []suiteFile) bool {
 	return true
 }
 
-// usesOwnKeys reports whether a suite has a key that promptfoo does not know, at
-// its top or in an assertion that stands in the file itself.
+// usesOwnKeys reports whether a suite has a key that promptfoo does not have, at the
+// top level or in an assertion in the file itself.
 func usesOwnKeys(cfg *proviso.Object) bool {
 	for _, row := range suiteKeys() {
 		if row.Own && cfg.At(row.Key) != nil {
@@ -64,8 +63,8 @@ func usesOwnKeys(cfg *proviso.Object) bool {
 	})
 }
 
-// assertsOwn reports whether an assertion of a case, or a member of one, has a key
-// of proviso.
+// assertsOwn reports whether an assertion of a case, or a member of one, has a key of
+// proviso.
 func assertsOwn(testCase any) bool {
 	o, _ := testCase.(*proviso.Object)
 	return listHas(o.At("assert"), ownAssertion)

@@ -30,8 +30,8 @@ func ParseShare(v any) (float64, error) {
 	return 0, proviso.Errorf(proviso.Invalid, "expected %s, found %q", want, text)
 }
 
-// decimal reads digits with a decimal point, in hundredths if percent is set: 7%
-// is then the same number as 0.07.
+// decimal reads digits with a decimal point, in hundredths if percent is set, so that
+// 7% is the same number as 0.07.
 func decimal(digits string, percent bool) (float64, bool) {
 	if digits == "" || strings.Trim(digits, "0123456789.") != "" {
 		return 0, false

@@ -58,7 +58,7 @@ func endpointKeys() []keyRow {
 
 var traceFormats = []string{"json", "protobuf"}
 
-// tracing reads what a suite says of traces.
+// tracing reads the suite's settings for traces.
 func (r *reading) tracing(doc *document.Document, cfg *proviso.Object) proviso.Tracing {
 	var t proviso.Tracing
 	o, ok := cfg.At("tracing").(*proviso.Object)
@@ -112,7 +112,7 @@ func (r *reading) receiver(doc *document.Document, t *proviso.Tracing, o *provis
 	}
 }
 
-// loopback reports whether a host is this machine and nothing else.
+// loopback reports whether a host can only be this machine.
 func loopback(host string) bool {
 	if host == "" || host == "localhost" {
 		return true
@@ -150,7 +150,7 @@ func (r *reading) names(doc *document.Document, at string, v any) []string {
 	return names
 }
 
-// endpoint reads where telemetry is sent to; nil if nowhere.
+// endpoint reads a receiver of telemetry; nil if there is none.
 func (r *reading) endpoint(doc *document.Document, at string, v any) *proviso.Endpoint {
 	o, ok := v.(*proviso.Object)
 	if !ok {

@@ -11,7 +11,7 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// readTracing reads a suite with what it says of traces.
+// readTracing reads a suite with settings for traces.
 func readTracing(t *testing.T, tracing string, o suite.Options) (*proviso.Suite, proviso.Mistakes) {
 	t.Helper()
 	o.Dir = t.TempDir()
@@ -60,7 +60,8 @@ func TestTracing(t *testing.T) {
 	}
 }
 
-// TestTracingOff reads what switches it off, and what is promptfoo's alone.
+// TestTracingOff reads settings that disable tracing, and settings that only
+// promptfoo has.
 func TestTracingOff(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{

@@ -11,21 +11,21 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// Trust confines a suite that nobody vouches for, such as one from a pull
-// request: it runs no code, reads no file outside of its folder and none whose
-// name begins with a dot, and sees of the environment and the network what is
-// named here. Everything else is a mistake with the code Refused at its place.
+// Trust restricts an untrusted suite, such as one from a pull request: it cannot run
+// code, and it cannot read files outside its folder or files whose name begins with a
+// dot. It can use only the environment variables and hosts listed here. Everything
+// else is a mistake with the code Refused at its place.
 type Trust struct {
-	// Env are the names of the environment that templates may use, beside those
+	// Env are the environment variables that templates may use, in addition to those
 	// that the suite sets itself.
 	Env []string
-	// Host reports whether the suite may name a host, which is in lower case and
-	// has no port; nil allows none. Hosts that only a template makes, and what
-	// names resolve to, are for internal/transport to refuse.
+	// Host reports whether the suite may name a host, which is in lower case and has
+	// no port; nil permits none. internal/transport checks hosts that templates make,
+	// and the addresses that names resolve to.
 	Host func(host string) bool
 }
 
-// Restrict returns an environment that holds only the given names of env.
+// Restrict returns an environment with only the given names of env.
 func Restrict(env proviso.Env, names []string) proviso.Env {
 	only := proviso.EnvMap{}
 	for _, name := range names {
@@ -36,7 +36,7 @@ func Restrict(env proviso.Env, names []string) proviso.Env {
 	return only
 }
 
-// confine makes a reading that of an untrusted suite, if it is.
+// confine restricts the reading of an untrusted suite.
 func (r *reading) confine() {
 	r.trust = r.options.Trust
 	if r.trust == nil {
@@ -47,12 +47,12 @@ func (r *reading) confine() {
 	if err != nil {
 		r.append(mistakeOf(err))
 	}
-	r.options.Env, r.options.EnvFiles = around, nil // the user's own, unlike what the suite adds
+	r.options.Env, r.options.EnvFiles = around, nil // those of the user, without what the suite adds
 	r.env = Restrict(r.options.Env, r.trust.Env)
 }
 
-// setting looks up what tells proviso itself how to read: in an untrusted suite,
-// too, the user's own settings count.
+// setting looks up a variable that controls how proviso reads suites. For these the
+// user's own settings count in an untrusted suite too.
 func (r *reading) setting(name string) string {
 	if v, ok := r.env.Lookup(name); ok || r.options.Env == nil {
 		return v
@@ -61,8 +61,8 @@ func (r *reading) setting(name string) string {
 	return v
 }
 
-// refuse records that an untrusted suite may not do what the value at pointer
-// asks for.
+// refuse records that an untrusted suite must not do what the value at pointer
+// requests.
 func (r *reading) refuse(d *document.Document, pointer, format string, args ...any) {
 	r.mistake(d, pointer, proviso.Refused, nil, format, args...)
 }
@@ -75,10 +75,10 @@ func (r *reading) refusesCode(d *document.Document, pointer, what string) bool {
 	return r.trust != nil
 }
 
-// codeRefused words the refusal of code.
+// codeRefused returns the message about refused code.
 func codeRefused(what string) string { return what + " is code, which an untrusted suite may not run" }
 
-// refuseEnv refuses the names of the environment in a text that may not be used.
+// refuseEnv refuses forbidden environment variables in a text.
 func (r *reading) refuseEnv(d *document.Document, pointer, text string) {
 	if r.trust == nil || r.envLater {
 		return
@@ -92,8 +92,8 @@ func envRefused(name string) string {
 	return "the environment variable " + name + " may not be used by an untrusted suite; --allow-env " + name + " allows it"
 }
 
-// forbidden returns the names that templates in text take from the environment
-// and that neither the user allows nor the suite sets.
+// forbidden returns the environment variables in the templates of text that the user
+// does not permit and the suite does not set.
 func (t *Trust) forbidden(text string, env proviso.Env) []string {
 	if !strings.Contains(text, "{{") && !strings.Contains(text, "{%") {
 		return nil
@@ -109,8 +109,8 @@ var envUse = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?:^|[^\w.$'"])env\s*(?:\.\s*([A-Za-z_]\w*)|\[\s*["']([^"']*)["']\s*\])`)
 })
 
-// envNames returns the names of the environment that the tags of a template
-// spell out. A template that makes a name finds what [Restrict] left.
+// envNames returns the environment variables that the tags of a template name
+// literally. A template that computes a name finds only what [Restrict] left.
 func envNames(text string) []string {
 	var names []string
 	for {
@@ -147,8 +147,7 @@ func runsCode(id string) bool {
 	return isFile && !slices.Contains([]string{".yaml", ".yml", ".json"}, strings.ToLower(path.Ext(name)))
 }
 
-// script reports whether a file name, with or without the function to call, is
-// that of code.
+// script reports whether a file name, with an optional function, is that of code.
 func script(name string) bool {
 	file, _ := splitScript(strings.TrimPrefix(name, "file://"))
 	file, _ = splitEntry(file)
@@ -161,7 +160,7 @@ func scriptFile(v any) bool {
 	return ok && (strings.HasPrefix(s, "file://") && script(s) || strings.HasPrefix(s, "package:"))
 }
 
-// hostIn returns the host of an http or https URL, "" if the text is none or a
+// hostIn returns the host of an http or https URL; "" if the text is not one or a
 // template makes the host.
 func hostIn(address string) string {
 	scheme, rest, ok := strings.Cut(address, "://")
@@ -187,8 +186,7 @@ func bareHost(host string) string {
 	return strings.ToLower(strings.TrimSuffix(host, "."))
 }
 
-// refusedHost returns the host of an address if it may not be named, "" if it
-// may.
+// refusedHost returns the host of an address if it is forbidden, "" otherwise.
 func (t *Trust) refusedHost(address string) string {
 	host := hostIn(address)
 	if host == "" || t.Host != nil && t.Host(host) {
@@ -201,8 +199,8 @@ func hostRefused(host string) string {
 	return "the host " + host + " may not be asked by an untrusted suite; --allow-host " + host + " allows it"
 }
 
-// confineHeader takes from a suite what it says of the user's own files, and
-// looks at the providers that grade.
+// confineHeader removes settings about the user's own files from a suite, and checks
+// the providers that grade.
 func (r *reading) confineHeader(s *proviso.Suite, doc *document.Document, cfg *proviso.Object) {
 	if r.trust == nil {
 		return
@@ -221,8 +219,8 @@ func (r *reading) confineHeader(s *proviso.Suite, doc *document.Document, cfg *p
 	g.provider("/commandLineOptions/grader", flags.At("grader"))
 }
 
-// confineProvider looks at an entry of the providers. One that is refused gives
-// way to echo, so that nobody asks it and what it lacks is no further mistake.
+// confineProvider checks an entry of the providers. A refused one is replaced by
+// echo, so that it is not called and causes no further mistakes.
 func (p *providerReader) confineProvider(doc *document.Document, at string, o *proviso.Object, spec *proviso.ProviderSpec) {
 	if p.trust == nil {
 		return
@@ -241,8 +239,8 @@ func (p *providerReader) confineProvider(doc *document.Document, at string, o *p
 	}
 }
 
-// ownEnv returns the environment of a provider with what an untrusted suite adds
-// to that of all: it must not pass for the user's own.
+// ownEnv marks what an untrusted suite adds to the environment as the provider's own,
+// so that it cannot be mistaken for the user's environment.
 func (p *providerReader) ownEnv(env *proviso.Object) *proviso.Object {
 	if p.trust == nil || p.added.Len() == 0 {
 		return env
@@ -254,7 +252,7 @@ func (p *providerReader) ownEnv(env *proviso.Object) *proviso.Object {
 	return all
 }
 
-// confinePrompt looks at a prompt that may have come from a file.
+// confinePrompt checks a prompt that may come from a file.
 func (r *reading) confinePrompt(prompt proviso.Prompt) {
 	if r.trust == nil || prompt.Pointer == "" {
 		return

@@ -8,15 +8,15 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// guard finds in values what an untrusted suite may not have, and reports it at
-// its place. The zero value finds nothing.
+// guard finds forbidden parts of an untrusted suite in values and reports them at
+// their place. The zero value finds nothing.
 type guard struct {
 	*Trust
 	files  *Files
 	report func(at, message string)
 }
 
-// refuses reports whether look finds something that is refused.
+// refuses reports whether look finds anything forbidden.
 func (g guard) refuses(look func(guard)) bool {
 	found, report := false, g.report
 	g.report = func(at, message string) {
@@ -42,7 +42,7 @@ func (d *decoder) guard() guard {
 	}}
 }
 
-// assertion looks at what an assertion says beside the assertions within it.
+// assertion checks an assertion without the assertions within it.
 func (g guard) assertion(at string, o *proviso.Object) {
 	if g.Trust == nil {
 		return
@@ -62,7 +62,7 @@ func (g guard) assertion(at string, o *proviso.Object) {
 	g.provider(at+"/provider", o.At("provider"))
 }
 
-// testCase looks at what a case says beside its assertions.
+// testCase checks a case without its assertions.
 func (g guard) testCase(at string, o *proviso.Object, own *ownParts, env proviso.Env) {
 	if g.Trust == nil {
 		return
@@ -92,11 +92,11 @@ func (g guard) code(at string, o *proviso.Object, keys ...string) {
 	}
 }
 
-// maxGuarded bounds how deep values are looked into.
+// maxGuarded limits how deeply values are searched.
 const maxGuarded = 100
 
-// references refuses, in a value, references to files of code and to files that
-// may not be read.
+// references refuses references in a value to files of code and to files that may not
+// be read.
 func (g guard) references(at string, v any, depth int) {
 	if depth > maxGuarded {
 		return
@@ -114,7 +114,7 @@ func (g guard) references(at string, v any, depth int) {
 		}
 	case *proviso.Object:
 		for key, e := range v.All() {
-			if key != "$ref" { // those were followed, or refused, before
+			if key != "$ref" { // those were followed, or refused, already
 				g.references(document.Join(at, key), e, depth+1)
 			}
 		}
@@ -131,7 +131,7 @@ func (g guard) file(at, name string) {
 	}
 }
 
-// env refuses names of the environment in the templates of a value.
+// env refuses environment variables in the templates of a value.
 func (g guard) env(at string, v any, env proviso.Env, depth int) {
 	if depth > maxGuarded {
 		return
@@ -160,8 +160,7 @@ func (g guard) address(at string, v any) {
 	}
 }
 
-// provider looks at a provider: an id, or {id, config}, or a list of them by
-// purpose.
+// provider checks a provider: an id, or {id, config}, or a list of them by purpose.
 func (g guard) provider(at string, v any) {
 	if g.Trust == nil {
 		return
@@ -183,7 +182,7 @@ func (g guard) provider(at string, v any) {
 	}
 }
 
-// providerSettings looks at what an entry says beside the id.
+// providerSettings checks an entry without its id.
 func (g guard) providerSettings(at string, o *proviso.Object) {
 	g.code(at, o, "transform")
 	config, _ := o.At("config").(*proviso.Object)
@@ -201,10 +200,10 @@ func (g guard) providerID(at, id string) {
 	g.address(at, strings.TrimPrefix(id, "webhook:"))
 }
 
-// addressKeys are the settings of providers that say whom to ask.
+// addressKeys are the settings of providers that hold a URL or a host.
 var addressKeys = [...]string{"apiBaseUrl", "apiHost", "baseUrl", "baseURL", "base_url", "endpoint", "tokenUrl", "url"}
 
-// providerConfig looks at the settings of a provider.
+// providerConfig checks the settings of a provider.
 func (g guard) providerConfig(at string, o *proviso.Object) {
 	g.references(at, o, 0)
 	for _, key := range addressKeys {
@@ -232,8 +231,8 @@ func (g guard) providerConfig(at string, o *proviso.Object) {
 	}
 }
 
-// onlyTemplate reports whether a text that may be a template or a script is
-// certainly no script.
+// onlyTemplate reports whether a text that may be a template or a script is certainly
+// not a script.
 func onlyTemplate(s string) bool {
 	if !strings.Contains(s, "{{") && !strings.Contains(s, "{%") {
 		return false
@@ -241,8 +240,8 @@ func onlyTemplate(s string) bool {
 	return !slices.ContainsFunc([]string{"file://", "=>", "return ", "function"}, func(sign string) bool { return strings.Contains(s, sign) })
 }
 
-// rawRequest refuses the hosts in the head of a request that is written as
-// HTTP/1.1 has it.
+// rawRequest refuses the hosts in the request line and headers of a raw HTTP/1.1
+// request.
 func (g guard) rawRequest(at string, v any) {
 	s, _ := v.(string)
 	head, _, _ := strings.Cut(strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n")), "\n\n")

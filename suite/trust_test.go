@@ -13,8 +13,8 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// untrusted reads a suite that nobody vouches for, with the files beside it, and
-// returns every mistake of it and of its cases.
+// untrusted reads an untrusted suite, with the files beside it, and returns every
+// mistake of it and of its cases.
 func untrusted(t *testing.T, text string, files map[string]string) (*proviso.Suite, []proviso.Mistake) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "suite")
@@ -46,8 +46,8 @@ func untrusted(t *testing.T, text string, files map[string]string) (*proviso.Sui
 	return s, list
 }
 
-// TestUntrusted tries every way out of a suite. Each has to be refused where it
-// is written.
+// TestUntrusted tries everything that an untrusted suite must not do. Each attempt is
+// refused at its place.
 func TestUntrusted(t *testing.T) {
 	t.Parallel()
 	const head = "prompts: [p]\nproviders: [echo]\n"
@@ -234,8 +234,8 @@ func TestUntrustedLinks(t *testing.T) {
 	}
 }
 
-// TestUntrustedWarnings holds that what a suite says of the user's own files is
-// ignored with a warning.
+// TestUntrustedWarnings: settings of the suite about the user's own files are ignored
+// with a warning.
 func TestUntrustedWarnings(t *testing.T) {
 	t.Parallel()
 	s, list := untrusted(t, "prompts: [p]\nproviders: [echo]\noutputPath: /tmp/x.json\nenvPath: .env\n"+
@@ -254,8 +254,8 @@ func TestUntrustedWarnings(t *testing.T) {
 	}
 }
 
-// TestUntrustedProviderEnv holds that what a suite adds to the environment is
-// that of its providers, so that they can tell it from the user's.
+// TestUntrustedProviderEnv: what a suite adds to the environment is passed to its
+// providers as the suite's, so that they can tell it from the user's.
 func TestUntrustedProviderEnv(t *testing.T) {
 	t.Parallel()
 	s, list := untrusted(t, "prompts: [p]\nproviders: [openai:a, {id: openai:b, env: {X: '2'}}]\nenv: {OPENAI_BASE_URL: 'https://evil.example', X: '1'}", map[string]string{})

@@ -7,12 +7,11 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// maxCombinations bounds how many cases the lists among one case's variables
-// make.
+// maxCombinations limits how many cases the lists in one case's variables make.
 const maxCombinations = 100_000
 
-// vars decodes the variables of a layer: an object, or the names of files that
-// hold one.
+// vars decodes the variables of a layer: an object, or the names of files with
+// objects.
 func (p *pass) vars(at string, v any) *proviso.Object {
 	switch v := v.(type) {
 	case *proviso.Object:
@@ -82,8 +81,8 @@ type axis struct {
 	values []any
 }
 
-// axes finds the variables that make several cases: lists of texts, and file
-// patterns. It reports false if the case cannot be built.
+// axes returns the variables that make several cases: lists of texts, and file
+// patterns. It returns false if the case cannot be built.
 func (p *pass) axes(l *layer) ([]axis, bool) {
 	if l.noExpansion || p.source.noExpansion {
 		return nil, true
@@ -142,8 +141,8 @@ func (p *pass) varGlob(at, pattern string) []any {
 	return out
 }
 
-// combine calls visit with the variables of each combination, the last list
-// changing fastest. It reports false if visit did.
+// combine calls visit with the variables of each combination; the last list changes
+// fastest. It returns false if visit did.
 func combine(vars *proviso.Object, axes []axis, visit func(*proviso.Object) bool) bool {
 	if len(axes) == 0 {
 		return visit(vars)

@@ -9,19 +9,19 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// maxVarCache bounds the text of variable files that one pass keeps, in bytes.
+// maxVarCache limits the text of variable files that one pass keeps, in bytes.
 const maxVarCache = 8 << 20
 
-// binaryKinds are the files that promptfoo turns into base64 or extracts text from,
-// beside pictures.
+// binaryKinds are the files, except pictures, that promptfoo turns into base64 or
+// extracts text from.
 var binaryKinds = []string{
 	".3gp", ".3gpp", ".aac", ".aif", ".aifc", ".aiff", ".avi", ".flac", ".flv", ".ico", ".m4a", ".m4v", ".mkv", ".mov", ".mp3", ".mp4",
 	".mpeg", ".mpg", ".ogg", ".opus", ".pdf", ".wav", ".webm", ".wma", ".wmv", ".xls", ".xlsx",
 }
 
-// fileVars replaces each variable that refers to a file by what the file holds.
-// Variables that code computes keep their reference and are listed in the case.
-// It returns vars itself if none refers to a file.
+// fileVars replaces each variable that refers to a file by the content of the file.
+// Variables that code computes keep their reference and are listed in the case. If no
+// variable refers to a file, it returns vars itself.
 func (p *pass) fileVars(c *proviso.Case, vars *proviso.Object) *proviso.Object {
 	out := vars
 	if p.source.literal || p.remote {
@@ -65,8 +65,8 @@ func isReference(s string) bool {
 	return strings.HasPrefix(s, "file://") || strings.HasPrefix(s, "package:")
 }
 
-// unsupported reports what proviso does not do; where such cases are skipped it
-// is a warning and the case says why it cannot run.
+// unsupported reports an unsupported feature. If such cases are skipped, it is a
+// warning and the case holds the reason why it cannot run.
 func (p *pass) unsupported(c *proviso.Case, at, message string) {
 	e := proviso.Errorf(proviso.Unsupported, "%s", message)
 	e.Pointer, e.Warning = at, p.source.skipUnsupported
@@ -74,8 +74,8 @@ func (p *pass) unsupported(c *proviso.Case, at, message string) {
 	p.fail(e)
 }
 
-// varText returns what a file gives as a variable, which is kept for the cases that
-// follow.
+// varText returns the content of a file as a variable. It is cached for the following
+// cases.
 func (p *pass) varText(name string) (string, error) {
 	if text, ok := p.varCache[name]; ok {
 		return text, nil
@@ -95,7 +95,7 @@ func (p *pass) varText(name string) (string, error) {
 }
 
 // readVar reads a file: a picture becomes a data URL, YAML becomes JSON text, and
-// other text has no white space around it.
+// other text is trimmed.
 func (p *pass) readVar(name string) (string, error) {
 	switch ext := strings.ToLower(path.Ext(name)); {
 	case pictureType(ext) != "" && !p.source.plainPictures:

@@ -12,7 +12,7 @@ import (
 // larger images.
 const maxPicture = 20 << 20
 
-// pictureType is the type of pictures whose names end in ext; "" if it is no picture.
+// pictureType returns the media type for a file suffix; "" if it is not a picture.
 func pictureType(ext string) string {
 	switch ext {
 	case ".jpg", ".jpeg":
@@ -27,8 +27,8 @@ func pictureType(ext string) string {
 	return ""
 }
 
-// signatures are how pictures begin in base64. What a file holds comes before what
-// its name says, as in promptfoo.
+// signatures are the beginnings of pictures in base64. As in promptfoo, the content
+// of a file takes precedence over its name.
 var signatures = [...]struct{ begin, mediaType string }{
 	{"/9j/", "image/jpeg"}, {"iVBORw0KGgo", "image/png"}, {"R0lGODlh", "image/gif"}, {"R0lGODdh", "image/gif"}, {"UklGR", "image/webp"},
 	{"Qk0", "image/bmp"}, {"Qk1", "image/bmp"}, {"SUkq", "image/tiff"}, {"TU0A", "image/tiff"}, {"AAABAA", "image/x-icon"},
