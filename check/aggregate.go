@@ -8,8 +8,8 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Aggregate makes one verdict of the verdicts that Eval gave for row. threshold
-// is the case's own; nil if it has none.
+// Aggregate combines the verdicts that Eval returned for row. threshold is the case's
+// own; nil if it has none.
 func (s *Set) Aggregate(ctx context.Context, row *Row, verdicts []proviso.Verdict, threshold *float64) proviso.Aggregate {
 	if len(s.members) == 0 {
 		return proviso.Aggregate{Status: proviso.Pass, Score: 1, Reason: "No assertions"}
@@ -21,7 +21,7 @@ func (s *Set) Aggregate(ctx context.Context, row *Row, verdicts []proviso.Verdic
 	a := c.aggregate(ctx, row, verdicts, threshold)
 	switch {
 	case s.scoring == nil || a.Status == proviso.Errored:
-	case a.Unscored: // what the script would have made of it nobody knows
+	case a.Unscored: // the result of the script would be unknown
 		a = proviso.Aggregate{Reason: lastUndecided(verdicts).Reason, Named: a.Named}
 	default:
 		return s.scoring.apply(ctx, row, verdicts, a, threshold)
@@ -34,25 +34,25 @@ type tally struct {
 	score, weight  float64
 	counted        int
 	skipped        int
-	failure, fatal string // reasons of the last failing and of the last undecided verdict
+	failure, fatal string // reasons of the last failed and of the last undecided verdict
 	failed         bool
 	must           bool
-	settled        bool // the whole passes, whatever the others say
-	ignored        bool // one is undecided that cannot change the whole
+	settled        bool // the whole passes, regardless of the others
+	ignored        bool // one that cannot change the whole is undecided
 
 	undecided             bool
-	settles               bool    // what is undecided may yet settle the whole
-	openScore, openWeight float64 // as score and weight, of what is undecided at its best
-	optional              bool    // what is undecided may turn out not to apply
-	negative              bool    // a weight is negative, so that less may be more
+	settles               bool    // an undecided one may still settle the whole
+	openScore, openWeight float64 // score and weight of the undecided ones at their best
+	optional              bool    // an undecided one may turn out not to apply
+	negative              bool    // a weight is negative, so a lower score may be better
 }
 
-// aggregate is the weighted mean of the verdicts (promptfoo's rule): all must
-// hold, or the mean must reach the threshold. A verdict that is an error leaves
-// the whole undecided, unless it fails whatever that verdict would have been.
+// aggregate is the weighted mean of the verdicts (promptfoo's rule): all must pass,
+// or the mean must reach the threshold. A verdict that is an error leaves the whole
+// undecided, unless the whole fails regardless of it.
 func (c *Compiler) aggregate(ctx context.Context, row *Row, verdicts []proviso.Verdict, threshold *float64) proviso.Aggregate {
 	var t tally
-	for _, sets := range []bool{false, true} { // the reason of a failing set wins over plain ones
+	for _, sets := range []bool{false, true} { // the reason of a failed set takes precedence over plain ones
 		for i := range verdicts {
 			if v := &verdicts[i]; isSet(v) == sets {
 				t.add(v, row)
@@ -126,14 +126,14 @@ func (t *tally) add(v *proviso.Verdict, row *Row) {
 	t.must = t.must || v.Assertion.Severity == proviso.Must
 }
 
-// allowsFlagged reports whether a guardrail that was triggered is what the test
-// wants, which then passes as a whole.
+// allowsFlagged reports whether the test expects a triggered guardrail, which then
+// makes the whole pass.
 func allowsFlagged(a *proviso.Assertion) bool {
 	return a.Type == "guardrails" && a.Config.At("purpose") == "redteam"
 }
 
 // named collects the named scores: the weighted mean of the assertions with the
-// metric, and of what assertions report under that name themselves.
+// metric, and of scores that assertions report under that name.
 func (c *Compiler) named(ctx context.Context, row *Row, verdicts []proviso.Verdict) []proviso.NamedScore {
 	var named []proviso.NamedScore
 	add := func(name string, score, weight float64) {
@@ -173,7 +173,8 @@ func (c *Compiler) named(ctx context.Context, row *Row, verdicts []proviso.Verdi
 	return named
 }
 
-// metric renders the name of a metric; a broken template is the name itself.
+// metric renders the name of a metric; if the template is broken, it returns it
+// unchanged.
 func (c *Compiler) metric(ctx context.Context, row *Row, name string) string {
 	if !hasTemplate(name) || c.Templates == nil {
 		return name

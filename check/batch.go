@@ -9,26 +9,25 @@ import (
 // pending is a question that is asked together with others.
 type pending struct {
 	question proviso.Question
-	// finding reads the answer. Of one without a verdict the finding has what was
-	// spent.
+	// finding reads the answer. Without a verdict, the finding holds only the usage.
 	finding func(proviso.Graded) (Finding, error)
 }
 
-// deferred is a check that counts first and then asks a model, so that several
-// can ask together.
+// deferred is a check that first does its deterministic part and then asks a model,
+// so that several questions can be asked together.
 type deferred interface {
 	Check
-	// begin returns the question; or none, and what was decided without.
+	// begin returns the question, or nil and the finding if no model is needed.
 	begin(ctx context.Context, s *Subject) (*pending, Finding, error)
 }
 
 // batch collects the questions about one row.
 type batch struct {
 	waiting []waiting
-	sets    []func() // what has to wait for the answers, in order
+	sets    []func() // functions that wait for the answers, in order
 }
 
-// waiting is an assertion without an answer.
+// waiting is an assertion that waits for an answer.
 type waiting struct {
 	m *compiled
 	v *proviso.Verdict
@@ -38,7 +37,7 @@ type waiting struct {
 // close asks everything and settles the verdicts.
 func (b *batch) close(ctx context.Context) {
 	for len(b.waiting) > 0 {
-		// Transforms and scopes make assertions look at different outputs.
+		// With transforms and scopes, assertions look at different outputs.
 		same := func(w waiting) bool {
 			first := b.waiting[0].p.question
 			return w.p.question.Input == first.Input && w.p.question.Output == first.Output
@@ -85,7 +84,7 @@ func settleAll(ctx context.Context, list []waiting) {
 	}
 }
 
-// conclude turns what was found, or why nothing was, into a verdict.
+// conclude turns a finding, or an error, into a verdict.
 func (m *compiled) conclude(v proviso.Verdict, f Finding, err error) proviso.Verdict {
 	if err == nil {
 		return m.settle(v, f)
@@ -95,8 +94,8 @@ func (m *compiled) conclude(v proviso.Verdict, f Finding, err error) proviso.Ver
 	return v
 }
 
-// tooManyParts is the error of a judge that would be asked about every line of a
-// long output.
+// tooManyParts is the error for a judge that would have to check every line of a long
+// output.
 func tooManyParts(each string, n int) error {
 	return proviso.Errorf(proviso.Limit, "the output has %d %ss, and a judge is asked about at most %d", n, each, maxJudgedParts)
 }

@@ -6,12 +6,12 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// certain reports whether a group with undecided assertions has failed for certain,
-// and why: it would fail even if all of them passed.
+// certain reports whether a group with undecided assertions certainly fails, and why:
+// it would fail even if all of them passed.
 func (t *tally) certain(threshold *float64) (reason string, failed bool) {
 	switch {
 	case t.settled || t.settles:
-		return "", false // it passes, or may yet pass, as a whole
+		return "", false // it passes, or may still pass
 	case t.must:
 		return t.failure, true
 	case threshold == nil || math.IsNaN(*threshold):
@@ -26,8 +26,8 @@ func (t *tally) certain(threshold *float64) (reason string, failed bool) {
 	return "Aggregate score " + toFixed(best, 2) + " at best < " + proviso.FormatNumber(*threshold) + " threshold", true
 }
 
-// open takes what has no verdict, or a verdict without a score, such as a set that
-// has failed while a member of it is undecided.
+// open adds an undecided verdict, or a verdict without a score, such as that of a set
+// that failed while one of its members is undecided.
 func (t *tally) open(v *proviso.Verdict, row *Row) {
 	t.undecided = true
 	if v.Status == proviso.Errored {
@@ -101,8 +101,8 @@ func greatest(a *proviso.Assertion, row *Row) float64 {
 	return 1
 }
 
-// lastUndecided returns the last of the verdicts that is an error, those of sets
-// last and those within sets included; nil if there is none.
+// lastUndecided returns the last verdict that is an error. Those of sets come last,
+// and those within sets are included. It is nil if there is none.
 func lastUndecided(verdicts []proviso.Verdict) *proviso.Verdict {
 	var last *proviso.Verdict
 	for _, sets := range []bool{false, true} {

@@ -8,7 +8,7 @@ import (
 	"github.com/proviso-eval/proviso/check"
 )
 
-// verdictOf makes a verdict of a sign: + pass, - fail, ! error, . skip.
+// verdictOf makes a verdict from a sign: + pass, - fail, ! error, . skip.
 func verdictOf(sign string, score float64, change ...func(v *proviso.Verdict)) proviso.Verdict {
 	status := map[string]proviso.Status{"+": proviso.Pass, "-": proviso.Fail, "!": proviso.Errored, ".": proviso.Skip}[sign]
 	v := proviso.Verdict{Assertion: &proviso.Assertion{Type: "contains"}, Status: status, Score: score, Reason: map[string]string{"-": "broken", "!": "no answer"}[sign]}
@@ -45,8 +45,8 @@ func holding(members ...proviso.Verdict) func(*proviso.Verdict) {
 	}
 }
 
-// TestCertainFailure: a whole has failed as soon as what failed decides it, and is
-// undecided otherwise.
+// TestCertainFailure: a whole fails as soon as the failed assertions decide it, and
+// is undecided otherwise.
 func TestCertainFailure(t *testing.T) {
 	t.Parallel()
 	none := math.Inf(-1)
@@ -74,7 +74,7 @@ func TestCertainFailure(t *testing.T) {
 		"one that has to hold failed":           {0.1, proviso.Fail, []proviso.Verdict{verdictOf("-", 0, severe(proviso.Must)), verdictOf("+", 1), verdictOf("!", 0)}},
 		"one that has to hold is undecided":     {0.1, proviso.Errored, []proviso.Verdict{verdictOf("+", 1), verdictOf("!", 0, severe(proviso.Must))}},
 
-		// A script may give more than 1; whether a rubric may is up to its prompt.
+		// A script may return more than 1; for a rubric that depends on its prompt.
 		"a script is undecided":                {0.8, proviso.Errored, []proviso.Verdict{verdictOf("-", 0), verdictOf("!", 0, ofType("javascript"))}},
 		"a script is undecided, no threshold":  {none, proviso.Fail, []proviso.Verdict{verdictOf("-", 0), verdictOf("!", 0, ofType("not-python"))}},
 		"a rubric is undecided":                {0.8, proviso.Fail, []proviso.Verdict{verdictOf("-", 0), verdictOf("!", 0, ofType("llm-rubric"))}},
@@ -89,13 +89,13 @@ func TestCertainFailure(t *testing.T) {
 		"it applies":                           {1.2, proviso.Fail, []proviso.Verdict{verdictOf("+", 1.5), verdictOf("-", 1), verdictOf("!", 0)}},
 		"it may turn out not to apply":         {1.2, proviso.Errored, []proviso.Verdict{verdictOf("+", 1.5), verdictOf("-", 1), verdictOf("!", 0, func(v *proviso.Verdict) { v.Assertion.When = "vars.x" })}},
 
-		// A guardrail of a red team that is triggered lets the whole pass.
+		// A triggered guardrail of a red team lets the whole pass.
 		"a red team's guardrail may pass it": {none, proviso.Errored, []proviso.Verdict{verdictOf("-", 0, severe(proviso.Must)), verdictOf("!", 0, redteam)}},
 		"a red team's guardrail passed it":   {none, proviso.Errored, []proviso.Verdict{verdictOf("-", 0, redteam), verdictOf("-", 0), verdictOf("!", 0)}},
 		"a red team's guardrail was not it":  {none, proviso.Fail, []proviso.Verdict{verdictOf("+", 1, redteam), verdictOf("-", 0), verdictOf("!", 0)}},
 		"another guardrail is undecided":     {none, proviso.Fail, []proviso.Verdict{verdictOf("-", 0), verdictOf("!", 0, ofType("guardrails"))}},
 
-		// A set that has failed for certain has no score, and at best its best.
+		// A set that certainly failed has no score; its best possible score counts.
 		"a set failed for certain":           {none, proviso.Fail, []proviso.Verdict{verdictOf("+", 1), certainSet()}},
 		"a set that can still do":            {0.7, proviso.Errored, []proviso.Verdict{verdictOf("+", 1), certainSet()}},
 		"a set that cannot do any more":      {0.8, proviso.Fail, []proviso.Verdict{verdictOf("+", 1), certainSet()}},
@@ -117,8 +117,8 @@ func TestCertainFailure(t *testing.T) {
 	}
 }
 
-// TestIdleAssertions: what cannot change the verdict on a row leaves neither a row nor
-// an evaluation open while it is undecided. A set of weight 0 can fail.
+// TestIdleAssertions: an undecided assertion that cannot change the verdict on a row
+// leaves the row and the evaluation decided. A set of weight 0 can fail.
 func TestIdleAssertions(t *testing.T) {
 	t.Parallel()
 	set, _ := check.New(check.Options{}).Compile([]*proviso.Assertion{{Type: "contains", Value: "x"}})
@@ -158,13 +158,13 @@ func TestIdleAssertions(t *testing.T) {
 	}
 }
 
-// certainSet is a set that failed while a member of it is undecided: its score is
-// 0.5 at best.
+// certainSet is a set that failed while one of its members is undecided: its score is
+// at most 0.5.
 func certainSet() proviso.Verdict {
 	return verdictOf("-", 0, holding(verdictOf("-", 0), verdictOf("!", 0)), func(v *proviso.Verdict) { v.Unscored = true })
 }
 
-// TestCertainFailureOfSets: sets within a case, decided from their assertions.
+// TestCertainFailureOfSets covers sets within a case, decided from their assertions.
 func TestCertainFailureOfSets(t *testing.T) {
 	t.Parallel()
 	limit := 0.9
@@ -193,8 +193,8 @@ func TestCertainFailureOfSets(t *testing.T) {
 	}
 }
 
-// TestCertainFailureOfEvaluations: an assertion set has failed once it would miss
-// its threshold even if all that is undecided held.
+// TestCertainFailureOfEvaluations: an assertion set fails if it would miss its
+// threshold even if all undecided assertions passed.
 func TestCertainFailureOfEvaluations(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -13,8 +13,8 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// classes are the classes of characters that `chars` knows, except emoji, which
-// are sequences of them.
+// classes returns the character classes of `chars`, except emoji, which are sequences
+// of characters.
 func classes() map[string]func(r rune) bool {
 	return map[string]func(r rune) bool{
 		"ascii":       func(r rune) bool { return r < utf8.RuneSelf },
@@ -35,8 +35,8 @@ func isCJK(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Bopomofo)
 }
 
-// newChars is `chars`: how many characters of a class the output has. Without min
-// and max it must have none; with min alone any number from there on will do.
+// newChars is `chars`: how many characters of a class the output has. Without min and
+// max it must have none; with min alone there is no upper limit.
 func newChars(_ *Compiler, s *Spec) (Check, error) {
 	var a amount
 	class, _ := s.Value.(string)
@@ -65,7 +65,7 @@ func classCounter(class string) (func(text string) int, error) {
 	}
 	known := classes()
 	in, ok := known[class]
-	if !ok { // digits are as good as digit
+	if !ok { // digits is accepted for digit
 		in, ok = known[strings.TrimSuffix(class, "s")]
 	}
 	if !ok {
@@ -112,7 +112,7 @@ func isASCII(s string) bool {
 	return true
 }
 
-// emojiRune reports whether r makes its cluster an emoji.
+// emojiRune reports whether r makes its grapheme cluster an emoji.
 func emojiRune(r rune) bool {
 	const (
 		variationSelector16 = 0xfe0f

@@ -1,10 +1,10 @@
-// Package check decides assertions. [Compiler.Compile] turns the assertions of a
-// case into a [Set] before anything runs; [Set.Eval] is the one place where an
-// output is decided about, and [Set.Aggregate] makes one verdict of many.
+// Package check decides assertions. [Compiler.Compile] turns the assertions of a case
+// into a [Set] before a run. [Set.Eval] is the only place where outputs are decided,
+// and [Set.Aggregate] combines the verdicts.
 //
-// What all types share lives here, around the check: when, scope, transform,
-// templates in values, negation, weight, severity and metric names. What one type
-// does lives in the file of its family; table.go lists the types.
+// The features that all types share are here, around the check: when, scope,
+// transform, templates in values, negation, weight, severity and metric names. The
+// code of each type is in the file of its family; table.go lists the types.
 package check
 
 import (
@@ -17,20 +17,20 @@ import (
 
 // Templates renders the templates in values and metric names.
 type Templates interface {
-	// Render fills in text with vars.
+	// Render renders text with vars.
 	Render(ctx context.Context, text string, vars *proviso.Object) (string, error)
 	// Check reports a syntax error in text.
 	Check(text string) error
 	// Mark is Render for a question to a model: it leaves a marker {{name}} in the
-	// place of each value, and returns the values, as texts, by these names. A value
-	// that is not there is an error.
+	// place of each value, and returns the values as texts by these names. A missing
+	// value is an error.
 	Mark(ctx context.Context, text string, vars *proviso.Object) (string, *proviso.Object, error)
-	// Needs returns the names of the variables that text, a question to a model,
-	// cannot do without, or says why it is no template for Mark.
+	// Needs returns the variables that text, a question to a model, requires, or an
+	// error if it is not a template for Mark.
 	Needs(text string) ([]string, error)
 }
 
-// Options are what checks may use. A nil field means that what needs it is
+// Options are the resources of checks. Without a field, the checks that need it are
 // undecided.
 type Options struct {
 	Code      proviso.Code
@@ -38,13 +38,14 @@ type Options struct {
 	Templates Templates
 	Grader    proviso.Grader
 	Spans     proviso.Spans
-	// CommandTools are names of tools that run commands, beside the usual ones.
+	// CommandTools are names of tools that run commands, in addition to the known
+	// ones.
 	CommandTools []string
 	Client       *http.Client // for webhooks
 	Env          proviso.Env
 
-	// Expand says what a criterion at a pointer asks, if it names a shipped one. It
-	// tells what is wrong with the name or the parameters.
+	// Expand returns the parts of a criterion at a pointer, if it names a shipped
+	// one, and the mistakes in the name or the parameters.
 	Expand func(c proviso.Criterion, pointer string) ([]Part, []*proviso.Error)
 
 	// Engines are shared with other compilers. If nil, the compiler starts its own.
@@ -54,14 +55,14 @@ type Options struct {
 	// effect gets promptfoo's verdict, and inline JavaScript with a syntax error
 	// fails each output. Otherwise these are mistakes.
 	Lenient bool
-	// LaxSchemas accepts JSON Schema keywords that nobody knows.
+	// LaxSchemas accepts unknown JSON Schema keywords.
 	LaxSchemas bool
 }
 
 // Check decides one output for one assertion. It is safe for concurrent use.
 type Check interface {
-	// Decide returns what it found, before negation. An error means that the
-	// question could not be decided.
+	// Decide returns its finding, before negation. An error means that the question
+	// could not be decided.
 	Decide(ctx context.Context, s *Subject) (Finding, error)
 }
 
@@ -76,16 +77,16 @@ type Finding struct {
 	Pass  bool
 	Score float64
 
-	// Reason explains the verdict if it turns out to be a fail; a check that
-	// knows that it will pass leaves it empty. Always shows it on a pass, too.
+	// Reason explains the verdict if it is a fail. A check that knows that it will
+	// pass leaves it empty. Always shows it on a pass too.
 	Reason string
 	Always bool
 
-	// Final keeps `not-` away: the output was judged before the question was
-	// asked, such as by a script that threw.
+	// Final prevents negation by `not-`, because the question itself was not
+	// answered, such as when a script threw.
 	Final bool
 
-	// Threw says that it fails because a script threw, or returned no verdict.
+	// Threw means that it fails because a script threw, or returned no verdict.
 	Threw bool
 
 	Evidence   []proviso.Evidence
@@ -106,28 +107,27 @@ func found(pass bool) Finding {
 	return Finding{}
 }
 
-// Spec is an assertion as the constructor of its type sees it: file references
+// Spec is an assertion in the form for the constructor of its type: file references
 // loaded, templates rendered.
 type Spec struct {
 	*proviso.Assertion
 	Base string // the type without "not-"
-	// Not is for the wording of reasons only; the negation itself happens around
-	// the check.
+	// Not is only for the wording of reasons; the caller of the check negates.
 	Not          bool
 	Value        any // Undefined if absent
 	Threshold    float64
 	HasThreshold bool
 
-	// vacuous says why the check decides the same for every output; it is empty
-	// otherwise. trivial does the same for a value that is a mistake in the suite but
-	// may come from a variable.
+	// vacuous is the reason why the check returns the same result for every output;
+	// it is empty otherwise. trivial is the same for a value that is a mistake in the
+	// suite but may come from a variable.
 	vacuous, trivial string
 
 	kind *Kind
-	ctx  context.Context // ends compiling; nil never does
+	ctx  context.Context // limits compiling; may be nil
 }
 
-// context is what ends compiling.
+// context returns the context that limits compiling.
 func (s *Spec) context() context.Context {
 	if s.ctx == nil {
 		return context.Background()
@@ -135,7 +135,7 @@ func (s *Spec) context() context.Context {
 	return s.ctx
 }
 
-// threshold returns the threshold, or that of the type if the assertion has none.
+// threshold returns the threshold, or the default of the type.
 func (s *Spec) threshold() float64 {
 	if s.HasThreshold {
 		return s.Threshold
@@ -178,7 +178,7 @@ func kindOf(v any) string {
 	return "an object"
 }
 
-// Row is one output with all that assertions may ask about it. It belongs to one
+// Row is one output with all data that assertions may use. It belongs to one
 // evaluation and is not shared between goroutines.
 type Row struct {
 	Output    *proviso.Output
@@ -192,15 +192,15 @@ type Row struct {
 	memo map[any]any
 }
 
-// Subject is what one check looks at: the output after transform and scope.
+// Subject is the input of one check: the output after transform and scope.
 type Subject struct {
 	Text  string // the output as text
-	Value any    // the output as it is; equal to Text where scope cut a part out
+	Value any    // the output; equal to Text if scope selected a part
 	Row   *Row
 }
 
-// memo returns what make computed for key earlier in this row, so that checks
-// with the same preparation share it.
+// memo returns the value that make computed for key earlier in this row, so that
+// checks with the same preparation share it.
 func memo[T any](s *Subject, key any, make func() T) T {
 	if v, ok := s.Row.memo[key]; ok {
 		return v.(T)

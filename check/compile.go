@@ -11,7 +11,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/expr"
 )
 
-// Compiler turns assertions into checks. It is safe for concurrent use and keeps
+// Compiler turns assertions into checks. It is safe for concurrent use and caches
 // what several assertions share: patterns, schemas, scripts.
 type Compiler struct {
 	Options
@@ -19,7 +19,7 @@ type Compiler struct {
 	mu         sync.Mutex
 	functions  map[functionKey]*compiling
 	conditions map[string]*expr.Condition
-	own        bool // the engines are those of this compiler alone
+	own        bool // the engines belong to this compiler
 	refs       referenceCache
 	schemas    schemaCache
 	mention    traceMention
@@ -31,14 +31,14 @@ type functionKey struct {
 	purpose                                   proviso.Purpose
 }
 
-// compiling is a script that is compiled, or is being compiled.
+// compiling is a script that is being compiled or is compiled.
 type compiling struct {
 	done chan struct{} // closed when fn and err are set
 	fn   proviso.Function
 	err  error
 }
 
-// maxShared bounds each kind of thing that a compiler keeps for reuse.
+// maxShared limits each cache of a compiler.
 const maxShared = 4096
 
 // New returns a compiler; see [Compiler.Close].
@@ -63,8 +63,8 @@ type compiled struct {
 	kind      *Kind
 	base      string
 	not       bool
-	broken    error // why it can only be undecided
-	check     Check // nil if the value is made per row
+	broken    error // why it is always undecided
+	check     Check // nil if the value is computed for each row
 	value     value
 	when      *expr.Condition
 	transform *Transform
@@ -74,15 +74,15 @@ type compiled struct {
 	members   []*compiled // of an assert-set
 }
 
-// Compile compiles the assertions of a case. Mistakes carry the pointer of the
-// assertion; the set can be used all the same: what could not be compiled is
-// undecided there.
+// Compile compiles the assertions of a case. Mistakes have the pointer of the
+// assertion. The set is usable even with mistakes: assertions that could not be
+// compiled are undecided.
 func (c *Compiler) Compile(list []*proviso.Assertion) (*Set, []*proviso.Error) {
 	return c.CompileContext(context.Background(), list)
 }
 
-// CompileContext is [Compiler.Compile] until ctx ends. Whatever is not compiled by then
-// is a mistake, with the cause of ctx.
+// CompileContext is [Compiler.Compile] with a context. Assertions that are not
+// compiled when ctx ends are mistakes, with the cause of ctx.
 func (c *Compiler) CompileContext(ctx context.Context, list []*proviso.Assertion) (*Set, []*proviso.Error) {
 	set := &Set{members: make([]*compiled, 0, len(list))}
 	var mistakes []*proviso.Error
@@ -95,7 +95,7 @@ func (c *Compiler) CompileContext(ctx context.Context, list []*proviso.Assertion
 }
 
 // fromGo returns an assertion that a Go program may have built, with its value and
-// threshold in the form that suites use.
+// threshold in the form of suites.
 func fromGo(a *proviso.Assertion) *proviso.Assertion {
 	if proviso.IsValue(a.Value) && proviso.IsValue(a.Threshold) {
 		return a
@@ -131,7 +131,7 @@ func (c *Compiler) assertion(ctx context.Context, a *proviso.Assertion) (*compil
 	return m, mistakes
 }
 
-// mistakeAt gives err the place of a part of a, if it has none of its own.
+// mistakeAt sets the place of err to a part of a, if it has no place.
 func mistakeAt(a *proviso.Assertion, part string, err error) *proviso.Error {
 	var e *proviso.Error
 	if !errors.As(err, &e) {
@@ -152,8 +152,8 @@ func (m *compiled) lacks(e *proviso.Error) bool {
 	return ok && !m.Raw.Has(part)
 }
 
-// prepare compiles the parts of an assertion and returns what is wrong with any of
-// them. The first mistake is why it is undecided.
+// prepare compiles the parts of an assertion and returns their mistakes. The first
+// mistake is the reason why it is undecided.
 func (m *compiled) prepare(ctx context.Context) []*proviso.Error {
 	if ctx.Err() != nil {
 		return m.wrong(nil, "type", context.Cause(ctx))
@@ -194,14 +194,15 @@ func (m *compiled) prepare(ctx context.Context) []*proviso.Error {
 	return m.prepareCheck(ctx, all)
 }
 
-// prepareCheck makes the check of the type, or what makes its value for each row.
+// prepareCheck makes the check of the type, or the function that makes its value for
+// each row.
 func (m *compiled) prepareCheck(ctx context.Context, all []*proviso.Error) []*proviso.Error {
 	var err error
 	if m.value, err = m.c.value(m.Assertion, m.kind); err != nil {
 		return m.wrong(all, "value", err)
 	}
 	if m.value.dynamic != nil {
-		return m.notes(all, m.pointless(m.Value)) // the value is looked at when it is made
+		return m.notes(all, m.pointless(m.Value)) // the value is checked when it is made
 	}
 	notes := m.pointless(m.value.static)
 	if len(notes) > 0 && !m.c.Lenient {
@@ -220,12 +221,12 @@ func (m *compiled) prepareCheck(ctx context.Context, all []*proviso.Error) []*pr
 	return m.notes(all, notes)
 }
 
-// notes adds what makes the assertion ineffective: as mistakes, or as warnings if the
-// verdicts must match promptfoo.
+// notes adds the reasons why the assertion has no effect: as mistakes, or as warnings
+// if the verdicts must match promptfoo.
 func (m *compiled) notes(all, notes []*proviso.Error) []*proviso.Error {
 	for _, e := range notes {
 		if e.Warning {
-			continue // it says by itself what becomes of the assertion
+			continue // the verdict itself reports it
 		}
 		if m.c.Lenient {
 			e.Message, e.Warning = e.Message+checksNothing, true
@@ -236,7 +237,7 @@ func (m *compiled) notes(all, notes []*proviso.Error) []*proviso.Error {
 	return append(all, notes...)
 }
 
-// wrong adds what is wrong with a part of the assertion.
+// wrong adds the mistake in a part of the assertion.
 func (m *compiled) wrong(all []*proviso.Error, part string, err error) []*proviso.Error {
 	if m.broken == nil {
 		m.broken = err
@@ -296,7 +297,7 @@ func limitOf(v any) (bool, float64, error) {
 	return false, 0, proviso.Errorf(proviso.Invalid, "threshold must be a number, found %s", proviso.Stringify(v))
 }
 
-// weighs finds a negative weight, which promptfoo allows.
+// weighs reports a negative weight, which promptfoo accepts.
 func (m *compiled) weighs(all []*proviso.Error) []*proviso.Error {
 	if m.Weight == nil || *m.Weight >= 0 {
 		return all
@@ -321,8 +322,9 @@ func (k *Kind) limit(given bool, threshold float64) *float64 {
 	return &threshold
 }
 
-// limits sets what the assertion is compared with, and warns of a threshold that is
-// compared with nothing. A cell of a CSV file may have given it one that nobody wrote.
+// limits sets the threshold of the assertion, and warns of a threshold that has no
+// effect. In a CSV file, the threshold may be the default of the cell, which the user
+// did not write.
 func (m *compiled) limits(all []*proviso.Error) []*proviso.Error {
 	m.compared = m.kind.limit(m.hasLimit, m.threshold)
 	why := "type " + m.base + " has no score to compare"
@@ -354,8 +356,8 @@ func (c *Compiler) condition(text string) (*expr.Condition, error) {
 	return p, err
 }
 
-// function compiles a script once, however many assertions hold it. Starting an
-// interpreter takes time, so other scripts are compiled meanwhile.
+// function compiles a script once, regardless of how many assertions have it.
+// Starting an interpreter takes time, so other scripts are compiled meanwhile.
 func (c *Compiler) function(src proviso.Source) (proviso.Function, error) {
 	key := functionKey{src.Language, src.Name, src.Text, src.Entry, strings.Join(src.Params, ","), src.File, src.Form, src.Purpose}
 	c.mu.Lock()
@@ -374,7 +376,7 @@ func (c *Compiler) function(src proviso.Source) (proviso.Function, error) {
 	close(mine.done)
 	if mine.err != nil {
 		c.mu.Lock()
-		delete(c.functions, key) // what is missing may be there when it is next asked for
+		delete(c.functions, key) // a missing part may exist at the next attempt
 		c.mu.Unlock()
 	}
 	return mine.fn, mine.err

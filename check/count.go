@@ -12,7 +12,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/segment"
 )
 
-// amount is what a count is compared with: one number, or a range.
+// amount is the expected count: one number, or a range.
 type amount struct {
 	exact    bool
 	want     float64
@@ -37,7 +37,7 @@ func (s *Spec) amountOf() (amount, error) {
 	return amount{}, s.badValue("a number or an object with min and max")
 }
 
-// rangeOf reads min and max of an object. One of them is needed unless the object
+// rangeOf reads min and max of an object. One of them is required unless the object
 // has other keys.
 func (s *Spec) rangeOf(o *proviso.Object, others bool) (a amount, err error) {
 	if a.min, a.hasMin, err = s.bound(o, "min"); err != nil {
@@ -69,7 +69,7 @@ func (s *Spec) bound(o *proviso.Object, key string) (float64, bool, error) {
 	return 0, false, proviso.Errorf(proviso.Invalid, "%s of %q must be a number, found %s", key, s.Type, proviso.Stringify(v))
 }
 
-// holds reports whether n is the amount.
+// holds reports whether n matches the amount.
 func (a amount) holds(n int) bool {
 	f := float64(n)
 	if a.exact {
@@ -78,7 +78,7 @@ func (a amount) holds(n int) bool {
 	return (!a.hasMin || f >= a.min) && (!a.hasMax || f <= a.max)
 }
 
-// decide compares n, the count of what noun names, such as "word".
+// decide compares n, the count of noun, such as "word".
 func (a amount) decide(n int, noun string, not bool) Finding {
 	f := found(a.holds(n))
 	if f.Pass != not {
@@ -92,7 +92,7 @@ func (a amount) decide(n int, noun string, not bool) Finding {
 	return f
 }
 
-// missed says how n is not the amount.
+// missed describes how n differs from the amount.
 func (a amount) missed(n int) string {
 	switch {
 	case a.exact:
@@ -105,7 +105,7 @@ func (a amount) missed(n int) string {
 	return "is greater than maximum " + proviso.FormatNumber(a.max)
 }
 
-// refused says what a count must do that must not be the amount.
+// refused describes the requirement of a negated count.
 func (a amount) refused() string {
 	switch {
 	case a.exact:
@@ -132,9 +132,9 @@ func newCounter(s *Spec, noun string, count func(text string) int) (Check, error
 // newWordCount is `word-count`: words are what JavaScript's white space separates.
 func newWordCount(_ *Compiler, s *Spec) (Check, error) { return newCounter(s, "word", countWords) }
 
-// newCharCount is `char-count`: characters are what people see as one (grapheme
-// clusters, Unicode Standard Annex #29): é is one however it is written, and so
-// is a family emoji.
+// newCharCount is `char-count`: characters are grapheme clusters (Unicode Standard
+// Annex #29), which people see as one: é is one in any encoding, and so is a family
+// emoji.
 func newCharCount(_ *Compiler, s *Spec) (Check, error) { return newCounter(s, "character", countChars) }
 
 // newSentenceCount is `sentence-count`.

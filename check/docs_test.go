@@ -11,8 +11,8 @@ import (
 	"github.com/proviso-eval/proviso/check"
 )
 
-// TestTableDocsAndFixturesAgree holds the table of types, the rows of
-// docs/assertions.md and the fixture files equal.
+// TestTableDocsAndFixturesAgree checks that the table of types, the rows of
+// docs/assertions.md and the fixture files are the same.
 func TestTableDocsAndFixturesAgree(t *testing.T) {
 	t.Parallel()
 	doc, err := os.ReadFile("../docs/assertions.md")
@@ -47,7 +47,7 @@ func TestTableDocsAndFixturesAgree(t *testing.T) {
 	}
 }
 
-// TestUnsupportedTypesAreNotInTheTable keeps the two lists apart.
+// TestUnsupportedTypesAreNotInTheTable checks that the two lists are disjoint.
 func TestUnsupportedTypesAreNotInTheTable(t *testing.T) {
 	t.Parallel()
 	for _, name := range check.Types() {

@@ -38,8 +38,8 @@ func equalStructure(s *Spec) Check {
 	})
 }
 
-// deepEqual is Node's util.isDeepStrictEqual on JSON values: the order of keys
-// does not matter, 0 and -0 differ, NaN equals itself.
+// deepEqual is Node's util.isDeepStrictEqual on JSON values: the order of keys does
+// not matter, 0 and -0 differ, NaN equals itself.
 func deepEqual(a, b any) bool {
 	switch a := a.(type) {
 	case float64:

@@ -8,20 +8,19 @@ import (
 	"github.com/proviso-eval/proviso/internal/turns"
 )
 
-// passed is what promptfoo, and thus every report, says of an assertion that
-// holds and has nothing to add.
+// passed is the reason of an assertion that passes and has nothing to add, in
+// promptfoo and thus in every report.
 const passed = "Assertion passed"
 
-// waits are what a type may wait for while it decides, so that it takes no turn to
-// compute as a whole: the engines that it uses do.
+// waits are the needs of types that may wait for something while they decide. They
+// take no compute slot for the whole decision; the engines that they use do.
 const waits = needsGrader | NeedsCode | NeedsNetwork | NeedsTrace | NeedsGroup
 
 // Len returns how many assertions the set has.
 func (s *Set) Len() int { return len(s.members) }
 
-// Eval decides every assertion of the set on row, in order. Assertions that need
-// all outputs of a case at once are left out. The verdicts of a set belong to the
-// caller.
+// Eval decides every assertion of the set on row, in order. Assertions that need all
+// outputs of a case at once are left out. The caller owns the verdicts.
 func (s *Set) Eval(ctx context.Context, row *Row) []proviso.Verdict {
 	var b batch
 	verdicts := s.start(ctx, row, &b)
@@ -29,7 +28,7 @@ func (s *Set) Eval(ctx context.Context, row *Row) []proviso.Verdict {
 	return verdicts
 }
 
-// EvalBoth is Eval for two sets on one row, whose questions to a model are asked
+// EvalBoth is Eval for two sets on one row. It asks the model the questions of both
 // together. Either set may be nil.
 func EvalBoth(ctx context.Context, row *Row, first, second *Set) (a, b []proviso.Verdict) {
 	var together batch
@@ -43,8 +42,8 @@ func EvalBoth(ctx context.Context, row *Row, first, second *Set) (a, b []proviso
 	return a, b
 }
 
-// start decides every assertion but those that a model has to be asked for, which
-// are settled when b is closed.
+// start decides every assertion except those that need a model, which are settled
+// when b is closed.
 func (s *Set) start(ctx context.Context, row *Row, b *batch) []proviso.Verdict {
 	row.fromGo()
 	verdicts := make([]proviso.Verdict, 0, len(s.members)) // never grows, so that pointers to members stay right
@@ -58,7 +57,7 @@ func (s *Set) start(ctx context.Context, row *Row, b *batch) []proviso.Verdict {
 	return verdicts
 }
 
-// eval decides one assertion by itself.
+// eval decides one assertion alone.
 func (m *compiled) eval(ctx context.Context, row *Row) proviso.Verdict {
 	var b batch
 	var v proviso.Verdict
@@ -68,8 +67,8 @@ func (m *compiled) eval(ctx context.Context, row *Row) proviso.Verdict {
 	return v
 }
 
-// start decides an assertion into v. What a model has to be asked for is settled
-// when b is closed.
+// start decides an assertion into v. If it needs a model, it is settled when b is
+// closed.
 func (m *compiled) start(ctx context.Context, row *Row, v *proviso.Verdict, b *batch) {
 	v.Assertion, v.Threshold = m.Assertion, m.compared
 	if m.kind != nil && m.kind.Type != "assert-set" && m.kind.Needs&waits == 0 {
@@ -100,7 +99,7 @@ func (m *compiled) start(ctx context.Context, row *Row, v *proviso.Verdict, b *b
 	*v = m.conclude(*v, f, err)
 }
 
-// applies reports whether there is anything to decide; if not, v is a skip.
+// applies reports whether there is anything to decide; otherwise v is a skip.
 func (m *compiled) applies(ctx context.Context, row *Row, v *proviso.Verdict) (bool, error) {
 	if m.broken != nil {
 		return false, m.broken
@@ -129,7 +128,7 @@ func undecided(v proviso.Verdict, err error) proviso.Verdict {
 }
 
 // decide runs transform, templates, scope and the check itself, or returns the
-// question to a model that is left.
+// question for a model.
 func (m *compiled) decide(ctx context.Context, row *Row, v *proviso.Verdict) (Finding, *pending, error) {
 	s, err := m.subject(ctx, row)
 	if err != nil {
@@ -153,7 +152,7 @@ func (m *compiled) decide(ctx context.Context, row *Row, v *proviso.Verdict) (Fi
 	return begin(ctx, check, s)
 }
 
-// begin decides, or returns the question that a check puts to a model.
+// begin decides, or returns the question of the check for a model.
 func begin(ctx context.Context, check Check, s *Subject) (Finding, *pending, error) {
 	if d, ok := check.(deferred); ok {
 		p, f, err := d.begin(ctx, s)
@@ -175,7 +174,7 @@ func (m *compiled) subject(ctx context.Context, row *Row) (*Subject, error) {
 	return &Subject{Text: o.Text(), Value: out, Row: row}, nil
 }
 
-// fromGo makes a value of an output that a Go program has.
+// fromGo converts an output from a Go program.
 func (r *Row) fromGo() {
 	if r.Output == nil || proviso.IsValue(r.Output.Value) {
 		return
@@ -187,7 +186,7 @@ func (r *Row) fromGo() {
 
 type textKey struct{}
 
-// text returns the output as text; structures are written once a row.
+// text returns the output as text. Structures are encoded once per row.
 func (r *Row) text() string {
 	if s, ok := r.Output.Value.(string); ok {
 		return s
@@ -195,7 +194,7 @@ func (r *Row) text() string {
 	return memo(&Subject{Row: r}, textKey{}, r.Output.Text)
 }
 
-// rendered makes the value of this row and the check for it.
+// rendered makes the value for this row and the check with it.
 func (m *compiled) rendered(ctx context.Context, s *Subject, v *proviso.Verdict) (Check, error) {
 	value, err := m.value.dynamic(ctx, s)
 	if err != nil {
@@ -222,7 +221,8 @@ func (m *compiled) rendered(ctx context.Context, s *Subject, v *proviso.Verdict)
 	return made, nil
 }
 
-// settle turns a finding into the verdict: negation, the reason, weight 0.
+// settle turns a finding into the verdict. It applies negation, the reason and weight
+// 0.
 func (m *compiled) settle(v proviso.Verdict, f Finding) proviso.Verdict {
 	pass, score := f.Pass, f.Score
 	if m.not && !f.Final {
@@ -256,9 +256,9 @@ func (n Negation) score(score float64, pass bool) float64 {
 
 func (m *compiled) weight() float64 { return weightOf(m.Assertion) }
 
-// idle reports whether an assertion cannot change the verdict on what it belongs to:
-// one that is for information, or one of weight 0, which passes. A set of weight 0
-// fails all the same, as in promptfoo.
+// idle reports whether an assertion cannot change the verdict on the whole: one of
+// severity info, or one of weight 0, which passes. As in promptfoo, a set of weight 0
+// can still fail.
 func idle(a *proviso.Assertion) bool {
 	return a.Severity == proviso.Info || weightOf(a) == 0 && a.Type != "assert-set"
 }
@@ -270,11 +270,11 @@ func weightOf(a *proviso.Assertion) float64 {
 	return *a.Weight
 }
 
-// startSet decides the members of an assert-set. The set itself waits for those of
-// them that a model decides.
+// startSet decides the members of an assert-set. The set itself waits for the members
+// that a model decides.
 func (m *compiled) startSet(ctx context.Context, row *Row, v *proviso.Verdict, b *batch) {
 	before := len(b.waiting)
-	v.Components = make([]proviso.Verdict, 0, len(m.members)) // never grows, as in Eval
+	v.Components = make([]proviso.Verdict, 0, len(m.members)) // never grows, as in start
 	for _, inner := range m.members {
 		if inner.broken == nil && inner.kind.Needs&NeedsGroup != 0 {
 			continue
@@ -289,8 +289,7 @@ func (m *compiled) startSet(ctx context.Context, row *Row, v *proviso.Verdict, b
 	b.sets = append(b.sets, func() { m.closeSet(ctx, row, v) })
 }
 
-// closeSet makes the verdict on an assert-set of its members': their weighted
-// mean.
+// closeSet makes the verdict on an assert-set from the weighted mean of its members.
 func (m *compiled) closeSet(ctx context.Context, row *Row, v *proviso.Verdict) {
 	a := m.c.aggregate(ctx, row, v.Components, m.compared)
 	v.Status, v.Score, v.Unscored, v.Reason, v.Named = a.Status, a.Score, a.Unscored, a.Reason, a.Named
@@ -299,8 +298,8 @@ func (m *compiled) closeSet(ctx context.Context, row *Row, v *proviso.Verdict) {
 	}
 }
 
-// Decide compiles one assertion and decides it on row. A set or a comparison of
-// several outputs is not one assertion.
+// Decide compiles one assertion and decides it on row. It does not accept a set or a
+// comparison of several outputs.
 func (c *Compiler) Decide(ctx context.Context, a *proviso.Assertion, row *Row) proviso.Verdict {
 	m, mistakes := c.assertion(ctx, a)
 	for _, e := range mistakes {

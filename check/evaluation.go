@@ -8,16 +8,16 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Evaluate is the result of an assertion set: passed / total over the assertions
-// that applied, never weighted. An assertion of severity info is not counted; one
-// of severity must that fails fails the whole. While one is undecided there is no
-// score, unless allowErrors computes it over what was decided; what would miss the
-// threshold even if all that is undecided held has failed all the same. An undecided
-// assertion of weight 0 is counted as an error, but leaves nothing open.
+// Evaluate returns the result of an assertion set: passed / total over the assertions
+// that applied, never weighted. An assertion of severity info is not counted. If one
+// of severity must fails, the whole fails. While one is undecided there is no score,
+// unless allowErrors computes it from the decided ones. If the set would miss the
+// threshold even if all undecided assertions passed, it fails. An undecided assertion
+// of weight 0 is counted as an error, but leaves nothing undecided.
 //
-// What is compared with the threshold is the float64 nearest to the exact share,
-// which is what a threshold that is written as a decimal is read as, too: 3 of 4
-// reach 0.75, and weights of 0.7 and 0.1 of 1 reach 0.8.
+// The threshold is compared with the float64 nearest to the exact share. A threshold
+// written as a decimal is parsed in the same way: 3 of 4 reach 0.75, and weights of
+// 0.7 and 0.1 of 1 reach 0.8.
 func Evaluate(verdicts []proviso.Verdict, threshold float64, allowErrors bool) proviso.Evaluation {
 	e := proviso.Evaluation{Threshold: threshold}
 	weighted, must, open := false, true, 0
@@ -48,7 +48,7 @@ func Evaluate(verdicts []proviso.Verdict, threshold float64, allowErrors bool) p
 	case e.Total == 0:
 		e.PassedThreshold, e.Status = true, proviso.Skip
 		return e
-	case open == 0 && decided == 0: // what is undecided would pass
+	case open == 0 && decided == 0: // the undecided ones would pass
 		e.PassedThreshold, e.Status = true, proviso.Pass
 		return e
 	case open > 0 && !allowErrors || decided == 0:
@@ -72,8 +72,8 @@ func Evaluate(verdicts []proviso.Verdict, threshold float64, allowErrors bool) p
 	return e
 }
 
-// bestShare is what the threshold would be compared with if all that is undecided
-// held. Where a weight is negative that is not the best, which is then not known.
+// bestShare is the share to compare with the threshold if all undecided assertions
+// passed. With a negative weight that is not the maximum, which is then unknown.
 func bestShare(verdicts []proviso.Verdict, e *proviso.Evaluation, weighted bool) float64 {
 	best := float64(e.Passed+e.Errors) / float64(e.Total)
 	if !weighted {
@@ -90,9 +90,9 @@ func bestShare(verdicts []proviso.Verdict, e *proviso.Evaluation, weighted bool)
 	return best
 }
 
-// weightedShare is the weight of what passed of the weight of what was decided; if
-// open is set, as if what is undecided had passed. Weights are summed as the
-// decimals that they are written as.
+// weightedShare is the weight of the passed assertions divided by the weight of the
+// decided ones. With open, undecided ones count as passed. Weights are summed as the
+// decimals that the suite has.
 func weightedShare(verdicts []proviso.Verdict, open bool) (float64, bool) {
 	held, all := new(big.Rat), new(big.Rat)
 	for i := range verdicts {

@@ -18,7 +18,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/template"
 )
 
-// compiler returns a compiler with everything that runs without a network.
+// compiler returns a compiler with everything that works without a network.
 func compiler(t testing.TB) *check.Compiler {
 	t.Helper()
 	code := script.New(script.Options{})
@@ -33,9 +33,9 @@ func compiler(t testing.TB) *check.Compiler {
 	})
 }
 
-// graded returns a compiler as c with a grader that answers everything with a
-// grade, or with an error that it holds. What a grade comes from is for the tests
-// of package judge, which read the same fixtures.
+// graded returns a compiler like c, with a grader that answers everything with a
+// grade, or with an error that it holds. Package judge, which reads the same
+// fixtures, tests how a grade is made.
 func graded(c *check.Compiler, grade *proviso.Object) *check.Compiler {
 	o := c.Options
 	o.Grader = graderFunc(func(proviso.Question) (proviso.Grade, error) {
@@ -55,8 +55,8 @@ type graderFunc func(q proviso.Question) (proviso.Grade, error)
 
 func (f graderFunc) Grade(_ context.Context, q proviso.Question) (proviso.Grade, error) { return f(q) }
 
-// inlineTraces reads the spans of a trace out of its id, which is the trace of a
-// fixture as JSON; times are in milliseconds. One without spans never came.
+// inlineTraces reads the spans of a trace from its id, which is the trace of a
+// fixture as JSON; times are in milliseconds. A trace without spans never arrived.
 type inlineTraces struct{}
 
 // Spans implements proviso.Spans.
@@ -92,7 +92,7 @@ func (d dirFiles) ReadFile(name string) ([]byte, error) {
 	return os.ReadFile(filepath.Join(string(d), name))
 }
 
-// TestFixtures decides the cases of testdata/<type>.jsonl, one file a type.
+// TestFixtures decides the cases of testdata/<type>.jsonl, one file per type.
 func TestFixtures(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/*.jsonl")

@@ -2,9 +2,9 @@ package check
 
 import "github.com/proviso-eval/proviso"
 
-// Questions returns what a model is going to be asked about an output of c, as far
-// as that is known before there is one: type, assertion, grader, value and
-// criteria. What depends on an output, such as when, is taken to apply.
+// Questions returns the questions to a model about an output of c that are known
+// before there is an output: type, assertion, grader, value and criteria. Conditions
+// that depend on an output, such as when, are assumed to apply.
 func (s *Set) Questions(c *proviso.Case) []proviso.Question {
 	var qs []proviso.Question
 	for _, m := range s.members {

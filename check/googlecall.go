@@ -7,8 +7,8 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// googleFunctions returns the declarations of tools in Google's form, nil if
-// there are none.
+// googleFunctions returns the declarations of tools in Google's form; nil if there
+// are none.
 func googleFunctions(tools []any) []any {
 	var functions []any
 	for _, e := range tools {
@@ -19,9 +19,9 @@ func googleFunctions(tools []any) []any {
 	return functions
 }
 
-// googleCall judges an output in Google's form: parts of which some are
-// functionCall, or {toolCall: {functionCalls}} of the live API; as a structure
-// or as JSON text.
+// googleCall checks an output in Google's form: parts, some of which are
+// functionCall, or {toolCall: {functionCalls}} of the live API, as a structure or as
+// JSON text.
 func (c *Compiler) googleCall(ctx context.Context, v any, functions []any) Finding {
 	calls, ok := googleCalls(ctx, v)
 	if !ok {
@@ -94,7 +94,7 @@ func (c *Compiler) oneGoogleCall(ctx context.Context, call any, functions []any)
 	return c.arguments(ctx, args, lowerTypes(parameters, 0), failure)
 }
 
-// lowerTypes makes a JSON Schema of Google's, which writes types in capitals.
+// lowerTypes converts a JSON Schema of Google's, which writes types in capitals.
 func lowerTypes(v any, depth int) any {
 	if depth > proviso.MaxDepth {
 		return v

@@ -8,11 +8,11 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// needsGrader are the needs that a [proviso.Grader] stands for.
+// needsGrader are the needs that a [proviso.Grader] provides.
 const needsGrader = NeedsJudge | NeedsEmbedder | NeedsClassifier | NeedsModerator
 
-// grader returns what the type needs of those, in words; "" for a type that is
-// decided without a model.
+// grader describes which of those the type needs; "" for a type that is decided
+// without a model.
 func (n Needs) grader() string {
 	switch {
 	case n&NeedsEmbedder != 0 && n&NeedsJudge == 0:
@@ -32,10 +32,10 @@ type graded struct {
 	c       *Compiler
 	spec    *Spec
 	kind    *Kind
-	context *Transform // makes the passages of the output; nil if a variable holds them
+	context *Transform // makes the passages from the output; nil if a variable holds them
 }
 
-// newGraded is a type whose value is not looked at.
+// newGraded makes a type whose value is not used.
 func newGraded(c *Compiler, s *Spec) (Check, error) {
 	g := &graded{c: c, spec: s, kind: s.kind}
 	if s.ContextTransform != "" && g.kind.Needs&(NeedsContext|TakesContext) != 0 {
@@ -57,8 +57,8 @@ func (c *Compiler) contextTransform(a *proviso.Assertion) (*Transform, error) {
 	return t, nil
 }
 
-// newRubric is a type with a rubric for its value: a text, or an object or a list
-// that the prompt gets as JSON. Without one the prompt has to hold it.
+// newRubric makes a type whose value is a rubric: a text, or an object or a list that
+// the prompt gets as JSON. Without a value the prompt must contain it.
 func newRubric(c *Compiler, s *Spec) (Check, error) {
 	switch s.Value.(type) {
 	case string, *proviso.Object, []any, nil, proviso.Undefined:
@@ -67,7 +67,7 @@ func newRubric(c *Compiler, s *Spec) (Check, error) {
 	return nil, s.badValue("a text")
 }
 
-// newGradedText is a type whose value is a text.
+// newGradedText makes a type whose value is a text.
 func newGradedText(c *Compiler, s *Spec) (Check, error) {
 	if text, ok := s.Value.(string); !ok || proviso.TrimSpace(text) == "" {
 		return nil, s.badValue("a text")
@@ -75,7 +75,7 @@ func newGradedText(c *Compiler, s *Spec) (Check, error) {
 	return newGraded(c, s)
 }
 
-// newGradedTexts is a type whose value is a text or a list of texts.
+// newGradedTexts makes a type whose value is a text or a list of texts.
 func newGradedTexts(c *Compiler, s *Spec) (Check, error) {
 	list, ok := s.Value.([]any)
 	if !ok {
@@ -152,8 +152,7 @@ func (k *Kind) ungraded(name string) *proviso.Error {
 	return proviso.Errorf(proviso.Unavailable, "%q needs %s, and there is none here", name, k.Needs.grader())
 }
 
-// findingOf is the finding that a grade is; of a grade without a verdict it keeps
-// what was spent.
+// findingOf converts a grade to a finding. A grade without a verdict keeps its usage.
 func findingOf(g proviso.Grade) Finding {
 	return Finding{
 		Pass: g.Pass, Score: g.Score, Reason: g.Reason, Always: true, Evidence: g.Evidence,
@@ -161,7 +160,7 @@ func findingOf(g proviso.Grade) Finding {
 	}
 }
 
-// spend adds what another finding took.
+// spend adds the usage and cost of another finding.
 func (f *Finding) spend(other Finding) {
 	f.Usage.Add(other.Usage)
 	f.Cost += other.Cost
@@ -171,7 +170,7 @@ func (f *Finding) spend(other Finding) {
 	}
 }
 
-// question is what the grader is asked.
+// question returns the question for the grader.
 func (g *graded) question(ctx context.Context, s *Subject) (proviso.Question, error) {
 	q := questionOf(g.spec.Assertion, g.spec.Base, s.Row)
 	q.Value, q.Output = g.spec.Value, s.Text
@@ -193,7 +192,7 @@ func (g *graded) question(ctx context.Context, s *Subject) (proviso.Question, er
 	return q, err
 }
 
-// questionOf is what any question about a row has.
+// questionOf fills in the fields that any question about a row has.
 func questionOf(a *proviso.Assertion, base string, row *Row) proviso.Question {
 	q := proviso.Question{Type: base, Assertion: a, Input: row.Prompt, Vars: row.Vars, Case: row.Case}
 	q.Grader, q.Rubric = graderOf(a, row.Case)
@@ -203,8 +202,8 @@ func questionOf(a *proviso.Assertion, base string, row *Row) proviso.Question {
 	return q
 }
 
-// graderOf returns the grader and the prompt for it that are in force: the
-// assertion's own, or else the case's.
+// graderOf returns the grader and its prompt: the assertion's own, or else the
+// case's.
 func graderOf(a *proviso.Assertion, c *proviso.Case) (grader, rubric any) {
 	grader, rubric = a.Provider, a.RubricPrompt
 	if c == nil {
@@ -223,9 +222,9 @@ func (g *graded) lacks(name, what string) error {
 	return proviso.Errorf(proviso.Undecided, "%q needs the variable %s: %s", g.spec.Type, name, what)
 }
 
-// passages returns what the answer was to rest on: what contextTransform makes of
-// the answer, or the variable context. context-recall takes the prompt where there
-// is neither.
+// passages returns what the answer should be based on: the result of
+// contextTransform, or the variable context. Without either, context-recall uses the
+// prompt.
 func (g *graded) passages(ctx context.Context, row *Row) ([]string, error) {
 	var list []string
 	if g.context != nil {
@@ -245,8 +244,7 @@ func (g *graded) passages(ctx context.Context, row *Row) ([]string, error) {
 	return list, nil
 }
 
-// textsOf returns a text, or a list of texts, that is not empty; nil for anything
-// else.
+// textsOf returns a text or a list of texts that is not empty; nil for anything else.
 func textsOf(v any) []string {
 	switch v := v.(type) {
 	case string:
@@ -269,7 +267,7 @@ func textsOf(v any) []string {
 	return nil
 }
 
-// untransformed is an output as the provider, and its own transform, gave it.
+// untransformed returns an output before the case's transform.
 func untransformed(o *proviso.Output) any {
 	if o.Untransformed != nil {
 		return o.Untransformed
@@ -277,8 +275,8 @@ func untransformed(o *proviso.Output) any {
 	return o.Value
 }
 
-// turnsOf returns the conversation that an answer belongs to: the one that the
-// case has, as it is; or else what was said before, and then the answer.
+// turnsOf returns the conversation that an answer belongs to: that of the case,
+// unchanged, or else the earlier turns and the answer.
 func turnsOf(s *Subject) ([]proviso.Turn, error) {
 	list, _ := s.Row.Vars.At("_conversation").([]any)
 	turns := make([]proviso.Turn, 0, len(list)+1)
@@ -296,7 +294,7 @@ func turnsOf(s *Subject) ([]proviso.Turn, error) {
 	return append(turns, proviso.Turn{Input: lastMessage(s.Row.Prompt), Output: s.Text}), nil
 }
 
-// textOf is a text as it is, and anything else as JSON.
+// textOf returns a text unchanged, and anything else as JSON.
 func textOf(v any) string {
 	if text, ok := v.(string); ok {
 		return text
@@ -304,7 +302,7 @@ func textOf(v any) string {
 	return proviso.Stringify(v)
 }
 
-// lastMessage is what was said last in a prompt: the content of the last message
+// lastMessage returns the last message of a prompt: the content of the last message
 // of a chat, or the prompt itself.
 func lastMessage(prompt string) string {
 	if !strings.HasPrefix(proviso.TrimSpace(prompt), "[") {

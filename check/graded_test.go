@@ -11,7 +11,7 @@ import (
 	"github.com/proviso-eval/proviso/check"
 )
 
-// preparing is a grader that says what is wrong with a question.
+// preparing is a grader that returns mistakes about a question.
 type preparing struct {
 	graderFunc
 	prepare func(q proviso.Question) error
@@ -19,7 +19,7 @@ type preparing struct {
 
 func (p preparing) Prepare(q proviso.Question) error { return p.prepare(q) }
 
-// TestQuestions looks at what the grader is asked.
+// TestQuestions checks the questions to the grader.
 func TestQuestions(t *testing.T) {
 	t.Parallel()
 	conversation := []any{proviso.ObjectOf("input", "hi", "output", "hello"), proviso.ObjectOf("input", proviso.ObjectOf("a", 1.0), "output", "b")}
@@ -100,7 +100,7 @@ func assertion(t *testing.T, text string) *proviso.Assertion {
 	return proviso.AssertionOf(v.(*proviso.Object), "/a")
 }
 
-// TestGradedValues are mistakes that are found when a suite is read.
+// TestGradedValues covers mistakes that are found when a suite is read.
 func TestGradedValues(t *testing.T) {
 	t.Parallel()
 	o := compiler(t).Options
@@ -138,7 +138,7 @@ func TestGradedValues(t *testing.T) {
 	}
 }
 
-// TestPrepare are mistakes and warnings that take the case, or the grader.
+// TestPrepare covers mistakes and warnings that depend on the case or the grader.
 func TestPrepare(t *testing.T) {
 	t.Parallel()
 	unable := preparing{prepare: func(q proviso.Question) error {
@@ -200,8 +200,8 @@ func TestPrepare(t *testing.T) {
 	}
 }
 
-// TestWithoutGrader: types that need a model are a mistake of their own kind, and
-// undecided if the suite runs all the same.
+// TestWithoutGrader: types that need a model are a mistake of a special kind, and
+// undecided if the suite is run in spite of it.
 func TestWithoutGrader(t *testing.T) {
 	t.Parallel()
 	c := compiler(t)
@@ -221,8 +221,8 @@ func TestWithoutGrader(t *testing.T) {
 	}
 }
 
-// TestSpentOnErrors: what a grader took is counted, verdict or not, and for every
-// part of an output.
+// TestSpentOnErrors: the usage of a grader is counted with and without a verdict, and
+// for every part of an output.
 func TestSpentOnErrors(t *testing.T) {
 	t.Parallel()
 	o := compiler(t).Options

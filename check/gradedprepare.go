@@ -6,11 +6,11 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Prepare says what is wrong with the set before anything is asked, as far as
-// that takes more than the assertions themselves: models that cannot grade,
-// variables that the case lacks, and, as warnings, assertions that hold whatever
-// the score. c is the case that the set belongs to, nil outside a suite; open says
-// that a row may have variables that the case does not show.
+// Prepare returns the mistakes in the set that are not found in the assertions alone:
+// models that cannot grade, variables that the case lacks, and, as warnings,
+// assertions that pass with any score. It makes no calls. c is the case of the set,
+// nil outside a suite. open means that a row may have variables that the case does
+// not have.
 func (s *Set) Prepare(c *proviso.Case, open bool) []*proviso.Error {
 	var mistakes []*proviso.Error
 	for _, m := range s.members {
@@ -65,7 +65,7 @@ func (m *compiled) foresee(c *proviso.Case, open bool) []*proviso.Error {
 	return mistakes
 }
 
-// vacuous warns of an assertion that decides the same whatever the score is.
+// vacuous warns of an assertion that has the same result for any score.
 func (m *compiled) vacuous() *proviso.Error {
 	open := m.kind.Open && !m.hasLimit
 	lowest := m.kind.Share && m.hasLimit && m.threshold <= 0
@@ -131,8 +131,8 @@ func (m *compiled) missing(c *proviso.Case) error {
 }
 
 // Choose asks which of outputs is the best by the value of a, an assertion that
-// compares several. row has the variables and the prompt of one of them. The
-// finding says what it took, with or without an error.
+// compares several. row has the variables and the prompt of one of them. The finding
+// holds the usage, with or without an error.
 func (c *Compiler) Choose(ctx context.Context, a *proviso.Assertion, row *Row, outputs []string) (int, Finding, error) {
 	kind, ok := Lookup(a.Type)
 	if !ok {

@@ -6,8 +6,8 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// newGuardrails is `guardrails`: the provider flagged nothing. Negated, it wants
-// the content blocked.
+// newGuardrails is `guardrails`: the provider flagged nothing. Negated, it requires
+// that the content was blocked.
 func newGuardrails(_ *Compiler, s *Spec) (Check, error) {
 	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
 		g := guardrailsOf(sub.Row.Output)
@@ -27,8 +27,8 @@ func newGuardrails(_ *Compiler, s *Spec) (Check, error) {
 	}), nil
 }
 
-// guardrailsOf returns what the provider reports, or reported last in an attack
-// of several turns.
+// guardrailsOf returns the provider's report, or the last report in an attack of
+// several turns.
 func guardrailsOf(out *proviso.Output) *proviso.Object {
 	if out.Guardrails != nil {
 		return out.Guardrails

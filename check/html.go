@@ -6,7 +6,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/htmltext"
 )
 
-// newIsHTML is `is-html`: the output is HTML and nothing beside it.
+// newIsHTML is `is-html`: the output is HTML and nothing else.
 func newIsHTML(*Compiler, *Spec) (Check, error) {
 	return Func(func(ctx context.Context, sub *Subject) (Finding, error) {
 		reason, err := htmltext.Check(ctx, sub.Text)

@@ -11,22 +11,22 @@ import (
 	"github.com/proviso-eval/proviso/internal/jstoken"
 )
 
-// mustReturn is the complaint about a result that is no verdict.
+// mustReturn is the message for a result that is not a verdict.
 const mustReturn = "Custom function must return a boolean, number, or GradingResult object. Got type "
 
-// javascript is an assertion whose verdict a function of the suite gives.
+// javascript is an assertion that is decided by a function of the suite.
 type javascript struct {
 	*Spec
 	fn    proviso.Function
-	code  string // as reasons show it: the text, or the reference to the file
+	code  string // for reasons: the text, or the reference to the file
 	file  bool
 	plain bool // the code does not look at context
 
 	c      *Compiler
 	traced bool // the code looks at context.trace
 
-	unread  *proviso.ScriptError // why the code cannot be read, where that fails each output; then there is no fn
-	mistake *proviso.Error       // that says so
+	unread  *proviso.ScriptError // syntax error, if that fails each output; fn is nil then
+	mistake *proviso.Error       // the same as a mistake
 }
 
 // newJavascript is `javascript`: an expression on one line, a function body on
@@ -83,10 +83,10 @@ func newJavascriptFile(c *Compiler, s *Spec, file, entry string) (Check, error) 
 	return &javascript{Spec: s, fn: fn, code: s.Value.(string), file: true, c: c, traced: traced}, nil
 }
 
-// scriptBody makes a function body of an inline value, as promptfoo does, and says
-// where it inserted "return " (-1 if nowhere). Several lines are a body already; of
-// declarations on one line the last statement is returned, of anything else the
-// whole, which then has to be an expression.
+// scriptBody makes a function body from an inline value, as promptfoo does, and
+// returns where it inserted "return " (-1 if nowhere). Several lines are a body
+// already. For declarations on one line, the last statement is returned. Anything
+// else is returned as a whole, and must be an expression.
 func scriptBody(code string) (body string, inserted int) {
 	if strings.Contains(code, "\n") {
 		return code, -1
@@ -113,9 +113,9 @@ func declares(code string) bool {
 	return false
 }
 
-// lastStatement returns where the text after the last semicolon outside of quotes
-// begins, -1 if there is none. As in promptfoo, a quote behind a backslash is none,
-// wherever it stands.
+// lastStatement returns the start of the text after the last semicolon outside of
+// quotes, -1 if there is none. As in promptfoo, a quote after a backslash does not
+// count, wherever it is.
 func lastStatement(code string) int {
 	last, backslashes := -1, 0
 	var quote byte
@@ -144,7 +144,7 @@ func lastStatement(code string) int {
 	return last + len(code[last:]) - len(strings.TrimLeftFunc(code[last:], proviso.IsSpace))
 }
 
-// misread words a syntax error in terms of the value as it was written.
+// misread reports a syntax error with its place in the value as written.
 func misread(e *proviso.ScriptError, code string, inserted int) *proviso.Error {
 	column := e.Column
 	if e.Line == 1 && inserted >= 0 && column > inserted {
@@ -169,7 +169,7 @@ func advice(code string) string {
 	return ""
 }
 
-// thrownBy is a syntax error in the words of V8, as far as they are known.
+// thrownBy returns a syntax error in the wording of V8, as far as that is known.
 func thrownBy(e *proviso.ScriptError) string {
 	if _, token, ok := strings.Cut(e.Message, "unexpected token in expression: "); ok {
 		return "Unexpected token " + token
@@ -177,8 +177,8 @@ func thrownBy(e *proviso.ScriptError) string {
 	return e.Message
 }
 
-// ignoresContext reports whether code cannot possibly look at its second
-// argument, which then need not be made.
+// ignoresContext reports whether code cannot use its second argument, which then need
+// not be made.
 func ignoresContext(code string) bool {
 	for _, way := range []string{"context", "arguments", "eval", `\u`} {
 		if strings.Contains(code, way) {
@@ -216,7 +216,7 @@ func (j *javascript) Decide(ctx context.Context, s *Subject) (Finding, error) {
 	return Finding{}, err
 }
 
-// judge makes a finding of what the function returned.
+// judge makes a finding from the function's result.
 func (j *javascript) judge(out any) Finding {
 	switch v := out.(type) {
 	case bool:
@@ -246,7 +246,7 @@ func (j *javascript) judge(out any) Finding {
 	return j.threw(mustReturn+kind+": "+text, "")
 }
 
-// explain gives the reason of a verdict that is a mere boolean or number.
+// explain adds the reason to a verdict that is only a boolean or number.
 func (j *javascript) explain(f Finding) Finding {
 	if f.Pass == j.Not {
 		f.Reason = "Custom function returned " + strconv.FormatBool(f.Pass) + "\n" + j.code
@@ -254,7 +254,7 @@ func (j *javascript) explain(f Finding) Finding {
 	return f
 }
 
-// threw is the finding of a script that did not reach a verdict.
+// threw returns the finding for a script that did not return a verdict.
 func (j *javascript) threw(message, stack string) Finding {
 	reason := "Custom function threw error: " + message
 	if stack != "" {
@@ -276,7 +276,7 @@ func shown(v any) (kind, text string) {
 	return "object", proviso.Stringify(v)
 }
 
-// maxComponents is how deeply the parts of a reported result may nest.
+// maxComponents limits the nesting of components in a reported result.
 const maxComponents = 100
 
 // namedScores reads the scores that a script reported, each with its weight.
@@ -297,8 +297,8 @@ func namedScores(scores *proviso.Object, weights any) []proviso.NamedScore {
 	return named
 }
 
-// grading reads a verdict that a script reported as an object: {pass, score,
-// reason, namedScores, componentResults}. It reports false if o is no verdict.
+// grading reads a verdict that a script reported as an object: {pass, score, reason,
+// namedScores, componentResults}. It returns false if o is not a verdict.
 func grading(o *proviso.Object, a *proviso.Assertion, depth int) (Finding, bool) {
 	pass, passOK := o.At("pass").(bool)
 	score, scoreOK := o.At("score").(float64)
@@ -328,8 +328,8 @@ func grading(o *proviso.Object, a *proviso.Assertion, depth int) (Finding, bool)
 	return f, true
 }
 
-// appendComponent adds one part of a reported result. A part that names no
-// assertion is one of the script's.
+// appendComponent adds one component of a reported result. One that names no
+// assertion belongs to the script.
 func appendComponent(list []proviso.Verdict, o *proviso.Object, a *proviso.Assertion, depth int) []proviso.Verdict {
 	f, ok := grading(o, a, depth)
 	if !ok {

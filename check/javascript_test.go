@@ -94,7 +94,7 @@ func TestJavascriptComponents(t *testing.T) {
 	}
 }
 
-// A mistake in the code is placed in the value as it was written.
+// Mistakes in the code have their place in the value as written.
 func TestJavascriptMistakes(t *testing.T) {
 	t.Parallel()
 	c := compiler(t)

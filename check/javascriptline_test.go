@@ -15,7 +15,7 @@ import (
 // the output "hello".
 const lineFixtures = "testdata/scripts/lines.jsonl"
 
-// TestJavascriptLine compares what one line is taken for: an expression, or
+// TestJavascriptLine checks how one line is read: as an expression, or as
 // declarations and an expression.
 func TestJavascriptLine(t *testing.T) {
 	t.Parallel()
@@ -31,14 +31,14 @@ func TestJavascriptLine(t *testing.T) {
 		got := lenient.Decide(t.Context(), a, row)
 		want, message := rec.text("reason"), "Custom function threw error: "
 		switch rec.At("value") {
-		case "import('fs')", "new Boolean(true)": // there are no files to import; a boxed value leaves a script as what it holds
+		case "import('fs')", "new Boolean(true)": // there are no files to import; a script returns a boxed value as the value in it
 			continue
 		}
 		if (got.Status == proviso.Pass) != rec.At("pass") || got.Status == proviso.Errored || !sameScore(got.Score, rec.At("score")) {
 			t.Errorf("%s: %s %v (%s), want %s", rec.text("value"), got.Status, got.Score, got.Reason, proviso.Stringify(rec.Object))
 		}
 		if strings.HasPrefix(want, message+"Unexpected token '") && !strings.Contains(want, "'const'") && !strings.Contains(want, "';'") && !strings.Contains(want, "'true'") {
-			message = want // in the words of V8
+			message = want // in the wording of V8
 		}
 		if strings.HasPrefix(want, message) && !strings.HasPrefix(got.Reason, message) {
 			t.Errorf("%s: reason %q, want %q", rec.text("value"), got.Reason, want)
@@ -49,7 +49,7 @@ func TestJavascriptLine(t *testing.T) {
 	}
 }
 
-// TestJavascriptUnread warns, with its place, of code that fails each output.
+// TestJavascriptUnread: code that fails each output causes a warning with its place.
 func TestJavascriptUnread(t *testing.T) {
 	t.Parallel()
 	code := script.New(script.Options{})
@@ -72,8 +72,7 @@ func TestJavascriptUnread(t *testing.T) {
 	}
 }
 
-// TestTransformLine reads a transform of one line as promptfoo does: it is what
-// stands behind return.
+// TestTransformLine: a transform of one line is put after return, as in promptfoo.
 func TestTransformLine(t *testing.T) {
 	t.Parallel()
 	c := compiler(t)

@@ -11,7 +11,8 @@ import (
 	"github.com/proviso-eval/proviso/internal/jsonschema"
 )
 
-// newIsJSON is `is-json`: the whole output is JSON, of a schema if there is one.
+// newIsJSON is `is-json`: the whole output is JSON, and matches a schema if there is
+// one.
 func newIsJSON(c *Compiler, s *Spec) (Check, error) {
 	schema, err := c.schemaOf(s)
 	if err != nil {
@@ -57,11 +58,12 @@ func one(yes bool) float64 {
 	return 0
 }
 
-// newContainsJSON is `contains-json`: an object occurs in the output, one of the
-// schema if there is one. What counts as an object is wide, see package flowyaml.
+// newContainsJSON is `contains-json`: the output contains an object, which matches
+// the schema if there is one. What counts as an object is broad, see package
+// flowyaml.
 func newContainsJSON(c *Compiler, s *Spec) (Check, error) {
 	schema, err := c.schemaOf(s)
-	// A keyword of a later draft matters only once there is an object to judge.
+	// A keyword of a later draft matters only once there is an object to check.
 	var unknown *jsonschema.KeywordError
 	if err != nil && !errors.As(err, &unknown) {
 		return nil, err
@@ -91,8 +93,8 @@ func newContainsJSON(c *Compiler, s *Spec) (Check, error) {
 	}), nil
 }
 
-// schemaOf returns the schema that is the value, nil if there is none. Text is
-// read as YAML, and thus as JSON.
+// schemaOf returns the schema in the value; nil if there is none. Text is parsed as
+// YAML, which includes JSON.
 func (c *Compiler) schemaOf(s *Spec) (*jsonschema.Schema, error) {
 	if !proviso.Truthy(s.Value) {
 		return nil, nil
@@ -112,7 +114,7 @@ func (c *Compiler) schemaOf(s *Spec) (*jsonschema.Schema, error) {
 	return nil, s.badValue("a schema: an object, or a text that holds one")
 }
 
-// schema compiles a schema once, however many assertions hold an equal one.
+// schema compiles a schema once, regardless of how many assertions have an equal one.
 func (c *Compiler) schema(ctx context.Context, v any) (*jsonschema.Schema, error) {
 	key, _ := c.schemas.keys.Get().(*[]byte)
 	if key == nil {
@@ -136,8 +138,8 @@ func (c *Compiler) schemaPattern(text, flags string) (jsonschema.Matcher, error)
 	return re.Match, nil
 }
 
-// schemaCache keeps compiled schemas by their JSON text, with what was wrong
-// with those that do not compile. It is safe for concurrent use.
+// schemaCache keeps compiled schemas by their JSON text, and the errors of those that
+// do not compile. It is safe for concurrent use.
 type schemaCache struct {
 	mu    sync.RWMutex
 	byKey map[string]compiledSchema
@@ -149,8 +151,8 @@ type compiledSchema struct {
 	err    error
 }
 
-// get returns the schema of a key, compiled at most once. What the end of ctx cut
-// short is not kept.
+// get returns the schema for a key, compiled at most once. If ctx ends during
+// compilation, the result is not kept.
 func (c *schemaCache) get(ctx context.Context, key []byte, compile func() (*jsonschema.Schema, error)) (*jsonschema.Schema, error) {
 	c.mu.RLock()
 	known, ok := c.byKey[string(key)]

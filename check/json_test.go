@@ -63,8 +63,8 @@ func TestLaxSchemas(t *testing.T) {
 	}
 }
 
-// BenchmarkIsJSONSchema decides one row whose assertion was read anew, as the
-// rows of a JSONL suite are.
+// BenchmarkIsJSONSchema decides one row whose assertion was decoded again, like the
+// rows of a JSONL suite.
 func BenchmarkIsJSONSchema(b *testing.B) {
 	c := check.New(check.Options{})
 	row := outputRow(itemOutput)

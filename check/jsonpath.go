@@ -8,8 +8,8 @@ import (
 	"github.com/proviso-eval/proviso/internal/jsonpath"
 )
 
-// newJSONPath is `json-path`: a JSONPath (RFC 9535) selects something in the
-// output; what it selects equals a value, or satisfies an assertion of its own.
+// newJSONPath is `json-path`: a JSONPath (RFC 9535) selects values in the output,
+// which must equal a value or satisfy a nested assertion.
 func newJSONPath(c *Compiler, s *Spec) (Check, error) {
 	k := &pathCheck{spec: s, equals: proviso.Undefined{}}
 	switch v := s.Value.(type) {
@@ -32,13 +32,13 @@ type pathCheck struct {
 	spec   *Spec
 	text   string
 	path   *jsonpath.Path
-	equals any // Undefined if the assertion does not say
+	equals any // Undefined if the assertion has none
 	inner  *compiled
 }
 
 // nester compiles an assertion inside the value of another. It is the compiler,
-// behind an interface because compiling looks into the table of types, and the
-// table cannot refer to itself.
+// behind an interface because compiling uses the table of types, and the table cannot
+// refer to itself.
 type nester interface {
 	assertion(ctx context.Context, a *proviso.Assertion) (*compiled, []*proviso.Error)
 }

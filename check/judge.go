@@ -9,37 +9,37 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Part is one thing that a criterion asks: a question for the judge, or a check,
-// which is decided without a model.
+// Part is one part of a criterion: a question for the judge, or a check, which is
+// decided without a model.
 type Part struct {
-	Text  string             // the question; "" if it is a check
-	Check *proviso.Assertion // the check; nil if it is a question
+	Text  string             // the question; "" for a check
+	Check *proviso.Assertion // the check; nil for a question
 }
 
-// judged is an assertion of criteria. What can be counted is counted first and
-// never reaches a model; the rest is one question.
+// judged is an assertion with criteria. Deterministic parts are decided first and are
+// never sent to a model; the rest is one question.
 type judged struct {
 	c    *Compiler
 	spec *Spec
-	// clauses are all that has to hold: the check, then the criteria.
+	// clauses are all requirements: the check, then the criteria.
 	clauses   []clause
-	templates bool // instruction or criteria have some
+	templates bool // the instruction or the criteria contain templates
 }
 
-// clause is one thing that has to hold.
+// clause is one requirement.
 type clause struct {
 	criterion proviso.Criterion
-	key       string    // where it stands in the assertion
-	counted   *compiled // nil if the judge is asked
+	key       string    // its place in the assertion
+	counted   *compiled // nil if the judge decides it
 }
 
-// mistakes are several things wrong with one assertion.
+// mistakes are several mistakes in one assertion.
 type mistakes []*proviso.Error
 
 func (m mistakes) Error() string { return m[0].Error() }
 
-// maxJudgedParts bounds the parts of an output that scope makes a judge look at,
-// each of which is a question of its own.
+// maxJudgedParts limits how many parts of an output, selected by scope, a judge is
+// asked about. Each part is a separate question.
 const maxJudgedParts = 100
 
 // newJudged is `judge`: an instruction with criteria, a check, or both.
@@ -69,8 +69,8 @@ func newJudged(c *Compiler, s *Spec) (Check, error) {
 	return j, nil
 }
 
-// count compiles the check. What a scope or a transform makes of the output is
-// made before, so that the check sees the same text as the judge.
+// count compiles the check. Scope and transform are applied before, so that the check
+// sees the same text as the judge.
 func (j *judged) count(all *mistakes) {
 	if j.spec.Check == nil {
 		return
@@ -80,8 +80,8 @@ func (j *judged) count(all *mistakes) {
 	j.clauses = append(j.clauses, clause{criterion: proviso.Criterion{Text: "check: " + j.spec.Check.Type}, counted: m})
 }
 
-// outer are the keys of an assertion that a check has not: by these, one that
-// fails would count as one that holds, or as none.
+// outer are the keys that a check of an assertion must not have. With them, a failed
+// check could count as passed, or not at all.
 var outer = [...]string{"when", "weight", "severity", "metric"}
 
 // counted compiles an assertion that is decided without a model.
@@ -98,7 +98,7 @@ func (j *judged) counted(a *proviso.Assertion) (*compiled, []*proviso.Error) {
 	return m, wrong
 }
 
-// uncountable returns why an assertion is no check of a judged one.
+// uncountable returns why an assertion cannot be the check of a judged one.
 func (m *compiled) uncountable() error {
 	if m.kind == nil {
 		return nil
@@ -140,8 +140,8 @@ func (j *judged) ask(all *mistakes) {
 	}
 }
 
-// shippedName is what a check is called that a shipped criterion, or one of its
-// parts, stands for.
+// shippedName returns the name of the check in a shipped criterion or in one of its
+// parts.
 func shippedName(c proviso.Criterion, check *proviso.Assertion) string {
 	name := c.Template
 	if c.Params.Len() > 0 {
@@ -150,8 +150,8 @@ func shippedName(c proviso.Criterion, check *proviso.Assertion) string {
 	return name + " (check: " + check.Type + ")"
 }
 
-// text looks for templates in what is asked. Where there is nothing to render
-// them with, the text is as it stands.
+// text looks for templates in the instruction or a criterion. Without a renderer, the
+// text is used unchanged.
 func (j *judged) text(key, text string, all *mistakes) {
 	if !hasTemplate(text) || j.c.Templates == nil {
 		return
@@ -162,7 +162,7 @@ func (j *judged) text(key, text string, all *mistakes) {
 	}
 }
 
-// expand returns what a criterion asks.
+// expand returns the parts of a criterion.
 func (c *Compiler) expand(criterion proviso.Criterion, pointer string) ([]Part, []*proviso.Error) {
 	switch {
 	case c.Expand != nil:
@@ -175,12 +175,12 @@ func (c *Compiler) expand(criterion proviso.Criterion, pointer string) ([]Part, 
 	return []Part{{Text: criterion.Text}}, nil
 }
 
-// asks reports whether the judge is needed at all.
+// asks reports whether the judge is needed.
 func (j *judged) asks() bool {
 	return slices.ContainsFunc(j.clauses, func(cl clause) bool { return cl.counted == nil })
 }
 
-// Decide decides by itself what is asked about a part of an output.
+// Decide decides one part of an output alone.
 func (j *judged) Decide(ctx context.Context, s *Subject) (Finding, error) {
 	p, f, err := j.begin(ctx, s)
 	if p == nil {
@@ -190,8 +190,8 @@ func (j *judged) Decide(ctx context.Context, s *Subject) (Finding, error) {
 	return p.finding(proviso.Graded{Grade: grade, Err: err})
 }
 
-// begin counts, and makes the question of what is left. Where a count fails, the
-// assertion has failed and nothing is asked.
+// begin decides the deterministic parts and makes the question for the rest. If a
+// deterministic part fails, the assertion fails and nothing is asked.
 func (j *judged) begin(ctx context.Context, s *Subject) (*pending, Finding, error) {
 	done, failed, err := j.tally(ctx, s)
 	if failed || err != nil || !j.asks() {
@@ -208,8 +208,8 @@ func (j *judged) begin(ctx context.Context, s *Subject) (*pending, Finding, erro
 	return &pending{question: q, finding: func(g proviso.Graded) (Finding, error) { return j.finding(verdicts, filled, g) }}, Finding{}, nil
 }
 
-// tally decides what is counted. A count that failed decides the whole, even
-// beside one that is undecided.
+// tally decides the deterministic parts. A failed one decides the whole, even if
+// another is undecided.
 func (j *judged) tally(ctx context.Context, s *Subject) (f Finding, failed bool, err error) {
 	f = Finding{Pass: true, Score: 1, Always: true, Criteria: make([]proviso.CriterionVerdict, len(j.clauses))}
 	row := rowOf(s)
@@ -247,8 +247,8 @@ func (j *judged) tally(ctx context.Context, s *Subject) (f Finding, failed bool,
 	return f, failed, err
 }
 
-// rowOf is the row of a subject with what transform and scope made of the output
-// in its place, so that a check sees the same text as the judge.
+// rowOf returns the row of a subject with the output after transform and scope, so
+// that a check sees the same text as the judge.
 func rowOf(s *Subject) *Row {
 	was, whole := s.Row.Output.Value.(string)
 	if is, ok := s.Value.(string); ok && whole && is == was {
@@ -260,7 +260,7 @@ func rowOf(s *Subject) *Row {
 	return &row
 }
 
-// finding joins what was counted with what the judge said.
+// finding combines the deterministic verdicts with those of the judge.
 func (j *judged) finding(verdicts []proviso.CriterionVerdict, filled []string, g proviso.Graded) (Finding, error) {
 	f := findingOf(g.Grade)
 	answers := g.Grade.Criteria

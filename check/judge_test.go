@@ -14,8 +14,8 @@ import (
 	"github.com/proviso-eval/proviso/internal/template"
 )
 
-// setGrader finds criteria met that do not begin with "no:", and remembers what
-// it was asked together. A criterion "broken" has no answer.
+// setGrader passes criteria that do not begin with "no:", and records which questions
+// were asked together. A criterion "broken" has no answer.
 type setGrader struct {
 	sets [][]proviso.Question
 }
@@ -50,7 +50,7 @@ func answer(q proviso.Question) proviso.Graded {
 	return proviso.Graded{Grade: g}
 }
 
-// asked is what was asked, one line for each call.
+// asked returns the questions, one line for each call.
 func (g *setGrader) asked() []string {
 	var lines []string
 	for _, set := range g.sets {
@@ -67,7 +67,7 @@ func (g *setGrader) asked() []string {
 	return lines
 }
 
-// judgedSet compiles assertions that stand in a JSON list.
+// judgedSet compiles the assertions of a JSON list.
 func judgedSet(t testing.TB, g proviso.Grader, list string) (*check.Set, []*proviso.Error) {
 	t.Helper()
 	v, err := proviso.ParseJSON(list)
@@ -121,7 +121,7 @@ func verdicts(list []proviso.Verdict) string {
 	return strings.Join(parts, " ")
 }
 
-// TestJudged decides lists in which some assertions are put to a judge.
+// TestJudged decides lists in which some assertions are decided by a judge.
 func TestJudged(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -169,8 +169,8 @@ func TestJudged(t *testing.T) {
 	}
 }
 
-// TestJudgedVerdict carries what the judge said, and what it took, even without a
-// verdict.
+// TestJudgedVerdict: the verdict holds the judge's answer, and the usage, even
+// without a verdict.
 func TestJudgedVerdict(t *testing.T) {
 	t.Parallel()
 	g := &setGrader{}
@@ -196,8 +196,7 @@ func TestJudgedVerdict(t *testing.T) {
 	}
 }
 
-// TestJudgedStructure has outputs that are no text, which a check sees as they
-// are.
+// TestJudgedStructure covers outputs that are not text, which a check sees unchanged.
 func TestJudgedStructure(t *testing.T) {
 	t.Parallel()
 	for _, output := range []any{[]any{"a"}, proviso.ObjectOf("a", 1.0), nil, 3.0} {
@@ -251,7 +250,7 @@ func TestJudgedParts(t *testing.T) {
 	}
 }
 
-// TestJudgedMistakes has everything that is wrong with an assertion at once.
+// TestJudgedMistakes: all mistakes of an assertion are reported together.
 func TestJudgedMistakes(t *testing.T) {
 	t.Parallel()
 	for list, want := range map[string]string{
@@ -289,7 +288,7 @@ func TestJudgedMistakes(t *testing.T) {
 	}
 }
 
-// TestJudgedWithoutJudge is an error, but where everything is counted.
+// TestJudgedWithoutJudge is an error, unless every part is deterministic.
 func TestJudgedWithoutJudge(t *testing.T) {
 	t.Parallel()
 	set, wrong := judgedSet(t, nil, `[{"id":"a","criteria":["x"]},{"id":"b","check":{"type":"contains","value":"o"}}]`)
@@ -305,7 +304,7 @@ func TestJudgedWithoutJudge(t *testing.T) {
 	}
 }
 
-// TestEvaluate has sums that floating point gets wrong.
+// TestEvaluate covers sums that plain floating point gets wrong.
 func TestEvaluate(t *testing.T) {
 	t.Parallel()
 	make := func(statuses string, weights ...float64) []proviso.Verdict {

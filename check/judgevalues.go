@@ -9,9 +9,9 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// question is what the judge is asked. The values of variables may be meant for the
-// judge, so they stand beside the criteria and not in them. filled are the criteria
-// with the values in their places, for people.
+// question returns the question for the judge. The values of variables may try to
+// influence the judge (prompt injection), so they are sent beside the criteria and
+// not in them. filled are the criteria with the values in their places, for people.
 func (j *judged) question(ctx context.Context, s *Subject) (q proviso.Question, filled []string, err error) {
 	q = questionOf(j.spec.Assertion, j.spec.Base, s.Row)
 	q.Output, q.Instruction = s.judged(), j.spec.Instruction
@@ -36,8 +36,8 @@ func (j *judged) question(ctx context.Context, s *Subject) (q proviso.Question, 
 	return q, filled, nil
 }
 
-// marked returns a text with markers, adds what they stand for to values, and returns
-// the text with the values in it.
+// marked returns a text with markers, adds the values of the markers to values, and
+// returns the text with the values inserted.
 func (j *judged) marked(ctx context.Context, s *Subject, text string, values *proviso.Object) (marked, filled string, err error) {
 	if !hasTemplate(text) {
 		return text, text, nil
@@ -53,8 +53,7 @@ func (j *judged) marked(ctx context.Context, s *Subject, text string, values *pr
 	return rename.Replace(marked), filled, nil
 }
 
-// unfilled returns a mistake for each variable that what is asked needs and vars
-// lack.
+// unfilled returns a mistake for each variable that the question needs and vars lack.
 func (j *judged) unfilled(vars *proviso.Object) []*proviso.Error {
 	if !j.templates {
 		return nil
@@ -64,7 +63,7 @@ func (j *judged) unfilled(vars *proviso.Object) []*proviso.Error {
 		if !hasTemplate(text) {
 			return
 		}
-		needs, _ := j.c.Templates.Needs(text) // the error was found before
+		needs, _ := j.c.Templates.Needs(text) // the error was reported before
 		for _, name := range needs {
 			if vars.Has(name) || name == "env" {
 				continue
@@ -85,9 +84,9 @@ func (j *judged) unfilled(vars *proviso.Object) []*proviso.Error {
 	return all
 }
 
-// Distinct adds own, which are values by the names in the markers of a text, to all,
-// under names that stand for nothing else there. It returns own by these names, and
-// what puts them into the text.
+// Distinct adds own, values by the names in the markers of a text, to all, under
+// names that are not used there. It returns own by these names, and a replacer that
+// changes the text accordingly.
 func Distinct(own, all *proviso.Object) (*proviso.Object, *strings.Replacer) {
 	named := proviso.NewObject(own.Len())
 	var pairs []string

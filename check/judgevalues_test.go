@@ -9,8 +9,8 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// TestJudgedVariables keeps the values of variables out of what the judge is asked,
-// and puts them into what people read.
+// TestJudgedVariables: the values of variables are not in the question for the judge,
+// but in the text for people.
 func TestJudgedVariables(t *testing.T) {
 	t.Parallel()
 	g := &setGrader{}
@@ -38,7 +38,7 @@ func TestJudgedVariables(t *testing.T) {
 	}
 }
 
-// TestJudgedUnfilled finds variables that nobody sets, where the case is all there is.
+// TestJudgedUnfilled finds variables that are never set, if the case has all of them.
 func TestJudgedUnfilled(t *testing.T) {
 	t.Parallel()
 	g := &setGrader{}

@@ -10,8 +10,8 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// The distance is worked out as far as a verdict needs it; maxEdits bounds that
-// work, maxShownEdits what a reason may cost on top. Both count steps of 64 cells.
+// The distance is computed only as far as a verdict needs it. maxEdits limits that
+// work, maxShownEdits the extra work for a reason. Both count steps of 64 cells.
 const (
 	maxEdits      = 1 << 30 // some seconds
 	maxShownEdits = 1 << 21 // some milliseconds
@@ -30,12 +30,12 @@ func newLevenshtein(_ *Compiler, s *Spec) (Check, error) {
 	}
 	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
 		text := sub.folded(s.IgnoreCase)
-		most := max(len(text), len(want)) // bytes are at least as many as units
+		most := max(len(text), len(want)) // an upper bound: there are at least as many bytes as units
 		if threshold >= float64(most) && !s.Not {
 			return found(true), nil
 		}
 		e := newEdits(text, want)
-		limit := -1 // NaN stays there
+		limit := -1 // for NaN
 		if threshold >= 0 {
 			limit = int(min(math.Floor(threshold), float64(e.most())))
 		}
@@ -71,9 +71,8 @@ func thresholdText(s *Spec) string {
 	return proviso.FormatNumber(s.kind.Default)
 }
 
-// edits are two texts, what they begin and end with in common cut off. The
-// symbols of the shorter one are numbered from 0; the next number stands for any
-// other.
+// edits are two texts without their common beginning and end. The symbols of the
+// shorter one are numbered from 0; the next number stands for any other.
 type edits struct {
 	short, long []uint16
 	symbols     int
@@ -82,7 +81,7 @@ type edits struct {
 // most returns the largest distance the texts can have.
 func (e *edits) most() int { return len(e.long) }
 
-// cost is the number of steps that within(limit) takes, at most.
+// cost is the maximum number of steps of within(limit).
 func (e *edits) cost(limit int) int {
 	return len(e.long) * min(limit/64+2, len(e.short)/64+1)
 }
@@ -98,7 +97,7 @@ func newEdits(a, b string) *edits {
 	return e
 }
 
-// trimCommon cuts off what both texts begin and end with, whole characters.
+// trimCommon removes the common beginning and end of both texts, in whole characters.
 func trimCommon(a, b string) (string, string) {
 	n := min(len(a), len(b))
 	i := 0
@@ -144,7 +143,7 @@ func units(s string) []uint16 {
 
 // number replaces the code units by the numbers of symbols.
 func (e *edits) number() {
-	var low [128]uint32 // one more than the number; 0 is none yet
+	var low [128]uint32 // number plus one; 0 is unset
 	var high map[uint16]uint32
 	for i, u := range e.short {
 		id := low[u&127]

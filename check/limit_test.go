@@ -8,8 +8,8 @@ import (
 	"github.com/proviso-eval/proviso/check"
 )
 
-// TestLongOutputs: metrics that cut a text into words leave a very long one
-// undecided, also when they are negated.
+// TestLongOutputs: a very long text leaves metrics that split it into words
+// undecided, even if they are negated.
 func TestLongOutputs(t *testing.T) {
 	t.Parallel()
 	c := compiler(t)

@@ -2,8 +2,8 @@ package check
 
 import "testing"
 
-// TestLower holds lower-casing against what toLowerCase of Node 20 gives, where the
-// simple mapping of one character to one is not enough.
+// TestLower compares lower-casing with toLowerCase of Node 20, for texts where
+// mapping single characters is not enough.
 func TestLower(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{

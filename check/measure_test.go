@@ -86,8 +86,8 @@ func BenchmarkMeasures(b *testing.B) {
 	}
 }
 
-// BenchmarkMetricsRow compiles and decides what a row of the metrics workload
-// has: rouge-n, bleu and gleu against one reference of its own.
+// BenchmarkMetricsRow compiles and decides a row of the metrics workload: rouge-n,
+// bleu and gleu with one reference of its own.
 func BenchmarkMetricsRow(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
 	rows := make([][2]string, 256)
@@ -113,7 +113,7 @@ func BenchmarkMetricsRow(b *testing.B) {
 }
 
 // TestOverlapsAreShared decides the same metrics twice on one row, and with full
-// stops that only one of them sees.
+// stops that only one of them keeps.
 func TestOverlapsAreShared(t *testing.T) {
 	t.Parallel()
 	c := check.New(check.Options{})

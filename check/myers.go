@@ -21,19 +21,18 @@ func (e *edits) within(limit int) (distance int, ok bool) {
 	return m.score, m.score <= limit
 }
 
-// matrix is the table of distances between the beginnings of the short text, in
-// rows, and of the long one, in columns; it is worked through in blocks of 64
-// rows.
+// matrix is the table of distances between the prefixes of the short text, in rows,
+// and of the long one, in columns. It is processed in blocks of 64 rows.
 type matrix struct {
 	*edits
-	// aside is how many diagonals beside those between the two corners matter:
-	// a path that leaves them has too many edits.
+	// aside is how many diagonals beside those between the two corners matter: a path
+	// outside them has too many edits.
 	aside  int
-	places []uint64 // for each symbol, the rows of the block it stands in
-	// steps are the differences to the column before, in the last row done. Where
-	// nothing has been done they are 1, which is never too little.
+	places []uint64 // for each symbol, its rows in the block
+	// steps are the differences from the previous column, in the last row done. Where
+	// nothing has been computed they are 1, which is never too little.
 	steps []int8
-	score int // of the last row of a block, in the column before the next block's first
+	score int // of the last row of a block, in the column before the first of the next block
 }
 
 func newMatrix(e *edits, aside int) *matrix {
@@ -47,15 +46,14 @@ func newMatrix(e *edits, aside int) *matrix {
 // first returns the first column that matters in a block that begins at row.
 func (m *matrix) first(row int) int { return max(0, row-m.aside) }
 
-// end returns the column after the last that matters in a block that ends before
-// row.
+// end returns the column after the last that matters in a block that ends before row.
 func (m *matrix) end(row int) int {
 	return min(len(m.long), row+len(m.long)-len(m.short)+m.aside)
 }
 
-// block works through the block that begins at row and leaves in score what the
-// next one starts from. At its first column every row is taken to need an edit,
-// which is never too little.
+// block processes the block that begins at row and leaves the start value of the next
+// one in score. In its first column, every row is assumed to need an edit, which is
+// never too little.
 func (m *matrix) block(row int) {
 	height := min(64, len(m.short)-row)
 	for i, symbol := range m.short[row : row+height] {

@@ -8,8 +8,8 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// newCount is `count`: how often a text or a pattern occurs, occurrences that
-// overlap counted once. Without min and max it must occur at all.
+// newCount is `count`: how often a text or a pattern occurs, without overlaps.
+// Without min and max it must occur at least once.
 func newCount(c *Compiler, s *Spec) (Check, error) {
 	var a amount
 	text, ok := s.Value.(string)
@@ -61,7 +61,7 @@ func countPattern(c *Compiler, s *Spec, a amount, pattern string, fold bool) (Ch
 	}), nil
 }
 
-// occurs compares n, how often what occurs.
+// occurs compares n, the number of occurrences of what.
 func (a amount) occurs(n int, what string, not bool) Finding {
 	f := found(a.holds(n))
 	if f.Pass == not {
@@ -77,7 +77,7 @@ func times(n int) string {
 	return strconv.Itoa(n) + " times"
 }
 
-// wanted says what amount was expected.
+// wanted describes the expected amount.
 func (a amount) wanted(not bool) string {
 	text := ""
 	switch {
@@ -96,7 +96,7 @@ func (a amount) wanted(not bool) string {
 	return text
 }
 
-// newInOrder is `in-order`: every marker occurs behind the one before it.
+// newInOrder is `in-order`: every marker occurs after the previous one.
 func newInOrder(_ *Compiler, s *Spec) (Check, error) {
 	shown, markers, err := s.phrases()
 	if err != nil {

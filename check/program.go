@@ -13,24 +13,24 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// language is what the two languages of program assertions differ in.
+// language holds the differences of the two languages of program assertions.
 type language struct {
-	name  string // as messages write it
-	id    string // as [proviso.Source] has it
-	none  string // what it calls the value that is none
+	name  string // as in messages
+	id    string // as in [proviso.Source]
+	none  string // name of its null value
 	files []string
 }
 
-// verdictEntry is the function of a file that judges, unless the suite names
-// another.
+// verdictEntry is the function of a file that returns the verdict, unless the suite
+// names another.
 const verdictEntry = "get_assert"
 
-// program is an assertion whose verdict a function in Python or Ruby gives.
+// program is an assertion that is decided by a function in Python or Ruby.
 type program struct {
 	*Spec
 	language
 	fn   proviso.Function
-	code string // as reasons show it: the text, or the reference to the file
+	code string // for reasons: the text, or the reference to the file
 	file bool
 
 	c      *Compiler
@@ -70,8 +70,8 @@ func newProgram(c *Compiler, s *Spec, l language) (Check, error) {
 	return &program{Spec: s, language: l, fn: fn, code: text, c: c, traced: c.mentionsTrace(s.Base, text)}, nil
 }
 
-// programFile returns the file that a value names. A table of cases loses file://
-// in front of Python files, and the name of a file alone is never a verdict.
+// programFile returns the file that a value names. A table of cases drops file:// in
+// front of Python files, and the name of a file alone is never a verdict.
 func (c *Compiler) programFile(text string, l language) (string, bool) {
 	if name, ok := strings.CutPrefix(text, "file://"); ok {
 		return name, true
@@ -98,17 +98,17 @@ func newProgramFile(c *Compiler, s *Spec, l language, file, entry string) (Check
 	return &program{Spec: s, language: l, fn: fn, code: s.Value.(string), file: true, c: c, traced: traced}, nil
 }
 
-// programText is an inline value as the interpreter gets it, and how places in it
-// differ from those in the value.
+// programText is an inline value in the form for the interpreter, and the offset of
+// places in it from those in the value.
 type programText struct {
 	text     string
-	lines    int  // that stand before the value
-	columns  int  // that stand before its first line
-	returned bool // the value is an expression, which is returned
+	lines    int  // before the value
+	columns  int  // before its first line
+	returned bool // the value is an expression that is returned
 }
 
-// programBody makes a function body of an inline value. In Ruby, the library json
-// is there without a line that loads it; in Python the interpreter sees to that.
+// programBody makes a function body from an inline value. Ruby loads the library json
+// for it; for Python the interpreter does that.
 func programBody(code string, l language) programText {
 	b := programText{text: code}
 	if !strings.Contains(code, "\n") {
@@ -125,7 +125,7 @@ func programBody(code string, l language) programText {
 	return b
 }
 
-// misread words a syntax error in terms of the value as it was written.
+// misread reports a syntax error with its place in the value as written.
 func (b programText) misread(err error, l language) error {
 	var e *proviso.ScriptError
 	if !errors.As(err, &e) || !e.Syntax {
@@ -164,8 +164,8 @@ func (p *program) Decide(ctx context.Context, s *Subject) (Finding, error) {
 	return p.threw(thrown), nil
 }
 
-// exception returns what code threw, nil if err is something that kept it from a
-// result: a limit, a sandbox, a module that is not there.
+// exception returns the exception of the code; nil if err is something that prevented
+// a result: a limit, a sandbox, a missing module.
 func exception(err error) *proviso.ScriptError {
 	var known *proviso.Error
 	var thrown *proviso.ScriptError
@@ -175,8 +175,8 @@ func exception(err error) *proviso.ScriptError {
 	return thrown
 }
 
-// lacksModule reports whether code did not run because of something that is not
-// installed, which says nothing of the output.
+// lacksModule reports whether code did not run because something is not installed,
+// which does not depend on the output.
 func lacksModule(e *proviso.ScriptError) bool {
 	switch e.Name {
 	case "ModuleNotFoundError", "ImportError", "LoadError":
@@ -185,7 +185,7 @@ func lacksModule(e *proviso.ScriptError) bool {
 	return strings.HasPrefix(e.Message, "Cannot find module") || strings.HasPrefix(e.Message, "Cannot find package")
 }
 
-// threw is the finding of code that raised an exception.
+// threw returns the finding for code that raised an exception.
 func (p *program) threw(e *proviso.ScriptError) Finding {
 	reason := p.name + " code execution failed: " + e.Error()
 	if p.file {
@@ -197,7 +197,7 @@ func (p *program) threw(e *proviso.ScriptError) Finding {
 	return Finding{Final: true, Threw: true, Reason: reason}
 }
 
-// judge makes a finding of what the function returned.
+// judge makes a finding from the function's result.
 func (p *program) judge(out any) Finding {
 	switch v := out.(type) {
 	case bool:
@@ -229,8 +229,8 @@ func (p *program) number(v float64) Finding {
 	return p.explain(Finding{Pass: pass, Score: v})
 }
 
-// text reads a verdict that is written: true or false, an object as JSON, or a
-// number at the beginning.
+// text reads a verdict in a text: true or false, an object as JSON, or a number at
+// the beginning.
 func (p *program) text(v string) Finding {
 	switch strings.ToLower(v) {
 	case "true":
@@ -243,7 +243,7 @@ func (p *program) text(v string) Finding {
 		if err != nil {
 			return p.failed("Invalid JSON: " + err.Error() + " when parsing result: " + v)
 		}
-		return p.graded(o.(*proviso.Object)) // text that begins so is an object, or nothing
+		return p.graded(o.(*proviso.Object)) // text with this beginning can only be an object
 	}
 	number := numberPrefix().FindString(strings.TrimLeftFunc(v, proviso.IsSpace))
 	if f := proviso.ToNumber(number); number != "" {
@@ -252,7 +252,7 @@ func (p *program) text(v string) Finding {
 	return p.unusable(v)
 }
 
-// numberPrefix is what parseFloat reads of a text.
+// numberPrefix matches what parseFloat reads from a text.
 var numberPrefix = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?`)
 })
@@ -277,7 +277,7 @@ func (p *program) graded(o *proviso.Object) Finding {
 	return f
 }
 
-// camelCase gives the keys of a verdict the names that they have in JavaScript.
+// camelCase renames the keys of a verdict to those of JavaScript.
 func camelCase(o *proviso.Object, depth int) *proviso.Object {
 	out := o.Clone()
 	for snake, camel := range map[string]string{
@@ -303,7 +303,7 @@ func camelCase(o *proviso.Object, depth int) *proviso.Object {
 	return out
 }
 
-// explain gives the reason of a verdict that is a mere boolean or number.
+// explain adds the reason to a verdict that is only a boolean or number.
 func (p *program) explain(f Finding) Finding {
 	if f.Pass == p.Not {
 		f.Reason = p.name + " code returned " + strconv.FormatBool(f.Pass) + "\n" + p.code
@@ -315,10 +315,10 @@ func (p *program) failed(message string) Finding {
 	return Finding{Final: true, Threw: true, Reason: p.name + " code execution failed: " + message}
 }
 
-// maxShown bounds how much of a result that is no verdict is shown, in bytes.
+// maxShown limits how much of an invalid result is shown, in bytes.
 const maxShown = 2 << 10
 
-// unusable is the finding of a result that is no verdict.
+// unusable returns the finding for a result that is not a verdict.
 func (p *program) unusable(out any) Finding {
 	got := ""
 	switch v := out.(type) {

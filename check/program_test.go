@@ -12,9 +12,9 @@ import (
 	"github.com/proviso-eval/proviso/internal/template"
 )
 
-// returning returns a compiler as c whose interpreter of other languages than
-// JavaScript gives what a fixture says: a value under returns, an exception under
-// throws, or an error with a code under error.
+// returning returns a compiler like c whose interpreter for other languages than
+// JavaScript returns the result of a fixture: a value under returns, an exception
+// under throws, or an error with a code under error.
 func returning(c *check.Compiler, rec fixture) *check.Compiler {
 	o := c.Options
 	o.Code = &interpreter{Code: c.Code, result: func(...any) (any, error) {
@@ -32,7 +32,7 @@ func returning(c *check.Compiler, rec fixture) *check.Compiler {
 	return check.New(o)
 }
 
-// revive makes values that JSON does not have of objects that name them.
+// revive replaces objects that name values without a JSON form by these values.
 func revive(v any) any {
 	o, _ := v.(*proviso.Object)
 	if kind, ok := o.At("$opaque").(string); ok {
@@ -64,7 +64,7 @@ func (i *interpreter) Compile(ctx context.Context, src proviso.Source) (proviso.
 	return called(i.result), i.broken
 }
 
-// called is a function in place of code.
+// called is a Go function in place of code.
 type called func(args ...any) (any, error)
 
 func (f called) Call(_ context.Context, args ...any) (any, error) { return f(args...) }
@@ -74,7 +74,8 @@ func withInterpreter(i *interpreter) *check.Compiler {
 	return check.New(check.Options{Code: i, Templates: template.New(template.Options{}), Files: dirFiles("testdata")})
 }
 
-// TestProgramSource is what an interpreter gets of an inline value, and of a file.
+// TestProgramSource checks the source that an interpreter receives for an inline
+// value, and for a file.
 func TestProgramSource(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ kind, value, text, entry, file string }{
@@ -84,7 +85,7 @@ func TestProgramSource(t *testing.T) {
 		{"python", "json.loads(output)", "return json.loads(output)", "", ""},
 		{"python", "file://check.py", "", "get_assert", "check.py"},
 		{"python", "file://check.py:length", "", "length", "check.py"},
-		{"python", "check.py:length", "", "length", "check.py"}, // as a table of cases has it
+		{"python", "check.py:length", "", "length", "check.py"}, // the form of a table of cases
 		{"python", "check.pyx", "return check.pyx", "", ""},
 		{"ruby", "output.length", "return output.length", "", ""},
 		{"ruby", "x = JSON.parse(output)\nx", "require 'json'\nx = JSON.parse(output)\nx", "", ""},
@@ -108,7 +109,7 @@ func TestProgramSource(t *testing.T) {
 	}
 }
 
-// TestProgramMistakes are found before anything is decided, with their place.
+// TestProgramMistakes: mistakes are found before anything is decided, with their place.
 func TestProgramMistakes(t *testing.T) {
 	t.Parallel()
 	syntax := func(line, column int) error {
@@ -149,7 +150,7 @@ func TestProgramMistakes(t *testing.T) {
 	}
 }
 
-// TestProgramArguments is what the code is called with.
+// TestProgramArguments checks the arguments of the code.
 func TestProgramArguments(t *testing.T) {
 	t.Parallel()
 	var got []any
@@ -165,7 +166,7 @@ func TestProgramArguments(t *testing.T) {
 	}
 }
 
-// TestScriptsOfOtherLanguages are values, transforms and scores that Python makes.
+// TestScriptsOfOtherLanguages covers values, transforms and scores in Python.
 func TestScriptsOfOtherLanguages(t *testing.T) {
 	t.Parallel()
 	result := any("x")
@@ -214,7 +215,8 @@ func TestScriptsOfOtherLanguages(t *testing.T) {
 	}
 }
 
-// TestRefusedCode has not judged the output, whatever exception that made.
+// TestRefusedCode: refused code does not decide about the output, regardless of its
+// exception.
 func TestRefusedCode(t *testing.T) {
 	t.Parallel()
 	i := &interpreter{result: func(...any) (any, error) {
@@ -226,7 +228,7 @@ func TestRefusedCode(t *testing.T) {
 	}
 }
 
-// TestFailedCompilation is tried again when the script is next asked for.
+// TestFailedCompilation: compilation is tried again the next time.
 func TestFailedCompilation(t *testing.T) {
 	t.Parallel()
 	i := &interpreter{result: func(...any) (any, error) { return true, nil }, broken: errors.New("not yet")}

@@ -7,16 +7,16 @@ import (
 	"github.com/proviso-eval/proviso/internal/ngram"
 )
 
-// reference is a text that outputs are compared with. What the metrics need of it
-// is made once, when the first asks.
+// reference is a text that outputs are compared with. Its words are computed once, at
+// their first use.
 type reference struct {
-	words   func() *ngram.Reference // as white space separates them
+	words   func() *ngram.Reference // separated by white space
 	trimmed func() *ngram.Reference // the same without full stops at their ends
 	tokens  func() *ngram.Reference // of the Penn Treebank
 }
 
-// newReference prepares text, which must be in lower case. Where two ways to cut
-// it give the same words they are counted once.
+// newReference prepares text, which must be in lower case. If two ways to split it
+// give the same words, they are counted once.
 func newReference(text string) *reference {
 	r := &reference{words: sync.OnceValue(func() *ngram.Reference { return ngram.NewReference(ngram.Fields(text)) })}
 	same := func(words []string) *ngram.Reference {
@@ -36,8 +36,8 @@ const (
 	maxReferenceBytes = 64 << 10 // texts longer than this are not kept
 )
 
-// referenceCache holds the latest references, so that the metrics of a case that
-// name the same text share what is made of it.
+// referenceCache holds the latest references, so that the metrics of a case with the
+// same text share them.
 type referenceCache struct {
 	mu    sync.Mutex
 	texts [maxReferences]string
@@ -64,7 +64,7 @@ func (c *Compiler) reference(text string) *reference {
 	return r
 }
 
-// references returns the references that the value of an assertion names.
+// references returns the references in the value of an assertion.
 func (c *Compiler) references(s *Spec) ([]*reference, error) {
 	texts, err := s.references()
 	if err != nil {
@@ -77,8 +77,8 @@ func (c *Compiler) references(s *Spec) ([]*reference, error) {
 	return refs, nil
 }
 
-// textWords are the words of an output in lower case, cut in the ways the metrics
-// ask for. They are made once a row.
+// textWords are the words of an output in lower case, split in the ways that the
+// metrics need. They are computed once per row.
 type textWords struct {
 	text            string
 	fields, trimmed []string
@@ -111,11 +111,11 @@ func (w *textWords) tokens() []string {
 }
 
 type overlapKey struct {
-	words *string // the first of the output's
+	words *string // the first word of the output
 	ref   *ngram.Reference
 }
 
-// overlap compares the output with a reference, once a row for the same words.
+// overlap compares the output with a reference, once per row for the same words.
 func (s *Subject) overlap(ref *ngram.Reference, trimmed bool) ngram.Overlap {
 	words := s.words().separated(trimmed)
 	return memo(s, overlapKey{&words[0], ref}, func() ngram.Overlap { return ref.Compare(words, ngram.MaxOrder) })

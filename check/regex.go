@@ -30,8 +30,7 @@ func newRegex(c *Compiler, s *Spec) (Check, error) {
 	}), nil
 }
 
-// pattern compiles an ECMAScript pattern; the error is that of a mistake in the
-// suite.
+// pattern compiles an ECMAScript pattern. An error is a mistake in the suite.
 func (c *Compiler) pattern(text string, ignoreCase bool) (*regex.Regexp, error) {
 	flags := ""
 	if ignoreCase {

@@ -8,8 +8,8 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// limit returns the threshold of a type that cannot do without; null counts as 0,
-// as in JavaScript.
+// limit returns the threshold of a type that requires one; null counts as 0, as in
+// JavaScript.
 func (s *Spec) limit(what string) (float64, error) {
 	if s.HasThreshold {
 		return s.Threshold, nil
@@ -48,8 +48,8 @@ func newCost(_ *Compiler, s *Spec) (Check, error) {
 	}), nil
 }
 
-// costOf returns what a response cost; one from the cache, what it cost when it was
-// made. A cost of null is none.
+// costOf returns the cost of a response. For a cached response, it is the original
+// cost. A cost of null counts as missing.
 func costOf(o *proviso.Output) (float64, error) {
 	if once, ok := o.Raw.At("recordedCost").(float64); ok && o.Cached {
 		return once, nil
@@ -63,8 +63,8 @@ func costOf(o *proviso.Output) (float64, error) {
 	return 0, proviso.Errorf(proviso.Undecided, "the provider did not say what the response cost")
 }
 
-// newLatency is `latency`: the response took at most threshold milliseconds. About
-// an answer that was kept it says that the time is that of its recording.
+// newLatency is `latency`: the response took at most threshold milliseconds. For a
+// cached answer, the reason mentions that the time is that of its recording.
 func newLatency(_ *Compiler, s *Spec) (Check, error) {
 	threshold, err := s.limit("the most milliseconds that the response may take")
 	if err != nil {
@@ -111,8 +111,8 @@ func meanLogProb(o *proviso.Output, name string) (float64, error) {
 	return sum / float64(len(o.LogProbs)), nil
 }
 
-// newPerplexity is `perplexity`: at most threshold. Without a threshold it passes
-// whatever it is, negated or not.
+// newPerplexity is `perplexity`: at most threshold. Without a threshold it always
+// passes, negated or not.
 func newPerplexity(_ *Compiler, s *Spec) (Check, error) {
 	limited := s.limited()
 	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
@@ -156,11 +156,10 @@ func newPerplexityScore(_ *Compiler, s *Spec) (Check, error) {
 	}), nil
 }
 
-// limited reports whether there is a threshold; null is one, of 0.
+// limited reports whether there is a threshold; null counts as 0.
 func (s *Spec) limited() bool { return s.HasThreshold || s.Assertion.Threshold == nil }
 
-// newFinishReason is `finish-reason`: why the model stopped, in any case of
-// letters.
+// newFinishReason is `finish-reason`: why the model stopped, ignoring case.
 func newFinishReason(_ *Compiler, s *Spec) (Check, error) {
 	want, ok := s.Value.(string)
 	if !ok {

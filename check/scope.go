@@ -33,11 +33,11 @@ func checkScope(s *proviso.Scope) error {
 	return nil
 }
 
-// scoped decides on the part of the output, or on each of its parts, that the
-// scope names.
+// scoped decides on the part of the output that the scope selects, or on each of its
+// parts.
 //
-// A negated assertion is negated for each part: no line contains a, rather than
-// not every line contains it.
+// A negated assertion is negated for each part: no line contains a, rather than not
+// every line contains it.
 func scoped(ctx context.Context, check Check, m *compiled, s *Subject) (Finding, *pending, error) {
 	scope := m.Scope
 	text := s.Text
@@ -81,12 +81,12 @@ func partsOf(text, unit string) []string {
 	return segment.Lines(text)
 }
 
-// each decides on every part, negation included.
+// each decides on every part, including negation.
 func each(ctx context.Context, check Check, m *compiled, parts []string, row *Row) (Finding, error) {
 	scope := m.Scope
 	hold := 0
-	var first Finding // the first part that decides against the whole
-	var spent Finding // on all parts
+	var first Finding // the first part that decides the whole
+	var spent Finding // for all parts
 	at := -1
 	for i, part := range parts {
 		f, err := check.Decide(ctx, &Subject{Text: part, Value: part, Row: row})
@@ -111,7 +111,7 @@ func each(ctx context.Context, check Check, m *compiled, parts []string, row *Ro
 	default:
 		out = found(hold == len(parts))
 	}
-	out.Final = true // negated already
+	out.Final = true // already negated
 	out.spend(spent)
 	out.Reason = fmt.Sprintf("%d of %d %ss hold, expected %s", hold, len(parts), scope.Each, wanted(scope.Match))
 	if at >= 0 && scope.Match != "any" {

@@ -7,7 +7,7 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// scriptContext is the second argument of scripts: what promptfoo calls context.
+// scriptContext is the second argument of scripts: promptfoo's context.
 func scriptContext(a *proviso.Assertion, s *Subject) *proviso.Object {
 	row := s.Row
 	ctx := proviso.NewObject(8)
@@ -62,8 +62,8 @@ func numbers(list []float64) any {
 	return out
 }
 
-// ResponseOf is an output in the shape of promptfoo's provider response, as
-// scripts and reports see it.
+// ResponseOf returns an output in the shape of promptfoo's provider response, for
+// scripts and reports.
 func ResponseOf(o *proviso.Output) *proviso.Object {
 	r := o.Raw.Clone()
 	r.Set("output", o.Value)
@@ -99,8 +99,9 @@ type Scoring struct {
 	fn   proviso.Function
 }
 
-// UseScoring lets the script at ref, `file://x.js[:function]`, make the verdict
-// of the set. Without a name it is the default export, or func in Python and Ruby.
+// UseScoring makes the script at ref, `file://x.js[:function]`, compute the verdict
+// of the set. Without a function name it is the default export, or func in Python and
+// Ruby.
 func (c *Compiler) UseScoring(s *Set, ref string) error {
 	fn, err := c.score("assertScoringFunction", ref)
 	if err != nil {
@@ -110,8 +111,8 @@ func (c *Compiler) UseScoring(s *Set, ref string) error {
 	return nil
 }
 
-// Metric compiles a derived metric that is a function: a function of a file, found in
-// the same way as in [Compiler.UseScoring], or the text of a JavaScript function.
+// Metric compiles a derived metric that is a function: a function in a file, found as
+// in [Compiler.UseScoring], or the text of a JavaScript function.
 func (c *Compiler) Metric(ref string) (proviso.Function, error) {
 	if !strings.HasPrefix(ref, "file://") {
 		if c.Code == nil {
@@ -137,9 +138,8 @@ func (c *Compiler) score(what, ref string) (proviso.Function, error) {
 	return fn, err
 }
 
-// apply calls the script with the named scores and what they were made of. What
-// it throws fails the row, as promptfoo has it; what keeps it from running leaves
-// the row undecided.
+// apply calls the script with the named scores and their components. As in promptfoo,
+// an exception fails the row. If the script cannot run, the row is undecided.
 func (f *Scoring) apply(ctx context.Context, row *Row, verdicts []proviso.Verdict, a proviso.Aggregate, threshold *float64) proviso.Aggregate {
 	scores := proviso.NewObject(len(a.Named))
 	for _, n := range a.Named {

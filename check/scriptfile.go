@@ -9,16 +9,16 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// scriptFile is a function of a file of the suite.
+// scriptFile is a function in a file of the suite.
 type scriptFile struct {
 	language string
 	file     string
-	entry    string // as the suite names it; "" is the standard one
-	standard string // the name it has in Python and Ruby; JavaScript has a default export
+	entry    string // as in the suite; "" is the default
+	standard string // its default name in Python and Ruby; JavaScript has a default export
 }
 
-// LanguageOf returns the language of a script file by its suffix, "" for a file
-// that is no script.
+// LanguageOf returns the language of a script file by its suffix; "" for a file that
+// is not a script.
 func LanguageOf(file string) string {
 	switch strings.ToLower(path.Ext(file)) {
 	case ".js", ".cjs", ".mjs", ".ts", ".cts", ".mts":
@@ -31,8 +31,8 @@ func LanguageOf(file string) string {
 	return ""
 }
 
-// splitEntry splits file.py:function into the file and the function, "" if the
-// name has none.
+// splitEntry splits file.py:function into the file and the function; "" if the name
+// has none.
 func splitEntry(name string) (file, entry string) {
 	if i := strings.LastIndexByte(name, ':'); i > 0 && LanguageOf(name[:i]) != "" {
 		return name[:i], name[i+1:]
@@ -40,7 +40,7 @@ func splitEntry(name string) (file, entry string) {
 	return name, ""
 }
 
-// compileFile compiles a script file of the suite. traced says that it looks at the
+// compileFile compiles a script file of the suite. traced reports whether it uses the
 // trace in its context.
 func (c *Compiler) compileFile(s scriptFile) (fn proviso.Function, traced bool, err error) {
 	if c.Code == nil {
@@ -62,8 +62,8 @@ func (c *Compiler) compileFile(s scriptFile) (fn proviso.Function, traced bool, 
 	return fn, c.mentionsTrace(s.language, string(data)), nil
 }
 
-// Shown is the name of a file for messages: relative to the working folder, if
-// files know that.
+// Shown returns the name of a file for messages: relative to the working folder, if
+// files supports that.
 func Shown(files proviso.Files, name string) string {
 	if f, ok := files.(interface{ Show(name string) string }); ok {
 		return f.Show(name)
@@ -71,8 +71,9 @@ func Shown(files proviso.Files, name string) string {
 	return name
 }
 
-// FileMistake words why a script file cannot be used: what an interpreter said
-// gets its place in the file, what is known otherwise keeps its code and names.
+// FileMistake returns a message why a script file cannot be used. An error of the
+// interpreter gets its place in the file; other known errors keep their code and
+// names.
 func FileMistake(file string, err error) error {
 	var e *proviso.Error
 	if errors.As(err, &e) {
@@ -102,8 +103,8 @@ func FileMistake(file string, err error) error {
 	return proviso.Because(err, code, "%s: %v", at, thrown)
 }
 
-// functions tells what functions a file has that lacks the one that was asked for;
-// "" if e is about something else.
+// functions lists the functions of a file that lacks the requested one; "" if e is
+// about something else.
 func functions(e *proviso.Error) string {
 	const most = 8
 	if e.Code != proviso.NotFound || len(e.Valid) == 0 {

@@ -11,9 +11,9 @@ import (
 	"github.com/proviso-eval/proviso/internal/jstoken"
 )
 
-// traceMention finds the ways in which JavaScript, Python and Ruby take trace out of
-// their context: as a member, by its name, and by taking the context apart. It is
-// compiled when the first script holds the word.
+// traceMention finds the ways in which JavaScript, Python and Ruby read trace from
+// their context: as a member, by its name, and by destructuring. It is compiled when
+// the first script contains the word.
 type traceMention struct {
 	once    sync.Once
 	pattern *regexp.Regexp
@@ -25,8 +25,8 @@ const traceMentions = `\.\s*trace\b` +
 	`|["']trace["']\s+(?:not\s+)?in\b` +
 	`|\{[^{}]*\btrace\b[^{}]*\}\s*(?:=[^=>]|[,)])`
 
-// mentionsTrace reports whether a script looks at the trace in its context. Only
-// then are spans received and waited for. In JavaScript, comments do not count.
+// mentionsTrace reports whether a script uses the trace in its context. Spans are
+// received and waited for only then. In JavaScript, comments do not count.
 func (c *Compiler) mentionsTrace(language, code string) bool {
 	if !strings.Contains(code, "trace") {
 		return false
@@ -38,12 +38,12 @@ func (c *Compiler) mentionsTrace(language, code string) bool {
 	return c.mention.pattern.MatchString(code)
 }
 
-// traceKey keeps the trace of a row as scripts see it.
+// traceKey is the key of a row's trace in the form for scripts.
 type traceKey struct{}
 
-// addTrace adds the trace of the row to the context of a script, as promptfoo has
-// it. Where nobody follows traces, there is none. The error says why the spans are
-// not known; a script must not decide without them.
+// addTrace adds the trace of the row to the context of a script, as in promptfoo.
+// Without tracing there is none. The error is the reason why the spans are unknown; a
+// script must not decide without them.
 func (c *Compiler) addTrace(ctx context.Context, to *proviso.Object, s *Subject, base string) error {
 	if c.Spans == nil {
 		return nil
@@ -56,8 +56,8 @@ func (c *Compiler) addTrace(ctx context.Context, to *proviso.Object, s *Subject,
 	return nil
 }
 
-// traceOf is a trace in the shape that promptfoo gives to scripts. Times are
-// milliseconds since 1970.
+// traceOf returns a trace in promptfoo's form for scripts. Times are milliseconds
+// since 1970.
 func traceOf(id string, spans []proviso.Span) *proviso.Object {
 	if parts := strings.Split(id, "-"); len(parts) >= 4 {
 		id = parts[1] // of a traceparent
@@ -89,8 +89,8 @@ func setTime(o *proviso.Object, key string, at time.Time) {
 	}
 }
 
-// Needs returns what the assertions of a set need, with those within them and what
-// their scripts look at.
+// Needs returns the needs of the assertions of a set, including nested ones and the
+// traces that their scripts use.
 func (s *Set) Needs() Needs {
 	var all Needs
 	if s != nil {
@@ -101,7 +101,7 @@ func (s *Set) Needs() Needs {
 	return all
 }
 
-// needs returns what an assertion needs.
+// needs returns the needs of an assertion.
 func (m *compiled) needs() Needs {
 	if m.kind == nil {
 		return 0
@@ -119,10 +119,10 @@ func (m *compiled) needs() Needs {
 	return all
 }
 
-// needs of a script are those beside an interpreter.
+// needs returns the needs of a script besides an interpreter.
 func (j *javascript) needs() Needs { return traceIf(j.traced) }
 
-// needs of a script are those beside an interpreter.
+// needs returns the needs of a script besides an interpreter.
 func (p *program) needs() Needs { return traceIf(p.traced) }
 
 func traceIf(traced bool) Needs {
@@ -132,7 +132,7 @@ func traceIf(traced bool) Needs {
 	return 0
 }
 
-// needs returns what is needed for what is counted.
+// needs returns the needs of the deterministic parts.
 func (j *judged) needs() Needs {
 	var all Needs
 	for _, cl := range j.clauses {

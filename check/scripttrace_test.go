@@ -13,7 +13,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/template"
 )
 
-// oneTrace knows one trace; any other never came.
+// oneTrace has one trace; others never arrive.
 type oneTrace struct {
 	id    string
 	asked *int
@@ -31,7 +31,7 @@ func (o oneTrace) Spans(_ context.Context, id string) ([]proviso.Span, error) {
 	}, nil
 }
 
-// TestScriptsSeeTraces lets scripts look at the trace of their row.
+// TestScriptsSeeTraces runs scripts that read the trace of their row.
 func TestScriptsSeeTraces(t *testing.T) {
 	t.Parallel()
 	const id = "0af7651916cd43dd8448eb211c80319c"
@@ -42,7 +42,7 @@ func TestScriptsSeeTraces(t *testing.T) {
 		`{"spanId":"bb","parentSpanId":"aa","name":"execute_tool mail","startTime":1700000000000,"attributes":{"gen_ai.tool.name":"mail"},"statusCode":2,"statusMessage":"mailbox full"}]}'`
 	for _, tc := range []struct {
 		name, code, trace string
-		deaf              bool // nobody follows traces
+		deaf              bool // tracing is off
 		want              proviso.Status
 		reason            string // a part of it
 		asked             int
@@ -86,7 +86,7 @@ func TestScriptsSeeTraces(t *testing.T) {
 	}
 }
 
-// TestNeeds says what looks at the trace of a row.
+// TestNeeds checks which assertions use the trace of a row.
 func TestNeeds(t *testing.T) {
 	t.Parallel()
 	c := check.New(check.Options{Code: &interpreter{}, Templates: template.New(template.Options{}), Files: dirFiles("testdata/scripts")})
@@ -111,7 +111,7 @@ func TestNeeds(t *testing.T) {
 		{assertion("python", `context["trace"]["spans"]`), true},
 		{assertion("python", `context.get('trace', {}).get('spans')`), true},
 		{assertion("python", `"trace" not in context`), true},
-		{assertion("python", `"trace" in output`), true}, // it costs a wait, no more
+		{assertion("python", `"trace" in output`), true}, // it costs only a wait
 		{assertion("python", `output.count("trace") > 1`), false},
 		{assertion("ruby", `context.dig("trace", "spans")`), true},
 		{assertion("ruby", `context[:trace]`), true},

@@ -8,13 +8,12 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// checksNothing ends a warning about an assertion that promptfoo runs although it has
-// no effect.
+// checksNothing is the end of a warning about an assertion that promptfoo runs
+// although it has no effect.
 const checksNothing = ": it checks nothing"
 
-// pointless explains why an assertion does not check what it was written for: its
-// value has the wrong shape or unknown keys. The value is the one that is compared
-// with.
+// pointless explains why an assertion does not check what it is meant to: its value
+// has the wrong shape or unknown keys. The value is the one to compare with.
 func (m *compiled) pointless(value any) []*proviso.Error {
 	var all []*proviso.Error
 	add := func(e *proviso.Error, at string) {
@@ -43,7 +42,7 @@ func (m *compiled) pointless(value any) []*proviso.Error {
 	return all
 }
 
-// objectShape finds unknown keys of the value, and texts where numbers belong. The
+// objectShape finds unknown keys of the value, and texts in place of numbers. The
 // pointers are relative to the value.
 func (m *compiled) objectShape(o *proviso.Object) []*proviso.Error {
 	known, numbers := strings.Fields(m.kind.Keys), strings.Fields(m.kind.Numbers)
@@ -82,8 +81,8 @@ func (m *compiled) objectShape(o *proviso.Object) []*proviso.Error {
 	return all
 }
 
-// noNumber is the mistake of what stands where a number belongs; nil if the
-// type itself refuses it.
+// noNumber returns the mistake of a value that must be a number; nil if the type
+// itself refuses it.
 func (m *compiled) noNumber(key string, v any) *proviso.Error {
 	e := proviso.Errorf(proviso.Invalid, "%s of %q must be a number, not %s", key, m.Type, proviso.Stringify(v))
 	if !m.kind.Coerced {
@@ -119,7 +118,7 @@ func (k *Kind) present(value any) any {
 	return clean
 }
 
-// stepsOf are the members of steps that are objects; the others are nil.
+// stepsOf returns the members of steps; those that are not objects are nil.
 func stepsOf(o *proviso.Object) []*proviso.Object {
 	list, _ := o.At("steps").([]any)
 	steps := make([]*proviso.Object, len(list))
@@ -129,8 +128,9 @@ func stepsOf(o *proviso.Object) []*proviso.Object {
 	return steps
 }
 
-// assertionShape finds the unknown keys of an assertion that stands in the value of
-// another, and values of the wrong kind, which suites find in all others.
+// assertionShape finds the unknown keys, and values of the wrong kind, of an
+// assertion in the value of another. For all other assertions package suite does
+// that.
 func assertionShape(o *proviso.Object) []*proviso.Error {
 	var all []*proviso.Error
 	for key, v := range o.All() {
@@ -174,10 +174,11 @@ func unknownKey(key, of string, known []string) *proviso.Error {
 	return &proviso.Error{Code: proviso.Invalid, Message: "unknown key \"" + key + "\" in " + of, Valid: known}
 }
 
-// escaped is a key as a pointer holds it (RFC 6901).
+// escaped returns a key in the form for pointers (RFC 6901).
 func escaped(key string) string {
 	return strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
 }
 
-// emptyMember reports whether a list holds a text that is in every output.
+// emptyMember reports whether a list contains the empty text, which is in every
+// output.
 func emptyMember(list []string) bool { return slices.Contains(list, "") }

@@ -9,10 +9,10 @@ import (
 	"github.com/proviso-eval/proviso/check"
 )
 
-// TestEmptyListsAndUnknownKeysAreMistakes goes through the table: no type takes an
-// empty list in silence, and none whose value is an object a key that nobody reads.
-// Where the verdicts are promptfoo's, they are warnings that say so, unless
-// promptfoo's verdict is an error, too.
+// TestEmptyListsAndUnknownKeysAreMistakes covers the whole table: no type accepts an
+// empty list without a message, or an object with an unknown key. Where the verdicts
+// are promptfoo's, the messages are warnings with that verdict, unless promptfoo's
+// verdict is an error too.
 func TestEmptyListsAndUnknownKeysAreMistakes(t *testing.T) {
 	t.Parallel()
 	for _, promptfoo := range []bool{false, true} {
@@ -54,8 +54,8 @@ func wantMistake(t *testing.T, c *check.Compiler, promptfoo bool, name string, v
 	}
 }
 
-// TestTextsForNumbers: a text where the value of a count has a number is a mistake, or
-// a warning that says how it is read.
+// TestTextsForNumbers: a text in place of a number in the value of a count is a
+// mistake, or a warning that explains how it is read.
 func TestTextsForNumbers(t *testing.T) {
 	t.Parallel()
 	for _, promptfoo := range []bool{false, true} {
@@ -85,7 +85,7 @@ func TestTextsForNumbers(t *testing.T) {
 	}
 }
 
-// TestEmptySetsAreMistakes is about an assert-set that would pass whatever the output.
+// TestEmptySetsAreMistakes covers an assert-set that would pass for any output.
 func TestEmptySetsAreMistakes(t *testing.T) {
 	t.Parallel()
 	for name, raw := range map[string]*proviso.Object{
@@ -104,7 +104,7 @@ func TestEmptySetsAreMistakes(t *testing.T) {
 	}
 }
 
-// TestMadeListsAreNotEmpty is about a value that is known in the row alone.
+// TestMadeListsAreNotEmpty covers a value that is known only in the row.
 func TestMadeListsAreNotEmpty(t *testing.T) {
 	t.Parallel()
 	row := &check.Row{Output: &proviso.Output{Value: "hello"}, Vars: proviso.ObjectOf("none", " , ")}
@@ -132,7 +132,7 @@ func (lookup) Mark(_ context.Context, text string, _ *proviso.Object) (string, *
 
 func (lookup) Needs(string) ([]string, error) { return nil, nil }
 
-// TestValuesThatHoldThemselves: a value from Go without an end is a mistake.
+// TestValuesThatHoldThemselves: an infinite Go value is a mistake.
 func TestValuesThatHoldThemselves(t *testing.T) {
 	t.Parallel()
 	m := map[string]any{}

@@ -48,7 +48,7 @@ func newROUGEL(c *Compiler, s *Spec) (Check, error) {
 	}), nil
 }
 
-// newBLEU is `bleu`, over words as they are written.
+// newBLEU is `bleu`, over words as written.
 func newBLEU(c *Compiler, s *Spec) (Check, error) {
 	refs, err := c.references(s)
 	if err != nil {
@@ -67,8 +67,8 @@ func newBLEU(c *Compiler, s *Spec) (Check, error) {
 	}), nil
 }
 
-// newGLEU is `gleu`, over words without the full stops at their ends; the best of
-// all references. A text without words scores 0.
+// newGLEU is `gleu`, over words without the full stops at their ends; the best of all
+// references counts. A text without words scores 0.
 func newGLEU(c *Compiler, s *Spec) (Check, error) {
 	refs, err := c.references(s)
 	if err != nil {
@@ -92,15 +92,15 @@ func newGLEU(c *Compiler, s *Spec) (Check, error) {
 	}), nil
 }
 
-// hasWord reports whether there is a word that is not empty.
+// hasWord reports whether any word is not empty.
 func hasWord(words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return w != "" })
 }
 
 var errEmptyOutput = &proviso.Error{Code: proviso.Undecided, Message: "an empty output has no words to compare"}
 
-// newMETEOR is `meteor`, the best of all references. The parameters alpha, beta
-// and gamma are keys of the assertion.
+// newMETEOR is `meteor`; the best of all references counts. The parameters alpha,
+// beta and gamma are keys of the assertion.
 func newMETEOR(c *Compiler, s *Spec) (Check, error) {
 	texts, err := s.references()
 	if err != nil {
@@ -161,8 +161,8 @@ func (s *Subject) meteorCandidate() *meteor.Candidate {
 	return memo(s, meteorKey(text), func() *meteor.Candidate { return meteor.NewCandidate(meteorWords(text)) })
 }
 
-// meteorWords cuts text as JavaScript's text.split(/\s+/) does, so that white
-// space around it makes empty words, and drops the full stops at word ends.
+// meteorWords splits text like JavaScript's text.split(/\s+/), so that surrounding
+// white space makes empty words, and drops the full stops at word ends.
 func meteorWords(text string) []string {
 	words := ngram.Fields(text)
 	trimmed := strings.TrimLeftFunc(text, proviso.IsSpace)
@@ -175,7 +175,7 @@ func meteorWords(text string) []string {
 	return ngram.TrimPeriods(words)
 }
 
-// scored is the finding of a metric; the reason is for failures only.
+// scored returns the finding for a metric; the reason is only for failures.
 func (s *Spec) scored(name string, score float64, digits int, threshold float64) Finding {
 	f := Finding{Pass: score >= threshold, Score: score}
 	if f.Pass == s.Not {
@@ -192,7 +192,7 @@ func (s *Spec) scoreReason(name string, score float64, digits int, reached bool,
 	return name + " score " + fixed(score, digits) + " is " + relation + " threshold " + thresholdText(s)
 }
 
-// fixed is [toFixed], faster for what lies between two roundings.
+// fixed is [toFixed], but faster for a number that is not a tie.
 func fixed(f float64, digits int) string {
 	if doubled := 2 * f * math.Pow10(digits); f < 0 || f > 1e6 || doubled == math.Trunc(doubled) {
 		return toFixed(f, digits)

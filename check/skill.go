@@ -10,9 +10,9 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// newSkillUsed is `skill-used`: the metadata of the output reports calls of
-// skills. A text or list names skills that must all occur (negated: none); an
-// object bounds how often the matching ones do.
+// newSkillUsed is `skill-used`: the metadata of the output reports calls of skills. A
+// text or list names skills that must all occur (negated: none); an object limits how
+// often matching ones occur.
 func newSkillUsed(_ *Compiler, s *Spec) (Check, error) {
 	if o, ok := s.Value.(*proviso.Object); ok {
 		return newSkillCount(s, o)
@@ -106,7 +106,7 @@ func required(names []string, calls []skillCall) Finding {
 	return f
 }
 
-// forbidden is the finding that not- turns round: it passes if any was used.
+// forbidden returns the finding that not- inverts: it passes if any was used.
 func forbidden(names []string, calls []skillCall) Finding {
 	var seen []string
 	for _, n := range names {
@@ -124,10 +124,10 @@ func forbidden(names []string, calls []skillCall) Finding {
 	return f
 }
 
-// skillCount is the object form: calls of matching skills, at least and at most.
+// skillCount is the object form: minimum and maximum calls of matching skills.
 type skillCount struct {
 	name, pattern string
-	min, max      int // max is -1 without a limit
+	min, max      int // max is -1 if there is no limit
 	bounded       bool
 }
 
@@ -190,7 +190,7 @@ func (k *skillCount) matches(name string) bool {
 	return (k.name == "" || name == k.name) && (k.pattern == "" || glob(lower(k.pattern), lower(name)))
 }
 
-// label is what reasons call the skills that are looked for.
+// label returns the name of the expected skills in reasons.
 func (k *skillCount) label() string {
 	if k.pattern != "" {
 		return k.pattern
@@ -223,11 +223,11 @@ func (k *skillCount) forbids(matches, calls []skillCall) Finding {
 	return f
 }
 
-// glob matches a pattern in which * is any text and ? any character.
+// glob matches a pattern in which * is any text and ? is any character.
 func glob(pattern, text string) bool {
 	p, t := []rune(pattern), []rune(text)
 	i, j := 0, 0
-	star, mark := -1, 0 // where to go back to: behind the last *, and what it has taken
+	star, mark := -1, 0 // for backtracking: behind the last *, and the text it has consumed
 	for j < len(t) {
 		switch {
 		case i < len(p) && p[i] == '*':

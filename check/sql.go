@@ -9,17 +9,17 @@ import (
 	"github.com/proviso-eval/proviso/internal/sqlparser"
 )
 
-// sqlRules are what an is-sql assertion demands.
+// sqlRules are the requirements of an is-sql assertion.
 type sqlRules struct {
 	parser  *sqlparser.Parser
 	dialect string
-	tables  []string // entries of allowedTables, nil for no check
-	columns []string // entries of allowedColumns, nil for no check
+	tables  []string // entries of allowedTables; nil if not checked
+	columns []string // entries of allowedColumns; nil if not checked
 	allowed sqlparser.Allowed
 }
 
-// newIsSQL is `is-sql`: the output is one or more statements of a dialect that
-// refer to nothing but what is allowed.
+// newIsSQL is `is-sql`: the output is one or more statements of a dialect that use
+// only permitted tables and columns.
 func newIsSQL(c *Compiler, s *Spec) (Check, error) {
 	rules, err := newSQLRules(c, s)
 	if err != nil {
@@ -34,8 +34,8 @@ func newIsSQL(c *Compiler, s *Spec) (Check, error) {
 	}), nil
 }
 
-// newContainsSQL is `contains-sql`: a fenced block of the output, or all of it
-// if there is none, is what is-sql accepts.
+// newContainsSQL is `contains-sql`: a fenced block of the output, or the whole output
+// if there is none, passes is-sql.
 func newContainsSQL(c *Compiler, s *Spec) (Check, error) {
 	rules, err := newSQLRules(c, s)
 	if err != nil {
@@ -63,8 +63,8 @@ func newContainsSQL(c *Compiler, s *Spec) (Check, error) {
 	}), nil
 }
 
-// sqlFinding is the finding for a text that was refused for reason, or "" if
-// it was accepted.
+// sqlFinding returns the finding for a text that was refused for reason, or accepted
+// if reason is "".
 func sqlFinding(s *Spec, reason string) Finding {
 	f := found(reason == "")
 	if f.Pass == s.Not {
@@ -104,7 +104,7 @@ func newSQLRules(c *Compiler, s *Spec) (*sqlRules, error) {
 	return r, nil
 }
 
-// sqlEntries reads a list of the value; an empty one is as none.
+// sqlEntries reads a list of the value; an empty one counts as absent.
 func sqlEntries(s *Spec, o *proviso.Object, key string) ([]string, error) {
 	v := o.At(key)
 	if !proviso.Truthy(v) {
@@ -134,7 +134,7 @@ func withoutTables(columns []string) []string {
 	return list
 }
 
-// judge returns why sql is refused, or nothing.
+// judge returns the reasons why sql is refused; none if it is accepted.
 func (r *sqlRules) judge(ctx context.Context, sql string) ([]string, error) {
 	sentence := "SQL statement does not conform to the provided " + r.dialect + " database syntax."
 	if proviso.TrimSpace(sql) == "" {
@@ -161,7 +161,7 @@ func (r *sqlRules) judge(ctx context.Context, sql string) ([]string, error) {
 	return appendExcess(reasons, "column", excess.Columns, r.columns, refusal), nil
 }
 
-// appendExcess adds what one of the two lists says.
+// appendExcess adds the message about one of the two lists.
 func appendExcess(reasons []string, what string, excess, allowed []string, refusal *proviso.ScriptError) []string {
 	switch {
 	case allowed == nil:

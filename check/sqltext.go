@@ -7,9 +7,9 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// lacksComma reports whether sql selects two names in a row, `select a b from`:
-// legal, because b may be an alias, but in the statements that models write a
-// comma is missing.
+// lacksComma reports whether sql selects two names in a row, as in `select a b from`.
+// It is legal, because b may be an alias, but in statements by models a comma is
+// missing.
 func lacksComma(sql, dialect string) bool {
 	words := sqlWords(sql, dialect)
 	for i := range words {
@@ -39,8 +39,8 @@ func isSelectModifier(word, dialect string) bool {
 	return false
 }
 
-// sqlWords splits sql into its words, in lower case. What is no word, such as a
-// quoted text or an operator, is "". White space and comments are left out.
+// sqlWords splits sql into its words, in lower case. Other tokens, such as a quoted
+// text or an operator, are "". White space and comments are left out.
 func sqlWords(sql, dialect string) []string {
 	var l sqlLexer
 	l.brackets = strings.EqualFold(dialect, "TransactSQL") || strings.EqualFold(dialect, "Sqlite")
@@ -76,8 +76,8 @@ func isWordByte(c byte) bool {
 // sqlLexer finds the ends of comments and quoted texts.
 type sqlLexer struct {
 	brackets bool // [name] is quoted
-	// open marks what was begun and not closed, by its first byte: looking for
-	// the end again and again would take the square of the length.
+	// open marks an unclosed comment or quote, by its first byte. Searching for its
+	// end each time would take quadratic time.
 	open [256]bool
 }
 
@@ -123,9 +123,9 @@ func (l *sqlLexer) quoted(sql string) int {
 	return 1
 }
 
-// quoteEnd returns the offset behind the closing quote, or 0. Doubled quotes and
-// those behind a backslash belong to the text; a name in backticks has no
-// backslashes.
+// quoteEnd returns the offset after the closing quote, or 0. Doubled quotes and
+// quotes after a backslash are part of the text; a name in backticks has no backslash
+// escapes.
 func quoteEnd(sql string, quote byte) int {
 	for i := 1; i < len(sql); i++ {
 		switch {
@@ -141,8 +141,8 @@ func quoteEnd(sql string, quote byte) int {
 	return 0
 }
 
-// sqlBlocks returns the content of fenced code blocks that are marked as SQL, or
-// as nothing. It returns nil if there is none.
+// sqlBlocks returns the content of fenced code blocks that are marked as SQL or have
+// no mark. It returns nil if there is none.
 func sqlBlocks(text string) []string {
 	var blocks []string
 	lines := strings.SplitAfter(text, "\n")
@@ -176,14 +176,14 @@ func openingFence(line string) (fence, info string) {
 	return fence, proviso.TrimSpace(info)
 }
 
-// closesFence reports whether a line is as long a fence of the same kind, and
-// nothing else.
+// closesFence reports whether a line is only a fence of the same kind and at least
+// the same length.
 func closesFence(line, fence string) bool {
 	rest := strings.TrimLeft(fenceStart(line), fence[:1])
 	return len(fenceStart(line))-len(rest) >= len(fence) && proviso.TrimSpace(rest) == ""
 }
 
-// fenceStart cuts up to three blanks from the beginning of a line.
+// fenceStart removes up to three blanks from the beginning of a line.
 func fenceStart(line string) string {
 	n := 0
 	for n < len(line) && n < 3 && (line[n] == ' ' || line[n] == '\t') {

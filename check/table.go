@@ -7,7 +7,7 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Needs says what a type cannot be decided without.
+// Needs are the resources that a type requires.
 type Needs uint16
 
 // The needs.
@@ -17,87 +17,87 @@ const (
 	NeedsCode                         // an interpreter
 	NeedsNetwork                      // an HTTP endpoint named by the suite
 	NeedsGroup                        // all outputs of a case at once; decided after the rows
-	TakesCode                         // a script file as value is the check itself, not the value of one
+	TakesCode                         // a script file as value is the check itself, not a way to make the value
 	NeedsEmbedder                     // a model that turns texts into vectors
 	NeedsClassifier                   // a model that classifies
-	NeedsModerator                    // a model that looks for harm
-	NeedsRubric                       // a value, or a rubricPrompt that holds it
-	NeedsContext                      // the passages that the answer was to rest on: the variable context, or contextTransform
-	TakesContext                      // as NeedsContext, with the prompt in their place if there are none
+	NeedsModerator                    // a model that detects harm
+	NeedsRubric                       // a value, or a rubricPrompt that contains it
+	NeedsContext                      // the passages that the answer should be based on: the variable context, or contextTransform
+	TakesContext                      // like NeedsContext, but the prompt is used if there are none
 	NeedsQuery                        // the variable query
 	TakesTurns                        // the conversation that the answer belongs to
 )
 
-// Negation says what `not-` does to the score; the verdict is always inverted.
+// Negation is the effect of `not-` on the score; the verdict is always inverted.
 type Negation uint8
 
 // The negations.
 const (
-	Flip       Negation = iota // the score becomes 1 or 0 with the verdict
+	Flip       Negation = iota // the score becomes 1 or 0, like the verdict
 	Complement                 // the score becomes 1 - score
-	PassOnly                   // the score stays
+	PassOnly                   // the score does not change
 )
 
-// Range says which scores a type can give. Its maximum is the best score that an
-// undecided assertion can still get.
+// Range is the set of scores that a type can return. Its maximum is the best score
+// that an undecided assertion can still get.
 type Range uint8
 
 // The ranges of scores.
 const (
 	UpToOne     Range = iota // 0 to 1
 	AnyScore                 // any number, such as a script returns
-	SignedScore              // -1 to 1, and so up to 2 where `not-` takes it from 1
-	RubricScore              // 0 to 1, or what a rubricPrompt of the suite asks for
+	SignedScore              // -1 to 1, so up to 2 with the Complement of `not-`
+	RubricScore              // 0 to 1, or the range of the suite's rubricPrompt
 )
 
-// Limit says what a threshold beside an assertion means.
+// Limit is the meaning of a threshold of an assertion.
 type Limit uint8
 
 // The limits.
 const (
-	NoLimit       Limit = iota // nothing: the type has no score to compare with it
-	LimitIfGiven               // it is compared with what the type measures
-	LimitAlways                // the same, with Kind.Default where the suite gives none
-	LimitPositive              // the same, with Kind.Default for 0 as well
+	NoLimit       Limit = iota // none: the type has no score to compare with it
+	LimitIfGiven               // it is compared with the type's measurement
+	LimitAlways                // the same, with Kind.Default if the suite has none
+	LimitPositive              // the same, with Kind.Default also for 0
 )
 
-// Kind is everything proviso knows of one assertion type.
+// Kind describes one assertion type.
 type Kind struct {
 	Type  string // without "not-"
-	Value string // what the value must be, in words
+	Value string // the required value, in words
 	Needs Needs
 	Not   Negation
 	Range Range
 	Limit Limit
-	Folds bool // ignoreCase means something, or is what the type does anyway
-	Open  bool // without a threshold it passes whatever the score
-	Share bool // the score is a share or a mean that has to reach the threshold; 0 is always reached
-	Most  int  // bytes of an output that the type reads; 0 is any number
+	Folds bool // ignoreCase has an effect, or the type always ignores case
+	Open  bool // without a threshold it passes with any score
+	Share bool // the score is a share or a mean that must reach the threshold; 0 is always reached
+	Most  int  // maximum bytes of an output for the type; 0 means no limit
 	// Default is the threshold of types that always compare with one.
 	Default float64
 	// Keys lists the allowed keys of an object value, separated by blanks; if it is
-	// empty, any key is allowed. Numbers lists the keys that hold a number; Coerced says
-	// that a text with a number is read as one there, as in promptfoo.
+	// empty, any key is allowed. Numbers lists the keys that hold a number. Coerced
+	// means that a text with a number is accepted there, as in promptfoo.
 	Keys, Numbers string
 	Coerced       bool
-	Empty         bool // an empty list, or null, is a value to compare with
-	Text          bool // any value is compared as text, one that is absent as well
+	Empty         bool // an empty list, or null, is a valid value
+	Text          bool // any value is compared as text, even an absent one
 
-	// Cell and CellLimit say how the type is written in a CSV cell, and which default
-	// threshold it has there; 0 means none.
+	// Cell and CellLimit describe how the type is written in a CSV cell, and its
+	// default threshold there; 0 means none.
 	Cell      proviso.CellForm
 	CellLimit float64
 	New       func(c *Compiler, s *Spec) (Check, error)
 }
 
-// cellLimit is promptfoo's threshold for most types that take one in a cell.
+// cellLimit is promptfoo's threshold in a cell for most types.
 const cellLimit = 0.75
 
-// maxMetricText bounds what is cut into words and tokens, which takes some forty
-// times the memory of the text.
+// maxMetricText limits texts that are split into words and tokens, which takes about
+// forty times the memory of the text.
 const maxMetricText = 4 << 20
 
-// maxGradedText bounds what a model is sent: more than any of them reads.
+// maxGradedText limits texts for a model. It is more than any model can read.
 const maxGradedText = 2 << 20
 
 // kinds is sorted by type.

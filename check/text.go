@@ -103,7 +103,7 @@ func newAffix(s *Spec, verb string, has func(text, affix string) bool) (Check, e
 	}), nil
 }
 
-// hasPrefix is JavaScript's startsWith: half a surrogate pair is a prefix, too.
+// hasPrefix is JavaScript's startsWith: half a surrogate pair counts as a prefix too.
 func hasPrefix(text, prefix string) bool {
 	if !strings.Contains(prefix, "\xed") {
 		return strings.HasPrefix(text, prefix)
@@ -136,7 +136,7 @@ func (s *Spec) phrase() (string, error) {
 	return "", s.badValue("a text or a number")
 }
 
-// phrases returns the members of a list value as shown and as looked for.
+// phrases returns the members of a list value, as shown and as searched for.
 func (s *Spec) phrases() (shown, needles []string, err error) {
 	switch v := s.Value.(type) {
 	case []any:
@@ -172,7 +172,8 @@ func (s *Spec) phrases() (shown, needles []string, err error) {
 // folds reports whether the assertion ignores case.
 func (s *Spec) folds() bool { return s.IgnoreCase || strings.HasPrefix(s.Base, "icontains") }
 
-// folded returns the text, in lower case if fold is set; it is folded once a row.
+// folded returns the text, in lower case if fold is set; this is computed once per
+// row.
 func (s *Subject) folded(fold bool) string {
 	if !fold {
 		return s.Text
@@ -182,9 +183,9 @@ func (s *Subject) folded(fold bool) string {
 
 type foldKey string
 
-// lower is JavaScript's toLowerCase: full Unicode lower-casing without a locale.
-// Most texts take the standard library, which is faster. It maps one character to
-// one, so İ and Σ need more, and it replaces lone surrogates, which have to stay.
+// lower is JavaScript's toLowerCase: full Unicode lower-casing without a locale. Most
+// texts use the standard library, which is faster. It maps single characters, so İ
+// and Σ need more, and it replaces lone surrogates, which must stay.
 func lower(s string) string {
 	if strings.Contains(s, "İ") || strings.Contains(s, "Σ") || !utf8.ValidString(s) {
 		return cases.Lower(locale.Und).String(s)
@@ -192,8 +193,8 @@ func lower(s string) string {
 	return strings.ToLower(s)
 }
 
-// splitCommas reads a list written as text: fields between commas, trimmed, with
-// double quotes around fields that hold commas.
+// splitCommas reads a list written as text: fields separated by commas, trimmed, with
+// double quotes around fields that contain commas.
 func splitCommas(s string) ([]string, error) {
 	list := []string{}
 	for i := 0; ; {
@@ -221,7 +222,7 @@ func splitCommas(s string) ([]string, error) {
 	}
 }
 
-// quotedField reads from after the opening quote to the comma behind the field.
+// quotedField reads from after the opening quote to the comma after the field.
 func quotedField(s string, i int) (string, int, error) {
 	var b strings.Builder
 	for ; i < len(s); i++ {
@@ -245,7 +246,7 @@ func quotedField(s string, i int) (string, int, error) {
 	return "", 0, proviso.Errorf(proviso.Invalid, "a quoted text in the list is not closed")
 }
 
-// spaceAt returns the length of the white space character at i, 0 if none.
+// spaceAt returns the length of the white space character at i; 0 if there is none.
 func spaceAt(s string, i int) int {
 	if r, size := utf8.DecodeRuneInString(s[i:]); proviso.IsSpace(r) {
 		return size

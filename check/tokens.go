@@ -18,8 +18,8 @@ var (
 	cl100k = sync.OnceValue(codec.NewCl100kBase)
 )
 
-// newTokenCount is `token-count`: how many tokens a model reads the output as, in
-// OpenAI's o200k_base or the encoding that the config names.
+// newTokenCount is `token-count`: the number of tokens of the output, in OpenAI's
+// o200k_base or the encoding in the config.
 func newTokenCount(_ *Compiler, s *Spec) (Check, error) {
 	a, err := s.amountOf()
 	if err != nil {
@@ -39,15 +39,15 @@ func newTokenCount(_ *Compiler, s *Spec) (Check, error) {
 }
 
 const (
-	// tokenChunk is how many bytes are counted between two looks at the context.
+	// tokenChunk is how many bytes are counted between two checks of the context.
 	tokenChunk = 4 << 10
-	// maxTokenRun bounds what cannot be cut, such as a long row of dashes: the time
-	// for it grows with its square, to less than a tenth of a second.
+	// maxTokenRun limits a text without boundaries, such as a long row of dashes: its
+	// time is quadratic, and stays under a tenth of a second.
 	maxTokenRun = 4 << 10
 )
 
-// countTokens counts in chunks of at least so many bytes, which end where no token
-// of any text does not end.
+// countTokens counts in chunks of at least the given size. They end where no token
+// can cross the boundary.
 func countTokens(ctx context.Context, encoding *codec.Codec, text string, chunk int) (int, error) {
 	sum := 0
 	for text != "" {
@@ -67,10 +67,10 @@ func countTokens(ctx context.Context, encoding *codec.Codec, text string, chunk 
 	return sum, nil
 }
 
-// tokenBoundary returns the first place at or after from where the patterns that cut
-// text for the encodings always cut: before a space behind anything but white space,
-// and where letters or digits end, but for apostrophes and marks, which may go on
-// with a word.
+// tokenBoundary returns the first position at or after from where the patterns of the
+// encodings always split: before a space after anything but white space, and where
+// letters or digits end, except before apostrophes and marks, which may continue a
+// word.
 func tokenBoundary(text string, from int) (at int, ok bool) {
 	if len(text) <= from {
 		return len(text), true

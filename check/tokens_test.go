@@ -11,7 +11,7 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// TestTokensInChunks: counting in chunks gives the number that counting at once does.
+// TestTokensInChunks: counting in chunks gives the same number as counting at once.
 func TestTokensInChunks(t *testing.T) {
 	t.Parallel()
 	pieces := []string{
@@ -38,7 +38,7 @@ func TestTokensInChunks(t *testing.T) {
 	}
 }
 
-// TestTokenLimit: what cannot be cut is not counted beyond its limit.
+// TestTokenLimit: a text without boundaries is not counted beyond the limit.
 func TestTokenLimit(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{strings.Repeat("-", 1<<20), "a" + strings.Repeat("\n \n", 1<<20)} {

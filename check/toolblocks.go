@@ -12,14 +12,14 @@ import (
 // maxUnmatched limits the number of unmatched brackets in an output.
 const maxUnmatched = 1 << 16
 
-// The errors of outputs that hold too many brackets to look for JSON in them.
+// The errors of outputs with too many brackets to search for JSON.
 var (
 	errUnmatched = &proviso.Error{Code: proviso.Limit, Message: "tool-call-f1: the output has more than 65536 unmatched brackets"}
 	errBlockWork = &proviso.Error{Code: proviso.Limit, Message: "tool-call-f1: the output has too much nested text that is not JSON"}
 )
 
-// A bracket is one of {}[] outside strings and code fences. One with mark 0 says
-// that no block reaches across this place.
+// A bracket is one of {}[] outside strings and code fences. One with mark 0 means
+// that no block crosses this position.
 type bracket struct {
 	mark                 byte
 	at                   int
@@ -31,16 +31,16 @@ var (
 	itemMark  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[ \t]*(?:[-+*]|[0-9]+[.)])[ \t]+`) })
 )
 
-// jsonBlocks calls found with the JSON values of a text in prose: those that begin
-// a line, end a line, and do not stand in a code fence. Where a block is not JSON,
-// the blocks inside it are tried.
+// jsonBlocks calls found with the JSON values in prose: those that begin a line, end
+// a line, and are not in a code fence. If a block is not JSON, the blocks inside it
+// are tried.
 func jsonBlocks(text string, found func(v any)) error {
 	work := 4 * proviso.UTF16Len(text)
 	return nestedBlocks(text, false, &work, found)
 }
 
-// nestedBlocks goes through the blocks of text; inner leaves out the brackets
-// around it. work is how much text may still be parsed.
+// nestedBlocks processes the blocks of text; inner leaves out the brackets around it.
+// work is how much text may still be parsed.
 func nestedBlocks(text string, inner bool, work *int, found func(v any)) error {
 	alone, err := unmatched(text)
 	if err != nil {
@@ -96,7 +96,7 @@ func parseBlock(block string, startsLine bool, work *int, found func(v any)) err
 // unmatched returns the positions of the unmatched brackets.
 func unmatched(text string) ([]int, error) {
 	var open []int
-	floor := 0 // what was opened before it can no longer be closed
+	floor := 0 // brackets opened before it can no longer be closed
 	for b := range brackets(text) {
 		switch {
 		case b.mark == 0:
@@ -137,15 +137,15 @@ func brackets(text string) iter.Seq[bracket] {
 	}
 }
 
-// markdown is what the lines so far say about the next: the code fence that is
-// open, and the columns at which the text of the open list items begins.
+// markdown is the state after the lines so far: the open code fence, and the columns
+// at which the text of the open list items begins.
 type markdown struct {
 	fence   string
 	fenceIn int
 	items   []int
 }
 
-// line yields the brackets of a line that has no space at its end.
+// line yields the brackets of a line without trailing space.
 func (m *markdown) line(at int, line string, yield func(bracket) bool) bool {
 	body := strings.TrimLeftFunc(line, proviso.IsSpace)
 	first := len(line) - len(body)
@@ -174,8 +174,7 @@ func (m *markdown) closes(line string, indent int) bool {
 	return found != nil && indent <= m.fenceIn+3 && found[1][0] == m.fence[0] && len(found[1]) >= len(m.fence) && len(found[0]) == len(line)
 }
 
-// opens reports whether a line begins a fence, which may be the first thing of a
-// list item.
+// opens reports whether a line begins a fence, which may start a list item.
 func (m *markdown) opens(line string, indent int) bool {
 	for line != "" && len(m.items) > 0 && indent < m.items[len(m.items)-1] {
 		m.items = m.items[:len(m.items)-1]
@@ -210,7 +209,8 @@ func columns(text string) int {
 	return n
 }
 
-// bracketsOf yields the brackets of one line outside strings, which end with it.
+// bracketsOf yields the brackets of one line outside strings, which end with the
+// line.
 func bracketsOf(at int, line string, first int, yield func(bracket) bool) bool {
 	quoted, escaped := false, false
 	for i := range len(line) {

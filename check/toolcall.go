@@ -11,8 +11,8 @@ import (
 )
 
 // newFunctionCall is `is-valid-function-call` and `is-valid-openai-function-call`:
-// the output is a call of a function that the provider's configuration declares,
-// with arguments of its schema.
+// the output is a call of a function in the provider's configuration, with arguments
+// that match its schema.
 func newFunctionCall(c *Compiler, _ *Spec) (Check, error) {
 	return Func(func(ctx context.Context, sub *Subject) (Finding, error) {
 		p := sub.Row.Provider
@@ -37,7 +37,7 @@ func newFunctionCall(c *Compiler, _ *Spec) (Check, error) {
 	}), nil
 }
 
-// whole is a finding, or an error if ctx ended before all was looked at.
+// whole returns a finding, or an error if ctx ended before the end.
 func whole(ctx context.Context, f Finding) (Finding, error) {
 	if ctx.Err() != nil {
 		return Finding{}, context.Cause(ctx)
@@ -45,8 +45,8 @@ func whole(ctx context.Context, f Finding) (Finding, error) {
 	return f, nil
 }
 
-// setUp is a failure of the configuration, not of the output: not- does not
-// turn it round.
+// setUp is a failure of the configuration, not of the output: not- does not invert
+// it.
 func setUp(reason string) Finding { return Finding{Final: true, Reason: reason} }
 
 func isGoogle(id string) bool {
@@ -57,8 +57,8 @@ func isOpenAI(id string) bool {
 	return strings.HasPrefix(id, "openai:") || strings.HasPrefix(id, "azure")
 }
 
-// declared returns the functions or tools that a provider's configuration lists
-// under key, itself or in a file. Templates in it are rendered.
+// declared returns the functions or tools under key in a provider's configuration,
+// inline or in a file. Templates in it are rendered.
 func (c *Compiler) declared(ctx context.Context, config *proviso.Object, key string, vars *proviso.Object) ([]any, error) {
 	v, err := c.renderAll(ctx, config.At(key), vars, 0)
 	if err != nil {
@@ -93,7 +93,7 @@ func (c *Compiler) declarations(name string) (any, error) {
 	return doc.Root, nil
 }
 
-// renderAll renders the templates in the texts of v, which is copied if it holds
+// renderAll renders the templates in the texts of v, which is copied if it contains
 // any.
 func (c *Compiler) renderAll(ctx context.Context, v any, vars *proviso.Object, depth int) (any, error) {
 	if depth > proviso.MaxDepth {
@@ -148,7 +148,7 @@ func functionCallOf(v any) any {
 	return v
 }
 
-// openAICall judges one call of the form {name, arguments: JSON text}.
+// openAICall checks one call of the form {name, arguments: JSON text}.
 func (c *Compiler) openAICall(ctx context.Context, call any, functions []any) Finding {
 	o, _ := call.(*proviso.Object)
 	name, ok1 := o.At("name").(string)
@@ -182,7 +182,7 @@ func parametersOf(functions []any, name string) (any, bool) {
 	return nil, false
 }
 
-// arguments holds the arguments of a call against the schema of its function.
+// arguments checks the arguments of a call against the schema of its function.
 func (c *Compiler) arguments(ctx context.Context, args, parameters any, failure string) Finding {
 	schema, err := c.schema(ctx, parameters)
 	if err != nil {
@@ -225,8 +225,8 @@ func newToolsCall(c *Compiler, _ *Spec) (Check, error) {
 	}), nil
 }
 
-// answer is what tool calls are looked for in: the output, or, where that is a
-// text without them, the calls that the provider gave beside it.
+// answer is the value to search for tool calls: the output, or, if that is a text
+// without calls, the calls that the provider returned beside it.
 func (s *Subject) answer() any {
 	if _, text := s.Value.(string); text && len(s.Row.Output.ToolCalls) > 0 {
 		return s.Row.Output.ToolCalls
@@ -260,7 +260,7 @@ func (c *Compiler) toolCalls(ctx context.Context, v any, functions []any) Findin
 	return found(true)
 }
 
-// toolFunctions returns what tools of type function declare.
+// toolFunctions returns the declarations of tools of type function.
 func toolFunctions(tools []any) []any {
 	var functions []any
 	for _, e := range tools {
@@ -271,8 +271,8 @@ func toolFunctions(tools []any) []any {
 	return functions
 }
 
-// mcpFinding judges the text that a provider makes of the results of MCP tools;
-// an error outweighs results.
+// mcpFinding checks the text that a provider makes from the results of MCP tools. An
+// error takes precedence over results.
 func mcpFinding(text string) (Finding, bool) {
 	if _, rest, ok := strings.Cut(text, "MCP Tool Error"); ok {
 		name, message := mcpName(rest)

@@ -9,8 +9,8 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// newToolCallF1 is `tool-call-f1`: how well the set of tools that were called
-// agrees with the expected one, as the harmonic mean of precision and recall.
+// newToolCallF1 is `tool-call-f1`: the harmonic mean of precision and recall of the
+// called tools, compared with the expected set.
 func newToolCallF1(_ *Compiler, s *Spec) (Check, error) {
 	expected, err := toolNames(s)
 	if err != nil {
@@ -57,7 +57,7 @@ func orNone(names []string) string {
 	return "(none)"
 }
 
-// toolNames returns the expected names, sorted, each once; empty ones do not count.
+// toolNames returns the expected names, sorted and without duplicates or empty names.
 func toolNames(s *Spec) ([]string, error) {
 	var names []string
 	switch v := s.Value.(type) {
@@ -82,8 +82,8 @@ func distinct(names []string) []string {
 	return slices.Compact(names)
 }
 
-// calledTools finds the names of tools in an output of any provider's shape,
-// sorted, each once. A text may hold calls as JSON between lines of prose.
+// calledTools returns the names of tools in an output of any provider's shape, sorted
+// and without duplicates. A text may contain calls as JSON between lines of prose.
 func calledTools(v any) ([]string, error) {
 	text, ok := v.(string)
 	if !ok {
@@ -100,8 +100,8 @@ func calledTools(v any) ([]string, error) {
 	return distinct(names), err
 }
 
-// toolsIn adds the names of the calls in v: a list of calls, or an object that is
-// one or holds some.
+// toolsIn adds the names of the calls in v: a list of calls, or an object that is a
+// call or contains some.
 func toolsIn(names []string, v any) []string {
 	switch v := v.(type) {
 	case []any:
@@ -129,7 +129,7 @@ func addCall(names []string, call *proviso.Object) []string {
 	return addName(names, call)
 }
 
-// addCalls adds the names in an object that stands alone.
+// addCalls adds the names in a single object.
 func addCalls(names []string, o *proviso.Object) []string {
 	if list, ok := o.At("tool_calls").([]any); ok {
 		for _, e := range list {
@@ -152,7 +152,7 @@ func addCalls(names []string, o *proviso.Object) []string {
 	return names
 }
 
-// isObject reports whether v is an object to JavaScript, as a list is.
+// isObject reports whether v is an object in JavaScript, which includes lists.
 func isObject(v any) bool {
 	switch v.(type) {
 	case *proviso.Object, []any:

@@ -10,16 +10,16 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// spansKey keeps the spans of a row.
+// spansKey is the key of a row's spans.
 type spansKey struct{}
 
-// spansOfRow is what was found out about the trace of a row.
+// spansOfRow is the result of getting the trace of a row.
 type spansOfRow struct {
 	list []proviso.Span
 	err  error
 }
 
-// spans returns the spans of the row's trace. They are waited for once a row.
+// spans returns the spans of the row's trace. It waits for them once per row.
 func (c *Compiler) spans(ctx context.Context, s *Subject, base string) ([]proviso.Span, error) {
 	got := memo(s, spansKey{}, func() spansOfRow {
 		id := s.Row.Output.TraceID
@@ -32,12 +32,12 @@ func (c *Compiler) spans(ctx context.Context, s *Subject, base string) ([]provis
 	return got.list, got.err
 }
 
-// noTrace is the error of a row that nobody followed.
+// noTrace is the error for a row without a trace.
 func noTrace(base string) error {
 	return proviso.Errorf(proviso.Undecided, "No trace data available for %s assertion: the output belongs to no trace that was followed; see tracing in a suite, and trace_id in a request", base)
 }
 
-// decideSpans is a check of the spans of a trace.
+// decideSpans makes a check of the spans of a trace.
 func (c *Compiler) decideSpans(s *Spec, decide func(spans []proviso.Span) Finding) Check {
 	return Func(func(ctx context.Context, sub *Subject) (Finding, error) {
 		spans, err := c.spans(ctx, sub, s.Base)
@@ -65,7 +65,7 @@ func spansNamed(spans []proviso.Span, pattern string) []proviso.Span {
 	return list
 }
 
-// Bounds of what is said of spans.
+// Limits of the description of spans.
 const (
 	worstSpans   = 5
 	maxListed    = 20  // names in a reason
@@ -73,7 +73,7 @@ const (
 	maxErrorText = 300
 )
 
-// worst is the evidence of spans: up to five, those with an error first, then the
+// worst returns spans as evidence: up to five, those with an error first, then the
 // longest.
 func worst(spans []proviso.Span) []proviso.Evidence {
 	type badness struct {
@@ -105,7 +105,7 @@ func worst(spans []proviso.Span) []proviso.Evidence {
 	return list
 }
 
-// spanName bounds the name of a span.
+// spanName shortens the name of a span.
 func spanName(name string) string { return cut(name, maxSpanName) }
 
 func cut(s string, most int) string {
@@ -118,7 +118,7 @@ func cut(s string, most int) string {
 	return s
 }
 
-// spanNote says what is to be said of a span: its error, or how long it took.
+// spanNote returns a note on a span: its error, or its duration.
 func spanNote(s *proviso.Span, failed bool) string {
 	note := "did not end"
 	if took, ok := duration(s); ok {
@@ -134,8 +134,8 @@ func spanNote(s *proviso.Span, failed bool) string {
 	return note
 }
 
-// duration returns how long a span took; ok is false if it lacks a time. It is
-// negative where the clocks of a trace disagree.
+// duration returns the duration of a span; ok is false if it lacks a time. It is
+// negative if the clocks of a trace disagree.
 func duration(s *proviso.Span) (d time.Duration, ok bool) {
 	if s.Start.IsZero() || s.End.IsZero() {
 		return 0, false
@@ -143,12 +143,12 @@ func duration(s *proviso.Span) (d time.Duration, ok bool) {
 	return s.End.Sub(s.Start), true
 }
 
-// millis writes a duration as reasons have it.
+// millis formats a duration for reasons.
 func millis(d time.Duration) string { return proviso.FormatNumber(inMillis(d)) + "ms" }
 
 func inMillis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// listed joins names for a reason, up to a bound.
+// listed joins names for a reason, up to a limit.
 func listed(names []string) string {
 	if len(names) <= maxListed {
 		return strings.Join(names, ", ")

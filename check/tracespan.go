@@ -40,7 +40,7 @@ func newSpanCount(c *Compiler, s *Spec) (Check, error) {
 	}), nil
 }
 
-// orAll returns what matches, or everything there is where nothing does.
+// orAll returns the matching spans, or all if there are none.
 func orAll(matching, all []proviso.Span) []proviso.Span {
 	if len(matching) == 0 {
 		return all
@@ -48,7 +48,7 @@ func orAll(matching, all []proviso.Span) []proviso.Span {
 	return matching
 }
 
-// bound is min or max, as JavaScript compares with it.
+// bound is min or max, with JavaScript's comparison.
 type bound struct {
 	set   bool
 	value float64 // NaN compares with nothing
@@ -63,7 +63,7 @@ func boundOf(o *proviso.Object, key string) bound {
 	return bound{true, proviso.ToNumber(v), proviso.ToString(v)}
 }
 
-// within says what was expected, in parentheses; "" if nothing was.
+// within describes the expected range, in parentheses; "" if there is none.
 func within(least, most bound) string {
 	switch {
 	case least.set && most.set:
@@ -76,7 +76,7 @@ func within(least, most bound) string {
 	return ""
 }
 
-// spanNames returns the names of spans, each once.
+// spanNames returns the names of spans without duplicates.
 func spanNames(spans []proviso.Span) []string {
 	seen := map[string]bool{}
 	var names []string
@@ -89,8 +89,8 @@ func spanNames(spans []proviso.Span) []string {
 	return names
 }
 
-// newSpanDuration is `trace-span-duration`: how long spans took, all of them, or
-// the one at a percentile.
+// newSpanDuration is `trace-span-duration`: the duration of all spans, or of the one
+// at a percentile.
 func newSpanDuration(c *Compiler, s *Spec) (Check, error) {
 	o, _ := s.Value.(*proviso.Object)
 	most, ok := o.At("max").(float64)
@@ -137,7 +137,7 @@ func (d *spanDurations) patternOf(s *Spec, o *proviso.Object) error {
 	return nil
 }
 
-// decide returns the finding, and the spans that took longest.
+// decide returns the finding, and the longest spans.
 func (d *spanDurations) decide(spans []proviso.Span) (Finding, []proviso.Span) {
 	timed := slices.DeleteFunc(slices.Clone(spansNamed(spans, d.pattern)), func(s proviso.Span) bool {
 		_, ok := duration(&s)
@@ -169,8 +169,8 @@ func (d *spanDurations) decide(spans []proviso.Span) (Finding, []proviso.Span) {
 	return f, timed
 }
 
-// atPercentile decides by the span at a percentile, counted by the nearest rank.
-// timed has the longest first.
+// atPercentile decides by the span at a percentile, by the nearest rank. timed is
+// sorted, the longest first.
 func (d *spanDurations) atPercentile(timed []proviso.Span) Finding {
 	n := len(timed)
 	rank := math.Max(0, math.Ceil(*d.percentile/100*float64(n))-1)
@@ -195,7 +195,7 @@ func took(s *proviso.Span) float64 {
 	return inMillis(d)
 }
 
-// slowest names the first three of spans that are sorted.
+// slowest names the first three of the sorted spans.
 func slowest(timed []proviso.Span) string {
 	var names []string
 	for i := range timed[:min(len(timed), 3)] {
@@ -205,8 +205,8 @@ func slowest(timed []proviso.Span) string {
 	return strings.Join(names, ", ")
 }
 
-// newErrorSpans is `trace-error-spans`: how many spans ended in an error, and what
-// share of them.
+// newErrorSpans is `trace-error-spans`: the number and the share of spans that ended
+// in an error.
 func newErrorSpans(c *Compiler, s *Spec) (Check, error) {
 	e := errorSpans{pattern: "*"}
 	switch v := s.Value.(type) {
@@ -268,7 +268,7 @@ func (e *errorSpans) decide(failed []proviso.Span, of int) Finding {
 	return f
 }
 
-// described names the first three of spans that failed.
+// described names the first three of the failed spans.
 func described(failed []proviso.Span) string {
 	var list []string
 	for i := range failed[:min(len(failed), 3)] {
@@ -288,11 +288,11 @@ func described(failed []proviso.Span) string {
 	return text
 }
 
-// errorWords are what a status message tells an error by.
+// errorWords are words that indicate an error in a status message.
 var errorWords = [...]string{"error", "failed", "failure", "exception", "timeout", "abort"}
 
-// failedSpan reports whether a span ended in an error: by its status, which may be
-// one of HTTP, by attributes that say so, or by the words of its status message.
+// failedSpan reports whether a span ended in an error: by its status, which may be an
+// HTTP status, by its attributes, or by the words of its status message.
 func failedSpan(s *proviso.Span) bool {
 	if s.StatusCode == 2 || s.StatusCode >= 400 {
 		return true

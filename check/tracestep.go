@@ -19,25 +19,25 @@ const (
 	StepSpan      = "span" // anything else
 )
 
-// Step is one step of an agent: what a span of its trace stands for.
+// Step is one step of an agent, read from a span of its trace.
 type Step struct {
 	Type    string // one of the constants
-	Name    string // of the tool, the command line, the query; or else of the span
+	Name    string // of the tool, the command line, the query, or else of the span
 	Args    any    // of a tool or a command
 	HasArgs bool
 	Span    *proviso.Span
 
-	aliases []string // what a pattern may match, Name and the span's name among them
+	aliases []string // texts that a pattern may match, including Name and the span's name
 }
 
-// String returns type and name, as reasons have them.
+// String returns type and name, as in reasons.
 func (s *Step) String() string { return s.Type + ":" + spanName(s.Name) }
 
 // Steps reads the spans of a trace as the steps of an agent, in the order in which
-// they began. It understands the semantic conventions of OpenTelemetry for
-// generative AI and for MCP, older names of theirs, OpenInference, OpenLLMetry, the
-// Vercel AI SDK, and attributes that are named like these. The names of further
-// tools that run commands stand in commandTools, whatever their case.
+// they began. It supports the semantic conventions of OpenTelemetry for generative AI
+// and for MCP, their older names, OpenInference, OpenLLMetry, the Vercel AI SDK, and
+// attributes with similar names. commandTools names further tools that run commands,
+// ignoring case.
 func Steps(spans []proviso.Span, commandTools []string) []Step {
 	order := make([]*proviso.Span, len(spans))
 	for i := range spans {
@@ -64,7 +64,7 @@ func endOf(s *proviso.Span) time.Time {
 // stepReader reads spans as steps.
 type stepReader struct{ commandTools []string }
 
-// commands are the tools that run commands wherever they are met.
+// commands are the tools that always run commands.
 var commands = [...]string{"exec_command", "local_shell", "shell"}
 
 // runs reports whether a tool runs commands.
@@ -105,7 +105,7 @@ func (r stepReader) step(s *proviso.Span) Step {
 	return out
 }
 
-// as gives a step its type and name, and further names it goes by.
+// as sets the type and name of a step, and further names for it.
 func (s *Step) as(kind, name string, more ...string) {
 	s.Type, s.Name = kind, name
 	s.aliases = append(append(s.aliases, name), more...)
@@ -118,19 +118,18 @@ func firstWord(s string) string {
 	return s
 }
 
-// spanKind is what a span says it stands for, where a convention has a name for
-// that.
+// spanKind is the kind of a span, if a convention has a name for it.
 type spanKind uint8
 
 const (
 	unsaid     spanKind = iota
 	toolSpan            // it runs a tool
-	searchSpan          // it looks something up
-	otherSpan           // a model, an agent, a chain: names of tools in it are of those it may call, or asks for
+	searchSpan          // it searches for something
+	otherSpan           // a model, an agent, a chain: names of tools in it are those it may call, or asks for
 )
 
-// kindOfSpan reads the attributes that name the kind of a span. One that names a
-// tool wins over others.
+// kindOfSpan reads the attributes that name the kind of a span. A kind for tools
+// takes precedence.
 func kindOfSpan(a *proviso.Object) spanKind {
 	kind := unsaid
 	for _, key := range [...]string{"gen_ai.operation.name", "openinference.span.kind", "traceloop.span.kind", "langsmith.span.kind", "mcp.method.name"} {
@@ -150,7 +149,8 @@ func kindOfSpan(a *proviso.Object) spanKind {
 	return kind
 }
 
-// toolNameKeys are the attributes that hold the name of a tool, in this order.
+// toolNameKeys are the attributes that hold the name of a tool, in order of
+// precedence.
 var toolNameKeys = [...]string{
 	"tool.name", "tool_name", "tool", "function.name", "function_name", "ai.toolCall.name",
 	"gen_ai.tool.name", "agent.tool_name", "agent.tool", "agent.toolName", "codex.mcp.tool", "mcp.tool.name",
@@ -195,8 +195,7 @@ func toolOf(s *proviso.Span, kind spanKind) string {
 	return proviso.TrimSpace(name)
 }
 
-// firstText returns the first of the attributes that is a text with something in
-// it.
+// firstText returns the first of the attributes that is a non-empty text.
 func firstText(a *proviso.Object, keys []string) string {
 	for _, key := range keys {
 		if text, ok := a.At(key).(string); ok {
@@ -208,7 +207,7 @@ func firstText(a *proviso.Object, keys []string) string {
 	return ""
 }
 
-// structured reports whether a text is a JSON list or object, which no name is.
+// structured reports whether a text is a JSON list or object, which is never a name.
 func structured(text string) bool {
 	if text[0] != '[' && text[0] != '{' {
 		return false
@@ -217,7 +216,7 @@ func structured(text string) bool {
 	return err == nil
 }
 
-// near reports whether a key has one word and then another, with at most one
+// near reports whether a key contains one word and then another, with at most one
 // character between them.
 func near(key, first, second string) bool {
 	for {
@@ -232,7 +231,7 @@ func near(key, first, second string) bool {
 	}
 }
 
-// hasPart reports whether a key, cut at dots and underscores, has one of the parts.
+// hasPart reports whether a key, split at dots and underscores, has one of the parts.
 func hasPart(key string, parts ...string) bool {
 	for part := range strings.FieldsFuncSeq(key, func(r rune) bool { return r == '.' || r == '_' }) {
 		if slices.Contains(parts, part) {
@@ -246,7 +245,8 @@ func containsAny(s string, parts ...string) bool {
 	return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(s, p) })
 }
 
-// toolArgKeys are the attributes that hold the arguments of a tool, in this order.
+// toolArgKeys are the attributes that hold the arguments of a tool, in order of
+// precedence.
 var toolArgKeys = [...]string{
 	"tool.args", "tool.arguments", "tool.input", "tool_args", "tool_arguments", "tool_input",
 	"function.args", "function.arguments", "function.input", "function_args", "function_arguments",
@@ -257,11 +257,11 @@ var toolArgKeys = [...]string{
 	"args", "arguments", "input",
 }
 
-// mcpArgument begins the attributes that hold one argument each.
+// mcpArgument is the prefix of the attributes that hold one argument each.
 const mcpArgument = "mcp.request.argument."
 
 // argsOf returns the arguments of the tool that a span runs: a structure, or a text
-// that is none.
+// that is not JSON.
 func argsOf(a *proviso.Object) (any, bool) {
 	for _, key := range toolArgKeys {
 		if v, ok := structure(a.At(key)); ok {
@@ -285,7 +285,7 @@ func argsOf(a *proviso.Object) (any, bool) {
 	return single, single.Len() > 0
 }
 
-// structure reads an attribute: a text that is JSON stands for what it says.
+// structure reads an attribute. A JSON text is parsed.
 func structure(v any) (any, bool) {
 	switch v := v.(type) {
 	case nil, proviso.Undefined:
@@ -328,7 +328,7 @@ func (r stepReader) commandOf(s *proviso.Span, tool string, args any, kind spanK
 	return ""
 }
 
-// commandLine makes one line of the arguments of a tool that runs commands.
+// commandLine makes one line from the arguments of a tool that runs commands.
 func commandLine(args *proviso.Object) string {
 	for _, from := range [...]struct{ key, between string }{{"cmd", " "}, {"command", " "}, {"commands", "; "}} {
 		v, ok := args.Get(from.key)
@@ -352,7 +352,7 @@ func commandLine(args *proviso.Object) string {
 	return ""
 }
 
-// searchOf returns what a span looks for, "" if it looks for nothing.
+// searchOf returns the query of a span; "" if it does not search.
 func searchOf(s *proviso.Span, kind spanKind) string {
 	if query := firstText(s.Attributes, []string{"codex.search.query", "search.query", "search_query", "gen_ai.retrieval.query.text"}); query != "" {
 		return query
@@ -372,7 +372,7 @@ func searchOf(s *proviso.Span, kind spanKind) string {
 	return ""
 }
 
-// searching reports whether names in a span speak of looking something up.
+// searching reports whether names in a span indicate a search.
 func searching(s *proviso.Span) bool {
 	between := func(r rune) bool { return proviso.IsSpace(r) || strings.ContainsRune("._:/-", r) }
 	for part := range strings.FieldsFuncSeq(strings.ToLower(s.Name), between) {

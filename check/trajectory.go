@@ -8,15 +8,15 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// stepsKey keeps the steps of a row.
+// stepsKey is the key of a row's steps.
 type stepsKey struct{}
 
-// decideSteps is a check of the steps of an agent.
+// decideSteps makes a check of the steps of an agent.
 func (c *Compiler) decideSteps(s *Spec, decide func(steps []Step) (Finding, []Step)) Check {
 	return stepCheck{c, s, decide}
 }
 
-// stepsOf returns the steps of the row's trace. They are read once a row.
+// stepsOf returns the steps of the row's trace. They are read once per row.
 func (c *Compiler) stepsOf(s *Subject, spans []proviso.Span) []Step {
 	return memo(s, stepsKey{}, func() []Step { return Steps(spans, c.CommandTools) })
 }
@@ -57,10 +57,10 @@ func shownSteps(steps []Step) string {
 	return listed(names)
 }
 
-// stepPattern says which steps are meant.
+// stepPattern selects steps.
 type stepPattern struct {
-	types   []string // empty is any
-	pattern string   // "" is any
+	types   []string // empty means any
+	pattern string   // "" means any
 }
 
 // stepPatternOf reads a text, or an object with name or pattern, and type.
@@ -107,8 +107,8 @@ func (p stepPattern) named(s *Spec, where string) (stepPattern, error) {
 	return p, nil
 }
 
-// matches reports whether a step is meant: by its own name, that of its span, or
-// another that it goes by.
+// matches reports whether the pattern selects a step: by its own name, that of its
+// span, or an alias.
 func (p stepPattern) matches(s *Step) bool {
 	if p.types != nil && !slices.Contains(p.types, s.Type) {
 		return false
@@ -118,7 +118,7 @@ func (p stepPattern) matches(s *Step) bool {
 }
 
 // newToolUsed is `trajectory:tool-used`: a text or list names tools that must all
-// occur (negated: none); an object bounds how often the matching ones do.
+// occur (negated: none); an object limits how often matching ones occur.
 func newToolUsed(c *Compiler, s *Spec) (Check, error) {
 	if o, ok := s.Value.(*proviso.Object); ok {
 		return newToolCount(c, s, o)
@@ -157,7 +157,7 @@ func newToolUsed(c *Compiler, s *Spec) (Check, error) {
 	}), nil
 }
 
-// label is what reasons call the steps that are meant.
+// label returns the name of the selected steps in reasons.
 func (p stepPattern) label() string {
 	if p.pattern == "" {
 		return "*"
@@ -175,7 +175,7 @@ func toolsRequired(all, missing []string, tools []Step) Finding {
 	return f
 }
 
-// toolsForbidden is the finding that not- turns round: it passes if any was used.
+// toolsForbidden returns the finding that not- inverts: it passes if any was used.
 func toolsForbidden(all, seen []string, tools []Step) Finding {
 	f := found(seen != nil)
 	f.Reason = "Forbidden tool(s) were not used: " + listed(all)
@@ -185,7 +185,7 @@ func toolsForbidden(all, seen []string, tools []Step) Finding {
 	return f
 }
 
-// newToolCount is the object form: calls of matching tools, at least and at most.
+// newToolCount is the object form: minimum and maximum calls of matching tools.
 func newToolCount(c *Compiler, s *Spec, o *proviso.Object) (Check, error) {
 	p, err := stepPatternOf(s, o, StepTool)
 	if err == nil {
@@ -224,7 +224,7 @@ func orTools(matching, tools []Step) []Step {
 	return matching
 }
 
-// numberBound is a bound that counts only if it is a number.
+// numberBound returns a bound that has an effect only if it is a number.
 func numberBound(o *proviso.Object, key string) bound {
 	if _, ok := o.At(key).(float64); !ok {
 		return bound{}
@@ -236,8 +236,8 @@ func inBounds(n int, least, most bound) bool {
 	return (!least.set || float64(n) >= least.value) && (!most.set || float64(n) <= most.value)
 }
 
-// newToolSequence is `trajectory:tool-sequence`: tools in an order, with others
-// between them, or exactly these.
+// newToolSequence is `trajectory:tool-sequence`: tools in an order, possibly with
+// others between them, or exactly these.
 func newToolSequence(c *Compiler, s *Spec) (Check, error) {
 	var list []any
 	exact := false
@@ -280,7 +280,7 @@ func newToolSequence(c *Compiler, s *Spec) (Check, error) {
 	}), nil
 }
 
-// stepsInOrder looks for the wanted steps one after the other.
+// stepsInOrder searches for the wanted steps one after the other.
 func stepsInOrder(wanted []stepPattern, tools []Step) Finding {
 	var matched []Step
 	for i := range tools {
@@ -313,8 +313,8 @@ func inExactOrder(wanted []stepPattern, tools []Step) Finding {
 	return f
 }
 
-// newStepCount is `trajectory:step-count`: how many steps are of a type, or match a
-// pattern, or there are at all.
+// newStepCount is `trajectory:step-count`: the number of steps of a type, of those
+// that match a pattern, or of all.
 func newStepCount(c *Compiler, s *Spec) (Check, error) {
 	o, ok := s.Value.(*proviso.Object)
 	if !ok {

@@ -14,8 +14,8 @@ type toolArgs struct {
 	tool     stepPattern
 	want     any
 	exact    bool
-	defaults *proviso.Object // arguments that count as absent where they have these values
-	ignore   []string        // names of arguments that do not count, or patterns of them
+	defaults *proviso.Object // arguments that count as absent if they have these values
+	ignore   []string        // names of arguments that are ignored, or patterns of them
 }
 
 // newToolArgsMatch is `trajectory:tool-args-match`.
@@ -98,8 +98,8 @@ func ignoredArgs(s *Spec, o *proviso.Object) ([]string, error) {
 	return names, nil
 }
 
-// accepts reports whether a call has the arguments. Those that are ignored count on
-// neither side, defaults only where the call has them.
+// accepts reports whether a call has the arguments. Ignored arguments count on
+// neither side; defaults are dropped only from the call.
 func (a *toolArgs) accepts(args any) bool {
 	got, _ := a.withoutIgnored(args)
 	got, _ = a.withoutDefaults(got)
@@ -110,8 +110,8 @@ func (a *toolArgs) accepts(args any) bool {
 	return holds(got, want)
 }
 
-// holds reports whether got has what want has: of objects at least the same
-// members, of lists the same number of elements.
+// holds reports whether got contains want: objects have at least the same members,
+// lists the same number of elements.
 func holds(got, want any) bool {
 	switch want := want.(type) {
 	case []any:
@@ -141,7 +141,7 @@ func holds(got, want any) bool {
 	return deepEqual(got, want)
 }
 
-// without returns arguments without those that drop names, and the names.
+// without returns the arguments except those for which drop is true, and their names.
 func without(args any, drop func(key string, v any) bool) (rest any, dropped []string) {
 	o, ok := args.(*proviso.Object)
 	if !ok {
@@ -180,7 +180,7 @@ func (a *toolArgs) mode() string {
 	return "partial"
 }
 
-// left says what did not count in the arguments of a call.
+// left describes the arguments of a call that were ignored.
 func (a *toolArgs) left(args any) string {
 	rest, ignored := a.withoutIgnored(args)
 	_, defaults := a.withoutDefaults(rest)
@@ -194,7 +194,7 @@ func (a *toolArgs) left(args any) string {
 	return text
 }
 
-// absent words that no call had arguments that are forbidden.
+// absent is the reason that no call had the forbidden arguments.
 func (a *toolArgs) absent(calls, with []Step) string {
 	text := fmt.Sprintf("Forbidden argument match for tool \"%s\" was not observed", a.tool.label())
 	if len(calls) == 0 {
@@ -203,7 +203,7 @@ func (a *toolArgs) absent(calls, with []Step) string {
 	return text + ". Observed args: " + observedArgs(with)
 }
 
-// missed words that no call had the arguments.
+// missed is the reason that no call had the arguments.
 func (a *toolArgs) missed(tools, calls, with []Step) string {
 	switch {
 	case len(calls) == 0:
@@ -225,5 +225,5 @@ func observedArgs(with []Step) string {
 	return listed(list)
 }
 
-// shownArgs bounds arguments for a reason.
+// shownArgs shortens arguments for a reason.
 func shownArgs(args any) string { return cut(proviso.Stringify(args), 500) }

@@ -6,8 +6,8 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// stepCheck is a check of the steps of an agent. What decides returns the steps
-// that the verdict rests on, too.
+// stepCheck is a check of the steps of an agent. decide also returns the steps that
+// support the verdict.
 type stepCheck struct {
 	c      *Compiler
 	spec   *Spec
@@ -31,7 +31,7 @@ func (k stepCheck) Decide(ctx context.Context, s *Subject) (Finding, error) {
 	return f, nil
 }
 
-// newGoalSuccess is `trajectory:goal-success`: a model says whether the agent
+// newGoalSuccess is `trajectory:goal-success`: a model decides whether the agent
 // reached a goal.
 func newGoalSuccess(c *Compiler, s *Spec) (Check, error) {
 	goal := s.Value

@@ -6,10 +6,10 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Transcript words a conversation for a judge: v is a list of messages with role
-// and content, as chat APIs have them, tool calls and their results among them.
-// Every line that somebody said begins with a bar, so that no message can pass
-// for another one. It is false if v is something else.
+// Transcript formats a conversation for a judge: v is a list of messages with role
+// and content, as in chat APIs, including tool calls and their results. Every line of
+// a message's text begins with a bar, so that a message cannot imitate another one.
+// It returns false if v is anything else.
 func Transcript(v any) (string, bool) {
 	list, ok := v.([]any)
 	if !ok || len(list) == 0 {
@@ -27,7 +27,7 @@ func Transcript(v any) (string, bool) {
 	return strings.TrimSuffix(b.String(), "\n"), true
 }
 
-// message words one message.
+// message formats one message.
 func message(b *strings.Builder, role string, o *proviso.Object) {
 	speaker := role
 	if name, ok := o.At("name").(string); ok && name != "" {
@@ -40,9 +40,9 @@ func message(b *strings.Builder, role string, o *proviso.Object) {
 			piece(b, speaker, e)
 		}
 	case string:
-		said(b, speaker, content)
+		writeTurn(b, speaker, content)
 	default:
-		said(b, speaker, proviso.Stringify(content))
+		writeTurn(b, speaker, proviso.Stringify(content))
 	}
 	calls, _ := o.At("tool_calls").([]any)
 	for _, e := range calls {
@@ -54,14 +54,14 @@ func message(b *strings.Builder, role string, o *proviso.Object) {
 	}
 }
 
-// piece words one part of a message's content, in the forms of OpenAI and
+// piece formats one part of a message's content, in the forms of OpenAI and
 // Anthropic.
 func piece(b *strings.Builder, speaker string, v any) {
 	o, _ := v.(*proviso.Object)
 	text, isText := o.At("text").(string)
 	switch kind, _ := o.At("type").(string); {
 	case isText:
-		said(b, speaker, text)
+		writeTurn(b, speaker, text)
 	case kind == "tool_use":
 		toolCall(b, speaker, o.At("name"), o.At("input"))
 	case kind == "tool_result":
@@ -71,14 +71,14 @@ func piece(b *strings.Builder, speaker string, v any) {
 			}
 			return
 		}
-		said(b, "tool", asText(o.At("content")))
+		writeTurn(b, "tool", asText(o.At("content")))
 	default:
-		said(b, speaker, asText(v))
+		writeTurn(b, speaker, asText(v))
 	}
 }
 
 func toolCall(b *strings.Builder, speaker string, name, arguments any) {
-	said(b, speaker+" calls "+asText(name), asText(arguments))
+	writeTurn(b, speaker+" calls "+asText(name), asText(arguments))
 }
 
 func asText(v any) string {
@@ -88,8 +88,8 @@ func asText(v any) string {
 	return proviso.Stringify(v)
 }
 
-// said writes who speaks, on one line, and what was said.
-func said(b *strings.Builder, speaker, text string) {
+// writeTurn writes the speaker, on one line, and the text.
+func writeTurn(b *strings.Builder, speaker, text string) {
 	b.WriteString(strings.Join(strings.Fields(speaker), " "))
 	b.WriteString(":\n")
 	for line := range strings.Lines(text) {
@@ -99,8 +99,8 @@ func said(b *strings.Builder, speaker, text string) {
 	}
 }
 
-// judged is the output as a judge sees it: a conversation in words, anything else
-// as text.
+// judged returns the output for a judge: a conversation as a transcript, anything
+// else as text.
 func (s *Subject) judged() string {
 	if text, ok := Transcript(s.Value); ok {
 		return text

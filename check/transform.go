@@ -14,15 +14,15 @@ type Transform struct {
 	fn    proviso.Function
 }
 
-// Transform compiles the transform of an assertion, a case or a provider: one
-// line is an expression, several are a function body with an explicit return,
+// Transform compiles the transform of an assertion, a case or a provider: one line is
+// an expression, several are a function body with an explicit return,
 // `file://x.js[:function]` is a script of the suite, in JavaScript, Python or Ruby.
 func (c *Compiler) Transform(text string) (*Transform, error) {
 	return c.compileTransform(text, "output")
 }
 
-// VarsTransform compiles a script that replaces the variables of a case; it is
-// written as a transform is, with vars in place of output.
+// VarsTransform compiles a script that replaces the variables of a case. It has the
+// form of a transform, with vars in place of output.
 func (c *Compiler) VarsTransform(text string) (*Transform, error) {
 	return c.compileTransform(text, "vars")
 }
@@ -45,7 +45,7 @@ func (c *Compiler) compileTransform(text, subject string) (*Transform, error) {
 	}
 	body := text
 	if !strings.Contains(text, "\n") {
-		body = "return " + text // which may end with a semicolon
+		body = "return " + text // text may end with a semicolon
 	}
 	fn, err := c.function(proviso.Source{
 		Language: "javascript", Name: "transform", Text: body, Form: proviso.Body, Params: []string{subject, "context", "process"}, Purpose: proviso.Deciding,
@@ -56,7 +56,7 @@ func (c *Compiler) compileTransform(text, subject string) (*Transform, error) {
 	return &Transform{label: "[inline transform]: " + text, fn: fn}, nil
 }
 
-// shifted moves the place of a syntax error in the first line by so many columns.
+// shifted moves the place of a syntax error in the first line by a number of columns.
 func shifted(err error, columns int) error {
 	var e *proviso.ScriptError
 	if columns == 0 || !errors.As(err, &e) || e.Line != 1 {
@@ -67,7 +67,7 @@ func shifted(err error, columns int) error {
 	return &placed
 }
 
-// named says which script an error is about, and keeps its code.
+// named adds the script to an error, and keeps its code.
 func named(script string, err error) error {
 	var e *proviso.Error
 	if errors.As(err, &e) {
@@ -78,7 +78,7 @@ func named(script string, err error) error {
 	return proviso.Errorf(proviso.Invalid, "%s: %w", script, err)
 }
 
-// short is the beginning of a script, on one line.
+// short returns the beginning of a script, on one line.
 func short(text string) string {
 	const most = 60
 	line, _, more := strings.Cut(strings.TrimSpace(text), "\n")

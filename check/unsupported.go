@@ -2,8 +2,8 @@ package check
 
 import "github.com/proviso-eval/proviso"
 
-// unsupported are promptfoo's types that this version cannot decide, with what
-// they need, sorted.
+// unsupported are promptfoo's types that this version cannot decide, with their
+// requirements, sorted.
 var unsupported = []struct {
 	Type, Needs string
 	Cell        proviso.CellForm
@@ -12,8 +12,8 @@ var unsupported = []struct {
 	{"pi", "a remote service", proviso.CellText},
 }
 
-// Unsupported returns what a type of promptfoo that this version does not have
-// would need; ok is false for any other type.
+// Unsupported returns the requirements of a promptfoo type that this version does not
+// support; ok is false for any other type.
 func Unsupported(base string) (needs string, ok bool) {
 	for _, u := range unsupported {
 		if u.Type == base {

@@ -9,13 +9,13 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// value is what an assertion compares with: known when it is compiled, or made
-// anew for each row.
+// value is the value to compare with: known when the assertion is compiled, or made
+// for each row.
 type value struct {
 	static any
 	// dynamic makes the value of one row; nil if static is the value.
 	dynamic func(ctx context.Context, s *Subject) (any, error)
-	traced  bool // what makes it looks at the trace
+	traced  bool // the code that makes it uses the trace
 }
 
 // value reads a.Value: loads files, finds templates, checks their syntax.
@@ -85,12 +85,12 @@ func (c *Compiler) listValue(a *proviso.Assertion, list []any) (value, error) {
 	if dynamic {
 		return value{dynamic: made, traced: traced}, nil
 	}
-	v, _ := made(context.Background(), nil) // nothing in it is made per row
+	v, _ := made(context.Background(), nil) // it has no parts that are made per row
 	return value{static: v}, nil
 }
 
-// fileValue loads the value from a file, or compiles the script that makes it.
-// What the file holds is not a template.
+// fileValue loads the value from a file, or compiles the script that makes it. The
+// content of the file is not a template.
 func (c *Compiler) fileValue(a *proviso.Assertion, name string) (value, error) {
 	if file, entry := splitEntry(name); LanguageOf(file) != "" {
 		return c.scriptValue(a, scriptFile{language: LanguageOf(file), file: file, entry: entry, standard: verdictEntry})
@@ -152,7 +152,7 @@ func (c *Compiler) readFile(name string) ([]byte, error) {
 	return c.Files.ReadFile(name)
 }
 
-// hasTemplate reports whether text holds the beginning of a nunjucks tag.
+// hasTemplate reports whether text contains the start of a nunjucks tag.
 func hasTemplate(text string) bool {
 	for i := 0; ; i += 2 {
 		at := strings.IndexByte(text[i:], '{')

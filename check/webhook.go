@@ -18,7 +18,7 @@ import (
 const (
 	webhookTimeout = 5 * time.Second        // of one attempt: WEBHOOK_TIMEOUT, in milliseconds
 	webhookBackoff = 500 * time.Millisecond // before the first retry, doubled each time: PROMPTFOO_REQUEST_BACKOFF_MS
-	webhookRetries = 4                      // after errors of the network
+	webhookRetries = 4                      // after network errors
 )
 
 // webhook asks an HTTP endpoint for the verdict.
@@ -29,8 +29,8 @@ type webhook struct {
 	not              bool
 }
 
-// newWebhook is `webhook`: an HTTP endpoint is sent the output and answers
-// {pass, score, reason}.
+// newWebhook is `webhook`: an HTTP endpoint receives the output and answers {pass,
+// score, reason}.
 func newWebhook(c *Compiler, s *Spec) (Check, error) {
 	address, ok := s.Value.(string)
 	if !ok || address == "" {
@@ -80,7 +80,7 @@ func (w *webhook) Decide(ctx context.Context, s *Subject) (Finding, error) {
 	return w.finding(answer)
 }
 
-// ask sends the request until there is an answer, or no hope for one.
+// ask sends the request until there is an answer, or retrying cannot help.
 func (w *webhook) ask(ctx context.Context, request []byte) (any, error) {
 	wait := w.backoff
 	for attempt := 0; ; attempt++ {
@@ -97,7 +97,7 @@ func (w *webhook) ask(ctx context.Context, request []byte) (any, error) {
 	}
 }
 
-// networkError is an error of the network, after which asking again may help.
+// networkError is a network error, after which a retry may help.
 type networkError struct{ error }
 
 func (e networkError) Unwrap() error { return e.error }
@@ -143,7 +143,7 @@ func (w *webhook) once(ctx context.Context, request []byte) (any, error) {
 	return answer, nil
 }
 
-// failure words an error of the network.
+// failure returns the message about a network error.
 func (w *webhook) failure(ctx context.Context, place string, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -160,7 +160,7 @@ func (w *webhook) failure(ctx context.Context, place string, err error) error {
 	return networkError{proviso.Because(err, code, "webhook: %v", err)}
 }
 
-// finding reads an answer. One whose pass is no boolean has said nothing.
+// finding reads an answer. It has no verdict unless pass is a boolean.
 func (w *webhook) finding(answer any) (Finding, error) {
 	o, _ := answer.(*proviso.Object)
 	pass, ok := o.At("pass").(bool)
@@ -185,7 +185,7 @@ func (w *webhook) finding(answer any) (Finding, error) {
 	return f, nil
 }
 
-// redacted returns an address for messages.
+// redacted returns a URL for messages.
 func redacted(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {

@@ -87,7 +87,7 @@ func TestWebhookRetries(t *testing.T) {
 		{"broken connections, then an answer", 4, breakOff, proviso.Pass, 5},
 		{"broken connections", 9, breakOff, proviso.Errored, 5},
 		{"silence, then an answer", 1, func(_ http.ResponseWriter, r *http.Request) {
-			_, _ = io.Copy(io.Discard, r.Body) // the server notices that the client is gone
+			_, _ = io.Copy(io.Discard, r.Body) // so that the server notices when the client disconnects
 			<-r.Context().Done()
 		}, proviso.Pass, 2},
 		{"a server error is an answer", 1, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) }, proviso.Errored, 1},
@@ -136,8 +136,8 @@ func TestWebhookMistakes(t *testing.T) {
 	}
 }
 
-// TestRecordedVerdicts decides what promptfoo was recorded to decide, for the
-// types that need neither templates nor files.
+// TestRecordedVerdicts compares with promptfoo's recorded verdicts, for the types
+// that need neither templates nor files.
 func TestRecordedVerdicts(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"regex", "is-xml", "contains-xml", "is-html", "contains-html"} {

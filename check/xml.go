@@ -27,7 +27,7 @@ func newIsXML(_ *Compiler, s *Spec) (Check, error) {
 	}), nil
 }
 
-// lacksXML says why text is not the XML that is asked for, or returns "".
+// lacksXML returns why text is not the required XML, or "".
 func lacksXML(text string, required []string) string {
 	err := xmltext.Check(text)
 	var tree *xmltext.Tree
@@ -71,8 +71,8 @@ func newContainsXML(_ *Compiler, s *Spec) (Check, error) {
 	}), nil
 }
 
-// requiredElements reads the paths that a value asks for: a list, texts separated
-// by commas, or an object with such a list. Other scalars ask for nothing.
+// requiredElements reads the paths in a value: a list, texts separated by commas, or
+// an object with such a list. Other scalars mean no paths.
 func requiredElements(s *Spec) ([]string, error) {
 	switch v := s.Value.(type) {
 	case string:
