@@ -16,29 +16,30 @@ const (
 	// maxAssertions limits how many assertions a summary keeps with their text.
 	// Failed and undecided assertions take precedence over those that always passed.
 	maxAssertions = 10_000
-	// maxCounted bounds how many further assertions it tells apart, by a hash.
+	// maxCounted limits how many further assertions are counted separately, by a
+	// hash.
 	maxCounted = 200_000
-	// maxValueText is how many bytes of a text its name may show, and
-	// maxStructureText of a list or an object, of which the beginning says enough.
+	// maxValueText is how many bytes of a text a name may show. maxStructureText is
+	// the same for a list or an object, whose beginning is enough.
 	maxValueText     = 200
 	maxStructureText = 80
 )
 
-// AssertionSummary counts the verdicts on one assertion. Assertions of many cases
-// that are equal in type, value, threshold, id and metric are one.
+// AssertionSummary counts the verdicts on one assertion. Assertions of several cases
+// with equal type, value, threshold, id and metric are combined.
 type AssertionSummary struct {
-	Type      string // "" if the line stands for what is not kept
+	Type      string // "" if the entry combines the assertions without one of their own
 	ID        string // "" if the suite gives none
 	Metric    string // "" if the suite gives none
-	Value     string // as shown: texts in quotes, structures as JSON, long ones shortened
-	Threshold string // as the suite has it, "" if it gives none or the type compares with none
-	Unweighed bool   // its weight is 0: it passes whatever it finds, but its counts say what it found
-	Others    int    // how many assertions without a line of their own this one stands for; 0 for one assertion
+	Value     string // for display: texts in quotes, structures as JSON, long ones shortened
+	Threshold string // as in the suite; "" if there is none or the type has no use for it
+	Unweighed bool   // its weight is 0: it always passes, but its counts are those of its findings
+	Others    int    // how many assertions without an entry of their own are combined here; 0 for a single assertion
 	Counts
 	Usage proviso.Usage // of deciding
 	Cost  float64       // of deciding, in US dollars
-	// CannotTell counts the outputs about which the judge cannot tell whether a
-	// criterion is met. Most of them are among Errors.
+	// CannotTell counts the outputs for which the judge cannot tell whether a
+	// criterion is met. Most of them are in Errors too.
 	CannotTell int
 	Judges     []string // identities of the judges that decided, sorted; at most maxJudges
 
@@ -78,8 +79,8 @@ func (a *AssertionSummary) Name() string {
 	return name
 }
 
-// urgency orders lines: by the pass rate if something failed, then those with
-// something undecided, those that held, and those that never applied.
+// urgency orders entries: by the pass rate if any failed, then those with undecided
+// verdicts, those that passed, and those that never applied.
 func (a *AssertionSummary) urgency() float64 {
 	switch {
 	case a.Failed > 0:
@@ -92,7 +93,7 @@ func (a *AssertionSummary) urgency() float64 {
 	return 3
 }
 
-// rate returns the pass rate, infinity if nothing was decided.
+// rate returns the pass rate; infinity if there are no verdicts.
 func (a *AssertionSummary) rate() float64 {
 	if a.Decided() == 0 {
 		return math.Inf(1)
@@ -100,7 +101,7 @@ func (a *AssertionSummary) rate() float64 {
 	return float64(a.Passed) / float64(a.Decided())
 }
 
-// undecided says how many verdicts are missing, for the end of a line.
+// undecided returns the number of missing verdicts, for the end of a line.
 func (c Counts) undecided() string {
 	text := ""
 	if c.Errors > 0 {
@@ -119,15 +120,15 @@ func (c *Counts) plus(d Counts) {
 	c.Skipped += d.Skipped
 }
 
-// about is what tells one assertion from another. Its parts are as rows have them.
+// about identifies an assertion. Its fields have the form of rows.
 type about struct {
 	kind, id, metric string
 	value, threshold any // nil if there is none
 	unweighed        bool
 }
 
-// aboutOf returns what a row would have of an assertion. compared says that its type
-// compares with a threshold.
+// aboutOf returns the fields that a row would have for an assertion. compared means
+// that its type compares with a threshold.
 func aboutOf(a *proviso.Assertion, compared bool) about {
 	switch {
 	case a == nil:
@@ -146,8 +147,8 @@ func aboutOf(a *proviso.Assertion, compared bool) about {
 	return x
 }
 
-// aboutRaw reads an assertion as rows have it. What a judged assertion asks for
-// stands in place of a value.
+// aboutRaw reads an assertion in the form of rows. For a judged assertion, its
+// requirements are the value.
 func aboutRaw(o *proviso.Object, compared bool) about {
 	x := about{kind: str(o, "type"), id: str(o, "id"), metric: str(o, "metric"), unweighed: o.At("weight") == 0.0}
 	if compared {
@@ -161,7 +162,7 @@ func aboutRaw(o *proviso.Object, compared bool) about {
 	return x
 }
 
-// title returns what the reason of a verdict stands behind: the id, or else the
+// title returns the name in front of the reason of a verdict: the id, or else the
 // metric, with the type unless a model judged by criteria; or else the type.
 func (x *about) title() string {
 	label := cmp.Or(x.id, x.metric)
@@ -185,7 +186,7 @@ func firstCriterion(o *proviso.Object) any {
 	return list[0]
 }
 
-// defined returns v, nil if it is undefined.
+// defined returns v; nil if it is undefined.
 func defined(v any) any {
 	if _, undefined := v.(proviso.Undefined); undefined {
 		return nil
@@ -193,7 +194,7 @@ func defined(v any) any {
 	return v
 }
 
-// appendKey appends what is equal for equal assertions only.
+// appendKey appends a key that is equal only for equal assertions.
 func (x *about) appendKey(b []byte) []byte {
 	for _, s := range [...]string{x.kind, x.id, x.metric} {
 		b = append(append(b, s...), 0)
@@ -221,7 +222,7 @@ func appendDistinct(b []byte, v any) []byte {
 	return append(proviso.AppendJSON(append(b, 'j'), v), 0)
 }
 
-// summary returns an empty line for the assertion.
+// summary returns an empty entry for the assertion.
 func (x *about) summary() *AssertionSummary {
 	a := &AssertionSummary{Type: x.kind, ID: x.id, Metric: x.metric, Unweighed: x.unweighed}
 	if o, ok := x.value.(*proviso.Object); ok && x.kind == judgedType && o.Has("template") {
@@ -238,7 +239,7 @@ func (x *about) summary() *AssertionSummary {
 	return a
 }
 
-// valueText returns a value as names show it.
+// valueText returns a value in the form for names.
 func valueText(v any) string {
 	if s, ok := v.(string); ok {
 		return `"` + clipped(s, maxValueText) + `"`
@@ -246,7 +247,7 @@ func valueText(v any) string {
 	return clipped(proviso.Stringify(v), maxStructureText)
 }
 
-// clipped returns at most limit bytes of s; an ellipsis says that there is more.
+// clipped returns at most limit bytes of s; an ellipsis marks a longer text.
 func clipped(s string, limit int) string {
 	if len(s) <= limit {
 		return s
@@ -254,9 +255,9 @@ func clipped(s string, limit int) string {
 	return s[:runeStart(s, limit)] + "…"
 }
 
-// assertions counts verdicts by assertion, in bounded memory: beyond
-// maxAssertions, those that always held give up their lines to those that did
-// not, and go on being counted by a hash of what they are.
+// assertions counts verdicts by assertion, with limited memory. Beyond maxAssertions,
+// assertions that always passed lose their entries to those that did not, and are
+// then counted by a hash.
 type assertions struct {
 	seed   maphash.Seed
 	lines  map[uint64]*AssertionSummary
@@ -265,9 +266,8 @@ type assertions struct {
 	others Counts           // of assertions that are not told apart either
 	buffer []byte
 
-	// recent has the lines of assertions by what the suite wrote, which rows of one
-	// suite share: taking a schema for its key again and again would cost more than
-	// all the rest.
+	// recent finds entries by the suite's objects, which rows of one suite share.
+	// Encoding a schema for its key each time would take longer than everything else.
 	recent map[*proviso.Object]*AssertionSummary
 
 	// sorted is what Assertions returned, until another verdict comes: a run has its
@@ -286,7 +286,7 @@ func (t tally) counts() Counts {
 	return Counts{Passed: int(t.passed), Failed: int(t.failed), Errors: int(t.errors), Skipped: int(t.skipped)}
 }
 
-// maxRecent bounds the assertions that are found without their key.
+// maxRecent limits the assertions that are found without their key.
 const maxRecent = 1024
 
 func newAssertions() *assertions {
@@ -316,7 +316,7 @@ func (t *assertions) addOf(a *proviso.Assertion, compared bool, status proviso.S
 	return line
 }
 
-// add counts a verdict, and returns the line of its assertion, nil if it has none.
+// add counts a verdict and returns the entry of its assertion; nil if it has none.
 func (t *assertions) add(x *about, status proviso.Status, judged bool) *AssertionSummary {
 	t.buffer = x.appendKey(t.buffer[:0])
 	key := maphash.Bytes(t.seed, t.buffer)
@@ -340,8 +340,8 @@ func (t *assertions) add(x *about, status proviso.Status, judged bool) *Assertio
 	return nil
 }
 
-// open returns a new line if there is room, or if the assertion matters more than
-// one that has a line.
+// open returns a new entry if there is room, or if the assertion takes precedence
+// over one that has an entry.
 func (t *assertions) open(key uint64, x *about, matters bool) *AssertionSummary {
 	if len(t.lines) >= maxAssertions && (!matters || !t.makeRoom()) {
 		return nil
@@ -354,7 +354,7 @@ func (t *assertions) open(key uint64, x *about, matters bool) *AssertionSummary 
 	return a
 }
 
-// makeRoom gives up the line of an assertion that always held.
+// makeRoom removes the entry of an assertion that always passed.
 func (t *assertions) makeRoom() bool {
 	for len(t.clean) > 0 {
 		key := t.clean[len(t.clean)-1]
@@ -369,7 +369,7 @@ func (t *assertions) makeRoom() bool {
 			t.others.plus(a.Counts)
 		}
 		delete(t.lines, key)
-		clear(t.recent) // it may have the line
+		clear(t.recent) // it may hold the entry
 		return true
 	}
 	return false
@@ -411,7 +411,8 @@ func (s *Summary) Assertions() []AssertionSummary {
 	return list
 }
 
-// leftOut says what a table has not of a list of assertions, "" if it has all.
+// leftOut returns a note on the assertions that a table leaves out; "" if there are
+// none.
 func leftOut(list []AssertionSummary, shown int) string {
 	if shown >= len(list) {
 		return ""

@@ -11,14 +11,14 @@ import (
 	"github.com/proviso-eval/proviso/report"
 )
 
-// plain returns what a run begins with: one prompt at one provider.
+// plain returns the start of a simple run: one prompt and one provider.
 func plain() (*report.Meta, *report.Summary) {
 	m := &report.Meta{RunID: "r", Version: "0.1.0", Suite: "s",
 		Columns: []report.Column{report.NewColumn(&proviso.Prompt{ID: "p1", Raw: "p"}, &proviso.ProviderSpec{ID: "echo"})}}
 	return m, report.NewSummary(1)
 }
 
-// graded returns one row per case, with the statuses of its assertions.
+// graded returns one row per case, with the given statuses of its assertions.
 func graded(t testing.TB, cases []string, statuses ...[]proviso.Status) []*proviso.Result {
 	var rows []*proviso.Result
 	for i, c := range cases {
@@ -27,8 +27,8 @@ func graded(t testing.TB, cases []string, statuses ...[]proviso.Status) []*provi
 	return rows
 }
 
-// TestOneLinePerAssertion: equal assertions of several cases share a line,
-// different ones of one type do not, and every format has the same lines.
+// TestOneLinePerAssertion: equal assertions of several cases share a line, different
+// ones of one type do not, and all formats have the same lines.
 func TestOneLinePerAssertion(t *testing.T) {
 	t.Parallel()
 	m, sum := plain()
@@ -65,8 +65,8 @@ func TestOneLinePerAssertion(t *testing.T) {
 	}
 }
 
-// TestLinesAreBounded has 100,000 different assertions: those that failed have
-// their lines, whenever they came, and every verdict is counted.
+// TestLinesAreBounded has 100,000 different assertions: failed ones have lines,
+// regardless of their order, and every verdict is counted.
 func TestLinesAreBounded(t *testing.T) {
 	const distinct = 100_000
 	m, sum := plain()
@@ -79,7 +79,7 @@ func TestLinesAreBounded(t *testing.T) {
 		v.Assertion = assertionOf(proviso.ObjectOf("type", "equals", "value", fmt.Sprintf("%d %s", i, strings.Repeat("long ", 1000))))
 		v.Status = proviso.Pass
 		if i%10_000 == 9_999 {
-			sum.Add(i, r) // before it fails, it passes
+			sum.Add(i, r) // it passes before it fails
 			v.Status = proviso.Fail
 		}
 		sum.Add(i, r)
@@ -93,7 +93,7 @@ func TestLinesAreBounded(t *testing.T) {
 	if len(list) != 10_001 {
 		t.Fatalf("%d lines", len(list))
 	}
-	for i := range 8 { // the texts are in the order of their digits
+	for i := range 8 { // texts are sorted by digits
 		if a := &list[i]; a.Failed != 1 || a.Passed != 1 || !strings.HasPrefix(a.Value, fmt.Sprintf(`"%d9999 long`, i+1)) || len(a.Value) > 300 {
 			t.Errorf("line %d is %.40q: %+v", i, a.Value, a.Counts)
 		}
@@ -110,7 +110,7 @@ func TestLinesAreBounded(t *testing.T) {
 	}
 }
 
-// TestNamesAreWhole: narrow terminals show every name to its end, and no line is
+// TestNamesAreWhole: narrow terminals show every name completely, and no line is
 // longer than the terminal.
 func TestNamesAreWhole(t *testing.T) {
 	t.Parallel()
@@ -148,7 +148,8 @@ func TestNamesAreWhole(t *testing.T) {
 	}
 }
 
-// TestPromptsThatBeginAlike are told apart wherever columns have headings.
+// TestPromptsThatBeginAlike: such prompts are distinguished wherever columns have
+// headings.
 func TestPromptsThatBeginAlike(t *testing.T) {
 	t.Parallel()
 	m, _ := plain()
@@ -169,7 +170,7 @@ func TestPromptsThatBeginAlike(t *testing.T) {
 	}
 }
 
-// TestEqualErrorsOfARow are printed once.
+// TestEqualErrorsOfARow: they are printed once.
 func TestEqualErrorsOfARow(t *testing.T) {
 	t.Parallel()
 	m, sum := plain()
@@ -189,9 +190,9 @@ func TestEqualErrorsOfARow(t *testing.T) {
 	}
 }
 
-// TestLinesSayWhatWasCompared: a threshold that nothing was compared with is not in
-// the name of a line, that of the type stands beside a score, and an assertion of
-// weight 0 counts by what it found.
+// TestLinesSayWhatWasCompared: a threshold without effect is not in the name of a
+// line, the threshold of the type is printed beside a score, and an assertion of
+// weight 0 is counted by its findings.
 func TestLinesSayWhatWasCompared(t *testing.T) {
 	t.Parallel()
 	m, sum := plain()
@@ -233,8 +234,7 @@ func TestLinesSayWhatWasCompared(t *testing.T) {
 	}
 }
 
-// TestScoresHaveTheirThreshold: the score that was compared, with what it was
-// compared with.
+// TestScoresHaveTheirThreshold: the compared score is printed with its threshold.
 func TestScoresHaveTheirThreshold(t *testing.T) {
 	t.Parallel()
 	m, sum := plain()

@@ -11,9 +11,10 @@ import (
 	"github.com/proviso-eval/proviso/stats"
 )
 
-// Batch is the result of a suite at one agent: how many cases held, and how often
-// each assertion did. The pass rate of cases is a range while some are undecided;
-// those of assertions, and the mean score, are over what was decided. A case counts once for each prompt, provider and repeat.
+// Batch is the result of a suite for one agent: how many cases passed, and how often
+// each assertion passed. The pass rate of cases is a range while some are undecided.
+// The rates of assertions, and the mean score, cover decided ones only. A case counts
+// once for each prompt, provider and repeat.
 type Batch struct {
 	// AgentID is the suite's id, or else the name of its only provider.
 	AgentID string `json:"agent_id"`
@@ -22,8 +23,8 @@ type Batch struct {
 	Results   BatchResults `json:"results"`
 	RunID     string       `json:"run_id,omitempty"`
 	Judges    []BatchJudge `json:"judges,omitempty"`
-	Cost      float64      `json:"cost"`                    // US dollars, of answers and of deciding
-	Incurred  *float64     `json:"incurred_cost,omitempty"` // what of it the run spent, if answers came from a cache
+	Cost      float64      `json:"cost"`                    // US dollars, for answers and for deciding
+	Incurred  *float64     `json:"incurred_cost,omitempty"` // what this run spent, if answers came from a cache
 }
 
 // BatchResults are the counts of a [Batch].
@@ -31,21 +32,21 @@ type BatchResults struct {
 	TotalCases  int `json:"total_cases"`
 	PassedCases int `json:"passed_cases"`
 	FailedCases int `json:"failed_cases"`
-	// AverageScore is the mean score of the assertion set, or of the case where
-	// there is none; null if nothing was decided.
+	// AverageScore is the mean score of the assertion set, or of the cases if there
+	// is none; null if nothing was decided.
 	AverageScore *float64 `json:"average_score"`
-	// AssertionBreakdown has each assertion by its id; one without an id stands
-	// under its metric, or else under what it is, such as `not-contains "refund"`.
+	// AssertionBreakdown has each assertion by its id, or else by its metric, or else
+	// by its name, such as `not-contains "refund"`.
 	AssertionBreakdown map[string]BatchAssertion `json:"assertion_breakdown"`
 
 	ErrorCases   int       `json:"error_cases"`
 	SkippedCases int       `json:"skipped_cases"`
-	PassRate     *float64  `json:"pass_rate"`          // null while cases are undecided, and if none counts
-	Range        *Interval `json:"pass_rate_range"`    // the pass rate if all undecided cases failed, and if they passed; null if none counts
+	PassRate     *float64  `json:"pass_rate"`          // null while cases are undecided, and if no case counts
+	Range        *Interval `json:"pass_rate_range"`    // the pass rate if all undecided cases failed, and if all passed; null if no case counts
 	Interval     *Interval `json:"pass_rate_interval"` // around both ends of the range; null if no case counts
 }
 
-// BatchAssertion is how often one assertion held.
+// BatchAssertion is how often one assertion passed.
 type BatchAssertion struct {
 	PassRate        *float64   `json:"pass_rate"`          // null if it was never decided
 	Interval        *Interval  `json:"pass_rate_interval"` // null if it was never decided
@@ -53,34 +54,34 @@ type BatchAssertion struct {
 	Failed          int        `json:"failed"`
 	Errors          int        `json:"errors"`
 	Skipped         int        `json:"skipped"`
-	CannotTell      int        `json:"cannot_tell,omitempty"`       // outputs about which the judge cannot tell whether a criterion is met
-	CannotTellShare float64    `json:"cannot_tell_share,omitempty"` // of those that were to be decided
-	Cost            float64    `json:"cost"`                        // US dollars of deciding
-	Judges          []string   `json:"judges,omitempty"`            // identities; none if no model was asked
-	Agreement       *BatchWith `json:"agreement,omitempty"`         // with people; absent if no model was asked
+	CannotTell      int        `json:"cannot_tell,omitempty"`       // outputs for which the judge cannot tell whether a criterion is met
+	CannotTellShare float64    `json:"cannot_tell_share,omitempty"` // of all outputs that were to be decided
+	Cost            float64    `json:"cost"`                        // US dollars for deciding
+	Judges          []string   `json:"judges,omitempty"`            // identities; empty if no model was asked
+	Agreement       *BatchWith `json:"agreement,omitempty"`         // with human labels; absent if no model was asked
 }
 
-// BatchWith says how far the judges of an assertion agree with people: of several,
-// the one of which least is known.
+// BatchWith is the agreement of an assertion's judges with human labels. For several
+// judges, it is that of the least known one.
 type BatchWith struct {
 	Validated bool     `json:"validated"`
-	Weak      bool     `json:"weak,omitempty"` // people disagree with it too often
+	Weak      bool     `json:"weak,omitempty"` // human labels disagree with it too often
 	Text      string   `json:"text"`
 	Labels    int      `json:"labels,omitempty"`
-	Missing   *Missing `json:"missing,omitempty"` // what it takes to measure it; absent if it is measured, and without labels
+	Missing   *Missing `json:"missing,omitempty"` // labels needed to measure it; absent if it is measured, or if there are no labels
 	Kappa     *float64 `json:"kappa,omitempty"`
 	TPR       *float64 `json:"tpr,omitempty"`
 	TNR       *float64 `json:"tnr,omitempty"`
 }
 
-// Missing is how many more labels it takes before a judge counts as measured.
+// Missing is how many more labels are needed to measure a judge.
 type Missing struct {
-	Good int `json:"good"` // of outputs that people pass
-	Bad  int `json:"bad"`  // of outputs that they fail
+	Good int `json:"good"` // of outputs that people passed
+	Bad  int `json:"bad"`  // of outputs that people failed
 }
 
-// BatchJudge is what one judge did. CachedTokens are those of PromptTokens that
-// its vendor read from a cache of its own.
+// BatchJudge is the work of one judge. CachedTokens are the tokens of PromptTokens
+// that its vendor read from its own cache.
 type BatchJudge struct {
 	Judge        string  `json:"judge"`
 	Verdicts     int     `json:"verdicts"`
@@ -92,14 +93,14 @@ type BatchJudge struct {
 	Cost         float64 `json:"cost"`
 }
 
-// Interval is the range that a rate lies in: that of a pass_rate_interval with a
-// confidence of 95 % (Wilson).
+// Interval is the range of a rate: a pass_rate_interval has a confidence of 95 %
+// (Wilson).
 type Interval struct {
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
 }
 
-// NewBatch makes the batch result of a run.
+// NewBatch returns the batch result of a run.
 func NewBatch(m *Meta, s *Summary) *Batch {
 	t := s.Totals()
 	counts := casesOf(countsOf(t))
@@ -127,7 +128,7 @@ func NewBatch(m *Meta, s *Summary) *Batch {
 	return b
 }
 
-// breakdown joins the assertions of one name.
+// breakdown combines the assertions with the same name.
 func breakdown(m *Meta, s *Summary) map[string]BatchAssertion {
 	byName := map[string]*AssertionSummary{}
 	list := s.Assertions()
@@ -158,7 +159,7 @@ func breakdown(m *Meta, s *Summary) map[string]BatchAssertion {
 	return out
 }
 
-// with says how far the judges of an assertion agree with people.
+// with returns the agreement of an assertion's judges with human labels.
 func (m *Meta) with(a *AssertionSummary) *BatchWith {
 	t, judged := m.trust(a)
 	if !judged {
@@ -171,7 +172,7 @@ func (m *Meta) with(a *AssertionSummary) *BatchWith {
 	return w
 }
 
-// share returns the pass rate with its interval, nil if nothing was decided.
+// share returns the pass rate with its interval; nil if nothing was decided.
 func (c Counts) share() (*float64, *Interval) {
 	if c.Decided() == 0 {
 		return nil, nil
@@ -181,7 +182,7 @@ func (c Counts) share() (*float64, *Interval) {
 	return &rate, &Interval{Low: i.Low, High: i.High}
 }
 
-// agent returns the name of what was evaluated, "" if there are several.
+// agent returns the name of the evaluated agent; "" if there are several.
 func (m *Meta) agent() string {
 	if id := m.Config.At("id"); id != nil {
 		return proviso.ToString(id)

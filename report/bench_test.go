@@ -9,7 +9,7 @@ import (
 	"github.com/proviso-eval/proviso/report"
 )
 
-// BenchmarkRun is what keeping and reporting a run costs per row: encoding,
+// BenchmarkRun measures the cost per row of storing and reporting a run: encoding,
 // appending, counting and the JSON report.
 func BenchmarkRun(b *testing.B) {
 	r, m, dir := det5(b, 7), meta(), b.TempDir()
@@ -44,7 +44,7 @@ func BenchmarkWriteJSON(b *testing.B) {
 	}
 	sum := report.NewSummary(1)
 	for i := range n {
-		// Neighbours finish in another order, as they do when rows run at once.
+		// Rows finish out of order, as they do when several run at once.
 		if err := w.Append(i^3, report.AppendRow(nil, i^3, r, m)); err != nil {
 			b.Fatal(err)
 		}

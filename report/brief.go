@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// longData is how many bytes of base64 a person is shown before they are shortened.
+// longData is how many bytes of base64 are shown in full.
 const longData = 64
 
-// shownOf returns a value as a person reads it: what a data URL (RFC 2397) holds,
-// such as a picture, is only measured.
+// shownOf returns a value for people. For a data URL (RFC 2397), such as a picture,
+// only its size is shown.
 func shownOf(v any) string { return brief(textOf(v)) }
 
 // brief shortens the data URLs in a text.
@@ -35,7 +35,7 @@ func brief(text string) string {
 	return b.String()
 }
 
-// lengthOfBase64 is how many bytes at the beginning of a text are base64.
+// lengthOfBase64 returns how many bytes at the beginning of a text are base64.
 func lengthOfBase64(text string) int {
 	for i := range len(text) {
 		c := text[i]

@@ -6,14 +6,14 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// A judge that cannot tell about this share of the outputs, and about so many at
-// least, points to a criterion that nobody can judge.
+// If a judge cannot tell for this share of the outputs, and for at least this many,
+// the criterion is probably unclear.
 const (
 	unclearShare = 0.1
 	unclearLeast = 2
 )
 
-// cannotTell reports whether the judge said of a criterion that it cannot tell.
+// cannotTell reports whether the judge answered for a criterion that it cannot tell.
 func cannotTell(list []proviso.CriterionVerdict) bool {
 	for i := range list {
 		if list[i].CannotTell {
@@ -23,7 +23,7 @@ func cannotTell(list []proviso.CriterionVerdict) bool {
 	return false
 }
 
-// cannotTellIn reads the same from a component of a row.
+// cannotTellIn is cannotTell for a component of a row.
 func cannotTellIn(c *proviso.Object) bool {
 	list, _ := c.At("criteria").([]any)
 	for _, v := range list {
@@ -34,11 +34,11 @@ func cannotTellIn(c *proviso.Object) bool {
 	return false
 }
 
-// wanted returns on how many outputs the assertion was to be decided.
+// wanted returns for how many outputs the assertion was to be decided.
 func (c Counts) wanted() int { return c.Passed + c.Failed + c.Errors }
 
-// cannotTellShare returns the share of outputs about which the judge cannot tell; 0
-// if there is none.
+// cannotTellShare returns the share of outputs for which the judge cannot tell; 0 if
+// there are none.
 func (a *AssertionSummary) cannotTellShare() float64 {
 	if a.CannotTell == 0 || a.wanted() == 0 {
 		return 0
@@ -46,7 +46,7 @@ func (a *AssertionSummary) cannotTellShare() float64 {
 	return float64(a.CannotTell) / float64(a.wanted())
 }
 
-// unsure says on how many outputs the judge cannot tell, for the end of a line.
+// unsure returns for how many outputs the judge cannot tell, for the end of a line.
 func (a *AssertionSummary) unsure() string {
 	if a.CannotTell == 0 {
 		return ""
@@ -54,7 +54,7 @@ func (a *AssertionSummary) unsure() string {
 	return fmt.Sprintf("judge cannot tell in %d of %d (%.0f %%)", a.CannotTell, a.wanted(), 100*a.cannotTellShare())
 }
 
-// unclear returns how many assertions have a criterion that judges often cannot
+// unclear returns the number of assertions with a criterion that judges often cannot
 // decide.
 func (s *Summary) unclear() int {
 	n := 0

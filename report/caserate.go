@@ -9,11 +9,11 @@ import (
 	"github.com/proviso-eval/proviso/stats"
 )
 
-// caseCounts are the counts of rows that a rate of cases is made of. Undecided
-// rows belong to it: without them, the failures that are certain would count and
-// their undecided siblings would not.
+// caseCounts are the counts of rows for a rate of cases. Undecided rows are included:
+// without them, certain failures would count while their undecided siblings would
+// not.
 type caseCounts struct {
-	least, most int // rows that pass at least, and at most
+	least, most int // minimum and maximum number of rows that pass
 	of          int // rows that passed, failed or are undecided
 }
 
@@ -26,9 +26,8 @@ func countsOf(t proviso.Totals) Counts {
 	return Counts{Passed: t.Passed, Failed: t.Failed, Errors: t.Errors, Skipped: t.Skipped, MayPass: t.MayPass, WillPass: t.WillPass}
 }
 
-// unchecked says how many rows passed no more than they failed, because no assertion
-// of theirs applied; "" if there are none. With one column and no repeats, a row is a
-// case.
+// unchecked returns how many rows neither passed nor failed because no assertion
+// applied; "" if there are none. With one column and no repeats, a row is a case.
 func (s *Summary) unchecked() string {
 	n := s.totals.Skipped
 	if n == 0 {
@@ -52,14 +51,14 @@ func (c caseCounts) ends() (low, high float64) {
 	return float64(c.least) / float64(c.of), float64(c.most) / float64(c.of)
 }
 
-// interval returns the range in which the true pass rate is expected, whatever the
-// undecided rows are.
+// interval returns the confidence interval of the pass rate for every result of the
+// undecided rows.
 func (c caseCounts) interval() Interval {
 	return Interval{Low: stats.Wilson(c.least, c.of, confidence).Low, High: stats.Wilson(c.most, c.of, confidence).High}
 }
 
-// percent returns the rate as people write it, with what stands before the sign
-// for percent. Not everything is never all.
+// percent formats the rate for people, with space before the percent sign. A rate
+// below 100 % is never rounded up to 100 %.
 func (c caseCounts) percent(space string) string {
 	low, high := c.ends()
 	from, to := fmt.Sprintf("%.0f", 100*low), fmt.Sprintf("%.0f", 100*high)
@@ -83,7 +82,7 @@ func (c caseCounts) percent(space string) string {
 // counts returns "3 of 4", or "2–3 of 4".
 func (c caseCounts) counts() string { return fmt.Sprintf("%s of %d", c.passed(), c.of) }
 
-// passed returns how many rows pass, "2–3" where that depends on undecided ones.
+// passed returns how many rows pass; "2–3" if that depends on undecided ones.
 func (c caseCounts) passed() string {
 	if c.open() {
 		return fmt.Sprintf("%d–%d", c.least, c.most)
@@ -114,5 +113,5 @@ func rateColumns(list []ColumnSummary) []string {
 	return lines
 }
 
-// ahead puts blanks ahead of a clean text.
+// ahead pads a clean text with blanks on the left.
 func ahead(s string, cells int) string { return strings.Repeat(" ", max(0, cells-cellsOf(s))) + s }

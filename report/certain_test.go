@@ -9,8 +9,8 @@ import (
 	"github.com/proviso-eval/proviso/report"
 )
 
-// certainRun is four rows at two columns: one passed and one failed for certain
-// while an assertion of it was undecided; one passed and one is undecided.
+// certainRun is four rows in two columns: one passed and one certainly failed while
+// one of its assertions was undecided; one passed and one is undecided.
 func certainRun(t testing.TB) (*report.Meta, *report.Summary, []*proviso.Result) {
 	t.Helper()
 	m := &report.Meta{RunID: "r", Columns: []report.Column{
@@ -34,8 +34,8 @@ func certainRun(t testing.TB) (*report.Meta, *report.Summary, []*proviso.Result)
 	return m, report.NewSummary(2), rows
 }
 
-// TestCertainFailureEverywhere: every format calls the row a failure, and shows
-// what was undecided beside it.
+// TestCertainFailureEverywhere: every format reports the row as a failure, and also
+// shows the undecided assertion.
 func TestCertainFailureEverywhere(t *testing.T) {
 	t.Parallel()
 	m, sum, results := certainRun(t)
@@ -66,7 +66,7 @@ func TestCertainFailureEverywhere(t *testing.T) {
 }
 
 // TestBatchIsNotBiased: while cases are undecided their pass rate is a range, and a
-// case without a score is in no mean.
+// case without a score is not in any mean.
 func TestBatchIsNotBiased(t *testing.T) {
 	t.Parallel()
 	m, sum, results := certainRun(t)
@@ -94,8 +94,7 @@ func TestBatchIsNotBiased(t *testing.T) {
 	}
 }
 
-// TestRepeatsThatAreOpen: what undecided repeats can still change is part of the
-// range.
+// TestRepeatsThatAreOpen: the range includes what undecided repeats can still change.
 func TestRepeatsThatAreOpen(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

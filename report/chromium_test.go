@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// browser is a headless Chromium, spoken to over a pipe in the Chrome DevTools
-// Protocol, with one page open. Its calls are made one after the other.
+// browser is a headless Chromium with one page open, controlled over a pipe with the
+// Chrome DevTools Protocol. Its calls are sequential.
 type browser struct {
 	t       testing.TB
 	in      *os.File
@@ -28,7 +28,7 @@ type event struct {
 	Params json.RawMessage
 }
 
-// openBrowser skips the test where there is no Chromium.
+// openBrowser skips the test if Chromium is not installed.
 func openBrowser(t testing.TB) *browser {
 	t.Helper()
 	if testing.Short() {
@@ -68,7 +68,7 @@ func openBrowser(t testing.TB) *browser {
 			_ = f.Close()
 		}
 	})
-	_ = repliesW.Close() // so that its end is seen when the browser dies
+	_ = repliesW.Close() // so that the pipe ends when the browser exits
 	var target struct{ TargetID string }
 	b.call("Target.createTarget", map[string]any{"url": "about:blank"}, &target)
 	var attached struct{ SessionID string }
@@ -139,7 +139,7 @@ func (b *browser) call(method string, params, result any) {
 	}
 }
 
-// open shows a page that is kept in a file, and waits until it is loaded.
+// open shows a page in a temporary file, and waits until it is loaded.
 func (b *browser) open(content string) {
 	b.t.Helper()
 	name := filepath.Join(b.t.TempDir(), "report.html")
@@ -182,7 +182,7 @@ func (b *browser) want(expression string, value any) {
 	}
 }
 
-// press presses a key, as a person does.
+// press presses keys one after the other.
 func (b *browser) press(keys ...string) {
 	b.t.Helper()
 	for _, key := range keys {
@@ -207,8 +207,8 @@ func (b *browser) size(width, height int, scheme string) {
 	b.call("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}, nil)
 }
 
-// screenshot keeps a picture of the window in the folder that PROVISO_SCREENSHOTS
-// names, for people to look at.
+// screenshot saves a picture of the window in the folder of PROVISO_SCREENSHOTS, for
+// people.
 func (b *browser) screenshot(name string) {
 	b.t.Helper()
 	dir := os.Getenv("PROVISO_SCREENSHOTS")
@@ -222,7 +222,7 @@ func (b *browser) screenshot(name string) {
 	}
 }
 
-// trouble returns what the page complained of, and what it tried to load.
+// trouble returns the errors of the page, and the requests that it tried to make.
 func (b *browser) trouble() []string {
 	var list []string
 	for _, e := range b.events {

@@ -31,8 +31,8 @@ func (e *encoder) grading(r *proviso.Result) {
 	e.b = append(e.b, "]}"...)
 }
 
-// gradingCost sums what deciding took, and what of it was incurred. Members are
-// part of their set's figures.
+// gradingCost sums the usage and cost of deciding, and what was incurred. Members are
+// included in the numbers of their set.
 func gradingCost(r *proviso.Result) (usage, incurred proviso.Usage, cost float64) {
 	var kept proviso.Usage
 	for _, list := range [...][]proviso.Verdict{r.Verdicts, r.SetVerdict} {
@@ -59,7 +59,7 @@ func (e *encoder) components(list []proviso.Verdict, first bool) bool {
 	return first
 }
 
-// members returns how many components the flat list has for these.
+// members returns the number of components in the flat list for these verdicts.
 func members(list []proviso.Verdict) int {
 	n := len(list)
 	for i := range list {
@@ -156,8 +156,8 @@ func (e *encoder) criteria(list []proviso.CriterionVerdict) {
 	e.b = append(e.b, ']')
 }
 
-// assertion appends an assertion as the suite has it. A set stands without its
-// members, whose own components follow.
+// assertion appends an assertion as written in the suite. A set is written without
+// its members, whose own components follow.
 func (e *encoder) assertion(a *proviso.Assertion) {
 	switch {
 	case a == nil:

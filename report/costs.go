@@ -6,10 +6,10 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// An answer from a cache has two prices: what it costs to make, and what this run
-// spent on it, which is nothing. promptfoo calls the second one incurred.
+// An answer from a cache has two prices: its original cost, and the cost for this
+// run, which is zero. promptfoo calls the second one incurred.
 
-// bill is what an answer costs.
+// bill is the cost of an answer.
 type bill struct {
 	known          bool
 	cost, incurred float64 // US dollars
@@ -29,7 +29,7 @@ func billOf(o *proviso.Output) bill {
 		b.known, b.cost = true, once
 	}
 	b.incurred = 0
-	// As promptfoo has it: one request, all of whose tokens were cached.
+	// As in promptfoo: one request, all of whose tokens were cached.
 	u := &b.usage
 	if u.Total == 0 {
 		u.Total = max(u.Prompt+u.Completion, u.Cached)
@@ -46,7 +46,7 @@ func (b *bill) spent() proviso.Usage {
 	return b.usage
 }
 
-// keptUsage sums what the verdicts that came from a cache would have taken.
+// keptUsage sums the original usage of the verdicts that came from a cache.
 func keptUsage(list []proviso.Verdict) (u proviso.Usage) {
 	for i := range list {
 		if v := &list[i]; v.Cached {
@@ -58,7 +58,7 @@ func keptUsage(list []proviso.Verdict) (u proviso.Usage) {
 	return u
 }
 
-// without returns u less what other has.
+// without returns u minus other.
 func without(u, other proviso.Usage) proviso.Usage {
 	return proviso.Usage{
 		Prompt: u.Prompt - other.Prompt, Completion: u.Completion - other.Completion, Cached: u.Cached - other.Cached,
@@ -66,8 +66,8 @@ func without(u, other proviso.Usage) proviso.Usage {
 	}
 }
 
-// dollars says what a run cost, and what of it was incurred where that is less;
-// "" if it cost nothing.
+// dollars returns the cost of a run, and the incurred cost if that is less; "" if it
+// cost nothing.
 func dollars(t proviso.Totals) string {
 	switch {
 	case t.Cost <= 0:

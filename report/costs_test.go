@@ -9,8 +9,8 @@ import (
 	"github.com/proviso-eval/proviso/report"
 )
 
-// TestIncurred: an answer from the cache keeps its cost, and what the run spent on
-// it, nothing, stands beside it, as promptfoo 0.123.1 writes it.
+// TestIncurred: an answer from the cache keeps its cost, beside the cost of zero for
+// this run, as promptfoo 0.123.1 writes it.
 func TestIncurred(t *testing.T) {
 	t.Parallel()
 	usage := proviso.Usage{Prompt: 7, Completion: 3, Total: 10, Requests: 1}

@@ -11,12 +11,12 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// maxVarColumns bounds the columns of variables; the variables beyond share one.
+// maxVarColumns limits the columns of variables. Further variables share one column.
 const maxVarColumns = 500
 
-// renderCSV writes promptfoo's table: a line for each case, with a column for
-// each variable and, for each prompt at each provider, columns for the output
-// and what became of it. It is RFC 4180 in UTF-8.
+// renderCSV writes promptfoo's table: a line for each case, with a column for each
+// variable and, for each prompt at each provider, columns for the output and its
+// verdict. It is RFC 4180 in UTF-8.
 func renderCSV(ctx context.Context, w *bufio.Writer, in *Input) error {
 	t := csvTable{in: in, w: w, vars: map[string]int{}}
 	if err := t.survey(ctx); err != nil {
@@ -38,17 +38,17 @@ func renderCSV(ctx context.Context, w *bufio.Writer, in *Input) error {
 	return in.Rows.Err()
 }
 
-// csvTable writes one line for the rows of a case, which follow each other.
+// csvTable writes one line for the rows of a case, which are adjacent.
 type csvTable struct {
 	in        *Input
 	w         *bufio.Writer
-	names     []string // of the variables, in the order in which they first occur
+	names     []string // of the variables, in order of first occurrence
 	vars      map[string]int
 	more      bool // there are more variables than columns
 	described bool // some case has a description
 	columns   int
 
-	line  []string // of the case that is being collected
+	line  []string // of the current case
 	test  int
 	begun bool
 }
@@ -78,7 +78,7 @@ func (t *csvTable) survey(ctx context.Context) error {
 	return t.in.Rows.Err()
 }
 
-// name makes a column of a variable, whose name is as JSON has it.
+// name makes a column for a variable, whose name is in JSON form.
 func (t *csvTable) name(quoted []byte) {
 	if len(quoted) > 0 && quoted[0] == '_' {
 		return // promptfoo's own, such as _conversation
@@ -140,7 +140,7 @@ func (t *csvTable) header() {
 	t.flush()
 }
 
-// begin empties the line.
+// begin clears the line.
 func (t *csvTable) begin() {
 	if t.line == nil {
 		t.line = make([]string, t.first(t.columns))
@@ -149,7 +149,7 @@ func (t *csvTable) begin() {
 	t.begun = true
 }
 
-// add puts a row in its case's line.
+// add adds a row to the line of its case.
 func (t *csvTable) add(row view) {
 	if test := integer(row.Object, "testIdx"); !t.begun || test != t.test {
 		t.flush()
@@ -177,7 +177,7 @@ func (t *csvTable) add(row view) {
 	cells[4] = neutral(reasonOf(row))
 }
 
-// reasonOf returns why a row did not pass, or what its grading says.
+// reasonOf returns why a row did not pass, or the reason of its grading.
 func reasonOf(row view) string {
 	var parts []string
 	reasons := row.reasons()
@@ -233,9 +233,9 @@ func (t *csvTable) flush() {
 	t.w.WriteString("\r\n")
 }
 
-// neutral returns text that no spreadsheet takes for a formula: one that begins
+// neutral returns text that no spreadsheet reads as a formula: a text that begins
 // like a formula gets a quote in front. Source: OWASP, "CSV Injection". Control
-// characters, which some readers stop at, are shown as escapes.
+// characters, at which some readers stop, are shown as escapes.
 func neutral(s string) string {
 	var b strings.Builder
 	r, _ := utf8.DecodeRuneInString(s)
@@ -254,8 +254,8 @@ func neutral(s string) string {
 	return b.String()
 }
 
-// writeCell writes a cell, in quotes if anything in it could end it, in any
-// country's dialect.
+// writeCell writes a cell. It is quoted if it contains anything that ends a cell in
+// any dialect of CSV.
 func writeCell(w *bufio.Writer, s string) {
 	if !strings.ContainsAny(s, ",;\t\"\r\n") {
 		w.WriteString(s)

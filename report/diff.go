@@ -7,21 +7,19 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// excerpt is a text with the part that matters, as byte offsets.
+// excerpt is a text with a marked part, as byte offsets.
 type excerpt struct {
-	name       string // what the line is called
+	name       string // name of the line
 	text       string
 	start, end int // of the marked part; equal if something is missing there
 	plain      bool
 }
 
-// maxCompared bounds how much of an output is looked through for the place where
-// it differs.
+// maxCompared limits how much of an output is searched for the difference.
 const maxCompared = 1 << 20
 
-// compare says where an output and what an assertion asks for part, or returns
-// nil for types whose reason is all there is to say. Output and value are values
-// of the suite's kind.
+// compare returns where an output differs from the expected value, or nil for types
+// whose reason is sufficient. Output and value are values of package proviso.
 func compare(kind string, value, output any) []excerpt {
 	base, negated := strings.CutPrefix(kind, "not-")
 	got := textOf(output)
@@ -51,7 +49,7 @@ func compare(kind string, value, output any) []excerpt {
 	return nil
 }
 
-// textOf returns a value as assertions on text see it.
+// textOf returns a value in the form that text assertions use.
 func textOf(v any) string {
 	if s, ok := v.(string); ok {
 		return s
@@ -62,8 +60,8 @@ func textOf(v any) string {
 	return proviso.Stringify(v)
 }
 
-// canonical returns JSON text as proviso writes it, so that white space does not
-// count as a difference from a structure.
+// canonical returns JSON text in proviso's format, so that white space does not count
+// as a difference from a structure.
 func canonical(text string) string {
 	if v, err := proviso.ParseJSON(text); err == nil {
 		return proviso.Stringify(v)
@@ -71,11 +69,10 @@ func canonical(text string) string {
 	return text
 }
 
-// differing marks what is left of two texts between their common beginning and
-// end.
+// differing marks the parts of two texts between their common beginning and end.
 func differing(want, got string) []excerpt {
 	if want == got {
-		return nil // they differ in kind, which the reason says
+		return nil // they differ in kind, which the reason explains
 	}
 	start := commonPrefix(want, got)
 	tail := commonSuffix(want[start:], got[start:])
@@ -95,14 +92,14 @@ func differingAt(want, got string, at, end int) []excerpt {
 	}
 }
 
-// nearest looks for the longest beginning of want that occurs in got and marks
-// what follows it.
+// nearest finds the longest beginning of want that occurs in got and marks the text
+// after it.
 func nearest(want, got string, fold bool) []excerpt {
 	w, g := want, got
 	if fold {
 		w, g = lowerASCII(want), lowerASCII(got)
 	}
-	// A beginning occurs if a longer one does, so the longest is found by halving.
+	// If a beginning occurs, shorter ones do too, so binary search finds the longest.
 	low, high := 0, min(len(w), maxNeedle)
 	for low < high {
 		middle := (low + high + 1) / 2
@@ -124,7 +121,7 @@ const (
 	maxNeedle = 4096
 )
 
-// forbidden marks what should not be there.
+// forbidden marks text that must not be there.
 func forbidden(base string, value any, got string) []excerpt {
 	list, isList := value.([]any)
 	if !isList {
@@ -148,8 +145,7 @@ func forbidden(base string, value any, got string) []excerpt {
 	return nil
 }
 
-// lowerASCII lowers ASCII letters and keeps every offset, which lower-casing all
-// letters would not.
+// lowerASCII lowers ASCII letters only, which keeps every offset.
 func lowerASCII(s string) string {
 	b := []byte(s)
 	for i, c := range b {
@@ -181,7 +177,7 @@ func commonSuffix(a, b string) int {
 	return n
 }
 
-// runeStart moves i back to the beginning of the character it is in.
+// runeStart moves i back to the beginning of its character.
 func runeStart(s string, i int) int {
 	for i > 0 && i < len(s) && !utf8.RuneStart(s[i]) {
 		i--
@@ -189,9 +185,8 @@ func runeStart(s string, i int) int {
 	return i
 }
 
-// show returns the excerpt on one line of at most cells, and the cells of its
-// marked part: from column at, n of them. Long texts are shortened on both sides
-// of the mark.
+// show returns the excerpt on one line of at most cells, and the cells of its marked
+// part: n cells from column at. Long texts are shortened on both sides of the mark.
 func (x *excerpt) show(cells int) (line string, at, n int) {
 	if x.plain {
 		return cut(x.text, cells), 0, 0

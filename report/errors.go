@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// maxErrorText is how many bytes of an error tell it from others.
+// maxErrorText is how many bytes of an error are compared with others.
 const maxErrorText = 500
 
-// sameError is the rows that are undecided for the same reason, such as a model
-// that does not exist. Reports show one of them, and how many there are.
+// sameError combines the rows that are undecided for the same reason, such as a model
+// that does not exist. Reports show one of them, and their number.
 type sameError struct {
 	text  string
 	first int // index of the first
@@ -30,18 +30,18 @@ func (s *Summary) undecided(index int, text string) {
 	}
 }
 
-// undecidedRows returns the kinds of errors, the one that came first first.
+// undecidedRows returns the different errors in order of first occurrence.
 func (s *Summary) undecidedRows() []*sameError {
 	return slices.SortedFunc(maps.Values(s.errors), func(a, b *sameError) int { return cmp.Compare(a.first, b.first) })
 }
 
-// distinct is a row that a report shows, and how many rows it stands for.
+// distinct is a row to show, and the number of rows it represents.
 type distinct struct {
 	mark
 	rows int
 }
 
-// distinct returns the rows that failed, and one of each kind of error, in the
+// distinct returns the rows that failed, and one row for each different error, in the
 // order of the marks.
 func (s *Summary) distinct(marks []mark) []distinct {
 	rows := map[int]int{}

@@ -10,8 +10,8 @@ import (
 	"github.com/proviso-eval/proviso/report"
 )
 
-// stopped is a run of 500 rows of a model that does not exist, in which one row
-// failed and one has an error of its own.
+// stopped is a run of 500 rows with a model that does not exist. One row failed and
+// one has a different error.
 func stopped(t testing.TB) (*report.Meta, *report.Summary, report.Rows) {
 	t.Helper()
 	m, sum := meta(), report.NewSummary(1)
@@ -37,7 +37,7 @@ func stopped(t testing.TB) (*report.Meta, *report.Summary, report.Rows) {
 }
 
 // TestOneErrorIsShownOnce: an error of many rows is shown once, with their number,
-// and an answer that is not there is not shown as null.
+// and a missing answer is not shown as null.
 func TestOneErrorIsShownOnce(t *testing.T) {
 	t.Parallel()
 	m, sum, rows := stopped(t)
@@ -66,7 +66,8 @@ func TestOneErrorIsShownOnce(t *testing.T) {
 	}
 }
 
-// TestJUnitDescribesAnErrorOnce: every row is there, and the first has the details.
+// TestJUnitDescribesAnErrorOnce: every row is there, and the first one has the
+// details.
 func TestJUnitDescribesAnErrorOnce(t *testing.T) {
 	t.Parallel()
 	m, sum, rows := stopped(t)
@@ -85,7 +86,7 @@ func TestJUnitDescribesAnErrorOnce(t *testing.T) {
 	}
 }
 
-// TestAnnotationPlace: the place is that of the first assertion that did not hold.
+// TestAnnotationPlace: the place is that of the first assertion that did not pass.
 func TestAnnotationPlace(t *testing.T) {
 	t.Parallel()
 	m, sum := meta(), report.NewSummary(1)

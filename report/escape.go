@@ -2,9 +2,9 @@ package report
 
 import "strings"
 
-// Line returns s as it is safe to print on one line of a terminal or a log: at
-// most so many cells, blanks and line breaks as one blank, control sequences and
-// commands of CI systems visible instead of in force.
+// Line returns s in a form that is safe to print on one line of a terminal or a log:
+// at most the given cells, with blanks and line breaks as one blank. Control
+// sequences and commands of CI systems are made visible and have no effect.
 func Line(s string, cells int) string {
 	if len(s) > cells*maxBytes { // the rest would be cut off
 		s = s[:runeStart(s, cells*maxBytes)]
@@ -12,13 +12,13 @@ func Line(s string, cells int) string {
 	return cut(strings.Join(strings.Fields(s), " "), cells)
 }
 
-// Lines returns s, whose line breaks count, as lines that are safe to print: at most
-// limit of at most so many cells, broken at blanks where there are any. What is left
-// out is an ellipsis at the end of the last.
+// Lines returns s, with its line breaks, as lines that are safe to print: at most
+// limit lines of at most the given cells, broken at blanks if possible. An ellipsis
+// at the end of the last line marks a longer text.
 func Lines(s string, cells, limit int) []string { return wrap(s, cells, limit) }
 
-// MarkdownCode returns s as a code span of at most so many cells, in which
-// Markdown knows no markup, links or mentions; it may stand in a table.
+// MarkdownCode returns s as a code span of at most the given cells, in which Markdown
+// has no markup, links or mentions. It may be used in a table.
 func MarkdownCode(s string, cells int) string {
 	return cell(strings.Join(strings.Fields(clip(s, cells*maxBytes)), " "), cells)
 }

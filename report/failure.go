@@ -14,9 +14,9 @@ const (
 	indent   = "      "
 )
 
-// row shows one failing or undecided row: which case, what went in, what came
-// out, and each assertion that did not hold with its reason. It may stand for
-// several rows that are undecided for the same reason.
+// row shows one failing or undecided row: its case, the input, the output, and each
+// assertion that did not pass with its reason. It may represent several rows that are
+// undecided for the same reason.
 func (p *printer) row(encoded []byte, status proviso.Status, rows int) error {
 	v, err := proviso.ParseJSON(string(encoded))
 	if err != nil {
@@ -50,7 +50,7 @@ func (p *printer) row(encoded []byte, status proviso.Status, rows int) error {
 	return nil
 }
 
-// field shows a named text.
+// field shows a text with its name.
 func (p *printer) field(name, text string) {
 	for _, line := range wrap(clean(text), p.room(gutter), nameLines) {
 		p.line("%s%s%s", gutter, p.paint(dim, pad(name, nameSize)), opening(line))
@@ -60,7 +60,7 @@ func (p *printer) field(name, text string) {
 
 func (p *printer) room(before string) int { return p.o.Width - len(before) - nameSize }
 
-// promptCells keeps a long prompt from hiding the provider behind it.
+// promptCells limits the prompt, so that the provider after it stays visible.
 const promptCells = 48
 
 // column names the row's prompt and provider.
@@ -73,8 +73,8 @@ func (p *printer) column(row *proviso.Object) string {
 	return cut(c.prompt(), promptCells) + " → " + c.provider()
 }
 
-// vars returns variables as name=value; long values are shortened each, so that
-// all names are seen.
+// vars returns variables as name=value. Each long value is shortened, so that all
+// names are visible.
 func vars(o *proviso.Object) string {
 	var parts []string
 	for name, v := range o.All() {
@@ -86,12 +86,12 @@ func vars(o *proviso.Object) string {
 	return strings.Join(parts, "  ")
 }
 
-// outcome shows the output and the assertions that did not hold.
+// outcome shows the output and the assertions that did not pass.
 func (p *printer) outcome(row *proviso.Object, status proviso.Status) {
 	p.field("score", comparedScore(row))
 	response := obj(row, "response")
 	output, answered := response.Get("output")
-	answered = answered && output != nil // a provider that failed has none
+	answered = answered && output != nil // a failed provider has no output
 	list := broken(row)
 	quoted := len(list) > 0
 	for i := range list {
@@ -109,8 +109,8 @@ func (p *printer) outcome(row *proviso.Object, status proviso.Status) {
 	}
 }
 
-// explained reports whether the reason of a row is that of an assertion shown
-// already; a missed threshold, or a provider's error, is not.
+// explained reports whether the reason of a row is that of an assertion already
+// shown. A missed threshold, or a provider's error, is not.
 func explained(list []brokenAssertion, why string, status proviso.Status) bool {
 	for i := range list {
 		if list[i].reason == why || status == proviso.Errored && list[i].undecided {
@@ -138,29 +138,29 @@ func (p *printer) reason(status proviso.Status, text string) {
 	p.signed(gutter, status.String(), text)
 }
 
-// brokenAssertion is an assertion of a row that failed or was not decided, or
-// several that were not decided for the same reason.
+// brokenAssertion is an assertion of a row that failed or was not decided, or several
+// that were not decided for the same reason.
 type brokenAssertion struct {
 	about     about
-	names     []string // what it is called; several if the reason is theirs, too
+	names     []string // its name; several if they share the reason
 	kinds     []string // their types
 	reason    string
 	undecided bool
-	note      string // what is to be said of it, in words of this package
-	score     string // with its threshold, where the reason does not say it
+	note      string // a note on it, written by this package
+	score     string // with its threshold, unless the reason contains it
 	value     any
-	reshaped  bool // it saw something else than the output itself
+	reshaped  bool // it was decided on a changed output
 	parts     []excerpt
-	spans     []excerpt // the worst of a trace: name, and what is to be said of it
+	spans     []excerpt // the worst spans of a trace: name and note
 	judged    *Judgement
 }
 
-// broken returns the assertions that did not hold. Members of a set that held
-// all the same are left out; what is undecided for the same reason is one.
+// broken returns the assertions that did not pass. Members of a set that passed are
+// left out. Assertions that are undecided for the same reason are combined.
 func broken(row *proviso.Object) []brokenAssertion {
 	components, _ := obj(row, "gradingResult").At("componentResults").([]any)
 	var list []brokenAssertion
-	first := map[string]int{} // where the list has the undecided, by note and reason
+	first := map[string]int{} // positions of the undecided in the list, by note and reason
 	for i := 0; i < len(components); i++ {
 		c, _ := components[i].(*proviso.Object)
 		status := statusOf(str(c, "status"))
@@ -184,7 +184,7 @@ func broken(row *proviso.Object) []brokenAssertion {
 	return list
 }
 
-// brokenOf returns what a component says of its assertion.
+// brokenOf reads a component of a row.
 func brokenOf(c *proviso.Object, status proviso.Status) brokenAssertion {
 	a := obj(c, "assertion")
 	x := aboutRaw(a, c.Has("threshold"))
@@ -228,8 +228,8 @@ func (p *printer) assertion(b *brokenAssertion, output string) {
 	}
 }
 
-// spansOf returns the spans that a component rests on: evidence that stands nowhere
-// in the output.
+// spansOf returns the spans that support a component: evidence that is not in the
+// output.
 func spansOf(c *proviso.Object) []excerpt {
 	list, _ := c.At("evidence").([]any)
 	var spans []excerpt
@@ -242,7 +242,7 @@ func spansOf(c *proviso.Object) []excerpt {
 	return spans
 }
 
-// marked shows a text and, under it, a line that marks the part that matters.
+// marked shows a text and, under it, a line that marks its marked part.
 func (p *printer) marked(before string, x *excerpt) {
 	line, at, n := x.show(p.room(before))
 	if line == "" {
@@ -254,7 +254,7 @@ func (p *printer) marked(before string, x *excerpt) {
 	}
 }
 
-// pad fills s, which is clean, with blanks.
+// pad pads s, which is clean, with blanks.
 func pad(s string, cells int) string {
 	return s + strings.Repeat(" ", max(0, cells-cellsOf(s)))
 }

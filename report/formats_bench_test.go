@@ -16,8 +16,8 @@ import (
 	"github.com/proviso-eval/proviso/report"
 )
 
-// BenchmarkFormats writes every format of a run of 100,000 rows, of which one in
-// ten fails. peak-MiB is the most memory that the process had meanwhile.
+// BenchmarkFormats writes every format of a run of 100,000 rows, one in ten of which
+// fails. peak-MiB is the peak memory of the process.
 func BenchmarkFormats(b *testing.B) {
 	const n = 100_000
 	dir := b.TempDir()
@@ -39,7 +39,7 @@ func BenchmarkFormats(b *testing.B) {
 	}
 }
 
-// longRun keeps a run of n rows like those of the other benchmarks.
+// longRun stores a run of n rows like those of the other benchmarks.
 func longRun(b *testing.B, dir string, n int) (*report.Meta, *report.Summary, *runfile.Reader) {
 	m, sum := meta(), report.NewSummary(1)
 	w, err := runfile.Create(dir, m.Header())
@@ -70,15 +70,15 @@ func longRun(b *testing.B, dir string, n int) (*report.Meta, *report.Summary, *r
 	return m, sum, rows
 }
 
-// resetPeak forgets what Linux knows of the most memory that the process had.
+// resetPeak resets the peak memory of the process on Linux.
 func resetPeak() {
 	runtime.GC()
 	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)
 	time.Sleep(10 * time.Millisecond)
 }
 
-// peak returns the most memory that the process had, in MiB; 0 if that is not
-// known here.
+// peak returns the peak memory of the process in MiB; 0 if the system does not report
+// it.
 func peak() float64 {
 	f, err := os.Open("/proc/self/status")
 	if err != nil {

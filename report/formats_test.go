@@ -13,7 +13,7 @@ import (
 	"github.com/proviso-eval/proviso/report"
 )
 
-// shown is a report of the sample, or of other rows, in the format of a name.
+// shown is a report of the sample, or of other rows, in the given format.
 func shown(t testing.TB, name string, m *report.Meta, sum *report.Summary, rows report.Rows) string {
 	t.Helper()
 	f, err := report.ForName(name)
@@ -27,8 +27,8 @@ func shown(t testing.TB, name string, m *report.Meta, sum *report.Summary, rows 
 	return b.String()
 }
 
-// everywhere is a run of two columns in which everything that a stranger can
-// write is text. Its rows are fail, error, pass and skip.
+// everywhere is a run of two columns in which all untrusted input is text. Its rows
+// are fail, error, pass and skip.
 func everywhere(t testing.TB, text string) (*report.Meta, *report.Summary, report.Rows) {
 	prompt, provider := &proviso.Prompt{Label: text, Raw: text}, &proviso.ProviderSpec{ID: text, Label: text}
 	m := &report.Meta{RunID: text, Suite: text, Version: text, Config: proviso.ObjectOf(text, text),
@@ -59,14 +59,14 @@ func everywhere(t testing.TB, text string) (*report.Meta, *report.Summary, repor
 	return m, sum, kept
 }
 
-// memoryRows are rows that no file holds.
+// memoryRows are rows in memory.
 type memoryRows [][]byte
 
 func (r memoryRows) Err() error                    { return nil }
 func (r memoryRows) Row(index int) ([]byte, error) { return r[index], nil }
 func (r memoryRows) Rows() iter.Seq2[int, []byte]  { return slices.All(r) }
 
-// nasty are texts beside hostile, for formats that are not a terminal's.
+// nasty are hostile texts for formats other than the terminal.
 var nasty = map[string]string{
 	"markup":    `<script>window.owned=1</script><img src=x onerror="window.owned=1">]]><![CDATA[ --> <!-- </script`,
 	"markdown":  "# h\n* [x](javascript:alert(1)) ![i](http://evil/i.png) @octocat #1 <b>x</b> `a``b```c````\n```\n~~~\n| a | b |\n\\| x\n---\n<details>",
@@ -98,8 +98,8 @@ func eachHostile(t *testing.T, do func(t *testing.T, text string)) {
 	}
 }
 
-// A run file may be damaged or made by hand: whatever a row is, a report is
-// written or an error is returned.
+// A run file may be damaged or made by hand: for any row, a report is written or an
+// error is returned.
 func FuzzRows(f *testing.F) {
 	f.Add([]byte(`{"index":0,"testIdx":4294967296,"promptIdx":-1,"verdict":"fail","score":"x","vars":{"a":[1,{"b":"}"}]},"repeat":{"of":2}}`))
 	f.Add([]byte(`{"promptIdx":70000,"caseId":7,"repeat":3,"vars":[],"testCase":{"description":null},"gradingResult":{"componentResults":[{"members":9},{"members":-1},3]}}`))
@@ -113,10 +113,10 @@ func FuzzRows(f *testing.F) {
 	})
 }
 
-// Every format says the same of what became of the rows.
+// All formats report the same results of the rows.
 func TestFormatsAgree(t *testing.T) {
 	t.Parallel()
-	m, sum, rows := everywhere(t, "x") // one of each
+	m, sum, rows := everywhere(t, "x") // one of each status
 	totals := parse(t, shown(t, "json", m, sum, rows)).At("proviso").(*proviso.Object).At("totals")
 	if got := proviso.Stringify(totals); got != `{"passed":1,"failed":1,"errors":1,"skipped":1,"cost":0}` {
 		t.Errorf("JSON: %s", got)

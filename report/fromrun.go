@@ -11,7 +11,7 @@ import (
 
 var _ Rows = (*runfile.Reader)(nil)
 
-// Header returns the header of a run file from which [FromRun] gets m back. The
+// Header returns the header of a run file, from which [FromRun] restores m. The
 // caller adds hash and options.
 func (m *Meta) Header() runfile.Header {
 	columns := make([]any, 0, len(m.Columns))
@@ -29,7 +29,7 @@ func (m *Meta) Header() runfile.Header {
 	return runfile.Header{Version: m.Version, Suite: m.Suite, Started: m.Started, Meta: o}
 }
 
-// Trailer returns the line that closes a run file: the totals, and what cannot be
+// Trailer returns the last line of a run file: the totals, and data that cannot be
 // computed from the rows.
 func Trailer(m *Meta, s *Summary) []byte {
 	t := s.Totals()
@@ -51,9 +51,8 @@ func Trailer(m *Meta, s *Summary) []byte {
 	return proviso.AppendJSON(nil, o)
 }
 
-// FromRun returns what a report needs to show a kept run. It reads every row
-// once. Of an unfinished run, the time it took and the derived metrics are not
-// known.
+// FromRun returns the data to show a stored run. It reads every row once. For an
+// unfinished run, the duration and the derived metrics are unknown.
 func FromRun(r *runfile.Reader) (*Meta, *Summary, error) {
 	h := r.Header()
 	m := &Meta{RunID: h.ID, Version: h.Version, Suite: h.Suite, Started: h.Started, RunFile: r.Path()}
@@ -99,8 +98,8 @@ func (s *Summary) setDerived(trailer *proviso.Object) {
 	}
 }
 
-// AddRow counts a row that was encoded by [AppendRow], as [Summary.Add] would
-// have counted it.
+// AddRow counts a row that was encoded by [AppendRow], in the same way as
+// [Summary.Add].
 func (s *Summary) AddRow(row []byte) error {
 	v, err := proviso.ParseJSON(string(row))
 	if err != nil {
@@ -144,7 +143,7 @@ func (s *Summary) AddRow(row []byte) error {
 	return nil
 }
 
-// score returns a row's score, which has a name where JSON has no number.
+// score returns a row's score, which is a name if JSON has no such number.
 func score(o *proviso.Object) float64 {
 	if name, ok := o.At("scoreText").(string); ok {
 		return proviso.ToNumber(name)
@@ -152,7 +151,7 @@ func score(o *proviso.Object) float64 {
 	return num(o, "score")
 }
 
-// Unscored reports whether a row, or a component of one, failed for certain while a
+// Unscored reports whether a row, or a component of one, certainly failed while a
 // part of it is undecided, so that it has no score.
 func Unscored(o *proviso.Object) bool {
 	v, ok := o.Get("score")
@@ -168,7 +167,7 @@ func statusOf(name string) proviso.Status {
 	return proviso.Errored
 }
 
-// bothUsages reads tokens, and what of them was incurred.
+// bothUsages reads the tokens, and the incurred ones.
 func bothUsages(o *proviso.Object) (u, incurred proviso.Usage) {
 	u = usageOf(o)
 	if o.Has("incurredTokenUsage") {

@@ -10,29 +10,29 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// renderGitHub writes the summary of a job of GitHub Actions, which takes up to
-// 1 MiB from a step.
+// renderGitHub writes the job summary for GitHub Actions, which accepts up to 1 MiB
+// from a step.
 func renderGitHub(ctx context.Context, w *bufio.Writer, in *Input) error {
 	return writeMarkdown(ctx, w, in, markdownLimits{bytes: 1_000_000, rows: 200, text: 8000, lines: 200})
 }
 
-// shownAnnotations is how many errors, and how many warnings, GitHub shows of a
+// shownAnnotations is how many errors, and how many warnings, GitHub shows for a
 // step.
 const shownAnnotations = 10
 
-// AnnotationOptions say how many annotations there are, and where they stand.
-// The zero value is right for GitHub.
+// AnnotationOptions set the number of annotations and their places. The zero value is
+// right for GitHub.
 type AnnotationOptions struct {
-	Max int // of errors, and of warnings; 0 means as many as GitHub shows, 10
+	Max int // of errors, and of warnings; 0 means GitHub's limit, 10
 
-	// Place returns the file and the line, from 1, of an assertion of a case, as the
-	// repository has them: "" if they are not known. The assertion is the first that
-	// did not hold, as [AssertionJSON] has it, nil if what is wrong is the case as a
-	// whole. Nil knows no places.
+	// Place returns the file and the line, from 1, of an assertion of a case, as in
+	// the repository; "" if they are unknown. The assertion is the first that did not
+	// pass, in the form of [AssertionJSON]; nil means the case as a whole. If Place
+	// is nil, no place is known.
 	Place func(test int, assertion []byte) (file string, line int)
 }
 
-// AssertionJSON returns an assertion as rows have it, without the members of a
+// AssertionJSON returns an assertion in the form of rows, without the members of a
 // set.
 func AssertionJSON(a *proviso.Assertion) []byte {
 	var e encoder
@@ -40,10 +40,10 @@ func AssertionJSON(a *proviso.Assertion) []byte {
 	return e.b
 }
 
-// Annotations writes workflow commands of GitHub Actions, which make it show what
-// did not pass beside the suite's file: failed rows as errors, undecided ones as
-// warnings, worst first; one stands for all rows that are undecided for the same
-// reason. They work on standard output only, and only where each begins a line.
+// Annotations writes workflow commands of GitHub Actions, which make it show results
+// in the suite's file: failed rows as errors, undecided ones as warnings, worst
+// first. One annotation represents all rows that are undecided for the same reason.
+// Commands work only on standard output, and only at the beginning of a line.
 func Annotations(ctx context.Context, w io.Writer, o AnnotationOptions, sum *Summary, rows Rows) error {
 	if o.Max <= 0 {
 		o.Max = shownAnnotations
@@ -98,8 +98,8 @@ func annotation(w *bufio.Writer, o *AnnotationOptions, row view, level string, r
 	fmt.Fprintf(w, "::%s %stitle=%s::%s\n", level, place, propertyText(title), dataText(strings.Join(lines, "\n")))
 }
 
-// dataText and propertyText escape what follows a workflow command and the value
-// of a property of it, as the runner's toolkit does.
+// dataText and propertyText escape the message and a property value of a workflow
+// command, like the runner's toolkit.
 
 func dataText(s string) string {
 	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(s)
@@ -109,9 +109,9 @@ func propertyText(s string) string {
 	return strings.NewReplacer(":", "%3A", ",", "%2C").Replace(dataText(clean(s)))
 }
 
-// culprit returns the assertion that keeps a row from passing: the first that did
-// not hold and counts, or, of a set, its first such member. Of a row that failed it
-// is one that failed, if there is any. It is nil if there is none.
+// culprit returns the assertion that keeps a row from passing: the first that did not
+// pass and counts, or, for a set, its first such member. For a failed row it is a
+// failed assertion, if there is one. It is nil if there is none.
 func culprit(row view) []byte {
 	if row.status == proviso.Fail {
 		if found := firstOf(row.Object, func(s proviso.Status) bool { return s == proviso.Fail }); found != nil {
@@ -121,7 +121,7 @@ func culprit(row view) []byte {
 	return firstOf(row.Object, func(s proviso.Status) bool { return !succeeded(s) })
 }
 
-// firstOf returns the first assertion that counts and has a status that is meant.
+// firstOf returns the first assertion that counts and whose status matches.
 func firstOf(row *proviso.Object, meant func(proviso.Status) bool) []byte {
 	components, _ := obj(row, "gradingResult").At("componentResults").([]any)
 	var found []byte

@@ -36,14 +36,14 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 }
 
-// keep writes rows to a run file, as a run does, and reads it back.
+// keep writes rows to a run file, as a run does, and opens it.
 func keep(t testing.TB, m *report.Meta, sum *report.Summary, rows []*proviso.Result) *runfile.Reader {
 	t.Helper()
 	w, err := runfile.Create(t.TempDir(), m.Header())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := len(rows) - 1; i >= 0; i-- { // in another order than that of the report
+	for i := len(rows) - 1; i >= 0; i-- { // in a different order than the report
 		sum.Add(i, rows[i])
 		if err := w.Append(i, report.AppendRow(nil, i, rows[i], m)); err != nil {
 			t.Fatal(err)
@@ -60,7 +60,7 @@ func keep(t testing.TB, m *report.Meta, sum *report.Summary, rows []*proviso.Res
 	return r
 }
 
-// sample is a run with a bit of everything.
+// sample is a run with an example of everything.
 func sample(t testing.TB) (*report.Meta, *report.Summary, []*proviso.Result) {
 	prompt := &proviso.Prompt{ID: "p1", Label: "Say hello to {{name}}", Raw: "Say hello to {{name}}"}
 	m := &report.Meta{RunID: "20261121-113015-k3f9", Version: "0.1.0", Suite: "greetings",
@@ -154,7 +154,7 @@ func TestTerminalColorSaysTheSame(t *testing.T) {
 func TestFromRunGivesTheSameReports(t *testing.T) {
 	t.Parallel()
 	m, sum, results := sample(t)
-	for i := range 5 { // repetitions of one case, of which some fail
+	for i := range 5 { // repeats of one case, some of which fail
 		c := caseOf(t, len(results), `{"vars":{},"assert":[{"type":"contains","value":"a"}]}`)
 		c.ID, c.Repeat, c.Repeats, c.RepeatPass = "same", i, 5, 3
 		status := proviso.Pass

@@ -12,7 +12,7 @@ import (
 	"github.com/proviso-eval/proviso/report"
 )
 
-// hostileRun is a run in which everything that a stranger can write is text.
+// hostileRun is a run in which all untrusted input is text.
 func hostileRun(t testing.TB, kind, text string, value any) string {
 	c := &proviso.Case{ID: text, Description: text, Repeats: 1,
 		Raw: proviso.ObjectOf("description", text, "vars", proviso.ObjectOf(text, text))}
@@ -46,7 +46,7 @@ func hostileRun(t testing.TB, kind, text string, value any) string {
 	return b.String()
 }
 
-// checkHarmless fails if a terminal or a CI system would act on text.
+// checkHarmless fails if text has an effect in a terminal or a CI system.
 func checkHarmless(t testing.TB, text string) {
 	t.Helper()
 	if !utf8.ValidString(text) {

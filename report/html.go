@@ -23,10 +23,10 @@ var pageCSS string
 //go:embed html/page.js
 var pageJS string
 
-// renderHTML writes one page that needs nothing but itself. Totals and rates are
-// markup; rows are data, which the page's script puts in as text. The page's
-// policy lets this script and this style run, by their hashes, and nothing else:
-// no other script, no network, no form.
+// renderHTML writes one self-contained page. Totals and rates are markup; rows are
+// data, which the page's script inserts as text. The page's content security policy
+// permits only this script and this style, by their hashes: no other script, no
+// network, no form.
 func renderHTML(ctx context.Context, w *bufio.Writer, in *Input) error {
 	marks, err := survey(ctx, in.Rows)
 	if err != nil {
@@ -50,13 +50,13 @@ func renderHTML(ctx context.Context, w *bufio.Writer, in *Input) error {
 	}
 }
 
-// page writes the parts of the page that its template names.
+// page writes the parts of the page for its template.
 type page struct {
 	in    *Input
 	w     *bufio.Writer
-	rows  []byte // the rows that the page has, as JSON
-	count int    // of them
-	total int    // of all rows
+	rows  []byte // the rows in the page, as JSON
+	count int    // number of those rows
+	total int    // number of all rows
 }
 
 func (p *page) part(name string) error {
@@ -92,8 +92,8 @@ func (p *page) part(name string) error {
 	return nil
 }
 
-// unix returns text with the line ends that browsers hash, whatever the system
-// that the sources were checked out on.
+// unix returns text with the line ends that browsers hash, regardless of the system
+// on which the sources were checked out.
 func unix(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
 // hashOf returns the source expression of an inline script or style.
@@ -130,7 +130,7 @@ func (p *page) about() string {
 	return strings.Join(parts, " · ")
 }
 
-// totals writes what became of the rows, and the pass rate with its interval.
+// totals writes the counts of the rows, and the pass rate with its interval.
 func (p *page) totals() {
 	t := p.in.Summary.Totals()
 	c := casesOf(countsOf(t))
@@ -159,7 +159,7 @@ func (p *page) totals() {
 	}
 }
 
-// bar draws a pass rate and its interval; the numbers stand beside it.
+// bar draws a pass rate and its interval; the numbers are beside it.
 func (p *page) bar(c Counts) {
 	if c.Decided() == 0 {
 		return
@@ -172,8 +172,8 @@ func (p *page) bar(c Counts) {
 		rate, rate, 100-rate, 100*low, 100*high, 100*low, 100*high)
 }
 
-// caseBar draws the pass rate of cases; between passed and failed is what is
-// undecided.
+// caseBar draws the pass rate of cases, with the undecided ones between passed and
+// failed.
 func (p *page) caseBar(c caseCounts) {
 	low, high := c.ends()
 	i := c.interval()
@@ -183,11 +183,11 @@ func (p *page) caseBar(c caseCounts) {
 		100*low, 100*high, 100-100*high, 100*i.Low, 100*i.High, 100*i.Low, 100*i.High)
 }
 
-// pagePrompt is how many cells of a prompt stand above its column; the panel of a
-// row has the whole.
+// pagePrompt is how many cells of a prompt are shown above its column. The panel of a
+// row has the whole prompt.
 const pagePrompt = 120
 
-// maxRates bounds the table of assertions.
+// maxRates limits the table of assertions.
 const maxRates = 200
 
 // assertions writes the pass rate of each assertion, worst first.
@@ -227,7 +227,7 @@ func (p *page) assertion(a *AssertionSummary) {
 		intervalOf(a.Counts), some(a.Failed, "fail"), some(a.Errors, "error"), a.Decided())
 }
 
-// some returns a number, coloured unless it is none.
+// some returns a number, coloured unless it is 0.
 func some(n int, class string) string {
 	if n == 0 {
 		return "<span class=\"none\">0</span>"
@@ -235,7 +235,7 @@ func some(n int, class string) string {
 	return fmt.Sprintf("<span class=\"%s\">%d</span>", class, n)
 }
 
-// note says what of the run the page does not have.
+// note lists the parts of the run that are not in the page.
 func (p *page) note() {
 	if p.count == p.total {
 		return
@@ -255,15 +255,15 @@ func (p *page) footer() {
 	}
 }
 
-// shownBy names the command that shows the run. A page is sent around, so it does
-// not say where on somebody's machine the run is.
+// shownBy names the command that shows the run. Pages are shared, so it does not
+// contain the path of the run on this machine.
 func (p *page) shownBy(before string) {
 	p.w.WriteString(before + " <code>proviso show ")
 	p.text(cut(p.in.Meta.RunID, 80))
 	p.w.WriteString("</code>.")
 }
 
-// run writes what the script has to know besides the rows.
+// run writes the data that the script needs besides the rows.
 func (p *page) run() error {
 	columns := []any{}
 	sums := p.in.Summary.Columns()
@@ -286,8 +286,8 @@ func (p *page) run() error {
 	return err
 }
 
-// appendData appends a value as JSON that a script element may hold: none of its
-// texts can end the element, open a comment in it, or break a line.
+// appendData appends a value as JSON for a script element: its texts cannot end the
+// element, open a comment in it, or break a line.
 func appendData(dst []byte, v any) []byte {
 	start := len(dst)
 	dst = proviso.AppendJSON(dst, v)

@@ -51,8 +51,8 @@ func wideRun(t testing.TB, cases int) (*report.Meta, *report.Summary, report.Row
 	return m, sum, kept
 }
 
-// TestHTMLLooks takes the pictures that people look at, and checks that nothing
-// is wider than the window.
+// TestHTMLLooks takes screenshots for people, and checks that nothing is wider than
+// the window.
 func TestHTMLLooks(t *testing.T) {
 	b := openBrowser(t)
 	type view struct {

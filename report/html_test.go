@@ -14,7 +14,7 @@ import (
 	"github.com/proviso-eval/proviso/report"
 )
 
-// block returns what stands between two texts, which occur once.
+// block returns the text between two texts, each of which occurs once.
 func block(t testing.TB, page, from, to string) string {
 	t.Helper()
 	before, after, found := strings.Cut(page, from)
@@ -27,7 +27,7 @@ func block(t testing.TB, page, from, to string) string {
 
 const dataRows = `<script type="application/json" id="rows">`
 
-// pageRows returns the rows that a page holds.
+// pageRows returns the rows in a page.
 func pageRows(t testing.TB, page string) []map[string]any {
 	t.Helper()
 	var rows []map[string]any
@@ -95,7 +95,7 @@ func TestHTMLIsBounded(t *testing.T) {
 	pageRows(t, page)
 }
 
-// tags are all that the page may hold; what the script adds is not seen here.
+// tags matches all tags of the page; those that the script adds are not included.
 var tags = regexp.MustCompile(`<[^>]*>?`)
 
 func checkHTML(t testing.TB, text string) string {
@@ -116,8 +116,8 @@ func checkHTML(t testing.TB, text string) string {
 	if !utf8.ValidString(page) {
 		t.Error("not UTF-8")
 	}
-	// Whatever the text, the page's markup is the same; a table of assertions
-	// may have another order, and a label may be missing.
+	// The page's markup is the same for any text, but the order in a table of
+	// assertions may differ, and a label may be missing.
 	if text != "" && text != "equals" && fmt.Sprint(skeleton[0]) != fmt.Sprint(skeleton[1]) {
 		t.Errorf("the text changes the markup to\n%s", skeleton[1])
 	}
@@ -155,9 +155,9 @@ func TestHTMLInABrowser(t *testing.T) {
 	}
 }
 
-// judgedPanel looks at a judged assertion: its id, what it asks, each criterion with
-// its reason, and its evidence marked in the output, also behind characters that
-// JavaScript counts otherwise.
+// judgedPanel checks a judged assertion in the page: its id, its requirement, each
+// criterion with its reason, and its evidence marked in the output, even after
+// characters that have another length in JavaScript.
 func judgedPanel(t *testing.T, b *browser) {
 	t.Helper()
 	m, sum, results := judgedRun(t)
@@ -177,7 +177,7 @@ const focused = "document.activeElement.dataset.cell || document.activeElement.i
 func keyboard(b *browser) {
 	b.t.Helper()
 	b.eval("document.getElementById('search').focus()")
-	b.press("Tab", "Tab") // the region that scrolls, then the one cell that is reached
+	b.press("Tab", "Tab") // the scrolling region, then the only cell in the tab order
 	b.want(focused, "0.0")
 	b.press("ArrowDown")
 	b.want(focused, "1.0")

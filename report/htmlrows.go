@@ -8,8 +8,8 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Limits of what a page holds, so that it opens at once: the whole texts of all
-// rows are in the run file.
+// Limits of a page, so that it opens quickly. The run file has the complete texts of
+// all rows.
 const (
 	pageRows  = 2000
 	pageBytes = 8 << 20  // of rows
@@ -20,9 +20,9 @@ const (
 	around    = 300 // bytes on either side of the part that differs
 )
 
-// choose returns at most n rows for the page, case by case: first the cases that
-// failed somewhere, then those with something undecided, then the rest, each in
-// index order. A case is left out as a whole, unless it is the first.
+// choose returns at most n rows for the page, case by case: first the cases with
+// failures, then those with undecided rows, then the rest, each in index order. A
+// case is left out as a whole, unless it is the first.
 func choose(marks []mark, n int) []mark {
 	var cases [][]mark
 	for len(marks) > 0 {
@@ -54,7 +54,7 @@ func choose(marks []mark, n int) []mark {
 	return chosen
 }
 
-// encode keeps the JSON of the chosen rows, a line each, as far as there is room.
+// encode stores the JSON of the chosen rows, one per line, within the size limit.
 func (p *page) encode(ctx context.Context, chosen []mark) error {
 	p.rows = append(p.rows, '[')
 	for i, m := range chosen {
@@ -80,7 +80,7 @@ func (p *page) encode(ctx context.Context, chosen []mark) error {
 	return nil
 }
 
-// pageRow returns a row as the page's script reads it. Members without a value
+// pageRow returns a row in the form for the page's script. Members without a value
 // are left out.
 func pageRow(row view, m mark) *proviso.Object {
 	o := proviso.ObjectOf("t", float64(m.test), "c", float64(m.column), "s", row.status.String(), "n", row.name(),
@@ -120,7 +120,7 @@ func pageRow(row view, m mark) *proviso.Object {
 	return o
 }
 
-// shortScore returns a row's score as people write it.
+// shortScore formats a row's score for people.
 func shortScore(o *proviso.Object) string {
 	if Unscored(o) {
 		return "–"
@@ -128,8 +128,8 @@ func shortScore(o *proviso.Object) string {
 	return short(score(o))
 }
 
-// wholeReason returns why the row as a whole did not pass, where that is not what
-// an assertion says.
+// wholeReason returns why the row as a whole did not pass, unless an assertion has
+// the same reason.
 func wholeReason(row view) string {
 	for _, r := range row.reasons() {
 		if r.name == "" {
@@ -140,12 +140,12 @@ func wholeReason(row view) string {
 }
 
 // pageAssertions returns the assertions of a row in the order of the suite, each
-// followed by its parts.
+// followed by its components.
 func pageAssertions(row view) []any {
 	list := []any{}
 	components, _ := obj(row.Object, "gradingResult").At("componentResults").([]any)
 	output, _ := obj(row.Object, "response").Get("output")
-	var ends []int // of the sets that a component is in
+	var ends []int // of the sets around a component
 	for i, v := range components[:min(len(components), pageParts)] {
 		for len(ends) > 0 && i >= ends[len(ends)-1] {
 			ends = ends[:len(ends)-1]
@@ -210,8 +210,8 @@ func pageJudgement(o *proviso.Object, j *Judgement, output string) {
 	o.Set("criteria", list)
 }
 
-// pageQuotes returns evidence: quotation, note, and where the output that the page
-// shows has it, in units of JavaScript, -1 if it does not.
+// pageQuotes returns evidence: quote, note, and its position in the output that the
+// page shows, in JavaScript's units; -1 if it is not there.
 func pageQuotes(list []proviso.Evidence, output string) []any {
 	var quotes []any
 	for _, e := range list[:min(len(list), maxEvidence)] {
@@ -230,7 +230,7 @@ func pageQuotes(list []proviso.Evidence, output string) []any {
 	return quotes
 }
 
-// pageExcerpts returns what differs: name, text before, marked part, text after,
+// pageExcerpts returns the differences: name, text before, marked part, text after,
 // and whether nothing is marked.
 func pageExcerpts(parts []excerpt) []any {
 	var list []any

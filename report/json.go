@@ -11,9 +11,9 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// renderJSON writes promptfoo's version-3 document: an envelope around the rows,
-// each of which is one line, copied as it stands in the run file. What proviso
-// adds stands under "proviso".
+// renderJSON writes promptfoo's version-3 document: an envelope around the rows, each
+// of which is one line, copied from the run file. Additions of proviso are under
+// "proviso".
 func renderJSON(ctx context.Context, w *bufio.Writer, in *Input) error {
 	m := in.Meta
 	b := proviso.AppendQuoted([]byte(`{"evalId":`), m.RunID)
@@ -52,7 +52,7 @@ func renderJSONL(ctx context.Context, w *bufio.Writer, in *Input) error {
 	return w.WriteByte('\n')
 }
 
-// copyRows writes all rows with a separator between them and returns how many.
+// copyRows writes all rows with a separator between them and returns their number.
 func copyRows(ctx context.Context, w *bufio.Writer, rows Rows, separator string) (n int, err error) {
 	for _, row := range rows.Rows() {
 		if n > 0 {
@@ -84,8 +84,8 @@ func appendPrompts(b []byte, in *Input) []byte {
 	return append(b, ']')
 }
 
-// metricsOf returns a column's metrics as promptfoo names them; derived metrics
-// stand among the named scores there.
+// metricsOf returns a column's metrics under promptfoo's names. Derived metrics are
+// among the named scores there.
 func metricsOf(s *ColumnSummary) *proviso.Object {
 	scores, counts := &proviso.Object{}, &proviso.Object{}
 	for _, m := range s.Metrics() {
@@ -115,7 +115,7 @@ func metricsOf(s *ColumnSummary) *proviso.Object {
 	return metrics
 }
 
-// incurredUsage is [usageObject], with what was incurred inside if that is less.
+// incurredUsage is [usageObject], with the incurred usage inside if that is less.
 func incurredUsage(u, grading, spent, asked proviso.Usage) *proviso.Object {
 	o := usageObject(u, grading)
 	if u != spent || grading != asked {
@@ -124,8 +124,8 @@ func incurredUsage(u, grading, spent, asked proviso.Usage) *proviso.Object {
 	return o
 }
 
-// usageObject returns the tokens of answers, with those of deciding inside, as
-// promptfoo has them.
+// usageObject returns the tokens of answers, with those of deciding inside, in
+// promptfoo's form.
 func usageObject(u, grading proviso.Usage) *proviso.Object {
 	o := tokens(u)
 	o.Set("assertions", tokens(grading))
@@ -137,8 +137,8 @@ func tokens(u proviso.Usage) *proviso.Object {
 		"cached", float64(u.Cached), "numRequests", float64(u.Requests))
 }
 
-// statsOf returns the counts of the run. As in the rows, what did not apply is a
-// success; proviso.totals tells them apart.
+// statsOf returns the counts of the run. As in the rows, a skip is a success;
+// proviso.totals counts them separately.
 func statsOf(in *Input) *proviso.Object {
 	t := in.Summary.Totals()
 	var answers, grading, spent, asked proviso.Usage
@@ -152,7 +152,7 @@ func statsOf(in *Input) *proviso.Object {
 		"tokenUsage", incurredUsage(answers, grading, spent, asked), "durationMs", math.Round(float64(in.Meta.Elapsed.Microseconds())/1000))
 }
 
-// totalsOf returns the counts, and the cost; what was incurred if it is less.
+// totalsOf returns the counts and the cost, and the incurred cost if it is less.
 func totalsOf(t proviso.Totals) *proviso.Object {
 	o := proviso.ObjectOf("passed", float64(t.Passed), "failed", float64(t.Failed),
 		"errors", float64(t.Errors), "skipped", float64(t.Skipped), "cost", t.Cost)
@@ -223,7 +223,7 @@ func appendAssertion(b []byte, in *Input, a *AssertionSummary) []byte {
 	return append(b, '}')
 }
 
-// finite returns f, or nil where there is no rate.
+// finite returns f; nil if there is no rate.
 func finite(f float64) any {
 	if math.IsInf(f, 0) {
 		return nil

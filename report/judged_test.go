@@ -13,8 +13,8 @@ import (
 
 const judgeID = "openai:gpt-5 4f1d22a09c3b"
 
-// judgedRun is a run whose assertion set a model decided: two rows that hold, one
-// that does not, one without a verdict, and one to which nothing applied.
+// judgedRun is a run whose assertion set was decided by a model: two rows that pass,
+// one that fails, one without a verdict, and one to which nothing applied.
 func judgedRun(t testing.TB) (*report.Meta, *report.Summary, []*proviso.Result) {
 	m := &report.Meta{RunID: "20261121-113015-k3f9", Version: "0.1.0", Suite: "support", Started: time.Date(2026, 11, 21, 11, 30, 15, 0, time.UTC), Config: proviso.ObjectOf("id", "support-agent"),
 		Columns: []report.Column{report.NewColumn(&proviso.Prompt{ID: "p1", Label: "p", Raw: "p"}, &proviso.ProviderSpec{ID: "echo"})}}
@@ -81,7 +81,7 @@ func TestJudgedGolden(t *testing.T) {
 	}
 }
 
-// TestBatchNamesAndOrder pins the names that others rely on.
+// TestBatchNamesAndOrder fixes the names that other programs use.
 func TestBatchNamesAndOrder(t *testing.T) {
 	t.Parallel()
 	m, sum, results := judgedRun(t)
@@ -127,8 +127,8 @@ func TestBatchOfNothing(t *testing.T) {
 	}
 }
 
-// TestCannotTell shows the share of outputs about which the judge cannot tell, in
-// every format, from the run and from its file.
+// TestCannotTell: every format shows the share of outputs for which the judge cannot
+// tell, from the run and from its file.
 func TestCannotTell(t *testing.T) {
 	t.Parallel()
 	m, sum, results := judgedRun(t)
@@ -159,8 +159,8 @@ func TestCannotTell(t *testing.T) {
 	}
 }
 
-// TestTooFewLabels has a judge that was compared with next to no bad outputs: every
-// format says so, and none shows figures.
+// TestTooFewLabels has a judge with almost no labels of bad outputs: every format
+// reports that, and shows no rates.
 func TestTooFewLabels(t *testing.T) {
 	t.Parallel()
 	m, sum, results := judgedRun(t)
@@ -183,7 +183,7 @@ func TestTooFewLabels(t *testing.T) {
 	}
 }
 
-// TestAgreementIsShown compares a judge that is known with one that is not.
+// TestAgreementIsShown compares a measured judge with an unmeasured one.
 func TestAgreementIsShown(t *testing.T) {
 	t.Parallel()
 	m, sum, results := judgedRun(t)

@@ -9,10 +9,9 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Judgement is the verdict on an assertion with criteria, in the form for human
-// readers.
+// Judgement is the verdict on an assertion with criteria, in the form for people.
 type Judgement struct {
-	Name        string // what the assertion is called
+	Name        string // name of the assertion
 	Status      string // pass, fail, error or skip
 	Reasoning   string
 	Instruction string // "" if there is none
@@ -24,8 +23,8 @@ type CriterionJudgement struct {
 	Text      string
 	Status    string // pass, fail, error or skip
 	Reasoning string
-	Evidence  []proviso.Evidence // parts of the output; a negative Start says that the offset is not known
-	Note      string             // what was wrong with the evidence
+	Evidence  []proviso.Evidence // parts of the output; a negative Start means that the offset is unknown
+	Note      string             // problems with the evidence
 	Votes     proviso.Votes
 }
 
@@ -34,7 +33,7 @@ const (
 	maxEvidence = 10 // parts of the output that are shown for a criterion
 )
 
-// signs mark what became of an assertion or a criterion.
+// signs are the marks of statuses of an assertion or a criterion.
 var signs = [...]string{proviso.Pass: "✓", proviso.Fail: "✗", proviso.Errored: "!", proviso.Skip: "–"}
 
 // Judgements renders verdicts on an output: for each, the instruction, every
@@ -51,7 +50,7 @@ func Judgements(w io.Writer, o TerminalOptions, list []Judgement, output string)
 	return p.w.Flush()
 }
 
-// judgement shows one verdict; before stands in front of each line.
+// judgement shows one verdict; each line begins with before.
 func (p *printer) judgement(before string, j *Judgement, output string) {
 	text := j.Name
 	if j.Reasoning != "" {
@@ -61,7 +60,7 @@ func (p *printer) judgement(before string, j *Judgement, output string) {
 	p.criteria(before, j, output)
 }
 
-// criteria shows what a verdict rests on.
+// criteria shows the criteria of a verdict.
 func (p *printer) criteria(before string, j *Judgement, output string) {
 	inner := before + "    "
 	if j.Instruction != "" {
@@ -86,7 +85,8 @@ func (p *printer) criteria(before string, j *Judgement, output string) {
 	}
 }
 
-// evidence marks parts of the output in it. What is not in the output is quoted.
+// evidence marks evidence in the output. Evidence that is not in the output is
+// quoted.
 func (p *printer) evidence(before string, list []proviso.Evidence, output string) {
 	for _, e := range list[:min(len(list), maxEvidence)] {
 		if e.Quote == "" {
@@ -101,8 +101,8 @@ func (p *printer) evidence(before string, list []proviso.Evidence, output string
 	}
 }
 
-// placeOf returns where the output has a quotation: at the offset that is given,
-// or else where it occurs first; -1 if it does not.
+// placeOf returns the position of a quote in the output: the given offset, or else
+// the first occurrence; -1 if there is none.
 func placeOf(e proviso.Evidence, output string) int {
 	if e.Start >= 0 && e.Start <= len(output) && strings.HasPrefix(output[e.Start:], e.Quote) {
 		return e.Start
@@ -110,7 +110,7 @@ func placeOf(e proviso.Evidence, output string) int {
 	return strings.Index(output, e.Quote)
 }
 
-// signed shows a text behind the sign of a status.
+// signed shows a text after the sign of a status.
 func (p *printer) signed(before, status, text string) {
 	s := statusOf(status)
 	color := [...]string{proviso.Pass: green, proviso.Fail: red, proviso.Errored: yellow, proviso.Skip: dim}[s]
@@ -146,8 +146,7 @@ func votesText(v proviso.Votes) string {
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// judgementOf reads a component of a row; it is nil if the component has no
-// criteria.
+// judgementOf reads a component of a row; nil if the component has no criteria.
 func judgementOf(c *proviso.Object) *Judgement {
 	list, _ := c.At("criteria").([]any)
 	if len(list) == 0 {

@@ -9,40 +9,40 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// JudgeSummary is what one judge did in a run.
+// JudgeSummary is the work of one judge in a run.
 type JudgeSummary struct {
 	Identity string
-	Verdicts int           // pass or fail, as it said
-	Cached   int           // of them, those for which it did not have to be asked
-	Errors   int           // questions that it gave no verdict on, for whatever reason
-	Usage    proviso.Usage // Cached are the tokens that its vendor read from a cache of its own
+	Verdicts int           // its pass and fail verdicts
+	Cached   int           // those of them that came from a cache
+	Errors   int           // questions without a verdict, for any reason
+	Usage    proviso.Usage // Cached are the tokens that its vendor read from its own cache
 	Cost     float64       // US dollars
 }
 
-// Trust says how far a judge was found to agree with people on one assertion.
+// Trust is the measured agreement of a judge with human labels for one assertion.
 type Trust struct {
-	Validated bool   // labels show that it agrees with people well enough to be relied on
+	Validated bool   // labels show that it agrees well enough
 	Weak      bool   // labels show that it does not
-	TooFew    bool   // there are labels, but too few to call it measured
+	TooFew    bool   // there are labels, but too few to measure it
 	Lapsed    bool   // it was measured, but the judge or the assertion has changed since
-	Text      string // in a few words, with the figures, such as "judge unvalidated"
-	Labels    int    // verdicts of people that it was compared with; 0 if it was not measured as it is
+	Text      string // a short text with the numbers, such as "judge unvalidated"
+	Labels    int    // human labels that it was compared with; 0 if this version was not measured
 
-	MissingGood, MissingBad int // with TooFew: how many more labels of good and of bad outputs it takes
+	MissingGood, MissingBad int // with TooFew: how many more labels of good and of bad outputs are needed
 
 	Kappa    *float64 // nil if it was not measured
-	TPR, TNR *float64 // share of the passes, and of the fails, of people that it found
+	TPR, TNR *float64 // share of the human passes, and of the human fails, that it found
 }
 
 const (
-	maxJudges   = 100 // of a run; what is beyond counts in the totals only
-	maxTexts    = 8   // of the assertions of one name
+	maxJudges   = 100 // of a run; further ones count only in the totals
+	maxTexts    = 8   // of the assertions with one name
 	judgesShown = 5
 	unvalidated = "judge unvalidated"
 	weak        = "weak judge"
 )
 
-// judged counts a verdict that a judge was asked for.
+// judged counts a verdict by a judge.
 func (s *Summary) judged(p *part) {
 	j := s.judges[p.judge]
 	if j == nil {
@@ -65,8 +65,8 @@ func (s *Summary) judged(p *part) {
 	j.Cost += p.cost
 }
 
-// judgedBy notes who decided what, which is the assertion as JSON; "" if that is
-// not known. Further texts than are kept count as one that nobody knows.
+// judgedBy records which judge decided which assertion, as JSON; "" if unknown. Texts
+// beyond the limit count as one unknown text.
 func (a *AssertionSummary) judgedBy(judge, assertion string) {
 	if judge == "" {
 		return
@@ -78,14 +78,14 @@ func (a *AssertionSummary) judgedBy(judge, assertion string) {
 	insert(&a.asked, assertion, maxTexts+1)
 }
 
-// insert adds a text to a sorted list that has none twice.
+// insert adds a text to a sorted list without duplicates.
 func insert(list *[]string, text string, most int) {
 	if i, found := slices.BinarySearch(*list, text); !found && len(*list) < most {
 		*list = slices.Insert(*list, i, text)
 	}
 }
 
-// Judges returns what each judge did, by identity.
+// Judges returns the work of each judge, by identity.
 func (s *Summary) Judges() []JudgeSummary {
 	list := make([]JudgeSummary, 0, len(s.judges))
 	for _, j := range s.judges {
@@ -95,8 +95,8 @@ func (s *Summary) Judges() []JudgeSummary {
 	return list
 }
 
-// trustIn returns what is known of one of the judges of an assertion: of several
-// texts under one name, what is known of the one that is known least.
+// trustIn returns the trust in one of the judges of an assertion. If several texts
+// have the same name, it is that of the least known one.
 func (m *Meta) trustIn(judge string, a *AssertionSummary) Trust {
 	least := Trust{Text: unvalidated}
 	for i, text := range a.asked {
@@ -113,17 +113,17 @@ func (m *Meta) trustIn(judge string, a *AssertionSummary) Trust {
 	return least
 }
 
-// The ranks of what is known.
+// The ranks of trust.
 const (
 	knownNothing = iota
 	knownTooFew
-	knownLapsed // or says nothing
+	knownLapsed // or it is no evidence
 	knownWeak
 	knownGood
 	knownRanks
 )
 
-// rank orders what is known of a judge.
+// rank returns the rank of a judge.
 func (t *Trust) rank() int {
 	switch {
 	case t.Validated:
@@ -138,7 +138,7 @@ func (t *Trust) rank() int {
 	return knownNothing
 }
 
-// less reports whether t gives less reason to rely on a judge than u.
+// less reports whether t is less trust in a judge than u.
 func (t *Trust) less(u *Trust) bool {
 	if t.rank() != u.rank() {
 		return t.rank() < u.rank()
@@ -146,8 +146,8 @@ func (t *Trust) less(u *Trust) bool {
 	return t.Kappa != nil && u.Kappa != nil && *t.Kappa < *u.Kappa
 }
 
-// trust says how far the judges of an assertion can be trusted: what is known of
-// the one that is known least. It is false if a model had no part in it.
+// trust returns the trust in the judges of an assertion: that in the least known one.
+// It returns false if no model took part.
 func (m *Meta) trust(a *AssertionSummary) (Trust, bool) {
 	var least Trust
 	for i, judge := range a.Judges {
@@ -159,13 +159,13 @@ func (m *Meta) trust(a *AssertionSummary) (Trust, bool) {
 	return least, len(a.Judges) > 0
 }
 
-// trustText is what a table says of the judges of an assertion.
+// trustText is the text of a table about the judges of an assertion.
 func (m *Meta) trustText(a *AssertionSummary) string {
 	t, _ := m.trust(a)
 	return t.Text
 }
 
-// spent says what deciding took, in a few words.
+// spent describes the usage and cost of deciding.
 func (j *JudgeSummary) spent() string {
 	u, cost := j.Usage, j.Cost
 	text := plural(j.Verdicts, "verdict")
@@ -187,7 +187,7 @@ func (j *JudgeSummary) spent() string {
 	return text
 }
 
-// judges shows who graded and what that took.
+// judges shows the judges and their cost.
 func (p *printer) judges() {
 	list := p.sum.Judges()
 	if len(list) == 0 {
@@ -212,13 +212,13 @@ func (p *printer) judges() {
 	p.w.WriteByte('\n')
 }
 
-// doubt is why the verdicts of judges should not be relied on yet.
+// doubt is a reason not to rely on the verdicts of judges yet.
 type doubt struct{ name, text string }
 
 // doubts returns the reasons not to rely on the judges of a run, for all judged
-// assertions together: their verdicts were never measured, or on too few labels, the
-// measurement is out of date, they agree too little with people, or they often cannot
-// tell.
+// assertions together: their verdicts were never measured, or with too few labels,
+// the measurement is out of date, they agree too little with human labels, or they
+// often cannot tell.
 func (s *Summary) doubts(m *Meta) []doubt {
 	var n [knownRanks]int
 	all := 0
@@ -253,10 +253,10 @@ func (s *Summary) doubts(m *Meta) []doubt {
 	return list
 }
 
-// unclearText says what to do about criteria that a judge cannot decide.
+// unclearText is the advice about criteria that a judge cannot decide.
 const unclearText = "the judge often cannot tell whether they are met (proviso judge --lint --run RUN names them)"
 
-// judges writes who graded, for Markdown.
+// judges writes the judges, for Markdown.
 func (m *markdown) judges() {
 	list := m.in.Summary.Judges()
 	if len(list) == 0 {
@@ -270,7 +270,7 @@ func (m *markdown) judges() {
 	}
 }
 
-// judges writes who graded, for a page.
+// judges writes the judges, for a page.
 func (p *page) judges() {
 	list := p.in.Summary.Judges()
 	for _, j := range list[:min(len(list), judgesShown)] {
@@ -285,8 +285,8 @@ func (p *page) judges() {
 	}
 }
 
-// agreements returns, for JSON, how far the judges of an assertion agree with
-// people.
+// agreements returns, for JSON, the agreement of an assertion's judges with human
+// labels.
 func (m *Meta) agreements(a *AssertionSummary) []any {
 	list := []any{}
 	for _, judge := range a.Judges {

@@ -13,23 +13,23 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Limits of what a JUnit report shows of one row. CI systems keep these files in
-// memory; the whole texts are in the JSON reports.
+// Limits of one row in a JUnit report. CI systems keep these files in memory; the
+// JSON reports have the complete texts.
 const (
 	junitName    = 200      // cells of a name
-	junitMessage = 1000     // bytes of the message that lists show
+	junitMessage = 1000     // bytes of the message in lists
 	junitText    = 16 << 10 // bytes of the reasons, and of each part of the output
 )
 
-// renderJUnit writes a test suite for each column and a test case for each row.
-// What failed, what could not be decided and what did not apply are failure,
-// error and skipped; failures carry the reasons of the assertions.
+// renderJUnit writes a test suite for each column and a test case for each row. Fail,
+// error and skip become failure, error and skipped. Failures include the reasons of
+// the assertions.
 func renderJUnit(ctx context.Context, w *bufio.Writer, in *Input) error {
 	marks, err := survey(ctx, in.Rows)
 	if err != nil {
 		return err
 	}
-	// By column, and within it as the survey has them.
+	// By column, and within it in the order of the survey.
 	slices.SortStableFunc(marks, func(a, b mark) int { return int(a.column) - int(b.column) })
 	x := xmlWriter{w: w}
 	w.WriteString("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites")
@@ -86,7 +86,7 @@ func (x *xmlWriter) suite(ctx context.Context, in *Input, marks []mark, names ma
 	return err
 }
 
-// properties writes what is known of a column: its names and metrics.
+// properties writes the properties of a column: its names and metrics.
 func (x *xmlWriter) properties(indent string, in *Input, column int, sum *ColumnSummary) {
 	x.w.WriteString(indent + "<properties>\n")
 	property := func(name, value string) { x.property(indent+"  ", name, value) }
@@ -111,8 +111,8 @@ func (x *xmlWriter) properties(indent string, in *Input, column int, sum *Column
 	x.w.WriteString(indent + "</properties>\n")
 }
 
-// assertionRates writes how often each assertion held in the whole run, worst
-// first, among the properties of the first column.
+// assertionRates writes how often each assertion passed in the whole run, worst
+// first, in the properties of the first column.
 func (x *xmlWriter) assertionRates(indent string) {
 	list := x.rates
 	x.rates = nil
@@ -151,7 +151,7 @@ func (x *xmlWriter) testCase(class string, row view, m mark) {
 	x.w.WriteString("    </testcase>\n")
 }
 
-// outcome writes what became of a row, unless it passed.
+// outcome writes the result of a row, unless it passed.
 func (x *xmlWriter) outcome(row view, m mark) {
 	switch {
 	case m.forgiven:
@@ -184,8 +184,8 @@ func (x *xmlWriter) outcome(row view, m mark) {
 	x.element("system-out", transcript(row))
 }
 
-// like returns the row of the column that has the same error and was written
-// before, "" if there is none: a model that does not exist is described once.
+// like returns the earlier row of the column with the same error; "" if there is
+// none. An error such as a missing model is described once.
 func (x *xmlWriter) like(row view) string {
 	text := str(row.Object, "error")
 	if row.status != proviso.Errored || text == "" {
@@ -199,7 +199,7 @@ func (x *xmlWriter) like(row view) string {
 	return first
 }
 
-// message returns the reasons on one line, as lists show them.
+// message returns the reasons on one line, for lists.
 func message(reasons []reason) string {
 	var parts []string
 	for i := range reasons {
@@ -208,7 +208,7 @@ func message(reasons []reason) string {
 	return clip(strings.Join(parts, "; "), junitMessage)
 }
 
-// kinds returns the types of the assertions that did not hold, each once.
+// kinds returns the types of the assertions that did not pass, without duplicates.
 func kinds(reasons []reason) string {
 	var list []string
 	for i := range reasons {
@@ -236,7 +236,7 @@ func reasonsText(reasons []reason) string {
 	return b.String()
 }
 
-// transcript returns what went in and what came out.
+// transcript returns the input and the output.
 func transcript(row view) string {
 	var b strings.Builder
 	part := func(name, text string) {
@@ -254,16 +254,16 @@ func transcript(row view) string {
 
 func seconds(s float64) string { return strconv.FormatFloat(s, 'f', 3, 64) }
 
-// xmlWriter writes elements and attributes whose text may hold anything. Its
+// xmlWriter writes elements and attributes whose text may be anything. Its
 // bufio.Writer keeps the first error until Flush.
 type xmlWriter struct {
 	w      *bufio.Writer
 	buf    []byte
-	errors map[string]string  // of the column: the row that each was first of
-	rates  []AssertionSummary // that are not written yet
+	errors map[string]string  // of the column: the first row with each error
+	rates  []AssertionSummary // not written yet
 }
 
-// counts writes how many rows there are and what became of them.
+// counts writes the number of rows by result.
 func (x *xmlWriter) counts(marks []mark) {
 	var c Counts
 	for _, m := range marks {
@@ -303,10 +303,10 @@ func (x *xmlWriter) escaped(s string, attribute bool) {
 	x.w.Write(x.buf)
 }
 
-// appendXML appends s as the text of an element or of an attribute in double
-// quotes. Code points that XML 1.0 does not allow are shown as escapes, as in a
-// terminal. Parsers turn line breaks of attributes into blanks, and all carriage
-// returns into line feeds, unless they are written as references.
+// appendXML appends s as the text of an element or of an attribute in double quotes.
+// Code points that XML 1.0 does not permit are shown as escapes, as in a terminal.
+// Line breaks in attributes and carriage returns are written as references, because
+// parsers turn the former into blanks and the latter into line feeds.
 func appendXML(dst []byte, s string, attribute bool) []byte {
 	runes(s, func(r rune, raw string) {
 		switch {

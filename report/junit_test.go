@@ -10,7 +10,7 @@ import (
 	"github.com/proviso-eval/proviso/report"
 )
 
-// junit is a JUnit document as CI systems read it.
+// junit is a JUnit document as a CI system parses it.
 type junit struct {
 	Tests    int `xml:"tests,attr"`
 	Failures int `xml:"failures,attr"`
@@ -96,7 +96,7 @@ func TestJUnitIsHarmless(t *testing.T) {
 	})
 }
 
-// repeated are the repetitions of one case: so many of them pass.
+// repeated returns the repeats of one case; passing of them pass.
 func repeated(t testing.TB, of, need, passing int) []*proviso.Result {
 	var results []*proviso.Result
 	for i := range of {
@@ -111,8 +111,7 @@ func repeated(t testing.TB, of, need, passing int) []*proviso.Result {
 	return results
 }
 
-// A failed repetition of a case that passed as often as it has to is no failure
-// for CI either.
+// In a case that passed often enough, a failed repeat is not a failure for CI either.
 func TestJUnitForgives(t *testing.T) {
 	t.Parallel()
 	for passing, failures := range map[int]int{3: 0, 2: 3} {

@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// markdownLimits bound a report in Markdown by where it is shown.
+// markdownLimits limit a report in Markdown, depending on where it is shown.
 type markdownLimits struct {
-	bytes int // of the whole
-	rows  int // shown in detail
+	bytes int // of the whole report
+	rows  int // in detail
 	text  int // bytes of one output
 	lines int // of a table
 }
 
-// renderMarkdown writes a summary for a comment on a pull request. GitHub takes
+// renderMarkdown writes a summary for a comment on a pull request. GitHub accepts
 // comments of up to 65,536 characters.
 func renderMarkdown(ctx context.Context, w *bufio.Writer, in *Input) error {
 	return writeMarkdown(ctx, w, in, markdownLimits{bytes: 60_000, rows: 50, text: 1500, lines: 40})
@@ -39,15 +39,14 @@ func writeMarkdown(ctx context.Context, w *bufio.Writer, in *Input, limits markd
 	return err
 }
 
-// markdown collects a report, whose size is bounded. What comes from outside
-// stands in code spans and fences only, where Markdown knows no markup, links,
-// mentions or references.
+// markdown collects a report of limited size. Untrusted input is only in code spans
+// and fences, where Markdown has no markup, links, mentions or references.
 type markdown struct {
 	b      bytes.Buffer
 	in     *Input
 	limits markdownLimits
 
-	prompts []string // what the prompts of the columns are called
+	prompts []string // names of the prompts of the columns
 }
 
 func (m *markdown) line(format string, args ...any) {
@@ -93,8 +92,8 @@ func (m *markdown) head() {
 	}
 }
 
-// table writes a table of counts, whose names are Markdown, and returns how many
-// lines it has.
+// table writes a table of counts, whose names are Markdown, and returns its number of
+// lines.
 func (m *markdown) table(title string, n int, row func(i int) (name string, c Counts)) int {
 	m.line("| %s | Pass rate | 95 %% interval | Passed | Failed | Undecided | Skipped |", title)
 	m.line("|---|--:|--:|--:|--:|--:|--:|")
@@ -108,7 +107,7 @@ func (m *markdown) table(title string, n int, row func(i int) (name string, c Co
 	return shown
 }
 
-// columns compares prompts and providers, where there are several.
+// columns compares prompts and providers, if there are several.
 func (m *markdown) columns() {
 	list := m.in.Summary.Columns()
 	if len(list) < 2 {
@@ -128,7 +127,7 @@ func (m *markdown) columns() {
 	}
 }
 
-// columnName returns what a person knows a column by.
+// columnName returns the name of a column for people.
 func (m *markdown) columnName(i int) string {
 	if i < 0 || i >= len(m.prompts) {
 		return m.in.Meta.columnName(i)
@@ -156,14 +155,14 @@ func (m *markdown) assertions() {
 	}
 }
 
-// failures shows the worst rows, as far as there is room.
+// failures shows the worst rows that fit.
 func (m *markdown) failures(marks []mark) error {
 	all := worst(marks, len(marks))
 	if len(all) == 0 {
 		return nil
 	}
 	list := m.in.Summary.distinct(all)
-	const footer = 400 // bytes that what follows the rows takes at most
+	const footer = 400 // maximum bytes of the text after the rows
 	m.line("### What did not pass, worst first\n")
 	shown := 0
 	for _, one := range list[:min(len(list), m.limits.rows)] {
@@ -185,8 +184,8 @@ func (m *markdown) failures(marks []mark) error {
 	return nil
 }
 
-// row shows one row: which it is, why it did not pass, and what came out. It may
-// stand for several rows with one error.
+// row shows one row: its case, why it did not pass, and the output. It may represent
+// several rows with one error.
 func (m *markdown) row(row view, rows int) {
 	sign := "✗"
 	reasons := row.reasons()
@@ -237,7 +236,7 @@ func (m *markdown) row(row view, rows int) {
 	m.line("</details>\n")
 }
 
-// judgements writes what criteria decided as a terminal shows it.
+// judgements writes the results of criteria as a terminal shows them.
 func (m *markdown) judgements(reasons []reason, output string) {
 	var list []Judgement
 	for i := range reasons {
@@ -249,12 +248,12 @@ func (m *markdown) judgements(reasons []reason, output string) {
 		return
 	}
 	var b strings.Builder
-	if Judgements(&b, TerminalOptions{}, list, output) == nil { // a Builder takes everything
+	if Judgements(&b, TerminalOptions{}, list, output) == nil { // a Builder never fails
 		m.fence(clip(strings.TrimSuffix(b.String(), "\n"), 4*m.limits.text))
 	}
 }
 
-// reason returns one reason as the text of a list's item.
+// reason returns one reason as the text of a list item.
 func (m *markdown) reason(r *reason) string {
 	name := ""
 	if r.name != "" {
@@ -263,8 +262,8 @@ func (m *markdown) reason(r *reason) string {
 	return r.mark() + " " + name + code(r.text, 400)
 }
 
-// fence writes a text of several lines in a fence that is longer than every run
-// of backticks in it.
+// fence writes a text of several lines in a fence that is longer than any run of
+// backticks in it.
 func (m *markdown) fence(text string) {
 	lines := strings.Split(text, "\n")
 	for i := range lines {
@@ -275,8 +274,8 @@ func (m *markdown) fence(text string) {
 	m.line("%stext\n%s\n%s\n", bar, text, bar)
 }
 
-// code returns s on one line of at most cells as a code span, which begins and
-// ends with more backticks than stand together in s.
+// code returns s as a code span on one line of at most the given cells. It is
+// delimited by more backticks than any run of them in s.
 func code(s string, cells int) string {
 	s = cut(s, cells)
 	if s == "" {
@@ -284,13 +283,13 @@ func code(s string, cells int) string {
 	}
 	bar := strings.Repeat("`", longestRun(s)+1)
 	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") || s[0] == ' ' && s[len(s)-1] == ' ' {
-		s = " " + s + " " // one blank on either side is not part of the span
+		s = " " + s + " " // Markdown drops one blank on either side
 	}
 	return bar + s + bar
 }
 
-// cell returns s as a code span in a table, where a bar would end the cell even
-// within code, and implementations differ on what a backslash before it does.
+// cell returns s as a code span in a table, where a bar ends the cell even within
+// code, and implementations differ on a backslash before it.
 func cell(s string, cells int) string {
 	return code(strings.ReplaceAll(cut(s, cells), "|", `\x7c`), 4*cells)
 }
@@ -309,7 +308,8 @@ func longestRun(s string) int {
 	return longest
 }
 
-// rateOf returns a pass rate as people write it; not everything is never all.
+// rateOf formats a pass rate for people. A rate below 100 % is never rounded up to
+// 100 %.
 func rateOf(c Counts) string {
 	if c.Decided() == 0 {
 		return "–"
@@ -321,7 +321,7 @@ func rateOf(c Counts) string {
 	return rate
 }
 
-// intervalOf returns the range in which the true pass rate is expected.
+// intervalOf returns the confidence interval of the pass rate.
 func intervalOf(c Counts) string {
 	if c.Decided() == 0 {
 		return "–"

@@ -14,7 +14,7 @@ import (
 	"github.com/proviso-eval/proviso/report"
 )
 
-// outside returns what of a Markdown text is neither in a fence nor in a code
+// outside returns the parts of a Markdown text that are not in a fence or a code
 // span: the rules of CommonMark 0.31, sections 4.5 and 6.1.
 func outside(t testing.TB, text string) string {
 	t.Helper()
@@ -81,7 +81,7 @@ func closing(s string, n int) int {
 	return -1
 }
 
-// own are the lines that the report itself has, after code is taken out.
+// own matches the report's own lines after code is removed.
 var own = regexp.MustCompile(`^(|## [✓✗!] proviso(: )?|\*\*\d+ passed, \d+ failed, \d+ errors?\*\*[^<>@\[\]]*|\d+ of \d+ repeated cases? both .*|\d+ (case|row)s?: nothing was checked, every assertion was skipped\.|` +
 	`\| (Assertion|Provider and prompt) \|.*|\|---\|[-:|]+|\|\s+(\(judge unvalidated\) )?\|( (–|[<> \d–%]+) \|){6}|### What did not pass, worst first|` +
 	`\*\*[✗!] case \d+( \(repeat \d+ of \d+\))?\*\*( +at)? *|- [✗!] *(, for information only|, not decided)*:? *|- … and \d+ more|` +
@@ -160,7 +160,7 @@ func TestMarkdownWorstFirst(t *testing.T) {
 	m, sum, rows := many(t, 7, "x")
 	got := shown(t, "markdown", m, sum, rows)
 	last := -1
-	for _, n := range []int{7, 5, 3, 1, 2, 4, 6} { // failures by their score, then what is undecided
+	for _, n := range []int{7, 5, 3, 1, 2, 4, 6} { // failures by score, then undecided rows
 		at := strings.Index(got, fmt.Sprintf("case %d*", n))
 		if at <= last {
 			t.Errorf("case %d stands at %d, after %d", n, at, last)

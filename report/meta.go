@@ -9,41 +9,42 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Meta is what a report says of a run besides its rows.
+// Meta is the data of a run besides its rows, for reports.
 type Meta struct {
 	RunID   string
 	Version string // of proviso
-	Suite   string // its description, or its file's name
+	Suite   string // its description, or else its file name
 	Started time.Time
 	Elapsed time.Duration
-	Config  *proviso.Object // the suite as read, secrets removed; nil if unknown
+	Config  *proviso.Object // the suite as read, without secrets; nil if unknown
 	Columns []Column        // prompts × providers, by [proviso.Result.PromptIdx]
-	RunFile string          // where the run is kept; "" if it is not
-	Planned int             // rows that the run has when it is finished; 0 if unknown
-	Folder  string          // of the suite, where what people said of its judges is kept; "" if unknown
+	RunFile string          // where the run is stored; "" if it is not
+	Planned int             // rows of the complete run; 0 if unknown
+	Folder  string          // of the suite, where the human labels for its judges are stored; "" if unknown
 
-	// Trust says how far a judge, by its identity, agrees with people on an
-	// assertion, by its id and as the row has it; nil knows nothing.
+	// Trust returns the agreement of a judge, by its identity, with human labels for
+	// an assertion, by its id and its form in the row. It may be nil.
 	Trust func(judge, assertion string, raw *proviso.Object) Trust
 }
 
 // Rows are the finished rows of a run. *runfile.Reader is one.
 type Rows interface {
-	// Rows yields index and encoded row in index order; a row is valid until the
-	// next one. Err says afterwards whether the sequence ended early.
+	// Rows yields index and encoded row in index order; a row is valid until the next
+	// one. Err then reports whether the sequence ended early.
 	Rows() iter.Seq2[int, []byte]
 	Err() error
 	// Row returns one row by its index.
 	Row(index int) ([]byte, error)
 }
 
-// Column is one prompt at one provider. What all its rows share is encoded once.
+// Column is one prompt at one provider. The part that all its rows share is encoded
+// once.
 type Column struct {
 	PromptID      string
 	PromptLabel   string
 	PromptRaw     string // the template
 	ProviderID    string
-	ProviderLabel string // "" if the suite gives none
+	ProviderLabel string // "" if the suite has none
 
 	// shared holds the members from promptId to the label in prompt.
 	shared []byte
@@ -51,7 +52,7 @@ type Column struct {
 }
 
 // NewColumn returns the column of a prompt and a provider. A prompt without an id
-// gets one made of its text.
+// gets one from its text.
 func NewColumn(prompt *proviso.Prompt, provider *proviso.ProviderSpec) Column {
 	c := Column{PromptID: prompt.ID, PromptLabel: prompt.Label, PromptRaw: prompt.Raw,
 		ProviderID: proviso.RedactedURL(provider.ID), ProviderLabel: provider.Label}
@@ -74,7 +75,7 @@ func (c *Column) appendShared(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// provider returns the name that a person knows the column's provider by.
+// provider returns the name of the column's provider for people.
 func (c *Column) provider() string {
 	if c.ProviderLabel != "" {
 		return c.ProviderLabel
@@ -82,7 +83,7 @@ func (c *Column) provider() string {
 	return c.ProviderID
 }
 
-// prompt returns the name that a person knows the column's prompt by.
+// prompt returns the name of the column's prompt for people.
 func (c *Column) prompt() string {
 	if c.PromptLabel != "" {
 		return c.PromptLabel

@@ -10,27 +10,27 @@ import (
 	"github.com/proviso-eval/proviso/stats"
 )
 
-// confidence is that of every interval shown.
+// confidence is the confidence level of every interval shown.
 const confidence = 0.95
 
-// interval returns the range in which the true pass rate is expected.
+// interval returns the confidence interval of the pass rate.
 func (a *AssertionSummary) interval() (low, high float64) {
 	i := stats.Wilson(a.Passed, a.Decided(), confidence)
 	return i.Low, i.High
 }
 
-// maxLines bounds the tables of a terminal report.
+// maxLines limits the tables of a terminal report.
 const maxLines = 40
 
 const (
-	// besideNames is from how many cells on the figures of a table stand in front of
-	// the names; in narrower terminals they stand above them.
+	// besideNames is the minimum width, in cells, at which the numbers of a table are
+	// in front of the names. In narrower terminals they are above them.
 	besideNames = 80
-	// nameLines is how many lines a name takes before the rest is left out.
+	// nameLines is the maximum number of lines of a name.
 	nameLines = 4
 )
 
-// entry shows a line of a table: figures, which are short, and a name in full.
+// entry shows a line of a table: short numbers, and a name in full.
 func (p *printer) entry(figures, name string) {
 	if p.o.Width < besideNames {
 		p.wrapped("  ", strings.Join(strings.Fields(figures), " "))
@@ -44,14 +44,14 @@ func (p *printer) entry(figures, name string) {
 	}
 }
 
-// wrapped shows a text on as many lines as it takes, up to a limit.
+// wrapped shows a text on several lines, up to a limit.
 func (p *printer) wrapped(before, text string) {
 	for _, line := range wrap(clean(text), p.o.Width-len(before), nameLines) {
 		p.line("%s%s", before, opening(line))
 	}
 }
 
-// columns shows what each prompt and provider did, where there are several.
+// columns shows the results of each prompt and provider, if there are several.
 func (p *printer) columns() {
 	list := p.sum.Columns()
 	if len(list) < 2 {
@@ -98,7 +98,7 @@ func (p *printer) rates() {
 	p.w.WriteByte('\n')
 }
 
-// judging says what deciding cost, and how far whoever decided can be trusted.
+// judging returns the cost of deciding, and the trust in the judges.
 func (p *printer) judging(a *AssertionSummary) string {
 	text := ""
 	if a.Cost > 0 {
@@ -113,19 +113,19 @@ func (p *printer) judging(a *AssertionSummary) string {
 	return text
 }
 
-// left says how many lines of a table were not shown.
+// left shows how many lines of a table are left out.
 func (p *printer) left(n int) {
 	if n > maxLines {
 		p.line("  … and %d more (in the JSON report)", n-maxLines)
 	}
 }
 
-// ratio returns rate and counts, in columns of one width.
+// ratio returns rate and counts, in columns of fixed width.
 func ratio(c Counts) string {
 	rate := "   –"
 	if c.Decided() > 0 {
 		rate = fmt.Sprintf("%3.0f%%", 100*float64(c.Passed)/float64(c.Decided()))
-		// Not every one passed, so the rate must not be rounded up to all.
+		// Some failed, so the rate must not be rounded up to 100 %.
 		if c.Failed > 0 && rate == "100%" {
 			rate = ">99%"
 		}
@@ -133,7 +133,7 @@ func ratio(c Counts) string {
 	return rate + fmt.Sprintf("%8d of %-6d", c.Passed, c.Decided())
 }
 
-// rest names what was not decided.
+// rest describes the undecided ones.
 func rest(c Counts) string {
 	text := ""
 	if c.Errors > 0 {
@@ -147,7 +147,7 @@ func rest(c Counts) string {
 
 // metrics shows named scores and derived metrics.
 func (p *printer) metrics() {
-	var lines [][2]string // figures, name
+	var lines [][2]string // numbers, name
 	columns := p.sum.Columns()
 	for i := range columns {
 		where := ""
@@ -182,7 +182,7 @@ func derived(v any) string {
 	return textOf(v)
 }
 
-// short returns a number as people write it, to four digits.
+// short formats a number for people, with four digits.
 func short(f float64) string {
 	if f == float64(int64(f)) {
 		return proviso.FormatNumber(f)
@@ -190,7 +190,7 @@ func short(f float64) string {
 	return strconv.FormatFloat(f, 'g', 4, 64)
 }
 
-// repeats shows how far repetitions of the same case agree.
+// repeats shows how far repeats of the same case agree.
 func (p *printer) repeats() {
 	r := p.sum.Repeats()
 	if r.Groups == 0 {
@@ -210,7 +210,7 @@ func plural(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
-// duration returns d in the unit that people think in.
+// duration formats d in a suitable unit.
 func duration(d time.Duration) string {
 	switch {
 	case d < time.Second:

@@ -2,20 +2,20 @@ package report
 
 import "github.com/proviso-eval/proviso"
 
-// group is a case at a column, whose repetitions belong together.
+// group is a case in a column, whose repeats belong together.
 type group struct {
 	caseID string
 	column int
 }
 
-// repeats counts the repetitions of a group.
+// repeats counts the repeats of a group.
 type repeats struct {
 	seen, of, need int
 	Counts
 	failing []int // indices of failed rows
 }
 
-// met reports whether as many passed as the suite asks for.
+// met reports whether as many passed as the suite requires.
 func (g repeats) met() bool { return g.Decided() > 1 && g.Passed >= g.need }
 
 func (s *Summary) repetition(f *facts) {

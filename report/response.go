@@ -2,7 +2,7 @@ package report
 
 import "github.com/proviso-eval/proviso"
 
-// response appends what the provider answered.
+// response appends the provider's answer.
 func (e *encoder) response(o *proviso.Output) {
 	e.b = append(e.b, `,"response":{`...)
 	start := len(e.b)
@@ -28,13 +28,12 @@ func (e *encoder) response(o *proviso.Output) {
 		e.b = append(e.b, `,"isRefusal":true`...)
 	}
 	e.answerParts(o)
-	// The members were written with a comma each; the first has nothing before it.
+	// Each member was written after a comma; remove the first comma.
 	e.b = append(e.b[:start], e.b[start+1:]...)
 	e.b = append(e.b, '}')
 }
 
-// bill appends what an answer takes, and what of it was incurred if it came from a
-// cache.
+// bill appends the cost of an answer, and the incurred cost if it came from a cache.
 func (e *encoder) bill(o *proviso.Output) {
 	b := billOf(o)
 	e.b = append(e.b, `,"tokenUsage":`...)
@@ -49,7 +48,7 @@ func (e *encoder) bill(o *proviso.Output) {
 	}
 }
 
-// usage appends tokens, with those incurred inside if some were not.
+// usage appends tokens, with the incurred ones inside if they differ.
 func (e *encoder) usage(u, incurred proviso.Usage, cached bool) {
 	e.b = appendUsage(e.b, u)
 	if cached {
@@ -58,7 +57,7 @@ func (e *encoder) usage(u, incurred proviso.Usage, cached bool) {
 	}
 }
 
-// answerParts appends the structured parts of an answer, which most lack.
+// answerParts appends the structured parts of an answer, which most answers lack.
 func (e *encoder) answerParts(o *proviso.Output) {
 	if len(o.LogProbs) > 0 {
 		e.b = append(e.b, `,"logProbs":[`...)
@@ -94,8 +93,8 @@ func (e *encoder) answerParts(o *proviso.Output) {
 	}
 }
 
-// isResponseKey reports whether a member of a response has a field of its own in
-// [proviso.Output], and so must not be written a second time.
+// isResponseKey reports whether a member of a response has its own field in
+// [proviso.Output], and so must not be written twice.
 func isResponseKey(key string) bool {
 	switch key {
 	case "output", "error", "tokenUsage", "cost", "incurredCost", "latencyMs", "cached", "finishReason", "isRefusal",

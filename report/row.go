@@ -9,27 +9,26 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// AppendRow appends one finished row as one line of JSON without the line break:
-// a row of promptfoo's version-3 results, with proviso's own members beside
-// promptfoo's. The row's index comes first, so that it is found without
-// decoding. It allocates nothing but room in dst, and may be called for several
-// rows at once.
+// AppendRow appends one finished row as one line of JSON without the line break: a
+// row of promptfoo's version-3 results, with additional members of proviso. The row's
+// index comes first, so that it can be read without decoding. It allocates nothing
+// except room in dst, and may be called for several rows at once.
 //
-// Of proviso are: index, caseId, verdict (pass, fail, error or skip), repeat
-// {index, of, pass}, evaluation (the assertion set's result), and of each
-// component its status, evidence, judge, cost and members: how many of the
-// components after it are its parts. A score that JSON has no number for (NaN,
-// an infinity) is null, as in promptfoo, with its name in scoreText; null without a
-// name is the score of what failed for certain while something is undecided. A component
-// that could not be decided has pass false and score 0; one that did not apply
-// has pass true, since it does not keep its row from passing.
+// The members of proviso are: index, caseId, verdict (pass, fail, error or skip),
+// repeat {index, of, pass}, evaluation (the assertion set's result), and for each
+// component its status, evidence, judge, cost and members: how many of the following
+// components belong to it. A score that JSON has no number for (NaN, an infinity) is
+// null, as in promptfoo, with its name in scoreText. Null without a name is the score
+// of a certain failure with an undecided part. A component that could not be decided
+// has pass false and score 0. One that did not apply has pass true, because it does
+// not keep its row from passing.
 func AppendRow(dst []byte, index int, r *proviso.Result, meta *Meta) []byte {
 	e := encoder{b: dst}
 	e.b = append(e.b, `{"index":`...)
 	e.int(index)
 	e.b = append(e.b, `,"id":`...)
 	e.b = proviso.AppendQuoted(e.b, meta.RunID)
-	e.b = append(e.b[:len(e.b)-1], '/') // the id goes on inside the quotes
+	e.b = append(e.b[:len(e.b)-1], '/') // the id continues inside the quotes
 	e.int(index)
 	e.b = append(e.b, '"')
 	e.identity(r, meta)
@@ -43,14 +42,14 @@ func AppendRow(dst []byte, index int, r *proviso.Result, meta *Meta) []byte {
 }
 
 // encoder appends the parts of a row. Objects that occur twice in a row, such as
-// assertions, are encoded the first time and copied the second.
+// assertions, are encoded once and then copied.
 type encoder struct {
 	b     []byte
 	spans [32]span
 	n     int
 }
 
-// span is where the JSON of an object stands in the buffer.
+// span is the range of an object's JSON in the buffer.
 type span struct {
 	object     *proviso.Object
 	start, end int
@@ -78,7 +77,7 @@ func (e *encoder) score(f float64) {
 	}
 }
 
-// scoreUnless appends a score, or null for what has none.
+// scoreUnless appends a score, or null if it is unscored.
 func (e *encoder) scoreUnless(unscored bool, f float64) {
 	if unscored {
 		e.b = append(e.b, `,"score":null`...)
@@ -97,7 +96,7 @@ func (e *encoder) text(key, value string) {
 	e.b = proviso.AppendQuoted(e.b, value)
 }
 
-// object appends o, or a copy of its JSON if it stands in this row already.
+// object appends o, or a copy of its JSON if the row already contains it.
 func (e *encoder) object(o *proviso.Object) {
 	for i := range e.spans[:e.n] {
 		if s := &e.spans[i]; s.object == o {
@@ -114,8 +113,8 @@ func (e *encoder) object(o *proviso.Object) {
 	e.keep(o, start)
 }
 
-// keep remembers where o was written. Beyond the fixed room objects are encoded
-// again, which costs time only.
+// keep records where o was written. Beyond the fixed room objects are encoded again,
+// which only costs time.
 func (e *encoder) keep(o *proviso.Object, start int) {
 	if e.n < len(e.spans) {
 		e.spans[e.n] = span{o, start, len(e.b)}
@@ -131,7 +130,7 @@ func (e *encoder) key(first bool, key string) {
 	e.b = append(proviso.AppendQuoted(e.b, key), ':')
 }
 
-// identity says which case, prompt and provider the row is of.
+// identity appends the case, prompt and provider of the row.
 func (e *encoder) identity(r *proviso.Result, meta *Meta) {
 	testIdx := 0
 	if r.Case != nil {
@@ -163,7 +162,7 @@ func (e *encoder) identity(r *proviso.Result, meta *Meta) {
 	e.b = append(e.b, '}')
 }
 
-// columnOf makes up for a column that the meta does not have.
+// columnOf makes a column that the meta does not have.
 func columnOf(r *proviso.Result) Column {
 	var c Column
 	if r.Prompt != nil {
@@ -210,7 +209,7 @@ func (e *encoder) inputs(r *proviso.Result) {
 	e.b = append(e.b, '}')
 }
 
-// asserts appends a list of assertions and remembers where each stands.
+// asserts appends a list of assertions and records the range of each.
 func (e *encoder) asserts(list []any) {
 	e.b = append(e.b, '[')
 	for i, v := range list {
@@ -250,11 +249,11 @@ func (e *encoder) outcome(r *proviso.Result) {
 	}
 }
 
-// succeeded reports whether promptfoo would call the status a success: a row or
-// an assertion that did not apply did not fail.
+// succeeded reports whether promptfoo counts the status as a success: a row or an
+// assertion that did not apply did not fail.
 func succeeded(s proviso.Status) bool { return s == proviso.Pass || s == proviso.Skip }
 
-// scoreOf returns the score to show: what is undecided has none.
+// scoreOf returns the score to show; an undecided status has none.
 func scoreOf(s proviso.Status, score float64) float64 {
 	if s == proviso.Errored {
 		return 0
@@ -262,8 +261,8 @@ func scoreOf(s proviso.Status, score float64) float64 {
 	return score
 }
 
-// errorText returns what promptfoo shows as a row's error: why it is undecided,
-// or why it failed.
+// errorText returns promptfoo's error of a row: why it is undecided, or why it
+// failed.
 func errorText(r *proviso.Result) string {
 	switch {
 	case r.Error != "":
@@ -285,8 +284,8 @@ func (e *encoder) named(key string, scores []proviso.NamedScore) {
 	e.b = append(e.b, '}')
 }
 
-// weights appends the weights that the named scores were taken over, unless all
-// are 1: a column sums score × weight.
+// weights appends the weights of the named scores, unless all are 1: a column sums
+// score × weight.
 func (e *encoder) weights(scores []proviso.NamedScore) {
 	if !slices.ContainsFunc(scores, func(n proviso.NamedScore) bool { return weightOf(n) != 1 }) {
 		return
@@ -307,8 +306,8 @@ func weightOf(n proviso.NamedScore) float64 {
 	return n.Weight
 }
 
-// measures appends what the row took, and its metadata: the case's, with what
-// the provider said over it.
+// measures appends the measurements of the row, and its metadata: the case's,
+// overridden by the provider's.
 func (e *encoder) measures(r *proviso.Result) {
 	e.b = append(e.b, `,"latencyMs":`...)
 	if r.Output.Latency != nil {
@@ -332,7 +331,7 @@ func (e *encoder) measures(r *proviso.Result) {
 	e.b = append(e.b, '}')
 }
 
-// members appends those members of o that over does not have.
+// members appends the members of o that over does not have.
 func (e *encoder) members(o, over *proviso.Object, first bool) bool {
 	for key, v := range o.All() {
 		if _, undefined := v.(proviso.Undefined); undefined || over.Has(key) {
@@ -358,7 +357,7 @@ func (e *encoder) repeat(c *proviso.Case) {
 	e.b = append(e.b, '}')
 }
 
-// passesNeeded returns how many of a case's repetitions must pass.
+// passesNeeded returns how many of a case's repeats must pass.
 func passesNeeded(repeats, pass int) int {
 	if pass <= 0 {
 		return repeats

@@ -21,7 +21,7 @@ func parse(t testing.TB, text string) *proviso.Object {
 	return v.(*proviso.Object)
 }
 
-// assertionOf makes an assertion of its JSON, as the suite would.
+// assertionOf makes an assertion from its JSON, like the suite.
 func assertionOf(raw *proviso.Object) *proviso.Assertion {
 	a := &proviso.Assertion{Raw: raw, Value: proviso.Undefined{}, Threshold: proviso.Undefined{}}
 	a.Type, _ = raw.At("type").(string)
@@ -35,7 +35,7 @@ func assertionOf(raw *proviso.Object) *proviso.Assertion {
 	return a
 }
 
-// caseOf makes a case of its JSON, as the suite would.
+// caseOf makes a case from its JSON, like the suite.
 func caseOf(t testing.TB, index int, text string) *proviso.Case {
 	raw := parse(t, text)
 	c := &proviso.Case{ID: fmt.Sprintf("case-%d", index), Index: index, Raw: raw, Repeats: 1}
@@ -49,7 +49,7 @@ func caseOf(t testing.TB, index int, text string) *proviso.Case {
 	return c
 }
 
-// resultOf grades a case: statuses say what became of each assertion.
+// resultOf grades a case with the given status for each assertion.
 func resultOf(c *proviso.Case, output any, statuses ...proviso.Status) *proviso.Result {
 	r := &proviso.Result{
 		Case:     c,
@@ -62,7 +62,7 @@ func resultOf(c *proviso.Case, output any, statuses ...proviso.Status) *proviso.
 	r.Aggregate = proviso.Aggregate{Status: proviso.Pass, Score: 1, Reason: "All assertions passed"}
 	for i, a := range c.Assert {
 		v := proviso.Verdict{Assertion: a, Status: statuses[i], Score: 1, Reason: "Assertion passed"}
-		if f, ok := a.Threshold.(float64); ok && a.Type != "contains" { // as package check would
+		if f, ok := a.Threshold.(float64); ok && a.Type != "contains" { // as in package check
 			v.Threshold = &f
 		}
 		switch v.Status {
@@ -80,7 +80,7 @@ func resultOf(c *proviso.Case, output any, statuses ...proviso.Status) *proviso.
 	return r
 }
 
-// det5 is a row like those of the benchmark: about 900 bytes of test data.
+// det5 is a row like those of the benchmark, with about 900 bytes of test data.
 func det5(t testing.TB, i int) *proviso.Result {
 	const summary = "not some men these before never much work her still against he how high know high used come man no"
 	output := fmt.Sprintf(`{"id": %d, "name": "item-%05d", "tags": ["then", "most", "make"], "summary": "%s"}`, i, i, summary)

@@ -7,9 +7,9 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// comparedScore returns the score of a row with the threshold that it was compared
-// with, "" if there was none: that of the assertion set, which is weighted if any
-// weight is not 1, and that of the case.
+// comparedScore returns the score of a row with its threshold, "" if there was none:
+// that of the assertion set, which is weighted if any weight is not 1, and that of
+// the case.
 func comparedScore(row *proviso.Object) string {
 	text := ""
 	if e := obj(row, "evaluation"); e != nil {
@@ -29,7 +29,7 @@ func comparedScore(row *proviso.Object) string {
 	return text + scoreText(rowScore(row)) + " (threshold " + short(threshold) + ")"
 }
 
-// rowScore returns the score of a row, nil if it has none.
+// rowScore returns the score of a row; nil if it has none.
 func rowScore(row *proviso.Object) any {
 	if row.At("score") == nil && !row.Has("scoreText") || statusOf(str(row, "verdict")) == proviso.Errored {
 		return nil
@@ -37,7 +37,7 @@ func rowScore(row *proviso.Object) any {
 	return score(row)
 }
 
-// scoreText returns a score as people write it; what has none is undecided.
+// scoreText formats a score for people; a missing one is undecided.
 func scoreText(v any) string {
 	if f, ok := v.(float64); ok {
 		return short(f)
@@ -45,9 +45,9 @@ func scoreText(v any) string {
 	return "undecided"
 }
 
-// scoreNote says which score an assertion missed its threshold with, unless its
-// reason does. Scores that say no more than the verdict are left out, as are those of
-// negated types, which are the complement of what was compared.
+// scoreNote returns the score that missed its threshold, unless the reason contains
+// it. Scores that only repeat the verdict are left out, and so are those of negated
+// types, which are the complement of the compared score.
 func scoreNote(c *proviso.Object, status proviso.Status) string {
 	got, threshold := score(c), thresholdOf(c)
 	if status != proviso.Fail || threshold == "" || strings.HasPrefix(str(obj(c, "assertion"), "type"), "not-") || math.IsNaN(got) || got == 0 || got == 1 ||
@@ -57,8 +57,8 @@ func scoreNote(c *proviso.Object, status proviso.Status) string {
 	return " (score " + short(got) + ", threshold " + threshold + ")"
 }
 
-// thresholdOf returns the threshold that a component's assertion was compared with,
-// the suite's or that of its type; "" if there was none.
+// thresholdOf returns the threshold of a component's assertion, from the suite or its
+// type; "" if there was none.
 func thresholdOf(c *proviso.Object) string {
 	f, ok := c.At("threshold").(float64)
 	if !ok {

@@ -8,27 +8,26 @@ import (
 )
 
 const (
-	// shownRows is how many failing rows, and how many undecided ones, a
-	// terminal report shows in detail.
+	// shownRows is how many failing rows, and how many undecided ones, a terminal
+	// report shows in detail.
 	shownRows = 20
-	// maxLabels bounds the tables that are keyed by what a suite writes, since a
-	// metric's name may be made of a case's variables.
+	// maxLabels limits the tables whose keys come from the suite, because a metric's
+	// name may contain a case's variables.
 	maxLabels = 10000
 )
 
-// Summary is what a report says of a run as a whole. Rows are added as they
-// finish, in any order; it keeps counts, not rows. It is not safe for concurrent
-// use.
+// Summary is the data about the whole run for reports. Rows are added as they finish,
+// in any order. It keeps counts, not rows. It is not safe for concurrent use.
 type Summary struct {
 	totals  proviso.Totals
 	columns []ColumnSummary
 	judges  map[string]*JudgeSummary
-	decided sum               // scores of decided rows, as the batch result takes them
-	scored  int               // how many there are
-	groups  map[group]repeats // of repetitions that are not all in yet
+	decided sum               // scores of decided rows, for the batch result
+	scored  int               // number of those rows
+	groups  map[group]repeats // of repeats that are not complete yet
 	repeats RepeatSummary
 	failed  lowest
-	errors  map[string]*sameError // by their text
+	errors  map[string]*sameError // by text
 
 	asserted *assertions
 }
@@ -45,7 +44,7 @@ func NewSummary(columns int) *Summary {
 	}
 }
 
-// Counts are numbers of rows or assertions by what became of them.
+// Counts are numbers of rows or assertions by status.
 type Counts struct {
 	Passed, Failed, Errors, Skipped int
 
@@ -70,23 +69,22 @@ func (c *Counts) add(s proviso.Status) {
 // Decided returns how many passed or failed.
 func (c Counts) Decided() int { return c.Passed + c.Failed }
 
-// ColumnSummary is the part of a summary that is about one prompt at one
-// provider.
+// ColumnSummary is the part of a summary for one prompt at one provider.
 type ColumnSummary struct {
 	Rows       Counts
-	Assertions Counts // every component of every row, those of sets included
+	Assertions Counts // every component of every row, including those of sets
 	Score      float64
-	LatencyMS  float64        // of all rows together
-	Cost       float64        // US dollars, of the answers alone, those from a cache included
+	LatencyMS  float64        // sum of all rows
+	Cost       float64        // US dollars for the answers alone, including those from a cache
 	Incurred   float64        // US dollars that this run spent on them
 	Usage      proviso.Usage  // of the answers
 	Grading    proviso.Usage  // of deciding
-	Derived    []DerivedValue // as the caller set them
+	Derived    []DerivedValue // as set by the caller
 
 	named map[string]*Metric
 	score sum
 
-	spent, asked proviso.Usage // of Usage and of Grading, what was incurred
+	spent, asked proviso.Usage // incurred part of Usage and of Grading
 	kept         bool          // an answer came from a cache
 }
 
@@ -101,42 +99,41 @@ func (c *ColumnSummary) Metrics() []Metric {
 	return list
 }
 
-// Metric is the sum of one named score over the rows that have it, each times the
-// weight of the assertions behind it.
+// Metric is the sum of one named score over the rows that have it, each multiplied by
+// the weight of its assertions.
 type Metric struct {
 	Name  string
 	Sum   float64
 	Count int // rows
 
-	// Weight is that of all assertions behind it: Sum / Weight is the mean.
+	// Weight is the total weight of the assertions: Sum / Weight is the mean.
 	Weight float64
 
 	sum sum
 }
 
-// DerivedValue is the value of a derived metric: a value as scripts give them.
+// DerivedValue is the value of a derived metric, as a script returned it.
 type DerivedValue struct {
 	Name  string
 	Value any
 }
 
-// RepeatSummary says how far repetitions of a case agree.
+// RepeatSummary describes how far repeats of a case agree.
 type RepeatSummary struct {
-	Groups   int // cases at a column with at least two decided repetitions
+	Groups   int // cases in a column with at least two decided repeats
 	Flaky    int // of them, those that both passed and failed
-	Met      int // groups in which as many passed as the suite asks for
+	Met      int // groups in which as many passed as the suite requires
 	Forgiven int // failed rows of groups that met it
 }
 
-// Totals returns the counts of all rows. A failed row of a case that passed as
-// many of its repeats as it has to counts as passed. The cost includes what
-// deciding cost.
+// Totals returns the counts of all rows. A failed row of a case that passed often
+// enough counts as passed. The cost includes that of deciding.
 func (s *Summary) Totals() proviso.Totals { return s.totals }
 
-// failures returns the failed rows to show, the first by index.
+// failures returns the failed rows to show, lowest index first.
 func (s *Summary) failures() []int {
 	all := lowest{list: slices.Clone(s.failed.list)}
-	for _, g := range s.groups { // cut short, so that nothing forgives them
+	for _, g := range s.groups { // incomplete, so they are not forgiven
 		for _, index := range g.failing {
 			all.add(index)
 		}
@@ -152,8 +149,7 @@ func (s *Summary) Columns() []ColumnSummary {
 	return s.columns
 }
 
-// Repeats returns how far repetitions agree, over the groups that are complete
-// so far and those that were cut short.
+// Repeats returns how far repeats agree, over complete and incomplete groups.
 func (s *Summary) Repeats() RepeatSummary {
 	total := s.repeats
 	for _, g := range s.groups {

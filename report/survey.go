@@ -12,14 +12,14 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// mark is what a report has to know of every row before it can choose, order or
-// count rows: as much memory for a row as the index of the run file takes.
+// mark is the data of a row that a report needs to choose, order or count rows. It
+// takes as much memory per row as the index of the run file.
 type mark struct {
 	index    int
 	test     uint32
 	column   uint16
 	status   proviso.Status
-	forgiven bool // failed, but its case passed as many repeats as it has to
+	forgiven bool // failed, but its case passed often enough
 	score    float32
 }
 
@@ -31,8 +31,8 @@ func (m mark) shown() proviso.Status {
 	return m.status
 }
 
-// survey reads every row once, without decoding it, and returns their marks in
-// index order.
+// survey reads every row once, without decoding it, and returns the marks in index
+// order.
 func survey(ctx context.Context, rows Rows) ([]mark, error) {
 	var marks []mark
 	groups := map[group]*repeated{}
@@ -62,7 +62,7 @@ func survey(ctx context.Context, rows Rows) ([]mark, error) {
 	return marks, rows.Err()
 }
 
-// repeated counts the repetitions of a case at a column.
+// repeated counts the repeats of a case in a column.
 type repeated struct {
 	need, passed int
 	failed       []int // positions of their marks
@@ -77,7 +77,7 @@ func (g *repeated) add(at int, s proviso.Status) {
 	}
 }
 
-// markOf takes a row's mark from its members, and what tells its repetitions.
+// markOf returns a row's mark, and the members that identify its repeats.
 func markOf(index int, row []byte) (m mark, repeat, caseID []byte) {
 	m.index = index
 	for key, value := range membersOf(row) {
@@ -101,7 +101,7 @@ func markOf(index int, row []byte) (m mark, repeat, caseID []byte) {
 	return m, repeat, caseID
 }
 
-// number returns a whole number from 0 to limit, 0 for everything else.
+// number returns a whole number from 0 to limit; 0 for anything else.
 func number(value []byte, limit uint64) uint64 {
 	n, err := strconv.ParseUint(string(value), 10, 64)
 	if err != nil || n > limit {
@@ -110,8 +110,8 @@ func number(value []byte, limit uint64) uint64 {
 	return n
 }
 
-// worstFirst orders marks by how much they ask for attention: failures by score,
-// then what was not decided, then the rest; in index order among equals.
+// worstFirst orders marks by urgency: failures by score, then undecided rows, then
+// the rest; equal ones in index order.
 func worstFirst(a, b mark) int {
 	return cmp.Or(cmp.Compare(urgency(a), urgency(b)), cmp.Compare(a.score, b.score), cmp.Compare(a.index, b.index))
 }
@@ -138,9 +138,8 @@ func worst(marks []mark, n int) []mark {
 	return list[:min(len(list), n)]
 }
 
-// membersOf yields the members of a JSON object without decoding them: key
-// without its quotes, value as it stands. It ends where the text is no longer
-// JSON.
+// membersOf yields the members of a JSON object without decoding them: key without
+// its quotes, value unchanged. It stops at invalid JSON.
 func membersOf(text []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func(key, value []byte) bool) {
 		i := blank(text, 0)
@@ -166,7 +165,7 @@ func membersOf(text []byte) iter.Seq2[[]byte, []byte] {
 	}
 }
 
-// blank returns the offset of the first byte from i on that is no white space.
+// blank returns the offset of the first byte from i on that is not white space.
 func blank(text []byte, i int) int {
 	for i < len(text) && (text[i] == ' ' || text[i] == '\t' || text[i] == '\n' || text[i] == '\r') {
 		i++
@@ -174,7 +173,7 @@ func blank(text []byte, i int) int {
 	return i
 }
 
-// stringEnd returns the offset after the string at i, or i if there is none.
+// stringEnd returns the offset after the string at i; i if there is none.
 func stringEnd(text []byte, i int) int {
 	if i >= len(text) || text[i] != '"' {
 		return i
@@ -186,7 +185,7 @@ func stringEnd(text []byte, i int) int {
 		}
 		at += n
 		escapes := 0
-		for text[at-1-escapes] == '\\' { // ends at the opening quote at the latest
+		for text[at-1-escapes] == '\\' { // stops at the opening quote at the latest
 			escapes++
 		}
 		if at++; escapes%2 == 0 {
@@ -195,7 +194,7 @@ func stringEnd(text []byte, i int) int {
 	}
 }
 
-// valueEnd returns the offset after the value at i, or i if there is none.
+// valueEnd returns the offset after the value at i; i if there is none.
 func valueEnd(text []byte, i int) int {
 	depth := 0
 	for at := i; at < len(text); {

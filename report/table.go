@@ -12,14 +12,14 @@ import (
 // Format is one way to show a run: a row of the table of formats.
 type Format struct {
 	Name     string
-	Suffixes []string // of file names, with the dot; none if it is not chosen by a name
+	Suffixes []string // of file names, with the dot; none if it cannot be chosen by file name
 	Doc      string   // one line
 
 	// Render writes the report. It stops when ctx is done.
 	Render func(ctx context.Context, w *bufio.Writer, in *Input) error
 }
 
-// Input is what every format gets.
+// Input is the input of every format.
 type Input struct {
 	Meta    *Meta
 	Summary *Summary
@@ -42,8 +42,8 @@ func Formats() []Format {
 	}
 }
 
-// ForFile returns the format that a file's name asks for by its suffix. The
-// error lists the suffixes there are.
+// ForFile returns the format for the suffix of a file name. The error lists the valid
+// suffixes.
 func ForFile(name string) (Format, error) {
 	var best Format
 	longest := 0
@@ -65,7 +65,7 @@ func ForFile(name string) (Format, error) {
 	return best, nil
 }
 
-// ForName returns the format with the given name. The error lists the names.
+// ForName returns the format with the given name. The error lists the valid names.
 func ForName(name string) (Format, error) {
 	var valid []string
 	for _, f := range Formats() {

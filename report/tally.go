@@ -7,7 +7,7 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// facts are what a summary takes from a row.
+// facts are the data of a row for a summary.
 type facts struct {
 	index, column  int
 	status         proviso.Status
@@ -18,7 +18,7 @@ type facts struct {
 	cost, incurred float64
 	gradingCost    float64
 	usage, grading proviso.Usage
-	spent, asked   proviso.Usage // of usage and of grading, what was incurred
+	spent, asked   proviso.Usage // incurred part of usage and of grading
 	cached         bool
 	named          []proviso.NamedScore
 	caseID         string
@@ -60,7 +60,7 @@ func (s *Summary) verdicts(column int, list []proviso.Verdict) {
 	}
 }
 
-// maxColumns bounds what a damaged run file can make a summary allocate.
+// maxColumns limits the allocation for a damaged run file.
 const maxColumns = 1 << 16
 
 func (s *Summary) column(i int) *ColumnSummary {
@@ -131,7 +131,7 @@ func (c *ColumnSummary) metric(n proviso.NamedScore) {
 	m.Count++
 }
 
-// part is what a summary takes from the verdict on one assertion.
+// part is the data of one assertion's verdict for a summary.
 type part struct {
 	status proviso.Status
 	about  about // of raw
@@ -139,15 +139,15 @@ type part struct {
 	cost   float64
 	judge  string
 	cached bool
-	waived bool // it passes because its weight is 0, although it does not hold
-	unsure bool // the judge cannot tell about a criterion
+	waived bool // it failed, but passes because its weight is 0
+	unsure bool // the judge cannot tell for a criterion
 
-	compared  bool               // the assertion has a threshold that it is compared with
-	assertion *proviso.Assertion // one of these two
+	compared  bool               // the assertion is compared with a threshold
+	assertion *proviso.Assertion // one of these two is set
 	raw       *proviso.Object
 }
 
-// text is the assertion as rows have it.
+// text returns the assertion in the form of rows.
 func (p *part) text() string {
 	switch {
 	case p.raw != nil:
@@ -160,8 +160,8 @@ func (p *part) text() string {
 	return ""
 }
 
-// component counts one assertion. Parts that a script reported have no type:
-// they count in their column only.
+// component counts one assertion. Components that a script reported have no type:
+// they count only in their column.
 func (s *Summary) component(column int, p *part) {
 	s.column(column).Assertions.add(p.status)
 	if p.judge != "" {
@@ -192,7 +192,7 @@ func (s *Summary) component(column int, p *part) {
 	}
 }
 
-// lowest keeps the smallest indices that it is given, in order.
+// lowest keeps the smallest indices, in order.
 type lowest struct {
 	list []int
 }
@@ -206,10 +206,10 @@ func (l *lowest) add(index int) {
 	l.list = l.list[:min(len(l.list), shownRows)]
 }
 
-// sum adds numbers so that their order, which changes from run to run when rows
-// finish at the same time, does not show in the result. Source: A. Neumaier,
-// "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen",
-// ZAMM 54 (1974) 39-51.
+// sum adds numbers so that the order of rows, which differs between runs when rows
+// finish at the same time, does not change the result. Source: A. Neumaier,
+// "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", ZAMM 54
+// (1974) 39-51.
 type sum struct {
 	total, lost float64
 }
@@ -226,7 +226,7 @@ func (s *sum) add(f float64) {
 
 func (s *sum) value() float64 {
 	if math.IsInf(s.total, 0) || math.IsNaN(s.total) {
-		return s.total // what was lost is no number then
+		return s.total // the correction is then not a number
 	}
 	return s.total + s.lost
 }

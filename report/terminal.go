@@ -11,21 +11,21 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// TerminalOptions say what the terminal can do. The zero value is right for a
+// TerminalOptions are the features of the terminal. The zero value is right for a
 // pipe.
 type TerminalOptions struct {
-	Color   bool   // use colours; the text says the same without
+	Color   bool   // use colours; the text has the same information without
 	Width   int    // cells in a line; 0 means 100
 	All     bool   // show every failing row in detail, not the first twenty
-	Summary bool   // show no row, only why some are undecided
-	More    string // command that shows the rest; "" means proviso show and the run's id
+	Summary bool   // show no rows, only why some are undecided
+	More    string // command that shows the rest; "" means proviso show with the run's id
 }
 
-// Terminal shows a run to a person: failing rows first, with the part of the
-// output that differs marked, then undecided ones, pass rates per assertion,
-// metrics, and what the run took. The last line is always "N passed, N failed, N
-// errors". Only rows that are shown in detail are decoded. Control sequences in
-// what is shown are made visible, not sent.
+// Terminal shows a run to a person: failing rows first, with the differing part of
+// the output marked, then undecided ones, pass rates per assertion, metrics, and cost
+// and duration. The last line is always "N passed, N failed, N errors". Only rows
+// that are shown in detail are decoded. Control sequences are made visible instead of
+// being sent.
 func Terminal(w io.Writer, o TerminalOptions, meta *Meta, sum *Summary, rows Rows) error {
 	if o.Width <= 0 {
 		o.Width = 100
@@ -62,7 +62,7 @@ type printer struct {
 	sum  *Summary
 	rows Rows
 
-	prompts []string // what the prompts of the columns are called
+	prompts []string // names of the prompts of the columns
 }
 
 // The colours, as the parameters of a CSI sequence.
@@ -106,7 +106,7 @@ func (p *printer) details() error {
 	return p.errors(shownRows)
 }
 
-// errors shows at most so many kinds of errors.
+// errors shows at most the given number of different errors.
 func (p *printer) errors(most int) error {
 	kinds, shown := p.sum.undecidedRows(), 0
 	for _, e := range kinds[:min(len(kinds), most)] {
@@ -146,7 +146,7 @@ func (p *printer) rowAt(index int, status proviso.Status, rows int) error {
 	return p.row(row, status, rows)
 }
 
-// andMore says how many rows are not shown.
+// andMore shows how many rows are left out.
 func (p *printer) andMore(n int, noun string) {
 	if n > 0 {
 		p.line("… and %d more %s (%s)\n", n, noun, p.more())
@@ -172,7 +172,7 @@ func (p *printer) everyRow(status proviso.Status) error {
 	return p.rows.Err()
 }
 
-// end shows what the run took, and the totals.
+// end shows cost and duration, and the totals.
 func (p *printer) end() {
 	t := p.sum.Totals()
 	parts := []string{plural(t.Rows(), "row"), duration(p.meta.Elapsed)}

@@ -8,31 +8,31 @@ import (
 	"golang.org/x/text/width"
 )
 
-// What a terminal shows comes from models and suites, so it may hold sequences
-// that move the cursor, recolour or reverse what is shown, or that a CI system
-// takes for commands. Everything that is printed goes through clean or cut.
+// Output of models and suites may contain sequences that move the cursor, or recolour
+// or reverse text in a terminal, or that a CI system runs as commands. All output
+// goes through clean or cut.
 
-// clean returns s on one line, with everything that would not be seen as it
-// stands written as an escape.
+// clean returns s on one line, with everything that would not be visible unchanged
+// written as an escape.
 func clean(s string) string { return cut(s, len(s)*maxEscape+1) }
 
 const (
 	// maxEscape is the length of the longest escape, such as \u{10ffff}.
 	maxEscape = 10
-	// maxBytes bounds how much text is read for one cell: marks take no cell, so
-	// a text of marks alone would otherwise be read to its end.
+	// maxBytes limits how much text is read for one cell. Combining marks take no
+	// cell, so a text of marks alone would otherwise be read to its end.
 	maxBytes = 64
 )
 
-// cut returns as much of clean(s) as fits into cells of a terminal; where that
-// is not all, it ends in an ellipsis. Long texts are not read to their end.
+// cut returns as much of clean(s) as fits into cells of a terminal; an ellipsis marks
+// a longer text. Long texts are not read to their end.
 func cut(s string, cells int) string { return cutAfter("", s, cells) }
 
-// cutAfter is cut for a text that is shown right behind before, which is clean: a
+// cutAfter is cut for a text that is shown directly after before, which is clean: a
 // command of a CI system may begin in one and end in the other.
 func cutAfter(before, s string, cells int) string {
 	var b strings.Builder
-	used, fits := 0, 0 // fits is the length up to which an ellipsis still has room
+	used, fits := 0, 0 // fits is the length up to which an ellipsis still fits
 	marks := 0
 	for i := 0; i < len(s); {
 		if i > cells*maxBytes {
@@ -46,7 +46,7 @@ func cutAfter(before, s string, cells int) string {
 		}
 		w := cellsOf(part)
 		if w == 0 {
-			// More combining marks than any script stacks would hide other lines.
+			// More combining marks than any script uses would hide other lines.
 			if marks++; marks > 8 {
 				continue
 			}
@@ -65,8 +65,8 @@ func cutAfter(before, s string, cells int) string {
 	return b.String()
 }
 
-// escape returns how r is shown if not as it is. Before are the texts that stand
-// in front of it.
+// escape returns how r is shown if it must not be shown unchanged. before are the
+// texts in front of it.
 func escape(r rune, raw string, before ...string) string {
 	switch {
 	case r == '\n':
@@ -105,16 +105,16 @@ func hexEscape(prefix string, r rune, digits int) string {
 }
 
 // opensCommand reports whether a bracket after text would make a command of a CI
-// system, such as ##[error] or ##vso[task.complete], which are found anywhere in
-// a line. Commands that must begin a line (::error::) cannot occur: every line
-// begins with words or a mark of this package, or goes through opening.
+// system, such as ##[error] or ##vso[task.complete], which works anywhere in a line.
+// Commands that must begin a line (::error::) cannot occur: every line begins with
+// words or a mark of this package, or goes through opening.
 func opensCommand(text string) bool {
 	text = strings.TrimRight(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 	return strings.HasSuffix(text, "##")
 }
 
-// opening returns a clean line fit to stand behind blanks alone, where a CI system
-// would take two colons for a command.
+// opening makes a clean line safe after blanks alone, where a CI system would read
+// two colons as a command.
 func opening(line string) string {
 	if strings.HasPrefix(line, "::") || strings.HasPrefix(line, "##") {
 		return `\` + line
@@ -145,9 +145,8 @@ func runeCells(r rune) int {
 	return 1
 }
 
-// wrap breaks s, whose line breaks count, into lines of at most cells, at blanks
-// where there are any; of more than limit lines the rest is left out. The lines
-// are clean.
+// wrap breaks s, including its line breaks, into lines of at most the given cells, at
+// blanks if possible. Lines beyond limit are left out. The lines are clean.
 func wrap(s string, cells, limit int) []string {
 	var lines []string
 	for len(s) > 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// view is a decoded row with what every format for people asks of it.
+// view is a decoded row with methods for all formats for people.
 type view struct {
 	*proviso.Object
 	status proviso.Status
@@ -38,7 +38,7 @@ func viewAt(rows Rows, m mark) (view, error) {
 	return v, err
 }
 
-// name returns the case's number, with its repetition if it has several.
+// name returns the case's number, and its repeat if it has several.
 func (v view) name() string {
 	name := fmt.Sprintf("case %d", integer(v.Object, "testIdx")+1)
 	if r := obj(v.Object, "repeat"); r != nil {
@@ -57,10 +57,10 @@ func moreRows(n int) string {
 	return fmt.Sprintf("%d more rows", n)
 }
 
-// output returns the answer as text, and whether there was one.
+// output returns the answer as text, and whether there is one.
 func (v view) output() (string, bool) {
 	o, answered := obj(v.Object, "response").Get("output")
-	if !answered || o == nil { // a provider that failed has none
+	if !answered || o == nil { // a failed provider has no output
 		return "", false
 	}
 	return shownOf(o), true
@@ -79,19 +79,18 @@ func (v view) vars() *proviso.Object {
 	return own
 }
 
-// reason is one thing that keeps a row from passing.
+// reason is one reason why a row does not pass.
 type reason struct {
-	kinds     []string // types of assertions; none for the row as a whole
+	kinds     []string // types of assertions; empty for the row as a whole
 	name      string   // of the assertions
-	note      string   // what is to be said of them, in words of this package
+	note      string   // a note on them, written by this package
 	text      string
 	undecided bool
-	judged    *Judgement // nil unless criteria decided it
+	judged    *Judgement // nil unless it was decided by criteria
 }
 
-// reasons returns why the row failed or was not decided: what its assertions
-// say, and what is true of the row as a whole; of a failed row what failed comes
-// first.
+// reasons returns why the row failed or was not decided: the reasons of its
+// assertions, and of the row as a whole. For a failed row, failures come first.
 func (v view) reasons() []reason {
 	var list []reason
 	failed := broken(v.Object)
@@ -102,7 +101,7 @@ func (v view) reasons() []reason {
 	if why := str(v.Object, "error"); why != "" && !explained(failed, why, v.status) {
 		list = append(list, reason{text: why, undecided: v.status == proviso.Errored})
 	}
-	if v.status == proviso.Fail { // what failed it, then what is undecided beside it
+	if v.status == proviso.Fail { // failures, then undecided assertions
 		slices.SortStableFunc(list, func(a, b reason) int { return cmp.Compare(rank(a), rank(b)) })
 	}
 	return list
@@ -131,8 +130,8 @@ func (r *reason) String() string {
 	return r.name + r.note + ": " + r.text
 }
 
-// clip returns at most limit bytes of s, in whole characters, and says how much
-// was left out.
+// clip returns at most limit bytes of s, in whole characters, followed by the number
+// of bytes left out.
 func clip(s string, limit int) string {
 	if len(s) <= limit {
 		return s
@@ -141,14 +140,14 @@ func clip(s string, limit int) string {
 	return fmt.Sprintf("%s… (%d bytes more)", s[:at], len(s)-at)
 }
 
-// columns returns how many columns a table has. Of a run whose header does not
-// name them, and which may be damaged, it has only so many.
+// columns returns the number of columns of a table. It is limited for a run whose
+// header does not name them, which may be damaged.
 func (in *Input) columns() int {
 	const unnamed = 100
 	return max(len(in.Meta.Columns), min(len(in.Summary.Columns()), unnamed))
 }
 
-// columnName returns what a person knows a column by, unbounded.
+// columnName returns the name of a column for people, without a length limit.
 func (m *Meta) columnName(i int) string {
 	if i < 0 || i >= len(m.Columns) {
 		return fmt.Sprintf("column %d", i+1)
@@ -157,8 +156,8 @@ func (m *Meta) columnName(i int) string {
 	return c.provider() + " · " + c.prompt()
 }
 
-// runes yields the characters of s with what they are written with; a byte that
-// is no part of one is utf8.RuneError of length 1.
+// runes yields the characters of s with their bytes; an invalid byte is
+// utf8.RuneError of length 1.
 func runes(s string, yield func(r rune, raw string)) {
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])

@@ -12,14 +12,13 @@ import (
 	"path/filepath"
 )
 
-// writeBuffer is the size of a write, for the reason that runfile's buffer has.
+// writeBuffer is the size of a write, for the same reason as runfile's buffer.
 const writeBuffer = 64 << 10
 
-// Write writes a report to a file, whose folder is made if it is not there. The
-// file appears, or replaces the old one, only when the report is complete:
-// whatever goes wrong before, such as a full disk, leaves the old file as it was
-// and is the error. What is not a regular file, such as a pipe, is written to
-// directly.
+// Write writes a report to a file, and creates its folder if needed. The file
+// appears, or replaces the old one, only when the report is complete. If anything
+// fails before, such as on a full disk, the old file is unchanged and the error is
+// returned. A file that is not regular, such as a pipe, is written to directly.
 func Write(ctx context.Context, name string, f Format, meta *Meta, sum *Summary, rows Rows) error {
 	in := &Input{Meta: meta, Summary: sum, Rows: rows}
 	err := writeTo(ctx, name, f, in)
@@ -28,7 +27,7 @@ func Write(ctx context.Context, name string, f Format, meta *Meta, sum *Summary,
 	}
 	var path *fs.PathError
 	if errors.As(err, &path) {
-		err = path.Err // the name of a file beside it would say nothing
+		err = path.Err // the name of the temporary file would not help
 	}
 	return fmt.Errorf("write report %s: %w", name, err)
 }
@@ -48,7 +47,7 @@ func render(ctx context.Context, w io.Writer, f Format, in *Input) error {
 
 func writeTo(ctx context.Context, name string, f Format, in *Input) error {
 	if real, err := filepath.EvalSymlinks(name); err == nil {
-		name = real // the file that a link names is replaced, not the link
+		name = real // replace the target of a link, not the link
 	}
 	info, err := os.Stat(name)
 	switch {
@@ -67,7 +66,8 @@ func writeTo(ctx context.Context, name string, f Format, in *Input) error {
 	return replace(ctx, name, f, in)
 }
 
-// replace writes beside the file and renames: both are on one file system.
+// replace writes a temporary file in the same folder, which is on the same file
+// system, and renames it.
 func replace(ctx context.Context, name string, f Format, in *Input) error {
 	temp := filepath.Join(filepath.Dir(name), "."+filepath.Base(name)+"."+rand.Text()[:8]+".tmp")
 	w, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
@@ -75,7 +75,7 @@ func replace(ctx context.Context, name string, f Format, in *Input) error {
 		return err
 	}
 	err = render(ctx, w, f, in)
-	// Close reports what some file systems only then know, such as a quota.
+	// Some file systems report errors such as a quota only at Close.
 	err = errors.Join(err, w.Close())
 	if err == nil {
 		err = os.Rename(temp, name)

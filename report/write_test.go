@@ -44,7 +44,7 @@ func (f *fakeRows) Rows() iter.Seq2[int, []byte] {
 	}
 }
 
-// checkFolder fails if a folder holds anything but the one file.
+// checkFolder fails if a folder contains anything except the one file.
 func checkFolder(t *testing.T, name, content string) {
 	t.Helper()
 	got, err := os.ReadFile(name)

@@ -70,14 +70,14 @@ func (y *yamlWriter) encoded(key string, json []byte) {
 	y.w.Write(append(y.buf, '\n'))
 }
 
-// maxImplicitKey is how long a key may be without a question mark in front
+// maxImplicitKey is the maximum length of a key without a question mark in front
 // (YAML 1.2.2, section 7.4.3: 1024 characters).
 const maxImplicitKey = 1000
 
 // appendYAML appends JSON as YAML in flow style. They differ in the blank that
-// parsers want after a colon, in long keys, and in characters that YAML does not
-// take as they are (section 5.1): lone surrogates become the replacement
-// character, the others escapes.
+// parsers require after a colon, in long keys, and in characters that YAML does not
+// permit unescaped (section 5.1): lone surrogates become the replacement character,
+// the others escapes.
 func appendYAML(dst, json []byte) []byte {
 	for i := 0; i < len(json); {
 		next := bytes.IndexByte(json[i:], '"')
@@ -88,7 +88,7 @@ func appendYAML(dst, json []byte) []byte {
 		i += next
 		end := stringEnd(json, i)
 		if end == i {
-			return dst // not JSON, which a run file does not hold
+			return dst // not JSON, which a run file never contains
 		}
 		isKey := end < len(json) && json[end] == ':'
 		if isKey && end-i > maxImplicitKey {
@@ -132,8 +132,8 @@ func appendYAMLString(dst, quoted []byte) []byte {
 	return dst
 }
 
-// isSurrogate reports whether text begins with the escape of a surrogate, which
-// in what this module encodes is always a lone one.
+// isSurrogate reports whether text begins with the escape of a surrogate, which is
+// always a lone one in this module's JSON.
 func isSurrogate(text []byte) bool {
 	return len(text) >= 6 && text[1] == 'u' && text[2]|0x20 == 'd' && text[3] >= '8'
 }

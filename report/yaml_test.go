@@ -13,7 +13,7 @@ import (
 	"github.com/proviso-eval/proviso/report"
 )
 
-// checkYAML fails if the report in YAML says something else than that in JSON.
+// checkYAML fails if the YAML report has other content than the JSON report.
 func checkYAML(t testing.TB, m *report.Meta, sum *report.Summary, rows report.Rows) {
 	t.Helper()
 	text := shown(t, "yaml", m, sum, rows)
@@ -28,7 +28,7 @@ func checkYAML(t testing.TB, m *report.Meta, sum *report.Summary, rows report.Ro
 	if err := json.Unmarshal([]byte(shown(t, "json", m, sum, rows)), &want); err != nil {
 		t.Fatal(err)
 	}
-	// Numbers in one form.
+	// Convert all numbers to one form.
 	encoded, err := json.Marshal(got)
 	if err != nil {
 		t.Fatal(err)
