@@ -5,7 +5,8 @@ import "context"
 // Grader asks a model about an output. Implementations are safe for concurrent use. A
 // reply without a verdict is an error, never a pass.
 type Grader interface {
-	// Grade answers q, or returns an error with the reason why there is no verdict.
+	// Grade answers q, its criteria in order, or returns an error with the reason why
+	// there is no verdict.
 	Grade(ctx context.Context, q Question) (Grade, error)
 }
 
@@ -109,7 +110,7 @@ type CriterionVerdict struct {
 	Note      string // problems with the judge's evidence or reasoning; "" if none
 	Votes     Votes
 
-	// CannotTell says that the judge answered that it cannot tell. Status is then
+	// CannotTell means that the judge answered that it cannot tell. Status is then
 	// Errored, and Reasoning is why.
 	CannotTell bool
 }
