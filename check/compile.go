@@ -268,7 +268,7 @@ func unknownType(name, base string) error {
 	case base == "f-score":
 		return proviso.Errorf(proviso.Invalid, "there is no type %q: give javascript assertions the metrics tp, fp and fn with weight 0 and add the derived metric {name: f1, value: 2*tp/(2*tp+fp+fn)}", name)
 	case strings.HasPrefix(base, "not-"):
-		return proviso.Errorf(proviso.Invalid, "unknown assertion type %q: not- stands once", name)
+		return proviso.Errorf(proviso.Invalid, "unknown assertion type %q: not- may occur only once", name)
 	}
 	if needs, ok := Unsupported(base); ok {
 		return proviso.Errorf(proviso.Unsupported, "%q is not supported in this version: it needs %s", name, needs)

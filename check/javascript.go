@@ -72,7 +72,7 @@ func newJavascriptFile(c *Compiler, s *Spec, file, entry string) (Check, error) 
 	if LanguageOf(file) != "javascript" {
 		return nil, &proviso.Error{
 			Code:    proviso.Invalid,
-			Message: file + " is no JavaScript file",
+			Message: file + " is not a JavaScript file",
 			Valid:   []string{".js", ".cjs", ".mjs", ".ts", ".cts", ".mts", ".txt"},
 		}
 	}

@@ -104,7 +104,7 @@ func TestJavascriptMistakes(t *testing.T) {
 		"const a = 1;\nreturn a b": "line 2, column 10",
 		"return true":              "leave out return",
 		"file://x.ts":              "x.ts",
-		"file://x.py":              "no JavaScript file",
+		"file://x.py":              "not a JavaScript file",
 		"file://missing.js":        "missing.js",
 	} {
 		v := c.Decide(t.Context(), &proviso.Assertion{Type: "javascript", Value: value}, &check.Row{Output: &proviso.Output{Value: "x"}})

@@ -50,7 +50,7 @@ func newJudged(c *Compiler, s *Spec) (Check, error) {
 		all = append(all, mistakeAt(s.Assertion, key, proviso.Errorf(proviso.Invalid, format, args...)))
 	}
 	if !isNone(s.Value) {
-		wrong("value", "%q has no value: what is asked stands under instruction and criteria", s.Type)
+		wrong("value", "%q has no value: the question belongs under instruction and criteria", s.Type)
 	}
 	if s.HasThreshold {
 		wrong("threshold", "%q has no threshold: every criterion has to be met", s.Type)
@@ -89,7 +89,7 @@ func (j *judged) counted(a *proviso.Assertion) (*compiled, []*proviso.Error) {
 	m, wrong := nester(j.c).assertion(j.spec.context(), a)
 	for _, key := range outer {
 		if a.Raw.Has(key) {
-			wrong = append(wrong, mistakeAt(a, key, proviso.Errorf(proviso.Invalid, "%s stands at the assertion, not at its check, which holds or does not", key)))
+			wrong = append(wrong, mistakeAt(a, key, proviso.Errorf(proviso.Invalid, "%s belongs to the assertion, not to its check, which only passes or fails", key)))
 		}
 	}
 	if e := m.uncountable(); e != nil && len(wrong) == 0 {

@@ -87,7 +87,7 @@ func (c *Compiler) programFile(text string, l language) (string, bool) {
 func newProgramFile(c *Compiler, s *Spec, l language, file, entry string) (Check, error) {
 	if LanguageOf(file) != l.id {
 		return nil, &proviso.Error{
-			Code: proviso.Invalid, Message: file + " is no " + l.name + " file",
+			Code: proviso.Invalid, Message: file + " is not a " + l.name + " file",
 			Valid: append(l.files, ".txt"),
 		}
 	}

@@ -138,7 +138,7 @@ func (w *webhook) once(ctx context.Context, request []byte) (any, error) {
 		return nil, fmt.Errorf("webhook %s: %w", place, err)
 	}
 	if err != nil || answer == nil {
-		return nil, proviso.Errorf(proviso.Undecided, "webhook %s: the response is no verdict in JSON", place)
+		return nil, proviso.Errorf(proviso.Undecided, "webhook %s: the response is not a verdict in JSON", place)
 	}
 	return answer, nil
 }
@@ -171,7 +171,7 @@ func (w *webhook) finding(answer any) (Finding, error) {
 	if score, ok := o.Get("score"); ok {
 		f.Score = proviso.ToNumber(score)
 		if f.Score != f.Score {
-			return Finding{}, proviso.Errorf(proviso.Undecided, "webhook %s: the score is no number: %s", redacted(w.address), proviso.Stringify(score))
+			return Finding{}, proviso.Errorf(proviso.Undecided, "webhook %s: the score is not a number: %s", redacted(w.address), proviso.Stringify(score))
 		}
 	}
 	if reason := o.At("reason"); proviso.Truthy(reason) {

@@ -167,7 +167,7 @@ func (r *reading) fileStream(doc *document.Document, pointer, name string, alone
 		return f.wholeFile
 	}
 	r.mistake(doc, pointer, proviso.Invalid, nil,
-		"%s is no file of cases that proviso reads: .csv, .jsonl, .json, .yaml, .yml, .js or .py", r.files.Show(name))
+		"%s is not a file of cases that proviso can read: .csv, .jsonl, .json, .yaml, .yml, .js or .py", r.files.Show(name))
 	return nil
 }
 

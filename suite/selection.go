@@ -162,7 +162,7 @@ func (x optionReader) pattern(key string) *regexp.Regexp {
 	}
 	re, err := regexp.Compile(text)
 	if err != nil {
-		x.mistake(x.doc, document.Join(x.at, key), proviso.Invalid, nil, "%s is no regular expression: %s", key, err)
+		x.mistake(x.doc, document.Join(x.at, key), proviso.Invalid, nil, "%s is not a regular expression: %s", key, err)
 	}
 	return re
 }
