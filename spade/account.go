@@ -6,7 +6,7 @@ import (
 	"github.com/proviso-eval/proviso/spade/solve"
 )
 
-// Fate says what became of a candidate in a selection.
+// Fate is what became of a candidate in a selection.
 type Fate uint8
 
 // The fates.
@@ -20,29 +20,29 @@ const (
 
 var fateNames = [...]string{"selected", "unfair", "implied", "spare", "crowded"}
 
-// String returns the fate in one word.
+// String returns the fate as one word.
 func (f Fate) String() string { return fateNames[f] }
 
-// Account is what a selection has to say of one candidate.
+// Account describes one candidate of a selection.
 type Account struct {
 	Name     string
 	Fate     Fate
 	Covered  int      // bad examples that it fails, as it should
-	False    int      // good examples that it fails, or may fail
-	Unknown  int      // examples on which it could not be decided
-	Perhaps  int      // those of False that it fails only if an undecided cell is a fail
+	False    int      // good examples that it fails or may fail
+	Unknown  int      // examples on which it is undecided
+	Perhaps  int      // those of False that fail only if an undecided cell counts as a fail
 	Alone    []string // ids of the bad examples that no other selected candidate fails
-	By       []string // of an implied candidate: the selected ones that imply it
-	Together int      // of a spare or crowded candidate: good examples failed if it were selected too
+	By       []string // for an implied candidate: the selected ones that imply it
+	Together int      // for a spare or crowded candidate: good examples failed if it were selected too
 
-	// OnlyFalse is, of a selected candidate, how many good examples no other selected
-	// one fails; LeftOver are the candidates that only it implies.
+	// For a selected candidate, OnlyFalse counts the good examples that no other
+	// selected one fails; LeftOver are the candidates that only it implies.
 	OnlyFalse int
 	LeftOver  []string
 }
 
-// Accounts returns an account of every candidate, in the matrix's order. There is
-// none if there is no selection.
+// Accounts returns an account of every candidate in the matrix's order, or nil if there
+// is no selection.
 func (s *Selection) Accounts() []Account {
 	if !s.Found() {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"github.com/proviso-eval/proviso/spade"
 )
 
-// rivals has a candidate for each fate: with tau 0.25 one good output of four may
-// be failed.
+// rivals has a candidate for each fate: tau 0.25 allows one false failure in four good
+// outputs.
 const rivals = `id,label,tight,loose,twin,harsh,other
 a,1,1,1,1,0,1
 b,1,1,1,1,0,1

@@ -13,16 +13,16 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// provenanceKey is where an assertion's config says where it comes from. Nothing
-// else reads it there, so a file of candidates is a file of assertions too.
+// provenanceKey is the config key of an assertion's provenance. Nothing else reads it,
+// so a file of candidates is also a valid file of assertions.
 const provenanceKey = "spade"
 
-// ReadCandidates reads candidates from YAML, JSON or, if the name ends in .jsonl,
-// JSON Lines: the assertions of a suite's assertion set, a list or an object with
-// the key assertions. Where each comes from stands under config, spade; it may be
-// absent. From Python, if the name ends in .py, it reads the functions at the top
-// whose parameters are example, prompt and response. The mistakes are all that is wrong, with their places; there are no
-// candidates if there are any.
+// ReadCandidates reads candidates from YAML, JSON or, if the name ends in .jsonl, JSON
+// Lines: the assertions of a suite's assertion set, as a list or as an object with the
+// key assertions. The provenance of a candidate is optional and stands under config,
+// spade. From a Python file (.py) it reads the top-level functions whose parameters are
+// example, prompt and response. It reports all mistakes with their places; if there are
+// any, it returns no candidates.
 func ReadCandidates(file string, data []byte) ([]proviso.Candidate, proviso.Mistakes) {
 	switch strings.ToLower(filepath.Ext(file)) {
 	case ".jsonl":
@@ -117,8 +117,7 @@ func candidateOf(a *proviso.Assertion) proviso.Candidate {
 	return c
 }
 
-// provenance returns what is known of where a candidate comes from, as it stands
-// in a file; nil if nothing is.
+// provenance reads the provenance of a candidate from a file; nil if it has none.
 func provenance(c *proviso.Candidate) *proviso.Object {
 	o := proviso.NewObject(7)
 	set := func(key, value string) {
@@ -144,8 +143,8 @@ func provenance(c *proviso.Candidate) *proviso.Object {
 	return o
 }
 
-// written returns the assertion of a candidate as a suite has it, its name first;
-// with its provenance if whole.
+// written returns the assertion of a candidate as a suite writes it, with the name
+// first, and with its provenance if whole is set.
 func written(c *proviso.Candidate, whole bool) *proviso.Object {
 	o := proviso.ObjectOf("id", c.Name)
 	if c.Description != "" {
@@ -173,8 +172,8 @@ func written(c *proviso.Candidate, whole bool) *proviso.Object {
 	return o
 }
 
-// CandidatesYAML writes candidates as a file that [ReadCandidates] reads and that
-// a suite can name under assertions. Comments stand above, a line each.
+// CandidatesYAML writes candidates as a file that [ReadCandidates] reads and that a
+// suite can name under assertions. The comments are written at the top, one per line.
 func CandidatesYAML(list []proviso.Candidate, comments []string) []byte {
 	var y yamlWriter
 	for _, c := range comments {
@@ -200,7 +199,7 @@ func CandidatesJSONL(list []proviso.Candidate) []byte {
 	return b
 }
 
-// origin says in words where a candidate comes from; "" if nothing is known.
+// origin describes the provenance of a candidate; "" if it is unknown.
 func origin(c *proviso.Candidate) string {
 	var parts []string
 	if d := c.Delta; d.Version > 0 {

@@ -39,7 +39,7 @@ func candidates(t *testing.T, file, text string) []proviso.Candidate {
 	return list
 }
 
-// plainly is what has to survive writing and reading.
+// plainly returns what must survive writing and reading.
 func plainly(list []proviso.Candidate) []string {
 	var out []string
 	for _, c := range list {
@@ -72,7 +72,7 @@ func TestCandidatesRoundTrip(t *testing.T) {
 	}
 }
 
-// TestFragmentIsASuite reads the fragment as a suite does.
+// TestFragmentIsASuite reads the fragment as part of a suite.
 func TestFragmentIsASuite(t *testing.T) {
 	t.Parallel()
 	list := candidates(t, "c.yaml", candidatesText)

@@ -11,17 +11,17 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// pythonParams are the parameters of a Python candidate, as the paper's have them.
+// pythonParams are the parameters of a Python candidate, as in the paper.
 var pythonParams = []string{"example", "prompt", "response"}
 
-// pythonCall ends the value of a Python candidate, so that it is a python assertion
-// like any other: the body of a function of output and context.
+// pythonCall is appended to the value of a Python candidate to make it an ordinary
+// python assertion: the body of a function of output and context.
 const pythonCall = "return %s(context.get(\"vars\"), context.get(\"prompt\"), output)"
 
-// pythonPatterns are what is looked for in Python.
+// pythonPatterns are the patterns that find things in Python code.
 type pythonPatterns struct {
 	definition, called, words, docString, literal *regexp.Regexp
-	asksOnly                                      *regexp.Regexp // a function that does nothing but ask a model
+	asksOnly                                      *regexp.Regexp // a function that only asks a model
 }
 
 // python compiles the patterns when they are first used.
@@ -37,7 +37,7 @@ var python = sync.OnceValue(func() *pythonPatterns {
 })
 
 // pythonModule returns the module of a Python candidate without the call at its end,
-// and the function that is called; entry is the one where nothing is called.
+// and the name of the called function; entry is used if there is no call.
 func pythonModule(text, entry string) (module, name string) {
 	at := python().called.FindStringSubmatchIndex(text)
 	if at == nil {
@@ -46,15 +46,15 @@ func pythonModule(text, entry string) (module, name string) {
 	return strings.TrimRight(text[:at[0]], "\n") + "\n", text[at[2]:at[3]]
 }
 
-// pythonValue is the value of the candidate that a function is.
+// pythonValue returns the assertion value of a Python candidate.
 func pythonValue(code, entry string) string {
 	return strings.TrimRight(code, " \t\r\n") + "\n\n" + fmt.Sprintf(pythonCall, entry) + "\n"
 }
 
-// maxPython is how many bytes of Python a candidate has at most.
+// maxPython bounds the code of a Python candidate, in bytes.
 const maxPython = 32 << 10
 
-// pythonOf makes a Python candidate of what a model wrote.
+// pythonOf makes a Python candidate from code that a model wrote.
 func pythonOf(o *proviso.Object) (*proviso.Object, string) {
 	code := unfenced(textMember(o, "code"))
 	if code == "" {
@@ -78,7 +78,7 @@ func pythonOf(o *proviso.Object) (*proviso.Object, string) {
 	return proviso.ObjectOf("type", pythonType, "value", pythonValue(code, entry)), ""
 }
 
-// unfenced takes the fence of Markdown away from code.
+// unfenced removes a Markdown fence around code.
 func unfenced(code string) string {
 	code = strings.Trim(strings.ReplaceAll(code, "\r\n", "\n"), "\n")
 	if !strings.HasPrefix(code, "```") {
@@ -88,20 +88,20 @@ func unfenced(code string) string {
 	return strings.TrimRight(strings.TrimSuffix(strings.TrimRight(code, " \n"), "```"), "\n")
 }
 
-// pythonStatement is a statement at the top of a module, with the comments and
+// pythonStatement is a top-level statement of a module, with the comments and
 // decorators before it.
 type pythonStatement struct {
 	text string
 	line int
-	name string // of the function that it defines; "" if it defines none
+	name string // the function that it defines; "" if none
 }
 
-// candidate returns the name of a function that can be a candidate.
+// candidate returns the name of the function if it can be a candidate.
 func (s *pythonStatement) candidate() (string, bool) {
 	if s.name == "" {
 		return "", false
 	}
-	head := s.text[strings.Index(s.text, s.name+"(")+len(s.name)+1:] // blanks before ( are not written
+	head := s.text[strings.Index(s.text, s.name+"(")+len(s.name)+1:] // nobody writes blanks before (
 	params, _, _ := strings.Cut(head, ")")
 	var names []string
 	for p := range strings.SplitSeq(params, ",") {
@@ -114,8 +114,8 @@ func (s *pythonStatement) candidate() (string, bool) {
 	return s.name, slices.Equal(names, pythonParams)
 }
 
-// pythonStatements cuts a module into its statements at the top: where a line
-// begins with no blank, outside of strings and brackets.
+// pythonStatements cuts a module into its top-level statements: at each line without
+// indentation that is outside of strings and brackets.
 func pythonStatements(code string) []pythonStatement {
 	var list []pythonStatement
 	t := pythonText{}
@@ -142,16 +142,16 @@ func pythonStatements(code string) []pythonStatement {
 	return list
 }
 
-// pythonText follows strings and brackets through a text.
+// pythonText tracks strings and brackets through a text.
 type pythonText struct {
-	quote     string // that the text is inside of
-	depth     int    // of brackets
-	continued bool   // the line before ended with a backslash
+	quote     string // the quotation mark of the open string
+	depth     int    // open brackets
+	continued bool   // the previous line ended with a backslash
 }
 
 func (t *pythonText) between() bool { return t.quote == "" && t.depth == 0 && !t.continued }
 
-// read goes through one line.
+// read processes one line.
 func (t *pythonText) read(line string) {
 	line = strings.TrimRight(line, "\r\n")
 	t.continued = false
@@ -179,14 +179,14 @@ func (t *pythonText) read(line string) {
 		}
 	}
 	if len(t.quote) == 1 && !strings.HasSuffix(line, `\`) {
-		t.quote = "" // a string of one line that is not closed
+		t.quote = "" // an unclosed one-line string
 	}
 }
 
-// readPython reads candidates from a Python file: each function at the top whose
-// parameters are example, prompt and response is one, with the imports, constants
-// and other functions of the file before it. One that only asks a model becomes a
-// judged candidate. Of two functions of one name the later counts, as in Python.
+// readPython reads candidates from a Python file: each top-level function whose
+// parameters are example, prompt and response, with the imports, constants and other
+// functions of the file before it. A function that only asks a model becomes a judged
+// candidate. If two functions have the same name, the later one counts, as in Python.
 func readPython(file string, data []byte) ([]proviso.Candidate, proviso.Mistakes) {
 	code := unixLines(string(data))
 	wrong := func(line int, warning bool, format string, args ...any) proviso.Mistake {
@@ -241,11 +241,12 @@ func readPython(file string, data []byte) ([]proviso.Candidate, proviso.Mistakes
 	return list, mistakes
 }
 
-// maxPreambles bounds what the candidates of a file repeat of it, in bytes.
+// maxPreambles bounds how much of the file all candidates together repeat, in bytes.
 const maxPreambles = 64 << 20
 
-// preambleOf is what the functions of a file may need of the rest of it: everything
-// but what names a candidate, such as a list of them all, and ask_llm.
+// preambleOf returns what the functions of a file may need of the rest of it:
+// everything except ask_llm and statements that name a candidate, such as a list of all
+// of them.
 func preambleOf(list []pythonStatement, candidates map[string]bool) string {
 	var b strings.Builder
 	for _, s := range list {
@@ -262,8 +263,7 @@ func preambleOf(list []pythonStatement, candidates map[string]bool) string {
 	return b.String()
 }
 
-// pythonCandidate makes an assertion of a function; the note is what a person
-// should know.
+// pythonCandidate makes an assertion from a function; the note is for the user.
 func pythonCandidate(s *pythonStatement, preamble string) (o *proviso.Object, note string) {
 	body := bodyOf(s.text)
 	description := ""
@@ -292,7 +292,7 @@ func pythonCandidate(s *pythonStatement, preamble string) (o *proviso.Object, no
 	return o, note
 }
 
-// bodyOf is what follows the head of a function.
+// bodyOf returns the body of a function.
 func bodyOf(text string) string {
 	t := pythonText{}
 	at := 0
@@ -309,8 +309,8 @@ func bodyOf(text string) string {
 	return ""
 }
 
-// onlyAsks reads a body that only asks a model a question, and whether it wants no
-// for an answer.
+// onlyAsks reads a body that only asks a model a question, and whether the expected
+// answer is no.
 func onlyAsks(body string) (question string, not, ok bool) {
 	m := python().asksOnly.FindStringSubmatch(body)
 	if m == nil || strings.Contains(body, "#") {

@@ -92,7 +92,7 @@ func TestReadPython(t *testing.T) {
 	if !ok || f.Entry != "is_short" || short.Description != "Checks that the response is short." || strings.Contains(f.Text, "ALL_FUNCTIONS") || strings.Contains(f.Text, "\nreturn ") {
 		t.Errorf("%v %+v\n%s", ok, short, f.Text)
 	}
-	// As it stands it is the body of a function of output and context.
+	// The value is the body of a function of output and context.
 	if value := short.Assertion.Value.(string); !strings.HasSuffix(value, "\nreturn is_short(context.get(\"vars\"), context.get(\"prompt\"), output)\n") {
 		t.Errorf("%s", value)
 	}
@@ -108,7 +108,7 @@ func TestReadPython(t *testing.T) {
 	if a := byName["unkind"].Assertion; a.Type != "not-judge" || !strings.HasSuffix(a.Criteria[0].Text, "Is it rude?") {
 		t.Errorf("%+v", a)
 	}
-	// What is written is read again.
+	// The written candidates can be read again.
 	if got := plainly(candidates(t, "c.yaml", string(spade.CandidatesYAML(list, nil)))); !reflect.DeepEqual(got, plainly(list)) {
 		t.Errorf("%v", got)
 	}
@@ -130,7 +130,8 @@ func FuzzPython(f *testing.F) {
 	})
 }
 
-// snake is a Python that throws, loops or answers as a comment in the code says.
+// snake stands for a Python that throws, loops or answers as a comment in the code
+// tells it to.
 type snake struct{}
 
 func (snake) Compile(_ context.Context, src proviso.Source) (proviso.Function, error) {
@@ -164,8 +165,8 @@ func (f snakeFunction) Call(_ context.Context, args ...any) (any, error) {
 
 func (snakeFunction) Close() error { return nil }
 
-// TestProposePython compiles and tries code that a model wrote; what cannot be run
-// here is kept and said.
+// TestProposePython compiles and tries code that a model wrote; code that cannot run
+// here is kept, with a note.
 func TestProposePython(t *testing.T) {
 	t.Parallel()
 	for comment, want := range map[string]string{

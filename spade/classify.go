@@ -11,11 +11,11 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Classified is what a model says of the changes of one version.
+// Classified is a model's classification of the changes of one version.
 type Classified struct {
 	Whole  []string // categories of the version as a whole, in the order of [Categories]
-	Deltas []string // the category of each of its deltas; "" of one that was not asked about
-	Notes  []string // what a person should know
+	Deltas []string // the category of each of its deltas; "" if the model was not asked
+	Notes  []string // notes for the user
 	Spent  Spent
 	Err    error // why there is no answer
 }
@@ -28,15 +28,15 @@ func classifyReply() *proviso.Reply {
 	)}
 }
 
-// Bounds of what a model is asked about one version.
+// Limits of what a model is asked about one version.
 const (
 	maxClassified     = 120
 	maxClassifiedSize = 48 << 10
 )
 
-// Classify has a model put the changes of versions into categories, as many versions
-// at once as concurrency says (0 is 4). A version without an answer says why, and
-// the others go on. If ctx ends, the versions that are left say so.
+// Classify asks a model for the categories of the changes of each version, for as many
+// versions at once as concurrency allows (0 is 4). A version without an answer has an
+// error, and the others go on. If ctx ends, the remaining versions have its error.
 func Classify(ctx context.Context, changes []Change, m *Model, concurrency int) []Classified {
 	out := make([]Classified, len(changes))
 	next := make(chan int)
@@ -67,7 +67,7 @@ func classify(ctx context.Context, c *Change, m *Model) Classified {
 	size := 0
 	for i, d := range c.Deltas {
 		if d.Moved {
-			out.Deltas[i] = PromptClarification // the same words at another place
+			out.Deltas[i] = PromptClarification // the same words in another place
 			continue
 		}
 		if size += min(len(d.Text), maxSentence); len(lines) == maxClassified || size > maxClassifiedSize {
@@ -78,7 +78,7 @@ func classify(ctx context.Context, c *Change, m *Model) Classified {
 		asked = append(asked, i)
 	}
 	if len(lines) == 0 {
-		return out // nothing changed but places and blanks
+		return out // only places and blanks changed
 	}
 	if len(c.Text) > maxShownPrompt {
 		out.Notes = append(out.Notes, fmt.Sprintf("the prompt has %d bytes, of which the beginning and the end were shown, %d in all", len(c.Text), maxShownPrompt))
@@ -98,7 +98,7 @@ func classify(ctx context.Context, c *Change, m *Model) Classified {
 	return out
 }
 
-// readClasses reads the categories of n changes and of the whole.
+// readClasses reads the categories of n changes and of the whole version.
 func readClasses(text string, n int) (whole, each []string, err error) {
 	o, list, err := listIn(text, "changes")
 	if err != nil {
@@ -136,7 +136,7 @@ func readClasses(text string, n int) (whole, each []string, err error) {
 	return inCategoryOrder(whole), each, nil
 }
 
-// inCategoryOrder sorts categories as [Categories] has them, each once.
+// inCategoryOrder sorts categories in the order of [Categories] and removes repeats.
 func inCategoryOrder(list []string) []string {
 	slices.SortFunc(list, func(a, b string) int { return cmp.Compare(slices.Index(Categories, a), slices.Index(Categories, b)) })
 	return slices.Compact(list)

@@ -60,7 +60,8 @@ func TestClassify(t *testing.T) {
 		if x.err != "" && (first.Err == nil || !strings.Contains(first.Err.Error(), x.err) || first.Spent.Calls != 2) {
 			t.Errorf("%s: %+v, want %q", name, first, x.err)
 		}
-		// The others are answered all the same; what only moved is not asked about.
+		// The others are still answered; the model is not asked about units that only
+		// moved.
 		if got[1].Err != nil || !reflect.DeepEqual(got[1].Deltas, []string{spade.PromptClarification, spade.OtherCategory}) && !reflect.DeepEqual(got[1].Deltas, []string{spade.OtherCategory, spade.PromptClarification}) {
 			t.Errorf("%s: %+v", name, got[1])
 		}
@@ -80,12 +81,12 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-// published is the labelled data of the paper, which has no licence and is not part
-// of the repository.
+// published is the labelled data of the paper. It has no licence, so it is not in the
+// repository.
 const published = "../../shared/spade/taxonomy.jsonl"
 
-// TestPublishedTaxonomy measures the model of the paper as its data have it, and a
-// model that says what the people said.
+// TestPublishedTaxonomy scores the paper's model from its published data, and a model
+// that agrees with the human labels.
 func TestPublishedTaxonomy(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile(published)
@@ -97,7 +98,7 @@ func TestPublishedTaxonomy(t *testing.T) {
 		t.Fatalf("%d rows, %v", len(list), err)
 	}
 	said, changes := make([][]string, len(list)), make([]spade.Change, len(list))
-	var people []spade.LabelledChange // of the changes that a model is asked about
+	var people []spade.LabelledChange // of the changes that the model is asked about
 	for i := range list {
 		said[i], changes[i] = list[i].Predicted, list[i].Change
 		if slices.ContainsFunc(changes[i].Deltas, func(d proviso.Delta) bool { return !d.Moved }) {

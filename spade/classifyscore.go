@@ -11,19 +11,19 @@ import (
 	"github.com/proviso-eval/proviso/stats"
 )
 
-// LabelledChange is a change of a prompt with the categories that people gave it.
+// LabelledChange is a change of a prompt with its human labels: categories.
 type LabelledChange struct {
 	Name       string
 	Change     Change
 	Categories []string // in the order of [Categories]; there may be none
-	Predicted  []string // what the file says that a model said; nil if it says nothing
+	Predicted  []string // the model's categories in the file; nil if it has none
 }
 
 // ReadTaxonomy reads labelled changes from JSON Lines: objects with ground_truth, a
-// list of categories, and diff, the lines of the prompt with two characters before
-// each: "+ " added, "- " removed, "  " neither, others are passed over. Repo, commit
-// and name say what it is called; predicted may be there. The mistakes are all that
-// is wrong, with their lines; nothing is returned if there are any.
+// list of categories, and diff, the lines of the prompt with a prefix of two characters
+// each: "+ " added, "- " removed, "  " unchanged; other lines are skipped. Repo, commit
+// and name make up the name of the change; predicted is optional. It reports all
+// mistakes with their lines; if there are any, it returns nothing else.
 func ReadTaxonomy(file string, data []byte) ([]LabelledChange, proviso.Mistakes) {
 	t := &table{file: file}
 	var list []LabelledChange
@@ -76,7 +76,7 @@ func (t *table) labelled(line int, o *proviso.Object) (l LabelledChange, ok bool
 	return l, true
 }
 
-// categories reads names of categories.
+// categories reads the names of categories.
 func (t *table) categories(line int, list []any) []string {
 	var out []string
 	for _, v := range list {
@@ -91,7 +91,7 @@ func (t *table) categories(line int, list []any) []string {
 	return inCategoryOrder(out)
 }
 
-// changeOf makes a change of a diff of lines.
+// changeOf makes a change from the lines of a diff.
 func changeOf(text string) Change {
 	var before, after strings.Builder
 	for line := range strings.Lines(text) {
@@ -120,20 +120,20 @@ func changeOf(text string) Change {
 	return c
 }
 
-// CategoryScore counts how often a category was given by people and by a model.
+// CategoryScore counts how often people and a model chose a category.
 type CategoryScore struct {
 	Category string // "" for all together
 	Both     int    // true positives
-	Model    int    // given by the model alone
-	People   int    // given by people alone
+	Model    int    // chosen by the model alone
+	People   int    // chosen by people alone
 }
 
-// Precision is the share of what the model gave that people gave too, with its 95 %
-// interval (Wilson); false if it gave nothing.
+// Precision is the share of the model's choices that people made too, with its 95 %
+// interval (Wilson); false if the model made none.
 func (s CategoryScore) Precision() (stats.Estimate, bool) { return shareOf(s.Both, s.Both+s.Model) }
 
-// Recall is the share of what people gave that the model gave too, with its 95 %
-// interval (Wilson); false if they gave nothing.
+// Recall is the share of people's choices that the model made too, with its 95 %
+// interval (Wilson); false if people made none.
 func (s CategoryScore) Recall() (stats.Estimate, bool) { return shareOf(s.Both, s.Both+s.People) }
 
 func shareOf(k, n int) (stats.Estimate, bool) {
@@ -143,7 +143,7 @@ func shareOf(k, n int) (stats.Estimate, bool) {
 	return stats.Estimate{Value: float64(k) / float64(n), Interval: stats.Wilson(k, n, 0.95)}, true
 }
 
-// F1 is the harmonic mean of precision and recall; false if neither gave anything.
+// F1 is the harmonic mean of precision and recall; false if nobody chose anything.
 func (s CategoryScore) F1() (float64, bool) {
 	n := 2*s.Both + s.Model + s.People
 	if n == 0 {
@@ -152,17 +152,17 @@ func (s CategoryScore) F1() (float64, bool) {
 	return 2 * float64(s.Both) / float64(n), true
 }
 
-// ClassScore compares what a model and people said.
+// ClassScore compares a model's categories with human labels.
 type ClassScore struct {
 	Micro      CategoryScore
-	Categories []CategoryScore // in the order of [Categories], those that somebody gave
-	Rows       int             // that have an answer
-	Exact      int             // of them, those with the same categories
-	Undecided  []string        // names of the rows without an answer, which count nowhere
+	Categories []CategoryScore // in the order of [Categories], those that were chosen at all
+	Rows       int             // rows with an answer
+	Exact      int             // rows with the same categories
+	Undecided  []string        // names of the rows without an answer, which are not counted
 }
 
-// ScoreClasses compares: said has, for each labelled change, what the model gave,
-// nil if it gave no answer.
+// ScoreClasses compares human labels with said, which has the model's categories for
+// each labelled change, nil if there is no answer.
 func ScoreClasses(list []LabelledChange, said [][]string) ClassScore {
 	var out ClassScore
 	counts := map[string]*CategoryScore{}

@@ -17,12 +17,12 @@ type Line struct {
 	Assertions  []string // names
 }
 
-// Cover says which instructions of a prompt are checked.
+// Cover holds which instructions of a prompt are checked.
 type Cover struct {
 	Lines   []Line
 	Covered int      // instructions with an assertion
 	Total   int      // instructions
-	Orphans []string // assertions that check nothing that the prompt says
+	Orphans []string // assertions that belong to no unit of the prompt
 }
 
 // Share returns covered / total, 1 for a prompt without instructions.
@@ -33,10 +33,9 @@ func (c *Cover) Share() float64 {
 	return float64(c.Covered) / float64(c.Total)
 }
 
-// CoverOf matches the assertions with what a prompt says. An assertion belongs to
-// the sentence that it was made of, wherever that stands now; one that does not
-// say where it comes from belongs to the sentence that rules make the same check
-// of.
+// CoverOf matches assertions with the units of a prompt. An assertion belongs to the
+// sentence that it was made from, wherever that sentence is in the prompt. Without
+// provenance it belongs to the sentence from which the rules make the same check.
 func CoverOf(ctx context.Context, prompt string, list []proviso.Candidate, c *check.Compiler) (*Cover, error) {
 	h, err := HistoryOf([]Version{{Name: "the prompt", Text: prompt}})
 	if err != nil {
@@ -46,7 +45,7 @@ func CoverOf(ctx context.Context, prompt string, list []proviso.Candidate, c *ch
 	if err != nil {
 		return nil, err
 	}
-	made := map[string]string{}  // key of a sentence, by what rules make of it
+	made := map[string]string{}  // key of a sentence, by the check that rules make from it
 	checked := map[string]bool{} // keys of these sentences
 	categories := map[string]string{}
 	for i := range p.Candidates {
@@ -87,8 +86,8 @@ func CoverOf(ctx context.Context, prompt string, list []proviso.Candidate, c *ch
 	return out, nil
 }
 
-// isInstruction reports whether a unit asks something of an output: not who the
-// model is, what its data are, an example or a heading.
+// isInstruction reports whether a unit asks something of an output, unlike a role,
+// data, an example or a heading.
 func isInstruction(l Line) bool {
 	switch l.Category {
 	case PromptClarification, DataIntegration, ExampleDemonstration, OtherCategory, "":
@@ -98,7 +97,7 @@ func isInstruction(l Line) bool {
 	return !strings.HasPrefix(l.Text, "#") && !strings.HasSuffix(text, ":")
 }
 
-// checkOf is what a candidate checks, whatever it is called.
+// checkOf returns what a candidate checks, without its name.
 func checkOf(c *proviso.Candidate) string {
 	o := written(c, false)
 	for _, key := range []string{"id", "description", "metric", "weight", "severity"} {
@@ -107,8 +106,8 @@ func checkOf(c *proviso.Candidate) string {
 	return proviso.Stringify(o)
 }
 
-// From takes where candidates come from out of another list, by name, for those
-// that do not say it themselves.
+// From copies the provenance of candidates from another list, by name, where they have
+// none.
 func From(list, others []proviso.Candidate) {
 	for i := range list {
 		if list[i].Delta.Text != "" {

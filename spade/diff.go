@@ -7,15 +7,15 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// maxCells bounds the table of one gap between units that occur once on both
-// sides; what is larger counts as replaced as a whole.
+// maxCells bounds the table for one gap between units that occur once on both sides; a
+// larger gap counts as replaced completely.
 const maxCells = 1 << 22
 
-// diff compares two versions unit by unit and returns what was removed, added and
-// moved, in the order of the new version, what was removed first. Units that occur
-// once in both are matched first, as many as stand in the same order (patience
-// sorting, as Bram Cohen's patience diff does); what lies between them by the
-// longest common subsequence.
+// diff compares two versions unit by unit and returns the removed, added and moved
+// units in the order of the new version, removed ones first. It first matches the units
+// that occur once in both versions, as many as are in the same order (patience sorting,
+// as in Bram Cohen's patience diff). The gaps between them are matched by longest
+// common subsequence.
 func diff(before, after []Unit) []proviso.Delta {
 	d := &differ{a: before, b: after, kept: make([]bool, len(before)), partner: make([]int, len(after))}
 	for j := range d.partner {
@@ -28,7 +28,7 @@ func diff(before, after []Unit) []proviso.Delta {
 type differ struct {
 	a, b    []Unit
 	kept    []bool // by old unit: it is still there
-	partner []int  // by new unit: the old one that it is, -1 if it is none
+	partner []int  // by new unit: the matching old one, or -1
 }
 
 func (d *differ) match(i, j int) { d.kept[i], d.partner[j] = true, i }
@@ -62,7 +62,7 @@ func (d *differ) gap(i, iEnd, j, jEnd int, anchors bool) {
 	}
 }
 
-// anchors are the pairs of units that occur once on each side, as many as stand in
+// anchors returns the pairs of units that occur once on each side, as many as are in
 // the same order.
 func (d *differ) anchors(i, iEnd, j, jEnd int) [][2]int {
 	type seen struct{ inA, inB, a, b int }
@@ -119,7 +119,7 @@ func last(list []int) int {
 	return list[len(list)-1]
 }
 
-// longest matches a longest common subsequence.
+// longest matches the longest common subsequence.
 func (d *differ) longest(i, iEnd, j, jEnd int) {
 	width := jEnd - j + 1
 	table := make([]int32, (iEnd-i+1)*width)
@@ -147,12 +147,12 @@ func (d *differ) longest(i, iEnd, j, jEnd int) {
 	}
 }
 
-// deltas lists what is not matched. What is added and says the same as something
-// that was removed has moved. What was removed stands before what was added between
-// the same neighbours.
+// deltas lists the unmatched units. An added unit with the same text as a removed one
+// has moved. Removed units come before units that were added between the same
+// neighbours.
 func (d *differ) deltas() []proviso.Delta {
 	moved := d.moves()
-	until := make([]int, len(d.b)) // the old units that stand before a new one or in its place
+	until := make([]int, len(d.b)) // the old units before a new one or in its place
 	for j, next := len(d.b)-1, len(d.a); j >= 0; j-- {
 		if d.partner[j] >= 0 {
 			next = d.partner[j]
@@ -181,8 +181,8 @@ func (d *differ) deltas() []proviso.Delta {
 	return list
 }
 
-// moves pairs what was removed with what was added and says the same. It returns
-// the old place of each new unit, -1 if it has not moved.
+// moves pairs removed and added units that have the same text. It returns the old place
+// of each new unit, or -1 if it has not moved.
 func (d *differ) moves() []int {
 	gone := map[string][]int{}
 	for i, u := range d.a {

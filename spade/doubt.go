@@ -8,8 +8,8 @@ import (
 
 // Values of [SelectOptions.Undecided].
 const (
-	Bound     = "bound"  // as what speaks against the selection: a bad output is not caught, a good one is failed
-	CountFail = "fail"   // as a fail, on good outputs and on bad ones
+	Bound     = "bound"  // as the worst case: a bad output is not caught, a good one is failed
+	CountFail = "fail"   // as a fail, on good and bad outputs
 	Ignore    = "ignore" // as a pass
 )
 
@@ -25,13 +25,13 @@ type Doubt struct {
 	// LowerBound is a lower bound of the objective, however the undecided cells are
 	// decided.
 	LowerBound int
-	// Possible says, for an answer without a selection, that some decision of the
+	// Possible reports, for an answer without a selection, that some decision of the
 	// undecided cells would allow one.
 	Possible bool
 }
 
-// Proven reports whether no selection is better. While a selected candidate has
-// undecided cells, the selection is not proven, unless the options say how such cells
+// Proven reports whether the selection is proven to be the best. It is not proven while
+// a selected candidate has undecided cells, unless the options define how such cells
 // count.
 func (s *Selection) Proven() bool { return s.Status() == solve.Optimal }
 
@@ -54,13 +54,13 @@ func statusOf(a *solve.Answer, d Doubt, bounds bool) solve.Status {
 	return a.Status
 }
 
-// bounds reports whether undecided cells bound what the selection is worth. The
-// method none looks at no example.
+// bounds reports whether undecided cells bound the worth of the selection. The method
+// none uses no examples.
 func (s *Selection) bounds() bool {
 	return s.Options.undecided() == Bound && s.Options.Method != solve.None.String()
 }
 
-// undecided is what an undecided cell counts as.
+// undecided returns what an undecided cell counts as.
 func (o SelectOptions) undecided() string {
 	if o.Undecided == "" {
 		return Bound
@@ -79,8 +79,8 @@ func (o SelectOptions) fails(cell Cell, good bool) bool {
 	return cell == Failed
 }
 
-// doubt counts what undecided cells leave open of an answer. The bounds that take a
-// search are those of [Selection.settle].
+// doubt counts the uncertainty that undecided cells leave in an answer.
+// [Selection.settle] adds the bounds that need a search.
 func (s *Selection) doubt(a *solve.Answer) Doubt {
 	d := Doubt{LowerBound: a.LowerBound}
 	picked := make([]bool, len(s.Matrix.Names))
@@ -117,9 +117,9 @@ func (s *Selection) doubt(a *solve.Answer) Doubt {
 	return d
 }
 
-// settle says what undecided cells leave open of an answer to in. It searches once
-// more, with every undecided cell decided in favour: nothing that the cells can
-// turn out to be has a lower objective, or a selection if that has none.
+// settle finds what undecided cells leave open in the answer to in. It searches once
+// more with every undecided cell decided in favour. No other decision of the cells has
+// a lower objective, or a selection if that has none.
 func (s *Selection) settle(ctx context.Context, in *solve.Instance, a *solve.Answer, method solve.Method, work int64) (Doubt, error) {
 	d := s.doubt(a)
 	chosen := method == solve.Coverage || method == solve.Subsumption
@@ -131,7 +131,7 @@ func (s *Selection) settle(ctx context.Context, in *solve.Instance, a *solve.Ans
 	favour, err := solve.Solve(ctx, &best, method, solve.Options{Work: work})
 	switch {
 	case ctx.Err() != nil:
-		d.LowerBound = 0 // interrupted: the selection stands, its bound is not known
+		d.LowerBound = 0 // interrupted: the selection stays, its bound is unknown
 	case err != nil:
 		return d, err
 	case a.Status == solve.Infeasible:
@@ -155,8 +155,8 @@ func (s *Selection) failures(counts func(cell Cell, good bool) bool) [][]int {
 	return fails
 }
 
-// contradicted are the implications that an example contradicts. Where undecided
-// cells bound the selection, one that was not decided speaks for nothing.
+// contradicted returns the implications that an example contradicts. Where undecided
+// cells bound the selection, an undecided cell contradicts nothing.
 func (s *Selection) contradicted() [][2]int {
 	if s.Options.undecided() != Bound {
 		return solve.Contradicted(s.Instance)

@@ -46,7 +46,7 @@ func doubtful(r *rand.Rand) (*spade.Matrix, []spade.Implication) {
 	return out, pairs
 }
 
-// decided calls each with every matrix that the undecided cells can turn out to be.
+// decided calls each with every possible decision of the undecided cells.
 func decided(m *spade.Matrix, each func(*spade.Matrix)) {
 	var open [][2]int
 	for j, column := range m.Cells {
@@ -68,7 +68,7 @@ func decided(m *spade.Matrix, each func(*spade.Matrix)) {
 	}
 }
 
-// value counts what a subset of decided candidates catches and fails.
+// value counts the bad and good examples that a subset of decided candidates fails.
 func value(m *spade.Matrix, subset uint) (caught, failed int) {
 	for i, e := range m.Examples {
 		hit := false
@@ -85,7 +85,7 @@ func value(m *spade.Matrix, subset uint) (caught, failed int) {
 	return caught, failed
 }
 
-// leftOver counts the candidates that a subset neither has nor implies.
+// leftOver counts the candidates that are not in a subset and not implied by it.
 func leftOver(m *spade.Matrix, pairs []spade.Implication, subset uint) int {
 	known := subset
 	for _, p := range pairs {
@@ -96,9 +96,9 @@ func leftOver(m *spade.Matrix, pairs []spade.Implication, subset uint) int {
 	return len(m.Names) - bits.OnesCount(known)
 }
 
-// everything tries every subset under every way to decide the cells: the smallest
-// objective of a subset that is within the thresholds under all of them, and of one
-// that is within them under any; -1 if there is none.
+// everything tries every subset with every decision of the cells. It returns the
+// smallest objective of a subset that is within the thresholds for all decisions, and
+// of one that is within them for any; -1 if there is none.
 func everything(m *spade.Matrix, pairs []spade.Implication, o spade.SelectOptions) (certain, possible int) {
 	good, bad := m.Count()
 	need, allow := solve.Thresholds(good, bad, o.Alpha, o.Tau)
@@ -124,8 +124,8 @@ func everything(m *spade.Matrix, pairs []spade.Implication, o spade.SelectOption
 	return certain, possible
 }
 
-// TestUndecidedCellsBoundTheSelection holds selections against trying every subset
-// under every way in which the undecided cells can turn out.
+// TestUndecidedCellsBoundTheSelection compares selections with a search of every subset
+// under every decision of the undecided cells.
 func TestUndecidedCellsBoundTheSelection(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(11, 2))
@@ -161,8 +161,8 @@ func TestUndecidedCellsBoundTheSelection(t *testing.T) {
 	}
 }
 
-// boundsHold sees that the range of a selection is what undecided cells leave, and
-// that nothing with an undecided cell is called proven.
+// boundsHold checks that the range of a selection matches its undecided cells, and that
+// nothing with an undecided cell is called proven.
 func boundsHold(t *testing.T, m *spade.Matrix, s *spade.Selection) {
 	t.Helper()
 	var subset uint
@@ -190,8 +190,8 @@ func boundsHold(t *testing.T, m *spade.Matrix, s *spade.Selection) {
 	}
 }
 
-// TestUndecidedIsNotCaught: a candidate that was decided on no bad output catches
-// none, unless somebody asks for that.
+// TestUndecidedIsNotCaught: a candidate that is undecided on all bad outputs catches
+// none by default.
 func TestUndecidedIsNotCaught(t *testing.T) {
 	t.Parallel()
 	m := matrix(t, "id,label,x\na,1,1\nb,1,1\nc,0,\nd,0,\ne,0,\n")
@@ -204,7 +204,7 @@ func TestUndecidedIsNotCaught(t *testing.T) {
 			t.Errorf("undecided %q: %s, want %s", undecided, got, want)
 		}
 	}
-	// What threw has failed.
+	// A throw is a fail.
 	m = matrix(t, "id,label,x\na,1,1\nb,1,1\nc,0,error\nd,0,error\n")
 	s, err := spade.Select(context.Background(), m, nil, spade.SelectOptions{Method: "sub", Alpha: 1, Tau: 0})
 	if err != nil || !s.Proven() || s.Answer.Covered != 2 {
@@ -212,7 +212,7 @@ func TestUndecidedIsNotCaught(t *testing.T) {
 	}
 }
 
-// TestUndecidedContradictsNothing: an implication is dropped for what was decided.
+// TestUndecidedContradictsNothing: only decided cells contradict an implication.
 func TestUndecidedContradictsNothing(t *testing.T) {
 	t.Parallel()
 	m := matrix(t, "id,label,a,b,c\n1,1,1,,1\n2,1,1,1,1\n3,0,,0,0\n4,0,1,1,0\n")
@@ -237,14 +237,14 @@ func TestUndecidedOnTheFrontier(t *testing.T) {
 	for _, p := range points {
 		got = append(got, p.Status.String())
 	}
-	// x catches one for certain and perhaps both; y may fail a good output.
+	// x catches one for certain and possibly both; y may fail a good output.
 	if want := "feasible feasible unknown feasible"; strings.Join(got, " ") != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
 
-// TestPaperFilesAreDecided: the paper's matrices have no undecided cell, so every
-// way to count them selects the same, with a proof.
+// TestPaperFilesAreDecided: the paper's matrices have no undecided cells, so every way
+// to count them gives the same proven selection.
 func TestPaperFilesAreDecided(t *testing.T) {
 	t.Parallel()
 	const file = "../../shared/spade/statsbot/matrix.csv"

@@ -9,10 +9,10 @@ import (
 	"github.com/proviso-eval/proviso/report"
 )
 
-// Fragment writes the selected candidates as a part of a suite, with what each
-// catches and where it comes from as comments: its assertion set, or, if each is
-// set, the assertions of defaultTest, which are weighed with those of the cases. A
-// selected candidate that the list does not have is an error that names them all.
+// Fragment writes the selected candidates as part of a suite, with comments on what
+// each catches and where it comes from. It writes an assertion set or, if each is set,
+// the assertions of defaultTest, which are scored together with those of the cases. If
+// the list lacks selected candidates, the error names them all.
 func (s *Selection) Fragment(list []proviso.Candidate, each bool) ([]byte, error) {
 	byName := map[string]*proviso.Candidate{}
 	var names, missing []string
@@ -74,12 +74,12 @@ func (y *yamlWriter) members(s *Selection, byName map[string]*proviso.Candidate,
 	}
 }
 
-// inTest turns an assertion of a set into one of a case, whose name is its metric.
+// inTest turns an assertion of a set into one of a case, with its name as metric.
 func inTest(o *proviso.Object) *proviso.Object {
 	out := proviso.NewObject(o.Len())
 	for key, v := range o.All() {
 		switch {
-		case key == "id" && o.Has("instruction"): // reports know a judged assertion by its id
+		case key == "id" && o.Has("instruction"): // reports name a judged assertion by its id
 			out.Set("id", v)
 		case key == "id" && !o.Has("metric"):
 			out.Set("metric", v)
@@ -90,7 +90,7 @@ func inTest(o *proviso.Object) *proviso.Object {
 	return out
 }
 
-// head says, line by line, how the selection was made.
+// head describes, line by line, how the selection was made.
 func (s *Selection) head() []string {
 	o := s.Options
 	lines := []string{fmt.Sprintf("Selected by proviso spade select: %d of %d candidates, method %s.", len(s.Answer.Selected), len(s.Matrix.Names), o.Method)}
@@ -105,7 +105,7 @@ func (s *Selection) head() []string {
 	return lines
 }
 
-// worth says what a selected candidate catches.
+// worth describes what a selected candidate catches.
 func (s *Selection) worth(a *Account) string {
 	if s.Good+s.Bad == 0 {
 		return "not tried on examples"
@@ -124,7 +124,7 @@ func (s *Selection) worth(a *Account) string {
 	return text
 }
 
-// Between formats a count that is certain and the number that may be added to it.
+// Between formats a certain count and the number that may be added to it.
 func Between(certain, perhaps int) string {
 	if perhaps == 0 {
 		return fmt.Sprint(certain)

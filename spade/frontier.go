@@ -12,7 +12,7 @@ type FrontierPoint struct {
 	Alpha, Tau  float64
 	Need, Allow int // the thresholds as counts
 	Answer      *solve.Answer
-	Status      solve.Status // the answer's, less what undecided cells leave open
+	Status      solve.Status // the answer's status, adjusted for undecided cells
 }
 
 // Found reports whether there is a selection within the thresholds.
@@ -23,10 +23,9 @@ func (p FrontierPoint) Found() bool {
 // maxFrontier bounds the points of a frontier.
 const maxFrontier = 400
 
-// Frontier selects again for every pair of an alpha and a tau, by alpha and then
-// tau, and says what each costs. The options are those of [Select]; their limit of
-// work holds for all points together, of which each gets the same share. Only cov
-// and sub have a frontier.
+// Frontier selects again for every pair of an alpha and a tau, ordered by alpha and
+// then tau. The options are those of [Select]; the points share the work limit equally.
+// Only cov and sub have a frontier.
 func Frontier(ctx context.Context, m *Matrix, implications []Implication, o SelectOptions, alphas, taus []float64) ([]FrontierPoint, error) {
 	if o.Method != solve.Coverage.String() && o.Method != solve.Subsumption.String() {
 		return nil, proviso.Errorf(proviso.Invalid, "the method %s has no thresholds to vary; cov and sub have", o.Method)
@@ -55,7 +54,7 @@ func Frontier(ctx context.Context, m *Matrix, implications []Implication, o Sele
 	return list, s.solvePoints(ctx, method, o.Work, list)
 }
 
-// solvePoints answers every point; those with the same counts share an answer.
+// solvePoints solves every point; points with the same counts share an answer.
 func (s *Selection) solvePoints(ctx context.Context, method solve.Method, work int64, list []FrontierPoint) error {
 	type known struct {
 		answer *solve.Answer

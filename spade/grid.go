@@ -13,59 +13,58 @@ import (
 	"github.com/proviso-eval/proviso/check"
 )
 
-// Grid is what candidates say of trials; [Grid.CSV] writes it as the matrix that
-// [ReadMatrix] reads. It holds a byte for each cell, and no output.
+// Grid holds the results of candidates on trials; [Grid.CSV] writes it as the matrix
+// that [ReadMatrix] reads. It holds one byte per cell, and no outputs.
 type Grid struct {
 	Names   []string
 	Columns []Column // by candidate
 	Entries []Entry
 	Cells   [][]Cell // by entry, then by candidate
 
-	// Usage and Cost are what models took that were asked, in US dollars.
+	// Usage and Cost are the totals of the model calls; Cost is in US dollars.
 	Usage proviso.Usage
 	Cost  float64
-	// Unkept is why cells could not be kept for the next time; nil if they were.
+	// Unkept is the error that kept cells from being saved for the next time, or nil.
 	Unkept error
 }
 
-// Column is what is to be said of the cells of one candidate.
+// Column summarises the cells of one candidate.
 type Column struct {
-	Threw int // cells that failed because the candidate threw; they are among the failed
-	Kept  int // cells that were taken from an earlier time
-	// Why are up to three different reasons of undecided cells, Thrown of those that
+	Threw int // cells that failed because the candidate threw; included in the failed
+	Kept  int // cells taken from an earlier run
+	// Why are up to three different reasons for undecided cells, Thrown for those that
 	// threw.
 	Why, Thrown []string
-	// NotRunnable is why the candidate cannot be run here at all; "" if it can.
+	// NotRunnable is the reason why the candidate cannot run here at all; "" if it can.
 	NotRunnable string
 	AsksModel   bool
 }
 
-// Rate is how often a candidate did what. What threw is among what failed.
+// Rate counts the results of a candidate. Threw is included in the failed.
 type Rate struct {
 	Passed, Failed, Threw, Undecided int
 }
 
-// TryOptions say how candidates are tried.
+// TryOptions configure how candidates are tried.
 type TryOptions struct {
 	Compiler    *check.Compiler
-	Concurrency int // trials at a time; 0 is one for each processor, and at least four if a model is asked
+	Concurrency int // trials at a time; 0 is one per processor, and at least four if a model is asked
 
-	// Code runs functions of Python as [PythonFunction] finds them; nil runs none.
+	// Code runs Python functions as [PythonFunction] finds them; nil runs none.
 	Code proviso.Code
 	// Keep keeps decided cells for the next time; nil keeps none.
 	Keep *Keep
-	// Tick is told of every trial that is done, from one goroutine at a time; nil
-	// is told nothing.
+	// Tick is called after every trial, from one goroutine at a time; nil is not
+	// called.
 	Tick func(done int)
 }
 
-// TryAll decides every candidate on every trial. An assertion that does not apply
-// to an output passes it; one that throws fails it; one that could not be decided
-// is undecided, everywhere if this version or machine cannot run it. Candidates
-// that are wrong, or that compare several outputs, are an error that names them
-// all. Only the trials that are being tried are held. If ctx ends, the cells that
-// are left are undecided and the error is that of ctx; an error of trials ends it,
-// too.
+// TryAll decides every candidate on every trial. An assertion that does not apply to an
+// output passes; one that throws fails. A cell is undecided if the assertion could not
+// be decided, and all cells of a candidate are if this version or machine cannot run
+// it. Invalid candidates and candidates that compare several outputs are an error that
+// names them all. Only the trials in progress are in memory. If ctx ends, the remaining
+// cells are undecided and the error is that of ctx. An error from trials also ends it.
 func TryAll(ctx context.Context, list []proviso.Candidate, trials iter.Seq2[Trial, error], o TryOptions) (*Grid, error) {
 	g := &Grid{Columns: make([]Column, len(list))}
 	for i := range list {
@@ -117,16 +116,16 @@ func TryAll(ctx context.Context, list []proviso.Candidate, trials iter.Seq2[Tria
 	return g, err
 }
 
-// trying is what it takes to try candidates on trials.
+// trying holds the prepared candidates and the state of TryAll.
 type trying struct {
 	o        TryOptions
 	g        *Grid
 	alone    []tryer    // by candidate; nil for those that ask a model, and those that cannot run
 	asking   []int      // the candidates that ask a model, in order
-	together *check.Set // of those, so that their questions share calls
+	together *check.Set // those that ask a model, so that their questions share calls
 	keys     *cellKeys
 
-	mu   sync.Mutex // of what follows, and of the grid's columns
+	mu   sync.Mutex // guards what follows, and the grid's columns
 	done int
 }
 
@@ -136,12 +135,12 @@ type tryer interface {
 	close()
 }
 
-// said is what a candidate says of an output.
+// said is the result of a candidate on an output.
 type said struct {
 	cell   Cell
 	threw  bool
-	kept   bool   // it was said at an earlier time
-	reason string // of what is undecided or threw
+	kept   bool   // from an earlier run
+	reason string // why it is undecided or threw
 }
 
 // prepareTries compiles the candidates.
@@ -186,7 +185,7 @@ func prepareTries(ctx context.Context, list []proviso.Candidate, g *Grid, o TryO
 	return p, nil
 }
 
-// compile compiles a candidate by itself, and says whether it asks a model.
+// compile compiles one candidate and reports whether it asks a model.
 func (p *trying) compile(ctx context.Context, a *proviso.Assertion) (tryer, bool, []*proviso.Error) {
 	if f, ok := PythonFunction(a); ok {
 		t, mistakes := p.compilePython(ctx, a, f)
@@ -196,7 +195,7 @@ func (p *trying) compile(ctx context.Context, a *proviso.Assertion) (tryer, bool
 	return setTryer{set}, asksModel(a), mistakes
 }
 
-// asksModel reports whether an assertion is not decided by counting alone.
+// asksModel reports whether an assertion needs a model.
 func asksModel(a *proviso.Assertion) bool {
 	const models = check.NeedsJudge | check.NeedsEmbedder | check.NeedsClassifier | check.NeedsModerator
 	kind, ok := check.Lookup(strings.TrimPrefix(a.Type, "not-"))
@@ -214,7 +213,7 @@ func (p *trying) close() {
 	}
 }
 
-// setTryer is a candidate that is an assertion like those of suites.
+// setTryer is a candidate that is an ordinary assertion of a suite.
 type setTryer struct{ set *check.Set }
 
 func (s setTryer) close() {}
@@ -227,7 +226,7 @@ func (s setTryer) try(ctx context.Context, _ *Trial, row *check.Row) said {
 	return saidBy(&verdicts[0])
 }
 
-// saidBy reads a verdict.
+// saidBy turns a verdict into a result.
 func saidBy(v *proviso.Verdict) said {
 	switch v.Status {
 	case proviso.Pass, proviso.Skip:
@@ -241,13 +240,13 @@ func saidBy(v *proviso.Verdict) said {
 	return said{cell: Undecided, reason: v.Reason}
 }
 
-// threw reports whether a verdict, or the part of it that fails, is an exception.
+// threw reports whether a verdict, or the failing part of it, is an exception.
 func threw(v *proviso.Verdict) bool {
 	return v.Threw || v.Status == proviso.Fail && slices.ContainsFunc(v.Components, func(c proviso.Verdict) bool { return threw(&c) })
 }
 
-// all decides all candidates on one trial: first what was kept from before, then
-// what is counted, then what a model is asked.
+// all decides all candidates on one trial: first the kept cells, then the candidates
+// that need no model, then those that ask one.
 func (p *trying) all(ctx context.Context, t *Trial, cells []Cell) {
 	pack := p.keys.load(t)
 	row := &check.Row{Output: &proviso.Output{Value: t.Output}, Prompt: t.Prompt, HasPrompt: t.HasPrompt, Vars: t.Vars}
@@ -262,7 +261,7 @@ func (p *trying) all(ctx context.Context, t *Trial, cells []Cell) {
 		}
 		s := known.try(ctx, t, row)
 		if ctx.Err() != nil {
-			continue // it may be undecided for no reason of its own
+			continue // the result may come from the end of ctx
 		}
 		list[j] = s
 		pack.put(j, s)
@@ -283,7 +282,7 @@ func (p *trying) all(ctx context.Context, t *Trial, cells []Cell) {
 	p.note(ctx, list, asked)
 }
 
-// note counts what was said of a trial.
+// note counts the results of a trial.
 func (p *trying) note(ctx context.Context, list []said, asked []proviso.Verdict) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -313,14 +312,14 @@ func (p *trying) note(ctx context.Context, list []said, asked []proviso.Verdict)
 	}
 }
 
-// maxReasons bounds the reasons that are kept of a column, and maxReason each of
-// them, in bytes.
+// maxReasons bounds how many reasons are kept per column, and maxReason the size of
+// each, in bytes.
 const (
 	maxReasons = 3
 	maxReason  = 2 << 10
 )
 
-// oneMore adds a reason unless it is there or there are enough.
+// oneMore adds a reason if it is new and there is room.
 func oneMore(list []string, reason string) []string {
 	reason = strings.Clone(reason[:min(len(reason), maxReason)])
 	if len(list) == maxReasons || slices.Contains(list, reason) {

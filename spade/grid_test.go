@@ -20,7 +20,7 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// pythonCode stands for what runs Python: the text after "# " in the first line says
+// pythonCode stands for a Python runner: the text after "# " in the first line defines
 // what the function does.
 type pythonCode struct {
 	calls   atomic.Int64
@@ -85,8 +85,8 @@ func shownCells(g *spade.Grid) string {
 	return b.String()
 }
 
-// TestPythonFunctions: True and False decide; anything else, and an exception, is a
-// fail that counts as thrown; what kept the function from running is undecided.
+// TestPythonFunctions: True and False decide. Any other result and an exception are a
+// fail that counts as thrown. A function that could not run is undecided.
 func TestPythonFunctions(t *testing.T) {
 	t.Parallel()
 	code := &pythonCode{}
@@ -147,7 +147,7 @@ func TestPythonFunctionIsFound(t *testing.T) {
 	}
 }
 
-// TestThrows: a script that throws fails the output, and is counted.
+// TestThrows: a script that throws fails the output and is counted as thrown.
 func TestThrows(t *testing.T) {
 	t.Parallel()
 	code := script.New(script.Options{})
@@ -173,8 +173,7 @@ func TestThrows(t *testing.T) {
 	}
 }
 
-// TestKeep: what is decided is not decided again; what is new, undecided or broken
-// is.
+// TestKeep: decided cells are kept; new, undecided and broken ones are decided again.
 func TestKeep(t *testing.T) {
 	t.Parallel()
 	code := &pythonCode{}
@@ -228,8 +227,8 @@ func TestKeep(t *testing.T) {
 	wants("broken entries", 2)
 }
 
-// TestKeepsNoFiles: what a candidate reads can be another the next time, and the
-// verdicts of judges are kept by the judge.
+// TestKeepsNoFiles: a file can change between runs, and the judge keeps its own
+// verdicts.
 func TestKeepsNoFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -252,7 +251,7 @@ func TestKeepsNoFiles(t *testing.T) {
 	}
 }
 
-// TestStopped: an end in the middle leaves what was decided, and nothing wrong.
+// TestStopped: a run that is stopped keeps what was decided, and nothing wrong.
 func TestStopped(t *testing.T) {
 	t.Parallel()
 	code := &pythonCode{}
@@ -279,7 +278,7 @@ func TestStopped(t *testing.T) {
 	}
 }
 
-// TestChangedFile: outputs that change between two readings are noticed.
+// TestChangedFile: outputs that change between two reads are noticed.
 func TestChangedFile(t *testing.T) {
 	t.Parallel()
 	list := candidates(t, "c.yaml", "assertions: [{id: a, type: contains, value: x}]")

@@ -36,8 +36,8 @@ func (g *Grid) byID() map[string]int {
 	return at
 }
 
-// CSV writes the grid: id, label and a column for each candidate, 1 for pass, 0 for
-// fail and nothing for undecided.
+// CSV writes the grid: id, label and a column for each candidate, with 1 for pass, 0
+// for fail and an empty cell for undecided.
 func (g *Grid) CSV(w io.Writer) error {
 	b := bufio.NewWriterSize(w, 64<<10)
 	out := csv.NewWriter(b)

@@ -2,7 +2,7 @@ package spade
 
 import "encoding/json"
 
-// gridJSON is what programs read of how candidates were tried.
+// gridJSON is the JSON form of the grid's rates.
 type gridJSON struct {
 	Candidates []columnJSON `json:"candidates"`
 	Outputs    outputsJSON  `json:"outputs"`
@@ -21,7 +21,7 @@ type columnJSON struct {
 	Threw       []string `json:"exceptions,omitempty"`
 }
 
-// cellsJSON counts cells; those that threw are among the failed.
+// cellsJSON counts cells; thrown ones are included in the failed.
 type cellsJSON struct {
 	Passed        int     `json:"passed"`
 	Failed        int     `json:"failed"`

@@ -12,18 +12,18 @@ import (
 )
 
 // Keep keeps decided cells, so that trying the same candidates on the same outputs
-// again decides nothing anew: not the cells of a run that was stopped, nor those of
-// other candidates than the one that was changed. A cell is found by what the
-// candidate is, by the output with its prompt and variables, and by the engine.
+// again decides only what is new: after an interrupted run, or after a change of one
+// candidate. The key of a cell is made of the candidate's definition, the output with
+// its prompt and variables, and the engine.
 //
-// What is undecided is not kept. Neither are the cells of candidates that ask a
-// model, whose verdicts the judge keeps, by its identity; nor of those that read
-// files or the network, which can say something else the next time. It is safe for
-// concurrent use.
+// Undecided cells are not kept. Candidates that ask a model are not kept here, because
+// the judge keeps their verdicts by its identity. Candidates that read files or the
+// network are not kept, because their result can change. Keep is safe for concurrent
+// use.
 type Keep struct {
 	// Store has an entry for each output, with the cells of all candidates.
 	Store *blobs.Store
-	// Engine says what decides: the version of proviso, and whatever else changes
+	// Engine identifies what decides: the version of proviso, and whatever else changes
 	// verdicts.
 	Engine string
 
@@ -45,14 +45,15 @@ func (k *Keep) failure() error {
 	return k.err
 }
 
-// cellKeys names candidates in the entries of a [Keep]. A nil one keeps nothing.
+// cellKeys holds the keys of candidates in the entries of a [Keep]. A nil one keeps
+// nothing.
 type cellKeys struct {
 	keep  *Keep
-	keys  []string         // by candidate; "" for those that are not kept
+	keys  []string         // by candidate; "" if it is not kept
 	named map[string][]int // the candidates of each key
 }
 
-// keySize is the length of a candidate's name in an entry: 64 bits in hexadecimal.
+// keySize is the length of a candidate's key in an entry: 64 bits in hexadecimal.
 const keySize = 16
 
 func newCellKeys(list []proviso.Candidate, p *trying) *cellKeys {
@@ -68,7 +69,7 @@ func newCellKeys(list []proviso.Candidate, p *trying) *cellKeys {
 	return c
 }
 
-// definition is what of an assertion can change its verdict.
+// definition returns the parts of an assertion that can change its verdict.
 func definition(a *proviso.Assertion) string {
 	o := proviso.NewObject(a.Raw.Len())
 	keys := slices.Clone(a.Raw.Keys())
@@ -89,7 +90,7 @@ func definition(a *proviso.Assertion) string {
 	return proviso.Stringify(o)
 }
 
-// repeatable reports whether a candidate says the same of an output each time.
+// repeatable reports whether a candidate gives the same result for an output each time.
 func repeatable(a *proviso.Assertion) bool {
 	if a.Raw == nil || strings.Contains(proviso.Stringify(a.Raw), "file://") {
 		return false
@@ -98,32 +99,32 @@ func repeatable(a *proviso.Assertion) bool {
 	return ok && kind.Needs&check.NeedsNetwork == 0 && !slices.ContainsFunc(a.Assert, func(inner *proviso.Assertion) bool { return !repeatable(inner) })
 }
 
-// cellPack is what is kept of one output. A nil one keeps nothing.
+// cellPack holds the kept cells of one output. A nil one keeps nothing.
 type cellPack struct {
 	*cellKeys
 	key    string
 	kept   map[int]said
-	others map[string]string // cells of candidates that are not tried now, by key
-	fresh  bool              // there is something to save
+	others map[string]string // cells of candidates that are not being tried, by key
+	fresh  bool              // there are unsaved cells
 	saved  time.Time
 }
 
-// The states of a cell in an entry, each with the keys of its candidates.
+// The states of a cell in an entry; each is followed by the keys of its candidates.
 const (
 	keptPassed = "passed"
 	keptFailed = "failed"
 	keptThrew  = "threw"
 )
 
-// maxOthers bounds how many cells of candidates that are not tried any more an entry
+// maxOthers bounds how many cells of candidates that are no longer tried an entry
 // keeps.
 const maxOthers = 4096
 
-// saveEvery is how long decided cells of one output wait to be kept while others are
-// being decided.
+// saveEvery is how long decided cells of an output wait before they are saved, while
+// others are being decided.
 const saveEvery = time.Second
 
-// load reads what is kept of a trial.
+// load reads the kept cells of a trial.
 func (c *cellKeys) load(t *Trial) *cellPack {
 	if c == nil || len(c.named) == 0 {
 		return nil
@@ -135,7 +136,7 @@ func (c *cellKeys) load(t *Trial) *cellPack {
 	p := &cellPack{cellKeys: c, key: blobs.Key(about...), kept: map[int]said{}, others: map[string]string{}, saved: time.Now()}
 	entry, _, err := c.keep.Store.Get(p.key)
 	if err != nil {
-		return p // as if nothing was kept; writing will tell
+		return p // as if nothing was kept; a write reports the error
 	}
 	for _, state := range [...]string{keptPassed, keptFailed, keptThrew} {
 		list, _ := entry.At(state).(string)
@@ -162,7 +163,7 @@ func keptAs(state string) said {
 	return said{cell: Failed, kept: true}
 }
 
-// get returns a cell that is kept.
+// get returns a kept cell.
 func (p *cellPack) get(j int) (said, bool) {
 	if p == nil {
 		return said{}, false
@@ -171,7 +172,7 @@ func (p *cellPack) get(j int) (said, bool) {
 	return s, ok
 }
 
-// put keeps a cell, if it is decided.
+// put keeps a cell if it is decided.
 func (p *cellPack) put(j int, s said) {
 	if p == nil || p.keys[j] == "" || s.cell == Undecided {
 		return
@@ -184,7 +185,7 @@ func (p *cellPack) put(j int, s said) {
 	}
 }
 
-// save writes what is new.
+// save writes the new cells.
 func (p *cellPack) save() {
 	if p == nil || !p.fresh {
 		return

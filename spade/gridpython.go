@@ -12,25 +12,25 @@ import (
 	"github.com/proviso-eval/proviso/check"
 )
 
-// PythonSource is a candidate that is a function of Python as the SPADE paper has
-// them: async def f(example: dict, prompt: str, response: str) -> bool.
+// PythonSource is a candidate that is a Python function as in the SPADE paper: async
+// def f(example: dict, prompt: str, response: str) -> bool.
 type PythonSource struct {
 	Text      string
 	Entry     string // name of the function
-	AsksModel bool   // it mentions ask_llm
+	AsksModel bool   // it uses ask_llm
 }
 
-// pythonFunction finds a function of the three arguments.
+// pythonFunction finds a function with the three parameters.
 var pythonFunction = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^(?:async[ \t]+)?def[ \t]+([A-Za-z_]\w*)[ \t]*\(\s*example\b[^()]*,\s*prompt\b[^()]*,\s*response\b`)
 })
 
-// askLLM is the function by which such a candidate asks a model.
+// askLLM is the function that such a candidate calls to ask a model.
 const askLLM = "ask_llm"
 
-// PythonFunction returns the function of a candidate of type python whose value
-// defines one of the arguments example, prompt and response; of several the first.
-// Other values of that type are expressions, bodies and files, as in suites.
+// PythonFunction returns the function of a python candidate whose value defines a
+// function with the parameters example, prompt and response, the first if there are
+// several. Other values of that type are expressions, bodies and files, as in suites.
 func PythonFunction(a *proviso.Assertion) (PythonSource, bool) {
 	text, ok := a.Value.(string)
 	if !ok || a.Type != "python" && a.Type != "not-python" || strings.HasPrefix(text, "file://") {
@@ -44,13 +44,13 @@ func PythonFunction(a *proviso.Assertion) (PythonSource, bool) {
 	return PythonSource{Text: text, Entry: entry, AsksModel: strings.Contains(text, askLLM)}, true
 }
 
-// pythonTryer runs such a function. It is granted nothing.
+// pythonTryer runs such a function, without any grants.
 type pythonTryer struct {
 	fn  proviso.Function
 	not bool
 }
 
-// compilePython makes a function of a candidate. Where Python cannot be run at all,
+// compilePython prepares the function of a candidate. Where Python cannot run at all,
 // the mistake has the code Unavailable or Unsupported.
 func (p *trying) compilePython(ctx context.Context, a *proviso.Assertion, f PythonSource) (tryer, []*proviso.Error) {
 	if p.o.Code == nil {
@@ -75,14 +75,14 @@ func (p *trying) compilePython(ctx context.Context, a *proviso.Assertion, f Pyth
 
 func (t *pythonTryer) close() { _ = t.fn.Close() }
 
-// try calls the function. As the paper has it, and as of every script, an exception
-// is a fail; so is a result that is neither True nor False.
+// try calls the function. An exception is a fail, as in the paper and for every script;
+// so is a result other than True or False.
 func (t *pythonTryer) try(ctx context.Context, trial *Trial, row *check.Row) said {
 	out, err := t.fn.Call(ctx, row.Vars, trial.Prompt, trial.Text())
 	var thrown *proviso.ScriptError
 	switch {
 	case errors.As(err, &thrown) && (thrown.Name == "ModuleNotFoundError" || thrown.Name == "ImportError"):
-		return said{cell: Undecided, reason: thrown.Error()} // nothing was said of the output
+		return said{cell: Undecided, reason: thrown.Error()} // the function gave no result
 	case errors.As(err, &thrown):
 		return said{cell: Failed, threw: true, reason: thrown.Error()}
 	case err != nil:
@@ -115,13 +115,13 @@ func kindOf(v any) string {
 	return "an object"
 }
 
-// Synthesised is code that is granted nothing, whatever it is for: what candidates
-// run, since a model may have written them.
+// Synthesised runs code without any grants, whatever its purpose: candidates use it,
+// since a model may have written them.
 func Synthesised(code proviso.Code) proviso.Code { return synthesised{code} }
 
 type synthesised struct{ proviso.Code }
 
-// Compile compiles src as something that a model wrote.
+// Compile compiles src as code that a model wrote.
 func (s synthesised) Compile(ctx context.Context, src proviso.Source) (proviso.Function, error) {
 	src.Purpose = proviso.Synthesised
 	return s.Code.Compile(ctx, src)

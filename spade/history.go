@@ -17,21 +17,21 @@ type Version struct {
 	Text string
 }
 
-// Change is a version with what it changed in the one before; the one before the
-// first is empty.
+// Change is a version with its differences from the one before; the first is compared
+// with an empty one.
 type Change struct {
 	Version
-	Number int // from 1, without those that say the same as the one before
+	Number int // from 1; versions equal to the one before are not counted
 	Deltas []proviso.Delta
 }
 
-// Skip is a version that says the same as the one before.
+// Skip is a version with the same text as the one before.
 type Skip struct {
 	Name string
 	Same int // the number of the version before
 }
 
-// History is what became of a prompt.
+// History is the sequence of changes of a prompt.
 type History struct {
 	Changes []Change
 	Skipped []Skip
@@ -43,8 +43,8 @@ const (
 	MaxVersions = 10_000
 )
 
-// HistoryOf compares versions, oldest first. Without any text there is no history,
-// which is an error, as are more or longer versions than the limits allow.
+// HistoryOf compares versions, oldest first. It is an error if all versions are empty,
+// or if there are more or longer versions than the limits allow.
 func HistoryOf(versions []Version) (*History, error) {
 	if len(versions) > MaxVersions {
 		return nil, proviso.Errorf(proviso.Limit, "%d versions, more than the %d that are read", len(versions), MaxVersions)
@@ -81,14 +81,13 @@ func unixLines(text string) string {
 	return strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n")
 }
 
-// ReadVersions reads versions of a prompt from JSON Lines, if the name ends in
-// .jsonl, or JSON: objects with the text under template, prompt or text, chat
-// messages under messages, or a prompt as LangChain exports it, also under
-// manifest; a list of such objects; or an object with such a list under versions
-// or commits. Versions with a number (version) come in its order, others with a
-// time (created_at or timestamp) in the order of time, else as they stand. Any
-// other file is one version. A chat is one text: the role of each message stands
-// on a line before it.
+// ReadVersions reads versions of a prompt from JSON Lines (.jsonl) or JSON. A version
+// is an object with the text under template, prompt or text, with chat messages under
+// messages, or with a prompt as LangChain exports it, also under manifest. A file holds
+// a version, a list of versions, or an object with such a list under versions or
+// commits. Versions with a number (version) are sorted by it, others by time
+// (created_at or timestamp); else they keep their order. Any other file is one version.
+// A chat becomes one text, with the role of each message on a line before it.
 func ReadVersions(file string, data []byte) ([]Version, proviso.Mistakes) {
 	r := &versionReader{file: file}
 	switch ext := strings.ToLower(file[strings.LastIndexByte(file, '.')+1:]); ext {

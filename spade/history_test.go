@@ -72,7 +72,7 @@ func FuzzSplit(f *testing.F) {
 	})
 }
 
-// history shows changes as lines such as +3 text, -2 text, ~4<1 text.
+// history prints changes as lines such as +3 text, -2 text, ~4<1 text.
 func history(t *testing.T, texts ...string) []string {
 	t.Helper()
 	var versions []spade.Version
@@ -137,7 +137,7 @@ func TestHistoryOf(t *testing.T) {
 	}
 }
 
-// FuzzHistory wants the deltas to turn one version into the next.
+// FuzzHistory checks that the deltas turn one version into the next.
 func FuzzHistory(f *testing.F) {
 	f.Add("a.\nb.\na.\nc.", "c.\na.\nb.\nd.\na.")
 	f.Fuzz(func(t *testing.T, one, two string) {
@@ -169,7 +169,7 @@ func FuzzHistory(f *testing.F) {
 	})
 }
 
-// TestLargePromptIsBounded would not end in time if anything were quadratic.
+// TestLargePromptIsBounded times out if any step is quadratic.
 func TestLargePromptIsBounded(t *testing.T) {
 	t.Parallel()
 	history(t,
@@ -212,7 +212,7 @@ func TestReadVersions(t *testing.T) {
 	}
 }
 
-// TestHistoryReadsItself: what deltas writes is what the next step reads.
+// TestHistoryReadsItself: the next step reads what deltas writes.
 func TestHistoryReadsItself(t *testing.T) {
 	t.Parallel()
 	h, err := spade.HistoryOf([]spade.Version{{Name: "b", Text: "A <b> & {x}."}, {Name: "a", Text: "B."}})
@@ -231,8 +231,8 @@ func TestHistoryReadsItself(t *testing.T) {
 	}
 }
 
-// TestHistoriesOfThePaper reads the prompts of the paper, which have no licence and
-// stand beside the repository.
+// TestHistoriesOfThePaper reads the prompts of the paper, which have no licence and are
+// kept outside the repository.
 func TestHistoriesOfThePaper(t *testing.T) {
 	t.Parallel()
 	files, _ := filepath.Glob("../../shared/spade/*/prompts.jsonl")

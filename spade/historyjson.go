@@ -8,8 +8,8 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// changeJSON is a version with its changes as programs read it. [ReadVersions]
-// reads it too, so that what one command writes the next one takes.
+// changeJSON is a version with its changes in JSON. [ReadVersions] reads it too, so
+// that the next command can read what one command writes.
 type changeJSON struct {
 	Version    int         `json:"version"`
 	Name       string      `json:"name"`
@@ -55,7 +55,7 @@ func (c *Change) plain() changeJSON {
 	return j
 }
 
-// classified is plain with what a model says of the version.
+// classified is plain with the model's classification of the version.
 func (c *Change) classified(list []Classified, i int) changeJSON {
 	j := c.plain()
 	if i >= len(list) {
@@ -105,7 +105,7 @@ func (h *History) ClassifiedJSONL(list []Classified) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// encoded is JSON without the escapes for HTML, with a line break at the end.
+// encoded returns JSON without HTML escapes, with a line break at the end.
 func encoded(v any, indent string) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

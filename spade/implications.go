@@ -9,17 +9,17 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// Implication says that whatever passes A passes B too, so that B adds nothing
-// to a set that has A.
+// Implication states that whatever passes A also passes B, so that B adds nothing to a
+// set with A.
 type Implication struct {
 	A, B string
 }
 
-// ReadImplications reads implications from CSV: a header with a and b, and per
-// row two names of candidates. If the file has a column set, only rows of that
-// set are taken; further columns are evidence and not read. The names must be
-// those given. Pairs of a candidate with itself, and pairs that stand twice, are
-// dropped. A set of [SubsumeSets] may be empty in a file that has another of them.
+// ReadImplications reads implications from CSV: a header with a and b, and per row the
+// names of two candidates. If the file has a column set, only the rows of that set are
+// read; further columns are evidence and ignored. The names must be among those given.
+// Duplicates and pairs of a candidate with itself are dropped. A set of [SubsumeSets]
+// may be empty if the file has another one of them.
 func ReadImplications(file string, r io.Reader, set string, names []string) ([]Implication, proviso.Mistakes) {
 	t := &table{file: file}
 	rd := implications{table: t, set: set, names: names, known: map[string]bool{}, sets: map[string]bool{}, seen: map[Implication]bool{}}
@@ -80,7 +80,8 @@ func (r *implications) row(rec document.Record) {
 	}
 }
 
-// checkSets sees that the choice of a set is possible and not left open.
+// checkSets checks that the chosen set exists, and that one is chosen where there are
+// several.
 func (r *implications) checkSets() {
 	var sets []string
 	for s := range r.sets {

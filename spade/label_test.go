@@ -39,7 +39,7 @@ func openLog(t *testing.T, file string, trials []spade.Trial) *spade.LabelLog {
 	return log
 }
 
-// labelsOf reads a file of labels as the matrix does.
+// labelsOf reads a file of labels as spade matrix does.
 func labelsOf(t *testing.T, file string, trials []spade.Trial) string {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -58,8 +58,8 @@ func labelsOf(t *testing.T, file string, trials []spade.Trial) string {
 	return b.String()
 }
 
-// TestLabelLog labels, undoes, and goes on in later sessions; whatever reads the
-// file sees the same.
+// TestLabelLog labels, undoes and continues in later sessions; every reader of the file
+// sees the same labels.
 func TestLabelLog(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "labels.jsonl")
@@ -101,7 +101,7 @@ func TestLabelLog(t *testing.T) {
 	}
 	undo(3)
 	wants("11-0")
-	log = openLog(t, file, trials) // undo goes on over sessions
+	log = openLog(t, file, trials) // undo works across sessions
 	undo(1)
 	wants("10-0")
 	undo(1)
@@ -165,7 +165,7 @@ func TestLabelLogMends(t *testing.T) {
 	}
 }
 
-// TestStaleLabels: a label of another output is none of this one.
+// TestStaleLabels: a label of another output does not count.
 func TestStaleLabels(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "labels.jsonl")
@@ -185,8 +185,7 @@ func TestStaleLabels(t *testing.T) {
 	}
 }
 
-// order goes through outputs and answers each; it returns the ids in the order in
-// which they came.
+// order answers all outputs and returns their ids in the order in which they came.
 func order(t *testing.T, trials []spade.Trial, g *spade.Grid, answer func(id string) string) string {
 	t.Helper()
 	l, err := spade.StartLabelling(trials, openLog(t, filepath.Join(t.TempDir(), "l.jsonl"), trials), spade.LabellingOptions{Grid: g})
@@ -217,16 +216,16 @@ func grid(t *testing.T, text string) *spade.Grid {
 	return g
 }
 
-// TestOrderByCandidates: the output that tells most candidates apart comes first,
-// then the one that splits what the labels leave together.
+// TestOrderByCandidates: the output that tells most candidates apart comes first, then
+// the one that splits the candidates that the labels leave together.
 func TestOrderByCandidates(t *testing.T) {
 	t.Parallel()
 	trials := outputs("x", "x", "x", "x", "y")
 	g := grid(t, "id,label,p,q,r,s\na,,1,1,1,1\nb,,1,1,0,0\nc,,1,0,0,0\nd,,1,0,1,0\n")
 	good := func(string) string { return "1" }
-	// b and d split two and two; b stands first. Then d splits both classes, c one.
-	// Then nothing is left to tell apart, and c divides the candidates. Of a and e,
-	// on which nobody differs, e is the least like those before.
+	// b and d split two and two; b comes first in the file. Then d splits both classes,
+	// c one. Then nothing is left to tell apart, and c divides the candidates. All
+	// candidates agree on a and e; e is the least similar to the outputs seen.
 	if got := order(t, trials, g, good); got != "bdcea" {
 		t.Errorf("the order is %s", got)
 	}
@@ -234,7 +233,7 @@ func TestOrderByCandidates(t *testing.T) {
 	if got := order(t, trials, grid(t, "id,label,p,q\na,,1,\nb,,,0\nc,,1,0\n"), good); !strings.HasPrefix(got, "c") {
 		t.Errorf("the order is %s", got)
 	}
-	// Of equal ones the one that more candidates fail, while bad labels are rare.
+	// A tie goes to the output that more candidates fail, while bad labels are rare.
 	g = grid(t, "id,label,p,q,r,s\na,,0,1,1,1\nb,,1,0,0,0\nc,,1,1,0,0\n")
 	if got := order(t, trials[:3], g, good); got != "cba" {
 		t.Errorf("the order is %s", got)
@@ -244,7 +243,7 @@ func TestOrderByCandidates(t *testing.T) {
 	}
 }
 
-// TestOrderBySpread: without a matrix, what is alike comes late.
+// TestOrderBySpread: without a matrix, similar outputs come late.
 func TestOrderBySpread(t *testing.T) {
 	t.Parallel()
 	cats := "the cat sat on the mat and looked at the dog"
@@ -368,13 +367,14 @@ func TestLabelsWanted(t *testing.T) {
 	}
 }
 
-// TestReadLabelsContradict: of two labels of one output none is taken without a word.
+// TestReadLabelsContradict: contradicting labels of one output in a CSV file are an
+// error.
 func TestReadLabelsContradict(t *testing.T) {
 	t.Parallel()
 	for _, x := range []struct{ file, text, want string }{
 		{"l.csv", "id,label\na,good\nb,1\na,bad\n", `the id "a" has another label in line 2`},
 		{"l.csv", "id,label\na,good\na,1\na,\n", ""},
-		{"l.csv", "id,label,output_id\na,good,x\na,bad,y\n", ""},                    // of two outputs
+		{"l.csv", "id,label,output_id\na,good,x\na,bad,y\n", ""},                    // different outputs
 		{"l.jsonl", "{\"id\":\"a\",\"label\":1}\n{\"id\":\"a\",\"label\":0}\n", ""}, // the last one counts
 	} {
 		_, mistakes := spade.ReadLabels(x.file, []byte(x.text), []spade.Entry{{ID: "a", OutputID: "x"}, {ID: "b"}})

@@ -7,17 +7,17 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Labelling is a person who goes through outputs: which comes next, what was said
-// of those before, and what can be taken back. Start at [StartLabelling].
+// Labelling is a labelling session: which output comes next, the answers so far, and
+// how to undo them. Start at [StartLabelling].
 type Labelling struct {
 	trials []Trial
 	log    *LabelLog
 	order  *labelOrder
-	queue  []int // with a fixed order: what is left of it, the next first
+	queue  []int // with a fixed order: the trials that are left, the next one first
 	fixed  bool
 	past   []past
 	put    []bool // skipped in this session
-	at     int    // the trial that is asked about, -1 at the end
+	at     int    // the current trial, -1 at the end
 	why    string
 }
 
@@ -27,41 +27,41 @@ type past struct {
 	skipped bool
 }
 
-// LabellingOptions say what a person is asked.
+// LabellingOptions configure a labelling session.
 type LabellingOptions struct {
-	// Grid is what candidates say of the outputs, found by their ids; nil if none
+	// Grid holds the results of candidates on the outputs, matched by id; nil if none
 	// were tried.
 	Grid *Grid
-	// Review goes through what is labelled, good, bad or all of it, instead of
-	// through what is not.
+	// Review goes through labelled outputs, good, bad or all, instead of unlabelled
+	// ones.
 	Review string
-	// Only are the indices of the trials that are asked about; nil is all.
+	// Only are the indices of the trials to label; nil is all.
 	Only []int
 }
 
-// Asked is an output that a person is asked about.
+// Asked is the output to label.
 type Asked struct {
 	Trial *Trial
 	Index int    // among all trials
-	Why   string // it comes next, in words; "" in a review
-	Label string // what it is labelled with, "" usually
+	Why   string // why it comes next; "" in a review
+	Label string // its current label, usually ""
 	Note  string
 }
 
-// StartLabelling goes through trials, of which log says what is labelled.
+// StartLabelling goes through trials; log holds the labels so far.
 //
-// What comes next: with a grid, the output that most tells candidates apart which
-// the labelled outputs do not tell apart yet. Candidates that agree on all labelled
-// outputs are a class; an output is worth, for each class, the number that pass it
-// times the number that fail it. Equal ones are decided by the same product over
-// all candidates, then by how many candidates fail it (more, while fewer bad than
-// good outputs are labelled, else fewer), then by the order of the trials.
+// With a grid, the next output is the one that best separates candidates that the
+// labelled outputs do not separate yet. Candidates that agree on all labelled outputs
+// form a class. An output is worth, for each class, the number of candidates that pass
+// it times the number that fail it. Ties are broken by the same product over all
+// candidates, then by how many candidates fail it (more, while fewer bad than good
+// outputs are labelled, else fewer), then by the order of the trials.
 //
-// Where candidates tell nothing apart, and without a grid: the output that is
-// least like those seen so far (farthest-first traversal: Gonzalez, "Clustering to
-// minimize the maximum intercluster distance", 1985). Half of the distance is the
-// share of words that two outputs do not have in common (Jaccard, estimated by
-// MinHash), half the ratio of their lengths. The first is the one of median length.
+// Without a grid, or when candidates separate nothing, the next output is the one least
+// similar to those seen so far (farthest-first traversal: Gonzalez, "Clustering to
+// minimize the maximum intercluster distance", 1985). Half of the distance is the share
+// of words that two outputs do not have in common (Jaccard, estimated by MinHash), half
+// the ratio of their lengths. The first output is the one of median length.
 func StartLabelling(trials []Trial, log *LabelLog, o LabellingOptions) (*Labelling, error) {
 	l := &Labelling{trials: trials, log: log, put: make([]bool, len(trials))}
 	switch o.Review {
@@ -85,7 +85,7 @@ func StartLabelling(trials []Trial, log *LabelLog, o LabellingOptions) (*Labelli
 	return l, nil
 }
 
-// reviewed lists what is labelled. With a grid those come first whose label most
+// reviewed lists the labelled trials. With a grid, those come first whose label most
 // candidates contradict: good ones that many fail, bad ones that many pass.
 func reviewed(log *LabelLog, o LabellingOptions) []int {
 	against := map[int]int{}
@@ -118,7 +118,7 @@ func reviewed(log *LabelLog, o LabellingOptions) []int {
 	return list
 }
 
-// next finds what comes next.
+// next finds the next trial.
 func (l *Labelling) next() {
 	l.at, l.why = -1, ""
 	if l.fixed {
@@ -133,7 +133,7 @@ func (l *Labelling) next() {
 	}, l.log.Labels())
 }
 
-// Current returns the output that is asked about; ok is false at the end.
+// Current returns the output to label; ok is false at the end.
 func (l *Labelling) Current() (a Asked, ok bool) {
 	if l.at < 0 {
 		return Asked{}, false
@@ -143,7 +143,7 @@ func (l *Labelling) Current() (a Asked, ok bool) {
 	return a, true
 }
 
-// Answer labels the output that is asked about, 1 or 0, and goes on to the next.
+// Answer labels the current output, 1 or 0, and goes on to the next.
 func (l *Labelling) Answer(label string) error {
 	_, note := l.log.Label(l.at)
 	if err := l.log.Set(l.at, label, note); err != nil {
@@ -153,7 +153,7 @@ func (l *Labelling) Answer(label string) error {
 	return nil
 }
 
-// Note keeps a note on the output that is asked about, whether or not it has a label.
+// Note keeps a note on the current output, with or without a label.
 func (l *Labelling) Note(text string) error {
 	label, _ := l.log.Label(l.at)
 	if err := l.log.Set(l.at, label, text); err != nil {
@@ -163,8 +163,8 @@ func (l *Labelling) Note(text string) error {
 	return nil
 }
 
-// Skip leaves the output as it is and goes on to the next; it does not come again
-// in this session.
+// Skip leaves the current output as it is and goes on to the next; it does not come
+// again in this session.
 func (l *Labelling) Skip() {
 	l.put[l.at] = true
 	l.leave(true)
@@ -178,9 +178,9 @@ func (l *Labelling) leave(skipped bool) {
 	l.next()
 }
 
-// Undo takes the last answer back and asks about its output again; after the
-// answers of this session it goes on with labels of earlier ones. It reports false
-// if there is nothing to take back.
+// Undo takes back the last answer and returns to its output. After the answers of this
+// session it continues with labels of earlier ones. It returns false if there is
+// nothing to undo.
 func (l *Labelling) Undo() (bool, error) {
 	n := len(l.past)
 	if n > 0 && l.past[n-1].skipped {
@@ -200,7 +200,7 @@ func (l *Labelling) Undo() (bool, error) {
 	return true, nil
 }
 
-// again asks about a trial once more, and then about the one that was current.
+// again goes back to a trial, and then to the one that was current.
 func (l *Labelling) again(entry int) {
 	if l.fixed {
 		if l.at >= 0 && l.at != entry {
@@ -223,8 +223,7 @@ func (l *Labelling) Skipped() int {
 	return n
 }
 
-// Left returns how many outputs are still to come, with the one that is asked
-// about.
+// Left returns how many outputs are still to come, including the current one.
 func (l *Labelling) Left() int {
 	if l.fixed {
 		n := len(l.queue)

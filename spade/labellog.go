@@ -11,30 +11,30 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// LabelLog is a file of labels that grows by a line for each: JSON Lines that
-// [ReadLabels] reads. A line is on the disk before [LabelLog.Set] returns, so that
-// nothing is lost however labelling ends; what is undone is a line, too. It is not
-// safe for concurrent use, but several processes may write to one file.
+// LabelLog is a file of labels that grows by a line per label: JSON Lines that
+// [ReadLabels] reads. A line is on disk before [LabelLog.Set] returns, so nothing is
+// lost however the session ends; an undo is also a line. It is not safe for concurrent
+// use, but several processes may write to one file.
 type LabelLog struct {
 	file    string
 	author  string
 	entries []Entry // of the trials that are labelled
-	now     []given // what counts, by entry: that of the file, else that beside the output
+	now     []given // the label in force, by entry: that of the file, else that of the output
 	beside  []string
 	steps   []step // what can be undone, the latest last
 	out     *os.File
-	start   []byte // what has to come before the next line: the end of a line that has none
-	// Stale counts the lines of the file that are of other outputs.
+	start   []byte // what must come before the next line: a line end that the file lacks
+	// Stale counts the lines of the file that belong to other outputs.
 	Stale int
-	// Cut is the text of a last line that was not whole, as a full disk leaves it,
-	// and was taken away; "" usually.
+	// Cut is the text of an incomplete last line, as a full disk leaves it, which was
+	// removed; usually "".
 	Cut string
 }
 
-// given is what was said of an output.
+// given is the label and note of an output.
 type given struct{ label, note string }
 
-// step is a change, with what counted before.
+// step is a change, with the state before it.
 type step struct {
 	entry  int
 	before given
@@ -43,9 +43,9 @@ type step struct {
 // maxLabelLog bounds a file of labels, in bytes.
 const maxLabelLog = 64 << 20
 
-// OpenLabelLog reads the labels in a file, if it is there, and writes further ones
-// to its end. The file is made with the first label. The mistakes are all that is
-// wrong with the file; the log is nil if there are any.
+// OpenLabelLog reads the labels in a file, if it exists, and appends further ones. The
+// first label creates the file. It reports all mistakes in the file; if there are any,
+// the log is nil.
 func OpenLabelLog(file string, entries []Entry, author string) (*LabelLog, proviso.Mistakes, error) {
 	l := &LabelLog{file: file, author: author, entries: entries, now: make([]given, len(entries))}
 	for i, e := range entries {
@@ -85,8 +85,8 @@ func readBounded(file string, most int64) ([]byte, error) {
 	return data, err
 }
 
-// mend sees to a last line without an end. One that is no JSON was never written
-// whole, so that it is no label; a person may have left out the end of another.
+// mend handles a last line without a line end. If it is not JSON, it was never written
+// completely and is no label. Otherwise a person may have left out the line end.
 func (l *LabelLog) mend(data []byte) ([]byte, error) {
 	whole := bytes.LastIndexByte(data, '\n') + 1
 	last := bytes.TrimSpace(data[whole:])
@@ -98,13 +98,13 @@ func (l *LabelLog) mend(data []byte) ([]byte, error) {
 		return data, nil
 	}
 	if last[0] != '{' {
-		return data, nil // no label of ours; its mistake is reported
+		return data, nil // not one of our lines; its mistake is reported
 	}
 	l.Cut = string(last)
 	return data[:whole], os.Truncate(l.file, int64(whole))
 }
 
-// replay takes in a line of the file.
+// replay applies a line of the file.
 func (l *LabelLog) replay(entry int, line labelLine) {
 	if line.Undone {
 		if n := len(l.steps); n > 0 {
@@ -116,7 +116,7 @@ func (l *LabelLog) replay(entry int, line labelLine) {
 	l.change(entry, given{line.Label, line.Note})
 }
 
-// change makes g what counts.
+// change puts g in force.
 func (l *LabelLog) change(entry int, g given) {
 	if g.label == "" {
 		g.label = l.beside[entry]
@@ -125,12 +125,12 @@ func (l *LabelLog) change(entry int, g given) {
 	l.now[entry] = g
 }
 
-// Label returns what counts as the label of a trial, 1, 0 or "", and the note.
+// Label returns the label in force for a trial, 1, 0 or "", and the note.
 func (l *LabelLog) Label(entry int) (label, note string) {
 	return l.now[entry].label, l.now[entry].note
 }
 
-// Labels counts what is labelled.
+// Labels counts the labels.
 func (l *LabelLog) Labels() Labels {
 	list := make([]Entry, len(l.now))
 	for i, g := range l.now {
@@ -139,7 +139,7 @@ func (l *LabelLog) Labels() Labels {
 	return CountLabels(list)
 }
 
-// Set labels a trial, 1 or 0, or with "" takes its label back; a note may be empty.
+// Set labels a trial, 1 or 0, or removes its label with ""; a note may be empty.
 func (l *LabelLog) Set(entry int, label, note string) error {
 	if err := l.append(entry, given{label, note}, false); err != nil {
 		return err
@@ -148,8 +148,8 @@ func (l *LabelLog) Set(entry int, label, note string) error {
 	return nil
 }
 
-// Undo takes back the last label, also one of an earlier session, and returns the
-// trial that it was of; ok is false if there is none.
+// Undo takes back the last label, even one of an earlier session, and returns its
+// trial; ok is false if there is none.
 func (l *LabelLog) Undo() (entry int, ok bool, err error) {
 	n := len(l.steps)
 	if n == 0 {
@@ -168,8 +168,8 @@ func (l *LabelLog) Undo() (entry int, ok bool, err error) {
 	return last.entry, true, nil
 }
 
-// append writes a line and waits until the disk has it. A line that could not be
-// written whole is taken away again.
+// append writes a line and waits until it is on disk. A line that could not be written
+// completely is removed again.
 func (l *LabelLog) append(entry int, g given, undone bool) error {
 	if err := l.open(); err != nil {
 		return proviso.Errorf(proviso.Unavailable, "keep the label: %w", err)
@@ -203,7 +203,7 @@ func (l *LabelLog) append(entry int, g given, undone bool) error {
 	return nil
 }
 
-// open opens the file to be appended to.
+// open opens the file for appending.
 func (l *LabelLog) open() error {
 	if l.out != nil {
 		return nil
@@ -214,13 +214,13 @@ func (l *LabelLog) open() error {
 	}
 	l.out = out
 	if dir, err := os.Open(filepath.Dir(l.file)); err == nil {
-		_ = dir.Sync() // so that the name of a new file is kept, too; not every system can
+		_ = dir.Sync() // makes the name of a new file durable; not supported everywhere
 		_ = dir.Close()
 	}
 	return nil
 }
 
-// synced waits until the disk has a file, where the file is on one.
+// synced syncs a file, where it is on a disk.
 func synced(f *os.File) error {
 	err := f.Sync()
 	if info, e := f.Stat(); e == nil && !info.Mode().IsRegular() {

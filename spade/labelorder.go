@@ -10,23 +10,23 @@ import (
 	"unicode"
 )
 
-// labelOrder finds the output that is worth most to label; see [StartLabelling].
+// labelOrder finds the output that is most worth labelling; see [StartLabelling].
 type labelOrder struct {
 	rows    []int // of the grid, by trial; -1 if it has none
 	cells   [][]Cell
-	classes []uint64 // of candidates: equal for those that agree on what is labelled
-	member  []int    // class numbers, by candidate; made when they are asked for
-	sizes   int      // of classes
-	stale   bool     // member has to be made anew
+	classes []uint64 // of candidates: equal for those that agree on all labelled outputs
+	member  []int    // class numbers, by candidate; computed when needed
+	sizes   int      // number of classes
+	stale   bool     // member must be computed again
 
 	seen     []bool // labelled or skipped
 	labelled []bool
 	prints   []fingerprint
-	near     []float64 // distance to the nearest that was seen
-	out      []bool    // never asked about
+	near     []float64 // distance to the nearest one seen
+	out      []bool    // never shown
 }
 
-// fingerprint is what distances are made of.
+// fingerprint is what distances are computed from.
 type fingerprint struct {
 	words  [minima]uint32
 	length float64 // binary logarithm of the number of bytes
@@ -55,7 +55,7 @@ func newLabelOrder(trials []Trial, g *Grid) *labelOrder {
 	return o
 }
 
-// only leaves out all but some trials.
+// only excludes all but some trials.
 func (o *labelOrder) only(list []int) {
 	for i := range o.out {
 		o.out[i] = true
@@ -65,7 +65,7 @@ func (o *labelOrder) only(list []int) {
 	}
 }
 
-// printedText bounds how much of an output is looked at.
+// printedText bounds how much of an output is used.
 const printedText = 64 << 10
 
 func fingerprintOf(text string) fingerprint {
@@ -94,7 +94,7 @@ func mixed(x uint64) uint64 {
 	return x ^ x>>33
 }
 
-// distance is from 0, alike, to 1.
+// distance is 0 for equal outputs, up to 1.
 func (p *fingerprint) distance(q *fingerprint) float64 {
 	common := 0
 	for k := range p.words {
@@ -105,7 +105,7 @@ func (p *fingerprint) distance(q *fingerprint) float64 {
 	return (1-float64(common)/minima)/2 + min(1, math.Abs(p.length-q.length)/4)/2
 }
 
-// see notes that a trial was shown, and whether it got a label.
+// see records that a trial was shown, and whether it got a label.
 func (o *labelOrder) see(i int, labelled bool) {
 	if labelled && !o.labelled[i] {
 		o.labelled[i] = true
@@ -122,11 +122,11 @@ func (o *labelOrder) see(i int, labelled bool) {
 	}
 }
 
-// forget takes see back.
+// forget reverses see.
 func (o *labelOrder) forget(i int) {
 	if o.labelled[i] {
 		o.labelled[i] = false
-		o.refine(i) // the same once more takes it away
+		o.refine(i) // a second time removes it
 	}
 	o.seen[i] = false
 	for j := range o.near {
@@ -144,8 +144,8 @@ func (o *labelOrder) forget(i int) {
 	}
 }
 
-// refine tells candidates apart that differ on a trial: a class is the exclusive
-// or of hashes of trials and cells, 64 bits of them.
+// refine separates candidates that differ on a trial: a class is the exclusive or of
+// 64-bit hashes of trials and cells.
 func (o *labelOrder) refine(i int) {
 	if o.rows[i] < 0 {
 		return
@@ -156,7 +156,7 @@ func (o *labelOrder) refine(i int) {
 	o.stale = true
 }
 
-// number gives the classes numbers.
+// number numbers the classes.
 func (o *labelOrder) number() {
 	if !o.stale {
 		return
@@ -174,15 +174,14 @@ func (o *labelOrder) number() {
 	o.sizes = len(numbers)
 }
 
-// worth is what labelling an output tells of candidates, the most important first.
+// worth is what labelling an output reveals about candidates, the most important first.
 type worth struct{ apart, all, balance int }
 
 func (w worth) compare(v worth) int {
 	return cmp.Or(cmp.Compare(w.apart, v.apart), cmp.Compare(w.all, v.all), cmp.Compare(w.balance, v.balance))
 }
 
-// next returns the trial that is worth most of those that are wanted, and why; -1 if
-// there is none.
+// next returns the most valuable of the wanted trials, and why; -1 if there is none.
 func (o *labelOrder) next(wanted func(i int) bool, have Labels) (int, string) {
 	if o.cells != nil {
 		if i, why := o.telling(wanted, have); i >= 0 {
@@ -192,7 +191,7 @@ func (o *labelOrder) next(wanted func(i int) bool, have Labels) (int, string) {
 	return o.farthest(wanted)
 }
 
-// telling is next by what candidates say.
+// telling is next by the results of candidates.
 func (o *labelOrder) telling(wanted func(i int) bool, have Labels) (int, string) {
 	o.number()
 	best, at := worth{}, -1
@@ -243,7 +242,7 @@ func counted(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// farthest is next by how unlike the outputs are.
+// farthest is next by dissimilarity of the outputs.
 func (o *labelOrder) farthest(wanted func(i int) bool) (int, string) {
 	at := -1
 	var open []int
@@ -259,7 +258,7 @@ func (o *labelOrder) farthest(wanted func(i int) bool) (int, string) {
 	switch {
 	case at < 0:
 		return -1, ""
-	case math.IsInf(o.near[at], 1): // nothing was seen yet
+	case math.IsInf(o.near[at], 1): // nothing seen yet
 		slices.SortStableFunc(open, func(a, b int) int { return cmp.Compare(o.prints[a].length, o.prints[b].length) })
 		return open[(len(open)-1)/2], "of median length"
 	case o.near[at] == 0:
@@ -268,7 +267,7 @@ func (o *labelOrder) farthest(wanted func(i int) bool) (int, string) {
 	return at, "the one least like those that you have seen"
 }
 
-// tallyCells counts what passed and failed.
+// tallyCells counts passed and failed cells.
 func tallyCells(row []Cell) (passed, failed int) {
 	for _, cell := range row {
 		switch cell {

@@ -11,11 +11,11 @@ import (
 	"github.com/proviso-eval/proviso/stats"
 )
 
-// ReadLabels reads labels, id and label, from CSV or, if the name ends in .jsonl,
-// JSON Lines, and puts them into entries, over what they have. Of several labels of
-// one id the last counts. An empty label in CSV says nothing; in JSON Lines, a label
-// of null takes back those before it in the file. A label with the output_id of
-// another output is left out; stale counts them.
+// ReadLabels reads labels, id and label, from CSV or, if the name ends in .jsonl, JSON
+// Lines, and puts them into entries, replacing what they have. If an id has several
+// labels, the last one counts. An empty label in CSV is ignored; in JSON Lines, a label
+// of null removes earlier ones in the file. A label with the output_id of another
+// output is ignored and counted in stale.
 func ReadLabels(file string, data []byte, entries []Entry) (stale int, mistakes proviso.Mistakes) {
 	r := newLabelReader(file, entries)
 	if strings.EqualFold(filepath.Ext(file), ".jsonl") {
@@ -34,22 +34,22 @@ func ReadLabels(file string, data []byte, entries []Entry) (stale int, mistakes 
 	return r.stale, r.mistakes
 }
 
-// labelLine is what one line of a file of labels says.
+// labelLine is one line of a file of labels.
 type labelLine struct {
-	ID, Label string // the label is 1, 0, or "" if it is taken back
+	ID, Label string // the label is 1, 0, or "" if it is removed
 	Note      string
 	OutputID  string
-	Undone    bool // the line takes back the last one that is not taken back
+	Undone    bool // the line undoes the last label that is in force
 }
 
-// labelReader reads labels and finds the trials that they are of.
+// labelReader reads labels and finds their trials.
 type labelReader struct {
 	table
 	entries []Entry
 	at      map[string]int // of ids, in entries
 	ids     []string
 	stale   int
-	said    map[int]labelLine // what counts in the end, by entry
+	said    map[int]labelLine // the label in force at the end, by entry
 	each    func(entry int, l labelLine)
 }
 
@@ -152,10 +152,10 @@ func (r *labelReader) csv(data []byte) {
 	})
 }
 
-// Labels counts labels.
+// Labels holds counts of labels.
 type Labels struct{ Good, Bad, Left int }
 
-// CountLabels counts the labels of entries, and what has none.
+// CountLabels counts the labels of entries, and the entries without one.
 func CountLabels(entries []Entry) Labels {
 	var n Labels
 	for _, e := range entries {
@@ -171,8 +171,8 @@ func CountLabels(entries []Entry) Labels {
 	return n
 }
 
-// OneSided says what [Select] cannot measure with these labels; "" if there is
-// nothing of the kind.
+// OneSided describes what [Select] cannot measure with these labels; "" if nothing is
+// missing.
 func (n Labels) OneSided() string {
 	rest := "; `spade select` refuses such a matrix, except with --method all or none"
 	switch {
@@ -186,14 +186,14 @@ func (n Labels) OneSided() string {
 	return ""
 }
 
-// maxWanted ends the search for how many labels are enough.
+// maxWanted bounds the search for the number of labels that is enough.
 const maxWanted = 100_000
 
-// LabelsWanted returns how many bad and good labels are enough to show that a
-// selection which makes no mistake is within alpha and tau: the least numbers with
-// which the confidence interval (Wilson) of a coverage of all of them is at or
-// above alpha, and that of no false failure at or below tau. A number is 0 if none
-// is enough, as for an alpha of 1.
+// LabelsWanted returns how many bad and good labels are enough to show that a selection
+// without mistakes is within alpha and tau: the least numbers for which the confidence
+// interval (Wilson) of full coverage is at or above alpha, and that of no false
+// failures is at or below tau. A number is 0 if no number is enough, as for an alpha of
+// 1.
 func LabelsWanted(alpha, tau, confidence float64) (bad, good int) {
 	least := func(enough func(n int) bool) int {
 		low, high := 1, maxWanted

@@ -9,28 +9,28 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// Cell is what one candidate says of one example.
+// Cell is the result of one candidate on one example.
 type Cell uint8
 
 // The cells.
 const (
-	Failed    Cell = iota // the candidate fails it, or threw
-	Passed                // it passes it
+	Failed    Cell = iota // it passes
+	Passed                // it could not be decided
 	Undecided             // it could not be decided
 )
 
-// Example is an output that people have looked at.
+// Example is an output with a human label.
 type Example struct {
 	ID   string
 	Good bool
 }
 
-// Matrix says what each candidate says of each example.
+// Matrix holds the result of each candidate on each example.
 type Matrix struct {
 	Names     []string // of the candidates, in the order of the file
 	Examples  []Example
 	Cells     [][]Cell // by candidate, then by example
-	Unlabeled int      // rows that were left out because nobody labelled them
+	Unlabeled int      // rows that were left out because they have no label
 }
 
 // Count returns how many examples are good and how many bad.
@@ -43,19 +43,18 @@ func (m *Matrix) Count() (good, bad int) {
 	return good, len(m.Examples) - good
 }
 
-// cells are the ways to write a cell.
+// cells are the accepted spellings of a cell.
 var cells = map[string]Cell{"1": Passed, "0": Failed, "": Undecided, "pass": Passed, "fail": Failed, "true": Passed, "false": Failed, thrownCell: Failed}
 
-// thrownCell is how a matrix writes a cell whose candidate threw, where it tells
-// that apart from a fail.
+// thrownCell is the cell of a candidate that threw, in a matrix that distinguishes it
+// from a fail.
 const thrownCell = "error"
 
 // ReadMatrix reads a matrix from CSV: a header id,label and the names of the
-// candidates, then a row per example. A label is 1, good, pass or true, or 0,
-// bad, fail or false; a row without one is left out and counted. A cell is 1 or 0
-// in the same words, error for a candidate that threw, or empty if it could not be
-// decided. The mistakes are all that is wrong, with their lines; the matrix is nil
-// if there are any.
+// candidates, then a row per example. A label is 1, good, pass or true, or 0, bad, fail
+// or false; a row without one is left out and counted. A cell is 1 or 0 in the same
+// words, error for a candidate that threw, or empty if it is undecided. It reports all
+// mistakes with their lines; if there are any, the matrix is nil.
 func ReadMatrix(file string, r io.Reader) (*Matrix, proviso.Mistakes) {
 	m := &Matrix{}
 	names, mistakes := scanMatrix(file, r, func(row matrixRow) {
@@ -81,7 +80,7 @@ func ReadMatrix(file string, r io.Reader) (*Matrix, proviso.Mistakes) {
 	return m, mistakes
 }
 
-// ReadGrid reads the same file as [ReadMatrix], and keeps the rows without a label.
+// ReadGrid reads the same file as [ReadMatrix] and keeps the rows without a label.
 func ReadGrid(file string, r io.Reader) (*Grid, proviso.Mistakes) {
 	g := &Grid{}
 	names, mistakes := scanMatrix(file, r, func(row matrixRow) {
@@ -104,7 +103,7 @@ func ReadGrid(file string, r io.Reader) (*Grid, proviso.Mistakes) {
 	return g, mistakes
 }
 
-// matrixRow is a row of a matrix; its lists belong to the reader.
+// matrixRow is a row of a matrix; its lists are reused for the next row.
 type matrixRow struct {
 	id, label string
 	cells     []Cell

@@ -11,44 +11,44 @@ import (
 	"github.com/proviso-eval/proviso/check"
 )
 
-// ProposeOptions say who proposes, and how.
+// ProposeOptions configure [Propose].
 type ProposeOptions struct {
-	// Compiler tries every candidate that no model has to decide.
+	// Compiler tries every candidate that needs no model.
 	Compiler *check.Compiler
-	// Code compiles and tries Python candidates; nil keeps them untried.
+	// Code compiles and tries Python candidates; if nil, they stay untried.
 	Code proviso.Code
-	// Rules has the rules propose; Model has a model propose, unless it is nil.
+	// Rules enables the rules; Model is the model that proposes, nil for none.
 	Rules bool
 	Model *Model
-	// Dropped also proposes for what the last version does not say any more.
+	// Dropped also proposes for text that is no longer in the last version.
 	Dropped bool
-	// Trials are outputs of the prompt: one is shown to the model, and candidates
-	// are tried on them.
+	// Trials are outputs of the prompt: the model sees one of them, and candidates are
+	// tried on them.
 	Trials []Trial
-	// Concurrency is how many questions are with the model at once; 0 is 4.
+	// Concurrency is the number of questions in flight; 0 is 4.
 	Concurrency int
-	// Earlier is what was proposed before: it is kept as far as the prompt still
-	// says what it was made of, and the model is not asked about it again.
+	// Earlier is the proposal before this one. It is kept where the prompt still has
+	// its sentences, and the model is not asked about them again.
 	Earlier *Earlier
-	// Save is told what there is after each answered question, one call at a time;
-	// an error ends the proposing. Nil saves nothing.
+	// Save is called with the proposal after each answered question, one call at a
+	// time; an error ends the proposing. It may be nil.
 	Save func(*Proposal) error
-	// Progress is told how many questions are answered, one call at a time; nil tells
-	// nobody.
+	// Progress is called with the number of answered questions, one call at a time. It
+	// may be nil.
 	Progress func(answered, of int)
 }
 
-// Bounds of what a model is asked. What lies beyond is listed as not proposed.
+// Limits of what a model is asked. Anything beyond them is listed as not proposed.
 const (
 	maxAsked        = 240      // sentences of one version
 	maxTogether     = 24       // sentences in one question
 	maxTogetherSize = 12 << 10 // bytes of sentences in one question
-	maxSentence     = 8 << 10  // bytes that are shown of a sentence
-	maxShownPrompt  = 48 << 10 // bytes that are shown of a prompt
-	maxShownExample = 16 << 10 // bytes that are shown of an example and its response, each
+	maxSentence     = 8 << 10  // bytes shown of a sentence
+	maxShownPrompt  = 48 << 10 // bytes shown of a prompt
+	maxShownExample = 16 << 10 // bytes shown of an example and of its response
 )
 
-// Dropped is something that was proposed and is not kept.
+// Dropped is a proposed criterion or candidate that was not kept.
 type Dropped struct {
 	Candidate string // its name; "" for a criterion
 	Criterion string // its words; "" for a candidate
@@ -56,31 +56,31 @@ type Dropped struct {
 	Reason    string
 }
 
-// VersionReport says what became of the questions about one version.
+// VersionReport reports on the questions about one version.
 type VersionReport struct {
 	Version  int
-	Asked    int // sentences that a model was asked about
-	Criteria int // that it found in them
-	Proposed int // candidates that it proposed
-	Repaired int // of them, after it was told what was wrong
+	Asked    int // sentences that the model was asked about
+	Criteria int // criteria found in them
+	Proposed int // candidates proposed
+	Repaired int // of them, candidates repaired after feedback
 	Kept     int
-	Notes    []string // what a person should know
+	Notes    []string // notes for the user
 	Spent    Spent
-	Err      error // why sentences of it could not be asked about
+	Err      error // why some of its sentences could not be asked about
 }
 
-// DeltaCriterion is what a sentence asks of outputs.
+// DeltaCriterion is a requirement on outputs in a sentence of the prompt.
 type DeltaCriterion struct {
 	proviso.Criterion
 	Delta proviso.Delta
-	Quote string // the words of the sentence that ask for it
-	Vague bool   // a person would have to choose what counts
+	Quote string // the words of the sentence that state it
+	Vague bool   // a person would have to choose the details
 }
 
-// Propose proposes assertions for what each version added: by rules, by a model,
-// or both; equal checks stand once. A question that cannot be answered is an error
-// of its version, and the others go on. If ctx ends, or Save fails, the proposal
-// has what was done so far, and the error says so.
+// Propose proposes assertions for what each version added: by rules, by a model, or
+// both; equal checks appear once. A question that cannot be answered is an error of its
+// version, and the others go on. If ctx ends, or Save fails, the proposal holds the
+// work so far, together with the error.
 func Propose(ctx context.Context, h *History, o ProposeOptions) (*Proposal, error) {
 	r := &proposing{ProposeOptions: o, history: h, said: placesOf(h), reports: map[int]*VersionReport{}}
 	if o.Earlier == nil {
@@ -112,11 +112,11 @@ type proposing struct {
 	done    []*job
 	reports map[int]*VersionReport
 	saved   error
-	ended   int // jobs
+	ended   int // finished jobs
 	jobs    int
 }
 
-// job is one question about sentences of one version, with what came of it.
+// job is one question about sentences of one version, with its result.
 type job struct {
 	change *Change
 	deltas []proviso.Delta
@@ -128,8 +128,7 @@ type job struct {
 	report     VersionReport
 }
 
-// plan finds the sentences that a model has to be asked about, and puts those of a
-// version together.
+// plan finds the sentences that need a model, and groups those of a version.
 func (r *proposing) plan() []*job {
 	done := map[string]bool{}
 	var jobs []*job
@@ -156,7 +155,7 @@ func (r *proposing) plan() []*job {
 	return jobs
 }
 
-// prompt is the last version.
+// prompt returns the last version.
 func (r *proposing) prompt() string { return r.history.Changes[len(r.history.Changes)-1].Text }
 
 // together makes the questions about one version, within the bounds.
@@ -188,7 +187,8 @@ func (r *proposing) together(c *Change, deltas []proviso.Delta) []*job {
 	return jobs
 }
 
-// version returns the report of a version, with r.mu held or before others run.
+// version returns the report of a version; the caller holds r.mu, or no other goroutine
+// runs yet.
 func (r *proposing) version(n int) *VersionReport {
 	if r.reports[n] == nil {
 		r.reports[n] = &VersionReport{Version: n}
@@ -201,10 +201,10 @@ func (r *proposing) note(version int, format string, args ...any) {
 	v.Notes = append(v.Notes, fmt.Sprintf(format, args...))
 }
 
-// defaultQuestions is how many questions are with a model at once.
+// defaultQuestions is the default number of questions in flight.
 const defaultQuestions = 4
 
-// askAll works the jobs off.
+// askAll works through the jobs.
 func (r *proposing) askAll(ctx context.Context, jobs []*job) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -234,7 +234,7 @@ send:
 	return context.Cause(ctx)
 }
 
-// finish takes in what came of a job and saves.
+// finish adds the result of a job and saves.
 func (r *proposing) finish(ctx context.Context, j *job) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -262,7 +262,7 @@ func (r *proposing) finish(ctx context.Context, j *job) error {
 	return r.saved
 }
 
-// Failed joins what could not be asked, with the versions, nil if everything was.
+// Failed joins the errors of the versions, or returns nil.
 func (p *Proposal) Failed() error {
 	var list []error
 	for _, v := range p.Versions {
@@ -273,7 +273,7 @@ func (p *Proposal) Failed() error {
 	return errors.Join(list...)
 }
 
-// Spent is what the questions of all versions took.
+// Spent is what the questions of all versions used.
 func (p *Proposal) Spent() Spent {
 	var s Spent
 	for _, v := range p.Versions {

@@ -15,7 +15,7 @@ import (
 	"github.com/proviso-eval/proviso/spade"
 )
 
-// question is what a scripted model is asked.
+// question is a question to a scripted model.
 type question struct {
 	step     string // criteria, candidates or classify
 	repair   int    // of the sample
@@ -98,7 +98,7 @@ func judgedEach(q question) string {
 	return proviso.Stringify(proviso.ObjectOf("candidates", list))
 }
 
-// obedient answers every question as it should be answered.
+// obedient answers every question correctly.
 func obedient(q question) (string, error) {
 	if q.step == "criteria" {
 		return oneEach(q), nil
@@ -170,7 +170,7 @@ func TestProposeByModel(t *testing.T) {
 	if len(p.Criteria) != 2 || p.Criteria[0].Quote != "at most 80 words" || !p.Criteria[1].Vague {
 		t.Errorf("%+v", p.Criteria)
 	}
-	// Version 1 is shown as it was; its candidates see the prompt as it is.
+	// Version 1 is shown as it was; its candidates see the current prompt.
 	first, second := m.asked[0], m.asked[1]
 	if strings.Contains(first.parts["prompt"], "friendly") || !strings.Contains(second.parts["prompt"], "friendly") {
 		t.Errorf("%v\n%v", first.parts, second.parts)
@@ -186,8 +186,8 @@ func TestProposeByModel(t *testing.T) {
 	}
 }
 
-// TestProposeRefuses gives a model candidates that cannot be used, each with the
-// words by which it is told, and drops them if they come again.
+// TestProposeRefuses gives a model's unusable candidates, each with the message that
+// the model gets, and drops them if they come again.
 func TestProposeRefuses(t *testing.T) {
 	t.Parallel()
 	const prompt = "Be concise and clear.\nUse about 100 words.\nNever mention the context. It has the heading ## Context.\nSay \"thank you\".\n{customer}"
@@ -247,7 +247,7 @@ func TestProposeRefuses(t *testing.T) {
 			t.Errorf("%s\n%+v\n%+v", x.members, p.Candidates, p.Dropped)
 		}
 	}
-	// These are right.
+	// These are correct.
 	for _, x := range []struct{ members, want string }{
 		{`"covers":[1],"type":"word-count","max":60`, `{"type":"word-count","value":{"max":60}}`},
 		{`"covers":[2],"type":"word-count","min":75,"max":125`, `{"type":"word-count","value":{"min":75,"max":125}}`},
@@ -279,8 +279,8 @@ func TestProposeRefuses(t *testing.T) {
 	}
 }
 
-// TestProposeRepairs tells a model what is wrong and missing, once, and takes what
-// it corrects.
+// TestProposeRepairs reports wrong and missing candidates to the model once, and takes
+// its corrections.
 func TestProposeRepairs(t *testing.T) {
 	t.Parallel()
 	m := &scripted{answer: func(q question) (string, error) {
@@ -321,7 +321,7 @@ func TestProposeRepairs(t *testing.T) {
 	}
 }
 
-// TestProposeGoesOn has a version fail and keeps the rest.
+// TestProposeGoesOn lets a version fail and keeps the rest.
 func TestProposeGoesOn(t *testing.T) {
 	t.Parallel()
 	for name, bad := range map[string]func() (string, error){
@@ -354,8 +354,8 @@ func TestProposeGoesOn(t *testing.T) {
 	}
 }
 
-// TestProposeKeepsHalf keeps what was answered about a version whose later question
-// was not.
+// TestProposeKeepsHalf keeps the answers about a version with a later question that
+// failed.
 func TestProposeKeepsHalf(t *testing.T) {
 	t.Parallel()
 	var lines []string
@@ -374,8 +374,8 @@ func TestProposeKeepsHalf(t *testing.T) {
 	}
 }
 
-// TestProposeGoesOnFrom writes a proposal, changes the prompt, and asks about what
-// is new alone.
+// TestProposeGoesOnFrom writes a proposal, changes the prompt, and asks only about what
+// is new.
 func TestProposeGoesOnFrom(t *testing.T) {
 	t.Parallel()
 	m := &scripted{answer: func(q question) (string, error) {
@@ -425,7 +425,7 @@ func must(data []byte, err error) []byte {
 	return data
 }
 
-// TestProposeWithRules lets both propose: the rules first, equal checks once.
+// TestProposeWithRules uses both: rules come first, and equal checks appear once.
 func TestProposeWithRules(t *testing.T) {
 	t.Parallel()
 	m := &scripted{answer: func(q question) (string, error) {
@@ -447,8 +447,8 @@ func TestProposeWithRules(t *testing.T) {
 	}
 }
 
-// TestProposeKeepsChanges: what people change in a candidate by rules stays, as long
-// as the prompt has its sentence.
+// TestProposeKeepsChanges: a user's changes to a rule's candidate stay as long as the
+// prompt has its sentence.
 func TestProposeKeepsChanges(t *testing.T) {
 	t.Parallel()
 	const prompt = "Use at most 3 sentences.\nNever say \"sorry\".\nEnd with \"Bye\"."
@@ -483,8 +483,8 @@ func TestProposeKeepsChanges(t *testing.T) {
 	}
 }
 
-// TestProposeIsBounded asks about a prompt of 1 MB no more than the bounds allow,
-// and says what was left out.
+// TestProposeIsBounded asks about a prompt of 1 MB within the bounds, and lists what
+// was left out.
 func TestProposeIsBounded(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
@@ -508,7 +508,7 @@ func TestProposeIsBounded(t *testing.T) {
 	}
 }
 
-// TestProposeFences shows a model a prompt that pretends to end its part.
+// TestProposeFences shows a model a prompt that pretends to end its section.
 func TestProposeFences(t *testing.T) {
 	t.Parallel()
 	m := &scripted{answer: obedient}
@@ -526,7 +526,7 @@ func TestProposeFences(t *testing.T) {
 	}
 }
 
-// TestProposeStops keeps what is done when it is interrupted, or cannot save.
+// TestProposeStops keeps finished work when it is interrupted or cannot save.
 func TestProposeStops(t *testing.T) {
 	t.Parallel()
 	ctx, stop := context.WithCancel(context.Background())

@@ -15,16 +15,16 @@ import (
 	"github.com/proviso-eval/proviso/judge"
 )
 
-// Model is a model that proposes and classifies. Budgets, caches and records come
-// with its provider, as decorators.
+// Model is a model that proposes and classifies. Its provider applies budgets, caches
+// and recording as decorators.
 type Model struct {
 	Provider proviso.Provider
-	// Spec is what Provider was opened from. A temperature and a bound of the
+	// Spec is the specification that opened Provider. A temperature and a limit on the
 	// answer's length in its configuration are kept.
 	Spec proviso.ProviderSpec
 }
 
-// Label is what the model is called: its label in a suite, or its id.
+// Label is the name of the model: its label in a suite, or its id.
 func (m *Model) Label() string {
 	if name := m.Spec.Name(); name != "" {
 		return name
@@ -32,15 +32,15 @@ func (m *Model) Label() string {
 	return m.Provider.ID()
 }
 
-// Spent is what questions to a model took.
+// Spent is what questions to a model used.
 type Spent struct {
-	Calls  int // that were answered
-	Cached int // of them, from a cache
+	Calls  int // answered calls
+	Cached int // of them, calls answered from a cache
 	Usage  proviso.Usage
-	Cost   float64 // US dollars, of the calls whose price is known
+	Cost   float64 // US dollars, of the calls with a known price
 }
 
-// Add adds what others took.
+// Add adds other usage.
 func (s *Spent) Add(o Spent) {
 	s.Calls += o.Calls
 	s.Cached += o.Cached
@@ -53,7 +53,7 @@ func (s *Spent) Add(o Spent) {
 //go:embed prompts/*.txt
 var promptFiles embed.FS
 
-// words returns one of the prompts, filled in.
+// words returns one of the prompts with its placeholders filled in.
 func words(name string) string {
 	text, err := promptFiles.ReadFile("prompts/" + name + ".txt")
 	if err != nil {
@@ -62,13 +62,14 @@ func words(name string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// instructions returns what stands before the material, the same in every call.
+// instructions returns the text before the material, which is the same in every call.
 func instructions(name string) string {
 	text := strings.NewReplacer("{{categories}}", words("categories")+"\n", "{{types}}", typeLines()).Replace(words(name))
 	return text + "\n\n" + words("fenced")
 }
 
-// wording identifies everything that proviso itself says to a model that proposes.
+// wording identifies all text that proviso sends to a proposing model, except the
+// material.
 var wording = sync.OnceValue(func() string {
 	parts := []string{"spade prompt 1"}
 	for _, name := range []string{"criteria", "candidates", "classify", "again", "repair", "closing"} {
@@ -77,11 +78,11 @@ var wording = sync.OnceValue(func() string {
 	return blobs.Key(parts...)
 })
 
-// piece is a part of the material that a model is shown.
+// piece is a part of the material for a model.
 type piece struct{ name, text string }
 
-// material puts pieces between marks that nothing in them can be, those without
-// text left out.
+// material puts pieces between marks that cannot occur in them, and leaves out empty
+// ones.
 func material(pieces []piece, sample proviso.Sample, closing string) string {
 	key, contents := []string{"fence spade 1", wording(), fmt.Sprint(sample)}, []string{}
 	for _, p := range pieces {
@@ -110,7 +111,7 @@ func jsonLines(list []*proviso.Object) string {
 
 type message struct{ role, content string }
 
-// dialogue is one question to a model, with what follows from its answers.
+// dialogue is one question to a model, with its follow-ups.
 type dialogue struct {
 	model    *Model
 	reply    *proviso.Reply
@@ -118,11 +119,11 @@ type dialogue struct {
 	messages []message
 	sample   proviso.Sample
 	spent    Spent
-	hash     string // of what was asked first
+	hash     string // of the first question
 }
 
-// begin makes the question: instructions, which are the same in every call, and
-// the material.
+// begin makes the question: instructions, which are the same in every call, and the
+// material.
 func begin(m *Model, name string, reply *proviso.Reply, most int, pieces []piece) *dialogue {
 	d := &dialogue{model: m, reply: reply, most: most}
 	d.messages = []message{{"system", instructions(name)}, {"user", material(pieces, d.sample, words("closing"))}}
@@ -130,16 +131,16 @@ func begin(m *Model, name string, reply *proviso.Reply, most int, pieces []piece
 	return d
 }
 
-// maxReply bounds the reply that is read, and maxQuoted the part of an unreadable
-// one that the model is shown, in bytes.
+// maxReply bounds the reply that is read, and maxQuoted the part of an unreadable one
+// that is sent back, in bytes.
 const (
 	maxReply  = 1 << 20
 	maxQuoted = 16 << 10
 )
 
-// ask asks and has read look at the answer. One that cannot be read is asked for
-// once more, with what is wrong with it. What the model said last stands at the
-// end of the dialogue.
+// ask sends the question and passes the answer to read. If read fails, the model is
+// asked once more, with the problem. The model's last reply is at the end of the
+// dialogue.
 func (d *dialogue) ask(ctx context.Context, read func(text string) error) error {
 	first, err := d.say(ctx, nil)
 	if err != nil {
@@ -150,7 +151,7 @@ func (d *dialogue) ask(ctx context.Context, read func(text string) error) error 
 		d.messages = append(d.messages, message{"assistant", first})
 		return nil
 	}
-	// What follows a colon is a part of the reply, and no word of ours.
+	// The text after a colon comes from the reply and is not ours.
 	why, _, _ := strings.Cut(wrong.Error(), ": ")
 	d.messages = append(d.messages, message{"assistant", cut(first, maxQuoted)}, message{"user", strings.ReplaceAll(words("again"), "{{why}}", why)})
 	d.sample.Repair++
@@ -165,13 +166,13 @@ func (d *dialogue) ask(ctx context.Context, read func(text string) error) error 
 	return nil
 }
 
-// again puts problems to the model that it is to correct.
+// again sends the model the problems to correct.
 func (d *dialogue) again(problems []*proviso.Object) {
 	d.sample.Repair++
 	d.messages = append(d.messages, message{"user", material([]piece{{"problems", jsonLines(problems)}}, d.sample, words("repair"))})
 }
 
-// say sends the dialogue and returns what comes back.
+// say sends the dialogue and returns the reply.
 func (d *dialogue) say(ctx context.Context, usable func(text string) bool) (string, error) {
 	chat := make([]any, len(d.messages))
 	for i, m := range d.messages {
@@ -221,8 +222,8 @@ func spentOn(out *proviso.Output) Spent {
 // lengthSettings are the names of settings that bound the length of an answer.
 var lengthSettings = [...]string{"max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens", "num_predict"}
 
-// settings are laid over the model's own: temperature 0 and room for the answer,
-// unless it says otherwise.
+// settings are the defaults under the model's own settings: temperature 0 and enough
+// tokens for the answer.
 func (d *dialogue) settings() *proviso.Object {
 	own, cfg := d.model.Spec.Config, proviso.NewObject(2)
 	if !own.Has("temperature") {
@@ -234,12 +235,12 @@ func (d *dialogue) settings() *proviso.Object {
 	return cfg
 }
 
-// maxScan bounds the work of looking for JSON in a reply, in bytes.
+// maxScan bounds the work of finding JSON in a reply, in bytes.
 const maxScan = 8 * maxReply
 
-// listIn finds the list under a key of the one JSON object in a reply that has
-// such a list. Text around the object is passed over; two objects that differ are
-// no answer, and neither is one in which a key stands twice.
+// listIn finds the list under a key of the one JSON object in a reply that has such a
+// list. It skips text around the object. Two different objects, or an object with a
+// duplicate key, are an error.
 func listIn(reply, key string) (*proviso.Object, []any, error) {
 	var found *proviso.Object
 	for i, work := 0, 0; i < len(reply) && work < maxScan; {
@@ -286,7 +287,7 @@ func cut(text string, most int) string {
 	return strings.ToValidUTF8(text[:most], "")
 }
 
-// middleOut shortens a text to about so many bytes, and says where and how much.
+// middleOut shortens a text to about so many bytes, with a note of where and how much.
 func middleOut(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -296,7 +297,7 @@ func middleOut(text string, most int) string {
 	return fmt.Sprintf("%s\n[… %d bytes are left out here …]\n%s", head, len(text)-len(head)-len(tail), tail)
 }
 
-// excerpt shortens a text of a model for a message.
+// excerpt shortens a model's text for a message.
 func excerpt(text string) string {
 	const most = 160
 	text = strings.Join(strings.Fields(cut(text, 8*most)), " ")

@@ -9,9 +9,9 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// assemble makes a proposal of what is done: what rules made, then what models
-// made, now or earlier, in the order of the prompt's versions, then what people
-// wrote. The caller holds r.mu, or is alone.
+// assemble makes a proposal from the work so far: first the candidates of rules, then
+// those of models, old and new, in the order of the prompt's versions, then those that
+// people wrote. The caller holds r.mu, or no other goroutine runs.
 func (r *proposing) assemble() *Proposal {
 	out := &Proposal{Unproposed: slices.Clone(r.left)}
 	a := assembler{out: out, names: map[string]bool{}, same: map[string]string{}}
@@ -60,8 +60,8 @@ func (r *proposing) assemble() *Proposal {
 	return out
 }
 
-// unproposed lists the sentences that nothing was made of: each once, with what
-// the model says rather than the rules, if it was asked.
+// unproposed lists each sentence without candidates once, with the model's reason
+// rather than the rules' if the model was asked.
 func (r *proposing) unproposed(out *Proposal, jobs []*job) {
 	made, told := map[string]bool{}, map[string]bool{}
 	for i := range out.Candidates {
@@ -91,14 +91,14 @@ func (r *proposing) unproposed(out *Proposal, jobs []*job) {
 	out.Unproposed = list
 }
 
-// assembler puts candidates together: names differ, and equal checks stand once.
+// assembler collects candidates with unique names, and equal checks once.
 type assembler struct {
 	out   *Proposal
 	names map[string]bool
 	same  map[string]string // names, by what is checked
 }
 
-// reserve keeps names that candidates have already.
+// reserve keeps names that candidates already have.
 func (a *assembler) reserve(lists ...[]proviso.Candidate) {
 	for _, list := range lists {
 		for i := range list {
@@ -131,7 +131,7 @@ func (a *assembler) add(list []proviso.Candidate, named bool) int {
 	return added
 }
 
-// freeName returns a name that is not taken.
+// freeName returns an unused name.
 func freeName(name string, taken map[string]bool) string {
 	base := name
 	for n := 2; taken[name]; n++ {

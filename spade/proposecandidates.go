@@ -10,15 +10,15 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// Bounds of the second question.
+// Limits of the second question.
 const (
-	maxCovered    = 10 // criteria in it
-	maxOfOne      = 3  // candidates of a criterion
+	maxCovered    = 10 // criteria per question
+	maxOfOne      = 3  // candidates per criterion
 	maxCandidates = 6 * maxCovered
 	maxTogetherOf = 2 // criteria that a candidate covers
 )
 
-// entry is a candidate as the model wrote it, and what is wrong with it.
+// entry is a candidate as the model wrote it, with its problem, if any.
 type entry struct {
 	name, description string
 	covers            []int // numbers of criteria
@@ -60,7 +60,7 @@ func (j *job) askCandidates(ctx context.Context, r *proposing, list []DeltaCrite
 	return nil
 }
 
-// material is what the second question is about.
+// material returns the material of the second question.
 func (j *job) material(r *proposing, list []DeltaCriterion) []piece {
 	criteria := make([]*proviso.Object, len(list))
 	for i, c := range list {
@@ -73,8 +73,7 @@ func (j *job) material(r *proposing, list []DeltaCriterion) []piece {
 	}
 }
 
-// example is what the model is shown of the trials: the first good one, or the
-// first.
+// example returns the trial that the model sees: the first good one, or the first.
 func (r *proposing) example() (prompt, response string) {
 	if len(r.Trials) == 0 {
 		return "", ""
@@ -94,7 +93,7 @@ func (r *proposing) example() (prompt, response string) {
 	return prompt, out.Text()
 }
 
-// writing is the work on the answer to one second question.
+// writing processes the answer to one second question.
 type writing struct {
 	*job
 	*proposing
@@ -113,16 +112,15 @@ func (w *writing) take(ctx context.Context, said []any) {
 	}
 }
 
-// repeats reports whether a candidate says again what another one of the same name
-// says.
+// repeats reports whether a candidate is equal to another one of the same name.
 func (w *writing) repeats(x *entry) bool {
 	return x.problem == "" && slices.ContainsFunc(w.entries, func(old *entry) bool {
 		return old.problem == "" && old.candidate.Name == x.candidate.Name && checkOf(&old.candidate) == checkOf(&x.candidate)
 	})
 }
 
-// correct reads the second answer: what has the name of something that was wrong
-// takes its place, the rest is new.
+// correct reads the second answer: a candidate with the name of a wrong one replaces
+// it, the rest is new.
 func (w *writing) correct(ctx context.Context, said []any) {
 	for _, e := range said {
 		o, _ := e.(*proviso.Object)
@@ -183,7 +181,7 @@ func (w *writing) read(ctx context.Context, o *proviso.Object) *entry {
 	return x
 }
 
-// examine makes a candidate of an assertion and says why it cannot be used, or why
+// examine makes a candidate of an assertion; it returns why it cannot be used, or why
 // it could not be tried.
 func (w *writing) examine(ctx context.Context, x *entry) (problem, note string) {
 	first := w.criteria[x.covers[0]-1]
@@ -209,7 +207,7 @@ func (w *writing) examine(ctx context.Context, x *entry) (problem, note string) 
 	return problem, note
 }
 
-// problems are what the model is told: what is wrong, and what is missing.
+// problems returns the feedback for the model: what is wrong, and what is missing.
 func (w *writing) problems() []*proviso.Object {
 	var list []*proviso.Object
 	for _, x := range w.entries {
@@ -229,7 +227,8 @@ func (w *writing) problems() []*proviso.Object {
 	return list
 }
 
-// ofCriteria are the candidates that can be used, by the number of what they cover.
+// ofCriteria returns the usable candidates by the number of a criterion that they
+// cover.
 func (w *writing) ofCriteria() map[int][]*entry {
 	of := map[int][]*entry{}
 	for _, x := range w.entries {
@@ -247,7 +246,7 @@ func (w *writing) awaited(n int) bool {
 	return slices.ContainsFunc(w.entries, func(x *entry) bool { return x.problem != "" && slices.Contains(x.covers, n) })
 }
 
-// keep hands over what can be used and says why the rest is dropped.
+// keep adds the usable candidates and reports why the rest is dropped.
 func (w *writing) keep() {
 	of := map[int]int{}
 	taken := map[string]bool{}

@@ -10,14 +10,14 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// Categories are the names of spade's taxonomy.
+// Categories are the names of SPADE's taxonomy.
 var Categories = []string{
 	ResponseFormat, ExampleDemonstration, PromptClarification,
 	WorkflowDescription, DataIntegration, Quantity, Inclusion, Exclusion, QualitativeCriteria, OtherCategory,
 }
 
-// publishedCategory returns the category of a name in the labelled data that the
-// paper published, in lower case.
+// publishedCategory returns the category for a name in the paper's published data, in
+// lower case.
 func publishedCategory(name string) (string, bool) {
 	switch name {
 	case "presentationformat":
@@ -34,9 +34,9 @@ func publishedCategory(name string) (string, bool) {
 	return "", false
 }
 
-// CategoryNamed returns the category of a name, in any case and with or without its
-// group ("Structural/", "Content/"); the paper's older names are known too. False
-// means that there is none.
+// CategoryNamed returns the category with a name, in any case and with or without its
+// group ("Structural/", "Content/"). It also accepts the paper's older names. It
+// returns false if there is none.
 func CategoryNamed(name string) (string, bool) {
 	name = strings.TrimSpace(name)
 	name = name[strings.LastIndexByte(name, '/')+1:]
@@ -56,8 +56,8 @@ func criteriaReply() *proviso.Reply {
 	)))}
 }
 
-// maxCriteria bounds what a model may find in the sentences of one question, and
-// maxCriterion its words, in bytes.
+// maxCriteria bounds how many criteria a model may find per question, and maxCriterion
+// the length of each, in bytes.
 const (
 	maxCriteria  = 4 * maxTogether
 	maxCriterion = 1000
@@ -80,7 +80,7 @@ func (j *job) run(ctx context.Context, r *proposing) {
 	j.unmade()
 }
 
-// keepAnswered leaves the sentences of a job whose criteria were all answered.
+// keepAnswered keeps only the sentences of a job whose criteria were all answered.
 func (j *job) keepAnswered(open []DeltaCriterion) {
 	isOpen := func(d proviso.Delta) bool {
 		return slices.ContainsFunc(open, func(c DeltaCriterion) bool { return c.Delta == d })
@@ -95,7 +95,7 @@ func (j *job) drop(candidate, criterion, format string, args ...any) {
 	j.dropped = append(j.dropped, Dropped{candidate, criterion, j.change.Number, fmt.Sprintf(format, args...)})
 }
 
-// askCriteria asks what the sentences ask of outputs.
+// askCriteria asks what the sentences require of outputs.
 func (j *job) askCriteria(ctx context.Context, r *proposing) error {
 	sentences := make([]*proviso.Object, len(j.deltas))
 	for i, d := range j.deltas {
@@ -138,8 +138,8 @@ func (j *job) askCriteria(ctx context.Context, r *proposing) error {
 	return nil
 }
 
-// removed are sentences that the version took out, for the model to know what was
-// replaced.
+// removed returns the sentences that the version removed, so that the model knows what
+// was replaced.
 func (j *job) removed() string {
 	var b strings.Builder
 	for _, d := range j.change.Deltas {
@@ -153,8 +153,7 @@ func (j *job) removed() string {
 // wrongCriterion is a criterion that cannot be used.
 type wrongCriterion struct{ text, problem string }
 
-// readCriteria takes the criteria of an answer that can be used and returns the
-// others.
+// readCriteria returns the usable criteria of an answer, and the others.
 func (j *job) readCriteria(said []any) []wrongCriterion {
 	var wrong []wrongCriterion
 	for _, e := range said {
@@ -214,8 +213,8 @@ func (j *job) criterion(o *proviso.Object, text string) (c DeltaCriterion, probl
 	return DeltaCriterion{Criterion: proviso.Criterion{Text: text, Category: category}, Delta: delta, Quote: words, Vague: vague || category == QualitativeCriteria}, ""
 }
 
-// occurs finds a quote in a text, whatever the blanks, the case and the form of the
-// quotation marks, and returns it with the text's own words.
+// occurs finds a quote in a text, ignoring white space, case and the style of quotation
+// marks, and returns it in the text's own words.
 func occurs(text, quote string) (string, bool) {
 	words := strings.Fields(text)
 	plain, want := fold(straight(text)), fold(straight(quote))
@@ -227,15 +226,15 @@ func occurs(text, quote string) (string, bool) {
 	if len(joined) == len(plain) {
 		return strings.ToValidUTF8(joined[at:at+len(want)], ""), true
 	}
-	return strings.TrimSpace(quote), true // a letter whose small form has another length
+	return strings.TrimSpace(quote), true // a letter whose lower case has another length
 }
 
-// straight writes typographic quotation marks and dashes as they are typed.
+// straight replaces typographic quotation marks and dashes with ASCII ones.
 func straight(text string) string {
 	return strings.NewReplacer("“", `"`, "”", `"`, "„", `"`, "’", "'", "‘", "'", "–", "-", "—", "-", "\u00a0", " ").Replace(text)
 }
 
-// unmade lists the sentences that nothing was made of.
+// unmade lists the sentences without candidates.
 func (j *job) unmade() {
 	made, asked := map[string]bool{}, map[string]string{}
 	for i := range j.candidates {

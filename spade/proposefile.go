@@ -6,9 +6,9 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// YAML writes the proposal as a file that [ReadCandidates] reads, that a suite can
-// name under assertions, and that [ReadEarlier] goes on from. Comments stand above,
-// a line each.
+// YAML writes the proposal as a file that [ReadCandidates] reads, that a suite can name
+// under assertions, and that [ReadEarlier] continues from. The comments are written at
+// the top, one per line.
 func (p *Proposal) YAML(comments []string) []byte {
 	var y yamlWriter
 	y.Write(CandidatesYAML(p.Candidates, comments))
@@ -24,7 +24,7 @@ func (p *Proposal) YAML(comments []string) []byte {
 	return y.Bytes()
 }
 
-// state is what the next proposal goes on from, beside the candidates.
+// state is what the next proposal needs besides the candidates.
 func (p *Proposal) state() *proviso.Object {
 	o := proviso.NewObject(2)
 	if len(p.Asked) > 0 {
@@ -36,7 +36,8 @@ func (p *Proposal) state() *proviso.Object {
 	return o
 }
 
-// fruitless are the sentences that a model was asked about and nothing was made of.
+// fruitless returns the sentences that a model was asked about without a candidate as
+// the result.
 func (p *Proposal) fruitless() []any {
 	var list []any
 	for i := range p.Unproposed {
@@ -64,9 +65,9 @@ func (u *Unproposed) object() *proviso.Object {
 	return o
 }
 
-// JSON returns the proposal as one indented JSON object: the candidates as they
-// stand in a file, what no check was made of, and, if a model was asked, what it
-// found, what was dropped and what that took.
+// JSON returns the proposal as one indented JSON object: the candidates as in a file,
+// the sentences without a check, and, if a model was asked, its criteria, what was
+// dropped, and its usage.
 func (p *Proposal) JSON() ([]byte, error) {
 	o := proviso.NewObject(6)
 	list := make([]any, len(p.Candidates))
@@ -88,7 +89,7 @@ func (p *Proposal) JSON() ([]byte, error) {
 	return encoded(o, "  ")
 }
 
-// report adds what models did.
+// report adds the results of models.
 func (p *Proposal) report(o *proviso.Object) {
 	criteria := make([]any, len(p.Criteria))
 	for i, c := range p.Criteria {

@@ -10,20 +10,20 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// form is assertion types whose value a model writes in the same way.
+// form is a group of assertion types whose value a model writes in the same way.
 type form struct {
 	types []string
-	says  string // what the members of a candidate mean to them
+	says  string // meaning of the members of a candidate for these types
 	value func(o *proviso.Object) (any, string)
 }
 
-// The types that are no mere value.
+// The types whose value is more than a plain value.
 const (
 	judgeType  = "judge"
 	pythonType = "python"
 )
 
-// forms are what a model may write, as its instructions list them.
+// forms are the types that a model may use, as its instructions list them.
 func forms() []form {
 	return []form{
 		{[]string{"contains", "icontains", "starts-with", "ends-with", "equals"}, "text (icontains in any case)", textValue},
@@ -57,8 +57,8 @@ func candidatesReply() *proviso.Reply {
 	)))}
 }
 
-// assertionOf makes an assertion, without a name, of what a model wrote; the
-// problem says why it cannot.
+// assertionOf makes an assertion, without a name, of a model's candidate; otherwise it
+// returns the problem.
 func assertionOf(o *proviso.Object) (a *proviso.Object, problem string) {
 	kind, _ := o.At("type").(string)
 	kind = strings.TrimSpace(kind)
@@ -107,7 +107,7 @@ func folds(base string) bool {
 	return ok && k.Folds && !strings.HasPrefix(base, "icontains")
 }
 
-// unknownForm names the type that was probably meant.
+// unknownForm suggests the type that was probably meant.
 func unknownForm(kind, base string, not bool) string {
 	if kind == "" {
 		return "type is missing"
@@ -239,7 +239,7 @@ func questions(o *proviso.Object) (*proviso.Object, string) {
 	return proviso.ObjectOf("type", judgeType, "criteria", list), ""
 }
 
-// setScope reads the part of the output that a candidate is about.
+// setScope reads the part of the output that a candidate applies to.
 func setScope(a *proviso.Object, v any) (problem string) {
 	in, _ := v.(*proviso.Object)
 	scope, section := proviso.NewObject(3), proviso.NewObject(2)

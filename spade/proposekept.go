@@ -10,26 +10,25 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// Earlier is what was proposed before, as a file has it.
+// Earlier is an earlier proposal, read from a file.
 type Earlier struct {
 	Candidates []proviso.Candidate
 	Unproposed []Unproposed
 	Asked      []string // hashes of the sentences that a model was asked about, sorted
-	Ruled      []string // hashes of what rules made, sorted; what is no candidate any more was taken out by a person
+	Ruled      []string // hashes of what rules made, sorted; if it is no longer a candidate, a person removed it
 }
 
-// sentenceHash names a sentence in a file, whatever its list marker and blanks.
+// sentenceHash identifies a sentence in a file, ignoring its list marker and blanks.
 func sentenceHash(key string) string { return blobs.Key("sentence", key)[:16] }
 
-// ruleHash names what a rule made of a sentence.
+// ruleHash identifies what a rule made of a sentence.
 func ruleHash(c *proviso.Candidate) string {
 	return blobs.Key("rule", keyOf(c.Delta.Text), checkOf(c))[:16]
 }
 
-// ReadEarlier reads what [Proposal.YAML], [Proposal.JSON] or [CandidatesJSONL] wrote
-// before. JSON Lines do not say which sentences nothing was made of; of them, and
-// of files that other programs wrote, the sentences that candidates of a model are
-// made of count as asked.
+// ReadEarlier reads a file of [Proposal.YAML], [Proposal.JSON] or [CandidatesJSONL].
+// JSON Lines and the files of other programs do not list the sentences without
+// candidates. For those files, the sentences of a model's candidates count as asked.
 func ReadEarlier(file string, data []byte) (*Earlier, proviso.Mistakes) {
 	list, mistakes := ReadCandidates(file, data)
 	if mistakes.Err() != nil {
@@ -42,7 +41,7 @@ func ReadEarlier(file string, data []byte) (*Earlier, proviso.Mistakes) {
 		}
 	}
 	if ext := strings.ToLower(filepath.Ext(file)); ext != ".jsonl" && ext != ".py" {
-		if doc, err := document.Parse(file, data); err == nil { // it was read before
+		if doc, err := document.Parse(file, data); err == nil { // already parsed before
 			e.state(doc.Root)
 		}
 	}
@@ -52,7 +51,7 @@ func ReadEarlier(file string, data []byte) (*Earlier, proviso.Mistakes) {
 	return e, mistakes
 }
 
-// state reads what a file says beside the candidates.
+// state reads the part of a file besides the candidates.
 func (e *Earlier) state(v any) {
 	root, _ := v.(*proviso.Object)
 	from, _ := root.At(provenanceKey).(*proviso.Object)
@@ -83,8 +82,8 @@ func (e *Earlier) asked(key string) bool {
 	return ok
 }
 
-// places are the sentences of a history where they were first added, by key, and whether
-// the last version still has them.
+// places holds where each sentence of a history was first added, by key, and whether
+// the last version still has it.
 type places struct {
 	first map[string]proviso.Delta
 	now   map[string]bool
@@ -108,18 +107,17 @@ func placesOf(h *History) *places {
 	return s
 }
 
-// place returns where a text was first added; with dropped, also of what a later
-// version took out.
+// place returns where a text was first added; with dropped, also for text that a later
+// version removed.
 func (s *places) place(text string, dropped bool) (proviso.Delta, bool) {
 	key := keyOf(text)
 	d, ok := s.first[key]
 	return d, ok && (s.now[key] || dropped)
 }
 
-// kept returns the candidates that go on: those whose sentence is still there, and
-// those that do not say where they come from. What rules make again of a sentence
-// takes the place that it has in rules, so that what people changed in it stays; and
-// what people took out is taken out of rules.
+// kept returns the candidates to keep: those whose sentence still exists, and those
+// without provenance. A candidate that rules would make again takes its place in rules,
+// so that a person's changes stay. What a person removed is removed from rules.
 func (e *Earlier) kept(s *places, rules []proviso.Candidate, dropped bool) (ruled, made, byHand []proviso.Candidate) {
 	gone := make([]bool, len(rules))
 	for i := range rules {
@@ -154,8 +152,8 @@ func (e *Earlier) kept(s *places, rules []proviso.Candidate, dropped bool) (rule
 	return ruled, made, byHand
 }
 
-// madeAgain finds what rules make that has the name of a candidate of theirs, or
-// checks the same, among some; -1 if there is none.
+// madeAgain returns the index of the rule's candidate with the same name or the same
+// check; -1 if there is none.
 func madeAgain(c *proviso.Candidate, rules []proviso.Candidate, some []int) int {
 	if c.Model != "" || len(some) == 0 {
 		return -1
@@ -172,7 +170,7 @@ func madeAgain(c *proviso.Candidate, rules []proviso.Candidate, some []int) int 
 	return same
 }
 
-// stillAsked are the sentences of a history that a model was asked about before.
+// stillAsked returns the sentences of a history that a model was asked about earlier.
 func (e *Earlier) stillAsked(s *places) []string {
 	if len(e.Asked) == 0 {
 		return nil
@@ -187,8 +185,8 @@ func (e *Earlier) stillAsked(s *places) []string {
 	return list
 }
 
-// left are the sentences that nothing was made of before, as far as a model was
-// asked about them and the prompt still has them.
+// left returns the sentences without candidates that a model was asked about and that
+// the prompt still has.
 func (e *Earlier) left(s *places) []Unproposed {
 	var list []Unproposed
 	for _, u := range e.Unproposed {

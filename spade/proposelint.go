@@ -13,8 +13,8 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// lint says what is wrong with a candidate that can be compiled and still decides
-// something else than its criteria; "" if nothing is.
+// lint explains why a candidate that compiles decides something other than its
+// criteria; "" if it finds nothing.
 func lint(c *proviso.Candidate, covered []DeltaCriterion, prompt string, trials []Trial) string {
 	base, not := strings.CutPrefix(c.Assertion.Type, "not-")
 	for _, rule := range []func() string{
@@ -32,7 +32,7 @@ func lint(c *proviso.Candidate, covered []DeltaCriterion, prompt string, trials 
 	return ""
 }
 
-// searched are the texts that a check looks for: of a pattern, its words.
+// searched returns the texts that a check looks for; for a pattern, its words.
 func searched(c *proviso.Candidate, base string) []string {
 	var list []string
 	switch v := c.Assertion.Value.(type) {
@@ -62,13 +62,13 @@ func wordsOf(re string) []string {
 	return slices.DeleteFunc(list, func(w string) bool { return len(w) < 3 })
 }
 
-// searching are the types that look for texts.
+// searching are the types that look for text.
 var searching = []string{
 	"contains", "icontains", "starts-with", "ends-with", "equals", "contains-all", "contains-any", "icontains-all", "icontains-any", "in-order", "regex", "count",
 }
 
-// ownWords finds a check that looks for the words of a quality: an answer is not
-// polite because it holds "polite".
+// ownWords finds a check that looks for the words of a quality: an answer is not polite
+// because it contains "polite".
 func ownWords(c *proviso.Candidate, base string, covered []DeltaCriterion) string {
 	if !slices.Contains(searching, base) {
 		return ""
@@ -114,7 +114,7 @@ func wordIn(text, words string) bool {
 	}
 }
 
-// isQuoted reports whether a sentence quotes a text, which then is meant.
+// isQuoted reports whether a sentence quotes a text, which is then meant literally.
 func isQuoted(sentence, text string) bool {
 	for _, g := range quotedGroups(sentence) {
 		for _, p := range g.phrases {
@@ -129,8 +129,8 @@ func isQuoted(sentence, text string) bool {
 // hidePattern finds an instruction to hide a step, a source or the like.
 var hidePattern = pattern(`(?i)\b(do not|don['’]t|never|without|avoid|must not|should not|refrain from)\s+(?:\w+\s+){0,3}?(mention\w*|reveal\w*|disclos\w*|show\w*|cit\w+|refer\w*|name|naming|quot\w+|expos\w+|explain\w*|output\w*|print\w*|includ\w*|display\w*)\b[^.;]{0,60}?\b(sources?|steps?|context|documents?|instructions?|prompt|reasoning|thoughts?|tools?|sections?|excerpts?|transcripts?|process|rules|guidelines|search results|database)\b|\b(hide|keep secret|conceal)\b`)
 
-// hides reports whether a sentence asks to hide something, with the words that were
-// quoted of it.
+// hides reports whether a sentence asks to hide something, and returns the words that
+// it quotes.
 func hides(sentence, quote string) bool {
 	at := hidePattern.get().FindStringIndex(sentence)
 	if at == nil {
@@ -140,8 +140,8 @@ func hides(sentence, quote string) bool {
 	return i < 0 || i < at[1] && i+len(quote) > at[0]
 }
 
-// hidden wants of what is to be hidden that a check fails where it shows, by names
-// that the prompt has.
+// hidden requires that a check of something to be hidden fails where it shows, under a
+// name that the prompt has.
 func hidden(c *proviso.Candidate, base string, not bool, covered []DeltaCriterion, prompt string) string {
 	if !slices.Contains(searching, base) || base == "regex" || base == "count" {
 		return ""
@@ -163,7 +163,7 @@ func hidden(c *proviso.Candidate, base string, not bool, covered []DeltaCriterio
 	return ""
 }
 
-// foreignLimit finds a limit that is none of the numbers of the sentence.
+// foreignLimit finds a limit that is not among the numbers of the sentence.
 func foreignLimit(c *proviso.Candidate, covered []DeltaCriterion) string {
 	var used []float64
 	switch v := c.Assertion.Value.(type) {
@@ -202,8 +202,8 @@ var (
 	digitsPattern = pattern(`\d[\d,]*`)
 )
 
-// numbersIn are the numbers of a sentence; those of one and less are left out where
-// there are others, because every sentence may say "one".
+// numbersIn returns the numbers of a sentence. Numbers up to one are left out if there
+// are others, because any sentence may contain "one".
 func numbersIn(text string) []float64 {
 	var list []float64
 	for _, d := range digitsPattern.get().FindAllString(text, -1) {
@@ -219,8 +219,8 @@ func numbersIn(text string) []float64 {
 	return list
 }
 
-// severalWord returns the number of a word that the rules only know in longer
-// phrases, 0 of another.
+// severalWord returns the number for a word that the rules know only in longer phrases,
+// else 0.
 func severalWord(word string) int {
 	switch word {
 	case "couple", "both", "twice":
@@ -241,7 +241,7 @@ func shownNumbers(list []float64) string {
 	return cut(strings.Join(parts, ", "), 100)
 }
 
-// limitless finds a count that everything keeps.
+// limitless finds a count that every output satisfies.
 func limitless(c *proviso.Candidate) string {
 	v, ok := c.Assertion.Value.(*proviso.Object)
 	if !ok || !v.Has("min") {
@@ -258,9 +258,9 @@ var (
 	plainVariable = pattern(`^\{\{-?\s*([A-Za-z_]\w*)(?:\.\w+|\s*\|\s*[a-z]+)*\s*-?\}\}`)
 )
 
-// expression finds what a template would do beside writing a variable. The prompts
-// that the model has read could have made it ask for more than the variables, such as
-// a key in the environment of the suite that takes the candidate.
+// expression finds anything in a template except a plain variable. A prompt could have
+// made the model use more than the variables, such as a key in the environment of the
+// suite that takes the candidate.
 func expression(c *proviso.Candidate) string {
 	if c.Assertion.Type == pythonType {
 		return ""
@@ -298,7 +298,7 @@ func stringsIn(v any, list []string) []string {
 	return list
 }
 
-// unknownVariable finds a template variable that the prompt has not.
+// unknownVariable finds a template variable that the prompt does not have.
 func unknownVariable(c *proviso.Candidate, prompt string, trials []Trial) string {
 	known := shownVars(prompt)
 	if len(trials) > 0 {
@@ -332,5 +332,5 @@ func shownVars(prompt string) []string {
 
 var promptVariable = pattern(`\{\{-?\s*([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\}`)
 
-// fold is a text in lower case with blanks as one.
+// fold returns a text in lower case with runs of white space as one space.
 func fold(text string) string { return strings.ToLower(strings.Join(strings.Fields(text), " ")) }

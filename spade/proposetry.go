@@ -18,8 +18,8 @@ const maxTried = 20
 // callTimeout is how long a Python candidate may look at one output.
 const callTimeout = 5 * time.Second
 
-// tryCandidate compiles a candidate and decides it on a few outputs. The problem
-// says why it cannot be used; the note, why it could not be tried here.
+// tryCandidate compiles a candidate and decides it on a few outputs. It returns the
+// problem if it cannot be used, and a note if it could not be tried here.
 func tryCandidate(ctx context.Context, c *proviso.Candidate, compiler *check.Compiler, code proviso.Code, trials []Trial) (problem, note string) {
 	if f, ok := PythonFunction(c.Assertion); ok {
 		return tryPython(ctx, c.Name, f, code, trials)
@@ -73,7 +73,7 @@ func tryCandidate(ctx context.Context, c *proviso.Candidate, compiler *check.Com
 	return oneSided(c.Assertion, passes, fails), ""
 }
 
-// probes are outputs that differ in every way that a check could look at. None has
+// probes are outputs that differ in every property that a check could test. None has
 // words that a candidate is likely to look for.
 var probes = sync.OnceValue(func() []string {
 	return append([]string{
@@ -82,10 +82,10 @@ var probes = sync.OnceValue(func() []string {
 	}, tries...)
 })
 
-// oneSided says that a check gives the same verdict whatever the output: a positive
-// one that passes all probes but the empty one, or a negated one that passes none.
-// The other way round proves nothing: what it looks for is in none of them; nor does
-// a limit that is higher than what they have.
+// oneSided reports whether a check gives the same verdict for every output: a positive
+// one that passes all probes except the empty one, or a negated one that passes none.
+// The opposite proves nothing: the probes lack what it looks for, or are below its
+// limit.
 func oneSided(a *proviso.Assertion, passes, fails int) string {
 	_, not := strings.CutPrefix(a.Type, "not-")
 	v, _ := a.Value.(*proviso.Object)
@@ -100,7 +100,7 @@ func oneSided(a *proviso.Assertion, passes, fails int) string {
 	return ""
 }
 
-// over lays an object over another.
+// over merges an object over another.
 func over(base, top *proviso.Object) *proviso.Object {
 	o := base.Clone()
 	for k, v := range top.All() {
@@ -139,7 +139,7 @@ func tryPython(ctx context.Context, name string, src PythonSource, code proviso.
 	return "", ""
 }
 
-// runProblem tells what is wrong with code from what keeps it from running here.
+// runProblem separates errors in the code from reasons why it cannot run here.
 func runProblem(what string, err error) (problem, note string) {
 	var thrown *proviso.ScriptError
 	var e *proviso.Error

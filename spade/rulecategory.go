@@ -1,7 +1,6 @@
 package spade
 
-// categories recognise what a sentence is about when no check is made of it. The
-// first that matches counts.
+// categories recognise the topic of a sentence without a check. The first match counts.
 var categories = []struct {
 	category string
 	is       *lazyPattern
@@ -24,7 +23,7 @@ func categoryOf(s *sentence) string {
 	return OtherCategory
 }
 
-// reasonOf says why rules make no check of a sentence of a category.
+// reasonOf explains why rules make no check for a sentence of a category.
 func reasonOf(category string) string {
 	switch category {
 	case Exclusion:

@@ -8,15 +8,15 @@ import (
 
 // format is a form of output that can be checked.
 type format struct {
-	words string // pattern of what asks for it
+	words string // pattern of the words that ask for it
 	is    string // name of the candidate
 	text  string // what is checked
-	not   string // what is checked if it is forbidden; "" if that means nothing
+	not   string // what is checked if it is forbidden; "" if that makes no sense
 	make  []any  // the assertion; its type is negated if it is forbidden
 }
 
-// formats are what the rules know. Where a sentence asks for several, each is a
-// candidate.
+// formats are the formats that the rules know. If a sentence asks for several, each
+// becomes a candidate.
 var formats = []format{
 	{`\b(?:markdown|\.md)\b`, "markdown", "The output uses Markdown.", "The output does not use Markdown.", []any{"type", "regex", "value", markdownSign}},
 	{`\bhtml\b`, "html", "The output has HTML.", "The output has no HTML.", []any{"type", "contains-html"}},
@@ -38,10 +38,10 @@ var formats = []format{
 	{`\bem[- ]?dash(?:es)?\b`, "em_dashes", "The output has an em dash.", "The output has no em dash.", []any{"type", "contains", "value", "—"}},
 }
 
-// markdownSign matches what plain text does not have.
+// markdownSign matches text that is Markdown and not plain text.
 const markdownSign = "(?:^|\\n)[ \\t]*(?:#{1,6} |[-*+] |\\d{1,3}[.)] |> |```|\\|.*\\|)|\\*\\*[^*\\n]+\\*\\*|`[^`\\n]+`|\\[[^\\]\\n]+\\]\\([^)\\n]+\\)"
 
-// scripts are languages that are known by their letters.
+// scripts are languages that are recognised by their letters.
 var scripts = []struct{ language, letters string }{
 	{"arabic", `\u0600-\u06ff`}, {"bulgarian", `\u0400-\u04ff`}, {"chinese", `\u4e00-\u9fff`}, {"greek", `\u0370-\u03ff`}, {"hebrew", `\u0590-\u05ff`},
 	{"hindi", `\u0900-\u097f`}, {"japanese", `\u3040-\u30ff\u4e00-\u9fff`}, {"korean", `\uac00-\ud7af`}, {"persian", `\u0600-\u06ff`}, {"russian", `\u0400-\u04ff`},
@@ -58,7 +58,7 @@ var (
 	aboutInput   = pattern(`(?i)\b(input|following|given|provided|below|above|i will|you will (?:receive|get)|you receive|user['’]s|\w+ (?:format )?follows)\b`)
 )
 
-// formats finds what form an output has to have.
+// formats finds the required form of an output.
 func (s *sentence) formats() {
 	if !askWords.get().MatchString(s.text) && !strings.Contains(s.text, ":") && len(strings.Fields(s.text)) > 4 {
 		s.formatsOf(negativeOnly)
@@ -102,7 +102,8 @@ func (s *sentence) formatsOf(keep func(not bool) bool) {
 	s.language(plain)
 }
 
-// counted reports whether a quantity says more about the same thing.
+// counted reports whether a quantity of the sentence covers the same thing more
+// precisely.
 func (s *sentence) counted(what string) bool {
 	same := map[string][]string{
 		"bullets": {"items_"}, "emoji": {"emojis_"}, "hashtags": {"hashtags_"}, "exclamation_marks": {"exclamation_marks_"}, "question_marks": {"questions_"},
@@ -117,8 +118,7 @@ func (s *sentence) counted(what string) bool {
 	return false
 }
 
-// negated reports whether a word that is not far before an offset forbids what
-// stands there.
+// negated reports whether a word shortly before an offset forbids what follows.
 func (s *sentence) negated(text string, at int) bool {
 	from := max(0, at-60)
 	for _, stop := range []string{";", ". ", ", but ", " but ", ", and ", ", use ", " instead "} {
@@ -137,7 +137,7 @@ func negate(pairs []any) []any {
 	return out
 }
 
-// json makes a check of JSON, with the keys that it has to have if they are named.
+// json makes a check of JSON, with its required keys if they are named.
 func (s *sentence) json(plain string, add func(int, format)) {
 	at := jsonWord.get().FindStringIndex(plain)
 	if at == nil {
@@ -159,7 +159,7 @@ func (s *sentence) json(plain string, add func(int, format)) {
 	add(at[0], format{is: "json", text: text, not: "The output has no JSON.", make: pairs})
 }
 
-// keys are the names of a JSON object's keys, if the sentence quotes them.
+// keys returns the names of a JSON object's keys, if the sentence quotes them.
 func (s *sentence) keys() []string {
 	at := jsonKeys.get().FindStringIndex(s.text)
 	if at == nil {
@@ -173,7 +173,7 @@ func (s *sentence) keys() []string {
 	return nil
 }
 
-// language makes a check of a language that is known by its letters.
+// language makes a check of a language that is recognised by its letters.
 func (s *sentence) language(plain string) {
 	m := languageWord.get().FindStringSubmatchIndex(plain)
 	if m == nil || !askWords.get().MatchString(plain) || s.negated(plain, m[0]) {

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// lazyPattern is a regular expression that is compiled when it is first used: what
-// is linked into every command does nothing when it starts.
+// lazyPattern is a regular expression that is compiled on first use, so that commands
+// that do not need it start faster.
 type lazyPattern struct {
 	expr string
 	once sync.Once

@@ -23,14 +23,14 @@ var (
 	exampleWords = pattern(`(?i)\b(such as|like|e\.g\.|for example|for instance|similar to|you can|you may|may|can|could|might|consider)\b`)
 )
 
-// quoted is a run of phrases in quotation marks that belong together.
+// quoted is a run of quoted phrases that belong together.
 type quoted struct {
 	phrases    []string
 	any        bool // joined by or
 	start, end int
 }
 
-// phrases makes checks of what stands in quotation marks.
+// phrases makes checks of quoted phrases.
 func (s *sentence) phrases() {
 	groups := quotedGroups(s.text)
 	from := 0
@@ -53,7 +53,7 @@ func quotedGroups(text string) []quoted {
 				phrase, start, end = text[m[i]:m[i+1]], m[i], m[i+1]
 			}
 		}
-		// The marks themselves, which may be of several bytes.
+		// The quotation marks, which may have several bytes.
 		start, end = max(m[0], start-3), min(m[1], end+3)
 		for start < len(text) && strings.ContainsAny(text[start:start+1], " \t([:,") {
 			start++
@@ -118,7 +118,7 @@ func (s *sentence) include(g quoted, values []any, shown string) {
 	s.draft(Inclusion, "includes_"+slug(g.phrases[0]), "The output "+verb+shown+".", "type", kind, "value", values)
 }
 
-// affix makes a check of how the output, or each part of it, begins or ends.
+// affix makes a check of the beginning or end of the output, or of each part of it.
 func (s *sentence) affix(name, verb string, at int, before string, values []any, shown string, not bool) {
 	scope, part := s.scopeOf(before[:at], shown)
 	switch {
@@ -141,8 +141,8 @@ func (s *sentence) affix(name, verb string, at int, before string, values []any,
 	s.draft(category, name+"_with_"+slug(fmt.Sprint(values[0])), text, pairs...)
 }
 
-// template turns the variables of a phrase into those of a suite; ok is false if
-// the prompt does not have one of them.
+// template turns the variables of a phrase into those of a suite; ok is false if the
+// prompt lacks one of them.
 func (s *sentence) template(phrase string) (string, bool) {
 	out := placeholder.get().ReplaceAllStringFunc(phrase, func(v string) string { return "{{ " + strings.Trim(v, "{} ") + " }}" })
 	return out, s.hasVariable(out)
@@ -158,8 +158,8 @@ func quotedList(phrases []string) string {
 	return strings.Join(parts, ", ")
 }
 
-// unquoted makes checks of what needs no quotation marks: a variable that has to
-// occur, signs that have names, and the ends of outputs.
+// unquoted makes checks that need no quotation marks: a variable that must occur,
+// characters with names, and the ends of outputs.
 func (s *sentence) unquoted() {
 	if m := includeVariable.get().FindStringSubmatch(s.text); m != nil && !negative.get().MatchString(s.text[:strings.Index(s.text, m[0])]) {
 		if v, ok := s.template(m[1]); ok {

@@ -59,7 +59,7 @@ var unitKinds = []unitKind{
 	}},
 }
 
-// numberWords are the numbers that prompts have in words.
+// numberWords are the numbers that prompts write as words.
 var numberWords = sync.OnceValue(func() map[string]int {
 	return map[string]int{
 		"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12,
@@ -100,8 +100,8 @@ var (
 	unknownPattern = pattern(`(?i)\b(at least|at most|no more than|up to|exactly|a maximum of|a minimum of|fewer than|more than)\s+(` + digitsPart + `|` + wordsPart + `)\s+((?:[a-z-]+\s+)?[a-z-]+s)\b`)
 )
 
-// quantities finds what has to be counted. What one pattern takes, the next ones
-// do not see.
+// quantities finds the required counts. Text that matches one pattern is hidden from
+// the next ones.
 func (s *sentence) quantities() {
 	rest := s.text
 	for _, p := range []struct {
@@ -134,8 +134,8 @@ func (s *sentence) quantities() {
 	}
 }
 
-// bound is a number of units: from low to high, where "" is no limit. Each is
-// digits or a template variable.
+// bound is a number of units from low to high; "" is no limit. Each is digits or a
+// template variable.
 type bound struct {
 	low, high string
 	about     bool
@@ -167,7 +167,7 @@ func readAfter(m []string) (bound, string, bool) {
 	return bound{high: n}, m[2], ok
 }
 
-// Words of bounds, by what they do with the number.
+// Words of bounds, grouped by their effect on the number.
 var (
 	mostWords  = pattern(`(?i)^(no more|not (be )?more|\w+n['’]t be (more|longer)|(not|never) be longer|no longer|not longer|(not|never|\w+n['’]t) (to )?exceed|no greater|at (the )?most|(a )?max|up to|within|limit)`)
 	leastWords = pattern(`(?i)^(no fewer|no less|not (be )?(fewer|less|shorter)|\w+n['’]t be (fewer|less|shorter)|at least|(a )?min)`)
@@ -220,7 +220,7 @@ func readBare(m []string) (bound, string, bool) {
 	return bound{low: n, high: n}, m[2], ok
 }
 
-// tolerance is how far a number that is only about right may be off.
+// tolerance is the allowed deviation of an approximate number.
 const tolerance = 0.25
 
 func about(n string) (bound, bool) {
@@ -235,7 +235,7 @@ func about(n string) (bound, bool) {
 	return bound{low: strconv.Itoa(int(f - off)), high: strconv.Itoa(int(f + off)), about: off > 0}, true
 }
 
-// number reads a number in digits or words, with a step added, or a template
+// number reads a number in digits or words and adds a step, or reads a template
 // variable, to which nothing can be added.
 func number(text string, step int) (string, bool) {
 	text = strings.ToLower(strings.TrimSpace(text))

@@ -10,7 +10,7 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// The categories of what a change asks for: the taxonomy of the paper's section 2.
+// The categories of a change: the taxonomy of the paper's section 2.
 const (
 	ResponseFormat       = "ResponseFormat"
 	ExampleDemonstration = "ExampleDemonstration"
@@ -24,31 +24,31 @@ const (
 	OtherCategory        = "Other"
 )
 
-// Unproposed is a change that no check was made of, and why.
+// Unproposed is a change without a check, and the reason.
 type Unproposed struct {
 	Delta    proviso.Delta
 	Category string
 	Reason   string
 }
 
-// Proposal is what was proposed for a history.
+// Proposal is the result of proposing for a history.
 type Proposal struct {
 	Candidates []proviso.Candidate
 	Unproposed []Unproposed
-	Ruled      []string // hashes of what rules made, also of what a person took out again, sorted
+	Ruled      []string // hashes of what rules made, even if a person removed it, sorted
 
-	// The rest is of models alone.
+	// The rest comes from models only.
 	Criteria []DeltaCriterion
 	Dropped  []Dropped
-	Versions []VersionReport // of those that a model was asked about
-	Asked    []string        // hashes of the sentences that a model was asked about, now or before, sorted
+	Versions []VersionReport // of the versions that a model was asked about
+	Asked    []string        // hashes of the sentences that a model was asked about, now or earlier, sorted
 }
 
-// RuleOptions say how rules propose.
+// RuleOptions configure the rules.
 type RuleOptions struct {
 	// Compiler tries every candidate.
 	Compiler *check.Compiler
-	// Dropped also proposes for what the last version does not say any more.
+	// Dropped also proposes for text that is no longer in the last version.
 	Dropped bool
 }
 
@@ -89,7 +89,7 @@ type proposer struct {
 	prompt  string // the last version
 	out     *Proposal
 	names   map[string]bool
-	same    map[string]bool // assertions that were proposed, as JSON
+	same    map[string]bool // proposed assertions, as JSON
 	done    map[string]bool // units, by key
 }
 
@@ -103,7 +103,7 @@ type draft struct {
 	assertion                   *proviso.Object // without an id
 }
 
-// sentence is a unit as the rules see it.
+// sentence is a unit in the form that the rules use.
 type sentence struct {
 	text    string
 	lower   string
@@ -121,7 +121,7 @@ func (s *sentence) refuse(category, format string, args ...any) {
 	s.refused, s.hint = append(s.refused, fmt.Sprintf(format, args...)), category
 }
 
-// conditional finds what an output has to do only sometimes.
+// conditional finds a requirement that holds only sometimes.
 var conditional = pattern(`(?i)\b(if|when|whenever|unless|in case|in cases where|should the user|in the event|depending on|where (?:applicable|appropriate|necessary|possible|relevant)|as needed|optionally|optional)\b`)
 
 // delta proposes for one unit.
@@ -157,7 +157,7 @@ func (p *proposer) delta(ctx context.Context, d proviso.Delta) {
 	}
 }
 
-// asks reports whether the rules would make something of a sentence.
+// asks reports whether the rules would make a candidate of a sentence.
 func asks(s *sentence) bool {
 	t := sentence{text: s.text, lower: s.lower, prompt: s.prompt}
 	t.quantities()
@@ -201,7 +201,7 @@ func firstOf(list []*proviso.Error) string {
 	return list[0].Error()
 }
 
-// unique returns a name that no candidate has yet.
+// unique returns an unused name.
 func (p *proposer) unique(name string) string {
 	for n := 2; p.names[name]; n++ {
 		name = fmt.Sprintf("%s_%d", strings.TrimSuffix(name, fmt.Sprintf("_%d", n-1)), n)
@@ -212,8 +212,8 @@ func (p *proposer) unique(name string) string {
 // tries are outputs that every check must be able to decide.
 var tries = []string{"", "One sentence. Another one!\n\n- an item\n- another", `{"a": [1, "b"]}`, "## Heading\n\n| a | b |\n|---|---|\n\U0001F600"}
 
-// Try compiles an assertion and decides it on a few outputs. It returns why it
-// cannot be used, "" if it can. Template variables are 3 in it.
+// Try compiles an assertion and decides it on a few outputs. It returns why it cannot
+// be used, or "". Template variables have the value 3.
 func Try(ctx context.Context, c *check.Compiler, a *proviso.Assertion) string {
 	set, wrong := c.Compile([]*proviso.Assertion{a})
 	if len(wrong) > 0 {

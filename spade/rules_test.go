@@ -39,8 +39,8 @@ func propose(t *testing.T, o spade.RuleOptions, texts ...string) *spade.Proposal
 	return p
 }
 
-// TestRules gives each sentence the assertions that it becomes; a minus stands
-// before the reason why it becomes none.
+// TestRules gives each sentence its assertions; a reason with a minus means that there
+// is none.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	c := compiler(t)
@@ -98,7 +98,7 @@ func TestRules(t *testing.T) {
 		{`Do not start with "As an AI".`, `not-starts-with "As an AI"`},
 		{`End with "Best regards".`, `ends-with "Best regards"`},
 		{"End with a follow-up question.", `regex`},
-		// Nothing for rules.
+		// No check by rules.
 		{"Be concise.", "-QualitativeCriteria quality is not counted"},
 		{"You are a teacher.", "-PromptClarification it says who the model is"},
 		{"{question}", "-DataIntegration it brings data"},
@@ -195,8 +195,7 @@ func FuzzRules(f *testing.F) {
 	})
 }
 
-// TestRulesRefuseLong: what is no sentence, because it is longer than any, costs
-// nothing.
+// TestRulesRefuseLong: text that is longer than any sentence costs no work.
 func TestRulesRefuseLong(t *testing.T) {
 	t.Parallel()
 	p := propose(t, spade.RuleOptions{}, "Answer in at most 3 sentences "+strings.Repeat("a, ", 300_000))

@@ -8,15 +8,15 @@ import (
 )
 
 var (
-	// eachPattern finds that something holds for each part.
+	// eachPattern finds a requirement on each part.
 	eachPattern = pattern(`(?i)\b(?:each|every|per)\s+(?:of the\s+)?(bullet(?:[- ]point)?|list item|item|point|line|sentence|paragraph)s?\b|\b(bullet(?:[- ]point)?s|items|lines|sentences|paragraphs)\s+(?:should|must|may|can|are|have)\b`)
-	// partPattern finds that a sentence is about a part of the output.
+	// partPattern finds a sentence about a part of the output.
 	partPattern = pattern(`(?i)\b(?:the|each|every|your|a|an|its|first|last|second|final|opening|closing)?\s*(subject(?: line)?|title|headline|heading|introduction|intro|conclusion|header|footer|caption|name|summary|description|body|section|chapter|step|answer to each|question|option|example|definition|abstract|overview|greeting|closing|sign-off|tl;dr|line|paragraph|sentence|bullet(?: point)?|slide|row|column|field|key|value)s?\b[^.;:]{0,40}$`)
 	wholeNouns  = pattern(`(?i)\b(answer|response|reply|output|result|message|text|e-?mail|letter|story|poem|article|post|tweet|report|essay|translation|explanation|completion|review)\b`)
 )
 
-// scopeOf says what part of the output a quantity is about: nil for the whole; part
-// is the name of one that cannot be found. Before is what stands in front of the
+// scopeOf returns the part of the output that a quantity applies to: nil for the whole;
+// part is the name of one that cannot be found. Before is the text in front of the
 // quantity; words are the quantity.
 func (s *sentence) scopeOf(before, words string) (scope *proviso.Object, part string) {
 	if m := eachPattern.get().FindStringSubmatch(strings.Replace(s.text, words, "\x00", 1)); m != nil {
@@ -32,7 +32,7 @@ func (s *sentence) scopeOf(before, words string) (scope *proviso.Object, part st
 	}
 	subject := regexp.MustCompile(`(?i)^(the|your|each|every|its|a|an)?\s*([a-z-]+ )?` + regexp.QuoteMeta(noun) + `s?\b`)
 	isSubject := subject.MatchString(strings.TrimSpace(before))
-	if noun == "summary" || noun == "description" { // often the whole output
+	if noun == "summary" || noun == "description" { // often means the whole output
 		if isSubject && strings.Contains(strings.ToLower(s.prompt), noun+" section") {
 			return nil, noun
 		}
@@ -54,8 +54,7 @@ func eachOf(word string) string {
 	return "item"
 }
 
-// heading returns the Markdown heading of the prompt that is a noun, "" if there is
-// none.
+// heading returns the Markdown heading in the prompt that matches a noun, or "".
 func (s *sentence) heading(noun string) string {
 	for line := range strings.Lines(s.prompt) {
 		title := strings.TrimLeft(strings.TrimSpace(line), "#")

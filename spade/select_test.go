@@ -117,7 +117,7 @@ func TestUpperBoundOfFalseFailures(t *testing.T) {
 	}
 }
 
-// rows are n examples of one label, of which x fails some.
+// rows returns n examples with one label, some of which x fails.
 func rows(n int, label string, fails int) string {
 	var b strings.Builder
 	for i := range n {
@@ -206,7 +206,7 @@ func TestReadImplications(t *testing.T) {
 	}
 }
 
-// TestPaperFiles reads the files of the paper's pipelines, which stand beside the
+// TestPaperFiles reads the files of the paper's pipelines, which are kept outside the
 // repository because they have no licence.
 func TestPaperFiles(t *testing.T) {
 	t.Parallel()

@@ -11,7 +11,7 @@ import (
 	"github.com/proviso-eval/proviso/stats"
 )
 
-// SelectOptions say what the best selection is.
+// SelectOptions define the best selection.
 type SelectOptions struct {
 	Method string  // all, base, cov, sub or none
 	Alpha  float64 // the share of bad examples that must be caught, 0 to 1
@@ -22,18 +22,18 @@ type SelectOptions struct {
 	Undecided string
 	// Close adds the implications that follow from others.
 	Close bool
-	// DropContradicted leaves out the implications that an example contradicts.
+	// DropContradicted drops the implications that an example contradicts.
 	DropContradicted bool
-	// Cost is what selecting a candidate costs, by name; 1 where it is absent.
+	// Cost is the cost of selecting a candidate, by name; 1 if absent.
 	Cost map[string]int
-	// FFRConfidence, if not 0, holds tau against the upper bound of the false
-	// failure rate at this confidence instead of the rate that was seen.
+	// FFRConfidence, if not 0, compares tau with the upper bound of the false failure
+	// rate at this confidence instead of the observed rate.
 	FFRConfidence float64
 	// Work limits the search; 0 is the default of package solve.
 	Work int64
 }
 
-// Selection is the best subset of a matrix's candidates, with what it is worth.
+// Selection is the best subset of a matrix's candidates, with its measures.
 type Selection struct {
 	Options   SelectOptions
 	Matrix    *Matrix
@@ -43,15 +43,14 @@ type Selection struct {
 	Doubt     Doubt
 	// Violates names the thresholds, alpha or tau, that the selection breaks.
 	Violates []string
-	// Dropped are the implications that were left out because an example
-	// contradicts them.
+	// Dropped are the implications that were dropped because an example contradicts
+	// them.
 	Dropped []Implication
-	// Uncaught are the ids of the bad examples that no candidate within tau
-	// catches.
+	// Uncaught are the ids of the bad examples that no candidate within tau catches.
 	Uncaught []string
 }
 
-// Valid returns what is wrong with the options.
+// Valid returns an error if the options are invalid.
 func (o SelectOptions) Valid() error {
 	methods := solve.Methods()
 	if _, ok := solve.MethodOf(o.Method); !ok {
@@ -76,9 +75,10 @@ func (o SelectOptions) Valid() error {
 
 func quote(s string) string { return proviso.Stringify(s) }
 
-// Select picks the best subset of the candidates. Implications are taken as they
-// are given unless the options say otherwise. Mistakes in the options, names that
-// the matrix does not have, and labels that leave nothing to measure are errors.
+// Select picks the best subset of the candidates. Implications are used as given unless
+// the options say otherwise. It returns an error for mistakes in the options, for names
+// that the matrix does not have, and for labels that are not enough to measure
+// anything.
 func Select(ctx context.Context, m *Matrix, implications []Implication, o SelectOptions) (*Selection, error) {
 	method, _ := solve.MethodOf(o.Method)
 	s, err := prepare(m, implications, o, method)
@@ -103,7 +103,7 @@ func Select(ctx context.Context, m *Matrix, implications []Implication, o Select
 	return s, nil
 }
 
-// prepare sees that there is something to select by, and numbers it.
+// prepare checks that there is enough to select by, and builds the instance.
 func prepare(m *Matrix, implications []Implication, o SelectOptions, method solve.Method) (*Selection, error) {
 	if err := o.Valid(); err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func prepare(m *Matrix, implications []Implication, o SelectOptions, method solv
 	return s, s.instance(implications)
 }
 
-// measurable sees that there is something to select by.
+// measurable checks that there is enough to select by.
 func (s *Selection) measurable(method solve.Method) error {
 	fix := "; label more examples, or use the method none, which needs no examples"
 	switch {
@@ -134,7 +134,7 @@ func (s *Selection) measurable(method solve.Method) error {
 	return nil
 }
 
-// instance numbers everything for the search.
+// instance numbers the candidates and examples for the search.
 func (s *Selection) instance(implications []Implication) error {
 	m, o := s.Matrix, s.Options
 	index := map[string]int{}
@@ -221,9 +221,9 @@ func (o SelectOptions) counts(good, bad int) (need, allow int) {
 	return need, allow
 }
 
-// allowed is the highest number of failed good examples whose upper bound
-// (Clopper and Pearson, one-sided) is within tau. It is at least 0: a selection that
-// fails no good example is always allowed.
+// allowed is the highest number of failed good examples whose upper bound (Clopper and
+// Pearson, one-sided) is within tau. It is at least 0: a selection that fails no good
+// example is always allowed.
 func allowed(good int, tau, confidence float64) int {
 	most := 0
 	for k := 0; k <= good; k++ {
@@ -273,13 +273,14 @@ func (s *Selection) names(list []int) []string {
 	return out
 }
 
-// Gap is how far the objective may be from the best one, as a share of itself.
+// Gap is the largest possible distance of the objective from the best one, as a share
+// of itself.
 func (s *Selection) Gap() float64 {
 	return float64(s.Answer.Objective-s.lowerBound()) / math.Max(1, float64(s.Answer.Objective))
 }
 
-// lowerBound is a number that no selection's objective is under. What is proven is
-// so by what was decided, whatever the other candidates leave open.
+// lowerBound is a lower bound of every selection's objective. A proof holds for the
+// decided cells, whatever the other candidates leave open.
 func (s *Selection) lowerBound() int {
 	if s.Proven() {
 		return s.Answer.LowerBound

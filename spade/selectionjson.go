@@ -7,8 +7,8 @@ import (
 	"github.com/proviso-eval/proviso/spade/solve"
 )
 
-// selectionJSON is a selection as programs read it. The numbers that need a
-// selection are null where there is none.
+// selectionJSON is the JSON form of a selection. The numbers that need a selection are
+// null without one.
 type selectionJSON struct {
 	Method              string        `json:"method"`
 	Status              string        `json:"status"`
@@ -35,7 +35,7 @@ type selectionJSON struct {
 	Dropped             [][2]string   `json:"dropped_implications,omitempty"`
 }
 
-// coverageJSON counts what is caught for certain. AtMost is what is caught if every
+// coverageJSON counts what is certainly caught. AtMost is what is caught if every
 // undecided cell is a fail.
 type coverageJSON struct {
 	Covered int  `json:"covered"`
@@ -43,8 +43,8 @@ type coverageJSON struct {
 	Bad     int  `json:"bad"`
 }
 
-// ffrJSON counts what is failed for certain. AtMost, which is what tau is held
-// against, is what is failed if every undecided cell is a fail.
+// ffrJSON counts what certainly fails. AtMost, which is compared with tau, counts every
+// undecided cell as a fail.
 type ffrJSON struct {
 	False  int  `json:"false_failures"`
 	AtMost *int `json:"at_most,omitempty"`
@@ -60,8 +60,8 @@ type doubtJSON struct {
 	Cells    map[string]int `json:"candidates"`            // by name, of those that have any
 }
 
-// JSON returns the selection as one indented JSON object; took is how long it
-// took.
+// JSON returns the selection as one indented JSON object; took is the duration of the
+// search.
 func (s *Selection) JSON(took time.Duration) ([]byte, error) {
 	a := s.Answer
 	j := selectionJSON{

@@ -7,23 +7,23 @@ import (
 	"strings"
 )
 
-// Problem is what a selection is made of.
+// Problem is the input of a selection.
 type Problem struct {
 	Matrix       *Matrix
 	Implications []Implication
 	Options      SelectOptions
 }
 
-// Cause is the part of a [Problem] whose change let a candidate in or out.
+// Cause is the part of a [Problem] whose change added or removed a candidate.
 type Cause uint8
 
 // The causes, in the order in which [Explain] looks at them.
 const (
 	ByOptions      Cause = iota + 1 // method, thresholds, costs
-	ByRemoval                       // candidates that are gone
-	ByLabels                        // examples that are new, gone, or labelled otherwise
-	ByCandidates                    // candidates that are new, or say something else of an example
-	ByImplications                  // what implies what
+	ByRemoval                       // removed candidates
+	ByLabels                        // examples that are new, gone, or labelled differently
+	ByCandidates                    // candidates that are new, or have other results
+	ByImplications                  // changed implications
 )
 
 var causeNames = [...]string{"", "the options changed", "candidates are gone", "the labels changed", "the candidates changed", "the implications changed"}
@@ -31,18 +31,18 @@ var causeNames = [...]string{"", "the options changed", "candidates are gone", "
 // String returns the cause in words.
 func (c Cause) String() string { return causeNames[c] }
 
-// Shift is a candidate that one selection has and another has not.
+// Shift is a candidate that only one of two selections has.
 type Shift struct {
 	Name     string
-	Selected bool // in the new selection; false if it was in the one before
+	Selected bool // in the new selection; false if it was in the old one
 	Cause    Cause
-	Because  string // what the new selection has to say of it, in a sentence
+	Because  string // the new selection's reason, in a sentence
 }
 
-// Explain says what of after's selection is different from before's, and why: it
-// lets the parts of the problem change one after the other and looks at which of
-// them a candidate came or went. The changes are in the order of the matrix, with
-// candidates that are gone at the end.
+// Explain compares the selections of before and after, and finds the causes of the
+// differences: it changes the parts of the problem one after the other and looks at
+// which of them a candidate came or went. The shifts are in the order of the matrix,
+// with removed candidates at the end.
 func Explain(ctx context.Context, before, after Problem) ([]Shift, error) {
 	x := explainer{before: before, after: after}
 	first, _, err := x.selected(ctx, before)
@@ -79,8 +79,8 @@ func Explain(ctx context.Context, before, after Problem) ([]Shift, error) {
 
 type explainer struct{ before, after Problem }
 
-// selected returns the names that a problem's solution has, none if it has no
-// solution; ok is false where there is nothing to measure by.
+// selected returns the names in the solution of a problem, empty if it has no solution;
+// ok is false where nothing can be measured.
 func (x *explainer) selected(ctx context.Context, p Problem) (names []string, ok bool, err error) {
 	s, err := Select(ctx, p.Matrix, p.Implications, p.Options)
 	switch {
@@ -94,7 +94,7 @@ func (x *explainer) selected(ctx context.Context, p Problem) (names []string, ok
 	return s.Selected(), true, nil
 }
 
-// upTo is the earlier problem with what changed up to a cause.
+// upTo returns the earlier problem with the changes up to a cause.
 func (x *explainer) upTo(c Cause) Problem {
 	p := x.before
 	p.Options = x.after.Options
@@ -112,7 +112,7 @@ func (x *explainer) upTo(c Cause) Problem {
 	return p
 }
 
-// kept leaves out the candidates that are gone.
+// kept removes the candidates that are gone.
 func (x *explainer) kept(m *Matrix) *Matrix {
 	out := &Matrix{Examples: m.Examples}
 	for j, name := range m.Names {
@@ -124,8 +124,8 @@ func (x *explainer) kept(m *Matrix) *Matrix {
 	return out
 }
 
-// relabelled has the examples of the later matrix, with the earlier cells where
-// there are any. All of its candidates are in the later matrix.
+// relabelled has the examples of the later matrix, with the earlier cells where they
+// exist. All of its candidates are in the later matrix.
 func (x *explainer) relabelled(m *Matrix) *Matrix {
 	row := map[string]int{}
 	for i, e := range m.Examples {
@@ -186,7 +186,7 @@ func (x *explainer) changes(first []string, last *Selection, cause map[string]Ca
 	return list
 }
 
-// because words what a selection has to say of a candidate.
+// because explains a candidate's place in or out of a selection.
 func (x *explainer) because(a Account, s *Selection) string {
 	switch a.Fate {
 	case Selected:
@@ -211,7 +211,7 @@ func (x *explainer) because(a Account, s *Selection) string {
 	return "what it catches is caught without it"
 }
 
-// ids lists examples, with a word on those that were not known as bad before.
+// ids lists examples, and marks those that were not known as bad before.
 func (x *explainer) ids(ids []string) string {
 	fresh := 0
 	for _, id := range ids {

@@ -88,12 +88,12 @@ func TestExplain(t *testing.T) {
 	if err != nil || len(changes) != 1 || changes[0].Cause != spade.ByOptions || changes[0].Because != "what it catches is caught without it" {
 		t.Errorf("other options: %+v, %v", changes, err)
 	}
-	// Before there were labels there was no selection.
+	// There was no selection before the labels.
 	changes, err = spade.Explain(t.Context(), problem(t, head), problem(t, base))
 	if err != nil || len(changes) != 2 || changes[0].Cause != spade.ByLabels {
 		t.Errorf("first labels: %+v, %v", changes, err)
 	}
-	// The first labels bring another method, which could not be used without them.
+	// The first labels bring another method, which needs them.
 	unlabelled := problem(t, head)
 	unlabelled.Options.Method = "none"
 	changes, err = spade.Explain(t.Context(), unlabelled, problem(t, head+"g1,1,1,0\nb1,0,0,1\n"))
