@@ -14,12 +14,12 @@ import (
 type Unit struct {
 	Text string // without blanks around it
 	Line int    // that it begins in, from 1
-	key  string // equal for units that say the same: no list marker, blanks as one
+	key  string // equal for units with the same text, ignoring list markers and runs of blanks
 }
 
-// Split cuts a prompt into units: at line breaks, and lines at the ends of
-// sentences (Unicode Standard Annex #29). A template variable ({x}, {{x}}, {% x %},
-// ${x}), a code span and a fenced block are never cut. Blank lines are no units.
+// Split cuts a prompt into units: at line breaks, and lines at the ends of sentences
+// (Unicode Standard Annex #29). A template variable ({x}, {{x}}, {% x %}, ${x}), a code
+// span and a fenced block are never cut. Blank lines are not units.
 func Split(text string) []Unit {
 	s := splitter{text: text, kept: unbroken(text)}
 	for start := 0; start < len(text); {
@@ -37,8 +37,8 @@ func Split(text string) []Unit {
 // splitter cuts from the beginning to the end.
 type splitter struct {
 	text  string
-	kept  []span // that nothing cuts, ascending, apart from each other
-	next  int    // the first of kept that may lie behind the next cut
+	kept  []span // uncuttable spans, ascending and disjoint
+	next  int    // the first of kept that may end after the next cut
 	units []Unit
 	line  int // of offset at
 	at    int
@@ -47,8 +47,8 @@ type splitter struct {
 // span is a part of a text, by bytes.
 type span struct{ start, end int }
 
-// lineEnd returns where the line that begins at start ends, its break included,
-// and what may not be cut with it.
+// lineEnd returns where the line that begins at start ends, including its break and any
+// uncuttable span.
 func (s *splitter) lineEnd(start int) int {
 	for from := start; ; {
 		i := strings.IndexByte(s.text[from:], '\n')
@@ -65,8 +65,8 @@ func (s *splitter) lineEnd(start int) int {
 	}
 }
 
-// through returns where the kept span ends that a cut at an offset goes through, 0
-// if there is none. Offsets ascend from call to call.
+// through returns the end of the uncuttable span around an offset, or 0. Offsets ascend
+// from call to call.
 func (s *splitter) through(at int) int {
 	for s.next < len(s.kept) && s.kept[s.next].end <= at {
 		s.next++
@@ -77,8 +77,8 @@ func (s *splitter) through(at int) int {
 	return 0
 }
 
-// sentences cuts one line; one with breaks inside holds what is not cut, and stays
-// whole.
+// sentences cuts one line; a line with breaks inside contains an uncuttable span and
+// stays whole.
 func (s *splitter) sentences(start, end int) {
 	line := s.text[start:end]
 	if strings.Contains(strings.TrimRight(line, "\r\n"), "\n") {
@@ -98,7 +98,7 @@ func (s *splitter) sentences(start, end int) {
 	s.add(start+from, end)
 }
 
-// abbreviations look like the end of a sentence and are none.
+// abbreviations look like the end of a sentence but are not.
 var abbreviations = []string{"e.g.", "i.e.", "vs.", "approx.", "incl.", "resp.", "max.", "min.", "no."}
 
 func abbreviated(part string) bool {
@@ -126,13 +126,14 @@ func (s *splitter) add(start, end int) {
 	s.units = append(s.units, Unit{Text: text, Line: s.line + 1, key: keyOf(text)})
 }
 
-// keyOf is what a unit says: a list that is numbered anew says the same.
+// keyOf returns the text that identifies a unit: a new number in a list does not change
+// it.
 func keyOf(text string) string {
 	return strings.Join(strings.Fields(text[markerLength(text):]), " ")
 }
 
-// markerLength is the length of the list marker that a text begins with, and of
-// the blanks around it.
+// markerLength is the length of the list marker at the start of a text, with the blanks
+// around it.
 func markerLength(text string) int {
 	line, _, _ := strings.Cut(text, "\n")
 	line = strings.TrimRight(line, " \t\r")
@@ -143,9 +144,8 @@ func markerLength(text string) int {
 	return len(line) - len(items[0])
 }
 
-// unbroken are the parts of a prompt that are never cut: fenced blocks that are
-// closed, code spans, and the variables and tags of Jinja, Mustache, f-strings and
-// shells.
+// unbroken finds the parts of a prompt that are never cut: closed fenced blocks, code
+// spans, and the variables and tags of Jinja, Mustache, f-strings and shells.
 func unbroken(text string) []span {
 	if !strings.ContainsAny(text, "`~{") {
 		return nil
@@ -170,7 +170,7 @@ func unbroken(text string) []span {
 			i++
 			continue
 		}
-		if end < 0 { // a run of backticks without another
+		if end < 0 { // an unmatched run of backticks
 			i -= end
 			continue
 		}
@@ -180,12 +180,12 @@ func unbroken(text string) []span {
 	return list
 }
 
-// maxUnbroken is how many bytes a code span or a variable has at most, so that one
-// that is not closed is not looked for to the end of the prompt.
+// maxUnbroken bounds a code span or a variable, in bytes, so that an unclosed one is
+// not searched to the end of the prompt.
 const maxUnbroken = 1000
 
-// codeSpan returns where the code span that begins at i ends, or less than 0 by the
-// length of the run of backticks that opens none.
+// codeSpan returns the end of the code span that begins at i, or, if there is none, the
+// negated length of the run of backticks.
 func codeSpan(text string, i int) int {
 	window := text[i:min(len(text), i+maxUnbroken)]
 	run := len(window) - len(strings.TrimLeft(window, "`"))
@@ -207,8 +207,8 @@ func codeSpan(text string, i int) int {
 	}
 }
 
-// variable returns where the variable or tag that begins at i ends, 0 if there is
-// none. Those with double marks may go over lines.
+// variable returns the end of the variable or tag that begins at i, or 0. Those with
+// double marks may span lines.
 func variable(text string, i int) int {
 	window := text[i:min(len(text), i+maxUnbroken)]
 	for _, pair := range [...][2]string{{"{%", "%}"}, {"{#", "#}"}, {"{{{", "}}}"}, {"{{", "}}"}} {
@@ -225,9 +225,9 @@ func variable(text string, i int) int {
 	return 0
 }
 
-// fences finds blocks between lines of three or more backticks or tildes
-// (CommonMark 0.31, section 4.5). One that is not closed is none: prompts speak of
-// backticks more often than they forget them.
+// fences finds blocks between lines of three or more backticks or tildes (CommonMark
+// 0.31, section 4.5). An unclosed one does not count: prompts mention backticks more
+// often than they forget to close a block.
 func fences(text string) []span {
 	var list []span
 	open, mark, at := -1, "", 0
@@ -246,8 +246,8 @@ func fences(text string) []span {
 	return list
 }
 
-// fenceMark returns the run of backticks or tildes that a line begins with, "" if
-// it is no fence, and whether there is nothing else.
+// fenceMark returns the run of backticks or tildes at the start of a line, "" if it is
+// not a fence, and whether nothing else follows.
 func fenceMark(line string) (mark string, alone bool) {
 	line = strings.TrimSpace(line)
 	for _, c := range []string{"`", "~"} {

@@ -13,27 +13,27 @@ import (
 	"github.com/proviso-eval/proviso/spade/solve"
 )
 
-// Source says where an implication comes from.
+// Source is where an implication comes from.
 type Source string
 
 // The sources of implications.
 const (
 	FromProof   Source = "proof"
 	FromJudge   Source = "judge"
-	FromFile    Source = "file"    // somebody claims it
+	FromFile    Source = "file"    // claimed in a file
 	FromClosure Source = "closure" // it follows from others
 )
 
-// Outcome says what became of an implication.
+// Outcome is the result of checking an implication.
 type Outcome string
 
 // The outcomes.
 const (
 	Kept         Outcome = "kept"
 	Contradicted Outcome = "contradicted" // an example passes a and fails b
-	Unreliable   Outcome = "ffr"          // the false failure rate of an end is above tau
+	Unreliable   Outcome = "ffr"          // the false failure rate of either candidate is above tau
 	Refuted      Outcome = "refuted"      // a text passes a and fails b
-	Denied       Outcome = "denied"       // the judge took it back when asked again
+	Denied       Outcome = "denied"       // the judge withdrew it when asked again
 	Unconfirmed  Outcome = "unconfirmed"  // the judge could not be asked again
 )
 
@@ -44,46 +44,45 @@ type Pair struct {
 	Outcome Outcome
 	Proof   ProofKind // of a proof
 	Via     int       // of a closure: a candidate that A implies and that implies B
-	Said    string    // the judge's reason for naming it; "" if it did not
-	Answer  string    // the judge's reasoning when asked again; "" if it was not
+	Said    string    // the judge's reason for naming it, or ""
+	Answer  string    // the judge's reasoning when asked again, or ""
 	Against []int     // examples that contradict it, at most 20
 	Text    string    // of what is refuted: a text that passes A and fails B
 }
 
-// maxSubsumed bounds how many candidates are compared, each with each.
+// maxSubsumed bounds how many candidates are compared pairwise.
 const maxSubsumed = 5000
 
-// SubsumeOptions say how implications are found and which are kept.
+// SubsumeOptions configure how implications are found and which are kept.
 type SubsumeOptions struct {
-	// Compiler decides single outputs for proofs; nil reads no files and asks nobody.
+	// Compiler decides single outputs for proofs; nil reads no files and asks no model.
 	Compiler *check.Compiler
-	// Matrix says which implications examples contradict; nil knows no example.
+	// Matrix holds the examples that can contradict implications; nil for none.
 	Matrix *Matrix
-	// Tau, if it is not nil, leaves out implications with an end whose own false
-	// failure rate is above it. It needs a matrix.
+	// Tau, if it is not nil, drops implications where either candidate has a false
+	// failure rate above it. It needs a matrix.
 	Tau *float64
-	// Given are implications that somebody claims; they are filtered like those of
-	// a judge.
+	// Given are claimed implications; they are filtered like those of a judge.
 	Given []Implication
 
-	// Judge is the model that is asked for what cannot be proven; nil asks nobody.
+	// Judge is the model that is asked about what cannot be proven; nil for none.
 	Judge *Model
-	// Concurrency is how many questions are open at a time; 4 if 0.
+	// Concurrency is the number of questions in flight; 4 if 0.
 	Concurrency int
-	// Progress is told how many questions are answered, one call at a time; nil tells
-	// nobody.
+	// Progress is called with the number of answered questions, one call at a time. It
+	// may be nil.
 	Progress func(answered, of int)
 }
 
-// Subsumption is what is known of which candidate implies which.
+// Subsumption holds which candidate implies which.
 type Subsumption struct {
 	Names   []string
 	Pairs   []Pair  // everything that was claimed or follows, by A, then B
-	Classes [][]int // candidates that imply each other, by what was kept
+	Classes [][]int // candidates that imply each other, among the kept pairs
 
-	Eligible   int // candidates within tau; all without one
-	Unsure     int // comparisons that were given up because they took too much
-	Questions  int // that the judge was asked, repairs not counted
+	Eligible   int // candidates within tau; all without tau
+	Unsure     int // comparisons that were given up because of their cost
+	Questions  int // questions to the judge, without repairs
 	Unanswered []Unanswered
 	Spent      Spent
 
@@ -91,20 +90,19 @@ type Subsumption struct {
 	prover *Prover
 }
 
-// Unanswered is a question to the judge that came to nothing.
+// Unanswered is a question without a usable answer from the judge.
 type Unanswered struct {
 	Step       string   // find or confirm
-	Candidates []string // that it was about
+	Candidates []string // the candidates it was about
 	Err        error
 }
 
-// Subsume finds which candidate implies which: by proof where the types of the
-// assertions allow it, and by asking a judge for the rest; then it drops what
-// examples contradict and adds what follows from what is left. Without candidates
-// the names are those of the matrix, and only given implications are looked at.
-// Questions that the judge does not answer are kept as failures, and the rest is
-// worth what it is. Mistakes in the candidates and options are an error that names
-// them all. If ctx ends, the error is that of ctx.
+// Subsume finds which candidate implies which: by proof where the assertion types allow
+// it, and by asking a judge about the rest. Then it drops what examples contradict and
+// adds what follows from the rest. Without candidates the names are those of the
+// matrix, and only given implications are checked. Questions without an answer are
+// recorded, and the rest of the result is valid. Mistakes in the candidates and options
+// are an error that names them all. If ctx ends, the error is that of ctx.
 func Subsume(ctx context.Context, list []proviso.Candidate, o SubsumeOptions) (*Subsumption, error) {
 	s := &Subsumption{matrix: o.Matrix}
 	for i := range list {
@@ -147,7 +145,7 @@ func Subsume(ctx context.Context, list []proviso.Candidate, o SubsumeOptions) (*
 	return s, nil
 }
 
-// valid looks for mistakes in the names.
+// valid checks the names.
 func (s *Subsumption) valid(list []proviso.Candidate, o SubsumeOptions) error {
 	if len(s.Names) == 0 {
 		return proviso.Errorf(proviso.Invalid, "there are no candidates")
@@ -203,7 +201,7 @@ func (s *Subsumption) prove(ctx context.Context, list []proviso.Candidate, c *ch
 		b    int32
 		kind ProofKind
 	}
-	proofs := make([][]proof, len(list)) // few words each: there may be very many
+	proofs := make([][]proof, len(list)) // small entries: there may be very many
 	count := 0
 	for a := range list {
 		if ctx.Err() != nil {
@@ -228,8 +226,8 @@ func (s *Subsumption) prove(ctx context.Context, list []proviso.Candidate, c *ch
 	return nil
 }
 
-// compiles sees that candidates can be decided at all, as far as that can be told
-// without what this machine or version lacks.
+// compiles checks that candidates can be decided at all, apart from what this machine
+// or version lacks.
 func compiles(list []proviso.Candidate, c *check.Compiler) error {
 	var wrong []string
 	for i := range list {
@@ -249,7 +247,7 @@ func compiles(list []proviso.Candidate, c *check.Compiler) error {
 	return nil
 }
 
-// given adds what somebody claims.
+// given adds the claimed implications.
 func (s *Subsumption) given(list []Implication, f *filter, known *pairSet, add func(Pair)) error {
 	at := map[string]int{}
 	for i, name := range s.Names {
@@ -274,7 +272,7 @@ func (s *Subsumption) given(list []Implication, f *filter, known *pairSet, add f
 	return nil
 }
 
-// close adds what follows from what was kept, and finds the classes.
+// close adds what follows from the kept pairs, and finds the classes.
 func (s *Subsumption) close(f *filter) {
 	order := func(p, q Pair) int { return cmp.Or(p.A-q.A, p.B-q.B) }
 	slices.SortFunc(s.Pairs, order)
@@ -285,7 +283,7 @@ func (s *Subsumption) close(f *filter) {
 		switch {
 		case !ok:
 			s.Pairs = append(s.Pairs, p)
-		case p.Outcome == Kept: // it was dropped, and follows all the same
+		case p.Outcome == Kept: // it was dropped, but follows anyway
 			p.Said, p.Answer, p.Text = s.Pairs[i].Said, s.Pairs[i].Answer, s.Pairs[i].Text
 			s.Pairs[i] = p
 		}

@@ -19,9 +19,9 @@ import (
 	"github.com/proviso-eval/proviso/spade/solve"
 )
 
-// comparer is a judge of implications whose answers a function gives. It gets the
-// parts of the first message, how often it was asked before in the same dialogue,
-// and all that was said.
+// comparer is a scripted judge of implications. Its function gets the parts of the
+// first message, how often it was asked before in the same dialogue, and the whole
+// conversation.
 type comparer struct {
 	answer func(step string, parts map[string]string, repair int, prompt string) string
 
@@ -50,7 +50,7 @@ func (c *comparer) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output,
 	return proviso.Output{Value: c.answer(ask.Reply.Name, parts, ask.Sample.Repair, ask.Prompt), Usage: proviso.Usage{Prompt: 10, Completion: 1, Total: 11}}, nil
 }
 
-// confirmAll says yes to every claim but those about a name.
+// confirmAll confirms every claim except those about a name.
 func confirmAll(claims, but string) string {
 	var list []any
 	for line := range strings.Lines(claims) {
@@ -79,7 +79,7 @@ func candidatesOf(t testing.TB, pairs ...string) []proviso.Candidate {
 	return list
 }
 
-// found are the pairs of a subsumption, with what became of them.
+// found returns the pairs of a subsumption with their outcomes.
 func found(s *spade.Subsumption) string {
 	var list []string
 	for _, p := range s.Pairs {
@@ -154,8 +154,8 @@ warm>good judge kept`
 	}
 }
 
-// TestSubsumeAnswers: what cannot be read is asked for once more, and then an error
-// of its question; the rest is kept.
+// TestSubsumeAnswers: the judge is asked once more about an unreadable answer; then the
+// question has an error, and the rest is kept.
 func TestSubsumeAnswers(t *testing.T) {
 	t.Parallel()
 	list := candidatesOf(t,
@@ -211,8 +211,8 @@ func TestSubsumeAnswers(t *testing.T) {
 	}
 }
 
-// TestSubsumeWindows: questions grow with the number of candidates, similar ones
-// are asked about together, and no text of a candidate leaves its part.
+// TestSubsumeWindows: the number of questions grows linearly, similar candidates share
+// a question, and no text of a candidate escapes its part.
 func TestSubsumeWindows(t *testing.T) {
 	t.Parallel()
 	var list []proviso.Candidate
@@ -291,8 +291,8 @@ func TestSubsumeRefuses(t *testing.T) {
 	}
 }
 
-// TestFollows: what follows is what package solve closes to, each pair with
-// somebody on the way.
+// TestFollows: the pairs that follow equal the closure of package solve, each with a
+// candidate on the way.
 func TestFollows(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
@@ -331,8 +331,8 @@ func TestFollows(t *testing.T) {
 	}
 }
 
-// TestSubsumptionFiles: what is written is read again, each set by its name, also
-// one without a pair.
+// TestSubsumptionFiles: the written files can be read again, each set by its name, even
+// an empty one.
 func TestSubsumptionFiles(t *testing.T) {
 	t.Parallel()
 	list := candidatesOf(t, "a", `{"type":"contains","value":"xy"}`, "b,\n\"", `{"type":"contains","value":"x"}`)

@@ -7,18 +7,17 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// endless is the end of amounts without one.
+// endless is the upper end of unbounded amounts.
 const endless = math.MaxInt
 
-// amounts are whole numbers from 0: spans from lo to hi, ascending, that neither
-// meet nor overlap.
+// amounts are whole numbers from 0: spans from lo to hi, ascending and separate.
 type amounts []amountSpan
 
 type amountSpan struct{ lo, hi int }
 
 // amountsOf reads the value of a count as package check does: a number, a number
-// written as text, or an object with min, max or both. Of an object it takes no
-// account of other keys; without min and max it has the default.
+// written as text, or an object with min, max or both. It ignores other keys of an
+// object; without min and max it uses the default.
 func amountsOf(value any, other amounts) (amounts, bool) {
 	switch v := value.(type) {
 	case float64:
@@ -57,7 +56,7 @@ func exactly(f float64) (amounts, bool) {
 	case math.IsNaN(f):
 		return nil, false
 	case f < 0 || f != math.Trunc(f) || f > 1<<53:
-		return amounts{}, true // no count is that
+		return amounts{}, true // no count has this value
 	}
 	return amounts{{int(f), int(f)}}, true
 }
@@ -75,7 +74,7 @@ func boundOf(o *proviso.Object, key string) (bound float64, has, ok bool) {
 	return 0, false, false
 }
 
-// wholeNumber returns f as a count can be; what no count reaches is cut.
+// wholeNumber returns f as a count, limited to the range of counts.
 func wholeNumber(f float64) int {
 	return int(min(max(f, 0), 1<<53))
 }
@@ -96,7 +95,7 @@ func (a amounts) without() amounts {
 	return append(out, amountSpan{next, endless})
 }
 
-// within reports whether every amount of a is one of b.
+// within reports whether every amount of a is in b.
 func (a amounts) within(b amounts) bool {
 	for _, s := range a {
 		if !slices.ContainsFunc(b, func(t amountSpan) bool { return t.lo <= s.lo && s.hi <= t.hi }) {

@@ -10,34 +10,33 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Bounds of the questions about implications.
+// Limits of the questions about implications.
 const (
-	window       = 40       // candidates in one question
-	windowStep   = 20       // candidates that the next question brings anew
-	windowBytes  = 96 << 10 // of the candidates of one question
-	maxShown     = 4 << 10  // bytes that are shown of one candidate's check
-	maxSays      = 600      // bytes that are shown of its description
-	maxNamed     = 400      // pairs that one answer may name
-	confirmed    = 12       // pairs in one question of the second kind
+	window       = 40       // candidates per question
+	windowStep   = 20       // new candidates in the next question
+	windowBytes  = 96 << 10 // bytes of candidates per question
+	maxShown     = 4 << 10  // bytes shown of a candidate's check
+	maxSays      = 600      // bytes shown of its description
+	maxNamed     = 400      // pairs per answer
+	confirmed    = 12       // pairs per question of the second kind
 	findTokens   = 8192
 	confirmMost  = 4096
 	maxOpenAsked = 4
 )
 
-// subsumeQuestions asks a judge which candidate implies which, as the paper does:
-// once for the pairs in a list of candidates, and once more for each pair that it
-// named.
+// subsumeQuestions asks a judge which candidate implies which, as in the paper: once
+// for the pairs in a list of candidates, and once more for each pair that it named.
 //
-// A list that does not fit into one question is put in an order in which similar
-// candidates are near each other, and asked about in windows that overlap by half.
-// So the number of questions grows with the number of candidates, not with that of
-// their pairs; what is not alike is never asked about.
+// A list that does not fit into one question is ordered so that similar candidates are
+// close, and split into windows that overlap by half. The number of questions grows
+// with the number of candidates, not of pairs; dissimilar candidates are never
+// compared.
 type subsumeQuestions struct {
 	s        *Subsumption
 	list     []proviso.Candidate
 	model    *Model
 	filter   *filter
-	known    *pairSet // pairs that need not be asked about
+	known    *pairSet // pairs that need no question
 	limit    int
 	progress func(answered, of int)
 
@@ -46,7 +45,7 @@ type subsumeQuestions struct {
 	of       int
 }
 
-// subsumeQuestion is one question, and what came of it.
+// subsumeQuestion is one question with its result.
 type subsumeQuestion struct {
 	of    []int  // candidates
 	pairs []Pair // that it named, or that it is about
@@ -54,7 +53,7 @@ type subsumeQuestion struct {
 	err   error
 }
 
-// ask returns the pairs that the judge named, with what became of them.
+// ask returns the pairs that the judge named, with their outcomes.
 func (q *subsumeQuestions) ask(ctx context.Context) []Pair {
 	finds := q.windows()
 	q.of = len(finds)
@@ -99,7 +98,7 @@ func (q *subsumeQuestions) ask(ctx context.Context) []Pair {
 	return pairs
 }
 
-// each asks n questions, some at a time.
+// each asks n questions concurrently.
 func (q *subsumeQuestions) each(ctx context.Context, n int, ask func(i int)) {
 	limit := q.limit
 	if limit <= 0 {
@@ -131,7 +130,7 @@ func (q *subsumeQuestions) tell() {
 	}
 }
 
-// count adds up what questions took, and keeps those without an answer.
+// count adds up usage, and keeps the questions without an answer.
 func (s *Subsumption) count(step string, list []*subsumeQuestion, candidates []proviso.Candidate) {
 	for _, one := range list {
 		s.Questions++
@@ -147,7 +146,7 @@ func (s *Subsumption) count(step string, list []*subsumeQuestion, candidates []p
 	}
 }
 
-// find asks which of some candidates imply each other.
+// find asks which of a list of candidates imply each other.
 func (q *subsumeQuestions) find(ctx context.Context, one *subsumeQuestion) {
 	if one.err = ctx.Err(); one.err != nil {
 		return
@@ -167,8 +166,7 @@ func (q *subsumeQuestions) find(ctx context.Context, one *subsumeQuestion) {
 	}
 }
 
-// readFound reads pairs. A name that is not in the list makes the answer one that
-// cannot be read.
+// readFound reads pairs. A name that is not in the list makes the answer invalid.
 func readFound(text string, at map[string]int) ([]Pair, error) {
 	_, list, err := listIn(text, "pairs")
 	if err != nil {
@@ -201,7 +199,7 @@ func readFound(text string, at map[string]int) ([]Pair, error) {
 	return pairs, nil
 }
 
-// oneLine is what a model said, on one line and not too long.
+// oneLine shortens a model's text to one line.
 func oneLine(text, none string) string {
 	if text = excerpt(text); text == "" {
 		return none
@@ -209,7 +207,7 @@ func oneLine(text, none string) string {
 	return text
 }
 
-// confirm asks once more about pairs that were named.
+// confirm asks again about named pairs.
 func (q *subsumeQuestions) confirm(ctx context.Context, one *subsumeQuestion) {
 	for i := range one.pairs {
 		one.pairs[i].Outcome = Unconfirmed
@@ -245,8 +243,8 @@ type confirmation struct {
 	why     string
 }
 
-// readConfirmed reads the verdicts on n claims: each once, and each of them true or
-// false. One that is right in spite of a counterexample is none.
+// readConfirmed reads the verdicts on n claims: each exactly once, and true or false. A
+// confirmation with a counterexample counts as a no.
 func readConfirmed(text string, n int) ([]confirmation, error) {
 	_, list, err := listIn(text, "claims")
 	if err != nil {

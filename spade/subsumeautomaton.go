@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// Bounds of the automata. What is beyond them is not proven.
+// Limits of the automata. Nothing is proven beyond them.
 const (
 	maxProgram  = 2000     // instructions of one pattern
 	maxStates   = 4000     // of one pattern, and of one comparison
@@ -16,36 +16,36 @@ const (
 	maxSweep    = 32 << 20 // steps of trying texts on languages
 )
 
-// machine decides whether a pattern matches somewhere in a text, one code unit
-// after the other (see package regex for the units). Its states are sets of
-// positions in the program, made when they are first reached: the subset
-// construction of Rabin and Scott, done lazily as Thompson's matchers do it.
+// machine decides whether a pattern matches somewhere in a text, one code unit at a
+// time (see package regex for the units). Its states are sets of positions in the
+// program, built when they are first reached: the lazy subset construction of Rabin and
+// Scott, as in Thompson's matchers.
 type machine struct {
 	prog  *syntax.Prog
-	cuts  []rune // where classes of units begin that the program tells apart; the first is 0
+	cuts  []rune // starts of the classes of units that the program distinguishes; the first is 0
 	ascii [128]uint16
-	first bool // what stands at the beginning matters
-	words bool // where words begin and end matters
+	first bool // the beginning of the text matters
+	words bool // word boundaries matter
 
 	index map[string]int32
 	sets  []positions
-	next  [][]int32 // by state and class; 0 is not known, else one more than the state
-	ends  []int8    // whether a text may end in the state: 0 is not known, 1 yes, 2 no
-	full  bool      // there were too many states; what it says is worth nothing
+	next  [][]int32 // by state and class; 0 is unknown, else the state plus one
+	ends  []int8    // whether a text may end in the state: 0 is unknown, 1 yes, 2 no
+	full  bool      // there were too many states; the results are invalid
 
 	marks []uint32 // by instruction: the last closure that it was in
 	mark  uint32
 	stack []uint32
-	work  int // instructions looked at so far
+	work  int // instructions visited so far
 }
 
-// positions are what a machine knows of what it has read.
+// positions are what a machine knows about the text so far.
 type positions struct {
 	before rune    // stands for the unit before: -1 at the beginning, 'a' in a word, ' ' else
 	at     []int32 // instructions that may come next, ascending
 }
 
-// matched is the state after a match: every longer text has one, too.
+// matched is the state after a match: every longer text matches, too.
 const matched = 0
 
 // newMachine compiles an expression of package regexp/syntax; nil if it is too
@@ -61,7 +61,7 @@ func newMachine(expr string) *machine {
 	}
 	m := &machine{prog: prog, index: map[string]int32{}, marks: make([]uint32, len(prog.Inst))}
 	m.classes()
-	m.state(positions{before: ' ', at: []int32{-1}}) // matched: like no other
+	m.state(positions{before: ' ', at: []int32{-1}}) // matched is unlike any other state
 	start := positions{before: ' '}
 	if m.first || m.words {
 		start.before = -1
@@ -70,10 +70,10 @@ func newMachine(expr string) *machine {
 	return m
 }
 
-// start is the state before anything was read.
+// start returns the state before the first unit.
 func (m *machine) start() int32 { return matched + 1 }
 
-// classes finds out which units the program tells apart.
+// classes finds the classes of units that the program distinguishes.
 func (m *machine) classes() {
 	m.cuts = []rune{0}
 	for i := range m.prog.Inst {
@@ -105,8 +105,8 @@ func (m *machine) classes() {
 	}
 }
 
-// single tells a unit from all others, and so those that differ in case: the
-// compiler writes a|A as A without case.
+// single separates a unit from all others, and so also variants in case: the compiler
+// writes a|A as A without case.
 func (m *machine) single(r rune) {
 	m.cuts = append(m.cuts, r, r+1)
 	for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
@@ -202,9 +202,9 @@ func (m *machine) accepts(s int32) bool {
 	return m.ends[s] == 1
 }
 
-// closure returns the instructions that read the next unit, and whether the
-// pattern has matched before it; next is -1 at the end. A match may begin anywhere,
-// so the beginning of the program is always among the positions.
+// closure returns the instructions that read the next unit, and whether the pattern has
+// matched before it; next is -1 at the end. A match may begin anywhere, so the
+// beginning of the program is always among the positions.
 func (m *machine) closure(p positions, next rune) (at []uint32, done bool) {
 	flags := syntax.EmptyOpContext(p.before, next)
 	m.mark++

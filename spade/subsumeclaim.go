@@ -7,22 +7,22 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// claim is what an assertion says of an output, in a form that can be compared.
+// claim is the meaning of an assertion in a comparable form.
 type claim struct {
-	frame     string // what is looked at, and when: equal frames look at the same
+	frame     string // the scope and conditions; claims with equal frames look at the same text
 	condition string // the part of the frame that is not the scope
 	scope     proviso.Scope
 	plain     bool // the frame is the whole output, always
-	parts     bool // every part has to hold; else, with any, one of them, or there are no parts
+	parts     bool // every part must satisfy it; else, with any, one of them, or there are no parts
 	any       bool
 	not       bool
 	*fact
 }
 
-// fact is what is said, in as many ways as it can be compared in; all of them are
-// about the text of the output or part, except key. It is shared by equal claims.
+// fact is what is claimed, in all forms in which it can be compared; all of them are
+// about the text of the output or part, except key. Equal claims share it.
 type fact struct {
-	key string // equal keys say the same
+	key string // equal keys have the same meaning
 
 	phrases *phrases
 	text    *language // the texts that it holds for
@@ -34,13 +34,13 @@ type fact struct {
 	measure string // what is measured
 	limit   *limit
 	schema  *schemaFact
-	name    string             // what the output has, of which it has one
-	of      string             // which thing that is
-	pure    *proviso.Assertion // decides the fact by the text alone; nil if that is not known
+	name    string             // a property that an output has exactly one value of
+	of      string             // that value
+	pure    *proviso.Assertion // decides the fact by the text alone; nil if unknown
 
-	passes, fails []rune   // texts that it holds for and does not, in code units; nil if there is none, or it is the empty one
-	seen          []uint64 // the witnesses that it holds for
-	exist         bool     // seen is known
+	passes, fails []rune   // texts that satisfy it and that do not, in code units; nil if there is none, or it is the empty one
+	seen          []uint64 // the sample texts that satisfy it
+	exist         bool     // seen is computed
 }
 
 // claims reads assertions.
@@ -49,11 +49,11 @@ type claims struct {
 	facts     map[string]*fact
 }
 
-// of returns what an assertion claims: all of it has to hold. Nil if nothing is
-// known of it.
+// of returns the claims of an assertion, which must all hold. It returns nil if nothing
+// is known.
 func (c *claims) of(a *proviso.Assertion) []claim {
 	if a.Raw == nil || a.Weight != nil && *a.Weight == 0 {
-		return nil // what it says is not known whole; it passes whatever it finds
+		return nil // its meaning is only partly known; it passes whatever it finds
 	}
 	base, negated := strings.CutPrefix(a.Type, "not-")
 	one := c.framed(a)
@@ -68,7 +68,7 @@ func (c *claims) of(a *proviso.Assertion) []claim {
 		if one.opaque() {
 			one.frame += " none"
 		} else {
-			one.not = !one.not // none holds: all do not
+			one.not = !one.not // negated any: none holds
 		}
 	}
 	return []claim{one}
@@ -79,7 +79,7 @@ func (f *fact) opaque() bool {
 	return f.phrases == nil && f.text == nil && f.exact == nil && !f.isValue && f.amounts == nil && f.limit == nil && f.schema == nil && f.name == ""
 }
 
-// framed returns a claim with nothing but its frame.
+// framed returns a claim with only its frame.
 func (c *claims) framed(a *proviso.Assertion) claim {
 	one := claim{}
 	if a.Scope != nil {
@@ -97,15 +97,15 @@ func (c *claims) framed(a *proviso.Assertion) claim {
 	return one
 }
 
-// judged returns the parts of a judged assertion: its check and its criteria. Nil
-// if they cannot be told apart.
+// judged returns the parts of a judged assertion: its check and its criteria. It
+// returns nil if they cannot be separated.
 func (c *claims) judged(a *proviso.Assertion, one claim) []claim {
 	clauses := len(a.Criteria)
 	if a.Check != nil {
 		clauses++
 	}
 	if clauses > 1 && one.parts && one.scope.Match != "" && one.scope.Match != "all" || one.scope.Match == "none" {
-		return nil // that all hold for some part is more than that each does
+		return nil // "all hold for some part" is more than "each holds for some part"
 	}
 	var list []claim
 	if a.Check != nil {
@@ -131,7 +131,7 @@ func (c *claims) judged(a *proviso.Assertion, one claim) []claim {
 	return list
 }
 
-// share returns the fact of a key; make fills a new one.
+// share returns the fact with a key; make fills a new one.
 func (c *claims) share(key string, fill func(f *fact)) *fact {
 	if f, ok := c.facts[key]; ok {
 		return f
@@ -144,11 +144,11 @@ func (c *claims) share(key string, fill func(f *fact)) *fact {
 	return f
 }
 
-// notOfTheFact are keys of an assertion that are no part of what it says of an
-// output, or are known otherwise.
+// notOfTheFact are assertion keys that do not affect the fact, or are handled
+// elsewhere.
 var notOfTheFact = []string{"id", "type", "description", "metric", "severity", "weight", "when", "transform", "scope"}
 
-// fact returns what an assertion says, without its frame and negation.
+// fact returns the meaning of an assertion, without its frame and negation.
 func (c *claims) fact(base string, a *proviso.Assertion) *fact {
 	core := proviso.NewObject(a.Raw.Len() + 1)
 	for key, v := range a.Raw.All() {
@@ -166,7 +166,7 @@ func (c *claims) fact(base string, a *proviso.Assertion) *fact {
 		core.Set(key, v)
 	}
 	core.Set("type", base)
-	if f, ok := PythonFunction(a); ok { // what it is called does not matter
+	if f, ok := PythonFunction(a); ok { // the name of the function does not matter
 		core.Set("value", strings.Replace(f.Text, "def "+f.Entry, "def f", 1))
 	}
 	return c.share(canonical(core), func(f *fact) { c.fill(f, base, a) })
@@ -182,7 +182,7 @@ func withoutKey(o *proviso.Object, key string) *proviso.Object {
 	return out
 }
 
-// canonical writes a value so that equal values give equal texts, whatever the
+// canonical writes a value so that equal values give equal texts, regardless of the
 // order of keys.
 func canonical(v any) string { return proviso.Stringify(sorted(v)) }
 

@@ -7,9 +7,8 @@ import (
 	"github.com/proviso-eval/proviso/check"
 )
 
-// byValue decides by the engine where one of the two is about a single output:
-// what passes a is that output, and it passes b; or what fails b is that output,
-// and it fails a.
+// byValue decides by the engine where one of the two is about a single output: only
+// that output passes a, and it passes b; or only that output fails b, and it fails a.
 func (p *Prover) byValue(a, b *claim) bool {
 	if text, ok := a.single(b.fact); ok && !a.not {
 		status, known := p.decide(b.fact, text)
@@ -22,8 +21,8 @@ func (p *Prover) byValue(a, b *claim) bool {
 	return false
 }
 
-// single returns the one text that a fact holds for, as far as other can be asked
-// about it, and what automata do not compare.
+// single returns the only text that satisfies a fact, if the engine can decide other on
+// it and automata cannot compare the two.
 func (f *fact) single(other *fact) (string, bool) {
 	switch {
 	case other.pure == nil:
@@ -35,8 +34,7 @@ func (f *fact) single(other *fact) (string, bool) {
 	return "", false
 }
 
-// decide asks the engine whether a fact holds of a text; known is false if that
-// cannot be decided.
+// decide runs the engine on a text; known is false if the fact cannot be decided.
 func (p *Prover) decide(f *fact, text string) (proviso.Status, bool) {
 	if p.left--; p.left < 0 {
 		p.unsure++
@@ -60,10 +58,10 @@ func (p *Prover) decide(f *fact, text string) (proviso.Status, bool) {
 	return 0, false
 }
 
-// partOf compares claims about a part of the output with claims about all of it:
-// what occurs in a part occurs in the whole, and what occurs nowhere occurs in no
-// part. Phrases with white space are left out, because a part may have other white
-// space than the output.
+// partOf compares claims about a part of the output with claims about all of it: what
+// occurs in a part occurs in the whole, and what does not occur in the whole occurs in
+// no part. It skips phrases with white space, because a part may have different white
+// space.
 func partOf(a, b *claim) ProofKind {
 	switch {
 	case !a.not && b.whole() && !b.not && a.condition == b.condition && a.scope != (proviso.Scope{}) && (!a.parts || a.any):

@@ -10,17 +10,17 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// pureTypes decide by the text of the output and nothing else.
+// pureTypes decide by the text of the output alone.
 var pureTypes = []string{
 	"bleu", "char-count", "chars", "contains", "contains-all", "contains-any", "contains-html", "contains-json", "contains-xml", "count",
 	"ends-with", "equals", "gleu", "icontains", "icontains-all", "icontains-any", "in-order", "is-html", "is-json", "is-xml", "item-count",
 	"levenshtein", "line-count", "meteor", "regex", "rouge-l", "rouge-n", "sentence-count", "starts-with", "token-count", "word-count",
 }
 
-// fill finds the ways in which a fact can be compared.
+// fill finds the forms in which a fact can be compared.
 func (c *claims) fill(f *fact, base string, a *proviso.Assertion) {
 	if !fixed(a.Value) {
-		return // the value is made for each output
+		return // the value differs between outputs
 	}
 	if slices.Contains(pureTypes, base) {
 		pure := *a
@@ -63,7 +63,8 @@ func (c *claims) fill(f *fact, base string, a *proviso.Assertion) {
 	}
 }
 
-// fixed reports whether a value is the same for every output: no template, no file.
+// fixed reports whether a value is the same for every output: it has no template and no
+// file.
 func fixed(v any) bool {
 	switch v := v.(type) {
 	case string:
@@ -90,8 +91,8 @@ func phraseOf(v any) []string {
 	return nil
 }
 
-// phrasesOf returns the texts of a list, or of a text with commas; nil for what is
-// neither, and for texts with quotes, which are read by rules of their own.
+// phrasesOf returns the texts of a list, or of a comma-separated text; nil for anything
+// else and for texts with quotes, which have their own rules.
 func phrasesOf(v any) []string {
 	switch v := v.(type) {
 	case []any:
@@ -123,7 +124,7 @@ func (c *claims) fillPhrases(f *fact, list []string, any, fold bool) {
 	f.text = c.languages.each(list, !any, fold)
 }
 
-// fillAffix is about texts that begin or end with a phrase, or are one.
+// fillAffix handles texts that begin or end with a phrase, or equal one.
 func (c *claims) fillAffix(f *fact, base string, a *proviso.Assertion) {
 	text, ok := a.Value.(string)
 	if base == "equals" {
@@ -147,7 +148,7 @@ func (c *claims) fillAffix(f *fact, base string, a *proviso.Assertion) {
 	}
 }
 
-// fillCount is about how often a phrase or pattern occurs.
+// fillCount handles how often a phrase or pattern occurs.
 func (c *claims) fillCount(f *fact, a *proviso.Assertion) {
 	text, _ := a.Value.(string)
 	pattern, fold := "", a.IgnoreCase
@@ -178,7 +179,7 @@ func (c *claims) fillCount(f *fact, a *proviso.Assertion) {
 	}
 }
 
-// fillCounter is about how many units the output has.
+// fillCounter handles how many units the output has.
 func fillCounter(f *fact, base string, a *proviso.Assertion) {
 	what := base
 	value := a.Value
@@ -205,7 +206,7 @@ func fillCounter(f *fact, base string, a *proviso.Assertion) {
 	}
 }
 
-// fillSchema is about JSON of a schema.
+// fillSchema handles JSON with a schema.
 func fillSchema(f *fact, within bool, value any) {
 	s := &schemaFact{within: within}
 	if proviso.Truthy(value) {
@@ -224,7 +225,7 @@ func fillSchema(f *fact, within bool, value any) {
 	f.schema = s
 }
 
-// fillPaths is about elements that XML must have.
+// fillPaths handles required elements of XML.
 func fillPaths(f *fact, within bool, value any) {
 	s := &schemaFact{within: within, paths: []string{}}
 	switch v := value.(type) {

@@ -12,8 +12,8 @@ import (
 	"github.com/proviso-eval/proviso/internal/blobs"
 )
 
-// CSV writes the sets of a subsumption as [ReadImplications] reads them: set, a and
-// b, and where each pair comes from.
+// CSV writes the sets of a subsumption in the format of [ReadImplications]: set, a and
+// b, and the source of each pair.
 func (s *Subsumption) CSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	if err := out.Write([]string{"set", "a", "b", "source", "outcome", "why"}); err != nil {
@@ -34,8 +34,8 @@ func (s *Subsumption) CSV(w io.Writer) error {
 	return out.Error()
 }
 
-// noFormula returns what a judge said so that no spreadsheet takes it for a formula
-// (OWASP, "CSV Injection"). Names stay as they are: they are read again.
+// noFormula returns a judge's text in a form that no spreadsheet treats as a formula
+// (OWASP, "CSV Injection"). Names are not changed, because they are read again.
 func noFormula(text string) string {
 	if text != "" && strings.ContainsAny(text[:1], "=+-@\t\r\n") {
 		return "'" + text
@@ -43,7 +43,7 @@ func noFormula(text string) string {
 	return text
 }
 
-// source is where a pair comes from, with the kind of a proof.
+// source returns the source of a pair, with the kind of a proof.
 func (p *Pair) source() string {
 	if p.Source == FromProof {
 		return string(p.Source) + ":" + string(p.Proof)
@@ -66,7 +66,7 @@ type pairJSON struct {
 	Text    string   `json:"counterexample,omitempty"`
 }
 
-// evidence returns a pair as it is written.
+// evidence returns the JSON form of a pair.
 func (s *Subsumption) evidence(p *Pair) pairJSON {
 	e := pairJSON{
 		A: s.Names[p.A], B: s.Names[p.B], Source: p.Source, Proof: string(p.Proof), Outcome: p.Outcome, Why: s.Why(p),
@@ -95,16 +95,16 @@ type spentJSON struct {
 	Cost      float64 `json:"cost"`
 }
 
-// JSON writes everything that is known, a pair to a line, so that many of them
-// take no memory. Judge is the model that was asked; nil if none was.
+// JSON writes the complete result, one pair per line, so that memory stays constant.
+// Judge is the model that was asked; nil if none was.
 func (s *Subsumption) JSON(w io.Writer, model *Model) error {
 	out := bufio.NewWriter(w)
 	enc := func(v any) {
 		data, err := json.Marshal(v)
 		if err != nil {
-			data = []byte("null") // only values that JSON cannot write, and there are none
+			data = []byte("null") // only for values that JSON cannot write; there are none
 		}
-		_, _ = out.Write(data) // bufio keeps its error
+		_, _ = out.Write(data) // bufio keeps the error
 	}
 	field := func(before, name string, v any) {
 		_, _ = out.WriteString(before + "  \"" + name + "\": ")
@@ -160,7 +160,7 @@ func (s *Subsumption) JSON(w io.Writer, model *Model) error {
 	return out.Flush()
 }
 
-// SubsumePrompt identifies the words with which a judge is asked for implications.
+// SubsumePrompt identifies the wording of the questions about implications.
 func SubsumePrompt() string {
 	return blobs.Key("spade subsume 1", instructions("subsume-find"), instructions("subsume-confirm"))[:12]
 }

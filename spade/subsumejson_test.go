@@ -8,7 +8,7 @@ import (
 	"github.com/proviso-eval/proviso/spade"
 )
 
-// TestSubsumptionFormulas: what a judge says is no formula to a spreadsheet.
+// TestSubsumptionFormulas: a spreadsheet does not treat a judge's text as a formula.
 func TestSubsumptionFormulas(t *testing.T) {
 	t.Parallel()
 	list := candidatesOf(t, "a", `{"type":"judge","criteria":["It is kind."]}`, "b", `{"type":"judge","criteria":["It is warm."]}`)

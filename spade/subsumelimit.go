@@ -7,16 +7,16 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// limit is a threshold that a measure of an output is held against.
+// limit is a threshold for a measure of an output.
 type limit struct {
 	value float64
 	least bool // the measure must be at least the value; else at most
-	// refs are texts of which the best measure counts; nil if they are a part of
-	// what is measured.
+	// refs are reference texts, of which the best measure counts; nil if they are part
+	// of what is measured.
 	refs []string
 }
 
-// within reports whether every measure within l is within k, of the same thing.
+// within reports whether every measure within l is within k, for the same measure.
 func (l *limit) within(k *limit) bool {
 	if !containsEvery(k.refs, l.refs) {
 		return false
@@ -37,12 +37,12 @@ func containsEvery(list, some []string) bool {
 	return true
 }
 
-// measured is a type whose threshold a measure is held against.
+// measured is a type that compares a measure with a threshold.
 type measured struct {
 	least bool     // the measure must reach the threshold; else not exceed it
-	usual *float64 // the threshold where there is none; nil if it has to be given
-	texts bool     // the value is what the output is compared with
-	best  bool     // of several texts the best measure counts
+	usual *float64 // the default threshold; nil if it is required
+	texts bool     // the value holds reference texts
+	best  bool     // of several texts, the best measure counts
 }
 
 // measuredType returns what is known of a type; false for all others.
@@ -67,7 +67,7 @@ func measuredType(base string) (measured, bool) {
 	return measured{}, false
 }
 
-// fillLimit is about measures of the output.
+// fillLimit handles measures of the output.
 func fillLimit(f *fact, base string, a *proviso.Assertion) {
 	kind, ok := measuredType(base)
 	if !ok {

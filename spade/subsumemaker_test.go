@@ -8,7 +8,7 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// maker makes assertions that have much to do with each other.
+// maker makes assertions that are closely related.
 type maker struct {
 	*rand.Rand
 	theme int // 1 is JSON, 2 is letters whose lower case is odd; 0 is everything

@@ -10,8 +10,8 @@ import (
 	"github.com/proviso-eval/proviso/spade"
 )
 
-// publishedSets is what is known of the paper's pipelines: pairs of its final set,
-// and of them those that an output contradicts, and those with an end above tau 0.25.
+// publishedSets holds known counts for the paper's pipelines: the pairs of its final
+// set, those that an output contradicts, and those with a candidate above tau 0.25.
 var publishedSets = map[string]struct{ pairs, contradicted, unfair int }{
 	"codereviews": {13, 3, 5}, "emails": {24, 5, 22}, "finance": {28, 23, 10}, "lecturesummaries": {67, 13, 46}, "sportroutine": {18, 9, 11}, "statsbot": {8, 4, 6},
 }
@@ -94,8 +94,7 @@ func falseFailures(m *spade.Matrix, j int) float64 {
 	return float64(fails) / float64(good)
 }
 
-// publishedPairs reads a set, and which of its pairs the data says are
-// contradicted.
+// publishedPairs reads a set, and which of its pairs the data contradict.
 func publishedPairs(t *testing.T, dir, set string, names []string) ([]spade.Implication, map[[2]string]bool) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(dir, "subsumption.csv"))

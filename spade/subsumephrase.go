@@ -11,10 +11,10 @@ import (
 // phrases are texts that must occur, all of them or any.
 type phrases struct {
 	list []string
-	low  []string // the list in lower case, where that is one thing (see lowered)
-	sure []bool   // low is known
+	low  []string // the list in lower case, where that is unambiguous (see lowered)
+	sure []bool   // whether low is known
 	any  bool
-	fold bool // the output is put into lower case first
+	fold bool // the output is lowered first
 }
 
 // newPhrases reads a list. Where no letter has another case, folding changes
@@ -30,14 +30,14 @@ func newPhrases(list []string, any, fold bool, cased func(rune) bool) *phrases {
 	return p
 }
 
-// entails reports whether a text that has what p asks for has what q asks for.
-// Nothing but phrases within phrases can do that: a text of the phrases of p, with
-// something else between them, has no others.
+// entails reports whether a text that satisfies p satisfies q. Only phrases within
+// phrases can prove that: a text of the phrases of p, with something else between them,
+// contains no others.
 func (p *phrases) entails(q *phrases) bool {
 	if p.fold && !q.fold {
 		return false
 	}
-	if p.any { // whichever of p occurs
+	if p.any { // whichever phrase of p occurs
 		for i := range p.list {
 			if !q.follow(func(j int) bool { return p.has(i, q, j) }) {
 				return false
@@ -58,7 +58,7 @@ func (p *phrases) entails(q *phrases) bool {
 	})
 }
 
-// follow reports whether all phrases, or any, are there.
+// follow reports whether all phrases, or any, occur.
 func (p *phrases) follow(there func(j int) bool) bool {
 	for j := range p.list {
 		if there(j) == p.any {
@@ -68,7 +68,7 @@ func (p *phrases) follow(there func(j int) bool) bool {
 	return !p.any
 }
 
-// has reports whether phrase i of p has phrase j of q in it.
+// has reports whether phrase i of p contains phrase j of q.
 func (p *phrases) has(i int, q *phrases, j int) bool {
 	if q.fold {
 		return p.sure[i] && q.sure[j] && strings.Contains(p.low[i], q.low[j])
@@ -76,7 +76,7 @@ func (p *phrases) has(i int, q *phrases, j int) bool {
 	return strings.Contains(p.list[i], q.list[j])
 }
 
-// example returns a text that has what p asks for, in code units.
+// example returns a text that satisfies p, in code units.
 func (p *phrases) example() []rune {
 	list := p.list
 	if p.any {

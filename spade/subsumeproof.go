@@ -10,15 +10,15 @@ import (
 	"github.com/proviso-eval/proviso/report"
 )
 
-// ProofKind says why an implication holds; "" if it is not proven.
+// ProofKind is why an implication holds; "" if it is not proven.
 type ProofKind string
 
 // The kinds of proofs.
 const (
-	ByEquality ProofKind = "equal"   // both say the same
+	ByEquality ProofKind = "equal"   // both have the same meaning
 	ByPhrases  ProofKind = "phrases" // the phrases of one hold those of the other
 	ByLimit    ProofKind = "limit"   // a count or threshold lies within the other
-	BySchema   ProofKind = "schema"  // a schema, or a list of elements, asks for no less
+	BySchema   ProofKind = "schema"  // a schema, or a list of elements, is at least as strict
 	ByValue    ProofKind = "value"   // the only output that passes one passes the other
 	ByText     ProofKind = "text"    // no text passes one and fails the other
 	ByPart     ProofKind = "part"    // what a part of the output has, the output has
@@ -30,7 +30,7 @@ func ProofKinds() []ProofKind {
 	return []ProofKind{ByEquality, ByPhrases, ByLimit, BySchema, ByValue, ByText, ByPart, ByCriteria}
 }
 
-// says is the reason that a kind of proof gives.
+// says is the reason for a kind of proof.
 func (k ProofKind) says() string {
 	switch k {
 	case ByEquality:
@@ -53,24 +53,24 @@ func (k ProofKind) says() string {
 	return ""
 }
 
-// maxDecided bounds how often the engine is asked about a single output.
+// maxDecided bounds how often the engine is run on a single output.
 const maxDecided = 200_000
 
-// Prover proves implications between assertions by what their types mean. It is
+// Prover proves implications between assertions from the meaning of their types. It is
 // not safe for concurrent use.
 type Prover struct {
 	list    []proviso.Candidate
 	claims  [][]claim
-	facts   []*fact // those of claims that have texts, in order
+	facts   []*fact // the facts with text languages, in order
 	x       explorer
 	known   map[comparison]answer
 	decided map[*fact]*check.Set
 	c       *check.Compiler
-	own     bool // nobody else closes it
-	left    int  // decisions
+	own     bool // the prover closes it
+	left    int  // remaining decisions
 	tests   [][]rune
 	unsure  int
-	shown   []string // what [Prover.shows] says
+	shown   []string // results of [Prover.shows]
 }
 
 // comparison names two languages.
@@ -79,15 +79,14 @@ type comparison struct {
 	notA, notB bool
 }
 
-// answer is what was found out about two languages.
+// answer is the result of comparing two languages.
 type answer struct {
-	text         []rune // that tells them apart
+	text         []rune // a text in only one of them
 	found, known bool
 }
 
-// NewProver prepares proofs between candidates. The compiler decides single
-// outputs; nil is one that reads no files and asks no model.
-// [Prover.Close] ends the latter.
+// NewProver prepares proofs between candidates. The compiler decides single outputs;
+// nil creates one that reads no files and asks no model, which [Prover.Close] closes.
 func NewProver(list []proviso.Candidate, c *check.Compiler) *Prover {
 	own := c == nil
 	if own {
@@ -112,8 +111,8 @@ func NewProver(list []proviso.Candidate, c *check.Compiler) *Prover {
 	return p
 }
 
-// Close closes the compiler, unless the prover was given one. The prover must not be
-// used afterwards.
+// Close closes the compiler if the prover created it. The prover must not be used
+// afterwards.
 func (p *Prover) Close() error {
 	if !p.own {
 		return nil
@@ -121,8 +120,8 @@ func (p *Prover) Close() error {
 	return p.c.Close()
 }
 
-// witness tries short texts on all languages, so that most comparisons need no
-// search: a text that is in one and not in the other.
+// witness tries short texts on all languages, so that most comparisons need no search:
+// a text that is in only one of them is enough.
 func (p *Prover) witness() {
 	tests := map[string]bool{"": true}
 	p.tests = [][]rune{nil}
@@ -145,7 +144,7 @@ func (p *Prover) witness() {
 		list := f.text.machines(nil)
 		f.text.size = len(list)
 		if slices.ContainsFunc(list, func(m *machine) bool { return m.full }) {
-			f.text = nil // its states are too many
+			f.text = nil // too many states
 			continue
 		}
 		f.seen, f.exist = make([]uint64, (len(p.tests)+63)/64), true
@@ -161,8 +160,8 @@ func (p *Prover) witness() {
 	}
 }
 
-// Proves returns how it is proven that whatever passes candidate a passes b; "" if
-// it is not. Candidates are numbered as they were given.
+// Proves returns the kind of proof that whatever passes candidate a passes b; "" if
+// there is none. Candidates are numbered as they were given.
 func (p *Prover) Proves(a, b int) ProofKind {
 	from, to := p.claims[a], p.claims[b]
 	if a == b || from == nil || to == nil {
@@ -192,8 +191,8 @@ func (p *Prover) any(from []claim, to *claim) ProofKind {
 	return ""
 }
 
-// entails compares two claims. Where they are about the parts of an output, what
-// holds of each single part holds of all of them, and of any of them.
+// entails compares two claims. If an implication holds for every single part of an
+// output, it holds for all parts and for any part.
 func (p *Prover) entails(a, b *claim) ProofKind {
 	if a.frame != b.frame {
 		return partOf(a, b)
@@ -221,7 +220,7 @@ func (p *Prover) entails(a, b *claim) ProofKind {
 	return ""
 }
 
-// direct compares what can be compared without a search.
+// direct makes the comparisons that need no search.
 func direct(a, b *claim) ProofKind {
 	if a.counted != "" && a.counted == b.counted {
 		x, y := a.amounts, b.amounts
@@ -303,7 +302,7 @@ func (p *Prover) compare(a, b *claim) answer {
 	return got
 }
 
-// joined tries the text that passes a together with the one that fails b.
+// joined tries a text that passes a joined with one that fails b.
 func (p *Prover) joined(a, b *claim) ([]rune, bool) {
 	x, y := a.passes, b.passes
 	if a.not {
@@ -334,8 +333,8 @@ func (f *fact) holds(text []rune) bool {
 	})
 }
 
-// Refutes returns a text that passes candidate a and fails b, if both are about
-// the whole text of the output and one is known.
+// Refutes returns a text that passes candidate a and fails b, if both are about the
+// whole text of the output and such a text is known.
 func (p *Prover) Refutes(a, b int) (text string, ok bool) {
 	from, to := p.claims[a], p.claims[b]
 	if len(from) != 1 || len(to) != 1 || !from[0].plain || !to[0].plain || from[0].text == nil || to[0].text == nil {
@@ -351,15 +350,15 @@ func (p *Prover) Refutes(a, b int) (text string, ok bool) {
 	return text, known && also && (passes == proviso.Pass) != from[0].not && (fails == proviso.Pass) == to[0].not
 }
 
-// Unsure returns how many comparisons were given up because they took too much.
+// Unsure returns how many comparisons were given up because of their cost.
 func (p *Prover) Unsure() int { return p.unsure }
 
-// Reason says in a sentence why an implication that was proven holds.
+// Reason explains in a sentence why a proven implication holds.
 func (p *Prover) Reason(a, b int, kind ProofKind) string {
 	return kind.says() + ": " + p.shows(a) + " → " + p.shows(b)
 }
 
-// shows is a candidate's check in a few words.
+// shows returns a short form of a candidate's check.
 func (p *Prover) shows(i int) string {
 	if p.shown == nil {
 		p.shown = make([]string, len(p.list))

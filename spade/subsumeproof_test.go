@@ -127,7 +127,7 @@ func TestRefutes(t *testing.T) {
 	}
 }
 
-// coin is a judge that says the same whenever it is asked the same.
+// coin is a judge that gives the same answer to the same question.
 type coin struct{}
 
 func (coin) Grade(_ context.Context, q proviso.Question) (proviso.Grade, error) {
@@ -144,7 +144,7 @@ func (coin) Grade(_ context.Context, q proviso.Question) (proviso.Grade, error) 
 	return g, nil
 }
 
-// strayed are the pairs that some output contradicts though they are proven.
+// strayed returns the proven pairs that an output contradicts.
 func strayed(t testing.TB, list []proviso.Candidate, rows []*check.Row, proven func(a, b int) string) (found []string) {
 	t.Helper()
 	templates := template.New(template.Options{})
@@ -210,8 +210,8 @@ func (m maker) rows(list []proviso.Candidate, n int) []*check.Row {
 	return rows
 }
 
-// TestProofsHold: no output, decided by the engine itself, passes a and fails b
-// where it is proven that a implies b.
+// TestProofsHold: if it is proven that a implies b, the engine finds no output that
+// passes a and fails b.
 func TestProofsHold(t *testing.T) {
 	t.Parallel()
 	kinds := map[string]int{}
@@ -242,8 +242,8 @@ func TestProofsHold(t *testing.T) {
 	t.Logf("%d proofs: %v", proofs, kinds)
 }
 
-// FuzzProves: where one pattern is proven to imply another, no text matches the
-// first alone.
+// FuzzProves: if one pattern is proven to imply another, no text matches only the
+// first.
 func FuzzProves(f *testing.F) {
 	f.Add("^a[bc]", "a", "abc")
 	f.Add("(a|b){2}", ".b?", "ab\n")

@@ -18,10 +18,9 @@ import (
 // Sources returns the sources of implications, in the order of reports.
 func Sources() []Source { return []Source{FromProof, FromJudge, FromFile, FromClosure} }
 
-// Sample picks n of the pairs that were kept for a person to look at, as equally
-// as there are pairs of each source, and returns their places in Pairs. Which they
-// are depends on the candidates and nothing else, and a larger sample begins with
-// the smaller one.
+// Sample picks n of the kept pairs for a person to review, spread evenly over the
+// sources, and returns their places in Pairs. The choice depends only on the
+// candidates, and a larger sample begins with the smaller one.
 func (s *Subsumption) Sample(n int) []int {
 	by := map[Source][]int{}
 	keys := make([]string, len(s.Pairs))
@@ -46,8 +45,8 @@ func (s *Subsumption) Sample(n int) []int {
 	return out
 }
 
-// PairKey identifies a pair by what both candidates say, so that an answer counts
-// as long as neither changes.
+// PairKey identifies a pair by the definitions of both candidates, so that an answer
+// counts as long as neither changes.
 func (s *Subsumption) PairKey(p *Pair) string {
 	parts := []string{"pair", s.Names[p.A], s.Names[p.B]}
 	if s.prover != nil {
@@ -58,7 +57,7 @@ func (s *Subsumption) PairKey(p *Pair) string {
 	return blobs.Key(parts...)[:16]
 }
 
-// Shown returns what a candidate says and how it decides, for a person.
+// Shown returns a candidate's description and check, for a person.
 func (s *Subsumption) Shown(i int) (says, check string) {
 	if s.prover == nil {
 		return "", ""
@@ -72,7 +71,7 @@ func (s *Subsumption) Shown(i int) (says, check string) {
 	return says, text
 }
 
-// PairTally is what the examples of a matrix say of a pair.
+// PairTally counts the examples of a matrix for a pair.
 type PairTally struct {
 	Both, OnlyB, Neither, Undecided int
 	// OnlyBID and NeitherID are the ids of an example that passes B and fails A, and
@@ -80,8 +79,8 @@ type PairTally struct {
 	OnlyBID, NeitherID string
 }
 
-// Tally counts the examples by what the two ends of a pair say of them; nil
-// without a matrix.
+// Tally counts the examples by the results of both candidates of a pair; nil without a
+// matrix.
 func (s *Subsumption) Tally(p *Pair) *PairTally {
 	if s.matrix == nil {
 		return nil
@@ -112,7 +111,7 @@ func (s *Subsumption) Tally(p *Pair) *PairTally {
 	return t
 }
 
-// Review is what a person said of an implication.
+// Review is a person's answer about an implication.
 type Review struct {
 	Key    string // of the pair, see [Subsumption.PairKey]
 	A, B   string
@@ -120,11 +119,11 @@ type Review struct {
 	Answer string // yes, no or skip
 }
 
-// answers are the words of a file of reviews; undo takes back the last answer.
+// answers are the valid answers in a file of reviews; undo takes back the last answer.
 var answers = []string{"yes", "no", "skip", "undo"}
 
-// ReviewLog is a file of reviews that grows by a line for each. A line is on the
-// disk before [ReviewLog.Add] returns. It is not safe for concurrent use.
+// ReviewLog is a file of reviews that grows by a line per review. A line is on disk
+// before [ReviewLog.Add] returns. It is not safe for concurrent use.
 type ReviewLog struct {
 	file string
 	list []Review
@@ -134,9 +133,9 @@ type ReviewLog struct {
 // maxReviews bounds a file of reviews, in bytes.
 const maxReviews = 64 << 20
 
-// OpenReviews reads the reviews in a file, if it is there; further ones are written
-// to its end. The mistakes are all that is wrong with the file; the log is nil if
-// there are any. A last line that was never written whole is taken away.
+// OpenReviews reads the reviews in a file, if it exists, and appends further ones. It
+// reports all mistakes in the file; if there are any, the log is nil. An incomplete
+// last line is removed.
 func OpenReviews(file string) (*ReviewLog, proviso.Mistakes, error) {
 	l := &ReviewLog{file: file}
 	data, err := readBounded(file, maxReviews)
@@ -184,7 +183,7 @@ func (l *ReviewLog) read(t *table, line document.Line) {
 	}
 }
 
-// Answered returns what was said of a pair; "" if nothing was.
+// Answered returns the answer about a pair; "" if there is none.
 func (l *ReviewLog) Answered(key string) string {
 	for i := len(l.list) - 1; i >= 0; i-- {
 		if l.list[i].Key == key {
@@ -203,8 +202,8 @@ func (l *ReviewLog) Add(r Review) error {
 	return nil
 }
 
-// Undo takes the last review back, also one of an earlier session, and returns it;
-// ok is false if there is none.
+// Undo takes back the last review, even one of an earlier session, and returns it; ok
+// is false if there is none.
 func (l *ReviewLog) Undo() (r Review, ok bool, err error) {
 	n := len(l.list)
 	if n == 0 {
@@ -220,7 +219,7 @@ func (l *ReviewLog) Undo() (r Review, ok bool, err error) {
 	return r, true, nil
 }
 
-// append writes a line and waits until the disk has it.
+// append writes a line and waits until it is on disk.
 func (l *ReviewLog) append(r Review) error {
 	if l.out == nil {
 		out, err := os.OpenFile(l.file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
@@ -262,8 +261,8 @@ type Precision struct {
 	stats.Interval // of the share that is right (Wilson)
 }
 
-// Precision sums up the reviews of the pairs of a subsumption, by source; those
-// that have none are left out. Of several answers about one pair the last counts.
+// Precision sums up the reviews of the pairs of a subsumption, by source; it omits
+// sources without reviews. If a pair has several answers, the last one counts.
 func (l *ReviewLog) Precision(s *Subsumption, confidence float64) []Precision {
 	said := map[string]Review{}
 	for _, r := range l.list {
@@ -276,8 +275,7 @@ func (l *ReviewLog) Precision(s *Subsumption, confidence float64) []Precision {
 		if !ok {
 			continue
 		}
-		// A pair is of the source that it had when it was looked at: that is what was
-		// looked at.
+		// A review counts for the source that the pair had at the time of the review.
 		sum := by[r.Source]
 		if sum == nil {
 			sum = &Precision{Source: r.Source}

@@ -7,11 +7,11 @@ import (
 	"github.com/proviso-eval/proviso/internal/jsonschema"
 )
 
-// schemaFact is JSON of a schema, or XML with elements.
+// schemaFact is JSON with a schema, or XML with elements.
 type schemaFact struct {
-	within bool        // somewhere in the output; else the output is nothing else
+	within bool        // somewhere in the output; else the whole output
 	schema *schemaForm // nil is any JSON
-	moves  bool        // the schema may mean something else at another place
+	moves  bool        // the meaning of the schema depends on its place
 	paths  []string    // of elements; nil for JSON
 }
 
@@ -30,16 +30,16 @@ func (s *schemaFact) stricter(t *schemaFact) bool {
 	return s.schema.text == t.schema.text || !s.moves && !t.moves && s.schema.stricter(t.schema)
 }
 
-// schemaForm is a schema, read once to be compared often.
+// schemaForm is a parsed schema, for many comparisons.
 type schemaForm struct {
 	text       string // equal texts are equal schemas
 	everything bool   // it is true, or has no keyword
 	never      bool   // it is false
 	object     *proviso.Object
-	simple     bool  // it has nothing but keywords that are compared
-	values     []any // the only ones there are, if listed
+	simple     bool  // it has only keywords that are compared
+	values     []any // the only allowed values, if listed
 	listed     bool
-	compiled   *jsonschema.Schema // nil if it cannot be, by itself
+	compiled   *jsonschema.Schema // nil if it cannot be compiled by itself
 
 	types      []string
 	required   []string
@@ -107,11 +107,11 @@ func (f *schemaForm) parts(depth int) {
 	}
 }
 
-// anything is the schema that everything conforms to.
+// anything is the schema that accepts everything.
 var anything = &schemaForm{text: "true", everything: true}
 
-// refers reports whether a schema, or a part of it, may mean something else at
-// another place: references and what they need.
+// refers reports whether the meaning of a schema, or of a part of it, depends on its
+// place: it has references or what they need.
 func refers(schema any) bool {
 	switch s := schema.(type) {
 	case *proviso.Object:
@@ -131,7 +131,7 @@ func refers(schema any) bool {
 }
 
 // compared are the keywords that [schemaForm.stricter] compares, and remarks those
-// that decide nothing.
+// without effect.
 var (
 	compared = []string{
 		"type", "enum", "const", "required", "properties", "additionalProperties", "items", "minimum", "maximum", "exclusiveMinimum",
@@ -141,9 +141,9 @@ var (
 	remarks = []string{"title", "description", "default", "examples", "$comment", "deprecated", "readOnly", "writeOnly"}
 )
 
-// stricter reports whether every value of schema f is one of schema t, as far as
-// that can be told from keywords that mean the same beside any other. A schema with
-// other keywords is compared with an equal one alone.
+// stricter reports whether every value of schema f is valid under schema t, as far as
+// keywords show it that mean the same beside any other. A schema with other keywords is
+// only compared with an equal one.
 func (f *schemaForm) stricter(t *schemaForm) bool {
 	switch {
 	case t.everything || f.never || f.text == t.text:
@@ -161,7 +161,7 @@ func (f *schemaForm) stricter(t *schemaForm) bool {
 	return true
 }
 
-// hasAll reports whether values are of a schema.
+// hasAll reports whether all values are valid under a schema.
 func (f *schemaForm) hasAll(values []any) bool {
 	return f.compiled != nil && !slices.ContainsFunc(values, func(v any) bool {
 		mistakes, err := f.compiled.Validate(v)
@@ -169,7 +169,7 @@ func (f *schemaForm) hasAll(values []any) bool {
 	})
 }
 
-// implies reports whether what f asks for implies keyword key of t.
+// implies reports whether f implies keyword key of t.
 func (f *schemaForm) implies(key string, t *schemaForm) bool {
 	a, b := f.object, t.object
 	switch key {
@@ -205,8 +205,8 @@ func reaches(o *proviso.Object, k string, p *proviso.Object, l string) bool {
 	return ok && also && x >= y
 }
 
-// typesWithin reports whether the types of a schema are among those of another; one
-// without types has all.
+// typesWithin reports whether the types of a schema are among those of another; a
+// schema without types has all.
 func typesWithin(some, all []string) bool {
 	for _, t := range some {
 		if !slices.Contains(all, t) && !(t == "integer" && slices.Contains(all, "number")) {
@@ -216,7 +216,7 @@ func typesWithin(some, all []string) bool {
 	return len(some) > 0
 }
 
-// others is the schema of properties that f does not name.
+// others returns the schema of properties that f does not name.
 func (f *schemaForm) others() *schemaForm {
 	if f.rest == nil {
 		return anything
@@ -239,7 +239,7 @@ func (f *schemaForm) properly(t *schemaForm) bool {
 	return true
 }
 
-// barely compares what may stand beside the properties of t.
+// barely compares the schemas of properties that t does not name.
 func (f *schemaForm) barely(t *schemaForm) bool {
 	for _, name := range f.names {
 		if _, ok := t.properties[name]; !ok && !f.properties[name].stricter(t.rest) {

@@ -5,10 +5,9 @@ import (
 	"strings"
 )
 
-// SubsumeSets returns the names of the sets that a subsumption has, in order:
-// proven, what was proven; judged, what the judge named and confirmed and nothing
-// contradicts; raw, everything that was claimed by anybody; final, what was kept and
-// what follows from it.
+// SubsumeSets returns the names of the sets of a subsumption, in order: proven; judged,
+// named and confirmed by the judge and not contradicted; raw, every claim from any
+// source; final, what was kept and what follows from it.
 func SubsumeSets() []string { return []string{"proven", "judged", "raw", "final"} }
 
 // in reports whether a pair belongs to a set.
@@ -46,7 +45,7 @@ func (s *Subsumption) Count(set string) int {
 	return n
 }
 
-// Why says in a sentence why a pair is claimed, or why it was dropped.
+// Why explains in a sentence why a pair is claimed, or why it was dropped.
 func (s *Subsumption) Why(p *Pair) string {
 	switch p.Outcome {
 	case Contradicted:

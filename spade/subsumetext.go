@@ -10,14 +10,14 @@ import (
 	"github.com/proviso-eval/proviso/internal/regex"
 )
 
-// maxLiteral bounds, in characters, the phrases that automata are made of.
+// maxLiteral bounds the phrases in automata, in characters.
 const maxLiteral = 300
 
-// languages makes languages of what assertions look for.
+// languages makes languages from the texts that assertions look for.
 type languages struct {
 	patterns *regex.Engine
 	machines map[string]*machine
-	lowers   map[rune][]rune // the characters whose lower case is another one, by that
+	lowers   map[rune][]rune // the characters that have a given lower case other than themselves
 }
 
 func newLanguages() *languages {
@@ -39,8 +39,7 @@ const (
 )
 
 // lowered returns a phrase in lower case as package check compares it; ok is false
-// where lower case depends on what stands around it (sigma), or is more characters
-// than before.
+// where lower case depends on the context (sigma), or has more characters than before.
 func lowered(phrase string) (string, bool) {
 	if !utf8.ValidString(phrase) || strings.ContainsAny(phrase, "Σσςİ\u0307\uFFFD") {
 		return "", false
@@ -48,14 +47,14 @@ func lowered(phrase string) (string, bool) {
 	return strings.Map(unicode.ToLower, phrase), true
 }
 
-// cased reports whether a character of an output other than r becomes r in lower
-// case, or r something else.
+// cased reports whether another character of an output becomes r in lower case, or r
+// itself changes.
 func (t *languages) cased(r rune) bool {
 	return unicode.ToLower(r) != r || len(t.lowers[r]) > 0 || r == 'i'
 }
 
-// literal returns an expression for a phrase. With fold the text that it is looked
-// for in is put into lower case first; open says that the text may go on behind it.
+// literal returns an expression for a phrase. With fold, the searched text is lowered
+// first; open means that the text may go on after it.
 func (t *languages) literal(phrase string, fold, open bool) (string, bool) {
 	if !utf8.ValidString(phrase) || strings.ContainsRune(phrase, utf8.RuneError) || utf8.RuneCountInString(phrase) > maxLiteral {
 		return "", false
@@ -120,7 +119,7 @@ func (t *languages) phrase(text, place string, fold bool) *language {
 	return t.pattern(expr)
 }
 
-// sequence returns the texts in which phrases stand one after the other.
+// sequence returns the texts with the phrases one after the other.
 func (t *languages) sequence(phrases []string, fold bool) *language {
 	parts := make([]string, len(phrases))
 	size := 0
@@ -134,8 +133,8 @@ func (t *languages) sequence(phrases []string, fold bool) *language {
 	return t.pattern(strings.Join(parts, `(?s:.)*`))
 }
 
-// times returns the texts in which a phrase occurs a number of times that is in
-// the amounts, occurrences that overlap counted once.
+// times returns the texts in which the number of occurrences of a phrase is in the
+// amounts; overlapping occurrences count once.
 func (t *languages) times(phrase string, fold bool, in amounts) *language {
 	atLeast := func(n int) *language {
 		if n == 0 {
@@ -180,8 +179,8 @@ func (t *languages) each(phrases []string, all, fold bool) *language {
 	return l
 }
 
-// matches returns the texts in which an ECMAScript pattern matches; nil if that is
-// not for automata to decide.
+// matches returns the texts in which an ECMAScript pattern matches; nil if automata
+// cannot decide it.
 func (t *languages) matches(pattern string, ignoreCase bool) *language {
 	flags := ""
 	if ignoreCase {

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// language is a set of texts: those in which a pattern matches, or what is made of
+// language is a set of texts: those in which a pattern matches, or a combination of
 // such sets.
 type language struct {
-	op   byte     // 'm' is the machine's, '&' what is in all subs, '|' in any, '!' not in the one
+	op   byte     // 'm' is a machine, '&' the intersection of subs, '|' their union, '!' the complement of the one
 	m    *machine // of 'm'
 	subs []*language
-	size int // machines of the whole, once that was counted
+	size int // number of machines, once counted
 }
 
 // machines adds the machines of l to list, each once.
@@ -25,7 +25,7 @@ func (l *language) machines(list []*machine) []*machine {
 	return list
 }
 
-// holds evaluates l by what its machines say.
+// holds evaluates l from the states of its machines.
 func (l *language) holds(accepts func(*machine) bool) bool {
 	switch l.op {
 	case 'm':
@@ -51,13 +51,13 @@ func (l *language) holds(accepts func(*machine) bool) bool {
 // nothing is the language without texts.
 var nothing = &language{op: '|'}
 
-// explorer looks for texts that tell languages apart, within its effort.
+// explorer looks for texts that separate languages, within its effort.
 type explorer struct {
-	effort int // steps that are left
+	effort int // remaining steps
 }
 
-// between looks for a shortest text that is in a and not in b, by a search through
-// the product of their machines. known is false if that took too much.
+// between looks for a shortest text that is in a and not in b, by a search through the
+// product of their machines. known is false if it ran out of effort.
 func (x *explorer) between(a, b *language) (units []rune, found, known bool) {
 	if x.effort <= 0 {
 		return nil, false, false
@@ -93,7 +93,7 @@ func (x *explorer) between(a, b *language) (units []rune, found, known bool) {
 	return nil, false, w.whole()
 }
 
-// cost is what the search took, and its machines ever.
+// cost is the cost of the search and of its machines so far.
 func (w *walk) cost() int {
 	sum := w.spent
 	for _, m := range w.list {
@@ -105,7 +105,7 @@ func (w *walk) cost() int {
 // walk is one search through a product of machines.
 type walk struct {
 	list  []*machine
-	reps  []rune // one unit of each class that any of the machines tells apart
+	reps  []rune // one unit of each class that any of the machines distinguishes
 	index map[string]int32
 	nodes []node
 	slab  []int32 // states, len(list) for each node
@@ -134,7 +134,7 @@ func (w *walk) add(tuple []int32, from int32, unit rune) {
 	w.slab = append(w.slab, tuple...)
 }
 
-// text returns what was read on the way to a node.
+// text returns the text on the path to a node.
 func (w *walk) text(at int) []rune {
 	var units []rune
 	for ; w.nodes[at].from >= 0; at = int(w.nodes[at].from) {
@@ -144,7 +144,7 @@ func (w *walk) text(at int) []rune {
 	return units
 }
 
-// whole reports whether all machines stayed within their bounds.
+// whole reports whether all machines stayed within their limits.
 func (w *walk) whole() bool {
 	return !slices.ContainsFunc(w.list, func(m *machine) bool { return m.full })
 }
@@ -152,7 +152,7 @@ func (w *walk) whole() bool {
 // unitSpans are the code units that texts are made of (see package regex).
 var unitSpans = [...][2]rune{{0, 0xd7ff}, {0xe000, 0xffff}, {0x10d800, 0x10dfff}}
 
-// letters picks a unit of each class, one that people can read where there is one.
+// letters picks a unit of each class, a readable one if possible.
 func (w *walk) letters() {
 	var cuts []rune
 	for _, m := range w.list {

@@ -10,7 +10,7 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// checks shows candidates to the judge, one to a line.
+// checks shows candidates to the judge, one per line.
 func (q *subsumeQuestions) checks(of []int) string {
 	list := make([]*proviso.Object, len(of))
 	for k, i := range of {
@@ -19,7 +19,7 @@ func (q *subsumeQuestions) checks(of []int) string {
 	return jsonLines(list)
 }
 
-// shownCheck is a candidate as the judge sees it.
+// shownCheck is a candidate in the form that the judge sees.
 func shownCheck(c *proviso.Candidate) *proviso.Object {
 	o := proviso.ObjectOf("name", c.Name)
 	if c.Description != "" {
@@ -37,7 +37,7 @@ func shownCheck(c *proviso.Candidate) *proviso.Object {
 	return o
 }
 
-// windows puts the candidates that are worth asking about into questions.
+// windows distributes the candidates that are worth comparing over questions.
 func (q *subsumeQuestions) windows() []*subsumeQuestion {
 	var of []int
 	for i := range q.list {
@@ -74,8 +74,8 @@ func (q *subsumeQuestions) windows() []*subsumeQuestion {
 	return list
 }
 
-// chain orders candidates so that each is followed by the one, of those that are
-// left, that has most words in common with it.
+// chain orders candidates so that each is followed by the remaining one that shares
+// most words with it.
 func chain(of []int, list []proviso.Candidate) []int {
 	marks := make(map[int]wordMarks, len(of))
 	for _, i := range of {
@@ -104,14 +104,14 @@ func wordMarksOf(text string) wordMarks {
 	var f wordMarks
 	for _, word := range strings.FieldsFunc(strings.ToLower(cut(text, maxShown)), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 		h := fnv.New32a()
-		_, _ = h.Write([]byte(word)) // a hash takes everything
+		_, _ = h.Write([]byte(word)) // a hash never fails
 		bit := h.Sum32() % (8 * 64)
 		f[bit/64] |= 1 << (bit % 64)
 	}
 	return f
 }
 
-// alike is the share of the words of both that they have in common (Jaccard).
+// alike is the share of common words of both (Jaccard).
 func (f wordMarks) alike(g wordMarks) float64 {
 	both, either := 0, 0
 	for i := range f {

@@ -13,7 +13,7 @@ import (
 // maxMistakes bounds how many mistakes of one file are kept.
 const maxMistakes = 100
 
-// table reads a CSV file and collects what is wrong with it.
+// table reads a CSV file and collects its mistakes.
 type table struct {
 	file     string
 	mistakes proviso.Mistakes
@@ -28,7 +28,7 @@ func (t *table) mistake(line int, nearest, format string, args ...any) {
 	})
 }
 
-// broken notes what is wrong with a line that cannot be read.
+// broken adds a mistake for an unreadable line.
 func (t *table) broken(err error) {
 	if len(t.mistakes) < maxMistakes {
 		t.mistakes = append(t.mistakes, mistakeOfLine(t.file, err))
@@ -41,7 +41,7 @@ func (t *table) rows(r io.Reader, head func(header []string) bool, each func(rec
 	t.rowsUntil(r, head, func(rec document.Record) bool { each(rec); return true })
 }
 
-// rowsUntil is rows until each returns false.
+// rowsUntil is rows, but stops when each returns false.
 func (t *table) rowsUntil(r io.Reader, head func(header []string) bool, each func(rec document.Record) bool) {
 	var header []string
 	for rec, err := range document.ReadCSV(r, document.CSVOptions{NoHeader: true}) {

@@ -18,30 +18,30 @@ import (
 // Trial is an output that candidates are tried on.
 type Trial struct {
 	ID        string
-	Label     string // 1, 0, or "" if nobody has said
+	Label     string // 1, 0, or "" without a label
 	Output    any    // a text, or a structure
 	Prompt    string
 	HasPrompt bool
 	Vars      *proviso.Object
-	// Said is what the run that the output is of decided about it, in words; "" if
-	// it is of no run.
+	// Said summarises the verdicts of the run that the output comes from; "" if it
+	// comes from no run.
 	Said string
 }
 
 // Text returns the output as assertions see it.
 func (t *Trial) Text() string { return (&proviso.Output{Value: t.Output}).Text() }
 
-// Entry is what is kept of a trial whose output is not at hand.
+// Entry is what is kept of a trial without its output.
 type Entry struct {
 	ID       string
-	Label    string // 1, 0, or "" if nobody has said
+	Label    string // 1, 0, or "" without a label
 	OutputID string // of the output ([judge.OutputID])
 }
 
-// Entry returns what is kept of the trial.
+// Entry returns the trial without its output.
 func (t *Trial) Entry() Entry { return Entry{t.ID, t.Label, judge.OutputID(t.Text())} }
 
-// Entries reads all trials once and keeps what is known of each but its output.
+// Entries reads all trials once and keeps everything except the outputs.
 func Entries(trials iter.Seq2[Trial, error]) ([]Entry, error) {
 	var list []Entry
 	for t, err := range trials {
@@ -53,8 +53,8 @@ func Entries(trials iter.Seq2[Trial, error]) ([]Entry, error) {
 	return list, nil
 }
 
-// Labelled yields trials with the labels of the entries that [Entries] made of
-// them. That they are not the same trials any more is an error.
+// Labelled yields trials with the labels of the entries that [Entries] made of them. It
+// is an error if the trials have changed.
 func Labelled(trials iter.Seq2[Trial, error], entries []Entry) iter.Seq2[Trial, error] {
 	return func(yield func(Trial, error) bool) {
 		changed := func() error {
@@ -79,7 +79,7 @@ func Labelled(trials iter.Seq2[Trial, error], entries []Entry) iter.Seq2[Trial, 
 	}
 }
 
-// The names of what a trial has.
+// The names of the fields of a trial.
 var (
 	outputKeys = []string{"output", "response", "answer", "completion"}
 	labelKeys  = []string{"label", "human", "verdict"}
@@ -87,10 +87,10 @@ var (
 )
 
 // ReadTrials reads outputs from JSON Lines, if the name ends in .jsonl, or CSV: an
-// output (output, response, answer or completion), and if they are known an id, a
-// label (1, good, pass or true; 0, bad, fail or false), the prompt, and vars; in
-// CSV every other column is a variable. The mistakes are all that is wrong, with
-// their lines; there are no trials if there are any.
+// output (output, response, answer or completion), and optionally an id, a label (1,
+// good, pass or true; 0, bad, fail or false), the prompt, and vars; in CSV every other
+// column is a variable. It reports all mistakes with their lines; if there are any, it
+// returns no trials.
 func ReadTrials(file string, data []byte) ([]Trial, proviso.Mistakes) {
 	var list []Trial
 	mistakes := scanTrials(file, bytes.NewReader(data), func(t Trial) bool {
@@ -103,9 +103,9 @@ func ReadTrials(file string, data []byte) ([]Trial, proviso.Mistakes) {
 	return list, mistakes
 }
 
-// FileTrials yields the outputs of a file as [ReadTrials] reads them, without
-// holding more than one of them. The file is opened anew each time it is ranged
-// over. Mistakes come last, all at once, as a [proviso.Mistakes].
+// FileTrials yields the outputs of a file as [ReadTrials] reads them, one in memory at
+// a time. It opens the file again for every iteration. Mistakes come last, all at once,
+// as a [proviso.Mistakes].
 func FileTrials(file string, open func() (io.ReadCloser, error)) iter.Seq2[Trial, error] {
 	return func(yield func(Trial, error) bool) {
 		in, err := open()
@@ -125,8 +125,8 @@ func FileTrials(file string, open func() (io.ReadCloser, error)) iter.Seq2[Trial
 	}
 }
 
-// scanTrials calls each for every output, until it returns false, and returns
-// what is wrong with the file.
+// scanTrials calls each for every output, until it returns false, and returns the
+// mistakes in the file.
 func scanTrials(file string, in io.Reader, each func(Trial) bool) proviso.Mistakes {
 	r := &trialReader{table: table{file: file}, each: each, lines: map[string]int{}}
 	if strings.EqualFold(filepath.Ext(file), ".jsonl") {
@@ -145,7 +145,7 @@ type trialReader struct {
 	table
 	each  func(Trial) bool
 	n     int            // trials so far
-	ended bool           // no more are wanted
+	ended bool           // the caller wants no more
 	lines map[string]int // of ids
 }
 
@@ -201,7 +201,7 @@ func (r *trialReader) add(line int, o, vars *proviso.Object) {
 		t.Vars = proviso.NewObject(0)
 	}
 	if id := o.At("id"); id != nil && id != "" {
-		t.ID = strings.Clone(proviso.ToString(id)) // it is kept, and the line is not
+		t.ID = strings.Clone(proviso.ToString(id)) // the line is not kept
 	}
 	wrong := false
 	if first, ok := r.lines[t.ID]; ok {

@@ -10,7 +10,7 @@ import (
 	"github.com/proviso-eval/proviso/spade"
 )
 
-// TestTryAllWritesAMatrix tries candidates and reads what comes out of it.
+// TestTryAllWritesAMatrix tries candidates and reads the resulting matrix.
 func TestTryAllWritesAMatrix(t *testing.T) {
 	t.Parallel()
 	list := candidates(t, "c.yaml", "assertions:\n- {id: short, type: word-count, value: {max: 2}}\n- {id: 'a, \"b\"', type: contains, value: '{{ x }}'}\n- {id: asked, criteria: [The answer is kind.]}\n")

@@ -10,11 +10,10 @@ import (
 	"github.com/proviso-eval/proviso/report"
 )
 
-// RunTrials yields the outputs of a kept run ([runfile.Reader]). The id of each is
-// that of its case; with the number of its column behind it (@2) if it is not of
-// the first one, and with the number of its repetition (.2) if it is not the first.
-// Rows without an output are left out. What the run decided stands in
-// [Trial.Said], and never in the label.
+// RunTrials yields the outputs of a kept run ([runfile.Reader]). The id of each is that
+// of its case, followed by the number of its column (@2) if it is not the first, and
+// the number of its repetition (.2) if it is not the first. Rows without an output are
+// skipped. The verdicts of the run are in [Trial.Said], and never in the label.
 func RunTrials(run judge.KeptRun) iter.Seq2[Trial, error] {
 	return func(yield func(Trial, error) bool) {
 		seen := map[string]int{}
@@ -64,7 +63,7 @@ func trialOfRow(o *proviso.Object) (Trial, bool) {
 		t.Vars = proviso.NewObject(0)
 	}
 	id, _ := o.At("caseId").(string)
-	t.ID = strings.Clone(id) // it is kept, and the row is not
+	t.ID = strings.Clone(id) // the row is not kept
 	if column := number(o, "promptIdx"); column > 0 {
 		t.ID += fmt.Sprintf("@%d", column+1)
 	}
@@ -76,8 +75,8 @@ func trialOfRow(o *proviso.Object) (Trial, bool) {
 	return t, true
 }
 
-// saidOf words what a run decided about a row: the verdict, and the assertions
-// that were not passed.
+// saidOf describes what a run decided about a row: the verdict, and the assertions that
+// did not pass.
 func saidOf(o *proviso.Object) string {
 	verdict, _ := o.At("verdict").(string)
 	if verdict == "" {

@@ -20,7 +20,7 @@ type versionReader struct {
 	mistakes proviso.Mistakes
 }
 
-// numbered is a version that may say which it is.
+// numbered is a version with its number, if it has one.
 type numbered struct {
 	Version
 	number   float64
@@ -73,7 +73,7 @@ func (r *versionReader) entry(v any, at proviso.Place) {
 	r.list = append(r.list, n)
 }
 
-// describe reads which version it is.
+// describe reads the name, number and time of a version.
 func (n *numbered) describe(o *proviso.Object) {
 	for _, key := range []string{"commit_hash", "commit", "name", "id", "version"} {
 		switch v := o.At(key).(type) {

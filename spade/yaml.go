@@ -57,7 +57,7 @@ func (y *yamlWriter) member(lead, indent, key string, v any) {
 				continue
 			}
 			flow, _ := yamlFlow(e)
-			if flow == "" { // a list in a list: JSON is YAML
+			if flow == "" { // a nested list: JSON is valid YAML
 				flow = yamlQuoted(proviso.Stringify(e))
 			}
 			y.WriteString(indent + "  - " + flow + "\n")
@@ -65,9 +65,9 @@ func (y *yamlWriter) member(lead, indent, key string, v any) {
 	}
 }
 
-// isBlock reports whether a text of several lines can stand as it is (YAML 1.2.2,
-// section 8.1.2): its first line begins with no blank, it ends in one line break or
-// none, and every character is printable.
+// isBlock reports whether a multi-line text can be a literal block (YAML 1.2.2, section
+// 8.1.2): its first line begins with no blank, it ends in one line break or none, and
+// every character is printable.
 func isBlock(text string) bool {
 	body := strings.TrimSuffix(text, "\n")
 	if !strings.Contains(body, "\n") || strings.ContainsAny(body[:1], " \t\n") || strings.HasSuffix(body, "\n") || !utf8.ValidString(body) {
@@ -139,8 +139,7 @@ func yamlValue(v any) string {
 	return proviso.Stringify(v)
 }
 
-// plain are texts that stand without quotes; words that YAML takes for something
-// else are not.
+// plain are texts that need no quotes, except words that YAML reads as something else.
 var (
 	plain    = pattern(`^[A-Za-z_]([A-Za-z0-9 ._/()+-]*[A-Za-z0-9._/()+-])?$`)
 	reserved = []string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
@@ -153,9 +152,9 @@ func yamlScalar(s string) string {
 	return yamlQuoted(proviso.Stringify(s))
 }
 
-// yamlQuoted turns JSON into YAML: they differ in the characters that may stand as
-// they are (YAML 1.2.2, section 5.1). Characters that turn the direction of text are
-// escaped as well: what a person reads is what the file says.
+// yamlQuoted turns JSON into YAML: they differ in the characters that need no escape
+// (YAML 1.2.2, section 5.1). Characters that change the direction of text are escaped
+// as well, so that a person reads what the file contains.
 func yamlQuoted(json string) string {
 	var b strings.Builder
 	for _, r := range json {

@@ -19,10 +19,10 @@ type tree struct {
 	extra int64
 
 	best  int64           // value of the best selection
-	sel   []int           // of it, by candidate of the instance; nil if there is none
+	sel   []int           // the best selection, by candidate of the instance; nil if there is none
 	stop  int64           // a value that is good enough to end the search
-	floor float64         // a bound that is known from elsewhere
-	found func(sel []int) // is told of each better selection, if set
+	floor float64         // a bound from elsewhere
+	found func(sel []int) // if set, called with each better selection
 }
 
 func newTree(ctx context.Context, m *model, w weights, limit int64) *tree {
@@ -33,7 +33,7 @@ func newTree(ctx context.Context, m *model, w weights, limit int64) *tree {
 	return t
 }
 
-// take makes a selection the one to beat.
+// take makes a selection the best one so far.
 func (t *tree) take(value int64, sel []int) {
 	if value >= t.best {
 		return
@@ -44,7 +44,7 @@ func (t *tree) take(value int64, sel []int) {
 	}
 }
 
-// steps of the ascent at the root and below.
+// Steps of the ascent at the root and below.
 const (
 	rootSteps  = 600
 	childSteps = 60
@@ -60,17 +60,17 @@ func (t *tree) run() int64 {
 	return int64(math.Ceil(lower - slack(lower)))
 }
 
-// slack is what the bound may be wrong by in floating point.
+// slack is the allowed floating-point error of the bound.
 func slack(v float64) float64 { return 1e-6 + float64(1e-10*math.Abs(v)) }
 
 func (t *tree) work() int64 { return t.r.work + t.at.work + t.extra }
 
-// cut tells whether a bound leaves nothing better to find.
+// cut reports whether a bound rules out a better selection.
 func (t *tree) cut(bound float64) bool {
 	return t.best <= t.stop || math.Ceil(bound-slack(bound)) >= float64(t.best)
 }
 
-// visit searches below what is fixed. It returns a bound on the value of what
+// visit searches below the fixed candidates. It returns a bound on the value of what
 // was not searched, +Inf if that is nothing.
 func (t *tree) visit(depth int, parent float64) float64 {
 	if t.spent || t.work() > t.limit || t.ctx.Err() != nil {
@@ -137,7 +137,7 @@ func (t *tree) under(k int, v int8, depth int, bound float64) float64 {
 	return lower
 }
 
-// aim is the value that the ascent strives for.
+// aim is the target value of the ascent.
 func (t *tree) aim(parent float64) float64 {
 	if t.best < math.MaxInt64 {
 		return float64(t.best) * 1.01
@@ -145,8 +145,8 @@ func (t *tree) aim(parent float64) float64 {
 	return math.Max(parent, float64(t.at.value)) + 1
 }
 
-// possible fixes out what no longer fits and tells whether the rest can still
-// catch enough.
+// possible fixes out what no longer fits and reports whether the rest can still catch
+// enough.
 func (t *tree) possible(fixed *[]int) bool {
 	for k, f := range t.fix {
 		if f == open && !t.at.fits(k) {
@@ -173,7 +173,7 @@ func (t *tree) possible(fixed *[]int) bool {
 	return reach >= t.m.need
 }
 
-// settle fixes what cannot be otherwise in anything better than the best.
+// settle fixes the candidates that have the same state in every better selection.
 func (t *tree) settle(bound float64, fixed *[]int) {
 	if t.best == math.MaxInt64 {
 		return
@@ -201,8 +201,8 @@ func (t *tree) settle(bound float64, fixed *[]int) {
 	}
 }
 
-// choose picks the candidate to branch on, -1 if all are fixed: one that the
-// relaxation cannot make up its mind about and that matters.
+// choose picks the candidate to branch on, -1 if all are fixed: one that matters and is
+// fractional in the relaxation.
 func (t *tree) choose() int {
 	best, value := -1, -1.0
 	for k, f := range t.fix {
@@ -221,14 +221,14 @@ func (t *tree) choose() int {
 	return best
 }
 
-// leaf takes what is fixed in, if it catches enough.
+// leaf takes the fixed candidates as a selection, if it catches enough.
 func (t *tree) leaf() {
 	if t.at.caught >= t.m.need && t.at.failed <= t.m.allow && t.at.value < t.best {
 		t.take(t.at.value, t.at.selected())
 	}
 }
 
-// round makes a selection of the relaxation's.
+// round makes a selection from the relaxation.
 func (t *tree) round() {
 	s := newSet(t.m, t.w)
 	order := make([]int, 0, len(t.fix))

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// combiner goes through the sets of one cost, lowest indices first, and keeps
-// the one that catches most and then fails least. It breaks the ties of coverage
-// where the sets are few, which is faster than another branch and bound.
+// combiner enumerates the sets of one cost, lowest indices first, and keeps the one
+// that catches most and then fails least. Where there are few sets, it breaks ties of
+// coverage faster than another branch and bound.
 type combiner struct {
 	in       *Instance
 	ids      []int
@@ -25,8 +25,8 @@ type combiner struct {
 	exceeded bool
 }
 
-// combine returns the first of the best sets of the given total cost; ok is false
-// if that would take more work than limit.
+// combine returns the first of the best sets of the given total cost; ok is false if
+// that would take more work than limit.
 func combine(in *Instance, ids []int, cost int, best Worth, limit int64) (sel []int, work int64, ok bool) {
 	c := &combiner{in: in, ids: ids, allow: in.Allow, most: best.Covered, least: best.False, limit: limit}
 	if cost > 12 || int64(len(ids))*int64(len(in.Good)) > limit {

@@ -9,8 +9,8 @@ import (
 // greedy start tries in turn.
 var prices = []float64{0, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10}
 
-// cover adds candidates until enough bad examples are caught, each time the one
-// that catches most for what it fails and costs. It tells whether that succeeded.
+// cover adds candidates until enough bad examples are caught, each time the one that
+// catches most for what it fails and costs. It reports whether that succeeded.
 func (s *set) cover(free []int, price float64) bool {
 	for s.caught < s.m.need {
 		best, value := -1, 0.0
@@ -101,8 +101,8 @@ func (s *set) exchange(k int, free []int, end int64) bool {
 	return false
 }
 
-// start looks for a first selection; nil if there is none within the thresholds
-// that greed finds.
+// start looks greedily for a first selection within the thresholds; nil if it finds
+// none.
 func (m *model) start(w weights, work *int64) *set {
 	all := make([]int, len(m.ids))
 	for k := range all {
@@ -136,14 +136,14 @@ func (m *model) start(w weights, work *int64) *set {
 // improved is how many of the greedy selections are improved further.
 const improved = 3
 
-// greedy adds what pays and then what coverage needs. The result may catch too
-// little.
+// greedy adds what improves the value and then what coverage needs. The result may
+// catch too little.
 func (m *model) greedy(w weights, all []int, price float64) *set {
 	s := newSet(m, w)
 	if m.method == Subsumption {
 		s.dearest(all)
 	}
-	if !s.cover(all, price) && m.method == Subsumption { // what pays took what coverage needs
+	if !s.cover(all, price) && m.method == Subsumption { // the first step took what coverage needs
 		work := s.work
 		s = newSet(m, w)
 		s.work = work

@@ -129,8 +129,8 @@ func (t *tarjan) leave(j int) {
 	t.stack = t.stack[:first]
 }
 
-// sources returns the lowest member of each class that no other class implies:
-// the least that is implied by all (section 3.3.3).
+// sources returns the lowest member of each class that no other class implies: a
+// smallest set that implies all (section 3.3.3).
 func (in *Instance) sources() []int {
 	class := Classes(len(in.Fails), in.Implies)
 	implied := make([]bool, len(in.Fails))

@@ -7,10 +7,9 @@ import (
 	"slices"
 )
 
-// Instance is what there is to choose from. Candidates and examples are numbered
-// from 0.
+// Instance is the input of a selection. Candidates and examples are numbered from 0.
 type Instance struct {
-	Good    []bool   // by example: whether people call it good
+	Good    []bool   // by example: its human label
 	Fails   [][]int  // by candidate: the examples that it fails, ascending
 	Implies [][2]int // a, b: whatever passes a passes b, so that b adds nothing to a
 	Cost    []int    // by candidate: of selecting it, at least 1; nil is 1 for all
@@ -25,8 +24,8 @@ const (
 	MaxCost       = 1 << 20 // of selecting a candidate
 )
 
-// Thresholds turns the share of bad examples to catch and the share of good ones
-// that may be failed into counts. A rounding error of floating point is no count.
+// Thresholds turns the share of bad examples to catch and the share of good ones that
+// may fail into counts. It ignores rounding errors of floating point.
 func Thresholds(good, bad int, alpha, tau float64) (need, allow int) {
 	const slack = 1e-9
 	return int(math.Ceil(float64(alpha*float64(bad)) - slack)), int(math.Floor(float64(tau*float64(good)) + slack))
@@ -84,7 +83,7 @@ func (in *Instance) cost(j int) int {
 	return in.Cost[j]
 }
 
-// eligible tells which candidates do not break the limit of false failures by
+// eligible reports which candidates do not exceed the limit of false failures by
 // themselves.
 func (in *Instance) eligible() func(int) bool {
 	return func(j int) bool {
@@ -109,7 +108,7 @@ func (in *Instance) every(keep func(int) bool) []int {
 	return out
 }
 
-// Worth is what a selection achieves, counted on the instance as it was given.
+// Worth holds the measures of a selection, counted on the original instance.
 type Worth struct {
 	Selected  []int // ascending
 	Objective int   // of the method
@@ -123,8 +122,7 @@ type Worth struct {
 	Addable []int
 }
 
-// Check counts what a selection is worth and whether it is within both
-// thresholds.
+// Check measures a selection and reports whether it is within both thresholds.
 func Check(in *Instance, method Method, selected []int) (w Worth, within bool, err error) {
 	if err := in.check(); err != nil {
 		return Worth{}, false, err

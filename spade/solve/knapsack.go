@@ -3,7 +3,7 @@ package solve
 import "math"
 
 // split reorders order so that the first cut have the highest ratios and fit into
-// capacity together, and tells which part of the next one still does.
+// capacity together, and returns which part of the next one still fits.
 func split(order []int32, ratio, size []float64, capacity float64) (cut int, part float64) {
 	lo, hi := 0, len(order)
 	if capacity <= 0 {

@@ -1,8 +1,8 @@
 package solve
 
-// live is the part of a model that is open once some candidates are fixed.
+// live is the open part of a model after some candidates are fixed.
 type live struct {
-	base     float64   // value of what is decided
+	base     float64   // value of the fixed part
 	free     []int32   // positions that are not fixed
 	price    []float64 // by position: of selecting it
 	budget   float64   // good examples that may still fail
@@ -29,8 +29,8 @@ const (
 	in
 )
 
-// open collects what the fixed candidates leave to decide. at is the set of
-// those that are fixed in.
+// open collects what the fixed candidates leave open. at is the set of those that are
+// fixed in.
 func (r *relaxation) open(fix []int8, at *set) {
 	m, l := r.m, &r.live
 	*l = live{
@@ -98,8 +98,8 @@ func (r *relaxation) openRows(fix []int8, at *set) {
 	l.badStart = append(l.badStart, int32(len(l.badCand)))
 }
 
-// openImplied finds the candidates that are left over as long as nothing selected
-// implies them, and takes off what only depends on the candidate itself.
+// openImplied finds the candidates that are left over unless something selected implies
+// them, and removes what depends only on the candidate itself.
 func (r *relaxation) openImplied(fix []int8, at *set) {
 	m, l := r.m, &r.live
 	for j := range m.in.Fails {

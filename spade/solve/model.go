@@ -5,13 +5,13 @@ import (
 	"math"
 )
 
-// weights make one number of what a selection costs, so that less is better: a
-// sum over the selected, the left over, the uncovered bad and the failed good.
+// weights combine the costs of a selection into one number, less is better: a sum over
+// the selected, the left over, the uncovered bad and the failed good.
 type weights struct {
 	cost, left, bad, good int64
 }
 
-// primary counts what the method minimises and nothing else.
+// primary counts only what the method minimises.
 func primary(method Method) weights {
 	if method == Subsumption {
 		return weights{cost: 1, left: 1}
@@ -19,9 +19,9 @@ func primary(method Method) weights {
 	return weights{cost: 1}
 }
 
-// tied adds the order among equals below what the method minimises: fewest left
-// over, most covered, fewest failed. ok is false if the sum is beyond what a
-// float64 holds exactly.
+// tied adds the order among equals below what the method minimises: fewest left over,
+// most covered, fewest failed. ok is false if the sum exceeds the exact range of
+// float64.
 func tied(in *Instance, method Method) (w weights, ok bool) {
 	good, bad := in.Count()
 	w.good = 1
@@ -41,11 +41,10 @@ func tied(in *Instance, method Method) (w weights, ok bool) {
 	return w, total*float64(w.cost) < math.MaxInt64/4 && total*float64(w.cost) < 1<<52
 }
 
-// covering asks for the most bad examples caught.
+// covering maximises the caught bad examples.
 var covering = weights{bad: 1}
 
-// rows are the examples of one kind, those that the same candidates fail made
-// one.
+// rows are the examples of one kind; examples that the same candidates fail are merged.
 type rows struct {
 	start  []int32   // row r is failed by cand[start[r]:start[r+1]]
 	cand   []int32   // positions in model.ids, ascending in each row
@@ -57,8 +56,8 @@ func (r *rows) len() int { return len(r.weight) }
 
 func (r *rows) row(i int) []int32 { return r.cand[r.start[i]:r.start[i+1]] }
 
-// model is an instance as the search sees it: only candidates that may be
-// selected, rows merged.
+// model is an instance in the form of the search: only candidates that may be selected,
+// and merged rows.
 type model struct {
 	in     *Instance
 	method Method

@@ -15,7 +15,7 @@ import (
 	"github.com/proviso-eval/proviso/spade/solve"
 )
 
-// The data of the paper has no licence, so it is read beside the repository.
+// The data of the paper has no licence, so it is kept outside the repository.
 const paperData = "../../../shared/spade"
 
 func paper(t testing.TB) string {
@@ -112,8 +112,8 @@ func solved(t testing.TB, in *solve.Instance, method solve.Method) *solve.Answer
 	return a
 }
 
-// TestPaper holds the answers for the paper's pipelines against its Table 4 and
-// against optima that an integer program proved.
+// TestPaper compares the answers for the paper's pipelines with its Table 4 and with
+// optima that an integer program proved.
 func TestPaper(t *testing.T) {
 	t.Parallel()
 	for _, name := range pipelines {

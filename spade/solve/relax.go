@@ -2,15 +2,15 @@ package solve
 
 import "math"
 
-// relaxation is the Lagrangian dual of a model. Three kinds of constraints are
-// priced: a selected candidate fails its good rows (lam, one price a cell), a
-// caught bad row has a selected candidate (mu, one a row), and an implied
-// candidate has a selected one that implies it (nu). For any prices of 0 or more
-// the minimum over what is left is a lower bound, and it falls apart into
-// fractional knapsacks over rows and single choices over candidates.
+// relaxation is the Lagrangian dual of a model. Three kinds of constraints are priced:
+// a selected candidate fails its good rows (lam, one price per cell), a caught bad row
+// has a selected candidate (mu, one per row), and an implied candidate has a selected
+// one that implies it (nu). For any prices of 0 or more the minimum of the rest is a
+// lower bound. It decomposes into fractional knapsacks over rows and single choices
+// over candidates.
 //
-// Products are converted before they are added up: without that the language
-// lets a machine round both at once, and the search would depend on the machine.
+// Products are converted before they are added: otherwise Go allows a machine to fuse
+// multiplication and addition, and the search would depend on the machine.
 type relaxation struct {
 	m *model
 	w weights
@@ -64,7 +64,7 @@ func (r *relaxation) bound() float64 {
 		}
 	}
 	for _, k := range l.free {
-		if i := l.node[k]; i >= 0 && r.s[i] == 1 { // selecting it forgoes its being implied
+		if i := l.node[k]; i >= 0 && r.s[i] == 1 { // a selected candidate cannot count as implied
 			r.red[k] -= r.nu[l.implied[i]] - float64(r.w.left)
 		}
 		r.x[k] = 0
@@ -224,7 +224,7 @@ func (r *relaxation) move(t float64) {
 	r.work += int64(len(r.dlam))
 }
 
-// ascend raises the bound by at most steps steps, or until it reaches enough, and
+// ascend raises the bound in at most steps steps, or until it reaches enough, and
 // returns the best one. Prices and red are those of the best.
 func (r *relaxation) ascend(steps int, theta, aim, enough float64) float64 {
 	const patience = 12

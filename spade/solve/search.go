@@ -12,7 +12,7 @@ func byRed(order []int, red []float64) {
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(red[a], red[b]) })
 }
 
-// finder goes through the stages of a search and keeps the best selection.
+// finder runs the stages of a search and keeps the best selection.
 type finder struct {
 	ctx    context.Context
 	in     *Instance
@@ -59,14 +59,14 @@ func search(ctx context.Context, in *Instance, method Method, o Options) (*Answe
 	return a, nil
 }
 
-// offer makes sel the best if it is.
+// offer takes sel if it is better than the best.
 func (f *finder) offer(engine string, sel []int) {
 	if v := f.measure(f.tied, sel); v < f.value {
 		f.best, f.value, f.engine = sel, v, engine
 	}
 }
 
-// measure is the value of a selection.
+// measure returns the value of a selection.
 func (f *finder) measure(w weights, sel []int) int64 {
 	s := newSet(f.full, w)
 	for _, j := range sel {
@@ -75,7 +75,7 @@ func (f *finder) measure(w weights, sel []int) int64 {
 	return s.value
 }
 
-// run searches a tree and counts what it took.
+// run searches a tree and adds its work.
 func (f *finder) run(t *tree) int64 {
 	lower := t.run()
 	f.nodes += t.nodes
@@ -83,8 +83,8 @@ func (f *finder) run(t *tree) int64 {
 	return lower
 }
 
-// reachable looks for any selection within the thresholds when greed found none,
-// and returns the answer if there is none.
+// reachable looks for any selection within the thresholds when the greedy start found
+// none, and returns the answer if there is none.
 func (f *finder) reachable() *Answer {
 	m := newModel(f.in, Coverage, f.full.ids, 0)
 	_, bad := f.in.Count()
@@ -104,9 +104,9 @@ func (f *finder) reachable() *Answer {
 	return a
 }
 
-// core searches among the candidates that imply others, without asking for
-// coverage. That is a relaxation, much smaller than the whole; often its answer
-// can be completed at no cost.
+// core searches among the candidates that imply others, without the coverage threshold.
+// That relaxation is much smaller than the whole; often its answer can be completed at
+// no cost.
 func (f *finder) core() {
 	if f.method != Subsumption {
 		return
@@ -128,7 +128,7 @@ func (f *finder) core() {
 	f.conclude()
 }
 
-// complete makes of a selection of the core one of the whole.
+// complete extends a selection of the core to one of the whole.
 func (f *finder) complete(sel []int) {
 	s := newSet(f.full, f.tied)
 	var free []int
@@ -147,7 +147,7 @@ func (f *finder) complete(sel []int) {
 	f.work += s.work
 }
 
-// conclude sees whether the best is proven.
+// conclude checks whether the best is proven.
 func (f *finder) conclude() {
 	if f.best != nil {
 		f.proven = f.measure(primary(f.method), f.best) <= f.lower
@@ -169,7 +169,7 @@ func (f *finder) branch() {
 // combinations bounds the work of trying all sets of one cost.
 const combinations = 4_000_000
 
-// breakTies decides among equally good selections and tells whether it could.
+// breakTies decides among equally good selections and reports whether it could.
 func (f *finder) breakTies() bool {
 	if !f.exact {
 		return false

@@ -1,6 +1,6 @@
 package solve
 
-// set is a selection that changes, with what it is worth kept up to date.
+// set is a changing selection with up-to-date measures.
 type set struct {
 	m       *model
 	w       weights
@@ -69,7 +69,7 @@ func (s *set) price(k int) int64 {
 	return d
 }
 
-// has tells whether candidate j of the instance is selected.
+// has reports whether candidate j of the instance is selected.
 func (s *set) has(j int) bool {
 	k := s.m.local[j]
 	return k >= 0 && s.in[k]

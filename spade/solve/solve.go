@@ -1,13 +1,13 @@
-// Package solve picks, of many candidate assertions, the best few: provably, on
-// labelled outputs and on knowledge of which assertion implies which. Start at
-// [Solve]; [Check] says what any selection is worth.
+// Package solve picks the best few of many candidate assertions, with a proof, from
+// labelled outputs and from knowledge of which assertion implies which. Start at
+// [Solve]; [Check] measures any selection.
 //
-// The problems are those of SPADE (Shankar et al., "SPADE: Synthesizing Data
-// Quality Assertions for Large Language Model Pipelines", VLDB 2024, sections 3.2
-// and 3.3). They are solved exactly by branch and bound over a Lagrangian
-// relaxation (Fisher, "The Lagrangian relaxation method for solving integer
-// programming problems", Management Science 27, 1981). Everything is
-// deterministic: work is limited by counting it, never by the clock.
+// The problems are those of SPADE (Shankar et al., "SPADE: Synthesizing Data Quality
+// Assertions for Large Language Model Pipelines", VLDB 2024, sections 3.2 and 3.3).
+// They are solved exactly by branch and bound over a Lagrangian relaxation (Fisher,
+// "The Lagrangian relaxation method for solving integer programming problems",
+// Management Science 27, 1981). Everything is deterministic: work is limited by a count
+// of steps, never by the clock.
 package solve
 
 import (
@@ -15,7 +15,7 @@ import (
 	"fmt"
 )
 
-// Method is a rule for what the best selection is.
+// Method defines what the best selection is.
 type Method uint8
 
 // The methods, as the paper's section 5 names them.
@@ -35,7 +35,7 @@ func (m Method) String() string { return methodNames[m] }
 // Methods returns the names of the methods.
 func Methods() []string { return methodNames[:] }
 
-// MethodOf returns the method of a name; ok is false if there is none.
+// MethodOf returns the method with a name; ok is false if there is none.
 func MethodOf(name string) (m Method, ok bool) {
 	for i, n := range methodNames {
 		if n == name {
@@ -45,7 +45,7 @@ func MethodOf(name string) (m Method, ok bool) {
 	return 0, false
 }
 
-// Status says how much is known of an answer.
+// Status is how much is known about an answer.
 type Status uint8
 
 // The statuses.
@@ -63,32 +63,31 @@ func (s Status) String() string {
 
 // Options limit a search.
 type Options struct {
-	// Work is how many elementary steps may be done, 0 for the default. A step
-	// is one visit to a cell of the matrix, so a search takes some nanoseconds
-	// per step, and the same steps give the same answer on every machine.
+	// Work is how many elementary steps may be done, 0 for the default. A step is one
+	// visit to a cell of the matrix, so a search takes some nanoseconds per step, and
+	// the same number of steps gives the same answer on every machine.
 	Work int64
 }
 
-// DefaultWork is the limit of a search that names none; about half a minute.
+// DefaultWork is the default limit of a search, about half a minute.
 const DefaultWork int64 = 5_000_000_000
 
-// Answer is a selection and what is known of it.
+// Answer is a selection and what is known about it.
 type Answer struct {
 	Worth
 	Status Status
-	// LowerBound is a number that no selection's objective is under.
+	// LowerBound is a lower bound of every selection's objective.
 	LowerBound int
-	// Tied tells that the order among equally good selections was decided too:
-	// fewest left over, most bad examples caught, fewest false failures, lowest
-	// indices.
+	// Tied reports that the order among equally good selections was decided too: fewest
+	// left over, most bad examples caught, fewest false failures, lowest indices.
 	Tied bool
-	// Best is, if no selection is within the thresholds, the most bad examples
-	// that one within the limit of false failures catches; BestProven tells
-	// whether that is proven.
+	// If no selection is within the thresholds, Best is the most bad examples that one
+	// within the limit of false failures catches; BestProven reports whether that is
+	// proven.
 	Best       int
 	BestProven bool
 
-	Engine string // what found it
+	Engine string // the stage that found it
 	Nodes  int64  // of the search tree
 	Work   int64  // steps done
 }
@@ -116,7 +115,7 @@ func Solve(ctx context.Context, in *Instance, method Method, o Options) (*Answer
 	return nil, fmt.Errorf("no method %d", method)
 }
 
-// fixed is the answer of a method that has nothing to choose.
+// fixed is the answer of a method without choices.
 func fixed(in *Instance, method Method, selected []int) *Answer {
 	a := &Answer{Worth: in.worth(method, selected), Status: Optimal, Tied: true, Engine: "rule"}
 	a.LowerBound = a.Objective

@@ -10,9 +10,8 @@ import (
 	"github.com/proviso-eval/proviso/spade/solve"
 )
 
-// random is a small instance with everything in it: useless and broken
-// candidates, equal ones, cycles of implications, costs, thresholds that cannot
-// be met.
+// random is a small instance with all special cases: useless and broken candidates,
+// equal ones, cycles of implications, costs, unreachable thresholds.
 func random(seed uint64) *solve.Instance {
 	r := rand.New(rand.NewPCG(seed, 1))
 	m, n := 1+r.IntN(9), 1+r.IntN(14)
@@ -64,7 +63,7 @@ func better(method solve.Method, a, b solve.Worth) bool {
 	return lower(a.Selected, b.Selected)
 }
 
-// lower tells whether a has the lowest candidate that only one of both has.
+// lower reports whether a has the lowest candidate that is in only one of both.
 func lower(a, b []int) bool {
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] {
@@ -126,8 +125,7 @@ func TestAnswersEqualThoseOfTryingEverything(t *testing.T) {
 	}
 }
 
-// TestWorkIsLimited sees that a search ends soon after the steps it was given,
-// whatever it is doing then.
+// TestWorkIsLimited checks that a search ends soon after its last step, in every stage.
 func TestWorkIsLimited(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 1))
