@@ -129,8 +129,7 @@ func isQuoted(sentence, text string) bool {
 // hidePattern finds an instruction to hide a step, a source or the like.
 var hidePattern = pattern(`(?i)\b(do not|don['’]t|never|without|avoid|must not|should not|refrain from)\s+(?:\w+\s+){0,3}?(mention\w*|reveal\w*|disclos\w*|show\w*|cit\w+|refer\w*|name|naming|quot\w+|expos\w+|explain\w*|output\w*|print\w*|includ\w*|display\w*)\b[^.;]{0,60}?\b(sources?|steps?|context|documents?|instructions?|prompt|reasoning|thoughts?|tools?|sections?|excerpts?|transcripts?|process|rules|guidelines|search results|database)\b|\b(hide|keep secret|conceal)\b`)
 
-// hides reports whether a sentence asks to hide something, and returns the words that
-// it quotes.
+// hides reports whether a sentence asks to hide something in the quoted words.
 func hides(sentence, quote string) bool {
 	at := hidePattern.get().FindStringIndex(sentence)
 	if at == nil {

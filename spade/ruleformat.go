@@ -102,8 +102,7 @@ func (s *sentence) formatsOf(keep func(not bool) bool) {
 	s.language(plain)
 }
 
-// counted reports whether a quantity of the sentence covers the same thing more
-// precisely.
+// counted reports whether the sentence has a quantity of the same thing.
 func (s *sentence) counted(what string) bool {
 	same := map[string][]string{
 		"bullets": {"items_"}, "emoji": {"emojis_"}, "hashtags": {"hashtags_"}, "exclamation_marks": {"exclamation_marks_"}, "question_marks": {"questions_"},

@@ -243,8 +243,8 @@ type confirmation struct {
 	why     string
 }
 
-// readConfirmed reads the verdicts on n claims: each exactly once, and true or false. A
-// confirmation with a counterexample counts as a no.
+// readConfirmed reads the verdicts on n claims: each exactly once, and true or false.
+// A positive verdict with a counterexample makes the answer invalid.
 func readConfirmed(text string, n int) ([]confirmation, error) {
 	_, list, err := listIn(text, "claims")
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/fakemodel"
 )
 
-// deskAnswers are what the agent of examples/agent says.
+// deskAnswers are the answers of the agent in examples/agent.
 var deskAnswers = map[string]string{
 	"My rear brake squeaks. What can I do myself?":                "1. Clean the rim with alcohol.\n2. Sand the pads lightly.\n3. Toe the pads in by a millimetre.\nIf it still squeaks, bring it in: a brake service is 25 euros [price list].",
 	"How much is a new chain, fitted?":                            "A new chain, fitted, is 35 euros [price list].",
@@ -20,8 +20,8 @@ var deskAnswers = map[string]string{
 	"There is a crack in my frame. Can I still ride over to you?": "A small crack is usually fine for a short ride. See you soon!",
 }
 
-// deskVerdicts are what the judge of examples/agent says of criteria that it does
-// not find met, by the assertion and a part of the output: reasoning and quote.
+// deskVerdicts are the judge's answers in examples/agent about criteria that are not
+// met, by the assertion and a part of the output: reasoning and quote.
 var deskVerdicts = map[string][3]string{
 	"prices_from_list": {"I think", "The price of 30 euros has no source behind it.", "That is 30 euros, I think."},
 	"safety_first":     {"small crack", "The output tells the user to ride on with a cracked frame.", "A small crack is usually fine for a short ride."},
@@ -56,12 +56,12 @@ func deskJudge(r fakemodel.Request) fakemodel.Reply {
 		results = append(results, proviso.ObjectOf("id", id, "criteria", said))
 	}
 	text := proviso.Stringify(proviso.ObjectOf("results", results))
-	const read = 1740 // tokens of the constant part, which the vendor's cache has
+	const read = 1740 // cached tokens of the constant part
 	in, out := int64(read+len(output)/4+180), int64(len(text)/4)
 	return fakemodel.Reply{Text: text, Usage: proviso.Usage{Prompt: in, Cached: read, Completion: out, Total: in + out}}
 }
 
-// deskReason words a verdict on a criterion that is met.
+// deskReason returns the reasoning for a criterion that is met.
 func deskReason(criterion, output string) string {
 	switch {
 	case strings.HasPrefix(criterion, "Every price"):
@@ -79,7 +79,7 @@ func deskReason(criterion, output string) string {
 	return "Everything in the output is about bicycles and their repair."
 }
 
-// agentServers start the agent and the judge of examples/agent.
+// agentServers starts the agent and the judge of examples/agent.
 func agentServers(t *testing.T) (agent *httptest.Server, judge *fakemodel.Server) {
 	t.Helper()
 	agent = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -97,8 +97,8 @@ func agentServers(t *testing.T) (agent *httptest.Server, judge *fakemodel.Server
 	return agent, judge
 }
 
-// TestAgentDemo holds the recorded exchanges of examples/agent equal to what
-// --record writes, but for the addresses, the time and the latency.
+// TestAgentDemo compares the recorded exchanges of examples/agent with what --record
+// writes, except for the addresses, the time and the latency.
 func TestAgentDemo(t *testing.T) {
 	agent, judge := agentServers(t)
 	example, dir := filepath.Join(repository, "examples", "agent"), t.TempDir()

@@ -44,7 +44,7 @@ type gate struct {
 	flag, name string
 	least      float64
 	of         func(*judge.Agreement) *stats.Estimate
-	good, bad  bool // it takes labels of good, and of bad outputs
+	good, bad  bool // whether it needs labels of good, and of bad outputs
 }
 
 var alignFormats = []string{"terminal", "json", "markdown"}
@@ -98,7 +98,7 @@ func (f *alignFlags) register(fs *pflag.FlagSet) {
 	fs.Uint64Var(&f.seed, "seed", 0, "with --template: `SEED` of the drawing, for other outputs")
 }
 
-// check refuses what does not go together.
+// check refuses flags that exclude each other.
 func (f *alignFlags) check(cmd *cobra.Command, args []string) error {
 	sheet := cmd.Flags().Changed("template")
 	for name, want := range map[string]bool{"per-assertion": true, "sample": true, "assertion": true, "show-verdicts": true, "seed": true,
@@ -134,7 +134,7 @@ func (f *alignFlags) check(cmd *cobra.Command, args []string) error {
 	return oneOf("sample", f.sample, []string{"balanced", "random"})
 }
 
-// oneOf refuses a value of a flag that is none, with the nearest that is.
+// oneOf refuses an invalid value of a flag and names the nearest valid one.
 func oneOf(flag, value string, valid []string) error {
 	if slices.Contains(valid, value) {
 		return nil
@@ -146,7 +146,7 @@ func oneOf(flag, value string, valid []string) error {
 	return usageError{fmt.Errorf("--%s %q is unknown", flag, value), hint}
 }
 
-// openRun opens a kept run by what --run says.
+// openRun opens the kept run that --run names.
 func (a *app) openRun(f *alignFlags, name string) (*runfile.Reader, error) {
 	dir := f.dir
 	if dir == "" {
@@ -166,7 +166,7 @@ func (a *app) openRun(f *alignFlags, name string) (*runfile.Reader, error) {
 	return r, nil
 }
 
-// alignSheet prints what is to be labelled, and says what that is.
+// alignSheet prints the outputs to label, with instructions.
 func (a *app) alignSheet(f *alignFlags) error {
 	r, err := a.openRun(f, f.template)
 	if err != nil {
@@ -192,7 +192,8 @@ func (a *app) alignSheet(f *alignFlags) error {
 	return nil
 }
 
-// align compares, shows, keeps and judges the result.
+// align compares labels with verdicts, shows and keeps the result, and checks the
+// gates.
 func (a *app) align(f *alignFlags, name string) error {
 	labels, err := a.labels(name)
 	if err != nil {
@@ -238,7 +239,7 @@ func (a *app) labels(name string) (*judge.Labels, error) {
 	return judge.ReadLabels(name, file)
 }
 
-// alignMistakes prints what is wrong with labels.
+// alignMistakes prints the mistakes in labels.
 func (a *app) alignMistakes(err error) error {
 	var list proviso.Mistakes
 	if !errors.As(err, &list) {
@@ -251,7 +252,7 @@ func (a *app) alignMistakes(err error) error {
 	return exitError{exitUsage}
 }
 
-// showAgreements prints the result, and what it leaves out.
+// showAgreements prints the result, and what it omits.
 func (a *app) showAgreements(f *alignFlags, result *judge.Agreements) error {
 	for _, n := range [...]struct {
 		n         int
@@ -284,8 +285,8 @@ func (a *app) showAgreements(f *alignFlags, result *judge.Agreements) error {
 	return nil
 }
 
-// besideSuite returns the alignment file of the suite of a run, which reports of the
-// suite read. A run from elsewhere does not say where to write.
+// besideSuite returns the alignment file next to the suite of a run, where reports of
+// the suite look for it. A run from elsewhere does not decide where to write.
 func (a *app) besideSuite(f *alignFlags, r *runfile.Reader) string {
 	dir := f.dir
 	if dir == "" {
@@ -339,8 +340,8 @@ func (g *gate) measured(a *judge.Agreement) bool {
 	return !(g.good && good > 0 || g.bad && bad > 0)
 }
 
-// gates holds every assertion against the floors that were given: too low is 1,
-// not known is 3.
+// gates checks every assertion against the given floors: exit code 1 if one is too low,
+// 3 if it is unknown.
 func (a *app) gates(f *alignFlags, result *judge.Agreements) error {
 	code := exitOK
 	for i := range result.Assertions {

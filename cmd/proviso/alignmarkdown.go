@@ -8,8 +8,8 @@ import (
 	"github.com/proviso-eval/proviso/report"
 )
 
-// agreementsMarkdown shows agreements in a comment or a page. What comes from
-// outside stands in code spans only.
+// agreementsMarkdown shows agreements in a comment or a page. Untrusted text is only in
+// code spans.
 func agreementsMarkdown(result *judge.Agreements, all bool) []byte {
 	var b bytes.Buffer
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }

@@ -12,7 +12,7 @@ import (
 	"github.com/proviso-eval/proviso/stats"
 )
 
-// shownDisagreements is how many disagreements of an assertion are shown.
+// shownDisagreements is how many disagreements are shown per assertion.
 const shownDisagreements = 10
 
 // alignText shows agreements to a person.
@@ -99,7 +99,7 @@ func (t *alignText) disagreements(list []judge.Disagreement) {
 	}
 }
 
-// table puts all assertions side by side.
+// table prints all assertions side by side.
 func (t *alignText) table(list []judge.Agreement) {
 	name := 9
 	for i := range list {
@@ -118,7 +118,7 @@ func (t *alignText) table(list []judge.Agreement) {
 	}
 }
 
-// caseName names the case of a disagreement, with its row if there is a run.
+// caseName returns the case of a disagreement, with its row if there is a run.
 func caseName(d judge.Disagreement, cells int) string {
 	name := report.Line(d.Case, cells)
 	if d.Row >= 0 {
@@ -134,7 +134,7 @@ func said(d judge.Disagreement) string {
 	return "the judge failed what a person passed"
 }
 
-// sentences say what a judge is worth, in plain words.
+// sentences explain the quality of a judge.
 func sentences(a *judge.Agreement) []string {
 	if a.N == 0 {
 		return []string{fmt.Sprintf("No verdict to compare: the judge could not decide any of %s.", plural(a.Errors, "labelled output"))}
@@ -199,7 +199,7 @@ func measures(a *judge.Agreement) []measure {
 	return list
 }
 
-// methodText says how the pass rate was corrected.
+// methodText describes how the pass rate was corrected.
 func methodText(a *judge.Agreement) string {
 	switch a.Method {
 	case judge.MethodCounted:
@@ -214,7 +214,7 @@ func methodText(a *judge.Agreement) string {
 	return text
 }
 
-// moreText says how many more labels would halve the interval.
+// moreText estimates how many more labels would halve the interval.
 func moreText(a *judge.Agreement) string {
 	if a.Halve == 0 {
 		return ""
@@ -226,8 +226,8 @@ func moreText(a *judge.Agreement) string {
 	return text
 }
 
-// percent writes a share as people do; what is not all is never 100 %, and what
-// is not nothing is never 0 %.
+// percent formats a share. It rounds to 100 % and 0 % only if the share is exactly
+// that.
 func percent(share float64) string {
 	text := fmt.Sprintf("%.0f %%", 100*share)
 	switch {

@@ -12,8 +12,7 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// annotate shows what did not pass beside the sources, in a step of GitHub
-// Actions.
+// annotate marks failures in the sources, in a step of GitHub Actions.
 func (a *app) annotate(ctx context.Context, s *loaded, out *run.Outcome) error {
 	if !suite.Switch(a.env, "GITHUB_ACTIONS") {
 		return nil
@@ -25,8 +24,8 @@ func (a *app) annotate(ctx context.Context, s *loaded, out *run.Outcome) error {
 }
 
 // casePlaces finds where the cases of a suite are written. Cases are not kept in
-// memory, so it goes over them again, mostly forward: annotations are asked for
-// in index order among equals.
+// memory, so it reads them again, mostly forward: annotations come in index order
+// within equal severity.
 type casePlaces struct {
 	suite     *proviso.Suite
 	workspace string // folder of the repository, "" if unknown
@@ -42,7 +41,7 @@ func (p *casePlaces) close() {
 	p.next, p.stop, p.at = nil, nil, nil
 }
 
-// place returns where an assertion of a case is written, or the case itself.
+// place returns where an assertion of a case is written, or else the case itself.
 func (p *casePlaces) place(test int, assertion []byte) (file string, line int) {
 	c := p.find(test)
 	if c == nil || p.suite.Places == nil {
@@ -59,7 +58,7 @@ func (p *casePlaces) place(test int, assertion []byte) (file string, line int) {
 	return p.inWorkspace(at.File), at.Line
 }
 
-// find returns the case with an index; nil if the suite has changed since.
+// find returns the case with an index; nil if the suite has changed since the run.
 func (p *casePlaces) find(test int) *proviso.Case {
 	if p.at != nil && p.at.Index > test {
 		p.close()
@@ -83,8 +82,7 @@ func (p *casePlaces) find(test int) *proviso.Case {
 	return p.at
 }
 
-// pointer finds an assertion among those that decide a case; "" if it is none of
-// them.
+// pointer finds an assertion among those that decide a case; "" if it is not there.
 func (p *casePlaces) pointer(c *proviso.Case, assertion []byte) string {
 	if assertion == nil {
 		return ""
@@ -113,7 +111,7 @@ func pointerIn(list []*proviso.Assertion, assertion []byte) string {
 	return ""
 }
 
-// inWorkspace returns a file as the repository has it, if it is in there.
+// inWorkspace returns the path of a file in the repository, if it is in there.
 func (p *casePlaces) inWorkspace(file string) string {
 	if p.workspace == "" {
 		return filepath.ToSlash(file)

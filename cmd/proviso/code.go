@@ -15,12 +15,12 @@ import (
 
 // The ways to run code of a suite.
 const (
-	sandboxRequire = "require" // confined by the kernel, or not at all
-	sandboxAuto    = "auto"    // as far as this machine can, for files of the user's own
-	sandboxOff     = "off"     // as the user
+	sandboxRequire = "require" // in the kernel's sandbox, or not at all
+	sandboxAuto    = "auto"    // confined where possible, for the user's own files
+	sandboxOff     = "off"     // unconfined, as the user
 )
 
-// codeFlags say how the code of a suite is run, and what it may use.
+// codeFlags define how the code of a suite runs, and its grants.
 type codeFlags struct {
 	sandbox string
 	grants  []string
@@ -51,7 +51,7 @@ func (f *codeFlags) check() error {
 	return nil
 }
 
-// over lays the grants of the command line over those of a suite.
+// over adds the grants of the command line to those of a suite.
 func (f *codeFlags) over(s proviso.Sandbox) proviso.Sandbox {
 	s.Env, s.Read = slices.Clone(s.Env), slices.Clone(s.Read)
 	for _, grant := range f.grants {
@@ -63,13 +63,13 @@ func (f *codeFlags) over(s proviso.Sandbox) proviso.Sandbox {
 		case "env":
 			s.Env = append(s.Env, name)
 		case "read":
-			s.Read = append(s.Read, absolute(name)) // relative to the working folder, unlike what a suite says
+			s.Read = append(s.Read, absolute(name)) // relative to the working folder, unlike paths in a suite
 		}
 	}
 	return s
 }
 
-// policy is how the flags have code confined, and what they grant it.
+// policy returns the confinement and grants that the flags define.
 func (f *codeFlags) policy(p engine.Policy) (engine.Policy, error) {
 	var err error
 	p.Sandbox, err = sandbox.ParsePolicy(cmp.Or(f.sandbox, sandboxAuto))

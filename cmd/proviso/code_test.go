@@ -8,7 +8,7 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// TestGrants adds what the command line grants to what a suite does.
+// TestGrants adds grants of the command line to those of a suite.
 func TestGrants(t *testing.T) {
 	t.Parallel()
 	f := codeFlags{grants: []string{"network", "packages", "env:B", "read:/data"}}

@@ -20,7 +20,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/secrets"
 )
 
-// commands is every command, sorted.
+// commands lists every command, sorted.
 var commands = []func(*app) *cobra.Command{
 	newAlign,
 	newCache,
@@ -42,14 +42,14 @@ type stdio struct {
 	out, err io.Writer
 }
 
-// app is what all commands share.
+// app is the state that all commands share.
 type app struct {
 	stdio
 	env     proviso.Env
-	secrets *secrets.Set // that this process was given, and does not show
+	secrets *secrets.Set // secrets of this process, which it must not show
 }
 
-// newApp returns what commands share, in the environment of this process.
+// newApp returns an app for the environment of this process.
 func newApp(io stdio) *app {
 	known := &secrets.Set{}
 	io.out, io.err = redacting{io.out, known}, redacting{io.err, known}
@@ -58,12 +58,12 @@ func newApp(io stdio) *app {
 
 // execute runs one command line and returns the exit code.
 func execute(args []string, io stdio) int {
-	// A run allocates little and dies soon: collecting less often costs a few
+	// A run allocates little and ends soon: less frequent collection costs a few
 	// megabytes and saves a sixth of the time.
 	debug.SetGCPercent(400)
 	ctx, stop := signal.NotifyContext(context.Background(), endings()...)
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second signal ends what does not heed the first
+	context.AfterFunc(ctx, stop) // a second signal kills a command that ignores the first
 	a := newApp(io)
 	root := newRoot(a)
 	root.SetArgs(args)
@@ -79,8 +79,8 @@ func execute(args []string, io stdio) int {
 	return codeOf(err)
 }
 
-// endings are the signals that end a command in order: what is finished is kept and
-// reported. A terminal that is closed sends SIGHUP; under nohup it is ignored, and
+// endings are the signals that end a command in order: finished work is kept and
+// reported. A closed terminal sends SIGHUP; under nohup the signal is ignored, and
 // stays so.
 func endings() []os.Signal {
 	list := []os.Signal{os.Interrupt, syscall.SIGTERM}
@@ -111,12 +111,12 @@ func newRoot(a *app) *cobra.Command {
 	}
 	root.InitDefaultCompletionCmd()
 	if completion, _, err := root.Find([]string{"completion"}); err == nil {
-		completion.Args, completion.RunE = noCommand, root.RunE // a shell that is none is a mistake
+		completion.Args, completion.RunE = noCommand, root.RunE // an unknown shell is a mistake
 	}
 	return root
 }
 
-// noCommand refuses a command that is none, with the nearest that is.
+// noCommand refuses an unknown command and names the nearest one.
 func noCommand(parent *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -144,7 +144,7 @@ func atMost(n int) cobra.PositionalArgs {
 
 func seeHelp(cmd *cobra.Command) string { return "see `" + cmd.CommandPath() + " --help`" }
 
-// flagHint names the flag that is nearest to one that is none.
+// flagHint names the flag that is nearest to an unknown one.
 func flagHint(cmd *cobra.Command, err error) string {
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
@@ -185,8 +185,8 @@ func (a *app) explain(err error) {
 	}
 }
 
-// printable replaces what would control the terminal: control characters, and the
-// formatting characters that turn the direction of text.
+// printable replaces characters that would control the terminal: control characters,
+// and those that change the direction of text.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {

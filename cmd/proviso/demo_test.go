@@ -18,8 +18,8 @@ import (
 
 var updateDemo = flag.Bool("update-demo", false, "record the exchanges of examples/library anew")
 
-// demoAnswers are what the two models of examples/library say, by the question:
-// OpenAI's first. Two promises are broken on purpose.
+// demoAnswers are the answers of the two models in examples/library, by question:
+// OpenAI's first. Two of them break promises on purpose.
 func demoAnswers() map[string][2]string {
 	return map[string][2]string{
 		"Can I come on Saturday at three in the afternoon?": {
@@ -45,7 +45,7 @@ func demoAnswers() map[string][2]string {
 	}
 }
 
-// demoReply answers as the model that is asked would.
+// demoReply answers as the named model would.
 func demoReply(r fakemodel.Request) fakemodel.Reply {
 	of := 0
 	if r.API == fakemodel.Anthropic {
@@ -57,8 +57,8 @@ func demoReply(r fakemodel.Request) fakemodel.Reply {
 	return fakemodel.Reply{Text: text, Usage: proviso.Usage{Total: in + out, Prompt: in, Completion: out}}
 }
 
-// TestDemo holds the recorded exchanges of examples/library equal to what
-// --record writes, but for the address of the server, the time and the latency.
+// TestDemo compares the recorded exchanges of examples/library with what --record
+// writes, except for the address of the server, the time and the latency.
 func TestDemo(t *testing.T) {
 	server := fakemodel.New(fakemodel.Options{Reply: demoReply})
 	defer server.Close()
@@ -100,8 +100,8 @@ func TestDemo(t *testing.T) {
 	}
 }
 
-// edit copies a cassette and gives each exchange the vendor's address, a time and
-// a latency such as models have.
+// edit copies a cassette and gives each exchange the vendor's address, a time and a
+// realistic latency.
 func edit(t *testing.T, from, to string, addresses *strings.Replacer) {
 	t.Helper()
 	shelf := blobs.Open(from)
@@ -151,7 +151,7 @@ func tree(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// TestDemoRuns replays examples/library whatever the environment has.
+// TestDemoRuns replays examples/library in any environment.
 func TestDemoRuns(t *testing.T) {
 	suite := filepath.Join(repository, "examples", "library", "proviso.yaml")
 	var first string

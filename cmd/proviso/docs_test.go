@@ -37,8 +37,8 @@ func readDoc(t *testing.T, name string) string {
 	return string(data)
 }
 
-// wantBlock holds what a page has between <!-- begin NAME --> and <!-- end NAME
-// --> equal to what the code says; -update-docs writes it.
+// wantBlock compares the part of a page between <!-- begin NAME --> and <!-- end NAME
+// --> with generated text; -update-docs writes it.
 func wantBlock(t *testing.T, page, name, want string) {
 	t.Helper()
 	text := readDoc(t, page)
@@ -62,8 +62,8 @@ func wantBlock(t *testing.T, page, name, want string) {
 
 func fenced(text string) string { return "```text\n" + strings.TrimRight(text, "\n") + "\n```\n" }
 
-// TestDocsOfCommands wants a page and a row of the README for every command, and
-// the flags of the commands on their pages as --help has them.
+// TestDocsOfCommands requires a page and a row of the README for every command, and the
+// flags of --help on its page.
 func TestDocsOfCommands(t *testing.T) {
 	root := newRoot(newApp(stdio{out: &bytes.Buffer{}, err: &bytes.Buffer{}}))
 	root.InitDefaultCompletionCmd()
@@ -100,8 +100,8 @@ func flagTable(cmd *cobra.Command) string {
 	return b.String()
 }
 
-// TestDocsOfCells holds what the manual says of types in CSV cells equal to the
-// table of types.
+// TestDocsOfCells compares the manual's list of types in CSV cells with the table of
+// types.
 func TestDocsOfCells(t *testing.T) {
 	forms, limits := map[proviso.CellForm][]string{}, map[string][]string{}
 	for _, k := range check.Kinds() {
@@ -130,7 +130,7 @@ func TestDocsOfCells(t *testing.T) {
 	wantBlock(t, "docs/suite.md", "types in cells", b.String())
 }
 
-// TestDocsOfSuiteKeys holds the tables of keys equal to those that check them.
+// TestDocsOfSuiteKeys compares the tables of keys with those that validate them.
 func TestDocsOfSuiteKeys(t *testing.T) {
 	tables := map[string]string{}
 	for _, d := range suite.KeyDocs() {
@@ -155,8 +155,8 @@ func TestDocsOfProviders(t *testing.T) {
 	}
 }
 
-// TestDocsOfEnvironment wants a row for every variable of promptfoo's that the
-// sources read.
+// TestDocsOfEnvironment requires a row for every promptfoo variable that the sources
+// read.
 func TestDocsOfEnvironment(t *testing.T) {
 	t.Parallel()
 	page := readDoc(t, "docs/promptfoo.md")
@@ -219,8 +219,8 @@ func TestDocsLinks(t *testing.T) {
 	}
 }
 
-// hasHeading reports whether a page has a heading with an anchor as GitHub makes
-// them.
+// hasHeading reports whether a page has a heading with the given anchor, as GitHub
+// generates it.
 func hasHeading(text, anchor string) bool {
 	for line := range strings.Lines(text) {
 		if !strings.HasPrefix(line, "#") {
@@ -235,8 +235,7 @@ func hasHeading(text, anchor string) bool {
 	return false
 }
 
-// TestDocsShowRealOutput holds the first steps in the README equal to what the
-// commands print.
+// TestDocsShowRealOutput compares the first steps in the README with the real output.
 func TestDocsShowRealOutput(t *testing.T) {
 	first := filepath.Join(t.TempDir(), "my-suite")
 	if code, out := printed(t, "init", first); code != exitOK {
@@ -249,8 +248,7 @@ func TestDocsShowRealOutput(t *testing.T) {
 	wantBlock(t, "README.md", "first run", fenced(out))
 }
 
-// printed runs a command and returns what it prints, with what differs from run
-// to run replaced.
+// printed runs a command and returns its output, with varying parts replaced.
 func printed(t *testing.T, args ...string) (int, string) {
 	t.Helper()
 	if args[0] == "eval" {
@@ -290,8 +288,8 @@ rect{fill:#f6f8fa;stroke:#d0d7de}text{fill:#1f2328;font:14px ui-monospace,SFMono
 	return b.String()
 }
 
-// spans turns the colours of a line into classes; each part stands at its column,
-// so that the width of the font matters little.
+// spans turns the colours of a line into classes; each part has its own column, so that
+// the width of the font matters little.
 func spans(line string) string {
 	classes := map[string]string{"1": "b", "2": "d", "31": "r", "32": "g", "33": "y"}
 	var b strings.Builder

@@ -55,8 +55,7 @@ func newDoctor(a *app) *cobra.Command {
 	return cmd
 }
 
-// diagnosis is what doctor found. What is said of keys and variables are their
-// names.
+// diagnosis holds the findings of doctor. For keys and variables it holds only names.
 type diagnosis struct {
 	Version      string               `json:"version"`
 	Go           string               `json:"go"`
@@ -80,7 +79,7 @@ type sandboxDiagnosis struct {
 	Missing    string `json:"missing"`   // why there is none, "" if there is one
 }
 
-// The outcomes of the self-test.
+// The results of the self-test.
 const (
 	selfTestPassed = "passed"
 	selfTestFailed = "failed"
@@ -156,8 +155,8 @@ func (a *app) doctor(ctx context.Context, f *doctorFlags) error {
 	return nil
 }
 
-// exit returns the exit code. A sandbox that leaks comes first: what a suite lacks
-// matters little then.
+// exit returns the exit code. A sandbox that leaks has priority over problems of a
+// suite.
 func (d *diagnosis) exit() int {
 	switch {
 	case d.Sandbox.SelfTest == selfTestFailed:
@@ -168,7 +167,7 @@ func (d *diagnosis) exit() int {
 	return exitOK
 }
 
-// diagnose looks at everything, and does what takes long side by side.
+// diagnose runs all checks, the slow ones concurrently.
 func (a *app) diagnose(ctx context.Context, f *doctorFlags) (*diagnosis, error) {
 	env, err := suite.WithEnvFiles(a.env, "", f.envFiles)
 	if err != nil {
@@ -198,7 +197,7 @@ func (a *app) diagnose(ctx context.Context, f *doctorFlags) (*diagnosis, error) 
 	return d, nil
 }
 
-// sandboxOf has the sandbox test itself with every interpreter there is.
+// sandboxOf runs the self-test of the sandbox with every available interpreter.
 func sandboxOf(ctx context.Context, env proviso.Env) (sandboxDiagnosis, []interpreterFinding) {
 	r := sandbox.Probe(ctx, sandbox.Options{Env: env})
 	s := sandboxDiagnosis{
@@ -218,8 +217,8 @@ func sandboxOf(ctx context.Context, env proviso.Env) (sandboxDiagnosis, []interp
 	return s, list
 }
 
-// readiness finds what keeps a suite from being run here, as eval would, and
-// returns the suite if there is one.
+// readiness finds what would keep eval from running a suite here, and returns the suite
+// if there is one.
 func (a *app) readiness(ctx context.Context, f *doctorFlags) (*suiteDiagnosis, *loaded) {
 	var said bytes.Buffer
 	inner := &app{stdio: stdio{in: a.in, out: io.Discard, err: &said}, env: a.env, secrets: a.secrets}
@@ -242,8 +241,7 @@ func (a *app) readiness(ctx context.Context, f *doctorFlags) (*suiteDiagnosis, *
 	return d, s
 }
 
-// judgeOf says who would judge, and whether that one could be asked. loaded is nil
-// without a suite.
+// judgeOf finds the judge and whether it could be asked. loaded is nil without a suite.
 func (a *app) judgeOf(ctx context.Context, f *doctorFlags, env proviso.Env, loaded *loaded) (judgeDiagnosis, error) {
 	o := engine.Options{
 		Policy: engine.Policy{Trusted: true}, Judge: engine.Judge{Name: f.judge.judge},
@@ -255,7 +253,7 @@ func (a *app) judgeOf(ctx context.Context, f *doctorFlags, env proviso.Env, load
 	var s *proviso.Suite
 	if loaded != nil {
 		judged := *loaded.Suite
-		judged.Filters = nil // which are code
+		judged.Filters = nil // filters are code
 		s, o.Engines.Env, o.Engines.Files = &judged, loaded.around, loaded.files
 	}
 	e, err := engine.Open(ctx, s, o)
@@ -296,8 +294,8 @@ func (a *app) judgeOf(ctx context.Context, f *doctorFlags, env proviso.Env, load
 	return d, nil
 }
 
-// proxiesSet returns the names of the variables that name a proxy, or who is asked
-// without one.
+// proxiesSet returns the names of the set variables that name a proxy, or the hosts
+// that bypass it.
 func proxiesSet(env proviso.Env) []string {
 	names := []string{}
 	for _, name := range []string{"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "NO_PROXY", "no_proxy"} {
@@ -308,7 +306,7 @@ func proxiesSet(env proviso.Env) []string {
 	return names
 }
 
-// folders looks at the folders that proviso writes to.
+// folders checks the folders that proviso writes to.
 func (a *app) folders() []folderDiagnosis {
 	list := []folderDiagnosis{
 		{Holds: "runs", Path: a.stateDir()}, {Holds: "answers", Path: a.cacheDir()}, {Holds: "verdicts", Path: a.verdictDir()},
@@ -322,27 +320,27 @@ func (a *app) folders() []folderDiagnosis {
 	return list
 }
 
-// countTime bounds how long the files of a folder are counted.
+// countTime bounds the time for counting the files of a folder.
 const countTime = 300 * time.Millisecond
 
 func (d *folderDiagnosis) look() {
 	dir := d.Path
 	info, err := os.Stat(dir)
 	d.Exists = err == nil && info.IsDir()
-	for err != nil && errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir) { // it would be made in the nearest that is there
+	for err != nil && errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir) { // it would be created in the nearest existing one
 		dir = filepath.Dir(dir)
 		info, err = os.Stat(dir)
 	}
 	if err == nil && info.IsDir() {
 		d.Writable = writable(dir)
 	}
-	if !d.Exists || d.Path == os.TempDir() { // what others keep there is not ours to count
+	if !d.Exists || d.Path == os.TempDir() { // other programs' files do not count
 		return
 	}
 	until := time.Now().Add(countTime)
 	_ = filepath.WalkDir(d.Path, func(_ string, e fs.DirEntry, err error) error {
 		if err != nil {
-			return nil //nolint:nilerr // what cannot be read is not counted
+			return nil //nolint:nilerr // unreadable files are not counted
 		}
 		if time.Now().After(until) {
 			d.AtLeast = true
@@ -355,7 +353,7 @@ func (d *folderDiagnosis) look() {
 	})
 }
 
-// writable reports whether a file can be made in a folder.
+// writable reports whether a file can be created in a folder.
 func writable(dir string) bool {
 	f, err := os.CreateTemp(dir, ".proviso-doctor-*")
 	if err != nil {

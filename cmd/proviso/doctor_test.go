@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestDoctorShows has findings that a test machine does not have.
+// TestDoctorShows prints findings that a test machine does not have.
 func TestDoctorShows(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

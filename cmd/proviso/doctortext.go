@@ -8,26 +8,25 @@ import (
 	"github.com/proviso-eval/proviso/report"
 )
 
-// toTerminal reports whether what is printed goes to a terminal.
+// toTerminal reports whether output goes to a terminal.
 func (a *app) toTerminal() bool {
 	return isTerminal(a.out)
 }
 
-// doctorText shows a diagnosis to a person.
+// doctorText prints a diagnosis for a person.
 type doctorText struct {
 	bytes.Buffer
 	o report.TerminalOptions
 }
 
-// The marks of a line: it is there, it is wrong, it is not there and may not be
-// needed.
+// The marks of a line: present, wrong, and absent but perhaps not needed.
 const (
 	markGood    = "✓"
 	markWrong   = "✗"
 	markMissing = "–"
 )
 
-// mark chooses between there and not there.
+// mark chooses between present and absent.
 func mark(there bool, otherwise string) string {
 	if there {
 		return markGood
@@ -46,7 +45,7 @@ func (t *doctorText) title(name string) {
 	fmt.Fprintf(t, "\n%s\n", t.paint("1", name))
 }
 
-// row is a mark, what it is about, and what there is to say.
+// row is a mark, a subject and a text.
 func (t *doctorText) row(mark, name, format string, args ...any) {
 	color := map[string]string{markGood: "32", markWrong: "31", markMissing: "2"}[mark]
 	text := fmt.Sprintf("%-12s %s", name, printable(fmt.Sprintf(format, args...)))
@@ -173,7 +172,7 @@ func (t *doctorText) folder(f *folderDiagnosis) {
 	t.row(mark(f.Writable, markWrong), f.Holds, "%s%s", f.Path, about)
 }
 
-// sizeText shows bytes with the unit that fits.
+// sizeText formats a size with a suitable unit.
 func sizeText(n int64) string {
 	size, unit := float64(n), "bytes"
 	for _, larger := range []string{"KB", "MB", "GB", "TB"} {

@@ -12,7 +12,7 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// engineOptions are what the flags of a command say about its engine. around is the
+// engineOptions turns the flags of a command into options of its engine. around is the
 // environment of the user; code is confined as far as this machine can.
 func (a *app) engineOptions(f *evalFlags, around proviso.Env, cassette *transport.Cassette) engine.Options {
 	a.secrets.AddEnv(a.env)
@@ -33,8 +33,8 @@ func (a *app) engineOptions(f *evalFlags, around proviso.Env, cassette *transpor
 	return o
 }
 
-// openEngine opens the engine of a command without a suite. The files that it may
-// read are relative to dir. change completes the options.
+// openEngine opens the engine of a command without a suite. The files that it may read
+// are relative to dir. change completes the options.
 func (a *app) openEngine(ctx context.Context, f *evalFlags, dir string, change func(*engine.Options) error) (*engine.Engine, error) {
 	around, envFiles, err := f.trust.around(a.env, nil)
 	if err != nil {
@@ -59,7 +59,7 @@ func (a *app) openEngine(ctx context.Context, f *evalFlags, dir string, change f
 	return e, err
 }
 
-// sayModels says what the cache and the budget did, one line each.
+// sayModels reports on the cache and the budget, one line each.
 func (a *app) sayModels(e *engine.Engine) {
 	for _, line := range modelLines(e) {
 		fmt.Fprintln(a.err, "proviso: "+printable(line))
@@ -86,5 +86,5 @@ func modelLines(e *engine.Engine) []string {
 	return lines
 }
 
-// closeEngine ends an engine, whose closing only frees memory and ends workers.
+// closeEngine closes an engine, which only frees memory and ends workers.
 func closeEngine(e *engine.Engine) { _ = e.Close() }

@@ -11,7 +11,7 @@ import (
 	"github.com/proviso-eval/proviso/run"
 )
 
-// costCap is the value of --max-cost. Its zero value is no cap.
+// costCap is the value of --max-cost. The zero value is no limit.
 type costCap struct {
 	set bool
 	usd float64
@@ -39,17 +39,17 @@ func (c *costCap) String() string {
 func (*costCap) Type() string { return "USD" }
 
 const (
-	// largeRun is from how many calls with a price on a run is worth a line before
+	// largeRun is the number of priced calls from which a run gets an estimate before
 	// it begins.
 	largeRun = 100
-	// usualAnswer is how many tokens an answer is taken to have. Nobody knows
-	// before; most are shorter.
+	// usualAnswer is the assumed number of tokens of an answer. Most answers are
+	// shorter.
 	usualAnswer = 300
-	// bytesPerToken is about right for most languages in Latin script.
+	// bytesPerToken is a good estimate for most languages in Latin script.
 	bytesPerToken = 4
 )
 
-// forecast is what a run is going to take, about.
+// forecast is the estimated usage of a run.
 type forecast struct {
 	calls  int
 	priced int
@@ -61,8 +61,8 @@ type forecast struct {
 	unpricedCalls int
 }
 
-// estimate says in a line what a large run, or one that --max-cost will stop, is
-// going to take; "" for the others.
+// estimate describes in a line the usage of a large run, or of one that --max-cost will
+// stop; "" for other runs.
 func (f *modelFlags) estimate(m *engine.Engine, demands []*run.Demand) string {
 	e := forecastOf(m, demands)
 	stops := f.maxCost.set && e.usd > f.maxCost.usd
@@ -104,7 +104,7 @@ func forecastOf(m *engine.Engine, demands []*run.Demand) forecast {
 	return e
 }
 
-// String words the forecast on one line.
+// String returns the forecast on one line.
 func (e *forecast) String() string {
 	text := fmt.Sprintf("%s, about %d tokens of prompts; with answers of %d tokens they cost %s",
 		plural(e.calls, "call"), e.tokens, e.answer, roughly(e.usd))
@@ -119,7 +119,7 @@ func (e *forecast) String() string {
 	return text
 }
 
-// roughly rounds an amount that is not known well to two digits.
+// roughly rounds an estimate to two digits.
 func roughly(usd float64) string {
 	digits := 0
 	if usd > 0 && usd < 10 {

@@ -32,7 +32,7 @@ func newEval(a *app) *cobra.Command {
 	return cmd
 }
 
-// noArgs refuses arguments with a hint at the flag that was probably meant.
+// noArgs refuses arguments and suggests the flag that was probably meant.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -77,7 +77,7 @@ func (a *app) evalOrWatch(ctx context.Context, f *evalFlags) error {
 	}
 }
 
-// foldersOf are the folders that a run writes to, besides its reports.
+// foldersOf returns the folders that a run writes to, besides its reports.
 func (a *app) foldersOf(f *evalFlags) []string {
 	list := []string{a.cacheDir()}
 	for _, dir := range []string{a.runDir(f), f.models.record} {
@@ -88,8 +88,8 @@ func (a *app) foldersOf(f *evalFlags) []string {
 	return list
 }
 
-// awaitChange waits until a file changes, and says which; false if the user has
-// seen enough.
+// awaitChange waits until a file changes and prints which; false if the user has ended
+// the command.
 func (a *app) awaitChange(ctx context.Context, seen *watched) bool {
 	fmt.Fprintf(a.err, "proviso: watching %s; Ctrl-C ends\n", plural(seen.count(), "file"))
 	ctx, cancel := context.WithCancel(ctx)
@@ -102,8 +102,8 @@ func (a *app) awaitChange(ctx context.Context, seen *watched) bool {
 	return true
 }
 
-// prepare reads a suite and makes its plan: what eval does before its first call,
-// and all that validate does. outputs are the report files that flags name.
+// prepare reads a suite and makes its plan: everything that eval does before its first
+// call, and all of validate. outputs are the report files that flags name.
 func (a *app) prepare(ctx context.Context, f *evalFlags, outputs []output) (*loaded, *run.Plan, error) {
 	s, err := a.read(ctx, &f.suiteFlags)
 	if err != nil {
@@ -113,7 +113,7 @@ func (a *app) prepare(ctx context.Context, f *evalFlags, outputs []output) (*loa
 	if len(outputs) == 0 {
 		if outputs, err = a.outputsOf(nil, s.Outputs); err != nil {
 			m := proviso.Mistake{Place: proviso.Place{File: s.File}, Code: proviso.Invalid, Message: err.Error(), Warning: s.Lenient}
-			if m.Warning { // promptfoo finds out when all is paid for
+			if m.Warning { // promptfoo notices only after all calls are paid for
 				m.Message = "no report is written for outputPath: " + m.Message
 			}
 			s.mistakes = append(s.mistakes, m)
@@ -174,7 +174,7 @@ func (a *app) eval(ctx context.Context, f *evalFlags, outputs []output) error {
 	return a.exit(f, s, out)
 }
 
-// cutShort says why a run ended early, and how to go on if something is kept.
+// cutShort prints why a run ended early, and how to resume it if something is kept.
 func (a *app) cutShort(out *run.Outcome, err error) error {
 	if out == nil || out.Meta.RunFile == "" || out.Totals.Rows() == 0 {
 		return err
@@ -184,10 +184,10 @@ func (a *app) cutShort(out *run.Outcome, err error) error {
 	return exitError{codeOf(err)}
 }
 
-// report writes the report files and, last, what a person reads, also where a
-// file could not be written.
+// report writes the report files and then the text for a person, even if a file could
+// not be written.
 func (a *app) report(ctx context.Context, f *evalFlags, s *loaded, out *run.Outcome, outputs []output) error {
-	ctx = context.WithoutCancel(ctx) // an interrupted run is reported all the same
+	ctx = context.WithoutCancel(ctx) // an interrupted run is still reported
 	var failed error
 	for _, o := range outputs {
 		failed = errors.Join(failed, o.write(ctx, out.Meta, out.Summary, out.Rows))
@@ -199,7 +199,7 @@ func (a *app) report(ctx context.Context, f *evalFlags, s *loaded, out *run.Outc
 	return nil
 }
 
-// exit says how the run ended, once, where the report does not.
+// exit prints how the run ended, unless the report does.
 func (a *app) exit(f *evalFlags, s *loaded, out *run.Outcome) error {
 	if out.Interrupted {
 		if out.Meta.RunFile == "" {
@@ -241,8 +241,8 @@ func promptfooFile(name string) bool {
 	return strings.HasPrefix(filepath.Base(name), "promptfooconfig")
 }
 
-// failedCode is the exit code of a run that misses its threshold. What is no exit
-// code of a failure must not turn it into a success.
+// failedCode is the exit code of a run that misses its threshold. A value that is not a
+// failure code must not turn it into a success.
 func (a *app) failedCode(env proviso.Env) int {
 	const name = "PROMPTFOO_FAILED_TEST_EXIT_CODE"
 	text, set := env.Lookup(name)

@@ -11,7 +11,7 @@ import (
 	"github.com/proviso-eval/proviso/engine"
 )
 
-// suiteFlags say which suite is read and which part of it.
+// suiteFlags select a suite and a part of it.
 type suiteFlags struct {
 	configs         []string
 	envFiles        []string
@@ -37,8 +37,8 @@ type suiteFlags struct {
 	trust           trustFlags
 	code            codeFlags
 	judge           judgeFlags
-	seen            func(path string) // told of every file that is looked for; may be nil
-	online          *evalFlags        // of an evaluation, which may get remote cases; nil asks nobody
+	seen            func(path string) // called with every file that is looked for; may be nil
+	online          *evalFlags        // of an evaluation that may fetch remote cases; nil fetches nothing
 }
 
 func (f *suiteFlags) register(fs *pflag.FlagSet) {
@@ -71,7 +71,7 @@ func (f *suiteFlags) register(fs *pflag.FlagSet) {
 	f.trust.register(fs)
 }
 
-// lastRun is what --resume means without an id.
+// lastRun is the value of --resume without an id.
 const lastRun = "last"
 
 // evalFlags are the flags of eval.
@@ -93,11 +93,11 @@ type evalFlags struct {
 	written     []output // the report files of this run
 	progress    *progress
 	models      modelFlags
-	asked       *engine.Engine // that asks models
+	asked       *engine.Engine // the engine that asks models
 	traced      *tracing
-	warn        bool // look for what is probably a mistake
+	warn        bool // report probable mistakes
 	noKeys      bool // a missing key is a warning
-	dry         bool // nothing is going to be run
+	dry         bool // nothing will run
 }
 
 func (f *evalFlags) register(fs *pflag.FlagSet) {
@@ -118,7 +118,7 @@ func (f *evalFlags) register(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.verbose, "verbose", false, "say more of what is done")
 }
 
-// check finds mistakes in the flags that cobra does not know of.
+// check finds mistakes in the flags that cobra does not detect.
 func (f *evalFlags) check() error {
 	for flag, n := range map[string]int{"-j": f.concurrency, "--delay": f.delay, "--repeat": f.repeat, "--filter-first-n": f.filterFirst, "--filter-sample": f.filterSample} {
 		if n < 0 {
@@ -153,8 +153,8 @@ func (f *evalFlags) check() error {
 	return f.trust.check()
 }
 
-// merge takes from the suite what the command line does not say. A suite makes a
-// command that never ends only where a person can end it.
+// merge takes settings from the suite unless the command line has them. A suite can
+// start an endless command only where a person can end it.
 func (f *evalFlags) merge(s *proviso.Suite, person bool) {
 	f.watch = f.watch || s.Options.Watch && person && f.resume == "" && !f.retryErrors
 	if f.concurrency == 0 {

@@ -6,7 +6,7 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// TestMerge: the command line comes before the suite.
+// TestMerge: the command line has priority over the suite.
 func TestMerge(t *testing.T) {
 	t.Parallel()
 	no := false

@@ -10,14 +10,14 @@ import (
 // The exit codes of every command; docs/eval.md has the same table.
 const (
 	exitOK           = 0
-	exitFailed       = 1   // the failures alone miss the pass rate, whatever is undecided
-	exitUsage        = 2   // the command line or the suite is wrong; nothing was run
-	exitUndecided    = 3   // what errors left undecided decides
-	exitInconclusive = 4   // too few cases to tell (gate, if asked for)
-	exitInterrupted  = 130 // stopped by the user; what was finished is kept
+	exitFailed       = 1   // the failures alone miss the pass rate, however the rest turns out
+	exitUsage        = 2   // the command line or the suite is invalid; nothing was run
+	exitUndecided    = 3   // the rows left undecided by errors make the difference
+	exitInconclusive = 4   // too few cases to decide (gate, if requested)
+	exitInterrupted  = 130 // stopped by the user; finished work is kept
 )
 
-// exitError ends a command that has said everything already.
+// exitError ends a command that has already printed everything.
 type exitError struct{ code int }
 
 func (e exitError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
@@ -31,8 +31,8 @@ func codeOf(err error) int {
 	return exitUsage
 }
 
-// coded gives an error a code, unless it has one: something that a command needs
-// is not there.
+// coded gives an error a code, unless it has one: something that a command needs is
+// missing.
 func coded(err error) error {
 	var e *proviso.Error
 	if errors.As(err, &e) {

@@ -56,8 +56,7 @@ func TestCodes(t *testing.T) {
 	}
 }
 
-// TestInterruptedWhileReading: Ctrl-C before anything ran is no mistake of the
-// suite.
+// TestInterruptedWhileReading: Ctrl-C before the run is not a mistake in the suite.
 func TestInterruptedWhileReading(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "proviso.yaml")

@@ -13,11 +13,11 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestFetchedCases runs the scripts in testdata/fetch beside a server, which SITE in their
-// suites stands for, of the files in the folder site. Beside the commands of TestCommands
-// they have:
+// TestFetchedCases runs the scripts in testdata/fetch with a server for the files in
+// the folder site; SITE in the suites is its address. In addition to the commands of
+// TestCommands they have:
 //
-//	fetched N      the server was asked N times since the last time
+//	fetched N      the server got N requests since the last time
 func TestFetchedCases(t *testing.T) {
 	t.Parallel()
 	type counter struct{}
@@ -45,7 +45,7 @@ func TestFetchedCases(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			for _, name := range names { // they name the server
+			for _, name := range names { // they contain the server's address
 				data, err := os.ReadFile(name)
 				if err != nil {
 					return err

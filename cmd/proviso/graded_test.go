@@ -11,9 +11,8 @@ import (
 	"github.com/proviso-eval/proviso/internal/fakemodel"
 )
 
-// TestGraded runs the scripts in testdata/graded, whose suites have assertions
-// that a model grades, against a server that stands for all models: see
-// gradedReply.
+// TestGraded runs the scripts in testdata/graded, whose assertions are graded by a
+// model, against a server that stands for all models: see gradedReply.
 func TestGraded(t *testing.T) {
 	t.Parallel()
 	cmds := commandsOfScripts()
@@ -38,8 +37,8 @@ func TestGraded(t *testing.T) {
 	})
 }
 
-// gradedReply finds what is asked for in an output where it stands there word for
-// word, and the longest of several outputs the best.
+// gradedReply finds a criterion met if the output contains it word for word, and the
+// longest of several outputs the best.
 func gradedReply(r fakemodel.Request) fakemodel.Reply {
 	towards := func(text string) []float64 {
 		if strings.Contains(text, "Paris") {

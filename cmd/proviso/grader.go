@@ -9,7 +9,7 @@ import (
 	"github.com/proviso-eval/proviso/judge"
 )
 
-// judgeFlags say who judges and how, over what a suite says.
+// judgeFlags select and configure the judge, with priority over a suite.
 type judgeFlags struct {
 	judge    string
 	votes    int
@@ -17,13 +17,13 @@ type judgeFlags struct {
 	canaries bool
 }
 
-// registerJudge adds the flag that names the judge, under both of its names.
+// registerJudge adds the flag that selects the judge, under both of its names.
 func (f *judgeFlags) registerJudge(fs *pflag.FlagSet) {
 	fs.StringVar(&f.judge, "judge", "", "provider `ID` that grades, or the label of one of the suite's; over judge of the suite and "+engine.JudgeVariable)
 	fs.StringVar(&f.judge, "grader", "", "same as --judge, for `ID`")
 }
 
-// registerManner adds the flags that say how the judge is asked.
+// registerManner adds the flags that configure how the judge is asked.
 func (f *judgeFlags) registerManner(fs *pflag.FlagSet) {
 	fs.StringVar(&f.mode, "mode", "", "`MODE` of asking: batch (assertions share calls, the default) or single (a call for each)")
 	fs.IntVar(&f.votes, "votes", 0, "ask the judge `N` times; the majority decides")

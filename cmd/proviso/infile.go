@@ -25,8 +25,8 @@ const (
 	holdsRun          = "a report or a run file of an earlier evaluation"
 )
 
-// openFile opens a file that the command line names, to be read as it comes. The
-// error of one that is not there says what is expected, and which name is near.
+// openFile opens a file from the command line as a stream. If it does not exist, the
+// error names what is expected and the nearest name.
 func openFile(name, holds string) (*os.File, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -39,7 +39,7 @@ func openFile(name, holds string) (*os.File, error) {
 	return f, nil
 }
 
-// notThere words the error of a file that could not be opened.
+// notThere returns the error for a file that could not be opened.
 func notThere(name, holds string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return proviso.Errorf(proviso.NotFound, "the file %s does not exist%s; expected %s", name, nearFile(name), holds)
@@ -51,8 +51,8 @@ func notThere(name, holds string, err error) error {
 	return proviso.Errorf(proviso.NotFound, "the file %s cannot be opened: %w; expected %s", name, err, holds)
 }
 
-// nearFile names, in brackets, what there is in the same folder under a name like
-// it. If the folder is not there, it says so.
+// nearFile names, in parentheses, a file in the same folder with a similar name, or
+// reports that the folder does not exist.
 func nearFile(name string) string {
 	dir, base := filepath.Split(name)
 	entries, err := os.ReadDir(filepath.Clean(dir + "."))

@@ -31,7 +31,7 @@ func newInit(a *app) *cobra.Command {
 	}
 }
 
-// init writes the starter files; it changes no file that is there.
+// init writes the starter files; it changes no existing file.
 func (a *app) init(dir string) error {
 	entries, err := starter.ReadDir("starter")
 	if err != nil {

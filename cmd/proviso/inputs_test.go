@@ -8,7 +8,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// inputs are files that are too large or too odd to stand in a script.
+// inputs are files that are too large or too unusual for a script.
 var inputs = map[string]func() string{
 	"binary": func() string { return "\x7fELF\x02\x01\x01\x00\x00\x00\xff\xfe\x00\x01" },
 	"bomb": func() string {
@@ -36,9 +36,9 @@ var inputs = map[string]func() string{
 	},
 	"invalid-utf8": func() string { return "output\n\"caf\xe9 \xff\xfe\"\n" },
 	"large":        func() string { return `{"output": "` + strings.Repeat("word ", 1<<20) + `"}` + "\n" },
-	// A picture of 300 KB by its signature; what follows is no picture's content.
+	// A picture of 300 KB by its signature; the rest is not picture data.
 	"picture": func() string { return "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + strings.Repeat("picture ", 37500) },
-	// More than a picture may have.
+	// Larger than a picture may be.
 	"largepicture": func() string { return "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + strings.Repeat("picture ", 20<<20/8) },
 }
 

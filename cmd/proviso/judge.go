@@ -19,16 +19,16 @@ import (
 	"github.com/proviso-eval/proviso/judge"
 )
 
-// judgeCommand is what judge is asked for.
+// judgeCommand holds the flags of judge.
 type judgeCommand struct {
-	evalFlags   // models, judge and trust; the rest has no flag here
+	evalFlags   // models, judge and trust; the other fields have no flag here
 	threshold   float64
 	hasLimit    bool
 	allowErrors bool
 	format      string
 	templates   bool
 	lint        bool
-	lintRun     string // kept run whose assertions are looked at
+	lintRun     string // a kept run whose assertions are checked
 	attack      bool
 	attackSets  []string
 	attackKinds []string
@@ -73,7 +73,7 @@ func (f *judgeCommand) register(fs *pflag.FlagSet) {
 	f.trust.register(fs)
 }
 
-// check finds mistakes in the flags that cobra does not know of.
+// check finds mistakes in the flags that cobra does not detect.
 func (f *judgeCommand) check(args []string) error {
 	see := "see `proviso judge --help`"
 	doing := 0
@@ -109,7 +109,7 @@ const (
 	formatText = "text"
 )
 
-// judge does what the flags ask for.
+// judge does what the flags request.
 func (a *app) judge(ctx context.Context, f *judgeCommand, args []string) error {
 	if err := f.check(args); err != nil {
 		return err
@@ -165,7 +165,7 @@ func (a *app) judge(ctx context.Context, f *judgeCommand, args []string) error {
 	return nil
 }
 
-// asksJudge reports whether a model has to be asked at all.
+// asksJudge reports whether a model is needed at all.
 func asksJudge(req *judge.Request) bool {
 	for i := range req.Assertions {
 		for _, c := range req.Assertions[i].Criteria {
@@ -178,7 +178,7 @@ func asksJudge(req *judge.Request) bool {
 	return false
 }
 
-// request reads a request; its mistakes are printed with their places.
+// request reads a request and prints its mistakes with their places.
 func (a *app) request(name string) (*judge.Request, *document.Document, error) {
 	shown, in := name, a.in
 	if name == "-" {
@@ -216,8 +216,7 @@ func (a *app) request(name string) (*judge.Request, *document.Document, error) {
 	return req, doc, nil
 }
 
-// requestMistakes prints what is wrong with a request; another error is returned
-// as it is.
+// requestMistakes prints the mistakes in a request and returns any other error.
 func (a *app) requestMistakes(doc *document.Document, err error) error {
 	var wrong judge.Mistakes
 	if !errors.As(err, &wrong) {
@@ -254,7 +253,7 @@ func (a *app) nobodyAsked(err error) error {
 	return exitError{exitUsage}
 }
 
-// oneJudge makes the judge of a command without a suite, and what ends it.
+// oneJudge makes the judge of a command without a suite, and a function that closes it.
 func (a *app) oneJudge(ctx context.Context, f *judgeCommand, dir string) (*judge.Judge, func(), error) {
 	e, err := a.openEngine(ctx, &f.evalFlags, dir, func(o *engine.Options) (err error) {
 		o.Policy, err = f.code.policy(o.Policy)
@@ -271,7 +270,7 @@ func (a *app) oneJudge(ctx context.Context, f *judgeCommand, dir string) (*judge
 	return j, func() { closeEngine(e) }, nil
 }
 
-// responseCode is the exit code of an evaluation.
+// responseCode returns the exit code of an evaluation.
 func responseCode(resp *judge.Response) int {
 	switch {
 	case resp.PassedThreshold:
@@ -282,7 +281,7 @@ func responseCode(resp *judge.Response) int {
 	return exitFailed
 }
 
-// printResponse writes the response: as JSON the bytes of POST /v1/evaluate.
+// printResponse writes the response: as JSON, the same bytes as POST /v1/evaluate.
 func (a *app) printResponse(req *judge.Request, resp *judge.Response, format string) error {
 	if format == formatText {
 		_, err := io.WriteString(a.out, responseText(req, resp, a.terminal(true)))

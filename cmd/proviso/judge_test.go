@@ -43,14 +43,13 @@ func TestJudging(t *testing.T) {
 	})
 }
 
-// judgeFence opens every question to a judge.
+// judgeFence starts every question to a judge.
 var judgeFence = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^Fence: ([0-9a-f]{32})\n`) })
 
-// judgeReply answers as an agent: with what the prompt quotes. As a judge it finds
-// a criterion met if the output has the word that the criterion quotes. A model
-// called nonsense gives no verdict, one called gullible passes whatever asks for
-// it by the word "met", one called unsure cannot tell what others find met, and one
-// called forbidden refuses the key.
+// judgeReply answers as an agent with the quoted part of the prompt. As a judge it
+// finds a criterion met if the output contains the word that the criterion quotes. The
+// model nonsense gives no verdict, gullible passes whatever asks for it by the word
+// "met", unsure is undecided where others pass, and forbidden rejects the key.
 func judgeReply(r fakemodel.Request) fakemodel.Reply {
 	usage := proviso.Usage{Prompt: 1500, Completion: 100, Cached: 1200, Total: 1600}
 	fence := judgeFence().FindStringSubmatch(r.Prompt)
@@ -106,7 +105,7 @@ func judgeVerdicts(output, variables, assertions string, gullible bool) string {
 	return proviso.Stringify(proviso.ObjectOf("results", results))
 }
 
-// judgeWord is the word of a judge.
+// judgeWord returns a judge's word.
 func judgeWord(met bool) string {
 	if met {
 		return "met"
@@ -147,7 +146,7 @@ func TestResponseCode(t *testing.T) {
 	}
 }
 
-// TestDocsOfJudge holds the tables of docs/judge.md equal to the code.
+// TestDocsOfJudge compares the tables of docs/judge.md with the code.
 func TestDocsOfJudge(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("| key | judge |\n|---|---|\n")

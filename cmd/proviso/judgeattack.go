@@ -11,7 +11,7 @@ import (
 	"github.com/proviso-eval/proviso/judge"
 )
 
-// judgeAttack tries to talk the judge over.
+// judgeAttack tries prompt injections against the judge.
 func (a *app) judgeAttack(ctx context.Context, f *judgeCommand) error {
 	j, end, err := a.oneJudge(ctx, f, ".")
 	if err != nil {
@@ -54,8 +54,8 @@ func (a *app) judgeAttack(ctx context.Context, f *judgeCommand) error {
 	return nil
 }
 
-// attackCode compares the share of the attempts that were withstood with a
-// threshold, as if those without a verdict had been.
+// attackCode compares the share of withstood attempts with a threshold, with attempts
+// without a verdict counted as withstood.
 func attackCode(r *judge.AttackReport, threshold float64) int {
 	switch {
 	case r.Attempts > 0 && float64(r.Attempts-r.Succeeded) < threshold*float64(r.Attempts):
@@ -107,7 +107,7 @@ func attackRest(errors, left int) string {
 	return text
 }
 
-// attackList shows attempts with what the judge said, at most so many.
+// attackList prints attempts with the judge's reasoning, up to a limit.
 func attackList(b *strings.Builder, title string, list []judge.AttackResult) {
 	const most = 30
 	if len(list) == 0 {

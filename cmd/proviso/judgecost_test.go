@@ -12,14 +12,14 @@ import (
 	"github.com/proviso-eval/proviso/judge"
 )
 
-// costCall is one call to a judge as the vendor reads it.
+// costCall is one call to a judge as the vendor counts it.
 type costCall struct {
 	text     string
-	points   []int // where a vendor that must be told caches, in bytes of text
+	points   []int // where a vendor with explicit caching caches, in bytes of text
 	criteria int
 }
 
-// costProvider keeps the calls to a judge in the order in which they are made.
+// costProvider records the calls to a judge in order.
 type costProvider struct {
 	mu    sync.Mutex
 	asked []proviso.Ask
@@ -34,7 +34,7 @@ func (p *costProvider) Answer(_ context.Context, ask proviso.Ask) (proviso.Outpu
 	return proviso.Output{Value: `{"results":[]}`}, nil // the calls count, not the verdicts
 }
 
-// costWorkload is something that judges are used for.
+// costWorkload is a typical use of judges.
 type costWorkload struct {
 	name                       string
 	cases, outputBytes         int
@@ -47,13 +47,13 @@ var costWorkloads = []costWorkload{
 	{"200 cases, 10 assertions, 5 votes", 200, 1200, 10, 5, 10},
 }
 
-// prose is a text of some bytes that begins with a name.
+// prose returns a text of some bytes that begins with a name.
 func prose(name string, bytes int) string {
 	return (name + " " + strings.Repeat("some words about the matter ", bytes/28+1))[:bytes]
 }
 
-// costOf asks a judge what a workload asks, and returns its calls by case, as the
-// judge words them and with the assertions before input and output.
+// costOf asks a judge about a workload and returns its calls by case, in the judge's
+// wording and with the assertions before input and output.
 func costOf(t *testing.T, w costWorkload) (documents, assertionsFirst [][]costCall) {
 	t.Helper()
 	var list []judge.Assertion
@@ -73,7 +73,7 @@ func costOf(t *testing.T, w costWorkload) (documents, assertionsFirst [][]costCa
 		if _, err := j.Evaluate(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
-		// Calls are made at once: their order is that of chance.
+		// Calls are concurrent, so their order is random.
 		slices.SortFunc(p.asked, func(a, b proviso.Ask) int { return strings.Compare(a.Prompt, b.Prompt) })
 		var own, other []costCall
 		for _, ask := range p.asked {
@@ -88,7 +88,7 @@ func costOf(t *testing.T, w costWorkload) (documents, assertionsFirst [][]costCa
 	return documents, assertionsFirst
 }
 
-// costCalls returns a call in the document's order, and with the assertions first.
+// costCalls returns a call in the order of the document, and with the assertions first.
 func costCalls(t *testing.T, ask proviso.Ask) (own, other costCall) {
 	t.Helper()
 	v, err := proviso.ParseJSON(ask.Prompt)
@@ -108,22 +108,22 @@ func costCalls(t *testing.T, ask proviso.Ask) (own, other costCall) {
 	if ask.Shared > 0 {
 		own.points = append(own.points, len(system)+ask.Shared)
 	}
-	// Its fence would come from the assertions.
+	// Its fence would be computed from the assertions.
 	before := strings.Repeat("f", len(fence)) + inner
 	other = costCall{system + before + material + end, []int{len(system), len(system) + len(before)}, own.criteria}
 	return own, other
 }
 
-// costPrices are what a vendor takes, in prices of a token that is read anew.
+// costPrices are a vendor's prices, relative to an uncached token.
 type costPrices struct {
 	name        string
 	write, read float64
-	told        bool // it must be told where to cache; else it finds that in steps of 128 tokens
+	told        bool // caching is explicit; else automatic, in steps of 128 tokens
 }
 
-// bill returns what the prompts of a workload cost, and what they cost with the
-// replies. A token is four bytes. The vendor has what it read for the cases before,
-// and for the first call about an output if the others share with it.
+// bill returns the cost of a workload's prompts, without and with the replies. A token
+// is four bytes. The vendor's cache holds the calls of earlier cases, and the first
+// call about an output if others share its beginning.
 func (p costPrices) bill(cases [][]costCall, apart bool) (prompts, all float64) {
 	const floor, perCriterion, replyPrice = 1024, 70, 5
 	var before []costCall
@@ -155,8 +155,7 @@ func (p costPrices) bill(cases [][]costCall, apart bool) (prompts, all float64) 
 	return prompts, all + prompts
 }
 
-// hit returns how many tokens at the beginning of a call a vendor has read for
-// another.
+// hit returns how many tokens at the beginning of a call are in the vendor's cache.
 func (p costPrices) hit(c, known costCall, apart bool) int {
 	n := 0
 	for n < min(len(c.text), len(known.text)) && c.text[n] == known.text[n] {
@@ -177,8 +176,8 @@ func (p costPrices) hit(c, known costCall, apart bool) int {
 	return best
 }
 
-// TestJudgeCost computes what three workloads cost in the order of the document, and
-// with the assertions first. The order stays while the other saves no more than a
+// TestJudgeCost computes the cost of three workloads in the order of the document, and
+// with the assertions first. The order stays while the alternative saves no more than a
 // fifth.
 func TestJudgeCost(t *testing.T) {
 	t.Parallel()
@@ -209,5 +208,5 @@ func TestJudgeCost(t *testing.T) {
 	wantBlock(t, "docs/judge.md", "judge cost", b.String())
 }
 
-// thousands writes an amount of tokens.
+// thousands formats a number of tokens.
 func thousands(tokens float64) string { return fmt.Sprintf("%.0f k", tokens/1000) }

@@ -17,7 +17,7 @@ type lintedRun struct {
 	Suggestion string `json:"suggestion,omitempty"`
 }
 
-// judgeLintRun says what is probably wrong with the judged assertions of a kept run.
+// judgeLintRun reports probable mistakes in the judged assertions of a kept run.
 func (a *app) judgeLintRun(name, format string) error {
 	if name == latest {
 		name = ""

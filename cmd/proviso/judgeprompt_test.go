@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestDocsOfJudgePrompt holds the prompt in the manual equal to the one that is sent,
-// and wants a reason for each sentence of it.
+// TestDocsOfJudgePrompt compares the prompt in the manual with the one that is sent,
+// and requires a reason for each sentence of it.
 func TestDocsOfJudgePrompt(t *testing.T) {
 	system := strings.TrimSpace(readDoc(t, "judge/wording/system.txt"))
 	closing := strings.TrimSpace(readDoc(t, "judge/wording/closing.txt"))
@@ -46,8 +46,8 @@ func TestDocsOfJudgePrompt(t *testing.T) {
 	}
 }
 
-// checkReasonless wants nothing but headings, marks of lists and the form of the
-// answer in a text.
+// checkReasonless requires that a text has only headings, list marks and the form of
+// the answer.
 func checkReasonless(t *testing.T, text string) {
 	t.Helper()
 	for line := range strings.Lines(text) {

@@ -20,7 +20,7 @@ func responseText(req *judge.Request, resp *judge.Response, o report.TerminalOpt
 			list[i].Instruction = req.Assertions[i].Instruction
 		}
 	}
-	_ = report.Judgements(&b, o, list, req.Output) // a Builder takes everything
+	_ = report.Judgements(&b, o, list, req.Output) // a Builder never fails
 	score := "undecided"
 	if resp.Score != nil {
 		score = fmt.Sprintf("score %.4g", *resp.Score)
@@ -41,7 +41,7 @@ func responseText(req *judge.Request, resp *judge.Response, o report.TerminalOpt
 	return b.String()
 }
 
-// judgementOf is a verdict as reports show it.
+// judgementOf turns a verdict into the form of reports.
 func judgementOf(r *judge.Result) report.Judgement {
 	j := report.Judgement{Name: oneLine(r.ID), Status: r.Status, Reasoning: oneLine(r.Reasoning)}
 	for i := range r.Criteria {
@@ -58,7 +58,7 @@ func judgementOf(r *judge.Result) report.Judgement {
 	return j
 }
 
-// spentText says who judged and what it took.
+// spentText names the judge and its usage.
 func spentText(resp *judge.Response) string {
 	var u judge.Usage
 	var cost float64
@@ -80,7 +80,7 @@ func spentText(resp *judge.Response) string {
 	return "judge " + printable(who) + tookText(u, cost) + "\n"
 }
 
-// tookText is what asking took, each with a comma before it.
+// tookText lists the usage, each item with a comma before it.
 func tookText(u judge.Usage, cost float64) string {
 	text := ""
 	if u.Total > 0 {
@@ -119,7 +119,7 @@ func (a *app) judgeTemplates(format string) error {
 	return err
 }
 
-// paramText says what a parameter takes.
+// paramText describes the valid values of a parameter.
 func paramText(p judge.Param) string {
 	kind := p.Type
 	switch {
@@ -182,8 +182,8 @@ type lintJSON struct {
 	Suggestion string `json:"suggestion,omitempty"`
 }
 
-// judgeLint says what is probably wrong with the wording of a request's
-// assertions. Anything found is exit code 1, so that a build can insist.
+// judgeLint reports probable mistakes in the wording of a request's assertions. Any
+// finding is exit code 1, so that a build can fail on it.
 func (a *app) judgeLint(req *judge.Request, doc *document.Document, format string) error {
 	found := []lintJSON{}
 	for _, l := range judge.LintRequest(req) {

@@ -19,8 +19,8 @@ func alignmentFolder(folder string) string {
 	return folder
 }
 
-// trustOf says how far judges agree with people, by the alignment that is kept in
-// the folder of a suite; nil if there is none.
+// trustOf returns how far judges agree with human labels, by the alignment kept in the
+// folder of a suite; nil if there is none.
 func (a *app) trustOf(dir string) func(judge, assertion string, raw *proviso.Object) report.Trust {
 	kept, err := judge.LoadAlignment(filepath.Join(dir, judge.AlignmentFile))
 	if err != nil {

@@ -45,7 +45,7 @@ func (f *keyFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.format, "format", "table", "print in `FORMAT` table or json")
 }
 
-// check refuses formats that are none.
+// check refuses unknown formats.
 func (f *keyFlags) check() error {
 	if f.format == "table" || f.format == "json" {
 		return nil
@@ -122,7 +122,7 @@ func newKeyRevoke(a *app) *cobra.Command {
 	return cmd
 }
 
-// exactly wants n arguments, and says what is missing.
+// exactly requires n arguments, and names the missing one.
 func exactly(n int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < n {
@@ -132,7 +132,7 @@ func exactly(n int, what string) cobra.PositionalArgs {
 	}
 }
 
-// databasePath is where the server keeps everything unless it is told otherwise.
+// databasePath returns the default place of the server's database.
 func (a *app) databasePath(flag string) string {
 	if flag != "" {
 		return flag
@@ -140,7 +140,7 @@ func (a *app) databasePath(flag string) string {
 	return a.xdg("XDG_STATE_HOME", filepath.Join(".local", "state"), filepath.Join("proviso", "proviso.db"))
 }
 
-// withKeys opens the database, which must be there unless it may be made.
+// withKeys opens the database, which must exist unless it may be created.
 func (a *app) withKeys(ctx context.Context, f *keyFlags, make bool, do func(store.Keys) error) error {
 	path := a.databasePath(f.db)
 	if !make {
@@ -222,8 +222,8 @@ func (a *app) revokeKey(ctx context.Context, f *keyFlags, name string) error {
 	})
 }
 
-// findKey finds a key by its id, by its name if one key in force has it, or by
-// its secret, which is what people have in hand when one has leaked.
+// findKey finds a key by its id, by its name if only one active key has it, or by its
+// secret, which is what people have when a key has leaked.
 func findKey(ctx context.Context, keys store.Keys, name string) (store.Key, error) {
 	if store.IsSecret(name) {
 		return keys.Authenticate(ctx, name)
@@ -255,7 +255,7 @@ func findKey(ctx context.Context, keys store.Keys, name string) (store.Key, erro
 	return store.Key{}, &proviso.Error{Code: proviso.Invalid, Message: fmt.Sprintf("%d keys are called %q; give the id of one", len(named), name), Valid: named}
 }
 
-// redactedSecret leaves the beginning of a secret that was given by mistake.
+// redactedSecret keeps the beginning of a secret that was given by mistake.
 func redactedSecret(text string) string {
 	if strings.HasPrefix(text, store.SecretPrefix) {
 		return store.SecretHint(text) + "…"
@@ -325,13 +325,13 @@ func (a *app) showKeys(f *keyFlags, list []store.Key) error {
 	return w.Flush()
 }
 
-// dollars shows money, with what is less than a cent.
+// dollars formats an amount, with fractions of a cent.
 func dollars(n float64) string {
 	text := strconv.FormatFloat(n, 'f', 4, 64)
 	return "$" + strings.TrimSuffix(text, "00")
 }
 
-// day shows when something happened, "-" if it has not.
+// day returns the date of an event, "-" if it has not happened.
 func day(t time.Time) string {
 	if t.IsZero() {
 		return "-"

@@ -17,8 +17,8 @@ func keyCommand(t *testing.T, db string, args ...string) (code int, stdout, stde
 	return code, out.String(), errs.String()
 }
 
-// TestRevokeBySecret: what people have in hand when a key has leaked is its
-// secret, and it is not repeated.
+// TestRevokeBySecret: people who find a leaked key have only its secret. The output
+// does not repeat it.
 func TestRevokeBySecret(t *testing.T) {
 	t.Parallel()
 	db := filepath.Join(t.TempDir(), "keys.db")
@@ -35,12 +35,12 @@ func TestRevokeBySecret(t *testing.T) {
 	}
 }
 
-// fullPipe takes nothing.
+// fullPipe fails every write.
 type fullPipe struct{}
 
 func (fullPipe) Write([]byte) (int, error) { return 0, errors.New("no space left") }
 
-// TestSecretThatCannotBePrinted: a key whose secret nobody knows is of no use.
+// TestSecretThatCannotBePrinted: a key with an unknown secret is useless.
 func TestSecretThatCannotBePrinted(t *testing.T) {
 	t.Parallel()
 	db := filepath.Join(t.TempDir(), "keys.db")

@@ -11,6 +11,6 @@ import (
 )
 
 func main() {
-	sandbox.Main() // does not return if this process is to be a worker
+	sandbox.Main() // does not return in a worker process
 	os.Exit(execute(os.Args[1:], stdio{in: os.Stdin, out: os.Stdout, err: os.Stderr}))
 }

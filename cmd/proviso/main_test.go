@@ -94,14 +94,14 @@ func condition(name string) (bool, error) {
 	return false, errors.New("unknown condition " + name)
 }
 
-// confined reports whether Python can be run inside of the kernel's sandbox here.
+// confined reports whether Python can run inside the kernel's sandbox here.
 var confined = sync.OnceValue(func() bool {
 	_, err := exec.LookPath("python3")
 	return err == nil && sandbox.Probe(context.Background(), sandbox.Options{Env: processEnv{}}).Kernel.Sandbox()
 })
 
-// setup keeps the runs and answers of a script in its own folder and nothing of the
-// environment that would change a verdict.
+// setup keeps the runs and answers of a script in its own folder, and removes
+// everything from the environment that would change a verdict.
 func setup(e *testscript.Env) error {
 	e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, ".state"))
 	e.Setenv("XDG_CACHE_HOME", filepath.Join(e.WorkDir, ".cache"))

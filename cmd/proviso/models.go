@@ -17,11 +17,11 @@ import (
 	"github.com/proviso-eval/proviso/run"
 )
 
-// modelFlags say how models are asked.
+// modelFlags configure how models are asked.
 type modelFlags struct {
 	record, replay string
 	redact         []string
-	headers        []string // of responses, kept beside the usual ones
+	headers        []string // response headers to keep besides the usual ones
 	maxCost        costCap
 	noCache        bool
 }
@@ -61,11 +61,11 @@ func (f *modelFlags) check() error {
 	return nil
 }
 
-// cassette returns what records or replays exchanges; nil if nothing does.
+// cassette returns the cassette that records or replays exchanges; nil if nothing does.
 func (f *modelFlags) cassette(known *secrets.Set) *transport.Cassette {
 	o := transport.CassetteOptions{Headers: f.headers, Hide: known.RedactJSON}
 	for _, re := range f.redact {
-		o.Redact = append(o.Redact, regexp.MustCompile(re)) // check compiled it before
+		o.Redact = append(o.Redact, regexp.MustCompile(re)) // check has compiled it
 	}
 	switch {
 	case f.record != "":
@@ -76,8 +76,8 @@ func (f *modelFlags) cassette(known *secrets.Set) *transport.Cassette {
 	return nil
 }
 
-// replayed says what run the recorded exchanges are of, nil if none are replayed.
-// What cannot be recorded or replayed is known before anything is paid for.
+// replayed returns the recorded run, nil if nothing is replayed. It reports what cannot
+// be recorded or replayed before anything is paid for.
 func (f *modelFlags) replayed(ctx context.Context, cassette *transport.Cassette) (*run.Replay, error) {
 	switch {
 	case f.record != "":
@@ -104,13 +104,12 @@ func (f *evalFlags) client(env proviso.Env, cassette *transport.Cassette) *http.
 	o := p.Transport(transport.Options{Env: env})
 	if cassette != nil {
 		o.Wrap = cassette.Wrap
-		o.RefusePrivate = o.RefusePrivate && !cassette.Replays() // no address is asked
+		o.RefusePrivate = o.RefusePrivate && !cassette.Replays() // a replay makes no connections
 	}
 	return transport.New(o).Client()
 }
 
-// cacheDir is $XDG_CACHE_HOME/proviso/answers, and its like where there is no
-// such thing.
+// cacheDir is $XDG_CACHE_HOME/proviso/answers, or its equivalent on other systems.
 func (a *app) cacheDir() string {
 	return a.xdg("XDG_CACHE_HOME", ".cache", filepath.Join("proviso", "answers"))
 }

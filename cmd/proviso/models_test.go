@@ -14,10 +14,10 @@ import (
 )
 
 // TestModels runs the scripts in testdata/models against a server that stands for
-// OpenAI and Anthropic. What it answers is said by a word in the prompt, as in
-// replies. Beside the commands of TestCommands they have:
+// OpenAI and Anthropic. A word in the prompt selects the answer, see replies. In
+// addition to the commands of TestCommands they have:
 //
-//	asked N        the server was asked N times since the last time
+//	asked N        the server got N requests since the last time
 func TestModels(t *testing.T) {
 	t.Parallel()
 	cmds := commandsOfScripts()
@@ -54,7 +54,7 @@ func asked(ts *testscript.TestScript, neg bool, args []string) {
 	server.Reset()
 }
 
-// replies are what the server answers to a prompt with a word in it.
+// replies are the server's replies to prompts with a given word.
 func replies() map[string]fakemodel.Reply {
 	return map[string]fakemodel.Reply{
 		"unknown-model": fakemodel.Reply{}.Failing(http.StatusNotFound, "model_not_found", "The model `gpt-4.1-minni` does not exist or you do not have access to it."),
@@ -73,7 +73,7 @@ func replies() map[string]fakemodel.Reply {
 	}
 }
 
-// reply answers with the prompt, unless it names something else.
+// reply answers with the prompt, unless it contains a word of replies.
 func reply(r fakemodel.Request) fakemodel.Reply {
 	for word, answer := range replies() {
 		if strings.Contains(r.Prompt, word) {

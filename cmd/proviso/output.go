@@ -14,7 +14,7 @@ import (
 type output struct {
 	file   string
 	format report.Format
-	add    bool // to what is there, as the job summary of GitHub wants it
+	add    bool // append, as the job summary of GitHub requires
 }
 
 // names returns the files of reports.
@@ -26,8 +26,8 @@ func names(outputs []output) []string {
 	return list
 }
 
-// outputsOf checks the formats of all report files before anything runs. The
-// command line comes before the suite.
+// outputsOf checks the formats of all report files before anything runs. The command
+// line has priority over the suite.
 func (a *app) outputsOf(flags, suite []string) ([]output, error) {
 	files := flags
 	if len(files) == 0 {
@@ -58,7 +58,7 @@ func (o output) write(ctx context.Context, meta *report.Meta, sum *report.Summar
 	if !o.add {
 		return report.Write(ctx, o.file, o.format, meta, sum, rows)
 	}
-	var text bytes.Buffer // it is small, and a part of it would be taken for the whole
+	var text bytes.Buffer // it is small, and a partial write would look complete
 	if err := report.WriteTo(ctx, &text, o.format, meta, sum, rows); err != nil {
 		return fmt.Errorf("write report %s: %w", o.file, err)
 	}
@@ -68,7 +68,7 @@ func (o output) write(ctx context.Context, meta *report.Meta, sum *report.Summar
 	return nil
 }
 
-// addTo adds text to a file, or leaves it as it was.
+// addTo appends text to a file, or leaves it unchanged.
 func addTo(name string, text []byte) error {
 	f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {

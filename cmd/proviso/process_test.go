@@ -12,8 +12,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// awaitRows waits until the only run under a folder has at least so many rows,
-// so that a script can stop the command in the middle.
+// awaitRows waits until the only run under a folder has at least n rows, so that a
+// script can stop the command midway.
 func awaitRows(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: rows FOLDER N")
@@ -41,7 +41,7 @@ func await(ts *testscript.TestScript, dir string, want int) {
 	ts.Fatalf("%s has %d rows, want %d", pattern, got, want)
 }
 
-// interrupt stops a command in the middle, as Ctrl-C does.
+// interrupt stops a command midway, as Ctrl-C does.
 func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 4 {
 		ts.Fatalf("usage: interrupt FOLDER ROWS CODE COMMAND...")

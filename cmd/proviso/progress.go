@@ -16,41 +16,40 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// progress is one line on a terminal that says how far a run is and what it waits
-// for. It is called with the run's lock held, so it does no more than write now
-// and then.
+// progress is one line on a terminal that shows the progress of a run and what it waits
+// for. It is called with the run's lock held, so it only writes now and then.
 type progress struct {
 	w       io.Writer
 	rows    int
-	cells   int // of the terminal; 0 if that is not known
+	cells   int // width of the terminal; 0 if unknown
 	started time.Time
 	stop    chan struct{}
 
 	mu      sync.Mutex
 	shown   time.Time
-	width   int // of the line that stands there
+	width   int // of the current line
 	totals  proviso.Totals
-	before  int // rows that an earlier run had finished
+	before  int // rows that were finished before the run was resumed
 	waiting map[int]underway
 	next    int
 }
 
-// underway is a row that has begun and is not done.
+// underway is a row in progress.
 type underway struct {
 	what  string
 	since time.Time
 }
 
-// slow is how long a row takes before the line names it.
+// slow is the duration from which the line names a row.
 const slow = 5 * time.Second
 
-// every is how long a line stands before it is written anew.
+// every is the interval between updates of the line.
 const every = 100 * time.Millisecond
 
-// telling is from how many rows on their cost says something of the others.
+// telling is the number of rows from which their cost predicts that of the others.
 const telling = 10
 
-// newProgress returns nil where nobody watches: not on a terminal, or not wanted.
+// newProgress returns nil without a terminal, or if progress is not wanted.
 func (a *app) newProgress(rows int, quiet bool) *progress {
 	if quiet || !a.watchedByPerson() {
 		return nil
@@ -65,7 +64,7 @@ func (a *app) newProgress(rows int, quiet bool) *progress {
 	return p
 }
 
-// watch writes the line anew while no row is done.
+// watch updates the line while no row finishes.
 func (p *progress) watch() {
 	t := time.NewTicker(time.Second)
 	defer t.Stop()
@@ -81,7 +80,7 @@ func (p *progress) watch() {
 	}
 }
 
-// begin notes that a row has begun; what it returns notes that it is done.
+// begin records that a row has begun; the returned function records its end.
 func (p *progress) begin(c *proviso.Case, spec *proviso.ProviderSpec) func() {
 	what := fmt.Sprintf("case %d", c.Index+1)
 	if c.Description != "" {
@@ -99,7 +98,7 @@ func (p *progress) begin(c *proviso.Case, spec *proviso.ProviderSpec) func() {
 	}
 }
 
-// excerpt is the beginning of a name, fit for a line of a terminal.
+// excerpt returns the beginning of a name, safe for a line of a terminal.
 func excerpt(s string) string {
 	const most = 30
 	s = printable(strings.Join(strings.Fields(s), " "))
@@ -109,7 +108,7 @@ func excerpt(s string) string {
 	return s
 }
 
-// slowest names the row that takes longest, "" if none takes long.
+// slowest names the row that has taken longest, "" if none is slow.
 func (p *progress) slowest(now time.Time) string {
 	oldest := underway{since: now}
 	for _, u := range p.waiting {
@@ -123,8 +122,7 @@ func (p *progress) slowest(now time.Time) string {
 	return ""
 }
 
-// watchedByPerson reports whether somebody is there to read what is printed, and
-// to end it.
+// watchedByPerson reports whether a person can read the output and end the command.
 func (a *app) watchedByPerson() bool {
 	return isTerminal(a.err) && !suite.Switch(a.env, "CI")
 }
@@ -139,8 +137,8 @@ func (p *progress) tick(t proviso.Totals) {
 	}
 }
 
-// take notes what an earlier run had finished: it says nothing of how fast this one
-// is.
+// take records what an earlier run had finished, which is no measure of this run's
+// speed.
 func (p *progress) take(t proviso.Totals) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -151,7 +149,7 @@ func (p *progress) take(t proviso.Totals) {
 func (p *progress) show(now time.Time) {
 	p.shown = now
 	line := p.line(p.totals, now.Sub(p.started)) + p.slowest(now)
-	if p.cells > 0 { // a line that wraps could not be written over
+	if p.cells > 0 { // a wrapped line could not be overwritten
 		line = report.Line(line, p.cells-1)
 	}
 	n := utf8.RuneCountInString(line)
@@ -162,8 +160,8 @@ func (p *progress) show(now time.Time) {
 // barCells is the length of the bar.
 const barCells = 20
 
-// bar draws how many of the rows are done. Where it would take the room of figures
-// it is left out.
+// bar draws the share of finished rows. It is left out where it would take the place of
+// figures.
 func (p *progress) bar(done int) string {
 	if p.rows <= 0 || p.cells > 0 && p.cells < besideBar {
 		return ""
@@ -172,7 +170,7 @@ func (p *progress) bar(done int) string {
 	return strings.Repeat("█", full) + strings.Repeat("░", barCells-full) + " "
 }
 
-// besideBar is from how many cells on a terminal has room for a bar.
+// besideBar is the width from which a terminal has room for a bar.
 const besideBar = 70
 
 func (p *progress) line(t proviso.Totals, elapsed time.Duration) string {
@@ -201,7 +199,7 @@ func (p *progress) line(t proviso.Totals, elapsed time.Duration) string {
 	return strings.Join(parts, " · ")
 }
 
-// leftText is a time in the unit that people wait in, rounded up.
+// leftText formats a duration in a suitable unit, rounded up.
 func leftText(d time.Duration) string {
 	switch seconds := int(math.Ceil(d.Seconds())); {
 	case seconds < 100:

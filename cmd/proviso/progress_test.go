@@ -30,8 +30,8 @@ func TestProgressLine(t *testing.T) {
 	}
 }
 
-// TestProgressAfterResume: rows of an earlier run say nothing of the rate of this
-// one, nor of the time that is left.
+// TestProgressAfterResume: rows of an earlier run do not affect the rate of this one,
+// nor the time that is left.
 func TestProgressAfterResume(t *testing.T) {
 	t.Parallel()
 	p := &progress{rows: 1000}
@@ -43,7 +43,7 @@ func TestProgressAfterResume(t *testing.T) {
 	}
 }
 
-// TestProgressFits: a line that wraps could not be written over.
+// TestProgressFits: a wrapped line could not be overwritten.
 func TestProgressFits(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
@@ -55,7 +55,7 @@ func TestProgressFits(t *testing.T) {
 	}
 }
 
-// TestProgressNamesWhatIsSlow has two rows under way, one of them for long.
+// TestProgressNamesWhatIsSlow has two rows in progress, one of them slow.
 func TestProgressNamesWhatIsSlow(t *testing.T) {
 	t.Parallel()
 	p := &progress{rows: 2, waiting: map[int]underway{}}

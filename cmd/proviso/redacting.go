@@ -9,7 +9,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/secrets"
 )
 
-// redacting takes known secrets out of what is printed. Each message is one write.
+// redacting removes known secrets from output. Each message is one write.
 type redacting struct {
 	to      io.Writer
 	secrets *secrets.Set
@@ -32,7 +32,7 @@ func fileOf(w io.Writer) *os.File {
 	return f
 }
 
-// isTerminal reports whether what is written to w is shown on a terminal.
+// isTerminal reports whether w writes to a terminal.
 func isTerminal(w io.Writer) bool {
 	f := fileOf(w)
 	return f != nil && term.IsTerminal(int(f.Fd()))

@@ -9,7 +9,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// holdsNone wants no file under a folder to hold what a pattern finds:
+// holdsNone requires that no file under a folder matches a pattern:
 //
 //	absent FOLDER REGEX
 func holdsNone(ts *testscript.TestScript, neg bool, args []string) {

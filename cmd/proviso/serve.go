@@ -23,9 +23,9 @@ import (
 	"github.com/proviso-eval/proviso/store/sqlite"
 )
 
-// serveCommand is what serve is asked for.
+// serveCommand holds the flags of serve.
 type serveCommand struct {
-	evalFlags // models, judge, trust and concurrency; the rest has no flag here
+	evalFlags // models, judge, trust and concurrency; the other fields have no flag here
 	addr      string
 	db        string
 	hosts     []string
@@ -38,7 +38,7 @@ type serveCommand struct {
 
 func newServe(a *app) *cobra.Command {
 	f := &serveCommand{}
-	f.trust.untrusted = true // whatever a client sends
+	f.trust.untrusted = true // clients are untrusted
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve evaluations, suites and runs over HTTP",
@@ -83,7 +83,7 @@ func (f *serveCommand) register(fs *pflag.FlagSet) {
 	fs.DurationVar(&o.KeepEvaluations, "keep-evaluations", 0, "remove evaluations after `TIME` (default never)")
 }
 
-// check finds mistakes in the flags that cobra does not know of.
+// check finds mistakes in the flags that cobra does not detect.
 func (f *serveCommand) check() error {
 	const see = "see `proviso serve --help`"
 	o := &f.server
@@ -163,7 +163,7 @@ func (a *app) serveStore(ctx context.Context, f *serveCommand) error {
 	if err != nil {
 		return proviso.Errorf(proviso.Unavailable, "%w", err)
 	}
-	f.server.Ready = func() { // no other process works on the database
+	f.server.Ready = func() { // no other process uses the database
 		sweep()
 		a.announce(f, l.Addr(), keys)
 	}
@@ -174,8 +174,8 @@ func (a *app) serveStore(ctx context.Context, f *serveCommand) error {
 	return s.Serve(ctx, l)
 }
 
-// workFolder makes the folder for the files of runs that are being executed, below
-// base, and returns what removes those that killed servers left there.
+// workFolder creates the folder for the files of running runs below base, and returns a
+// function that removes it. It also removes what killed servers left there.
 func workFolder(base string) (work string, sweep func(), err error) {
 	if err := os.MkdirAll(base, 0o700); err != nil {
 		return "", nil, err
@@ -184,7 +184,7 @@ func workFolder(base string) (work string, sweep func(), err error) {
 		return "", nil, err
 	}
 	return work, func() {
-		entries, _ := os.ReadDir(base) // what cannot be listed stays
+		entries, _ := os.ReadDir(base) // unlisted entries stay
 		for _, e := range entries {
 			if e.Name() != filepath.Base(work) {
 				_ = os.RemoveAll(filepath.Join(base, e.Name())) // the next server tries again
@@ -193,7 +193,7 @@ func workFolder(base string) (work string, sweep func(), err error) {
 	}, nil
 }
 
-// announce says where the server is and who can use it.
+// announce prints the server's address and who can use it.
 func (a *app) announce(f *serveCommand, at net.Addr, keys int) {
 	scheme := "http"
 	if f.server.TLS != nil {
@@ -208,8 +208,7 @@ func (a *app) announce(f *serveCommand, at net.Addr, keys int) {
 	}
 }
 
-// keysInForce counts keys that are not revoked, as far as that matters: none or
-// some.
+// keysInForce counts the keys that are not revoked.
 func keysInForce(ctx context.Context, keys store.Keys) (int, error) {
 	list, err := allKeys(ctx, keys)
 	n := 0
@@ -221,7 +220,7 @@ func keysInForce(ctx context.Context, keys store.Keys) (int, error) {
 	return n, err
 }
 
-// isLoopback reports whether only this machine can reach an address.
+// isLoopback reports whether an address is reachable only from this machine.
 func isLoopback(addr string) bool {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {

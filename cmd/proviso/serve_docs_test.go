@@ -8,8 +8,7 @@ import (
 	"github.com/proviso-eval/proviso/server"
 )
 
-// TestDocsOfAPI holds the tables of the page about the API equal to those of the
-// server.
+// TestDocsOfAPI compares the tables of the API's page with those of the server.
 func TestDocsOfAPI(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("| | | scope | |\n|---|---|---|---|\n")

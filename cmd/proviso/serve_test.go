@@ -20,20 +20,20 @@ import (
 	"github.com/proviso-eval/proviso/internal/fakemodel"
 )
 
-// serveProcess is `proviso serve` as a process of its own.
+// serveProcess is `proviso serve` as a separate process.
 type serveProcess struct {
 	t      *testing.T
 	cmd    *exec.Cmd
 	dir    string
 	url    string
-	out    *bytes.Buffer // the log; to be read once the process has ended
+	out    *bytes.Buffer // the log; read it only after the process has ended
 	stderr *bytes.Buffer
 	read   sync.WaitGroup
 }
 
 var servingAt = regexp.MustCompile(`serving on (https?://\S+);`)
 
-// provisoCommand is this test binary as the command, in the world of a folder.
+// provisoCommand is this test binary as the command, with a folder as its world.
 func provisoCommand(t *testing.T, dir, model string, args ...string) *exec.Cmd {
 	t.Helper()
 	exe, err := os.Executable()
@@ -45,7 +45,7 @@ func provisoCommand(t *testing.T, dir, model string, args ...string) *exec.Cmd {
 		"OPENAI_API_KEY=sk-of-the-test", "OPENAI_BASE_URL="+model+"/v1", "ANTHROPIC_API_KEY=", "PROVISO_JUDGE=")}
 }
 
-// startServe starts a server. The tests of it send signals, which Windows has not.
+// startServe starts a server. Its tests send signals, which Windows does not have.
 func startServe(t *testing.T, dir, model string, args ...string) *serveProcess {
 	t.Helper()
 	if runtime.GOOS == "windows" {
@@ -119,7 +119,7 @@ func (p *serveProcess) end(s os.Signal) int {
 		p.t.Fatal(err)
 	}
 	p.read.Wait()
-	_ = p.cmd.Wait() // the exit code tells
+	_ = p.cmd.Wait() // the exit code shows the result
 	return p.cmd.ProcessState.ExitCode()
 }
 
@@ -131,8 +131,8 @@ func judged(fakemodel.Request) fakemodel.Reply {
 const toJudge = `{"agent_input": "Hi", "agent_output": "Hello & welcome", "assertions": [{"id": "greets", "criteria": ["It greets"]},` +
 	` {"id": "words", "check": {"type": "word-count", "value": 3}}]}`
 
-// TestServe: the command and the server answer the same bytes; keys made while it
-// runs close it; it stops when it is told to, with a log in JSON.
+// TestServe: the command and the server answer the same bytes; a key created while it
+// runs makes keys mandatory; it stops on a signal and logs JSON.
 func TestServe(t *testing.T) {
 	t.Parallel()
 	model := fakemodel.New(fakemodel.Options{Reply: judged})
@@ -159,7 +159,7 @@ func TestServe(t *testing.T) {
 		t.Fatal(err)
 	}
 	key := "Authorization: Bearer " + strings.TrimSpace(string(secret))
-	for range 200 { // that there are none is remembered for a moment
+	for range 200 { // the absence of keys is cached for a moment
 		if status, _ := p.ask("GET", "/v1/runs", ""); status == http.StatusUnauthorized {
 			break
 		}
@@ -198,7 +198,7 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// TestServeTraces: the server takes spans, and an evaluation looks at them.
+// TestServeTraces: the server receives spans, and an evaluation uses them.
 func TestServeTraces(t *testing.T) {
 	t.Parallel()
 	model := fakemodel.New(fakemodel.Options{Reply: judged})
@@ -219,7 +219,7 @@ func TestServeTraces(t *testing.T) {
 	}
 }
 
-// turnstile lets the answers of a model through one by one.
+// turnstile releases the answers of a model one by one.
 type turnstile struct {
 	asked chan string
 	let   chan struct{}
@@ -235,7 +235,7 @@ func (g *turnstile) reply(r fakemodel.Request) fakemodel.Reply {
 	return fakemodel.Reply{Text: r.Prompt}
 }
 
-// TestServeStop: what was accepted is answered before the server ends.
+// TestServeStop: accepted requests are answered before the server ends.
 func TestServeStop(t *testing.T) {
 	t.Parallel()
 	g := newTurnstile()
@@ -268,8 +268,8 @@ func TestServeStop(t *testing.T) {
 	}
 }
 
-// TestServeKilled: after kill -9 in the middle of a run the next server goes on,
-// and nothing that was finished is asked again.
+// TestServeKilled: after kill -9 in the middle of a run the next server continues it,
+// and asks nothing again that was finished.
 func TestServeKilled(t *testing.T) {
 	t.Parallel()
 	g := newTurnstile()
@@ -292,7 +292,7 @@ func TestServeKilled(t *testing.T) {
 		asked[<-g.asked]++
 		g.let <- struct{}{}
 	}
-	asked[<-g.asked]++ // the third is under way
+	asked[<-g.asked]++ // the third is in progress
 	p.end(syscall.SIGKILL)
 	for range 20 {
 		g.let <- struct{}{}

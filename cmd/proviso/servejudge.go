@@ -10,10 +10,10 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// grading opens what evaluates single outputs and what runs suites, and returns what
-// closes them. The operator trusts the judge that the command line names, and nothing
-// that a client sends: the engine of the clients runs no code, has no files, and asks
-// only the hosts that are allowed.
+// grading opens the engines for single outputs and for suites, and returns a function
+// that closes them. The operator trusts the judge that the command line names, and
+// nothing that a client sends: the engine for clients runs no code, has no files, and
+// connects only to allowed hosts.
 func (a *app) grading(ctx context.Context, f *serveCommand, work string) (end func(), err error) {
 	env, _, err := f.trust.around(a.env, f.envFiles)
 	if err != nil {

@@ -31,7 +31,7 @@ func newSpade(a *app) *cobra.Command {
 // maxSpadeFile bounds the files that the commands of spade read whole.
 const maxSpadeFile = 256 << 20
 
-// spadeFile reads a file whole, or standard input for -. Messages say what it should
+// spadeFile reads a whole file, or standard input for -. Messages name what it should
 // hold.
 func (a *app) spadeFile(name, holds string) ([]byte, error) {
 	in := a.in
@@ -53,7 +53,7 @@ func (a *app) spadeFile(name, holds string) ([]byte, error) {
 	return data, nil
 }
 
-// openSpade opens a file to be read as it comes, or standard input for -.
+// openSpade opens a file as a stream, or standard input for -.
 func (a *app) openSpade(name, holds string) (io.ReadCloser, error) {
 	if name == "-" {
 		return io.NopCloser(a.in), nil
@@ -61,7 +61,7 @@ func (a *app) openSpade(name, holds string) (io.ReadCloser, error) {
 	return openFile(name, holds)
 }
 
-// shownName is how messages call a file.
+// shownName is the name of a file in messages.
 func shownName(name string) string {
 	if name == "-" {
 		return "standard input"
@@ -90,8 +90,8 @@ func (a *app) readCandidates(name string) ([]proviso.Candidate, error) {
 	return list, a.mistakes(inOrder(mistakes))
 }
 
-// result writes what a command is asked for to a file, which appears when it is
-// complete, or to standard output if the file has no name.
+// result writes the output of a command to a file, which appears when it is complete,
+// or to standard output if the file has no name.
 func (a *app) result(file string, data []byte) error {
 	if file == "" || file == "-" {
 		if _, err := a.out.Write(data); err != nil && !errors.Is(err, io.ErrClosedPipe) {
@@ -114,13 +114,13 @@ func (a *app) result(file string, data []byte) error {
 	return nil
 }
 
-// notOver refuses to write over a file that is read, or into a folder that is: what
-// people labelled or wrote would be gone, or taken for a version of the prompt.
+// notOver refuses to write over an input file or into an input folder: labels or text
+// of people would be lost, or the output would be read as a version of the prompt.
 func notOver(out string, inputs ...string) error {
 	if out == "" || out == "-" {
 		return nil
 	}
-	written, _ := os.Stat(out) // nil if it is made
+	written, _ := os.Stat(out) // nil if it does not exist yet
 	folder, _ := os.Stat(filepath.Dir(out))
 	for _, name := range inputs {
 		if name == "" || name == "-" {
@@ -138,8 +138,8 @@ func notOver(out string, inputs ...string) error {
 	return nil
 }
 
-// formatOf returns the format that was asked for, or the one that the ending of
-// the output file stands for, or the first.
+// formatOf returns the requested format, else the one for the extension of the output
+// file, else the first.
 func formatOf(format, file string, valid []string, endings map[string]string) (string, error) {
 	if format != "" {
 		return format, oneOf("format", format, valid)
@@ -150,7 +150,7 @@ func formatOf(format, file string, valid []string, endings map[string]string) (s
 	return valid[0], nil
 }
 
-// missingFlag is the mistake of a command that was not told what to read.
+// missingFlag is the error of a command without an input flag.
 func missingFlag(cmd *cobra.Command, flag, hint string) error {
 	return usageError{fmt.Errorf("--%s is missing", flag), hint + "; " + seeHelp(cmd)}
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestDocsOfSpade wants the flags of the commands below spade on its page.
+// TestDocsOfSpade requires the flags of all spade commands on their page.
 func TestDocsOfSpade(t *testing.T) {
 	root := newRoot(newApp(stdio{out: &bytes.Buffer{}, err: &bytes.Buffer{}}))
 	cmd, _, err := root.Find([]string{"spade"})

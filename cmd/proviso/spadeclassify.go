@@ -11,9 +11,9 @@ import (
 	"github.com/proviso-eval/proviso/stats"
 )
 
-// classes asks a model for the categories of changes. Those without an answer are
-// named; the error is then the exit code 3, beside the classes. Without classes the
-// error says why nobody was asked.
+// classes asks a model for the categories of changes. If some have no answer, it names
+// them and returns exit code 3 with the classes. Without classes the error explains why
+// no model was asked.
 func (a *app) classes(ctx context.Context, f *spadeDeltas, changes []spade.Change) ([]spade.Classified, error) {
 	m, end, err := a.spadeModel(ctx, &f.spadeAsking, "")
 	if err != nil {
@@ -50,7 +50,7 @@ func changeName(c *spade.Change) string {
 	return fmt.Sprintf("version %d", c.Number)
 }
 
-// spadeAgainst compares a model's categories with those of people.
+// spadeAgainst compares a model's categories with human labels.
 func (a *app) spadeAgainst(ctx context.Context, f *spadeDeltas) error {
 	data, err := a.spadeFile(f.against, holdsTaxonomy)
 	if err != nil {
@@ -104,7 +104,7 @@ func (a *app) spadeAgainst(ctx context.Context, f *spadeDeltas) error {
 	return failed
 }
 
-// shownUndecided is how many changes without an answer the terminal names.
+// shownUndecided is how many changes without an answer the terminal lists.
 const shownUndecided = 10
 
 // classScoreText shows a comparison to a person.

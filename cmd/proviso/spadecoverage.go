@@ -11,7 +11,7 @@ import (
 	"github.com/proviso-eval/proviso/spade"
 )
 
-// spadeCoverage is what spade coverage is asked for.
+// spadeCoverage holds the flags of spade coverage.
 type spadeCoverage struct {
 	spadeSource
 	assertions, candidates string
@@ -116,7 +116,7 @@ func coverHeadline(c *spade.Cover) string {
 	return fmt.Sprintf("%d of %s covered (%s)", c.Covered, plural(c.Total, "instruction"), percent(c.Share()))
 }
 
-// coverText shows the prompt with a mark before each sentence.
+// coverText prints the prompt with a mark before each sentence.
 func coverText(c *spade.Cover, o report.TerminalOptions) []byte {
 	t := &historyReport{o: o, all: true}
 	t.o.Width = max(t.o.Width, 40)

@@ -21,7 +21,7 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// spadeSource says where the versions of a prompt are read.
+// spadeSource is where the versions of a prompt come from.
 type spadeSource struct {
 	git, suite string
 }
@@ -31,7 +31,7 @@ func (s *spadeSource) register(fs *pflag.FlagSet) {
 	fs.StringVar(&s.suite, "suite", "", "the versions are the prompts of the suite `FILE`, the oldest first")
 }
 
-// check wants exactly one source.
+// check requires exactly one source.
 func (s *spadeSource) check(cmd *cobra.Command, args []string) error {
 	n := len(args)
 	for _, flag := range []string{s.git, s.suite} {
@@ -48,7 +48,7 @@ func (s *spadeSource) check(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// spadeDeltas is what spade deltas is asked for.
+// spadeDeltas holds the flags of spade deltas.
 type spadeDeltas struct {
 	spadeSource
 	spadeAsking
@@ -101,7 +101,7 @@ func newSpadeDeltas(a *app) *cobra.Command {
 	return cmd
 }
 
-// check refuses what does not go together.
+// check refuses flags that exclude each other.
 func (f *spadeDeltas) check(cmd *cobra.Command, args []string) error {
 	if err := f.spadeAsking.check(); err != nil {
 		return err
@@ -154,8 +154,7 @@ func (a *app) spadeDeltas(ctx context.Context, f *spadeDeltas, args []string) er
 	return failed
 }
 
-// history reads the versions and compares them; what a person should know of the
-// reading is printed.
+// history reads the versions, compares them, and prints notes for the user.
 func (a *app) history(ctx context.Context, s *spadeSource, args []string) (*spade.History, error) {
 	versions, err := a.versions(ctx, s, args)
 	if err != nil {
@@ -194,7 +193,7 @@ func (a *app) fileVersions(name string) ([]spade.Version, error) {
 	return versions, a.mistakes(mistakes)
 }
 
-// folderVersions reads the files of a folder; hidden ones and folders are left out.
+// folderVersions reads the files of a folder, without hidden ones and subfolders.
 func (a *app) folderVersions(dir string) ([]spade.Version, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -238,8 +237,8 @@ func (a *app) folderVersions(dir string) ([]spade.Version, error) {
 	return list, nil
 }
 
-// linksWithin reports whether a link in a folder leads to a file below it: who
-// writes versions does not say which files of the machine a model is shown.
+// linksWithin reports whether a link in a folder leads to a file below it: the author
+// of the versions must not choose which files of the machine a model sees.
 func linksWithin(dir, file string) bool {
 	root, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -253,7 +252,7 @@ func linksWithin(dir, file string) bool {
 	return err == nil && filepath.IsLocal(within)
 }
 
-// natural compares names as people sort them: v2 stands before v10.
+// natural compares names in natural order: v2 comes before v10.
 func natural(a, b string) int {
 	x, y := a, b
 	for x != "" && y != "" {
@@ -313,7 +312,7 @@ func (a *app) gitVersions(ctx context.Context, file string) ([]spade.Version, er
 	return list, nil
 }
 
-// suiteVersions takes the prompts of a suite as versions; those that code writes
+// suiteVersions takes the prompts of a suite as versions; prompts that code generates
 // have no text.
 func (a *app) suiteVersions(ctx context.Context, file string) ([]spade.Version, error) {
 	s, mistakes := suite.Read(ctx, []string{file}, suite.Options{Env: a.env, Cells: check.Cells()})
@@ -332,7 +331,7 @@ func (a *app) suiteVersions(ctx context.Context, file string) ([]spade.Version, 
 		}
 		ending := ".txt"
 		if strings.HasPrefix(strings.TrimSpace(p.Raw), "[") {
-			ending = ".json" // perhaps a chat
+			ending = ".json" // possibly a chat
 		}
 		versions, wrong := spade.ReadVersions(name+ending, []byte(p.Raw))
 		if wrong.Err() != nil || len(versions) != 1 {

@@ -99,7 +99,7 @@ func (t *historyReport) version(c *spade.Change, class *spade.Classified) {
 	}
 }
 
-// stayed are the units of a version that it did not bring, with --all.
+// stayed prints the unchanged units of a version, with --all.
 func (t *historyReport) stayed(c *spade.Change) []spade.Unit {
 	if !t.all {
 		return nil
@@ -125,7 +125,7 @@ func (t *historyReport) stayed(c *spade.Change) []spade.Unit {
 	return list
 }
 
-// changeSigns are how the kinds of change look, with and without colours.
+// changeSigns are the marks of the kinds of change, with and without colours.
 var changeSigns = map[string]struct{ sign, color string }{
 	"added": {"+", "32"}, "removed": {"-", "31"}, "moved": {"~", "33"},
 }
@@ -142,7 +142,7 @@ func (t *historyReport) delta(d proviso.Delta, category string) {
 	t.unit(look.sign, look.color, d.Line, d.Text, note)
 }
 
-// variables are the template variables that the terminal sets apart.
+// variables are the template variables that the terminal highlights.
 var variables = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{\{[^{}]*\}\}|\{%[^{}]*%\}|\{[^{}]*\}`) })
 
 // unit prints one sentence, line or block, wrapped.

@@ -13,11 +13,11 @@ import (
 	"github.com/proviso-eval/proviso/internal/fakemodel"
 )
 
-// ticketsSelected is the assertion set that the suite of examples/spade takes.
+// ticketsSelected is the assertion set in the suite of examples/spade.
 const ticketsSelected = "selected.yaml"
 
-// inTickets copies examples/spade to a folder, in which the test goes on with
-// caches of its own, and edits its suite. It returns the folder of the example.
+// inTickets copies examples/spade to a folder, where the test continues with its own
+// caches, and edits its suite. It returns the folder of the example.
 func inTickets(t *testing.T, edit *strings.Replacer) (example string) {
 	t.Helper()
 	example, err := filepath.Abs(filepath.Join(repository, "examples", "spade"))
@@ -51,7 +51,7 @@ func writeText(t *testing.T, name, text string) {
 	}
 }
 
-// ticketRun is the command of examples/spade that does every step.
+// ticketRun is the command of examples/spade that runs every step.
 func ticketRun(more ...string) []string {
 	return append([]string{
 		"spade", "run", "prompts", "--examples", "outputs.jsonl", "--tau", "0",
@@ -59,9 +59,8 @@ func ticketRun(more ...string) []string {
 	}, more...)
 }
 
-// TestSpadeDemo holds the recorded exchanges of examples/spade, and the assertions
-// that its suite takes, equal to what its commands make with the stand-in for a
-// model: see ticketReply.
+// TestSpadeDemo compares the recorded exchanges of examples/spade, and the assertions
+// in its suite, with what its commands make with a scripted model: see ticketReply.
 func TestSpadeDemo(t *testing.T) {
 	server := fakemodel.New(fakemodel.Options{Reply: ticketReply})
 	t.Cleanup(server.Close)
@@ -107,8 +106,8 @@ func TestSpadeDemo(t *testing.T) {
 	}
 }
 
-// TestSpadeDemoReplays replays examples/spade without a key, first all of it and
-// then again, which is the same from the cache.
+// TestSpadeDemoReplays replays examples/spade without a key, first completely and then
+// from the cache, with the same result.
 func TestSpadeDemoReplays(t *testing.T) {
 	inTickets(t, strings.NewReplacer())
 	t.Setenv("OPENAI_API_KEY", "")
@@ -128,8 +127,8 @@ func TestSpadeDemoReplays(t *testing.T) {
 	}
 }
 
-// TestSpadeDemoPrints holds what examples/spade/demo.sh prints equal to
-// testdata/spadedemo/printed.txt, and what the manual shows to that and to
+// TestSpadeDemoPrints compares the output of examples/spade/demo.sh with
+// testdata/spadedemo/printed.txt, and what the manual shows with that and with
 // testdata/spadegit.txtar.
 func TestSpadeDemoPrints(t *testing.T) {
 	shell, err := exec.LookPath("sh")
@@ -161,9 +160,9 @@ func TestSpadeDemoPrints(t *testing.T) {
 	}
 }
 
-// shownOfDemo returns the blocks that a page shows between <!-- begin printed --> and
-// <!-- end printed -->, without the command: of each what goes to standard output,
-// and every line of standard error.
+// shownOfDemo returns the blocks of a page between <!-- begin printed --> and <!-- end
+// printed -->, without the command: the standard output of each, and every line of
+// standard error.
 func shownOfDemo(page string) (blocks [][]string) {
 	for _, part := range strings.Split(page, "<!-- begin printed -->\n")[1:] {
 		part, _, _ = strings.Cut(part, "```\n<!-- end printed -->")

@@ -9,8 +9,8 @@ import (
 	"github.com/proviso-eval/proviso/internal/fakemodel"
 )
 
-// ticketAsks are what the stand-in for a model finds in the sentences of
-// examples/spade: a part of a sentence, and the criteria in it.
+// ticketAsks are the scripted criteria for the sentences of examples/spade: a part of a
+// sentence, and its criteria.
 var ticketAsks = [][2]string{
 	{"colleague who takes", `{"quote":"Summarise the ticket","category":"WorkflowDescription","criterion":"The summary states nothing that the ticket does not say.","vague":false}`},
 	{"80 words", `{"quote":"at most 80 words","category":"Quantity","criterion":"The summary has at most 80 words.","vague":false}`},
@@ -27,8 +27,8 @@ var ticketAsks = [][2]string{
 	{"promise", `{"quote":"Do not promise a refund, a date or a discount","category":"Exclusion","criterion":"The summary promises no refund, date or discount that the ticket does not name.","vague":false}`},
 }
 
-// ticketChecks are what it proposes: a part of a criterion, and the candidates for
-// it. One of them looks for the word of a quality, which is refused.
+// ticketChecks are the scripted candidates: a part of a criterion, and its candidates.
+// One of them looks for the word of a quality, which is refused.
 var ticketChecks = [][2]string{
 	{"states nothing", `{"name":"true_to_ticket","type":"judge","questions":["Everything that the summary says has happened is in this ticket: {{ ticket }}"]}`},
 	{"at most 80 words", `{"name":"words_at_most_80","type":"word-count","max":80}`},
@@ -50,10 +50,10 @@ var ticketChecks = [][2]string{
 	{"promises", `{"name":"no_promises","type":"judge","questions":["The summary promises no refund, date or discount that this ticket does not name: {{ ticket }}"]}`},
 }
 
-// ticketRepair is what it makes of the candidate that is refused.
+// ticketRepair replaces the refused candidate.
 const ticketRepair = `{"name":"neutral_wording","type":"not-icontains-any","texts":["careless","forgot","their fault"]}`
 
-// ticketSays describe the candidates that a criterion alone does not.
+// ticketSays describes the candidates that need more than their criterion.
 var ticketSays = map[string]string{
 	"begins_with_customer": "The summary begins with the customer.",
 	"no_salutation":        "No line greets anybody.",
@@ -62,15 +62,15 @@ var ticketSays = map[string]string{
 	"has_urgency":          "The summary gives an urgency.",
 }
 
-// ticketPairs are which candidate it says implies which, and a counterexample if it
-// finds one when it is asked again.
+// ticketPairs are the scripted implications, with a counterexample for those that fail
+// the second question.
 var ticketPairs = []struct{ a, b, why, counter string }{
 	{"blames_nobody", "spares_customer", "Who blames neither blames not the customer.", ""},
 	{"to_a_colleague", "no_salutation", "A salutation speaks to the customer.", "Dear colleague, Ms Berg waits for a wheel."},
 	{"blames_nobody", "neutral_wording", "Words that blame do not occur where nobody is blamed.", "Ms Berg forgot nothing."},
 }
 
-// ticketFaults are what it finds wrong as a judge: a part of the criterion, a part
+// ticketFaults are the scripted verdicts of the judge: a part of the criterion, a part
 // of the output, and the reason.
 var ticketFaults = []struct{ criterion, quote, reason string }{
 	{"says has happened", "He probably did not clean it properly", "The ticket says that he cleaned the disc."},
@@ -87,8 +87,8 @@ var ticketFaults = []struct{ criterion, quote, reason string }{
 
 var orderNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`LC-\d+`) })
 
-// ticketReply stands for a model that proposes, tells what implies what, and judges:
-// it knows the sentences and outputs of examples/spade and nothing else.
+// ticketReply stands for a model that proposes, finds implications, and judges. It
+// knows only the sentences and outputs of examples/spade.
 func ticketReply(r fakemodel.Request) fakemodel.Reply {
 	messages, _ := r.Body.At("messages").([]any)
 	first := ""
@@ -120,7 +120,7 @@ func ticketReply(r fakemodel.Request) fakemodel.Reply {
 	return fakemodel.Reply{Text: text, Usage: proviso.Usage{Prompt: in, Completion: out, Total: in + out}}
 }
 
-// ticketQuestion is a question to the stand-in.
+// ticketQuestion is a question to the scripted model.
 type ticketQuestion struct{ text, fence string }
 
 func (q ticketQuestion) has(name string) bool {
@@ -144,7 +144,7 @@ func (q ticketQuestion) lines(name string) []*proviso.Object {
 	return list
 }
 
-// objectsOf reads objects that stand one after the other.
+// objectsOf reads consecutive objects.
 func objectsOf(text string) []*proviso.Object {
 	v, err := proviso.ParseJSON("[" + text + "]")
 	if err != nil {
@@ -254,8 +254,8 @@ func (q ticketQuestion) verdicts() (results []any) {
 	return results
 }
 
-// ticketFault says why an output does not keep a criterion, with the words of it
-// that show that; "" if it does.
+// ticketFault explains why an output violates a criterion, with the words that show it;
+// "" if it does not.
 func ticketFault(criterion, output string) (reason string, quotes []any) {
 	if order := orderNumber().FindString(criterion); strings.HasPrefix(criterion, "If this ticket names") && !strings.Contains(output, order) {
 		return "The ticket names " + order + ", and the summary does not.", []any{}

@@ -13,7 +13,7 @@ func are(n int) string {
 	return "are"
 }
 
-// counting says what the options make of undecided cells.
+// counting describes how the options treat undecided cells.
 func counting(undecided string) string {
 	if undecided == spade.Ignore {
 		return "count as passes (--undecided ignore)"
@@ -21,7 +21,7 @@ func counting(undecided string) string {
 	return "count as fails (--undecided fail)"
 }
 
-// unproven says what undecided cells leave open of what is selected.
+// unproven describes what undecided cells of the selected candidates leave open.
 func unproven(s selected) []string {
 	d := s.Doubt
 	text := fmt.Sprintf("Not proven: %s of the selected candidates %s undecided", plural(d.Cells, "cell"), are(d.Cells))
@@ -60,7 +60,7 @@ func areOf(n int) string {
 	return "are"
 }
 
-// isOrMayBe words what is so for certain, or only if undecided cells make it so.
+// isOrMayBe words what is certain, or true only if undecided cells make it so.
 func isOrMayBe(certain bool) string {
 	if certain {
 		return "is"
@@ -68,16 +68,15 @@ func isOrMayBe(certain bool) string {
 	return "may be"
 }
 
-// caughtText is how many bad outputs are caught, from what is certain to what
-// undecided cells may add.
+// caughtText is the range of caught bad outputs, with and without undecided cells.
 func caughtText(s selected) string { return spade.Between(s.Answer.Covered, s.Doubt.Bad) }
 
-// failedText is the same of the good outputs that are failed.
+// failedText is the same for failed good outputs.
 func failedText(s selected) string {
 	return spade.Between(s.Answer.False-s.Doubt.Good, s.Doubt.Good)
 }
 
-// falseText is how many good outputs a candidate fails.
+// falseText returns how many good outputs a candidate fails.
 func falseText(a *spade.Account) string { return spade.Between(a.False-a.Perhaps, a.Perhaps) }
 
 // rangedShare is a share with its interval, or the range that undecided cells leave.
@@ -88,7 +87,7 @@ func rangedShare(certain, perhaps, n int) string {
 	return fmt.Sprintf("%s to %s", percent(float64(certain)/float64(n)), percent(float64(certain+perhaps)/float64(n)))
 }
 
-// undecidedText says which selected candidates have undecided cells.
+// undecidedText names the selected candidates with undecided cells.
 func undecidedText(s selected) string {
 	var names []string
 	for _, a := range s.Accounts() {

@@ -32,8 +32,8 @@ func gridOf(points []spade.FrontierPoint) grid {
 
 func (g grid) at(row, column int) spade.FrontierPoint { return g.points[row*len(g.taus)+column] }
 
-// cellText is one cell: the objective, a tilde if it is not proven to be the
-// smallest, and the bad outputs caught.
+// cellText is one cell: the objective, with a tilde if it is not proven to be minimal,
+// and the caught bad outputs.
 func cellText(p spade.FrontierPoint, bad int) string {
 	switch p.Status {
 	case solve.Infeasible:
@@ -48,7 +48,7 @@ func cellText(p spade.FrontierPoint, bad int) string {
 	return fmt.Sprintf("%s%d / %.0f%%", tilde, p.Answer.Objective, 100*float64(p.Answer.Covered)/float64(max(1, bad)))
 }
 
-// frontierLegend says how to read the cells.
+// frontierLegend explains the cells.
 const frontierLegend = "Each cell: the smallest objective / the share of bad outputs caught. – no selection; ~ not proven; ? not known."
 
 func (t *selectReport) frontier(s selected) {
@@ -162,8 +162,8 @@ func svgCell(b *bytes.Buffer, p spade.FrontierPoint, x, y, low, high, bad int, c
 	}
 }
 
-// selectMarkdown shows a selection in a comment or a page. What comes from outside
-// stands in code spans only.
+// selectMarkdown shows a selection in a comment or a page. Untrusted text is only in
+// code spans.
 func selectMarkdown(s selected) []byte {
 	var b bytes.Buffer
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -211,7 +211,7 @@ func markdownExcluded(line func(format string, args ...any), s selected, account
 	}
 }
 
-// markdownText escapes what names from outside could mean in Markdown.
+// markdownText escapes Markdown in untrusted names.
 func markdownText(text string) string {
 	var b strings.Builder
 	for _, r := range text {

@@ -19,7 +19,7 @@ import (
 	"github.com/proviso-eval/proviso/spade"
 )
 
-// spadeLabel is what spade label is asked for.
+// spadeLabel holds the flags of spade label.
 type spadeLabel struct {
 	trials     trialFlags
 	labels     string
@@ -32,7 +32,7 @@ type spadeLabel struct {
 	alpha, tau float64
 }
 
-// usualLabels is where labels go that nobody names a file for.
+// usualLabels is the default file of labels.
 const usualLabels = "labels.jsonl"
 
 func newSpadeLabel(a *app) *cobra.Command {
@@ -76,7 +76,7 @@ func (f *spadeLabel) register(fs *pflag.FlagSet) {
 	shareVar(fs, &f.tau, "tau", 0.25, "say how many good outputs are enough for this `SHARE`")
 }
 
-// check refuses what does not go together.
+// check refuses flags that exclude each other.
 func (f *spadeLabel) check(cmd *cobra.Command) error {
 	if err := f.trials.check(cmd); err != nil {
 		return err
@@ -129,7 +129,7 @@ func (a *app) spadeLabel(ctx context.Context, f *spadeLabel) error {
 	return s.ask(ctx)
 }
 
-// openLabels opens the file of labels, and says what is worth knowing of it.
+// openLabels opens the file of labels, and prints notes about it.
 func (a *app) openLabels(f *spadeLabel, entries []spade.Entry) (*spade.LabelLog, error) {
 	log, mistakes, err := spade.OpenLabelLog(f.labels, entries, f.author)
 	if err != nil {
@@ -158,7 +158,7 @@ type labelSession struct {
 	view labelView
 }
 
-// start prepares to ask.
+// start prepares the session.
 func (s *labelSession) start(outputs *openedTrials) error {
 	var trials []spade.Trial
 	for t, err := range outputs.all {
@@ -189,8 +189,7 @@ func (s *labelSession) start(outputs *openedTrials) error {
 	return err
 }
 
-// readGrid reads a matrix with its rows that have no label; its mistakes are
-// printed.
+// readGrid reads a matrix including rows without a label, and prints its mistakes.
 func (a *app) readGrid(name string) (*spade.Grid, error) {
 	in, err := a.openSpade(name, holdsMatrix)
 	if err != nil {
@@ -201,7 +200,7 @@ func (a *app) readGrid(name string) (*spade.Grid, error) {
 	return g, a.mistakes(mistakes)
 }
 
-// takeFrom takes labels of a file for outputs that have none.
+// takeFrom takes labels from a file for outputs without one.
 func (s *labelSession) takeFrom(file string, entries []spade.Entry) error {
 	said := slices.Clone(entries)
 	for i := range said {
@@ -224,7 +223,7 @@ func (s *labelSession) takeFrom(file string, entries []spade.Entry) error {
 	return nil
 }
 
-// set labels what --set names, all of it or nothing.
+// set applies the labels of --set, all of them or none.
 func (s *labelSession) set(entries []spade.Entry) error {
 	type change struct {
 		entry int
@@ -274,8 +273,7 @@ func (s *labelSession) set(entries []spade.Entry) error {
 	return nil
 }
 
-// ask goes through outputs: by keys where a person sits at a terminal, else line by
-// line.
+// ask goes through outputs: by single keys on a terminal, else line by line.
 func (s *labelSession) ask(ctx context.Context) error {
 	if _, ok := s.l.Current(); !ok {
 		s.summary()
@@ -299,7 +297,7 @@ func (s *labelSession) ask(ctx context.Context) error {
 
 var errInterrupted = errors.New("interrupted")
 
-// summary says what is labelled, and what cannot be measured with it.
+// summary prints what is labelled, and what the labels cannot measure.
 func (s *labelSession) summary() {
 	n := s.log.Labels()
 	text := fmt.Sprintf("%s: %d good, %d bad, %d without a label", printable(s.f.labels), n.Good, n.Bad, n.Left)
@@ -312,7 +310,7 @@ func (s *labelSession) summary() {
 	}
 }
 
-// enough says what the numbers allow.
+// enough describes what the labels are enough for.
 func (s *labelSession) enough(n spade.Labels) string {
 	part := func(have, want int, kind, threshold string, value float64) string {
 		switch {

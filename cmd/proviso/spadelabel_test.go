@@ -13,8 +13,8 @@ import (
 	"github.com/proviso-eval/proviso/spade"
 )
 
-// keySession is a session about so many outputs of 30 lines each, which differ only
-// in their ids: 1, 2 and so on.
+// keySession is a session about n outputs of 30 lines each, which differ only in their
+// ids: 1, 2 and so on.
 func keySession(t *testing.T, n int) (*labelSession, *bytes.Buffer) {
 	t.Helper()
 	var trials []spade.Trial
@@ -40,7 +40,7 @@ func keySession(t *testing.T, n int) (*labelSession, *bytes.Buffer) {
 	return s, &out
 }
 
-// press answers with chunks of keys, and then as a terminal that went away.
+// press answers with chunks of keys, and then closes the terminal.
 func press(s *labelSession, out *bytes.Buffer, chunks ...string) error {
 	keys := &keyReader{ctx: context.Background(), chunks: make(chan []byte, len(chunks))}
 	for _, c := range chunks {
@@ -81,7 +81,7 @@ func TestLabelKeys(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		got := ""
-		for _, i := range [...]int{1, 0, 2, 3} { // all are as long: the one in the middle, then in order
+		for _, i := range [...]int{1, 0, 2, 3} { // all have the same length: the middle one first, then in order
 			label, note := s.log.Label(i)
 			if got += map[string]string{"": "-"}[label] + label; i == 1 && note != c.note {
 				t.Errorf("%s: the note is %q, want %q", name, note, c.note)
@@ -93,8 +93,8 @@ func TestLabelKeys(t *testing.T) {
 	}
 }
 
-// TestLabelScreen looks at what is shown: no more than fits, nothing that moves the
-// cursor but the clearing of the screen, prompt and variables folded.
+// TestLabelScreen checks the screen: it fits, only the clearing of the screen moves the
+// cursor, and prompt and variables are folded.
 func TestLabelScreen(t *testing.T) {
 	t.Parallel()
 	s, out := keySession(t, 2)

@@ -19,8 +19,8 @@ import (
 // maxAnswer bounds a line of answers, in bytes.
 const maxAnswer = 1 << 20
 
-// answerLines reads lines until there are no more or ctx ends. What went wrong is
-// there once the lines are closed.
+// answerLines reads lines until there are no more or ctx ends. The error is available
+// after the channel is closed.
 func answerLines(ctx context.Context, r io.Reader) (<-chan string, <-chan error) {
 	lines, failed := make(chan string), make(chan error, 1)
 	go func() {
@@ -83,12 +83,12 @@ func readFailure(err error) error {
 	return proviso.Errorf(proviso.Unavailable, "read the answers: %w", err)
 }
 
-// wrongAnswer is a line that is no answer.
+// wrongAnswer is the error for a line that is not an answer.
 type wrongAnswer string
 
 func (w wrongAnswer) Error() string { return string(w) }
 
-// answer does what a line says.
+// answer applies a line.
 func (s *labelSession) answer(line string) (quit bool, err error) {
 	word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 	rest = strings.TrimSpace(rest)
@@ -123,7 +123,7 @@ func (s *labelSession) answer(line string) (quit bool, err error) {
 	return false, s.l.Answer(labelWord(good))
 }
 
-// labelWord is how a file of labels writes a label.
+// labelWord returns a label as a file of labels writes it.
 func labelWord(good bool) string {
 	if good {
 		return "1"
@@ -131,15 +131,15 @@ func labelWord(good bool) string {
 	return "0"
 }
 
-// The keys that have no letter.
+// The keys without a letter.
 const (
 	keyInterrupt = 3 // control and C
 	keyEnd       = 4 // control and D
 	keyEscape    = 27
 )
 
-// pasted is from how many bytes on what arrives at once is not typed, so that text
-// that is pasted by accident labels nothing.
+// pasted is the number of bytes from which a chunk of input counts as pasted, so that
+// pasted text labels nothing.
 const pasted = 16
 
 // askByKeys takes single keys from a terminal.
@@ -159,8 +159,8 @@ func (s *labelSession) askByKeys(ctx context.Context, in, out *os.File) error {
 	})
 }
 
-// byKeys shows outputs and does what keys say; measure sees how large the screen is
-// before each.
+// byKeys shows outputs and handles keys; measure returns the size of the screen before
+// each.
 func (s *labelSession) byKeys(keys *keyReader, out io.Writer, measure func()) error {
 	for {
 		asked, ok := s.l.Current()
@@ -177,7 +177,7 @@ func (s *labelSession) byKeys(keys *keyReader, out io.Writer, measure func()) er
 		case keys.ctx.Err() != nil:
 			return errInterrupted
 		case err != nil:
-			return nil // the terminal is gone; every answer is kept
+			return nil // the terminal is closed; every answer is kept
 		case len(chunk) > 1 && chunk[0] == keyEscape, len(chunk) >= pasted:
 			s.view.hint = "nothing was done"
 			continue
@@ -190,19 +190,19 @@ func (s *labelSession) byKeys(keys *keyReader, out io.Writer, measure func()) er
 				return err
 			}
 			if key == 'n' {
-				break // the rest began the note
+				break // the rest is the beginning of the note
 			}
 		}
 	}
 }
 
-// key does what a key says.
+// key handles a key.
 func (s *labelSession) key(key byte, keys *keyReader, rest []byte, out io.Writer) (quit bool, err error) {
 	if s.view.act(key) {
 		return false, nil
 	}
 	s.view.top, s.view.open = 0, false
-	switch key | 0x20 { // capital letters are as small ones
+	switch key | 0x20 { // ignore case
 	case 'g':
 		return false, s.l.Answer("1")
 	case 'b':
@@ -231,8 +231,8 @@ func (s *labelSession) key(key byte, keys *keyReader, rest []byte, out io.Writer
 	return false, nil
 }
 
-// takeNote reads a note, with the keys of a line editor; an empty one, or control
-// and C, leaves all as it was.
+// takeNote reads a note with a line editor; an empty one, or Control-C, changes
+// nothing.
 func (s *labelSession) takeNote(keys *keyReader, rest []byte, out io.Writer) error {
 	keys.left = rest
 	t := term.NewTerminal(struct {
@@ -250,7 +250,7 @@ func (s *labelSession) takeNote(keys *keyReader, rest []byte, out io.Writer) err
 	return s.l.Note(text)
 }
 
-// keyReader hands on what is typed, until its context ends.
+// keyReader passes on typed input until its context ends.
 type keyReader struct {
 	ctx    context.Context
 	chunks chan []byte
@@ -302,5 +302,5 @@ func (k *keyReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// raw makes line ends those of a terminal that is read key by key.
+// raw writes line ends for a terminal in raw mode.
 func raw(text []byte) []byte { return bytes.ReplaceAll(text, []byte("\n"), []byte("\r\n")) }

@@ -10,26 +10,26 @@ import (
 	"github.com/proviso-eval/proviso/spade"
 )
 
-// labelView shows an output that a person is asked about.
+// labelView shows the output to label.
 type labelView struct {
 	o      report.TerminalOptions
-	screen bool // it is a screen that is filled anew for each output
-	height int  // of the screen, in lines; 0 if it is none
+	screen bool // clear the screen for each output
+	height int  // of the screen, in lines; 0 without a screen
 	open   bool // prompt and variables are shown in full
-	top    int  // the first line of the output that is shown
-	more   bool // there are lines after those that are shown
-	page   int  // lines that are shown at once
+	top    int  // the first visible line of the output
+	more   bool // there are lines below
+	page   int  // visible lines
 	hint   string
 }
 
-// What is shown of one output at most, in lines.
+// Limits of what is shown of one output, in lines.
 const (
 	maxOutputLines = 2000
 	maxFolded      = 1
 	minPage        = 5
 )
 
-// act does what a key says about what is shown, if it does.
+// act applies a key that changes the view, and reports whether it did.
 func (v *labelView) act(key byte) bool {
 	switch key {
 	case 'p', 'P':
@@ -44,8 +44,8 @@ func (v *labelView) act(key byte) bool {
 	return true
 }
 
-// whole is everything that is shown with an output: where one is, the folded
-// prompt and variables, the output, progress and keys.
+// whole returns the complete view: position, folded prompt and variables, output,
+// progress and keys.
 func (v *labelView) whole(s *labelSession, asked spade.Asked) []byte {
 	v.o.Width = max(v.o.Width, 40)
 	head, foot := v.head(s, asked), v.foot(s)
@@ -81,7 +81,7 @@ func (v *labelView) whole(s *labelSession, asked spade.Asked) []byte {
 	return b.Bytes()
 }
 
-// head says which output it is and what it answers.
+// head identifies the output and its prompt.
 func (v *labelView) head(s *labelSession, asked spade.Asked) []string {
 	t := asked.Trial
 	title := v.paint("1", report.Line(t.ID, 60))
@@ -123,7 +123,7 @@ func (v *labelView) head(s *labelSession, asked spade.Asked) []string {
 	return lines
 }
 
-// field is a text with its name before it, of so many lines at most.
+// field prints a named text, up to a number of lines.
 func (v *labelView) field(name, text string, limit int) []string {
 	const room = 9
 	if limit == 1 {
@@ -140,7 +140,7 @@ func (v *labelView) field(name, text string, limit int) []string {
 	return lines
 }
 
-// foot says how far one is, and which keys there are.
+// foot prints the progress and the keys.
 func (v *labelView) foot(s *labelSession) []string {
 	n := s.log.Labels()
 	lines := []string{fmt.Sprintf("%d good, %d bad, %d left · %s", n.Good, n.Bad, s.l.Left(), s.enough(n))}

@@ -19,9 +19,9 @@ import (
 	"github.com/proviso-eval/proviso/spade"
 )
 
-// spadeMatrix is what spade matrix is asked for.
+// spadeMatrix holds the flags of spade matrix.
 type spadeMatrix struct {
-	evalFlags  // models, judge and trust; the rest has no flag here
+	evalFlags  // models, judge and trust; the other fields have no flag here
 	trials     trialFlags
 	labels     string
 	candidates string
@@ -29,10 +29,10 @@ type spadeMatrix struct {
 	format     string
 	sandbox    string
 
-	then func(*spade.Grid) // is told of the matrix, in place of a person; nil for spade matrix
+	then func(*spade.Grid) // receives the matrix instead of printing it; nil for spade matrix
 }
 
-// matrixFormats are those of the report on how candidates were tried.
+// matrixFormats are the formats of the report on how candidates were tried.
 var matrixFormats = []string{"terminal", formatJSON}
 
 func newSpadeMatrix(a *app) *cobra.Command {
@@ -71,7 +71,7 @@ func newSpadeMatrix(a *app) *cobra.Command {
 	return cmd
 }
 
-// check refuses what does not go together.
+// check refuses flags that exclude each other.
 func (f *spadeMatrix) check(cmd *cobra.Command) error {
 	if f.candidates == "" {
 		return missingFlag(cmd, "candidates", "name the file that `spade propose` wrote")
@@ -144,7 +144,7 @@ func (a *app) spadeMatrix(ctx context.Context, f *spadeMatrix) error {
 	return a.sayRates(f, g)
 }
 
-// matrixStopped says how a matrix that was interrupted goes on.
+// matrixStopped explains how to continue an interrupted matrix.
 func (a *app) matrixStopped(f *spadeMatrix, done, of int) error {
 	rest := "what was decided is kept, and the same command goes on with the rest"
 	if f.models.noCache {
@@ -154,8 +154,7 @@ func (a *app) matrixStopped(f *spadeMatrix, done, of int) error {
 	return exitError{exitInterrupted}
 }
 
-// writeMatrix writes the matrix as it is made, to a file that appears when it is
-// complete.
+// writeMatrix writes the matrix to a file, which appears when it is complete.
 func (a *app) writeMatrix(file string, g *spade.Grid) error {
 	if file == "" || file == "-" {
 		if err := g.CSV(a.out); err != nil && !errors.Is(err, io.ErrClosedPipe) {
@@ -182,8 +181,8 @@ func (a *app) writeMatrix(file string, g *spade.Grid) error {
 	return nil
 }
 
-// sayRates says how many examples there are, and which candidates were undecided or
-// threw, how often and why.
+// sayRates prints the number of examples, and which candidates were undecided or threw,
+// how often and why.
 func (a *app) sayRates(f *spadeMatrix, g *spade.Grid) error {
 	n := spade.CountLabels(g.Entries)
 	fmt.Fprintf(a.err, "proviso: %s on %s: %d good, %d bad, %d without a label\n", plural(len(g.Names), "candidate"), plural(len(g.Entries), "output"), n.Good, n.Bad, n.Left)
@@ -218,7 +217,7 @@ func (a *app) warnUnkept(g *spade.Grid) {
 	}
 }
 
-// sayTroubles says which candidates were undecided or threw.
+// sayTroubles prints which candidates were undecided or threw.
 func (a *app) sayTroubles(g *spade.Grid) {
 	for j, r := range g.Rates() {
 		for _, line := range troubles(g, j, r) {
@@ -227,7 +226,7 @@ func (a *app) sayTroubles(g *spade.Grid) {
 	}
 }
 
-// neverDecided is exit code 3 if a candidate was decided on no output.
+// neverDecided returns exit code 3 if a candidate is undecided on all outputs.
 func neverDecided(g *spade.Grid) error {
 	for _, r := range g.Rates() {
 		if r.Undecided == len(g.Entries) && r.Undecided > 0 {
@@ -245,7 +244,7 @@ func keptCells(g *spade.Grid) int {
 	return n
 }
 
-// troubles says of a candidate how often it was undecided or threw, and why.
+// troubles describes how often a candidate was undecided or threw, and why.
 func troubles(g *spade.Grid, j int, r spade.Rate) []string {
 	c, name := g.Columns[j], report.Line(g.Names[j], 80)
 	var list []string
@@ -261,8 +260,8 @@ func troubles(g *spade.Grid, j int, r spade.Rate) []string {
 	return list
 }
 
-// spadeEngine prepares everything that candidates may need, and what ends it. Code is
-// granted nothing, since a model may have written it; confined is require or off.
+// spadeEngine opens the engine for candidates, and returns a function that closes it.
+// Code gets no grants, since a model may have written it; confined is require or off.
 func (a *app) spadeEngine(ctx context.Context, f *evalFlags, dir, confined string) (spade.TryOptions, func(), error) {
 	e, err := a.openEngine(ctx, f, dir, func(o *engine.Options) (err error) {
 		o.Policy.Sandbox, err = sandbox.ParsePolicy(confined)
@@ -283,8 +282,8 @@ func (a *app) spadeEngine(ctx context.Context, f *evalFlags, dir, confined strin
 	return o, func() { closeEngine(e) }, nil
 }
 
-// engineName says what decides: the version, and of a build that has none its own
-// the file that runs.
+// engineName identifies the engine: the version, or for a build without one the
+// executable.
 func engineName() string {
 	name := versionName()
 	if name != "devel" && !strings.Contains(name, "dirty") {

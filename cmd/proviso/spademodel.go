@@ -17,13 +17,13 @@ import (
 	"github.com/proviso-eval/proviso/spade"
 )
 
-// spadeAsking is how a command of spade asks a model.
+// spadeAsking holds the flags of spade commands that ask a model.
 type spadeAsking struct {
 	evalFlags // models and concurrency; the rest has no flag here
 	model     string
 }
 
-// register adds the flags; does is what the model does.
+// register adds the flags; does describes the model's task.
 func (f *spadeAsking) register(fs *pflag.FlagSet, does string) {
 	fs.StringVar(&f.model, "model", "", "provider `ID` of the model that "+does+"; over "+engine.JudgeVariable)
 	fs.IntVarP(&f.concurrency, "max-concurrency", "j", 0, "`N` questions at a time (default 4)")
@@ -37,8 +37,8 @@ func (f *spadeAsking) check() error {
 	return f.models.check()
 }
 
-// spadeModel opens the model and returns what ends it. Without one the error names
-// the ways to say it, and hint, which is another way out.
+// spadeModel opens the model and returns a function that closes it. Without a model the
+// error lists the ways to name one, and hint, an alternative.
 func (a *app) spadeModel(ctx context.Context, f *spadeAsking, hint string) (*spade.Model, func(), error) {
 	e, err := a.openEngine(ctx, &f.evalFlags, ".", func(o *engine.Options) error {
 		o.Judge = engine.Judge{Name: f.model}
@@ -60,8 +60,8 @@ func (a *app) spadeModel(ctx context.Context, f *spadeAsking, hint string) (*spa
 	return &spade.Model{Provider: p, Spec: who[0]}, func() { closeEngine(e) }, nil
 }
 
-// textEngine opens an engine that asks no model; files may be nil. Code that a model wrote is confined
-// by the kernel and granted nothing, or it does not run.
+// textEngine opens an engine that asks no model; files may be nil. Code from a model
+// runs in the kernel's sandbox without grants, or not at all.
 func (a *app) textEngine(ctx context.Context, files proviso.Files, workers int) (*engine.Engine, error) {
 	return engine.Open(ctx, nil, engine.Options{
 		Policy:    engine.Policy{Trusted: true, Sandbox: sandbox.Require, Synthesised: true},
@@ -72,12 +72,12 @@ func (a *app) textEngine(ctx context.Context, files proviso.Files, workers int) 
 	})
 }
 
-// textOnly leaves a compiler nothing but templates: no code, no files and no network.
+// textOnly restricts a compiler to templates: no code, no files and no network.
 func textOnly(o *check.Options) {
 	*o = check.Options{Templates: o.Templates, Expand: o.Expand, Engines: o.Engines}
 }
 
-// noModel says how to name a model.
+// noModel is the error that explains how to name a model.
 func noModel(hint string) error {
 	var keys []string
 	example := ""
@@ -91,7 +91,7 @@ func noModel(hint string) error {
 	return usageError{errors.New("no model is named"), ways + hint}
 }
 
-// sayAsked says what the questions to a model took.
+// sayAsked prints the usage of the questions to a model.
 func (a *app) sayAsked(f *spadeAsking, m *spade.Model, s spade.Spent) {
 	if s.Calls > 0 {
 		cost := ""
@@ -104,7 +104,7 @@ func (a *app) sayAsked(f *spadeAsking, m *spade.Model, s spade.Spent) {
 	a.sayModels(f.asked)
 }
 
-// counter shows a person how far the questions are; done takes the line away.
+// counter shows the progress of the questions; done removes the line.
 func (a *app) counter() (tell func(answered, of int), done func()) {
 	if !a.watchedByPerson() {
 		return nil, func() {}

@@ -11,7 +11,7 @@ import (
 	"github.com/proviso-eval/proviso/spade"
 )
 
-// spadePropose is what spade propose is asked for.
+// spadePropose holds the flags of spade propose.
 type spadePropose struct {
 	spadeSource
 	spadeAsking
@@ -19,7 +19,7 @@ type spadePropose struct {
 	examples                   string
 	format, out                string
 
-	then func(*spade.Proposal) // is told of the proposal, in place of a person; nil for spade propose
+	then func(*spade.Proposal) // receives the proposal instead of printing it; nil for spade propose
 }
 
 const formatYAML = "yaml"
@@ -114,8 +114,7 @@ func (a *app) spadePropose(ctx context.Context, f *spadePropose, args []string) 
 	return a.proposed(ctx, f, h, o.Model, p, err)
 }
 
-// proposed writes a proposal and says what came of it; stopped is why it is not
-// complete.
+// proposed writes a proposal and prints the results; stopped is why it is incomplete.
 func (a *app) proposed(ctx context.Context, f *spadePropose, h *spade.History, m *spade.Model, p *spade.Proposal, stopped error) error {
 	if stopped != nil && ctx.Err() == nil {
 		return stopped // it cannot be written
@@ -151,7 +150,7 @@ func (a *app) proposed(ctx context.Context, f *spadePropose, h *spade.History, m
 	return a.sayFailed(p)
 }
 
-// sayFailed names the versions that could not be asked about, which is exit code 3.
+// sayFailed names the versions with failed questions and returns exit code 3.
 func (a *app) sayFailed(p *spade.Proposal) error {
 	if p.Failed() == nil {
 		return nil
@@ -165,7 +164,7 @@ func (a *app) sayFailed(p *spade.Proposal) error {
 	return exitError{exitUndecided}
 }
 
-// trialsOf reads the outputs that a proposer is shown.
+// trialsOf reads the outputs for the proposer.
 func (a *app) trialsOf(name string) ([]spade.Trial, error) {
 	data, err := a.spadeFile(name, holdsOutputs)
 	if err != nil {
@@ -175,14 +174,14 @@ func (a *app) trialsOf(name string) ([]spade.Trial, error) {
 	return trials, a.mistakes(mistakes)
 }
 
-// earlier reads what the file that is written has already; nil if there is none.
+// earlier reads the proposal in the output file; nil if there is none.
 func (a *app) earlier(f *spadePropose) (*spade.Earlier, error) {
 	if f.out == "" || f.out == "-" || f.fresh || f.format == formatTerminal {
 		return nil, nil
 	}
 	info, err := os.Stat(f.out)
 	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
-		return nil, nil // it is made, or refused when it is written
+		return nil, nil // it is created, or refused, on writing
 	}
 	data, err := a.spadeFile(f.out, holdsCandidates)
 	if err != nil {
@@ -196,7 +195,7 @@ func (a *app) earlier(f *spadePropose) (*spade.Earlier, error) {
 	return e, nil
 }
 
-// writeProposal writes a proposal in the format that was asked for.
+// writeProposal writes a proposal in the requested format.
 func (a *app) writeProposal(f *spadePropose, h *spade.History, p *spade.Proposal) error {
 	var data []byte
 	var err error
@@ -222,7 +221,7 @@ func (a *app) writeProposal(f *spadePropose, h *spade.History, p *spade.Proposal
 	return a.result(f.out, data)
 }
 
-// proposers says who proposed, where it is rules alone.
+// proposers names the proposers where only rules propose.
 func proposers(p *spade.Proposal) string {
 	for i := range p.Candidates {
 		if p.Candidates[i].Model != "" {

@@ -48,10 +48,9 @@ var (
 	someQuoted = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"([^"]*)"`) })
 )
 
-// proposeReply finds a criterion in each sentence but those of "You are" and of
-// variables, and an assertion for each criterion. A model called prose writes
-// prose; one called stubborn and one called unsteady give a type that there is
-// none of, the latter only once.
+// proposeReply finds a criterion in each sentence except those with "You are" and with
+// variables, and an assertion for each criterion. The model prose writes prose;
+// stubborn and unsteady use an unknown type, the latter only once.
 func proposeReply(r fakemodel.Request) fakemodel.Reply {
 	usage := proviso.Usage{Prompt: 2000, Completion: 100, Cached: 1500, Total: 2100}
 	messages, _ := r.Body.At("messages").([]any)

@@ -63,7 +63,7 @@ func (t *proposalReport) candidate(c *proviso.Candidate) {
 	}
 }
 
-// dropped lists what a model proposed and is not kept.
+// dropped lists the proposals of a model that were not kept.
 func (t *proposalReport) dropped(list []spade.Dropped) {
 	if len(list) == 0 {
 		return
@@ -83,7 +83,7 @@ func (t *proposalReport) dropped(list []spade.Dropped) {
 	}
 }
 
-// unproposed lists the sentences that no check was made of.
+// unproposed lists the sentences without a check.
 func (t *proposalReport) unproposed(list []spade.Unproposed) {
 	if len(list) == 0 {
 		return

@@ -13,8 +13,7 @@ import (
 	"github.com/proviso-eval/proviso/spade"
 )
 
-// spadeRun is what spade run is asked for: all steps, with their files in one
-// folder.
+// spadeRun holds the flags of spade run: all steps, with their files in one folder.
 type spadeRun struct {
 	spadeSource
 	spadeAsking
@@ -28,9 +27,9 @@ type spadeRun struct {
 	choice  spadeSelect
 	dir     string
 
-	own       bool     // somebody named the method
-	undecided bool     // a step was not done in full
-	bills     []string // what the steps that asked a model took
+	own       bool     // the method is from the command line
+	undecided bool     // a step is incomplete
+	bills     []string // usage of the steps that asked a model
 }
 
 // The files of spade run, in its folder.
@@ -43,7 +42,7 @@ const (
 	runSelection    = "selection.json"
 	runSuite        = "selected.yaml"
 	runReport       = "report.md"
-	runLast         = "last" // the problem that the selection before was made of
+	runLast         = "last" // the input of the selection before
 )
 
 func newSpadeRun(a *app) *cobra.Command {
@@ -122,7 +121,7 @@ func (f *spadeRun) file(name string) string { return filepath.Join(f.dir, name) 
 // tries reports whether there are outputs to try candidates on.
 func (f *spadeRun) tries() bool { return f.trials.examples != "" || f.trials.run != "" }
 
-// eval is what the steps that ask a model take of the flags.
+// eval returns the flags for the steps that ask a model.
 func (f *spadeRun) eval() evalFlags {
 	e := evalFlags{concurrency: f.concurrency, models: f.models}
 	e.trust = f.trust
@@ -153,7 +152,7 @@ func (a *app) spadeRun(ctx context.Context, f *spadeRun, args []string) error {
 	return a.runSelect(ctx, f, h)
 }
 
-// step does one step. One that is done in part is said at the end.
+// step runs one step. An incomplete step is reported at the end.
 func (a *app) step(ctx context.Context, f *spadeRun, do func(context.Context, *spadeRun) error) error {
 	err := do(ctx, f)
 	var exit exitError
@@ -180,7 +179,7 @@ func (a *app) runPropose(ctx context.Context, f *spadeRun) error {
 		return err
 	}
 	if _, none := a.candidatesNow(f); none != nil {
-		if err != nil { // the model is to blame, and what it said stands there
+		if err != nil { // the problem is in the model's output, which is in that file
 			return proviso.Errorf(proviso.Unavailable, "no assertion could be proposed, so there is nothing to select from")
 		}
 		return none
@@ -214,7 +213,7 @@ func (a *app) runTry(ctx context.Context, f *spadeRun) error {
 	return a.spadeMatrix(ctx, m)
 }
 
-// candidatesNow returns the names of the candidates that there are now.
+// candidatesNow returns the names of the current candidates.
 func (a *app) candidatesNow(f *spadeRun) ([]string, error) {
 	list, err := a.readCandidates(f.file(runCandidates))
 	if err != nil {
@@ -252,7 +251,7 @@ func (a *app) runImply(ctx context.Context, f *spadeRun) error {
 	return a.spadeSubsume(ctx, s)
 }
 
-// runSelect selects, says what of the prompt is checked, and what changed.
+// runSelect selects, and prints the coverage of the prompt and the changes.
 func (a *app) runSelect(ctx context.Context, f *spadeRun, h *spade.History) error {
 	m, err := a.readMatrix(f.file(runMatrix))
 	if err != nil {

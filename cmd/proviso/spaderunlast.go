@@ -14,8 +14,8 @@ import (
 // runOptions is the file in which spade run keeps the options of a selection.
 const runOptions = "options.json"
 
-// sayShifts says what is different from the selection before, and why. Then it
-// keeps what this one was made of, for the next time.
+// sayShifts prints the differences from the selection before, with their causes. Then
+// it keeps the input of this selection for the next time.
 func (a *app) sayShifts(ctx context.Context, f *spadeRun, s selected) error {
 	now := spade.Problem{Matrix: s.Matrix, Implications: s.implications, Options: s.Options}
 	before, ok := lastProblem(f.file(runLast))
@@ -49,8 +49,8 @@ func (a *app) showShifts(shifts []spade.Shift) {
 	}
 }
 
-// lastProblem reads what the selection before was made of; ok is false if there is
-// none, or none that can be read.
+// lastProblem reads the input of the selection before; ok is false if it is missing or
+// unreadable.
 func lastProblem(dir string) (p spade.Problem, ok bool) {
 	data, err := os.ReadFile(filepath.Join(dir, runOptions))
 	if err != nil || json.Unmarshal(data, &p.Options) != nil || p.Options.Valid() != nil {
@@ -75,8 +75,8 @@ func lastProblem(dir string) (p spade.Problem, ok bool) {
 	return p, mistakes.Err() == nil
 }
 
-// keepProblem keeps what the selection was made of. The options come last: without
-// them there is no problem, so one that is half written is none.
+// keepProblem keeps the input of the selection. The options are written last: without
+// them a partially written problem does not count.
 func keepProblem(f *spadeRun) error {
 	dir := f.file(runLast)
 	if err := os.MkdirAll(dir, 0o755); err != nil {

@@ -13,13 +13,12 @@ import (
 	"github.com/proviso-eval/proviso/spade/solve"
 )
 
-// sayStep says where the file of a step is, and what is in it.
+// sayStep prints the file of a step and its contents.
 func (a *app) sayStep(f *spadeRun, step, file, made string) {
 	fmt.Fprintf(a.out, "%-9s %-*s  %s\n", step, len(f.file(runImplications)), printable(f.file(file)), made)
 }
 
-// take notes what a step has spent, for the end, and takes it from what the others
-// may spend.
+// take records the spending of a step and reduces the budget of the others.
 func (f *spadeRun) take(a *app, why string, step *evalFlags, s spade.Spent) {
 	if tokens := s.Usage.Prompt + s.Usage.Completion; tokens > 0 {
 		bill := plural(int(tokens), "token") + " " + why
@@ -37,7 +36,7 @@ func (f *spadeRun) take(a *app, why string, step *evalFlags, s spade.Spent) {
 	}
 }
 
-// proposalLine is a proposal in a line.
+// proposalLine summarises a proposal in a line.
 func proposalLine(p *spade.Proposal, asked bool) string {
 	text := plural(len(p.Candidates), "candidate")
 	if asked && len(p.Versions) == 0 {
@@ -49,7 +48,7 @@ func proposalLine(p *spade.Proposal, asked bool) string {
 	return text
 }
 
-// gridLine is a matrix in a line.
+// gridLine summarises a matrix in a line.
 func gridLine(g *spade.Grid) string {
 	n := spade.CountLabels(g.Entries)
 	text := fmt.Sprintf("%s on %s: %d good, %d bad", plural(len(g.Names), "candidate"), plural(len(g.Entries), "output"), n.Good, n.Bad)
@@ -62,7 +61,7 @@ func gridLine(g *spade.Grid) string {
 	return text
 }
 
-// selectionLine is a selection in a line.
+// selectionLine summarises a selection in a line.
 func selectionLine(s selected) string {
 	of := plural(len(s.Matrix.Names), "candidate")
 	switch {
@@ -88,7 +87,7 @@ func selectionLine(s selected) string {
 	return text + fmt.Sprintf(": %s of %s caught, %s of %d good ones failed", caughtText(s), plural(s.Bad, "bad output"), failedText(s), s.Good)
 }
 
-// sayCoverage says how much of the prompt the selection checks.
+// sayCoverage prints how much of the prompt the selection checks.
 func (a *app) sayCoverage(ctx context.Context, f *spadeRun, h *spade.History) error {
 	list, err := a.readCandidates(f.file(runSuite))
 	if err != nil {
@@ -116,7 +115,7 @@ func (a *app) sayCoverage(ctx context.Context, f *spadeRun, h *spade.History) er
 	return a.result(f.file(runReport), bytes.Join([][]byte{bytes.TrimRight(file, "\n"), coverMarkdown(c)}, []byte("\n\n")))
 }
 
-// sayNext says what the steps took, and what would make the selection better.
+// sayNext prints the usage of the steps, and what would improve the selection.
 func (a *app) sayNext(f *spadeRun, s selected, good, bad int) {
 	if len(f.bills) > 0 {
 		rest := ""
@@ -136,8 +135,8 @@ func (a *app) sayNext(f *spadeRun, s selected, good, bad int) {
 	}
 }
 
-// sayUncaught names the bad outputs that nothing within tau catches. Where a
-// candidate would, but for a few good outputs that it fails, a label may be wrong.
+// sayUncaught names the bad outputs that nothing within tau catches. If a candidate
+// catches one but fails a few good outputs, a label may be wrong.
 func (a *app) sayUncaught(f *spadeRun, s selected, label string) {
 	fmt.Fprintf(a.err, "proviso: nothing within tau catches %s, labelled bad\n", namesOf(s.Uncaught, shownNames))
 	name, caught, failed := almost(s)
@@ -153,18 +152,18 @@ func (a *app) sayUncaught(f *spadeRun, s selected, label string) {
 		report.Line(name, 60), namesOf(caught, shownNames), namesOf(failed, shownNames), label, f.file(runMatrix))
 }
 
-// fewFalse is how many good outputs a candidate fails at most whose labels are
-// worth a second look.
+// fewFalse is the number of good outputs up to which a candidate's false failures
+// suggest wrong labels.
 const fewFalse = 3
 
-// almost returns the candidate that catches the most of what nothing within tau
-// does and fails few good outputs, with the ids of both; "" if there is none.
+// almost returns the candidate that catches most of these bad outputs and fails few
+// good outputs, with the ids of both; "" if there is none.
 func almost(s selected) (name string, caught, failed []string) {
 	for j, fails := range s.Instance.Fails {
 		var bad, good []string
 		for _, i := range fails {
 			switch id := s.Matrix.Examples[i].ID; {
-			case s.Matrix.Cells[j][i] != spade.Failed: // nothing was said of it
+			case s.Matrix.Cells[j][i] != spade.Failed: // undecided or passed
 			case s.Instance.Good[i]:
 				good = append(good, id)
 			case slices.Contains(s.Uncaught, id):
@@ -178,7 +177,7 @@ func almost(s selected) (name string, caught, failed []string) {
 	return name, caught, failed
 }
 
-// words are the flags that name the outputs.
+// words returns the flags that name the outputs.
 func (f *trialFlags) words() string {
 	if f.run != "" {
 		return "--run " + f.run

@@ -19,7 +19,7 @@ import (
 	"github.com/proviso-eval/proviso/spade/solve"
 )
 
-// spadeSelect is what spade select is asked for.
+// spadeSelect holds the flags of spade select.
 type spadeSelect struct {
 	spade.SelectOptions
 	matrix       string
@@ -44,10 +44,10 @@ const (
 
 var selectFormats = []string{formatTerminal, formatJSON, formatMarkdown, formatSuite, formatSVG}
 
-// selectEndings are the formats of output files without --format.
+// selectEndings maps extensions of output files to formats, without --format.
 var selectEndings = map[string]string{".json": formatJSON, ".md": formatMarkdown, ".yaml": formatSuite, ".yml": formatSuite, ".svg": formatSVG}
 
-// The thresholds of a frontier that names none.
+// The default thresholds of a frontier.
 var (
 	frontierAlphas = []float64{0.5, 0.6, 0.7, 0.8, 0.9, 1}
 	frontierTaus   = []float64{0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5}
@@ -95,7 +95,7 @@ func (f *spadeSelect) register(fs *pflag.FlagSet) {
 	fs.StringVarP(&f.out, "output", "o", "", "write to `FILE`, not to standard output")
 }
 
-// registerChoice adds the flags that say what the best selection is.
+// registerChoice adds the flags that define the best selection.
 func (f *spadeSelect) registerChoice(fs *pflag.FlagSet) {
 	fs.StringVar(&f.Method, "method", "sub", "`METHOD`: all, base, cov, sub or none")
 	shareVar(fs, &f.Alpha, "alpha", 0.6, "`SHARE` of the bad outputs that must be caught")
@@ -108,7 +108,7 @@ func (f *spadeSelect) registerChoice(fs *pflag.FlagSet) {
 	fs.Int64Var(&f.Work, "work", 0, fmt.Sprintf("stop the search after `N` steps (default %d, about half a minute)", solve.DefaultWork))
 }
 
-// check refuses what does not go together, and reads the costs.
+// check refuses flags that exclude each other, and reads the costs.
 func (f *spadeSelect) check(cmd *cobra.Command) error {
 	var err error
 	if f.format, err = formatOf(f.format, f.out, selectFormats, selectEndings); err != nil {
@@ -152,7 +152,7 @@ func (f *spadeSelect) check(cmd *cobra.Command) error {
 	return f.Valid()
 }
 
-// selected is everything that the reports of spade select show.
+// selected is the data for the reports of spade select.
 type selected struct {
 	*spade.Selection
 	implications []spade.Implication
@@ -181,8 +181,8 @@ func (a *app) spadeSelect(ctx context.Context, f *spadeSelect) error {
 	return s.exit(ctx, a)
 }
 
-// selection reads the files and selects. The candidates are those of the file that
-// has them, none without one.
+// selection reads the files and selects. The candidates come from their file, if one is
+// named.
 func (a *app) selection(ctx context.Context, f *spadeSelect) (s selected, candidates []proviso.Candidate, err error) {
 	m, err := a.readMatrix(f.matrix)
 	if err != nil {
@@ -215,7 +215,7 @@ func (a *app) selection(ctx context.Context, f *spadeSelect) (s selected, candid
 	return s, candidates, nil
 }
 
-// orStopped is the end of a search that came to nothing.
+// orStopped returns the error of a search without a result.
 func (a *app) orStopped(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		fmt.Fprintln(a.err, "proviso: interrupted")
@@ -291,7 +291,7 @@ func (s selected) json() ([]byte, error) {
 	return append(append(data, more...), "\n}\n"...), nil
 }
 
-// readImplications reads a file of implications; its mistakes are printed.
+// readImplications reads a file of implications, and prints its mistakes.
 func (a *app) readImplications(name, set string, names []string) ([]spade.Implication, error) {
 	file, err := a.openSpade(name, holdsImplications)
 	if err != nil {
@@ -302,8 +302,7 @@ func (a *app) readImplications(name, set string, names []string) ([]spade.Implic
 	return list, a.mistakes(mistakes)
 }
 
-// judged gives the candidates that a model decides their cost, unless they have
-// one of their own.
+// judged sets the cost of candidates that a model decides, unless they have their own.
 func (f *spadeSelect) judged(list []proviso.Candidate, names []string) {
 	if f.judgeCost == 0 {
 		return
@@ -320,7 +319,7 @@ func (f *spadeSelect) judged(list []proviso.Candidate, names []string) {
 	}
 }
 
-// with returns the values and one more, ascending, each once.
+// with returns the values and one more, ascending and unique.
 func with(list []float64, one float64) []float64 {
 	out := append(slices.Clone(list), one)
 	slices.Sort(out)

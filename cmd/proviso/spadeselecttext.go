@@ -11,13 +11,13 @@ import (
 	"github.com/proviso-eval/proviso/stats"
 )
 
-// spadeConfidence is that of the intervals that the commands of spade show.
+// spadeConfidence is the confidence of the intervals of spade commands.
 const spadeConfidence = 0.95
 
 // shownNames is how many names or ids a line lists before it counts the rest.
 const shownNames = 8
 
-// verdictOf says in plain sentences what a selection is worth knowing of.
+// verdictOf explains a selection in plain sentences.
 func verdictOf(s selected) []string {
 	a := s.Answer
 	switch {
@@ -83,7 +83,7 @@ func infeasible(s selected) []string {
 	return append(list, "Lower alpha, raise tau, or propose candidates for what is not caught.")
 }
 
-// namesOf lists names, and counts those beyond most.
+// namesOf lists names, up to most, and counts the rest.
 func namesOf(names []string, most int) string {
 	var parts []string
 	for i, name := range names {
@@ -104,7 +104,7 @@ func wilsonText(k, n int) string {
 	return rangeOf(&stats.Estimate{Value: float64(k) / float64(n), Interval: stats.Wilson(k, n, spadeConfidence)})
 }
 
-// selectMeasures are the numbers of a selection.
+// selectMeasures are the measures of a selection.
 func selectMeasures(s selected) []measure {
 	a, o := s.Answer, s.Options
 	var list []measure
@@ -145,7 +145,7 @@ func headline(s selected) string {
 	return fmt.Sprintf("Selected %d of %s", len(s.Answer.Selected), plural(len(s.Matrix.Names), "candidate"))
 }
 
-// without says what dropping a selected candidate costs.
+// without describes the effect of dropping a selected candidate.
 func without(s selected, a *spade.Account) string {
 	var parts []string
 	if n := len(a.Alone); n > 0 {
@@ -181,7 +181,7 @@ var fates = []struct {
 	{spade.Unfair, "Own false failures are above tau"},
 }
 
-// whyOut says why a candidate is not selected.
+// whyOut explains why a candidate is not selected.
 func whyOut(s selected, a *spade.Account) string {
 	text := fmt.Sprintf("catches %d, fails %s of %d good", a.Covered, falseText(a), s.Good)
 	if a.Unknown > 0 {
@@ -279,10 +279,10 @@ func (t *selectReport) accounts(s selected, list []spade.Account) {
 	}
 }
 
-// cellsIn is about how wide a name is when it is shown.
+// cellsIn is the approximate width of a name on a terminal.
 func cellsIn(name string) int { return len([]rune(report.Line(name, 60))) }
 
-// pad returns a name that takes exactly so many cells.
+// pad returns a name with exactly the given width.
 func pad(name string, cells int) string {
 	name = report.Line(name, cells)
 	return name + strings.Repeat(" ", max(0, cells-len([]rune(name))))

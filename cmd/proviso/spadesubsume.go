@@ -21,7 +21,7 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// spadeSubsume is what spade subsume is asked for.
+// spadeSubsume holds the flags of spade subsume.
 type spadeSubsume struct {
 	spadeAsking
 	candidates, matrix string
@@ -34,7 +34,7 @@ type spadeSubsume struct {
 	reviews, examples  string
 	format, out        string
 
-	then func(*spade.Subsumption) // is told of what was found, in place of a person; nil for spade subsume
+	then func(*spade.Subsumption) // receives the result instead of printing it; nil for spade subsume
 }
 
 const formatCSV = "csv"
@@ -93,7 +93,7 @@ func (f *spadeSubsume) register(fs *pflag.FlagSet) {
 	fs.StringVarP(&f.out, "output", "o", "", "write to `FILE`, not to standard output")
 }
 
-// check refuses what does not go together.
+// check refuses flags that exclude each other.
 func (f *spadeSubsume) check(cmd *cobra.Command) error {
 	var err error
 	if f.format, err = formatOf(f.format, f.out, subsumeFormats, subsumeEndings); err != nil {
@@ -173,7 +173,7 @@ func (a *app) spadeSubsume(ctx context.Context, f *spadeSubsume) error {
 	return a.sayUnanswered(s)
 }
 
-// sayImplications says in a line what was found, and what it took.
+// sayImplications prints the result and the usage in a line.
 func (a *app) sayImplications(f *spadeSubsume, s *spade.Subsumption, judge *spade.Model) {
 	if f.then != nil {
 		f.then(s)
@@ -224,7 +224,8 @@ func (a *app) subsumed(f *spadeSubsume, o *spade.SubsumeOptions) ([]proviso.Cand
 	return list, nil
 }
 
-// subsumeJudge opens the judge. Without one only proofs are made, and that is said.
+// subsumeJudge opens the judge. Without one, a message tells that there are only
+// proofs.
 func (a *app) subsumeJudge(ctx context.Context, f *spadeSubsume, o *spade.SubsumeOptions) (func(), error) {
 	m, end, err := a.spadeModel(ctx, &f.spadeAsking, "")
 	var nobody usageError
@@ -239,8 +240,8 @@ func (a *app) subsumeJudge(ctx context.Context, f *spadeSubsume, o *spade.Subsum
 	return end, nil
 }
 
-// writeSubsumption writes what was found as it comes: there can be as many pairs as
-// the square of the candidates.
+// writeSubsumption streams the result: the number of pairs can be the square of the
+// number of candidates.
 func (a *app) writeSubsumption(f *spadeSubsume, s *spade.Subsumption, m *spade.Model) error {
 	write := s.CSV
 	switch f.format {
@@ -276,8 +277,8 @@ func (a *app) writeSubsumption(f *spadeSubsume, s *spade.Subsumption, m *spade.M
 	return nil
 }
 
-// warnOfProofs says that outputs contradict what is proven, which cannot be if the
-// matrix is of these candidates and its outputs.
+// warnOfProofs warns that outputs contradict what is proven, which means that the
+// matrix belongs to other candidates or outputs.
 func (a *app) warnOfProofs(s *spade.Subsumption) {
 	n := 0
 	for i := range s.Pairs {
@@ -290,7 +291,7 @@ func (a *app) warnOfProofs(s *spade.Subsumption) {
 	}
 }
 
-// sayUnanswered names the questions without an answer, which is exit code 3.
+// sayUnanswered names the questions without an answer and returns exit code 3.
 func (a *app) sayUnanswered(s *spade.Subsumption) error {
 	if len(s.Unanswered) == 0 {
 		return nil
@@ -302,7 +303,7 @@ func (a *app) sayUnanswered(s *spade.Subsumption) error {
 	return exitError{exitUndecided}
 }
 
-// question names a question to the judge.
+// question describes a question to the judge.
 func question(u spade.Unanswered) string {
 	about := fmt.Sprintf("about %s: %s", plural(len(u.Candidates), "candidate"), namesOf(u.Candidates, shownNames))
 	if u.Step == "confirm" {

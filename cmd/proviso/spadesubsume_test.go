@@ -15,10 +15,10 @@ func TestSubsuming(t *testing.T) {
 	runWithModel(t, "subsuming", subsumeReply)
 }
 
-// subsumeReply finds that a check implies another if its name holds that of the
-// other, and confirms that unless the name begins with "not". A model called prose
-// writes prose; one called unsteady names somebody unknown the first time; one
-// called silent confirms nothing that can be read.
+// subsumeReply finds that a check implies another if its name contains the other's
+// name, and confirms that unless the name begins with "not". The model prose writes
+// prose; unsteady names an unknown candidate the first time; silent never gives a
+// readable confirmation.
 func subsumeReply(r fakemodel.Request) fakemodel.Reply {
 	usage := proviso.Usage{Prompt: 1000, Completion: 100, Total: 1100}
 	messages, _ := r.Body.At("messages").([]any)

@@ -16,7 +16,7 @@ import (
 	"github.com/proviso-eval/proviso/stats"
 )
 
-// pairReview is a person who looks at pairs.
+// pairReview is a session in which a person reviews pairs.
 type pairReview struct {
 	*app
 	s       *spade.Subsumption
@@ -27,7 +27,7 @@ type pairReview struct {
 	w       io.Writer
 }
 
-// reviewPairs shows a sample of the pairs and keeps what a person says of each.
+// reviewPairs shows a sample of the pairs and keeps the person's answers.
 func (a *app) reviewPairs(ctx context.Context, f *spadeSubsume, s *spade.Subsumption) error {
 	log, mistakes, err := spade.OpenReviews(f.reviews)
 	if err != nil {
@@ -39,7 +39,7 @@ func (a *app) reviewPairs(ctx context.Context, f *spadeSubsume, s *spade.Subsump
 	defer log.Close()
 	r := &pairReview{app: a, s: s, log: log, sample: s.Sample(f.review), w: a.out}
 	if f.out == "" && f.format != formatTerminal {
-		r.w = a.err // standard output is for what was asked for
+		r.w = a.err // standard output is for the results
 	}
 	r.t.o = a.terminal(true)
 	r.t.o.Width = max(r.t.o.Width, 60)
@@ -70,8 +70,7 @@ func (r *pairReview) texts(file string) error {
 	return nil
 }
 
-// next returns the first pair of the sample that was not looked at; -1 if there is
-// none.
+// next returns the first pair of the sample without an answer; -1 if there is none.
 func (r *pairReview) next() int {
 	for k, i := range r.sample {
 		if r.log.Answered(r.s.PairKey(&r.s.Pairs[i])) == "" {
@@ -127,13 +126,13 @@ func (r *pairReview) ask(ctx context.Context) error {
 	}
 }
 
-// typed reports whether a person types the answers, who can type another.
+// typed reports whether a person types the answers, and so can correct one.
 func (r *pairReview) typed() bool {
 	f, ok := r.in.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// answer does what a line says.
+// answer applies a line.
 func (r *pairReview) answer(p *spade.Pair, line string) (quit bool, err error) {
 	said := ""
 	switch strings.ToLower(strings.TrimSpace(line)) {
@@ -159,8 +158,7 @@ func (r *pairReview) answer(p *spade.Pair, line string) (quit bool, err error) {
 	return false, r.log.Add(spade.Review{Key: r.s.PairKey(p), A: r.s.Names[p.A], B: r.s.Names[p.B], Source: p.Source, Answer: said})
 }
 
-// show shows a pair with what is known of it, but not where it comes from, which
-// would sway people.
+// show shows a pair with its evidence, but without its source, which would bias people.
 func (r *pairReview) show(at int) {
 	p := &r.s.Pairs[r.sample[at]]
 	t := &r.t
@@ -207,7 +205,7 @@ func (r *pairReview) flush() error {
 	return nil
 }
 
-// precision says how many of the pairs of each source are right.
+// precision prints how many of the pairs of each source are right.
 func (r *pairReview) precision() {
 	t := &r.t
 	list := r.log.Precision(r.s, spadeConfidence)
@@ -225,5 +223,5 @@ func (r *pairReview) precision() {
 	}
 	t.line("")
 	t.line("%s", t.paint("2", "Ranges in brackets are 95 % intervals (Wilson)."))
-	_ = r.flush() // whoever reads it has gone
+	_ = r.flush() // the reader has gone
 }

@@ -11,7 +11,7 @@ import (
 // shownPairs is how many pairs of a kind the terminal lists.
 const shownPairs = 40
 
-// subsumeLine says in one line what was found.
+// subsumeLine summarises the result in one line.
 func subsumeLine(s *spade.Subsumption) string {
 	by := map[spade.Source]int{}
 	kept, dropped := 0, 0
@@ -82,7 +82,7 @@ func subsumeText(s *spade.Subsumption, o report.TerminalOptions) []byte {
 	return t.Bytes()
 }
 
-// pairs lists the pairs of a kind, and counts those beyond what is shown.
+// pairs lists the pairs of a kind, and counts the rest.
 func (t *selectReport) pairs(s *spade.Subsumption, title string, of func(*spade.Pair) bool) {
 	n := 0
 	for i := range s.Pairs {

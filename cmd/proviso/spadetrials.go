@@ -17,7 +17,7 @@ import (
 	"github.com/proviso-eval/proviso/spade"
 )
 
-// trialFlags say where outputs come from.
+// trialFlags select the source of outputs.
 type trialFlags struct {
 	examples string
 	run, dir string
@@ -39,7 +39,7 @@ func (f *trialFlags) check(cmd *cobra.Command) error {
 	return nil
 }
 
-// openedTrials are outputs that can be gone through again and again.
+// openedTrials are outputs that can be read repeatedly.
 type openedTrials struct {
 	name    string
 	all     iter.Seq2[spade.Trial, error]
@@ -47,7 +47,7 @@ type openedTrials struct {
 	close   func()
 }
 
-// openTrials finds outputs and reads them once; mistakes are printed.
+// openTrials finds outputs, reads them once and prints mistakes.
 func (a *app) openTrials(f *trialFlags) (*openedTrials, error) {
 	o := &openedTrials{name: shownName(f.examples), close: func() {}}
 	if f.run != "" {
@@ -79,8 +79,8 @@ func (a *app) openTrials(f *trialFlags) (*openedTrials, error) {
 	return o, nil
 }
 
-// reopener returns what opens a file again and again. What can be read only once is
-// read now.
+// reopener returns a function that opens a file repeatedly. Input that can be read only
+// once is read into memory.
 func (a *app) reopener(name string) (func() (io.ReadCloser, error), error) {
 	if info, err := os.Stat(name); name != "-" && (err != nil || info.Mode().IsRegular()) {
 		return func() (io.ReadCloser, error) { return a.openSpade(name, holdsOutputs) }, nil
@@ -92,7 +92,7 @@ func (a *app) reopener(name string) (func() (io.ReadCloser, error), error) {
 	return func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }, nil
 }
 
-// takeLabels puts the labels of a file into entries, if there is one.
+// takeLabels puts the labels of a file, if one is named, into entries.
 func (a *app) takeLabels(file string, entries []spade.Entry) error {
 	if file == "" {
 		return nil
@@ -111,13 +111,12 @@ func (a *app) takeLabels(file string, entries []spade.Entry) error {
 	return nil
 }
 
-// cellDir is $XDG_CACHE_HOME/proviso/cells, and its like where there is no such
-// thing.
+// cellDir is $XDG_CACHE_HOME/proviso/cells, or its equivalent on other systems.
 func (a *app) cellDir() string {
 	return a.xdg("XDG_CACHE_HOME", ".cache", filepath.Join("proviso", "cells"))
 }
 
-// ratesText shows how candidates were tried to a person.
+// ratesText prints the results of trying candidates for a person.
 func ratesText(g *spade.Grid, rates []spade.Rate, o report.TerminalOptions) []byte {
 	t := &selectReport{o: o}
 	name := 9

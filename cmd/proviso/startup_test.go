@@ -10,13 +10,13 @@ import (
 	"testing"
 )
 
-// defaultAllocs is what the initialiser of a package may allocate without a row
-// in initBudget.
+// defaultAllocs is what the initialiser of a package may allocate without a row in
+// initBudget.
 const defaultAllocs = 200
 
-// initBudget is what the initialisers of other packages may allocate, each with
-// the reason why it does. Everything here is paid by every command, also by
-// `proviso version`; what is large and can wait belongs behind a sync.Once.
+// initBudget is what the initialisers of other packages may allocate, with the reason.
+// Every command pays for it, even `proviso version`; large work that can wait belongs
+// behind a sync.Once.
 var initBudget = map[string]struct {
 	allocs int
 	reason string
@@ -34,7 +34,7 @@ var initBudget = map[string]struct {
 	"google.golang.org/protobuf/reflect/protodesc":   {1050, "builds the defaults of protobuf's editions, for cel-go"},
 }
 
-// initLine is what the runtime prints of one package with GODEBUG=inittrace=1.
+// initLine is the line that the runtime prints per package with GODEBUG=inittrace=1.
 var initLine = regexp.MustCompile(`(?m)^init (\S+) @\S+ ms, (\S+) ms clock, (\d+) bytes, (\d+) allocs$`)
 
 // initCost is what one initialiser took.
@@ -44,8 +44,8 @@ type initCost struct {
 	allocs int
 }
 
-// initCosts runs this test binary as `proviso version`. What only tests import is
-// in it, too.
+// initCosts runs this test binary as `proviso version`, so packages that only tests
+// import are included.
 func initCosts(t *testing.T) []initCost {
 	t.Helper()
 	_, trace := runVersion(t, "GODEBUG=inittrace=1")
@@ -80,7 +80,7 @@ func runVersion(tb testing.TB, env string) (stdout, stderr string) {
 	return out.String(), errs.String()
 }
 
-// TestStartup holds what every package allocates before main against its budget.
+// TestStartup compares what every package allocates before main with its budget.
 func TestStartup(t *testing.T) {
 	t.Parallel()
 	costs := initCosts(t)

@@ -10,13 +10,12 @@ import (
 	"testing"
 )
 
-// storyLimit is how many lines `make demo` may print after the build: what somebody
-// reads in a minute.
+// storyLimit is how many lines `make demo` may print after the build: about a minute of
+// reading.
 const storyLimit = 60
 
 // story runs examples/demo.sh as `make demo` does, without keys and with every
-// connection refused, and returns what it prints, with what differs from run to run
-// replaced.
+// connection refused, and returns its output with varying parts replaced.
 func story(t *testing.T, env ...string) string {
 	t.Helper()
 	shell, err := exec.LookPath("sh")
@@ -34,15 +33,14 @@ func story(t *testing.T, env ...string) string {
 	return steady(string(data))
 }
 
-// steady replaces what differs from run to run: how long it took, and where it is
-// kept.
+// steady replaces what varies between runs: durations and folders.
 func steady(text string) string {
 	text = regexp.MustCompile(`(rows?), [0-9.]+ m?s`).ReplaceAllString(text, "$1, 5 ms")
 	return regexp.MustCompile(`(?m)Kept in .*$`).ReplaceAllString(text, "Kept in ~/.local/state/proviso/runs/20260105-091500-k3x9/run.jsonl")
 }
 
-// TestStoryIsShort holds the first command that a newcomer runs to its promise: less
-// than a minute of reading, with what is broken, where, why, and what to do next.
+// TestStoryIsShort checks the first command that a newcomer runs: less than a minute of
+// reading, with what is broken, where, why, and what to do next.
 func TestStoryIsShort(t *testing.T) {
 	text := story(t, "NO_COLOR=1")
 	if n := strings.Count(text, "\n"); n >= storyLimit {
@@ -55,7 +53,7 @@ func TestStoryIsShort(t *testing.T) {
 	}
 }
 
-// TestStoryEndsWithThreeCommands runs the commands that the demo offers at its end.
+// TestStoryEndsWithThreeCommands runs the commands that the demo suggests at its end.
 func TestStoryEndsWithThreeCommands(t *testing.T) {
 	_, offered, _ := strings.Cut(story(t, "NO_COLOR=1"), "\nNow you\n")
 	lines := strings.Split(strings.TrimSpace(offered), "\n")
@@ -90,8 +88,8 @@ func TestStoryEndsWithThreeCommands(t *testing.T) {
 	}
 }
 
-// TestStoryIsTheFirstPicture holds the picture on the README's first screen equal to
-// what the demo prints from its first command to the explanation.
+// TestStoryIsTheFirstPicture compares the picture on the README's first screen with the
+// demo's output from its first command to the explanation.
 func TestStoryIsTheFirstPicture(t *testing.T) {
 	text := story(t, "FORCE_COLOR=1")
 	_, shown, ok1 := strings.Cut(text, "\n$ ")

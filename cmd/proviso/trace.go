@@ -13,13 +13,13 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// tracing is what a run does about traces: receives spans, and sends spans and
-// verdicts on. The zero value does nothing.
+// tracing handles the traces of a run: it receives spans, and sends spans and verdicts
+// on. The zero value does nothing.
 type tracing struct {
 	suite    proviso.Tracing
-	store    *otlp.Store // nil if the suite says nothing of traces
+	store    *otlp.Store // nil without traces in the suite
 	tape     *otlp.Tape  // nil if nothing is recorded or replayed
-	replays  bool        // nobody is asked, so nobody sends spans
+	replays  bool        // no model is asked, so no spans come
 	client   *http.Client
 	receives *otlp.Listener
 	forward  *otlp.Exporter
@@ -27,13 +27,13 @@ type tracing struct {
 	results  *otlp.Results
 }
 
-// tracing prepares what a suite says of traces. Nothing listens and nothing is sent
+// tracing prepares the trace settings of a suite. Nothing listens and nothing is sent
 // before start.
 func (a *app) tracing(s *loaded, f *evalFlags, cassette *transport.Cassette) *tracing {
 	t := &tracing{suite: s.Tracing}
 	t.suite.Enabled = t.suite.Enabled || suite.Switch(s.env, "PROMPTFOO_TRACING_ENABLED")
 	if t.suite.Forward != nil || t.suite.Emit != nil {
-		// What is sent on is neither recorded nor replayed.
+		// Exported data is neither recorded nor replayed.
 		p := f.trust.policy()
 		t.client = transport.New(p.Transport(transport.Options{Env: s.env, MaxBody: 1 << 20})).Client()
 	}
@@ -43,7 +43,7 @@ func (a *app) tracing(s *loaded, f *evalFlags, cassette *transport.Cassette) *tr
 	o := otlp.StoreOptions{}
 	if ms := t.suite.WaitMS; ms != nil {
 		if o.Wait = milliseconds(*ms); *ms == 0 {
-			o.Wait = -time.Millisecond // not at all
+			o.Wait = -time.Millisecond // do not wait
 		}
 	}
 	t.store = otlp.NewStore(o)
@@ -53,7 +53,7 @@ func (a *app) tracing(s *loaded, f *evalFlags, cassette *transport.Cassette) *tr
 	for _, name := range t.suite.Files {
 		data, err := s.files.ReadFile(name)
 		if err != nil {
-			continue // reading the suite has said so
+			continue // reported when the suite was read
 		}
 		if err := t.store.Load(s.files.Show(name), string(data)); err != nil {
 			s.mistakes = append(s.mistakes, proviso.Mistake{Place: s.Place("/tracing/file"), Code: proviso.Invalid, Message: err.Error()})
@@ -62,7 +62,7 @@ func (a *app) tracing(s *loaded, f *evalFlags, cassette *transport.Cassette) *tr
 	return t
 }
 
-// spans gives the spans of traces; nil if nobody follows any.
+// spans returns the source of spans; nil if traces are not used.
 func (t *tracing) spans() proviso.Spans {
 	switch {
 	case t.tape != nil:
@@ -73,7 +73,7 @@ func (t *tracing) spans() proviso.Spans {
 	return nil
 }
 
-// keep sends the verdicts on, if the suite says so.
+// keep sends the verdicts on, if the suite asks for it.
 func (t *tracing) keep() func(context.Context, int, []byte, *proviso.Result) error {
 	if t.suite.Emit == nil {
 		return nil
@@ -86,8 +86,8 @@ func (t *tracing) keep() func(context.Context, int, []byte, *proviso.Result) err
 	}
 }
 
-// start opens what the plan needs. A receiver that cannot be opened leaves trace
-// assertions undecided, unless the suite wants nothing to run then.
+// start opens what the plan needs. If a receiver cannot be opened, trace assertions are
+// undecided, unless the suite requires it.
 func (t *tracing) start(ctx context.Context, a *app, p *run.Plan) error {
 	var err error
 	if e := t.suite.Emit; e != nil {
@@ -142,7 +142,7 @@ func (t *tracing) exporter(signal string, e *proviso.Endpoint) (*otlp.Exporter, 
 	return otlp.NewExporter(signal, otlp.ExporterOptions{Endpoint: e.URL, Header: header, Client: t.client})
 }
 
-// close ends what start began, and says in one line each what could not be sent.
+// close ends what start began, and reports in one line each what could not be sent.
 func (t *tracing) close(a *app) {
 	if t.receives != nil {
 		if err := t.receives.Close(); err != nil {

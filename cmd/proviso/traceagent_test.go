@@ -17,9 +17,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// tracedAgent is the program tracedagent of scripts: an agent that looks an order
-// up, mails the customer, and tells of it in spans. What the prompt holds changes
-// that: silent sends no spans, open ends no root, refund makes a refund.
+// tracedAgent is the program tracedagent of scripts: an agent that looks up an order,
+// mails the customer, and reports it in spans. Words in the prompt change that: silent
+// sends no spans, open ends no root, refund makes a refund.
 func tracedAgent() {
 	prompt := os.Args[1]
 	if err := sendSpans(os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"), os.Getenv("TRACEPARENT"), prompt); err != nil {
@@ -90,14 +90,13 @@ func sendSpans(endpoint, traceparent, prompt string) error {
 	return nil
 }
 
-// traceServer is an agent behind HTTP, and a collector that spans and verdicts are
-// sent on to.
+// traceServer is an agent behind HTTP, and a collector for exported spans and verdicts.
 type traceServer struct {
 	endpoint string // of the receiver
 
 	mu  sync.Mutex
 	got map[string]string // bodies by path
-	key string            // that the collector was given
+	key string            // that the collector received
 }
 
 func (s *traceServer) ServeHTTP(w http.ResponseWriter, req *http.Request) {
@@ -117,7 +116,7 @@ func (s *traceServer) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 }
 
 // traceServerCommand is `traceserver FILE`: it starts an agent with a collector, and
-// puts their address for AGENT and COLLECTOR in FILE, and a free port for PORT.
+// replaces AGENT and COLLECTOR in FILE with their addresses, and PORT with a free port.
 func traceServerCommand(ts *testscript.TestScript, _ bool, args []string) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	ts.Check(err)
@@ -135,7 +134,8 @@ func traceServerCommand(ts *testscript.TestScript, _ bool, args []string) {
 // traceServers are the servers of the scripts that run.
 var traceServers sync.Map
 
-// collected is `[!] collected PATH TEXT`: what the collector got at PATH holds TEXT.
+// collected is `[!] collected PATH TEXT`: the body that the collector received at PATH
+// contains TEXT.
 func collected(ts *testscript.TestScript, neg bool, args []string) {
 	v, _ := traceServers.Load(ts)
 	s := v.(*traceServer)
@@ -146,7 +146,8 @@ func collected(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// takenPort is `takenport FILE`: it listens on a port and puts it for PORT in FILE.
+// takenPort is `takenport FILE`: it listens on a port and replaces PORT in FILE with
+// it.
 func takenPort(ts *testscript.TestScript, _ bool, args []string) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	ts.Check(err)

@@ -13,8 +13,8 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// trustFlags say what a suite may do that nobody vouches for. Without --untrusted
-// it may do what its user may.
+// trustFlags limit an untrusted suite. Without --untrusted a suite may do what its user
+// may.
 type trustFlags struct {
 	untrusted bool
 	env       []string
@@ -48,9 +48,8 @@ func (t *trustFlags) check() error {
 	return nil
 }
 
-// around returns the user's own environment and the .env files that are part of
-// it for the suite alone. An untrusted suite reads none, so that what they say is
-// the user's own and not the suite's.
+// around returns the user's environment and the .env files that only the suite sees.
+// For an untrusted suite, .env files are part of the user's environment instead.
 func (t *trustFlags) around(env proviso.Env, files []string) (proviso.Env, []string, error) {
 	if !t.untrusted {
 		return env, files, nil
@@ -59,7 +58,7 @@ func (t *trustFlags) around(env proviso.Env, files []string) (proviso.Env, []str
 	return env, nil, err
 }
 
-// files says what the suite may open.
+// files returns what the suite may open.
 func (t *trustFlags) files() suite.FilesOptions {
 	p := t.policy()
 	o := p.Files()
@@ -69,7 +68,7 @@ func (t *trustFlags) files() suite.FilesOptions {
 	return o
 }
 
-// policy is what the flags allow.
+// policy returns what the flags allow.
 func (t *trustFlags) policy() engine.Policy {
 	return engine.Policy{Trusted: !t.untrusted, Env: t.env, Hosts: t.hosts}
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// TestUntrustedNetwork runs the scripts in testdata/untrusted against a server of
-// this machine. In their suites HERE is its address and NAMED the same by name.
+// TestUntrustedNetwork runs the scripts in testdata/untrusted against a local server.
+// In their suites HERE is its address and NAMED the same by name.
 func TestUntrustedNetwork(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
@@ -50,7 +50,7 @@ func TestUntrustedNetwork(t *testing.T) {
 	})
 }
 
-// serveVerdicts answers webhooks and chats, and keeps the keys it is sent.
+// serveVerdicts answers webhooks and chats, and records the keys it receives.
 func serveVerdicts(seen string) (here string, stop func()) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if key := r.Header.Get("Authorization"); key != "" {
@@ -69,8 +69,8 @@ func serveVerdicts(seen string) (here string, stop func()) {
 	return strings.TrimPrefix(srv.URL, "http://"), srv.Close
 }
 
-// TestUntrustedTypes holds that every assertion type that runs code is refused
-// when the suite is read.
+// TestUntrustedTypes checks that every assertion type that runs code is refused when
+// the suite is read.
 func TestUntrustedTypes(t *testing.T) {
 	t.Parallel()
 	for _, kind := range check.Kinds() {

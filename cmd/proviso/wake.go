@@ -7,12 +7,12 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// pollEvery is how often files are looked at where the system does not tell of
-// changes, such as on network drives, or where it has no room for more watches.
+// pollEvery is the polling interval where the system does not report changes, such as
+// on network drives, or where it has no room for more watches.
 const pollEvery = time.Second
 
-// wake sends whenever something in the folders may have changed, until ctx ends.
-// One value stands for all that happened since it was taken.
+// wake sends when something in the folders may have changed, until ctx ends. One value
+// stands for everything since the last one was received.
 func wake(ctx context.Context, folders []string) <-chan struct{} {
 	woken := make(chan struct{}, 1)
 	events := make(chan fsnotify.Event)
@@ -36,7 +36,7 @@ func wake(ctx context.Context, folders []string) <-chan struct{} {
 			select {
 			case <-ctx.Done():
 				if w != nil {
-					_ = w.Close() // nothing more is wanted of it
+					_ = w.Close() // the watcher is no longer needed
 				}
 				return
 			case <-events:

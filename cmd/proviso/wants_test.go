@@ -23,7 +23,7 @@ func lastLine(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// plain wants a text that cannot control a terminal.
+// plain requires a text that cannot control a terminal.
 func plain(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: plain FILE...")
@@ -37,7 +37,7 @@ func plain(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// reportRow is what the scripts look at in a row of a report.
+// reportRow is the part of a report's row that scripts check.
 type reportRow struct {
 	Verdict string          `json:"verdict"`
 	Vars    json.RawMessage `json:"vars"`

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// watched are the files and folders that a run looked for, as they were before.
-// It is safe for concurrent use.
+// watched are the files and folders that a run looked for, in their state before the
+// run. It is safe for concurrent use.
 type watched struct {
 	mu      sync.Mutex
 	stamps  map[string]stamp
@@ -22,12 +22,12 @@ type watched struct {
 	stat    func(path string) stamp
 }
 
-// stamp tells one state of a file from another.
+// stamp identifies a state of a file.
 type stamp struct {
 	is      fileKind
 	size    int64
 	written time.Time
-	names   string // of a folder: what is in it
+	names   string // of a folder: its entries
 }
 
 type fileKind uint8
@@ -62,7 +62,7 @@ func (w *watched) leaveOut(paths []string) {
 	}
 }
 
-// written reports whether a path is, or lies in, what a run writes.
+// written reports whether a path is, or is inside, an output of the run.
 func (w *watched) written(path string) bool {
 	for ; !w.outputs[path]; path = filepath.Dir(path) {
 		if path == filepath.Dir(path) {
@@ -72,7 +72,7 @@ func (w *watched) written(path string) bool {
 	return true
 }
 
-// without leaves what a run writes out of the names in a folder.
+// without removes the outputs of a run from the names in a folder.
 func (w *watched) without(dir, names string) string {
 	if len(w.outputs) == 0 || names == "" {
 		return names
@@ -89,7 +89,7 @@ func absolute(path string) string {
 	return path
 }
 
-// add remembers a file as it is now, the first time it is looked for.
+// add remembers the state of a file, the first time it is looked for.
 func (w *watched) add(path string) {
 	path = absolute(path)
 	w.mu.Lock()
@@ -126,7 +126,7 @@ func (w *watched) folders() []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// changed returns what is no longer as it was, sorted.
+// changed returns what differs from its remembered state, sorted.
 func (w *watched) changed() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -153,8 +153,8 @@ func (w *watched) stampOf(path string) stamp {
 	return stamp{is: aFile, size: info.Size(), written: info.ModTime()}
 }
 
-// namesIn lists a folder, but for what is hidden: editors and reports put files
-// there for a moment.
+// namesIn lists a folder without hidden files: editors and reports create those for a
+// moment.
 func namesIn(dir string) string {
 	entries, _ := os.ReadDir(dir)
 	var names []string
@@ -166,12 +166,12 @@ func namesIn(dir string) string {
 	return strings.Join(names, "\x00")
 }
 
-// settled is how long files have to stay as they are before a run begins: editors
-// and checkouts write in several steps.
+// settled is how long files must stay unchanged before a run begins: editors and
+// checkouts write in several steps.
 const settled = 100 * time.Millisecond
 
-// wait returns what changed, once it has stopped changing; nil if ctx ends. Each
-// value of woken says that something may have changed.
+// wait returns what changed, once it has settled; nil if ctx ends. Each value of woken
+// means that something may have changed.
 func (w *watched) wait(ctx context.Context, woken <-chan struct{}) []string {
 	for {
 		if list := w.settle(ctx); list != nil || ctx.Err() != nil {
@@ -185,7 +185,7 @@ func (w *watched) wait(ctx context.Context, woken <-chan struct{}) []string {
 	}
 }
 
-// settle returns what has changed and stays so; nil if nothing has.
+// settle returns what has changed and settled; nil if nothing has.
 func (w *watched) settle(ctx context.Context) []string {
 	list := w.changed()
 	for len(list) > 0 {
@@ -204,7 +204,7 @@ func (w *watched) settle(ctx context.Context) []string {
 	return nil
 }
 
-// now returns how files are.
+// now returns the current state of files.
 func (w *watched) now(paths []string) []stamp {
 	list := make([]stamp, len(paths))
 	for i, path := range paths {
@@ -213,7 +213,7 @@ func (w *watched) now(paths []string) []stamp {
 	return list
 }
 
-// wording names what changed, relative to the working folder where it is below.
+// wording names what changed, relative to the working folder if it is below it.
 func wording(changed []string) string {
 	const most = 3
 	var names []string

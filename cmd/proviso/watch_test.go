@@ -15,7 +15,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/fakemodel"
 )
 
-// disk is what a watch sees in place of files.
+// disk replaces the files that a watch sees.
 type disk struct {
 	mu    sync.Mutex
 	files map[string]stamp
@@ -53,14 +53,14 @@ func TestWatchWait(t *testing.T) {
 		result := make(chan []string, 1)
 		wait := func() { go func() { result <- w.wait(ctx, woken) }() }
 		wait()
-		woken <- struct{}{} // of nothing that matters
+		woken <- struct{}{} // an irrelevant event
 		synctest.Wait()
 		if len(result) != 0 {
 			t.Fatal("nothing changed, and the wait is over")
 		}
 
-		// A file that is written in several steps counts once it is whole, and so does
-		// one that appears.
+		// A file that is written in several steps counts once it is complete, and so
+		// does a new one.
 		start := time.Now()
 		woken <- struct{}{}
 		for i := range 5 {
@@ -77,8 +77,8 @@ func TestWatchWait(t *testing.T) {
 			t.Errorf("settled after %v", took)
 		}
 
-		// What changed while the run went on is seen at once; what changed back is not
-		// a change.
+		// A change during the run is seen at once; a change that was reverted is not a
+		// change.
 		d.files["/s/b"] = stamp{}
 		if got := w.wait(ctx, woken); !slices.Contains(got, "/s/b") {
 			t.Errorf("a deleted file: %v", got)
@@ -140,7 +140,7 @@ func TestWatchedFolder(t *testing.T) {
 	}
 }
 
-// stream is what a command prints, to be waited for.
+// stream is the output of a command, to wait for.
 type stream struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -180,13 +180,13 @@ func (s *stream) until(t *testing.T, want string) string {
 	}
 }
 
-// TestWatchEval runs the command itself: files change, mistakes come and go.
+// TestWatchEval runs the command itself: files change, mistakes appear and disappear.
 func TestWatchEval(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	put := func(name, text string) {
 		t.Helper()
-		temp := filepath.Join(dir, "."+name) // as editors do: beside it, then in its place
+		temp := filepath.Join(dir, "."+name) // as editors do: write beside it, then rename
 		if err := os.WriteFile(temp, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -228,7 +228,7 @@ func TestWatchEval(t *testing.T) {
 	}
 }
 
-// TestWatchAsksOnlyWhatChanged: answers that are known come from the cache.
+// TestWatchAsksOnlyWhatChanged: known answers come from the cache.
 func TestWatchAsksOnlyWhatChanged(t *testing.T) {
 	server := fakemodel.New(fakemodel.Options{Reply: reply})
 	defer server.Close()

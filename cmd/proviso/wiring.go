@@ -20,7 +20,7 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// loaded is a suite that was read, with what it takes to run it.
+// loaded is a suite with what is needed to run it.
 type loaded struct {
 	*proviso.Suite
 	around   proviso.Env // of the user
@@ -36,8 +36,8 @@ func (s *loaded) close() {
 	}
 }
 
-// read reads the suite that the flags name. What is wrong with it is printed at
-// once only if there is no suite to make a plan of, which may find more.
+// read reads the suite that the flags name. It prints the mistakes at once only if
+// there is no suite to plan, since planning may find more.
 func (a *app) read(ctx context.Context, f *suiteFlags) (*loaded, error) {
 	tests, flag := f.tests, "--tests"
 	if tests == "" {
@@ -81,7 +81,7 @@ func (a *app) stopped() error {
 	return exitError{exitInterrupted}
 }
 
-// filter says which cases are selected; it reads the reports that it refers to.
+// filter returns the selection of cases; it reads the reports that it refers to.
 func (f *suiteFlags) filter() (suite.Filter, error) {
 	out := suite.Filter{
 		Pattern: f.filterPattern, Range: f.filterRange, First: f.filterFirst, Sample: f.filterSample, Metadata: f.filterMetadata,
@@ -143,15 +143,15 @@ func (a *app) plan(ctx context.Context, s *loaded, f *evalFlags) (*run.Plan, err
 	return p, a.mistakes(inOrder(slices.Concat(s.mistakes, mistakes)))
 }
 
-// task says which part of a suite the flags select, and where its run is kept.
+// task returns the part of a suite that the flags select, and where its run is kept.
 func (a *app) task(s *loaded, f *evalFlags) (run.Task, error) {
 	t := run.Task{Dir: a.runDir(f), SkipUnsupported: f.skipUnsupported, Warn: f.warn, Dry: f.dry, RetryErrors: f.retryErrors}
-	if !f.trust.untrusted { // what lies beside such a suite says nothing of its judges
+	if !f.trust.untrusted { // files beside an untrusted suite do not describe its judges
 		t.Folder, _ = filepath.Abs(s.Dir)
 	}
 	for re, flag := range map[**regexp.Regexp]string{&t.Providers: f.filterProviders, &t.Prompts: f.filterPrompts} {
 		if flag != "" {
-			*re = regexp.MustCompile(flag) // f.check compiled it before
+			*re = regexp.MustCompile(flag) // f.check has compiled it
 		}
 	}
 	var err error
@@ -159,7 +159,7 @@ func (a *app) task(s *loaded, f *evalFlags) (run.Task, error) {
 	return t, err
 }
 
-// observers show a person how far a run is, and send its verdicts on.
+// observers show a run's progress to a person, and send its verdicts on.
 func (f *evalFlags) observers() run.Observers {
 	return run.Observers{
 		Keep: f.traced.keep(),
@@ -182,8 +182,7 @@ func (f *evalFlags) observers() run.Observers {
 	}
 }
 
-// resumed finds the run that --resume and --retry-errors go on with; "" if there
-// is none to go on with.
+// resumed finds the run that --resume and --retry-errors continue; "" if there is none.
 func (a *app) resumed(f *evalFlags) (string, error) {
 	if f.resume == "" && !f.retryErrors {
 		return "", nil
@@ -195,7 +194,7 @@ func (a *app) resumed(f *evalFlags) (string, error) {
 	return findRun(a.runDir(f), id)
 }
 
-// runDir is the folder that runs are kept in; "" keeps none.
+// runDir is the folder of kept runs; "" keeps none.
 func (a *app) runDir(f *evalFlags) string {
 	switch {
 	case f.noWrite:
@@ -206,14 +205,13 @@ func (a *app) runDir(f *evalFlags) string {
 	return a.stateDir()
 }
 
-// stateDir is $XDG_STATE_HOME/proviso/runs, and its like where there is no such
-// thing.
+// stateDir is $XDG_STATE_HOME/proviso/runs, or its equivalent on other systems.
 func (a *app) stateDir() string {
 	return a.xdg("XDG_STATE_HOME", filepath.Join(".local", "state"), filepath.Join("proviso", "runs"))
 }
 
-// xdg is a folder below one that a variable names, or below the one that is
-// usual in the home folder (XDG Base Directory Specification).
+// xdg returns a folder below the one that a variable names, or below the default one in
+// the home folder (XDG Base Directory Specification).
 func (a *app) xdg(variable, usual, name string) string {
 	if dir, ok := a.env.Lookup(variable); ok && filepath.IsAbs(dir) {
 		return filepath.Join(dir, name)
@@ -225,15 +223,15 @@ func (a *app) xdg(variable, usual, name string) string {
 	return filepath.Join(home, usual, name)
 }
 
-// inOrder sorts mistakes by line within each file, and drops what was found
-// twice: in reading a suite and in making a plan of it.
+// inOrder sorts mistakes by line within each file, and drops duplicates that both
+// reading and planning found.
 func inOrder(list proviso.Mistakes) proviso.Mistakes {
 	file, seen := map[string]int{}, map[string]int{}
 	var once proviso.Mistakes
 	wrong := list.Err() != nil
 	for _, m := range list {
 		if m.Place.File == "" && wrong && len(once) > 0 {
-			continue // what follows from the mistakes before, such as a suite without rows
+			continue // it follows from other mistakes, such as a suite without rows
 		}
 		if at, known := seen[m.String()]; known {
 			once[at].Count = max(once[at].Count, m.Count)
@@ -251,8 +249,7 @@ func inOrder(list proviso.Mistakes) proviso.Mistakes {
 	return once
 }
 
-// mistakes prints warnings and mistakes, and ends the command if there are any
-// of the latter.
+// mistakes prints warnings and mistakes, and ends the command if there are mistakes.
 func (a *app) mistakes(list proviso.Mistakes) error {
 	wrong := 0
 	for _, m := range list {
@@ -305,7 +302,7 @@ func plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// terminal says what the terminal can show.
+// terminal describes what the terminal supports.
 func (a *app) terminal(details bool) report.TerminalOptions {
 	o := report.TerminalOptions{Width: 100}
 	if isTerminal(a.out) {
