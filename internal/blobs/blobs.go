@@ -1,7 +1,6 @@
-// Package blobs keeps files that are named by the hash of what they stand for.
-// Start at [Open]. An entry is one file, dir/ab/cdef….json, that people can read:
-// it appears whole or not at all, so that any number of processes may use one
-// folder without locks, and whatever is broken is as if it were not there.
+// Package blobs keeps files named by a hash of their key. Start at [Open]. An entry is
+// one readable file, dir/ab/cdef….json. It appears whole or not at all, so any number
+// of processes may share a folder without locks, and a broken entry counts as missing.
 package blobs
 
 import (
@@ -22,28 +21,26 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// MaxEntry is the most bytes that an entry may have.
+// MaxEntry is the maximum size of an entry, in bytes.
 const MaxEntry = 128 << 20
 
 const (
 	suffix  = ".json"
-	partial = ".part-" // begins the names of files that are being written
+	partial = ".part-" // prefix of files that are being written
 )
 
-// Store is a folder of entries. It is safe for concurrent use, by several
-// processes too.
+// Store is a folder of entries. It is safe for concurrent use, even by several
+// processes.
 type Store struct{ dir string }
 
-// Open returns the store in dir. It does no work: the folder is made with the
-// first entry.
+// Open returns the store in dir. It does no work: the first entry creates the folder.
 func Open(dir string) *Store { return &Store{dir: dir} }
 
 // Dir returns the folder.
 func (s *Store) Dir() string { return s.dir }
 
-// Key returns the name of what the parts describe: the SHA-256, in hexadecimal,
-// of the parts with the length of each before it, so that no two lists of parts
-// run together.
+// Key returns the key for the given parts: the SHA-256, in hexadecimal, of the parts
+// with the length of each before it, so that different lists never give the same key.
 func Key(parts ...string) string {
 	h := sha256.New()
 	var length [8]byte
@@ -57,13 +54,13 @@ func Key(parts ...string) string {
 
 type scopeKey struct{}
 
-// WithScope returns a context in which [KeyIn] gives names that no other scope has.
+// WithScope returns a context in which [KeyIn] gives keys that no other scope has.
 func WithScope(ctx context.Context, scope string) context.Context {
 	return context.WithValue(ctx, scopeKey{}, scope)
 }
 
-// KeyIn is [Key] within the scope of ctx, if it has one: what somebody else keeps for
-// the same parts has another name.
+// KeyIn is [Key] within the scope of ctx, if it has one: another scope has other keys
+// for the same parts.
 func KeyIn(ctx context.Context, parts ...string) string {
 	if scope, _ := ctx.Value(scopeKey{}).(string); scope != "" {
 		return Key("scope", scope, Key(parts...))
@@ -71,7 +68,7 @@ func KeyIn(ctx context.Context, parts ...string) string {
 	return Key(parts...)
 }
 
-// Key is the function [Key], for those who know the store as an interface.
+// Key is the function [Key], for callers that use the store as an interface.
 func (*Store) Key(parts ...string) string { return Key(parts...) }
 
 // Path returns the file of an entry, whether or not it is there.
@@ -102,8 +99,8 @@ func checked(key string) error {
 	return nil
 }
 
-// Read returns the bytes of an entry as they are in the file. There being none
-// is an error that is fs.ErrNotExist.
+// Read returns the bytes of an entry as they are in the file. A missing entry is an
+// error that is fs.ErrNotExist.
 func (s *Store) Read(key string) ([]byte, error) {
 	if err := checked(key); err != nil {
 		return nil, err
@@ -120,8 +117,8 @@ func (s *Store) Read(key string) ([]byte, error) {
 	return data, err
 }
 
-// Write makes data the entry of key: it is written beside its place and moved
-// there, so that nobody sees half of it.
+// Write makes data the entry of key. It writes a temporary file and renames it, so that
+// no reader sees half of it.
 func (s *Store) Write(key string, data []byte) error {
 	if err := checked(key); err != nil {
 		return err
@@ -135,7 +132,7 @@ func (s *Store) Write(key string, data []byte) error {
 	return nil
 }
 
-// failure names the folder in place of a file in it, whose name says little.
+// failure names the folder instead of a file in it, whose name means little.
 func (s *Store) failure(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {
@@ -152,8 +149,8 @@ func (s *Store) write(key string, data []byte) error {
 	return Replace(name, data, 0o600)
 }
 
-// Replace makes data the contents of a file: it is written beside it and renamed,
-// so that the file is whole at any time and stays as it was if anything goes wrong.
+// Replace makes data the contents of a file. It writes a temporary file and renames it,
+// so that the file is complete at any time and unchanged after an error.
 func Replace(name string, data []byte, mode fs.FileMode) error {
 	return ReplaceBy(name, mode, func(w io.Writer) error {
 		_, err := w.Write(data)
@@ -178,12 +175,13 @@ func ReplaceBy(name string, mode fs.FileMode, write func(io.Writer) error) error
 		err = os.Rename(f.Name(), name)
 	}
 	if err != nil {
-		_ = os.Remove(f.Name()) // the first error tells what is wrong
+		_ = os.Remove(f.Name()) // the first error is the cause
 	}
 	return err
 }
 
-// Writable makes the folder if need be, and says why nothing can be kept in it.
+// Writable creates the folder if needed, and returns an error if nothing can be kept in
+// it.
 func (s *Store) Writable() error {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return s.failure(err)
@@ -209,8 +207,8 @@ func (s *Store) Put(key string, entry *proviso.Object) error {
 	return s.Write(key, b.Bytes())
 }
 
-// Get reads an object that [Store.Put] wrote, and when that was. It is nil if
-// there is none; a file that does not hold a whole object is removed.
+// Get reads an object that [Store.Put] wrote, and the time of writing. It is nil if
+// there is none; a file without a complete object is removed.
 func (s *Store) Get(key string) (*proviso.Object, time.Time, error) {
 	data, err := s.Read(key)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -225,13 +223,13 @@ func (s *Store) Get(key string) (*proviso.Object, time.Time, error) {
 		return nil, time.Time{}, s.Delete(key)
 	}
 	info, err := os.Stat(s.Path(key))
-	if err != nil { // it was removed in the meantime; what was read is still right
+	if err != nil { // removed in the meantime; the data is still right
 		return entry, time.Time{}, nil
 	}
 	return entry, info.ModTime(), nil
 }
 
-// Delete removes an entry; that there is none is no error.
+// Delete removes an entry; a missing entry is not an error.
 func (s *Store) Delete(key string) error {
 	if err := checked(key); err != nil {
 		return err

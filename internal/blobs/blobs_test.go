@@ -168,8 +168,7 @@ func TestWalkAndClear(t *testing.T) {
 	}
 }
 
-// TestTwoStores has writers, readers and deleters on one folder, as two
-// processes would be.
+// TestTwoStores has writers, readers and deleters on one folder, like two processes.
 func TestTwoStores(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -17,8 +17,8 @@ type Info struct {
 	Written time.Time
 }
 
-// Walk yields all entries in the order of their keys. Files that are no entries
-// are passed over; that there is no folder is no error.
+// Walk yields all entries in the order of their keys. It skips other files; a missing
+// folder is not an error.
 func (s *Store) Walk() iter.Seq2[Info, error] {
 	return func(yield func(Info, error) bool) {
 		_ = s.each(func(name, key string) error { // errors were yielded
@@ -56,9 +56,9 @@ func stopIf(done bool) error {
 	return nil
 }
 
-// Clear removes all entries, what writers that were killed left of others, and
-// the folders that this leaves empty. It touches nothing else, so that a folder
-// that was named by mistake is safe. It returns how many entries it removed.
+// Clear removes all entries, temporary files of killed writers, and the folders that
+// become empty. It touches nothing else, so that a wrong folder name does no harm. It
+// returns how many entries it removed.
 func (s *Store) Clear() (int, error) {
 	removed := 0
 	err := s.each(func(name, key string) error {
@@ -81,8 +81,8 @@ func (s *Store) Clear() (int, error) {
 	return removed, err
 }
 
-// each calls file for every entry, and for every half-written one with no key.
-// What cannot be listed goes to failed. Both end it with an error, or with
+// each calls file for every entry, and with an empty key for every temporary file. It
+// calls failed for errors of listing. Both can end it with an error, or with
 // fs.SkipAll.
 func (s *Store) each(file func(name, key string) error, failed func(error) error) error {
 	shelves, err := s.shelves()
@@ -114,7 +114,7 @@ func (s *Store) each(file func(name, key string) error, failed func(error) error
 	return nil
 }
 
-// shelves lists the folders that entries lie in.
+// shelves lists the folders of entries.
 func (s *Store) shelves() ([]string, error) {
 	list, err := os.ReadDir(s.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -132,10 +132,10 @@ func (g *Getter) Get(ctx context.Context, ref string, env proviso.Env) (string, 
 	return keep(base, ext, data)
 }
 
-// endings are those of copies.
+// endings are the extensions of copies.
 var endings = [...]string{".csv", ".tsv", ".jsonl"}
 
-// kept finds a copy that may be used.
+// kept finds a usable copy.
 func (g *Getter) kept(base string) string {
 	for _, ext := range endings {
 		info, err := os.Stat(base + ext)
@@ -209,7 +209,7 @@ func (g *Getter) file(ctx context.Context, ref string) ([]byte, string, error) {
 	return nil, "", proviso.Errorf(proviso.Invalid, "the response is not CSV, JSON or JSON Lines (content type %q, file extension %q)", a.contentType, path.Ext(u.Path))
 }
 
-// exported is where a spreadsheet of Google is CSV, as promptfoo has it.
+// exported returns the CSV address of a Google spreadsheet, as in promptfoo.
 func exported(u *url.URL) *url.URL {
 	out := *u
 	out.Path, _, _ = strings.Cut(u.Path, "/edit")
@@ -222,7 +222,7 @@ func exported(u *url.URL) *url.URL {
 	return &out
 }
 
-// kindOf is the ending that stands for a format: by the name, else by the type.
+// kindOf returns the extension for a format: by the name, else by the type.
 func kindOf(u *url.URL, contentType string) string {
 	switch ext := strings.ToLower(path.Ext(u.Path)); ext {
 	case ".csv", ".tsv", ".json", ".jsonl":
@@ -246,7 +246,7 @@ func kindOf(u *url.URL, contentType string) string {
 	return ""
 }
 
-// lines writes a list of cases, or one case, one to a line.
+// lines writes a list of cases, or one case, one per line.
 func lines(data []byte) ([]byte, error) {
 	v, err := proviso.ParseJSON(string(data))
 	if err != nil {
@@ -263,7 +263,7 @@ func lines(data []byte) ([]byte, error) {
 	return out, nil
 }
 
-// answer is what an address gave.
+// answer is the response of an address.
 type answer struct {
 	status      int
 	contentType string
@@ -331,7 +331,7 @@ func (g *Getter) once(ctx context.Context, u *url.URL, token string) (*answer, e
 	return &answer{resp.StatusCode, resp.Header.Get("Content-Type"), body, transport.URL(u)}, nil
 }
 
-// unreachable keeps the code of an error that has one.
+// unreachable wraps a network error, and keeps its code if it has one.
 func unreachable(err error) error {
 	err = transport.Redact(err)
 	var known *proviso.Error

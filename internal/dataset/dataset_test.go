@@ -17,13 +17,13 @@ import (
 	"github.com/proviso-eval/proviso/internal/dataset"
 )
 
-// hub answers as Hugging Face's server of datasets does, about a dataset of total
-// rows; more than most at once are too many for it.
+// hub stands for Hugging Face's dataset server, with a dataset of total rows; it fails
+// for pages of more than most rows.
 type hub struct {
 	total, most int
 	mu          sync.Mutex
 	asked       []string
-	fail        map[int]int // status by number of the request
+	fail        map[int]int // status by request number
 }
 
 func (h *hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -183,8 +183,8 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestCopies: what was got is not asked for again until it is old, unless somebody
-// wants it anew; a run that goes on takes it however old it is.
+// TestCopies: a copy is used until it is too old, unless a fresh one is wanted; a
+// resumed run accepts any age.
 func TestCopies(t *testing.T) {
 	t.Parallel()
 	h := &hub{total: 1, most: 100}

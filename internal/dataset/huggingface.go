@@ -10,10 +10,10 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// pageRows is how many rows the server gives at once, at most.
+// pageRows is the server's maximum number of rows per request.
 const pageRows = 100
 
-// token is that of Hugging Face, by the names that promptfoo knows.
+// token returns Hugging Face's token, from the variables that promptfoo reads.
 func token(env proviso.Env) string {
 	if env == nil {
 		return ""
@@ -26,15 +26,15 @@ func token(env proviso.Env) string {
 	return ""
 }
 
-// named is a dataset as a reference names it.
+// named is a dataset reference.
 type named struct {
 	dataset string
 	query   url.Values // split, config and what else the reference has
 	limit   int        // rows; -1 is all
 }
 
-// parse reads huggingface://datasets/<owner>/<name>?split=&config=&limit=. Without
-// them it is the split test of the configuration default, as in promptfoo.
+// parse reads huggingface://datasets/<owner>/<name>?split=&config=&limit=. The default
+// is the split test of the configuration default, as in promptfoo.
 func parse(ref string) (named, error) {
 	name, text, _ := strings.Cut(strings.TrimPrefix(ref, Prefix), "?")
 	n := named{dataset: strings.Trim(name, "/"), limit: -1}
@@ -59,8 +59,8 @@ func parse(ref string) (named, error) {
 	return n, nil
 }
 
-// rows gets a dataset page by page: a case for each row, whose variables are the
-// columns. A page that the server finds too large is asked for in halves.
+// rows gets a dataset page by page: one case per row, with the columns as variables. A
+// page that is too large for the server is requested in halves.
 func (g *Getter) rows(ctx context.Context, ref, token string) ([]byte, error) {
 	n, err := parse(ref)
 	if err != nil {
@@ -114,7 +114,7 @@ func tooLarge(err error) bool {
 	return ok
 }
 
-// page gets some rows, and the number of all.
+// page gets some rows, and the total number.
 func (g *Getter) page(ctx context.Context, n named, offset, length int, token string) (list []any, total int, err error) {
 	u, err := url.Parse(g.o.Server + "/rows")
 	if err != nil {
@@ -151,7 +151,7 @@ func (g *Getter) page(ctx context.Context, n named, offset, length int, token st
 	return list, int(min(count, 1<<40)), nil
 }
 
-// short is the beginning of what a server said.
+// short returns the beginning of a server's message.
 func short(text string) string {
 	const most = 200
 	if r := []rune(text); len(r) > most {

@@ -17,7 +17,7 @@ const (
 	MaxColumns = 10_000   // fields of a record
 )
 
-// CSVOptions say how a CSV file is written. The zero value is the usual CSV.
+// CSVOptions describe the format of a CSV file. The zero value is the usual CSV.
 type CSVOptions struct {
 	Delimiter string // between fields; "" means a comma
 	Strict    bool   // a quote inside an unquoted field is an error

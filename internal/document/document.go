@@ -1,9 +1,9 @@
-// Package document turns the text of suite files into values and remembers where
-// each value stands, so that every mistake has a place.
+// Package document parses the text of suite files and records the position of each
+// value, so that every mistake has a place.
 //
 // Start at [Parse]. [Document.Place] turns an RFC 6901 pointer into a line and a
-// column; it costs nothing until it is asked. Large files are streamed by
-// [Lines] (JSON Lines) and [ReadCSV].
+// column; it costs nothing until it is called. Large files are streamed by [Lines]
+// (JSON Lines) and [ReadCSV].
 package document
 
 import (
@@ -38,11 +38,11 @@ func Located(file string, locate func(pointer string) proviso.Place) *Document {
 	return &Document{File: file, locate: locate}
 }
 
-// Virtual returns a document that was put together from others: it has values
-// but no text of its own, and its places name the file alone.
+// Virtual returns a document that was assembled from others: it has values but no text
+// of its own, and its places name only the file.
 func Virtual(file string, root any) *Document { return &Document{File: file, Root: root} }
 
-// Head returns the comments that the text begins with.
+// Head returns the comments at the beginning of the text.
 func (d *Document) Head() string {
 	end := 0
 	for line := range strings.Lines(d.text) {
@@ -54,10 +54,10 @@ func (d *Document) Head() string {
 	return d.text[:end]
 }
 
-// SyntaxError says where a text could not be read, and why.
+// SyntaxError is why and where a text could not be read.
 type SyntaxError struct {
 	Place   proviso.Place
-	Message string // lower case, what was found and what helps
+	Message string // lower case: what was found and what helps
 }
 
 // Error returns place and message.
@@ -74,7 +74,7 @@ func Parse(file string, data []byte) (*Document, error) {
 	return ParseContext(context.Background(), file, data)
 }
 
-// ParseContext is Parse until ctx ends, whose cause is the error then.
+// ParseContext is Parse until ctx ends; then the error is the cause of ctx.
 func ParseContext(ctx context.Context, file string, data []byte) (*Document, error) {
 	if n := len(file) - len(".json"); n >= 0 && strings.EqualFold(file[n:], ".json") {
 		return ParseJSONContext(ctx, file, data)
@@ -216,7 +216,7 @@ func index(s string, n int) (int, bool) {
 	return i, err == nil && i >= 0 && i < n
 }
 
-// checkText returns why data is no text, "" if it is UTF-8 text.
+// checkText returns why data is not text, "" if it is UTF-8 text.
 func checkText(data []byte) (message string, offset int) {
 	if len(data) >= 2 && (data[0] == 0xfe && data[1] == 0xff || data[0] == 0xff && data[1] == 0xfe) {
 		return "the file is UTF-16; save it as UTF-8", 0
@@ -262,8 +262,8 @@ func (d *Document) fail(line, column int, format string, args ...any) error {
 	return &SyntaxError{Place: d.placeAt(line, column), Message: fmt.Sprintf(format, args...)}
 }
 
-// Mentions reports whether the document's text holds s, so that what cannot be
-// there need not be looked for.
+// Mentions reports whether the document's text contains s, so that callers can skip a
+// search.
 func (d *Document) Mentions(s string) bool { return strings.Contains(d.text, s) }
 
 // Text checks that data is UTF-8 text and returns it without its byte order

@@ -14,7 +14,7 @@ func ParseJSON(file string, data []byte) (*Document, error) {
 	return ParseJSONContext(context.Background(), file, data)
 }
 
-// ParseJSONContext is [ParseJSON] until ctx ends, whose cause is the error then.
+// ParseJSONContext is [ParseJSON] until ctx ends; then the error is the cause of ctx.
 func ParseJSONContext(ctx context.Context, file string, data []byte) (*Document, error) {
 	d, err := newText(file, data)
 	if err != nil {
@@ -87,10 +87,9 @@ func JSONPlace(file string, line Line, pointer string, key bool) proviso.Place {
 	return p
 }
 
-// findOffset scans text, which was parsed before, for the value that the
-// segments name and returns its offset; where they lead nowhere it is the
-// offset of the last value that exists. With key it is the offset of the last
-// segment's key.
+// findOffset scans text, which was parsed before, for the value that the segments name
+// and returns its offset; if there is none, the offset of the last value on the way.
+// With key it is the offset of the last segment's key.
 func findOffset(text string, segments []string, key bool) int {
 	s := scan{text: text}
 	s.space()
@@ -120,9 +119,9 @@ func (s *scan) space() {
 	}
 }
 
-// enter moves from the beginning of a container to the member that segment
-// names and returns where its key begins. Of equal keys the last one counts, as
-// it does for the value.
+// enter moves from the beginning of a container to the member that segment names and
+// returns where its key begins. Of duplicate keys the last one counts, as it does for
+// the value.
 func (s *scan) enter(segment string) (keyAt int, ok bool) {
 	if s.i >= len(s.text) || (s.text[s.i] != '{' && s.text[s.i] != '[') {
 		return 0, false

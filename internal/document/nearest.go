@@ -2,8 +2,8 @@ package document
 
 import "strings"
 
-// Nearest returns the valid name that name is most likely a slip of, or "" if
-// none is near. Case is ignored; of names that are equally near the first wins.
+// Nearest returns the valid name that name is probably a typo of, or "" if none is
+// near. It ignores case; of equally near names the first wins.
 func Nearest(name string, valid []string) string {
 	if name == "" || len(name) > maxName {
 		return ""
@@ -21,7 +21,7 @@ func Nearest(name string, valid []string) string {
 	return best
 }
 
-// maxName bounds the names that are compared; longer texts are no names.
+// maxName bounds the names that are compared; longer texts are not names.
 const maxName = 64
 
 // distance is the optimal string alignment distance (Levenshtein with adjacent

@@ -62,8 +62,8 @@ func basedNumber(digits string, base float64) (float64, bool) {
 	return f, true
 }
 
-// isDecimal reports whether s is [-+]? digits with an optional fraction and
-// exponent, of which the digits before or after the point may be missing.
+// isDecimal reports whether s is [-+]? digits with an optional fraction and exponent;
+// the digits on one side of the point may be missing.
 func isDecimal(s string) bool {
 	s = strings.TrimLeft(s[:min(1, len(s))], "+-") + s[min(1, len(s)):]
 	whole := digits(s)

@@ -13,7 +13,7 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Limits of a YAML or JSON file. They are far above what people write.
+// Limits of a YAML or JSON file, far above normal use.
 const (
 	MaxKeys     = 10_000    // of one mapping or object
 	MaxAnchors  = 10_000    // of a YAML file
@@ -28,7 +28,7 @@ func ParseYAML(file string, data []byte) (*Document, error) {
 	return ParseYAMLContext(context.Background(), file, data)
 }
 
-// ParseYAMLContext is [ParseYAML] until ctx ends, whose cause is the error then.
+// ParseYAMLContext is [ParseYAML] until ctx ends; then the error is the cause of ctx.
 func ParseYAMLContext(ctx context.Context, file string, data []byte) (*Document, error) {
 	d, err := newText(file, data)
 	if err != nil {
@@ -91,7 +91,7 @@ type built struct {
 
 // builder turns nodes into values.
 type builder struct {
-	ctx   context.Context // nil if nobody waits
+	ctx   context.Context // nil without cancellation
 	steps int             // nodes so far
 	doc   *Document
 	done  map[*yaml.Node]built // anchored nodes; a zero value marks one being built
@@ -303,7 +303,7 @@ func (d *Document) yamlError(err error) error {
 	return d.fail(line, column, "%s", message)
 }
 
-// explain words the commonest errors so that they say what to do.
+// explain rewrites the commonest errors so that they help.
 func explain(e *yaml.LoadError) string {
 	began := ""
 	if e.ContextMark.Line > 0 {

@@ -22,8 +22,8 @@ func findNode(n *yaml.Node, segments []string, key bool) *yaml.Node {
 				return k
 			}
 		}
-		// The alias itself is what the user wrote here; what it stands for is
-		// looked at only to go on.
+		// The alias itself is what the user wrote here; it is resolved only to go
+		// further down.
 		if i == len(segments)-1 {
 			return next
 		}

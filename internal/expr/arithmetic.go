@@ -17,10 +17,10 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// A number of a variable is a double and a literal such as 2 is an int. CEL
-// refuses to mix them in arithmetic, and to compare them by == where it knows
-// both types. So the operators of arithmetic are extended here: they take one of
-// each, and what gives a double has no static type, as variables have none.
+// A number of a variable is a double and a literal such as 2 is an int. CEL refuses to
+// mix them in arithmetic, and to compare them by == where it knows both types. So the
+// arithmetic operators get overloads here that take one of each. A result of type
+// double has no static type, like a variable.
 
 // arithmetic is the operators that are extended.
 var arithmetic = []string{operators.Add, operators.Subtract, operators.Multiply, operators.Divide, operators.Modulo}
@@ -61,7 +61,7 @@ func extendOperator(f *decls.FunctionDecl) (*decls.FunctionDecl, error) {
 		{types.DoubleType, types.IntType}, {types.IntType, types.DoubleType},
 		{types.DoubleType, types.UintType}, {types.UintType, types.DoubleType},
 	}
-	if op == operators.Modulo { // which CEL has for whole numbers only
+	if op == operators.Modulo { // CEL has it only for whole numbers
 		mixed = append(mixed, [2]*types.Type{types.DoubleType, types.DoubleType})
 	}
 	for _, m := range mixed {
@@ -71,8 +71,8 @@ func extendOperator(f *decls.FunctionDecl) (*decls.FunctionDecl, error) {
 	return decls.NewFunction(op, opts...)
 }
 
-// extendConversion declares double(), and string(), which writes numbers as the
-// rest of proviso does: 12345678, not 1.2345678e+07.
+// extendConversion declares double() and string(), which formats numbers as the rest of
+// proviso does: 12345678, not 1.2345678e+07.
 func extendConversion(f *decls.FunctionDecl) (*decls.FunctionDecl, error) {
 	var opts []decls.FunctionOpt
 	for _, o := range f.OverloadDecls() {
@@ -143,8 +143,8 @@ func double(v ref.Val) (float64, bool) {
 	return 0, false
 }
 
-// compute is arithmetic on doubles. A division by zero is an error, as it is for
-// ints: an infinite number would compare as if something had been decided.
+// compute is arithmetic on doubles. A division by zero is an error, as for ints: a
+// comparison with infinity would look like a real decision.
 func compute(op string, x, y float64) ref.Val {
 	switch op {
 	case operators.Add:

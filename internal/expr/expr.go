@@ -1,5 +1,5 @@
 // Package expr evaluates the conditions of a suite, `when:`, in CEL (the Common
-// Expression Language): no side effects, no loops without end. Start at [Compile].
+// Expression Language): without side effects or endless loops. Start at [Compile].
 package expr
 
 import (
@@ -36,8 +36,8 @@ type Condition struct {
 	program cel.Program
 }
 
-// Compile checks the syntax of text. The error is a *proviso.Error whose message
-// names the column of the mistake.
+// Compile checks the syntax of text. The error is a *proviso.Error whose message names
+// the column of the mistake.
 func Compile(text string) (*Condition, error) {
 	env, err := environment()
 	if err != nil {
@@ -67,8 +67,8 @@ func mistake(text string, issues *cel.Issues) error {
 	}
 }
 
-// Holds evaluates the condition. A name that is not there, a result that is no
-// boolean and a limit are errors.
+// Holds evaluates the condition. An unknown name, a result that is not a boolean, and
+// an exceeded limit are errors.
 func (c *Condition) Holds(ctx context.Context, vars, metadata *proviso.Object) (bool, error) {
 	out, _, err := c.program.ContextEval(ctx, map[string]any{"vars": native(vars), "metadata": native(metadata)})
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/proviso-eval/proviso/internal/fakemodel"
 )
 
-// TestClients sends what the vendors' own clients for JavaScript have been seen to
-// send. Streams are refused; everything else is understood.
+// TestClients sends the requests of the vendors' own JavaScript clients, as captured.
+// Streams are refused; everything else is understood.
 func TestClients(t *testing.T) {
 	t.Parallel()
 	s := fakemodel.New(fakemodel.Options{})
@@ -54,9 +54,9 @@ func TestMisbehaviour(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		reply  fakemodel.Reply
-		status int // 0 if no head comes
+		status int // 0 without a response
 		body   string
-		broken bool // the body does not end as it should
+		broken bool // the body ends early
 	}{
 		"rate limited": {fakemodel.RateLimited("3"), 429, "rate_limit_exceeded", false},
 		"page":         {fakemodel.HTML(502), 502, "<html>", false},

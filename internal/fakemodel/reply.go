@@ -9,34 +9,34 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Reply is what the server answers, or how it fails to.
+// Reply is the server's answer, or its failure.
 type Reply struct {
-	Text         string // for a tool that has to be called, its arguments
+	Text         string // for a forced tool, its arguments
 	Thinking     string
 	Calls        []Call
 	Refusal      string
-	FinishReason string // in the words of the vendor; "" is the usual one
+	FinishReason string // in the vendor's terms; "" is the usual one
 	Usage        proviso.Usage
 	Written      int64 // tokens of Usage.Prompt that Anthropic wrote to its cache
 	LogProbs     []float64
-	Vector       []float64                   // of each text that is to be embedded; nil is a short one
+	Vector       []float64                   // of each text to embed; nil is a short one
 	Vectors      func(text string) []float64 // in place of Vector
 	Scores       map[string]float64          // of classes, or of categories of harm, which are flagged from 0.5
-	Extra        *proviso.Object             // further members of the answer, or others for it
+	Extra        *proviso.Object             // additional members of the answer, or replacements
 
 	Status      int // 0 is 200
 	Header      map[string]string
-	Kind        string // the vendor's code of an error, with a status that is none of success
+	Kind        string // the vendor's error code, for a status of failure
 	Message     string // of the error
-	Raw         string // the body, as it is; "" writes the above
+	Raw         string // the literal body; "" writes the fields above
 	ContentType string // "" is application/json
-	Hang        bool   // nothing is answered until the client has gone
+	Hang        bool   // never answers
 	Reset       bool   // the connection is closed without an answer
 	Cut         bool   // the connection is closed in the middle of the body
 	Drip        time.Duration
 }
 
-// Call is the call of a tool.
+// Call is a tool call.
 type Call struct{ ID, Name, Arguments string }
 
 // Failing returns r as an error of the vendor.
@@ -54,7 +54,7 @@ func RateLimited(after string) Reply {
 	return r
 }
 
-// OutOfQuota is status 429 for want of money.
+// OutOfQuota is status 429 for an exceeded quota.
 func OutOfQuota() Reply {
 	return Reply{}.Failing(http.StatusTooManyRequests, "insufficient_quota", "You exceeded your current quota, please check your plan and billing details.")
 }
@@ -64,7 +64,7 @@ func Broken(status int) Reply {
 	return Reply{}.Failing(status, "server_error", "The server had an error while processing your request")
 }
 
-// HTML is a page instead of an answer, as a proxy gives it.
+// HTML is a page instead of an answer, as from a proxy.
 func HTML(status int) Reply {
 	return Reply{Status: status, ContentType: "text/html; charset=utf-8", Raw: "<html><head><title>Bad gateway</title></head>\n<body>nginx</body></html>"}
 }
@@ -77,7 +77,7 @@ func Sequence(replies ...Reply) func(Request) Reply {
 	}
 }
 
-// perform writes a reply, or does what else it asks for.
+// perform writes a reply, or misbehaves as it says.
 func (s *Server) perform(w http.ResponseWriter, r *http.Request, reply Reply, req Request) {
 	if req.API == Converse && reply.Kind != "" {
 		w.Header().Set("X-Amzn-ErrorType", reply.Kind)
@@ -106,7 +106,7 @@ func (s *Server) perform(w http.ResponseWriter, r *http.Request, reply Reply, re
 			if _, err := w.Write([]byte{b}); err != nil {
 				return
 			}
-			_ = http.NewResponseController(w).Flush() // a client that is gone shows at the next write
+			_ = http.NewResponseController(w).Flush() // a closed connection fails the next write
 			if !s.wait(r, reply.Drip) {
 				return
 			}
@@ -140,7 +140,7 @@ func (r Reply) status() int {
 	return r.Status
 }
 
-// body is the body of the reply in the words of an API.
+// body returns the body of the reply in the format of an API.
 func (r Reply) body(api string, req Request) []byte {
 	if r.Raw != "" {
 		return []byte(r.Raw)
@@ -154,7 +154,7 @@ func (r Reply) body(api string, req Request) []byte {
 	for k, v := range r.Extra.All() {
 		o.Set(k, v)
 	}
-	if bare, ok := o.Get(bareList); ok { // what is no object
+	if bare, ok := o.Get(bareList); ok { // not an object
 		return proviso.AppendJSON(nil, bare)
 	}
 	return proviso.AppendJSON(nil, o)

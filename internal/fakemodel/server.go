@@ -1,6 +1,6 @@
-// Package fakemodel is a server for tests that speaks the wire formats of model
-// vendors and misbehaves on request. Start at [New]: its URL is the base URL of
-// any of the vendors, and [Options.Reply] says what it answers.
+// Package fakemodel is a server for tests that speaks the wire formats of model vendors
+// and misbehaves on request. Start at [New]: its URL is the base URL of any of the
+// vendors, and [Options.Reply] chooses the answers.
 package fakemodel
 
 import (
@@ -34,17 +34,16 @@ const (
 	Replicate    = "replicate predictions"
 )
 
-// Options say how the server behaves. The zero value answers every prompt with
-// the prompt's last text.
+// Options define the server's behaviour. The zero value answers every prompt with the
+// prompt's last text.
 type Options struct {
-	// Reply is asked for each answer. It is called from several goroutines at
-	// once.
+	// Reply is called for each answer, from several goroutines at once.
 	Reply func(Request) Reply
-	// Latency passes before each answer.
+	// Latency is the delay before each answer.
 	Latency time.Duration
-	// Key is the only key that is accepted; "" accepts all, and none.
+	// Key is the only accepted key; "" accepts any key, or none.
 	Key string
-	// Forget keeps no requests, for benchmarks.
+	// Forget discards requests, for benchmarks.
 	Forget bool
 }
 
@@ -74,7 +73,7 @@ type Server struct {
 	requests []Request
 }
 
-// New starts a server. Close it.
+// New starts a server. The caller must close it.
 func New(o Options) *Server {
 	s := &Server{o: o, quit: make(chan struct{})}
 	s.http = httptest.NewServer(s)
@@ -82,28 +81,28 @@ func New(o Options) *Server {
 	return s
 }
 
-// Close stops the server, and with it requests that hang.
+// Close stops the server and ends hanging requests.
 func (s *Server) Close() {
 	close(s.quit)
 	s.http.CloseClientConnections()
 	s.http.Close()
 }
 
-// Count returns how many requests came in.
+// Count returns the number of requests so far.
 func (s *Server) Count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.count
 }
 
-// Peak returns how many requests were answered at once, at most.
+// Peak returns the maximum number of concurrent requests.
 func (s *Server) Peak() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.peak
 }
 
-// Reset starts to count anew; requests in flight still count.
+// Reset restarts the counts; requests in flight still count.
 func (s *Server) Reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,7 +132,7 @@ const maxBody = 16 << 20
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	api, model := route(r.URL.Path)
-	looks := r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/predictions/") // at what was asked for
+	looks := r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/predictions/") // polls an earlier request
 	if looks {
 		api = Replicate
 	}
@@ -233,7 +232,7 @@ func (s *Server) reply(r Request) Reply {
 	return s.o.Reply(r)
 }
 
-// key finds the key wherever a vendor has it.
+// key finds the key in any vendor's place.
 func key(h http.Header) string {
 	for _, name := range [...]string{"X-Api-Key", "X-Goog-Api-Key", "Api-Key"} {
 		if v := h.Get(name); v != "" {
@@ -259,7 +258,7 @@ func (s *Server) wait(r *http.Request, d time.Duration) bool {
 	return false
 }
 
-// prompt finds the last text in a request: whichever field the API has it in.
+// prompt finds the last text in a request, in any API's field.
 func prompt(body *proviso.Object) string {
 	for _, key := range [...]string{"messages", "input", "inputs", "contents", "prompt", "inputText", "texts", "instances"} {
 		if text := lastText(body.At(key)); text != "" {

@@ -77,7 +77,7 @@ func numbers(list []float64) []any {
 	return out
 }
 
-// texts returns what is to be embedded, one entry for each text.
+// texts returns the texts to embed, one entry each.
 func (r Reply) texts(input any) []any {
 	if list, ok := input.([]any); ok {
 		return list
@@ -165,8 +165,7 @@ func (r Reply) response(req Request, u proviso.Usage) *proviso.Object {
 	return o
 }
 
-// embeddings answers the vectors in reverse order, for clients must look at the
-// index.
+// embeddings answers the vectors in reverse order, because clients must use the index.
 func (r Reply) embeddings(req Request, u proviso.Usage) *proviso.Object {
 	texts := r.texts(req.Body.At("input"))
 	var data []any
@@ -186,7 +185,7 @@ func (r Reply) embeddings(req Request, u proviso.Usage) *proviso.Object {
 	return proviso.ObjectOf("object", "list", "data", data, "model", req.Model, "usage", openAIUsage(u))
 }
 
-// moderation says which categories of harm a text falls into.
+// moderation lists the categories of harm of a text.
 func (r Reply) moderation(req Request) *proviso.Object {
 	categories, scores := proviso.NewObject(len(r.Scores)), proviso.NewObject(len(r.Scores))
 	flagged := false
@@ -245,7 +244,7 @@ func (r Reply) message(req Request, u proviso.Usage) *proviso.Object {
 			"cache_creation_input_tokens", float64(r.Written), "output_tokens", float64(u.Completion)))
 }
 
-// forcedTool is the name of the tool that a model has to call; "" if it is free.
+// forcedTool is the name of the forced tool; "" if there is none.
 func forcedTool(body *proviso.Object) string {
 	choice, _ := body.At("tool_choice").(*proviso.Object)
 	name, _ := choice.At("name").(string)

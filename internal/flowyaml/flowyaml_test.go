@@ -35,8 +35,8 @@ func lines(t testing.TB, file string) [][]any {
 	return list
 }
 
-// written makes values that JSON has no form for comparable with the records:
-// {"$num": "NaN"}, and {"$sym": 1} for the merge key as a value.
+// written makes values without a JSON form comparable with the records: {"$num":
+// "NaN"}, and {"$sym": 1} for the merge key as a value.
 func written(v any) any {
 	switch v := v.(type) {
 	case float64:
@@ -61,8 +61,8 @@ func written(v any) any {
 	return v
 }
 
-// TestParse holds mappings against what js-yaml 5.2 made of them: a record is
-// the text, with {"v": value} or {"e": error}.
+// TestParse compares mappings with the results of js-yaml 5.2: a record is the text,
+// with {"v": value} or {"e": error}.
 func TestParse(t *testing.T) {
 	t.Parallel()
 	for _, rec := range lines(t, "testdata/mappings.jsonl") {
@@ -89,7 +89,7 @@ func all(t testing.TB, text string) []any {
 	return list
 }
 
-// TestObjects holds the objects of texts against records: text, list of objects.
+// TestObjects compares the objects in texts with records: text, list of objects.
 func TestObjects(t *testing.T) {
 	t.Parallel()
 	for _, rec := range lines(t, "testdata/objects.jsonl") {
@@ -119,7 +119,7 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// TestHostile bounds the time that texts made to be tried again and again take.
+// TestHostile bounds the time for texts that cause many retries.
 func TestHostile(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
@@ -142,7 +142,7 @@ func TestHostile(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if took := time.Since(start); took > time.Minute { // what is slow here takes hours
+			if took := time.Since(start); took > time.Minute { // slow code takes hours here
 				t.Errorf("took %v", took)
 			}
 			t.Log(time.Since(start))

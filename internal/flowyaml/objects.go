@@ -18,8 +18,8 @@ import (
 // maxWindow is how many UTF-16 units an object may take.
 const maxWindow = 100_000
 
-// maxWork is how many bytes are read in all attempts on one text. Honest texts
-// are read about once; text made of beginnings that fail at their ends is not.
+// maxWork is how many bytes all attempts on one text may read. Normal texts are read
+// about once; a hostile text can begin many objects that fail at their ends.
 const maxWork = 48 << 20
 
 // Objects yields the objects in text from left to right. Each begins at a brace
@@ -232,8 +232,8 @@ func startsJSON(text string) bool {
 	return rest != "" && (rest[0] == '"' || rest[0] == '}')
 }
 
-// alike reports whether YAML reads a JSON value as JSON does: it nests less
-// deeply, and numbers that overflow are text there.
+// alike reports whether YAML reads a JSON value as JSON does: YAML nests less deeply,
+// and reads numbers that overflow as text.
 func alike(v any, depth int) bool {
 	if depth > maxDepth {
 		return false

@@ -8,8 +8,8 @@ const maxDepth = 99
 // maxMerged is how many keys merges may bring into one document.
 const maxMerged = 10_000
 
-// parser reads one document: a flow mapping and nothing else. The grammar is
-// that of YAML 1.2, chapter 7.4, with the liberties that js-yaml takes.
+// parser reads one document: a flow mapping and nothing else. The grammar is that of
+// YAML 1.2, chapter 7.4, with js-yaml's extensions.
 type parser struct {
 	*reader
 	i         int
@@ -20,16 +20,16 @@ type parser struct {
 	merged    int
 }
 
-// node is a value with what merging and keys need to know of it.
+// node is a value with what merging and keys need to know about it.
 type node struct {
 	value   any
-	complex bool // no key can be made of it
+	complex bool // cannot be a key
 	merge   bool // the merge key
 	mapping bool // of a mapping, so that it can be merged
 	list    bool // of a sequence
 }
 
-// mistake is why a text is no flow mapping.
+// mistake is why a text is not a flow mapping.
 type mistake string
 
 // Error returns the mistake.
@@ -175,7 +175,8 @@ func (p *parser) node(depth int) (n node, ok bool, err error) {
 		}
 	}
 	if anchor != "" {
-		// The name is taken where a collection begins, the value known at its end.
+		// The name is assigned where a collection begins; its value is known at its
+		// end.
 		if held == nil {
 			held = p.hold(anchor)
 		}
@@ -266,8 +267,8 @@ func (p *parser) content(tag, anchor string, depth int) (n node, ok bool, err er
 	return n, ok, err
 }
 
-// empty stands in for a collection that refers to itself: values here are trees,
-// so what is inside sees it empty.
+// empty replaces a collection that refers to itself: values here are trees, so the
+// inner reference sees an empty one.
 func empty(c byte) node {
 	if c == '[' {
 		return node{value: []any{}, complex: true, list: true}

@@ -6,9 +6,9 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// reader hands out a text in blocks, so that an attempt that fails early costs
-// little. On the way it turns // comments into # comments and, behind the text,
-// adds closing braces.
+// reader delivers a text in blocks, so that an attempt that fails early costs little.
+// It turns // comments into # comments and adds closing braces after the end of the
+// text.
 type reader struct {
 	raw     string
 	pos     int // in raw

@@ -18,8 +18,8 @@ const (
 	tagPairs  = tagPrefix + "pairs"
 )
 
-// tag reads a tag and returns its full name, or "!" for the one that only says
-// that nothing is to be resolved.
+// tag reads a tag and returns its full name, or "!" for the one that only prevents
+// resolution.
 func (p *parser) tag() (string, error) {
 	start := p.i
 	if p.peek(1) == '<' {
@@ -38,7 +38,7 @@ func (p *parser) tag() (string, error) {
 	}
 	name, ok := strings.CutPrefix(word, "!!")
 	if !ok || name == "" || strings.Contains(name, "!") {
-		return "", errTag // local tags and named handles mean nothing here
+		return "", errTag // local tags and named handles are not supported
 	}
 	name, err := unescapeTag(name)
 	return tagPrefix + name, err
@@ -101,7 +101,7 @@ func scalar(text, tag string, plain bool) (node, error) {
 	return node{}, errTag
 }
 
-// tagged holds a text against the one tag it must resolve to.
+// tagged checks a text against the one tag that it must resolve to.
 func tagged(text, tag string) (node, error) {
 	n := resolve(text)
 	_, isBool := n.value.(bool)

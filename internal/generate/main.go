@@ -1,6 +1,6 @@
-// Command generate writes THIRD_PARTY_NOTICES, the licences of everything that
-// the shipped binaries contain; with -check it compares instead, and verifies the
-// checksums of the files that generate.sh makes of npm packages. Start at notices.
+// Command generate writes THIRD_PARTY_NOTICES, the licences of everything in the
+// shipped binaries. With -check it compares instead, and verifies the checksums of the
+// files that generate.sh makes from npm packages. Start at notices.
 package main
 
 import (

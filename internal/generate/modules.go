@@ -16,13 +16,13 @@ import (
 // platforms are those that `make dist` builds for, as GOOS/GOARCH.
 var platforms = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64", "windows/arm64"}
 
-// listed is what `go list` says of a package.
+// listed is the output of `go list` for a package.
 type listed struct {
 	Dir    string
 	Module *module
 }
 
-// module is a Go module that is linked in.
+// module is a linked Go module.
 type module struct {
 	Path, Version, Dir string
 	Main               bool

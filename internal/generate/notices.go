@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// notice is one licence with what it stands for.
+// notice is one licence with the titles it applies to.
 type notice struct {
 	titles []string // "module version", or what an npm package's file begins with
 	text   string
@@ -24,9 +24,9 @@ proviso contains the software and data listed below, each under its own licence.
 This file is generated: go run ./internal/generate
 `
 
-// notices returns the text of THIRD_PARTY_NOTICES: the licences of Go, of every
-// module that a shipped binary contains, and of the npm packages from which files
-// are made. Equal texts stand once.
+// notices returns the text of THIRD_PARTY_NOTICES: the licences of Go, of every module
+// in a shipped binary, and of the npm packages from which files are made. Equal texts
+// appear once.
 func notices(root string) ([]byte, error) {
 	list, err := goNotices()
 	if err != nil {
@@ -60,8 +60,8 @@ func goNotices() ([]notice, error) {
 	return []notice{{[]string{"Go runtime and standard library"}, text}}, err
 }
 
-// licenseName matches the files that licences and required notices stand in, such
-// as LICENSE, LICENSE-3RD-PARTY.md, COPYING.txt and NOTICE.
+// licenseName matches the names of licence and notice files, such as LICENSE,
+// LICENSE-3RD-PARTY.md, COPYING.txt and NOTICE.
 var licenseName = regexp.MustCompile(`(?i)^(licen[cs]e|copying|copyright|notice)([-._][^.]*)?(\.(md|txt|rst))?$`)
 
 func isLicense(file string) bool {
@@ -116,8 +116,8 @@ func (m module) title(dir, file string) string {
 	return title + " (" + filepath.ToSlash(rel) + ")"
 }
 
-// npmNotices reads the files that generate.sh wrote: a title, what the package
-// says of itself, an empty line and the text.
+// npmNotices reads the files that generate.sh wrote: a title, the package's own
+// description, an empty line and the text.
 func npmNotices(dir string) ([]notice, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.txt"))
 	if err != nil || len(files) == 0 {

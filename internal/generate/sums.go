@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// checkSums compares the files made of npm packages, and what they are made from,
-// with the checksums written when they were made: one that was changed by hand, or
-// an input without its outputs, is found without Node and npm.
+// checkSums compares the files made from npm packages, and their sources, with recorded
+// checksums. It finds a file that was changed by hand, or a source without new outputs,
+// without Node and npm.
 func checkSums(root string) error {
 	data, err := os.ReadFile(filepath.Join(root, sumsFile))
 	if err != nil {

@@ -1,6 +1,5 @@
-// Package githistory reads what one file has said over time out of the git
-// repository around it. It runs no git, no hook and no filter: it reads objects.
-// Start at [Of].
+// Package githistory reads the revisions of one file from the git repository around it.
+// It reads git's objects and runs no git, no hook and no filter. Start at [Of].
 package githistory
 
 import (
@@ -24,7 +23,7 @@ import (
 	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
 )
 
-// Revision is what a file said since one commit.
+// Revision is the text of a file as of one commit.
 type Revision struct {
 	Commit  string // in full; "" for the working copy
 	Time    time.Time
@@ -41,18 +40,17 @@ const (
 	maxTotal     = 256 << 20
 )
 
-// History is the revisions of a file, oldest first, and what a person should know
-// of them.
+// History is the revisions of a file, oldest first, with notes for the user.
 type History struct {
 	Revisions []Revision
 	Notes     []string
 }
 
-// Of returns the history of a file in the repository around it, as far as it goes
-// back from HEAD; where a merge kept one side, that side alone is followed, as is
-// the old name of a file that was renamed. If the working copy says something
-// else than HEAD, it is the last revision. An error says that there is no
-// repository, that it has no such file, or that a limit was exceeded.
+// Of returns the history of a file in the repository around it, back from HEAD. At a
+// merge that kept one side it follows only that side, and it follows a renamed file
+// under its old name. If the working copy differs from HEAD, it is the last revision.
+// It returns an error if there is no repository, if the repository does not have the
+// file, or if a limit was exceeded.
 func Of(ctx context.Context, file string) (*History, error) {
 	root, name, err := locate(file)
 	if err != nil {
@@ -83,8 +81,8 @@ func Of(ctx context.Context, file string) (*History, error) {
 	return h.history, nil
 }
 
-// locate returns the folder of the repository around a file, and the file's name
-// in it. The file itself may be gone.
+// locate returns the folder of the repository around a file, and the file's name in it.
+// The file itself may be deleted.
 func locate(file string) (root, name string, err error) {
 	abs, err := filepath.Abs(file)
 	if err != nil {
@@ -199,7 +197,7 @@ func (r *reader) walk(at plumbing.Hash) error {
 			if theirs, err = r.renamed(next, c, blob); err != nil {
 				return err
 			}
-			if theirs == blob && len(r.history.Revisions) > 0 { // a new name alone is no new version
+			if theirs == blob && len(r.history.Revisions) > 0 { // a rename alone is not a new version
 				r.history.Revisions = r.history.Revisions[:len(r.history.Revisions)-1]
 			}
 			if theirs.IsZero() {
@@ -211,8 +209,8 @@ func (r *reader) walk(at plumbing.Hash) error {
 	return nil
 }
 
-// before returns the parent to go on with and what the file is there: the first
-// parent that has it as it is, else the first that has it, else the first.
+// before returns the parent to follow and the file's blob there: the first parent with
+// the same file, else the first that has it, else the first.
 func (r *reader) before(c *commit, blob plumbing.Hash) (*commit, plumbing.Hash, error) {
 	var best *commit
 	var found plumbing.Hash
@@ -239,12 +237,12 @@ func (r *reader) before(c *commit, blob plumbing.Hash) (*commit, plumbing.Hash, 
 	return best, found, nil
 }
 
-// A file that is gone is the same under another name if half of the lines agree, as
-// git's own -M50%; so many that are gone are looked at.
+// As with git's -M50%, a deleted file is the same under another name if half of the
+// lines agree. At most renameLimit deleted files are compared.
 const renameScore, renameLimit = 0.5, 1000
 
-// renamed looks for the name that the file had in the parent, and follows it. It
-// returns what the file was there, zero if it began with the commit.
+// renamed looks for the file's name in the parent, and follows it. It returns the
+// file's blob there, zero if the file began with the commit.
 func (r *reader) renamed(parent, c *commit, blob plumbing.Hash) (plumbing.Hash, error) {
 	gone := map[string]plumbing.Hash{}
 	if err := r.gone(parent.tree, c.tree, "", 0, renameLimit, gone); err != nil {
@@ -259,7 +257,7 @@ func (r *reader) renamed(parent, c *commit, blob plumbing.Hash) (plumbing.Hash, 
 				return plumbing.ZeroHash, err
 			}
 		}
-		// Of those that are equally alike, the one that kept its last name.
+		// Of equally similar files, the one that keeps its base name.
 		if s > score || s == score && path.Base(name) == path.Base(r.path) {
 			best, score = name, s
 		}
@@ -271,10 +269,10 @@ func (r *reader) renamed(parent, c *commit, blob plumbing.Hash) (plumbing.Hash, 
 	return gone[best], nil
 }
 
-// maxCompared is how many bytes of a file are compared with another.
+// maxCompared bounds how much of a file is compared, in bytes.
 const maxCompared = 1 << 20
 
-// alike returns the share of lines that two files have in common.
+// alike returns the share of common lines of two files.
 func (r *reader) alike(a, b plumbing.Hash) (float64, error) {
 	var texts [2]string
 	for i, hash := range []plumbing.Hash{a, b} {
@@ -304,7 +302,7 @@ func (r *reader) alike(a, b plumbing.Hash) (float64, error) {
 	return float64(common) / float64(max(1, n, m)), nil
 }
 
-// keep adds what the file says since a commit.
+// keep adds the file's text as of a commit.
 func (r *reader) keep(c *commit, hash plumbing.Hash) error {
 	data, err := r.object(plumbing.BlobObject, hash, MaxText)
 	if err != nil {
@@ -320,7 +318,7 @@ func (r *reader) keep(c *commit, hash plumbing.Hash) error {
 	return nil
 }
 
-// workingCopy adds the file as it is now, if no commit has it so.
+// workingCopy adds the file in the working folder, if it differs from the last commit.
 func (r *reader) workingCopy(root, name string) error {
 	file := filepath.Join(root, filepath.FromSlash(name))
 	f, err := os.Open(file)
@@ -347,7 +345,7 @@ func (r *reader) workingCopy(root, name string) error {
 	return nil
 }
 
-// sameText compares but for the line ends that a checkout may change.
+// sameText compares texts, ignoring line ends, which a checkout may change.
 func sameText(a, b []byte) bool {
 	unix := func(s []byte) string { return strings.ReplaceAll(string(s), "\r\n", "\n") }
 	return unix(a) == unix(b)

@@ -12,9 +12,9 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// commit is what this package needs of a commit. (The package object of go-git
-// would also check signatures, with an OpenPGP library that every command would
-// have to start.)
+// commit is the part of a commit that this package needs. (The package object of go-git
+// would also check signatures, with an OpenPGP library that every command would have to
+// start.)
 type commit struct {
 	hash    plumbing.Hash
 	tree    plumbing.Hash
@@ -23,7 +23,7 @@ type commit struct {
 	message string
 }
 
-// Bytes of a commit and of a tree that are read.
+// The maximum size of a commit and of a tree, in bytes.
 const maxCommit, maxTree = 1 << 20, 64 << 20
 
 // commit reads a commit: lines of a header, a blank line, the message
@@ -63,7 +63,7 @@ type entry struct {
 	name   string
 	hash   plumbing.Hash
 	folder bool
-	file   bool // a regular one: no link, no module
+	file   bool // a regular file: no link, no submodule
 }
 
 // tree reads a folder: mode, name, NUL and hash of each member.
@@ -87,7 +87,7 @@ func (r *reader) tree(hash plumbing.Hash) ([]entry, error) {
 	return list, nil
 }
 
-// blob returns what a file is in a commit, zero if it is not there.
+// blob returns the file's blob in a commit, zero if it is not there.
 func (r *reader) blob(c *commit, name string) (plumbing.Hash, error) {
 	at := c.tree
 	parts := strings.Split(name, "/")
@@ -131,8 +131,8 @@ func (r *reader) object(kind plumbing.ObjectType, hash plumbing.Hash, limit int6
 	return data, errors.Join(err, in.Close())
 }
 
-// gone lists the files that are in one tree and not in another, at most limit;
-// folders that are the same in both are not entered.
+// gone lists the files that are in one tree and not in another, at most limit; it skips
+// folders that are the same in both.
 func (r *reader) gone(from, to plumbing.Hash, prefix string, depth, limit int, list map[string]plumbing.Hash) error {
 	if from == to || depth > maxFolders || len(list) >= limit || r.ctx.Err() != nil {
 		return nil
@@ -168,5 +168,6 @@ func (r *reader) gone(from, to plumbing.Hash, prefix string, depth, limit int, l
 	return nil
 }
 
-// maxFolders is how deep folders are looked through for the old name of a file.
+// maxFolders is the maximum depth of folders that are searched for the old name of a
+// file.
 const maxFolders = 64

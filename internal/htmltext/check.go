@@ -13,11 +13,11 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Check says why text is no HTML document or fragment, or returns "". It is one if
-// it has an element that HTML knows, or a custom element, and, unless there is a
-// literal body tag, no text beside elements. The error says why it is not known:
-// that ctx is done, or a *[proviso.Error] with the code Limit for elements that
-// nest too deeply, or Timeout for a text that takes more than ten seconds.
+// Check returns why text is not an HTML document or fragment, or "". It is HTML if it
+// has a known HTML element or a custom element and, unless there is a literal body tag,
+// no text outside elements. The error means that it is undecided: ctx is done, or it is
+// a *[proviso.Error] with the code Limit for elements that nest too deeply, or Timeout
+// for a text that takes more than ten seconds.
 func Check(ctx context.Context, text string) (reason string, err error) {
 	text = proviso.TrimSpace(text)
 	switch {
@@ -49,8 +49,8 @@ func Check(ctx context.Context, text string) (reason string, err error) {
 	return "Output does not contain recognized HTML elements", nil
 }
 
-// maxTime bounds the parser, whose work is linear with a large factor for markup
-// that is badly nested.
+// maxTime bounds the parser, whose work is linear, with a large factor for badly nested
+// markup.
 const maxTime = 10 * time.Second
 
 // clock returns a function that says why there is no time left, or nil.
@@ -73,7 +73,7 @@ type timedReader struct {
 	stop func() error
 }
 
-// Read reads a little, so that the clock is looked at often.
+// Read reads a little, so that the clock is checked often.
 func (r *timedReader) Read(p []byte) (int, error) {
 	if err := r.stop(); err != nil {
 		return 0, err
@@ -87,7 +87,7 @@ func (r *timedReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// meant reports whether n is an element that the author wrote, and HTML knows.
+// meant reports whether n is a known HTML element that the author wrote.
 func meant(n *html.Node, literal map[atom.Atom]bool) bool {
 	if n.DataAtom == atom.Html || n.DataAtom == atom.Head || n.DataAtom == atom.Body {
 		return literal[n.DataAtom]
@@ -113,10 +113,10 @@ func hasLooseText(root *html.Node) bool {
 	return false
 }
 
-// findWrappers returns which of the elements html, head and body come from a tag
-// in the text: the parser makes those that are missing, and does not say so. A tag
-// counts where the parser would otherwise have had to make its element (HTML
-// standard, 13.2.6.4.2 to 13.2.6.4.6).
+// findWrappers returns which of the elements html, head and body come from a tag in the
+// text: the parser creates missing ones and does not report it. A tag counts where the
+// parser would otherwise have had to create its element (HTML standard, 13.2.6.4.2 to
+// 13.2.6.4.6).
 func findWrappers(text string) map[atom.Atom]bool {
 	found := map[atom.Atom]bool{}
 	if !strings.ContainsAny(text, "<") {

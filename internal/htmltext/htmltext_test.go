@@ -36,7 +36,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestCheckDeep holds that what nests too deeply to be parsed is undecided.
+// TestCheckDeep checks that markup that nests too deeply is undecided.
 func TestCheckDeep(t *testing.T) {
 	t.Parallel()
 	_, err := htmltext.Check(t.Context(), strings.Repeat("<div>", 10000))
@@ -71,7 +71,7 @@ func TestContains(t *testing.T) {
 	}
 }
 
-// TestHostile holds that time is linear in the text.
+// TestHostile checks that time is linear in the text.
 func TestHostile(t *testing.T) {
 	t.Parallel()
 	for _, unit := range []string{"<x ", "<!--", "<!-- -", "&a", "&#", " a=", " a='", "</x ", "<!doctype ", "=", "--", "<x\n", "<"} {

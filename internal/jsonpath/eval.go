@@ -148,7 +148,8 @@ func (e *evaluation) equal(a, b any) bool {
 	return a == b
 }
 
-// match is match() and search(). What is no text, or no pattern, does not match.
+// match is match() and search(). A value that is not text, or an invalid pattern, does
+// not match.
 func (e *evaluation) match(x *expr, node any) bool {
 	text, ok1 := e.value(x.args[0], node).(string)
 	pattern, ok2 := e.value(x.args[1], node).(string)
@@ -166,7 +167,7 @@ func (e *evaluation) match(x *expr, node any) bool {
 	return m.whole.MatchString(text)
 }
 
-// matcher is a pattern, for search and for match; both are nil if it is none.
+// matcher is a pattern, for search and for match; both are nil if it is invalid.
 type matcher struct{ re, whole *regexp.Regexp }
 
 func (e *evaluation) matcher(pattern string) *matcher {

@@ -11,9 +11,9 @@ import (
 	"github.com/proviso-eval/proviso/internal/jsonpath"
 )
 
-// TestQueries holds paths against the answers of another implementation of RFC
-// 9535 (json-p3 2): a record is path, document and the list of values, or
-// {"$error": …} for a path that is not valid.
+// TestQueries compares paths with the answers of another implementation of RFC 9535
+// (json-p3 2): a record is path, document and the list of values, or {"$error": …} for
+// an invalid path.
 func TestQueries(t *testing.T) {
 	t.Parallel()
 	f, err := os.Open("testdata/queries.jsonl")

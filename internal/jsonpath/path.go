@@ -1,7 +1,7 @@
 // Package jsonpath selects values by JSONPath (RFC 9535).
 //
-// Start at [Compile]. Selecting is bounded: a path whose segments multiply each
-// other gives an error, not a list without end.
+// Start at [Compile]. Selecting is bounded: a path whose segments multiply each other
+// gives an error, not an endless list.
 package jsonpath
 
 import (
@@ -11,8 +11,8 @@ import (
 // Path is a compiled path. It is safe for concurrent use.
 type Path struct{ query *query }
 
-// Compile reads a path. What RFC 9535 does not allow, wrong types in filters
-// included, is a *[proviso.Error] with the code Invalid.
+// Compile reads a path. Anything that RFC 9535 does not allow, including wrong types in
+// filters, is a *[proviso.Error] with the code Invalid.
 func Compile(text string) (*Path, error) {
 	p := parser{s: text}
 	if text == "" || text[0] != '$' {

@@ -8,8 +8,8 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// compiler makes nodes of a schema. Only what the root reaches is compiled, so a
-// mistake in a definition that nobody refers to is none, as in Ajv.
+// compiler makes nodes from a schema. It compiles only what the root reaches, so a
+// mistake in an unused definition is not reported, as in Ajv.
 type compiler struct {
 	Options
 	*resolver
@@ -37,8 +37,8 @@ func (c *compiler) compile() (*node, error) {
 	return n, c.fill(n, c.root, "#", c.base)
 }
 
-// ended returns why compiling is to stop, or nil. It looks at the context now and
-// then, because that costs more than a small schema does.
+// ended returns why compiling must stop, or nil. It checks the context only now and
+// then, because that costs more than a small schema.
 func (c *compiler) ended() error {
 	if c.steps++; c.steps%lookAfter == 0 && c.Context.Err() != nil {
 		return context.Cause(c.Context)
@@ -101,7 +101,7 @@ func (c *compiler) reference(ref, base string) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Ajv writes schemas without references in place of the $ref.
+	// Ajv inlines schemas without references.
 	path, called := ref, false
 	if same(to.schema, c.root) || c.refersOn(to.schema) {
 		path, called = "#", true
@@ -120,7 +120,7 @@ func (c *compiler) reference(ref, base string) (*node, error) {
 	return n, c.fill(n, o, path, to.base)
 }
 
-// end follows ref, and on from schemas that say nothing but $ref.
+// end follows ref through schemas that contain only $ref.
 func (c *compiler) end(base, ref string) (target, error) {
 	to, err := c.find(base, ref)
 	for hops := 0; err == nil; hops++ {
@@ -141,7 +141,7 @@ func (c *compiler) end(base, ref string) (target, error) {
 // bound a deep one would take memory with the square of its depth.
 const maxPath = 8192
 
-// maxHops is how many schemas in a row may say nothing but $ref.
+// maxHops is how many schemas in a row may contain only $ref.
 const maxHops = 1000
 
 // fill makes n the node of schema.

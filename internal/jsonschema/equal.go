@@ -135,7 +135,7 @@ func hashedItems(v []any, s *state) (i, j int, found bool) {
 	last := make(map[uint64]int, len(v))
 	for i := range v {
 		if hashes[i] = hash(v[i], seed, s); s.err != nil {
-			return 0, 0, false // what is not hashed would all look alike
+			return 0, 0, false // unhashed values would all collide
 		}
 		below[i] = -1
 		if at, ok := last[hashes[i]]; ok {

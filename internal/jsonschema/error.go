@@ -11,16 +11,16 @@ import (
 type Error struct {
 	InstancePath string          // RFC 6901 pointer to the value
 	SchemaPath   string          // URI fragment of the keyword
-	Keyword      string          // that was not satisfied
-	Params       *proviso.Object // what the message is made of
+	Keyword      string          // the keyword that was not satisfied
+	Params       *proviso.Object // the values in the message
 	Message      string          // such as "must be number"
-	PropertyName string          // the name that propertyNames refused
+	PropertyName string          // the name that propertyNames rejected
 	Named        bool            // whether PropertyName is set
 
 	segments []string // of InstancePath, innermost first
 }
 
-// finish writes the path that was gathered on the way out of the value.
+// finish writes the path that was collected on the way out of the value.
 func (e *Error) finish() {
 	var b strings.Builder
 	for i := len(e.segments) - 1; i >= 0; i-- {
@@ -30,7 +30,7 @@ func (e *Error) finish() {
 	e.InstancePath, e.segments = b.String(), nil
 }
 
-// Object returns the mistake as Ajv's JSON shows it.
+// Object returns the mistake in the form of Ajv's JSON.
 func (e Error) Object() *proviso.Object {
 	o := proviso.ObjectOf("instancePath", e.InstancePath, "schemaPath", e.SchemaPath,
 		"keyword", e.Keyword, "params", e.Params, "message", e.Message)
@@ -56,8 +56,8 @@ func ErrorsText(list []Error) string {
 	return b.String()
 }
 
-// KeywordError is why [Compile] refuses a schema with a keyword that is not of
-// draft-07; Options.Lax lets it pass.
+// KeywordError is the error of [Compile] for a schema with a keyword that is not in
+// draft-07; Options.Lax ignores such keywords.
 type KeywordError struct{ Keyword string }
 
 // Error names the keyword.

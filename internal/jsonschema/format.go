@@ -94,8 +94,8 @@ func (c *compiler) compiles(text string) bool {
 	return err == nil
 }
 
-// hasAnchorZ finds \Z behind another character, which ajv-formats takes for a
-// mistake although ECMAScript reads it as a letter.
+// hasAnchorZ finds \Z after another character, which ajv-formats treats as a mistake
+// although ECMAScript reads it as a letter.
 func hasAnchorZ(text string) bool {
 	for i := strings.Index(text, `\Z`); i >= 0; {
 		if i > 0 && text[i-1] != '\\' {
@@ -116,8 +116,7 @@ type formatLimit struct {
 	compare              func(a, b string) (int, bool)
 }
 
-// holds reports whether v is within the limit; values that cannot be compared
-// are.
+// holds reports whether v is within the limit; values that cannot be compared are.
 func (l *formatLimit) holds(v string) bool {
 	order, ok := l.compare(v, l.limit)
 	if !ok {

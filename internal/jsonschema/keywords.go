@@ -6,8 +6,8 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// isRule reports whether Ajv gives keyword a meaning in validation; a schema
-// without such keywords accepts everything.
+// isRule reports whether keyword matters to Ajv in validation; a schema without such
+// keywords accepts everything.
 func isRule(keyword string) bool {
 	switch keyword {
 	case "$comment", "id", "$ref", "maximum", "minimum", "exclusiveMaximum", "exclusiveMinimum", "multipleOf",
@@ -31,7 +31,7 @@ func isAnnotation(keyword string) bool {
 	return false
 }
 
-// checkKeywords refuses keywords that nobody knows.
+// checkKeywords refuses unknown keywords.
 func (c *compiler) checkKeywords(s *proviso.Object) error {
 	if s.Has("id") {
 		return invalid(`NOT SUPPORTED: keyword "id", use "$id" for schema ID`)
@@ -69,8 +69,8 @@ func (c *compiler) checkCombination(s *proviso.Object) error {
 	return nil
 }
 
-// acceptsAll reports whether a schema accepts everything, which Ajv then leaves
-// out of the validation.
+// acceptsAll reports whether a schema accepts everything; Ajv leaves it out of the
+// validation.
 func (c *compiler) acceptsAll(schema any) (bool, error) {
 	switch s := schema.(type) {
 	case bool:
@@ -92,7 +92,7 @@ func (c *compiler) acceptsAll(schema any) (bool, error) {
 	return false, nil
 }
 
-// onlyRef reports whether $ref is all that a schema says.
+// onlyRef reports whether a schema contains only $ref.
 func onlyRef(s *proviso.Object) bool {
 	for _, k := range s.Keys() {
 		if k != "$ref" && isRule(k) {

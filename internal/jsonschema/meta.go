@@ -39,7 +39,7 @@ func checkDialect(s *proviso.Object) error {
 var metaDocument = sync.OnceValue(func() any {
 	v, err := proviso.ParseJSON(metaText)
 	if err != nil {
-		return true // a test keeps this from happening
+		return true // a test prevents this
 	}
 	return v
 })
@@ -47,7 +47,7 @@ var metaDocument = sync.OnceValue(func() any {
 var metaSchema = sync.OnceValue(func() *Schema {
 	root, err := newCompiler(metaDocument(), Options{}).compile()
 	if err != nil {
-		root = &node{boolean: true, accept: true} // a test keeps this from happening
+		root = &node{boolean: true, accept: true} // a test prevents this
 	}
 	return &Schema{root: root}
 })

@@ -6,9 +6,9 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// node is one compiled schema. Its keywords are checked in Ajv's order, because
-// only the first mistake is reported: those for any value, then those for
-// numbers, strings, arrays and objects.
+// node is one compiled schema. Its keywords are checked in Ajv's order, because only
+// the first mistake is reported: those for any value, then those for numbers, strings,
+// arrays and objects.
 type node struct {
 	path    string // of the schema, for mistakes
 	boolean bool   // a schema that is true or false
@@ -45,8 +45,8 @@ func (n *node) check(v any, s *state) bool {
 
 func (n *node) apply(v any, s *state) bool {
 	if n.early && !n.typed(v, s) {
-		// Ajv looks at the keywords for any value all the same, but nobody would
-		// know outside a composite part.
+		// Ajv still checks the keywords for any value, but that is visible only inside
+		// a composite part.
 		if s.collect && s.composite && n.general != nil {
 			n.general.check(n, v, s)
 		}
@@ -130,8 +130,8 @@ func (s *state) counted(n *node, keyword, comparative, things string, limit floa
 	})
 }
 
-// multiple is Ajv's test: the quotient equals parseInt of its decimal form, so
-// 0.3 is no multiple of 0.1 and quotients from 1e21 on never pass.
+// multiple is Ajv's test: the quotient equals parseInt of its decimal form, so 0.3 is
+// not a multiple of 0.1 and quotients from 1e21 on never pass.
 func multiple(v, of float64) bool {
 	q := v / of
 	return math.Abs(q) < 1e21 && q == math.Trunc(q)

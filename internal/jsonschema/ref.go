@@ -112,8 +112,7 @@ func (t target) follow(pointer string) (target, bool) {
 		if !ok {
 			return t, false
 		}
-		// Names that hold properties or definitions are no schemas, whatever
-		// their members are called.
+		// Members of properties and definitions are not keywords, whatever their names.
 		switch name {
 		case "properties", "patternProperties", "enum", "dependencies", "definitions":
 		default:
@@ -179,8 +178,8 @@ func (r *resolver) gather(v any, base string, isRoot bool) {
 	}
 }
 
-// refersOn reports whether a schema holds a reference, in which case Ajv makes
-// it a function of its own, with paths that start anew.
+// refersOn reports whether a schema contains a reference. Ajv makes it a separate
+// function then, with paths that start anew.
 func (r *resolver) refersOn(v any) bool {
 	switch v := v.(type) {
 	case []any:

@@ -1,9 +1,9 @@
-// Package jsonschema judges JSON values by JSON Schema draft-07 as Ajv 8 with
-// ajv-formats does: the same strictness, the same formats and the same words.
+// Package jsonschema validates JSON values by JSON Schema draft-07 as Ajv 8 with
+// ajv-formats does: the same strictness, the same formats and the same messages.
 //
-// Start at [Compile]. Ajv stops at the first mistake, so a verdict is what
-// [ErrorsText] prints of it; only anyOf, oneOf, contains and propertyNames list
-// the mistakes that led to theirs.
+// Start at [Compile]. Ajv stops at the first mistake, so a verdict is the text of
+// [ErrorsText]; only anyOf, oneOf, contains and propertyNames list the mistakes that
+// led to theirs.
 package jsonschema
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Options are what a schema is compiled with.
+// Options configure the compilation of a schema.
 type Options struct {
 	// Lax ignores keywords and formats that Ajv does not know, and combinations of
 	// keywords that have no effect. Otherwise they are errors.
@@ -35,9 +35,9 @@ type Matcher func(ctx context.Context, text string) (bool, error)
 // Schema is a compiled schema. It is safe for concurrent use.
 type Schema struct{ root *node }
 
-// Compile reads a schema: a value of package proviso, usually an object. What
-// Ajv refuses is a *[proviso.Error] with the code Invalid. The schema must not
-// be changed afterwards.
+// Compile reads a schema: a value of package proviso, usually an object. If Ajv refuses
+// it, the error is a *[proviso.Error] with the code Invalid. The schema must not be
+// changed afterwards.
 func Compile(schema any, o Options) (*Schema, error) {
 	c := newCompiler(schema, o)
 	if err := checkShape(c.Context, schema); err != nil {
@@ -50,7 +50,7 @@ func Compile(schema any, o Options) (*Schema, error) {
 	return &Schema{root: root}, nil
 }
 
-// checkShape holds a schema against the meta-schema that it names.
+// checkShape validates a schema against the meta-schema that it names.
 func checkShape(ctx context.Context, schema any) error {
 	switch s := schema.(type) {
 	case bool:
@@ -88,7 +88,8 @@ func (s *Schema) Validate(v any) ([]Error, error) {
 	return s.ValidateContext(context.Background(), v)
 }
 
-// ValidateContext is [Schema.Validate] until ctx ends, whose cause is the error then.
+// ValidateContext is [Schema.Validate] until ctx ends; then the error is the cause of
+// ctx.
 func (s *Schema) ValidateContext(ctx context.Context, v any) ([]Error, error) {
 	quiet := state{ctx: ctx, budget: maxChecks}
 	if s.root.check(v, &quiet) && quiet.err == nil {
@@ -122,8 +123,8 @@ type state struct {
 	depth   int
 	err     error // why there will be no verdict
 
-	// Ajv leaves a validation function at the first mistake, but inside anyOf,
-	// oneOf, contains and propertyNames it goes on to say what that led to.
+	// Ajv leaves a validation function at the first mistake, but inside anyOf, oneOf,
+	// contains and propertyNames it also reports the mistake that follows from it.
 	composite bool
 	left      bool // the function was left
 
@@ -140,10 +141,10 @@ func (s *state) enter() bool {
 	return s.step()
 }
 
-// lookAfter is how many steps are made between two looks at the context.
+// lookAfter is how many steps are made between two checks of the context.
 const lookAfter = 1024
 
-// step counts one step; false if there is to be no other.
+// step counts one step; false if there must be no more.
 func (s *state) step() bool {
 	s.budget--
 	switch {
@@ -156,8 +157,8 @@ func (s *state) step() bool {
 	return s.err == nil
 }
 
-// fail records one mistake of the schema at n; message and params are made only
-// where somebody will read them.
+// fail records one mistake of the schema at n; message and params are made only if they
+// are needed.
 func (s *state) fail(n *node, keyword string, message func() (string, *proviso.Object)) bool {
 	if !s.collect {
 		return false

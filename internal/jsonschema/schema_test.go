@@ -58,9 +58,9 @@ func lines(t testing.TB, file string) []any {
 	return list
 }
 
-// TestAjv holds verdicts, texts and details against what Ajv 8.20 with
-// ajv-formats 3.0.1 said. A record is a schema with values and their mistakes,
-// or with the error of compiling it.
+// TestAjv compares verdicts, texts and details with those of Ajv 8.20 with ajv-formats
+// 3.0.1. A record is a schema with values and their mistakes, or with the error of
+// compiling it.
 func TestAjv(t *testing.T) {
 	t.Parallel()
 	for _, line := range lines(t, "testdata/ajv.jsonl") {
@@ -104,7 +104,7 @@ func checkVerdict(t *testing.T, s *jsonschema.Schema, schema string, v, want any
 	}
 }
 
-// TestFormats holds every format against recorded answers of ajv-formats.
+// TestFormats compares every format with recorded answers of ajv-formats.
 func TestFormats(t *testing.T) {
 	t.Parallel()
 	schemas := map[string]*jsonschema.Schema{}
@@ -213,8 +213,7 @@ func TestPatternThatGivesUpIsAnError(t *testing.T) {
 	}
 }
 
-// TestEndless holds schemas that ask for more than any value needs against the
-// limits.
+// TestEndless checks the limits with schemas that need more work than any value should.
 func TestEndless(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat(`{"a":`, 60) + "1" + strings.Repeat("}", 60)

@@ -1,6 +1,6 @@
-// Package jstoken splits JavaScript and TypeScript source into tokens, so that
-// what a file uses can be found without a parser: what stands in a comment, a
-// string, a template or a regular expression is not code. Start at [New].
+// Package jstoken splits JavaScript and TypeScript source into tokens, so that what a
+// file uses can be found without a parser: text in a comment, a string, a template or a
+// regular expression is not code. Start at [New].
 //
 // A [Scanner] accepts any text. Text that is not JavaScript also yields tokens. Time
 // and memory grow linearly with the text.
@@ -31,8 +31,7 @@ type Token struct {
 	LineBreak  bool // a line break stands between this token and the one before
 }
 
-// What an opening bracket belongs to decides what a slash behind its closing
-// bracket means.
+// The owner of an opening bracket decides what a slash after its closing bracket means.
 const (
 	group      = byte(iota) // ( of an expression, or [
 	condition               // ( of if, for, while or with
@@ -212,7 +211,7 @@ func (s *Scanner) punct() {
 	switch text {
 	case "++", "--": // behind an operand it belongs to that
 		s.note(text, s.operand)
-	case "!": // behind an operand it is TypeScript, unless it is part of !=
+	case "!": // after an operand it is TypeScript, unless it is part of !=
 		s.note(text, s.operand && (s.at == len(s.src) || s.src[s.at] != '='))
 	case "(":
 		s.push(text, s.loops, condition, group)

@@ -24,7 +24,7 @@ func kinds(src string) string {
 	return strings.TrimPrefix(b.String(), " ")
 }
 
-// TestTokens splits what is easily taken for something else.
+// TestTokens splits source that is easily misread.
 func TestTokens(t *testing.T) {
 	t.Parallel()
 	for src, want := range map[string]string{
@@ -71,7 +71,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// TestImports finds what loads files, wherever it stands, and only that.
+// TestImports finds code that loads files, and nothing else.
 func TestImports(t *testing.T) {
 	t.Parallel()
 	for src, want := range map[string]bool{

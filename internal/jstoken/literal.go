@@ -12,7 +12,7 @@ func isLetter(c byte) bool {
 	return c == '_' || c == '$' || c|0x20 >= 'a' && c|0x20 <= 'z'
 }
 
-// lineEnd returns where the line ends that at stands in.
+// lineEnd returns the end of the line that contains at.
 func lineEnd(src string, at int) int {
 	for i := at; i < len(src); i++ {
 		switch c := src[i]; {
@@ -25,8 +25,8 @@ func lineEnd(src string, at int) int {
 	return len(src)
 }
 
-// commentEnd returns where a comment ends whose text begins at at, and whether it
-// holds a line break.
+// commentEnd returns the end of the comment whose text begins at at, and whether it
+// contains a line break.
 func commentEnd(src string, at int) (end int, breaks bool) {
 	end = len(src)
 	if n := strings.Index(src[at:], "*/"); n >= 0 {
@@ -35,8 +35,8 @@ func commentEnd(src string, at int) (end int, breaks bool) {
 	return end, lineEnd(src[:end], at) < end
 }
 
-// stringEnd returns where a string in quotes ends that begins at at; one that is
-// not closed ends with its line.
+// stringEnd returns the end of the quoted string that begins at at; an unclosed one
+// ends with its line.
 func stringEnd(src string, at int) int {
 	quote := src[at]
 	for i := at + 1; i < len(src); i++ {
@@ -55,7 +55,7 @@ func stringEnd(src string, at int) int {
 	return len(src)
 }
 
-// numberEnd returns where a number ends that begins at at.
+// numberEnd returns the end of the number that begins at at.
 func numberEnd(src string, at int) int {
 	i, point := at, false
 	for ; i < len(src); i++ {
@@ -76,8 +76,8 @@ func hexadecimal(number string) bool {
 	return len(number) > 1 && number[0] == '0' && number[1]|0x20 == 'x'
 }
 
-// regexpEnd returns where a regular expression ends that begins at at, flags
-// included, and true; or where the line ends on which it is not closed.
+// regexpEnd returns the end of the regular expression that begins at at, including
+// flags, and true; or the end of the line, if it is not closed there.
 func regexpEnd(src string, at int) (end int, ok bool) {
 	class := false
 	for i := at + 1; i < len(src); i++ {
@@ -101,7 +101,7 @@ func regexpEnd(src string, at int) (end int, ok bool) {
 	return len(src), false
 }
 
-// nameEnd returns where a name ends that begins at at; at if none begins there.
+// nameEnd returns the end of the name that begins at at; at if there is none.
 func nameEnd(src string, at int) int {
 	i := at
 	if i < len(src) && src[i] == '#' {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// window is three tokens in a row: the one that is looked at, with its neighbours.
+// window is a token with its neighbours.
 type window struct {
 	before, before2, text, after, after2 string
 	token                                Token
@@ -36,8 +36,8 @@ func windows(src string, yield func(w *window) bool) {
 	}
 }
 
-// member reports whether the token is the name of a member: behind a dot, or
-// before the colon of a property.
+// member reports whether the token is the name of a member: after a dot, or before the
+// colon of a property.
 func (w *window) member() bool {
 	return w.before == "." || w.before == "?." || w.after == ":" && (w.before == "{" || w.before == ",")
 }
@@ -84,8 +84,8 @@ func (f *fromClause) ends(w *window) bool {
 }
 
 // Uses reports whether the source uses one of the given globals: not as a member, a
-// property or a name that the source itself declares. A name whose type alone is
-// tested does not count.
+// property or a name that the source itself declares. A mere typeof test does not
+// count.
 func Uses(src string, globals []string) bool {
 	var used, declared []string
 	windows(src, func(w *window) bool {
@@ -202,8 +202,8 @@ func IsFunction(src string) bool {
 	return ok && s.Text(t) == "=>"
 }
 
-// WithoutComments returns the source with its comments, and the inside of its
-// regular expressions, taken away; the rest keeps its lines.
+// WithoutComments returns the source without its comments and without the contents of
+// its regular expressions; the rest keeps its lines.
 func WithoutComments(src string) string {
 	var b strings.Builder
 	s := New(src)

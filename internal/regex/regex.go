@@ -1,10 +1,10 @@
-// Package regex decides ECMAScript regular expressions: what new RegExp(pattern,
-// flags) accepts is accepted, and what it matches is matched. Start at [New] and
+// Package regex decides ECMAScript regular expressions: it accepts what new
+// RegExp(pattern, flags) accepts, with the same matches. Start at [New] and
 // [Engine.Compile].
 //
-// A pattern is parsed by ECMAScript's grammar. What Go's linear-time engine can
-// decide with the same result is translated and runs there; lookaround,
-// backreferences and everything doubtful run in QuickJS, under limits.
+// A pattern is parsed by ECMAScript's grammar. What Go's linear-time engine can decide
+// with the same result is translated and runs there; lookaround, backreferences and all
+// doubtful cases run in QuickJS, under limits.
 package regex
 
 import (
@@ -24,10 +24,10 @@ const (
 	defaultPatterns = 512
 	maxCached       = 64 << 10 // bytes of a pattern that is kept
 
-	// directWork is up to which product of text and program Go's engine runs
-	// without a look at the clock: a tenth of a second at worst.
+	// directWork is the product of text and program up to which Go's engine runs
+	// without checking the clock: a tenth of a second at worst.
 	directWork = 1 << 22
-	// findWork is the same for all matches of a text, with a look at the clock after
+	// findWork is the same for all matches of a text, with a check of the clock after
 	// each.
 	findWork = 1 << 27
 	// perByte is what the timeout grows by for each byte of text where time is
@@ -82,9 +82,9 @@ type Regexp struct {
 // String returns the pattern as it was given.
 func (r *Regexp) String() string { return r.pattern }
 
-// Compile parses a pattern. The flags are those of JavaScript that change what
-// matches: i, m, s and u. What is no pattern is a *[proviso.Error] with the code
-// Invalid, whose message is that of JavaScript. Compiled patterns are shared.
+// Compile parses a pattern. The flags are those of JavaScript that change what matches:
+// i, m, s and u. For an invalid pattern the error is a *[proviso.Error] with the code
+// Invalid and JavaScript's message. Compiled patterns are shared.
 func (e *Engine) Compile(pattern, flagText string) (*Regexp, error) {
 	key := cacheKey{pattern, flagText}
 	if r, ok := e.cache.Get(key); ok {
@@ -124,7 +124,7 @@ func invalid(pattern, flagText, reason string) error {
 	return proviso.Errorf(proviso.Invalid, "Invalid regular expression: /%s/%s: %s", pattern, flagText, reason)
 }
 
-// translate sets up Go's engine where it decides the same.
+// translate sets up Go's engine where it gives the same results.
 func (r *Regexp) translate(n *node, f flags) {
 	p, ok := translate(n, f)
 	if !ok {
@@ -135,8 +135,8 @@ func (r *Regexp) translate(n *node, f flags) {
 	}
 }
 
-// Match reports whether the pattern matches somewhere in s. An error means that
-// it is not known: the time was over, or ctx was done.
+// Match reports whether the pattern matches somewhere in s. An error means that it is
+// unknown: the time was over, or ctx was done.
 func (r *Regexp) Match(ctx context.Context, s string) (bool, error) {
 	switch {
 	case r.program.isText:
@@ -200,8 +200,8 @@ func (r *Regexp) FindAllIndex(ctx context.Context, s string, limit int) ([][2]in
 	return r.findEach(ctx, s, limit)
 }
 
-// findEach looks for one match at a time, so that the clock is looked at between
-// them: all of them can take time that grows with the square of the text.
+// findEach looks for one match at a time, so that the clock is checked between them:
+// the time for all of them can grow with the square of the text.
 func (r *Regexp) findEach(ctx context.Context, s string, limit int) ([][2]int, error) {
 	stop := r.clock(ctx, s)
 	var all [][2]int
@@ -262,8 +262,8 @@ func (r *Regexp) reader(ctx context.Context, s string) *unitReader {
 	return &unitReader{s: s, pairs: !r.unicode, stop: r.clock(ctx, s), every: r.every()}
 }
 
-// every is how many elements are read between two looks at the clock: the fewer the
-// more the program may do with each.
+// every is how many elements are read between two checks of the clock: fewer for
+// programs that can do more with each.
 func (r *Regexp) every() int { return min(max(directWork/4/r.program.size, 64), 4096) }
 
 // clock returns a function that says why a match on s must stop, or nil.
@@ -280,10 +280,10 @@ func (r *Regexp) clock(ctx context.Context, s string) func() error {
 	}
 }
 
-// errSlow says that the time of a match was over.
+// errSlow means that the time of a match was over.
 var errSlow = errors.New("the time is over")
 
-// stopped words the error of a match that was cut short, if it was.
+// stopped returns the error of a match that was cut short, if it was.
 func (r *Regexp) stopped(err error) error {
 	if errors.Is(err, errSlow) {
 		return proviso.Errorf(proviso.Timeout, "the regular expression %s took longer than %v", quoted(r.pattern), r.engine.timeout)

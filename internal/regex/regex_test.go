@@ -207,8 +207,8 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
-// TestLongText holds that many matches in a long text take no more than the
-// timeout and what is granted for its length.
+// TestLongText checks that many matches in a long text take no more than the timeout
+// and the extra time for its length.
 func TestLongText(t *testing.T) {
 	t.Parallel()
 	engine := regex.New(regex.Options{Timeout: 50 * time.Millisecond})

@@ -110,8 +110,7 @@ type slowDisk struct{ fullDisk }
 
 func (d *slowDisk) Sync() error { time.Sleep(10 * time.Millisecond); return d.fullDisk.Sync() }
 
-// TestCommitsShareSyncs: who commits while a sync runs waits for the next one, with
-// everybody else.
+// TestCommitsShareSyncs: commits that arrive during a sync share the next one.
 func TestCommitsShareSyncs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 // format is the version of the file's layout; a reader refuses later ones.
 const format = 1
 
-// Header says what a run was made of.
+// Header describes the input of a run.
 type Header struct {
 	ID      string          // set by [Create], if it is empty
 	Version string          // of proviso

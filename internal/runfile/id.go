@@ -20,8 +20,8 @@ func newID(now time.Time) string {
 	return id(now, random)
 }
 
-// ContentID returns the id of a run that has the same one however often it is
-// made: its time, and characters of the SHA-256 of what it is made of.
+// ContentID returns an id that depends only on the run's content: its time, and
+// characters of the SHA-256 of its input.
 func ContentID(started time.Time, content string) string {
 	sum := sha256.Sum256([]byte(content))
 	return id(started, [idRandom]byte(sum[:]))

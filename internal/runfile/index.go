@@ -26,8 +26,8 @@ func (x *index) add(e entry) {
 	x.entries = append(x.entries, e)
 }
 
-// order sorts by row. Of several records of one row the last one written stays:
-// it is what a resumed run got when it tried again.
+// order sorts by row. Of several records of one row the last one stays: a resumed run
+// wrote it when it tried again.
 func (x *index) order() {
 	if !x.disorder {
 		return

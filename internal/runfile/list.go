@@ -20,8 +20,8 @@ type Info struct {
 	begun time.Time // by the clock, also of a replay, which has the time of its recording
 }
 
-// List returns the runs kept in dir, those that were begun or gone on with last
-// first; a folder that is not there has none. Their files are not opened.
+// List returns the runs kept in dir, the most recently started or resumed first; a
+// missing folder has none. It does not open their files.
 func List(dir string) ([]Info, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -52,8 +52,7 @@ func List(dir string) ([]Info, error) {
 	return runs, nil
 }
 
-// latest returns the time that the last run of dir was marked with; zero if there
-// is none.
+// latest returns the time of the last run of dir; zero if there is none.
 func latest(dir string) time.Time {
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -62,10 +61,9 @@ func latest(dir string) time.Time {
 	return info.ModTime()
 }
 
-// mark gives the folder of a run the time of now, which is what runs are listed
-// by, and the folder of all runs the same. A clock that was set back does not put
-// a run before the last one, whose time is last. That a folder cannot be marked
-// matters little.
+// mark sets the times of a run's folder and of the folder of all runs to now; runs are
+// listed by that time. If the clock was set back, it uses a time after that of the last
+// run. A failure is ignored, because it matters little.
 func mark(path string, last time.Time) {
 	folder, now := filepath.Dir(path), time.Now()
 	if !now.After(last) {

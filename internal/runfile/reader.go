@@ -59,9 +59,9 @@ func (r *Reader) Trailer() []byte { return r.trailer }
 // Len returns the number of rows.
 func (r *Reader) Len() int { return len(r.index.entries) }
 
-// Damage says what of the file could not be used: complete lines that are not
-// rows, and whether the last line was cut off. A cut line is what an interrupted
-// run leaves; anything else means that the file was changed.
+// Damage describes the unusable parts of the file: complete lines that are not rows,
+// and whether the last line was cut off. An interrupted run leaves a cut line; anything
+// else means that the file was changed.
 func (r *Reader) Damage() (lines int, cut bool) { return r.damaged, r.cut }
 
 // Has reports whether the row with the given index is in the file.
@@ -83,9 +83,9 @@ func (r *Reader) Row(row int) ([]byte, error) {
 	return record, nil
 }
 
-// Rows yields index and record of every row in index order, each the bytes that
-// were appended. A record is valid until the next one. If a row cannot be read
-// the sequence ends early, and [Reader.Err] says why.
+// Rows yields index and record of every row in index order, each with the bytes that
+// were appended. A record is valid until the next one. If a row cannot be read the
+// sequence ends early, and [Reader.Err] returns why.
 func (r *Reader) Rows() iter.Seq2[int, []byte] {
 	return func(yield func(int, []byte) bool) {
 		r.err = nil
@@ -120,7 +120,8 @@ type window struct {
 	buf  []byte
 }
 
-// read returns the record of the first entry; the others say what comes next.
+// read returns the record of the first entry; the others are the entries that come
+// next.
 func (w *window) read(next []entry) ([]byte, error) {
 	e := next[0]
 	if e.off < w.off || e.off+int64(e.size) > w.off+int64(len(w.buf)) {

@@ -360,8 +360,8 @@ func TestListAfterClockSetBack(t *testing.T) {
 	}
 }
 
-// TestContentID: a run of the same content replaces the one before, unless that
-// is still being written.
+// TestContentID: a run of the same content replaces the one before, unless that one is
+// still being written.
 func TestContentID(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -420,7 +420,7 @@ func TestCreateOrTemp(t *testing.T) {
 	}
 }
 
-// TestKill ends a process in the middle of a run and looks at what it left.
+// TestKill kills a process in the middle of a run and checks what it left.
 func TestKill(t *testing.T) {
 	const env = "PROVISO_TEST_RUN_DIR"
 	if dir := os.Getenv(env); dir != "" {

@@ -17,16 +17,16 @@ const (
 	// kernel gives them large folios: on ext4 (Linux 6.18) 65 MB take 16 ms of
 	// CPU in writes of 64 KiB and 100 to 250 ms in writes of 128 KiB to 1 MiB.
 	bufferSize = 64 << 10
-	// syncEvery bounds how much a crash can lose of rows that nobody commits: they
-	// reach the disk at most this much after they finished. Syncing every row would
-	// cost more than deciding it.
+	// syncEvery bounds how much a crash can lose of uncommitted rows: they reach the
+	// disk at most this long after they finished. Syncing every row would cost more
+	// than deciding it.
 	syncEvery = 200 * time.Millisecond
 
 	rowStart     = `{"index":`
 	trailerStart = `{"trailer":`
 )
 
-// file is what a Writer needs of an *os.File.
+// file is the part of *os.File that a Writer needs.
 type file interface {
 	Write(p []byte) (int, error)
 	Sync() error
@@ -150,9 +150,9 @@ func (w *Writer) sync() {
 	}
 }
 
-// Commit returns once every record that was appended before is on the disk. Those
-// who wait at the same time share one sync: while it runs, the next ones gather.
-// After [Writer.Close] it tells how that ended.
+// Commit returns once every record that was appended before is on the disk. Concurrent
+// calls share one sync: those that arrive while it runs share the next. After
+// [Writer.Close] it returns the result of that.
 func (w *Writer) Commit() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

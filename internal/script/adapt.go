@@ -11,10 +11,10 @@ import (
 	"github.com/proviso-eval/proviso/internal/jstoken"
 )
 
-// Adapt returns the text of a JavaScript or TypeScript file whose default export
-// is what adapter, the source of a function, makes of the file's exports. The
-// lines of the file stay where they are, so that places in it stay right. It
-// works for CommonJS and for ECMAScript modules.
+// Adapt returns the text of a JavaScript or TypeScript file whose default export is the
+// result of adapter, the source of a function, for the file's exports. The lines of the
+// file stay where they are, so that positions stay right. It works for CommonJS and for
+// ECMAScript modules.
 func Adapt(text, adapter string) string {
 	adapter = strings.Join(strings.Fields(adapter), " ")
 	if !jstoken.IsModule(text) {
@@ -92,8 +92,8 @@ func exportsOf(names map[string]string) string {
 	return b.String()
 }
 
-// Compile compiles a source whose text may be what [Adapt] made of text. What is
-// wrong with it is told in terms of text.
+// Compile compiles a source whose text may be the result of [Adapt] for text. Errors
+// refer to text.
 func Compile(ctx context.Context, code proviso.Code, src proviso.Source, text string) (proviso.Function, error) {
 	fn, err := code.Compile(ctx, src)
 	var thrown *proviso.ScriptError

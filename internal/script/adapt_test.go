@@ -8,7 +8,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/script"
 )
 
-// TestAdapt makes a function of files that export something else.
+// TestAdapt makes functions of files that export something else.
 func TestAdapt(t *testing.T) {
 	t.Parallel()
 	const adapter = `(exports) => {
@@ -70,7 +70,7 @@ func TestCommonJS(t *testing.T) {
 	}
 }
 
-// TestCompile words mistakes in terms of the file.
+// TestCompile checks that errors refer to the file.
 func TestCompile(t *testing.T) {
 	t.Parallel()
 	e := script.New(script.Options{})

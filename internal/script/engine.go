@@ -22,13 +22,13 @@ var (
 	realmSource string
 )
 
-// How many bytes the result of a call may have, in process and in a worker alike.
+// The maximum size of a call's result, in bytes, in process and in a worker alike.
 const (
 	MaxResult       = 1 << 20  // of code that decides
 	MaxActingResult = 16 << 20 // of code that acts, such as a provider
 )
 
-// How many bytes of an exception are kept, for whoever reads the message.
+// The maximum size of an exception that is kept, in bytes.
 const (
 	maxName    = 200
 	maxMessage = 4 << 10
@@ -37,7 +37,7 @@ const (
 
 // Options are the limits of an [Engine].
 type Options struct {
-	Timeout time.Duration // of one call, if its source does not say; 0 means two seconds
+	Timeout time.Duration // of one call, unless its source sets one; 0 means two seconds
 	Memory  int64         // bytes per VM; 0 means 128 MiB
 	MaxVMs  int           // VMs that may exist at once; 0 means GOMAXPROCS
 }
@@ -91,8 +91,8 @@ const (
 	moduleForm
 )
 
-// Compile implements [proviso.Code]. For a module it also evaluates the file
-// once, so that one that throws, or lacks the function, is refused here.
+// Compile implements [proviso.Code]. For a module it also evaluates the file once, so
+// that an error is reported here if it throws, or lacks the function.
 func (e *Engine) Compile(ctx context.Context, src proviso.Source) (proviso.Function, error) {
 	if src.Language != "javascript" {
 		return nil, &proviso.Error{Code: proviso.Unavailable, Pointer: src.Pointer, Message: src.Language + " cannot be run in process"}

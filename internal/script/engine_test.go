@@ -280,8 +280,8 @@ func TestEngineCancel(t *testing.T) {
 	}
 }
 
-// TestLargeResults: code cannot hand over more than a worker lets through, as a
-// result or as the message of an exception.
+// TestLargeResults: code cannot return more than a worker allows, as a result or as the
+// message of an exception.
 func TestLargeResults(t *testing.T) {
 	t.Parallel()
 	e := script.New(script.Options{})

@@ -26,10 +26,10 @@ const (
 	checking purpose = true // its syntax, and what a module exports
 )
 
-// What realm.js says instead of a result.
+// What realm.js returns instead of a result.
 const (
 	waiting = "\x01w" // the result is a promise
-	stuck   = "\x01n" // that nothing can settle any more
+	stuck   = "\x01n" // nothing can settle the promise any more
 	dirty   = "\x01d" // the VM is not clean; nothing was run
 )
 
@@ -180,5 +180,5 @@ func (m *machine) drain() error {
 		m.spent = true
 		return err
 	}
-	return nil // a job threw, and nobody was there to catch it
+	return nil // a job threw, and nothing caught it
 }

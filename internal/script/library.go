@@ -25,12 +25,11 @@ type LibraryOptions struct {
 	MaxVMs  int           // VMs that may exist at once; 0 means GOMAXPROCS
 }
 
-// Library is JavaScript that ships with proviso and is given hostile input: the
-// code is trusted, its arguments are not. It is safe for concurrent use. It
-// does nothing until the first call, then keeps up to MaxVMs VMs in which the
-// source was evaluated. State that the source keeps in a VM lives on from call
-// to call, but input that gets hold of the language itself, as a template can,
-// finds its built-in objects frozen before the source was evaluated.
+// Library is JavaScript that ships with proviso and gets hostile input: the code is
+// trusted, its arguments are not. It is safe for concurrent use. It does nothing until
+// the first call, then keeps up to MaxVMs VMs in which the source was evaluated. State
+// that the source keeps in a VM lasts from call to call. Input that reaches the
+// language itself, as a template can, finds its built-in objects frozen.
 type Library struct {
 	limits limits
 	pool   *pool
@@ -60,12 +59,12 @@ func NewLibrary(o LibraryOptions) *Library {
 	return l
 }
 
-// Call calls a global function of the source with values of the root package
-// (int and []string are taken, too) and returns its result as one: what is no
-// data, such as a function, as *[proviso.Opaque]. An exception is a
-// *[proviso.ScriptError]; a call that takes too long is a *[proviso.Error] with
-// the code Timeout, one that needs too much memory or stack with the code
-// Limit. ctx interrupts the call, and the wait for a free VM.
+// Call calls a global function of the source with values of the root package (int and
+// []string are accepted, too) and returns its result as one; a result that is not data,
+// such as a function, is a *[proviso.Opaque]. An exception is a *[proviso.ScriptError];
+// a call that takes too long is a *[proviso.Error] with the code Timeout, one that
+// needs too much memory or stack has the code Limit. ctx interrupts the call, and the
+// wait for a free VM.
 func (l *Library) Call(ctx context.Context, function string, args ...any) (any, error) {
 	v, reused, err := l.try(ctx, false, function, args)
 	if reused && isCode(err, proviso.Limit) {
@@ -121,8 +120,8 @@ func (m *machine) callGlobal(function string, args []any) (any, error) {
 	return m.call.Call(quickjs.UndefinedValue, in...)
 }
 
-// fail is [machine.fail], except that running out of stack is a limit here: it
-// is the input that nests, not the code that recurses without end.
+// fail is [machine.fail], except that running out of stack is a limit here: the cause
+// is nested input, not endless recursion of the code.
 func (l *Library) fail(ctx context.Context, m *machine, err error) error {
 	err = m.fail(ctx, err)
 	var thrown *proviso.ScriptError

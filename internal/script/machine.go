@@ -19,10 +19,9 @@ var (
 	hardenSource string
 )
 
-// grace is how long a call may outlive its time limit until it is given up.
-// QuickJS looks for interrupts in its interpreter and its regular expressions,
-// but some loops of its built-ins do not look, such as indexOf of an array-like
-// object of length 2^53.
+// grace is how long a call may exceed its time limit before it is abandoned. QuickJS
+// checks for interrupts in its interpreter and its regular expressions, but not in some
+// loops of its built-ins, such as indexOf of an array-like object of length 2^53.
 const grace = time.Second
 
 // limits bound one VM and one call in it.
@@ -134,9 +133,9 @@ func (m *machine) close() {
 	close(m.jobs)
 }
 
-// run has the machine's goroutine do job and waits for it. It interrupts the VM
-// when ctx is done. The error says that job did not come back in time; nothing
-// that job writes may be read then.
+// run has the machine's goroutine do job and waits for it. It interrupts the VM when
+// ctx is done. The error means that job did not come back in time; nothing that job
+// writes may be read then.
 func (m *machine) run(ctx context.Context, timeout time.Duration, job func()) error {
 	m.used = true
 	m.deadline = time.Now().Add(timeout)
@@ -181,8 +180,8 @@ func (m *machine) arm() {
 // expired reports whether the call's time is over.
 func (m *machine) expired() bool { return !time.Now().Before(m.deadline) }
 
-// fail says what an error of the VM means. It marks the machine as spent if a
-// limit was hit, because nothing is known of the state it is in then.
+// fail translates an error of the VM. It marks the machine as spent if a limit was hit,
+// because its state is unknown then.
 func (m *machine) fail(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		m.spent = true
@@ -215,8 +214,8 @@ func (m *machine) timedOut() error {
 	return proviso.Errorf(proviso.Timeout, "%s: no result within %s", m.limits.name, m.limits.timeout)
 }
 
-// cancelled says that the caller's context ended a call, or the wait for a VM. Who
-// gave a reason with a code, such as a budget, is quoted.
+// cancelled returns the error for a context that ended a call, or the wait for a VM. A
+// cause with a code, such as a budget, is included.
 func (l limits) cancelled(ctx context.Context) error {
 	cause := context.Cause(ctx)
 	var known *proviso.Error
@@ -241,7 +240,7 @@ func isStackOverflow(e *quickjs.Error) bool {
 func scriptError(e *quickjs.Error) *proviso.ScriptError {
 	s := &proviso.ScriptError{Name: cut(e.Name, maxName), Message: cut(e.Message, maxMessage), Stack: cut(e.Stack, maxStack)}
 	if e.Name == "" && e.Message == "" {
-		s.Message = cut(e.Error(), maxMessage) // what was thrown is no Error
+		s.Message = cut(e.Error(), maxMessage) // the thrown value is not an Error
 	}
 	return s
 }

@@ -22,7 +22,7 @@ func newPool(size int, l limits, open func() (*machine, error)) *pool {
 	return &pool{limits: l, open: open, slots: make(chan struct{}, max(size, 1))}
 }
 
-// get waits for a machine until ctx is done. fresh asks for one nobody used.
+// get waits for a machine until ctx is done. fresh asks for an unused one.
 func (p *pool) get(ctx context.Context, fresh bool) (*machine, error) {
 	select {
 	case p.slots <- struct{}{}:

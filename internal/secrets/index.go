@@ -11,10 +11,10 @@ const (
 	filterBits = 16 // of the hash of a window
 )
 
-// index finds forms in a text. Every row of a run is looked through, nearly all of
-// them in vain, so a filter reads a window of four bytes at every fourth position
-// alone: of each form, the windows at its first four offsets are known to it, one
-// of which stands at such a position wherever the form is.
+// index finds forms in a text. It searches every row of a run, and nearly always finds
+// nothing. So a filter checks only the four-byte window at every fourth position. It
+// knows the windows at the first four offsets of each form; one of them is at such a
+// position wherever the form is.
 type index struct {
 	forms  [][]byte // longest first, each of at least 2*window-1 bytes
 	filter [1 << filterBits / 64]uint64

@@ -1,8 +1,8 @@
-// Package sqlparser tells whether a text is SQL of a dialect, and which tables
-// and columns it refers to. Start at [New].
+// Package sqlparser decides whether a text is SQL of a dialect, and which tables and
+// columns it refers to. Start at [New].
 //
-// The grammars are those of node-sql-parser 5.4.0, run in JavaScript under limits
-// of time and memory. A grammar is loaded with the first statement of its dialect.
+// The grammars are those of node-sql-parser 5.4.0, run in JavaScript under limits of
+// time and memory. A grammar is loaded with the first statement of its dialect.
 package sqlparser
 
 import (
@@ -94,10 +94,10 @@ func (p *Parser) Parse(ctx context.Context, sql, dialect string) error {
 	return err
 }
 
-// Check parses sql and compares what it refers to with what is allowed. A
-// statement that is not SQL of the dialect, or a dialect that nobody knows, gives
-// a *[proviso.ScriptError] with the parser's message; one that takes too long or
-// is too large a *[proviso.Error] with the code Timeout or Limit.
+// Check parses sql and compares what it refers to with what is allowed. For a statement
+// that is not SQL of the dialect, or an unknown dialect, the error is a
+// *[proviso.ScriptError] with the parser's message; for one that takes too long or is
+// too large it is a *[proviso.Error] with the code Timeout or Limit.
 func (p *Parser) Check(ctx context.Context, sql, dialect string, allowed Allowed) (Excess, error) {
 	if !Known(dialect) {
 		return Excess{}, &proviso.ScriptError{Name: "Error", Message: dialect + " is not supported currently"}
@@ -128,7 +128,7 @@ func (p *Parser) Check(ctx context.Context, sql, dialect string, allowed Allowed
 	return Excess{Tables: texts(o.At("tables")), Columns: texts(o.At("columns"))}, asError(refusal)
 }
 
-// asError makes an error of the parser's message, which is "" if there is none.
+// asError turns the parser's message into an error; "" is no error.
 func asError(refusal string) error {
 	if refusal == "" {
 		return nil

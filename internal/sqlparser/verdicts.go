@@ -10,8 +10,8 @@ const (
 // key is a statement of a dialect.
 type key struct{ dialect, sql string }
 
-// verdicts remembers what the parser said of the last statements: when the
-// younger of two generations is full, the older one is dropped.
+// verdicts caches the parser's results for the last statements: when the younger of two
+// generations is full, the older one is dropped.
 type verdicts struct {
 	mu         sync.Mutex
 	young, old map[key]string // the parser's message, "" if it accepted

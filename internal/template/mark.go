@@ -42,8 +42,8 @@ func (e *Engine) Mark(ctx context.Context, text string, vars *proviso.Object) (s
 	return marked, values, nil
 }
 
-// MarkNames is [Engine.Mark] for texts of people who may not use the template
-// engine: {{ name }}, {{ a.b }} and {{ a[0] }} are markers, and {% and {# are text.
+// MarkNames is [Engine.Mark] for texts of people who may not use the template engine:
+// {{ name }}, {{ a.b }} and {{ a[0] }} are markers, and {% and {# are text.
 func MarkNames(text string, vars *proviso.Object) (string, *proviso.Object, error) {
 	parts, err := namesIn(text)
 	if err != nil {
@@ -95,8 +95,8 @@ func shortened(text string) string {
 	return text
 }
 
-// markPlain marks a template without nunjucks; ok is false where only JavaScript
-// knows a value.
+// markPlain marks a template without nunjucks; ok is false where only JavaScript can
+// compute a value.
 func (t *Template) markPlain(values, vars *proviso.Object) (text string, ok bool, err error) {
 	var b strings.Builder
 	for i := range t.parts {
@@ -122,7 +122,7 @@ func (t *Template) markPlain(values, vars *proviso.Object) (text string, ok bool
 	return b.String(), true, nil
 }
 
-// noValue is the error about a value that nobody gave.
+// noValue is the error for a missing value.
 func noValue(name string) error {
 	return proviso.Errorf(proviso.Undecided, "{{%s}} has no value: there is no such variable", shortened(name))
 }

@@ -19,7 +19,7 @@ type part struct {
 // member is one step into a value: .key, ["key"] or [index].
 type member struct {
 	key   string
-	index int // -1 for a key that is no number
+	index int // -1 for a key that is not a number
 }
 
 // parsePlain splits a template that has nothing but text and {{ name }},
@@ -177,8 +177,8 @@ func rootsOf(parts []part) []string {
 	return names
 }
 
-// plain renders the template in Go. It reports false where only JavaScript knows
-// the answer, such as for the members of a text.
+// plain renders the template in Go. It returns false where only JavaScript can give the
+// result, such as for the members of a text.
 func (t *Template) plain(vars *proviso.Object) (string, bool) {
 	if len(t.parts) == 1 {
 		return t.value(&t.parts[0], vars)

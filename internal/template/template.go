@@ -33,7 +33,7 @@ const (
 	cachedLength = 64 << 10
 )
 
-// Options say what templates may use. The zero value works.
+// Options configure what templates may use. The zero value works.
 type Options struct {
 	// Filters are the suite's own filters: name to CommonJS source text that
 	// exports a function.
@@ -172,9 +172,9 @@ type Template struct {
 // those it asks about with if, or, default or `is defined`.
 func (t *Template) Variables() []string { return t.variables }
 
-// Render renders the template. The error is a *[proviso.Error]: with the code
-// Timeout or Limit if it took too much, Undecided if it failed in another way,
-// such as by calling what is no function.
+// Render renders the template. The error is a *[proviso.Error]: with the code Timeout
+// or Limit if it took too much, Undecided if it failed in another way, such as a call
+// of something that is not a function.
 func (t *Template) Render(ctx context.Context, vars *proviso.Object) (string, error) {
 	if t.parts != nil {
 		if text, ok := t.plain(vars); ok {

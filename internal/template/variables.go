@@ -8,7 +8,7 @@ func (e *Engine) Variables(text string) []string {
 	return names
 }
 
-// Needs is [Engine.Variables] with the error of a text that is broken.
+// Needs is [Engine.Variables], but returns the error of a broken text.
 func (e *Engine) Needs(text string) ([]string, error) {
 	t, err := e.Compile(text)
 	if err != nil {

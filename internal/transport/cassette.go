@@ -21,11 +21,11 @@ import (
 // Shelf is where a cassette keeps its exchanges, one file each; internal/blobs
 // is one. It is safe for concurrent use.
 type Shelf interface {
-	// Key names what the parts describe.
+	// Key returns the key for the given parts.
 	Key(parts ...string) string
 	// Path returns the file of a key, for messages.
 	Path(key string) string
-	// Read returns what is kept, or an error that is fs.ErrNotExist.
+	// Read returns the kept data, or an error that is fs.ErrNotExist.
 	Read(key string) ([]byte, error)
 	// Write keeps data, whole or not at all.
 	Write(key string, data []byte) error
@@ -33,8 +33,8 @@ type Shelf interface {
 	Keys() iter.Seq2[string, error]
 }
 
-// CassetteOptions say what a cassette leaves out and lets through. A replay needs
-// those that the recording was made with.
+// CassetteOptions configure what a cassette omits and keeps. A replay needs the options
+// of the recording.
 type CassetteOptions struct {
 	// Redact is replaced by [REDACTED] in all text that is stored, and in the text
 	// that exchanges are found by.
@@ -61,12 +61,12 @@ type Cassette struct {
 	failed  atomic.Pointer[proviso.Error] // why nothing can be kept any more
 }
 
-// ErrUnrecorded is the cause of what [Cassette.Err] returns: no further attempt
-// helps.
+// ErrUnrecorded is the cause of the error that [Cassette.Err] returns: a retry does not
+// help.
 var ErrUnrecorded = errors.New("the exchange is not recorded")
 
-// Err is why nothing can be recorded any more, such as a full disk; nil if all is
-// well. Nobody should be asked what then cannot be kept.
+// Err returns why nothing can be recorded any more, such as a full disk, or nil.
+// Callers should then make no further calls, because the answers could not be kept.
 func (c *Cassette) Err() error {
 	if err := c.failed.Load(); err != nil {
 		return err
@@ -78,7 +78,7 @@ func (c *Cassette) Err() error {
 // already there is made again and replaced.
 func Record(shelf Shelf, o CassetteOptions) *Cassette { return newCassette(shelf, o, false) }
 
-// Replay returns a cassette that answers with what is kept and asks nobody.
+// Replay returns a cassette that answers from what is kept and makes no calls.
 func Replay(shelf Shelf, o CassetteOptions) *Cassette { return newCassette(shelf, o, true) }
 
 func newCassette(shelf Shelf, o CassetteOptions, replays bool) *Cassette {
@@ -95,7 +95,7 @@ func newCassette(shelf Shelf, o CassetteOptions, replays bool) *Cassette {
 // Replays reports whether the cassette answers, rather than records.
 func (c *Cassette) Replays() bool { return c.replays }
 
-// Wrap stands before a network; it is made for [Options].Wrap.
+// Wrap wraps a network; use it as [Options].Wrap.
 func (c *Cassette) Wrap(network http.RoundTripper) http.RoundTripper {
 	if c.replays {
 		return replayer{c}
@@ -167,8 +167,8 @@ func (c *Content) bytes() ([]byte, error) {
 	return []byte(c.Text), nil
 }
 
-// key is what an exchange is found by: where it was asked, the question without
-// secrets, and which sample of it.
+// key is the key of an exchange: where it was asked, the question without secrets, and
+// which sample of it.
 func (c *Cassette) key(q *Request, s proviso.Sample) string {
 	body, kind := q.Text, "text"
 	switch {
@@ -200,8 +200,8 @@ func canonical(raw json.RawMessage) string {
 	return string(text)
 }
 
-// Load finds the answer to a question. What is not on the cassette is an error
-// with the code NotFound; a file that cannot be read is an error that names it.
+// Load finds the answer to a question. If it is not on the cassette, the error has the
+// code NotFound; for an unreadable file the error names it.
 func (c *Cassette) Load(q Request, s proviso.Sample) (Response, error) {
 	q = c.cleanRequest(q, nil)
 	key := c.key(&q, s)
@@ -219,8 +219,8 @@ func (c *Cassette) Load(q Request, s proviso.Sample) (Response, error) {
 	return x.Response, nil
 }
 
-// Save keeps an exchange. Secrets are further texts that nothing stored may
-// contain. They have no part in the key: who replays has others, or none.
+// Save keeps an exchange. Secrets are further texts that nothing stored may contain.
+// They are not part of the key, because a replay has others, or none.
 func (c *Cassette) Save(q Request, s proviso.Sample, r Response, secrets ...string) error {
 	found := c.cleanRequest(q, nil)
 	secrets = append(secrets, memberSecrets(q.JSON)...)
@@ -275,7 +275,7 @@ func ParseExchange(data []byte) (*Exchange, error) {
 	return &x, nil
 }
 
-// missing words that an exchange is not on the cassette.
+// missing is the error for an exchange that is not on the cassette.
 func missing(q *Request, s proviso.Sample) error {
 	text := "replay: no recorded exchange for " + q.Method + " " + q.URL
 	if s != (proviso.Sample{}) {

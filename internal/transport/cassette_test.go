@@ -83,7 +83,7 @@ func replayFrom(s *shelf, o transport.CassetteOptions) *transport.Transport {
 	return through(transport.Replay(s, o))
 }
 
-// answer is what a request gave.
+// answer is the result of a request.
 type answer struct {
 	status  int
 	body    string

@@ -27,20 +27,20 @@ func (d dialer) dial(ctx context.Context, network, address string) (net.Conn, er
 	return nd.DialContext(ctx, network, address)
 }
 
-// public says whether requests keep to the public internet.
+// public restricts requests to the public internet.
 type public struct {
 	only   bool
 	except func(netip.Addr) bool // addresses that may be private; nil is none
 }
 
-// refuses reports whether an address may not be asked.
+// refuses reports whether requests to an address are refused.
 func (p public) refuses(a netip.Addr) bool {
 	a = a.Unmap().WithZone("")
 	return p.only && private(a) && (p.except == nil || !p.except(a))
 }
 
-// control looks at the address that is really dialled, so that a name cannot
-// resolve to one thing when it is checked and to another when it is used.
+// control checks the address that is really dialled, so that a name cannot resolve to
+// one address for the check and to another for the connection.
 func (p public) control(_ context.Context, _, address string, _ syscall.RawConn) error {
 	ap, err := netip.ParseAddrPort(address)
 	if err != nil || p.refuses(ap.Addr()) {
@@ -49,8 +49,8 @@ func (p public) control(_ context.Context, _, address string, _ syscall.RawConn)
 	return nil
 }
 
-// refusesHost reports whether a host is itself an address that may not be asked,
-// or the name of this machine.
+// refusesHost reports whether a host is itself a refused address, or the name of this
+// machine.
 func (p public) refusesHost(host string) bool {
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
 		return p.refuses(netip.AddrFrom4([4]byte{127, 0, 0, 1}))

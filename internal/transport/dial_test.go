@@ -9,8 +9,8 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// TestResolvedAddress holds that the address is looked at after the name was
-// resolved: what a policy of names lets pass is refused here.
+// TestResolvedAddress checks that the address is checked after the name is resolved,
+// even if a policy allows the name.
 func TestResolvedAddress(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(nil)

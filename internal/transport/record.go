@@ -9,7 +9,7 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// recorder passes requests on and keeps what is answered.
+// recorder passes requests on and keeps the answers.
 type recorder struct {
 	c       *Cassette
 	network http.RoundTripper
@@ -18,8 +18,8 @@ type recorder struct {
 // maxRecorded is the most bytes of a body that are kept.
 const maxRecorded = defaultBody
 
-// RoundTrip asks the network. An answer that cannot be kept is an error: a
-// recording that lacks it could not be replayed.
+// RoundTrip asks the network. An answer that cannot be kept is an error, because the
+// recording could not be replayed without it.
 func (r recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	q, sent, err := requestOf(req)
 	if err == nil {
@@ -68,8 +68,8 @@ func (c *Cassette) cleanLocation(headers map[string]string, req *http.Request) {
 	}
 }
 
-// passing reports whether a status says something of the moment, or of the key,
-// and nothing of the question. Such answers are not kept.
+// passing reports whether a status depends on the moment or on the key, rather than on
+// the question. Such answers are not kept.
 func passing(status int) bool {
 	switch status {
 	case http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusProxyAuthRequired,
@@ -79,7 +79,7 @@ func passing(status int) bool {
 	return status >= 500
 }
 
-// rest is a body of which a part was read before.
+// rest is a body that was read in part.
 type rest struct {
 	io.Reader
 	io.Closer

@@ -11,15 +11,15 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Recording is what is known of a cassette as a whole.
+// Recording describes a cassette as a whole.
 type Recording struct {
 	Exchanges int
 	Hash      string    // of every byte of every exchange, hexadecimal
 	Made      time.Time // when the last exchange was recorded; the Unix epoch if none says
 }
 
-// Recording reads all exchanges of the cassette. One that is damaged counts as it
-// is: [Cassette.Load] says so to who needs it.
+// Recording reads all exchanges of the cassette. It hashes damaged ones as they are;
+// [Cassette.Load] reports the damage when one is needed.
 func (c *Cassette) Recording(ctx context.Context) (Recording, error) {
 	r := Recording{Made: time.Unix(0, 0).UTC()}
 	h := sha256.New()

@@ -11,8 +11,8 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// The headers that are stored. What is not in these lists never reaches a file;
-// those of requests tell exchanges apart.
+// The headers that are stored. Headers that are not in these lists never reach a file;
+// those of requests distinguish exchanges.
 var (
 	requestHeaders  = [...]string{"Accept", "Anthropic-Beta", "Anthropic-Version", "Content-Type", "Openai-Beta"}
 	responseHeaders = [...]string{"Content-Encoding", "Content-Language", "Content-Type", "Location", "Retry-After"}
@@ -59,8 +59,8 @@ func cleanURL(u *url.URL) (string, []string) {
 	return safe.String(), secrets
 }
 
-// secretsOf collects what in a request looks like a key, to take it out of
-// whatever else is stored, such as a response that quotes it.
+// secretsOf collects likely keys in a request, to remove them from everything else that
+// is stored, such as a response that quotes them.
 func secretsOf(req *http.Request) []string {
 	_, secrets := cleanURL(req.URL)
 	for name, values := range req.Header {
@@ -77,11 +77,11 @@ func secretsOf(req *http.Request) []string {
 	return secrets
 }
 
-// shortSecret is the length below which a key is taken for a word: it would be
-// found where it is none.
+// shortSecret is the length below which a key is treated as a word, because it would
+// match ordinary text.
 const shortSecret = 8
 
-// hide takes out of text what may not be stored.
+// hide removes from text what may not be stored.
 func (c *Cassette) hide(text string, secrets []string) string {
 	for _, s := range secrets {
 		if len(s) < shortSecret {
@@ -95,8 +95,8 @@ func (c *Cassette) hide(text string, secrets []string) string {
 	return text
 }
 
-// cleanRequest takes secrets out of a request: what its names and --redact say,
-// and the texts given. Without those it is what the key is made of.
+// cleanRequest removes secrets from a request: by name, by --redact, and the given
+// texts. Without those texts the result is what the key is made of.
 func (c *Cassette) cleanRequest(q Request, secrets []string) Request {
 	q.URL = c.hide(q.URL, secrets)
 	headers := map[string]string{}
@@ -108,8 +108,8 @@ func (c *Cassette) cleanRequest(q Request, secrets []string) Request {
 	return q
 }
 
-// clean takes secrets out of a body; names says that members with the names of
-// secrets are some.
+// clean removes secrets from a body; with names, also members with the names of
+// secrets.
 func (c *Cassette) clean(b Content, secrets []string, names bool) Content {
 	switch {
 	case !names && len(secrets)+len(c.redact) == 0:
@@ -126,8 +126,8 @@ func (c *Cassette) clean(b Content, secrets []string, names bool) Content {
 	return b
 }
 
-// memberSecrets are the texts of members of a JSON request whose names say that
-// they are secret.
+// memberSecrets returns the texts of members of a JSON request with the names of
+// secrets.
 func memberSecrets(raw json.RawMessage) []string {
 	var secrets []string
 	rewrite(raw, func(s string, secret bool) string {

@@ -12,13 +12,12 @@ import (
 // describe the request and do not identify the sender.
 var kept = [...]string{"Accept", "Content-Encoding", "Content-Type"}
 
-// origin is what has to be equal for a server to be the one that was asked:
-// scheme, host and port.
+// origin identifies the server that was asked: scheme, host and port.
 func origin(u *url.URL) string {
 	return u.Scheme + "://" + strings.ToLower(address(u))
 }
 
-// redirect says how far redirects have led a request from where it began.
+// redirect describes how far redirects have led a request from its start.
 type redirect struct {
 	left   bool // a hop, or this request, is for another origin than the first request
 	hop    bool // this request is for another host or port than the one before it, or without its encryption
@@ -52,10 +51,10 @@ func redirected(req *http.Request) redirect {
 // exposes reports whether a redirect drops encryption.
 func exposes(from, to *url.URL) bool { return from.Scheme == "https" && to.Scheme != "https" }
 
-// follow decides whether a redirected request is sent, and returns it as it is
-// sent. Keys stand in headers of any name, and in the query that Referer repeats.
-// So a request that has left its origin, even one that comes back to it, has no
-// header of the caller. Its body is for the configured host alone.
+// follow decides whether a redirected request is sent, and returns it as it is sent. A
+// header of any name can hold a key, and so can the query that Referer repeats. So a
+// request that has left its origin, even one that comes back to it, has no header of
+// the caller. Its body is only for the configured host.
 func (t *Transport) follow(req *http.Request) (*http.Request, error) {
 	r := redirected(req)
 	switch {

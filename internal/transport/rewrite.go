@@ -6,9 +6,9 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// rewrite replaces those strings and numbers of a valid JSON text that hide
-// changes, and leaves every other byte as it is. It tells hide whether a string
-// is a member whose name says that it is secret.
+// rewrite replaces those strings and numbers of a valid JSON text that hide changes,
+// and leaves every other byte as it is. It passes hide whether a string is a member
+// with the name of a secret.
 func rewrite(raw []byte, hide func(text string, secret bool) string) []byte {
 	var out bytes.Buffer
 	secret := false

@@ -1,6 +1,6 @@
-// Package transport is the one way to the network: every HTTP call goes through
-// the http.RoundTripper that [New] makes. It decides which hosts may be asked,
-// bounds times and sizes, finds the proxy, and words errors without keys.
+// Package transport is the only way to the network: every HTTP call goes through the
+// http.RoundTripper that [New] makes. It decides which hosts may be asked, bounds times
+// and sizes, finds the proxy, and keeps keys out of errors.
 package transport
 
 import (
@@ -174,8 +174,8 @@ func failure(req *http.Request, err error) error {
 	return proviso.Because(err, code, "%s: %s", URL(req.URL), wording(err))
 }
 
-// wording says what went wrong on the way in words that need no knowledge of
-// networks; what it does not know it says as the system does.
+// wording describes a network error in plain words; for an unknown error it returns the
+// system's text.
 func wording(err error) string {
 	var op *net.OpError
 	through := ""

@@ -112,8 +112,8 @@ func TestPrivateAddresses(t *testing.T) {
 	}
 }
 
-// TestAllowPrivate holds that a private address has to be allowed itself: a name
-// that leads to another one is refused.
+// TestAllowPrivate checks that a private address must be allowed itself: a name that
+// resolves to another one is refused.
 func TestAllowPrivate(t *testing.T) {
 	t.Parallel()
 	srv := serve(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "hello") })
@@ -307,8 +307,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestWrap holds that the policy stands in front of what is wrapped around the
-// network, and the limit behind it.
+// TestWrap checks that the policy applies before the wrapped network, and the limit
+// after it.
 func TestWrap(t *testing.T) {
 	t.Parallel()
 	asked := 0
@@ -346,7 +346,7 @@ func TestURL(t *testing.T) {
 	}
 }
 
-// TestWording: what goes wrong on the way is said in a line.
+// TestWording: a network error is one line.
 func TestWording(t *testing.T) {
 	t.Parallel()
 	closed := serve(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Task is the computing of one request. What it counts is the time in which it has
-// turns, which is processor time as long as nothing else uses up the machine. It is
-// safe for concurrent use.
+// Task counts the computing of one request: the time in which it has turns, which is
+// processor time unless something else uses up the machine. It is safe for concurrent
+// use.
 type Task struct {
 	scheduler *Scheduler
 	key       string
@@ -28,9 +28,9 @@ type taskKey struct{}
 
 type heldKey struct{}
 
-// Begin returns a context whose computing is that of a key, and its task, which is
-// to be ended. Beyond the budget the context is cancelled with over as its cause;
-// a budget of 0 is none.
+// Begin returns a context whose computing counts for a key, and its task, which the
+// caller must end. Beyond the budget the context is cancelled with over as its cause; a
+// budget of 0 is unlimited.
 func (s *Scheduler) Begin(ctx context.Context, key string, budget time.Duration, over error) (context.Context, *Task) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	t := &Task{scheduler: s, key: key, budget: budget, over: over, cancel: cancel}
@@ -59,14 +59,14 @@ func (t *Task) Err() error {
 	return nil
 }
 
-// Used returns how long was computed.
+// Used returns the computing time so far.
 func (t *Task) Used() time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.total()
 }
 
-// total is how long was computed; t.mu is held.
+// total returns the computing time so far; t.mu is held.
 func (t *Task) total() time.Duration {
 	if t.open > 0 {
 		return t.used + time.Since(t.since)
@@ -121,10 +121,10 @@ func (t *Task) ended() {
 	}
 }
 
-// Enter waits for a turn to compute. done gives it back and has to be called before
-// anything waits for others. Who computes with the context that it returns has the
-// turn already. The error is why the task, or the context, is at its end. A context
-// without a task gets no turn and needs none.
+// Enter waits for a turn to compute. The caller must call done before it waits for
+// anything else. A caller that already has a turn in this context needs no other. The
+// error is why the task, or the context, ended. A context without a task gets no turn
+// and needs none.
 func Enter(ctx context.Context) (turn context.Context, done func(), err error) {
 	t, _ := ctx.Value(taskKey{}).(*Task)
 	if t == nil {

@@ -1,11 +1,11 @@
-// Package turns shares the processor between keys. Work that computes takes a turn
-// with [Enter] and gives it back before it waits for anybody else; a [Task] counts
-// what one request computed and ends it at its budget. Start at [New] and
-// [Scheduler.Begin]; a context without a task computes as it likes.
+// Package turns shares the processor between keys. Computing work takes a turn with
+// [Enter] and gives it back before it waits; a [Task] counts the computing of one
+// request and ends it at its budget. Start at [New] and [Scheduler.Begin]; a context
+// without a task is not limited.
 //
-// Turns are not taken away: work gives them back between assertions, and is
-// interrupted by its own time limit. So that others do not wait that long, the keys
-// that compute the most leave one processor to those that compute little.
+// Turns are not taken away: work gives them back between assertions, and is interrupted
+// by its own time limit. To keep others from waiting that long, the keys that compute
+// the most leave one processor to those that compute little.
 package turns
 
 import (
@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// window is the time over which the computing of a key is remembered.
+	// window is the time over which the computing of a key counts.
 	window = time.Second
 	// recent is how long a key counts as one of those that share the processor.
 	recent = 5 * time.Second
@@ -45,13 +45,13 @@ type share struct {
 	waiters []*waiter // first come, first served
 }
 
-// waiter is somebody without a turn.
+// waiter is a caller without a turn.
 type waiter struct {
 	turn  chan class // receives the turn
 	share *share
 }
 
-// class says from which turns one was given.
+// class is the kind of a turn.
 type class bool
 
 const (
@@ -131,7 +131,7 @@ func (s *Scheduler) dispatch(now time.Time) {
 		k := s.queue[best]
 		c, ok := s.grant(k, now)
 		if !ok {
-			return // a key that computed more has no better claim
+			return // a key that computed more has lower priority
 		}
 		w := k.waiters[0]
 		k.waiters = k.waiters[1:]

@@ -61,7 +61,7 @@ func TestLightKeyDoesNotWait(t *testing.T) {
 	}
 }
 
-// TestEqualKeysShare: keys that want all get the same, however many workers each has.
+// TestEqualKeysShare: busy keys get equal shares, however many workers each has.
 func TestEqualKeysShare(t *testing.T) {
 	t.Parallel()
 	s := turns.New(2)
@@ -118,7 +118,7 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestWaiterLeaves: who does not want a turn any more keeps none.
+// TestWaiterLeaves: a waiter that gives up keeps no turn.
 func TestWaiterLeaves(t *testing.T) {
 	t.Parallel()
 	s := turns.New(1)
@@ -143,7 +143,7 @@ func TestWaiterLeaves(t *testing.T) {
 	}
 }
 
-// TestWithoutTask: a context without a task computes as it likes.
+// TestWithoutTask: a context without a task is not limited.
 func TestWithoutTask(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())

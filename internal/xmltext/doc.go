@@ -1,10 +1,10 @@
 // Package xmltext decides what XML a text is or contains. [Check] is strict: a
-// well-formed document with namespaces. [Parse] reads leniently into the [Tree]
-// that paths such as "root.item.0.name" are looked up in. [Contains] finds
-// elements in other text.
+// well-formed document with namespaces. [Parse] reads leniently into the [Tree] in
+// which paths such as "root.item.0.name" are looked up. [Contains] finds elements in
+// other text.
 //
-// Everything takes time linear in the text. Strings may hold lone surrogates in
-// their three-byte form, which XML does not allow.
+// Everything takes time linear in the text. Strings may hold lone surrogates in their
+// three-byte form, which XML does not allow.
 package xmltext
 
 import "fmt"
@@ -13,7 +13,7 @@ import "fmt"
 // whose verdicts this package reproduces.
 const maxOpen = 101
 
-// SyntaxError says where a text stopped being XML.
+// SyntaxError is where and why a text is not XML.
 type SyntaxError struct {
 	Line, Column int // from 1; 0 if unknown
 	Message      string

@@ -129,7 +129,7 @@ func TestContains(t *testing.T) {
 	}
 }
 
-// TestHostile holds that time is linear: each text would take minutes otherwise.
+// TestHostile checks that time is linear: otherwise each text would take minutes.
 func TestHostile(t *testing.T) {
 	t.Parallel()
 	const n = 1 << 17
