@@ -144,6 +144,12 @@ func TestOneAssembly(t *testing.T) {
 // goFiles lists the Go files of the module, except test data.
 func goFiles(t *testing.T) []string {
 	t.Helper()
+	return filesNamed(t, ".go")
+}
+
+// filesNamed returns the files of the repository with an ending, without test data.
+func filesNamed(t *testing.T, ending string) []string {
+	t.Helper()
 	var files []string
 	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -152,7 +158,7 @@ func goFiles(t *testing.T) []string {
 		if d.IsDir() && (d.Name() == "testdata" || d.Name() == "node_modules" || d.Name() == ".git" || d.Name() == "dist") {
 			return filepath.SkipDir
 		}
-		if strings.HasSuffix(name, ".go") {
+		if strings.HasSuffix(name, ending) {
 			files = append(files, name)
 		}
 		return nil

@@ -1,0 +1,141 @@
+package proviso_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// avoided are words that this project does not use, because a reader would have
+// to guess their meaning, each with the term of docs/glossary.md or of the field.
+// inCode is set once no comment and no message has the word; docs are always held.
+var avoided = []struct {
+	word   *regexp.Regexp
+	use    string
+	inCode bool
+}{
+	{word(`asks? nobody|nobody (is|was|will be) asked`), "asks no model, sends no request", false},
+	{word(`ballots?`), "vote", false},
+	{word(`going on with`), "resuming", false},
+	{word(`names the flag that is nearest`), "suggests the nearest flag", false},
+	{word(`nobody's home`), "is not expanded", true},
+	{word(`purses?`), "budget", false},
+	{word(`rid(e|es|ing) along`), "is added", false},
+	{word(`talk(s|ed|ing)? (it|them|judges|(a|the) judge) over|talked over`), "prompt injection", false},
+	{word(`things of the house`), "types of this module", false},
+	{word(`tired`), "exhausted", false},
+	{word(`torn`), "contradictory", false},
+	{word(`turn(s|ed|ing)? (\w+ ){1,3}round|turned round`), "negate, invert", false},
+	{word(`vouch(es|ed)? for`), "untrusted", false},
+	{word(`witness(es)?`), "evidence, quote checker, counterexample", false},
+}
+
+// word is the pattern of whole words, in any case.
+func word(pattern string) *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(?:` + pattern + `)\b`)
+}
+
+// avoidedIn returns what a text should say instead of the avoided words in it.
+func avoidedIn(text string, code bool) []string {
+	text = strings.Join(strings.Fields(text), " ")
+	var found []string
+	for _, a := range avoided {
+		if code && !a.inCode {
+			continue
+		}
+		if m := a.word.FindString(text); m != "" {
+			found = append(found, strconv.Quote(m)+": write "+a.use)
+		}
+	}
+	return found
+}
+
+// TestWords keeps avoided words out of pages, comments and messages.
+func TestWords(t *testing.T) {
+	t.Parallel()
+	for _, name := range filesNamed(t, ".md") {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for number, line := range prose(string(data)) {
+			for _, found := range avoidedIn(line, false) {
+				t.Errorf("%s:%d: %s", name, number, found)
+			}
+		}
+	}
+	for _, name := range goFiles(t) {
+		if name == "words_test.go" {
+			continue
+		}
+		set := token.NewFileSet()
+		f, err := parser.ParseFile(set, name, nil, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, group := range f.Comments {
+			for _, found := range avoidedIn(group.Text(), true) {
+				t.Errorf("%s: %s", set.Position(group.Pos()), found)
+			}
+		}
+		if strings.HasSuffix(name, "_test.go") {
+			continue // texts of tests are inputs
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+				text, _ := strconv.Unquote(lit.Value)
+				for _, found := range avoidedIn(text, true) {
+					t.Errorf("%s: %s", set.Position(lit.Pos()), found)
+				}
+			}
+			return true
+		})
+	}
+}
+
+// prose returns the lines of a page by number, without what is made of the code:
+// fenced blocks, and parts between begin and end marks.
+func prose(page string) map[int]string {
+	lines := map[int]string{}
+	fenced, made := false, false
+	for i, line := range strings.Split(page, "\n") {
+		switch {
+		case strings.HasPrefix(line, "```"):
+			fenced = !fenced
+		case strings.HasPrefix(line, "<!-- begin "):
+			made = true
+		case strings.HasPrefix(line, "<!-- end "):
+			made = false
+		case !fenced && !made:
+			lines[i+1] = line
+		}
+	}
+	return lines
+}
+
+// TestWordsAreFound is the check that TestWords can fail.
+func TestWordsAreFound(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int{
+		"The Purse of a key":                 1,
+		"an attempt to talk the\njudge over": 1,
+		"purses, which nobody vouches for":   2,
+		"not- turns pass and fail round":     1,
+		"retired, a turn, a round":           0,
+	} {
+		if got := avoidedIn(text, false); len(got) != want {
+			t.Errorf("%q: found %q, want %d", text, got, want)
+		}
+	}
+	if got := avoidedIn("~ is nobody's home", true); len(got) != 1 {
+		t.Errorf("in code found %q, want 1", got)
+	}
+	if got := prose("a\n```\nb\n```\n<!-- begin x -->\nc\n<!-- end x -->\nd"); len(got) != 2 || got[1] != "a" || got[8] != "d" {
+		t.Errorf("prose is %v", got)
+	}
+}
