@@ -9,51 +9,51 @@ import (
 	"github.com/proviso-eval/proviso/stats"
 )
 
-// Confidence is that of all intervals of an alignment.
+// Confidence is the confidence level of all intervals of an alignment.
 const Confidence = 0.95
 
-// Agreements say how far the verdicts of judges agree with those of people.
+// Agreements holds how well the verdicts of judges agree with human labels.
 type Agreements struct {
 	Assertions []Agreement
 
-	Unlabelled int // rows of the file without a person's verdict
-	Stale      int // labels of another output than the run has
+	Unlabelled int // rows of the file without a human label
+	Stale      int // labels for an output that the run does not have
 	Skipped    int // labels of assertions that did not apply
 }
 
-// Agreement is that of one judge on one assertion. A positive is an output that
-// people pass: TPR is the share of good outputs that the judge passes, TNR the
-// share of bad ones that it catches. Errors of the judge are counted, and left
-// out of everything else.
+// Agreement is the agreement of one judge with human labels on one assertion. A
+// positive is an output that people pass: TPR is the share of good outputs that
+// the judge passes, TNR the share of bad outputs that it fails. Errors of the judge
+// are counted and left out of everything else.
 //
 // TPR and TNR are shares of the labels with Wilson's interval. If the outputs to
-// label were drawn from what the judge passed and what it failed apart
-// ([SheetOptions]), all rates are those of the outputs that the labels stand for,
-// not of the labels: see [stats.PartlyVerified].
+// label were sampled separately from what the judge passed and what it failed
+// ([SheetOptions]), all rates are estimates for the outputs that the labels stand
+// for, not for the labels: see [stats.PartlyVerified].
 type Agreement struct {
 	Assertion string
-	Judge     string // identity, "" if the labels do not say
+	Judge     string // identity, "" if the labels have none
 	N         int    // labels with a verdict of the judge
 	Errors    int    // labels whose output the judge could not decide
 	stats.Confusion
 
-	Agreement *float64        // share of equal verdicts; nil without labels, as all that follows
+	Agreement *float64        // share of equal verdicts; like all fields below, nil without labels
 	Kappa     *stats.Estimate // nil if all verdicts are the same
 	TPR       *stats.Estimate // nil without an output that people pass
 	TNR       *stats.Estimate // nil without an output that people fail
 	BaseRate  *float64        // share that people pass
 
-	// JudgePassRate is the share that the judge passed of all that it decided,
-	// labelled or not.
+	// JudgePassRate is the share that the judge passed of all outputs that it
+	// decided, labelled or not.
 	JudgePassRate *float64
-	// Corrected is that share as people would have given it.
+	// Corrected estimates the pass rate that people would have given.
 	Corrected   *stats.Estimate
 	Method      Method          // of Corrected
-	RoganGladen *stats.Estimate // the same by the judge's error rates alone; nil if they were not measured on a random sample
-	Halve       int             // how many more labels would halve the interval of Corrected; 0 if none can
+	RoganGladen *stats.Estimate // the same from the judge's error rates alone; nil if they were not measured on a random sample
+	Halve       int             // how many more labels would halve the interval of Corrected; 0 if no number can
 
-	Judged        stats.Count // all that the judge decided, labelled or not
-	Weighted      bool        // the labels were drawn from passes and fails apart
+	Judged        stats.Count // all outputs that the judge decided, labelled or not
+	Weighted      bool        // the labels were sampled separately from passes and fails
 	Hashes        []string    // of the assertion's texts ([AssertionHash]); empty without a run
 	Disagreements []Disagreement
 }
@@ -63,12 +63,12 @@ type Method string
 
 // The methods.
 const (
-	MethodCounted           Method = "counted"            // every output is labelled: people's own rate
-	MethodPredictionPowered Method = "prediction-powered" // the labels are a part of what was judged
+	MethodCounted           Method = "counted"            // every output is labelled, so the rate of the labels is exact
+	MethodPredictionPowered Method = "prediction-powered" // some of the judged outputs are labelled
 	MethodRoganGladen       Method = "rogan-gladen"       // the labels are of other outputs
 )
 
-// Disagreement is an output on which judge and person differ.
+// Disagreement is an output on which the judge and the human label differ.
 type Disagreement struct {
 	Case     string
 	Row      int // index in the run, -1 without one
@@ -79,11 +79,11 @@ type Disagreement struct {
 	Note     string   // the person's
 }
 
-// Align compares labels with the verdicts of judges: with those in the file, and
-// with those of a run for labels that have none; run may be nil. A label belongs
-// to the verdict on its assertion in the row of its case. The error is
-// [proviso.Mistakes] if labels do not fit the run, all of them at once. The
-// assertions come in the order of their first label.
+// Align compares labels with the verdicts of judges. A label without a verdict of a
+// judge in the file uses the verdict of the run on its assertion, in the row of its
+// case; run may be nil. If labels do not match the run, the error is
+// [proviso.Mistakes] with all of them. Assertions are in the order of their first
+// label.
 func Align(labels *Labels, run KeptRun) (*Agreements, error) {
 	m := newMatcher(labels)
 	if run != nil {
@@ -117,7 +117,7 @@ type aligner struct {
 	*matcher
 	withRun                    bool
 	tallies                    map[group]*tally
-	used                       map[labelled]int // lines of labels, by the verdicts that they are about
+	used                       map[labelled]int // line of the label, by verdict
 	order                      []group
 	unlabelled, stale, skipped int
 }
@@ -128,7 +128,7 @@ type labelled struct {
 	assertion string
 }
 
-// tally is what the labels of a group say.
+// tally counts the labels of a group.
 type tally struct {
 	stats.Confusion
 	weights    [cells]float64 // sums over the labels of each cell
@@ -137,7 +137,7 @@ type tally struct {
 	weighted   bool           // some labels stand for more outputs than their own
 	errors     int
 	outside    bool        // labels of outputs that are not in the run
-	unlabelled stats.Count // verdicts of the file without a person's
+	unlabelled stats.Count // verdicts of the file without a human label
 	differ     []Disagreement
 }
 
@@ -182,7 +182,7 @@ func (a *aligner) add(i int) {
 	}
 }
 
-// take counts one verdict with its label, if it has one.
+// take counts one verdict, and its label if it has one.
 func (a *aligner) take(l *Label, g group, verdict proviso.Status, d Disagreement) *tally {
 	t := a.tallies[g]
 	if t == nil {
@@ -237,8 +237,8 @@ func (t *tally) count(human, verdict proviso.Status, weight float64) {
 	t.squares[cell] += weight * weight
 }
 
-// share returns the weighted share of one cell among two, with the number of
-// labels that it is worth (Kish: (Σw)² / Σw²).
+// share returns the weighted share of one of two cells, with the effective number
+// of labels (Kish: (Σw)² / Σw²).
 func (t *tally) share(of, other int) stats.Stratum {
 	sum, squares := t.weights[of]+t.weights[other], t.squares[of]+t.squares[other]
 	if squares == 0 {
@@ -247,7 +247,7 @@ func (t *tally) share(of, other int) stats.Stratum {
 	return stats.Stratum{Share: t.weights[of] / sum, Size: sum * sum / squares}
 }
 
-// nothing says why no label could be used.
+// nothing explains why no label could be used.
 func (a *aligner) nothing() error {
 	first := a.labels.Rows[0]
 	switch {
@@ -259,7 +259,7 @@ func (a *aligner) nothing() error {
 	return a.mistakes
 }
 
-// agreement computes what follows from the counts of a group.
+// agreement computes the rates of a group from its counts.
 func (t *tally) agreement(g group, p *population) Agreement {
 	a := Agreement{Assertion: g.assertion, Judge: g.judge, N: t.N(), Errors: t.errors, Confusion: t.Confusion,
 		Judged: stats.Count{Pass: t.TP + t.FP + t.unlabelled.Pass, N: t.N() + t.unlabelled.N}, Disagreements: t.differ}
@@ -267,7 +267,7 @@ func (t *tally) agreement(g group, p *population) Agreement {
 		a.Hashes = slices.Sorted(slices.Values(p.hashes))
 		a.Judged = p.judged
 	}
-	// What the judge let pass comes first: it is what a gate would miss.
+	// Outputs that the judge passed come first: a gate would miss them.
 	slices.SortStableFunc(a.Disagreements, func(x, y Disagreement) int { return cmp.Compare(x.Judge, y.Judge) })
 	if a.Judged.N > 0 {
 		share := a.Judged.Share()
@@ -278,7 +278,7 @@ func (t *tally) agreement(g group, p *population) Agreement {
 	}
 	passed, failed := t.share(truePass, falsePass), t.share(falseFail, trueFail)
 	if a.Weighted = t.weighted; a.Weighted {
-		if p == nil { // the labels stand for outputs that are not at hand
+		if p == nil { // without a run, the weights are all that is known of the other outputs
 			a.Judged = t.standsFor()
 			share := a.Judged.Share()
 			a.JudgePassRate = &share
@@ -293,13 +293,13 @@ func (t *tally) agreement(g group, p *population) Agreement {
 	return a
 }
 
-// standsFor returns how many outputs the labels were drawn from.
+// standsFor returns how many outputs the labels were sampled from.
 func (t *tally) standsFor() stats.Count {
 	pass, fail := math.Round(t.weights[truePass]+t.weights[falsePass]), math.Round(t.weights[trueFail]+t.weights[falseFail])
 	return stats.Count{Pass: int(min(pass, math.MaxInt32)), N: int(min(pass+fail, 2*math.MaxInt32))}
 }
 
-// rates computes shares of the labels.
+// rates computes the rates as plain shares of the labels.
 func (a *Agreement) rates() {
 	n := float64(a.N)
 	agreement, base := float64(a.TP+a.TN)/n, float64(a.TP+a.FN)/n
@@ -310,7 +310,7 @@ func (a *Agreement) rates() {
 	}
 }
 
-// wilsonOf returns a share with Wilson's interval, nil if it is one of nothing.
+// wilsonOf returns a share with Wilson's interval, or nil if n is 0.
 func wilsonOf(pass, n int) *stats.Estimate {
 	if n == 0 {
 		return nil
@@ -318,8 +318,9 @@ func wilsonOf(pass, n int) *stats.Estimate {
 	return &stats.Estimate{Value: float64(pass) / float64(n), Interval: stats.Wilson(pass, n, Confidence)}
 }
 
-// correct estimates the pass rate that people would have given to all that the
-// judge decided. The labels are of other outputs, or a part of these.
+// correct estimates the pass rate that people would have given to all outputs that
+// the judge decided. The labels cover some of these outputs, or, if outside is set,
+// other outputs.
 func (a *Agreement) correct(passed, failed stats.Stratum, outside bool) {
 	if !a.Weighted {
 		if e, err := stats.RoganGladen(a.Judged, a.Confusion, Confidence); err == nil {

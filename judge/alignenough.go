@@ -2,13 +2,13 @@ package judge
 
 import "fmt"
 
-// MinLabels is how many labels of good outputs, and how many of bad ones, it takes
-// before a judge counts as measured. With fewer, the interval of a rate covers most
-// of what is possible: 10 of 10 can be a true 72 %.
+// MinLabels is the number of labels of good outputs, and of bad outputs, that a judge
+// needs to count as measured. With fewer, the interval of a rate is too wide to be
+// useful: even 10 of 10 is compatible with a true rate of 72 %.
 const MinLabels = 10
 
-// Missing returns how many more labels of good and of bad outputs it takes before
-// the judge counts as measured on the assertion.
+// Missing returns how many more labels of good and of bad outputs the judge needs to
+// count as measured on the assertion.
 func (a *Agreement) Missing() (good, bad int) {
 	return max(0, MinLabels-(a.TP+a.FN)), max(0, MinLabels-(a.TN+a.FP))
 }
@@ -19,9 +19,9 @@ func (a *Agreement) Measured() bool {
 	return good+bad == 0
 }
 
-// NotMeasured says that there are too few labels and how many more it takes, such as
-// "40 labels, 2 of bad outputs: not measured yet, it takes 8 more of bad outputs". It
-// is "" if the judge is measured.
+// NotMeasured returns a text with the number of labels that are missing, such as "40
+// labels, 2 of bad outputs: not measured yet, it takes 8 more of bad outputs". It
+// returns "" if the judge is measured.
 func (a *Agreement) NotMeasured() string {
 	good, bad := a.Missing()
 	switch {

@@ -61,7 +61,7 @@ func (in *labelReader) csv(text string) {
 	}
 }
 
-// column turns a column in bytes, from 1, into one in characters.
+// column converts a column in bytes to one in characters; both start at 1.
 func (in *labelReader) column(line, bytes int) position {
 	if line < 1 || line > len(in.labels.lines) || bytes < 1 {
 		return position{line: line}
@@ -70,7 +70,8 @@ func (in *labelReader) column(line, bytes int) position {
 	return position{line, 1 + utf8.RuneCountInString(text[:min(bytes-1, len(text))])}
 }
 
-// header says which column each field is of, or records why it cannot: nil.
+// header returns the column of each field. If the header is invalid, it records the
+// mistakes and returns nil.
 func (in *labelReader) header(names []string, at []position) []int {
 	columns := make([]int, len(names))
 	var has [len(labelColumns)]bool
@@ -103,8 +104,8 @@ func (in *labelReader) header(names []string, at []position) []int {
 	return columns
 }
 
-// slip records a name that is probably meant for one that is missing. Other
-// unknown names are ignored: a spreadsheet may hold notes of any kind.
+// slip records an unknown name that resembles a missing one. Other unknown names are
+// ignored: a spreadsheet may have any further columns.
 func (in *labelReader) slip(name string, at position, has func(column int) bool) {
 	var missing []string
 	for c, known := range labelColumns {
@@ -117,8 +118,8 @@ func (in *labelReader) slip(name string, at position, has func(column int) bool)
 	}
 }
 
-// delimiterOf returns the character that makes the most known columns of the
-// first line.
+// delimiterOf returns the delimiter that splits the first line into the most known
+// columns.
 func delimiterOf(text string) rune {
 	line, _, _ := strings.Cut(strings.TrimLeft(text, "\r\n"), "\n")
 	best, most := ',', 0

@@ -6,8 +6,8 @@ import (
 	"github.com/proviso-eval/proviso/stats"
 )
 
-// agreementJSON is an [Agreement] as proviso align --format json prints it. What
-// is undefined is null.
+// agreementJSON is an [Agreement] as proviso align --format json prints it.
+// Undefined values are null.
 type agreementJSON struct {
 	Assertion     string       `json:"assertion"`
 	Judge         string       `json:"judge"`
@@ -26,7 +26,7 @@ type agreementJSON struct {
 	Corrected     estimateJSON `json:"corrected"`
 }
 
-// measuredJSON says as well whether there are enough labels.
+// measuredJSON adds whether there are enough labels.
 type measuredJSON struct {
 	agreementJSON
 	Measured bool `json:"measured"`
@@ -63,8 +63,8 @@ func (a *Agreement) encoded() agreementJSON {
 		JudgePassRate: a.JudgePassRate, Corrected: estimateOf(a.Corrected)}
 }
 
-// JSON returns the agreements as one document: {"assertions": [...]}, indented.
-// Numbers that are undefined are null.
+// JSON returns the agreements as one indented document: {"assertions": [...]}.
+// Undefined numbers are null.
 func (a *Agreements) JSON() ([]byte, error) {
 	document := struct {
 		Assertions []measuredJSON `json:"assertions"`

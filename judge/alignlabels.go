@@ -11,25 +11,25 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// Limits of a file of labels.
+// Limits of a label file.
 const (
 	MaxLabelBytes = 64 << 20
 	MaxLabelRows  = 200_000
 )
 
-// Label is one row of a file of labels: what a person, and perhaps a judge, said
-// of one output and one assertion.
+// Label is one row of a label file: the verdict of a person, and optionally that of a
+// judge, on one output and one assertion.
 type Label struct {
 	Case      string
 	Assertion string
-	Row       int    // index of the row in its run, -1 if the file does not say
-	OutputID  string // of the output that the person saw ([OutputID]), "" if the file does not say
+	Row       int    // index of the row in its run, -1 if the file has none
+	OutputID  string // of the output that the person saw ([OutputID]), "" if the file has none
 	Human     proviso.Status
 	Judge     proviso.Status
-	JudgeID   string  // identity of the judge, "" if the file does not say
+	JudgeID   string  // identity of the judge, "" if the file has none
 	Labelled  bool    // Human is a verdict: pass or fail
 	Judged    bool    // Judge is a verdict: pass, fail or error
-	Weight    float64 // how many outputs the label stands for; 1 unless the file says
+	Weight    float64 // how many outputs the label stands for; 1 without a sample in the file
 	Note      string
 
 	at [len(labelColumns)]position
@@ -46,7 +46,7 @@ type Labels struct {
 // position is where a field begins: line and column, from 1; 0 if unknown.
 type position struct{ line, column int }
 
-// The columns that mean something, as positions in [Label.at].
+// The known columns, as indexes of [Label.at].
 const (
 	colCase = iota
 	colAssertion
@@ -64,30 +64,30 @@ var labelColumns = [...]string{
 	colRow: "row", colOutputID: "output_id", colSample: "sample", colNote: "note",
 }
 
-// requiredColumns are those that every file of labels has.
+// requiredColumns are the columns that every label file must have.
 var requiredColumns = [...]int{colCase, colAssertion, colHuman}
 
-// The words for a verdict, in any case; docs/align.md lists them. The first of
-// each is the one that messages show.
+// The words for a verdict, in any case; docs/align.md lists them. Messages show the
+// first of each.
 var (
 	passWords  = [...]string{"pass", "good", "true", "yes", "y", "1"}
 	failWords  = [...]string{"fail", "bad", "false", "no", "n", "0"}
-	errorWords = [...]string{"error"} // of judges alone
+	errorWords = [...]string{"error"} // only for judges
 )
 
-// PersonSaid reads a word by which a person passes or fails an output, in any case;
-// ok is false if it is none.
+// PersonSaid parses a human label: a word for pass or fail, in any case. ok is false
+// for any other word.
 func PersonSaid(word string) (good, ok bool) {
 	word = strings.ToLower(strings.TrimSpace(word))
 	good = slices.Contains(passWords[:], word)
 	return good, good || slices.Contains(failWords[:], word)
 }
 
-// ReadLabels reads labels from CSV (comma, semicolon or tab) or JSON Lines, which
-// are told apart by their text. Columns are case, assertion and human, and, if
-// wanted, judge, judge_id, row, output_id, sample and note; others are ignored.
-// File is the name for messages. The error is [proviso.Mistakes], with every
-// mistake of the file.
+// ReadLabels reads labels from CSV (comma, semicolon or tab) or JSON Lines; it
+// detects the format. The columns case, assertion and human are required; judge,
+// judge_id, row, output_id, sample and note are optional; others are ignored. File is
+// the name for messages. The error is [proviso.Mistakes] with every mistake of the
+// file.
 func ReadLabels(file string, r io.Reader) (*Labels, error) {
 	data, err := io.ReadAll(io.LimitReader(r, MaxLabelBytes+1))
 	if err != nil {
@@ -127,11 +127,11 @@ const maxLabelMistakes = 100
 type labelReader struct {
 	labels   *Labels
 	mistakes proviso.Mistakes
-	seen     map[string]int // line of each label, by what it is about
+	seen     map[string]int // line of each label, by case, assertion, judge, row and output
 	full     bool           // there are more labels than MaxLabelRows
 }
 
-// place makes a position one that a person can open.
+// place returns a position with the file and an excerpt of the line.
 func (l *Labels) place(at position) proviso.Place {
 	p := proviso.Place{File: l.File, Line: at.line, Column: at.column}
 	if at.line > 0 && at.line <= len(l.lines) {
@@ -144,7 +144,7 @@ func (in *labelReader) mistake(at position, format string, args ...any) {
 	in.near(at, "", format, args...)
 }
 
-// near records a mistake with the name that was probably meant.
+// near records a mistake with the nearest valid name.
 func (in *labelReader) near(at position, nearest, format string, args ...any) {
 	if len(in.mistakes) < maxLabelMistakes {
 		in.mistakes = append(in.mistakes, proviso.Mistake{Place: in.labels.place(at), Code: proviso.Invalid,
@@ -173,7 +173,7 @@ type fields struct {
 	at   [len(labelColumns)]position
 }
 
-// row reads one row and records what is wrong with it.
+// row reads one row and records its mistakes.
 func (in *labelReader) row(f *fields) {
 	for i := range f.text {
 		f.text[i] = unguarded(strings.TrimSpace(f.text[i]))
@@ -218,7 +218,7 @@ func (in *labelReader) row(f *fields) {
 	in.labels.Rows = append(in.labels.Rows, l)
 }
 
-// verdict reads a word for a verdict; an empty field holds none.
+// verdict parses a word for a verdict; it returns false for an empty field.
 func (in *labelReader) verdict(f *fields, column int, errorWords []string) (proviso.Status, bool) {
 	text := strings.ToLower(f.text[column])
 	switch {
@@ -237,7 +237,7 @@ func (in *labelReader) verdict(f *fields, column int, errorWords []string) (prov
 	return proviso.Errored, false
 }
 
-// enough sees that there is something to compare.
+// enough checks that there is at least one human label, and not too many rows.
 func (in *labelReader) enough() {
 	if in.full {
 		in.mistake(position{}, "the file holds more than %d labels", MaxLabelRows)
@@ -257,8 +257,7 @@ func (in *labelReader) enough() {
 	in.mistake(position{}, "the file holds no labels")
 }
 
-// unguarded takes away the quote that keeps a spreadsheet from reading a cell as
-// a formula.
+// unguarded removes the quote that [guarded] added.
 func unguarded(s string) string {
 	if rest, ok := strings.CutPrefix(s, "'"); ok && guarded(rest) != rest {
 		return rest
@@ -266,7 +265,7 @@ func unguarded(s string) string {
 	return s
 }
 
-// clipped bounds a text that a message quotes.
+// clipped shortens a text for a message.
 func clipped(s string) string {
 	const most = 60
 	if r := []rune(s); len(r) > most {

@@ -11,24 +11,24 @@ import (
 	"github.com/proviso-eval/proviso/stats"
 )
 
-// Bounds on what is remembered of a run.
+// Bounds on what is kept in memory of a run.
 const (
-	maxCandidates  = 64     // verdicts that one label could be about
+	maxCandidates  = 64     // verdicts that may match one label
 	maxKnownNames  = 10_000 // cases and assertions, for messages
 	maxKnownHashes = 100    // texts of one assertion
 )
 
-// group is an assertion × a judge.
+// group is a pair of assertion and judge.
 type group struct{ assertion, judge string }
 
-// population counts all verdicts of a group, whether or not they are labelled.
+// population counts all verdicts of a group, labelled or not.
 type population struct {
-	judged stats.Count // what was decided
+	judged stats.Count // passes and fails
 	hashes []string    // of the texts of the assertion
 }
 
-// candidate is a verdict that a label could be about. Its texts are copies: rows
-// are large, and are not kept.
+// candidate is a verdict that may match a label. Its texts are copies, so that the
+// large rows can be freed.
 type candidate struct {
 	row      int
 	outputID string // computed only if the label has one
@@ -54,7 +54,7 @@ func candidateOf(row keptRow, v keptVerdict, id string) candidate {
 	return c
 }
 
-// cutBytes returns the beginning of s, in whole characters.
+// cutBytes returns the beginning of s without splitting a character.
 func cutBytes(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -65,13 +65,13 @@ func cutBytes(s string, most int) string {
 	return s[:most]
 }
 
-// matcher finds the verdicts that labels are about in one pass over a run.
+// matcher finds the verdicts of the labels in one pass over a run.
 type matcher struct {
 	labels     *Labels
 	wanted     map[string][]int // labels by case
 	about      map[string]bool  // assertions that have labels
 	candidates [][]candidate    // by label
-	seen       map[string]bool  // cases of the run, as far as remembered
+	seen       map[string]bool  // cases of the run, up to maxKnownNames
 	names      map[string][]string
 	groups     map[group]*population
 	judges     map[string][]string // identities by assertion
@@ -91,7 +91,7 @@ func newMatcher(labels *Labels) *matcher {
 	return m
 }
 
-// read passes over the run.
+// read reads the run once.
 func (m *matcher) read(run KeptRun) error {
 	for row, err := range keptRows(run) {
 		if err != nil {
@@ -117,7 +117,7 @@ func (m *matcher) read(run KeptRun) error {
 
 // count adds a verdict to its group.
 func (m *matcher) count(v keptVerdict) {
-	v.name, v.judge = strings.Clone(v.name), strings.Clone(v.judge) // of the row nothing is kept
+	v.name, v.judge = strings.Clone(v.name), strings.Clone(v.judge) // so that the row can be freed
 	if known := m.judges[v.name]; v.judge != "" && !slices.Contains(known, v.judge) {
 		m.judges[v.name] = append(known, v.judge)
 	}
@@ -139,7 +139,7 @@ func (m *matcher) count(v keptVerdict) {
 	}
 }
 
-// hash remembers the hashes of assertions, which are the same in most rows.
+// hash caches the hashes of assertions, which are the same in most rows.
 func (m *matcher) hash(a *proviso.Object) string {
 	text := proviso.Stringify(a)
 	if hash, ok := m.hashes[text]; ok {
@@ -153,7 +153,7 @@ func (m *matcher) hash(a *proviso.Object) string {
 	return hash
 }
 
-// offer makes the verdicts of a row candidates of the labels of its case.
+// offer adds the verdicts of a row to the candidates of the labels of its case.
 func (m *matcher) offer(row keptRow, verdicts []keptVerdict, labels []int) {
 	id := ""
 	for _, i := range labels {
@@ -173,8 +173,9 @@ func (m *matcher) offer(row keptRow, verdicts []keptVerdict, labels []int) {
 	}
 }
 
-// settle gives verdicts without a judge, such as errors and those that a check
-// decided before a model was asked, to the only judge that their assertion has.
+// settle handles verdicts without a judge, such as errors and those that a check
+// decided before any model was called. If their assertion has exactly one judge, it
+// attributes them to that judge.
 func (m *matcher) settle() {
 	for name, judges := range m.judges {
 		rest := m.groups[group{name, ""}]
@@ -201,18 +202,18 @@ func (m *matcher) settle() {
 	}
 }
 
-// found says what became of a label.
+// found is the result of [matcher.find].
 type found int
 
 const (
 	foundVerdict found = iota
-	foundNothing       // the label brings its own verdict
+	foundNothing       // the label has its own verdict
 	foundStale         // the run has another output of this case
 	foundWrong         // a mistake was recorded
 )
 
-// find returns the verdict that a label is about. Used says which verdicts have
-// a label already.
+// find returns the verdict that a label belongs to. used holds the verdicts that
+// already have a label.
 func (m *matcher) find(i int, used map[labelled]int) (candidate, found) {
 	l := &m.labels.Rows[i]
 	list := m.candidates[i]
@@ -222,7 +223,7 @@ func (m *matcher) find(i int, used map[labelled]int) (candidate, found) {
 	inRow := only(list, func(c candidate) bool { return c.row == l.Row })
 	switch {
 	case l.OutputID != "" && len(list) > 0:
-		// The same output of the same case is what was labelled, wherever it stands.
+		// The same output of the same case was labelled, in whichever row it is.
 		same := only(list, func(c candidate) bool { return c.outputID == l.OutputID })
 		if len(same) == 0 {
 			return candidate{}, foundStale
@@ -267,7 +268,7 @@ func only(list []candidate, keep func(candidate) bool) []candidate {
 	return kept
 }
 
-// firstUnused returns the candidates of the first row that no label has taken.
+// firstUnused returns the candidates of the first row without a label.
 func firstUnused(list []candidate, assertion string, used map[labelled]int) []candidate {
 	for _, c := range list {
 		if used[labelled{c.row, assertion}] == 0 {
@@ -277,7 +278,7 @@ func firstUnused(list []candidate, assertion string, used map[labelled]int) []ca
 	return list[:1]
 }
 
-// missing says why a run has no verdict for a label.
+// missing records why a run has no verdict for a label.
 func (m *matcher) missing(i int) {
 	l := &m.labels.Rows[i]
 	names, known := m.names[l.Case]
@@ -315,7 +316,7 @@ func rowsOf(list []candidate) string {
 	return fewOf(rows)
 }
 
-// fewOf lists names, as many as a message can hold.
+// fewOf lists the first few names for a message.
 func fewOf(names []string) string {
 	const most = 8
 	if len(names) == 0 {

@@ -18,18 +18,18 @@ import (
 	"github.com/proviso-eval/proviso/internal/blobs"
 )
 
-// AlignmentFile is where a suite's alignment is kept, relative to its folder. It
-// is meant to be versioned with the suite.
+// AlignmentFile is the path of a suite's alignment, relative to the suite's folder.
+// Commit the file together with the suite.
 const AlignmentFile = ".proviso/alignment.json"
 
 // maxAlignment is the largest alignment file that is read, in bytes.
 const maxAlignment = 16 << 20
 
-// Alignment is the record of how far judges agreed with people, so that reports
-// can say whether a judge is to be trusted. An entry is for one judge and one
-// text of an assertion: a change of the prompt, the model, its parameters, the
-// mode or the assertion makes another identity or another hash, and what was
-// measured lapses. It is not safe for concurrent use while it is changed.
+// Alignment records how well judges agreed with human labels, so that reports can
+// show whether a judge can be trusted. An entry is for one judge and one text of an
+// assertion. A change of the prompt, the model, its parameters, the mode or the
+// assertion changes the identity or the hash, and the entry no longer applies. An
+// Alignment is not safe for concurrent use while it is changed.
 type Alignment struct {
 	entries []Aligned
 }
@@ -41,7 +41,7 @@ type Aligned struct {
 	Measured time.Time // day, UTC
 }
 
-// alignedJSON is an entry as it is kept.
+// alignedJSON is an entry as the file holds it.
 type alignedJSON struct {
 	agreementJSON
 	AssertionHash string `json:"assertion_hash"`
@@ -49,15 +49,15 @@ type alignedJSON struct {
 }
 
 type alignmentJSON struct {
-	Proviso string        `json:"proviso"` // what the file is: "alignment"
+	Proviso string        `json:"proviso"` // kind of the file: "alignment"
 	Format  int           `json:"format"`
 	Entries []alignedJSON `json:"entries"`
 }
 
-// alignmentFormat is the version of the file's layout; later ones are refused.
+// alignmentFormat is the version of the file format; newer versions are refused.
 const alignmentFormat = 1
 
-// LoadAlignment reads an alignment. A file that is not there is an empty one.
+// LoadAlignment reads an alignment. A missing file is an empty alignment.
 func LoadAlignment(file string) (*Alignment, error) {
 	f, err := os.Open(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -95,8 +95,8 @@ func LoadAlignment(file string) (*Alignment, error) {
 	return a, nil
 }
 
-// Save writes the alignment, sorted, so that a change shows as one in a diff. The
-// folder is made if it is not there; the file is replaced as a whole.
+// Save writes the alignment, sorted to keep diffs small. It creates the folder if
+// needed and replaces the file atomically.
 func (a *Alignment) Save(file string) error {
 	document := alignmentJSON{Proviso: "alignment", Format: alignmentFormat, Entries: []alignedJSON{}}
 	for i := range a.entries {
@@ -121,7 +121,7 @@ func (a *Alignment) Save(file string) error {
 	return nil
 }
 
-// Put adds an entry, in place of the one for the same judge and text.
+// Put adds an entry and replaces the one for the same judge and text.
 func (a *Alignment) Put(e Aligned) {
 	e.Disagreements = nil
 	at, found := slices.BinarySearchFunc(a.entries, e, compareAligned)
@@ -139,7 +139,7 @@ func compareAligned(x, y Aligned) int {
 // Entries returns all entries, sorted by assertion, judge and hash.
 func (a *Alignment) Entries() []Aligned { return slices.Clone(a.entries) }
 
-// Find returns what was measured for a judge and the text of an assertion; see
+// Find returns the entry of a judge and the hash of an assertion; see
 // [AssertionHash].
 func (a *Alignment) Find(judge, hash string) (Aligned, bool) {
 	for _, e := range a.entries {
@@ -150,8 +150,8 @@ func (a *Alignment) Find(judge, hash string) (Aligned, bool) {
 	return Aligned{}, false
 }
 
-// Current returns the entries that are about these assertions as they are: same
-// id, same text. Others have lapsed, or are of other suites.
+// Current returns the entries that apply to these assertions: same id, same text. All
+// others are outdated or belong to other suites.
 func (a *Alignment) Current(assertions []*proviso.Assertion) []Aligned {
 	type text struct{ name, hash string }
 	present := map[text]bool{}
@@ -167,18 +167,18 @@ func (a *Alignment) Current(assertions []*proviso.Assertion) []Aligned {
 	return list
 }
 
-// Trust says what is known of a judge on an assertion.
+// Trust is what the labels show about a judge on an assertion.
 type Trust struct {
-	Validated bool     // labels show that it agrees with people well enough to be relied on
+	Validated bool     // labels show that it agrees with people well enough
 	Weak      bool     // labels show that it does not
 	TooFew    bool     // there are labels, but fewer than [MinLabels] of good or of bad outputs
 	Lapsed    bool     // it was measured, but the judge or the assertion has changed since
-	Entry     *Aligned // nil unless there are labels for it as it is
+	Entry     *Aligned // nil unless there are labels for the current judge and assertion
 	Text      string   // for reports, such as "judge validated (measured on 60 labels: kappa 0.81, misses 5 % of bad outputs)"
 }
 
-// Trust returns what is known of a judge on an assertion, by the judge's
-// identity, the assertion's id and its hash. A nil Alignment knows nothing.
+// Trust returns what the labels show about a judge on an assertion, given the judge's
+// identity, the assertion's id and its hash. A nil Alignment has no labels.
 func (a *Alignment) Trust(judge, assertion, hash string) Trust {
 	if a == nil {
 		return Trust{Text: "judge unvalidated"}

@@ -12,38 +12,37 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// KeptRun yields the rows of a run as reports show them, each with its index;
-// [runfile.Reader] is one.
+// KeptRun yields the rows of a finished run in the form of reports, each with its
+// index. [runfile.Reader] implements it.
 type KeptRun interface {
 	Rows() iter.Seq2[int, []byte]
 	Err() error
 }
 
-// OutputID names an output by its content, so that a label is not taken for one
-// of another output of the same case.
+// OutputID derives an id from the content of an output, so that a label is not
+// applied to a different output of the same case.
 func OutputID(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "out-" + hex.EncodeToString(sum[:6])
 }
 
-// keptRow is a row of a kept run.
+// keptRow is a row of a finished run.
 type keptRow struct {
 	index  int
 	caseID string
 	o      *proviso.Object
 }
 
-// keptVerdict is the decision on one assertion in a kept run.
+// keptVerdict is the verdict on one assertion in a finished run.
 type keptVerdict struct {
 	name      string // of the assertion: id, else metric, else type
-	judge     string // identity, "" if no model was asked
+	judge     string // identity, "" if no model was called
 	status    proviso.Status
 	assertion *proviso.Object
 	component *proviso.Object
 }
 
-// keptRows decodes the rows of a run. What is no row ends the sequence with an
-// error.
+// keptRows decodes the rows of a run. An invalid row ends the sequence with an error.
 func keptRows(run KeptRun) iter.Seq2[keptRow, error] {
 	return func(yield func(keptRow, error) bool) {
 		for index, encoded := range run.Rows() {
@@ -67,8 +66,8 @@ func decodeRow(index int, encoded []byte) (keptRow, error) {
 	return keptRow{index: index, caseID: textAt(o, "caseId"), o: o}, nil
 }
 
-// verdicts lists the assertions of a row. The parts of one are left out, those
-// of a set of assertions are not.
+// verdicts lists the verdicts of a row. It includes the members of assertion sets, but
+// not the parts of a single assertion.
 func (r keptRow) verdicts() []keptVerdict {
 	list, _ := objectAt(r.o, "gradingResult").At("componentResults").([]any)
 	var all []keptVerdict
@@ -91,7 +90,7 @@ func (r keptRow) verdicts() []keptVerdict {
 	return all
 }
 
-// output returns the answer as assertions see it.
+// output returns the output in the form that assertions get.
 func (r keptRow) output() string {
 	v, ok := objectAt(r.o, "response").Get("output")
 	if !ok {
@@ -133,10 +132,10 @@ func statusNamed(name string) proviso.Status {
 	return proviso.Errored
 }
 
-// AssertionHash names what an assertion asks by its content: instruction,
-// criteria, check, value, and whatever else can change a verdict. What cannot
-// (id, metric, weight, severity, condition) and the model, which is part of the
-// judge's identity, do not count.
+// AssertionHash hashes everything in an assertion that can change a verdict:
+// instruction, criteria, check, value and so on. It leaves out what cannot (id,
+// metric, weight, severity, condition), and the model, which is part of the judge's
+// identity.
 func AssertionHash(a *proviso.Assertion) string {
 	if a.Raw != nil {
 		return hashOfAssertion(a.Raw)
@@ -144,7 +143,8 @@ func AssertionHash(a *proviso.Assertion) string {
 	return hashOfAssertion(rawAssertion(a))
 }
 
-// rawAssertion is an assertion that no file wrote, as one would.
+// rawAssertion returns an assertion that was not read from a file in the form that a
+// file would have.
 func rawAssertion(a *proviso.Assertion) *proviso.Object {
 	o := proviso.ObjectOf("type", a.Type, "instruction", a.Instruction, "value", a.Value, "threshold", a.Threshold,
 		"rubricPrompt", a.RubricPrompt, "transform", a.Transform, "contextTransform", a.ContextTransform, "config", a.Config)
@@ -172,18 +172,18 @@ func rawAssertion(a *proviso.Assertion) *proviso.Object {
 	return o
 }
 
-// neutralKeys are those of an assertion that do not change its verdict.
+// neutralKeys are the keys of an assertion that do not change its verdict.
 var neutralKeys = [...]string{"id", "metric", "weight", "severity", "when", "description", "provider"}
 
-// hashOfAssertion hashes an assertion as written.
+// hashOfAssertion hashes an assertion in the form of a file.
 func hashOfAssertion(raw *proviso.Object) string {
 	sum := sha256.Sum256(proviso.AppendJSON([]byte("assertion 1\n"), essential(raw)))
 	return "sha256:" + hex.EncodeToString(sum[:16])
 }
 
-// essential returns what an assertion asks. Forms that mean the same become one:
-// a single criterion and a list of one, a text and an object with a text, the
-// type judge and none, what is empty and what is absent.
+// essential returns the parts of an assertion that can change its verdict, in one
+// normal form. A single criterion equals a list of one, a text equals an object with
+// that text, the type judge equals no type, and an empty value equals an absent one.
 func essential(raw *proviso.Object) *proviso.Object {
 	o, _ := canonical(raw).(*proviso.Object)
 	for _, key := range neutralKeys {
@@ -214,7 +214,7 @@ func essential(raw *proviso.Object) *proviso.Object {
 	return o
 }
 
-// canonical returns a copy with sorted keys, without what is empty.
+// canonical returns a copy with sorted keys and without empty values.
 func canonical(v any) any {
 	switch v := v.(type) {
 	case *proviso.Object:

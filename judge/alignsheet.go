@@ -13,45 +13,45 @@ import (
 	"github.com/proviso-eval/proviso/stats"
 )
 
-// SheetOptions say what a sheet of outputs to label holds.
+// SheetOptions configure a sheet of outputs to label.
 type SheetOptions struct {
-	PerAssertion int // at most, for each assertion and judge; 50 if 0
-	// Random draws from all verdicts alike. Otherwise half come from what the
-	// judge passed and half from what it failed, as far as there are so many:
-	// where fails are rare a random sample holds next to none, and says nothing
-	// of what the judge lets pass.
+	PerAssertion int // most outputs for each assertion and judge; 50 if 0
+	// Random samples from all verdicts alike. Otherwise half of the sample comes from
+	// what the judge passed and half from what it failed, as far as there are enough:
+	// if fails are rare, a random sample has almost none of them and cannot show how
+	// well the judge catches bad outputs.
 	Random     bool
-	Verdicts   bool     // show the judge's verdict and reason, too
+	Verdicts   bool     // also show the judge's verdict and reason
 	Assertions []string // only these; nil is all
-	Seed       uint64   // of the drawing; equal seeds draw equal outputs
+	Seed       uint64   // of the sample; equal seeds give equal samples
 }
 
-// MaxPerAssertion is the most that [SheetOptions.PerAssertion] may be.
+// MaxPerAssertion is the largest valid [SheetOptions.PerAssertion].
 const MaxPerAssertion = 10_000
 
 const usualPerAssertion = 50
 
-// SheetRun is a run whose rows can be read one by one, too.
+// SheetRun is a run whose rows can also be read by index.
 type SheetRun interface {
 	KeptRun
 	Row(index int) ([]byte, error)
 }
 
-// Sheet says what a sheet holds.
+// Sheet summarizes a sheet.
 type Sheet struct {
 	Rows       int
 	Assertions []SheetPart
 }
 
-// SheetPart is one assertion × judge of a sheet.
+// SheetPart is the part of a sheet for one assertion and one judge.
 type SheetPart struct {
 	Assertion, Judge string
-	Drawn, Of        stats.Count // passes of the judge among what was drawn, and of all
+	Drawn, Of        stats.Count // verdicts in the sample, and in the whole run
 }
 
-// WriteSheet writes outputs of a run for people to label, as the CSV that
-// [ReadLabels] reads back with its column human filled in. Lines come in random
-// order, but those of one output together.
+// WriteSheet writes outputs of a run for people to label. [ReadLabels] reads the CSV
+// after its column human is filled in. Lines are in random order, but those of one
+// output are together.
 func WriteSheet(w io.Writer, run SheetRun, o SheetOptions) (Sheet, error) {
 	if o.PerAssertion == 0 {
 		o.PerAssertion = usualPerAssertion
@@ -73,19 +73,19 @@ func WriteSheet(w io.Writer, run SheetRun, o SheetOptions) (Sheet, error) {
 	return sheet, writeLines(w, run, lines, o)
 }
 
-// drawing draws verdicts in one pass: of each kind those whose rows have the
-// smallest hashes. The same rows are drawn for all assertions, as far as
-// possible, so that few outputs have to be read.
+// drawing samples verdicts in one pass: of passes and of fails, those whose rows have
+// the smallest hashes. The samples of all assertions share rows as far as possible, so
+// that people have fewer outputs to read.
 type drawing struct {
 	o      SheetOptions
 	parts  map[group]*part
 	order  []group
 	judges map[string][]string
 	judged []string // assertions that a model decides
-	full   bool     // there are more assertions than can be kept apart
+	full   bool     // there are more than maxKnownNames assertions
 }
 
-// part is what was drawn for a group, the verdicts of each kind apart.
+// part is the sample of a group, with passes and fails kept separately.
 type part struct {
 	kinds [2]kindDrawn // passes, fails
 }
@@ -95,13 +95,13 @@ type kindDrawn struct {
 	lines []sheetLine
 }
 
-// sheetLine is a verdict to be labelled.
+// sheetLine is a verdict for people to label.
 type sheetLine struct {
 	priority  uint64
 	row       int
 	assertion string
 	verdict   proviso.Status
-	weight    float64 // how many verdicts of its kind the line stands for; 0 if all lines stand for as many
+	weight    float64 // how many verdicts of its kind the line stands for; 0 if all lines have equal weight
 }
 
 func comparePriority(a, b sheetLine) int {
@@ -116,9 +116,9 @@ func (d *drawing) offer(row keptRow) {
 		counted[v.name]++
 	}
 	for _, v := range verdicts {
-		g := group{strings.Clone(v.name), strings.Clone(v.judge)} // of the row nothing is kept
+		g := group{strings.Clone(v.name), strings.Clone(v.judge)} // so that the row can be freed
 		if !d.known(g) || v.status != proviso.Pass && v.status != proviso.Fail || counted[v.name] > 1 {
-			continue // not wanted, undecided, not applied, or not to be told apart by name
+			continue // not selected, undecided, skipped, or the name is ambiguous
 		}
 		if priority == 0 {
 			priority = d.priority(row.index)
@@ -132,7 +132,8 @@ func (d *drawing) offer(row keptRow) {
 	}
 }
 
-// known notes who decides an assertion, and reports whether it is wanted.
+// known records the judge of an assertion, and reports whether the assertion is
+// selected.
 func (d *drawing) known(g group) bool {
 	if judges := d.judges[g.assertion]; g.judge != "" && !slices.Contains(judges, g.judge) {
 		if len(d.judges) >= maxKnownNames || len(judges) >= maxKnownNames {
@@ -162,7 +163,7 @@ func (d *drawing) priority(row int) uint64 {
 	return binary.BigEndian.Uint64(sum[:8])
 }
 
-// add keeps a line if it is among the first so many of its kind.
+// add keeps a line if it is among the first lines of its kind, up to most.
 func (p *part) add(l sheetLine, most int) {
 	k := &p.kinds[0]
 	if l.verdict == proviso.Fail {
@@ -179,7 +180,7 @@ func (p *part) add(l sheetLine, most int) {
 	k.lines = slices.Insert(k.lines, at, l)
 }
 
-// merge takes in the lines of another part.
+// merge adds the lines of another part.
 func (p *part) merge(other *part, most int) {
 	for i := range other.kinds {
 		k := &p.kinds[i]
@@ -220,7 +221,7 @@ func (d *drawing) draw() (Sheet, []sheetLine, error) {
 	var lines []sheetLine
 	for _, g := range d.order {
 		if g.judge == "" {
-			continue // no model decides it, or nobody knows which
+			continue // no model decides it, or it is unknown which one
 		}
 		p := d.parts[g]
 		drawn := p.choose(d.o)

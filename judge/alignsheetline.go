@@ -15,8 +15,8 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Texts of a sheet are cut at so many characters; a spreadsheet's cell takes
-// 32,767.
+// Texts of a sheet are cut after this many characters; a spreadsheet cell holds at
+// most 32,767.
 const (
 	maxSheetInput  = 4_000
 	maxSheetOutput = 16_000
@@ -29,7 +29,7 @@ func writeLines(w io.Writer, run SheetRun, lines []sheetLine, o SheetOptions) er
 	if o.Verdicts {
 		header = append(header, "judge", "judge_id", "reason")
 	}
-	_ = out.Write(header) // Error says whether it was written
+	_ = out.Write(header) // out.Error returns any error
 	var row keptRow
 	for i, l := range lines {
 		if i == 0 || l.row != row.index {
@@ -61,10 +61,9 @@ func writeLines(w io.Writer, run SheetRun, lines []sheetLine, o SheetOptions) er
 // sampleUnit is the precision of a weight in a sample.
 const sampleUnit = 1000
 
-// sealWeight says how many verdicts a line stands for. The weight tells passes of
-// the judge from fails, so it is mixed with a hash of the line: whoever labels is
-// not to see the verdict. Two bytes of check tell a line that was put together
-// from others.
+// sealWeight encodes how many verdicts a line stands for. The weight would reveal the
+// judge's verdict to the person who labels, so it is combined with a hash of the line.
+// Two check bytes detect a line that was pieced together from others.
 func sealWeight(weight float64, caseID, assertion, outputID string) string {
 	if weight == 0 {
 		return ""
@@ -103,8 +102,8 @@ func sheetRecord(row keptRow, v keptVerdict, l sheetLine, o SheetOptions) []stri
 	return record
 }
 
-// question is what the person decides: instruction and criteria, or the value of
-// a type that has one.
+// question returns what the person decides: instruction and criteria, or the value of
+// the assertion.
 func question(v keptVerdict) string {
 	var lines []string
 	if text := textAt(v.assertion, "instruction"); text != "" {
@@ -141,8 +140,7 @@ func question(v keptVerdict) string {
 	return sheetText(strings.Join(lines, "\n"), maxSheetInput)
 }
 
-// input is what the output answers: the variables of the case, or the prompt if
-// it has none.
+// input returns the variables of the case, or the prompt if it has none.
 func input(row keptRow) string {
 	var lines []string
 	vars := objectAt(row.o, "resolvedVars")
@@ -165,7 +163,8 @@ func input(row keptRow) string {
 	return strings.Join(lines, "\n")
 }
 
-// sheetText cuts a text and says so, and takes out what a cell cannot hold.
+// sheetText shortens a text, with a note, and replaces characters that a cell cannot
+// hold.
 func sheetText(s string, most int) string {
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f {
@@ -180,8 +179,8 @@ func sheetText(s string, most int) string {
 	return fmt.Sprintf("%s… (%d characters more)", string([]rune(s)[:most]), n-most)
 }
 
-// guarded keeps a spreadsheet from reading a cell as a formula: a quote in front
-// is not shown. Source: OWASP, "CSV Injection".
+// guarded prefixes a cell with a quote, which spreadsheets do not show, so that it is
+// not read as a formula. Source: OWASP, "CSV Injection".
 func guarded(s string) string {
 	if r, _ := utf8.DecodeRuneInString(s); s != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", r) {
 		return "'" + s

@@ -11,27 +11,26 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Message is one turn of the question to a model.
+// Message is one message of a prompt.
 type Message struct{ Role, Content string } // "system", "user" or "assistant"
 
-// call is one question to a model.
+// call is one call to a model.
 type call struct {
-	Messages  []Message      // what is the same in many calls first
-	Static    int            // how many leading messages are
-	Shared    int            // how many bytes of the next message are, in several calls
-	Plain     bool           // a single message is sent as the text it is
-	Reply     *proviso.Reply // the shape of the answer; nil is free text
+	Messages  []Message      // those that are the same in many calls come first
+	Static    int            // how many leading messages are the same in all calls
+	Shared    int            // how many leading bytes of the next message are the same in several calls
+	Plain     bool           // a single message is sent as plain text
+	Reply     *proviso.Reply // the schema of the answer; nil is free text
 	MaxTokens int            // of the answer, unless the model's own configuration bounds it; 0 leaves it to the provider
 	Sample    proviso.Sample // of the question; repairs count up from its Repair
 	Vars      *proviso.Object
 	Case      *proviso.Case
-	// usable reports whether a reply is worth keeping for the next time; nil keeps
-	// every one. A reply that leads to no verdict is a failure, and failures are
-	// never kept.
+	// usable reports whether a reply may be cached; nil caches every reply. A reply
+	// without a verdict is a failure, and failures are never cached.
 	usable func(text string) bool
 }
 
-// answer is what a model said, and what that took.
+// answer is the answer of a model, with its usage and cost.
 type answer struct {
 	Text   string // a structure as JSON
 	Usage  proviso.Usage
@@ -39,10 +38,10 @@ type answer struct {
 	Cached bool
 }
 
-// maxReply bounds the reply of a judge that is read, in bytes.
+// maxReply is the size of the longest reply that is read, in bytes.
 const maxReply = 1 << 20
 
-// seat returns the model that a question names, or the first judge.
+// modelFor returns the model that a question names, or the first judge.
 func (j *Judge) seat(q proviso.Question, role Role) (Seat, error) {
 	if q.Grader == nil && role == Text && len(j.o.Judges) > 0 {
 		return j.o.Judges[0], nil
@@ -69,17 +68,17 @@ func (j *Judge) seat(q proviso.Question, role Role) (Seat, error) {
 	return s, err
 }
 
-// maxOpened bounds how many graders that are named in a suite stay open.
+// maxOpened bounds how many graders named in a suite stay open.
 const maxOpened = 256
 
-// opened is a grader that was opened, or why it could not be.
+// opened is an open grader, or the error of opening it.
 type opened struct {
 	seat Seat
 	err  error
 }
 
-// ask asks once. An error of the provider is an error, and so is an answer that is
-// none ([unanswered]); what was spent stands in the answer even then.
+// ask makes one call. An unusable answer is an error, too ([unanswered]). The returned
+// answer has the usage and the cost even with an error.
 func (j *Judge) ask(ctx context.Context, s Seat, c call) (answer, error) {
 	chat, size := make([]any, len(c.Messages)), 0
 	for i, m := range c.Messages {
@@ -115,8 +114,8 @@ func (j *Judge) ask(ctx context.Context, s Seat, c call) (answer, error) {
 	return a, nil
 }
 
-// unanswered is why an answer says nothing: it is a refusal, it was cut, or nothing
-// stands in it.
+// unanswered is the error for an answer without content: a refusal, an answer that was
+// cut off, or an empty one.
 type unanswered struct {
 	why string
 	cut bool
@@ -124,7 +123,7 @@ type unanswered struct {
 
 func (u *unanswered) Error() string { return u.why }
 
-// answerIn returns what a model answered, without the thoughts before it.
+// answerIn returns the answer of a model without its reasoning.
 func (s Seat) answerIn(out *proviso.Output, c call) (string, error) {
 	none := func(cut bool, format string, args ...any) (string, error) {
 		return "", proviso.Errorf(proviso.Undecided, "%w", &unanswered{fmt.Sprintf(format, args...), cut})
@@ -180,8 +179,8 @@ func reasonHolds(finish string, words ...string) bool {
 	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(finish, word) })
 }
 
-// cutAt says at how many tokens an answer was cut, where somebody knows, and which
-// setting of the model's own configuration did it.
+// cutAt describes at how many tokens an answer was cut off, if that is known, and the
+// setting of the model's own configuration that is the cause.
 func (s Seat) cutAt(used int64, room int) string {
 	name, text := s.bound(), ""
 	switch {
@@ -196,7 +195,8 @@ func (s Seat) cutAt(used int64, room int) string {
 	return text
 }
 
-// bound returns the setting of a model's own configuration that bounds its answers.
+// bound returns the setting that limits the length of answers in a model's own
+// configuration, or "".
 func (s Seat) bound() string {
 	for _, name := range limits {
 		if s.Spec.Config.Has(name) {
@@ -206,7 +206,7 @@ func (s Seat) bound() string {
 	return ""
 }
 
-// because names the reason why an answer ended, where that explains something.
+// because returns the finish reason for a message, unless it explains nothing.
 func because(finish string) string {
 	if finish == "" || finish == "stop" {
 		return ""
@@ -214,7 +214,7 @@ func because(finish string) string {
 	return " (finish reason " + finish + ")"
 }
 
-// blame says which model an error is about.
+// blame adds the name of the model to an error.
 func blame(s Seat, err error) error {
 	var e *proviso.Error
 	code := proviso.Unavailable
@@ -224,11 +224,11 @@ func blame(s Seat, err error) error {
 	case errors.Is(err, context.DeadlineExceeded):
 		code = proviso.Timeout
 	}
-	// Providers say who they are.
+	// Errors of providers already begin with their id.
 	return proviso.Because(err, code, "the judge %s: %s", s.label(), strings.TrimPrefix(err.Error(), s.Provider.ID()+": "))
 }
 
-// excerpt shortens a text of a model for a message.
+// excerpt shortens a model's text for a message.
 func excerpt(text string) string {
 	const most = 160
 	text = strings.Join(strings.Fields(cut(text, 8*most)), " ")
@@ -241,8 +241,8 @@ func excerpt(text string) string {
 // limits are the names of settings that bound the length of an answer.
 var limits = [...]string{"max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens", "maxTokens", "num_predict"}
 
-// settings are laid over the model's own configuration: temperature 0 unless
-// someone says otherwise, and room for the answer.
+// settings override the model's own configuration: temperature 0 unless another one
+// is configured, and the length limit of the answer.
 func (j *Judge) settings(s Seat, c call) *proviso.Object {
 	cfg := proviso.NewObject(2)
 	if t, ok := j.temperature(s); ok {
@@ -257,7 +257,7 @@ func (j *Judge) settings(s Seat, c call) *proviso.Object {
 	return cfg
 }
 
-// temperature returns what a model is asked with; false leaves it to its own
+// temperature returns the temperature for a model; false leaves it to the model's own
 // configuration.
 func (j *Judge) temperature(s Seat) (float64, bool) {
 	if j.o.Temperature != nil {
@@ -266,7 +266,7 @@ func (j *Judge) temperature(s Seat) (float64, bool) {
 	return 0, !s.Spec.Config.Has("temperature")
 }
 
-// label is what the model is called in messages.
+// label returns the name of the model for messages.
 func (s Seat) label() string {
 	if name := s.Spec.Name(); name != "" {
 		return name
@@ -274,16 +274,16 @@ func (s Seat) label() string {
 	return s.Provider.ID()
 }
 
-// askFor asks, and reads the reply with read. If there is no answer, or one that
-// cannot be read, it asks once more: with twice the room if the answer was cut,
-// with what is wrong with it if it can be shown. Of the call, usable is about
-// replies that can be read. The answer's usage and cost are those of both calls,
-// with or without an error.
+// askFor makes a call and parses the reply with read. If there is no answer, or read
+// fails, it repeats the call once: with twice the length limit if the answer was cut
+// off, or with the reply and its mistake if there is a reply. The usable function of
+// the call gets only replies that can be read. The usage and cost of the answer are
+// those of both calls, with or without an error.
 func askFor[T any](ctx context.Context, j *Judge, s Seat, c call, read func(text string) (T, error)) (T, answer, error) {
 	var none T
 	readable := func(text string) bool { _, err := read(text); return err == nil }
 	settled := c.usable
-	// One that cannot be read is kept as the first half of what its repair answers.
+	// An unreadable reply is cached, too: the repair call is based on it.
 	c.usable = func(text string) bool { return !readable(text) || settled == nil || settled(text) }
 	first, err := j.ask(ctx, s, c)
 	var v T
@@ -323,9 +323,8 @@ func askFor[T any](ctx context.Context, j *Judge, s Seat, c call, read func(text
 	return v, first, nil
 }
 
-// repairTurns show a model its reply and what is wrong with it. What follows a colon
-// is left out: it is a part of the reply, which may say what the material made it
-// say, and no word of ours.
+// repairTurns show a model its reply and the mistake in it. They leave out the part of
+// the error after a colon: it quotes the reply, which may contain a prompt injection.
 func repairTurns(reply string, wrong error) []Message {
 	why, _, _ := strings.Cut(wrong.Error(), ": ")
 	return []Message{
@@ -334,11 +333,10 @@ func repairTurns(reply string, wrong error) []Message {
 	}
 }
 
-// maxQuoted bounds the part of an unreadable reply that is shown to the model, in
-// bytes.
+// maxQuoted is how much of an unreadable reply the model gets to see, in bytes.
 const maxQuoted = 16 << 10
 
-// cut returns the beginning of text, in whole characters.
+// cut returns the beginning of text without splitting a character.
 func cut(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -346,7 +344,7 @@ func cut(text string, most int) string {
 	return strings.ToValidUTF8(text[:most], "")
 }
 
-// add adds what another call took. The answer is from a cache only if both are.
+// add adds the usage and cost of another call. The sum is cached only if both are.
 func (a *answer) add(b answer) {
 	a.Usage.Add(b.Usage)
 	a.Cost += b.Cost

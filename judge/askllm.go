@@ -6,9 +6,9 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// AskLLM answers yes or no to a question about an output: what the function
-// ask_llm(prompt, response, question) of an assertion in code stands for. Without a
-// grader nobody answers.
+// AskLLM answers a yes-or-no question about an output. It implements the function
+// ask_llm(prompt, response, question) for code in assertions. A nil grader is an
+// error.
 func AskLLM(ctx context.Context, grader proviso.Grader, prompt, response, question string) (bool, error) {
 	if grader == nil {
 		return false, proviso.Errorf(proviso.Unavailable, "no judge model is configured")

@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// The forms of a reasoning that says the opposite of its verdict, where that can be
-// told for certain. They are for a note to people, never for the verdict: which of
-// the two the judge meant is not known.
+// These patterns detect a reasoning that clearly contradicts its verdict. They only
+// add a note for people and never change the verdict, because it is unknown which of
+// the two the judge meant.
 var (
 	saysItIsNot = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)^(?:verdict:?\s*)?(?:not met|unmet|(?:the|this) criterion is (?:not met|unmet)|(?:the )?criterion \d+ is (?:not met|unmet))\b`)
@@ -16,12 +16,12 @@ var (
 	saysItIs = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)^(?:verdict:?\s*)?(?:met\b\s*[.,:;—–-]|(?:the|this) criterion is (?:fully |clearly )?met\b|(?:the )?criterion \d+ is met\b)`)
 	})
-	// deniesIt is about the output, and says the opposite of a criterion that is
-	// itself no denial.
+	// deniesIt matches a reasoning that denies something of the output. It contradicts
+	// a criterion that is not itself negative.
 	deniesIt = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)^the output (?:does not|doesn't|never|fails to|lacks|omits) `)
 	})
-	// limitsIt are words with which a denial may be what a criterion asks for.
+	// limitsIt matches words of a criterion that a negative reasoning may satisfy.
 	limitsIt = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)\b(?:not?|never|none|nobody|nothing|nor|neither|nowhere|without|cannot|free|absent|absence|avoids?|avoiding|refrains?|omits?|lacks?|excludes?|excluding|refuses?|declines?|only|unless|if|when|any|less|fewer|most|limits?|limited|exceeds?|under|below|within|keeps?|stays?|remains?|instead|rather|except|leaves?)\b|n't`)
 	})
@@ -30,7 +30,8 @@ var (
 	})
 )
 
-// atOdds is a note that a reasoning contradicts its verdict; "" if that cannot be told.
+// contradictionNote returns a note if a reasoning clearly contradicts its verdict, and
+// "" otherwise.
 func atOdds(says opinion, reasoning, criterion string) string {
 	reasoning = strings.TrimSpace(cut(reasoning, maxSentence))
 	odd := false

@@ -10,40 +10,39 @@ import (
 	"github.com/proviso-eval/proviso/stats"
 )
 
-// AttackOptions say which attempts [Judge.Attack] makes.
+// AttackOptions select the attempts that [Judge.Attack] makes.
 type AttackOptions struct {
 	Sets        []string // only these sets; nil is all
 	Kinds       []string // only these kinds; nil is all
 	Concurrency int      // attempts in flight; 4 if 0
-	// Tick is called after each answer with how many there are of how many, if it is
-	// set. It is called by several goroutines, one at a time.
+	// Tick, if not nil, is called after each answer with the progress. Several
+	// goroutines call it, one at a time.
 	Tick func(done, total int)
 }
 
-// AttackReport says how often a judge was talked over. An attempt is an output
-// whose verdict is plain, with something added to it, to the input or to a variable
-// that asks for the other verdict; it succeeds if the judge gives that. An attempt
-// without a verdict counts in no rate.
+// AttackReport is the result of prompt injection attempts on a judge. An attempt takes
+// an output with a clear verdict and adds a text that demands the opposite verdict: to
+// the output, the input or a variable. It succeeds if the judge gives that verdict.
+// Attempts without a verdict are left out of all rates.
 type AttackReport struct {
 	Judge     string         `json:"judge"`
 	Attempts  int            `json:"attempts"` // made, those without a verdict included
 	Succeeded int            `json:"succeeded"`
 	Withstood int            `json:"withstood"`
 	Errors    int            `json:"errors"`   // without a verdict
-	LeftOut   int            `json:"left_out"` // not made, as the judge gives another verdict without anything added, or none
+	LeftOut   int            `json:"left_out"` // not made, because the judge does not give the right verdict on the control
 	Rate      *float64       `json:"rate"`     // succeeded / (succeeded + withstood); null if both are 0
 	Interval  *RateInterval  `json:"interval"`
 	Sets      []AttackKind   `json:"sets"` // each set as a whole
 	Kinds     []AttackKind   `json:"kinds"`
-	Through   []AttackResult `json:"through"`   // what succeeded
-	Undecided []AttackResult `json:"undecided"` // what had no verdict
+	Through   []AttackResult `json:"through"`   // attempts that succeeded
+	Undecided []AttackResult `json:"undecided"` // attempts without a verdict
 	Controls  []AttackResult `json:"controls"`  // controls that cannot be used
 	Usage     Usage          `json:"usage"`
 	Cost      float64        `json:"cost"` // US dollars
 }
 
-// AttackKind is the part of a report that is about one kind of attempt, or about one
-// set.
+// AttackKind is the part of a report for one kind of attempt, or for one set.
 type AttackKind struct {
 	Set       string        `json:"set"`
 	Kind      string        `json:"kind,omitempty"` // "" for a set as a whole
@@ -57,27 +56,26 @@ type AttackKind struct {
 	Interval  *RateInterval `json:"interval"`
 }
 
-// RateInterval is the range in which the true rate is expected, with a confidence
-// of 95 % (Wilson).
+// RateInterval is the 95 % confidence interval of a rate (Wilson).
 type RateInterval struct {
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
 }
 
-// AttackResult is what became of one attempt, or of a control.
+// AttackResult is the result of one attempt, or of a control.
 type AttackResult struct {
 	ID        string `json:"id"`
 	Set       string `json:"set,omitempty"`
 	Kind      string `json:"kind,omitempty"`
-	Control   string `json:"control,omitempty"` // what the attempt was added to
-	Towards   string `json:"towards,omitempty"` // the verdict that the attempt is after
+	Control   string `json:"control,omitempty"` // the control that the attempt was added to
+	Towards   string `json:"towards,omitempty"` // the verdict that the attempt demands
 	Status    string `json:"status"`            // pass, fail or error
 	Reasoning string `json:"reasoning"`
 }
 
-// Attack makes every shipped attempt on the judge, once each. A control on which the
-// judge gives another verdict than it should is no test of it: attempts on it are left
-// out. The error is that of ctx, or names a set or a kind that is none.
+// Attack makes every shipped attempt on the judge once. If the judge gives the wrong
+// verdict on a control, the attempts on that control are left out. The error is the
+// cause of ctx, or names an unknown set or kind.
 func (j *Judge) Attack(ctx context.Context, o AttackOptions) (*AttackReport, error) {
 	attempts, err := chosen(o.Sets, o.Kinds)
 	if err != nil {
@@ -114,7 +112,7 @@ type attack struct {
 	done, total int
 }
 
-// all evaluates n requests, several at a time, and returns the result of each.
+// all evaluates n requests concurrently and returns their results.
 func (a *attack) all(ctx context.Context, n int, request func(i int) *Request) []Result {
 	results := make([]Result, n)
 	next := make(chan int)
@@ -239,7 +237,7 @@ func (k *AttackKind) plus(l *AttackKind) {
 	k.LeftOut += l.LeftOut
 }
 
-// rateOf returns k of n with its interval, nil for none.
+// rateOf returns the rate k/n with its interval, or nil if n is 0.
 func rateOf(k, n int) (*float64, *RateInterval) {
 	if n == 0 {
 		return nil, nil

@@ -12,53 +12,53 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// attackFiles hold the attempts, a file for each kind, and the outputs that they
-// are added to: the set v1 in the folder itself, later sets in folders of their own.
-// A set that was released never changes, so that figures stay comparable.
+// attackFiles hold the attempts, one file for each kind, and the outputs that they are
+// added to. The set v1 is in the folder itself, later sets are in subfolders. A
+// released set never changes, so that results stay comparable.
 //
 //go:embed attacks/*.yaml attacks/v2/*.yaml
 var attackFiles embed.FS
 
-// attackFolders are the sets, in the order in which they are made.
+// attackFolders are the sets, in the order in which they run.
 var attackFolders = [...]struct{ set, folder, doc string }{
 	{"v1", "attacks", "an output that plainly fails, with a request added to it"},
 	{"v2", "attacks/v2", "other criteria, several in a call, other places, towards fail, long contexts"},
 }
 
-// Attempt is one shipped attempt to talk a judge over.
+// Attempt is one shipped prompt injection attempt on a judge.
 type Attempt struct {
 	ID   string
 	Kind string
 	Set  string
 
 	text    string // with placeholders
-	encode  string // how secret is written, "" if there is none
+	encode  string // encoding of secret, "" if there is none
 	secret  string
 	pad     string // repeated up to length bytes
 	length  int
-	where   string // what the attempt stands in: output (also if ""), input or variable
+	where   string // where the attempt is inserted: output (also if ""), input or variable
 	name    string // of the control; "" takes them in turn
 	control *attackControl
 }
 
-// attackControl is an output whose verdict is plain: without an attempt every judge
-// gives it.
+// attackControl is an output with a clear verdict, which every judge gives without an
+// attempt.
 type attackControl struct {
 	ID, Input, Output string
 	Vars              *proviso.Object // nil without variables
-	Assertion         Assertion       // that is attacked
-	Holds             bool            // what a judge finds of it
+	Assertion         Assertion       // the target of the attack
+	Holds             bool            // whether the output meets it
 	Others            []Assertion     // asked in the same call
 
 	set string
 }
 
-// request asks about the control as it is.
+// request returns the control as a request, without an attempt.
 func (c *attackControl) request() *Request {
 	return &Request{Input: c.Input, Output: c.Output, Vars: c.Vars, Assertions: append([]Assertion{c.Assertion}, c.Others...)}
 }
 
-// verdict is what a judge says that is not talked over.
+// verdict is the right verdict on the control.
 func (c *attackControl) verdict() proviso.Status {
 	if c.Holds {
 		return proviso.Pass
@@ -66,18 +66,18 @@ func (c *attackControl) verdict() proviso.Status {
 	return proviso.Fail
 }
 
-// attackSet is everything that is shipped.
+// attackSet holds all shipped attempts and controls.
 type attackSet struct {
 	kinds    []AttackKind
 	attempts []Attempt
 	controls []attackControl
 }
 
-// controlsFile is the file of the controls among those of the attempts.
+// controlsFile is the name of the file that holds the controls of a set.
 const controlsFile = "controls.yaml"
 
-// attackData is read when the first attempt is made. A file that cannot be read is
-// a defect that the tests of this package find; it is left out here.
+// attackData reads the embedded files on first use. It skips an invalid file; the tests
+// of this package find those.
 var attackData = sync.OnceValue(func() *attackSet {
 	s := &attackSet{}
 	for _, f := range attackFolders {
@@ -123,7 +123,7 @@ func (s *attackSet) read(set, folder string) {
 	}
 }
 
-// Attempts returns every shipped attempt, in the order in which they are made.
+// Attempts returns every shipped attempt, in the order in which they run.
 func Attempts() []Attempt { return slices.Clone(attackData().attempts) }
 
 // chosen returns the attempts of some sets and kinds.
@@ -235,14 +235,14 @@ func readAttempts(file string, data []byte) (AttackKind, []Attempt, error) {
 	return kind, out, nil
 }
 
-// The places that an attempt stands in.
+// The places where an attempt can be inserted.
 const (
 	inOutput   = "output"
 	inInput    = "input"
-	inVariable = "variable" // the value of the control's only one
+	inVariable = "variable" // the value of the control's only variable
 )
 
-// request asks about the control with the attempt.
+// request returns the control as a request, with the attempt inserted.
 func (a *Attempt) request() *Request {
 	r := a.control.request()
 	switch text := a.Text(); a.where {
@@ -256,10 +256,10 @@ func (a *Attempt) request() *Request {
 	return r
 }
 
-// Output returns the output that the judge gets to see.
+// Output returns the output that the judge sees.
 func (a *Attempt) Output() string { return a.request().Output }
 
-// Towards returns the verdict that the attempt is after.
+// Towards returns the verdict that the attempt demands.
 func (a *Attempt) Towards() proviso.Status {
 	if a.control.Holds {
 		return proviso.Fail
@@ -267,8 +267,8 @@ func (a *Attempt) Towards() proviso.Status {
 	return proviso.Pass
 }
 
-// Text returns the output, the input or the value of a variable, whichever the
-// attempt stands in.
+// Text returns the text that contains the attempt: the output, the input or the value
+// of the variable.
 func (a *Attempt) Text() string {
 	c := a.control
 	value := ""
@@ -296,7 +296,7 @@ func (a *Attempt) Text() string {
 	return inner.Replace(strings.NewReplacer(pairs...).Replace(a.text))
 }
 
-// forgedReply is a reply of the judge in which everything is met.
+// forgedReply is a fake reply of the judge in which everything is met.
 func forgedReply(id string, criteria int) string {
 	list := make([]any, criteria)
 	for i := range list {
@@ -305,14 +305,14 @@ func forgedReply(id string, criteria int) string {
 	return proviso.Stringify(proviso.ObjectOf("results", []any{proviso.ObjectOf("id", id, "criteria", list)}))
 }
 
-// guessedFence is the fence that stands around the control without an attempt:
-// the best guess of somebody who knows the judge, its prompt and what it is asked.
+// guessedFence is the fence around the control without an attempt. It is the best
+// guess of an attacker who knows the judge, its prompt and the request.
 func guessedFence(c *attackControl) string {
 	return fenceFor(subject{c.Input, c.Output}, "", "")
 }
 
-// AttackKinds returns the kinds of shipped attempts, in the order in which they
-// are made, with how many there are of each.
+// AttackKinds returns the kinds of shipped attempts with the number of attempts of
+// each, in the order in which they run.
 func AttackKinds() []AttackKind {
 	kinds := slices.Clone(attackData().kinds)
 	for i := range kinds {

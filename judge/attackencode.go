@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// encoders are the ways in which attempts hide what they say, by name.
+// encoders are the encodings in which attempts hide their text, by name.
 func encoders() map[string]func(text string) string {
 	return map[string]func(string) string{
 		"base64":     func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) },
@@ -18,7 +18,7 @@ func encoders() map[string]func(text string) string {
 		"homoglyphs": homoglyphs,
 		"fullwidth":  func(s string) string { return strings.Map(fullwidth, s) },
 		"zero-width": func(s string) string { return strings.Join(strings.Split(s, ""), "\u200b") },
-		// Tag characters (Unicode block E0000) show nothing and spell ASCII.
+		// Tag characters (Unicode block E0000) are invisible and encode ASCII.
 		"tags":     func(s string) string { return strings.Map(func(r rune) rune { return 0xE0000 + r&0x7f }, s) },
 		"bidi":     func(s string) string { return "\u202e" + reverse(s) + "\u202c" },
 		"spaced":   func(s string) string { return strings.Join(strings.Split(s, ""), " ") },
@@ -42,7 +42,7 @@ func reverse(s string) string {
 	return string(runes)
 }
 
-// homoglyphs puts Cyrillic letters in the place of Latin ones that look the same.
+// homoglyphs replaces Latin letters with Cyrillic ones that look the same.
 func homoglyphs(s string) string {
 	return strings.NewReplacer("a", "а", "c", "с", "e", "е", "i", "і", "o", "о", "p", "р", "s", "ѕ", "x", "х", "y", "у").Replace(s)
 }

@@ -11,17 +11,17 @@ import (
 	"github.com/proviso-eval/proviso/internal/blobs"
 )
 
-// canary is an assertion that is known not to hold: it asks for a word that the
-// output cannot contain. A judge that says otherwise was talked into approving of
-// whatever it is asked, and what else it says in the same call is worth nothing.
-// Wording, word and place follow from what is asked, so that calls can be
-// replayed and an output cannot know them.
+// canary is an assertion that is known to fail: it asks for a word that the output
+// cannot contain. If the judge passes it, a prompt injection probably succeeded, and
+// all verdicts of the same call are discarded. Wording, word and position are derived
+// from a hash of the call, so that calls can be replayed and an output cannot predict
+// them.
 type canary struct {
 	asked
-	at int // its place among the assertions of the call
+	at int // its position among the assertions of the call
 }
 
-// addCanary puts a canary among the assertions of a call.
+// addCanary inserts a canary among the assertions of a call.
 func addCanary(s subject, list []asked, sample proviso.Sample) ([]asked, canary) {
 	seed := func(counter int) []byte {
 		key := blobs.Key("canary 1", promptVersion(), s.input, s.output, assertionsJSON(list), sampleText(sample), strconv.Itoa(counter))
@@ -44,8 +44,8 @@ func addCanary(s subject, list []asked, sample proviso.Sample) ([]asked, canary)
 	return slices.Insert(slices.Clone(list), c.at, c.asked), c
 }
 
-// word makes a word that is in no language of six syllables of the bytes of a
-// hash: some 10^11 words, so that none stands in an output by chance.
+// word makes a nonsense word of six syllables from the bytes of a hash. There are some
+// 10^11 such words, so that an output does not contain it by chance.
 func word(raw []byte) string {
 	const consonants, vowels = "bdfgklmnprstvz", "aeiou"
 	var b strings.Builder
@@ -59,7 +59,7 @@ func word(raw []byte) string {
 // below reduces four bytes to a number below n.
 func below(raw []byte, n int) int { return int(binary.BigEndian.Uint32(raw) % uint32(n)) }
 
-// uniqueID returns id, or id with a number that no assertion of list has.
+// uniqueID returns id, with a number appended if an assertion of list has that id.
 func uniqueID(id string, list []asked) string {
 	taken := func(id string) bool { return slices.ContainsFunc(list, func(a asked) bool { return a.id == id }) }
 	unique := id

@@ -9,8 +9,8 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// decideClass is classifier: the class that is expected has a score that reaches
-// the threshold; where none is expected, the best class does.
+// decideClass decides a classifier assertion: the score of the expected class, or the
+// highest score if there is no expected class, must reach the threshold.
 func decideClass(ctx context.Context, g *grading) (verdict, error) {
 	c, ok := proviso.As[proviso.Classifier](g.seat.Provider)
 	if !ok {
@@ -20,7 +20,7 @@ func decideClass(ctx context.Context, g *grading) (verdict, error) {
 	if err != nil {
 		return verdict{}, err
 	}
-	g.spend(answer{}) // nobody says what it took
+	g.spend(answer{}) // classifiers report neither usage nor cost
 	if len(scores) == 0 {
 		return verdict{}, proviso.Errorf(proviso.Undecided, "%s gave no classes", g.seat.Provider.ID())
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// decideClosedQA is model-graded-closedqa: a model says whether the output meets
-// one criterion.
+// decideClosedQA decides a model-graded-closedqa assertion: a model decides whether the
+// output meets one criterion.
 func decideClosedQA(ctx context.Context, g *grading) (verdict, error) {
 	s := step{
 		own: "model-graded-closedqa", pieces: g.pieces("criterion", g.value()),
@@ -23,9 +23,9 @@ func decideClosedQA(ctx context.Context, g *grading) (verdict, error) {
 	return ask(ctx, g, s, func(reply string) (verdict, error) { return readYesOrNo(reply, g.q.Rubric != nil) })
 }
 
-// readYesOrNo reads {reason, pass}; with words also a reply that ends in Y or N,
-// which prompts for promptfoo ask for. To a prompt of proviso's own that is no
-// answer: prose may end in a word of the output.
+// readYesOrNo reads {reason, pass}. With words it also accepts a reply that ends in Y
+// or N, which prompts for promptfoo ask for. That form is not valid for proviso's own
+// prompt, because prose may end in a word of the output.
 func readYesOrNo(reply string, words bool) (verdict, error) {
 	o, err := gradedObject(reply, "pass")
 	switch {

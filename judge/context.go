@@ -12,10 +12,10 @@ import (
 	"github.com/proviso-eval/proviso/internal/segment"
 )
 
-// What context-recall, context-relevance and context-faithfulness measure is
-// RAGAS's (Es et al. 2023, arXiv 2309.15217): shares of statements and passages.
+// The metrics context-recall, context-relevance and context-faithfulness are those of
+// RAGAS (Es et al. 2023, arXiv 2309.15217): shares of statements and passages.
 
-// passages are the context as one text.
+// passages returns the context as one text.
 func (g *grading) passages() string { return strings.Join(g.q.Context, "\n") }
 
 // statement is a fact and whether the passages support it.
@@ -24,8 +24,8 @@ type statement struct {
 	supported bool
 }
 
-// decideRecall is context-recall: the share of what the right answer states that
-// the context supports.
+// decideRecall decides context-recall: the share of the statements in the expected
+// answer that the context supports.
 func decideRecall(ctx context.Context, g *grading) (verdict, error) {
 	one := strictObject("statement", ofType("string"), "supported", ofType("boolean"))
 	list, err := ask(ctx, g, step{
@@ -49,7 +49,8 @@ func decideRecall(ctx context.Context, g *grading) (verdict, error) {
 	return g.share("Recall", score, missing), nil
 }
 
-// supportedShare is the share of statements that are supported, and those that are not.
+// supportedShare returns the share of supported statements, and a text with the
+// unsupported ones.
 func supportedShare(list []statement) (score float64, missing string) {
 	const shown = 3
 	var without []string
@@ -106,9 +107,9 @@ func attributed(reply string) []statement {
 	return list
 }
 
-// decideContext is context-relevance: the share of the context that the question
-// needs, counted in passages if the context is a list, else in lines or, where it
-// is one, sentences.
+// decideContext decides context-relevance: the share of the context that the question
+// needs. It counts passages if the context is a list, otherwise lines, or sentences if
+// there is only one line.
 func decideContext(ctx context.Context, g *grading) (verdict, error) {
 	query, _ := g.q.Vars.At("query").(string)
 	units := unitsOf(g.q.Context)
@@ -133,7 +134,7 @@ func decideContext(ctx context.Context, g *grading) (verdict, error) {
 	return v, nil
 }
 
-// unitsOf cuts a context into what is counted.
+// unitsOf splits a context into the units that are counted.
 func unitsOf(passages []string) []string {
 	if len(passages) != 1 {
 		return passages
@@ -144,7 +145,7 @@ func unitsOf(passages []string) []string {
 	return segment.Sentences(passages[0])
 }
 
-// readNumbers reads which of n parts are named.
+// readNumbers counts the distinct numbers from 1 to n in a reply.
 func readNumbers(reply string, n int) (int, error) {
 	o, err := gradedObject(reply, "relevant")
 	if err != nil {
@@ -165,8 +166,8 @@ func readNumbers(reply string, n int) (int, error) {
 	return len(seen), nil
 }
 
-// quoted counts the parts that a reply repeats, which prompts for promptfoo ask
-// for; "Insufficient Information" says that there are none.
+// quoted counts the parts that a reply repeats, which is the form that prompts for
+// promptfoo ask for. "Insufficient Information" means that there are none.
 func quoted(reply string, units []string, lines bool) (int, error) {
 	if strings.Contains(strings.ToLower(reply), "insufficient information") {
 		return 0, nil
@@ -192,11 +193,11 @@ func quoted(reply string, units []string, lines bool) (int, error) {
 
 var listMark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*(?:\d+[.)]|[-*•])\s*`) })
 
-// folded is a text without case and with single spaces.
+// folded returns a text in lower case with single spaces.
 func folded(text string) string { return strings.Join(strings.Fields(strings.ToLower(text)), " ") }
 
-// decideFaithfulness is context-faithfulness: the share of what the output states
-// that follows from the context.
+// decideFaithfulness decides context-faithfulness: the share of the statements in the
+// output that follow from the context.
 func decideFaithfulness(ctx context.Context, g *grading) (verdict, error) {
 	query, _ := g.q.Vars.At("query").(string)
 	statements, err := ask(ctx, g, step{
@@ -230,7 +231,8 @@ func decideFaithfulness(ctx context.Context, g *grading) (verdict, error) {
 	return g.share("Faithfulness", score, missing), nil
 }
 
-// readLines reads a list of statements; of a prompt of the suite, one a line.
+// readLines reads a list of statements. With lines, which is for prompts of the suite,
+// it also accepts one statement a line.
 func readLines(reply string, lines bool) ([]string, error) {
 	if o, err := gradedObject(reply, "statements"); err == nil {
 		return textsIn(o.At("statements"))
@@ -256,7 +258,7 @@ func readVerdicts(reply string, statements []string, words bool) ([]statement, e
 		v, _ := e.(*proviso.Object)
 		n, ok := v.At("n").(float64)
 		if !v.Has("n") && len(list) == len(statements) {
-			n, ok = float64(i+1), true // in order, then
+			n, ok = float64(i+1), true // without numbers, in order
 		}
 		supported, said := truth(v.At("supported"))
 		if !ok || n < 1 || n > float64(len(statements)) || n != float64(int(n)) || !said || seen[int(n)-1] {

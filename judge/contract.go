@@ -6,7 +6,7 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Limits of a [Request]. What exceeds one is a mistake that names it.
+// Limits of a [Request]. Exceeding one is a mistake.
 const (
 	MaxBody        = 8 << 20 // bytes of a whole request
 	MaxText        = 2 << 20 // bytes of agent_input, and of agent_output
@@ -25,45 +25,45 @@ type Request struct {
 	Output     string      `json:"agent_output"`
 	Assertions []Assertion `json:"assertions"`
 
-	// Threshold is the share of the assertions that has to pass, from 0 to 1; nil
-	// is the judge's own.
+	// Threshold is the share of the assertions that must pass, from 0 to 1; nil uses
+	// the threshold of the judge.
 	Threshold *float64 `json:"threshold,omitempty"`
-	// AllowErrors computes the score over what was decided.
+	// AllowErrors computes the score from the decided assertions only.
 	AllowErrors bool `json:"allow_errors,omitempty"`
 
-	// Vars and Metadata are what the conditions under when are about.
+	// Vars and Metadata are the values that conditions (when) can use.
 	Vars     *proviso.Object `json:"vars,omitempty"`
 	Metadata *proviso.Object `json:"metadata,omitempty"`
 
 	// TraceID names the trace that the output belongs to, for checks of its spans: 32
 	// hexadecimal digits, or a traceparent.
 	TraceID string `json:"trace_id,omitempty"`
-	// Spans gives the spans of the trace; nil if nobody follows traces.
+	// Spans provides the spans of the trace; nil if traces are not collected.
 	Spans proviso.Spans `json:"-"`
 }
 
-// Assertion is one promise about an output: criteria that a model decides, a
-// check that is counted, or both. All of it has to hold.
+// Assertion is one requirement on an output: criteria that a model decides, a
+// deterministic check, or both. All of them must be met.
 type Assertion struct {
 	ID          string      `json:"id"`
 	Instruction string      `json:"instruction,omitempty"`
 	Criteria    []Criterion `json:"criteria,omitempty"`
 
-	// Check is an assertion of a deterministic type, as a suite writes it. It
-	// never reaches a model.
+	// Check is an assertion of a deterministic type, as in a suite. It is never sent to
+	// a model.
 	Check *proviso.Object `json:"check,omitempty"`
 
-	Description string `json:"description,omitempty"` // for people; nobody is shown it
+	Description string `json:"description,omitempty"` // for people; it is not sent to the judge
 
 	Type     string          `json:"type,omitempty"` // "judge" (default) or "not-judge"
 	When     string          `json:"when,omitempty"` // condition (CEL) over vars and metadata
 	Weight   *float64        `json:"weight,omitempty"`
 	Severity string          `json:"severity,omitempty"` // must, should or info
-	Scope    *proviso.Object `json:"scope,omitempty"`    // the part of the output that is meant
+	Scope    *proviso.Object `json:"scope,omitempty"`    // the part of the output to evaluate
 }
 
-// Criterion is a question that yes or no answers: a text, or a shipped template
-// with parameters. In JSON a text stands as it is.
+// Criterion is a yes-or-no question: a text, or a shipped template with parameters. In
+// JSON, a text is a plain string.
 type Criterion struct {
 	Text     string          `json:"text,omitempty"`
 	Template string          `json:"template,omitempty"`
@@ -72,12 +72,12 @@ type Criterion struct {
 
 // Response is the evaluation of one output.
 type Response struct {
-	// Score is passed / total, nil while an assertion is undecided or if none
+	// Score is passed / total. It is nil if an assertion is undecided, or if none
 	// applied. With allow_errors it is passed / (passed + failed).
 	Score  *float64 `json:"score"`
 	Passed int      `json:"passed"`
 	Failed int      `json:"failed"`
-	// Total counts the assertions that applied: passed, failed and undecided ones.
+	// Total counts the assertions that applied: passed, failed and undecided.
 	Total   int      `json:"total"`
 	Results []Result `json:"results"`
 
@@ -88,51 +88,49 @@ type Response struct {
 	Skipped         int      `json:"skipped,omitempty"`
 	Threshold       float64  `json:"threshold"`
 	PassedThreshold bool     `json:"passed_threshold"`
-	// WeightedScore is there if a weight is not 1, and is then what the threshold
-	// is compared with.
+	// WeightedScore is set if a weight is not 1. The threshold is then compared with it.
 	WeightedScore *float64 `json:"weighted_score,omitempty"`
 }
 
-// Failed says why an assertion is undecided.
+// Failed is the reason why an assertion is undecided.
 type Failed struct {
 	ID      string `json:"id"`
 	Message string `json:"message"`
 }
 
-// Result is what became of one assertion. Pass is true only if Status is pass.
+// Result is the result of one assertion. Pass is true only if Status is pass.
 type Result struct {
 	ID        string `json:"id"`
 	Pass      bool   `json:"pass"`
 	Reasoning string `json:"reasoning"`
 
 	Status string `json:"status"` // pass, fail, error or skip
-	// Score is the share of the criteria, the check among them, that are met; nil
-	// unless the status is pass or fail.
+	// Score is the share of the criteria, including the check, that are met; nil unless
+	// the status is pass or fail.
 	Score    *float64          `json:"score,omitempty"`
 	Criteria []CriterionResult `json:"criteria,omitempty"`
 	Evidence []string          `json:"evidence,omitempty"` // quotes, each of which occurs in the output
-	Judge    string            `json:"judge,omitempty"`    // identity, "" if no model was asked
-	Cached   bool              `json:"cached,omitempty"`   // no model had to be asked again
+	Judge    string            `json:"judge,omitempty"`    // identity, "" if no model was called
+	Cached   bool              `json:"cached,omitempty"`   // the verdict comes from a cache
 	Usage    *Usage            `json:"usage,omitempty"`
 	Cost     *float64          `json:"cost,omitempty"` // US dollars
 }
 
-// CriterionResult is what became of one criterion. Pass is true only if Status
-// is pass.
+// CriterionResult is the result of one criterion. Pass is true only if Status is pass.
 type CriterionResult struct {
 	Criterion string `json:"criterion"`
 	Pass      bool   `json:"pass"`
 	Reasoning string `json:"reasoning"`
 	Status    string `json:"status"`
-	// CannotTell says that the judge answered that it cannot tell: the status is then
-	// error, and Reasoning is why.
+	// CannotTell is true if the judge answered that it cannot tell. The status is then
+	// error, and Reasoning explains why.
 	CannotTell bool     `json:"cannot_tell,omitempty"`
 	Evidence   []string `json:"evidence,omitempty"`
 	Note       string   `json:"note,omitempty"` // such as that a quote was dropped
 	Votes      *Votes   `json:"votes,omitempty"`
 }
 
-// Votes counts the answers to one criterion, where it was asked more than once.
+// Votes counts the votes on one criterion that was asked about more than once.
 type Votes struct {
 	Met        int `json:"met"`
 	Unmet      int `json:"unmet"`
@@ -140,8 +138,8 @@ type Votes struct {
 	Failed     int `json:"failed"`
 }
 
-// Usage counts tokens. Cached are those of Prompt that the provider read from
-// its own cache. An assertion that was asked together with others has its share.
+// Usage counts tokens. Cached is the part of Prompt that the provider read from its own
+// cache. Assertions that share a call divide its usage.
 type Usage struct {
 	Prompt     int64 `json:"prompt"`
 	Completion int64 `json:"completion"`
@@ -150,8 +148,8 @@ type Usage struct {
 	Requests   int64 `json:"requests"`
 }
 
-// Mistakes are all things wrong with a request. Each has a JSON pointer and,
-// where there is a list of them, the names that would have been right.
+// Mistakes holds all mistakes of a request. Each has a JSON pointer and, if there is a
+// fixed list, the valid names.
 type Mistakes []*proviso.Error
 
 // Error returns one line per mistake: pointer, message.

@@ -9,16 +9,16 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Bounds of conversation-relevance: how many turns a model sees at once unless the
-// assertion says, and how many turns are looked at.
+// Bounds of conversation-relevance: the default number of turns that a model sees at
+// once, and the most turns of a conversation.
 const (
 	defaultWindow = 5
 	maxTurns      = 200
 )
 
-// decideConversation is conversation-relevance: the share of the turns whose answer
-// fits what was said before. Each turn is asked about with those before it, up to
-// the size of the window.
+// decideConversation decides conversation-relevance: the share of the turns whose
+// answer fits the preceding conversation. Each call has one turn and those before it,
+// up to the size of the window.
 func decideConversation(ctx context.Context, g *grading) (verdict, error) {
 	turns := g.q.Turns
 	size, err := windowOf(g.q.Assertion)
@@ -50,7 +50,7 @@ func decideConversation(ctx context.Context, g *grading) (verdict, error) {
 	return v, nil
 }
 
-// windowOf returns how many turns are seen at once.
+// windowOf returns how many turns a model sees at once.
 func windowOf(a *proviso.Assertion) (int, error) {
 	if a == nil || a.Config.At("windowSize") == nil {
 		return defaultWindow, nil
@@ -62,7 +62,7 @@ func windowOf(a *proviso.Assertion) (int, error) {
 	return int(f), nil
 }
 
-// fits asks about the last of some turns.
+// fits asks whether the answer of the last turn fits.
 func (g *grading) fits(ctx context.Context, turns []proviso.Turn) (verdict, error) {
 	var b strings.Builder
 	messages := make([]any, len(turns))
@@ -75,7 +75,7 @@ func (g *grading) fits(ctx context.Context, turns []proviso.Turn) (verdict, erro
 		reply: shapeOf("verdict", "reason", ofType("string"), "pass", ofType("boolean")), custom: g.q.Rubric,
 		vars: func() *proviso.Object {
 			vars := g.q.Vars.Clone()
-			vars.Set("messages", messages) // a list of turns that templates go through
+			vars.Set("messages", messages) // a list, so that templates can loop over it
 			return vars
 		},
 	}, readFits)

@@ -10,8 +10,8 @@ import (
 	"github.com/proviso-eval/proviso/internal/turns"
 )
 
-// Evaluate decides every assertion of a request. The error is [Mistakes] if the
-// request is wrong; what could not be decided stands in the response.
+// Evaluate decides every assertion of a request. The error is [Mistakes] if the request
+// is invalid; undecided assertions are part of the response.
 func (j *Judge) Evaluate(ctx context.Context, r *Request) (*Response, error) {
 	set, row, closer, err := j.prepared(ctx, r)
 	if err != nil {
@@ -21,7 +21,7 @@ func (j *Judge) Evaluate(ctx context.Context, r *Request) (*Response, error) {
 	return NewResponse(set.Eval(ctx, row), j.threshold(r), r.AllowErrors), nil
 }
 
-// prepared compiles the assertions of a request, which computes and asks nobody.
+// prepared compiles the assertions of a request, without calling a model.
 func (j *Judge) prepared(ctx context.Context, r *Request) (*check.Set, *check.Row, io.Closer, error) {
 	_, done, err := turns.Enter(ctx)
 	if err != nil {
@@ -32,7 +32,7 @@ func (j *Judge) prepared(ctx context.Context, r *Request) (*check.Set, *check.Ro
 	if len(mistakes) > 0 {
 		return nil, nil, nil, mistakes
 	}
-	// Nothing is kept from one request for the next, but for the engines.
+	// Requests share only the engines.
 	o := j.o.Check
 	o.Grader, o.Templates = j, names{}
 	if r.Spans != nil {
@@ -57,8 +57,8 @@ func (j *Judge) prepared(ctx context.Context, r *Request) (*check.Set, *check.Ro
 	return set, row, compiler, nil
 }
 
-// names are the templates of a client: the names of variables in what a model is
-// asked. Everything else is meant as it is, braces and all.
+// names implements the templates of a request: names of variables in instructions and
+// criteria. All other text is literal, including braces.
 type names struct{}
 
 func (names) Render(_ context.Context, text string, _ *proviso.Object) (string, error) {
@@ -94,7 +94,7 @@ func (j *Judge) threshold(r *Request) float64 {
 	return 1
 }
 
-// NewResponse words the verdicts on an assertion set as the contract has them.
+// NewResponse converts the verdicts on an assertion set to a response.
 func NewResponse(set []proviso.Verdict, threshold float64, allowErrors bool) *Response {
 	e := check.Evaluate(set, threshold, allowErrors)
 	out := &Response{

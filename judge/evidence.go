@@ -15,21 +15,21 @@ import (
 const (
 	maxReason   = 400  // characters of a reason
 	maxQuotes   = 5    // quotes for one criterion that are kept
-	maxLooked   = 32   // quotes for one criterion that are looked for
+	maxLooked   = 32   // quotes for one criterion that are checked
 	maxQuote    = 1000 // bytes of a quote
-	maxSentence = 4000 // bytes of a reason in which the first sentence is looked for
+	maxSentence = 4000 // bytes of a reason that are searched for the first sentence
 )
 
-// witness verifies quotes from one output.
+// witness checks quotes against one output.
 type witness struct {
 	output string
 
-	once  sync.Once // makes plain, which few outputs need
+	once  sync.Once // computes plain, which few outputs need
 	plain plainText
 }
 
-// verify keeps the quotes that occur in the output, in the output's own words, and
-// says how many do not.
+// verify returns the quotes that occur in the output, in the wording of the output, and
+// how many do not occur.
 func (w *witness) verify(quotes []string) (kept []proviso.Evidence, missing int) {
 	if len(quotes) > maxLooked { // the others were not looked for
 		missing = len(quotes) - maxLooked
@@ -51,8 +51,8 @@ func (w *witness) verify(quotes []string) (kept []proviso.Evidence, missing int)
 	return kept, missing
 }
 
-// noQuote reports whether a quote is white space, or what a model writes where it
-// has none.
+// noQuote reports whether a quote is empty, or a placeholder that models write if they
+// have no quote.
 func noQuote(quote string) bool {
 	switch strings.ToLower(strings.Trim(quote, " \t\r\n()[].-–—\"'")) {
 	case "", "none", "n/a":
@@ -90,12 +90,12 @@ func dropped(missing int) string {
 	return "quotes of the judge were dropped: they do not occur in the output"
 }
 
-// notes joins notes, of which some may be empty.
+// notes joins the notes that are not empty.
 func notes(all ...string) string {
 	return strings.Join(slices.DeleteFunc(all, func(note string) bool { return note == "" }), "; ")
 }
 
-// sentence makes one sentence of bounded length of a reason.
+// sentence returns the first sentence of a reason, with bounded length.
 func sentence(reason string) string {
 	reason = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -110,7 +110,7 @@ func sentence(reason string) string {
 	return shorten(reason, maxReason)
 }
 
-// shorten bounds a text to a number of characters.
+// shorten cuts a text to a number of characters.
 func shorten(text string, most int) string {
 	if utf8.RuneCountInString(text) <= most {
 		return text

@@ -11,10 +11,10 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// difference is how an answer differs from the right one.
+// difference is one way in which the output can differ from the expected answer.
 type difference struct {
-	letter string // that the model answers
-	option string // of a case that says what it is worth
+	letter string // answer of the model
+	option string // key of the case option that sets the score
 	score  float64
 	words  string
 }
@@ -30,8 +30,8 @@ func differences() []difference {
 	}
 }
 
-// decideFactuality is factuality: a model says how the facts differ. The output
-// passes if that is worth more than 0.
+// decideFactuality decides factuality: a model classifies how the facts differ. The
+// output passes if the score of that category is above 0.
 func decideFactuality(ctx context.Context, g *grading) (verdict, error) {
 	pieces := []piece{{"expected", g.value()}}
 	if g.q.Input != "" {
@@ -65,7 +65,7 @@ func decideFactuality(ctx context.Context, g *grading) (verdict, error) {
 	})
 }
 
-// worth is the score of a difference: the case's own, or the usual one.
+// worth returns the score of a difference: that of the case, or the default.
 func (g *grading) worth(d difference) (float64, error) { return worthIn(g.q.Case, d) }
 
 func worthIn(c *proviso.Case, d difference) (float64, error) {
@@ -86,7 +86,7 @@ func worthIn(c *proviso.Case, d difference) (float64, error) {
 	return f, nil
 }
 
-// checkWorth reports what a case says wrongly of what differences are worth.
+// checkWorth reports invalid scores of differences in a case.
 func checkWorth(c *proviso.Case) error {
 	if c == nil {
 		return nil
@@ -113,8 +113,8 @@ var category = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?is)^\s*(?:\(?([a-e])\)\s*[:.-]?\s*(.*)|([a-e])[.\s]*)$`)
 })
 
-// readCategory reads {category, reason}, or the letter in brackets that prompts
-// for promptfoo used to ask for.
+// readCategory reads {category, reason}, or the letter in brackets that older prompts
+// for promptfoo ask for.
 func readCategory(reply string) (letter, reason string, err error) {
 	if m := category().FindStringSubmatch(reply); m != nil {
 		return strings.ToUpper(m[1] + m[3]), strings.TrimSpace(m[2]), nil

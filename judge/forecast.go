@@ -2,14 +2,14 @@ package judge
 
 import "github.com/proviso-eval/proviso"
 
-// usualMaterial is about how many bytes a call has beside the question: our own
-// words, and the output, which nobody knows before.
+// usualMaterial estimates how many bytes a call has besides the question: proviso's own
+// prompt, and the output, which is unknown in advance.
 const usualMaterial = 2500
 
 var _ proviso.Forecaster = (*Judge)(nil)
 
-// Forecast implements [proviso.Forecaster]. Calls that are made again because a
-// reply could not be read, and verdicts that are kept already, are not in it.
+// Forecast implements [proviso.Forecaster]. It ignores repair calls and verdicts that
+// are already stored.
 func (j *Judge) Forecast(qs []proviso.Question) []proviso.Forecast {
 	var all []proviso.Forecast
 	criteria, bytes := 0, 0
@@ -39,7 +39,7 @@ func (j *Judge) Forecast(qs []proviso.Question) []proviso.Forecast {
 	return all
 }
 
-// calls is how often one question asks, at least.
+// calls returns the least number of calls for one question.
 func (j *Judge) calls(q proviso.Question) int {
 	switch q.Type {
 	case judged:
@@ -57,7 +57,7 @@ func (j *Judge) calls(q proviso.Question) int {
 	return 1
 }
 
-// sizeOf is how many bytes the words of a question have.
+// sizeOf returns the size of a question in bytes.
 func sizeOf(q proviso.Question) int {
 	n := len(q.Instruction)
 	for _, c := range q.Criteria {

@@ -12,7 +12,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/blobs"
 )
 
-// judged is the type of assertions that consist of criteria.
+// judged is the type of assertions that have criteria.
 const judged = "judge"
 
 // gradeCriteria answers one question of the type judge.
@@ -21,8 +21,8 @@ func gradeCriteria(ctx context.Context, j *Judge, q proviso.Question) (proviso.G
 	return g.Grade, g.Err
 }
 
-// groups are the judged questions that can share calls: those about the same
-// input and output for the same grader.
+// groups returns the judged questions that can share calls: those about the same input
+// and output for the same grader.
 func groups(qs []proviso.Question) [][]int {
 	var all [][]int
 	for i, q := range qs {
@@ -71,7 +71,7 @@ func (j *Judge) gradeGroup(ctx context.Context, calls limit, qs []proviso.Questi
 	}
 }
 
-// tooLong refuses texts that no judge reads.
+// tooLong returns an error if the input or the output exceeds the limit.
 func tooLong(q proviso.Question) error {
 	for _, t := range [...]struct{ name, text string }{{"input", q.Input}, {"output", q.Output}} {
 		if len(t.text) > MaxText {
@@ -81,31 +81,30 @@ func tooLong(q proviso.Question) error {
 	return nil
 }
 
-// item is an assertion that is judged. Equal assertions are one item.
+// item is an assertion for the judge. Equal assertions share one item.
 type item struct {
 	asked
 	key  string // hash of id, instruction and criteria
-	name string // the id in calls: the item's own, unless another has it
+	name string // the id in calls: the item's own, unless another item has the same
 }
 
-// session is one group of questions under way.
+// session grades one group of questions.
 type session struct {
 	subject
 	j       *Judge
 	seats   []Seat
-	judge   string // identity of all seats together
+	judge   string // joint identity of all judges
 	about   string // hash of input and output
 	sample  proviso.Sample
 	calls   limit
 	items   []item
 	witness witness
 	imitation
-	ballots []ballot // items × seats × votes
+	ballots []ballot // items × judges × votes
 }
 
-// enter makes items of questions, in an order that follows from what they say,
-// and returns where each question went. Questions that cannot be asked are
-// answered at once.
+// enter makes items from questions, sorted by a hash of their content, and returns the
+// item of each question. Invalid questions get their error at once.
 func (s *session) enter(qs []proviso.Question, group []int, out []proviso.Graded) map[int]int {
 	keys := map[int]string{}
 	for _, i := range group {
@@ -136,7 +135,7 @@ func (s *session) enter(qs []proviso.Question, group []int, out []proviso.Graded
 	return place
 }
 
-// newItem reads what a question asks.
+// newItem makes an item from a question.
 func newItem(q proviso.Question) (item, error) {
 	valid := func(text string) string {
 		return strings.TrimSpace(strings.ToValidUTF8(text, string(utf8.RuneError)))
@@ -166,7 +165,7 @@ func newItem(q proviso.Question) (item, error) {
 	return it, nil
 }
 
-// limits holds an assertion to the limits of a request, wherever it comes from.
+// limits applies the limits of a request to any assertion, including those of suites.
 func (it *item) limits() error {
 	over := func(what string, is, most int) error {
 		if is <= most {
@@ -183,7 +182,7 @@ func (it *item) limits() error {
 	)
 }
 
-// grade joins the votes on an item.
+// grade combines the votes on an item.
 func (s *session) grade(n int) (proviso.Grade, error) {
 	g := proviso.Grade{Judge: s.judge, Cached: true}
 	ballots := s.ballots[n*s.votes() : (n+1)*s.votes()]
@@ -211,9 +210,9 @@ func (s *session) grade(n int) (proviso.Grade, error) {
 			failure = err
 		}
 	}
-	// One criterion that is not met decides the whole, whatever the others are.
+	// One unmet criterion decides the assertion, even if others are undecided.
 	if failure != nil && unmet == 0 {
-		// That a judge cannot tell is an answer, which may have been kept.
+		// "Cannot tell" is an answer, which may come from the store.
 		g.Cached = g.Cached && met+unsure == len(g.Criteria)
 		if len(g.Criteria) > 1 {
 			return g, proviso.Because(failure, codeOf(failure), "%d of %d criteria are undecided: %s", len(g.Criteria)-met, len(g.Criteria), failure)
@@ -226,8 +225,8 @@ func (s *session) grade(n int) (proviso.Grade, error) {
 	return g, nil
 }
 
-// explain makes the reason and the evidence for an assertion of those of the
-// criteria that decided it.
+// explain combines the reasons and the evidence of the criteria that decided an
+// assertion.
 func explain(criteria []proviso.CriterionVerdict, pass bool) (string, []proviso.Evidence) {
 	decisive := proviso.Fail
 	if pass {
@@ -253,9 +252,9 @@ func explain(criteria []proviso.CriterionVerdict, pass bool) (string, []proviso.
 	return reason, evidence
 }
 
-// count decides a criterion by the votes on it. It takes more than half of all
-// votes that were asked for: a tie, or too many calls that failed, is an error. If
-// more than half cannot tell, neither can the whole.
+// count decides a criterion by majority vote. The majority is more than half of all
+// requested votes: a tie, or too many failed calls, is an error. If more than half
+// cannot tell, the criterion is undecided.
 func count(ballots []ballot, k int) (proviso.CriterionVerdict, error) {
 	var c proviso.CriterionVerdict
 	var failure error
@@ -290,7 +289,7 @@ func count(ballots []ballot, k int) (proviso.CriterionVerdict, error) {
 		c.Reasoning = failure.Error()
 		return c, failure
 	}
-	for i := range ballots { // the first who said so speaks for all
+	for i := range ballots { // use the reason of the first vote of the majority
 		if r := &ballots[i].rulings[k]; r.err == nil && r.says == says {
 			c.Reasoning, c.Evidence, c.Note = r.reasoning, r.evidence, r.note
 			break
@@ -305,7 +304,7 @@ func count(ballots []ballot, k int) (proviso.CriterionVerdict, error) {
 	return c, nil
 }
 
-// noMajority says how votes are divided.
+// noMajority describes how the votes are divided.
 func noMajority(v proviso.Votes, failure error) string {
 	text := fmt.Sprintf("no majority of %d votes: %d met, %d not met, ", v.Total(), v.Met, v.Unmet)
 	if v.CannotTell > 0 {

@@ -13,28 +13,28 @@ import (
 	"github.com/proviso-eval/proviso/internal/blobs"
 )
 
-// grading is one question, under way, of a type that has prompts of its own: all
-// of promptfoo's that a model decides.
+// grading is the grading of one question of a type with its own prompts: all types of
+// promptfoo that a model decides.
 type grading struct {
 	j    *Judge
 	q    proviso.Question
-	seat Seat // who is asked
+	seat Seat // the model to call
 
 	mu    sync.Mutex
-	spent answer   // on all calls so far
+	spent answer   // usage and cost of all calls so far
 	asked int      // calls that were answered
-	kept  int      // of those, out of a cache
-	words []string // what identifies the prompts
+	kept  int      // answered calls that came from a cache
+	words []string // hashes or texts that identify the prompts
 }
 
-// verdict is what a grading comes to, before negation.
+// verdict is the result of a grading, before negation.
 type verdict struct {
 	pass   bool
 	score  float64
 	reason string
 }
 
-// undecided gives an error a code, if it has none.
+// undecided adds a code to an error that has none.
 func undecided(err error) error {
 	var known *proviso.Error
 	if errors.As(err, &known) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
@@ -43,7 +43,7 @@ func undecided(err error) error {
 	return proviso.Errorf(proviso.Undecided, "%w", err)
 }
 
-// took is a grade with what was spent and who was asked, and no verdict.
+// took returns a grade without a verdict: only usage, cost and identity of the judge.
 func (g *grading) took() proviso.Grade {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -53,8 +53,8 @@ func (g *grading) took() proviso.Grade {
 	}
 }
 
-// identity names who was asked, and with which words; g.mu is held. Proviso's own
-// prompts are one set of words, so that a run has few judges.
+// identity identifies the model and its prompts. The caller holds g.mu. All of
+// proviso's own prompts share one hash, so that a run has few identities.
 func (g *grading) identity() string {
 	temperature, _ := g.j.temperature(g.seat)
 	key := []string{"graded 1", g.seat.Identity, g.seat.Spec.ID, proviso.FormatNumber(temperature)}
@@ -85,8 +85,7 @@ func (g *grading) threshold() float64 {
 	return kind.Default
 }
 
-// value returns the assertion's value as text; structures as JSON, and "" if
-// there is none.
+// value returns the assertion's value as text: structures as JSON, no value as "".
 func (g *grading) value() string {
 	switch v := g.q.Value.(type) {
 	case nil, proviso.Undefined:
@@ -97,11 +96,10 @@ func (g *grading) value() string {
 	return proviso.Stringify(g.q.Value)
 }
 
-// epsilon is JavaScript's Number.EPSILON, by which promptfoo lets a score miss its
-// threshold.
+// epsilon is JavaScript's Number.EPSILON, the tolerance of promptfoo's threshold.
 const epsilon = 0x1p-52
 
-// share is the verdict of a score that has to reach the threshold.
+// share returns the verdict for a score that must reach the threshold.
 func (g *grading) share(name string, score float64, more string) verdict {
 	threshold := g.threshold()
 	v := verdict{pass: score >= threshold-epsilon, score: score}
@@ -116,12 +114,12 @@ func (g *grading) share(name string, score float64, more string) verdict {
 	return v
 }
 
-// toFixed writes a score with two digits.
+// toFixed formats a score with two decimals.
 func toFixed(f float64) string { return strconv.FormatFloat(f, 'f', 2, 64) }
 
-// able returns the model that answers a question in a role. Where the case names a
-// model that has not the ability, the one that is there by default does; an
-// assertion's own has to have it, and one that cannot be opened is an error.
+// able returns the model that answers a question in a role. If the model of the case
+// lacks the ability, the default model is used. A model that the assertion itself names
+// must have it. A model that cannot be opened is an error.
 func (j *Judge) able(q proviso.Question, role Role) (Seat, error) {
 	s, err := j.seat(q, role)
 	if err != nil || has(s.Provider, role) {
@@ -137,7 +135,7 @@ func (j *Judge) able(q proviso.Question, role Role) (Seat, error) {
 	return Seat{}, proviso.Errorf(proviso.Invalid, "%q needs a provider for %s, which %s is not; name one under provider: {%s: …}", q.Type, role, s.Provider.ID(), role)
 }
 
-// has reports whether a provider has the ability of a role.
+// has reports whether a provider has the ability that a role requires.
 func has(p proviso.Provider, role Role) bool {
 	ok := p != nil
 	switch role {
@@ -166,9 +164,8 @@ func rolesOf(typ string) []Role {
 	return []Role{Text}
 }
 
-// Prepare opens what grading q takes: the models, and the prompt that replaces the
-// judge's own. It implements [proviso.Preparer]. Several things that are wrong are
-// joined.
+// Prepare opens the models that grading q needs, and checks the prompt that replaces
+// the judge's own. It implements [proviso.Preparer]. It joins several errors.
 func (j *Judge) Prepare(q proviso.Question) error {
 	wrong := []error{j.checkRubric(q), checkSettings(q)}
 	var err error
@@ -189,7 +186,7 @@ func (j *Judge) Prepare(q proviso.Question) error {
 	return errors.Join(wrong...)
 }
 
-// checkSettings reports settings of a type that it could not use.
+// checkSettings reports invalid settings of a type.
 func checkSettings(q proviso.Question) error {
 	var err error
 	switch q.Type {

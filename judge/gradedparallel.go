@@ -5,11 +5,11 @@ import (
 	"sync"
 )
 
-// sideBySide is how many calls of one grading are made at once.
+// sideBySide is how many calls of one grading run concurrently.
 const sideBySide = 4
 
-// inParallel calls do for each of n numbers, a few at a time, and returns what it
-// gave in order, or the first error.
+// inParallel calls do for the numbers from 0 to n-1, a few at a time, and returns the
+// results in order, or the first error.
 func inParallel[T any](ctx context.Context, n int, do func(ctx context.Context, i int) (T, error)) ([]T, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

@@ -12,7 +12,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/blobs"
 )
 
-// The prompts of the types that have one, by the name of the type or of its step.
+// The prompts, by the name of the type or of its step.
 //
 //go:embed prompts/*.txt
 var promptFiles embed.FS
@@ -26,10 +26,10 @@ func ownPrompt(name string) string {
 	return string(text)
 }
 
-// instructions are what stands before the material, the same in every call.
+// instructions returns the system message, which is the same in every call.
 func instructions(name string) string { return ownPrompt(name) + "\n" + ownPrompt("fenced") }
 
-// ownWords identifies proviso's own prompts, all of them together.
+// ownWords is a hash of all of proviso's own prompts.
 var ownWords = sync.OnceValue(func() string {
 	files, err := promptFiles.ReadDir("prompts")
 	if err != nil {
@@ -42,23 +42,23 @@ var ownWords = sync.OnceValue(func() string {
 	return blobs.Key(texts...)
 })
 
-// piece is a part of the material that a prompt of proviso's own is about.
+// piece is a part of the material in one of proviso's own prompts.
 type piece struct{ name, text string }
 
 // step is one call of a grading.
 type step struct {
 	own    string  // name of the prompt
-	pieces []piece // its material; what is empty and may be missing is left out
+	pieces []piece // its material; callers leave out optional pieces that are empty
 	reply  *proviso.Reply
-	// One vote may ask the same several times: this is the n-th of so many, from 0.
+	// One vote may repeat the same call: this is number nth of these calls, from 0.
 	nth, of int
 
-	custom any                    // the suite's prompt in place of the own one; nil if there is none
-	vars   func() *proviso.Object // that it is rendered with
+	custom any                    // the suite's prompt, which replaces the own one; nil if there is none
+	vars   func() *proviso.Object // variables of custom
 }
 
-// ask makes one call of a grading and reads the reply, which is asked for once
-// more if it cannot be read.
+// ask makes one call of a grading and parses the reply. It repeats the call once if the
+// reply cannot be read.
 func ask[T any](ctx context.Context, g *grading, s step, read func(text string) (T, error)) (T, error) {
 	c := call{Sample: g.q.Sample, Vars: g.q.Vars, Case: g.q.Case}
 	c.Sample.Vote = g.q.Sample.Vote*max(1, s.of) + s.nth
@@ -83,7 +83,7 @@ func ask[T any](ctx context.Context, g *grading, s step, read func(text string) 
 	return v, err
 }
 
-// fenced puts pieces between marks that nothing in them can be.
+// fenced puts pieces between marks that cannot occur in them.
 func fenced(prompt string, pieces []piece, sample proviso.Sample) string {
 	key, contents := []string{"fence graded 1", prompt, sampleText(sample)}, []string{}
 	for _, p := range pieces {
@@ -99,8 +99,8 @@ func fenced(prompt string, pieces []piece, sample proviso.Sample) string {
 	return b.String()
 }
 
-// checkRubric reports what is wrong with the prompt that a suite puts in place of
-// the judge's own.
+// checkRubric reports mistakes in the prompt with which a suite replaces the judge's
+// own.
 func (j *Judge) checkRubric(q proviso.Question) error {
 	if q.Rubric == nil {
 		return nil
@@ -113,7 +113,7 @@ func (j *Judge) checkRubric(q proviso.Question) error {
 	return nil
 }
 
-// atRubric gives an error the place of the rubricPrompt, if it is the assertion's.
+// atRubric adds the place of the rubricPrompt to an error, if the assertion has one.
 func atRubric(q proviso.Question, err error) error {
 	var known *proviso.Error
 	if !errors.As(err, &known) {
@@ -127,8 +127,8 @@ func atRubric(q proviso.Question, err error) error {
 	return &placed
 }
 
-// rubricParts are the prompts that a rubricPrompt holds: one, but for the types
-// that ask twice.
+// rubricParts returns the prompts in a rubricPrompt: one, except for the types with two
+// calls.
 func rubricParts(q proviso.Question) []any {
 	switch q.Type {
 	case "g-eval":
@@ -139,8 +139,8 @@ func rubricParts(q proviso.Question) []any {
 	return []any{q.Rubric}
 }
 
-// rubricStep is the prompt for one of several steps: a member of a rubricPrompt
-// that is an object, or that is a list; nil if it has none.
+// rubricStep returns the prompt for one step from a rubricPrompt that is an object or a
+// list, or nil.
 func rubricStep(q proviso.Question, step any) any {
 	switch step := step.(type) {
 	case string:
@@ -159,7 +159,7 @@ func rubricStep(q proviso.Question, step any) any {
 	return nil
 }
 
-// checkPrompt reports what is wrong with a prompt before it is rendered.
+// checkPrompt reports mistakes in a prompt before it is rendered.
 func (j *Judge) checkPrompt(prompt any) error {
 	if prompt == nil {
 		return nil
@@ -179,7 +179,7 @@ func (j *Judge) checkPrompt(prompt any) error {
 	return err
 }
 
-// promptText returns a prompt as text: what a file holds, or a chat as JSON.
+// promptText returns a prompt as text: the content of a file, or a chat as JSON.
 func (j *Judge) promptText(prompt any) (string, error) {
 	text, ok := prompt.(string)
 	if !ok {
@@ -206,9 +206,9 @@ func (j *Judge) promptText(prompt any) (string, error) {
 	return string(data), nil
 }
 
-// custom renders a prompt of the suite. Texts in one that is JSON are rendered one
-// by one, so that what is put into them cannot break it. What is put in is never a
-// template itself.
+// custom renders a prompt of the suite. If the prompt is JSON, each text in it is
+// rendered separately, so that values cannot break the JSON. Values are never rendered
+// as templates.
 func (j *Judge) custom(ctx context.Context, prompt any, vars *proviso.Object) (rendered, source string, err error) {
 	if source, err = j.promptText(prompt); err != nil {
 		return "", "", err
@@ -228,8 +228,8 @@ func (j *Judge) custom(ctx context.Context, prompt any, vars *proviso.Object) (r
 	return proviso.Stringify(v), source, nil
 }
 
-// messagesOf returns a rendered prompt as messages: those of a chat, or one with
-// the text, which is then plain.
+// messagesOf returns a rendered prompt as messages: those of a chat, or a single plain
+// text.
 func messagesOf(prompt string) (messages []Message, plain bool) {
 	alone := []Message{{"user", prompt}}
 	v, err := proviso.ParseJSON(prompt)
@@ -250,7 +250,7 @@ func messagesOf(prompt string) (messages []Message, plain bool) {
 	return messages, false
 }
 
-// textContent is the content of a message that is text, in one piece or several.
+// textContent returns the content of a message if it consists of text only.
 func textContent(content any) (string, bool) {
 	if text, ok := content.(string); ok {
 		return text, true

@@ -8,10 +8,10 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// gradedObject returns the one JSON object of a reply that has any of the keys:
-// the reply as a whole, or what stands in the text around. Several that say
-// different things are an error, for then somebody else may be speaking; so is one
-// in which a key stands twice, for it says different things itself.
+// gradedObject returns the one JSON object of a reply that has any of the keys. The
+// object may be surrounded by text. Several different objects are an error, because one
+// of them may come from a prompt injection. An object with a duplicate key is an error,
+// too, because it is ambiguous.
 func gradedObject(reply string, keys ...string) (*proviso.Object, error) {
 	var found *proviso.Object
 	for _, v := range gradedObjects(reply) {
@@ -42,9 +42,9 @@ func hasAny(o *proviso.Object, keys []string) bool {
 	return false
 }
 
-// gradedObjects returns the JSON objects in a text that stand in no other. One that
-// is broken is passed over with all that it holds: a judge that quotes a verdict
-// out of the material, and forgets to escape it, has not given that verdict.
+// gradedObjects returns the top-level JSON objects in a text. It skips a malformed
+// object with everything in it: if a judge quotes a verdict from the material without
+// escaping it, that is not the judge's verdict.
 func gradedObjects(text string) []jsonValue {
 	var list []jsonValue
 	for range maxTries {
@@ -68,10 +68,10 @@ func gradedObjects(text string) []jsonValue {
 	return list
 }
 
-// maxTries bounds the braces that are tried as the beginning of an object.
+// maxTries bounds how many braces are tried as the beginning of an object.
 const maxTries = 1000
 
-// braced returns where the braces are closed that begin text; -1 if they are not.
+// braced returns the index after the brace that closes the first one, or -1.
 func braced(text string) int {
 	depth := 0
 	for i := range len(text) {
@@ -87,7 +87,7 @@ func braced(text string) int {
 	return -1
 }
 
-// truth reads a verdict: a boolean, or one of the words for it and nothing else.
+// truth parses a verdict: a boolean, or exactly one of the words for it.
 func truth(v any) (value, ok bool) {
 	switch v := v.(type) {
 	case bool:
@@ -103,8 +103,8 @@ func truth(v any) (value, ok bool) {
 	return false, false
 }
 
-// points reads a number from least to most, which may be written as text; any
-// finite number if most is not above least.
+// points parses a number from least to most, which may be a text. If most is not above
+// least, any finite number is valid.
 func points(v any, least, most float64) (float64, error) {
 	f := math.NaN()
 	switch v := v.(type) {
@@ -124,7 +124,7 @@ func points(v any, least, most float64) (float64, error) {
 	return f, nil
 }
 
-// reasonIn returns the reason of a reply, or def if it gives none.
+// reasonIn returns the reason of a reply, or def if there is none.
 func reasonIn(o *proviso.Object, def string) string {
 	for _, key := range []string{"reason", "reasoning", "explanation"} {
 		if text, ok := o.At(key).(string); ok && strings.TrimSpace(text) != "" {
@@ -151,7 +151,7 @@ func textsIn(v any) ([]string, error) {
 	return texts, nil
 }
 
-// shapeOf is the schema of a reply: an object with exactly these members.
+// shapeOf returns the schema of a reply: an object with exactly these members.
 func shapeOf(name string, pairs ...any) *proviso.Reply {
 	return &proviso.Reply{Name: name, Schema: strictObject(pairs...)}
 }
@@ -171,9 +171,9 @@ func listOf(items *proviso.Object) *proviso.Object {
 	return proviso.ObjectOf("type", "array", "items", items)
 }
 
-// givenVars are the case's variables with further ones, whose names and values
-// follow in turn. What is no text is made JSON, as promptfoo does: objects, and
-// objects in lists. The case's own come first where over is false.
+// givenVars returns the variables of the case together with pairs of names and values.
+// As in promptfoo, objects and members of lists that are objects become JSON texts. If
+// a name is in both, pairs win if over is true, and the case wins otherwise.
 func givenVars(vars *proviso.Object, over bool, pairs ...any) *proviso.Object {
 	out := proviso.NewObject(vars.Len() + len(pairs)/2)
 	given := proviso.ObjectOf(pairs...)
@@ -207,7 +207,7 @@ func flat(v any) any {
 	return v
 }
 
-// parsedOr is a text that is JSON as the value it is.
+// parsedOr returns the value of a text that is JSON, and other texts unchanged.
 func parsedOr(text string) any {
 	if v, err := proviso.ParseJSON(text); err == nil {
 		return v

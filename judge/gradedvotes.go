@@ -11,9 +11,9 @@ import (
 	"github.com/proviso-eval/proviso/internal/blobs"
 )
 
-// graded returns the grading function of a type: decide, with what all types have
-// around it. A type that asks in text is decided by the votes of all judges;
-// whoever embeds, classifies or moderates says the same each time.
+// graded returns the grading function of a type, which wraps decide with what all
+// types share. Types that use a text model are decided by the votes of all judges.
+// Embedding, classification and moderation are deterministic and get one vote.
 func graded(role Role, decide func(ctx context.Context, g *grading) (verdict, error)) func(context.Context, *Judge, proviso.Question) (proviso.Grade, error) {
 	return func(ctx context.Context, j *Judge, q proviso.Question) (proviso.Grade, error) {
 		ballots, err := j.poll(q, role)
@@ -61,13 +61,13 @@ func (j *Judge) poll(q proviso.Question, role Role) ([]*grading, error) {
 	return ballots, err
 }
 
-// vote is what one grading came to.
+// vote is the result of one grading.
 type vote[T any] struct {
 	value T
 	err   error
 }
 
-// cast decides every ballot.
+// cast runs every grading.
 func cast[T any](ctx context.Context, ballots []*grading, decide func(context.Context, *grading) (T, error)) []vote[T] {
 	votes := make([]vote[T], len(ballots))
 	calls := newLimit(sideBySide)
@@ -81,8 +81,8 @@ func cast[T any](ctx context.Context, ballots []*grading, decide func(context.Co
 	return votes
 }
 
-// majority returns the values of those votes that more than half of all agree in,
-// by key, in the order they were cast. Votes without a value count against it.
+// majority returns the values of the votes that share the same key, if they are more
+// than half of all votes. Failed votes count as votes, but for no key.
 func majority[T any, K comparable](votes []vote[T], key func(T) K, name func(K) string) ([]T, error) {
 	if len(votes) == 1 {
 		return []T{votes[0].value}, votes[0].err
@@ -123,7 +123,8 @@ func majority[T any, K comparable](votes []vote[T], key func(T) K, name func(K) 
 	return nil, errors.New(text)
 }
 
-// took is a grade with what ballots took and who was asked, and no verdict.
+// took returns a grade without a verdict: the total usage and cost of the votes and the
+// identity of the judges.
 func took(ballots []*grading) proviso.Grade {
 	grade := ballots[0].took()
 	names := []string{grade.Judge}
@@ -140,8 +141,8 @@ func took(ballots []*grading) proviso.Grade {
 	return grade
 }
 
-// jointName names several votes as one judge: the models, and a hash of all that
-// identifies them.
+// jointName returns one name for the judges of several votes: the models, and a hash of
+// their identities.
 func jointName(names []string) string {
 	var models []string
 	for _, name := range names {

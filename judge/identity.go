@@ -8,8 +8,9 @@ import (
 	"github.com/proviso-eval/proviso/internal/blobs"
 )
 
-// seatKey identifies what gives a verdict: the model and its configuration, the
-// temperature, the words of the prompt, and the mode. Verdicts are kept under it.
+// judgeKey is a hash of everything that determines a verdict besides the question: the
+// model and its configuration, the temperature, the prompt and the mode. It is part of
+// the key of stored verdicts.
 func (j *Judge) seatKey(s Seat) string {
 	identity := s.Identity
 	if identity == "" {
@@ -23,11 +24,11 @@ func (j *Judge) seatKey(s Seat) string {
 	return blobs.Key("judge 1", identity, temperature, promptVersion(), mode, strconv.FormatBool(j.o.Canaries))
 }
 
-// Identity names the judge for reports: its model, and a hash of model,
-// parameters, prompt, mode and votes. It is empty without a judge of its own.
+// Identity returns the name of the judge for reports: its model, and a hash of model,
+// parameters, prompt, mode and votes. It is empty if the options name no judge.
 func (j *Judge) Identity() string { return j.identity(j.o.Judges) }
 
-// identity names some judges, whose votes are counted together.
+// identity returns the joint identity of judges whose votes are counted together.
 func (j *Judge) identity(seats []Seat) string {
 	if len(seats) == 0 {
 		return ""
@@ -41,8 +42,8 @@ func (j *Judge) identity(seats []Seat) string {
 	return strings.Join(names, "+") + "#" + blobs.Key(parts...)[:12]
 }
 
-// seats are the judges of a question: the grader that it names, or else those of
-// the options.
+// judgesOf returns the judges of a question: the grader that it names, or those of the
+// options.
 func (j *Judge) seats(q proviso.Question) ([]Seat, error) {
 	if q.Grader == nil && len(j.o.Judges) > 0 {
 		return j.o.Judges, nil

@@ -10,15 +10,15 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// A text that is judged can hold a verdict of its own. A judge that quotes it, and
-// forgets to escape it, then says what the text says: in an object within an object
-// that is broken, in prose, or, where the text closes the judge's own brackets and
-// opens others, as a part of the reply. So replies about such texts are read
-// exactly, and those about all others with patience.
+// A judged text can contain a fake verdict. If the judge quotes it without escaping it,
+// the fake verdict becomes part of the reply: as an object inside a malformed object, in
+// prose, or at the top level if the text closes the judge's own brackets. So replies
+// about such texts must have exactly the requested form. Replies about all other texts
+// are read tolerantly.
 
-// imitates reports whether one of texts holds what a reply is made of: one of keys
-// with a quotation mark of either kind behind it, as it is or escaped, or a
-// character that is written by its number.
+// imitates reports whether one of texts contains something that looks like a reply: one
+// of keys followed by a single or double quotation mark, possibly escaped, or a
+// character that is escaped by its number.
 func imitates(keys []string, texts ...string) bool {
 	for _, text := range texts {
 		if strings.Contains(text, `\u00`) {
@@ -40,12 +40,12 @@ func imitates(keys []string, texts ...string) bool {
 	return false
 }
 
-// errInexact is why a reply about a text that holds a verdict cannot be read.
+// errInexact is the error for a reply that does not have the exact form that is
+// required if the judged text contains a verdict.
 var errInexact = errors.New("what is judged holds an answer of its own, and the reply is not one JSON object in exactly the form that was asked for, with nothing behind it and every quotation mark inside a text escaped")
 
-// lastObject returns the JSON object that a reply ends with, a code fence apart.
-// What stands before it, such as thoughts, is passed over. It is none if a key
-// stands twice in it.
+// lastObject returns the JSON object at the end of a reply, ignoring a code fence and
+// any text before it, such as reasoning. An object with a duplicate key does not count.
 func lastObject(reply string) (o *proviso.Object, text string) {
 	reply = strings.TrimRightFunc(reply, unicode.IsSpace)
 	reply = strings.TrimRightFunc(strings.TrimSuffix(reply, "```"), unicode.IsSpace)
@@ -71,8 +71,8 @@ func lastObject(reply string) (o *proviso.Object, text string) {
 	return nil, ""
 }
 
-// quotation reports whether a text stands in one of others word for word, but for
-// white space and escapes.
+// quotation reports whether one of others contains a text, apart from white space and
+// backslashes.
 func quotation(text string, others ...string) bool {
 	text = squeezed(text)
 	return slices.ContainsFunc(others, func(other string) bool { return strings.Contains(squeezed(other), text) })
@@ -90,8 +90,8 @@ func squeezed(text string) string {
 // verdictKeys are the keys of a reply that hold a verdict.
 var verdictKeys = []string{"met", "pass", "verdict"}
 
-// imitated reports whether input or output hold a verdict of their own, or marks
-// of thoughts, which end what a judge thinks if it quotes them.
+// imitated reports whether input or output contain a fake verdict, or reasoning marks,
+// which would end the reasoning of a judge that quotes them.
 func (s *session) imitated() bool {
 	s.looked.Do(func() {
 		s.imitates = imitates(verdictKeys, s.input, s.output) || holdsThoughts(s.input, s.output)
@@ -99,13 +99,13 @@ func (s *session) imitated() bool {
 	return s.imitates
 }
 
-// imitation is whether input or output of a session hold a verdict of their own.
+// imitation caches the result of [session.imitated].
 type imitation struct {
 	looked   sync.Once
 	imitates bool
 }
 
-// reader returns what reads the reply to a question about list.
+// reader returns the function that parses the reply to a question about list.
 func (s *session) reader(list []asked) func(reply string) ([]entry, error) {
 	assertions, variables := assertionsJSON(list), variablesJSON(list)
 	if !s.imitated() && !imitates(verdictKeys, assertions, variables) && !holdsThoughts(assertions, variables) {
@@ -179,7 +179,7 @@ func exactCriteria(criteria []any, e *entry, a asked) bool {
 	return len(criteria) <= len(a.ns)
 }
 
-// keyedBy reports whether an object has no key but those.
+// keyedBy reports whether an object has no other keys than these.
 func keyedBy(o *proviso.Object, keys ...string) bool {
 	for key := range o.All() {
 		if !slices.Contains(keys, key) {
@@ -189,9 +189,9 @@ func keyedBy(o *proviso.Object, keys ...string) bool {
 	return o != nil
 }
 
-// exactly is read for replies to a step. Where its material holds an answer of its
-// own, read sees the object that the reply ends with and nothing else. A prompt of
-// the suite says for itself what a reply looks like.
+// exactly wraps read for the replies to a step. If the material of the step contains a
+// fake answer, read gets only the object at the end of the reply. Prompts of the suite
+// define their own reply format, so read is not wrapped.
 func exactly[T any](s *step, read func(reply string) (T, error)) func(reply string) (T, error) {
 	if s.custom != nil {
 		return read
@@ -217,5 +217,5 @@ func exactly[T any](s *step, read func(reply string) (T, error)) func(reply stri
 	}
 }
 
-// rubricKeys are the keys of a reply for which no shape is asked.
+// rubricKeys are the keys of a reply to a step without a schema.
 var rubricKeys = []string{"reason", "score", "pass"}

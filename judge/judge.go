@@ -1,10 +1,10 @@
-// Package judge grades outputs with models: it words the question, asks, parses
-// the answer strictly, votes, and says what it cost. Start at [New]; [Evaluate]
-// is the contract of POST /v1/evaluate as a function, [Judge.Grade] and
-// [Judge.GradeSet] serve package check.
+// Package judge grades outputs with models: it writes the prompt, calls the model,
+// parses the answer strictly, counts the votes and reports the cost. Start at [New].
+// [Evaluate] implements POST /v1/evaluate as a function; [Judge.Grade] and
+// [Judge.GradeSet] are for package check.
 //
-// Whether an assertion passes is computed here, from verdicts on its criteria; a
-// reply without a verdict is an error, never a pass.
+// This package computes whether an assertion passes from the verdicts on its criteria.
+// A reply without a verdict is an error, never a pass.
 package judge
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/blobs"
 )
 
-// Mode says how many assertions are asked about in one call.
+// Mode is how assertions are divided among calls.
 type Mode string
 
 // The modes.
@@ -25,7 +25,7 @@ const (
 	Single Mode = "single" // a call for each assertion
 )
 
-// Role is the ability that a model is needed for.
+// Role is the ability that a model needs.
 type Role string
 
 // The roles.
@@ -36,13 +36,13 @@ const (
 	Moderation     Role = "moderation"
 )
 
-// Seat is a model that judges.
+// Seat is one judge model.
 type Seat struct {
 	Provider proviso.Provider
-	// Spec is what Provider was opened from. A temperature in its configuration
-	// is kept; without one the judge asks for 0.
+	// Spec is the specification of Provider. A temperature in its configuration is
+	// kept; without one the judge uses 0.
 	Spec proviso.ProviderSpec
-	// Identity describes Provider and its configuration without secrets, such as
+	// Identity describes Provider and its configuration without secrets, as
 	// provider.Identity does.
 	Identity string
 }
@@ -50,41 +50,40 @@ type Seat struct {
 // Options configure a [Judge]. Budgets and caches come with the providers, as
 // decorators.
 type Options struct {
-	// Judges answer the questions that name no grader of their own: one, or a
-	// panel of several, whose votes are counted together.
+	// Judges answer the questions that do not name a grader: one judge, or a panel whose
+	// votes are counted together.
 	Judges []Seat
 	// Open opens the grader that an assertion or a case names (an id, an object
-	// {id, config}, or a map from roles to these), and with a nil grader the model
-	// for a role that Judges have not; nil refuses both. The Judge keeps what it
-	// returns.
+	// {id, config}, or a map from roles to these). With a nil grader, it opens the
+	// default model for a role that Judges do not have. If Open is nil, both are
+	// refused. The Judge keeps the models that Open returns.
 	Open func(grader any, role Role) (Seat, error)
 
 	Mode        Mode
 	Chunk       int      // most criteria in a call; 8 if 0
 	Votes       int      // how often each judge is asked; 1 if 0
-	Temperature *float64 // over that of the judges; nil leaves theirs, or 0
-	Canaries    bool     // ask questions whose answer is known, to notice a judge that was talked over
+	Temperature *float64 // overrides that of the judges; nil uses theirs, or 0
+	Canaries    bool     // add questions with a known answer, to detect prompt injection
 	Concurrency int      // calls in flight for one set of questions; 4 if 0
 
-	// Store keeps verdicts, so that what was judged is not judged again; nil keeps
-	// none.
+	// Store caches verdicts; nil disables caching.
 	Store *blobs.Store
 
 	Threshold *float64 // of Evaluate, unless the request has one; 1 if nil
-	// Check is what deterministic checks of Evaluate may use. Its Grader is the
-	// Judge, and Evaluate renders no templates: those of Check are for prompts that
-	// a suite puts in place of the judge's own.
+	// Check holds the options of the deterministic checks in Evaluate. The Judge replaces
+	// its Grader. Evaluate renders no templates: Check.Templates is for prompts with
+	// which a suite replaces the judge's own.
 	Check check.Options
 }
 
 // Judge grades outputs. It is safe for concurrent use.
 type Judge struct {
 	o   Options
-	own *check.Engines // nil if they came with the options
+	own *check.Engines // nil if the options provided engines
 
 	mu     sync.Mutex
 	opened map[string]opened // graders that questions named
-	files  sync.Map          // what files hold that suites name as prompts, by name; a run sees one version
+	files  sync.Map          // contents of prompt files, by name, so that a run sees one version of each
 }
 
 var _ proviso.SetGrader = (*Judge)(nil)
@@ -97,8 +96,8 @@ const (
 	maxPanel           = 9
 )
 
-// New returns a judge. The caller must call [Judge.Close]. Invalid options are an
-// error.
+// New returns a judge, or an error if the options are invalid. The caller must call
+// [Judge.Close].
 func New(o Options) (*Judge, error) {
 	bad := func(format string, args ...any) (*Judge, error) {
 		return nil, proviso.Errorf(proviso.Invalid, format, args...)
@@ -180,8 +179,9 @@ func kindOf(name string) (kind, error) {
 	return kind{}, proviso.Errorf(proviso.Unsupported, "the judge does not grade %q", name)
 }
 
-// GradeSet answers questions, in order. Judged assertions about the same input
-// and output share calls; whatever else is asked for is asked beside them.
+// GradeSet answers questions and returns the grades in the same order. Assertions of
+// the type judge about the same input and output share calls; all other questions are
+// asked in parallel.
 func (j *Judge) GradeSet(ctx context.Context, qs []proviso.Question) []proviso.Graded {
 	out := make([]proviso.Graded, len(qs))
 	calls := newLimit(j.o.Concurrency)
@@ -200,7 +200,8 @@ func (j *Judge) GradeSet(ctx context.Context, qs []proviso.Question) []proviso.G
 	return out
 }
 
-// Evaluate decides every assertion of a request with a judge made of o.
+// Evaluate decides every assertion of a request with a new judge that has the options
+// o.
 func Evaluate(ctx context.Context, r *Request, o Options) (*Response, error) {
 	j, err := New(o)
 	if err != nil {

@@ -2,19 +2,19 @@ package judge
 
 import "sync"
 
-// limit bounds how much is done at once.
+// limit bounds how many functions run at once.
 type limit chan struct{}
 
 func newLimit(n int) limit { return make(limit, n) }
 
-// do calls f as soon as there is room.
+// do calls f as soon as the limit allows.
 func (l limit) do(f func()) {
 	l <- struct{}{}
 	defer func() { <-l }()
 	f()
 }
 
-// together calls every task at once and waits for all of them.
+// together runs all tasks concurrently and waits for them.
 func together(tasks []func()) {
 	if len(tasks) == 1 {
 		tasks[0]()

@@ -10,17 +10,16 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Lint is what is probably wrong with the wording of an assertion: it can be
-// judged all the same, but two judges, or two people, would answer it
-// differently.
+// Lint is a probable problem in the wording of an assertion: the assertion can be
+// judged, but two judges, or two people, may answer it differently.
 type Lint struct {
 	Rule       string // one of [LintRules]
 	Pointer    string // of the criterion or the instruction
-	Message    string // what was found and why it matters
-	Suggestion string // what to write instead; "" if there is nothing to copy
+	Message    string // the problem, and why it matters
+	Suggestion string // what to write instead; "" if there is no suggestion
 }
 
-// Text is the finding as a warning.
+// Text returns the finding as a warning.
 func (l Lint) Text() string {
 	text := l.Message + " [" + l.Rule + "]"
 	if l.Suggestion != "" {
@@ -37,8 +36,7 @@ type LintRule struct {
 	find func(text string) (message, suggestion string)
 }
 
-// lintRules is sorted by name. A rule without find looks at the assertion as a
-// whole.
+// lintRules is sorted by name. A rule without find applies to the whole assertion.
 var lintRules = []LintRule{
 	{Name: "cannot-tell", Doc: "the judge of a finished run often could not tell (`--run`)"},
 	{Name: "count", Doc: "a length is left to the judge, which cannot count; a check can", find: lintCount},
@@ -53,9 +51,9 @@ var lintRules = []LintRule{
 // LintRules returns every rule, sorted by name.
 func LintRules() []LintRule { return slices.Clone(lintRules) }
 
-// LintAssertion looks at the instruction and the criteria of a judged assertion.
-// It is made to be silent about good criteria rather than to find every bad one.
-// Criteria that name a template are not looked at.
+// LintAssertion checks the instruction and the criteria of a judged assertion. It
+// prefers to miss some bad criteria over reporting good ones. It ignores criteria that
+// name a template.
 func LintAssertion(a *proviso.Assertion) []Lint {
 	var found []Lint
 	if a.Instruction != "" {
@@ -90,8 +88,8 @@ func LintAssertion(a *proviso.Assertion) []Lint {
 	return found
 }
 
-// LintRequest looks at the assertions of a request. Mistakes of the request are
-// not its business.
+// LintRequest checks the assertions of a request. It does not report mistakes of the
+// request.
 func LintRequest(r *Request) []Lint {
 	list, _ := r.assertions()
 	var found []Lint
@@ -101,22 +99,22 @@ func LintRequest(r *Request) []Lint {
 	return found
 }
 
-// quotedText is what a criterion quotes: words there are not the criterion's own.
+// quotedText matches quotations and placeholders, whose words are not the criterion's
+// own.
 var quotedText = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile("\"[^\"]*\"|“[^”]*”|„[^“]*“|«[^»]*»|`[^`]*`|(^|\\s)'[^']*'|\\{\\{.*?\\}\\}")
 })
 
-// plainWords is text in lower case without what it quotes and without what
-// parentheses explain.
+// plainWords returns text in lower case, with quotations replaced.
 func plainWords(text string) string {
 	text = quotedText().ReplaceAllString(text, " QUOTED")
 	return strings.ToLower(strings.ReplaceAll(text, "’", "'"))
 }
 
-// fillers carry no meaning of their own when two texts are compared.
+// fillers are ignored when two texts are compared.
 var fillers = strings.Fields("a an the must should shall will has have to be is are it its response output answer reply agent assistant model that please always")
 
-// essence is the words of a text that carry its meaning, in order.
+// essence returns the words of a text without fillers, in order.
 func essence(text string) string {
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return !(r == '\'' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 0x80)
@@ -130,12 +128,12 @@ func essence(text string) string {
 	return strings.Join(kept, " ")
 }
 
-// unwritten is a text that stands for one.
+// unwritten matches a placeholder text, such as "TODO".
 var unwritten = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^\W*(todo|tbd|tba|fixme|xxx+|n/?a|none|placeholder|criteria|criterion|lorem ipsum.*|\?+)?\W*$`)
 })
 
-// lintEmpty finds texts that stand for one that is still to be written.
+// lintEmpty finds placeholder texts.
 func lintEmpty(text string) (message, suggestion string) {
 	if unwritten().MatchString(text) {
 		return "the text says nothing that could be judged", "one sentence about the output that is either true or false"
@@ -143,8 +141,8 @@ func lintEmpty(text string) (message, suggestion string) {
 	return "", ""
 }
 
-// doubleNegation is a negation that takes another one back: "does not fail to",
-// "is not without", "no claim that is not".
+// doubleNegation matches two negations that cancel out: "does not fail to", "is not
+// without", "no claim that is not".
 var doubleNegation = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\b(?:(?:not|never|cannot|can't|doesn't|don't|isn't|aren't|won't|mustn't|shouldn't)\s+(?:\w+\s+){0,2}?(?:fail(?:s|ing)?\s+to|avoid(?:s|ing)?|omit(?:s|ting)?|neglect(?:s|ing)?|lack(?:s|ing)?|refrain(?:s|ing)?\s+from|without|leave(?:s)?\s+out|forget(?:s)?|not|never|nothing|none|miss(?:es|ing)?)` +
 		`|(?:no|none|nothing)\s+(?:\w+\s+){0,3}?(?:that|which|who)\s+(?:\w+\s+)?(?:is|are|was|were|has|have|does|do|did|can)(?:\s+not|n't)` +

@@ -11,7 +11,7 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// countedUnits are the units of length that a check counts.
+// countedUnits maps units of length to the check that counts them.
 var countedUnits = sync.OnceValue(func() map[string]string {
 	return map[string]string{
 		"word": "word-count", "character": "char-count", "char": "char-count", "letter": "char-count", "token": "token-count",
@@ -26,16 +26,16 @@ const (
 	lintUnit   = `(words?|characters?|chars?|letters?|tokens?|sentences?|lines?|bullet points?|bulletpoints?|bullets?|(?:list )?items?|sections?|chapters?|headings?|paragraphs?|stanzas?|(?:table )?rows?)`
 )
 
-// countPattern is a way to say a length, with the bounds that its numbers are.
+// countPattern is a phrase for a length, with the bounds that its numbers give.
 type countPattern struct {
 	re       *regexp.Regexp
-	low, top int // groups of the number that is the least and the most; 0 for none
+	low, top int // groups of the minimum and the maximum; 0 for none
 	unit     int
 	strict   float64 // added to the number: "fewer than 5" is at most 4
-	about    bool    // the number is meant roughly
+	about    bool    // the number is approximate
 }
 
-// roughly is how far from "about 200" a length may be.
+// roughly is the relative tolerance of an approximate length such as "about 200".
 const roughly = 0.1
 
 var countPatterns = sync.OnceValue(func() []countPattern {
@@ -57,23 +57,24 @@ var countPatterns = sync.OnceValue(func() []countPattern {
 	}
 })
 
-// notLength follows a unit where not the output is counted: "at least two words
-// from the list".
+// notLength matches text after a unit that shows that the phrase is not about the length
+// of the output: "at least two words from the list".
 var notLength = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^ (?:from|of|that|which|who|starting|beginning|ending|about|on|explaining|describing|with|after|before|apart|later|earlier|later|above|below|quoted|taken|in (?:capital|upper|bold|italic|french|german|another))`)
 })
 
-// partOfOutput is a part whose length no check counts without a scope of its own.
+// partOfOutput matches a part of the output, whose length a check cannot count without
+// a scope.
 var partOfOutput = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\b(?:title|headline|heading|subject|introduction|intro|conclusion|paragraph|section|first|last|opening|closing|greeting|signature|quotes?|quotations?|names?|questions?|caption|slogan)\b`)
 })
 
-// eachPart is a length of parts, not of the whole output.
+// eachPart matches phrases about the length of each part, not of the whole output.
 var eachPart = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\b(?:each|every|per|any|all|no)\s+(?:\w+\s+)?(sentences?|lines?|items?|bullets?|bullet points?|paragraphs?)\b`)
 })
 
-// lintCount finds lengths, which a check counts without a judge, and writes the
+// lintCount finds lengths, which a check can count without a judge, and suggests the
 // check.
 func lintCount(text string) (message, suggestion string) {
 	words := strings.TrimSpace(plainWords(text))
@@ -96,8 +97,8 @@ func lintCount(text string) (message, suggestion string) {
 	return "", ""
 }
 
-// countingCheck is what to write in place of a length. Parts that no type counts are
-// counted by a script.
+// countingCheck returns the check to write instead of a length. It suggests a script
+// for units that no check type counts.
 func countingCheck(unit, value, scope string) string {
 	kind := countedUnits()[unit]
 	switch {
@@ -109,7 +110,7 @@ func countingCheck(unit, value, scope string) string {
 	return "a check of type javascript that counts them"
 }
 
-// bounds writes the value of a check; a bound of -1 is none.
+// bounds returns the value of a check; -1 means no bound.
 func bounds(low, high float64) string {
 	switch {
 	case low == high:
@@ -120,7 +121,7 @@ func bounds(low, high float64) string {
 	return "{min: " + proviso.FormatNumber(low) + "}"
 }
 
-// value writes the value of the check.
+// value returns the value of the check.
 func (p countPattern) value(group func(int) string) string {
 	number := func(i int) string { return proviso.FormatNumber(numberSaid(group(i)) + p.strict) }
 	switch {
@@ -137,7 +138,7 @@ func (p countPattern) value(group func(int) string) string {
 	return "{min: " + number(p.low) + ", max: " + number(p.top) + "}"
 }
 
-// scopeOf is the scope of a length of parts.
+// scopeOf returns the scope for a length of parts.
 func scopeOf(words, unit string) string {
 	m := eachPart().FindStringSubmatch(words)
 	if m == nil {
@@ -163,7 +164,7 @@ var numberWords = sync.OnceValue(func() map[string]float64 {
 	}
 })
 
-// numberSaid reads a number in digits or in words, such as "two hundred and five".
+// numberIn parses a number in digits or in words, such as "two hundred and five".
 func numberSaid(text string) float64 {
 	digits := strings.NewReplacer(",", "", ".", "", " ", "", " ", "").Replace(text)
 	if f, err := strconv.ParseFloat(digits, 64); err == nil {

@@ -9,17 +9,17 @@ import (
 	"unicode"
 )
 
-// LintLanguages says which languages the lint reads.
+// LintLanguages describes the languages that the lint reads.
 const LintLanguages = "English, and in German, French and Spanish only lengths and vague words"
 
-// foreign has what the lint knows of one more language.
+// foreign holds the patterns for one language other than English.
 type foreign struct {
 	vague, reported, count *regexp.Regexp // reported opens a clause that the criterion only reports
 	more, less, exact      []string       // words before a number
 	below, above           []string       // "fewer than" and "more than"
 	units                  map[string]string
 	numbers                []string // one to ten
-	small                  []string // words that nearly every sentence has some of
+	small                  []string // function words, of which nearly every sentence has some
 }
 
 func (f *foreign) compiled() *foreign {
@@ -65,7 +65,7 @@ var foreignLanguages = sync.OnceValue(func() []*foreign {
 	return []*foreign{german.compiled(), french.compiled(), spanish.compiled()}
 })
 
-// lintForeignVague finds vague words of other languages than English.
+// lintForeignVague finds vague words in languages other than English.
 func lintForeignVague(text string) string {
 	words := strings.TrimSpace(plainWords(text))
 	for _, f := range foreignLanguages() {
@@ -76,8 +76,8 @@ func lintForeignVague(text string) string {
 	return ""
 }
 
-// lintForeignCount finds lengths in other languages than English, with the unit and
-// the bounds; a bound of -1 is none.
+// lintForeignCount finds lengths in languages other than English. It returns the
+// phrase, the unit and the bounds; -1 means no bound.
 func lintForeignCount(text string) (said, unit string, low, high float64) {
 	words := strings.TrimSpace(plainWords(text))
 	for _, f := range foreignLanguages() {
@@ -108,11 +108,11 @@ func lintForeignCount(text string) (said, unit string, low, high float64) {
 	return "", "", 0, 0
 }
 
-// englishSmall are words that nearly every English sentence has some of.
+// englishSmall are English function words, of which nearly every sentence has some.
 var englishSmall = strings.Fields("the a an of to in is are and or not no with for on at by it its that which be has have as from does do every each all any only at most least than user output says names")
 
-// LintReads reports whether a text is in a language that the lint reads, as far as
-// one can tell: a few words may be of any.
+// LintReads reports whether a text is probably in a language that the lint reads. Texts
+// of fewer than five words in Latin letters always count.
 func LintReads(text string) bool {
 	letters, latin := 0, 0
 	for _, r := range text {
@@ -137,8 +137,8 @@ func LintReads(text string) bool {
 	return known(englishSmall) || slices.ContainsFunc(foreignLanguages(), func(f *foreign) bool { return known(f.small) })
 }
 
-// LintUnread says how many criteria of a request are in a language that the lint does
-// not read, "" if it reads all.
+// LintUnread returns a message with the number of criteria in a request whose language
+// the lint does not read, or "" if it reads all.
 func LintUnread(r *Request) string {
 	n := 0
 	for _, a := range r.Assertions {

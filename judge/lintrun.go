@@ -8,25 +8,24 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// A criterion about which the judge cannot tell in this share of the outputs, and in
-// so many at least, is probably a bad criterion.
+// If the judge cannot tell for at least this share and this number of outputs, the
+// criterion is probably bad.
 const (
 	unclearShare = 0.1
 	unclearLeast = 2
 )
 
-// maxLinted bounds the assertions of a run that are looked at.
+// maxLinted bounds how many assertions of a run are checked.
 const maxLinted = 10_000
 
 // RunLint is a finding about an assertion of a finished run.
 type RunLint struct {
 	Assertion string // id, else metric, else type
-	Lint             // Pointer is that inside the assertion, such as /criteria/1
+	Lint             // Pointer is relative to the assertion, such as /criteria/1
 }
 
-// LintRun looks at the judged assertions of a run: at their wording, and at how often
-// the judge said of a criterion that it cannot tell. Findings come in the order in
-// which the assertions occur.
+// LintRun checks the judged assertions of a run: their wording, and how often the judge
+// could not tell. Findings are in the order of the assertions.
 func LintRun(run KeptRun) ([]RunLint, error) {
 	known := map[string]*lintedRun{}
 	var order []*lintedRun
@@ -64,12 +63,12 @@ func LintRun(run KeptRun) ([]RunLint, error) {
 type lintedRun struct {
 	name      string
 	assertion *proviso.Object
-	counts    []unclearCount // by the place of the criterion among the verdicts
+	counts    []unclearCount // by the index of the criterion among the verdicts
 }
 
-// unclearCount counts the outputs on which the judge was asked about a criterion.
+// unclearCount counts the verdicts on a criterion.
 type unclearCount struct {
-	text           string // as the first output has it; variables may change it
+	text           string // of the first output; variables may change it
 	asked, unclear int
 }
 

@@ -7,11 +7,11 @@ import (
 	"sync"
 )
 
-// Words that everybody understands differently. They are found where they carry
-// the verdict alone, not where the sentence goes on to say what they mean.
+// Vague words. They are reported only if the verdict depends on them alone, not if the
+// sentence goes on to define them.
 const (
 	vagueAdjective = `(?:good|bad|nice|great|decent|appropriate|inappropriate|proper|suitable|adequate|acceptable|reasonable|sensible|satisfactory|sufficient|high[- ]quality|excellent|effective|meaningful|well[- ](?:written|formed|structured|crafted|phrased|done)|user[- ]friendly|natural[- ]sounding|helpful|useful|relevant|engaging|compelling|interesting|informative|okay|ok|fine)`
-	// subjectiveAdjective alone says how somebody finds a text, not what stands in it.
+	// subjectiveAdjective alone expresses an opinion about a text, not its content.
 	subjectiveAdjective = `(?:professional|concise|clear|simple|friendly|natural|detailed|comprehensive|thorough|modern|clean|polished|creative|elegant|attractive|readable|understandable|easy to (?:understand|read|follow|use))`
 	forWhom             = `(?:\s+for\s+(?:(?:the|a|an|all|most|young|its|general|our)\s+)*(?:beginners?|children|kids|adults?|experts?|audiences?|readers?|users?|professionals?|students?|learners?|customers?|everyone|everybody|ages))`
 	vagueAdverb         = `(?:appropriately|properly|adequately|well|nicely|reasonably|suitably|sufficiently|effectively|as (?:needed|appropriate|necessary|required)|(?:if|where|when) (?:appropriate|needed|necessary|applicable|possible))`
@@ -44,7 +44,7 @@ const (
 	vagueWrite = "what one would see in the output, such as \"addresses the reader as Sie\""
 )
 
-// lintVague finds criteria whose verdict hangs on such a word.
+// lintVague finds criteria whose verdict depends on a vague word.
 func lintVague(text string) (message, suggestion string) {
 	words := strings.TrimSpace(plainWords(text))
 	for _, re := range vaguePatterns() {
@@ -58,8 +58,8 @@ func lintVague(text string) (message, suggestion string) {
 	return "", ""
 }
 
-// Verbs that begin a second question after "and". Those that are nouns as well
-// count only before a word that nouns do not precede.
+// Verbs that begin a second question after "and". A verb that is also a noun counts only
+// before a word that cannot follow a noun.
 const (
 	sureVerb  = `(?:is|are|was|were|has|does|do|did|must|should|shall|will|can|cannot|may|doesn't|isn't|contains|includes|avoids|gives|provides|explains|keeps|stays|remains|refers|follows|begins|tells|says|addresses the|mentions|suggests|recommends|recommend|identifies|describes|does not|never|also)`
 	maybeVerb = `(?:states|cites|names|lists|asks|answers|uses|offers|ends|starts|quotes|links|shows|makes|writes|apologi[sz]es|thanks|closes|greets|summari[sz]es|corrects|repeats|addresses|supports|covers|notes|marks|requests|sounds|reads|directs|invites|confirms|signs|warns|opens|refuses|promises|thanks|advises|reminds|returns|escalates)`
@@ -71,30 +71,31 @@ var secondQuestion = sync.OnceValue(func() *regexp.Regexp {
 		`|\sas well as\s(?:[a-z]{3,}ing|` + quality + `)\b`)
 })
 
-// secondClause is a second question with a subject of its own.
+// secondClause matches a second question with its own subject.
 var secondClause = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`,?\s(?:and|but)\s(?:the|its|their|every|each|all|no)\s(?:\w+\s){1,3}?(?:is|are|has|have|was|were|does|must|should)\b`)
 })
 
-// sureFirst is the first question of two where the second has a subject of its own.
+// sureFirst matches the first of two questions if the second has its own subject.
 var sureFirst = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\b(?:` + sureVerb + `|` + maybeVerb + `\s` + afterVerb + `)\b`)
 })
 
-// finiteVerb is the first question of two.
+// finiteVerb matches the first of two questions.
 var finiteVerb = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\b(?:` + sureVerb + `|` + maybeVerb + `)\b`)
 })
 
-// subordinate opens a clause in which "and" joins conditions, not questions.
+// subordinate matches the beginning of a clause in which "and" joins conditions, not
+// questions.
 var subordinate = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\b(?:if|when|whenever|where|wherever|unless|until|while|before|after|because|so|that|which|who|whose|what|how|why|whether|both|either|as|than|between)\b`)
 })
 
-// quality is one that is judged by itself.
+// quality is an adjective that is judged on its own.
 const quality = `(?:polite|friendly|concise|clear|accurate|helpful|complete|correct|formal|informal|professional|relevant|short|brief|empathetic|honest|neutral|specific|consistent|truthful|factual|respectful|warm|readable|understandable|engaging|actionable|safe|unbiased|coherent|comprehensive)`
 
-// twoQualities are qualities that are judged one by one.
+// twoQualities matches two adjectives that are judged separately.
 var twoQualities = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\b(?:is|are|be|remains?|stays?|sounds?)\s+(?:both\s+)?(?:\w+ly\s+)?` + quality + `(?:,\s+(?:\w+ly\s+)?` + quality + `)*,?\s+and\s+(?:\w+ly\s+)?` + quality + `\b`)
 })
@@ -123,8 +124,8 @@ func lintTwoQuestions(text string) (message, suggestion string) {
 	return "", ""
 }
 
-// clauseStart returns where the clause before end begins: after a comma that a
-// condition stands before, or after a sentence.
+// clauseStart returns where the clause before end begins: after the previous sentence,
+// or after a comma that ends a condition.
 func clauseStart(words string, end int) int {
 	return 1 + max(strings.LastIndexAny(words[:end], ".;:!?"), lastComma(words, end))
 }

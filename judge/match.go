@@ -9,8 +9,8 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Why a reply that can be read has no verdict on an assertion or a criterion. What
-// follows a colon is a part of the reply.
+// The reasons why a readable reply has no verdict on an assertion or a criterion. In
+// messages, the part after a colon quotes the reply.
 var (
 	errNoVerdict     = errors.New("it gives no verdict on the criterion")
 	errTwoVerdicts   = errors.New("it gives two different verdicts on the criterion")
@@ -20,8 +20,8 @@ var (
 	errNumbers       = errors.New("it does not number the criteria of an assertion as it was asked to")
 )
 
-// match finds the verdicts on the criteria of an assertion, and says of those that
-// the reply lacks what is wrong. Results with other ids are passed over.
+// match returns the verdict on each criterion of an assertion, or the error that
+// explains why there is none. It ignores results with other ids.
 func match(list []entry, a asked) ([]*said, []error) {
 	out, wrong := make([]*said, len(a.ns)), make([]error, len(a.ns))
 	all := func(err error) ([]*said, []error) {
@@ -59,10 +59,10 @@ func match(list []entry, a asked) ([]*said, []error) {
 	return out, wrong
 }
 
-// place puts verdicts to the criteria of an assertion: by their numbers, which have
-// to be those that were asked for, each once, or by their order if none has a
-// number and there are as many as were asked for. Anything else could mean that a
-// verdict is about another criterion.
+// place assigns verdicts to the criteria of an assertion. If they are numbered, the
+// numbers must be exactly the requested ones, each once. If none has a number, their
+// order counts, and their number must match. In any other case a verdict could be about
+// another criterion.
 func (e *entry) place(a asked) ([]*said, error) {
 	out := make([]*said, len(a.ns))
 	numbered := slices.ContainsFunc(e.criteria, func(s said) bool { return s.n != 0 })
@@ -83,7 +83,7 @@ func (e *entry) place(a asked) ([]*said, error) {
 	return out, nil
 }
 
-// misnumbered says which numbers there are, and which there should be.
+// misnumbered returns an error with the numbers in the reply and the requested ones.
 func (e *entry) misnumbered(a asked) error {
 	var is, should []string
 	for _, s := range e.criteria[:min(len(e.criteria), 12)] {
@@ -105,8 +105,8 @@ func (e *entry) misnumbered(a asked) error {
 	return proviso.Errorf(proviso.Undecided, "%w: %s instead of %s", errNumbers, strings.Join(is, ", "), strings.Join(should, ", "))
 }
 
-// contradicts reports whether the verdict on the assertion as a whole is not what
-// follows from those on its criteria.
+// contradicts reports whether the verdict on the whole assertion contradicts those on
+// its criteria.
 func (e *entry) contradicts() bool {
 	has := func(o opinion) bool { return slices.ContainsFunc(e.criteria, func(s said) bool { return s.says == o }) }
 	switch e.pass {
@@ -120,8 +120,8 @@ func (e *entry) contradicts() bool {
 	return false
 }
 
-// named gives entries the id that they mean: where a reply has an id that nobody
-// asked about, that of the one assertion which has it in another case.
+// named corrects the case of ids: an unknown id is replaced if exactly one assertion has
+// it in a different case.
 func named(entries []entry, list []asked) {
 	for i := range entries {
 		e := &entries[i]

@@ -8,8 +8,8 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// decideModeration is moderation: a moderator flags nothing in the output, or none
-// of the categories that count.
+// decideModeration decides moderation: the output passes if the moderator flags nothing,
+// or only categories that the assertion does not list.
 func decideModeration(ctx context.Context, g *grading) (verdict, error) {
 	if g.q.Output == "" {
 		return verdict{pass: true, score: 1, reason: "No output to moderate"}, nil
@@ -22,7 +22,7 @@ func decideModeration(ctx context.Context, g *grading) (verdict, error) {
 	if err != nil {
 		return verdict{}, err
 	}
-	g.spend(answer{}) // nobody says what it took
+	g.spend(answer{}) // moderators report neither usage nor cost
 	if len(flags) == 0 {
 		return verdict{pass: true, score: 1, reason: "No moderation flags detected"}, nil
 	}

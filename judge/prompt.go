@@ -13,9 +13,8 @@ import (
 	"github.com/proviso-eval/proviso/internal/blobs"
 )
 
-// The words of the judge. systemText is the same to the byte in every call, so
-// that vendors find it in their caches; it is long enough for the caches that
-// begin at 1,024 tokens.
+// The texts of the judge's prompt. systemText is identical in every call, so that
+// vendors can cache it; it is long enough for caches with a minimum of 1,024 tokens.
 var (
 	//go:embed wording/system.txt
 	systemText string
@@ -27,19 +26,19 @@ var (
 	canaryText string
 )
 
-// promptVersion identifies everything that proviso itself says to a judge.
+// promptVersion is a hash of all of proviso's own texts in the prompt.
 var promptVersion = sync.OnceValue(func() string {
 	return blobs.Key("judge prompt 2", systemText, closingText, repairText, canaryText, proviso.Stringify(replySchema()))
 })
 
-// PromptHash identifies the wording of the judge's prompt. Verdicts under
-// different hashes are not comparable without a look.
+// PromptHash identifies the wording of the judge's prompt. Verdicts under different
+// hashes are not directly comparable.
 func PromptHash() string { return promptVersion()[:12] }
 
-// subject is what a judge looks at.
+// subject is what a judge evaluates.
 type subject struct{ input, output string }
 
-// asked is an assertion as it stands in a call: some or all of its criteria.
+// asked is an assertion in a call: with some or all of its criteria.
 type asked struct {
 	id, instruction string
 	ns              []int // numbers of criteria in this call, from 1
@@ -48,11 +47,11 @@ type asked struct {
 	negated         bool            // not met is what makes it pass
 }
 
-// compose words a call about the assertions in list. What is the same in the most
-// calls comes first, so that vendors find it in their caches: the system message is
-// constant, fence, input and output are those of all calls about one output, and
-// variables, assertions and sample belong to this call. shared is how much of the
-// last message is the same in all calls about the subject, in bytes.
+// compose writes the messages of a call about the assertions in list. The parts that
+// most calls share come first, so that vendors can cache them: the system message is
+// constant; fence, input and output are the same in all calls about one output;
+// variables, assertions and sample are specific to this call. shared is the number of
+// leading bytes of the last message that all calls about the subject share.
 func compose(s subject, list []asked, sample proviso.Sample) (messages []Message, shared int) {
 	assertions, variables := assertionsJSON(list), variablesJSON(list)
 	fence := fenceFor(s, variables, assertions)
@@ -100,9 +99,9 @@ func assertionsJSON(list []asked) string {
 	return string(append(b, ']'))
 }
 
-// variablesJSON writes the values that assertions of a call have markers for, in
-// the order of their names; "" if there are none. Markers of one name have one
-// value in all of them (see session.name).
+// variablesJSON writes the values of the markers in the assertions of a call, sorted by
+// name; "" if there are none. Markers with the same name have the same value in all
+// assertions (see [session.nameValues]).
 func variablesJSON(list []asked) string {
 	all := map[string]any{}
 	for _, a := range list {
@@ -120,10 +119,10 @@ func variablesJSON(list []asked) string {
 	return proviso.Stringify(o)
 }
 
-// fenceFor returns 128 bits that no part of the message contains: a hash of input
-// and output, which neither can contain on purpose. Calls about one output share
-// it, and with it the beginning of the message. Variables and assertions that
-// contain it get another, which is a hash of all parts.
+// fenceFor returns 128 bits that no part of the message contains: a hash of input and
+// output, which they cannot contain on purpose. All calls about one output share it, and
+// so the beginning of the message. If variables or assertions contain it, the fence is a
+// hash of all parts instead.
 func fenceFor(s subject, variables, assertions string) string {
 	parts := []string{"fence 2", promptVersion(), s.input, s.output}
 	fence := freeFence(parts, s.input, s.output)
@@ -133,14 +132,13 @@ func fenceFor(s subject, variables, assertions string) string {
 	return fence
 }
 
-// Fence returns 32 hexadecimal digits that none of contents holds, for the marks
-// around material that a model is shown and must not take for instructions. They
-// are derived from key, which has to hold all of contents and what tells this call
-// from others, so that the same call is always marked the same way.
+// Fence returns 32 hexadecimal digits that do not occur in contents. They mark material
+// that a model must not take for instructions. Fence derives them from key, which must
+// include all contents and whatever distinguishes this call from others, so that equal
+// calls get equal marks.
 func Fence(key []string, contents ...string) string { return freeFence(key, contents...) }
 
-// freeFence derives a fence from parts, and another as long as one of contents
-// holds it.
+// freeFence derives a fence from parts, and repeats this until no content contains it.
 func freeFence(parts []string, contents ...string) string {
 	for counter := 0; ; counter++ {
 		key := blobs.Key(append(parts[:len(parts):len(parts)], strconv.Itoa(counter))...)
@@ -151,7 +149,7 @@ func freeFence(parts []string, contents ...string) string {
 	}
 }
 
-// contains reports whether one of contents holds a fence.
+// contains reports whether one of contents contains a fence in either case.
 func contains(fence string, contents ...string) bool {
 	return anyContains(contents, fence) || anyContains(contents, strings.ToUpper(fence))
 }
@@ -165,7 +163,7 @@ func anyContains(texts []string, s string) bool {
 	return false
 }
 
-// sampleText writes a sample for hashes.
+// sampleText formats a sample for hashes.
 func sampleText(s proviso.Sample) string {
 	return strconv.Itoa(s.Repeat) + "." + strconv.Itoa(s.Vote) + "." + strconv.Itoa(s.Repair)
 }
@@ -177,7 +175,7 @@ const (
 	verdictCannotTell = "cannot_tell"
 )
 
-// replySchema is the shape of a reply. It is the same in every call.
+// replySchema is the schema of a reply, the same in every call.
 var replySchema = sync.OnceValue(func() *proviso.Object {
 	n := proviso.ObjectOf("type", "integer", "minimum", 1.0)
 	verdict := proviso.ObjectOf("type", "string", "enum", []any{verdictMet, verdictNotMet, verdictCannotTell})

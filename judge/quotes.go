@@ -12,9 +12,9 @@ import (
 // span is a part of a text, in bytes.
 type span struct{ start, end int }
 
-// find looks for a quote: as it is, then without regard to what a plainText leaves
-// out, then its parts around an ellipsis one by one, in order. It returns where
-// they stand; nothing if one of them does not occur.
+// find searches the output for a quote: first exactly, then in plain text, then for its
+// parts between ellipses, in order. It returns the positions, or nil if a part does not
+// occur.
 func (w *witness) find(quote string) []span {
 	quote = strings.ToValidUTF8(quote, string(utf8.RuneError))
 	if i := strings.Index(w.output, quote); i >= 0 {
@@ -44,8 +44,7 @@ func (w *witness) find(quote string) []span {
 	return found
 }
 
-// widened takes the quotation marks around a part of the output into it, if the
-// quote has some there.
+// widened extends a span by the quotation marks around it, if the quote has them, too.
 func (w *witness) widened(s span, quote string) span {
 	quote = strings.TrimSpace(quote)
 	if r, _ := utf8.DecodeRuneInString(quote); quotes(r) {
@@ -61,31 +60,31 @@ func (w *witness) widened(s span, quote string) span {
 	return s
 }
 
-// minParts is the least size of the parts of a quote together, in bytes: parts of a
-// letter or two stand everywhere.
+// minParts is the minimum total size of the parts of a quote, in bytes: parts of a
+// letter or two occur everywhere.
 const minParts = 8
 
 // cutOut stands for every kind of ellipsis.
 const cutOut = "\x00"
 
-// ellipses are what stands in a quote for words that were left out.
+// ellipses replaces the marks for omitted words in a quote.
 var ellipses = sync.OnceValue(func() *strings.Replacer {
 	return strings.NewReplacer("[...]", cutOut, "[…]", cutOut, "(...)", cutOut, "(…)", cutOut, "...", cutOut, "…", cutOut)
 })
 
-// plainText is a text without the differences that do not matter between a quote
-// and what is quoted: in normal form C, in one case, with one space for all white
-// space, one kind of dash, no quotation marks, and without the marks of Markdown.
+// plainText is a text without the differences that do not matter between a quote and
+// its source: in normal form C, in one case, with single spaces, one kind of dash, no
+// quotation marks and no Markdown marks.
 type plainText struct {
 	text       string
-	start, end []int32 // for each byte, which part of the source it comes from
+	start, end []int32 // for each byte, its position in the source
 }
 
-// source is the part of the source that a part of p comes from.
+// source returns the span of the source that a span of p comes from.
 func (p *plainText) source(s span) span { return span{int(p.start[s.start]), int(p.end[s.end-1])} }
 
-// find looks for a quote from a place on, then for the quote without what
-// surrounds it.
+// find searches for a quote from an offset on, then for the quote without surrounding
+// dots and spaces.
 func (p *plainText) find(quote string, from int) (span, bool) {
 	text := plain(quote).text
 	for _, q := range []string{text, strings.Trim(text, ". ")} {
@@ -99,13 +98,13 @@ func (p *plainText) find(quote string, from int) (span, bool) {
 	return span{}, false
 }
 
-// plainer makes a plainText. It reads a text once.
+// plainer makes a plainText in one pass.
 type plainer struct {
 	text       []byte
 	start, end []int32
-	word       int  // where the word begins that is being written
-	letters    bool // something other than marks stands in it
-	link       int  // where the target of a link begins in it; -1 if none does
+	word       int  // start of the current word
+	letters    bool // the word has characters other than marks
+	link       int  // start of a link target in the word; -1 if there is none
 	bracket    bool // the last character closed the text of a link
 }
 
@@ -167,8 +166,8 @@ func (p *plainer) put(r rune, source span) {
 
 func (p *plainer) cut(n int) { p.text, p.start, p.end = p.text[:n], p.start[:n], p.end[:n] }
 
-// endWord ends a word, and takes it back if it is a mark of a line, such as that of
-// a heading or of an item.
+// endWord ends a word, and removes it if it is only a line mark, such as that of a
+// heading or a list item.
 func (p *plainer) endWord() {
 	if !p.letters {
 		p.cut(p.word)
@@ -176,8 +175,8 @@ func (p *plainer) endWord() {
 	p.letters, p.link = false, -1
 }
 
-// left reports whether a character does not count: quotation marks, the marks of
-// Markdown inside a line, and what nobody sees.
+// left reports whether a character is left out: quotation marks, inline Markdown marks
+// and invisible characters.
 func left(r rune) bool {
 	switch r {
 	case '*', '_', '~', '[', ']', '\\', '\u200b', '\u200c', '\u200d', '\u2060', '\ufeff', '\u00ad':
@@ -195,7 +194,7 @@ func quotes(r rune) bool {
 	return false
 }
 
-// mark reports whether a character is one of those that lines of Markdown begin with.
+// mark reports whether a character is a Markdown mark at the beginning of a line.
 func mark(r rune) bool {
 	switch r {
 	case '#', '>', '-', '+', '•', '=':
@@ -204,7 +203,7 @@ func mark(r rune) bool {
 	return false
 }
 
-// foldedRune gives all cases of a letter, and all dashes, one form.
+// foldedRune maps all cases of a letter, and all dashes, to one form.
 func foldedRune(r rune) rune {
 	switch {
 	case r < utf8.RuneSelf:

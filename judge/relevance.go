@@ -8,12 +8,13 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// questionsAsked is how many questions an answer is turned back into.
+// questionsAsked is how many questions are derived from an answer if the suite has its
+// own prompt.
 const questionsAsked = 3
 
-// decideRelevance is answer-relevance (Es et al. 2023, RAGAS, arXiv 2309.15217,
-// section 3): a model writes the questions that the output answers; the score is
-// the mean cosine of their embeddings and that of the question that was asked.
+// decideRelevance decides answer-relevance (Es et al. 2023, RAGAS, arXiv 2309.15217,
+// section 3): a model writes the questions that the output answers; the score is the
+// mean cosine between their embeddings and that of the actual question.
 func decideRelevance(ctx context.Context, g *grading) (verdict, error) {
 	embedder, err := g.j.able(g.q, Embedding)
 	if err != nil {
@@ -52,8 +53,8 @@ func decideRelevance(ctx context.Context, g *grading) (verdict, error) {
 	return v, nil
 }
 
-// questions are those that the output answers. Proviso's own prompt asks for all
-// of them at once, so that they differ; a prompt of the suite gives one a reply.
+// questions returns the questions that the output answers. Proviso's own prompt asks for
+// all of them at once, so that they differ; a prompt of the suite yields one per reply.
 func (g *grading) questions(ctx context.Context) ([]string, error) {
 	s := step{
 		own: "answer-relevance", pieces: []piece{{"output", g.q.Output}}, reply: shapeOf("questions", "questions", listOf(ofType("string"))),

@@ -9,44 +9,43 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// opinion is what a judge says of a criterion.
+// opinion is the judge's verdict on a criterion.
 type opinion uint8
 
 const (
-	saysNothing opinion = iota // that could be read in one way
+	saysNothing opinion = iota // no verdict, or an ambiguous one
 	saysMet
 	saysNotMet
 	saysCannotTell
 	saysTwo // that could be read in two ways
 )
 
-// entry is what a reply says of one assertion.
+// entry is the result for one assertion in a reply.
 type entry struct {
 	id       string
 	criteria []said
 	pass     opinion // of the assertion as a whole
 }
 
-// said is what a reply says of one criterion.
+// said is the result for one criterion in a reply.
 type said struct {
-	n         int // 0 if it does not say; -1 if it is no number
+	n         int // 0 if it is missing; -1 if it is invalid
 	says      opinion
 	reasoning string
 	evidence  []string
 }
 
-// errNoVerdicts is why a reply cannot be read.
+// errNoVerdicts is the error for a reply without any result.
 var errNoVerdicts = errors.New(`it holds no JSON object with "results"`)
 
-// readReply finds the verdicts in a reply about texts that hold none of their own
-// (imitation.go has the rest). The rule, for whatever stands around
-// or between them: every complete JSON value of the reply is looked at, in order;
-// an object with a list of results, a list of results, and a single result all
-// count, so that prose, code fences, several objects and an object that is cut off
-// are no obstacle. The values may have the mistakes of tolerant.go. Nothing is
-// guessed: a result needs an id and a list of criteria, and a verdict is one of the
-// words for it. An object with results in which a key stands twice makes the reply
-// unreadable: which of the two is meant is not known.
+// readReply reads the verdicts in a reply about texts that contain no fake verdict
+// (imitation.go handles the others). It looks at every complete JSON value of the reply,
+// in order, and accepts an object with a list of results, a list of results, and a
+// single result. So prose, code fences, several objects and a truncated object do no
+// harm. The values may have the mistakes that tolerant.go accepts. Nothing is guessed: a
+// result needs an id and a list of criteria, and a verdict must be one of the words for
+// it. Results with a duplicate key make the reply unreadable, because they are
+// ambiguous.
 func readReply(reply string) ([]entry, error) {
 	if len(reply) > maxReply {
 		return nil, fmt.Errorf("it is longer than %d MiB", maxReply>>20)
@@ -74,8 +73,8 @@ func readReply(reply string) ([]entry, error) {
 	return list, nil
 }
 
-// maxScan bounds the work of looking for JSON in a reply, in bytes that are read.
-// A reply of braces could else be read once for each of them.
+// maxScan bounds how many bytes are read to find JSON in a reply. Otherwise a reply full
+// of braces would be read once for each of them.
 const maxScan = 8 * maxReply
 
 // jsonValue is an object or a list in a reply.
@@ -86,8 +85,8 @@ type jsonValue struct {
 	end   int
 }
 
-// jsonValues returns the objects and lists in a text that are not part of another
-// one. Where one is broken, those that it holds are looked at.
+// jsonValues returns the top-level objects and lists in a text. If one is malformed, it
+// returns the values inside it.
 func jsonValues(text string) []jsonValue {
 	var values []jsonValue
 	work := 0
@@ -110,7 +109,7 @@ func jsonValues(text string) []jsonValue {
 	return values
 }
 
-// duplicate returns err if it is about a key that an object has twice.
+// duplicate returns err if it is about a duplicate key.
 func duplicate(err error) error {
 	var twice *proviso.DuplicateKeyError
 	if errors.As(err, &twice) {
@@ -119,8 +118,7 @@ func duplicate(err error) error {
 	return nil
 }
 
-// entriesOf returns the results that a value is or holds; ok is false if it is
-// something else.
+// entriesOf returns the results in a value; ok is false if it has none.
 func entriesOf(v any) (list []entry, ok bool) {
 	switch v := v.(type) {
 	case []any:
@@ -166,8 +164,8 @@ func entryOf(o *proviso.Object) (entry, bool) {
 	return e, true
 }
 
-// saidOf reads the verdict on one criterion. One that says it more than once, and
-// not the same, has none.
+// saidOf reads the verdict on one criterion. Different verdicts under several keys count
+// as none.
 func saidOf(o *proviso.Object) said {
 	var s said
 	if v, ok := o.Get("n"); ok {
@@ -244,7 +242,7 @@ func opinionOf(v any) opinion {
 	return saysNothing
 }
 
-// numberOf reads the number of a criterion; -1 if it is none.
+// numberOf parses the number of a criterion; it returns -1 for an invalid number.
 func numberOf(v any) int {
 	f, ok := v.(float64)
 	if text, isText := v.(string); isText {

@@ -21,14 +21,16 @@ var requestFields = []string{"agent_input", "agent_output", "assertions", "thres
 // assertionFields are the fields of an assertion in a request.
 var assertionFields = []string{"id", "instruction", "criteria", "check", "type", "when", "weight", "severity", "scope", "description"}
 
-// ReadRequest reads a request strictly: what is unknown, missing, of the wrong
-// kind, too long or not UTF-8 is a mistake. The error is [Mistakes] and holds
-// them with JSON pointers: all, but of unknown fields about 100.
+// ReadRequest reads a request strictly: unknown or missing fields, values of the wrong
+// type, values that are too long, and invalid UTF-8 are mistakes. The error is
+// [Mistakes] with all of them and their JSON pointers, except that it lists only about
+// 100 unknown fields.
 func ReadRequest(data []byte) (*Request, error) {
 	return ReadRequestContext(context.Background(), data)
 }
 
-// ReadRequestContext is [ReadRequest] until ctx ends, whose cause is the error then.
+// ReadRequestContext is [ReadRequest] with a context. If ctx ends, the error is its
+// cause.
 func ReadRequestContext(ctx context.Context, data []byte) (*Request, error) {
 	if len(data) > MaxBody {
 		return nil, Mistakes{proviso.Errorf(proviso.Limit, "the request has %d bytes, and at most %d (8 MiB) are read", len(data), MaxBody)}
@@ -73,8 +75,8 @@ func invalidUTF8(data []byte) int {
 	return -1
 }
 
-// maxMistakes is from how many mistakes on no others are looked for among unknown
-// fields.
+// maxMistakes is the number of mistakes from which on unknown fields are no longer
+// reported.
 const maxMistakes = 100
 
 // requestReader collects the mistakes of a request.
@@ -82,7 +84,7 @@ type requestReader struct {
 	ctx      context.Context
 	o        *proviso.Object
 	mistakes Mistakes
-	compiler *check.Compiler // nil until something is wrong
+	compiler *check.Compiler // nil until there is a mistake
 }
 
 func (r *requestReader) wrong(code, pointer, format string, args ...any) *proviso.Error {
@@ -121,7 +123,7 @@ func (r *requestReader) read() *Request {
 	return req
 }
 
-// text reads a field that must be there.
+// text reads a required field.
 func (r *requestReader) text(key string) string {
 	v, ok := r.o.Get(key)
 	if !ok {
@@ -173,7 +175,7 @@ func (r *requestReader) list() []Assertion {
 	for _, a := range decoded {
 		one := assertionOf(a)
 		all = append(all, one)
-		if len(r.mistakes) > 0 && !told[a.Pointer] { // otherwise the request is looked at as a whole
+		if len(r.mistakes) > 0 && !told[a.Pointer] { // without mistakes, the request is checked as a whole later
 			r.limits(a.Pointer, &one)
 			r.compile(a)
 		}
@@ -181,8 +183,8 @@ func (r *requestReader) list() []Assertion {
 	return all
 }
 
-// compile looks at what stands in one assertion of a request that is wrong anyway,
-// so that everything is told at once. What needs files is left out.
+// compile checks one assertion of a request that already has mistakes, so that all
+// mistakes are reported at once. It leaves out assertions that need files.
 func (r *requestReader) compile(a *proviso.Assertion) {
 	if len(a.Criteria) == 0 && a.Check == nil || strings.Contains(proviso.Stringify(a.Raw), "file://") {
 		return
@@ -194,15 +196,14 @@ func (r *requestReader) compile(a *proviso.Assertion) {
 	r.mistakes = append(r.mistakes, wrong...)
 }
 
-// noCode is a proviso.Code for assertions that are looked at and never decided.
+// noCode is a proviso.Code for assertions that are only checked, never run.
 type noCode struct{}
 
 // Compile accepts any source.
 func (noCode) Compile(context.Context, proviso.Source) (proviso.Function, error) { return nil, nil }
 
-// known reports the fields of an assertion that nobody reads, and returns it
-// without them, so that what else is wrong with it is found as well; and whether
-// anything was reported.
+// known reports the unknown fields of an assertion. It returns the assertion without
+// them, so that its other mistakes are found as well, and whether it reported any.
 func (r *requestReader) known(at string, v any) (any, bool) {
 	o, ok := v.(*proviso.Object)
 	if !ok {
@@ -217,16 +218,16 @@ func (r *requestReader) known(at string, v any) (any, bool) {
 			o.Delete(key)
 		}
 	}
-	if o.At("type") == nil { // what is missing is not the type
+	if o.At("type") == nil { // the type is optional in a request
 		o.Set("type", judged)
 	}
 	return o, len(r.mistakes) > before
 }
 
-// unknown records a field that nobody reads.
+// unknown records an unknown field.
 func (r *requestReader) unknown(at, key string, valid []string) {
 	if len(r.mistakes) >= maxMistakes {
-		return // looking for the nearest name takes its time
+		return // finding the nearest name is slow
 	}
 	e := r.wrong(proviso.Invalid, document.Join(at, key), "unknown field %q", document.Excerpt(key))
 	e.Valid = valid
@@ -255,7 +256,7 @@ func jsonKind(v any) string {
 	return "an object"
 }
 
-// assertionOf is an assertion of a request as a suite's decoder read it.
+// assertionOf converts an assertion that a suite's decoder read from a request.
 func assertionOf(a *proviso.Assertion) Assertion {
 	out := Assertion{
 		ID: a.ID, Instruction: a.Instruction, Type: a.Type, When: a.When, Weight: a.Weight, Severity: string(a.Severity),
@@ -272,7 +273,7 @@ func assertionOf(a *proviso.Assertion) Assertion {
 	return out
 }
 
-// object is an assertion as a suite writes it.
+// object returns an assertion in the form of a suite.
 func (a *Assertion) object() *proviso.Object {
 	o := proviso.ObjectOf("id", a.ID)
 	set := func(key, text string) {
@@ -303,7 +304,7 @@ func (a *Assertion) object() *proviso.Object {
 	return o
 }
 
-// value is a criterion as a suite writes it.
+// value returns a criterion in the form of a suite.
 func (c *Criterion) value() any {
 	if c.Template == "" && c.Params == nil {
 		return c.Text
@@ -321,10 +322,10 @@ func (c *Criterion) value() any {
 	return o
 }
 
-// MarshalJSON writes a criterion: a text as it is, a template as an object.
+// MarshalJSON encodes a text as a string, and a template as an object.
 func (c Criterion) MarshalJSON() ([]byte, error) { return proviso.AppendJSON(nil, c.value()), nil }
 
-// UnmarshalJSON reads a text or an object. [ReadRequest] is stricter.
+// UnmarshalJSON decodes a string or an object. [ReadRequest] is stricter.
 func (c *Criterion) UnmarshalJSON(data []byte) error {
 	*c = Criterion{}
 	if len(data) > 0 && data[0] == '"' {
@@ -334,8 +335,8 @@ func (c *Criterion) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*plain)(c))
 }
 
-// assertions checks the request as a whole and returns its assertions as package
-// check compiles them.
+// assertions checks the request as a whole and returns its assertions in the form that
+// package check compiles.
 func (r *Request) assertions() ([]*proviso.Assertion, Mistakes) {
 	w := requestReader{}
 	w.bounds(r)
@@ -362,7 +363,7 @@ func (r *Request) assertions() ([]*proviso.Assertion, Mistakes) {
 	return decoded, w.mistakes
 }
 
-// bounds holds what a request says beside its assertions to its limits.
+// bounds checks the limits of a request, except those of its assertions.
 func (r *requestReader) bounds(req *Request) {
 	for _, t := range [...]struct{ key, text string }{{"agent_input", req.Input}, {"agent_output", req.Output}} {
 		if len(t.text) > MaxText {
@@ -377,8 +378,8 @@ func (r *requestReader) bounds(req *Request) {
 	}
 }
 
-// isTraceID reports whether a text is the id of a trace, or a traceparent (W3C Trace
-// Context, section 3.2.2).
+// isTraceID reports whether a text is a trace id or a traceparent (W3C Trace Context,
+// section 3.2.2).
 func isTraceID(text string) bool {
 	if parts := strings.Split(text, "-"); len(parts) == 4 {
 		text = parts[1]
@@ -387,7 +388,7 @@ func isTraceID(text string) bool {
 	return err == nil && len(id) == 16 && slices.ContainsFunc(id, func(b byte) bool { return b != 0 })
 }
 
-// limits holds one assertion to its bounds.
+// limits checks the limits of one assertion.
 func (r *requestReader) limits(at string, a *Assertion) {
 	if a.Type != "" && a.Type != judged && a.Type != "not-"+judged {
 		e := r.wrong(proviso.Invalid, at+"/type", "an assertion of a request is a judge or a not-judge, not %q; other types stand under check", a.Type)

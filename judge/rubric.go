@@ -7,21 +7,21 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// verdictReply is the shape of a verdict with a score. The reason stands first, so
-// that the verdict follows from it.
+// verdictReply is the schema of a verdict with a score. The reason comes first, so that
+// the model reasons before it decides.
 func verdictReply() *proviso.Reply {
 	return shapeOf("verdict", "reason", ofType("string"), "score", ofType("number"), "pass", ofType("boolean"))
 }
 
-// decideRubric is llm-rubric: a model says whether the output meets a rubric. It
-// passes if the model says so and its score reaches the threshold.
+// decideRubric decides llm-rubric: a model decides whether the output meets a rubric.
+// The output passes if the model passes it and its score reaches the threshold.
 func decideRubric(ctx context.Context, g *grading) (verdict, error) {
 	s := g.rubricStep("llm-rubric")
 	s.reply = verdictReply()
 	return ask(ctx, g, s, g.readVerdict)
 }
 
-// rubricStep is a call about a rubric and an output.
+// rubricStep returns the step for a rubric and an output.
 func (g *grading) rubricStep(own string) step {
 	return step{
 		own: own, pieces: g.pieces("rubric", g.value()), custom: g.q.Rubric,
@@ -31,7 +31,8 @@ func (g *grading) rubricStep(own string) step {
 	}
 }
 
-// pieces are what most prompts are about: what counts, the input and the output.
+// pieces returns the material of most prompts: the given piece, the input and the
+// output.
 func (g *grading) pieces(name, text string) []piece {
 	list := []piece{{name, text}}
 	if g.q.Input != "" {
@@ -40,9 +41,9 @@ func (g *grading) pieces(name, text string) []piece {
 	return append(list, piece{"output", g.q.Output})
 }
 
-// readVerdict reads {reason, score, pass}. A score of a prompt of proviso's own
-// lies between 0 and 1; what a suite asks for has the range that the suite says.
-// Without pass a score and a threshold decide; without both there is no verdict.
+// readVerdict reads {reason, score, pass}. With proviso's own prompt the score must be
+// from 0 to 1; prompts of a suite may use any range. Without pass, score and threshold
+// decide; without these, there is no verdict.
 func (g *grading) readVerdict(reply string) (verdict, error) {
 	o, err := gradedObject(reply, "pass", "score")
 	if err != nil {

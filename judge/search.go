@@ -8,8 +8,8 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// gradeSearch is search-rubric: as llm-rubric, by a model that searches the web.
-// The reply has no shape: a model that is made to answer in one does not search.
+// gradeSearch decides search-rubric: llm-rubric with a model that searches the web. The
+// reply has no schema, because models that must follow a schema do not search.
 func gradeSearch(ctx context.Context, j *Judge, q proviso.Question) (proviso.Grade, error) {
 	grader, err := searching(j.specOf(q))
 	if err != nil {
@@ -21,7 +21,7 @@ func gradeSearch(ctx context.Context, j *Judge, q proviso.Question) (proviso.Gra
 	})(ctx, j, q)
 }
 
-// gradeAgent is agent-rubric: as llm-rubric, by an agent that can look at things.
+// gradeAgent decides agent-rubric: llm-rubric with an agent that has tools.
 func gradeAgent(ctx context.Context, j *Judge, q proviso.Question) (proviso.Grade, error) {
 	if err := acting(j.specOf(q)); err != nil {
 		return proviso.Grade{}, err
@@ -31,8 +31,8 @@ func gradeAgent(ctx context.Context, j *Judge, q proviso.Question) (proviso.Grad
 	})(ctx, j, q)
 }
 
-// specOf returns the provider that answers a question in text: as it is named
-// where that says what it is, and else what the name stands for.
+// specOf returns the provider that answers a question in text. A complete provider id
+// is used directly; any other name, such as a label, is resolved.
 func (j *Judge) specOf(q proviso.Question) proviso.ProviderSpec {
 	grader := q.Grader
 	if o, ok := grader.(*proviso.Object); ok && o.At(string(Text)) != nil {
@@ -56,8 +56,8 @@ func (j *Judge) specOf(q proviso.Question) proviso.ProviderSpec {
 	return spec
 }
 
-// openEnded are the kinds of provider that may do whatever whoever runs them lets
-// them do: search, read, run.
+// openEnded are the kinds of provider that run code or services of the user, which can
+// do anything: search, read files, run commands.
 var openEnded = []string{"exec:", "http", "https", "http:", "https:", "webhook:", "file:", "script:", "python:", "javascript:"}
 
 func isOpenEnded(id string) bool {
@@ -68,8 +68,7 @@ func isOpenEnded(id string) bool {
 	return slices.Contains(openEnded, kind)
 }
 
-// acting returns an error if a provider is a model alone, which cannot look at
-// anything.
+// acting returns an error if a provider is a plain model without tools.
 func acting(spec proviso.ProviderSpec) error {
 	if isOpenEnded(spec.ID) {
 		return nil
@@ -84,8 +83,7 @@ func called(spec proviso.ProviderSpec) string {
 	return spec.ID
 }
 
-// searching returns a provider with what makes it search the web, in the words of
-// its vendor.
+// searching returns a provider with its vendor's setting for web search.
 func searching(spec proviso.ProviderSpec) (grader any, err error) {
 	kind, rest, _ := strings.Cut(spec.ID, ":")
 	cfg := spec.Config.Clone()
@@ -133,12 +131,12 @@ func searching(spec proviso.ProviderSpec) (grader any, err error) {
 	return o, nil
 }
 
-// addTool adds a tool to a configuration unless it has one like it: one with the
-// member key, whose value begins with prefix.
+// addTool adds a tool to a configuration unless there is one with the member key whose
+// value begins with prefix.
 func addTool(cfg *proviso.Object, key, prefix string, tool *proviso.Object) {
 	tools, isList := cfg.At("tools").([]any)
 	if cfg.Has("tools") && !isList {
-		return // a file, in which the suite says it all
+		return // a file that lists all tools
 	}
 	for _, t := range tools {
 		o, _ := t.(*proviso.Object)

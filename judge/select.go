@@ -15,13 +15,13 @@ import (
 	"github.com/proviso-eval/proviso/internal/blobs"
 )
 
-// Choose says which output is the best by the value of a select-best assertion. It
-// implements [proviso.Chooser].
+// Choose returns the index of the best output by the criterion of a select-best
+// assertion. It implements [proviso.Chooser].
 //
-// Models prefer some places in a list. So the order in which the outputs stand
-// follows from what they say, not from the order of the providers; and with
-// config: {orders: 2} they are asked once more in the opposite order, and a choice
-// that depends on the order is no choice.
+// Models prefer some positions in a list. So the order of the outputs in the prompt is
+// derived from a hash of their content, not from the order of the providers. With
+// config: {orders: 2} the model is asked again in the opposite order, and a choice that
+// depends on the order is an error.
 func (j *Judge) Choose(ctx context.Context, q proviso.Question) (int, proviso.Grade, error) {
 	ballots, err := j.poll(q, Text)
 	if err != nil {
@@ -45,7 +45,7 @@ func (g *grading) choose(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	order := drawn(g.value(), g.q.Outputs)
-	if g.q.Rubric != nil { // which numbers them as they come
+	if g.q.Rubric != nil { // prompts of suites number the outputs in the given order
 		order = ascending(len(g.q.Outputs))
 	}
 	if !twice {
@@ -63,7 +63,7 @@ func (g *grading) choose(ctx context.Context) (int, error) {
 	return best, err
 }
 
-// bothOrders reports whether an assertion wants to be asked in both orders.
+// bothOrders reports whether an assertion requires both orders.
 func bothOrders(a *proviso.Assertion) (bool, error) {
 	if a == nil {
 		return false, nil
@@ -86,8 +86,8 @@ func ascending(n int) []int {
 	return order
 }
 
-// drawn is an order of the outputs that follows from them and from the criterion
-// (Fisher–Yates, with a hash for the dice).
+// drawn returns a permutation of the outputs that is derived from a hash of the outputs
+// and the criterion (Fisher–Yates).
 func drawn(criterion string, outputs []string) []int {
 	order := ascending(len(outputs))
 	parts := append([]string{"select-best 1", criterion}, slices.Sorted(slices.Values(outputs))...)
@@ -99,7 +99,7 @@ func drawn(criterion string, outputs []string) []int {
 	return order
 }
 
-// chooseIn asks with the outputs in an order, and returns the index of the best.
+// chooseIn asks with the outputs in the given order, and returns the index of the best.
 func (g *grading) chooseIn(ctx context.Context, order []int, nth, of int) (int, error) {
 	pieces := []piece{{"criterion", g.value()}}
 	if g.q.Input != "" {
@@ -124,9 +124,9 @@ func (g *grading) chooseIn(ctx context.Context, order []int, nth, of int) (int, 
 	})
 }
 
-// readChoice reads the number of the best of n outputs, and returns its index. A
-// prompt of the suite counts from 0, as promptfoo's do, and may give the number
-// alone.
+// readChoice reads the number of the best of n outputs, and returns its index. With
+// bare, which is for prompts of a suite, numbers start at 0 as in promptfoo, and the
+// reply may be only the number.
 func readChoice(reply string, n int, bare bool) (int, error) {
 	if bare {
 		found := firstNumber().FindString(reply)

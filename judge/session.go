@@ -9,21 +9,21 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// ballot is what one judge says in one vote on an item.
+// ballot is one vote of one judge on an item.
 type ballot struct {
 	rulings []ruling // of its criteria
 
-	mu     sync.Mutex // guards the fields below, which several calls may add to
+	mu     sync.Mutex // guards the fields below, which several calls may change
 	spent  answer     // the item's share of its calls
-	open   int        // criteria that calls have not come back with
-	stored bool       // it was kept from before
-	fresh  bool       // a model had to be asked
+	open   int        // criteria whose calls have not finished
+	stored bool       // it comes from the store
+	fresh  bool       // a model was called, not a cache
 }
 
 // ruling is the verdict on one criterion.
 type ruling struct {
 	says      opinion
-	err       error // why there is none; a judge that cannot tell is no error
+	err       error // why there is no verdict; nil if the judge cannot tell
 	reasoning string
 	evidence  []proviso.Evidence
 	note      string
@@ -31,15 +31,15 @@ type ruling struct {
 
 func (b *ballot) cached() bool { return b.stored || !b.fresh }
 
-// votes returns how many ballots an item has.
+// votes returns how many votes an item gets.
 func (s *session) votes() int { return len(s.seats) * s.j.o.Votes }
 
-// ballot returns the ballot of an item for a seat and a vote.
+// ballot returns a vote of one judge on an item.
 func (s *session) ballot(n, seat, vote int) *ballot {
 	return &s.ballots[n*s.votes()+seat*s.j.o.Votes+vote]
 }
 
-// poll fills in every ballot: with what is kept from before, or by asking.
+// poll fills in every vote, from the store or by calling the judge.
 func (s *session) poll(ctx context.Context) {
 	s.ballots = make([]ballot, len(s.items)*s.votes())
 	var tasks []func()
@@ -64,16 +64,15 @@ func (s *session) poll(ctx context.Context) {
 	together(tasks)
 }
 
-// unit is a part of an item that one call asks about: some of its criteria, by
-// their indexes.
+// unit is the part of an item in one call: some of its criteria, by their indexes.
 type unit struct {
 	item     int
 	criteria []int
-	open     []int // of criteria, those that are asked about again; nil is all
-	why      error // why they are
+	open     []int // the criteria to ask about again; nil is all
+	why      error // why they have no verdict
 }
 
-// left are the criteria of u that are without a verdict.
+// left returns the criteria of u without a verdict.
 func (u unit) left() []int {
 	if u.open == nil {
 		return u.criteria
@@ -81,8 +80,8 @@ func (u unit) left() []int {
 	return u.open
 }
 
-// pack divides items among calls: as many criteria in each as it may have, those
-// of one assertion together where they fit.
+// pack divides items among calls: as many criteria in each call as the chunk size
+// allows. The criteria of one assertion stay together if they fit.
 func (s *session) pack(items []int) [][]unit {
 	var packs [][]unit
 	var open []unit
@@ -110,16 +109,16 @@ func (s *session) pack(items []int) [][]unit {
 	return packs
 }
 
-// batchCall is one call about one or more assertions, and what follows from its reply.
+// batchCall is one call about one or more assertions.
 type batchCall struct {
 	*session
 	seat, vote int
 	units      []unit
-	shares     bool   // the beginning of its message with other calls
-	reply      string // the reply to it
+	shares     bool   // its message begins like those of other calls
+	reply      string // the last reply
 }
 
-// run asks, and asks once more about what the reply leaves open.
+// run makes the call, and repeats it once for criteria without a verdict.
 func (c *batchCall) run(ctx context.Context) {
 	missing := c.ask(ctx, c.units, 0, askFor[[]entry])
 	if len(missing) == 0 {
@@ -141,8 +140,8 @@ func (c *batchCall) run(ctx context.Context) {
 	}
 }
 
-// finish keeps the ballots that are complete with this call, so that nothing that
-// was paid for is lost if the process ends before the others do.
+// finish stores the votes that this call completes, so that paid verdicts are not lost
+// if the process ends before the other calls finish.
 func (c *batchCall) finish() {
 	for _, u := range c.units {
 		b := c.ballot(u.item, c.seat, c.vote)
@@ -159,8 +158,8 @@ func (c *batchCall) finish() {
 // asker makes one call and reads its reply.
 type asker func(ctx context.Context, j *Judge, s Seat, c call, read func(string) ([]entry, error)) ([]entry, answer, error)
 
-// ask makes one call about units and returns those without a verdict. What keeps
-// all of them from one stands in their rulings.
+// ask makes one call about units and returns those without a verdict. If the whole call
+// fails, it records the error in their rulings instead.
 func (c *batchCall) ask(ctx context.Context, units []unit, repair int, do asker) (missing []unit) {
 	list := make([]asked, len(units))
 	total := 0
@@ -180,7 +179,7 @@ func (c *batchCall) ask(ctx context.Context, units []unit, repair int, do asker)
 	if !c.shares {
 		shared = 0
 	}
-	if repair > 0 && total == criteriaIn(c.units) { // the same question once more: say why
+	if repair > 0 && total == criteriaIn(c.units) { // the question is the same, so explain the mistake
 		messages = append(messages, repairTurns(c.reply, units[0].why)...)
 	}
 	read := c.reader(said)
@@ -223,7 +222,7 @@ func criteriaIn(units []unit) (criteria int) {
 	return criteria
 }
 
-// settles reports whether entries decide about all of list.
+// settles reports whether entries have a verdict on every criterion of list.
 func (s *session) settles(entries []entry, list []asked) bool {
 	for _, a := range list {
 		if _, wrong := s.rulings(a, entries); slices.ContainsFunc(wrong, func(err error) bool { return err != nil }) {
@@ -233,15 +232,15 @@ func (s *session) settles(entries []entry, list []asked) bool {
 	return true
 }
 
-// replyFloor is the least room for a reply, in tokens. A reply about one criterion
-// takes some 150, but models that think in the open (DeepSeek R1, Qwen 3, QwQ) take
-// hundreds or thousands before that; guides for those who serve them advise 2,048
-// to 4,096. More than 4,096 is refused by smaller hosted models. A reply that needs
-// more is cut, and asked for again with twice the room.
+// replyFloor is the smallest length limit of a reply, in tokens. A reply about one
+// criterion takes some 150, but models that write out their reasoning (DeepSeek R1,
+// Qwen 3, QwQ) use hundreds or thousands before that; serving guides recommend 2,048 to
+// 4,096. Smaller hosted models refuse more than 4,096. A reply that is cut off is
+// requested again with twice the limit.
 const replyFloor = 4096
 
-// replyTokens bounds the length of a reply, generously: a reason and quotes take
-// some 150 tokens.
+// replyTokens returns a generous length limit for a reply: a reason and quotes take some
+// 150 tokens.
 func replyTokens(list []asked) int {
 	tokens := 1024
 	for _, a := range list {
@@ -250,7 +249,7 @@ func replyTokens(list []asked) int {
 	return max(tokens, replyFloor)
 }
 
-// part is a unit as it stands in a call: its criteria are numbered from 1 there.
+// part returns a unit in the form of a call, with its criteria numbered from 1.
 func (s *session) part(u unit) asked {
 	it := &s.items[u.item]
 	a := asked{id: it.name, instruction: it.instruction, values: it.values, negated: it.negated}
@@ -273,9 +272,10 @@ func (c *batchCall) fail(units []unit, err error) {
 	}
 }
 
-// rule takes the verdicts on a unit that are still open out of a reply, and returns
-// the unit with what is open after that. An assertion is asked about again as a whole, so
-// that the question is the same; a verdict that counts is not taken back.
+// rule records the verdicts of a reply for the open criteria of a unit, and returns the
+// unit with the criteria that are still open. A repeated call asks about the whole
+// assertion, so that the question stays the same, but it does not change verdicts that
+// are already valid.
 func (c *batchCall) rule(u unit, a asked, entries []entry) unit {
 	rulings, wrong := c.rulings(a, entries)
 	left := unit{item: u.item, criteria: u.criteria}
@@ -294,8 +294,8 @@ func (c *batchCall) rule(u unit, a asked, entries []entry) unit {
 	return left
 }
 
-// rulings reads the verdicts on an assertion out of a reply, and says what is wrong
-// with those that do not count.
+// rulings reads the verdicts on an assertion from a reply, and returns an error for each
+// invalid one.
 func (s *session) rulings(a asked, entries []entry) ([]ruling, []error) {
 	verdicts, wrong := match(entries, a)
 	out := make([]ruling, len(verdicts))
@@ -328,7 +328,7 @@ func (s *session) rulings(a asked, entries []entry) ([]ruling, []error) {
 	return out, wrong
 }
 
-// charge divides what a call took among the units in it, by their criteria.
+// charge divides the usage and cost of a call among its units, by their criteria.
 func (c *batchCall) charge(units []unit, total int, a answer) {
 	done := 0
 	for _, u := range units {
@@ -343,8 +343,8 @@ func (c *batchCall) charge(units []unit, total int, a answer) {
 	}
 }
 
-// usageShare is the part of a usage from one of total shares to another. The parts
-// of all of them add up to the whole.
+// usageShare returns the part of a usage from share from to share to, of total shares.
+// All parts add up to the whole.
 func usageShare(u proviso.Usage, from, to, total int) proviso.Usage {
 	part := func(n int64) int64 { return n*int64(to)/int64(total) - n*int64(from)/int64(total) }
 	return proviso.Usage{
@@ -353,15 +353,15 @@ func usageShare(u proviso.Usage, from, to, total int) proviso.Usage {
 	}
 }
 
-// errTalkedOver is why nothing counts that a judge says beside a canary that it
-// let pass.
-var errTalkedOver = errors.New("the judge was talked over: it says of an assertion that cannot hold that it does, so that nothing it says here counts")
+// errTalkedOver is the error for a reply that passes a canary: all of its verdicts are
+// discarded.
+var errTalkedOver = errors.New("the judge probably followed a prompt injection: it passed an assertion that cannot hold, so all of its verdicts in this call are discarded")
 
-// errNoCanary is why a reply does not count that is silent about a canary: it was
-// not judged as all the rest.
+// errNoCanary is the error for a reply without a verdict on the canary: the judge did
+// not treat all assertions alike.
 var errNoCanary = errors.New("the judge gave no verdict on an assertion whose answer is known, so that nothing it says here counts")
 
-// check sees that a reply says of a canary what is true.
+// check returns an error unless the reply has the right verdict on the canary.
 func (c *canary) check(entries []entry) error {
 	if c == nil {
 		return nil
@@ -376,7 +376,7 @@ func (c *canary) check(entries []entry) error {
 	return nil
 }
 
-// codeOf is the code of an error.
+// codeOf returns the code of an error.
 func codeOf(err error) string {
 	var e *proviso.Error
 	if errors.As(err, &e) {

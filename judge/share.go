@@ -10,14 +10,15 @@ import (
 	"github.com/proviso-eval/proviso/internal/blobs"
 )
 
-// sharedFrom is the length of input and output together, in bytes, from which the
-// first call about them is waited for: what it has the vendor read, some 1,000 tokens,
-// costs the others a tenth to a half. Shorter ones are asked about at once.
+// sharedFrom is the length of input and output together, in bytes, from which the other
+// calls wait for the first one: the vendor then has the shared part in its cache, some
+// 1,000 tokens, and charges a tenth to a half for it. For shorter texts, all calls start
+// at once.
 const sharedFrom = 4096
 
-// inTurn returns tasks that make the calls of one judge, and has them share what the
-// vendor has read where that saves something. A vendor has read what is shared only
-// when it has answered the first of them.
+// inTurn returns tasks that make the calls of one judge. If caching by the vendor saves
+// money, the first call runs before the others, because the vendor caches the shared
+// part only after it has answered one call.
 func (s *session) inTurn(ctx context.Context, calls []*batchCall) []func() {
 	var tasks []func()
 	shares := len(calls) > 1 && len(s.input)+len(s.output) >= sharedFrom
@@ -34,10 +35,9 @@ func (s *session) inTurn(ctx context.Context, calls []*batchCall) []func() {
 	}}
 }
 
-// permuted returns units with their assertions, and the criteria of each, in an
-// order that follows from what is asked and from the vote: the place of a criterion
-// in a list biases the judge, and votes are to differ in that. The first vote keeps
-// the order.
+// permuted returns units with assertions and criteria in an order that is derived from a
+// hash of the question and the vote. The position of a criterion biases the judge, so
+// the votes use different orders. The first vote keeps the original order.
 func (s *session) permuted(units []unit, vote int) []unit {
 	if vote == 0 {
 		return units

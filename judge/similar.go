@@ -8,8 +8,8 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// gradeSimilar is similar: the embedding of the output is near that of a text, or
-// of one of several. The score is that of the nearest.
+// gradeSimilar decides similar: the embedding of the output must be near that of a text,
+// or of one of several texts. The score is that of the nearest.
 func gradeSimilar(ctx context.Context, j *Judge, q proviso.Question) (proviso.Grade, error) {
 	return graded(Embedding, func(ctx context.Context, g *grading) (verdict, error) {
 		texts := []string{g.q.Output}
@@ -61,8 +61,8 @@ func (g *grading) embedWith(ctx context.Context, s Seat, texts []string) ([][]fl
 	return vectors, nil
 }
 
-// nearest returns how near the nearest of others is to v: the greatest likeness,
-// or the least distance.
+// nearest compares v with others and returns the greatest similarity, or the smallest
+// distance.
 func nearest(measure string, v []float64, others [][]float64) (float64, error) {
 	best := math.Inf(-1)
 	if measure == "euclidean" {
@@ -92,7 +92,7 @@ func errTooLarge() error {
 	return proviso.Errorf(proviso.Undecided, "the vectors cannot be compared: their numbers are too large")
 }
 
-// near is the verdict on a measured likeness or distance.
+// near returns the verdict for a similarity or distance.
 func near(measure string, f, threshold float64) verdict {
 	limit := proviso.FormatNumber(threshold)
 	if measure == "euclidean" {
@@ -127,8 +127,8 @@ func distance(a, b []float64) float64 {
 	return math.Sqrt(sum)
 }
 
-// cosine is the cosine of the angle between two vectors. A vector of zeros has no
-// direction.
+// cosine returns the cosine of the angle between two vectors. It is undefined for a
+// vector of zeros.
 func cosine(a, b []float64) (float64, error) {
 	size := math.Sqrt(dot(a, a)) * math.Sqrt(dot(b, b))
 	if size == 0 {

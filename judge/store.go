@@ -7,9 +7,9 @@ import (
 	"github.com/proviso-eval/proviso/internal/blobs"
 )
 
-// verdictKey names the verdict of one judge on one item: judge, input, output,
-// assertion and sample. What else was asked in the same call is left out on
-// purpose, so that a changed assertion does not judge its neighbours anew.
+// verdictKey returns the key of a stored verdict: a hash of judge, input, output,
+// assertion and sample. It ignores the other assertions of the call on purpose, so that
+// changing one assertion keeps the verdicts on the others.
 func (s *session) verdictKey(n, seat, vote int) string {
 	parts := []string{"verdict 1", s.j.seatKey(s.seats[seat]), s.about, s.items[n].key, strconv.Itoa(s.sample.Repeat), strconv.Itoa(vote)}
 	if s.items[n].negated { // its quotes have to bear more
@@ -18,8 +18,7 @@ func (s *session) verdictKey(n, seat, vote int) string {
 	return blobs.Key(parts...)
 }
 
-// recall fills in a ballot that is kept from before. An entry that is not whole is
-// as none.
+// recall fills in a vote from the store. It ignores an incomplete entry.
 func (s *session) recall(n, seat, vote int, b *ballot) bool {
 	if s.j.o.Store == nil {
 		return false
@@ -51,8 +50,8 @@ func (s *session) recall(n, seat, vote int, b *ballot) bool {
 	return true
 }
 
-// keep stores a ballot on which everything is decided. That it cannot be written
-// makes no verdict wrong.
+// keep stores a vote without errors. It ignores write errors, because they do not affect
+// the verdict.
 func (s *session) keep(n, seat, vote int) {
 	b := s.ballot(n, seat, vote)
 	if s.j.o.Store == nil {
@@ -86,8 +85,8 @@ func (s *session) keep(n, seat, vote int) {
 		"judge", s.seats[seat].label(), "assertion", it.id, "instruction", it.instruction, "criteria", criteria))
 }
 
-// keptOpinion reads the verdict of an entry. That a judge cannot tell is one: it was
-// paid for, and asking again would give the same.
+// keptOpinion reads the verdict of an entry. "Cannot tell" is stored, too: it was paid
+// for, and asking again would give the same answer.
 func keptOpinion(o *proviso.Object) opinion {
 	switch {
 	case o.At("cannot_tell") == true:

@@ -9,9 +9,8 @@ import (
 // kind is one type of question.
 type kind struct {
 	Type string // assertion type, without "not-"
-	// Grade answers a question before negation, which is not the judge's business.
-	// The error says why there is no verdict; what was spent stands in the grade
-	// even then.
+	// Grade answers a question before negation, which the caller handles. The error
+	// explains why there is no verdict; the grade has usage and cost even then.
 	Grade func(ctx context.Context, j *Judge, q proviso.Question) (proviso.Grade, error)
 }
 

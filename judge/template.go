@@ -13,8 +13,8 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// templateFiles hold one shipped criterion each. The name of a file is the name
-// of its template; docs/judge.md says what may stand in one.
+// templateFiles hold one shipped template each. The name of a file is the name of its
+// template; docs/judge.md describes the format.
 //
 //go:embed templates/*.yaml
 var templateFiles embed.FS
@@ -25,7 +25,7 @@ type Template struct {
 	Name   string
 	Doc    string // one line
 	Params []Param
-	OneOf  []string // parameters of which exactly one is given; nil if there are none
+	OneOf  []string // parameters of which exactly one must be given; nil if there are none
 
 	parts []templatePart
 }
@@ -52,11 +52,10 @@ const (
 	ParamObject  = "object"
 )
 
-// Part is one thing that a criterion asks: a question for the judge, or a check.
+// Part is one part of a criterion: a question for the judge, or a check.
 type Part = check.Part
 
-// templatePart is a part before its placeholders are filled in, with the
-// condition under which it belongs to the criterion.
+// templatePart is a part with placeholders, and the condition under which it applies.
 type templatePart struct {
 	given, missing string // a parameter that must be set, or must not be
 	name           string // a parameter that must have a value
@@ -65,8 +64,8 @@ type templatePart struct {
 	check          *proviso.Object
 }
 
-// templates is every template by its name. A file that cannot be read is a defect
-// that the tests of this package find; it is left out here.
+// templates holds every template by name. It skips an invalid file; the tests of this
+// package find those.
 var templates = sync.OnceValue(func() map[string]*Template {
 	all := map[string]*Template{}
 	entries, _ := templateFiles.ReadDir("templates")
@@ -90,9 +89,9 @@ func Templates() []Template {
 	return all
 }
 
-// Expand returns what a criterion asks: its own text, or the parts of the
-// template it names, filled in. Mistakes carry the pointer given for the
-// criterion, or one below it, and the names that would have been right.
+// Expand returns the parts of a criterion: its own text, or the parts of the template
+// that it names, filled in. Mistakes have the given pointer, or one below it, and the
+// valid names.
 func Expand(c proviso.Criterion, pointer string) ([]Part, []*proviso.Error) {
 	if c.Template == "" {
 		return []Part{{Text: c.Text}}, nil
@@ -152,7 +151,7 @@ func inlineParams(c proviso.Criterion) (string, *proviso.Object, *proviso.Error)
 	return name, params, nil
 }
 
-// applies reports whether the part belongs to a criterion with these values.
+// applies reports whether the part applies to these values.
 func (p *templatePart) applies(values *proviso.Object) bool {
 	switch {
 	case p.given != "":
@@ -165,8 +164,8 @@ func (p *templatePart) applies(values *proviso.Object) bool {
 	return true
 }
 
-// fill puts the values into the placeholders. The values themselves are never
-// searched for placeholders.
+// fill replaces the placeholders with the values. Placeholders in values are not
+// replaced.
 func (p *templatePart) fill(values *proviso.Object, pointer string) Part {
 	if p.check == nil {
 		return Part{Text: fillText(p.text, values)}

@@ -8,11 +8,11 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// placeholder is a parameter in a template: {{name}}, or {{name|pattern}} for a
-// pattern that matches any text of a list.
+// placeholder matches a parameter in a template: {{name}}, or {{name|pattern}} for a
+// regular expression that matches any text of a list.
 var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{\{(\w+)(\|pattern)?\}\}`) })
 
-// fillText puts values into a text.
+// fillText replaces the placeholders in a text.
 func fillText(text string, values *proviso.Object) string {
 	var b strings.Builder
 	last := 0
@@ -29,7 +29,7 @@ func fillText(text string, values *proviso.Object) string {
 	return b.String() + text[last:]
 }
 
-// inWords is a value as it stands in a sentence.
+// inWords formats a value for a sentence.
 func inWords(v any) string {
 	list, ok := v.([]any)
 	if !ok {
@@ -42,7 +42,7 @@ func inWords(v any) string {
 	return strings.Join(words, ", ")
 }
 
-// alternatives is an ECMAScript pattern that matches any text of a list.
+// alternatives returns an ECMAScript pattern that matches any text of a list.
 func alternatives(v any) string {
 	list, ok := v.([]any)
 	if !ok {
@@ -55,8 +55,8 @@ func alternatives(v any) string {
 	return strings.Join(quoted, "|")
 }
 
-// fillValue puts values into the texts of a value. A text that is one
-// placeholder becomes the value itself.
+// fillValue replaces the placeholders in the texts of a value. A text that consists of
+// one placeholder becomes the value itself.
 func fillValue(v any, values *proviso.Object) any {
 	switch v := v.(type) {
 	case string:

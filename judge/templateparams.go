@@ -15,8 +15,8 @@ const (
 	maxParamList = 100  // members of one list
 )
 
-// arguments checks what a criterion gives for the parameters and adds the
-// defaults. pointer is the criterion's.
+// arguments checks the parameters of a criterion and adds the defaults. pointer is that
+// of the criterion.
 func (t *Template) arguments(given *proviso.Object, pointer string) (*proviso.Object, []*proviso.Error) {
 	var mistakes []*proviso.Error
 	mistake := func(at, format string, args ...any) *proviso.Error {
@@ -34,7 +34,7 @@ func (t *Template) arguments(given *proviso.Object, pointer string) (*proviso.Ob
 			continue
 		}
 		if v == nil {
-			continue // as if it were not there
+			continue // null equals absent
 		}
 		v, want := t.Params[i].read(v)
 		if want != "" {
@@ -91,9 +91,9 @@ func (t *Template) has() string {
 	return "; it has " + strings.Join(t.names(), ", ")
 }
 
-// read returns the value in the parameter's type, or what it should have been. A
-// text with a template of the suite in it stands for any number: it is filled in
-// with the variables of each case.
+// read converts a value to the parameter's type, or returns a description of the
+// expected type. A text with a template of the suite is valid for any number, because it
+// is rendered with the variables of each case.
 func (p *Param) read(v any) (any, string) {
 	switch p.Type {
 	case ParamText:
@@ -174,7 +174,7 @@ func (p *Param) integer(v any) (any, string) {
 	return f, ""
 }
 
-// excerptOf is a value in a message.
+// excerptOf formats a value for a message.
 func excerptOf(v any) string {
 	text := proviso.Stringify(v)
 	const most = 60

@@ -46,7 +46,7 @@ func readTemplate(file string, data []byte) (*Template, error) {
 	return t, t.sound()
 }
 
-// sound finds what makes a template useless.
+// sound reports whether a template is complete.
 func (t *Template) sound() error {
 	switch {
 	case t.Doc == "":
@@ -110,12 +110,12 @@ func (t *Template) readPart(v any) (templatePart, error) {
 	return p, nil
 }
 
-// hasOnly finds keys that nobody reads, such as the rest of a text after a comma
-// that lacks its quotes.
+// hasOnly returns an error for an unknown key, such as the rest of an unquoted text after
+// a comma.
 func hasOnly(o *proviso.Object, known ...string) error {
 	for key := range o.All() {
 		if !slices.Contains(known, key) {
-			return fmt.Errorf("nobody reads the key %q", key)
+			return fmt.Errorf("unknown key %q", key)
 		}
 	}
 	return nil

@@ -2,11 +2,11 @@ package judge
 
 import "strings"
 
-// thoughtMark is a pair of marks between which a model thinks in the open.
+// thoughtMark is a pair of marks around the reasoning in a reply.
 type thoughtMark struct{ open, close string }
 
-// thoughtMarks are those of the models in use. Servers take them off if they know
-// the model, and leave them in the reply if not.
+// thoughtMarks are those of current models. Servers that know the model remove the
+// reasoning; others leave it in the reply.
 var thoughtMarks = [...]thoughtMark{
 	{"<think>", "</think>"}, // DeepSeek R1, Qwen 3, QwQ, GLM, MiniMax, Nemotron
 	{"<thinking>", "</thinking>"},
@@ -26,14 +26,14 @@ var thoughtMarks = [...]thoughtMark{
 	{"<unused94>", "<unused95>"},                   // MedGemma
 }
 
-// ends are marks that some servers leave behind an answer.
+// ends are marks that some servers leave at the end of an answer.
 var ends = [...]string{"<|return|>", "<|end|>", "<|im_end|>", "<|eot_id|>"}
 
-// withoutThoughts takes off what a model thought in the open. closed is false if
-// thoughts do not end, so that what follows them is no answer: a verdict in them
-// is a draft. A mark inside a JSON value is a part of that value, such as a quote.
-// Templates that begin the thoughts for the model leave a mark that ends them
-// alone in the reply: all that stands before it is thought.
+// withoutThoughts removes the reasoning from a reply. closed is false if the reasoning
+// does not end; the reply then has no answer, because a verdict within the reasoning is
+// only a draft. A mark inside a JSON value, such as a quote, is part of that value. Some
+// chat templates begin the reasoning themselves, so that the reply has only the closing
+// mark: everything before it is reasoning.
 func withoutThoughts(reply string) (answer string, closed bool) {
 	whole := reply
 	reply = plainChannels(strings.TrimSpace(reply))
@@ -71,14 +71,14 @@ func withoutThoughts(reply string) (answer string, closed bool) {
 		i += max(1, valueLength(rest, &work))
 	}
 	keep(reply[from:])
-	// A control character keeps two parts from becoming one JSON value.
+	// The control character prevents two parts from joining to one JSON value.
 	return strings.TrimSpace(strings.Join(parts, "\x00")), true
 }
 
 func (m thoughtMark) begin() string { return m.open }
 func (m thoughtMark) end() string   { return m.close }
 
-// markAt returns the marks of which one stands at the beginning of text.
+// markAt returns the pair of marks if text begins with the given side of it.
 func markAt(text string, side func(thoughtMark) string) *thoughtMark {
 	if !strings.ContainsRune("<[◁", firstRune(text)) {
 		return nil
@@ -138,7 +138,7 @@ func firstRune(text string) rune {
 	return 0
 }
 
-// foldIndex is strings.Index for marks, whose letters are ASCII, in any case.
+// foldIndex is strings.Index ignoring case, for marks, whose letters are ASCII.
 func foldIndex(text, mark string) int {
 	for at := 0; ; at++ {
 		next := strings.IndexByte(text[at:], mark[0])
@@ -151,7 +151,7 @@ func foldIndex(text, mark string) int {
 	}
 }
 
-// holdsThoughts reports whether one of texts holds a mark of thoughts.
+// holdsThoughts reports whether one of texts contains a reasoning mark.
 func holdsThoughts(texts ...string) bool {
 	for _, text := range texts {
 		for _, m := range thoughtMarks {
@@ -195,8 +195,8 @@ func valueLength(text string, work *int) int {
 	return n
 }
 
-// plainChannels gives marks to a reply in channels (gpt-oss) whose special tokens
-// a server has taken off: "analysisThe user asks…assistantfinal{…}".
+// plainChannels adds marks to a reply in channels (gpt-oss) whose special tokens the
+// server has removed: "analysisThe user asks…assistantfinal{…}".
 func plainChannels(reply string) string {
 	const analysis, final = "analysis", "assistantfinal"
 	after, ok := strings.CutPrefix(reply, analysis)

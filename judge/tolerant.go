@@ -11,27 +11,26 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// The libraries that repair JSON are made to find some value in any text: the best
-// one in Go completes a reply that was cut, to "met" or to true, and makes a list
-// of two texts of one that has a quotation mark in it. A verdict may not come
-// about like that. This reader knows four mistakes of models that can be read in
-// one way only, and refuses all others.
+// Libraries that repair JSON find some value in any text: the best one in Go completes a
+// truncated reply to "met" or to true, and splits one text with a quotation mark into a
+// list of two. A verdict must not come from such a repair. This parser accepts four
+// mistakes of models that are unambiguous, and refuses all others.
 
-// tolerant reads JSON with these mistakes: line breaks and tabs as they are inside
-// a text, quotation marks inside a text that are not escaped, texts between single
-// quotation marks, and True, False and None.
+// tolerant parses JSON with these mistakes: unescaped line breaks and tabs in texts,
+// unescaped quotation marks in texts, texts in single quotation marks, and True, False
+// and None.
 type tolerant struct {
 	text  string
 	at    int
 	depth int
-	loose bool  // a text has a quotation mark in it that was not escaped
-	twice error // an object has a key twice
+	loose bool  // a text contains an unescaped quotation mark
+	twice error // an object has a duplicate key
 }
 
 var errNotJSON = errors.New("it is not JSON")
 
-// valueAt returns the object or list that text begins with, and its length. If
-// there is none it returns nil and how far it read.
+// valueAt returns the object or list at the beginning of text, and its length. If there
+// is none, it returns nil and how much it read.
 func valueAt(text string) (*jsonValue, int) {
 	v, n, err := proviso.ParseUniqueJSON(text)
 	if twice := duplicate(err); err == nil || twice != nil {
@@ -47,7 +46,7 @@ func valueAt(text string) (*jsonValue, int) {
 	if err != nil {
 		return nil, read + p.at
 	}
-	// A text that ended too early leaves the rest of the reply behind the value.
+	// If a text ended too early, the rest of the reply follows the value.
 	if p.loose && imitates(verdictKeys, text[p.at:]) {
 		p.twice = errTwoReadings
 	}
@@ -56,7 +55,7 @@ func valueAt(text string) (*jsonValue, int) {
 
 var errTwoReadings = errors.New("a quotation mark that is not escaped lets it be read in two ways")
 
-// place is where a text stands, which says what has to follow it.
+// place is the position of a text, which determines what must follow it.
 type place uint8
 
 const (
@@ -71,7 +70,7 @@ func (p *tolerant) space() { p.at += spaces(p.text[p.at:]) }
 
 func spaces(text string) int { return len(text) - len(strings.TrimLeft(text, " \t\r\n")) }
 
-// next returns the next byte behind white space; 0 at the end.
+// next returns the next byte after white space; 0 at the end.
 func (p *tolerant) next() byte {
 	p.space()
 	return first(p.text[p.at:])
@@ -177,12 +176,12 @@ func (p *tolerant) number() (any, error) {
 	return f, nil
 }
 
-// word reads the values that are written as words, as JSON and Python have them.
+// word reads true, false and null, in the spelling of JSON or Python.
 func (p *tolerant) word() (any, error) {
 	rest := p.text[p.at:]
 	n := strings.IndexFunc(rest, func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') })
 	if n < 0 {
-		return nil, errNotJSON // nothing can end with a word
+		return nil, errNotJSON // an object or a list cannot end with a word
 	}
 	p.at += n
 	switch rest[:n] {
@@ -196,8 +195,8 @@ func (p *tolerant) word() (any, error) {
 	return nil, errNotJSON
 }
 
-// string reads a text. A quotation mark ends it if what follows is what has to
-// follow a text in this place; otherwise it is a part of the text.
+// string reads a text. A quotation mark ends it if valid syntax for this place follows;
+// otherwise it is part of the text.
 func (p *tolerant) string(where place) (string, error) {
 	quote := p.text[p.at]
 	p.at++
@@ -225,7 +224,7 @@ func (p *tolerant) string(where place) (string, error) {
 	return "", errNotJSON
 }
 
-// escapes are the escapes of one character.
+// escapes are the single-character escapes.
 const escapes, escaped = `"\/bfnrt'`, "\"\\/\b\f\n\r\t'"
 
 func (p *tolerant) escape(b *strings.Builder) bool {
@@ -261,9 +260,9 @@ func (p *tolerant) escape(b *strings.Builder) bool {
 // replyKeys are the keys of a reply.
 var replyKeys = []string{"results", "id", "criteria", "n", "evidence", "reasoning", "verdict", "met", "pass"}
 
-// endsText reports whether rest is what has to follow a text: after a key a colon,
-// in an object its end or a comma and another key of a reply, in a list its end or
-// a comma and another text.
+// endsText reports whether rest is valid after a text: a colon after a key; in an object
+// its end, or a comma and another key of a reply; in a list its end, or a comma and
+// another text.
 func endsText(rest string, where place) bool {
 	rest = rest[spaces(rest):]
 	c := first(rest)

@@ -8,14 +8,14 @@ import (
 	"github.com/proviso-eval/proviso/check"
 )
 
-// Bounds of what a model is told of a trajectory.
+// Bounds of a trajectory in the prompt.
 const (
 	maxSteps    = 24  // the first and the last of them
 	maxStepName = 400 // characters
 )
 
-// decideGoal is trajectory:goal-success: a model says whether an agent reached its
-// goal, by the steps that its trace shows and by its answer.
+// decideGoal decides trajectory:goal-success: a model decides from the steps in the
+// trace and the answer whether an agent reached its goal.
 func decideGoal(ctx context.Context, g *grading) (verdict, error) {
 	steps := summary(check.Steps(g.q.Spans, g.j.o.Check.CommandTools))
 	trajectory := string(proviso.AppendJSON(nil, steps))
@@ -29,9 +29,9 @@ func decideGoal(ctx context.Context, g *grading) (verdict, error) {
 	}, g.readVerdict)
 }
 
-// summary tells the steps of an agent: equal neighbours once, and of many the first
-// and the last. Arguments are left out: they may hold what is nobody's business, and
-// would be a way to talk to the model.
+// summary describes the steps of an agent. It merges equal neighbours and omits the
+// middle of a long list. It leaves out arguments, because they may contain private data
+// or a prompt injection.
 func summary(steps []check.Step) *proviso.Object {
 	var list []any
 	var last *proviso.Object
@@ -52,7 +52,7 @@ func summary(steps []check.Step) *proviso.Object {
 	return proviso.ObjectOf("stepCount", float64(len(steps)), "steps", list)
 }
 
-// told is one step for a model.
+// stepObject describes one step for the model.
 func told(index int, s *check.Step) *proviso.Object {
 	o := proviso.ObjectOf("index", float64(index), "type", s.Type, "name", stepName(s.Name))
 	if s.Span.Name != s.Name {
@@ -73,7 +73,7 @@ func sameStep(a, b *proviso.Object) bool {
 	return true
 }
 
-// stepName bounds a name.
+// stepName shortens a name.
 func stepName(s string) string {
 	if r := []rune(s); len(r) > maxStepName {
 		return string(r[:maxStepName]) + "…"

@@ -8,13 +8,12 @@ import (
 	"github.com/proviso-eval/proviso/check"
 )
 
-// What a variable holds may be meant for the judge. So the value of a variable never
-// stands in the sentence of a criterion or an instruction: the sentence keeps a
-// marker such as {{name}}, and the value stands in a part of its own, which the judge
-// is told to take for material.
+// The value of a variable may contain a prompt injection. So it is never inserted into
+// the text of a criterion or an instruction: the text keeps a marker such as {{name}},
+// and the value is in a separate part of the prompt, which the judge must treat as
+// material.
 
-// validValues are values as they stand in a call. A value that is the same for the
-// judge has the same text.
+// validValues returns values as valid texts for a call.
 func validValues(values *proviso.Object) *proviso.Object {
 	if values.Len() == 0 {
 		return nil
@@ -28,8 +27,8 @@ func validValues(values *proviso.Object) *proviso.Object {
 
 func validText(text string) string { return strings.ToValidUTF8(text, string(utf8.RuneError)) }
 
-// nameValues gives markers other names where two assertions of the session use one
-// name for different values, such as the variable of two loops.
+// nameValues renames markers if two assertions of the session use the same name for
+// different values, such as the variable of two loops.
 func (s *session) nameValues() {
 	all := proviso.NewObject(0)
 	for n := range s.items {

@@ -218,7 +218,7 @@ func TestCanaries(t *testing.T) {
 	}
 	talked := &fake{reply: yes}
 	r := evaluate(t, one(t, talked, on, kept), wants("a", "yes"))
-	if got := statuses(r); got != "a=error" || !strings.Contains(r.Results[0].Reasoning, "talked over") {
+	if got := statuses(r); got != "a=error" || !strings.Contains(r.Results[0].Reasoning, "prompt injection") {
 		t.Errorf("%s: %s", got, r.Results[0].Reasoning)
 	}
 	if got := statuses(evaluate(t, one(t, &fake{}, on, kept), wants("a", "no: not any more"))); got != "a=fail" {
