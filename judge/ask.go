@@ -42,7 +42,7 @@ type answer struct {
 const maxReply = 1 << 20
 
 // modelFor returns the model that a question names, or the first judge.
-func (j *Judge) seat(q proviso.Question, role Role) (Seat, error) {
+func (j *Judge) modelFor(q proviso.Question, role Role) (Seat, error) {
 	if q.Grader == nil && role == Text && len(j.o.Judges) > 0 {
 		return j.o.Judges[0], nil
 	}

@@ -32,7 +32,7 @@ var (
 
 // contradictionNote returns a note if a reasoning clearly contradicts its verdict, and
 // "" otherwise.
-func atOdds(says opinion, reasoning, criterion string) string {
+func contradictionNote(says opinion, reasoning, criterion string) string {
 	reasoning = strings.TrimSpace(cut(reasoning, maxSentence))
 	odd := false
 	switch says {

@@ -172,14 +172,14 @@ func quoted(reply string, units []string, lines bool) (int, error) {
 	if strings.Contains(strings.ToLower(reply), "insufficient information") {
 		return 0, nil
 	}
-	said := unitsOf([]string{reply})
+	parts := unitsOf([]string{reply})
 	if lines {
-		said = segment.Lines(reply)
+		parts = segment.Lines(reply)
 	}
 	whole := folded(strings.Join(units, " "))
 	distinct := map[string]bool{}
 	held := false
-	for _, s := range said {
+	for _, s := range parts {
 		s = folded(listMark().ReplaceAllString(s, ""))
 		distinct[s] = true
 		held = held || s != "" && strings.Contains(whole, s)
@@ -260,8 +260,8 @@ func readVerdicts(reply string, statements []string, words bool) ([]statement, e
 		if !v.Has("n") && len(list) == len(statements) {
 			n, ok = float64(i+1), true // without numbers, in order
 		}
-		supported, said := truth(v.At("supported"))
-		if !ok || n < 1 || n > float64(len(statements)) || n != float64(int(n)) || !said || seen[int(n)-1] {
+		supported, decided := truth(v.At("supported"))
+		if !ok || n < 1 || n > float64(len(statements)) || n != float64(int(n)) || !decided || seen[int(n)-1] {
 			return nil, fmt.Errorf("verdict %d is not one on a statement from 1 to %d, or the second on it", i+1, len(statements))
 		}
 		out[int(n)-1], seen[int(n)-1] = statement{statements[int(n)-1], supported}, true

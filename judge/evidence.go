@@ -20,8 +20,8 @@ const (
 	maxSentence = 4000 // bytes of a reason that are searched for the first sentence
 )
 
-// witness checks quotes against one output.
-type witness struct {
+// quoteChecker checks quotes against one output.
+type quoteChecker struct {
 	output string
 
 	once  sync.Once // computes plain, which few outputs need

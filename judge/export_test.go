@@ -14,7 +14,7 @@ func Sentence(reason string) string { return sentence(reason) }
 
 // Quotes verifies quotes from an output.
 func Quotes(output string, quotes ...string) (kept []string, note string) {
-	w := witness{output: output}
+	w := quoteChecker{output: output}
 	list, missing := w.verify(quotes)
 	for _, e := range list {
 		if output[e.Start:e.Start+len(e.Quote)] != e.Quote {

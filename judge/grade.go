@@ -46,7 +46,7 @@ func alike(a, b proviso.Question) bool {
 // gradeGroup answers the questions of one group.
 func (j *Judge) gradeGroup(ctx context.Context, calls limit, qs []proviso.Question, group []int, out []proviso.Graded) {
 	first := qs[group[0]]
-	seats, err := j.seats(first)
+	judges, err := j.judgesOf(first)
 	if err == nil {
 		err = tooLong(first)
 	}
@@ -57,10 +57,10 @@ func (j *Judge) gradeGroup(ctx context.Context, calls limit, qs []proviso.Questi
 		return
 	}
 	s := &session{
-		j: j, seats: seats, calls: calls, sample: first.Sample, judge: j.identity(seats),
+		j: j, judges: judges, calls: calls, sample: first.Sample, judge: j.identity(judges),
 		subject: subject{strings.ToValidUTF8(first.Input, string(utf8.RuneError)), strings.ToValidUTF8(first.Output, string(utf8.RuneError))},
 	}
-	s.witness.output = s.output
+	s.quotes.output = s.output
 	s.about = blobs.KeyIn(ctx, s.input, s.output)
 	place := s.enter(qs, group, out)
 	s.poll(ctx)
@@ -91,16 +91,16 @@ type item struct {
 // session grades one group of questions.
 type session struct {
 	subject
-	j       *Judge
-	seats   []Seat
-	judge   string // joint identity of all judges
-	about   string // hash of input and output
-	sample  proviso.Sample
-	calls   limit
-	items   []item
-	witness witness
+	j      *Judge
+	judges []Seat
+	judge  string // joint identity of all judges
+	about  string // hash of input and output
+	sample proviso.Sample
+	calls  limit
+	items  []item
+	quotes quoteChecker
 	imitation
-	ballots []ballot // items × judges × votes
+	votes []itemVote // items × judges × votes
 }
 
 // enter makes items from questions, sorted by a hash of their content, and returns the
@@ -185,9 +185,9 @@ func (it *item) limits() error {
 // grade combines the votes on an item.
 func (s *session) grade(n int) (proviso.Grade, error) {
 	g := proviso.Grade{Judge: s.judge, Cached: true}
-	ballots := s.ballots[n*s.votes() : (n+1)*s.votes()]
-	for i := range ballots {
-		b := &ballots[i]
+	votes := s.votes[n*s.voteCount() : (n+1)*s.voteCount()]
+	for i := range votes {
+		b := &votes[i]
 		g.Usage.Add(b.spent.Usage)
 		g.Cost += b.spent.Cost
 		g.Cached = g.Cached && b.cached()
@@ -195,7 +195,7 @@ func (s *session) grade(n int) (proviso.Grade, error) {
 	var failure error
 	met, unmet, unsure := 0, 0, 0
 	for k, text := range s.items[n].texts {
-		c, err := count(ballots, k)
+		c, err := count(votes, k)
 		c.Criterion = proviso.Criterion{Text: text}
 		g.Criteria = append(g.Criteria, c)
 		switch {
@@ -255,11 +255,11 @@ func explain(criteria []proviso.CriterionVerdict, pass bool) (string, []proviso.
 // count decides a criterion by majority vote. The majority is more than half of all
 // requested votes: a tie, or too many failed calls, is an error. If more than half
 // cannot tell, the criterion is undecided.
-func count(ballots []ballot, k int) (proviso.CriterionVerdict, error) {
+func count(votes []itemVote, k int) (proviso.CriterionVerdict, error) {
 	var c proviso.CriterionVerdict
 	var failure error
-	for i := range ballots {
-		switch r := &ballots[i].rulings[k]; {
+	for i := range votes {
+		switch r := &votes[i].rulings[k]; {
 		case r.err != nil:
 			c.Votes.Failed++
 			if failure == nil {
@@ -273,7 +273,7 @@ func count(ballots []ballot, k int) (proviso.CriterionVerdict, error) {
 			c.Votes.Unmet++
 		}
 	}
-	need := len(ballots)/2 + 1
+	need := len(votes)/2 + 1
 	says := saysNothing
 	switch {
 	case c.Votes.Met >= need:
@@ -283,20 +283,20 @@ func count(ballots []ballot, k int) (proviso.CriterionVerdict, error) {
 	case c.Votes.CannotTell >= need:
 		c.CannotTell, says = true, saysCannotTell
 	default:
-		if len(ballots) > 1 {
+		if len(votes) > 1 {
 			failure = proviso.Because(failure, proviso.Undecided, "%s", noMajority(c.Votes, failure))
 		}
 		c.Reasoning = failure.Error()
 		return c, failure
 	}
-	for i := range ballots { // use the reason of the first vote of the majority
-		if r := &ballots[i].rulings[k]; r.err == nil && r.says == says {
+	for i := range votes { // use the reason of the first vote of the majority
+		if r := &votes[i].rulings[k]; r.err == nil && r.says == says {
 			c.Reasoning, c.Evidence, c.Note = r.reasoning, r.evidence, r.note
 			break
 		}
 	}
-	if agreed := max(c.Votes.Met, c.Votes.Unmet, c.Votes.CannotTell); agreed < len(ballots) {
-		c.Reasoning = fmt.Sprintf("%s (%d of %d votes).", strings.TrimRight(c.Reasoning, ". "), agreed, len(ballots))
+	if agreed := max(c.Votes.Met, c.Votes.Unmet, c.Votes.CannotTell); agreed < len(votes) {
+		c.Reasoning = fmt.Sprintf("%s (%d of %d votes).", strings.TrimRight(c.Reasoning, ". "), agreed, len(votes))
 	}
 	if c.CannotTell {
 		return c, proviso.Errorf(proviso.Undecided, "the judge cannot tell: %s", c.Reasoning)

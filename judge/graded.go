@@ -121,14 +121,14 @@ func toFixed(f float64) string { return strconv.FormatFloat(f, 'f', 2, 64) }
 // lacks the ability, the default model is used. A model that the assertion itself names
 // must have it. A model that cannot be opened is an error.
 func (j *Judge) able(q proviso.Question, role Role) (Seat, error) {
-	s, err := j.seat(q, role)
+	s, err := j.modelFor(q, role)
 	if err != nil || has(s.Provider, role) {
 		return s, err
 	}
 	if own := q.Assertion != nil && q.Assertion.Provider != nil; q.Grader != nil && !own {
 		plain := q
 		plain.Grader = nil
-		if d, err := j.seat(plain, role); err == nil && has(d.Provider, role) {
+		if d, err := j.modelFor(plain, role); err == nil && has(d.Provider, role) {
 			return d, nil
 		}
 	}

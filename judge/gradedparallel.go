@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// sideBySide is how many calls of one grading run concurrently.
-const sideBySide = 4
+// parallelCalls is how many calls of one grading run concurrently.
+const parallelCalls = 4
 
 // inParallel calls do for the numbers from 0 to n-1, a few at a time, and returns the
 // results in order, or the first error.
@@ -16,7 +16,7 @@ func inParallel[T any](ctx context.Context, n int, do func(ctx context.Context, 
 	out := make([]T, n)
 	var once sync.Once
 	var first error
-	calls := newLimit(sideBySide)
+	calls := newLimit(parallelCalls)
 	tasks := make([]func(), n)
 	for i := range tasks {
 		tasks[i] = func() {

@@ -16,12 +16,12 @@ import (
 // Embedding, classification and moderation are deterministic and get one vote.
 func graded(role Role, decide func(ctx context.Context, g *grading) (verdict, error)) func(context.Context, *Judge, proviso.Question) (proviso.Grade, error) {
 	return func(ctx context.Context, j *Judge, q proviso.Question) (proviso.Grade, error) {
-		ballots, err := j.poll(q, role)
+		gradings, err := j.poll(q, role)
 		if err != nil {
 			return proviso.Grade{}, err
 		}
-		verdicts := cast(ctx, ballots, decide)
-		grade := took(ballots)
+		verdicts := cast(ctx, gradings, decide)
+		grade := took(gradings)
 		most, err := majority(verdicts, func(v verdict) bool { return v.pass }, func(pass bool) string {
 			if pass {
 				return "pass"
@@ -36,8 +36,8 @@ func graded(role Role, decide func(ctx context.Context, g *grading) (verdict, er
 			grade.Score += v.score
 		}
 		grade.Score /= float64(len(most))
-		if len(most) < len(ballots) {
-			grade.Reason = fmt.Sprintf("%s (%d of %d votes)", grade.Reason, len(most), len(ballots))
+		if len(most) < len(gradings) {
+			grade.Reason = fmt.Sprintf("%s (%d of %d votes)", grade.Reason, len(most), len(gradings))
 		}
 		return grade, nil
 	}
@@ -49,16 +49,16 @@ func (j *Judge) poll(q proviso.Question, role Role) ([]*grading, error) {
 		seat, err := j.able(q, role)
 		return []*grading{{j: j, q: q, seat: seat}}, err
 	}
-	seats, err := j.seats(q)
-	var ballots []*grading
-	for _, seat := range seats {
+	judges, err := j.judgesOf(q)
+	var gradings []*grading
+	for _, seat := range judges {
 		for vote := range j.o.Votes {
 			own := q
 			own.Sample.Vote = vote
-			ballots = append(ballots, &grading{j: j, q: own, seat: seat})
+			gradings = append(gradings, &grading{j: j, q: own, seat: seat})
 		}
 	}
-	return ballots, err
+	return gradings, err
 }
 
 // vote is the result of one grading.
@@ -68,11 +68,11 @@ type vote[T any] struct {
 }
 
 // cast runs every grading.
-func cast[T any](ctx context.Context, ballots []*grading, decide func(context.Context, *grading) (T, error)) []vote[T] {
-	votes := make([]vote[T], len(ballots))
-	calls := newLimit(sideBySide)
-	tasks := make([]func(), len(ballots))
-	for i, g := range ballots {
+func cast[T any](ctx context.Context, gradings []*grading, decide func(context.Context, *grading) (T, error)) []vote[T] {
+	votes := make([]vote[T], len(gradings))
+	calls := newLimit(parallelCalls)
+	tasks := make([]func(), len(gradings))
+	for i, g := range gradings {
 		tasks[i] = func() {
 			calls.do(func() { votes[i].value, votes[i].err = decide(ctx, g) })
 		}
@@ -103,20 +103,20 @@ func majority[T any, K comparable](votes []vote[T], key func(T) K, name func(K) 
 		}
 		counts[k] = append(counts[k], v.value)
 	}
-	var said []string
+	var counted []string
 	for _, k := range order {
 		if 2*len(counts[k]) > len(votes) {
 			return counts[k], nil
 		}
-		said = append(said, fmt.Sprintf("%d %s", len(counts[k]), name(k)))
+		counted = append(counted, fmt.Sprintf("%d %s", len(counts[k]), name(k)))
 	}
 	if failures == len(votes) {
 		return nil, failed
 	}
 	if failures > 0 {
-		said = append(said, fmt.Sprintf("%d without a verdict", failures))
+		counted = append(counted, fmt.Sprintf("%d without a verdict", failures))
 	}
-	text := fmt.Sprintf("no majority of %d votes: %s", len(votes), strings.Join(said, ", "))
+	text := fmt.Sprintf("no majority of %d votes: %s", len(votes), strings.Join(counted, ", "))
 	if failed != nil {
 		return nil, proviso.Because(failed, proviso.Undecided, "%s: %v", text, failed)
 	}
@@ -125,10 +125,10 @@ func majority[T any, K comparable](votes []vote[T], key func(T) K, name func(K) 
 
 // took returns a grade without a verdict: the total usage and cost of the votes and the
 // identity of the judges.
-func took(ballots []*grading) proviso.Grade {
-	grade := ballots[0].took()
+func took(gradings []*grading) proviso.Grade {
+	grade := gradings[0].took()
 	names := []string{grade.Judge}
-	for _, g := range ballots[1:] {
+	for _, g := range gradings[1:] {
 		one := g.took()
 		grade.Usage.Add(one.Usage)
 		grade.Cost += one.Cost

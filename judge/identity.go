@@ -11,7 +11,7 @@ import (
 // judgeKey is a hash of everything that determines a verdict besides the question: the
 // model and its configuration, the temperature, the prompt and the mode. It is part of
 // the key of stored verdicts.
-func (j *Judge) seatKey(s Seat) string {
+func (j *Judge) judgeKey(s Seat) string {
 	identity := s.Identity
 	if identity == "" {
 		identity = s.Spec.ID + " " + proviso.Stringify(proviso.Keyless(s.Spec.Config))
@@ -29,22 +29,22 @@ func (j *Judge) seatKey(s Seat) string {
 func (j *Judge) Identity() string { return j.identity(j.o.Judges) }
 
 // identity returns the joint identity of judges whose votes are counted together.
-func (j *Judge) identity(seats []Seat) string {
-	if len(seats) == 0 {
+func (j *Judge) identity(judges []Seat) string {
+	if len(judges) == 0 {
 		return ""
 	}
-	names := make([]string, len(seats))
+	names := make([]string, len(judges))
 	parts := []string{strconv.Itoa(j.o.Votes)}
-	for i, s := range seats {
+	for i, s := range judges {
 		names[i] = s.label()
-		parts = append(parts, j.seatKey(s))
+		parts = append(parts, j.judgeKey(s))
 	}
 	return strings.Join(names, "+") + "#" + blobs.Key(parts...)[:12]
 }
 
 // judgesOf returns the judges of a question: the grader that it names, or those of the
 // options.
-func (j *Judge) seats(q proviso.Question) ([]Seat, error) {
+func (j *Judge) judgesOf(q proviso.Question) ([]Seat, error) {
 	if q.Grader == nil && len(j.o.Judges) > 0 {
 		return j.o.Judges, nil
 	}

@@ -133,7 +133,7 @@ func New(o Options) (*Judge, error) {
 	}
 	seen := map[string]bool{}
 	for _, s := range o.Judges {
-		switch key := j.seatKey(s); {
+		switch key := j.judgeKey(s); {
 		case s.Provider == nil:
 			return bad("a judge has no provider")
 		case seen[key]:

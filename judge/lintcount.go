@@ -91,8 +91,8 @@ func lintCount(text string) (message, suggestion string) {
 		check := countingCheck(unit, p.value(group), scopeOf(words, unit))
 		return fmt.Sprintf("the length %q is left to the judge, which guesses it; a check counts it", words[m[0]:m[1]]), check
 	}
-	if said, unit, low, high := lintForeignCount(text); said != "" {
-		return fmt.Sprintf("the length %q is left to the judge, which guesses it; a check counts it", said), countingCheck(unit, bounds(low, high), "")
+	if phrase, unit, low, high := lintForeignCount(text); phrase != "" {
+		return fmt.Sprintf("the length %q is left to the judge, which guesses it; a check counts it", phrase), countingCheck(unit, bounds(low, high), "")
 	}
 	return "", ""
 }
@@ -123,10 +123,10 @@ func bounds(low, high float64) string {
 
 // value returns the value of the check.
 func (p countPattern) value(group func(int) string) string {
-	number := func(i int) string { return proviso.FormatNumber(numberSaid(group(i)) + p.strict) }
+	number := func(i int) string { return proviso.FormatNumber(numberIn(group(i)) + p.strict) }
 	switch {
 	case p.about:
-		n := numberSaid(group(p.low))
+		n := numberIn(group(p.low))
 		return "{min: " + proviso.FormatNumber(math.Round(n*(1-roughly))) + ", max: " + proviso.FormatNumber(math.Round(n*(1+roughly))) + "}"
 	case p.low == p.top:
 		return number(p.low)
@@ -165,7 +165,7 @@ var numberWords = sync.OnceValue(func() map[string]float64 {
 })
 
 // numberIn parses a number in digits or in words, such as "two hundred and five".
-func numberSaid(text string) float64 {
+func numberIn(text string) float64 {
 	digits := strings.NewReplacer(",", "", ".", "", " ", "", " ", "").Replace(text)
 	if f, err := strconv.ParseFloat(digits, 64); err == nil {
 		return f

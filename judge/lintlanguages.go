@@ -78,7 +78,7 @@ func lintForeignVague(text string) string {
 
 // lintForeignCount finds lengths in languages other than English. It returns the
 // phrase, the unit and the bounds; -1 means no bound.
-func lintForeignCount(text string) (said, unit string, low, high float64) {
+func lintForeignCount(text string) (phrase, unit string, low, high float64) {
 	words := strings.TrimSpace(plainWords(text))
 	for _, f := range foreignLanguages() {
 		m := f.count.FindStringSubmatchIndex(words)
@@ -86,7 +86,7 @@ func lintForeignCount(text string) (said, unit string, low, high float64) {
 			continue
 		}
 		how, unit := words[m[2]:m[3]], f.units[words[m[6]:m[7]]]
-		n := numberSaid(words[m[4]:m[5]])
+		n := numberIn(words[m[4]:m[5]])
 		if i := slices.Index(f.numbers, words[m[4]:m[5]]); i >= 0 {
 			n = float64(i + 1)
 		}

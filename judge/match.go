@@ -22,10 +22,10 @@ var (
 
 // match returns the verdict on each criterion of an assertion, or the error that
 // explains why there is none. It ignores results with other ids.
-func match(list []entry, a asked) ([]*said, []error) {
-	out, wrong := make([]*said, len(a.ns)), make([]error, len(a.ns))
-	all := func(err error) ([]*said, []error) {
-		return make([]*said, len(a.ns)), slices.Repeat([]error{err}, len(a.ns))
+func match(list []entry, a asked) ([]*criterionReply, []error) {
+	out, wrong := make([]*criterionReply, len(a.ns)), make([]error, len(a.ns))
+	all := func(err error) ([]*criterionReply, []error) {
+		return make([]*criterionReply, len(a.ns)), slices.Repeat([]error{err}, len(a.ns))
 	}
 	for i := range list {
 		e := &list[i]
@@ -63,9 +63,9 @@ func match(list []entry, a asked) ([]*said, []error) {
 // numbers must be exactly the requested ones, each once. If none has a number, their
 // order counts, and their number must match. In any other case a verdict could be about
 // another criterion.
-func (e *entry) place(a asked) ([]*said, error) {
-	out := make([]*said, len(a.ns))
-	numbered := slices.ContainsFunc(e.criteria, func(s said) bool { return s.n != 0 })
+func (e *entry) place(a asked) ([]*criterionReply, error) {
+	out := make([]*criterionReply, len(a.ns))
+	numbered := slices.ContainsFunc(e.criteria, func(s criterionReply) bool { return s.n != 0 })
 	fits := len(e.criteria) == len(a.ns)
 	for i := range e.criteria {
 		k := i
@@ -108,7 +108,9 @@ func (e *entry) misnumbered(a asked) error {
 // contradicts reports whether the verdict on the whole assertion contradicts those on
 // its criteria.
 func (e *entry) contradicts() bool {
-	has := func(o opinion) bool { return slices.ContainsFunc(e.criteria, func(s said) bool { return s.says == o }) }
+	has := func(o opinion) bool {
+		return slices.ContainsFunc(e.criteria, func(s criterionReply) bool { return s.says == o })
+	}
 	switch e.pass {
 	case saysMet:
 		return has(saysNotMet) || has(saysCannotTell)

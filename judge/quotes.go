@@ -15,7 +15,7 @@ type span struct{ start, end int }
 // find searches the output for a quote: first exactly, then in plain text, then for its
 // parts between ellipses, in order. It returns the positions, or nil if a part does not
 // occur.
-func (w *witness) find(quote string) []span {
+func (w *quoteChecker) find(quote string) []span {
 	quote = strings.ToValidUTF8(quote, string(utf8.RuneError))
 	if i := strings.Index(w.output, quote); i >= 0 {
 		return []span{{i, i + len(quote)}}
@@ -45,7 +45,7 @@ func (w *witness) find(quote string) []span {
 }
 
 // widened extends a span by the quotation marks around it, if the quote has them, too.
-func (w *witness) widened(s span, quote string) span {
+func (w *quoteChecker) widened(s span, quote string) span {
 	quote = strings.TrimSpace(quote)
 	if r, _ := utf8.DecodeRuneInString(quote); quotes(r) {
 		if r, n := utf8.DecodeLastRuneInString(w.output[:s.start]); quotes(r) {

@@ -23,12 +23,12 @@ const (
 // entry is the result for one assertion in a reply.
 type entry struct {
 	id       string
-	criteria []said
+	criteria []criterionReply
 	pass     opinion // of the assertion as a whole
 }
 
-// said is the result for one criterion in a reply.
-type said struct {
+// criterionReply is the result for one criterion in a reply.
+type criterionReply struct {
 	n         int // 0 if it is missing; -1 if it is invalid
 	says      opinion
 	reasoning string
@@ -158,16 +158,16 @@ func entryOf(o *proviso.Object) (entry, bool) {
 	}
 	for _, c := range criteria {
 		o, _ := c.(*proviso.Object)
-		e.criteria = append(e.criteria, saidOf(o))
+		e.criteria = append(e.criteria, criterionReplyOf(o))
 	}
 	e.pass = opinionBeside(o, saysNothing)
 	return e, true
 }
 
-// saidOf reads the verdict on one criterion. Different verdicts under several keys count
-// as none.
-func saidOf(o *proviso.Object) said {
-	var s said
+// criterionReplyOf reads the verdict on one criterion. Different verdicts under several
+// keys count as none.
+func criterionReplyOf(o *proviso.Object) criterionReply {
+	var s criterionReply
 	if v, ok := o.Get("n"); ok {
 		s.n = numberOf(v)
 	}

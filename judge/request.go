@@ -164,18 +164,18 @@ func (r *requestReader) list() []Assertion {
 		return nil
 	}
 	known := make([]any, len(list))
-	told := map[string]bool{} // pointers of assertions with a mistake that explains others
+	explained := map[string]bool{} // pointers of assertions with a mistake that explains others
 	for i, v := range list {
 		at := document.Join("/assertions", i)
-		known[i], told[at] = r.known(at, v)
+		known[i], explained[at] = r.known(at, v)
 	}
 	decoded, wrong := suite.DecodeSet(known, "/assertions")
-	r.mistakes = append(r.mistakes, slices.DeleteFunc(wrong, func(e *proviso.Error) bool { return told[e.Pointer] })...)
+	r.mistakes = append(r.mistakes, slices.DeleteFunc(wrong, func(e *proviso.Error) bool { return explained[e.Pointer] })...)
 	var all []Assertion
 	for _, a := range decoded {
 		one := assertionOf(a)
 		all = append(all, one)
-		if len(r.mistakes) > 0 && !told[a.Pointer] { // without mistakes, the request is checked as a whole later
+		if len(r.mistakes) > 0 && !explained[a.Pointer] { // without mistakes, the request is checked as a whole later
 			r.limits(a.Pointer, &one)
 			r.compile(a)
 		}

@@ -50,7 +50,7 @@ func (g *grading) readVerdict(reply string) (verdict, error) {
 		return verdict{}, err
 	}
 	var v verdict
-	said, scored := o.Get("pass")
+	given, scored := o.Get("pass")
 	raw, hasScore := o.Get("score")
 	if hasScore && raw != nil {
 		most := 1.0
@@ -63,10 +63,10 @@ func (g *grading) readVerdict(reply string) (verdict, error) {
 	}
 	hasScore = hasScore && raw != nil
 	switch {
-	case scored && said != nil:
+	case scored && given != nil:
 		ok := false
-		if v.pass, ok = truth(said); !ok {
-			return verdict{}, errors.New("pass is neither true nor false: " + excerpt(proviso.Stringify(said)))
+		if v.pass, ok = truth(given); !ok {
+			return verdict{}, errors.New("pass is neither true nor false: " + excerpt(proviso.Stringify(given)))
 		}
 		if !hasScore && v.pass {
 			v.score = 1
@@ -76,7 +76,7 @@ func (g *grading) readVerdict(reply string) (verdict, error) {
 	default:
 		return verdict{}, errors.New("it has no pass, so there is no verdict in it")
 	}
-	said = v.pass
+	given = v.pass
 	if g.q.Threshold != nil {
 		v.pass = v.pass && v.score >= *g.q.Threshold
 	}
@@ -84,7 +84,7 @@ func (g *grading) readVerdict(reply string) (verdict, error) {
 	if !v.pass && v.reason == "Grading passed" {
 		v.reason = "Grading failed"
 	}
-	if said == true && !v.pass {
+	if given == true && !v.pass {
 		v.reason += " (score " + proviso.FormatNumber(v.score) + " is below the threshold " + proviso.FormatNumber(*g.q.Threshold) + ")"
 	}
 	return v, nil

@@ -50,7 +50,7 @@ func (j *Judge) specOf(q proviso.Question) proviso.ProviderSpec {
 	if strings.Contains(spec.ID, ":") || isOpenEnded(spec.ID) {
 		return spec
 	}
-	if s, err := j.seat(q, Text); err == nil && s.Spec.ID != "" {
+	if s, err := j.modelFor(q, Text); err == nil && s.Spec.ID != "" {
 		return s.Spec
 	}
 	return spec

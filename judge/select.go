@@ -23,13 +23,13 @@ import (
 // config: {orders: 2} the model is asked again in the opposite order, and a choice that
 // depends on the order is an error.
 func (j *Judge) Choose(ctx context.Context, q proviso.Question) (int, proviso.Grade, error) {
-	ballots, err := j.poll(q, Text)
+	gradings, err := j.poll(q, Text)
 	if err != nil {
 		return 0, proviso.Grade{}, err
 	}
-	votes := cast(ctx, ballots, func(ctx context.Context, g *grading) (int, error) { return g.choose(ctx) })
-	grade := took(ballots)
-	grade.Reason = ballots[0].value()
+	votes := cast(ctx, gradings, func(ctx context.Context, g *grading) (int, error) { return g.choose(ctx) })
+	grade := took(gradings)
+	grade.Reason = gradings[0].value()
 	most, err := majority(votes, func(best int) int { return best }, func(best int) string { return "for output " + strconv.Itoa(best+1) })
 	if err != nil {
 		return 0, grade, undecided(err)

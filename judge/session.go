@@ -9,8 +9,8 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// ballot is one vote of one judge on an item.
-type ballot struct {
+// itemVote is one vote of one judge on an item.
+type itemVote struct {
 	rulings []ruling // of its criteria
 
 	mu     sync.Mutex // guards the fields below, which several calls may change
@@ -29,26 +29,26 @@ type ruling struct {
 	note      string
 }
 
-func (b *ballot) cached() bool { return b.stored || !b.fresh }
+func (b *itemVote) cached() bool { return b.stored || !b.fresh }
 
-// votes returns how many votes an item gets.
-func (s *session) votes() int { return len(s.seats) * s.j.o.Votes }
+// voteCount returns how many votes an item gets.
+func (s *session) voteCount() int { return len(s.judges) * s.j.o.Votes }
 
-// ballot returns a vote of one judge on an item.
-func (s *session) ballot(n, seat, vote int) *ballot {
-	return &s.ballots[n*s.votes()+seat*s.j.o.Votes+vote]
+// voteOn returns a vote of one judge on an item.
+func (s *session) voteOn(n, seat, vote int) *itemVote {
+	return &s.votes[n*s.voteCount()+seat*s.j.o.Votes+vote]
 }
 
 // poll fills in every vote, from the store or by calling the judge.
 func (s *session) poll(ctx context.Context) {
-	s.ballots = make([]ballot, len(s.items)*s.votes())
+	s.votes = make([]itemVote, len(s.items)*s.voteCount())
 	var tasks []func()
-	for seat := range s.seats {
+	for seat := range s.judges {
 		var calls []*batchCall
 		for vote := range s.j.o.Votes {
 			var misses []int
 			for n := range s.items {
-				b := s.ballot(n, seat, vote)
+				b := s.voteOn(n, seat, vote)
 				b.rulings = make([]ruling, len(s.items[n].ns))
 				b.open = len(b.rulings)
 				if !s.recall(n, seat, vote, b) {
@@ -136,7 +136,7 @@ func (c *batchCall) run(ctx context.Context) {
 		return entries, a, err
 	}
 	for _, u := range c.ask(ctx, missing, 2, once) { // samples 0 and 1 are the first question and its repair
-		c.fail([]unit{u}, blame(c.seats[c.seat], proviso.Errorf(proviso.Undecided, "%w; it was asked twice", u.why)))
+		c.fail([]unit{u}, blame(c.judges[c.seat], proviso.Errorf(proviso.Undecided, "%w; it was asked twice", u.why)))
 	}
 }
 
@@ -144,7 +144,7 @@ func (c *batchCall) run(ctx context.Context) {
 // if the process ends before the other calls finish.
 func (c *batchCall) finish() {
 	for _, u := range c.units {
-		b := c.ballot(u.item, c.seat, c.vote)
+		b := c.voteOn(u.item, c.seat, c.vote)
 		b.mu.Lock()
 		b.open -= len(u.criteria)
 		complete := b.open == 0
@@ -170,26 +170,26 @@ func (c *batchCall) ask(ctx context.Context, units []unit, repair int, do asker)
 	sample := c.sample
 	sample.Vote, sample.Repair = c.vote, repair
 	var guard *canary
-	said := list
+	questions := list
 	if c.j.o.Canaries {
 		with, known := addCanary(c.subject, list, sample)
-		said, guard = with, &known
+		questions, guard = with, &known
 	}
-	messages, shared := compose(c.subject, said, sample)
+	messages, shared := compose(c.subject, questions, sample)
 	if !c.shares {
 		shared = 0
 	}
 	if repair > 0 && total == criteriaIn(c.units) { // the question is the same, so explain the mistake
 		messages = append(messages, repairTurns(c.reply, units[0].why)...)
 	}
-	read := c.reader(said)
-	entries, a, err := do(ctx, c.j, c.seats[c.seat], call{
+	read := c.reader(questions)
+	entries, a, err := do(ctx, c.j, c.judges[c.seat], call{
 		Messages: messages, Static: 1, Shared: shared, Sample: sample,
-		Reply: &proviso.Reply{Name: "verdicts", Schema: replySchema()}, MaxTokens: replyTokens(said),
+		Reply: &proviso.Reply{Name: "verdicts", Schema: replySchema()}, MaxTokens: replyTokens(questions),
 		usable: func(text string) bool {
 			entries, err := read(text)
 			known := guard.check(entries)
-			return err == nil && !errors.Is(known, errTalkedOver) && (repair == 0 || known == nil && c.settles(entries, list))
+			return err == nil && !errors.Is(known, errInjected) && (repair == 0 || known == nil && c.settles(entries, list))
 		},
 	}, read)
 	c.charge(units, total, a)
@@ -260,7 +260,7 @@ func (s *session) part(u unit) asked {
 }
 
 func (c *batchCall) ruling(item, criterion int) *ruling {
-	return &c.ballot(item, c.seat, c.vote).rulings[criterion]
+	return &c.voteOn(item, c.seat, c.vote).rulings[criterion]
 }
 
 // fail leaves units undecided.
@@ -322,7 +322,7 @@ func (s *session) rulings(a asked, entries []entry) ([]ruling, []error) {
 		if wrong[i] != nil {
 			continue
 		}
-		r.note = notes(dropped(missing), atOdds(v.says, v.reasoning, a.texts[i]))
+		r.note = notes(dropped(missing), contradictionNote(v.says, v.reasoning, a.texts[i]))
 		out[i] = r
 	}
 	return out, wrong
@@ -334,7 +334,7 @@ func (c *batchCall) charge(units []unit, total int, a answer) {
 	for _, u := range units {
 		before := done
 		done += len(u.criteria)
-		b := c.ballot(u.item, c.seat, c.vote)
+		b := c.voteOn(u.item, c.seat, c.vote)
 		b.mu.Lock()
 		b.spent.Usage.Add(usageShare(a.Usage, before, done, total))
 		b.spent.Cost += a.Cost * float64(len(u.criteria)) / float64(total)
@@ -353,9 +353,9 @@ func usageShare(u proviso.Usage, from, to, total int) proviso.Usage {
 	}
 }
 
-// errTalkedOver is the error for a reply that passes a canary: all of its verdicts are
+// errInjected is the error for a reply that passes a canary: all of its verdicts are
 // discarded.
-var errTalkedOver = errors.New("the judge probably followed a prompt injection: it passed an assertion that cannot hold, so all of its verdicts in this call are discarded")
+var errInjected = errors.New("the judge probably followed a prompt injection: it passed an assertion that cannot hold, so all of its verdicts in this call are discarded")
 
 // errNoCanary is the error for a reply without a verdict on the canary: the judge did
 // not treat all assertions alike.
@@ -371,7 +371,7 @@ func (c *canary) check(entries []entry) error {
 	case wrong[0] != nil:
 		return proviso.Errorf(proviso.Undecided, "%w", errNoCanary)
 	case verdicts[0].says == saysMet:
-		return proviso.Errorf(proviso.Undecided, "%w", errTalkedOver)
+		return proviso.Errorf(proviso.Undecided, "%w", errInjected)
 	}
 	return nil
 }

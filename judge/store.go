@@ -19,7 +19,7 @@ func (s *session) verdictKey(n, seat, vote int) string {
 }
 
 // recall fills in a vote from the store. It ignores an incomplete entry.
-func (s *session) recall(n, seat, vote int, b *ballot) bool {
+func (s *session) recall(n, seat, vote int, b *itemVote) bool {
 	if s.j.o.Store == nil {
 		return false
 	}
@@ -40,7 +40,7 @@ func (s *session) recall(n, seat, vote int, b *ballot) bool {
 		quotes, _ := o.At("evidence").([]any)
 		for _, q := range quotes {
 			if text, ok := q.(string); ok {
-				kept, _ := s.witness.verify([]string{text}) // the file may have been changed
+				kept, _ := s.quotes.verify([]string{text}) // the file may have been changed
 				r.evidence = append(r.evidence, kept...)
 			}
 		}
@@ -53,7 +53,7 @@ func (s *session) recall(n, seat, vote int, b *ballot) bool {
 // keep stores a vote without errors. It ignores write errors, because they do not affect
 // the verdict.
 func (s *session) keep(n, seat, vote int) {
-	b := s.ballot(n, seat, vote)
+	b := s.voteOn(n, seat, vote)
 	if s.j.o.Store == nil {
 		return
 	}
@@ -82,7 +82,7 @@ func (s *session) keep(n, seat, vote int) {
 		criteria[k] = o
 	}
 	_ = s.j.o.Store.Put(s.verdictKey(n, seat, vote), proviso.ObjectOf(
-		"judge", s.seats[seat].label(), "assertion", it.id, "instruction", it.instruction, "criteria", criteria))
+		"judge", s.judges[seat].label(), "assertion", it.id, "instruction", it.instruction, "criteria", criteria))
 }
 
 // keptOpinion reads the verdict of an entry. "Cannot tell" is stored, too: it was paid

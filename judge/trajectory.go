@@ -36,7 +36,7 @@ func summary(steps []check.Step) *proviso.Object {
 	var list []any
 	var last *proviso.Object
 	for i := range steps {
-		o := told(i+1, &steps[i])
+		o := stepObject(i+1, &steps[i])
 		if last != nil && sameStep(last, o) {
 			n, _ := last.At("repeated").(float64)
 			last.Set("repeated", max(n, 1)+1)
@@ -53,7 +53,7 @@ func summary(steps []check.Step) *proviso.Object {
 }
 
 // stepObject describes one step for the model.
-func told(index int, s *check.Step) *proviso.Object {
+func stepObject(index int, s *check.Step) *proviso.Object {
 	o := proviso.ObjectOf("index", float64(index), "type", s.Type, "name", stepName(s.Name))
 	if s.Span.Name != s.Name {
 		o.Set("spanName", stepName(s.Span.Name))
