@@ -17,9 +17,9 @@ import (
 	"github.com/proviso-eval/proviso/sandbox"
 )
 
-// codes runs the code of a suite: JavaScript that needs nothing of a machine in this
-// process, unless all code is to be confined; everything else in workers, which
-// start when code first needs them.
+// codes runs the code of a suite. JavaScript that needs no access to the machine runs in
+// this process, unless all code must be confined. Everything else runs in workers, which
+// start on first use.
 type codes struct {
 	js       *script.Engine
 	confined bool // JavaScript runs in workers, too
@@ -31,7 +31,7 @@ type codes struct {
 
 var _ proviso.Code = (*codes)(nil)
 
-// newCodes prepares what runs code. It starts nothing.
+// newCodes returns codes without starting a worker.
 func newCodes(confined bool, open func() proviso.Code) *codes {
 	c := &codes{js: script.New(script.Options{}), confined: confined}
 	c.box = sync.OnceValue(func() proviso.Code {
@@ -54,7 +54,7 @@ func (c *codes) Compile(ctx context.Context, src proviso.Source) (proviso.Functi
 	return c.box().Compile(ctx, src)
 }
 
-// Close ends the workers.
+// Close stops the workers.
 func (c *codes) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -94,7 +94,7 @@ func (e *Engine) box() sandbox.Options {
 	return o
 }
 
-// grants returns what the suite asks for its code and what the user grants.
+// grants returns the grants of the suite together with those of the user.
 func (e *Engine) grants() proviso.Sandbox {
 	user := e.o.Policy.Grants
 	if e.suite == nil {
@@ -107,8 +107,8 @@ func (e *Engine) grants() proviso.Sandbox {
 	return all
 }
 
-// filters loads the scripts of the suite's template filters. They run where the
-// templates do, without a host. What is wrong with one is a mistake of the plan.
+// filters loads the scripts of the suite's template filters. They run in the template
+// engine, without access to the host. An invalid filter is a mistake of the plan.
 func (e *Engine) filters(ctx context.Context) map[string]string {
 	filters := map[string]string{}
 	for name, v := range e.suite.Filters.All() {
@@ -122,7 +122,7 @@ func (e *Engine) filters(ctx context.Context) map[string]string {
 	return filters
 }
 
-// filter returns the text of one filter, which compiles.
+// filter returns the text of one filter, after checking that it compiles.
 func (e *Engine) filter(ctx context.Context, name string, v any) (string, error) {
 	file, _ := v.(string)
 	file, _, _ = strings.Cut(strings.TrimPrefix(file, "file://"), ":")

@@ -1,15 +1,14 @@
-// Package engine opens what it takes to evaluate a suite or a single output, under
-// one [Policy], and closes it: the engines of scripts, templates, patterns and SQL,
-// the sandbox, the HTTP client, the cache of answers, the providers and the judge.
-// Start at [Open]. An [Engine] makes plans ([Engine.Plan]), decides single outputs
+// Package engine opens and closes everything that evaluating a suite or a single output
+// needs, under one [Policy]: the engines for scripts, templates, patterns and SQL, the
+// sandbox, the HTTP client, the cache of answers, the providers and the judge. Start at
+// [Open]. An [Engine] makes plans ([Engine.Plan]), evaluates single outputs
 // ([Engine.Evaluate]) and grades ([Engine.Grader]).
 //
-// The zero [Options] are for a suite that comes from somebody else: it runs no code
-// and reads no file outside of its folder. A program that runs its own suites sets
-// Policy.Trusted.
+// The zero [Options] are for untrusted suites: they run no code and read no file outside
+// of their folder. A program that runs its own suites sets Policy.Trusted.
 //
-// Every engine has one owner. What [Open] opened, [Engine.Close] closes; what came
-// with the options stays open.
+// Every engine has one owner. [Engine.Close] closes what [Open] opened. What the options
+// provide stays open.
 package engine
 
 import (
@@ -32,8 +31,8 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// Engine is everything that a suite, or requests without one, need. It is safe for
-// concurrent use.
+// Engine holds everything that a suite, or requests without a suite, need. It is safe
+// for concurrent use.
 type Engine struct {
 	o     Options
 	suite *proviso.Suite // nil if there is none
@@ -57,11 +56,11 @@ type Engine struct {
 	mu      sync.Mutex
 	owned   []func() error
 	asked   []string
-	tariffs map[proviso.Provider]*provider.Tariff // of those that are asked; nil if it is not known
+	tariffs map[proviso.Provider]*provider.Tariff // of providers that call a model; nil if it is not known
 }
 
-// Open prepares what a suite needs; nil is for requests without a suite. Engines
-// start when they are first used. ctx bounds the opening alone. The caller must call
+// Open prepares an engine for a suite; nil is for requests without a suite. The inner
+// engines start on first use. ctx applies to Open only. The caller must call
 // [Engine.Close].
 func Open(ctx context.Context, s *proviso.Suite, o Options) (*Engine, error) {
 	if err := ctx.Err(); err != nil {
@@ -85,7 +84,7 @@ func Open(ctx context.Context, s *proviso.Suite, o Options) (*Engine, error) {
 	return e, nil
 }
 
-// openEnvironment says what of the user's environment and files the engine uses.
+// openEnvironment sets which environment variables and files the engine uses.
 func (e *Engine) openEnvironment() {
 	n := &e.o.Engines
 	e.user, e.secrets, e.dir = n.Env, n.Secrets, n.Dir
@@ -110,7 +109,7 @@ func (e *Engine) openEnvironment() {
 	}
 }
 
-// openCode prepares what runs code.
+// openCode prepares the code runner.
 func (e *Engine) openCode() {
 	if e.o.Policy.Trusted {
 		confined := e.o.Policy.Sandbox == sandbox.Require
@@ -120,7 +119,7 @@ func (e *Engine) openCode() {
 	}
 }
 
-// openModels prepares what asks models.
+// openModels prepares the client, the providers and the judge.
 func (e *Engine) openModels() {
 	n := &e.o.Engines
 	if op := n.Operator; op != nil {
@@ -142,8 +141,7 @@ func (e *Engine) openModels() {
 	})}
 }
 
-// newClient makes the HTTP client. Under a replay no address is asked, so none is
-// refused.
+// newClient makes the HTTP client. A replay sends no requests, so it refuses no address.
 func (e *Engine) newClient() *http.Client {
 	n := &e.o.Engines
 	o := e.o.Policy.Transport(transport.Options{Env: e.env, Wrap: n.Transport})
@@ -157,7 +155,7 @@ func (e *Engine) newClient() *http.Client {
 	return own(e, "client", connections{transport.New(o).Client()}).Client
 }
 
-// connections are those of a client. Closing it keeps none open that is not in use.
+// connections is a client whose Close closes idle connections.
 type connections struct{ *http.Client }
 
 func (c connections) Close() error {
@@ -165,7 +163,7 @@ func (c connections) Close() error {
 	return nil
 }
 
-// templateEnv is the environment as templates see it.
+// templateEnv returns the environment for templates.
 func (e *Engine) templateEnv() *proviso.Object {
 	o := proviso.NewObject(0)
 	if e.suite == nil {
@@ -183,7 +181,7 @@ func (e *Engine) templateEnv() *proviso.Object {
 	return o
 }
 
-// tools are names of tools that run commands, beside the usual ones.
+// tools returns the suite's names of tools that run commands.
 func (e *Engine) tools() []string {
 	if e.suite == nil {
 		return nil
@@ -191,7 +189,7 @@ func (e *Engine) tools() []string {
 	return e.suite.Tracing.CommandTools
 }
 
-// own makes c something that the engine closes.
+// own registers c, so that the engine closes it.
 func own[T io.Closer](e *Engine, kind string, c T) T {
 	closed := func() {}
 	if e.o.Observers.Opened != nil {
@@ -206,9 +204,9 @@ func own[T io.Closer](e *Engine, kind string, c T) T {
 	return c
 }
 
-// Close ends the plans and compilers of the engine, and frees what [Open] opened.
-// Nothing of the engine may be used afterwards, except for what counts: the cache and
-// the budget.
+// Close closes the plans and compilers of the engine, and everything that [Open] opened.
+// Afterwards only the cache and the budget of the engine may be used, to read their
+// counters.
 func (e *Engine) Close() error {
 	e.mu.Lock()
 	owned := e.owned

@@ -12,16 +12,16 @@ import (
 	"github.com/proviso-eval/proviso/provider"
 )
 
-// judgeFile says which model grades where nobody says so: for each ability the
-// first row whose key is set.
+// judgeFile lists the default judge models: for each ability, the first row whose key is
+// set is used.
 //
 //go:embed judges.json
 var judgeFile string
 
-// DefaultJudge is a model that grades if Key, a name of the environment, is set.
+// DefaultJudge is a model that grades if the environment variable Key is set.
 type DefaultJudge struct{ Key, Provider string }
 
-// DefaultJudges returns the models for an ability, the preferred one first.
+// DefaultJudges returns the default models for an ability, in order of preference.
 func DefaultJudges(role judge.Role) []DefaultJudge {
 	v, _ := proviso.ParseJSON(judgeFile) // its test reads it
 	o, _ := v.(*proviso.Object)
@@ -36,18 +36,19 @@ func DefaultJudges(role judge.Role) []DefaultJudge {
 	return rows
 }
 
-// JudgeVariable names the judge if neither the options nor the suite do.
+// JudgeVariable is the environment variable that names the judge if neither the options
+// nor the suite do.
 const JudgeVariable = "PROVISO_JUDGE"
 
 // judging makes the judge of an engine.
 type judging struct {
 	*Engine
-	missing error // why there is no judge for questions that name none
+	missing error // why there is no judge for questions that do not name one
 }
 
-// judge makes the judge. If its provider cannot be opened, or nobody names one, only
-// questions that name their own grader are answered; [judge.Judge.Prepare] says so
-// of the others.
+// judge makes the judge. If its provider cannot be opened, or there is none, the judge
+// answers only questions that name their own grader; [judge.Judge.Prepare] returns an
+// error for the others.
 func (g *judging) judge() (*judge.Judge, error) {
 	spec := proviso.JudgeSpec{}
 	if g.suite != nil {
@@ -55,7 +56,7 @@ func (g *judging) judge() (*judge.Judge, error) {
 	}
 	o := &g.o.Judge
 	opts := judge.Options{
-		Open: g.seat, Store: g.models.verdicts, Concurrency: o.Concurrency,
+		Open: g.openGrader, Store: g.models.verdicts, Concurrency: o.Concurrency,
 		Mode: judge.Mode(spec.Mode), Votes: spec.Votes, Chunk: spec.Chunk, Temperature: spec.Temperature, Canaries: spec.Canaries || o.Canaries,
 		Check: check.Options{
 			Code: g.code, Files: g.files, Templates: g.templates, Client: g.client, Env: g.env, Expand: judge.Expand,
@@ -68,19 +69,19 @@ func (g *judging) judge() (*judge.Judge, error) {
 	if o.Votes > 0 {
 		opts.Votes = o.Votes
 	}
-	opts.Judges, g.missing = g.seats()
+	opts.Judges, g.missing = g.openJudges()
 	return judge.New(opts)
 }
 
-// seats opens the judge, or the judges of a panel.
-func (g *judging) seats() ([]judge.Seat, error) {
+// openJudges opens the judge, or the judges of a panel.
+func (g *judging) openJudges() ([]judge.Seat, error) {
 	who, err := g.Judges()
 	if err != nil {
 		return nil, err
 	}
 	var seats []judge.Seat
 	for _, p := range who {
-		seat, err := g.sit(p)
+		seat, err := g.openJudge(p)
 		if err != nil {
 			return nil, err
 		}
@@ -89,8 +90,8 @@ func (g *judging) seats() ([]judge.Seat, error) {
 	return seats, nil
 }
 
-// Judges says which models grade: those of the options, of the suite, of the
-// variable, or the first model whose key is set. It opens none.
+// Judges returns the models that grade, without opening them: those of the options, of
+// the suite, of the variable, or the first default model whose key is set.
 func (e *Engine) Judges() ([]proviso.ProviderSpec, error) {
 	named := e.o.Judge.Name
 	if e.suite != nil && named == "" {
@@ -112,8 +113,8 @@ func (e *Engine) Judges() ([]proviso.ProviderSpec, error) {
 	return []proviso.ProviderSpec{p}, nil
 }
 
-// named returns the provider of a name: one of the suite's by its label, or by
-// its id, so that it keeps its settings.
+// named returns the provider for a name: a provider of the suite with that label,
+// including its settings, or the name as an id.
 func (e *Engine) named(name string) proviso.ProviderSpec {
 	if e.suite != nil {
 		for _, p := range e.suite.Providers {
@@ -125,7 +126,7 @@ func (e *Engine) named(name string) proviso.ProviderSpec {
 	return proviso.ProviderSpec{ID: name}
 }
 
-// byKey returns the model for an ability whose key is set.
+// byKey returns the first default model for an ability whose key is set.
 func (e *Engine) byKey(role judge.Role) (proviso.ProviderSpec, error) {
 	rows := DefaultJudges(role)
 	var keys []string
@@ -149,9 +150,9 @@ func (e *Engine) byKey(role judge.Role) (proviso.ProviderSpec, error) {
 	return proviso.ProviderSpec{}, proviso.Because(provider.ErrNoKey, proviso.Unavailable, "no provider is configured for %s: set provider on the assertion, or set %s", role, strings.Join(keys, " or "))
 }
 
-// seat opens the grader that an assertion or a case names, or the model for an
-// ability that the judge has not.
-func (g *judging) seat(grader any, role judge.Role) (judge.Seat, error) {
+// openGrader opens the grader that an assertion or a case names, or the default model
+// for an ability that the judge lacks.
+func (g *judging) openGrader(grader any, role judge.Role) (judge.Seat, error) {
 	if grader == nil && role == judge.Text && g.missing != nil {
 		return judge.Seat{}, g.missing
 	}
@@ -159,7 +160,7 @@ func (g *judging) seat(grader any, role judge.Role) (judge.Seat, error) {
 	if err != nil {
 		return judge.Seat{}, err
 	}
-	return g.sit(spec)
+	return g.openJudge(spec)
 }
 
 func (g *judging) graderOf(grader any, role judge.Role) (proviso.ProviderSpec, error) {
@@ -184,7 +185,7 @@ func (g *judging) graderOf(grader any, role judge.Role) (proviso.ProviderSpec, e
 	return proviso.ProviderSpec{}, proviso.Errorf(proviso.Invalid, "a grader is a provider's id, {id, config}, or a map from text, embedding, classification and moderation to these, not %s", proviso.Stringify(grader))
 }
 
-// graderFor looks an ability up in a map of graders.
+// graderFor looks up the grader for an ability in a map.
 func (g *judging) graderFor(roles *proviso.Object, role judge.Role) (proviso.ProviderSpec, error) {
 	known := []string{string(judge.Text), string(judge.Embedding), string(judge.Classification), string(judge.Moderation)}
 	for key := range roles.All() {
@@ -208,9 +209,9 @@ func (g *judging) graderFor(roles *proviso.Object, role judge.Role) (proviso.Pro
 	return g.byKey(role)
 }
 
-// sit opens a provider for a seat. A judge that the operator chose is opened by the
-// operator's engine; a request cannot choose another one there.
-func (g *judging) sit(spec proviso.ProviderSpec) (judge.Seat, error) {
+// openJudge opens a provider as a judge. The operator's engine opens a judge that the
+// operator chose; a request without a suite cannot choose any other judge.
+func (g *judging) openJudge(spec proviso.ProviderSpec) (judge.Seat, error) {
 	by, open := g.Engine, g.open
 	if op := g.o.Engines.Operator; op != nil {
 		switch {
@@ -227,8 +228,8 @@ func (g *judging) sit(spec proviso.ProviderSpec) (judge.Seat, error) {
 	return judge.Seat{Provider: p, Spec: spec, Identity: provider.Identity(spec, by.providers)}, nil
 }
 
-// operators reports whether a provider is one that the operator chose to judge,
-// exactly as the operator named it: in the options, with the variable, or by a key.
+// operators reports whether the operator chose this exact provider as a judge: in the
+// options, with the variable, or as a default model.
 func (e *Engine) operators(spec proviso.ProviderSpec) bool {
 	if spec.Config.Len() > 0 || spec.Env.Len() > 0 || spec.Transform != "" {
 		return false

@@ -8,8 +8,8 @@ import (
 	"github.com/proviso-eval/proviso/judge"
 )
 
-// lazyJudge is a judge that is made when the first question comes, so that a
-// suite without one needs neither a judge nor its key.
+// lazyJudge creates the judge for the first question, so that a suite without judged
+// assertions needs neither a judge nor a key.
 type lazyJudge struct {
 	made func() (*judge.Judge, error)
 
@@ -32,7 +32,7 @@ func (l *lazyJudge) get() (*judge.Judge, error) {
 	return j, err
 }
 
-// identity names the judge, "" as long as nobody needed it.
+// identity returns the identity of the judge, or "" if it was not needed yet.
 func (l *lazyJudge) identity() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -42,7 +42,7 @@ func (l *lazyJudge) identity() string {
 	return l.used.Identity()
 }
 
-// Prepare says why a question could not be graded.
+// Prepare returns an error if a question cannot be graded.
 func (l *lazyJudge) Prepare(q proviso.Question) error {
 	j, err := l.get()
 	if err != nil {
@@ -51,7 +51,7 @@ func (l *lazyJudge) Prepare(q proviso.Question) error {
 	return j.Prepare(q)
 }
 
-// Forecast says about how much grading is going to ask.
+// Forecast estimates the calls that grading will make.
 func (l *lazyJudge) Forecast(qs []proviso.Question) []proviso.Forecast {
 	j, err := l.get()
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// models are what all providers of an engine share, and of those under the same
-// operator. Around a provider there are, outermost first, what the options wrap it
-// with, the cache, the budget and, within the provider, rate limits and retries.
+// models holds what all providers of an engine share, and those of all engines under the
+// same operator. The layers around a provider are, outermost first: the wrapper of the
+// options, the cache, the budget and, within the provider, rate limits and retries.
 type models struct {
 	cache    *provider.Cache  // of answers; nil keeps none
 	budget   *provider.Budget // nil is no limit
@@ -23,8 +23,8 @@ type models struct {
 	limits   *provider.Limits
 }
 
-// newModels prepares what providers share. What is recorded or replayed does not
-// come from the cache, and a replay spends nothing.
+// newModels prepares what providers share. Recording and replaying bypass the caches,
+// and a replay has no budget because it costs nothing.
 func newModels(o *Options, known *secrets.Set) *models {
 	m := &models{limits: new(provider.Limits)}
 	recording := o.Engines.Cassette
@@ -41,8 +41,8 @@ func newModels(o *Options, known *secrets.Set) *models {
 	return m
 }
 
-// providerOptions returns what the providers of the suite may use. Under a replay
-// nobody is asked, so no key is needed and nothing is waited for.
+// providerOptions returns the options for the providers of the suite. A replay sends no
+// requests, so it needs no keys and does not wait.
 func (e *Engine) providerOptions() provider.Options {
 	o := provider.Options{
 		Files: e.files, Env: e.env, Client: e.client, Code: e.code, Templates: e.templates, Dir: e.dir,
@@ -65,7 +65,7 @@ func (e *Engine) providerOptions() provider.Options {
 	return o
 }
 
-// mistakeOf places what a provider has to say.
+// mistakeOf converts a warning of a provider to a mistake with its place in the suite.
 func (e *Engine) mistakeOf(err *proviso.Error) proviso.Mistake {
 	if e.suite.Places == nil {
 		return proviso.Mistake{Code: err.Code, Message: err.Error(), Warning: err.Warning}
@@ -73,8 +73,8 @@ func (e *Engine) mistakeOf(err *proviso.Error) proviso.Mistake {
 	return suite.CaseMistake(e.suite.Places, err)
 }
 
-// Provider opens a provider as one that the suite names: it uses the cache, the
-// budget and the rate limits of the engine.
+// Provider opens a provider like one of the suite: with the cache, the budget and the
+// rate limits of the engine.
 func (e *Engine) Provider(spec proviso.ProviderSpec) (proviso.Provider, error) { return e.open(spec) }
 
 func (e *Engine) open(spec proviso.ProviderSpec) (proviso.Provider, error) {
@@ -92,8 +92,9 @@ func (e *Engine) open(spec proviso.ProviderSpec) (proviso.Provider, error) {
 	return p, nil
 }
 
-// judgeFor opens a judge for engines under this one, of which there may be any number:
-// nothing is kept of it here. Its answers are not kept either: its verdicts are.
+// judgeFor opens a judge for engines under this one. Their number is unbounded, so this
+// engine keeps no record of the provider. Its answers are not cached, because its
+// verdicts are.
 func (e *Engine) judgeFor(spec proviso.ProviderSpec) (proviso.Provider, error) {
 	return e.openWith(spec, nil)
 }
@@ -125,8 +126,8 @@ func (n *Engines) open(spec proviso.ProviderSpec, o provider.Options) (proviso.P
 	return provider.Open(spec, o)
 }
 
-// Tariff returns what a provider that this engine opened takes for its answers, nil
-// if that is not known; asked is false if it asks nobody.
+// Tariff returns the prices of a provider that this engine opened, or nil if they are
+// not known. asked is false if the provider calls no model.
 func (e *Engine) Tariff(p proviso.Provider) (t *provider.Tariff, asked bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -137,17 +138,17 @@ func (e *Engine) Tariff(p proviso.Provider) (t *provider.Tariff, asked bool) {
 	return t, asked
 }
 
-// Cache keeps the answers of models; nil if they are not kept.
+// Cache returns the cache of model answers, or nil if there is none.
 func (e *Engine) Cache() *provider.Cache { return e.models.cache }
 
-// Budget counts what the answers of models cost; nil if there is no limit.
+// Budget returns the budget for model answers, or nil if there is no limit.
 func (e *Engine) Budget() *provider.Budget { return e.models.budget }
 
-// replayEnv has every key, since none is used.
+// replayEnv has a placeholder for every missing key, because a replay uses none.
 type replayEnv struct{ proviso.Env }
 
-// noKey replaces a key in a replay. Like every key it is redacted from output, so it
-// must not be a word that a text could contain.
+// noKey replaces a missing key in a replay. It is redacted from output like every key,
+// so it must not be a word that a text may contain.
 const noKey = "no-key-is-needed-for-a-replay"
 
 func (e replayEnv) Lookup(name string) (string, bool) {

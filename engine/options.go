@@ -20,90 +20,89 @@ type Options struct {
 	Limits    Limits
 	Observers Observers
 
-	// Keyless makes a key that is missing a warning: nothing is going to be asked.
+	// Keyless makes a missing key a warning, for programs that send no requests.
 	Keyless bool
-	// Version is that of the program, for the record of a run.
+	// Version is the version of the program, which is recorded in runs.
 	Version string
 }
 
-// Judge says which model grades, and how, in place of what the suite says.
+// Judge selects and configures the judge model. It overrides the suite.
 type Judge struct {
-	// Name is the id of a provider, or the label of one of the suite's. If it is
-	// empty, the suite says who grades, else the variable [JudgeVariable], else the
-	// first model whose key is set: see [DefaultJudges].
+	// Name is the id of a provider, or the label of a provider in the suite. If it is
+	// empty, the judge is that of the suite, else that of the variable [JudgeVariable],
+	// else the first model whose key is set: see [DefaultJudges].
 	Name string
-	// Off leaves what a model would have to grade undecided, and asks none.
+	// Off calls no judge and leaves judged assertions undecided.
 	Off bool
-	// Mode, Votes and Concurrency are those of judge.Options; the zero values leave
-	// them to the suite.
+	// Mode, Votes and Concurrency are those of judge.Options. With zero values, the
+	// suite's settings apply.
 	Mode        judge.Mode
 	Votes       int
 	Concurrency int
-	// Canaries adds questions with a known answer, to notice a judge that obeys the
-	// output it grades.
+	// Canaries adds questions with a known answer, to detect a judge that follows a
+	// prompt injection.
 	Canaries bool
 }
 
-// Engines are what an [Engine] uses and does not own: it does not close them. It
-// opens, and closes, what is nil here.
+// Engines holds what an [Engine] uses but does not own: it does not close them. For
+// fields that are nil, it opens and closes its own.
 type Engines struct {
-	// Env is the environment of the user; nil has no names. Policy says what of it
-	// the suite sees.
+	// Env is the environment of the user; nil is empty. Policy restricts which
+	// variables the suite sees.
 	Env proviso.Env
 	// Machine is where confined code finds PATH, HOME and interpreters; nil is Env.
 	Machine proviso.Env
 	// Dir is the folder of the files that requests name, if there is no suite; ""
-	// has no files.
+	// means no files.
 	Dir string
 	// Files reads the files of the suite; nil reads those that Policy allows.
 	Files proviso.Files
-	// Client makes the HTTP calls, and has to be confined as Policy says; nil makes
-	// one.
+	// Client makes the HTTP calls and must enforce Policy; nil makes a new one.
 	Client *http.Client
-	// Transport, if not nil, wraps what the engine's own client sends requests with.
+	// Transport, if not nil, wraps the transport of the engine's own client.
 	Transport func(http.RoundTripper) http.RoundTripper
-	// Spans gives the spans of traces; nil has none.
+	// Spans provides the spans of traces; nil has none.
 	Spans proviso.Spans
 
-	// Answers and Verdicts are folders that keep the answers of models and the
-	// verdicts of judges; "" keeps none.
+	// Answers and Verdicts are the folders that cache the answers of models and the
+	// verdicts of judges; "" disables the cache.
 	Answers, Verdicts string
-	// Cassette records or replays what models answer; nil does neither.
+	// Cassette records or replays the exchanges with models; nil does neither.
 	Cassette *transport.Cassette
-	// Secrets are redacted from what is kept; nil is a new set.
+	// Secrets are redacted from everything that is stored; nil is a new set.
 	Secrets *secrets.Set
 
-	// Operator is an engine without a suite, under the policy of whoever operates
-	// the program. This engine shares its cache of answers, its budget and its rate
-	// limits, and has it open the judges that the operator chose. Nil is none.
+	// Operator is an engine without a suite, under the policy of the operator of the
+	// program. This engine shares its cache of answers, its budget and its rate limits,
+	// and uses it to open the judges that the operator chose. Nil means none.
 	Operator *Engine
 
 	// Open opens a provider; nil is provider.Open.
 	Open func(proviso.ProviderSpec, provider.Options) (proviso.Provider, error)
-	// Wrap, if not nil, wraps each provider that is asked, around cache and budget.
+	// Wrap, if not nil, wraps each provider that calls a model, around cache and budget.
 	Wrap func(proviso.Provider) proviso.Provider
 }
 
-// Limits bound what an [Engine] does at a time. What is 0 is left to the suite, and
-// otherwise has the default of what it limits.
+// Limits bound the concurrency and the timing of an [Engine]. For a field that is 0, the
+// suite's setting applies, or else the default.
 type Limits struct {
 	run.Limits
 	Calls   int // in flight to one endpoint; Concurrency if 0
 	Workers int // calls of confined code at a time; the number of processors if 0
 }
 
-// Observers are told what an [Engine] does. All of them may be nil.
+// Observers are callbacks for events of an [Engine]. All of them may be nil.
 type Observers struct {
 	run.Observers
-	// Warn is called with lines for the user, such as that code is less confined
-	// than usual.
+	// Warn is called with lines for the user, for example if code is less confined than
+	// usual.
 	Warn func(line string)
-	// Opened is called for each thing that has to be closed, from several goroutines
-	// at once; what it returns is called when that was closed.
+	// Opened is called for each resource that must be closed, concurrently from several
+	// goroutines. The function that it returns is called after the resource is closed.
 	Opened func(kind string) (closed func())
 }
 
-// of returns what the suite says where l says nothing.
+// of returns l with the suite's settings for fields that are 0.
 func (l Limits) of(s *proviso.Suite) Limits {
 	if s == nil {
 		return l

@@ -13,31 +13,31 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// Policy says what a suite, or a request, may do and spend. The zero value is for
+// Policy restricts what a suite, or a request, may do and spend. The zero value is for
 // untrusted input: it runs no code, reads no file outside of its folder, sees no
-// name of the environment, and asks no host but those of the vendors.
+// environment variable, and connects only to hosts of vendors.
 type Policy struct {
 	// Trusted gives a suite the rights of its user: it may run code, and use every
-	// file, every name of the environment and every host.
+	// file, every environment variable and every host.
 	Trusted bool
 
-	// Sandbox says how the code of a trusted suite is confined. The zero value is
-	// sandbox.Require, under which all code runs in workers: the program has to call
-	// [sandbox.Main] first. Under sandbox.Auto, JavaScript that needs nothing of the
+	// Sandbox is how the code of a trusted suite is confined. The zero value is
+	// sandbox.Require: all code runs in workers, and the program must call
+	// [sandbox.Main] first. Under sandbox.Auto, JavaScript that needs no access to the
 	// machine runs in this process.
 	Sandbox sandbox.Policy
-	// Synthesised says that a model wrote the code: it is granted nothing, not even
+	// Synthesised means that a model wrote the code: it gets no grants, not even for
 	// the files of the suite.
 	Synthesised bool
-	// Grants are what confined code may use: those of the suite, if there is one,
-	// and what the user adds to them.
+	// Grants are what the user grants to confined code, in addition to the grants of
+	// the suite.
 	Grants proviso.Sandbox
 
-	// Env are the names of the environment that an untrusted suite may use.
+	// Env are the environment variables that an untrusted suite may use.
 	Env []string
-	// Hosts are the hosts that an untrusted suite may ask beside those of the
-	// vendors: in lower case, without a port. Private ones only if they are named
-	// as an address, or as localhost.
+	// Hosts are the hosts that an untrusted suite may use in addition to those of the
+	// vendors: in lower case, without a port. A private host must be an address or
+	// localhost.
 	Hosts []string
 
 	// Budget is the most that the answers of models may cost, in US dollars; nil is
@@ -45,8 +45,8 @@ type Policy struct {
 	Budget *float64
 }
 
-// check finds mistakes in a policy, which would otherwise refuse or allow what nobody
-// meant.
+// check finds mistakes in a policy, which would otherwise silently refuse or allow too
+// much.
 func (p *Policy) check() error {
 	if p.Budget != nil && !(*p.Budget >= 0) {
 		return proviso.Errorf(proviso.Invalid, "the budget is an amount of US dollars, not %v", *p.Budget)
@@ -65,8 +65,8 @@ func (p *Policy) check() error {
 	return nil
 }
 
-// Suite returns what suite.Options needs as Trust, with the environment of the
-// user; nil for a trusted suite.
+// Suite returns the Trust for suite.Options, given the environment of the user; nil for
+// a trusted suite.
 func (p *Policy) Suite(user proviso.Env) *suite.Trust {
 	if p.Trusted {
 		return nil
@@ -74,11 +74,11 @@ func (p *Policy) Suite(user proviso.Env) *suite.Trust {
 	return &suite.Trust{Env: p.Env, Host: p.host(user)}
 }
 
-// Files says which files a suite may open.
+// Files returns the options that restrict which files a suite may open.
 func (p *Policy) Files() suite.FilesOptions { return suite.FilesOptions{Confine: !p.Trusted} }
 
-// Environments returns where providers look up names, and where templates do.
-// added is what the suite adds to the environment of the user.
+// Environments returns the environments of providers and of templates. added is what the
+// suite adds to the environment of the user.
 func (p *Policy) Environments(added *proviso.Object, user proviso.Env) (providers, templates proviso.Env) {
 	if p.Trusted {
 		all := suite.Environment(added, user)
@@ -87,8 +87,8 @@ func (p *Policy) Environments(added *proviso.Object, user proviso.Env) (provider
 	return user, suite.Environment(added, suite.Restrict(user, p.Env))
 }
 
-// host allows the hosts of the vendors, those that the environment of the user puts
-// in their place, and Hosts.
+// host allows the hosts of the vendors, those with which the user's environment replaces
+// them, and Hosts.
 func (p *Policy) host(user proviso.Env) transport.HostPolicy {
 	allowed := map[string]bool{}
 	for _, host := range append(provider.EnvHosts(user), p.Hosts...) {
@@ -97,7 +97,7 @@ func (p *Policy) host(user proviso.Env) transport.HostPolicy {
 	return func(host string) bool { return allowed[host] || provider.VendorHost(host) }
 }
 
-// names reports whether Hosts has a host.
+// names reports whether Hosts contains a host.
 func (p *Policy) names(host string) bool { return slices.Contains(p.Hosts, host) }
 
 // Transport confines requests to the hosts that the policy allows. The environment
@@ -120,8 +120,9 @@ func (p *Policy) Transport(o transport.Options) transport.Options {
 	return o
 }
 
-// refusedCode is a proviso.Code for untrusted input: it runs none. Reading a suite
-// refuses code at its place; this is for code that the reader does not know.
+// refusedCode is a proviso.Code for untrusted input: it refuses all code. Reading a suite
+// already refuses code with its place; this catches code that the reader does not
+// recognize.
 type refusedCode struct{}
 
 // Compile refuses.
@@ -129,7 +130,7 @@ func (refusedCode) Compile(_ context.Context, src proviso.Source) (proviso.Funct
 	return nil, &proviso.Error{Code: proviso.Refused, Pointer: src.Pointer, Message: src.Name + " is code, which an untrusted suite may not run"}
 }
 
-// noFiles is a proviso.Files for requests, which come without any.
+// noFiles is a proviso.Files for requests, which have no files.
 type noFiles struct{}
 
 // ReadFile refuses.

@@ -14,8 +14,8 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// Plan opens what the suite names and compiles every assertion. The mistakes hold
-// warnings, too; the plan can run if Mistakes.Err is nil.
+// Plan opens the providers of the suite and compiles every assertion. The mistakes
+// include warnings; the plan can run if Mistakes.Err is nil.
 func (e *Engine) Plan(ctx context.Context, t run.Task) (*run.Plan, proviso.Mistakes) {
 	if e.suite == nil {
 		return nil, proviso.Mistakes{{Code: proviso.Internal, Message: "a plan needs a suite"}}
@@ -52,7 +52,7 @@ func (e *Engine) include() suite.Include {
 	return suite.Include{Files: files, Granted: slices.Concat(e.suite.Sandbox.Read, e.o.Policy.Grants.Read)}
 }
 
-// openForSuite opens a provider, and notes it if it is asked.
+// openForSuite opens a provider, and records its id if it calls a model.
 func (e *Engine) openForSuite(spec proviso.ProviderSpec) (proviso.Provider, error) {
 	p, err := e.open(spec)
 	if err != nil || provider.Computes(p) {
@@ -66,19 +66,19 @@ func (e *Engine) openForSuite(spec proviso.ProviderSpec) (proviso.Provider, erro
 	return p, nil
 }
 
-// Asked returns the ids of the providers that the plans of the engine ask.
+// Asked returns the ids of the providers that the plans of the engine call.
 func (e *Engine) Asked() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return slices.Clone(e.asked)
 }
 
-// Judge returns what grades. Models that cannot be opened are no error here: see
+// Judge returns the judge. It succeeds even if a model cannot be opened: see
 // [judge.Judge.Prepare].
 func (e *Engine) Judge() (*judge.Judge, error) { return e.grader.get() }
 
-// Grader returns what grades; nil if nobody does. It looks for a model when the first
-// question comes, so that what asks none needs no key.
+// Grader returns the grader, or nil if the judge is off. It opens a model for the first
+// question, so that a suite without judged assertions needs no key.
 func (e *Engine) Grader() proviso.Grader {
 	if e.o.Judge.Off {
 		return nil
@@ -86,11 +86,11 @@ func (e *Engine) Grader() proviso.Grader {
 	return e.grader
 }
 
-// JudgedBy names the judge, "" as long as nobody was asked to grade.
+// JudgedBy returns the identity of the judge, or "" if it was not needed yet.
 func (e *Engine) JudgedBy() string { return e.grader.identity() }
 
 // Evaluate decides every assertion of a request. The error is [judge.Mistakes] if the
-// request is wrong; what could not be decided stands in the response.
+// request is invalid; undecided assertions are part of the response.
 func (e *Engine) Evaluate(ctx context.Context, r *judge.Request) (*judge.Response, error) {
 	j, err := e.Judge()
 	if err != nil {
@@ -99,7 +99,7 @@ func (e *Engine) Evaluate(ctx context.Context, r *judge.Request) (*judge.Respons
 	return j.Evaluate(ctx, r)
 }
 
-// Identity names the judge of [Engine.Evaluate].
+// Identity returns the identity of the judge of [Engine.Evaluate].
 func (e *Engine) Identity() string {
 	j, err := e.Judge()
 	if err != nil {
@@ -108,8 +108,8 @@ func (e *Engine) Identity() string {
 	return j.Identity()
 }
 
-// Compiler returns what compiles assertions, which the engine closes. change, if not
-// nil, may take from it what it is not to use.
+// Compiler returns a new compiler for assertions, which the engine closes. change, if
+// not nil, may restrict its options.
 func (e *Engine) Compiler(change func(*check.Options)) *check.Compiler {
 	o := check.Options{
 		Code: e.code, Files: e.files, Templates: e.templates, Grader: e.Grader(), Spans: e.o.Engines.Spans, CommandTools: e.tools(),
@@ -121,16 +121,16 @@ func (e *Engine) Compiler(change func(*check.Options)) *check.Compiler {
 	return own(e, "compiler", check.New(o))
 }
 
-// Code runs the code of the suite, or refuses it, as the policy says.
+// Code returns the code runner, which refuses code if the policy does.
 func (e *Engine) Code() proviso.Code { return e.code }
 
-// Client makes HTTP calls as the policy allows.
+// Client returns the HTTP client, which enforces the policy.
 func (e *Engine) Client() *http.Client { return e.client }
 
-// Env is the environment of providers and of proviso itself.
+// Env returns the environment of providers and of proviso itself.
 func (e *Engine) Env() proviso.Env { return e.env }
 
-// mistakes are collected by several goroutines: some providers are opened during a
+// mistakes collects mistakes from several goroutines: some providers are opened during a
 // run.
 type mistakes struct {
 	mu   sync.Mutex
@@ -143,7 +143,7 @@ func (m *mistakes) add(one proviso.Mistake) {
 	m.list = append(m.list, one)
 }
 
-// take returns what was collected, once.
+// take returns the collected mistakes and clears the list.
 func (m *mistakes) take() proviso.Mistakes {
 	m.mu.Lock()
 	defer m.mu.Unlock()
