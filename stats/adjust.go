@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Holm returns p-values adjusted for being several, in the order given: those at
-// or below a level may be called findings, and the probability of even one false
-// finding stays below that level. It is for gates.
+// Holm returns p-values adjusted for multiple tests, in the order given. If all tests
+// with an adjusted value at or below a level count as findings, the probability of even
+// one false finding is at most that level. Use it for gates.
 //
 // Source: S. Holm, "A simple sequentially rejective multiple test procedure",
 // Scandinavian Journal of Statistics 6 (1979) 65-70.
@@ -24,10 +24,10 @@ func Holm(p []float64) ([]float64, error) {
 	return adjusted, nil
 }
 
-// BenjaminiHochberg returns p-values adjusted for being several, in the order
-// given: of those at or below a level, the expected share of false findings
-// stays below that level, if the tests are independent or positively dependent.
-// It is for dashboards.
+// BenjaminiHochberg returns p-values adjusted for multiple tests, in the order given. If
+// all tests with an adjusted value at or below a level count as findings, the expected
+// share of false findings is at most that level, provided that the tests are independent
+// or positively dependent. Use it for dashboards.
 //
 // Source: Y. Benjamini and Y. Hochberg, "Controlling the False Discovery Rate: A
 // Practical and Powerful Approach to Multiple Testing", JRSS B 57 (1995) 289-300.

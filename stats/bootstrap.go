@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Bootstrap computes intervals for statistics of clustered cases, such as
-// several questions on one document or several samples of one case, whose
-// outcomes are not independent: whole clusters are drawn, never parts of one.
+// Bootstrap computes intervals for statistics of clustered cases, such as several
+// questions on one document or several samples of one case. Their outcomes are not
+// independent, so whole clusters are resampled.
 type Bootstrap struct {
 	Replicates int     // 2000 if 0; at most 1,000,000
 	Confidence float64 // such as 0.95
@@ -22,10 +22,10 @@ const (
 )
 
 // Interval returns the statistic of all clusters with its BCa interval
-// (bias-corrected and accelerated). Statistic gets the numbers of the clusters
-// drawn, from 0, some of them several times, and must not keep the slice. Where
-// no bias can be computed, because every sample has the same value, the interval
-// is that value: it is not honest for a share of 0 or 1, for which [Wilson] is.
+// (bias-corrected and accelerated). statistic gets the indexes of the sampled clusters,
+// possibly with repetitions, and must not keep the slice. If every sample has the same
+// value, the bias is undefined and the interval is that value. This is too narrow for a
+// share of 0 or 1; use [Wilson] there.
 //
 // Sources: B. Efron, "Better Bootstrap Confidence Intervals", JASA 82 (1987)
 // 171-185; resampling of clusters: C. A. Field and A. H. Welsh, "Bootstrapping
@@ -125,8 +125,8 @@ func quantileOf(sorted []float64, p float64) float64 {
 
 func isFinite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }
 
-// ClusterMean returns the mean of all values in the clusters drawn, as a
-// statistic for [Bootstrap.Interval]. It is not a number if these are empty.
+// ClusterMean returns a statistic for [Bootstrap.Interval]: the mean of all values in
+// the sampled clusters. It is NaN if they are empty.
 func ClusterMean(clusters [][]float64) func(sample []int) float64 {
 	sums := make([]float64, len(clusters))
 	for i, c := range clusters {

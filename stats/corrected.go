@@ -2,13 +2,13 @@ package stats
 
 import "math"
 
-// RoganGladen returns the pass rate that people would give, from that of a judge
-// whose errors were measured on other outputs: (p + TNR − 1) / (TPR + TNR − 1),
-// kept within 0 and 1. The interval takes in the uncertainty of both, of the
-// judged outputs and of the labels. It holds as long as the judge errs on the
-// judged outputs as it does on the labelled ones, even if the mix of good and
-// bad differs; the labels must have been chosen without regard to the judge's
-// verdict. A judge that is no better than chance cannot be corrected: an error.
+// RoganGladen estimates the pass rate that people would give from the pass rate p of a
+// judge whose error rates were measured on other outputs: (p + TNR − 1) / (TPR + TNR −
+// 1), limited to 0 to 1. The interval includes the uncertainty of the judged outputs and
+// of the labels. It is valid if the judge has the same error rates on the judged outputs
+// as on the labelled ones, even if the mix of good and bad differs, and if the labels
+// were chosen independently of the judge's verdict. A judge that is no better than chance
+// cannot be corrected, which is an error.
 //
 // Sources: W. J. Rogan and B. Gladen, "Estimating prevalence from the results of
 // a screening test", American Journal of Epidemiology 107 (1978) 71-76; Z. Lang
@@ -58,14 +58,14 @@ func langReiczigel(judged Count, labels Confusion, z float64) Interval {
 	return Interval{Low: rate + shift - half, High: rate + shift + half}
 }
 
-// Stratum is what labels say of the outputs with one verdict of a judge: the
-// share that people pass, and how many labels that rests on. For weighted labels
-// that is Kish's effective size (Σw)² / Σw², which need not be whole.
+// Stratum summarizes the labels of the outputs with one verdict of a judge: the share
+// that people pass, and the number of labels. For weighted labels the number is Kish's
+// effective size (Σw)² / Σw², which need not be whole.
 type Stratum struct {
 	Share, Size float64
 }
 
-// Strata returns the outputs that a judge passed and those that it failed.
+// Strata returns the strata of the outputs that a judge passed and failed.
 func (c Confusion) Strata() (passed, failed Stratum) {
 	stratum := func(good, bad int) Stratum {
 		if good+bad == 0 {
@@ -76,20 +76,19 @@ func (c Confusion) Strata() (passed, failed Stratum) {
 	return stratum(c.TP, c.FP), stratum(c.FN, c.TN)
 }
 
-// PostStratified returns the pass rate that people would give to outputs that a
-// judge has judged, a part of which people have labelled: the share of good
-// outputs among those the judge passed and among those it failed, each weighted
-// by how many there are. Judged counts all verdicts, the labelled ones among
-// them. The labels of each kind of verdict must be a random sample of the
-// outputs with that verdict, or weighted to be as one; how many of each kind
-// were labelled does not matter. For pass and fail this is the
-// prediction-powered estimate with the best tuning ([PredictionPowered]), whose
-// normal interval would collapse where judge and labels never differ.
+// PostStratified estimates the pass rate that people would give to judged outputs, if
+// people have labelled some of them: the share of good outputs among those that the judge
+// passed and among those that it failed, each weighted by its number of outputs. judged
+// counts all verdicts, including the labelled ones. The labels for each verdict must be a
+// random sample of the outputs with that verdict, or weighted like one; the number of
+// labels for each verdict does not matter. For pass and fail this is the
+// prediction-powered estimate with the best tuning ([PredictionPowered]), whose normal
+// interval would collapse if judge and labels never differ.
 //
-// The interval adds up Wilson's limits of the shares by the method of variance
-// estimates recovery. A kind of verdict of which none is labelled is taken at
-// its word, with all doubt in the interval. Where everything is labelled there
-// is nothing to correct: the people's share with Wilson's interval.
+// The interval combines Wilson's limits of the shares by the method of variance estimates
+// recovery. A verdict without any labels is assumed to be right, and the interval covers
+// the full uncertainty. If everything is labelled, the result is the share of the labels
+// with Wilson's interval.
 //
 // Sources: A. N. Angelopoulos, J. C. Duchi and T. Zrnic, "PPI++: Efficient
 // Prediction-Powered Inference", arXiv 2311.01453; W. Chen et al., arXiv
@@ -106,10 +105,9 @@ func PostStratified(judged Count, passed, failed Stratum, confidence float64) (E
 	return s.estimate(1, z), nil
 }
 
-// LabelsToHalve returns how many more labels would make the interval of
-// [PostStratified] half as wide, if they come out as those there are. More than
-// there are unlabelled verdicts means that further outputs have to be judged,
-// too.
+// LabelsToHalve returns how many more labels would halve the width of the interval of
+// [PostStratified], if the new labels are like the existing ones. If the result exceeds
+// the number of unlabelled verdicts, more outputs must be judged, too.
 func LabelsToHalve(judged Count, passed, failed Stratum, confidence float64) (int, error) {
 	s, z, err := newStrata(judged, passed, failed, confidence)
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 	"math"
 )
 
-// ErrInput is wrapped by every error of this package: a number given is
-// impossible, or nothing follows from the numbers.
+// ErrInput is wrapped by every error of this package: an argument is invalid, or the
+// result is undefined for the arguments.
 var ErrInput = errors.New("cannot be computed")
 
 func inputError(format string, args ...any) error {
@@ -51,7 +51,7 @@ type Count struct {
 	Pass, N int
 }
 
-// Share returns Pass / N, which is not a number if N is 0.
+// Share returns Pass / N, which is NaN if N is 0.
 func (c Count) Share() float64 { return float64(c.Pass) / float64(c.N) }
 
 func (c Count) check(what string) error {
@@ -64,14 +64,14 @@ func (c Count) check(what string) error {
 	return nil
 }
 
-// Confusion counts a judge's verdicts against those of people: of outputs that
-// people pass, TP were passed and FN failed by the judge; of outputs that people
-// fail, TN were failed and FP passed.
+// Confusion counts a judge's verdicts against human labels: of the outputs that people
+// pass, the judge passed TP and failed FN; of the outputs that people fail, it failed TN
+// and passed FP.
 type Confusion struct {
 	TP, FP, TN, FN int
 }
 
-// N returns how many verdicts are counted.
+// N returns the number of verdicts.
 func (c Confusion) N() int { return c.TP + c.FP + c.TN + c.FN }
 
 func (c Confusion) check() error {

@@ -2,12 +2,11 @@ package stats
 
 import "math"
 
-// Kappa returns Cohen's kappa, the agreement of two raters beyond what chance
-// alone would give: 1 is perfect, 0 is chance. The counts are of what both
-// passed, only the first, only the second, and neither; they need not be whole,
-// so that a weighted table that sums to its effective size can be given. Where a
-// rater passes, or fails, everything and the other does the same, chance agrees
-// perfectly and there is no kappa: an error.
+// Kappa returns Cohen's kappa, the agreement of two raters beyond chance: 1 is perfect, 0
+// is chance. The counts are the items that both passed, only the first passed, only the
+// second passed, and neither passed. They need not be whole, so that weighted tables
+// scaled to their effective size are valid. If both raters pass everything, or both fail
+// everything, kappa is undefined, which is an error.
 //
 // The interval is that of the table with one more count in each cell, value ± z·SE
 // within −1 and 1, with the large-sample variance of J. L. Fleiss, J. Cohen and

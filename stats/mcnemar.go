@@ -2,7 +2,7 @@ package stats
 
 import "gonum.org/v1/gonum/mathext"
 
-// Side says which differences a test looks for.
+// Side is the direction of the differences that a test detects.
 type Side int
 
 // The sides of a test on pairs.
@@ -12,10 +12,10 @@ const (
 	SecondMore             // more pairs passed at the second run only: things got better
 )
 
-// McNemar returns the p-value of the exact test that flips are as likely one way
-// as the other, from how many pairs passed at only one of two runs. With midP
-// the observed table counts half: the test is less conservative and still keeps
-// close to its level. Without flips the p-value is 1.
+// McNemar returns the p-value of McNemar's exact test from the numbers of pairs that
+// passed in only one of two runs. The null hypothesis is that flips are equally likely in
+// both directions. With midP the observed table counts half: the test is less
+// conservative and still close to its level. Without flips the p-value is 1.
 //
 // Sources: Q. McNemar, "Note on the sampling error of the difference between
 // correlated proportions or percentages", Psychometrika 12 (1947) 153-157; M. W.

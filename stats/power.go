@@ -14,8 +14,8 @@ type PairedDesign struct {
 	Side   Side
 }
 
-// Power returns the probability that the test finds a difference among so many
-// pairs, summed exactly over how many of them flip.
+// Power returns the probability that the test finds a difference with this number of
+// pairs, computed exactly as a sum over the number of flips.
 //
 // Source: S. W. Duffy, "Asymptotic and exact power for the McNemar test and its
 // analogue with R controls per case", Biometrics 40 (1984) 1005-1015.
@@ -45,9 +45,8 @@ func (d PairedDesign) Power(pairs int) (float64, error) {
 	return min(1, max(0, power)), nil
 }
 
-// Pairs returns the smallest number of pairs whose power reaches the given one.
-// Exact power is not quite monotone; the number found is one below which it
-// falls short.
+// Pairs returns the smallest number of pairs whose power reaches the given one. Exact
+// power is not quite monotone; with one pair less than the result, it is too low.
 func (d PairedDesign) Pairs(power float64) (int, error) {
 	if err := d.check(); err != nil {
 		return 0, err

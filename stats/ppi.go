@@ -2,19 +2,19 @@ package stats
 
 import "math"
 
-// Tuned is an estimate with the weight that predictions had in it.
+// Tuned is an estimate with the weight of the predictions in it.
 type Tuned struct {
 	Estimate
 	Tuning float64 // from 0, predictions are of no use, to 1
 }
 
-// PredictionPowered returns the mean of what people say, estimated from few
-// outputs with both a person's value and a prediction, such as a judge's score,
-// and many with a prediction alone. The labelled outputs must be a random sample
-// of the same population. It is never much wider than the labels alone would
-// be, whatever the predictions are worth: their weight is tuned to the least
-// variance. The interval is normal, so it wants a few dozen labels; for pass and
-// fail see [PostStratified].
+// PredictionPowered estimates the mean of human values from a few outputs with both a
+// human value and a prediction, such as a judge's score, and many outputs with a
+// prediction only. The labelled outputs must be a random sample of the same population.
+// The weight of the predictions minimizes the variance, so the interval is never much
+// wider than with the labels alone, even if the predictions are poor. The interval uses a
+// normal approximation, so it needs a few dozen labels; for pass and fail see
+// [PostStratified].
 //
 // Sources: A. N. Angelopoulos, S. Bates, C. Fannjiang, M. I. Jordan and T. Zrnic,
 // "Prediction-Powered Inference", Science 382 (2023) 669-674; A. N.

@@ -6,8 +6,8 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// ClopperPearson returns the exact interval for a share: its coverage is never
-// below the confidence, for which it is wider than [Wilson].
+// ClopperPearson returns the exact interval for a share. Its coverage is never below the
+// confidence, so it is wider than that of [Wilson].
 //
 // Source: C. J. Clopper and E. S. Pearson, "The Use of Confidence or Fiducial
 // Limits Illustrated in the Case of the Binomial", Biometrika 26 (1934) 404-413,
@@ -31,7 +31,7 @@ func ClopperPearson(c Count, confidence float64) (Interval, error) {
 	return i.clamp(0, 1, c.Share()), nil
 }
 
-// Newcombe returns the difference of two shares of independent samples, first −
+// Newcombe returns the difference between the shares of two independent samples, first −
 // second, with the hybrid score interval.
 //
 // Source: R. G. Newcombe, "Interval estimation for the difference between
@@ -51,7 +51,7 @@ func Newcombe(first, second Count, confidence float64) (Estimate, error) {
 	return squareAndAdd(first.Share(), second.Share(), wilson(first.Share(), float64(first.N), z), wilson(second.Share(), float64(second.N), z), 0), nil
 }
 
-// Pairs counts what became of each case at two runs.
+// Pairs counts the outcomes of the same cases in two runs.
 type Pairs struct {
 	Both       int // passed twice
 	OnlyFirst  int // passed at the first run only: it got worse
@@ -62,7 +62,7 @@ type Pairs struct {
 // N returns the number of pairs.
 func (p Pairs) N() int { return p.Both + p.OnlyFirst + p.OnlySecond + p.Neither }
 
-// NewcombePaired returns the difference of two shares of the same cases, first −
+// NewcombePaired returns the difference between two shares of the same cases, first −
 // second, with the hybrid score interval for paired data.
 //
 // Source: R. G. Newcombe, "Improved confidence intervals for the difference

@@ -2,28 +2,26 @@ package stats
 
 import "math"
 
-// Rates are those of a judge whose verdicts were partly verified by people. Nil
-// are those that are undefined, because there is nothing that they would be a
-// share of.
+// Rates are the rates of a judge whose verdicts were partly verified by people. A rate
+// is nil if it is undefined, because its denominator is 0.
 type Rates struct {
 	TPR, TNR            *Estimate
 	Kappa               *Estimate
 	Agreement, BaseRate float64
 }
 
-// PartlyVerified returns the rates of a judge from labels that were drawn from
-// what it passed and what it failed apart, where shares of the labels themselves
-// would be biased: a sample that holds more fails than there are flatters the
-// TNR and belittles the TPR. Judged counts all verdicts, the labelled ones among
-// them. A kind of verdict of which none is labelled is taken at its word, with
-// all doubt in the intervals.
+// PartlyVerified returns the rates of a judge from labels that were sampled separately
+// from its passes and its fails. Plain shares of such labels are biased: a sample with
+// too many fails makes the TNR too high and the TPR too low. judged counts all verdicts,
+// including the labelled ones. A verdict without any labels is assumed to be right, and
+// the intervals cover the full uncertainty.
 //
 // The rates are those of C. B. Begg and R. A. Greenes, "Assessment of diagnostic
 // tests when disease verification is subject to selection bias", Biometrics 39
-// (1983) 207-215. The intervals add up, by the method of variance estimates
-// recovery (Zou and Donner, see [PostStratified]), how far Wilson's limits of the
-// share of passes and of the two shares of good outputs move each rate, so that
-// they stay honest where a cell of the table is empty.
+// (1983) 207-215. The intervals combine, by the method of variance estimates recovery
+// (Zou and Donner, see [PostStratified]), how far Wilson's limits of the share of passes
+// and of the two shares of good outputs move each rate, so that they stay valid if a cell
+// of the table is empty.
 func PartlyVerified(judged Count, passed, failed Stratum, confidence float64) (Rates, error) {
 	s, z, err := newStrata(judged, passed, failed, confidence)
 	if err != nil {

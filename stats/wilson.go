@@ -2,12 +2,11 @@ package stats
 
 import "math"
 
-// Wilson returns the score interval, without continuity correction, for the
-// share of n independent trials of which pass succeeded. Confidence lies between
-// 0 and 1, such as 0.95. Without trials, or with a confidence that is none,
-// nothing is known: the interval is 0 to 1. It keeps its coverage for small n
-// and for shares near 0 and 1, where the textbook interval (share ± z·SE)
-// collapses to a point.
+// Wilson returns the score interval, without continuity correction, for the share of n
+// independent trials of which pass succeeded. confidence is between 0 and 1, such as
+// 0.95. Without trials, or with an invalid confidence, the interval is 0 to 1. It keeps
+// its coverage for small n and for shares near 0 and 1, where the textbook interval
+// (share ± z·SE) collapses to a point.
 //
 // Sources: E. B. Wilson, "Probable Inference, the Law of Succession, and
 // Statistical Inference", JASA 22 (1927) 209-212; recommended for small n by
@@ -22,8 +21,8 @@ func Wilson(pass, n int, confidence float64) Interval {
 	return wilson(float64(pass)/float64(n), float64(n), z)
 }
 
-// WilsonEffective returns the score interval for a share that was estimated from
-// a weighted sample worth n independent trials. For weights w, n is Kish's
+// WilsonEffective returns the score interval for a share that was estimated from a
+// weighted sample with the effective size of n independent trials. For weights w, n is Kish's
 // effective size (Σw)² / Σw², which need not be whole.
 //
 // Sources: L. Kish, "Survey Sampling" (1965) section 11.7; C. Franco, R. J. A.
