@@ -30,7 +30,7 @@ type quoteChecker struct {
 
 // verify returns the quotes that occur in the output, in the wording of the output, and
 // how many do not occur.
-func (w *witness) verify(quotes []string) (kept []proviso.Evidence, missing int) {
+func (w *quoteChecker) verify(quotes []string) (kept []proviso.Evidence, missing int) {
 	if len(quotes) > maxLooked { // the others were not looked for
 		missing = len(quotes) - maxLooked
 	}

@@ -107,7 +107,7 @@ func overruled(o *proviso.Object, entries []entry) bool {
 
 func anySays(entries []entry, want opinion) bool {
 	return slices.ContainsFunc(entries, func(e entry) bool {
-		return slices.ContainsFunc(e.criteria, func(s said) bool { return s.says == want })
+		return slices.ContainsFunc(e.criteria, func(s criterionReply) bool { return s.says == want })
 	})
 }
 

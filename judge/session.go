@@ -308,7 +308,7 @@ func (s *session) rulings(a asked, entries []entry) ([]ruling, []error) {
 			r.reasoning = "The judge gave no reason."
 		}
 		missing := 0
-		r.evidence, missing = s.witness.verify(v.evidence)
+		r.evidence, missing = s.quotes.verify(v.evidence)
 		// What is there cannot be shown by words that are not: one quote that is there
 		// is enough. No quote at all is fine, for what must not be there has none.
 		if missing > 0 && !slices.ContainsFunc(r.evidence, vouches) {

@@ -11,7 +11,7 @@ import (
 // assertion and sample. It ignores the other assertions of the call on purpose, so that
 // changing one assertion keeps the verdicts on the others.
 func (s *session) verdictKey(n, seat, vote int) string {
-	parts := []string{"verdict 1", s.j.seatKey(s.seats[seat]), s.about, s.items[n].key, strconv.Itoa(s.sample.Repeat), strconv.Itoa(vote)}
+	parts := []string{"verdict 1", s.j.judgeKey(s.judges[seat]), s.about, s.items[n].key, strconv.Itoa(s.sample.Repeat), strconv.Itoa(vote)}
 	if s.items[n].negated { // its quotes have to bear more
 		parts = append(parts, "negated")
 	}
