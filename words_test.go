@@ -20,17 +20,17 @@ var avoided = []struct {
 	inCode bool
 }{
 	{word(`asks? nobody|nobody (is|was|will be) asked`), "asks no model, sends no request", false},
-	{word(`ballots?`), "vote", false},
+	{word(`ballots?`), "vote", true},
 	{word(`going on with`), "resuming", true},
 	{word(`names the flag that is nearest`), "suggests the nearest flag", false},
 	{word(`nobody's home`), "is not expanded", true},
-	{word(`purses?`), "budget", false},
+	{word(`purses?`), "budget", true},
 	{word(`rid(e|es|ing) along`), "is added", false},
 	{word(`talk(s|ed|ing)? (it|them|judges|(a|the) judge) over|talked over`), "prompt injection", false},
-	{word(`things of the house`), "types of this module", false},
+	{word(`things of the house`), "types of this module", true},
 	{word(`tired`), "exhausted", true},
 	{word(`torn`), "contradictory", false},
-	{word(`turn(s|ed|ing)? (\w+ ){1,3}round|turned round`), "negate, invert", false},
+	{word(`turn(s|ed|ing)? (\w+ ){1,3}round|turned round`), "negate, invert", true},
 	{word(`vouch(es|ed)? for`), "untrusted", false},
 	{word(`witness(es)?`), "evidence, quote checker, counterexample", false},
 }
