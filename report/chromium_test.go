@@ -2,12 +2,14 @@ package report_test
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 )
@@ -44,6 +46,30 @@ func openBrowser(t testing.TB) *browser {
 	if path == "" {
 		t.Skip("no Chromium is installed: the page is not tried in a browser")
 	}
+	var target struct{ TargetID string }
+	b, raw, err := startBrowser(t, path)
+	for tries := 1; err != nil && tries < 3; tries++ { // on a busy machine it may exit at once
+		b, raw, err = startBrowser(t, path)
+	}
+	if err == nil {
+		err = json.Unmarshal(raw, &target)
+	}
+	if err != nil {
+		t.Fatal("Chromium does not start: ", err)
+	}
+	var attached struct{ SessionID string }
+	b.call("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &attached)
+	b.session = attached.SessionID
+	for _, domain := range []string{"Page", "Runtime", "Log", "Network"} {
+		b.call(domain+".enable", nil, nil)
+	}
+	return b
+}
+
+// startBrowser starts Chromium and opens a page. The reply names the page. The error
+// holds what Chromium printed.
+func startBrowser(t testing.TB, path string) (*browser, json.RawMessage, error) {
+	t.Helper()
 	commandsR, commandsW, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -52,15 +78,17 @@ func openBrowser(t testing.TB) *browser {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var printed bytes.Buffer
 	cmd := exec.Command(path, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--remote-debugging-pipe",
 		"--user-data-dir="+t.TempDir(), "--no-first-run", "--disable-background-networking", "--hide-scrollbars", "about:blank")
 	cmd.ExtraFiles = []*os.File{commandsR, repliesW}
+	cmd.Stderr, cmd.WaitDelay = &printed, 5*time.Second
 	if err := cmd.Start(); err != nil {
 		t.Skip("Chromium does not start: ", err)
 	}
 	b := &browser{t: t, in: commandsW, out: bufio.NewReader(repliesR)}
 	timer := time.AfterFunc(90*time.Second, func() { _ = cmd.Process.Kill() })
-	t.Cleanup(func() {
+	end := sync.OnceFunc(func() {
 		timer.Stop()
 		_, _ = b.try("Browser.close", nil)
 		_ = cmd.Wait()
@@ -68,16 +96,15 @@ func openBrowser(t testing.TB) *browser {
 			_ = f.Close()
 		}
 	})
-	_ = repliesW.Close() // so that the pipe ends when the browser exits
-	var target struct{ TargetID string }
-	b.call("Target.createTarget", map[string]any{"url": "about:blank"}, &target)
-	var attached struct{ SessionID string }
-	b.call("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &attached)
-	b.session = attached.SessionID
-	for _, domain := range []string{"Page", "Runtime", "Log", "Network"} {
-		b.call(domain+".enable", nil, nil)
+	t.Cleanup(end)
+	_ = repliesW.Close()  // so that the pipe ends when the browser exits
+	_ = commandsR.Close() // so that a write to a browser that has exited fails
+	raw, err := b.try("Target.createTarget", map[string]any{"url": "about:blank"})
+	if err != nil {
+		end()
+		return nil, nil, fmt.Errorf("%w: %s", err, printed.String())
 	}
-	return b
+	return b, raw, nil
 }
 
 // try sends a command and waits for its reply; events in between are kept.
