@@ -100,7 +100,7 @@ func (r *reading) renderEnv(d *document.Document, pointer string, v any) any {
 				continue // a model's text is not a template
 			}
 			n := r.renderEnv(d, document.Join(pointer, key), e)
-			if same(n, e) {
+			if same(n, e) || isQuestion(v, key) {
 				continue
 			}
 			if changed == v {
@@ -111,6 +111,15 @@ func (r *reading) renderEnv(d *document.Document, pointer string, v any) any {
 		return changed
 	}
 	return v
+}
+
+// isQuestion reports whether key of an assertion is what a judge is asked. Its env
+// templates stay: values must not stand in the sentences of a question, so that they
+// cannot change it. They are filled in as values of variables are.
+func isQuestion(assertion *proviso.Object, key string) bool {
+	kind, typed := assertion.At("type").(string)
+	judged := strings.TrimPrefix(kind, "not-") == "judge" || !typed && assertion.Has("criteria")
+	return judged && (key == "criteria" || key == "instruction")
 }
 
 // warnUnset warns of an unset environment variable, unless it was refused.
