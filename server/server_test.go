@@ -136,6 +136,9 @@ func start(t *testing.T, o server.Options) *fixture {
 	if o.Judge == nil {
 		o.Judge = evaluator(passing)
 	}
+	if o.CPUBudget == 0 {
+		o.CPUBudget = time.Minute // the race detector makes templates and SQL slow
+	}
 	o.Log = slog.New(slog.NewJSONHandler(f.log, nil))
 	o.Version = "test"
 	var err error
