@@ -65,7 +65,7 @@ type compiled struct {
 	not       bool
 	broken    error // why it is always undecided
 	check     Check // nil if the value is computed for each row
-	value     value
+	value     operand
 	when      *expr.Condition
 	transform *Transform
 	threshold float64

@@ -9,9 +9,9 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// value is the value to compare with: known when the assertion is compiled, or made
+// operand is the value to compare with: known when the assertion is compiled, or made
 // for each row.
-type value struct {
+type operand struct {
 	static any
 	// dynamic makes the value of one row; nil if static is the value.
 	dynamic func(ctx context.Context, s *Subject) (any, error)
@@ -19,7 +19,7 @@ type value struct {
 }
 
 // value reads a.Value: loads files, finds templates, checks their syntax.
-func (c *Compiler) value(a *proviso.Assertion, k *Kind) (value, error) {
+func (c *Compiler) value(a *proviso.Assertion, k *Kind) (operand, error) {
 	switch v := a.Value.(type) {
 	case string:
 		return c.textValue(a, k, v)
@@ -27,41 +27,41 @@ func (c *Compiler) value(a *proviso.Assertion, k *Kind) (value, error) {
 		return c.listValue(a, v)
 	}
 	if a.Value == nil && !k.Empty {
-		return value{static: proviso.Undefined{}}, nil
+		return operand{static: proviso.Undefined{}}, nil
 	}
-	return value{static: a.Value}, nil
+	return operand{static: a.Value}, nil
 }
 
-func (c *Compiler) textValue(a *proviso.Assertion, k *Kind, text string) (value, error) {
+func (c *Compiler) textValue(a *proviso.Assertion, k *Kind, text string) (operand, error) {
 	if name, ok := strings.CutPrefix(text, "file://"); ok {
 		if k.Needs&TakesCode != 0 {
-			return value{static: text}, nil
+			return operand{static: text}, nil
 		}
 		return c.fileValue(a, name)
 	}
 	if strings.HasPrefix(text, "package:") {
-		return value{}, proviso.Errorf(proviso.Unsupported, "values from npm packages (%s) are not supported in this version", text)
+		return operand{}, proviso.Errorf(proviso.Unsupported, "values from npm packages (%s) are not supported in this version", text)
 	}
 	if !hasTemplate(text) {
-		return value{static: text}, nil
+		return operand{static: text}, nil
 	}
 	if err := c.checkTemplate(text); err != nil {
-		return value{}, err
+		return operand{}, err
 	}
-	return value{dynamic: func(ctx context.Context, s *Subject) (any, error) {
+	return operand{dynamic: func(ctx context.Context, s *Subject) (any, error) {
 		return c.Templates.Render(ctx, text, s.Row.Vars)
 	}}, nil
 }
 
-func (c *Compiler) listValue(a *proviso.Assertion, list []any) (value, error) {
-	members := make([]value, len(list))
+func (c *Compiler) listValue(a *proviso.Assertion, list []any) (operand, error) {
+	members := make([]operand, len(list))
 	dynamic, traced := false, false
 	for i, e := range list {
-		members[i] = value{static: e}
+		members[i] = operand{static: e}
 		if text, ok := e.(string); ok {
 			m, err := c.textValue(a, &Kind{}, text)
 			if err != nil {
-				return value{}, err
+				return operand{}, err
 			}
 			members[i] = m
 			dynamic = dynamic || m.dynamic != nil
@@ -83,33 +83,33 @@ func (c *Compiler) listValue(a *proviso.Assertion, list []any) (value, error) {
 		return out, nil
 	}
 	if dynamic {
-		return value{dynamic: made, traced: traced}, nil
+		return operand{dynamic: made, traced: traced}, nil
 	}
 	v, _ := made(context.Background(), nil) // it has no parts that are made per row
-	return value{static: v}, nil
+	return operand{static: v}, nil
 }
 
 // fileValue loads the value from a file, or compiles the script that makes it. The
 // content of the file is not a template.
-func (c *Compiler) fileValue(a *proviso.Assertion, name string) (value, error) {
+func (c *Compiler) fileValue(a *proviso.Assertion, name string) (operand, error) {
 	if file, entry := splitEntry(name); LanguageOf(file) != "" {
 		return c.scriptValue(a, scriptFile{language: LanguageOf(file), file: file, entry: entry, standard: verdictEntry})
 	}
 	data, err := c.readFile(name)
 	if err != nil {
-		return value{}, err
+		return operand{}, err
 	}
 	switch strings.ToLower(path.Ext(name)) {
 	case ".json", ".yaml", ".yml":
 		doc, err := document.ParseYAML(name, data)
 		if err != nil {
-			return value{}, proviso.Errorf(proviso.Invalid, "%w", err)
+			return operand{}, proviso.Errorf(proviso.Invalid, "%w", err)
 		}
-		return value{static: doc.Root}, nil
+		return operand{static: doc.Root}, nil
 	case ".txt":
-		return value{static: proviso.TrimSpace(string(data))}, nil
+		return operand{static: proviso.TrimSpace(string(data))}, nil
 	}
-	return value{}, &proviso.Error{
+	return operand{}, &proviso.Error{
 		Code:    proviso.Invalid,
 		Message: "a value cannot be read from " + name + ": expected a .json, .yaml, .yml, .txt or script file",
 		Valid:   []string{".json", ".yaml", ".yml", ".txt", ".js", ".ts", ".py", ".rb"},
@@ -117,12 +117,12 @@ func (c *Compiler) fileValue(a *proviso.Assertion, name string) (value, error) {
 }
 
 // scriptValue is a file whose function returns the value to compare with.
-func (c *Compiler) scriptValue(a *proviso.Assertion, script scriptFile) (value, error) {
+func (c *Compiler) scriptValue(a *proviso.Assertion, script scriptFile) (operand, error) {
 	fn, traced, err := c.compileFile(script)
 	if err != nil {
-		return value{}, err
+		return operand{}, err
 	}
-	return value{traced: traced, dynamic: func(ctx context.Context, s *Subject) (any, error) {
+	return operand{traced: traced, dynamic: func(ctx context.Context, s *Subject) (any, error) {
 		second := scriptContext(a, s)
 		if traced {
 			if err := c.addTrace(ctx, second, s, a.Type); err != nil {

@@ -69,7 +69,7 @@ func decided(m *spade.Matrix, each func(*spade.Matrix)) {
 }
 
 // value counts the bad and good examples that a subset of decided candidates fails.
-func value(m *spade.Matrix, subset uint) (caught, failed int) {
+func coverage(m *spade.Matrix, subset uint) (caught, failed int) {
 	for i, e := range m.Examples {
 		hit := false
 		for rest := subset; rest != 0; rest &= rest - 1 {
@@ -110,7 +110,7 @@ func everything(m *spade.Matrix, pairs []spade.Implication, o spade.SelectOption
 		}
 		always, ever := true, false
 		decided(m, func(m *spade.Matrix) {
-			caught, failed := value(m, subset)
+			caught, failed := coverage(m, subset)
 			within := caught >= need && failed <= allow
 			always, ever = always && within, ever || within
 		})
@@ -177,7 +177,7 @@ func boundsHold(t *testing.T, m *spade.Matrix, s *spade.Selection) {
 	}
 	least, most, fewest, highest := len(m.Examples), 0, len(m.Examples), 0
 	decided(m, func(m *spade.Matrix) {
-		caught, failed := value(m, subset)
+		caught, failed := coverage(m, subset)
 		least, most = min(least, caught), max(most, caught)
 		fewest, highest = min(fewest, failed), max(highest, failed)
 	})
