@@ -81,8 +81,3 @@ func (e *ScriptError) Error() string {
 	}
 	return e.Name + ": " + e.Message
 }
-
-// Opaque is a result that is not data, such as a function.
-type Opaque struct {
-	Kind string // type name: JavaScript's typeof, or Python's type
-}

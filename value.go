@@ -9,6 +9,11 @@ import (
 // Undefined is the JavaScript value undefined, which differs from nil (null).
 type Undefined struct{}
 
+// Opaque is a result that is not data, such as a function.
+type Opaque struct {
+	Kind string // type name: JavaScript's typeof, or Python's type
+}
+
 // ToString converts v as JavaScript's String(v) does: null is "null", arrays are
 // joined by commas, objects are "[object Object]".
 func ToString(v any) string {
