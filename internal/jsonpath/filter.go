@@ -61,7 +61,7 @@ func (p *parser) chain(operator string, k kind, next func() (*expr, error)) (*ex
 
 // tested makes sure that e can be true or false by itself.
 func (p *parser) tested(e *expr) error {
-	if e.kind == constant || e.kind == call && !gives(e, logical) {
+	if e.kind == constant || e.kind == call && !gives(e, logicalType) {
 		return p.fail("a value is not a condition; compare it")
 	}
 	return nil
@@ -142,7 +142,7 @@ func (p *parser) comparable(e *expr) error {
 	switch {
 	case e.kind == path && !e.query.singular:
 		return p.fail("only a path to one value can be compared")
-	case e.kind == call && !gives(e, value):
+	case e.kind == call && !gives(e, valueType):
 		return p.fail("the result of " + e.name + "() cannot be compared")
 	}
 	return nil
@@ -204,9 +204,9 @@ func (p *parser) call(name string) (*expr, error) {
 type result uint8
 
 const (
-	value result = iota
-	nodes
-	logical
+	valueType result = iota
+	nodesType
+	logicalType
 )
 
 // signature is what a function takes and gives.
@@ -219,11 +219,11 @@ type signature struct {
 func signatureOf(name string) (signature, bool) {
 	switch name {
 	case "length":
-		return signature{[]result{value}, value}, true
+		return signature{[]result{valueType}, valueType}, true
 	case "count", "value":
-		return signature{[]result{nodes}, value}, true
+		return signature{[]result{nodesType}, valueType}, true
 	case "match", "search":
-		return signature{[]result{value, value}, logical}, true
+		return signature{[]result{valueType, valueType}, logicalType}, true
 	}
 	return signature{}, false
 }
@@ -237,9 +237,9 @@ func gives(e *expr, want result) bool {
 func fits(e *expr, want result) bool {
 	switch e.kind {
 	case constant:
-		return want == value
+		return want == valueType
 	case path:
-		return want == nodes || e.query.singular
+		return want == nodesType || e.query.singular
 	case call:
 		return gives(e, want)
 	}
