@@ -1,6 +1,10 @@
 package proviso
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/proviso-eval/proviso/value"
+)
 
 // AssertionKeys returns the keys of an assertion in a suite. Only one type uses
 // alpha, beta and gamma.
@@ -15,8 +19,8 @@ func AssertionKeys() []string {
 // AssertionOf reads an assertion from an object of a suite. It ignores what it does
 // not know: package suite reports the mistakes. pointer is the pointer of the object
 // itself; members get theirs below it.
-func AssertionOf(o *Object, pointer string) *Assertion {
-	a := &Assertion{Value: Undefined{}, Threshold: Undefined{}, Raw: o, Pointer: pointer}
+func AssertionOf(o *value.Object, pointer string) *Assertion {
+	a := &Assertion{Value: value.Undefined{}, Threshold: value.Undefined{}, Raw: o, Pointer: pointer}
 	for key, v := range o.All() {
 		a.set(key, v)
 	}
@@ -41,13 +45,13 @@ func (a *Assertion) set(key string, v any) {
 	case "ignoreCase":
 		a.IgnoreCase, _ = v.(bool)
 	case "config":
-		a.Config, _ = v.(*Object)
+		a.Config, _ = v.(*value.Object)
 	case "assert":
 		a.Assert = assertionsOf(v, a.Pointer+"/assert")
 	case "scope":
 		a.Scope = ScopeOf(v)
 	case "check":
-		if o, ok := v.(*Object); ok {
+		if o, ok := v.(*value.Object); ok {
 			a.Check = AssertionOf(o, a.Pointer+"/check")
 		}
 	case "criteria":
@@ -86,7 +90,7 @@ func assertionsOf(v any, pointer string) []*Assertion {
 	list, _ := v.([]any)
 	out := make([]*Assertion, 0, len(list))
 	for i, e := range list {
-		if o, ok := e.(*Object); ok {
+		if o, ok := e.(*value.Object); ok {
 			out = append(out, AssertionOf(o, pointer+"/"+strconv.Itoa(i)))
 		}
 	}
@@ -95,15 +99,15 @@ func assertionsOf(v any, pointer string) []*Assertion {
 
 // ScopeOf reads a scope of a suite; nil if v is not an object.
 func ScopeOf(v any) *Scope {
-	o, ok := v.(*Object)
+	o, ok := v.(*value.Object)
 	if !ok {
 		return nil
 	}
-	text := func(o *Object, key string) string {
+	text := func(o *value.Object, key string) string {
 		s, _ := o.At(key).(string)
 		return s
 	}
-	section, _ := o.At("section").(*Object)
+	section, _ := o.At("section").(*value.Object)
 	return &Scope{
 		Of: text(o, "of"), Each: text(o, "each"), Match: text(o, "match"),
 		From: text(section, "from"), To: text(section, "to"),
@@ -119,11 +123,11 @@ func criteriaOf(v any) []Criterion {
 		switch e := e.(type) {
 		case string:
 			out = append(out, Criterion{Text: e})
-		case *Object:
+		case *value.Object:
 			c := Criterion{}
 			c.Text, _ = e.At("text").(string)
 			c.Template, _ = e.At("template").(string)
-			c.Params, _ = e.At("params").(*Object)
+			c.Params, _ = e.At("params").(*value.Object)
 			out = append(out, c)
 		}
 	}

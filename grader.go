@@ -1,6 +1,10 @@
 package proviso
 
-import "context"
+import (
+	"context"
+
+	"github.com/proviso-eval/proviso/value"
+)
 
 // Grader asks a model about an output. Implementations are safe for concurrent use. A
 // reply without a verdict is an error, never a pass.
@@ -65,7 +69,7 @@ type Question struct {
 	Value     any // the assertion's value after templates are rendered
 	Input     string
 	Output    string
-	Vars      *Object
+	Vars      *value.Object
 	Grader    any    // provider named by the assertion, the case or the suite; nil if none
 	Rubric    any    // rubricPrompt that applies; nil if none
 	Spans     []Span // for questions about a trace
@@ -76,7 +80,7 @@ type Question struct {
 	// Values holds the text of each marker in Instruction and Criteria: {{name}}
 	// stands for the text under name. They are data, and a grader must not treat them
 	// as part of the question.
-	Values *Object
+	Values *value.Object
 
 	Threshold *float64 // of the assertion; nil if it has none
 	Case      *Case    // nil outside a suite

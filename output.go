@@ -1,11 +1,15 @@
 package proviso
 
-import "time"
+import (
+	"time"
+
+	"github.com/proviso-eval/proviso/value"
+)
 
 // Output is one answer of a provider. A nil pointer or interface means that the
 // provider did not report the value.
 type Output struct {
-	Value         any // text, or a structure; [Undefined] if there is no answer
+	Value         any // text, or a structure; [value.Undefined] if there is no answer
 	Untransformed any // Value before the case's own transform; nil if there is none
 	Error         string
 	Usage         Usage
@@ -16,11 +20,11 @@ type Output struct {
 	FinishReason  string
 	LogProbs      []float64
 	ToolCalls     []any
-	Refused       bool    // the provider itself reports a refusal
-	Guardrails    *Object // flagged, flaggedInput, flaggedOutput, reason
-	Metadata      *Object
-	TraceID       string  // hexadecimal, as in W3C trace context
-	Raw           *Object // further response fields, for reports and scripts
+	Refused       bool          // the provider itself reports a refusal
+	Guardrails    *value.Object // flagged, flaggedInput, flaggedOutput, reason
+	Metadata      *value.Object
+	TraceID       string        // hexadecimal, as in W3C trace context
+	Raw           *value.Object // further response fields, for reports and scripts
 }
 
 // Text returns the output as text assertions see it: text unchanged, "" for an absent
@@ -29,10 +33,10 @@ func (o *Output) Text() string {
 	switch v := o.Value.(type) {
 	case string:
 		return v
-	case Undefined:
+	case value.Undefined:
 		return ""
 	}
-	return Stringify(o.Value)
+	return value.Stringify(o.Value)
 }
 
 // Usage counts tokens. Cached are the tokens of Prompt that the provider read from
@@ -55,7 +59,7 @@ type Span struct {
 	ID, ParentID  string
 	Name          string
 	Start, End    time.Time // zero if the trace does not have it
-	Attributes    *Object
+	Attributes    *value.Object
 	StatusCode    int // as in OpenTelemetry: 0 unset, 1 ok, 2 error
 	StatusMessage string
 }

@@ -1,6 +1,10 @@
 package proviso
 
-import "context"
+import (
+	"context"
+
+	"github.com/proviso-eval/proviso/value"
+)
 
 // Provider answers prompts. Implementations are safe for concurrent use and return
 // when ctx is done. If the model answered with an error message, the Output has Error
@@ -14,17 +18,17 @@ type Provider interface {
 
 // Ask is one question to a provider.
 type Ask struct {
-	Prompt string  // rendered; a chat is JSON text
-	Label  string  // of the prompt
-	Vars   *Object // the variables the prompt was rendered with
+	Prompt string        // rendered; a chat is JSON text
+	Label  string        // of the prompt
+	Vars   *value.Object // the variables the prompt was rendered with
 	// Own are variables that the run sets, such as its id: code and templates of the
 	// provider see them beside Vars. The id is no part of what is asked.
-	Own    *Object
-	Config *Object // settings of the prompt and the case over the provider's own
-	Case   *Case   // nil outside a suite
-	Reply  *Reply  // the required shape of the answer; nil is free text
-	Static int     // how many leading messages of a chat are the same in many asks, for vendors whose caches need that
-	Shared int     // how many bytes of the next message are the same in several following asks, for the same vendors
+	Own    *value.Object
+	Config *value.Object // settings of the prompt and the case over the provider's own
+	Case   *Case         // nil outside a suite
+	Reply  *Reply        // the required shape of the answer; nil is free text
+	Static int           // how many leading messages of a chat are the same in many asks, for vendors whose caches need that
+	Shared int           // how many bytes of the next message are the same in several following asks, for the same vendors
 	Sample Sample
 	// Verbatim keeps the answer as the model's text, even if the settings ask for
 	// parsed JSON: parsing drops duplicate keys.
@@ -41,7 +45,7 @@ type Ask struct {
 const EvalID = "__evalId"
 
 // AllVars returns the variables that code and templates of a provider see.
-func (a Ask) AllVars() *Object {
+func (a Ask) AllVars() *value.Object {
 	if a.Own.Len() == 0 {
 		return a.Vars
 	}
@@ -64,8 +68,8 @@ type TraceContext struct {
 // API for that (a response format, a tool, a schema). A provider without one ignores
 // it, so the caller must parse the answer with care in any case.
 type Reply struct {
-	Name   string  // of the value, such as "verdicts": letters, digits, _ and -
-	Schema *Object // JSON Schema; objects list all properties as required and allow no others
+	Name   string        // of the value, such as "verdicts": letters, digits, _ and -
+	Schema *value.Object // JSON Schema; objects list all properties as required and allow no others
 }
 
 // Sample distinguishes calls that would otherwise be the same exchange. It is part of

@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Redaction replaces a secret in everything that is shown or stored.
@@ -13,23 +15,23 @@ const Redaction = "[REDACTED]"
 // replaces the values of settings with the names of secrets, the values of headers
 // that are not known to be harmless, and the keys in addresses. Parts without secrets
 // are shared with the original. References to the environment are not secrets.
-func Redacted(cfg *Object) *Object {
-	o, _ := redaction{shown: true}.value("", cfg).(*Object)
+func Redacted(cfg *value.Object) *value.Object {
+	o, _ := redaction{shown: true}.value("", cfg).(*value.Object)
 	return o
 }
 
 // Keyless returns a configuration without the settings whose names are those of
 // secrets. It is for hashes that must not change with a key but must change with
 // everything else. The result may contain other secrets, so do not show or store it.
-func Keyless(cfg *Object) *Object {
-	o, _ := redaction{}.value("", cfg).(*Object)
+func Keyless(cfg *value.Object) *value.Object {
+	o, _ := redaction{}.value("", cfg).(*value.Object)
 	return o
 }
 
 // SecretsIn returns the values that [Redacted] replaces in a configuration, so that
 // they can be found elsewhere: values as written, and the user name, the password and
 // the query parameters of URLs.
-func SecretsIn(cfg *Object) []string {
+func SecretsIn(cfg *value.Object) []string {
 	var list []string
 	redaction{shown: true, found: func(v string) { list = append(list, v) }}.value("", cfg)
 	return list
@@ -68,7 +70,7 @@ func (r redaction) value(key string, v any) any {
 		if changed != nil {
 			return changed
 		}
-	case *Object:
+	case *value.Object:
 		changed := v
 		inside := r
 		inside.header = r.shown && strings.EqualFold(key, "headers")
@@ -206,8 +208,8 @@ func same(a, b any) bool {
 	case []any:
 		b, ok := b.([]any)
 		return ok && len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
-	case *Object:
-		b, ok := b.(*Object)
+	case *value.Object:
+		b, ok := b.(*value.Object)
 		return ok && a == b
 	case float64:
 		b, ok := b.(float64)

@@ -4,24 +4,25 @@ import (
 	"testing"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 func TestRedacted(t *testing.T) {
 	t.Parallel()
-	v, err := proviso.ParseJSON(`{"apiKey":"sk-1","max_tokens":5,"apiKeyEnvar":"OPENAI_API_KEY","headers":{"Authorization":"Bearer x","X-Id":"1","User-Agent":"u","X-Tenant":"{{ env.T }}"},
+	v, err := value.ParseJSON(`{"apiKey":"sk-1","max_tokens":5,"apiKeyEnvar":"OPENAI_API_KEY","headers":{"Authorization":"Bearer x","X-Id":"1","User-Agent":"u","X-Tenant":"{{ env.T }}"},
 		"list":[{"client_secret":"s"}],"token":"{{ env.T }}","password":""}`)
 	if err != nil {
 		t.Fatal(err)
 	}
 	const want = `{"apiKey":"[REDACTED]","max_tokens":5,"apiKeyEnvar":"OPENAI_API_KEY","headers":{"Authorization":"[REDACTED]","X-Id":"[REDACTED]","User-Agent":"u","X-Tenant":"{{ env.T }}"},"list":[{"client_secret":"[REDACTED]"}],"token":"{{ env.T }}","password":""}`
-	cfg := v.(*proviso.Object)
-	if got := proviso.Stringify(proviso.Redacted(cfg)); got != want {
+	cfg := v.(*value.Object)
+	if got := value.Stringify(proviso.Redacted(cfg)); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	if cfg.At("apiKey") != "sk-1" {
 		t.Error("the original was changed")
 	}
-	plain := proviso.ObjectOf("a", []any{1.0, proviso.ObjectOf("b", "c")})
+	plain := value.ObjectOf("a", []any{1.0, value.ObjectOf("b", "c")})
 	if proviso.Redacted(plain) != plain {
 		t.Error("what holds no secret is copied")
 	}
@@ -47,18 +48,18 @@ func TestIsSecret(t *testing.T) {
 // TestRedactedParts covers keys in URLs and in raw requests.
 func TestRedactedParts(t *testing.T) {
 	t.Parallel()
-	cfg := proviso.ObjectOf(
+	cfg := value.ObjectOf(
 		"url", "https://u:pw@h.example/p?api_key=1",
 		"other", "https://h.example/p?a={{env.KEY}}",
 		"prompt", "see https://h.example/?key=1 for more",
 		"request", "POST /p HTTP/1.1\nHost: h\nX-Api: sekret\nX-Env: {{env.KEY}}\n\nX-Body: kept")
 	got := proviso.Redacted(cfg)
-	want := proviso.ObjectOf(
+	want := value.ObjectOf(
 		"url", "https://%5BREDACTED%5D@h.example/p?api_key=%5BREDACTED%5D",
 		"other", "https://h.example/p?a={{env.KEY}}",
 		"prompt", "see https://h.example/?key=1 for more",
 		"request", "POST /p HTTP/1.1\nHost: h\nX-Api: [REDACTED]\nX-Env: {{env.KEY}}\n\nX-Body: kept")
-	if g, w := proviso.Stringify(got), proviso.Stringify(want); g != w {
+	if g, w := value.Stringify(got), value.Stringify(want); g != w {
 		t.Errorf("got  %s\nwant %s", g, w)
 	}
 }
@@ -67,8 +68,8 @@ func TestRedactedParts(t *testing.T) {
 // that differ in a header do not.
 func TestKeyless(t *testing.T) {
 	t.Parallel()
-	of := func(name, value string) string {
-		return proviso.Stringify(proviso.Keyless(proviso.ObjectOf("headers", proviso.ObjectOf(name, value))))
+	of := func(name, val string) string {
+		return value.Stringify(proviso.Keyless(value.ObjectOf("headers", value.ObjectOf(name, val))))
 	}
 	if of("X-Api-Key", "a") != of("X-Api-Key", "b") || of("X-Model", "a") == of("X-Model", "b") {
 		t.Error("what identifies a provider is not what it answers by")

@@ -1,5 +1,7 @@
 package proviso
 
+import "github.com/proviso-eval/proviso/value"
+
 // Delta is one change between two versions of a prompt.
 type Delta struct {
 	Version int    // the version that introduced it, from 1; version 0 is empty
@@ -14,9 +16,9 @@ type Delta struct {
 // of a delta on outputs.
 type Criterion struct {
 	Text     string
-	Template string  // name of a shipped criterion; "" if Text is the whole criterion
-	Params   *Object // of the template
-	Category string  // spade's taxonomy; "" elsewhere
+	Template string        // name of a shipped criterion; "" if Text is the whole criterion
+	Params   *value.Object // of the template
+	Category string        // spade's taxonomy; "" elsewhere
 }
 
 // Candidate is an assertion that was proposed for a prompt.

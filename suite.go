@@ -1,6 +1,10 @@
 package proviso
 
-import "iter"
+import (
+	"iter"
+
+	"github.com/proviso-eval/proviso/value"
+)
 
 // Suite is the content of a suite file. Every reference to another file is resolved,
 // except the cases, which are streamed.
@@ -13,15 +17,15 @@ type Suite struct {
 	Providers   []ProviderSpec
 	Judge       JudgeSpec
 	Derived     []DerivedMetric
-	Filters     *Object      // nunjucksFilters: name → script reference
-	Extensions  []*Generator // hooks around a run and its rows
+	Filters     *value.Object // nunjucksFilters: name → script reference
+	Extensions  []*Generator  // hooks around a run and its rows
 	Sandbox     Sandbox
-	Env         *Object // environment variables that the suite adds, already rendered
-	Tags        *Object
+	Env         *value.Object // environment variables that the suite adds, already rendered
+	Tags        *value.Object
 	Options     Options
 	Tracing     Tracing
-	Outputs     []string // outputPath: report files, relative to the working folder
-	Config      *Object  // the configuration as read, without secrets, for reports
+	Outputs     []string      // outputPath: report files, relative to the working folder
+	Config      *value.Object // the configuration as read, without secrets, for reports
 	Warnings    Mistakes
 	// Lenient is set if the suite has promptfoo's shape: what promptfoo accepts is a
 	// warning, unless it affects safety.
@@ -78,10 +82,10 @@ type CaseRewriter interface {
 	// suite, over the defaults, an object or nil. The filters of the suite are not
 	// applied again. pointer is the place in the suite of the code that wrote the
 	// cases, and origin is its name.
-	Rewritten(tests []any, defaults *Object, pointer, origin string) CaseSource
+	Rewritten(tests []any, defaults *value.Object, pointer, origin string) CaseSource
 	// Rewrite returns one case as Rewritten would, with the same identity: id,
 	// position, repetition. If there is a mistake, the case is not used.
-	Rewrite(c *Case, test *Object, pointer, origin string) (*Case, error)
+	Rewrite(c *Case, test *value.Object, pointer, origin string) (*Case, error)
 }
 
 // Places turns the pointer of an [Error] into a position for people. A # at the end
@@ -141,7 +145,7 @@ type Tracing struct {
 // Endpoint is a receiver of telemetry.
 type Endpoint struct {
 	URL     string
-	Headers *Object // name → text, including secrets
+	Headers *value.Object // name → text, including secrets
 	Pointer string
 }
 
@@ -150,7 +154,7 @@ type Prompt struct {
 	ID     string
 	Label  string // column name; the raw text if the suite gives none
 	Raw    string // template; a chat array is JSON text
-	Config *Object
+	Config *value.Object
 	Assert []*Assertion // assertions only for the answers to this prompt
 	Script *Generator   // set if code writes the prompt; Raw is then its file name
 
@@ -161,11 +165,11 @@ type Prompt struct {
 type ProviderSpec struct {
 	ID        string // kind and model, such as "echo" or "openai:chat:gpt-5"
 	Label     string // name in reports and filters; "" means ID
-	Config    *Object
+	Config    *value.Object
 	Prompts   []string // labels or ids of the only prompts it receives; empty means all
 	Transform string   // script applied to each output first
 	DelayMS   int
-	Env       *Object
+	Env       *value.Object
 	Pointer   string
 }
 
@@ -200,7 +204,7 @@ type DerivedMetric struct {
 type Generator struct {
 	File    string // script, relative to the suite's folder, or exec: and a command
 	Entry   string // exported function, "" for the default
-	Config  *Object
+	Config  *value.Object
 	Pointer string
 }
 
@@ -220,11 +224,11 @@ type Case struct {
 	Index       int    // position in the run, from 0 (promptfoo: testIdx)
 	Number      int    // position among the suite's cases as written, from 0, regardless of filters, variables and repeats
 	Description string
-	Vars        *Object
+	Vars        *value.Object
 	Assert      []*Assertion
 	Set         []*Assertion // the suite's assertion set (`assertions:`), scored separately
 	Threshold   *float64
-	Metadata    *Object
+	Metadata    *value.Object
 	Options     CaseOptions
 	Providers   []string // labels or ids; empty means all
 	Prompts     []string // labels or ids; empty means all
@@ -232,10 +236,10 @@ type Case struct {
 	Scoring     string   // assertScoringFunction
 	Output      any      // providerOutput: graded instead of asking; valid if HasOutput
 	HasOutput   bool
-	Repeat      int     // index of this repetition, from 0
-	Repeats     int     // how many repetitions the case has, at least 1
-	RepeatPass  int     // how many of them must pass; 0 means all
-	Raw         *Object // the merged case for reports
+	Repeat      int           // index of this repetition, from 0
+	Repeats     int           // how many repetitions the case has, at least 1
+	RepeatPass  int           // how many of them must pass; 0 means all
+	Raw         *value.Object // the merged case for reports
 	Pointer     string
 
 	Scripts   map[string]*Generator // variables that code computes for each prompt; Vars has their reference
@@ -255,9 +259,9 @@ type CaseOptions struct {
 	StoreOutputAs    string
 	DisableTemplates bool // the variables are recorded outputs: templates in them are not rendered
 	RunSerially      bool
-	Grader           any     // id or {id, config}
-	RubricPrompt     any     // text, chat array or file reference
-	Extra            *Object // everything else, passed on to the provider
+	Grader           any           // id or {id, config}
+	RubricPrompt     any           // text, chat array or file reference
+	Extra            *value.Object // everything else, passed on to the provider
 }
 
 // Severity is what a failing assertion means for its case.
@@ -284,7 +288,7 @@ type Assertion struct {
 	RubricPrompt     any
 	Transform        string
 	ContextTransform string
-	Config           *Object
+	Config           *value.Object
 	Assert           []*Assertion // members of an assert-set
 
 	Scope      *Scope
@@ -296,7 +300,7 @@ type Assertion struct {
 	Criteria    []Criterion // judged assertions: the questions that decide it
 	Check       *Assertion  // judged assertions: a deterministic part
 
-	Raw     *Object // as written, for reports and for keys that only one type has
+	Raw     *value.Object // as written, for reports and for keys that only one type has
 	Pointer string
 
 	// Broken means that mistakes of the assertion were reported. Missing parts may

@@ -1,5 +1,7 @@
 package proviso
 
+import "github.com/proviso-eval/proviso/value"
+
 // Status is the result of an assertion.
 type Status uint8
 
@@ -82,9 +84,9 @@ type Result struct {
 	Prompt     *Prompt
 	PromptIdx  int // column: prompts × providers, from 0
 	Provider   *ProviderSpec
-	Rendered   string  // the prompt that was sent
-	Vars       *Object // the variables it was made with
-	Written    *Object // the variables in the suite, before files and other variables are inserted; nil if they equal Vars
+	Rendered   string        // the prompt that was sent
+	Vars       *value.Object // the variables it was made with
+	Written    *value.Object // the variables in the suite, before files and other variables are inserted; nil if they equal Vars
 	Output     Output
 	Verdicts   []Verdict // of the case's own assertions
 	SetVerdict []Verdict // of the assertion set

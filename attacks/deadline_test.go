@@ -10,13 +10,13 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/internal/jsonschema"
 	"github.com/proviso-eval/proviso/internal/regex"
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/otlp"
 	"github.com/proviso-eval/proviso/server"
+	"github.com/proviso-eval/proviso/value"
 )
 
 const (
@@ -43,7 +43,7 @@ func TestReadersStop(t *testing.T) {
 	patterns := regex.New(regex.Options{})
 	defer patterns.Close()
 	schema := func(s string) func(context.Context) error {
-		v, err := proviso.ParseJSON(s)
+		v, err := value.ParseJSON(s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,14 +70,14 @@ func TestReadersStop(t *testing.T) {
 	}
 	list := make([]any, 400_000)
 	for i := range list {
-		list[i] = proviso.ObjectOf("a", float64(i))
+		list[i] = value.ObjectOf("a", float64(i))
 	}
 	var branches []any
 	for i := range 1000 {
-		branches = append(branches, proviso.ObjectOf("const", float64(-i-1)))
+		branches = append(branches, value.ObjectOf("const", float64(-i-1)))
 	}
-	branches = append(branches, proviso.ObjectOf("type", "object")) // which all satisfy, after all others were tried
-	many, err := jsonschema.Compile(proviso.ObjectOf("items", proviso.ObjectOf("anyOf", branches)), jsonschema.Options{})
+	branches = append(branches, value.ObjectOf("type", "object")) // which all satisfy, after all others were tried
+	many, err := jsonschema.Compile(value.ObjectOf("items", value.ObjectOf("anyOf", branches)), jsonschema.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func TestReadersStop(t *testing.T) {
 func parsesJSON(f family) func(context.Context) error {
 	text := ofSize(f, largest)
 	return func(ctx context.Context) error {
-		_, err := proviso.ParseJSONContext(ctx, text)
+		_, err := value.ParseJSONContext(ctx, text)
 		return err
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/internal/expr"
 	"github.com/proviso-eval/proviso/internal/flowyaml"
@@ -26,6 +25,7 @@ import (
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/otlp"
 	"github.com/proviso-eval/proviso/server"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // family makes hostile text that grows with n.
@@ -269,7 +269,7 @@ func TestReadersAreLinear(t *testing.T) {
 		{"JSON", jsonFamilies(), func(s string) {
 			if d, err := document.ParseJSON("a.json", []byte(s)); err == nil {
 				d.Place("/last")
-				proviso.Stringify(d.Root)
+				value.Stringify(d.Root)
 			}
 		}},
 		{"JSON Lines", append(jsonFamilies(), csvFamilies()...), func(s string) {
@@ -293,18 +293,18 @@ func TestReadersAreLinear(t *testing.T) {
 		{"request", requestFamilies(), func(s string) { _, _ = judge.ReadRequest([]byte(s)) }},
 		{"spans", otlpFamilies(), func(s string) { _, _ = otlp.DecodeJSON([]byte(s)) }},
 		{"schema", schemaFamilies(), func(s string) {
-			v, err := proviso.ParseJSON(s)
+			v, err := value.ParseJSON(s)
 			if err != nil {
 				return
 			}
 			if schema, err := jsonschema.Compile(v, jsonschema.Options{}); err == nil {
 				_, _ = schema.Validate("p1")
-				_, _ = schema.Validate(proviso.ObjectOf("p1", "x"))
+				_, _ = schema.Validate(value.ObjectOf("p1", "x"))
 			}
 		}},
 		{"unique items", jsonFamilies(), func(s string) {
-			v, err := proviso.ParseJSON(s)
-			schema, wrong := jsonschema.Compile(proviso.ObjectOf("uniqueItems", true, "items", proviso.ObjectOf("type", "null")), jsonschema.Options{})
+			v, err := value.ParseJSON(s)
+			schema, wrong := jsonschema.Compile(value.ObjectOf("uniqueItems", true, "items", value.ObjectOf("type", "null")), jsonschema.Options{})
 			if err == nil && wrong == nil {
 				_, _ = schema.Validate(v)
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/script"
 	"github.com/proviso-eval/proviso/sandbox"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // environment is that of this process.
@@ -104,7 +105,7 @@ func callMany(fn proviso.Function, callers int) ([]time.Duration, time.Duration,
 // case beside it.
 func callOnce(fn proviso.Function) error {
 	const output = `{"id": 7, "name": "item-00007", "tags": ["the", "of", "and"], "summary": "any like my now over such our man me even most made after also did many off before must well back"}`
-	v, err := fn.Call(context.Background(), output, proviso.ObjectOf("vars", proviso.ObjectOf("output", output), "prompt", output))
+	v, err := fn.Call(context.Background(), output, value.ObjectOf("vars", value.ObjectOf("output", output), "prompt", output))
 	if err == nil && v != true {
 		err = fmt.Errorf("the verdict is %v", v)
 	}

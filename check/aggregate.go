@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Aggregate combines the verdicts that Eval returned for row. threshold is the case's
@@ -87,9 +88,9 @@ func (c *Compiler) aggregate(ctx context.Context, row *Row, verdicts []proviso.V
 
 func meets(score, threshold float64) (proviso.Status, string) {
 	if score >= threshold {
-		return proviso.Pass, fmt.Sprintf("Aggregate score %s ≥ %s threshold", toFixed(score, 2), proviso.FormatNumber(threshold))
+		return proviso.Pass, fmt.Sprintf("Aggregate score %s ≥ %s threshold", toFixed(score, 2), value.FormatNumber(threshold))
 	}
-	return proviso.Fail, fmt.Sprintf("Aggregate score %s < %s threshold", toFixed(score, 2), proviso.FormatNumber(threshold))
+	return proviso.Fail, fmt.Sprintf("Aggregate score %s < %s threshold", toFixed(score, 2), value.FormatNumber(threshold))
 }
 
 func (t *tally) add(v *proviso.Verdict, row *Row) {

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // certain reports whether a group with undecided assertions certainly fails, and why:
@@ -23,7 +24,7 @@ func (t *tally) certain(threshold *float64) (reason string, failed bool) {
 	if best >= *threshold {
 		return "", false
 	}
-	return "Aggregate score " + toFixed(best, 2) + " at best < " + proviso.FormatNumber(*threshold) + " threshold", true
+	return "Aggregate score " + toFixed(best, 2) + " at best < " + value.FormatNumber(*threshold) + " threshold", true
 }
 
 // open adds an undecided verdict, or a verdict without a score, such as that of a set

@@ -6,6 +6,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // verdictOf makes a verdict from a sign: + pass, - fail, ! error, . skip.
@@ -31,7 +32,7 @@ func severe(s proviso.Severity) func(*proviso.Verdict) {
 }
 
 func redteam(v *proviso.Verdict) {
-	v.Assertion.Type, v.Assertion.Config = "guardrails", proviso.ObjectOf("purpose", "redteam")
+	v.Assertion.Type, v.Assertion.Config = "guardrails", value.ObjectOf("purpose", "redteam")
 }
 
 func rubricPrompt(v *proviso.Verdict) { v.Assertion.RubricPrompt = "Grade." }
@@ -168,10 +169,10 @@ func certainSet() proviso.Verdict {
 func TestCertainFailureOfSets(t *testing.T) {
 	t.Parallel()
 	limit := 0.9
-	members := []*proviso.Assertion{{Type: "contains", Value: "nowhere"}, {Type: "perplexity", Threshold: 1.0, Value: proviso.Undefined{}}}
+	members := []*proviso.Assertion{{Type: "contains", Value: "nowhere"}, {Type: "perplexity", Threshold: 1.0, Value: value.Undefined{}}}
 	set, mistakes := check.New(check.Options{}).Compile([]*proviso.Assertion{
 		{Type: "contains", Value: "x", Metric: "own"},
-		{Type: "assert-set", Assert: members, Threshold: proviso.Undefined{}, Value: proviso.Undefined{}, Metric: "set"},
+		{Type: "assert-set", Assert: members, Threshold: value.Undefined{}, Value: value.Undefined{}, Metric: "set"},
 	})
 	if len(mistakes) > 0 {
 		t.Fatal(mistakes)

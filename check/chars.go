@@ -11,6 +11,7 @@ import (
 	"github.com/clipperhouse/uax29/v2/graphemes"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // classes returns the character classes of `chars`, except emoji, which are sequences
@@ -25,7 +26,7 @@ func classes() map[string]func(r rune) bool {
 		"lower":       unicode.IsLower,
 		"non-ascii":   func(r rune) bool { return r >= utf8.RuneSelf },
 		"punctuation": unicode.IsPunct,
-		"space":       proviso.IsSpace,
+		"space":       value.IsSpace,
 		"symbol":      unicode.IsSymbol,
 		"upper":       unicode.IsUpper,
 	}
@@ -40,7 +41,7 @@ func isCJK(r rune) bool {
 func newChars(_ *Compiler, s *Spec) (Check, error) {
 	var a amount
 	class, _ := s.Value.(string)
-	if o, ok := s.Value.(*proviso.Object); ok {
+	if o, ok := s.Value.(*value.Object); ok {
 		var err error
 		if a, err = s.rangeOf(o, true); err != nil {
 			return nil, err

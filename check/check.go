@@ -13,18 +13,19 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Templates renders the templates in values and metric names.
 type Templates interface {
 	// Render renders text with vars.
-	Render(ctx context.Context, text string, vars *proviso.Object) (string, error)
+	Render(ctx context.Context, text string, vars *value.Object) (string, error)
 	// Check reports a syntax error in text.
 	Check(text string) error
 	// Mark is Render for a question to a model: it leaves a marker {{name}} in the
 	// place of each value, and returns the values as texts by these names. A missing
 	// value is an error.
-	Mark(ctx context.Context, text string, vars *proviso.Object) (string, *proviso.Object, error)
+	Mark(ctx context.Context, text string, vars *value.Object) (string, *value.Object, error)
 	// Needs returns the variables that text, a question to a model, requires, or an
 	// error if it is not a template for Mark.
 	Needs(text string) ([]string, error)
@@ -159,7 +160,7 @@ func (s *Spec) badValue(want string) error {
 // kindOf names the kind of a value for messages.
 func kindOf(v any) string {
 	switch v := v.(type) {
-	case proviso.Undefined:
+	case value.Undefined:
 		return "none"
 	case nil:
 		return "null"
@@ -184,7 +185,7 @@ type Row struct {
 	Output    *proviso.Output
 	Prompt    string
 	HasPrompt bool
-	Vars      *proviso.Object
+	Vars      *value.Object
 	Case      *proviso.Case
 	Provider  *proviso.ProviderSpec
 	Label     string // of the prompt

@@ -9,6 +9,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/expr"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Compiler turns assertions into checks. It is safe for concurrent use and caches
@@ -97,18 +98,18 @@ func (c *Compiler) CompileContext(ctx context.Context, list []*proviso.Assertion
 // fromGo returns an assertion that a Go program may have built, with its value and
 // threshold in the form of suites.
 func fromGo(a *proviso.Assertion) *proviso.Assertion {
-	if proviso.IsValue(a.Value) && proviso.IsValue(a.Threshold) {
+	if value.Valid(a.Value) && value.Valid(a.Threshold) {
 		return a
 	}
 	made := *a
-	made.Value, made.Threshold = proviso.ValueOf(a.Value), proviso.ValueOf(a.Threshold)
+	made.Value, made.Threshold = value.Of(a.Value), value.Of(a.Threshold)
 	return &made
 }
 
 // assertion compiles one assertion and the members of a set.
 func (c *Compiler) assertion(ctx context.Context, a *proviso.Assertion) (*compiled, []*proviso.Error) {
 	m := &compiled{Assertion: fromGo(a), c: c}
-	if !proviso.IsValue(m.Value) {
+	if !value.Valid(m.Value) {
 		m.base, m.not = splitType(m.Type)
 		return m, m.wrong(nil, "value", proviso.Errorf(proviso.Invalid, "the value of %q, a %T, has no JSON form, or is nested too deep", m.Type, m.Value))
 	}
@@ -285,16 +286,16 @@ func unknownType(name, base string) error {
 // limitOf reads a threshold, which may be a number written as text.
 func limitOf(v any) (bool, float64, error) {
 	switch v := v.(type) {
-	case nil, proviso.Undefined:
+	case nil, value.Undefined:
 		return false, 0, nil
 	case float64:
 		return true, v, nil
 	case string:
-		if f := proviso.ToNumber(v); f == f {
+		if f := value.ToNumber(v); f == f {
 			return true, f, nil
 		}
 	}
-	return false, 0, proviso.Errorf(proviso.Invalid, "threshold must be a number, found %s", proviso.Stringify(v))
+	return false, 0, proviso.Errorf(proviso.Invalid, "threshold must be a number, found %s", value.Stringify(v))
 }
 
 // weighs reports a negative weight, which promptfoo accepts.
@@ -302,7 +303,7 @@ func (m *compiled) weighs(all []*proviso.Error) []*proviso.Error {
 	if m.Weight == nil || *m.Weight >= 0 {
 		return all
 	}
-	err := proviso.Errorf(proviso.Invalid, "weight must be 0 or more, not %s: a negative weight makes a failure raise the score of the case", proviso.FormatNumber(*m.Weight))
+	err := proviso.Errorf(proviso.Invalid, "weight must be 0 or more, not %s: a negative weight makes a failure raise the score of the case", value.FormatNumber(*m.Weight))
 	if !m.c.Lenient {
 		return m.wrong(all, "weight", err)
 	}
@@ -334,7 +335,7 @@ func (m *compiled) limits(all []*proviso.Error) []*proviso.Error {
 	if !m.hasLimit || m.compared != nil || m.base == "judge" || m.kind.CellLimit != 0 && m.threshold == m.kind.CellLimit {
 		return all
 	}
-	w := mistakeAt(m.Assertion, "threshold", proviso.Errorf(proviso.Invalid, "threshold: %s is not compared: %s", proviso.ToString(m.Threshold), why))
+	w := mistakeAt(m.Assertion, "threshold", proviso.Errorf(proviso.Invalid, "threshold: %s is not compared: %s", value.ToString(m.Threshold), why))
 	w.Warning = true
 	return append(all, w)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/segment"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // amount is the expected count: one number, or a range.
@@ -28,10 +29,10 @@ func (s *Spec) amountOf() (amount, error) {
 	case float64:
 		return amount{exact: true, want: v}, nil
 	case string:
-		if f := proviso.ToNumber(v); f == f {
+		if f := value.ToNumber(v); f == f {
 			return amount{exact: true, want: f}, nil
 		}
-	case *proviso.Object:
+	case *value.Object:
 		return s.rangeOf(v, false)
 	}
 	return amount{}, s.badValue("a number or an object with min and max")
@@ -39,7 +40,7 @@ func (s *Spec) amountOf() (amount, error) {
 
 // rangeOf reads min and max of an object. One of them is required unless the object
 // has other keys.
-func (s *Spec) rangeOf(o *proviso.Object, others bool) (a amount, err error) {
+func (s *Spec) rangeOf(o *value.Object, others bool) (a amount, err error) {
 	if a.min, a.hasMin, err = s.bound(o, "min"); err != nil {
 		return a, err
 	}
@@ -47,7 +48,7 @@ func (s *Spec) rangeOf(o *proviso.Object, others bool) (a amount, err error) {
 		return a, err
 	}
 	if a.hasMin && a.hasMax && a.min > a.max {
-		return a, proviso.Errorf(proviso.Invalid, "%q has a min of %s above its max of %s", s.Type, proviso.FormatNumber(a.min), proviso.FormatNumber(a.max))
+		return a, proviso.Errorf(proviso.Invalid, "%q has a min of %s above its max of %s", s.Type, value.FormatNumber(a.min), value.FormatNumber(a.max))
 	}
 	if !a.hasMin && !a.hasMax && !others {
 		return a, proviso.Errorf(proviso.Invalid, "%q needs min or max in its value", s.Type)
@@ -55,18 +56,18 @@ func (s *Spec) rangeOf(o *proviso.Object, others bool) (a amount, err error) {
 	return a, nil
 }
 
-func (s *Spec) bound(o *proviso.Object, key string) (float64, bool, error) {
+func (s *Spec) bound(o *value.Object, key string) (float64, bool, error) {
 	v, ok := o.Get(key)
-	if _, undefined := v.(proviso.Undefined); !ok || undefined || v == nil {
+	if _, undefined := v.(value.Undefined); !ok || undefined || v == nil {
 		return 0, false, nil
 	}
 	switch v.(type) {
 	case float64, string:
-		if f := proviso.ToNumber(v); f == f {
+		if f := value.ToNumber(v); f == f {
 			return f, true, nil
 		}
 	}
-	return 0, false, proviso.Errorf(proviso.Invalid, "%s of %q must be a number, found %s", key, s.Type, proviso.Stringify(v))
+	return 0, false, proviso.Errorf(proviso.Invalid, "%s of %q must be a number, found %s", key, s.Type, value.Stringify(v))
 }
 
 // holds reports whether n matches the amount.
@@ -96,26 +97,26 @@ func (a amount) decide(n int, noun string, not bool) Finding {
 func (a amount) missed(n int) string {
 	switch {
 	case a.exact:
-		return "does not equal expected " + proviso.FormatNumber(a.want)
+		return "does not equal expected " + value.FormatNumber(a.want)
 	case a.hasMin && a.hasMax:
-		return "is not between " + proviso.FormatNumber(a.min) + " and " + proviso.FormatNumber(a.max)
+		return "is not between " + value.FormatNumber(a.min) + " and " + value.FormatNumber(a.max)
 	case a.hasMin && float64(n) < a.min:
-		return "is less than minimum " + proviso.FormatNumber(a.min)
+		return "is less than minimum " + value.FormatNumber(a.min)
 	}
-	return "is greater than maximum " + proviso.FormatNumber(a.max)
+	return "is greater than maximum " + value.FormatNumber(a.max)
 }
 
 // refused describes the requirement of a negated count.
 func (a amount) refused() string {
 	switch {
 	case a.exact:
-		return "not equal " + proviso.FormatNumber(a.want)
+		return "not equal " + value.FormatNumber(a.want)
 	case a.hasMin && a.hasMax:
-		return "not be between " + proviso.FormatNumber(a.min) + " and " + proviso.FormatNumber(a.max)
+		return "not be between " + value.FormatNumber(a.min) + " and " + value.FormatNumber(a.max)
 	case a.hasMin:
-		return "be less than " + proviso.FormatNumber(a.min)
+		return "be less than " + value.FormatNumber(a.min)
 	}
-	return "be greater than " + proviso.FormatNumber(a.max)
+	return "be greater than " + value.FormatNumber(a.max)
 }
 
 // newCounter makes a check of a count of units of the text.
@@ -155,7 +156,7 @@ func newItemCount(_ *Compiler, s *Spec) (Check, error) {
 func countWords(text string) int {
 	n, inside := 0, false
 	for _, r := range text {
-		space := proviso.IsSpace(r)
+		space := value.IsSpace(r)
 		if !space && !inside {
 			n++
 		}

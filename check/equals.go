@@ -4,24 +4,24 @@ import (
 	"context"
 	"math"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // newEquals is `equals`: text for text, or structure for structure when the value
 // is an object, a list or null.
 func newEquals(_ *Compiler, s *Spec) (Check, error) {
 	switch s.Value.(type) {
-	case nil, []any, *proviso.Object:
+	case nil, []any, *value.Object:
 		return equalStructure(s), nil
 	}
-	want := proviso.ToString(s.Value)
+	want := value.ToString(s.Value)
 	if s.IgnoreCase {
 		want = lower(want)
 	}
 	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
 		f := found(sub.folded(s.IgnoreCase) == want)
 		if f.Pass == s.Not {
-			f.Reason = "Expected output \"" + sub.Text + "\" to " + s.not() + "equal \"" + proviso.ToString(s.Value) + "\""
+			f.Reason = "Expected output \"" + sub.Text + "\" to " + s.not() + "equal \"" + value.ToString(s.Value) + "\""
 		}
 		return f, nil
 	}), nil
@@ -29,10 +29,10 @@ func newEquals(_ *Compiler, s *Spec) (Check, error) {
 
 func equalStructure(s *Spec) Check {
 	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
-		got, err := proviso.ParseJSON(sub.Text)
+		got, err := value.ParseJSON(sub.Text)
 		f := found(err == nil && deepEqual(got, s.Value))
 		if f.Pass == s.Not {
-			f.Reason = "Expected output \"" + sub.Text + "\" to " + s.not() + "equal \"" + proviso.Stringify(s.Value) + "\""
+			f.Reason = "Expected output \"" + sub.Text + "\" to " + s.not() + "equal \"" + value.Stringify(s.Value) + "\""
 		}
 		return f, nil
 	})
@@ -56,8 +56,8 @@ func deepEqual(a, b any) bool {
 			}
 		}
 		return true
-	case *proviso.Object:
-		b, ok := b.(*proviso.Object)
+	case *value.Object:
+		b, ok := b.(*value.Object)
 		if !ok || a.Len() != b.Len() {
 			return false
 		}
@@ -68,7 +68,7 @@ func deepEqual(a, b any) bool {
 			}
 		}
 		return true
-	case nil, bool, string, proviso.Undefined:
+	case nil, bool, string, value.Undefined:
 		return a == b
 	}
 	return false

@@ -6,6 +6,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/turns"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // passed is the reason of an assertion that passes and has nothing to add, in
@@ -105,7 +106,7 @@ func (m *compiled) applies(ctx context.Context, row *Row, v *proviso.Verdict) (b
 		return false, m.broken
 	}
 	if m.when != nil {
-		var metadata *proviso.Object
+		var metadata *value.Object
 		if row.Case != nil {
 			metadata = row.Case.Metadata
 		}
@@ -176,11 +177,11 @@ func (m *compiled) subject(ctx context.Context, row *Row) (*Subject, error) {
 
 // fromGo converts an output from a Go program.
 func (r *Row) fromGo() {
-	if r.Output == nil || proviso.IsValue(r.Output.Value) {
+	if r.Output == nil || value.Valid(r.Output.Value) {
 		return
 	}
 	out := *r.Output
-	out.Value = proviso.ValueOf(out.Value)
+	out.Value = value.Of(out.Value)
 	r.Output = &out
 }
 
@@ -196,16 +197,16 @@ func (r *Row) text() string {
 
 // rendered makes the value for this row and the check with it.
 func (m *compiled) rendered(ctx context.Context, s *Subject, v *proviso.Verdict) (Check, error) {
-	value, err := m.value.dynamic(ctx, s)
+	val, err := m.value.dynamic(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	if text, ok := value.(string); ok {
+	if text, ok := val.(string); ok {
 		if written, _ := m.Value.(string); written != text {
 			v.Rendered, v.HasValue = text, true
 		}
 	}
-	spec := m.spec(ctx, m.kind.present(value))
+	spec := m.spec(ctx, m.kind.present(val))
 	made, err := m.kind.New(m.c, spec)
 	if err != nil || m.c.Lenient {
 		return made, err
@@ -213,7 +214,7 @@ func (m *compiled) rendered(ctx context.Context, s *Subject, v *proviso.Verdict)
 	if spec.vacuous != "" {
 		return nil, proviso.Errorf(proviso.Undecided, "%s", spec.vacuous)
 	}
-	if o, ok := value.(*proviso.Object); ok && m.kind.Keys != "" {
+	if o, ok := val.(*value.Object); ok && m.kind.Keys != "" {
 		for _, e := range m.objectShape(o) {
 			return nil, e
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/script"
 	"github.com/proviso-eval/proviso/internal/template"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // compiler returns a compiler with everything that works without a network.
@@ -36,7 +37,7 @@ func compiler(t testing.TB) *check.Compiler {
 // graded returns a compiler like c, with a grader that answers everything with a
 // grade, or with an error that it holds. Package judge, which reads the same
 // fixtures, tests how a grade is made.
-func graded(c *check.Compiler, grade *proviso.Object) *check.Compiler {
+func graded(c *check.Compiler, grade *value.Object) *check.Compiler {
 	o := c.Options
 	o.Grader = graderFunc(func(proviso.Question) (proviso.Grade, error) {
 		if text, ok := grade.At("error").(string); ok {
@@ -61,8 +62,8 @@ type inlineTraces struct{}
 
 // Spans implements proviso.Spans.
 func (inlineTraces) Spans(_ context.Context, id string) ([]proviso.Span, error) {
-	v, err := proviso.ParseJSON(id)
-	trace, _ := v.(*proviso.Object)
+	v, err := value.ParseJSON(id)
+	trace, _ := v.(*value.Object)
 	list, ok := trace.At("spans").([]any)
 	if err != nil || !ok {
 		return nil, errors.New("no span came within 3s")
@@ -75,9 +76,9 @@ func (inlineTraces) Spans(_ context.Context, id string) ([]proviso.Span, error) 
 	}
 	spans := make([]proviso.Span, len(list))
 	for i, e := range list {
-		o := fixture{e.(*proviso.Object)}
+		o := fixture{e.(*value.Object)}
 		s := proviso.Span{Name: o.text("name"), Start: at(o.At("startTime")), End: at(o.At("endTime")), StatusMessage: o.text("statusMessage")}
-		s.Attributes, _ = o.At("attributes").(*proviso.Object)
+		s.Attributes, _ = o.At("attributes").(*value.Object)
 		code, _ := o.At("statusCode").(float64)
 		s.StatusCode = int(code)
 		spans[i] = s
@@ -104,7 +105,7 @@ func TestFixtures(t *testing.T) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".jsonl"), func(t *testing.T) {
 			for _, rec := range readFixtures(t, file) {
 				c := c
-				if grade, ok := rec.At("grade").(*proviso.Object); ok {
+				if grade, ok := rec.At("grade").(*value.Object); ok {
 					c = graded(c, grade)
 				}
 				if rec.Has("returns") || rec.Has("throws") || rec.Has("error") {
@@ -119,7 +120,7 @@ func TestFixtures(t *testing.T) {
 }
 
 // fixture is one line of a fixture file, in the format of conformance/corpus.
-type fixture struct{ *proviso.Object }
+type fixture struct{ *value.Object }
 
 func readFixtures(t testing.TB, file string) []fixture {
 	t.Helper()
@@ -135,11 +136,11 @@ func readFixtures(t testing.TB, file string) []fixture {
 		if strings.TrimSpace(sc.Text()) == "" {
 			continue
 		}
-		v, err := proviso.ParseJSON(sc.Text())
+		v, err := value.ParseJSON(sc.Text())
 		if err != nil {
 			t.Fatalf("%s:%d: %v", file, len(list)+1, err)
 		}
-		list = append(list, fixture{v.(*proviso.Object)})
+		list = append(list, fixture{v.(*value.Object)})
 	}
 	if err := sc.Err(); err != nil {
 		t.Fatal(err)
@@ -154,7 +155,7 @@ func (f fixture) text(key string) string {
 
 func (f fixture) decide(t testing.TB, c *check.Compiler) proviso.Verdict {
 	t.Helper()
-	o, ok := f.At("assert").(*proviso.Object)
+	o, ok := f.At("assert").(*value.Object)
 	if !ok {
 		t.Fatalf("%s: no assertion", f.text("id"))
 	}
@@ -162,14 +163,14 @@ func (f fixture) decide(t testing.TB, c *check.Compiler) proviso.Verdict {
 }
 
 func (f fixture) row() *check.Row {
-	resp, _ := f.At("providerResponse").(*proviso.Object)
+	resp, _ := f.At("providerResponse").(*value.Object)
 	out := &proviso.Output{Value: f.At("output"), Raw: resp}
 	if !f.Has("output") {
-		out.Value = proviso.Undefined{}
+		out.Value = value.Undefined{}
 	}
 	out.FinishReason, _ = resp.At("finishReason").(string)
-	out.Guardrails, _ = resp.At("guardrails").(*proviso.Object)
-	out.Metadata, _ = resp.At("metadata").(*proviso.Object)
+	out.Guardrails, _ = resp.At("guardrails").(*value.Object)
+	out.Metadata, _ = resp.At("metadata").(*value.Object)
 	out.Refused, _ = resp.At("isRefusal").(bool)
 	out.Cached, _ = resp.At("cached").(bool)
 	if cost, ok := resp.At("cost").(float64); ok {
@@ -181,32 +182,32 @@ func (f fixture) row() *check.Row {
 			out.LogProbs = append(out.LogProbs, f)
 		}
 	}
-	if trace, ok := f.At("trace").(*proviso.Object); ok {
-		out.TraceID = proviso.Stringify(trace)
+	if trace, ok := f.At("trace").(*value.Object); ok {
+		out.TraceID = value.Stringify(trace)
 	}
 	if ms, ok := f.At("latencyMs").(float64); ok {
 		d := time.Duration(ms * float64(time.Millisecond))
 		out.Latency = &d
 	}
 	row := &check.Row{Output: out}
-	row.Vars, _ = f.At("vars").(*proviso.Object)
+	row.Vars, _ = f.At("vars").(*value.Object)
 	if row.Vars == nil {
-		row.Vars = proviso.NewObject(0)
+		row.Vars = value.NewObject(0)
 	}
 	row.Prompt, row.HasPrompt = f.At("prompt").(string)
-	if o, ok := f.At("options").(*proviso.Object); ok {
+	if o, ok := f.At("options").(*value.Object); ok {
 		row.Case = &proviso.Case{Vars: row.Vars, Options: proviso.CaseOptions{Grader: o.At("provider"), RubricPrompt: o.At("rubricPrompt"), Extra: o}}
 	}
-	if p, ok := f.At("provider").(*proviso.Object); ok {
+	if p, ok := f.At("provider").(*value.Object); ok {
 		row.Provider = &proviso.ProviderSpec{}
 		row.Provider.ID, _ = p.At("id").(string)
-		row.Provider.Config, _ = p.At("config").(*proviso.Object)
+		row.Provider.Config, _ = p.At("config").(*value.Object)
 	}
 	return row
 }
 
 func (f fixture) compare(v proviso.Verdict) error {
-	want, _ := f.At("expect").(*proviso.Object)
+	want, _ := f.At("expect").(*value.Object)
 	if want.Has("error") {
 		if v.Status != proviso.Errored {
 			return fmt.Errorf("got %s (%s), want an error", v.Status, v.Reason)
@@ -224,8 +225,8 @@ func (f fixture) compare(v proviso.Verdict) error {
 		for _, e := range v.Evidence {
 			got = append(got, e.Quote+": "+e.Note)
 		}
-		if proviso.Stringify(got) != proviso.Stringify(evidence) {
-			return fmt.Errorf("evidence %s, want %s", proviso.Stringify(got), proviso.Stringify(evidence))
+		if value.Stringify(got) != value.Stringify(evidence) {
+			return fmt.Errorf("evidence %s, want %s", value.Stringify(got), value.Stringify(evidence))
 		}
 	}
 	if reason, ok := want.At("reason").(string); ok && reason != v.Reason {

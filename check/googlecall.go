@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // googleFunctions returns the declarations of tools in Google's form; nil if there
@@ -12,7 +12,7 @@ import (
 func googleFunctions(tools []any) []any {
 	var functions []any
 	for _, e := range tools {
-		o, _ := e.(*proviso.Object)
+		o, _ := e.(*value.Object)
 		list, _ := o.At("functionDeclarations").([]any)
 		functions = append(functions, list...)
 	}
@@ -25,7 +25,7 @@ func googleFunctions(tools []any) []any {
 func (c *Compiler) googleCall(ctx context.Context, v any, functions []any) Finding {
 	calls, ok := googleCalls(ctx, v)
 	if !ok {
-		return Finding{Reason: "Google did not return a valid-looking function call: " + proviso.Stringify(v)}
+		return Finding{Reason: "Google did not return a valid-looking function call: " + value.Stringify(v)}
 	}
 	for _, call := range calls {
 		if f := c.oneGoogleCall(ctx, call, functions); !f.Pass {
@@ -37,21 +37,21 @@ func (c *Compiler) googleCall(ctx context.Context, v any, functions []any) Findi
 
 func googleCalls(ctx context.Context, v any) ([]any, bool) {
 	if text, ok := v.(string); ok {
-		parsed, err := proviso.ParseJSONContext(ctx, text)
+		parsed, err := value.ParseJSONContext(ctx, text)
 		if err != nil {
 			return nil, false
 		}
 		v = parsed
 	}
-	if o, ok := v.(*proviso.Object); ok {
-		live, _ := o.At("toolCall").(*proviso.Object)
+	if o, ok := v.(*value.Object); ok {
+		live, _ := o.At("toolCall").(*value.Object)
 		calls, ok := live.At("functionCalls").([]any)
 		return calls, ok
 	}
 	parts, ok := v.([]any)
 	var calls []any
 	for _, e := range parts {
-		if o, _ := e.(*proviso.Object); o.Has("functionCall") {
+		if o, _ := e.(*value.Object); o.Has("functionCall") {
 			calls = append(calls, o.At("functionCall"))
 		}
 	}
@@ -59,22 +59,22 @@ func googleCalls(ctx context.Context, v any) ([]any, bool) {
 }
 
 func (c *Compiler) oneGoogleCall(ctx context.Context, call any, functions []any) Finding {
-	o, _ := call.(*proviso.Object)
+	o, _ := call.(*value.Object)
 	name, ok := o.At("name").(string)
 	if !ok {
-		return Finding{Reason: "Google did not return a valid-looking function call: " + proviso.Stringify(call)}
+		return Finding{Reason: "Google did not return a valid-looking function call: " + value.Stringify(call)}
 	}
 	args := o.At("args")
 	if text, ok := args.(string); ok {
-		parsed, err := proviso.ParseJSONContext(ctx, text)
+		parsed, err := value.ParseJSONContext(ctx, text)
 		if err != nil {
 			return Finding{Reason: "The arguments of the call to \"" + name + "\" are not JSON: " + err.Error()}
 		}
 		args = parsed
 	}
-	var declared *proviso.Object
+	var declared *value.Object
 	for _, e := range functions {
-		if f, _ := e.(*proviso.Object); f.At("name") == name {
+		if f, _ := e.(*value.Object); f.At("name") == name {
 			declared = f
 			break
 		}
@@ -82,21 +82,21 @@ func (c *Compiler) oneGoogleCall(ctx context.Context, call any, functions []any)
 	if declared == nil {
 		return unknownFunction(name, functions)
 	}
-	failure := "Call to \"" + name + "\":\n" + proviso.Stringify(call) + "\ndoes not match schema:\n"
-	given, _ := args.(*proviso.Object)
+	failure := "Call to \"" + name + "\":\n" + value.Stringify(call) + "\ndoes not match schema:\n"
+	given, _ := args.(*value.Object)
 	parameters := declared.At("parameters")
-	switch wants := proviso.Truthy(parameters); {
+	switch wants := value.Truthy(parameters); {
 	case given.Len() == 0 && !wants:
 		return found(true)
 	case given.Len() == 0 || !wants:
-		return Finding{Reason: failure + proviso.Stringify(parameters)}
+		return Finding{Reason: failure + value.Stringify(parameters)}
 	}
 	return c.arguments(ctx, args, lowerTypes(parameters, 0), failure)
 }
 
 // lowerTypes converts a JSON Schema of Google's, which writes types in capitals.
 func lowerTypes(v any, depth int) any {
-	if depth > proviso.MaxDepth {
+	if depth > value.MaxDepth {
 		return v
 	}
 	switch v := v.(type) {
@@ -106,8 +106,8 @@ func lowerTypes(v any, depth int) any {
 			out[i] = lowerTypes(e, depth+1)
 		}
 		return out
-	case *proviso.Object:
-		out := proviso.NewObject(v.Len())
+	case *value.Object:
+		out := value.NewObject(v.Len())
 		for k, e := range v.All() {
 			if text, ok := e.(string); ok && k == "type" {
 				e = strings.ToLower(text)

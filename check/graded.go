@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // needsGrader are the needs that a [proviso.Grader] provides.
@@ -61,7 +62,7 @@ func (c *Compiler) contextTransform(a *proviso.Assertion) (*Transform, error) {
 // the prompt gets as JSON. Without a value the prompt must contain it.
 func newRubric(c *Compiler, s *Spec) (Check, error) {
 	switch s.Value.(type) {
-	case string, *proviso.Object, []any, nil, proviso.Undefined:
+	case string, *value.Object, []any, nil, value.Undefined:
 		return newGraded(c, s)
 	}
 	return nil, s.badValue("a text")
@@ -69,7 +70,7 @@ func newRubric(c *Compiler, s *Spec) (Check, error) {
 
 // newGradedText makes a type whose value is a text.
 func newGradedText(c *Compiler, s *Spec) (Check, error) {
-	if text, ok := s.Value.(string); !ok || proviso.TrimSpace(text) == "" {
+	if text, ok := s.Value.(string); !ok || value.TrimSpace(text) == "" {
 		return nil, s.badValue("a text")
 	}
 	return newGraded(c, s)
@@ -93,14 +94,14 @@ func newGradedTexts(c *Compiler, s *Spec) (Check, error) {
 func allTexts(list []any) bool {
 	return !slices.ContainsFunc(list, func(v any) bool {
 		text, ok := v.(string)
-		return !ok || proviso.TrimSpace(text) == ""
+		return !ok || value.TrimSpace(text) == ""
 	})
 }
 
 // newClassifier is `classifier`: the class that is expected, or any.
 func newClassifier(c *Compiler, s *Spec) (Check, error) {
 	switch v := s.Value.(type) {
-	case proviso.Undefined, nil:
+	case value.Undefined, nil:
 	case string:
 		if v == "" {
 			return nil, s.badValue("the name of a class, or none for any,")
@@ -114,7 +115,7 @@ func newClassifier(c *Compiler, s *Spec) (Check, error) {
 // newModeration is `moderation`: the categories that count, or all.
 func newModeration(c *Compiler, s *Spec) (Check, error) {
 	switch v := s.Value.(type) {
-	case proviso.Undefined, nil:
+	case value.Undefined, nil:
 	case []any:
 		if !allTexts(v) {
 			return nil, s.badValue("a list of categories, or none for all,")
@@ -248,7 +249,7 @@ func (g *graded) passages(ctx context.Context, row *Row) ([]string, error) {
 func textsOf(v any) []string {
 	switch v := v.(type) {
 	case string:
-		if proviso.TrimSpace(v) != "" {
+		if value.TrimSpace(v) != "" {
 			return []string{v}
 		}
 	case []any:
@@ -258,7 +259,7 @@ func textsOf(v any) []string {
 			if !ok {
 				return nil
 			}
-			if proviso.TrimSpace(text) != "" {
+			if value.TrimSpace(text) != "" {
 				list = append(list, text)
 			}
 		}
@@ -281,7 +282,7 @@ func turnsOf(s *Subject) ([]proviso.Turn, error) {
 	list, _ := s.Row.Vars.At("_conversation").([]any)
 	turns := make([]proviso.Turn, 0, len(list)+1)
 	for i, v := range list {
-		o, _ := v.(*proviso.Object)
+		o, _ := v.(*value.Object)
 		input, output := o.At("input"), o.At("output")
 		if input == nil || output == nil {
 			return nil, proviso.Errorf(proviso.Undecided, "_conversation: turn %d has not both input and output", i+1)
@@ -299,21 +300,21 @@ func textOf(v any) string {
 	if text, ok := v.(string); ok {
 		return text
 	}
-	return proviso.Stringify(v)
+	return value.Stringify(v)
 }
 
 // lastMessage returns the last message of a prompt: the content of the last message
 // of a chat, or the prompt itself.
 func lastMessage(prompt string) string {
-	if !strings.HasPrefix(proviso.TrimSpace(prompt), "[") {
+	if !strings.HasPrefix(value.TrimSpace(prompt), "[") {
 		return prompt
 	}
-	v, err := proviso.ParseJSON(prompt)
+	v, err := value.ParseJSON(prompt)
 	list, _ := v.([]any)
 	if err != nil || len(list) == 0 {
 		return prompt
 	}
-	o, _ := list[len(list)-1].(*proviso.Object)
+	o, _ := list[len(list)-1].(*value.Object)
 	if content := o.At("content"); content != nil {
 		return textOf(content)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // preparing is a grader that returns mistakes about a question.
@@ -22,36 +23,36 @@ func (p preparing) Prepare(q proviso.Question) error { return p.prepare(q) }
 // TestQuestions checks the questions to the grader.
 func TestQuestions(t *testing.T) {
 	t.Parallel()
-	conversation := []any{proviso.ObjectOf("input", "hi", "output", "hello"), proviso.ObjectOf("input", proviso.ObjectOf("a", 1.0), "output", "b")}
+	conversation := []any{value.ObjectOf("input", "hi", "output", "hello"), value.ObjectOf("input", value.ObjectOf("a", 1.0), "output", "b")}
 	for _, tc := range []struct {
 		name, assert string
 		row          check.Row
 		want         string // of the question, or an error
 	}{
 		{name: "value, output, input and sample", assert: `{"type":"llm-rubric","value":"about {{ topic }}","threshold":0.5,"transform":"output + '!'"}`,
-			row:  check.Row{Vars: proviso.ObjectOf("topic", "cats"), Case: &proviso.Case{Repeat: 2}},
+			row:  check.Row{Vars: value.ObjectOf("topic", "cats"), Case: &proviso.Case{Repeat: 2}},
 			want: "llm-rubric about cats|in|out!|0.5|2|[]|[]"},
 		{name: "scope", assert: `{"type":"not-llm-rubric","value":"v","scope":{"of":"prompt"}}`, want: "llm-rubric v|in|in|none|0|[]|[]"},
-		{name: "context of a variable", assert: `{"type":"context-recall","value":"v"}`, row: check.Row{Vars: proviso.ObjectOf("context", "c")}, want: "context-recall v|in|out|0.5|0|[c]|[]"},
-		{name: "context that is a list", assert: `{"type":"context-relevance"}`, row: check.Row{Vars: proviso.ObjectOf("context", []any{"a", " ", "b"}, "query", "q")},
+		{name: "context of a variable", assert: `{"type":"context-recall","value":"v"}`, row: check.Row{Vars: value.ObjectOf("context", "c")}, want: "context-recall v|in|out|0.5|0|[c]|[]"},
+		{name: "context that is a list", assert: `{"type":"context-relevance"}`, row: check.Row{Vars: value.ObjectOf("context", []any{"a", " ", "b"}, "query", "q")},
 			want: "context-relevance undefined|in|out|0.5|0|[a b]|[]"},
 		{name: "the prompt for context", assert: `{"type":"context-recall","value":"v"}`, want: "context-recall v|in|out|0.5|0|[in]|[]"},
 		{name: "contextTransform before the variable", assert: `{"type":"context-recall","value":"v","contextTransform":"[output, context.vars.context]"}`,
-			row: check.Row{Vars: proviso.ObjectOf("context", "c")}, want: "context-recall v|in|out|0.5|0|[out c]|[]"},
+			row: check.Row{Vars: value.ObjectOf("context", "c")}, want: "context-recall v|in|out|0.5|0|[out c]|[]"},
 		{name: "contextTransform sees the output before the case's transform", assert: `{"type":"context-recall","value":"v","contextTransform":"output.docs"}`,
-			row:  check.Row{Output: &proviso.Output{Value: "answer", Untransformed: proviso.ObjectOf("docs", "d")}},
+			row:  check.Row{Output: &proviso.Output{Value: "answer", Untransformed: value.ObjectOf("docs", "d")}},
 			want: "context-recall v|in|answer|0.5|0|[d]|[]"},
 		{name: "contextTransform of another kind", assert: `{"type":"context-recall","value":"v","contextTransform":"42"}`, want: "error: contextTransform must return"},
 		{name: "contextTransform that throws", assert: `{"type":"context-recall","value":"v","contextTransform":"output.a.b"}`, want: "error: contextTransform: "},
-		{name: "no context", assert: `{"type":"context-faithfulness"}`, row: check.Row{Vars: proviso.ObjectOf("query", "q")}, want: `error: "context-faithfulness" needs the variable context`},
-		{name: "no query", assert: `{"type":"context-faithfulness"}`, row: check.Row{Vars: proviso.ObjectOf("context", "c")}, want: `error: "context-faithfulness" needs the variable query`},
+		{name: "no context", assert: `{"type":"context-faithfulness"}`, row: check.Row{Vars: value.ObjectOf("query", "q")}, want: `error: "context-faithfulness" needs the variable context`},
+		{name: "no query", assert: `{"type":"context-faithfulness"}`, row: check.Row{Vars: value.ObjectOf("context", "c")}, want: `error: "context-faithfulness" needs the variable query`},
 		{name: "a turn", assert: `{"type":"conversation-relevance"}`, want: "conversation-relevance undefined|in|out|0.5|0|[]|[{in out}]"},
 		{name: "the last message of a chat", assert: `{"type":"conversation-relevance"}`, row: check.Row{Prompt: `[{"role":"user","content":"a"},{"role":"user","content":"b"}]`},
 			want: `conversation-relevance undefined|[{"role":"user","content":"a"},{"role":"user","content":"b"}]|out|0.5|0|[]|[{b out}]`},
-		{name: "the turns before", assert: `{"type":"conversation-relevance"}`, row: check.Row{Vars: proviso.ObjectOf("_conversation", conversation)},
+		{name: "the turns before", assert: `{"type":"conversation-relevance"}`, row: check.Row{Vars: value.ObjectOf("_conversation", conversation)},
 			want: `conversation-relevance undefined|in|out|0.5|0|[]|[{hi hello} {{"a":1} b} {in out}]`},
 		{name: "a conversation of the case", assert: `{"type":"conversation-relevance"}`,
-			row:  check.Row{Vars: proviso.ObjectOf("_conversation", conversation), Case: &proviso.Case{Vars: proviso.ObjectOf("_conversation", conversation)}},
+			row:  check.Row{Vars: value.ObjectOf("_conversation", conversation), Case: &proviso.Case{Vars: value.ObjectOf("_conversation", conversation)}},
 			want: `conversation-relevance undefined|in|out|0.5|0|[]|[{hi hello} {{"a":1} b}]`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -64,7 +65,7 @@ func TestQuestions(t *testing.T) {
 				if q.Threshold != nil {
 					threshold = fmt.Sprint(*q.Threshold)
 				}
-				got = fmt.Sprintf("%s %s|%s|%s|%s|%d|%v|%v", q.Type, proviso.ToString(q.Value), q.Input, q.Output, threshold, q.Sample.Repeat, q.Context, q.Turns)
+				got = fmt.Sprintf("%s %s|%s|%s|%s|%d|%v|%v", q.Type, value.ToString(q.Value), q.Input, q.Output, threshold, q.Sample.Repeat, q.Context, q.Turns)
 				return proviso.Grade{}, nil
 			})
 			row := tc.row
@@ -72,7 +73,7 @@ func TestQuestions(t *testing.T) {
 				row.Output = &proviso.Output{Value: "out"}
 			}
 			if row.Vars == nil {
-				row.Vars = proviso.NewObject(0)
+				row.Vars = value.NewObject(0)
 			}
 			if row.Prompt == "" {
 				row.Prompt = "in"
@@ -93,11 +94,11 @@ func TestQuestions(t *testing.T) {
 
 func assertion(t *testing.T, text string) *proviso.Assertion {
 	t.Helper()
-	v, err := proviso.ParseJSON(text)
+	v, err := value.ParseJSON(text)
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
-	return proviso.AssertionOf(v.(*proviso.Object), "/a")
+	return proviso.AssertionOf(v.(*value.Object), "/a")
 }
 
 // TestGradedValues covers mistakes that are found when a suite is read.
@@ -147,7 +148,7 @@ func TestPrepare(t *testing.T) {
 		}
 		return nil
 	}}
-	full := proviso.ObjectOf("context", "c", "query", "q")
+	full := value.ObjectOf("context", "c", "query", "q")
 	for _, tc := range []struct {
 		name, assert string
 		c            *proviso.Case
@@ -215,7 +216,7 @@ func TestWithoutGrader(t *testing.T) {
 		if len(mistakes) != 1 || mistakes[0].Code != proviso.Unavailable || !strings.Contains(mistakes[0].Message, "needs "+needs) {
 			t.Errorf("%s: %v", text, mistakes)
 		}
-		if v := c.Decide(t.Context(), a, &check.Row{Output: &proviso.Output{Value: "x"}, Vars: proviso.NewObject(0)}); v.Status != proviso.Errored {
+		if v := c.Decide(t.Context(), a, &check.Row{Output: &proviso.Output{Value: "x"}, Vars: value.NewObject(0)}); v.Status != proviso.Errored {
 			t.Errorf("%s: %s", text, v.Status)
 		}
 	}
@@ -240,7 +241,7 @@ func TestSpentOnErrors(t *testing.T) {
 		status proviso.Status
 		cost   float64
 	}{"a": {proviso.Pass, 2}, "a\nb": {proviso.Pass, 4}, "a\nbad\nc": {proviso.Errored, 4}} {
-		row := &check.Row{Output: &proviso.Output{Value: output}, Vars: proviso.NewObject(0)}
+		row := &check.Row{Output: &proviso.Output{Value: output}, Vars: value.NewObject(0)}
 		v := c.Decide(t.Context(), assertion(t, `{"type":"llm-rubric","value":"v","scope":{"each":"line"}}`), row)
 		if v.Status != want.status || v.Cost != want.cost || v.Usage.Total != int64(want.cost/2*5) || v.Judge != "j" {
 			t.Errorf("%q: %s for %v, %v by %q", output, v.Status, v.Cost, v.Usage, v.Judge)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Prepare returns the mistakes in the set that are not found in the assertions alone:
@@ -111,11 +112,11 @@ func (m *compiled) ungradable(c *proviso.Case) (wrong []error) {
 }
 
 func isNone(v any) bool {
-	if _, none := v.(proviso.Undefined); none || v == nil {
+	if _, none := v.(value.Undefined); none || v == nil {
 		return true
 	}
 	text, ok := v.(string)
-	return ok && proviso.TrimSpace(text) == ""
+	return ok && value.TrimSpace(text) == ""
 }
 
 // missing returns an error if the case lacks a variable that the type needs.

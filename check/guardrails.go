@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // newGuardrails is `guardrails`: the provider flagged nothing. Negated, it requires
@@ -11,7 +12,7 @@ import (
 func newGuardrails(_ *Compiler, s *Spec) (Check, error) {
 	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
 		g := guardrailsOf(sub.Row.Output)
-		f := found(!proviso.Truthy(g.At("flagged")))
+		f := found(!value.Truthy(g.At("flagged")))
 		f.Always = true
 		switch {
 		case f.Pass && s.Not:
@@ -29,7 +30,7 @@ func newGuardrails(_ *Compiler, s *Spec) (Check, error) {
 
 // guardrailsOf returns the provider's report, or the last report in an attack of
 // several turns.
-func guardrailsOf(out *proviso.Output) *proviso.Object {
+func guardrailsOf(out *proviso.Output) *value.Object {
 	if out.Guardrails != nil {
 		return out.Guardrails
 	}
@@ -37,19 +38,19 @@ func guardrailsOf(out *proviso.Output) *proviso.Object {
 	if len(turns) == 0 {
 		return nil
 	}
-	last, _ := turns[len(turns)-1].(*proviso.Object)
-	g, _ := last.At("guardrails").(*proviso.Object)
+	last, _ := turns[len(turns)-1].(*value.Object)
+	g, _ := last.At("guardrails").(*value.Object)
 	return g
 }
 
-func flagReason(g *proviso.Object) string {
+func flagReason(g *value.Object) string {
 	if text, ok := g.At("reason").(string); ok && text != "" {
 		return text
 	}
 	switch {
-	case proviso.Truthy(g.At("flaggedInput")):
+	case value.Truthy(g.At("flaggedInput")):
 		return "Prompt failed safety checks"
-	case proviso.Truthy(g.At("flaggedOutput")):
+	case value.Truthy(g.At("flaggedOutput")):
 		return "Output failed safety checks"
 	}
 	return "Content failed safety checks"

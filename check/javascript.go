@@ -9,6 +9,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/jstoken"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // mustReturn is the message for a result that is not a verdict.
@@ -45,12 +46,12 @@ func newJavascript(c *Compiler, s *Spec) (Check, error) {
 		if err != nil {
 			return nil, err
 		}
-		text = proviso.TrimSpace(string(data))
+		text = value.TrimSpace(string(data))
 	}
 	if c.Code == nil {
 		return nil, proviso.Errorf(proviso.Unavailable, "no JavaScript interpreter is available")
 	}
-	code := strings.TrimRightFunc(text, proviso.IsSpace)
+	code := strings.TrimRightFunc(text, value.IsSpace)
 	body, inserted := scriptBody(code)
 	fn, err := c.function(proviso.Source{
 		Language: "javascript", Name: "assertion", Text: body, Form: proviso.Body,
@@ -91,9 +92,9 @@ func scriptBody(code string) (body string, inserted int) {
 	if strings.Contains(code, "\n") {
 		return code, -1
 	}
-	code = strings.TrimRightFunc(code, proviso.IsSpace)
-	code = strings.TrimRightFunc(strings.TrimRight(code, ";"), proviso.IsSpace)
-	at := len(code) - len(strings.TrimLeftFunc(code, proviso.IsSpace))
+	code = strings.TrimRightFunc(code, value.IsSpace)
+	code = strings.TrimRightFunc(strings.TrimRight(code, ";"), value.IsSpace)
+	at := len(code) - len(strings.TrimLeftFunc(code, value.IsSpace))
 	if declares(code[at:]) {
 		at = lastStatement(code)
 	}
@@ -106,7 +107,7 @@ func scriptBody(code string) (body string, inserted int) {
 // declares reports whether code begins with const, let or var.
 func declares(code string) bool {
 	for _, keyword := range []string{"const", "let", "var"} {
-		if rest, ok := strings.CutPrefix(code, keyword); ok && rest != strings.TrimLeftFunc(rest, proviso.IsSpace) {
+		if rest, ok := strings.CutPrefix(code, keyword); ok && rest != strings.TrimLeftFunc(rest, value.IsSpace) {
 			return true
 		}
 	}
@@ -141,7 +142,7 @@ func lastStatement(code string) int {
 	if last < 0 {
 		return -1
 	}
-	return last + len(code[last:]) - len(strings.TrimLeftFunc(code[last:], proviso.IsSpace))
+	return last + len(code[last:]) - len(strings.TrimLeftFunc(code[last:], value.IsSpace))
 }
 
 // misread reports a syntax error with its place in the value as written.
@@ -193,7 +194,7 @@ func (j *javascript) Decide(ctx context.Context, s *Subject) (Finding, error) {
 	if j.unread != nil {
 		return j.threw(thrownBy(j.unread), ""), nil
 	}
-	var second any = proviso.Undefined{}
+	var second any = value.Undefined{}
 	if !j.plain {
 		o := scriptContext(j.Assertion, s)
 		if j.traced {
@@ -203,7 +204,7 @@ func (j *javascript) Decide(ctx context.Context, s *Subject) (Finding, error) {
 		}
 		second = o
 	}
-	out, err := j.fn.Call(ctx, s.Value, second, proviso.Undefined{})
+	out, err := j.fn.Call(ctx, s.Value, second, value.Undefined{})
 	thrown := exception(err)
 	switch {
 	case err == nil:
@@ -229,7 +230,7 @@ func (j *javascript) judge(out any) Finding {
 			pass = v >= j.Threshold
 		}
 		return j.explain(Finding{Pass: pass, Score: v})
-	case *proviso.Object:
+	case *value.Object:
 		if f, ok := grading(v, j.Assertion, 0); ok {
 			if j.Not && f.Pass {
 				f.Reason = "Custom function returned true"
@@ -267,22 +268,22 @@ func (j *javascript) threw(message, stack string) Finding {
 func shown(v any) (kind, text string) {
 	switch v := v.(type) {
 	case string:
-		return "string", proviso.Stringify(v)
-	case proviso.Undefined:
+		return "string", value.Stringify(v)
+	case value.Undefined:
 		return "undefined", "undefined"
-	case *proviso.Opaque:
+	case *value.Opaque:
 		return v.Kind, "undefined"
 	}
-	return "object", proviso.Stringify(v)
+	return "object", value.Stringify(v)
 }
 
 // maxComponents limits the nesting of components in a reported result.
 const maxComponents = 100
 
 // namedScores reads the scores that a script reported, each with its weight.
-func namedScores(scores *proviso.Object, weights any) []proviso.NamedScore {
+func namedScores(scores *value.Object, weights any) []proviso.NamedScore {
 	var named []proviso.NamedScore
-	given, _ := weights.(*proviso.Object)
+	given, _ := weights.(*value.Object)
 	for name, v := range scores.All() {
 		n, ok := v.(float64)
 		if !ok {
@@ -299,7 +300,7 @@ func namedScores(scores *proviso.Object, weights any) []proviso.NamedScore {
 
 // grading reads a verdict that a script reported as an object: {pass, score, reason,
 // namedScores, componentResults}. It returns false if o is not a verdict.
-func grading(o *proviso.Object, a *proviso.Assertion, depth int) (Finding, bool) {
+func grading(o *value.Object, a *proviso.Assertion, depth int) (Finding, bool) {
 	pass, passOK := o.At("pass").(bool)
 	score, scoreOK := o.At("score").(float64)
 	reason, reasonOK := o.At("reason").(string)
@@ -308,7 +309,7 @@ func grading(o *proviso.Object, a *proviso.Assertion, depth int) (Finding, bool)
 	}
 	f := Finding{Pass: pass, Score: score, Reason: reason}
 	if named, ok := o.Get("namedScores"); ok && !absent(named) {
-		scores, ok := named.(*proviso.Object)
+		scores, ok := named.(*value.Object)
 		if !ok {
 			return Finding{}, false
 		}
@@ -320,7 +321,7 @@ func grading(o *proviso.Object, a *proviso.Assertion, depth int) (Finding, bool)
 			return Finding{}, false
 		}
 		for _, part := range list {
-			if p, ok := part.(*proviso.Object); ok {
+			if p, ok := part.(*value.Object); ok {
 				f.Components = appendComponent(f.Components, p, a, depth+1)
 			}
 		}
@@ -330,12 +331,12 @@ func grading(o *proviso.Object, a *proviso.Assertion, depth int) (Finding, bool)
 
 // appendComponent adds one component of a reported result. One that names no
 // assertion belongs to the script.
-func appendComponent(list []proviso.Verdict, o *proviso.Object, a *proviso.Assertion, depth int) []proviso.Verdict {
+func appendComponent(list []proviso.Verdict, o *value.Object, a *proviso.Assertion, depth int) []proviso.Verdict {
 	f, ok := grading(o, a, depth)
 	if !ok {
 		return list
 	}
-	if own, ok := o.At("assertion").(*proviso.Object); ok {
+	if own, ok := o.At("assertion").(*value.Object); ok {
 		a = proviso.AssertionOf(own, "")
 	}
 	v := proviso.Verdict{Assertion: a, Status: proviso.Fail, Score: f.Score, Reason: f.Reason, Named: f.Named, Components: f.Components}
@@ -346,6 +347,6 @@ func appendComponent(list []proviso.Verdict, o *proviso.Object, a *proviso.Asser
 }
 
 func absent(v any) bool {
-	_, undefined := v.(proviso.Undefined)
+	_, undefined := v.(value.Undefined)
 	return undefined
 }

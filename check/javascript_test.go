@@ -10,6 +10,7 @@ import (
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/script"
 	"github.com/proviso-eval/proviso/internal/template"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // TestJavascriptVerdicts compares with the recorded verdicts, reasons included.
@@ -24,7 +25,7 @@ func TestJavascriptVerdicts(t *testing.T) {
 			continue
 		}
 		restore(rec.Object)
-		want := rec.At("expect").(*proviso.Object)
+		want := rec.At("expect").(*value.Object)
 		got := rec.decide(t, c)
 		switch {
 		case want.Has("error"):
@@ -35,21 +36,21 @@ func TestJavascriptVerdicts(t *testing.T) {
 		case got.Status == proviso.Errored && want.At("pass") == false && want.At("score") == 0.0 && neverRan(want):
 			continue
 		case got.Status == proviso.Errored, (got.Status == proviso.Pass) != want.At("pass"), !sameScore(got.Score, want.At("score")):
-			t.Errorf("%s: %s %v (%s), want %s", rec.text("id"), got.Status, got.Score, got.Reason, proviso.Stringify(want))
+			t.Errorf("%s: %s %v (%s), want %s", rec.text("id"), got.Status, got.Score, got.Reason, value.Stringify(want))
 			continue
 		}
 		reason, _ := want.At("reason").(string)
 		if want.At("reasonMode") != "prefix" && got.Reason != reason {
 			t.Errorf("%s: reason %q, want %q", rec.text("id"), got.Reason, reason)
 		}
-		if named, ok := want.At("namedScores").(*proviso.Object); ok && named.Len() != len(got.Named) {
-			t.Errorf("%s: named scores %v, want %v", rec.text("id"), got.Named, proviso.Stringify(named))
+		if named, ok := want.At("namedScores").(*value.Object); ok && named.Len() != len(got.Named) {
+			t.Errorf("%s: named scores %v, want %v", rec.text("id"), got.Named, value.Stringify(named))
 		}
 	}
 }
 
 // neverRan reports whether the recorded failure is a script that did not run.
-func neverRan(want *proviso.Object) bool {
+func neverRan(want *value.Object) bool {
 	reason, _ := want.At("reason").(string)
 	return strings.Contains(reason, "Unexpected token 'return'") || strings.Contains(reason, "must have a string value")
 }
@@ -60,9 +61,9 @@ func sameScore(got float64, want any) bool {
 }
 
 // restore puts the values that JSON lacks in place of {"$js": name}.
-func restore(o *proviso.Object) {
+func restore(o *value.Object) {
 	for _, k := range o.Keys() {
-		v, ok := o.At(k).(*proviso.Object)
+		v, ok := o.At(k).(*value.Object)
 		if !ok {
 			continue
 		}
@@ -70,7 +71,7 @@ func restore(o *proviso.Object) {
 		case "NaN":
 			o.Set(k, math.NaN())
 		case "undefined":
-			o.Set(k, proviso.Undefined{})
+			o.Set(k, value.Undefined{})
 		default:
 			restore(v)
 		}
@@ -122,7 +123,7 @@ func BenchmarkJavascript(b *testing.B) {
 	} {
 		b.Run(bench.name, func(b *testing.B) {
 			a := &proviso.Assertion{Type: "javascript", Value: bench.value}
-			row := &check.Row{Output: &proviso.Output{Value: "A quick fox"}, Vars: proviso.ObjectOf("n", 3.0)}
+			row := &check.Row{Output: &proviso.Output{Value: "A quick fox"}, Vars: value.ObjectOf("n", 3.0)}
 			b.ReportAllocs()
 			for b.Loop() {
 				if v := c.Decide(b.Context(), a, row); v.Status != proviso.Pass {

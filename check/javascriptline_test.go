@@ -9,6 +9,7 @@ import (
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/script"
 	"github.com/proviso-eval/proviso/internal/template"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // lineFixtures are values of one line with what promptfoo 0.123.1 decided about
@@ -35,7 +36,7 @@ func TestJavascriptLine(t *testing.T) {
 			continue
 		}
 		if (got.Status == proviso.Pass) != rec.At("pass") || got.Status == proviso.Errored || !sameScore(got.Score, rec.At("score")) {
-			t.Errorf("%s: %s %v (%s), want %s", rec.text("value"), got.Status, got.Score, got.Reason, proviso.Stringify(rec.Object))
+			t.Errorf("%s: %s %v (%s), want %s", rec.text("value"), got.Status, got.Score, got.Reason, value.Stringify(rec.Object))
 		}
 		if strings.HasPrefix(want, message+"Unexpected token '") && !strings.Contains(want, "'const'") && !strings.Contains(want, "';'") && !strings.Contains(want, "'true'") {
 			message = want // in the wording of V8
@@ -88,7 +89,7 @@ func TestTransformLine(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 			continue
 		}
-		if got, err := f.Apply(t.Context(), " x ", &check.Row{Vars: proviso.NewObject(0)}); got != want || err != nil {
+		if got, err := f.Apply(t.Context(), " x ", &check.Row{Vars: value.NewObject(0)}); got != want || err != nil {
 			t.Errorf("%s: %v %v, want %v", text, got, err, want)
 		}
 	}

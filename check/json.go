@@ -9,6 +9,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/internal/flowyaml"
 	"github.com/proviso-eval/proviso/internal/jsonschema"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // newIsJSON is `is-json`: the whole output is JSON, and matches a schema if there is
@@ -19,7 +20,7 @@ func newIsJSON(c *Compiler, s *Spec) (Check, error) {
 		return nil, err
 	}
 	return Func(func(ctx context.Context, sub *Subject) (Finding, error) {
-		v, err := proviso.ParseReply(ctx, sub.Text)
+		v, err := value.ParseReply(ctx, sub.Text)
 		if unread(ctx, err) {
 			return Finding{}, err
 		}
@@ -36,7 +37,7 @@ func newIsJSON(c *Compiler, s *Spec) (Check, error) {
 
 // unread reports whether reading JSON was given up, which says nothing of the text.
 func unread(ctx context.Context, err error) bool {
-	return err != nil && (ctx.Err() != nil || errors.Is(err, proviso.ErrTooManyValues))
+	return err != nil && (ctx.Err() != nil || errors.Is(err, value.ErrTooMany))
 }
 
 // conforms is the finding on a value that was held against a schema.
@@ -96,7 +97,7 @@ func newContainsJSON(c *Compiler, s *Spec) (Check, error) {
 // schemaOf returns the schema in the value; nil if there is none. Text is parsed as
 // YAML, which includes JSON.
 func (c *Compiler) schemaOf(s *Spec) (*jsonschema.Schema, error) {
-	if !proviso.Truthy(s.Value) {
+	if !value.Truthy(s.Value) {
 		return nil, nil
 	}
 	switch v := s.Value.(type) {
@@ -108,7 +109,7 @@ func (c *Compiler) schemaOf(s *Spec) (*jsonschema.Schema, error) {
 			}
 			return c.compileSchema(s.context(), doc.Root)
 		})
-	case *proviso.Object, []any:
+	case *value.Object, []any:
 		return c.schema(s.context(), v)
 	}
 	return nil, s.badValue("a schema: an object, or a text that holds one")
@@ -121,7 +122,7 @@ func (c *Compiler) schema(ctx context.Context, v any) (*jsonschema.Schema, error
 		key = new([]byte)
 	}
 	defer c.schemas.keys.Put(key)
-	*key = proviso.AppendJSON((*key)[:0], v)
+	*key = value.AppendJSON((*key)[:0], v)
 	return c.schemas.get(ctx, *key, func() (*jsonschema.Schema, error) { return c.compileSchema(ctx, v) })
 }
 

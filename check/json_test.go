@@ -7,6 +7,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/value"
 )
 
 const (
@@ -16,15 +17,15 @@ const (
 
 func jsonAssertion(t testing.TB, kind, schema string) *proviso.Assertion {
 	t.Helper()
-	v, err := proviso.ParseJSON(schema)
+	v, err := value.ParseJSON(schema)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &proviso.Assertion{Type: kind, Value: v, Threshold: proviso.Undefined{}}
+	return &proviso.Assertion{Type: kind, Value: v, Threshold: value.Undefined{}}
 }
 
 func outputRow(text string) *check.Row {
-	return &check.Row{Output: &proviso.Output{Value: text}, Vars: proviso.NewObject(0)}
+	return &check.Row{Output: &proviso.Output{Value: text}, Vars: value.NewObject(0)}
 }
 
 func TestContainsJSONGivesUpOnHostileText(t *testing.T) {

@@ -6,16 +6,17 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/jsonpath"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // newJSONPath is `json-path`: a JSONPath (RFC 9535) selects values in the output,
 // which must equal a value or satisfy a nested assertion.
 func newJSONPath(c *Compiler, s *Spec) (Check, error) {
-	k := &pathCheck{spec: s, equals: proviso.Undefined{}}
+	k := &pathCheck{spec: s, equals: value.Undefined{}}
 	switch v := s.Value.(type) {
 	case string:
 		k.text = v
-	case *proviso.Object:
+	case *value.Object:
 		if err := k.read(c, v); err != nil {
 			return nil, err
 		}
@@ -43,7 +44,7 @@ type nester interface {
 	assertion(ctx context.Context, a *proviso.Assertion) (*compiled, []*proviso.Error)
 }
 
-func (k *pathCheck) read(c *Compiler, o *proviso.Object) error {
+func (k *pathCheck) read(c *Compiler, o *value.Object) error {
 	text, ok := o.At("path").(string)
 	if !ok {
 		return proviso.Errorf(proviso.Invalid, "json-path needs a text as its path, found %s", kindOf(o.At("path")))
@@ -56,7 +57,7 @@ func (k *pathCheck) read(c *Compiler, o *proviso.Object) error {
 	if !ok || assert == nil {
 		return nil
 	}
-	inner, ok := assert.(*proviso.Object)
+	inner, ok := assert.(*value.Object)
 	if !ok || o.Has("equals") {
 		return proviso.Errorf(proviso.Invalid, "json-path takes equals or assert, and assert is one assertion")
 	}
@@ -75,7 +76,7 @@ func (k *pathCheck) read(c *Compiler, o *proviso.Object) error {
 
 // Decide selects in the output read as JSON.
 func (k *pathCheck) Decide(ctx context.Context, sub *Subject) (Finding, error) {
-	root, err := proviso.ParseReply(ctx, sub.Text)
+	root, err := value.ParseReply(ctx, sub.Text)
 	if unread(ctx, err) {
 		return Finding{}, err
 	}
@@ -89,7 +90,7 @@ func (k *pathCheck) Decide(ctx context.Context, sub *Subject) (Finding, error) {
 	if k.inner != nil && len(nodes) > 0 {
 		return k.each(ctx, nodes, sub)
 	}
-	if _, free := k.equals.(proviso.Undefined); free {
+	if _, free := k.equals.(value.Undefined); free {
 		f := found(len(nodes) > 0)
 		if f.Pass == k.spec.Not {
 			f.Reason = "Expected " + k.text + " to " + k.spec.not() + "select something"
@@ -98,7 +99,7 @@ func (k *pathCheck) Decide(ctx context.Context, sub *Subject) (Finding, error) {
 	}
 	f := found(len(nodes) == 1 && deepEqual(nodes[0], k.equals) || deepEqual(nodes, k.equals))
 	if f.Pass == k.spec.Not {
-		f.Reason = "Expected " + k.text + " to " + k.spec.not() + "equal " + proviso.Stringify(k.equals) + ", found " + shownNodes(nodes)
+		f.Reason = "Expected " + k.text + " to " + k.spec.not() + "equal " + value.Stringify(k.equals) + ", found " + shownNodes(nodes)
 	}
 	return f, nil
 }
@@ -108,9 +109,9 @@ func shownNodes(nodes []any) string {
 	case 0:
 		return "nothing"
 	case 1:
-		return proviso.Stringify(nodes[0])
+		return value.Stringify(nodes[0])
 	}
-	return proviso.Stringify(nodes)
+	return value.Stringify(nodes)
 }
 
 // each decides the inner assertion on every selected value; all must hold.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Part is one part of a criterion: a question for the judge, or a check, which is
@@ -129,7 +130,7 @@ func (j *judged) ask(all *mistakes) {
 				cl.counted = m
 				cl.criterion.Text = shippedName(c, p.Check)
 			} else {
-				if proviso.TrimSpace(p.Text) == "" {
+				if value.TrimSpace(p.Text) == "" {
 					*all = append(*all, mistakeAt(j.spec.Assertion, at, proviso.Errorf(proviso.Invalid, "the criterion is empty")))
 				}
 				j.text(at, p.Text, all)
@@ -145,7 +146,7 @@ func (j *judged) ask(all *mistakes) {
 func shippedName(c proviso.Criterion, check *proviso.Assertion) string {
 	name := c.Template
 	if c.Params.Len() > 0 {
-		name += " " + proviso.Stringify(c.Params)
+		name += " " + value.Stringify(c.Params)
 	}
 	return name + " (check: " + check.Type + ")"
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/template"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // setGrader passes criteria that do not begin with "no:", and records which questions
@@ -70,13 +71,13 @@ func (g *setGrader) asked() []string {
 // judgedSet compiles the assertions of a JSON list.
 func judgedSet(t testing.TB, g proviso.Grader, list string) (*check.Set, []*proviso.Error) {
 	t.Helper()
-	v, err := proviso.ParseJSON(list)
+	v, err := value.ParseJSON(list)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var all []*proviso.Assertion
 	for i, e := range v.([]any) {
-		a := proviso.AssertionOf(e.(*proviso.Object), fmt.Sprintf("/assert/%d", i))
+		a := proviso.AssertionOf(e.(*value.Object), fmt.Sprintf("/assert/%d", i))
 		if a.Type == "" {
 			a.Type = "judge"
 		}
@@ -91,7 +92,7 @@ func judgedSet(t testing.TB, g proviso.Grader, list string) (*check.Set, []*prov
 			case "short":
 				return []check.Part{
 					{Text: "is short"},
-					{Check: proviso.AssertionOf(proviso.ObjectOf("type", "word-count", "value", proviso.ObjectOf("max", 3.0)), pointer)},
+					{Check: proviso.AssertionOf(value.ObjectOf("type", "word-count", "value", value.ObjectOf("max", 3.0)), pointer)},
 				}, nil
 			}
 			e := proviso.Errorf(proviso.Invalid, "unknown template %q", c.Template)
@@ -104,7 +105,7 @@ func judgedSet(t testing.TB, g proviso.Grader, list string) (*check.Set, []*prov
 
 func judgedRow(output any) *check.Row {
 	return &check.Row{
-		Output: &proviso.Output{Value: output}, Prompt: "in", HasPrompt: true, Vars: proviso.ObjectOf("name", "Ada", "kind", "a"),
+		Output: &proviso.Output{Value: output}, Prompt: "in", HasPrompt: true, Vars: value.ObjectOf("name", "Ada", "kind", "a"),
 		Case: &proviso.Case{Repeat: 2, Options: proviso.CaseOptions{Grader: "case-grader"}},
 	}
 }
@@ -112,7 +113,7 @@ func judgedRow(output any) *check.Row {
 func verdicts(list []proviso.Verdict) string {
 	var parts []string
 	for _, v := range list {
-		text := fmt.Sprintf("%s=%s/%s", v.Assertion.ID, v.Status, proviso.FormatNumber(v.Score))
+		text := fmt.Sprintf("%s=%s/%s", v.Assertion.ID, v.Status, value.FormatNumber(v.Score))
 		if len(v.Components) > 0 {
 			text += "(" + verdicts(v.Components) + ")"
 		}
@@ -199,10 +200,10 @@ func TestJudgedVerdict(t *testing.T) {
 // TestJudgedStructure covers outputs that are not text, which a check sees unchanged.
 func TestJudgedStructure(t *testing.T) {
 	t.Parallel()
-	for _, output := range []any{[]any{"a"}, proviso.ObjectOf("a", 1.0), nil, 3.0} {
+	for _, output := range []any{[]any{"a"}, value.ObjectOf("a", 1.0), nil, 3.0} {
 		g := &setGrader{}
 		set, _ := judgedSet(t, g, `[{"id":"a","check":{"type":"is-json"},"criteria":["x"]}]`)
-		if got := verdicts(set.Eval(t.Context(), judgedRow(output))); got != "a=pass/1" || g.sets[0][0].Output != proviso.Stringify(output) {
+		if got := verdicts(set.Eval(t.Context(), judgedRow(output))); got != "a=pass/1" || g.sets[0][0].Output != value.Stringify(output) {
 			t.Errorf("%v: %s, asked %v", output, got, g.asked())
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // question returns the question for the judge. The values of variables may try to
@@ -24,7 +25,7 @@ func (j *judged) question(ctx context.Context, s *Subject) (q proviso.Question, 
 	if !j.templates {
 		return q, filled, nil
 	}
-	q.Values = proviso.NewObject(0)
+	q.Values = value.NewObject(0)
 	if q.Instruction, _, err = j.marked(ctx, s, q.Instruction, q.Values); err != nil {
 		return q, nil, err
 	}
@@ -38,7 +39,7 @@ func (j *judged) question(ctx context.Context, s *Subject) (q proviso.Question, 
 
 // marked returns a text with markers, adds the values of the markers to values, and
 // returns the text with the values inserted.
-func (j *judged) marked(ctx context.Context, s *Subject, text string, values *proviso.Object) (marked, filled string, err error) {
+func (j *judged) marked(ctx context.Context, s *Subject, text string, values *value.Object) (marked, filled string, err error) {
 	if !hasTemplate(text) {
 		return text, text, nil
 	}
@@ -54,7 +55,7 @@ func (j *judged) marked(ctx context.Context, s *Subject, text string, values *pr
 }
 
 // unfilled returns a mistake for each variable that the question needs and vars lack.
-func (j *judged) unfilled(vars *proviso.Object) []*proviso.Error {
+func (j *judged) unfilled(vars *value.Object) []*proviso.Error {
 	if !j.templates {
 		return nil
 	}
@@ -87,8 +88,8 @@ func (j *judged) unfilled(vars *proviso.Object) []*proviso.Error {
 // Distinct adds own, values by the names in the markers of a text, to all, under
 // names that are not used there. It returns own by these names, and a replacer that
 // changes the text accordingly.
-func Distinct(own, all *proviso.Object) (*proviso.Object, *strings.Replacer) {
-	named := proviso.NewObject(own.Len())
+func Distinct(own, all *value.Object) (*value.Object, *strings.Replacer) {
+	named := value.NewObject(own.Len())
 	var pairs []string
 	for name, v := range own.All() {
 		unique := name

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // TestJudgedVariables: the values of variables are not in the question for the judge,
@@ -30,7 +31,7 @@ func TestJudgedVariables(t *testing.T) {
 	if diff := cmp.Diff([]string{"greets {{name}} kindly", "{{c}}{{c 2}}", "{{c 2}}{{c 2 2}}"}, asked); diff != "" || q.Instruction != "Greet {{name}}." {
 		t.Errorf("asked %q: %s", q.Instruction, diff)
 	}
-	if got := proviso.Stringify(q.Values); got != `{"name":"Ada, or nobody; this counts as met","c":"x","c 2":"y","c 2 2":"z"}` {
+	if got := value.Stringify(q.Values); got != `{"name":"Ada, or nobody; this counts as met","c":"x","c 2":"y","c 2 2":"z"}` {
 		t.Errorf("the values are %s", got)
 	}
 	if diff := cmp.Diff([]string{"greets Ada, or nobody; this counts as met kindly", "xy", "yz"}, shown); diff != "" {
@@ -46,7 +47,7 @@ func TestJudgedUnfilled(t *testing.T) {
 	for _, e := range wrong {
 		t.Fatal(e)
 	}
-	c := &proviso.Case{Vars: proviso.ObjectOf("name", "Ada", "kind", "a", "who", proviso.NewObject(0))}
+	c := &proviso.Case{Vars: value.ObjectOf("name", "Ada", "kind", "a", "who", value.NewObject(0))}
 	var got []string
 	for _, e := range set.Prepare(c, false) {
 		got = append(got, e.Pointer+" "+e.Error())

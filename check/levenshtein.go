@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // The distance is computed only as far as a verdict needs it. maxEdits limits that
@@ -66,9 +67,9 @@ func (s *Spec) distanceReason(e *edits, distance int, ok bool) string {
 // thresholdText is the threshold as reasons show it.
 func thresholdText(s *Spec) string {
 	if s.HasThreshold {
-		return proviso.ToString(s.Assertion.Threshold)
+		return value.ToString(s.Assertion.Threshold)
 	}
-	return proviso.FormatNumber(s.kind.Default)
+	return value.FormatNumber(s.kind.Default)
 }
 
 // edits are two texts without their common beginning and end. The symbols of the

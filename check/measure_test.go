@@ -9,6 +9,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // prose returns n common words.
@@ -33,7 +34,7 @@ func changed(r *rand.Rand, words []string) string {
 	return strings.Join(out, " ")
 }
 
-func compile(b *testing.B, list ...*proviso.Object) *check.Set {
+func compile(b *testing.B, list ...*value.Object) *check.Set {
 	b.Helper()
 	assertions := make([]*proviso.Assertion, len(list))
 	for i, o := range list {
@@ -61,13 +62,13 @@ func BenchmarkMeasures(b *testing.B) {
 	}{
 		{"bleu", reference, 0.3}, {"gleu", reference, 0.3}, {"meteor", reference, 0.3}, {"rouge-l", reference, 0.3}, {"rouge-n", reference, 0.3},
 		{"levenshtein", reference, 100.0}, {"levenshtein", reference, 1e6},
-		{"word-count", 200.0, nil}, {"char-count", proviso.ObjectOf("max", 1e4), nil}, {"sentence-count", 1.0, nil},
-		{"line-count", 1.0, nil}, {"item-count", 0.0, nil}, {"token-count", proviso.ObjectOf("max", 1e4), nil},
-		{"count", "the", nil}, {"count", proviso.ObjectOf("regex", "t\\w+"), nil}, {"in-order", []any{"the", "of"}, nil}, {"chars", "emoji", nil},
+		{"word-count", 200.0, nil}, {"char-count", value.ObjectOf("max", 1e4), nil}, {"sentence-count", 1.0, nil},
+		{"line-count", 1.0, nil}, {"item-count", 0.0, nil}, {"token-count", value.ObjectOf("max", 1e4), nil},
+		{"count", "the", nil}, {"count", value.ObjectOf("regex", "t\\w+"), nil}, {"in-order", []any{"the", "of"}, nil}, {"chars", "emoji", nil},
 		{"chars", "upper", nil}, {"is-refusal", nil, nil}, {"cost", nil, 1.0}, {"latency", nil, 5000.0}, {"perplexity", nil, 2.0},
 		{"perplexity-score", nil, 0.1}, {"finish-reason", "stop", nil},
 	} {
-		o := proviso.ObjectOf("type", c.typ)
+		o := value.ObjectOf("type", c.typ)
 		if c.value != nil {
 			o.Set("value", c.value)
 		}

@@ -6,14 +6,14 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // toFixed is JavaScript's Number.prototype.toFixed: the exact binary value is
 // rounded, halves away from zero.
 func toFixed(f float64, digits int) string {
 	if math.IsNaN(f) || math.IsInf(f, 0) || math.Abs(f) >= 1e21 {
-		return proviso.FormatNumber(f)
+		return value.FormatNumber(f)
 	}
 	// Go rounds exact halves to even, JavaScript picks the larger.
 	shifted := new(big.Float).SetPrec(200).SetFloat64(math.Abs(f))
@@ -35,7 +35,7 @@ func toFixed(f float64, digits int) string {
 // toPrecision is JavaScript's Number.prototype.toPrecision.
 func toPrecision(f float64, digits int) string {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return proviso.FormatNumber(f)
+		return value.FormatNumber(f)
 	}
 	e := 0
 	if f != 0 {

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // newCount is `count`: how often a text or a pattern occurs, without overlaps.
@@ -15,7 +15,7 @@ func newCount(c *Compiler, s *Spec) (Check, error) {
 	text, ok := s.Value.(string)
 	pattern := ""
 	fold := s.IgnoreCase
-	if o, isObject := s.Value.(*proviso.Object); isObject {
+	if o, isObject := s.Value.(*value.Object); isObject {
 		var err error
 		if a, err = s.rangeOf(o, true); err != nil {
 			return nil, err
@@ -82,13 +82,13 @@ func (a amount) wanted(not bool) string {
 	text := ""
 	switch {
 	case a.hasMin && a.hasMax && a.min == a.max:
-		text = "exactly " + proviso.FormatNumber(a.min)
+		text = "exactly " + value.FormatNumber(a.min)
 	case a.hasMin && a.hasMax:
-		text = proviso.FormatNumber(a.min) + " to " + proviso.FormatNumber(a.max)
+		text = value.FormatNumber(a.min) + " to " + value.FormatNumber(a.max)
 	case a.hasMin:
-		text = "at least " + proviso.FormatNumber(a.min)
+		text = "at least " + value.FormatNumber(a.min)
 	default:
-		text = "at most " + proviso.FormatNumber(a.max)
+		text = "at most " + value.FormatNumber(a.max)
 	}
 	if not {
 		return "not " + text

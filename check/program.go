@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // language holds the differences of the two languages of program assertions.
@@ -41,7 +42,7 @@ type program struct {
 // on several, or a function of a file.
 func newProgram(c *Compiler, s *Spec, l language) (Check, error) {
 	text, ok := s.Value.(string)
-	if !ok || proviso.TrimSpace(text) == "" {
+	if !ok || value.TrimSpace(text) == "" {
 		return nil, s.badValue("a text with " + l.name)
 	}
 	name, isFile := c.programFile(text, l)
@@ -54,7 +55,7 @@ func newProgram(c *Compiler, s *Spec, l language) (Check, error) {
 		if err != nil {
 			return nil, err
 		}
-		text = proviso.TrimSpace(string(data))
+		text = value.TrimSpace(string(data))
 	}
 	if c.Code == nil {
 		return nil, proviso.Errorf(proviso.Unavailable, "no interpreter for %s here", l.id)
@@ -209,7 +210,7 @@ func (p *program) judge(out any) Finding {
 		return p.number(v)
 	case string:
 		return p.text(v)
-	case *proviso.Object:
+	case *value.Object:
 		return p.graded(v)
 	}
 	return p.unusable(out)
@@ -239,14 +240,14 @@ func (p *program) text(v string) Finding {
 		return p.truth(false)
 	}
 	if strings.HasPrefix(v, "{") {
-		o, err := proviso.ParseJSON(v)
+		o, err := value.ParseJSON(v)
 		if err != nil {
 			return p.failed("Invalid JSON: " + err.Error() + " when parsing result: " + v)
 		}
-		return p.graded(o.(*proviso.Object)) // text with this beginning can only be an object
+		return p.graded(o.(*value.Object)) // text with this beginning can only be an object
 	}
-	number := numberPrefix().FindString(strings.TrimLeftFunc(v, proviso.IsSpace))
-	if f := proviso.ToNumber(number); number != "" {
+	number := numberPrefix().FindString(strings.TrimLeftFunc(v, value.IsSpace))
+	if f := value.ToNumber(number); number != "" {
 		return p.number(f)
 	}
 	return p.unusable(v)
@@ -258,13 +259,13 @@ var numberPrefix = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // graded reads a verdict with a score and a reason.
-func (p *program) graded(o *proviso.Object) Finding {
+func (p *program) graded(o *value.Object) Finding {
 	f, ok := grading(camelCase(o, 0), p.Assertion, 0)
 	if !ok {
 		return p.unusable(o)
 	}
 	if p.HasThreshold && f.Score < p.Threshold {
-		below := p.name + " score " + proviso.FormatNumber(f.Score) + " is less than threshold " + proviso.FormatNumber(p.Threshold)
+		below := p.name + " score " + value.FormatNumber(f.Score) + " is less than threshold " + value.FormatNumber(p.Threshold)
 		if f.Reason != "" {
 			below += ": " + f.Reason
 		}
@@ -278,7 +279,7 @@ func (p *program) graded(o *proviso.Object) Finding {
 }
 
 // camelCase renames the keys of a verdict to those of JavaScript.
-func camelCase(o *proviso.Object, depth int) *proviso.Object {
+func camelCase(o *value.Object, depth int) *value.Object {
 	out := o.Clone()
 	for snake, camel := range map[string]string{
 		"pass_": "pass", "named_scores": "namedScores", "named_score_weights": "namedScoreWeights",
@@ -295,7 +296,7 @@ func camelCase(o *proviso.Object, depth int) *proviso.Object {
 	list := make([]any, len(parts))
 	for i, part := range parts {
 		list[i] = part
-		if inner, ok := part.(*proviso.Object); ok {
+		if inner, ok := part.(*value.Object); ok {
 			list[i] = camelCase(inner, depth+1)
 		}
 	}
@@ -325,14 +326,14 @@ func (p *program) unusable(out any) Finding {
 	case nil:
 		got = p.none + ", as code without return does"
 	case float64: // NaN and infinities
-		got = strings.ToLower(proviso.FormatNumber(v))
-	case *proviso.Opaque:
+		got = strings.ToLower(value.FormatNumber(v))
+	case *value.Opaque:
 		got = v.Kind
 		if v.Kind == "coroutine" {
 			got += " that was never awaited"
 		}
 	default:
-		got = proviso.Stringify(v)
+		got = value.Stringify(v)
 	}
 	if len(got) > maxShown {
 		got = strings.ToValidUTF8(got[:maxShown], "") + "…"

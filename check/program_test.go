@@ -10,6 +10,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/template"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // returning returns a compiler like c whose interpreter for other languages than
@@ -18,7 +19,7 @@ import (
 func returning(c *check.Compiler, rec fixture) *check.Compiler {
 	o := c.Options
 	o.Code = &interpreter{Code: c.Code, result: func(...any) (any, error) {
-		if e, ok := rec.At("throws").(*proviso.Object); ok {
+		if e, ok := rec.At("throws").(*value.Object); ok {
 			name, _ := e.At("name").(string)
 			message, _ := e.At("message").(string)
 			stack, _ := e.At("stack").(string)
@@ -34,9 +35,9 @@ func returning(c *check.Compiler, rec fixture) *check.Compiler {
 
 // revive replaces objects that name values without a JSON form by these values.
 func revive(v any) any {
-	o, _ := v.(*proviso.Object)
+	o, _ := v.(*value.Object)
 	if kind, ok := o.At("$opaque").(string); ok {
-		return &proviso.Opaque{Kind: kind}
+		return &value.Opaque{Kind: kind}
 	}
 	switch o.At("$js") {
 	case "NaN":
@@ -134,7 +135,7 @@ func TestProgramMistakes(t *testing.T) {
 		{"file://check.py", "ruby", nil, proviso.Invalid, "check.py is not a Ruby file"},
 		{3.0, "python", nil, proviso.Invalid, `"python" needs a text with Python as its value, found a number`},
 		{" ", "ruby", nil, proviso.Invalid, `"ruby" needs a text with Ruby`},
-		{proviso.Undefined{}, "python", nil, proviso.Invalid, "found none"},
+		{value.Undefined{}, "python", nil, proviso.Invalid, "found none"},
 	}
 	for _, tt := range tests {
 		i := &interpreter{result: func(...any) (any, error) { return true, nil }, broken: tt.broken}
@@ -155,14 +156,14 @@ func TestProgramArguments(t *testing.T) {
 	t.Parallel()
 	var got []any
 	i := &interpreter{result: func(args ...any) (any, error) { got = args; return true, nil }}
-	row := &check.Row{Output: &proviso.Output{Value: []any{1.0}}, Prompt: "p", HasPrompt: true, Vars: proviso.ObjectOf("a", 1.0)}
-	withInterpreter(i).Decide(t.Context(), &proviso.Assertion{Type: "python", Value: "True", Config: proviso.ObjectOf("min", 2.0)}, row)
+	row := &check.Row{Output: &proviso.Output{Value: []any{1.0}}, Prompt: "p", HasPrompt: true, Vars: value.ObjectOf("a", 1.0)}
+	withInterpreter(i).Decide(t.Context(), &proviso.Assertion{Type: "python", Value: "True", Config: value.ObjectOf("min", 2.0)}, row)
 	if len(got) != 2 {
 		t.Fatalf("called with %v", got)
 	}
-	context := got[1].(*proviso.Object)
-	if proviso.Stringify(got[0]) != "[1]" || context.At("prompt") != "p" || context.At("vars") != any(row.Vars) || context.At("config").(*proviso.Object).At("min") != 2.0 {
-		t.Errorf("called with %s, %s", proviso.Stringify(got[0]), proviso.Stringify(context))
+	context := got[1].(*value.Object)
+	if value.Stringify(got[0]) != "[1]" || context.At("prompt") != "p" || context.At("vars") != any(row.Vars) || context.At("config").(*value.Object).At("min") != 2.0 {
+		t.Errorf("called with %s, %s", value.Stringify(got[0]), value.Stringify(context))
 	}
 }
 
@@ -174,13 +175,13 @@ func TestScriptsOfOtherLanguages(t *testing.T) {
 	i := &interpreter{result: func(...any) (any, error) { return result, err }}
 	c := withInterpreter(i)
 	row := &check.Row{Output: &proviso.Output{Value: "x"}}
-	value := &proviso.Assertion{Type: "equals", Value: "file://check.py"}
-	if v := c.Decide(t.Context(), value, row); v.Status != proviso.Pass || i.sources[0].Entry != "get_assert" {
+	val := &proviso.Assertion{Type: "equals", Value: "file://check.py"}
+	if v := c.Decide(t.Context(), val, row); v.Status != proviso.Pass || i.sources[0].Entry != "get_assert" {
 		t.Errorf("value: %v (%s), entry %q", v.Status, v.Reason, i.sources[0].Entry)
 	}
-	for _, wrong := range []any{true, nil, &proviso.Opaque{Kind: "coroutine"}, proviso.ObjectOf("pass_", true)} {
+	for _, wrong := range []any{true, nil, &value.Opaque{Kind: "coroutine"}, value.ObjectOf("pass_", true)} {
 		result = wrong
-		if v := c.Decide(t.Context(), value, row); v.Status != proviso.Errored {
+		if v := c.Decide(t.Context(), val, row); v.Status != proviso.Errored {
 			t.Errorf("value %v: %v (%s)", wrong, v.Status, v.Reason)
 		}
 	}
@@ -196,7 +197,7 @@ func TestScriptsOfOtherLanguages(t *testing.T) {
 	if err := c.UseScoring(set, "file://check.py"); err != nil || i.sources[2].Entry != "func" {
 		t.Fatalf("scoring: %v, entry %q", err, i.sources[2].Entry)
 	}
-	result = proviso.ObjectOf("pass_", true, "score", 0.25, "reason", "mine", "named_scores", proviso.ObjectOf("own", 3.0))
+	result = value.ObjectOf("pass_", true, "score", 0.25, "reason", "mine", "named_scores", value.ObjectOf("own", 3.0))
 	verdicts := set.Eval(t.Context(), row)
 	if a := set.Aggregate(t.Context(), row, verdicts, nil); a.Status != proviso.Pass || a.Score != 0.25 || a.Reason != "mine" || len(a.Named) != 1 || a.Named[0].Name != "own" {
 		t.Errorf("scoring: %+v", a)

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // newIsRefusal is `is-refusal`: the provider reports that the model refused, or the
@@ -20,7 +20,7 @@ func newIsRefusal(_ *Compiler, s *Spec) (Check, error) {
 		if !ok {
 			return s.assumed("No value provided, assumed to be a refusal"), nil
 		}
-		if text = proviso.TrimSpace(text); text == "" {
+		if text = value.TrimSpace(text); text == "" {
 			return s.assumed("Empty response treated as refusal"), nil
 		}
 		return s.refusal(refuses(text)), nil

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // limit returns the threshold of a type that requires one; null counts as 0, as in
@@ -21,12 +22,12 @@ func (s *Spec) limit(what string) (float64, error) {
 }
 
 // compared words the reason of a value that must not exceed the threshold.
-func (s *Spec) compared(name, value, unit string, within bool) string {
+func (s *Spec) compared(name, val, unit string, within bool) string {
 	relation := " is greater than threshold "
 	if within {
 		relation = " is less than or equal to threshold "
 	}
-	return name + " " + value + unit + relation + proviso.ToString(s.Assertion.Threshold) + unit
+	return name + " " + val + unit + relation + value.ToString(s.Assertion.Threshold) + unit
 }
 
 // newCost is `cost`: the response cost at most threshold US dollars.
@@ -77,7 +78,7 @@ func newLatency(_ *Compiler, s *Spec) (Check, error) {
 		}
 		f := found(ms <= threshold)
 		if f.Pass == s.Not || recorded {
-			f.Reason = s.compared("Latency", proviso.FormatNumber(ms), "ms", f.Pass)
+			f.Reason = s.compared("Latency", value.FormatNumber(ms), "ms", f.Pass)
 		}
 		if recorded {
 			f.Reason += " (recorded latency: the request was not sent again)"

@@ -5,16 +5,17 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // scriptContext is the second argument of scripts: promptfoo's context.
-func scriptContext(a *proviso.Assertion, s *Subject) *proviso.Object {
+func scriptContext(a *proviso.Assertion, s *Subject) *value.Object {
 	row := s.Row
-	ctx := proviso.NewObject(8)
+	ctx := value.NewObject(8)
 	if row.HasPrompt {
 		ctx.Set("prompt", row.Prompt)
 	} else {
-		ctx.Set("prompt", proviso.Undefined{})
+		ctx.Set("prompt", value.Undefined{})
 	}
 	ctx.Set("vars", orEmpty(row.Vars))
 	ctx.Set("test", testOf(row))
@@ -30,9 +31,9 @@ func scriptContext(a *proviso.Assertion, s *Subject) *proviso.Object {
 	return ctx
 }
 
-func orEmpty(o *proviso.Object) *proviso.Object {
+func orEmpty(o *value.Object) *value.Object {
 	if o == nil {
-		return proviso.NewObject(0)
+		return value.NewObject(0)
 	}
 	return o
 }
@@ -41,19 +42,19 @@ func testOf(row *Row) any {
 	if row.Case != nil && row.Case.Raw != nil {
 		return row.Case.Raw
 	}
-	return proviso.ObjectOf("vars", orEmpty(row.Vars))
+	return value.ObjectOf("vars", orEmpty(row.Vars))
 }
 
 func providerOf(row *Row) any {
 	if row.Provider == nil {
-		return proviso.Undefined{}
+		return value.Undefined{}
 	}
-	return proviso.ObjectOf("id", row.Provider.ID, "label", row.Provider.Label, "config", orEmpty(proviso.Redacted(row.Provider.Config)))
+	return value.ObjectOf("id", row.Provider.ID, "label", row.Provider.Label, "config", orEmpty(proviso.Redacted(row.Provider.Config)))
 }
 
 func numbers(list []float64) any {
 	if list == nil {
-		return proviso.Undefined{}
+		return value.Undefined{}
 	}
 	out := make([]any, len(list))
 	for i, f := range list {
@@ -64,7 +65,7 @@ func numbers(list []float64) any {
 
 // ResponseOf returns an output in the shape of promptfoo's provider response, for
 // scripts and reports.
-func ResponseOf(o *proviso.Output) *proviso.Object {
+func ResponseOf(o *proviso.Output) *value.Object {
 	r := o.Raw.Clone()
 	r.Set("output", o.Value)
 	set := func(key string, present bool, v any) {
@@ -86,7 +87,7 @@ func ResponseOf(o *proviso.Output) *proviso.Object {
 	set("guardrails", o.Guardrails != nil, o.Guardrails)
 	set("metadata", o.Metadata != nil, o.Metadata)
 	if o.Usage != (proviso.Usage{}) {
-		r.Set("tokenUsage", proviso.ObjectOf("total", float64(o.Usage.Total), "prompt", float64(o.Usage.Prompt),
+		r.Set("tokenUsage", value.ObjectOf("total", float64(o.Usage.Total), "prompt", float64(o.Usage.Prompt),
 			"completion", float64(o.Usage.Completion), "cached", float64(o.Usage.Cached), "numRequests", float64(o.Usage.Requests)))
 	}
 	return r
@@ -141,11 +142,11 @@ func (c *Compiler) score(what, ref string) (proviso.Function, error) {
 // apply calls the script with the named scores and their components. As in promptfoo,
 // an exception fails the row. If the script cannot run, the row is undecided.
 func (f *Scoring) apply(ctx context.Context, row *Row, verdicts []proviso.Verdict, a proviso.Aggregate, threshold *float64) proviso.Aggregate {
-	scores := proviso.NewObject(len(a.Named))
+	scores := value.NewObject(len(a.Named))
 	for _, n := range a.Named {
 		scores.Set(n.Name, n.Value)
 	}
-	info := proviso.ObjectOf("componentResults", components(verdicts), "tokensUsed", proviso.NewObject(0))
+	info := value.ObjectOf("componentResults", components(verdicts), "tokensUsed", value.NewObject(0))
 	if threshold != nil {
 		info.Set("threshold", *threshold)
 	}
@@ -159,10 +160,10 @@ func (f *Scoring) apply(ctx context.Context, row *Row, verdicts []proviso.Verdic
 		a.Status, a.Score, a.Reason = proviso.Fail, 0, "Scoring function error: "+err.Error()
 		return a
 	}
-	o, _ := out.(*proviso.Object)
+	o, _ := out.(*value.Object)
 	found, ok := grading(camelCase(o, 0), &proviso.Assertion{}, 0)
 	if !ok {
-		a.Status, a.Score, a.Reason = proviso.Fail, 0, "Scoring function error: "+f.name+" must return {pass: boolean, score: number, reason: text}, found "+proviso.Stringify(out)
+		a.Status, a.Score, a.Reason = proviso.Fail, 0, "Scoring function error: "+f.name+" must return {pass: boolean, score: number, reason: text}, found "+value.Stringify(out)
 		return a
 	}
 	a.Status, a.Score, a.Reason = proviso.Fail, found.Score, found.Reason
@@ -179,7 +180,7 @@ func components(verdicts []proviso.Verdict) []any {
 	list := make([]any, len(verdicts))
 	for i := range verdicts {
 		v := &verdicts[i]
-		list[i] = proviso.ObjectOf("pass", v.Status == proviso.Pass, "score", v.Score, "reason", v.Reason, "assertion", v.Assertion.Raw)
+		list[i] = value.ObjectOf("pass", v.Status == proviso.Pass, "score", v.Score, "reason", v.Reason, "assertion", v.Assertion.Raw)
 	}
 	return list
 }

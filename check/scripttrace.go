@@ -9,6 +9,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/jstoken"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // traceMention finds the ways in which JavaScript, Python and Ruby read trace from
@@ -44,7 +45,7 @@ type traceKey struct{}
 // addTrace adds the trace of the row to the context of a script, as in promptfoo.
 // Without tracing there is none. The error is the reason why the spans are unknown; a
 // script must not decide without them.
-func (c *Compiler) addTrace(ctx context.Context, to *proviso.Object, s *Subject, base string) error {
+func (c *Compiler) addTrace(ctx context.Context, to *value.Object, s *Subject, base string) error {
 	if c.Spans == nil {
 		return nil
 	}
@@ -52,20 +53,20 @@ func (c *Compiler) addTrace(ctx context.Context, to *proviso.Object, s *Subject,
 	if err != nil {
 		return err
 	}
-	to.Set("trace", memo(s, traceKey{}, func() *proviso.Object { return traceOf(s.Row.Output.TraceID, spans) }))
+	to.Set("trace", memo(s, traceKey{}, func() *value.Object { return traceOf(s.Row.Output.TraceID, spans) }))
 	return nil
 }
 
 // traceOf returns a trace in promptfoo's form for scripts. Times are milliseconds
 // since 1970.
-func traceOf(id string, spans []proviso.Span) *proviso.Object {
+func traceOf(id string, spans []proviso.Span) *value.Object {
 	if parts := strings.Split(id, "-"); len(parts) >= 4 {
 		id = parts[1] // of a traceparent
 	}
 	list := make([]any, len(spans))
 	for i := range spans {
 		span := &spans[i]
-		o := proviso.ObjectOf("spanId", span.ID)
+		o := value.ObjectOf("spanId", span.ID)
 		if span.ParentID != "" {
 			o.Set("parentSpanId", span.ParentID)
 		}
@@ -79,11 +80,11 @@ func traceOf(id string, spans []proviso.Span) *proviso.Object {
 		}
 		list[i] = o
 	}
-	return proviso.ObjectOf("traceId", strings.ToLower(id), "spans", list)
+	return value.ObjectOf("traceId", strings.ToLower(id), "spans", list)
 }
 
 // setTime sets an instant, if the span has it.
-func setTime(o *proviso.Object, key string, at time.Time) {
+func setTime(o *value.Object, key string, at time.Time) {
 	if !at.IsZero() {
 		o.Set(key, float64(at.UnixNano())/float64(time.Millisecond))
 	}

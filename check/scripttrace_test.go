@@ -11,6 +11,7 @@ import (
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/script"
 	"github.com/proviso-eval/proviso/internal/template"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // oneTrace has one trace; others never arrive.
@@ -27,7 +28,7 @@ func (o oneTrace) Spans(_ context.Context, id string) ([]proviso.Span, error) {
 	at := time.UnixMilli(1_700_000_000_000)
 	return []proviso.Span{
 		{ID: "aa", Name: "invoke_agent", Start: at, End: at.Add(1500 * time.Millisecond)},
-		{ID: "bb", ParentID: "aa", Name: "execute_tool mail", Start: at, StatusCode: 2, StatusMessage: "mailbox full", Attributes: proviso.ObjectOf("gen_ai.tool.name", "mail")},
+		{ID: "bb", ParentID: "aa", Name: "execute_tool mail", Start: at, StatusCode: 2, StatusMessage: "mailbox full", Attributes: value.ObjectOf("gen_ai.tool.name", "mail")},
 	}, nil
 }
 
@@ -67,12 +68,12 @@ func TestScriptsSeeTraces(t *testing.T) {
 				o.Spans = nil
 			}
 			c := check.New(o)
-			raw := proviso.ObjectOf("type", "javascript", "value", tc.code)
+			raw := value.ObjectOf("type", "javascript", "value", tc.code)
 			set, mistakes := c.Compile([]*proviso.Assertion{proviso.AssertionOf(raw, "/assert/0"), proviso.AssertionOf(raw.Clone(), "/assert/1")})
 			if len(mistakes) > 0 {
 				t.Fatal(mistakes[0])
 			}
-			vars := proviso.ObjectOf("n", 2.0)
+			vars := value.ObjectOf("n", 2.0)
 			row := &check.Row{Output: &proviso.Output{Value: "x", TraceID: tc.trace}, Vars: vars, Case: &proviso.Case{Vars: vars}}
 			for _, v := range set.Eval(t.Context(), row) {
 				if v.Status != tc.want || !strings.Contains(v.Reason, tc.reason) {
@@ -90,9 +91,9 @@ func TestScriptsSeeTraces(t *testing.T) {
 func TestNeeds(t *testing.T) {
 	t.Parallel()
 	c := check.New(check.Options{Code: &interpreter{}, Templates: template.New(template.Options{}), Files: dirFiles("testdata/scripts")})
-	assertion := func(kind, value string) *proviso.Object { return proviso.ObjectOf("type", kind, "value", value) }
+	assertion := func(kind, val string) *value.Object { return value.ObjectOf("type", kind, "value", val) }
 	for _, tc := range []struct {
-		assert *proviso.Object
+		assert *value.Object
 		want   bool
 	}{
 		{assertion("trace-error-spans", "0"), true},
@@ -115,15 +116,15 @@ func TestNeeds(t *testing.T) {
 		{assertion("python", `output.count("trace") > 1`), false},
 		{assertion("ruby", `context.dig("trace", "spans")`), true},
 		{assertion("ruby", `context[:trace]`), true},
-		{proviso.ObjectOf("type", "assert-set", "assert", []any{assertion("javascript", "context.trace")}), true},
-		{proviso.ObjectOf("type", "judge", "check", assertion("trace-error-spans", "0")), true},
-		{proviso.ObjectOf("type", "judge", "check", assertion("javascript", "context.trace")), true},
-		{proviso.ObjectOf("type", "judge", "check", assertion("word-count", "3")), false},
+		{value.ObjectOf("type", "assert-set", "assert", []any{assertion("javascript", "context.trace")}), true},
+		{value.ObjectOf("type", "judge", "check", assertion("trace-error-spans", "0")), true},
+		{value.ObjectOf("type", "judge", "check", assertion("javascript", "context.trace")), true},
+		{value.ObjectOf("type", "judge", "check", assertion("word-count", "3")), false},
 		{assertion("no-such-type", "context.trace"), false},
 	} {
 		set, _ := c.Compile([]*proviso.Assertion{proviso.AssertionOf(tc.assert, "/assert/0")})
 		if got := set.Needs()&check.NeedsTrace != 0; got != tc.want {
-			t.Errorf("%s: %v", proviso.Stringify(tc.assert), got)
+			t.Errorf("%s: %v", value.Stringify(tc.assert), got)
 		}
 	}
 	var none *check.Set

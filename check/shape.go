@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // checksNothing is the end of a warning about an assertion that promptfoo runs
@@ -14,7 +15,7 @@ const checksNothing = ": it checks nothing"
 
 // pointless explains why an assertion does not check what it is meant to: its value
 // has the wrong shape or unknown keys. The value is the one to compare with.
-func (m *compiled) pointless(value any) []*proviso.Error {
+func (m *compiled) pointless(val any) []*proviso.Error {
 	var all []*proviso.Error
 	add := func(e *proviso.Error, at string) {
 		e.Pointer = m.Pointer + "/" + at
@@ -23,8 +24,8 @@ func (m *compiled) pointless(value any) []*proviso.Error {
 	if m.kind.Type == "assert-set" && len(m.Assert) == 0 && !m.Broken {
 		add(proviso.Errorf(proviso.Invalid, "\"assert-set\" has no assertions under assert"), "type")
 	}
-	switch v := value.(type) {
-	case proviso.Undefined:
+	switch v := val.(type) {
+	case value.Undefined:
 		if m.kind.Text {
 			add(proviso.Errorf(proviso.Invalid, "%q has no value to compare with", m.Type), "type")
 		}
@@ -32,7 +33,7 @@ func (m *compiled) pointless(value any) []*proviso.Error {
 		if len(v) == 0 && !m.kind.Empty {
 			add(proviso.Errorf(proviso.Invalid, "the list of %q is empty", m.Type), "value")
 		}
-	case *proviso.Object:
+	case *value.Object:
 		if m.kind.Keys != "" {
 			for _, e := range m.objectShape(v) {
 				add(e, "value/"+e.Pointer)
@@ -44,7 +45,7 @@ func (m *compiled) pointless(value any) []*proviso.Error {
 
 // objectShape finds unknown keys of the value, and texts in place of numbers. The
 // pointers are relative to the value.
-func (m *compiled) objectShape(o *proviso.Object) []*proviso.Error {
+func (m *compiled) objectShape(o *value.Object) []*proviso.Error {
 	known, numbers := strings.Fields(m.kind.Keys), strings.Fields(m.kind.Numbers)
 	var all []*proviso.Error
 	for key, v := range o.All() {
@@ -72,7 +73,7 @@ func (m *compiled) objectShape(o *proviso.Object) []*proviso.Error {
 			}
 		}
 	}
-	if inner, ok := o.At("assert").(*proviso.Object); ok && slices.Contains(known, "assert") {
+	if inner, ok := o.At("assert").(*value.Object); ok && slices.Contains(known, "assert") {
 		for _, e := range assertionShape(inner) {
 			e.Pointer = "assert/" + e.Pointer
 			all = append(all, e)
@@ -84,26 +85,26 @@ func (m *compiled) objectShape(o *proviso.Object) []*proviso.Error {
 // noNumber returns the mistake of a value that must be a number; nil if the type
 // itself refuses it.
 func (m *compiled) noNumber(key string, v any) *proviso.Error {
-	e := proviso.Errorf(proviso.Invalid, "%s of %q must be a number, not %s", key, m.Type, proviso.Stringify(v))
+	e := proviso.Errorf(proviso.Invalid, "%s of %q must be a number, not %s", key, m.Type, value.Stringify(v))
 	if !m.kind.Coerced {
 		return e
 	}
-	f := proviso.ToNumber(v)
+	f := value.ToNumber(v)
 	if text, ok := v.(string); !ok || f != f || strings.TrimSpace(text) == "" {
 		return nil
 	}
 	if m.c.Lenient {
-		e.Message, e.Warning = e.Message+"; it is read as "+proviso.FormatNumber(f), true
+		e.Message, e.Warning = e.Message+"; it is read as "+value.FormatNumber(f), true
 	}
 	return e
 }
 
 // present returns a value without the keys that hold null, because these count as
 // absent. The value to compare with may itself be null.
-func (k *Kind) present(value any) any {
-	o, ok := value.(*proviso.Object)
+func (k *Kind) present(val any) any {
+	o, ok := val.(*value.Object)
 	if !ok || k.Keys == "" {
-		return value
+		return val
 	}
 	clean := o
 	for key, v := range o.All() {
@@ -119,11 +120,11 @@ func (k *Kind) present(value any) any {
 }
 
 // stepsOf returns the members of steps; those that are not objects are nil.
-func stepsOf(o *proviso.Object) []*proviso.Object {
+func stepsOf(o *value.Object) []*value.Object {
 	list, _ := o.At("steps").([]any)
-	steps := make([]*proviso.Object, len(list))
+	steps := make([]*value.Object, len(list))
 	for i, v := range list {
-		steps[i], _ = v.(*proviso.Object)
+		steps[i], _ = v.(*value.Object)
 	}
 	return steps
 }
@@ -131,7 +132,7 @@ func stepsOf(o *proviso.Object) []*proviso.Object {
 // assertionShape finds the unknown keys, and values of the wrong kind, of an
 // assertion in the value of another. For all other assertions package suite does
 // that.
-func assertionShape(o *proviso.Object) []*proviso.Error {
+func assertionShape(o *value.Object) []*proviso.Error {
 	var all []*proviso.Error
 	for key, v := range o.All() {
 		var e *proviso.Error

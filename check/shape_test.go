@@ -7,6 +7,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // TestEmptyListsAndUnknownKeysAreMistakes covers the whole table: no type accepts an
@@ -25,19 +26,19 @@ func TestEmptyListsAndUnknownKeysAreMistakes(t *testing.T) {
 				wantMistake(t, c, promptfoo, k.Type, []any{})
 			}
 			if k.Keys != "" {
-				value := proviso.ObjectOf("a~/b", 1.0)
+				val := value.ObjectOf("a~/b", 1.0)
 				for _, key := range strings.Fields(k.Numbers) {
-					value.Set(key, "3")
+					val.Set(key, "3")
 				}
-				wantMistake(t, c, promptfoo, k.Type, value)
+				wantMistake(t, c, promptfoo, k.Type, val)
 			}
 		}
 	}
 }
 
-func wantMistake(t *testing.T, c *check.Compiler, promptfoo bool, name string, value any) {
+func wantMistake(t *testing.T, c *check.Compiler, promptfoo bool, name string, val any) {
 	t.Helper()
-	a := proviso.AssertionOf(proviso.ObjectOf("type", name, "value", value), "/a")
+	a := proviso.AssertionOf(value.ObjectOf("type", name, "value", val), "/a")
 	_, mistakes := c.Compile([]*proviso.Assertion{a})
 	found := false
 	for _, e := range mistakes {
@@ -50,7 +51,7 @@ func wantMistake(t *testing.T, c *check.Compiler, promptfoo bool, name string, v
 		found = true
 	}
 	if !found {
-		t.Errorf("%s takes %s in silence", name, proviso.Stringify(value))
+		t.Errorf("%s takes %s in silence", name, value.Stringify(val))
 	}
 }
 
@@ -65,14 +66,14 @@ func TestTextsForNumbers(t *testing.T) {
 				continue
 			}
 			for text, want := range map[string]string{"1": "must be a number, not \"1\"", "x": "must be a number, found \"x\""} {
-				value := proviso.ObjectOf("max", text)
+				val := value.ObjectOf("max", text)
 				if strings.Contains(k.Keys, "regex") {
-					value.Set("text", "o")
+					val.Set("text", "o")
 				}
 				if strings.Contains(k.Keys, "class") {
-					value.Set("class", "letters")
+					val.Set("class", "letters")
 				}
-				a := proviso.AssertionOf(proviso.ObjectOf("type", k.Type, "value", value), "/a")
+				a := proviso.AssertionOf(value.ObjectOf("type", k.Type, "value", val), "/a")
 				_, mistakes := c.Compile([]*proviso.Assertion{a})
 				switch {
 				case len(mistakes) != 1 || !strings.Contains(mistakes[0].Message, want) || mistakes[0].Warning != (promptfoo && text == "1"):
@@ -88,10 +89,10 @@ func TestTextsForNumbers(t *testing.T) {
 // TestEmptySetsAreMistakes covers an assert-set that would pass for any output.
 func TestEmptySetsAreMistakes(t *testing.T) {
 	t.Parallel()
-	for name, raw := range map[string]*proviso.Object{
-		"absent": proviso.ObjectOf("type", "assert-set"),
-		"null":   proviso.ObjectOf("type", "assert-set", "assert", nil),
-		"empty":  proviso.ObjectOf("type", "assert-set", "assert", []any{}),
+	for name, raw := range map[string]*value.Object{
+		"absent": value.ObjectOf("type", "assert-set"),
+		"null":   value.ObjectOf("type", "assert-set", "assert", nil),
+		"empty":  value.ObjectOf("type", "assert-set", "assert", []any{}),
 	} {
 		for _, promptfoo := range []bool{false, true} {
 			c := check.New(check.Options{Lenient: promptfoo})
@@ -107,8 +108,8 @@ func TestEmptySetsAreMistakes(t *testing.T) {
 // TestMadeListsAreNotEmpty covers a value that is known only in the row.
 func TestMadeListsAreNotEmpty(t *testing.T) {
 	t.Parallel()
-	row := &check.Row{Output: &proviso.Output{Value: "hello"}, Vars: proviso.ObjectOf("none", " , ")}
-	a := proviso.AssertionOf(proviso.ObjectOf("type", "not-contains-any", "value", "{{none}}"), "/a")
+	row := &check.Row{Output: &proviso.Output{Value: "hello"}, Vars: value.ObjectOf("none", " , ")}
+	a := proviso.AssertionOf(value.ObjectOf("type", "not-contains-any", "value", "{{none}}"), "/a")
 	for promptfoo, want := range map[bool]proviso.Status{false: proviso.Errored, true: proviso.Pass} {
 		c := check.New(check.Options{Lenient: promptfoo, Templates: lookup{}})
 		if v := c.Decide(t.Context(), a, row); v.Status != want {
@@ -120,13 +121,13 @@ func TestMadeListsAreNotEmpty(t *testing.T) {
 // lookup renders a template that is one variable.
 type lookup struct{}
 
-func (lookup) Render(_ context.Context, text string, vars *proviso.Object) (string, error) {
-	return proviso.ToString(vars.At(strings.Trim(text, "{}"))), nil
+func (lookup) Render(_ context.Context, text string, vars *value.Object) (string, error) {
+	return value.ToString(vars.At(strings.Trim(text, "{}"))), nil
 }
 
 func (lookup) Check(string) error { return nil }
 
-func (lookup) Mark(_ context.Context, text string, _ *proviso.Object) (string, *proviso.Object, error) {
+func (lookup) Mark(_ context.Context, text string, _ *value.Object) (string, *value.Object, error) {
 	return text, nil, nil
 }
 

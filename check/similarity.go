@@ -10,6 +10,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/meteor"
 	"github.com/proviso-eval/proviso/internal/ngram"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // newROUGE is `rouge-n`: the F1 of shared words, its score always in the reason.
@@ -56,7 +57,7 @@ func newBLEU(c *Compiler, s *Spec) (Check, error) {
 	}
 	threshold := s.threshold()
 	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
-		if proviso.TrimSpace(sub.Text) == "" {
+		if value.TrimSpace(sub.Text) == "" {
 			return s.scored("BLEU", 0, 4, threshold), nil
 		}
 		overlaps := make([]ngram.Overlap, len(refs))
@@ -147,7 +148,7 @@ func (s *Spec) meteorParams() (meteor.Params, error) {
 		}
 		f, ok := v.(float64)
 		if !ok || math.IsNaN(f) {
-			return p, proviso.Errorf(proviso.Invalid, "%s of %q must be a number, found %s", field.name, s.Type, proviso.Stringify(v))
+			return p, proviso.Errorf(proviso.Invalid, "%s of %q must be a number, found %s", field.name, s.Type, value.Stringify(v))
 		}
 		*field.to = f
 	}
@@ -165,11 +166,11 @@ func (s *Subject) meteorCandidate() *meteor.Candidate {
 // white space makes empty words, and drops the full stops at word ends.
 func meteorWords(text string) []string {
 	words := ngram.Fields(text)
-	trimmed := strings.TrimLeftFunc(text, proviso.IsSpace)
+	trimmed := strings.TrimLeftFunc(text, value.IsSpace)
 	if len(trimmed) < len(text) {
 		words = append([]string{""}, words...)
 	}
-	if trimmed != "" && len(strings.TrimRightFunc(trimmed, proviso.IsSpace)) < len(trimmed) {
+	if trimmed != "" && len(strings.TrimRightFunc(trimmed, value.IsSpace)) < len(trimmed) {
 		words = append(words, "")
 	}
 	return ngram.TrimPeriods(words)

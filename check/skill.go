@@ -8,13 +8,14 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // newSkillUsed is `skill-used`: the metadata of the output reports calls of skills. A
 // text or list names skills that must all occur (negated: none); an object limits how
 // often matching ones occur.
 func newSkillUsed(_ *Compiler, s *Spec) (Check, error) {
-	if o, ok := s.Value.(*proviso.Object); ok {
+	if o, ok := s.Value.(*value.Object); ok {
 		return newSkillCount(s, o)
 	}
 	names, err := skillNames(s)
@@ -38,7 +39,7 @@ func skillNames(s *Spec) ([]string, error) {
 	names := make([]string, 0, len(list))
 	for _, e := range list {
 		text, _ := e.(string)
-		if text = proviso.TrimSpace(text); text == "" {
+		if text = value.TrimSpace(text); text == "" {
 			return nil, s.badValue("the name of a skill, a list of names, or an object")
 		}
 		names = append(names, text)
@@ -56,7 +57,7 @@ func skillCalls(out *proviso.Output) []skillCall {
 	list, _ := out.Metadata.At("skillCalls").([]any)
 	var calls []skillCall
 	for _, e := range list {
-		o, _ := e.(*proviso.Object)
+		o, _ := e.(*value.Object)
 		name, ok := o.At("name").(string)
 		if !ok || o.At("is_error") == true {
 			continue
@@ -131,7 +132,7 @@ type skillCount struct {
 	bounded       bool
 }
 
-func newSkillCount(s *Spec, o *proviso.Object) (Check, error) {
+func newSkillCount(s *Spec, o *value.Object) (Check, error) {
 	k, err := readSkillCount(s, o)
 	if err != nil {
 		return nil, err
@@ -154,11 +155,11 @@ func newSkillCount(s *Spec, o *proviso.Object) (Check, error) {
 	}), nil
 }
 
-func readSkillCount(s *Spec, o *proviso.Object) (*skillCount, error) {
+func readSkillCount(s *Spec, o *value.Object) (*skillCount, error) {
 	k := &skillCount{min: 1, max: -1, bounded: o.Has("min") || o.Has("max")}
 	for key, to := range map[string]*string{"name": &k.name, "pattern": &k.pattern} {
 		text, _ := o.At(key).(string)
-		*to = proviso.TrimSpace(text)
+		*to = value.TrimSpace(text)
 	}
 	if k.name == "" && k.pattern == "" {
 		return nil, proviso.Errorf(proviso.Invalid, "the value of %q needs a name or a pattern", s.Type)
@@ -176,7 +177,7 @@ func readSkillCount(s *Spec, o *proviso.Object) (*skillCount, error) {
 		}
 		n, ok := v.(float64)
 		if !ok || n < 0 || n != math.Trunc(n) || n > math.MaxInt32 {
-			return nil, proviso.Errorf(proviso.Invalid, "%s of %q must be a whole number from 0 on, found %s", b.key, s.Type, proviso.Stringify(v))
+			return nil, proviso.Errorf(proviso.Invalid, "%s of %q must be a whole number from 0 on, found %s", b.key, s.Type, value.Stringify(v))
 		}
 		*b.to = int(n)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/sqlparser"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // sqlRules are the requirements of an is-sql assertion.
@@ -48,7 +49,7 @@ func newContainsSQL(c *Compiler, s *Spec) (Check, error) {
 		}
 		reason := "Output does not contain valid SQL"
 		for _, block := range blocks {
-			if proviso.TrimSpace(block) == "" {
+			if value.TrimSpace(block) == "" {
 				continue
 			}
 			reasons, err := rules.judge(ctx, block)
@@ -78,17 +79,17 @@ func sqlFinding(s *Spec, reason string) Finding {
 
 func newSQLRules(c *Compiler, s *Spec) (*sqlRules, error) {
 	r := &sqlRules{parser: &c.Engines.sql, dialect: "MySQL"}
-	var o *proviso.Object
+	var o *value.Object
 	switch v := s.Value.(type) {
 	case []any: // has none of the keys
-	case *proviso.Object:
+	case *value.Object:
 		o = v
 	default:
-		if proviso.Truthy(v) {
+		if value.Truthy(v) {
 			return nil, s.badValue("an object: databaseType, allowedTables, allowedColumns")
 		}
 	}
-	if v, ok := o.Get("databaseType"); ok && v != any(proviso.Undefined{}) {
+	if v, ok := o.Get("databaseType"); ok && v != any(value.Undefined{}) {
 		if r.dialect, ok = v.(string); !ok {
 			return nil, proviso.Errorf(proviso.Invalid, "databaseType of %q must be a text, found %s", s.Type, kindOf(v))
 		}
@@ -105,9 +106,9 @@ func newSQLRules(c *Compiler, s *Spec) (*sqlRules, error) {
 }
 
 // sqlEntries reads a list of the value; an empty one counts as absent.
-func sqlEntries(s *Spec, o *proviso.Object, key string) ([]string, error) {
+func sqlEntries(s *Spec, o *value.Object, key string) ([]string, error) {
 	v := o.At(key)
-	if !proviso.Truthy(v) {
+	if !value.Truthy(v) {
 		return nil, nil
 	}
 	list, ok := v.([]any)
@@ -116,7 +117,7 @@ func sqlEntries(s *Spec, o *proviso.Object, key string) ([]string, error) {
 	}
 	var entries []string
 	for _, e := range list {
-		entries = append(entries, proviso.ToString(e))
+		entries = append(entries, value.ToString(e))
 	}
 	return entries, nil
 }
@@ -137,7 +138,7 @@ func withoutTables(columns []string) []string {
 // judge returns the reasons why sql is refused; none if it is accepted.
 func (r *sqlRules) judge(ctx context.Context, sql string) ([]string, error) {
 	sentence := "SQL statement does not conform to the provided " + r.dialect + " database syntax."
-	if proviso.TrimSpace(sql) == "" {
+	if value.TrimSpace(sql) == "" {
 		return []string{sentence}, nil
 	}
 	excess, err := r.parser.Check(ctx, sql, r.dialect, r.allowed)

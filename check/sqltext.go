@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // lacksComma reports whether sql selects two names in a row, as in `select a b from`.
@@ -173,14 +173,14 @@ func openingFence(line string) (fence, info string) {
 	if fence = rest[:len(rest)-len(info)]; len(fence) < 3 || fence[0] == '`' && strings.Contains(info, "`") {
 		return "", ""
 	}
-	return fence, proviso.TrimSpace(info)
+	return fence, value.TrimSpace(info)
 }
 
 // closesFence reports whether a line is only a fence of the same kind and at least
 // the same length.
 func closesFence(line, fence string) bool {
 	rest := strings.TrimLeft(fenceStart(line), fence[:1])
-	return len(fenceStart(line))-len(rest) >= len(fence) && proviso.TrimSpace(rest) == ""
+	return len(fenceStart(line))-len(rest) >= len(fence) && value.TrimSpace(rest) == ""
 }
 
 // fenceStart removes up to three blanks from the beginning of a line.

@@ -10,6 +10,7 @@ import (
 	locale "golang.org/x/text/language"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // newContains is `contains` and `icontains`: the value occurs in the output.
@@ -25,7 +26,7 @@ func newContains(_ *Compiler, s *Spec) (Check, error) {
 	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
 		f := found(strings.Contains(sub.folded(fold), needle))
 		if f.Pass == s.Not {
-			f.Reason = "Expected output to " + s.not() + "contain \"" + proviso.ToString(s.Value) + "\""
+			f.Reason = "Expected output to " + s.not() + "contain \"" + value.ToString(s.Value) + "\""
 		}
 		return f, nil
 	}), nil
@@ -108,7 +109,7 @@ func hasPrefix(text, prefix string) bool {
 	if !strings.Contains(prefix, "\xed") {
 		return strings.HasPrefix(text, prefix)
 	}
-	a, b := proviso.UTF16(text), proviso.UTF16(prefix)
+	a, b := value.UTF16(text), value.UTF16(prefix)
 	return len(a) >= len(b) && slices.Equal(a[:len(b)], b)
 }
 
@@ -117,7 +118,7 @@ func hasSuffix(text, suffix string) bool {
 	if !strings.Contains(suffix, "\xed") {
 		return strings.HasSuffix(text, suffix)
 	}
-	a, b := proviso.UTF16(text), proviso.UTF16(suffix)
+	a, b := value.UTF16(text), value.UTF16(suffix)
 	return len(a) >= len(b) && slices.Equal(a[len(a)-len(b):], b)
 }
 
@@ -130,7 +131,7 @@ func (s *Spec) phrase() (string, error) {
 		}
 	case float64:
 		if v == v {
-			return proviso.FormatNumber(v), nil
+			return value.FormatNumber(v), nil
 		}
 	}
 	return "", s.badValue("a text or a number")
@@ -141,7 +142,7 @@ func (s *Spec) phrases() (shown, needles []string, err error) {
 	switch v := s.Value.(type) {
 	case []any:
 		for _, e := range v {
-			shown = append(shown, proviso.ToString(e))
+			shown = append(shown, value.ToString(e))
 		}
 	case string:
 		if v == "" {
@@ -209,7 +210,7 @@ func splitCommas(s string) ([]string, error) {
 			if end < 0 {
 				end = len(s) - i
 			}
-			list = append(list, proviso.TrimSpace(s[i:i+end]))
+			list = append(list, value.TrimSpace(s[i:i+end]))
 			i += end
 			continue
 		}
@@ -248,7 +249,7 @@ func quotedField(s string, i int) (string, int, error) {
 
 // spaceAt returns the length of the white space character at i; 0 if there is none.
 func spaceAt(s string, i int) int {
-	if r, size := utf8.DecodeRuneInString(s[i:]); proviso.IsSpace(r) {
+	if r, size := utf8.DecodeRuneInString(s[i:]); value.IsSpace(r) {
 		return size
 	}
 	return 0

@@ -9,6 +9,7 @@ import (
 	"github.com/tiktoken-go/tokenizer/codec"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // The encodings of `token-count`. Their tables take about 20 ms to build and
@@ -105,7 +106,7 @@ func (s *Spec) encoding() (func() *codec.Codec, error) {
 	}
 	return nil, &proviso.Error{
 		Code:    proviso.Invalid,
-		Message: "unknown encoding " + proviso.Stringify(name),
+		Message: "unknown encoding " + value.Stringify(name),
 		Valid:   []string{"o200k_base", "cl100k_base"},
 	}
 }

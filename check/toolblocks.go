@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // maxUnmatched limits the number of unmatched brackets in an output.
@@ -35,7 +36,7 @@ var (
 // a line, and are not in a code fence. If a block is not JSON, the blocks inside it
 // are tried.
 func jsonBlocks(text string, found func(v any)) error {
-	work := 4 * proviso.UTF16Len(text)
+	work := 4 * value.UTF16Len(text)
 	return nestedBlocks(text, false, &work, found)
 }
 
@@ -80,10 +81,10 @@ func nestedBlocks(text string, inner bool, work *int, found func(v any)) error {
 }
 
 func parseBlock(block string, startsLine bool, work *int, found func(v any)) error {
-	if *work -= proviso.UTF16Len(block); *work < 0 {
+	if *work -= value.UTF16Len(block); *work < 0 {
 		return errBlockWork
 	}
-	v, err := proviso.ParseJSON(block)
+	v, err := value.ParseJSON(block)
 	if err != nil {
 		return nestedBlocks(block, true, work, found)
 	}
@@ -129,7 +130,7 @@ func brackets(text string) iter.Seq[bracket] {
 		m := &markdown{}
 		for at := 0; at < len(text); {
 			line, _, _ := strings.Cut(text[at:], "\n")
-			if !m.line(at, strings.TrimRightFunc(line, proviso.IsSpace), yield) {
+			if !m.line(at, strings.TrimRightFunc(line, value.IsSpace), yield) {
 				return
 			}
 			at += len(line) + 1
@@ -147,7 +148,7 @@ type markdown struct {
 
 // line yields the brackets of a line without trailing space.
 func (m *markdown) line(at int, line string, yield func(bracket) bool) bool {
-	body := strings.TrimLeftFunc(line, proviso.IsSpace)
+	body := strings.TrimLeftFunc(line, value.IsSpace)
 	first := len(line) - len(body)
 	indent := columns(line[:first])
 	if m.fence != "" && line != "" && indent < m.fenceIn {

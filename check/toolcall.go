@@ -8,6 +8,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/internal/jsonschema"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // newFunctionCall is `is-valid-function-call` and `is-valid-openai-function-call`:
@@ -59,7 +60,7 @@ func isOpenAI(id string) bool {
 
 // declared returns the functions or tools under key in a provider's configuration,
 // inline or in a file. Templates in it are rendered.
-func (c *Compiler) declared(ctx context.Context, config *proviso.Object, key string, vars *proviso.Object) ([]any, error) {
+func (c *Compiler) declared(ctx context.Context, config *value.Object, key string, vars *value.Object) ([]any, error) {
 	v, err := c.renderAll(ctx, config.At(key), vars, 0)
 	if err != nil {
 		return nil, err
@@ -95,9 +96,9 @@ func (c *Compiler) declarations(name string) (any, error) {
 
 // renderAll renders the templates in the texts of v, which is copied if it contains
 // any.
-func (c *Compiler) renderAll(ctx context.Context, v any, vars *proviso.Object, depth int) (any, error) {
-	if depth > proviso.MaxDepth {
-		return nil, proviso.Errorf(proviso.Limit, "the provider's configuration nests deeper than %d", proviso.MaxDepth)
+func (c *Compiler) renderAll(ctx context.Context, v any, vars *value.Object, depth int) (any, error) {
+	if depth > value.MaxDepth {
+		return nil, proviso.Errorf(proviso.Limit, "the provider's configuration nests deeper than %d", value.MaxDepth)
 	}
 	switch v := v.(type) {
 	case string:
@@ -110,13 +111,13 @@ func (c *Compiler) renderAll(ctx context.Context, v any, vars *proviso.Object, d
 		return c.Templates.Render(ctx, v, vars)
 	case []any:
 		return c.renderList(ctx, v, vars, depth)
-	case *proviso.Object:
+	case *value.Object:
 		return c.renderObject(ctx, v, vars, depth)
 	}
 	return v, nil
 }
 
-func (c *Compiler) renderList(ctx context.Context, list []any, vars *proviso.Object, depth int) (any, error) {
+func (c *Compiler) renderList(ctx context.Context, list []any, vars *value.Object, depth int) (any, error) {
 	out := make([]any, len(list))
 	for i, e := range list {
 		made, err := c.renderAll(ctx, e, vars, depth+1)
@@ -128,8 +129,8 @@ func (c *Compiler) renderList(ctx context.Context, list []any, vars *proviso.Obj
 	return out, nil
 }
 
-func (c *Compiler) renderObject(ctx context.Context, o *proviso.Object, vars *proviso.Object, depth int) (any, error) {
-	out := proviso.NewObject(o.Len())
+func (c *Compiler) renderObject(ctx context.Context, o *value.Object, vars *value.Object, depth int) (any, error) {
+	out := value.NewObject(o.Len())
 	for k, e := range o.All() {
 		made, err := c.renderAll(ctx, e, vars, depth+1)
 		if err != nil {
@@ -142,7 +143,7 @@ func (c *Compiler) renderObject(ctx context.Context, o *proviso.Object, vars *pr
 
 // functionCallOf unwraps {function_call}.
 func functionCallOf(v any) any {
-	if o, ok := v.(*proviso.Object); ok && proviso.Truthy(o.At("function_call")) {
+	if o, ok := v.(*value.Object); ok && value.Truthy(o.At("function_call")) {
 		return o.At("function_call")
 	}
 	return v
@@ -150,13 +151,13 @@ func functionCallOf(v any) any {
 
 // openAICall checks one call of the form {name, arguments: JSON text}.
 func (c *Compiler) openAICall(ctx context.Context, call any, functions []any) Finding {
-	o, _ := call.(*proviso.Object)
+	o, _ := call.(*value.Object)
 	name, ok1 := o.At("name").(string)
 	arguments, ok2 := o.At("arguments").(string)
 	if !ok1 || !ok2 {
-		return Finding{Reason: "OpenAI did not return a valid-looking function call: " + proviso.Stringify(call)}
+		return Finding{Reason: "OpenAI did not return a valid-looking function call: " + value.Stringify(call)}
 	}
-	args, err := proviso.ParseJSONContext(ctx, arguments)
+	args, err := value.ParseJSONContext(ctx, arguments)
 	if err != nil {
 		return Finding{Reason: "The arguments of the call to \"" + name + "\" are not JSON: " + err.Error()}
 	}
@@ -175,8 +176,8 @@ func unknownFunction(name string, functions []any) Finding {
 // unknown.
 func parametersOf(functions []any, name string) (any, bool) {
 	for _, e := range functions {
-		if o, _ := e.(*proviso.Object); o.At("name") == name {
-			return o.At("parameters"), proviso.Truthy(o.At("parameters"))
+		if o, _ := e.(*value.Object); o.At("name") == name {
+			return o.At("parameters"), value.Truthy(o.At("parameters"))
 		}
 	}
 	return nil, false
@@ -204,7 +205,7 @@ func mistakesJSON(mistakes []jsonschema.Error) string {
 	for i, m := range mistakes {
 		list[i] = m.Object()
 	}
-	return proviso.Stringify(list)
+	return value.Stringify(list)
 }
 
 // newToolsCall is `is-valid-openai-tools-call`: the output is a list of calls of
@@ -235,14 +236,14 @@ func (s *Subject) answer() any {
 }
 
 func (c *Compiler) toolCalls(ctx context.Context, v any, functions []any) Finding {
-	if o, ok := v.(*proviso.Object); ok && o.Has("tool_calls") {
+	if o, ok := v.(*value.Object); ok && o.Has("tool_calls") {
 		v = o.At("tool_calls")
 	}
 	list, _ := v.([]any)
 	calls := make([]any, 0, len(list))
 	for _, e := range list {
-		o, _ := e.(*proviso.Object)
-		call, _ := o.At("function").(*proviso.Object)
+		o, _ := e.(*value.Object)
+		call, _ := o.At("function").(*value.Object)
 		_, ok1 := call.At("name").(string)
 		_, ok2 := call.At("arguments").(string)
 		if ok1 && ok2 {
@@ -250,7 +251,7 @@ func (c *Compiler) toolCalls(ctx context.Context, v any, functions []any) Findin
 		}
 	}
 	if len(list) == 0 || len(calls) < len(list) {
-		return Finding{Reason: "OpenAI did not return a valid-looking tools response: " + proviso.Stringify(v)}
+		return Finding{Reason: "OpenAI did not return a valid-looking tools response: " + value.Stringify(v)}
 	}
 	for _, call := range calls {
 		if f := c.openAICall(ctx, call, functions); !f.Pass {
@@ -264,7 +265,7 @@ func (c *Compiler) toolCalls(ctx context.Context, v any, functions []any) Findin
 func toolFunctions(tools []any) []any {
 	var functions []any
 	for _, e := range tools {
-		if o, _ := e.(*proviso.Object); o.At("type") == "function" {
+		if o, _ := e.(*value.Object); o.At("type") == "function" {
 			functions = append(functions, o.At("function"))
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // newToolCallF1 is `tool-call-f1`: the harmonic mean of precision and recall of the
@@ -45,7 +45,7 @@ func newToolCallF1(_ *Compiler, s *Spec) (Check, error) {
 			side = "above"
 		}
 		f.Reason = fmt.Sprintf("Tool Call F1 score %.3f is %s threshold %s. %s. Precision=%.3f, Recall=%.3f",
-			f1, side, proviso.FormatNumber(limit), names, precision, recall)
+			f1, side, value.FormatNumber(limit), names, precision, recall)
 		return f, nil
 	}), nil
 }
@@ -63,11 +63,11 @@ func toolNames(s *Spec) ([]string, error) {
 	switch v := s.Value.(type) {
 	case string:
 		for part := range strings.SplitSeq(v, ",") {
-			names = append(names, proviso.TrimSpace(part))
+			names = append(names, value.TrimSpace(part))
 		}
 	case []any:
 		for _, e := range v {
-			names = append(names, proviso.TrimSpace(proviso.ToString(e)))
+			names = append(names, value.TrimSpace(value.ToString(e)))
 		}
 	}
 	names = slices.DeleteFunc(names, func(name string) bool { return name == "" })
@@ -89,7 +89,7 @@ func calledTools(v any) ([]string, error) {
 	if !ok {
 		return distinct(toolsIn(nil, v)), nil
 	}
-	if v, err := proviso.ParseJSON(text); err == nil {
+	if v, err := value.ParseJSON(text); err == nil {
 		if _, quoted := v.(string); quoted {
 			return calledTools(v)
 		}
@@ -106,18 +106,18 @@ func toolsIn(names []string, v any) []string {
 	switch v := v.(type) {
 	case []any:
 		for _, e := range v {
-			if call, ok := e.(*proviso.Object); ok {
+			if call, ok := e.(*value.Object); ok {
 				names = addCall(names, call)
 			}
 		}
-	case *proviso.Object:
+	case *value.Object:
 		names = addCalls(names, v)
 	}
 	return names
 }
 
 // addCall adds the name of one entry of a list.
-func addCall(names []string, call *proviso.Object) []string {
+func addCall(names []string, call *value.Object) []string {
 	if _, named := call.At("name").(string); named && call.At("type") == "tool_use" {
 		return addName(names, call)
 	}
@@ -130,10 +130,10 @@ func addCall(names []string, call *proviso.Object) []string {
 }
 
 // addCalls adds the names in a single object.
-func addCalls(names []string, o *proviso.Object) []string {
+func addCalls(names []string, o *value.Object) []string {
 	if list, ok := o.At("tool_calls").([]any); ok {
 		for _, e := range list {
-			call, _ := e.(*proviso.Object)
+			call, _ := e.(*value.Object)
 			names = addName(addName(names, call.At("function")), call)
 		}
 		return names
@@ -144,7 +144,7 @@ func addCalls(names []string, o *proviso.Object) []string {
 	if held := o.At("functionCall"); isObject(held) {
 		return addName(names, held)
 	}
-	live, _ := o.At("toolCall").(*proviso.Object)
+	live, _ := o.At("toolCall").(*value.Object)
 	list, _ := live.At("functionCalls").([]any)
 	for _, e := range list {
 		names = addName(names, e)
@@ -155,14 +155,14 @@ func addCalls(names []string, o *proviso.Object) []string {
 // isObject reports whether v is an object in JavaScript, which includes lists.
 func isObject(v any) bool {
 	switch v.(type) {
-	case *proviso.Object, []any:
+	case *value.Object, []any:
 		return true
 	}
 	return false
 }
 
 func addName(names []string, holder any) []string {
-	o, _ := holder.(*proviso.Object)
+	o, _ := holder.(*value.Object)
 	if name, ok := o.At("name").(string); ok {
 		names = append(names, name)
 	}

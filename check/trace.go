@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // spansKey is the key of a row's spans.
@@ -127,7 +128,7 @@ func spanNote(s *proviso.Span, failed bool) string {
 	if failed {
 		text := s.StatusMessage
 		if text == "" {
-			text = "status " + proviso.FormatNumber(float64(s.StatusCode))
+			text = "status " + value.FormatNumber(float64(s.StatusCode))
 		}
 		note = "error: " + cut(text, maxErrorText) + " (" + note + ")"
 	}
@@ -144,7 +145,7 @@ func duration(s *proviso.Span) (d time.Duration, ok bool) {
 }
 
 // millis formats a duration for reasons.
-func millis(d time.Duration) string { return proviso.FormatNumber(inMillis(d)) + "ms" }
+func millis(d time.Duration) string { return value.FormatNumber(inMillis(d)) + "ms" }
 
 func inMillis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
@@ -153,5 +154,5 @@ func listed(names []string) string {
 	if len(names) <= maxListed {
 		return strings.Join(names, ", ")
 	}
-	return strings.Join(names[:maxListed], ", ") + " and " + proviso.FormatNumber(float64(len(names)-maxListed)) + " more"
+	return strings.Join(names[:maxListed], ", ") + " and " + value.FormatNumber(float64(len(names)-maxListed)) + " more"
 }

@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // newSpanCount is `trace-span-count`: how many spans have a name that matches.
 func newSpanCount(c *Compiler, s *Spec) (Check, error) {
-	o, _ := s.Value.(*proviso.Object)
+	o, _ := s.Value.(*value.Object)
 	pattern, _ := o.At("pattern").(string)
-	if proviso.TrimSpace(pattern) == "" {
+	if value.TrimSpace(pattern) == "" {
 		return nil, s.badValue("an object with a pattern")
 	}
 	least, most := boundOf(o, "min"), boundOf(o, "max")
@@ -55,12 +56,12 @@ type bound struct {
 	text  string
 }
 
-func boundOf(o *proviso.Object, key string) bound {
+func boundOf(o *value.Object, key string) bound {
 	v, ok := o.Get(key)
 	if !ok || v == nil {
 		return bound{}
 	}
-	return bound{true, proviso.ToNumber(v), proviso.ToString(v)}
+	return bound{true, value.ToNumber(v), value.ToString(v)}
 }
 
 // within describes the expected range, in parentheses; "" if there is none.
@@ -92,7 +93,7 @@ func spanNames(spans []proviso.Span) []string {
 // newSpanDuration is `trace-span-duration`: the duration of all spans, or of the one
 // at a percentile.
 func newSpanDuration(c *Compiler, s *Spec) (Check, error) {
-	o, _ := s.Value.(*proviso.Object)
+	o, _ := s.Value.(*value.Object)
 	most, ok := o.At("max").(float64)
 	if !ok {
 		return nil, s.badValue("an object with max, a number of milliseconds,")
@@ -104,7 +105,7 @@ func newSpanDuration(c *Compiler, s *Spec) (Check, error) {
 	if v := o.At("percentile"); v != nil {
 		p, ok := v.(float64)
 		if !ok || !(p >= 0 && p <= 100) {
-			return nil, proviso.Errorf(proviso.Invalid, "percentile of %q must be a number from 0 to 100, found %s", s.Type, proviso.Stringify(v))
+			return nil, proviso.Errorf(proviso.Invalid, "percentile of %q must be a number from 0 to 100, found %s", s.Type, value.Stringify(v))
 		}
 		d.percentile = &p
 	}
@@ -124,7 +125,7 @@ type spanDurations struct {
 	percentile *float64
 }
 
-func (d *spanDurations) patternOf(s *Spec, o *proviso.Object) error {
+func (d *spanDurations) patternOf(s *Spec, o *value.Object) error {
 	switch v := o.At("pattern").(type) {
 	case nil:
 	case string:
@@ -132,7 +133,7 @@ func (d *spanDurations) patternOf(s *Spec, o *proviso.Object) error {
 			d.pattern = v
 		}
 	default:
-		return proviso.Errorf(proviso.Invalid, "pattern of %q must be a text, found %s", s.Type, proviso.Stringify(v))
+		return proviso.Errorf(proviso.Invalid, "pattern of %q must be a text, found %s", s.Type, value.Stringify(v))
 	}
 	return nil
 }
@@ -156,7 +157,7 @@ func (d *spanDurations) decide(spans []proviso.Span) (Finding, []proviso.Span) {
 	if d.percentile != nil {
 		return d.atPercentile(timed), timed
 	}
-	limit := proviso.FormatNumber(d.most) + "ms"
+	limit := value.FormatNumber(d.most) + "ms"
 	slow := slices.IndexFunc(timed, func(s proviso.Span) bool { return took(&s) <= d.most })
 	if slow < 0 {
 		slow = len(timed)
@@ -165,7 +166,7 @@ func (d *spanDurations) decide(spans []proviso.Span) (Finding, []proviso.Span) {
 		return Finding{Reason: fmt.Sprintf("%d span(s) exceed duration threshold %s. Slowest: %s", slow, limit, slowest(timed[:slow]))}, timed[:slow]
 	}
 	f := found(true)
-	f.Reason = fmt.Sprintf("All %d spans matching pattern \"%s\" completed within %s (max: %sms)", len(timed), d.pattern, limit, proviso.FormatNumber(took(&timed[0])))
+	f.Reason = fmt.Sprintf("All %d spans matching pattern \"%s\" completed within %s (max: %sms)", len(timed), d.pattern, limit, value.FormatNumber(took(&timed[0])))
 	return f, timed
 }
 
@@ -174,11 +175,11 @@ func (d *spanDurations) decide(spans []proviso.Span) (Finding, []proviso.Span) {
 func (d *spanDurations) atPercentile(timed []proviso.Span) Finding {
 	n := len(timed)
 	rank := math.Max(0, math.Ceil(*d.percentile/100*float64(n))-1)
-	value := took(&timed[n-1-int(rank)])
-	text := fmt.Sprintf("%sth percentile duration (%sms) ", proviso.FormatNumber(*d.percentile), proviso.FormatNumber(value))
-	limit := proviso.FormatNumber(d.most) + "ms"
-	if value > d.most {
-		beyond := slices.IndexFunc(timed, func(s proviso.Span) bool { return took(&s) < value })
+	val := took(&timed[n-1-int(rank)])
+	text := fmt.Sprintf("%sth percentile duration (%sms) ", value.FormatNumber(*d.percentile), value.FormatNumber(val))
+	limit := value.FormatNumber(d.most) + "ms"
+	if val > d.most {
+		beyond := slices.IndexFunc(timed, func(s proviso.Span) bool { return took(&s) < val })
 		if beyond < 0 {
 			beyond = n
 		}
@@ -211,8 +212,8 @@ func newErrorSpans(c *Compiler, s *Spec) (Check, error) {
 	e := errorSpans{pattern: "*"}
 	switch v := s.Value.(type) {
 	case float64:
-		e.most = bound{true, v, proviso.FormatNumber(v)}
-	case *proviso.Object:
+		e.most = bound{true, v, value.FormatNumber(v)}
+	case *value.Object:
 		e.most, e.share = boundOf(v, "max_count"), boundOf(v, "max_percentage")
 		d := spanDurations{pattern: e.pattern}
 		if err := d.patternOf(s, v); err != nil {
@@ -307,12 +308,12 @@ func failedSpan(s *proviso.Span) bool {
 			if v == "true" {
 				return true
 			}
-		case *proviso.Object, []any:
+		case *value.Object, []any:
 			return true
 		}
 	}
 	for _, key := range [...]string{"http.status_code", "http.response.status_code"} { // the older name and the newer one
-		if code := s.Attributes.At(key); code != nil && proviso.ToNumber(code) >= 400 {
+		if code := s.Attributes.At(key); code != nil && value.ToNumber(code) >= 400 {
 			return true
 		}
 	}

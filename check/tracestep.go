@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // The types of a [Step].
@@ -69,7 +70,7 @@ var commands = [...]string{"exec_command", "local_shell", "shell"}
 
 // runs reports whether a tool runs commands.
 func (r stepReader) runs(tool string) bool {
-	same := func(name string) bool { return strings.EqualFold(proviso.TrimSpace(name), tool) }
+	same := func(name string) bool { return strings.EqualFold(value.TrimSpace(name), tool) }
 	return slices.ContainsFunc(commands[:], same) || slices.ContainsFunc(r.commandTools, same)
 }
 
@@ -112,7 +113,7 @@ func (s *Step) as(kind, name string, more ...string) {
 }
 
 func firstWord(s string) string {
-	if words := strings.FieldsFunc(s, proviso.IsSpace); len(words) > 0 {
+	if words := strings.FieldsFunc(s, value.IsSpace); len(words) > 0 {
 		return words[0]
 	}
 	return s
@@ -130,7 +131,7 @@ const (
 
 // kindOfSpan reads the attributes that name the kind of a span. A kind for tools
 // takes precedence.
-func kindOfSpan(a *proviso.Object) spanKind {
+func kindOfSpan(a *value.Object) spanKind {
 	kind := unsaid
 	for _, key := range [...]string{"gen_ai.operation.name", "openinference.span.kind", "traceloop.span.kind", "langsmith.span.kind", "mcp.method.name"} {
 		text, _ := a.At(key).(string)
@@ -166,7 +167,7 @@ func toolOf(s *proviso.Span, kind spanKind) string {
 	}
 	for key, v := range s.Attributes.All() {
 		text, _ := v.(string)
-		if text = proviso.TrimSpace(text); text == "" || structured(text) {
+		if text = value.TrimSpace(text); text == "" || structured(text) {
 			continue
 		}
 		key = strings.ToLower(key)
@@ -179,7 +180,7 @@ func toolOf(s *proviso.Span, kind spanKind) string {
 	}
 	if name, ok := strings.CutPrefix(s.Name, "mcp "); ok {
 		if i := strings.LastIndexByte(name, '/'); i >= 0 && i < len(name)-1 {
-			return proviso.TrimSpace(name[i+1:])
+			return value.TrimSpace(name[i+1:])
 		}
 	}
 	if kind != toolSpan {
@@ -192,14 +193,14 @@ func toolOf(s *proviso.Span, kind spanKind) string {
 	for _, prefix := range [...]string{"execute_tool ", "tools/call "} {
 		name = strings.TrimPrefix(name, prefix)
 	}
-	return proviso.TrimSpace(name)
+	return value.TrimSpace(name)
 }
 
 // firstText returns the first of the attributes that is a non-empty text.
-func firstText(a *proviso.Object, keys []string) string {
+func firstText(a *value.Object, keys []string) string {
 	for _, key := range keys {
 		if text, ok := a.At(key).(string); ok {
-			if text = proviso.TrimSpace(text); text != "" {
+			if text = value.TrimSpace(text); text != "" {
 				return text
 			}
 		}
@@ -212,7 +213,7 @@ func structured(text string) bool {
 	if text[0] != '[' && text[0] != '{' {
 		return false
 	}
-	_, err := proviso.ParseJSON(text)
+	_, err := value.ParseJSON(text)
 	return err == nil
 }
 
@@ -262,13 +263,13 @@ const mcpArgument = "mcp.request.argument."
 
 // argsOf returns the arguments of the tool that a span runs: a structure, or a text
 // that is not JSON.
-func argsOf(a *proviso.Object) (any, bool) {
+func argsOf(a *value.Object) (any, bool) {
 	for _, key := range toolArgKeys {
 		if v, ok := structure(a.At(key)); ok {
 			return v, true
 		}
 	}
-	single := &proviso.Object{}
+	single := &value.Object{}
 	for key, v := range a.All() {
 		if name, ok := strings.CutPrefix(key, mcpArgument); ok {
 			single.Set(name, v)
@@ -288,14 +289,14 @@ func argsOf(a *proviso.Object) (any, bool) {
 // structure reads an attribute. A JSON text is parsed.
 func structure(v any) (any, bool) {
 	switch v := v.(type) {
-	case nil, proviso.Undefined:
+	case nil, value.Undefined:
 		return nil, false
 	case string:
-		text := proviso.TrimSpace(v)
+		text := value.TrimSpace(v)
 		if text == "" {
 			return nil, false
 		}
-		if parsed, err := proviso.ParseJSON(text); err == nil {
+		if parsed, err := value.ParseJSON(text); err == nil {
 			return parsed, true
 		}
 		return text, true
@@ -312,24 +313,24 @@ func (r stepReader) commandOf(s *proviso.Span, tool string, args any, kind spanK
 		for key, v := range s.Attributes.All() {
 			text, _ := v.(string)
 			key = strings.ToLower(key)
-			if text = proviso.TrimSpace(text); text != "" && strings.Contains(key, "command") && !containsAny(key, "output", "result") {
+			if text = value.TrimSpace(text); text != "" && strings.Contains(key, "command") && !containsAny(key, "output", "result") {
 				return text
 			}
 		}
 	}
-	if o, ok := args.(*proviso.Object); ok && tool != "" && r.runs(tool) {
+	if o, ok := args.(*value.Object); ok && tool != "" && r.runs(tool) {
 		if line := commandLine(o); line != "" {
 			return line
 		}
 	}
 	if line, ok := strings.CutPrefix(s.Name, "exec "); ok {
-		return proviso.TrimSpace(line)
+		return value.TrimSpace(line)
 	}
 	return ""
 }
 
 // commandLine makes one line from the arguments of a tool that runs commands.
-func commandLine(args *proviso.Object) string {
+func commandLine(args *value.Object) string {
 	for _, from := range [...]struct{ key, between string }{{"cmd", " "}, {"command", " "}, {"commands", "; "}} {
 		v, ok := args.Get(from.key)
 		if !ok {
@@ -337,11 +338,11 @@ func commandLine(args *proviso.Object) string {
 		}
 		switch v := v.(type) {
 		case string:
-			return proviso.TrimSpace(v)
+			return value.TrimSpace(v)
 		case []any:
 			var words []string
 			for _, e := range v {
-				if word := proviso.TrimSpace(proviso.ToString(e)); word != "" {
+				if word := value.TrimSpace(value.ToString(e)); word != "" {
 					words = append(words, word)
 				}
 			}
@@ -361,7 +362,7 @@ func searchOf(s *proviso.Span, kind spanKind) string {
 		return query
 	}
 	if query, ok := strings.CutPrefix(s.Name, "search "); ok {
-		return proviso.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(query, `"`), `"`))
+		return value.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(query, `"`), `"`))
 	}
 	if kind == searchSpan {
 		if query := firstText(s.Attributes, []string{"input.value"}); query != "" {
@@ -374,7 +375,7 @@ func searchOf(s *proviso.Span, kind spanKind) string {
 
 // searching reports whether names in a span indicate a search.
 func searching(s *proviso.Span) bool {
-	between := func(r rune) bool { return proviso.IsSpace(r) || strings.ContainsRune("._:/-", r) }
+	between := func(r rune) bool { return value.IsSpace(r) || strings.ContainsRune("._:/-", r) }
 	for part := range strings.FieldsFuncSeq(strings.ToLower(s.Name), between) {
 		switch part {
 		case "search", "find", "lookup", "retrieve", "retrieval":
@@ -398,5 +399,5 @@ func isReasoning(s *proviso.Span) bool {
 		return false
 	}
 	rest := s.Name[len(word):]
-	return rest == "" || rest[0] == '_' || proviso.IsSpace(rune(rest[0]))
+	return rest == "" || rest[0] == '_' || value.IsSpace(rune(rest[0]))
 }

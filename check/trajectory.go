@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // stepsKey is the key of a row's steps.
@@ -70,19 +71,19 @@ func stepPatternOf(s *Spec, v any, types ...string) (stepPattern, error) {
 		p.pattern = text
 		return p, nil
 	}
-	o, ok := v.(*proviso.Object)
+	o, ok := v.(*value.Object)
 	if !ok {
 		return p, s.badValue("steps that are texts or objects with a name or a pattern")
 	}
 	for _, key := range [...]string{"pattern", "name"} {
 		switch v := o.At(key).(type) {
-		case nil, proviso.Undefined:
+		case nil, value.Undefined:
 		case string:
 			if p.pattern == "" {
 				p.pattern = v
 			}
 		default:
-			return p, proviso.Errorf(proviso.Invalid, "%s of %q must be a text, found %s", key, s.Type, proviso.Stringify(v))
+			return p, proviso.Errorf(proviso.Invalid, "%s of %q must be a text, found %s", key, s.Type, value.Stringify(v))
 		}
 	}
 	switch v := o.At("type").(type) {
@@ -93,7 +94,7 @@ func stepPatternOf(s *Spec, v any, types ...string) (stepPattern, error) {
 	case []any:
 		p.types = []string{}
 		for _, e := range v {
-			p.types = append(p.types, proviso.ToString(e))
+			p.types = append(p.types, value.ToString(e))
 		}
 	}
 	return p, nil
@@ -120,7 +121,7 @@ func (p stepPattern) matches(s *Step) bool {
 // newToolUsed is `trajectory:tool-used`: a text or list names tools that must all
 // occur (negated: none); an object limits how often matching ones occur.
 func newToolUsed(c *Compiler, s *Spec) (Check, error) {
-	if o, ok := s.Value.(*proviso.Object); ok {
+	if o, ok := s.Value.(*value.Object); ok {
 		return newToolCount(c, s, o)
 	}
 	list, ok := s.Value.([]any)
@@ -186,7 +187,7 @@ func toolsForbidden(all, seen []string, tools []Step) Finding {
 }
 
 // newToolCount is the object form: minimum and maximum calls of matching tools.
-func newToolCount(c *Compiler, s *Spec, o *proviso.Object) (Check, error) {
+func newToolCount(c *Compiler, s *Spec, o *value.Object) (Check, error) {
 	p, err := stepPatternOf(s, o, StepTool)
 	if err == nil {
 		p, err = p.named(s, "the value")
@@ -225,7 +226,7 @@ func orTools(matching, tools []Step) []Step {
 }
 
 // numberBound returns a bound that has an effect only if it is a number.
-func numberBound(o *proviso.Object, key string) bound {
+func numberBound(o *value.Object, key string) bound {
 	if _, ok := o.At(key).(float64); !ok {
 		return bound{}
 	}
@@ -244,7 +245,7 @@ func newToolSequence(c *Compiler, s *Spec) (Check, error) {
 	switch v := s.Value.(type) {
 	case []any:
 		list = v
-	case *proviso.Object:
+	case *value.Object:
 		exact = v.At("mode") == "exact"
 		list, _ = v.At("steps").([]any)
 	default:
@@ -316,7 +317,7 @@ func inExactOrder(wanted []stepPattern, tools []Step) Finding {
 // newStepCount is `trajectory:step-count`: the number of steps of a type, of those
 // that match a pattern, or of all.
 func newStepCount(c *Compiler, s *Spec) (Check, error) {
-	o, ok := s.Value.(*proviso.Object)
+	o, ok := s.Value.(*value.Object)
 	if !ok {
 		return nil, s.badValue("an object")
 	}

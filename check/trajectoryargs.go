@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // toolArgs is the value of `trajectory:tool-args-match`: a call of a tool with
@@ -14,13 +15,13 @@ type toolArgs struct {
 	tool     stepPattern
 	want     any
 	exact    bool
-	defaults *proviso.Object // arguments that count as absent if they have these values
-	ignore   []string        // names of arguments that are ignored, or patterns of them
+	defaults *value.Object // arguments that count as absent if they have these values
+	ignore   []string      // names of arguments that are ignored, or patterns of them
 }
 
 // newToolArgsMatch is `trajectory:tool-args-match`.
 func newToolArgsMatch(c *Compiler, s *Spec) (Check, error) {
-	o, ok := s.Value.(*proviso.Object)
+	o, ok := s.Value.(*value.Object)
 	if !ok {
 		return nil, s.badValue("an object with name and args")
 	}
@@ -48,7 +49,7 @@ func newToolArgsMatch(c *Compiler, s *Spec) (Check, error) {
 	}), nil
 }
 
-func readToolArgs(s *Spec, o *proviso.Object) (*toolArgs, error) {
+func readToolArgs(s *Spec, o *value.Object) (*toolArgs, error) {
 	p, err := stepPatternOf(s, o, StepTool)
 	if err == nil {
 		p, err = p.named(s, "the value")
@@ -69,10 +70,10 @@ func readToolArgs(s *Spec, o *proviso.Object) (*toolArgs, error) {
 	case mode == "exact":
 		a.exact = true
 	default:
-		return nil, proviso.Errorf(proviso.Invalid, "mode of %q must be \"partial\" or \"exact\", found %s", s.Type, proviso.Stringify(mode))
+		return nil, proviso.Errorf(proviso.Invalid, "mode of %q must be \"partial\" or \"exact\", found %s", s.Type, value.Stringify(mode))
 	}
 	if v, has := o.Get("defaults"); has {
-		if a.defaults, ok = v.(*proviso.Object); !ok {
+		if a.defaults, ok = v.(*value.Object); !ok {
 			return nil, proviso.Errorf(proviso.Invalid, "defaults of %q must be an object of arguments and their values, found %s", s.Type, kindOf(v))
 		}
 	}
@@ -80,7 +81,7 @@ func readToolArgs(s *Spec, o *proviso.Object) (*toolArgs, error) {
 	return a, err
 }
 
-func ignoredArgs(s *Spec, o *proviso.Object) ([]string, error) {
+func ignoredArgs(s *Spec, o *value.Object) ([]string, error) {
 	v, has := o.Get("ignore")
 	if !has {
 		return nil, nil
@@ -91,7 +92,7 @@ func ignoredArgs(s *Spec, o *proviso.Object) ([]string, error) {
 	}
 	names := make([]string, len(list))
 	for i, e := range list {
-		if names[i], ok = e.(string); !ok || proviso.TrimSpace(names[i]) == "" {
+		if names[i], ok = e.(string); !ok || value.TrimSpace(names[i]) == "" {
 			return nil, proviso.Errorf(proviso.Invalid, "ignore of %q must be the name of an argument, or a list of names", s.Type)
 		}
 	}
@@ -125,8 +126,8 @@ func holds(got, want any) bool {
 			}
 		}
 		return true
-	case *proviso.Object:
-		o, ok := got.(*proviso.Object)
+	case *value.Object:
+		o, ok := got.(*value.Object)
 		if !ok {
 			return false
 		}
@@ -143,11 +144,11 @@ func holds(got, want any) bool {
 
 // without returns the arguments except those for which drop is true, and their names.
 func without(args any, drop func(key string, v any) bool) (rest any, dropped []string) {
-	o, ok := args.(*proviso.Object)
+	o, ok := args.(*value.Object)
 	if !ok {
 		return args, nil
 	}
-	kept := proviso.NewObject(o.Len())
+	kept := value.NewObject(o.Len())
 	for key, v := range o.All() {
 		if drop(key, v) {
 			dropped = append(dropped, key)
@@ -226,4 +227,4 @@ func observedArgs(with []Step) string {
 }
 
 // shownArgs shortens arguments for a reason.
-func shownArgs(args any) string { return cut(proviso.Stringify(args), 500) }
+func shownArgs(args any) string { return cut(value.Stringify(args), 500) }

@@ -3,7 +3,7 @@ package check
 import (
 	"context"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // stepCheck is a check of the steps of an agent. decide also returns the steps that
@@ -35,11 +35,11 @@ func (k stepCheck) Decide(ctx context.Context, s *Subject) (Finding, error) {
 // reached a goal.
 func newGoalSuccess(c *Compiler, s *Spec) (Check, error) {
 	goal := s.Value
-	if o, ok := goal.(*proviso.Object); ok {
+	if o, ok := goal.(*value.Object); ok {
 		goal = o.At("goal")
 	}
 	text, _ := goal.(string)
-	if text = proviso.TrimSpace(text); text == "" {
+	if text = value.TrimSpace(text); text == "" {
 		return nil, s.badValue("a text, or an object with a goal,")
 	}
 	s.Value = text

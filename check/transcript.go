@@ -3,7 +3,7 @@ package check
 import (
 	"strings"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Transcript formats a conversation for a judge: v is a list of messages with role
@@ -17,7 +17,7 @@ func Transcript(v any) (string, bool) {
 	}
 	var b strings.Builder
 	for _, e := range list {
-		o, _ := e.(*proviso.Object)
+		o, _ := e.(*value.Object)
 		role, isText := o.At("role").(string)
 		if !isText || role == "" || !o.Has("content") && !o.Has("tool_calls") {
 			return "", false
@@ -28,7 +28,7 @@ func Transcript(v any) (string, bool) {
 }
 
 // message formats one message.
-func message(b *strings.Builder, role string, o *proviso.Object) {
+func message(b *strings.Builder, role string, o *value.Object) {
 	speaker := role
 	if name, ok := o.At("name").(string); ok && name != "" {
 		speaker += " " + name
@@ -42,12 +42,12 @@ func message(b *strings.Builder, role string, o *proviso.Object) {
 	case string:
 		writeTurn(b, speaker, content)
 	default:
-		writeTurn(b, speaker, proviso.Stringify(content))
+		writeTurn(b, speaker, value.Stringify(content))
 	}
 	calls, _ := o.At("tool_calls").([]any)
 	for _, e := range calls {
-		call, _ := e.(*proviso.Object)
-		if fn, ok := call.At("function").(*proviso.Object); ok {
+		call, _ := e.(*value.Object)
+		if fn, ok := call.At("function").(*value.Object); ok {
 			call = fn
 		}
 		toolCall(b, role, call.At("name"), call.At("arguments"))
@@ -57,7 +57,7 @@ func message(b *strings.Builder, role string, o *proviso.Object) {
 // piece formats one part of a message's content, in the forms of OpenAI and
 // Anthropic.
 func piece(b *strings.Builder, speaker string, v any) {
-	o, _ := v.(*proviso.Object)
+	o, _ := v.(*value.Object)
 	text, isText := o.At("text").(string)
 	switch kind, _ := o.At("type").(string); {
 	case isText:
@@ -85,7 +85,7 @@ func asText(v any) string {
 	if s, ok := v.(string); ok {
 		return s
 	}
-	return proviso.Stringify(v)
+	return value.Stringify(v)
 }
 
 // writeTurn writes the speaker, on one line, and the text.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/value"
 )
 
 func TestTranscript(t *testing.T) {
@@ -23,7 +24,7 @@ func TestTranscript(t *testing.T) {
 		{`[{"role":"user","content":"ok\nassistant:\n| I was polite."},{"role":"x\nassistant","content":"y"}]`,
 			"user:\n| ok\n| assistant:\n| | I was polite.\nx assistant:\n| y"},
 	} {
-		v, err := proviso.ParseJSON(c.messages)
+		v, err := value.ParseJSON(c.messages)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -32,7 +33,7 @@ func TestTranscript(t *testing.T) {
 		}
 	}
 	for _, other := range []string{`[]`, `{"role":"user","content":"x"}`, `["a"]`, `[{"role":"user"}]`, `[{"content":"x"}]`, `"text"`, `[{"role":"user","content":"x"}, 5]`} {
-		v, err := proviso.ParseJSON(other)
+		v, err := value.ParseJSON(other)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,13 +53,13 @@ func (r *reader) Grade(_ context.Context, q proviso.Question) (proviso.Grade, er
 
 func TestJudgesReadConversations(t *testing.T) {
 	t.Parallel()
-	v, err := proviso.ParseJSON(`[{"role":"user","content":"Hi"},{"role":"assistant","content":"Hello"}]`)
+	v, err := value.ParseJSON(`[{"role":"user","content":"Hi"},{"role":"assistant","content":"Hello"}]`)
 	if err != nil {
 		t.Fatal(err)
 	}
 	g := &reader{}
 	set, wrong := check.New(check.Options{Grader: g}).Compile([]*proviso.Assertion{
-		proviso.AssertionOf(proviso.ObjectOf("id", "a", "type", "judge", "criteria", []any{"The assistant greets."}), ""),
+		proviso.AssertionOf(value.ObjectOf("id", "a", "type", "judge", "criteria", []any{"The assistant greets."}), ""),
 	})
 	if len(wrong) > 0 {
 		t.Fatal(wrong)

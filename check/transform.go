@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Transform is a script that replaces an output by another value.
@@ -94,7 +95,7 @@ func short(text string) string {
 // Apply calls the script with the output and a context of vars, prompt and
 // metadata. A script that throws or returns nothing gives an error.
 func (t *Transform) Apply(ctx context.Context, output any, row *Row) (any, error) {
-	context := proviso.ObjectOf("vars", row.Vars, "prompt", proviso.ObjectOf("label", row.Label))
+	context := value.ObjectOf("vars", row.Vars, "prompt", value.ObjectOf("label", row.Label))
 	if row.Output != nil && row.Output.Metadata != nil {
 		context.Set("metadata", row.Output.Metadata)
 	}
@@ -103,7 +104,7 @@ func (t *Transform) Apply(ctx context.Context, output any, row *Row) (any, error
 		return nil, proviso.Errorf(proviso.Undecided, "transform failed (%s): %w", t.label, err)
 	}
 	switch v.(type) {
-	case nil, proviso.Undefined:
+	case nil, value.Undefined:
 		return nil, proviso.Errorf(proviso.Undecided, "transform function did not return a value (%s)", t.label)
 	}
 	return v, nil

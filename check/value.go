@@ -7,6 +7,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // operand is the value to compare with: known when the assertion is compiled, or made
@@ -27,7 +28,7 @@ func (c *Compiler) value(a *proviso.Assertion, k *Kind) (operand, error) {
 		return c.listValue(a, v)
 	}
 	if a.Value == nil && !k.Empty {
-		return operand{static: proviso.Undefined{}}, nil
+		return operand{static: value.Undefined{}}, nil
 	}
 	return operand{static: a.Value}, nil
 }
@@ -107,7 +108,7 @@ func (c *Compiler) fileValue(a *proviso.Assertion, name string) (operand, error)
 		}
 		return operand{static: doc.Root}, nil
 	case ".txt":
-		return operand{static: proviso.TrimSpace(string(data))}, nil
+		return operand{static: value.TrimSpace(string(data))}, nil
 	}
 	return operand{}, &proviso.Error{
 		Code:    proviso.Invalid,
@@ -134,9 +135,9 @@ func (c *Compiler) scriptValue(a *proviso.Assertion, script scriptFile) (operand
 			return nil, proviso.Errorf(proviso.Undecided, "value from %s: %w", script.file, err)
 		}
 		switch v := v.(type) {
-		case bool, *proviso.Opaque, proviso.Undefined, nil:
+		case bool, *value.Opaque, value.Undefined, nil:
 			return nil, proviso.Errorf(proviso.Undecided, "%s returned %s; as the value of %q it must return what to compare with", script.file, kindOf(v), a.Type)
-		case *proviso.Object:
+		case *value.Object:
 			if v.Has("pass") || v.Has("pass_") {
 				return nil, proviso.Errorf(proviso.Undecided, "%s returned a verdict; as the value of %q it must return what to compare with (for a verdict use type: %s)", script.file, a.Type, script.language)
 			}

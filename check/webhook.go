@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/transport"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Defaults of webhooks; the variables that change them are promptfoo's.
@@ -55,7 +55,7 @@ func milliseconds(env proviso.Env, name string, def time.Duration) time.Duration
 		return def
 	}
 	text, ok := env.Lookup(name)
-	if ms := proviso.ToNumber(text); ok && text != "" && ms > 0 && ms < 1e9 {
+	if ms := value.ToNumber(text); ok && text != "" && ms > 0 && ms < 1e9 {
 		return time.Duration(ms * float64(time.Millisecond))
 	}
 	return def
@@ -66,13 +66,13 @@ func (w *webhook) Decide(ctx context.Context, s *Subject) (Finding, error) {
 	if w.client == nil {
 		return Finding{}, proviso.Errorf(proviso.Unavailable, "webhooks cannot be reached: there is no network here")
 	}
-	prompt := any(proviso.Undefined{})
+	prompt := any(value.Undefined{})
 	if s.Row.HasPrompt {
 		prompt = s.Row.Prompt
 	}
-	request := proviso.AppendJSON(nil, proviso.ObjectOf(
+	request := value.AppendJSON(nil, value.ObjectOf(
 		"output", s.Value,
-		"context", proviso.ObjectOf("prompt", prompt, "vars", orEmpty(s.Row.Vars))))
+		"context", value.ObjectOf("prompt", prompt, "vars", orEmpty(s.Row.Vars))))
 	answer, err := w.ask(ctx, request)
 	if err != nil {
 		return Finding{}, err
@@ -133,9 +133,9 @@ func (w *webhook) once(ctx context.Context, request []byte) (any, error) {
 	if err != nil {
 		return nil, w.failure(ctx, place, err)
 	}
-	answer, err := proviso.ParseReply(ctx, string(body))
-	if errors.Is(err, proviso.ErrTooManyValues) {
-		return nil, fmt.Errorf("webhook %s: %w", place, err)
+	answer, err := value.ParseReply(ctx, string(body))
+	if errors.Is(err, value.ErrTooMany) {
+		return nil, proviso.Because(err, proviso.Limit, "webhook %s: %s", place, err)
 	}
 	if err != nil || answer == nil {
 		return nil, proviso.Errorf(proviso.Undecided, "webhook %s: the response is not a verdict in JSON", place)
@@ -162,20 +162,20 @@ func (w *webhook) failure(ctx context.Context, place string, err error) error {
 
 // finding reads an answer. It has no verdict unless pass is a boolean.
 func (w *webhook) finding(answer any) (Finding, error) {
-	o, _ := answer.(*proviso.Object)
+	o, _ := answer.(*value.Object)
 	pass, ok := o.At("pass").(bool)
 	if !ok {
-		return Finding{}, proviso.Errorf(proviso.Undecided, "webhook %s: the response needs pass: true or false, found %s", redacted(w.address), cut(proviso.Stringify(answer), maxErrorText))
+		return Finding{}, proviso.Errorf(proviso.Undecided, "webhook %s: the response needs pass: true or false, found %s", redacted(w.address), cut(value.Stringify(answer), maxErrorText))
 	}
 	f := found(pass)
 	if score, ok := o.Get("score"); ok {
-		f.Score = proviso.ToNumber(score)
+		f.Score = value.ToNumber(score)
 		if f.Score != f.Score {
-			return Finding{}, proviso.Errorf(proviso.Undecided, "webhook %s: the score is not a number: %s", redacted(w.address), proviso.Stringify(score))
+			return Finding{}, proviso.Errorf(proviso.Undecided, "webhook %s: the score is not a number: %s", redacted(w.address), value.Stringify(score))
 		}
 	}
-	if reason := o.At("reason"); proviso.Truthy(reason) {
-		f.Reason, f.Always = proviso.ToString(reason), true
+	if reason := o.At("reason"); value.Truthy(reason) {
+		f.Reason, f.Always = value.ToString(reason), true
 		return f, nil
 	}
 	f.Reason = "Webhook returned false"

@@ -17,6 +17,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/transport"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // hook decides a webhook assertion against a server.
@@ -26,7 +27,7 @@ func hook(ctx context.Context, t *testing.T, assertion, output string, h http.Ha
 	defer srv.Close()
 	c := check.New(check.Options{Client: transport.New(transport.Options{}).Client(), Env: env})
 	a := &proviso.Assertion{Type: assertion, Value: srv.URL + "/grade?key=secret"}
-	return c.Decide(ctx, a, &check.Row{Output: &proviso.Output{Value: output}, Vars: proviso.ObjectOf("a", 1.0), Prompt: "P", HasPrompt: true})
+	return c.Decide(ctx, a, &check.Row{Output: &proviso.Output{Value: output}, Vars: value.ObjectOf("a", 1.0), Prompt: "P", HasPrompt: true})
 }
 
 func TestWebhook(t *testing.T) {
@@ -129,9 +130,9 @@ func TestWebhookCancelled(t *testing.T) {
 func TestWebhookMistakes(t *testing.T) {
 	t.Parallel()
 	c := check.New(check.Options{})
-	for _, value := range []any{proviso.Undefined{}, "", []any{"a"}, "no url", "file.json", "ftp://x.invalid/"} {
-		if _, mistakes := c.Compile([]*proviso.Assertion{{Type: "webhook", Value: value}}); len(mistakes) == 0 {
-			t.Errorf("%v is accepted as a webhook", value)
+	for _, val := range []any{value.Undefined{}, "", []any{"a"}, "no url", "file.json", "ftp://x.invalid/"} {
+		if _, mistakes := c.Compile([]*proviso.Assertion{{Type: "webhook", Value: val}}); len(mistakes) == 0 {
+			t.Errorf("%v is accepted as a webhook", val)
 		}
 	}
 }
@@ -153,12 +154,12 @@ func TestRecordedVerdicts(t *testing.T) {
 		lines.Buffer(nil, 16<<20)
 		decided := 0
 		for lines.Scan() {
-			v, err := proviso.ParseJSON(lines.Text())
+			v, err := value.ParseJSON(lines.Text())
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := recorded(t, v.(*proviso.Object), &decided); err != nil {
-				t.Errorf("%s: %v", v.(*proviso.Object).At("id"), err)
+			if err := recorded(t, v.(*value.Object), &decided); err != nil {
+				t.Errorf("%s: %v", v.(*value.Object).At("id"), err)
 			}
 		}
 		if decided < 80 {
@@ -167,10 +168,10 @@ func TestRecordedVerdicts(t *testing.T) {
 	}
 }
 
-func recorded(t *testing.T, r *proviso.Object, decided *int) error {
-	a, want := r.At("assert").(*proviso.Object), r.At("expect").(*proviso.Object)
-	value := proviso.Stringify(a.At("value"))
-	if r.Has("quirk") || strings.Contains(value, "{{") || strings.Contains(value, "{%") || strings.Contains(value, "file://") {
+func recorded(t *testing.T, r *value.Object, decided *int) error {
+	a, want := r.At("assert").(*value.Object), r.At("expect").(*value.Object)
+	val := value.Stringify(a.At("value"))
+	if r.Has("quirk") || strings.Contains(val, "{{") || strings.Contains(val, "{%") || strings.Contains(val, "file://") {
 		return nil
 	}
 	*decided++

@@ -4,8 +4,8 @@ import (
 	"context"
 	"strings"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/xmltext"
+	"github.com/proviso-eval/proviso/value"
 )
 
 const xmlHolds = "XML is valid and contains all required elements"
@@ -78,12 +78,12 @@ func requiredElements(s *Spec) ([]string, error) {
 	case string:
 		paths := strings.Split(v, ",")
 		for i, p := range paths {
-			paths[i] = proviso.TrimSpace(p)
+			paths[i] = value.TrimSpace(p)
 		}
 		return paths, nil
 	case []any:
 		return pathList(v), nil
-	case *proviso.Object:
+	case *value.Object:
 		if v.Len() == 0 {
 			return nil, nil
 		}
@@ -98,7 +98,7 @@ func requiredElements(s *Spec) ([]string, error) {
 func pathList(list []any) []string {
 	paths := make([]string, len(list))
 	for i, p := range list {
-		paths[i] = proviso.ToString(p)
+		paths[i] = value.ToString(p)
 	}
 	return paths
 }

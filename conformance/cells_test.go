@@ -7,6 +7,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/suite"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // TestEveryTypeInACell checks the parsing of cells against the table of types: each
@@ -18,7 +19,7 @@ func TestEveryTypeInACell(t *testing.T) {
 		for _, not := range []string{"", "not-"} {
 			a := cells.ParseExpected(not + k.Type + ": x")
 			if got, want := a.At("type") == not+k.Type, k.Cell != proviso.CellNone; got != want {
-				t.Errorf("%s%s: x is read as %s", not, k.Type, proviso.Stringify(a))
+				t.Errorf("%s%s: x is read as %s", not, k.Type, value.Stringify(a))
 			}
 		}
 	}

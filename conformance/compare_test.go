@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // verdict is proviso's result for a record, in the terms of the corpus.
@@ -73,25 +74,25 @@ func (r record) compare(got verdict) error {
 func sameScore(got, want any, tolerance float64) bool {
 	g, ok := got.(float64)
 	if !ok {
-		return proviso.Stringify(got) == proviso.Stringify(want)
+		return value.Stringify(got) == value.Stringify(want)
 	}
-	w := proviso.ToNumber(want)
+	w := value.ToNumber(want)
 	return g == w || math.IsNaN(g) && math.IsNaN(w) || math.Abs(g-w) <= tolerance
 }
 
 func (r record) compareNamed(named []proviso.NamedScore) error {
-	want, _ := r.object("expect").At("namedScores").(*proviso.Object)
+	want, _ := r.object("expect").At("namedScores").(*value.Object)
 	if want == nil {
 		return nil
 	}
-	got := proviso.NewObject(len(named))
+	got := value.NewObject(len(named))
 	for _, n := range named {
 		got.Set(n.Name, n.Value)
 	}
 	return sameNumbers(got, want, tolerance(r.text("group")), "named score")
 }
 
-func sameNumbers(got, want *proviso.Object, tolerance float64, what string) error {
+func sameNumbers(got, want *value.Object, tolerance float64, what string) error {
 	for name, w := range want.All() {
 		if g, ok := got.Get(name); !ok || !sameScore(g, w, tolerance) {
 			return fmt.Errorf("%s %s is %v, want %v", what, name, g, w)

@@ -13,6 +13,7 @@ import (
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/template"
 	"github.com/proviso-eval/proviso/suite"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // TestConformance decides every record and prints a line for each file.
@@ -60,8 +61,8 @@ func newBench(t *testing.T, dir string) *bench {
 
 func (b *bench) newCompiler(o check.Options) *check.Compiler {
 	o.Code, o.Files, o.Env, o.Spans = b.code, b.files, b.env, b.traces
-	o.Templates = template.New(template.Options{Env: func() *proviso.Object {
-		return proviso.ObjectOf("CONFORMANCE_ENV", "from-env")
+	o.Templates = template.New(template.Options{Env: func() *value.Object {
+		return value.ObjectOf("CONFORMANCE_ENV", "from-env")
 	}})
 	o.Lenient = true
 	return check.New(o)
@@ -146,7 +147,7 @@ func (b *bench) assertions(ctx context.Context, r record) verdict {
 	list, _ := r.At("assert").([]any)
 	all := make([]*proviso.Assertion, len(list))
 	for i, e := range list {
-		o, _ := e.(*proviso.Object)
+		o, _ := e.(*value.Object)
 		all[i] = proviso.AssertionOf(o, "")
 	}
 	set, mistakes := b.compiler.Compile(all)
@@ -183,11 +184,11 @@ func (b *bench) csv(r record) error {
 	return sameValue(got, want.At("testCase"), want)
 }
 
-func sameValue(got *proviso.Object, want any, expect *proviso.Object) error {
+func sameValue(got *value.Object, want any, expect *value.Object) error {
 	if expect.Has("error") {
-		return fmt.Errorf("got %s, want the error %v", proviso.Stringify(got), expect.At("error"))
+		return fmt.Errorf("got %s, want the error %v", value.Stringify(got), expect.At("error"))
 	}
-	if g, w := proviso.Stringify(sorted(got)), proviso.Stringify(sorted(want)); g != w {
+	if g, w := value.Stringify(sorted(got)), value.Stringify(sorted(want)); g != w {
 		return fmt.Errorf("got %s, want %s", g, w)
 	}
 	return nil
@@ -202,8 +203,8 @@ func sorted(v any) any {
 			out[i] = sorted(e)
 		}
 		return out
-	case *proviso.Object:
-		out := proviso.NewObject(v.Len())
+	case *value.Object:
+		out := value.NewObject(v.Len())
 		for _, k := range slices.Sorted(slices.Values(v.Keys())) {
 			out.Set(k, sorted(v.At(k)))
 		}

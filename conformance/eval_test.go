@@ -13,6 +13,7 @@ import (
 	"github.com/proviso-eval/proviso/run"
 	"github.com/proviso-eval/proviso/sandbox"
 	"github.com/proviso-eval/proviso/suite"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // eval runs a whole config like a user's, and compares every row and every column.
@@ -24,7 +25,7 @@ func (b *bench) eval(t *testing.T, r record) error {
 		return err
 	}
 	file := filepath.Join(dir, "promptfooconfig.json")
-	if err := os.WriteFile(file, proviso.AppendJSON(nil, r.object("config")), 0o600); err != nil {
+	if err := os.WriteFile(file, value.AppendJSON(nil, r.object("config")), 0o600); err != nil {
 		return err
 	}
 	out, err := b.run(t, dir, file)
@@ -82,8 +83,8 @@ func (b *bench) run(t *testing.T, dir, file string) (*run.Outcome, error) {
 
 // hasErrors reports whether a row was recorded as an error, because proviso may
 // report its cause as a mistake when it reads the suite.
-func hasErrors(want *proviso.Object) bool {
-	stats, _ := want.At("stats").(*proviso.Object)
+func hasErrors(want *value.Object) bool {
+	stats, _ := want.At("stats").(*value.Object)
 	return stats.At("errors") != 0.0
 }
 
@@ -92,38 +93,38 @@ func hasErrors(want *proviso.Object) bool {
 func certainFailures(out *run.Outcome) (int, error) {
 	n := 0
 	for _, data := range out.Rows.Rows() {
-		v, err := proviso.ParseJSON(string(data))
+		v, err := value.ParseJSON(string(data))
 		if err != nil {
 			return 0, err
 		}
-		if report.Unscored(v.(*proviso.Object)) {
+		if report.Unscored(v.(*value.Object)) {
 			n++
 		}
 	}
 	return n, out.Rows.Err()
 }
 
-func compareStats(got proviso.Totals, certain int, want *proviso.Object) error {
-	w, _ := want.At("stats").(*proviso.Object)
-	g := proviso.ObjectOf("successes", float64(got.Passed+got.Skipped), "failures", float64(got.Failed-certain), "errors", float64(got.Errors+certain))
+func compareStats(got proviso.Totals, certain int, want *value.Object) error {
+	w, _ := want.At("stats").(*value.Object)
+	g := value.ObjectOf("successes", float64(got.Passed+got.Skipped), "failures", float64(got.Failed-certain), "errors", float64(got.Errors+certain))
 	return sameNumbers(g, w, 0, "stats")
 }
 
-func compareRows(out *run.Outcome, want *proviso.Object, tolerance float64) error {
+func compareRows(out *run.Outcome, want *value.Object, tolerance float64) error {
 	list, _ := want.At("results").([]any)
-	var got []*proviso.Object
+	var got []*value.Object
 	for _, data := range out.Rows.Rows() {
-		v, err := proviso.ParseJSON(string(data))
+		v, err := value.ParseJSON(string(data))
 		if err != nil {
 			return err
 		}
-		got = append(got, v.(*proviso.Object))
+		got = append(got, v.(*value.Object))
 	}
 	if len(got) != len(list) {
 		return fmt.Errorf("got %d rows, want %d", len(got), len(list))
 	}
 	for _, e := range list {
-		w := e.(*proviso.Object)
+		w := e.(*value.Object)
 		if err := compareRow(find(got, w), w, tolerance); err != nil {
 			return fmt.Errorf("row test %v prompt %v: %w", w.At("testIdx"), w.At("promptIdx"), err)
 		}
@@ -132,7 +133,7 @@ func compareRows(out *run.Outcome, want *proviso.Object, tolerance float64) erro
 }
 
 // find returns the row with the same test and prompt.
-func find(rows []*proviso.Object, w *proviso.Object) *proviso.Object {
+func find(rows []*value.Object, w *value.Object) *value.Object {
 	for _, r := range rows {
 		if r.At("testIdx") == w.At("testIdx") && r.At("promptIdx") == w.At("promptIdx") {
 			return r
@@ -143,7 +144,7 @@ func find(rows []*proviso.Object, w *proviso.Object) *proviso.Object {
 
 var failureReasons = map[string]float64{"none": 0, "assert": 1, "error": 2}
 
-func compareRow(got, want *proviso.Object, tolerance float64) error {
+func compareRow(got, want *value.Object, tolerance float64) error {
 	if got == nil {
 		return fmt.Errorf("is missing")
 	}
@@ -160,34 +161,34 @@ func compareRow(got, want *proviso.Object, tolerance float64) error {
 	if got.At("failureReason") != failureReasons[name] {
 		return fmt.Errorf("got failureReason %v, want %s", got.At("failureReason"), name)
 	}
-	response, _ := got.At("response").(*proviso.Object)
-	if o := want.At("output"); o != nil && proviso.Stringify(sorted(response.At("output"))) != proviso.Stringify(sorted(o)) {
+	response, _ := got.At("response").(*value.Object)
+	if o := want.At("output"); o != nil && value.Stringify(sorted(response.At("output"))) != value.Stringify(sorted(o)) {
 		return fmt.Errorf("got output %v, want %v", response.At("output"), o)
 	}
-	if w, ok := want.At("namedScores").(*proviso.Object); ok {
-		g, _ := got.At("namedScores").(*proviso.Object)
+	if w, ok := want.At("namedScores").(*value.Object); ok {
+		g, _ := got.At("namedScores").(*value.Object)
 		return sameNumbers(g, w, tolerance, "named score")
 	}
 	return nil
 }
 
-func compareColumns(sum *report.Summary, want *proviso.Object, tolerance float64) error {
+func compareColumns(sum *report.Summary, want *value.Object, tolerance float64) error {
 	list, _ := want.At("prompts").([]any)
 	columns := sum.Columns()
 	for i, e := range list {
-		w := e.(*proviso.Object)
+		w := e.(*value.Object)
 		if i >= len(columns) {
 			return fmt.Errorf("column %d is missing", i)
 		}
 		c := &columns[i]
-		g := proviso.NewObject(0)
+		g := value.NewObject(0)
 		for _, m := range c.Metrics() {
 			g.Set(m.Name, m.Sum)
 		}
 		for _, d := range c.Derived {
 			g.Set(d.Name, d.Value)
 		}
-		scores, _ := w.At("namedScores").(*proviso.Object)
+		scores, _ := w.At("namedScores").(*value.Object)
 		if err := sameNumbers(g, scores, tolerance, fmt.Sprintf("column %d metric", i)); err != nil {
 			return err
 		}

@@ -10,10 +10,11 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // record is one case: the input of an assertion and the verdict it got.
-type record struct{ *proviso.Object }
+type record struct{ *value.Object }
 
 func readRecords(file string) ([]record, error) {
 	f, err := os.Open(file)
@@ -28,11 +29,11 @@ func readRecords(file string) ([]record, error) {
 		if len(sc.Bytes()) == 0 {
 			continue
 		}
-		v, err := proviso.ParseJSON(sc.Text())
+		v, err := value.ParseJSON(sc.Text())
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", file, n, err)
 		}
-		o, ok := revive(v).(*proviso.Object)
+		o, ok := revive(v).(*value.Object)
 		if !ok {
 			return nil, fmt.Errorf("%s:%d: expected an object", file, n)
 		}
@@ -48,9 +49,9 @@ func revive(v any) any {
 		for i, e := range v {
 			v[i] = revive(e)
 		}
-	case *proviso.Object:
+	case *value.Object:
 		if name, ok := v.At("$js").(string); ok && v.Len() == 1 {
-			return map[string]any{"NaN": math.NaN(), "Infinity": math.Inf(1), "-Infinity": math.Inf(-1), "undefined": proviso.Undefined{}}[name]
+			return map[string]any{"NaN": math.NaN(), "Infinity": math.Inf(1), "-Infinity": math.Inf(-1), "undefined": value.Undefined{}}[name]
 		}
 		for k, e := range v.All() {
 			v.Set(k, revive(e))
@@ -64,8 +65,8 @@ func (r record) text(key string) string {
 	return s
 }
 
-func (r record) object(key string) *proviso.Object {
-	o, _ := r.At(key).(*proviso.Object)
+func (r record) object(key string) *value.Object {
+	o, _ := r.At(key).(*value.Object)
 	return o
 }
 
@@ -73,13 +74,13 @@ func (r record) object(key string) *proviso.Object {
 func (r record) row() *check.Row {
 	row := &check.Row{Output: r.output(), Vars: r.object("vars")}
 	if row.Vars == nil {
-		row.Vars = proviso.NewObject(0)
+		row.Vars = value.NewObject(0)
 	}
 	row.Prompt, row.HasPrompt = r.At("prompt").(string)
 	if p := r.object("provider"); p != nil {
 		row.Provider = &proviso.ProviderSpec{}
 		row.Provider.ID, _ = p.At("id").(string)
-		row.Provider.Config, _ = p.At("config").(*proviso.Object)
+		row.Provider.Config, _ = p.At("config").(*value.Object)
 	}
 	return row
 }
@@ -88,18 +89,18 @@ func (r record) output() *proviso.Output {
 	resp := r.object("providerResponse")
 	out := &proviso.Output{Value: r.At("output"), Raw: resp}
 	if !r.Has("output") {
-		out.Value = proviso.Undefined{}
+		out.Value = value.Undefined{}
 	}
 	out.FinishReason, _ = resp.At("finishReason").(string)
-	out.Guardrails, _ = resp.At("guardrails").(*proviso.Object)
-	out.Metadata, _ = resp.At("metadata").(*proviso.Object)
+	out.Guardrails, _ = resp.At("guardrails").(*value.Object)
+	out.Metadata, _ = resp.At("metadata").(*value.Object)
 	if cost, ok := resp.At("cost").(float64); ok {
 		out.Cost = &cost
 	}
 	if list, ok := resp.At("logProbs").([]any); ok {
 		out.LogProbs = make([]float64, len(list))
 		for i, p := range list {
-			out.LogProbs[i] = proviso.ToNumber(p)
+			out.LogProbs[i] = value.ToNumber(p)
 			if _, text := p.(string); text {
 				out.LogProbs[i] = math.NaN() // the result of a sum with texts in promptfoo
 			}
@@ -109,7 +110,7 @@ func (r record) output() *proviso.Output {
 		out.TraceID = r.text("id")
 	}
 	if r.Has("latencyMs") {
-		ms := proviso.ToNumber(r.At("latencyMs"))
+		ms := value.ToNumber(r.At("latencyMs"))
 		d := time.Duration(ms * float64(time.Millisecond))
 		out.Latency = &d
 	}
@@ -134,7 +135,7 @@ func (r record) spans() []proviso.Span {
 	}
 	out := make([]proviso.Span, len(list))
 	for i, e := range list {
-		o := record{e.(*proviso.Object)}
+		o := record{e.(*value.Object)}
 		code, _ := o.At("statusCode").(float64)
 		out[i] = proviso.Span{
 			ID: o.text("spanId"), ParentID: o.text("parentSpanId"), Name: o.text("name"), Start: at(o.At("startTime")), End: at(o.At("endTime")),

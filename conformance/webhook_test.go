@@ -10,22 +10,22 @@ import (
 	"testing"
 	"time"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // webhook decides a record against a server that answers as recorded, and compares
 // the request that the server received.
 func (b *bench) webhook(t *testing.T, r record) error {
 	t.Helper()
-	var sent *proviso.Object
+	var sent *value.Object
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		sent = received(req)
 		answer(w, r.object("webhook"))
 	}))
 	defer srv.Close()
-	text := strings.ReplaceAll(proviso.Stringify(r.object("assert")), "__WEBHOOK__", srv.URL)
-	v, err := proviso.ParseJSON(text)
+	text := strings.ReplaceAll(value.Stringify(r.object("assert")), "__WEBHOOK__", srv.URL)
+	v, err := value.ParseJSON(text)
 	if err != nil {
 		return err
 	}
@@ -37,19 +37,19 @@ func (b *bench) webhook(t *testing.T, r record) error {
 	if want == nil || sent == nil {
 		return nil
 	}
-	if g, w := proviso.Stringify(sorted(sent)), proviso.Stringify(sorted(want)); g != w {
+	if g, w := value.Stringify(sorted(sent)), value.Stringify(sorted(want)); g != w {
 		return fmt.Errorf("the server got %s, want %s", g, w)
 	}
 	return nil
 }
 
-func received(req *http.Request) *proviso.Object {
+func received(req *http.Request) *value.Object {
 	data, _ := io.ReadAll(req.Body)
-	body, _ := proviso.ParseJSON(string(data))
-	return proviso.ObjectOf("method", req.Method, "path", req.URL.RequestURI(), "contentType", req.Header.Get("Content-Type"), "body", body)
+	body, _ := value.ParseJSON(string(data))
+	return value.ObjectOf("method", req.Method, "path", req.URL.RequestURI(), "contentType", req.Header.Get("Content-Type"), "body", body)
 }
 
-func answer(w http.ResponseWriter, how *proviso.Object) {
+func answer(w http.ResponseWriter, how *value.Object) {
 	if ms, ok := how.At("delayMs").(float64); ok {
 		time.Sleep(time.Duration(ms) * time.Millisecond)
 	}
@@ -65,5 +65,5 @@ func answer(w http.ResponseWriter, how *proviso.Object) {
 		_, _ = io.WriteString(w, text)
 		return
 	}
-	_ = json.NewEncoder(w).Encode(json.RawMessage(proviso.Stringify(how.At("body"))))
+	_ = json.NewEncoder(w).Encode(json.RawMessage(value.Stringify(how.At("body"))))
 }

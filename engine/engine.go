@@ -29,6 +29,7 @@ import (
 	"github.com/proviso-eval/proviso/provider"
 	"github.com/proviso-eval/proviso/sandbox"
 	"github.com/proviso-eval/proviso/suite"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Engine holds everything that a suite, or requests without a suite, need. It is safe
@@ -94,7 +95,7 @@ func (e *Engine) openEnvironment() {
 	if e.secrets == nil {
 		e.secrets = &secrets.Set{}
 	}
-	var added *proviso.Object
+	var added *value.Object
 	if e.suite != nil {
 		added, e.dir = e.suite.Env, e.suite.Dir
 	}
@@ -164,8 +165,8 @@ func (c connections) Close() error {
 }
 
 // templateEnv returns the environment for templates.
-func (e *Engine) templateEnv() *proviso.Object {
-	o := proviso.NewObject(0)
+func (e *Engine) templateEnv() *value.Object {
+	o := value.NewObject(0)
 	if e.suite == nil {
 		return o
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/run"
 	"github.com/proviso-eval/proviso/suite"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // A suite from somebody else is read and run under the zero Policy: it runs no code,
@@ -43,11 +44,11 @@ func Example() {
 	defer out.Close()
 	fmt.Printf("%d passed, %d failed\n", out.Totals.Passed, out.Totals.Failed)
 	for _, row := range out.Rows.Rows() {
-		v, err := proviso.ParseJSON(string(row))
+		v, err := value.ParseJSON(string(row))
 		if err != nil {
 			log.Fatal(err)
 		}
-		r := v.(*proviso.Object)
+		r := v.(*value.Object)
 		fmt.Println(r.At("success"), r.At("error"))
 	}
 	// Output:

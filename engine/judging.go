@@ -10,6 +10,7 @@ import (
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/provider"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // judgeFile lists the default judge models: for each ability, the first row whose key is
@@ -23,12 +24,12 @@ type DefaultJudge struct{ Key, Provider string }
 
 // DefaultJudges returns the default models for an ability, in order of preference.
 func DefaultJudges(role judge.Role) []DefaultJudge {
-	v, _ := proviso.ParseJSON(judgeFile) // its test reads it
-	o, _ := v.(*proviso.Object)
+	v, _ := value.ParseJSON(judgeFile) // its test reads it
+	o, _ := v.(*value.Object)
 	list, _ := o.At(string(role)).([]any)
 	var rows []DefaultJudge
 	for _, e := range list {
-		row, _ := e.(*proviso.Object)
+		row, _ := e.(*value.Object)
 		key, _ := row.At("key").(string)
 		id, _ := row.At("provider").(string)
 		rows = append(rows, DefaultJudge{key, id})
@@ -169,24 +170,24 @@ func (g *judging) graderOf(grader any, role judge.Role) (proviso.ProviderSpec, e
 		return g.byKey(role)
 	case string:
 		return g.named(v), nil
-	case *proviso.Object:
+	case *value.Object:
 		if id, ok := v.At("id").(string); ok {
 			spec := g.named(id)
-			if config, ok := v.At("config").(*proviso.Object); ok {
+			if config, ok := v.At("config").(*value.Object); ok {
 				spec.Config = config
 			}
-			if env, ok := v.At("env").(*proviso.Object); ok {
+			if env, ok := v.At("env").(*value.Object); ok {
 				spec.Env = env
 			}
 			return spec, nil
 		}
 		return g.graderFor(v, role)
 	}
-	return proviso.ProviderSpec{}, proviso.Errorf(proviso.Invalid, "a grader is a provider's id, {id, config}, or a map from text, embedding, classification and moderation to these, not %s", proviso.Stringify(grader))
+	return proviso.ProviderSpec{}, proviso.Errorf(proviso.Invalid, "a grader is a provider's id, {id, config}, or a map from text, embedding, classification and moderation to these, not %s", value.Stringify(grader))
 }
 
 // graderFor looks up the grader for an ability in a map.
-func (g *judging) graderFor(roles *proviso.Object, role judge.Role) (proviso.ProviderSpec, error) {
+func (g *judging) graderFor(roles *value.Object, role judge.Role) (proviso.ProviderSpec, error) {
 	known := []string{string(judge.Text), string(judge.Embedding), string(judge.Classification), string(judge.Moderation)}
 	for key := range roles.All() {
 		if !slices.Contains(known, key) {
@@ -194,7 +195,7 @@ func (g *judging) graderFor(roles *proviso.Object, role judge.Role) (proviso.Pro
 		}
 	}
 	if inner := roles.At(string(role)); inner != nil {
-		if o, ok := inner.(*proviso.Object); ok && !o.Has("id") {
+		if o, ok := inner.(*value.Object); ok && !o.Has("id") {
 			return proviso.ProviderSpec{}, proviso.Errorf(proviso.Invalid, "the grader for %s needs an id", role)
 		}
 		return g.graderOf(inner, role)

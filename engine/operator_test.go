@@ -8,6 +8,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/provider"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // paid answers every question for half a dollar.
@@ -50,7 +51,7 @@ func TestOperator(t *testing.T) {
 		{"a request for another judge", nil, other, true, false},
 		{"a suite", &proviso.Suite{}, nil, false, true},
 		{"a suite with another judge", &proviso.Suite{}, other, false, false},
-		{"a suite that configures the judge", &proviso.Suite{}, proviso.ObjectOf("id", chosen, "config", proviso.ObjectOf("apiHost", "evil.example")), false, false},
+		{"a suite that configures the judge", &proviso.Suite{}, value.ObjectOf("id", chosen, "config", value.ObjectOf("apiHost", "evil.example")), false, false},
 	} {
 		clear(opened)
 		j, err := open(t, c.suite, o).Judge()

@@ -11,6 +11,7 @@ import (
 	"github.com/proviso-eval/proviso/provider"
 	"github.com/proviso-eval/proviso/sandbox"
 	"github.com/proviso-eval/proviso/suite"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Policy restricts what a suite, or a request, may do and spend. The zero value is for
@@ -79,7 +80,7 @@ func (p *Policy) Files() suite.FilesOptions { return suite.FilesOptions{Confine:
 
 // Environments returns the environments of providers and of templates. added is what the
 // suite adds to the environment of the user.
-func (p *Policy) Environments(added *proviso.Object, user proviso.Env) (providers, templates proviso.Env) {
+func (p *Policy) Environments(added *value.Object, user proviso.Env) (providers, templates proviso.Env) {
 	if p.Trusted {
 		all := suite.Environment(added, user)
 		return all, all

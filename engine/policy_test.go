@@ -7,6 +7,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/engine"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // TestPolicy: a policy that cannot mean what it says opens nothing.
@@ -33,7 +34,7 @@ func TestPolicy(t *testing.T) {
 // its templates see what is allowed and what the suite adds.
 func TestPolicyEnvironments(t *testing.T) {
 	t.Parallel()
-	user, added := proviso.EnvMap{"KEY": "user", "TEAM": "user"}, proviso.ObjectOf("KEY", "suite", "OWN", "suite")
+	user, added := proviso.EnvMap{"KEY": "user", "TEAM": "user"}, value.ObjectOf("KEY", "suite", "OWN", "suite")
 	for _, c := range []struct {
 		policy                          engine.Policy
 		keyOfProviders, keyOfTemplates  string

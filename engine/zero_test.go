@@ -15,6 +15,7 @@ import (
 	"github.com/proviso-eval/proviso/run"
 	"github.com/proviso-eval/proviso/sandbox"
 	"github.com/proviso-eval/proviso/suite"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // cases is a source of cases that a Go program made.
@@ -80,12 +81,12 @@ func reasons(t *testing.T, e *engine.Engine, task run.Task) string {
 	defer out.Close()
 	var all []string
 	for _, data := range out.Rows.Rows() {
-		v, err := proviso.ParseJSON(string(data))
+		v, err := value.ParseJSON(string(data))
 		if err != nil {
 			t.Fatal(err)
 		}
-		row := v.(*proviso.Object)
-		all = append(all, proviso.Stringify(row.At("success"))+" "+proviso.Stringify(row.At("error")))
+		row := v.(*value.Object)
+		all = append(all, value.Stringify(row.At("success"))+" "+value.Stringify(row.At("error")))
 	}
 	return strings.Join(all, "\n")
 }
@@ -176,7 +177,7 @@ func TestSuiteOfGo(t *testing.T) {
 	s := &proviso.Suite{
 		Prompts:    []proviso.Prompt{{ID: "p", Label: "p", Raw: "{{ text }}"}},
 		Providers:  []proviso.ProviderSpec{{ID: "counter"}},
-		CaseSource: cases{{Vars: proviso.ObjectOf("text", "four", "n", 4), Assert: assert}, {Index: 1, Output: 3, HasOutput: true, Assert: []*proviso.Assertion{{Type: "equals", Value: 3}}}},
+		CaseSource: cases{{Vars: value.ObjectOf("text", "four", "n", 4), Assert: assert}, {Index: 1, Output: 3, HasOutput: true, Assert: []*proviso.Assertion{{Type: "equals", Value: 3}}}},
 	}
 	e := open(t, s, engine.Options{
 		Policy:  engine.Policy{Trusted: true, Sandbox: sandbox.Auto},

@@ -14,6 +14,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/stats"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // keptRun is a run in memory.
@@ -38,15 +39,15 @@ func (r *keptRun) kept(caseID, output string, verdicts ...string) {
 	for _, v := range verdicts {
 		name, status, _ := strings.Cut(v, " ")
 		name, unjudged := strings.CutSuffix(name, "!")
-		o := proviso.ObjectOf("status", status, "reason", "because it is "+status, "assertion", proviso.ObjectOf("type", "judge", "id", name, "instruction", "be "+name, "criteria", []any{"is " + name}))
+		o := value.ObjectOf("status", status, "reason", "because it is "+status, "assertion", value.ObjectOf("type", "judge", "id", name, "instruction", "be "+name, "criteria", []any{"is " + name}))
 		if !unjudged {
 			o.Set("judge", "model#1")
-			o.Set("evidence", []any{proviso.ObjectOf("quote", "a part of it", "start", 0.0)})
+			o.Set("evidence", []any{value.ObjectOf("quote", "a part of it", "start", 0.0)})
 		}
-		parts = append(parts, proviso.Stringify(o))
+		parts = append(parts, value.Stringify(o))
 	}
 	*r = append(*r, fmt.Sprintf(`{"index":%d,"caseId":%q,"vars":{"q":"why?","_x":1},"response":{"output":%s},"gradingResult":{"componentResults":[%s]}}`,
-		len(*r), caseID, proviso.Stringify(output), strings.Join(parts, ",")))
+		len(*r), caseID, value.Stringify(output), strings.Join(parts, ",")))
 }
 
 func read(t *testing.T, text string) *judge.Labels {

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // csv reads labels as CSV with a header.
@@ -144,7 +144,7 @@ func (in *labelReader) jsonLines(text string) {
 			in.broken(err)
 			continue
 		}
-		o, ok := line.Value.(*proviso.Object)
+		o, ok := line.Value.(*value.Object)
 		if !ok {
 			in.mistake(position{line.Number, 1}, "expected an object with case, assertion and human")
 			continue
@@ -153,7 +153,7 @@ func (in *labelReader) jsonLines(text string) {
 	}
 }
 
-func (in *labelReader) object(line document.Line, o *proviso.Object) {
+func (in *labelReader) object(line document.Line, o *value.Object) {
 	f := &fields{}
 	for c := range f.at {
 		f.at[c] = position{line: line.Number, column: 1}
@@ -176,7 +176,7 @@ func (in *labelReader) object(line document.Line, o *proviso.Object) {
 		case string:
 			f.text[c] = v
 		case bool, float64:
-			f.text[c] = proviso.ToString(v)
+			f.text[c] = value.ToString(v)
 		default:
 			in.mistake(f.at[c], "%s: expected a text", key)
 		}

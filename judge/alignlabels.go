@@ -9,6 +9,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Limits of a label file.
@@ -205,7 +206,7 @@ func (in *labelReader) row(f *fields) {
 	if len(in.mistakes) > before {
 		return
 	}
-	key := proviso.Stringify([]any{l.Case, l.Assertion, l.JudgeID, float64(l.Row), l.OutputID})
+	key := value.Stringify([]any{l.Case, l.Assertion, l.JudgeID, float64(l.Row), l.OutputID})
 	if line, twice := in.seen[key]; twice {
 		in.mistake(f.at[colCase], "a second label for case %q and assertion %q; the first is on line %d", clipped(l.Case), clipped(l.Assertion), line)
 		return

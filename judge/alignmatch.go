@@ -9,6 +9,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/stats"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Bounds on what is kept in memory of a run.
@@ -140,8 +141,8 @@ func (m *matcher) count(v keptVerdict) {
 }
 
 // hash caches the hashes of assertions, which are the same in most rows.
-func (m *matcher) hash(a *proviso.Object) string {
-	text := proviso.Stringify(a)
+func (m *matcher) hash(a *value.Object) string {
+	text := value.Stringify(a)
 	if hash, ok := m.hashes[text]; ok {
 		return hash
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // KeptRun yields the rows of a finished run in the form of reports, each with its
@@ -30,7 +31,7 @@ func OutputID(text string) string {
 type keptRow struct {
 	index  int
 	caseID string
-	o      *proviso.Object
+	o      *value.Object
 }
 
 // keptVerdict is the verdict on one assertion in a finished run.
@@ -38,8 +39,8 @@ type keptVerdict struct {
 	name      string // of the assertion: id, else metric, else type
 	judge     string // identity, "" if no model was called
 	status    proviso.Status
-	assertion *proviso.Object
-	component *proviso.Object
+	assertion *value.Object
+	component *value.Object
 }
 
 // keptRows decodes the rows of a run. An invalid row ends the sequence with an error.
@@ -58,8 +59,8 @@ func keptRows(run KeptRun) iter.Seq2[keptRow, error] {
 }
 
 func decodeRow(index int, encoded []byte) (keptRow, error) {
-	v, err := proviso.ParseJSON(string(encoded))
-	o, ok := v.(*proviso.Object)
+	v, err := value.ParseJSON(string(encoded))
+	o, ok := v.(*value.Object)
 	if err != nil || !ok {
 		return keptRow{}, proviso.Errorf(proviso.Invalid, "row %d of the run is damaged", index)
 	}
@@ -72,7 +73,7 @@ func (r keptRow) verdicts() []keptVerdict {
 	list, _ := objectAt(r.o, "gradingResult").At("componentResults").([]any)
 	var all []keptVerdict
 	for i := 0; i < len(list); i++ {
-		c, _ := list[i].(*proviso.Object)
+		c, _ := list[i].(*value.Object)
 		a := objectAt(c, "assertion")
 		kind := textAt(a, "type")
 		if strings.HasSuffix(kind, "assert-set") {
@@ -104,7 +105,7 @@ func (v keptVerdict) quotes() []string {
 	list, _ := v.component.At("evidence").([]any)
 	var quotes []string
 	for _, e := range list {
-		if o, ok := e.(*proviso.Object); ok {
+		if o, ok := e.(*value.Object); ok {
 			quotes = append(quotes, textAt(o, "quote"))
 		}
 	}
@@ -113,12 +114,12 @@ func (v keptVerdict) quotes() []string {
 
 func (v keptVerdict) reason() string { return textAt(v.component, "reason") }
 
-func objectAt(o *proviso.Object, key string) *proviso.Object {
-	v, _ := o.At(key).(*proviso.Object)
+func objectAt(o *value.Object, key string) *value.Object {
+	v, _ := o.At(key).(*value.Object)
 	return v
 }
 
-func textAt(o *proviso.Object, key string) string {
+func textAt(o *value.Object, key string) string {
 	v, _ := o.At(key).(string)
 	return v
 }
@@ -145,22 +146,22 @@ func AssertionHash(a *proviso.Assertion) string {
 
 // rawAssertion returns an assertion that was not read from a file in the form that a
 // file would have.
-func rawAssertion(a *proviso.Assertion) *proviso.Object {
-	o := proviso.ObjectOf("type", a.Type, "instruction", a.Instruction, "value", a.Value, "threshold", a.Threshold,
+func rawAssertion(a *proviso.Assertion) *value.Object {
+	o := value.ObjectOf("type", a.Type, "instruction", a.Instruction, "value", a.Value, "threshold", a.Threshold,
 		"rubricPrompt", a.RubricPrompt, "transform", a.Transform, "contextTransform", a.ContextTransform, "config", a.Config)
 	if a.IgnoreCase {
 		o.Set("ignoreCase", true)
 	}
 	var criteria []any
 	for _, c := range a.Criteria {
-		criteria = append(criteria, proviso.ObjectOf("text", c.Text, "template", c.Template, "params", c.Params))
+		criteria = append(criteria, value.ObjectOf("text", c.Text, "template", c.Template, "params", c.Params))
 	}
 	if criteria != nil {
 		o.Set("criteria", criteria)
 	}
 	if a.Scope != nil {
-		section := proviso.ObjectOf("from", a.Scope.From, "to", a.Scope.To)
-		o.Set("scope", proviso.ObjectOf("of", a.Scope.Of, "section", section, "each", a.Scope.Each, "match", a.Scope.Match))
+		section := value.ObjectOf("from", a.Scope.From, "to", a.Scope.To)
+		o.Set("scope", value.ObjectOf("of", a.Scope.Of, "section", section, "each", a.Scope.Each, "match", a.Scope.Match))
 	}
 	if a.Check != nil {
 		if a.Check.Raw != nil {
@@ -176,16 +177,16 @@ func rawAssertion(a *proviso.Assertion) *proviso.Object {
 var neutralKeys = [...]string{"id", "metric", "weight", "severity", "when", "description", "provider"}
 
 // hashOfAssertion hashes an assertion in the form of a file.
-func hashOfAssertion(raw *proviso.Object) string {
-	sum := sha256.Sum256(proviso.AppendJSON([]byte("assertion 1\n"), essential(raw)))
+func hashOfAssertion(raw *value.Object) string {
+	sum := sha256.Sum256(value.AppendJSON([]byte("assertion 1\n"), essential(raw)))
 	return "sha256:" + hex.EncodeToString(sum[:16])
 }
 
 // essential returns the parts of an assertion that can change its verdict, in one
 // normal form. A single criterion equals a list of one, a text equals an object with
 // that text, the type judge equals no type, and an empty value equals an absent one.
-func essential(raw *proviso.Object) *proviso.Object {
-	o, _ := canonical(raw).(*proviso.Object)
+func essential(raw *value.Object) *value.Object {
+	o, _ := canonical(raw).(*value.Object)
 	for _, key := range neutralKeys {
 		o.Delete(key)
 	}
@@ -201,7 +202,7 @@ func essential(raw *proviso.Object) *proviso.Object {
 			list = []any{c}
 		}
 		for i, e := range list {
-			criterion, ok := e.(*proviso.Object)
+			criterion, ok := e.(*value.Object)
 			if !ok {
 				continue
 			}
@@ -217,10 +218,10 @@ func essential(raw *proviso.Object) *proviso.Object {
 // canonical returns a copy with sorted keys and without empty values.
 func canonical(v any) any {
 	switch v := v.(type) {
-	case *proviso.Object:
+	case *value.Object:
 		keys := slices.Clone(v.Keys())
 		slices.Sort(keys)
-		sorted := proviso.NewObject(len(keys))
+		sorted := value.NewObject(len(keys))
 		for _, key := range keys {
 			if member := canonical(v.At(key)); !isEmpty(member) {
 				sorted.Set(key, member)
@@ -239,13 +240,13 @@ func canonical(v any) any {
 
 func isEmpty(v any) bool {
 	switch v := v.(type) {
-	case nil, proviso.Undefined:
+	case nil, value.Undefined:
 		return true
 	case string:
 		return v == ""
 	case []any:
 		return len(v) == 0
-	case *proviso.Object:
+	case *value.Object:
 		return v.Len() == 0
 	}
 	return false

@@ -7,6 +7,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/value"
 )
 
 func sheetOf(t *testing.T, run keptRun, o judge.SheetOptions) (judge.Sheet, [][]string) {
@@ -119,11 +120,11 @@ func TestStaleLabels(t *testing.T) {
 func TestAssertionHash(t *testing.T) {
 	t.Parallel()
 	parse := func(text string) string {
-		v, err := proviso.ParseJSON(text)
+		v, err := value.ParseJSON(text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return judge.AssertionHash(&proviso.Assertion{Raw: v.(*proviso.Object)})
+		return judge.AssertionHash(&proviso.Assertion{Raw: v.(*value.Object)})
 	}
 	base := parse(`{"id":"tone","instruction":"be kind","criteria":["is kind"]}`)
 	for _, same := range []string{
@@ -146,11 +147,11 @@ func TestAssertionHash(t *testing.T) {
 			t.Errorf("%s is the same assertion", other)
 		}
 	}
-	built := &proviso.Assertion{ID: "tone", Type: "judge", Instruction: "be kind", Criteria: []proviso.Criterion{{Text: "is kind"}}, Value: proviso.Undefined{}, Threshold: proviso.Undefined{}}
+	built := &proviso.Assertion{ID: "tone", Type: "judge", Instruction: "be kind", Criteria: []proviso.Criterion{{Text: "is kind"}}, Value: value.Undefined{}, Threshold: value.Undefined{}}
 	if judge.AssertionHash(built) != base {
 		t.Error("an assertion that no file wrote has another hash")
 	}
-	built.Check = &proviso.Assertion{Type: "word-count", Value: proviso.ObjectOf("max", 9.0)}
+	built.Check = &proviso.Assertion{Type: "word-count", Value: value.ObjectOf("max", 9.0)}
 	if judge.AssertionHash(built) != parse(`{"instruction":"be kind","criteria":["is kind"],"check":{"type":"word-count","id":"n","value":{"max":9}}}`) {
 		t.Error("a check that no file wrote has another hash")
 	}

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Texts of a sheet are cut after this many characters; a spreadsheet cell holds at
@@ -114,27 +115,27 @@ func question(v keptVerdict) string {
 		lines = append(lines, "• "+criteria)
 	case []any:
 		for _, c := range criteria {
-			text := proviso.ToString(c)
-			if o, ok := c.(*proviso.Object); ok {
+			text := value.ToString(c)
+			if o, ok := c.(*value.Object); ok {
 				if text = textAt(o, "text"); text == "" {
-					text = proviso.Stringify(o)
+					text = value.Stringify(o)
 				}
 			}
 			lines = append(lines, "• "+text)
 		}
 	}
 	if check := objectAt(v.assertion, "check"); check != nil {
-		lines = append(lines, "• counted: "+proviso.Stringify(check))
+		lines = append(lines, "• counted: "+value.Stringify(check))
 	}
 	if len(lines) == 0 {
-		value := v.assertion.At("value")
+		val := v.assertion.At("value")
 		if rendered, ok := objectAt(v.component, "metadata").At("renderedAssertionValue").(string); ok {
-			value = rendered
+			val = rendered
 		}
-		if text, ok := value.(string); ok {
+		if text, ok := val.(string); ok {
 			lines = append(lines, text)
-		} else if value != nil {
-			lines = append(lines, proviso.Stringify(value))
+		} else if val != nil {
+			lines = append(lines, value.Stringify(val))
 		}
 	}
 	return sheetText(strings.Join(lines, "\n"), maxSheetInput)
@@ -153,7 +154,7 @@ func input(row keptRow) string {
 		}
 		text, ok := v.(string)
 		if !ok {
-			text = proviso.Stringify(v)
+			text = value.Stringify(v)
 		}
 		lines = append(lines, name+": "+text)
 	}

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Message is one message of a prompt.
@@ -23,7 +24,7 @@ type call struct {
 	Reply     *proviso.Reply // the schema of the answer; nil is free text
 	MaxTokens int            // of the answer, unless the model's own configuration bounds it; 0 leaves it to the provider
 	Sample    proviso.Sample // of the question; repairs count up from its Repair
-	Vars      *proviso.Object
+	Vars      *value.Object
 	Case      *proviso.Case
 	// usable reports whether a reply may be cached; nil caches every reply. A reply
 	// without a verdict is a failure, and failures are never cached.
@@ -52,7 +53,7 @@ func (j *Judge) modelFor(q proviso.Question, role Role) (Seat, error) {
 		}
 		return Seat{}, proviso.Errorf(proviso.Refused, "graders that an assertion or a case names are not opened here")
 	}
-	key := string(role) + " " + proviso.Stringify(q.Grader)
+	key := string(role) + " " + value.Stringify(q.Grader)
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if s, ok := j.opened[key]; ok {
@@ -82,10 +83,10 @@ type opened struct {
 func (j *Judge) ask(ctx context.Context, s Seat, c call) (answer, error) {
 	chat, size := make([]any, len(c.Messages)), 0
 	for i, m := range c.Messages {
-		chat[i] = proviso.ObjectOf("role", m.Role, "content", strings.ToValidUTF8(m.Content, string(utf8.RuneError)))
+		chat[i] = value.ObjectOf("role", m.Role, "content", strings.ToValidUTF8(m.Content, string(utf8.RuneError)))
 		size += len(m.Content) + 64
 	}
-	prompt := string(proviso.AppendJSON(make([]byte, 0, size+size/16), chat))
+	prompt := string(value.AppendJSON(make([]byte, 0, size+size/16), chat))
 	if c.Plain && len(c.Messages) == 1 {
 		prompt = c.Messages[0].Content
 	}
@@ -130,7 +131,7 @@ func (s Seat) answerIn(out *proviso.Output, c call) (string, error) {
 	}
 	text := ""
 	switch out.Value.(type) {
-	case nil, proviso.Undefined:
+	case nil, value.Undefined:
 	default:
 		text = out.Text()
 	}
@@ -190,7 +191,7 @@ func (s Seat) cutAt(used int64, room int) string {
 		text = fmt.Sprintf(" at %d tokens", room)
 	}
 	if name != "" {
-		text += fmt.Sprintf(", by the limit of its configuration (%s: %s)", name, proviso.ToString(s.Spec.Config.At(name)))
+		text += fmt.Sprintf(", by the limit of its configuration (%s: %s)", name, value.ToString(s.Spec.Config.At(name)))
 	}
 	return text
 }
@@ -243,8 +244,8 @@ var limits = [...]string{"max_tokens", "max_completion_tokens", "max_output_toke
 
 // settings override the model's own configuration: temperature 0 unless another one
 // is configured, and the length limit of the answer.
-func (j *Judge) settings(s Seat, c call) *proviso.Object {
-	cfg := proviso.NewObject(2)
+func (j *Judge) settings(s Seat, c call) *value.Object {
+	cfg := value.NewObject(2)
 	if t, ok := j.temperature(s); ok {
 		cfg.Set("temperature", t)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // verdict is a reply in which every criterion is met, or none.
@@ -23,11 +24,11 @@ func verdictBy(c seen, met func(id string) bool) string {
 	for _, a := range c.Assertions {
 		var criteria []any
 		for _, n := range a.N {
-			criteria = append(criteria, proviso.ObjectOf("n", float64(n), "reasoning", "So it is.", "evidence", []any{}, "met", met(a.ID)))
+			criteria = append(criteria, value.ObjectOf("n", float64(n), "reasoning", "So it is.", "evidence", []any{}, "met", met(a.ID)))
 		}
-		results = append(results, proviso.ObjectOf("id", a.ID, "criteria", criteria))
+		results = append(results, value.ObjectOf("id", a.ID, "criteria", criteria))
 	}
-	return proviso.Stringify(proviso.ObjectOf("results", results))
+	return value.Stringify(value.ObjectOf("results", results))
 }
 
 // TestAttemptsAreShipped keeps a broken file from being left out in silence.

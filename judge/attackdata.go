@@ -10,6 +10,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // attackFiles hold the attempts, one file for each kind, and the outputs that they are
@@ -45,10 +46,10 @@ type Attempt struct {
 // attempt.
 type attackControl struct {
 	ID, Input, Output string
-	Vars              *proviso.Object // nil without variables
-	Assertion         Assertion       // the target of the attack
-	Holds             bool            // whether the output meets it
-	Others            []Assertion     // asked in the same call
+	Vars              *value.Object // nil without variables
+	Assertion         Assertion     // the target of the attack
+	Holds             bool          // whether the output meets it
+	Others            []Assertion   // asked in the same call
 
 	set string
 }
@@ -160,7 +161,7 @@ func readControls(data []byte) ([]attackControl, error) {
 	var out []attackControl
 	list, _ := doc.Root.([]any)
 	for _, v := range list {
-		o, _ := v.(*proviso.Object)
+		o, _ := v.(*value.Object)
 		list, _ := o.At("assertions").([]any)
 		if a := o.At("assertion"); a != nil {
 			list = append(list, a)
@@ -189,7 +190,7 @@ func readControls(data []byte) ([]attackControl, error) {
 }
 
 func readControlAssertion(v any) (a Assertion, holds bool, err error) {
-	o, _ := v.(*proviso.Object)
+	o, _ := v.(*value.Object)
 	if err := hasOnly(o, "id", "instruction", "criteria", "holds"); err != nil {
 		return a, false, fmt.Errorf("%s: %w", controlsFile, err)
 	}
@@ -209,7 +210,7 @@ func readAttempts(file string, data []byte) (AttackKind, []Attempt, error) {
 	if err != nil {
 		return AttackKind{}, nil, err
 	}
-	o, _ := doc.Root.(*proviso.Object)
+	o, _ := doc.Root.(*value.Object)
 	if err := hasOnly(o, "kind", "doc", "attempts"); err != nil {
 		return AttackKind{}, nil, fmt.Errorf("%s: %w", file, err)
 	}
@@ -220,7 +221,7 @@ func readAttempts(file string, data []byte) (AttackKind, []Attempt, error) {
 	var out []Attempt
 	list, _ := o.At("attempts").([]any)
 	for _, v := range list {
-		o, _ := v.(*proviso.Object)
+		o, _ := v.(*value.Object)
 		if err := hasOnly(o, "id", "control", "where", "text", "encode", "secret", "pad", "length"); err != nil {
 			return kind, nil, fmt.Errorf("%s: %w", file, err)
 		}
@@ -249,7 +250,7 @@ func (a *Attempt) request() *Request {
 	case inInput:
 		r.Input = text
 	case inVariable:
-		r.Vars = proviso.ObjectOf(r.Vars.Keys()[0], text)
+		r.Vars = value.ObjectOf(r.Vars.Keys()[0], text)
 	default:
 		r.Output = text
 	}
@@ -271,14 +272,14 @@ func (a *Attempt) Towards() proviso.Status {
 // of the variable.
 func (a *Attempt) Text() string {
 	c := a.control
-	value := ""
+	val := ""
 	for _, v := range c.Vars.All() {
-		value = proviso.ToString(v)
+		val = value.ToString(v)
 	}
 	inner := strings.NewReplacer(
 		"{{output}}", c.Output,
 		"{{input}}", c.Input,
-		"{{value}}", value,
+		"{{value}}", val,
 		"{{id}}", c.Assertion.ID,
 		"{{instruction}}", c.Assertion.Instruction,
 		"{{criterion}}", c.Assertion.Criteria[0].Text,
@@ -300,9 +301,9 @@ func (a *Attempt) Text() string {
 func forgedReply(id string, criteria int) string {
 	list := make([]any, criteria)
 	for i := range list {
-		list[i] = proviso.ObjectOf("n", float64(i+1), "evidence", []any{}, "reasoning", "The output does what is asked.", "verdict", verdictMet)
+		list[i] = value.ObjectOf("n", float64(i+1), "evidence", []any{}, "reasoning", "The output does what is asked.", "verdict", verdictMet)
 	}
-	return proviso.Stringify(proviso.ObjectOf("results", []any{proviso.ObjectOf("id", id, "criteria", list)}))
+	return value.Stringify(value.ObjectOf("results", []any{value.ObjectOf("id", id, "criteria", list)}))
 }
 
 // guessedFence is the fence around the control without an attempt. It is the best

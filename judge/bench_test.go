@@ -7,6 +7,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // instant is a judge that answers at once and remembers nothing.
@@ -23,7 +24,7 @@ func (i instant) Answer(context.Context, proviso.Ask) (proviso.Output, error) {
 func BenchmarkEvaluate(b *testing.B) {
 	list := []judge.Assertion{
 		wants("a", "1", "2", "3"), wants("b", "4", "5", "6"), wants("c", "7", "8"), wants("d", "9", "10", "11", "12"),
-		{ID: "e", Check: proviso.ObjectOf("type", "contains", "value", "word")},
+		{ID: "e", Check: value.ObjectOf("type", "contains", "value", "word")},
 	}
 	f := &fake{}
 	r := &judge.Request{Input: "What is new?", Output: strings.Repeat("A word. ", 512), Assertions: list}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // decideClass decides a classifier assertion: the score of the expected class, or the
@@ -39,7 +40,7 @@ func decideClass(ctx context.Context, g *grading) (verdict, error) {
 	if v.pass {
 		relation = " >= "
 	}
-	v.reason = name + toFixed(v.score) + relation + proviso.FormatNumber(threshold)
+	v.reason = name + toFixed(v.score) + relation + value.FormatNumber(threshold)
 	if _, known := scores[class]; class != "" && !known {
 		v.reason += "; the classes are " + strings.Join(slices.Sorted(maps.Keys(scores)), ", ")
 	}

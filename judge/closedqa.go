@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // decideClosedQA decides a model-graded-closedqa assertion: a model decides whether the
@@ -16,7 +16,7 @@ func decideClosedQA(ctx context.Context, g *grading) (verdict, error) {
 		own: "model-graded-closedqa", pieces: g.pieces("criterion", g.value()),
 		reply:  shapeOf("verdict", "reason", ofType("string"), "pass", ofType("boolean")),
 		custom: g.q.Rubric,
-		vars: func() *proviso.Object {
+		vars: func() *value.Object {
 			return givenVars(g.q.Vars, false, "input", g.q.Input, "criteria", g.q.Value, "completion", parsedOr(g.q.Output))
 		},
 	}
@@ -54,10 +54,10 @@ func readLastWord(reply string) (verdict, error) {
 }
 
 // plainVerdict reads pass and reason.
-func plainVerdict(o *proviso.Object) (verdict, error) {
+func plainVerdict(o *value.Object) (verdict, error) {
 	pass, ok := truth(o.At("pass"))
 	if !ok {
-		return verdict{}, errors.New("pass is neither true nor false: " + excerpt(proviso.Stringify(o.At("pass"))))
+		return verdict{}, errors.New("pass is neither true nor false: " + excerpt(value.Stringify(o.At("pass"))))
 	}
 	v := verdict{pass: pass, reason: reasonIn(o, "The criterion is not met")}
 	if pass {

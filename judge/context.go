@@ -10,6 +10,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/segment"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // The metrics context-recall, context-relevance and context-faithfulness are those of
@@ -31,7 +32,7 @@ func decideRecall(ctx context.Context, g *grading) (verdict, error) {
 	list, err := ask(ctx, g, step{
 		own: "context-recall", pieces: []piece{{"context", g.passages()}, {"expected", g.value()}},
 		reply: shapeOf("statements", "statements", listOf(one)), custom: g.q.Rubric,
-		vars: func() *proviso.Object {
+		vars: func() *value.Object {
 			return givenVars(g.q.Vars, true, "context", g.passages(), "groundTruth", g.q.Value)
 		},
 	}, func(reply string) ([]statement, error) {
@@ -82,7 +83,7 @@ func readStatements(reply, key string) ([]statement, error) {
 	}
 	out := make([]statement, len(list))
 	for i, e := range list {
-		s, _ := e.(*proviso.Object)
+		s, _ := e.(*value.Object)
 		text, _ := s.At("statement").(string)
 		supported, ok := truth(s.At("supported"))
 		if !ok || strings.TrimSpace(text) == "" {
@@ -119,7 +120,7 @@ func decideContext(ctx context.Context, g *grading) (verdict, error) {
 	helping, err := ask(ctx, g, step{
 		own: "context-relevance", pieces: []piece{{"query", query}, {"context", numbered(units)}},
 		reply: shapeOf("relevant", "relevant", listOf(ofType("integer"))), custom: g.q.Rubric,
-		vars: func() *proviso.Object { return givenVars(nil, true, "context", g.passages(), "query", query) },
+		vars: func() *value.Object { return givenVars(nil, true, "context", g.passages(), "query", query) },
 	}, func(reply string) (int, error) {
 		if g.q.Rubric != nil {
 			return quoted(reply, units, len(g.q.Context) > 1)
@@ -159,7 +160,7 @@ func readNumbers(reply string, n int) (int, error) {
 	for _, e := range list {
 		f, ok := e.(float64)
 		if !ok || f < 1 || f > float64(n) || f != float64(int(f)) {
-			return 0, fmt.Errorf("it names a part that is not there, only 1 to %d: %s", n, excerpt(proviso.Stringify(e)))
+			return 0, fmt.Errorf("it names a part that is not there, only 1 to %d: %s", n, excerpt(value.Stringify(e)))
 		}
 		seen[f] = true
 	}
@@ -203,7 +204,7 @@ func decideFaithfulness(ctx context.Context, g *grading) (verdict, error) {
 	statements, err := ask(ctx, g, step{
 		own: "context-faithfulness-statements", pieces: []piece{{"query", query}, {"output", g.q.Output}},
 		reply: shapeOf("statements", "statements", listOf(ofType("string"))), custom: rubricStep(g.q, 0),
-		vars: func() *proviso.Object {
+		vars: func() *value.Object {
 			return givenVars(g.q.Vars, true, "question", query, "answer", parsedOr(g.q.Output))
 		},
 	}, func(reply string) ([]string, error) { return readLines(reply, rubricStep(g.q, 0) != nil) })
@@ -220,7 +221,7 @@ func decideFaithfulness(ctx context.Context, g *grading) (verdict, error) {
 	verdicts, err := ask(ctx, g, step{
 		own: "context-faithfulness", pieces: []piece{{"context", g.passages()}, {"statements", numbered(statements)}},
 		reply:  shapeOf("verdicts", "verdicts", listOf(strictObject("n", ofType("integer"), "reason", ofType("string"), "supported", ofType("boolean")))),
-		custom: rubricStep(g.q, 1), vars: func() *proviso.Object { return givenVars(g.q.Vars, true, "context", g.passages(), "statements", list) },
+		custom: rubricStep(g.q, 1), vars: func() *value.Object { return givenVars(g.q.Vars, true, "context", g.passages(), "statements", list) },
 	}, func(reply string) ([]statement, error) {
 		return readVerdicts(reply, statements, rubricStep(g.q, 1) != nil)
 	})
@@ -255,7 +256,7 @@ func readVerdicts(reply string, statements []string, words bool) ([]statement, e
 	out := make([]statement, len(statements))
 	seen := make([]bool, len(statements))
 	for i, e := range list {
-		v, _ := e.(*proviso.Object)
+		v, _ := e.(*value.Object)
 		n, ok := v.At("n").(float64)
 		if !v.Has("n") && len(list) == len(statements) {
 			n, ok = float64(i+1), true // without numbers, in order

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Limits of a [Request]. Exceeding one is a mistake.
@@ -32,8 +33,8 @@ type Request struct {
 	AllowErrors bool `json:"allow_errors,omitempty"`
 
 	// Vars and Metadata are the values that conditions (when) can use.
-	Vars     *proviso.Object `json:"vars,omitempty"`
-	Metadata *proviso.Object `json:"metadata,omitempty"`
+	Vars     *value.Object `json:"vars,omitempty"`
+	Metadata *value.Object `json:"metadata,omitempty"`
 
 	// TraceID names the trace that the output belongs to, for checks of its spans: 32
 	// hexadecimal digits, or a traceparent.
@@ -51,23 +52,23 @@ type Assertion struct {
 
 	// Check is an assertion of a deterministic type, as in a suite. It is never sent to
 	// a model.
-	Check *proviso.Object `json:"check,omitempty"`
+	Check *value.Object `json:"check,omitempty"`
 
 	Description string `json:"description,omitempty"` // for people; it is not sent to the judge
 
-	Type     string          `json:"type,omitempty"` // "judge" (default) or "not-judge"
-	When     string          `json:"when,omitempty"` // condition (CEL) over vars and metadata
-	Weight   *float64        `json:"weight,omitempty"`
-	Severity string          `json:"severity,omitempty"` // must, should or info
-	Scope    *proviso.Object `json:"scope,omitempty"`    // the part of the output to evaluate
+	Type     string        `json:"type,omitempty"` // "judge" (default) or "not-judge"
+	When     string        `json:"when,omitempty"` // condition (CEL) over vars and metadata
+	Weight   *float64      `json:"weight,omitempty"`
+	Severity string        `json:"severity,omitempty"` // must, should or info
+	Scope    *value.Object `json:"scope,omitempty"`    // the part of the output to evaluate
 }
 
 // Criterion is a yes-or-no question: a text, or a shipped template with parameters. In
 // JSON, a text is a plain string.
 type Criterion struct {
-	Text     string          `json:"text,omitempty"`
-	Template string          `json:"template,omitempty"`
-	Params   *proviso.Object `json:"params,omitempty"`
+	Text     string        `json:"text,omitempty"`
+	Template string        `json:"template,omitempty"`
+	Params   *value.Object `json:"params,omitempty"`
 }
 
 // Response is the evaluation of one output.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Bounds of conversation-relevance: the default number of turns that a model sees at
@@ -57,7 +58,7 @@ func windowOf(a *proviso.Assertion) (int, error) {
 	}
 	f, ok := a.Config.At("windowSize").(float64)
 	if !ok || f < 1 || f > maxTurns || f != float64(int(f)) {
-		return 0, proviso.Errorf(proviso.Invalid, "config.windowSize must be a whole number from 1 to %d, found %s", maxTurns, proviso.Stringify(a.Config.At("windowSize")))
+		return 0, proviso.Errorf(proviso.Invalid, "config.windowSize must be a whole number from 1 to %d, found %s", maxTurns, value.Stringify(a.Config.At("windowSize")))
 	}
 	return int(f), nil
 }
@@ -68,12 +69,12 @@ func (g *grading) fits(ctx context.Context, turns []proviso.Turn) (verdict, erro
 	messages := make([]any, len(turns))
 	for i, t := range turns {
 		b.WriteString("[" + strconv.Itoa(i+1) + "] user: " + barred(t.Input) + "\n    assistant: " + barred(t.Output) + "\n")
-		messages[i] = proviso.ObjectOf("input", t.Input, "output", t.Output)
+		messages[i] = value.ObjectOf("input", t.Input, "output", t.Output)
 	}
 	return ask(ctx, g, step{
 		own: "conversation-relevance", pieces: []piece{{"conversation", b.String()}},
 		reply: shapeOf("verdict", "reason", ofType("string"), "pass", ofType("boolean")), custom: g.q.Rubric,
-		vars: func() *proviso.Object {
+		vars: func() *value.Object {
 			vars := g.q.Vars.Clone()
 			vars.Set("messages", messages) // a list, so that templates can loop over it
 			return vars

@@ -10,6 +10,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/fakemodel"
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/provider"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // vendors are judges of several vendors, with the setting that bounds a reply in
@@ -25,12 +26,12 @@ var vendors = []struct{ id, room, cut string }{
 
 // overWire evaluates one assertion with a judge whose server answers by the number
 // of the call.
-func overWire(t *testing.T, id string, config *proviso.Object, answer func(call int, r fakemodel.Request) fakemodel.Reply) (*judge.Response, *fakemodel.Server) {
+func overWire(t *testing.T, id string, config *value.Object, answer func(call int, r fakemodel.Request) fakemodel.Reply) (*judge.Response, *fakemodel.Server) {
 	t.Helper()
 	var calls atomic.Int64
 	server := fakemodel.New(fakemodel.Options{Reply: func(r fakemodel.Request) fakemodel.Reply { return answer(int(calls.Add(1)), r) }})
 	t.Cleanup(server.Close)
-	all := proviso.ObjectOf("apiKey", "k", "apiBaseUrl", server.URL)
+	all := value.ObjectOf("apiKey", "k", "apiBaseUrl", server.URL)
 	for k, v := range config.All() {
 		all.Set(k, v)
 	}
@@ -56,7 +57,7 @@ func TestCutReplies(t *testing.T) {
 			t.Parallel()
 			var rooms []string
 			r, _ := overWire(t, v.id, nil, func(call int, r fakemodel.Request) fakemodel.Reply {
-				rooms = append(rooms, proviso.Stringify(r.Body.At(v.room)))
+				rooms = append(rooms, value.Stringify(r.Body.At(v.room)))
 				if call == 1 {
 					return fakemodel.Reply{Text: shapeAll, FinishReason: v.cut}
 				}
@@ -83,7 +84,7 @@ func TestOwnRoom(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"max_tokens", "max_completion_tokens"} {
 		calls := 0
-		r, server := overWire(t, "openai:chat:gpt-4.1", proviso.ObjectOf(name, 300.0), func(int, fakemodel.Request) fakemodel.Reply {
+		r, server := overWire(t, "openai:chat:gpt-4.1", value.ObjectOf(name, 300.0), func(int, fakemodel.Request) fakemodel.Reply {
 			calls++
 			return fakemodel.Reply{Text: shapeAll[:40], FinishReason: "length"}
 		})

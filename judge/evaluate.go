@@ -8,6 +8,7 @@ import (
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/template"
 	"github.com/proviso-eval/proviso/internal/turns"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Evaluate decides every assertion of a request. The error is [Mistakes] if the request
@@ -61,13 +62,13 @@ func (j *Judge) prepared(ctx context.Context, r *Request) (*check.Set, *check.Ro
 // criteria. All other text is literal, including braces.
 type names struct{}
 
-func (names) Render(_ context.Context, text string, _ *proviso.Object) (string, error) {
+func (names) Render(_ context.Context, text string, _ *value.Object) (string, error) {
 	return text, nil
 }
 
 func (names) Check(string) error { return nil }
 
-func (names) Mark(_ context.Context, text string, vars *proviso.Object) (string, *proviso.Object, error) {
+func (names) Mark(_ context.Context, text string, vars *value.Object) (string, *value.Object, error) {
 	return template.MarkNames(text, vars)
 }
 

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // difference is one way in which the output can differ from the expected answer.
@@ -40,9 +41,9 @@ func decideFactuality(ctx context.Context, g *grading) (verdict, error) {
 	letters := []any{"A", "B", "C", "D", "E"}
 	s := step{
 		own: "factuality", pieces: append(pieces, piece{"output", g.q.Output}),
-		reply:  shapeOf("comparison", "reason", ofType("string"), "category", proviso.ObjectOf("type", "string", "enum", letters)),
+		reply:  shapeOf("comparison", "reason", ofType("string"), "category", value.ObjectOf("type", "string", "enum", letters)),
 		custom: g.q.Rubric,
-		vars: func() *proviso.Object {
+		vars: func() *value.Object {
 			return givenVars(g.q.Vars, false, "input", g.q.Input, "ideal", g.q.Value, "completion", parsedOr(g.q.Output))
 		},
 	}
@@ -72,14 +73,14 @@ func worthIn(c *proviso.Case, d difference) (float64, error) {
 	if c == nil {
 		return d.score, nil
 	}
-	own, _ := c.Options.Extra.At("factuality").(*proviso.Object)
+	own, _ := c.Options.Extra.At("factuality").(*value.Object)
 	v := own.At(d.option)
 	if v == nil {
 		return d.score, nil
 	}
 	f, ok := v.(float64)
 	if !ok {
-		err := proviso.Errorf(proviso.Invalid, "options.factuality.%s must be a number, found %s", d.option, proviso.Stringify(v))
+		err := proviso.Errorf(proviso.Invalid, "options.factuality.%s must be a number, found %s", d.option, value.Stringify(v))
 		err.Pointer = c.Pointer + "/options/factuality"
 		return 0, err
 	}
@@ -91,7 +92,7 @@ func checkWorth(c *proviso.Case) error {
 	if c == nil {
 		return nil
 	}
-	own, _ := c.Options.Extra.At("factuality").(*proviso.Object)
+	own, _ := c.Options.Extra.At("factuality").(*value.Object)
 	var names []string
 	for _, d := range differences() {
 		names = append(names, d.option)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // seen is a call as a fake judge understood it.
@@ -21,7 +22,7 @@ type seen struct {
 	Assertions                   []asserted
 	Turns                        int // messages
 	AssertionText, Before, After string
-	Variables                    *proviso.Object // nil if the call has none
+	Variables                    *value.Object // nil if the call has none
 }
 
 // asserted is an assertion in a call.
@@ -90,14 +91,14 @@ func (f *fake) count() int { return len(f.asked()) }
 // understand reads a call as a model would that knows its fence.
 func understand(ask proviso.Ask) (seen, error) {
 	c := seen{Ask: ask}
-	v, err := proviso.ParseJSON(ask.Prompt)
+	v, err := value.ParseJSON(ask.Prompt)
 	list, ok := v.([]any)
 	if err != nil || !ok || len(list) < 2 {
 		return c, fmt.Errorf("the prompt is no chat: %v", err)
 	}
 	c.Turns = len(list)
-	c.System, _ = list[0].(*proviso.Object).At("content").(string)
-	c.User, _ = list[1].(*proviso.Object).At("content").(string)
+	c.System, _ = list[0].(*value.Object).At("content").(string)
+	c.User, _ = list[1].(*value.Object).At("content").(string)
 	m := regexp.MustCompile(`^Fence: ([0-9a-f]{32})\n`).FindStringSubmatch(c.User)
 	if m == nil {
 		return c, errors.New("the message announces no fence")
@@ -116,8 +117,8 @@ func understand(ask proviso.Ask) (seen, error) {
 	c.Input, c.Output = part("input"), part("output")
 	marks := 7
 	if strings.HasPrefix(rest, "\n["+c.Fence+" begin variables]\n") {
-		v, _ := proviso.ParseJSON(part("variables"))
-		c.Variables, _ = v.(*proviso.Object)
+		v, _ := value.ParseJSON(part("variables"))
+		c.Variables, _ = v.(*value.Object)
 		marks = 9
 	}
 	c.AssertionText = part("assertions")
@@ -128,15 +129,15 @@ func understand(ask proviso.Ask) (seen, error) {
 	if err != nil {
 		return c, err
 	}
-	v, err = proviso.ParseJSON(c.AssertionText)
+	v, err = value.ParseJSON(c.AssertionText)
 	for _, e := range v.([]any) {
-		o := e.(*proviso.Object)
+		o := e.(*value.Object)
 		a := asserted{}
 		a.ID, _ = o.At("id").(string)
 		a.Instruction, _ = o.At("instruction").(string)
 		for _, e := range o.At("criteria").([]any) {
-			n, _ := e.(*proviso.Object).At("n").(float64)
-			text, _ := e.(*proviso.Object).At("text").(string)
+			n, _ := e.(*value.Object).At("n").(float64)
+			text, _ := e.(*value.Object).At("text").(string)
 			a.N, a.Text = append(a.N, int(n)), append(a.Text, text)
 		}
 		c.Assertions = append(c.Assertions, a)
@@ -162,11 +163,11 @@ func answered(c seen, met func(a asserted, text string) bool) string {
 			if met(a, a.Text[i]) && !strings.HasPrefix(a.Text[i], "The ") {
 				verdict = "met"
 			}
-			criteria = append(criteria, proviso.ObjectOf("n", float64(n), "evidence", []any{}, "reasoning", "Because of "+a.Text[i]+".", "verdict", verdict))
+			criteria = append(criteria, value.ObjectOf("n", float64(n), "evidence", []any{}, "reasoning", "Because of "+a.Text[i]+".", "verdict", verdict))
 		}
-		results = append(results, proviso.ObjectOf("id", a.ID, "criteria", criteria))
+		results = append(results, value.ObjectOf("id", a.ID, "criteria", criteria))
 	}
-	return proviso.Stringify(proviso.ObjectOf("results", results))
+	return value.Stringify(value.ObjectOf("results", results))
 }
 
 // one is a judge with one fake seat.

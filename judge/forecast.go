@@ -1,6 +1,9 @@
 package judge
 
-import "github.com/proviso-eval/proviso"
+import (
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
+)
 
 // usualMaterial estimates how many bytes a call has besides the question: proviso's own
 // prompt, and the output, which is unknown in advance.
@@ -64,11 +67,11 @@ func sizeOf(q proviso.Question) int {
 		n += len(c.Text)
 	}
 	switch v := q.Value.(type) {
-	case nil, proviso.Undefined:
+	case nil, value.Undefined:
 	case string:
 		n += len(v)
 	default:
-		n += len(proviso.Stringify(v))
+		n += len(value.Stringify(v))
 	}
 	return n
 }

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // mostPoints is the score of an output that fully meets a criterion.
@@ -42,7 +42,7 @@ func decideGEval(ctx context.Context, g *grading) (verdict, error) {
 func (g *grading) points(ctx context.Context, criterion string) (verdict, error) {
 	steps, err := ask(ctx, g, step{
 		own: "g-eval-steps", pieces: []piece{{"criterion", criterion}}, reply: shapeOf("steps", "steps", listOf(ofType("string"))),
-		custom: rubricStep(g.q, "steps"), vars: func() *proviso.Object { return givenVars(nil, true, "criteria", criterion) },
+		custom: rubricStep(g.q, "steps"), vars: func() *value.Object { return givenVars(nil, true, "criteria", criterion) },
 	}, func(reply string) ([]string, error) {
 		o, err := gradedObject(reply, "steps")
 		if err != nil {
@@ -65,7 +65,7 @@ func (g *grading) points(ctx context.Context, criterion string) (verdict, error)
 		own: "g-eval", pieces: append(pieces, piece{"output", g.q.Output}),
 		reply:  shapeOf("points", "reason", ofType("string"), "score", ofType("number")),
 		custom: rubricStep(g.q, "evaluate"),
-		vars: func() *proviso.Object {
+		vars: func() *value.Object {
 			return givenVars(nil, true, "criteria", criterion, "steps", strings.Join(steps, "\n- "), "maxScore", strconv.Itoa(mostPoints),
 				"input", parsedOr(g.q.Input), "output", parsedOr(g.q.Output))
 		},
@@ -81,7 +81,7 @@ func readPoints(reply string) (verdict, error) {
 	if err != nil {
 		return verdict{}, err
 	}
-	return verdict{score: f / mostPoints, reason: reasonIn(o, proviso.FormatNumber(f)+" of "+strconv.Itoa(mostPoints)+" points")}, nil
+	return verdict{score: f / mostPoints, reason: reasonIn(o, value.FormatNumber(f)+" of "+strconv.Itoa(mostPoints)+" points")}, nil
 }
 
 // numbered writes one text per line, each after its number in brackets.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/blobs"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // judged is the type of assertions that have criteria.
@@ -40,7 +41,7 @@ func groups(qs []proviso.Question) [][]int {
 
 // alike reports whether two questions can share a call.
 func alike(a, b proviso.Question) bool {
-	return a.Input == b.Input && a.Output == b.Output && a.Sample == b.Sample && proviso.Stringify(a.Grader) == proviso.Stringify(b.Grader)
+	return a.Input == b.Input && a.Output == b.Output && a.Sample == b.Sample && value.Stringify(a.Grader) == value.Stringify(b.Grader)
 }
 
 // gradeGroup answers the questions of one group.

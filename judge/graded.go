@@ -11,6 +11,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/blobs"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // grading is the grading of one question of a type with its own prompts: all types of
@@ -57,7 +58,7 @@ func (g *grading) took() proviso.Grade {
 // proviso's own prompts share one hash, so that a run has few identities.
 func (g *grading) identity() string {
 	temperature, _ := g.j.temperature(g.seat)
-	key := []string{"graded 1", g.seat.Identity, g.seat.Spec.ID, proviso.FormatNumber(temperature)}
+	key := []string{"graded 1", g.seat.Identity, g.seat.Spec.ID, value.FormatNumber(temperature)}
 	key = append(key, slices.Compact(slices.Sorted(slices.Values(g.words)))...)
 	return g.seat.label() + "#" + blobs.Key(key...)[:12]
 }
@@ -88,12 +89,12 @@ func (g *grading) threshold() float64 {
 // value returns the assertion's value as text: structures as JSON, no value as "".
 func (g *grading) value() string {
 	switch v := g.q.Value.(type) {
-	case nil, proviso.Undefined:
+	case nil, value.Undefined:
 		return ""
 	case string:
 		return v
 	}
-	return proviso.Stringify(g.q.Value)
+	return value.Stringify(g.q.Value)
 }
 
 // epsilon is JavaScript's Number.EPSILON, the tolerance of promptfoo's threshold.
@@ -107,7 +108,7 @@ func (g *grading) share(name string, score float64, more string) verdict {
 	if !v.pass {
 		relation = "<"
 	}
-	v.reason = name + " " + toFixed(score) + " is " + relation + " " + proviso.FormatNumber(threshold)
+	v.reason = name + " " + toFixed(score) + " is " + relation + " " + value.FormatNumber(threshold)
 	if more != "" {
 		v.reason += ": " + more
 	}

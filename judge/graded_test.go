@@ -17,6 +17,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/script"
 	"github.com/proviso-eval/proviso/internal/template"
 	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // scripted is a model that gives answers in turn and notes what it was asked. It
@@ -24,8 +25,8 @@ import (
 type scripted struct {
 	id      string
 	replies []string
-	vectors *proviso.Object
-	classes *proviso.Object
+	vectors *value.Object
+	classes *value.Object
 	flags   []any
 	trace   trace
 
@@ -89,8 +90,8 @@ type bench struct {
 
 // engines are shared by the tests of a process, for they are slow to start.
 var engines = sync.OnceValues(func() (*script.Engine, *template.Engine) {
-	return script.New(script.Options{}), template.New(template.Options{Timeout: time.Minute, Env: func() *proviso.Object {
-		return proviso.ObjectOf("SECRET", "hunter2")
+	return script.New(script.Options{}), template.New(template.Options{Timeout: time.Minute, Env: func() *value.Object {
+		return value.ObjectOf("SECRET", "hunter2")
 	}})
 })
 
@@ -151,20 +152,20 @@ func TestGradedFixtures(t *testing.T) {
 	}
 }
 
-func playFixture(t *testing.T, o *proviso.Object) {
+func playFixture(t *testing.T, o *value.Object) {
 	model := &scripted{}
 	for _, v := range list(o, "replies") {
 		model.replies = append(model.replies, v.(string))
 	}
-	model.vectors, _ = o.At("vectors").(*proviso.Object)
-	model.classes, _ = o.At("classes").(*proviso.Object)
+	model.vectors, _ = o.At("vectors").(*value.Object)
+	model.classes, _ = o.At("classes").(*value.Object)
 	model.flags = list(o, "flags")
 	model.trace = traceOf(o)
 	b := newBench(t, model, nil)
-	assertion := proviso.AssertionOf(o.At("assert").(*proviso.Object), "")
+	assertion := proviso.AssertionOf(o.At("assert").(*value.Object), "")
 	v := b.compiler.Decide(t.Context(), assertion, rowOf(o))
 
-	want, grade := o.At("expect").(*proviso.Object), o.At("grade").(*proviso.Object)
+	want, grade := o.At("expect").(*value.Object), o.At("grade").(*value.Object)
 	if want.Has("error") != (v.Status == proviso.Errored) {
 		t.Fatalf("got %s: %s", v.Status, v.Reason)
 	}
@@ -195,12 +196,12 @@ type trace []proviso.Span
 func (t *trace) Spans(context.Context, string) ([]proviso.Span, error) { return *t, nil }
 
 // traceOf reads the trace of a fixture: spans with a name, attributes and a status.
-func traceOf(o *proviso.Object) trace {
-	traced, _ := o.At("trace").(*proviso.Object)
+func traceOf(o *value.Object) trace {
+	traced, _ := o.At("trace").(*value.Object)
 	var out trace
 	for _, v := range list(traced, "spans") {
-		s := v.(*proviso.Object)
-		attributes, _ := s.At("attributes").(*proviso.Object)
+		s := v.(*value.Object)
+		attributes, _ := s.At("attributes").(*value.Object)
 		code, _ := s.At("statusCode").(float64)
 		out = append(out, proviso.Span{Name: text(s, "name"), Attributes: attributes, StatusCode: int(code)})
 	}
@@ -208,43 +209,43 @@ func traceOf(o *proviso.Object) trace {
 }
 
 // rowOf is the row of a fixture.
-func rowOf(o *proviso.Object) *check.Row {
-	vars, _ := o.At("vars").(*proviso.Object)
+func rowOf(o *value.Object) *check.Row {
+	vars, _ := o.At("vars").(*value.Object)
 	row := &check.Row{Output: &proviso.Output{Value: o.At("output")}, Prompt: text(o, "prompt"), HasPrompt: true, Vars: vars.Clone()}
 	if o.Has("trace") {
 		row.Output.TraceID = "fixture"
 	}
-	if options, ok := o.At("options").(*proviso.Object); ok {
+	if options, ok := o.At("options").(*value.Object); ok {
 		row.Case = &proviso.Case{Vars: row.Vars, Options: proviso.CaseOptions{Grader: options.At("provider"), RubricPrompt: options.At("rubricPrompt"), Extra: options}}
 	}
 	return row
 }
 
-func text(o *proviso.Object, key string) string {
+func text(o *value.Object, key string) string {
 	s, _ := o.At(key).(string)
 	return s
 }
 
-func list(o *proviso.Object, key string) []any {
+func list(o *value.Object, key string) []any {
 	l, _ := o.At(key).([]any)
 	return l
 }
 
-func records(t *testing.T, file string) []*proviso.Object {
+func records(t *testing.T, file string) []*value.Object {
 	t.Helper()
 	f, err := os.Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	var out []*proviso.Object
+	var out []*value.Object
 	sc := bufio.NewScanner(f)
 	for sc.Scan() {
-		v, err := proviso.ParseJSON(sc.Text())
+		v, err := value.ParseJSON(sc.Text())
 		if err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
-		out = append(out, v.(*proviso.Object))
+		out = append(out, v.(*value.Object))
 	}
 	return out
 }

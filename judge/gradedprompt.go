@@ -10,6 +10,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/blobs"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // The prompts, by the name of the type or of its step.
@@ -53,8 +54,8 @@ type step struct {
 	// One vote may repeat the same call: this is number nth of these calls, from 0.
 	nth, of int
 
-	custom any                    // the suite's prompt, which replaces the own one; nil if there is none
-	vars   func() *proviso.Object // variables of custom
+	custom any                  // the suite's prompt, which replaces the own one; nil if there is none
+	vars   func() *value.Object // variables of custom
 }
 
 // ask makes one call of a grading and parses the reply. It repeats the call once if the
@@ -144,14 +145,14 @@ func rubricParts(q proviso.Question) []any {
 func rubricStep(q proviso.Question, step any) any {
 	switch step := step.(type) {
 	case string:
-		o, _ := q.Rubric.(*proviso.Object)
+		o, _ := q.Rubric.(*value.Object)
 		return o.At(step)
 	case int:
 		list, _ := q.Rubric.([]any)
 		if step >= len(list) {
 			return nil
 		}
-		if o, ok := list[step].(*proviso.Object); ok && o.Has("content") {
+		if o, ok := list[step].(*value.Object); ok && o.Has("content") {
 			return o.At("content")
 		}
 		return list[step]
@@ -171,7 +172,7 @@ func (j *Judge) checkPrompt(prompt any) error {
 	if j.o.Check.Templates == nil {
 		return proviso.Errorf(proviso.Unavailable, "templates cannot be rendered here")
 	}
-	v, err := proviso.ParseJSON(source)
+	v, err := value.ParseJSON(source)
 	if err != nil {
 		return j.o.Check.Templates.Check(source)
 	}
@@ -183,7 +184,7 @@ func (j *Judge) checkPrompt(prompt any) error {
 func (j *Judge) promptText(prompt any) (string, error) {
 	text, ok := prompt.(string)
 	if !ok {
-		return proviso.Stringify(prompt), nil
+		return value.Stringify(prompt), nil
 	}
 	name, isFile := strings.CutPrefix(text, "file://")
 	if !isFile {
@@ -209,7 +210,7 @@ func (j *Judge) promptText(prompt any) (string, error) {
 // custom renders a prompt of the suite. If the prompt is JSON, each text in it is
 // rendered separately, so that values cannot break the JSON. Values are never rendered
 // as templates.
-func (j *Judge) custom(ctx context.Context, prompt any, vars *proviso.Object) (rendered, source string, err error) {
+func (j *Judge) custom(ctx context.Context, prompt any, vars *value.Object) (rendered, source string, err error) {
 	if source, err = j.promptText(prompt); err != nil {
 		return "", "", err
 	}
@@ -217,7 +218,7 @@ func (j *Judge) custom(ctx context.Context, prompt any, vars *proviso.Object) (r
 		return "", "", proviso.Errorf(proviso.Unavailable, "templates cannot be rendered here")
 	}
 	render := func(text string) (string, error) { return j.o.Check.Templates.Render(ctx, text, vars) }
-	v, err := proviso.ParseJSON(source)
+	v, err := value.ParseJSON(source)
 	if err != nil {
 		rendered, err = render(source)
 		return rendered, source, err
@@ -225,21 +226,21 @@ func (j *Judge) custom(ctx context.Context, prompt any, vars *proviso.Object) (r
 	if v, err = eachText(v, render); err != nil {
 		return "", "", err
 	}
-	return proviso.Stringify(v), source, nil
+	return value.Stringify(v), source, nil
 }
 
 // messagesOf returns a rendered prompt as messages: those of a chat, or a single plain
 // text.
 func messagesOf(prompt string) (messages []Message, plain bool) {
 	alone := []Message{{"user", prompt}}
-	v, err := proviso.ParseJSON(prompt)
+	v, err := value.ParseJSON(prompt)
 	list, ok := v.([]any)
 	if err != nil || !ok || len(list) == 0 {
 		return alone, true
 	}
 	messages = make([]Message, len(list))
 	for i, e := range list {
-		o, _ := e.(*proviso.Object)
+		o, _ := e.(*value.Object)
 		role, _ := o.At("role").(string)
 		content, ok := textContent(o.At("content"))
 		if role == "" || !ok {
@@ -258,7 +259,7 @@ func textContent(content any) (string, bool) {
 	list, ok := content.([]any)
 	var parts []string
 	for _, e := range list {
-		o, _ := e.(*proviso.Object)
+		o, _ := e.(*value.Object)
 		text, isText := o.At("text").(string)
 		ok = ok && isText
 		parts = append(parts, text)
@@ -280,8 +281,8 @@ func eachText(v any, replace func(string) (string, error)) (any, error) {
 			}
 		}
 		return out, nil
-	case *proviso.Object:
-		out := proviso.NewObject(v.Len())
+	case *value.Object:
+		out := value.NewObject(v.Len())
 		for k, e := range v.All() {
 			n, err := eachText(e, replace)
 			if err != nil {

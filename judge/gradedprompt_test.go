@@ -8,6 +8,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // passing is a reply that every type with one call takes for a verdict.
@@ -16,13 +17,13 @@ const passing = `{"reason":"ok","score":1,"pass":true,"category":"C"}`
 // chatOf is a prompt that was sent, as its messages.
 func chatOf(t *testing.T, prompt string) (contents []string) {
 	t.Helper()
-	v, err := proviso.ParseJSON(prompt)
+	v, err := value.ParseJSON(prompt)
 	messages, ok := v.([]any)
 	if err != nil || !ok {
 		t.Fatalf("no chat: %s", prompt)
 	}
 	for _, m := range messages {
-		contents = append(contents, text(m.(*proviso.Object), "content"))
+		contents = append(contents, text(m.(*value.Object), "content"))
 	}
 	return contents
 }
@@ -42,9 +43,9 @@ func TestOwnPromptsFenceWhatIsJudged(t *testing.T) {
 			var systems []string
 			for _, output := range []string{hostile, "Paris."} {
 				b := newBench(t, &scripted{replies: []string{passing, passing}}, nil)
-				o := proviso.ObjectOf("type", tc.typ, "value", tc.value)
+				o := value.ObjectOf("type", tc.typ, "value", tc.value)
 				row := &check.Row{Output: &proviso.Output{Value: output}, Prompt: "Which city?", HasPrompt: true,
-					Vars: proviso.ObjectOf("query", "Which city?", "context", "Paris. Lyon.")}
+					Vars: value.ObjectOf("query", "Which city?", "context", "Paris. Lyon.")}
 				b.compiler.Decide(t.Context(), proviso.AssertionOf(o, ""), row)
 				if len(b.model.asks) == 0 {
 					t.Fatal("nothing was asked")
@@ -128,12 +129,12 @@ func TestRubricPrompt(t *testing.T) {
 		"r.txt": "{{ rubric }}: {{ output }}", "chat.json": `[{"role": "system", "content": "s"}, {"role": "user", "content": "{{ output }}"}]`,
 		"chat.yaml": "- role: user\n  content: {{ output }}\n",
 	}
-	chat := []any{proviso.ObjectOf("role", "user", "content", "{{ rubric }} | {{ output }}")}
+	chat := []any{value.ObjectOf("role", "user", "content", "{{ rubric }} | {{ output }}")}
 	for _, tc := range []struct {
 		name, output string
 		rubric       any
 		value        any
-		vars         *proviso.Object
+		vars         *value.Object
 		want         string
 	}{
 		{name: "text", rubric: "Does {{ output }} meet {{ rubric }}?", output: "o", want: "Does o meet v?"},
@@ -142,16 +143,16 @@ func TestRubricPrompt(t *testing.T) {
 		{name: "chat in a file", rubric: "file://chat.json", output: "line\nbreak", want: `[{"role":"system","content":"s"},{"role":"user","content":"line\nbreak"}]`},
 		{name: "chat as text", rubric: `[{"role":"user","content":[{"type":"text","text":"{{ output }}"}]}]`, output: `"`, want: `[{"role":"user","content":"\""}]`},
 		{name: "chat in YAML", rubric: "file://chat.yaml", output: "o", want: "- role: user\n  content: o\n"},
-		{name: "JSON that is no chat", rubric: proviso.ObjectOf("ask", "{{ output }}"), output: `"`, want: `{"ask":"\""}`},
+		{name: "JSON that is no chat", rubric: value.ObjectOf("ask", "{{ output }}"), output: `"`, want: `{"ask":"\""}`},
 		{name: "an output that is a template", rubric: "{{ output }}", output: "{{ env.SECRET }}{% for x in y %}", want: "{{ env.SECRET }}{% for x in y %}"},
 		{name: "an output that is a template, in a chat", rubric: chat, output: "{{ env.SECRET }}", want: `[{"role":"user","content":"v | {{ env.SECRET }}"}]`},
 		{name: "an output that is a number", rubric: "{{ output + 1 }}", output: "41", want: "42"},
 		{name: "an output that is an object", rubric: "{{ output }}", output: `{ "a": 1 }`, want: `{"a":1}`},
-		{name: "a value that is an object", rubric: "{{ rubric }}", value: proviso.ObjectOf("k", []any{1.0}), want: `{"k":[1]}`},
-		{name: "variables that are objects", rubric: "{{ o }} {{ l }} {{ l[1] }}", vars: proviso.ObjectOf("o", proviso.ObjectOf("a", "b"), "l", []any{"x", proviso.ObjectOf("y", 1.0)}),
+		{name: "a value that is an object", rubric: "{{ rubric }}", value: value.ObjectOf("k", []any{1.0}), want: `{"k":[1]}`},
+		{name: "variables that are objects", rubric: "{{ o }} {{ l }} {{ l[1] }}", vars: value.ObjectOf("o", value.ObjectOf("a", "b"), "l", []any{"x", value.ObjectOf("y", 1.0)}),
 			want: `{"a":"b"} x,{"y":1} {"y":1}`},
-		{name: "the case's own variables come first", rubric: "{{ output }}", output: "o", vars: proviso.ObjectOf("output", "mine"), want: "mine"},
-		{name: "a variable that is a template", rubric: "{{ x }}", vars: proviso.ObjectOf("x", "{{ output }}"), output: "o", want: "{{ output }}"},
+		{name: "the case's own variables come first", rubric: "{{ output }}", output: "o", vars: value.ObjectOf("output", "mine"), want: "mine"},
+		{name: "a variable that is a template", rubric: "{{ x }}", vars: value.ObjectOf("x", "{{ output }}"), output: "o", want: "{{ output }}"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -191,31 +192,31 @@ func TestRepairOfAPlainPrompt(t *testing.T) {
 func TestPrepare(t *testing.T) {
 	t.Parallel()
 	files := folder{"good.txt": "{{ output }}", "bad.txt": "{{ output"}
-	at := func(o *proviso.Object) proviso.Question {
+	at := func(o *value.Object) proviso.Question {
 		a := proviso.AssertionOf(o, "/tests/0/assert/0")
 		return proviso.Question{Type: strings.TrimPrefix(a.Type, "not-"), Assertion: a, Grader: a.Provider, Rubric: a.RubricPrompt}
 	}
 	for _, tc := range []struct {
 		name          string
-		assertion     *proviso.Object
+		assertion     *value.Object
 		code, message string
 		pointer       string
 	}{
-		{name: "fine", assertion: proviso.ObjectOf("type", "llm-rubric", "rubricPrompt", "file://good.txt")},
-		{name: "two prompts", assertion: proviso.ObjectOf("type", "context-faithfulness", "rubricPrompt", []any{"{{ a }}", proviso.ObjectOf("role", "user", "content", "{{ b }}")})},
-		{name: "a file that is not there", assertion: proviso.ObjectOf("type", "llm-rubric", "rubricPrompt", "file://none.txt"),
+		{name: "fine", assertion: value.ObjectOf("type", "llm-rubric", "rubricPrompt", "file://good.txt")},
+		{name: "two prompts", assertion: value.ObjectOf("type", "context-faithfulness", "rubricPrompt", []any{"{{ a }}", value.ObjectOf("role", "user", "content", "{{ b }}")})},
+		{name: "a file that is not there", assertion: value.ObjectOf("type", "llm-rubric", "rubricPrompt", "file://none.txt"),
 			code: proviso.Invalid, message: "rubricPrompt: file does not exist", pointer: "/rubricPrompt"},
-		{name: "a file with a mistake", assertion: proviso.ObjectOf("type", "factuality", "rubricPrompt", "file://bad.txt"), message: "rubricPrompt: ", pointer: "/rubricPrompt"},
-		{name: "a chat with a mistake", assertion: proviso.ObjectOf("type", "llm-rubric", "rubricPrompt", []any{proviso.ObjectOf("role", "user", "content", "{% if %}")}), pointer: "/rubricPrompt"},
-		{name: "a step with a mistake", assertion: proviso.ObjectOf("type", "g-eval", "rubricPrompt", proviso.ObjectOf("evaluate", "{{ x | nothing }}{{")), pointer: "/rubricPrompt"},
-		{name: "code", assertion: proviso.ObjectOf("type", "llm-rubric", "rubricPrompt", "file://r.js:f"), code: proviso.Unsupported, message: "is code", pointer: "/rubricPrompt"},
-		{name: "a model that cannot search", assertion: proviso.ObjectOf("type", "search-rubric", "provider", "openai:chat:gpt-4o"), code: proviso.Invalid, message: "searches the web"},
-		{name: "a model that is no agent", assertion: proviso.ObjectOf("type", "agent-rubric", "provider", "openai:gpt-4o"), code: proviso.Invalid, message: "runs an agent"},
-		{name: "the judge is no agent", assertion: proviso.ObjectOf("type", "agent-rubric"), code: proviso.Invalid, message: "test:judge answers prompts only"},
-		{name: "a window of nothing", assertion: proviso.ObjectOf("type", "conversation-relevance", "config", proviso.ObjectOf("windowSize", 0.5)), message: "config.windowSize", pointer: "/config"},
-		{name: "three orders", assertion: proviso.ObjectOf("type", "select-best", "config", proviso.ObjectOf("orders", 3.0)), message: "config.orders", pointer: "/config"},
-		{name: "a mistake in the prompt, and a model that cannot", assertion: proviso.ObjectOf("type", "search-rubric", "provider", "groq:x", "rubricPrompt", "{{"), message: "rubricPrompt: ", pointer: "/rubricPrompt"},
-		{name: "an agent", assertion: proviso.ObjectOf("type", "agent-rubric", "provider", proviso.ObjectOf("id", "exec:./agent"))},
+		{name: "a file with a mistake", assertion: value.ObjectOf("type", "factuality", "rubricPrompt", "file://bad.txt"), message: "rubricPrompt: ", pointer: "/rubricPrompt"},
+		{name: "a chat with a mistake", assertion: value.ObjectOf("type", "llm-rubric", "rubricPrompt", []any{value.ObjectOf("role", "user", "content", "{% if %}")}), pointer: "/rubricPrompt"},
+		{name: "a step with a mistake", assertion: value.ObjectOf("type", "g-eval", "rubricPrompt", value.ObjectOf("evaluate", "{{ x | nothing }}{{")), pointer: "/rubricPrompt"},
+		{name: "code", assertion: value.ObjectOf("type", "llm-rubric", "rubricPrompt", "file://r.js:f"), code: proviso.Unsupported, message: "is code", pointer: "/rubricPrompt"},
+		{name: "a model that cannot search", assertion: value.ObjectOf("type", "search-rubric", "provider", "openai:chat:gpt-4o"), code: proviso.Invalid, message: "searches the web"},
+		{name: "a model that is no agent", assertion: value.ObjectOf("type", "agent-rubric", "provider", "openai:gpt-4o"), code: proviso.Invalid, message: "runs an agent"},
+		{name: "the judge is no agent", assertion: value.ObjectOf("type", "agent-rubric"), code: proviso.Invalid, message: "test:judge answers prompts only"},
+		{name: "a window of nothing", assertion: value.ObjectOf("type", "conversation-relevance", "config", value.ObjectOf("windowSize", 0.5)), message: "config.windowSize", pointer: "/config"},
+		{name: "three orders", assertion: value.ObjectOf("type", "select-best", "config", value.ObjectOf("orders", 3.0)), message: "config.orders", pointer: "/config"},
+		{name: "a mistake in the prompt, and a model that cannot", assertion: value.ObjectOf("type", "search-rubric", "provider", "groq:x", "rubricPrompt", "{{"), message: "rubricPrompt: ", pointer: "/rubricPrompt"},
+		{name: "an agent", assertion: value.ObjectOf("type", "agent-rubric", "provider", value.ObjectOf("id", "exec:./agent"))},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -245,7 +246,7 @@ type textOnly struct{ proviso.Provider }
 func TestGraders(t *testing.T) {
 	t.Parallel()
 	fresh := func() *scripted {
-		return &scripted{id: "all", replies: []string{passing}, classes: proviso.ObjectOf("a", 1.0), vectors: proviso.ObjectOf("o", []any{1.0}, "v", []any{1.0})}
+		return &scripted{id: "all", replies: []string{passing}, classes: value.ObjectOf("a", 1.0), vectors: value.ObjectOf("o", []any{1.0}, "v", []any{1.0})}
 	}
 	open := func(grader any, role judge.Role) (judge.Seat, error) {
 		id := ""
@@ -254,7 +255,7 @@ func TestGraders(t *testing.T) {
 			id = "default"
 		case string:
 			id = g
-		case *proviso.Object:
+		case *value.Object:
 			if v := g.At(string(role)); v != nil {
 				id, _ = v.(string)
 			} else {
@@ -279,8 +280,8 @@ func TestGraders(t *testing.T) {
 		{name: "the judge of the options", typ: "llm-rubric", want: "panel"},
 		{name: "the case's", typ: "llm-rubric", cases: "mine", want: "mine:text"},
 		{name: "the assertion's before the case's", typ: "llm-rubric", own: "ours", cases: "mine", want: "ours:text"},
-		{name: "with a configuration", typ: "llm-rubric", own: proviso.ObjectOf("id", "ours", "config", proviso.NewObject(0)), want: "ours:text"},
-		{name: "by role", typ: "similar", own: proviso.ObjectOf("text", "t", "embedding", "e"), want: "e:embedding"},
+		{name: "with a configuration", typ: "llm-rubric", own: value.ObjectOf("id", "ours", "config", value.NewObject(0)), want: "ours:text"},
+		{name: "by role", typ: "similar", own: value.ObjectOf("text", "t", "embedding", "e"), want: "e:embedding"},
 		{name: "the default for another role", typ: "similar", want: "default:embedding"},
 		{name: "a case's model that cannot: the default", typ: "similar", cases: "text-model", want: "default:embedding"},
 		{name: "a case's model that does not exist", typ: "llm-rubric", cases: "typo", problem: "no provider typo"},
@@ -298,14 +299,14 @@ func TestGraders(t *testing.T) {
 				t.Fatal(err)
 			}
 			c := check.New(check.Options{Grader: j})
-			o := proviso.ObjectOf("type", tc.typ)
+			o := value.ObjectOf("type", tc.typ)
 			if tc.typ == "llm-rubric" || tc.typ == "similar" {
 				o.Set("value", "v")
 			}
 			if tc.own != nil {
 				o.Set("provider", tc.own)
 			}
-			row := &check.Row{Output: &proviso.Output{Value: "o"}, Vars: proviso.NewObject(0), Case: &proviso.Case{Options: proviso.CaseOptions{Grader: tc.cases}}}
+			row := &check.Row{Output: &proviso.Output{Value: "o"}, Vars: value.NewObject(0), Case: &proviso.Case{Options: proviso.CaseOptions{Grader: tc.cases}}}
 			v := c.Decide(t.Context(), proviso.AssertionOf(o, ""), row)
 			if tc.problem != "" {
 				if v.Status != proviso.Errored || !strings.Contains(v.Reason, tc.problem) {

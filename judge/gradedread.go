@@ -6,23 +6,24 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // gradedObject returns the one JSON object of a reply that has any of the keys. The
 // object may be surrounded by text. Several different objects are an error, because one
 // of them may come from a prompt injection. An object with a duplicate key is an error,
 // too, because it is ambiguous.
-func gradedObject(reply string, keys ...string) (*proviso.Object, error) {
-	var found *proviso.Object
+func gradedObject(reply string, keys ...string) (*value.Object, error) {
+	var found *value.Object
 	for _, v := range gradedObjects(reply) {
-		o, _ := v.value.(*proviso.Object)
+		o, _ := v.value.(*value.Object)
 		if !hasAny(o, keys) {
 			continue
 		}
 		if v.twice != nil {
 			return nil, v.twice
 		}
-		if found != nil && proviso.Stringify(found) != proviso.Stringify(o) {
+		if found != nil && value.Stringify(found) != value.Stringify(o) {
 			return nil, errors.New("there is more than one answer in it")
 		}
 		found = o
@@ -33,7 +34,7 @@ func gradedObject(reply string, keys ...string) (*proviso.Object, error) {
 	return found, nil
 }
 
-func hasAny(o *proviso.Object, keys []string) bool {
+func hasAny(o *value.Object, keys []string) bool {
 	for _, key := range keys {
 		if o.Has(key) {
 			return true
@@ -53,7 +54,7 @@ func gradedObjects(text string) []jsonValue {
 			break
 		}
 		text = text[start:]
-		v, n, err := proviso.ParseUniqueJSON(text)
+		v, n, err := value.ParseUniqueJSON(text)
 		if twice := duplicate(err); err == nil || twice != nil {
 			list = append(list, jsonValue{value: v, twice: twice})
 			text = text[n:]
@@ -112,20 +113,20 @@ func points(v any, least, most float64) (float64, error) {
 		f = v
 	case string:
 		if strings.TrimSpace(v) != "" {
-			f = proviso.ToNumber(v)
+			f = value.ToNumber(v)
 		}
 	}
 	switch {
 	case math.IsNaN(f) || math.IsInf(f, 0):
-		return 0, errors.New("the score is no number: " + proviso.Stringify(v))
+		return 0, errors.New("the score is no number: " + value.Stringify(v))
 	case most > least && (f < least || f > most):
-		return 0, errors.New("the score " + proviso.FormatNumber(f) + " is not from " + proviso.FormatNumber(least) + " to " + proviso.FormatNumber(most))
+		return 0, errors.New("the score " + value.FormatNumber(f) + " is not from " + value.FormatNumber(least) + " to " + value.FormatNumber(most))
 	}
 	return f, nil
 }
 
 // reasonIn returns the reason of a reply, or def if there is none.
-func reasonIn(o *proviso.Object, def string) string {
+func reasonIn(o *value.Object, def string) string {
 	for _, key := range []string{"reason", "reasoning", "explanation"} {
 		if text, ok := o.At(key).(string); ok && strings.TrimSpace(text) != "" {
 			return strings.TrimSpace(text)
@@ -138,13 +139,13 @@ func reasonIn(o *proviso.Object, def string) string {
 func textsIn(v any) ([]string, error) {
 	list, ok := v.([]any)
 	if !ok {
-		return nil, errors.New("expected a list of texts: found " + excerpt(proviso.Stringify(v)))
+		return nil, errors.New("expected a list of texts: found " + excerpt(value.Stringify(v)))
 	}
 	texts := make([]string, 0, len(list))
 	for _, e := range list {
 		text, ok := e.(string)
 		if !ok || strings.TrimSpace(text) == "" {
-			return nil, errors.New("expected a list of texts: found " + excerpt(proviso.Stringify(e)) + " in it")
+			return nil, errors.New("expected a list of texts: found " + excerpt(value.Stringify(e)) + " in it")
 		}
 		texts = append(texts, strings.TrimSpace(text))
 	}
@@ -156,30 +157,30 @@ func shapeOf(name string, pairs ...any) *proviso.Reply {
 	return &proviso.Reply{Name: name, Schema: strictObject(pairs...)}
 }
 
-func strictObject(pairs ...any) *proviso.Object {
-	properties := proviso.ObjectOf(pairs...)
+func strictObject(pairs ...any) *value.Object {
+	properties := value.ObjectOf(pairs...)
 	required := make([]any, 0, properties.Len())
 	for _, key := range properties.Keys() {
 		required = append(required, key)
 	}
-	return proviso.ObjectOf("type", "object", "properties", properties, "required", required, "additionalProperties", false)
+	return value.ObjectOf("type", "object", "properties", properties, "required", required, "additionalProperties", false)
 }
 
-func ofType(name string) *proviso.Object { return proviso.ObjectOf("type", name) }
+func ofType(name string) *value.Object { return value.ObjectOf("type", name) }
 
-func listOf(items *proviso.Object) *proviso.Object {
-	return proviso.ObjectOf("type", "array", "items", items)
+func listOf(items *value.Object) *value.Object {
+	return value.ObjectOf("type", "array", "items", items)
 }
 
 // givenVars returns the variables of the case together with pairs of names and values.
 // As in promptfoo, objects and members of lists that are objects become JSON texts. If
 // a name is in both, pairs win if over is true, and the case wins otherwise.
-func givenVars(vars *proviso.Object, over bool, pairs ...any) *proviso.Object {
-	out := proviso.NewObject(vars.Len() + len(pairs)/2)
-	given := proviso.ObjectOf(pairs...)
-	layers := []*proviso.Object{given, vars}
+func givenVars(vars *value.Object, over bool, pairs ...any) *value.Object {
+	out := value.NewObject(vars.Len() + len(pairs)/2)
+	given := value.ObjectOf(pairs...)
+	layers := []*value.Object{given, vars}
 	if over {
-		layers = []*proviso.Object{vars, given}
+		layers = []*value.Object{vars, given}
 	}
 	for _, layer := range layers {
 		for name, v := range layer.All() {
@@ -191,15 +192,15 @@ func givenVars(vars *proviso.Object, over bool, pairs ...any) *proviso.Object {
 
 func flat(v any) any {
 	switch v := v.(type) {
-	case *proviso.Object:
-		return proviso.Stringify(v)
+	case *value.Object:
+		return value.Stringify(v)
 	case []any:
 		out := make([]any, len(v))
 		for i, e := range v {
 			out[i] = e
 			switch e.(type) {
-			case *proviso.Object, []any:
-				out[i] = proviso.Stringify(e)
+			case *value.Object, []any:
+				out[i] = value.Stringify(e)
 			}
 		}
 		return out
@@ -209,7 +210,7 @@ func flat(v any) any {
 
 // parsedOr returns the value of a text that is JSON, and other texts unchanged.
 func parsedOr(text string) any {
-	if v, err := proviso.ParseJSON(text); err == nil {
+	if v, err := value.ParseJSON(text); err == nil {
 		return v
 	}
 	return text

@@ -6,6 +6,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/blobs"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // judgeKey is a hash of everything that determines a verdict besides the question: the
@@ -14,11 +15,11 @@ import (
 func (j *Judge) judgeKey(s Seat) string {
 	identity := s.Identity
 	if identity == "" {
-		identity = s.Spec.ID + " " + proviso.Stringify(proviso.Keyless(s.Spec.Config))
+		identity = s.Spec.ID + " " + value.Stringify(proviso.Keyless(s.Spec.Config))
 	}
 	temperature := "its own"
 	if t, ok := j.temperature(s); ok {
-		temperature = proviso.FormatNumber(t)
+		temperature = value.FormatNumber(t)
 	}
 	mode := string(j.o.Mode) + " " + strconv.Itoa(j.o.Chunk)
 	return blobs.Key("judge 1", identity, temperature, promptVersion(), mode, strconv.FormatBool(j.o.Canaries))

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"unicode"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // A judged text can contain a fake verdict. If the judge quotes it without escaping it,
@@ -46,7 +46,7 @@ var errInexact = errors.New("what is judged holds an answer of its own, and the 
 
 // lastObject returns the JSON object at the end of a reply, ignoring a code fence and
 // any text before it, such as reasoning. An object with a duplicate key does not count.
-func lastObject(reply string) (o *proviso.Object, text string) {
+func lastObject(reply string) (o *value.Object, text string) {
 	reply = strings.TrimRightFunc(reply, unicode.IsSpace)
 	reply = strings.TrimRightFunc(strings.TrimSuffix(reply, "```"), unicode.IsSpace)
 	if !strings.HasSuffix(reply, "}") {
@@ -59,8 +59,8 @@ func lastObject(reply string) (o *proviso.Object, text string) {
 			break
 		}
 		i += next
-		v, n, err := proviso.ParseUniqueJSON(reply[i:])
-		if o, ok := v.(*proviso.Object); ok && err == nil {
+		v, n, err := value.ParseUniqueJSON(reply[i:])
+		if o, ok := v.(*value.Object); ok && err == nil {
 			if i+n == len(reply) {
 				return o, reply[i:]
 			}
@@ -144,14 +144,14 @@ func (s *session) drafts(before string, more ...string) bool {
 
 // exact reports whether a reply holds what was asked for and nothing else: no
 // other field, no other assertion or criterion, and none twice.
-func exact(o *proviso.Object, list []asked) bool {
+func exact(o *value.Object, list []asked) bool {
 	results, ok := o.At("results").([]any)
 	if !ok || o.Len() != 1 {
 		return false
 	}
 	seen := map[string]bool{}
 	for _, v := range results {
-		o, _ := v.(*proviso.Object)
+		o, _ := v.(*value.Object)
 		e, ok := entryOf(o)
 		at := slices.IndexFunc(list, func(a asked) bool { return a.id == e.id })
 		if !ok || at < 0 || seen[e.id] || !keyedBy(o, "id", "criteria", "pass") {
@@ -169,7 +169,7 @@ func exact(o *proviso.Object, list []asked) bool {
 func exactCriteria(criteria []any, e *entry, a asked) bool {
 	seen := map[int]bool{}
 	for i, v := range criteria {
-		o, _ := v.(*proviso.Object)
+		o, _ := v.(*value.Object)
 		n := e.criteria[i].n
 		if !keyedBy(o, "n", "reasoning", "evidence", "met", "pass", "verdict") || seen[n] && n != 0 || !slices.Contains(a.ns, n) && n != 0 {
 			return false
@@ -180,7 +180,7 @@ func exactCriteria(criteria []any, e *entry, a asked) bool {
 }
 
 // keyedBy reports whether an object has no other keys than these.
-func keyedBy(o *proviso.Object, keys ...string) bool {
+func keyedBy(o *value.Object, keys ...string) bool {
 	for key := range o.All() {
 		if !slices.Contains(keys, key) {
 			return false
@@ -198,7 +198,7 @@ func exactly[T any](s *step, read func(reply string) (T, error)) func(reply stri
 	}
 	keys := rubricKeys
 	if s.reply != nil {
-		properties, _ := s.reply.Schema.At("properties").(*proviso.Object)
+		properties, _ := s.reply.Schema.At("properties").(*value.Object)
 		keys = properties.Keys()
 	}
 	texts := make([]string, len(s.pieces))

@@ -14,6 +14,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/blobs"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Mode is how assertions are divided among calls.
@@ -119,10 +120,10 @@ func New(o Options) (*Judge, error) {
 		return bad("a panel has at most %d judges, not %d", maxPanel, len(o.Judges))
 	}
 	if t := o.Threshold; t != nil && !(*t >= 0 && *t <= 1) {
-		return bad("the threshold must be a number from 0 to 1, not %s", proviso.FormatNumber(*t))
+		return bad("the threshold must be a number from 0 to 1, not %s", value.FormatNumber(*t))
 	}
 	if t := o.Temperature; t != nil && !(*t >= 0 && *t <= 2) {
-		return bad("the temperature is a number from 0 to 2, not %s", proviso.FormatNumber(*t))
+		return bad("the temperature is a number from 0 to 2, not %s", value.FormatNumber(*t))
 	}
 	o.Chunk, o.Votes = or(o.Chunk, defaultChunk), or(o.Votes, 1)
 	o.Concurrency = or(max(o.Concurrency, 0), defaultConcurrency)

@@ -10,6 +10,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // TestContract holds request and response to the contract, name by name.
@@ -114,7 +115,7 @@ func TestScore(t *testing.T) {
 			j := one(t, f, func(o *judge.Options) { o.Mode = judge.Single })
 			r := request(t, j, &judge.Request{
 				Output: "x", Assertions: c.list, Threshold: c.threshold, AllowErrors: c.allowErrors,
-				Vars: proviso.ObjectOf("kind", "y"), Metadata: proviso.ObjectOf("kind", "y"),
+				Vars: value.ObjectOf("kind", "y"), Metadata: value.ObjectOf("kind", "y"),
 			})
 			if got := summary(t, r); got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
@@ -132,10 +133,10 @@ func summary(t testing.TB, r *judge.Response) string {
 		if f == nil {
 			return "null"
 		}
-		return proviso.FormatNumber(*f)
+		return value.FormatNumber(*f)
 	}
-	text := "score=" + number(r.Score) + " " + proviso.FormatNumber(float64(r.Passed)) + "/" + proviso.FormatNumber(float64(r.Failed)) +
-		"/" + proviso.FormatNumber(float64(r.Total)) + " " + r.Status
+	text := "score=" + number(r.Score) + " " + value.FormatNumber(float64(r.Passed)) + "/" + value.FormatNumber(float64(r.Failed)) +
+		"/" + value.FormatNumber(float64(r.Total)) + " " + r.Status
 	if r.PassedThreshold {
 		text += " true"
 	} else {
@@ -145,7 +146,7 @@ func summary(t testing.TB, r *judge.Response) string {
 		text += " weighted=" + number(r.WeightedScore)
 	}
 	if r.Skipped > 0 {
-		text += " skipped=" + proviso.FormatNumber(float64(r.Skipped))
+		text += " skipped=" + value.FormatNumber(float64(r.Skipped))
 	}
 	for _, e := range r.Errors {
 		text += " errors=" + e.ID
@@ -161,11 +162,11 @@ func TestChecks(t *testing.T) {
 	t.Parallel()
 	counted := func(check string, criteria ...string) judge.Assertion {
 		a := wants("a", criteria...)
-		v, err := proviso.ParseJSON(check)
+		v, err := value.ParseJSON(check)
 		if err != nil {
 			t.Fatal(err)
 		}
-		a.Check = v.(*proviso.Object)
+		a.Check = v.(*value.Object)
 		return a
 	}
 	negated := counted(`{"type":"contains","value":"missing"}`, "yes")
@@ -181,7 +182,7 @@ func TestChecks(t *testing.T) {
 		"check alone":         {counted(`{"type":"not-contains","value":"old"}`), "a=pass", 0},
 		"check cannot decide": {counted(`{"type":"latency","threshold":5}`, "yes"), "a=error", 0},
 		"negated":             {negated, "a=pass", 0},
-		"template of a check": {judge.Assertion{ID: "a", Criteria: []judge.Criterion{{Template: "max-length", Params: proviso.ObjectOf("words", 2.0)}}}, "a=fail", 0},
+		"template of a check": {judge.Assertion{ID: "a", Criteria: []judge.Criterion{{Template: "max-length", Params: value.ObjectOf("words", 2.0)}}}, "a=fail", 0},
 		"template of a question": {judge.Assertion{ID: "a", Criteria: []judge.Criterion{{Template: "cites-sources"}}},
 			"a=fail", 1},
 	} {
@@ -235,32 +236,32 @@ func TestStrict(t *testing.T) {
 
 // silenced takes the verdict from the criteria with a number.
 func silenced(reply string, n float64) string {
-	v, _ := proviso.ParseJSON(reply)
-	for _, e := range v.(*proviso.Object).At("results").([]any) {
-		for _, c := range e.(*proviso.Object).At("criteria").([]any) {
-			if o := c.(*proviso.Object); o.At("n") == n {
+	v, _ := value.ParseJSON(reply)
+	for _, e := range v.(*value.Object).At("results").([]any) {
+		for _, c := range e.(*value.Object).At("criteria").([]any) {
+			if o := c.(*value.Object); o.At("n") == n {
 				o.Set("met", nil)
 			}
 		}
 	}
-	return proviso.Stringify(v)
+	return value.Stringify(v)
 }
 
 // dropped leaves the criteria with a number out of a reply.
 func dropped(reply string, n float64) string {
-	v, _ := proviso.ParseJSON(reply)
-	results, _ := v.(*proviso.Object).At("results").([]any)
+	v, _ := value.ParseJSON(reply)
+	results, _ := v.(*value.Object).At("results").([]any)
 	for _, e := range results {
-		o := e.(*proviso.Object)
+		o := e.(*value.Object)
 		var kept []any
 		for _, c := range o.At("criteria").([]any) {
-			if c.(*proviso.Object).At("n") != n {
+			if c.(*value.Object).At("n") != n {
 				kept = append(kept, c)
 			}
 		}
 		o.Set("criteria", kept)
 	}
-	return proviso.Stringify(v)
+	return value.Stringify(v)
 }
 
 // TestCost divides what a call took by criteria, and loses nothing.
@@ -326,7 +327,7 @@ func TestNoJudge(t *testing.T) {
 	if _, err := j.Evaluate(t.Context(), &judge.Request{Assertions: []judge.Assertion{wants("a", "x")}}); err == nil || !strings.Contains(err.Error(), "no model") {
 		t.Errorf("got %v", err)
 	}
-	r := request(t, j, &judge.Request{Output: "x", Assertions: []judge.Assertion{{ID: "a", Check: proviso.ObjectOf("type", "contains", "value", "x")}}})
+	r := request(t, j, &judge.Request{Output: "x", Assertions: []judge.Assertion{{ID: "a", Check: value.ObjectOf("type", "contains", "value", "x")}}})
 	if got := statuses(r); got != "a=pass" {
 		t.Errorf("what needs no judge is %s", got)
 	}
@@ -346,9 +347,9 @@ func TestEvaluateTrustsNobody(t *testing.T) {
 		`{"type":"select-best","value":"x"}`,
 		`{"type":"assert-set","assert":[{"type":"llm-rubric","value":"x"}]}`,
 	} {
-		v, _ := proviso.ParseJSON(text)
+		v, _ := value.ParseJSON(text)
 		f := &fake{}
-		r, err := judge.Evaluate(t.Context(), &judge.Request{Assertions: []judge.Assertion{{ID: "a", Check: v.(*proviso.Object)}}},
+		r, err := judge.Evaluate(t.Context(), &judge.Request{Assertions: []judge.Assertion{{ID: "a", Check: v.(*value.Object)}}},
 			judge.Options{Judges: []judge.Seat{seat(f)}, Check: check.Options{}})
 		if err == nil && r.Results[0].Status != "error" || f.count() > 0 {
 			t.Errorf("%s: %v, %+v", text, err, r)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // lintsOf is the rules that one criterion breaks, with their suggestions.
@@ -151,7 +152,7 @@ func TestLintLooksAtTheWholeAssertion(t *testing.T) {
 	a := &proviso.Assertion{Pointer: "/assertions/3", Instruction: "Always cite your sources.", Criteria: []proviso.Criterion{
 		{Text: "The output cites its sources"}, // says no more than the instruction, but not the same words
 		{Text: "Always cite your sources"},
-		{Template: "max-length", Params: proviso.ObjectOf("words", 100.0)},
+		{Template: "max-length", Params: value.ObjectOf("words", 100.0)},
 		{Text: "Every link works."},
 		{Text: "every link works"},
 	}}

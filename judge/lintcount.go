@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // countedUnits maps units of length to the check that counts them.
@@ -114,20 +114,20 @@ func countingCheck(unit, value, scope string) string {
 func bounds(low, high float64) string {
 	switch {
 	case low == high:
-		return proviso.FormatNumber(low)
+		return value.FormatNumber(low)
 	case low < 0:
-		return "{max: " + proviso.FormatNumber(high) + "}"
+		return "{max: " + value.FormatNumber(high) + "}"
 	}
-	return "{min: " + proviso.FormatNumber(low) + "}"
+	return "{min: " + value.FormatNumber(low) + "}"
 }
 
 // value returns the value of the check.
 func (p countPattern) value(group func(int) string) string {
-	number := func(i int) string { return proviso.FormatNumber(numberIn(group(i)) + p.strict) }
+	number := func(i int) string { return value.FormatNumber(numberIn(group(i)) + p.strict) }
 	switch {
 	case p.about:
 		n := numberIn(group(p.low))
-		return "{min: " + proviso.FormatNumber(math.Round(n*(1-roughly))) + ", max: " + proviso.FormatNumber(math.Round(n*(1+roughly))) + "}"
+		return "{min: " + value.FormatNumber(math.Round(n*(1-roughly))) + ", max: " + value.FormatNumber(math.Round(n*(1+roughly))) + "}"
 	case p.low == p.top:
 		return number(p.low)
 	case p.top == 0:

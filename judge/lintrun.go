@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // If the judge cannot tell for at least this share and this number of outputs, the
@@ -62,7 +63,7 @@ func LintRun(run KeptRun) ([]RunLint, error) {
 // lintedRun is an assertion of a run.
 type lintedRun struct {
 	name      string
-	assertion *proviso.Object
+	assertion *value.Object
 	counts    []unclearCount // by the index of the criterion among the verdicts
 }
 
@@ -74,7 +75,7 @@ type unclearCount struct {
 
 func (l *lintedRun) add(criteria []any) {
 	for i, v := range criteria {
-		c, _ := v.(*proviso.Object)
+		c, _ := v.(*value.Object)
 		if i == len(l.counts) {
 			l.counts = append(l.counts, unclearCount{text: textAt(c, "criterion")})
 		}
@@ -100,7 +101,7 @@ func (l *lintedRun) findings() []Lint {
 		switch v := v.(type) {
 		case string:
 			a.Criteria = append(a.Criteria, proviso.Criterion{Text: v})
-		case *proviso.Object:
+		case *value.Object:
 			a.Criteria = append(a.Criteria, proviso.Criterion{Text: textAt(v, "text"), Template: textAt(v, "template")})
 		}
 	}

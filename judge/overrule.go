@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Models add fields that nobody asked for. A verdict in one of them, such as
@@ -25,7 +25,7 @@ var (
 
 // opinionBeside reads what the fields of an object say beside its criteria. It is
 // known if they say nothing else, and saysTwo if they do not agree.
-func opinionBeside(o *proviso.Object, known opinion) opinion {
+func opinionBeside(o *value.Object, known opinion) opinion {
 	for key, v := range o.All() {
 		switch key {
 		case "id", "n", "criteria", "results", "evidence", "reasoning":
@@ -33,7 +33,7 @@ func opinionBeside(o *proviso.Object, known opinion) opinion {
 		}
 		says := saysNothing
 		switch v := v.(type) {
-		case *proviso.Object:
+		case *value.Object:
 			says = opinionBeside(v, saysNothing)
 		case []any:
 		default:
@@ -89,7 +89,7 @@ func opposite(o opinion) opinion {
 
 // overruled reports whether a reply as a whole says something else than its entries
 // together.
-func overruled(o *proviso.Object, entries []entry) bool {
+func overruled(o *value.Object, entries []entry) bool {
 	says := saysNothing
 	if o.Has("results") {
 		says = opinionBeside(o, saysNothing)
@@ -126,7 +126,7 @@ func takenBack(prose string, entries []entry) bool {
 
 // elsewhere returns the entries that an object holds in other fields than one, such
 // as a draft beside the results.
-func elsewhere(o *proviso.Object, besides string) (list []entry) {
+func elsewhere(o *value.Object, besides string) (list []entry) {
 	for key, v := range o.All() {
 		if key == besides && besides == "results" {
 			continue
@@ -143,7 +143,7 @@ func within(v any) (list []entry) {
 		for _, e := range v {
 			list = append(list, within(e)...)
 		}
-	case *proviso.Object:
+	case *value.Object:
 		if one, ok := entryOf(v); ok {
 			list = append(list, one)
 		}
@@ -156,7 +156,7 @@ func within(v any) (list []entry) {
 // its assertion open.
 func bare(results []any) (list []entry) {
 	for _, v := range results {
-		o, _ := v.(*proviso.Object)
+		o, _ := v.(*value.Object)
 		id, ok := o.At("id").(string)
 		if _, has := o.At("criteria").([]any); ok && !has && opinionBeside(o, saysNothing) != saysNothing {
 			list = append(list, entry{id: strings.TrimSpace(id)})
@@ -167,7 +167,7 @@ func bare(results []any) (list []entry) {
 
 // numberedOtherwise reports whether a criterion without "n" has a number under
 // another name, which may not be its place in the list.
-func numberedOtherwise(o *proviso.Object) bool {
+func numberedOtherwise(o *value.Object) bool {
 	for key, v := range o.All() {
 		switch strings.ToLower(key) {
 		case "n", "no", "nr", "num", "number", "index", "i", "id", "criterion", "criterion_id", "criterion_number":

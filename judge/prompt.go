@@ -11,6 +11,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/blobs"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // The texts of the judge's prompt. systemText is identical in every call, so that
@@ -28,7 +29,7 @@ var (
 
 // promptVersion is a hash of all of proviso's own texts in the prompt.
 var promptVersion = sync.OnceValue(func() string {
-	return blobs.Key("judge prompt 2", systemText, closingText, repairText, canaryText, proviso.Stringify(replySchema()))
+	return blobs.Key("judge prompt 2", systemText, closingText, repairText, canaryText, value.Stringify(replySchema()))
 })
 
 // PromptHash identifies the wording of the judge's prompt. Verdicts under different
@@ -43,8 +44,8 @@ type asked struct {
 	id, instruction string
 	ns              []int // numbers of criteria in this call, from 1
 	texts           []string
-	values          *proviso.Object // what the {{markers}} in instruction and texts stand for
-	negated         bool            // not met is what makes it pass
+	values          *value.Object // what the {{markers}} in instruction and texts stand for
+	negated         bool          // not met is what makes it pass
 }
 
 // compose writes the messages of a call about the assertions in list. The parts that
@@ -87,14 +88,14 @@ func assertionsJSON(list []asked) string {
 		}
 		criteria := make([]any, len(a.ns))
 		for k, n := range a.ns {
-			criteria[k] = proviso.ObjectOf("n", float64(n), "text", a.texts[k])
+			criteria[k] = value.ObjectOf("n", float64(n), "text", a.texts[k])
 		}
-		o := proviso.ObjectOf("id", a.id)
+		o := value.ObjectOf("id", a.id)
 		if a.instruction != "" {
 			o.Set("instruction", a.instruction)
 		}
 		o.Set("criteria", criteria)
-		b = proviso.AppendJSON(b, o)
+		b = value.AppendJSON(b, o)
 	}
 	return string(append(b, ']'))
 }
@@ -112,11 +113,11 @@ func variablesJSON(list []asked) string {
 	if len(all) == 0 {
 		return ""
 	}
-	o := proviso.NewObject(len(all))
+	o := value.NewObject(len(all))
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		o.Set(name, all[name])
 	}
-	return proviso.Stringify(o)
+	return value.Stringify(o)
 }
 
 // fenceFor returns 128 bits that no part of the message contains: a hash of input and
@@ -176,9 +177,9 @@ const (
 )
 
 // replySchema is the schema of a reply, the same in every call.
-var replySchema = sync.OnceValue(func() *proviso.Object {
-	n := proviso.ObjectOf("type", "integer", "minimum", 1.0)
-	verdict := proviso.ObjectOf("type", "string", "enum", []any{verdictMet, verdictNotMet, verdictCannotTell})
+var replySchema = sync.OnceValue(func() *value.Object {
+	n := value.ObjectOf("type", "integer", "minimum", 1.0)
+	verdict := value.ObjectOf("type", "string", "enum", []any{verdictMet, verdictNotMet, verdictCannotTell})
 	criterion := strictObject("n", n, "evidence", listOf(ofType("string")), "reasoning", ofType("string"), "verdict", verdict)
 	result := strictObject("id", ofType("string"), "criteria", listOf(criterion))
 	return strictObject("results", listOf(result))

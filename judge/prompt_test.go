@@ -9,6 +9,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // TestLongestPrefix pins what calls share: those about one output, everything up to
@@ -30,7 +31,7 @@ func TestLongestPrefix(t *testing.T) {
 		if !strings.HasPrefix(c.User, about+end) {
 			t.Errorf("a call about the same output does not begin with the same input and output: %s", c.User)
 		}
-		if proviso.Stringify(c.Ask.Reply.Schema) != proviso.Stringify(first.Ask.Reply.Schema) {
+		if value.Stringify(c.Ask.Reply.Schema) != value.Stringify(first.Ask.Reply.Schema) {
 			t.Error("the schema of the reply, which some vendors put before all else, is not the same")
 		}
 	}
@@ -46,7 +47,7 @@ func TestPrefixIsCached(t *testing.T) {
 	t.Parallel()
 	f := &fake{}
 	evaluate(t, one(t, f), wants("a", "yes"))
-	v := check.New(check.Options{}).Decide(t.Context(), proviso.AssertionOf(proviso.ObjectOf("type", "token-count", "value", proviso.ObjectOf("min", 1024.0)), ""),
+	v := check.New(check.Options{}).Decide(t.Context(), proviso.AssertionOf(value.ObjectOf("type", "token-count", "value", value.ObjectOf("min", 1024.0)), ""),
 		&check.Row{Output: &proviso.Output{Value: f.asked()[0].System}})
 	if v.Status != proviso.Pass {
 		t.Errorf("the system message is too short to be cached: %s", v.Reason)
@@ -196,9 +197,9 @@ func TestOrder(t *testing.T) {
 // TestTemperature is 0 unless someone says otherwise.
 func TestTemperature(t *testing.T) {
 	t.Parallel()
-	own := proviso.ObjectOf("temperature", 0.7, "max_tokens", 300.0)
+	own := value.ObjectOf("temperature", 0.7, "max_tokens", 300.0)
 	for name, c := range map[string]struct {
-		config *proviso.Object
+		config *value.Object
 		said   *float64
 		want   string
 	}{
@@ -210,7 +211,7 @@ func TestTemperature(t *testing.T) {
 		s := seat(f)
 		s.Spec.Config = c.config
 		evaluate(t, one(t, f, func(o *judge.Options) { o.Judges = []judge.Seat{s}; o.Temperature = c.said }), wants("a", "1"))
-		if got := proviso.Stringify(f.asked()[0].Ask.Config); got != c.want {
+		if got := value.Stringify(f.asked()[0].Ask.Config); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // questionsAsked is how many questions are derived from an answer if the suite has its
@@ -49,7 +50,7 @@ func decideRelevance(ctx context.Context, g *grading) (verdict, error) {
 	if v.pass {
 		relation = " is greater than threshold "
 	}
-	v.reason = "Relevance " + toFixed(mean) + relation + proviso.FormatNumber(threshold)
+	v.reason = "Relevance " + toFixed(mean) + relation + value.FormatNumber(threshold)
 	return v, nil
 }
 
@@ -58,7 +59,7 @@ func decideRelevance(ctx context.Context, g *grading) (verdict, error) {
 func (g *grading) questions(ctx context.Context) ([]string, error) {
 	s := step{
 		own: "answer-relevance", pieces: []piece{{"output", g.q.Output}}, reply: shapeOf("questions", "questions", listOf(ofType("string"))),
-		custom: g.q.Rubric, vars: func() *proviso.Object { return givenVars(nil, true, "answer", parsedOr(g.q.Output)) },
+		custom: g.q.Rubric, vars: func() *value.Object { return givenVars(nil, true, "answer", parsedOr(g.q.Output)) },
 	}
 	if s.custom == nil {
 		return ask(ctx, g, s, func(reply string) ([]string, error) {

@@ -6,7 +6,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // opinion is the judge's verdict on a criterion.
@@ -57,7 +57,7 @@ func readReply(reply string) ([]entry, error) {
 		if ok && v.twice != nil {
 			return nil, v.twice
 		}
-		if o, _ := v.value.(*proviso.Object); ok && overruled(o, entries) {
+		if o, _ := v.value.(*value.Object); ok && overruled(o, entries) {
 			return nil, errOverruled
 		}
 		list = append(list, entries...)
@@ -111,7 +111,7 @@ func jsonValues(text string) []jsonValue {
 
 // duplicate returns err if it is about a duplicate key.
 func duplicate(err error) error {
-	var twice *proviso.DuplicateKeyError
+	var twice *value.DuplicateKeyError
 	if errors.As(err, &twice) {
 		return twice
 	}
@@ -123,13 +123,13 @@ func entriesOf(v any) (list []entry, ok bool) {
 	switch v := v.(type) {
 	case []any:
 		for _, e := range v {
-			o, _ := e.(*proviso.Object)
+			o, _ := e.(*value.Object)
 			if one, isEntry := entryOf(o); isEntry {
 				list, ok = append(list, one), true
 				list = append(list, elsewhere(o, "criteria")...)
 			}
 		}
-	case *proviso.Object:
+	case *value.Object:
 		if results, isList := v.At("results").([]any); isList {
 			list, _ = entriesOf(results)
 			return append(append(list, bare(results)...), elsewhere(v, "results")...), true
@@ -142,13 +142,13 @@ func entriesOf(v any) (list []entry, ok bool) {
 }
 
 // entryOf reads one result.
-func entryOf(o *proviso.Object) (entry, bool) {
+func entryOf(o *value.Object) (entry, bool) {
 	var e entry
 	switch id := o.At("id").(type) {
 	case string:
 		e.id = strings.TrimSpace(id)
 	case float64: // an assertion may be called 1
-		e.id = proviso.FormatNumber(id)
+		e.id = value.FormatNumber(id)
 	default:
 		return e, false
 	}
@@ -157,7 +157,7 @@ func entryOf(o *proviso.Object) (entry, bool) {
 		return e, false
 	}
 	for _, c := range criteria {
-		o, _ := c.(*proviso.Object)
+		o, _ := c.(*value.Object)
 		e.criteria = append(e.criteria, criterionReplyOf(o))
 	}
 	e.pass = opinionBeside(o, saysNothing)
@@ -166,7 +166,7 @@ func entryOf(o *proviso.Object) (entry, bool) {
 
 // criterionReplyOf reads the verdict on one criterion. Different verdicts under several
 // keys count as none.
-func criterionReplyOf(o *proviso.Object) criterionReply {
+func criterionReplyOf(o *value.Object) criterionReply {
 	var s criterionReply
 	if v, ok := o.Get("n"); ok {
 		s.n = numberOf(v)
@@ -196,7 +196,7 @@ func criterionReplyOf(o *proviso.Object) criterionReply {
 		s.evidence = []string{quotes}
 	case []any:
 		for _, q := range quotes {
-			if o, ok := q.(*proviso.Object); ok { // such as {"quote": "…"}
+			if o, ok := q.(*value.Object); ok { // such as {"quote": "…"}
 				q = quoteIn(o)
 			}
 			if text, ok := q.(string); ok {
@@ -209,7 +209,7 @@ func criterionReplyOf(o *proviso.Object) criterionReply {
 
 // quoteIn returns the quote that an object is about; its first text if none has a name
 // that tells.
-func quoteIn(o *proviso.Object) any {
+func quoteIn(o *value.Object) any {
 	for _, key := range [...]string{"quote", "text", "passage"} {
 		if text, ok := o.At(key).(string); ok {
 			return text
@@ -228,7 +228,7 @@ func quoteIn(o *proviso.Object) any {
 func opinionOf(v any) opinion {
 	text, ok := v.(string)
 	if !ok {
-		text = proviso.Stringify(v)
+		text = value.Stringify(v)
 	}
 	text = strings.ToLower(strings.TrimSpace(text))
 	switch strings.NewReplacer(" ", "_", "-", "_").Replace(text) {
@@ -246,7 +246,7 @@ func opinionOf(v any) opinion {
 func numberOf(v any) int {
 	f, ok := v.(float64)
 	if text, isText := v.(string); isText {
-		f, ok = proviso.ToNumber(text), true
+		f, ok = value.ToNumber(text), true
 	}
 	if !ok || f != math.Trunc(f) || f < 1 || f > MaxAllCriteria {
 		return -1

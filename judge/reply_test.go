@@ -9,6 +9,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // TestReplies has every bad reply that models are known for. The call asks for a
@@ -159,7 +160,7 @@ func TestUnavailable(t *testing.T) {
 	for name, f := range map[string]*fake{
 		"no connection": {fail: func(seen) error { return proviso.Errorf(proviso.Unavailable, "no connection") }},
 		"plain error":   {fail: func(seen) error { return errors.New("plain error") }},
-		"out of quota":  {edit: func(_ seen, o *proviso.Output) { o.Value, o.Error = proviso.Undefined{}, "out of quota" }},
+		"out of quota":  {edit: func(_ seen, o *proviso.Output) { o.Value, o.Error = value.Undefined{}, "out of quota" }},
 		"refused":       {edit: func(_ seen, o *proviso.Output) { o.Value, o.Refused = "I'd rather not.", true }},
 		"is empty":      {edit: func(_ seen, o *proviso.Output) { o.Value, o.FinishReason = "  ", "odd" }},
 		"was cut":       {edit: func(_ seen, o *proviso.Output) { o.Value, o.FinishReason = "  ", "length" }},
@@ -183,7 +184,7 @@ func TestUnavailable(t *testing.T) {
 // TestStructuredValue reads a reply that the provider parsed already.
 func TestStructuredValue(t *testing.T) {
 	t.Parallel()
-	f := &fake{edit: func(_ seen, o *proviso.Output) { o.Value, _ = proviso.ParseJSON(o.Value.(string)) }}
+	f := &fake{edit: func(_ seen, o *proviso.Output) { o.Value, _ = value.ParseJSON(o.Value.(string)) }}
 	if got := statuses(evaluate(t, one(t, f), wants("a", "1"))); got != "a=pass" {
 		t.Error(got)
 	}

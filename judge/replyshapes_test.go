@@ -11,6 +11,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/fakemodel"
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/provider"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // What becomes of a reply.
@@ -141,7 +142,7 @@ func shapeStatuses(t *testing.T, reply, finish string, refused bool, asks []stri
 	server := fakemodel.New(fakemodel.Options{Reply: func(r fakemodel.Request) fakemodel.Reply {
 		if calls.Add(1) > 1 && better {
 			messages, _ := r.Body.At("messages").([]any)
-			r.Prompt, _ = messages[1].(*proviso.Object).At("content").(string) // the question, before what was wrong with the reply
+			r.Prompt, _ = messages[1].(*value.Object).At("content").(string) // the question, before what was wrong with the reply
 			return fakemodel.Reply{Text: replyTo(t, r)}
 		}
 		if refused {
@@ -150,7 +151,7 @@ func shapeStatuses(t *testing.T, reply, finish string, refused bool, asks []stri
 		return fakemodel.Reply{Text: reply, FinishReason: finish}
 	}})
 	defer server.Close()
-	spec := proviso.ProviderSpec{ID: "openai:chat:gpt-4.1", Config: proviso.ObjectOf("apiKey", "k", "apiBaseUrl", server.URL)}
+	spec := proviso.ProviderSpec{ID: "openai:chat:gpt-4.1", Config: value.ObjectOf("apiKey", "k", "apiBaseUrl", server.URL)}
 	p, err := provider.Open(spec, provider.Options{Client: http.DefaultClient})
 	if err != nil {
 		t.Fatal(err)

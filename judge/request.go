@@ -13,6 +13,7 @@ import (
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/suite"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // requestFields are the fields of a request.
@@ -38,14 +39,14 @@ func ReadRequestContext(ctx context.Context, data []byte) (*Request, error) {
 	if at := invalidUTF8(data); at >= 0 {
 		return nil, Mistakes{proviso.Errorf(proviso.Invalid, "the request is not UTF-8: byte 0x%02x at offset %d", data[at], at)}
 	}
-	v, err := proviso.ParseJSONContext(ctx, strings.TrimPrefix(string(data), "\ufeff"))
+	v, err := value.ParseJSONContext(ctx, strings.TrimPrefix(string(data), "\ufeff"))
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case err != nil:
 		return nil, Mistakes{proviso.Errorf(proviso.Invalid, "the request is not JSON: %w", err)}
 	}
-	o, ok := v.(*proviso.Object)
+	o, ok := v.(*value.Object)
 	if !ok {
 		return nil, Mistakes{proviso.Errorf(proviso.Invalid, "the request must be a JSON object, found %s", jsonKind(v))}
 	}
@@ -82,7 +83,7 @@ const maxMistakes = 100
 // requestReader collects the mistakes of a request.
 type requestReader struct {
 	ctx      context.Context
-	o        *proviso.Object
+	o        *value.Object
 	mistakes Mistakes
 	compiler *check.Compiler // nil until there is a mistake
 }
@@ -110,9 +111,9 @@ func (r *requestReader) read() *Request {
 	if f, ok := r.optional("threshold", "a number", func(v any) bool { _, ok := v.(float64); return ok }).(float64); ok {
 		req.Threshold = &f
 	}
-	isObject := func(v any) bool { _, ok := v.(*proviso.Object); return ok }
-	req.Vars, _ = r.optional("vars", "an object", isObject).(*proviso.Object)
-	req.Metadata, _ = r.optional("metadata", "an object", isObject).(*proviso.Object)
+	isObject := func(v any) bool { _, ok := v.(*value.Object); return ok }
+	req.Vars, _ = r.optional("vars", "an object", isObject).(*value.Object)
+	req.Metadata, _ = r.optional("metadata", "an object", isObject).(*value.Object)
 	req.TraceID, _ = r.optional("trace_id", "a text", func(v any) bool { _, ok := v.(string); return ok }).(string)
 	req.Assertions = r.list()
 	if len(r.mistakes) == 0 {
@@ -186,7 +187,7 @@ func (r *requestReader) list() []Assertion {
 // compile checks one assertion of a request that already has mistakes, so that all
 // mistakes are reported at once. It leaves out assertions that need files.
 func (r *requestReader) compile(a *proviso.Assertion) {
-	if len(a.Criteria) == 0 && a.Check == nil || strings.Contains(proviso.Stringify(a.Raw), "file://") {
+	if len(a.Criteria) == 0 && a.Check == nil || strings.Contains(value.Stringify(a.Raw), "file://") {
 		return
 	}
 	if r.compiler == nil {
@@ -205,7 +206,7 @@ func (noCode) Compile(context.Context, proviso.Source) (proviso.Function, error)
 // known reports the unknown fields of an assertion. It returns the assertion without
 // them, so that its other mistakes are found as well, and whether it reported any.
 func (r *requestReader) known(at string, v any) (any, bool) {
-	o, ok := v.(*proviso.Object)
+	o, ok := v.(*value.Object)
 	if !ok {
 		r.wrong(proviso.Invalid, at, "an assertion is an object {id, instruction, criteria}, found %s", jsonKind(v))
 		return v, true
@@ -242,7 +243,7 @@ func (r *requestReader) unknown(at, key string, valid []string) {
 // jsonKind names the kind of a JSON value.
 func jsonKind(v any) string {
 	switch v.(type) {
-	case nil, proviso.Undefined:
+	case nil, value.Undefined:
 		return "null"
 	case bool:
 		return "a boolean"
@@ -264,8 +265,8 @@ func assertionOf(a *proviso.Assertion) Assertion {
 	if out.Type == judged {
 		out.Type = ""
 	}
-	out.Check, _ = a.Raw.At("check").(*proviso.Object)
-	out.Scope, _ = a.Raw.At("scope").(*proviso.Object)
+	out.Check, _ = a.Raw.At("check").(*value.Object)
+	out.Scope, _ = a.Raw.At("scope").(*value.Object)
 	out.Description, _ = a.Raw.At("description").(string)
 	for _, c := range a.Criteria {
 		out.Criteria = append(out.Criteria, Criterion{Text: c.Text, Template: c.Template, Params: c.Params})
@@ -274,8 +275,8 @@ func assertionOf(a *proviso.Assertion) Assertion {
 }
 
 // object returns an assertion in the form of a suite.
-func (a *Assertion) object() *proviso.Object {
-	o := proviso.ObjectOf("id", a.ID)
+func (a *Assertion) object() *value.Object {
+	o := value.ObjectOf("id", a.ID)
 	set := func(key, text string) {
 		if text != "" {
 			o.Set(key, text)
@@ -309,7 +310,7 @@ func (c *Criterion) value() any {
 	if c.Template == "" && c.Params == nil {
 		return c.Text
 	}
-	o := proviso.NewObject(3)
+	o := value.NewObject(3)
 	if c.Text != "" {
 		o.Set("text", c.Text)
 	}
@@ -323,7 +324,7 @@ func (c *Criterion) value() any {
 }
 
 // MarshalJSON encodes a text as a string, and a template as an object.
-func (c Criterion) MarshalJSON() ([]byte, error) { return proviso.AppendJSON(nil, c.value()), nil }
+func (c Criterion) MarshalJSON() ([]byte, error) { return value.AppendJSON(nil, c.value()), nil }
 
 // UnmarshalJSON decodes a string or an object. [ReadRequest] is stricter.
 func (c *Criterion) UnmarshalJSON(data []byte) error {
@@ -371,7 +372,7 @@ func (r *requestReader) bounds(req *Request) {
 		}
 	}
 	if t := req.Threshold; t != nil && !(*t >= 0 && *t <= 1) {
-		r.wrong(proviso.Invalid, "/threshold", "the threshold must be a number from 0 to 1, not %s", proviso.FormatNumber(*t))
+		r.wrong(proviso.Invalid, "/threshold", "the threshold must be a number from 0 to 1, not %s", value.FormatNumber(*t))
 	}
 	if req.TraceID != "" && !isTraceID(req.TraceID) {
 		r.wrong(proviso.Invalid, "/trace_id", "a trace has an id of 32 hexadecimal digits, not %q", document.Excerpt(req.TraceID))

@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // TestReadRequestMistakes has all mistakes of a request at once, with pointers.
@@ -100,11 +100,11 @@ func TestRequestRoundTrip(t *testing.T) {
 	weight := 2.0
 	want := &judge.Request{
 		Input: "i", Output: "o", Threshold: ptr(0.5), AllowErrors: true,
-		Vars: proviso.ObjectOf("a", 1.0), Metadata: proviso.ObjectOf("b", []any{"c"}),
+		Vars: value.ObjectOf("a", 1.0), Metadata: value.ObjectOf("b", []any{"c"}),
 		Assertions: []judge.Assertion{
-			{ID: "a", Instruction: "x", Criteria: []judge.Criterion{{Text: "y"}, {Template: "max-length", Params: proviso.ObjectOf("words", 3.0)}}},
-			{ID: "b", Check: proviso.ObjectOf("type", "is-json"), Type: "not-judge", When: "vars.a == 1", Weight: &weight, Severity: "must",
-				Scope: proviso.ObjectOf("section", proviso.ObjectOf("from", "# A")), Description: "for people"},
+			{ID: "a", Instruction: "x", Criteria: []judge.Criterion{{Text: "y"}, {Template: "max-length", Params: value.ObjectOf("words", 3.0)}}},
+			{ID: "b", Check: value.ObjectOf("type", "is-json"), Type: "not-judge", When: "vars.a == 1", Weight: &weight, Severity: "must",
+				Scope: value.ObjectOf("section", value.ObjectOf("from", "# A")), Description: "for people"},
 		},
 	}
 	text, err := json.Marshal(want)

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // verdictReply is the schema of a verdict with a score. The reason comes first, so that
@@ -25,7 +26,7 @@ func decideRubric(ctx context.Context, g *grading) (verdict, error) {
 func (g *grading) rubricStep(own string) step {
 	return step{
 		own: own, pieces: g.pieces("rubric", g.value()), custom: g.q.Rubric,
-		vars: func() *proviso.Object {
+		vars: func() *value.Object {
 			return givenVars(g.q.Vars, false, "output", parsedOr(g.q.Output), "rubric", g.q.Value)
 		},
 	}
@@ -66,7 +67,7 @@ func (g *grading) readVerdict(reply string) (verdict, error) {
 	case scored && given != nil:
 		ok := false
 		if v.pass, ok = truth(given); !ok {
-			return verdict{}, errors.New("pass is neither true nor false: " + excerpt(proviso.Stringify(given)))
+			return verdict{}, errors.New("pass is neither true nor false: " + excerpt(value.Stringify(given)))
 		}
 		if !hasScore && v.pass {
 			v.score = 1
@@ -85,7 +86,7 @@ func (g *grading) readVerdict(reply string) (verdict, error) {
 		v.reason = "Grading failed"
 	}
 	if given == true && !v.pass {
-		v.reason += " (score " + proviso.FormatNumber(v.score) + " is below the threshold " + proviso.FormatNumber(*g.q.Threshold) + ")"
+		v.reason += " (score " + value.FormatNumber(v.score) + " is below the threshold " + value.FormatNumber(*g.q.Threshold) + ")"
 	}
 	return v, nil
 }

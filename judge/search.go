@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // gradeSearch decides search-rubric: llm-rubric with a model that searches the web. The
@@ -35,17 +36,17 @@ func gradeAgent(ctx context.Context, j *Judge, q proviso.Question) (proviso.Grad
 // is used directly; any other name, such as a label, is resolved.
 func (j *Judge) specOf(q proviso.Question) proviso.ProviderSpec {
 	grader := q.Grader
-	if o, ok := grader.(*proviso.Object); ok && o.At(string(Text)) != nil {
+	if o, ok := grader.(*value.Object); ok && o.At(string(Text)) != nil {
 		grader = o.At(string(Text))
 	}
 	var spec proviso.ProviderSpec
 	switch v := grader.(type) {
 	case string:
 		spec.ID = v
-	case *proviso.Object:
+	case *value.Object:
 		spec.ID, _ = v.At("id").(string)
-		spec.Config, _ = v.At("config").(*proviso.Object)
-		spec.Env, _ = v.At("env").(*proviso.Object)
+		spec.Config, _ = v.At("config").(*value.Object)
+		spec.Env, _ = v.At("env").(*value.Object)
 	}
 	if strings.Contains(spec.ID, ":") || isOpenEnded(spec.ID) {
 		return spec
@@ -94,9 +95,9 @@ func searching(spec proviso.ProviderSpec) (grader any, err error) {
 	switch kind {
 	case "perplexity":
 	case "anthropic":
-		addTool(cfg, "type", "web_search", proviso.ObjectOf("type", "web_search_20250305", "name", "web_search", "max_uses", 5.0))
+		addTool(cfg, "type", "web_search", value.ObjectOf("type", "web_search_20250305", "name", "web_search", "max_uses", 5.0))
 	case "google", "vertex":
-		addTool(cfg, "googleSearch", "", proviso.ObjectOf("googleSearch", proviso.NewObject(0)))
+		addTool(cfg, "googleSearch", "", value.ObjectOf("googleSearch", value.NewObject(0)))
 	case "openai", "azure":
 		model, explicit := strings.CutPrefix(rest, "responses:")
 		chat := strings.HasPrefix(rest, "chat:")
@@ -104,17 +105,17 @@ func searching(spec proviso.ProviderSpec) (grader any, err error) {
 		case strings.Contains(rest, "search") || cfg.Has("web_search_options"): // models of chat that search by themselves
 		case !chat && (explicit || !strings.Contains(rest, ":")):
 			id = kind + ":responses:" + model
-			addTool(cfg, "type", "web_search", proviso.ObjectOf("type", "web_search"))
+			addTool(cfg, "type", "web_search", value.ObjectOf("type", "web_search"))
 		default:
 			return nil, cannotSearch(spec)
 		}
 	case "xai":
 		if !cfg.Has("search_parameters") {
-			cfg.Set("search_parameters", proviso.ObjectOf("mode", "on"))
+			cfg.Set("search_parameters", value.ObjectOf("mode", "on"))
 		}
 	case "openrouter":
 		if !strings.HasSuffix(rest, ":online") && !cfg.Has("plugins") {
-			cfg.Set("plugins", []any{proviso.ObjectOf("id", "web")})
+			cfg.Set("plugins", []any{value.ObjectOf("id", "web")})
 		}
 	default:
 		if !isOpenEnded(spec.ID) {
@@ -124,7 +125,7 @@ func searching(spec proviso.ProviderSpec) (grader any, err error) {
 	if cfg.Len() == 0 && spec.Env.Len() == 0 {
 		return id, nil
 	}
-	o := proviso.ObjectOf("id", id, "config", cfg)
+	o := value.ObjectOf("id", id, "config", cfg)
 	if spec.Env.Len() > 0 {
 		o.Set("env", spec.Env)
 	}
@@ -133,13 +134,13 @@ func searching(spec proviso.ProviderSpec) (grader any, err error) {
 
 // addTool adds a tool to a configuration unless there is one with the member key whose
 // value begins with prefix.
-func addTool(cfg *proviso.Object, key, prefix string, tool *proviso.Object) {
+func addTool(cfg *value.Object, key, prefix string, tool *value.Object) {
 	tools, isList := cfg.At("tools").([]any)
 	if cfg.Has("tools") && !isList {
 		return // a file that lists all tools
 	}
 	for _, t := range tools {
-		o, _ := t.(*proviso.Object)
+		o, _ := t.(*value.Object)
 		v, ok := o.Get(key)
 		if text, _ := v.(string); ok && strings.HasPrefix(text, prefix) {
 			return

@@ -13,6 +13,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/blobs"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Choose returns the index of the best output by the criterion of a select-best
@@ -74,7 +75,7 @@ func bothOrders(a *proviso.Assertion) (bool, error) {
 	case 2.0:
 		return true, nil
 	default:
-		return false, proviso.Errorf(proviso.Invalid, "config.orders must be 1 or 2, found %s", proviso.Stringify(v))
+		return false, proviso.Errorf(proviso.Invalid, "config.orders must be 1 or 2, found %s", value.Stringify(v))
 	}
 }
 
@@ -113,7 +114,7 @@ func (g *grading) chooseIn(ctx context.Context, order []int, nth, of int) (int, 
 	s := step{
 		own: "select-best", pieces: pieces, nth: nth, of: of, custom: g.q.Rubric,
 		reply: shapeOf("choice", "reason", ofType("string"), "best", ofType("integer")),
-		vars:  func() *proviso.Object { return givenVars(g.q.Vars, false, "criteria", g.q.Value, "outputs", outputs) },
+		vars:  func() *value.Object { return givenVars(g.q.Vars, false, "criteria", g.q.Value, "outputs", outputs) },
 	}
 	return ask(ctx, g, s, func(reply string) (int, error) {
 		n, err := readChoice(reply, len(order), g.q.Rubric != nil)
@@ -142,7 +143,7 @@ func readChoice(reply string, n int, bare bool) (int, error) {
 	}
 	f, err := points(o.At("best"), 1, float64(n))
 	if err != nil || f != float64(int(f)) {
-		return 0, errors.New("best is no number of an output: " + excerpt(proviso.Stringify(o.At("best"))))
+		return 0, errors.New("best is no number of an output: " + excerpt(value.Stringify(o.At("best"))))
 	}
 	return int(f) - 1, nil
 }

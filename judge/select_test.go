@@ -10,6 +10,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // answering is a model that computes its answer.
@@ -73,7 +74,7 @@ func TestChooseInBothOrders(t *testing.T) {
 	asked := 0
 	first := answering(func(proviso.Ask) string { asked++; return `{"best":1}` })
 	known := answering(func(ask proviso.Ask) string { asked++; return fmt.Sprintf(`{"best":%d}`, placeOf(t, ask, "b")) })
-	twice := &proviso.Assertion{Type: "select-best", Config: proviso.ObjectOf("orders", 2.0)}
+	twice := &proviso.Assertion{Type: "select-best", Config: value.ObjectOf("orders", 2.0)}
 	q := proviso.Question{Type: "select-best", Assertion: twice, Value: "v", Outputs: []string{"a", "b"}}
 	if best, _, err := judgeOf(t, known).Choose(t.Context(), q); err != nil || best != 1 || asked != 2 {
 		t.Errorf("chose %d after %d asks, %v", best, asked, err)
@@ -86,7 +87,7 @@ func TestChooseInBothOrders(t *testing.T) {
 	if _, _, err := judgeOf(t, first).Choose(t.Context(), q); err != nil || asked != 1 {
 		t.Errorf("asked %d times, %v", asked, err)
 	}
-	q.Assertion = &proviso.Assertion{Type: "select-best", Config: proviso.ObjectOf("orders", "both")}
+	q.Assertion = &proviso.Assertion{Type: "select-best", Config: value.ObjectOf("orders", "both")}
 	if _, _, err := judgeOf(t, first).Choose(t.Context(), q); code(err) != proviso.Invalid {
 		t.Errorf("orders that are none: %v", err)
 	}
@@ -140,18 +141,18 @@ func TestChooseReplies(t *testing.T) {
 // TestSearching looks at how each vendor is told to search.
 func TestSearching(t *testing.T) {
 	t.Parallel()
-	own := proviso.ObjectOf("tools", []any{proviso.ObjectOf("type", "web_search_20250305", "name", "web_search")}, "max_tokens", 9.0)
+	own := value.ObjectOf("tools", []any{value.ObjectOf("type", "web_search_20250305", "name", "web_search")}, "max_tokens", 9.0)
 	for _, tc := range []struct {
 		id   string
-		cfg  *proviso.Object
+		cfg  *value.Object
 		want string // what is opened; "" is an error
 	}{
 		{id: "perplexity:sonar", want: `"perplexity:sonar"`},
 		{id: "anthropic:messages:claude", want: `{"id":"anthropic:messages:claude","config":{"tools":[{"type":"web_search_20250305","name":"web_search","max_uses":5}]}}`},
-		{id: "anthropic:claude", cfg: own, want: `{"id":"anthropic:claude","config":` + proviso.Stringify(own) + `}`},
+		{id: "anthropic:claude", cfg: own, want: `{"id":"anthropic:claude","config":` + value.Stringify(own) + `}`},
 		{id: "openai:gpt-5", want: `{"id":"openai:responses:gpt-5","config":{"tools":[{"type":"web_search"}]}}`},
-		{id: "openai:responses:gpt-5", cfg: proviso.ObjectOf("tools", []any{proviso.ObjectOf("type", "mcp")}), want: `{"id":"openai:responses:gpt-5","config":{"tools":[{"type":"mcp"},{"type":"web_search"}]}}`},
-		{id: "openai:responses:gpt-5", cfg: proviso.ObjectOf("tools", "file://tools.json"), want: `{"id":"openai:responses:gpt-5","config":{"tools":"file://tools.json"}}`},
+		{id: "openai:responses:gpt-5", cfg: value.ObjectOf("tools", []any{value.ObjectOf("type", "mcp")}), want: `{"id":"openai:responses:gpt-5","config":{"tools":[{"type":"mcp"},{"type":"web_search"}]}}`},
+		{id: "openai:responses:gpt-5", cfg: value.ObjectOf("tools", "file://tools.json"), want: `{"id":"openai:responses:gpt-5","config":{"tools":"file://tools.json"}}`},
 		{id: "openai:chat:gpt-4o-search-preview", want: `"openai:chat:gpt-4o-search-preview"`},
 		{id: "openai:chat:gpt-4o"},
 		{id: "google:gemini", want: `{"id":"google:gemini","config":{"tools":[{"googleSearch":{}}]}}`},
@@ -175,7 +176,7 @@ func TestSearching(t *testing.T) {
 		}
 		grader := any(tc.id)
 		if tc.cfg != nil {
-			grader = proviso.ObjectOf("id", tc.id, "config", tc.cfg)
+			grader = value.ObjectOf("id", tc.id, "config", tc.cfg)
 		}
 		q := proviso.Question{Type: "search-rubric", Value: "v", Grader: grader}
 		prepared := j.Prepare(q)
@@ -186,8 +187,8 @@ func TestSearching(t *testing.T) {
 			}
 			continue
 		}
-		if prepared != nil || err != nil || len(opened) != 1 || proviso.Stringify(opened[0]) != tc.want {
-			t.Errorf("%s: %v, %v, opened %s", tc.id, prepared, err, proviso.Stringify(opened))
+		if prepared != nil || err != nil || len(opened) != 1 || value.Stringify(opened[0]) != tc.want {
+			t.Errorf("%s: %v, %v, opened %s", tc.id, prepared, err, value.Stringify(opened))
 		}
 	}
 }
@@ -206,7 +207,7 @@ func TestConversationWindows(t *testing.T) {
 		}
 		return fmt.Sprintf(`{"reason":"r","pass":%v}`, !strings.Contains(message, "answer 3\n\n["))
 	}))
-	a := &proviso.Assertion{Type: "conversation-relevance", Config: proviso.ObjectOf("windowSize", 2.0)}
+	a := &proviso.Assertion{Type: "conversation-relevance", Config: value.ObjectOf("windowSize", 2.0)}
 	half := 0.8
 	g, err := j.Grade(t.Context(), proviso.Question{Type: a.Type, Assertion: a, Turns: turns, Threshold: &half})
 	if err != nil || g.Pass || g.Score != 0.75 || !strings.Contains(g.Reason, "turn 3: r") {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // gradeSimilar decides similar: the embedding of the output must be near that of a text,
@@ -94,7 +95,7 @@ func errTooLarge() error {
 
 // near returns the verdict for a similarity or distance.
 func near(measure string, f, threshold float64) verdict {
-	limit := proviso.FormatNumber(threshold)
+	limit := value.FormatNumber(threshold)
 	if measure == "euclidean" {
 		v := verdict{pass: f <= threshold+epsilon, score: 1 / (1 + f)}
 		v.reason = "Distance " + toFixed(f) + " is greater than threshold " + limit

@@ -3,8 +3,8 @@ package judge
 import (
 	"strconv"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/blobs"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // verdictKey returns the key of a stored verdict: a hash of judge, input, output,
@@ -30,7 +30,7 @@ func (s *session) recall(n, seat, vote int, b *itemVote) bool {
 	}
 	rulings := make([]ruling, len(list))
 	for k, v := range list {
-		o, _ := v.(*proviso.Object)
+		o, _ := v.(*value.Object)
 		r := ruling{says: keptOpinion(o)}
 		if r.says == saysNothing {
 			return false
@@ -68,7 +68,7 @@ func (s *session) keep(n, seat, vote int) {
 		for i, e := range r.evidence {
 			quotes[i] = e.Quote
 		}
-		o := proviso.ObjectOf("criterion", it.texts[k])
+		o := value.ObjectOf("criterion", it.texts[k])
 		if r.says == saysCannotTell {
 			o.Set("cannot_tell", true)
 		} else {
@@ -81,13 +81,13 @@ func (s *session) keep(n, seat, vote int) {
 		}
 		criteria[k] = o
 	}
-	_ = s.j.o.Store.Put(s.verdictKey(n, seat, vote), proviso.ObjectOf(
+	_ = s.j.o.Store.Put(s.verdictKey(n, seat, vote), value.ObjectOf(
 		"judge", s.judges[seat].label(), "assertion", it.id, "instruction", it.instruction, "criteria", criteria))
 }
 
 // keptOpinion reads the verdict of an entry. "Cannot tell" is stored, too: it was paid
 // for, and asking again would give the same answer.
-func keptOpinion(o *proviso.Object) opinion {
+func keptOpinion(o *value.Object) opinion {
 	switch {
 	case o.At("cannot_tell") == true:
 		return saysCannotTell

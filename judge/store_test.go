@@ -7,6 +7,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/blobs"
 	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // TestVerdictStore asks only for what is not kept: an interrupted evaluation goes
@@ -125,18 +126,18 @@ func TestBrokenStore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, entry := range []*proviso.Object{
-			proviso.NewObject(0),
-			proviso.ObjectOf("criteria", []any{}),
-			proviso.ObjectOf("criteria", []any{proviso.ObjectOf("met", true), proviso.ObjectOf("met", "true")}),
-			proviso.ObjectOf("criteria", "x"),
+		for _, entry := range []*value.Object{
+			value.NewObject(0),
+			value.ObjectOf("criteria", []any{}),
+			value.ObjectOf("criteria", []any{value.ObjectOf("met", true), value.ObjectOf("met", "true")}),
+			value.ObjectOf("criteria", "x"),
 		} {
 			if err := store.Put(info.Key, entry); err != nil {
 				t.Fatal(err)
 			}
 			f := &fake{}
 			if got := statuses(evaluate(t, one(t, f, kept), wants("a", "yes", "yes too"))); got != "a=pass" || f.count() != 1 {
-				t.Errorf("%s: %s after %d calls", proviso.Stringify(entry), got, f.count())
+				t.Errorf("%s: %s after %d calls", value.Stringify(entry), got, f.count())
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // templateFiles hold one shipped template each. The name of a file is the name of its
@@ -61,7 +62,7 @@ type templatePart struct {
 	name           string // a parameter that must have a value
 	value          any
 	text           string
-	check          *proviso.Object
+	check          *value.Object
 }
 
 // templates holds every template by name. It skips an invalid file; the tests of this
@@ -131,7 +132,7 @@ func withPointer(e *proviso.Error, pointer string) *proviso.Error {
 
 // inlineParams splits `max-length {tokens: 1000}`, the short way to write a
 // template with its parameters in one text.
-func inlineParams(c proviso.Criterion) (string, *proviso.Object, *proviso.Error) {
+func inlineParams(c proviso.Criterion) (string, *value.Object, *proviso.Error) {
 	name, rest, ok := strings.Cut(c.Template, "{")
 	if !ok {
 		return strings.TrimSpace(name), c.Params, nil
@@ -144,7 +145,7 @@ func inlineParams(c proviso.Criterion) (string, *proviso.Object, *proviso.Error)
 	if err != nil {
 		return "", nil, proviso.Errorf(proviso.Invalid, "the parameters of %q are no YAML mapping, such as {words: 100}: %s", name, strings.TrimPrefix(err.Error(), ":"))
 	}
-	params, ok := doc.Root.(*proviso.Object)
+	params, ok := doc.Root.(*value.Object)
 	if !ok {
 		return "", nil, proviso.Errorf(proviso.Invalid, "the parameters of %q are no mapping, such as {words: 100}", name)
 	}
@@ -152,7 +153,7 @@ func inlineParams(c proviso.Criterion) (string, *proviso.Object, *proviso.Error)
 }
 
 // applies reports whether the part applies to these values.
-func (p *templatePart) applies(values *proviso.Object) bool {
+func (p *templatePart) applies(values *value.Object) bool {
 	switch {
 	case p.given != "":
 		return values.Has(p.given)
@@ -166,10 +167,10 @@ func (p *templatePart) applies(values *proviso.Object) bool {
 
 // fill replaces the placeholders with the values. Placeholders in values are not
 // replaced.
-func (p *templatePart) fill(values *proviso.Object, pointer string) Part {
+func (p *templatePart) fill(values *value.Object, pointer string) Part {
 	if p.check == nil {
 		return Part{Text: fillText(p.text, values)}
 	}
-	check, _ := fillValue(p.check, values).(*proviso.Object)
+	check, _ := fillValue(p.check, values).(*value.Object)
 	return Part{Check: proviso.AssertionOf(check, pointer)}
 }

@@ -12,18 +12,19 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/value"
 )
 
-func paramsOf(t *testing.T, text string) *proviso.Object {
+func paramsOf(t *testing.T, text string) *value.Object {
 	t.Helper()
 	if text == "" {
 		return nil
 	}
-	v, err := proviso.ParseJSON(text)
+	v, err := value.ParseJSON(text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, ok := v.(*proviso.Object)
+	o, ok := v.(*value.Object)
 	if !ok {
 		t.Fatalf("%s is no object", text)
 	}
@@ -52,9 +53,9 @@ func TestEveryTemplateFileIsRead(t *testing.T) {
 }
 
 // exampleParams give each parameter that has to be given a value.
-func exampleParams(tpl judge.Template) *proviso.Object {
-	o := proviso.NewObject(0)
-	value := func(p judge.Param) any {
+func exampleParams(tpl judge.Template) *value.Object {
+	o := value.NewObject(0)
+	val := func(p judge.Param) any {
 		switch p.Type {
 		case judge.ParamInteger:
 			return 5.0
@@ -65,13 +66,13 @@ func exampleParams(tpl judge.Template) *proviso.Object {
 		case judge.ParamChoice:
 			return p.Values[len(p.Values)-1]
 		case judge.ParamObject:
-			return proviso.ObjectOf("type", "object")
+			return value.ObjectOf("type", "object")
 		}
 		return "a thing"
 	}
 	for _, p := range tpl.Params {
 		if p.Required || len(tpl.OneOf) > 0 && p.Name == tpl.OneOf[0] {
-			o.Set(p.Name, value(p))
+			o.Set(p.Name, val(p))
 		}
 	}
 	return o
@@ -91,7 +92,7 @@ func TestTemplatesExpand(t *testing.T) {
 			if (p.Text == "") == (p.Check == nil) {
 				t.Errorf("%s: a part is a question or a check: %+v", tpl.Name, p)
 			}
-			if strings.Contains(p.Text, "{{") || p.Check != nil && strings.Contains(proviso.Stringify(p.Check.Raw), "{{") {
+			if strings.Contains(p.Text, "{{") || p.Check != nil && strings.Contains(value.Stringify(p.Check.Raw), "{{") {
 				t.Errorf("%s: a placeholder is left: %+v", tpl.Name, p)
 			}
 			if p.Check == nil {
@@ -101,7 +102,7 @@ func TestTemplatesExpand(t *testing.T) {
 				continue
 			}
 			if _, wrong := compiler.Compile([]*proviso.Assertion{p.Check}); len(wrong) > 0 {
-				t.Errorf("%s: %s: %v", tpl.Name, proviso.Stringify(p.Check.Raw), wrong)
+				t.Errorf("%s: %s: %v", tpl.Name, value.Stringify(p.Check.Raw), wrong)
 			}
 		}
 	}
@@ -129,7 +130,7 @@ func TestExpand(t *testing.T) {
 		var lines []string
 		for _, p := range parts {
 			if p.Check != nil {
-				lines = append(lines, "check "+proviso.Stringify(p.Check.Raw))
+				lines = append(lines, "check "+value.Stringify(p.Check.Raw))
 			} else {
 				lines = append(lines, p.Text)
 			}
@@ -234,7 +235,7 @@ func FuzzExpand(f *testing.F) {
 	f.Fuzz(func(t *testing.T, template, name string) {
 		c := proviso.Criterion{Template: template}
 		if name != "" {
-			c.Params = proviso.ObjectOf(name, name)
+			c.Params = value.ObjectOf(name, name)
 		}
 		parts, mistakes := judge.Expand(c, "/c")
 		if (len(parts) == 0) == (len(mistakes) == 0) {

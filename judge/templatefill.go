@@ -5,7 +5,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // placeholder matches a parameter in a template: {{name}}, or {{name|pattern}} for a
@@ -13,7 +13,7 @@ import (
 var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{\{(\w+)(\|pattern)?\}\}`) })
 
 // fillText replaces the placeholders in a text.
-func fillText(text string, values *proviso.Object) string {
+func fillText(text string, values *value.Object) string {
 	var b strings.Builder
 	last := 0
 	for _, m := range placeholder().FindAllStringSubmatchIndex(text, -1) {
@@ -33,11 +33,11 @@ func fillText(text string, values *proviso.Object) string {
 func inWords(v any) string {
 	list, ok := v.([]any)
 	if !ok {
-		return proviso.ToString(v)
+		return value.ToString(v)
 	}
 	words := make([]string, len(list))
 	for i, e := range list {
-		words[i] = proviso.ToString(e)
+		words[i] = value.ToString(e)
 	}
 	return strings.Join(words, ", ")
 }
@@ -50,14 +50,14 @@ func alternatives(v any) string {
 	}
 	quoted := make([]string, len(list))
 	for i, e := range list {
-		quoted[i] = regexp.QuoteMeta(proviso.ToString(e))
+		quoted[i] = regexp.QuoteMeta(value.ToString(e))
 	}
 	return strings.Join(quoted, "|")
 }
 
 // fillValue replaces the placeholders in the texts of a value. A text that consists of
 // one placeholder becomes the value itself.
-func fillValue(v any, values *proviso.Object) any {
+func fillValue(v any, values *value.Object) any {
 	switch v := v.(type) {
 	case string:
 		if m := placeholder().FindStringSubmatch(v); m != nil && m[0] == v && m[2] == "" {
@@ -70,8 +70,8 @@ func fillValue(v any, values *proviso.Object) any {
 			out[i] = fillValue(e, values)
 		}
 		return out
-	case *proviso.Object:
-		out := proviso.NewObject(v.Len())
+	case *value.Object:
+		out := value.NewObject(v.Len())
 		for k, e := range v.All() {
 			out.Set(k, fillValue(e, values))
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 const (
@@ -17,7 +18,7 @@ const (
 
 // arguments checks the parameters of a criterion and adds the defaults. pointer is that
 // of the criterion.
-func (t *Template) arguments(given *proviso.Object, pointer string) (*proviso.Object, []*proviso.Error) {
+func (t *Template) arguments(given *value.Object, pointer string) (*value.Object, []*proviso.Error) {
 	var mistakes []*proviso.Error
 	mistake := func(at, format string, args ...any) *proviso.Error {
 		e := proviso.Errorf(proviso.Invalid, format, args...)
@@ -25,7 +26,7 @@ func (t *Template) arguments(given *proviso.Object, pointer string) (*proviso.Ob
 		mistakes = append(mistakes, e)
 		return e
 	}
-	values := proviso.NewObject(len(t.Params))
+	values := value.NewObject(len(t.Params))
 	for name, v := range given.All() {
 		i := slices.IndexFunc(t.Params, func(p Param) bool { return p.Name == name })
 		where := document.Join(pointer+"/params", name)
@@ -51,7 +52,7 @@ func (t *Template) arguments(given *proviso.Object, pointer string) (*proviso.Ob
 
 // complete reports parameters that are missing or exclude each other, and adds
 // the defaults.
-func (t *Template) complete(values *proviso.Object, mistake func(format string, args ...any)) {
+func (t *Template) complete(values *value.Object, mistake func(format string, args ...any)) {
 	for i := range t.Params {
 		p := &t.Params[i]
 		switch {
@@ -116,7 +117,7 @@ func (p *Param) read(v any) (any, string) {
 	if s, ok := v.(string); ok && strings.HasPrefix(s, "file://") {
 		return s, ""
 	}
-	if _, ok := v.(*proviso.Object); ok {
+	if _, ok := v.(*value.Object); ok {
 		return v, ""
 	}
 	return nil, "an object, or file://"
@@ -126,10 +127,10 @@ func (p *Param) text(v any) (any, string) {
 	const want = "a text"
 	s, ok := v.(string)
 	if f, number := v.(float64); number {
-		s, ok = proviso.FormatNumber(f), true
+		s, ok = value.FormatNumber(f), true
 	}
 	switch {
-	case !ok || proviso.TrimSpace(s) == "":
+	case !ok || value.TrimSpace(s) == "":
 		return nil, want
 	case len([]rune(s)) > maxParamText:
 		return nil, fmt.Sprintf("a text of at most %d characters", maxParamText)
@@ -159,14 +160,14 @@ func (p *Param) texts(v any) (any, string) {
 func (p *Param) integer(v any) (any, string) {
 	want := "a whole number"
 	if p.HasMin {
-		want += " from " + proviso.FormatNumber(p.Min)
+		want += " from " + value.FormatNumber(p.Min)
 	}
 	f, ok := v.(float64)
 	if s, text := v.(string); text {
 		if strings.Contains(s, "{{") {
 			return s, ""
 		}
-		f, ok = proviso.ToNumber(s), strings.TrimSpace(s) != ""
+		f, ok = value.ToNumber(s), strings.TrimSpace(s) != ""
 	}
 	if !ok || f != math.Trunc(f) || p.HasMin && f < p.Min || math.Abs(f) > 1<<53 {
 		return nil, want
@@ -176,7 +177,7 @@ func (p *Param) integer(v any) (any, string) {
 
 // excerptOf formats a value for a message.
 func excerptOf(v any) string {
-	text := proviso.Stringify(v)
+	text := value.Stringify(v)
 	const most = 60
 	if r := []rune(text); len(r) > most {
 		return string(r[:most]) + "…"

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // paramTypes are the types of parameters, sorted.
@@ -20,13 +20,13 @@ func readTemplate(file string, data []byte) (*Template, error) {
 	if err != nil {
 		return nil, err
 	}
-	o, _ := doc.Root.(*proviso.Object)
+	o, _ := doc.Root.(*value.Object)
 	if err := hasOnly(o, "doc", "params", "one-of", "parts"); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	t := &Template{Name: strings.TrimSuffix(path.Base(file), ".yaml")}
 	t.Doc, _ = o.At("doc").(string)
-	params, _ := o.At("params").(*proviso.Object)
+	params, _ := o.At("params").(*value.Object)
 	for name, v := range params.All() {
 		p, err := readParam(name, v)
 		if err != nil {
@@ -63,7 +63,7 @@ func (t *Template) sound() error {
 }
 
 func readParam(name string, v any) (Param, error) {
-	o, _ := v.(*proviso.Object)
+	o, _ := v.(*value.Object)
 	if err := hasOnly(o, "type", "doc", "required", "default", "values", "min"); err != nil {
 		return Param{}, fmt.Errorf("parameter %q: %w", name, err)
 	}
@@ -85,7 +85,7 @@ func readParam(name string, v any) (Param, error) {
 }
 
 func (t *Template) readPart(v any) (templatePart, error) {
-	o, _ := v.(*proviso.Object)
+	o, _ := v.(*value.Object)
 	var p templatePart
 	if err := hasOnly(o, "given", "missing", "if", "text", "check"); err != nil {
 		return p, err
@@ -93,15 +93,15 @@ func (t *Template) readPart(v any) (templatePart, error) {
 	p.given, _ = o.At("given").(string)
 	p.missing, _ = o.At("missing").(string)
 	p.text, _ = o.At("text").(string)
-	p.check, _ = o.At("check").(*proviso.Object)
-	condition, _ := o.At("if").(*proviso.Object)
+	p.check, _ = o.At("check").(*value.Object)
+	condition, _ := o.At("if").(*value.Object)
 	for name, value := range condition.All() {
 		p.name, p.value = name, value
 	}
 	if (p.text == "") == (p.check == nil) {
 		return p, fmt.Errorf("it has either a text or a check")
 	}
-	names := append(placeholder().FindAllStringSubmatch(p.text+proviso.Stringify(p.check), -1), []string{"", p.given}, []string{"", p.missing}, []string{"", p.name})
+	names := append(placeholder().FindAllStringSubmatch(p.text+value.Stringify(p.check), -1), []string{"", p.given}, []string{"", p.missing}, []string{"", p.name})
 	for _, m := range names {
 		if m[1] != "" && !slices.Contains(t.names(), m[1]) {
 			return p, fmt.Errorf("there is no parameter %q", m[1])
@@ -112,7 +112,7 @@ func (t *Template) readPart(v any) (templatePart, error) {
 
 // hasOnly returns an error for an unknown key, such as the rest of an unquoted text after
 // a comma.
-func hasOnly(o *proviso.Object, known ...string) error {
+func hasOnly(o *value.Object, known ...string) error {
 	for key := range o.All() {
 		if !slices.Contains(known, key) {
 			return fmt.Errorf("unknown key %q", key)

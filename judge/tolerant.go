@@ -8,7 +8,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Libraries that repair JSON find some value in any text: the best one in Go completes a
@@ -32,12 +32,12 @@ var errNotJSON = errors.New("it is not JSON")
 // valueAt returns the object or list at the beginning of text, and its length. If there
 // is none, it returns nil and how much it read.
 func valueAt(text string) (*jsonValue, int) {
-	v, n, err := proviso.ParseUniqueJSON(text)
+	v, n, err := value.ParseUniqueJSON(text)
 	if twice := duplicate(err); err == nil || twice != nil {
 		return &jsonValue{value: v, twice: twice}, n
 	}
 	read := 1
-	var broken *proviso.SyntaxError
+	var broken *value.SyntaxError
 	if errors.As(err, &broken) {
 		read = broken.Offset
 	}
@@ -102,7 +102,7 @@ func (p *tolerant) value(where place) (any, error) {
 }
 
 func (p *tolerant) object() (any, error) {
-	o := proviso.NewObject(4)
+	o := value.NewObject(4)
 	p.at++
 	if p.next() == '}' {
 		p.at++
@@ -125,7 +125,7 @@ func (p *tolerant) object() (any, error) {
 			return nil, err
 		}
 		if o.Has(key) && p.twice == nil {
-			p.twice = &proviso.DuplicateKeyError{Key: key}
+			p.twice = &value.DuplicateKeyError{Key: key}
 		}
 		o.Set(key, v)
 		switch p.next() {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Bounds of a trajectory in the prompt.
@@ -18,12 +18,12 @@ const (
 // trace and the answer whether an agent reached its goal.
 func decideGoal(ctx context.Context, g *grading) (verdict, error) {
 	steps := summary(check.Steps(g.q.Spans, g.j.o.Check.CommandTools))
-	trajectory := string(proviso.AppendJSON(nil, steps))
+	trajectory := string(value.AppendJSON(nil, steps))
 	return ask(ctx, g, step{
 		own:    "trajectory-goal-success",
 		pieces: []piece{{"goal", g.value()}, {"trajectory", trajectory}, {"output", g.q.Output}},
 		custom: g.q.Rubric, reply: verdictReply(),
-		vars: func() *proviso.Object {
+		vars: func() *value.Object {
 			return givenVars(g.q.Vars, true, "goal", g.value(), "output", parsedOr(g.q.Output), "trajectory", trajectory)
 		},
 	}, g.readVerdict)
@@ -32,9 +32,9 @@ func decideGoal(ctx context.Context, g *grading) (verdict, error) {
 // summary describes the steps of an agent. It merges equal neighbours and omits the
 // middle of a long list. It leaves out arguments, because they may contain private data
 // or a prompt injection.
-func summary(steps []check.Step) *proviso.Object {
+func summary(steps []check.Step) *value.Object {
 	var list []any
-	var last *proviso.Object
+	var last *value.Object
 	for i := range steps {
 		o := stepObject(i+1, &steps[i])
 		if last != nil && sameStep(last, o) {
@@ -46,15 +46,15 @@ func summary(steps []check.Step) *proviso.Object {
 	}
 	kept := float64(len(list))
 	if len(list) > maxSteps {
-		left := proviso.ObjectOf("omitted", kept-maxSteps)
+		left := value.ObjectOf("omitted", kept-maxSteps)
 		list = slices.Concat(list[:maxSteps/2], []any{left}, list[len(list)-maxSteps/2:])
 	}
-	return proviso.ObjectOf("stepCount", float64(len(steps)), "steps", list)
+	return value.ObjectOf("stepCount", float64(len(steps)), "steps", list)
 }
 
 // stepObject describes one step for the model.
-func stepObject(index int, s *check.Step) *proviso.Object {
-	o := proviso.ObjectOf("index", float64(index), "type", s.Type, "name", stepName(s.Name))
+func stepObject(index int, s *check.Step) *value.Object {
+	o := value.ObjectOf("index", float64(index), "type", s.Type, "name", stepName(s.Name))
 	if s.Span.Name != s.Name {
 		o.Set("spanName", stepName(s.Span.Name))
 	}
@@ -64,7 +64,7 @@ func stepObject(index int, s *check.Step) *proviso.Object {
 	return o
 }
 
-func sameStep(a, b *proviso.Object) bool {
+func sameStep(a, b *value.Object) bool {
 	for _, key := range [...]string{"type", "name", "spanName", "failed"} {
 		if a.At(key) != b.At(key) {
 			return false

@@ -7,9 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/blobs"
 	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // verdicts is a reply about one assertion with these criteria.
@@ -119,7 +119,7 @@ func TestInventedEvidence(t *testing.T) {
 		for i, q := range quotes {
 			list[i] = q
 		}
-		return verdicts("a", proviso.Stringify(proviso.ObjectOf("n", 1.0, "evidence", list, "reasoning", "r", "verdict", verdict)))
+		return verdicts("a", value.Stringify(value.ObjectOf("n", 1.0, "evidence", list, "reasoning", "r", "verdict", verdict)))
 	}
 	for name, c := range map[string]struct {
 		first, second, want string
@@ -220,7 +220,7 @@ func TestReasonsAtOdds(t *testing.T) {
 		{"The output names a price.", "Meters are named.", "not_met", false},
 	} {
 		f := &fake{reply: func(seen) string {
-			return verdicts("a", proviso.Stringify(proviso.ObjectOf("n", 1.0, "reasoning", c.reasoning, "verdict", c.verdict)))
+			return verdicts("a", value.Stringify(value.ObjectOf("n", 1.0, "reasoning", c.reasoning, "verdict", c.verdict)))
 		}}
 		res := evaluate(t, one(t, f), wants("a", c.criterion)).Results[0]
 		want := map[string]string{"met": "pass", "not_met": "fail", "cannot_tell": "error"}[c.verdict]

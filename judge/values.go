@@ -4,8 +4,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // The value of a variable may contain a prompt injection. So it is never inserted into
@@ -14,13 +14,13 @@ import (
 // material.
 
 // validValues returns values as valid texts for a call.
-func validValues(values *proviso.Object) *proviso.Object {
+func validValues(values *value.Object) *value.Object {
 	if values.Len() == 0 {
 		return nil
 	}
-	o := proviso.NewObject(values.Len())
+	o := value.NewObject(values.Len())
 	for name, v := range values.All() {
-		o.Set(validText(name), validText(proviso.ToString(v)))
+		o.Set(validText(name), validText(value.ToString(v)))
 	}
 	return o
 }
@@ -30,7 +30,7 @@ func validText(text string) string { return strings.ToValidUTF8(text, string(utf
 // nameValues renames markers if two assertions of the session use the same name for
 // different values, such as the variable of two loops.
 func (s *session) nameValues() {
-	all := proviso.NewObject(0)
+	all := value.NewObject(0)
 	for n := range s.items {
 		it := &s.items[n]
 		if it.values.Len() == 0 {

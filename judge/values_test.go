@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/blobs"
 	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // TestVariables keeps the value of a variable out of the sentence that the judge
@@ -18,17 +18,17 @@ func TestVariables(t *testing.T) {
 	f := &fake{}
 	a := wants("a", "The greeting is to {{ user.name }} by name, {% if %} or not.", "plain")
 	a.Instruction = "Greet {{user.name}} of {{town}}."
-	a.Criteria = append(a.Criteria, judge.Criterion{Template: "language", Params: proviso.ObjectOf("language", "{{town}}")})
-	a.Check = proviso.ObjectOf("type", "contains", "value", "{{ town }}")
+	a.Criteria = append(a.Criteria, judge.Criterion{Template: "language", Params: value.ObjectOf("language", "{{town}}")})
+	a.Check = value.ObjectOf("type", "contains", "value", "{{ town }}")
 	r := request(t, one(t, f), &judge.Request{
 		Output: "Dear {{ town }}", Assertions: []judge.Assertion{a, wants("b", "no variable")},
-		Vars: proviso.ObjectOf("user", proviso.ObjectOf("name", hostile), "town", "Oslo", "other", "unused"),
+		Vars: value.ObjectOf("user", value.ObjectOf("name", hostile), "town", "Oslo", "other", "unused"),
 	})
 	if len(r.Errors) > 0 {
 		t.Fatal(r.Errors)
 	}
 	c := f.asked()[0]
-	if got := proviso.Stringify(c.Variables); got != proviso.Stringify(proviso.ObjectOf("town", "Oslo", "user.name", hostile)) {
+	if got := value.Stringify(c.Variables); got != value.Stringify(value.ObjectOf("town", "Oslo", "user.name", hostile)) {
 		t.Errorf("the variables are %s", got)
 	}
 	if strings.Contains(c.AssertionText, "by no name") || strings.Count(c.User, "by no name") != 1 || !strings.Contains(c.AssertionText, "to {{user.name}} by name, {% if %} or not") ||
@@ -55,7 +55,7 @@ func TestVariablesOfKeptVerdicts(t *testing.T) {
 	f := &fake{}
 	ask := func(name string) {
 		request(t, one(t, f, func(o *judge.Options) { o.Store = store }),
-			&judge.Request{Assertions: []judge.Assertion{wants("a", "yes {{name}}")}, Vars: proviso.ObjectOf("name", name)})
+			&judge.Request{Assertions: []judge.Assertion{wants("a", "yes {{name}}")}, Vars: value.ObjectOf("name", name)})
 	}
 	ask("Ada")
 	ask("Bo")
@@ -72,7 +72,7 @@ func TestVariablesWithoutValue(t *testing.T) {
 	f := &fake{}
 	a := wants("a", "Greets {{name}}.", "Names {{ town }}.", "Holds {{ name | upper }}.")
 	a.Instruction = "Greet {{nmae}}."
-	ask := func(vars *proviso.Object, a judge.Assertion) string {
+	ask := func(vars *value.Object, a judge.Assertion) string {
 		_, err := one(t, f).Evaluate(t.Context(), &judge.Request{Assertions: []judge.Assertion{a}, Vars: vars})
 		if f.count() > 0 {
 			t.Fatal("the judge was asked")
@@ -83,7 +83,7 @@ func TestVariablesWithoutValue(t *testing.T) {
 		}
 		return wrong.Error()
 	}
-	vars := proviso.ObjectOf("name", "Ada", "user", proviso.NewObject(0))
+	vars := value.ObjectOf("name", "Ada", "user", value.NewObject(0))
 	if got := ask(vars, a); !strings.HasPrefix(got, `/assertions/0/criteria/2: double braces hold the name of a variable, such as {{name}} or {{user.name}}, not " name | upper "`) {
 		t.Error(got)
 	}

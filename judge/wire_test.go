@@ -9,6 +9,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/fakemodel"
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/provider"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // TestWire judges over the vendors' own formats, with the reply in the form that
@@ -33,7 +34,7 @@ func TestWire(t *testing.T) {
 			}})
 			t.Cleanup(server.Close)
 			name, _, _ := strings.Cut(id, " ")
-			spec := proviso.ProviderSpec{ID: name, Config: proviso.ObjectOf("apiKey", "k", "apiBaseUrl", server.URL)}
+			spec := proviso.ProviderSpec{ID: name, Config: value.ObjectOf("apiKey", "k", "apiBaseUrl", server.URL)}
 			o := provider.Options{Client: http.DefaultClient}
 			p, err := provider.Open(spec, o)
 			if err != nil {
@@ -49,10 +50,10 @@ func TestWire(t *testing.T) {
 			}
 			last := server.Last().Body
 			if shaped != "" && last.At(shaped) == nil {
-				t.Errorf("the request has no %s: %s", shaped, proviso.Stringify(last))
+				t.Errorf("the request has no %s: %s", shaped, value.Stringify(last))
 			}
-			if strings.HasPrefix(id, "anthropic") && !strings.Contains(proviso.Stringify(last), `"cache_control":{"type":"ephemeral"}`) {
-				t.Errorf("the constant part is not marked for the cache: %s", proviso.Stringify(last))
+			if strings.HasPrefix(id, "anthropic") && !strings.Contains(value.Stringify(last), `"cache_control":{"type":"ephemeral"}`) {
+				t.Errorf("the constant part is not marked for the cache: %s", value.Stringify(last))
 			}
 			if !strings.HasPrefix(r.Results[0].Judge, name+"#") {
 				t.Errorf("the judge is %q", r.Results[0].Judge)
@@ -67,8 +68,8 @@ func TestWire(t *testing.T) {
 // replyTo answers a request as a judge would.
 func replyTo(t *testing.T, r fakemodel.Request) string {
 	t.Helper()
-	c, err := understand(proviso.Ask{Prompt: proviso.Stringify([]any{
-		proviso.ObjectOf("role", "system", "content", ""), proviso.ObjectOf("role", "user", "content", r.Prompt),
+	c, err := understand(proviso.Ask{Prompt: value.Stringify([]any{
+		value.ObjectOf("role", "system", "content", ""), value.ObjectOf("role", "user", "content", r.Prompt),
 	})})
 	if err != nil {
 		t.Error(err)

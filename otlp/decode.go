@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Limits of one span.
@@ -192,7 +193,7 @@ func (d *decoder) span(data []byte) error {
 	}
 	out := Record{Size: len(data) + overhead}
 	span := &out.Span
-	span.Attributes = proviso.NewObject(d.size)
+	span.Attributes = value.NewObject(d.size)
 	var trace, id, parent []byte
 	exception := ""
 	r := reader{rest: data}
@@ -313,7 +314,7 @@ func (d *decoder) event(data []byte, known string) (string, error) {
 		return "", err
 	}
 	name := ""
-	attributes := &proviso.Object{}
+	attributes := &value.Object{}
 	r := reader{rest: data}
 	for r.next() {
 		switch {
@@ -328,7 +329,7 @@ func (d *decoder) event(data []byte, known string) (string, error) {
 	return exceptionOf(name, attributes, known), r.err
 }
 
-func exceptionOf(name string, attributes *proviso.Object, known string) string {
+func exceptionOf(name string, attributes *value.Object, known string) string {
 	if name != "exception" {
 		return known
 	}
@@ -341,12 +342,12 @@ func exceptionOf(name string, attributes *proviso.Object, known string) string {
 }
 
 // attribute reads a KeyValue into o.
-func (d *decoder) attribute(o *proviso.Object, data []byte, depth int) error {
+func (d *decoder) attribute(o *value.Object, data []byte, depth int) error {
 	if err := d.steps.next(); err != nil {
 		return err
 	}
 	key := ""
-	var value any
+	var val any
 	r := reader{rest: data}
 	for r.next() {
 		switch {
@@ -354,13 +355,13 @@ func (d *decoder) attribute(o *proviso.Object, data []byte, depth int) error {
 			key = d.name(r.data)
 		case r.is(2, protowire.BytesType):
 			var err error
-			if value, err = d.value(r.data, depth+1); err != nil {
+			if val, err = d.value(r.data, depth+1); err != nil {
 				return err
 			}
 		}
 	}
 	if r.err == nil {
-		o.Set(key, value)
+		o.Set(key, val)
 	}
 	return r.err
 }
@@ -417,7 +418,7 @@ func (d *decoder) list(data []byte, depth int) (any, error) {
 }
 
 func (d *decoder) object(data []byte, depth int) (any, error) {
-	o := &proviso.Object{}
+	o := &value.Object{}
 	r := reader{rest: data}
 	for r.next() {
 		if !r.is(1, protowire.BytesType) {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/otlp"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // shown writes a record on one line.
@@ -21,7 +21,7 @@ func shown(r otlp.Record) string {
 	if !s.Start.IsZero() && !s.End.IsZero() {
 		took = s.End.Sub(s.Start).String()
 	}
-	return fmt.Sprintf("%s %s<%s %q %s %d %q %s", r.TraceID, s.ID, s.ParentID, s.Name, took, s.StatusCode, s.StatusMessage, proviso.Stringify(s.Attributes))
+	return fmt.Sprintf("%s %s<%s %q %s %d %q %s", r.TraceID, s.ID, s.ParentID, s.Name, took, s.StatusCode, s.StatusMessage, value.Stringify(s.Attributes))
 }
 
 func shownAll(b *otlp.Batch) []string {
@@ -83,7 +83,7 @@ func TestDecodeProto(t *testing.T) {
 		{"nothing", nil, "", 0},
 		{"no times", request(one), `"x" ? 0 "" {}`, 0},
 		{"all kinds of value", with(func(s *spanOf) {
-			s.attributes = proviso.ObjectOf("s", "a", "i", whole(-5), "f", 0.5, "b", true, "n", nil, "l", []any{"x", whole(1), []any{}}, "o", proviso.ObjectOf("k", "v"), "raw", raw{1, 2})
+			s.attributes = value.ObjectOf("s", "a", "i", whole(-5), "f", 0.5, "b", true, "n", nil, "l", []any{"x", whole(1), []any{}}, "o", value.ObjectOf("k", "v"), "raw", raw{1, 2})
 		}), `"x" ? 0 "" {"s":"a","i":-5,"f":0.5,"b":true,"n":null,"l":["x",1,[]],"o":{"k":"v"},"raw":"AQI="}`, 0},
 		{"the last of equal names", with(func(s *spanOf) { s.more = append(keyValue(9, "a", whole(1)), keyValue(9, "a", whole(2))...) }), `"x" ? 0 "" {"a":2}`, 0},
 		{"it ends before it begins", with(func(s *spanOf) { s.start, s.end = time.Second, time.Millisecond }), `"x" -999ms 0 "" {}`, 0},
@@ -175,7 +175,7 @@ func TestDecodeJSON(t *testing.T) {
 
 func FuzzDecodeProto(f *testing.F) {
 	f.Add(readFile(f, "go-sdk.pb"))
-	f.Add(request(spanOf{trace: 1, id: 2, name: "x", attributes: proviso.ObjectOf("l", []any{"a", proviso.ObjectOf("k", whole(1))})}))
+	f.Add(request(spanOf{trace: 1, id: 2, name: "x", attributes: value.ObjectOf("l", []any{"a", value.ObjectOf("k", whole(1))})}))
 	f.Add([]byte{0x0a, 0x02, 0x12, 0x00})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		b, err := otlp.DecodeProto(data)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/otlp"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // collector is an endpoint that keeps what it gets. status answers the n-th request.
@@ -146,7 +147,7 @@ func TestResults(t *testing.T) {
 	r := otlp.NewResults(e, otlp.Origin{Version: "1.2", Agent: "agent-7", Suite: "orders"})
 	res := &proviso.Result{
 		Case: &proviso.Case{ID: "c1"}, Provider: &proviso.ProviderSpec{ID: "webhook:https://user:hunter2@example.com/a"},
-		Output: proviso.Output{TraceID: traceHex(0x41), Metadata: proviso.ObjectOf("responseId", "resp_1")},
+		Output: proviso.Output{TraceID: traceHex(0x41), Metadata: value.ObjectOf("responseId", "resp_1")},
 		Verdicts: []proviso.Verdict{
 			{Assertion: &proviso.Assertion{Type: "contains", Metric: "politeness"}, Status: proviso.Pass, Score: 0.5, Reason: "Assertion passed"},
 			{Assertion: &proviso.Assertion{Type: "regex"}, Status: proviso.Skip},

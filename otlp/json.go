@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // DecodeJSON reads a request in the JSON form of OTLP: ids are hexadecimal,
@@ -18,7 +19,7 @@ func DecodeJSON(data []byte) (*Batch, error) { return DecodeJSONContext(context.
 // DecodeJSONContext is [DecodeJSON] with a context. If ctx ends, the error is
 // its cause.
 func DecodeJSONContext(ctx context.Context, data []byte) (*Batch, error) {
-	v, err := proviso.ParseJSONContext(ctx, string(data))
+	v, err := value.ParseJSONContext(ctx, string(data))
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, context.Cause(ctx)
@@ -40,12 +41,12 @@ type jsonDecoder struct {
 
 // request reads {resourceSpans: [{scopeSpans: [{spans: […]}]}]}.
 func (d *jsonDecoder) request(v any) error {
-	root, ok := v.(*proviso.Object)
+	root, ok := v.(*value.Object)
 	if !ok {
 		return proviso.Errorf(proviso.Invalid, "malformed JSON: a request is an object with resourceSpans")
 	}
-	return members(root, "resourceSpans", func(resource *proviso.Object) error {
-		return members(resource, "scopeSpans", func(scope *proviso.Object) error {
+	return members(root, "resourceSpans", func(resource *value.Object) error {
+		return members(resource, "scopeSpans", func(scope *value.Object) error {
 			return members(scope, "spans", d.span)
 		})
 	})
@@ -53,14 +54,14 @@ func (d *jsonDecoder) request(v any) error {
 
 // members calls each for every object in the list under key. A missing list is
 // empty.
-func members(o *proviso.Object, key string, each func(*proviso.Object) error) error {
+func members(o *value.Object, key string, each func(*value.Object) error) error {
 	v := o.At(key)
 	list, ok := v.([]any)
 	if !ok && v != nil {
 		return proviso.Errorf(proviso.Invalid, "malformed JSON: %s is not a list", key)
 	}
 	for i, e := range list {
-		o, ok := e.(*proviso.Object)
+		o, ok := e.(*value.Object)
 		if !ok {
 			return proviso.Errorf(proviso.Invalid, "malformed JSON: %s[%d] is not an object", key, i)
 		}
@@ -72,7 +73,7 @@ func members(o *proviso.Object, key string, each func(*proviso.Object) error) er
 }
 
 // span reads one span.
-func (d *jsonDecoder) span(o *proviso.Object) error {
+func (d *jsonDecoder) span(o *value.Object) error {
 	if err := d.steps.next(); err != nil {
 		return err
 	}
@@ -93,12 +94,12 @@ func (d *jsonDecoder) span(o *proviso.Object) error {
 	if r.Span.Attributes, size, err = d.attributes(o.At("attributes"), 0); err != nil {
 		return err
 	}
-	if status, ok := o.At("status").(*proviso.Object); ok {
+	if status, ok := o.At("status").(*value.Object); ok {
 		r.Span.StatusMessage = textAt(status, "message")
 		r.Span.StatusCode = statusCode(status.At("code"))
 	}
 	exception := ""
-	err = members(o, "events", func(e *proviso.Object) error {
+	err = members(o, "events", func(e *value.Object) error {
 		if err := d.steps.next(); err != nil {
 			return err
 		}
@@ -113,7 +114,7 @@ func (d *jsonDecoder) span(o *proviso.Object) error {
 }
 
 // textAt copies a text, so that it does not keep the request in memory.
-func textAt(o *proviso.Object, key string) string {
+func textAt(o *value.Object, key string) string {
 	s, _ := o.At(key).(string)
 	return strings.ToValidUTF8(strings.Clone(s), "\uFFFD")
 }
@@ -168,23 +169,23 @@ func statusCode(v any) int {
 
 // attributes reads a list of {key, value} and returns its approximate size in
 // bytes.
-func (d *jsonDecoder) attributes(v any, depth int) (*proviso.Object, int, error) {
+func (d *jsonDecoder) attributes(v any, depth int) (*value.Object, int, error) {
 	list, ok := v.([]any)
 	if !ok && v != nil {
 		return nil, 0, proviso.Errorf(proviso.Invalid, "malformed JSON: attributes are not a list of {key, value}")
 	}
-	o, size := proviso.NewObject(len(list)), 0
+	o, size := value.NewObject(len(list)), 0
 	for _, e := range list {
-		pair, ok := e.(*proviso.Object)
+		pair, ok := e.(*value.Object)
 		if !ok {
 			return nil, 0, proviso.Errorf(proviso.Invalid, "malformed JSON: an attribute is not {key, value}")
 		}
-		value, n, err := d.valueOf(pair.At("value"), depth+1)
+		val, n, err := d.valueOf(pair.At("value"), depth+1)
 		if err != nil {
 			return nil, 0, err
 		}
 		key := textAt(pair, "key")
-		o.Set(key, value)
+		o.Set(key, val)
 		size += len(key) + n + 32
 	}
 	return o, size, nil
@@ -198,7 +199,7 @@ func (d *jsonDecoder) valueOf(v any, depth int) (any, int, error) {
 	if depth > maxNested {
 		return nil, 0, proviso.Errorf(proviso.Invalid, "malformed JSON: %w", errNested)
 	}
-	o, _ := v.(*proviso.Object)
+	o, _ := v.(*value.Object)
 	for kind, v := range o.All() {
 		switch kind {
 		case "stringValue", "bytesValue":
@@ -206,15 +207,15 @@ func (d *jsonDecoder) valueOf(v any, depth int) (any, int, error) {
 			return s, len(s), nil
 		case "boolValue", "doubleValue":
 			if s, ok := v.(string); ok { // NaN, Infinity, -Infinity
-				return proviso.ToNumber(s), 0, nil
+				return value.ToNumber(s), 0, nil
 			}
 			return scalar(v), 0, nil
 		case "intValue":
-			return proviso.ToNumber(scalar(v)), 0, nil
+			return value.ToNumber(scalar(v)), 0, nil
 		case "arrayValue":
 			return d.listOf(v, depth)
 		case "kvlistValue":
-			inner, _ := v.(*proviso.Object)
+			inner, _ := v.(*value.Object)
 			return d.attributes(inner.At("values"), depth)
 		}
 	}
@@ -231,7 +232,7 @@ func scalar(v any) any {
 }
 
 func (d *jsonDecoder) listOf(v any, depth int) (any, int, error) {
-	o, _ := v.(*proviso.Object)
+	o, _ := v.(*value.Object)
 	values, _ := o.At("values").([]any)
 	list, size := make([]any, 0, len(values)), 0
 	for _, e := range values {

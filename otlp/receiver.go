@@ -13,7 +13,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Limits of a [Receiver].
@@ -189,11 +189,11 @@ func readBody(req *http.Request, most int64) ([]byte, error) {
 // error_message} if not all spans were taken.
 func success(kind string, rejected int, reason string) []byte {
 	if kind == jsonType {
-		o := &proviso.Object{}
+		o := &value.Object{}
 		if rejected > 0 {
-			o.Set("partialSuccess", proviso.ObjectOf("rejectedSpans", proviso.FormatNumber(float64(rejected)), "errorMessage", reason))
+			o.Set("partialSuccess", value.ObjectOf("rejectedSpans", value.FormatNumber(float64(rejected)), "errorMessage", reason))
 		}
-		return proviso.AppendJSON(nil, o)
+		return value.AppendJSON(nil, o)
 	}
 	if rejected == 0 {
 		return nil
@@ -208,7 +208,7 @@ func success(kind string, rejected int, reason string) []byte {
 // failure is a google.rpc.Status {code, message}.
 func failure(kind string, no *refusal) []byte {
 	if kind == jsonType {
-		return proviso.AppendJSON(nil, proviso.ObjectOf("code", float64(no.code), "message", no.message))
+		return value.AppendJSON(nil, value.ObjectOf("code", float64(no.code), "message", no.message))
 	}
 	b := protowire.AppendTag(nil, 1, protowire.VarintType)
 	b = protowire.AppendVarint(b, uint64(no.code))

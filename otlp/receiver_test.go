@@ -14,6 +14,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/otlp"
+	"github.com/proviso-eval/proviso/value"
 )
 
 const (
@@ -125,7 +126,7 @@ func TestReceiverReadsNoMoreThanTheLimit(t *testing.T) {
 // TestRedact removes values before anything sees them, also from what is sent on.
 func TestRedact(t *testing.T) {
 	t.Parallel()
-	secrets := proviso.ObjectOf("http.request.header.Authorization", "hunter2", "tool.arguments", proviso.ObjectOf("api_key", "hunter2", "q", []any{proviso.ObjectOf("api_key", "hunter2")}), "n", whole(5))
+	secrets := value.ObjectOf("http.request.header.Authorization", "hunter2", "tool.arguments", value.ObjectOf("api_key", "hunter2", "q", []any{value.ObjectOf("api_key", "hunter2")}), "n", whole(5))
 	event := bytesField(11, textField(2, "e"), keyValue(3, "authorization", "hunter2"))
 	link := bytesField(13, keyValue(4, "authorization", "hunter2"))
 	unknown := textField(99, "kept")
@@ -148,7 +149,7 @@ func TestRedact(t *testing.T) {
 			t.Fatalf("%s: %d %s", kind, w.Code, w.Body)
 		}
 		spans, err := s.Spans(t.Context(), traceHex(1))
-		if err != nil || len(spans) != 1 || proviso.Stringify(spans[0].Attributes) != want {
+		if err != nil || len(spans) != 1 || value.Stringify(spans[0].Attributes) != want {
 			t.Errorf("%s: %v, %v", kind, spans, err)
 		}
 		if bytes.Contains(sent, []byte("hunter2")) || !bytes.Contains(sent, []byte("REDACTED")) || kind == protobuf && !bytes.Contains(sent, []byte("kept")) {

@@ -3,6 +3,7 @@ package otlp
 import (
 	"context"
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Load adds the traces of a file with recorded requests in the JSON form of
@@ -33,13 +34,13 @@ func (s *Store) Load(name, data string) error {
 func DecodeRecorded(text string) (*Batch, error) {
 	d := jsonDecoder{batch: &Batch{}, steps: steps{ctx: context.Background()}}
 	for offset := 0; ; {
-		for offset < len(text) && proviso.IsSpace(rune(text[offset])) {
+		for offset < len(text) && value.IsSpace(rune(text[offset])) {
 			offset++
 		}
 		if offset == len(text) {
 			return d.batch, nil
 		}
-		v, n, err := proviso.ParseJSONPrefix(text[offset:])
+		v, n, err := value.ParseJSONPrefix(text[offset:])
 		if err != nil {
 			return nil, proviso.Errorf(proviso.Invalid, "malformed JSON behind byte %d: %w", offset, err)
 		}

@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // redact returns a request without the values of attributes whose name contains
@@ -15,14 +16,14 @@ import (
 func redact(ctx context.Context, kind string, body []byte, names []string) ([]byte, error) {
 	r := &redactor{ctx: ctx, names: names}
 	if kind == jsonType {
-		v, err := proviso.ParseJSONContext(ctx, string(body))
+		v, err := value.ParseJSONContext(ctx, string(body))
 		switch {
 		case err != nil && ctx.Err() != nil:
 			return nil, context.Cause(ctx)
 		case err != nil:
 			return nil, proviso.Errorf(proviso.Invalid, "malformed JSON: %w", err)
 		}
-		return proviso.AppendJSON(nil, r.json(v, 0)), nil
+		return value.AppendJSON(nil, r.json(v, 0)), nil
 	}
 	out, err := r.message(nil, body, requestPlan(), 0)
 	switch {
@@ -174,9 +175,9 @@ func (r *redactor) json(v any, depth int) any {
 		for i, e := range v {
 			v[i] = r.json(e, depth+1)
 		}
-	case *proviso.Object:
+	case *value.Object:
 		if key, ok := v.At("key").(string); ok && r.hides(key) {
-			return proviso.ObjectOf("key", key, "value", proviso.ObjectOf("stringValue", proviso.Redaction))
+			return value.ObjectOf("key", key, "value", value.ObjectOf("stringValue", proviso.Redaction))
 		}
 		for k, e := range v.All() {
 			v.Set(k, r.json(e, depth+1))

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // LogsPath is the path for log records, including events.
@@ -129,7 +130,7 @@ func nameOf(a *proviso.Assertion) string { return cmp.Or(a.Metric, a.ID, a.Type)
 
 // responseID is the vendor's id of the answer, "" if it is unknown.
 func responseID(o *proviso.Output) string {
-	for _, from := range []*proviso.Object{o.Metadata, o.Raw} {
+	for _, from := range []*value.Object{o.Metadata, o.Raw} {
 		for _, key := range []string{"responseId", "response_id", "id"} {
 			if id, ok := from.At(key).(string); ok && id != "" {
 				return id

@@ -8,6 +8,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/transport"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Tape is a [Store] that records traces on a cassette, with the rows that they belong
@@ -34,9 +35,9 @@ const (
 // BeginRow starts a trace for a request to a provider, or returns the recorded one.
 // Traces that no assertion uses are not recorded, because the run does not wait for
 // their spans.
-func (t *Tape) BeginRow(provider string, about *proviso.Object, sample proviso.Sample, needed bool) (id string, tc proviso.TraceContext, ok bool) {
+func (t *Tape) BeginRow(provider string, about *value.Object, sample proviso.Sample, needed bool) (id string, tc proviso.TraceContext, ok bool) {
 	q := transport.Request{Method: rowMethod, URL: provider}
-	q.JSON = proviso.AppendJSON(nil, about)
+	q.JSON = value.AppendJSON(nil, about)
 	if t.cassette.Replays() {
 		r, err := t.cassette.Load(q, sample)
 		o := objectOf(r.JSON)
@@ -55,7 +56,7 @@ func (t *Tape) BeginRow(provider string, about *proviso.Object, sample proviso.S
 		return id, tc, ok
 	}
 	var r transport.Response
-	r.JSON = proviso.AppendJSON(nil, proviso.ObjectOf("traceId", id))
+	r.JSON = value.AppendJSON(nil, value.ObjectOf("traceId", id))
 	_ = t.cassette.Save(q, sample, r) // the cassette records the error
 	return id, tc, true
 }
@@ -80,7 +81,7 @@ func (t *Tape) Spans(ctx context.Context, id string) ([]proviso.Span, error) {
 		return nil, err
 	}
 	var r transport.Response
-	r.JSON = proviso.AppendJSON(nil, keptTrace(spans, err))
+	r.JSON = value.AppendJSON(nil, keptTrace(spans, err))
 	if unsaved := t.cassette.Save(q, proviso.Sample{}, r); unsaved != nil {
 		return nil, unsaved
 	}
@@ -95,26 +96,26 @@ func (s *Store) fromFile(id string) bool {
 	return ok
 }
 
-func objectOf(data []byte) *proviso.Object {
-	v, _ := proviso.ParseJSON(string(data))
-	o, _ := v.(*proviso.Object)
+func objectOf(data []byte) *value.Object {
+	v, _ := value.ParseJSON(string(data))
+	o, _ := v.(*value.Object)
 	return o
 }
 
 // keptTrace is what is recorded of a trace.
-func keptTrace(spans []proviso.Span, err error) *proviso.Object {
+func keptTrace(spans []proviso.Span, err error) *value.Object {
 	if err != nil {
 		code := proviso.Undecided
 		var known *proviso.Error
 		if errors.As(err, &known) {
 			code = known.Code
 		}
-		return proviso.ObjectOf("error", proviso.ObjectOf("code", code, "message", err.Error()))
+		return value.ObjectOf("error", value.ObjectOf("code", code, "message", err.Error()))
 	}
 	list := make([]any, len(spans))
 	for i := range spans {
 		s := &spans[i]
-		o := proviso.ObjectOf("id", s.ID, "name", s.Name)
+		o := value.ObjectOf("id", s.ID, "name", s.Name)
 		if s.ParentID != "" {
 			o.Set("parentId", s.ParentID)
 		}
@@ -135,12 +136,12 @@ func keptTrace(spans []proviso.Span, err error) *proviso.Object {
 		}
 		list[i] = o
 	}
-	return proviso.ObjectOf("spans", list)
+	return value.ObjectOf("spans", list)
 }
 
 // keptSpans is the inverse of keptTrace.
-func keptSpans(o *proviso.Object) ([]proviso.Span, error) {
-	if failed, ok := o.At("error").(*proviso.Object); ok {
+func keptSpans(o *value.Object) ([]proviso.Span, error) {
+	if failed, ok := o.At("error").(*value.Object); ok {
 		code, _ := failed.At("code").(string)
 		message, _ := failed.At("message").(string)
 		return nil, proviso.Errorf(code, "%s", message)
@@ -151,7 +152,7 @@ func keptSpans(o *proviso.Object) ([]proviso.Span, error) {
 	}
 	spans := make([]proviso.Span, len(list))
 	for i, v := range list {
-		o, _ := v.(*proviso.Object)
+		o, _ := v.(*value.Object)
 		s := &spans[i]
 		s.ID, _ = o.At("id").(string)
 		s.ParentID, _ = o.At("parentId").(string)
@@ -159,7 +160,7 @@ func keptSpans(o *proviso.Object) ([]proviso.Span, error) {
 		s.StatusMessage, _ = o.At("statusMessage").(string)
 		code, _ := o.At("statusCode").(float64)
 		s.StatusCode = int(code)
-		s.Attributes, _ = o.At("attributes").(*proviso.Object)
+		s.Attributes, _ = o.At("attributes").(*value.Object)
 		s.Start, s.End = keptTime(o.At("start")), keptTime(o.At("end"))
 	}
 	return spans, nil

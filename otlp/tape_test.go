@@ -11,12 +11,13 @@ import (
 	"github.com/proviso-eval/proviso/internal/blobs"
 	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/otlp"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // TestTape records two traces and replays them in another process.
 func TestTape(t *testing.T) {
 	t.Parallel()
-	folder, about := blobs.Open(t.TempDir()), proviso.ObjectOf("prompt", "hi")
+	folder, about := blobs.Open(t.TempDir()), value.ObjectOf("prompt", "hi")
 	silent := func(text string) { t.Errorf("it warns: %s", text) }
 	s := listening(otlp.StoreOptions{Wait: 50 * time.Millisecond})
 	tape := otlp.NewTape(s, transport.Record(folder, transport.CassetteOptions{}), silent)
@@ -28,7 +29,7 @@ func TestTape(t *testing.T) {
 	if _, _, ok := tape.BeginRow("exec:other", about, proviso.Sample{}, false); !ok {
 		t.Fatal("a row that nobody looks at has no trace")
 	}
-	b := batch(t, spanOf{trace: 1, id: 1, name: "root", start: time.Second, end: 2 * time.Second, attributes: proviso.ObjectOf("api_key", "k", "n", 2.5)},
+	b := batch(t, spanOf{trace: 1, id: 1, name: "root", start: time.Second, end: 2 * time.Second, attributes: value.ObjectOf("api_key", "k", "n", 2.5)},
 		spanOf{trace: 1, id: 2, parent: 1, name: "child", start: time.Second + 1})
 	b.Records[1].Span.StatusCode, b.Records[1].Span.StatusMessage = 2, "broken"
 	s.Add(b)
@@ -47,7 +48,7 @@ func TestTape(t *testing.T) {
 		t.Errorf("the row has the trace %q %+v %v, want %q", got, tc, ok, id)
 	}
 	spans, err := again.Spans(t.Context(), traceHex(1))
-	object := cmp.Comparer(func(a, b *proviso.Object) bool { return proviso.Stringify(a) == proviso.Stringify(b) })
+	object := cmp.Comparer(func(a, b *value.Object) bool { return value.Stringify(a) == value.Stringify(b) })
 	if diff := cmp.Diff(came, spans, object); diff != "" || err != nil {
 		t.Errorf("%v (-recorded +replayed):\n%s", err, diff)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // ViewOptions configure how one run sees a shared store.
@@ -65,7 +66,7 @@ func (v *View) Spans(ctx context.Context, id string) ([]proviso.Span, error) {
 
 // attributes returns a copy of attributes without the values that are hidden, at
 // every depth.
-func (r *redactor) attributes(o *proviso.Object) *proviso.Object {
+func (r *redactor) attributes(o *value.Object) *value.Object {
 	out := o.Clone()
 	for key, v := range o.All() {
 		if r.hides(key) {
@@ -80,7 +81,7 @@ func (r *redactor) attributes(o *proviso.Object) *proviso.Object {
 // within returns a value without those that are hidden.
 func (r *redactor) within(v any) any {
 	switch v := v.(type) {
-	case *proviso.Object:
+	case *value.Object:
 		return r.attributes(v)
 	case []any:
 		list := make([]any, len(v))

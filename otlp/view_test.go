@@ -9,6 +9,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/otlp"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // TestView checks what one run sees of a store.
@@ -20,13 +21,13 @@ func TestView(t *testing.T) {
 			t.Fatal(err)
 		}
 		b := batch(t, ended(1, 1, 0))
-		secret := proviso.ObjectOf("password", "hunter2", "request", []any{proviso.ObjectOf("api.Token", "t-1", "kind", "x")})
+		secret := value.ObjectOf("password", "hunter2", "request", []any{value.ObjectOf("api.Token", "t-1", "kind", "x")})
 		b.Records[0].Span.Attributes = secret
 		s.Add(b)
 		v := s.View(otlp.ViewOptions{Wait: time.Second, Redact: []string{"token", "PASSWORD"}, Recorded: recorded})
 		spans, err := v.Spans(t.Context(), traceHex(1))
 		want := `{"password":"` + proviso.Redaction + `","request":[{"api.Token":"` + proviso.Redaction + `","kind":"x"}]}`
-		if err != nil || proviso.Stringify(spans[0].Attributes) != want {
+		if err != nil || value.Stringify(spans[0].Attributes) != want {
 			t.Errorf("%v, %v", spans, err)
 		}
 		if whole, _ := s.Spans(t.Context(), traceHex(1)); whole[0].Attributes.At("password") != "hunter2" {

@@ -8,7 +8,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // The wire format, written by hand, so that tests can say what no SDK sends.
@@ -57,7 +57,7 @@ func anyValue(v any) []byte {
 			list = append(list, bytesField(1, anyValue(e))...)
 		}
 		return bytesField(5, list)
-	case *proviso.Object:
+	case *value.Object:
 		var list []byte
 		for key, e := range v.All() {
 			list = append(list, keyValue(1, key, e)...)
@@ -76,7 +76,7 @@ type spanOf struct {
 	trace, id, parent uint64
 	name              string
 	start, end        time.Duration // since the epoch; 0 is none
-	attributes        *proviso.Object
+	attributes        *value.Object
 	more              []byte
 }
 
@@ -111,7 +111,7 @@ func request(spans ...spanOf) []byte {
 
 // many is a request with n spans of one trace, as agents write them.
 func many(n int) []byte {
-	attributes := proviso.ObjectOf("gen_ai.operation.name", "execute_tool", "gen_ai.tool.name", "search_orders",
+	attributes := value.ObjectOf("gen_ai.operation.name", "execute_tool", "gen_ai.tool.name", "search_orders",
 		"gen_ai.tool.call.id", "call_0123456789", "gen_ai.tool.call.arguments", `{"order":"A1","deep":true}`,
 		"server.port", whole(443), "gen_ai.usage.input_tokens", whole(1234), "gen_ai.request.temperature", 0.5, "cached", false)
 	var list []byte

@@ -10,6 +10,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/blobs"
 	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/provider"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // able is a provider that can do everything, and counts how often it is asked.
@@ -99,9 +100,9 @@ func TestScriptAbilities(t *testing.T) {
 	i := &interpreter{result: func(_ context.Context, entry string, _ ...any) (any, error) {
 		asked.Add(1)
 		if entry == "call_embedding_api" {
-			return proviso.ObjectOf("embedding", []any{1.0, 2.0}), nil
+			return value.ObjectOf("embedding", []any{1.0, 2.0}), nil
 		}
-		return proviso.ObjectOf("classification", proviso.ObjectOf("good", 0.75)), nil
+		return value.ObjectOf("classification", value.ObjectOf("good", 0.75)), nil
 	}}
 	const want = "embeds [[1 2]], <nil>; classifies map[good:0.75], <nil>; "
 	open := func(c *transport.Cassette) proviso.Provider {

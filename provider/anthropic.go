@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // anthropicMessages is POST /v1/messages.
@@ -33,8 +34,8 @@ func newAnthropic(spec proviso.ProviderSpec, arg string, o Options) (proviso.Pro
 	return newModel(s, a, anthropicMessages, name)
 }
 
-func anthropicRequest(m *model, ask *proviso.Ask, cfg *proviso.Object) (*proviso.Object, error) {
-	body := proviso.NewObject(8)
+func anthropicRequest(m *model, ask *proviso.Ask, cfg *value.Object) (*value.Object, error) {
+	body := value.NewObject(8)
 	body.Set("model", m.name)
 	system, messages := anthropicChat(messagesOf(ask.Prompt), ask.Static, ask.Shared)
 	if len(system) > 0 {
@@ -69,7 +70,7 @@ func anthropicRequest(m *model, ask *proviso.Ask, cfg *proviso.Object) (*proviso
 }
 
 // thinks reports whether a request enables Claude's extended thinking.
-func thinks(body *proviso.Object) bool {
+func thinks(body *value.Object) bool {
 	return !slices.Contains([]any{nil, "disabled"}, object(body.At("thinking")).At("type"))
 }
 
@@ -131,12 +132,12 @@ func anthropicChat(chat []any, static, shared int) (system, messages []any) {
 		case systemRole(m):
 			system = append(system, anthropicParts(m.At("content"))...)
 		case m.At("role") == "tool":
-			messages = append(messages, proviso.ObjectOf("role", "user", "content", []any{proviso.ObjectOf(
+			messages = append(messages, value.ObjectOf("role", "user", "content", []any{value.ObjectOf(
 				"type", "tool_result", "tool_use_id", m.At("tool_call_id"), "content", textOf(m.At("content")))}))
 		case len(list(m.At("tool_calls"))) > 0:
-			messages = append(messages, proviso.ObjectOf("role", "assistant", "content", anthropicCalls(m)))
+			messages = append(messages, value.ObjectOf("role", "assistant", "content", anthropicCalls(m)))
 		default:
-			messages = append(messages, proviso.ObjectOf("role", m.At("role"), "content", anthropicParts(m.At("content"))))
+			messages = append(messages, value.ObjectOf("role", m.At("role"), "content", anthropicParts(m.At("content"))))
 		}
 		if i == split {
 			markLast(list(object(messages[len(messages)-1]).At("content"))[:1])
@@ -172,7 +173,7 @@ func markLast(blocks []any) {
 		return
 	}
 	last = last.Clone() // it may be a part of the chat
-	last.Set("cache_control", proviso.ObjectOf("type", "ephemeral"))
+	last.Set("cache_control", value.ObjectOf("type", "ephemeral"))
 	blocks[len(blocks)-1] = last
 }
 
@@ -183,12 +184,12 @@ func anthropicParts(content any) []any {
 		case p.other != nil:
 			out = append(out, p.other)
 		case p.image != nil && p.image.url != "":
-			out = append(out, proviso.ObjectOf("type", "image", "source", proviso.ObjectOf("type", "url", "url", p.image.url)))
+			out = append(out, value.ObjectOf("type", "image", "source", value.ObjectOf("type", "url", "url", p.image.url)))
 		case p.image != nil:
-			out = append(out, proviso.ObjectOf("type", "image", "source",
-				proviso.ObjectOf("type", "base64", "media_type", p.image.mediaType, "data", p.image.data)))
+			out = append(out, value.ObjectOf("type", "image", "source",
+				value.ObjectOf("type", "base64", "media_type", p.image.mediaType, "data", p.image.data)))
 		default:
-			out = append(out, proviso.ObjectOf("type", "text", "text", p.text))
+			out = append(out, value.ObjectOf("type", "text", "text", p.text))
 		}
 	}
 	return out
@@ -196,23 +197,23 @@ func anthropicParts(content any) []any {
 
 // anthropicCalls converts the tool calls of an earlier turn from OpenAI's form
 // to blocks.
-func anthropicCalls(m *proviso.Object) []any {
+func anthropicCalls(m *value.Object) []any {
 	var out []any
 	if text := contentText(m.At("content")); text != "" {
-		out = append(out, proviso.ObjectOf("type", "text", "text", text))
+		out = append(out, value.ObjectOf("type", "text", "text", text))
 	}
 	for _, c := range list(m.At("tool_calls")) {
 		f := object(object(c).At("function"))
-		input, err := proviso.ParseJSON(str(f.At("arguments")))
+		input, err := value.ParseJSON(str(f.At("arguments")))
 		if err != nil {
-			input = proviso.NewObject(0)
+			input = value.NewObject(0)
 		}
-		out = append(out, proviso.ObjectOf("type", "tool_use", "id", object(c).At("id"), "name", f.At("name"), "input", input))
+		out = append(out, value.ObjectOf("type", "tool_use", "id", object(c).At("id"), "name", f.At("name"), "input", input))
 	}
 	return out
 }
 
-func anthropicOutput(m *model, answer, cfg *proviso.Object) (proviso.Output, error) {
+func anthropicOutput(m *model, answer, cfg *value.Object) (proviso.Output, error) {
 	blocks, ok := answer.At("content").([]any)
 	if !ok {
 		return proviso.Output{}, m.malformed("the answer has no content", answer)
@@ -234,13 +235,13 @@ func anthropicOutput(m *model, answer, cfg *proviso.Object) (proviso.Output, err
 			texts = append(texts, text)
 		}
 		if b.At("type") == "tool_use" {
-			out.ToolCalls = append(out.ToolCalls, proviso.ObjectOf("id", b.At("id"), "type", "function", "function",
-				proviso.ObjectOf("name", b.At("name"), "arguments", proviso.Stringify(b.At("input")))))
+			out.ToolCalls = append(out.ToolCalls, value.ObjectOf("id", b.At("id"), "type", "function", "function",
+				value.ObjectOf("name", b.At("name"), "arguments", value.Stringify(b.At("input")))))
 		}
 	}
 	out.Value = anthropicValue(strings.Join(texts, "\n\n"), cfg)
 	if out.FinishReason == finishFiltered {
-		out.Refused, out.Guardrails = true, proviso.ObjectOf("flagged", true)
+		out.Refused, out.Guardrails = true, value.ObjectOf("flagged", true)
 	} else if len(blocks) == 0 && out.FinishReason == "" {
 		return proviso.Output{}, m.malformed("the answer has no content", answer)
 	}
@@ -250,7 +251,7 @@ func anthropicOutput(m *model, answer, cfg *proviso.Object) (proviso.Output, err
 // anthropicBlock returns the text of a block as promptfoo writes it: text and
 // thoughts as they are, a tool call as JSON. Results of the vendor's own tools
 // are left out.
-func anthropicBlock(b, cfg *proviso.Object) (string, bool) {
+func anthropicBlock(b, cfg *value.Object) (string, bool) {
 	show := cfg.At("showThinking") != false
 	switch b.At("type") {
 	case "text":
@@ -260,19 +261,19 @@ func anthropicBlock(b, cfg *proviso.Object) (string, bool) {
 	case "redacted_thinking":
 		return "Redacted Thinking: " + str(b.At("data")), show
 	case "tool_use":
-		return proviso.Stringify(b), true
+		return value.Stringify(b), true
 	}
 	return "", false
 }
 
 // anthropicValue parses an answer that was requested with a schema.
-func anthropicValue(text string, cfg *proviso.Object) any {
+func anthropicValue(text string, cfg *value.Object) any {
 	format := object(cfg.At("output_format"))
 	if format == nil {
 		format = object(object(cfg.At("output_config")).At("format"))
 	}
 	if format.At("type") == "json_schema" {
-		if v, err := proviso.ParseJSON(text); err == nil {
+		if v, err := value.ParseJSON(text); err == nil {
 			return v
 		}
 	}

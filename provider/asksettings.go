@@ -6,6 +6,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/blobs"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // opening lists the settings that select the endpoint, the credentials, the
@@ -20,7 +21,7 @@ var opening = [...]string{
 
 // settings merges the settings of one request over those of the provider and
 // renders the templates among them.
-func (m *model) settings(ctx context.Context, ask *proviso.Ask) (*proviso.Object, error) {
+func (m *model) settings(ctx context.Context, ask *proviso.Ask) (*value.Object, error) {
 	cfg, late, err := m.overlaid(ask.Config)
 	if err != nil || len(late) == 0 {
 		return cfg, err
@@ -40,7 +41,7 @@ func (m *model) settings(ctx context.Context, ask *proviso.Ask) (*proviso.Object
 
 // overlaid merges the settings of a request over those of the provider. It also
 // returns the names of the settings that are templates.
-func (m *model) overlaid(over *proviso.Object) (cfg *proviso.Object, late []string, err error) {
+func (m *model) overlaid(over *value.Object) (cfg *value.Object, late []string, err error) {
 	if over.Len() == 0 {
 		return m.config, m.late, nil
 	}
@@ -64,7 +65,7 @@ func (m *model) overlaid(over *proviso.Object) (cfg *proviso.Object, late []stri
 
 // endpointFor returns the endpoint with the changes of one request: the number
 // of retries, and headers.
-func (m *model) endpointFor(over *proviso.Object) *endpoint {
+func (m *model) endpointFor(over *value.Object) *endpoint {
 	n, again := over.At("maxRetries").(float64)
 	headers := object(over.At("headers"))
 	if !again && headers.Len() == 0 {
@@ -103,14 +104,14 @@ func (m *model) settingsKey(ctx context.Context, ask proviso.Ask) (string, error
 	if err != nil {
 		return "", err
 	}
-	return blobs.Key("settings", proviso.Stringify(sorted(proviso.Keyless(cfg)))), nil
+	return blobs.Key("settings", value.Stringify(sorted(proviso.Keyless(cfg)))), nil
 }
 
 // unstreamed returns the settings without those that request streaming, and
 // whether there were any. Answers are read whole, so streaming changes nothing.
-func unstreamed(cfg *proviso.Object) (*proviso.Object, bool) {
+func unstreamed(cfg *value.Object) (*value.Object, bool) {
 	asked := false
-	without := func(o *proviso.Object) *proviso.Object {
+	without := func(o *value.Object) *value.Object {
 		if o.At("stream") != true && o.At("streaming") != true {
 			return o
 		}

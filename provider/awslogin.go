@@ -19,6 +19,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // awsService is the service name in the signature of requests to Bedrock.
@@ -154,7 +155,7 @@ func (c awsCommand) Retrieve(ctx context.Context) (aws.Credentials, error) {
 	if err != nil {
 		return aws.Credentials{}, err
 	}
-	v, err := proviso.ParseJSON(string(data))
+	v, err := value.ParseJSON(string(data))
 	if err != nil {
 		return aws.Credentials{}, err
 	}
@@ -162,7 +163,7 @@ func (c awsCommand) Retrieve(ctx context.Context) (aws.Credentials, error) {
 }
 
 // awsKeys reads keys in the form that credential processes and services return.
-func awsKeys(o *proviso.Object, expires string) aws.Credentials {
+func awsKeys(o *value.Object, expires string) aws.Credentials {
 	c := aws.Credentials{
 		AccessKeyID: str(o.At("AccessKeyId")), SecretAccessKey: str(o.At("SecretAccessKey")), SessionToken: str(o.At("SessionToken")),
 		Source: "proviso",

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // azureVersion is the default version of Azure's API.
@@ -62,7 +63,7 @@ func newAzure(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provide
 
 // azureGuardrails reads the results of Azure's content filters for prompt and
 // answer; nil if there are none.
-func azureGuardrails(answer, choice *proviso.Object) *proviso.Object {
+func azureGuardrails(answer, choice *value.Object) *value.Object {
 	prompts := list(answer.At("prompt_filter_results"))
 	output := object(choice.At("content_filter_results"))
 	if len(prompts) == 0 && output == nil {
@@ -75,7 +76,7 @@ func azureGuardrails(answer, choice *proviso.Object) *proviso.Object {
 		}
 	}
 	found := filteredBy(output)
-	g := proviso.ObjectOf("flagged", input != "" || found != "", "flaggedInput", input != "", "flaggedOutput", found != "")
+	g := value.ObjectOf("flagged", input != "" || found != "", "flaggedInput", input != "", "flaggedOutput", found != "")
 	if input+found != "" {
 		g.Set("reason", "content filter: "+strings.Trim(input+" "+found, " "))
 	}
@@ -83,7 +84,7 @@ func azureGuardrails(answer, choice *proviso.Object) *proviso.Object {
 }
 
 // filteredBy names the first category that was filtered.
-func filteredBy(results *proviso.Object) string {
+func filteredBy(results *value.Object) string {
 	for category, v := range results.All() {
 		if object(v).At("filtered") == true {
 			return category

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Host and scope of Microsoft Entra, as in Azure's own clients.
@@ -112,13 +113,13 @@ func (s settings) azureCommand(scope string) func(context.Context) (accessToken,
 		if err != nil {
 			return accessToken{}, err
 		}
-		v, err := proviso.ParseJSON(string(data))
+		v, err := value.ParseJSON(string(data))
 		if err != nil {
 			return accessToken{}, err
 		}
 		o := object(v)
 		t := accessToken{text: str(o.At("accessToken"))}
-		if at := proviso.ToNumber(o.At("expires_on")); at > 0 && at < 1e12 { // since the command line 2.54
+		if at := value.ToNumber(o.At("expires_on")); at > 0 && at < 1e12 { // since the command line 2.54
 			t.expires = time.Unix(int64(at), 0)
 		} else {
 			t.expires = s.now()().Add(10 * time.Minute)

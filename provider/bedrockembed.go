@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // bedrockEmbedder is an embedding model of Bedrock. Cohere's models take
@@ -34,22 +35,22 @@ func (e *bedrockEmbedder) Embed(ctx context.Context, texts []string) ([][]float6
 
 // titanVectors is the request and response form of Amazon's models.
 var titanVectors = vectors{
-	request: func(m *model, texts []string) *proviso.Object {
-		body := proviso.ObjectOf("inputText", texts[0])
+	request: func(m *model, texts []string) *value.Object {
+		body := value.ObjectOf("inputText", texts[0])
 		copySettings(body, m.config, "dimensions", "normalize")
 		return body
 	},
-	read: func(answer *proviso.Object) []any { return []any{answer.At("embedding")} },
+	read: func(answer *value.Object) []any { return []any{answer.At("embedding")} },
 }
 
 // cohereVectors is the request and response form of Cohere's models.
 var cohereVectors = vectors{
-	request: func(m *model, texts []string) *proviso.Object {
-		body := proviso.ObjectOf("texts", textsOf(texts), "input_type", "search_document")
+	request: func(m *model, texts []string) *value.Object {
+		body := value.ObjectOf("texts", textsOf(texts), "input_type", "search_document")
 		copySettings(body, m.config, "input_type", "truncate")
 		return body
 	},
-	read: func(answer *proviso.Object) []any {
+	read: func(answer *value.Object) []any {
 		if byType := object(answer.At("embeddings")); byType != nil {
 			return list(byType.At("float"))
 		}

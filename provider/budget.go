@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Budget is the most that all providers of a command may cost together. It is
@@ -192,7 +193,7 @@ func (b *Budget) exhausted(likely float64) error {
 
 func dollars(f float64) string {
 	const digits = 1e6
-	return proviso.FormatNumber(float64(int64(f*digits+0.5)) / digits)
+	return value.FormatNumber(float64(int64(f*digits+0.5)) / digits)
 }
 
 // leave replaces the reserved amount with the actual cost of the answer.

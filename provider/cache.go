@@ -7,6 +7,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/blobs"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Cache keeps answers, so that an equal request is not made twice. One Cache
@@ -128,7 +129,7 @@ type keyer interface {
 // Answer returns the cached answer, or asks the provider.
 func (p *cached) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, error) {
 	asked := keyed(ask)
-	parts := []string{"answer 1", p.identity, asked.Prompt, proviso.Stringify(sorted(proviso.Keyless(asked.Config))), sampleKey(ask.Sample)}
+	parts := []string{"answer 1", p.identity, asked.Prompt, value.Stringify(sorted(proviso.Keyless(asked.Config))), sampleKey(ask.Sample)}
 	if k, ok := proviso.As[keyer](p.Provider); ok {
 		more, err := k.cacheKey(ctx, asked)
 		if err != nil {
@@ -157,14 +158,14 @@ func (p *cached) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, e
 			out.Latency = &took
 		}
 		if err == nil && !out.Cached && keepable(&out) && (ask.Usable == nil || ask.Usable(&out)) {
-			p.cache.keep(key, proviso.ObjectOf("provider", p.ID(), "prompt", ask.Prompt, "sample", sampleOf(ask.Sample), "response", stored(&out)))
+			p.cache.keep(key, value.ObjectOf("provider", p.ID(), "prompt", ask.Prompt, "sample", sampleOf(ask.Sample), "response", stored(&out)))
 		}
 		return out, err
 	})
 }
 
-func sampleOf(s proviso.Sample) *proviso.Object {
-	return proviso.ObjectOf("repeat", float64(s.Repeat), "vote", float64(s.Vote), "repair", float64(s.Repair))
+func sampleOf(s proviso.Sample) *value.Object {
+	return value.ObjectOf("repeat", float64(s.Repeat), "vote", float64(s.Vote), "repair", float64(s.Repair))
 }
 
 func (c *Cache) count(change func(*CacheStats)) {
@@ -175,7 +176,7 @@ func (c *Cache) count(change func(*CacheStats)) {
 
 // entry reads the entry of a key; nil if there is none, if it is too old, or if
 // the store cannot be read.
-func (c *Cache) entry(key string) *proviso.Object {
+func (c *Cache) entry(key string) *value.Object {
 	o, written, err := c.store.Get(key)
 	if err != nil || o == nil || c.ttl > 0 && c.now().Sub(written) > c.ttl {
 		return nil
@@ -185,7 +186,7 @@ func (c *Cache) entry(key string) *proviso.Object {
 
 // look finds an answer that usable accepts; a nil usable accepts any.
 func (c *Cache) look(key string, usable func(*proviso.Output) bool) (proviso.Output, bool) {
-	response, _ := c.entry(key).At("response").(*proviso.Object)
+	response, _ := c.entry(key).At("response").(*value.Object)
 	out, ok := restored(response)
 	if !ok || !keepable(&out) || usable != nil && !usable(&out) {
 		return proviso.Output{}, false
@@ -221,8 +222,8 @@ func (c *Cache) hit(out proviso.Output) proviso.Output {
 
 // keep writes an entry. A failed write does not invalidate the answer, so it is
 // only counted.
-func (c *Cache) keep(key string, entry *proviso.Object) {
-	if c.secret != nil && c.secret(proviso.AppendJSON(nil, entry)) {
+func (c *Cache) keep(key string, entry *value.Object) {
+	if c.secret != nil && c.secret(value.AppendJSON(nil, entry)) {
 		return
 	}
 	if err := c.store.Put(key, entry); err != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/blobs"
 	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/provider"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // fake is a provider that counts how often it is asked.
@@ -40,8 +41,8 @@ func priced(cost float64) *fake {
 		latency := 1234567 * time.Nanosecond
 		return proviso.Output{
 			Value: fmt.Sprint(n), Cost: &cost, Latency: &latency, FinishReason: "stop", LogProbs: []float64{-0.5}, TraceID: "abc", Refused: true,
-			Usage: proviso.Usage{Prompt: 1, Completion: 2, Total: 3, Requests: 1}, ToolCalls: []any{proviso.ObjectOf("f", 1.0)},
-			Metadata: proviso.ObjectOf("m", 1.0), Guardrails: proviso.ObjectOf("flagged", false), Raw: proviso.ObjectOf("id", "x", "vars", 1.0),
+			Usage: proviso.Usage{Prompt: 1, Completion: 2, Total: 3, Requests: 1}, ToolCalls: []any{value.ObjectOf("f", 1.0)},
+			Metadata: value.ObjectOf("m", 1.0), Guardrails: value.ObjectOf("flagged", false), Raw: value.ObjectOf("id", "x", "vars", 1.0),
 		}, nil
 	}}
 }
@@ -60,15 +61,15 @@ func TestCache(t *testing.T) {
 	store, f := blobs.Open(t.TempDir()), priced(0.25)
 	c := provider.NewCache(store, provider.CacheOptions{})
 	p := c.Provider(f, "one")
-	ask := proviso.Ask{Prompt: "p", Config: proviso.ObjectOf("a", 1.0, "b", 2.0)}
+	ask := proviso.Ask{Prompt: "p", Config: value.ObjectOf("a", 1.0, "b", 2.0)}
 	first := answer(t, p, ask)
 	if first.Cached || *first.Cost != 0.25 {
 		t.Errorf("the first answer is %+v", first)
 	}
-	ask.Config = proviso.ObjectOf("b", 2.0, "a", 1.0)
+	ask.Config = value.ObjectOf("b", 2.0, "a", 1.0)
 	hit := answer(t, provider.NewCache(store, provider.CacheOptions{}).Provider(f, "one"), ask)
 	if !hit.Cached || *hit.Cost != 0 || hit.Latency != nil || hit.Usage.Requests != 0 || hit.Raw.At("recordedCost") != 0.25 || hit.Raw.At("recordedLatencyMs") != 1.235 {
-		t.Errorf("the hit is %+v with %s", hit, proviso.Stringify(hit.Raw))
+		t.Errorf("the hit is %+v with %s", hit, value.Stringify(hit.Raw))
 	}
 	hit.Cached, hit.Cost, hit.Latency, hit.Usage.Requests, hit.Raw = first.Cached, first.Cost, first.Latency, first.Usage.Requests, first.Raw
 	if !reflect.DeepEqual(hit, first) {
@@ -112,7 +113,7 @@ func TestCacheKeepsNoFailures(t *testing.T) {
 	}{
 		{proviso.Output{Value: "x", Error: "overloaded"}, nil},
 		{proviso.Output{Value: "blocked", Error: "content filter", Refused: true}, nil},
-		{proviso.Output{}, nil}, {proviso.Output{Value: proviso.Undefined{}}, nil},
+		{proviso.Output{}, nil}, {proviso.Output{Value: value.Undefined{}}, nil},
 		{proviso.Output{}, errors.New("gone")},
 	} {
 		f := &fake{answer: func(context.Context, int32, proviso.Ask) (proviso.Output, error) { return tc.out, tc.err }}
@@ -235,7 +236,7 @@ func TestCacheOfHTTP(t *testing.T) {
 	plain := c.Provider(inner, provider.Identity(spec, o))
 	capped := c.Provider(provider.NewBudget(1).Provider(inner), provider.Identity(spec, o))
 	ask := func(p proviso.Provider, v string) proviso.Output {
-		return answer(t, p, proviso.Ask{Prompt: "p", Vars: proviso.ObjectOf("v", v, "unused", v)})
+		return answer(t, p, proviso.Ask{Prompt: "p", Vars: value.ObjectOf("v", v, "unused", v)})
 	}
 	if a, b, again := ask(plain, "1"), ask(plain, "2"), ask(capped, "1"); a.Cached || b.Cached || !again.Cached || again.Text() != a.Text() {
 		t.Errorf("%+v\n%+v\n%+v", a, b, again)
@@ -259,7 +260,7 @@ func TestRunIDIsNoKey(t *testing.T) {
 	}
 	ask := func(p proviso.Provider, run, step string) (proviso.Output, error) {
 		return p.Answer(transport.WithRun(t.Context(), run, proviso.EvalID), proviso.Ask{
-			Prompt: "in " + run, Own: proviso.ObjectOf("__evalId", run, "__evalStepId", step),
+			Prompt: "in " + run, Own: value.ObjectOf("__evalId", run, "__evalStepId", step),
 		})
 	}
 	recording := provider.NewCache(store, provider.CacheOptions{}).Provider(open(transport.Record(shelf, transport.CassetteOptions{})), "i")
@@ -282,14 +283,14 @@ func TestRunIDIsNoKey(t *testing.T) {
 func TestIdentity(t *testing.T) {
 	t.Parallel()
 	o := provider.Options{Env: proviso.EnvMap{"OPENAI_BASE_URL": "https://a", "HOME": "/h", "OPENAI_API_KEY": "k"}, Files: files{"t.json": "1", "x.py": "print()"}}
-	spec := proviso.ProviderSpec{ID: "m", Label: "l", Config: proviso.ObjectOf("a", 1.0, "b", "file://t.json:f", "apiKey", "k1")}
+	spec := proviso.ProviderSpec{ID: "m", Label: "l", Config: value.ObjectOf("a", 1.0, "b", "file://t.json:f", "apiKey", "k1")}
 	base := provider.Identity(spec, o)
 	same, other := spec, spec
-	same.Label, same.Config = "another", proviso.ObjectOf("b", "file://t.json:f", "apiKey", "k2", "a", 1.0)
+	same.Label, same.Config = "another", value.ObjectOf("b", "file://t.json:f", "apiKey", "k2", "a", 1.0)
 	if provider.Identity(same, o) != base {
 		t.Error("order, label and key are part of the identity")
 	}
-	other.Config = proviso.ObjectOf("a", 2.0)
+	other.Config = value.ObjectOf("a", 2.0)
 	o2, o3 := o, o
 	o2.Env = proviso.EnvMap{"OPENAI_BASE_URL": "https://b"}
 	o3.Files = files{"t.json": "2"}
@@ -351,7 +352,7 @@ func TestHTTPOnCassette(t *testing.T) {
 	}))
 	store := blobs.Open(t.TempDir())
 	for _, id := range []string{srv.URL + "/{{v}}", "webhook:" + srv.URL} {
-		ask := proviso.Ask{Prompt: "p", Vars: proviso.ObjectOf("v", "x"), Sample: proviso.Sample{Repeat: 2}}
+		ask := proviso.Ask{Prompt: "p", Vars: value.ObjectOf("v", "x"), Sample: proviso.Sample{Repeat: 2}}
 		outs := map[bool]proviso.Output{}
 		for _, replays := range []bool{false, true} {
 			cassette := transport.Record(store, transport.CassetteOptions{})

@@ -5,6 +5,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/blobs"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Embed requests vectors only for texts that have none in the cache, each text
@@ -61,5 +62,5 @@ func (c *Cache) vector(key string) []float64 {
 }
 
 func (c *Cache) keepVector(key, id, text string, vector []float64) {
-	c.keep(key, proviso.ObjectOf("provider", id, "text", text, "vector", storedVector(vector)))
+	c.keep(key, value.ObjectOf("provider", id, "text", text, "vector", storedVector(vector)))
 }

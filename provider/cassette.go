@@ -6,6 +6,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/transport"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // withCassette returns p, which makes no HTTP requests, behind a cassette: its
@@ -20,7 +21,7 @@ func withCassette(p proviso.Provider, spec proviso.ProviderSpec, c *transport.Ca
 // cassetted is a provider behind a cassette.
 type cassetted struct {
 	proviso.Provider
-	config   *proviso.Object
+	config   *value.Object
 	cassette *transport.Cassette
 }
 
@@ -37,7 +38,7 @@ func (p *cassetted) Unwrap() proviso.Provider { return p.Provider }
 // Answer replays, or asks and records.
 func (p *cassetted) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, error) {
 	asked := keyed(ask)
-	body := proviso.ObjectOf("prompt", asked.Prompt, "config", sorted(overlaid(p.config, asked.Config)), "vars", sorted(asked.Vars))
+	body := value.ObjectOf("prompt", asked.Prompt, "config", sorted(overlaid(p.config, asked.Config)), "vars", sorted(asked.Vars))
 	return p.exchange(ctx, "ASK", body, ask.Sample, func() (proviso.Output, error) { return p.Provider.Answer(ctx, ask) })
 }
 
@@ -103,17 +104,17 @@ func (p *cassetted) Moderate(ctx context.Context, prompt, output string) ([]prov
 }
 
 // about is the key of an exchange that has no prompt.
-func (p *cassetted) about(pairs ...any) *proviso.Object {
-	body := proviso.ObjectOf(pairs...)
+func (p *cassetted) about(pairs ...any) *value.Object {
+	body := value.ObjectOf(pairs...)
 	body.Set("config", sorted(p.config))
 	return body
 }
 
 // exchange replays an exchange, or asks and records. An answer that cannot be
 // recorded is an error, because the recording could not be replayed without it.
-func (p *cassetted) exchange(ctx context.Context, method string, body *proviso.Object, sample proviso.Sample, ask func() (proviso.Output, error)) (proviso.Output, error) {
+func (p *cassetted) exchange(ctx context.Context, method string, body *value.Object, sample proviso.Sample, ask func() (proviso.Output, error)) (proviso.Output, error) {
 	q := transport.Request{Method: method, URL: p.ID()}
-	q.JSON = proviso.AppendJSON(nil, body)
+	q.JSON = value.AppendJSON(nil, body)
 	if p.cassette.Replays() {
 		return p.replay(ctx, q, sample)
 	}
@@ -132,7 +133,7 @@ func (p *cassetted) exchange(ctx context.Context, method string, body *proviso.O
 	}
 	latency := r.Latency()
 	out.Latency = &latency
-	r.JSON = proviso.AppendJSON(nil, stored(&out))
+	r.JSON = value.AppendJSON(nil, stored(&out))
 	return out, p.cassette.Save(q, sample, r)
 }
 
@@ -144,8 +145,8 @@ func (p *cassetted) replay(ctx context.Context, q transport.Request, s proviso.S
 	if err != nil {
 		return proviso.Output{}, err
 	}
-	v, _ := proviso.ParseJSON(string(r.JSON))
-	o, _ := v.(*proviso.Object)
+	v, _ := value.ParseJSON(string(r.JSON))
+	o, _ := v.(*value.Object)
 	out, ok := restored(o)
 	if !ok {
 		return proviso.Output{}, proviso.Errorf(proviso.Invalid, "replay: the exchange recorded for %s holds no output; record it again", p.ID())
@@ -156,7 +157,7 @@ func (p *cassetted) replay(ctx context.Context, q transport.Request, s proviso.S
 }
 
 // overlaid merges settings over others.
-func overlaid(base, over *proviso.Object) *proviso.Object {
+func overlaid(base, over *value.Object) *value.Object {
 	if over.Len() == 0 {
 		return base
 	}

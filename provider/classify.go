@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // classifier is a model that scores a text for each class.
@@ -44,8 +45,8 @@ func (c *classifier) Answer(context.Context, proviso.Ask) (proviso.Output, error
 // Classify returns the score of each class that the model knows, or of the best
 // top_k of them.
 func (c *classifier) Classify(ctx context.Context, text string) (map[string]float64, error) {
-	body := proviso.ObjectOf("inputs", text)
-	parameters := proviso.NewObject(2)
+	body := value.ObjectOf("inputs", text)
+	parameters := value.NewObject(2)
 	copySettings(parameters, c.config, "top_k", "function_to_apply")
 	if parameters.Len() > 0 {
 		body.Set("parameters", parameters)
@@ -76,7 +77,7 @@ func (c *classifier) Classify(ctx context.Context, text string) (map[string]floa
 }
 
 // fetch makes a request that has no prompt.
-func (m *model) fetch(ctx context.Context, body *proviso.Object) (reply, error) {
+func (m *model) fetch(ctx context.Context, body *value.Object) (reply, error) {
 	passThrough(body, m.config, "passthrough", "extra_body")
 	r, err := m.ask(ctx, m.api.path(m.name), body)
 	var f *fault

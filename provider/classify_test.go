@@ -9,6 +9,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/blobs"
 	"github.com/proviso-eval/proviso/internal/fakemodel"
 	"github.com/proviso-eval/proviso/provider"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // classifying opens a classifier of Hugging Face in front of a fake server.
@@ -49,8 +50,8 @@ func TestClassify(t *testing.T) {
 			if err != nil || !maps.Equal(got, want) {
 				t.Fatalf("got %v, %v", got, err)
 			}
-			if r := s.Last(); r.Path != tc.path || proviso.Stringify(r.Body) != tc.request || r.Header.Get("Authorization") != "Bearer "+secret {
-				t.Errorf("asked %s with %s", r.Path, proviso.Stringify(r.Body))
+			if r := s.Last(); r.Path != tc.path || value.Stringify(r.Body) != tc.request || r.Header.Get("Authorization") != "Bearer "+secret {
+				t.Errorf("asked %s with %s", r.Path, value.Stringify(r.Body))
 			}
 		})
 	}
@@ -97,8 +98,8 @@ func TestModerate(t *testing.T) {
 	if err != nil || len(flags) != 2 || flags[0] != (proviso.Flag{Code: "harassment", Description: "harassment", Confidence: 0.6}) || flags[1].Code != "violence" {
 		t.Fatalf("got %v, %v", flags, err)
 	}
-	if r := p.server.Last(); r.Path != "/v1/moderations" || proviso.Stringify(r.Body) != `{"model":"omni-moderation-latest","input":"I will hurt you"}` {
-		t.Errorf("asked %s with %s", r.Path, proviso.Stringify(r.Body))
+	if r := p.server.Last(); r.Path != "/v1/moderations" || value.Stringify(r.Body) != `{"model":"omni-moderation-latest","input":"I will hurt you"}` {
+		t.Errorf("asked %s with %s", r.Path, value.Stringify(r.Body))
 	}
 	if flags, err := m.Moderate(t.Context(), "", "hello"); err != nil || len(flags) != 0 {
 		t.Errorf("got %v, %v", flags, err)

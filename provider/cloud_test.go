@@ -8,6 +8,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/fakemodel"
 	"github.com/proviso-eval/proviso/provider"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // serveCloud is a provider of a cloud in front of a fake server.
@@ -15,11 +16,11 @@ func serveCloud(t testing.TB, id, config string, f fakemodel.Options) fixture {
 	t.Helper()
 	s := fakemodel.New(f)
 	t.Cleanup(s.Close)
-	v, err := proviso.ParseJSON(config)
+	v, err := value.ParseJSON(config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := v.(*proviso.Object)
+	cfg := v.(*value.Object)
 	cfg.Set("apiBaseUrl", s.URL)
 	env := proviso.EnvMap{"AWS_BEARER_TOKEN_BEDROCK": secret, "GOOGLE_CLOUD_PROJECT": "p", "HOME": "/nowhere"}
 	if !cfg.Has("apiKey") && strings.HasPrefix(id, "vertex:") {
@@ -77,7 +78,7 @@ func TestCloudRequests(t *testing.T) {
 				t.Fatalf("%v, %v", out.Value, err)
 			}
 			got := f.server.Last()
-			if g := proviso.Stringify(got.Body); g != tc.want && tc.want != "" {
+			if g := value.Stringify(got.Body); g != tc.want && tc.want != "" {
 				t.Errorf("body\n got %s\nwant %s", g, tc.want)
 			}
 			if tc.path != "" && got.Path != tc.path {
@@ -158,11 +159,11 @@ func TestCloudReplies(t *testing.T) {
 		{"vertex:claude-sonnet-4-5@20250929", `{}`, `"output_config":{"format":{"type":"json_schema","schema":` + verdictSchema + `}}`},
 		{"vertex:gemini-2.5-pro", `{}`, `"responseMimeType":"application/json","responseSchema":{`},
 		{"bedrock:anthropic.claude-3-7-sonnet-20250219-v1:0", `{"thinking":{"type":"enabled","budget_tokens":1024}}`, `"additionalModelRequestFields":{"thinking":{"type":"enabled","budget_tokens":1024}}}`},
-		{"bedrock:eu.anthropic.claude-sonnet-4-5-20250929-v1:0", `{}`, `"outputConfig":{"textFormat":{"type":"json_schema","structure":{"jsonSchema":{"schema":` + proviso.Stringify(verdictSchema) + `,"name":"verdicts"}}}}`},
+		{"bedrock:eu.anthropic.claude-sonnet-4-5-20250929-v1:0", `{}`, `"outputConfig":{"textFormat":{"type":"json_schema","structure":{"jsonSchema":{"schema":` + value.Stringify(verdictSchema) + `,"name":"verdicts"}}}}`},
 	} {
 		f := serveCloud(t, tc.id, tc.config, replies(fakemodel.Reply{Text: answer}))
 		out, err := f.Answer(t.Context(), proviso.Ask{Prompt: "p", Reply: verdicts(t)})
-		if body := proviso.Stringify(f.server.Last().Body); err != nil || out.Value != answer || out.ToolCalls != nil || out.FinishReason != "stop" || !strings.Contains(body, tc.want) {
+		if body := value.Stringify(f.server.Last().Body); err != nil || out.Value != answer || out.ToolCalls != nil || out.FinishReason != "stop" || !strings.Contains(body, tc.want) {
 			t.Errorf("%s: %v, %v\n got %s\nwant %s", tc.id, out.Value, err, body, tc.want)
 		}
 	}
@@ -173,7 +174,7 @@ func TestCloudReplies(t *testing.T) {
 	} {
 		f := serveCloud(t, id, `{}`, replies(fine))
 		_, err := f.Answer(t.Context(), proviso.Ask{Prompt: `[{"role":"system","content":"s"},{"role":"user","content":"u"}]`, Static: 1})
-		if body := proviso.Stringify(f.server.Last().Body); err != nil || !strings.Contains(body, want) {
+		if body := value.Stringify(f.server.Last().Body); err != nil || !strings.Contains(body, want) {
 			t.Errorf("%s: %v\n got %s\nwant %s", id, err, body, want)
 		}
 	}

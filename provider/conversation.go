@@ -1,10 +1,10 @@
 package provider
 
-import "github.com/proviso-eval/proviso"
+import "github.com/proviso-eval/proviso/value"
 
 // conversationOf returns the record of a file that holds only the messages of
 // one conversation, in the form of chat APIs; nil for any other file.
-func conversationOf(records []record) *proviso.Object {
+func conversationOf(records []record) *value.Object {
 	var messages []any
 	for _, rec := range records {
 		m := object(rec.At("output"))
@@ -17,5 +17,5 @@ func conversationOf(records []record) *proviso.Object {
 	if messages == nil {
 		return nil
 	}
-	return proviso.ObjectOf("output", messages)
+	return value.ObjectOf("output", messages)
 }

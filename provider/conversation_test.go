@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 func TestRecordedConversation(t *testing.T) {
@@ -28,7 +29,7 @@ func TestRecordedConversation(t *testing.T) {
 		{"e.json", 0, ""}, {"one.json", 0, ""},
 	} {
 		out, err := open(t, "recorded:"+c.file, f).Answer(t.Context(), proviso.Ask{Case: &proviso.Case{Number: c.number}})
-		if got := proviso.Stringify(out.Value); (err == nil) != (c.want != "") || err == nil && got != c.want {
+		if got := value.Stringify(out.Value); (err == nil) != (c.want != "") || err == nil && got != c.want {
 			t.Errorf("%s, case %d: %s, %v", c.file, c.number, got, err)
 		}
 	}

@@ -5,10 +5,11 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
-func converseRequest(m *model, ask *proviso.Ask, cfg *proviso.Object) (*proviso.Object, error) {
-	body := proviso.NewObject(6)
+func converseRequest(m *model, ask *proviso.Ask, cfg *value.Object) (*value.Object, error) {
+	body := value.NewObject(6)
 	system, messages, err := converseChat(messagesOf(ask.Prompt), m.cachesAt(ask.Static), m.cachesAt(ask.Shared))
 	if err != nil {
 		return nil, proviso.Errorf(proviso.Invalid, "%s: %w", m.id, err)
@@ -21,7 +22,7 @@ func converseRequest(m *model, ask *proviso.Ask, cfg *proviso.Object) (*proviso.
 		body.Set("inferenceConfig", c)
 	}
 	if tools := converseTools(list(cfg.At("tools"))); len(tools) > 0 {
-		t := proviso.ObjectOf("tools", tools)
+		t := value.ObjectOf("tools", tools)
 		choice := cfg.At("toolChoice")
 		if choice == nil {
 			choice = cfg.At("tool_choice")
@@ -32,7 +33,7 @@ func converseRequest(m *model, ask *proviso.Ask, cfg *proviso.Object) (*proviso.
 		body.Set("toolConfig", t)
 	}
 	if id := cfg.At("guardrailIdentifier"); id != nil {
-		g := proviso.ObjectOf("guardrailIdentifier", textOf(id), "guardrailVersion", "DRAFT")
+		g := value.ObjectOf("guardrailIdentifier", textOf(id), "guardrailVersion", "DRAFT")
 		if v := cfg.At("guardrailVersion"); v != nil {
 			g.Set("guardrailVersion", textOf(v))
 		}
@@ -61,8 +62,8 @@ func (m *model) cachesAt(static int) int {
 // converseInference returns the settings that all models share. Nova accepts
 // neither a temperature nor, at high effort, a token limit when it reasons.
 // Claude models since Opus 4.7 accept no temperature.
-func converseInference(m *model, cfg *proviso.Object) *proviso.Object {
-	c := proviso.NewObject(4)
+func converseInference(m *model, cfg *value.Object) *value.Object {
+	c := value.NewObject(4)
 	for _, s := range [...]struct{ own, common string }{
 		{"maxTokens", "max_tokens"}, {"temperature", "temperature"}, {"topP", "top_p"}, {"stopSequences", "stop"},
 	} {
@@ -97,10 +98,10 @@ func converseChat(chat []any, static, shared int) (system, messages []any, err e
 		switch {
 		case systemRole(m):
 			role = ""
-			parts = []any{proviso.ObjectOf("text", contentOrText(m.At("content")))}
+			parts = []any{value.ObjectOf("text", contentOrText(m.At("content")))}
 		case m.At("role") == "tool":
-			parts = []any{proviso.ObjectOf("toolResult", proviso.ObjectOf("toolUseId", m.At("tool_call_id"),
-				"content", []any{proviso.ObjectOf("text", textOf(m.At("content")))}))}
+			parts = []any{value.ObjectOf("toolResult", value.ObjectOf("toolUseId", m.At("tool_call_id"),
+				"content", []any{value.ObjectOf("text", textOf(m.At("content")))}))}
 		default:
 			if m.At("role") == "assistant" {
 				role = "assistant"
@@ -109,7 +110,7 @@ func converseChat(chat []any, static, shared int) (system, messages []any, err e
 				return nil, nil, err
 			}
 		}
-		switch point := proviso.ObjectOf("cachePoint", proviso.ObjectOf("type", "default")); {
+		switch point := value.ObjectOf("cachePoint", value.ObjectOf("type", "default")); {
 		case i == split:
 			parts = slices.Insert(parts, 1, any(point))
 		case i+1 == min(static, len(chat)) && len(parts) > 0:
@@ -124,7 +125,7 @@ func converseChat(chat []any, static, shared int) (system, messages []any, err e
 			last.Set("content", append(list(last.At("content")), parts...))
 			continue
 		}
-		messages = append(messages, proviso.ObjectOf("role", role, "content", parts))
+		messages = append(messages, value.ObjectOf("role", role, "content", parts))
 	}
 	return system, orEmptyList(messages), nil
 }
@@ -143,7 +144,7 @@ func contentOrText(content any) string {
 	return textOf(content)
 }
 
-func converseParts(m *proviso.Object) ([]any, error) {
+func converseParts(m *value.Object) ([]any, error) {
 	out := []any{}
 	for _, p := range partsOf(m.At("content")) {
 		switch {
@@ -153,18 +154,18 @@ func converseParts(m *proviso.Object) ([]any, error) {
 			return nil, proviso.Errorf(proviso.Invalid, "Bedrock takes pictures as data and not by their address")
 		case p.image != nil:
 			_, format, _ := strings.Cut(p.image.mediaType, "/")
-			out = append(out, proviso.ObjectOf("image", proviso.ObjectOf("format", format, "source", proviso.ObjectOf("bytes", p.image.data))))
+			out = append(out, value.ObjectOf("image", value.ObjectOf("format", format, "source", value.ObjectOf("bytes", p.image.data))))
 		default:
-			out = append(out, proviso.ObjectOf("text", p.text))
+			out = append(out, value.ObjectOf("text", p.text))
 		}
 	}
 	for _, c := range list(m.At("tool_calls")) {
 		f := object(object(c).At("function"))
-		input, err := proviso.ParseJSON(str(f.At("arguments")))
+		input, err := value.ParseJSON(str(f.At("arguments")))
 		if err != nil {
-			input = proviso.NewObject(0)
+			input = value.NewObject(0)
 		}
-		out = append(out, proviso.ObjectOf("toolUse", proviso.ObjectOf("toolUseId", object(c).At("id"), "name", f.At("name"), "input", input)))
+		out = append(out, value.ObjectOf("toolUse", value.ObjectOf("toolUseId", object(c).At("id"), "name", f.At("name"), "input", input)))
 	}
 	return out, nil
 }
@@ -185,27 +186,27 @@ func converseTools(tools []any) []any {
 		case t.Has("parameters"):
 			schema = "parameters"
 		}
-		spec := proviso.NewObject(3)
+		spec := value.NewObject(3)
 		copySettings(spec, from, "name", "description")
 		json := from.At(schema)
 		if json == nil {
 			json = anyObject()
 		}
-		spec.Set("inputSchema", proviso.ObjectOf("json", json))
-		out = append(out, proviso.ObjectOf("toolSpec", spec))
+		spec.Set("inputSchema", value.ObjectOf("json", json))
+		out = append(out, value.ObjectOf("toolSpec", spec))
 	}
 	return out
 }
 
 // converseChoice converts the tool choice to Bedrock's form; nil leaves the
 // choice to the model.
-func converseChoice(v any) *proviso.Object {
+func converseChoice(v any) *value.Object {
 	if text, ok := v.(string); ok {
 		switch text {
 		case "auto":
-			return proviso.ObjectOf("auto", proviso.NewObject(0))
+			return value.ObjectOf("auto", value.NewObject(0))
 		case "any", "required":
-			return proviso.ObjectOf("any", proviso.NewObject(0))
+			return value.ObjectOf("any", value.NewObject(0))
 		}
 		return nil
 	}
@@ -218,7 +219,7 @@ func converseChoice(v any) *proviso.Object {
 	case o.Has("tool") || o.Has("any") || o.Has("auto"):
 		return o
 	case name != nil:
-		return proviso.ObjectOf("tool", proviso.ObjectOf("name", name))
+		return value.ObjectOf("tool", value.ObjectOf("name", name))
 	}
 	return converseChoice(str(o.At("type")))
 }
@@ -226,7 +227,7 @@ func converseChoice(v any) *proviso.Object {
 // converseShape uses the output format of Claude models that have one, and for
 // others a tool that the model must call. A model that thinks cannot be forced
 // to call a tool.
-func converseShape(m *model, body *proviso.Object, r *proviso.Reply) bool {
+func converseShape(m *model, body *value.Object, r *proviso.Reply) bool {
 	config := object(body.At("toolConfig"))
 	if config.Has("toolChoice") || body.Has("outputConfig") {
 		return false
@@ -235,24 +236,24 @@ func converseShape(m *model, body *proviso.Object, r *proviso.Reply) bool {
 		if r.Schema == nil {
 			return false
 		}
-		schema := proviso.ObjectOf("schema", proviso.Stringify(unbounded(r.Schema, 0)), "name", replyName(r))
-		body.Set("outputConfig", proviso.ObjectOf("textFormat",
-			proviso.ObjectOf("type", "json_schema", "structure", proviso.ObjectOf("jsonSchema", schema))))
+		schema := value.ObjectOf("schema", value.Stringify(unbounded(r.Schema, 0)), "name", replyName(r))
+		body.Set("outputConfig", value.ObjectOf("textFormat",
+			value.ObjectOf("type", "json_schema", "structure", value.ObjectOf("jsonSchema", schema))))
 		return true
 	}
 	if more := object(body.At("additionalModelRequestFields")); thinks(more) || more.Has("reasoningConfig") {
 		return false
 	}
 	config = config.Clone()
-	tool := proviso.ObjectOf("toolSpec", proviso.ObjectOf("name", replyName(r), "description", "Gives the answer.",
-		"inputSchema", proviso.ObjectOf("json", replySchema(r))))
+	tool := value.ObjectOf("toolSpec", value.ObjectOf("name", replyName(r), "description", "Gives the answer.",
+		"inputSchema", value.ObjectOf("json", replySchema(r))))
 	config.Set("tools", append(slices.Clone(list(config.At("tools"))), tool))
-	config.Set("toolChoice", proviso.ObjectOf("tool", proviso.ObjectOf("name", replyName(r))))
+	config.Set("toolChoice", value.ObjectOf("tool", value.ObjectOf("name", replyName(r))))
 	body.Set("toolConfig", config)
 	return true
 }
 
-func converseOutput(m *model, answer, cfg *proviso.Object) (proviso.Output, error) {
+func converseOutput(m *model, answer, cfg *value.Object) (proviso.Output, error) {
 	message := object(object(answer.At("output")).At("message"))
 	reason := str(answer.At("stopReason"))
 	blocks, ok := message.At("content").([]any)
@@ -276,15 +277,15 @@ func converseOutput(m *model, answer, cfg *proviso.Object) (proviso.Output, erro
 			texts = append(texts, text)
 		}
 		if call := object(b.At("toolUse")); call != nil {
-			out.ToolCalls = append(out.ToolCalls, proviso.ObjectOf("id", call.At("toolUseId"), "type", "function", "function",
-				proviso.ObjectOf("name", call.At("name"), "arguments", proviso.Stringify(orEmpty(call.At("input"))))))
+			out.ToolCalls = append(out.ToolCalls, value.ObjectOf("id", call.At("toolUseId"), "type", "function", "function",
+				value.ObjectOf("name", call.At("name"), "arguments", value.Stringify(orEmpty(call.At("input"))))))
 		}
 	}
 	out.Value = strings.Join(texts, "\n\n")
 	switch reason {
 	case "guardrail_intervened", "content_filtered":
 		out.Refused, out.FinishReason = true, finishFiltered
-		out.Guardrails = proviso.ObjectOf("flagged", true, "reason", reason)
+		out.Guardrails = value.ObjectOf("flagged", true, "reason", reason)
 	case "malformed_model_output", "malformed_tool_use":
 		out.Error = m.id + ": the model stopped with " + reason
 	}
@@ -293,9 +294,9 @@ func converseOutput(m *model, answer, cfg *proviso.Object) (proviso.Output, erro
 
 // converseBlock returns the text of a block as promptfoo writes it: text as it
 // is, thoughts between tags, a tool call as JSON.
-func converseBlock(b, cfg *proviso.Object) string {
+func converseBlock(b, cfg *value.Object) string {
 	if call := object(b.At("toolUse")); call != nil {
-		return proviso.Stringify(proviso.ObjectOf("type", "tool_use", "id", call.At("toolUseId"), "name", call.At("name"), "input", call.At("input")))
+		return value.Stringify(value.ObjectOf("type", "tool_use", "id", call.At("toolUseId"), "name", call.At("name"), "input", call.At("input")))
 	}
 	thoughts := object(b.At("reasoningContent"))
 	if thoughts == nil || cfg.At("showThinking") == false {

@@ -4,11 +4,12 @@ import (
 	"context"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // noMetadata is the metadata of echo's answers: an empty object, as in
 // promptfoo, rather than none. It is never changed.
-var noMetadata = proviso.NewObject(0)
+var noMetadata = value.NewObject(0)
 
 // echo answers with the prompt.
 type echo struct{ id string }

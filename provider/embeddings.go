@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // embedder is an embedding model.
@@ -14,8 +15,8 @@ type embedder struct {
 
 // vectors is the request and response form of an embedding API.
 type vectors struct {
-	request func(m *model, texts []string) *proviso.Object
-	read    func(answer *proviso.Object) []any // one list of numbers for each text
+	request func(m *model, texts []string) *value.Object
+	read    func(answer *value.Object) []any // one list of numbers for each text
 }
 
 // Answer returns an error: the model only embeds.
@@ -57,13 +58,13 @@ func (e *embedder) Embed(ctx context.Context, texts []string) ([][]float64, prov
 
 // openAIVectors is POST /embeddings.
 var openAIVectors = vectors{
-	request: func(m *model, texts []string) *proviso.Object {
-		body := proviso.ObjectOf("model", m.name, "input", textsOf(texts), "encoding_format", "float")
+	request: func(m *model, texts []string) *value.Object {
+		body := value.ObjectOf("model", m.name, "input", textsOf(texts), "encoding_format", "float")
 		copySettings(body, m.config, "dimensions", "user")
 		passThrough(body, m.config, "passthrough", "extra_body")
 		return body
 	},
-	read: func(answer *proviso.Object) []any {
+	read: func(answer *value.Object) []any {
 		data := list(answer.At("data"))
 		out := make([]any, len(data))
 		for i, v := range data {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/blobs"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Limits of commands.
@@ -56,7 +57,7 @@ func (c *command) ID() string { return c.id }
 
 // cacheKey covers what the command gets besides the prompt.
 func (c *command) cacheKey(_ context.Context, ask proviso.Ask) (string, error) {
-	return blobs.Key("exec", proviso.Stringify(sorted(ask.Vars)), ask.Label), nil
+	return blobs.Key("exec", value.Stringify(sorted(ask.Vars)), ask.Label), nil
 }
 
 // errPrinted is the cause of a context that ended because of too much output.
@@ -100,7 +101,7 @@ func (c *command) printed(ctx context.Context, arguments ...string) (string, err
 	case cause == errPrinted:
 		return "", proviso.Errorf(proviso.Limit, "%s: the command printed more than %d bytes", c.id, maxAnswer)
 	}
-	text := proviso.TrimSpace(stdout.kept.String())
+	text := value.TrimSpace(stdout.kept.String())
 	if complaint := excerpt(stderr.kept.Bytes()); err != nil || text == "" && complaint != "" {
 		return "", c.failed(err, complaint)
 	}
@@ -123,23 +124,23 @@ func (c *command) failed(err error, complaint string) error {
 
 // arguments are the arguments added to the command's own.
 func (c *command) arguments(ask proviso.Ask) []string {
-	options := proviso.ObjectOf("id", c.id, "config", orNone(overlaid(c.spec.Config, ask.Config)))
+	options := value.ObjectOf("id", c.id, "config", orNone(overlaid(c.spec.Config, ask.Config)))
 	if c.spec.Label != "" {
 		options.Set("label", c.spec.Label)
 	}
-	about := proviso.ObjectOf("vars", orNone(ask.AllVars()), "prompt", proviso.ObjectOf("raw", ask.Prompt, "label", ask.Label))
+	about := value.ObjectOf("vars", orNone(ask.AllVars()), "prompt", value.ObjectOf("raw", ask.Prompt, "label", ask.Label))
 	if ask.Case != nil && ask.Case.Raw != nil {
 		about.Set("test", ask.Case.Raw)
 	}
 	if ask.Trace != nil {
 		about.Set("traceparent", ask.Trace.Parent)
 	}
-	return []string{ask.Prompt, proviso.Stringify(options), proviso.Stringify(about)}
+	return []string{ask.Prompt, value.Stringify(options), value.Stringify(about)}
 }
 
-func orNone(o *proviso.Object) *proviso.Object {
+func orNone(o *value.Object) *value.Object {
 	if o == nil {
-		return proviso.NewObject(0)
+		return value.NewObject(0)
 	}
 	return o
 }
@@ -163,7 +164,7 @@ func (c *command) environment() []string {
 		}
 	}
 	for name, v := range c.spec.Env.All() {
-		list = append(list, name+"="+proviso.ToString(v))
+		list = append(list, name+"="+value.ToString(v))
 	}
 	return list
 }
@@ -220,7 +221,7 @@ func splitCommand(text string) []string {
 			arg.WriteRune(r)
 		case r == '"' || r == '\'':
 			quote, started = r, true
-		case proviso.IsSpace(r):
+		case value.IsSpace(r):
 			if started || arg.Len() > 0 {
 				args = append(args, arg.String())
 			}

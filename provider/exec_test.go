@@ -15,10 +15,11 @@ import (
 	"github.com/proviso-eval/proviso/internal/blobs"
 	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/provider"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // command opens an exec: provider that runs a shell script in its folder.
-func command(t *testing.T, script string, o provider.Options, cfg *proviso.Object) proviso.Provider {
+func command(t *testing.T, script string, o provider.Options, cfg *value.Object) proviso.Provider {
 	t.Helper()
 	o.Dir = t.TempDir()
 	if err := os.WriteFile(filepath.Join(o.Dir, "x.sh"), []byte(script), 0o600); err != nil {
@@ -36,8 +37,8 @@ func command(t *testing.T, script string, o provider.Options, cfg *proviso.Objec
 
 func TestExec(t *testing.T) {
 	t.Setenv("NOT_GIVEN", "leaked")
-	p := command(t, `printf '  %s|%s|%s|%s|%s%s\n\n' "$1" "$2" "$3" "$4" "$GIVEN" "$NOT_GIVEN"`, provider.Options{}, proviso.ObjectOf("k", 1.0))
-	out, err := p.Answer(t.Context(), proviso.Ask{Prompt: "say \"hi\" $HOME `x`", Label: "L", Vars: proviso.ObjectOf("q", "'"), Config: proviso.ObjectOf("t", 0.0)})
+	p := command(t, `printf '  %s|%s|%s|%s|%s%s\n\n' "$1" "$2" "$3" "$4" "$GIVEN" "$NOT_GIVEN"`, provider.Options{}, value.ObjectOf("k", 1.0))
+	out, err := p.Answer(t.Context(), proviso.Ask{Prompt: "say \"hi\" $HOME `x`", Label: "L", Vars: value.ObjectOf("q", "'"), Config: value.ObjectOf("t", 0.0)})
 	want := "an argument|say \"hi\" $HOME `x`|" + `{"id":"exec: sh x.sh \"an argument\"","config":{"k":1,"t":0}}|` +
 		`{"vars":{"q":"'"},"prompt":{"raw":"say \"hi\" $HOME ` + "`x`" + `","label":"L"}}|yes`
 	if err != nil || out.Value != want || out.Latency == nil || *out.Latency <= 0 {
@@ -77,7 +78,7 @@ func TestExecFailures(t *testing.T) {
 		{"yes", proviso.Limit, "printed more", 20000},
 	} {
 		start := time.Now()
-		_, err := command(t, tc.script, provider.Options{}, proviso.ObjectOf("timeout", tc.timeout)).Answer(t.Context(), proviso.Ask{})
+		_, err := command(t, tc.script, provider.Options{}, value.ObjectOf("timeout", tc.timeout)).Answer(t.Context(), proviso.Ask{})
 		if codeOf(err) != tc.code || !strings.Contains(err.Error(), tc.text) || time.Since(start) > 20*time.Second {
 			t.Errorf("%s gives %v after %v", tc.script, err, time.Since(start))
 		}
@@ -108,7 +109,7 @@ func TestExecFailures(t *testing.T) {
 func TestExecKillsTheGroup(t *testing.T) {
 	t.Parallel()
 	mark := filepath.Join(t.TempDir(), "mark")
-	p := command(t, "(sleep 2; touch '"+mark+"') & sleep 60", provider.Options{}, proviso.ObjectOf("timeout", 300.0))
+	p := command(t, "(sleep 2; touch '"+mark+"') & sleep 60", provider.Options{}, value.ObjectOf("timeout", 300.0))
 	if _, err := p.Answer(t.Context(), proviso.Ask{}); codeOf(err) != proviso.Timeout {
 		t.Errorf("%v", err)
 	}
@@ -122,14 +123,14 @@ func TestExecOnCassette(t *testing.T) {
 	t.Parallel()
 	store := blobs.Open(t.TempDir())
 	o := provider.Options{Cassette: transport.Record(store, transport.CassetteOptions{})}
-	ask := proviso.Ask{Prompt: "p", Vars: proviso.ObjectOf("a", 1.0, "b", 2.0)}
+	ask := proviso.Ask{Prompt: "p", Vars: value.ObjectOf("a", 1.0, "b", 2.0)}
 	first, err := command(t, `echo "$$ $2"`, o, nil).Answer(t.Context(), ask)
 	if err != nil {
 		t.Fatal(err)
 	}
 	o.Cassette = transport.Replay(store, transport.CassetteOptions{})
 	replay := command(t, "echo not this", o, nil)
-	ask.Vars = proviso.ObjectOf("b", 2.0, "a", 1.0)
+	ask.Vars = value.ObjectOf("b", 2.0, "a", 1.0)
 	again, err := replay.Answer(t.Context(), ask)
 	if err != nil || again.Value != first.Value || *again.Latency != *first.Latency {
 		t.Errorf("recorded %+v, replayed %+v, %v", first, again, err)

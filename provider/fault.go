@@ -14,6 +14,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/transport"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // fault is the reason why an attempt has no answer.
@@ -69,14 +70,14 @@ func (f *failure) Error() string { return f.text }
 
 // read parses the response of an API and returns the error in it, if any.
 func read(resp *http.Response, body []byte, now time.Time) (reply, error) {
-	v, err := proviso.ParseReply(context.Background(), string(bytes.TrimPrefix(body, []byte("\ufeff"))))
-	if errors.Is(err, proviso.ErrTooManyValues) {
+	v, err := value.ParseReply(context.Background(), string(bytes.TrimPrefix(body, []byte("\ufeff"))))
+	if errors.Is(err, value.ErrTooMany) {
 		return reply{}, &fault{code: proviso.Limit, status: resp.StatusCode, stop: true, message: err.Error()}
 	}
 	if list, ok := v.([]any); ok && len(list) == 1 { // Google wraps errors in a list
 		v = list[0]
 	}
-	o, _ := v.(*proviso.Object)
+	o, _ := v.(*value.Object)
 	status := resp.StatusCode
 	if to, err := resp.Location(); err == nil && status/100 == 3 {
 		return reply{}, &fault{code: proviso.Unavailable, status: status, stop: true,
@@ -130,16 +131,16 @@ func notJSON(resp *http.Response, body []byte, err error) string {
 
 // errorIn finds the error in a body, in any of the forms that vendors use; nil
 // if there is none.
-func errorIn(o *proviso.Object) *fault {
+func errorIn(o *value.Object) *fault {
 	switch v := o.At("error").(type) {
 	case string:
 		if v != "" {
 			return &fault{message: excerpt([]byte(v)), kind: kindOf(o), vendor: true}
 		}
-	case *proviso.Object:
+	case *value.Object:
 		f := &fault{message: messageOf(v), kind: kindOf(v), vendor: true}
 		if f.message == "" {
-			f.message = excerpt(proviso.AppendJSON(nil, v))
+			f.message = excerpt(value.AppendJSON(nil, v))
 		}
 		return f
 	}
@@ -152,7 +153,7 @@ func errorIn(o *proviso.Object) *fault {
 }
 
 // answers reports whether o looks like an answer of any of the APIs.
-func answers(o *proviso.Object) bool {
+func answers(o *value.Object) bool {
 	return slices.ContainsFunc([]string{
 		"choices", "output", "content", "candidates", "promptFeedback", "message", "response", "data", "embeddings", "status", "usage",
 	}, func(key string) bool {
@@ -161,22 +162,22 @@ func answers(o *proviso.Object) bool {
 	})
 }
 
-func messageOf(o *proviso.Object) string {
+func messageOf(o *value.Object) string {
 	for _, key := range []string{"message", "Message", "detail", "msg", "error_description"} {
 		switch v := o.At(key).(type) {
 		case string:
 			if v != "" {
 				return excerpt([]byte(v))
 			}
-		case []any, *proviso.Object:
-			return excerpt(proviso.AppendJSON(nil, v))
+		case []any, *value.Object:
+			return excerpt(value.AppendJSON(nil, v))
 		}
 	}
 	return ""
 }
 
 // kindOf is the vendor's error code. A number is used only if there is no name.
-func kindOf(o *proviso.Object) string {
+func kindOf(o *value.Object) string {
 	number := ""
 	for _, key := range []string{"code", "type", "status"} {
 		switch v := o.At(key).(type) {
@@ -184,7 +185,7 @@ func kindOf(o *proviso.Object) string {
 			return strings.ToLower(v)
 		case float64:
 			if number == "" {
-				number = proviso.FormatNumber(v)
+				number = value.FormatNumber(v)
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/provider"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // canned is a transport that answers all requests in the same way.
@@ -48,7 +49,7 @@ func FuzzAnswer(f *testing.F) {
 			} else {
 				var out proviso.Output
 				if out, err = p.Answer(t.Context(), proviso.Ask{Prompt: prompt}); err == nil {
-					_ = proviso.Stringify(out.Value)
+					_ = value.Stringify(out.Value)
 				}
 			}
 			if err == nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // googleGenerate is POST /v1beta/models/<model>:generateContent.
@@ -37,13 +38,13 @@ func newGoogle(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provid
 	return newModel(s, a, googleGenerate, strings.TrimPrefix(arg, "chat:"))
 }
 
-func googleRequest(m *model, ask *proviso.Ask, cfg *proviso.Object) (*proviso.Object, error) {
+func googleRequest(m *model, ask *proviso.Ask, cfg *value.Object) (*value.Object, error) {
 	body := googleChat(ask.Prompt)
 	contents := inlinedContents(list(body.At("contents")))
 	googlePictures(contents, ask.Vars)
 	body.Set("contents", contents)
 	if text, ok := cfg.At("systemInstruction").(string); ok {
-		body.Set("systemInstruction", proviso.ObjectOf("parts", []any{proviso.ObjectOf("text", text)}))
+		body.Set("systemInstruction", value.ObjectOf("parts", []any{value.ObjectOf("text", text)}))
 	} else {
 		copySettings(body, cfg, "systemInstruction")
 	}
@@ -58,8 +59,8 @@ func googleRequest(m *model, ask *proviso.Ask, cfg *proviso.Object) (*proviso.Ob
 	return body, nil
 }
 
-func googleGeneration(cfg *proviso.Object) *proviso.Object {
-	g := proviso.NewObject(4)
+func googleGeneration(cfg *value.Object) *value.Object {
+	g := value.NewObject(4)
 	copySettings(g, cfg, "temperature", "topP", "topK", "maxOutputTokens", "stopSequences", "candidateCount", "seed", "presencePenalty",
 		"frequencyPenalty", "responseLogprobs", "logprobs", "responseMimeType", "responseSchema", "responseJsonSchema", "thinkingConfig",
 		"responseModalities")
@@ -80,13 +81,13 @@ func googleGeneration(cfg *proviso.Object) *proviso.Object {
 }
 
 // googleChat reads a prompt: contents in Google's form, a chat, or text.
-func googleChat(prompt string) *proviso.Object {
-	if text := proviso.TrimSpace(prompt); strings.HasPrefix(text, "{") {
-		if v, err := proviso.ParseJSON(text); err == nil && list(object(v).At("contents")) != nil {
+func googleChat(prompt string) *value.Object {
+	if text := value.TrimSpace(prompt); strings.HasPrefix(text, "{") {
+		if v, err := value.ParseJSON(text); err == nil && list(object(v).At("contents")) != nil {
 			return object(v).Clone()
 		}
 	}
-	body := proviso.NewObject(4)
+	body := value.NewObject(4)
 	var system, contents []any
 	for _, v := range messagesOf(prompt) {
 		m := object(v)
@@ -98,16 +99,16 @@ func googleChat(prompt string) *proviso.Object {
 		if role == "assistant" {
 			role = "model"
 		}
-		contents = append(contents, proviso.ObjectOf("role", role, "parts", googleParts(m)))
+		contents = append(contents, value.ObjectOf("role", role, "parts", googleParts(m)))
 	}
 	body.Set("contents", contents)
 	if len(system) > 0 {
-		body.Set("systemInstruction", proviso.ObjectOf("parts", system))
+		body.Set("systemInstruction", value.ObjectOf("parts", system))
 	}
 	return body
 }
 
-func googleParts(m *proviso.Object) []any {
+func googleParts(m *value.Object) []any {
 	if own := list(m.At("parts")); own != nil {
 		return own
 	}
@@ -117,11 +118,11 @@ func googleParts(m *proviso.Object) []any {
 		case p.other != nil:
 			out = append(out, p.other)
 		case p.image != nil && p.image.url != "":
-			out = append(out, proviso.ObjectOf("fileData", proviso.ObjectOf("fileUri", p.image.url)))
+			out = append(out, value.ObjectOf("fileData", value.ObjectOf("fileUri", p.image.url)))
 		case p.image != nil:
-			out = append(out, proviso.ObjectOf("inlineData", proviso.ObjectOf("mimeType", p.image.mediaType, "data", p.image.data)))
+			out = append(out, value.ObjectOf("inlineData", value.ObjectOf("mimeType", p.image.mediaType, "data", p.image.data)))
 		default:
-			out = append(out, proviso.ObjectOf("text", p.text))
+			out = append(out, value.ObjectOf("text", p.text))
 		}
 	}
 	return out
@@ -137,12 +138,12 @@ func googleTools(tools []any) []any {
 			out = append(out, v)
 			continue
 		}
-		declared := proviso.NewObject(3)
+		declared := value.NewObject(3)
 		copySettings(declared, f, "name", "description", "parameters")
 		functions = append(functions, declared)
 	}
 	if len(functions) > 0 {
-		out = append(out, proviso.ObjectOf("functionDeclarations", functions))
+		out = append(out, value.ObjectOf("functionDeclarations", functions))
 	}
 	return out
 }
@@ -152,7 +153,7 @@ var googleFilters = [...]string{
 	"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY", "MODEL_ARMOR",
 }
 
-func googleOutput(m *model, answer, cfg *proviso.Object) (proviso.Output, error) {
+func googleOutput(m *model, answer, cfg *value.Object) (proviso.Output, error) {
 	u := object(answer.At("usageMetadata"))
 	out := proviso.Output{
 		Usage: proviso.Usage{
@@ -194,12 +195,12 @@ func googleOutput(m *model, answer, cfg *proviso.Object) (proviso.Output, error)
 func googleBlocked(out *proviso.Output, reason string, input bool) {
 	out.Value = "Content was blocked due to safety settings: " + reason
 	out.Refused, out.FinishReason = true, finishFiltered
-	out.Guardrails = proviso.ObjectOf("flagged", true, "flaggedInput", input, "flaggedOutput", !input, "reason", out.Value)
+	out.Guardrails = value.ObjectOf("flagged", true, "flaggedInput", input, "flaggedOutput", !input, "reason", out.Value)
 }
 
 // googleValue joins the texts. If the parts hold anything but text, the value
 // is the list of parts, as in promptfoo.
-func googleValue(out *proviso.Output, parts []any, cfg *proviso.Object) {
+func googleValue(out *proviso.Output, parts []any, cfg *value.Object) {
 	var text, thoughts strings.Builder
 	var others []any
 	for _, v := range parts {
@@ -214,8 +215,8 @@ func googleValue(out *proviso.Output, parts []any, cfg *proviso.Object) {
 		}
 		others = append(others, v)
 		if call := object(p.At("functionCall")); call != nil {
-			out.ToolCalls = append(out.ToolCalls, proviso.ObjectOf("type", "function", "function",
-				proviso.ObjectOf("name", call.At("name"), "arguments", proviso.Stringify(orEmpty(call.At("args"))))))
+			out.ToolCalls = append(out.ToolCalls, value.ObjectOf("type", "function", "function",
+				value.ObjectOf("name", call.At("name"), "arguments", value.Stringify(orEmpty(call.At("args"))))))
 		}
 	}
 	if len(out.ToolCalls) > 0 && out.FinishReason == finishStop {
@@ -234,23 +235,23 @@ func plainTexts(parts []any) bool {
 
 func orEmpty(v any) any {
 	if v == nil {
-		return proviso.NewObject(0)
+		return value.NewObject(0)
 	}
 	return v
 }
 
 // googleVectors is POST /v1beta/models/<model>:batchEmbedContents.
 var googleVectors = vectors{
-	request: func(m *model, texts []string) *proviso.Object {
+	request: func(m *model, texts []string) *value.Object {
 		requests := make([]any, len(texts))
 		for i, t := range texts {
-			r := proviso.ObjectOf("model", "models/"+m.name, "content", proviso.ObjectOf("parts", []any{proviso.ObjectOf("text", t)}))
+			r := value.ObjectOf("model", "models/"+m.name, "content", value.ObjectOf("parts", []any{value.ObjectOf("text", t)}))
 			copySettings(r, m.config, "taskType", "title", "outputDimensionality")
 			requests[i] = r
 		}
-		return proviso.ObjectOf("requests", requests)
+		return value.ObjectOf("requests", requests)
 	},
-	read: func(answer *proviso.Object) []any {
+	read: func(answer *value.Object) []any {
 		found := slices.Clone(list(answer.At("embeddings")))
 		for i, v := range found {
 			found[i] = object(v).At("values")

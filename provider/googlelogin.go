@@ -14,6 +14,7 @@ import (
 	"golang.org/x/oauth2/google"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // googleScope is the scope of access tokens for Vertex AI.
@@ -67,7 +68,7 @@ func (s settings) googleCredentials() (*googleCredentials, error) {
 func (s settings) ownCredentials(v any) (*googleCredentials, error) {
 	text, ok := v.(string)
 	if !ok {
-		text = proviso.Stringify(v)
+		text = value.Stringify(v)
 	}
 	if name, ok := strings.CutPrefix(text, "file://"); ok {
 		if s.o.Files == nil {
@@ -99,7 +100,7 @@ func (s settings) gcloudFile() string {
 
 // parseCredentials reads the kind and the project of the credentials.
 func (s settings) parseCredentials(data []byte, from string, own bool) (*googleCredentials, error) {
-	v, err := proviso.ParseJSON(string(data))
+	v, err := value.ParseJSON(string(data))
 	o := object(v)
 	if err != nil || o == nil {
 		return nil, s.invalid("%s: expected the JSON of Google's credentials", from)
@@ -144,7 +145,7 @@ func (c *googleCredentials) token(client *http.Client) func(context.Context) (ac
 func googleRefusal(e *oauth2.RetrieveError) error {
 	description := e.ErrorDescription
 	if description == "" {
-		if v, err := proviso.ParseJSON(string(e.Body)); err == nil {
+		if v, err := value.ParseJSON(string(e.Body)); err == nil {
 			description = str(object(v).At("error_description"))
 		}
 	}

@@ -5,12 +5,13 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // googlePictures replaces text with pictures: a line that consists only of the
 // value of a variable that is a picture becomes a picture, as in promptfoo.
 // Other text stays text, so that untrusted input cannot add a picture.
-func googlePictures(contents []any, vars *proviso.Object) {
+func googlePictures(contents []any, vars *value.Object) {
 	known := picturesIn(vars)
 	if len(known) == 0 {
 		return
@@ -52,7 +53,7 @@ func picturesRead(ask *proviso.Ask) string {
 
 // picturesIn finds the variables that are pictures: data URLs, or base64 of a
 // JPEG or a PNG.
-func picturesIn(vars *proviso.Object) map[string]*image {
+func picturesIn(vars *value.Object) map[string]*image {
 	var known map[string]*image
 	for _, v := range vars.All() {
 		text, _ := v.(string)
@@ -92,19 +93,19 @@ func splitPictures(text string, known map[string]*image) []any {
 	found := false
 	flush := func() {
 		if text := strings.Join(lines, "\n"); text != "" {
-			parts = append(parts, proviso.ObjectOf("text", text))
+			parts = append(parts, value.ObjectOf("text", text))
 		}
 		lines = nil
 	}
 	for line := range strings.SplitSeq(text, "\n") {
-		p := known[proviso.TrimSpace(line)]
+		p := known[value.TrimSpace(line)]
 		if p == nil {
 			lines = append(lines, line)
 			continue
 		}
 		found = true
 		flush()
-		parts = append(parts, proviso.ObjectOf("inlineData", proviso.ObjectOf("mimeType", p.mediaType, "data", p.data)))
+		parts = append(parts, value.ObjectOf("inlineData", value.ObjectOf("mimeType", p.mediaType, "data", p.data)))
 	}
 	if !found {
 		return nil

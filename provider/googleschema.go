@@ -4,17 +4,18 @@ import (
 	"slices"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // googleShape sets Gemini's responseSchema, or its responseJsonSchema if the
 // former cannot express the schema. With tools, the API does not return JSON.
-func googleShape(_ *model, body *proviso.Object, r *proviso.Reply) bool {
+func googleShape(_ *model, body *value.Object, r *proviso.Reply) bool {
 	g := object(body.At("generationConfig"))
 	if g.Has("responseMimeType") || g.Has("responseSchema") || g.Has("responseJsonSchema") || body.Has("tools") {
 		return false
 	}
 	if g = g.Clone(); g == nil {
-		g = proviso.NewObject(2)
+		g = value.NewObject(2)
 	}
 	g.Set("responseMimeType", "application/json")
 	if r.Schema != nil {
@@ -42,8 +43,8 @@ const maxSchemaDepth = 64
 // of properties, which the API would otherwise sort: the reasoning of a model
 // has to come before its verdict. It is false if a part of the schema cannot be
 // expressed.
-func openAPISchema(s *proviso.Object, depth int) (*proviso.Object, bool) {
-	out := proviso.NewObject(s.Len())
+func openAPISchema(s *value.Object, depth int) (*value.Object, bool) {
+	out := value.NewObject(s.Len())
 	for key, v := range s.All() {
 		ok := depth < maxSchemaDepth
 		switch key {
@@ -62,7 +63,7 @@ func openAPISchema(s *proviso.Object, depth int) (*proviso.Object, bool) {
 		case "properties":
 			ok = ok && openAPIProperties(out, object(v), depth)
 		case "items":
-			var items *proviso.Object
+			var items *value.Object
 			if items, ok = openAPISchema(object(v), depth+1); ok && object(v) != nil {
 				out.Set("items", items)
 			}
@@ -85,7 +86,7 @@ func openAPISchema(s *proviso.Object, depth int) (*proviso.Object, bool) {
 
 // openAPIType writes a type. Google's Schema has a separate keyword for "or
 // null".
-func openAPIType(out *proviso.Object, v any) bool {
+func openAPIType(out *value.Object, v any) bool {
 	types, several := v.([]any)
 	if !several {
 		out.Set("type", v)
@@ -103,8 +104,8 @@ func openAPIType(out *proviso.Object, v any) bool {
 	return true
 }
 
-func openAPIProperties(out, properties *proviso.Object, depth int) bool {
-	mapped := proviso.NewObject(properties.Len())
+func openAPIProperties(out, properties *value.Object, depth int) bool {
+	mapped := value.NewObject(properties.Len())
 	order := make([]any, 0, properties.Len())
 	for name, v := range properties.All() {
 		p, ok := openAPISchema(object(v), depth+1)
@@ -121,7 +122,7 @@ func openAPIProperties(out, properties *proviso.Object, depth int) bool {
 	return true
 }
 
-func openAPIAny(out *proviso.Object, options []any, depth int) bool {
+func openAPIAny(out *value.Object, options []any, depth int) bool {
 	mapped := make([]any, len(options))
 	for i, v := range options {
 		o, ok := openAPISchema(object(v), depth+1)

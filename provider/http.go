@@ -16,6 +16,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/transport"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Limits of answers, in bytes. Parsing and showing a text takes many times its
@@ -51,7 +52,7 @@ type endpoint struct {
 
 // reply is an answer of an API.
 type reply struct {
-	*proviso.Object
+	*value.Object
 	latency time.Duration // latency of the last attempt alone, or the recorded one
 }
 
@@ -120,9 +121,9 @@ func (e *endpoint) authorize(a api, key string) {
 
 // addHeaders adds the configured headers. Their values may be keys.
 func (e *endpoint) addHeaders(v any) {
-	o, _ := v.(*proviso.Object)
+	o, _ := v.(*value.Object)
 	for name, v := range o.All() {
-		text := proviso.ToString(v)
+		text := value.ToString(v)
 		e.header.Set(name, text)
 		if secret := strings.TrimPrefix(text, "Bearer "); len(secret) >= 8 {
 			e.secrets = append(e.secrets, secret)
@@ -134,8 +135,8 @@ func (e *endpoint) addHeaders(v any) {
 // It remembers errors that no retry can solve, so that further calls fail at
 // once with the same error. Its errors are *proviso.Error, the error of ctx, or
 // a *fault if a content filter rejected the request.
-func (e *endpoint) ask(ctx context.Context, path string, body *proviso.Object) (reply, error) {
-	return e.persist(ctx, path, proviso.AppendJSON(nil, body))
+func (e *endpoint) ask(ctx context.Context, path string, body *value.Object) (reply, error) {
+	return e.persist(ctx, path, value.AppendJSON(nil, body))
 }
 
 // look makes a GET request to a path of the API, as ask does.
@@ -360,10 +361,10 @@ func (e *endpoint) broken(ctx, call context.Context, err error) error {
 }
 
 // usedTokens is the number of tokens that the answer reports.
-func usedTokens(o *proviso.Object) float64 {
-	u, _ := o.At("usage").(*proviso.Object)
+func usedTokens(o *value.Object) float64 {
+	u, _ := o.At("usage").(*value.Object)
 	if u == nil {
-		u, _ = o.At("usageMetadata").(*proviso.Object)
+		u, _ = o.At("usageMetadata").(*value.Object)
 	}
 	for _, key := range []string{"total_tokens", "totalTokenCount"} {
 		if n, ok := u.At(key).(float64); ok {

@@ -13,6 +13,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/fakemodel"
 	"github.com/proviso-eval/proviso/provider"
+	"github.com/proviso-eval/proviso/value"
 )
 
 const secret = "sk-test-1234567890"
@@ -57,7 +58,7 @@ type fixture struct {
 	naps   *naps
 }
 
-func serve(t testing.TB, id string, cfg *proviso.Object, o provider.Options, f fakemodel.Options) fixture {
+func serve(t testing.TB, id string, cfg *value.Object, o provider.Options, f fakemodel.Options) fixture {
 	t.Helper()
 	s := fakemodel.New(f)
 	t.Cleanup(s.Close)
@@ -252,11 +253,11 @@ func TestRetryAfter(t *testing.T) {
 func TestRetriesAreConfigured(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
-		config  *proviso.Object
+		config  *value.Object
 		options int
 		asked   int
 	}{
-		{nil, 0, 5}, {nil, 2, 3}, {nil, -1, 1}, {proviso.ObjectOf("maxRetries", 0.0), 3, 1}, {proviso.ObjectOf("maxRetries", 1.0), 0, 2},
+		{nil, 0, 5}, {nil, 2, 3}, {nil, -1, 1}, {value.ObjectOf("maxRetries", 0.0), 3, 1}, {value.ObjectOf("maxRetries", 1.0), 0, 2},
 	} {
 		f := serve(t, "openai:chat:gpt-4o", tc.config, provider.Options{MaxRetries: tc.options}, replies(fakemodel.Broken(500)))
 		if _, err := f.ask(t, "hi"); err == nil || f.server.Count() != tc.asked {
@@ -311,7 +312,7 @@ func TestNobodyThere(t *testing.T) {
 	t.Parallel()
 	s := fakemodel.New(fakemodel.Options{})
 	s.Close()
-	for id, cfg := range map[string]*proviso.Object{
+	for id, cfg := range map[string]*value.Object{
 		"openai:gpt-4o":        nil,
 		"openai:chat:gpt-4o":   config(t, `{"maxRetries":9}`),
 		s.URL + "/some/answer": config(t, `{"method":"POST","body":{"p":"{{prompt}}"}}`),
@@ -431,12 +432,12 @@ func TestRateLimits(t *testing.T) {
 		},
 	}
 	for _, tc := range []struct {
-		config   *proviso.Object
+		config   *value.Object
 		from, to time.Duration
 	}{
-		{proviso.ObjectOf("rpm", 30.0), 38 * time.Second, 38 * time.Second},   // one each 2 s
-		{proviso.ObjectOf("rpm", 600.0), 900 * time.Millisecond, time.Second}, // a second's worth at once
-		{proviso.ObjectOf("tpm", 6000.0), 18 * time.Second, 20 * time.Second}, // 100 tokens are one second
+		{value.ObjectOf("rpm", 30.0), 38 * time.Second, 38 * time.Second},   // one each 2 s
+		{value.ObjectOf("rpm", 600.0), 900 * time.Millisecond, time.Second}, // a second's worth at once
+		{value.ObjectOf("tpm", 6000.0), 18 * time.Second, 20 * time.Second}, // 100 tokens are one second
 		{nil, 0, 0},
 	} {
 		now = time.Unix(0, 0)
@@ -447,7 +448,7 @@ func TestRateLimits(t *testing.T) {
 			}
 		}
 		if took := now.Sub(time.Unix(0, 0)); took < tc.from || took > tc.to {
-			t.Errorf("%v: 20 requests took %v, want %v to %v", proviso.Stringify(tc.config), took, tc.from, tc.to)
+			t.Errorf("%v: 20 requests took %v, want %v to %v", value.Stringify(tc.config), took, tc.from, tc.to)
 		}
 	}
 }

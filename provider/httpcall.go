@@ -11,6 +11,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/blobs"
 	"github.com/proviso-eval/proviso/internal/transport"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // httpCall calls any HTTP endpoint. Its configuration defines how the prompt
@@ -61,7 +62,7 @@ func newHTTPCall(spec proviso.ProviderSpec, _ string, o Options) (proviso.Provid
 			return nil, err
 		}
 	}
-	if tokens, _ := spec.Config.At("tokenEstimation").(*proviso.Object); tokens.At("enabled") == true {
+	if tokens, _ := spec.Config.At("tokenEstimation").(*value.Object); tokens.At("enabled") == true {
 		p.estimate = 1.3
 		if m, ok := tokens.At("multiplier").(float64); ok && m > 0 {
 			p.estimate = m
@@ -196,13 +197,13 @@ func (p *httpCall) accepted(ctx context.Context, status int) (bool, error) {
 	if err != nil {
 		return false, proviso.Errorf(proviso.Undecided, "%s: %w", p.endpoint.id, err)
 	}
-	return proviso.Truthy(v), nil
+	return value.Truthy(v), nil
 }
 
 // headersOf returns the headers that scripts see, with names in lower case.
 // Keys that are not header names were added locally and are left out.
-func headersOf(resp *http.Response) *proviso.Object {
-	o := proviso.NewObject(len(resp.Header))
+func headersOf(resp *http.Response) *value.Object {
+	o := value.NewObject(len(resp.Header))
 	for _, name := range sortedNames(resp.Header) {
 		if !strings.Contains(name, " ") {
 			o.Set(strings.ToLower(name), strings.Join(resp.Header[name], ", "))

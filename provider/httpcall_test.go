@@ -17,6 +17,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/script"
 	"github.com/proviso-eval/proviso/internal/template"
 	"github.com/proviso-eval/proviso/provider"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // mirror answers with what it was asked: [url, content type, body].
@@ -34,19 +35,19 @@ func mirror(t *testing.T) *httptest.Server {
 func engines(t *testing.T) (*script.Engine, *template.Engine) {
 	t.Helper()
 	code := script.New(script.Options{})
-	templates := template.New(template.Options{Env: func() *proviso.Object { return proviso.ObjectOf("KEY", "sk-env-secret") }})
+	templates := template.New(template.Options{Env: func() *value.Object { return value.ObjectOf("KEY", "sk-env-secret") }})
 	t.Cleanup(func() { code.Close(); templates.Close() })
 	return code, templates
 }
 
 // config reads a configuration.
-func config(t *testing.T, text string) *proviso.Object {
+func config(t *testing.T, text string) *value.Object {
 	t.Helper()
-	v, err := proviso.ParseJSON(text)
+	v, err := value.ParseJSON(text)
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
-	return v.(*proviso.Object)
+	return v.(*value.Object)
 }
 
 // httpOptions use only the test servers, and do not wait.
@@ -113,7 +114,7 @@ func TestHTTPRequests(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			vars := proviso.ObjectOf("q", `a "b"`, "obj", proviso.ObjectOf("a", 1.0), "list", []any{1.0, 2.0}, "num", 3.0)
+			vars := value.ObjectOf("q", `a "b"`, "obj", value.ObjectOf("a", 1.0), "list", []any{1.0, 2.0}, "num", 3.0)
 			out, err := p.Answer(t.Context(), proviso.Ask{Prompt: tc.prompt, Vars: vars})
 			if err != nil {
 				t.Fatal(err)
@@ -136,7 +137,7 @@ func texts(v any) []string {
 	list, _ := v.([]any)
 	out := make([]string, len(list))
 	for i, e := range list {
-		out[i] = proviso.ToString(e)
+		out[i] = value.ToString(e)
 	}
 	return out
 }
@@ -174,7 +175,7 @@ func TestHTTPResponses(t *testing.T) {
 		{"", `file://p.js:f`, "hi"},
 		{"/text", `json === null ? text : "?"`, "plain words here"},
 	} {
-		cfg := proviso.ObjectOf("body", proviso.ObjectOf("a", 1.0))
+		cfg := value.ObjectOf("body", value.ObjectOf("a", 1.0))
 		if tc.transform != "" {
 			cfg.Set("transformResponse", tc.transform)
 		}
@@ -183,7 +184,7 @@ func TestHTTPResponses(t *testing.T) {
 			t.Errorf("%s: %v", tc.transform, err)
 			continue
 		}
-		out, err := p.Answer(t.Context(), proviso.Ask{Vars: proviso.ObjectOf("v", "v")})
+		out, err := p.Answer(t.Context(), proviso.Ask{Vars: value.ObjectOf("v", "v")})
 		if err != nil || out.Text() != tc.want {
 			t.Errorf("%s gives %q, %v; want %q", tc.transform, out.Text(), err, tc.want)
 		}
@@ -195,7 +196,7 @@ func TestHTTPResponses(t *testing.T) {
 		}
 	}
 	for _, transform := range []string{`json.a.b`, `json.missing`, `json.n`, `(() => { throw new Error("no") })()`, `() => () => 1`} {
-		p, err := provider.Open(proviso.ProviderSpec{ID: srv.URL, Config: proviso.ObjectOf("body", "x", "transformResponse", transform)}, o)
+		p, err := provider.Open(proviso.ProviderSpec{ID: srv.URL, Config: value.ObjectOf("body", "x", "transformResponse", transform)}, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -204,7 +205,7 @@ func TestHTTPResponses(t *testing.T) {
 			t.Errorf("%s gives %v", transform, err)
 		}
 	}
-	p, err := provider.Open(proviso.ProviderSpec{ID: srv.URL, Config: proviso.ObjectOf("body", "x", "transformResponse", `({error: "overloaded"})`)}, o)
+	p, err := provider.Open(proviso.ProviderSpec{ID: srv.URL, Config: value.ObjectOf("body", "x", "transformResponse", `({error: "overloaded"})`)}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,7 +243,7 @@ func TestHTTPStatus(t *testing.T) {
 				io.WriteString(w, "what happened")
 			}
 		}))
-		cfg := proviso.ObjectOf("body", "x", "headers", proviso.ObjectOf("Authorization", "Bearer {{env.KEY}}"))
+		cfg := value.ObjectOf("body", "x", "headers", value.ObjectOf("Authorization", "Bearer {{env.KEY}}"))
 		if tc.accept != "" {
 			cfg.Set("validateStatus", tc.accept)
 		}
@@ -274,7 +275,7 @@ func TestHTTPStops(t *testing.T) {
 	defer srv.Close()
 	for path, want := range map[string]int32{"/": 1, "/{{v}}": 3} {
 		asked.Store(0)
-		p, err := provider.Open(proviso.ProviderSpec{ID: srv.URL + path, Config: proviso.ObjectOf("body", "x", "headers", proviso.ObjectOf("Authorization", "Bearer {{env.KEY}}"))}, httpOptions(t))
+		p, err := provider.Open(proviso.ProviderSpec{ID: srv.URL + path, Config: value.ObjectOf("body", "x", "headers", value.ObjectOf("Authorization", "Bearer {{env.KEY}}"))}, httpOptions(t))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -321,7 +322,7 @@ func TestHTTPMistakes(t *testing.T) {
 		}
 	}
 	for _, tc := range []struct{ id, text string }{{"http://{{v}}", "URL"}, {"{{v}}://x", "no"}, {"http://x/{{ v | nofilter }}", "filter"}} {
-		p, err := provider.Open(proviso.ProviderSpec{ID: tc.id, Config: proviso.ObjectOf("body", "x")}, o)
+		p, err := provider.Open(proviso.ProviderSpec{ID: tc.id, Config: value.ObjectOf("body", "x")}, o)
 		if err == nil {
 			_, err = p.Answer(t.Context(), proviso.Ask{})
 		}
@@ -353,7 +354,7 @@ func TestHTTPFaults(t *testing.T) {
 	ask := func(path string, timeout time.Duration) (proviso.Output, error) {
 		o := httpOptions(t)
 		o.Timeout = timeout
-		p, err := provider.Open(proviso.ProviderSpec{ID: srv.URL + path, Config: proviso.ObjectOf("body", "x")}, o)
+		p, err := provider.Open(proviso.ProviderSpec{ID: srv.URL + path, Config: value.ObjectOf("body", "x")}, o)
 		if err != nil {
 			t.Fatal(err)
 		}

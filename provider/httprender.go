@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // maxNested bounds how deep a body may be nested.
 const maxNested = 200
 
 // render renders one text.
-func (t *requestTemplate) render(ctx context.Context, text string, vars *proviso.Object) (string, error) {
+func (t *requestTemplate) render(ctx context.Context, text string, vars *value.Object) (string, error) {
 	if t.templates == nil || !isTemplate(text) {
 		return text, nil
 	}
@@ -24,7 +25,7 @@ func isTemplate(text string) bool {
 }
 
 // renderURL renders the URL with its parameters.
-func (t *requestTemplate) renderURL(ctx context.Context, vars *proviso.Object) (*url.URL, error) {
+func (t *requestTemplate) renderURL(ctx context.Context, vars *value.Object) (*url.URL, error) {
 	text, err := t.render(ctx, t.url, vars)
 	if err != nil {
 		return nil, err
@@ -39,11 +40,11 @@ func (t *requestTemplate) renderURL(ctx context.Context, vars *proviso.Object) (
 	}
 	q := url.Values{}
 	for name, v := range t.query.All() {
-		value, err := t.render(ctx, proviso.ToString(v), vars)
+		val, err := t.render(ctx, value.ToString(v), vars)
 		if err != nil {
 			return nil, err
 		}
-		q.Add(name, value)
+		q.Add(name, val)
 	}
 	if u.RawQuery != "" {
 		u.RawQuery += "&"
@@ -53,7 +54,7 @@ func (t *requestTemplate) renderURL(ctx context.Context, vars *proviso.Object) (
 }
 
 // renderBody returns the body that is sent.
-func (t *requestTemplate) renderBody(ctx context.Context, body any, vars *proviso.Object) ([]byte, error) {
+func (t *requestTemplate) renderBody(ctx context.Context, body any, vars *value.Object) ([]byte, error) {
 	text, isText := body.(string)
 	switch {
 	case body == nil:
@@ -69,7 +70,7 @@ func (t *requestTemplate) renderBody(ctx context.Context, body any, vars *provis
 	if err != nil {
 		return nil, err
 	}
-	return proviso.AppendJSON(nil, v), nil
+	return value.AppendJSON(nil, v), nil
 }
 
 // looksLikeJSON reports whether text could be a list or an object.
@@ -82,35 +83,35 @@ func looksLikeJSON(text string) bool {
 // rendered as a structure, so that quotes in variables do not break it.
 // Otherwise it is rendered as text, and if that fails, as text with escaped
 // variables.
-func (t *requestTemplate) renderJSON(ctx context.Context, text string, vars *proviso.Object) (string, error) {
-	if v, err := proviso.ParseJSON(text); err == nil {
+func (t *requestTemplate) renderJSON(ctx context.Context, text string, vars *value.Object) (string, error) {
+	if v, err := value.ParseJSON(text); err == nil {
 		v, err = t.renderValue(ctx, v, vars, 0)
-		return proviso.Stringify(v), err
+		return value.Stringify(v), err
 	}
 	out, err := t.render(ctx, text, vars)
 	if err != nil {
 		return "", err
 	}
-	if v, err := proviso.ParseJSON(out); err == nil {
-		return proviso.Stringify(v), nil
+	if v, err := value.ParseJSON(out); err == nil {
+		return value.Stringify(v), nil
 	}
 	if escaped, err := t.renderEscaped(ctx, text, vars); err == nil {
-		if v, err := proviso.ParseJSON(escaped); err == nil {
-			return proviso.Stringify(v), nil
+		if v, err := value.ParseJSON(escaped); err == nil {
+			return value.Stringify(v), nil
 		}
 	}
 	return out, nil
 }
 
 // renderEscaped renders a text that is JSON with variables inside its strings.
-func (t *requestTemplate) renderEscaped(ctx context.Context, text string, vars *proviso.Object) (string, error) {
+func (t *requestTemplate) renderEscaped(ctx context.Context, text string, vars *value.Object) (string, error) {
 	if !looksLikeJSON(text) {
 		return t.render(ctx, text, vars)
 	}
 	escaped := vars.Clone()
 	for name, v := range vars.All() {
 		if s, ok := v.(string); ok {
-			quoted := proviso.AppendQuoted(nil, s)
+			quoted := value.AppendQuoted(nil, s)
 			escaped.Set(name, string(quoted[1:len(quoted)-1]))
 		}
 	}
@@ -120,7 +121,7 @@ func (t *requestTemplate) renderEscaped(ctx context.Context, text string, vars *
 // renderValue renders every text in a structure. A text that renders to a JSON
 // list or object, such as {{messages | dump}} or a chat prompt, becomes that
 // value.
-func (t *requestTemplate) renderValue(ctx context.Context, v any, vars *proviso.Object, depth int) (any, error) {
+func (t *requestTemplate) renderValue(ctx context.Context, v any, vars *value.Object, depth int) (any, error) {
 	if depth > maxNested {
 		return nil, proviso.Errorf(proviso.Limit, "the body is nested more than %d deep", maxNested)
 	}
@@ -130,7 +131,7 @@ func (t *requestTemplate) renderValue(ctx context.Context, v any, vars *proviso.
 	case string:
 		out, err := t.render(ctx, v, vars)
 		if err == nil && looksLikeJSON(out) {
-			if parsed, err := proviso.ParseJSON(out); err == nil {
+			if parsed, err := value.ParseJSON(out); err == nil {
 				return parsed, nil
 			}
 		}
@@ -144,8 +145,8 @@ func (t *requestTemplate) renderValue(ctx context.Context, v any, vars *proviso.
 			}
 		}
 		return list, nil
-	case *proviso.Object:
-		o := proviso.NewObject(v.Len())
+	case *value.Object:
+		o := value.NewObject(v.Len())
 		for name, e := range v.All() {
 			rendered, err := t.renderValue(ctx, e, vars, depth+1)
 			if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/transport"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Default content types of bodies.
@@ -19,8 +20,8 @@ const (
 // requestTemplate is a request in which every text may be a template.
 type requestTemplate struct {
 	method, url string
-	header      *proviso.Object // name to template
-	query       *proviso.Object
+	header      *value.Object // name to template
+	query       *value.Object
 	body        any // text, list or object; nil for none
 	json        bool
 	templates   Templates
@@ -42,8 +43,8 @@ func (s settings) requestTemplate() (requestTemplate, error) {
 	if s.spec.ID != "http" && s.spec.ID != "https" && t.url == "" {
 		t.url = s.spec.ID
 	}
-	t.header, _ = cfg.At("headers").(*proviso.Object)
-	t.query, _ = cfg.At("queryParams").(*proviso.Object)
+	t.header, _ = cfg.At("headers").(*value.Object)
+	t.query, _ = cfg.At("queryParams").(*value.Object)
 	if raw := s.text("request"); raw != "" {
 		if err := s.raw(&t, raw); err != nil {
 			return t, err
@@ -72,7 +73,7 @@ func (s settings) settle(t *requestTemplate) error {
 	kind := ""
 	for name, v := range t.header.All() {
 		if strings.EqualFold(name, "Content-Type") {
-			kind = strings.ToLower(proviso.ToString(v))
+			kind = strings.ToLower(value.ToString(v))
 		}
 		if !token(name) {
 			return s.invalid("%q is not the name of a header", name)
@@ -113,7 +114,7 @@ func (s settings) raw(t *requestTemplate, text string) error {
 	if s.spec.Config.At("useHttps") == true || strings.HasPrefix(t.url, "https:") || strings.HasPrefix(s.spec.ID, "https:") {
 		scheme = "https"
 	}
-	t.method, t.query, t.header, t.body = r.method, nil, proviso.NewObject(len(r.header)), nil
+	t.method, t.query, t.header, t.body = r.method, nil, value.NewObject(len(r.header)), nil
 	if t.url = r.target; strings.HasPrefix(r.target, "/") {
 		if r.host == "" {
 			return s.invalid("config.request: the header Host is missing")
@@ -177,11 +178,11 @@ func (p *httpCall) build(ctx context.Context, ask proviso.Ask) (*call, error) {
 		return nil, err
 	}
 	for name, v := range t.header.All() {
-		value, err := t.render(ctx, proviso.ToString(v), vars)
+		val, err := t.render(ctx, value.ToString(v), vars)
 		if err != nil {
 			return nil, err
 		}
-		c.header.Set(name, value)
+		c.header.Set(name, val)
 	}
 	if t.method != http.MethodGet && t.method != http.MethodHead {
 		c.body, err = t.renderBody(ctx, body, vars)
@@ -191,37 +192,37 @@ func (p *httpCall) build(ctx context.Context, ask proviso.Ask) (*call, error) {
 
 // transformed is the result of transformRequest for the prompt; nil if there is
 // none.
-func (p *httpCall) transformed(ctx context.Context, ask proviso.Ask, vars *proviso.Object) (any, error) {
+func (p *httpCall) transformed(ctx context.Context, ask proviso.Ask, vars *value.Object) (any, error) {
 	switch {
 	case p.before == nil:
 		return nil, nil
 	case p.before.template != "":
 		return p.request.renderEscaped(ctx, p.before.template, vars)
 	}
-	about := proviso.ObjectOf("vars", orNone(ask.AllVars()), "prompt", proviso.ObjectOf("raw", ask.Prompt, "label", ask.Label))
+	about := value.ObjectOf("vars", orNone(ask.AllVars()), "prompt", value.ObjectOf("raw", ask.Prompt, "label", ask.Label))
 	v, err := p.before.call(ctx, ask.Prompt, vars, about)
 	if err != nil {
 		return nil, err
 	}
 	switch v := v.(type) {
-	case string, *proviso.Object, []any:
+	case string, *value.Object, []any:
 		return v, nil
-	case nil, proviso.Undefined, *proviso.Opaque:
+	case nil, value.Undefined, *value.Opaque:
 		return nil, proviso.Errorf(proviso.Undecided, "transformRequest gives nothing")
 	default:
-		return proviso.ToString(v), nil
+		return value.ToString(v), nil
 	}
 }
 
 // merged merges the result of transformRequest over the body. If the body is
 // text, the result becomes its prompt.
-func (t *requestTemplate) merged(v any, vars *proviso.Object) any {
+func (t *requestTemplate) merged(v any, vars *value.Object) any {
 	switch body := t.body.(type) {
 	case string:
-		vars.Set("prompt", proviso.Stringify(v))
+		vars.Set("prompt", value.Stringify(v))
 		return body
-	case *proviso.Object:
-		if over, ok := v.(*proviso.Object); ok {
+	case *value.Object:
+		if over, ok := v.(*value.Object); ok {
 			all := body.Clone()
 			for name, e := range over.All() {
 				all.Set(name, literalValue{e})

@@ -10,21 +10,25 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // callAnswer is a response of an HTTP endpoint.
 type callAnswer struct {
 	status  int
 	text    string
-	header  *proviso.Object
+	header  *value.Object
 	latency time.Duration
 }
 
 // output finds the output in a response: the result of transformResponse, or
 // else the body, parsed if it is JSON.
 func (p *httpCall) output(ctx context.Context, ask proviso.Ask, c *call, a *callAnswer) (proviso.Output, error) {
-	data, err := proviso.ParseReply(ctx, a.text)
-	if errors.Is(err, proviso.ErrTooManyValues) || err != nil && ctx.Err() != nil {
+	data, err := value.ParseReply(ctx, a.text)
+	if errors.Is(err, value.ErrTooMany) {
+		return proviso.Output{}, proviso.Because(err, proviso.Limit, "%s: %s", p.endpoint.id, err)
+	}
+	if err != nil && ctx.Err() != nil {
 		return proviso.Output{}, fmt.Errorf("%s: %w", p.endpoint.id, err)
 	}
 	json := data
@@ -52,7 +56,7 @@ func (p *httpCall) output(ctx context.Context, ask proviso.Ask, c *call, a *call
 	out.Usage.Requests = max(out.Usage.Requests, 1)
 	metadata := out.Metadata.Clone()
 	if !metadata.Has("http") {
-		metadata.Set("http", proviso.ObjectOf("status", float64(a.status), "statusText", http.StatusText(a.status)))
+		metadata.Set("http", value.ObjectOf("status", float64(a.status), "statusText", http.StatusText(a.status)))
 	}
 	out.Metadata = metadata
 	return out, nil
@@ -60,26 +64,26 @@ func (p *httpCall) output(ctx context.Context, ask proviso.Ask, c *call, a *call
 
 func empty(v any) bool {
 	switch v.(type) {
-	case nil, proviso.Undefined, *proviso.Opaque:
+	case nil, value.Undefined, *value.Opaque:
 		return true
 	}
 	return false
 }
 
 // contextOf is the third argument of transformResponse.
-func contextOf(ask proviso.Ask, a *callAnswer, data any) *proviso.Object {
-	return proviso.ObjectOf(
-		"response", proviso.ObjectOf(
+func contextOf(ask proviso.Ask, a *callAnswer, data any) *value.Object {
+	return value.ObjectOf(
+		"response", value.ObjectOf(
 			"data", data, "status", float64(a.status), "statusText", http.StatusText(a.status), "headers", a.header,
 			"cached", false, "latencyMs", float64(a.latency.Milliseconds())),
 		"vars", orNone(ask.AllVars()),
-		"prompt", proviso.ObjectOf("raw", ask.Prompt, "label", ask.Label))
+		"prompt", value.ObjectOf("raw", ask.Prompt, "label", ask.Label))
 }
 
 // outputFrom reads the result of transformResponse: a response with an output
 // or an error, or the output itself.
 func outputFrom(v any) proviso.Output {
-	o, ok := v.(*proviso.Object)
+	o, ok := v.(*value.Object)
 	if !ok {
 		return proviso.Output{Value: v}
 	}

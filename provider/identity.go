@@ -6,6 +6,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/blobs"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // settingVars are suffixes of environment variables that change a provider's
@@ -18,7 +19,7 @@ var settingVars = [...]string{"BASE_URL", "API_HOST", "ENDPOINT", "API_VERSION",
 // without a request, two specs with different answers have different
 // identities.
 func Identity(spec proviso.ProviderSpec, o Options) string {
-	parts := []string{"provider 1", spec.ID, proviso.Stringify(sorted(proviso.Keyless(spec.Config)))}
+	parts := []string{"provider 1", spec.ID, value.Stringify(sorted(proviso.Keyless(spec.Config)))}
 	var named []string
 	references(spec.Config, &named)
 	if command, ok := strings.CutPrefix(spec.ID, "exec:"); ok {
@@ -69,7 +70,7 @@ func references(v any, names *[]string) {
 		for _, e := range v {
 			references(e, names)
 		}
-	case *proviso.Object:
+	case *value.Object:
 		for _, e := range v.All() {
 			references(e, names)
 		}
@@ -105,13 +106,13 @@ func sorted(v any) any {
 			out[i] = sorted(e)
 		}
 		return out
-	case *proviso.Object:
+	case *value.Object:
 		if v == nil {
 			return nil
 		}
 		keys := slices.Clone(v.Keys())
 		slices.Sort(keys)
-		out := proviso.NewObject(len(keys))
+		out := value.NewObject(len(keys))
 		for _, k := range keys {
 			out.Set(k, sorted(v.At(k)))
 		}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // keyed returns ask as answers are found by it: without the id of the run, which
@@ -21,16 +22,16 @@ func keyed(ask proviso.Ask) proviso.Ask {
 	return ask
 }
 
-func withoutID(o *proviso.Object, id string) *proviso.Object {
+func withoutID(o *value.Object, id string) *value.Object {
 	if o == nil {
 		return nil
 	}
-	text := proviso.Stringify(o)
+	text := value.Stringify(o)
 	if !strings.Contains(text, id) {
 		return o
 	}
-	v, err := proviso.ParseJSON(strings.ReplaceAll(text, id, proviso.EvalID))
-	if changed, ok := v.(*proviso.Object); ok && err == nil {
+	v, err := value.ParseJSON(strings.ReplaceAll(text, id, proviso.EvalID))
+	if changed, ok := v.(*value.Object); ok && err == nil {
 		return changed
 	}
 	return o

@@ -13,6 +13,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/transport"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // ErrNoKey is the cause of the error of [Open] for a provider that cannot be
@@ -175,7 +176,7 @@ func (s settings) replays() bool { return s.o.Cassette != nil && s.o.Cassette.Re
 
 // askLogin makes a request of a login and returns the object in the response.
 // Its errors do not contain the request.
-func askLogin(client *http.Client, req *http.Request) (*proviso.Object, error) {
+func askLogin(client *http.Client, req *http.Request) (*value.Object, error) {
 	resp, err := client.Do(req)
 	if err != nil {
 		return nil, transport.Redact(err)
@@ -185,7 +186,7 @@ func askLogin(client *http.Client, req *http.Request) (*proviso.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, _ := proviso.ParseJSON(string(data))
+	v, _ := value.ParseJSON(string(data))
 	o := object(v)
 	if resp.StatusCode/100 == 2 && o != nil {
 		return o, nil
@@ -207,9 +208,9 @@ func askLogin(client *http.Client, req *http.Request) (*proviso.Object, error) {
 }
 
 // tokenOf reads an access token response (RFC 6749, section 5.1).
-func tokenOf(o *proviso.Object, now time.Time) accessToken {
+func tokenOf(o *value.Object, now time.Time) accessToken {
 	t := accessToken{text: str(o.At("access_token"))}
-	if s := proviso.ToNumber(o.At("expires_in")); s > 0 && s < 1e9 { // Microsoft has been seen to write a text
+	if s := value.ToNumber(o.At("expires_in")); s > 0 && s < 1e9 { // Microsoft has been seen to write a text
 		t.expires = now.Add(time.Duration(s) * time.Second)
 	}
 	return t

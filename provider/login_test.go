@@ -22,6 +22,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/fakemodel"
 	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/provider"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // desk issues access tokens and records the requests. It does not use the
@@ -97,7 +98,7 @@ func serviceAccount(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return proviso.Stringify(proviso.ObjectOf("type", "service_account", "project_id", "my-project", "client_email", "me@example.com",
+	return value.Stringify(value.ObjectOf("type", "service_account", "project_id", "my-project", "client_email", "me@example.com",
 		"private_key", string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})), "token_uri", "https://oauth2.googleapis.com/token"))
 }
 
@@ -289,7 +290,7 @@ func TestBedrockLogin(t *testing.T) {
 			defer s.Close()
 			cfg := parse(t, tc.config)
 			cfg.Set("endpoint", s.URL)
-			before := proviso.Stringify(cfg)
+			before := value.Stringify(cfg)
 			c := &clock{t: time.Date(2025, 1, 2, 3, 4, 5, 0, time.UTC)}
 			p, err := provider.Open(proviso.ProviderSpec{ID: "bedrock:amazon.nova-lite-v1:0", Config: cfg}, provider.Options{Env: tc.env, Now: c.now})
 			if err != nil {
@@ -306,7 +307,7 @@ func TestBedrockLogin(t *testing.T) {
 			if !strings.HasPrefix(got.Get("Authorization"), want) || got.Get("X-Amz-Security-Token") != tc.token {
 				t.Errorf("%s, %s", got.Get("Authorization"), got.Get("X-Amz-Security-Token"))
 			}
-			if proviso.Stringify(cfg) != before {
+			if value.Stringify(cfg) != before {
 				t.Error("the configuration was changed")
 			}
 		})
@@ -353,7 +354,7 @@ func TestUntrustedLogins(t *testing.T) {
 	for _, tc := range []struct {
 		id, config string
 		env        proviso.EnvMap
-		own        *proviso.Object
+		own        *value.Object
 		code       string // "" is allowed
 	}{
 		{id: "azure:chat:mine", env: entra},
@@ -367,7 +368,7 @@ func TestUntrustedLogins(t *testing.T) {
 		{id: "bedrock:amazon.nova-lite-v1:0", config: `{"endpoint":"https://evil.test"}`, env: aws, code: proviso.Refused},
 		{id: "bedrock:amazon.nova-lite-v1:0", config: `{"endpoint":"https://evil.test","accessKeyId":"its","secretAccessKey":"own"}`, env: aws},
 		{id: "bedrock:amazon.nova-lite-v1:0", env: proviso.EnvMap{"HOME": home}},
-		{id: "bedrock:amazon.nova-lite-v1:0", env: proviso.EnvMap{"HOME": "/nowhere"}, own: proviso.ObjectOf("HOME", home), code: proviso.Invalid},
+		{id: "bedrock:amazon.nova-lite-v1:0", env: proviso.EnvMap{"HOME": "/nowhere"}, own: value.ObjectOf("HOME", home), code: proviso.Invalid},
 		{id: "bedrock:amazon.nova-lite-v1:0", config: `{"profile":"program"}`, env: proviso.EnvMap{"HOME": home}, code: proviso.Refused},
 		{id: "bedrock:amazon.nova-lite-v1:0", env: proviso.EnvMap{"HOME": home, "AWS_PROFILE": "program"}, code: proviso.Invalid},
 		{id: "bedrock:amazon.nova-lite-v1:0", env: proviso.EnvMap{"AWS_CONTAINER_CREDENTIALS_FULL_URI": "http://169.254.170.23/v1"}, code: proviso.Invalid},
@@ -375,7 +376,7 @@ func TestUntrustedLogins(t *testing.T) {
 		{id: "vertex:gemini-2.5-pro", config: `{"apiHost":"evil.test"}`, env: proviso.EnvMap{"GOOGLE_APPLICATION_CREDENTIALS": key}, code: proviso.Refused},
 		{id: "vertex:gemini-2.5-pro", config: `{"region":"evil.test/x"}`, env: proviso.EnvMap{"GOOGLE_APPLICATION_CREDENTIALS": key}, code: proviso.Invalid},
 		{id: "vertex:gemini-2.5-pro", config: `{"projectId":"../../x"}`, env: proviso.EnvMap{"GOOGLE_APPLICATION_CREDENTIALS": key}, code: proviso.Invalid},
-		{id: "vertex:gemini-2.5-pro", own: proviso.ObjectOf("GOOGLE_APPLICATION_CREDENTIALS", key), code: proviso.Refused},
+		{id: "vertex:gemini-2.5-pro", own: value.ObjectOf("GOOGLE_APPLICATION_CREDENTIALS", key), code: proviso.Refused},
 		{id: "vertex:gemini-2.5-pro", config: `{"credentials":{"type":"external_account","token_url":"https://evil.test"}}`, code: proviso.Refused},
 		{id: "vertex:gemini-2.5-pro", env: proviso.EnvMap{"GCE_METADATA_HOST": "169.254.169.254", "GOOGLE_CLOUD_PROJECT": "p"}, code: proviso.Invalid},
 	} {

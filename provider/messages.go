@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // messagesOf reads a prompt as a chat: a list of messages in JSON, or in YAML
@@ -14,17 +14,17 @@ func messagesOf(prompt string) []any {
 	if chat, ok := chatOf(prompt); ok {
 		return chat
 	}
-	return []any{proviso.ObjectOf("role", "user", "content", prompt)}
+	return []any{value.ObjectOf("role", "user", "content", prompt)}
 }
 
 // chatOf returns the messages of a prompt that is a chat.
 func chatOf(prompt string) ([]any, bool) {
-	text := proviso.TrimSpace(prompt)
+	text := value.TrimSpace(prompt)
 	var v any
 	switch {
 	case strings.HasPrefix(text, "["):
 		var err error
-		if v, err = proviso.ParseJSON(text); err != nil {
+		if v, err = value.ParseJSON(text); err != nil {
 			return nil, false
 		}
 	case strings.HasPrefix(text, "- role:"):
@@ -47,7 +47,7 @@ func chatOf(prompt string) ([]any, bool) {
 type part struct {
 	text  string
 	image *image
-	other *proviso.Object // in the vendor's own form
+	other *value.Object // in the vendor's own form
 }
 
 // image is a picture in a message.
@@ -89,13 +89,13 @@ func textOf(v any) string {
 	if s, ok := v.(string); ok {
 		return s
 	}
-	return proviso.Stringify(v)
+	return value.Stringify(v)
 }
 
 // inlined replaces the data URL in a part of Anthropic's or Google's form by
 // its data, which is what promptfoo does with variables that are pictures. Any
 // other part is returned unchanged.
-func inlined(o *proviso.Object) *proviso.Object {
+func inlined(o *value.Object) *value.Object {
 	for _, form := range [...]struct{ member, kind string }{{"source", "media_type"}, {"inlineData", "mimeType"}, {"inline_data", "mime_type"}} {
 		holder := object(o.At(form.member))
 		picture := imageOf(str(holder.At("data")))
@@ -137,14 +137,14 @@ func splitAt(chat []any, at, bytes int) ([]any, int) {
 		return chat, -1
 	}
 	m = m.Clone()
-	m.Set("content", []any{proviso.ObjectOf("type", "text", "text", text[:bytes]), proviso.ObjectOf("type", "text", "text", text[bytes:])})
+	m.Set("content", []any{value.ObjectOf("type", "text", "text", text[:bytes]), value.ObjectOf("type", "text", "text", text[bytes:])})
 	chat = slices.Clone(chat)
 	chat[at] = m
 	return chat, at
 }
 
 // systemRole reports whether a message contains instructions for the model.
-func systemRole(m *proviso.Object) bool {
+func systemRole(m *value.Object) bool {
 	role := m.At("role")
 	return role == "system" || role == "developer"
 }

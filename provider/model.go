@@ -10,6 +10,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/transport"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // model is a language model behind an endpoint.
@@ -17,8 +18,8 @@ type model struct {
 	id     string
 	name   string // name in the API
 	api    wire
-	config *proviso.Object // with file references resolved
-	late   []string        // the settings that wait for the variables of a case
+	config *value.Object // with file references resolved
+	late   []string      // the settings that wait for the variables of a case
 	fill   *filler
 	prices prices
 
@@ -40,9 +41,9 @@ type wire struct {
 	// path is the path of a model below the base URL.
 	path func(model string) string
 	// request builds the body that asks for an answer to a prompt.
-	request func(m *model, ask *proviso.Ask, cfg *proviso.Object) (*proviso.Object, error)
+	request func(m *model, ask *proviso.Ask, cfg *value.Object) (*value.Object, error)
 	// output reads the answer; the caller adds latency and cost.
-	output func(m *model, answer, cfg *proviso.Object) (proviso.Output, error)
+	output func(m *model, answer, cfg *value.Object) (proviso.Output, error)
 	// reads describes what a request takes from the variables besides the
 	// prompt, for the cache key; nil if that is nothing.
 	reads func(ask *proviso.Ask) string
@@ -81,7 +82,7 @@ func newModel(s settings, a api, w wire, name string) (*model, error) {
 		return nil, s.invalid("%w", err)
 	}
 	if cfg == nil {
-		cfg = proviso.NewObject(0)
+		cfg = value.NewObject(0)
 	}
 	known := name
 	if n := s.text("modelName"); n != "" { // of a deployment that has a name of its own
@@ -151,7 +152,7 @@ func (m *model) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, er
 
 // exchange makes the request. If the endpoint rejects the shape of the answer,
 // it makes the request again without it.
-func (m *model) exchange(ctx context.Context, ask *proviso.Ask, cfg *proviso.Object) (reply, error) {
+func (m *model) exchange(ctx context.Context, ask *proviso.Ask, cfg *value.Object) (reply, error) {
 	body, err := m.api.request(m, ask, cfg)
 	if err != nil {
 		return reply{}, err
@@ -178,20 +179,20 @@ func (m *model) exchange(ctx context.Context, ask *proviso.Ask, cfg *proviso.Obj
 }
 
 // malformed is the error of an answer that lacks a required member.
-func (m *model) malformed(what string, answer *proviso.Object) error {
-	return m.failure(&fault{code: proviso.Unavailable, status: 200, message: what + ": " + excerpt(proviso.AppendJSON(nil, answer))})
+func (m *model) malformed(what string, answer *value.Object) error {
+	return m.failure(&fault{code: proviso.Unavailable, status: 200, message: what + ": " + excerpt(value.AppendJSON(nil, answer))})
 }
 
 // blocked is the output of a prompt that a content filter stopped.
 func blocked(f *fault) proviso.Output {
 	return proviso.Output{
 		Value: f.message, Refused: true, FinishReason: finishFiltered, Usage: proviso.Usage{Requests: 1},
-		Guardrails: proviso.ObjectOf("flagged", true, "flaggedInput", true, "flaggedOutput", false, "reason", f.message),
+		Guardrails: value.ObjectOf("flagged", true, "flaggedInput", true, "flaggedOutput", false, "reason", f.message),
 	}
 }
 
 // copySettings copies the named settings that are set.
-func copySettings(body, cfg *proviso.Object, names ...string) {
+func copySettings(body, cfg *value.Object, names ...string) {
 	for _, name := range names {
 		if v, ok := cfg.Get(name); ok && v != nil {
 			body.Set(name, v)
@@ -200,9 +201,9 @@ func copySettings(body, cfg *proviso.Object, names ...string) {
 }
 
 // passThrough merges maps of raw parameters over a body.
-func passThrough(body, cfg *proviso.Object, keys ...string) {
+func passThrough(body, cfg *value.Object, keys ...string) {
 	for _, key := range keys {
-		o, _ := cfg.At(key).(*proviso.Object)
+		o, _ := cfg.At(key).(*value.Object)
 		for k, v := range o.All() {
 			body.Set(k, v)
 		}
@@ -210,8 +211,8 @@ func passThrough(body, cfg *proviso.Object, keys ...string) {
 }
 
 // object returns v if it is an object, or nil, which reads as an empty one.
-func object(v any) *proviso.Object {
-	o, _ := v.(*proviso.Object)
+func object(v any) *value.Object {
+	o, _ := v.(*value.Object)
 	return o
 }
 
@@ -228,14 +229,14 @@ func str(v any) string {
 }
 
 // count returns a number of tokens.
-func count(o *proviso.Object, key string) int64 {
+func count(o *value.Object, key string) int64 {
 	f, _ := o.At(key).(float64)
 	return int64(f)
 }
 
 // keep copies the members of an answer that reports and scripts may use.
-func keep(answer *proviso.Object, names ...string) *proviso.Object {
-	raw := proviso.NewObject(len(names))
+func keep(answer *value.Object, names ...string) *value.Object {
+	raw := value.NewObject(len(names))
 	copySettings(raw, answer, names...)
 	if raw.Len() == 0 {
 		return nil

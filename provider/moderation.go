@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // moderator is a model that finds categories of harm in a text.
@@ -37,7 +38,7 @@ func (m *moderator) Answer(context.Context, proviso.Ask) (proviso.Output, error)
 // Moderate returns the categories that the model flags in output, in the
 // model's order. The prompt is ignored.
 func (m *moderator) Moderate(ctx context.Context, _, output string) ([]proviso.Flag, error) {
-	r, err := m.fetch(ctx, proviso.ObjectOf("model", m.name, "input", output))
+	r, err := m.fetch(ctx, value.ObjectOf("model", m.name, "input", output))
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/blobs"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Moderate returns the cached flags, or asks the provider.
@@ -13,9 +14,9 @@ func (p *cached) Moderate(ctx context.Context, prompt, output string) ([]proviso
 	if err != nil {
 		return nil, err
 	}
-	kept, err := p.cache.value(ctx, blobs.KeyIn(ctx, "flags 1", p.identity, prompt, output), "flags", func() (any, *proviso.Object, error) {
+	kept, err := p.cache.value(ctx, blobs.KeyIn(ctx, "flags 1", p.identity, prompt, output), "flags", func() (any, *value.Object, error) {
 		flags, err := m.Moderate(ctx, prompt, output)
-		return storedFlags(flags), proviso.ObjectOf("provider", p.ID(), "prompt", prompt, "output", output), err
+		return storedFlags(flags), value.ObjectOf("provider", p.ID(), "prompt", prompt, "output", output), err
 	})
 	if err != nil {
 		return nil, err
@@ -25,7 +26,7 @@ func (p *cached) Moderate(ctx context.Context, prompt, output string) ([]proviso
 
 // value returns a member of a cache entry, or asks for it and caches it.
 // Concurrent equal requests are made once.
-func (c *Cache) value(ctx context.Context, key, name string, ask func() (value any, entry *proviso.Object, err error)) (any, error) {
+func (c *Cache) value(ctx context.Context, key, name string, ask func() (val any, entry *value.Object, err error)) (any, error) {
 	out, err := c.once(ctx, key, func() (proviso.Output, error) {
 		if kept, ok := c.entry(key).Get(name); ok && kept != nil {
 			return c.hit(proviso.Output{Value: kept}), nil

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 var (
@@ -42,8 +43,8 @@ func newOllama(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provid
 	return newModel(s, a, ollamaCompletion, arg)
 }
 
-func ollamaChatRequest(m *model, ask *proviso.Ask, cfg *proviso.Object) (*proviso.Object, error) {
-	body := proviso.NewObject(8)
+func ollamaChatRequest(m *model, ask *proviso.Ask, cfg *value.Object) (*value.Object, error) {
+	body := value.NewObject(8)
 	body.Set("model", m.name)
 	body.Set("messages", ollamaMessages(messagesOf(ask.Prompt)))
 	copySettings(body, cfg, "tools")
@@ -51,8 +52,8 @@ func ollamaChatRequest(m *model, ask *proviso.Ask, cfg *proviso.Object) (*provis
 	return body, nil
 }
 
-func ollamaCompletionRequest(m *model, ask *proviso.Ask, cfg *proviso.Object) (*proviso.Object, error) {
-	body := proviso.NewObject(8)
+func ollamaCompletionRequest(m *model, ask *proviso.Ask, cfg *value.Object) (*value.Object, error) {
+	body := value.NewObject(8)
 	body.Set("model", m.name)
 	body.Set("prompt", ask.Prompt)
 	copySettings(body, cfg, "suffix", "system", "template", "raw", "images")
@@ -60,10 +61,10 @@ func ollamaCompletionRequest(m *model, ask *proviso.Ask, cfg *proviso.Object) (*
 	return body, nil
 }
 
-func ollamaSettings(body, cfg *proviso.Object) {
+func ollamaSettings(body, cfg *value.Object) {
 	body.Set("stream", false)
 	copySettings(body, cfg, "think", "format", "keep_alive")
-	options := proviso.NewObject(4)
+	options := value.NewObject(4)
 	copySettings(options, cfg, ollamaOptions[:]...)
 	more := object(cfg.At("passthrough"))
 	passThrough(options, more, "options")
@@ -101,7 +102,7 @@ func ollamaMessages(chat []any) []any {
 	return out
 }
 
-func ollamaContent(m *proviso.Object) {
+func ollamaContent(m *value.Object) {
 	var texts []string
 	var images []any
 	for _, p := range partsOf(m.At("content")) {
@@ -125,7 +126,7 @@ func ollamaCalls(calls []any) []any {
 	for i, c := range calls {
 		f := object(object(c).At("function"))
 		text, ok := f.At("arguments").(string)
-		if args, err := proviso.ParseJSON(text); ok && err == nil {
+		if args, err := value.ParseJSON(text); ok && err == nil {
 			call, function := object(c).Clone(), f.Clone()
 			function.Set("arguments", args)
 			call.Set("function", function)
@@ -135,7 +136,7 @@ func ollamaCalls(calls []any) []any {
 	return calls
 }
 
-func ollamaOutput(m *model, answer, cfg *proviso.Object) (proviso.Output, error) {
+func ollamaOutput(m *model, answer, cfg *value.Object) (proviso.Output, error) {
 	message := object(answer.At("message"))
 	text, ok := answer.At("response").(string)
 	thoughts := str(answer.At("thinking"))
@@ -170,15 +171,15 @@ func ollamaOutput(m *model, answer, cfg *proviso.Object) (proviso.Output, error)
 // ollamaVectors is POST /api/embed. The request disables truncation, so that an
 // input that is too long is an error.
 var ollamaVectors = vectors{
-	request: func(m *model, texts []string) *proviso.Object {
-		body := proviso.ObjectOf("model", m.name, "input", textsOf(texts), "truncate", false)
+	request: func(m *model, texts []string) *value.Object {
+		body := value.ObjectOf("model", m.name, "input", textsOf(texts), "truncate", false)
 		copySettings(body, m.config, "truncate", "dimensions", "keep_alive")
-		options := proviso.NewObject(1)
+		options := value.NewObject(1)
 		copySettings(options, m.config, "num_ctx")
 		if options.Len() > 0 {
 			body.Set("options", options)
 		}
 		return body
 	},
-	read: func(answer *proviso.Object) []any { return list(answer.At("embeddings")) },
+	read: func(answer *value.Object) []any { return list(answer.At("embeddings")) },
 }

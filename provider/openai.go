@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // openAI is the API of OpenAI itself.
@@ -142,7 +143,7 @@ func reasons(name string) bool {
 // defaults adds promptfoo's defaults, so that a suite sends the same request:
 // temperature 0 and 1,024 tokens, or the values of the environment. Models that
 // reason get neither.
-func (m *model) defaults(body, cfg *proviso.Object, limit string) {
+func (m *model) defaults(body, cfg *value.Object, limit string) {
 	if cfg.At("omitDefaults") == true || m.reasoning {
 		return
 	}
@@ -155,7 +156,7 @@ func (m *model) defaults(body, cfg *proviso.Object, limit string) {
 }
 
 // openAIUsage reads the token usage of chat and completion.
-func openAIUsage(answer *proviso.Object) proviso.Usage {
+func openAIUsage(answer *value.Object) proviso.Usage {
 	u := object(answer.At("usage"))
 	return proviso.Usage{
 		Prompt: count(u, "prompt_tokens"), Completion: count(u, "completion_tokens"), Total: count(u, "total_tokens"),

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // openAIChat is POST /chat/completions.
@@ -20,8 +21,8 @@ var chatSettings = [...]string{
 	"transforms", "models", "route", "provider", "plugins", "safe_prompt", "random_seed", "chat_template_kwargs",
 }
 
-func chatRequest(m *model, ask *proviso.Ask, cfg *proviso.Object) (*proviso.Object, error) {
-	body := proviso.NewObject(8)
+func chatRequest(m *model, ask *proviso.Ask, cfg *value.Object) (*value.Object, error) {
+	body := value.NewObject(8)
 	body.Set("model", m.name)
 	body.Set("messages", messagesOf(ask.Prompt))
 	copySettings(body, cfg, chatSettings[:]...)
@@ -35,7 +36,7 @@ func chatRequest(m *model, ask *proviso.Ask, cfg *proviso.Object) (*proviso.Obje
 
 // reasoningSettings removes the settings that models that reason reject, as
 // promptfoo does, so that one configuration works for both kinds of models.
-func (m *model) reasoningSettings(body *proviso.Object) {
+func (m *model) reasoningSettings(body *value.Object) {
 	if r := object(body.At("reasoning")); r != nil && m.flat {
 		if effort := r.At("effort"); effort != nil && !body.Has("reasoning_effort") {
 			body.Set("reasoning_effort", effort)
@@ -48,7 +49,7 @@ func (m *model) reasoningSettings(body *proviso.Object) {
 	body.Delete("max_tokens")
 }
 
-func chatOutput(m *model, answer, cfg *proviso.Object) (proviso.Output, error) {
+func chatOutput(m *model, answer, cfg *value.Object) (proviso.Output, error) {
 	choices := list(answer.At("choices"))
 	if len(choices) == 0 {
 		return proviso.Output{}, m.malformed("the answer has no choices", answer)
@@ -66,14 +67,14 @@ func chatOutput(m *model, answer, cfg *proviso.Object) (proviso.Output, error) {
 	out.Guardrails = azureGuardrails(answer, choice)
 	if refusal := str(message.At("refusal")); refusal != "" {
 		out.Value, out.Refused = refusal, true
-		out.Guardrails = proviso.ObjectOf("flagged", true)
+		out.Guardrails = value.ObjectOf("flagged", true)
 		return out, nil
 	}
 	chatValue(&out, message, cfg)
 	if out.FinishReason == finishFiltered {
 		out.Refused = true
 		if out.Guardrails == nil {
-			out.Guardrails = proviso.ObjectOf("flagged", true)
+			out.Guardrails = value.ObjectOf("flagged", true)
 		}
 		if text, ok := out.Value.(string); !ok || text == "" {
 			out.Value = "Content filtered by provider"
@@ -85,12 +86,12 @@ func chatOutput(m *model, answer, cfg *proviso.Object) (proviso.Output, error) {
 // chatValue sets the value as promptfoo does: the text; the tool calls if there
 // is no text; the whole message if there are both; no value if the content is
 // null, as when a model used all its tokens for reasoning.
-func chatValue(out *proviso.Output, message, cfg *proviso.Object) {
+func chatValue(out *proviso.Output, message, cfg *value.Object) {
 	calls := list(message.At("tool_calls"))
 	function := object(message.At("function_call"))
 	out.ToolCalls = calls
 	if len(calls) == 0 && function != nil {
-		out.ToolCalls = []any{proviso.ObjectOf("type", "function", "function", function)}
+		out.ToolCalls = []any{value.ObjectOf("type", "function", "function", function)}
 	}
 	text := contentText(message.At("content"))
 	switch {
@@ -101,7 +102,7 @@ func chatValue(out *proviso.Output, message, cfg *proviso.Object) {
 	case text == "" && len(calls) > 0:
 		out.Value = calls
 	case message.At("content") == nil:
-		out.Value = proviso.Undefined{}
+		out.Value = value.Undefined{}
 	default:
 		out.Value = structured(text, cfg)
 	}
@@ -130,12 +131,12 @@ func contentText(content any) string {
 
 // structured parses an answer that was requested with a schema. Text that is
 // not JSON stays text.
-func structured(text string, cfg *proviso.Object) any {
+func structured(text string, cfg *value.Object) any {
 	format := object(cfg.At("response_format"))
 	if format.At("type") != "json_schema" {
 		return text
 	}
-	if v, err := proviso.ParseJSON(text); err == nil {
+	if v, err := value.ParseJSON(text); err == nil {
 		return v
 	}
 	return text
@@ -143,16 +144,16 @@ func structured(text string, cfg *proviso.Object) any {
 
 // withThoughts puts the model's reasoning before its text, unless showThinking
 // is off.
-func withThoughts(thoughts string, value any, cfg *proviso.Object) any {
-	text, ok := value.(string)
+func withThoughts(thoughts string, val any, cfg *value.Object) any {
+	text, ok := val.(string)
 	if thoughts == "" || !ok || cfg.At("showThinking") == false {
-		return value
+		return val
 	}
 	return "Thinking: " + thoughts + "\n\n" + text
 }
 
 // logProbs reads log probabilities in either of OpenAI's forms.
-func logProbs(o *proviso.Object) []float64 {
+func logProbs(o *value.Object) []float64 {
 	if p, ok := numbers(o.At("token_logprobs")); ok {
 		return p
 	}

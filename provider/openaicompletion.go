@@ -1,12 +1,15 @@
 package provider
 
-import "github.com/proviso-eval/proviso"
+import (
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
+)
 
 // openAICompletion is POST /completions, the API of models without chat.
 var openAICompletion = wire{path: fixed("/completions"), request: completionRequest, output: completionOutput}
 
-func completionRequest(m *model, ask *proviso.Ask, cfg *proviso.Object) (*proviso.Object, error) {
-	body := proviso.NewObject(8)
+func completionRequest(m *model, ask *proviso.Ask, cfg *value.Object) (*value.Object, error) {
+	body := value.NewObject(8)
 	body.Set("model", m.name)
 	body.Set("prompt", ask.Prompt)
 	copySettings(body, cfg, "temperature", "top_p", "max_tokens", "presence_penalty", "frequency_penalty", "best_of", "seed", "stop",
@@ -16,7 +19,7 @@ func completionRequest(m *model, ask *proviso.Ask, cfg *proviso.Object) (*provis
 	return body, nil
 }
 
-func completionOutput(m *model, answer, _ *proviso.Object) (proviso.Output, error) {
+func completionOutput(m *model, answer, _ *value.Object) (proviso.Output, error) {
 	choices := list(answer.At("choices"))
 	if len(choices) == 0 {
 		return proviso.Output{}, m.malformed("the answer has no choices", answer)

@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // openAIResponses is POST /responses.
 var openAIResponses = wire{path: fixed("/responses"), request: responsesRequest, output: responsesOutput, shape: responsesShape}
 
-func responsesRequest(m *model, ask *proviso.Ask, cfg *proviso.Object) (*proviso.Object, error) {
-	body := proviso.NewObject(8)
+func responsesRequest(m *model, ask *proviso.Ask, cfg *value.Object) (*value.Object, error) {
+	body := value.NewObject(8)
 	body.Set("model", m.name)
 	if chat, ok := chatOf(ask.Prompt); ok {
 		body.Set("input", chat)
@@ -27,7 +28,7 @@ func responsesRequest(m *model, ask *proviso.Ask, cfg *proviso.Object) (*proviso
 	}
 	m.defaults(body, cfg, "max_output_tokens")
 	if effort := cfg.At("reasoning_effort"); effort != nil && !body.Has("reasoning") {
-		body.Set("reasoning", proviso.ObjectOf("effort", effort))
+		body.Set("reasoning", value.ObjectOf("effort", effort))
 	}
 	if m.reasoning && object(body.At("reasoning")).At("effort") != "none" {
 		body.Delete("temperature")
@@ -39,14 +40,14 @@ func responsesRequest(m *model, ask *proviso.Ask, cfg *proviso.Object) (*proviso
 
 // textFormat converts the response_format of chat to the text parameter of this
 // API, which has the schema one level higher.
-func textFormat(body, cfg *proviso.Object) {
+func textFormat(body, cfg *value.Object) {
 	format := object(cfg.At("response_format"))
 	if format == nil && cfg.At("verbosity") == nil {
 		return
 	}
 	text := object(body.At("text")).Clone()
 	if format != nil {
-		flat := proviso.ObjectOf("type", format.At("type"))
+		flat := value.ObjectOf("type", format.At("type"))
 		for k, v := range format.All() {
 			if inner := object(v); k == "json_schema" && inner != nil {
 				copySettings(flat, inner, inner.Keys()...)
@@ -63,7 +64,7 @@ func textFormat(body, cfg *proviso.Object) {
 	body.Set("text", text)
 }
 
-func responsesOutput(m *model, answer, cfg *proviso.Object) (proviso.Output, error) {
+func responsesOutput(m *model, answer, cfg *value.Object) (proviso.Output, error) {
 	items, ok := answer.At("output").([]any)
 	if !ok {
 		return proviso.Output{}, m.malformed("the answer has no output", answer)
@@ -84,14 +85,14 @@ func responsesOutput(m *model, answer, cfg *proviso.Object) (proviso.Output, err
 	out.FinishReason = responseFinish(answer, r.calls)
 	if len(r.refusals) > 0 {
 		out.Value, out.Refused = strings.Join(r.refusals, "\n"), true
-		out.Guardrails = proviso.ObjectOf("flagged", true)
+		out.Guardrails = value.ObjectOf("flagged", true)
 		return out, nil
 	}
 	if len(r.texts) == 0 && out.FinishReason == "" {
 		return proviso.Output{}, m.malformed("the answer has no text", answer)
 	}
 	if out.FinishReason == finishFiltered {
-		out.Refused, out.Guardrails = true, proviso.ObjectOf("flagged", true)
+		out.Refused, out.Guardrails = true, value.ObjectOf("flagged", true)
 	}
 	out.Value = structured(strings.Join(r.texts, "\n"), cfg)
 	return out, nil
@@ -99,7 +100,7 @@ func responsesOutput(m *model, answer, cfg *proviso.Object) (proviso.Output, err
 
 // responseFinish derives the finish reason, which this API spreads over several
 // members.
-func responseFinish(answer *proviso.Object, calls []any) string {
+func responseFinish(answer *value.Object, calls []any) string {
 	switch str(answer.At("status")) {
 	case "completed":
 		if len(calls) > 0 {
@@ -124,16 +125,16 @@ type responseItems struct {
 }
 
 // add adds one item as promptfoo writes it.
-func (r *responseItems) add(item, cfg *proviso.Object) {
+func (r *responseItems) add(item, cfg *value.Object) {
 	switch str(item.At("type")) {
 	case "message":
 		for _, c := range list(item.At("content")) {
 			r.content(object(c))
 		}
 	case "function_call":
-		r.texts = append(r.texts, proviso.Stringify(item))
-		r.calls = append(r.calls, proviso.ObjectOf("id", item.At("call_id"), "type", "function",
-			"function", proviso.ObjectOf("name", item.At("name"), "arguments", item.At("arguments"))))
+		r.texts = append(r.texts, value.Stringify(item))
+		r.calls = append(r.calls, value.ObjectOf("id", item.At("call_id"), "type", "function",
+			"function", value.ObjectOf("name", item.At("name"), "arguments", item.At("arguments"))))
 	case "reasoning":
 		var thoughts []string
 		for _, s := range list(item.At("summary")) {
@@ -151,7 +152,7 @@ func (r *responseItems) add(item, cfg *proviso.Object) {
 	}
 }
 
-func (r *responseItems) content(c *proviso.Object) {
+func (r *responseItems) content(c *value.Object) {
 	switch str(c.At("type")) {
 	case "output_text":
 		r.texts = append(r.texts, str(c.At("text")))
@@ -168,14 +169,14 @@ func (r *responseItems) content(c *proviso.Object) {
 // indented is v as indented JSON.
 func indented(v any) string {
 	var b bytes.Buffer
-	if err := json.Indent(&b, proviso.AppendJSON(nil, v), "", "  "); err != nil {
-		return proviso.Stringify(v) // text that is not JSON stays unchanged
+	if err := json.Indent(&b, value.AppendJSON(nil, v), "", "  "); err != nil {
+		return value.Stringify(v) // text that is not JSON stays unchanged
 	}
 	return b.String()
 }
 
 // mcpCall describes a tool call that the vendor made itself.
-func mcpCall(item *proviso.Object) string {
+func mcpCall(item *value.Object) string {
 	name := str(item.At("name"))
 	if problem := item.At("error"); problem != nil {
 		if m := str(object(problem).At("message")); m != "" {

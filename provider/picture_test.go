@@ -8,6 +8,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/blobs"
 	"github.com/proviso-eval/proviso/internal/fakemodel"
 	"github.com/proviso-eval/proviso/provider"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // TestPictures sends a variable that is a picture in the ways that promptfoo's
@@ -35,12 +36,12 @@ func TestPictures(t *testing.T) {
 		{"Ollama", "ollama:chat:llava", openai, `"images":["` + data + `"]`},
 	} {
 		f := serve(t, tc.id, nil, provider.Options{}, fakemodel.Options{})
-		vars := proviso.ObjectOf("picture", url, "raw", data, "name", "x")
+		vars := value.ObjectOf("picture", url, "raw", data, "name", "x")
 		if _, err := f.Answer(t.Context(), proviso.Ask{Prompt: tc.prompt, Vars: vars}); err != nil {
 			t.Errorf("%s: %v", tc.name, err)
 			continue
 		}
-		if got := proviso.Stringify(f.server.Last().Body); !strings.Contains(got, tc.want) {
+		if got := value.Stringify(f.server.Last().Body); !strings.Contains(got, tc.want) {
 			t.Errorf("%s: asked\n%s, want\n%s", tc.name, got, tc.want)
 		}
 	}
@@ -54,17 +55,17 @@ func TestPicturesAreInTheCacheKey(t *testing.T) {
 	f := serve(t, "google:gemini-2.5-flash", nil, provider.Options{}, fakemodel.Options{})
 	p := provider.NewCache(blobs.Open(t.TempDir()), provider.CacheOptions{}).Provider(f.Provider, "one")
 	for _, step := range []struct {
-		vars   *proviso.Object
+		vars   *value.Object
 		cached bool
 	}{
-		{proviso.ObjectOf("x", "y"), false},
-		{proviso.ObjectOf("picture", data), false},
-		{proviso.ObjectOf("renamed", data), true},
-		{proviso.ObjectOf("x", "z"), true},
+		{value.ObjectOf("x", "y"), false},
+		{value.ObjectOf("picture", data), false},
+		{value.ObjectOf("renamed", data), true},
+		{value.ObjectOf("x", "z"), true},
 	} {
 		out, err := p.Answer(t.Context(), proviso.Ask{Prompt: "what is\n" + data, Vars: step.vars})
 		if err != nil || out.Cached != step.cached {
-			t.Errorf("%s: cached %v, %v", proviso.Stringify(step.vars), out.Cached, err)
+			t.Errorf("%s: cached %v, %v", value.Stringify(step.vars), out.Cached, err)
 		}
 	}
 }

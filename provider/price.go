@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // prices.json holds US dollars for a million tokens, by vendor and model:
@@ -16,8 +17,8 @@ import (
 //go:embed prices.json
 var priceFile string
 
-var priceTable = sync.OnceValue(func() *proviso.Object {
-	v, err := proviso.ParseJSON(priceFile)
+var priceTable = sync.OnceValue(func() *value.Object {
+	v, err := value.ParseJSON(priceFile)
 	if err != nil {
 		panic("prices.json: " + err.Error()) // a mistake in this repository, which its test finds
 	}
@@ -107,7 +108,7 @@ func versionTag(s string) bool {
 	return len(s) == 2 || len(s) == 4 || len(s) == 8
 }
 
-func readPrices(o *proviso.Object) prices {
+func readPrices(o *value.Object) prices {
 	million := func(key string, def float64) float64 {
 		if f, ok := o.At(key).(float64); ok {
 			return f / 1e6
@@ -125,12 +126,12 @@ func readPrices(o *proviso.Object) prices {
 
 // cost is the cost of an answer; nil if it is unknown. A cost in the vendor's
 // response comes first.
-func (p prices) cost(answer *proviso.Object, u proviso.Usage) *float64 {
+func (p prices) cost(answer *value.Object, u proviso.Usage) *float64 {
 	usage := object(answer.At("usage"))
 	switch c := usage.At("cost").(type) {
 	case float64:
 		return &c
-	case *proviso.Object:
+	case *value.Object:
 		if f, ok := c.At("total_cost").(float64); ok {
 			return &f
 		}

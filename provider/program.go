@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // program finds a program in the PATH of the environment.
@@ -51,7 +52,7 @@ type Program struct {
 // NewProgram returns the program for a command, or for the name of a file. It
 // runs in o.Dir, with the environment o.Env. config.timeout limits one run, in
 // milliseconds; the default is a minute.
-func NewProgram(text string, isFile bool, o Options, config *proviso.Object) (*Program, error) {
+func NewProgram(text string, isFile bool, o Options, config *value.Object) (*Program, error) {
 	args := []string{text}
 	if !isFile {
 		args = splitCommand(text)

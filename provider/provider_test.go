@@ -7,6 +7,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/provider"
+	"github.com/proviso-eval/proviso/value"
 )
 
 type files map[string]string
@@ -62,7 +63,7 @@ func TestRecorded(t *testing.T) {
 		want string
 	}{
 		{lines, proviso.Ask{Case: &proviso.Case{ID: "one"}}, "first"},
-		{lines, proviso.Ask{Case: &proviso.Case{Vars: proviso.ObjectOf("q", "x"), Number: 9}}, `{"tool_calls":[{"function":{"name":"f"}}]}`},
+		{lines, proviso.Ask{Case: &proviso.Case{Vars: value.ObjectOf("q", "x"), Number: 9}}, `{"tool_calls":[{"function":{"name":"f"}}]}`},
 		{lines, proviso.Ask{Prompt: "P"}, "by prompt"},
 		{lines, proviso.Ask{Case: &proviso.Case{Number: 0}}, "third"},
 		{open(t, "recorded:b.json", f), proviso.Ask{Case: &proviso.Case{Number: 1}}, "one"},

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // scriptedPython is a Python file that may also embed and classify, with the
@@ -32,7 +33,7 @@ type another struct {
 
 // ask calls a function of the file and returns the member of its result that
 // holds the answer.
-func (p *scriptedPython) ask(ctx context.Context, a *another, entry, member, text string) (*proviso.Object, error) {
+func (p *scriptedPython) ask(ctx context.Context, a *another, entry, member, text string) (*value.Object, error) {
 	a.once.Do(func() { a.fn, a.name, a.err = p.open(entry) })
 	if a.err != nil {
 		return nil, settings{spec: p.spec}.badScript(a.name, a.err)
@@ -41,12 +42,12 @@ func (p *scriptedPython) ask(ctx context.Context, a *another, entry, member, tex
 	if err != nil {
 		return nil, err
 	}
-	o, _ := v.(*proviso.Object)
+	o, _ := v.(*value.Object)
 	if message, _ := o.At("error").(string); message != "" {
 		return nil, proviso.Errorf(proviso.Unavailable, "%s: %s", a.name, message)
 	}
 	if o.At(member) == nil {
-		return nil, proviso.Errorf(proviso.Undecided, "%s must return {%s: …} or {error: …}, found %s", a.name, member, excerpt(proviso.AppendJSON(nil, v)))
+		return nil, proviso.Errorf(proviso.Undecided, "%s must return {%s: …} or {error: …}, found %s", a.name, member, excerpt(value.AppendJSON(nil, v)))
 	}
 	return o, nil
 }
@@ -78,7 +79,7 @@ func (p *scriptedPython) Classify(ctx context.Context, text string) (map[string]
 	if err != nil {
 		return nil, err
 	}
-	scores, ok := o.At("classification").(*proviso.Object)
+	scores, ok := o.At("classification").(*value.Object)
 	classes := make(map[string]float64, scores.Len())
 	for name, v := range scores.All() {
 		if classes[name], ok = v.(float64); !ok {

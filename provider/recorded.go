@@ -9,6 +9,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // recorded answers with outputs that were recorded elsewhere. A record is
@@ -17,9 +18,9 @@ import (
 // output, for every case.
 type recorded struct {
 	id, file     string
-	byKey        map[string]*proviso.Object
-	inOrder      []*proviso.Object
-	conversation *proviso.Object // nil if the file is none
+	byKey        map[string]*value.Object
+	inOrder      []*value.Object
+	conversation *value.Object // nil if the file is none
 }
 
 // Keys of a record that match it to a case, the strongest first.
@@ -39,7 +40,7 @@ func newRecorded(spec proviso.ProviderSpec, file string, o Options) (proviso.Pro
 	if err != nil {
 		return nil, &proviso.Error{Code: codeOr(err, proviso.NotFound), Pointer: spec.Pointer, Message: "recorded outputs", Err: err}
 	}
-	r := &recorded{id: spec.ID, file: file, byKey: map[string]*proviso.Object{}}
+	r := &recorded{id: spec.ID, file: file, byKey: map[string]*value.Object{}}
 	records, err := readRecords(file, data)
 	if err == nil {
 		err = checkRecords(records)
@@ -92,14 +93,14 @@ func readRecords(file string, data []byte) ([]record, error) {
 
 // recordOf reads one record. Any value but an object with an output is the
 // output itself.
-func recordOf(v any) *proviso.Object {
-	if o, ok := v.(*proviso.Object); ok && o.Has("output") {
+func recordOf(v any) *value.Object {
+	if o, ok := v.(*value.Object); ok && o.Has("output") {
 		return o
 	}
-	return proviso.ObjectOf("output", v)
+	return value.ObjectOf("output", v)
 }
 
-func (r *recorded) add(rec *proviso.Object) error {
+func (r *recorded) add(rec *value.Object) error {
 	key := ""
 	for _, name := range []string{byID, byDescription, byPrompt, byVars} {
 		if v, ok := rec.Get(name); ok {
@@ -122,7 +123,7 @@ func keyOf(name string, v any) string {
 	if text, ok := v.(string); ok {
 		return name + " " + text
 	}
-	return name + " " + proviso.Stringify(v)
+	return name + " " + value.Stringify(v)
 }
 
 func (r *recorded) ID() string { return r.id }
@@ -150,7 +151,7 @@ func nameOf(c *proviso.Case) string {
 	return "case " + strconv.Itoa(c.Number+1) + " (" + c.ID + ")"
 }
 
-func (r *recorded) find(ask proviso.Ask) *proviso.Object {
+func (r *recorded) find(ask proviso.Ask) *value.Object {
 	if r.conversation != nil {
 		return r.conversation
 	}

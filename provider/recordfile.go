@@ -7,11 +7,12 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // record is one recorded output and the positions of its fields.
 type record struct {
-	*proviso.Object
+	*value.Object
 	place func(key string) proviso.Place
 }
 
@@ -38,7 +39,7 @@ func readTable(file string, data []byte) ([]record, error) {
 		if err != nil {
 			return nil, err
 		}
-		rec := proviso.NewObject(len(row.Header))
+		rec := value.NewObject(len(row.Header))
 		for i, name := range row.Header {
 			if i < len(row.Fields) && (row.Fields[i] != "" || name == "output") {
 				rec.Set(name, cell(name, row.Fields[i]))
@@ -57,7 +58,7 @@ func cell(column, text string) any {
 	case "output", "error", "finishReason", byID, byDescription, byPrompt:
 		return text
 	}
-	if v, err := proviso.ParseJSON(text); err == nil {
+	if v, err := value.ParseJSON(text); err == nil {
 		return v
 	}
 	return text
@@ -102,7 +103,7 @@ func checkRecords(records []record) error {
 				more++
 				continue
 			}
-			wrong = append(wrong, fmt.Sprintf("%s: %s: expected %s, got %s", rec.place(key), key, kind, excerpt(proviso.AppendJSON(nil, v))))
+			wrong = append(wrong, fmt.Sprintf("%s: %s: expected %s, got %s", rec.place(key), key, kind, excerpt(value.AppendJSON(nil, v))))
 		}
 	}
 	if more > 0 {
@@ -122,7 +123,7 @@ func rightKind(key string, v any) bool {
 	if o := object(v); key == "tokenUsage" {
 		for _, n := range o.All() {
 			switch n.(type) {
-			case nil, float64, *proviso.Object: // as in completionDetails
+			case nil, float64, *value.Object: // as in completionDetails
 			default:
 				return false
 			}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // withFiles are the settings in which file:// references are resolved: those
@@ -53,7 +54,7 @@ const maxRead = 256
 // settings with their files, and the names of the settings that need the
 // variables of a case. If check is set, templates that cannot be rendered are
 // an error.
-func (f *filler) prepare(cfg *proviso.Object, check bool) (out *proviso.Object, late []string, err error) {
+func (f *filler) prepare(cfg *value.Object, check bool) (out *value.Object, late []string, err error) {
 	out = cfg
 	set := func(name string, v any) {
 		if out == cfg {
@@ -109,7 +110,7 @@ func (f *filler) check(v any) error {
 				return err
 			}
 		}
-	case *proviso.Object:
+	case *value.Object:
 		for _, e := range v.All() {
 			if err := f.check(e); err != nil {
 				return err
@@ -121,7 +122,7 @@ func (f *filler) check(v any) error {
 
 // fill renders the templates of a setting once. The value of a variable, such
 // as the answer of a model, is never a template or a file name.
-func (f *filler) fill(ctx context.Context, v any, vars *proviso.Object, depth int) (any, error) {
+func (f *filler) fill(ctx context.Context, v any, vars *value.Object, depth int) (any, error) {
 	if depth > maxNested {
 		return nil, proviso.Errorf(proviso.Limit, "it is nested more than %d deep", maxNested)
 	}
@@ -139,8 +140,8 @@ func (f *filler) fill(ctx context.Context, v any, vars *proviso.Object, depth in
 			}
 		}
 		return list, nil
-	case *proviso.Object:
-		o := proviso.NewObject(v.Len())
+	case *value.Object:
+		o := value.NewObject(v.Len())
 		for name, e := range v.All() {
 			filled, err := f.fill(ctx, e, vars, depth+1)
 			if err != nil {
@@ -153,7 +154,7 @@ func (f *filler) fill(ctx context.Context, v any, vars *proviso.Object, depth in
 	return v, nil
 }
 
-func (f *filler) fillText(ctx context.Context, text string, vars *proviso.Object, depth int) (any, error) {
+func (f *filler) fillText(ctx context.Context, text string, vars *value.Object, depth int) (any, error) {
 	if !isTemplate(text) {
 		return text, nil
 	}
@@ -173,7 +174,7 @@ func (f *filler) fillText(ctx context.Context, text string, vars *proviso.Object
 		return f.fill(ctx, v, vars, depth+1)
 	}
 	if looksLikeJSON(out) {
-		if v, err := proviso.ParseJSON(out); err == nil {
+		if v, err := value.ParseJSON(out); err == nil {
 			return v, nil
 		}
 	}
@@ -198,7 +199,7 @@ func has(v any, is func(string) bool) bool {
 		return is(v)
 	case []any:
 		return slices.ContainsFunc(v, func(e any) bool { return has(e, is) })
-	case *proviso.Object:
+	case *value.Object:
 		for _, e := range v.All() {
 			if has(e, is) {
 				return true
@@ -214,7 +215,7 @@ func hasLiteral(v any) bool {
 		return true
 	case []any:
 		return slices.ContainsFunc(v, hasLiteral)
-	case *proviso.Object:
+	case *value.Object:
 		for _, e := range v.All() {
 			if hasLiteral(e) {
 				return true
@@ -235,8 +236,8 @@ func unwrap(v any) any {
 			out[i] = unwrap(e)
 		}
 		return out
-	case *proviso.Object:
-		out := proviso.NewObject(v.Len())
+	case *value.Object:
+		out := value.NewObject(v.Len())
 		for k, e := range v.All() {
 			out.Set(k, unwrap(e))
 		}
@@ -272,8 +273,8 @@ func (f *filler) load(v any, templates bool, depth int) (any, error) {
 			out = append(out, loaded)
 		}
 		return out, nil
-	case *proviso.Object:
-		out := proviso.NewObject(v.Len())
+	case *value.Object:
+		out := value.NewObject(v.Len())
 		for k, e := range v.All() {
 			loaded, err := f.load(e, templates, depth+1)
 			if err != nil {

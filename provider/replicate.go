@@ -10,14 +10,15 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/blobs"
 	"github.com/proviso-eval/proviso/internal/transport"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // replica is a model at Replicate. An answer is a prediction: it is requested,
 // and polled until it is done.
 type replica struct {
 	*model
-	picture  bool            // the answer is the address of a picture
-	defaults *proviso.Object // of the input, from the environment
+	picture  bool          // the answer is the address of a picture
+	defaults *value.Object // of the input, from the environment
 }
 
 // guard is a moderation model at Replicate.
@@ -57,10 +58,10 @@ func newReplicate(spec proviso.ProviderSpec, arg string, o Options) (proviso.Pro
 	if err != nil {
 		return nil, err
 	}
-	r := &replica{model: m, picture: kind == "image", defaults: proviso.NewObject(0)}
+	r := &replica{model: m, picture: kind == "image", defaults: value.NewObject(0)}
 	for _, in := range replicateInputs {
 		v, _ := s.env("REPLICATE_" + strings.ToUpper(in.name))
-		if f := proviso.ToNumber(v); v != "" && in.number && f == f {
+		if f := value.ToNumber(v); v != "" && in.number && f == f {
 			r.defaults.Set(in.name, f)
 		} else if v != "" && !in.number {
 			r.defaults.Set(in.name, v)
@@ -87,7 +88,7 @@ func (r *replica) cacheKey(ctx context.Context, ask proviso.Ask) (string, error)
 	if err != nil || r.defaults.Len() == 0 {
 		return key, err
 	}
-	return blobs.Key("replicate", key, proviso.Stringify(r.defaults)), nil
+	return blobs.Key("replicate", key, value.Stringify(r.defaults)), nil
 }
 
 // Answer requests a prediction and waits until it is done.
@@ -123,10 +124,10 @@ func (r *replica) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, 
 }
 
 // request is the body of a prediction request.
-func (r *replica) request(prompt string, cfg *proviso.Object) *proviso.Object {
+func (r *replica) request(prompt string, cfg *value.Object) *value.Object {
 	around := object(cfg.At("prompt"))
 	prompt = str(around.At("prefix")) + prompt + str(around.At("suffix"))
-	input := proviso.NewObject(8)
+	input := value.NewObject(8)
 	if r.picture {
 		input.Set("prompt", prompt)
 		input.Set("width", 768.0)
@@ -149,7 +150,7 @@ func (r *replica) request(prompt string, cfg *proviso.Object) *proviso.Object {
 		}
 		input.Set("prompt", user)
 	}
-	body := proviso.NewObject(2)
+	body := value.NewObject(2)
 	if _, version, ok := strings.Cut(r.name, ":"); ok {
 		body.Set("version", version)
 	}
@@ -185,7 +186,7 @@ const pollInterval = time.Second
 // predict requests a prediction and polls it until it is done, or until the
 // timeout of a call. The latency includes the requests and the time between
 // them.
-func (r *replica) predict(ctx context.Context, e *endpoint, body *proviso.Object) (*proviso.Object, time.Duration, error) {
+func (r *replica) predict(ctx context.Context, e *endpoint, body *value.Object) (*value.Object, time.Duration, error) {
 	p, err := e.ask(ctx, r.api.path(r.name), body)
 	latency := p.latency
 	for waited := time.Duration(0); err == nil && pending(p.Object); waited += pollInterval {
@@ -212,7 +213,7 @@ func (r *replica) predict(ctx context.Context, e *endpoint, body *proviso.Object
 }
 
 // pending reports whether a prediction is not done.
-func pending(p *proviso.Object) bool {
+func pending(p *value.Object) bool {
 	switch p.At("status") {
 	case "starting", "processing", "queued":
 		return true
@@ -279,18 +280,18 @@ func (g *guard) Moderate(ctx context.Context, prompt, output string) ([]proviso.
 	if answer := strings.TrimSpace(lines[0]); answer == "safe" {
 		return nil, nil
 	} else if answer != "unsafe" || len(lines) < 2 {
-		return nil, g.malformed("the answer is neither safe nor unsafe with categories", proviso.ObjectOf("output", out.Text()))
+		return nil, g.malformed("the answer is neither safe nor unsafe with categories", value.ObjectOf("output", out.Text()))
 	}
 	var flags []proviso.Flag
 	for _, code := range strings.Split(lines[1], ",") {
 		for i, harm := range llamaHarms {
-			if code = strings.TrimSpace(code); code == "S"+proviso.ToString(float64(i+1)) {
+			if code = strings.TrimSpace(code); code == "S"+value.ToString(float64(i+1)) {
 				flags = append(flags, proviso.Flag{Code: code, Description: harm, Confidence: 1})
 			}
 		}
 	}
 	if flags == nil {
-		return nil, g.malformed("the answer names no known category", proviso.ObjectOf("output", out.Text()))
+		return nil, g.malformed("the answer names no known category", value.ObjectOf("output", out.Text()))
 	}
 	return flags, nil
 }

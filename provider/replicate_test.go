@@ -10,6 +10,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/fakemodel"
 	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/provider"
+	"github.com/proviso-eval/proviso/value"
 )
 
 func TestReplicateRequests(t *testing.T) {
@@ -30,7 +31,7 @@ func TestReplicateRequests(t *testing.T) {
 		{name: "picture", id: "replicate:image:a/b", prompt: "a cat", config: `{"width":64}`, want: `{"input":{"prompt":"a cat","width":64,"height":768}}`},
 		{name: "moderation", id: "replicate:moderation:meta/llama-guard-4-12b", prompt: "hi", path: "/v1/models/meta/llama-guard-4-12b/predictions", want: `{"input":{"prompt":"hi"}}`},
 	} {
-		var cfg *proviso.Object
+		var cfg *value.Object
 		if tc.config != "" {
 			cfg = parse(t, tc.config)
 		}
@@ -40,7 +41,7 @@ func TestReplicateRequests(t *testing.T) {
 			continue
 		}
 		last := f.server.Last()
-		if got := proviso.Stringify(last.Body); got != tc.want {
+		if got := value.Stringify(last.Body); got != tc.want {
 			t.Errorf("%s: asked\n%s, want\n%s", tc.name, got, tc.want)
 		}
 		if tc.path != "" && last.Path != tc.path {
@@ -111,8 +112,8 @@ func TestReplicateModerates(t *testing.T) {
 		if (err != nil) != (want == "error") || err == nil && strings.Join(got, ", ") != want {
 			t.Errorf("%q: %v, %v; want %s", said, got, err, want)
 		}
-		if input := f.server.Last().Body.At("input"); proviso.Stringify(input) != `{"prompt":"Human: q\n\nAssistant: a"}` {
-			t.Errorf("asked %v", proviso.Stringify(input))
+		if input := f.server.Last().Body.At("input"); value.Stringify(input) != `{"prompt":"Human: q\n\nAssistant: a"}` {
+			t.Errorf("asked %v", value.Stringify(input))
 		}
 	}
 }
@@ -164,7 +165,7 @@ func TestReplicateSettings(t *testing.T) {
 	if _, err := p.Answer(t.Context(), proviso.Ask{Prompt: "hi"}); err != nil {
 		t.Fatal(err)
 	}
-	if got := proviso.Stringify(server.Last().Body); got != `{"input":{"max_new_tokens":7,"temperature":0.1,"system_prompt":"be brief","prompt":"hi"}}` {
+	if got := value.Stringify(server.Last().Body); got != `{"input":{"max_new_tokens":7,"temperature":0.1,"system_prompt":"be brief","prompt":"hi"}}` {
 		t.Errorf("asked %s", got)
 	}
 	if !provider.VendorHost("api.replicate.com") {

@@ -5,16 +5,17 @@ import (
 	"slices"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // shape asks an API for an answer of one shape, in the API's own form. If the
 // suite configures the form of answers itself, it leaves body unchanged and
 // returns false.
-type shape func(m *model, body *proviso.Object, r *proviso.Reply) bool
+type shape func(m *model, body *value.Object, r *proviso.Reply) bool
 
 // shaped adds the shape of the answer to a body, if the API supports it and the
 // suite does not forbid it. It is false if the shape is left out.
-func (m *model) shaped(body, cfg *proviso.Object, r *proviso.Reply) bool {
+func (m *model) shaped(body, cfg *value.Object, r *proviso.Reply) bool {
 	if r == nil || m.api.shape == nil || cfg.At("structured") == false || m.shapeless.Load() {
 		return false
 	}
@@ -35,7 +36,7 @@ func plainly(f *fault) bool {
 }
 
 // verbatim are the settings without those that parse an output as JSON.
-func verbatim(cfg *proviso.Object) *proviso.Object {
+func verbatim(cfg *value.Object) *value.Object {
 	formats := []string{"response_format", "output_format", "output_config"}
 	if !slices.ContainsFunc(formats, cfg.Has) {
 		return cfg
@@ -56,9 +57,9 @@ func replyName(r *proviso.Reply) string {
 }
 
 // anyObject is the schema of a reply that has none.
-func anyObject() *proviso.Object { return proviso.ObjectOf("type", "object") }
+func anyObject() *value.Object { return value.ObjectOf("type", "object") }
 
-func replySchema(r *proviso.Reply) *proviso.Object {
+func replySchema(r *proviso.Reply) *value.Object {
 	if r.Schema == nil {
 		return anyObject()
 	}
@@ -66,7 +67,7 @@ func replySchema(r *proviso.Reply) *proviso.Object {
 }
 
 // schema is the schema of a reply in the vendor's form.
-func (m *model) schema(r *proviso.Reply) *proviso.Object {
+func (m *model) schema(r *proviso.Reply) *value.Object {
 	if m.loose {
 		return unbounded(r.Schema, 0)
 	}
@@ -82,17 +83,17 @@ var bounds = [...]string{
 }
 
 // unbounded is a schema without bounds.
-func unbounded(s *proviso.Object, depth int) *proviso.Object {
+func unbounded(s *value.Object, depth int) *value.Object {
 	if s == nil || depth > maxSchemaDepth {
 		return s
 	}
-	out := proviso.NewObject(s.Len())
+	out := value.NewObject(s.Len())
 	for key, v := range s.All() {
 		switch {
 		case slices.Contains(bounds[:], key):
 			continue
 		case key == "properties" || key == "$defs" || key == "definitions":
-			named := proviso.NewObject(object(v).Len())
+			named := value.NewObject(object(v).Len())
 			for name, member := range object(v).All() {
 				named.Set(name, unboundedValue(member, depth))
 			}
@@ -108,7 +109,7 @@ func unbounded(s *proviso.Object, depth int) *proviso.Object {
 // unboundedValue is a schema, or a list of schemas, without bounds.
 func unboundedValue(v any, depth int) any {
 	switch v := v.(type) {
-	case *proviso.Object:
+	case *value.Object:
 		return unbounded(v, depth+1)
 	case []any:
 		out := make([]any, len(v))
@@ -121,37 +122,37 @@ func unboundedValue(v any, depth int) any {
 }
 
 // chatShape is the response_format of OpenAI's chat.
-func chatShape(m *model, body *proviso.Object, r *proviso.Reply) bool {
+func chatShape(m *model, body *value.Object, r *proviso.Reply) bool {
 	if body.Has("response_format") {
 		return false
 	}
 	if r.Schema == nil || m.objects {
-		body.Set("response_format", proviso.ObjectOf("type", "json_object"))
+		body.Set("response_format", value.ObjectOf("type", "json_object"))
 		return true
 	}
-	body.Set("response_format", proviso.ObjectOf("type", "json_schema",
-		"json_schema", proviso.ObjectOf("name", replyName(r), "strict", true, "schema", m.schema(r))))
+	body.Set("response_format", value.ObjectOf("type", "json_schema",
+		"json_schema", value.ObjectOf("name", replyName(r), "strict", true, "schema", m.schema(r))))
 	return true
 }
 
 // responsesShape is the text.format of OpenAI's responses.
-func responsesShape(m *model, body *proviso.Object, r *proviso.Reply) bool {
+func responsesShape(m *model, body *value.Object, r *proviso.Reply) bool {
 	text := object(body.At("text"))
 	if text.Has("format") {
 		return false
 	}
 	text = text.Clone()
 	if r.Schema == nil {
-		text.Set("format", proviso.ObjectOf("type", "json_object"))
+		text.Set("format", value.ObjectOf("type", "json_object"))
 	} else {
-		text.Set("format", proviso.ObjectOf("type", "json_schema", "name", replyName(r), "strict", true, "schema", m.schema(r)))
+		text.Set("format", value.ObjectOf("type", "json_schema", "name", replyName(r), "strict", true, "schema", m.schema(r)))
 	}
 	body.Set("text", text)
 	return true
 }
 
 // ollamaShape is the format of Ollama: a schema, or just JSON.
-func ollamaShape(_ *model, body *proviso.Object, r *proviso.Reply) bool {
+func ollamaShape(_ *model, body *value.Object, r *proviso.Reply) bool {
 	if body.Has("format") {
 		return false
 	}
@@ -165,7 +166,7 @@ func ollamaShape(_ *model, body *proviso.Object, r *proviso.Reply) bool {
 
 // anthropicShape is the format of Claude's output, for models that have it, or else
 // a tool that the model has to call. One that thinks cannot be made to.
-func anthropicShape(m *model, body *proviso.Object, r *proviso.Reply) bool {
+func anthropicShape(m *model, body *value.Object, r *proviso.Reply) bool {
 	config := object(body.At("output_config"))
 	if body.Has("tool_choice") || body.Has("output_format") || config.Has("format") {
 		return false
@@ -175,24 +176,24 @@ func anthropicShape(m *model, body *proviso.Object, r *proviso.Reply) bool {
 			return false
 		}
 		config = config.Clone()
-		config.Set("format", proviso.ObjectOf("type", "json_schema", "schema", unbounded(r.Schema, 0)))
+		config.Set("format", value.ObjectOf("type", "json_schema", "schema", unbounded(r.Schema, 0)))
 		body.Set("output_config", config)
 		return true
 	}
 	if thinks(body) {
 		return false
 	}
-	tool := proviso.ObjectOf("name", replyName(r), "description", "Gives the answer.", "input_schema", replySchema(r))
+	tool := value.ObjectOf("name", replyName(r), "description", "Gives the answer.", "input_schema", replySchema(r))
 	body.Set("tools", append(slices.Clone(list(body.At("tools"))), tool))
-	body.Set("tool_choice", proviso.ObjectOf("type", "tool", "name", replyName(r)))
+	body.Set("tool_choice", value.ObjectOf("type", "tool", "name", replyName(r)))
 	return true
 }
 
 // unwrapped replaces the call of the reply tool by its arguments: the caller
 // gets the text of the JSON.
 func unwrapped(out *proviso.Output, r *proviso.Reply) {
-	if v, ok := out.Value.(*proviso.Object); ok && len(out.ToolCalls) == 0 {
-		out.Value = proviso.Stringify(v)
+	if v, ok := out.Value.(*value.Object); ok && len(out.ToolCalls) == 0 {
+		out.Value = value.Stringify(v)
 	}
 	for i, c := range out.ToolCalls {
 		f := object(object(c).At("function"))
@@ -215,5 +216,5 @@ func replyKey(r *proviso.Reply) string {
 	if r == nil {
 		return ""
 	}
-	return "reply " + proviso.Stringify([]any{r.Name, sorted(r.Schema)})
+	return "reply " + value.Stringify([]any{r.Name, sorted(r.Schema)})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/fakemodel"
 	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/provider"
+	"github.com/proviso-eval/proviso/value"
 )
 
 const verdictSchema = `{"type":"object","properties":{"why":{"type":"string"},"met":{"type":["boolean","null"]}},"required":["why","met"],"additionalProperties":false}`
@@ -34,14 +35,14 @@ func TestReplyBounds(t *testing.T) {
 		env["GROQ_API_KEY"] = secret
 		spec := proviso.ProviderSpec{ID: id}
 		if strings.HasPrefix(id, "groq") {
-			spec.Config = proviso.ObjectOf("apiBaseUrl", s.URL+"/v1")
+			spec.Config = value.ObjectOf("apiBaseUrl", s.URL+"/v1")
 		}
 		p, err := provider.Open(spec, provider.Options{Env: env})
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, err = p.Answer(t.Context(), proviso.Ask{Prompt: "p", Reply: &proviso.Reply{Name: "verdicts", Schema: parse(t, bounded)}})
-		if got := proviso.Stringify(s.Last().Body); err != nil || !strings.Contains(got, want) || strings.Contains(got, bounded) != (want == bounded) {
+		if got := value.Stringify(s.Last().Body); err != nil || !strings.Contains(got, want) || strings.Contains(got, bounded) != (want == bounded) {
 			t.Errorf("%s: %v, %s", id, err, got)
 		}
 		s.Close()
@@ -84,7 +85,7 @@ func TestReply(t *testing.T) {
 			t.Parallel()
 			s := fakemodel.New(replies(fakemodel.Reply{Text: answer, Thinking: "hm"}))
 			defer s.Close()
-			cfg := proviso.NewObject(1)
+			cfg := value.NewObject(1)
 			if tc.config != "" {
 				cfg = parse(t, tc.config)
 			}
@@ -97,14 +98,14 @@ func TestReply(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			before := proviso.Stringify(cfg)
+			before := value.Stringify(cfg)
 			out, err := p.Answer(t.Context(), proviso.Ask{Prompt: "p", Reply: verdicts(t)})
 			if err != nil {
 				t.Fatal(err)
 			}
 			got := ""
 			if v, ok := s.Last().Body.Get(tc.key); ok {
-				got = proviso.Stringify(v)
+				got = value.Stringify(v)
 			}
 			if got != tc.want {
 				t.Errorf("%s\n got %s\nwant %s", tc.key, got, tc.want)
@@ -112,7 +113,7 @@ func TestReply(t *testing.T) {
 			if out.Value != answer || len(out.ToolCalls) > 0 || out.FinishReason != "stop" {
 				t.Errorf("value %#v, calls %v, %s", out.Value, out.ToolCalls, out.FinishReason)
 			}
-			if proviso.Stringify(cfg) != before {
+			if value.Stringify(cfg) != before {
 				t.Error("the configuration was changed")
 			}
 			if _, err := p.Answer(t.Context(), proviso.Ask{Prompt: "p"}); err != nil {
@@ -137,7 +138,7 @@ func TestReplyWithoutSchema(t *testing.T) {
 	} {
 		f := serve(t, id, nil, provider.Options{}, replies(fakemodel.Reply{Text: `{}`}))
 		out, err := f.Answer(t.Context(), proviso.Ask{Prompt: "p", Reply: &proviso.Reply{}})
-		if body := proviso.Stringify(f.server.Last().Body); err != nil || out.Value != "{}" || !strings.Contains(body, want) {
+		if body := value.Stringify(f.server.Last().Body); err != nil || out.Value != "{}" || !strings.Contains(body, want) {
 			t.Errorf("%s: %v, %v\n got %s\nwant %s", id, out.Value, err, body, want)
 		}
 	}
@@ -158,7 +159,7 @@ func TestSchemasForGoogle(t *testing.T) {
 	} {
 		f := serve(t, "google:gemini-2.5-flash", nil, provider.Options{}, replies(fakemodel.Reply{Text: `{}`}))
 		_, err := f.Answer(t.Context(), proviso.Ask{Prompt: "p", Reply: &proviso.Reply{Schema: parse(t, schema)}})
-		if body := proviso.Stringify(f.server.Last().Body); err != nil || !strings.Contains(body, want) {
+		if body := value.Stringify(f.server.Last().Body); err != nil || !strings.Contains(body, want) {
 			t.Errorf("%v\n got %s\nwant %s", err, body, want)
 		}
 	}
@@ -268,7 +269,7 @@ func TestStatic(t *testing.T) {
 	} {
 		f := serve(t, "anthropic:claude-sonnet-4-5", nil, provider.Options{}, replies(fine))
 		_, err := f.Answer(t.Context(), proviso.Ask{Prompt: tc.prompt, Static: tc.static})
-		if body := proviso.Stringify(f.server.Last().Body); err != nil || !strings.Contains(body, tc.want) {
+		if body := value.Stringify(f.server.Last().Body); err != nil || !strings.Contains(body, tc.want) {
 			t.Errorf("%s %d: %v\n got %s\nwant %s", tc.prompt, tc.static, err, body, tc.want)
 		}
 	}
@@ -292,7 +293,7 @@ func TestShared(t *testing.T) {
 	} {
 		f := serve(t, "anthropic:claude-sonnet-4-5", nil, provider.Options{}, replies(fine))
 		_, err := f.Answer(t.Context(), proviso.Ask{Prompt: tc.prompt, Static: 1, Shared: tc.shared})
-		if body := proviso.Stringify(f.server.Last().Body); err != nil || !strings.Contains(body, tc.want) {
+		if body := value.Stringify(f.server.Last().Body); err != nil || !strings.Contains(body, tc.want) {
 			t.Errorf("%s %d: %v\n got %s\nwant %s", tc.prompt, tc.shared, err, body, tc.want)
 		}
 	}
@@ -302,12 +303,12 @@ func TestShared(t *testing.T) {
 	} {
 		f := serveCloud(t, id, `{}`, replies(fine))
 		_, err := f.Answer(t.Context(), proviso.Ask{Prompt: chat, Static: 1, Shared: 7})
-		if body := proviso.Stringify(f.server.Last().Body); err != nil || !strings.Contains(body, want) {
+		if body := value.Stringify(f.server.Last().Body); err != nil || !strings.Contains(body, want) {
 			t.Errorf("%s: %v\n got %s\nwant %s", id, err, body, want)
 		}
 	}
 	f := serve(t, "openai:gpt-4o", nil, provider.Options{}, replies(fine))
-	if _, err := f.Answer(t.Context(), proviso.Ask{Prompt: chat, Static: 1, Shared: 7}); err != nil || !strings.Contains(proviso.Stringify(f.server.Last().Body), `"content":"input, question"`) {
+	if _, err := f.Answer(t.Context(), proviso.Ask{Prompt: chat, Static: 1, Shared: 7}); err != nil || !strings.Contains(value.Stringify(f.server.Last().Body), `"content":"input, question"`) {
 		t.Errorf("a vendor that finds by itself what is shared is told: %v", err)
 	}
 }

@@ -4,14 +4,15 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // OutputOf reads a response in promptfoo's form: output, error, cost,
 // latencyMs, tokenUsage, finishReason, logProbs, guardrails, isRefusal,
 // metadata. Unknown members stay in Raw.
-func OutputOf(o *proviso.Object) proviso.Output {
-	out := proviso.Output{Value: proviso.Undefined{}}
-	raw := proviso.NewObject(0)
+func OutputOf(o *value.Object) proviso.Output {
+	out := proviso.Output{Value: value.Undefined{}}
+	raw := value.NewObject(0)
 	for key, v := range o.All() {
 		switch key {
 		case byID, byDescription, byPrompt, byVars:
@@ -24,7 +25,7 @@ func OutputOf(o *proviso.Object) proviso.Output {
 	if raw.Len() > 0 {
 		out.Raw = raw
 	}
-	if calls, ok := out.Value.(*proviso.Object); ok {
+	if calls, ok := out.Value.(*value.Object); ok {
 		out.ToolCalls, _ = calls.At("tool_calls").([]any)
 	}
 	return out
@@ -57,9 +58,9 @@ func setField(out *proviso.Output, key string, v any) bool {
 	case "isRefusal":
 		out.Refused, ok = v.(bool)
 	case "guardrails":
-		out.Guardrails, ok = v.(*proviso.Object)
+		out.Guardrails, ok = v.(*value.Object)
 	case "metadata":
-		out.Metadata, ok = v.(*proviso.Object)
+		out.Metadata, ok = v.(*value.Object)
 	case "tool_calls", "toolCalls":
 		out.ToolCalls, ok = v.([]any)
 	case "logProbs":
@@ -87,7 +88,7 @@ func numbers(v any) ([]float64, bool) {
 }
 
 func usage(u *proviso.Usage, v any) bool {
-	o, ok := v.(*proviso.Object)
+	o, ok := v.(*value.Object)
 	if !ok {
 		return false
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/blobs"
 	"github.com/proviso-eval/proviso/internal/script"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // scriptTimeout is the default timeout of one script call.
@@ -201,12 +202,12 @@ func (p *scripted) ID() string { return p.id }
 
 // cacheKey covers what the script gets besides the prompt.
 func (p *scripted) cacheKey(_ context.Context, ask proviso.Ask) (string, error) {
-	return blobs.Key("script", proviso.Stringify(sorted(ask.Vars)), ask.Label), nil
+	return blobs.Key("script", value.Stringify(sorted(ask.Vars)), ask.Label), nil
 }
 
 // Answer calls the function once.
 func (p *scripted) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, error) {
-	about := proviso.ObjectOf("vars", orNone(ask.AllVars()), "prompt", proviso.ObjectOf("raw", ask.Prompt, "label", ask.Label))
+	about := value.ObjectOf("vars", orNone(ask.AllVars()), "prompt", value.ObjectOf("raw", ask.Prompt, "label", ask.Label))
 	if ask.Case != nil && ask.Case.Raw != nil {
 		about.Set("test", ask.Case.Raw)
 	}
@@ -224,16 +225,16 @@ func (p *scripted) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output,
 		return proviso.Output{}, err
 	}
 	latency := time.Since(start)
-	o, ok := v.(*proviso.Object)
+	o, ok := v.(*value.Object)
 	if !ok || !o.Has("output") && !o.Has("error") {
-		return proviso.Output{}, proviso.Errorf(proviso.Undecided, "%s must return {output: …} or {error: …}, found %s", p.name, excerpt(proviso.AppendJSON(nil, v)))
+		return proviso.Output{}, proviso.Errorf(proviso.Undecided, "%s must return {output: …} or {error: …}, found %s", p.name, excerpt(value.AppendJSON(nil, v)))
 	}
 	return p.output(o, latency), nil
 }
 
 // output reads the result of the function. Null members are ignored.
-func (p *scripted) output(o *proviso.Object, latency time.Duration) proviso.Output {
-	fields := proviso.NewObject(o.Len())
+func (p *scripted) output(o *value.Object, latency time.Duration) proviso.Output {
+	fields := value.NewObject(o.Len())
 	for key, v := range o.All() {
 		if v != nil || key == "output" {
 			fields.Set(key, v)
@@ -241,7 +242,7 @@ func (p *scripted) output(o *proviso.Object, latency time.Duration) proviso.Outp
 	}
 	if v, ok := fields.Get("error"); ok { // whatever it is, it is no answer
 		if text, isText := v.(string); !isText {
-			fields.Set("error", proviso.Stringify(v))
+			fields.Set("error", value.Stringify(v))
 		} else if text == "" {
 			fields.Delete("error")
 		}
@@ -256,8 +257,8 @@ func (p *scripted) output(o *proviso.Object, latency time.Duration) proviso.Outp
 
 // options are the provider's options as scripts see them, with the settings of
 // the prompt and the case merged over its own.
-func (p *scripted) options(over *proviso.Object) *proviso.Object {
-	options := proviso.ObjectOf("id", p.id, "config", orNone(overlaid(p.spec.Config, over)))
+func (p *scripted) options(over *value.Object) *value.Object {
+	options := value.ObjectOf("id", p.id, "config", orNone(overlaid(p.spec.Config, over)))
 	if p.spec.Label != "" {
 		options.Set("label", p.spec.Label)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/script"
 	"github.com/proviso-eval/proviso/provider"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // interpreter is a proviso.Code whose Python functions return what result
@@ -66,7 +67,7 @@ func scripts(t *testing.T, id, settings string, code proviso.Code, o provider.Op
 
 func TestJavascriptProviders(t *testing.T) {
 	t.Parallel()
-	ask := proviso.Ask{Prompt: "hi", Label: "l", Vars: proviso.ObjectOf("a", "v"), Config: proviso.ObjectOf("n", 7.0)}
+	ask := proviso.Ask{Prompt: "hi", Label: "l", Vars: value.ObjectOf("a", "v"), Config: value.ObjectOf("n", 7.0)}
 	for id, want := range map[string]string{
 		"file://class.js":     `"hi7vl"`,
 		"file://fn.mjs":       `"hi"`,
@@ -78,7 +79,7 @@ func TestJavascriptProviders(t *testing.T) {
 			continue
 		}
 		out, err := p.Answer(t.Context(), ask)
-		if err != nil || proviso.Stringify(out.Value) != want || out.Error != "" || out.Latency == nil || out.Cached {
+		if err != nil || value.Stringify(out.Value) != want || out.Error != "" || out.Latency == nil || out.Cached {
 			t.Errorf("%s: got %+v, %v", id, out, err)
 		}
 	}
@@ -133,16 +134,16 @@ func hasCode(err error, code string) bool {
 func TestPythonProvider(t *testing.T) {
 	t.Parallel()
 	i := &interpreter{result: func(_ context.Context, entry string, args ...any) (any, error) {
-		options := args[1].(*proviso.Object)
+		options := args[1].(*value.Object)
 		switch entry {
 		case "call_embedding_api":
-			return proviso.ObjectOf("embedding", []any{1.0, 2.0}, "tokenUsage", proviso.ObjectOf("total", 3.0)), nil
+			return value.ObjectOf("embedding", []any{1.0, 2.0}, "tokenUsage", value.ObjectOf("total", 3.0)), nil
 		case "call_classification_api":
-			return proviso.ObjectOf("classification", proviso.ObjectOf("good", 0.75)), nil
+			return value.ObjectOf("classification", value.ObjectOf("good", 0.75)), nil
 		case "other":
 			return nil, &proviso.ScriptError{Name: "KeyError", Message: "'x'", Stack: "  File \"p.py\", line 2\n"}
 		}
-		return proviso.ObjectOf("output", args[0].(string)+proviso.Stringify(options.At("config"))+proviso.Stringify(args[2].(*proviso.Object).At("prompt")), "error", nil, "cost", 0.25), nil
+		return value.ObjectOf("output", args[0].(string)+value.Stringify(options.At("config"))+value.Stringify(args[2].(*value.Object).At("prompt")), "error", nil, "cost", 0.25), nil
 	}}
 	p, err := scripts(t, "file://p.py", `{"a":1,"timeout":5000}`, i, provider.Options{})
 	if err != nil {
@@ -152,7 +153,7 @@ func TestPythonProvider(t *testing.T) {
 	if src.Entry != "call_api" || src.Timeout != 5*time.Second || src.Purpose != proviso.Acting || src.File != "p.py" || p.ID() != "file://p.py" {
 		t.Errorf("compiled %+v", src)
 	}
-	out, err := p.Answer(t.Context(), proviso.Ask{Prompt: "hi", Label: "l", Config: proviso.ObjectOf("b", 2.0)})
+	out, err := p.Answer(t.Context(), proviso.Ask{Prompt: "hi", Label: "l", Config: value.ObjectOf("b", 2.0)})
 	if err != nil || out.Value != `hi{"a":1,"timeout":5000,"b":2}{"raw":"hi","label":"l"}` || *out.Cost != 0.25 {
 		t.Errorf("got %+v, %v", out, err)
 	}
@@ -191,7 +192,7 @@ func TestWorkers(t *testing.T) {
 	i := &interpreter{result: func(context.Context, string, ...any) (any, error) {
 		begun <- struct{}{}
 		<-end
-		return proviso.ObjectOf("output", "x"), nil
+		return value.ObjectOf("output", "x"), nil
 	}}
 	p, err := scripts(t, "python:p.py", `{"workers":1}`, i, provider.Options{Concurrency: 8})
 	if err != nil {
@@ -236,7 +237,7 @@ func TestProgram(t *testing.T) {
 		}
 		t.Errorf("got %q, %v", got, err)
 	}
-	slow, err := provider.NewProgram("sleep 10", false, provider.Options{Env: env}, proviso.ObjectOf("timeout", 10.0))
+	slow, err := provider.NewProgram("sleep 10", false, provider.Options{Env: env}, value.ObjectOf("timeout", 10.0))
 	if err != nil {
 		t.Fatal(err)
 	}

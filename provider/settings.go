@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // settings are the configuration and the environment of one provider.
@@ -51,7 +52,7 @@ func (s settings) number(key string) (float64, bool) {
 	case float64:
 		return v, true
 	case string:
-		f := proviso.ToNumber(v)
+		f := value.ToNumber(v)
 		return f, v != "" && f == f
 	}
 	return 0, false
@@ -276,7 +277,7 @@ func (s settings) backoff() time.Duration {
 
 func (s settings) milliseconds(name string, def time.Duration) time.Duration {
 	v, _ := s.env(name)
-	if f := proviso.ToNumber(v); v != "" && f > 0 && f < 1e12 {
+	if f := value.ToNumber(v); v != "" && f > 0 && f < 1e12 {
 		return time.Duration(f * float64(time.Millisecond))
 	}
 	return def
@@ -285,7 +286,7 @@ func (s settings) milliseconds(name string, def time.Duration) time.Duration {
 // envNumber reads a number from the environment.
 func (s settings) envNumber(name string, def float64) float64 {
 	v, _ := s.env(name)
-	if f := proviso.ToNumber(v); v != "" && f == f {
+	if f := value.ToNumber(v); v != "" && f == f {
 		return f
 	}
 	return def

@@ -8,6 +8,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/fakemodel"
 	"github.com/proviso-eval/proviso/provider"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // TestEveryKindIsDocumented opens each provider without a key: the error names
@@ -43,7 +44,7 @@ func TestMissingKey(t *testing.T) {
 			t.Errorf("%s: %v at %q", id, e, e.Pointer)
 		}
 	}
-	own := proviso.ObjectOf("apiKeyEnvar", "MY_KEY")
+	own := value.ObjectOf("apiKeyEnvar", "MY_KEY")
 	_, err := provider.Open(proviso.ProviderSpec{ID: "openai:gpt-4o", Config: own}, provider.Options{Env: proviso.EnvMap{"OPENAI_API_KEY": secret}})
 	if e := coded(t, err, proviso.Invalid); !strings.Contains(e.Error(), "MY_KEY") {
 		t.Errorf("error %v", e)
@@ -120,14 +121,14 @@ func TestAddresses(t *testing.T) {
 	for _, tc := range []struct {
 		id, config string
 		env        proviso.EnvMap
-		own        *proviso.Object
+		own        *value.Object
 		path       string
 	}{
 		{"openai:gpt-4o", `{"apiBaseUrl":"URL/proxy"}`, key, nil, "/proxy/chat/completions"},
 		{"openai:gpt-4o", `{"apiHost":"URL"}`, key, nil, "/v1/chat/completions"},
 		{"openai:gpt-4o", `{}`, with("OPENAI_BASE_URL", s.URL+"/x/"), nil, "/x/chat/completions"},
 		{"openai:gpt-4o", `{}`, with("OPENAI_API_HOST", s.URL), nil, "/v1/chat/completions"},
-		{"openai:gpt-4o", `{}`, key, proviso.ObjectOf("OPENAI_BASE_URL", s.URL+"/own"), "/own/chat/completions"},
+		{"openai:gpt-4o", `{}`, key, value.ObjectOf("OPENAI_BASE_URL", s.URL+"/own"), "/own/chat/completions"},
 		{"groq:llama", `{"apiBaseUrl":"URL/openai/v1"}`, key, nil, "/openai/v1/chat/completions"},
 		{"vllm:m", `{}`, proviso.EnvMap{"VLLM_BASE_URL": s.URL + "/v1"}, nil, "/v1/chat/completions"},
 		{"azure:chat:d", `{"apiHost":"URL","apiVersion":"1"}`, key, nil, "/openai/deployments/d/chat/completions?api-version=1"},
@@ -150,17 +151,17 @@ func TestUntrustedSuites(t *testing.T) {
 	env := proviso.EnvMap{"OPENAI_API_KEY": secret}
 	for _, tc := range []struct {
 		config string
-		own    *proviso.Object
+		own    *value.Object
 		env    proviso.EnvMap
 		bad    bool
 	}{
 		{config: `{"apiBaseUrl":"https://evil.test/v1"}`, bad: true},
 		{config: `{"apiHost":"evil.test"}`, bad: true},
 		{config: `{"apiBaseUrl":"http://api.openai.com/v1"}`, bad: true}, // in the clear
-		{config: `{}`, own: proviso.ObjectOf("OPENAI_BASE_URL", "https://evil.test"), bad: true},
+		{config: `{}`, own: value.ObjectOf("OPENAI_BASE_URL", "https://evil.test"), bad: true},
 		{config: `{"apiBaseUrl":"https://evil.test/v1","apiKeyEnvar":"OPENAI_API_KEY"}`, bad: true},
 		{config: `{"apiBaseUrl":"https://evil.test/v1","apiKey":"its own"}`},
-		{config: `{"apiBaseUrl":"https://evil.test/v1"}`, own: proviso.ObjectOf("OPENAI_API_KEY", "its own")},
+		{config: `{"apiBaseUrl":"https://evil.test/v1"}`, own: value.ObjectOf("OPENAI_API_KEY", "its own")},
 		{config: `{"apiBaseUrl":"https://Allowed.test./v1"}`},
 		{config: `{"apiBaseUrl":"http://allowed.test/v1"}`, bad: true}, // in the clear
 		{config: `{"apiBaseUrl":"http://localhost:1234/v1"}`},
@@ -195,12 +196,12 @@ func TestPriceFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var check func(name string, prices *proviso.Object, long bool)
-	check = func(name string, prices *proviso.Object, long bool) {
+	var check func(name string, prices *value.Object, long bool)
+	check = func(name string, prices *value.Object, long bool) {
 		for key, v := range prices.All() {
 			switch f, number := v.(float64); {
 			case key == "long" && !long:
-				check(name+" long", v.(*proviso.Object), true)
+				check(name+" long", v.(*value.Object), true)
 			case !number || f < 0 || key == "over" && !long:
 				t.Errorf("%s: %s is %v", name, key, v)
 			case key != "input" && key != "output" && key != "cached" && key != "written" && key != "over":
@@ -209,12 +210,12 @@ func TestPriceFile(t *testing.T) {
 		}
 		in, _ := prices.At("input").(float64)
 		if cached, ok := prices.At("cached").(float64); ok && cached > in || !prices.Has("output") {
-			t.Errorf("%s: %s", name, proviso.Stringify(prices))
+			t.Errorf("%s: %s", name, value.Stringify(prices))
 		}
 	}
 	for vendor, models := range parse(t, string(data)).All() {
-		for name, prices := range models.(*proviso.Object).All() {
-			check(vendor+" "+name, prices.(*proviso.Object), false)
+		for name, prices := range models.(*value.Object).All() {
+			check(vendor+" "+name, prices.(*value.Object), false)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // snippet is a script in a configuration: an expression, a function, or a file.
@@ -24,7 +25,7 @@ func (s settings) snippet(name string, params []string) (*snippet, error) {
 	}
 	text, ok := v.(string)
 	if b, isBool := v.(bool); isBool && name == "validateStatus" {
-		text, ok = proviso.ToString(b), true
+		text, ok = value.ToString(b), true
 	}
 	if !ok || strings.TrimSpace(text) == "" {
 		return nil, s.invalid("config.%s must be JavaScript, or file:// and the name of a script", name)

@@ -5,12 +5,13 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // stored is an output in the form of the cache and cassettes. It has the names
 // of [OutputOf], except that unknown members of the response are under raw.
-func stored(out *proviso.Output) *proviso.Object {
-	o := proviso.ObjectOf("output", out.Value)
+func stored(out *proviso.Output) *value.Object {
+	o := value.ObjectOf("output", out.Value)
 	set := func(key string, present bool, v any) {
 		if present {
 			o.Set(key, v)
@@ -23,7 +24,7 @@ func stored(out *proviso.Output) *proviso.Object {
 		o.Set("latencyMs", milliseconds(*out.Latency))
 	}
 	if u := out.Usage; u != (proviso.Usage{}) {
-		o.Set("tokenUsage", proviso.ObjectOf("total", float64(u.Total), "prompt", float64(u.Prompt),
+		o.Set("tokenUsage", value.ObjectOf("total", float64(u.Total), "prompt", float64(u.Prompt),
 			"completion", float64(u.Completion), "cached", float64(u.Cached), "numRequests", float64(u.Requests)))
 	}
 	set("error", out.Error != "", out.Error)
@@ -50,7 +51,7 @@ func milliseconds(d time.Duration) float64 {
 }
 
 // restored is the inverse of stored; false if o is not an output.
-func restored(o *proviso.Object) (proviso.Output, bool) {
+func restored(o *value.Object) (proviso.Output, bool) {
 	out := proviso.Output{}
 	if !o.Has("output") {
 		return out, false
@@ -59,7 +60,7 @@ func restored(o *proviso.Object) (proviso.Output, bool) {
 		ok := true
 		switch key {
 		case "raw":
-			out.Raw, ok = v.(*proviso.Object)
+			out.Raw, ok = v.(*value.Object)
 		case "traceId":
 			out.TraceID, ok = v.(string)
 		case "latencyMs":
@@ -82,7 +83,7 @@ func restored(o *proviso.Object) (proviso.Output, bool) {
 // value are not.
 func keepable(out *proviso.Output) bool {
 	switch out.Value.(type) {
-	case nil, proviso.Undefined, *proviso.Opaque:
+	case nil, value.Undefined, *value.Opaque:
 		return false
 	}
 	return out.Error == ""
@@ -90,5 +91,5 @@ func keepable(out *proviso.Output) bool {
 
 // sampleKey is a sample as part of a key.
 func sampleKey(s proviso.Sample) string {
-	return proviso.Stringify([]any{float64(s.Repeat), float64(s.Vote), float64(s.Repair)})
+	return value.Stringify([]any{float64(s.Repeat), float64(s.Vote), float64(s.Repair)})
 }

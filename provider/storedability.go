@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // storedVector is a vector in the form of the cache and cassettes.
@@ -17,8 +18,8 @@ func storedVector(vector []float64) []any {
 }
 
 // storedClasses are class scores as they are kept, sorted by name.
-func storedClasses(scores map[string]float64) *proviso.Object {
-	classes := proviso.NewObject(len(scores))
+func storedClasses(scores map[string]float64) *value.Object {
+	classes := value.NewObject(len(scores))
 	for _, label := range slices.Sorted(maps.Keys(scores)) {
 		classes.Set(label, scores[label])
 	}
@@ -37,7 +38,7 @@ func restoredClasses(v any) map[string]float64 {
 func storedFlags(flags []proviso.Flag) []any {
 	list := make([]any, len(flags))
 	for i, f := range flags {
-		list[i] = proviso.ObjectOf("code", f.Code, "description", f.Description, "confidence", f.Confidence)
+		list[i] = value.ObjectOf("code", f.Code, "description", f.Description, "confidence", f.Confidence)
 	}
 	return list
 }

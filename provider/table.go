@@ -13,6 +13,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/internal/transport"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Options configure how providers are opened.
@@ -68,7 +69,7 @@ type Options struct {
 
 // Templates renders templates of a configuration. It is safe for concurrent use.
 type Templates interface {
-	Render(ctx context.Context, text string, vars *proviso.Object) (string, error)
+	Render(ctx context.Context, text string, vars *value.Object) (string, error)
 }
 
 // Kind describes one provider.

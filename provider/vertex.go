@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // vertexAnthropicVersion is the version of Claude's API on Vertex AI.
@@ -168,7 +169,7 @@ func (s settings) vertexLogin(c *googleCredentials) (proof, error) {
 // version in the body.
 var vertexClaude = wire{request: vertexClaudeRequest, output: anthropicOutput, shape: anthropicShape}
 
-func vertexClaudeRequest(m *model, ask *proviso.Ask, cfg *proviso.Object) (*proviso.Object, error) {
+func vertexClaudeRequest(m *model, ask *proviso.Ask, cfg *value.Object) (*value.Object, error) {
 	body, err := anthropicRequest(m, ask, cfg)
 	if err != nil {
 		return nil, err
@@ -189,25 +190,25 @@ func vertexClaudeRequest(m *model, ask *proviso.Ask, cfg *proviso.Object) (*prov
 
 // vertexVectors is :predict of embedding models.
 var vertexVectors = vectors{
-	request: func(m *model, texts []string) *proviso.Object {
+	request: func(m *model, texts []string) *value.Object {
 		instances := make([]any, len(texts))
 		for i, t := range texts {
-			one := proviso.ObjectOf("content", t)
+			one := value.ObjectOf("content", t)
 			if task := m.config.At("taskType"); task != nil {
 				one.Set("task_type", task)
 			}
 			copySettings(one, m.config, "title")
 			instances[i] = one
 		}
-		body := proviso.ObjectOf("instances", instances)
-		parameters := proviso.NewObject(2)
+		body := value.ObjectOf("instances", instances)
+		parameters := value.NewObject(2)
 		copySettings(parameters, m.config, "autoTruncate", "outputDimensionality")
 		if parameters.Len() > 0 {
 			body.Set("parameters", parameters)
 		}
 		return body
 	},
-	read: func(answer *proviso.Object) []any {
+	read: func(answer *value.Object) []any {
 		found := slices.Clone(list(answer.At("predictions")))
 		for i, v := range found {
 			found[i] = object(object(v).At("embeddings")).At("values")

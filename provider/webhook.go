@@ -9,12 +9,13 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/transport"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // webhook calls an endpoint that accepts {prompt, config} and returns {output}.
 type webhook struct {
 	name   string // the id in the suite; that of the endpoint contains no keys
-	config *proviso.Object
+	config *value.Object
 	*endpoint
 }
 
@@ -63,7 +64,7 @@ func (w *webhook) ID() string { return w.name }
 
 // Answer calls the endpoint.
 func (w *webhook) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, error) {
-	body := proviso.ObjectOf("prompt", ask.Prompt)
+	body := value.ObjectOf("prompt", ask.Prompt)
 	if cfg := overlaid(w.config, ask.Config); cfg != nil {
 		body.Set("config", cfg)
 	}
@@ -73,7 +74,7 @@ func (w *webhook) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, 
 	}
 	out := OutputOf(r.Object)
 	if !r.Has("output") {
-		return proviso.Output{}, proviso.Errorf(proviso.Unavailable, "%s: expected {\"output\": …}, got %s", w.id, excerpt(proviso.AppendJSON(nil, r.Object)))
+		return proviso.Output{}, proviso.Errorf(proviso.Unavailable, "%s: expected {\"output\": …}, got %s", w.id, excerpt(value.AppendJSON(nil, r.Object)))
 	}
 	latency := r.latency
 	out.Latency = &latency

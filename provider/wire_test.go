@@ -9,15 +9,16 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/fakemodel"
 	"github.com/proviso-eval/proviso/provider"
+	"github.com/proviso-eval/proviso/value"
 )
 
-func parse(t *testing.T, text string) *proviso.Object {
+func parse(t *testing.T, text string) *value.Object {
 	t.Helper()
-	v, err := proviso.ParseJSON(text)
+	v, err := value.ParseJSON(text)
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
-	return v.(*proviso.Object)
+	return v.(*value.Object)
 }
 
 const (
@@ -111,7 +112,7 @@ func TestRequests(t *testing.T) {
 			t.Parallel()
 			s := fakemodel.New(fakemodel.Options{})
 			defer s.Close()
-			cfg, env := proviso.NewObject(1), environment(s.URL)
+			cfg, env := value.NewObject(1), environment(s.URL)
 			if tc.config != "" {
 				cfg = parse(t, tc.config)
 			}
@@ -127,18 +128,18 @@ func TestRequests(t *testing.T) {
 			if tc.ask != "" {
 				ask.Config = parse(t, tc.ask)
 			}
-			before := proviso.Stringify(cfg)
+			before := value.Stringify(cfg)
 			if _, err := p.Answer(t.Context(), ask); err != nil {
 				t.Fatal(err)
 			}
 			got := s.Last()
-			if g := proviso.Stringify(got.Body); g != tc.want {
+			if g := value.Stringify(got.Body); g != tc.want {
 				t.Errorf("body\n got %s\nwant %s", g, tc.want)
 			}
 			if tc.path != "" && got.Path != tc.path {
 				t.Errorf("path %s, want %s", got.Path, tc.path)
 			}
-			if after := proviso.Stringify(cfg); after != before {
+			if after := value.Stringify(cfg); after != before {
 				t.Errorf("the configuration was changed to %s", after)
 			}
 			if strings.HasPrefix(tc.name, "settings") && tc.ask == "" && (got.Header.Get("Authorization") != "Bearer sk-own-key" || got.Header.Get("X-A") != "b") {
@@ -167,7 +168,7 @@ func TestHeaders(t *testing.T) {
 				t.Errorf("%s: %s is %q, want %q", id, name, got, v)
 			}
 		}
-		if strings.Contains(last.Path+proviso.Stringify(last.Body), secret) {
+		if strings.Contains(last.Path+value.Stringify(last.Body), secret) {
 			t.Errorf("%s: the key is outside of the header", id)
 		}
 	}
@@ -245,7 +246,7 @@ func TestOutputs(t *testing.T) {
 			s := fakemodel.New(replies(tc.reply))
 			defer s.Close()
 			env := environment(s.URL)
-			cfg := proviso.NewObject(1)
+			cfg := value.NewObject(1)
 			if tc.config != "" {
 				cfg = parse(t, tc.config)
 			}
@@ -271,7 +272,7 @@ func TestOutputs(t *testing.T) {
 				t.Errorf("calls %s, want %s", got, tc.calls)
 			}
 			if g := ""; out.Guardrails != nil || tc.guardrails != "" {
-				if g = proviso.Stringify(out.Guardrails); g != tc.guardrails {
+				if g = value.Stringify(out.Guardrails); g != tc.guardrails {
 					t.Errorf("guardrails %s, want %s", g, tc.guardrails)
 				}
 			}
@@ -283,7 +284,7 @@ func listed(calls []any) string {
 	if calls == nil {
 		return ""
 	}
-	return proviso.Stringify(calls)
+	return value.Stringify(calls)
 }
 
 func TestUsageAndCost(t *testing.T) {
@@ -309,7 +310,7 @@ func TestUsageAndCost(t *testing.T) {
 		{"azure:chat:mine", `{"modelName":"gpt-4o"}`, (600*2.5 + 400*1.25 + 100*10) / 1e6},
 		{"ollama:chat:llama3", ``, -1},
 	} {
-		var cfg *proviso.Object
+		var cfg *value.Object
 		if tc.config != "" {
 			cfg = parse(t, tc.config)
 		}

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 const (
@@ -149,7 +150,7 @@ func aboutOf(a *proviso.Assertion, compared bool) about {
 
 // aboutRaw reads an assertion in the form of rows. For a judged assertion, its
 // requirements are the value.
-func aboutRaw(o *proviso.Object, compared bool) about {
+func aboutRaw(o *value.Object, compared bool) about {
 	x := about{kind: str(o, "type"), id: str(o, "id"), metric: str(o, "metric"), unweighed: o.At("weight") == 0.0}
 	if compared {
 		x.threshold = defined(o.At("threshold"))
@@ -178,7 +179,7 @@ func (x *about) title() string {
 // judgedType is the type of assertions with criteria.
 const judgedType = "judge"
 
-func firstCriterion(o *proviso.Object) any {
+func firstCriterion(o *value.Object) any {
 	list, _ := o.At("criteria").([]any)
 	if len(list) == 0 {
 		return nil
@@ -188,7 +189,7 @@ func firstCriterion(o *proviso.Object) any {
 
 // defined returns v; nil if it is undefined.
 func defined(v any) any {
-	if _, undefined := v.(proviso.Undefined); undefined {
+	if _, undefined := v.(value.Undefined); undefined {
 		return nil
 	}
 	return v
@@ -219,16 +220,16 @@ func appendDistinct(b []byte, v any) []byte {
 		}
 		return b
 	}
-	return append(proviso.AppendJSON(append(b, 'j'), v), 0)
+	return append(value.AppendJSON(append(b, 'j'), v), 0)
 }
 
 // summary returns an empty entry for the assertion.
 func (x *about) summary() *AssertionSummary {
 	a := &AssertionSummary{Type: x.kind, ID: x.id, Metric: x.metric, Unweighed: x.unweighed}
-	if o, ok := x.value.(*proviso.Object); ok && x.kind == judgedType && o.Has("template") {
+	if o, ok := x.value.(*value.Object); ok && x.kind == judgedType && o.Has("template") {
 		a.Value = str(o, "template")
 		if params := obj(o, "params"); params.Len() > 0 {
-			a.Value = clipped(a.Value+" "+proviso.Stringify(params), maxValueText)
+			a.Value = clipped(a.Value+" "+value.Stringify(params), maxValueText)
 		}
 	} else if x.value != nil {
 		a.Value = valueText(x.value)
@@ -244,7 +245,7 @@ func valueText(v any) string {
 	if s, ok := v.(string); ok {
 		return `"` + clipped(s, maxValueText) + `"`
 	}
-	return clipped(proviso.Stringify(v), maxStructureText)
+	return clipped(value.Stringify(v), maxStructureText)
 }
 
 // clipped returns at most limit bytes of s; an ellipsis marks a longer text.
@@ -268,7 +269,7 @@ type assertions struct {
 
 	// recent finds entries by the suite's objects, which rows of one suite share.
 	// Encoding a schema for its key each time would take longer than everything else.
-	recent map[*proviso.Object]*AssertionSummary
+	recent map[*value.Object]*AssertionSummary
 
 	// sorted is what Assertions returned, until another verdict comes: a run has its
 	// summary in several reports.
@@ -290,7 +291,7 @@ func (t tally) counts() Counts {
 const maxRecent = 1024
 
 func newAssertions() *assertions {
-	return &assertions{seed: maphash.MakeSeed(), lines: map[uint64]*AssertionSummary{}, counts: map[uint64]tally{}, recent: map[*proviso.Object]*AssertionSummary{}}
+	return &assertions{seed: maphash.MakeSeed(), lines: map[uint64]*AssertionSummary{}, counts: map[uint64]tally{}, recent: map[*value.Object]*AssertionSummary{}}
 }
 
 // addOf counts a verdict on an assertion of a suite.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // plain returns the start of a simple run: one prompt and one provider.
@@ -76,7 +77,7 @@ func TestLinesAreBounded(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	for i := range distinct {
 		v := &r.Verdicts[0]
-		v.Assertion = assertionOf(proviso.ObjectOf("type", "equals", "value", fmt.Sprintf("%d %s", i, strings.Repeat("long ", 1000))))
+		v.Assertion = assertionOf(value.ObjectOf("type", "equals", "value", fmt.Sprintf("%d %s", i, strings.Repeat("long ", 1000))))
 		v.Status = proviso.Pass
 		if i%10_000 == 9_999 {
 			sum.Add(i, r) // it passes before it fails

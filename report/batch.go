@@ -7,8 +7,8 @@ import (
 	"encoding/json"
 	"math"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/stats"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Batch is the result of a suite for one agent: how many cases passed, and how often
@@ -185,7 +185,7 @@ func (c Counts) share() (*float64, *Interval) {
 // agent returns the name of the evaluated agent; "" if there are several.
 func (m *Meta) agent() string {
 	if id := m.Config.At("id"); id != nil {
-		return proviso.ToString(id)
+		return value.ToString(id)
 	}
 	name := ""
 	for i := range m.Columns {

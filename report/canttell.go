@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // If a judge cannot tell for this share of the outputs, and for at least this many,
@@ -24,10 +25,10 @@ func cannotTell(list []proviso.CriterionVerdict) bool {
 }
 
 // cannotTellIn is cannotTell for a component of a row.
-func cannotTellIn(c *proviso.Object) bool {
+func cannotTellIn(c *value.Object) bool {
 	list, _ := c.At("criteria").([]any)
 	for _, v := range list {
-		if o, ok := v.(*proviso.Object); ok && o.At("cannot_tell") == true {
+		if o, ok := v.(*value.Object); ok && o.At("cannot_tell") == true {
 			return true
 		}
 	}

@@ -1,6 +1,9 @@
 package report
 
-import "github.com/proviso-eval/proviso"
+import (
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
+)
 
 // grading appends the verdicts on the row's assertions, and the result of the
 // assertion set.
@@ -173,17 +176,17 @@ func (e *encoder) assertion(a *proviso.Assertion) {
 		return
 	}
 	e.b = append(e.b, `{"type":`...)
-	e.b = proviso.AppendQuoted(e.b, a.Type)
+	e.b = value.AppendQuoted(e.b, a.Type)
 	if a.ID != "" {
 		e.text(`,"id":`, a.ID)
 	}
-	if _, undefined := a.Value.(proviso.Undefined); !undefined && a.Value != nil {
+	if _, undefined := a.Value.(value.Undefined); !undefined && a.Value != nil {
 		e.b = append(e.b, `,"value":`...)
-		e.b = proviso.AppendJSON(e.b, a.Value)
+		e.b = value.AppendJSON(e.b, a.Value)
 	}
-	if _, undefined := a.Threshold.(proviso.Undefined); !undefined && a.Threshold != nil {
+	if _, undefined := a.Threshold.(value.Undefined); !undefined && a.Threshold != nil {
 		e.b = append(e.b, `,"threshold":`...)
-		e.b = proviso.AppendJSON(e.b, a.Threshold)
+		e.b = value.AppendJSON(e.b, a.Threshold)
 	}
 	if a.Weight != nil {
 		e.b = append(e.b, `,"weight":`...)
@@ -205,7 +208,7 @@ func (e *encoder) evidence(list []proviso.Evidence) {
 			e.b = append(e.b, ',')
 		}
 		e.b = append(e.b, `{"quote":`...)
-		e.b = proviso.AppendQuoted(e.b, v.Quote)
+		e.b = value.AppendQuoted(e.b, v.Quote)
 		e.b = append(e.b, `,"start":`...)
 		e.int(v.Start)
 		if v.Note != "" {

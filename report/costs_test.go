@@ -7,6 +7,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // TestIncurred: an answer from the cache keeps its cost, beside the cost of zero for
@@ -20,7 +21,7 @@ func TestIncurred(t *testing.T) {
 	kept := resultOf(caseOf(t, 1, `{"vars":{}}`), "hello")
 	kept.Output.Cost, kept.Output.Usage, kept.Output.Cached = &free, usage, true
 	kept.Output.Usage.Requests = 0
-	kept.Output.Raw = proviso.ObjectOf("recordedCost", 0.5)
+	kept.Output.Raw = value.ObjectOf("recordedCost", 0.5)
 	none := resultOf(caseOf(t, 2, `{"vars":{}}`), "hello") // from the cache, of a model without a price
 	none.Output.Cached = true
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // maxVarColumns limits the columns of variables. Further variables share one column.
@@ -91,7 +91,7 @@ func (t *csvTable) name(quoted []byte) {
 		return
 	}
 	t.vars[string(quoted)] = len(t.names)
-	v, _ := proviso.ParseJSON(`"` + string(quoted) + `"`)
+	v, _ := value.ParseJSON(`"` + string(quoted) + `"`)
 	t.names = append(t.names, textOf(v))
 }
 
@@ -169,10 +169,10 @@ func (t *csvTable) add(row view) {
 	cells[0] = neutral(output)
 	cells[1] = strings.ToUpper(row.status.String())
 	if !Unscored(row.Object) {
-		cells[2] = proviso.FormatNumber(score(row.Object))
+		cells[2] = value.FormatNumber(score(row.Object))
 	}
 	if scores := obj(row.Object, "namedScores"); scores.Len() > 0 {
-		cells[3] = neutral(proviso.Stringify(scores))
+		cells[3] = neutral(value.Stringify(scores))
 	}
 	cells[4] = neutral(reasonOf(row))
 }
@@ -196,7 +196,7 @@ func (t *csvTable) inputs(row view) {
 		t.line[0] = neutral(row.description())
 		at = 1
 	}
-	other := &proviso.Object{}
+	other := &value.Object{}
 	for name, value := range row.vars().All() {
 		i := slices.Index(t.names, name)
 		switch {
@@ -209,7 +209,7 @@ func (t *csvTable) inputs(row view) {
 		}
 	}
 	if t.more && other.Len() > 0 {
-		t.line[at+len(t.names)] = neutral(proviso.Stringify(other))
+		t.line[at+len(t.names)] = neutral(value.Stringify(other))
 	}
 }
 

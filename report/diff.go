@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // excerpt is a text with a marked part, as byte offsets.
@@ -54,17 +54,17 @@ func textOf(v any) string {
 	if s, ok := v.(string); ok {
 		return s
 	}
-	if _, undefined := v.(proviso.Undefined); undefined {
+	if _, undefined := v.(value.Undefined); undefined {
 		return ""
 	}
-	return proviso.Stringify(v)
+	return value.Stringify(v)
 }
 
 // canonical returns JSON text in proviso's format, so that white space does not count
 // as a difference from a structure.
 func canonical(text string) string {
-	if v, err := proviso.ParseJSON(text); err == nil {
-		return proviso.Stringify(v)
+	if v, err := value.ParseJSON(text); err == nil {
+		return value.Stringify(v)
 	}
 	return text
 }

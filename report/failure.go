@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 const (
@@ -18,11 +19,11 @@ const (
 // assertion that did not pass with its reason. It may represent several rows that are
 // undecided for the same reason.
 func (p *printer) row(encoded []byte, status proviso.Status, rows int) error {
-	v, err := proviso.ParseJSON(string(encoded))
+	v, err := value.ParseJSON(string(encoded))
 	if err != nil {
 		return fmt.Errorf("row of the run: %w", err)
 	}
-	row, _ := v.(*proviso.Object)
+	row, _ := v.(*value.Object)
 	word, color := "FAIL ", red
 	if status == proviso.Errored {
 		word, color = "ERROR", yellow
@@ -64,7 +65,7 @@ func (p *printer) room(before string) int { return p.o.Width - len(before) - nam
 const promptCells = 48
 
 // column names the row's prompt and provider.
-func (p *printer) column(row *proviso.Object) string {
+func (p *printer) column(row *value.Object) string {
 	if i := integer(row, "promptIdx"); i >= 0 && i < len(p.prompts) {
 		return p.columnName(i)
 	}
@@ -75,7 +76,7 @@ func (p *printer) column(row *proviso.Object) string {
 
 // vars returns variables as name=value. Each long value is shortened, so that all
 // names are visible.
-func vars(o *proviso.Object) string {
+func vars(o *value.Object) string {
 	var parts []string
 	for name, v := range o.All() {
 		if strings.HasPrefix(name, "_") {
@@ -87,7 +88,7 @@ func vars(o *proviso.Object) string {
 }
 
 // outcome shows the output and the assertions that did not pass.
-func (p *printer) outcome(row *proviso.Object, status proviso.Status) {
+func (p *printer) outcome(row *value.Object, status proviso.Status) {
 	p.field("score", comparedScore(row))
 	response := obj(row, "response")
 	output, answered := response.Get("output")
@@ -157,12 +158,12 @@ type brokenAssertion struct {
 
 // broken returns the assertions that did not pass. Members of a set that passed are
 // left out. Assertions that are undecided for the same reason are combined.
-func broken(row *proviso.Object) []brokenAssertion {
+func broken(row *value.Object) []brokenAssertion {
 	components, _ := obj(row, "gradingResult").At("componentResults").([]any)
 	var list []brokenAssertion
 	first := map[string]int{} // positions of the undecided in the list, by note and reason
 	for i := 0; i < len(components); i++ {
-		c, _ := components[i].(*proviso.Object)
+		c, _ := components[i].(*value.Object)
 		status := statusOf(str(c, "status"))
 		if succeeded(status) {
 			i += max(0, integer(c, "members"))
@@ -185,7 +186,7 @@ func broken(row *proviso.Object) []brokenAssertion {
 }
 
 // brokenOf reads a component of a row.
-func brokenOf(c *proviso.Object, status proviso.Status) brokenAssertion {
+func brokenOf(c *value.Object, status proviso.Status) brokenAssertion {
 	a := obj(c, "assertion")
 	x := aboutRaw(a, c.Has("threshold"))
 	b := brokenAssertion{about: x, names: []string{x.title()}, kinds: []string{cmp.Or(x.kind, "part")}, reason: str(c, "reason"),
@@ -230,11 +231,11 @@ func (p *printer) assertion(b *brokenAssertion, output string) {
 
 // spansOf returns the spans that support a component: evidence that is not in the
 // output.
-func spansOf(c *proviso.Object) []excerpt {
+func spansOf(c *value.Object) []excerpt {
 	list, _ := c.At("evidence").([]any)
 	var spans []excerpt
 	for _, e := range list {
-		o, _ := e.(*proviso.Object)
+		o, _ := e.(*value.Object)
 		if note := str(o, "note"); note != "" && o.At("start") == -1.0 {
 			spans = append(spans, excerpt{name: str(o, "quote"), text: note})
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // shown is a report of the sample, or of other rows, in the given format.
@@ -31,23 +32,23 @@ func shown(t testing.TB, name string, m *report.Meta, sum *report.Summary, rows 
 // are fail, error, pass and skip.
 func everywhere(t testing.TB, text string) (*report.Meta, *report.Summary, report.Rows) {
 	prompt, provider := &proviso.Prompt{Label: text, Raw: text}, &proviso.ProviderSpec{ID: text, Label: text}
-	m := &report.Meta{RunID: text, Suite: text, Version: text, Config: proviso.ObjectOf(text, text),
+	m := &report.Meta{RunID: text, Suite: text, Version: text, Config: value.ObjectOf(text, text),
 		Columns: []report.Column{report.NewColumn(prompt, provider), report.NewColumn(prompt, provider)}}
 	sum := report.NewSummary(2)
 	sum.SetDerived(0, text, text)
 	var rows []*proviso.Result
 	for i, s := range []proviso.Status{proviso.Fail, proviso.Errored, proviso.Pass, proviso.Skip} {
 		c := &proviso.Case{ID: text, Index: i / 2, Description: text, Repeats: 1,
-			Raw: proviso.ObjectOf("description", text, "vars", proviso.ObjectOf(text, text))}
-		kinds := []*proviso.Assertion{{Type: "equals", Metric: text, Value: text + "!", Threshold: proviso.Undefined{}},
-			{Type: text, ID: text, Value: text, Threshold: proviso.Undefined{}}}
+			Raw: value.ObjectOf("description", text, "vars", value.ObjectOf(text, text))}
+		kinds := []*proviso.Assertion{{Type: "equals", Metric: text, Value: text + "!", Threshold: value.Undefined{}},
+			{Type: text, ID: text, Value: text, Threshold: value.Undefined{}}}
 		var verdicts []proviso.Verdict
 		for _, a := range kinds {
 			verdicts = append(verdicts, proviso.Verdict{Assertion: a, Status: s, Reason: text, Judge: text, Rendered: text, HasValue: i == 1,
 				Evidence: []proviso.Evidence{{Quote: text, Start: -1, Note: text}}})
 		}
 		rows = append(rows, &proviso.Result{Case: c, Prompt: prompt, PromptIdx: i % 2, Provider: provider, Rendered: text,
-			Vars: proviso.ObjectOf(text, text), Output: proviso.Output{Value: text}, Error: map[bool]string{true: text}[s == proviso.Errored],
+			Vars: value.ObjectOf(text, text), Output: proviso.Output{Value: text}, Error: map[bool]string{true: text}[s == proviso.Errored],
 			Verdicts:  verdicts,
 			Aggregate: proviso.Aggregate{Status: s, Reason: text, Named: []proviso.NamedScore{{Name: text, Value: 1}}}})
 	}
@@ -117,8 +118,8 @@ func FuzzRows(f *testing.F) {
 func TestFormatsAgree(t *testing.T) {
 	t.Parallel()
 	m, sum, rows := everywhere(t, "x") // one of each status
-	totals := parse(t, shown(t, "json", m, sum, rows)).At("proviso").(*proviso.Object).At("totals")
-	if got := proviso.Stringify(totals); got != `{"passed":1,"failed":1,"errors":1,"skipped":1,"cost":0}` {
+	totals := parse(t, shown(t, "json", m, sum, rows)).At("proviso").(*value.Object).At("totals")
+	if got := value.Stringify(totals); got != `{"passed":1,"failed":1,"errors":1,"skipped":1,"cost":0}` {
 		t.Errorf("JSON: %s", got)
 	}
 	if d := readJUnit(t, shown(t, "junit", m, sum, rows)); d.Tests != 4 || d.Failures != 1 || d.Errors != 1 || d.Skipped != 1 {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/runfile"
+	"github.com/proviso-eval/proviso/value"
 )
 
 var _ Rows = (*runfile.Reader)(nil)
@@ -16,10 +17,10 @@ var _ Rows = (*runfile.Reader)(nil)
 func (m *Meta) Header() runfile.Header {
 	columns := make([]any, 0, len(m.Columns))
 	for _, c := range m.Columns {
-		columns = append(columns, proviso.ObjectOf("promptId", c.PromptID, "promptLabel", c.PromptLabel,
+		columns = append(columns, value.ObjectOf("promptId", c.PromptID, "promptLabel", c.PromptLabel,
 			"promptRaw", c.PromptRaw, "providerId", c.ProviderID, "providerLabel", c.ProviderLabel))
 	}
-	o := proviso.ObjectOf("columns", columns, "rows", float64(m.Planned))
+	o := value.ObjectOf("columns", columns, "rows", float64(m.Planned))
 	if m.Config != nil {
 		o.Set("config", m.Config)
 	}
@@ -40,7 +41,7 @@ func Trailer(m *Meta, s *Summary) []byte {
 	for i := range s.columns {
 		list := make([]any, 0, len(s.columns[i].Derived))
 		for _, d := range s.columns[i].Derived {
-			list = append(list, proviso.ObjectOf("name", d.Name, "value", d.Value))
+			list = append(list, value.ObjectOf("name", d.Name, "value", d.Value))
 			some = true
 		}
 		derived = append(derived, list)
@@ -48,7 +49,7 @@ func Trailer(m *Meta, s *Summary) []byte {
 	if some {
 		o.Set("derived", derived)
 	}
-	return proviso.AppendJSON(nil, o)
+	return value.AppendJSON(nil, o)
 }
 
 // FromRun returns the data to show a stored run. It reads every row once. For an
@@ -56,11 +57,11 @@ func Trailer(m *Meta, s *Summary) []byte {
 func FromRun(r *runfile.Reader) (*Meta, *Summary, error) {
 	h := r.Header()
 	m := &Meta{RunID: h.ID, Version: h.Version, Suite: h.Suite, Started: h.Started, RunFile: r.Path()}
-	m.Config, _ = h.Meta.At("config").(*proviso.Object)
+	m.Config, _ = h.Meta.At("config").(*value.Object)
 	m.Planned, m.Folder = integer(h.Meta, "rows"), str(h.Meta, "folder")
 	columns, _ := h.Meta.At("columns").([]any)
 	for _, v := range columns {
-		o, _ := v.(*proviso.Object)
+		o, _ := v.(*value.Object)
 		prompt := &proviso.Prompt{ID: str(o, "promptId"), Label: str(o, "promptLabel"), Raw: str(o, "promptRaw")}
 		provider := &proviso.ProviderSpec{ID: str(o, "providerId"), Label: str(o, "providerLabel")}
 		m.Columns = append(m.Columns, NewColumn(prompt, provider))
@@ -77,22 +78,22 @@ func FromRun(r *runfile.Reader) (*Meta, *Summary, error) {
 	if r.Trailer() == nil {
 		return m, s, nil
 	}
-	v, err := proviso.ParseJSON(string(r.Trailer()))
+	v, err := value.ParseJSON(string(r.Trailer()))
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: trailer: %w", r.Path(), err)
 	}
-	trailer, _ := v.(*proviso.Object)
+	trailer, _ := v.(*value.Object)
 	m.Elapsed = time.Duration(num(trailer, "elapsedMs") * float64(time.Millisecond))
 	s.setDerived(trailer)
 	return m, s, nil
 }
 
-func (s *Summary) setDerived(trailer *proviso.Object) {
+func (s *Summary) setDerived(trailer *value.Object) {
 	columns, _ := trailer.At("derived").([]any)
 	for i, v := range columns {
 		list, _ := v.([]any)
 		for _, d := range list {
-			o, _ := d.(*proviso.Object)
+			o, _ := d.(*value.Object)
 			s.SetDerived(i, str(o, "name"), o.At("value"))
 		}
 	}
@@ -101,13 +102,13 @@ func (s *Summary) setDerived(trailer *proviso.Object) {
 // AddRow counts a row that was encoded by [AppendRow], in the same way as
 // [Summary.Add].
 func (s *Summary) AddRow(row []byte) error {
-	v, err := proviso.ParseJSON(string(row))
+	v, err := value.ParseJSON(string(row))
 	if err != nil {
 		return err
 	}
-	o, ok := v.(*proviso.Object)
+	o, ok := v.(*value.Object)
 	if !ok {
-		return &proviso.SyntaxError{Message: "expected an object"}
+		return &value.SyntaxError{Message: "expected an object"}
 	}
 	grading, repeat := obj(o, "gradingResult"), obj(o, "repeat")
 	f := facts{index: integer(o, "index"), column: integer(o, "promptIdx"), status: statusOf(str(o, "verdict")),
@@ -134,7 +135,7 @@ func (s *Summary) AddRow(row []byte) error {
 	s.row(&f)
 	components, _ := grading.At("componentResults").([]any)
 	for _, v := range components {
-		c, _ := v.(*proviso.Object)
+		c, _ := v.(*value.Object)
 		a := obj(c, "assertion")
 		cached, _ := c.At("cached").(bool)
 		s.component(f.column, &part{status: statusOf(str(c, "status")), about: aboutRaw(a, c.Has("threshold")), waived: c.At("waived") == true,
@@ -144,16 +145,16 @@ func (s *Summary) AddRow(row []byte) error {
 }
 
 // score returns a row's score, which is a name if JSON has no such number.
-func score(o *proviso.Object) float64 {
+func score(o *value.Object) float64 {
 	if name, ok := o.At("scoreText").(string); ok {
-		return proviso.ToNumber(name)
+		return value.ToNumber(name)
 	}
 	return num(o, "score")
 }
 
 // Unscored reports whether a row, or a component of one, certainly failed while a
 // part of it is undecided, so that it has no score.
-func Unscored(o *proviso.Object) bool {
+func Unscored(o *value.Object) bool {
 	v, ok := o.Get("score")
 	return ok && v == nil && !o.Has("scoreText")
 }
@@ -168,7 +169,7 @@ func statusOf(name string) proviso.Status {
 }
 
 // bothUsages reads the tokens, and the incurred ones.
-func bothUsages(o *proviso.Object) (u, incurred proviso.Usage) {
+func bothUsages(o *value.Object) (u, incurred proviso.Usage) {
 	u = usageOf(o)
 	if o.Has("incurredTokenUsage") {
 		return u, usageOf(obj(o, "incurredTokenUsage"))
@@ -176,7 +177,7 @@ func bothUsages(o *proviso.Object) (u, incurred proviso.Usage) {
 	return u, u
 }
 
-func usageOf(o *proviso.Object) proviso.Usage {
+func usageOf(o *value.Object) proviso.Usage {
 	return proviso.Usage{Total: int64(integer(o, "total")), Prompt: int64(integer(o, "prompt")),
 		Completion: int64(integer(o, "completion")), Cached: int64(integer(o, "cached")), Requests: int64(integer(o, "numRequests"))}
 }
@@ -184,22 +185,22 @@ func usageOf(o *proviso.Object) proviso.Usage {
 // obj, str, num and integer read a member of an object that may be absent or of
 // another kind, which counts as empty.
 
-func obj(o *proviso.Object, key string) *proviso.Object {
-	v, _ := o.At(key).(*proviso.Object)
+func obj(o *value.Object, key string) *value.Object {
+	v, _ := o.At(key).(*value.Object)
 	return v
 }
 
-func str(o *proviso.Object, key string) string {
+func str(o *value.Object, key string) string {
 	v, _ := o.At(key).(string)
 	return v
 }
 
-func num(o *proviso.Object, key string) float64 {
+func num(o *value.Object, key string) float64 {
 	v, _ := o.At(key).(float64)
 	return v
 }
 
-func integer(o *proviso.Object, key string) int {
+func integer(o *value.Object, key string) int {
 	f := num(o, key)
 	if !(math.Abs(f) <= 1<<53) {
 		return 0

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // renderGitHub writes the job summary for GitHub Actions, which accepts up to 1 MiB
@@ -122,18 +123,18 @@ func culprit(row view) []byte {
 }
 
 // firstOf returns the first assertion that counts and whose status matches.
-func firstOf(row *proviso.Object, meant func(proviso.Status) bool) []byte {
+func firstOf(row *value.Object, meant func(proviso.Status) bool) []byte {
 	components, _ := obj(row, "gradingResult").At("componentResults").([]any)
 	var found []byte
 	for i, end := 0, len(components); i < end; i++ {
-		c, _ := components[i].(*proviso.Object)
+		c, _ := components[i].(*value.Object)
 		a := obj(c, "assertion")
 		members := max(0, integer(c, "members"))
 		if !meant(statusOf(str(c, "status"))) || a == nil || str(a, "severity") == string(proviso.Info) {
 			i += members
 			continue
 		}
-		found = proviso.AppendJSON(nil, a)
+		found = value.AppendJSON(nil, a)
 		end = min(end, i+1+members) // its own members say more, others do not matter
 	}
 	return found

@@ -14,6 +14,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/runfile"
 	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/value"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -65,7 +66,7 @@ func sample(t testing.TB) (*report.Meta, *report.Summary, []*proviso.Result) {
 	prompt := &proviso.Prompt{ID: "p1", Label: "Say hello to {{name}}", Raw: "Say hello to {{name}}"}
 	m := &report.Meta{RunID: "20261121-113015-k3f9", Version: "0.1.0", Suite: "greetings",
 		Started: time.Date(2026, 11, 21, 11, 30, 15, 0, time.UTC), Elapsed: 1534 * time.Millisecond,
-		Config:  proviso.ObjectOf("description", "greetings"),
+		Config:  value.ObjectOf("description", "greetings"),
 		Columns: []report.Column{report.NewColumn(prompt, &proviso.ProviderSpec{ID: "echo"})}}
 	type row struct {
 		test     string
@@ -83,7 +84,7 @@ func sample(t testing.TB) (*report.Meta, *report.Summary, []*proviso.Result) {
 			strings.Repeat("a long story about nothing ", 20) + "Bob" + strings.Repeat(" and more of it", 20), []proviso.Status{fail, fail, pass}},
 		{`{"description":"structure","vars":{},"assert":[{"type":"equals","value":{"a":1,"b":[1,2]}},{"type":"starts-with","value":"Dear"}]}`,
 			"{\"a\": 1,\n \"b\": [1, 3]}", []proviso.Status{fail, fail}},
-		{`{"description":"provider is down","vars":{"name":"Ann"},"assert":[]}`, proviso.Undefined{}, nil},
+		{`{"description":"provider is down","vars":{"name":"Ann"},"assert":[]}`, value.Undefined{}, nil},
 		{`{"description":"one check could not be made","vars":{"name":"Ann"},"assert":[{"type":"contains","value":"Hello","metric":"greeting"},{"type":"webhook","value":"http://x"}]}`,
 			"Hello Ann", []proviso.Status{pass, undecided}},
 		{`{"description":"fine","vars":{"name":"Ann"},"assert":[{"type":"contains","value":"Hello","metric":"greeting"}]}`, "Hello Ann", []proviso.Status{pass}},
@@ -206,8 +207,8 @@ func TestJSONIsValidAndRowsAreCopied(t *testing.T) {
 			t.Errorf("row %d is not a line of the report", i)
 		}
 	}
-	stats := parse(t, b.String()).At("results").(*proviso.Object).At("stats").(*proviso.Object)
+	stats := parse(t, b.String()).At("results").(*value.Object).At("stats").(*value.Object)
 	if stats.At("successes") != 1.0 || stats.At("failures") != 5.0 || stats.At("errors") != 2.0 {
-		t.Errorf("stats %s", proviso.Stringify(stats))
+		t.Errorf("stats %s", value.Stringify(stats))
 	}
 }

@@ -10,18 +10,19 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // hostileRun is a run in which all untrusted input is text.
-func hostileRun(t testing.TB, kind, text string, value any) string {
+func hostileRun(t testing.TB, kind, text string, val any) string {
 	c := &proviso.Case{ID: text, Description: text, Repeats: 1,
-		Raw: proviso.ObjectOf("description", text, "vars", proviso.ObjectOf(text, text))}
-	a := &proviso.Assertion{Type: kind, Metric: text, Value: value, Threshold: proviso.Undefined{}}
-	odd := &proviso.Assertion{Type: text, Value: value, Threshold: proviso.Undefined{}}
+		Raw: value.ObjectOf("description", text, "vars", value.ObjectOf(text, text))}
+	a := &proviso.Assertion{Type: kind, Metric: text, Value: val, Threshold: value.Undefined{}}
+	odd := &proviso.Assertion{Type: text, Value: val, Threshold: value.Undefined{}}
 	prompt, provider := &proviso.Prompt{Label: text, Raw: text}, &proviso.ProviderSpec{ID: text, Label: text}
 	m := &report.Meta{RunID: text, Suite: text, Columns: []report.Column{report.NewColumn(prompt, provider), report.NewColumn(prompt, provider)}}
 	row := func(s proviso.Status) *proviso.Result {
-		return &proviso.Result{Case: c, Prompt: prompt, Provider: provider, Rendered: text, Vars: proviso.ObjectOf(text, text),
+		return &proviso.Result{Case: c, Prompt: prompt, Provider: provider, Rendered: text, Vars: value.ObjectOf(text, text),
 			Output: proviso.Output{Value: text}, Error: text,
 			Verdicts: []proviso.Verdict{{Assertion: a, Status: s, Reason: text, Criteria: []proviso.CriterionVerdict{{Criterion: proviso.Criterion{Text: text}, Status: s,
 				Reasoning: text + " more", Note: text, Evidence: []proviso.Evidence{{Quote: text}, {Quote: text + " not there", Start: -1}}}}}, {Assertion: odd, Status: s, Reason: text}},

@@ -11,7 +11,7 @@ import (
 	"html"
 	"strings"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 //go:embed html/page.html
@@ -269,7 +269,7 @@ func (p *page) run() error {
 	sums := p.in.Summary.Columns()
 	names := p.in.Meta.promptNames(pagePrompt)
 	for i := range p.in.columns() {
-		o := proviso.ObjectOf("provider", fmt.Sprintf("column %d", i+1), "prompt", "", "rate", "")
+		o := value.ObjectOf("provider", fmt.Sprintf("column %d", i+1), "prompt", "", "rate", "")
 		if i < len(p.in.Meta.Columns) {
 			c := &p.in.Meta.Columns[i]
 			o.Set("provider", c.provider())
@@ -282,7 +282,7 @@ func (p *page) run() error {
 		}
 		columns = append(columns, o)
 	}
-	_, err := p.w.Write(appendData(nil, proviso.ObjectOf("columns", columns)))
+	_, err := p.w.Write(appendData(nil, value.ObjectOf("columns", columns)))
 	return err
 }
 
@@ -290,7 +290,7 @@ func (p *page) run() error {
 // element, open a comment in it, or break a line.
 func appendData(dst []byte, v any) []byte {
 	start := len(dst)
-	dst = proviso.AppendJSON(dst, v)
+	dst = value.AppendJSON(dst, v)
 	if !bytes.ContainsAny(dst[start:], "<>&\u2028\u2029") {
 		return dst
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Limits of a page, so that it opens quickly. The run file has the complete texts of
@@ -82,8 +83,8 @@ func (p *page) encode(ctx context.Context, chosen []mark) error {
 
 // pageRow returns a row in the form for the page's script. Members without a value
 // are left out.
-func pageRow(row view, m mark) *proviso.Object {
-	o := proviso.ObjectOf("t", float64(m.test), "c", float64(m.column), "s", row.status.String(), "n", row.name(),
+func pageRow(row view, m mark) *value.Object {
+	o := value.ObjectOf("t", float64(m.test), "c", float64(m.column), "s", row.status.String(), "n", row.name(),
 		"score", shortScore(row.Object), "prompt", clip(brief(str(obj(row.Object, "prompt"), "raw")), pageText))
 	if compared := comparedScore(row.Object); compared != "" {
 		o.Set("score", compared)
@@ -121,7 +122,7 @@ func pageRow(row view, m mark) *proviso.Object {
 }
 
 // shortScore formats a row's score for people.
-func shortScore(o *proviso.Object) string {
+func shortScore(o *value.Object) string {
 	if Unscored(o) {
 		return "–"
 	}
@@ -150,7 +151,7 @@ func pageAssertions(row view) []any {
 		for len(ends) > 0 && i >= ends[len(ends)-1] {
 			ends = ends[:len(ends)-1]
 		}
-		c, _ := v.(*proviso.Object)
+		c, _ := v.(*value.Object)
 		o := pageAssertion(c, output)
 		if len(ends) > 0 {
 			o.Set("level", float64(len(ends)))
@@ -163,10 +164,10 @@ func pageAssertions(row view) []any {
 	return list
 }
 
-func pageAssertion(c *proviso.Object, output any) *proviso.Object {
+func pageAssertion(c *value.Object, output any) *value.Object {
 	status := statusOf(str(c, "status"))
 	b := brokenOf(c, status)
-	o := proviso.ObjectOf("s", status.String(), "k", clip(b.names[0], pageText), "n", clip(b.about.summary().Name(), 2*maxValueText), "why", clip(b.reason, pageWhy))
+	o := value.ObjectOf("s", status.String(), "k", clip(b.names[0], pageText), "n", clip(b.about.summary().Name(), 2*maxValueText), "why", clip(b.reason, pageWhy))
 	if threshold := thresholdOf(c); threshold != "" {
 		o.Set("th", threshold)
 	}
@@ -190,7 +191,7 @@ func pageAssertion(c *proviso.Object, output any) *proviso.Object {
 }
 
 // pageJudgement adds the instruction and the criteria of a judged assertion.
-func pageJudgement(o *proviso.Object, j *Judgement, output string) {
+func pageJudgement(o *value.Object, j *Judgement, output string) {
 	if j.Instruction != "" {
 		o.Set("asks", clip(j.Instruction, pageWhy))
 	}
@@ -201,7 +202,7 @@ func pageJudgement(o *proviso.Object, j *Judgement, output string) {
 		if c.Note != "" {
 			why += " (" + oneLine(c.Note) + ")"
 		}
-		one := proviso.ObjectOf("s", statusOf(c.Status).String(), "text", clip(c.Text, pageWhy), "why", clip(why, pageWhy))
+		one := value.ObjectOf("s", statusOf(c.Status).String(), "text", clip(c.Text, pageWhy), "why", clip(why, pageWhy))
 		if quotes := pageQuotes(c.Evidence, output); quotes != nil {
 			one.Set("ev", quotes)
 		}
@@ -223,7 +224,7 @@ func pageQuotes(list []proviso.Evidence, output string) []any {
 			at = -1
 		}
 		if at >= 0 {
-			at = proviso.UTF16Len(output[:at])
+			at = value.UTF16Len(output[:at])
 		}
 		quotes = append(quotes, []any{clip(e.Quote, pageWhy), clip(e.Note, pageWhy), float64(at)})
 	}

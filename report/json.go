@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // renderJSON writes promptfoo's version-3 document: an envelope around the rows, each
@@ -16,9 +17,9 @@ import (
 // "proviso".
 func renderJSON(ctx context.Context, w *bufio.Writer, in *Input) error {
 	m := in.Meta
-	b := proviso.AppendQuoted([]byte(`{"evalId":`), m.RunID)
+	b := value.AppendQuoted([]byte(`{"evalId":`), m.RunID)
 	b = append(b, `,"results":{"version":3,"timestamp":`...)
-	b = proviso.AppendQuoted(b, m.Started.UTC().Format(time.RFC3339Nano))
+	b = value.AppendQuoted(b, m.Started.UTC().Format(time.RFC3339Nano))
 	b = append(b, ",\"prompts\":"...)
 	b = appendPrompts(b, in)
 	b = append(b, ",\"results\":[\n"...)
@@ -27,15 +28,15 @@ func renderJSON(ctx context.Context, w *bufio.Writer, in *Input) error {
 		return err
 	}
 	b = append(b[:0], "\n],\"stats\":"...)
-	b = proviso.AppendJSON(b, statsOf(in))
+	b = value.AppendJSON(b, statsOf(in))
 	b = append(b, "},\"config\":"...)
 	if m.Config != nil {
-		b = proviso.AppendJSON(b, m.Config)
+		b = value.AppendJSON(b, m.Config)
 	} else {
 		b = append(b, "{}"...)
 	}
 	b = append(b, ",\"shareableUrl\":null,\"metadata\":"...)
-	b = proviso.AppendJSON(b, proviso.ObjectOf("provisoVersion", m.Version,
+	b = value.AppendJSON(b, value.ObjectOf("provisoVersion", m.Version,
 		"evaluationCreatedAt", m.Started.UTC().Format(time.RFC3339Nano)))
 	w.Write(append(b, ",\"proviso\":"...))
 	writeAdditions(w, in)
@@ -78,7 +79,7 @@ func appendPrompts(b []byte, in *Input) []byte {
 		if i < len(in.Meta.Columns) {
 			c = in.Meta.Columns[i]
 		}
-		b = proviso.AppendJSON(b, proviso.ObjectOf("raw", c.PromptRaw, "label", c.prompt(), "id", c.PromptID,
+		b = value.AppendJSON(b, value.ObjectOf("raw", c.PromptRaw, "label", c.prompt(), "id", c.PromptID,
 			"provider", c.provider(), "metrics", metricsOf(&s)))
 	}
 	return append(b, ']')
@@ -86,8 +87,8 @@ func appendPrompts(b []byte, in *Input) []byte {
 
 // metricsOf returns a column's metrics under promptfoo's names. Derived metrics are
 // among the named scores there.
-func metricsOf(s *ColumnSummary) *proviso.Object {
-	scores, counts := &proviso.Object{}, &proviso.Object{}
+func metricsOf(s *ColumnSummary) *value.Object {
+	scores, counts := &value.Object{}, &value.Object{}
 	for _, m := range s.Metrics() {
 		scores.Set(m.Name, m.Sum)
 		counts.Set(m.Name, float64(m.Count))
@@ -95,7 +96,7 @@ func metricsOf(s *ColumnSummary) *proviso.Object {
 	for _, d := range s.Derived {
 		scores.Set(d.Name, d.Value)
 	}
-	metrics := proviso.ObjectOf(
+	metrics := value.ObjectOf(
 		"score", s.Score,
 		"testPassCount", float64(s.Rows.Passed+s.Rows.Skipped),
 		"testFailCount", float64(s.Rows.Failed),
@@ -116,7 +117,7 @@ func metricsOf(s *ColumnSummary) *proviso.Object {
 }
 
 // incurredUsage is [usageObject], with the incurred usage inside if that is less.
-func incurredUsage(u, grading, spent, asked proviso.Usage) *proviso.Object {
+func incurredUsage(u, grading, spent, asked proviso.Usage) *value.Object {
 	o := usageObject(u, grading)
 	if u != spent || grading != asked {
 		o.Set("incurredTokenUsage", usageObject(spent, asked))
@@ -126,20 +127,20 @@ func incurredUsage(u, grading, spent, asked proviso.Usage) *proviso.Object {
 
 // usageObject returns the tokens of answers, with those of deciding inside, in
 // promptfoo's form.
-func usageObject(u, grading proviso.Usage) *proviso.Object {
+func usageObject(u, grading proviso.Usage) *value.Object {
 	o := tokens(u)
 	o.Set("assertions", tokens(grading))
 	return o
 }
 
-func tokens(u proviso.Usage) *proviso.Object {
-	return proviso.ObjectOf("total", float64(u.Total), "prompt", float64(u.Prompt), "completion", float64(u.Completion),
+func tokens(u proviso.Usage) *value.Object {
+	return value.ObjectOf("total", float64(u.Total), "prompt", float64(u.Prompt), "completion", float64(u.Completion),
 		"cached", float64(u.Cached), "numRequests", float64(u.Requests))
 }
 
 // statsOf returns the counts of the run. As in the rows, a skip is a success;
 // proviso.totals counts them separately.
-func statsOf(in *Input) *proviso.Object {
+func statsOf(in *Input) *value.Object {
 	t := in.Summary.Totals()
 	var answers, grading, spent, asked proviso.Usage
 	for _, c := range in.Summary.Columns() {
@@ -148,13 +149,13 @@ func statsOf(in *Input) *proviso.Object {
 		spent.Add(c.spent)
 		asked.Add(c.asked)
 	}
-	return proviso.ObjectOf("successes", float64(t.Passed+t.Skipped), "failures", float64(t.Failed), "errors", float64(t.Errors),
+	return value.ObjectOf("successes", float64(t.Passed+t.Skipped), "failures", float64(t.Failed), "errors", float64(t.Errors),
 		"tokenUsage", incurredUsage(answers, grading, spent, asked), "durationMs", math.Round(float64(in.Meta.Elapsed.Microseconds())/1000))
 }
 
 // totalsOf returns the counts and the cost, and the incurred cost if it is less.
-func totalsOf(t proviso.Totals) *proviso.Object {
-	o := proviso.ObjectOf("passed", float64(t.Passed), "failed", float64(t.Failed),
+func totalsOf(t proviso.Totals) *value.Object {
+	o := value.ObjectOf("passed", float64(t.Passed), "failed", float64(t.Failed),
 		"errors", float64(t.Errors), "skipped", float64(t.Skipped), "cost", t.Cost)
 	if t.Incurred != t.Cost {
 		o.Set("incurredCost", t.Incurred)
@@ -165,8 +166,8 @@ func totalsOf(t proviso.Totals) *proviso.Object {
 // writeAdditions writes what promptfoo's document has no place for, as an object. A
 // summary has up to 10,000 assertions, so each is written by itself.
 func writeAdditions(w io.Writer, in *Input) {
-	b := proviso.AppendQuoted([]byte(`{"suite":`), in.Meta.Suite)
-	b = proviso.AppendJSON(append(b, `,"totals":`...), totalsOf(in.Summary.Totals()))
+	b := value.AppendQuoted([]byte(`{"suite":`), in.Meta.Suite)
+	b = value.AppendJSON(append(b, `,"totals":`...), totalsOf(in.Summary.Totals()))
 	b = append(b, `,"assertions":[`...)
 	lines := in.Summary.Assertions()
 	for i := range lines {
@@ -178,19 +179,19 @@ func writeAdditions(w io.Writer, in *Input) {
 	}
 	b = append(b, ']')
 	if judges := judgesOf(in); len(judges) > 0 {
-		b = proviso.AppendJSON(append(b, `,"judges":`...), judges)
+		b = value.AppendJSON(append(b, `,"judges":`...), judges)
 	}
 	if r := in.Summary.Repeats(); r.Groups > 0 {
-		b = proviso.AppendJSON(append(b, `,"repeats":`...), proviso.ObjectOf("groups", float64(r.Groups), "flaky", float64(r.Flaky),
+		b = value.AppendJSON(append(b, `,"repeats":`...), value.ObjectOf("groups", float64(r.Groups), "flaky", float64(r.Flaky),
 			"flakeRate", float64(r.Flaky)/float64(r.Groups), "met", float64(r.Met), "forgiven", float64(r.Forgiven)))
 	}
 	w.Write(append(b, '}'))
 }
 
 func appendAssertion(b []byte, in *Input, a *AssertionSummary) []byte {
-	b = proviso.AppendQuoted(append(b, `{"name":`...), a.Name())
-	b = proviso.AppendQuoted(append(b, `,"type":`...), a.Type)
-	b = proviso.AppendQuoted(append(b, `,"label":`...), a.Label())
+	b = value.AppendQuoted(append(b, `{"name":`...), a.Name())
+	b = value.AppendQuoted(append(b, `,"type":`...), a.Type)
+	b = value.AppendQuoted(append(b, `,"label":`...), a.Label())
 	for _, c := range [...]struct {
 		key string
 		n   int
@@ -198,27 +199,27 @@ func appendAssertion(b []byte, in *Input, a *AssertionSummary) []byte {
 		b = strconv.AppendInt(append(b, c.key...), int64(c.n), 10)
 	}
 	low, high := a.interval()
-	b = proviso.AppendJSON(append(b, `,"passRate":`...), finite(a.rate()))
-	b = proviso.AppendJSON(append(b, `,"interval":[`...), low)
-	b = append(proviso.AppendJSON(append(b, ','), high), ']')
+	b = value.AppendJSON(append(b, `,"passRate":`...), finite(a.rate()))
+	b = value.AppendJSON(append(b, `,"interval":[`...), low)
+	b = append(value.AppendJSON(append(b, ','), high), ']')
 	for _, x := range [...]struct{ key, text string }{{`,"id":`, a.ID}, {`,"metric":`, a.Metric}, {`,"value":`, a.Value}, {`,"threshold":`, a.Threshold}} {
 		if x.text != "" {
-			b = proviso.AppendQuoted(append(b, x.key...), x.text)
+			b = value.AppendQuoted(append(b, x.key...), x.text)
 		}
 	}
 	if a.Others > 0 {
 		b = strconv.AppendInt(append(b, `,"others":`...), int64(a.Others), 10)
 	}
 	if a.Cost > 0 {
-		b = proviso.AppendJSON(append(b, `,"cost":`...), a.Cost)
+		b = value.AppendJSON(append(b, `,"cost":`...), a.Cost)
 	}
 	if a.CannotTell > 0 {
 		b = strconv.AppendInt(append(b, `,"cannotTell":`...), int64(a.CannotTell), 10)
-		b = proviso.AppendJSON(append(b, `,"cannotTellShare":`...), a.cannotTellShare())
+		b = value.AppendJSON(append(b, `,"cannotTellShare":`...), a.cannotTellShare())
 	}
 	if len(a.Judges) > 0 {
-		b = proviso.AppendJSON(append(b, `,"judges":`...), texts(a.Judges))
-		b = proviso.AppendJSON(append(b, `,"agreement":`...), in.Meta.agreements(a))
+		b = value.AppendJSON(append(b, `,"judges":`...), texts(a.Judges))
+		b = value.AppendJSON(append(b, `,"agreement":`...), in.Meta.agreements(a))
 	}
 	return append(b, '}')
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/value"
 )
 
 const judgeID = "openai:gpt-5 4f1d22a09c3b"
@@ -16,12 +17,12 @@ const judgeID = "openai:gpt-5 4f1d22a09c3b"
 // judgedRun is a run whose assertion set was decided by a model: two rows that pass,
 // one that fails, one without a verdict, and one to which nothing applied.
 func judgedRun(t testing.TB) (*report.Meta, *report.Summary, []*proviso.Result) {
-	m := &report.Meta{RunID: "20261121-113015-k3f9", Version: "0.1.0", Suite: "support", Started: time.Date(2026, 11, 21, 11, 30, 15, 0, time.UTC), Config: proviso.ObjectOf("id", "support-agent"),
+	m := &report.Meta{RunID: "20261121-113015-k3f9", Version: "0.1.0", Suite: "support", Started: time.Date(2026, 11, 21, 11, 30, 15, 0, time.UTC), Config: value.ObjectOf("id", "support-agent"),
 		Columns: []report.Column{report.NewColumn(&proviso.Prompt{ID: "p1", Label: "p", Raw: "p"}, &proviso.ProviderSpec{ID: "echo"})}}
 	cites := &proviso.Assertion{ID: "cites", Type: "judge", Instruction: "Cite sources.", Pointer: "/assertions/0",
-		Raw: proviso.ObjectOf("id", "cites", "instruction", "Cite sources.", "criteria", []any{"Every claim names its source."})}
+		Raw: value.ObjectOf("id", "cites", "instruction", "Cite sources.", "criteria", []any{"Every claim names its source."})}
 	brief := &proviso.Assertion{ID: "brief", Type: "word-count", Pointer: "/assertions/1",
-		Raw: proviso.ObjectOf("id", "brief", "check", proviso.ObjectOf("type", "word-count", "value", 20.0))}
+		Raw: value.ObjectOf("id", "brief", "check", value.ObjectOf("type", "word-count", "value", 20.0))}
 	var rows []*proviso.Result
 	for i, status := range []proviso.Status{proviso.Pass, proviso.Pass, proviso.Fail, proviso.Errored, proviso.Skip} {
 		r := resultOf(caseOf(t, i, `{"vars":{"q":"What is tea?"}}`), "A drink [1].")
@@ -166,7 +167,7 @@ func TestTooFewLabels(t *testing.T) {
 	m, sum, results := judgedRun(t)
 	rows := keep(t, m, sum, results)
 	const text = "judge unvalidated (40 labels, 2 of bad outputs: not measured yet, it takes 8 more of bad outputs)"
-	m.Trust = func(string, string, *proviso.Object) report.Trust {
+	m.Trust = func(string, string, *value.Object) report.Trust {
 		return report.Trust{TooFew: true, Text: text, Labels: 40, MissingBad: 8}
 	}
 	for name, want := range map[string]string{
@@ -190,8 +191,8 @@ func TestAgreementIsShown(t *testing.T) {
 	rows := keep(t, m, sum, results)
 	kappa := 0.81
 	asked := ""
-	m.Trust = func(judge, assertion string, raw *proviso.Object) report.Trust {
-		asked = judge + " " + assertion + " " + proviso.Stringify(raw)
+	m.Trust = func(judge, assertion string, raw *value.Object) report.Trust {
+		asked = judge + " " + assertion + " " + value.Stringify(raw)
 		if judge != judgeID {
 			return report.Trust{Text: "judge unvalidated"}
 		}
@@ -216,7 +217,7 @@ func TestAgreementIsShown(t *testing.T) {
 	if strings.Contains(b.String(), "have not been compared") {
 		t.Errorf("the verdicts have been compared:\n%s", b.String())
 	}
-	m.Trust = func(string, string, *proviso.Object) report.Trust {
+	m.Trust = func(string, string, *value.Object) report.Trust {
 		return report.Trust{Weak: true, Text: "weak judge (measured on 50 labels: kappa 0.34, misses 28 % of bad outputs)", Labels: 50, Kappa: &kappa}
 	}
 	for _, name := range []string{"terminal", "markdown", "html", "json", "batch"} {
@@ -226,7 +227,7 @@ func TestAgreementIsShown(t *testing.T) {
 			t.Errorf("%s of a weak judge:\n%.4000s", name, text)
 		}
 	}
-	m.Trust = func(string, string, *proviso.Object) report.Trust {
+	m.Trust = func(string, string, *value.Object) report.Trust {
 		return report.Trust{Lapsed: true, Text: "judge unvalidated: the assertion has changed since it was aligned"}
 	}
 	for _, name := range []string{"terminal", "markdown", "html"} {

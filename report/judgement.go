@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Judgement is the verdict on an assertion with criteria, in the form for people.
@@ -147,7 +148,7 @@ func votesText(v proviso.Votes) string {
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // judgementOf reads a component of a row; nil if the component has no criteria.
-func judgementOf(c *proviso.Object) *Judgement {
+func judgementOf(c *value.Object) *Judgement {
 	list, _ := c.At("criteria").([]any)
 	if len(list) == 0 {
 		return nil
@@ -156,7 +157,7 @@ func judgementOf(c *proviso.Object) *Judgement {
 	x := aboutRaw(a, false)
 	j := &Judgement{Name: x.title(), Status: str(c, "status"), Reasoning: str(c, "reason"), Instruction: str(a, "instruction")}
 	for _, v := range list {
-		o, _ := v.(*proviso.Object)
+		o, _ := v.(*value.Object)
 		votes := obj(o, "votes")
 		j.Criteria = append(j.Criteria, CriterionJudgement{Text: str(o, "criterion"), Status: str(o, "status"),
 			Reasoning: str(o, "reasoning"), Evidence: evidenceOf(o), Note: str(o, "note"),
@@ -166,11 +167,11 @@ func judgementOf(c *proviso.Object) *Judgement {
 }
 
 // evidenceOf returns the evidence of a component or a criterion.
-func evidenceOf(o *proviso.Object) []proviso.Evidence {
+func evidenceOf(o *value.Object) []proviso.Evidence {
 	list, _ := o.At("evidence").([]any)
 	var out []proviso.Evidence
 	for _, v := range list {
-		e, _ := v.(*proviso.Object)
+		e, _ := v.(*value.Object)
 		out = append(out, proviso.Evidence{Quote: str(e, "quote"), Start: integer(e, "start"), Note: str(e, "note")})
 	}
 	return out

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // JudgeSummary is the work of one judge in a run.
@@ -100,8 +101,8 @@ func (s *Summary) Judges() []JudgeSummary {
 func (m *Meta) trustIn(judge string, a *AssertionSummary) Trust {
 	least := Trust{Text: unvalidated}
 	for i, text := range a.asked {
-		v, err := proviso.ParseJSON(text)
-		raw, _ := v.(*proviso.Object)
+		v, err := value.ParseJSON(text)
+		raw, _ := v.(*value.Object)
 		if m.Trust == nil || err != nil || raw == nil {
 			return Trust{Text: unvalidated}
 		}
@@ -291,13 +292,13 @@ func (m *Meta) agreements(a *AssertionSummary) []any {
 	list := []any{}
 	for _, judge := range a.Judges {
 		t := m.trustIn(judge, a)
-		o := proviso.ObjectOf("judge", judge, "validated", t.Validated, "weak", t.Weak, "text", t.Text)
+		o := value.ObjectOf("judge", judge, "validated", t.Validated, "weak", t.Weak, "text", t.Text)
 		if t.Labels > 0 {
 			o.Set("labels", float64(t.Labels))
 			o.Set("measured", !t.TooFew)
 		}
 		if t.TooFew {
-			o.Set("missing", proviso.ObjectOf("good", float64(t.MissingGood), "bad", float64(t.MissingBad)))
+			o.Set("missing", value.ObjectOf("good", float64(t.MissingGood), "bad", float64(t.MissingBad)))
 		}
 		for _, x := range [...]struct {
 			name  string
@@ -324,7 +325,7 @@ func texts(list []string) []any {
 func judgesOf(in *Input) []any {
 	list := []any{}
 	for _, j := range in.Summary.Judges() {
-		list = append(list, proviso.ObjectOf("judge", j.Identity, "verdicts", float64(j.Verdicts), "cached", float64(j.Cached),
+		list = append(list, value.ObjectOf("judge", j.Identity, "verdicts", float64(j.Verdicts), "cached", float64(j.Cached),
 			"errors", float64(j.Errors), "tokenUsage", tokens(j.Usage), "cost", j.Cost))
 	}
 	return list

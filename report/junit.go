@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Limits of one row in a JUnit report. CI systems keep these files in memory; the
@@ -95,14 +96,14 @@ func (x *xmlWriter) properties(indent string, in *Input, column int, sum *Column
 		property("provider", in.Meta.Columns[column].ProviderID)
 		property("prompt", clip(in.Meta.Columns[column].prompt(), junitMessage))
 	}
-	property("score", proviso.FormatNumber(sum.Score))
-	property("cost", proviso.FormatNumber(sum.Cost))
+	property("score", value.FormatNumber(sum.Score))
+	property("cost", value.FormatNumber(sum.Cost))
 	if sum.kept {
-		property("incurredCost", proviso.FormatNumber(sum.Incurred))
+		property("incurredCost", value.FormatNumber(sum.Incurred))
 	}
 	property("tokens", strconv.FormatInt(sum.Usage.Total, 10))
 	for _, m := range sum.Metrics() {
-		property("metric."+clip(m.Name, junitName), proviso.FormatNumber(m.Sum/float64(m.Count)))
+		property("metric."+clip(m.Name, junitName), value.FormatNumber(m.Sum/float64(m.Count)))
 	}
 	for _, d := range sum.Derived {
 		property("derived."+clip(d.Name, junitName), clip(textOf(d.Value), junitMessage))

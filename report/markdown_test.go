@@ -12,6 +12,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // outside returns the parts of a Markdown text that are not in a fence or a code
@@ -130,7 +131,7 @@ func many(t testing.TB, n int, text string) (*report.Meta, *report.Summary, repo
 		c.Assert[0].Metric = fmt.Sprintf("%s %d", text, i)
 		status := [...]proviso.Status{proviso.Fail, proviso.Errored}[i%2]
 		r := resultOf(c, text, status, status)
-		r.Vars = proviso.ObjectOf("v", text)
+		r.Vars = value.ObjectOf("v", text)
 		r.Aggregate.Score = float64(n - i)
 		if status == proviso.Errored {
 			r.Error = fmt.Sprintf("error %d", i)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Meta is the data of a run besides its rows, for reports.
@@ -16,15 +17,15 @@ type Meta struct {
 	Suite   string // its description, or else its file name
 	Started time.Time
 	Elapsed time.Duration
-	Config  *proviso.Object // the suite as read, without secrets; nil if unknown
-	Columns []Column        // prompts × providers, by [proviso.Result.PromptIdx]
-	RunFile string          // where the run is stored; "" if it is not
-	Planned int             // rows of the complete run; 0 if unknown
-	Folder  string          // of the suite, where the human labels for its judges are stored; "" if unknown
+	Config  *value.Object // the suite as read, without secrets; nil if unknown
+	Columns []Column      // prompts × providers, by [proviso.Result.PromptIdx]
+	RunFile string        // where the run is stored; "" if it is not
+	Planned int           // rows of the complete run; 0 if unknown
+	Folder  string        // of the suite, where the human labels for its judges are stored; "" if unknown
 
 	// Trust returns the agreement of a judge, by its identity, with human labels for
 	// an assertion, by its id and its form in the row. It may be nil.
-	Trust func(judge, assertion string, raw *proviso.Object) Trust
+	Trust func(judge, assertion string, raw *value.Object) Trust
 }
 
 // Rows are the finished rows of a run. *runfile.Reader is one.
@@ -61,17 +62,17 @@ func NewColumn(prompt *proviso.Prompt, provider *proviso.ProviderSpec) Column {
 		c.PromptID = hex.EncodeToString(sum[:8])
 	}
 	c.shared = c.appendShared(nil)
-	c.label = proviso.AppendQuoted(nil, prompt.Label)
+	c.label = value.AppendQuoted(nil, prompt.Label)
 	return c
 }
 
 func (c *Column) appendShared(dst []byte) []byte {
 	dst = append(dst, `,"promptId":`...)
-	dst = proviso.AppendQuoted(dst, c.PromptID)
+	dst = value.AppendQuoted(dst, c.PromptID)
 	dst = append(dst, `,"provider":{"id":`...)
-	dst = proviso.AppendQuoted(dst, c.ProviderID)
+	dst = value.AppendQuoted(dst, c.ProviderID)
 	dst = append(dst, `,"label":`...)
-	dst = proviso.AppendQuoted(dst, c.ProviderLabel)
+	dst = value.AppendQuoted(dst, c.ProviderLabel)
 	return append(dst, '}')
 }
 

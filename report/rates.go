@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/stats"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // confidence is the confidence level of every interval shown.
@@ -185,7 +185,7 @@ func derived(v any) string {
 // short formats a number for people, with four digits.
 func short(f float64) string {
 	if f == float64(int64(f)) {
-		return proviso.FormatNumber(f)
+		return value.FormatNumber(f)
 	}
 	return strconv.FormatFloat(f, 'g', 4, 64)
 }

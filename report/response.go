@@ -1,14 +1,17 @@
 package report
 
-import "github.com/proviso-eval/proviso"
+import (
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
+)
 
 // response appends the provider's answer.
 func (e *encoder) response(o *proviso.Output) {
 	e.b = append(e.b, `,"response":{`...)
 	start := len(e.b)
-	if _, none := o.Value.(proviso.Undefined); !none {
+	if _, none := o.Value.(value.Undefined); !none {
 		e.b = append(e.b, `,"output":`...)
-		e.b = proviso.AppendJSON(e.b, o.Value)
+		e.b = value.AppendJSON(e.b, o.Value)
 	}
 	if o.Error != "" {
 		e.text(`,"error":`, o.Error)
@@ -71,25 +74,25 @@ func (e *encoder) answerParts(o *proviso.Output) {
 	}
 	if len(o.ToolCalls) > 0 {
 		e.b = append(e.b, `,"toolCalls":`...)
-		e.b = proviso.AppendJSON(e.b, o.ToolCalls)
+		e.b = value.AppendJSON(e.b, o.ToolCalls)
 	}
 	if o.Guardrails != nil {
 		e.b = append(e.b, `,"guardrails":`...)
-		e.b = proviso.AppendJSON(e.b, o.Guardrails)
+		e.b = value.AppendJSON(e.b, o.Guardrails)
 	}
 	if o.Metadata.Len() > 0 {
 		e.b = append(e.b, `,"metadata":`...)
-		e.b = proviso.AppendJSON(e.b, o.Metadata)
+		e.b = value.AppendJSON(e.b, o.Metadata)
 	}
 	if o.TraceID != "" {
 		e.text(`,"traceId":`, o.TraceID)
 	}
 	for key, v := range o.Raw.All() {
-		if _, undefined := v.(proviso.Undefined); undefined || isResponseKey(key) {
+		if _, undefined := v.(value.Undefined); undefined || isResponseKey(key) {
 			continue
 		}
 		e.key(false, key)
-		e.b = proviso.AppendJSON(e.b, v)
+		e.b = value.AppendJSON(e.b, v)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // AppendRow appends one finished row as one line of JSON without the line break: a
@@ -27,7 +28,7 @@ func AppendRow(dst []byte, index int, r *proviso.Result, meta *Meta) []byte {
 	e.b = append(e.b, `{"index":`...)
 	e.int(index)
 	e.b = append(e.b, `,"id":`...)
-	e.b = proviso.AppendQuoted(e.b, meta.RunID)
+	e.b = value.AppendQuoted(e.b, meta.RunID)
 	e.b = append(e.b[:len(e.b)-1], '/') // the id continues inside the quotes
 	e.int(index)
 	e.b = append(e.b, '"')
@@ -51,7 +52,7 @@ type encoder struct {
 
 // span is the range of an object's JSON in the buffer.
 type span struct {
-	object     *proviso.Object
+	object     *value.Object
 	start, end int
 }
 
@@ -64,7 +65,7 @@ func (e *encoder) number(f float64) {
 		e.b = append(e.b, "null"...)
 		return
 	}
-	e.b = proviso.AppendNumber(e.b, f)
+	e.b = value.AppendNumber(e.b, f)
 }
 
 // score appends a score, and its name if JSON has no number for it.
@@ -73,7 +74,7 @@ func (e *encoder) score(f float64) {
 	e.number(f)
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		e.b = append(e.b, `,"scoreText":"`...)
-		e.b = append(proviso.AppendNumber(e.b, f), '"')
+		e.b = append(value.AppendNumber(e.b, f), '"')
 	}
 }
 
@@ -91,13 +92,13 @@ func (e *encoder) milliseconds(d time.Duration) {
 }
 
 // text appends ,"key":"value" with a key that is already quoted.
-func (e *encoder) text(key, value string) {
+func (e *encoder) text(key, val string) {
 	e.b = append(e.b, key...)
-	e.b = proviso.AppendQuoted(e.b, value)
+	e.b = value.AppendQuoted(e.b, val)
 }
 
 // object appends o, or a copy of its JSON if the row already contains it.
-func (e *encoder) object(o *proviso.Object) {
+func (e *encoder) object(o *value.Object) {
 	for i := range e.spans[:e.n] {
 		if s := &e.spans[i]; s.object == o {
 			e.b = append(e.b, e.b[s.start:s.end]...)
@@ -109,13 +110,13 @@ func (e *encoder) object(o *proviso.Object) {
 		return
 	}
 	start := len(e.b)
-	e.b = proviso.AppendJSON(e.b, o)
+	e.b = value.AppendJSON(e.b, o)
 	e.keep(o, start)
 }
 
 // keep records where o was written. Beyond the fixed room objects are encoded again,
 // which only costs time.
-func (e *encoder) keep(o *proviso.Object, start int) {
+func (e *encoder) keep(o *value.Object, start int) {
 	if e.n < len(e.spans) {
 		e.spans[e.n] = span{o, start, len(e.b)}
 		e.n++
@@ -127,7 +128,7 @@ func (e *encoder) key(first bool, key string) {
 	if !first {
 		e.b = append(e.b, ',')
 	}
-	e.b = append(proviso.AppendQuoted(e.b, key), ':')
+	e.b = append(value.AppendQuoted(e.b, key), ':')
 }
 
 // identity appends the case, prompt and provider of the row.
@@ -155,7 +156,7 @@ func (e *encoder) identity(r *proviso.Result, meta *Meta) {
 	case label != nil:
 		e.b = append(e.b, label...)
 	case r.Prompt != nil:
-		e.b = proviso.AppendQuoted(e.b, r.Prompt.Label)
+		e.b = value.AppendQuoted(e.b, r.Prompt.Label)
 	default:
 		e.b = append(e.b, `""`...)
 	}
@@ -190,20 +191,20 @@ func (e *encoder) inputs(r *proviso.Result) {
 	e.b = append(e.b, '{')
 	first := true
 	for key, v := range r.Case.Raw.All() {
-		if _, undefined := v.(proviso.Undefined); undefined {
+		if _, undefined := v.(value.Undefined); undefined {
 			continue
 		}
 		e.key(first, key)
 		first = false
 		list, isList := v.([]any)
-		o, isObject := v.(*proviso.Object)
+		o, isObject := v.(*value.Object)
 		switch {
 		case key == "assert" && isList:
 			e.asserts(list)
 		case isObject:
 			e.object(o)
 		default:
-			e.b = proviso.AppendJSON(e.b, v)
+			e.b = value.AppendJSON(e.b, v)
 		}
 	}
 	e.b = append(e.b, '}')
@@ -216,11 +217,11 @@ func (e *encoder) asserts(list []any) {
 		if i > 0 {
 			e.b = append(e.b, ',')
 		}
-		if o, ok := v.(*proviso.Object); ok {
+		if o, ok := v.(*value.Object); ok {
 			e.object(o)
 			continue
 		}
-		e.b = proviso.AppendJSON(e.b, v)
+		e.b = value.AppendJSON(e.b, v)
 	}
 	e.b = append(e.b, ']')
 }
@@ -332,13 +333,13 @@ func (e *encoder) measures(r *proviso.Result) {
 }
 
 // members appends the members of o that over does not have.
-func (e *encoder) members(o, over *proviso.Object, first bool) bool {
+func (e *encoder) members(o, over *value.Object, first bool) bool {
 	for key, v := range o.All() {
-		if _, undefined := v.(proviso.Undefined); undefined || over.Has(key) {
+		if _, undefined := v.(value.Undefined); undefined || over.Has(key) {
 			continue
 		}
 		e.key(first, key)
-		e.b = proviso.AppendJSON(e.b, v)
+		e.b = value.AppendJSON(e.b, v)
 		first = false
 	}
 	return first

@@ -10,20 +10,21 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/value"
 )
 
-func parse(t testing.TB, text string) *proviso.Object {
+func parse(t testing.TB, text string) *value.Object {
 	t.Helper()
-	v, err := proviso.ParseJSON(text)
+	v, err := value.ParseJSON(text)
 	if err != nil {
 		t.Fatalf("%v in %s", err, text)
 	}
-	return v.(*proviso.Object)
+	return v.(*value.Object)
 }
 
 // assertionOf makes an assertion from its JSON, like the suite.
-func assertionOf(raw *proviso.Object) *proviso.Assertion {
-	a := &proviso.Assertion{Raw: raw, Value: proviso.Undefined{}, Threshold: proviso.Undefined{}}
+func assertionOf(raw *value.Object) *proviso.Assertion {
+	a := &proviso.Assertion{Raw: raw, Value: value.Undefined{}, Threshold: value.Undefined{}}
 	a.Type, _ = raw.At("type").(string)
 	a.Metric, _ = raw.At("metric").(string)
 	if v, ok := raw.Get("value"); ok {
@@ -40,11 +41,11 @@ func caseOf(t testing.TB, index int, text string) *proviso.Case {
 	raw := parse(t, text)
 	c := &proviso.Case{ID: fmt.Sprintf("case-%d", index), Index: index, Raw: raw, Repeats: 1}
 	c.Description, _ = raw.At("description").(string)
-	c.Vars, _ = raw.At("vars").(*proviso.Object)
-	c.Metadata, _ = raw.At("metadata").(*proviso.Object)
+	c.Vars, _ = raw.At("vars").(*value.Object)
+	c.Metadata, _ = raw.At("metadata").(*value.Object)
 	list, _ := raw.At("assert").([]any)
 	for _, v := range list {
-		c.Assert = append(c.Assert, assertionOf(v.(*proviso.Object)))
+		c.Assert = append(c.Assert, assertionOf(v.(*value.Object)))
 	}
 	return c
 }
@@ -67,7 +68,7 @@ func resultOf(c *proviso.Case, output any, statuses ...proviso.Status) *proviso.
 		}
 		switch v.Status {
 		case proviso.Fail:
-			v.Score, v.Reason = 0, fmt.Sprintf("Expected output to satisfy %s %s", a.Type, proviso.Stringify(a.Value))
+			v.Score, v.Reason = 0, fmt.Sprintf("Expected output to satisfy %s %s", a.Type, value.Stringify(a.Value))
 			r.Aggregate = proviso.Aggregate{Status: proviso.Fail, Reason: v.Reason}
 		case proviso.Errored:
 			v.Score, v.Reason = 0, "could not be decided"
@@ -90,7 +91,7 @@ func det5(t testing.TB, i int) *proviso.Result {
 		{"type":"regex","value":"\"id\": \\d+, \"name\": \"item-\\d{5}\""},
 		{"type":"is-json","value":{"type":"object","required":["id","name","tags","summary"],"properties":{"id":{"type":"integer","minimum":0},"name":{"type":"string","minLength":3},"tags":{"type":"array","items":{"type":"string"},"minItems":1},"summary":{"type":"string"}}}},
 		{"type":"levenshtein","value":%s,"threshold":5}],"options":{},"metadata":{}}`,
-		i, proviso.Stringify(output), i, i, proviso.Stringify(strings.Replace(output, "no\"", "zz\"", 1))))
+		i, value.Stringify(output), i, i, value.Stringify(strings.Replace(output, "no\"", "zz\"", 1))))
 	r := resultOf(c, output, proviso.Pass, proviso.Pass, proviso.Pass, proviso.Pass, proviso.Pass)
 	r.Rendered = output
 	return r
@@ -117,19 +118,19 @@ func TestAppendRow(t *testing.T) {
 		"id": `"20261121-113015-k3f9/7"`, "caseId": `"case-7"`, "testIdx": `7`, "promptIdx": `0`, "promptId": `"p1"`,
 		"provider": `{"id":"echo","label":""}`, "success": `true`, "verdict": `"pass"`, "failureReason": `0`, "score": `1`,
 		"namedScores": `{}`, "latencyMs": `0`, "cost": `0`, "metadata": `{}`,
-		"testCase": proviso.Stringify(r.Case.Raw), "vars": proviso.Stringify(r.Vars),
+		"testCase": value.Stringify(r.Case.Raw), "vars": value.Stringify(r.Vars),
 	} {
-		if got := proviso.Stringify(row.At(path)); got != want {
+		if got := value.Stringify(row.At(path)); got != want {
 			t.Errorf("%s is %s, want %s", path, got, want)
 		}
 	}
-	components := row.At("gradingResult").(*proviso.Object).At("componentResults").([]any)
+	components := row.At("gradingResult").(*value.Object).At("componentResults").([]any)
 	if len(components) != 5 {
 		t.Fatalf("%d components", len(components))
 	}
 	for i, v := range components {
-		if got := v.(*proviso.Object).At("assertion"); proviso.Stringify(got) != proviso.Stringify(r.Case.Assert[i].Raw) {
-			t.Errorf("assertion %d is %s", i, proviso.Stringify(got))
+		if got := v.(*value.Object).At("assertion"); value.Stringify(got) != value.Stringify(r.Case.Assert[i].Raw) {
+			t.Errorf("assertion %d is %s", i, value.Stringify(got))
 		}
 	}
 	bare := *meta()
@@ -152,15 +153,15 @@ func TestAppendRowStatuses(t *testing.T) {
 		"skip":  {[2]proviso.Status{proviso.Pass, proviso.Skip}, `true "pass" 0 1`, `true 1 "skip"`},
 	} {
 		r := resultOf(c, "x", test.statuses[:]...)
-		r.Output.Metadata = proviso.ObjectOf("b", 3.0)
+		r.Output.Metadata = value.ObjectOf("b", 3.0)
 		row := parse(t, string(report.AppendRow(nil, 0, r, meta())))
-		got := fmt.Sprint(row.At("success"), " ", proviso.Stringify(row.At("verdict")), " ", row.At("failureReason"), row.At("score"))
-		second := row.At("gradingResult").(*proviso.Object).At("componentResults").([]any)[1].(*proviso.Object)
-		gotSecond := fmt.Sprint(second.At("pass"), " ", second.At("score"), " ", proviso.Stringify(second.At("status")))
+		got := fmt.Sprint(row.At("success"), " ", value.Stringify(row.At("verdict")), " ", row.At("failureReason"), row.At("score"))
+		second := row.At("gradingResult").(*value.Object).At("componentResults").([]any)[1].(*value.Object)
+		gotSecond := fmt.Sprint(second.At("pass"), " ", second.At("score"), " ", value.Stringify(second.At("status")))
 		if got != test.row || gotSecond != test.second {
 			t.Errorf("%s: row %s, second %s", name, got, gotSecond)
 		}
-		if got := proviso.Stringify(row.At("metadata")); got != `{"a":1,"b":3}` {
+		if got := value.Stringify(row.At("metadata")); got != `{"a":1,"b":3}` {
 			t.Errorf("metadata %s", got)
 		}
 		if _, ok := row.Get("error"); ok == succeededName(test.row) {
@@ -173,28 +174,28 @@ func succeededName(row string) bool { return strings.HasPrefix(row, "true") }
 
 func TestAppendRowWithoutAnswer(t *testing.T) {
 	t.Parallel()
-	r := &proviso.Result{Output: proviso.Output{Value: proviso.Undefined{}, Error: "no route"}, Error: "provider: no route"}
+	r := &proviso.Result{Output: proviso.Output{Value: value.Undefined{}, Error: "no route"}, Error: "provider: no route"}
 	row := parse(t, string(report.AppendRow(nil, 3, r, &report.Meta{})))
 	if row.At("gradingResult") != nil || row.At("error") != "provider: no route" || row.At("failureReason") != 2.0 {
-		t.Errorf("row %s", proviso.Stringify(row))
+		t.Errorf("row %s", value.Stringify(row))
 	}
-	response := row.At("response").(*proviso.Object)
+	response := row.At("response").(*value.Object)
 	if response.Has("output") || response.At("error") != "no route" {
-		t.Errorf("response %s", proviso.Stringify(response))
+		t.Errorf("response %s", value.Stringify(response))
 	}
 }
 
 func TestAppendRowFlattensSets(t *testing.T) {
 	t.Parallel()
-	member := assertionOf(proviso.ObjectOf("type", "contains", "value", "y"))
+	member := assertionOf(value.ObjectOf("type", "contains", "value", "y"))
 	set := &proviso.Assertion{Type: "assert-set", Metric: "s", Assert: []*proviso.Assertion{member}, Threshold: 0.5,
-		Value: proviso.Undefined{}, Raw: proviso.ObjectOf("type", "assert-set", "assert", []any{member.Raw})}
+		Value: value.Undefined{}, Raw: value.ObjectOf("type", "assert-set", "assert", []any{member.Raw})}
 	r := &proviso.Result{Verdicts: []proviso.Verdict{
 		{Assertion: set, Status: proviso.Fail, Score: math.NaN(), Components: []proviso.Verdict{
 			{Assertion: member, Status: proviso.Fail, Rendered: "why", HasValue: true},
 			{Status: proviso.Pass, Score: math.Inf(1)}}}}}
 	row := parse(t, string(report.AppendRow(nil, 0, r, &report.Meta{})))
-	got := proviso.Stringify(row.At("gradingResult").(*proviso.Object).At("componentResults"))
+	got := value.Stringify(row.At("gradingResult").(*value.Object).At("componentResults"))
 	want := `[{"pass":false,"score":null,"scoreText":"NaN","reason":"","status":"fail","assertion":{"type":"assert-set","threshold":0.5,"metric":"s"},"members":2},` +
 		`{"pass":false,"score":0,"reason":"","status":"fail","assertion":{"type":"contains","value":"y"},"metadata":{"renderedAssertionValue":"why"}},` +
 		`{"pass":true,"score":null,"scoreText":"Infinity","reason":"","status":"pass","assertion":null}]`
@@ -214,13 +215,13 @@ func FuzzAppendRow(f *testing.F) {
 	f.Add(0, "out\x1b[31m\xff\u202e", `{"a":"\ud800","b":[1,null]}`, "reason\n\x00", 1.5, uint8(1))
 	f.Add(-5, "", "{}", "\xed\xa0\x80", math.NaN(), uint8(2))
 	f.Fuzz(func(t *testing.T, index int, output, raw, reason string, score float64, status uint8) {
-		v, err := proviso.ParseJSON(raw)
+		v, err := value.ParseJSON(raw)
 		if err != nil {
 			v = output
 		}
-		o, ok := v.(*proviso.Object)
+		o, ok := v.(*value.Object)
 		if !ok {
-			o = proviso.ObjectOf(output, v, "assert", []any{v, proviso.ObjectOf("type", reason)})
+			o = value.ObjectOf(output, v, "assert", []any{v, value.ObjectOf("type", reason)})
 		}
 		s := proviso.Status(status % 4)
 		a := &proviso.Assertion{Type: reason, Value: v, Threshold: score, Raw: o, Weight: &score, Metric: output}

@@ -5,12 +5,13 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // comparedScore returns the score of a row with its threshold, "" if there was none:
 // that of the assertion set, which is weighted if any weight is not 1, and that of
 // the case.
-func comparedScore(row *proviso.Object) string {
+func comparedScore(row *value.Object) string {
 	text := ""
 	if e := obj(row, "evaluation"); e != nil {
 		name, score := "", e.At("score")
@@ -30,7 +31,7 @@ func comparedScore(row *proviso.Object) string {
 }
 
 // rowScore returns the score of a row; nil if it has none.
-func rowScore(row *proviso.Object) any {
+func rowScore(row *value.Object) any {
 	if row.At("score") == nil && !row.Has("scoreText") || statusOf(str(row, "verdict")) == proviso.Errored {
 		return nil
 	}
@@ -48,7 +49,7 @@ func scoreText(v any) string {
 // scoreNote returns the score that missed its threshold, unless the reason contains
 // it. Scores that only repeat the verdict are left out, and so are those of negated
 // types, which are the complement of the compared score.
-func scoreNote(c *proviso.Object, status proviso.Status) string {
+func scoreNote(c *value.Object, status proviso.Status) string {
 	got, threshold := score(c), thresholdOf(c)
 	if status != proviso.Fail || threshold == "" || strings.HasPrefix(str(obj(c, "assertion"), "type"), "not-") || math.IsNaN(got) || got == 0 || got == 1 ||
 		strings.Contains(str(c, "reason"), "threshold "+threshold) {
@@ -59,7 +60,7 @@ func scoreNote(c *proviso.Object, status proviso.Status) string {
 
 // thresholdOf returns the threshold of a component's assertion, from the suite or its
 // type; "" if there was none.
-func thresholdOf(c *proviso.Object) string {
+func thresholdOf(c *value.Object) string {
 	f, ok := c.At("threshold").(float64)
 	if !ok {
 		return ""

@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // mark is the data of a row that a report needs to choose, order or count rows. It
@@ -45,8 +46,8 @@ func survey(ctx context.Context, rows Rows) ([]mark, error) {
 			key := group{string(caseID), int(m.column)}
 			g := groups[key]
 			if g == nil {
-				o, _ := proviso.ParseJSON(string(repeat))
-				object, _ := o.(*proviso.Object)
+				o, _ := value.ParseJSON(string(repeat))
+				object, _ := o.(*value.Object)
 				g = &repeated{need: integer(object, "pass")}
 				groups[key] = g
 			}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // facts are the data of a row for a summary.
@@ -144,14 +145,14 @@ type part struct {
 
 	compared  bool               // the assertion is compared with a threshold
 	assertion *proviso.Assertion // one of these two is set
-	raw       *proviso.Object
+	raw       *value.Object
 }
 
 // text returns the assertion in the form of rows.
 func (p *part) text() string {
 	switch {
 	case p.raw != nil:
-		return proviso.Stringify(p.raw)
+		return value.Stringify(p.raw)
 	case p.assertion != nil:
 		e := encoder{}
 		e.assertion(p.assertion)

@@ -8,20 +8,21 @@ import (
 	"unicode/utf8"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // view is a decoded row with methods for all formats for people.
 type view struct {
-	*proviso.Object
+	*value.Object
 	status proviso.Status
 }
 
 func viewOf(encoded []byte) (view, error) {
-	v, err := proviso.ParseJSON(string(encoded))
+	v, err := value.ParseJSON(string(encoded))
 	if err != nil {
 		return view{}, fmt.Errorf("row of the run: %w", err)
 	}
-	o, _ := v.(*proviso.Object)
+	o, _ := v.(*value.Object)
 	return view{o, statusOf(str(o, "verdict"))}, nil
 }
 
@@ -68,9 +69,9 @@ func (v view) output() (string, bool) {
 
 // vars returns the variables of the suite, without promptfoo's own such as
 // _conversation.
-func (v view) vars() *proviso.Object {
+func (v view) vars() *value.Object {
 	all := obj(v.Object, "vars")
-	own := proviso.NewObject(all.Len())
+	own := value.NewObject(all.Len())
 	for name, value := range all.All() {
 		if !strings.HasPrefix(name, "_") {
 			own.Set(name, value)

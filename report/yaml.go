@@ -7,7 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // renderYAML writes the document of [renderJSON] as YAML 1.2: the envelope as
@@ -44,7 +44,7 @@ func renderYAML(ctx context.Context, w *bufio.Writer, in *Input) error {
 		y.w.WriteString("config: {}\n")
 	}
 	y.w.WriteString("shareableUrl: null\n")
-	y.member("metadata: ", proviso.ObjectOf("provisoVersion", m.Version,
+	y.member("metadata: ", value.ObjectOf("provisoVersion", m.Version,
 		"evaluationCreatedAt", m.Started.UTC().Format(time.RFC3339Nano)))
 	var b bytes.Buffer
 	writeAdditions(&b, in)
@@ -60,7 +60,7 @@ type yamlWriter struct {
 }
 
 func (y *yamlWriter) member(key string, v any) {
-	y.json = proviso.AppendJSON(y.json[:0], v)
+	y.json = value.AppendJSON(y.json[:0], v)
 	y.encoded(key, y.json)
 }
 

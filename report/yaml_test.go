@@ -9,8 +9,8 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // checkYAML fails if the YAML report has other content than the JSON report.
@@ -65,7 +65,7 @@ func FuzzYAML(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		m, sum, rows := everywhere(t, text)
-		if proviso.UTF16Len(text) > 100_000 {
+		if value.UTF16Len(text) > 100_000 {
 			return // beyond what the parser of this test reads in time
 		}
 		checkYAML(t, m, sum, rows)

@@ -12,6 +12,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/template"
 	"github.com/proviso-eval/proviso/run"
 	"github.com/proviso-eval/proviso/suite"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // bracesFixtures are prompts and variables with braces in them, such as those of
@@ -25,7 +26,7 @@ const bracesBase = `{"name":"World","n":3,"obj":{"k":"v"},"nul":null,"flag":true
 // braces is one of the fixtures.
 type braces struct {
 	prompt, sent string
-	vars         *proviso.Object
+	vars         *value.Object
 	fails        bool
 }
 
@@ -37,18 +38,18 @@ func readBraces(t *testing.T) []braces {
 	}
 	var list []braces
 	for line := range strings.Lines(string(data)) {
-		v, err := proviso.ParseJSON(line)
+		v, err := value.ParseJSON(line)
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := v.(*proviso.Object)
-		b := braces{prompt: o.At("prompt").(string), fails: o.Has("error"), vars: proviso.NewObject(0)}
+		o := v.(*value.Object)
+		b := braces{prompt: o.At("prompt").(string), fails: o.Has("error"), vars: value.NewObject(0)}
 		b.sent, _ = o.At("sent").(string)
 		if o.Has("base") {
-			base, _ := proviso.ParseJSON(bracesBase)
-			b.vars = base.(*proviso.Object)
+			base, _ := value.ParseJSON(bracesBase)
+			b.vars = base.(*value.Object)
 		}
-		for name, v := range o.At("vars").(*proviso.Object).All() {
+		for name, v := range o.At("vars").(*value.Object).All() {
 			b.vars.Set(name, v)
 		}
 		list = append(list, b)
@@ -93,7 +94,7 @@ func TestBraces(t *testing.T) {
 // foreignWords reports whether the text is of an engine: the source of functions
 // that every JavaScript has, or the position of a case in the recorded suite.
 func foreignWords(b braces) bool {
-	text := b.prompt + proviso.ToString(b.vars.At("t"))
+	text := b.prompt + value.ToString(b.vars.At("t"))
 	for _, word := range []string{"constructor", "toString", "joiner", "__evalStepId"} {
 		if strings.Contains(text, word) {
 			return true
@@ -108,11 +109,11 @@ func sentFor(t *testing.T, templates *template.Engine, code proviso.Code, dir, p
 	t.Helper()
 	tests := make([]any, len(cases))
 	for i, b := range cases {
-		tests[i] = proviso.ObjectOf("vars", b.vars, "options", proviso.ObjectOf("disableVarExpansion", true))
+		tests[i] = value.ObjectOf("vars", b.vars, "options", value.ObjectOf("disableVarExpansion", true))
 	}
-	config := proviso.ObjectOf("prompts", []any{proviso.ObjectOf("raw", prompt, "label", "p")}, "providers", []any{"echo"}, "tests", tests)
+	config := value.ObjectOf("prompts", []any{value.ObjectOf("raw", prompt, "label", "p")}, "providers", []any{"echo"}, "tests", tests)
 	name := filepath.Join(dir, "promptfooconfig.json")
-	if err := os.WriteFile(name, proviso.AppendJSON(nil, config), 0o644); err != nil {
+	if err := os.WriteFile(name, value.AppendJSON(nil, config), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	s, mistakes := suite.Read(t.Context(), []string{name}, suite.Options{})

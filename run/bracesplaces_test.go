@@ -12,6 +12,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/run"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // listener is a grader that records the questions.
@@ -23,7 +24,7 @@ type listener struct {
 func (l *listener) Grade(_ context.Context, q proviso.Question) (proviso.Grade, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.asked[proviso.ToString(q.Value)] = true
+	l.asked[value.ToString(q.Value)] = true
 	return proviso.Grade{Pass: true, Score: 1}, nil
 }
 
@@ -56,7 +57,7 @@ func TestBracesElsewhere(t *testing.T) {
 			continue
 		}
 		texts = append(texts, text)
-		tests = append(tests, proviso.ObjectOf("vars", proviso.ObjectOf("t", text)))
+		tests = append(tests, value.ObjectOf("vars", value.ObjectOf("t", text)))
 	}
 	assert := `[
 		{"type": "equals", "value": "x {{ t }}"},
@@ -65,34 +66,34 @@ func TestBracesElsewhere(t *testing.T) {
 		{"type": "equals", "transform": "output.slice(2)", "value": "{{ t }}", "metric": "m {{ t }}"},
 		{"type": "webhook", "value": "` + server.URL + `/hook"},
 		{"type": "llm-rubric", "value": "says {{ t }}"}]`
-	list, err := proviso.ParseJSON(assert)
+	list, err := value.ParseJSON(assert)
 	if err != nil {
 		t.Fatal(err)
 	}
-	config := proviso.ObjectOf("method", "POST", "headers", proviso.ObjectOf("Content-Type", "application/json"),
-		"body", proviso.ObjectOf("text", "x {{ t }}", "list", []any{proviso.ObjectOf("p", "{{ prompt }}")}), "transformResponse", "json.text")
-	suite := proviso.ObjectOf("prompts", []any{`{"p": "{{ t }}"}`}, "providers", []any{proviso.ObjectOf("id", server.URL, "config", config)},
-		"defaultTest", proviso.ObjectOf("assert", list, "options", proviso.ObjectOf("storeOutputAs", "stored")), "tests", tests)
+	config := value.ObjectOf("method", "POST", "headers", value.ObjectOf("Content-Type", "application/json"),
+		"body", value.ObjectOf("text", "x {{ t }}", "list", []any{value.ObjectOf("p", "{{ prompt }}")}), "transformResponse", "json.text")
+	suite := value.ObjectOf("prompts", []any{`{"p": "{{ t }}"}`}, "providers", []any{value.ObjectOf("id", server.URL, "config", config)},
+		"defaultTest", value.ObjectOf("assert", list, "options", value.ObjectOf("storeOutputAs", "stored")), "tests", tests)
 	grader := &listener{asked: map[string]bool{}}
-	out := outcome(t, t.Context(), string(proviso.AppendJSON(nil, suite)), nil, run.Options{Engines: run.Engines{Grader: grader, Client: server.Client()}})
+	out := outcome(t, t.Context(), string(value.AppendJSON(nil, suite)), nil, run.Options{Engines: run.Engines{Grader: grader, Client: server.Client()}})
 	all := rows(t, out)
 	if len(all) != len(texts) || len(texts) < 150 {
 		t.Fatalf("%d rows of %d texts", len(all), len(texts))
 	}
 	for i, r := range all {
 		if r.At("verdict") != "pass" {
-			t.Errorf("%q: %v %s", texts[i], r.At("error"), proviso.Stringify(at(r, "gradingResult", "reason")))
+			t.Errorf("%q: %v %s", texts[i], r.At("error"), value.Stringify(at(r, "gradingResult", "reason")))
 			continue
 		}
 		text := at(r, "vars", "t")
 		if resolved := at(r, "resolvedVars", "t"); resolved != nil {
 			text = resolved
 		}
-		if !grader.asked["says "+proviso.ToString(text)] {
+		if !grader.asked["says "+value.ToString(text)] {
 			t.Errorf("%q: the rubric does not have %q", texts[i], text)
 		}
-		if scores, _ := r.At("namedScores").(*proviso.Object); !scores.Has("m " + proviso.ToString(text)) {
-			t.Errorf("%q: the metric is %s", texts[i], proviso.Stringify(scores))
+		if scores, _ := r.At("namedScores").(*value.Object); !scores.Has("m " + value.ToString(text)) {
+			t.Errorf("%q: the metric is %s", texts[i], value.Stringify(scores))
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/suite"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // checkCases reads every case once. It compiles all assertions, so that every
@@ -234,9 +235,9 @@ func (p *Plan) override(pc *prepared) proviso.Provider {
 				break
 			}
 		}
-	case *proviso.Object:
+	case *value.Object:
 		spec.ID, _ = v.At("id").(string)
-		spec.Config, _ = v.At("config").(*proviso.Object)
+		spec.Config, _ = v.At("config").(*value.Object)
 	}
 	got, err := p.open(spec)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/run"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // open is an assertion that is undecided about the output "a" and holds otherwise.
@@ -38,7 +38,7 @@ func TestCertainFailure(t *testing.T) {
 			}
 			first := rows(t, out)[0]
 			if at(first, "verdict") == "fail" && (at(first, "score") != nil || first.Has("scoreText")) {
-				t.Errorf("the first row has a score: %s", proviso.Stringify(first))
+				t.Errorf("the first row has a score: %s", value.Stringify(first))
 			}
 		})
 	}
@@ -53,7 +53,7 @@ func TestMaxScoreLeavesOut(t *testing.T) {
 	first, _ := at(list[0], "gradingResult", "componentResults").([]any)
 	second, _ := at(list[1], "gradingResult", "componentResults").([]any)
 	if len(first) != 2 || len(second) != 3 || at(second[2], "status") != "pass" {
-		t.Errorf("%s\n%s", proviso.Stringify(first), proviso.Stringify(second))
+		t.Errorf("%s\n%s", value.Stringify(first), value.Stringify(second))
 	}
 }
 
@@ -86,13 +86,13 @@ func TestCertainFailureOfCaseAndSet(t *testing.T) {
 		out := outcome(t, t.Context(), "prompts: [a]\nproviders: [echo]\nthreshold: "+c.threshold+"\nassertions: ["+strings.Join(set, ", ")+"]\ntests:\n  - assert: ["+c.own+"]\n", nil, run.Options{})
 		row := rows(t, out)[0]
 		if got := statuses(t, out); got != c.want || got == "fail" && (at(row, "score") != nil) != c.scored {
-			t.Errorf("%s: got %s, want %s: %s", name, got, c.want, proviso.Stringify(row))
+			t.Errorf("%s: got %s, want %s: %s", name, got, c.want, value.Stringify(row))
 		}
 	}
 	out := outcome(t, t.Context(), "prompts: [a]\nproviders: [echo]\nassertions: [{id: a, check: "+broken+"}, {id: b, check: "+undecided+"}]\ntests: [{vars: {x: 1}}]\n", nil, run.Options{})
 	row := rows(t, out)[0]
 	if e := at(row, "evaluation"); at(e, "status") != "fail" || at(e, "score") != nil || at(e, "passed_threshold") != false || at(row, "verdict") != "fail" {
-		t.Errorf("the set alone: %s", proviso.Stringify(row))
+		t.Errorf("the set alone: %s", value.Stringify(row))
 	}
 }
 

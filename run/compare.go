@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // compare decides the assertions that compare all outputs of a case.
@@ -62,7 +63,7 @@ func (p *Plan) selectBest(ctx context.Context, pc *prepared, a *proviso.Assertio
 // assertions. Of equal rows the first wins. A row with an undecided assertion
 // has no mean, takes no part and keeps its verdict.
 func maxScore(a *proviso.Assertion, rows []*proviso.Result) {
-	o, _ := a.Value.(*proviso.Object)
+	o, _ := a.Value.(*value.Object)
 	if len(rows) < 2 {
 		undecide(a, rows, "max-score requires at least two outputs (prompts × providers) of a case to choose between")
 		return
@@ -93,7 +94,7 @@ func maxScore(a *proviso.Assertion, rows []*proviso.Result) {
 		case i != best:
 			v.Reason = fmt.Sprintf("Not selected (score: %.3f, max: %.3f)", scores[i], scores[best])
 		case limited && scores[i] < threshold:
-			v.Reason = fmt.Sprintf("Not selected (score: %.3f < threshold: %s)", scores[i], proviso.FormatNumber(threshold))
+			v.Reason = fmt.Sprintf("Not selected (score: %.3f < threshold: %s)", scores[i], value.FormatNumber(threshold))
 		default:
 			v.Status, v.Score = proviso.Pass, 1
 			v.Reason = fmt.Sprintf("Selected as highest scoring output (score: %.3f)", scores[i])
@@ -109,8 +110,8 @@ func scored(r *proviso.Result) bool {
 
 // combined is the mean or the sum of the scores of all other assertions, with
 // the weights by type of the comparison.
-func combined(verdicts []proviso.Verdict, o *proviso.Object) (float64, int) {
-	weights, _ := o.At("weights").(*proviso.Object)
+func combined(verdicts []proviso.Verdict, o *value.Object) (float64, int) {
+	weights, _ := o.At("weights").(*value.Object)
 	var total, weight float64
 	for i := range verdicts {
 		w := 1.0

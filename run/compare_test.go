@@ -10,6 +10,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/run"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // chooser is a grader that chooses by a function.
@@ -99,7 +100,7 @@ tests:
 	lost, won := rows[0], rows[1]
 	if at(won, "score") != 1.0 || at(lost, "score") != 0.0 || at(won, "gradingResult", "componentResults", 0, "reason") != "Output selected as the best: about cats" ||
 		!strings.HasPrefix(fmt.Sprint(at(lost, "gradingResult", "reason")), "Output not selected: about cats") {
-		t.Errorf("the winner: %s\nthe loser: %s", proviso.Stringify(won), proviso.Stringify(lost))
+		t.Errorf("the winner: %s\nthe loser: %s", value.Stringify(won), value.Stringify(lost))
 	}
 	if at(lost, "gradingResult", "cost") != 2.0 || at(won, "gradingResult", "cost") != nil {
 		t.Errorf("the choice is not paid once: %v and %v", at(lost, "gradingResult", "cost"), at(won, "gradingResult", "cost"))

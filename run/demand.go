@@ -7,6 +7,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Demand is the number of requests that a plan will make to one provider, as
@@ -90,5 +91,5 @@ func sizeOf(v any) int {
 	if text, ok := v.(string); ok {
 		return len(text)
 	}
-	return len(proviso.AppendJSON(nil, v))
+	return len(value.AppendJSON(nil, v))
 }

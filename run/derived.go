@@ -12,6 +12,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/jstoken"
 	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // metrics computes the derived metrics of each column from the sums of its
@@ -31,7 +32,7 @@ type metrics struct {
 }
 
 type columnMetrics struct {
-	sums *proviso.Object
+	sums *value.Object
 	rows int
 	log  []rowScores // only for a replay
 }
@@ -49,7 +50,7 @@ func newMetrics(p *Plan) *metrics {
 		}
 	}
 	for i := range m.columns {
-		m.columns[i].sums = proviso.NewObject(0)
+		m.columns[i].sums = value.NewObject(0)
 	}
 	m.replay = readsBack(m.derived)
 	return m
@@ -92,7 +93,7 @@ func (m *metrics) add(index int, res *proviso.Result) {
 }
 
 // addRow adds the named scores of a row from an earlier run.
-func (m *metrics) addRow(index int, row *proviso.Object) {
+func (m *metrics) addRow(index int, row *value.Object) {
 	column, _ := row.At("promptIdx").(float64)
 	if len(m.derived) == 0 || int(column) >= len(m.columns) {
 		return
@@ -102,10 +103,10 @@ func (m *metrics) addRow(index int, row *proviso.Object) {
 	if row.At("verdict") == "error" || report.Unscored(row) {
 		res.Aggregate.Status = proviso.Errored
 	}
-	scores, _ := row.At("namedScores").(*proviso.Object)
-	weights, _ := row.At("namedScoreWeights").(*proviso.Object)
+	scores, _ := row.At("namedScores").(*value.Object)
+	weights, _ := row.At("namedScoreWeights").(*value.Object)
 	for name, v := range scores.All() {
-		n := proviso.NamedScore{Name: name, Value: proviso.ToNumber(v), Weight: 1}
+		n := proviso.NamedScore{Name: name, Value: value.ToNumber(v), Weight: 1}
 		if w, ok := weights.At(name).(float64); ok {
 			n.Weight = w
 		}
@@ -114,7 +115,7 @@ func (m *metrics) addRow(index int, row *proviso.Object) {
 	m.add(index, res)
 }
 
-func sum(sums *proviso.Object, named []proviso.NamedScore) {
+func sum(sums *value.Object, named []proviso.NamedScore) {
 	for _, n := range named {
 		before, _ := sums.At(n.Name).(float64)
 		sums.Set(n.Name, before+n.Value*n.Weight)
@@ -172,9 +173,9 @@ func (m *metrics) evaluate(ctx context.Context, column, rows int, end bool) {
 }
 
 // call calls the function of a metric with the sums and their context.
-func (m *metrics) call(ctx context.Context, d proviso.DerivedMetric, column int, scores *proviso.Object) (any, error) {
+func (m *metrics) call(ctx context.Context, d proviso.DerivedMetric, column int, scores *value.Object) (any, error) {
 	col := &m.p.columns[column]
-	about := proviso.ObjectOf("prompt", proviso.ObjectOf("raw", col.prompt.Raw, "label", col.prompt.Label), "provider", providerOf(col.spec))
+	about := value.ObjectOf("prompt", value.ObjectOf("raw", col.prompt.Raw, "label", col.prompt.Label), "provider", providerOf(col.spec))
 	v, err := m.p.metricCode[d.Name].Call(ctx, scores, about)
 	if err == nil && !isScore(v) {
 		err = proviso.Errorf(proviso.Undecided, "%s must return a number, found %s", short(d.Value), found(v))

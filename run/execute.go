@@ -14,6 +14,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/runfile"
 	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Outcome is the result of a finished run and the place where it is stored.
@@ -94,8 +95,8 @@ type execution struct {
 }
 
 // shownConfig is the suite's configuration without known secrets.
-func (p *Plan) shownConfig() *proviso.Object {
-	o, _ := p.o.Secrets.RedactValue(p.Suite.Config).(*proviso.Object)
+func (p *Plan) shownConfig() *value.Object {
+	o, _ := p.o.Secrets.RedactValue(p.Suite.Config).(*value.Object)
 	return o
 }
 
@@ -164,7 +165,7 @@ func (p *Plan) Name() string {
 // The cases are added as they are checked.
 func contentOf(s *proviso.Suite) hash.Hash {
 	h := sha256.New()
-	h.Write(proviso.AppendJSON(nil, s.Config))
+	h.Write(value.AppendJSON(nil, s.Config))
 	for _, prompt := range s.Prompts {
 		fmt.Fprintf(h, "%d:%s", len(prompt.Raw), prompt.Raw)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // rowWithHooks runs a row with the hooks before and after it.
@@ -35,11 +36,11 @@ func (e *execution) beforeEach(ctx context.Context, pc *prepared) (*prepared, er
 	test := testObject(pc.Case)
 	var last *hook
 	for _, h := range e.p.hooks {
-		out, err := h.call(ctx, beforeEach, proviso.ObjectOf("test", test))
+		out, err := h.call(ctx, beforeEach, value.ObjectOf("test", test))
 		if err != nil {
 			return nil, err
 		}
-		if changed, ok := out.At("test").(*proviso.Object); ok {
+		if changed, ok := out.At("test").(*value.Object); ok {
 			test, last = changed, h
 		}
 	}
@@ -66,15 +67,15 @@ func (e *execution) afterEach(ctx context.Context, res *proviso.Result) error {
 		if h.only != "" && h.only != afterEach {
 			continue
 		}
-		row, err := proviso.ParseJSON(string(report.AppendRow(nil, e.index(res), res, e.meta)))
+		row, err := value.ParseJSON(string(report.AppendRow(nil, e.index(res), res, e.meta)))
 		if err != nil {
 			return err
 		}
-		out, err := h.call(ctx, afterEach, proviso.ObjectOf("test", testObject(res.Case), "result", row))
+		out, err := h.call(ctx, afterEach, value.ObjectOf("test", testObject(res.Case), "result", row))
 		if err != nil {
 			return err
 		}
-		result, _ := out.At("result").(*proviso.Object)
+		result, _ := out.At("result").(*value.Object)
 		addScores(res, result)
 		addMetadata(res, result)
 	}
@@ -82,8 +83,8 @@ func (e *execution) afterEach(ctx context.Context, res *proviso.Result) error {
 }
 
 // addScores sets the named scores that a hook returned, if they are finite.
-func addScores(res *proviso.Result, result *proviso.Object) {
-	scores, _ := result.At("namedScores").(*proviso.Object)
+func addScores(res *proviso.Result, result *value.Object) {
+	scores, _ := result.At("namedScores").(*value.Object)
 	for name, v := range scores.All() {
 		score, ok := v.(float64)
 		if !ok || score-score != 0 {
@@ -102,12 +103,12 @@ func addScores(res *proviso.Result, result *proviso.Object) {
 }
 
 // addMetadata merges the metadata that a hook returned over that of the output.
-func addMetadata(res *proviso.Result, result *proviso.Object) {
-	response, _ := result.At("response").(*proviso.Object)
+func addMetadata(res *proviso.Result, result *value.Object) {
+	response, _ := result.At("response").(*value.Object)
 	for _, v := range []any{result.At("metadata"), response.At("metadata")} {
-		own, _ := v.(*proviso.Object)
+		own, _ := v.(*value.Object)
 		for key, v := range own.All() {
-			if res.Output.Metadata.At(key) == v || res.Case.Metadata.Has(key) && proviso.Stringify(res.Case.Metadata.At(key)) == proviso.Stringify(v) {
+			if res.Output.Metadata.At(key) == v || res.Case.Metadata.Has(key) && value.Stringify(res.Case.Metadata.At(key)) == value.Stringify(v) {
 				continue
 			}
 			res.Output.Metadata = res.Output.Metadata.Clone()

@@ -6,6 +6,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // The events that hooks are called for.
@@ -54,12 +55,12 @@ func (p *Plan) hookEntry(g *proviso.Generator) string {
 // call calls the hook if it handles the event. A hook that is named after an
 // event gets the context first, any other hook gets the event first. The result
 // is nil if the hook returns nothing.
-func (h *hook) call(ctx context.Context, moment string, context *proviso.Object) (*proviso.Object, error) {
+func (h *hook) call(ctx context.Context, moment string, context *value.Object) (*value.Object, error) {
 	args := []any{moment, context}
 	switch h.only {
 	case "":
 	case moment:
-		args = []any{context, proviso.ObjectOf("hookName", moment)}
+		args = []any{context, value.ObjectOf("hookName", moment)}
 	default:
 		return nil, nil
 	}
@@ -67,10 +68,10 @@ func (h *hook) call(ctx context.Context, moment string, context *proviso.Object)
 	if err != nil {
 		return nil, proviso.Errorf(proviso.Undecided, "the hook %s: %w", moment, err)
 	}
-	if !proviso.Truthy(v) {
+	if !value.Truthy(v) {
 		return nil, nil
 	}
-	o, ok := v.(*proviso.Object)
+	o, ok := v.(*value.Object)
 	if !ok {
 		return nil, proviso.Errorf(proviso.Undecided, "the hook %s: %s must return the context or nothing, found %s", moment, h.name(), found(v))
 	}
@@ -84,12 +85,12 @@ func (p *Plan) beforeAll(ctx context.Context) {
 	now := given
 	var last *hook
 	for _, h := range p.hooks {
-		out, err := h.call(ctx, beforeAll, proviso.ObjectOf("suite", now))
+		out, err := h.call(ctx, beforeAll, value.ObjectOf("suite", now))
 		if err != nil {
 			p.mistake(placed(err, h.Pointer))
 			break
 		}
-		if changed, ok := out.At("suite").(*proviso.Object); ok {
+		if changed, ok := out.At("suite").(*value.Object); ok {
 			now, last = changed, h
 		}
 	}
@@ -108,7 +109,7 @@ func (p *Plan) beforeAll(ctx context.Context) {
 }
 
 // suiteObject is the suite as hooks see it. Each case includes the defaults.
-func (p *Plan) suiteObject() *proviso.Object {
+func (p *Plan) suiteObject() *value.Object {
 	s := p.Suite
 	prompts := make([]any, len(s.Prompts))
 	for i := range s.Prompts {
@@ -130,14 +131,14 @@ func (p *Plan) suiteObject() *proviso.Object {
 	}
 	derived := make([]any, len(s.Derived))
 	for i, d := range s.Derived {
-		derived[i] = proviso.ObjectOf("name", d.Name, "value", d.Value)
+		derived[i] = value.ObjectOf("name", d.Name, "value", d.Value)
 	}
-	return proviso.ObjectOf("description", p.Name(), "prompts", prompts, "providers", providers, "tests", tests,
-		"scenarios", []any{}, "defaultTest", proviso.NewObject(0), "derivedMetrics", derived, "tags", orEmpty(s.Tags))
+	return value.ObjectOf("description", p.Name(), "prompts", prompts, "providers", providers, "tests", tests,
+		"scenarios", []any{}, "defaultTest", value.NewObject(0), "derivedMetrics", derived, "tags", orEmpty(s.Tags))
 }
 
-func promptObject(prompt *proviso.Prompt) *proviso.Object {
-	o := proviso.ObjectOf("raw", prompt.Raw, "label", prompt.Label)
+func promptObject(prompt *proviso.Prompt) *value.Object {
+	o := value.ObjectOf("raw", prompt.Raw, "label", prompt.Label)
 	if prompt.ID != "" {
 		o.Set("id", prompt.ID)
 	}
@@ -148,20 +149,20 @@ func promptObject(prompt *proviso.Prompt) *proviso.Object {
 }
 
 // testObject is a case as hooks see it.
-func testObject(c *proviso.Case) *proviso.Object {
+func testObject(c *proviso.Case) *value.Object {
 	if c.Raw.Has("vars") {
 		return c.Raw
 	}
 	o := c.Raw.Clone()
-	o.Set("vars", proviso.NewObject(0))
+	o.Set("vars", value.NewObject(0))
 	return o
 }
 
 // replaceSuite applies the changes of hooks; false if there are none, or if
 // they are invalid.
-func (p *Plan) replaceSuite(given, now *proviso.Object, h *hook) bool {
+func (p *Plan) replaceSuite(given, now *value.Object, h *hook) bool {
 	differs := func(key string) bool {
-		return now.Has(key) && proviso.Stringify(now.At(key)) != proviso.Stringify(given.At(key))
+		return now.Has(key) && value.Stringify(now.At(key)) != value.Stringify(given.At(key))
 	}
 	own := *p.Suite
 	wrong := func(format string, args ...any) bool {
@@ -187,7 +188,7 @@ func (p *Plan) replaceSuite(given, now *proviso.Object, h *hook) bool {
 			return wrong("derivedMetrics must be a list of {name, value}")
 		}
 	}
-	defaults, _ := now.At("defaultTest").(*proviso.Object)
+	defaults, _ := now.At("defaultTest").(*value.Object)
 	if differs("tests") || defaults.Len() > 0 {
 		list, ok := now.At("tests").([]any)
 		source, can := p.Suite.CaseSource.(proviso.CaseRewriter)
@@ -210,11 +211,11 @@ func (p *Plan) promptsOf(list []any, h *hook) ([]proviso.Prompt, bool) {
 		switch v := v.(type) {
 		case string:
 			prompt.Raw = v
-		case *proviso.Object:
+		case *value.Object:
 			prompt.Raw, _ = v.At("raw").(string)
 			prompt.Label, _ = v.At("label").(string)
 			prompt.ID, _ = v.At("id").(string)
-			prompt.Config, _ = v.At("config").(*proviso.Object)
+			prompt.Config, _ = v.At("config").(*value.Object)
 			for k := range p.Suite.Prompts {
 				if before := &p.Suite.Prompts[k]; before.Raw == prompt.Raw && before.Label == prompt.Label {
 					prompt.Script, prompt.Assert, prompt.Pointer = before.Script, before.Assert, before.Pointer
@@ -236,20 +237,20 @@ func derivedOf(v any, h *hook) ([]proviso.DerivedMetric, bool) {
 	list, ok := v.([]any)
 	derived := make([]proviso.DerivedMetric, len(list))
 	for i, e := range list {
-		o, _ := e.(*proviso.Object)
+		o, _ := e.(*value.Object)
 		name, named := o.At("name").(string)
 		ok = ok && named && name != "" && o.At("value") != nil
-		derived[i] = proviso.DerivedMetric{Name: name, Value: proviso.ToString(o.At("value")), Pointer: h.Pointer}
+		derived[i] = proviso.DerivedMetric{Name: name, Value: value.ToString(o.At("value")), Pointer: h.Pointer}
 	}
 	return derived, ok
 }
 
 // afterAll calls the hooks with the results of the finished run, and returns
 // their errors. No verdict changes after that.
-func (p *Plan) afterAll(ctx context.Context, suite *proviso.Object, members ...any) []string {
+func (p *Plan) afterAll(ctx context.Context, suite *value.Object, members ...any) []string {
 	var problems []string
 	for _, h := range p.hooks {
-		context := proviso.ObjectOf(append([]any{"suite", suite}, members...)...)
+		context := value.ObjectOf(append([]any{"suite", suite}, members...)...)
 		if _, err := h.call(ctx, afterAll, context); err != nil {
 			problems = append(problems, err.Error())
 		}
@@ -266,7 +267,7 @@ func (e *execution) end(ctx context.Context, out *Outcome) []string {
 	results := []any{}
 	if out.Rows != nil {
 		for _, data := range out.Rows.Rows() {
-			if row, err := proviso.ParseJSON(string(data)); err == nil {
+			if row, err := value.ParseJSON(string(data)); err == nil {
 				results = append(results, row)
 			}
 		}
@@ -287,7 +288,7 @@ func (e *execution) promptObjects() []any {
 		o.Set("provider", col.spec.Name())
 		if i < len(columns) {
 			c := &columns[i]
-			o.Set("metrics", proviso.ObjectOf("testPassCount", float64(c.Rows.Passed), "testFailCount", float64(c.Rows.Failed), "testErrorCount", float64(c.Rows.Errors)))
+			o.Set("metrics", value.ObjectOf("testPassCount", float64(c.Rows.Passed), "testFailCount", float64(c.Rows.Failed), "testErrorCount", float64(c.Rows.Errors)))
 		}
 		list[i] = o
 	}

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // memory holds what one row leaves for later ones: the turns of conversations
@@ -16,11 +17,11 @@ type memory struct {
 
 	mu     sync.Mutex
 	turns  map[string][]any
-	stored *proviso.Object
+	stored *value.Object
 }
 
 func newMemory(run string) *memory {
-	return &memory{run: run, turns: map[string][]any{}, stored: proviso.NewObject(0)}
+	return &memory{run: run, turns: map[string][]any{}, stored: value.NewObject(0)}
 }
 
 // conversational reports whether a prompt uses the earlier turns of a
@@ -29,7 +30,7 @@ func conversational(raw string) bool { return strings.Contains(raw, "_conversati
 
 // extend adds the conversation and stored outputs to vars. Stored outputs
 // replace the case's own variables.
-func (m *memory) extend(vars *proviso.Object, pc *prepared, col *column) *proviso.Object {
+func (m *memory) extend(vars *value.Object, pc *prepared, col *column) *value.Object {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.stored.Len() == 0 && !col.conversation {
@@ -68,18 +69,18 @@ func (m *memory) own(pc *prepared, col *column) ownVars {
 }
 
 // over returns vars with those of the run.
-func (o ownVars) over(vars *proviso.Object) *proviso.Object {
+func (o ownVars) over(vars *value.Object) *value.Object {
 	return over(vars, o.vars())
 }
 
 // vars are the variables of the run alone.
-func (o ownVars) vars() *proviso.Object {
+func (o ownVars) vars() *value.Object {
 	step := "test-" + strconv.Itoa(o.test) + "-prompt-" + strconv.Itoa(o.prompt) + "-repeat-" + strconv.Itoa(o.repeat)
-	return proviso.ObjectOf(evalID, o.run, evalStepID, step, repeatIndex, float64(o.repeat))
+	return value.ObjectOf(evalID, o.run, evalStepID, step, repeatIndex, float64(o.repeat))
 }
 
 // without returns vars without those of the run.
-func (o ownVars) without(vars *proviso.Object) *proviso.Object {
+func (o ownVars) without(vars *value.Object) *value.Object {
 	out := vars
 	for _, name := range [...]string{evalID, evalStepID, repeatIndex} {
 		if !vars.Has(name) {
@@ -94,7 +95,7 @@ func (o ownVars) without(vars *proviso.Object) *proviso.Object {
 }
 
 // usedBy reports whether a prompt or a text in vars may name one of them.
-func (o ownVars) usedBy(raw string, vars *proviso.Object) bool {
+func (o ownVars) usedBy(raw string, vars *value.Object) bool {
 	const sign = "__"
 	if strings.Contains(raw, sign) {
 		return true
@@ -130,7 +131,7 @@ func (m *memory) foreign(pc *prepared) map[string]bool {
 	return names
 }
 
-func has(o *proviso.Object, key string) bool { return proviso.Truthy(o.At(key)) }
+func has(o *value.Object, key string) bool { return value.Truthy(o.At(key)) }
 
 // conversation is the key of a row's conversation.
 func conversation(pc *prepared, col *column) string {
@@ -152,7 +153,7 @@ func (m *memory) remember(pc *prepared, col *column, res *proviso.Result) {
 		return
 	}
 	key := conversation(pc, col)
-	turn := proviso.ObjectOf("prompt", chat(res.Rendered), "input", lastMessage(res.Rendered), "output", res.Output.Value)
+	turn := value.ObjectOf("prompt", chat(res.Rendered), "input", lastMessage(res.Rendered), "output", res.Output.Value)
 	if res.Output.Metadata != nil {
 		turn.Set("metadata", res.Output.Metadata)
 	}
@@ -174,7 +175,7 @@ func lastMessage(prompt string) any {
 	if !ok || len(list) == 0 {
 		return prompt
 	}
-	o, ok := list[len(list)-1].(*proviso.Object)
+	o, ok := list[len(list)-1].(*value.Object)
 	if !ok || !o.Has("content") {
 		return prompt
 	}

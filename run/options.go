@@ -9,6 +9,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/secrets"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Templates renders prompts, variables and assertion values.
@@ -23,7 +24,7 @@ type Metrics interface {
 	// Check reports a syntax error.
 	Check(expression string) error
 	// Eval evaluates with the names in scope.
-	Eval(ctx context.Context, expression string, scope *proviso.Object) (any, error)
+	Eval(ctx context.Context, expression string, scope *value.Object) (any, error)
 }
 
 // Options are the engines, limits and observers of a run. Package engine builds

@@ -15,6 +15,7 @@ import (
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/provider"
 	"github.com/proviso-eval/proviso/suite"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Plan is a suite that is ready to run. It must not be used concurrently.
@@ -178,7 +179,7 @@ func (p *Plan) openPromptCode(c *column) {
 
 // open opens a provider once for each id and configuration.
 func (p *Plan) open(spec proviso.ProviderSpec) (proviso.Provider, error) {
-	key := spec.ID + " " + proviso.Stringify(spec.Config) + proviso.Stringify(spec.Env)
+	key := spec.ID + " " + value.Stringify(spec.Config) + value.Stringify(spec.Env)
 	if got, ok := p.opened[key]; ok {
 		return got, nil
 	}

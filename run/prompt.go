@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // source is the text of a prompt and its origin.
@@ -41,7 +42,7 @@ func (p *Plan) templates(s source) Templates {
 // render renders the prompt that is sent. Texts in a JSON prompt are rendered
 // one by one, so that quotes in variables do not break it. If that fails, the
 // prompt is rendered as one text.
-func (p *Plan) render(ctx context.Context, s source, vars *proviso.Object, foreign map[string]bool) (string, error) {
+func (p *Plan) render(ctx context.Context, s source, vars *value.Object, foreign map[string]bool) (string, error) {
 	if p.o.PlainPrompts {
 		return s.raw, nil
 	}
@@ -61,7 +62,7 @@ func (p *Plan) render(ctx context.Context, s source, vars *proviso.Object, forei
 	return p.renderSource(ctx, s, rendered)
 }
 
-func (p *Plan) renderSource(ctx context.Context, s source, vars *proviso.Object) (string, error) {
+func (p *Plan) renderSource(ctx context.Context, s source, vars *value.Object) (string, error) {
 	if s.lax {
 		return renderText(ctx, p.templates(s), s.raw, vars)
 	}
@@ -105,7 +106,7 @@ func (p *Plan) checkTexts(v any) error {
 				return err
 			}
 		}
-	case *proviso.Object:
+	case *value.Object:
 		for _, e := range v.All() {
 			if err := p.checkTexts(e); err != nil {
 				return err
@@ -121,24 +122,24 @@ func jsonPrompt(raw string) (any, bool) {
 	if text == "" || !strings.ContainsRune(`{["-0123456789tfn`, rune(text[0])) || strings.HasPrefix(text, "{{") || strings.HasPrefix(text, "{%") {
 		return nil, false
 	}
-	v, err := proviso.ParseJSON(raw)
+	v, err := value.ParseJSON(raw)
 	return v, err == nil
 }
 
-func renderJSON(ctx context.Context, t Templates, v any, vars *proviso.Object) (string, error) {
+func renderJSON(ctx context.Context, t Templates, v any, vars *value.Object) (string, error) {
 	rendered, err := renderTexts(ctx, t, v, vars)
 	if err != nil {
 		return "", err
 	}
 	var b bytes.Buffer
-	if err := json.Indent(&b, proviso.AppendJSON(nil, rendered), "", "  "); err != nil {
+	if err := json.Indent(&b, value.AppendJSON(nil, rendered), "", "  "); err != nil {
 		return "", err
 	}
 	return b.String(), nil
 }
 
 // renderTexts renders every text in v.
-func renderTexts(ctx context.Context, t Templates, v any, vars *proviso.Object) (any, error) {
+func renderTexts(ctx context.Context, t Templates, v any, vars *value.Object) (any, error) {
 	switch v := v.(type) {
 	case string:
 		return t.Render(ctx, v, vars)
@@ -152,8 +153,8 @@ func renderTexts(ctx context.Context, t Templates, v any, vars *proviso.Object) 
 			out[i] = r
 		}
 		return out, nil
-	case *proviso.Object:
-		out := proviso.NewObject(v.Len())
+	case *value.Object:
+		out := value.NewObject(v.Len())
 		for k, e := range v.All() {
 			r, err := renderTexts(ctx, t, e, vars)
 			if err != nil {

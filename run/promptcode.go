@@ -9,13 +9,14 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/provider"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // promptCode generates a prompt for each row.
 type promptCode interface {
 	// write returns the prompt, as text or a chat, or an object with the prompt
 	// and settings for the provider.
-	write(ctx context.Context, context *proviso.Object) (any, error)
+	write(ctx context.Context, context *value.Object) (any, error)
 }
 
 // promptCode opens the code that generates a prompt: a function of a file, a
@@ -46,13 +47,13 @@ func (p *Plan) promptCode(prompt *proviso.Prompt) (promptCode, error) {
 // promptFunction is a function that returns a prompt.
 type promptFunction struct{ *function }
 
-func (f promptFunction) write(ctx context.Context, context *proviso.Object) (any, error) {
+func (f promptFunction) write(ctx context.Context, context *value.Object) (any, error) {
 	v, err := f.call(ctx, context)
 	if err != nil {
 		return nil, err
 	}
 	switch v.(type) {
-	case string, []any, *proviso.Object:
+	case string, []any, *value.Object:
 		return v, nil
 	}
 	return nil, proviso.Errorf(proviso.Undecided, "%s must return a prompt, as a text or a chat, found %s", f.name(), found(v))
@@ -99,8 +100,8 @@ func (p *Plan) promptScript(g *proviso.Generator) (promptCode, error) {
 	return &promptScript{p, fn, g, string(data)}, nil
 }
 
-func (s *promptScript) write(ctx context.Context, context *proviso.Object) (any, error) {
-	v, err := s.Call(ctx, s.text, s.g.File, proviso.Stringify(context))
+func (s *promptScript) write(ctx context.Context, context *value.Object) (any, error) {
+	v, err := s.Call(ctx, s.text, s.g.File, value.Stringify(context))
 	if err != nil {
 		var thrown *proviso.ScriptError
 		if errors.As(err, &thrown) { // its position is not in the file
@@ -115,7 +116,7 @@ func (s *promptScript) write(ctx context.Context, context *proviso.Object) (any,
 // promptProgram is a program that prints a prompt.
 type promptProgram struct{ *provider.Program }
 
-func (p *Plan) promptProgram(g *proviso.Generator, command string, config *proviso.Object, isFile bool) (promptCode, error) {
+func (p *Plan) promptProgram(g *proviso.Generator, command string, config *value.Object, isFile bool) (promptCode, error) {
 	if p.o.Untrusted {
 		return nil, proviso.Errorf(proviso.Refused, "the prompt %q is code, which an untrusted suite may not run", g.File)
 	}
@@ -131,33 +132,33 @@ func (p *Plan) promptProgram(g *proviso.Generator, command string, config *provi
 	return promptProgram{program}, nil
 }
 
-func (p promptProgram) write(ctx context.Context, context *proviso.Object) (any, error) {
-	return p.Run(ctx, proviso.Stringify(context))
+func (p promptProgram) write(ctx context.Context, context *value.Object) (any, error) {
+	return p.Run(ctx, value.Stringify(context))
 }
 
 // writePrompt returns the prompt of a row, from the suite or its code, and the
 // settings for the provider that come with it. Code gets the variables as they
 // are written. After that, references between variables are resolved for the
 // template and all later steps.
-func (p *Plan) writePrompt(ctx context.Context, pc *prepared, col *column, res *proviso.Result, own ownVars) (string, *proviso.Object, error) {
+func (p *Plan) writePrompt(ctx context.Context, pc *prepared, col *column, res *proviso.Result, own ownVars) (string, *value.Object, error) {
 	config, s := col.prompt.Config, source{
 		raw: pc.Options.Prefix + col.prompt.Raw + pc.Options.Suffix, lax: p.Suite.Lenient,
 		written: !strings.Contains(pc.Options.Prefix+pc.Options.Suffix, "{"),
 	}
 	foreign := own.foreign
 	if col.code != nil {
-		context := proviso.ObjectOf("vars", own.over(res.Vars), "provider", providerOf(col.spec), "config", orEmpty(config))
+		context := value.ObjectOf("vars", own.over(res.Vars), "provider", providerOf(col.spec), "config", orEmpty(config))
 		v, err := col.code.write(ctx, context)
 		if err != nil {
 			return "", nil, err
 		}
-		if o, ok := v.(*proviso.Object); ok && o.Has("prompt") {
-			given, _ := o.At("config").(*proviso.Object)
+		if o, ok := v.(*value.Object); ok && o.Has("prompt") {
+			given, _ := o.At("config").(*value.Object)
 			v, config = o.At("prompt"), settings(config, given)
 		}
 		raw, ok := v.(string)
 		if !ok {
-			raw = proviso.Stringify(v)
+			raw = value.Stringify(v)
 		}
 		s = source{raw: raw, lax: true}
 	}

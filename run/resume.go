@@ -8,6 +8,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/runfile"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // resume takes over the finished rows of an earlier run of the same suite, so
@@ -51,11 +52,11 @@ func (e *execution) take(index int, row []byte) error {
 	if err := e.summary.AddRow(row); err != nil {
 		return err
 	}
-	v, err := proviso.ParseJSON(string(row))
+	v, err := value.ParseJSON(string(row))
 	if err != nil {
 		return err
 	}
-	o, _ := v.(*proviso.Object)
+	o, _ := v.(*value.Object)
 	e.done[index] = true
 	e.metrics.addRow(index, o)
 	return nil

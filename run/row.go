@@ -9,6 +9,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/transport"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // row runs one case in one column. It always returns a result; an error that
@@ -93,7 +94,7 @@ func (p *Plan) variables(ctx context.Context, pc *prepared, res *proviso.Result,
 		if err != nil {
 			return err
 		}
-		o, ok := v.(*proviso.Object)
+		o, ok := v.(*value.Object)
 		if !ok {
 			return proviso.Errorf(proviso.Undecided, "options.transformVars must return an object of variables")
 		}
@@ -104,7 +105,7 @@ func (p *Plan) variables(ctx context.Context, pc *prepared, res *proviso.Result,
 }
 
 // over merges objects; the last takes precedence.
-func over(vars, top *proviso.Object) *proviso.Object {
+func over(vars, top *value.Object) *value.Object {
 	all := vars.Clone()
 	for name, v := range top.All() {
 		all.Set(name, v)
@@ -113,8 +114,8 @@ func over(vars, top *proviso.Object) *proviso.Object {
 }
 
 // written are the variables of a case as they are in the suite.
-func written(c *proviso.Case) *proviso.Object {
-	vars, _ := c.Raw.At("vars").(*proviso.Object)
+func written(c *proviso.Case) *value.Object {
+	vars, _ := c.Raw.At("vars").(*value.Object)
 	return vars
 }
 
@@ -133,7 +134,7 @@ func noteWritten(pc *prepared, res *proviso.Result) {
 }
 
 // sameVars reports whether two cases have the same variables.
-func sameVars(a, b *proviso.Object) bool {
+func sameVars(a, b *value.Object) bool {
 	if a.Len() != b.Len() {
 		return false
 	}
@@ -141,32 +142,32 @@ func sameVars(a, b *proviso.Object) bool {
 		w, ok := b.Get(name)
 		if text, isText := v.(string); isText && text != w || !ok {
 			return false
-		} else if !isText && proviso.Stringify(v) != proviso.Stringify(w) {
+		} else if !isText && value.Stringify(v) != value.Stringify(w) {
 			return false
 		}
 	}
 	return true
 }
 
-func orEmpty(o *proviso.Object) *proviso.Object {
+func orEmpty(o *value.Object) *value.Object {
 	if o == nil {
-		return proviso.NewObject(0)
+		return value.NewObject(0)
 	}
 	return o
 }
 
 func noOutput(v any) bool {
 	switch v.(type) {
-	case nil, proviso.Undefined:
+	case nil, value.Undefined:
 		return true
 	}
 	return false
 }
 
 // ask gets the output: from the case itself, or from the provider.
-func (p *Plan) ask(ctx context.Context, pc *prepared, col *column, res *proviso.Result, config *proviso.Object, own ownVars) error {
+func (p *Plan) ask(ctx context.Context, pc *prepared, col *column, res *proviso.Result, config *value.Object, own ownVars) error {
 	if pc.HasOutput {
-		res.Output = proviso.Output{Value: proviso.ValueOf(pc.Output), TraceID: namedTrace(pc.Metadata)}
+		res.Output = proviso.Output{Value: value.Of(pc.Output), TraceID: namedTrace(pc.Metadata)}
 		return nil
 	}
 	target := col.provider
@@ -198,7 +199,7 @@ func (p *Plan) ask(ctx context.Context, pc *prepared, col *column, res *proviso.
 	if out.TraceID = traceOf(&out, pc.Case, trace); out.TraceID != trace {
 		p.forget(trace)
 	}
-	out.Value = proviso.ValueOf(out.Value)
+	out.Value = value.Of(out.Value)
 	res.Output = out
 	return nil
 }
@@ -211,7 +212,7 @@ func orUnknown(err error) error {
 }
 
 // settings merges the case's options over those of the prompt.
-func settings(prompt, extra *proviso.Object) *proviso.Object {
+func settings(prompt, extra *value.Object) *value.Object {
 	if prompt.Len() == 0 {
 		return extra
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/proviso-eval/proviso/provider"
 	"github.com/proviso-eval/proviso/run"
 	"github.com/proviso-eval/proviso/suite"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // notKept is the folder of temporary runs.
@@ -89,15 +90,15 @@ func outcome(t *testing.T, ctx context.Context, text string, files map[string]st
 }
 
 // rows decodes the rows of a run.
-func rows(t *testing.T, out *run.Outcome) []*proviso.Object {
+func rows(t *testing.T, out *run.Outcome) []*value.Object {
 	t.Helper()
-	var list []*proviso.Object
+	var list []*value.Object
 	for _, data := range out.Rows.Rows() {
-		v, err := proviso.ParseJSON(string(data))
+		v, err := value.ParseJSON(string(data))
 		if err != nil {
 			t.Fatal(err)
 		}
-		list = append(list, v.(*proviso.Object))
+		list = append(list, v.(*value.Object))
 	}
 	if err := out.Rows.Err(); err != nil {
 		t.Fatal(err)
@@ -110,7 +111,7 @@ func at(v any, path ...any) any {
 	for _, key := range path {
 		switch key := key.(type) {
 		case string:
-			o, _ := v.(*proviso.Object)
+			o, _ := v.(*value.Object)
 			v = o.At(key)
 		case int:
 			list, _ := v.([]any)
@@ -268,7 +269,7 @@ tests:
 		t.Errorf("got %s, want %s", got, want)
 	}
 	if first := rows(t, out)[0]; at(first, "score") != nil || at(first, "success") != false || at(first, "failureReason") != 1.0 || at(first, "gradingResult", "score") != nil {
-		t.Errorf("the first row: %s", proviso.Stringify(first))
+		t.Errorf("the first row: %s", value.Stringify(first))
 	}
 	var got []string
 	components, _ := at(rows(t, out)[0], "gradingResult", "componentResults").([]any)

@@ -10,6 +10,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/script"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // actingTimeout limits one call of a generator or a hook.
@@ -123,7 +124,7 @@ func (p *Plan) threw(g *proviso.Generator, standard string, err error) *proviso.
 // found names the kind of a value in messages.
 func found(v any) string {
 	switch v := v.(type) {
-	case nil, proviso.Undefined:
+	case nil, value.Undefined:
 		return "nothing"
 	case string:
 		return "a text"
@@ -133,7 +134,7 @@ func found(v any) string {
 		return "a boolean"
 	case []any:
 		return "a list"
-	case *proviso.Opaque:
+	case *value.Opaque:
 		return v.Kind
 	}
 	return "an object"

@@ -7,6 +7,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/transport"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Tracer is a proviso.Spans that starts a trace for each row before its
@@ -25,7 +26,7 @@ type RowTracer interface {
 	Tracer
 	// BeginRow is Begin for the request that a provider is about to get. needed
 	// is true if an assertion uses the spans.
-	BeginRow(provider string, about *proviso.Object, sample proviso.Sample, needed bool) (id string, tc proviso.TraceContext, ok bool)
+	BeginRow(provider string, about *value.Object, sample proviso.Sample, needed bool) (id string, tc proviso.TraceContext, ok bool)
 }
 
 // LooksAtTraces reports whether an assertion of the plan needs the spans of a
@@ -54,7 +55,7 @@ func (p *Plan) follow(ctx context.Context, pc *prepared, prompt *proviso.Prompt,
 	needed := needsTrace(pc, prompt) && namedTrace(pc.Metadata) == ""
 	var made proviso.TraceContext
 	if r, knows := t.(RowTracer); knows {
-		about := proviso.ObjectOf("prompt", ask.Prompt, "label", ask.Label, "config", ask.Config, "vars", ask.Vars)
+		about := value.ObjectOf("prompt", ask.Prompt, "label", ask.Label, "config", ask.Config, "vars", ask.Vars)
 		id, made, ok = r.BeginRow(target.ID(), about, ask.Sample, needed)
 	} else {
 		id, made, ok = t.Begin()
@@ -85,7 +86,7 @@ func traceOf(out *proviso.Output, c *proviso.Case, made string) string {
 }
 
 // namedTrace reads a trace id in metadata, "" if there is none.
-func namedTrace(metadata *proviso.Object) string {
+func namedTrace(metadata *value.Object) string {
 	id, _ := metadata.At("traceId").(string)
 	return strings.TrimSpace(id)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/run"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // tracer records the calls for traces; spans are named after their trace.
@@ -69,7 +70,7 @@ func (p *traced) Answer(_ context.Context, ask proviso.Ask) (proviso.Output, err
 	case strings.HasPrefix(ask.Prompt, "fails"):
 		return proviso.Output{}, errors.New("no answer")
 	case strings.HasPrefix(ask.Prompt, "own"):
-		return proviso.Output{Value: "x", Metadata: proviso.ObjectOf("traceId", "own-1")}, nil
+		return proviso.Output{Value: "x", Metadata: value.ObjectOf("traceId", "own-1")}, nil
 	}
 	return proviso.Output{Value: "x"}, nil
 }
@@ -108,7 +109,7 @@ func TestRowsAreTraced(t *testing.T) {
 	}
 	ids := []string{}
 	for _, row := range rows(t, out) {
-		response, _ := row.At("response").(*proviso.Object)
+		response, _ := row.At("response").(*value.Object)
 		ids = append(ids, fmt.Sprint(response.At("traceId")))
 	}
 	if got := strings.Join(ids, " "); got != "made-1 made-2 own-1 case-1 case-2 <nil>" {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // varEntry is the function that computes a variable.
@@ -51,27 +52,27 @@ func (p *Plan) computeVars(ctx context.Context, pc *prepared, res *proviso.Resul
 		if err != nil {
 			return proviso.Errorf(proviso.Undecided, "variable %q: %w", c.name, err)
 		}
-		o, _ := v.(*proviso.Object)
-		if message := o.At("error"); proviso.Truthy(message) {
-			return proviso.Errorf(proviso.Undecided, "variable %q: %s: %s", c.name, c.fn.name(), proviso.ToString(message))
+		o, _ := v.(*value.Object)
+		if message := o.At("error"); value.Truthy(message) {
+			return proviso.Errorf(proviso.Undecided, "variable %q: %s: %s", c.name, c.fn.name(), value.ToString(message))
 		}
-		value, ok := o.Get("output")
-		if !ok || value == nil {
-			return proviso.Errorf(proviso.Undecided, "variable %q: %s must return {output: …} or {error: …}, found %s", c.name, c.fn.name(), short(proviso.Stringify(v)))
+		val, ok := o.Get("output")
+		if !ok || val == nil {
+			return proviso.Errorf(proviso.Undecided, "variable %q: %s must return {output: …} or {error: …}, found %s", c.name, c.fn.name(), short(value.Stringify(v)))
 		}
-		if text, ok := value.(string); ok && check.LanguageOf(c.fn.File) != "javascript" {
-			value = strings.TrimFunc(text, proviso.IsSpace)
+		if text, ok := val.(string); ok && check.LanguageOf(c.fn.File) != "javascript" {
+			val = strings.TrimFunc(text, value.IsSpace)
 		}
 		vars := res.Vars.Clone()
-		vars.Set(c.name, value)
+		vars.Set(c.name, val)
 		res.Vars = vars
 	}
 	return nil
 }
 
 // providerOf is a provider as code sees it.
-func providerOf(spec *proviso.ProviderSpec) *proviso.Object {
-	o := proviso.ObjectOf("id", spec.ID)
+func providerOf(spec *proviso.ProviderSpec) *value.Object {
+	o := value.ObjectOf("id", spec.ID)
 	if spec.Label != "" {
 		o.Set("label", spec.Label)
 	}

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // The text of a variable is usually data, such as a page, code or LaTeX, and
@@ -34,7 +35,7 @@ var patterns = sync.OnceValue(func() (p struct{ plain, comment, tag, loop *regex
 // and plain {{ name }} in texts replaced by other variables. It returns vars
 // itself if nothing changes. Foreign texts are not substituted here, because
 // their content would then be rendered as a template.
-func resolveVars(vars *proviso.Object, foreign map[string]bool) *proviso.Object {
+func resolveVars(vars *value.Object, foreign map[string]bool) *value.Object {
 	out, nested := vars, false
 	for name, v := range vars.All() {
 		text, ok := v.(string)
@@ -65,7 +66,7 @@ func resolveVars(vars *proviso.Object, foreign map[string]bool) *proviso.Object 
 
 // resolveOnce replaces the first plain name of each text if a variable has that
 // name; false if none was replaced.
-func resolveOnce(vars *proviso.Object, foreign map[string]bool) bool {
+func resolveOnce(vars *value.Object, foreign map[string]bool) bool {
 	again := false
 	for _, name := range vars.Keys() {
 		text, ok := vars.At(name).(string)
@@ -80,10 +81,10 @@ func resolveOnce(vars *proviso.Object, foreign map[string]bool) bool {
 		if !known {
 			continue
 		}
-		if grown := len(text) + len(proviso.ToString(v)); grown > maxResolved {
+		if grown := len(text) + len(value.ToString(v)); grown > maxResolved {
 			continue
 		}
-		vars.Set(name, text[:m[0]]+substitution(proviso.ToString(v), text, m[0], m[1])+text[m[1]:])
+		vars.Set(name, text[:m[0]]+substitution(value.ToString(v), text, m[0], m[1])+text[m[1]:])
 		again = true
 	}
 	return again
@@ -93,9 +94,9 @@ func resolveOnce(vars *proviso.Object, foreign map[string]bool) bool {
 // contains itself twice would double each round.
 const maxResolved = 16 << 20
 
-func defined(vars *proviso.Object, name string) (any, bool) {
+func defined(vars *value.Object, name string) (any, bool) {
 	v, ok := vars.Get(name)
-	if _, undefined := v.(proviso.Undefined); undefined {
+	if _, undefined := v.(value.Undefined); undefined {
 		return nil, false
 	}
 	return v, ok
@@ -134,7 +135,7 @@ func substitution(by, text string, from, to int) string {
 
 // renderVars renders variables that are templates themselves. A text that names a
 // variable which is not there stays as it is.
-func (p *Plan) renderVars(ctx context.Context, vars *proviso.Object, foreign map[string]bool) (*proviso.Object, error) {
+func (p *Plan) renderVars(ctx context.Context, vars *value.Object, foreign map[string]bool) (*value.Object, error) {
 	out := vars
 	for name, v := range vars.All() {
 		text, ok := v.(string)
@@ -158,7 +159,7 @@ func (p *Plan) renderVars(ctx context.Context, vars *proviso.Object, foreign map
 
 // renderText renders a text that may hold a tag which is not closed: then the
 // whole text stays as it is.
-func renderText(ctx context.Context, t Templates, text string, vars *proviso.Object) (string, error) {
+func renderText(ctx context.Context, t Templates, text string, vars *value.Object) (string, error) {
 	if partial(text) {
 		if !strings.Contains(text, "raw") {
 			return text, nil
@@ -173,7 +174,7 @@ func renderText(ctx context.Context, t Templates, text string, vars *proviso.Obj
 // namesUndefined reports whether a tag of text names a variable that is not there.
 // Like promptfoo it looks at the first word of {{ … }}, {% if … %} and
 // {% for … in … %} only.
-func namesUndefined(text string, vars *proviso.Object) bool {
+func namesUndefined(text string, vars *value.Object) bool {
 	if !strings.Contains(text, "{{") && !strings.Contains(text, "{%") {
 		return false
 	}
@@ -261,8 +262,8 @@ func hasWord(text, word string) bool {
 		if !ok {
 			return false
 		}
-		inner := strings.TrimLeftFunc(rest, proviso.IsSpace)
-		if inner, ok = strings.CutPrefix(inner, word); ok && strings.HasPrefix(strings.TrimLeftFunc(inner, proviso.IsSpace), "%}") {
+		inner := strings.TrimLeftFunc(rest, value.IsSpace)
+		if inner, ok = strings.CutPrefix(inner, word); ok && strings.HasPrefix(strings.TrimLeftFunc(inner, value.IsSpace), "%}") {
 			return true
 		}
 		text = rest

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/run"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // TestWrittenVars: reports have the variables as promptfoo 0.123.1 has them in its
@@ -46,10 +46,10 @@ tests:
 		{`{"topic":"plain","stored":"own"}`, `{"topic":"plain","stored":"say about bears! two text of bears file {{ nope }} two\nlines"}`, "say plain   "},
 	}
 	for i, r := range rows(t, out) {
-		if got := proviso.Stringify(r.At("vars")); got != want[i].vars {
+		if got := value.Stringify(r.At("vars")); got != want[i].vars {
 			t.Errorf("row %d: vars %s\nwant %s", i, got, want[i].vars)
 		}
-		if got := proviso.Stringify(r.At("resolvedVars")); got != want[i].resolved {
+		if got := value.Stringify(r.At("resolvedVars")); got != want[i].resolved {
 			t.Errorf("row %d: resolvedVars %s\nwant %s", i, got, want[i].resolved)
 		}
 		if got := at(r, "response", "output"); got != want[i].sent {
@@ -57,8 +57,8 @@ tests:
 		}
 	}
 	plain := rows(t, outcome(t, t.Context(), "prompts: ['{{ a }}']\nproviders: [echo]\ntests: [{vars: {a: x, b: [[1]]}}]\n", nil, run.Options{}))[0]
-	if plain.Has("resolvedVars") || proviso.Stringify(plain.At("vars")) != `{"a":"x","b":[[1]]}` {
-		t.Errorf("variables that nothing is put into: %s", proviso.Stringify(plain))
+	if plain.Has("resolvedVars") || value.Stringify(plain.At("vars")) != `{"a":"x","b":[[1]]}` {
+		t.Errorf("variables that nothing is put into: %s", value.Stringify(plain))
 	}
 }
 
@@ -116,7 +116,7 @@ tests: [{vars: {own: "no {{ __repeatIndex }}"}}]
 		if got, want := at(r, "response", "output"), fmt.Sprintf("test-%d-prompt-0-repeat-%d no %d", i, i, i); got != want {
 			t.Errorf("sent %q, want %q", got, want)
 		}
-		if got := proviso.Stringify(r.At("vars")); got != `{"own":"no {{ __repeatIndex }}"}` {
+		if got := value.Stringify(r.At("vars")); got != `{"own":"no {{ __repeatIndex }}"}` {
 			t.Errorf("vars %s", got)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/sandbox"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // nodeAttacks try in Node what attacks does in Python, as far as Node has a way. Each
@@ -168,7 +169,7 @@ func attackNode(t *testing.T, s *sandbox.Sandbox, p *planted, list []attack, tim
 		v, err := f.Call(t.Context(), a.name)
 		got := codeOf(err)
 		if err == nil {
-			got = proviso.Stringify(v)
+			got = value.Stringify(v)
 		}
 		if !slices.Contains(strings.Fields(a.want), got) {
 			t.Errorf("%s gives %.200s (%v), want %s", a.name, got, err, a.want)
@@ -180,11 +181,11 @@ func attackNode(t *testing.T, s *sandbox.Sandbox, p *planted, list []attack, tim
 			}
 			v, err = f.Call(t.Context(), "good")
 		}
-		if proviso.Stringify(v) != "[42,2,1]" || err != nil {
+		if value.Stringify(v) != "[42,2,1]" || err != nil {
 			t.Errorf("after %s the next call gives %v %v", a.name, v, err)
 		}
-		if v, err := witness.Call(t.Context(), "hello"); proviso.Stringify(v) != `[5,1,"undefined"]` || err != nil {
-			t.Errorf("after %s another source gives %v %v", a.name, proviso.Stringify(v), err)
+		if v, err := witness.Call(t.Context(), "hello"); value.Stringify(v) != `[5,1,"undefined"]` || err != nil {
+			t.Errorf("after %s another source gives %v %v", a.name, value.Stringify(v), err)
 		}
 	}
 }
@@ -220,13 +221,13 @@ func TestEngineAttacks(t *testing.T) {
 		v, err := f.Call(t.Context(), "bad")
 		got := codeOf(err)
 		if err == nil {
-			got = proviso.Stringify(v)
+			got = value.Stringify(v)
 		}
 		if !slices.Contains(strings.Fields(a.want), got) {
 			t.Errorf("%s gives %.200s (%v), want %s", a.name, got, err, a.want)
 		}
-		if v, err := f.Call(t.Context(), "good"); proviso.Stringify(v) != `[42,true,"undefined",1]` || err != nil {
-			t.Errorf("after %s the next call gives %v %v", a.name, proviso.Stringify(v), err)
+		if v, err := f.Call(t.Context(), "good"); value.Stringify(v) != `[42,true,"undefined",1]` || err != nil {
+			t.Errorf("after %s the next call gives %v %v", a.name, value.Stringify(v), err)
 		}
 		_ = f.Close()
 	}

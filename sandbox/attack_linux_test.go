@@ -20,6 +20,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/sandbox"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // An attack is Python that tries something and returns what it got. Names in
@@ -298,8 +299,8 @@ func attackAll(t *testing.T, namespaces bool) {
 			t.Run(a.name, func(t *testing.T) {
 				t.Parallel()
 				try(t, s, p.replace.Replace(attackPrelude+a.text), a.want)
-				if v, err := witness.Call(t.Context(), "hello"); proviso.Stringify(v) != "[5,true,1]" || err != nil {
-					t.Errorf("afterwards another source gives %v %v", proviso.Stringify(v), err)
+				if v, err := witness.Call(t.Context(), "hello"); value.Stringify(v) != "[5,true,1]" || err != nil {
+					t.Errorf("afterwards another source gives %v %v", value.Stringify(v), err)
 				}
 			})
 		}
@@ -348,7 +349,7 @@ func try(t *testing.T, s *sandbox.Sandbox, text, want string) {
 	v, err := f.Call(t.Context(), "bad", nil)
 	got := codeOf(err)
 	if err == nil {
-		got = proviso.Stringify(v)
+		got = value.Stringify(v)
 	}
 	if !slices.Contains(strings.Fields(want), got) {
 		t.Errorf("gives %.200s (%v), want %s", got, err, want)

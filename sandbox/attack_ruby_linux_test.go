@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // TestRubyAttacks tries what attacks does in Python, from one source.
@@ -34,12 +35,12 @@ func TestRubyAttacks(t *testing.T) {
 				v, err := f.Call(t.Context(), a.name, nil)
 				got := codeOf(err)
 				if err == nil {
-					got = proviso.Stringify(v)
+					got = value.Stringify(v)
 				}
 				if !slices.Contains(strings.Fields(a.want), got) {
 					t.Errorf("%s gives %.200s (%v), want %s", a.name, got, err, a.want)
 				}
-				if v, err = f.Call(t.Context(), "good", nil); proviso.Stringify(v) != "[42,2]" || err != nil {
+				if v, err = f.Call(t.Context(), "good", nil); value.Stringify(v) != "[42,2]" || err != nil {
 					t.Errorf("after %s the next call gives %v %v", a.name, v, err)
 				}
 			}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/sandbox"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // TestGlobals holds that calls do not see each other's globals, but for those of
@@ -35,7 +36,7 @@ func TestGlobals(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := proviso.Stringify(v); got != want {
+		if got := value.Stringify(v); got != want {
 			t.Errorf("purpose %d: the third call gives %s, want %s", purpose, got, want)
 		}
 	}

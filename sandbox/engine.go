@@ -10,6 +10,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/script"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // engineMemory bounds the memory of the JavaScript of a source.
@@ -41,8 +42,8 @@ func engineArgv(in *interpreter, _ profile, _, config string) []string {
 // serveEngine is the worker: it serves one source on an engine of internal/script,
 // and does not return.
 func serveEngine(config string) {
-	v, _ := proviso.ParseJSON(config)
-	request, _ := v.(*proviso.Object)
+	v, _ := value.ParseJSON(config)
+	request, _ := v.(*value.Object)
 	w := engineWorker{in: os.NewFile(uintptr(integer(request, "in")), "channel"), out: os.NewFile(uintptr(integer(request, "out")), "channel")}
 	w.reader.src = w.in
 	runtime.GOMAXPROCS(1) // there is one call at a time, and switching threads would take as long as the call
@@ -79,16 +80,16 @@ func (w *engineWorker) reply(f frame) {
 
 // serve answers one frame.
 func (w *engineWorker) serve(f frame) frame {
-	v, err := proviso.ParseJSON(string(f.payload))
+	v, err := value.ParseJSON(string(f.payload))
 	if err != nil {
 		os.Exit(4)
 	}
 	r := frame{kind: kindResult, id: f.id, payload: []byte("true")}
-	switch request, _ := v.(*proviso.Object); f.kind {
+	switch request, _ := v.(*value.Object); f.kind {
 	case kindLoad:
 		err = w.load(request)
 	case kindProbe:
-		r.payload = proviso.AppendJSON(nil, textList(probeEngine(request)))
+		r.payload = value.AppendJSON(nil, textList(probeEngine(request)))
 	case kindCall, kindMarked:
 		if f.kind == kindMarked {
 			v = revive(v)
@@ -102,13 +103,13 @@ func (w *engineWorker) serve(f frame) frame {
 		os.Exit(4)
 	}
 	if err != nil {
-		r.kind, r.payload = kindError, proviso.AppendJSON(nil, w.explain(err))
+		r.kind, r.payload = kindError, value.AppendJSON(nil, w.explain(err))
 	}
 	return r
 }
 
 // load compiles the source, which evaluates a module.
-func (w *engineWorker) load(request *proviso.Object) error {
+func (w *engineWorker) load(request *value.Object) error {
 	seconds, _ := request.At("timeout").(float64)
 	w.resident, _ = request.At("rss").(float64)
 	w.name, w.maxReply = text(request, "name"), integer(request, "reply")
@@ -145,36 +146,36 @@ func (w *engineWorker) call(args []any) (byte, []byte, error) {
 var errLarge = &proviso.Error{Code: proviso.Limit, Message: "the result is too large"}
 
 // explain returns an error frame.
-func (w *engineWorker) explain(err error) *proviso.Object {
+func (w *engineWorker) explain(err error) *value.Object {
 	var thrown *proviso.ScriptError
 	var e *proviso.Error
 	switch {
 	case errors.Is(err, errLarge):
-		return proviso.ObjectOf("kind", "large")
+		return value.ObjectOf("kind", "large")
 	case errors.As(err, &thrown):
 		kind := "exception"
 		if thrown.Syntax {
 			kind = "syntax"
 		}
-		return proviso.ObjectOf("kind", kind, "name", thrown.Name, "message", thrown.Message, "stack", thrown.Stack,
+		return value.ObjectOf("kind", kind, "name", thrown.Name, "message", thrown.Message, "stack", thrown.Stack,
 			"line", float64(thrown.Line), "column", float64(thrown.Column))
 	case errors.As(err, &e) && e.Code == proviso.Timeout && strings.Contains(e.Message, "promise"):
-		return proviso.ObjectOf("kind", "stuck")
+		return value.ObjectOf("kind", "stuck")
 	case errors.As(err, &e) && e.Code == proviso.Timeout:
-		return proviso.ObjectOf("kind", "timeout")
+		return value.ObjectOf("kind", "timeout")
 	case errors.As(err, &e) && e.Code == proviso.Limit && strings.Contains(e.Message, "result is larger"):
-		return proviso.ObjectOf("kind", "large")
+		return value.ObjectOf("kind", "large")
 	case errors.As(err, &e) && e.Code == proviso.Limit:
-		return proviso.ObjectOf("kind", "memory", "message", e.Message)
+		return value.ObjectOf("kind", "memory", "message", e.Message)
 	}
-	return proviso.ObjectOf("kind", "exception", "message", err.Error())
+	return value.ObjectOf("kind", "exception", "message", err.Error())
 }
 
 // encodeResult returns the kind and the payload of a result in a language that has
 // undefined.
 func encodeResult(v any) (byte, []byte, error) {
-	if o, ok := v.(*proviso.Opaque); ok {
-		return kindOpaque, proviso.AppendQuoted(nil, o.Kind), nil
+	if o, ok := v.(*value.Opaque); ok {
+		return kindOpaque, value.AppendQuoted(nil, o.Kind), nil
 	}
 	e := encoder{undefined: true}
 	err := e.value(v, 0)

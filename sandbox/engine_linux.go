@@ -5,13 +5,13 @@ package sandbox
 import (
 	"golang.org/x/sys/unix"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // probeEngine tries operations that the sandbox must block, and returns those
 // that were not blocked. Whether a program can be executed was tested before
 // this program was started.
-func probeEngine(request *proviso.Object) []string {
+func probeEngine(request *value.Object) []string {
 	through := []string{}
 	try := func(name string, attempt func() error) {
 		if attempt() == nil {

@@ -2,9 +2,9 @@
 
 package sandbox
 
-import "github.com/proviso-eval/proviso"
+import "github.com/proviso-eval/proviso/value"
 
-func probeEngine(*proviso.Object) []string { return nil }
+func probeEngine(*value.Object) []string { return nil }
 
 func resident() int64 { return 0 }
 

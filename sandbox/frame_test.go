@@ -11,6 +11,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/sandbox"
+	"github.com/proviso-eval/proviso/value"
 )
 
 func FuzzFrame(f *testing.F) {
@@ -86,8 +87,8 @@ func TestValues(t *testing.T) {
 	same := compile(t, s, proviso.Expression, "output")
 	for _, v := range []any{
 		nil, true, false, 0.0, 1.0, -1.5, 1e21, 1e-7, float64(1 << 60), math.MaxFloat64, 5e-324, "", "text", "ünï 😀 \x00\u2028", "\xed\xa0\x80", "\x01n", "\x01",
-		[]any{}, []any{1.0, []any{nil, "x"}}, proviso.NewObject(0), proviso.ObjectOf("b", 1.0, "a", []any{}, "10", nil, "2", "x"),
-		math.Inf(1), math.Inf(-1), []any{math.Inf(1), "\x01s", proviso.ObjectOf("k", math.Inf(-1))}, strings.Repeat("long", 100000),
+		[]any{}, []any{1.0, []any{nil, "x"}}, value.NewObject(0), value.ObjectOf("b", 1.0, "a", []any{}, "10", nil, "2", "x"),
+		math.Inf(1), math.Inf(-1), []any{math.Inf(1), "\x01s", value.ObjectOf("k", math.Inf(-1))}, strings.Repeat("long", 100000),
 	} {
 		got, err := same.Call(t.Context(), v)
 		_, want, _ := sandbox.EncodeArgs([]any{v}, true)
@@ -110,8 +111,8 @@ func TestValues(t *testing.T) {
 		in   any
 		want string
 	}{
-		{5.0, "5"}, {5.5, "5.5"}, {proviso.Undefined{}, "None"}, {[]any{proviso.Undefined{}}, "[None]"}, {proviso.ObjectOf("a", proviso.Undefined{}, "b", 1.0), "{'b': 1}"},
-		{[]string{"a", "b"}, "['a', 'b']"}, {7, "7"}, {(*proviso.Object)(nil), "None"},
+		{5.0, "5"}, {5.5, "5.5"}, {value.Undefined{}, "None"}, {[]any{value.Undefined{}}, "[None]"}, {value.ObjectOf("a", value.Undefined{}, "b", 1.0), "{'b': 1}"},
+		{[]string{"a", "b"}, "['a', 'b']"}, {7, "7"}, {(*value.Object)(nil), "None"},
 	} {
 		if v, err := sees.Call(t.Context(), tc.in); v != tc.want || err != nil {
 			t.Errorf("%#v is seen as %v, %v; want %s", tc.in, v, err, tc.want)
@@ -122,18 +123,18 @@ func TestValues(t *testing.T) {
 		"{'a': (float('inf'), 1)}": `{"a":[null,1]}`, "type('S', (str,), {})('x')": `"x"`, "type('D', (dict,), {})(a=1)": `{"a":1}`,
 		"__import__('enum').IntEnum('E', 'A').A": "1", "'\\ud83d'": `"\ud83d"`, "-0.0": "0",
 	} {
-		if v, err := run(t, s, proviso.Expression, text); err != nil || proviso.Stringify(v) != want {
-			t.Errorf("%s gives %s, %v; want %s", text, proviso.Stringify(v), err, want)
+		if v, err := run(t, s, proviso.Expression, text); err != nil || value.Stringify(v) != want {
+			t.Errorf("%s gives %s, %v; want %s", text, value.Stringify(v), err, want)
 		}
 	}
 	for text, want := range map[string]string{"len": "builtin_function_or_method", "lambda: 1": "function", "int": "type", "json": "module"} {
 		v, err := run(t, s, proviso.Expression, text)
-		if o, ok := v.(*proviso.Opaque); err != nil || !ok || o.Kind != want {
+		if o, ok := v.(*value.Opaque); err != nil || !ok || o.Kind != want {
 			t.Errorf("%s gives %#v, %v", text, v, err)
 		}
 	}
 	var deep any
-	for range proviso.MaxDepth + 1 {
+	for range value.MaxDepth + 1 {
 		deep = []any{deep}
 	}
 	if _, err := same.Call(t.Context(), deep); codeOf(err) != proviso.Limit {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // function is compiled code. It holds no worker between calls.
@@ -192,8 +193,8 @@ func (c *call) leave() {
 // call is an error, even if the code catches the exception: without the answer
 // there is no verdict.
 func (c *call) question(payload []byte) error {
-	v, err := proviso.ParseJSON(string(payload))
-	o, _ := v.(*proviso.Object)
+	v, err := value.ParseJSON(string(payload))
+	o, _ := v.(*value.Object)
 	args := texts(o, "args")
 	n, ok := o.At("n").(float64)
 	c.mu.Lock()
@@ -239,14 +240,14 @@ func (c *call) ask(ctx context.Context, n int, args []string) {
 		return
 	}
 	defer c.mu.Unlock()
-	answer := proviso.ObjectOf("n", float64(n), "value", yes)
+	answer := value.ObjectOf("n", float64(n), "value", yes)
 	if err != nil {
 		if c.failed == nil {
 			c.failed = err
 		}
-		answer = proviso.ObjectOf("n", float64(n), "error", "the judge could not be asked")
+		answer = value.ObjectOf("n", float64(n), "error", "the judge could not be asked")
 	}
-	_, _ = c.worker.channel.Write(appendFrame(nil, frame{kindAnswer, c.id, proviso.AppendJSON(nil, answer)}))
+	_, _ = c.worker.channel.Write(appendFrame(nil, frame{kindAnswer, c.id, value.AppendJSON(nil, answer)}))
 }
 
 // resume counts an answered question. After the last one the code continues,
@@ -306,8 +307,8 @@ func (o *source) outcome(f frame, c *call) (any, error) {
 //	module                              import: the module that is not there
 //	refused                             denied: what the sandbox did not let through
 func (o *source) explain(payload []byte, c *call) error {
-	v, err := proviso.ParseJSON(string(payload))
-	e, ok := v.(*proviso.Object)
+	v, err := value.ParseJSON(string(payload))
+	e, ok := v.(*value.Object)
 	if err != nil || !ok {
 		return errViolation
 	}
@@ -358,7 +359,7 @@ func cut(s string, n int) string {
 }
 
 // integer returns a member that is a small number, or 0.
-func integer(o *proviso.Object, key string) int {
+func integer(o *value.Object, key string) int {
 	f, _ := o.At(key).(float64)
 	if f < 0 || f > 1<<31 {
 		return 0

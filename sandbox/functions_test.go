@@ -8,6 +8,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/sandbox"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // TestAsPlainPython: assertions as models write them give the same result in
@@ -15,7 +16,7 @@ import (
 func TestAsPlainPython(t *testing.T) {
 	t.Parallel()
 	s := open(t, sandbox.Options{Ask: asker})
-	example := proviso.ObjectOf("name", "Bob", "items", []any{"pen", "ink", "tea"}, "limit", 12.0)
+	example := value.ObjectOf("name", "Bob", "items", []any{"pen", "ink", "tea"}, "limit", 12.0)
 	var cases []any
 	for _, response := range []string{
 		"", "The summary of the meeting on Monday: Bob bought the pen, the ink and a tea.", "# One\nshort\n# Two\n- a\n- b\n- c\n# Three\nend",
@@ -25,12 +26,12 @@ func TestAsPlainPython(t *testing.T) {
 		cases = append(cases, []any{example, "Say what time? Please.", response})
 	}
 	cmd := exec.CommandContext(t.Context(), python(), "-I", "testdata/reference.py", "testdata/functions.py")
-	cmd.Stdin, cmd.Stderr = strings.NewReader(proviso.Stringify(cases)), os.Stderr
+	cmd.Stdin, cmd.Stderr = strings.NewReader(value.Stringify(cases)), os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := proviso.ParseJSON(string(out))
+	want, err := value.ParseJSON(string(out))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,8 +54,8 @@ func TestAsPlainPython(t *testing.T) {
 			if err != nil {
 				v = codeOf(err)
 			}
-			if got := proviso.Stringify(v); got != proviso.Stringify(want) {
-				t.Errorf("%s of response %d gives %s %v, plain CPython %s", name, i, got, err, proviso.Stringify(want))
+			if got := value.Stringify(v); got != value.Stringify(want) {
+				t.Errorf("%s of response %d gives %s %v, plain CPython %s", name, i, got, err, value.Stringify(want))
 			}
 		}
 		_ = f.Close()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/sandbox"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // TestCutOff: a file that the sandbox blocks does not lead to a verdict. The
@@ -52,7 +53,7 @@ func TestCutOff(t *testing.T) {
 			if err != nil {
 				return nil, err
 			}
-			return f.Call(t.Context(), "x", proviso.NewObject(0))
+			return f.Call(t.Context(), "x", value.NewObject(0))
 		}
 		_, err := call("")
 		var e *proviso.Error

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // hostSlot is the place of the host of one profile. A dead host is replaced
@@ -142,7 +143,7 @@ func (h *host) launch(namespaces bool) launch {
 	}
 	l.read = slices.Concat(systemFiles(p.network), h.language.extra, in.read, h.granted())
 	l.exec = in.exec
-	config := proviso.ObjectOf("path", textList(slices.Concat(in.importPath, h.searched())))
+	config := value.ObjectOf("path", textList(slices.Concat(in.importPath, h.searched())))
 	if !h.forks() {
 		config.Set("in", float64(directIn))
 		config.Set("out", float64(directOut))
@@ -151,7 +152,7 @@ func (h *host) launch(namespaces bool) launch {
 		_, filter := filters(l)
 		config.Set("filter", hexOf(filter))
 	}
-	l.argv = h.language.argv(in, p, h.language.worker, proviso.Stringify(config))
+	l.argv = h.language.argv(in, p, h.language.worker, value.Stringify(config))
 	return l
 }
 

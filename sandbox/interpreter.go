@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // interpreter describes the interpreter of a language on this machine.
@@ -138,7 +139,7 @@ var queryNames = []string{
 
 // query runs a script of ours in an interpreter, outside the sandbox. The
 // script prints a JSON object.
-func (s *Sandbox) query(ctx context.Context, path string, argv []string) (*proviso.Object, error) {
+func (s *Sandbox) query(ctx context.Context, path string, argv []string) (*value.Object, error) {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, argv...)
@@ -157,8 +158,8 @@ func (s *Sandbox) query(ctx context.Context, path string, argv []string) (*provi
 		}
 		return nil, err
 	}
-	v, err := proviso.ParseJSON(out.String())
-	o, ok := v.(*proviso.Object)
+	v, err := value.ParseJSON(out.String())
+	o, ok := v.(*value.Object)
 	if err != nil || !ok {
 		return nil, errors.New("it does not say what it is")
 	}
@@ -175,13 +176,13 @@ func (l *limited) Write(p []byte) (int, error) {
 }
 
 // text returns a member that is a string, or "".
-func text(o *proviso.Object, key string) string {
+func text(o *value.Object, key string) string {
 	s, _ := o.At(key).(string)
 	return s
 }
 
 // texts returns a member that is a list of strings.
-func texts(o *proviso.Object, key string) []string {
+func texts(o *value.Object, key string) []string {
 	list, _ := o.At(key).([]any)
 	var out []string
 	for _, v := range list {

@@ -18,6 +18,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/script"
 	"github.com/proviso-eval/proviso/sandbox"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // needNode skips a test on a machine that has no sandbox or no Node.
@@ -130,8 +131,8 @@ func TestNodeForms(t *testing.T) {
 			continue
 		}
 		for range 2 { // the second call sees nothing of the first
-			v, err := f.Call(t.Context(), "hello", proviso.ObjectOf("vars", proviso.ObjectOf("n", 3.0)))
-			if got := proviso.Stringify(v); got != tc.want || err != nil {
+			v, err := f.Call(t.Context(), "hello", value.ObjectOf("vars", value.ObjectOf("n", 3.0)))
+			if got := value.Stringify(v); got != tc.want || err != nil {
 				t.Errorf("%s\n gives %s %v, want %s", tc.text, got, err, tc.want)
 			}
 		}
@@ -147,7 +148,7 @@ func TestNodeForms(t *testing.T) {
 			t.Errorf("%#v comes back as %#v %v", v, got, err)
 		}
 	}
-	if v, err := once(t, s, nodeSource("lib/a.js", "require('fs'); module.exports = () => () => 1", "")); !reflect.DeepEqual(v, &proviso.Opaque{Kind: "function"}) || err != nil {
+	if v, err := once(t, s, nodeSource("lib/a.js", "require('fs'); module.exports = () => () => 1", "")); !reflect.DeepEqual(v, &value.Opaque{Kind: "function"}) || err != nil {
 		t.Errorf("a function: %#v %v", v, err)
 	}
 }
@@ -155,8 +156,8 @@ func TestNodeForms(t *testing.T) {
 // values are what crosses to JavaScript and back unchanged.
 func values() []any {
 	return []any{
-		nil, true, 1.5, math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1), proviso.Undefined{}, "", "héllo 😀", "\x01u", "\xed\xa0\xbd",
-		[]any{1.0, proviso.Undefined{}, "\x01s"}, proviso.ObjectOf("a", nil, "u", proviso.Undefined{}, "__proto__", 1.0), strings.Repeat("x", 200000),
+		nil, true, 1.5, math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1), value.Undefined{}, "", "héllo 😀", "\x01u", "\xed\xa0\xbd",
+		[]any{1.0, value.Undefined{}, "\x01s"}, value.ObjectOf("a", nil, "u", value.Undefined{}, "__proto__", 1.0), strings.Repeat("x", 200000),
 	}
 }
 
@@ -166,8 +167,8 @@ func sameValue(a, b any) bool {
 	if ok && ok2 {
 		return math.Float64bits(x) == math.Float64bits(y) || x != x && y != y
 	}
-	if o, ok := a.(*proviso.Object); ok {
-		p, ok := b.(*proviso.Object)
+	if o, ok := a.(*value.Object); ok {
+		p, ok := b.(*value.Object)
 		if !ok || o.Len() != p.Len() {
 			return false
 		}
@@ -331,7 +332,7 @@ func TestNodeFilesAndPackages(t *testing.T) {
 	text := "import above from 'above'; import {linked} from 'sibling'; import helper from './helper.js';\nexport default () => [above, linked, helper]"
 	for _, o := range []sandbox.Options{{Policy: sandbox.Auto}, {Grants: sandbox.Grants{Packages: true}}, sandbox.NoNamespaces(sandbox.Options{Policy: sandbox.Auto}), {Policy: sandbox.Off}} {
 		o.Dir = dir
-		if v, err := once(t, openFor(t, o), nodeSource("a.mjs", text, "")); proviso.Stringify(v) != "[42,43,44]" || err != nil {
+		if v, err := once(t, openFor(t, o), nodeSource("a.mjs", text, "")); value.Stringify(v) != "[42,43,44]" || err != nil {
 			t.Errorf("%v: %v %v", o.Policy, v, err)
 		}
 	}
@@ -348,7 +349,7 @@ func TestNodeFilesAndPackages(t *testing.T) {
 	if v, err := once(t, auto, secret); codeOf(err) != proviso.Refused {
 		t.Errorf("a file beside the suite's folder: %v %v", v, err)
 	}
-	if v, err := once(t, auto, nodeSource("a.js", "require('fs'); module.exports = () => [process.env.KEY, process.env.HOME, Object.keys(process.env).sort().join()]", "")); proviso.Stringify(v) != `["secret",null,"KEY,LANG,PATH"]` || err != nil {
+	if v, err := once(t, auto, nodeSource("a.js", "require('fs'); module.exports = () => [process.env.KEY, process.env.HOME, Object.keys(process.env).sort().join()]", "")); value.Stringify(v) != `["secret",null,"KEY,LANG,PATH"]` || err != nil {
 		t.Errorf("the environment: %v %v", v, err)
 	}
 }
@@ -388,7 +389,7 @@ func TestNodeActing(t *testing.T) {
 		v, err := f.Call(t.Context(), server.URL)
 		got := codeOf(err)
 		if err == nil {
-			got = proviso.Stringify(v)
+			got = value.Stringify(v)
 		}
 		if got != tc.want {
 			t.Errorf("%+v: %s %v, want %s", tc.o.Policy, got, err, tc.want)
@@ -415,7 +416,7 @@ func TestTypeScript(t *testing.T) {
 			t.Logf("%v", err)
 			continue
 		}
-		if proviso.Stringify(v) != `{"n":7}` || err != nil {
+		if value.Stringify(v) != `{"n":7}` || err != nil {
 			t.Errorf("%v %v", v, err)
 		}
 		if v, err = once(t, s, nodeSource("a.ts", "enum E { A = 3 }\nexport const f = (o: string) => E.A", "f"), "hello"); v != 3.0 || err != nil {
@@ -472,8 +473,8 @@ func TestEngine(t *testing.T) {
 		{Language: "javascript", Name: "a.js", File: "a.js", Form: proviso.Module, Entry: "g", Text: "exports.f = (o) => o + 1"},
 		{Language: "javascript", Name: "a.js", File: "a.js", Form: proviso.Module, Text: "throw new RangeError('at load')"},
 	} {
-		want, wantErr := once(t, here, src, "hello", proviso.ObjectOf("vars", proviso.ObjectOf("n", 3.0)))
-		got, err := once(t, s, src, "hello", proviso.ObjectOf("vars", proviso.ObjectOf("n", 3.0)))
+		want, wantErr := once(t, here, src, "hello", value.ObjectOf("vars", value.ObjectOf("n", 3.0)))
+		got, err := once(t, s, src, "hello", value.ObjectOf("vars", value.ObjectOf("n", 3.0)))
 		if !reflect.DeepEqual(got, want) && !sameList(got, want) || codeOf(err) != codeOf(wantErr) {
 			t.Errorf("%s\n gives %#v %v, in process %#v %v", src.Text, got, err, want, wantErr)
 		}

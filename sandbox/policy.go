@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Policy decides whether code may run without a sandbox. The zero value is
@@ -166,8 +167,8 @@ func (s *Sandbox) lookup(name string) (string, bool) {
 }
 
 // environment returns the variables that workers of a profile get.
-func (s *Sandbox) environment(p profile) *proviso.Object {
-	env := proviso.NewObject(0)
+func (s *Sandbox) environment(p profile) *value.Object {
+	env := value.NewObject(0)
 	names := s.options.Grants.Env
 	switch {
 	case p.env == envNone || s.options.Env == nil:

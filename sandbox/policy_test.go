@@ -13,6 +13,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/sandbox"
+	"github.com/proviso-eval/proviso/value"
 )
 
 func TestParsePolicy(t *testing.T) {
@@ -87,7 +88,7 @@ func TestPolicies(t *testing.T) {
 			v, err := with(t, s, tc.purpose, try.text)
 			got := codeOf(err)
 			if err == nil {
-				got = proviso.ToString(v)
+				got = value.ToString(v)
 			}
 			if got != try.want {
 				t.Errorf("%v, %+v, purpose %d: %s\n gives %q %v, want %q", tc.policy, tc.grants, tc.purpose, try.text, got, err, try.want)
@@ -137,7 +138,7 @@ func TestWithoutASandbox(t *testing.T) {
 	auto := sandbox.New(sandbox.NoLandlock(sandbox.Options{Policy: sandbox.Auto, Env: environment("KEY", "secret"), Warn: w.add}))
 	defer auto.Close()
 	for range 3 {
-		if v, err := with(t, auto, proviso.Deciding, "import os\nreturn [len(open('/etc/passwd').read()) > 0, os.environ.get('KEY')]"); proviso.Stringify(v) != "[true,null]" || err != nil {
+		if v, err := with(t, auto, proviso.Deciding, "import os\nreturn [len(open('/etc/passwd').read()) > 0, os.environ.get('KEY')]"); value.Stringify(v) != "[true,null]" || err != nil {
 			t.Errorf("auto: %v %v", v, err)
 		}
 	}
@@ -217,13 +218,13 @@ func TestPythonVersions(t *testing.T) {
 			if old && codeOf(err) == proviso.Unavailable && strings.Contains(err.Error(), "3.8 or later") {
 				return
 			}
-			if proviso.Stringify(v) != "[[true,false],true,true,true]" || err != nil {
-				t.Errorf("%v %v", proviso.Stringify(v), err)
+			if value.Stringify(v) != "[[true,false],true,true,true]" || err != nil {
+				t.Errorf("%v %v", value.Stringify(v), err)
 			}
 			if v, err = run(t, s, proviso.Body, "x = 1\nreturn await ask_llm('p', output, 'yes')", "hello", nil); v != true || err != nil {
 				t.Errorf("await in a body: %v %v", v, err)
 			}
-			if v, err = run(t, s, proviso.Expression, "float('inf')", "hello", nil); proviso.ToString(v) != "Infinity" || err != nil {
+			if v, err = run(t, s, proviso.Expression, "float('inf')", "hello", nil); value.ToString(v) != "Infinity" || err != nil {
 				t.Errorf("infinity: %v %v", v, err)
 			}
 			var thrown *proviso.ScriptError
@@ -258,7 +259,7 @@ func TestPackages(t *testing.T) {
 	for _, o := range []sandbox.Options{{Policy: sandbox.Auto}, {Grants: sandbox.Grants{Packages: true}}, {Policy: sandbox.Off}, sandbox.NoNamespaces(sandbox.Options{Policy: sandbox.Auto})} {
 		o.Env = env
 		s := open(t, o)
-		if v, err := with(t, s, proviso.Deciding, text); proviso.Stringify(v) != "[42,43]" || err != nil {
+		if v, err := with(t, s, proviso.Deciding, text); value.Stringify(v) != "[42,43]" || err != nil {
 			t.Errorf("%v: %v %v", o.Policy, v, err)
 		}
 	}

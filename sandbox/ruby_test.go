@@ -9,6 +9,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/sandbox"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // needRuby skips a test on a machine that has no sandbox or no Ruby.
@@ -36,7 +37,7 @@ func TestRubyForms(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "lib/helper.rb", "module Helper\n  LIMIT = 3\n  def self.short(x) = x.length < LIMIT\nend")
 	s := openFor(t, sandbox.Options{Dir: dir, Workers: 1})
-	context := proviso.ObjectOf("vars", proviso.ObjectOf("name", "Bob", "n", 3.0))
+	context := value.ObjectOf("vars", value.ObjectOf("name", "Bob", "n", 3.0))
 	for _, tc := range []struct {
 		form       proviso.Form
 		text, want string
@@ -64,8 +65,8 @@ func TestRubyForms(t *testing.T) {
 			continue
 		}
 		for range 2 {
-			if v, err := f.Call(t.Context(), "hello", context); proviso.Stringify(v) != tc.want || err != nil {
-				t.Errorf("%s\n gives %s %v, want %s", tc.text, proviso.Stringify(v), err, tc.want)
+			if v, err := f.Call(t.Context(), "hello", context); value.Stringify(v) != tc.want || err != nil {
+				t.Errorf("%s\n gives %s %v, want %s", tc.text, value.Stringify(v), err, tc.want)
 			}
 		}
 		_ = f.Close()
@@ -75,7 +76,7 @@ func TestRubyForms(t *testing.T) {
 	if v, err := once(t, s, named, "hello", nil); v != "hello" || err != nil {
 		t.Errorf("a method of a module: %v %v", v, err)
 	}
-	if v, err := once(t, s, ruby(proviso.Expression, "0.0 / 0"), "", nil); proviso.ToString(v) != "NaN" || err != nil {
+	if v, err := once(t, s, ruby(proviso.Expression, "0.0 / 0"), "", nil); value.ToString(v) != "NaN" || err != nil {
 		t.Errorf("NaN: %v %v", v, err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/sandbox"
+	"github.com/proviso-eval/proviso/value"
 )
 
 func TestMain(m *testing.M) {
@@ -122,7 +123,7 @@ func asker(_ context.Context, prompt, response, question string) (bool, error) {
 func TestForms(t *testing.T) {
 	t.Parallel()
 	s := open(t, sandbox.Options{Ask: asker})
-	context := proviso.ObjectOf("vars", proviso.ObjectOf("name", "Bob", "n", 3.0), "prompt", "p")
+	context := value.ObjectOf("vars", value.ObjectOf("name", "Bob", "n", 3.0), "prompt", "p")
 	for _, tc := range []struct {
 		form proviso.Form
 		text string
@@ -158,7 +159,7 @@ func TestForms(t *testing.T) {
 		{proviso.Module, "if True:\n    def get_assert(output, context):\n        return __name__ != '__main__'", `true`},
 	} {
 		v, err := run(t, s, tc.form, tc.text, "hello", context)
-		if got := proviso.Stringify(v); err != nil || got != tc.want {
+		if got := value.Stringify(v); err != nil || got != tc.want {
 			t.Errorf("%s\n gives %s, %v; want %s", tc.text, got, err, tc.want)
 		}
 	}
@@ -321,7 +322,7 @@ func TestFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		v, err := f.Call(t.Context(), "hello", nil)
-		if got := proviso.Stringify(v); err != nil || got != `[false,"check.py","from the folder","check"]` {
+		if got := value.Stringify(v); err != nil || got != `[false,"check.py","from the folder","check"]` {
 			t.Errorf("%s: %s %v", file, got, err)
 		}
 	}
@@ -377,4 +378,4 @@ func write(t testing.TB, dir, name, text string) {
 	}
 }
 
-func quoted(s string) string { return string(proviso.AppendQuoted(nil, s)) }
+func quoted(s string) string { return string(value.AppendQuoted(nil, s)) }

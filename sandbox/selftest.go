@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // errLeaks is the error of a sandbox that does not block what it must. No code
@@ -34,13 +35,13 @@ func (h *host) selfTest(ctx context.Context) error {
 			w.close()
 		}
 	}()
-	probe := proviso.ObjectOf(
+	probe := value.ObjectOf(
 		"file", h.ungranted(), "parent", fmt.Sprintf("/proc/%d/environ", os.Getpid()),
 		"write", textList(h.writable()), "exec", textList([]string{"/bin/true", h.interpreter.path}), "network", h.profile.network,
 	)
 	o := &source{sandbox: h.sandbox, profile: h.profile, language: h.language, pool: h.sandbox.deciding, name: "self-test"}
 	c := &call{source: o, soft: startTimeout, hard: startTimeout, maxReply: maxReply}
-	f, err := w.exchange(ctx, c, kindProbe, proviso.AppendJSON(nil, probe))
+	f, err := w.exchange(ctx, c, kindProbe, value.AppendJSON(nil, probe))
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -59,7 +60,7 @@ func (h *host) selfTest(ctx context.Context) error {
 	}
 	what := "its worker ended in the middle"
 	if len(through) > 0 {
-		what = "it lets through: " + strings.Join(texts(proviso.ObjectOf("names", through), "names"), ", ")
+		what = "it lets through: " + strings.Join(texts(value.ObjectOf("names", through), "names"), ", ")
 	}
 	return proviso.Because(errLeaks, proviso.Refused, "the sandbox for %s does not pass its self-test, so no code is run: %s", h.language.program, what)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // sourceKey identifies equal sources.
@@ -104,7 +105,7 @@ func (s *Sandbox) loadFrame(o *source, l *language, in *interpreter, src proviso
 	if p.acting {
 		reply = maxFrame
 	}
-	f := proviso.ObjectOf(
+	f := value.ObjectOf(
 		"name", o.name, "text", src.Text, "form", [...]string{"expression", "body", "module"}[min(src.Form, proviso.Module)],
 		"params", textList(src.Params), "entry", src.Entry, "path", src.File,
 		"timeout", o.soft.Seconds(), "load", o.load.Seconds(), "reply", float64(reply), "rss", float64(maxResident),
@@ -124,7 +125,7 @@ func (s *Sandbox) loadFrame(o *source, l *language, in *interpreter, src proviso
 	if src.File != "" && p.files {
 		f.Set("path_first", textList([]string{filepath.Dir(src.File)}))
 	}
-	return proviso.Stringify(f)
+	return value.Stringify(f)
 }
 
 // open returns a new worker that has read the source.

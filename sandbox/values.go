@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // mark is the first character of a string in marked JSON that stands for
@@ -42,22 +43,22 @@ func encodeArgs(args []any, undefined bool) (byte, []byte, error) {
 }
 
 func (e *encoder) value(v any, depth int) error {
-	if depth > proviso.MaxDepth {
-		return proviso.Errorf(proviso.Limit, "an argument nests deeper than %d", proviso.MaxDepth)
+	if depth > value.MaxDepth {
+		return proviso.Errorf(proviso.Limit, "an argument nests deeper than %d", value.MaxDepth)
 	}
 	switch v := v.(type) {
 	case nil, bool:
-		e.buf = proviso.AppendJSON(e.buf, v)
+		e.buf = value.AppendJSON(e.buf, v)
 	case string:
 		if e.marks && v != "" && v[0] == mark {
 			v = "\x01s" + v
 		}
-		e.buf = proviso.AppendQuoted(e.buf, v)
+		e.buf = value.AppendQuoted(e.buf, v)
 	case int:
 		e.buf = strconv.AppendInt(e.buf, int64(v), 10)
 	case float64:
 		e.number(v)
-	case proviso.Undefined:
+	case value.Undefined:
 		if e.undefined {
 			e.special('u')
 		} else {
@@ -71,9 +72,9 @@ func (e *encoder) value(v any, depth int) error {
 			list[i] = s
 		}
 		return e.list(list, depth)
-	case *proviso.Object:
+	case *value.Object:
 		return e.object(v, depth)
-	case *proviso.Opaque:
+	case *value.Opaque:
 		e.buf = append(e.buf, "null"...)
 	default:
 		return proviso.Errorf(proviso.Internal, "a %T is no value that code could be given", v)
@@ -102,7 +103,7 @@ func (e *encoder) number(f float64) {
 	case f == 0 && math.Signbit(f):
 		e.special('0')
 	default:
-		e.buf = proviso.AppendNumber(e.buf, f)
+		e.buf = value.AppendNumber(e.buf, f)
 	}
 }
 
@@ -120,7 +121,7 @@ func (e *encoder) list(list []any, depth int) error {
 	return nil
 }
 
-func (e *encoder) object(o *proviso.Object, depth int) error {
+func (e *encoder) object(o *value.Object, depth int) error {
 	if o == nil {
 		e.buf = append(e.buf, "null"...)
 		return nil
@@ -128,14 +129,14 @@ func (e *encoder) object(o *proviso.Object, depth int) error {
 	e.buf = append(e.buf, '{')
 	first := true
 	for k, v := range o.All() {
-		if _, absent := v.(proviso.Undefined); absent && !e.undefined {
+		if _, absent := v.(value.Undefined); absent && !e.undefined {
 			continue
 		}
 		if !first {
 			e.buf = append(e.buf, ',')
 		}
 		first = false
-		e.buf = proviso.AppendQuoted(e.buf, k)
+		e.buf = value.AppendQuoted(e.buf, k)
 		e.buf = append(e.buf, ':')
 		if err := e.value(v, depth+1); err != nil {
 			return err
@@ -154,20 +155,20 @@ func decodeResult(kind byte, payload []byte) (any, error) {
 	case string(payload) == "false":
 		return false, nil
 	}
-	v, err := proviso.ParseJSON(string(payload))
+	v, err := value.ParseJSON(string(payload))
 	if !utf8.Valid(payload) {
 		return nil, errViolation
 	}
 	if err != nil {
 		if strings.Contains(err.Error(), "deep") {
-			return nil, proviso.Errorf(proviso.Limit, "the result nests deeper than %d", proviso.MaxDepth)
+			return nil, proviso.Errorf(proviso.Limit, "the result nests deeper than %d", value.MaxDepth)
 		}
 		return nil, errViolation
 	}
 	switch kind {
 	case kindOpaque:
 		name, _ := v.(string)
-		return &proviso.Opaque{Kind: name}, nil
+		return &value.Opaque{Kind: name}, nil
 	case kindSpecial:
 		return revive(v), nil
 	}
@@ -193,13 +194,13 @@ func revive(v any) any {
 		case '0':
 			return math.Copysign(0, -1)
 		case 'u':
-			return proviso.Undefined{}
+			return value.Undefined{}
 		}
 	case []any:
 		for i, e := range v {
 			v[i] = revive(e)
 		}
-	case *proviso.Object:
+	case *value.Object:
 		for k, e := range v.All() {
 			v.Set(k, revive(e))
 		}

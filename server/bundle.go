@@ -11,6 +11,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Bundle is a suite with the files that it refers to, as a client sends it.
@@ -67,9 +68,9 @@ func (b *Bundle) text() (name string, text []byte, err error) {
 			return "proviso.json", []byte(v), nil
 		}
 		return "proviso.yaml", []byte(v), nil
-	case *proviso.Object:
+	case *value.Object:
 		var text bytes.Buffer
-		err := json.Indent(&text, proviso.AppendJSON(nil, v), "", "  ")
+		err := json.Indent(&text, value.AppendJSON(nil, v), "", "  ")
 		return "proviso.json", text.Bytes(), err
 	}
 	return "", nil, &proviso.Error{Code: proviso.Invalid, Pointer: "/suite", Message: "a suite is an object, or the text of a suite file"}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // decode reads a body into the struct that dst points to. The OpenAPI document
@@ -83,8 +84,8 @@ func (d *decoder) place(doc *document.Document) {
 
 func (d *decoder) value(at string, v any, dst reflect.Value) {
 	switch dst.Interface().(type) {
-	case *proviso.Object:
-		if o, ok := v.(*proviso.Object); ok {
+	case *value.Object:
+		if o, ok := v.(*value.Object); ok {
 			dst.Set(reflect.ValueOf(o))
 		} else {
 			d.wants(at, "an object", v)
@@ -170,7 +171,7 @@ func kindOf(v any) string {
 }
 
 func (d *decoder) object(at string, v any, dst reflect.Value) {
-	o, ok := v.(*proviso.Object)
+	o, ok := v.(*value.Object)
 	if !ok {
 		d.wants(at, "an object", v)
 		return
@@ -253,7 +254,7 @@ func (d *decoder) list(at string, v any, dst reflect.Value) {
 }
 
 func (d *decoder) dict(at string, v any, dst reflect.Value) {
-	o, ok := v.(*proviso.Object)
+	o, ok := v.(*value.Object)
 	if !ok {
 		d.wants(at, "an object", v)
 		return

@@ -13,6 +13,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/store"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // evaluate decides the assertions of a request.
@@ -50,7 +51,7 @@ func withSet(ctx context.Context, content, data []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	o, ok := body.Root.(*proviso.Object)
+	o, ok := body.Root.(*value.Object)
 	switch {
 	case !ok:
 		return nil, invalid([]Mistake{{Code: proviso.Invalid, Message: "the body has to be an object, not " + kindOf(body.Root)}})
@@ -58,7 +59,7 @@ func withSet(ctx context.Context, content, data []byte) ([]byte, error) {
 		at := body.Place("/assertions")
 		return nil, invalid([]Mistake{{Pointer: "/assertions", Code: proviso.Invalid, Message: "the assertions are those of the set", Line: at.Line, Column: at.Column}})
 	}
-	request := proviso.AppendJSON(nil, o)
+	request := value.AppendJSON(nil, o)
 	if o.Len() > 0 {
 		request[len(request)-1] = ','
 	} else {
@@ -139,13 +140,13 @@ func statusNamed(name string) proviso.Status {
 
 // SetRequest is an evaluation against a stored assertion set.
 type SetRequest struct {
-	Input       string          `json:"agent_input"`
-	Output      string          `json:"agent_output"`
-	Threshold   *float64        `json:"threshold,omitempty" doc:"The share of the assertions that has to pass, from 0 to 1"`
-	AllowErrors bool            `json:"allow_errors,omitempty" doc:"Compute the score over what was decided"`
-	Vars        *proviso.Object `json:"vars,omitempty" doc:"What the conditions under when are about"`
-	Metadata    *proviso.Object `json:"metadata,omitempty" doc:"What the conditions under when are about"`
-	TraceID     string          `json:"trace_id,omitempty" doc:"The trace that the output belongs to, for checks of its spans; POST /v1/traces takes them"`
+	Input       string        `json:"agent_input"`
+	Output      string        `json:"agent_output"`
+	Threshold   *float64      `json:"threshold,omitempty" doc:"The share of the assertions that has to pass, from 0 to 1"`
+	AllowErrors bool          `json:"allow_errors,omitempty" doc:"Compute the score over what was decided"`
+	Vars        *value.Object `json:"vars,omitempty" doc:"What the conditions under when are about"`
+	Metadata    *value.Object `json:"metadata,omitempty" doc:"What the conditions under when are about"`
+	TraceID     string        `json:"trace_id,omitempty" doc:"The trace that the output belongs to, for checks of its spans; POST /v1/traces takes them"`
 }
 
 // Evaluation is the stored evaluation of one output.

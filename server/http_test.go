@@ -20,6 +20,7 @@ import (
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/server"
 	"github.com/proviso-eval/proviso/store"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // TestRequests: every wrong request has one clear answer.
@@ -434,20 +435,20 @@ func TestDocument(t *testing.T) {
 	if doc.At("openapi") != "3.1.0" {
 		t.Errorf("version %v", doc.At("openapi"))
 	}
-	paths := doc.At("paths").(*proviso.Object)
+	paths := doc.At("paths").(*value.Object)
 	for _, want := range []string{"/v1/evaluate", "/v1/suites/{suite}/runs", "/v1/runs/{run}/events", "/healthz"} {
 		if !paths.Has(want) {
 			t.Errorf("no %s", want)
 		}
 	}
-	schemas := doc.At("components").(*proviso.Object).At("schemas").(*proviso.Object)
-	request := schemas.At("Request").(*proviso.Object)
-	if request.At("additionalProperties") != false || proviso.Stringify(request.At("required")) != `["agent_input","agent_output","assertions"]` {
-		t.Errorf("request: %s", proviso.Stringify(request))
+	schemas := doc.At("components").(*value.Object).At("schemas").(*value.Object)
+	request := schemas.At("Request").(*value.Object)
+	if request.At("additionalProperties") != false || value.Stringify(request.At("required")) != `["agent_input","agent_output","assertions"]` {
+		t.Errorf("request: %s", value.Stringify(request))
 	}
-	response := schemas.At("Response").(*proviso.Object)
+	response := schemas.At("Response").(*value.Object)
 	for _, name := range []string{"score", "passed", "failed", "total", "results", "errors"} {
-		if !response.At("properties").(*proviso.Object).Has(name) {
+		if !response.At("properties").(*value.Object).Has(name) {
 			t.Errorf("the response has no %s", name)
 		}
 	}
@@ -455,10 +456,10 @@ func TestDocument(t *testing.T) {
 		t.Error("the response is closed to additions")
 	}
 	interval := at(schemas, "BatchResults.properties.pass_rate_interval")
-	if got := proviso.Stringify(interval); got != `{"oneOf":[{"$ref":"#/components/schemas/Interval"},{"type":"null"}]}` {
+	if got := value.Stringify(interval); got != `{"oneOf":[{"$ref":"#/components/schemas/Interval"},{"type":"null"}]}` {
 		t.Errorf("an interval that may be missing: %s", got)
 	}
-	if text := proviso.Stringify(doc); strings.Contains(text, `["array","null"]`) {
+	if text := value.Stringify(doc); strings.Contains(text, `["array","null"]`) {
 		t.Error("a list may be null")
 	}
 }

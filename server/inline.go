@@ -8,6 +8,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Every key of a project can read what the server stores. So a suite that
@@ -24,7 +25,7 @@ var settings = []string{"provider", "providers", "target", "targets", "config", 
 // beside it.
 func (b *Bundle) inlineSecrets(ctx context.Context) []Mistake {
 	found := inlineSecrets{ctx: ctx}
-	if o, ok := b.Suite.(*proviso.Object); ok {
+	if o, ok := b.Suite.(*value.Object); ok {
 		found.below("/suite", o)
 	} else if name, text, err := b.text(); err == nil {
 		found.in("/suite", name, text, found.below)
@@ -41,7 +42,7 @@ func (b *Bundle) inlineSecrets(ctx context.Context) []Mistake {
 // inlineSecrets returns a mistake for each secret in the assertions.
 func (s *assertionSet) inlineSecrets(ctx context.Context) []Mistake {
 	found := inlineSecrets{ctx: ctx}
-	if v, err := proviso.ParseJSONContext(ctx, string(s.assertions)); err == nil {
+	if v, err := value.ParseJSONContext(ctx, string(s.assertions)); err == nil {
 		found.below("/assertions", v)
 	}
 	return found.list
@@ -80,7 +81,7 @@ func (f *inlineSecrets) in(pointer, name string, text []byte, look func(string, 
 
 // below searches a value of the suite for what [proviso.Redacted] replaces.
 func (f *inlineSecrets) below(pointer string, v any) {
-	f.differ(pointer, v, proviso.Redacted(proviso.ObjectOf("", v)).At(""))
+	f.differ(pointer, v, proviso.Redacted(value.ObjectOf("", v)).At(""))
 }
 
 // differ records where a value differs from its redacted form.
@@ -95,8 +96,8 @@ func (f *inlineSecrets) differ(pointer string, v, shown any) {
 		for i := range min(len(v), len(clean)) {
 			f.differ(document.Join(pointer, i), v[i], clean[i])
 		}
-	case *proviso.Object:
-		clean, ok := shown.(*proviso.Object)
+	case *value.Object:
+		clean, ok := shown.(*value.Object)
 		if !ok {
 			return
 		}
@@ -117,11 +118,11 @@ func (f *inlineSecrets) besides(pointer string, v any) {
 		for i, e := range v {
 			f.besides(document.Join(pointer, i), e)
 		}
-	case *proviso.Object:
+	case *value.Object:
 		for key, e := range v.All() {
 			switch at := document.Join(pointer, key); {
 			case slices.Contains(settings, key):
-				clean := proviso.Redacted(proviso.ObjectOf(key, e)) // headers are known by their key
+				clean := proviso.Redacted(value.ObjectOf(key, e)) // headers are known by their key
 				f.differ(at, e, clean.At(key))
 			case !slices.Contains(notSettings, key):
 				f.besides(at, e)

@@ -8,6 +8,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/server"
 	"github.com/proviso-eval/proviso/store"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // inSuite is a suite with a further member, and files.
@@ -21,7 +22,7 @@ func TestInlineSecrets(t *testing.T) {
 	t.Parallel()
 	f := start(t, server.Options{Open: true, Runner: suites(t, http.DefaultClient)})
 	const secret = "hunter2-hunter2"
-	yaml := proviso.Stringify("prompts: [p]\nproviders:\n  - id: openai:gpt-5\n    config:\n      apiKey: " + secret + "\ntests: [{}]\n")
+	yaml := value.Stringify("prompts: [p]\nproviders:\n  - id: openai:gpt-5\n    config:\n      apiKey: " + secret + "\ntests: [{}]\n")
 	for name, tt := range map[string]struct {
 		path, body, pointer string
 		line                int

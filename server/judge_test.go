@@ -14,6 +14,7 @@ import (
 	"github.com/proviso-eval/proviso/provider"
 	"github.com/proviso-eval/proviso/server"
 	"github.com/proviso-eval/proviso/store"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // realJudge uses a model that returns the answers of a test, without retries.
@@ -89,7 +90,7 @@ func TestCertainFailure(t *testing.T) {
 	}
 	list := f.ask("GET", "/v1/evaluations?status=fail", "").object(t)
 	if items, _ := list.At("items").([]any); len(items) != 1 || at(items[0], "errors") != 1.0 || at(items[0], "failed") != 1.0 {
-		t.Errorf("kept as %s", proviso.Stringify(list))
+		t.Errorf("kept as %s", value.Stringify(list))
 	}
 }
 

@@ -10,8 +10,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/value"
 )
 
 const schemaPrefix = "#/components/schemas/"
@@ -20,7 +20,7 @@ const schemaPrefix = "#/components/schemas/"
 // the types of requests and responses.
 func openAPI(version string, list []*route) ([]byte, error) {
 	schemas := huma.NewMapRegistry(schemaPrefix, huma.DefaultSchemaNamer)
-	schemas.RegisterTypeAlias(typeOf[proviso.Object](), typeOf[map[string]any]())
+	schemas.RegisterTypeAlias(typeOf[value.Object](), typeOf[map[string]any]())
 	schemas.RegisterTypeAlias(typeOf[json.RawMessage](), typeOf[any]())
 	schemas.RegisterTypeAlias(typeOf[judge.Criterion](), typeOf[criterion]())
 	doc := &huma.OpenAPI{

@@ -12,6 +12,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/store"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // NewRun is a run to be started.
@@ -242,7 +243,7 @@ func (s *Server) batch(c *call, r store.Run, shown Run) (*report.Batch, error) {
 	}
 	meta := &report.Meta{RunID: r.ID, Suite: shown.TestSuite}
 	if shown.AgentID != "" {
-		meta.Config = proviso.ObjectOf("id", shown.AgentID)
+		meta.Config = value.ObjectOf("id", shown.AgentID)
 	}
 	b := report.NewBatch(meta, sum)
 	if r.Status != store.Cancelled { // rows in flight may still arrive

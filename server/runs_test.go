@@ -15,6 +15,7 @@ import (
 	"github.com/proviso-eval/proviso/provider"
 	"github.com/proviso-eval/proviso/server"
 	"github.com/proviso-eval/proviso/store"
+	"github.com/proviso-eval/proviso/value"
 )
 
 const greeting = `{"name": "greetings", "suite": {
@@ -23,7 +24,7 @@ const greeting = `{"name": "greetings", "suite": {
 	"files": {"cases.csv": "name\nAnn\nBob\nAnna\n"}}`
 
 // follow reads the events of a run until the last one.
-func (f *fixture) follow(run string, headers ...string) (names []string, last *proviso.Object, id string) {
+func (f *fixture) follow(run string, headers ...string) (names []string, last *value.Object, id string) {
 	f.t.Helper()
 	req, err := http.NewRequestWithContext(f.t.Context(), "GET", f.url+"/v1/runs/"+run+"/events", nil)
 	if err != nil {
@@ -46,17 +47,17 @@ func (f *fixture) follow(run string, headers ...string) (names []string, last *p
 	}
 	scan := bufio.NewScanner(resp.Body)
 	for scan.Scan() {
-		switch name, value, _ := strings.Cut(scan.Text(), ": "); name {
+		switch name, val, _ := strings.Cut(scan.Text(), ": "); name {
 		case "event":
-			names = append(names, value)
+			names = append(names, val)
 		case "id":
-			id = value
+			id = val
 		case "data":
-			v, err := proviso.ParseJSON(value)
+			v, err := value.ParseJSON(val)
 			if err != nil {
 				f.t.Fatal(err)
 			}
-			last = v.(*proviso.Object)
+			last = v.(*value.Object)
 		}
 	}
 	return names, last, id
@@ -78,7 +79,7 @@ func (f *fixture) run(suite string, headers ...string) string {
 
 func at(v any, path string) any {
 	for _, key := range strings.Split(path, ".") {
-		o, _ := v.(*proviso.Object)
+		o, _ := v.(*value.Object)
 		v = o.At(key)
 	}
 	return v
@@ -90,7 +91,7 @@ func TestRun(t *testing.T) {
 	id := f.run(greeting)
 	names, last, event := f.follow(id)
 	if names[len(names)-1] != "end" || at(last, "status") != "done" || at(last, "progress.finished") != 3.0 {
-		t.Errorf("%v: %s", names, proviso.Stringify(last))
+		t.Errorf("%v: %s", names, value.Stringify(last))
 	}
 	if names, _, _ := f.follow(id, "Last-Event-ID: "+event); names != nil {
 		t.Errorf("told again: %v", names)
@@ -106,12 +107,12 @@ func TestRun(t *testing.T) {
 		}
 	}
 	if low := at(run, "results.assertion_breakdown.ann.pass_rate_interval.low"); low == nil {
-		t.Errorf("no interval: %s", proviso.Stringify(run))
+		t.Errorf("no interval: %s", value.Stringify(run))
 	}
 	f.results(id)
 	list := f.ask("GET", "/v1/runs?suite=greetings&status=done", "").object(t)
 	if items := list.At("items").([]any); len(items) != 1 || at(items[0], "id") != id {
-		t.Errorf("listed %s", proviso.Stringify(list))
+		t.Errorf("listed %s", value.Stringify(list))
 	}
 	for path, want := range map[string]int{"?suite=x": 0, "?status=queued": 0, "?until=2020-01-01T00:00:00Z": 0, "?since=2020-01-01T00:00:00Z": 1} {
 		if items := f.ask("GET", "/v1/runs"+path, "").object(t).At("items").([]any); len(items) != want {
@@ -146,7 +147,7 @@ func (f *fixture) results(id string) {
 		}
 	}
 	if row := f.ask("GET", "/v1/runs/"+id+"/results/1", "").object(f.t); at(row, "verdict") != "fail" {
-		f.t.Errorf("row 1: %s", proviso.Stringify(row))
+		f.t.Errorf("row 1: %s", value.Stringify(row))
 	}
 	for _, index := range []string{"3", "-1", "x"} {
 		if got := f.ask("GET", "/v1/runs/"+id+"/results/"+index, ""); got.status != 404 {
@@ -171,11 +172,11 @@ func TestSuiteVersions(t *testing.T) {
 		t.Errorf("second: %d %s", second.status, second.body)
 	}
 	if got := f.ask("GET", "/v1/suites/greetings", "").object(t); !strings.HasPrefix(got.At("suite").(string), "prompts: [Hi]") {
-		t.Errorf("current: %s", proviso.Stringify(got))
+		t.Errorf("current: %s", value.Stringify(got))
 	}
 	old := f.ask("GET", "/v1/suites/greetings?version="+first.object(t).At("version").(string), "").object(t)
-	if at(old, "suite.id") != "greeter" || at(old, "files").(*proviso.Object).At("cases.csv") != "name\nAnn\nBob\nAnna\n" || old.At("current") != false {
-		t.Errorf("old: %s", proviso.Stringify(old))
+	if at(old, "suite.id") != "greeter" || at(old, "files").(*value.Object).At("cases.csv") != "name\nAnn\nBob\nAnna\n" || old.At("current") != false {
+		t.Errorf("old: %s", value.Stringify(old))
 	}
 	if got := f.ask("GET", "/v1/suites/greetings/versions", "").object(t).At("items").([]any); len(got) != 2 {
 		t.Errorf("%d versions", len(got))
@@ -185,7 +186,7 @@ func TestSuiteVersions(t *testing.T) {
 	}
 	started := f.ask("POST", "/v1/suites/greetings/runs", `{"version": "`+first.object(t).At("version").(string)+`", "repeat": 2}`).object(t)
 	if started.At("rows") != 6.0 {
-		t.Errorf("started %s", proviso.Stringify(started))
+		t.Errorf("started %s", value.Stringify(started))
 	}
 	for body, want := range map[string]int{`{"version": "0000"}`: 404, `{"versoin": "x"}`: 422, `{"repeat": -1}`: 422, `[]`: 422} {
 		if got := f.ask("POST", "/v1/suites/greetings/runs", body); got.status != want {
@@ -299,11 +300,11 @@ func TestCancel(t *testing.T) {
 	}
 	names, last, _ := f.follow(id)
 	if !slices.Equal(names, []string{"end"}) || at(last, "status") != "cancelled" {
-		t.Errorf("%v %s", names, proviso.Stringify(last))
+		t.Errorf("%v %s", names, value.Stringify(last))
 	}
 	run := f.ask("GET", "/v1/runs/"+id, "").object(t)
 	if at(run, "progress.finished") != 1.0 || at(run, "results.passed_cases") != 1.0 {
-		t.Errorf("%s", proviso.Stringify(run))
+		t.Errorf("%s", value.Stringify(run))
 	}
 	done := f.run(greeting)
 	f.follow(done)
@@ -341,7 +342,7 @@ func TestStopAndGoOn(t *testing.T) {
 	}
 	f = start(t, server.Options{Open: true, Runner: p.with(suites(t, nil)), Store: again, Jobs: again})
 	if _, last, _ := f.follow(id); at(last, "status") != "done" || at(last, "progress.passed") != 4.0 {
-		t.Errorf("%s", proviso.Stringify(last))
+		t.Errorf("%s", value.Stringify(last))
 	}
 	for prompt, n := range p.times {
 		if want := map[string]int{"n 2": 2}[prompt]; n != max(1, want) {
@@ -366,7 +367,7 @@ func TestBudget(t *testing.T) {
 	id := f.run(slowSuite(8, 4), bearer(secret))
 	_, last, _ := f.follow(id, bearer(secret))
 	if at(last, "progress.passed") != 3.0 || at(last, "progress.errors") != 5.0 {
-		t.Errorf("%s", proviso.Stringify(last))
+		t.Errorf("%s", value.Stringify(last))
 	}
 	if key, err := f.store.Key(t.Context(), key.ID); err != nil || key.Spent < 0.0299 || key.Spent > 0.0301 {
 		t.Errorf("spent %v, %v", key.Spent, err)
@@ -416,8 +417,8 @@ func TestAssertionSets(t *testing.T) {
 		t.Errorf("another prompt: %d %s", other.status, other.body)
 	}
 	got := f.ask("GET", "/v1/assertion-sets/tone", "").object(t)
-	if got.At("prompt") != "Be very kind." || proviso.Stringify(got.At("assertions")) != `[{"id":"kind","criteria":["It is kind"]}]` {
-		t.Errorf("%s", proviso.Stringify(got))
+	if got.At("prompt") != "Be very kind." || value.Stringify(got.At("assertions")) != `[{"id":"kind","criteria":["It is kind"]}]` {
+		t.Errorf("%s", value.Stringify(got))
 	}
 	if got := f.ask("GET", "/v1/assertion-sets/tone/versions", "").object(t).At("items").([]any); len(got) != 2 {
 		t.Errorf("%d versions", len(got))
@@ -428,7 +429,7 @@ func TestAssertionSets(t *testing.T) {
 	}
 	kept := f.ask("GET", done.header.Get("Location"), "").object(t)
 	if kept.At("assertion_set_version") != got.At("version") {
-		t.Errorf("%s", proviso.Stringify(kept))
+		t.Errorf("%s", value.Stringify(kept))
 	}
 	for body, want := range map[string]int{
 		`{"agent_input": "", "agent_output": "", "assertions": []}`: 422, `{}`: 422, `[]`: 422, `{"agent_input": "", "agent_outputs": ""}`: 422, ``: 415,

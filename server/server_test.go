@@ -16,12 +16,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/server"
 	"github.com/proviso-eval/proviso/store"
 	"github.com/proviso-eval/proviso/store/sqlite"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // evaluator is a judge with the responses of a test.
@@ -220,10 +220,10 @@ func (a answer) problem(t *testing.T) server.Problem {
 }
 
 // object reads the answer as an object.
-func (a answer) object(t *testing.T) *proviso.Object {
+func (a answer) object(t *testing.T) *value.Object {
 	t.Helper()
-	v, err := proviso.ParseJSON(a.body)
-	o, ok := v.(*proviso.Object)
+	v, err := value.ParseJSON(a.body)
+	o, ok := v.(*value.Object)
 	if err != nil || !ok {
 		t.Fatalf("no object: %v: %d %s", err, a.status, a.body)
 	}
@@ -283,9 +283,9 @@ func TestEvaluate(t *testing.T) {
 	}
 	kept := f.ask("GET", got.header.Get("Location"), "").object(t)
 	if kept.At("status") != "pass" || kept.At("judge") != "a judge of the test" || kept.Has("request") {
-		t.Errorf("kept %s", proviso.Stringify(kept))
+		t.Errorf("kept %s", value.Stringify(kept))
 	}
 	if list := f.ask("GET", "/v1/evaluations?limit=1", "").object(t); len(list.At("items").([]any)) != 1 {
-		t.Errorf("listed %s", proviso.Stringify(list))
+		t.Errorf("listed %s", value.Stringify(list))
 	}
 }

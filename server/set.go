@@ -7,6 +7,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // assertionSet is a set as a client sent it.
@@ -21,7 +22,7 @@ func readSet(ctx context.Context, data []byte) (*assertionSet, error) {
 	if err != nil {
 		return nil, err
 	}
-	o, ok := doc.Root.(*proviso.Object)
+	o, ok := doc.Root.(*value.Object)
 	if !ok {
 		return nil, invalid([]Mistake{{Code: proviso.Invalid, Message: "the body has to be an object, not " + kindOf(doc.Root)}})
 	}
@@ -31,7 +32,7 @@ func readSet(ctx context.Context, data []byte) (*assertionSet, error) {
 		text, isText := v.(string)
 		switch {
 		case key == "assertions":
-			set.assertions = proviso.AppendJSON(nil, v)
+			set.assertions = value.AppendJSON(nil, v)
 		case key == "name" && isText:
 			set.name = text
 		case key == "prompt" && isText:
@@ -82,7 +83,7 @@ func (s *assertionSet) content() []byte {
 	b := append([]byte(`{"assertions":`), s.assertions...)
 	if s.prompt != "" {
 		b = append(b, `,"prompt":`...)
-		b = proviso.AppendQuoted(b, s.prompt)
+		b = value.AppendQuoted(b, s.prompt)
 	}
 	return append(b, '}')
 }

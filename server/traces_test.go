@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/fakemodel"
 	"github.com/proviso-eval/proviso/server"
 	"github.com/proviso-eval/proviso/store"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // traceNamed is the id of a trace.
@@ -196,7 +196,7 @@ func TestTracedRun(t *testing.T) {
 		"tests": [
 			{"assert": [{"type": "trajectory:tool-used", "value": "mail", "metric": "mails"}, {"type": "trace-span-count", "value": {"pattern": "*", "min": 2, "max": 2}}]},
 			{"metadata": {"traceId": "` + traceNamed(9) + `"}, "assert": [{"type": "trajectory:tool-used", "value": "search"}]}]},
-		"files": {"recorded.jsonl": ` + proviso.Stringify(spansOf(traceNamed(9), "", "search")) + `}}`
+		"files": {"recorded.jsonl": ` + value.Stringify(spansOf(traceNamed(9), "", "search")) + `}}`
 	for who, want := range map[string][2]any{agent.key: {2.0, 0.0}, other: {1.0, 1.0}} {
 		named := strings.Replace(suite, "NAME", "n"+strings.ToLower(who[len(who)-8:]), 1)
 		id := f.run(named, bearer(who))

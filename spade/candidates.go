@@ -11,6 +11,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/suite"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // provenanceKey is the config key of an assertion's provenance. Nothing else reads it,
@@ -39,7 +40,7 @@ func ReadCandidates(file string, data []byte) ([]proviso.Candidate, proviso.Mist
 		return nil, proviso.Mistakes{{Place: proviso.Place{File: file}, Code: proviso.Invalid, Message: err.Error()}}
 	}
 	list, at := doc.Root, ""
-	if o, ok := list.(*proviso.Object); ok {
+	if o, ok := list.(*value.Object); ok {
 		list, at = o.At("assertions"), "/assertions"
 	}
 	entries, ok := list.([]any)
@@ -106,7 +107,7 @@ func candidateOf(a *proviso.Assertion) proviso.Candidate {
 	if a.Config == nil {
 		return c
 	}
-	from, ok := a.Config.At(provenanceKey).(*proviso.Object)
+	from, ok := a.Config.At(provenanceKey).(*value.Object)
 	if !ok {
 		return c
 	}
@@ -118,8 +119,8 @@ func candidateOf(a *proviso.Assertion) proviso.Candidate {
 }
 
 // provenance reads the provenance of a candidate from a file; nil if it has none.
-func provenance(c *proviso.Candidate) *proviso.Object {
-	o := proviso.NewObject(7)
+func provenance(c *proviso.Candidate) *value.Object {
+	o := value.NewObject(7)
 	set := func(key, value string) {
 		if value != "" {
 			o.Set(key, value)
@@ -145,8 +146,8 @@ func provenance(c *proviso.Candidate) *proviso.Object {
 
 // written returns the assertion of a candidate as a suite writes it, with the name
 // first, and with its provenance if whole is set.
-func written(c *proviso.Candidate, whole bool) *proviso.Object {
-	o := proviso.ObjectOf("id", c.Name)
+func written(c *proviso.Candidate, whole bool) *value.Object {
+	o := value.ObjectOf("id", c.Name)
 	if c.Description != "" {
 		o.Set("description", c.Description)
 	}
@@ -155,8 +156,8 @@ func written(c *proviso.Candidate, whole bool) *proviso.Object {
 			o.Set(key, v)
 		}
 	}
-	config := proviso.NewObject(1)
-	if old, ok := c.Assertion.Raw.At("config").(*proviso.Object); ok {
+	config := value.NewObject(1)
+	if old, ok := c.Assertion.Raw.At("config").(*value.Object); ok {
 		for key, v := range old.All() {
 			if key != provenanceKey {
 				config.Set(key, v)
@@ -194,7 +195,7 @@ func CandidatesYAML(list []proviso.Candidate, comments []string) []byte {
 func CandidatesJSONL(list []proviso.Candidate) []byte {
 	var b []byte
 	for i := range list {
-		b = append(proviso.AppendJSON(b, written(&list[i], true)), '\n')
+		b = append(value.AppendJSON(b, written(&list[i], true)), '\n')
 	}
 	return b
 }

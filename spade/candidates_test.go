@@ -11,6 +11,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/spade"
 	"github.com/proviso-eval/proviso/suite"
+	"github.com/proviso-eval/proviso/value"
 )
 
 const candidatesText = `assertions:
@@ -47,7 +48,7 @@ func plainly(list []proviso.Candidate) []string {
 		raw.Delete("id")
 		raw.Delete("description")
 		raw.Delete("config")
-		out = append(out, strings.Join([]string{c.Name, c.Description, c.Category, c.Model, c.PromptHash, c.Delta.Text, proviso.Stringify(raw)}, "|"))
+		out = append(out, strings.Join([]string{c.Name, c.Description, c.Category, c.Model, c.PromptHash, c.Delta.Text, value.Stringify(raw)}, "|"))
 	}
 	return out
 }

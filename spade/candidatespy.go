@@ -9,6 +9,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/suite"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // pythonParams are the parameters of a Python candidate, as in the paper.
@@ -55,7 +56,7 @@ func pythonValue(code, entry string) string {
 const maxPython = 32 << 10
 
 // pythonOf makes a Python candidate from code that a model wrote.
-func pythonOf(o *proviso.Object) (*proviso.Object, string) {
+func pythonOf(o *value.Object) (*value.Object, string) {
 	code := unfenced(textMember(o, "code"))
 	if code == "" {
 		return nil, "python needs code"
@@ -75,7 +76,7 @@ func pythonOf(o *proviso.Object) (*proviso.Object, string) {
 	if entry == "" {
 		return nil, "code has no function of the form: async def name(example: dict, prompt: str, response: str) -> bool"
 	}
-	return proviso.ObjectOf("type", pythonType, "value", pythonValue(code, entry)), ""
+	return value.ObjectOf("type", pythonType, "value", pythonValue(code, entry)), ""
 }
 
 // unfenced removes a Markdown fence around code.
@@ -264,14 +265,14 @@ func preambleOf(list []pythonStatement, candidates map[string]bool) string {
 }
 
 // pythonCandidate makes an assertion from a function; the note is for the user.
-func pythonCandidate(s *pythonStatement, preamble string) (o *proviso.Object, note string) {
+func pythonCandidate(s *pythonStatement, preamble string) (o *value.Object, note string) {
 	body := bodyOf(s.text)
 	description := ""
 	if m := python().docString.FindStringSubmatch(body); m != nil {
 		description = strings.Join(strings.Fields(strings.Join(m[1:], "")), " ")
 		body = body[len(m[0]):]
 	}
-	o = proviso.ObjectOf("id", s.name)
+	o = value.ObjectOf("id", s.name)
 	if description != "" {
 		o.Set("description", cut(description, maxCriterion))
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/spade"
+	"github.com/proviso-eval/proviso/value"
 )
 
 const pythonFile = `"""Assertions; def no(example, prompt, response): is text."""
@@ -181,7 +182,7 @@ func TestProposePython(t *testing.T) {
 				return oneEach(q), nil
 			}
 			code := "```python\nasync def keeps(example: dict, prompt: str, response: str) -> bool:\n    return True  " + comment + "\n```"
-			return proviso.Stringify(proviso.ObjectOf("candidates", []any{proviso.ObjectOf("name", "keeps", "description", "Keeps.", "covers", []any{1.0}, "type", "python", "code", code)})), nil
+			return value.Stringify(value.ObjectOf("candidates", []any{value.ObjectOf("name", "keeps", "description", "Keeps.", "covers", []any{1.0}, "type", "python", "code", code)})), nil
 		}}
 		p := proposeWith(t, m, spade.ProposeOptions{Code: snake{}}, "Say hello.")
 		switch {

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Classified is a model's classification of the changes of one version.
@@ -62,7 +63,7 @@ func classify(ctx context.Context, c *Change, m *Model) Classified {
 	if out.Err = ctx.Err(); out.Err != nil {
 		return out
 	}
-	var lines []*proviso.Object
+	var lines []*value.Object
 	var asked []int // the delta of each line
 	size := 0
 	for i, d := range c.Deltas {
@@ -74,7 +75,7 @@ func classify(ctx context.Context, c *Change, m *Model) Classified {
 			out.Notes = append(out.Notes, fmt.Sprintf("the first %d of %d changes were shown", len(lines), len(c.Deltas)))
 			break
 		}
-		lines = append(lines, proviso.ObjectOf("n", float64(len(lines)+1), "change", Kind(d), "text", cut(d.Text, maxSentence)))
+		lines = append(lines, value.ObjectOf("n", float64(len(lines)+1), "change", Kind(d), "text", cut(d.Text, maxSentence)))
 		asked = append(asked, i)
 	}
 	if len(lines) == 0 {
@@ -109,15 +110,15 @@ func readClasses(text string, n int) (whole, each []string, err error) {
 		return nil, nil, errors.New(`it has no list under "whole"`)
 	}
 	for _, v := range all {
-		category, ok := CategoryNamed(proviso.ToString(v))
+		category, ok := CategoryNamed(value.ToString(v))
 		if !ok {
-			return nil, nil, fmt.Errorf("whole has what is no category: %s", excerpt(proviso.ToString(v)))
+			return nil, nil, fmt.Errorf("whole has what is no category: %s", excerpt(value.ToString(v)))
 		}
 		whole = append(whole, category)
 	}
 	each = make([]string, n)
 	for _, v := range list {
-		entry, _ := v.(*proviso.Object)
+		entry, _ := v.(*value.Object)
 		at, _ := entry.At("n").(float64)
 		category, ok := CategoryNamed(textMember(entry, "category"))
 		switch {

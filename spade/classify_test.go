@@ -11,6 +11,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/spade"
+	"github.com/proviso-eval/proviso/value"
 )
 
 func TestCategoryNamed(t *testing.T) {
@@ -113,13 +114,13 @@ func TestPublishedTaxonomy(t *testing.T) {
 	m := &scripted{answer: func(q question) (string, error) {
 		var each, whole []any
 		for _, o := range objects(q.parts["changes"]) {
-			each = append(each, proviso.ObjectOf("n", o.At("n"), "category", "Other"))
+			each = append(each, value.ObjectOf("n", o.At("n"), "category", "Other"))
 		}
 		for _, c := range people[next].Categories {
 			whole = append(whole, c)
 		}
 		next++
-		return proviso.Stringify(proviso.ObjectOf("changes", each, "whole", append([]any{}, whole...))), nil
+		return value.Stringify(value.ObjectOf("changes", each, "whole", append([]any{}, whole...))), nil
 	}}
 	classes := spade.Classify(context.Background(), changes, &spade.Model{Provider: m}, 1)
 	for i, c := range classes {

@@ -9,6 +9,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/stats"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // LabelledChange is a change of a prompt with its human labels: categories.
@@ -32,7 +33,7 @@ func ReadTaxonomy(file string, data []byte) ([]LabelledChange, proviso.Mistakes)
 			t.broken(err)
 			continue
 		}
-		o, ok := line.Value.(*proviso.Object)
+		o, ok := line.Value.(*value.Object)
 		if !ok {
 			t.mistake(line.Number, "", "an object with diff and ground_truth is expected")
 			continue
@@ -50,7 +51,7 @@ func ReadTaxonomy(file string, data []byte) ([]LabelledChange, proviso.Mistakes)
 	return list, t.mistakes
 }
 
-func (t *table) labelled(line int, o *proviso.Object) (l LabelledChange, ok bool) {
+func (t *table) labelled(line int, o *value.Object) (l LabelledChange, ok bool) {
 	diffText, ok := o.At("diff").(string)
 	if !ok {
 		t.mistake(line, "", "diff is missing: the lines of the prompt with \"+ \", \"- \" or two blanks before each")
@@ -80,7 +81,7 @@ func (t *table) labelled(line int, o *proviso.Object) (l LabelledChange, ok bool
 func (t *table) categories(line int, list []any) []string {
 	var out []string
 	for _, v := range list {
-		name := proviso.ToString(v)
+		name := value.ToString(v)
 		category, ok := CategoryNamed(name)
 		if !ok {
 			t.mistake(line, document.Nearest(name, Categories), "there is no category %q", excerpt(name))
@@ -221,11 +222,11 @@ func (s *ClassScore) JSON() ([]byte, error) {
 	}
 	micro := s.Micro.object()
 	micro.Delete("category")
-	return encoded(proviso.ObjectOf("rows", float64(s.Rows), "exact", float64(s.Exact), "micro", micro, "categories", each, "undecided", texts(s.Undecided)), "  ")
+	return encoded(value.ObjectOf("rows", float64(s.Rows), "exact", float64(s.Exact), "micro", micro, "categories", each, "undecided", texts(s.Undecided)), "  ")
 }
 
-func (s CategoryScore) object() *proviso.Object {
-	o := proviso.ObjectOf("category", s.Category, "both", float64(s.Both), "model_alone", float64(s.Model), "people_alone", float64(s.People))
+func (s CategoryScore) object() *value.Object {
+	o := value.ObjectOf("category", s.Category, "both", float64(s.Both), "model_alone", float64(s.Model), "people_alone", float64(s.People))
 	number := func(key string, v float64, ok bool) {
 		if o.Set(key, nil); ok {
 			o.Set(key, v)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Line is a unit of the current prompt with the assertions that check it.
@@ -103,7 +104,7 @@ func checkOf(c *proviso.Candidate) string {
 	for _, key := range []string{"id", "description", "metric", "weight", "severity"} {
 		o.Delete(key)
 	}
-	return proviso.Stringify(o)
+	return value.Stringify(o)
 }
 
 // From copies the provenance of candidates from another list, by name, where they have

@@ -7,6 +7,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Fragment writes the selected candidates as part of a suite, with comments on what
@@ -75,8 +76,8 @@ func (y *yamlWriter) members(s *Selection, byName map[string]*proviso.Candidate,
 }
 
 // inTest turns an assertion of a set into one of a case, with its name as metric.
-func inTest(o *proviso.Object) *proviso.Object {
-	out := proviso.NewObject(o.Len())
+func inTest(o *value.Object) *value.Object {
+	out := value.NewObject(o.Len())
 	for key, v := range o.All() {
 		switch {
 		case key == "id" && o.Has("instruction"): // reports name a judged assertion by its id

@@ -18,6 +18,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/script"
 	"github.com/proviso-eval/proviso/spade"
 	"github.com/proviso-eval/proviso/suite"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // pythonCode stands for a Python runner: the text after "# " in the first line defines
@@ -52,7 +53,7 @@ func (f *pythonFunction) Close() error { return nil }
 
 func (f *pythonFunction) Call(_ context.Context, args ...any) (any, error) {
 	f.code.calls.Add(1)
-	vars, _ := args[0].(*proviso.Object)
+	vars, _ := args[0].(*value.Object)
 	prompt, _ := args[1].(string)
 	response, _ := args[2].(string)
 	switch f.what {
@@ -92,7 +93,7 @@ func TestPythonFunctions(t *testing.T) {
 	code := &pythonCode{}
 	trials := []spade.Trial{}
 	for i, text := range []string{"abc", "abcd"} {
-		trials = append(trials, spade.Trial{ID: fmt.Sprint(i), Output: text, Prompt: "p", HasPrompt: true, Vars: proviso.ObjectOf("x", "7")})
+		trials = append(trials, spade.Trial{ID: fmt.Sprint(i), Output: text, Prompt: "p", HasPrompt: true, Vars: value.ObjectOf("x", "7")})
 	}
 	list := pythonCandidates(t, "short", "raise", "import", "none", "number", "slow", "missing")
 	g, err := spade.TryAll(context.Background(), list, spade.TrialList(trials), spade.TryOptions{Compiler: compiler(t), Code: code})
@@ -178,7 +179,7 @@ func TestKeep(t *testing.T) {
 	t.Parallel()
 	code := &pythonCode{}
 	dir := t.TempDir()
-	trials := []spade.Trial{{ID: "1", Output: "abc", Vars: proviso.NewObject(0)}, {ID: "2", Output: "abcdef"}}
+	trials := []spade.Trial{{ID: "1", Output: "abc", Vars: value.NewObject(0)}, {ID: "2", Output: "abcdef"}}
 	try := func(engine string, trials []spade.Trial, kinds ...string) *spade.Grid {
 		t.Helper()
 		g, err := spade.TryAll(context.Background(), pythonCandidates(t, kinds...), spade.TrialList(trials), spade.TryOptions{

@@ -9,6 +9,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/blobs"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Keep keeps decided cells, so that trying the same candidates on the same outputs
@@ -71,14 +72,14 @@ func newCellKeys(list []proviso.Candidate, p *trying) *cellKeys {
 
 // definition returns the parts of an assertion that can change its verdict.
 func definition(a *proviso.Assertion) string {
-	o := proviso.NewObject(a.Raw.Len())
+	o := value.NewObject(a.Raw.Len())
 	keys := slices.Clone(a.Raw.Keys())
 	slices.Sort(keys)
 	for _, key := range keys {
 		switch v := a.Raw.At(key); key {
 		case "id", "description", "metric", "severity":
 		case "config":
-			config, _ := v.(*proviso.Object)
+			config, _ := v.(*value.Object)
 			config = config.Clone()
 			if config.Delete(provenanceKey); config.Len() > 0 {
 				o.Set(key, config)
@@ -87,12 +88,12 @@ func definition(a *proviso.Assertion) string {
 			o.Set(key, v)
 		}
 	}
-	return proviso.Stringify(o)
+	return value.Stringify(o)
 }
 
 // repeatable reports whether a candidate gives the same result for an output each time.
 func repeatable(a *proviso.Assertion) bool {
-	if a.Raw == nil || strings.Contains(proviso.Stringify(a.Raw), "file://") {
+	if a.Raw == nil || strings.Contains(value.Stringify(a.Raw), "file://") {
 		return false
 	}
 	kind, ok := check.Lookup(strings.TrimPrefix(a.Type, "not-"))
@@ -129,7 +130,7 @@ func (c *cellKeys) load(t *Trial) *cellPack {
 	if c == nil || len(c.named) == 0 {
 		return nil
 	}
-	about := []string{"cells 1", c.keep.Engine, proviso.Stringify(t.Output), proviso.Stringify(t.Vars)}
+	about := []string{"cells 1", c.keep.Engine, value.Stringify(t.Output), value.Stringify(t.Vars)}
 	if t.HasPrompt {
 		about = append(about, t.Prompt)
 	}
@@ -208,7 +209,7 @@ func (p *cellPack) save() {
 		}
 		states[state] = append(states[state], key)
 	}
-	o := proviso.NewObject(3)
+	o := value.NewObject(3)
 	for _, state := range [...]string{keptPassed, keptFailed, keptThrew} {
 		slices.Sort(states[state])
 		o.Set(state, strings.Join(states[state], ""))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // PythonSource is a candidate that is a Python function as in the SPADE paper: async
@@ -101,7 +102,7 @@ func (t *pythonTryer) try(ctx context.Context, trial *Trial, row *check.Row) sai
 // kindOf names the kind of a result.
 func kindOf(v any) string {
 	switch v := v.(type) {
-	case nil, proviso.Undefined:
+	case nil, value.Undefined:
 		return "None"
 	case string:
 		return "a text"
@@ -109,7 +110,7 @@ func kindOf(v any) string {
 		return "a number"
 	case []any:
 		return "a list"
-	case *proviso.Opaque:
+	case *value.Opaque:
 		return "a value of type " + v.Kind
 	}
 	return "an object"

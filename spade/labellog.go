@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // LabelLog is a file of labels that grows by a line per label: JSON Lines that
@@ -93,7 +94,7 @@ func (l *LabelLog) mend(data []byte) ([]byte, error) {
 	if whole == len(data) {
 		return data, nil
 	}
-	if _, err := proviso.ParseJSON(string(last)); err == nil || len(last) == 0 {
+	if _, err := value.ParseJSON(string(last)); err == nil || len(last) == 0 {
 		l.start = []byte("\n")
 		return data, nil
 	}
@@ -174,7 +175,7 @@ func (l *LabelLog) append(entry int, g given, undone bool) error {
 	if err := l.open(); err != nil {
 		return proviso.Errorf(proviso.Unavailable, "keep the label: %w", err)
 	}
-	o := proviso.ObjectOf("id", l.entries[entry].ID, "label", nil)
+	o := value.ObjectOf("id", l.entries[entry].ID, "label", nil)
 	if g.label != "" {
 		o.Set("label", map[string]float64{"1": 1, "0": 0}[g.label])
 	}
@@ -186,7 +187,7 @@ func (l *LabelLog) append(entry int, g given, undone bool) error {
 	if undone {
 		o.Set("undone", true)
 	}
-	line := append(proviso.AppendJSON(l.start, o), '\n')
+	line := append(value.AppendJSON(l.start, o), '\n')
 	before, err := l.out.Seek(0, io.SeekEnd)
 	if err == nil {
 		_, err = l.out.Write(line)

@@ -9,6 +9,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/stats"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // ReadLabels reads labels, id and label, from CSV or, if the name ends in .jsonl, JSON
@@ -90,19 +91,19 @@ func (r *labelReader) jsonLines(data []byte) {
 			r.broken(err)
 			continue
 		}
-		o, ok := line.Value.(*proviso.Object)
+		o, ok := line.Value.(*value.Object)
 		if !ok || o.At("id") == nil {
 			r.mistake(line.Number, "", "an object with id and label is expected")
 			continue
 		}
-		l := labelLine{ID: proviso.ToString(o.At("id"))}
+		l := labelLine{ID: value.ToString(o.At("id"))}
 		l.Note, _ = o.At("note").(string)
 		l.OutputID, _ = o.At("output_id").(string)
 		l.Undone, _ = o.At("undone").(bool)
 		text := ""
 		for _, key := range labelKeys {
 			if v := o.At(key); v != nil && text == "" {
-				text = proviso.ToString(v)
+				text = value.ToString(v)
 			}
 		}
 		r.take(line.Number, l, text)

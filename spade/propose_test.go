@@ -13,6 +13,7 @@ import (
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/template"
 	"github.com/proviso-eval/proviso/spade"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // question is a question to a scripted model.
@@ -38,13 +39,13 @@ func (s *scripted) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output,
 	if err := ctx.Err(); err != nil {
 		return proviso.Output{}, err
 	}
-	v, err := proviso.ParseJSON(ask.Prompt)
+	v, err := value.ParseJSON(ask.Prompt)
 	if err != nil {
 		return proviso.Output{}, err
 	}
 	q := question{step: ask.Reply.Name, repair: ask.Sample.Repair, parts: map[string]string{}}
 	for _, m := range v.([]any) {
-		q.messages = append(q.messages, m.(*proviso.Object).At("content").(string))
+		q.messages = append(q.messages, m.(*value.Object).At("content").(string))
 	}
 	q.last = q.messages[len(q.messages)-1]
 	fence := strings.TrimPrefix(strings.SplitN(q.messages[1], "\n", 2)[0], "Fence: ")
@@ -68,11 +69,11 @@ func (s *scripted) count() int {
 }
 
 // objects reads a part that is JSON Lines.
-func objects(text string) []*proviso.Object {
-	var list []*proviso.Object
+func objects(text string) []*value.Object {
+	var list []*value.Object
 	for line := range strings.Lines(text) {
-		v, _ := proviso.ParseJSON(strings.TrimSpace(line))
-		o, _ := v.(*proviso.Object)
+		v, _ := value.ParseJSON(strings.TrimSpace(line))
+		o, _ := v.(*value.Object)
 		list = append(list, o)
 	}
 	return list
@@ -83,9 +84,9 @@ func oneEach(q question) string {
 	var list []any
 	for _, o := range objects(q.parts["sentences"]) {
 		text := o.At("text").(string)
-		list = append(list, proviso.ObjectOf("n", o.At("n"), "quote", text, "category", "Inclusion", "criterion", fmt.Sprintf("It keeps: %.60s", text), "vague", false))
+		list = append(list, value.ObjectOf("n", o.At("n"), "quote", text, "category", "Inclusion", "criterion", fmt.Sprintf("It keeps: %.60s", text), "vague", false))
 	}
-	return proviso.Stringify(proviso.ObjectOf("criteria", list))
+	return value.Stringify(value.ObjectOf("criteria", list))
 }
 
 // judgedEach makes a judged candidate for every criterion.
@@ -93,9 +94,9 @@ func judgedEach(q question) string {
 	var list []any
 	for i, o := range objects(q.parts["criteria"]) {
 		text := o.At("criterion").(string)
-		list = append(list, proviso.ObjectOf("name", fmt.Sprintf("check %d", i+1), "description", text, "covers", []any{o.At("n")}, "type", "judge", "questions", []any{text}))
+		list = append(list, value.ObjectOf("name", fmt.Sprintf("check %d", i+1), "description", text, "covers", []any{o.At("n")}, "type", "judge", "questions", []any{text}))
 	}
-	return proviso.Stringify(proviso.ObjectOf("candidates", list))
+	return value.Stringify(value.ObjectOf("candidates", list))
 }
 
 // obedient answers every question correctly.
@@ -156,8 +157,8 @@ func TestProposeByModel(t *testing.T) {
 			{"name":"exclaims","description":"An exclamation mark.","covers":[1],"type":"contains","text":"!"}]}`, nil
 	}}
 	trials := []spade.Trial{
-		{ID: "1", Label: "0", Output: "bad", Vars: proviso.ObjectOf("name", "Bob")},
-		{ID: "2", Label: "1", Output: "good!", Vars: proviso.ObjectOf("name", "Ann")},
+		{ID: "1", Label: "0", Output: "bad", Vars: value.ObjectOf("name", "Bob")},
+		{ID: "2", Label: "1", Output: "good!", Vars: value.ObjectOf("name", "Ann")},
 	}
 	p := proposeWith(t, m, spade.ProposeOptions{Trials: trials}, "Use at most 80 words.\n{name}", "Be friendly.\nUse at most 80 words.\n{name}")
 	if got := namesOf(p); !reflect.DeepEqual(got, []string{"short", "friendly", "exclaims"}) {
@@ -273,7 +274,7 @@ func TestProposeRefuses(t *testing.T) {
 		raw := p.Candidates[0].Assertion.Raw.Clone()
 		raw.Delete("id")
 		raw.Delete("description")
-		if got := proviso.Stringify(raw); got != x.want {
+		if got := value.Stringify(raw); got != x.want {
 			t.Errorf("%s\ngot  %s\nwant %s", x.members, got, x.want)
 		}
 	}
@@ -466,7 +467,7 @@ func TestProposeKeepsChanges(t *testing.T) {
 		p = proposeWith(t, nil, spade.ProposeOptions{Rules: true, Earlier: e}, prompt)
 		var list []string
 		for _, c := range p.Candidates {
-			list = append(list, c.Name+" "+c.Assertion.Type+" "+proviso.Stringify(c.Assertion.Value))
+			list = append(list, c.Name+" "+c.Assertion.Type+" "+value.Stringify(c.Assertion.Value))
 		}
 		return strings.Join(list, ", ")
 	}
@@ -563,7 +564,7 @@ func FuzzProposeReplies(f *testing.F) {
 			return second, nil
 		}}
 		p, err := spade.Propose(context.Background(), historyOf(t, "Say hi to {x}.\nNever show the steps."), spade.ProposeOptions{
-			Compiler: c, Model: &spade.Model{Provider: m}, Trials: []spade.Trial{{ID: "1", Output: "hi", Vars: proviso.ObjectOf("x", "y")}},
+			Compiler: c, Model: &spade.Model{Provider: m}, Trials: []spade.Trial{{ID: "1", Output: "hi", Vars: value.ObjectOf("x", "y")}},
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/blobs"
 	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Model is a model that proposes and classifies. Its provider applies budgets, caches
@@ -101,10 +102,10 @@ func material(pieces []piece, sample proviso.Sample, closing string) string {
 }
 
 // jsonLines writes objects, one to a line.
-func jsonLines(list []*proviso.Object) string {
+func jsonLines(list []*value.Object) string {
 	var b []byte
 	for _, o := range list {
-		b = append(proviso.AppendJSON(b, o), '\n')
+		b = append(value.AppendJSON(b, o), '\n')
 	}
 	return string(b)
 }
@@ -167,7 +168,7 @@ func (d *dialogue) ask(ctx context.Context, read func(text string) error) error 
 }
 
 // again sends the model the problems to correct.
-func (d *dialogue) again(problems []*proviso.Object) {
+func (d *dialogue) again(problems []*value.Object) {
 	d.sample.Repair++
 	d.messages = append(d.messages, message{"user", material([]piece{{"problems", jsonLines(problems)}}, d.sample, words("repair"))})
 }
@@ -176,10 +177,10 @@ func (d *dialogue) again(problems []*proviso.Object) {
 func (d *dialogue) say(ctx context.Context, usable func(text string) bool) (string, error) {
 	chat := make([]any, len(d.messages))
 	for i, m := range d.messages {
-		chat[i] = proviso.ObjectOf("role", m.role, "content", strings.ToValidUTF8(m.content, string(utf8.RuneError)))
+		chat[i] = value.ObjectOf("role", m.role, "content", strings.ToValidUTF8(m.content, string(utf8.RuneError)))
 	}
 	out, err := d.model.Provider.Answer(ctx, proviso.Ask{
-		Prompt: string(proviso.AppendJSON(nil, chat)), Config: d.settings(), Reply: d.reply, Static: 1, Sample: d.sample, Verbatim: true,
+		Prompt: string(value.AppendJSON(nil, chat)), Config: d.settings(), Reply: d.reply, Static: 1, Sample: d.sample, Verbatim: true,
 		Usable: func(out *proviso.Output) bool { return !out.Refused && (usable == nil || usable(out.Text())) },
 	})
 	if err != nil {
@@ -188,7 +189,7 @@ func (d *dialogue) say(ctx context.Context, usable func(text string) bool) (stri
 	d.spent.Add(spentOn(&out))
 	text := ""
 	switch out.Value.(type) {
-	case nil, proviso.Undefined:
+	case nil, value.Undefined:
 	default:
 		text = out.Text()
 	}
@@ -224,8 +225,8 @@ var lengthSettings = [...]string{"max_tokens", "max_completion_tokens", "max_out
 
 // settings are the defaults under the model's own settings: temperature 0 and enough
 // tokens for the answer.
-func (d *dialogue) settings() *proviso.Object {
-	own, cfg := d.model.Spec.Config, proviso.NewObject(2)
+func (d *dialogue) settings() *value.Object {
+	own, cfg := d.model.Spec.Config, value.NewObject(2)
 	if !own.Has("temperature") {
 		cfg.Set("temperature", 0.0)
 	}
@@ -241,18 +242,18 @@ const maxScan = 8 * maxReply
 // listIn finds the list under a key of the one JSON object in a reply that has such a
 // list. It skips text around the object. Two different objects, or an object with a
 // duplicate key, are an error.
-func listIn(reply, key string) (*proviso.Object, []any, error) {
-	var found *proviso.Object
+func listIn(reply, key string) (*value.Object, []any, error) {
+	var found *value.Object
 	for i, work := 0, 0; i < len(reply) && work < maxScan; {
 		next := strings.IndexByte(reply[i:], '{')
 		if next < 0 {
 			break
 		}
 		i += next
-		v, n, err := proviso.ParseUniqueJSON(reply[i:])
-		var twice *proviso.DuplicateKeyError
+		v, n, err := value.ParseUniqueJSON(reply[i:])
+		var twice *value.DuplicateKeyError
 		if err != nil && !errors.As(err, &twice) {
-			var broken *proviso.SyntaxError
+			var broken *value.SyntaxError
 			if errors.As(err, &broken) {
 				work += broken.Offset
 			}
@@ -260,14 +261,14 @@ func listIn(reply, key string) (*proviso.Object, []any, error) {
 			continue
 		}
 		i, work = i+n, work+n
-		o, _ := v.(*proviso.Object)
+		o, _ := v.(*value.Object)
 		if _, ok := o.At(key).([]any); !ok {
 			continue
 		}
 		if twice != nil {
 			return nil, nil, twice
 		}
-		if found != nil && proviso.Stringify(found) != proviso.Stringify(o) {
+		if found != nil && value.Stringify(found) != value.Stringify(o) {
 			return nil, nil, fmt.Errorf("it holds several JSON objects with %q that differ", key)
 		}
 		found = o
@@ -308,31 +309,31 @@ func excerpt(text string) string {
 }
 
 // strictObject is the schema of an object with exactly these members.
-func strictObject(pairs ...any) *proviso.Object {
-	properties := proviso.ObjectOf(pairs...)
+func strictObject(pairs ...any) *value.Object {
+	properties := value.ObjectOf(pairs...)
 	required := make([]any, 0, properties.Len())
 	for _, key := range properties.Keys() {
 		required = append(required, key)
 	}
-	return proviso.ObjectOf("type", "object", "properties", properties, "required", required, "additionalProperties", false)
+	return value.ObjectOf("type", "object", "properties", properties, "required", required, "additionalProperties", false)
 }
 
 // schemaOf is the schema of a value of one of several types.
-func schemaOf(types ...any) *proviso.Object {
+func schemaOf(types ...any) *value.Object {
 	if len(types) == 1 {
-		return proviso.ObjectOf("type", types[0])
+		return value.ObjectOf("type", types[0])
 	}
-	return proviso.ObjectOf("type", types)
+	return value.ObjectOf("type", types)
 }
 
-func listOf(items *proviso.Object) *proviso.Object {
-	return proviso.ObjectOf("type", "array", "items", items)
+func listOf(items *value.Object) *value.Object {
+	return value.ObjectOf("type", "array", "items", items)
 }
 
-func oneOf(names []string) *proviso.Object {
+func oneOf(names []string) *value.Object {
 	list := make([]any, len(names))
 	for i, n := range names {
 		list[i] = n
 	}
-	return proviso.ObjectOf("type", "string", "enum", list)
+	return value.ObjectOf("type", "string", "enum", list)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/suite"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Limits of the second question.
@@ -22,7 +23,7 @@ const (
 type entry struct {
 	name, description string
 	covers            []int // numbers of criteria
-	object            *proviso.Object
+	object            *value.Object
 	candidate         proviso.Candidate
 	problem           string
 	note              string // why it could not be tried
@@ -62,9 +63,9 @@ func (j *job) askCandidates(ctx context.Context, r *proposing, list []DeltaCrite
 
 // material returns the material of the second question.
 func (j *job) material(r *proposing, list []DeltaCriterion) []piece {
-	criteria := make([]*proviso.Object, len(list))
+	criteria := make([]*value.Object, len(list))
 	for i, c := range list {
-		criteria[i] = proviso.ObjectOf("n", float64(i+1), "criterion", c.Text, "category", c.Category, "sentence", cut(c.Delta.Text, maxSentence), "vague", c.Vague)
+		criteria[i] = value.ObjectOf("n", float64(i+1), "criterion", c.Text, "category", c.Category, "sentence", cut(c.Delta.Text, maxSentence), "vague", c.Vague)
 	}
 	example, response := r.example()
 	return []piece{
@@ -84,7 +85,7 @@ func (r *proposing) example() (prompt, response string) {
 		prompt = promptVariable.get().ReplaceAllStringFunc(r.prompt(), func(match string) string {
 			m := promptVariable.get().FindStringSubmatch(match)
 			if v := t.Vars.At(m[1] + m[2]); v != nil && strings.HasSuffix(match, "}") {
-				return proviso.ToString(v)
+				return value.ToString(v)
 			}
 			return match
 		})
@@ -105,7 +106,7 @@ type writing struct {
 // take reads the candidates of an answer.
 func (w *writing) take(ctx context.Context, said []any) {
 	for _, e := range said {
-		o, _ := e.(*proviso.Object)
+		o, _ := e.(*value.Object)
 		if x := w.read(ctx, o); !w.repeats(x) {
 			w.entries = append(w.entries, x)
 		}
@@ -123,7 +124,7 @@ func (w *writing) repeats(x *entry) bool {
 // it, the rest is new.
 func (w *writing) correct(ctx context.Context, said []any) {
 	for _, e := range said {
-		o, _ := e.(*proviso.Object)
+		o, _ := e.(*value.Object)
 		x := w.read(ctx, o)
 		if w.repeats(x) {
 			continue
@@ -141,7 +142,7 @@ func (w *writing) correct(ctx context.Context, said []any) {
 }
 
 // read reads one candidate, compiles and tries it.
-func (w *writing) read(ctx context.Context, o *proviso.Object) *entry {
+func (w *writing) read(ctx context.Context, o *value.Object) *entry {
 	text := func(key string) string { s, _ := o.At(key).(string); return strings.TrimSpace(s) }
 	x := &entry{name: text("name"), description: text("description")}
 	wrong := func(format string, args ...any) *entry {
@@ -152,7 +153,7 @@ func (w *writing) read(ctx context.Context, o *proviso.Object) *entry {
 	for _, v := range covers {
 		n, ok := v.(float64)
 		if !ok || n != float64(int(n)) || n < 1 || int(n) > len(w.criteria) {
-			return wrong("covers has %s, which is the number of no criterion; they are 1 to %d", proviso.Stringify(v), len(w.criteria))
+			return wrong("covers has %s, which is the number of no criterion; they are 1 to %d", value.Stringify(v), len(w.criteria))
 		}
 		if !slices.Contains(x.covers, int(n)) {
 			x.covers = append(x.covers, int(n))
@@ -185,7 +186,7 @@ func (w *writing) read(ctx context.Context, o *proviso.Object) *entry {
 // it could not be tried.
 func (w *writing) examine(ctx context.Context, x *entry) (problem, note string) {
 	first := w.criteria[x.covers[0]-1]
-	o := proviso.ObjectOf("id", slug(x.name), "description", x.description)
+	o := value.ObjectOf("id", slug(x.name), "description", x.description)
 	for k, v := range x.object.All() {
 		o.Set(k, v)
 	}
@@ -208,20 +209,20 @@ func (w *writing) examine(ctx context.Context, x *entry) (problem, note string) 
 }
 
 // problems returns the feedback for the model: what is wrong, and what is missing.
-func (w *writing) problems() []*proviso.Object {
-	var list []*proviso.Object
+func (w *writing) problems() []*value.Object {
+	var list []*value.Object
 	for _, x := range w.entries {
 		if x.problem != "" {
-			list = append(list, proviso.ObjectOf("name", cut(x.name, maxCriterion), "problem", x.problem))
+			list = append(list, value.ObjectOf("name", cut(x.name, maxCriterion), "problem", x.problem))
 		}
 	}
 	of := w.ofCriteria()
 	for i, c := range w.criteria {
 		switch n := len(of[i+1]); {
 		case n == 0 && !w.awaited(i+1):
-			list = append(list, proviso.ObjectOf("criterion", float64(i+1), "problem", "no candidate covers it"))
+			list = append(list, value.ObjectOf("criterion", float64(i+1), "problem", "no candidate covers it"))
 		case n == 1 && c.Vague && !w.awaited(i+1):
-			list = append(list, proviso.ObjectOf("criterion", float64(i+1), "problem", "it is vague and has one candidate: add another of a different kind, such as a count or a question"))
+			list = append(list, value.ObjectOf("criterion", float64(i+1), "problem", "it is vague and has one candidate: add another of a different kind, such as a count or a question"))
 		}
 	}
 	return list

@@ -8,6 +8,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Categories are the names of SPADE's taxonomy.
@@ -97,9 +98,9 @@ func (j *job) drop(candidate, criterion, format string, args ...any) {
 
 // askCriteria asks what the sentences require of outputs.
 func (j *job) askCriteria(ctx context.Context, r *proposing) error {
-	sentences := make([]*proviso.Object, len(j.deltas))
+	sentences := make([]*value.Object, len(j.deltas))
 	for i, d := range j.deltas {
-		sentences[i] = proviso.ObjectOf("n", float64(i+1), "text", cut(d.Text, maxSentence))
+		sentences[i] = value.ObjectOf("n", float64(i+1), "text", cut(d.Text, maxSentence))
 	}
 	d := begin(r.Model, "criteria", criteriaReply(), 4096, []piece{
 		{"prompt", middleOut(j.change.Text, maxShownPrompt)}, {"removed", j.removed()}, {"sentences", jsonLines(sentences)},
@@ -119,9 +120,9 @@ func (j *job) askCriteria(ctx context.Context, r *proposing) error {
 	if len(wrong) == 0 {
 		return nil
 	}
-	problems := make([]*proviso.Object, len(wrong))
+	problems := make([]*value.Object, len(wrong))
 	for i, w := range wrong {
-		problems[i] = proviso.ObjectOf("criterion", w.text, "problem", w.problem)
+		problems[i] = value.ObjectOf("criterion", w.text, "problem", w.problem)
 	}
 	d.again(problems)
 	if err := d.ask(ctx, read); err != nil {
@@ -157,7 +158,7 @@ type wrongCriterion struct{ text, problem string }
 func (j *job) readCriteria(said []any) []wrongCriterion {
 	var wrong []wrongCriterion
 	for _, e := range said {
-		o, _ := e.(*proviso.Object)
+		o, _ := e.(*value.Object)
 		text, _ := o.At("criterion").(string)
 		text = strings.TrimSpace(text)
 		if c, problem := j.criterion(o, text); problem == "" {
@@ -172,7 +173,7 @@ func (j *job) readCriteria(said []any) []wrongCriterion {
 }
 
 // criterion reads one criterion; the problem says why it cannot be used.
-func (j *job) criterion(o *proviso.Object, text string) (c DeltaCriterion, problem string) {
+func (j *job) criterion(o *value.Object, text string) (c DeltaCriterion, problem string) {
 	n, _ := o.At("n").(float64)
 	quote, _ := o.At("quote").(string)
 	named, _ := o.At("category").(string)

@@ -3,7 +3,7 @@ package spade
 import (
 	"slices"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // YAML writes the proposal as a file that [ReadCandidates] reads, that a suite can name
@@ -25,8 +25,8 @@ func (p *Proposal) YAML(comments []string) []byte {
 }
 
 // state is what the next proposal needs besides the candidates.
-func (p *Proposal) state() *proviso.Object {
-	o := proviso.NewObject(2)
+func (p *Proposal) state() *value.Object {
+	o := value.NewObject(2)
 	if len(p.Asked) > 0 {
 		o.Set("asked", texts(p.Asked))
 	}
@@ -56,8 +56,8 @@ func texts(list []string) []any {
 	return out
 }
 
-func (u *Unproposed) object() *proviso.Object {
-	o := proviso.ObjectOf("version", float64(u.Delta.Version), "line", float64(u.Delta.Line), "text", u.Delta.Text)
+func (u *Unproposed) object() *value.Object {
+	o := value.ObjectOf("version", float64(u.Delta.Version), "line", float64(u.Delta.Line), "text", u.Delta.Text)
 	if u.Category != "" {
 		o.Set("category", u.Category)
 	}
@@ -69,7 +69,7 @@ func (u *Unproposed) object() *proviso.Object {
 // the sentences without a check, and, if a model was asked, its criteria, what was
 // dropped, and its usage.
 func (p *Proposal) JSON() ([]byte, error) {
-	o := proviso.NewObject(6)
+	o := value.NewObject(6)
 	list := make([]any, len(p.Candidates))
 	for i := range p.Candidates {
 		list[i] = written(&p.Candidates[i], true)
@@ -90,16 +90,16 @@ func (p *Proposal) JSON() ([]byte, error) {
 }
 
 // report adds the results of models.
-func (p *Proposal) report(o *proviso.Object) {
+func (p *Proposal) report(o *value.Object) {
 	criteria := make([]any, len(p.Criteria))
 	for i, c := range p.Criteria {
-		criteria[i] = proviso.ObjectOf("version", float64(c.Delta.Version), "line", float64(c.Delta.Line), "quote", c.Quote,
+		criteria[i] = value.ObjectOf("version", float64(c.Delta.Version), "line", float64(c.Delta.Line), "quote", c.Quote,
 			"category", c.Category, "criterion", c.Text, "vague", c.Vague)
 	}
 	o.Set("criteria", criteria)
 	dropped := make([]any, len(p.Dropped))
 	for i, d := range p.Dropped {
-		one := proviso.ObjectOf("version", float64(d.Version))
+		one := value.ObjectOf("version", float64(d.Version))
 		if d.Candidate != "" {
 			one.Set("candidate", d.Candidate)
 		} else {
@@ -116,9 +116,9 @@ func (p *Proposal) report(o *proviso.Object) {
 	o.Set("versions", versions)
 }
 
-func (v *VersionReport) object() *proviso.Object {
+func (v *VersionReport) object() *value.Object {
 	n := func(i int) float64 { return float64(i) }
-	o := proviso.ObjectOf("version", n(v.Version), "sentences", n(v.Asked), "criteria", n(v.Criteria),
+	o := value.ObjectOf("version", n(v.Version), "sentences", n(v.Asked), "criteria", n(v.Criteria),
 		"proposed", n(v.Proposed), "repaired", n(v.Repaired), "kept", n(v.Kept), "spent", v.Spent.object())
 	if len(v.Notes) > 0 {
 		o.Set("notes", texts(v.Notes))
@@ -129,7 +129,7 @@ func (v *VersionReport) object() *proviso.Object {
 	return o
 }
 
-func (s *Spent) object() *proviso.Object {
-	return proviso.ObjectOf("calls", float64(s.Calls), "cached", float64(s.Cached), "prompt_tokens", float64(s.Usage.Prompt),
+func (s *Spent) object() *value.Object {
+	return value.ObjectOf("calls", float64(s.Calls), "cached", float64(s.Cached), "prompt_tokens", float64(s.Usage.Prompt),
 		"completion_tokens", float64(s.Usage.Completion), "cached_tokens", float64(s.Usage.Cached), "cost", s.Cost)
 }

@@ -8,13 +8,14 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // form is a group of assertion types whose value a model writes in the same way.
 type form struct {
 	types []string
 	says  string // meaning of the members of a candidate for these types
-	value func(o *proviso.Object) (any, string)
+	value func(o *value.Object) (any, string)
 }
 
 // The types whose value is more than a plain value.
@@ -59,7 +60,7 @@ func candidatesReply() *proviso.Reply {
 
 // assertionOf makes an assertion, without a name, of a model's candidate; otherwise it
 // returns the problem.
-func assertionOf(o *proviso.Object) (a *proviso.Object, problem string) {
+func assertionOf(o *value.Object) (a *value.Object, problem string) {
 	kind, _ := o.At("type").(string)
 	kind = strings.TrimSpace(kind)
 	base, not := strings.CutPrefix(kind, "not-")
@@ -79,8 +80,8 @@ func assertionOf(o *proviso.Object) (a *proviso.Object, problem string) {
 		if wrong != "" {
 			return nil, kind + " " + wrong
 		}
-		a = proviso.ObjectOf("type", kind)
-		if _, none := v.(proviso.Undefined); !none {
+		a = value.ObjectOf("type", kind)
+		if _, none := v.(value.Undefined); !none {
 			a.Set("value", v)
 		}
 		if fold, _ := o.At("ignore_case").(bool); fold && folds(base) {
@@ -128,16 +129,16 @@ func unknownForm(kind, base string, not bool) string {
 
 // Texts of a candidate.
 
-func textMember(o *proviso.Object, key string) string { s, _ := o.At(key).(string); return s }
+func textMember(o *value.Object, key string) string { s, _ := o.At(key).(string); return s }
 
-func textValue(o *proviso.Object) (any, string) {
+func textValue(o *value.Object) (any, string) {
 	if text := textMember(o, "text"); strings.TrimSpace(text) != "" {
 		return text, ""
 	}
 	return nil, "needs text"
 }
 
-func textsMember(o *proviso.Object, key string) []any {
+func textsMember(o *value.Object, key string) []any {
 	list, _ := o.At(key).([]any)
 	return slices.DeleteFunc(slices.Clone(list), func(v any) bool {
 		s, ok := v.(string)
@@ -145,14 +146,14 @@ func textsMember(o *proviso.Object, key string) []any {
 	})
 }
 
-func textsValue(o *proviso.Object) (any, string) {
+func textsValue(o *value.Object) (any, string) {
 	if list := textsMember(o, "texts"); len(list) > 0 {
 		return list, ""
 	}
 	return nil, "needs texts"
 }
 
-func patternValue(o *proviso.Object) (any, string) {
+func patternValue(o *value.Object) (any, string) {
 	if p := textMember(o, "pattern"); p != "" {
 		return p, ""
 	}
@@ -160,7 +161,7 @@ func patternValue(o *proviso.Object) (any, string) {
 }
 
 // limits reads min and max into an object.
-func limits(o, into *proviso.Object) (problem string) {
+func limits(o, into *value.Object) (problem string) {
 	lowest, low := o.At("min").(float64)
 	most, high := o.At("max").(float64)
 	switch {
@@ -182,8 +183,8 @@ func limits(o, into *proviso.Object) (problem string) {
 	return ""
 }
 
-func rangeValue(o *proviso.Object) (any, string) {
-	v := proviso.NewObject(2)
+func rangeValue(o *value.Object) (any, string) {
+	v := value.NewObject(2)
 	problem := limits(o, v)
 	if lowest, low := v.At("min").(float64); low && problem == "" && v.At("max") == lowest {
 		return lowest, ""
@@ -191,8 +192,8 @@ func rangeValue(o *proviso.Object) (any, string) {
 	return v, problem
 }
 
-func countValue(o *proviso.Object) (any, string) {
-	v := proviso.NewObject(4)
+func countValue(o *value.Object) (any, string) {
+	v := value.NewObject(4)
 	text, re := textMember(o, "text"), textMember(o, "pattern")
 	switch {
 	case (text == "") == (re == ""):
@@ -205,44 +206,44 @@ func countValue(o *proviso.Object) (any, string) {
 	return v, limits(o, v)
 }
 
-func charsValue(o *proviso.Object) (any, string) {
+func charsValue(o *value.Object) (any, string) {
 	class := strings.TrimSpace(textMember(o, "class"))
 	if class == "" {
 		return nil, "needs class"
 	}
-	v := proviso.ObjectOf("class", class)
+	v := value.ObjectOf("class", class)
 	return v, limits(o, v)
 }
 
-func schemaValue(o *proviso.Object) (any, string) {
+func schemaValue(o *value.Object) (any, string) {
 	text := strings.TrimSpace(textMember(o, "schema"))
 	if text == "" {
-		return proviso.Undefined{}, ""
+		return value.Undefined{}, ""
 	}
-	v, err := proviso.ParseJSON(text)
-	if _, ok := v.(*proviso.Object); err != nil || !ok {
+	v, err := value.ParseJSON(text)
+	if _, ok := v.(*value.Object); err != nil || !ok {
 		return nil, "has a schema that is no JSON object"
 	}
 	return v, ""
 }
 
-func noValue(*proviso.Object) (any, string) { return proviso.Undefined{}, "" }
+func noValue(*value.Object) (any, string) { return value.Undefined{}, "" }
 
 // maxQuestions is how many questions a judged candidate has at most.
 const maxQuestions = 3
 
-func questions(o *proviso.Object) (*proviso.Object, string) {
+func questions(o *value.Object) (*value.Object, string) {
 	list := textsMember(o, "questions")
 	if len(list) == 0 || len(list) > maxQuestions {
 		return nil, fmt.Sprintf("judge needs one to %d questions", maxQuestions)
 	}
-	return proviso.ObjectOf("type", judgeType, "criteria", list), ""
+	return value.ObjectOf("type", judgeType, "criteria", list), ""
 }
 
 // setScope reads the part of the output that a candidate applies to.
-func setScope(a *proviso.Object, v any) (problem string) {
-	in, _ := v.(*proviso.Object)
-	scope, section := proviso.NewObject(3), proviso.NewObject(2)
+func setScope(a *value.Object, v any) (problem string) {
+	in, _ := v.(*value.Object)
+	scope, section := value.NewObject(3), value.NewObject(2)
 	for _, key := range []string{"from", "to"} {
 		if s := strings.TrimSpace(textMember(in, key)); s != "" {
 			section.Set(key, s)

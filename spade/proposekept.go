@@ -8,6 +8,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/blobs"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Earlier is an earlier proposal, read from a file.
@@ -53,8 +54,8 @@ func ReadEarlier(file string, data []byte) (*Earlier, proviso.Mistakes) {
 
 // state reads the part of a file besides the candidates.
 func (e *Earlier) state(v any) {
-	root, _ := v.(*proviso.Object)
-	from, _ := root.At(provenanceKey).(*proviso.Object)
+	root, _ := v.(*value.Object)
+	from, _ := root.At(provenanceKey).(*value.Object)
 	for key, list := range map[string]*[]string{"asked": &e.Asked, "ruled": &e.Ruled} {
 		hashes, _ := from.At(key).([]any)
 		for _, v := range hashes {
@@ -65,7 +66,7 @@ func (e *Earlier) state(v any) {
 	}
 	left, _ := root.At("unproposed").([]any)
 	for _, v := range left {
-		o, _ := v.(*proviso.Object)
+		o, _ := v.(*value.Object)
 		version, _ := o.At("version").(float64)
 		line, _ := o.At("line").(float64)
 		u := Unproposed{Category: textMember(o, "category"), Reason: textMember(o, "reason")}

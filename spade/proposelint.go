@@ -11,6 +11,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // lint explains why a candidate that compiles decides something other than its
@@ -43,9 +44,9 @@ func searched(c *proviso.Candidate, base string) []string {
 		list = append(list, v)
 	case []any:
 		for _, e := range v {
-			list = append(list, proviso.ToString(e))
+			list = append(list, value.ToString(e))
 		}
-	case *proviso.Object:
+	case *value.Object:
 		if text := textMember(v, "text"); text != "" {
 			list = append(list, text)
 		}
@@ -168,7 +169,7 @@ func foreignLimit(c *proviso.Candidate, covered []DeltaCriterion) string {
 	switch v := c.Assertion.Value.(type) {
 	case float64:
 		used = append(used, v)
-	case *proviso.Object:
+	case *value.Object:
 		for _, key := range []string{"min", "max"} {
 			if n, ok := v.At(key).(float64); ok {
 				used = append(used, n)
@@ -191,7 +192,7 @@ func foreignLimit(c *proviso.Candidate, covered []DeltaCriterion) string {
 		if n <= 1 || slices.ContainsFunc(said, func(s float64) bool { return math.Abs(n-s) <= 1 || about && math.Abs(n-s) <= s/2 }) {
 			continue
 		}
-		return fmt.Sprintf("its limit %s is none of the numbers of the sentence (%s)", proviso.FormatNumber(n), shownNumbers(said))
+		return fmt.Sprintf("its limit %s is none of the numbers of the sentence (%s)", value.FormatNumber(n), shownNumbers(said))
 	}
 	return ""
 }
@@ -235,14 +236,14 @@ func severalWord(word string) int {
 func shownNumbers(list []float64) string {
 	var parts []string
 	for _, n := range list {
-		parts = append(parts, proviso.FormatNumber(n))
+		parts = append(parts, value.FormatNumber(n))
 	}
 	return cut(strings.Join(parts, ", "), 100)
 }
 
 // limitless finds a count that every output satisfies.
 func limitless(c *proviso.Candidate) string {
-	v, ok := c.Assertion.Value.(*proviso.Object)
+	v, ok := c.Assertion.Value.(*value.Object)
 	if !ok || !v.Has("min") {
 		return ""
 	}
@@ -289,7 +290,7 @@ func stringsIn(v any, list []string) []string {
 		for _, e := range v {
 			list = stringsIn(e, list)
 		}
-	case *proviso.Object:
+	case *value.Object:
 		for key, e := range v.All() {
 			list = stringsIn(e, append(list, key))
 		}
@@ -306,7 +307,7 @@ func unknownVariable(c *proviso.Candidate, prompt string, trials []Trial) string
 	if c.Assertion.Type == pythonType {
 		return ""
 	}
-	for _, m := range anyVariable.get().FindAllStringSubmatch(proviso.Stringify(c.Assertion.Raw), -1) {
+	for _, m := range anyVariable.get().FindAllStringSubmatch(value.Stringify(c.Assertion.Raw), -1) {
 		if slices.Contains(known, m[1]) {
 			continue
 		}

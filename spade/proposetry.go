@@ -10,6 +10,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // maxTried is how many trials a candidate is tried on before it is kept.
@@ -36,8 +37,8 @@ func tryCandidate(ctx context.Context, c *proviso.Candidate, compiler *check.Com
 	if !ok || kind.Needs&check.NeedsJudge != 0 {
 		return "", ""
 	}
-	vars := proviso.NewObject(4)
-	for _, m := range anyVariable.get().FindAllStringSubmatch(proviso.Stringify(c.Assertion.Raw), -1) {
+	vars := value.NewObject(4)
+	for _, m := range anyVariable.get().FindAllStringSubmatch(value.Stringify(c.Assertion.Raw), -1) {
 		vars.Set(m[1], "3")
 	}
 	verdict := func(row *check.Row) (passed bool, problem string) {
@@ -88,7 +89,7 @@ var probes = sync.OnceValue(func() []string {
 // limit.
 func oneSided(a *proviso.Assertion, passes, fails int) string {
 	_, not := strings.CutPrefix(a.Type, "not-")
-	v, _ := a.Value.(*proviso.Object)
+	v, _ := a.Value.(*value.Object)
 	_, exact := a.Value.(float64)
 	switch {
 	case v.Has("max") || exact:
@@ -101,7 +102,7 @@ func oneSided(a *proviso.Assertion, passes, fails int) string {
 }
 
 // over merges an object over another.
-func over(base, top *proviso.Object) *proviso.Object {
+func over(base, top *value.Object) *value.Object {
 	o := base.Clone()
 	for k, v := range top.All() {
 		o.Set(k, v)
@@ -123,7 +124,7 @@ func tryPython(ctx context.Context, name string, src PythonSource, code proviso.
 	defer f.Close()
 	tried := trials[:min(len(trials), maxTried)]
 	if len(tried) == 0 {
-		tried = []Trial{{Output: tries[1], Prompt: "a prompt", Vars: proviso.NewObject(0)}}
+		tried = []Trial{{Output: tries[1], Prompt: "a prompt", Vars: value.NewObject(0)}}
 	}
 	for i := range tried {
 		t := &tried[i]

@@ -3,7 +3,7 @@ package spade
 import (
 	"strings"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // format is a form of output that can be checked.
@@ -21,7 +21,7 @@ var formats = []format{
 	{`\b(?:markdown|\.md)\b`, "markdown", "The output uses Markdown.", "The output does not use Markdown.", []any{"type", "regex", "value", markdownSign}},
 	{`\bhtml\b`, "html", "The output has HTML.", "The output has no HTML.", []any{"type", "contains-html"}},
 	{`\bxml\b`, "xml", "The output has XML.", "The output has no XML.", []any{"type", "contains-xml"}},
-	{`\bcsv\b`, "csv", "Every line has a comma.", "", []any{"type", "contains", "value", ",", "scope", proviso.ObjectOf("each", "line")}},
+	{`\bcsv\b`, "csv", "Every line has a comma.", "", []any{"type", "contains", "value", ",", "scope", value.ObjectOf("each", "line")}},
 	{`\bcomma[- ]separated\b`, "comma_separated", "The output has a comma.", "", []any{"type", "contains", "value", ","}},
 	{`\bnumbered (?:list|steps|points|items)\b`, "numbered_list", "The output has a numbered list.", "The output has no numbered list.", []any{"type", "regex", "value", `(?:^|\n)[ \t]*\(?\d{1,3}[.)][ \t]`}},
 	{`\b(?:bullet(?:ed|[- ]points?)?(?: lists?)?|bullets)\b`, "bullets", "The output has bullet points.", "The output has no bullet points.", []any{"type", "regex", "value", `(?:^|\n)[ \t]*[-*+•–‣◦][ \t]`}},
@@ -29,7 +29,7 @@ var formats = []format{
 	{`\bcode (?:blocks?|fences?)\b`, "code_block", "The output has a fenced block of code.", "The output has no fenced block of code.", []any{"type", "contains", "value", "```"}},
 	{`\b(?:all |only )?(?:in )?lower ?-?case\b`, "lower_case", "The output has no capital letter.", "", []any{"type", "chars", "value", "upper"}},
 	{`\b(?:in |all )(?:upper ?-?case|capital letters|caps)\b`, "upper_case", "The output has no small letter.", "", []any{"type", "chars", "value", "lower"}},
-	{`\bemojis?\b`, "emoji", "The output has an emoji.", "The output has no emoji.", []any{"type", "chars", "value", proviso.ObjectOf("class", "emoji", "min", 1.0)}},
+	{`\bemojis?\b`, "emoji", "The output has an emoji.", "The output has no emoji.", []any{"type", "chars", "value", value.ObjectOf("class", "emoji", "min", 1.0)}},
 	{`\bhashtags?\b`, "hashtags", "The output has a hashtag.", "The output has no hashtag.", []any{"type", "regex", "value", `(?:^|\s)#[A-Za-z_]\w*`}},
 	{`\b(?:urls?|hyperlinks?|web ?links?)\b`, "links", "The output has a link.", "The output has no link.", []any{"type", "regex", "value", `https?://\S`, "ignoreCase", true}},
 	{`\bexclamation (?:marks?|points?)\b`, "exclamation_marks", "The output has an exclamation mark.", "The output has no exclamation mark.", []any{"type", "contains", "value", "!"}},
@@ -152,7 +152,7 @@ func (s *sentence) json(plain string, add func(int, format)) {
 		for i, k := range keys {
 			required[i] = k
 		}
-		pairs = append(pairs, "value", proviso.ObjectOf("type", "object", "required", required))
+		pairs = append(pairs, "value", value.ObjectOf("type", "object", "required", required))
 		text = strings.TrimSuffix(text, ".") + ", with " + quotedList(keys) + "."
 	}
 	add(at[0], format{is: "json", text: text, not: "The output has no JSON.", make: pairs})

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // unitKind is something that can be counted.
@@ -28,9 +28,9 @@ func occurrences(regex string) func(any) []any {
 	return func(amount any) []any { return []any{"type", "count", "value", withKey("regex", regex, amount)} }
 }
 
-func withKey(key, value string, amount any) *proviso.Object {
-	o := proviso.ObjectOf(key, value)
-	if r, ok := amount.(*proviso.Object); ok {
+func withKey(key, val string, amount any) *value.Object {
+	o := value.ObjectOf(key, val)
+	if r, ok := amount.(*value.Object); ok {
 		for k, v := range r.All() {
 			o.Set(k, v)
 		}
@@ -299,21 +299,21 @@ func (s *sentence) hasVariable(text string) bool {
 }
 
 func (b bound) amount() any {
-	value := func(n string) any {
+	val := func(n string) any {
 		if f, err := strconv.ParseFloat(n, 64); err == nil {
 			return f
 		}
 		return n
 	}
 	if b.low == b.high {
-		return value(b.low)
+		return val(b.low)
 	}
-	o := proviso.NewObject(2)
+	o := value.NewObject(2)
 	if b.low != "" {
-		o.Set("min", value(b.low))
+		o.Set("min", val(b.low))
 	}
 	if b.high != "" {
-		o.Set("max", value(b.high))
+		o.Set("max", val(b.high))
 	}
 	return o
 }

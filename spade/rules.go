@@ -8,6 +8,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/suite"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // The categories of a change: the taxonomy of the paper's section 2.
@@ -100,7 +101,7 @@ func (p *proposer) refuse(d proviso.Delta, category, reason string) {
 // draft is a candidate before it is compiled.
 type draft struct {
 	name, description, category string
-	assertion                   *proviso.Object // without an id
+	assertion                   *value.Object // without an id
 }
 
 // sentence is a unit in the form that the rules use.
@@ -114,7 +115,7 @@ type sentence struct {
 }
 
 func (s *sentence) draft(category, name, description string, pairs ...any) {
-	s.drafts = append(s.drafts, draft{name, description, category, proviso.ObjectOf(pairs...)})
+	s.drafts = append(s.drafts, draft{name, description, category, value.ObjectOf(pairs...)})
 }
 
 func (s *sentence) refuse(category, format string, args ...any) {
@@ -168,13 +169,13 @@ func asks(s *sentence) bool {
 
 // candidate compiles and tries a draft, and returns 1 if it became a candidate.
 func (p *proposer) candidate(ctx context.Context, d proviso.Delta, dr draft) int {
-	key := proviso.Stringify(dr.assertion)
+	key := value.Stringify(dr.assertion)
 	if p.same[key] {
 		p.refuse(d, dr.category, "it asks for the same as a sentence before")
 		return 0
 	}
 	p.same[key] = true
-	o := proviso.ObjectOf("id", p.unique(dr.name), "description", dr.description)
+	o := value.ObjectOf("id", p.unique(dr.name), "description", dr.description)
 	for k, v := range dr.assertion.All() {
 		o.Set(k, v)
 	}
@@ -219,8 +220,8 @@ func Try(ctx context.Context, c *check.Compiler, a *proviso.Assertion) string {
 	if len(wrong) > 0 {
 		return wrong[0].Error()
 	}
-	vars := proviso.NewObject(4)
-	for _, m := range anyVariable.get().FindAllStringSubmatch(proviso.Stringify(a.Raw), -1) {
+	vars := value.NewObject(4)
+	for _, m := range anyVariable.get().FindAllStringSubmatch(value.Stringify(a.Raw), -1) {
 		vars.Set(m[1], "3")
 	}
 	for _, text := range tries {

@@ -10,6 +10,7 @@ import (
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/template"
 	"github.com/proviso-eval/proviso/spade"
+	"github.com/proviso-eval/proviso/value"
 )
 
 func compiler(t *testing.T) *check.Compiler {
@@ -128,13 +129,13 @@ func TestRules(t *testing.T) {
 
 func shownAssertion(a *proviso.Assertion) string {
 	s := a.Type + " "
-	if _, none := a.Value.(proviso.Undefined); none {
+	if _, none := a.Value.(value.Undefined); none {
 		s += "undefined"
 	} else {
-		s += proviso.Stringify(a.Value)
+		s += value.Stringify(a.Value)
 	}
 	if scope := a.Raw.At("scope"); scope != nil {
-		s += " " + proviso.Stringify(scope)
+		s += " " + value.Stringify(scope)
 	}
 	return s
 }

@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 var (
@@ -18,9 +18,9 @@ var (
 // scopeOf returns the part of the output that a quantity applies to: nil for the whole;
 // part is the name of one that cannot be found. Before is the text in front of the
 // quantity; words are the quantity.
-func (s *sentence) scopeOf(before, words string) (scope *proviso.Object, part string) {
+func (s *sentence) scopeOf(before, words string) (scope *value.Object, part string) {
 	if m := eachPattern.get().FindStringSubmatch(strings.Replace(s.text, words, "\x00", 1)); m != nil {
-		return proviso.ObjectOf("each", eachOf(m[1]+m[2])), ""
+		return value.ObjectOf("each", eachOf(m[1]+m[2])), ""
 	}
 	m := partPattern.get().FindStringSubmatch(strings.ReplaceAll(before, "\x00", " "))
 	if m == nil {
@@ -28,7 +28,7 @@ func (s *sentence) scopeOf(before, words string) (scope *proviso.Object, part st
 	}
 	noun := strings.ToLower(m[1])
 	if heading := s.heading(noun); heading != "" {
-		return proviso.ObjectOf("section", proviso.ObjectOf("from", heading)), ""
+		return value.ObjectOf("section", value.ObjectOf("from", heading)), ""
 	}
 	subject := regexp.MustCompile(`(?i)^(the|your|each|every|its|a|an)?\s*([a-z-]+ )?` + regexp.QuoteMeta(noun) + `s?\b`)
 	isSubject := subject.MatchString(strings.TrimSpace(before))
@@ -65,20 +65,20 @@ func (s *sentence) heading(noun string) string {
 	return ""
 }
 
-func scopeName(scope *proviso.Object) string {
+func scopeName(scope *value.Object) string {
 	if each, ok := scope.At("each").(string); ok {
 		return "each_" + each
 	}
-	section, _ := scope.At("section").(*proviso.Object)
+	section, _ := scope.At("section").(*value.Object)
 	from, _ := section.At("from").(string)
 	return "in_" + slug(from)
 }
 
-func scopeText(scope *proviso.Object) string {
+func scopeText(scope *value.Object) string {
 	if each, ok := scope.At("each").(string); ok {
 		return "each " + each
 	}
-	section, _ := scope.At("section").(*proviso.Object)
+	section, _ := scope.At("section").(*value.Object)
 	from, _ := section.At("from").(string)
 	return "the section " + from
 }

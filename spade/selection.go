@@ -9,6 +9,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/spade/solve"
 	"github.com/proviso-eval/proviso/stats"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // SelectOptions define the best selection.
@@ -73,7 +74,7 @@ func (o SelectOptions) Valid() error {
 	return nil
 }
 
-func quote(s string) string { return proviso.Stringify(s) }
+func quote(s string) string { return value.Stringify(s) }
 
 // Select picks the best subset of the candidates. Implications are used as given unless
 // the options say otherwise. It returns an error for mistakes in the options, for names

@@ -17,6 +17,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/spade"
 	"github.com/proviso-eval/proviso/spade/solve"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // comparer is a scripted judge of implications. Its function gets the parts of the
@@ -33,11 +34,11 @@ type comparer struct {
 func (c *comparer) ID() string { return "comparer" }
 
 func (c *comparer) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, error) {
-	v, err := proviso.ParseJSON(ask.Prompt)
+	v, err := value.ParseJSON(ask.Prompt)
 	if err != nil {
 		return proviso.Output{}, err
 	}
-	text := v.([]any)[1].(*proviso.Object).At("content").(string)
+	text := v.([]any)[1].(*value.Object).At("content").(string)
 	fence := strings.TrimPrefix(strings.SplitN(text, "\n", 2)[0], "Fence: ")
 	parts := map[string]string{}
 	for _, name := range []string{"checks", "claims"} {
@@ -54,16 +55,16 @@ func (c *comparer) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output,
 func confirmAll(claims, but string) string {
 	var list []any
 	for line := range strings.Lines(claims) {
-		v, _ := proviso.ParseJSON(strings.TrimSpace(line))
-		o := v.(*proviso.Object)
+		v, _ := value.ParseJSON(strings.TrimSpace(line))
+		o := v.(*value.Object)
 		no := o.At("b") == but
 		counter := ""
 		if no {
 			counter = "x"
 		}
-		list = append(list, proviso.ObjectOf("n", o.At("n"), "counterexample", counter, "reasoning", "so it is", "implied", !no))
+		list = append(list, value.ObjectOf("n", o.At("n"), "counterexample", counter, "reasoning", "so it is", "implied", !no))
 	}
-	return proviso.Stringify(proviso.ObjectOf("claims", list))
+	return value.Stringify(value.ObjectOf("claims", list))
 }
 
 func judgedBy(c *comparer) *spade.Model {
@@ -233,11 +234,11 @@ func TestSubsumeWindows(t *testing.T) {
 	for _, shown := range judge.shown {
 		names := map[string]bool{}
 		for line := range strings.Lines(shown) {
-			v, err := proviso.ParseJSON(strings.TrimSpace(line))
+			v, err := value.ParseJSON(strings.TrimSpace(line))
 			if err != nil {
 				t.Fatalf("%q: %v", line, err)
 			}
-			names[v.(*proviso.Object).At("name").(string)] = true
+			names[v.(*value.Object).At("name").(string)] = true
 		}
 		if len(names) > 40 || names["x"] {
 			t.Errorf("%d candidates in a question", len(names))

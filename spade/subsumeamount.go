@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // endless is the upper end of unbounded amounts.
@@ -18,13 +18,13 @@ type amountSpan struct{ lo, hi int }
 // amountsOf reads the value of a count as package check does: a number, a number
 // written as text, or an object with min, max or both. It ignores other keys of an
 // object; without min and max it uses the default.
-func amountsOf(value any, other amounts) (amounts, bool) {
-	switch v := value.(type) {
+func amountsOf(val any, other amounts) (amounts, bool) {
+	switch v := val.(type) {
 	case float64:
 		return exactly(v)
 	case string:
-		return exactly(proviso.ToNumber(v))
-	case *proviso.Object:
+		return exactly(value.ToNumber(v))
+	case *value.Object:
 		low, hasLow, ok := boundOf(v, "min")
 		if !ok {
 			return nil, false
@@ -61,14 +61,14 @@ func exactly(f float64) (amounts, bool) {
 	return amounts{{int(f), int(f)}}, true
 }
 
-func boundOf(o *proviso.Object, key string) (bound float64, has, ok bool) {
+func boundOf(o *value.Object, key string) (bound float64, has, ok bool) {
 	v, has := o.Get(key)
-	if _, undefined := v.(proviso.Undefined); !has || undefined {
+	if _, undefined := v.(value.Undefined); !has || undefined {
 		return 0, false, true
 	}
 	switch v.(type) {
 	case float64, string:
-		f := proviso.ToNumber(v)
+		f := value.ToNumber(v)
 		return f, true, !math.IsNaN(f)
 	}
 	return 0, false, false

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Limits of the questions about implications.
@@ -178,7 +179,7 @@ func readFound(text string, at map[string]int) ([]Pair, error) {
 	var pairs []Pair
 	seen := map[[2]int]bool{}
 	for _, v := range list {
-		o, _ := v.(*proviso.Object)
+		o, _ := v.(*value.Object)
 		var ends [2]int
 		for k, key := range [...]string{"a", "b"} {
 			name, ok := o.At(key).(string)
@@ -215,9 +216,9 @@ func (q *subsumeQuestions) confirm(ctx context.Context, one *subsumeQuestion) {
 	if one.err = ctx.Err(); one.err != nil {
 		return
 	}
-	claims := make([]*proviso.Object, len(one.pairs))
+	claims := make([]*value.Object, len(one.pairs))
 	for i, p := range one.pairs {
-		claims[i] = proviso.ObjectOf("n", float64(i+1), "a", q.list[p.A].Name, "b", q.list[p.B].Name)
+		claims[i] = value.ObjectOf("n", float64(i+1), "a", q.list[p.A].Name, "b", q.list[p.B].Name)
 	}
 	d := begin(q.model, "subsume-confirm", confirmReply(), confirmMost, []piece{{"checks", q.checks(one.of)}, {"claims", jsonLines(claims)}})
 	var answers []confirmation
@@ -252,7 +253,7 @@ func readConfirmed(text string, n int) ([]confirmation, error) {
 	}
 	answers, seen := make([]confirmation, n), make([]bool, n)
 	for _, v := range list {
-		o, _ := v.(*proviso.Object)
+		o, _ := v.(*value.Object)
 		f, ok := o.At("n").(float64)
 		i := int(f) - 1
 		if !ok || f != float64(i+1) || i < 0 || i >= n {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // claim is the meaning of an assertion in a comparable form.
@@ -92,8 +93,8 @@ func (c *claims) framed(a *proviso.Assertion) claim {
 	}
 	s := one.scope
 	one.plain = a.When == "" && a.Transform == "" && s == (proviso.Scope{})
-	one.condition = proviso.Stringify([]any{a.When, a.Transform})
-	one.frame = proviso.Stringify([]any{a.When, a.Transform, s.Of, s.From, s.To, s.Each})
+	one.condition = value.Stringify([]any{a.When, a.Transform})
+	one.frame = value.Stringify([]any{a.When, a.Transform, s.Of, s.From, s.To, s.Each})
 	return one
 }
 
@@ -125,7 +126,7 @@ func (c *claims) judged(a *proviso.Assertion, one claim) []claim {
 	}
 	for _, criterion := range a.Criteria {
 		asked := one
-		asked.fact = c.share(proviso.Stringify([]any{"criterion", a.Instruction, criterion.Text, criterion.Template, canonical(criterion.Params), canonical(a.Provider)}), nil)
+		asked.fact = c.share(value.Stringify([]any{"criterion", a.Instruction, criterion.Text, criterion.Template, canonical(criterion.Params), canonical(a.Provider)}), nil)
 		list = append(list, asked)
 	}
 	return list
@@ -150,16 +151,16 @@ var notOfTheFact = []string{"id", "type", "description", "metric", "severity", "
 
 // fact returns the meaning of an assertion, without its frame and negation.
 func (c *claims) fact(base string, a *proviso.Assertion) *fact {
-	core := proviso.NewObject(a.Raw.Len() + 1)
+	core := value.NewObject(a.Raw.Len() + 1)
 	for key, v := range a.Raw.All() {
 		switch {
 		case slices.Contains(notOfTheFact, key), key == "instruction" && base != "judge":
 			continue
 		case key == "config":
-			if o, ok := v.(*proviso.Object); ok {
+			if o, ok := v.(*value.Object); ok {
 				v = withoutKey(o, provenanceKey)
 			}
-			if o, ok := v.(*proviso.Object); ok && o.Len() == 0 {
+			if o, ok := v.(*value.Object); ok && o.Len() == 0 {
 				continue
 			}
 		}
@@ -172,8 +173,8 @@ func (c *claims) fact(base string, a *proviso.Assertion) *fact {
 	return c.share(canonical(core), func(f *fact) { c.fill(f, base, a) })
 }
 
-func withoutKey(o *proviso.Object, key string) *proviso.Object {
-	out := proviso.NewObject(o.Len())
+func withoutKey(o *value.Object, key string) *value.Object {
+	out := value.NewObject(o.Len())
 	for k, v := range o.All() {
 		if k != key {
 			out.Set(k, v)
@@ -184,13 +185,13 @@ func withoutKey(o *proviso.Object, key string) *proviso.Object {
 
 // canonical writes a value so that equal values give equal texts, regardless of the
 // order of keys.
-func canonical(v any) string { return proviso.Stringify(sorted(v)) }
+func canonical(v any) string { return value.Stringify(sorted(v)) }
 
 func sorted(v any) any {
 	switch v := v.(type) {
-	case *proviso.Object:
+	case *value.Object:
 		keys := slices.Sorted(slices.Values(v.Keys()))
-		out := proviso.NewObject(len(keys))
+		out := value.NewObject(len(keys))
 		for _, k := range keys {
 			out.Set(k, sorted(v.At(k)))
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // byValue decides by the engine where one of the two is about a single output: only
@@ -29,7 +30,7 @@ func (f *fact) single(other *fact) (string, bool) {
 	case f.exact != nil && other.text == nil:
 		return *f.exact, true
 	case f.isValue && other.schema != nil && !other.schema.within && other.schema.paths == nil:
-		return proviso.Stringify(f.value), true
+		return value.Stringify(f.value), true
 	}
 	return "", false
 }
@@ -51,7 +52,7 @@ func (p *Prover) decide(f *fact, text string) (proviso.Status, bool) {
 	if set == nil {
 		return 0, false
 	}
-	row := &check.Row{Output: &proviso.Output{Value: text}, Vars: proviso.NewObject(0)}
+	row := &check.Row{Output: &proviso.Output{Value: text}, Vars: value.NewObject(0)}
 	for _, v := range set.Eval(context.Background(), row) {
 		return v.Status, v.Status == proviso.Pass || v.Status == proviso.Fail
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // pureTypes decide by the text of the output alone.
@@ -85,7 +86,7 @@ func phraseOf(v any) []string {
 		}
 	case float64:
 		if !math.IsNaN(v) {
-			return []string{proviso.FormatNumber(v)}
+			return []string{value.FormatNumber(v)}
 		}
 	}
 	return nil
@@ -98,7 +99,7 @@ func phrasesOf(v any) []string {
 	case []any:
 		list := make([]string, len(v))
 		for i, e := range v {
-			list[i] = proviso.ToString(e)
+			list[i] = value.ToString(e)
 		}
 		return list
 	case string:
@@ -107,7 +108,7 @@ func phrasesOf(v any) []string {
 		}
 		list := []string{}
 		for _, part := range strings.Split(v, ",") {
-			if part = proviso.TrimSpace(part); part != "" {
+			if part = value.TrimSpace(part); part != "" {
 				list = append(list, part)
 			}
 		}
@@ -129,13 +130,13 @@ func (c *claims) fillAffix(f *fact, base string, a *proviso.Assertion) {
 	text, ok := a.Value.(string)
 	if base == "equals" {
 		switch v := a.Value.(type) {
-		case proviso.Undefined:
+		case value.Undefined:
 			return
-		case nil, []any, *proviso.Object:
+		case nil, []any, *value.Object:
 			f.value, f.isValue = v, true
 			return
 		default:
-			text, ok = proviso.ToString(v), true
+			text, ok = value.ToString(v), true
 		}
 	}
 	if !ok || text == "" && base != "equals" {
@@ -153,7 +154,7 @@ func (c *claims) fillCount(f *fact, a *proviso.Assertion) {
 	text, _ := a.Value.(string)
 	pattern, fold := "", a.IgnoreCase
 	in := amounts{{1, endless}}
-	if o, ok := a.Value.(*proviso.Object); ok {
+	if o, ok := a.Value.(*value.Object); ok {
 		text, _ = o.At("text").(string)
 		pattern, _ = o.At("regex").(string)
 		ignore, _ := o.At("ignoreCase").(bool)
@@ -165,7 +166,7 @@ func (c *claims) fillCount(f *fact, a *proviso.Assertion) {
 	if (text == "") == (pattern == "") {
 		return
 	}
-	f.counted, f.amounts = proviso.Stringify([]any{"count", text, pattern, fold}), in
+	f.counted, f.amounts = value.Stringify([]any{"count", text, pattern, fold}), in
 	occurs := amounts{{1, endless}}
 	switch {
 	case pattern == "":
@@ -182,7 +183,7 @@ func (c *claims) fillCount(f *fact, a *proviso.Assertion) {
 // fillCounter handles how many units the output has.
 func fillCounter(f *fact, base string, a *proviso.Assertion) {
 	what := base
-	value := a.Value
+	val := a.Value
 	var other amounts
 	switch base {
 	case "token-count":
@@ -193,51 +194,51 @@ func fillCounter(f *fact, base string, a *proviso.Assertion) {
 		what += " " + encoding
 	case "chars":
 		other = amounts{{0, 0}}
-		class, ok := value.(string)
+		class, ok := val.(string)
 		if ok {
-			value = proviso.NewObject(0)
-		} else if o, isObject := value.(*proviso.Object); isObject {
+			val = value.NewObject(0)
+		} else if o, isObject := val.(*value.Object); isObject {
 			class, _ = o.At("class").(string)
 		}
 		what += " " + class
 	}
-	if in, ok := amountsOf(value, other); ok {
+	if in, ok := amountsOf(val, other); ok {
 		f.counted, f.amounts = what, in
 	}
 }
 
 // fillSchema handles JSON with a schema.
-func fillSchema(f *fact, within bool, value any) {
+func fillSchema(f *fact, within bool, val any) {
 	s := &schemaFact{within: within}
-	if proviso.Truthy(value) {
-		if text, ok := value.(string); ok {
+	if value.Truthy(val) {
+		if text, ok := val.(string); ok {
 			doc, err := document.ParseYAML("the schema", []byte(text))
 			if err != nil {
 				return
 			}
-			value = doc.Root
+			val = doc.Root
 		}
-		if _, ok := value.(*proviso.Object); !ok {
+		if _, ok := val.(*value.Object); !ok {
 			return
 		}
-		s.schema, s.moves = readSchema(value, 0), refers(value)
+		s.schema, s.moves = readSchema(val, 0), refers(val)
 	}
 	f.schema = s
 }
 
 // fillPaths handles required elements of XML.
-func fillPaths(f *fact, within bool, value any) {
+func fillPaths(f *fact, within bool, val any) {
 	s := &schemaFact{within: within, paths: []string{}}
-	switch v := value.(type) {
+	switch v := val.(type) {
 	case string:
 		for _, p := range strings.Split(v, ",") {
-			s.paths = append(s.paths, proviso.TrimSpace(p))
+			s.paths = append(s.paths, value.TrimSpace(p))
 		}
 	case []any:
 		for _, p := range v {
-			s.paths = append(s.paths, proviso.ToString(p))
+			s.paths = append(s.paths, value.ToString(p))
 		}
-	case proviso.Undefined:
+	case value.Undefined:
 	default:
 		return
 	}

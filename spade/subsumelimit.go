@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // limit is a threshold for a measure of an output.
@@ -78,8 +79,8 @@ func fillLimit(f *fact, base string, a *proviso.Assertion) {
 	case float64:
 		l.value = v
 	case string:
-		l.value = proviso.ToNumber(v)
-	case proviso.Undefined:
+		l.value = value.ToNumber(v)
+	case value.Undefined:
 		if kind.usual == nil {
 			return
 		}
@@ -104,7 +105,7 @@ func fillLimit(f *fact, base string, a *proviso.Assertion) {
 			what = append(what, a.Raw.At(key))
 		}
 	}
-	f.measure, f.limit = proviso.Stringify(what), l
+	f.measure, f.limit = value.Stringify(what), l
 }
 
 // textsOf returns a text, or a list of texts, as a list.

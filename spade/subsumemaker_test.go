@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"strings"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // maker makes assertions that are closely related.
@@ -37,7 +37,7 @@ func (m maker) phrases() string {
 	return "[" + strings.Join(list, ",") + "]"
 }
 
-func quoted(s string) string { return proviso.Stringify(s) }
+func quoted(s string) string { return value.Stringify(s) }
 
 func (m maker) amount() string {
 	lo := m.IntN(5)

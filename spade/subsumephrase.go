@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/regex"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // phrases are texts that must occur, all of them or any.
@@ -87,5 +87,5 @@ func (p *phrases) example() []rune {
 
 // solid reports whether no phrase has white space.
 func (p *phrases) solid() bool {
-	return !slices.ContainsFunc(p.list, func(s string) bool { return strings.ContainsFunc(s, proviso.IsSpace) })
+	return !slices.ContainsFunc(p.list, func(s string) bool { return strings.ContainsFunc(s, value.IsSpace) })
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/regex"
 	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // ProofKind is why an implication holds; "" if it is not proven.
@@ -368,8 +369,8 @@ func (p *Prover) shows(i int) string {
 	}
 	a := p.list[i].Assertion
 	text := a.Type
-	if _, undefined := a.Value.(proviso.Undefined); !undefined && a.Value != nil {
-		text += " " + proviso.Stringify(a.Value)
+	if _, undefined := a.Value.(value.Undefined); !undefined && a.Value != nil {
+		text += " " + value.Stringify(a.Value)
 	}
 	p.shown[i] = report.Line(text, 60)
 	return p.shown[i]

@@ -13,16 +13,17 @@ import (
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/template"
 	"github.com/proviso-eval/proviso/spade"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // candidate makes a candidate of an assertion that is written as JSON.
 func candidate(t testing.TB, name, text string) proviso.Candidate {
 	t.Helper()
-	v, err := proviso.ParseJSON(text)
+	v, err := value.ParseJSON(text)
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
-	return proviso.Candidate{Name: name, Assertion: proviso.AssertionOf(v.(*proviso.Object), "")}
+	return proviso.Candidate{Name: name, Assertion: proviso.AssertionOf(v.(*value.Object), "")}
 }
 
 func TestProves(t *testing.T) {
@@ -155,7 +156,7 @@ func strayed(t testing.TB, list []proviso.Candidate, rows []*check.Row, proven f
 	for i := range list {
 		set, mistakes := compiler.Compile([]*proviso.Assertion{list[i].Assertion})
 		if len(mistakes) > 0 {
-			t.Fatalf("%s: %v", proviso.Stringify(list[i].Assertion.Raw), mistakes[0])
+			t.Fatalf("%s: %v", value.Stringify(list[i].Assertion.Raw), mistakes[0])
 		}
 		sets[i] = set
 	}
@@ -175,7 +176,7 @@ func strayed(t testing.TB, list []proviso.Candidate, rows []*check.Row, proven f
 				passes := cells[a][k] == proviso.Pass || cells[a][k] == proviso.Skip
 				if passes && cells[b][k] == proviso.Fail {
 					found = append(found, fmt.Sprintf("%s: %s → %s, but %s", kind,
-						proviso.Stringify(list[a].Assertion.Raw), proviso.Stringify(list[b].Assertion.Raw), proviso.Stringify(row.Output.Value)))
+						value.Stringify(list[a].Assertion.Raw), value.Stringify(list[b].Assertion.Raw), value.Stringify(row.Output.Value)))
 					break
 				}
 			}
@@ -192,7 +193,7 @@ func (m maker) rows(list []proviso.Candidate, n int) []*check.Row {
 			parts = append(parts, v)
 		case []any:
 			for _, e := range v {
-				parts = append(parts, proviso.ToString(e))
+				parts = append(parts, value.ToString(e))
 			}
 		}
 	}
@@ -205,7 +206,7 @@ func (m maker) rows(list []proviso.Candidate, n int) []*check.Row {
 		if m.IntN(2) == 0 {
 			out.LogProbs = []float64{-m.Float64()}
 		}
-		rows[i] = &check.Row{Output: out, Prompt: m.output(parts), HasPrompt: true, Vars: proviso.ObjectOf("x", m.pick("a", "b"))}
+		rows[i] = &check.Row{Output: out, Prompt: m.output(parts), HasPrompt: true, Vars: value.ObjectOf("x", m.pick("a", "b"))}
 	}
 	return rows
 }
@@ -253,14 +254,14 @@ func FuzzProves(f *testing.F) {
 			return
 		}
 		list := []proviso.Candidate{
-			{Name: "a", Assertion: proviso.AssertionOf(proviso.ObjectOf("type", "regex", "value", a), "")},
-			{Name: "b", Assertion: proviso.AssertionOf(proviso.ObjectOf("type", "regex", "value", b, "ignoreCase", len(text)%2 == 0), "")},
+			{Name: "a", Assertion: proviso.AssertionOf(value.ObjectOf("type", "regex", "value", a), "")},
+			{Name: "b", Assertion: proviso.AssertionOf(value.ObjectOf("type", "regex", "value", b, "ignoreCase", len(text)%2 == 0), "")},
 		}
 		if spade.NewProver(list, nil).Proves(0, 1) == "" {
 			return
 		}
 		c := check.New(check.Options{})
-		row := func() *check.Row { return &check.Row{Output: &proviso.Output{Value: text}, Vars: proviso.NewObject(0)} }
+		row := func() *check.Row { return &check.Row{Output: &proviso.Output{Value: text}, Vars: value.NewObject(0)} }
 		first, second := c.Decide(t.Context(), list[0].Assertion, row()), c.Decide(t.Context(), list[1].Assertion, row())
 		if first.Status == proviso.Pass && second.Status == proviso.Fail {
 			t.Fatalf("/%s/ is proven to imply /%s/, but %q", a, b, text)

@@ -13,6 +13,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/blobs"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/stats"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Sources returns the sources of implications, in the order of reports.
@@ -51,7 +52,7 @@ func (s *Subsumption) PairKey(p *Pair) string {
 	parts := []string{"pair", s.Names[p.A], s.Names[p.B]}
 	if s.prover != nil {
 		for _, i := range [...]int{p.A, p.B} {
-			parts = append(parts, proviso.Stringify(shownCheck(&s.prover.list[i])))
+			parts = append(parts, value.Stringify(shownCheck(&s.prover.list[i])))
 		}
 	}
 	return blobs.Key(parts...)[:16]
@@ -66,7 +67,7 @@ func (s *Subsumption) Shown(i int) (says, check string) {
 	says, _ = o.At("says").(string)
 	text, ok := o.At("check").(string)
 	if !ok {
-		text = proviso.Stringify(o.At("check"))
+		text = value.Stringify(o.At("check"))
 	}
 	return says, text
 }
@@ -168,7 +169,7 @@ func OpenReviews(file string) (*ReviewLog, proviso.Mistakes, error) {
 }
 
 func (l *ReviewLog) read(t *table, line document.Line) {
-	o, _ := line.Value.(*proviso.Object)
+	o, _ := line.Value.(*value.Object)
 	text := func(key string) string { s, _ := o.At(key).(string); return s }
 	r := Review{Key: text("pair"), A: text("a"), B: text("b"), Source: Source(text("source")), Answer: text("answer")}
 	switch {
@@ -228,8 +229,8 @@ func (l *ReviewLog) append(r Review) error {
 		}
 		l.out = out
 	}
-	o := proviso.ObjectOf("pair", r.Key, "a", r.A, "b", r.B, "source", string(r.Source), "answer", r.Answer)
-	line := append(proviso.AppendJSON(nil, o), '\n')
+	o := value.ObjectOf("pair", r.Key, "a", r.A, "b", r.B, "source", string(r.Source), "answer", r.Answer)
+	line := append(value.AppendJSON(nil, o), '\n')
 	before, err := l.out.Seek(0, io.SeekEnd)
 	if err == nil {
 		_, err = l.out.Write(line)

@@ -3,8 +3,8 @@ package spade
 import (
 	"slices"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/jsonschema"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // schemaFact is JSON with a schema, or XML with elements.
@@ -35,7 +35,7 @@ type schemaForm struct {
 	text       string // equal texts are equal schemas
 	everything bool   // it is true, or has no keyword
 	never      bool   // it is false
-	object     *proviso.Object
+	object     *value.Object
 	simple     bool  // it has only keywords that are compared
 	values     []any // the only allowed values, if listed
 	listed     bool
@@ -59,7 +59,7 @@ func readSchema(schema any, depth int) *schemaForm {
 	switch s := schema.(type) {
 	case bool:
 		f.everything, f.never = s, !s
-	case *proviso.Object:
+	case *value.Object:
 		f.object = s
 	}
 	if f.object == nil || depth > maxSchemaDepth {
@@ -88,7 +88,7 @@ func readSchema(schema any, depth int) *schemaForm {
 
 // parts reads the schemas in a schema.
 func (f *schemaForm) parts(depth int) {
-	if list, ok := f.object.At("properties").(*proviso.Object); ok {
+	if list, ok := f.object.At("properties").(*value.Object); ok {
 		f.properties = map[string]*schemaForm{}
 		for name, sub := range list.All() {
 			f.properties[name] = readSchema(sub, depth+1)
@@ -114,7 +114,7 @@ var anything = &schemaForm{text: "true", everything: true}
 // place: it has references or what they need.
 func refers(schema any) bool {
 	switch s := schema.(type) {
-	case *proviso.Object:
+	case *value.Object:
 		for key, v := range s.All() {
 			switch key {
 			case "$ref", "$id", "$schema", "$async", "$defs", "definitions", "$anchor", "$dynamicRef", "$recursiveRef", "$vocabulary":
@@ -199,7 +199,7 @@ func (f *schemaForm) implies(key string, t *schemaForm) bool {
 }
 
 // reaches reports whether number k of o is at least number l of p.
-func reaches(o *proviso.Object, k string, p *proviso.Object, l string) bool {
+func reaches(o *value.Object, k string, p *value.Object, l string) bool {
 	x, ok := o.At(k).(float64)
 	y, also := p.At(l).(float64)
 	return ok && also && x >= y

@@ -8,11 +8,12 @@ import (
 	"unicode"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // checks shows candidates to the judge, one per line.
 func (q *subsumeQuestions) checks(of []int) string {
-	list := make([]*proviso.Object, len(of))
+	list := make([]*value.Object, len(of))
 	for k, i := range of {
 		list[k] = shownCheck(&q.list[i])
 	}
@@ -20,8 +21,8 @@ func (q *subsumeQuestions) checks(of []int) string {
 }
 
 // shownCheck is a candidate in the form that the judge sees.
-func shownCheck(c *proviso.Candidate) *proviso.Object {
-	o := proviso.ObjectOf("name", c.Name)
+func shownCheck(c *proviso.Candidate) *value.Object {
+	o := value.ObjectOf("name", c.Name)
 	if c.Description != "" {
 		o.Set("says", middleOut(c.Description, maxSays))
 	}
@@ -29,7 +30,7 @@ func shownCheck(c *proviso.Candidate) *proviso.Object {
 	for _, key := range []string{"id", "description", "metric", "severity", "weight"} {
 		check.Delete(key)
 	}
-	if text := proviso.Stringify(check); len(text) > maxShown {
+	if text := value.Stringify(check); len(text) > maxShown {
 		o.Set("check", middleOut(text, maxShown))
 	} else {
 		o.Set("check", check)
@@ -51,7 +52,7 @@ func (q *subsumeQuestions) windows() []*subsumeQuestion {
 	sizes := map[int]int{}
 	total := 0
 	for _, i := range of {
-		sizes[i] = len(proviso.Stringify(shownCheck(&q.list[i])))
+		sizes[i] = len(value.Stringify(shownCheck(&q.list[i])))
 		total += sizes[i]
 	}
 	if len(of) <= window && total <= windowBytes {
@@ -79,7 +80,7 @@ func (q *subsumeQuestions) windows() []*subsumeQuestion {
 func chain(of []int, list []proviso.Candidate) []int {
 	marks := make(map[int]wordMarks, len(of))
 	for _, i := range of {
-		marks[i] = wordMarksOf(list[i].Name + " " + list[i].Description + " " + proviso.Stringify(list[i].Assertion.Raw))
+		marks[i] = wordMarksOf(list[i].Name + " " + list[i].Description + " " + value.Stringify(list[i].Assertion.Raw))
 	}
 	left := slices.Clone(of)
 	out := []int{left[0]}

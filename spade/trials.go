@@ -13,6 +13,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Trial is an output that candidates are tried on.
@@ -22,7 +23,7 @@ type Trial struct {
 	Output    any    // a text, or a structure
 	Prompt    string
 	HasPrompt bool
-	Vars      *proviso.Object
+	Vars      *value.Object
 	// Said summarises the verdicts of the run that the output comes from; "" if it
 	// comes from no run.
 	Said string
@@ -155,14 +156,14 @@ func (r *trialReader) jsonLines(in io.Reader) {
 			r.broken(err)
 			continue
 		}
-		o, ok := line.Value.(*proviso.Object)
+		o, ok := line.Value.(*value.Object)
 		if !ok {
 			r.mistake(line.Number, "", "an object is expected")
 			continue
 		}
-		vars, ok := o.At("vars").(*proviso.Object)
+		vars, ok := o.At("vars").(*value.Object)
 		if v := o.At("vars"); !ok && v != nil {
-			r.mistake(line.Number, "", "vars must be an object, found %s", proviso.Stringify(v))
+			r.mistake(line.Number, "", "vars must be an object, found %s", value.Stringify(v))
 		}
 		if r.add(line.Number, o, vars); r.ended {
 			return
@@ -180,7 +181,7 @@ func (r *trialReader) csv(in io.Reader) {
 		}
 		return true
 	}, func(rec document.Record) bool {
-		o, vars := proviso.NewObject(len(names)), proviso.NewObject(len(names))
+		o, vars := value.NewObject(len(names)), value.NewObject(len(names))
 		for i, name := range names {
 			if low := strings.ToLower(name); slices.Contains(ownKeys, low) {
 				o.Set(low, rec.Fields[i])
@@ -194,14 +195,14 @@ func (r *trialReader) csv(in io.Reader) {
 }
 
 // add reads one trial.
-func (r *trialReader) add(line int, o, vars *proviso.Object) {
+func (r *trialReader) add(line int, o, vars *value.Object) {
 	r.n++
 	t := Trial{ID: fmt.Sprint(r.n), Vars: vars}
 	if t.Vars == nil {
-		t.Vars = proviso.NewObject(0)
+		t.Vars = value.NewObject(0)
 	}
 	if id := o.At("id"); id != nil && id != "" {
-		t.ID = strings.Clone(proviso.ToString(id)) // the line is not kept
+		t.ID = strings.Clone(value.ToString(id)) // the line is not kept
 	}
 	wrong := false
 	if first, ok := r.lines[t.ID]; ok {
@@ -223,7 +224,7 @@ func (r *trialReader) add(line int, o, vars *proviso.Object) {
 	for _, key := range labelKeys {
 		if v := o.At(key); v != nil && v != "" && t.Label == "" {
 			var err error
-			if t.Label, err = labelOf(proviso.ToString(v)); err != nil {
+			if t.Label, err = labelOf(value.ToString(v)); err != nil {
 				r.mistake(line, "", "%v", err)
 				wrong = true
 			}

@@ -8,6 +8,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // RunTrials yields the outputs of a kept run ([runfile.Reader]). The id of each is that
@@ -18,8 +19,8 @@ func RunTrials(run judge.KeptRun) iter.Seq2[Trial, error] {
 	return func(yield func(Trial, error) bool) {
 		seen := map[string]int{}
 		for index, encoded := range run.Rows() {
-			v, err := proviso.ParseJSON(string(encoded))
-			o, ok := v.(*proviso.Object)
+			v, err := value.ParseJSON(string(encoded))
+			o, ok := v.(*value.Object)
 			if err != nil || !ok {
 				yield(Trial{}, proviso.Errorf(proviso.Invalid, "row %d of the run is damaged", index))
 				return
@@ -42,12 +43,12 @@ func RunTrials(run judge.KeptRun) iter.Seq2[Trial, error] {
 }
 
 // trialOfRow makes a trial of a row, if it has an output.
-func trialOfRow(o *proviso.Object) (Trial, bool) {
-	object := func(o *proviso.Object, key string) *proviso.Object {
-		v, _ := o.At(key).(*proviso.Object)
+func trialOfRow(o *value.Object) (Trial, bool) {
+	object := func(o *value.Object, key string) *value.Object {
+		v, _ := o.At(key).(*value.Object)
 		return v
 	}
-	number := func(o *proviso.Object, key string) int {
+	number := func(o *value.Object, key string) int {
 		f, _ := o.At(key).(float64)
 		return int(f)
 	}
@@ -60,7 +61,7 @@ func trialOfRow(o *proviso.Object) (Trial, bool) {
 		return t, false
 	}
 	if t.Vars == nil {
-		t.Vars = proviso.NewObject(0)
+		t.Vars = value.NewObject(0)
 	}
 	id, _ := o.At("caseId").(string)
 	t.ID = strings.Clone(id) // the row is not kept
@@ -77,17 +78,17 @@ func trialOfRow(o *proviso.Object) (Trial, bool) {
 
 // saidOf describes what a run decided about a row: the verdict, and the assertions that
 // did not pass.
-func saidOf(o *proviso.Object) string {
+func saidOf(o *value.Object) string {
 	verdict, _ := o.At("verdict").(string)
 	if verdict == "" {
 		return ""
 	}
 	var against []string
-	result, _ := o.At("gradingResult").(*proviso.Object)
+	result, _ := o.At("gradingResult").(*value.Object)
 	list, _ := result.At("componentResults").([]any)
 	for _, e := range list {
-		c, _ := e.(*proviso.Object)
-		a, _ := c.At("assertion").(*proviso.Object)
+		c, _ := e.(*value.Object)
+		a, _ := c.At("assertion").(*value.Object)
 		status, _ := c.At("status").(string)
 		if status != proviso.Fail.String() && status != proviso.Errored.String() || a == nil {
 			continue

@@ -11,6 +11,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // versionReader collects the versions of a file.
@@ -42,7 +43,7 @@ func (r *versionReader) json(data []byte) {
 		return
 	}
 	list, at := doc.Root, ""
-	if o, ok := list.(*proviso.Object); ok {
+	if o, ok := list.(*value.Object); ok {
 		for _, key := range []string{"versions", "commits"} {
 			if l, ok := o.At(key).([]any); ok {
 				list, at = l, "/"+key
@@ -67,14 +68,14 @@ func (r *versionReader) entry(v any, at proviso.Place) {
 		return
 	}
 	n := numbered{Version: Version{Name: fmt.Sprintf("entry %d", len(r.list)+1), Text: text}, timeless: true}
-	if o, ok := v.(*proviso.Object); ok {
+	if o, ok := v.(*value.Object); ok {
 		n.describe(o)
 	}
 	r.list = append(r.list, n)
 }
 
 // describe reads the name, number and time of a version.
-func (n *numbered) describe(o *proviso.Object) {
+func (n *numbered) describe(o *value.Object) {
 	for _, key := range []string{"commit_hash", "commit", "name", "id", "version"} {
 		switch v := o.At(key).(type) {
 		case string:
@@ -82,7 +83,7 @@ func (n *numbered) describe(o *proviso.Object) {
 				n.Name = v
 			}
 		case float64:
-			n.Name = key + " " + proviso.FormatNumber(v)
+			n.Name = key + " " + value.FormatNumber(v)
 		default:
 			continue
 		}
@@ -132,7 +133,7 @@ func promptText(v any) (string, bool) {
 		return v, true
 	case []any:
 		return chatText(v)
-	case *proviso.Object:
+	case *value.Object:
 		for _, key := range []string{"template", "prompt", "text", "messages", "manifest", "kwargs"} {
 			if text, ok := promptText(v.At(key)); ok && v.At(key) != nil {
 				return text, true
@@ -158,7 +159,7 @@ var roleOfClass = map[string]string{
 func chatText(list []any) (string, bool) {
 	var b strings.Builder
 	for _, e := range list {
-		o, ok := e.(*proviso.Object)
+		o, ok := e.(*value.Object)
 		if !ok {
 			return "", false
 		}
@@ -169,7 +170,7 @@ func chatText(list []any) (string, bool) {
 		}
 		if id, isList := o.At("id").([]any); isList && len(id) > 0 {
 			class, _ := id[len(id)-1].(string)
-			kwargs, _ := o.At("kwargs").(*proviso.Object)
+			kwargs, _ := o.At("kwargs").(*value.Object)
 			if kwargs == nil {
 				return "", false
 			}
@@ -201,7 +202,7 @@ func chatText(list []any) (string, bool) {
 func partsText(parts []any) (string, bool) {
 	var list []string
 	for _, p := range parts {
-		o, ok := p.(*proviso.Object)
+		o, ok := p.(*value.Object)
 		if !ok {
 			return "", false
 		}

@@ -8,8 +8,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // yamlWriter writes values as YAML that people can edit: small values on one
@@ -24,7 +24,7 @@ func (y *yamlWriter) comment(indent, text string) {
 }
 
 // item writes an object as a member of a list.
-func (y *yamlWriter) item(indent string, o *proviso.Object) {
+func (y *yamlWriter) item(indent string, o *value.Object) {
 	lead := indent + "- "
 	for key, v := range o.All() {
 		y.member(lead, indent+"  ", key, v)
@@ -46,19 +46,19 @@ func (y *yamlWriter) member(lead, indent, key string, v any) {
 	}
 	y.WriteByte('\n')
 	switch v := v.(type) {
-	case *proviso.Object:
+	case *value.Object:
 		for k, m := range v.All() {
 			y.member(indent+"  ", indent+"  ", k, m)
 		}
 	case []any:
 		for _, e := range v {
-			if o, ok := e.(*proviso.Object); ok && o.Len() > 0 {
+			if o, ok := e.(*value.Object); ok && o.Len() > 0 {
 				y.item(indent+"  ", o)
 				continue
 			}
 			flow, _ := yamlFlow(e)
 			if flow == "" { // a nested list: JSON is valid YAML
-				flow = yamlQuoted(proviso.Stringify(e))
+				flow = yamlQuoted(value.Stringify(e))
 			}
 			y.WriteString(indent + "  - " + flow + "\n")
 		}
@@ -110,7 +110,7 @@ func yamlFlow(v any) (string, bool) {
 		}
 		text := "[" + strings.Join(parts, ", ") + "]"
 		return text, len(text) <= maxFlow
-	case *proviso.Object:
+	case *value.Object:
 		var parts []string
 		for key, e := range v.All() {
 			if !isScalar(e) {
@@ -126,7 +126,7 @@ func yamlFlow(v any) (string, bool) {
 
 func isScalar(v any) bool {
 	switch v.(type) {
-	case []any, *proviso.Object:
+	case []any, *value.Object:
 		return false
 	}
 	return true
@@ -136,7 +136,7 @@ func yamlValue(v any) string {
 	if s, ok := v.(string); ok {
 		return yamlScalar(s)
 	}
-	return proviso.Stringify(v)
+	return value.Stringify(v)
 }
 
 // plain are texts that need no quotes, except words that YAML reads as something else.
@@ -149,7 +149,7 @@ func yamlScalar(s string) string {
 	if len(s) <= 400 && plain.get().MatchString(s) && !slices.Contains(reserved, strings.ToLower(s)) {
 		return s
 	}
-	return yamlQuoted(proviso.Stringify(s))
+	return yamlQuoted(value.Stringify(s))
 }
 
 // yamlQuoted turns JSON into YAML: they differ in the characters that need no escape

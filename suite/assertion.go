@@ -5,6 +5,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // maxSetDepth limits the nesting of assertions.
@@ -134,20 +135,20 @@ func (d *decoder) before(i int, e any) *proviso.Assertion {
 	if d.depth > 0 || i >= len(d.last) || d.last[i].Broken { // a mistake is reported at each of its places
 		return nil
 	}
-	if o, ok := e.(*proviso.Object); ok && d.last[i].Raw == o {
+	if o, ok := e.(*value.Object); ok && d.last[i].Raw == o {
 		return d.last[i]
 	}
 	return nil
 }
 
 func isAssertionLike(v any) bool {
-	o, ok := v.(*proviso.Object)
+	o, ok := v.(*value.Object)
 	return ok && o.Has("type")
 }
 
 // assertion decodes one assertion into a and reports whether it has a type.
 func (d *decoder) assertion(a *proviso.Assertion, at string, v any) bool {
-	o, ok := v.(*proviso.Object)
+	o, ok := v.(*value.Object)
 	if !ok {
 		d.notAssertion(at, v)
 		return false
@@ -155,7 +156,7 @@ func (d *decoder) assertion(a *proviso.Assertion, at string, v any) bool {
 	before := d.failed
 	d.failed = false
 	a.Raw, a.Pointer = redact(o), at
-	a.Value, a.Threshold = proviso.Undefined{}, proviso.Undefined{}
+	a.Value, a.Threshold = value.Undefined{}, value.Undefined{}
 	for key, m := range o.All() {
 		if !d.commonKey(a, at, key, m) && !d.ownKey(a, at, key, m) && !d.isTypeForKey(o, key) {
 			d.unknownKey(at, key, "an assertion", proviso.AssertionKeys(), assertionHints[key])
@@ -284,7 +285,7 @@ func (d *decoder) checkType(a *proviso.Assertion, at string) {
 
 // isTypeForKey reports whether an assertion without a type has the name of one
 // as a key, as in {contains: Paris}.
-func (d *decoder) isTypeForKey(o *proviso.Object, key string) bool {
+func (d *decoder) isTypeForKey(o *value.Object, key string) bool {
 	if o.Has("type") {
 		return false
 	}
@@ -310,11 +311,11 @@ func (d *decoder) notAssertion(at string, v any) {
 // threshold accepts a number, or a text that the type may parse as one.
 func (d *decoder) threshold(at string, m any) any {
 	switch m.(type) {
-	case float64, string, proviso.Undefined:
+	case float64, string, value.Undefined:
 		return m
 	case nil:
-		return proviso.Undefined{}
+		return value.Undefined{}
 	}
 	d.mistake(at, "expected a number, got %s", kindOf(m))
-	return proviso.Undefined{}
+	return value.Undefined{}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // text returns a text, or reports a value of another kind. Null counts as absent.
@@ -25,7 +26,7 @@ func (d *decoder) text(at string, v any) string {
 func (d *decoder) label(at string, v any) string {
 	switch v := v.(type) {
 	case float64, bool:
-		return proviso.ToString(v)
+		return value.ToString(v)
 	default:
 		return d.text(at, v)
 	}
@@ -43,9 +44,9 @@ func (d *decoder) flag(at string, v any) bool {
 }
 
 // object returns an object, or nil after reporting a value of another kind.
-func (d *decoder) object(at string, v any) *proviso.Object {
+func (d *decoder) object(at string, v any) *value.Object {
 	switch v := v.(type) {
-	case *proviso.Object:
+	case *value.Object:
 		return v
 	case nil:
 		return nil

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 var scopeKeys = []string{"of", "section", "each", "match"}
@@ -72,12 +73,12 @@ func (d *decoder) criteria(at string, m any) []proviso.Criterion {
 		at := at + "/" + strconv.Itoa(i)
 		switch e := e.(type) {
 		case string:
-			if proviso.TrimSpace(e) == "" {
+			if value.TrimSpace(e) == "" {
 				d.mistake(at, "the criterion is empty")
 				continue
 			}
 			out = append(out, proviso.Criterion{Text: e})
-		case *proviso.Object:
+		case *value.Object:
 			out = append(out, d.criterion(at, e))
 		default:
 			d.mistake(at, "expected a criterion as text, got %s", kindOf(e))
@@ -86,7 +87,7 @@ func (d *decoder) criteria(at string, m any) []proviso.Criterion {
 	return out
 }
 
-func (d *decoder) criterion(at string, o *proviso.Object) proviso.Criterion {
+func (d *decoder) criterion(at string, o *value.Object) proviso.Criterion {
 	var c proviso.Criterion
 	for key, v := range o.All() {
 		switch key {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // caseKeys are the keys of a case.
@@ -42,10 +43,10 @@ var caseHints = map[string]string{
 type layer struct {
 	proto proviso.Case // fields that are the same for every repetition and combination
 
-	raw      *proviso.Object // all keys merged; nil if the layers below have none
-	vars     *proviso.Object
-	options  *proviso.Object
-	metadata *proviso.Object
+	raw      *value.Object // all keys merged; nil if the layers below have none
+	vars     *value.Object
+	options  *value.Object
+	metadata *value.Object
 	asserts  []*proviso.Assertion
 	written  []any // the assertions as written
 	defaults int   // how many of the first assertions are the suite's defaults
@@ -92,7 +93,7 @@ func (p *pass) testCase(l *layer, w written, base *layer) {
 
 // ownParts are the parts of a case that are merged rather than replaced.
 type ownParts struct {
-	vars, options, metadata *proviso.Object
+	vars, options, metadata *value.Object
 	asserts                 []*proviso.Assertion
 	written                 []any
 }
@@ -212,7 +213,7 @@ func (l *layer) mergeAsserts(base *layer, own *ownParts) {
 
 // mergeRaw builds the object for reports. It is the object as written if the layers
 // below have none.
-func (l *layer) mergeRaw(base *layer, own *ownParts, o *proviso.Object) {
+func (l *layer) mergeRaw(base *layer, own *ownParts, o *value.Object) {
 	if base.raw.Len() == 0 {
 		l.raw = o
 		if own.vars != nil && o.At("vars") != any(own.vars) { // they came from a file
@@ -233,14 +234,14 @@ func (l *layer) mergeRaw(base *layer, own *ownParts, o *proviso.Object) {
 	}
 }
 
-func setIfPresent(raw *proviso.Object, key string, all, own *proviso.Object) {
+func setIfPresent(raw *value.Object, key string, all, own *value.Object) {
 	if all != nil && own != nil {
 		raw.Set(key, all)
 	}
 }
 
 // merged returns the members of both objects; those of own win.
-func merged(below, own *proviso.Object) *proviso.Object {
+func merged(below, own *value.Object) *value.Object {
 	switch {
 	case below.Len() == 0:
 		if own == nil {

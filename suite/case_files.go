@@ -6,6 +6,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // remoteCases are the prefixes of references to remote cases.
@@ -19,7 +20,7 @@ func (r *reading) testStreams(doc *document.Document, pointer string, v any) []s
 		return nil
 	case string:
 		return r.fileStreams(doc, pointer, v, nil, true)
-	case *proviso.Object:
+	case *value.Object:
 		if v.Has("path") {
 			return r.pathStreams(doc, pointer, v)
 		}
@@ -50,7 +51,7 @@ func (r *reading) memberStreams(doc *document.Document, pointer string, v any) [
 	switch v := v.(type) {
 	case string:
 		return r.fileStreams(doc, pointer, v, nil, false)
-	case *proviso.Object:
+	case *value.Object:
 		if v.Has("path") && !looksLikeCase(v) {
 			return r.pathStreams(doc, pointer, v)
 		}
@@ -61,9 +62,9 @@ func (r *reading) memberStreams(doc *document.Document, pointer string, v any) [
 }
 
 // pathStreams reads {path, config}.
-func (r *reading) pathStreams(doc *document.Document, pointer string, o *proviso.Object) []stream {
+func (r *reading) pathStreams(doc *document.Document, pointer string, o *value.Object) []stream {
 	name, ok := o.At("path").(string)
-	config, isObject := o.At("config").(*proviso.Object)
+	config, isObject := o.At("config").(*value.Object)
 	switch {
 	case !ok || name == "":
 		r.mistake(doc, pointer+"/path", proviso.Invalid, nil, "expected the name of a file, got %s", kindOf(o.At("path")))
@@ -76,7 +77,7 @@ func (r *reading) pathStreams(doc *document.Document, pointer string, o *proviso
 }
 
 // looksLikeCase reports whether an object has a key that only cases have.
-func looksLikeCase(o *proviso.Object) bool {
+func looksLikeCase(o *value.Object) bool {
 	for _, key := range caseKeys {
 		if o.Has(key) {
 			return true
@@ -87,7 +88,7 @@ func looksLikeCase(o *proviso.Object) bool {
 
 // fileStreams returns the files that a reference names. alone is set if `tests` holds
 // nothing else.
-func (r *reading) fileStreams(doc *document.Document, pointer, ref string, config *proviso.Object, alone bool) []stream {
+func (r *reading) fileStreams(doc *document.Document, pointer, ref string, config *value.Object, alone bool) []stream {
 	for _, prefix := range remoteCases {
 		if strings.HasPrefix(ref, prefix) {
 			return r.remoteStreams(doc, pointer, ref, prefix)
@@ -183,7 +184,7 @@ func (r *reading) csvOptions(ext string) document.CSVOptions {
 }
 
 // inlineCase is a case that is written in the suite itself.
-func inlineCase(at string, o *proviso.Object) stream {
+func inlineCase(at string, o *value.Object) stream {
 	return stream{inline: true, each: func(_ *pass, visit func(written) bool) bool { return visit(written{at: at, object: o}) }}
 }
 
@@ -191,7 +192,7 @@ func inlineCase(at string, o *proviso.Object) stream {
 // whose special columns begin with two underscores.
 func (c Cells) member(at string, v any) written {
 	w := written{at: at}
-	o, ok := v.(*proviso.Object)
+	o, ok := v.(*value.Object)
 	if !ok {
 		w.err = proviso.Errorf(proviso.Invalid, "expected a case, got %s", kindOf(v))
 		w.err.Pointer = at
@@ -210,7 +211,7 @@ func (c Cells) member(at string, v any) written {
 }
 
 // isRow reports whether an object is a row of a table rather than a case.
-func isRow(o *proviso.Object) bool {
+func isRow(o *value.Object) bool {
 	special := false
 	for key := range o.All() {
 		special = special || strings.HasPrefix(key, "__")

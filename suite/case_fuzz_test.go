@@ -6,6 +6,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/suite"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // FuzzCases reads any text as cases in JSON Lines. Nothing panics, and every result
@@ -55,7 +56,7 @@ func FuzzCases(f *testing.F) {
 			if c.ID == "" || c.Vars == nil || c.Index != n || c.Repeats < 1 {
 				t.Errorf("got %+v", c)
 			}
-			_ = proviso.Stringify(c.Raw)
+			_ = value.Stringify(c.Raw)
 			if n++; n > 1000 {
 				return
 			}

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // idBytes is how many bytes of a content hash are in an id.
@@ -27,7 +27,7 @@ type identities struct {
 
 // encoded is the encoding of an assertion that several cases share.
 type encoded struct {
-	object *proviso.Object
+	object *value.Object
 	bytes  []byte // nil until the object occurs a second time
 }
 
@@ -51,7 +51,7 @@ func (n *identities) claim(id string) bool {
 func (n *identities) content(parts ...any) [sha256.Size]byte {
 	n.buf = n.buf[:0]
 	for i, part := range parts {
-		if o, ok := part.(*proviso.Object); ok && i == 0 {
+		if o, ok := part.(*value.Object); ok && i == 0 {
 			n.object(o, true)
 			continue
 		}
@@ -93,7 +93,7 @@ func (n *identities) value(v any) {
 		for _, e := range v {
 			n.value(e)
 		}
-	case *proviso.Object:
+	case *value.Object:
 		n.object(v, false)
 	default:
 		n.buf = append(n.buf, '0')
@@ -112,7 +112,7 @@ func (n *identities) size(kind byte, length int) {
 
 // object appends an object with its keys sorted. For the case itself, keys that are
 // not part of its content are left out.
-func (n *identities) object(o *proviso.Object, isCase bool) {
+func (n *identities) object(o *value.Object, isCase bool) {
 	start := len(n.keys)
 	for _, key := range o.Keys() {
 		if !isCase || (key != "id" && key != "repeat") {
@@ -142,7 +142,7 @@ const maxEncoded = 64
 func (n *identities) assertions(list []any) {
 	n.size('l', len(list))
 	for i, e := range list {
-		o, ok := e.(*proviso.Object)
+		o, ok := e.(*value.Object)
 		if !ok || i >= maxEncoded {
 			n.value(e)
 			continue

@@ -8,6 +8,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // caseFile is a file with cases. Its pointers are /N, the position in the list, or
@@ -109,7 +110,7 @@ func (f *caseFile) record(at string, rec document.Record, known *expectations) w
 			"the record has %d fields and the header %d; a comma in a text needs quotes around it", len(rec.Fields), len(rec.Header))}
 		return w
 	}
-	row := proviso.NewObject(len(rec.Fields))
+	row := value.NewObject(len(rec.Fields))
 	for i, field := range rec.Fields {
 		if rec.Header[i] != "" {
 			row.Set(rec.Header[i], field)
@@ -155,7 +156,7 @@ func (f *caseFile) wholeFile(p *pass, visit func(written) bool) bool {
 		return visit(written{at: f.at, err: errorAt(f.at, err)})
 	}
 	list, ok := d.Root.([]any)
-	if o, isObject := d.Root.(*proviso.Object); isObject {
+	if o, isObject := d.Root.(*value.Object); isObject {
 		if !looksLikeCase(o) && o.Has("tests") {
 			e := proviso.Errorf(proviso.Invalid, "expected a list of cases, got a mapping with tests; put the list itself into the file")
 			e.Pointer = f.at

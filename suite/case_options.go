@@ -3,6 +3,7 @@ package suite
 import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // optionKeys are the options of a case that proviso uses. All others are settings for
@@ -18,7 +19,7 @@ var caseOnly = map[string]string{
 }
 
 // options decodes the options of one layer over those of the layers below.
-func (p *pass) options(l *layer, at string, o *proviso.Object) {
+func (p *pass) options(l *layer, at string, o *value.Object) {
 	if o.Len() == 0 {
 		return
 	}

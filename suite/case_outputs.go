@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // outputCases adds one case for each recorded output of a file (--model-outputs),
@@ -47,23 +47,23 @@ func (r *reading) outputFiles(name string) (*Files, string) {
 
 // outputCase makes a case from a recorded output: a text, or {output, tags}.
 func outputCase(at string, v any) written {
-	o, ok := v.(*proviso.Object)
+	o, ok := v.(*value.Object)
 	if !ok || !o.Has("output") {
-		return written{at: at, object: proviso.ObjectOf("vars", proviso.ObjectOf("output", v))}
+		return written{at: at, object: value.ObjectOf("vars", value.ObjectOf("output", v))}
 	}
-	vars := proviso.ObjectOf("output", o.At("output"))
+	vars := value.ObjectOf("output", o.At("output"))
 	switch tags := o.At("tags").(type) {
 	case nil:
 	case []any:
 		names := make([]string, len(tags))
 		for i, t := range tags {
-			names[i] = proviso.ToString(t)
+			names[i] = value.ToString(t)
 		}
 		vars.Set("tags", strings.Join(names, ", "))
 	default:
-		vars.Set("tags", proviso.ToString(tags))
+		vars.Set("tags", value.ToString(tags))
 	}
-	return written{at: at, object: proviso.ObjectOf("vars", vars)}
+	return written{at: at, object: value.ObjectOf("vars", vars)}
 }
 
 // outputAssertions reads a list of assertions, or a mapping with a list under assert.
@@ -79,12 +79,12 @@ func (r *reading) outputAssertions(files *Files, doc *document.Document, name st
 		return layer{}
 	}
 	at, v := "", d.Root
-	if o, ok := v.(*proviso.Object); ok && o.Has("assert") {
+	if o, ok := v.(*value.Object); ok && o.Has("assert") {
 		at, v = "/assert", o.At("assert")
 	}
 	l := layer{asserts: r.assertions(d, at, v)}
 	l.written, _ = v.([]any)
-	l.raw = proviso.ObjectOf("assert", l.written)
+	l.raw = value.ObjectOf("assert", l.written)
 	l.defaults = len(l.asserts)
 	l.proto.Assert = l.asserts
 	return l

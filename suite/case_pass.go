@@ -6,6 +6,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // pass is one reading of all cases. It belongs to one goroutine.
@@ -113,7 +114,7 @@ func (p *pass) one(w written) bool {
 	p.read++
 	p.failed, p.refused = false, false
 	if p.base != "" {
-		w.object, _ = rebaseFiles(w.object, p.base).(*proviso.Object)
+		w.object, _ = rebaseFiles(w.object, p.base).(*value.Object)
 	}
 	base := w.base
 	if base == nil {
@@ -178,7 +179,7 @@ func (p *pass) unrollAll(w written, l *layer, axes []axis, repeat repetition) {
 	var ids []string // of the combinations: every repetition has the same
 	for r := range repeat.n {
 		i := 0
-		more := combine(l.vars, axes, func(vars *proviso.Object) bool {
+		more := combine(l.vars, axes, func(vars *value.Object) bool {
 			if !p.source.filter.keepRow(vars) {
 				return true
 			}
@@ -197,7 +198,7 @@ func (p *pass) unrollAll(w written, l *layer, axes []axis, repeat repetition) {
 }
 
 // id returns the id of the i-th combination of a case.
-func (p *pass) id(w written, l *layer, vars *proviso.Object, axes []axis, i int) string {
+func (p *pass) id(w written, l *layer, vars *value.Object, axes []axis, i int) string {
 	if l.proto.ID != "" {
 		return withOrdinal(l.proto.ID, i+1)
 	}
@@ -220,7 +221,7 @@ func withOrdinal(id string, n int) string {
 }
 
 // build makes the case for one combination.
-func (p *pass) build(l *layer, vars *proviso.Object, combined bool) *proviso.Case {
+func (p *pass) build(l *layer, vars *value.Object, combined bool) *proviso.Case {
 	c := new(proviso.Case)
 	*c = l.proto
 	c.Options.DisableTemplates = p.source.literal || p.remote
@@ -228,7 +229,7 @@ func (p *pass) build(l *layer, vars *proviso.Object, combined bool) *proviso.Cas
 	c.Set = p.source.set
 	c.Vars = p.fileVars(c, vars)
 	if c.Vars == nil {
-		c.Vars = &proviso.Object{}
+		c.Vars = &value.Object{}
 	}
 	c.Raw = redact(l.raw)
 	if combined {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // wholeDocument stands for a YAML or JSON file of cases. The file is read again only
@@ -61,8 +62,8 @@ func lineDocument(files *Files, name string, json bool, delimiter string) *docum
 
 // jsonPlace returns the place of a value in a line, or of the syntax error in it.
 func jsonPlace(place proviso.Place, text, pointer string) proviso.Place {
-	_, err := proviso.ParseJSON(text)
-	var s *proviso.SyntaxError
+	_, err := value.ParseJSON(text)
+	var s *value.SyntaxError
 	if !errors.As(err, &s) {
 		if pointer != "" {
 			pointer = "/" + pointer

@@ -8,6 +8,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/dataset"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // remoteStreams returns the cases of a remote reference. The caller of Read fetches
@@ -63,7 +64,7 @@ func (p *pass) enter(remote bool) {
 
 // guardCase reports what an untrusted case must not contain. Variables from the
 // network are never templates, so they cannot read the environment.
-func (p *pass) guardCase(at string, o *proviso.Object, own *ownParts) {
+func (p *pass) guardCase(at string, o *value.Object, own *ownParts) {
 	if p.remote {
 		p.guard().testCase(at, withoutKeys(o, "vars"), &ownParts{}, proviso.EnvMap{})
 		return
@@ -74,11 +75,11 @@ func (p *pass) guardCase(at string, o *proviso.Object, own *ownParts) {
 // refuseFiles reports references to files in a case from the network, and returns
 // whether there are any. Variables of such a case are data, regardless of their
 // content.
-func (p *pass) refuseFiles(at string, o *proviso.Object) bool {
+func (p *pass) refuseFiles(at string, o *value.Object) bool {
 	before := p.failed
 	p.failed = false
 	for key, v := range o.All() {
-		_, data := v.(*proviso.Object)
+		_, data := v.(*value.Object)
 		switch {
 		case key != "vars":
 			p.refuseFile(document.Join(at, key), v)
@@ -103,7 +104,7 @@ func (p *pass) refuseFile(at string, v any) {
 		for i, e := range v {
 			p.refuseFile(document.Join(at, i), e)
 		}
-	case *proviso.Object:
+	case *value.Object:
 		for key, e := range v.All() {
 			p.refuseFile(document.Join(at, key), e)
 		}

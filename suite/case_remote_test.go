@@ -11,6 +11,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/dataset"
 	"github.com/proviso-eval/proviso/suite"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // TestDatasetOfHuggingFace: a row is a case, and its columns are variables,
@@ -46,12 +47,12 @@ func TestDatasetOfHuggingFace(t *testing.T) {
 			t.Error("the variables may be templates")
 		}
 		changed, err := s.CaseSource.(interface {
-			Rewrite(c *proviso.Case, test *proviso.Object, pointer, origin string) (*proviso.Case, error)
-		}).Rewrite(c, proviso.ObjectOf("vars", proviso.ObjectOf("q", c.Vars.At("q"), "new", 1.0)), "", "a hook")
+			Rewrite(c *proviso.Case, test *value.Object, pointer, origin string) (*proviso.Case, error)
+		}).Rewrite(c, value.ObjectOf("vars", value.ObjectOf("q", c.Vars.At("q"), "new", 1.0)), "", "a hook")
 		if err != nil || changed.Vars.At("q") != c.Vars.At("q") {
 			t.Errorf("a hook makes %v of it: %v", changed.Vars, err)
 		}
-		got = append(got, c.Description+proviso.Stringify(c.Vars))
+		got = append(got, c.Description+value.Stringify(c.Vars))
 	}
 	want := []string{`{"q":"file://x.txt","list":["a","b"],"n":1}`, `{"q":"{{ env.HF_TOKEN }}","list":[],"n":null}`}
 	if fmt.Sprint(got) != fmt.Sprint(want) {

@@ -1,6 +1,6 @@
 package suite
 
-import "github.com/proviso-eval/proviso"
+import "github.com/proviso-eval/proviso/value"
 
 // repetition is how often a case runs and how often it must pass.
 type repetition struct{ n, pass int }
@@ -27,7 +27,7 @@ func parseRepetition(v any) (rep repetition, message string) {
 	if v == nil {
 		return repetition{}, ""
 	}
-	o, isObject := v.(*proviso.Object)
+	o, isObject := v.(*value.Object)
 	if !isObject {
 		n, ok := wholeNumber(v)
 		if !ok {

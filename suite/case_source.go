@@ -8,6 +8,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // caseSource yields the cases of a suite. It does not change once it is built, so
@@ -65,10 +66,10 @@ type eachCase func(p *pass, visit func(written) bool) bool
 // written is a case as written in a suite, before defaults.
 type written struct {
 	at        string // pointer
-	object    *proviso.Object
+	object    *value.Object
 	title     string             // description of a case that has none of its own
 	base      *layer             // the scenario's additions to the defaults; nil outside a scenario
-	data      *proviso.Object    // the scenario's entry as written
+	data      *value.Object      // the scenario's entry as written
 	generator *proviso.Generator // instead of an object: code that yields cases
 	err       *proviso.Error     // instead of an object: the mistake in it
 }
@@ -76,7 +77,7 @@ type written struct {
 // cases returns the cases of a suite: those of its tests, then those of its
 // scenarios, over its defaultTest. Mistakes in the defaults, or in the references to
 // cases, are recorded at once. Mistakes within cases are yielded.
-func (r *reading) cases(doc *document.Document, cfg *proviso.Object, pr []proviso.Prompt, providers []proviso.ProviderSpec) proviso.CaseSource {
+func (r *reading) cases(doc *document.Document, cfg *value.Object, pr []proviso.Prompt, providers []proviso.ProviderSpec) proviso.CaseSource {
 	s := r.newCaseSource()
 	if r.options.ModelOutputs != "" {
 		r.outputCases(s, doc)
@@ -92,7 +93,7 @@ func (r *reading) cases(doc *document.Document, cfg *proviso.Object, pr []provis
 	s.streams = append(s.streams, r.scenarioStreams(doc, cfg.At("scenarios"))...)
 	s.unseen = r.unseen > 0
 	if r.asksOnce(doc, cfg, s) {
-		s.streams = []stream{inlineCase(r.at(doc, ""), &proviso.Object{})}
+		s.streams = []stream{inlineCase(r.at(doc, ""), &value.Object{})}
 	}
 	r.checkInline(s, doc)
 	return s
@@ -101,7 +102,7 @@ func (r *reading) cases(doc *document.Document, cfg *proviso.Object, pr []provis
 // asksOnce reports whether the prompts are asked once, without variables, because the
 // suite has no tests. An empty list of tests is a mistake, but a warning in a suite
 // of promptfoo's shape, because promptfoo runs it.
-func (r *reading) asksOnce(doc *document.Document, cfg *proviso.Object, s *caseSource) bool {
+func (r *reading) asksOnce(doc *document.Document, cfg *value.Object, s *caseSource) bool {
 	if len(s.streams) > 0 || hasMembers(cfg.At("scenarios")) {
 		return false
 	}
@@ -141,9 +142,9 @@ func hasMembers(v any) bool {
 
 // suiteRepeat is the repetition of cases that do not set their own. Its mistakes are
 // found where the options of the suite are read.
-func suiteRepeat(cfg *proviso.Object) repetition {
+func suiteRepeat(cfg *value.Object) repetition {
 	for _, key := range [...]string{"commandLineOptions", "evaluateOptions"} {
-		o, _ := cfg.At(key).(*proviso.Object)
+		o, _ := cfg.At(key).(*value.Object)
 		if rep, message := parseRepetition(o.At("repeat")); message == "" && rep.n > 0 {
 			return rep
 		}
@@ -245,11 +246,11 @@ func (s *caseSource) loadFrom(files *Files, name string) (*document.Document, er
 }
 
 // caseDefaults decodes defaultTest and the suite's metadata.
-func (r *reading) caseDefaults(s *caseSource, doc *document.Document, cfg *proviso.Object) layer {
+func (r *reading) caseDefaults(s *caseSource, doc *document.Document, cfg *value.Object) layer {
 	p := r.recorder(s, doc)
 	base := layer{}
 	if m := cfg.At("metadata"); m != nil {
-		p.testCase(&base, written{at: r.at(doc, ""), object: proviso.ObjectOf("metadata", m)}, &layer{})
+		p.testCase(&base, written{at: r.at(doc, ""), object: value.ObjectOf("metadata", m)}, &layer{})
 	}
 	v, at := cfg.At("defaultTest"), "/defaultTest"
 	if name, ok := v.(string); ok {
@@ -264,7 +265,7 @@ func (r *reading) caseDefaults(s *caseSource, doc *document.Document, cfg *provi
 	l := base
 	switch o := v.(type) {
 	case nil:
-	case *proviso.Object:
+	case *value.Object:
 		p.testCase(&l, written{at: r.at(doc, at), object: o}, &base)
 		l.proto.Description, l.proto.ID = "", ""
 		l.raw = withoutKeys(l.raw, "description", "id", "repeat")
@@ -275,7 +276,7 @@ func (r *reading) caseDefaults(s *caseSource, doc *document.Document, cfg *provi
 	return l
 }
 
-func withoutKeys(o *proviso.Object, keys ...string) *proviso.Object {
+func withoutKeys(o *value.Object, keys ...string) *value.Object {
 	o = o.Clone()
 	for _, key := range keys {
 		o.Delete(key)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/suite"
+	"github.com/proviso-eval/proviso/value"
 )
 
 func TestExpander(t *testing.T) {
@@ -24,8 +25,8 @@ func TestExpander(t *testing.T) {
 			return nil, fmt.Errorf("asked for %+v", g)
 		}
 		return []any{
-			proviso.ObjectOf("vars", proviso.ObjectOf("q", []any{"b", "c"})),
-			proviso.ObjectOf("q", "d", "__expected", "contains: d"),
+			value.ObjectOf("vars", value.ObjectOf("q", []any{"b", "c"})),
+			value.ObjectOf("q", "d", "__expected", "contains: d"),
 			7.0,
 		}, nil
 	})
@@ -71,7 +72,7 @@ func TestModelOutputs(t *testing.T) {
 			if err != nil || len(c.Assert) != 1 || len(c.Raw.At("assert").([]any)) != 1 {
 				t.Fatalf("got %+v, %v", c, err)
 			}
-			got = append(got, proviso.Stringify(c.Vars))
+			got = append(got, value.Stringify(c.Vars))
 		}
 		if strings.Join(got, " ") != want || s.Prompts[0].Raw != "{{output}}" || s.Providers[0].ID != "echo" {
 			t.Errorf("%s: got %v with %+v, want %s", name, got, s.Prompts, want)
@@ -105,8 +106,8 @@ tests:
 			t.Fatal(err)
 		}
 		o := c.Options
-		got := fmt.Sprint(c.Providers, c.Prompts, c.Scoring, c.HasOutput, proviso.Stringify(c.Output), o.Prefix, o.Transform, o.TransformVars,
-			o.RunSerially, o.RubricPrompt, o.Grader, proviso.Stringify(o.Extra), len(c.Set), c.Set[0].Type)
+		got := fmt.Sprint(c.Providers, c.Prompts, c.Scoring, c.HasOutput, value.Stringify(c.Output), o.Prefix, o.Transform, o.TransformVars,
+			o.RunSerially, o.RubricPrompt, o.Grader, value.Stringify(o.Extra), len(c.Set), c.Set[0].Type)
 		want := `[e] [one] file://f.js true {"a":1} p t v true r g {"temperature":1,"factuality":{}} 1 judge`
 		if strings.Join(strings.Fields(got), "") != strings.Join(strings.Fields(want), "") {
 			t.Errorf("got %s, want %s", got, want)

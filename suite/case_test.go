@@ -15,6 +15,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/suite"
+	"github.com/proviso-eval/proviso/value"
 )
 
 var update = flag.Bool("update", false, "rewrite what the test data expects")
@@ -105,7 +106,7 @@ func describeError(s *proviso.Suite, err error) string {
 func describeCase(out *bytes.Buffer, c *proviso.Case) {
 	fmt.Fprintf(out, "%d %s", c.Index, c.ID)
 	if c.Generator != nil {
-		fmt.Fprintf(out, " generator %s:%s %s\n", c.Generator.File, c.Generator.Entry, proviso.Stringify(c.Generator.Config))
+		fmt.Fprintf(out, " generator %s:%s %s\n", c.Generator.File, c.Generator.Entry, value.Stringify(c.Generator.Config))
 		return
 	}
 	if c.Repeats > 1 {
@@ -114,9 +115,9 @@ func describeCase(out *bytes.Buffer, c *proviso.Case) {
 	if c.Description != "" {
 		fmt.Fprintf(out, " %q", c.Description)
 	}
-	fmt.Fprintf(out, " vars %s assert", proviso.Stringify(c.Vars))
+	fmt.Fprintf(out, " vars %s assert", value.Stringify(c.Vars))
 	for _, a := range c.Assert {
 		fmt.Fprintf(out, " %s", a.Type)
 	}
-	fmt.Fprintf(out, " raw %s\n", proviso.Stringify(c.Raw))
+	fmt.Fprintf(out, " raw %s\n", value.Stringify(c.Raw))
 }

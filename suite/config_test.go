@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/suite"
+	"github.com/proviso-eval/proviso/value"
 )
 
 func TestConfigHasNoSecrets(t *testing.T) {
@@ -35,18 +35,18 @@ tests: [{vars: {q: 1}}]
 	want := `{"prompts":["{{q}}"],"providers":[{"id":"openai:gpt-5","config":{"apiKey":"[REDACTED]","apiKeyEnvar":"MY_KEY",` +
 		`"max_tokens":5,"headers":{"Authorization":"[REDACTED]","X-Api-Key":"{{ env.KEY }}","Accept":"text/plain"}}}],` +
 		`"env":{"OPENAI_API_KEY":"[REDACTED]","PLAIN":"x"},"tests":[{"vars":{"q":1}}]}`
-	if got := proviso.Stringify(s.Config); got != want {
+	if got := value.Stringify(s.Config); got != want {
 		t.Errorf("got %s", got)
 	}
-	headers := s.Providers[0].Config.At("headers").(*proviso.Object)
+	headers := s.Providers[0].Config.At("headers").(*value.Object)
 	if s.Providers[0].Config.At("apiKey") != "sk-secret" || headers.At("X-Api-Key") != "sk-1" {
-		t.Errorf("the provider got %s", proviso.Stringify(s.Providers[0].Config))
+		t.Errorf("the provider got %s", value.Stringify(s.Providers[0].Config))
 	}
 }
 
 func TestEnvironment(t *testing.T) {
 	t.Parallel()
-	env := suite.Environment(proviso.ObjectOf("SET", "over", "NEW", "n"), environment)
+	env := suite.Environment(value.ObjectOf("SET", "over", "NEW", "n"), environment)
 	for name, want := range map[string]string{"SET": "over", "NEW": "n", "KEY": "sk-1"} {
 		if got, ok := env.Lookup(name); !ok || got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // maxMistakes limits how many mistakes one reading reports.
@@ -23,8 +24,8 @@ type reading struct {
 	promptfoo       bool // the suite has promptfoo's shape: what promptfoo ignores is a warning
 	skipUnsupported bool // unsupported features are warnings
 	trust           *Trust
-	added           *proviso.Object // environment variables that the suite adds
-	envLater        bool            // the cases of the file are searched for environment variables one by one
+	added           *value.Object // environment variables that the suite adds
+	envLater        bool          // the cases of the file are searched for environment variables one by one
 
 	places   *places
 	cache    map[string]*document.Document // by clean file name

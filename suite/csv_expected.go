@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Cells are the assertion types that an expectation in a CSV cell may name, sorted
@@ -16,10 +17,10 @@ type Cells []proviso.CellType
 // "similar(0.9): hello", and returns its assertion in the form of a suite. A text
 // that names no type is an equals assertion. The grammar, including its default
 // thresholds, is promptfoo's (docs/suite.md).
-func (c Cells) ParseExpected(cell string) *proviso.Object {
+func (c Cells) ParseExpected(cell string) *value.Object {
 	for _, prefix := range [...]string{"javascript:", "fn:", "eval:"} {
 		if code, ok := strings.CutPrefix(cell, prefix); ok {
-			return typed("javascript", proviso.TrimSpace(code))
+			return typed("javascript", value.TrimSpace(code))
 		}
 	}
 	for _, prefix := range [...]string{"grade:", "llm-rubric:"} {
@@ -28,14 +29,14 @@ func (c Cells) ParseExpected(cell string) *proviso.Object {
 		}
 	}
 	if code, ok := strings.CutPrefix(cell, "python:"); ok {
-		return typed("python", proviso.TrimSpace(code))
+		return typed("python", value.TrimSpace(code))
 	}
 	if name, ok := strings.CutPrefix(cell, "file://"); ok {
 		switch {
 		case isJavaScript(name):
-			return typed("javascript", proviso.TrimSpace(cell))
+			return typed("javascript", value.TrimSpace(cell))
 		case strings.HasSuffix(name, ".py") || strings.Contains(name, ".py:"):
-			return typed("python", proviso.TrimSpace(name))
+			return typed("python", value.TrimSpace(name))
 		}
 	}
 	if a := c.parseTyped(cell); a != nil {
@@ -45,7 +46,7 @@ func (c Cells) ParseExpected(cell string) *proviso.Object {
 }
 
 // parseTyped reads "type(threshold): value"; it returns nil for anything else.
-func (c Cells) parseTyped(cell string) *proviso.Object {
+func (c Cells) parseTyped(cell string) *value.Object {
 	name := strings.TrimPrefix(cell, "not-")
 	kind, rest, ok := c.cut(name)
 	if !ok {
@@ -55,7 +56,7 @@ func (c Cells) parseTyped(cell string) *proviso.Object {
 	if !ok || (rest != "" && rest[0] != ':') {
 		return nil
 	}
-	a := proviso.NewObject(3)
+	a := value.NewObject(3)
 	a.Set("type", cell[:len(cell)-len(name)]+kind.Type)
 	if rest != "" {
 		a.Set("value", cellValue(kind.Form, rest[1:]))
@@ -131,12 +132,12 @@ func cellValue(form proviso.CellForm, text string) any {
 		}
 		return text // compiling the assertion reports the mistake
 	default:
-		return proviso.TrimSpace(text)
+		return value.TrimSpace(text)
 	}
 }
 
-func typed(kind, value string) *proviso.Object {
-	return proviso.ObjectOf("type", kind, "value", value)
+func typed(kind, val string) *value.Object {
+	return value.ObjectOf("type", kind, "value", val)
 }
 
 // isJavaScript reports whether a file name has the suffix of a script that QuickJS or
@@ -157,18 +158,18 @@ func isJavaScript(name string) bool {
 func splitList(text string) ([]any, bool) {
 	list := []any{}
 	for {
-		text = strings.TrimLeftFunc(text, func(r rune) bool { return r == ',' || proviso.IsSpace(r) })
+		text = strings.TrimLeftFunc(text, func(r rune) bool { return r == ',' || value.IsSpace(r) })
 		if text == "" {
 			return list, true
 		}
 		if text[0] != '"' {
 			member, rest, _ := strings.Cut(text, ",")
-			list = append(list, proviso.TrimSpace(member))
+			list = append(list, value.TrimSpace(member))
 			text = rest
 			continue
 		}
 		member, rest, ok := cutQuoted(text[1:])
-		rest = strings.TrimLeftFunc(rest, proviso.IsSpace)
+		rest = strings.TrimLeftFunc(rest, value.IsSpace)
 		if !ok || (rest != "" && rest[0] != ',') {
 			return nil, false
 		}

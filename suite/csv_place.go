@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // csvColumn returns the column, from 1, of the cell that a pointer below a record
@@ -45,7 +45,7 @@ func cellOf(pointer string, names, cells []string) int {
 			return -1
 		}
 		for i, name := range names {
-			if !strings.HasPrefix(name, "__expected") || i >= len(cells) || proviso.TrimSpace(cells[i]) == "" {
+			if !strings.HasPrefix(name, "__expected") || i >= len(cells) || value.TrimSpace(cells[i]) == "" {
 				continue
 			}
 			if left == 0 {

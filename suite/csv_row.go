@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // csvColumns are the column names with a special meaning. A name that ends in a colon
@@ -19,7 +20,7 @@ var csvColumns = [...]string{
 // CaseFromRow turns a row of a CSV file, column name to cell, into a case in the form
 // of a suite. Columns that begin with two underscores are settings, all others are
 // variables. The error is a *proviso.Error without a pointer.
-func (c Cells) CaseFromRow(row *proviso.Object) (*proviso.Object, error) {
+func (c Cells) CaseFromRow(row *value.Object) (*value.Object, error) {
 	e := expectations{cells: c}
 	return e.caseFromRow(row)
 }
@@ -38,10 +39,10 @@ type expectations struct {
 
 type expectation struct {
 	cell      string
-	assertion *proviso.Object
+	assertion *value.Object
 }
 
-func (e *expectations) parse(column, cell string) *proviso.Object {
+func (e *expectations) parse(column, cell string) *value.Object {
 	if last, ok := e.last[column]; ok && last.cell == cell {
 		return last.assertion
 	}
@@ -57,13 +58,13 @@ func (e *expectations) parse(column, cell string) *proviso.Object {
 	return a
 }
 
-func (e *expectations) caseFromRow(row *proviso.Object) (*proviso.Object, error) {
+func (e *expectations) caseFromRow(row *value.Object) (*value.Object, error) {
 	b := rowBuilder{
-		expectations: e, vars: proviso.NewObject(row.Len()), options: &proviso.Object{}, metadata: &proviso.Object{},
+		expectations: e, vars: value.NewObject(row.Len()), options: &value.Object{}, metadata: &value.Object{},
 	}
 	for column, cell := range row.All() {
 		e.column = column
-		if err := b.cell(proviso.TrimSpace(column), proviso.ToString(cell)); err != nil {
+		if err := b.cell(value.TrimSpace(column), value.ToString(cell)); err != nil {
 			return nil, err
 		}
 	}
@@ -73,7 +74,7 @@ func (e *expectations) caseFromRow(row *proviso.Object) (*proviso.Object, error)
 // rowBuilder collects the content of the cells of one row.
 type rowBuilder struct {
 	expectations            *expectations
-	vars, options, metadata *proviso.Object
+	vars, options, metadata *value.Object
 	asserts                 []any
 	numbers                 []int // of the __expected column that each assertion came from
 	thresholds              map[int]float64
@@ -119,7 +120,7 @@ func (b *rowBuilder) named(column, text string) error {
 		return b.config(key, text)
 	}
 	if number, ok := strings.CutPrefix(column, "__expected"); ok {
-		if proviso.TrimSpace(text) == "" {
+		if value.TrimSpace(text) == "" {
 			return nil
 		}
 		if len(b.expectations.cells) == 0 {
@@ -142,7 +143,7 @@ func expectedNumber(suffix string) int {
 }
 
 func (b *rowBuilder) setMetadata(key, text string) {
-	if proviso.TrimSpace(text) == "" {
+	if value.TrimSpace(text) == "" {
 		return
 	}
 	if list, ok := strings.CutSuffix(key, "[]"); ok {
@@ -162,13 +163,13 @@ func splitEscaped(text string) []any {
 			member.WriteByte(',')
 			i++
 		case text[i] == ',':
-			list = append(list, proviso.TrimSpace(member.String()))
+			list = append(list, value.TrimSpace(member.String()))
 			member.Reset()
 		default:
 			member.WriteByte(text[i])
 		}
 	}
-	return append(list, proviso.TrimSpace(member.String()))
+	return append(list, value.TrimSpace(member.String()))
 }
 
 // config reads a "__config:__expectedN:threshold" cell. As in promptfoo, the number
@@ -192,7 +193,7 @@ func (b *rowBuilder) config(key, text string) error {
 		err.Valid = []string{"threshold"}
 		return err
 	}
-	if proviso.TrimSpace(text) == "" {
+	if value.TrimSpace(text) == "" {
 		return nil
 	}
 	f, isNumber := leadingNumber(text)
@@ -207,13 +208,13 @@ func (b *rowBuilder) config(key, text string) error {
 	return nil
 }
 
-func (b *rowBuilder) build() *proviso.Object {
+func (b *rowBuilder) build() *value.Object {
 	for i, a := range b.asserts {
 		f, hasThreshold := b.thresholds[b.numbers[i]]
 		if !hasThreshold && b.metric == "" {
 			continue
 		}
-		a := a.(*proviso.Object).Clone() // other rows may share it
+		a := a.(*value.Object).Clone() // other rows may share it
 		if hasThreshold {
 			a.Set("threshold", f)
 		}
@@ -225,7 +226,7 @@ func (b *rowBuilder) build() *proviso.Object {
 	if b.asserts == nil {
 		b.asserts = []any{}
 	}
-	o := proviso.ObjectOf("vars", b.vars, "assert", b.asserts, "options", b.options)
+	o := value.ObjectOf("vars", b.vars, "assert", b.asserts, "options", b.options)
 	if b.description != "" {
 		o.Set("description", b.description)
 	}
@@ -244,7 +245,7 @@ func (b *rowBuilder) build() *proviso.Object {
 // leadingNumber reads the number at the beginning of a text, as JavaScript's
 // parseFloat does, except that infinities are not numbers.
 func leadingNumber(text string) (float64, bool) {
-	text = proviso.TrimSpace(text)
+	text = value.TrimSpace(text)
 	end, exponent := 0, 0
 scan:
 	for i := range len(text) {
@@ -266,7 +267,7 @@ scan:
 // columnWarning returns a warning about a column's name, "" if there is none, and the
 // valid names.
 func columnWarning(column string) (message string, valid []string) {
-	name := proviso.TrimSpace(column)
+	name := value.TrimSpace(column)
 	special := csvColumns[:]
 	if strings.HasPrefix(name, "_") && !strings.HasPrefix(name, "__") {
 		for _, s := range special {

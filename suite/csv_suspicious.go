@@ -7,6 +7,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // suspicion is a cell that seems to name a type but does not, such as "containss:
@@ -18,14 +19,14 @@ type suspicion struct {
 }
 
 // suspect compares a cell with the assertion it was read as.
-func (c Cells) suspect(cell string, read *proviso.Object) suspicion {
-	bare := strings.TrimPrefix(strings.TrimLeftFunc(cell, proviso.IsSpace), "not-")
+func (c Cells) suspect(cell string, read *value.Object) suspicion {
+	bare := strings.TrimPrefix(strings.TrimLeftFunc(cell, value.IsSpace), "not-")
 	asText := read.At("type") == "equals" && read.At("value") == any(cell)
 	for _, t := range c { // some of their names hold a colon
 		rest, ok := strings.CutPrefix(bare, t.Type)
 		if ok && t.Form == proviso.CellNone && (rest == "" || rest[0] == ':' || rest[0] == '(') {
 			return suspicion{name: t.Type, message: fmt.Sprintf("%q cannot be written in a cell; this one is read as %s with the text %q",
-				t.Type, proviso.ToString(read.At("type")), document.Excerpt(proviso.ToString(read.At("value"))))}
+				t.Type, value.ToString(read.At("type")), document.Excerpt(value.ToString(read.At("value"))))}
 		}
 	}
 	end := strings.IndexAny(bare, ":(")
@@ -35,7 +36,7 @@ func (c Cells) suspect(cell string, read *proviso.Object) suspicion {
 	if !asText || end < 0 {
 		return suspicion{}
 	}
-	name := strings.TrimRightFunc(bare[:end], proviso.IsSpace)
+	name := strings.TrimRightFunc(bare[:end], value.IsSpace)
 	if meant := strings.NewReplacer("_", "-", " ", "-").Replace(name); meant != name && slices.Contains(c.written(), strings.TrimPrefix(meant, "not-")) {
 		return notAType(cell, name, meant)
 	}

@@ -8,29 +8,30 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/suite"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // corpus yields the records of a file of recorded promptfoo verdicts.
-func corpus(t *testing.T, name string) []*proviso.Object {
+func corpus(t *testing.T, name string) []*value.Object {
 	t.Helper()
 	f, err := os.Open("../conformance/corpus/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	var list []*proviso.Object
+	var list []*value.Object
 	lines := bufio.NewScanner(f)
 	for lines.Scan() {
-		v, err := proviso.ParseJSON(lines.Text())
+		v, err := value.ParseJSON(lines.Text())
 		if err != nil {
 			t.Fatal(err)
 		}
-		list = append(list, v.(*proviso.Object))
+		list = append(list, v.(*value.Object))
 	}
 	return list
 }
 
-func text(o *proviso.Object, key string) string { return proviso.ToString(o.At(key)) }
+func text(o *value.Object, key string) string { return value.ToString(o.At(key)) }
 
 // cells are a few types of the table of package check, one of each form. Package
 // conformance checks the corpus of expectations against all of them.
@@ -50,16 +51,16 @@ func TestCaseFromRowCorpus(t *testing.T) {
 		t.Fatal("no records")
 	}
 	for _, rec := range records {
-		expect := rec.At("expect").(*proviso.Object)
-		got, err := cells.CaseFromRow(rec.At("row").(*proviso.Object))
+		expect := rec.At("expect").(*value.Object)
+		got, err := cells.CaseFromRow(rec.At("row").(*value.Object))
 		if expect.Has("error") {
 			if err == nil {
-				t.Errorf("%s: got %s, want an error", text(rec, "id"), proviso.Stringify(got))
+				t.Errorf("%s: got %s, want an error", text(rec, "id"), value.Stringify(got))
 			}
 			continue
 		}
-		if want := proviso.Stringify(expect.At("testCase")); err != nil || proviso.Stringify(got) != want {
-			t.Errorf("%s: got %s, %v, want %s", text(rec, "id"), proviso.Stringify(got), err, want)
+		if want := value.Stringify(expect.At("testCase")); err != nil || value.Stringify(got) != want {
+			t.Errorf("%s: got %s, %v, want %s", text(rec, "id"), value.Stringify(got), err, want)
 		}
 	}
 }
@@ -88,7 +89,7 @@ func TestParseExpected(t *testing.T) {
 		{"", `{"type":"equals","value":""}`},
 	}
 	for _, tt := range tests {
-		if got := proviso.Stringify(cells.ParseExpected(tt.cell)); got != tt.want {
+		if got := value.Stringify(cells.ParseExpected(tt.cell)); got != tt.want {
 			t.Errorf("%q: got %s, want %s", tt.cell, got, tt.want)
 		}
 	}
@@ -109,18 +110,18 @@ func TestCaseFromRow(t *testing.T) {
 		{row: `{"__config:__expected:weight":"1"}`, err: `unknown setting "weight"`},
 	}
 	for _, tt := range tests {
-		row, err := proviso.ParseJSON(tt.row)
+		row, err := value.ParseJSON(tt.row)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := cells.CaseFromRow(row.(*proviso.Object))
+		got, err := cells.CaseFromRow(row.(*value.Object))
 		switch {
 		case tt.err != "":
 			if err == nil || !strings.Contains(err.Error(), tt.err) {
 				t.Errorf("%s: got error %v, want %q", tt.row, err, tt.err)
 			}
-		case err != nil || proviso.Stringify(got) != tt.want:
-			t.Errorf("%s: got %s, %v, want %s", tt.row, proviso.Stringify(got), err, tt.want)
+		case err != nil || value.Stringify(got) != tt.want:
+			t.Errorf("%s: got %s, %v, want %s", tt.row, value.Stringify(got), err, tt.want)
 		}
 	}
 }
@@ -132,7 +133,7 @@ func FuzzParseExpected(f *testing.F) {
 	f.Fuzz(func(t *testing.T, cell string) {
 		a := cells.ParseExpected(cell)
 		if kind, ok := a.At("type").(string); !ok || kind == "" {
-			t.Errorf("%q gives %s without a type", cell, proviso.Stringify(a))
+			t.Errorf("%q gives %s without a type", cell, value.Stringify(a))
 		}
 	})
 }
@@ -142,12 +143,12 @@ func FuzzCSVRow(f *testing.F) {
 	f.Add("__config:__expected2:threshold", "1e", "__metadata:a[]", "x,\\,")
 	f.Add("__threshold", "-.5e-", " __metric ", "m")
 	f.Fuzz(func(t *testing.T, k1, v1, k2, v2 string) {
-		row := &proviso.Object{}
+		row := &value.Object{}
 		row.Set(k1, v1)
 		row.Set(k2, v2)
 		got, err := cells.CaseFromRow(row)
 		if (got == nil) == (err == nil) {
-			t.Errorf("%s: got %v, %v", proviso.Stringify(row), got, err)
+			t.Errorf("%s: got %v, %v", value.Stringify(row), got, err)
 		}
 	})
 }

@@ -3,6 +3,7 @@ package suite
 import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // DecodeSet decodes an assertion set that is not in a suite file: a list, at a
@@ -20,7 +21,7 @@ func DecodeSet(list []any, pointer string) ([]*proviso.Assertion, []*proviso.Err
 	all := make([]*proviso.Assertion, 0, len(list))
 	for i, v := range list {
 		at := document.Join(pointer, i)
-		if _, ok := v.(*proviso.Object); !ok {
+		if _, ok := v.(*value.Object); !ok {
 			d.mistake(at, "%s", notMember(v))
 			continue
 		}
@@ -60,7 +61,7 @@ func memberMistakes(a *proviso.Assertion, ids map[string]bool) []*proviso.Error 
 	}
 	ids[a.ID] = true
 	if a.Weight != nil && !(*a.Weight > 0) {
-		wrong("/weight", "the weight in a set is more than 0, not %s; severity: info reports an assertion without counting it", proviso.FormatNumber(*a.Weight))
+		wrong("/weight", "the weight in a set is more than 0, not %s; severity: info reports an assertion without counting it", value.FormatNumber(*a.Weight))
 	}
 	return mistakes
 }

@@ -5,14 +5,15 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // parseDotenv reads a .env file like the npm package dotenv: NAME=value, optionally
 // after export; values in single, double or back quotes may span lines; \n and \r are
 // line ends in double quotes only; an unquoted value ends at a #. Other lines are
 // returned by number. Messages never contain their text, because it may be a secret.
-func parseDotenv(text string) (names *proviso.Object, broken []int) {
-	names = &proviso.Object{}
+func parseDotenv(text string) (names *value.Object, broken []int) {
+	names = &value.Object{}
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
 	for line := 1; text != ""; {
 		first, _, _ := strings.Cut(text, "\n")
@@ -104,7 +105,7 @@ func quoted(s string) (string, bool) {
 // WithEnvFiles returns an environment in which .env files of the user override env.
 // Names are relative to dir; later files win.
 func WithEnvFiles(env proviso.Env, dir string, names []string) (proviso.Env, error) {
-	added := &proviso.Object{}
+	added := &value.Object{}
 	files := NewFiles(dir, FilesOptions{Shown: "."})
 	for _, name := range names {
 		data, err := files.ReadFile(name)

@@ -6,11 +6,12 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Environment returns an environment in which the variables that a suite adds
 // override those of around.
-func Environment(added *proviso.Object, around proviso.Env) proviso.Env {
+func Environment(added *value.Object, around proviso.Env) proviso.Env {
 	if around == nil {
 		around = proviso.EnvMap{}
 	}
@@ -21,14 +22,14 @@ func Environment(added *proviso.Object, around proviso.Env) proviso.Env {
 }
 
 type layered struct {
-	added  *proviso.Object
+	added  *value.Object
 	around proviso.Env
 }
 
 // Lookup returns the value of name and whether it is set.
 func (e layered) Lookup(name string) (string, bool) {
 	if v, ok := e.added.Get(name); ok {
-		return proviso.ToString(v), true
+		return value.ToString(v), true
 	}
 	return e.around.Lookup(name)
 }
@@ -93,7 +94,7 @@ func (r *reading) renderEnv(d *document.Document, pointer string, v any) any {
 		if changed != nil {
 			return changed
 		}
-	case *proviso.Object:
+	case *value.Object:
 		changed := v
 		for key, e := range v.All() {
 			if key == "providerOutput" {
@@ -116,7 +117,7 @@ func (r *reading) renderEnv(d *document.Document, pointer string, v any) any {
 // isQuestion reports whether key of an assertion is what a judge is asked. Its env
 // templates stay: values must not stand in the sentences of a question, so that they
 // cannot change it. They are filled in as values of variables are.
-func isQuestion(assertion *proviso.Object, key string) bool {
+func isQuestion(assertion *value.Object, key string) bool {
 	kind, typed := assertion.At("type").(string)
 	judged := strings.TrimPrefix(kind, "not-") == "judge" || !typed && assertion.Has("criteria")
 	return judged && (key == "criteria" || key == "instruction")
@@ -132,7 +133,7 @@ func (r *reading) warnUnset(d *document.Document, pointer, name string) {
 // below returns the pointer of a list member, but only where it can matter.
 func (r *reading) below(pointer string, i int, v any) string {
 	switch v.(type) {
-	case string, []any, *proviso.Object:
+	case string, []any, *value.Object:
 		return document.Join(pointer, i)
 	}
 	return pointer

@@ -5,13 +5,14 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // environment reads the suite's .env files and its env map, adds them to the
 // environment and returns them. A .env file that is named overrides the environment,
 // the .env of the working folder does not. The env map overrides both.
-func (r *reading) environment(doc *document.Document, cfg *proviso.Object) *proviso.Object {
-	added := &proviso.Object{}
+func (r *reading) environment(doc *document.Document, cfg *value.Object) *value.Object {
+	added := &value.Object{}
 	named := r.envFiles(doc, cfg)
 	for _, f := range named {
 		for name, v := range r.dotenv(doc, f).All() {
@@ -27,8 +28,8 @@ func (r *reading) environment(doc *document.Document, cfg *proviso.Object) *prov
 	}
 	around := r.env
 	r.env = Environment(added, around)
-	o, _ := cfg.At("env").(*proviso.Object)
-	own := &proviso.Object{}
+	o, _ := cfg.At("env").(*value.Object)
+	own := &value.Object{}
 	for name, v := range o.All() {
 		at := document.Join("/env", name)
 		switch v := v.(type) {
@@ -41,7 +42,7 @@ func (r *reading) environment(doc *document.Document, cfg *proviso.Object) *prov
 			}
 			own.Set(name, text)
 		case bool, float64:
-			own.Set(name, proviso.ToString(v))
+			own.Set(name, value.ToString(v))
 		default:
 			r.mistake(doc, at, proviso.Invalid, nil, "a name of the environment is a text, not %s", kindOf(v))
 		}
@@ -61,7 +62,7 @@ type envFile struct {
 }
 
 // envFiles are the .env files of the command line, or else of the suite.
-func (r *reading) envFiles(doc *document.Document, cfg *proviso.Object) []envFile {
+func (r *reading) envFiles(doc *document.Document, cfg *value.Object) []envFile {
 	var files []envFile
 	for _, name := range r.options.EnvFiles {
 		files = append(files, envFile{name: name, base: r.options.Dir})
@@ -69,7 +70,7 @@ func (r *reading) envFiles(doc *document.Document, cfg *proviso.Object) []envFil
 	if len(files) > 0 {
 		return files
 	}
-	flags, _ := cfg.At("commandLineOptions").(*proviso.Object)
+	flags, _ := cfg.At("commandLineOptions").(*value.Object)
 	for _, source := range []struct {
 		pointer string
 		value   any
@@ -111,7 +112,7 @@ func texts(v any) []string {
 }
 
 // dotenv reads a .env file that is named.
-func (r *reading) dotenv(doc *document.Document, f envFile) *proviso.Object {
+func (r *reading) dotenv(doc *document.Document, f envFile) *value.Object {
 	files := r.files
 	if f.pointer == "" {
 		files = NewFiles(f.base, FilesOptions{Shown: ".", Seen: r.options.Files.Seen})
@@ -131,7 +132,7 @@ func (r *reading) dotenv(doc *document.Document, f envFile) *proviso.Object {
 }
 
 // defaultDotenv reads .env of the working folder, if it exists.
-func (r *reading) defaultDotenv() *proviso.Object {
+func (r *reading) defaultDotenv() *value.Object {
 	if r.options.Files.Confine {
 		return nil
 	}
@@ -147,7 +148,7 @@ func (r *reading) defaultDotenv() *proviso.Object {
 	return r.dotenvText(".env", data)
 }
 
-func (r *reading) dotenvText(shown string, data []byte) *proviso.Object {
+func (r *reading) dotenvText(shown string, data []byte) *value.Object {
 	text, err := document.Text(shown, data)
 	if err != nil {
 		r.append(mistakeOf(err))

@@ -9,11 +9,12 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // extensions reads the hooks of a suite: file://hooks.js or file://hooks.py, each
 // with an optional function name.
-func (r *reading) extensions(doc *document.Document, cfg *proviso.Object) []*proviso.Generator {
+func (r *reading) extensions(doc *document.Document, cfg *value.Object) []*proviso.Generator {
 	list, _ := cfg.At("extensions").([]any)
 	if r.trust != nil {
 		return nil // confineHeader refuses them
@@ -42,9 +43,9 @@ func isHookFile(name string) bool {
 }
 
 // sandbox reads limits and permissions for the code of a suite.
-func (r *reading) sandbox(doc *document.Document, cfg *proviso.Object) proviso.Sandbox {
+func (r *reading) sandbox(doc *document.Document, cfg *value.Object) proviso.Sandbox {
 	var s proviso.Sandbox
-	o, ok := cfg.At("sandbox").(*proviso.Object)
+	o, ok := cfg.At("sandbox").(*value.Object)
 	if !ok {
 		return s
 	}

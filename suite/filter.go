@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Filter chooses cases. The zero value keeps all. The fields are applied in order;
@@ -151,7 +152,7 @@ func (p *pass) filter(l *layer) (keep, more bool) {
 	return true, to < 0 || position+1 < to
 }
 
-func (f *filter) keepMetadata(metadata *proviso.Object) bool {
+func (f *filter) keepMetadata(metadata *value.Object) bool {
 	for _, m := range f.metadata {
 		v, ok := metadata.Get(m[0])
 		if !ok || !holdsText(v, m[1]) {
@@ -165,10 +166,10 @@ func (f *filter) keepMetadata(metadata *proviso.Object) bool {
 func holdsText(v any, text string) bool {
 	list, ok := v.([]any)
 	if !ok {
-		return strings.Contains(proviso.ToString(v), text)
+		return strings.Contains(value.ToString(v), text)
 	}
 	for _, e := range list {
-		if strings.Contains(proviso.ToString(e), text) {
+		if strings.Contains(value.ToString(e), text) {
 			return true
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // RowKind selects rows of a report.
@@ -47,12 +48,12 @@ func ReadRows(file string, r io.Reader, kind RowKind) (*RowSet, error) {
 	s := &RowSet{vars: map[[sha256.Size]byte]struct{}{}}
 	ids := identities{}
 	for _, row := range rows {
-		o, _ := row.(*proviso.Object)
+		o, _ := row.(*value.Object)
 		if !kind.counts(o) {
 			continue
 		}
 		s.add(&ids, o.At("vars"))
-		if c, ok := o.At("testCase").(*proviso.Object); ok {
+		if c, ok := o.At("testCase").(*value.Object); ok {
 			s.add(&ids, c.At("vars"))
 		}
 	}
@@ -63,7 +64,7 @@ func ReadRows(file string, r io.Reader, kind RowKind) (*RowSet, error) {
 const maxReport = 1 << 30
 
 func (s *RowSet) add(ids *identities, vars any) {
-	if o, ok := vars.(*proviso.Object); ok {
+	if o, ok := vars.(*value.Object); ok {
 		s.vars[ids.content(nil, o)] = struct{}{}
 	}
 }
@@ -71,11 +72,11 @@ func (s *RowSet) add(ids *identities, vars any) {
 // reportRows returns the rows of a report: {results: {results: []}}, {results: []}, a
 // list, or one row per line.
 func reportRows(text string) ([]any, error) {
-	v, n, err := proviso.ParseJSONPrefix(text)
+	v, n, err := value.ParseJSONPrefix(text)
 	if err != nil {
 		return nil, err
 	}
-	if proviso.TrimSpace(text[n:]) != "" {
+	if value.TrimSpace(text[n:]) != "" {
 		var rows []any
 		for line, err := range document.Lines(strings.NewReader(text)) {
 			if err != nil {
@@ -89,7 +90,7 @@ func reportRows(text string) ([]any, error) {
 		switch t := v.(type) {
 		case []any:
 			return t, nil
-		case *proviso.Object:
+		case *value.Object:
 			if !t.Has("results") {
 				return []any{t}, nil
 			}
@@ -99,7 +100,7 @@ func reportRows(text string) ([]any, error) {
 	return nil, proviso.Errorf(proviso.Invalid, "no results in it")
 }
 
-func (k RowKind) counts(row *proviso.Object) bool {
+func (k RowKind) counts(row *value.Object) bool {
 	if row == nil || row.At("success") != false {
 		return false
 	}
@@ -125,16 +126,16 @@ func (p *pass) keepRows(l *layer) bool {
 	if !ok {
 		return false
 	}
-	return !combine(l.vars, axes, func(vars *proviso.Object) bool { return !f.keepRow(vars) })
+	return !combine(l.vars, axes, func(vars *value.Object) bool { return !f.keepRow(vars) })
 }
 
 // keepRow reports whether one combination is among them.
-func (f *filter) keepRow(vars *proviso.Object) bool {
+func (f *filter) keepRow(vars *value.Object) bool {
 	if f.rows == nil {
 		return true
 	}
 	if vars == nil {
-		vars = &proviso.Object{}
+		vars = &value.Object{}
 	}
 	ids := identities{}
 	_, ok := f.rows.vars[ids.content(nil, vars)]

@@ -6,16 +6,17 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/internal/jstoken"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // header reads the suite's own description and the settings of its runs.
-func (r *reading) header(s *proviso.Suite, doc *document.Document, cfg *proviso.Object) {
+func (r *reading) header(s *proviso.Suite, doc *document.Document, cfg *value.Object) {
 	s.Description, _ = cfg.At("description").(string)
 	if r.options.Description != "" {
 		s.Description = r.options.Description
 	}
 	if id := cfg.At("id"); id != nil {
-		s.ID = proviso.ToString(id)
+		s.ID = value.ToString(id)
 	}
 	s.Threshold = r.share(doc, "/threshold", cfg.At("threshold"))
 	s.Tags = r.tags(doc, cfg)
@@ -26,7 +27,7 @@ func (r *reading) header(s *proviso.Suite, doc *document.Document, cfg *proviso.
 	s.Options = r.runOptions(doc, cfg)
 	s.Tracing = r.tracing(doc, cfg)
 	s.Outputs = texts(cfg.At("outputPath"))
-	if flags, ok := cfg.At("commandLineOptions").(*proviso.Object); ok {
+	if flags, ok := cfg.At("commandLineOptions").(*value.Object); ok {
 		if named := texts(flags.At("output")); len(named) > 0 {
 			s.Outputs = named
 		}
@@ -51,18 +52,18 @@ func (r *reading) share(doc *document.Document, at string, v any) float64 {
 	return 1
 }
 
-func (r *reading) tags(doc *document.Document, cfg *proviso.Object) *proviso.Object {
-	all := &proviso.Object{}
-	flags, _ := cfg.At("commandLineOptions").(*proviso.Object)
+func (r *reading) tags(doc *document.Document, cfg *value.Object) *value.Object {
+	all := &value.Object{}
+	flags, _ := cfg.At("commandLineOptions").(*value.Object)
 	for _, source := range []struct {
 		at    string
 		value any
 	}{{"/tags", cfg.At("tags")}, {"/commandLineOptions/tags", flags.At("tags")}} {
-		o, _ := source.value.(*proviso.Object)
+		o, _ := source.value.(*value.Object)
 		for name, v := range o.All() {
 			switch v.(type) {
 			case string, float64, bool:
-				all.Set(name, proviso.ToString(v))
+				all.Set(name, value.ToString(v))
 			default:
 				r.mistake(doc, document.Join(source.at, name), proviso.Invalid, nil, "a tag is a text, not %s", kindOf(v))
 			}
@@ -72,8 +73,8 @@ func (r *reading) tags(doc *document.Document, cfg *proviso.Object) *proviso.Obj
 }
 
 // filters reads nunjucksFilters: names of filters and their scripts.
-func (r *reading) filters(doc *document.Document, cfg *proviso.Object) *proviso.Object {
-	o, _ := cfg.At("nunjucksFilters").(*proviso.Object)
+func (r *reading) filters(doc *document.Document, cfg *value.Object) *value.Object {
+	o, _ := cfg.At("nunjucksFilters").(*value.Object)
 	for name, v := range o.All() {
 		at := document.Join("/nunjucksFilters", name)
 		if r.refusesCode(doc, at, "the filter "+quoteName(name)) {
@@ -105,36 +106,36 @@ func (r *reading) missingFile(doc *document.Document, at, name string) {
 	_ = f.Close()
 }
 
-func (r *reading) derived(doc *document.Document, cfg *proviso.Object) []proviso.DerivedMetric {
+func (r *reading) derived(doc *document.Document, cfg *value.Object) []proviso.DerivedMetric {
 	list, _ := cfg.At("derivedMetrics").([]any)
 	var all []proviso.DerivedMetric
 	seen := map[string]bool{}
 	for i, v := range list {
 		at := document.Join("/derivedMetrics", i)
-		o, ok := v.(*proviso.Object)
+		o, ok := v.(*value.Object)
 		if !ok {
 			r.mistake(doc, at, proviso.Invalid, nil, "a derived metric is {name, value}, not %s", kindOf(v))
 			continue
 		}
 		r.keys(doc, at, o, derivedKeys())
 		name, _ := o.At("name").(string)
-		value := ""
+		val := ""
 		if o.At("value") != nil {
-			value = proviso.ToString(o.At("value"))
+			val = value.ToString(o.At("value"))
 		}
 		switch {
 		case name == "":
 			r.mistake(doc, at, proviso.Invalid, nil, "a derived metric needs a name")
-		case value == "":
+		case val == "":
 			r.mistake(doc, at, proviso.Invalid, nil, "the derived metric %q needs a value, an expression over named scores", name)
 		case seen[name]:
 			r.mistake(doc, document.Join(at, "name"), proviso.Invalid, nil, "a second derived metric is named %q", name)
 		}
 		seen[name] = true
-		if (scriptFile(value) || jstoken.IsFunction(value)) && r.refusesCode(doc, document.Join(at, "value"), quoteName(value)) {
+		if (scriptFile(val) || jstoken.IsFunction(val)) && r.refusesCode(doc, document.Join(at, "value"), quoteName(val)) {
 			continue
 		}
-		all = append(all, proviso.DerivedMetric{Name: name, Value: value, Pointer: r.at(doc, at)})
+		all = append(all, proviso.DerivedMetric{Name: name, Value: val, Pointer: r.at(doc, at)})
 	}
 	return all
 }
@@ -145,13 +146,13 @@ type optionReader struct {
 	*reading
 	doc  *document.Document
 	at   string
-	from *proviso.Object
+	from *value.Object
 }
 
-func (r *reading) runOptions(doc *document.Document, cfg *proviso.Object) proviso.Options {
+func (r *reading) runOptions(doc *document.Document, cfg *value.Object) proviso.Options {
 	var o proviso.Options
 	for _, key := range [...]string{"evaluateOptions", "commandLineOptions"} {
-		from, _ := cfg.At(key).(*proviso.Object)
+		from, _ := cfg.At(key).(*value.Object)
 		x := optionReader{r, doc, document.Join("", key), from}
 		x.count("maxConcurrency", &o.MaxConcurrency, 1)
 		x.count("delay", &o.DelayMS, 0)
@@ -173,7 +174,7 @@ func (r *reading) runOptions(doc *document.Document, cfg *proviso.Object) provis
 			o.Watch = v
 		}
 	}
-	flags, _ := cfg.At("commandLineOptions").(*proviso.Object)
+	flags, _ := cfg.At("commandLineOptions").(*value.Object)
 	o.EnvFiles = append(append(texts(cfg.At("envPath")), texts(flags.At("envPath"))...), texts(flags.At("envFile"))...)
 	if r.options.Grader != "" {
 		o.Grader = r.options.Grader
@@ -192,7 +193,7 @@ func (x optionReader) count(key string, to *int, low int) {
 	}
 	if f != math.Trunc(f) || f < float64(low) || f > math.MaxInt32 {
 		x.mistake(x.doc, document.Join(x.at, key), proviso.Invalid, nil,
-			"%s is a whole number of at least %d, not %s", key, low, proviso.FormatNumber(f))
+			"%s is a whole number of at least %d, not %s", key, low, value.FormatNumber(f))
 		return
 	}
 	*to = int(f)

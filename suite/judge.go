@@ -6,6 +6,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // judgeKeys returns the keys of judge, sorted, in addition to those of a provider.
@@ -33,14 +34,14 @@ const (
 
 // judge reads the judge: a provider as in the list of providers, the label of a
 // provider of the suite, or a panel of them, and how they are asked.
-func (r *reading) judge(s *proviso.Suite, doc *document.Document, cfg *proviso.Object) {
+func (r *reading) judge(s *proviso.Suite, doc *document.Document, cfg *value.Object) {
 	v := cfg.At("judge")
-	o, isObject := v.(*proviso.Object)
+	o, isObject := v.(*value.Object)
 	if !isObject {
 		s.Judge.Panel = r.panel(s, doc, "/judge", v)
 		return
 	}
-	who, how := proviso.NewObject(o.Len()), proviso.NewObject(o.Len())
+	who, how := value.NewObject(o.Len()), value.NewObject(o.Len())
 	all := append(judgeKeys(), providerKeys()...)
 	for key, e := range o.All() {
 		if _, own := findRow(judgeKeys(), key); own {
@@ -64,7 +65,7 @@ func (r *reading) judge(s *proviso.Suite, doc *document.Document, cfg *proviso.O
 }
 
 // asked reads how the judges are asked.
-func (r *reading) asked(j *proviso.JudgeSpec, doc *document.Document, o *proviso.Object) {
+func (r *reading) asked(j *proviso.JudgeSpec, doc *document.Document, o *value.Object) {
 	j.Mode, _ = o.At("mode").(string)
 	if j.Mode != "" && !slices.Contains(judgeModes, j.Mode) {
 		r.mistake(doc, "/judge/mode", proviso.Invalid, nearest(j.Mode, judgeModes), "the mode of a judge is batch or single, not %s", quoteName(j.Mode))
@@ -76,7 +77,7 @@ func (r *reading) asked(j *proviso.JudgeSpec, doc *document.Document, o *proviso
 			return
 		}
 		if f != math.Trunc(f) || f < 1 || f > most {
-			r.mistake(doc, "/judge/"+key, proviso.Invalid, nil, "%s is a whole number from 1 to %s, not %s", key, proviso.FormatNumber(most), proviso.FormatNumber(f))
+			r.mistake(doc, "/judge/"+key, proviso.Invalid, nil, "%s is a whole number from 1 to %s, not %s", key, value.FormatNumber(most), value.FormatNumber(f))
 			return
 		}
 		*to = int(f)
@@ -85,7 +86,7 @@ func (r *reading) asked(j *proviso.JudgeSpec, doc *document.Document, o *proviso
 	count("chunk", maxChunk, &j.Chunk)
 	if t, ok := o.At("temperature").(float64); ok {
 		if !(t >= 0 && t <= 2) {
-			r.mistake(doc, "/judge/temperature", proviso.Invalid, nil, "the temperature of a judge is a number from 0 to 2, not %s", proviso.FormatNumber(t))
+			r.mistake(doc, "/judge/temperature", proviso.Invalid, nil, "the temperature of a judge is a number from 0 to 2, not %s", value.FormatNumber(t))
 		}
 		j.Temperature = &t
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/suite"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // readJudge reads a suite with a judge.
@@ -45,7 +46,7 @@ func TestJudge(t *testing.T) {
 				text += " (" + p.Label + ")"
 			}
 			if p.Config != nil {
-				text += " " + proviso.Stringify(p.Config)
+				text += " " + value.Stringify(p.Config)
 			}
 			list = append(list, text)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // kind is a set of the kinds of value that a key accepts.
@@ -55,7 +56,7 @@ func (k kind) has(v any) bool {
 		return k&boolean != 0
 	case []any:
 		return k&list != 0
-	case *proviso.Object:
+	case *value.Object:
 		return k&object != 0
 	}
 	return true
@@ -84,7 +85,7 @@ type keyRow struct {
 }
 
 // keys checks the keys of an object, and the kinds of their values, against a table.
-func (r *reading) keys(d *document.Document, pointer string, o *proviso.Object, table []keyRow) {
+func (r *reading) keys(d *document.Document, pointer string, o *value.Object, table []keyRow) {
 	for key, v := range o.All() {
 		at := document.Join(pointer, key)
 		row, ok := findRow(table, key)
@@ -170,12 +171,12 @@ func quoteName(name string) string {
 // kindOf names the kind of a value for messages.
 func kindOf(v any) string {
 	switch v := v.(type) {
-	case nil, proviso.Undefined:
+	case nil, value.Undefined:
 		return "nothing"
 	case bool:
 		return strconv.FormatBool(v)
 	case float64:
-		return "the number " + proviso.FormatNumber(v)
+		return "the number " + value.FormatNumber(v)
 	case string:
 		if len(v) > 40 {
 			return "a text"

@@ -1,18 +1,18 @@
 package suite
 
 import (
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // merge combines several configurations: descriptions are joined, prompts, providers
 // and cases are concatenated, defaultTest is merged, and for everything else the last
 // file wins. A single file is returned unchanged.
-func (r *reading) merge(parts []suiteFile) (*document.Document, *proviso.Object) {
+func (r *reading) merge(parts []suiteFile) (*document.Document, *value.Object) {
 	if len(parts) == 1 {
 		return parts[0].doc, parts[0].cfg
 	}
-	cfg := &proviso.Object{}
+	cfg := &value.Object{}
 	doc := document.Virtual(parts[0].doc.File, cfg)
 	m := merger{reading: r, doc: doc, cfg: cfg}
 	for _, p := range parts {
@@ -27,7 +27,7 @@ func (r *reading) merge(parts []suiteFile) (*document.Document, *proviso.Object)
 type merger struct {
 	*reading
 	doc *document.Document
-	cfg *proviso.Object
+	cfg *value.Object
 }
 
 func (m *merger) add(p suiteFile, key string, v any) {
@@ -39,7 +39,7 @@ func (m *merger) add(p suiteFile, key string, v any) {
 	switch key {
 	case "description":
 		if before, ok := m.cfg.At(key).(string); ok {
-			v = before + ", " + proviso.ToString(v)
+			v = before + ", " + value.ToString(v)
 		}
 		m.set(p, at, key, v)
 	case "prompts", "providers":
@@ -91,9 +91,9 @@ func (m *merger) list(p suiteFile, at, key string, v any, unique bool) {
 
 // holds reports whether a list contains an equal value.
 func holds(list []any, v any) bool {
-	text := proviso.Stringify(v)
+	text := value.Stringify(v)
 	for _, e := range list {
-		if proviso.Stringify(e) == text {
+		if value.Stringify(e) == text {
 			return true
 		}
 	}
@@ -102,16 +102,16 @@ func holds(list []any, v any) bool {
 
 // object merges the members of an object; later ones win.
 func (m *merger) object(p suiteFile, at, to string, v any) {
-	o, ok := v.(*proviso.Object)
+	o, ok := v.(*value.Object)
 	if !ok {
 		m.set(p, at, to[1:], v)
 		return
 	}
-	all, _ := m.cfg.At(to[1:]).(*proviso.Object)
+	all, _ := m.cfg.At(to[1:]).(*value.Object)
 	m.cfg.Set(to[1:], m.members(p, at, to, all, o))
 }
 
-func (m *merger) members(p suiteFile, at, to string, all, o *proviso.Object) *proviso.Object {
+func (m *merger) members(p suiteFile, at, to string, all, o *value.Object) *value.Object {
 	all = all.Clone()
 	for key, v := range o.All() {
 		all.Set(key, v)
@@ -123,8 +123,8 @@ func (m *merger) members(p suiteFile, at, to string, all, o *proviso.Object) *pr
 // defaults merges defaultTest: vars, options and metadata member by member,
 // assertions concatenated.
 func (m *merger) defaults(p suiteFile, at string, v any) {
-	o, ok := v.(*proviso.Object)
-	before, had := m.cfg.At("defaultTest").(*proviso.Object)
+	o, ok := v.(*value.Object)
+	before, had := m.cfg.At("defaultTest").(*value.Object)
 	if !ok || !had {
 		m.set(p, at, "defaultTest", v)
 		return
@@ -132,10 +132,10 @@ func (m *merger) defaults(p suiteFile, at string, v any) {
 	all := before.Clone()
 	for key, e := range o.All() {
 		from, to := document.Join(at, key), document.Join("/defaultTest", key)
-		below, isObject := e.(*proviso.Object)
+		below, isObject := e.(*value.Object)
 		switch {
 		case isObject && (key == "vars" || key == "options" || key == "metadata"):
-			old, _ := all.At(key).(*proviso.Object)
+			old, _ := all.At(key).(*value.Object)
 			all.Set(key, m.members(p, from, to, old, below))
 		case key == "assert":
 			old, _ := all.At(key).([]any)

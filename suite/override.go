@@ -5,15 +5,15 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // override replaces settings of the suite by those of flags, or by those of
 // commandLineOptions if there is no flag. A suite without either is returned
 // unchanged.
-func (r *reading) override(doc *document.Document, cfg *proviso.Object) (*document.Document, *proviso.Object) {
-	flags, _ := cfg.At("commandLineOptions").(*proviso.Object)
+func (r *reading) override(doc *document.Document, cfg *value.Object) (*document.Document, *value.Object) {
+	flags, _ := cfg.At("commandLineOptions").(*value.Object)
 	changed := cfg.Clone()
 	pick := func(given, key string) (value string, ours bool) {
 		if given != "" {
@@ -97,21 +97,21 @@ func (r *reading) fromWorkingFolder(name string) string {
 }
 
 // affixes sets the prefix and suffix of every prompt unless defaultTest does.
-func (r *reading) affixes(doc *document.Document, cfg *proviso.Object, prefix, suffix string) {
-	defaults, ok := cfg.At("defaultTest").(*proviso.Object)
+func (r *reading) affixes(doc *document.Document, cfg *value.Object, prefix, suffix string) {
+	defaults, ok := cfg.At("defaultTest").(*value.Object)
 	if name, isFile := cfg.At("defaultTest").(string); isFile {
 		d, err := r.yaml(name)
 		if err != nil {
 			return // reading defaultTest records the mistake
 		}
-		defaults, ok = d.Root.(*proviso.Object)
+		defaults, ok = d.Root.(*value.Object)
 		r.places.link(r.at(doc, "/defaultTest"), r.at(d, ""))
 	}
 	if !ok && cfg.At("defaultTest") != nil {
 		return
 	}
 	defaults = defaults.Clone()
-	options, _ := defaults.At("options").(*proviso.Object)
+	options, _ := defaults.At("options").(*value.Object)
 	options = options.Clone()
 	for _, affix := range [...]struct{ key, value string }{{"prefix", prefix}, {"suffix", suffix}} {
 		if affix.value != "" && options.At(affix.key) == nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // file reads the prompts of one file, depending on its suffix.
@@ -91,7 +92,7 @@ func (f *promptFile) split() {
 	text := strings.ReplaceAll(f.text, "\r\n", "\n")
 	var current []string
 	flush := func() {
-		prompt := proviso.TrimSpace(strings.Join(current, "\n"))
+		prompt := value.TrimSpace(strings.Join(current, "\n"))
 		f.add(prompt, f.name+": "+prompt)
 		current = nil
 	}
@@ -135,9 +136,9 @@ func (f *promptFile) chat() {
 	f.reading.add(d)
 	raw := f.text
 	if v := f.nested(d, "", d.Root, 0); !same(v, d.Root) || path.Ext(f.name) != ".json" {
-		raw = proviso.Stringify(v)
+		raw = value.Stringify(v)
 	}
-	f.add(raw, f.label(proviso.Stringify(d.Root)))
+	f.add(raw, f.label(value.Stringify(d.Root)))
 }
 
 // label returns the label of a chat.
@@ -173,7 +174,7 @@ func (f *promptFile) nested(d *document.Document, at string, v any, depth int) a
 		if changed != nil {
 			return changed
 		}
-	case *proviso.Object:
+	case *value.Object:
 		changed := v
 		for key, e := range v.All() {
 			n := f.nested(d, document.Join(at, key), e, depth)
@@ -270,11 +271,11 @@ type csvPrompt struct{ raw, label string }
 func (f *promptFile) plainLines() []csvPrompt {
 	var rows []csvPrompt
 	for line := range strings.SplitSeq(strings.ReplaceAll(f.text, "\r\n", "\n"), "\n") {
-		if proviso.TrimSpace(line) != "" {
+		if value.TrimSpace(line) != "" {
 			rows = append(rows, csvPrompt{raw: line})
 		}
 	}
-	if len(rows) > 0 && strings.EqualFold(proviso.TrimSpace(rows[0].raw), "prompt") {
+	if len(rows) > 0 && strings.EqualFold(value.TrimSpace(rows[0].raw), "prompt") {
 		rows = rows[1:]
 	}
 	return rows
@@ -317,7 +318,7 @@ func (f *promptFile) rowLabel(raw string, i, rows int) string {
 }
 
 func isPromptColumn(name string) bool {
-	return strings.Trim(proviso.TrimSpace(name), `"`) == "prompt"
+	return strings.Trim(value.TrimSpace(name), `"`) == "prompt"
 }
 
 // column returns the field of a column; "" if the record has none.

@@ -7,19 +7,20 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // defaultPrompt is the prompt of a suite without prompts.
 const defaultPrompt = "{{prompt}}"
 
 // prompts reads the prompts of a suite.
-func (r *reading) prompts(doc *document.Document, cfg *proviso.Object) []proviso.Prompt {
+func (r *reading) prompts(doc *document.Document, cfg *value.Object) []proviso.Prompt {
 	p := promptReader{reading: r, ids: map[string]bool{}}
 	v, at := cfg.At("prompts"), "/prompts"
 	if len(r.options.Prompts) > 0 {
 		return p.fromCommandLine()
 	}
-	if flags, ok := cfg.At("commandLineOptions").(*proviso.Object); ok && v == nil {
+	if flags, ok := cfg.At("commandLineOptions").(*value.Object); ok && v == nil {
 		v, at = flags.At("prompts"), "/commandLineOptions/prompts"
 	}
 	if v == "" && r.promptfoo {
@@ -31,7 +32,7 @@ func (r *reading) prompts(doc *document.Document, cfg *proviso.Object) []proviso
 			r.warn(doc, "", nil, "the suite has no prompts, and no case has the variable prompt to send instead")
 		}
 		return []proviso.Prompt{{Label: defaultPrompt, Raw: defaultPrompt}}
-	case *proviso.Object:
+	case *value.Object:
 		if isPromptEntry(v) {
 			p.entry(doc, at, v)
 		} else {
@@ -48,17 +49,17 @@ func (r *reading) prompts(doc *document.Document, cfg *proviso.Object) []proviso
 
 // mayHavePrompt reports whether a case may have the variable prompt; cases in other
 // files always may.
-func mayHavePrompt(cfg *proviso.Object) bool {
+func mayHavePrompt(cfg *value.Object) bool {
 	cases, ok := cfg.At("tests").([]any)
 	if !ok && cfg.At("tests") != nil || cfg.At("scenarios") != nil {
 		return true
 	}
 	for _, v := range append(cases[:len(cases):len(cases)], cfg.At("defaultTest")) {
-		c, ok := v.(*proviso.Object)
+		c, ok := v.(*value.Object)
 		if !ok && v != nil {
 			return true
 		}
-		if vars, ok := c.At("vars").(*proviso.Object); vars.Has("prompt") || !ok && c.At("vars") != nil {
+		if vars, ok := c.At("vars").(*value.Object); vars.Has("prompt") || !ok && c.At("vars") != nil {
 			return true
 		}
 	}
@@ -107,7 +108,7 @@ func (p *promptReader) all(doc *document.Document, at string, v any) {
 			switch e := e.(type) {
 			case string:
 				p.text(doc, at, e, &proviso.Prompt{})
-			case *proviso.Object:
+			case *value.Object:
 				switch {
 				case isSentence(e):
 					p.wrong(doc, at, "quote the prompt: YAML reads a text with a colon and a blank in it as a mapping")
@@ -127,18 +128,18 @@ func (p *promptReader) all(doc *document.Document, at string, v any) {
 
 // isSentence reports whether an object is what YAML makes of an unquoted text such as
 // "Answer {{name}}: be brief".
-func isSentence(o *proviso.Object) bool {
+func isSentence(o *value.Object) bool {
 	return o.Len() == 1 && (strings.Contains(o.Keys()[0], " ") && !couldBeFile(o.Keys()[0]) || strings.Contains(o.Keys()[0], "{{"))
 }
 
 // isPromptEntry reports whether an object is {id, label, raw, …} rather than
 // {file: label}.
-func isPromptEntry(o *proviso.Object) bool {
+func isPromptEntry(o *value.Object) bool {
 	return o.Has("raw") || o.Has("id") || o.Has("label")
 }
 
 // areFiles reports whether the keys of an object are file names.
-func (p *promptReader) areFiles(o *proviso.Object) bool {
+func (p *promptReader) areFiles(o *value.Object) bool {
 	for key := range o.All() {
 		if !looksLikeFile(key) && !p.files.Exists(key) {
 			return false
@@ -148,7 +149,7 @@ func (p *promptReader) areFiles(o *proviso.Object) bool {
 }
 
 // labels reads {file: label}.
-func (p *promptReader) labels(doc *document.Document, at string, o *proviso.Object) {
+func (p *promptReader) labels(doc *document.Document, at string, o *value.Object) {
 	for name, v := range o.All() {
 		at := document.Join(at, name)
 		label, ok := v.(string)
@@ -161,7 +162,7 @@ func (p *promptReader) labels(doc *document.Document, at string, o *proviso.Obje
 }
 
 // entry reads {id, label, raw, config, assert}.
-func (p *promptReader) entry(doc *document.Document, at string, o *proviso.Object) {
+func (p *promptReader) entry(doc *document.Document, at string, o *value.Object) {
 	p.keys(doc, at, o, promptKeys())
 	base := proviso.Prompt{}
 	base.ID, _ = o.At("id").(string)
@@ -169,7 +170,7 @@ func (p *promptReader) entry(doc *document.Document, at string, o *proviso.Objec
 	if base.Label == "" {
 		base.Label, _ = o.At("display").(string)
 	}
-	base.Config, _ = o.At("config").(*proviso.Object)
+	base.Config, _ = o.At("config").(*value.Object)
 	if v := o.At("assert"); v != nil {
 		base.Assert = p.assertions(doc, document.Join(at, "assert"), v)
 	}
@@ -190,8 +191,8 @@ func (p *promptReader) entry(doc *document.Document, at string, o *proviso.Objec
 	switch v := o.At(key).(type) {
 	case string:
 		p.text(doc, at, v, &base)
-	case []any, *proviso.Object:
-		p.keep(base, proviso.Stringify(v), "")
+	case []any, *value.Object:
+		p.keep(base, value.Stringify(v), "")
 	default:
 		p.wrong(doc, at, "a prompt needs raw: its text, a chat, or file://…")
 	}

@@ -4,7 +4,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // providerRef decodes the provider of a case or an assertion: an id, an object, or a
@@ -16,7 +16,7 @@ func (d *decoder) providerRef(at string, v any) any {
 			return d.providerFile(at, name)
 		}
 		return v
-	case *proviso.Object, nil:
+	case *value.Object, nil:
 		return v
 	default:
 		d.mistake(at, "expected a provider id, or {id, config}, got %s", kindOf(v))
@@ -59,7 +59,7 @@ func (d *decoder) providerFile(at, name string) any {
 	}
 	switch v := root.(type) {
 	case string:
-	case *proviso.Object:
+	case *value.Object:
 		if id, ok := v.At("id").(string); !ok || strings.TrimSpace(id) == "" {
 			d.mistake(at, "%s: a provider needs an id, such as openai:chat:gpt-5", d.files.Show(name))
 			return nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // providerKeyNames returns the possible keys of the providers; a suite has one of
@@ -16,7 +17,7 @@ import (
 func providerKeyNames() []string { return []string{"providers", "targets", "target"} }
 
 // providers reads the providers.
-func (r *reading) providers(doc *document.Document, cfg *proviso.Object) []proviso.ProviderSpec {
+func (r *reading) providers(doc *document.Document, cfg *value.Object) []proviso.ProviderSpec {
 	key := ""
 	for _, name := range providerKeyNames() {
 		if cfg.At(name) == nil {
@@ -28,7 +29,7 @@ func (r *reading) providers(doc *document.Document, cfg *proviso.Object) []provi
 		}
 		key = name
 	}
-	flags, _ := cfg.At("commandLineOptions").(*proviso.Object)
+	flags, _ := cfg.At("commandLineOptions").(*value.Object)
 	at := document.Join("", key)
 	if key == "" && flags.At("providers") != nil {
 		key, at = "providers", "/commandLineOptions/providers"
@@ -117,7 +118,7 @@ func (p *providerReader) all(doc *document.Document, at string, v any) {
 		}
 	case string:
 		p.named(doc, at, v)
-	case *proviso.Object:
+	case *value.Object:
 		p.object(doc, at, v)
 	default:
 		p.failed = true
@@ -167,11 +168,11 @@ func (p *providerReader) file(doc *document.Document, at, name string) {
 }
 
 // object reads {id, …}, or {"the id": {…}}.
-func (p *providerReader) object(doc *document.Document, at string, o *proviso.Object) {
+func (p *providerReader) object(doc *document.Document, at string, o *value.Object) {
 	id := o.At("id")
 	if !o.Has("id") && o.Len() == 1 {
 		key := o.Keys()[0]
-		inner, isObject := o.At(key).(*proviso.Object)
+		inner, isObject := o.At(key).(*value.Object)
 		_, known := findRow(providerKeys(), key)
 		if !known && (isObject || o.At(key) == nil) {
 			at = document.Join(at, key)
@@ -190,7 +191,7 @@ func (p *providerReader) object(doc *document.Document, at string, o *proviso.Ob
 	p.dollar(doc, document.Join(at, "id"), name)
 	spec := proviso.ProviderSpec{ID: name, Pointer: p.at(doc, at)}
 	spec.Label, _ = o.At("label").(string)
-	spec.Config, _ = o.At("config").(*proviso.Object)
+	spec.Config, _ = o.At("config").(*value.Object)
 	spec.Config = withoutNulls(spec.Config)
 	spec.Transform, _ = o.At("transform").(string)
 	spec.Prompts = texts(o.At("prompts"))
@@ -205,7 +206,7 @@ func (p *providerReader) object(doc *document.Document, at string, o *proviso.Ob
 
 // withoutNulls returns an object without the keys that hold null, which count as
 // absent.
-func withoutNulls(o *proviso.Object) *proviso.Object {
+func withoutNulls(o *value.Object) *value.Object {
 	clean := o
 	for key, v := range o.All() {
 		if v != nil {
@@ -219,8 +220,8 @@ func withoutNulls(o *proviso.Object) *proviso.Object {
 	return clean
 }
 
-func (p *providerReader) providerEnv(doc *document.Document, at string, o *proviso.Object) *proviso.Object {
-	env, _ := o.At("env").(*proviso.Object)
+func (p *providerReader) providerEnv(doc *document.Document, at string, o *value.Object) *value.Object {
+	env, _ := o.At("env").(*value.Object)
 	for name, v := range env.All() {
 		switch v.(type) {
 		case string, float64, bool, nil:
@@ -244,7 +245,7 @@ func (p *providerReader) config(doc *document.Document, at string, v any, depth 
 		for i, e := range v {
 			p.config(doc, document.Join(at, i), e, depth+1)
 		}
-	case *proviso.Object:
+	case *value.Object:
 		for key, e := range v.All() {
 			p.config(doc, document.Join(at, key), e, depth+1)
 		}

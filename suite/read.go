@@ -8,6 +8,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Options control how a suite is read. The zero value reads it from the process's
@@ -109,7 +110,7 @@ func comparePlaces(a, b proviso.Mistake) int {
 // suite reads the files and builds the suite; nil if they cannot be read.
 func (r *reading) suite(ctx context.Context, names []string) *proviso.Suite {
 	if len(names) == 0 {
-		cfg := proviso.ObjectOf("description", r.options.ModelOutputs)
+		cfg := value.ObjectOf("description", r.options.ModelOutputs)
 		return r.together(r.options.ModelOutputs, []suiteFile{{doc: document.Virtual("", cfg), cfg: cfg}})
 	}
 	r.openFolder(names[0])
@@ -141,7 +142,7 @@ func (r *reading) together(name string, parts []suiteFile) *proviso.Suite {
 	s := &proviso.Suite{File: filepath.ToSlash(name), Dir: r.files.dir, Places: r.places, Lenient: r.promptfoo}
 	s.Config = proviso.Redacted(cfg)
 	s.Env = r.environment(doc, cfg)
-	cfg, _ = r.renderEnv(doc, "", cfg).(*proviso.Object)
+	cfg, _ = r.renderEnv(doc, "", cfg).(*value.Object)
 	doc.Root = cfg
 	doc, cfg = r.override(doc, cfg)
 	r.header(s, doc, cfg)
@@ -171,7 +172,7 @@ func (r *reading) openFolder(name string) {
 type suiteFile struct {
 	name string
 	doc  *document.Document
-	cfg  *proviso.Object
+	cfg  *value.Object
 	base string // folder of the file, relative to the suite's; "" is the same
 }
 
@@ -195,7 +196,7 @@ func (r *reading) open(name string) (suiteFile, bool) {
 		r.failed(document.Virtual(shown, nil), "", err)
 		return suiteFile{}, false
 	}
-	cfg, ok := doc.Root.(*proviso.Object)
+	cfg, ok := doc.Root.(*value.Object)
 	if !ok {
 		message := "a suite is an object with prompts, providers and tests, not " + kindOf(doc.Root)
 		if doc.Root == nil {
@@ -213,9 +214,9 @@ func (r *reading) open(name string) (suiteFile, bool) {
 
 // topKeys checks the top-level keys of a suite. A key that only holds values for
 // anchors or references may have any name. So may one that begins with x-.
-func (r *reading) topKeys(doc *document.Document, cfg *proviso.Object) {
+func (r *reading) topKeys(doc *document.Document, cfg *value.Object) {
 	table := suiteKeys()
-	known := proviso.NewObject(cfg.Len())
+	known := value.NewObject(cfg.Len())
 	for key, v := range cfg.All() {
 		_, listed := findRow(table, key)
 		at := document.Join("", key)
@@ -229,8 +230,8 @@ func (r *reading) topKeys(doc *document.Document, cfg *proviso.Object) {
 }
 
 // section checks the keys of an object under a key.
-func (r *reading) section(doc *document.Document, cfg *proviso.Object, key string, table []keyRow) {
-	if o, ok := cfg.At(key).(*proviso.Object); ok {
+func (r *reading) section(doc *document.Document, cfg *value.Object, key string, table []keyRow) {
+	if o, ok := cfg.At(key).(*value.Object); ok {
 		r.keys(doc, document.Join("", key), o, table)
 	}
 }

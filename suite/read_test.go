@@ -14,6 +14,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/suite"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // environment is the environment of every fixture.
@@ -123,10 +124,10 @@ func describeSuite(s *proviso.Suite, mistakes proviso.Mistakes) string {
 		return b.String()
 	}
 	line := func(name string, v any) {
-		if o, ok := v.(*proviso.Object); ok && o.Len() == 0 {
+		if o, ok := v.(*value.Object); ok && o.Len() == 0 {
 			return
 		}
-		if text := proviso.Stringify(v); text != `""` && text != "null" && text != "[]" {
+		if text := value.Stringify(v); text != `""` && text != "null" && text != "[]" {
 			fmt.Fprintf(&b, "%s %s\n", name, text)
 		}
 	}
@@ -178,10 +179,10 @@ func describeParts(b *strings.Builder, s *proviso.Suite, line func(string, any))
 			fmt.Fprintf(b, "case error: %v\n", err)
 			continue
 		}
-		fmt.Fprintf(b, "case %s %s at %s\n", strconv.Quote(c.Description), proviso.Stringify(c.Vars), s.Place(c.Pointer))
+		fmt.Fprintf(b, "case %s %s at %s\n", strconv.Quote(c.Description), value.Stringify(c.Vars), s.Place(c.Pointer))
 		line("  prefix", c.Options.Prefix)
 		for _, a := range c.Assert {
-			fmt.Fprintf(b, "  assert %s %s at %s\n", a.Type, proviso.Stringify(a.Value), s.Place(a.Pointer))
+			fmt.Fprintf(b, "  assert %s %s at %s\n", a.Type, value.Stringify(a.Value), s.Place(a.Pointer))
 		}
 		for _, a := range c.Set {
 			fmt.Fprintf(b, "  set %s %s at %s\n", a.ID, a.Type, s.Place(a.Pointer))

@@ -4,7 +4,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // rebased makes the file names in a part of a suite from another folder relative to
@@ -34,8 +34,8 @@ func rebaseMember(v any, base, key string) any {
 			list[i] = rebaseMember(e, base, key)
 		}
 		return list
-	case *proviso.Object:
-		o := proviso.NewObject(v.Len())
+	case *value.Object:
+		o := value.NewObject(v.Len())
 		for name, e := range v.All() {
 			if s, ok := e.(string); ok && mayNameFile(key, name) {
 				e = rebaseName(s, base, key)
@@ -98,8 +98,8 @@ func rebaseFiles(v any, base string) any {
 			list[i] = rebaseFiles(e, base)
 		}
 		return list
-	case *proviso.Object:
-		o := proviso.NewObject(v.Len())
+	case *value.Object:
+		o := value.NewObject(v.Len())
 		for name, e := range v.All() {
 			o.Set(name, rebaseFiles(e, base))
 		}

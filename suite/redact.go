@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // configured are the keys of cases and assertions with configurations of providers.
@@ -14,7 +15,7 @@ var configured = [...]string{"provider", "providers", "config", "options"}
 // redact returns a case, an assertion or a set of them for reports: without the
 // secrets in configurations of providers, and without the passwords and keys in the
 // URL of a webhook. A value without secrets is returned unchanged.
-func redact(o *proviso.Object) *proviso.Object {
+func redact(o *value.Object) *value.Object {
 	out := o
 	set := func(key string, v any) {
 		if out == o {
@@ -23,7 +24,7 @@ func redact(o *proviso.Object) *proviso.Object {
 		out.Set(key, v)
 	}
 	for _, key := range configured {
-		if part, ok := o.At(key).(*proviso.Object); ok && part.Len() > 0 {
+		if part, ok := o.At(key).(*value.Object); ok && part.Len() > 0 {
 			if clean := proviso.Redacted(part); clean != part {
 				set(key, clean)
 			}
@@ -45,7 +46,7 @@ func redact(o *proviso.Object) *proviso.Object {
 // redactList is redact for each of a list of assertions.
 func redactList(list []any) (clean []any, changed bool) {
 	for i, e := range list {
-		o, ok := e.(*proviso.Object)
+		o, ok := e.(*value.Object)
 		if !ok {
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/suite"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // TestCasesShowNoSecrets: the case in reports contains no key, wherever a provider is
@@ -35,9 +36,9 @@ tests:
 		if err != nil {
 			t.Fatal(err)
 		}
-		shown := proviso.Stringify(c.Raw)
+		shown := value.Stringify(c.Raw)
 		for _, a := range c.Assert {
-			shown += proviso.Stringify(a.Raw)
+			shown += value.Stringify(a.Raw)
 		}
 		if strings.Contains(shown, "sk-secret") || !strings.Contains(shown, `"token":"shown"`) {
 			t.Errorf("reports show %s", shown)

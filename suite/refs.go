@@ -9,6 +9,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // maxReferred limits how many values the $refs of one document may add.
@@ -72,13 +73,13 @@ func (x *refs) value(pointer string, v any) any {
 		if changed != nil {
 			return changed
 		}
-	case *proviso.Object:
+	case *value.Object:
 		return x.object(pointer, v)
 	}
 	return v
 }
 
-func (x *refs) object(pointer string, o *proviso.Object) any {
+func (x *refs) object(pointer string, o *value.Object) any {
 	if ref, ok := o.At("$ref").(string); ok {
 		return x.follow(pointer, o, ref)
 	}
@@ -127,7 +128,7 @@ func same(a, b any) bool {
 
 // follow returns the target of one reference, overridden by the other members of the
 // object.
-func (x *refs) follow(pointer string, o *proviso.Object, ref string) any {
+func (x *refs) follow(pointer string, o *value.Object, ref string) any {
 	before := len(x.mistakes)
 	t, ok := x.target(pointer, ref)
 	if !ok {
@@ -142,7 +143,7 @@ func (x *refs) follow(pointer string, o *proviso.Object, ref string) any {
 		return nil
 	}
 	used := x.at(x.doc, pointer)
-	base, isObject := t.value.(*proviso.Object)
+	base, isObject := t.value.(*value.Object)
 	if o.Len() == 1 || !isObject {
 		x.places.link(used, t.at)
 		return t.value
@@ -220,7 +221,7 @@ func (x *refs) internal(pointer, ref, fragment string) (referred, bool) {
 func (x *refs) lookup(fragment string) (any, bool) {
 	cur, at := x.raw, ""
 	for _, s := range document.Split(fragment) {
-		if o, ok := cur.(*proviso.Object); ok && o.Has("$ref") && !o.Has(s) {
+		if o, ok := cur.(*value.Object); ok && o.Has("$ref") && !o.Has(s) {
 			cur = x.value(at, o)
 		}
 		next, ok := document.Lookup(cur, document.Join("", s))
@@ -285,7 +286,7 @@ func (x *refs) missing(pointer, ref string, root any, fragment string) {
 	for _, s := range segments {
 		last = s
 		valid = nil
-		if o, ok := cur.(*proviso.Object); ok {
+		if o, ok := cur.(*value.Object); ok {
 			valid = o.Keys()
 		}
 		next, ok := document.Lookup(cur, document.Join("", s))
@@ -310,7 +311,7 @@ func size(v any, limit int) int {
 			}
 			n += size(e, limit-n)
 		}
-	case *proviso.Object:
+	case *value.Object:
 		for _, e := range v.All() {
 			if n > limit {
 				break

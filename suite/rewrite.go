@@ -5,12 +5,13 @@ import (
 	"slices"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 var _ proviso.CaseRewriter = (*caseSource)(nil)
 
 // Rewritten returns the cases in a list; see [proviso.CaseRewriter].
-func (s *caseSource) Rewritten(tests []any, defaults *proviso.Object, pointer, origin string) proviso.CaseSource {
+func (s *caseSource) Rewritten(tests []any, defaults *value.Object, pointer, origin string) proviso.CaseSource {
 	c := *s
 	c.at, c.filter, c.sampled, c.defaults = pointer, filter{}, &sample{}, layer{}
 	c.streams = []stream{{each: func(p *pass, visit func(written) bool) bool {
@@ -23,7 +24,7 @@ func (s *caseSource) Rewritten(tests []any, defaults *proviso.Object, pointer, o
 }
 
 // overDefaults decodes the defaults of all cases of a pass.
-func (p *pass) overDefaults(defaults *proviso.Object, pointer string) {
+func (p *pass) overDefaults(defaults *value.Object, pointer string) {
 	own := *p.source
 	p.testCase(&own.defaults, written{at: pointer, object: defaults}, &layer{})
 	own.defaults.proto.Description, own.defaults.proto.ID = "", ""
@@ -57,7 +58,7 @@ func (p *pass) fromCode(e *proviso.Error) *proviso.Error {
 
 // Rewrite returns a case with the changes of a hook; see [proviso.CaseRewriter].
 // Parts that the hook did not change are kept, so the hook need not see all of them.
-func (s *caseSource) Rewrite(c *proviso.Case, test *proviso.Object, pointer, origin string) (*proviso.Case, error) {
+func (s *caseSource) Rewrite(c *proviso.Case, test *value.Object, pointer, origin string) (*proviso.Case, error) {
 	changed := changedKeys(c.Raw, test)
 	if len(changed) == 0 {
 		return c, nil
@@ -73,7 +74,7 @@ func (s *caseSource) Rewrite(c *proviso.Case, test *proviso.Object, pointer, ori
 			wrong = p.fromCode(e)
 		}
 	}
-	part := proviso.NewObject(len(changed))
+	part := value.NewObject(len(changed))
 	for _, key := range changed {
 		part.Set(key, test.At(key))
 	}
@@ -119,12 +120,12 @@ func (p *pass) replace(c *proviso.Case, l *layer, key string) {
 
 // changedKeys returns the keys whose values differ, sorted. An empty object or list
 // counts as absent.
-func changedKeys(before, after *proviso.Object) []string {
+func changedKeys(before, after *value.Object) []string {
 	keys := append(slices.Clone(before.Keys()), after.Keys()...)
 	slices.Sort(keys)
 	return slices.DeleteFunc(slices.Compact(keys), func(key string) bool {
 		a, b := before.At(key), after.At(key)
-		return same(a, b) || isEmpty(a) && isEmpty(b) || proviso.Stringify(a) == proviso.Stringify(b)
+		return same(a, b) || isEmpty(a) && isEmpty(b) || value.Stringify(a) == value.Stringify(b)
 	})
 }
 
@@ -134,7 +135,7 @@ func isEmpty(v any) bool {
 		return true
 	case []any:
 		return len(v) == 0
-	case *proviso.Object:
+	case *value.Object:
 		return v.Len() == 0
 	}
 	return false

@@ -8,6 +8,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/suite"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // rewriter reads a suite whose cases a hook may rewrite.
@@ -45,24 +46,24 @@ func TestRewrite(t *testing.T) {
 		t.Errorf("a case that was not changed is another: %v", err)
 	}
 	test := first.Raw.Clone()
-	test.Set("vars", proviso.ObjectOf("a", 2.0, "b", "new"))
+	test.Set("vars", value.ObjectOf("a", 2.0, "b", "new"))
 	test.Set("threshold", 0.5)
 	test.Delete("metadata")
 	got, err := source.Rewrite(first, test, "/x", "h.py:f")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if proviso.Stringify(got.Vars) != `{"a":2,"b":"new"}` || *got.Threshold != 0.5 || got.Metadata != nil || got.ID != first.ID || len(got.Assert) != 1 || got.Origin != "h.py:f" {
+	if value.Stringify(got.Vars) != `{"a":2,"b":"new"}` || *got.Threshold != 0.5 || got.Metadata != nil || got.ID != first.ID || len(got.Assert) != 1 || got.Origin != "h.py:f" {
 		t.Errorf("got %+v", got)
 	}
-	grader, _ := got.Options.Grader.(*proviso.Object)
-	if config, _ := grader.At("config").(*proviso.Object); config.At("apiKey") != "sesame" {
+	grader, _ := got.Options.Grader.(*value.Object)
+	if config, _ := grader.At("config").(*value.Object); config.At("apiKey") != "sesame" {
 		t.Error("what the hook did not see is gone")
 	}
 	if first.Raw.Has("threshold") || !first.Raw.Has("metadata") {
 		t.Error("the case itself was changed")
 	}
-	test.Set("assert", []any{proviso.ObjectOf("type", "equals", "valu", "x")})
+	test.Set("assert", []any{value.ObjectOf("type", "equals", "valu", "x")})
 	if _, err := source.Rewrite(first, test, "/x", "h.py:f"); err == nil || !strings.Contains(err.Error(), `h.py:f: unknown key "valu"`) {
 		t.Errorf("a mistake gives %v", err)
 	}
@@ -73,24 +74,24 @@ func TestRewritten(t *testing.T) {
 	t.Parallel()
 	_, source := rewriter(t, rewritten)
 	tests := []any{
-		proviso.ObjectOf("vars", proviso.ObjectOf("a", []any{"x", "y"})),
-		proviso.ObjectOf("vars", proviso.ObjectOf("a", "z"), "assert", []any{proviso.ObjectOf("type", "equals", "value", "z")}),
+		value.ObjectOf("vars", value.ObjectOf("a", []any{"x", "y"})),
+		value.ObjectOf("vars", value.ObjectOf("a", "z"), "assert", []any{value.ObjectOf("type", "equals", "value", "z")}),
 	}
-	describe := func(defaults *proviso.Object) string {
+	describe := func(defaults *value.Object) string {
 		var list []string
 		for c, err := range source.Rewritten(tests, defaults, "/x", "h.py:f").Cases() {
 			if err != nil {
 				list = append(list, err.Error())
 				continue
 			}
-			list = append(list, c.Origin+" "+proviso.Stringify(c.Vars)+strings.Repeat("!", len(c.Assert)))
+			list = append(list, c.Origin+" "+value.Stringify(c.Vars)+strings.Repeat("!", len(c.Assert)))
 		}
 		return strings.Join(list, "|")
 	}
 	if got, want := describe(nil), `h.py:f, case 1 {"a":"x"}|h.py:f, case 1 {"a":"y"}|h.py:f, case 2 {"a":"z"}!`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	defaults := proviso.ObjectOf("vars", proviso.ObjectOf("b", 1.0), "assert", []any{proviso.ObjectOf("type", "contains", "value", "z")})
+	defaults := value.ObjectOf("vars", value.ObjectOf("b", 1.0), "assert", []any{value.ObjectOf("type", "contains", "value", "z")})
 	if got, want := describe(defaults), `h.py:f, case 1 {"b":1,"a":"x"}!|h.py:f, case 1 {"b":1,"a":"y"}!|h.py:f, case 2 {"b":1,"a":"z"}!!`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

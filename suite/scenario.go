@@ -3,6 +3,7 @@ package suite
 import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 var scenarioKeys = []string{"description", "config", "tests"}
@@ -53,7 +54,7 @@ func (r *reading) scenarioFiles(doc *document.Document, pointer, ref string) []s
 }
 
 func (r *reading) scenario(doc *document.Document, pointer string, v any) []stream {
-	o, ok := v.(*proviso.Object)
+	o, ok := v.(*value.Object)
 	if !ok {
 		r.mistake(doc, pointer, proviso.Invalid, nil, "expected a scenario with config and tests, got %s", kindOf(v))
 		return nil
@@ -69,7 +70,7 @@ func (r *reading) scenario(doc *document.Document, pointer string, v any) []stre
 	tests := r.testStreams(doc, pointer+"/tests", o.At("tests"))
 	if len(tests) == 0 && !hasMembers(o.At("tests")) {
 		// A scenario without tests consists of its entries.
-		tests = []stream{inlineCase(r.at(doc, pointer), &proviso.Object{})}
+		tests = []stream{inlineCase(r.at(doc, pointer), &value.Object{})}
 	}
 	out := make([]stream, 0, len(entries))
 	for _, e := range entries {
@@ -89,7 +90,7 @@ func (r *reading) unknownScenarioKey(doc *document.Document, pointer, key string
 // scenarioEntry has what one entry of a scenario's config adds to its tests.
 type scenarioEntry struct {
 	at     string
-	object *proviso.Object
+	object *value.Object
 }
 
 // scenarioConfig reads a list of entries, or the files that hold them.
@@ -100,7 +101,7 @@ func (r *reading) scenarioConfig(doc *document.Document, pointer string, v any) 
 		for i, e := range v {
 			at := document.Join(pointer, i)
 			switch e := e.(type) {
-			case *proviso.Object:
+			case *value.Object:
 				out = append(out, scenarioEntry{r.at(doc, at), e})
 			case string:
 				out = append(out, r.scenarioConfigFiles(doc, at, e)...)
@@ -111,7 +112,7 @@ func (r *reading) scenarioConfig(doc *document.Document, pointer string, v any) 
 		return out
 	case string:
 		return r.scenarioConfigFiles(doc, pointer, v)
-	case *proviso.Object:
+	case *value.Object:
 		return []scenarioEntry{{r.at(doc, pointer), v}}
 	}
 	r.mistake(doc, pointer, proviso.Invalid, nil, "a scenario needs config, a list of mappings with vars; got %s", kindOf(v))
@@ -126,7 +127,7 @@ func (r *reading) scenarioConfigFiles(doc *document.Document, pointer, ref strin
 			r.failed(doc, pointer, err)
 			continue
 		}
-		if o, ok := d.Root.(*proviso.Object); ok {
+		if o, ok := d.Root.(*value.Object); ok {
 			out = append(out, scenarioEntry{r.at(d, ""), o})
 			continue
 		}

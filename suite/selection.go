@@ -7,13 +7,14 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // selection applies the filters of the options, or those of commandLineOptions where
 // the options have none.
-func (r *reading) selection(s *proviso.Suite, doc *document.Document, cfg *proviso.Object) {
-	flags, _ := cfg.At("commandLineOptions").(*proviso.Object)
-	evaluate, _ := cfg.At("evaluateOptions").(*proviso.Object)
+func (r *reading) selection(s *proviso.Suite, doc *document.Document, cfg *value.Object) {
+	flags, _ := cfg.At("commandLineOptions").(*value.Object)
+	evaluate, _ := cfg.At("evaluateOptions").(*value.Object)
 	x := optionReader{r, doc, "/commandLineOptions", flags}
 	r.selectProviders(s, x)
 	r.selectPrompts(s, x)
@@ -55,7 +56,7 @@ func (r *reading) selection(s *proviso.Suite, doc *document.Document, cfg *provi
 
 // wrongFilter reports the mistakes of a filter at its place: a flag of the command,
 // or the suite, whose commandLineOptions are flags.
-func (r *reading) wrongFilter(doc *document.Document, flags *proviso.Object, f Filter) bool {
+func (r *reading) wrongFilter(doc *document.Document, flags *value.Object, f Filter) bool {
 	wrong := false
 	ours := r.options.Filter.parts()
 	for i, part := range f.parts() {

@@ -5,11 +5,12 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // assertionSet reads the assertion set: a list under assertions, or files of them.
 // Every member has a unique id, because results are counted by id.
-func (r *reading) assertionSet(doc *document.Document, cfg *proviso.Object) []*proviso.Assertion {
+func (r *reading) assertionSet(doc *document.Document, cfg *value.Object) []*proviso.Assertion {
 	set := setReader{reading: r, ids: map[string]bool{}}
 	set.all(doc, "/assertions", cfg.At("assertions"), 0)
 	return set.list
@@ -30,7 +31,7 @@ func (s *setReader) all(doc *document.Document, at string, v any, depth int) {
 	case nil:
 	case string:
 		s.file(doc, at, v, depth)
-	case *proviso.Object:
+	case *value.Object:
 		if inner, ok := v.At("assertions").([]any); ok {
 			s.all(doc, document.Join(at, "assertions"), inner, depth)
 			return
@@ -65,7 +66,7 @@ func (s *setReader) file(doc *document.Document, at, name string, depth int) {
 // one reads one assertion. With an instruction, criteria or a check it is judged,
 // unless it has another type.
 func (s *setReader) one(doc *document.Document, at string, v any) {
-	if _, ok := v.(*proviso.Object); !ok {
+	if _, ok := v.(*value.Object); !ok {
 		s.mistake(doc, at, proviso.Invalid, nil, "%s", notMember(v))
 		return
 	}

@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // writtenForPromptfoo reports whether the files of a suite together have promptfoo's
@@ -48,7 +48,7 @@ func writtenForPromptfoo(parts []suiteFile) bool {
 
 // usesOwnKeys reports whether a suite has a key that promptfoo does not have, at the
 // top level or in an assertion in the file itself.
-func usesOwnKeys(cfg *proviso.Object) bool {
+func usesOwnKeys(cfg *value.Object) bool {
 	for _, row := range suiteKeys() {
 		if row.Own && cfg.At(row.Key) != nil {
 			return true
@@ -58,7 +58,7 @@ func usesOwnKeys(cfg *proviso.Object) bool {
 		return true
 	}
 	return listHas(cfg.At("scenarios"), func(v any) bool {
-		o, _ := v.(*proviso.Object)
+		o, _ := v.(*value.Object)
 		return listHas(o.At("tests"), assertsOwn)
 	})
 }
@@ -66,12 +66,12 @@ func usesOwnKeys(cfg *proviso.Object) bool {
 // assertsOwn reports whether an assertion of a case, or a member of one, has a key of
 // proviso.
 func assertsOwn(testCase any) bool {
-	o, _ := testCase.(*proviso.Object)
+	o, _ := testCase.(*value.Object)
 	return listHas(o.At("assert"), ownAssertion)
 }
 
 func ownAssertion(v any) bool {
-	o, ok := v.(*proviso.Object)
+	o, ok := v.(*value.Object)
 	if !ok {
 		return false
 	}

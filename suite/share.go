@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // ParseShare reads the share of rows that must pass: a number from 0 to 1, as a
@@ -13,10 +14,10 @@ func ParseShare(v any) (float64, error) {
 	const want = "a number from 0 to 1, or a percentage from 0% to 100%"
 	text, isText := v.(string)
 	if f, ok := v.(float64); ok {
-		text, isText = proviso.FormatNumber(f), true
+		text, isText = value.FormatNumber(f), true
 	}
 	if !isText {
-		return 0, proviso.Errorf(proviso.Invalid, "expected %s, found %s", want, proviso.Stringify(v))
+		return 0, proviso.Errorf(proviso.Invalid, "expected %s, found %s", want, value.Stringify(v))
 	}
 	text = strings.TrimSpace(text)
 	digits, percent := strings.CutSuffix(text, "%")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // tracingKeys are the keys of tracing, sorted.
@@ -59,9 +60,9 @@ func endpointKeys() []keyRow {
 var traceFormats = []string{"json", "protobuf"}
 
 // tracing reads the suite's settings for traces.
-func (r *reading) tracing(doc *document.Document, cfg *proviso.Object) proviso.Tracing {
+func (r *reading) tracing(doc *document.Document, cfg *value.Object) proviso.Tracing {
 	var t proviso.Tracing
-	o, ok := cfg.At("tracing").(*proviso.Object)
+	o, ok := cfg.At("tracing").(*value.Object)
 	if !ok {
 		return t
 	}
@@ -79,9 +80,9 @@ func (r *reading) tracing(doc *document.Document, cfg *proviso.Object) proviso.T
 		r.missingFile(doc, at, name)
 		t.Files = append(t.Files, name)
 	}
-	if otlp, ok := o.At("otlp").(*proviso.Object); ok {
+	if otlp, ok := o.At("otlp").(*value.Object); ok {
 		r.keys(doc, "/tracing/otlp", otlp, otlpKeys())
-		if http, ok := otlp.At("http").(*proviso.Object); ok {
+		if http, ok := otlp.At("http").(*value.Object); ok {
 			r.receiver(doc, &t, http)
 		}
 	}
@@ -91,7 +92,7 @@ func (r *reading) tracing(doc *document.Document, cfg *proviso.Object) proviso.T
 }
 
 // receiver reads how spans are received.
-func (r *reading) receiver(doc *document.Document, t *proviso.Tracing, o *proviso.Object) {
+func (r *reading) receiver(doc *document.Document, t *proviso.Tracing, o *value.Object) {
 	const at = "/tracing/otlp/http"
 	r.keys(doc, at, o, receiverKeys())
 	if o.At("enabled") == false {
@@ -128,7 +129,7 @@ func (r *reading) wholeNumber(doc *document.Document, at string, v any, most flo
 		return
 	}
 	if f != math.Trunc(f) || f < 0 || f > most {
-		r.mistake(doc, at, proviso.Invalid, nil, "expected a whole number from 0 to %s, not %s", proviso.FormatNumber(most), proviso.FormatNumber(f))
+		r.mistake(doc, at, proviso.Invalid, nil, "expected a whole number from 0 to %s, not %s", value.FormatNumber(most), value.FormatNumber(f))
 		return
 	}
 	n := int(f)
@@ -152,7 +153,7 @@ func (r *reading) names(doc *document.Document, at string, v any) []string {
 
 // endpoint reads a receiver of telemetry; nil if there is none.
 func (r *reading) endpoint(doc *document.Document, at string, v any) *proviso.Endpoint {
-	o, ok := v.(*proviso.Object)
+	o, ok := v.(*value.Object)
 	if !ok {
 		return nil
 	}
@@ -160,7 +161,7 @@ func (r *reading) endpoint(doc *document.Document, at string, v any) *proviso.En
 	if o.At("enabled") == false {
 		return nil
 	}
-	e := &proviso.Endpoint{Headers: &proviso.Object{}, Pointer: r.at(doc, at)}
+	e := &proviso.Endpoint{Headers: &value.Object{}, Pointer: r.at(doc, at)}
 	e.URL, _ = o.At("endpoint").(string)
 	u, err := url.Parse(e.URL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -170,7 +171,7 @@ func (r *reading) endpoint(doc *document.Document, at string, v any) *proviso.En
 	if r.trust != nil {
 		r.guard(doc).address(at+"/endpoint", e.URL)
 	}
-	headers, _ := o.At("headers").(*proviso.Object)
+	headers, _ := o.At("headers").(*value.Object)
 	for name, v := range headers.All() {
 		text, ok := v.(string)
 		if !ok || strings.ContainsAny(text, "\r\n") || name == "" || strings.ContainsAny(name, " :\r\n") {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/suite"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // readTracing reads a suite with settings for traces.
@@ -55,7 +56,7 @@ func TestTracing(t *testing.T) {
 	if e := tr.Emit; e == nil || e.URL != "https://example.com/v1/logs" || e.Headers.Len() != 0 {
 		t.Errorf("emit: %+v", e)
 	}
-	if config := proviso.Stringify(s.Config); strings.Contains(config, "written-out") || strings.Contains(config, "hunter2") || !strings.Contains(config, "{{ env.K }}") {
+	if config := value.Stringify(s.Config); strings.Contains(config, "written-out") || strings.Contains(config, "hunter2") || !strings.Contains(config, "{{ env.K }}") {
 		t.Errorf("reports get %s", config)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Trust restricts an untrusted suite, such as one from a pull request: it cannot run
@@ -201,11 +202,11 @@ func hostRefused(host string) string {
 
 // confineHeader removes settings about the user's own files from a suite, and checks
 // the providers that grade.
-func (r *reading) confineHeader(s *proviso.Suite, doc *document.Document, cfg *proviso.Object) {
+func (r *reading) confineHeader(s *proviso.Suite, doc *document.Document, cfg *value.Object) {
 	if r.trust == nil {
 		return
 	}
-	flags, _ := cfg.At("commandLineOptions").(*proviso.Object)
+	flags, _ := cfg.At("commandLineOptions").(*value.Object)
 	for at, v := range map[string]any{"/outputPath": cfg.At("outputPath"), "/commandLineOptions/output": flags.At("output")} {
 		if len(texts(v)) > 0 {
 			r.warn(doc, at, nil, "an untrusted suite writes no report; name it with -o")
@@ -221,7 +222,7 @@ func (r *reading) confineHeader(s *proviso.Suite, doc *document.Document, cfg *p
 
 // confineProvider checks an entry of the providers. A refused one is replaced by
 // echo, so that it is not called and causes no further mistakes.
-func (p *providerReader) confineProvider(doc *document.Document, at string, o *proviso.Object, spec *proviso.ProviderSpec) {
+func (p *providerReader) confineProvider(doc *document.Document, at string, o *value.Object, spec *proviso.ProviderSpec) {
 	if p.trust == nil {
 		return
 	}
@@ -241,7 +242,7 @@ func (p *providerReader) confineProvider(doc *document.Document, at string, o *p
 
 // ownEnv marks what an untrusted suite adds to the environment as the provider's own,
 // so that it cannot be mistaken for the user's environment.
-func (p *providerReader) ownEnv(env *proviso.Object) *proviso.Object {
+func (p *providerReader) ownEnv(env *value.Object) *value.Object {
 	if p.trust == nil || p.added.Len() == 0 {
 		return env
 	}

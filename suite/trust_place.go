@@ -6,6 +6,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // guard finds forbidden parts of an untrusted suite in values and reports them at
@@ -43,7 +44,7 @@ func (d *decoder) guard() guard {
 }
 
 // assertion checks an assertion without the assertions within it.
-func (g guard) assertion(at string, o *proviso.Object) {
+func (g guard) assertion(at string, o *value.Object) {
 	if g.Trust == nil {
 		return
 	}
@@ -63,11 +64,11 @@ func (g guard) assertion(at string, o *proviso.Object) {
 }
 
 // testCase checks a case without its assertions.
-func (g guard) testCase(at string, o *proviso.Object, own *ownParts, env proviso.Env) {
+func (g guard) testCase(at string, o *value.Object, own *ownParts, env proviso.Env) {
 	if g.Trust == nil {
 		return
 	}
-	options, _ := o.At("options").(*proviso.Object)
+	options, _ := o.At("options").(*value.Object)
 	g.code(at, o, "assertScoringFunction")
 	g.provider(at+"/provider", o.At("provider"))
 	g.code(at+"/options", options, "transform", "postprocess", "transformVars")
@@ -78,13 +79,13 @@ func (g guard) testCase(at string, o *proviso.Object, own *ownParts, env proviso
 		}
 	}
 	g.env(at, o, env, 0)
-	if _, inline := o.At("vars").(*proviso.Object); !inline {
+	if _, inline := o.At("vars").(*value.Object); !inline {
 		g.env(at+"/vars", own.vars, env, 0)
 	}
 }
 
 // code refuses the members of an object that are always code.
-func (g guard) code(at string, o *proviso.Object, keys ...string) {
+func (g guard) code(at string, o *value.Object, keys ...string) {
 	for _, key := range keys {
 		if s, ok := o.At(key).(string); ok && s != "" {
 			g.report(document.Join(at, key), codeRefused(key))
@@ -112,7 +113,7 @@ func (g guard) references(at string, v any, depth int) {
 		for i, e := range v {
 			g.references(document.Join(at, i), e, depth+1)
 		}
-	case *proviso.Object:
+	case *value.Object:
 		for key, e := range v.All() {
 			if key != "$ref" { // those were followed, or refused, already
 				g.references(document.Join(at, key), e, depth+1)
@@ -145,7 +146,7 @@ func (g guard) env(at string, v any, env proviso.Env, depth int) {
 		for i, e := range v {
 			g.env(document.Join(at, i), e, env, depth+1)
 		}
-	case *proviso.Object:
+	case *value.Object:
 		for key, e := range v.All() {
 			g.env(document.Join(at, key), e, env, depth+1)
 		}
@@ -168,12 +169,12 @@ func (g guard) provider(at string, v any) {
 	switch v := v.(type) {
 	case string:
 		g.providerID(at, v)
-	case *proviso.Object:
+	case *value.Object:
 		if id, ok := v.At("id").(string); ok {
 			g.providerID(at+"/id", id)
 		} else {
 			for key, e := range v.All() {
-				if inner, ok := e.(*proviso.Object); !ok || inner.Has("id") {
+				if inner, ok := e.(*value.Object); !ok || inner.Has("id") {
 					g.provider(document.Join(at, key), e)
 				}
 			}
@@ -183,9 +184,9 @@ func (g guard) provider(at string, v any) {
 }
 
 // providerSettings checks an entry without its id.
-func (g guard) providerSettings(at string, o *proviso.Object) {
+func (g guard) providerSettings(at string, o *value.Object) {
 	g.code(at, o, "transform")
-	config, _ := o.At("config").(*proviso.Object)
+	config, _ := o.At("config").(*value.Object)
 	g.providerConfig(at+"/config", config)
 }
 
@@ -204,7 +205,7 @@ func (g guard) providerID(at, id string) {
 var addressKeys = [...]string{"apiBaseUrl", "apiHost", "baseUrl", "baseURL", "base_url", "endpoint", "tokenUrl", "url"}
 
 // providerConfig checks the settings of a provider.
-func (g guard) providerConfig(at string, o *proviso.Object) {
+func (g guard) providerConfig(at string, o *value.Object) {
 	g.references(at, o, 0)
 	for _, key := range addressKeys {
 		s, _ := o.At(key).(string)
@@ -218,7 +219,7 @@ func (g guard) providerConfig(at string, o *proviso.Object) {
 		g.report(at+"/transformRequest", codeRefused("transformRequest"))
 	}
 	g.rawRequest(at+"/request", o.At("request"))
-	if auth, ok := o.At("auth").(*proviso.Object); ok {
+	if auth, ok := o.At("auth").(*value.Object); ok {
 		g.providerConfig(at+"/auth", auth)
 	}
 	if name, ok := o.At("apiKeyEnvar").(string); ok {

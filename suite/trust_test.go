@@ -11,6 +11,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/suite"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // untrusted reads an untrusted suite, with the files beside it, and returns every
@@ -249,7 +250,7 @@ func TestUntrustedWarnings(t *testing.T) {
 	if want := "3 true;4 true;5 true;5 true;7 true"; strings.Join(got, ";") != want {
 		t.Errorf("got %v, want %s: %v", got, want, list)
 	}
-	if s == nil || len(s.Outputs) > 0 || s.Options.Write != nil || proviso.Stringify(s.Env) != `{"OWN":"m!"}` {
+	if s == nil || len(s.Outputs) > 0 || s.Options.Write != nil || value.Stringify(s.Env) != `{"OWN":"m!"}` {
 		t.Errorf("suite %+v", s)
 	}
 }
@@ -264,7 +265,7 @@ func TestUntrustedProviderEnv(t *testing.T) {
 	}
 	for i, want := range []string{"1", "2"} {
 		if env := s.Providers[i].Env; env.At("OPENAI_BASE_URL") != "https://evil.example" || env.At("X") != want {
-			t.Errorf("provider %d has %s", i, proviso.Stringify(env))
+			t.Errorf("provider %d has %s", i, value.Stringify(env))
 		}
 	}
 }

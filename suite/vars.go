@@ -5,6 +5,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // maxCombinations limits how many cases the lists in one case's variables make.
@@ -12,9 +13,9 @@ const maxCombinations = 100_000
 
 // vars decodes the variables of a layer: an object, or the names of files with
 // objects.
-func (p *pass) vars(at string, v any) *proviso.Object {
+func (p *pass) vars(at string, v any) *value.Object {
 	switch v := v.(type) {
-	case *proviso.Object:
+	case *value.Object:
 		if m, ok := v.Get("assert"); ok && isList(m) {
 			p.warn(at+"/assert", "these assertions are a variable named \"assert\" and check nothing; indent them as much as vars")
 		}
@@ -22,7 +23,7 @@ func (p *pass) vars(at string, v any) *proviso.Object {
 	case string:
 		return p.varsFiles(at, nil, v)
 	case []any:
-		var all *proviso.Object
+		var all *value.Object
 		for i, e := range v {
 			name, ok := e.(string)
 			if !ok {
@@ -46,7 +47,7 @@ func isList(v any) bool {
 
 // varsFiles merges the variables of the files that a name or pattern matches
 // into all.
-func (p *pass) varsFiles(at string, all *proviso.Object, name string) *proviso.Object {
+func (p *pass) varsFiles(at string, all *value.Object, name string) *value.Object {
 	files, err := p.source.files.Glob(name)
 	if err == nil && len(files) == 0 {
 		_, err = p.source.files.ReadFile(name)
@@ -61,7 +62,7 @@ func (p *pass) varsFiles(at string, all *proviso.Object, name string) *proviso.O
 			p.fileError(at, err)
 			continue
 		}
-		o, ok := d.Root.(*proviso.Object)
+		o, ok := d.Root.(*value.Object)
 		if !ok {
 			if p.source.promptfoo {
 				p.warn(at, "%s gives no variables: expected them by name, got %s", p.source.files.Show(file), kindOf(d.Root))
@@ -143,7 +144,7 @@ func (p *pass) varGlob(at, pattern string) []any {
 
 // combine calls visit with the variables of each combination; the last list changes
 // fastest. It returns false if visit did.
-func combine(vars *proviso.Object, axes []axis, visit func(*proviso.Object) bool) bool {
+func combine(vars *value.Object, axes []axis, visit func(*value.Object) bool) bool {
 	if len(axes) == 0 {
 		return visit(vars)
 	}

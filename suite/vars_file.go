@@ -7,6 +7,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // maxVarCache limits the text of variable files that one pass keeps, in bytes.
@@ -22,7 +23,7 @@ var binaryKinds = []string{
 // fileVars replaces each variable that refers to a file by the content of the file.
 // Variables that code computes keep their reference and are listed in the case. If no
 // variable refers to a file, it returns vars itself.
-func (p *pass) fileVars(c *proviso.Case, vars *proviso.Object) *proviso.Object {
+func (p *pass) fileVars(c *proviso.Case, vars *value.Object) *value.Object {
 	out := vars
 	if p.source.literal || p.remote {
 		return out
@@ -105,13 +106,13 @@ func (p *pass) readVar(name string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		return proviso.Stringify(d.Root), nil
+		return value.Stringify(d.Root), nil
 	}
 	data, err := p.source.files.ReadFile(name)
 	if err != nil {
 		return "", err
 	}
-	return proviso.TrimSpace(strings.ToValidUTF8(string(data), "\ufffd")), nil
+	return value.TrimSpace(strings.ToValidUTF8(string(data), "\ufffd")), nil
 }
 
 // splitEntry splits "file.js:name" into the file and the exported function.

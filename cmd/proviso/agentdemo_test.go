@@ -10,6 +10,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/fakemodel"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // deskAnswers are the answers of the agent in examples/agent.
@@ -36,26 +37,26 @@ func deskJudge(r fakemodel.Request) fakemodel.Reply {
 		return inner
 	}
 	output := part("output")
-	v, _ := proviso.ParseJSON(part("assertions"))
+	v, _ := value.ParseJSON(part("assertions"))
 	list, _ := v.([]any)
 	var results []any
 	for _, e := range list {
-		a, _ := e.(*proviso.Object)
+		a, _ := e.(*value.Object)
 		id, _ := a.At("id").(string)
 		criteria, _ := a.At("criteria").([]any)
 		var said []any
 		for _, e := range criteria {
-			c, _ := e.(*proviso.Object)
+			c, _ := e.(*value.Object)
 			text, _ := c.At("text").(string)
 			met, reason, quotes := true, deskReason(text, output), []any{}
 			if broken := deskVerdicts[id]; broken[0] != "" && strings.Contains(output, broken[0]) {
 				met, reason, quotes = false, broken[1], []any{broken[2]}
 			}
-			said = append(said, proviso.ObjectOf("n", c.At("n"), "evidence", quotes, "reasoning", reason, "verdict", judgeWord(met)))
+			said = append(said, value.ObjectOf("n", c.At("n"), "evidence", quotes, "reasoning", reason, "verdict", judgeWord(met)))
 		}
-		results = append(results, proviso.ObjectOf("id", id, "criteria", said))
+		results = append(results, value.ObjectOf("id", id, "criteria", said))
 	}
-	text := proviso.Stringify(proviso.ObjectOf("results", results))
+	text := value.Stringify(value.ObjectOf("results", results))
 	const read = 1740 // cached tokens of the constant part
 	in, out := int64(read+len(output)/4+180), int64(len(text)/4)
 	return fakemodel.Reply{Text: text, Usage: proviso.Usage{Prompt: in, Cached: read, Completion: out, Total: in + out}}
@@ -83,13 +84,13 @@ func deskReason(criterion, output string) string {
 func agentServers(t *testing.T) (agent *httptest.Server, judge *fakemodel.Server) {
 	t.Helper()
 	agent = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var body proviso.Object
+		var body value.Object
 		data := make([]byte, 4096)
 		n, _ := r.Body.Read(data)
 		_ = body.UnmarshalJSON(data[:n])
 		question, _ := body.At("question").(string)
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write(proviso.AppendJSON(nil, proviso.ObjectOf("answer", deskAnswers[question])))
+		_, _ = w.Write(value.AppendJSON(nil, value.ObjectOf("answer", deskAnswers[question])))
 	}))
 	t.Cleanup(agent.Close)
 	judge = fakemodel.New(fakemodel.Options{Reply: deskJudge})

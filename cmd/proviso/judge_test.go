@@ -15,6 +15,7 @@ import (
 	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/internal/fakemodel"
 	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // TestJudging runs the scripts in testdata/judging against a server that stands
@@ -76,33 +77,33 @@ func judgeReply(r fakemodel.Request) fakemodel.Reply {
 
 // judgeVerdicts decides assertions about an output.
 func judgeVerdicts(output, variables, assertions string, gullible bool) string {
-	v, _ := proviso.ParseJSON(variables)
-	values, _ := v.(*proviso.Object)
-	v, _ = proviso.ParseJSON(assertions)
+	v, _ := value.ParseJSON(variables)
+	values, _ := v.(*value.Object)
+	v, _ = value.ParseJSON(assertions)
 	list, _ := v.([]any)
 	var results []any
 	for _, e := range list {
-		a, _ := e.(*proviso.Object)
+		a, _ := e.(*value.Object)
 		criteria, _ := a.At("criteria").([]any)
 		var said []any
 		for _, e := range criteria {
-			c, _ := e.(*proviso.Object)
+			c, _ := e.(*value.Object)
 			text, _ := c.At("text").(string)
 			_, word, quotes := strings.Cut(text, "\"")
 			word, _, _ = strings.Cut(word, "\"")
 			if name, ok := strings.CutPrefix(word, "{{"); ok {
-				word = proviso.ToString(values.At(strings.TrimSuffix(name, "}}")))
+				word = value.ToString(values.At(strings.TrimSuffix(name, "}}")))
 			}
 			met := quotes && strings.Contains(output, word) || gullible && strings.Contains(output, "met")
 			evidence, reason := []any{}, "It is not there."
 			if met {
 				evidence, reason = []any{word}, "It is there."
 			}
-			said = append(said, proviso.ObjectOf("n", c.At("n"), "evidence", evidence, "reasoning", reason, "verdict", judgeWord(met)))
+			said = append(said, value.ObjectOf("n", c.At("n"), "evidence", evidence, "reasoning", reason, "verdict", judgeWord(met)))
 		}
-		results = append(results, proviso.ObjectOf("id", a.At("id"), "criteria", said))
+		results = append(results, value.ObjectOf("id", a.At("id"), "criteria", said))
 	}
-	return proviso.Stringify(proviso.ObjectOf("results", results))
+	return value.Stringify(value.ObjectOf("results", results))
 }
 
 // judgeWord returns a judge's word.

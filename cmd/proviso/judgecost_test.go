@@ -10,6 +10,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // costCall is one call to a judge as the vendor counts it.
@@ -91,14 +92,14 @@ func costOf(t *testing.T, w costWorkload) (documents, assertionsFirst [][]costCa
 // costCalls returns a call in the order of the document, and with the assertions first.
 func costCalls(t *testing.T, ask proviso.Ask) (own, other costCall) {
 	t.Helper()
-	v, err := proviso.ParseJSON(ask.Prompt)
+	v, err := value.ParseJSON(ask.Prompt)
 	if err != nil {
 		t.Fatal(err)
 	}
 	list, _ := v.([]any)
 	text := func(i int) string {
-		o, _ := list[i].(*proviso.Object)
-		return proviso.ToString(o.At("content"))
+		o, _ := list[i].(*value.Object)
+		return value.ToString(o.At("content"))
 	}
 	system, user := text(0), text(1)
 	fence := judgeFence().FindStringSubmatch(user)[1]

@@ -8,6 +8,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // responseText is an evaluation for a person.
@@ -126,13 +127,13 @@ func paramText(p judge.Param) string {
 	case len(p.Values) > 0:
 		kind = strings.Join(p.Values, " | ")
 	case p.HasMin:
-		kind += " from " + proviso.FormatNumber(p.Min)
+		kind += " from " + value.FormatNumber(p.Min)
 	}
 	switch {
 	case p.Required:
 		kind += ", required"
 	case p.Default != nil:
-		kind += ", default " + proviso.Stringify(p.Default)
+		kind += ", default " + value.Stringify(p.Default)
 	}
 	return fmt.Sprintf("(%s) %s", kind, p.Doc)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/stats"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // alignmentFolder returns the folder with the alignment of a run's suite: the folder
@@ -21,13 +22,13 @@ func alignmentFolder(folder string) string {
 
 // trustOf returns how far judges agree with human labels, by the alignment kept in the
 // folder of a suite; nil if there is none.
-func (a *app) trustOf(dir string) func(judge, assertion string, raw *proviso.Object) report.Trust {
+func (a *app) trustOf(dir string) func(judge, assertion string, raw *value.Object) report.Trust {
 	kept, err := judge.LoadAlignment(filepath.Join(dir, judge.AlignmentFile))
 	if err != nil {
 		a.warn(err.Error())
 		return nil
 	}
-	return func(who, assertion string, raw *proviso.Object) report.Trust {
+	return func(who, assertion string, raw *value.Object) report.Trust {
 		t := kept.Trust(who, assertion, judge.AssertionHash(&proviso.Assertion{Raw: raw}))
 		out := report.Trust{Validated: t.Validated, Weak: t.Weak, TooFew: t.TooFew, Lapsed: t.Lapsed, Text: t.Text}
 		if e := t.Entry; e != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/fakemodel"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // ticketAsks are the scripted criteria for the sentences of examples/spade: a part of a
@@ -93,7 +94,7 @@ func ticketReply(r fakemodel.Request) fakemodel.Reply {
 	messages, _ := r.Body.At("messages").([]any)
 	first := ""
 	for _, m := range messages {
-		content, _ := m.(*proviso.Object).At("content").(string)
+		content, _ := m.(*value.Object).At("content").(string)
 		if first == "" && strings.HasPrefix(content, "Fence: ") {
 			first = content
 		}
@@ -102,20 +103,20 @@ func ticketReply(r fakemodel.Request) fakemodel.Reply {
 	if f := judgeFence().FindStringSubmatch(first); f != nil {
 		ask.fence = f[1]
 	}
-	var o *proviso.Object
+	var o *value.Object
 	switch {
 	case ask.has("sentences"):
-		o = proviso.ObjectOf("criteria", ask.criteria())
+		o = value.ObjectOf("criteria", ask.criteria())
 	case ask.has("criteria"):
-		o = proviso.ObjectOf("candidates", ask.candidates(len(messages) > 2))
+		o = value.ObjectOf("candidates", ask.candidates(len(messages) > 2))
 	case ask.has("claims"):
-		o = proviso.ObjectOf("claims", ask.claims())
+		o = value.ObjectOf("claims", ask.claims())
 	case ask.has("checks"):
-		o = proviso.ObjectOf("pairs", ask.pairs())
+		o = value.ObjectOf("pairs", ask.pairs())
 	default:
-		o = proviso.ObjectOf("results", ask.verdicts())
+		o = value.ObjectOf("results", ask.verdicts())
 	}
-	text, size := proviso.Stringify(o), len(proviso.Stringify(r.Body))
+	text, size := value.Stringify(o), len(value.Stringify(r.Body))
 	in, out := int64(size/4), int64(len(text)/4)
 	return fakemodel.Reply{Text: text, Usage: proviso.Usage{Prompt: in, Completion: out, Total: in + out}}
 }
@@ -133,11 +134,11 @@ func (q ticketQuestion) part(name string) string {
 	return inner
 }
 
-func (q ticketQuestion) lines(name string) []*proviso.Object {
-	var list []*proviso.Object
+func (q ticketQuestion) lines(name string) []*value.Object {
+	var list []*value.Object
 	for line := range strings.Lines(q.part(name)) {
-		v, _ := proviso.ParseJSON(strings.TrimSpace(line))
-		if o, ok := v.(*proviso.Object); ok {
+		v, _ := value.ParseJSON(strings.TrimSpace(line))
+		if o, ok := v.(*value.Object); ok {
 			list = append(list, o)
 		}
 	}
@@ -145,14 +146,14 @@ func (q ticketQuestion) lines(name string) []*proviso.Object {
 }
 
 // objectsOf reads consecutive objects.
-func objectsOf(text string) []*proviso.Object {
-	v, err := proviso.ParseJSON("[" + text + "]")
+func objectsOf(text string) []*value.Object {
+	v, err := value.ParseJSON("[" + text + "]")
 	if err != nil {
 		panic(err) // a mistake in the tables above
 	}
-	var list []*proviso.Object
+	var list []*value.Object
 	for _, e := range v.([]any) {
-		list = append(list, e.(*proviso.Object))
+		list = append(list, e.(*value.Object))
 	}
 	return list
 }
@@ -206,7 +207,7 @@ func (q ticketQuestion) pairs() (list []any) {
 	}
 	for _, p := range ticketPairs {
 		if known[p.a] && known[p.b] {
-			list = append(list, proviso.ObjectOf("a", p.a, "b", p.b, "why", p.why))
+			list = append(list, value.ObjectOf("a", p.a, "b", p.b, "why", p.why))
 		}
 	}
 	return list
@@ -220,7 +221,7 @@ func (q ticketQuestion) claims() (list []any) {
 				if p.counter != "" {
 					reason = "There is an output that passes the first and fails the second."
 				}
-				list = append(list, proviso.ObjectOf("n", c.At("n"), "counterexample", p.counter, "reasoning", reason, "implied", p.counter == ""))
+				list = append(list, value.ObjectOf("n", c.At("n"), "counterexample", p.counter, "reasoning", reason, "implied", p.counter == ""))
 			}
 		}
 	}
@@ -228,28 +229,28 @@ func (q ticketQuestion) claims() (list []any) {
 }
 
 func (q ticketQuestion) verdicts() (results []any) {
-	v, _ := proviso.ParseJSON(q.part("assertions"))
+	v, _ := value.ParseJSON(q.part("assertions"))
 	list, _ := v.([]any)
-	v, _ = proviso.ParseJSON(q.part("variables"))
-	variables, _ := v.(*proviso.Object)
+	v, _ = value.ParseJSON(q.part("variables"))
+	variables, _ := v.(*value.Object)
 	for _, e := range list {
-		a, _ := e.(*proviso.Object)
+		a, _ := e.(*value.Object)
 		criteria, _ := a.At("criteria").([]any)
 		var said []any
 		for _, e := range criteria {
-			c, _ := e.(*proviso.Object)
+			c, _ := e.(*value.Object)
 			text, _ := c.At("text").(string)
-			for name, value := range variables.All() {
-				text = strings.ReplaceAll(text, "{{"+name+"}}", proviso.ToString(value))
+			for name, val := range variables.All() {
+				text = strings.ReplaceAll(text, "{{"+name+"}}", value.ToString(val))
 			}
 			reason, quotes := ticketFault(text, q.part("output"))
 			met := reason == ""
 			if met {
 				reason = "Nothing in the summary speaks against it."
 			}
-			said = append(said, proviso.ObjectOf("n", c.At("n"), "evidence", quotes, "reasoning", reason, "verdict", judgeWord(met)))
+			said = append(said, value.ObjectOf("n", c.At("n"), "evidence", quotes, "reasoning", reason, "verdict", judgeWord(met)))
 		}
-		results = append(results, proviso.ObjectOf("id", a.At("id"), "criteria", said))
+		results = append(results, value.ObjectOf("id", a.At("id"), "criteria", said))
 	}
 	return results
 }

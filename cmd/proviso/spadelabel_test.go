@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/spade"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // keySession is a session about n outputs of 30 lines each, which differ only in their
@@ -19,7 +19,7 @@ func keySession(t *testing.T, n int) (*labelSession, *bytes.Buffer) {
 	t.Helper()
 	var trials []spade.Trial
 	for i := range n {
-		trials = append(trials, spade.Trial{ID: fmt.Sprint(i + 1), Output: strings.Repeat("a line\n", 30), Prompt: "first\nsecond\nthird", Vars: proviso.ObjectOf("x", "7\x1b[2J")})
+		trials = append(trials, spade.Trial{ID: fmt.Sprint(i + 1), Output: strings.Repeat("a line\n", 30), Prompt: "first\nsecond\nthird", Vars: value.ObjectOf("x", "7\x1b[2J")})
 	}
 	entries, err := spade.Entries(spade.TrialList(trials))
 	if err != nil {

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/spade"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // labelView shows the output to label.
@@ -100,10 +100,10 @@ func (v *labelView) head(s *labelSession, asked spade.Asked) []string {
 		folded = maxOutputLines
 	}
 	var vars []string
-	for name, value := range t.Vars.All() {
-		text, ok := value.(string)
+	for name, val := range t.Vars.All() {
+		text, ok := val.(string)
 		if !ok {
-			text = proviso.Stringify(value)
+			text = value.Stringify(val)
 		}
 		vars = append(vars, name+": "+text)
 	}

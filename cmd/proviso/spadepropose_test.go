@@ -12,6 +12,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/fakemodel"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // TestProposing runs the scripts in testdata/proposing against a server that stands
@@ -56,19 +57,19 @@ func proposeReply(r fakemodel.Request) fakemodel.Reply {
 	messages, _ := r.Body.At("messages").([]any)
 	first := ""
 	if len(messages) > 1 {
-		first, _ = messages[1].(*proviso.Object).At("content").(string)
+		first, _ = messages[1].(*value.Object).At("content").(string)
 	}
 	fence := judgeFence().FindStringSubmatch(first)
 	if fence == nil || r.Model == "prose" {
 		return fakemodel.Reply{Text: "Once upon a time.", Usage: usage}
 	}
-	lines := func(name string) []*proviso.Object {
+	lines := func(name string) []*value.Object {
 		_, rest, _ := strings.Cut(first, "["+fence[1]+" begin "+name+"]\n")
 		inner, _, _ := strings.Cut(rest, "\n["+fence[1]+" end "+name+"]")
-		var list []*proviso.Object
+		var list []*value.Object
 		for line := range strings.Lines(inner) {
-			v, _ := proviso.ParseJSON(strings.TrimSpace(line))
-			if o, ok := v.(*proviso.Object); ok {
+			v, _ := value.ParseJSON(strings.TrimSpace(line))
+			if o, ok := v.(*value.Object); ok {
 				list = append(list, o)
 			}
 		}
@@ -79,8 +80,8 @@ func proposeReply(r fakemodel.Request) fakemodel.Reply {
 	switch {
 	case strings.Contains(first, " begin sentences]"):
 		for _, o := range lines("sentences") {
-			if text := proviso.ToString(o.At("text")); !strings.HasPrefix(text, "You are") && !strings.HasPrefix(text, "{") {
-				list = append(list, proviso.ObjectOf("n", o.At("n"), "quote", text, "category", categoryFor(text), "criterion", "It keeps: "+text, "vague", false))
+			if text := value.ToString(o.At("text")); !strings.HasPrefix(text, "You are") && !strings.HasPrefix(text, "{") {
+				list = append(list, value.ObjectOf("n", o.At("n"), "quote", text, "category", categoryFor(text), "criterion", "It keeps: "+text, "vague", false))
 			}
 		}
 	case strings.Contains(first, " begin criteria]"):
@@ -91,12 +92,12 @@ func proposeReply(r fakemodel.Request) fakemodel.Reply {
 	default:
 		key = "changes"
 		for _, o := range lines("changes") {
-			category := categoryFor(proviso.ToString(o.At("text")))
-			list = append(list, proviso.ObjectOf("n", o.At("n"), "category", category))
+			category := categoryFor(value.ToString(o.At("text")))
+			list = append(list, value.ObjectOf("n", o.At("n"), "category", category))
 			whole = append(whole, category)
 		}
 	}
-	return fakemodel.Reply{Text: proviso.Stringify(proviso.ObjectOf(key, list, "whole", whole)), Usage: usage}
+	return fakemodel.Reply{Text: value.Stringify(value.ObjectOf(key, list, "whole", whole)), Usage: usage}
 }
 
 func categoryFor(text string) string {
@@ -113,9 +114,9 @@ func categoryFor(text string) string {
 	return "Inclusion"
 }
 
-func candidateFor(o *proviso.Object, wrong bool) []any {
-	text := proviso.ToString(o.At("sentence"))
-	c := proviso.ObjectOf("name", "keeps", "description", text, "covers", []any{o.At("n")})
+func candidateFor(o *value.Object, wrong bool) []any {
+	text := value.ToString(o.At("sentence"))
+	c := value.ObjectOf("name", "keeps", "description", text, "covers", []any{o.At("n")})
 	words, quoted := someWords().FindStringSubmatch(text), someQuoted().FindStringSubmatch(text)
 	switch {
 	case wrong:
@@ -130,11 +131,11 @@ func candidateFor(o *proviso.Object, wrong bool) []any {
 		c.Set("questions", []any{"The answer is right about this: " + text})
 	}
 	if words != nil {
-		c.Set("max", proviso.ToNumber(words[1]))
+		c.Set("max", value.ToNumber(words[1]))
 	}
 	if o.At("vague") != true {
 		return []any{c}
 	}
 	c.Set("name", "asked")
-	return []any{c, proviso.ObjectOf("name", "counted", "description", fmt.Sprintf("Counted: %s", text), "covers", []any{o.At("n")}, "type", "sentence-count", "max", 6.0)}
+	return []any{c, value.ObjectOf("name", "counted", "description", fmt.Sprintf("Counted: %s", text), "covers", []any{o.At("n")}, "type", "sentence-count", "max", 6.0)}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/fakemodel"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // TestSubsuming runs the scripts in testdata/subsuming against a server that
@@ -24,19 +25,19 @@ func subsumeReply(r fakemodel.Request) fakemodel.Reply {
 	messages, _ := r.Body.At("messages").([]any)
 	text := ""
 	if len(messages) > 1 {
-		text, _ = messages[1].(*proviso.Object).At("content").(string)
+		text, _ = messages[1].(*value.Object).At("content").(string)
 	}
 	fence := judgeFence().FindStringSubmatch(text)
 	if fence == nil || r.Model == "prose" {
 		return fakemodel.Reply{Text: "The stricter one implies the other.", Usage: usage}
 	}
-	lines := func(name string) []*proviso.Object {
+	lines := func(name string) []*value.Object {
 		_, rest, _ := strings.Cut(text, "["+fence[1]+" begin "+name+"]\n")
 		inner, _, _ := strings.Cut(rest, "\n["+fence[1]+" end "+name+"]")
-		var list []*proviso.Object
+		var list []*value.Object
 		for line := range strings.Lines(inner) {
-			v, _ := proviso.ParseJSON(strings.TrimSpace(line))
-			if o, ok := v.(*proviso.Object); ok {
+			v, _ := value.ParseJSON(strings.TrimSpace(line))
+			if o, ok := v.(*value.Object); ok {
 				list = append(list, o)
 			}
 		}
@@ -53,21 +54,21 @@ func subsumeReply(r fakemodel.Request) fakemodel.Reply {
 			if r.Model == "silent" {
 				implied = "perhaps"
 			}
-			list = append(list, proviso.ObjectOf("n", c.At("n"), "counterexample", counter, "reasoning", "The words say so.", "implied", implied))
+			list = append(list, value.ObjectOf("n", c.At("n"), "counterexample", counter, "reasoning", "The words say so.", "implied", implied))
 		}
-		return fakemodel.Reply{Text: proviso.Stringify(proviso.ObjectOf("claims", list)), Usage: usage}
+		return fakemodel.Reply{Text: value.Stringify(value.ObjectOf("claims", list)), Usage: usage}
 	}
 	checks := lines("checks")
 	for _, a := range checks {
 		for _, b := range checks {
-			x, y := proviso.ToString(a.At("name")), proviso.ToString(b.At("name"))
+			x, y := value.ToString(a.At("name")), value.ToString(b.At("name"))
 			if x != y && strings.Contains(x, y) {
 				if r.Model == "unsteady" && len(messages) == 2 {
 					y = "nobody"
 				}
-				list = append(list, proviso.ObjectOf("a", x, "b", y, "why", "The one has the other in it."))
+				list = append(list, value.ObjectOf("a", x, "b", y, "why", "The one has the other in it."))
 			}
 		}
 	}
-	return fakemodel.Reply{Text: proviso.Stringify(proviso.ObjectOf("pairs", list)), Usage: usage}
+	return fakemodel.Reply{Text: value.Stringify(value.ObjectOf("pairs", list)), Usage: usage}
 }

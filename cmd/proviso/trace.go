@@ -11,6 +11,7 @@ import (
 	"github.com/proviso-eval/proviso/otlp"
 	"github.com/proviso-eval/proviso/run"
 	"github.com/proviso-eval/proviso/suite"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // tracing handles the traces of a run: it receives spans, and sends spans and verdicts
@@ -137,7 +138,7 @@ func (t *tracing) listen(ctx context.Context, a *app) error {
 func (t *tracing) exporter(signal string, e *proviso.Endpoint) (*otlp.Exporter, error) {
 	header := http.Header{}
 	for name, v := range e.Headers.All() {
-		header.Set(name, proviso.ToString(v))
+		header.Set(name, value.ToString(v))
 	}
 	return otlp.NewExporter(signal, otlp.ExporterOptions{Endpoint: e.URL, Header: header, Client: t.client})
 }

@@ -18,7 +18,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // MaxEntry is the maximum size of an entry, in bytes.
@@ -198,9 +198,9 @@ func (s *Store) Writable() error {
 }
 
 // Put writes an object as indented JSON.
-func (s *Store) Put(key string, entry *proviso.Object) error {
+func (s *Store) Put(key string, entry *value.Object) error {
 	var b bytes.Buffer
-	if err := json.Indent(&b, proviso.AppendJSON(nil, entry), "", "  "); err != nil {
+	if err := json.Indent(&b, value.AppendJSON(nil, entry), "", "  "); err != nil {
 		return err
 	}
 	b.WriteByte('\n')
@@ -209,7 +209,7 @@ func (s *Store) Put(key string, entry *proviso.Object) error {
 
 // Get reads an object that [Store.Put] wrote, and the time of writing. It is nil if
 // there is none; a file without a complete object is removed.
-func (s *Store) Get(key string) (*proviso.Object, time.Time, error) {
+func (s *Store) Get(key string) (*value.Object, time.Time, error) {
 	data, err := s.Read(key)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, time.Time{}, nil
@@ -217,8 +217,8 @@ func (s *Store) Get(key string) (*proviso.Object, time.Time, error) {
 	if err != nil {
 		return nil, time.Time{}, err
 	}
-	v, _ := proviso.ParseJSON(string(data))
-	entry, ok := v.(*proviso.Object)
+	v, _ := value.ParseJSON(string(data))
+	entry, ok := v.(*value.Object)
 	if !ok {
 		return nil, time.Time{}, s.Delete(key)
 	}

@@ -11,13 +11,13 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/blobs"
+	"github.com/proviso-eval/proviso/value"
 )
 
 func put(t *testing.T, s *blobs.Store, key string, v any) {
 	t.Helper()
-	if err := s.Put(key, proviso.ObjectOf("v", v)); err != nil {
+	if err := s.Put(key, value.ObjectOf("v", v)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -79,7 +79,7 @@ func TestInvalidKeys(t *testing.T) {
 	t.Parallel()
 	s := blobs.Open(t.TempDir())
 	for _, key := range []string{"", "ab", "../../etc/passwd", strings.Repeat("A", 64), strings.Repeat("/", 64), strings.Repeat("a", 65)} {
-		if err := s.Put(key, proviso.NewObject(0)); err == nil {
+		if err := s.Put(key, value.NewObject(0)); err == nil {
 			t.Errorf("%q is taken as a key", key)
 		}
 		if _, _, err := s.Get(key); err == nil || errors.Is(err, fs.ErrNotExist) {
@@ -179,7 +179,7 @@ func TestTwoStores(t *testing.T) {
 			for i := range 100 {
 				key := blobs.Key(fmt.Sprint(i % 5))
 				text := strings.Repeat(fmt.Sprint(w), 1000)
-				if err := s.Put(key, proviso.ObjectOf("v", text)); err != nil {
+				if err := s.Put(key, value.ObjectOf("v", text)); err != nil {
 					t.Error(err)
 				}
 				o, _, err := s.Get(key)
@@ -207,7 +207,7 @@ func TestUnwritable(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := blobs.Open(file).Put(blobs.Key("x"), proviso.NewObject(0)); err == nil {
+	if err := blobs.Open(file).Put(blobs.Key("x"), value.NewObject(0)); err == nil {
 		t.Error("a file was taken for a folder")
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/blobs"
 	"github.com/proviso-eval/proviso/internal/transport"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // MaxBytes is the maximum size of a copy.
@@ -248,7 +249,7 @@ func kindOf(u *url.URL, contentType string) string {
 
 // lines writes a list of cases, or one case, one per line.
 func lines(data []byte) ([]byte, error) {
-	v, err := proviso.ParseJSON(string(data))
+	v, err := value.ParseJSON(string(data))
 	if err != nil {
 		return nil, proviso.Errorf(proviso.Invalid, "the response is not JSON: %w", err)
 	}
@@ -258,7 +259,7 @@ func lines(data []byte) ([]byte, error) {
 	}
 	var out []byte
 	for _, e := range list {
-		out = append(proviso.AppendJSON(out, e), '\n')
+		out = append(value.AppendJSON(out, e), '\n')
 	}
 	return out, nil
 }

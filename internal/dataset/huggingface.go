@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // pageRows is the server's maximum number of rows per request.
@@ -83,13 +84,13 @@ func (g *Getter) rows(ctx context.Context, ref, token string) ([]byte, error) {
 		}
 		list = list[:min(len(list), length)]
 		for _, v := range list {
-			o, _ := v.(*proviso.Object)
-			row, ok := o.At("row").(*proviso.Object)
+			o, _ := v.(*value.Object)
+			row, ok := o.At("row").(*value.Object)
 			if !ok {
 				return nil, proviso.Errorf(proviso.Unavailable, "Hugging Face returned a row that is not an object")
 			}
-			test := proviso.ObjectOf("vars", row, "options", proviso.ObjectOf("disableVarExpansion", true))
-			if out = append(proviso.AppendJSON(out, test), '\n'); len(out) > MaxBytes {
+			test := value.ObjectOf("vars", row, "options", value.ObjectOf("disableVarExpansion", true))
+			if out = append(value.AppendJSON(out, test), '\n'); len(out) > MaxBytes {
 				return nil, proviso.Errorf(proviso.Limit, "%s is larger than the limit of %d MiB; use limit= to read fewer rows", n.dataset, MaxBytes>>20)
 			}
 		}
@@ -131,8 +132,8 @@ func (g *Getter) page(ctx context.Context, n named, offset, length int, token st
 	if err != nil {
 		return nil, 0, err
 	}
-	v, _ := proviso.ParseJSON(string(a.body))
-	o, _ := v.(*proviso.Object)
+	v, _ := value.ParseJSON(string(a.body))
+	o, _ := v.(*value.Object)
 	if a.status != http.StatusOK {
 		err := a.failure()
 		if said, ok := o.At("error").(string); ok {

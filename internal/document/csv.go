@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Limits of a CSV file.
@@ -72,7 +73,7 @@ func ReadCSV(r io.Reader, o CSVOptions) iter.Seq2[Record, error] {
 
 func trimAll(fields []string) []string {
 	for i, f := range fields {
-		fields[i] = proviso.TrimSpace(f)
+		fields[i] = value.TrimSpace(f)
 	}
 	return fields
 }

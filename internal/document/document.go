@@ -17,6 +17,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Document is one parsed text. Values of anchors are shared between the places
@@ -191,7 +192,7 @@ func Join[T string | int](pointer string, segment T) string {
 func Lookup(root any, pointer string) (any, bool) {
 	for _, s := range Split(pointer) {
 		switch v := root.(type) {
-		case *proviso.Object:
+		case *value.Object:
 			m, ok := v.Get(s)
 			if !ok {
 				return nil, false

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // ParseJSON reads one strict JSON text. The error is a *[SyntaxError].
@@ -21,7 +22,7 @@ func ParseJSONContext(ctx context.Context, file string, data []byte) (*Document,
 		return nil, err
 	}
 	d.json = true
-	d.Root, err = proviso.ParseJSONContext(ctx, d.text)
+	d.Root, err = value.ParseJSONContext(ctx, d.text)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, context.Cause(ctx)
@@ -38,7 +39,7 @@ func ParseJSONContext(ctx context.Context, file string, data []byte) (*Document,
 // The pointer is made on the way back, because values may nest deeply.
 func tooWide(v any, below string) (pointer string, keys int) {
 	switch v := v.(type) {
-	case *proviso.Object:
+	case *value.Object:
 		if v.Len() > MaxKeys {
 			return below, v.Len()
 		}
@@ -58,7 +59,7 @@ func tooWide(v any, below string) (pointer string, keys int) {
 }
 
 func (d *Document) jsonError(err error) error {
-	var s *proviso.SyntaxError
+	var s *value.SyntaxError
 	if !errors.As(err, &s) {
 		return &SyntaxError{Place: proviso.Place{File: d.File}, Message: err.Error()}
 	}
@@ -138,7 +139,7 @@ func (s *scan) enter(segment string) (keyAt int, ok bool) {
 		match := false
 		if object {
 			s.str()
-			name, _ := proviso.ParseJSON(s.text[start:s.i])
+			name, _ := value.ParseJSON(s.text[start:s.i])
 			match = name == segment
 			s.space()
 			s.i++ // the colon

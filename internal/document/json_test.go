@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 func TestParseJSON(t *testing.T) {
@@ -28,7 +28,7 @@ func TestParseJSON(t *testing.T) {
 			if err != nil {
 				got = err.Error()
 			} else {
-				got = proviso.Stringify(d.Root)
+				got = value.Stringify(d.Root)
 			}
 			if !strings.Contains(got, tt.want) {
 				t.Errorf("got %q, want %q", got, tt.want)

@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // MaxLine is the longest line of a JSON Lines file, in bytes.
@@ -44,7 +45,7 @@ func (e *LineError) Error() string {
 func Lines(r io.Reader) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		in := lineReader{r: bufio.NewReaderSize(r, 64<<10)}
-		var parser proviso.Parser
+		var parser value.Parser
 		for {
 			text, err := in.next()
 			if err != nil {
@@ -66,7 +67,7 @@ func Lines(r io.Reader) iter.Seq2[Line, error] {
 // brokenLine yields what is wrong with a line, unless it is blank.
 func brokenLine(line Line, err error, yield func(Line, error) bool) bool {
 	message, offset := err.Error(), 0
-	var s *proviso.SyntaxError
+	var s *value.SyntaxError
 	if errors.As(err, &s) {
 		message, offset = s.Message, s.Offset
 	}

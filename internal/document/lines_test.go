@@ -8,8 +8,8 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 func readLines(r io.Reader) []string {
@@ -19,7 +19,7 @@ func readLines(r io.Reader) []string {
 			got = append(got, fmt.Sprintf("%d! %v", line.Number, err))
 			continue
 		}
-		got = append(got, fmt.Sprintf("%d %s", line.Number, proviso.Stringify(line.Value)))
+		got = append(got, fmt.Sprintf("%d %s", line.Number, value.Stringify(line.Value)))
 	}
 	return got
 }

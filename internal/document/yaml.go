@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v4/plugin/loaderlimits"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Limits of a YAML or JSON file, far above normal use.
@@ -169,7 +170,7 @@ func (b *builder) mapping(n *yaml.Node, depth int) (built, error) {
 	if keys := len(n.Content) / 2; keys > MaxKeys {
 		return built{}, b.fail(n, "the mapping has %d keys, and at most %d are read", keys, MaxKeys)
 	}
-	o, size := proviso.NewObject(len(n.Content)/2), 1
+	o, size := value.NewObject(len(n.Content)/2), 1
 	var merges []*yaml.Node
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		k, c := n.Content[i], n.Content[i+1]
@@ -217,14 +218,14 @@ func (b *builder) key(parent, k *yaml.Node) (string, error) {
 		return "", b.fail(k, "a key must be text")
 	}
 	v, err := b.scalar(k)
-	return proviso.ToString(v), err
+	return value.ToString(v), err
 }
 
 // merge adds the members of a << value, a mapping or a list of them, that are
 // not there already.
-func (b *builder) merge(o *proviso.Object, n *yaml.Node, v any) error {
+func (b *builder) merge(o *value.Object, n *yaml.Node, v any) error {
 	switch v := v.(type) {
-	case *proviso.Object:
+	case *value.Object:
 		for k, m := range v.All() {
 			if !o.Has(k) {
 				o.Set(k, m)
@@ -233,7 +234,7 @@ func (b *builder) merge(o *proviso.Object, n *yaml.Node, v any) error {
 		return nil
 	case []any:
 		for _, e := range v {
-			p, ok := e.(*proviso.Object)
+			p, ok := e.(*value.Object)
 			if !ok {
 				return b.fail(n, "<< takes a mapping or a list of mappings")
 			}

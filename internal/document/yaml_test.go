@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 func TestYAMLScalars(t *testing.T) {
@@ -29,7 +29,7 @@ func TestYAMLScalars(t *testing.T) {
 			t.Errorf("%q: %v", in, err)
 			continue
 		}
-		if got := proviso.Stringify(d.Root.(*proviso.Object).At("v")); got != want {
+		if got := value.Stringify(d.Root.(*value.Object).At("v")); got != want {
 			t.Errorf("%q is %s, want %s", in, got, want)
 		}
 	}
@@ -61,7 +61,7 @@ func TestYAMLStructure(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := proviso.Stringify(d.Root); got != tt.want {
+			if got := value.Stringify(d.Root); got != tt.want {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}
 		})
@@ -188,7 +188,7 @@ func FuzzParseYAML(f *testing.F) {
 			}
 			return
 		}
-		proviso.Stringify(d.Root)
+		value.Stringify(d.Root)
 		for _, p := range []string{"", "/a", "/0", "/a/b", "/<<"} {
 			d.Place(p)
 			d.KeyPlace(p)

@@ -5,7 +5,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // findNode returns the node that the segments name, or the last that exists.
@@ -103,7 +103,7 @@ func keyIs(k *yaml.Node, key string) bool {
 	}
 	b := builder{doc: &Document{}}
 	v, err := b.scalar(k)
-	return err == nil && proviso.ToString(v) == key
+	return err == nil && value.ToString(v) == key
 }
 
 // anchored reports whether n or a node below it has an anchor.

@@ -14,7 +14,7 @@ import (
 	"cel.dev/cel-go/common/types/ref"
 	"cel.dev/cel-go/common/types/traits"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // A number of a variable is a double and a literal such as 2 is an int. CEL refuses to
@@ -79,7 +79,7 @@ func extendConversion(f *decls.FunctionDecl) (*decls.FunctionDecl, error) {
 		to := o.ResultType()
 		opts = append(opts, decls.Overload(o.ID(), o.ArgTypes(), untyped(to), decls.UnaryBinding(func(v ref.Val) ref.Val {
 			if d, ok := v.(types.Double); ok && to == types.StringType {
-				return types.String(proviso.FormatNumber(float64(d)))
+				return types.String(value.FormatNumber(float64(d)))
 			}
 			return v.ConvertToType(to)
 		})))

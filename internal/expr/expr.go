@@ -11,6 +11,7 @@ import (
 	"cel.dev/cel-go/cel"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // maxCost bounds the work of one evaluation, in CEL's own units.
@@ -69,7 +70,7 @@ func mistake(text string, issues *cel.Issues) error {
 
 // Holds evaluates the condition. An unknown name, a result that is not a boolean, and
 // an exceeded limit are errors.
-func (c *Condition) Holds(ctx context.Context, vars, metadata *proviso.Object) (bool, error) {
+func (c *Condition) Holds(ctx context.Context, vars, metadata *value.Object) (bool, error) {
 	out, _, err := c.program.ContextEval(ctx, map[string]any{"vars": native(vars), "metadata": native(metadata)})
 	if err != nil {
 		return false, proviso.Errorf(proviso.Undecided, "when %q: %w", c.text, err)
@@ -84,7 +85,7 @@ func (c *Condition) Holds(ctx context.Context, vars, metadata *proviso.Object) (
 // native converts v to what CEL reads. Numbers stay doubles, whole or not.
 func native(v any) any {
 	switch v := v.(type) {
-	case *proviso.Object:
+	case *value.Object:
 		m := make(map[string]any, v.Len())
 		for k, e := range v.All() {
 			m[k] = native(e)
@@ -96,7 +97,7 @@ func native(v any) any {
 			list[i] = native(e)
 		}
 		return list
-	case proviso.Undefined:
+	case value.Undefined:
 		return nil
 	}
 	return v

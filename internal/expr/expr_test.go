@@ -4,14 +4,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/expr"
+	"github.com/proviso-eval/proviso/value"
 )
 
 func TestHolds(t *testing.T) {
 	t.Parallel()
-	vars := proviso.ObjectOf("lang", "de", "n", 3.0, "f", 2.5, "two", 2.0, "big", 0x1p60, "list", []any{1.0, 3.0}, "tags", []any{"a", "b"}, "user", proviso.ObjectOf("vip", true))
-	meta := proviso.ObjectOf("tier", "gold")
+	vars := value.ObjectOf("lang", "de", "n", 3.0, "f", 2.5, "two", 2.0, "big", 0x1p60, "list", []any{1.0, 3.0}, "tags", []any{"a", "b"}, "user", value.ObjectOf("vip", true))
+	meta := value.ObjectOf("tier", "gold")
 	for text, want := range map[string]string{
 		`vars.lang == "de"`:                        "true",
 		`vars.n == 3 && vars.n > 2.5`:              "true",

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Reply is the server's answer, or its failure.
@@ -22,7 +23,7 @@ type Reply struct {
 	Vector       []float64                   // of each text to embed; nil is a short one
 	Vectors      func(text string) []float64 // in place of Vector
 	Scores       map[string]float64          // of classes, or of categories of harm, which are flagged from 0.5
-	Extra        *proviso.Object             // additional members of the answer, or replacements
+	Extra        *value.Object               // additional members of the answer, or replacements
 
 	Status      int // 0 is 200
 	Header      map[string]string
@@ -145,7 +146,7 @@ func (r Reply) body(api string, req Request) []byte {
 	if r.Raw != "" {
 		return []byte(r.Raw)
 	}
-	var o *proviso.Object
+	var o *value.Object
 	if r.status()/100 != 2 || r.Message != "" {
 		o = r.failure(api)
 	} else {
@@ -155,22 +156,22 @@ func (r Reply) body(api string, req Request) []byte {
 		o.Set(k, v)
 	}
 	if bare, ok := o.Get(bareList); ok { // not an object
-		return proviso.AppendJSON(nil, bare)
+		return value.AppendJSON(nil, bare)
 	}
-	return proviso.AppendJSON(nil, o)
+	return value.AppendJSON(nil, o)
 }
 
 // failure is an error in the form of an API.
-func (r Reply) failure(api string) *proviso.Object {
+func (r Reply) failure(api string) *value.Object {
 	switch api {
 	case Anthropic:
-		return proviso.ObjectOf("type", "error", "error", proviso.ObjectOf("type", r.Kind, "message", r.Message))
+		return value.ObjectOf("type", "error", "error", value.ObjectOf("type", r.Kind, "message", r.Message))
 	case Google, GoogleEmbed, VertexEmbed:
-		return proviso.ObjectOf("error", proviso.ObjectOf("code", float64(r.status()), "message", r.Message, "status", r.Kind))
+		return value.ObjectOf("error", value.ObjectOf("code", float64(r.status()), "message", r.Message, "status", r.Kind))
 	case Converse, Titan:
 		return r.exception()
 	case OllamaChat, Ollama, OllamaEmbeds:
-		return proviso.ObjectOf("error", r.Message)
+		return value.ObjectOf("error", r.Message)
 	}
-	return proviso.ObjectOf("error", proviso.ObjectOf("message", r.Message, "type", r.Kind, "param", nil, "code", r.Kind))
+	return value.ObjectOf("error", value.ObjectOf("message", r.Message, "type", r.Kind, "param", nil, "code", r.Kind))
 }

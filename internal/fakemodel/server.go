@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // The APIs that the server speaks.
@@ -54,7 +54,7 @@ type Request struct {
 	Model  string
 	Path   string // with the query
 	Header http.Header
-	Body   *proviso.Object
+	Body   *value.Object
 	Prompt string // the last text that was sent
 }
 
@@ -147,8 +147,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if looks {
 		data = []byte("{}")
 	}
-	v, err := proviso.ParseJSON(string(data))
-	body, _ := v.(*proviso.Object)
+	v, err := value.ParseJSON(string(data))
+	body, _ := v.(*value.Object)
 	if err != nil || body == nil {
 		write(w, Reply{}.Failing(http.StatusBadRequest, "invalid_request_error", "the body is not a JSON object"), api, Request{})
 		return
@@ -259,7 +259,7 @@ func (s *Server) wait(r *http.Request, d time.Duration) bool {
 }
 
 // prompt finds the last text in a request, in any API's field.
-func prompt(body *proviso.Object) string {
+func prompt(body *value.Object) string {
 	for _, key := range [...]string{"messages", "input", "inputs", "contents", "prompt", "inputText", "texts", "instances"} {
 		if text := lastText(body.At(key)); text != "" {
 			return text
@@ -278,7 +278,7 @@ func lastText(v any) string {
 				return text
 			}
 		}
-	case *proviso.Object:
+	case *value.Object:
 		for _, key := range [...]string{"content", "parts", "text"} {
 			if text := lastText(v.At(key)); text != "" {
 				return text

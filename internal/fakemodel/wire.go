@@ -9,10 +9,11 @@ import (
 	"slices"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // answer is a successful answer in the form of an API.
-func (r Reply) answer(api string, req Request) *proviso.Object {
+func (r Reply) answer(api string, req Request) *value.Object {
 	u := r.Usage
 	if u.Total == 0 {
 		u.Total = u.Prompt + u.Completion
@@ -21,11 +22,11 @@ func (r Reply) answer(api string, req Request) *proviso.Object {
 	case Responses:
 		return r.response(req, u)
 	case Completions:
-		choice := proviso.ObjectOf("text", r.Text, "index", 0.0, "logprobs", nil, "finish_reason", or(r.FinishReason, "stop"))
+		choice := value.ObjectOf("text", r.Text, "index", 0.0, "logprobs", nil, "finish_reason", or(r.FinishReason, "stop"))
 		if r.LogProbs != nil {
-			choice.Set("logprobs", proviso.ObjectOf("token_logprobs", numbers(r.LogProbs)))
+			choice.Set("logprobs", value.ObjectOf("token_logprobs", numbers(r.LogProbs)))
 		}
-		return proviso.ObjectOf("id", "cmpl-1", "object", "text_completion", "model", req.Model, "choices", []any{choice}, "usage", openAIUsage(u))
+		return value.ObjectOf("id", "cmpl-1", "object", "text_completion", "model", req.Model, "choices", []any{choice}, "usage", openAIUsage(u))
 	case Embeddings:
 		return r.embeddings(req, u)
 	case Moderations:
@@ -45,11 +46,11 @@ func (r Reply) answer(api string, req Request) *proviso.Object {
 	case GoogleEmbed:
 		var out []any
 		for range r.texts(req.Body.At("requests")) {
-			out = append(out, proviso.ObjectOf("values", r.vector()))
+			out = append(out, value.ObjectOf("values", r.vector()))
 		}
-		return proviso.ObjectOf("embeddings", out)
+		return value.ObjectOf("embeddings", out)
 	case Replicate:
-		return proviso.ObjectOf("id", "p1", "status", "succeeded", "error", nil, "output", []any{r.Text}, "metrics", proviso.ObjectOf("predict_time", 0.5))
+		return value.ObjectOf("id", "p1", "status", "succeeded", "error", nil, "output", []any{r.Text}, "metrics", value.ObjectOf("predict_time", 0.5))
 	case OllamaChat, Ollama:
 		return r.ollama(api, req, u)
 	case OllamaEmbeds:
@@ -57,7 +58,7 @@ func (r Reply) answer(api string, req Request) *proviso.Object {
 		for range r.texts(req.Body.At("input")) {
 			out = append(out, r.vector())
 		}
-		return proviso.ObjectOf("model", req.Model, "embeddings", out, "prompt_eval_count", float64(u.Prompt))
+		return value.ObjectOf("model", req.Model, "embeddings", out, "prompt_eval_count", float64(u.Prompt))
 	}
 	return r.chat(req, u)
 }
@@ -92,22 +93,22 @@ func (r Reply) vector() []any {
 	return numbers(r.Vector)
 }
 
-func openAIUsage(u proviso.Usage) *proviso.Object {
-	return proviso.ObjectOf("prompt_tokens", float64(u.Prompt), "completion_tokens", float64(u.Completion), "total_tokens", float64(u.Total),
-		"prompt_tokens_details", proviso.ObjectOf("cached_tokens", float64(u.Cached)))
+func openAIUsage(u proviso.Usage) *value.Object {
+	return value.ObjectOf("prompt_tokens", float64(u.Prompt), "completion_tokens", float64(u.Completion), "total_tokens", float64(u.Total),
+		"prompt_tokens_details", value.ObjectOf("cached_tokens", float64(u.Cached)))
 }
 
 // toolCalls are the calls in OpenAI's form.
 func (r Reply) toolCalls() []any {
 	var out []any
 	for _, c := range r.Calls {
-		out = append(out, proviso.ObjectOf("id", c.ID, "type", "function", "function", proviso.ObjectOf("name", c.Name, "arguments", c.Arguments)))
+		out = append(out, value.ObjectOf("id", c.ID, "type", "function", "function", value.ObjectOf("name", c.Name, "arguments", c.Arguments)))
 	}
 	return out
 }
 
-func (r Reply) chat(req Request, u proviso.Usage) *proviso.Object {
-	message := proviso.ObjectOf("role", "assistant", "content", r.Text, "refusal", nil)
+func (r Reply) chat(req Request, u proviso.Usage) *value.Object {
+	message := value.ObjectOf("role", "assistant", "content", r.Text, "refusal", nil)
 	reason := "stop"
 	if r.Text == "" {
 		message.Set("content", nil)
@@ -122,51 +123,51 @@ func (r Reply) chat(req Request, u proviso.Usage) *proviso.Object {
 		message.Set("tool_calls", r.toolCalls())
 		reason = "tool_calls"
 	}
-	choice := proviso.ObjectOf("index", 0.0, "message", message, "logprobs", nil, "finish_reason", or(r.FinishReason, reason))
+	choice := value.ObjectOf("index", 0.0, "message", message, "logprobs", nil, "finish_reason", or(r.FinishReason, reason))
 	if r.LogProbs != nil {
 		var content []any
 		for _, p := range r.LogProbs {
-			content = append(content, proviso.ObjectOf("token", "t", "logprob", p))
+			content = append(content, value.ObjectOf("token", "t", "logprob", p))
 		}
-		choice.Set("logprobs", proviso.ObjectOf("content", content))
+		choice.Set("logprobs", value.ObjectOf("content", content))
 	}
-	return proviso.ObjectOf("id", "chatcmpl-1", "object", "chat.completion", "created", 1.7e9, "model", req.Model,
+	return value.ObjectOf("id", "chatcmpl-1", "object", "chat.completion", "created", 1.7e9, "model", req.Model,
 		"choices", []any{choice}, "usage", openAIUsage(u), "system_fingerprint", "fp_1")
 }
 
-func (r Reply) response(req Request, u proviso.Usage) *proviso.Object {
+func (r Reply) response(req Request, u proviso.Usage) *value.Object {
 	output := []any{}
 	if r.Thinking != "" {
-		output = append(output, proviso.ObjectOf("type", "reasoning", "id", "rs_1",
-			"summary", []any{proviso.ObjectOf("type", "summary_text", "text", r.Thinking)}))
+		output = append(output, value.ObjectOf("type", "reasoning", "id", "rs_1",
+			"summary", []any{value.ObjectOf("type", "summary_text", "text", r.Thinking)}))
 	}
 	for _, c := range r.Calls {
-		output = append(output, proviso.ObjectOf("type", "function_call", "id", "fc_1", "call_id", c.ID, "name", c.Name,
+		output = append(output, value.ObjectOf("type", "function_call", "id", "fc_1", "call_id", c.ID, "name", c.Name,
 			"arguments", c.Arguments, "status", "completed"))
 	}
 	var content []any
 	if r.Text != "" {
-		content = append(content, proviso.ObjectOf("type", "output_text", "text", r.Text, "annotations", []any{}))
+		content = append(content, value.ObjectOf("type", "output_text", "text", r.Text, "annotations", []any{}))
 	}
 	if r.Refusal != "" {
-		content = append(content, proviso.ObjectOf("type", "refusal", "refusal", r.Refusal))
+		content = append(content, value.ObjectOf("type", "refusal", "refusal", r.Refusal))
 	}
 	if content != nil {
-		output = append(output, proviso.ObjectOf("type", "message", "id", "msg_1", "status", "completed", "role", "assistant", "content", content))
+		output = append(output, value.ObjectOf("type", "message", "id", "msg_1", "status", "completed", "role", "assistant", "content", content))
 	}
-	o := proviso.ObjectOf("id", "resp_1", "object", "response", "status", "completed", "error", nil, "incomplete_details", nil,
-		"model", req.Model, "output", output, "usage", proviso.ObjectOf(
-			"input_tokens", float64(u.Prompt), "input_tokens_details", proviso.ObjectOf("cached_tokens", float64(u.Cached)),
+	o := value.ObjectOf("id", "resp_1", "object", "response", "status", "completed", "error", nil, "incomplete_details", nil,
+		"model", req.Model, "output", output, "usage", value.ObjectOf(
+			"input_tokens", float64(u.Prompt), "input_tokens_details", value.ObjectOf("cached_tokens", float64(u.Cached)),
 			"output_tokens", float64(u.Completion), "total_tokens", float64(u.Total)))
 	if r.FinishReason != "" {
 		o.Set("status", "incomplete")
-		o.Set("incomplete_details", proviso.ObjectOf("reason", r.FinishReason))
+		o.Set("incomplete_details", value.ObjectOf("reason", r.FinishReason))
 	}
 	return o
 }
 
 // embeddings answers the vectors in reverse order, because clients must use the index.
-func (r Reply) embeddings(req Request, u proviso.Usage) *proviso.Object {
+func (r Reply) embeddings(req Request, u proviso.Usage) *value.Object {
 	texts := r.texts(req.Body.At("input"))
 	var data []any
 	for i := len(texts) - 1; i >= 0; i-- {
@@ -180,14 +181,14 @@ func (r Reply) embeddings(req Request, u proviso.Usage) *proviso.Object {
 		if req.Body.At("encoding_format") == "base64" { // as OpenAI's own clients ask
 			vector = packed(v)
 		}
-		data = append(data, proviso.ObjectOf("object", "embedding", "index", float64(i), "embedding", vector))
+		data = append(data, value.ObjectOf("object", "embedding", "index", float64(i), "embedding", vector))
 	}
-	return proviso.ObjectOf("object", "list", "data", data, "model", req.Model, "usage", openAIUsage(u))
+	return value.ObjectOf("object", "list", "data", data, "model", req.Model, "usage", openAIUsage(u))
 }
 
 // moderation lists the categories of harm of a text.
-func (r Reply) moderation(req Request) *proviso.Object {
-	categories, scores := proviso.NewObject(len(r.Scores)), proviso.NewObject(len(r.Scores))
+func (r Reply) moderation(req Request) *value.Object {
+	categories, scores := value.NewObject(len(r.Scores)), value.NewObject(len(r.Scores))
 	flagged := false
 	for _, name := range slices.Sorted(maps.Keys(r.Scores)) {
 		flag := r.Scores[name] >= 0.5
@@ -195,58 +196,58 @@ func (r Reply) moderation(req Request) *proviso.Object {
 		categories.Set(name, flag)
 		scores.Set(name, r.Scores[name])
 	}
-	return proviso.ObjectOf("id", "modr-1", "model", req.Model, "results", []any{
-		proviso.ObjectOf("flagged", flagged, "categories", categories, "category_scores", scores)})
+	return value.ObjectOf("id", "modr-1", "model", req.Model, "results", []any{
+		value.ObjectOf("flagged", flagged, "categories", categories, "category_scores", scores)})
 }
 
 // bareList is the member that stands for the whole of an answer that is a list.
 const bareList = "\x00"
 
 // classes is a list with a list for the one text, the best class first.
-func (r Reply) classes() *proviso.Object {
+func (r Reply) classes() *value.Object {
 	list := []any{}
 	names := slices.Sorted(maps.Keys(r.Scores))
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(r.Scores[b], r.Scores[a]) })
 	for _, name := range names {
-		list = append(list, proviso.ObjectOf("label", name, "score", r.Scores[name]))
+		list = append(list, value.ObjectOf("label", name, "score", r.Scores[name]))
 	}
-	return proviso.ObjectOf(bareList, []any{list})
+	return value.ObjectOf(bareList, []any{list})
 }
 
 // packed is a vector of 32-bit floats, little-endian, in base64.
 func packed(v []any) string {
 	var b []byte
 	for _, f := range v {
-		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(proviso.ToNumber(f))))
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(value.ToNumber(f))))
 	}
 	return base64.StdEncoding.EncodeToString(b)
 }
 
-func (r Reply) message(req Request, u proviso.Usage) *proviso.Object {
+func (r Reply) message(req Request, u proviso.Usage) *value.Object {
 	content := []any{}
 	reason := "end_turn"
 	if r.Thinking != "" {
-		content = append(content, proviso.ObjectOf("type", "thinking", "thinking", r.Thinking, "signature", "sig"))
+		content = append(content, value.ObjectOf("type", "thinking", "thinking", r.Thinking, "signature", "sig"))
 	}
 	calls := r.Calls
 	if forced := forcedTool(req.Body); forced != "" && calls == nil && r.Text != "" {
 		calls = []Call{{ID: "toolu_1", Name: forced, Arguments: r.Text}}
 	} else if r.Text != "" {
-		content = append(content, proviso.ObjectOf("type", "text", "text", r.Text))
+		content = append(content, value.ObjectOf("type", "text", "text", r.Text))
 	}
 	for _, c := range calls {
 		reason = "tool_use"
-		content = append(content, proviso.ObjectOf("type", "tool_use", "id", c.ID, "name", c.Name, "input", parsed(c.Arguments)))
+		content = append(content, value.ObjectOf("type", "tool_use", "id", c.ID, "name", c.Name, "input", parsed(c.Arguments)))
 	}
-	return proviso.ObjectOf("id", "msg_1", "type", "message", "role", "assistant", "model", req.Model, "content", content,
-		"stop_reason", or(r.FinishReason, reason), "stop_sequence", nil, "usage", proviso.ObjectOf(
+	return value.ObjectOf("id", "msg_1", "type", "message", "role", "assistant", "model", req.Model, "content", content,
+		"stop_reason", or(r.FinishReason, reason), "stop_sequence", nil, "usage", value.ObjectOf(
 			"input_tokens", float64(u.Prompt-u.Cached-r.Written), "cache_read_input_tokens", float64(u.Cached),
 			"cache_creation_input_tokens", float64(r.Written), "output_tokens", float64(u.Completion)))
 }
 
 // forcedTool is the name of the forced tool; "" if there is none.
-func forcedTool(body *proviso.Object) string {
-	choice, _ := body.At("tool_choice").(*proviso.Object)
+func forcedTool(body *value.Object) string {
+	choice, _ := body.At("tool_choice").(*value.Object)
 	name, _ := choice.At("name").(string)
 	if choice.At("type") != "tool" {
 		return ""
@@ -255,40 +256,40 @@ func forcedTool(body *proviso.Object) string {
 }
 
 func parsed(arguments string) any {
-	v, err := proviso.ParseJSON(arguments)
+	v, err := value.ParseJSON(arguments)
 	if err != nil {
-		return proviso.NewObject(0)
+		return value.NewObject(0)
 	}
 	return v
 }
 
-func (r Reply) generated(req Request, u proviso.Usage) *proviso.Object {
+func (r Reply) generated(req Request, u proviso.Usage) *value.Object {
 	var parts []any
 	if r.Thinking != "" {
-		parts = append(parts, proviso.ObjectOf("text", r.Thinking, "thought", true))
+		parts = append(parts, value.ObjectOf("text", r.Thinking, "thought", true))
 	}
 	if r.Text != "" {
-		parts = append(parts, proviso.ObjectOf("text", r.Text))
+		parts = append(parts, value.ObjectOf("text", r.Text))
 	}
 	for _, c := range r.Calls {
-		parts = append(parts, proviso.ObjectOf("functionCall", proviso.ObjectOf("name", c.Name, "args", parsed(c.Arguments))))
+		parts = append(parts, value.ObjectOf("functionCall", value.ObjectOf("name", c.Name, "args", parsed(c.Arguments))))
 	}
-	candidate := proviso.ObjectOf("content", proviso.ObjectOf("role", "model", "parts", parts),
+	candidate := value.ObjectOf("content", value.ObjectOf("role", "model", "parts", parts),
 		"finishReason", or(r.FinishReason, "STOP"), "index", 0.0)
 	if r.LogProbs != nil {
 		var chosen []any
 		for _, p := range r.LogProbs {
-			chosen = append(chosen, proviso.ObjectOf("token", "t", "logProbability", p))
+			chosen = append(chosen, value.ObjectOf("token", "t", "logProbability", p))
 		}
-		candidate.Set("logprobsResult", proviso.ObjectOf("chosenCandidates", chosen))
+		candidate.Set("logprobsResult", value.ObjectOf("chosenCandidates", chosen))
 	}
-	return proviso.ObjectOf("candidates", []any{candidate}, "usageMetadata", proviso.ObjectOf(
+	return value.ObjectOf("candidates", []any{candidate}, "usageMetadata", value.ObjectOf(
 		"promptTokenCount", float64(u.Prompt), "candidatesTokenCount", float64(u.Completion), "totalTokenCount", float64(u.Total),
 		"cachedContentTokenCount", float64(u.Cached)), "modelVersion", req.Model, "responseId", "resp-1")
 }
 
-func (r Reply) ollama(api string, req Request, u proviso.Usage) *proviso.Object {
-	o := proviso.ObjectOf("model", req.Model, "created_at", "2025-01-01T00:00:00Z", "done", true, "done_reason", or(r.FinishReason, "stop"),
+func (r Reply) ollama(api string, req Request, u proviso.Usage) *value.Object {
+	o := value.ObjectOf("model", req.Model, "created_at", "2025-01-01T00:00:00Z", "done", true, "done_reason", or(r.FinishReason, "stop"),
 		"total_duration", 1e6, "prompt_eval_count", float64(u.Prompt), "eval_count", float64(u.Completion))
 	if api == Ollama {
 		o.Set("response", r.Text)
@@ -297,13 +298,13 @@ func (r Reply) ollama(api string, req Request, u proviso.Usage) *proviso.Object 
 		}
 		return o
 	}
-	message := proviso.ObjectOf("role", "assistant", "content", r.Text)
+	message := value.ObjectOf("role", "assistant", "content", r.Text)
 	if r.Thinking != "" {
 		message.Set("thinking", r.Thinking)
 	}
 	var calls []any
 	for _, c := range r.Calls {
-		calls = append(calls, proviso.ObjectOf("function", proviso.ObjectOf("name", c.Name, "arguments", parsed(c.Arguments))))
+		calls = append(calls, value.ObjectOf("function", value.ObjectOf("name", c.Name, "arguments", parsed(c.Arguments))))
 	}
 	if calls != nil {
 		message.Set("tool_calls", calls)

@@ -1,7 +1,7 @@
 package flowyaml
 
 import (
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // mapping reads a flow mapping from its brace on.
@@ -14,7 +14,7 @@ func (p *parser) mapping(tag string, depth int) (node, error) {
 	default:
 		return node{}, errTag
 	}
-	o := &proviso.Object{}
+	o := &value.Object{}
 	err := p.entries('}', func() error {
 		key, value, _, err := p.entry(depth, true)
 		if err == nil && isSet && !key.merge && value.value != nil {
@@ -42,14 +42,14 @@ func (p *parser) sequence(tag string, depth int) (node, error) {
 	}
 	list := []any{}
 	err := p.entries(']', func() error {
-		key, value, pair, err := p.entry(depth, false)
+		key, val, pair, err := p.entry(depth, false)
 		if err != nil {
 			return err
 		}
 		item := key.value
 		if pair {
-			o := &proviso.Object{}
-			if err := p.put(o, key, value); err != nil {
+			o := &value.Object{}
+			if err := p.put(o, key, val); err != nil {
 				return err
 			}
 			item = o
@@ -116,14 +116,14 @@ func (p *parser) entry(depth int, mapping bool) (key, value node, pair bool, err
 
 // put adds a member; the last of equal keys wins. A merge key brings in the
 // members of a mapping, or of several, that are not there yet.
-func (p *parser) put(o *proviso.Object, key, value node) error {
+func (p *parser) put(o *value.Object, key, val node) error {
 	switch {
 	case key.complex:
 		return errKey
-	case key.merge && value.mapping:
-		return p.merge(o, value.value)
-	case key.merge && value.list:
-		list, _ := value.value.([]any)
+	case key.merge && val.mapping:
+		return p.merge(o, val.value)
+	case key.merge && val.list:
+		list, _ := val.value.([]any)
 		for _, from := range list {
 			if err := p.merge(o, from); err != nil {
 				return err
@@ -133,12 +133,12 @@ func (p *parser) put(o *proviso.Object, key, value node) error {
 	case key.merge:
 		return errMerge
 	}
-	o.Set(proviso.ToString(key.value), value.value)
+	o.Set(value.ToString(key.value), val.value)
 	return nil
 }
 
-func (p *parser) merge(o *proviso.Object, from any) error {
-	source, ok := from.(*proviso.Object)
+func (p *parser) merge(o *value.Object, from any) error {
+	source, ok := from.(*value.Object)
 	if !ok {
 		return errMerge
 	}
@@ -158,7 +158,7 @@ func addItem(list []any, item any) ([]any, error) { return append(list, item), n
 // orderedItem is !!omap: mappings of one key, each key once.
 func orderedItem(seen map[string]bool) func([]any, any) ([]any, error) {
 	return func(list []any, item any) ([]any, error) {
-		o, ok := item.(*proviso.Object)
+		o, ok := item.(*value.Object)
 		if !ok || o.Len() != 1 || seen[o.Keys()[0]] {
 			return nil, errTag
 		}
@@ -169,7 +169,7 @@ func orderedItem(seen map[string]bool) func([]any, any) ([]any, error) {
 
 // pairItem is !!pairs: mappings of one key, read as lists of two.
 func pairItem(list []any, item any) ([]any, error) {
-	o, ok := item.(*proviso.Object)
+	o, ok := item.(*value.Object)
 	if !ok || o.Len() != 1 {
 		return nil, errTag
 	}

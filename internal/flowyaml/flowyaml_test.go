@@ -12,6 +12,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/flowyaml"
+	"github.com/proviso-eval/proviso/value"
 )
 
 func lines(t testing.TB, file string) [][]any {
@@ -23,7 +24,7 @@ func lines(t testing.TB, file string) [][]any {
 	defer f.Close()
 	var list [][]any
 	for sc := bufio.NewScanner(f); sc.Scan(); {
-		v, err := proviso.ParseJSON(sc.Text())
+		v, err := value.ParseJSON(sc.Text())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,18 +42,18 @@ func written(v any) any {
 	switch v := v.(type) {
 	case float64:
 		if math.IsInf(v, 0) || math.IsNaN(v) {
-			return proviso.ObjectOf("$num", proviso.FormatNumber(v))
+			return value.ObjectOf("$num", value.FormatNumber(v))
 		}
-	case proviso.Undefined:
-		return proviso.ObjectOf("$sym", 1.0)
+	case value.Undefined:
+		return value.ObjectOf("$sym", 1.0)
 	case []any:
 		out := make([]any, len(v))
 		for i, e := range v {
 			out[i] = written(e)
 		}
 		return out
-	case *proviso.Object:
-		o := proviso.NewObject(v.Len())
+	case *value.Object:
+		o := value.NewObject(v.Len())
 		for k, e := range v.All() {
 			o.Set(k, written(e))
 		}
@@ -66,13 +67,13 @@ func written(v any) any {
 func TestParse(t *testing.T) {
 	t.Parallel()
 	for _, rec := range lines(t, "testdata/mappings.jsonl") {
-		text, want := rec[0].(string), rec[1].(*proviso.Object)
+		text, want := rec[0].(string), rec[1].(*value.Object)
 		o, err := flowyaml.Parse(text)
 		switch v, ok := want.Get("v"); {
 		case ok != (err == nil):
-			t.Errorf("%q: got %s (%v), want %s", text, proviso.Stringify(written(o)), err, proviso.Stringify(want))
-		case ok && proviso.Stringify(written(o)) != proviso.Stringify(v):
-			t.Errorf("%q: got %s, want %s", text, proviso.Stringify(written(o)), proviso.Stringify(v))
+			t.Errorf("%q: got %s (%v), want %s", text, value.Stringify(written(o)), err, value.Stringify(want))
+		case ok && value.Stringify(written(o)) != value.Stringify(v):
+			t.Errorf("%q: got %s, want %s", text, value.Stringify(written(o)), value.Stringify(v))
 		}
 	}
 }
@@ -93,7 +94,7 @@ func all(t testing.TB, text string) []any {
 func TestObjects(t *testing.T) {
 	t.Parallel()
 	for _, rec := range lines(t, "testdata/objects.jsonl") {
-		if got, want := proviso.Stringify(all(t, rec[0].(string))), proviso.Stringify(rec[1]); got != want {
+		if got, want := value.Stringify(all(t, rec[0].(string))), value.Stringify(rec[1]); got != want {
 			t.Errorf("%q: got %s, want %s", rec[0], got, want)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // maxWindow is how many UTF-16 units an object may take.
@@ -27,8 +28,8 @@ const maxWork = 48 << 20
 // an object that the text, or the window of 100,000 UTF-16 units, cuts off gets
 // its closing braces. What cannot be read is tried again from the next brace.
 // The one error is that of the limit on work, after which nothing follows.
-func Objects(text string) iter.Seq2[*proviso.Object, error] {
-	return func(yield func(*proviso.Object, error) bool) {
+func Objects(text string) iter.Seq2[*value.Object, error] {
+	return func(yield func(*value.Object, error) bool) {
 		s := scanner{text: text, braces: matchBraces(text), units: countUnits(text)}
 		s.reader.slashes = strings.Contains(text, "//")
 		resume := 0
@@ -54,7 +55,7 @@ func Objects(text string) iter.Seq2[*proviso.Object, error] {
 
 // Parse reads a text that is one flow mapping, with white space and comments
 // behind it.
-func Parse(text string) (*proviso.Object, error) {
+func Parse(text string) (*value.Object, error) {
 	p := parser{reader: &reader{}}
 	p.open(text, 0)
 	return p.document()
@@ -162,7 +163,7 @@ type scanner struct {
 
 // object tries to read the object that begins at the k-th brace and returns
 // where it ends.
-func (s *scanner) object(k int) (o *proviso.Object, end int) {
+func (s *scanner) object(k int) (o *value.Object, end int) {
 	b := s.braces[k]
 	end, closers := len(s.text), 0
 	if b.match >= 0 {
@@ -206,20 +207,20 @@ func (s *scanner) depthAt(i int) int {
 
 // json reads text as JSON, which is YAML and much the commonest; nil if it is
 // not, or if YAML would see something else in it.
-func (s *scanner) json(text string) *proviso.Object {
+func (s *scanner) json(text string) *value.Object {
 	if s.wasted > len(s.text) || !startsJSON(text) {
 		return nil
 	}
-	v, err := proviso.ParseJSON(text)
+	v, err := value.ParseJSON(text)
 	if err == nil {
-		if o, ok := v.(*proviso.Object); ok && alike(v, 1) {
+		if o, ok := v.(*value.Object); ok && alike(v, 1) {
 			s.work += len(text)
 			return o
 		}
 		s.wasted += len(text)
 		return nil
 	}
-	var syntax *proviso.SyntaxError
+	var syntax *value.SyntaxError
 	if errors.As(err, &syntax) {
 		s.wasted += syntax.Offset
 	}
@@ -247,7 +248,7 @@ func alike(v any, depth int) bool {
 				return false
 			}
 		}
-	case *proviso.Object:
+	case *value.Object:
 		for _, e := range v.All() {
 			if !alike(e, depth+1) {
 				return false

@@ -1,6 +1,6 @@
 package flowyaml
 
-import "github.com/proviso-eval/proviso"
+import "github.com/proviso-eval/proviso/value"
 
 // maxDepth is how deeply js-yaml lets nodes nest, the root among them.
 const maxDepth = 99
@@ -64,7 +64,7 @@ func (p *parser) peek(k int) byte {
 }
 
 // document reads the mapping and makes sure that nothing follows it.
-func (p *parser) document() (*proviso.Object, error) {
+func (p *parser) document() (*value.Object, error) {
 	if p.peek(0) != '{' {
 		return nil, errNoObject
 	}
@@ -84,7 +84,7 @@ func (p *parser) document() (*proviso.Object, error) {
 	if p.peek(0) != 0 || p.i < len(p.buf) {
 		return nil, errRest
 	}
-	o, _ := n.value.(*proviso.Object)
+	o, _ := n.value.(*value.Object)
 	return o, nil
 }
 
@@ -273,7 +273,7 @@ func empty(c byte) node {
 	if c == '[' {
 		return node{value: []any{}, complex: true, list: true}
 	}
-	return node{value: &proviso.Object{}, complex: true, mapping: true}
+	return node{value: &value.Object{}, complex: true, mapping: true}
 }
 
 func (p *parser) alias(tag, anchor string) (node, error) {

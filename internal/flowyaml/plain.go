@@ -8,7 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // plain reads a scalar without quotes, on one line or more; ok is false if none
@@ -117,7 +117,7 @@ func resolve(s string) node {
 	case "false", "False", "FALSE":
 		return node{value: false}
 	case "<<":
-		return node{value: proviso.Undefined{}, merge: true}
+		return node{value: value.Undefined{}, merge: true}
 	}
 	if c := s[0]; c >= '0' && c <= '9' || c == '-' || c == '+' || c == '.' {
 		if f, ok := integer(s, false); ok {
@@ -134,7 +134,7 @@ func resolve(s string) node {
 }
 
 // timestamp stands for a Date, an object without members of its own.
-func timestamp() node { return node{value: &proviso.Object{}, complex: true} }
+func timestamp() node { return node{value: &value.Object{}, complex: true} }
 
 // integer reads a decimal, 0o octal or 0x hexadecimal number. With the tag !!int
 // it may be binary, and any may have a sign.
@@ -182,11 +182,11 @@ func number(digits string, base int) (float64, bool) {
 	}
 	switch base {
 	case 16:
-		return proviso.ToNumber("0x" + digits), true
+		return value.ToNumber("0x" + digits), true
 	case 8:
-		return proviso.ToNumber("0o" + digits), true
+		return value.ToNumber("0o" + digits), true
 	case 2:
-		return proviso.ToNumber("0b" + digits), true
+		return value.ToNumber("0b" + digits), true
 	}
 	f, _ := strconv.ParseFloat(digits, 64)
 	return f, true

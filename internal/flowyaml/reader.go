@@ -3,7 +3,7 @@ package flowyaml
 import (
 	"unicode/utf8"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // reader delivers a text in blocks, so that an attempt that fails early costs little.
@@ -90,8 +90,8 @@ func (r *reader) step() {
 	if c >= utf8.RuneSelf {
 		var char rune
 		char, size = utf8.DecodeRuneInString(r.raw[r.pos:])
-		r.scheme = r.scheme && !proviso.IsSpace(char)
-	} else if proviso.IsSpace(rune(c)) {
+		r.scheme = r.scheme && !value.IsSpace(char)
+	} else if value.IsSpace(rune(c)) {
 		r.scheme = false
 	}
 	r.put(size)

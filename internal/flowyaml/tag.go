@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // The tags that promptfoo's reader knows; all others are errors.
@@ -91,7 +91,7 @@ func scalar(text, tag string, plain bool) (node, error) {
 		return binary(text)
 	case tagMap, tagSet:
 		if text == "" {
-			return node{value: &proviso.Object{}, complex: true, mapping: true}, nil
+			return node{value: &value.Object{}, complex: true, mapping: true}, nil
 		}
 	case tagSeq, tagOmap, tagPairs:
 		if text == "" {
@@ -128,12 +128,12 @@ func tagged(text, tag string) (node, error) {
 
 // binary reads base64. A script sees it as an object with a number per byte.
 func binary(text string) (node, error) {
-	text = strings.Join(strings.FieldsFunc(text, proviso.IsSpace), "")
+	text = strings.Join(strings.FieldsFunc(text, value.IsSpace), "")
 	data, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
 		return node{}, errTag
 	}
-	o := proviso.NewObject(len(data))
+	o := value.NewObject(len(data))
 	for i, b := range data {
 		o.Set(strconv.Itoa(i), float64(b))
 	}

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Check returns why text is not an HTML document or fragment, or "". It is HTML if it
@@ -19,7 +20,7 @@ import (
 // a *[proviso.Error] with the code Limit for elements that nest too deeply, or Timeout
 // for a text that takes more than ten seconds.
 func Check(ctx context.Context, text string) (reason string, err error) {
-	text = proviso.TrimSpace(text)
+	text = value.TrimSpace(text)
 	switch {
 	case text == "":
 		return "Output is empty", nil
@@ -104,7 +105,7 @@ func hasLooseText(root *html.Node) bool {
 			continue
 		}
 		for c := range n.ChildNodes() {
-			if c.Type == html.TextNode && proviso.TrimSpace(c.Data) != "" {
+			if c.Type == html.TextNode && value.TrimSpace(c.Data) != "" {
 				return true
 			}
 		}

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Contains reports whether there are enough hints in text that it contains HTML:
@@ -77,7 +77,7 @@ func (h *hints) at(i int) {
 		h.doctype = h.doctype || isDoctype(rest)
 	case strings.HasPrefix(rest, "/"):
 		name := tagName(rest[1:])
-		after := strings.TrimLeftFunc(rest[1+name:], proviso.IsSpace)
+		after := strings.TrimLeftFunc(rest[1+name:], value.IsSpace)
 		h.closed = h.closed || name > 0 && strings.HasPrefix(after, ">")
 	default:
 		h.common = h.common || commonTags()[strings.ToLower(rest[:word(rest)])]
@@ -95,7 +95,7 @@ func (h *hints) startTag(i int) {
 		h.open = true
 	case strings.HasPrefix(h.s[i:], "/>"):
 		h.empty = true
-	case proviso.IsSpace(r):
+	case value.IsSpace(r):
 		if h.gt < i {
 			n := strings.IndexByte(h.s[i:], '>')
 			if n < 0 {
@@ -138,7 +138,7 @@ func isDoctype(s string) bool {
 	if len(s) < len(start) || !strings.EqualFold(s[:len(start)], start) {
 		return false
 	}
-	rest := strings.TrimLeftFunc(s[len(start):], proviso.IsSpace)
+	rest := strings.TrimLeftFunc(s[len(start):], value.IsSpace)
 	return len(rest) < len(s)-len(start) && len(rest) >= len(name) && strings.EqualFold(rest[:len(name)], name)
 }
 
@@ -187,9 +187,9 @@ func (h *hints) hasAttribute() bool {
 		}
 		before, _ := utf8.DecodeLastRuneInString(h.s[:start])
 		i++
-		value := strings.TrimLeftFunc(h.s[i:], proviso.IsSpace)
-		quoted := value != "" && (value[0] == '"' || value[0] == '\'') && len(h.s)-len(value) < last
-		if quoted && start < i-1 && start > 0 && proviso.IsSpace(before) {
+		val := strings.TrimLeftFunc(h.s[i:], value.IsSpace)
+		quoted := val != "" && (val[0] == '"' || val[0] == '\'') && len(h.s)-len(val) < last
+		if quoted && start < i-1 && start > 0 && value.IsSpace(before) {
 			return true
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // nothing is the value of a query that selects nothing.
@@ -78,7 +78,7 @@ func length(v any) any {
 		return float64(utf8.RuneCountInString(v))
 	case []any:
 		return float64(len(v))
-	case *proviso.Object:
+	case *value.Object:
 		return float64(v.Len())
 	}
 	return nothing{}
@@ -128,8 +128,8 @@ func (e *evaluation) equal(a, b any) bool {
 			}
 		}
 		return true
-	case *proviso.Object:
-		b, ok := b.(*proviso.Object)
+	case *value.Object:
+		b, ok := b.(*value.Object)
 		if !ok || a.Len() != b.Len() {
 			return false
 		}
@@ -142,7 +142,7 @@ func (e *evaluation) equal(a, b any) bool {
 		return true
 	}
 	switch b.(type) {
-	case []any, *proviso.Object:
+	case []any, *value.Object:
 		return false
 	}
 	return a == b

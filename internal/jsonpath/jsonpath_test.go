@@ -9,6 +9,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/jsonpath"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // TestQueries compares paths with the answers of another implementation of RFC 9535
@@ -23,7 +24,7 @@ func TestQueries(t *testing.T) {
 	defer f.Close()
 	n := 0
 	for sc := bufio.NewScanner(f); sc.Scan(); n++ {
-		v, err := proviso.ParseJSON(sc.Text())
+		v, err := value.ParseJSON(sc.Text())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -31,14 +32,14 @@ func TestQueries(t *testing.T) {
 		p, err := jsonpath.Compile(rec[0].(string))
 		want, valid := rec[2].([]any)
 		if valid != (err == nil) {
-			t.Errorf("%s: got error %v, want %s", rec[0], err, proviso.Stringify(rec[2]))
+			t.Errorf("%s: got error %v, want %s", rec[0], err, value.Stringify(rec[2]))
 		}
 		if err != nil {
 			continue
 		}
 		got, err := p.Select(rec[1])
-		if err != nil || len(got) != len(want) || len(got) > 0 && proviso.Stringify(got) != proviso.Stringify(want) {
-			t.Errorf("%s on %s: got %s (%v), want %s", rec[0], proviso.Stringify(rec[1]), proviso.Stringify(got), err, proviso.Stringify(want))
+		if err != nil || len(got) != len(want) || len(got) > 0 && value.Stringify(got) != value.Stringify(want) {
+			t.Errorf("%s on %s: got %s (%v), want %s", rec[0], value.Stringify(rec[1]), value.Stringify(got), err, value.Stringify(want))
 		}
 	}
 	if n == 0 {
@@ -89,7 +90,7 @@ func TestLimit(t *testing.T) {
 }
 
 func FuzzPath(f *testing.F) {
-	doc, err := proviso.ParseJSON(`{"a":[{"b":"x","c":1},[2,[3]],null],"é":{"d":[true,{"e":"yx"}]}}`)
+	doc, err := value.ParseJSON(`{"a":[{"b":"x","c":1},[2,[3]],null],"é":{"d":[true,{"e":"yx"}]}}`)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -109,7 +110,7 @@ func FuzzPath(f *testing.F) {
 }
 
 func BenchmarkSelect(b *testing.B) {
-	doc, err := proviso.ParseJSON(`{"items":[{"id":1,"price":3},{"id":2,"price":30},{"id":3,"price":9}]}`)
+	doc, err := value.ParseJSON(`{"items":[{"id":1,"price":3},{"id":2,"price":30},{"id":3,"price":9}]}`)
 	if err != nil {
 		b.Fatal(err)
 	}

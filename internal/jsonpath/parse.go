@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // maxNesting is how deeply filters may nest.
@@ -287,7 +288,7 @@ func (p *parser) literal() (v any, ok bool, err error) {
 		v, err = p.quoted()
 		return v, true, err
 	case c == '-' || c >= '0' && c <= '9':
-		v, n, err := proviso.ParseJSONPrefix(p.s[p.i:])
+		v, n, err := value.ParseJSONPrefix(p.s[p.i:])
 		f, _ := v.(float64)
 		if err != nil || math.IsInf(f, 0) {
 			return nil, false, p.fail("expected a number")

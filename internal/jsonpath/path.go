@@ -6,6 +6,7 @@ package jsonpath
 
 import (
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Path is a compiled path. It is safe for concurrent use.
@@ -127,7 +128,7 @@ func (e *evaluation) descend(s *segment, n any, out []any) []any {
 			}
 			out = e.descend(s, v, out)
 		}
-	case *proviso.Object:
+	case *value.Object:
 		for _, v := range n.All() {
 			if !e.step() {
 				return out
@@ -146,14 +147,14 @@ func (e *evaluation) children(s *segment, n any, out []any) []any {
 		switch n := n.(type) {
 		case []any:
 			out = e.items(&s.selectors[i], n, out)
-		case *proviso.Object:
+		case *value.Object:
 			out = e.members(&s.selectors[i], n, out)
 		}
 	}
 	return out
 }
 
-func (e *evaluation) members(s *selector, o *proviso.Object, out []any) []any {
+func (e *evaluation) members(s *selector, o *value.Object, out []any) []any {
 	switch s.kind {
 	case byName:
 		if v, ok := o.Get(s.name); ok {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // compiler makes nodes from a schema. It compiles only what the root reaches, so a
@@ -18,7 +19,7 @@ type compiler struct {
 }
 
 type nodeKey struct {
-	schema *proviso.Object
+	schema *value.Object
 	path   string
 }
 
@@ -31,7 +32,7 @@ func newCompiler(root any, o Options) *compiler {
 
 func (c *compiler) compile() (*node, error) {
 	n := &node{called: true}
-	if o, ok := c.root.(*proviso.Object); ok {
+	if o, ok := c.root.(*value.Object); ok {
 		c.nodes[nodeKey{o, "#"}] = n
 	}
 	return n, c.fill(n, c.root, "#", c.base)
@@ -106,7 +107,7 @@ func (c *compiler) reference(ref, base string) (*node, error) {
 	if same(to.schema, c.root) || c.refersOn(to.schema) {
 		path, called = "#", true
 	}
-	o, ok := to.schema.(*proviso.Object)
+	o, ok := to.schema.(*value.Object)
 	if !ok {
 		n := &node{called: called}
 		return n, c.fill(n, to.schema, path, to.base)
@@ -124,7 +125,7 @@ func (c *compiler) reference(ref, base string) (*node, error) {
 func (c *compiler) end(base, ref string) (target, error) {
 	to, err := c.find(base, ref)
 	for hops := 0; err == nil; hops++ {
-		o, ok := to.schema.(*proviso.Object)
+		o, ok := to.schema.(*value.Object)
 		if !ok || !onlyRef(o) || same(o, c.root) {
 			break
 		}
@@ -153,7 +154,7 @@ func (c *compiler) fill(n *node, schema any, path, base string) error {
 	case bool:
 		n.boolean, n.accept = true, s
 		return nil
-	case *proviso.Object:
+	case *value.Object:
 		at := place{path, base}
 		if err := c.checkKeywords(s); err != nil {
 			return err
@@ -166,13 +167,13 @@ func (c *compiler) fill(n *node, schema any, path, base string) error {
 	return invalid("schema must be object or boolean")
 }
 
-func (c *compiler) fillRef(n *node, s *proviso.Object, at place) (err error) {
+func (c *compiler) fillRef(n *node, s *value.Object, at place) (err error) {
 	n.general = &generalRules{}
 	n.general.ref, err = c.ref(s, at)
 	return err
 }
 
-func (c *compiler) ref(s *proviso.Object, at place) (*node, error) {
+func (c *compiler) ref(s *value.Object, at place) (*node, error) {
 	ref, ok := s.At("$ref").(string)
 	if !ok {
 		return nil, invalid(`$ref value must be "string"`)
@@ -180,7 +181,7 @@ func (c *compiler) ref(s *proviso.Object, at place) (*node, error) {
 	return c.reference(ref, at.base)
 }
 
-func (c *compiler) fillGroups(n *node, s *proviso.Object, at place) error {
+func (c *compiler) fillGroups(n *node, s *value.Object, at place) error {
 	if err := c.checkCombination(s); err != nil {
 		return err
 	}
@@ -201,7 +202,7 @@ func (c *compiler) fillGroups(n *node, s *proviso.Object, at place) error {
 	n.early = set != 0 && n.late == 0
 	steps := []struct {
 		wanted bool
-		fill   func(*node, *proviso.Object, place) error
+		fill   func(*node, *value.Object, place) error
 	}{
 		{true, c.fillGeneral},
 		{groups&typeNumber != 0, c.fillNumber},
@@ -221,14 +222,14 @@ func (c *compiler) fillGroups(n *node, s *proviso.Object, at place) error {
 }
 
 // boundOf reads a keyword whose value is a number.
-func boundOf(s *proviso.Object, keyword string) bound {
+func boundOf(s *value.Object, keyword string) bound {
 	n, ok := s.At(keyword).(float64)
 	return bound{n, ok}
 }
 
 // same reports whether two schemas are one object.
 func same(a, b any) bool {
-	x, ok := a.(*proviso.Object)
-	y, _ := b.(*proviso.Object)
+	x, ok := a.(*value.Object)
+	y, _ := b.(*value.Object)
 	return ok && x == y
 }

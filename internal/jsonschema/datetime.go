@@ -5,7 +5,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // digits reads n decimal digits at i.
@@ -75,7 +75,7 @@ func clockOf(s string) (c clock, ok bool) {
 	c.text = s[6:i]
 	c.second = float64(whole)
 	if i > 8 {
-		c.second = proviso.ToNumber(c.text)
+		c.second = value.ToNumber(c.text)
 	}
 	return c, c.zone(s[i:])
 }
@@ -141,7 +141,7 @@ func splitDateTime(s string) (date, clock string, ok bool) {
 
 func separator(s string) (at, width int) {
 	for i, r := range s {
-		if r == 't' || r == 'T' || proviso.IsSpace(r) {
+		if r == 't' || r == 'T' || value.IsSpace(r) {
 			return i, utf8.RuneLen(r)
 		}
 	}

@@ -3,7 +3,7 @@ package jsonschema
 import (
 	"hash/maphash"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // equal is deep equality as fast-deep-equal has it: 0 equals -0, NaN equals
@@ -27,8 +27,8 @@ func equal(a, b any, s *state) bool {
 			}
 		}
 		return true
-	case *proviso.Object:
-		b, ok := b.(*proviso.Object)
+	case *value.Object:
+		b, ok := b.(*value.Object)
 		if !ok || a.Len() != b.Len() {
 			return false
 		}
@@ -176,7 +176,7 @@ func hash(v any, seed maphash.Seed, s *state) uint64 {
 			h = (h ^ hash(e, seed, s)) * odd
 		}
 		return h
-	case *proviso.Object:
+	case *value.Object:
 		h := uint64(v.Len()) * odd
 		for k, e := range v.All() {
 			h += (maphash.String(seed, k) ^ (hash(e, seed, s) * odd)) * odd

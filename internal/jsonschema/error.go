@@ -4,18 +4,18 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Error is one mistake of a value, with the fields that Ajv gives it.
 type Error struct {
-	InstancePath string          // RFC 6901 pointer to the value
-	SchemaPath   string          // URI fragment of the keyword
-	Keyword      string          // the keyword that was not satisfied
-	Params       *proviso.Object // the values in the message
-	Message      string          // such as "must be number"
-	PropertyName string          // the name that propertyNames rejected
-	Named        bool            // whether PropertyName is set
+	InstancePath string        // RFC 6901 pointer to the value
+	SchemaPath   string        // URI fragment of the keyword
+	Keyword      string        // the keyword that was not satisfied
+	Params       *value.Object // the values in the message
+	Message      string        // such as "must be number"
+	PropertyName string        // the name that propertyNames rejected
+	Named        bool          // whether PropertyName is set
 
 	segments []string // of InstancePath, innermost first
 }
@@ -31,8 +31,8 @@ func (e *Error) finish() {
 }
 
 // Object returns the mistake in the form of Ajv's JSON.
-func (e Error) Object() *proviso.Object {
-	o := proviso.ObjectOf("instancePath", e.InstancePath, "schemaPath", e.SchemaPath,
+func (e Error) Object() *value.Object {
+	o := value.ObjectOf("instancePath", e.InstancePath, "schemaPath", e.SchemaPath,
 		"keyword", e.Keyword, "params", e.Params, "message", e.Message)
 	if e.Named {
 		o.Set("propertyName", e.PropertyName)

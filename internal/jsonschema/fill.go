@@ -4,9 +4,10 @@ import (
 	"strconv"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
-func (c *compiler) fillNumber(n *node, s *proviso.Object, _ place) error {
+func (c *compiler) fillNumber(n *node, s *value.Object, _ place) error {
 	r := &numberRules{
 		maximum: boundOf(s, "maximum"), minimum: boundOf(s, "minimum"),
 		below: boundOf(s, "exclusiveMaximum"), above: boundOf(s, "exclusiveMinimum"),
@@ -23,7 +24,7 @@ func (c *compiler) fillNumber(n *node, s *proviso.Object, _ place) error {
 	return nil
 }
 
-func (c *compiler) fillText(n *node, s *proviso.Object, _ place) error {
+func (c *compiler) fillText(n *node, s *value.Object, _ place) error {
 	r := &textRules{maxLength: boundOf(s, "maxLength"), minLength: boundOf(s, "minLength")}
 	var err error
 	if text, ok := s.At("pattern").(string); ok {
@@ -58,7 +59,7 @@ func (c *compiler) pattern(text, flags string) (Matcher, error) {
 	return m, nil
 }
 
-func (c *compiler) fillGeneral(n *node, s *proviso.Object, at place) (err error) {
+func (c *compiler) fillGeneral(n *node, s *value.Object, at place) (err error) {
 	r := &generalRules{}
 	if s.Has("$ref") {
 		if r.ref, err = c.ref(s, at); err != nil {
@@ -91,7 +92,7 @@ func (c *compiler) fillGeneral(n *node, s *proviso.Object, at place) (err error)
 	return nil
 }
 
-func (c *compiler) fillCombined(r *generalRules, s *proviso.Object, at place) (err error) {
+func (c *compiler) fillCombined(r *generalRules, s *value.Object, at place) (err error) {
 	if v, ok := s.Get("anyOf"); ok {
 		all, err := c.someAcceptAll(v)
 		if err != nil {
@@ -125,7 +126,7 @@ func (c *compiler) someAcceptAll(v any) (bool, error) {
 	return false, nil
 }
 
-func (c *compiler) conditional(test any, s *proviso.Object, at place) (*conditional, error) {
+func (c *compiler) conditional(test any, s *value.Object, at place) (*conditional, error) {
 	r := &conditional{}
 	var err error
 	for _, branch := range []struct {
@@ -145,7 +146,7 @@ func (c *compiler) conditional(test any, s *proviso.Object, at place) (*conditio
 	return r, err
 }
 
-func (c *compiler) fillList(n *node, s *proviso.Object, at place) (err error) {
+func (c *compiler) fillList(n *node, s *value.Object, at place) (err error) {
 	r := &listRules{maxItems: boundOf(s, "maxItems"), minItems: boundOf(s, "minItems")}
 	n.list = r
 	if err = c.fillItems(r, s, at); err != nil {
@@ -158,7 +159,7 @@ func (c *compiler) fillList(n *node, s *proviso.Object, at place) (err error) {
 		r.containsAny = r.contains == nil
 	}
 	r.unique, _ = s.At("uniqueItems").(bool)
-	if items, ok := s.At("items").(*proviso.Object); ok {
+	if items, ok := s.At("items").(*value.Object); ok {
 		if set, err := typesOfSchema(items); err == nil && set&(typeArray|typeObject) == 0 {
 			r.scalar = set
 		}
@@ -166,7 +167,7 @@ func (c *compiler) fillList(n *node, s *proviso.Object, at place) (err error) {
 	return nil
 }
 
-func (c *compiler) fillItems(r *listRules, s *proviso.Object, at place) (err error) {
+func (c *compiler) fillItems(r *listRules, s *value.Object, at place) (err error) {
 	items, ok := s.Get("items")
 	if !ok {
 		return nil
@@ -194,7 +195,7 @@ func (c *compiler) fillItems(r *listRules, s *proviso.Object, at place) (err err
 	return err
 }
 
-func (c *compiler) fillObject(n *node, s *proviso.Object, at place) (err error) {
+func (c *compiler) fillObject(n *node, s *value.Object, at place) (err error) {
 	r := &objectRules{maxProperties: boundOf(s, "maxProperties"), minProperties: boundOf(s, "minProperties")}
 	n.object = r
 	r.required = texts(s.At("required"))
@@ -214,7 +215,7 @@ func (c *compiler) fillObject(n *node, s *proviso.Object, at place) (err error) 
 	if r.dependencies, err = c.dependencies(s, at); err != nil {
 		return err
 	}
-	members, _ := s.At("properties").(*proviso.Object)
+	members, _ := s.At("properties").(*value.Object)
 	for key, v := range members.All() {
 		sub, err := c.useful(v, at.at("properties", key))
 		if err != nil {
@@ -240,8 +241,8 @@ func texts(v any) []string {
 
 // patternRules reads patternProperties. Ajv does not look at patterns that could
 // not change the verdict.
-func (c *compiler) patternRules(s *proviso.Object, at place) ([]patternRule, error) {
-	patterns, _ := s.At("patternProperties").(*proviso.Object)
+func (c *compiler) patternRules(s *value.Object, at place) ([]patternRule, error) {
+	patterns, _ := s.At("patternProperties").(*value.Object)
 	var rules []patternRule
 	useful := false
 	for text, v := range patterns.All() {
@@ -258,7 +259,7 @@ func (c *compiler) patternRules(s *proviso.Object, at place) ([]patternRule, err
 			return nil, err
 		}
 	}
-	properties, _ := s.At("properties").(*proviso.Object)
+	properties, _ := s.At("properties").(*value.Object)
 	for i, text := range patterns.Keys() {
 		match, err := c.pattern(text, "u")
 		if err != nil {
@@ -275,7 +276,7 @@ func (c *compiler) patternRules(s *proviso.Object, at place) ([]patternRule, err
 }
 
 // overlap refuses a pattern that matches a declared property.
-func (c *compiler) overlap(match Matcher, text string, properties *proviso.Object) error {
+func (c *compiler) overlap(match Matcher, text string, properties *value.Object) error {
 	for _, key := range properties.Keys() {
 		if err := c.ended(); err != nil {
 			return err
@@ -287,7 +288,7 @@ func (c *compiler) overlap(match Matcher, text string, properties *proviso.Objec
 	return nil
 }
 
-func (c *compiler) extra(v any, s *proviso.Object, patterns []patternRule, at place) (*extraRule, error) {
+func (c *compiler) extra(v any, s *value.Object, patterns []patternRule, at place) (*extraRule, error) {
 	r := &extraRule{patterns: patterns}
 	if v != false {
 		sub, err := c.useful(v, at.at("additionalProperties"))
@@ -296,7 +297,7 @@ func (c *compiler) extra(v any, s *proviso.Object, patterns []patternRule, at pl
 		}
 		r.sub = sub
 	}
-	properties, _ := s.At("properties").(*proviso.Object)
+	properties, _ := s.At("properties").(*value.Object)
 	r.declared = make(map[string]struct{}, properties.Len())
 	for _, key := range properties.Keys() {
 		r.declared[key] = struct{}{}
@@ -305,8 +306,8 @@ func (c *compiler) extra(v any, s *proviso.Object, patterns []patternRule, at pl
 }
 
 // dependencies puts those that ask for properties before those with a schema.
-func (c *compiler) dependencies(s *proviso.Object, at place) ([]dependency, error) {
-	all, _ := s.At("dependencies").(*proviso.Object)
+func (c *compiler) dependencies(s *value.Object, at place) ([]dependency, error) {
+	all, _ := s.At("dependencies").(*value.Object)
 	var plain, deep []dependency
 	for key, v := range all.All() {
 		if list, ok := v.([]any); ok {

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // format is one format of ajv-formats ("full").
@@ -68,7 +69,7 @@ func formatNamed(name string) (format, bool) {
 }
 
 // format reads the keyword; it is nil where nothing is to be checked.
-func (c *compiler) format(n *node, s *proviso.Object) (*format, error) {
+func (c *compiler) format(n *node, s *value.Object) (*format, error) {
 	name, ok := s.At("format").(string)
 	if !ok {
 		return nil, nil
@@ -133,7 +134,7 @@ func (l *formatLimit) holds(v string) bool {
 	return order > 0
 }
 
-func (c *compiler) fillLimits(r *textRules, s *proviso.Object, f *format) error {
+func (c *compiler) fillLimits(r *textRules, s *value.Object, f *format) error {
 	for _, l := range []formatLimit{
 		{keyword: "formatMaximum", sign: "<="}, {keyword: "formatMinimum", sign: ">="},
 		{keyword: "formatExclusiveMaximum", sign: "<"}, {keyword: "formatExclusiveMinimum", sign: ">"},

@@ -1,6 +1,6 @@
 package jsonschema
 
-import "github.com/proviso-eval/proviso"
+import "github.com/proviso-eval/proviso/value"
 
 // generalRules are the keywords that apply to any value.
 type generalRules struct {
@@ -23,13 +23,13 @@ func (r *generalRules) check(n *node, v any, s *state) bool {
 		return false
 	}
 	if r.constant != nil && !equal(v, *r.constant, s) {
-		return s.fail(n, "const", func() (string, *proviso.Object) {
-			return "must be equal to constant", proviso.ObjectOf("allowedValue", *r.constant)
+		return s.fail(n, "const", func() (string, *value.Object) {
+			return "must be equal to constant", value.ObjectOf("allowedValue", *r.constant)
 		})
 	}
 	if r.allowed != nil && !r.allowed.has(v, s) {
-		return s.fail(n, "enum", func() (string, *proviso.Object) {
-			return "must be equal to one of the allowed values", proviso.ObjectOf("allowedValues", r.allowed.list)
+		return s.fail(n, "enum", func() (string, *value.Object) {
+			return "must be equal to one of the allowed values", value.ObjectOf("allowedValues", r.allowed.list)
 		})
 	}
 	if (r.notAny || r.not != nil) && !r.negated(n, v, s) {
@@ -65,7 +65,7 @@ func (r *generalRules) negated(n *node, v any, s *state) bool {
 			return true
 		}
 	}
-	return s.fail(n, "not", func() (string, *proviso.Object) { return "must NOT be valid", &proviso.Object{} })
+	return s.fail(n, "not", func() (string, *value.Object) { return "must NOT be valid", &value.Object{} })
 }
 
 func (r *generalRules) any(n *node, v any, s *state) bool {
@@ -81,8 +81,8 @@ func (r *generalRules) any(n *node, v any, s *state) bool {
 		s.errs = s.errs[:mark]
 		return true
 	}
-	return s.fail(n, "anyOf", func() (string, *proviso.Object) {
-		return "must match a schema in anyOf", &proviso.Object{}
+	return s.fail(n, "anyOf", func() (string, *value.Object) {
+		return "must match a schema in anyOf", &value.Object{}
 	})
 }
 
@@ -105,12 +105,12 @@ func (r *generalRules) one(n *node, v any, s *state) bool {
 		s.errs = s.errs[:mark]
 		return true
 	}
-	return s.fail(n, "oneOf", func() (string, *proviso.Object) {
+	return s.fail(n, "oneOf", func() (string, *value.Object) {
 		var passing any
 		if first >= 0 {
 			passing = []any{float64(first), float64(second)}
 		}
-		return "must match exactly one schema in oneOf", proviso.ObjectOf("passingSchemas", passing)
+		return "must match exactly one schema in oneOf", value.ObjectOf("passingSchemas", passing)
 	})
 }
 
@@ -128,7 +128,7 @@ func (c *conditional) check(n *node, v any, s *state) bool {
 	if s.left {
 		return false
 	}
-	return s.fail(n, "if", func() (string, *proviso.Object) {
-		return `must match "` + name + `" schema`, proviso.ObjectOf("failingKeyword", name)
+	return s.fail(n, "if", func() (string, *value.Object) {
+		return `must match "` + name + `" schema`, value.ObjectOf("failingKeyword", name)
 	})
 }

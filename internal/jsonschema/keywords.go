@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // isRule reports whether keyword matters to Ajv in validation; a schema without such
@@ -32,7 +33,7 @@ func isAnnotation(keyword string) bool {
 }
 
 // checkKeywords refuses unknown keywords.
-func (c *compiler) checkKeywords(s *proviso.Object) error {
+func (c *compiler) checkKeywords(s *value.Object) error {
 	if s.Has("id") {
 		return invalid(`NOT SUPPORTED: keyword "id", use "$id" for schema ID`)
 	}
@@ -49,7 +50,7 @@ func (c *compiler) checkKeywords(s *proviso.Object) error {
 
 // checkCombination refuses keywords that have no effect next to, or without,
 // others.
-func (c *compiler) checkCombination(s *proviso.Object) error {
+func (c *compiler) checkCombination(s *value.Object) error {
 	if c.Lax {
 		return nil
 	}
@@ -75,7 +76,7 @@ func (c *compiler) acceptsAll(schema any) (bool, error) {
 	switch s := schema.(type) {
 	case bool:
 		return s, nil
-	case *proviso.Object:
+	case *value.Object:
 		if s.Len() == 0 {
 			return true, nil
 		}
@@ -93,7 +94,7 @@ func (c *compiler) acceptsAll(schema any) (bool, error) {
 }
 
 // onlyRef reports whether a schema contains only $ref.
-func onlyRef(s *proviso.Object) bool {
+func onlyRef(s *value.Object) bool {
 	for _, k := range s.Keys() {
 		if k != "$ref" && isRule(k) {
 			return false
@@ -103,7 +104,7 @@ func onlyRef(s *proviso.Object) bool {
 }
 
 // typesOfSchema reads type and nullable.
-func typesOfSchema(s *proviso.Object) (types, error) {
+func typesOfSchema(s *value.Object) (types, error) {
 	var set types
 	names, isList := s.At("type").([]any)
 	if !isList && s.Has("type") {
@@ -113,7 +114,7 @@ func typesOfSchema(s *proviso.Object) (types, error) {
 		text, _ := name.(string)
 		t := typeNamed(text)
 		if t == 0 {
-			return 0, invalid("type must be JSONType or JSONType[]: %s", proviso.ToString(s.At("type")))
+			return 0, invalid("type must be JSONType or JSONType[]: %s", value.ToString(s.At("type")))
 		}
 		set |= t
 	}
@@ -155,7 +156,7 @@ func groupOf(keyword string) types {
 }
 
 // groupsOf returns the groups that s has keywords of.
-func groupsOf(s *proviso.Object) types {
+func groupsOf(s *value.Object) types {
 	var set types
 	for _, k := range s.Keys() {
 		set |= groupOf(k)
@@ -167,11 +168,11 @@ func groupsOf(s *proviso.Object) types {
 func typeText(raw any) string {
 	list, ok := raw.([]any)
 	if !ok {
-		return proviso.ToString(raw)
+		return value.ToString(raw)
 	}
 	names := make([]string, len(list))
 	for i, t := range list {
-		names[i] = proviso.ToString(t)
+		names[i] = value.ToString(t)
 	}
 	return strings.Join(names, ",")
 }

@@ -3,7 +3,7 @@ package jsonschema
 import (
 	"strconv"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // listRules are the keywords for arrays.
@@ -28,9 +28,9 @@ func (r *listRules) check(n *node, v []any, s *state) bool {
 		return s.counted(n, "minItems", "fewer", "items", r.minItems.n)
 	}
 	if r.closed && len(v) > len(r.tuple) {
-		return s.fail(n, "additionalItems", func() (string, *proviso.Object) {
+		return s.fail(n, "additionalItems", func() (string, *value.Object) {
 			limit := float64(len(r.tuple))
-			return "must NOT have more than " + proviso.FormatNumber(limit) + " items", proviso.ObjectOf("limit", limit)
+			return "must NOT have more than " + value.FormatNumber(limit) + " items", value.ObjectOf("limit", limit)
 		})
 	}
 	return r.each(v, s) && r.holds(n, v, s) && (!r.unique || r.distinct(n, v, s))
@@ -86,8 +86,8 @@ func (r *listRules) holds(n *node, v []any, s *state) bool {
 	if s.composite = was; !was {
 		s.errs = s.errs[:mark]
 	}
-	return s.fail(n, "contains", func() (string, *proviso.Object) {
-		return "must contain at least 1 valid item(s)", proviso.ObjectOf("minContains", 1.0)
+	return s.fail(n, "contains", func() (string, *value.Object) {
+		return "must contain at least 1 valid item(s)", value.ObjectOf("minContains", 1.0)
 	})
 }
 
@@ -99,8 +99,8 @@ func (r *listRules) distinct(n *node, v []any, s *state) bool {
 	} else {
 		i, j, ok = equalItems(v, s)
 	}
-	return !ok || s.fail(n, "uniqueItems", func() (string, *proviso.Object) {
+	return !ok || s.fail(n, "uniqueItems", func() (string, *value.Object) {
 		return "must NOT have duplicate items (items ## " + strconv.Itoa(j) + " and " + strconv.Itoa(i) + " are identical)",
-			proviso.ObjectOf("i", float64(i), "j", float64(j))
+			value.ObjectOf("i", float64(i), "j", float64(j))
 	})
 }

@@ -4,13 +4,14 @@ import (
 	"sync"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // metaID is the id of the only dialect, without its empty fragment.
 const metaID = "http://json-schema.org/draft-07/schema"
 
 // checkDialect refuses schemas of other drafts.
-func checkDialect(s *proviso.Object) error {
+func checkDialect(s *value.Object) error {
 	if id, ok := s.Get("$id"); ok {
 		if _, text := id.(string); !text {
 			return invalid("schema $id must be string")
@@ -37,7 +38,7 @@ func checkDialect(s *proviso.Object) error {
 // metaDocument is the meta-schema as a value. It is read when the first schema
 // is compiled.
 var metaDocument = sync.OnceValue(func() any {
-	v, err := proviso.ParseJSON(metaText)
+	v, err := value.ParseJSON(metaText)
 	if err != nil {
 		return true // a test prevents this
 	}

@@ -3,7 +3,7 @@ package jsonschema
 import (
 	"math"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // node is one compiled schema. Its keywords are checked in Ajv's order, because only
@@ -31,8 +31,8 @@ type node struct {
 // check reports whether v conforms. Mistakes are kept in s if it collects them.
 func (n *node) check(v any, s *state) bool {
 	if n.boolean {
-		return n.accept || s.fail(n, "false schema", func() (string, *proviso.Object) {
-			return "boolean schema is false", &proviso.Object{}
+		return n.accept || s.fail(n, "false schema", func() (string, *value.Object) {
+			return "boolean schema is false", &value.Object{}
 		})
 	}
 	if !s.enter() {
@@ -63,15 +63,15 @@ func (n *node) apply(v any, s *state) bool {
 		ok = n.late&typeNumber != 0 || n.text == nil || n.text.check(n, v, s)
 	case []any:
 		ok = n.late&(typeNumber|typeString) != 0 || n.list == nil || n.list.check(n, v, s)
-	case *proviso.Object:
+	case *value.Object:
 		ok = n.late&(typeNumber|typeString|typeArray) != 0 || n.object == nil || n.object.check(n, v, s)
 	}
 	return ok && (n.late == 0 || n.typed(v, s))
 }
 
 func (n *node) typed(v any, s *state) bool {
-	return n.types&typesOf(v) != 0 || s.fail(n, "type", func() (string, *proviso.Object) {
-		return "must be " + n.typeText, proviso.ObjectOf("type", n.typeRaw)
+	return n.types&typesOf(v) != 0 || s.fail(n, "type", func() (string, *value.Object) {
+		return "must be " + n.typeText, value.ObjectOf("type", n.typeRaw)
 	})
 }
 
@@ -102,8 +102,8 @@ func (r *numberRules) check(n *node, v float64, s *state) bool {
 	case r.above.set && v <= r.above.n:
 		return s.compared(n, "exclusiveMinimum", ">", r.above.n)
 	case r.multipleOf.set && !multiple(v, r.multipleOf.n):
-		return s.fail(n, "multipleOf", func() (string, *proviso.Object) {
-			return "must be multiple of " + proviso.FormatNumber(r.multipleOf.n), proviso.ObjectOf("multipleOf", r.multipleOf.n)
+		return s.fail(n, "multipleOf", func() (string, *value.Object) {
+			return "must be multiple of " + value.FormatNumber(r.multipleOf.n), value.ObjectOf("multipleOf", r.multipleOf.n)
 		})
 	case r.format != nil && !r.format.number(v):
 		return s.badFormat(n, r.format)
@@ -112,21 +112,21 @@ func (r *numberRules) check(n *node, v float64, s *state) bool {
 }
 
 func (s *state) compared(n *node, keyword, sign string, limit float64) bool {
-	return s.fail(n, keyword, func() (string, *proviso.Object) {
-		return "must be " + sign + " " + proviso.FormatNumber(limit), proviso.ObjectOf("comparison", sign, "limit", limit)
+	return s.fail(n, keyword, func() (string, *value.Object) {
+		return "must be " + sign + " " + value.FormatNumber(limit), value.ObjectOf("comparison", sign, "limit", limit)
 	})
 }
 
 func (s *state) badFormat(n *node, f *format) bool {
-	return s.fail(n, "format", func() (string, *proviso.Object) {
-		return `must match format "` + f.name + `"`, proviso.ObjectOf("format", f.name)
+	return s.fail(n, "format", func() (string, *value.Object) {
+		return `must match format "` + f.name + `"`, value.ObjectOf("format", f.name)
 	})
 }
 
 // counted records that a size is off its limit.
 func (s *state) counted(n *node, keyword, comparative, things string, limit float64) bool {
-	return s.fail(n, keyword, func() (string, *proviso.Object) {
-		return "must NOT have " + comparative + " than " + proviso.FormatNumber(limit) + " " + things, proviso.ObjectOf("limit", limit)
+	return s.fail(n, keyword, func() (string, *value.Object) {
+		return "must NOT have " + comparative + " than " + value.FormatNumber(limit) + " " + things, value.ObjectOf("limit", limit)
 	})
 }
 
@@ -157,8 +157,8 @@ func (r *textRules) check(n *node, v string, s *state) bool {
 		}
 	}
 	if r.pattern != nil && !s.matches(r.pattern, v) {
-		return s.fail(n, "pattern", func() (string, *proviso.Object) {
-			return `must match pattern "` + r.patternText + `"`, proviso.ObjectOf("pattern", r.patternText)
+		return s.fail(n, "pattern", func() (string, *value.Object) {
+			return `must match pattern "` + r.patternText + `"`, value.ObjectOf("pattern", r.patternText)
 		})
 	}
 	if r.format != nil && !r.format.text(v) {
@@ -166,8 +166,8 @@ func (r *textRules) check(n *node, v string, s *state) bool {
 	}
 	for i := range r.limits {
 		if l := &r.limits[i]; !l.holds(v) {
-			return s.fail(n, l.keyword, func() (string, *proviso.Object) {
-				return "should be " + l.sign + " " + l.limit, proviso.ObjectOf("comparison", l.sign, "limit", l.limit)
+			return s.fail(n, l.keyword, func() (string, *value.Object) {
+				return "should be " + l.sign + " " + l.limit, value.ObjectOf("comparison", l.sign, "limit", l.limit)
 			})
 		}
 	}

@@ -3,7 +3,7 @@ package jsonschema
 import (
 	"strings"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // objectRules are the keywords for objects.
@@ -44,7 +44,7 @@ type dependency struct {
 	sub   *node
 }
 
-func (r *objectRules) check(n *node, v *proviso.Object, s *state) bool {
+func (r *objectRules) check(n *node, v *value.Object, s *state) bool {
 	size := float64(v.Len())
 	if r.maxProperties.set && size > r.maxProperties.n {
 		return s.counted(n, "maxProperties", "more", "properties", r.maxProperties.n)
@@ -54,8 +54,8 @@ func (r *objectRules) check(n *node, v *proviso.Object, s *state) bool {
 	}
 	for _, key := range r.required {
 		if !v.Has(key) {
-			return s.fail(n, "required", func() (string, *proviso.Object) {
-				return "must have required property '" + key + "'", proviso.ObjectOf("missingProperty", key)
+			return s.fail(n, "required", func() (string, *value.Object) {
+				return "must have required property '" + key + "'", value.ObjectOf("missingProperty", key)
 			})
 		}
 	}
@@ -88,7 +88,7 @@ func (s *state) member(sub *node, key string, value any) bool {
 	return false
 }
 
-func (r *objectRules) named(n *node, v *proviso.Object, s *state) bool {
+func (r *objectRules) named(n *node, v *value.Object, s *state) bool {
 	for _, key := range v.Keys() {
 		was, outer, named := s.compose(), s.name, s.named
 		s.name, s.named = key, true
@@ -97,14 +97,14 @@ func (r *objectRules) named(n *node, v *proviso.Object, s *state) bool {
 		if ok {
 			continue
 		}
-		return s.fail(n, "propertyNames", func() (string, *proviso.Object) {
-			return "property name must be valid", proviso.ObjectOf("propertyName", key)
+		return s.fail(n, "propertyNames", func() (string, *value.Object) {
+			return "property name must be valid", value.ObjectOf("propertyName", key)
 		})
 	}
 	return true
 }
 
-func (r *objectRules) patterned(v *proviso.Object, s *state) bool {
+func (r *objectRules) patterned(v *value.Object, s *state) bool {
 	for i := range r.patterns {
 		p := &r.patterns[i]
 		if p.sub == nil {
@@ -119,14 +119,14 @@ func (r *objectRules) patterned(v *proviso.Object, s *state) bool {
 	return true
 }
 
-func (r *extraRule) check(n *node, v *proviso.Object, s *state) bool {
+func (r *extraRule) check(n *node, v *value.Object, s *state) bool {
 	for _, key := range v.Keys() {
 		if _, ok := r.declared[key]; ok || r.matched(key, s) {
 			continue
 		}
 		if r.sub == nil {
-			return s.fail(n, "additionalProperties", func() (string, *proviso.Object) {
-				return "must NOT have additional properties", proviso.ObjectOf("additionalProperty", key)
+			return s.fail(n, "additionalProperties", func() (string, *value.Object) {
+				return "must NOT have additional properties", value.ObjectOf("additionalProperty", key)
 			})
 		}
 		if !s.member(r.sub, key, v.At(key)) {
@@ -145,7 +145,7 @@ func (r *extraRule) matched(key string, s *state) bool {
 	return false
 }
 
-func (d *dependency) check(n *node, v *proviso.Object, s *state) bool {
+func (d *dependency) check(n *node, v *value.Object, s *state) bool {
 	if !v.Has(d.key) {
 		return true
 	}
@@ -156,13 +156,13 @@ func (d *dependency) check(n *node, v *proviso.Object, s *state) bool {
 		if v.Has(need) {
 			continue
 		}
-		return s.fail(n, "dependencies", func() (string, *proviso.Object) {
+		return s.fail(n, "dependencies", func() (string, *value.Object) {
 			noun, all := "property", strings.Join(d.needs, ", ")
 			if len(d.needs) != 1 {
 				noun = "properties"
 			}
 			return "must have " + noun + " " + all + " when property " + d.key + " is present",
-				proviso.ObjectOf("property", d.key, "missingProperty", need, "depsCount", float64(len(d.needs)), "deps", all)
+				value.ObjectOf("property", d.key, "missingProperty", need, "depsCount", float64(len(d.needs)), "deps", all)
 		})
 	}
 	return true

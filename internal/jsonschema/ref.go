@@ -4,7 +4,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // resolver finds what $ref points at.
@@ -12,7 +12,7 @@ type resolver struct {
 	root  any
 	base  string            // the root's $id without an empty fragment
 	ids   map[string]target // by absolute id; built when a reference needs it
-	refs  map[*proviso.Object]bool
+	refs  map[*value.Object]bool
 	built bool
 }
 
@@ -23,8 +23,8 @@ type target struct {
 }
 
 func newResolver(root any) *resolver {
-	r := &resolver{root: root, refs: map[*proviso.Object]bool{}}
-	if o, ok := root.(*proviso.Object); ok {
+	r := &resolver{root: root, refs: map[*value.Object]bool{}}
+	if o, ok := root.(*value.Object); ok {
 		id, _ := o.At("$id").(string)
 		r.base = trimFragment(id)
 	}
@@ -104,7 +104,7 @@ func (t target) follow(pointer string) (target, bool) {
 		name := unescapeFragment(part)
 		var ok bool
 		switch in := t.schema.(type) {
-		case *proviso.Object:
+		case *value.Object:
 			t.schema, ok = in.Get(name)
 		case []any:
 			t.schema, ok = element(in, name)
@@ -138,7 +138,7 @@ func element(list []any, name string) (any, bool) {
 
 // innerBase returns the base inside schema.
 func innerBase(schema any, base string) string {
-	if o, ok := schema.(*proviso.Object); ok {
+	if o, ok := schema.(*value.Object); ok {
 		if id, ok := o.At("$id").(string); ok && id != "" {
 			return join(base, id)
 		}
@@ -161,7 +161,7 @@ func (r *resolver) gather(v any, base string, isRoot bool) {
 		for _, e := range v {
 			r.gather(e, base, false)
 		}
-	case *proviso.Object:
+	case *value.Object:
 		if id, ok := v.At("$id").(string); ok && !isRoot {
 			full := join(base, id)
 			if !strings.HasPrefix(id, "#") {
@@ -188,7 +188,7 @@ func (r *resolver) refersOn(v any) bool {
 				return true
 			}
 		}
-	case *proviso.Object:
+	case *value.Object:
 		known, ok := r.refs[v]
 		if ok {
 			return known

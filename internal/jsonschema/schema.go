@@ -11,6 +11,7 @@ import (
 	"math"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Options configure the compilation of a schema.
@@ -57,7 +58,7 @@ func checkShape(ctx context.Context, schema any) error {
 		return nil
 	case []any:
 		return invalid("schema is invalid: data must be object,boolean")
-	case *proviso.Object:
+	case *value.Object:
 		if err := checkDialect(s); err != nil {
 			return err
 		}
@@ -159,7 +160,7 @@ func (s *state) step() bool {
 
 // fail records one mistake of the schema at n; message and params are made only if they
 // are needed.
-func (s *state) fail(n *node, keyword string, message func() (string, *proviso.Object)) bool {
+func (s *state) fail(n *node, keyword string, message func() (string, *value.Object)) bool {
 	if !s.collect {
 		return false
 	}
@@ -256,7 +257,7 @@ func typesOf(v any) types {
 		return typeNull
 	case []any:
 		return typeArray
-	case *proviso.Object:
+	case *value.Object:
 		return typeObject
 	}
 	return 0

@@ -11,6 +11,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/jsonschema"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // goPattern stands in for the ECMAScript engine; the patterns here mean the same
@@ -25,7 +26,7 @@ func goPattern(pattern, _ string) (jsonschema.Matcher, error) {
 
 func parse(t testing.TB, text string) any {
 	t.Helper()
-	v, err := proviso.ParseJSON(text)
+	v, err := value.ParseJSON(text)
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
@@ -64,8 +65,8 @@ func lines(t testing.TB, file string) []any {
 func TestAjv(t *testing.T) {
 	t.Parallel()
 	for _, line := range lines(t, "testdata/ajv.jsonl") {
-		rec := line.(*proviso.Object)
-		text := proviso.Stringify(rec.At("schema"))
+		rec := line.(*value.Object)
+		text := value.Stringify(rec.At("schema"))
 		s, err := jsonschema.Compile(rec.At("schema"), jsonschema.Options{Pattern: goPattern})
 		if rec.Has("error") != (err != nil) {
 			t.Errorf("compile %s: got error %v, want %v", text, err, rec.At("error"))
@@ -85,13 +86,13 @@ func checkVerdict(t *testing.T, s *jsonschema.Schema, schema string, v, want any
 	t.Helper()
 	mistakes, err := s.Validate(v)
 	if err != nil {
-		t.Errorf("%s on %s: %v", schema, proviso.Stringify(v), err)
+		t.Errorf("%s on %s: %v", schema, value.Stringify(v), err)
 		return
 	}
-	recorded, failed := want.(*proviso.Object)
+	recorded, failed := want.(*value.Object)
 	if !failed {
 		if mistakes != nil {
-			t.Errorf("%s on %s: got %s, want none", schema, proviso.Stringify(v), jsonschema.ErrorsText(mistakes))
+			t.Errorf("%s on %s: got %s, want none", schema, value.Stringify(v), jsonschema.ErrorsText(mistakes))
 		}
 		return
 	}
@@ -99,8 +100,8 @@ func checkVerdict(t *testing.T, s *jsonschema.Schema, schema string, v, want any
 	for i, m := range mistakes {
 		list[i] = m.Object()
 	}
-	if got := proviso.Stringify(list); got != proviso.Stringify(recorded.At("errors")) || jsonschema.ErrorsText(mistakes) != recorded.At("text") {
-		t.Errorf("%s\n on %s:\n got  %s\n want %s", schema, proviso.Stringify(v), got, proviso.Stringify(recorded.At("errors")))
+	if got := value.Stringify(list); got != value.Stringify(recorded.At("errors")) || jsonschema.ErrorsText(mistakes) != recorded.At("text") {
+		t.Errorf("%s\n on %s:\n got  %s\n want %s", schema, value.Stringify(v), got, value.Stringify(recorded.At("errors")))
 	}
 }
 
@@ -249,13 +250,13 @@ func TestManyUniqueItemsAreQuick(t *testing.T) {
 	t.Parallel()
 	list := make([]any, 100_000)
 	for i := range list {
-		list[i] = proviso.ObjectOf("i", float64(i))
+		list[i] = value.ObjectOf("i", float64(i))
 	}
 	s := compile(t, `{"uniqueItems":true}`)
 	if mistakes, err := s.Validate(list); mistakes != nil || err != nil {
 		t.Fatal(mistakes, err)
 	}
-	list[7] = proviso.ObjectOf("i", 99_999.0)
+	list[7] = value.ObjectOf("i", 99_999.0)
 	mistakes, err := s.Validate(list)
 	if want := "data must NOT have duplicate items (items ## 7 and 99999 are identical)"; err != nil || jsonschema.ErrorsText(mistakes) != want {
 		t.Errorf("got %s (%v), want %s", jsonschema.ErrorsText(mistakes), err, want)
@@ -307,12 +308,12 @@ func FuzzSchema(f *testing.F) {
 	for _, name := range []string{"date-time", "duration", "uri-reference", "uri-template", "url", "email", "ipv6", "byte", "relative-json-pointer"} {
 		f.Add(`{"format":"`+name+`"}`, `"P1Y::1@a.b/{c}"`)
 	}
-	f.Fuzz(func(t *testing.T, schema, value string) {
-		sv, err := proviso.ParseJSON(schema)
+	f.Fuzz(func(t *testing.T, schema, val string) {
+		sv, err := value.ParseJSON(schema)
 		if err != nil {
 			return
 		}
-		v, err := proviso.ParseJSON(value)
+		v, err := value.ParseJSON(val)
 		if err != nil {
 			return
 		}
@@ -321,7 +322,7 @@ func FuzzSchema(f *testing.F) {
 			return
 		}
 		if mistakes, err := s.Validate(v); err == nil && mistakes != nil && jsonschema.ErrorsText(mistakes) == "" {
-			t.Errorf("%s on %s: mistakes without a text", schema, value)
+			t.Errorf("%s on %s: mistakes without a text", schema, val)
 		}
 	})
 }

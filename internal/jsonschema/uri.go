@@ -5,7 +5,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 const (
@@ -197,7 +197,7 @@ func isURL(s string) bool {
 	if !ok || !strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https") && !strings.EqualFold(scheme, "ftp") {
 		return false
 	}
-	if strings.ContainsFunc(rest, proviso.IsSpace) {
+	if strings.ContainsFunc(rest, value.IsSpace) {
 		return false
 	}
 	if isPublic(rest) {
@@ -268,7 +268,7 @@ func isPublicIPv4(s string) bool {
 		if outer := n == 0 || n == 3; part[0] == '0' && (outer || len(part) == 3) {
 			return false
 		}
-		octets[n] = int(proviso.ToNumber(part))
+		octets[n] = int(value.ToNumber(part))
 		n++
 	}
 	a, b := octets[0], octets[1]

@@ -3,7 +3,7 @@ package mathjs
 import (
 	"strconv"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // maxNesting bounds parentheses and signs within each other.
@@ -13,7 +13,7 @@ const maxNesting = 100
 // parentheses, in IEEE 754 double precision as JavaScript does. With a nil scope
 // it only checks the syntax. It reports false for everything else: for other
 // syntax, for names that are no number in scope, and for mistakes.
-func arithmetic(expr string, scope *proviso.Object) (float64, bool) {
+func arithmetic(expr string, scope *value.Object) (float64, bool) {
 	c := calculator{text: expr, scope: scope}
 	if scope.Has("end") { // mathjs refuses a scope with this name
 		return 0, false
@@ -27,7 +27,7 @@ type calculator struct {
 	text  string
 	at    int
 	depth int
-	scope *proviso.Object // nil if the syntax alone counts
+	scope *value.Object // nil if the syntax alone counts
 }
 
 // next skips blanks and returns the next byte, or 0 at the end.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/script"
+	"github.com/proviso-eval/proviso/value"
 )
 
 //go:embed mathjs.js.gz
@@ -83,13 +84,13 @@ func (e *Engine) Check(expr string) error {
 
 // Eval evaluates expr with the members of scope as variables. The result is a
 // number (NaN and infinities included), a boolean, a text, nil, a list (for
-// matrices, too), an object, or a *[proviso.Opaque] for a function; units and
+// matrices, too), an object, or a *[value.Opaque] for a function; units and
 // complex numbers are texts. The error is a *[proviso.Error] with the code
 // Undecided for what mathjs refuses, such as an unknown name, and with the code
 // Timeout or Limit for what takes too much.
-func (e *Engine) Eval(ctx context.Context, expr string, scope *proviso.Object) (any, error) {
+func (e *Engine) Eval(ctx context.Context, expr string, scope *value.Object) (any, error) {
 	if scope == nil {
-		scope = &proviso.Object{}
+		scope = &value.Object{}
 	}
 	if v, ok := arithmetic(expr, scope); ok {
 		return v, nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/mathjs"
+	"github.com/proviso-eval/proviso/value"
 )
 
 func newEngine(t testing.TB, o mathjs.Options) *mathjs.Engine {
@@ -31,7 +32,7 @@ func isCode(err error, codes ...string) bool {
 func TestEval(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, mathjs.Options{})
-	scope := proviso.ObjectOf("tp", 6.0, "fp", 2.0, "fn", 1.0, "acc", 2.0, "b", 0.75, "zero", 0.0, "__count", 3.0, "text", "x", "pi", 4.0)
+	scope := value.ObjectOf("tp", 6.0, "fp", 2.0, "fn", 1.0, "acc", 2.0, "b", 0.75, "zero", 0.0, "__count", 3.0, "text", "x", "pi", 4.0)
 	for expr, want := range map[string]any{
 		"tp / (tp + fp)":              0.75,
 		"2 * tp / (2 * tp + fp + fn)": 0.8,
@@ -69,10 +70,10 @@ func TestEval(t *testing.T) {
 		"a = acc * 2; a + 1":          []any{5.0},
 		"[acc, b]":                    []any{2.0, 0.75},
 		"[1, 2; 3, 4] * 2":            []any{[]any{2.0, 4.0}, []any{6.0, 8.0}},
-		"{x: acc}":                    proviso.ObjectOf("x", 2.0),
+		"{x: acc}":                    value.ObjectOf("x", 2.0),
 		"10 cm to inch":               "3.9370078740157486 inch",
 		"sqrt(-1)":                    "i",
-		"f(x) = x":                    &proviso.Opaque{Kind: "function"},
+		"f(x) = x":                    &value.Opaque{Kind: "function"},
 	} {
 		got, err := e.Eval(t.Context(), expr, scope)
 		if err != nil || !equal(got, want) {
@@ -90,11 +91,11 @@ func equal(a, b any) bool {
 		y, ok := b.(float64)
 		return ok && (x == y || x != x && y != y)
 	}
-	if x, ok := a.(*proviso.Opaque); ok {
-		y, ok := b.(*proviso.Opaque)
+	if x, ok := a.(*value.Opaque); ok {
+		y, ok := b.(*value.Opaque)
 		return ok && *x == *y
 	}
-	return proviso.Stringify(a) == proviso.Stringify(b)
+	return value.Stringify(a) == value.Stringify(b)
 }
 
 func TestMistakes(t *testing.T) {
@@ -124,7 +125,7 @@ func TestMistakes(t *testing.T) {
 			t.Errorf("Eval(%q) = %v, %v, want %q", expr, v, err, message)
 		}
 	}
-	if v, err := e.Eval(t.Context(), "1 + 1", proviso.ObjectOf("end", 1.0)); err == nil {
+	if v, err := e.Eval(t.Context(), "1 + 1", value.ObjectOf("end", 1.0)); err == nil {
 		t.Errorf("a scope with end gives %v", v)
 	}
 }
@@ -158,14 +159,14 @@ func TestHostile(t *testing.T) {
 func TestScopeIsNotChanged(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, mathjs.Options{})
-	scope := proviso.ObjectOf("a", 1.0)
+	scope := value.ObjectOf("a", 1.0)
 	for _, expr := range []string{"a = 5", "qq = 7"} {
 		if _, err := e.Eval(t.Context(), expr, scope); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if scope.At("a") != 1.0 || scope.Len() != 1 {
-		t.Errorf("the scope is now %s", proviso.Stringify(scope))
+		t.Errorf("the scope is now %s", value.Stringify(scope))
 	}
 	if _, err := e.Eval(t.Context(), "sqrt(qq)", scope); !isCode(err, proviso.Undecided) {
 		t.Errorf("a name of an earlier expression is still there: %v", err)
@@ -190,7 +191,7 @@ func FuzzArithmetic(f *testing.F) {
 		if len(expr) > 100 || strings.ContainsAny(expr, "\"'`\\;#=\n") {
 			return
 		}
-		scope := proviso.ObjectOf("a", a, "b", b, "__count", 3.0)
+		scope := value.ObjectOf("a", a, "b", b, "__count", 3.0)
 		got, err1 := e.Eval(t.Context(), expr, scope)
 		want, err2 := e.Eval(t.Context(), "true ? ("+expr+") : 0", scope)
 		if n, ok := got.(float64); !ok || err1 != nil || n != n {
@@ -204,7 +205,7 @@ func FuzzArithmetic(f *testing.F) {
 
 func BenchmarkEval(b *testing.B) {
 	e := newEngine(b, mathjs.Options{})
-	scope := proviso.ObjectOf("tp", 6.0, "fp", 2.0, "fn", 1.0)
+	scope := value.ObjectOf("tp", 6.0, "fp", 2.0, "fn", 1.0)
 	for _, expr := range []string{"2 * tp / (2 * tp + fp + fn)", "sqrt(tp)"} {
 		b.Run(expr, func(b *testing.B) {
 			b.ReportAllocs()

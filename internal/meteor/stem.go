@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Stem returns the stem of a lower-case English word (M. F. Porter, "An algorithm
@@ -13,7 +13,7 @@ import (
 // three UTF-16 units stay as they are. It gives the stems of the npm package
 // natural 8.1.1.
 func Stem(word string) string {
-	if len(word) < 9 && proviso.UTF16Len(word) < 3 {
+	if len(word) < 9 && value.UTF16Len(word) < 3 {
 		return word
 	}
 	s := stemmer{b: []byte(word)}

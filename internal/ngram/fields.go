@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Fields cuts text at white space as JavaScript's text.trim().split(/\s+/) does:
@@ -18,7 +18,7 @@ func Fields(text string) []string {
 		if c >= utf8.RuneSelf {
 			var r rune
 			r, size = utf8.DecodeRuneInString(text[i:])
-			space = proviso.IsSpace(r)
+			space = value.IsSpace(r)
 		}
 		switch {
 		case space && start >= 0:

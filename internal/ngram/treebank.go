@@ -5,7 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Treebank cuts one text into the tokens of the Penn Treebank (R. MacIntyre's
@@ -216,7 +216,7 @@ func closes(r rune) bool {
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-func isBlank(r rune) bool { return proviso.IsSpace(r) || r == '\u0085' }
+func isBlank(r rune) bool { return value.IsSpace(r) || r == '\u0085' }
 
 // clitics are split off the end of a word, in two rounds: one of the first row,
 // then one of the second.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/script"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // backtracker asks QuickJS. Texts go to it as UTF-16 JavaScript strings and
@@ -88,7 +89,7 @@ func (b *backtracker) find(ctx context.Context, r *Regexp, s string, limit int) 
 	list, _ := v.([]any)
 	at := make([]int, len(list))
 	for i, x := range list {
-		at[i] = int(proviso.ToNumber(x))
+		at[i] = int(value.ToNumber(x))
 	}
 	offsets(s, at)
 	all := make([][2]int, len(at)/2)

@@ -3,7 +3,7 @@ package regex
 import (
 	"unicode/utf8"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // maxNesting is how deeply groups may nest in a pattern.
@@ -66,7 +66,7 @@ func newParser(pattern string, f flags) *parser {
 	if f.unicode {
 		p.src = codePoints(pattern)
 	} else {
-		for _, u := range proviso.UTF16(pattern) {
+		for _, u := range value.UTF16(pattern) {
 			p.src = append(p.src, rune(u))
 		}
 	}

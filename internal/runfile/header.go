@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // format is the version of the file's layout; a reader refuses later ones.
@@ -13,17 +13,17 @@ const format = 1
 
 // Header describes the input of a run.
 type Header struct {
-	ID      string          // set by [Create], if it is empty
-	Version string          // of proviso
-	Suite   string          // its description, or its file's name
-	Hash    string          // of suite, prompts and judge: runs of equal hash are comparable
-	Started time.Time       // the zero time means now, for [Create]
-	Options *proviso.Object // in force for the run, defaults included; nil if there are none
-	Meta    *proviso.Object // whatever else reports need; nil if there is none
+	ID      string        // set by [Create], if it is empty
+	Version string        // of proviso
+	Suite   string        // its description, or its file's name
+	Hash    string        // of suite, prompts and judge: runs of equal hash are comparable
+	Started time.Time     // the zero time means now, for [Create]
+	Options *value.Object // in force for the run, defaults included; nil if there are none
+	Meta    *value.Object // whatever else reports need; nil if there is none
 }
 
 func (h *Header) line() []byte {
-	o := proviso.ObjectOf(
+	o := value.ObjectOf(
 		"proviso", "run",
 		"format", float64(format),
 		"id", h.ID,
@@ -38,27 +38,27 @@ func (h *Header) line() []byte {
 	if h.Meta != nil {
 		o.Set("meta", h.Meta)
 	}
-	return append(proviso.AppendJSON(nil, o), '\n')
+	return append(value.AppendJSON(nil, o), '\n')
 }
 
 var errNotRun = errors.New("not a run file: the first line is not the header of a run")
 
 func parseHeader(line string) (Header, error) {
-	v, err := proviso.ParseJSON(line)
-	o, ok := v.(*proviso.Object)
+	v, err := value.ParseJSON(line)
+	o, ok := v.(*value.Object)
 	if err != nil || !ok || o.At("proviso") != "run" {
 		return Header{}, errNotRun
 	}
 	if n, ok := o.At("format").(float64); !ok || n > format {
 		return Header{}, fmt.Errorf("run file has format %s, this version of proviso reads up to %d",
-			proviso.ToString(o.At("format")), format)
+			value.ToString(o.At("format")), format)
 	}
 	h := Header{}
 	for key, field := range map[string]*string{"id": &h.ID, "version": &h.Version, "suite": &h.Suite, "hash": &h.Hash} {
 		*field, _ = o.At(key).(string)
 	}
-	h.Options, _ = o.At("options").(*proviso.Object)
-	h.Meta, _ = o.At("meta").(*proviso.Object)
+	h.Options, _ = o.At("options").(*value.Object)
+	h.Meta, _ = o.At("meta").(*value.Object)
 	started, _ := o.At("started").(string)
 	if h.Started, err = time.Parse(time.RFC3339Nano, started); err != nil {
 		return Header{}, errNotRun

@@ -18,6 +18,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/runfile"
+	"github.com/proviso-eval/proviso/value"
 )
 
 func row(index, size int) []byte {
@@ -28,8 +29,8 @@ func create(t testing.TB, dir string) *runfile.Writer {
 	t.Helper()
 	w, err := runfile.Create(dir, runfile.Header{
 		Version: "1.2.3", Suite: "a suite", Hash: "abc",
-		Options: proviso.ObjectOf("repeat", 2.0),
-		Meta:    proviso.ObjectOf("columns", []any{"a"}),
+		Options: value.ObjectOf("repeat", 2.0),
+		Meta:    value.ObjectOf("columns", []any{"a"}),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +122,7 @@ func TestHeaderAndModes(t *testing.T) {
 	defer r.Close()
 	h := r.Header()
 	if h.ID != w.Header().ID || h.Suite != "a suite" || h.Hash != "abc" || h.Version != "1.2.3" || h.Started.IsZero() ||
-		proviso.Stringify(h.Options) != `{"repeat":2}` || proviso.Stringify(h.Meta) != `{"columns":["a"]}` {
+		value.Stringify(h.Options) != `{"repeat":2}` || value.Stringify(h.Meta) != `{"columns":["a"]}` {
 		t.Errorf("header %+v", h)
 	}
 	if r.Trailer() != nil {

@@ -5,12 +5,13 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/script"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // BenchmarkCallExpression is what one `javascript` assertion costs.
 func BenchmarkCallExpression(b *testing.B) {
-	context := proviso.ObjectOf("prompt", "Say hi to Ann", "vars", proviso.ObjectOf("name", "Ann", "n", 3.0, "topic", "greetings"),
-		"test", proviso.ObjectOf("vars", proviso.ObjectOf("name", "Ann", "n", 3.0), "assert", []any{proviso.ObjectOf("type", "javascript", "value", "output.length > 2")}))
+	context := value.ObjectOf("prompt", "Say hi to Ann", "vars", value.ObjectOf("name", "Ann", "n", 3.0, "topic", "greetings"),
+		"test", value.ObjectOf("vars", value.ObjectOf("name", "Ann", "n", 3.0), "assert", []any{value.ObjectOf("type", "javascript", "value", "output.length > 2")}))
 	for _, bench := range []struct{ name, text string }{
 		{"boolean", "return output.length > 2 && output.includes('ell')"},
 		{"object", "return {pass: output.length > 2, score: 0.5, reason: 'because'}"},

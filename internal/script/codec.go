@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 	"modernc.org/quickjs"
 )
 
@@ -19,7 +20,7 @@ func (m *machine) encode(v any) (any, error) {
 	switch v := v.(type) {
 	case nil, bool:
 		return v, nil
-	case proviso.Undefined:
+	case value.Undefined:
 		return quickjs.Undefined{}, nil
 	case int:
 		return v, nil
@@ -52,25 +53,25 @@ type encoder struct {
 }
 
 func (e *encoder) value(v any, depth int) error {
-	if depth > proviso.MaxDepth {
-		return proviso.Errorf(proviso.Limit, "an argument nests deeper than %d", proviso.MaxDepth)
+	if depth > value.MaxDepth {
+		return proviso.Errorf(proviso.Limit, "an argument nests deeper than %d", value.MaxDepth)
 	}
 	switch v := v.(type) {
 	case nil, bool:
-		e.buf = proviso.AppendJSON(e.buf, v)
+		e.buf = value.AppendJSON(e.buf, v)
 	case string:
 		e.string(v)
 	case int:
 		e.buf = fmt.Append(e.buf, v)
 	case float64:
 		e.number(v)
-	case proviso.Undefined:
+	case value.Undefined:
 		e.special('u')
 	case []any:
 		return e.list(v, depth)
 	case []string:
 		e.strings(v)
-	case *proviso.Object:
+	case *value.Object:
 		return e.object(v, depth)
 	default:
 		return proviso.Errorf(proviso.Internal, "a %T is no value that JavaScript could be given", v)
@@ -89,7 +90,7 @@ func (e *encoder) string(s string) {
 		e.marked = true
 		s = "\x01s" + s
 	}
-	e.buf = proviso.AppendQuoted(e.buf, s)
+	e.buf = value.AppendQuoted(e.buf, s)
 }
 
 func (e *encoder) number(f float64) {
@@ -103,7 +104,7 @@ func (e *encoder) number(f float64) {
 	case f == 0 && math.Signbit(f):
 		e.special('0')
 	default:
-		e.buf = proviso.AppendNumber(e.buf, f)
+		e.buf = value.AppendNumber(e.buf, f)
 	}
 }
 
@@ -132,7 +133,7 @@ func (e *encoder) strings(list []string) {
 	e.buf = append(e.buf, ']')
 }
 
-func (e *encoder) object(o *proviso.Object, depth int) error {
+func (e *encoder) object(o *value.Object, depth int) error {
 	if o == nil {
 		e.buf = append(e.buf, "null"...)
 		return nil
@@ -144,7 +145,7 @@ func (e *encoder) object(o *proviso.Object, depth int) error {
 			e.buf = append(e.buf, ',')
 		}
 		first = false
-		e.buf = proviso.AppendQuoted(e.buf, k)
+		e.buf = value.AppendQuoted(e.buf, k)
 		e.buf = append(e.buf, ':')
 		if err := e.value(v, depth+1); err != nil {
 			return err
@@ -162,7 +163,7 @@ func decode(v any) (any, error) {
 	case int:
 		return float64(v), nil
 	case quickjs.Undefined:
-		return proviso.Undefined{}, nil
+		return value.Undefined{}, nil
 	case string:
 		if v == "" || v[0] != mark {
 			return v, nil
@@ -180,9 +181,9 @@ func decodeMarked(s string) (any, error) {
 	case 's':
 		return text, nil
 	case 'o':
-		return &proviso.Opaque{Kind: text}, nil
+		return &value.Opaque{Kind: text}, nil
 	case 'j', 'e':
-		v, err := proviso.ParseJSON(text)
+		v, err := value.ParseJSON(text)
 		if err != nil {
 			return nil, proviso.Errorf(proviso.Internal, "malformed result from JavaScript: %w", err)
 		}
@@ -203,7 +204,7 @@ func revive(v any) any {
 		for i, e := range v {
 			v[i] = revive(e)
 		}
-	case *proviso.Object:
+	case *value.Object:
 		for _, k := range v.Keys() {
 			v.Set(k, revive(v.At(k)))
 		}
@@ -217,7 +218,7 @@ func reviveString(s string) any {
 	}
 	switch s[1] {
 	case 'u':
-		return proviso.Undefined{}
+		return value.Undefined{}
 	case 'n':
 		return math.NaN()
 	case '+':

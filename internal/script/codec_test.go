@@ -3,8 +3,8 @@ package script_test
 import (
 	"testing"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/script"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // FuzzRoundTrip sends a text, and the JSON value it may be, through JavaScript.
@@ -16,17 +16,17 @@ func FuzzRoundTrip(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		v, err := proviso.ParseJSON(proviso.Stringify(s)) // what is no WTF-8 becomes U+FFFD
+		v, err := value.ParseJSON(value.Stringify(s)) // what is no WTF-8 becomes U+FFFD
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, v := range []any{v, []any{v}, proviso.ObjectOf("k", v, v.(string), 1.0)} {
+		for _, v := range []any{v, []any{v}, value.ObjectOf("k", v, v.(string), 1.0)} {
 			got, err := l.Call(t.Context(), "echo", v)
 			if err != nil || !same(got, v) {
 				t.Fatalf("echo(%#v) = %#v, %v", v, got, err)
 			}
 		}
-		v, err = proviso.ParseJSON(v.(string)) // keys too
+		v, err = value.ParseJSON(v.(string)) // keys too
 		if err != nil || depth(v) > 500 {
 			return
 		}
@@ -44,7 +44,7 @@ func depth(v any) int {
 		for _, e := range v {
 			n = max(n, depth(e)+1)
 		}
-	case *proviso.Object:
+	case *value.Object:
 		for _, e := range v.All() {
 			n = max(n, depth(e)+1)
 		}

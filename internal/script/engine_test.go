@@ -12,6 +12,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/script"
+	"github.com/proviso-eval/proviso/value"
 )
 
 func newEngine(t testing.TB, o script.Options) *script.Engine {
@@ -40,13 +41,13 @@ func evalSource(ctx context.Context, e *script.Engine, src proviso.Source) (any,
 	if err != nil {
 		return nil, err
 	}
-	return f.Call(ctx, "hello", proviso.ObjectOf("vars", proviso.ObjectOf("n", 3.0)))
+	return f.Call(ctx, "hello", value.ObjectOf("vars", value.ObjectOf("n", 3.0)))
 }
 
 func TestExpressions(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, script.Options{MaxVMs: 1})
-	undefined := proviso.Undefined{}
+	undefined := value.Undefined{}
 	for text, want := range map[string]any{
 		"output.length > context.vars.n":     true,
 		"undefined":                          undefined,
@@ -54,16 +55,16 @@ func TestExpressions(t *testing.T) {
 		"NaN":                                math.NaN(),
 		"-0":                                 math.Copysign(0, -1),
 		"[1, undefined, -0, NaN, , () => 1]": []any{1.0, undefined, math.Copysign(0, -1), math.NaN(), undefined, nil},
-		"({a: 1, f() {}, s: Symbol(), u: undefined, 2: 'x'})": proviso.ObjectOf("2", "x", "a", 1.0, "u", undefined),
+		"({a: 1, f() {}, s: Symbol(), u: undefined, 2: 'x'})": value.ObjectOf("2", "x", "a", 1.0, "u", undefined),
 		"new Date(0)":                            "1970-01-01T00:00:00.000Z",
-		"({d: new Date(0)})":                     proviso.ObjectOf("d", "1970-01-01T00:00:00.000Z"),
+		"({d: new Date(0)})":                     value.ObjectOf("d", "1970-01-01T00:00:00.000Z"),
 		"[Object(1), Object('s'), Object(true)]": []any{1.0, "s", true},
 		"({toJSON() { return 5 }})":              5.0,
-		"new Map([[1, 2]])":                      proviso.ObjectOf(),
-		"({['__proto__']: 1})":                   proviso.ObjectOf("__proto__", 1.0),
-		"() => 1":                                &proviso.Opaque{Kind: "function"},
-		"Symbol.iterator":                        &proviso.Opaque{Kind: "symbol"},
-		"10n":                                    &proviso.Opaque{Kind: "bigint"},
+		"new Map([[1, 2]])":                      value.ObjectOf(),
+		"({['__proto__']: 1})":                   value.ObjectOf("__proto__", 1.0),
+		"() => 1":                                &value.Opaque{Kind: "function"},
+		"Symbol.iterator":                        &value.Opaque{Kind: "symbol"},
+		"10n":                                    &value.Opaque{Kind: "bigint"},
 		"'\\ud83d'":                              "\xed\xa0\xbd",
 		"'\\u0001j{}'":                           "\x01j{}",
 		"Promise.resolve(7)":                     7.0,

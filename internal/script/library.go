@@ -61,7 +61,7 @@ func NewLibrary(o LibraryOptions) *Library {
 
 // Call calls a global function of the source with values of the root package (int and
 // []string are accepted, too) and returns its result as one; a result that is not data,
-// such as a function, is a *[proviso.Opaque]. An exception is a *[proviso.ScriptError];
+// such as a function, is a *[value.Opaque]. An exception is a *[proviso.ScriptError];
 // a call that takes too long is a *[proviso.Error] with the code Timeout, one that
 // needs too much memory or stack has the code Limit. ctx interrupts the call, and the
 // wait for a free VM.

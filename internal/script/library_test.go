@@ -12,6 +12,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/script"
+	"github.com/proviso-eval/proviso/value"
 )
 
 const testSource = `
@@ -50,10 +51,10 @@ func TestLibraryValues(t *testing.T) {
 	inf := math.Inf(1)
 	for _, v := range []any{
 		nil, true, false, "", "text", "a\x00b", "\x01", "\x01j{}", "\ud7ff€😀", "\xed\xa0\xbd", "x\xed\xb8\x80y",
-		0.0, math.Copysign(0, -1), 1.0, -1.5, 1e300, inf, -inf, math.NaN(), 2147483648.0, proviso.Undefined{},
-		[]any{}, []any{1.0, "a", nil, proviso.Undefined{}, math.NaN(), inf, -inf, math.Copysign(0, -1), "\x01u", "\x01", "a\x00", "\xed\xa0\xbd"},
-		proviso.ObjectOf(), proviso.ObjectOf("b", 1.0, "a", []any{proviso.ObjectOf("__proto__", "x")}, "u", proviso.Undefined{}, "\x01", "\x01s"),
-		proviso.ObjectOf("__proto__", math.NaN(), "10", 1.0, "2", 2.0),
+		0.0, math.Copysign(0, -1), 1.0, -1.5, 1e300, inf, -inf, math.NaN(), 2147483648.0, value.Undefined{},
+		[]any{}, []any{1.0, "a", nil, value.Undefined{}, math.NaN(), inf, -inf, math.Copysign(0, -1), "\x01u", "\x01", "a\x00", "\xed\xa0\xbd"},
+		value.ObjectOf(), value.ObjectOf("b", 1.0, "a", []any{value.ObjectOf("__proto__", "x")}, "u", value.Undefined{}, "\x01", "\x01s"),
+		value.ObjectOf("__proto__", math.NaN(), "10", 1.0, "2", 2.0),
 	} {
 		got, err := l.Call(t.Context(), "echo", v)
 		if err != nil {
@@ -67,7 +68,7 @@ func TestLibraryValues(t *testing.T) {
 func TestLibrarySeesTheValues(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t, script.LibraryOptions{})
-	list := []any{nil, proviso.Undefined{}, math.NaN(), math.Copysign(0, -1), 1.0, "x", true, proviso.ObjectOf()}
+	list := []any{nil, value.Undefined{}, math.NaN(), math.Copysign(0, -1), 1.0, "x", true, value.ObjectOf()}
 	got, err := l.Call(t.Context(), "kinds", list)
 	want := []any{"null", "undefined", "NaN", "-0", "number", "string", "boolean", "object"}
 	if err != nil || !same(got, want) {
@@ -78,8 +79,8 @@ func TestLibrarySeesTheValues(t *testing.T) {
 	if err != nil || !same(got, want) {
 		t.Errorf("units = %v, %v, want %v", got, err, want)
 	}
-	got, err = l.Call(t.Context(), "args", 1, []string{"a", "\x01"}, proviso.Undefined{})
-	if err != nil || !same(got, []any{1.0, []any{"a", "\x01"}, proviso.Undefined{}}) {
+	got, err = l.Call(t.Context(), "args", 1, []string{"a", "\x01"}, value.Undefined{})
+	if err != nil || !same(got, []any{1.0, []any{"a", "\x01"}, value.Undefined{}}) {
 		t.Errorf("args = %#v, %v", got, err)
 	}
 }
@@ -210,8 +211,8 @@ func same(a, b any) bool {
 			}
 		}
 		return true
-	case *proviso.Object:
-		b, ok := b.(*proviso.Object)
+	case *value.Object:
+		b, ok := b.(*value.Object)
 		if !ok || !reflect.DeepEqual(a.Keys(), b.Keys()) && a.Len()+b.Len() > 0 {
 			return false
 		}

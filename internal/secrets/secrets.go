@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Shortest is the minimum length, in bytes, of a value that is redacted. A shorter
@@ -53,7 +54,7 @@ func (s *Set) Add(values ...string) {
 }
 
 // AddConfig adds the secrets in the configuration of a provider.
-func (s *Set) AddConfig(cfg *proviso.Object) {
+func (s *Set) AddConfig(cfg *value.Object) {
 	if s == nil {
 		return
 	}
@@ -67,18 +68,18 @@ func (s *Set) AddConfig(cfg *proviso.Object) {
 
 // appendForms adds the ways in which a value is looked for: as it is, as JSON
 // writes it, and inside base64 at each of the three offsets that it can have there.
-func appendForms(forms [][]byte, value string) [][]byte {
-	forms = append(forms, []byte(value))
-	if quoted := proviso.AppendQuoted(nil, value); len(quoted) != len(value)+2 {
+func appendForms(forms [][]byte, val string) [][]byte {
+	forms = append(forms, []byte(val))
+	if quoted := value.AppendQuoted(nil, val); len(quoted) != len(val)+2 {
 		forms = append(forms, quoted[1:len(quoted)-1])
 	}
 	for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 		for offset := range 3 {
-			encoded := encoding.EncodeToString(append(make([]byte, offset), value...))
+			encoded := encoding.EncodeToString(append(make([]byte, offset), val...))
 			// Characters that also hold bits of what stands before or after the value
 			// differ from text to text.
 			start := (offset*8 + 5) / 6
-			end := (offset + len(value)) * 8 / 6
+			end := (offset + len(val)) * 8 / 6
 			form := []byte(encoded[start:end])
 			if !slices.ContainsFunc(forms, func(f []byte) bool { return bytes.Equal(f, form) }) {
 				forms = append(forms, form)
@@ -132,10 +133,10 @@ func (s *Set) RedactJSON(data []byte) []byte {
 // RedactValue is [Set.Redact] for the texts in a value. Parts without secrets are
 // shared with the original.
 func (s *Set) RedactValue(v any) any {
-	if !s.In(proviso.AppendJSON(nil, v)) {
+	if !s.In(value.AppendJSON(nil, v)) {
 		return v
 	}
-	clean, err := proviso.ParseJSON(string(s.RedactJSON(proviso.AppendJSON(nil, v))))
+	clean, err := value.ParseJSON(string(s.RedactJSON(value.AppendJSON(nil, v))))
 	if err != nil { // not reached: what was written as JSON stays JSON
 		return proviso.Redaction
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/secrets"
+	"github.com/proviso-eval/proviso/value"
 )
 
 const key = `sk-"live"-4242424242`
@@ -18,7 +19,7 @@ func TestRedact(t *testing.T) {
 	std, web := base64.StdEncoding.EncodeToString, base64.RawURLEncoding.EncodeToString
 	for name, text := range map[string]string{
 		"raw":        "the key is " + key + ", twice " + key,
-		"JSON":       `{"echo":` + proviso.Stringify("x"+key) + `}`,
+		"JSON":       `{"echo":` + value.Stringify("x"+key) + `}`,
 		"base64":     "Basic " + std([]byte(key)),
 		"offset 1":   std([]byte(":" + key + "?")),
 		"offset 2":   std([]byte("me" + key + "\xff\xfe")),
@@ -55,12 +56,12 @@ func TestRedactJSON(t *testing.T) {
 		var s secrets.Set
 		s.Add(secret)
 		got := string(s.RedactJSON([]byte(text)))
-		v, err := proviso.ParseJSON(got)
+		v, err := value.ParseJSON(got)
 		if err != nil || !strings.Contains(got, `"`+proviso.Redaction+`"`) {
 			t.Errorf("%s of %s: %s, %v", secret, text, got, err)
 		}
-		parsed, _ := proviso.ParseJSON(text)
-		if clean := proviso.Stringify(s.RedactValue(parsed)); clean != proviso.Stringify(v) {
+		parsed, _ := value.ParseJSON(text)
+		if clean := value.Stringify(s.RedactValue(parsed)); clean != value.Stringify(v) {
 			t.Errorf("as a value it is %s", clean)
 		}
 	}
@@ -75,7 +76,7 @@ func TestNil(t *testing.T) {
 	t.Parallel()
 	var s *secrets.Set
 	s.Add(key)
-	s.AddConfig(proviso.ObjectOf("apiKey", key))
+	s.AddConfig(value.ObjectOf("apiKey", key))
 	if s.RedactText(key) != key || s.In([]byte(key)) || s.Env(nil) != nil {
 		t.Error("a set that is not there knows something")
 	}
@@ -84,11 +85,11 @@ func TestNil(t *testing.T) {
 func TestAddConfig(t *testing.T) {
 	t.Parallel()
 	var s secrets.Set
-	s.AddConfig(proviso.ObjectOf(
+	s.AddConfig(value.ObjectOf(
 		"apiKey", "apikey-12345678",
 		"url", "https://me:password-1234@h.example/?sig=signature-1234",
 		"request", "GET / HTTP/1.1\nX-Whatever: header-12345678\n\nbody-12345678",
-		"headers", proviso.ObjectOf("Authorization", "Bearer token-12345678", "X-Tenant", "tenant-12345678", "User-Agent", "agent-12345678")))
+		"headers", value.ObjectOf("Authorization", "Bearer token-12345678", "X-Tenant", "tenant-12345678", "User-Agent", "agent-12345678")))
 	for _, secret := range []string{"apikey-12345678", "password-1234", "signature-1234", "header-12345678", "token-12345678", "tenant-12345678"} {
 		if s.RedactText("a "+secret) != "a "+proviso.Redaction {
 			t.Errorf("%s is not known", secret)

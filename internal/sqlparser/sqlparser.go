@@ -18,6 +18,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/script"
+	"github.com/proviso-eval/proviso/value"
 )
 
 //go:embed grammars/*.js.gz
@@ -120,7 +121,7 @@ func (p *Parser) Check(ctx context.Context, sql, dialect string, allowed Allowed
 		}
 		return Excess{}, err
 	}
-	o, _ := v.(*proviso.Object)
+	o, _ := v.(*value.Object)
 	refusal, refused := o.At("message").(string)
 	if plain || refused {
 		p.seen.add(k, refusal)
@@ -147,7 +148,7 @@ func texts(v any) []string {
 	var list []string
 	members, _ := v.([]any)
 	for _, e := range members {
-		list = append(list, proviso.ToString(e))
+		list = append(list, value.ToString(e))
 	}
 	return list
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/recent"
+	"github.com/proviso-eval/proviso/value"
 )
 
 const (
@@ -32,7 +33,7 @@ func (t *Template) inspect(ctx context.Context) error {
 	}
 	t.words = words(t.text)
 	for _, text := range t.files.All() {
-		t.words = append(t.words, words(proviso.ToString(text))...)
+		t.words = append(t.words, words(value.ToString(text))...)
 	}
 	slices.Sort(t.words)
 	t.words = slices.Compact(t.words)
@@ -48,18 +49,18 @@ func (t *Template) compileText(ctx context.Context, text, file string) ([]string
 	if err != nil {
 		return nil, wrap(err)
 	}
-	o, _ := v.(*proviso.Object)
+	o, _ := v.(*value.Object)
 	list, ok := o.At("variables").([]any)
 	if !ok {
 		return nil, mistake(proviso.Invalid, v)
 	}
 	var names []string
 	for _, name := range list {
-		names = append(names, proviso.ToString(name))
+		names = append(names, value.ToString(name))
 	}
 	files, _ := o.At("files").([]any)
 	for _, f := range files {
-		include, _ := f.(*proviso.Object)
+		include, _ := f.(*value.Object)
 		more, err := t.include(ctx, include)
 		if err != nil {
 			return nil, err
@@ -75,8 +76,8 @@ func (t *Template) compileText(ctx context.Context, text, file string) ([]string
 
 // include reads and compiles a file, unless it is there. One that may be missing
 // is left out if it is.
-func (t *Template) include(ctx context.Context, include *proviso.Object) ([]string, error) {
-	name := proviso.ToString(include.At("name"))
+func (t *Template) include(ctx context.Context, include *value.Object) ([]string, error) {
+	name := value.ToString(include.At("name"))
 	if t.files.Has(name) {
 		return nil, nil
 	}
@@ -86,7 +87,7 @@ func (t *Template) include(ctx context.Context, include *proviso.Object) ([]stri
 	}
 	if err == nil {
 		if t.files == nil {
-			t.files = proviso.NewObject(1)
+			t.files = value.NewObject(1)
 		}
 		t.files.Set(name, text)
 		var names []string
@@ -113,7 +114,7 @@ func (t *Template) readFile(name string) (string, error) {
 	}
 	size := len(text)
 	for _, other := range t.files.All() {
-		size += len(proviso.ToString(other))
+		size += len(value.ToString(other))
 	}
 	if size > maxIncludedBytes {
 		return "", proviso.Errorf(proviso.Limit, "the files that a template includes are larger than %d MiB", maxIncludedBytes>>20)
@@ -122,7 +123,7 @@ func (t *Template) readFile(name string) (string, error) {
 }
 
 // included is the argument for files that a template includes.
-func included(files *proviso.Object) any {
+func included(files *value.Object) any {
 	if files == nil {
 		return nil
 	}

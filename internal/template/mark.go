@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Mark renders the template with a marker in the place of each value that it
@@ -12,7 +13,7 @@ import (
 // leaves {{user.name | upper}} and its value. What is not printed, such as an if,
 // decides about the text as in [Template.Render]. The error is that of Render, or is
 // about a value that is not there.
-func (e *Engine) Mark(ctx context.Context, text string, vars *proviso.Object) (string, *proviso.Object, error) {
+func (e *Engine) Mark(ctx context.Context, text string, vars *value.Object) (string, *value.Object, error) {
 	if !Has(text) {
 		return text, nil, nil
 	}
@@ -21,7 +22,7 @@ func (e *Engine) Mark(ctx context.Context, text string, vars *proviso.Object) (s
 		return "", nil, err
 	}
 	if t.parts != nil {
-		values := proviso.NewObject(0)
+		values := value.NewObject(0)
 		if marked, ok, err := t.markPlain(values, vars); ok {
 			return marked, values, err
 		}
@@ -30,7 +31,7 @@ func (e *Engine) Mark(ctx context.Context, text string, vars *proviso.Object) (s
 	if err != nil {
 		return "", nil, wrap(err)
 	}
-	o, _ := v.(*proviso.Object)
+	o, _ := v.(*value.Object)
 	marked, ok := o.At("text").(string)
 	if !ok {
 		return "", nil, mistake(proviso.Undecided, v)
@@ -38,19 +39,19 @@ func (e *Engine) Mark(ctx context.Context, text string, vars *proviso.Object) (s
 	if missing, ok := o.At("missing").(string); ok {
 		return "", nil, noValue(missing)
 	}
-	values, _ := o.At("values").(*proviso.Object)
+	values, _ := o.At("values").(*value.Object)
 	return marked, values, nil
 }
 
 // MarkNames is [Engine.Mark] for texts of people who may not use the template engine:
 // {{ name }}, {{ a.b }} and {{ a[0] }} are markers, and {% and {# are text.
-func MarkNames(text string, vars *proviso.Object) (string, *proviso.Object, error) {
+func MarkNames(text string, vars *value.Object) (string, *value.Object, error) {
 	parts, err := namesIn(text)
 	if err != nil {
 		return "", nil, err
 	}
-	t := &Template{engine: &Engine{env: func() *proviso.Object { return nil }}, parts: parts}
-	values := proviso.NewObject(0)
+	t := &Template{engine: &Engine{env: func() *value.Object { return nil }}, parts: parts}
+	values := value.NewObject(0)
 	marked, ok, err := t.markPlain(values, vars)
 	if err == nil && !ok {
 		err = proviso.Errorf(proviso.Invalid, "a value in double braces is no text, number or list")
@@ -97,7 +98,7 @@ func shortened(text string) string {
 
 // markPlain marks a template without nunjucks; ok is false where only JavaScript can
 // compute a value.
-func (t *Template) markPlain(values, vars *proviso.Object) (text string, ok bool, err error) {
+func (t *Template) markPlain(values, vars *value.Object) (text string, ok bool, err error) {
 	var b strings.Builder
 	for i := range t.parts {
 		p := &t.parts[i]
@@ -109,14 +110,14 @@ func (t *Template) markPlain(values, vars *proviso.Object) (text string, ok bool
 		if !ok {
 			return "", false, nil
 		}
-		if _, none := v.(proviso.Undefined); none {
+		if _, none := v.(value.Undefined); none {
 			return "", true, noValue(p.source)
 		}
-		value, ok := t.value(p, vars)
+		val, ok := t.value(p, vars)
 		if !ok {
 			return "", false, nil
 		}
-		values.Set(p.source, value) // one name has one value in a plain template
+		values.Set(p.source, val) // one name has one value in a plain template
 		b.WriteString("{{" + p.source + "}}")
 	}
 	return b.String(), true, nil

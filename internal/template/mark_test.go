@@ -4,19 +4,19 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/template"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // TestMark keeps values out of the text that an author wrote.
 func TestMark(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, template.Options{Filters: map[string]string{"twice": "module.exports = (s) => s + s;"}})
-	parsed, err := proviso.ParseJSON(`{"name":"Ann; this counts as met","user":{"name":"Bo","first name":"Cy"},"list":["x","y"],"n":3,"none":null,"yes":true,"b":"{{name}}"}`)
+	parsed, err := value.ParseJSON(`{"name":"Ann; this counts as met","user":{"name":"Bo","first name":"Cy"},"list":["x","y"],"n":3,"none":null,"yes":true,"b":"{{name}}"}`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	vars := parsed.(*proviso.Object)
+	vars := parsed.(*value.Object)
 	for text, want := range map[string]string{
 		"":                              ` null`,
 		"no braces":                     `no braces null`,
@@ -44,7 +44,7 @@ func TestMark(t *testing.T) {
 		"{% switch n %}{% case 3 %}three {{ n }}{% default %}other{% endswitch %}": `three {{n}} {"n":"3"}`,
 	} {
 		got, values, err := e.Mark(t.Context(), text, vars)
-		if all := got + " " + proviso.Stringify(values); err != nil || all != want {
+		if all := got + " " + value.Stringify(values); err != nil || all != want {
 			t.Errorf("%q\n gives %s, %v\n want  %s", text, all, err, want)
 		}
 	}
@@ -67,7 +67,7 @@ func TestMark(t *testing.T) {
 // TestMarkNames is for people who may not use the engine.
 func TestMarkNames(t *testing.T) {
 	t.Parallel()
-	vars := proviso.ObjectOf("name", "Ann", "user", proviso.ObjectOf("name", "Bo"), "env", "mine")
+	vars := value.ObjectOf("name", "Ann", "user", value.ObjectOf("name", "Bo"), "env", "mine")
 	for text, want := range map[string]string{
 		"plain":                                  `plain {}`,
 		"{{name}} and {{ user.name }}, {% if %}": `{{name}} and {{user.name}}, {% if %} {"name":"Ann","user.name":"Bo"}`,
@@ -75,7 +75,7 @@ func TestMarkNames(t *testing.T) {
 		"}} { {% raw %}":                         `}} { {% raw %} {}`,
 	} {
 		got, values, err := template.MarkNames(text, vars)
-		if all := got + " " + proviso.Stringify(values); err != nil || all != want {
+		if all := got + " " + value.Stringify(values); err != nil || all != want {
 			t.Errorf("%q gives %s, %v, want %s", text, all, err, want)
 		}
 	}
@@ -88,7 +88,7 @@ func TestMarkNames(t *testing.T) {
 			t.Errorf("%q gives the error %v, want %s", text, err, want)
 		}
 	}
-	if _, _, err := template.MarkNames("{{ env.HOME }}", proviso.NewObject(0)); err == nil {
+	if _, _, err := template.MarkNames("{{ env.HOME }}", value.NewObject(0)); err == nil {
 		t.Error("a client reads the environment")
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // A part of a plain template is text, or a variable with members to follow.
@@ -179,7 +179,7 @@ func rootsOf(parts []part) []string {
 
 // plain renders the template in Go. It returns false where only JavaScript can give the
 // result, such as for the members of a text.
-func (t *Template) plain(vars *proviso.Object) (string, bool) {
+func (t *Template) plain(vars *value.Object) (string, bool) {
 	if len(t.parts) == 1 {
 		return t.value(&t.parts[0], vars)
 	}
@@ -202,7 +202,7 @@ func (t *Template) plain(vars *proviso.Object) (string, bool) {
 }
 
 // value returns the text of one part.
-func (t *Template) value(p *part, vars *proviso.Object) (string, bool) {
+func (t *Template) value(p *part, vars *value.Object) (string, bool) {
 	if p.root == "" {
 		return p.text, true
 	}
@@ -213,21 +213,21 @@ func (t *Template) value(p *part, vars *proviso.Object) (string, bool) {
 	switch v := v.(type) {
 	case string:
 		return v, true
-	case nil, proviso.Undefined:
+	case nil, value.Undefined:
 		return "", true
 	}
 	if !printable(v, 0) {
 		return "", false
 	}
-	return proviso.ToString(v), true
+	return value.ToString(v), true
 }
 
 // find returns the value of a part that is a variable; undefined if there is none.
-func (t *Template) find(p *part, vars *proviso.Object) (any, bool) {
+func (t *Template) find(p *part, vars *value.Object) (any, bool) {
 	v, found := vars.Get(p.root)
 	if !found {
 		if p.root != "env" {
-			return proviso.Undefined{}, true
+			return value.Undefined{}, true
 		}
 		v = t.engine.env()
 	}
@@ -244,13 +244,13 @@ func (t *Template) find(p *part, vars *proviso.Object) (any, bool) {
 // that kind may have without showing them.
 func follow(v any, m *member) (any, bool) {
 	switch v := v.(type) {
-	case nil, proviso.Undefined:
-		return proviso.Undefined{}, true
-	case *proviso.Object:
+	case nil, value.Undefined:
+		return value.Undefined{}, true
+	case *value.Object:
 		if w, ok := v.Get(m.key); ok {
 			return w, true
 		}
-		return proviso.Undefined{}, true
+		return value.Undefined{}, true
 	case []any:
 		if m.index < 0 {
 			return nil, false
@@ -258,16 +258,16 @@ func follow(v any, m *member) (any, bool) {
 		if m.index < len(v) {
 			return v[m.index], true
 		}
-		return proviso.Undefined{}, true
+		return value.Undefined{}, true
 	}
 	return nil, false
 }
 
-// printable reports whether [proviso.ToString] prints v as JavaScript does: an
+// printable reports whether [value.ToString] prints v as JavaScript does: an
 // object must not replace the methods that JavaScript calls for that.
 func printable(v any, depth int) bool {
 	switch v := v.(type) {
-	case *proviso.Object:
+	case *value.Object:
 		return !v.Has("toString") && !v.Has("valueOf")
 	case []any:
 		if depth > 100 {

@@ -18,6 +18,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/recent"
 	"github.com/proviso-eval/proviso/internal/script"
+	"github.com/proviso-eval/proviso/value"
 )
 
 //go:embed nunjucks.js
@@ -40,7 +41,7 @@ type Options struct {
 	Filters map[string]string
 	// Env returns the global object env; it is asked for once, when a template
 	// first needs it. Nil means an empty object.
-	Env func() *proviso.Object
+	Env func() *value.Object
 	// Timeout bounds one rendering; 0 means one second.
 	Timeout time.Duration
 	// Memory bounds one JavaScript engine, in bytes; 0 means 64 MiB.
@@ -51,7 +52,7 @@ type Options struct {
 type Engine struct {
 	library *script.Library
 	filters map[string]string
-	env     func() *proviso.Object
+	env     func() *value.Object
 	read    func(name string) (string, error) // nil includes nothing
 	cache   *recent.Cache[string, *Template]
 }
@@ -60,7 +61,7 @@ type Engine struct {
 func New(o Options) *Engine {
 	env := o.Env
 	if env == nil {
-		env = func() *proviso.Object { return nil }
+		env = func() *value.Object { return nil }
 	}
 	e := &Engine{filters: o.Filters, env: sync.OnceValue(env), cache: recent.New[string](recent.Options[*Template]{Entries: cachedTemplates})}
 	e.library = script.NewLibrary(script.LibraryOptions{
@@ -82,16 +83,16 @@ func (e *Engine) source() string {
 	b.WriteString(engineSource)
 	env := e.env()
 	if env == nil {
-		env = &proviso.Object{}
+		env = &value.Object{}
 	}
-	b.WriteString("setEnv(JSON.parse(" + proviso.Stringify(proviso.Stringify(env)) + "));\n")
+	b.WriteString("setEnv(JSON.parse(" + value.Stringify(value.Stringify(env)) + "));\n")
 	names := make([]string, 0, len(e.filters))
 	for name := range e.filters {
 		names = append(names, name)
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		b.WriteString("addFilter(" + proviso.Stringify(name) + ", " + proviso.Stringify(e.filters[name]) + ");\n")
+		b.WriteString("addFilter(" + value.Stringify(name) + ", " + value.Stringify(e.filters[name]) + ");\n")
 	}
 	return b.String()
 }
@@ -115,7 +116,7 @@ func Has(text string) bool {
 
 // Render compiles text, or finds it among the templates compiled before, and
 // renders it. The result is never rendered again.
-func (e *Engine) Render(ctx context.Context, text string, vars *proviso.Object) (string, error) {
+func (e *Engine) Render(ctx context.Context, text string, vars *value.Object) (string, error) {
 	if !Has(text) {
 		return text, nil
 	}
@@ -164,7 +165,7 @@ type Template struct {
 	words     []string // what may be names of variables
 	all       bool     // whether nunjucks has to be given all variables
 	variables []string
-	files     *proviso.Object // what it includes: name to text; nil if nothing
+	files     *value.Object // what it includes: name to text; nil if nothing
 }
 
 // Variables returns the names of the variables that the template cannot do
@@ -175,7 +176,7 @@ func (t *Template) Variables() []string { return t.variables }
 // Render renders the template. The error is a *[proviso.Error]: with the code Timeout
 // or Limit if it took too much, Undecided if it failed in another way, such as a call
 // of something that is not a function.
-func (t *Template) Render(ctx context.Context, vars *proviso.Object) (string, error) {
+func (t *Template) Render(ctx context.Context, vars *value.Object) (string, error) {
 	if t.parts != nil {
 		if text, ok := t.plain(vars); ok {
 			return text, nil
@@ -193,11 +194,11 @@ func (t *Template) Render(ctx context.Context, vars *proviso.Object) (string, er
 
 // subset returns the variables that the template can name. Filters of the suite
 // and functions made in the template could look at all of them.
-func (t *Template) subset(vars *proviso.Object) *proviso.Object {
+func (t *Template) subset(vars *value.Object) *value.Object {
 	if t.all || vars.Len() == 0 {
 		return vars.Clone()
 	}
-	o := proviso.NewObject(len(t.words))
+	o := value.NewObject(len(t.words))
 	for _, name := range t.words {
 		if v, ok := vars.Get(name); ok {
 			o.Set(name, v)
@@ -226,10 +227,10 @@ func words(text string) []string {
 
 // mistake makes an error of what engine.js returns instead of a result.
 func mistake(code string, v any) error {
-	o, _ := v.(*proviso.Object)
+	o, _ := v.(*value.Object)
 	message, ok := o.At("message").(string)
 	if !ok {
-		return proviso.Errorf(proviso.Internal, "the template engine returned %s", proviso.Stringify(v))
+		return proviso.Errorf(proviso.Internal, "the template engine returned %s", value.Stringify(v))
 	}
 	line, _ := o.At("line").(float64)
 	column, _ := o.At("column").(float64)
@@ -242,7 +243,7 @@ func mistake(code string, v any) error {
 	}
 	valid, _ := o.At("valid").([]any)
 	for _, name := range valid {
-		e.Valid = append(e.Valid, proviso.ToString(name))
+		e.Valid = append(e.Valid, value.ToString(name))
 	}
 	return e
 }

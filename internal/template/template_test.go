@@ -15,6 +15,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/template"
+	"github.com/proviso-eval/proviso/value"
 )
 
 //go:embed testdata/nunjucks.json
@@ -39,7 +40,7 @@ func isCode(err error, codes ...string) bool {
 // TestRecorded compares with what nunjucks 3.2.4 gave in Node.
 func TestRecorded(t *testing.T) {
 	t.Parallel()
-	v, err := proviso.ParseJSON(recorded)
+	v, err := value.ParseJSON(recorded)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,16 +48,16 @@ func TestRecorded(t *testing.T) {
 	if len(list) < 220 {
 		t.Fatalf("only %d snippets", len(list))
 	}
-	e := newEngine(t, template.Options{Env: func() *proviso.Object {
-		return proviso.ObjectOf("HOME_CITY", "Oslo", "EMPTY", "")
+	e := newEngine(t, template.Options{Env: func() *value.Object {
+		return value.ObjectOf("HOME_CITY", "Oslo", "EMPTY", "")
 	}}).Including(func(name string) (string, error) {
 		return "", proviso.Errorf(proviso.NotFound, "no such file")
 	})
 	place := regexp.MustCompile(`^\(unknown path\) \[Line (\d+), Column (\d+)\]\n\s*(.*)`)
 	for _, entry := range list {
-		o := entry.(*proviso.Object)
+		o := entry.(*value.Object)
 		text := o.At("template").(string)
-		got, err := e.Render(t.Context(), text, o.At("vars").(*proviso.Object))
+		got, err := e.Render(t.Context(), text, o.At("vars").(*value.Object))
 		if want, ok := o.At("output").(string); ok {
 			if err != nil || got != want {
 				t.Errorf("%q renders as %q, %v, want %q", text, got, err, want)
@@ -156,7 +157,7 @@ func TestVariables(t *testing.T) {
 func TestResultsAreNotRenderedAgain(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, template.Options{})
-	vars := proviso.ObjectOf("a", "{{ b }} {% if %}", "b", "no")
+	vars := value.ObjectOf("a", "{{ b }} {% if %}", "b", "no")
 	for _, text := range []string{"{{ a }}", "{{ a | trim }}", "x{{ a }}"} {
 		if got, err := e.Render(t.Context(), text, vars); err != nil || !strings.HasSuffix(got, "{{ b }} {% if %}") {
 			t.Errorf("%q renders as %q, %v", text, got, err)
@@ -173,7 +174,7 @@ func TestFilters(t *testing.T) {
 		"broken": "module.exports = (",
 		"peek":   "module.exports = function (s) { return this.ctx[s]; };",
 	}})
-	vars := proviso.ObjectOf("v", "ab", "hidden", "seen")
+	vars := value.ObjectOf("v", "ab", "hidden", "seen")
 	for text, want := range map[string]string{
 		"{{ v | twice }}":          "abab",
 		"{{ v | upper }}":          "Uab",
@@ -239,7 +240,7 @@ func TestConcurrent(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
-			vars := proviso.ObjectOf("v", fmt.Sprint(i), "list", []any{1.0, 2.0})
+			vars := value.ObjectOf("v", fmt.Sprint(i), "list", []any{1.0, 2.0})
 			for range 20 {
 				for text, want := range map[string]string{"<{{ v }}>": fmt.Sprintf("<%d>", i), "{{ list | join('-') }}{{ v }}": fmt.Sprintf("1-2%d", i)} {
 					if got, err := e.Render(t.Context(), text, vars); err != nil || got != want {
@@ -279,8 +280,8 @@ func FuzzPlain(f *testing.F) {
 		if len(text) > 1000 || len(data) > 1000 || !utf8.ValidString(text+data) || strings.Contains(text, "constructor") {
 			return
 		}
-		v, err := proviso.ParseJSON(data)
-		object, ok := v.(*proviso.Object)
+		v, err := value.ParseJSON(data)
+		object, ok := v.(*value.Object)
 		if err != nil || !ok {
 			return
 		}
@@ -294,7 +295,7 @@ func FuzzPlain(f *testing.F) {
 
 func BenchmarkRender(b *testing.B) {
 	e := newEngine(b, template.Options{})
-	vars := proviso.ObjectOf("output", "The quick brown fox.", "user", proviso.ObjectOf("name", "Ada"), "list", []any{1.0, 2.0})
+	vars := value.ObjectOf("output", "The quick brown fox.", "user", value.ObjectOf("name", "Ada"), "list", []any{1.0, 2.0})
 	for _, text := range []string{"{{output}}", "Say {{ output }} to {{ user.name }}!", "{{ output | upper }}", "{% for x in list %}{{ x }},{% endfor %}"} {
 		b.Run(text, func(b *testing.B) {
 			c, err := e.Compile(text)

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // The headers that are stored. Headers that are not in these lists never reach a file;
@@ -157,7 +158,7 @@ func content(data []byte) Content {
 func promptOf(b *Content) string {
 	text := b.Text
 	if b.JSON != nil {
-		v, err := proviso.ParseJSON(string(b.JSON))
+		v, err := value.ParseJSON(string(b.JSON))
 		if text = lastText(v); err != nil || text == "" {
 			text = string(b.JSON)
 		}
@@ -174,7 +175,7 @@ func lastText(v any) string {
 				last = s
 			}
 		}
-	case *proviso.Object:
+	case *value.Object:
 		for name, e := range v.All() {
 			s, isText := e.(string)
 			switch {

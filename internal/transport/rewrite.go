@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // rewrite replaces those strings and numbers of a valid JSON text that hide changes,
@@ -42,7 +43,7 @@ func put(out *bytes.Buffer, raw []byte, was, is string) {
 		out.Write(raw)
 		return
 	}
-	out.Write(proviso.AppendQuoted(nil, is))
+	out.Write(value.AppendQuoted(nil, is))
 }
 
 // isName reports whether a string that after follows is the name of a member.
@@ -72,7 +73,7 @@ func literal(raw []byte) int {
 
 // unquoted decodes a string literal.
 func unquoted(literal []byte) string {
-	v, _ := proviso.ParseJSON(string(literal))
+	v, _ := value.ParseJSON(string(literal))
 	text, _ := v.(string)
 	return text
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Check returns nil if text is one well-formed XML document with namespaces (XML
@@ -39,7 +39,7 @@ type checker struct {
 func (c *checker) fail(message string) *SyntaxError {
 	before := c.s[:min(c.i, len(c.s))]
 	line := 1 + strings.Count(before, "\n")
-	column := 1 + proviso.UTF16Len(before[strings.LastIndexByte(before, '\n')+1:])
+	column := 1 + value.UTF16Len(before[strings.LastIndexByte(before, '\n')+1:])
 	return &SyntaxError{Line: line, Column: column, Message: message}
 }
 

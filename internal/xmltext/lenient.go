@@ -3,16 +3,16 @@ package xmltext
 import (
 	"strings"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // cutSpace separates the name of a tag from what follows its first white space.
 func cutSpace(s string) (name, rest string, ok bool) {
-	i := strings.IndexFunc(s, proviso.IsSpace)
+	i := strings.IndexFunc(s, value.IsSpace)
 	if i < 0 {
 		return s, "", false
 	}
-	return s[:i], strings.TrimLeftFunc(s[i:], proviso.IsSpace), true
+	return s[:i], strings.TrimLeftFunc(s[i:], value.IsSpace), true
 }
 
 // safeName returns the name that an element gets, which differs from its own for
@@ -33,8 +33,8 @@ func safeName(name string) (string, error) {
 func attributeNames(s string) []string {
 	var names []string
 	for s != "" {
-		s = strings.TrimLeftFunc(s, func(r rune) bool { return r == '=' || proviso.IsSpace(r) })
-		end := strings.IndexFunc(s, func(r rune) bool { return r == '=' || proviso.IsSpace(r) })
+		s = strings.TrimLeftFunc(s, func(r rune) bool { return r == '=' || value.IsSpace(r) })
+		end := strings.IndexFunc(s, func(r rune) bool { return r == '=' || value.IsSpace(r) })
 		if end < 0 {
 			end = len(s)
 		}
@@ -49,11 +49,11 @@ func attributeNames(s string) []string {
 
 // skipValue skips = and a quoted value, if they come next.
 func skipValue(s string) string {
-	rest, ok := strings.CutPrefix(strings.TrimLeftFunc(s, proviso.IsSpace), "=")
+	rest, ok := strings.CutPrefix(strings.TrimLeftFunc(s, value.IsSpace), "=")
 	if !ok {
 		return s
 	}
-	rest = strings.TrimLeftFunc(rest, proviso.IsSpace)
+	rest = strings.TrimLeftFunc(rest, value.IsSpace)
 	if rest == "" || rest[0] != '"' && rest[0] != '\'' {
 		return s
 	}

@@ -3,7 +3,7 @@ package xmltext
 import (
 	"strings"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Contains looks for elements in text that have all the required paths, which
@@ -180,7 +180,7 @@ func (s *scanner) tag() (scanned, bool) {
 	if t.end = s.tagEnd(end, true); t.end < 0 {
 		return t, false
 	}
-	t.empty = !t.closing && strings.HasSuffix(strings.TrimRightFunc(s.s[end:t.end-1], proviso.IsSpace), "/")
+	t.empty = !t.closing && strings.HasSuffix(strings.TrimRightFunc(s.s[end:t.end-1], value.IsSpace), "/")
 	s.i = t.end
 	return t, true
 }

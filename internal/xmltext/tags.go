@@ -3,7 +3,7 @@ package xmltext
 import (
 	"strings"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 func (c *checker) openTag() *SyntaxError {
@@ -162,7 +162,7 @@ func (n *namespaces) enter(name string, attributes []attribute, later bool) stri
 		case prefix != "xmlns":
 			continue
 		}
-		uri := proviso.TrimSpace(a.value)
+		uri := value.TrimSpace(a.value)
 		if prefix == "xmlns" && uri == "" && !later {
 			return "invalid attempt to undefine prefix in XML 1.0"
 		}

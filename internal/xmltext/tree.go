@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Tree is what a document holds, as paths see it. A node is text alone, or an
@@ -106,7 +106,7 @@ func (p *lenient) next() error {
 		if n < 0 {
 			n = len(rest)
 		}
-		p.text = p.text || proviso.TrimSpace(rest[:n]) != ""
+		p.text = p.text || value.TrimSpace(rest[:n]) != ""
 		p.i += n
 		return nil
 	case strings.HasPrefix(rest, "</"):
@@ -149,7 +149,7 @@ func (p *lenient) closeTag() error {
 	if err != nil {
 		return err
 	}
-	if _, err := safeName(proviso.TrimSpace(data[len("</"):])); err != nil {
+	if _, err := safeName(value.TrimSpace(data[len("</"):])); err != nil {
 		return err
 	}
 	p.save()

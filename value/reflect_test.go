@@ -1,4 +1,4 @@
-package proviso_test
+package value_test
 
 import (
 	"encoding/json"
@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // TestValuesThatHoldThemselves: an infinite value is returned unchanged and is not a
@@ -20,19 +20,19 @@ func TestValuesThatHoldThemselves(t *testing.T) {
 	var self any
 	self = knot(&self)
 	for name, v := range map[string]any{"map": m, "list": l, "pointer": self, "map of maps": map[string]map[string]any{"x": m}} {
-		if proviso.IsValue(proviso.ValueOf(v)) {
+		if value.Valid(value.Of(v)) {
 			t.Errorf("%s is a value", name)
 		}
-		_ = proviso.ObjectOf("a", v)
+		_ = value.ObjectOf("a", v)
 	}
-	if text := proviso.Stringify(proviso.ObjectOf("a", m)); text != `{"a":null}` {
+	if text := value.Stringify(value.ObjectOf("a", m)); text != `{"a":null}` {
 		t.Error(text)
 	}
 	deep := any("x")
 	for range 900 {
 		deep = map[string]any{"a": deep}
 	}
-	if !proviso.IsValue(proviso.ValueOf(deep)) {
+	if !value.Valid(value.Of(deep)) {
 		t.Error("a deep value is none")
 	}
 }
@@ -58,21 +58,21 @@ func TestValueOf(t *testing.T) {
 		{[]byte("text"), `"text"`}, {json.RawMessage(`{"b":1,"a":2}`), `{"b":1,"a":2}`}, {[]map[string]int{{"a": 1}}, `[{"a":1}]`},
 		{map[string]any{"b": 1, "a": []string{"x"}, "c": map[string]any{"10": 1, "9": nil}}, `{"a":["x"],"b":1,"c":{"9":null,"10":1}}`},
 		{map[name]level{"k": 1}, `{"k":1}`}, {pair{1, []string{"x"}}, `{"a":1,"b":["x"]}`}, {&pair{}, `{"a":0,"b":null}`},
-		{time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC), `"2026-01-05T00:00:00Z"`}, {proviso.ObjectOf("a", 1), `{"a":1}`},
+		{time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC), `"2026-01-05T00:00:00Z"`}, {value.ObjectOf("a", 1), `{"a":1}`},
 	} {
-		got := proviso.ValueOf(tt.in)
-		if text := proviso.Stringify(got); text != tt.want {
+		got := value.Of(tt.in)
+		if text := value.Stringify(got); text != tt.want {
 			t.Errorf("ValueOf(%T %v) is %s, want %s", tt.in, tt.in, text, tt.want)
 		}
-		if again, err := proviso.ParseJSON(tt.want); err != nil || proviso.ToString(again) != proviso.ToString(got) || proviso.Truthy(again) != proviso.Truthy(got) {
+		if again, err := value.ParseJSON(tt.want); err != nil || value.ToString(again) != value.ToString(got) || value.Truthy(again) != value.Truthy(got) {
 			t.Errorf("ValueOf(%T %v) is %#v, unlike %#v", tt.in, tt.in, got, again)
 		}
 	}
 	list := []any{1.0}
-	if got := proviso.ValueOf(list).([]any); &got[0] != &list[0] {
+	if got := value.Of(list).([]any); &got[0] != &list[0] {
 		t.Error("a list of values is copied")
 	}
-	if f, ok := proviso.ValueOf(make(chan int)).(chan int); !ok || f == nil {
+	if f, ok := value.Of(make(chan int)).(chan int); !ok || f == nil {
 		t.Error("what has no JSON form is not kept")
 	}
 }
@@ -81,18 +81,18 @@ func TestValueOf(t *testing.T) {
 func TestGoNumbers(t *testing.T) {
 	t.Parallel()
 	type sentinel struct{ v any }
-	o := proviso.ObjectOf("i", 3, "f", float32(0.1), "list", []any{1, uint8(2)}, "map", map[string]any{"x": int64(5)}, "texts", []string{"a"})
-	if got := proviso.Stringify(o); got != `{"i":3,"f":0.1,"list":[1,2],"map":{"x":5},"texts":["a"]}` || o.At("i") != 3.0 {
+	o := value.ObjectOf("i", 3, "f", float32(0.1), "list", []any{1, uint8(2)}, "map", map[string]any{"x": int64(5)}, "texts", []string{"a"})
+	if got := value.Stringify(o); got != `{"i":3,"f":0.1,"list":[1,2],"map":{"x":5},"texts":["a"]}` || o.At("i") != 3.0 {
 		t.Errorf("%s, %#v", got, o.At("i"))
 	}
 	o.Set("own", []any{sentinel{1}, 2})
 	if list := o.At("own").([]any); list[0] != (sentinel{1}) || list[1] != 2.0 {
 		t.Errorf("a type of somebody else's became %#v", list)
 	}
-	if proviso.ToString(3) != "3" || proviso.ToNumber(uint16(3)) != 3 || proviso.Truthy(0) || !proviso.Truthy(int64(1)) || proviso.Stringify([]any{1}) != "[1]" {
+	if value.ToString(3) != "3" || value.ToNumber(uint16(3)) != 3 || value.Truthy(0) || !value.Truthy(int64(1)) || value.Stringify([]any{1}) != "[1]" {
 		t.Error("an int is no number")
 	}
-	if !math.IsNaN(proviso.ToNumber(sentinel{})) {
+	if !math.IsNaN(value.ToNumber(sentinel{})) {
 		t.Error("something is a number")
 	}
 }
@@ -103,20 +103,20 @@ func TestWriteEndless(t *testing.T) {
 	t.Parallel()
 	list := make([]any, 2)
 	list[0], list[1] = list, list
-	object := proviso.NewObject(2)
+	object := value.NewObject(2)
 	object.Set("a", object)
 	object.Set("b", list)
 	for name, v := range map[string]any{"list": list, "object": object, "inside": []any{1.0, object}} {
-		if got := string(proviso.AppendJSON([]byte("x="), v)); got != "x=null" {
+		if got := string(value.AppendJSON([]byte("x="), v)); got != "x=null" {
 			t.Errorf("%s: %.40s", name, got)
 		}
 	}
-	deep := strings.Repeat("[", proviso.MaxDepth) + strings.Repeat("]", proviso.MaxDepth)
-	v, err := proviso.ParseJSON(deep)
+	deep := strings.Repeat("[", value.MaxDepth) + strings.Repeat("]", value.MaxDepth)
+	v, err := value.ParseJSON(deep)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := proviso.Stringify([]any{proviso.ObjectOf("row", v)}); got != `[{"row":`+deep+"}]" {
+	if got := value.Stringify([]any{value.ObjectOf("row", v)}); got != `[{"row":`+deep+"}]" {
 		t.Errorf("what can be read is not written: %.40s", got)
 	}
 }

@@ -1,4 +1,4 @@
-package proviso_test
+package value_test
 
 import (
 	"slices"
@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // modelObject is a simple implementation of an object as ECMA-262 describes it.
@@ -49,7 +49,7 @@ func (m *modelObject) ordered() []string {
 }
 
 // check compares everything that can be read from an object.
-func (m *modelObject) check(t *rapid.T, o *proviso.Object) {
+func (m *modelObject) check(t *rapid.T, o *value.Object) {
 	want := m.ordered()
 	if diff := cmp.Diff(want, append([]string(nil), o.Keys()...)); diff != "" {
 		t.Fatalf("keys (-want +got):\n%s", diff)
@@ -65,7 +65,7 @@ func (m *modelObject) check(t *rapid.T, o *proviso.Object) {
 		if i > 0 {
 			text.WriteByte(',')
 		}
-		text.WriteString(proviso.Stringify(k) + ":" + proviso.Stringify(m.vals[k]))
+		text.WriteString(value.Stringify(k) + ":" + value.Stringify(m.vals[k]))
 	}
 	i := 0
 	for k, v := range o.All() {
@@ -74,12 +74,12 @@ func (m *modelObject) check(t *rapid.T, o *proviso.Object) {
 		}
 		i++
 	}
-	if got := proviso.Stringify(o); got != "{"+text.String()+"}" {
+	if got := value.Stringify(o); got != "{"+text.String()+"}" {
 		t.Fatalf("JSON is %s, want {%s}", got, text.String())
 	}
-	again, err := proviso.ParseJSON("{" + text.String() + "}")
-	if err != nil || proviso.Stringify(again) != "{"+text.String()+"}" {
-		t.Fatalf("read again it is %s, %v", proviso.Stringify(again), err)
+	again, err := value.ParseJSON("{" + text.String() + "}")
+	if err != nil || value.Stringify(again) != "{"+text.String()+"}" {
+		t.Fatalf("read again it is %s, %v", value.Stringify(again), err)
 	}
 }
 
@@ -93,7 +93,7 @@ func TestObjectIsAsJavaScript(t *testing.T) {
 		rapid.Map(rapid.IntRange(0, 40), func(n int) string { return "k" + strconv.Itoa(n) }),
 	)
 	rapid.Check(t, func(t *rapid.T) {
-		o, m := &proviso.Object{}, &modelObject{vals: map[string]any{}}
+		o, m := &value.Object{}, &modelObject{vals: map[string]any{}}
 		n := 0.0
 		t.Repeat(map[string]func(*rapid.T){
 			"set": func(t *rapid.T) {
@@ -113,7 +113,7 @@ func TestObjectIsAsJavaScript(t *testing.T) {
 				o = c
 			},
 			"read":  func(t *rapid.T) { m.check(t, o) },
-			"fresh": func(t *rapid.T) { o, m = &proviso.Object{}, &modelObject{vals: map[string]any{}} },
+			"fresh": func(t *rapid.T) { o, m = &value.Object{}, &modelObject{vals: map[string]any{}} },
 		})
 		m.check(t, o)
 	})
@@ -126,7 +126,7 @@ func TestObjectReaders(t *testing.T) {
 	o := descending(100)
 	done := make(chan string)
 	for range 4 {
-		go func() { done <- proviso.Stringify(o.Clone()) + strings.Join(o.Keys(), ",") }()
+		go func() { done <- value.Stringify(o.Clone()) + strings.Join(o.Keys(), ",") }()
 	}
 	first := <-done
 	for range 3 {
@@ -137,8 +137,8 @@ func TestObjectReaders(t *testing.T) {
 }
 
 // descending sets n array indices in the worst order, and another key at the end.
-func descending(n int) *proviso.Object {
-	o := &proviso.Object{}
+func descending(n int) *value.Object {
+	o := &value.Object{}
 	for i := n; i > 0; i-- {
 		o.Set(strconv.Itoa(i), 0.0)
 	}
@@ -158,7 +158,7 @@ func TestObjectManyIndices(t *testing.T) {
 	for i := 1; i < n; i++ {
 		o.Delete(strconv.Itoa(i))
 	}
-	if got := proviso.Stringify(o); got != `{"`+strconv.Itoa(n)+`":0,"a":0}` {
+	if got := value.Stringify(o); got != `{"`+strconv.Itoa(n)+`":0,"a":0}` {
 		t.Errorf("after deleting all but one: %.100s", got)
 	}
 }

@@ -1,4 +1,4 @@
-package proviso
+package value
 
 import (
 	"context"
@@ -19,8 +19,8 @@ const MaxDepth = 10000
 // limit, a reply of 64 MiB would take 4 GB.
 const MaxReplyValues = 1_000_000
 
-// ErrTooManyValues says that JSON from the network holds more than [MaxReplyValues].
-var ErrTooManyValues error = Errorf(Limit, "the JSON holds more than %d values", MaxReplyValues)
+// ErrTooMany says that JSON from the network holds more than [MaxReplyValues].
+var ErrTooMany error = fmt.Errorf("the JSON holds more than %d values", MaxReplyValues)
 
 // lookAfter is how many values are read between two looks at a context.
 const lookAfter = 1024
@@ -48,7 +48,7 @@ func ParseJSONContext(ctx context.Context, text string) (any, error) {
 
 // ParseReply is [ParseJSONContext] for text from the network: replies, responses and
 // the outputs in them. More than [MaxReplyValues] values are
-// [ErrTooManyValues]. Texts may be as long as they like.
+// [ErrTooMany]. Texts may be as long as they like.
 func ParseReply(ctx context.Context, text string) (any, error) {
 	return parseJSON(parser{s: text, ctx: ctx, most: MaxReplyValues})
 }
@@ -114,7 +114,7 @@ func (p *parser) value(depth int, m *memo) (any, error) {
 			return nil, context.Cause(p.ctx)
 		}
 		if p.most > 0 && p.steps > p.most {
-			return nil, ErrTooManyValues
+			return nil, ErrTooMany
 		}
 	}
 	if p.i >= len(p.s) {

@@ -1,4 +1,4 @@
-package proviso_test
+package value_test
 
 import (
 	"strings"
@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // lines are texts in an order in which a Parser shares some values and not others.
@@ -35,57 +35,57 @@ var lines = []string{
 
 func TestParserIsParseJSON(t *testing.T) {
 	t.Parallel()
-	var p proviso.Parser
+	var p value.Parser
 	for i, text := range lines {
 		compareParsers(t, &p, text)
 		compareParsers(t, &p, lines[len(lines)-1-i])
 	}
 }
 
-func compareParsers(t *testing.T, p *proviso.Parser, text string) {
+func compareParsers(t *testing.T, p *value.Parser, text string) {
 	t.Helper()
-	want, wantErr := proviso.ParseJSON(text)
+	want, wantErr := value.ParseJSON(text)
 	got, err := p.Parse(text)
 	if (err == nil) != (wantErr == nil) || err != nil && err.Error() != wantErr.Error() {
 		t.Errorf("Parse(%q): got error %v, want %v", text, err, wantErr)
 	}
-	if d := cmp.Diff(proviso.Stringify(want), proviso.Stringify(got)); d != "" {
+	if d := cmp.Diff(value.Stringify(want), value.Stringify(got)); d != "" {
 		t.Errorf("Parse(%q): -want +got\n%s", text, d)
 	}
 }
 
 func TestParserShares(t *testing.T) {
 	t.Parallel()
-	var p proviso.Parser
+	var p value.Parser
 	first, _ := p.Parse(`{"n":1,"schema":{"type":"object"}}`)
 	second, _ := p.Parse(`{"n":2,"schema":{"type":"object"}}`)
-	a, b := first.(*proviso.Object), second.(*proviso.Object)
+	a, b := first.(*value.Object), second.(*value.Object)
 	if a.At("schema") != b.At("schema") {
 		t.Error("equal members are not shared")
 	}
 	a.Delete("n")
 	a.Set("x", 1.0)
-	if got := proviso.Stringify(b); got != `{"n":2,"schema":{"type":"object"}}` {
+	if got := value.Stringify(b); got != `{"n":2,"schema":{"type":"object"}}` {
 		t.Errorf("a change to one object shows in another: %s", got)
 	}
 }
 
 func TestDeleteOfMany(t *testing.T) {
 	t.Parallel()
-	o := &proviso.Object{}
+	o := &value.Object{}
 	for i := range 20 {
-		o.Set("k"+proviso.FormatNumber(float64(i)), float64(i))
+		o.Set("k"+value.FormatNumber(float64(i)), float64(i))
 	}
 	o.Delete("k3")
 	if o.Len() != 19 || o.Has("k3") || o.At("k4") != 4.0 || o.At("k19") != 19.0 {
-		t.Errorf("after deleting k3: %s", proviso.Stringify(o))
+		t.Errorf("after deleting k3: %s", value.Stringify(o))
 	}
 }
 
 func FuzzParser(f *testing.F) {
 	f.Add(strings.Join(lines, "\n"))
 	f.Fuzz(func(t *testing.T, text string) {
-		var p proviso.Parser
+		var p value.Parser
 		for line := range strings.SplitSeq(text, "\n") {
 			compareParsers(t, &p, line)
 		}

@@ -1,4 +1,4 @@
-package proviso
+package value
 
 import (
 	"strings"

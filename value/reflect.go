@@ -1,4 +1,4 @@
-package proviso
+package value
 
 import (
 	"encoding/json"
@@ -8,14 +8,14 @@ import (
 	"strconv"
 )
 
-// ValueOf converts a Go value to a value of this package: nil, [Undefined], a string,
+// Of converts a Go value to a value of this package: nil, [Undefined], a string,
 // a bool, a float64, a list ([]any) or an *[Object]. Numbers of any type become
 // float64, slices and arrays become lists, maps with string keys become objects with
 // sorted keys, and bytes become text. A pointer becomes the value that it points to.
 // Any other type is converted through encoding/json. A value of this package is
 // returned unchanged. So is a value without a JSON form, such as one that contains
-// itself: [IsValue] reports that.
-func ValueOf(v any) any { return convert(v, true) }
+// itself: [Valid] reports that.
+func Of(v any) any { return convert(v, true) }
 
 // maxGoDepth limits the nesting of lists, maps and pointers of Go.
 const maxGoDepth = 1000
@@ -38,7 +38,7 @@ func convert(v any, reflects bool) any {
 }
 
 func (c *conversion) value(v any) any {
-	if IsValue(v) {
+	if Valid(v) {
 		return v
 	}
 	if c.depth++; c.tooDeep || c.depth > maxGoDepth {
@@ -55,13 +55,13 @@ func (c *conversion) value(v any) any {
 	return c.reflected(v)
 }
 
-// kept is ValueOf, except that values of unknown types are returned unchanged for the
+// kept is Of, except that values of unknown types are returned unchanged for the
 // caller.
 func kept(v any) any { return convert(v, false) }
 
-// IsValue reports whether v is a value of this package, which [ValueOf] returns
+// Valid reports whether v is a value of this package, which [Of] returns
 // unchanged. It does not check the members of objects.
-func IsValue(v any) bool { return isValue(v, 0) }
+func Valid(v any) bool { return isValue(v, 0) }
 
 func isValue(v any, depth int) bool {
 	switch v := v.(type) {

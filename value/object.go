@@ -1,4 +1,4 @@
-package proviso
+package value
 
 import (
 	"cmp"
@@ -79,7 +79,7 @@ func (o *Object) At(key string) any {
 func (o *Object) Has(key string) bool { return o.find(key) >= 0 }
 
 // Set adds key or replaces its value in place. Go numbers, maps with string keys and
-// lists become values of this package, as in [ValueOf]. Values of other types are
+// lists become values of this package, as in [Of]. Values of other types are
 // kept unchanged.
 func (o *Object) Set(key string, v any) {
 	v = kept(v)
