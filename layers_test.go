@@ -60,8 +60,9 @@ var ranks = map[string]int{
 	"store":    4,
 	"suite":    4,
 
-	"judge":           5,
-	"store/storetest": 5,
+	"judge":                    5,
+	"spade/internal/spadetest": 5,
+	"store/storetest":          5,
 
 	"run":          6,
 	"spade":        6,

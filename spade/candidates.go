@@ -221,13 +221,3 @@ func origin(c *proviso.Candidate) string {
 	}
 	return strings.Join(parts, "; ")
 }
-
-func mistakeOfLine(file string, err error) proviso.Mistake {
-	var broken *document.LineError
-	if errors.As(err, &broken) {
-		return proviso.Mistake{
-			Place: proviso.Place{File: file, Line: broken.Line, Column: broken.Column, Excerpt: broken.Excerpt}, Code: broken.Code, Message: broken.Message,
-		}
-	}
-	return proviso.Mistake{Place: proviso.Place{File: file}, Code: proviso.Invalid, Message: err.Error()}
-}

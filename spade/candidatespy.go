@@ -52,31 +52,36 @@ func pythonValue(code, entry string) string {
 	return strings.TrimRight(code, " \t\r\n") + "\n\n" + fmt.Sprintf(pythonCall, entry) + "\n"
 }
 
+// maxDescription bounds the description of a Python candidate, in bytes.
+const maxDescription = 1000
+
 // maxPython bounds the code of a Python candidate, in bytes.
 const maxPython = 32 << 10
 
-// pythonOf makes a Python candidate from code that a model wrote.
-func pythonOf(o *value.Object) (*value.Object, string) {
-	code := unfenced(textMember(o, "code"))
+// PythonOf returns the value of a python assertion made of code that a model wrote,
+// with one function of the parameters of [PythonFunction]; otherwise it returns the
+// problem.
+func PythonOf(code string) (value, problem string) {
+	code = unfenced(code)
 	if code == "" {
-		return nil, "python needs code"
+		return "", "python needs code"
 	}
 	if len(code) > maxPython {
-		return nil, fmt.Sprintf("code has more than %d bytes", maxPython)
+		return "", fmt.Sprintf("code has more than %d bytes", maxPython)
 	}
 	entry := ""
 	for _, s := range pythonStatements(code) {
 		if name, ok := s.candidate(); ok {
 			if entry != "" {
-				return nil, "code has two functions of example, prompt and response: make two candidates"
+				return "", "code has two functions of example, prompt and response: make two candidates"
 			}
 			entry = name
 		}
 	}
 	if entry == "" {
-		return nil, "code has no function of the form: async def name(example: dict, prompt: str, response: str) -> bool"
+		return "", "code has no function of the form: async def name(example: dict, prompt: str, response: str) -> bool"
 	}
-	return value.ObjectOf("type", pythonType, "value", pythonValue(code, entry)), ""
+	return pythonValue(code, entry), ""
 }
 
 // unfenced removes a Markdown fence around code.
@@ -274,7 +279,7 @@ func pythonCandidate(s *pythonStatement, preamble string) (o *value.Object, note
 	}
 	o = value.ObjectOf("id", s.name)
 	if description != "" {
-		o.Set("description", cut(description, maxCriterion))
+		o.Set("description", cut(description, maxDescription))
 	}
 	if question, not, ok := onlyAsks(body); ok {
 		kind := judgeType

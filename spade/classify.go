@@ -14,11 +14,18 @@ import (
 
 // Classified is a model's classification of the changes of one version.
 type Classified struct {
-	Whole  []string // categories of the version as a whole, in the order of [Categories]
-	Deltas []string // the category of each of its deltas; "" if the model was not asked
-	Notes  []string // notes for the user
-	Spent  Spent
-	Err    error // why there is no answer
+	Classes
+	Notes []string // notes for the user
+	Spent Spent
+}
+
+// ClassesOf returns the categories in classifications.
+func ClassesOf(list []Classified) []Classes {
+	out := make([]Classes, len(list))
+	for i := range list {
+		out[i] = list[i].Classes
+	}
+	return out
 }
 
 // classifyReply is the shape of the answer.
@@ -42,7 +49,7 @@ func Classify(ctx context.Context, changes []Change, m *Model, concurrency int) 
 	out := make([]Classified, len(changes))
 	next := make(chan int)
 	var wait sync.WaitGroup
-	for range cmp.Or(max(concurrency, 0), defaultQuestions) {
+	for range cmp.Or(max(concurrency, 0), DefaultQuestions) {
 		wait.Go(func() {
 			for i := range next {
 				out[i] = classify(ctx, &changes[i], m)
@@ -59,7 +66,7 @@ func Classify(ctx context.Context, changes []Change, m *Model, concurrency int) 
 
 // classify asks about one version.
 func classify(ctx context.Context, c *Change, m *Model) Classified {
-	out := Classified{Deltas: make([]string, len(c.Deltas))}
+	out := Classified{Classes: Classes{Deltas: make([]string, len(c.Deltas))}}
 	if out.Err = ctx.Err(); out.Err != nil {
 		return out
 	}
@@ -71,20 +78,20 @@ func classify(ctx context.Context, c *Change, m *Model) Classified {
 			out.Deltas[i] = PromptClarification // the same words in another place
 			continue
 		}
-		if size += min(len(d.Text), maxSentence); len(lines) == maxClassified || size > maxClassifiedSize {
+		if size += min(len(d.Text), MaxSentence); len(lines) == maxClassified || size > maxClassifiedSize {
 			out.Notes = append(out.Notes, fmt.Sprintf("the first %d of %d changes were shown", len(lines), len(c.Deltas)))
 			break
 		}
-		lines = append(lines, value.ObjectOf("n", float64(len(lines)+1), "change", Kind(d), "text", cut(d.Text, maxSentence)))
+		lines = append(lines, value.ObjectOf("n", float64(len(lines)+1), "change", Kind(d), "text", cut(d.Text, MaxSentence)))
 		asked = append(asked, i)
 	}
 	if len(lines) == 0 {
 		return out // only places and blanks changed
 	}
-	if len(c.Text) > maxShownPrompt {
-		out.Notes = append(out.Notes, fmt.Sprintf("the prompt has %d bytes, of which the beginning and the end were shown, %d in all", len(c.Text), maxShownPrompt))
+	if len(c.Text) > MaxPromptShown {
+		out.Notes = append(out.Notes, fmt.Sprintf("the prompt has %d bytes, of which the beginning and the end were shown, %d in all", len(c.Text), MaxPromptShown))
 	}
-	d := begin(m, "classify", classifyReply(), 4096, []piece{{"prompt", middleOut(c.Text, maxShownPrompt)}, {"changes", jsonLines(lines)}})
+	d := begin(m, "classify", classifyReply(), 4096, []piece{{"prompt", middleOut(c.Text, MaxPromptShown)}, {"changes", jsonLines(lines)}})
 	out.Err = d.ask(ctx, func(text string) error {
 		whole, each, err := readClasses(text, len(lines))
 		if err == nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/spade"
+	"github.com/proviso-eval/proviso/spade/internal/spadetest"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -47,9 +48,9 @@ func TestClassify(t *testing.T) {
 		"prose":      {"It is a count.", nil, "no complete JSON object"},
 		"wrong kind": {`{"changes":[1,"x",null],"whole":[]}`, nil, "an n that is not one"},
 	} {
-		m := &scripted{answer: func(q question) (string, error) {
-			if len(objects(q.parts["changes"])) != 2 {
-				return `{"changes":[{"n":1,"category":"Other"}` + strings.Repeat(`,{"n":2,"category":"Other"},{"n":3,"category":"Other"},{"n":4,"category":"Other"}`, min(1, len(objects(q.parts["changes"]))/4)) + `],"whole":[]}`, nil
+		m := &spadetest.Model{Reply: func(q spadetest.Question) (string, error) {
+			if len(spadetest.Objects(q.Parts["changes"])) != 2 {
+				return `{"changes":[{"n":1,"category":"Other"}` + strings.Repeat(`,{"n":2,"category":"Other"},{"n":3,"category":"Other"},{"n":4,"category":"Other"}`, min(1, len(spadetest.Objects(q.Parts["changes"]))/4)) + `],"whole":[]}`, nil
 			}
 			return x.answer, nil
 		}}
@@ -75,7 +76,7 @@ func TestClassify(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	stop()
-	for _, c := range spade.Classify(ctx, h.Changes, &spade.Model{Provider: &scripted{answer: obedient}}, 0) {
+	for _, c := range spade.Classify(ctx, h.Changes, &spade.Model{Provider: &spadetest.Model{Reply: spadetest.Obedient}}, 0) {
 		if !errors.Is(c.Err, context.Canceled) {
 			t.Errorf("%+v", c)
 		}
@@ -111,9 +112,9 @@ func TestPublishedTaxonomy(t *testing.T) {
 		t.Errorf("%v %+v", f, s)
 	}
 	next := 0
-	m := &scripted{answer: func(q question) (string, error) {
+	m := &spadetest.Model{Reply: func(q spadetest.Question) (string, error) {
 		var each, whole []any
-		for _, o := range objects(q.parts["changes"]) {
+		for _, o := range spadetest.Objects(q.Parts["changes"]) {
 			each = append(each, value.ObjectOf("n", o.At("n"), "category", "Other"))
 		}
 		for _, c := range people[next].Categories {

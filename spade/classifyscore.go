@@ -38,7 +38,7 @@ func ReadTaxonomy(file string, data []byte) ([]LabelledChange, proviso.Mistakes)
 			t.mistake(line.Number, "", "an object with diff and ground_truth is expected")
 			continue
 		}
-		if l, ok := t.labelled(line.Number, o); ok {
+		if l, ok := labelled(t, line.Number, o); ok {
 			list = append(list, l)
 		}
 	}
@@ -51,7 +51,7 @@ func ReadTaxonomy(file string, data []byte) ([]LabelledChange, proviso.Mistakes)
 	return list, t.mistakes
 }
 
-func (t *table) labelled(line int, o *value.Object) (l LabelledChange, ok bool) {
+func labelled(t *table, line int, o *value.Object) (l LabelledChange, ok bool) {
 	diffText, ok := o.At("diff").(string)
 	if !ok {
 		t.mistake(line, "", "diff is missing: the lines of the prompt with \"+ \", \"- \" or two blanks before each")
@@ -70,15 +70,15 @@ func (t *table) labelled(line int, o *value.Object) (l LabelledChange, ok bool) 
 	if l.Name = strings.TrimSpace(strings.Join(parts, " ")); l.Name == "" {
 		l.Name = fmt.Sprintf("%s:%d", filepath.Base(t.file), line)
 	}
-	l.Categories = t.categories(line, truth)
+	l.Categories = categoriesIn(t, line, truth)
 	if said, ok := o.At("predicted").([]any); ok {
-		l.Predicted = append([]string{}, t.categories(line, said)...)
+		l.Predicted = append([]string{}, categoriesIn(t, line, said)...)
 	}
 	return l, true
 }
 
-// categories reads the names of categories.
-func (t *table) categories(line int, list []any) []string {
+// categoriesIn reads the names of categories.
+func categoriesIn(t *table, line int, list []any) []string {
 	var out []string
 	for _, v := range list {
 		name := value.ToString(v)

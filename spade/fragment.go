@@ -23,7 +23,7 @@ func (s *Selection) Fragment(list []proviso.Candidate, each bool) ([]byte, error
 	}
 	for _, name := range s.Selected() {
 		if byName[name] == nil {
-			missing = append(missing, quote(name))
+			missing = append(missing, value.Stringify(name))
 		}
 	}
 	if len(missing) > 0 {
@@ -42,12 +42,12 @@ func (s *Selection) Fragment(list []proviso.Candidate, each bool) ([]byte, error
 		y.WriteString("defaultTest:\n")
 		indent = "  "
 	}
-	y.members(s, byName, indent, each)
+	s.members(&y, byName, indent, each)
 	return y.Bytes(), nil
 }
 
 // members writes the list of assertions under its key.
-func (y *yamlWriter) members(s *Selection, byName map[string]*proviso.Candidate, indent string, each bool) {
+func (s *Selection) members(y *yamlWriter, byName map[string]*proviso.Candidate, indent string, each bool) {
 	key := "assertions"
 	if each {
 		key = "assert"

@@ -17,6 +17,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/blobs"
 	"github.com/proviso-eval/proviso/internal/script"
 	"github.com/proviso-eval/proviso/spade"
+	"github.com/proviso-eval/proviso/spade/internal/spadetest"
 	"github.com/proviso-eval/proviso/suite"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -96,7 +97,7 @@ func TestPythonFunctions(t *testing.T) {
 		trials = append(trials, spade.Trial{ID: fmt.Sprint(i), Output: text, Prompt: "p", HasPrompt: true, Vars: value.ObjectOf("x", "7")})
 	}
 	list := pythonCandidates(t, "short", "raise", "import", "none", "number", "slow", "missing")
-	g, err := spade.TryAll(context.Background(), list, spade.TrialList(trials), spade.TryOptions{Compiler: compiler(t), Code: code})
+	g, err := spade.TryAll(context.Background(), list, spade.TrialList(trials), spade.TryOptions{Compiler: spadetest.Compiler(t), Code: code})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,11 +115,11 @@ func TestPythonFunctions(t *testing.T) {
 			t.Errorf("compiled %+v", s)
 		}
 	}
-	_, err = spade.TryAll(context.Background(), pythonCandidates(t, "short", "syntax"), spade.TrialList(trials), spade.TryOptions{Compiler: compiler(t), Code: code})
+	_, err = spade.TryAll(context.Background(), pythonCandidates(t, "short", "syntax"), spade.TrialList(trials), spade.TryOptions{Compiler: spadetest.Compiler(t), Code: code})
 	if err == nil || !strings.Contains(err.Error(), "syntax: the Python cannot be read: SyntaxError: invalid syntax at line 2") {
 		t.Error(err)
 	}
-	g, err = spade.TryAll(context.Background(), list[:1], spade.TrialList(trials), spade.TryOptions{Compiler: compiler(t)})
+	g, err = spade.TryAll(context.Background(), list[:1], spade.TrialList(trials), spade.TryOptions{Compiler: spadetest.Compiler(t)})
 	if err != nil || g.Columns[0].NotRunnable == "" || g.Rates()[0].Undecided != 2 {
 		t.Errorf("without an interpreter: %+v, %v", g.Columns, err)
 	}
@@ -183,7 +184,7 @@ func TestKeep(t *testing.T) {
 	try := func(engine string, trials []spade.Trial, kinds ...string) *spade.Grid {
 		t.Helper()
 		g, err := spade.TryAll(context.Background(), pythonCandidates(t, kinds...), spade.TrialList(trials), spade.TryOptions{
-			Compiler: compiler(t), Code: code, Keep: &spade.Keep{Store: blobs.Open(dir), Engine: engine},
+			Compiler: spadetest.Compiler(t), Code: code, Keep: &spade.Keep{Store: blobs.Open(dir), Engine: engine},
 		})
 		if err := errors.Join(err, g.Unkept); err != nil {
 			t.Fatal(err)
@@ -263,7 +264,7 @@ func TestStopped(t *testing.T) {
 		trials = append(trials, spade.Trial{ID: fmt.Sprint(i), Output: strings.Repeat("x", i)})
 	}
 	list := pythonCandidates(t, "short")
-	o := spade.TryOptions{Compiler: compiler(t), Code: code, Keep: keep, Concurrency: 2, Tick: func(done int) {
+	o := spade.TryOptions{Compiler: spadetest.Compiler(t), Code: code, Keep: keep, Concurrency: 2, Tick: func(done int) {
 		if done == 20 {
 			cancel()
 		}
@@ -287,7 +288,7 @@ func TestChangedFile(t *testing.T) {
 	other := outputs("a", "b")
 	other[1].ID = "z"
 	for name, now := range map[string][]spade.Trial{"another id": other, "fewer": other[:1], "more": outputs("a", "b", "c")} {
-		_, err := spade.TryAll(context.Background(), list, spade.Labelled(spade.TrialList(now), entries), spade.TryOptions{Compiler: compiler(t)})
+		_, err := spade.TryAll(context.Background(), list, spade.Labelled(spade.TrialList(now), entries), spade.TryOptions{Compiler: spadetest.Compiler(t)})
 		if err == nil || !strings.Contains(err.Error(), "changed while they were read") {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -4,46 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
-	"github.com/proviso-eval/proviso/value"
 )
-
-// PythonSource is a candidate that is a Python function as in the SPADE paper: async
-// def f(example: dict, prompt: str, response: str) -> bool.
-type PythonSource struct {
-	Text      string
-	Entry     string // name of the function
-	AsksModel bool   // it uses ask_llm
-}
-
-// pythonFunction finds a function with the three parameters.
-var pythonFunction = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?m)^(?:async[ \t]+)?def[ \t]+([A-Za-z_]\w*)[ \t]*\(\s*example\b[^()]*,\s*prompt\b[^()]*,\s*response\b`)
-})
-
-// askLLM is the function that such a candidate calls to ask a model.
-const askLLM = "ask_llm"
-
-// PythonFunction returns the function of a python candidate whose value defines a
-// function with the parameters example, prompt and response, the first if there are
-// several. Other values of that type are expressions, bodies and files, as in suites.
-func PythonFunction(a *proviso.Assertion) (PythonSource, bool) {
-	text, ok := a.Value.(string)
-	if !ok || a.Type != "python" && a.Type != "not-python" || strings.HasPrefix(text, "file://") {
-		return PythonSource{}, false
-	}
-	m := pythonFunction().FindStringSubmatch(text)
-	if m == nil {
-		return PythonSource{}, false
-	}
-	text, entry := pythonModule(text, m[1])
-	return PythonSource{Text: text, Entry: entry, AsksModel: strings.Contains(text, askLLM)}, true
-}
 
 // pythonTryer runs such a function, without any grants.
 type pythonTryer struct {
@@ -91,29 +56,12 @@ func (t *pythonTryer) try(ctx context.Context, trial *Trial, row *check.Row) sai
 	}
 	good, ok := out.(bool)
 	if !ok {
-		return said{cell: Failed, threw: true, reason: fmt.Sprintf("it returned %s, which is neither True nor False", kindOf(out))}
+		return said{cell: Failed, threw: true, reason: fmt.Sprintf("it returned %s, which is neither True nor False", ResultKind(out))}
 	}
 	if good != t.not {
 		return said{cell: Passed}
 	}
 	return said{cell: Failed}
-}
-
-// kindOf names the kind of a result.
-func kindOf(v any) string {
-	switch v := v.(type) {
-	case nil, value.Undefined:
-		return "None"
-	case string:
-		return "a text"
-	case float64:
-		return "a number"
-	case []any:
-		return "a list"
-	case *value.Opaque:
-		return "a value of type " + v.Kind
-	}
-	return "an object"
 }
 
 // Synthesised runs code without any grants, whatever its purpose: candidates use it,

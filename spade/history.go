@@ -8,6 +8,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Version is one wording of a prompt.
@@ -54,7 +55,7 @@ func HistoryOf(versions []Version) (*History, error) {
 	text := ""
 	for _, v := range versions {
 		if len(v.Text) > MaxPrompt {
-			return nil, proviso.Errorf(proviso.Limit, "version %s is longer than the %d MiB that are read", quote(v.Name), MaxPrompt>>20)
+			return nil, proviso.Errorf(proviso.Limit, "version %s is longer than the %d MiB that are read", value.Stringify(v.Name), MaxPrompt>>20)
 		}
 		if v.Text = unixLines(v.Text); v.Text == text && len(h.Changes) > 0 {
 			h.Skipped = append(h.Skipped, Skip{Name: v.Name, Same: len(h.Changes)})
@@ -75,10 +76,6 @@ func HistoryOf(versions []Version) (*History, error) {
 		}
 	}
 	return nil, proviso.Errorf(proviso.Invalid, "no version of the prompt has any text")
-}
-
-func unixLines(text string) string {
-	return strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n")
 }
 
 // ReadVersions reads versions of a prompt from JSON Lines (.jsonl) or JSON. A version

@@ -2,7 +2,6 @@ package spade
 
 import (
 	"bytes"
-	"encoding/json"
 	"time"
 
 	"github.com/proviso-eval/proviso"
@@ -55,8 +54,15 @@ func (c *Change) plain() changeJSON {
 	return j
 }
 
+// Classes are the categories that a model gave the changes of one version.
+type Classes struct {
+	Whole  []string // categories of the version as a whole, in the order of [Categories]
+	Deltas []string // the category of each of its deltas; "" if the model was not asked
+	Err    error    // why there is no answer
+}
+
 // classified is plain with the model's classification of the version.
-func (c *Change) classified(list []Classified, i int) changeJSON {
+func (c *Change) classified(list []Classes, i int) changeJSON {
 	j := c.plain()
 	if i >= len(list) {
 		return j
@@ -74,8 +80,8 @@ func (c *Change) classified(list []Classified, i int) changeJSON {
 // JSON returns the history as one indented JSON object.
 func (h *History) JSON() ([]byte, error) { return h.ClassifiedJSON(nil) }
 
-// ClassifiedJSON is JSON with the categories that [Classify] gave the versions.
-func (h *History) ClassifiedJSON(list []Classified) ([]byte, error) {
+// ClassifiedJSON is JSON with the categories of the versions.
+func (h *History) ClassifiedJSON(list []Classes) ([]byte, error) {
 	out := struct {
 		Versions []changeJSON `json:"versions"`
 		Skipped  []skipJSON   `json:"skipped"`
@@ -92,8 +98,8 @@ func (h *History) ClassifiedJSON(list []Classified) ([]byte, error) {
 // JSONL returns the versions of the history, a line each.
 func (h *History) JSONL() ([]byte, error) { return h.ClassifiedJSONL(nil) }
 
-// ClassifiedJSONL is JSONL with the categories that [Classify] gave the versions.
-func (h *History) ClassifiedJSONL(list []Classified) ([]byte, error) {
+// ClassifiedJSONL is JSONL with the categories of the versions.
+func (h *History) ClassifiedJSONL(list []Classes) ([]byte, error) {
 	var b bytes.Buffer
 	for i := range h.Changes {
 		line, err := encoded(h.Changes[i].classified(list, i), "")
@@ -103,14 +109,4 @@ func (h *History) ClassifiedJSONL(list []Classified) ([]byte, error) {
 		b.Write(line)
 	}
 	return b.Bytes(), nil
-}
-
-// encoded returns JSON without HTML escapes, with a line break at the end.
-func encoded(v any, indent string) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", indent)
-	err := e.Encode(v)
-	return b.Bytes(), err
 }

@@ -97,3 +97,8 @@ func (r *implications) checkSets() {
 		r.mistake(1, "", "the file has several sets: %s; choose one of them", strings.Join(sets, ", "))
 	}
 }
+
+// SubsumeSets returns the names of the sets of a subsumption, in order: proven; judged,
+// named and confirmed by the judge and not contradicted; raw, every claim from any
+// source; final, what was kept and what follows from it.
+func SubsumeSets() []string { return []string{"proven", "judged", "raw", "final"} }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Labelling is a labelling session: which output comes next, the answers so far, and
@@ -79,7 +80,7 @@ func StartLabelling(trials []Trial, log *LabelLog, o LabellingOptions) (*Labelli
 		l.fixed = true
 		l.queue = reviewed(log, o)
 	default:
-		return nil, &proviso.Error{Code: proviso.Invalid, Message: "labels cannot be reviewed by " + quote(o.Review), Valid: []string{"all", "good", "bad"}}
+		return nil, &proviso.Error{Code: proviso.Invalid, Message: "labels cannot be reviewed by " + value.Stringify(o.Review), Valid: []string{"all", "good", "bad"}}
 	}
 	l.next()
 	return l, nil

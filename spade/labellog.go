@@ -73,19 +73,6 @@ func OpenLabelLog(file string, entries []Entry, author string) (*LabelLog, provi
 	return l, r.mistakes, nil
 }
 
-func readBounded(file string, most int64) ([]byte, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && int64(len(data)) > most {
-		err = proviso.Errorf(proviso.Limit, "%s is larger than %d MiB", file, most>>20)
-	}
-	return data, err
-}
-
 // mend handles a last line without a line end. If it is not JSON, it was never written
 // completely and is no label. Otherwise a person may have left out the line end.
 func (l *LabelLog) mend(data []byte) ([]byte, error) {
@@ -219,15 +206,6 @@ func (l *LabelLog) open() error {
 		_ = dir.Close()
 	}
 	return nil
-}
-
-// synced syncs a file, where it is on a disk.
-func synced(f *os.File) error {
-	err := f.Sync()
-	if info, e := f.Stat(); e == nil && !info.Mode().IsRegular() {
-		return nil
-	}
-	return err
 }
 
 // Close closes the file.

@@ -235,13 +235,6 @@ func (o *labelOrder) telling(wanted func(i int) bool, have Labels) (int, string)
 	return at, why
 }
 
-func counted(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
-
 // farthest is next by dissimilarity of the outputs.
 func (o *labelOrder) farthest(wanted func(i int) bool) (int, string) {
 	at := -1

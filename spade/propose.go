@@ -43,8 +43,6 @@ const (
 	maxAsked        = 240      // sentences of one version
 	maxTogether     = 24       // sentences in one question
 	maxTogetherSize = 12 << 10 // bytes of sentences in one question
-	maxSentence     = 8 << 10  // bytes shown of a sentence
-	maxShownPrompt  = 48 << 10 // bytes shown of a prompt
 	maxShownExample = 16 << 10 // bytes shown of an example and of its response
 )
 
@@ -105,7 +103,7 @@ type proposing struct {
 	ProposeOptions
 	history *History
 	said    *places
-	rules   *Proposal // nil without rules
+	rules   *Proposed // nil without rules
 	left    []Unproposed
 
 	mu      sync.Mutex
@@ -170,10 +168,10 @@ func (r *proposing) together(c *Change, deltas []proviso.Delta) []*job {
 	}
 	size := 0
 	for _, d := range deltas {
-		if len(d.Text) > maxSentence {
-			r.note(c.Number, "line %d: the first %d of %d bytes were shown", d.Line, maxSentence, len(d.Text))
+		if len(d.Text) > MaxSentence {
+			r.note(c.Number, "line %d: the first %d of %d bytes were shown", d.Line, MaxSentence, len(d.Text))
 		}
-		n := min(len(d.Text), maxSentence)
+		n := min(len(d.Text), MaxSentence)
 		if len(jobs) == 0 || len(jobs[len(jobs)-1].deltas) == maxTogether || size+n > maxTogetherSize {
 			jobs, size = append(jobs, &job{change: c}), 0
 		}
@@ -181,8 +179,8 @@ func (r *proposing) together(c *Change, deltas []proviso.Delta) []*job {
 		j := jobs[len(jobs)-1]
 		j.deltas = append(j.deltas, d)
 	}
-	if len(jobs) > 0 && len(c.Text) > maxShownPrompt {
-		r.note(c.Number, "the prompt has %d bytes, of which the beginning and the end were shown, %d in all", len(c.Text), maxShownPrompt)
+	if len(jobs) > 0 && len(c.Text) > MaxPromptShown {
+		r.note(c.Number, "the prompt has %d bytes, of which the beginning and the end were shown, %d in all", len(c.Text), MaxPromptShown)
 	}
 	return jobs
 }
@@ -201,9 +199,6 @@ func (r *proposing) note(version int, format string, args ...any) {
 	v.Notes = append(v.Notes, fmt.Sprintf(format, args...))
 }
 
-// defaultQuestions is the default number of questions in flight.
-const defaultQuestions = 4
-
 // askAll works through the jobs.
 func (r *proposing) askAll(ctx context.Context, jobs []*job) error {
 	ctx, stop := context.WithCancelCause(ctx)
@@ -211,7 +206,7 @@ func (r *proposing) askAll(ctx context.Context, jobs []*job) error {
 	r.jobs = len(jobs)
 	next := make(chan *job)
 	var wait sync.WaitGroup
-	for range cmp.Or(max(r.Concurrency, 0), defaultQuestions) {
+	for range cmp.Or(max(r.Concurrency, 0), DefaultQuestions) {
 		wait.Go(func() {
 			for j := range next {
 				j.run(ctx, r)
@@ -280,4 +275,17 @@ func (p *Proposal) Spent() Spent {
 		s.Add(v.Spent)
 	}
 	return s
+}
+
+// Proposal is the result of proposing for a history.
+type Proposal struct {
+	Candidates []proviso.Candidate
+	Unproposed []Unproposed
+	Ruled      []string // hashes of what rules made, even if a person removed it, sorted
+
+	// The rest comes from models only.
+	Criteria []DeltaCriterion
+	Dropped  []Dropped
+	Versions []VersionReport // of the versions that a model was asked about
+	Asked    []string        // hashes of the sentences that a model was asked about, now or earlier, sorted
 }

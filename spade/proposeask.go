@@ -3,7 +3,6 @@ package spade
 import (
 	"context"
 	"embed"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -101,15 +100,6 @@ func material(pieces []piece, sample proviso.Sample, closing string) string {
 	return b.String()
 }
 
-// jsonLines writes objects, one to a line.
-func jsonLines(list []*value.Object) string {
-	var b []byte
-	for _, o := range list {
-		b = append(value.AppendJSON(b, o), '\n')
-	}
-	return string(b)
-}
-
 type message struct{ role, content string }
 
 // dialogue is one question to a model, with its follow-ups.
@@ -131,6 +121,12 @@ func begin(m *Model, name string, reply *proviso.Reply, most int, pieces []piece
 	d.hash = blobs.Key(d.messages[0].content, d.messages[1].content)[:12]
 	return d
 }
+
+// DefaultQuestions is the default number of questions in flight.
+const DefaultQuestions = 4
+
+// MaxPromptShown is how many bytes of a prompt a model is shown.
+const MaxPromptShown = 48 << 10
 
 // maxReply bounds the reply that is read, and maxQuoted the part of an unreadable one
 // that is sent back, in bytes.
@@ -234,106 +230,4 @@ func (d *dialogue) settings() *value.Object {
 		cfg.Set("max_tokens", float64(d.most))
 	}
 	return cfg
-}
-
-// maxScan bounds the work of finding JSON in a reply, in bytes.
-const maxScan = 8 * maxReply
-
-// listIn finds the list under a key of the one JSON object in a reply that has such a
-// list. It skips text around the object. Two different objects, or an object with a
-// duplicate key, are an error.
-func listIn(reply, key string) (*value.Object, []any, error) {
-	var found *value.Object
-	for i, work := 0, 0; i < len(reply) && work < maxScan; {
-		next := strings.IndexByte(reply[i:], '{')
-		if next < 0 {
-			break
-		}
-		i += next
-		v, n, err := value.ParseUniqueJSON(reply[i:])
-		var twice *value.DuplicateKeyError
-		if err != nil && !errors.As(err, &twice) {
-			var broken *value.SyntaxError
-			if errors.As(err, &broken) {
-				work += broken.Offset
-			}
-			i, work = i+1, work+1
-			continue
-		}
-		i, work = i+n, work+n
-		o, _ := v.(*value.Object)
-		if _, ok := o.At(key).([]any); !ok {
-			continue
-		}
-		if twice != nil {
-			return nil, nil, twice
-		}
-		if found != nil && value.Stringify(found) != value.Stringify(o) {
-			return nil, nil, fmt.Errorf("it holds several JSON objects with %q that differ", key)
-		}
-		found = o
-	}
-	if found == nil {
-		return nil, nil, fmt.Errorf("it holds no complete JSON object with a list under %q", key)
-	}
-	list, _ := found.At(key).([]any)
-	return found, list, nil
-}
-
-// cut returns the beginning of a text, in whole characters.
-func cut(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "")
-}
-
-// middleOut shortens a text to about so many bytes, with a note of where and how much.
-func middleOut(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	head, tail := cut(text, most*3/4), text[len(text)-most/4:]
-	tail = strings.ToValidUTF8(tail, "")
-	return fmt.Sprintf("%s\n[… %d bytes are left out here …]\n%s", head, len(text)-len(head)-len(tail), tail)
-}
-
-// excerpt shortens a model's text for a message.
-func excerpt(text string) string {
-	const most = 160
-	text = strings.Join(strings.Fields(cut(text, 8*most)), " ")
-	if utf8.RuneCountInString(text) > most {
-		text = string([]rune(text)[:most]) + "…"
-	}
-	return text
-}
-
-// strictObject is the schema of an object with exactly these members.
-func strictObject(pairs ...any) *value.Object {
-	properties := value.ObjectOf(pairs...)
-	required := make([]any, 0, properties.Len())
-	for _, key := range properties.Keys() {
-		required = append(required, key)
-	}
-	return value.ObjectOf("type", "object", "properties", properties, "required", required, "additionalProperties", false)
-}
-
-// schemaOf is the schema of a value of one of several types.
-func schemaOf(types ...any) *value.Object {
-	if len(types) == 1 {
-		return value.ObjectOf("type", types[0])
-	}
-	return value.ObjectOf("type", types)
-}
-
-func listOf(items *value.Object) *value.Object {
-	return value.ObjectOf("type", "array", "items", items)
-}
-
-func oneOf(names []string) *value.Object {
-	list := make([]any, len(names))
-	for i, n := range names {
-		list[i] = n
-	}
-	return value.ObjectOf("type", "string", "enum", list)
 }

@@ -65,11 +65,11 @@ func (j *job) askCandidates(ctx context.Context, r *proposing, list []DeltaCrite
 func (j *job) material(r *proposing, list []DeltaCriterion) []piece {
 	criteria := make([]*value.Object, len(list))
 	for i, c := range list {
-		criteria[i] = value.ObjectOf("n", float64(i+1), "criterion", c.Text, "category", c.Category, "sentence", cut(c.Delta.Text, maxSentence), "vague", c.Vague)
+		criteria[i] = value.ObjectOf("n", float64(i+1), "criterion", c.Text, "category", c.Category, "sentence", cut(c.Delta.Text, MaxSentence), "vague", c.Vague)
 	}
 	example, response := r.example()
 	return []piece{
-		{"prompt", middleOut(r.prompt(), maxShownPrompt)}, {"example", middleOut(example, maxShownExample)},
+		{"prompt", middleOut(r.prompt(), MaxPromptShown)}, {"example", middleOut(example, maxShownExample)},
 		{"response", middleOut(response, maxShownExample)}, {"criteria", jsonLines(criteria)},
 	}
 }
@@ -82,8 +82,8 @@ func (r *proposing) example() (prompt, response string) {
 	t := &r.Trials[max(0, slices.IndexFunc(r.Trials, func(t Trial) bool { return t.Label == "1" }))]
 	prompt = t.Prompt
 	if !t.HasPrompt && t.Vars.Len() > 0 {
-		prompt = promptVariable.get().ReplaceAllStringFunc(r.prompt(), func(match string) string {
-			m := promptVariable.get().FindStringSubmatch(match)
+		prompt = promptVariable().ReplaceAllStringFunc(r.prompt(), func(match string) string {
+			m := promptVariable().FindStringSubmatch(match)
 			if v := t.Vars.At(m[1] + m[2]); v != nil && strings.HasSuffix(match, "}") {
 				return value.ToString(v)
 			}

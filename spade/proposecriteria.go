@@ -11,45 +11,6 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Categories are the names of SPADE's taxonomy.
-var Categories = []string{
-	ResponseFormat, ExampleDemonstration, PromptClarification,
-	WorkflowDescription, DataIntegration, Quantity, Inclusion, Exclusion, QualitativeCriteria, OtherCategory,
-}
-
-// publishedCategory returns the category for a name in the paper's published data, in
-// lower case.
-func publishedCategory(name string) (string, bool) {
-	switch name {
-	case "presentationformat":
-		return ResponseFormat, true
-	case "promptrephrasing":
-		return PromptClarification, true
-	case "dataplaceholders":
-		return DataIntegration, true
-	case "count":
-		return Quantity, true
-	case "qualitativeassessment":
-		return QualitativeCriteria, true
-	}
-	return "", false
-}
-
-// CategoryNamed returns the category with a name, in any case and with or without its
-// group ("Structural/", "Content/"). It also accepts the paper's older names. It
-// returns false if there is none.
-func CategoryNamed(name string) (string, bool) {
-	name = strings.TrimSpace(name)
-	name = name[strings.LastIndexByte(name, '/')+1:]
-	squeezed := strings.NewReplacer(" ", "", "_", "", "-", "").Replace(strings.ToLower(name))
-	for _, c := range Categories {
-		if squeezed == strings.ToLower(c) {
-			return c, true
-		}
-	}
-	return publishedCategory(squeezed)
-}
-
 // criteriaReply is the shape of the answer to the first question.
 func criteriaReply() *proviso.Reply {
 	return &proviso.Reply{Name: "criteria", Schema: strictObject("criteria", listOf(strictObject(
@@ -100,10 +61,10 @@ func (j *job) drop(candidate, criterion, format string, args ...any) {
 func (j *job) askCriteria(ctx context.Context, r *proposing) error {
 	sentences := make([]*value.Object, len(j.deltas))
 	for i, d := range j.deltas {
-		sentences[i] = value.ObjectOf("n", float64(i+1), "text", cut(d.Text, maxSentence))
+		sentences[i] = value.ObjectOf("n", float64(i+1), "text", cut(d.Text, MaxSentence))
 	}
 	d := begin(r.Model, "criteria", criteriaReply(), 4096, []piece{
-		{"prompt", middleOut(j.change.Text, maxShownPrompt)}, {"removed", j.removed()}, {"sentences", jsonLines(sentences)},
+		{"prompt", middleOut(j.change.Text, MaxPromptShown)}, {"removed", j.removed()}, {"sentences", jsonLines(sentences)},
 	})
 	defer func() { j.report.Spent.Add(d.spent) }()
 	var said []any
@@ -145,7 +106,7 @@ func (j *job) removed() string {
 	var b strings.Builder
 	for _, d := range j.change.Deltas {
 		if !d.Added && b.Len() < maxTogetherSize {
-			b.WriteString(cut(d.Text, maxSentence) + "\n")
+			b.WriteString(cut(d.Text, MaxSentence) + "\n")
 		}
 	}
 	return b.String()

@@ -42,21 +42,13 @@ func (p *Proposal) fruitless() []any {
 	var list []any
 	for i := range p.Unproposed {
 		if _, ok := slices.BinarySearch(p.Asked, sentenceHash(keyOf(p.Unproposed[i].Delta.Text))); ok {
-			list = append(list, p.Unproposed[i].object())
+			list = append(list, unproposedObject(&p.Unproposed[i]))
 		}
 	}
 	return list
 }
 
-func texts(list []string) []any {
-	out := make([]any, len(list))
-	for i, s := range list {
-		out[i] = s
-	}
-	return out
-}
-
-func (u *Unproposed) object() *value.Object {
+func unproposedObject(u *Unproposed) *value.Object {
 	o := value.ObjectOf("version", float64(u.Delta.Version), "line", float64(u.Delta.Line), "text", u.Delta.Text)
 	if u.Category != "" {
 		o.Set("category", u.Category)
@@ -77,7 +69,7 @@ func (p *Proposal) JSON() ([]byte, error) {
 	o.Set("assertions", list)
 	left := make([]any, len(p.Unproposed))
 	for i := range p.Unproposed {
-		left[i] = p.Unproposed[i].object()
+		left[i] = unproposedObject(&p.Unproposed[i])
 	}
 	o.Set("unproposed", left)
 	if len(p.Asked)+len(p.Versions) > 0 {
@@ -119,7 +111,7 @@ func (p *Proposal) report(o *value.Object) {
 func (v *VersionReport) object() *value.Object {
 	n := func(i int) float64 { return float64(i) }
 	o := value.ObjectOf("version", n(v.Version), "sentences", n(v.Asked), "criteria", n(v.Criteria),
-		"proposed", n(v.Proposed), "repaired", n(v.Repaired), "kept", n(v.Kept), "spent", v.Spent.object())
+		"proposed", n(v.Proposed), "repaired", n(v.Repaired), "kept", n(v.Kept), "spent", spentObject(&v.Spent))
 	if len(v.Notes) > 0 {
 		o.Set("notes", texts(v.Notes))
 	}
@@ -129,7 +121,7 @@ func (v *VersionReport) object() *value.Object {
 	return o
 }
 
-func (s *Spent) object() *value.Object {
+func spentObject(s *Spent) *value.Object {
 	return value.ObjectOf("calls", float64(s.Calls), "cached", float64(s.Cached), "prompt_tokens", float64(s.Usage.Prompt),
 		"completion_tokens", float64(s.Usage.Completion), "cached_tokens", float64(s.Usage.Cached), "cost", s.Cost)
 }

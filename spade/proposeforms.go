@@ -11,40 +11,10 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// form is a group of assertion types whose value a model writes in the same way.
-type form struct {
-	types []string
-	says  string // meaning of the members of a candidate for these types
-	value func(o *value.Object) (any, string)
-}
-
-// The types whose value is more than a plain value.
-const (
-	judgeType  = "judge"
-	pythonType = "python"
-)
-
-// forms are the types that a model may use, as its instructions list them.
-func forms() []form {
-	return []form{
-		{[]string{"contains", "icontains", "starts-with", "ends-with", "equals"}, "text (icontains in any case)", textValue},
-		{[]string{"contains-all", "contains-any", "icontains-all", "icontains-any", "in-order"}, "texts; in-order wants them one after the other", textsValue},
-		{[]string{"regex"}, "pattern, an ECMAScript regular expression without flags, found anywhere; it is searched for, so anchor what has to be the whole", patternValue},
-		{[]string{"word-count", "sentence-count", "char-count", "line-count", "item-count", "token-count"}, "min, max or both; items are those of lists", rangeValue},
-		{[]string{"count"}, "how often text or pattern occurs: min, max or both", countValue},
-		{[]string{"chars"}, "class (emoji, digit, upper, lower, letter, punctuation, non-ascii, cjk) with min, max or both", charsValue},
-		{[]string{"is-json", "contains-json"}, "schema, a JSON Schema (draft-07) as text, or \"\"; is-json wants nothing else beside it", schemaValue},
-		{[]string{"is-html", "contains-html", "is-xml", "contains-xml", "is-sql", "contains-sql", "is-refusal"}, "nothing more", noValue},
-	}
-}
-
-// typeLines lists the forms for the instructions.
-func typeLines() string {
-	var b strings.Builder
-	for _, f := range forms() {
-		b.WriteString("   - " + strings.Join(f.types, ", ") + ": " + f.says + "\n")
-	}
-	return strings.TrimRight(b.String(), "\n")
+// values read what a model wrote for the types of a form, or return the problem.
+var values = map[string]func(o *value.Object) (any, string){
+	"text": textValue, "texts": textsValue, "pattern": patternValue, "range": rangeValue,
+	"count": countValue, "chars": charsValue, "schema": schemaValue, "none": noValue,
 }
 
 // candidatesReply is the shape of the answer to the second question.
@@ -70,13 +40,13 @@ func assertionOf(o *value.Object) (a *value.Object, problem string) {
 	case base == judgeType:
 		a, problem = questions(o)
 	case base == pythonType:
-		a, problem = pythonOf(o)
+		a, problem = pythonForm(o)
 	default:
 		f := formOf(base)
 		if f == nil {
 			return nil, unknownForm(kind, base, not)
 		}
-		v, wrong := f.value(o)
+		v, wrong := values[f.Name](o)
 		if wrong != "" {
 			return nil, kind + " " + wrong
 		}
@@ -94,9 +64,9 @@ func assertionOf(o *value.Object) (a *value.Object, problem string) {
 	return a, problem
 }
 
-func formOf(base string) *form {
-	all := forms()
-	if i := slices.IndexFunc(all, func(f form) bool { return slices.Contains(f.types, base) }); i >= 0 {
+func formOf(base string) *Form {
+	all := Forms()
+	if i := slices.IndexFunc(all, func(f Form) bool { return slices.Contains(f.Types, base) }); i >= 0 {
 		return &all[i]
 	}
 	return nil
@@ -114,8 +84,8 @@ func unknownForm(kind, base string, not bool) string {
 		return "type is missing"
 	}
 	names := []string{judgeType, pythonType}
-	for _, f := range forms() {
-		names = append(names, f.types...)
+	for _, f := range Forms() {
+		names = append(names, f.Types...)
 	}
 	problem := fmt.Sprintf("there is no type %q to choose", excerpt(kind))
 	if near := document.Nearest(base, names); near != "" {
@@ -128,8 +98,6 @@ func unknownForm(kind, base string, not bool) string {
 }
 
 // Texts of a candidate.
-
-func textMember(o *value.Object, key string) string { s, _ := o.At(key).(string); return s }
 
 func textValue(o *value.Object) (any, string) {
 	if text := textMember(o, "text"); strings.TrimSpace(text) != "" {
@@ -228,6 +196,14 @@ func schemaValue(o *value.Object) (any, string) {
 }
 
 func noValue(*value.Object) (any, string) { return value.Undefined{}, "" }
+
+func pythonForm(o *value.Object) (*value.Object, string) {
+	code, problem := PythonOf(textMember(o, "code"))
+	if problem != "" {
+		return nil, problem
+	}
+	return value.ObjectOf("type", pythonType, "value", code), ""
+}
 
 // maxQuestions is how many questions a judged candidate has at most.
 const maxQuestions = 3

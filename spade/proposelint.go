@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
@@ -74,7 +75,7 @@ func ownWords(c *proviso.Candidate, base string, covered []DeltaCriterion) strin
 	if !slices.Contains(searching, base) {
 		return ""
 	}
-	quality := qualityPattern()
+	quality := QualityPattern()
 	for _, text := range searched(c, base) {
 		text = fold(text)
 		for _, x := range covered {
@@ -88,15 +89,6 @@ func ownWords(c *proviso.Candidate, base string, covered []DeltaCriterion) strin
 	return ""
 }
 
-func qualityPattern() *regexp.Regexp {
-	for _, c := range categories {
-		if c.category == QualitativeCriteria {
-			return c.is.get()
-		}
-	}
-	return regexp.MustCompile(`$^`)
-}
-
 // wordIn reports whether a text holds words as whole words.
 func wordIn(text, words string) bool {
 	if words == "" {
@@ -108,7 +100,7 @@ func wordIn(text, words string) bool {
 			return false
 		}
 		start, end := from+i, from+i+len(words)
-		if (start == 0 || !isLetter(text[start-1])) && (end == len(text) || !isLetter(text[end])) {
+		if (start == 0 || !letter(text[start-1])) && (end == len(text) || !letter(text[end])) {
 			return true
 		}
 		from = start + 1
@@ -117,22 +109,15 @@ func wordIn(text, words string) bool {
 
 // isQuoted reports whether a sentence quotes a text, which is then meant literally.
 func isQuoted(sentence, text string) bool {
-	for _, g := range quotedGroups(sentence) {
-		for _, p := range g.phrases {
-			if strings.Contains(fold(p), text) {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(QuotedPhrases(sentence), func(p string) bool { return strings.Contains(fold(p), text) })
 }
 
 // hidePattern finds an instruction to hide a step, a source or the like.
-var hidePattern = pattern(`(?i)\b(do not|don['’]t|never|without|avoid|must not|should not|refrain from)\s+(?:\w+\s+){0,3}?(mention\w*|reveal\w*|disclos\w*|show\w*|cit\w+|refer\w*|name|naming|quot\w+|expos\w+|explain\w*|output\w*|print\w*|includ\w*|display\w*)\b[^.;]{0,60}?\b(sources?|steps?|context|documents?|instructions?|prompt|reasoning|thoughts?|tools?|sections?|excerpts?|transcripts?|process|rules|guidelines|search results|database)\b|\b(hide|keep secret|conceal)\b`)
+var hidePattern = once(`(?i)\b(do not|don['’]t|never|without|avoid|must not|should not|refrain from)\s+(?:\w+\s+){0,3}?(mention\w*|reveal\w*|disclos\w*|show\w*|cit\w+|refer\w*|name|naming|quot\w+|expos\w+|explain\w*|output\w*|print\w*|includ\w*|display\w*)\b[^.;]{0,60}?\b(sources?|steps?|context|documents?|instructions?|prompt|reasoning|thoughts?|tools?|sections?|excerpts?|transcripts?|process|rules|guidelines|search results|database)\b|\b(hide|keep secret|conceal)\b`)
 
 // hides reports whether a sentence asks to hide something in the quoted words.
 func hides(sentence, quote string) bool {
-	at := hidePattern.get().FindStringIndex(sentence)
+	at := hidePattern().FindStringIndex(sentence)
 	if at == nil {
 		return false
 	}
@@ -183,7 +168,7 @@ func foreignLimit(c *proviso.Candidate, covered []DeltaCriterion) string {
 			return ""
 		}
 		said = append(said, numbersIn(x.Delta.Text)...)
-		about = about || aboutPattern.get().MatchString(x.Delta.Text)
+		about = about || aboutPattern().MatchString(x.Delta.Text)
 	}
 	if len(said) == 0 {
 		return ""
@@ -198,15 +183,15 @@ func foreignLimit(c *proviso.Candidate, covered []DeltaCriterion) string {
 }
 
 var (
-	aboutPattern  = pattern(`(?i)\b(about|around|approximately|roughly|approx|circa|~|or so|-ish)\b|~`)
-	digitsPattern = pattern(`\d[\d,]*`)
+	aboutPattern  = once(`(?i)\b(about|around|approximately|roughly|approx|circa|~|or so|-ish)\b|~`)
+	digitsPattern = once(`\d[\d,]*`)
 )
 
 // numbersIn returns the numbers of a sentence. Numbers up to one are left out if there
 // are others, because any sentence may contain "one".
 func numbersIn(text string) []float64 {
 	var list []float64
-	for _, d := range digitsPattern.get().FindAllString(text, -1) {
+	for _, d := range digitsPattern().FindAllString(text, -1) {
 		if f, err := strconv.ParseFloat(strings.ReplaceAll(d, ",", ""), 64); err == nil {
 			list = append(list, f)
 		}
@@ -254,8 +239,8 @@ func limitless(c *proviso.Candidate) string {
 }
 
 var (
-	templateMark  = pattern(`\{[{%#]`)
-	plainVariable = pattern(`^\{\{-?\s*([A-Za-z_]\w*)(?:\.\w+|\s*\|\s*[a-z]+)*\s*-?\}\}`)
+	templateMark  = once(`\{[{%#]`)
+	plainVariable = once(`^\{\{-?\s*([A-Za-z_]\w*)(?:\.\w+|\s*\|\s*[a-z]+)*\s*-?\}\}`)
 )
 
 // expression finds anything in a template except a plain variable. A prompt could have
@@ -270,10 +255,10 @@ func expression(c *proviso.Candidate) string {
 			continue
 		}
 		for _, text := range stringsIn(v, nil) {
-			for _, at := range templateMark.get().FindAllStringIndex(text, -1) {
-				m := plainVariable.get().FindStringSubmatch(text[at[0]:])
+			for _, at := range templateMark().FindAllStringIndex(text, -1) {
+				m := plainVariable().FindStringSubmatch(text[at[0]:])
 				if m == nil || m[1] == "env" {
-					return fmt.Sprintf("%s is no variable: in braces stands nothing but the name of a variable, {{ name }}", quote(excerpt(cut(text[at[0]:], 40))))
+					return fmt.Sprintf("%s is no variable: in braces stands nothing but the name of a variable, {{ name }}", value.Stringify(excerpt(cut(text[at[0]:], 40))))
 				}
 			}
 		}
@@ -307,12 +292,12 @@ func unknownVariable(c *proviso.Candidate, prompt string, trials []Trial) string
 	if c.Assertion.Type == pythonType {
 		return ""
 	}
-	for _, m := range anyVariable.get().FindAllStringSubmatch(value.Stringify(c.Assertion.Raw), -1) {
-		if slices.Contains(known, m[1]) {
+	for _, name := range Variables(value.Stringify(c.Assertion.Raw)) {
+		if slices.Contains(known, name) {
 			continue
 		}
-		problem := fmt.Sprintf("the prompt has no variable %q", excerpt(m[1]))
-		if near := document.Nearest(m[1], known); near != "" {
+		problem := fmt.Sprintf("the prompt has no variable %q", excerpt(name))
+		if near := document.Nearest(name, known); near != "" {
 			problem += "; the nearest is " + near
 		}
 		return problem
@@ -323,14 +308,21 @@ func unknownVariable(c *proviso.Candidate, prompt string, trials []Trial) string
 // shownVars are the variables that a prompt names, in the order of their names.
 func shownVars(prompt string) []string {
 	var names []string
-	for _, m := range promptVariable.get().FindAllStringSubmatch(prompt, -1) {
+	for _, m := range promptVariable().FindAllStringSubmatch(prompt, -1) {
 		names = append(names, cmp.Or(m[1], m[2]))
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
-var promptVariable = pattern(`\{\{-?\s*([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\}`)
+var promptVariable = once(`\{\{-?\s*([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\}`)
 
 // fold returns a text in lower case with runs of white space as one space.
 func fold(text string) string { return strings.ToLower(strings.Join(strings.Fields(text), " ")) }
+
+// once returns a function that compiles a pattern when it is first called.
+func once(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
+
+func letter(b byte) bool { return b|0x20 >= 'a' && b|0x20 <= 'z' }

@@ -38,8 +38,8 @@ func tryCandidate(ctx context.Context, c *proviso.Candidate, compiler *check.Com
 		return "", ""
 	}
 	vars := value.NewObject(4)
-	for _, m := range anyVariable.get().FindAllStringSubmatch(value.Stringify(c.Assertion.Raw), -1) {
-		vars.Set(m[1], "3")
+	for _, name := range Variables(value.Stringify(c.Assertion.Raw)) {
+		vars.Set(name, "3")
 	}
 	verdict := func(row *check.Row) (passed bool, problem string) {
 		for _, v := range set.Eval(ctx, row) {
@@ -80,7 +80,7 @@ var probes = sync.OnceValue(func() []string {
 	return append([]string{
 		"x", "7", "?", "É", "\U0001F600", "ALL CAPITALS", "qzx " + strings.Repeat("vkj wpf, ", 400), strings.Repeat("Zq.\n\n", 60),
 		"# Qzx\n\n**Vkj** `wpf`\n\n1. qz\n2. vk\n\n> zz", "<p>qzx</p>", "SELECT 1", "[1, 2]", "I'm sorry, I can't help with that.",
-	}, tries...)
+	}, Probes()...)
 })
 
 // oneSided reports whether a check gives the same verdict for every output: a positive
@@ -124,7 +124,7 @@ func tryPython(ctx context.Context, name string, src PythonSource, code proviso.
 	defer f.Close()
 	tried := trials[:min(len(trials), maxTried)]
 	if len(tried) == 0 {
-		tried = []Trial{{Output: tries[1], Prompt: "a prompt", Vars: value.NewObject(0)}}
+		tried = []Trial{{Output: Probes()[1], Prompt: "a prompt", Vars: value.NewObject(0)}}
 	}
 	for i := range tried {
 		t := &tried[i]
@@ -134,7 +134,7 @@ func tryPython(ctx context.Context, name string, src PythonSource, code proviso.
 			return runProblem("it throws on an example", err)
 		}
 		if _, ok := v.(bool); !ok {
-			return fmt.Sprintf("it returns %s where True or False is expected", kindOf(v)), ""
+			return fmt.Sprintf("it returns %s where True or False is expected", ResultKind(v)), ""
 		}
 	}
 	return "", ""

@@ -1,5 +1,7 @@
 package spade
 
+import "regexp"
+
 // categories recognise the topic of a sentence without a check. The first match counts.
 var categories = []struct {
 	category string
@@ -42,4 +44,14 @@ func reasonOf(category string) string {
 		return "it says what to do, not how the output looks: a judge has to decide"
 	}
 	return "no quantity, format or quoted phrase is in it"
+}
+
+// QualityPattern finds the words of a quality in a sentence.
+func QualityPattern() *regexp.Regexp {
+	for _, c := range categories {
+		if c.category == QualitativeCriteria {
+			return c.is.get()
+		}
+	}
+	return regexp.MustCompile(`$^`)
 }

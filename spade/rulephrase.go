@@ -179,3 +179,12 @@ var (
 	includeVariable = pattern(`(?i)\b(?:include|mention|state|repeat|name)\s+(?:the\s+(?:\w+\s+){0,2})?(\{\{\s*\w+\s*\}\}|\{[A-Za-z_]\w*\})\s*(?:[.,;!]|$|in (?:the|your))`)
 	endsInQuestion  = pattern(`(?i)\b(?:end|finish|close|conclude)\b(?:\s+\S+){0,4}?\s+(?:with|by asking|in)\s+(?:a|one|an)\s+(?:\w+[- ]){0,2}question\b`)
 )
+
+// QuotedPhrases returns the phrases that a sentence has between quotation marks.
+func QuotedPhrases(text string) []string {
+	var list []string
+	for _, g := range quotedGroups(text) {
+		list = append(list, g.phrases...)
+	}
+	return list
+}

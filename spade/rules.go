@@ -11,20 +11,6 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// The categories of a change: the taxonomy of the paper's section 2.
-const (
-	ResponseFormat       = "ResponseFormat"
-	ExampleDemonstration = "ExampleDemonstration"
-	PromptClarification  = "PromptClarification"
-	WorkflowDescription  = "WorkflowDescription"
-	DataIntegration      = "DataIntegration"
-	Quantity             = "Quantity"
-	Inclusion            = "Inclusion"
-	Exclusion            = "Exclusion"
-	QualitativeCriteria  = "QualitativeCriteria"
-	OtherCategory        = "Other"
-)
-
 // Unproposed is a change without a check, and the reason.
 type Unproposed struct {
 	Delta    proviso.Delta
@@ -32,17 +18,10 @@ type Unproposed struct {
 	Reason   string
 }
 
-// Proposal is the result of proposing for a history.
-type Proposal struct {
+// Proposed is what the rules made of a history.
+type Proposed struct {
 	Candidates []proviso.Candidate
 	Unproposed []Unproposed
-	Ruled      []string // hashes of what rules made, even if a person removed it, sorted
-
-	// The rest comes from models only.
-	Criteria []DeltaCriterion
-	Dropped  []Dropped
-	Versions []VersionReport // of the versions that a model was asked about
-	Asked    []string        // hashes of the sentences that a model was asked about, now or earlier, sorted
 }
 
 // RuleOptions configure the rules.
@@ -57,8 +36,8 @@ type RuleOptions struct {
 // for quantities, formats, phrases that an output must or must not have, and how
 // it begins and ends. Each candidate is compiled and tried. What the rules cannot
 // turn into a check is listed with the reason.
-func ProposeByRules(ctx context.Context, h *History, o RuleOptions) (*Proposal, error) {
-	p := &proposer{options: o, history: h, out: &Proposal{}, names: map[string]bool{}, same: map[string]bool{}, done: map[string]bool{}}
+func ProposeByRules(ctx context.Context, h *History, o RuleOptions) (*Proposed, error) {
+	p := &proposer{options: o, history: h, out: &Proposed{}, names: map[string]bool{}, same: map[string]bool{}, done: map[string]bool{}}
 	now := map[string]bool{}
 	p.prompt = h.Changes[len(h.Changes)-1].Text
 	for _, u := range Split(p.prompt) {
@@ -88,7 +67,7 @@ type proposer struct {
 	options RuleOptions
 	history *History
 	prompt  string // the last version
-	out     *Proposal
+	out     *Proposed
 	names   map[string]bool
 	same    map[string]bool // proposed assertions, as JSON
 	done    map[string]bool // units, by key
@@ -132,8 +111,8 @@ func (p *proposer) delta(ctx context.Context, d proviso.Delta) {
 		p.refuse(d, ExampleDemonstration, "a block of code or text shows something and asks for nothing")
 		return
 	}
-	if len(text) > maxSentence {
-		p.refuse(d, OtherCategory, fmt.Sprintf("it has %d bytes; the rules read sentences of at most %d", len(text), maxSentence))
+	if len(text) > MaxSentence {
+		p.refuse(d, OtherCategory, fmt.Sprintf("it has %d bytes; the rules read sentences of at most %d", len(text), MaxSentence))
 		return
 	}
 	s := &sentence{text: text, lower: strings.ToLower(text), prompt: p.prompt}
@@ -195,13 +174,6 @@ func (p *proposer) candidate(ctx context.Context, d proviso.Delta, dr draft) int
 	return 1
 }
 
-func firstOf(list []*proviso.Error) string {
-	if len(list) == 0 {
-		return "nothing was left of it"
-	}
-	return list[0].Error()
-}
-
 // unique returns an unused name.
 func (p *proposer) unique(name string) string {
 	for n := 2; p.names[name]; n++ {
@@ -210,8 +182,10 @@ func (p *proposer) unique(name string) string {
 	return name
 }
 
-// tries are outputs that every check must be able to decide.
-var tries = []string{"", "One sentence. Another one!\n\n- an item\n- another", `{"a": [1, "b"]}`, "## Heading\n\n| a | b |\n|---|---|\n\U0001F600"}
+// Probes returns outputs that every check must be able to decide.
+func Probes() []string {
+	return []string{"", "One sentence. Another one!\n\n- an item\n- another", `{"a": [1, "b"]}`, "## Heading\n\n| a | b |\n|---|---|\n\U0001F600"}
+}
 
 // Try compiles an assertion and decides it on a few outputs. It returns why it cannot
 // be used, or "". Template variables have the value 3.
@@ -221,10 +195,10 @@ func Try(ctx context.Context, c *check.Compiler, a *proviso.Assertion) string {
 		return wrong[0].Error()
 	}
 	vars := value.NewObject(4)
-	for _, m := range anyVariable.get().FindAllStringSubmatch(value.Stringify(a.Raw), -1) {
-		vars.Set(m[1], "3")
+	for _, name := range Variables(value.Stringify(a.Raw)) {
+		vars.Set(name, "3")
 	}
-	for _, text := range tries {
+	for _, text := range Probes() {
 		row := &check.Row{Output: &proviso.Output{Value: text}, Prompt: "a prompt", HasPrompt: true, Vars: vars}
 		for _, v := range set.Eval(ctx, row) {
 			if v.Status == proviso.Errored {
@@ -236,6 +210,15 @@ func Try(ctx context.Context, c *check.Compiler, a *proviso.Assertion) string {
 }
 
 var anyVariable = pattern(`\{\{\s*([A-Za-z_]\w*)`)
+
+// Variables returns the names of the template variables in a text.
+func Variables(text string) []string {
+	var names []string
+	for _, m := range anyVariable.get().FindAllStringSubmatch(text, -1) {
+		names = append(names, m[1])
+	}
+	return names
+}
 
 // slug turns a phrase into a part of a name.
 func slug(text string) string {

@@ -10,17 +10,11 @@ import (
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/template"
 	"github.com/proviso-eval/proviso/spade"
+	"github.com/proviso-eval/proviso/spade/internal/spadetest"
 	"github.com/proviso-eval/proviso/value"
 )
 
-func compiler(t *testing.T) *check.Compiler {
-	t.Helper()
-	templates := template.New(template.Options{})
-	t.Cleanup(func() { _ = templates.Close() })
-	return check.New(check.Options{Templates: templates})
-}
-
-func propose(t *testing.T, o spade.RuleOptions, texts ...string) *spade.Proposal {
+func propose(t *testing.T, o spade.RuleOptions, texts ...string) *spade.Proposed {
 	t.Helper()
 	var versions []spade.Version
 	for _, text := range texts {
@@ -31,7 +25,7 @@ func propose(t *testing.T, o spade.RuleOptions, texts ...string) *spade.Proposal
 		t.Fatal(err)
 	}
 	if o.Compiler == nil {
-		o.Compiler = compiler(t)
+		o.Compiler = spadetest.Compiler(t)
 	}
 	p, err := spade.ProposeByRules(context.Background(), h, o)
 	if err != nil {
@@ -44,7 +38,7 @@ func propose(t *testing.T, o spade.RuleOptions, texts ...string) *spade.Proposal
 // is none.
 func TestRules(t *testing.T) {
 	t.Parallel()
-	c := compiler(t)
+	c := spadetest.Compiler(t)
 	for _, x := range []struct{ text, want string }{
 		// Quantities.
 		{"Answer in at most 3 sentences.", `sentence-count {"max":3}`},
@@ -202,23 +196,5 @@ func TestRulesRefuseLong(t *testing.T) {
 	p := propose(t, spade.RuleOptions{}, "Answer in at most 3 sentences "+strings.Repeat("a, ", 300_000))
 	if len(p.Candidates) != 0 || len(p.Unproposed) != 1 || !strings.Contains(p.Unproposed[0].Reason, "sentences of at most 8192") {
 		t.Errorf("%+v", p.Unproposed)
-	}
-}
-
-// TestCoverCountsWhatRulesCheck: an instruction counts whether or not an assertion
-// checks it.
-func TestCoverCountsWhatRulesCheck(t *testing.T) {
-	t.Parallel()
-	const prompt = "Use at most 3 sentences.\nMention {question}.\n{question}"
-	c := compiler(t)
-	all := propose(t, spade.RuleOptions{Compiler: c}, prompt).Candidates
-	if len(all) != 2 {
-		t.Fatalf("%+v", all)
-	}
-	for n, want := range []int{0, 1, 2} {
-		cover, err := spade.CoverOf(t.Context(), prompt, all[:n], c)
-		if err != nil || cover.Total != 2 || cover.Covered != want {
-			t.Errorf("%d assertions: %+v, %v", n, cover, err)
-		}
 	}
 }

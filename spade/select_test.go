@@ -165,47 +165,6 @@ func TestSelectRefuses(t *testing.T) {
 	}
 }
 
-func TestReadMatrixNamesEveryMistake(t *testing.T) {
-	t.Parallel()
-	_, mistakes := spade.ReadMatrix("m.csv", strings.NewReader("id,label,x,x,\na,1,1,1,1\na,2,1,1,yes\nb,godo,1,1\n"))
-	got := mistakes.Error()
-	for _, want := range []string{
-		`m.csv:1: two candidates are called "x"`, "m.csv:1: column 5 has no name", `m.csv:3: the id "a" stands in line 2 already`,
-		`m.csv:3: the label is "2"`, `m.csv:3:  is "yes"`, "m.csv:4: the row has 4 fields, the header 5",
-	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("missing %q in:\n%s", want, got)
-		}
-	}
-	for text, want := range map[string]string{"": "the file is empty", "label,id\n": "the header must begin", "id,label,x\n\"a": "quote"} {
-		if _, mistakes := spade.ReadMatrix("m.csv", strings.NewReader(text)); !strings.Contains(mistakes.Error(), want) {
-			t.Errorf("%q: %s, want %q", text, mistakes.Error(), want)
-		}
-	}
-}
-
-func TestReadImplications(t *testing.T) {
-	t.Parallel()
-	names := []string{"short", "polite", "cites"}
-	const file = "set,a,b,e\nfinal,short,polite,x\nfinal,short,polite,y\nold,polite,cites,\nfinal,short,short,\n"
-	list, mistakes := spade.ReadImplications("s.csv", strings.NewReader(file), "final", names)
-	if mistakes.Err() != nil || len(list) != 1 || list[0] != (spade.Implication{A: "short", B: "polite"}) {
-		t.Errorf("%v, %v", list, mistakes)
-	}
-	for _, c := range []struct{ text, set, want string }{
-		{file, "", "several sets: final, old"},
-		{file, "finl", `no row has the set "finl"; there are final, old (did you mean "final"?)`},
-		{"a,b\nshort,polit\n", "", `s.csv:2: no candidate is called "polit" (did you mean "polite"?)`},
-		{"a,b\n", "final", "no column set"},
-		{"from,to\n", "", "columns a and b"},
-	} {
-		_, mistakes := spade.ReadImplications("s.csv", strings.NewReader(c.text), c.set, names)
-		if got := mistakes.Error(); !strings.Contains(got, c.want) {
-			t.Errorf("%q: %s, want %q", c.text, got, c.want)
-		}
-	}
-}
-
 // TestPaperFiles reads the files of the paper's pipelines, which are kept outside the
 // repository because they have no licence.
 func TestPaperFiles(t *testing.T) {
@@ -238,22 +197,4 @@ func TestPaperFiles(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, s, err)
 		}
 	}
-}
-
-func FuzzReadMatrix(f *testing.F) {
-	f.Add(small)
-	f.Add("id,label\n\"")
-	f.Fuzz(func(t *testing.T, text string) {
-		m, mistakes := spade.ReadMatrix("m.csv", strings.NewReader(text))
-		if (m == nil) != (mistakes.Err() != nil) {
-			t.Fatalf("matrix %v with %v", m, mistakes)
-		}
-		if m != nil {
-			for _, column := range m.Cells {
-				if len(column) != len(m.Examples) {
-					t.Fatalf("%d cells for %d examples", len(column), len(m.Examples))
-				}
-			}
-		}
-	})
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/spade/solve"
 	"github.com/proviso-eval/proviso/stats"
 	"github.com/proviso-eval/proviso/value"
@@ -55,7 +54,7 @@ type Selection struct {
 func (o SelectOptions) Valid() error {
 	methods := solve.Methods()
 	if _, ok := solve.MethodOf(o.Method); !ok {
-		return &proviso.Error{Code: proviso.Invalid, Message: "no method " + quote(o.Method), Valid: methods}
+		return &proviso.Error{Code: proviso.Invalid, Message: "no method " + value.Stringify(o.Method), Valid: methods}
 	}
 	for _, share := range []struct {
 		name  string
@@ -69,12 +68,10 @@ func (o SelectOptions) Valid() error {
 		return proviso.Errorf(proviso.Invalid, "the confidence is %v; a number above 0.5 and below 1 is expected", c)
 	}
 	if ways := []string{Bound, CountFail, Ignore}; !slices.Contains(ways, o.undecided()) {
-		return &proviso.Error{Code: proviso.Invalid, Message: "undecided cells cannot count as " + quote(o.Undecided), Valid: ways}
+		return &proviso.Error{Code: proviso.Invalid, Message: "undecided cells cannot count as " + value.Stringify(o.Undecided), Valid: ways}
 	}
 	return nil
 }
-
-func quote(s string) string { return value.Stringify(s) }
 
 // Select picks the best subset of the candidates. Implications are used as given unless
 // the options say otherwise. It returns an error for mistakes in the options, for names
@@ -161,13 +158,6 @@ func (s *Selection) instance(implications []Implication) error {
 	in.Need, in.Allow = o.counts(s.Good, s.Bad)
 	s.relations()
 	return s.costs(index)
-}
-
-func meant(name string, valid []string) string {
-	if near := document.Nearest(name, valid); near != "" {
-		return " (did you mean " + quote(near) + "?)"
-	}
-	return ""
 }
 
 // relations drops and closes implications as the options ask.

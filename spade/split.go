@@ -17,6 +17,9 @@ type Unit struct {
 	key  string // equal for units with the same text, ignoring list markers and runs of blanks
 }
 
+// MaxSentence is how many bytes of a unit are read to find what it asks for.
+const MaxSentence = 8 << 10
+
 // Split cuts a prompt into units: at line breaks, and lines at the ends of sentences
 // (Unicode Standard Annex #29). A template variable ({x}, {{x}}, {% x %}, ${x}), a code
 // span and a fenced block are never cut. Blank lines are not units.

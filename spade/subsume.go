@@ -11,6 +11,7 @@ import (
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/spade/solve"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Source is where an implication comes from.
@@ -322,9 +323,9 @@ func columnsOf(names []string, m *Matrix) ([]int, error) {
 	for i, name := range names {
 		j, ok := at[name]
 		if !ok {
-			text := quote(name)
+			text := value.Stringify(name)
 			if near := document.Nearest(name, m.Names); near != "" {
-				text += " (did you mean " + quote(near) + "?)"
+				text += " (did you mean " + value.Stringify(near) + "?)"
 			}
 			missing = append(missing, text)
 		}

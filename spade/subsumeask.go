@@ -187,7 +187,7 @@ func readFound(text string, at map[string]int) ([]Pair, error) {
 				return nil, fmt.Errorf("a pair lacks %q", key)
 			}
 			if ends[k], ok = at[name]; !ok {
-				return nil, fmt.Errorf("a pair names a check that is not in the list: %s", quote(name))
+				return nil, fmt.Errorf("a pair names a check that is not in the list: %s", value.Stringify(name))
 			}
 		}
 		if ends[0] == ends[1] || seen[ends] {
@@ -273,7 +273,7 @@ func readConfirmed(text string, n int) ([]confirmation, error) {
 		why, _ := o.At("reasoning").(string)
 		why = oneLine(why, "it gave no reason")
 		if counter != "" {
-			why = oneLine(why+" Counterexample: "+quote(cut(counter, 200)), "")
+			why = oneLine(why+" Counterexample: "+value.Stringify(cut(counter, 200)), "")
 		}
 		seen[i], answers[i] = true, confirmation{implied, why}
 	}

@@ -3,12 +3,9 @@ package spade
 import (
 	"fmt"
 	"strings"
-)
 
-// SubsumeSets returns the names of the sets of a subsumption, in order: proven; judged,
-// named and confirmed by the judge and not contradicted; raw, every claim from any
-// source; final, what was kept and what follows from it.
-func SubsumeSets() []string { return []string{"proven", "judged", "raw", "final"} }
+	"github.com/proviso-eval/proviso/value"
+)
 
 // in reports whether a pair belongs to a set.
 func (p *Pair) in(set string) bool {
@@ -53,7 +50,7 @@ func (s *Subsumption) Why(p *Pair) string {
 	case Unreliable:
 		return "the false failures of " + s.Names[p.A] + " or " + s.Names[p.B] + " are above tau"
 	case Refuted:
-		return "the text " + quote(p.Text) + " passes " + s.Names[p.A] + " and fails " + s.Names[p.B]
+		return "the text " + value.Stringify(p.Text) + " passes " + s.Names[p.A] + " and fails " + s.Names[p.B]
 	case Denied:
 		return "asked again, the judge said no: " + p.Answer
 	case Unconfirmed:

@@ -72,3 +72,13 @@ func (t *table) rowsUntil(r io.Reader, head func(header []string) bool, each fun
 		t.mistake(0, "", "the file is empty; a header is expected")
 	}
 }
+
+func mistakeOfLine(file string, err error) proviso.Mistake {
+	var broken *document.LineError
+	if errors.As(err, &broken) {
+		return proviso.Mistake{
+			Place: proviso.Place{File: file, Line: broken.Line, Column: broken.Column, Excerpt: broken.Excerpt}, Code: broken.Code, Message: broken.Message,
+		}
+	}
+	return proviso.Mistake{Place: proviso.Place{File: file}, Code: proviso.Invalid, Message: err.Error()}
+}

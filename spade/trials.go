@@ -2,7 +2,6 @@ package spade
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -233,18 +232,6 @@ func (r *trialReader) add(line int, o, vars *value.Object) {
 	if !wrong {
 		r.ended = !r.each(t)
 	}
-}
-
-// labelOf turns a label into 1 or 0.
-func labelOf(text string) (string, error) {
-	good, ok := judge.PersonSaid(text)
-	switch {
-	case !ok:
-		return "", errors.New("the label is " + quote(text) + "; 1 or good, 0 or bad is expected")
-	case good:
-		return "1", nil
-	}
-	return "0", nil
 }
 
 // TrialList yields the trials of a list.

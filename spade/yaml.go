@@ -3,8 +3,10 @@ package spade
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -141,12 +143,14 @@ func yamlValue(v any) string {
 
 // plain are texts that need no quotes, except words that YAML reads as something else.
 var (
-	plain    = pattern(`^[A-Za-z_]([A-Za-z0-9 ._/()+-]*[A-Za-z0-9._/()+-])?$`)
+	plain = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^[A-Za-z_]([A-Za-z0-9 ._/()+-]*[A-Za-z0-9._/()+-])?$`)
+	})
 	reserved = []string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
 )
 
 func yamlScalar(s string) string {
-	if len(s) <= 400 && plain.get().MatchString(s) && !slices.Contains(reserved, strings.ToLower(s)) {
+	if len(s) <= 400 && plain().MatchString(s) && !slices.Contains(reserved, strings.ToLower(s)) {
 		return s
 	}
 	return yamlQuoted(value.Stringify(s))

@@ -135,15 +135,15 @@ func (a *app) spadeDeltas(ctx context.Context, f *spadeDeltas, args []string) er
 	var data []byte
 	switch f.format {
 	case formatJSON:
-		data, err = h.ClassifiedJSON(classes)
+		data, err = h.ClassifiedJSON(spade.ClassesOf(classes))
 	case formatJSONL:
-		data, err = h.ClassifiedJSONL(classes)
+		data, err = h.ClassifiedJSONL(spade.ClassesOf(classes))
 	default:
 		o := a.terminal(true)
 		if f.out != "" {
 			o.Color = false
 		}
-		data = historyText(h, classes, o, f.all)
+		data = historyText(h, spade.ClassesOf(classes), o, f.all)
 	}
 	if err != nil {
 		return err

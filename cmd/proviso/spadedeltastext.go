@@ -26,14 +26,14 @@ type historyReport struct {
 }
 
 // historyText shows a history, with the categories of its changes if there are any.
-func historyText(h *spade.History, classes []spade.Classified, o report.TerminalOptions, all bool) []byte {
+func historyText(h *spade.History, classes []spade.Classes, o report.TerminalOptions, all bool) []byte {
 	t := &historyReport{o: o, all: all}
 	t.o.Width = max(t.o.Width, 40)
 	for i := range h.Changes {
 		if i > 0 {
 			t.WriteByte('\n')
 		}
-		class := &spade.Classified{Deltas: make([]string, len(h.Changes[i].Deltas))}
+		class := &spade.Classes{Deltas: make([]string, len(h.Changes[i].Deltas))}
 		if i < len(classes) {
 			class = &classes[i]
 		}
@@ -49,7 +49,7 @@ func (t *historyReport) paint(color, text string) string {
 	return "\x1b[" + color + "m" + text + "\x1b[0m"
 }
 
-func (t *historyReport) version(c *spade.Change, class *spade.Classified) {
+func (t *historyReport) version(c *spade.Change, class *spade.Classes) {
 	title := fmt.Sprintf("Version %d", c.Number)
 	about := report.Line(c.Name, max(20, t.o.Width-45))
 	if strings.EqualFold(about, title) {
