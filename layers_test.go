@@ -61,16 +61,30 @@ var ranks = map[string]int{
 	"suite":    4,
 
 	"judge":                    5,
+	"spade/internal/format":    5,
 	"spade/internal/spadetest": 5,
 	"store/storetest":          5,
 
-	"run":          6,
-	"spade":        6,
-	"store/sqlite": 6,
+	"run":             6,
+	"spade/ask":       6,
+	"spade/candidate": 6,
+	"spade/delta":     6,
+	"spade/trial":     6,
+	"store/sqlite":    6,
 
-	"engine": 7,
+	"engine":         7,
+	"spade/classify": 7,
+	"spade/matrix":   7,
+	"spade/rules":    7,
 
-	"server": 9,
+	"spade/coverage":  8,
+	"spade/label":     8,
+	"spade/propose":   8,
+	"spade/selection": 8,
+	"spade/subsume":   8,
+
+	"server":     9,
+	"spade":      9,
 
 	"attacks":     10,
 	"bench":       10,

@@ -10,7 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/proviso-eval/proviso/spade"
+	"github.com/proviso-eval/proviso/spade/candidate"
+	"github.com/proviso-eval/proviso/spade/matrix"
 )
 
 // writeMatrix writes what every candidate says of every example, as spade select
@@ -112,13 +113,13 @@ func (p *optimiser) pipeline(in *instance, method string, args []string) error {
 }
 
 // readPipeline reads an exported pipeline.
-func readPipeline(matrix, implications string) (*instance, error) {
-	f, err := os.Open(matrix)
+func readPipeline(file, implications string) (*instance, error) {
+	f, err := os.Open(file)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	m, mistakes := spade.ReadMatrix(matrix, f)
+	m, mistakes := matrix.Read(file, f)
 	if m == nil {
 		return nil, mistakes.Err()
 	}
@@ -127,16 +128,16 @@ func readPipeline(matrix, implications string) (*instance, error) {
 		return nil, err
 	}
 	defer g.Close()
-	pairs, mistakes := spade.ReadImplications(implications, g, pipelineSet, m.Names)
+	pairs, mistakes := candidate.ReadImplications(implications, g, pipelineSet, m.Names)
 	if err := mistakes.Err(); err != nil {
 		return nil, err
 	}
 	usual := newShape(0, 0, 0)
-	in := &instance{name: filepath.Base(filepath.Dir(matrix)), alpha: usual.alpha, tau: usual.tau, names: map[string]int{}, fails: make([][]int32, len(m.Names))}
+	in := &instance{name: filepath.Base(filepath.Dir(file)), alpha: usual.alpha, tau: usual.tau, names: map[string]int{}, fails: make([][]int32, len(m.Names))}
 	for j, name := range m.Names {
 		in.names[name] = j
 		for i, cell := range m.Cells[j] {
-			if cell != spade.Passed {
+			if cell != matrix.Passed {
 				in.fails[j] = append(in.fails[j], int32(i))
 			}
 		}
@@ -148,7 +149,7 @@ func readPipeline(matrix, implications string) (*instance, error) {
 		in.implies = append(in.implies, [2]int{in.names[pair.A], in.names[pair.B]})
 	}
 	if len(in.good) == 0 {
-		return nil, errors.New(matrix + " has no labelled examples")
+		return nil, errors.New(file + " has no labelled examples")
 	}
 	return in, nil
 }

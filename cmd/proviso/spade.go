@@ -12,7 +12,8 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/blobs"
-	"github.com/proviso-eval/proviso/spade"
+	"github.com/proviso-eval/proviso/spade/candidate"
+	"github.com/proviso-eval/proviso/spade/matrix"
 )
 
 func newSpade(a *app) *cobra.Command {
@@ -70,13 +71,13 @@ func shownName(name string) string {
 }
 
 // readMatrix reads a matrix; its mistakes are printed.
-func (a *app) readMatrix(name string) (*spade.Matrix, error) {
+func (a *app) readMatrix(name string) (*matrix.Matrix, error) {
 	f, err := a.openSpade(name, holdsMatrix)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	m, mistakes := spade.ReadMatrix(shownName(name), f)
+	m, mistakes := matrix.Read(shownName(name), f)
 	return m, a.mistakes(mistakes)
 }
 
@@ -86,7 +87,7 @@ func (a *app) readCandidates(name string) ([]proviso.Candidate, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, mistakes := spade.ReadCandidates(shownName(name), data)
+	list, mistakes := candidate.Read(shownName(name), data)
 	return list, a.mistakes(inOrder(mistakes))
 }
 

@@ -7,24 +7,26 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso/report"
-	"github.com/proviso-eval/proviso/spade"
+	"github.com/proviso-eval/proviso/spade/ask"
+	"github.com/proviso-eval/proviso/spade/classify"
+	"github.com/proviso-eval/proviso/spade/delta"
 	"github.com/proviso-eval/proviso/stats"
 )
 
 // classes asks a model for the categories of changes. If some have no answer, it names
 // them and returns exit code 3 with the classes. Without classes the error explains why
 // no model was asked.
-func (a *app) classes(ctx context.Context, f *spadeDeltas, changes []spade.Change) ([]spade.Classified, error) {
+func (a *app) classes(ctx context.Context, f *spadeDeltas, changes []delta.Change) ([]classify.Classified, error) {
 	m, end, err := a.spadeModel(ctx, &f.spadeAsking, "")
 	if err != nil {
 		return nil, err
 	}
 	defer end()
-	list := spade.Classify(ctx, changes, m, f.concurrency)
+	list := classify.All(ctx, changes, m, f.concurrency)
 	if ctx.Err() != nil {
 		return nil, a.orStopped(ctx, ctx.Err())
 	}
-	var spent spade.Spent
+	var spent ask.Spent
 	undecided := 0
 	for i := range list {
 		spent.Add(list[i].Spent)
@@ -43,7 +45,7 @@ func (a *app) classes(ctx context.Context, f *spadeDeltas, changes []spade.Chang
 	return list, nil
 }
 
-func changeName(c *spade.Change) string {
+func changeName(c *delta.Change) string {
 	if c.Name != "" {
 		return c.Name
 	}
@@ -56,19 +58,19 @@ func (a *app) spadeAgainst(ctx context.Context, f *spadeDeltas) error {
 	if err != nil {
 		return err
 	}
-	list, mistakes := spade.ReadTaxonomy(shownName(f.against), data)
+	list, mistakes := classify.ReadLabelled(shownName(f.against), data)
 	if err := a.mistakes(mistakes); err != nil {
 		return err
 	}
 	said := make([][]string, len(list))
 	failed := error(nil)
 	if f.classify {
-		changes := make([]spade.Change, len(list))
+		changes := make([]delta.Change, len(list))
 		for i := range list {
 			changes[i] = list[i].Change
 			changes[i].Name = list[i].Name
 		}
-		var classes []spade.Classified
+		var classes []classify.Classified
 		if classes, failed = a.classes(ctx, f, changes); classes == nil {
 			return failed
 		}
@@ -82,7 +84,7 @@ func (a *app) spadeAgainst(ctx context.Context, f *spadeDeltas) error {
 			said[i] = list[i].Predicted
 		}
 	}
-	score := spade.ScoreClasses(list, said)
+	score := classify.ScoreOf(list, said)
 	var out []byte
 	if f.format == formatJSON {
 		if out, err = score.JSON(); err != nil {
@@ -108,7 +110,7 @@ func (a *app) spadeAgainst(ctx context.Context, f *spadeDeltas) error {
 const shownUndecided = 10
 
 // classScoreText shows a comparison to a person.
-func classScoreText(s *spade.ClassScore, o report.TerminalOptions) []byte {
+func classScoreText(s *classify.Score, o report.TerminalOptions) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s, %d with exactly the categories that people gave\n\n", plural(s.Rows, "change"), s.Exact)
 	fmt.Fprintf(&b, "%-22s %5s   %-18s  %-18s  %4s  %10s  %11s\n", "category", "F1", "precision", "recall", "both", "model only", "people only")
@@ -130,7 +132,7 @@ func classScoreText(s *spade.ClassScore, o report.TerminalOptions) []byte {
 	return b.Bytes()
 }
 
-func classRow(b *bytes.Buffer, name string, c spade.CategoryScore, o report.TerminalOptions) {
+func classRow(b *bytes.Buffer, name string, c classify.CategoryScore, o report.TerminalOptions) {
 	f1 := "-"
 	if f, ok := c.F1(); ok {
 		f1 = fmt.Sprintf("%.3f", f)

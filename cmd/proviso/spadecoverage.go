@@ -8,7 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/proviso-eval/proviso/report"
-	"github.com/proviso-eval/proviso/spade"
+	"github.com/proviso-eval/proviso/spade/candidate"
+	"github.com/proviso-eval/proviso/spade/coverage"
 )
 
 // spadeCoverage holds the flags of spade coverage.
@@ -73,14 +74,14 @@ func (a *app) spadeCoverage(ctx context.Context, f *spadeCoverage, args []string
 		if err != nil {
 			return err
 		}
-		spade.From(list, others)
+		candidate.TakeProvenance(list, others)
 	}
 	e, err := a.textEngine(ctx, nil, 0)
 	if err != nil {
 		return err
 	}
 	defer closeEngine(e)
-	c, err := spade.CoverOf(ctx, h.Changes[len(h.Changes)-1].Text, list, e.Compiler(textOnly))
+	c, err := coverage.Of(ctx, h.Changes[len(h.Changes)-1].Text, list, e.Compiler(textOnly))
 	if err != nil {
 		return a.orStopped(ctx, err)
 	}
@@ -112,12 +113,12 @@ func (a *app) spadeCoverage(ctx context.Context, f *spadeCoverage, args []string
 	return nil
 }
 
-func coverHeadline(c *spade.Cover) string {
+func coverHeadline(c *coverage.Cover) string {
 	return fmt.Sprintf("%d of %s covered (%s)", c.Covered, plural(c.Total, "instruction"), percent(c.Share()))
 }
 
 // coverText prints the prompt with a mark before each sentence.
-func coverText(c *spade.Cover, o report.TerminalOptions) []byte {
+func coverText(c *coverage.Cover, o report.TerminalOptions) []byte {
 	t := &historyReport{o: o, all: true}
 	t.o.Width = max(t.o.Width, 40)
 	fmt.Fprintf(t, "%s\n\n", t.paint("1", coverHeadline(c)))
@@ -138,7 +139,7 @@ func coverText(c *spade.Cover, o report.TerminalOptions) []byte {
 	return t.Bytes()
 }
 
-func coverMarkdown(c *spade.Cover) []byte {
+func coverMarkdown(c *coverage.Cover) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "## %s\n\n| Line | Instruction | Category | Assertions |\n|--:|---|---|---|\n", coverHeadline(c))
 	for _, l := range c.Lines {

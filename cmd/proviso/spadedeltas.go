@@ -17,7 +17,8 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/githistory"
-	"github.com/proviso-eval/proviso/spade"
+	"github.com/proviso-eval/proviso/spade/classify"
+	"github.com/proviso-eval/proviso/spade/delta"
 	"github.com/proviso-eval/proviso/suite"
 )
 
@@ -125,7 +126,7 @@ func (a *app) spadeDeltas(ctx context.Context, f *spadeDeltas, args []string) er
 	if err != nil {
 		return err
 	}
-	var classes []spade.Classified
+	var classes []classify.Classified
 	failed := error(nil)
 	if f.classify {
 		if classes, failed = a.classes(ctx, f, h.Changes); classes == nil {
@@ -135,15 +136,15 @@ func (a *app) spadeDeltas(ctx context.Context, f *spadeDeltas, args []string) er
 	var data []byte
 	switch f.format {
 	case formatJSON:
-		data, err = h.ClassifiedJSON(spade.ClassesOf(classes))
+		data, err = h.ClassifiedJSON(classify.ClassesOf(classes))
 	case formatJSONL:
-		data, err = h.ClassifiedJSONL(spade.ClassesOf(classes))
+		data, err = h.ClassifiedJSONL(classify.ClassesOf(classes))
 	default:
 		o := a.terminal(true)
 		if f.out != "" {
 			o.Color = false
 		}
-		data = historyText(h, spade.ClassesOf(classes), o, f.all)
+		data = historyText(h, classify.ClassesOf(classes), o, f.all)
 	}
 	if err != nil {
 		return err
@@ -155,12 +156,12 @@ func (a *app) spadeDeltas(ctx context.Context, f *spadeDeltas, args []string) er
 }
 
 // history reads the versions, compares them, and prints notes for the user.
-func (a *app) history(ctx context.Context, s *spadeSource, args []string) (*spade.History, error) {
+func (a *app) history(ctx context.Context, s *spadeSource, args []string) (*delta.History, error) {
 	versions, err := a.versions(ctx, s, args)
 	if err != nil {
 		return nil, err
 	}
-	h, err := spade.HistoryOf(versions)
+	h, err := delta.HistoryOf(versions)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +171,7 @@ func (a *app) history(ctx context.Context, s *spadeSource, args []string) (*spad
 	return h, nil
 }
 
-func (a *app) versions(ctx context.Context, s *spadeSource, args []string) ([]spade.Version, error) {
+func (a *app) versions(ctx context.Context, s *spadeSource, args []string) ([]delta.Version, error) {
 	switch {
 	case s.git != "":
 		return a.gitVersions(ctx, s.git)
@@ -184,23 +185,23 @@ func (a *app) versions(ctx context.Context, s *spadeSource, args []string) ([]sp
 	return a.fileVersions(name)
 }
 
-func (a *app) fileVersions(name string) ([]spade.Version, error) {
+func (a *app) fileVersions(name string) ([]delta.Version, error) {
 	data, err := a.spadeFile(name, holdsVersions)
 	if err != nil {
 		return nil, err
 	}
-	versions, mistakes := spade.ReadVersions(shownName(name), data)
+	versions, mistakes := delta.ReadVersions(shownName(name), data)
 	return versions, a.mistakes(mistakes)
 }
 
 // folderVersions reads the files of a folder, without hidden ones and subfolders.
-func (a *app) folderVersions(dir string) ([]spade.Version, error) {
+func (a *app) folderVersions(dir string) ([]delta.Version, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, proviso.Errorf(proviso.NotFound, "%w", err)
 	}
 	slices.SortStableFunc(entries, func(a, b os.DirEntry) int { return natural(a.Name(), b.Name()) })
-	var list []spade.Version
+	var list []delta.Version
 	total := 0
 	for _, e := range entries {
 		file := filepath.Join(dir, e.Name())
@@ -215,8 +216,8 @@ func (a *app) folderVersions(dir string) ([]spade.Version, error) {
 			fmt.Fprintf(a.err, "proviso: the link %s leads out of the folder and is left out\n", printable(file))
 			continue
 		}
-		if total += int(min(info.Size(), maxSpadeFile)); total > maxSpadeFile || len(list) > spade.MaxVersions {
-			return nil, proviso.Errorf(proviso.Limit, "%s holds more than the %d MiB or %d versions that are read", dir, maxSpadeFile>>20, spade.MaxVersions)
+		if total += int(min(info.Size(), maxSpadeFile)); total > maxSpadeFile || len(list) > delta.MaxVersions {
+			return nil, proviso.Errorf(proviso.Limit, "%s holds more than the %d MiB or %d versions that are read", dir, maxSpadeFile>>20, delta.MaxVersions)
 		}
 		versions, err := a.fileVersions(file)
 		if err != nil {
@@ -279,7 +280,7 @@ func digits(s string) int {
 	return len(s) - len(strings.TrimLeft(s, "0123456789"))
 }
 
-func (a *app) gitVersions(ctx context.Context, file string) ([]spade.Version, error) {
+func (a *app) gitVersions(ctx context.Context, file string) ([]delta.Version, error) {
 	h, err := githistory.Of(ctx, file)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -294,13 +295,13 @@ func (a *app) gitVersions(ctx context.Context, file string) ([]spade.Version, er
 	for _, note := range h.Notes {
 		fmt.Fprintf(a.err, "proviso: %s\n", printable(note))
 	}
-	var list []spade.Version
+	var list []delta.Version
 	for _, r := range h.Revisions {
 		name := r.Subject
 		if r.Commit != "" {
 			name = strings.TrimSpace(r.Commit[:8] + " " + r.Subject)
 		}
-		versions, mistakes := spade.ReadVersions(r.Path, r.Text)
+		versions, mistakes := delta.ReadVersions(r.Path, r.Text)
 		if err := a.mistakes(mistakes); err != nil {
 			return nil, err
 		}
@@ -314,12 +315,12 @@ func (a *app) gitVersions(ctx context.Context, file string) ([]spade.Version, er
 
 // suiteVersions takes the prompts of a suite as versions; prompts that code generates
 // have no text.
-func (a *app) suiteVersions(ctx context.Context, file string) ([]spade.Version, error) {
+func (a *app) suiteVersions(ctx context.Context, file string) ([]delta.Version, error) {
 	s, mistakes := suite.Read(ctx, []string{file}, suite.Options{Env: a.env, Cells: check.Cells()})
 	if err := a.mistakes(inOrder(mistakes)); err != nil {
 		return nil, err
 	}
-	var list []spade.Version
+	var list []delta.Version
 	for i, p := range s.Prompts {
 		name := p.Label
 		if name == "" || name == p.Raw {
@@ -333,9 +334,9 @@ func (a *app) suiteVersions(ctx context.Context, file string) ([]spade.Version, 
 		if strings.HasPrefix(strings.TrimSpace(p.Raw), "[") {
 			ending = ".json" // possibly a chat
 		}
-		versions, wrong := spade.ReadVersions(name+ending, []byte(p.Raw))
+		versions, wrong := delta.ReadVersions(name+ending, []byte(p.Raw))
 		if wrong.Err() != nil || len(versions) != 1 {
-			versions = []spade.Version{{Text: p.Raw}}
+			versions = []delta.Version{{Text: p.Raw}}
 		}
 		versions[0].Name = name
 		list = append(list, versions[0])

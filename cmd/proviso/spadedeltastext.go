@@ -9,7 +9,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/report"
-	"github.com/proviso-eval/proviso/spade"
+	"github.com/proviso-eval/proviso/spade/delta"
 )
 
 // What the terminal shows of a version without --all.
@@ -26,14 +26,14 @@ type historyReport struct {
 }
 
 // historyText shows a history, with the categories of its changes if there are any.
-func historyText(h *spade.History, classes []spade.Classes, o report.TerminalOptions, all bool) []byte {
+func historyText(h *delta.History, classes []delta.Classes, o report.TerminalOptions, all bool) []byte {
 	t := &historyReport{o: o, all: all}
 	t.o.Width = max(t.o.Width, 40)
 	for i := range h.Changes {
 		if i > 0 {
 			t.WriteByte('\n')
 		}
-		class := &spade.Classes{Deltas: make([]string, len(h.Changes[i].Deltas))}
+		class := &delta.Classes{Deltas: make([]string, len(h.Changes[i].Deltas))}
 		if i < len(classes) {
 			class = &classes[i]
 		}
@@ -49,7 +49,7 @@ func (t *historyReport) paint(color, text string) string {
 	return "\x1b[" + color + "m" + text + "\x1b[0m"
 }
 
-func (t *historyReport) version(c *spade.Change, class *spade.Classes) {
+func (t *historyReport) version(c *delta.Change, class *delta.Classes) {
 	title := fmt.Sprintf("Version %d", c.Number)
 	about := report.Line(c.Name, max(20, t.o.Width-45))
 	if strings.EqualFold(about, title) {
@@ -60,7 +60,7 @@ func (t *historyReport) version(c *spade.Change, class *spade.Classes) {
 	}
 	counts := map[string]int{}
 	for _, d := range c.Deltas {
-		counts[spade.Kind(d)]++
+		counts[delta.Kind(d)]++
 	}
 	var parts []string
 	for _, kind := range []string{"added", "removed", "moved"} {
@@ -100,7 +100,7 @@ func (t *historyReport) version(c *spade.Change, class *spade.Classes) {
 }
 
 // stayed prints the unchanged units of a version, with --all.
-func (t *historyReport) stayed(c *spade.Change) []spade.Unit {
+func (t *historyReport) stayed(c *delta.Change) []delta.Unit {
 	if !t.all {
 		return nil
 	}
@@ -114,8 +114,8 @@ func (t *historyReport) stayed(c *spade.Change) []spade.Unit {
 			brought[at{d.Line, d.Text}]++
 		}
 	}
-	var list []spade.Unit
-	for _, u := range spade.Split(c.Text) {
+	var list []delta.Unit
+	for _, u := range delta.Split(c.Text) {
 		if key := (at{u.Line, u.Text}); brought[key] > 0 {
 			brought[key]--
 			continue
@@ -131,7 +131,7 @@ var changeSigns = map[string]struct{ sign, color string }{
 }
 
 func (t *historyReport) delta(d proviso.Delta, category string) {
-	look := changeSigns[spade.Kind(d)]
+	look := changeSigns[delta.Kind(d)]
 	note := ""
 	if d.Moved {
 		note = fmt.Sprintf(" (was line %d)", d.From)

@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"github.com/proviso-eval/proviso/spade"
+	"github.com/proviso-eval/proviso/spade/selection"
 )
 
 func are(n int) string {
@@ -15,7 +15,7 @@ func are(n int) string {
 
 // counting describes how the options treat undecided cells.
 func counting(undecided string) string {
-	if undecided == spade.Ignore {
+	if undecided == selection.Ignore {
 		return "count as passes (--undecided ignore)"
 	}
 	return "count as fails (--undecided fail)"
@@ -69,15 +69,15 @@ func isOrMayBe(certain bool) string {
 }
 
 // caughtText is the range of caught bad outputs, with and without undecided cells.
-func caughtText(s selected) string { return spade.Between(s.Answer.Covered, s.Doubt.Bad) }
+func caughtText(s selected) string { return selection.Between(s.Answer.Covered, s.Doubt.Bad) }
 
 // failedText is the same for failed good outputs.
 func failedText(s selected) string {
-	return spade.Between(s.Answer.False-s.Doubt.Good, s.Doubt.Good)
+	return selection.Between(s.Answer.False-s.Doubt.Good, s.Doubt.Good)
 }
 
 // falseText returns how many good outputs a candidate fails.
-func falseText(a *spade.Account) string { return spade.Between(a.False-a.Perhaps, a.Perhaps) }
+func falseText(a *selection.Account) string { return selection.Between(a.False-a.Perhaps, a.Perhaps) }
 
 // rangedShare is a share with its interval, or the range that undecided cells leave.
 func rangedShare(certain, perhaps, n int) string {
@@ -91,12 +91,12 @@ func rangedShare(certain, perhaps, n int) string {
 func undecidedText(s selected) string {
 	var names []string
 	for _, a := range s.Accounts() {
-		if a.Fate == spade.Selected && a.Unknown > 0 {
+		if a.Fate == selection.Selected && a.Unknown > 0 {
 			names = append(names, fmt.Sprintf("%s (%d)", a.Name, a.Unknown))
 		}
 	}
 	text := plural(s.Doubt.Cells, "cell") + ": " + namesOf(names, shownNames)
-	if s.Options.Undecided == spade.CountFail || s.Options.Undecided == spade.Ignore {
+	if s.Options.Undecided == selection.CountFail || s.Options.Undecided == selection.Ignore {
 		return text + "; they " + counting(s.Options.Undecided)
 	}
 	return text

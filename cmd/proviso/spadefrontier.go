@@ -7,17 +7,17 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso/report"
-	"github.com/proviso-eval/proviso/spade"
+	"github.com/proviso-eval/proviso/spade/selection"
 	"github.com/proviso-eval/proviso/spade/solve"
 )
 
 // grid is a frontier as a table: a row for each alpha, a column for each tau.
 type grid struct {
 	alphas, taus []float64
-	points       []spade.FrontierPoint
+	points       []selection.Point
 }
 
-func gridOf(points []spade.FrontierPoint) grid {
+func gridOf(points []selection.Point) grid {
 	g := grid{points: points}
 	for _, p := range points {
 		if !slices.Contains(g.alphas, p.Alpha) {
@@ -30,11 +30,11 @@ func gridOf(points []spade.FrontierPoint) grid {
 	return g
 }
 
-func (g grid) at(row, column int) spade.FrontierPoint { return g.points[row*len(g.taus)+column] }
+func (g grid) at(row, column int) selection.Point { return g.points[row*len(g.taus)+column] }
 
 // cellText is one cell: the objective, with a tilde if it is not proven to be minimal,
 // and the caught bad outputs.
-func cellText(p spade.FrontierPoint, bad int) string {
+func cellText(p selection.Point, bad int) string {
 	switch p.Status {
 	case solve.Infeasible:
 		return "–"
@@ -143,7 +143,7 @@ text{fill:#1f2328;font:13px system-ui,sans-serif;text-anchor:middle}.h{font-weig
 	return b.Bytes()
 }
 
-func svgCell(b *bytes.Buffer, p spade.FrontierPoint, x, y, low, high, bad int, chosen bool) {
+func svgCell(b *bytes.Buffer, p selection.Point, x, y, low, high, bad int, chosen bool) {
 	middle := x + frontierCell/2
 	box := func(class string, opacity string) {
 		fmt.Fprintf(b, "<rect class=%q x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"4\"%s/>\n", class, x+2, y+2, frontierCell-4, frontierRow-4, opacity)
@@ -180,7 +180,7 @@ func selectMarkdown(s selected) []byte {
 		if len(s.Answer.Selected) > 0 {
 			line("\n| Selected | Catches | Alone | False failures | Without it |\n|---|--:|--:|--:|---|")
 			for i := range accounts {
-				if a := &accounts[i]; a.Fate == spade.Selected {
+				if a := &accounts[i]; a.Fate == selection.Selected {
 					line("| %s | %d | %d | %s | %s |", report.MarkdownCode(a.Name, 60), a.Covered, len(a.Alone), falseText(a), markdownText(without(s, a)))
 				}
 			}
@@ -194,7 +194,7 @@ func selectMarkdown(s selected) []byte {
 	return b.Bytes()
 }
 
-func markdownExcluded(line func(format string, args ...any), s selected, accounts []spade.Account) {
+func markdownExcluded(line func(format string, args ...any), s selected, accounts []selection.Account) {
 	for _, f := range fates {
 		first := true
 		for i := range accounts {

@@ -16,7 +16,9 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/judge"
-	"github.com/proviso-eval/proviso/spade"
+	"github.com/proviso-eval/proviso/spade/label"
+	"github.com/proviso-eval/proviso/spade/matrix"
+	"github.com/proviso-eval/proviso/spade/trial"
 )
 
 // spadeLabel holds the flags of spade label.
@@ -110,7 +112,7 @@ func (a *app) spadeLabel(ctx context.Context, f *spadeLabel) error {
 	}
 	defer log.Close()
 	s := &labelSession{app: a, f: f, log: log}
-	s.wantBad, s.wantGood = spade.LabelsWanted(f.alpha, f.tau, spadeConfidence)
+	s.wantBad, s.wantGood = label.Wanted(f.alpha, f.tau, spadeConfidence)
 	for _, file := range f.from {
 		if err := s.takeFrom(file, outputs.entries); err != nil {
 			return err
@@ -130,8 +132,8 @@ func (a *app) spadeLabel(ctx context.Context, f *spadeLabel) error {
 }
 
 // openLabels opens the file of labels, and prints notes about it.
-func (a *app) openLabels(f *spadeLabel, entries []spade.Entry) (*spade.LabelLog, error) {
-	log, mistakes, err := spade.OpenLabelLog(f.labels, entries, f.author)
+func (a *app) openLabels(f *spadeLabel, entries []trial.Entry) (*label.Log, error) {
+	log, mistakes, err := label.OpenLog(f.labels, entries, f.author)
 	if err != nil {
 		return nil, err
 	}
@@ -151,8 +153,8 @@ func (a *app) openLabels(f *spadeLabel, entries []spade.Entry) (*spade.LabelLog,
 type labelSession struct {
 	*app
 	f                 *spadeLabel
-	log               *spade.LabelLog
-	l                 *spade.Labelling
+	log               *label.Log
+	l                 *label.Session
 	wantBad, wantGood int // labels that are enough for alpha and tau
 
 	view labelView
@@ -160,7 +162,7 @@ type labelSession struct {
 
 // start prepares the session.
 func (s *labelSession) start(outputs *openedTrials) error {
-	var trials []spade.Trial
+	var trials []trial.Trial
 	for t, err := range outputs.all {
 		if err != nil {
 			return err
@@ -170,7 +172,7 @@ func (s *labelSession) start(outputs *openedTrials) error {
 	if len(trials) != len(outputs.entries) {
 		return proviso.Errorf(proviso.Conflict, "%s was changed while it was read", outputs.name)
 	}
-	o := spade.LabellingOptions{Review: s.f.review}
+	o := label.Options{Review: s.f.review}
 	if s.f.matrix != "" {
 		var err error
 		if o.Grid, err = s.readGrid(s.f.matrix); err != nil {
@@ -180,28 +182,28 @@ func (s *labelSession) start(outputs *openedTrials) error {
 		for _, e := range o.Grid.Entries {
 			ids[e.ID] = true
 		}
-		if !slices.ContainsFunc(outputs.entries, func(e spade.Entry) bool { return ids[e.ID] }) {
+		if !slices.ContainsFunc(outputs.entries, func(e trial.Entry) bool { return ids[e.ID] }) {
 			return proviso.Errorf(proviso.Invalid, "%s and %s have no id in common", s.f.matrix, outputs.name)
 		}
 	}
 	var err error
-	s.l, err = spade.StartLabelling(trials, s.log, o)
+	s.l, err = label.Start(trials, s.log, o)
 	return err
 }
 
 // readGrid reads a matrix including rows without a label, and prints its mistakes.
-func (a *app) readGrid(name string) (*spade.Grid, error) {
+func (a *app) readGrid(name string) (*matrix.Grid, error) {
 	in, err := a.openSpade(name, holdsMatrix)
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
-	g, mistakes := spade.ReadGrid(shownName(name), in)
+	g, mistakes := matrix.ReadGrid(shownName(name), in)
 	return g, a.mistakes(mistakes)
 }
 
 // takeFrom takes labels from a file for outputs without one.
-func (s *labelSession) takeFrom(file string, entries []spade.Entry) error {
+func (s *labelSession) takeFrom(file string, entries []trial.Entry) error {
 	said := slices.Clone(entries)
 	for i := range said {
 		said[i].Label = ""
@@ -224,7 +226,7 @@ func (s *labelSession) takeFrom(file string, entries []spade.Entry) error {
 }
 
 // set applies the labels of --set, all of them or none.
-func (s *labelSession) set(entries []spade.Entry) error {
+func (s *labelSession) set(entries []trial.Entry) error {
 	type change struct {
 		entry int
 		label string
@@ -311,7 +313,7 @@ func (s *labelSession) summary() {
 }
 
 // enough describes what the labels are enough for.
-func (s *labelSession) enough(n spade.Labels) string {
+func (s *labelSession) enough(n trial.Labels) string {
 	part := func(have, want int, kind, threshold string, value float64) string {
 		switch {
 		case want == 0:

@@ -9,7 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/proviso-eval/proviso/spade"
+	"github.com/proviso-eval/proviso/spade/label"
+	"github.com/proviso-eval/proviso/spade/trial"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -17,11 +18,11 @@ import (
 // ids: 1, 2 and so on.
 func keySession(t *testing.T, n int) (*labelSession, *bytes.Buffer) {
 	t.Helper()
-	var trials []spade.Trial
+	var trials []trial.Trial
 	for i := range n {
-		trials = append(trials, spade.Trial{ID: fmt.Sprint(i + 1), Output: strings.Repeat("a line\n", 30), Prompt: "first\nsecond\nthird", Vars: value.ObjectOf("x", "7\x1b[2J")})
+		trials = append(trials, trial.Trial{ID: fmt.Sprint(i + 1), Output: strings.Repeat("a line\n", 30), Prompt: "first\nsecond\nthird", Vars: value.ObjectOf("x", "7\x1b[2J")})
 	}
-	entries, err := spade.Entries(spade.TrialList(trials))
+	entries, err := trial.Entries(trial.List(trials))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +35,7 @@ func keySession(t *testing.T, n int) (*labelSession, *bytes.Buffer) {
 	}
 	t.Cleanup(func() { _ = log.Close() })
 	s := &labelSession{app: a, f: f, log: log, view: labelView{screen: true}}
-	if s.l, err = spade.StartLabelling(trials, log, spade.LabellingOptions{}); err != nil {
+	if s.l, err = label.Start(trials, log, label.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	return s, &out

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso/report"
-	"github.com/proviso-eval/proviso/spade"
+	"github.com/proviso-eval/proviso/spade/label"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -46,7 +46,7 @@ func (v *labelView) act(key byte) bool {
 
 // whole returns the complete view: position, folded prompt and variables, output,
 // progress and keys.
-func (v *labelView) whole(s *labelSession, asked spade.Asked) []byte {
+func (v *labelView) whole(s *labelSession, asked label.Asked) []byte {
 	v.o.Width = max(v.o.Width, 40)
 	head, foot := v.head(s, asked), v.foot(s)
 	body := report.Lines(asked.Trial.Text(), v.o.Width-2, maxOutputLines)
@@ -82,7 +82,7 @@ func (v *labelView) whole(s *labelSession, asked spade.Asked) []byte {
 }
 
 // head identifies the output and its prompt.
-func (v *labelView) head(s *labelSession, asked spade.Asked) []string {
+func (v *labelView) head(s *labelSession, asked label.Asked) []string {
 	t := asked.Trial
 	title := v.paint("1", report.Line(t.ID, 60))
 	if asked.Why != "" {

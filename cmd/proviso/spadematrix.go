@@ -16,7 +16,8 @@ import (
 	"github.com/proviso-eval/proviso/internal/blobs"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/sandbox"
-	"github.com/proviso-eval/proviso/spade"
+	"github.com/proviso-eval/proviso/spade/matrix"
+	"github.com/proviso-eval/proviso/spade/trial"
 )
 
 // spadeMatrix holds the flags of spade matrix.
@@ -29,7 +30,7 @@ type spadeMatrix struct {
 	format     string
 	sandbox    string
 
-	then func(*spade.Grid) // receives the matrix instead of printing it; nil for spade matrix
+	then func(*matrix.Grid) // receives the matrix instead of printing it; nil for spade matrix
 }
 
 // matrixFormats are the formats of the report on how candidates were tried.
@@ -125,7 +126,7 @@ func (a *app) spadeMatrix(ctx context.Context, f *spadeMatrix) error {
 			shown.tick(proviso.Totals{Passed: n})
 		}
 	}
-	g, err := spade.TryAll(ctx, list, spade.Labelled(outputs.all, outputs.entries), o)
+	g, err := matrix.Try(ctx, list, trial.Labelled(outputs.all, outputs.entries), o)
 	shown.end()
 	if ctx.Err() != nil {
 		return a.matrixStopped(f, done, len(outputs.entries))
@@ -155,7 +156,7 @@ func (a *app) matrixStopped(f *spadeMatrix, done, of int) error {
 }
 
 // writeMatrix writes the matrix to a file, which appears when it is complete.
-func (a *app) writeMatrix(file string, g *spade.Grid) error {
+func (a *app) writeMatrix(file string, g *matrix.Grid) error {
 	if file == "" || file == "-" {
 		if err := g.CSV(a.out); err != nil && !errors.Is(err, io.ErrClosedPipe) {
 			return proviso.Errorf(proviso.Unavailable, "%w", err)
@@ -183,8 +184,8 @@ func (a *app) writeMatrix(file string, g *spade.Grid) error {
 
 // sayRates prints the number of examples, and which candidates were undecided or threw,
 // how often and why.
-func (a *app) sayRates(f *spadeMatrix, g *spade.Grid) error {
-	n := spade.CountLabels(g.Entries)
+func (a *app) sayRates(f *spadeMatrix, g *matrix.Grid) error {
+	n := trial.CountLabels(g.Entries)
 	fmt.Fprintf(a.err, "proviso: %s on %s: %d good, %d bad, %d without a label\n", plural(len(g.Names), "candidate"), plural(len(g.Entries), "output"), n.Good, n.Bad, n.Left)
 	if kept := keptCells(g); kept > 0 {
 		fmt.Fprintf(a.err, "proviso: %s decided before; --no-cache decides them anew\n", plural(kept, "cell"))
@@ -211,14 +212,14 @@ func (a *app) sayRates(f *spadeMatrix, g *spade.Grid) error {
 	return neverDecided(g)
 }
 
-func (a *app) warnUnkept(g *spade.Grid) {
+func (a *app) warnUnkept(g *matrix.Grid) {
 	if g.Unkept != nil {
 		a.warn(fmt.Sprintf("what was decided is not kept for the next time: %v", g.Unkept))
 	}
 }
 
 // sayTroubles prints which candidates were undecided or threw.
-func (a *app) sayTroubles(g *spade.Grid) {
+func (a *app) sayTroubles(g *matrix.Grid) {
 	for j, r := range g.Rates() {
 		for _, line := range troubles(g, j, r) {
 			fmt.Fprintln(a.err, "proviso: "+line)
@@ -227,7 +228,7 @@ func (a *app) sayTroubles(g *spade.Grid) {
 }
 
 // neverDecided returns exit code 3 if a candidate is undecided on all outputs.
-func neverDecided(g *spade.Grid) error {
+func neverDecided(g *matrix.Grid) error {
 	for _, r := range g.Rates() {
 		if r.Undecided == len(g.Entries) && r.Undecided > 0 {
 			return exitError{exitUndecided}
@@ -236,7 +237,7 @@ func neverDecided(g *spade.Grid) error {
 	return nil
 }
 
-func keptCells(g *spade.Grid) int {
+func keptCells(g *matrix.Grid) int {
 	n := 0
 	for i := range g.Columns {
 		n += g.Columns[i].Kept
@@ -245,7 +246,7 @@ func keptCells(g *spade.Grid) int {
 }
 
 // troubles describes how often a candidate was undecided or threw, and why.
-func troubles(g *spade.Grid, j int, r spade.Rate) []string {
+func troubles(g *matrix.Grid, j int, r matrix.Rate) []string {
 	c, name := g.Columns[j], report.Line(g.Names[j], 80)
 	var list []string
 	switch {
@@ -262,22 +263,22 @@ func troubles(g *spade.Grid, j int, r spade.Rate) []string {
 
 // spadeEngine opens the engine for candidates, and returns a function that closes it.
 // Code gets no grants, since a model may have written it; confined is require or off.
-func (a *app) spadeEngine(ctx context.Context, f *evalFlags, dir, confined string) (spade.TryOptions, func(), error) {
+func (a *app) spadeEngine(ctx context.Context, f *evalFlags, dir, confined string) (matrix.Options, func(), error) {
 	e, err := a.openEngine(ctx, f, dir, func(o *engine.Options) (err error) {
 		o.Policy.Sandbox, err = sandbox.ParsePolicy(confined)
 		o.Policy.Synthesised, o.Limits.Workers = true, f.concurrency
 		return err
 	})
 	if err != nil {
-		return spade.TryOptions{}, nil, err
+		return matrix.Options{}, nil, err
 	}
-	granted := spade.Synthesised(e.Code())
-	o := spade.TryOptions{
+	granted := matrix.Synthesised(e.Code())
+	o := matrix.Options{
 		Concurrency: f.concurrency, Code: granted,
 		Compiler: e.Compiler(func(c *check.Options) { c.Code = granted }),
 	}
 	if !f.models.noCache {
-		o.Keep = &spade.Keep{Store: blobs.Open(a.cellDir()), Engine: engineName() + " " + confined}
+		o.Keep = &matrix.Keep{Store: blobs.Open(a.cellDir()), Engine: engineName() + " " + confined}
 	}
 	return o, func() { closeEngine(e) }, nil
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/sandbox"
-	"github.com/proviso-eval/proviso/spade"
+	"github.com/proviso-eval/proviso/spade/ask"
 )
 
 // spadeAsking holds the flags of spade commands that ask a model.
@@ -39,7 +39,7 @@ func (f *spadeAsking) check() error {
 
 // spadeModel opens the model and returns a function that closes it. Without a model the
 // error lists the ways to name one, and hint, an alternative.
-func (a *app) spadeModel(ctx context.Context, f *spadeAsking, hint string) (*spade.Model, func(), error) {
+func (a *app) spadeModel(ctx context.Context, f *spadeAsking, hint string) (*ask.Model, func(), error) {
 	e, err := a.openEngine(ctx, &f.evalFlags, ".", func(o *engine.Options) error {
 		o.Judge = engine.Judge{Name: f.model}
 		return nil
@@ -57,7 +57,7 @@ func (a *app) spadeModel(ctx context.Context, f *spadeAsking, hint string) (*spa
 		closeEngine(e)
 		return nil, nil, a.nobodyAsked(err)
 	}
-	return &spade.Model{Provider: p, Spec: who[0]}, func() { closeEngine(e) }, nil
+	return &ask.Model{Provider: p, Spec: who[0]}, func() { closeEngine(e) }, nil
 }
 
 // textEngine opens an engine that asks no model; files may be nil. Code from a model
@@ -92,7 +92,7 @@ func noModel(hint string) error {
 }
 
 // sayAsked prints the usage of the questions to a model.
-func (a *app) sayAsked(f *spadeAsking, m *spade.Model, s spade.Spent) {
+func (a *app) sayAsked(f *spadeAsking, m *ask.Model, s ask.Spent) {
 	if s.Calls > 0 {
 		cost := ""
 		if s.Cost > 0 {

@@ -8,7 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/proviso-eval/proviso/spade"
+	"github.com/proviso-eval/proviso/spade/ask"
+	"github.com/proviso-eval/proviso/spade/candidate"
+	"github.com/proviso-eval/proviso/spade/delta"
+	"github.com/proviso-eval/proviso/spade/propose"
+	"github.com/proviso-eval/proviso/spade/trial"
 )
 
 // spadePropose holds the flags of spade propose.
@@ -19,7 +23,7 @@ type spadePropose struct {
 	examples                   string
 	format, out                string
 
-	then func(*spade.Proposal) // receives the proposal instead of printing it; nil for spade propose
+	then func(*propose.Proposal) // receives the proposal instead of printing it; nil for spade propose
 }
 
 const formatYAML = "yaml"
@@ -78,7 +82,7 @@ func (a *app) spadePropose(ctx context.Context, f *spadePropose, args []string) 
 	if err != nil {
 		return err
 	}
-	o := spade.ProposeOptions{Rules: f.rules, Dropped: f.dropped, Concurrency: f.concurrency}
+	o := propose.Options{Rules: f.rules, Dropped: f.dropped, Concurrency: f.concurrency}
 	if f.examples != "" {
 		if o.Trials, err = a.trialsOf(f.examples); err != nil {
 			return err
@@ -104,9 +108,9 @@ func (a *app) spadePropose(ctx context.Context, f *spadePropose, args []string) 
 	var cleared func()
 	o.Progress, cleared = a.counter()
 	if f.out != "" && f.out != "-" {
-		o.Save = func(p *spade.Proposal) error { return a.writeProposal(f, h, p) }
+		o.Save = func(p *propose.Proposal) error { return a.writeProposal(f, h, p) }
 	}
-	p, err := spade.Propose(ctx, h, o)
+	p, err := propose.Run(ctx, h, o)
 	cleared()
 	if p == nil {
 		return a.orStopped(ctx, err)
@@ -115,7 +119,7 @@ func (a *app) spadePropose(ctx context.Context, f *spadePropose, args []string) 
 }
 
 // proposed writes a proposal and prints the results; stopped is why it is incomplete.
-func (a *app) proposed(ctx context.Context, f *spadePropose, h *spade.History, m *spade.Model, p *spade.Proposal, stopped error) error {
+func (a *app) proposed(ctx context.Context, f *spadePropose, h *delta.History, m *ask.Model, p *propose.Proposal, stopped error) error {
 	if stopped != nil && ctx.Err() == nil {
 		return stopped // it cannot be written
 	}
@@ -151,7 +155,7 @@ func (a *app) proposed(ctx context.Context, f *spadePropose, h *spade.History, m
 }
 
 // sayFailed names the versions with failed questions and returns exit code 3.
-func (a *app) sayFailed(p *spade.Proposal) error {
+func (a *app) sayFailed(p *propose.Proposal) error {
 	if p.Failed() == nil {
 		return nil
 	}
@@ -165,17 +169,17 @@ func (a *app) sayFailed(p *spade.Proposal) error {
 }
 
 // trialsOf reads the outputs for the proposer.
-func (a *app) trialsOf(name string) ([]spade.Trial, error) {
+func (a *app) trialsOf(name string) ([]trial.Trial, error) {
 	data, err := a.spadeFile(name, holdsOutputs)
 	if err != nil {
 		return nil, err
 	}
-	trials, mistakes := spade.ReadTrials(shownName(name), data)
+	trials, mistakes := trial.Read(shownName(name), data)
 	return trials, a.mistakes(mistakes)
 }
 
 // earlier reads the proposal in the output file; nil if there is none.
-func (a *app) earlier(f *spadePropose) (*spade.Earlier, error) {
+func (a *app) earlier(f *spadePropose) (*propose.Earlier, error) {
 	if f.out == "" || f.out == "-" || f.fresh || f.format == formatTerminal {
 		return nil, nil
 	}
@@ -187,7 +191,7 @@ func (a *app) earlier(f *spadePropose) (*spade.Earlier, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, mistakes := spade.ReadEarlier(f.out, data)
+	e, mistakes := propose.ReadEarlier(f.out, data)
 	if err := a.mistakes(inOrder(mistakes)); err != nil {
 		fmt.Fprintf(a.err, "proviso: %s cannot be gone on from; --fresh writes it anew\n", printable(f.out))
 		return nil, err
@@ -196,7 +200,7 @@ func (a *app) earlier(f *spadePropose) (*spade.Earlier, error) {
 }
 
 // writeProposal writes a proposal in the requested format.
-func (a *app) writeProposal(f *spadePropose, h *spade.History, p *spade.Proposal) error {
+func (a *app) writeProposal(f *spadePropose, h *delta.History, p *propose.Proposal) error {
 	var data []byte
 	var err error
 	switch f.format {
@@ -206,7 +210,7 @@ func (a *app) writeProposal(f *spadePropose, h *spade.History, p *spade.Proposal
 			"A suite takes them with: assertions: file://THIS FILE",
 		})
 	case formatJSONL:
-		data = spade.CandidatesJSONL(p.Candidates)
+		data = candidate.JSONL(p.Candidates)
 	case formatJSON:
 		if data, err = p.JSON(); err != nil {
 			return err
@@ -222,7 +226,7 @@ func (a *app) writeProposal(f *spadePropose, h *spade.History, p *spade.Proposal
 }
 
 // proposers names the proposers where only rules propose.
-func proposers(p *spade.Proposal) string {
+func proposers(p *propose.Proposal) string {
 	for i := range p.Candidates {
 		if p.Candidates[i].Model != "" {
 			return ""

@@ -7,7 +7,9 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/report"
-	"github.com/proviso-eval/proviso/spade"
+	"github.com/proviso-eval/proviso/spade/delta"
+	"github.com/proviso-eval/proviso/spade/propose"
+	"github.com/proviso-eval/proviso/spade/rules"
 )
 
 // What the terminal lists of a proposal without --all.
@@ -24,7 +26,7 @@ type proposalReport struct {
 	all   bool
 }
 
-func proposalText(p *spade.Proposal, o report.TerminalOptions, all bool) []byte {
+func proposalText(p *propose.Proposal, o report.TerminalOptions, all bool) []byte {
 	t := &proposalReport{o: o, width: max(o.Width, 60), all: all}
 	t.title(plural(len(p.Candidates), "candidate"))
 	for i := range p.Candidates {
@@ -64,7 +66,7 @@ func (t *proposalReport) candidate(c *proviso.Candidate) {
 }
 
 // dropped lists the proposals of a model that were not kept.
-func (t *proposalReport) dropped(list []spade.Dropped) {
+func (t *proposalReport) dropped(list []propose.Dropped) {
 	if len(list) == 0 {
 		return
 	}
@@ -84,7 +86,7 @@ func (t *proposalReport) dropped(list []spade.Dropped) {
 }
 
 // unproposed lists the sentences without a check.
-func (t *proposalReport) unproposed(list []spade.Unproposed) {
+func (t *proposalReport) unproposed(list []rules.Unproposed) {
 	if len(list) == 0 {
 		return
 	}
@@ -96,7 +98,7 @@ func (t *proposalReport) unproposed(list []spade.Unproposed) {
 		}
 		fmt.Fprintf(t, "  %s %s\n", t.paint("33", fmt.Sprintf("v%d:%d", u.Delta.Version, u.Delta.Line)), report.Line(u.Delta.Text, t.width-12))
 		about := u.Reason
-		if u.Category != "" && u.Category != spade.OtherCategory {
+		if u.Category != "" && u.Category != delta.OtherCategory {
 			about = u.Category + ": " + about
 		}
 		fmt.Fprintf(t, "      %s\n", t.paint("2", report.Line(strings.TrimSpace(about), t.width-6)))

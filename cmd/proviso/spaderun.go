@@ -10,7 +10,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/spade"
+	"github.com/proviso-eval/proviso/spade/ask"
+	"github.com/proviso-eval/proviso/spade/delta"
+	"github.com/proviso-eval/proviso/spade/matrix"
+	"github.com/proviso-eval/proviso/spade/propose"
+	"github.com/proviso-eval/proviso/spade/subsume"
 )
 
 // spadeRun holds the flags of spade run: all steps, with their files in one folder.
@@ -169,7 +173,7 @@ func (a *app) runPropose(ctx context.Context, f *spadeRun) error {
 		rules: f.rules || f.model == "", fresh: f.fresh, examples: f.trials.examples,
 		format: formatYAML, out: f.file(runCandidates),
 	}
-	p.then = func(made *spade.Proposal) {
+	p.then = func(made *propose.Proposal) {
 		a.sayStep(f, "propose", runCandidates, proposalLine(made, p.model != ""))
 		f.take(a, "to propose", &p.evalFlags, made.Spent())
 	}
@@ -193,7 +197,7 @@ func (a *app) runTry(ctx context.Context, f *spadeRun) error {
 		if err != nil {
 			return err
 		}
-		g := &spade.Grid{Names: list, Columns: make([]spade.Column, len(list))}
+		g := &matrix.Grid{Names: list, Columns: make([]matrix.Column, len(list))}
 		return a.writeMatrix(f.file(runMatrix), g)
 	}
 	m := &spadeMatrix{
@@ -204,11 +208,11 @@ func (a *app) runTry(ctx context.Context, f *spadeRun) error {
 	if _, err := os.Stat(f.file(runLabels)); err == nil && m.labels == "" {
 		m.labels = f.file(runLabels)
 	}
-	m.then = func(g *spade.Grid) {
+	m.then = func(g *matrix.Grid) {
 		a.sayStep(f, "matrix", runMatrix, gridLine(g))
 		a.warnUnkept(g)
 		a.sayTroubles(g)
-		f.take(a, "to try them", &m.evalFlags, spade.Spent{Usage: g.Usage, Cost: g.Cost})
+		f.take(a, "to try them", &m.evalFlags, ask.Spent{Usage: g.Usage, Cost: g.Cost})
 	}
 	return a.spadeMatrix(ctx, m)
 }
@@ -244,7 +248,7 @@ func (a *app) runImply(ctx context.Context, f *spadeRun) error {
 			s.matrix, s.tau, s.hasTau = f.file(runMatrix), f.choice.Tau, true
 		}
 	}
-	s.then = func(found *spade.Subsumption) {
+	s.then = func(found *subsume.Subsumption) {
 		a.sayStep(f, "subsume", runImplications, subsumeLine(found))
 		f.take(a, "to find implications", &s.evalFlags, found.Spent)
 	}
@@ -252,7 +256,7 @@ func (a *app) runImply(ctx context.Context, f *spadeRun) error {
 }
 
 // runSelect selects, and prints the coverage of the prompt and the changes.
-func (a *app) runSelect(ctx context.Context, f *spadeRun, h *spade.History) error {
+func (a *app) runSelect(ctx context.Context, f *spadeRun, h *delta.History) error {
 	m, err := a.readMatrix(f.file(runMatrix))
 	if err != nil {
 		return err

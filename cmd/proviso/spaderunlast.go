@@ -8,7 +8,9 @@ import (
 	"path/filepath"
 
 	"github.com/proviso-eval/proviso/internal/blobs"
-	"github.com/proviso-eval/proviso/spade"
+	"github.com/proviso-eval/proviso/spade/candidate"
+	"github.com/proviso-eval/proviso/spade/matrix"
+	"github.com/proviso-eval/proviso/spade/selection"
 )
 
 // runOptions is the file in which spade run keeps the options of a selection.
@@ -17,10 +19,10 @@ const runOptions = "options.json"
 // sayShifts prints the differences from the selection before, with their causes. Then
 // it keeps the input of this selection for the next time.
 func (a *app) sayShifts(ctx context.Context, f *spadeRun, s selected) error {
-	now := spade.Problem{Matrix: s.Matrix, Implications: s.implications, Options: s.Options}
+	now := selection.Problem{Matrix: s.Matrix, Implications: s.implications, Options: s.Options}
 	before, ok := lastProblem(f.file(runLast))
 	if ok {
-		shifts, err := spade.Explain(ctx, before, now)
+		shifts, err := selection.Explain(ctx, before, now)
 		if err != nil {
 			return a.orStopped(ctx, err)
 		}
@@ -34,7 +36,7 @@ func (a *app) sayShifts(ctx context.Context, f *spadeRun, s selected) error {
 	return nil
 }
 
-func (a *app) showShifts(shifts []spade.Shift) {
+func (a *app) showShifts(shifts []selection.Shift) {
 	if len(shifts) == 0 {
 		fmt.Fprintln(a.out, "\nThe selection is that of the last time.")
 		return
@@ -51,17 +53,17 @@ func (a *app) showShifts(shifts []spade.Shift) {
 
 // lastProblem reads the input of the selection before; ok is false if it is missing or
 // unreadable.
-func lastProblem(dir string) (p spade.Problem, ok bool) {
+func lastProblem(dir string) (p selection.Problem, ok bool) {
 	data, err := os.ReadFile(filepath.Join(dir, runOptions))
 	if err != nil || json.Unmarshal(data, &p.Options) != nil || p.Options.Valid() != nil {
 		return p, false
 	}
-	matrix, err := os.Open(filepath.Join(dir, runMatrix))
+	in, err := os.Open(filepath.Join(dir, runMatrix))
 	if err != nil {
 		return p, false
 	}
-	defer matrix.Close()
-	m, mistakes := spade.ReadMatrix(runMatrix, matrix)
+	defer in.Close()
+	m, mistakes := matrix.Read(runMatrix, in)
 	if mistakes.Err() != nil {
 		return p, false
 	}
@@ -71,7 +73,7 @@ func lastProblem(dir string) (p spade.Problem, ok bool) {
 	}
 	defer implications.Close()
 	p.Matrix = m
-	p.Implications, mistakes = spade.ReadImplications(runImplications, implications, "final", m.Names)
+	p.Implications, mistakes = candidate.ReadImplications(runImplications, implications, "final", m.Names)
 	return p, mistakes.Err() == nil
 }
 
@@ -95,7 +97,7 @@ func keepProblem(f *spadeRun) error {
 			return err
 		}
 	}
-	data, err := json.Marshal(f.choice.SelectOptions)
+	data, err := json.Marshal(f.choice.Options)
 	if err != nil {
 		return err
 	}

@@ -9,8 +9,14 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso/report"
-	"github.com/proviso-eval/proviso/spade"
+	"github.com/proviso-eval/proviso/spade/ask"
+	"github.com/proviso-eval/proviso/spade/candidate"
+	"github.com/proviso-eval/proviso/spade/coverage"
+	"github.com/proviso-eval/proviso/spade/delta"
+	"github.com/proviso-eval/proviso/spade/matrix"
+	"github.com/proviso-eval/proviso/spade/propose"
 	"github.com/proviso-eval/proviso/spade/solve"
+	"github.com/proviso-eval/proviso/spade/trial"
 )
 
 // sayStep prints the file of a step and its contents.
@@ -19,7 +25,7 @@ func (a *app) sayStep(f *spadeRun, step, file, made string) {
 }
 
 // take records the spending of a step and reduces the budget of the others.
-func (f *spadeRun) take(a *app, why string, step *evalFlags, s spade.Spent) {
+func (f *spadeRun) take(a *app, why string, step *evalFlags, s ask.Spent) {
 	if tokens := s.Usage.Prompt + s.Usage.Completion; tokens > 0 {
 		bill := plural(int(tokens), "token") + " " + why
 		if s.Cost > 0 {
@@ -37,7 +43,7 @@ func (f *spadeRun) take(a *app, why string, step *evalFlags, s spade.Spent) {
 }
 
 // proposalLine summarises a proposal in a line.
-func proposalLine(p *spade.Proposal, asked bool) string {
+func proposalLine(p *propose.Proposal, asked bool) string {
 	text := plural(len(p.Candidates), "candidate")
 	if asked && len(p.Versions) == 0 {
 		text += ", nothing new to ask about"
@@ -49,8 +55,8 @@ func proposalLine(p *spade.Proposal, asked bool) string {
 }
 
 // gridLine summarises a matrix in a line.
-func gridLine(g *spade.Grid) string {
-	n := spade.CountLabels(g.Entries)
+func gridLine(g *matrix.Grid) string {
+	n := trial.CountLabels(g.Entries)
 	text := fmt.Sprintf("%s on %s: %d good, %d bad", plural(len(g.Names), "candidate"), plural(len(g.Entries), "output"), n.Good, n.Bad)
 	if n.Left > 0 {
 		text += fmt.Sprintf(", %d without a label", n.Left)
@@ -88,7 +94,7 @@ func selectionLine(s selected) string {
 }
 
 // sayCoverage prints how much of the prompt the selection checks.
-func (a *app) sayCoverage(ctx context.Context, f *spadeRun, h *spade.History) error {
+func (a *app) sayCoverage(ctx context.Context, f *spadeRun, h *delta.History) error {
 	list, err := a.readCandidates(f.file(runSuite))
 	if err != nil {
 		return err
@@ -97,13 +103,13 @@ func (a *app) sayCoverage(ctx context.Context, f *spadeRun, h *spade.History) er
 	if err != nil {
 		return err
 	}
-	spade.From(list, others)
+	candidate.TakeProvenance(list, others)
 	e, err := a.textEngine(ctx, nil, 0)
 	if err != nil {
 		return err
 	}
 	defer closeEngine(e)
-	c, err := spade.CoverOf(ctx, h.Changes[len(h.Changes)-1].Text, list, e.Compiler(textOnly))
+	c, err := coverage.Of(ctx, h.Changes[len(h.Changes)-1].Text, list, e.Compiler(textOnly))
 	if err != nil {
 		return a.orStopped(ctx, err)
 	}
@@ -163,7 +169,7 @@ func almost(s selected) (name string, caught, failed []string) {
 		var bad, good []string
 		for _, i := range fails {
 			switch id := s.Matrix.Examples[i].ID; {
-			case s.Matrix.Cells[j][i] != spade.Failed: // undecided or passed
+			case s.Matrix.Cells[j][i] != matrix.Failed: // undecided or passed
 			case s.Instance.Good[i]:
 				good = append(good, id)
 			case slices.Contains(s.Uncaught, id):

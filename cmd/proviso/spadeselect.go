@@ -15,13 +15,14 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
-	"github.com/proviso-eval/proviso/spade"
+	"github.com/proviso-eval/proviso/spade/candidate"
+	"github.com/proviso-eval/proviso/spade/selection"
 	"github.com/proviso-eval/proviso/spade/solve"
 )
 
 // spadeSelect holds the flags of spade select.
 type spadeSelect struct {
-	spade.SelectOptions
+	selection.Options
 	matrix       string
 	implications []string
 	set          string
@@ -100,7 +101,7 @@ func (f *spadeSelect) registerChoice(fs *pflag.FlagSet) {
 	fs.StringVar(&f.Method, "method", "sub", "`METHOD`: all, base, cov, sub or none")
 	shareVar(fs, &f.Alpha, "alpha", 0.6, "`SHARE` of the bad outputs that must be caught")
 	shareVar(fs, &f.Tau, "tau", 0.25, "`SHARE` of the good outputs that may be failed")
-	fs.StringVar(&f.Undecided, "undecided", spade.Bound, "how an undecided cell counts, `HOW`: bound (not caught if the output is bad, failed if it is good), fail or ignore (as a pass)")
+	fs.StringVar(&f.Undecided, "undecided", selection.Bound, "how an undecided cell counts, `HOW`: bound (not caught if the output is bad, failed if it is good), fail or ignore (as a pass)")
 	fs.BoolVar(&f.Close, "close", false, "add the implications that follow from others")
 	fs.BoolVar(&f.DropContradicted, "drop-contradicted", false, "leave out implications that an example contradicts")
 	fs.StringArrayVar(&f.costs, "cost", nil, "what selecting a candidate costs, `NAME=N`, 1 without; may be repeated")
@@ -154,10 +155,10 @@ func (f *spadeSelect) check(cmd *cobra.Command) error {
 
 // selected is the data for the reports of spade select.
 type selected struct {
-	*spade.Selection
-	implications []spade.Implication
+	*selection.Selection
+	implications []candidate.Implication
 	took         time.Duration
-	points       []spade.FrontierPoint
+	points       []selection.Point
 }
 
 func (a *app) spadeSelect(ctx context.Context, f *spadeSelect) error {
@@ -202,13 +203,13 @@ func (a *app) selection(ctx context.Context, f *spadeSelect) (s selected, candid
 		f.judged(candidates, m.Names)
 	}
 	began := time.Now()
-	if s.Selection, err = spade.Select(ctx, m, s.implications, f.SelectOptions); err != nil {
+	if s.Selection, err = selection.Select(ctx, m, s.implications, f.Options); err != nil {
 		return s, nil, a.orStopped(ctx, err)
 	}
 	s.took = time.Since(began)
 	if f.frontier {
 		alphas, taus := with(f.alphas, f.Alpha), with(f.taus, f.Tau)
-		if s.points, err = spade.Frontier(ctx, m, s.implications, f.SelectOptions, alphas, taus); err != nil {
+		if s.points, err = selection.Frontier(ctx, m, s.implications, f.Options, alphas, taus); err != nil {
 			return s, nil, a.orStopped(ctx, err)
 		}
 	}
@@ -292,13 +293,13 @@ func (s selected) json() ([]byte, error) {
 }
 
 // readImplications reads a file of implications, and prints its mistakes.
-func (a *app) readImplications(name, set string, names []string) ([]spade.Implication, error) {
+func (a *app) readImplications(name, set string, names []string) ([]candidate.Implication, error) {
 	file, err := a.openSpade(name, holdsImplications)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	list, mistakes := spade.ReadImplications(shownName(name), file, set, names)
+	list, mistakes := candidate.ReadImplications(shownName(name), file, set, names)
 	return list, a.mistakes(mistakes)
 }
 

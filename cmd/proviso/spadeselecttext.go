@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso/report"
-	"github.com/proviso-eval/proviso/spade"
+	"github.com/proviso-eval/proviso/spade/selection"
 	"github.com/proviso-eval/proviso/spade/solve"
 	"github.com/proviso-eval/proviso/stats"
 )
@@ -130,7 +130,7 @@ func selectMeasures(s selected) []measure {
 	return list
 }
 
-func tauText(o spade.SelectOptions) string {
+func tauText(o selection.Options) string {
 	if o.FFRConfidence != 0 {
 		return fmt.Sprintf("tau %v for the %s upper bound", o.Tau, percent(o.FFRConfidence))
 	}
@@ -146,7 +146,7 @@ func headline(s selected) string {
 }
 
 // without describes the effect of dropping a selected candidate.
-func without(s selected, a *spade.Account) string {
+func without(s selected, a *selection.Account) string {
 	var parts []string
 	if n := len(a.Alone); n > 0 {
 		text := fmt.Sprintf("%d fewer caught", n)
@@ -172,17 +172,17 @@ func without(s selected, a *spade.Account) string {
 
 // fates are the reasons for leaving a candidate out, in the order of the report.
 var fates = []struct {
-	fate  spade.Fate
+	fate  selection.Fate
 	title string
 }{
-	{spade.Implied, "Implied by what is selected"},
-	{spade.Spare, "Not needed: could be added within tau"},
-	{spade.Crowded, "Would break tau together with what is selected"},
-	{spade.Unfair, "Own false failures are above tau"},
+	{selection.Implied, "Implied by what is selected"},
+	{selection.Spare, "Not needed: could be added within tau"},
+	{selection.Crowded, "Would break tau together with what is selected"},
+	{selection.Unfair, "Own false failures are above tau"},
 }
 
 // whyOut explains why a candidate is not selected.
-func whyOut(s selected, a *spade.Account) string {
+func whyOut(s selected, a *selection.Account) string {
 	text := fmt.Sprintf("catches %d, fails %s of %d good", a.Covered, falseText(a), s.Good)
 	if a.Unknown > 0 {
 		text += fmt.Sprintf(", undecided on %d", a.Unknown)
@@ -191,16 +191,16 @@ func whyOut(s selected, a *spade.Account) string {
 		text = ""
 	}
 	switch a.Fate {
-	case spade.Implied:
+	case selection.Implied:
 		return strings.TrimPrefix(text+"; by "+namesOf(a.By, 3), "; ")
-	case spade.Spare:
+	case selection.Spare:
 		if a.Together > s.Answer.False {
 			text += fmt.Sprintf("; together %d", a.Together)
 		}
-	case spade.Crowded:
+	case selection.Crowded:
 		text += fmt.Sprintf("; together %d, %d allowed", a.Together, s.Instance.Allow)
 	}
-	if a.Fate == spade.Unfair && len(a.By) > 0 {
+	if a.Fate == selection.Unfair && len(a.By) > 0 {
 		text += "; implied by " + namesOf(a.By, 3)
 	}
 	return text
@@ -247,7 +247,7 @@ func (t *selectReport) paint(color, text string) string {
 	return "\x1b[" + color + "m" + text + "\x1b[0m"
 }
 
-func (t *selectReport) accounts(s selected, list []spade.Account) {
+func (t *selectReport) accounts(s selected, list []selection.Account) {
 	name := 8
 	for i := range list {
 		name = max(name, min(cellsIn(list[i].Name), 60))
@@ -256,13 +256,13 @@ func (t *selectReport) accounts(s selected, list []spade.Account) {
 		t.line("")
 		t.line("%s", t.paint("1", fmt.Sprintf("  %s %7s %6s %6s  %s", pad("Selected", name), "catches", "alone", "false", "without it")))
 		for i := range list {
-			if a := &list[i]; a.Fate == spade.Selected {
+			if a := &list[i]; a.Fate == selection.Selected {
 				t.line("  %s %7d %6d %6s  %s", t.paint("32", pad(a.Name, name)), a.Covered, len(a.Alone), falseText(a), without(s, a))
 			}
 		}
 	}
 	for _, f := range fates {
-		var some []*spade.Account
+		var some []*selection.Account
 		for i := range list {
 			if list[i].Fate == f.fate {
 				some = append(some, &list[i])

@@ -17,7 +17,8 @@ import (
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/internal/blobs"
-	"github.com/proviso-eval/proviso/spade"
+	"github.com/proviso-eval/proviso/spade/ask"
+	"github.com/proviso-eval/proviso/spade/subsume"
 	"github.com/proviso-eval/proviso/suite"
 )
 
@@ -34,7 +35,7 @@ type spadeSubsume struct {
 	reviews, examples  string
 	format, out        string
 
-	then func(*spade.Subsumption) // receives the result instead of printing it; nil for spade subsume
+	then func(*subsume.Subsumption) // receives the result instead of printing it; nil for spade subsume
 }
 
 const formatCSV = "csv"
@@ -128,7 +129,7 @@ func (a *app) spadeSubsume(ctx context.Context, f *spadeSubsume) error {
 	if err := notOver(f.out, f.candidates, f.matrix, f.examples); err != nil {
 		return err
 	}
-	o := spade.SubsumeOptions{Concurrency: f.concurrency}
+	o := subsume.Options{Concurrency: f.concurrency}
 	if f.hasTau {
 		o.Tau = &f.tau
 	}
@@ -155,7 +156,7 @@ func (a *app) spadeSubsume(ctx context.Context, f *spadeSubsume) error {
 	})
 	var cleared func()
 	o.Progress, cleared = a.counter()
-	s, err := spade.Subsume(ctx, list, o)
+	s, err := subsume.Find(ctx, list, o)
 	cleared()
 	if err != nil {
 		return a.orStopped(ctx, err)
@@ -174,7 +175,7 @@ func (a *app) spadeSubsume(ctx context.Context, f *spadeSubsume) error {
 }
 
 // sayImplications prints the result and the usage in a line.
-func (a *app) sayImplications(f *spadeSubsume, s *spade.Subsumption, judge *spade.Model) {
+func (a *app) sayImplications(f *spadeSubsume, s *subsume.Subsumption, judge *ask.Model) {
 	if f.then != nil {
 		f.then(s)
 		return
@@ -188,7 +189,7 @@ func (a *app) sayImplications(f *spadeSubsume, s *spade.Subsumption, judge *spad
 }
 
 // subsumed reads the files.
-func (a *app) subsumed(f *spadeSubsume, o *spade.SubsumeOptions) ([]proviso.Candidate, error) {
+func (a *app) subsumed(f *spadeSubsume, o *subsume.Options) ([]proviso.Candidate, error) {
 	var list []proviso.Candidate
 	var names []string
 	var err error
@@ -226,7 +227,7 @@ func (a *app) subsumed(f *spadeSubsume, o *spade.SubsumeOptions) ([]proviso.Cand
 
 // subsumeJudge opens the judge. Without one, a message tells that there are only
 // proofs.
-func (a *app) subsumeJudge(ctx context.Context, f *spadeSubsume, o *spade.SubsumeOptions) (func(), error) {
+func (a *app) subsumeJudge(ctx context.Context, f *spadeSubsume, o *subsume.Options) (func(), error) {
 	m, end, err := a.spadeModel(ctx, &f.spadeAsking, "")
 	var nobody usageError
 	if errors.As(err, &nobody) && f.model == "" && f.models.replay == "" && f.models.record == "" {
@@ -242,7 +243,7 @@ func (a *app) subsumeJudge(ctx context.Context, f *spadeSubsume, o *spade.Subsum
 
 // writeSubsumption streams the result: the number of pairs can be the square of the
 // number of candidates.
-func (a *app) writeSubsumption(f *spadeSubsume, s *spade.Subsumption, m *spade.Model) error {
+func (a *app) writeSubsumption(f *spadeSubsume, s *subsume.Subsumption, m *ask.Model) error {
 	write := s.CSV
 	switch f.format {
 	case formatJSON:
@@ -279,10 +280,10 @@ func (a *app) writeSubsumption(f *spadeSubsume, s *spade.Subsumption, m *spade.M
 
 // warnOfProofs warns that outputs contradict what is proven, which means that the
 // matrix belongs to other candidates or outputs.
-func (a *app) warnOfProofs(s *spade.Subsumption) {
+func (a *app) warnOfProofs(s *subsume.Subsumption) {
 	n := 0
 	for i := range s.Pairs {
-		if p := &s.Pairs[i]; p.Source == spade.FromProof && p.Outcome == spade.Contradicted {
+		if p := &s.Pairs[i]; p.Source == subsume.FromProof && p.Outcome == subsume.Contradicted {
 			n++
 		}
 	}
@@ -292,7 +293,7 @@ func (a *app) warnOfProofs(s *spade.Subsumption) {
 }
 
 // sayUnanswered names the questions without an answer and returns exit code 3.
-func (a *app) sayUnanswered(s *spade.Subsumption) error {
+func (a *app) sayUnanswered(s *subsume.Subsumption) error {
 	if len(s.Unanswered) == 0 {
 		return nil
 	}
@@ -304,7 +305,7 @@ func (a *app) sayUnanswered(s *spade.Subsumption) error {
 }
 
 // question describes a question to the judge.
-func question(u spade.Unanswered) string {
+func question(u subsume.Unanswered) string {
 	about := fmt.Sprintf("about %s: %s", plural(len(u.Candidates), "candidate"), namesOf(u.Candidates, shownNames))
 	if u.Step == "confirm" {
 		return "the second question " + about

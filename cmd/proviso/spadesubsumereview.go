@@ -12,15 +12,15 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/report"
-	"github.com/proviso-eval/proviso/spade"
+	"github.com/proviso-eval/proviso/spade/subsume"
 	"github.com/proviso-eval/proviso/stats"
 )
 
 // pairReview is a session in which a person reviews pairs.
 type pairReview struct {
 	*app
-	s       *spade.Subsumption
-	log     *spade.ReviewLog
+	s       *subsume.Subsumption
+	log     *subsume.ReviewLog
 	sample  []int
 	outputs map[string]string
 	t       selectReport
@@ -28,8 +28,8 @@ type pairReview struct {
 }
 
 // reviewPairs shows a sample of the pairs and keeps the person's answers.
-func (a *app) reviewPairs(ctx context.Context, f *spadeSubsume, s *spade.Subsumption) error {
-	log, mistakes, err := spade.OpenReviews(f.reviews)
+func (a *app) reviewPairs(ctx context.Context, f *spadeSubsume, s *subsume.Subsumption) error {
+	log, mistakes, err := subsume.OpenReviews(f.reviews)
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (r *pairReview) typed() bool {
 }
 
 // answer applies a line.
-func (r *pairReview) answer(p *spade.Pair, line string) (quit bool, err error) {
+func (r *pairReview) answer(p *subsume.Pair, line string) (quit bool, err error) {
 	said := ""
 	switch strings.ToLower(strings.TrimSpace(line)) {
 	case "":
@@ -155,7 +155,7 @@ func (r *pairReview) answer(p *spade.Pair, line string) (quit bool, err error) {
 	default:
 		return false, wrongAnswer(fmt.Sprintf("%q is no answer; y, n, skip, undo or quit is expected", report.Line(line, 60)))
 	}
-	return false, r.log.Add(spade.Review{Key: r.s.PairKey(p), A: r.s.Names[p.A], B: r.s.Names[p.B], Source: p.Source, Answer: said})
+	return false, r.log.Add(subsume.Review{Key: r.s.PairKey(p), A: r.s.Names[p.A], B: r.s.Names[p.B], Source: p.Source, Answer: said})
 }
 
 // show shows a pair with its evidence, but without its source, which would bias people.

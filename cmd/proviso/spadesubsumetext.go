@@ -5,30 +5,30 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso/report"
-	"github.com/proviso-eval/proviso/spade"
+	"github.com/proviso-eval/proviso/spade/subsume"
 )
 
 // shownPairs is how many pairs of a kind the terminal lists.
 const shownPairs = 40
 
 // subsumeLine summarises the result in one line.
-func subsumeLine(s *spade.Subsumption) string {
-	by := map[spade.Source]int{}
+func subsumeLine(s *subsume.Subsumption) string {
+	by := map[subsume.Source]int{}
 	kept, dropped := 0, 0
 	for i := range s.Pairs {
 		switch p := &s.Pairs[i]; {
-		case p.Outcome == spade.Kept:
+		case p.Outcome == subsume.Kept:
 			by[p.Source]++
 			kept++
-		case p.Source != spade.FromClosure:
+		case p.Source != subsume.FromClosure:
 			dropped++
 		}
 	}
 	var parts []string
-	for _, source := range spade.Sources() {
+	for _, source := range subsume.Sources() {
 		if n := by[source]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, map[spade.Source]string{
-				spade.FromProof: "proven", spade.FromJudge: "by the judge", spade.FromFile: "given", spade.FromClosure: "by closure",
+			parts = append(parts, fmt.Sprintf("%d %s", n, map[subsume.Source]string{
+				subsume.FromProof: "proven", subsume.FromJudge: "by the judge", subsume.FromFile: "given", subsume.FromClosure: "by closure",
 			}[source]))
 		}
 	}
@@ -43,14 +43,14 @@ func subsumeLine(s *spade.Subsumption) string {
 }
 
 // subsumeText shows a subsumption to a person.
-func subsumeText(s *spade.Subsumption, o report.TerminalOptions) []byte {
+func subsumeText(s *subsume.Subsumption, o report.TerminalOptions) []byte {
 	t := &selectReport{o: o}
 	t.o.Width = max(t.o.Width, 60)
 	t.line("%s", t.paint("1", subsumeLine(s)))
-	for _, source := range spade.Sources() {
-		t.pairs(s, map[spade.Source]string{
-			spade.FromProof: "Proven", spade.FromJudge: "By the judge", spade.FromFile: "Given", spade.FromClosure: "Follow from these",
-		}[source], func(p *spade.Pair) bool { return p.Outcome == spade.Kept && p.Source == source })
+	for _, source := range subsume.Sources() {
+		t.pairs(s, map[subsume.Source]string{
+			subsume.FromProof: "Proven", subsume.FromJudge: "By the judge", subsume.FromFile: "Given", subsume.FromClosure: "Follow from these",
+		}[source], func(p *subsume.Pair) bool { return p.Outcome == subsume.Kept && p.Source == source })
 	}
 	if len(s.Classes) > 0 {
 		t.line("")
@@ -64,16 +64,16 @@ func subsumeText(s *spade.Subsumption, o report.TerminalOptions) []byte {
 		}
 	}
 	for _, outcome := range []struct {
-		outcome spade.Outcome
+		outcome subsume.Outcome
 		title   string
 	}{
-		{spade.Contradicted, "Dropped: an output contradicts it"},
-		{spade.Refuted, "Dropped: a text contradicts it"},
-		{spade.Unreliable, "Dropped: an end has false failures above tau"},
-		{spade.Denied, "Dropped: the judge took it back"},
-		{spade.Unconfirmed, "Left out: the judge did not answer the second question"},
+		{subsume.Contradicted, "Dropped: an output contradicts it"},
+		{subsume.Refuted, "Dropped: a text contradicts it"},
+		{subsume.Unreliable, "Dropped: an end has false failures above tau"},
+		{subsume.Denied, "Dropped: the judge took it back"},
+		{subsume.Unconfirmed, "Left out: the judge did not answer the second question"},
 	} {
-		t.pairs(s, outcome.title, func(p *spade.Pair) bool { return p.Outcome == outcome.outcome })
+		t.pairs(s, outcome.title, func(p *subsume.Pair) bool { return p.Outcome == outcome.outcome })
 	}
 	if s.Unsure > 0 {
 		t.line("")
@@ -83,7 +83,7 @@ func subsumeText(s *spade.Subsumption, o report.TerminalOptions) []byte {
 }
 
 // pairs lists the pairs of a kind, and counts the rest.
-func (t *selectReport) pairs(s *spade.Subsumption, title string, of func(*spade.Pair) bool) {
+func (t *selectReport) pairs(s *subsume.Subsumption, title string, of func(*subsume.Pair) bool) {
 	n := 0
 	for i := range s.Pairs {
 		if of(&s.Pairs[i]) {

@@ -14,7 +14,9 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/report"
-	"github.com/proviso-eval/proviso/spade"
+	"github.com/proviso-eval/proviso/spade/label"
+	"github.com/proviso-eval/proviso/spade/matrix"
+	"github.com/proviso-eval/proviso/spade/trial"
 )
 
 // trialFlags select the source of outputs.
@@ -42,8 +44,8 @@ func (f *trialFlags) check(cmd *cobra.Command) error {
 // openedTrials are outputs that can be read repeatedly.
 type openedTrials struct {
 	name    string
-	all     iter.Seq2[spade.Trial, error]
-	entries []spade.Entry
+	all     iter.Seq2[trial.Trial, error]
+	entries []trial.Entry
 	close   func()
 }
 
@@ -55,16 +57,16 @@ func (a *app) openTrials(f *trialFlags) (*openedTrials, error) {
 		if err != nil {
 			return nil, err
 		}
-		o.name, o.all, o.close = "run "+r.Header().ID, spade.RunTrials(r), func() { _ = r.Close() }
+		o.name, o.all, o.close = "run "+r.Header().ID, trial.OfRun(r), func() { _ = r.Close() }
 	} else {
 		open, err := a.reopener(f.examples)
 		if err != nil {
 			return nil, err
 		}
-		o.all = spade.FileTrials(shownName(f.examples), open)
+		o.all = trial.File(shownName(f.examples), open)
 	}
 	var err error
-	o.entries, err = spade.Entries(o.all)
+	o.entries, err = trial.Entries(o.all)
 	var mistakes proviso.Mistakes
 	switch {
 	case errors.As(err, &mistakes):
@@ -93,7 +95,7 @@ func (a *app) reopener(name string) (func() (io.ReadCloser, error), error) {
 }
 
 // takeLabels puts the labels of a file, if one is named, into entries.
-func (a *app) takeLabels(file string, entries []spade.Entry) error {
+func (a *app) takeLabels(file string, entries []trial.Entry) error {
 	if file == "" {
 		return nil
 	}
@@ -101,7 +103,7 @@ func (a *app) takeLabels(file string, entries []spade.Entry) error {
 	if err != nil {
 		return err
 	}
-	stale, mistakes := spade.ReadLabels(shownName(file), data, entries)
+	stale, mistakes := label.Read(shownName(file), data, entries)
 	if err := a.mistakes(mistakes); err != nil {
 		return err
 	}
@@ -117,7 +119,7 @@ func (a *app) cellDir() string {
 }
 
 // ratesText prints the results of trying candidates for a person.
-func ratesText(g *spade.Grid, rates []spade.Rate, o report.TerminalOptions) []byte {
+func ratesText(g *matrix.Grid, rates []matrix.Rate, o report.TerminalOptions) []byte {
 	t := &selectReport{o: o}
 	name := 9
 	for _, n := range g.Names {

@@ -1,0 +1,236 @@
+// Package ask puts questions of spade to a model: it writes the prompt, with untrusted
+// text between marks, and finds the JSON in the reply. Start at [Begin].
+package ask
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/blobs"
+	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/spade/internal/format"
+	"github.com/proviso-eval/proviso/value"
+)
+
+// Model is a model that proposes and classifies. Its provider applies budgets, caches
+// and recording as decorators.
+type Model struct {
+	Provider proviso.Provider
+	// Spec is the specification that opened Provider. A temperature and a limit on the
+	// answer's length in its configuration are kept.
+	Spec proviso.ProviderSpec
+}
+
+// Label is the name of the model: its label in a suite, or its id.
+func (m *Model) Label() string {
+	if name := m.Spec.Name(); name != "" {
+		return name
+	}
+	return m.Provider.ID()
+}
+
+// Spent is what questions to a model used.
+type Spent struct {
+	Calls  int // answered calls
+	Cached int // of them, calls answered from a cache
+	Usage  proviso.Usage
+	Cost   float64 // US dollars, of the calls with a known price
+}
+
+// Add adds other usage.
+func (s *Spent) Add(o Spent) {
+	s.Calls += o.Calls
+	s.Cached += o.Cached
+	s.Usage.Add(o.Usage)
+	s.Cost += o.Cost
+}
+
+// The words of the proposer and the classifier.
+//
+//go:embed prompts/*.txt
+var promptFiles embed.FS
+
+// words returns one of the prompts with its placeholders filled in.
+func words(name string) string {
+	text, err := promptFiles.ReadFile("prompts/" + name + ".txt")
+	if err != nil {
+		panic(err) // a name in this package without its file
+	}
+	return strings.TrimSpace(string(text))
+}
+
+// Instructions returns the text before the material, which is the same in every call.
+func Instructions(name string) string {
+	text := strings.NewReplacer("{{categories}}", words("categories")+"\n", "{{types}}", typeLines()).Replace(words(name))
+	return text + "\n\n" + words("fenced")
+}
+
+// wording identifies all text that proviso sends to a proposing model, except the
+// material.
+var wording = sync.OnceValue(func() string {
+	parts := []string{"spade prompt 1"}
+	for _, name := range []string{"criteria", "candidates", "classify", "again", "repair", "closing"} {
+		parts = append(parts, Instructions(name))
+	}
+	return blobs.Key(parts...)
+})
+
+// Piece is a part of the material for a model.
+type Piece struct{ Name, Text string }
+
+// material puts pieces between marks that cannot occur in them, and leaves out empty
+// ones.
+func material(pieces []Piece, sample proviso.Sample, closing string) string {
+	key, contents := []string{"fence spade 1", wording(), fmt.Sprint(sample)}, []string{}
+	for _, p := range pieces {
+		key, contents = append(key, p.Name, p.Text), append(contents, p.Text)
+	}
+	fence := judge.Fence(key, contents...)
+	var b strings.Builder
+	b.WriteString("Fence: " + fence + "\n")
+	for _, p := range pieces {
+		if p.Text != "" {
+			b.WriteString("\n[" + fence + " begin " + p.Name + "]\n" + strings.TrimRight(p.Text, "\n") + "\n[" + fence + " end " + p.Name + "]\n")
+		}
+	}
+	b.WriteString("\n" + closing)
+	return b.String()
+}
+
+type message struct{ role, content string }
+
+// Dialogue is one question to a model, with its follow-ups.
+type Dialogue struct {
+	model    *Model
+	reply    *proviso.Reply
+	most     int // tokens of an answer
+	messages []message
+	sample   proviso.Sample
+	Spent    Spent
+	Hash     string // of the first question
+}
+
+// Begin makes the question: instructions, which are the same in every call, and the
+// material.
+func Begin(m *Model, name string, reply *proviso.Reply, most int, pieces []Piece) *Dialogue {
+	d := &Dialogue{model: m, reply: reply, most: most}
+	d.messages = []message{{"system", Instructions(name)}, {"user", material(pieces, d.sample, words("closing"))}}
+	d.Hash = blobs.Key(d.messages[0].content, d.messages[1].content)[:12]
+	return d
+}
+
+// DefaultQuestions is the default number of questions in flight.
+const DefaultQuestions = 4
+
+// MaxPromptShown is how many bytes of a prompt a model is shown.
+const MaxPromptShown = 48 << 10
+
+// maxReply bounds the reply that is read, and maxQuoted the part of an unreadable one
+// that is sent back, in bytes.
+const (
+	maxReply  = 1 << 20
+	maxQuoted = 16 << 10
+)
+
+// Ask sends the question and passes the answer to read. If read fails, the model is
+// asked once more, with the problem. The model's last reply is at the end of the
+// dialogue.
+func (d *Dialogue) Ask(ctx context.Context, read func(text string) error) error {
+	first, err := d.say(ctx, nil)
+	if err != nil {
+		return err
+	}
+	wrong := read(first)
+	if wrong == nil {
+		d.messages = append(d.messages, message{"assistant", first})
+		return nil
+	}
+	// The text after a colon comes from the reply and is not ours.
+	why, _, _ := strings.Cut(wrong.Error(), ": ")
+	d.messages = append(d.messages, message{"assistant", format.Cut(first, maxQuoted)}, message{"user", strings.ReplaceAll(words("again"), "{{why}}", why)})
+	d.sample.Repair++
+	second, err := d.say(ctx, func(text string) bool { return read(text) == nil })
+	if err != nil {
+		return err
+	}
+	if err := read(second); err != nil {
+		return proviso.Errorf(proviso.Undecided, "the answer of %s cannot be read, asked again neither: %w; it began: %s", d.model.Label(), err, format.Excerpt(second))
+	}
+	d.messages = append(d.messages, message{"assistant", second})
+	return nil
+}
+
+// Again sends the model the problems to correct.
+func (d *Dialogue) Again(problems []*value.Object) {
+	d.sample.Repair++
+	d.messages = append(d.messages, message{"user", material([]Piece{{Name: "problems", Text: JSONLines(problems)}}, d.sample, words("repair"))})
+}
+
+// say sends the dialogue and returns the reply.
+func (d *Dialogue) say(ctx context.Context, usable func(text string) bool) (string, error) {
+	chat := make([]any, len(d.messages))
+	for i, m := range d.messages {
+		chat[i] = value.ObjectOf("role", m.role, "content", strings.ToValidUTF8(m.content, string(utf8.RuneError)))
+	}
+	out, err := d.model.Provider.Answer(ctx, proviso.Ask{
+		Prompt: string(value.AppendJSON(nil, chat)), Config: d.settings(), Reply: d.reply, Static: 1, Sample: d.sample, Verbatim: true,
+		Usable: func(out *proviso.Output) bool { return !out.Refused && (usable == nil || usable(out.Text())) },
+	})
+	if err != nil {
+		return "", err
+	}
+	d.Spent.Add(spentOn(&out))
+	text := ""
+	switch out.Value.(type) {
+	case nil, value.Undefined:
+	default:
+		text = out.Text()
+	}
+	fail := func(code, format string, args ...any) (string, error) {
+		return "", proviso.Errorf(code, "%s: %s", d.model.Label(), fmt.Sprintf(format, args...))
+	}
+	switch {
+	case out.Error != "":
+		return fail(proviso.Unavailable, "%s", out.Error)
+	case out.Refused:
+		return fail(proviso.Undecided, "it refused to answer: %s", format.Excerpt(text))
+	case strings.TrimSpace(text) == "":
+		return fail(proviso.Undecided, "the answer is empty")
+	case len(text) > maxReply:
+		return fail(proviso.Limit, "the answer is longer than the %d MiB that are read", maxReply>>20)
+	}
+	return text, nil
+}
+
+func spentOn(out *proviso.Output) Spent {
+	s := Spent{Calls: 1, Usage: out.Usage}
+	if out.Cached {
+		s.Cached = 1
+	}
+	if out.Cost != nil {
+		s.Cost = *out.Cost
+	}
+	return s
+}
+
+// lengthSettings are the names of settings that bound the length of an answer.
+var lengthSettings = [...]string{"max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens", "num_predict"}
+
+// settings are the defaults under the model's own settings: temperature 0 and enough
+// tokens for the answer.
+func (d *Dialogue) settings() *value.Object {
+	own, cfg := d.model.Spec.Config, value.NewObject(2)
+	if !own.Has("temperature") {
+		cfg.Set("temperature", 0.0)
+	}
+	if !slices.ContainsFunc(lengthSettings[:], own.Has) {
+		cfg.Set("max_tokens", float64(d.most))
+	}
+	return cfg
+}

@@ -1,0 +1,33 @@
+package ask
+
+import "strings"
+
+// Form is a group of assertion types whose value a model writes in the same way.
+type Form struct {
+	Name  string
+	Types []string
+	Says  string // meaning of the members of a candidate for these types
+}
+
+// Forms returns the types that a model may use, as its instructions list them.
+func Forms() []Form {
+	return []Form{
+		{"text", []string{"contains", "icontains", "starts-with", "ends-with", "equals"}, "text (icontains in any case)"},
+		{"texts", []string{"contains-all", "contains-any", "icontains-all", "icontains-any", "in-order"}, "texts; in-order wants them one after the other"},
+		{"pattern", []string{"regex"}, "pattern, an ECMAScript regular expression without flags, found anywhere; it is searched for, so anchor what has to be the whole"},
+		{"range", []string{"word-count", "sentence-count", "char-count", "line-count", "item-count", "token-count"}, "min, max or both; items are those of lists"},
+		{"count", []string{"count"}, "how often text or pattern occurs: min, max or both"},
+		{"chars", []string{"chars"}, "class (emoji, digit, upper, lower, letter, punctuation, non-ascii, cjk) with min, max or both"},
+		{"schema", []string{"is-json", "contains-json"}, "schema, a JSON Schema (draft-07) as text, or \"\"; is-json wants nothing else beside it"},
+		{"none", []string{"is-html", "contains-html", "is-xml", "contains-xml", "is-sql", "contains-sql", "is-refusal"}, "nothing more"},
+	}
+}
+
+// typeLines lists the forms for the instructions.
+func typeLines() string {
+	var b strings.Builder
+	for _, f := range Forms() {
+		b.WriteString("   - " + strings.Join(f.Types, ", ") + ": " + f.Says + "\n")
+	}
+	return strings.TrimRight(b.String(), "\n")
+}

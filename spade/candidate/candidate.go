@@ -1,0 +1,227 @@
+// Package candidate reads and writes candidate assertions, with their provenance and the
+// implications between them. Start at [Read].
+package candidate
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/spade/internal/format"
+	"github.com/proviso-eval/proviso/suite"
+	"github.com/proviso-eval/proviso/value"
+)
+
+// ProvenanceKey is the config key of an assertion's provenance. Nothing else reads it,
+// so a file of candidates is also a valid file of assertions.
+const ProvenanceKey = "spade"
+
+// Read reads candidates from YAML, JSON or, if the name ends in .jsonl, JSON
+// Lines: the assertions of a suite's assertion set, as a list or as an object with the
+// key assertions. The provenance of a candidate is optional and stands under config,
+// spade. From a Python file (.py) it reads the top-level functions whose parameters are
+// example, prompt and response. It reports all mistakes with their places; if there are
+// any, it returns no candidates.
+func Read(file string, data []byte) ([]proviso.Candidate, proviso.Mistakes) {
+	switch strings.ToLower(filepath.Ext(file)) {
+	case ".jsonl":
+		return candidateLines(file, data)
+	case ".py":
+		return readPython(file, data)
+	}
+	doc, err := document.Parse(file, data)
+	var syntax *document.SyntaxError
+	switch {
+	case errors.As(err, &syntax):
+		return nil, proviso.Mistakes{{Place: syntax.Place, Code: proviso.Invalid, Message: syntax.Message}}
+	case err != nil:
+		return nil, proviso.Mistakes{{Place: proviso.Place{File: file}, Code: proviso.Invalid, Message: err.Error()}}
+	}
+	list, at := doc.Root, ""
+	if o, ok := list.(*value.Object); ok {
+		list, at = o.At("assertions"), "/assertions"
+	}
+	entries, ok := list.([]any)
+	if !ok {
+		return nil, proviso.Mistakes{{Place: proviso.Place{File: file}, Code: proviso.Invalid, Message: "candidates are expected: a list of assertions, or an object with the key assertions"}}
+	}
+	return decodeCandidates(entries, at, doc)
+}
+
+func candidateLines(file string, data []byte) ([]proviso.Candidate, proviso.Mistakes) {
+	var entries []any
+	var lines []int
+	var wrong proviso.Mistakes
+	for line, err := range document.Lines(bytes.NewReader(data)) {
+		if err != nil {
+			wrong = append(wrong, format.MistakeOfLine(file, err))
+			continue
+		}
+		entries, lines = append(entries, line.Value), append(lines, line.Number)
+	}
+	doc := document.Located(file, func(pointer string) proviso.Place {
+		place, at := proviso.Place{File: file}, 0
+		if _, err := fmt.Sscanf(pointer, "/%d", &at); err == nil && at < len(lines) {
+			place.Line = lines[at]
+		}
+		return place
+	})
+	list, more := decodeCandidates(entries, "", doc)
+	return list, append(wrong, more...)
+}
+
+func decodeCandidates(entries []any, at string, doc *document.Document) ([]proviso.Candidate, proviso.Mistakes) {
+	assertions, wrong := suite.DecodeSet(entries, at)
+	var mistakes proviso.Mistakes
+	for _, e := range wrong {
+		pointer, key := strings.CutSuffix(e.Pointer, "#")
+		m := proviso.Mistake{Place: doc.Place(pointer), Code: e.Code, Message: e.Message, Warning: e.Warning}
+		if key {
+			m.Place = doc.KeyPlace(pointer)
+		}
+		if len(e.Valid) == 1 {
+			m.Nearest = e.Valid[0]
+		}
+		if len(mistakes) < format.MaxMistakes {
+			mistakes = append(mistakes, m)
+		}
+	}
+	if mistakes.Err() != nil {
+		return nil, mistakes
+	}
+	list := make([]proviso.Candidate, len(assertions))
+	for i, a := range assertions {
+		list[i] = Of(a)
+	}
+	return list, mistakes
+}
+
+// Of returns the candidate that an assertion of a file is.
+func Of(a *proviso.Assertion) proviso.Candidate {
+	c := proviso.Candidate{Name: a.ID, Assertion: a}
+	c.Description, _ = a.Raw.At("description").(string)
+	if c.Description == "" {
+		c.Description = a.Instruction
+	}
+	if a.Config == nil {
+		return c
+	}
+	from, ok := a.Config.At(ProvenanceKey).(*value.Object)
+	if !ok {
+		return c
+	}
+	text := func(key string) string { s, _ := from.At(key).(string); return s }
+	number := func(key string) int { f, _ := from.At(key).(float64); return int(f) }
+	c.Category, c.Model, c.PromptHash = text("category"), text("model"), text("prompt")
+	c.Delta = proviso.Delta{Version: number("version"), Added: text("change") != "removed", Text: text("text"), Line: number("line")}
+	return c
+}
+
+// provenance reads the provenance of a candidate from a file; nil if it has none.
+func provenance(c *proviso.Candidate) *value.Object {
+	o := value.NewObject(7)
+	set := func(key, value string) {
+		if value != "" {
+			o.Set(key, value)
+		}
+	}
+	set("category", c.Category)
+	d := c.Delta
+	if d.Version > 0 {
+		o.Set("version", float64(d.Version))
+		o.Set("line", float64(d.Line))
+		if !d.Added {
+			o.Set("change", "removed")
+		}
+	}
+	set("text", d.Text)
+	set("model", c.Model)
+	set("prompt", c.PromptHash)
+	if o.Len() == 0 {
+		return nil
+	}
+	return o
+}
+
+// Object returns the assertion of a candidate as a suite writes it, with the name
+// first, and with its provenance if whole is set.
+func Object(c *proviso.Candidate, whole bool) *value.Object {
+	o := value.ObjectOf("id", c.Name)
+	if c.Description != "" {
+		o.Set("description", c.Description)
+	}
+	for key, v := range c.Assertion.Raw.All() {
+		if key != "id" && key != "description" && key != "config" {
+			o.Set(key, v)
+		}
+	}
+	config := value.NewObject(1)
+	if old, ok := c.Assertion.Raw.At("config").(*value.Object); ok {
+		for key, v := range old.All() {
+			if key != ProvenanceKey {
+				config.Set(key, v)
+			}
+		}
+	}
+	if from := provenance(c); from != nil && whole {
+		config.Set(ProvenanceKey, from)
+	}
+	if config.Len() > 0 {
+		o.Set("config", config)
+	}
+	return o
+}
+
+// YAML writes candidates as a file that [Read] reads and that a
+// suite can name under assertions. The comments are written at the top, one per line.
+func YAML(list []proviso.Candidate, comments []string) []byte {
+	var y format.YAML
+	for _, c := range comments {
+		y.Comment("", c)
+	}
+	if len(list) == 0 {
+		y.WriteString("assertions: []\n")
+		return y.Bytes()
+	}
+	y.WriteString("assertions:\n")
+	for i := range list {
+		y.Item("  ", Object(&list[i], true))
+	}
+	return y.Bytes()
+}
+
+// JSONL writes candidates as JSON Lines that [Read] reads.
+func JSONL(list []proviso.Candidate) []byte {
+	var b []byte
+	for i := range list {
+		b = append(value.AppendJSON(b, Object(&list[i], true)), '\n')
+	}
+	return b
+}
+
+// Origin describes the provenance of a candidate; "" if it is unknown.
+func Origin(c *proviso.Candidate) string {
+	var parts []string
+	if d := c.Delta; d.Version > 0 {
+		verb := "added"
+		if !d.Added {
+			verb = "removed"
+		}
+		parts = append(parts, fmt.Sprintf("version %d, line %d, %s: %s", d.Version, d.Line, verb, report.Line(d.Text, 160)))
+	}
+	if c.Category != "" {
+		parts = append(parts, report.Line(c.Category, 40))
+	}
+	switch {
+	case c.Model != "":
+		parts = append(parts, "proposed by "+report.Line(c.Model, 80))
+	case len(parts) > 0:
+		parts = append(parts, "proposed by a rule")
+	}
+	return strings.Join(parts, "; ")
+}

@@ -1,0 +1,65 @@
+package candidate
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
+)
+
+// Python is a candidate that is a Python function as in the SPADE paper: async
+// def f(example: dict, prompt: str, response: str) -> bool.
+type Python struct {
+	Text      string
+	Entry     string // name of the function
+	AsksModel bool   // it uses ask_llm
+}
+
+// pythonFunction finds a function with the three parameters.
+var pythonFunction = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^(?:async[ \t]+)?def[ \t]+([A-Za-z_]\w*)[ \t]*\(\s*example\b[^()]*,\s*prompt\b[^()]*,\s*response\b`)
+})
+
+// askLLM is the function that such a candidate calls to ask a model.
+const askLLM = "ask_llm"
+
+// PythonFunction returns the function of a python candidate whose value defines a
+// function with the parameters example, prompt and response, the first if there are
+// several. Other values of that type are expressions, bodies and files, as in suites.
+func PythonFunction(a *proviso.Assertion) (Python, bool) {
+	text, ok := a.Value.(string)
+	if !ok || a.Type != "python" && a.Type != "not-python" || strings.HasPrefix(text, "file://") {
+		return Python{}, false
+	}
+	m := pythonFunction().FindStringSubmatch(text)
+	if m == nil {
+		return Python{}, false
+	}
+	text, entry := pythonModule(text, m[1])
+	return Python{Text: text, Entry: entry, AsksModel: strings.Contains(text, askLLM)}, true
+}
+
+// The types whose value is more than a plain value.
+const (
+	JudgeType  = "judge"
+	PythonType = "python"
+)
+
+// ResultKind names the kind of what a Python candidate returned.
+func ResultKind(v any) string {
+	switch v := v.(type) {
+	case nil, value.Undefined:
+		return "None"
+	case string:
+		return "a text"
+	case float64:
+		return "a number"
+	case []any:
+		return "a list"
+	case *value.Opaque:
+		return "a value of type " + v.Kind
+	}
+	return "an object"
+}

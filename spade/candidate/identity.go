@@ -1,0 +1,30 @@
+package candidate
+
+import (
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
+)
+
+// Check returns what a candidate checks, without its name.
+func Check(c *proviso.Candidate) string {
+	o := Object(c, false)
+	for _, key := range []string{"id", "description", "metric", "weight", "severity"} {
+		o.Delete(key)
+	}
+	return value.Stringify(o)
+}
+
+// TakeProvenance copies the provenance of candidates from another list, by name, where they have
+// none.
+func TakeProvenance(list, others []proviso.Candidate) {
+	for i := range list {
+		if list[i].Delta.Text != "" {
+			continue
+		}
+		for k := range others {
+			if others[k].Name == list[i].Name {
+				list[i].Delta, list[i].Category, list[i].Model, list[i].PromptHash = others[k].Delta, others[k].Category, others[k].Model, others[k].PromptHash
+			}
+		}
+	}
+}

@@ -1,0 +1,158 @@
+// Package classify asks a model for the category of each change of a prompt, and
+// measures its agreement with people. Start at [All].
+package classify
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/spade/ask"
+	"github.com/proviso-eval/proviso/spade/delta"
+	"github.com/proviso-eval/proviso/spade/internal/format"
+	"github.com/proviso-eval/proviso/value"
+)
+
+// Classified is a model's classification of the changes of one version.
+type Classified struct {
+	delta.Classes
+	Notes []string // notes for the user
+	Spent ask.Spent
+}
+
+// ClassesOf returns the categories in classifications.
+func ClassesOf(list []Classified) []delta.Classes {
+	out := make([]delta.Classes, len(list))
+	for i := range list {
+		out[i] = list[i].Classes
+	}
+	return out
+}
+
+// classifyReply is the shape of the answer.
+func classifyReply() *proviso.Reply {
+	return &proviso.Reply{Name: "categories", Schema: ask.ObjectSchema(
+		"changes", ask.ListSchema(ask.ObjectSchema("n", ask.Schema("integer"), "category", ask.EnumSchema(delta.Categories))),
+		"whole", ask.ListSchema(ask.EnumSchema(delta.Categories)),
+	)}
+}
+
+// Limits of what a model is asked about one version.
+const (
+	maxClassified     = 120
+	maxClassifiedSize = 48 << 10
+)
+
+// All asks a model for the categories of the changes of each version, for as many
+// versions at once as concurrency allows (0 is 4). A version without an answer has an
+// error, and the others go on. If ctx ends, the remaining versions have its error.
+func All(ctx context.Context, changes []delta.Change, m *ask.Model, concurrency int) []Classified {
+	out := make([]Classified, len(changes))
+	next := make(chan int)
+	var wait sync.WaitGroup
+	for range cmp.Or(max(concurrency, 0), ask.DefaultQuestions) {
+		wait.Go(func() {
+			for i := range next {
+				out[i] = classify(ctx, &changes[i], m)
+			}
+		})
+	}
+	for i := range changes {
+		next <- i
+	}
+	close(next)
+	wait.Wait()
+	return out
+}
+
+// classify asks about one version.
+func classify(ctx context.Context, c *delta.Change, m *ask.Model) Classified {
+	out := Classified{Classes: delta.Classes{Deltas: make([]string, len(c.Deltas))}}
+	if out.Err = ctx.Err(); out.Err != nil {
+		return out
+	}
+	var lines []*value.Object
+	var asked []int // the delta of each line
+	size := 0
+	for i, d := range c.Deltas {
+		if d.Moved {
+			out.Deltas[i] = delta.PromptClarification // the same words in another place
+			continue
+		}
+		if size += min(len(d.Text), delta.MaxSentence); len(lines) == maxClassified || size > maxClassifiedSize {
+			out.Notes = append(out.Notes, fmt.Sprintf("the first %d of %d changes were shown", len(lines), len(c.Deltas)))
+			break
+		}
+		lines = append(lines, value.ObjectOf("n", float64(len(lines)+1), "change", delta.Kind(d), "text", format.Cut(d.Text, delta.MaxSentence)))
+		asked = append(asked, i)
+	}
+	if len(lines) == 0 {
+		return out // only places and blanks changed
+	}
+	if len(c.Text) > ask.MaxPromptShown {
+		out.Notes = append(out.Notes, fmt.Sprintf("the prompt has %d bytes, of which the beginning and the end were shown, %d in all", len(c.Text), ask.MaxPromptShown))
+	}
+	d := ask.Begin(m, "classify", classifyReply(), 4096, []ask.Piece{{Name: "prompt", Text: format.MiddleOut(c.Text, ask.MaxPromptShown)}, {Name: "changes", Text: ask.JSONLines(lines)}})
+	out.Err = d.Ask(ctx, func(text string) error {
+		whole, each, err := readClasses(text, len(lines))
+		if err == nil {
+			out.Whole = whole
+			for n, category := range each {
+				out.Deltas[asked[n]] = category
+			}
+		}
+		return err
+	})
+	out.Spent = d.Spent
+	return out
+}
+
+// readClasses reads the categories of n changes and of the whole version.
+func readClasses(text string, n int) (whole, each []string, err error) {
+	o, list, err := ask.ListIn(text, "changes")
+	if err != nil {
+		return nil, nil, err
+	}
+	all, ok := o.At("whole").([]any)
+	if !ok {
+		return nil, nil, errors.New(`it has no list under "whole"`)
+	}
+	for _, v := range all {
+		category, ok := delta.CategoryNamed(value.ToString(v))
+		if !ok {
+			return nil, nil, fmt.Errorf("whole has what is no category: %s", format.Excerpt(value.ToString(v)))
+		}
+		whole = append(whole, category)
+	}
+	each = make([]string, n)
+	for _, v := range list {
+		entry, _ := v.(*value.Object)
+		at, _ := entry.At("n").(float64)
+		category, ok := delta.CategoryNamed(ask.TextMember(entry, "category"))
+		switch {
+		case at != float64(int(at)) || at < 1 || int(at) > n:
+			return nil, nil, fmt.Errorf("an entry of changes has an n that is not one of 1 to %d", n)
+		case !ok:
+			return nil, nil, fmt.Errorf("an entry of changes has what is no category: %s", format.Excerpt(ask.TextMember(entry, "category")))
+		case each[int(at)-1] != "" && each[int(at)-1] != category:
+			return nil, nil, fmt.Errorf("change %d has two categories", int(at))
+		}
+		each[int(at)-1] = category
+	}
+	if i := slices.Index(each, ""); i >= 0 {
+		return nil, nil, fmt.Errorf("changes has no entry for %d, and one is needed for each of 1 to %d", i+1, n)
+	}
+	return inCategoryOrder(whole), each, nil
+}
+
+// inCategoryOrder sorts categories in the order of [delta.Categories] and removes repeats.
+func inCategoryOrder(list []string) []string {
+	slices.SortFunc(list, func(a, b string) int {
+		return cmp.Compare(slices.Index(delta.Categories, a), slices.Index(delta.Categories, b))
+	})
+	return slices.Compact(list)
+}

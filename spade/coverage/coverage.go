@@ -1,0 +1,132 @@
+// Package coverage reports which instructions of a prompt are checked by an assertion.
+// Start at [Of].
+package coverage
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/spade/candidate"
+	"github.com/proviso-eval/proviso/spade/delta"
+	"github.com/proviso-eval/proviso/spade/internal/format"
+	"github.com/proviso-eval/proviso/spade/rules"
+)
+
+// Line is a unit of the current prompt with the assertions that check it.
+type Line struct {
+	delta.Unit
+	Category    string
+	Instruction bool     // asks something of an output
+	Assertions  []string // names
+}
+
+// Cover holds which instructions of a prompt are checked.
+type Cover struct {
+	Lines   []Line
+	Covered int      // instructions with an assertion
+	Total   int      // instructions
+	Orphans []string // assertions that belong to no unit of the prompt
+}
+
+// Share returns covered / total, 1 for a prompt without instructions.
+func (c *Cover) Share() float64 {
+	if c.Total == 0 {
+		return 1
+	}
+	return float64(c.Covered) / float64(c.Total)
+}
+
+// Of matches assertions with the units of a prompt. An assertion belongs to the
+// sentence that it was made from, wherever that sentence is in the prompt. Without
+// provenance it belongs to the sentence from which the rules make the same check.
+func Of(ctx context.Context, prompt string, list []proviso.Candidate, c *check.Compiler) (*Cover, error) {
+	h, err := delta.HistoryOf([]delta.Version{{Name: "the prompt", Text: prompt}})
+	if err != nil {
+		return nil, err
+	}
+	p, err := rules.Propose(ctx, h, rules.Options{Compiler: c})
+	if err != nil {
+		return nil, err
+	}
+	made := map[string]string{}  // key of a sentence, by the check that rules make from it
+	checked := map[string]bool{} // keys of these sentences
+	categories := map[string]string{}
+	for i := range p.Candidates {
+		made[candidate.Check(&p.Candidates[i])] = delta.Key(p.Candidates[i].Delta.Text)
+		checked[delta.Key(p.Candidates[i].Delta.Text)] = true
+		categories[delta.Key(p.Candidates[i].Delta.Text)] = p.Candidates[i].Category
+	}
+	for _, u := range p.Unproposed {
+		if key := delta.Key(u.Delta.Text); categories[key] == "" {
+			categories[key] = u.Category
+		}
+	}
+	names := map[string][]string{}
+	out := &Cover{}
+	units := delta.Split(format.UnixLines(prompt))
+	for i := range list {
+		key := delta.Key(list[i].Delta.Text)
+		if key == "" {
+			key = made[candidate.Check(&list[i])]
+		}
+		if key == "" || !slices.ContainsFunc(units, func(u delta.Unit) bool { return u.Key == key }) {
+			out.Orphans = append(out.Orphans, list[i].Name)
+			continue
+		}
+		names[key] = append(names[key], list[i].Name)
+	}
+	for _, u := range units {
+		l := Line{Unit: u, Category: categories[u.Key], Assertions: names[u.Key]}
+		l.Instruction = len(l.Assertions) > 0 || checked[u.Key] || isInstruction(l)
+		if l.Instruction {
+			out.Total++
+			if len(l.Assertions) > 0 {
+				out.Covered++
+			}
+		}
+		out.Lines = append(out.Lines, l)
+	}
+	return out, nil
+}
+
+// isInstruction reports whether a unit asks something of an output, unlike a role,
+// data, an example or a heading.
+func isInstruction(l Line) bool {
+	switch l.Category {
+	case delta.PromptClarification, delta.DataIntegration, delta.ExampleDemonstration, delta.OtherCategory, "":
+		return false
+	}
+	text := strings.Trim(l.Text, " *_")
+	return !strings.HasPrefix(l.Text, "#") && !strings.HasSuffix(text, ":")
+}
+
+// JSON returns the cover as one indented JSON object.
+func (c *Cover) JSON() ([]byte, error) {
+	type lineJSON struct {
+		Line        int      `json:"line"`
+		Text        string   `json:"text"`
+		Category    string   `json:"category"`
+		Instruction bool     `json:"instruction"`
+		Assertions  []string `json:"assertions"`
+	}
+	out := struct {
+		Covered int        `json:"covered"`
+		Total   int        `json:"total"`
+		Share   float64    `json:"share"`
+		Lines   []lineJSON `json:"lines"`
+		Orphans []string   `json:"orphans"`
+	}{c.Covered, c.Total, c.Share(), make([]lineJSON, len(c.Lines)), c.Orphans}
+	if out.Orphans == nil {
+		out.Orphans = []string{}
+	}
+	for i, l := range c.Lines {
+		if l.Assertions == nil {
+			l.Assertions = []string{}
+		}
+		out.Lines[i] = lineJSON{l.Line, l.Text, l.Category, l.Instruction, l.Assertions}
+	}
+	return format.JSON(out, "  ")
+}

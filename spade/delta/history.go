@@ -1,0 +1,116 @@
+// Package delta compares the versions of a prompt, sentence by sentence. Start at
+// [HistoryOf].
+package delta
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/spade/internal/format"
+	"github.com/proviso-eval/proviso/value"
+)
+
+// Version is one wording of a prompt.
+type Version struct {
+	Name string    // of the file, commit or entry that has it
+	Time time.Time // zero if unknown
+	Text string
+}
+
+// Change is a version with its differences from the one before; the first is compared
+// with an empty one.
+type Change struct {
+	Version
+	Number int // from 1; versions equal to the one before are not counted
+	Deltas []proviso.Delta
+}
+
+// Skip is a version with the same text as the one before.
+type Skip struct {
+	Name string
+	Same int // the number of the version before
+}
+
+// History is the sequence of changes of a prompt.
+type History struct {
+	Changes []Change
+	Skipped []Skip
+}
+
+// Limits of a history.
+const (
+	MaxPrompt   = 16 << 20 // bytes of one version
+	MaxVersions = 10_000
+)
+
+// HistoryOf compares versions, oldest first. It is an error if all versions are empty,
+// or if there are more or longer versions than the limits allow.
+func HistoryOf(versions []Version) (*History, error) {
+	if len(versions) > MaxVersions {
+		return nil, proviso.Errorf(proviso.Limit, "%d versions, more than the %d that are read", len(versions), MaxVersions)
+	}
+	h := &History{}
+	var before []Unit
+	text := ""
+	for _, v := range versions {
+		if len(v.Text) > MaxPrompt {
+			return nil, proviso.Errorf(proviso.Limit, "version %s is longer than the %d MiB that are read", value.Stringify(v.Name), MaxPrompt>>20)
+		}
+		if v.Text = format.UnixLines(v.Text); v.Text == text && len(h.Changes) > 0 {
+			h.Skipped = append(h.Skipped, Skip{Name: v.Name, Same: len(h.Changes)})
+			continue
+		}
+		text = v.Text
+		after := Split(text)
+		c := Change{Version: v, Number: len(h.Changes) + 1, Deltas: Diff(before, after)}
+		for i := range c.Deltas {
+			c.Deltas[i].Version = c.Number
+		}
+		h.Changes = append(h.Changes, c)
+		before = after
+	}
+	for _, c := range h.Changes {
+		if strings.TrimSpace(c.Text) != "" {
+			return h, nil
+		}
+	}
+	return nil, proviso.Errorf(proviso.Invalid, "no version of the prompt has any text")
+}
+
+// ReadVersions reads versions of a prompt from JSON Lines (.jsonl) or JSON. A version
+// is an object with the text under template, prompt or text, with chat messages under
+// messages, or with a prompt as LangChain exports it, also under manifest. A file holds
+// a version, a list of versions, or an object with such a list under versions or
+// commits. Versions with a number (version) are sorted by it, others by time
+// (created_at or timestamp); else they keep their order. Any other file is one version.
+// A chat becomes one text, with the role of each message on a line before it.
+func ReadVersions(file string, data []byte) ([]Version, proviso.Mistakes) {
+	r := &versionReader{file: file}
+	switch ext := strings.ToLower(file[strings.LastIndexByte(file, '.')+1:]); ext {
+	case "jsonl":
+		for line, err := range document.Lines(bytes.NewReader(data)) {
+			if err != nil {
+				r.add(format.MistakeOfLine(file, err))
+				continue
+			}
+			r.entry(line.Value, proviso.Place{File: file, Line: line.Number})
+		}
+	case "json":
+		r.json(data)
+	default:
+		text, err := document.Text(file, data)
+		var syntax *document.SyntaxError
+		if errors.As(err, &syntax) {
+			r.add(proviso.Mistake{Place: syntax.Place, Code: proviso.Invalid, Message: syntax.Message})
+		}
+		r.list = append(r.list, numbered{Version: Version{Name: file, Text: text}})
+	}
+	if r.mistakes.Err() != nil {
+		return nil, r.mistakes
+	}
+	return r.inOrder(), r.mistakes
+}

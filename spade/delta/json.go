@@ -1,0 +1,113 @@
+package delta
+
+import (
+	"bytes"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/spade/internal/format"
+)
+
+// changeJSON is a version with its changes in JSON. [ReadVersions] reads it too, so
+// that the next command can read what one command writes.
+type changeJSON struct {
+	Version    int         `json:"version"`
+	Name       string      `json:"name"`
+	Time       *time.Time  `json:"time,omitempty"`
+	Template   string      `json:"template"`
+	Categories []string    `json:"categories,omitempty"`
+	Error      string      `json:"error,omitempty"` // why there are no categories
+	Changes    []deltaJSON `json:"changes"`
+}
+
+type deltaJSON struct {
+	Change   string `json:"change"` // added, removed or moved
+	Text     string `json:"text"`
+	Line     int    `json:"line"`
+	From     int    `json:"from,omitempty"`
+	Category string `json:"category,omitempty"`
+}
+
+type skipJSON struct {
+	Name string `json:"name"`
+	Same int    `json:"same_as"`
+}
+
+// Kind returns added, removed or moved.
+func Kind(d proviso.Delta) string {
+	switch {
+	case d.Moved:
+		return "moved"
+	case d.Added:
+		return "added"
+	}
+	return "removed"
+}
+
+func (c *Change) plain() changeJSON {
+	j := changeJSON{Version: c.Number, Name: c.Name, Template: c.Text, Changes: make([]deltaJSON, len(c.Deltas))}
+	if !c.Time.IsZero() {
+		j.Time = &c.Time
+	}
+	for i, d := range c.Deltas {
+		j.Changes[i] = deltaJSON{Change: Kind(d), Text: d.Text, Line: d.Line, From: d.From}
+	}
+	return j
+}
+
+// Classes are the categories that a model gave the changes of one version.
+type Classes struct {
+	Whole  []string // categories of the version as a whole, in the order of [Categories]
+	Deltas []string // the category of each of its deltas; "" if the model was not asked
+	Err    error    // why there is no answer
+}
+
+// classified is plain with the model's classification of the version.
+func (c *Change) classified(list []Classes, i int) changeJSON {
+	j := c.plain()
+	if i >= len(list) {
+		return j
+	}
+	j.Categories = list[i].Whole
+	if list[i].Err != nil {
+		j.Error = list[i].Err.Error()
+	}
+	for k, category := range list[i].Deltas {
+		j.Changes[k].Category = category
+	}
+	return j
+}
+
+// JSON returns the history as one indented JSON object.
+func (h *History) JSON() ([]byte, error) { return h.ClassifiedJSON(nil) }
+
+// ClassifiedJSON is JSON with the categories of the versions.
+func (h *History) ClassifiedJSON(list []Classes) ([]byte, error) {
+	out := struct {
+		Versions []changeJSON `json:"versions"`
+		Skipped  []skipJSON   `json:"skipped"`
+	}{make([]changeJSON, len(h.Changes)), make([]skipJSON, len(h.Skipped))}
+	for i := range h.Changes {
+		out.Versions[i] = h.Changes[i].classified(list, i)
+	}
+	for i, s := range h.Skipped {
+		out.Skipped[i] = skipJSON(s)
+	}
+	return format.JSON(out, "  ")
+}
+
+// JSONL returns the versions of the history, a line each.
+func (h *History) JSONL() ([]byte, error) { return h.ClassifiedJSONL(nil) }
+
+// ClassifiedJSONL is JSONL with the categories of the versions.
+func (h *History) ClassifiedJSONL(list []Classes) ([]byte, error) {
+	var b bytes.Buffer
+	for i := range h.Changes {
+		line, err := format.JSON(h.Changes[i].classified(list, i), "")
+		if err != nil {
+			return nil, err
+		}
+		b.Write(line)
+	}
+	return b.Bytes(), nil
+}

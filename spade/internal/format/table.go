@@ -1,0 +1,89 @@
+// Package format reads and writes what the files of spade's steps have in common: CSV
+// with the place of each mistake, JSON, YAML that people edit, and texts cut to a
+// length.
+package format
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+)
+
+// MaxMistakes bounds how many mistakes of one file are kept.
+const MaxMistakes = 100
+
+// Table reads a CSV file and collects its mistakes.
+type Table struct {
+	File     string
+	Mistakes proviso.Mistakes
+}
+
+// Mistake adds a mistake in a line.
+func (t *Table) Mistake(line int, nearest, format string, args ...any) {
+	if len(t.Mistakes) == MaxMistakes {
+		return
+	}
+	t.Mistakes = append(t.Mistakes, proviso.Mistake{
+		Place: proviso.Place{File: t.File, Line: line}, Code: proviso.Invalid, Message: fmt.Sprintf(format, args...), Nearest: nearest,
+	})
+}
+
+// Broken adds a mistake for an unreadable line.
+func (t *Table) Broken(err error) {
+	if len(t.Mistakes) < MaxMistakes {
+		t.Mistakes = append(t.Mistakes, MistakeOfLine(t.File, err))
+	}
+}
+
+// Rows calls each for every record that has as many fields as the header; head is
+// called once before.
+func (t *Table) Rows(r io.Reader, head func(header []string) bool, each func(rec document.Record)) {
+	t.RowsUntil(r, head, func(rec document.Record) bool { each(rec); return true })
+}
+
+// RowsUntil is rows, but stops when each returns false.
+func (t *Table) RowsUntil(r io.Reader, head func(header []string) bool, each func(rec document.Record) bool) {
+	var header []string
+	for rec, err := range document.ReadCSV(r, document.CSVOptions{NoHeader: true}) {
+		var broken *document.LineError
+		switch {
+		case errors.As(err, &broken):
+			t.Mistakes = append(t.Mistakes, proviso.Mistake{
+				Place: proviso.Place{File: t.File, Line: broken.Line, Column: broken.Column, Excerpt: broken.Excerpt}, Code: broken.Code, Message: broken.Message,
+			})
+			return
+		case err != nil:
+			t.Mistake(rec.Line, "", "%v", err)
+			return
+		case header == nil:
+			for i, name := range rec.Fields {
+				rec.Fields[i] = strings.TrimSpace(name)
+			}
+			if header = rec.Fields; !head(header) {
+				return
+			}
+		case len(rec.Fields) != len(header):
+			t.Mistake(rec.Line, "", "the row has %d fields, the header %d", len(rec.Fields), len(header))
+		case !each(rec):
+			return
+		}
+	}
+	if header == nil && len(t.Mistakes) == 0 {
+		t.Mistake(0, "", "the file is empty; a header is expected")
+	}
+}
+
+// MistakeOfLine is the mistake of a line that cannot be read.
+func MistakeOfLine(file string, err error) proviso.Mistake {
+	var broken *document.LineError
+	if errors.As(err, &broken) {
+		return proviso.Mistake{
+			Place: proviso.Place{File: file, Line: broken.Line, Column: broken.Column, Excerpt: broken.Excerpt}, Code: broken.Code, Message: broken.Message,
+		}
+	}
+	return proviso.Mistake{Place: proviso.Place{File: file}, Code: proviso.Invalid, Message: err.Error()}
+}

@@ -1,0 +1,68 @@
+package format
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
+)
+
+// Counted is a number with its noun.
+func Counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// DidYouMean suggests the valid name that is nearest to one that is not; "" if none is near.
+func DidYouMean(name string, valid []string) string {
+	if near := document.Nearest(name, valid); near != "" {
+		return " (did you mean " + value.Stringify(near) + "?)"
+	}
+	return ""
+}
+
+// Cut returns the beginning of a text, in whole characters.
+func Cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "")
+}
+
+// MiddleOut shortens a text to about so many bytes, with a note of where and how much.
+func MiddleOut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	head, tail := Cut(text, most*3/4), text[len(text)-most/4:]
+	tail = strings.ToValidUTF8(tail, "")
+	return fmt.Sprintf("%s\n[… %d bytes are left out here …]\n%s", head, len(text)-len(head)-len(tail), tail)
+}
+
+// Excerpt shortens a model's text for a message.
+func Excerpt(text string) string {
+	const most = 160
+	text = strings.Join(strings.Fields(Cut(text, 8*most)), " ")
+	if utf8.RuneCountInString(text) > most {
+		text = string([]rune(text)[:most]) + "…"
+	}
+	return text
+}
+
+// UnixLines removes a byte order mark and makes all line ends \n.
+func UnixLines(text string) string {
+	return strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n")
+}
+
+// FirstOf returns the message of the first error.
+func FirstOf(list []*proviso.Error) string {
+	if len(list) == 0 {
+		return "nothing was left of it"
+	}
+	return list[0].Error()
+}

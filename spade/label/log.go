@@ -1,0 +1,219 @@
+package label
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/spade/internal/format"
+	"github.com/proviso-eval/proviso/spade/trial"
+	"github.com/proviso-eval/proviso/value"
+)
+
+// Log is a file of labels that grows by a line per label: JSON Lines that
+// [Read] reads. A line is on disk before [Log.Set] returns, so nothing is
+// lost however the session ends; an undo is also a line. It is not safe for concurrent
+// use, but several processes may write to one file.
+type Log struct {
+	file    string
+	author  string
+	entries []trial.Entry // of the trials that are labelled
+	now     []given       // the label in force, by entry: that of the file, else that of the output
+	beside  []string
+	steps   []step // what can be undone, the latest last
+	out     *os.File
+	start   []byte // what must come before the next line: a line end that the file lacks
+	// Stale counts the lines of the file that belong to other outputs.
+	Stale int
+	// Cut is the text of an incomplete last line, as a full disk leaves it, which was
+	// removed; usually "".
+	Cut string
+}
+
+// given is the label and note of an output.
+type given struct{ label, note string }
+
+// step is a change, with the state before it.
+type step struct {
+	entry  int
+	before given
+}
+
+// maxLog bounds a file of labels, in bytes.
+const maxLog = 64 << 20
+
+// OpenLog reads the labels in a file, if it exists, and appends further ones. The
+// first label creates the file. It reports all mistakes in the file; if there are any,
+// the log is nil.
+func OpenLog(file string, entries []trial.Entry, author string) (*Log, proviso.Mistakes, error) {
+	l := &Log{file: file, author: author, entries: entries, now: make([]given, len(entries))}
+	for i, e := range entries {
+		l.now[i].label = e.Label
+		l.beside = append(l.beside, e.Label)
+	}
+	data, err := format.ReadBounded(file, maxLog)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return l, nil, nil
+	case err != nil:
+		return nil, nil, proviso.Errorf(proviso.NotFound, "read the labels: %w", err)
+	}
+	if data, err = l.mend(data); err != nil {
+		return nil, nil, proviso.Errorf(proviso.Unavailable, "mend the labels: %w", err)
+	}
+	r := newReader(file, entries)
+	r.each = l.replay
+	r.jsonLines(data)
+	l.Stale = r.stale
+	if r.Mistakes.Err() != nil {
+		return nil, r.Mistakes, nil
+	}
+	return l, r.Mistakes, nil
+}
+
+// mend handles a last line without a line end. If it is not JSON, it was never written
+// completely and is no label. Otherwise a person may have left out the line end.
+func (l *Log) mend(data []byte) ([]byte, error) {
+	whole := bytes.LastIndexByte(data, '\n') + 1
+	last := bytes.TrimSpace(data[whole:])
+	if whole == len(data) {
+		return data, nil
+	}
+	if _, err := value.ParseJSON(string(last)); err == nil || len(last) == 0 {
+		l.start = []byte("\n")
+		return data, nil
+	}
+	if last[0] != '{' {
+		return data, nil // not one of our lines; its mistake is reported
+	}
+	l.Cut = string(last)
+	return data[:whole], os.Truncate(l.file, int64(whole))
+}
+
+// replay applies a line of the file.
+func (l *Log) replay(entry int, line line) {
+	if line.Undone {
+		if n := len(l.steps); n > 0 {
+			l.now[l.steps[n-1].entry] = l.steps[n-1].before
+			l.steps = l.steps[:n-1]
+		}
+		return
+	}
+	l.change(entry, given{line.Label, line.Note})
+}
+
+// change puts g in force.
+func (l *Log) change(entry int, g given) {
+	if g.label == "" {
+		g.label = l.beside[entry]
+	}
+	l.steps = append(l.steps, step{entry, l.now[entry]})
+	l.now[entry] = g
+}
+
+// Label returns the label in force for a trial, 1, 0 or "", and the note.
+func (l *Log) Label(entry int) (label, note string) {
+	return l.now[entry].label, l.now[entry].note
+}
+
+// Labels counts the labels.
+func (l *Log) Labels() trial.Labels {
+	list := make([]trial.Entry, len(l.now))
+	for i, g := range l.now {
+		list[i].Label = g.label
+	}
+	return trial.CountLabels(list)
+}
+
+// Set labels a trial, 1 or 0, or removes its label with ""; a note may be empty.
+func (l *Log) Set(entry int, label, note string) error {
+	if err := l.append(entry, given{label, note}, false); err != nil {
+		return err
+	}
+	l.change(entry, given{label, note})
+	return nil
+}
+
+// Undo takes back the last label, even one of an earlier session, and returns its
+// trial; ok is false if there is none.
+func (l *Log) Undo() (entry int, ok bool, err error) {
+	n := len(l.steps)
+	if n == 0 {
+		return 0, false, nil
+	}
+	last := l.steps[n-1]
+	said := last.before
+	if said.label == l.beside[last.entry] {
+		said.label = ""
+	}
+	if err := l.append(last.entry, said, true); err != nil {
+		return 0, false, err
+	}
+	l.steps = l.steps[:n-1]
+	l.now[last.entry] = last.before
+	return last.entry, true, nil
+}
+
+// append writes a line and waits until it is on disk. A line that could not be written
+// completely is removed again.
+func (l *Log) append(entry int, g given, undone bool) error {
+	if err := l.open(); err != nil {
+		return proviso.Errorf(proviso.Unavailable, "keep the label: %w", err)
+	}
+	o := value.ObjectOf("id", l.entries[entry].ID, "label", nil)
+	if g.label != "" {
+		o.Set("label", map[string]float64{"1": 1, "0": 0}[g.label])
+	}
+	for _, member := range [...]struct{ key, text string }{{"note", g.note}, {"author", l.author}, {"output_id", l.entries[entry].OutputID}} {
+		if member.text != "" {
+			o.Set(member.key, member.text)
+		}
+	}
+	if undone {
+		o.Set("undone", true)
+	}
+	line := append(value.AppendJSON(l.start, o), '\n')
+	before, err := l.out.Seek(0, io.SeekEnd)
+	if err == nil {
+		_, err = l.out.Write(line)
+	}
+	if err == nil {
+		err = format.Sync(l.out)
+	} else {
+		err = errors.Join(err, l.out.Truncate(before))
+	}
+	if err != nil {
+		return proviso.Errorf(proviso.Unavailable, "keep the label: %w", err)
+	}
+	l.start = nil
+	return nil
+}
+
+// open opens the file for appending.
+func (l *Log) open() error {
+	if l.out != nil {
+		return nil
+	}
+	out, err := os.OpenFile(l.file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	l.out = out
+	if dir, err := os.Open(filepath.Dir(l.file)); err == nil {
+		_ = dir.Sync() // makes the name of a new file durable; not supported everywhere
+		_ = dir.Close()
+	}
+	return nil
+}
+
+// Close closes the file.
+func (l *Log) Close() error {
+	if l.out == nil {
+		return nil
+	}
+	return l.out.Close()
+}

@@ -1,0 +1,78 @@
+package matrix
+
+import (
+	"bufio"
+	"encoding/csv"
+	"io"
+)
+
+// Rates counts the cells of each candidate.
+func (g *Grid) Rates() []Rate {
+	rates := make([]Rate, len(g.Names))
+	for _, row := range g.Cells {
+		for j, cell := range row {
+			switch cell {
+			case Passed:
+				rates[j].Passed++
+			case Failed:
+				rates[j].Failed++
+			default:
+				rates[j].Undecided++
+			}
+		}
+	}
+	for j := range rates {
+		rates[j].Threw = g.Columns[j].Threw
+	}
+	return rates
+}
+
+// ByID finds the rows of a grid.
+func (g *Grid) ByID() map[string]int {
+	at := make(map[string]int, len(g.Entries))
+	for i, e := range g.Entries {
+		at[e.ID] = i
+	}
+	return at
+}
+
+// CSV writes the grid: id, label and a column for each candidate, with 1 for pass, 0
+// for fail and an empty cell for undecided.
+func (g *Grid) CSV(w io.Writer) error {
+	b := bufio.NewWriterSize(w, 64<<10)
+	out := csv.NewWriter(b)
+	record := append([]string{"id", "label"}, g.Names...)
+	if err := out.Write(record); err != nil {
+		return err
+	}
+	for i, e := range g.Entries {
+		record = append(record[:0], e.ID, e.Label)
+		for _, cell := range g.Cells[i] {
+			record = append(record, [...]string{Failed: "0", Passed: "1", Undecided: ""}[cell])
+		}
+		if err := out.Write(record); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	if err := out.Error(); err != nil {
+		return err
+	}
+	return b.Flush()
+}
+
+// Matrix returns the rows that have a label, as [selection.Select] takes them.
+func (g *Grid) Matrix() *Matrix {
+	m := &Matrix{Names: g.Names, Cells: make([][]Cell, len(g.Names))}
+	for i, e := range g.Entries {
+		if e.Label == "" {
+			m.Unlabeled++
+			continue
+		}
+		m.Examples = append(m.Examples, Example{ID: e.ID, Good: e.Label == "1"})
+		for j, cell := range g.Cells[i] {
+			m.Cells[j] = append(m.Cells[j], cell)
+		}
+	}
+	return m
+}

@@ -1,0 +1,333 @@
+// Package matrix tries candidates on outputs: it makes, reads and writes the matrix of
+// candidates and outputs. Start at [Try].
+package matrix
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/spade/candidate"
+	"github.com/proviso-eval/proviso/spade/trial"
+)
+
+// Grid holds the results of candidates on trials; [Grid.CSV] writes it as the matrix
+// that [Read] reads. It holds one byte per cell, and no outputs.
+type Grid struct {
+	Names   []string
+	Columns []Column // by candidate
+	Entries []trial.Entry
+	Cells   [][]Cell // by entry, then by candidate
+
+	// Usage and Cost are the totals of the model calls; Cost is in US dollars.
+	Usage proviso.Usage
+	Cost  float64
+	// Unkept is the error that kept cells from being saved for the next time, or nil.
+	Unkept error
+}
+
+// Column summarises the cells of one candidate.
+type Column struct {
+	Threw int // cells that failed because the candidate threw; included in the failed
+	Kept  int // cells taken from an earlier run
+	// Why are up to three different reasons for undecided cells, Thrown for those that
+	// threw.
+	Why, Thrown []string
+	// NotRunnable is the reason why the candidate cannot run here at all; "" if it can.
+	NotRunnable string
+	AsksModel   bool
+}
+
+// Rate counts the results of a candidate. Threw is included in the failed.
+type Rate struct {
+	Passed, Failed, Threw, Undecided int
+}
+
+// Options configure how candidates are tried.
+type Options struct {
+	Compiler    *check.Compiler
+	Concurrency int // trials at a time; 0 is one per processor, and at least four if a model is asked
+
+	// Code runs Python functions as [candidate.PythonFunction] finds them; nil runs none.
+	Code proviso.Code
+	// Keep keeps decided cells for the next time; nil keeps none.
+	Keep *Keep
+	// Tick is called after every trial, from one goroutine at a time; nil is not
+	// called.
+	Tick func(done int)
+}
+
+// Try decides every candidate on every trial. An assertion that does not apply to an
+// output passes; one that throws fails. A cell is undecided if the assertion could not
+// be decided, and all cells of a candidate are if this version or machine cannot run
+// it. Invalid candidates and candidates that compare several outputs are an error that
+// names them all. Only the trials in progress are in memory. If ctx ends, the remaining
+// cells are undecided and the error is that of ctx. An error from trials also ends it.
+func Try(ctx context.Context, list []proviso.Candidate, trials iter.Seq2[trial.Trial, error], o Options) (*Grid, error) {
+	g := &Grid{Columns: make([]Column, len(list))}
+	for i := range list {
+		g.Names = append(g.Names, list[i].Name)
+	}
+	p, err := prepareTries(ctx, list, g, o)
+	if err != nil {
+		return nil, err
+	}
+	defer p.close()
+	workers := o.Concurrency
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+		if len(p.asking) > 0 {
+			workers = max(workers, 4)
+		}
+	}
+	type job struct {
+		trial trial.Trial
+		cells []Cell
+	}
+	jobs := make(chan job)
+	var wait sync.WaitGroup
+	for range workers {
+		wait.Go(func() {
+			for j := range jobs {
+				p.all(ctx, &j.trial, j.cells)
+			}
+		})
+	}
+	for t, problem := range trials {
+		if err = problem; err != nil {
+			break
+		}
+		cells := slices.Repeat([]Cell{Undecided}, len(list))
+		g.Entries, g.Cells = append(g.Entries, t.Entry()), append(g.Cells, cells)
+		if ctx.Err() == nil {
+			jobs <- job{t, cells}
+		}
+	}
+	close(jobs)
+	wait.Wait()
+	if p.o.Keep != nil {
+		g.Unkept = p.o.Keep.failure()
+	}
+	if err == nil {
+		err = ctx.Err()
+	}
+	return g, err
+}
+
+// trying holds the prepared candidates and the state of [Try].
+type trying struct {
+	o        Options
+	g        *Grid
+	alone    []tryer    // by candidate; nil for those that ask a model, and those that cannot run
+	asking   []int      // the candidates that ask a model, in order
+	together *check.Set // those that ask a model, so that their questions share calls
+	keys     *cellKeys
+
+	mu   sync.Mutex // guards what follows, and the grid's columns
+	done int
+}
+
+// tryer decides one candidate on one output.
+type tryer interface {
+	try(ctx context.Context, t *trial.Trial, row *check.Row) said
+	close()
+}
+
+// said is the result of a candidate on an output.
+type said struct {
+	cell   Cell
+	threw  bool
+	kept   bool   // from an earlier run
+	reason string // why it is undecided or threw
+}
+
+// prepareTries compiles the candidates.
+func prepareTries(ctx context.Context, list []proviso.Candidate, g *Grid, o Options) (*trying, error) {
+	p := &trying{o: o, g: g, alone: make([]tryer, len(list))}
+	var wrong []string
+	var asking []*proviso.Assertion
+	for i := range list {
+		a := list[i].Assertion
+		if kind, ok := check.Lookup(strings.TrimPrefix(a.Type, "not-")); ok && kind.Needs&check.NeedsGroup != 0 {
+			wrong = append(wrong, fmt.Sprintf("%s: %s compares several outputs and cannot be tried on one", list[i].Name, a.Type))
+			continue
+		}
+		t, asks, mistakes := p.compile(ctx, a)
+		g.Columns[i].AsksModel = asks
+		for _, e := range mistakes {
+			if e.Code == proviso.Unsupported || e.Code == proviso.Unavailable || e.Code == proviso.Refused {
+				g.Columns[i].NotRunnable = e.Message
+				continue
+			}
+			wrong = append(wrong, fmt.Sprintf("%s: %v", list[i].Name, e))
+		}
+		switch _, python := t.(*pythonTryer); {
+		case g.Columns[i].NotRunnable != "":
+			g.Columns[i].Why = []string{g.Columns[i].NotRunnable}
+		case asks && !python:
+			p.asking, asking = append(p.asking, i), append(asking, a)
+		default:
+			p.alone[i] = t
+		}
+	}
+	if len(wrong) > 0 {
+		p.close()
+		return nil, proviso.Errorf(proviso.Invalid, "%s", strings.Join(wrong, "\n"))
+	}
+	if len(asking) > 0 {
+		p.together, _ = o.Compiler.Compile(asking) // compiled before, one by one
+	}
+	if o.Keep != nil {
+		p.keys = newCellKeys(list, p)
+	}
+	return p, nil
+}
+
+// compile compiles one candidate and reports whether it asks a model.
+func (p *trying) compile(ctx context.Context, a *proviso.Assertion) (tryer, bool, []*proviso.Error) {
+	if f, ok := candidate.PythonFunction(a); ok {
+		t, mistakes := p.compilePython(ctx, a, f)
+		return t, f.AsksModel, mistakes
+	}
+	set, mistakes := p.o.Compiler.Compile([]*proviso.Assertion{a})
+	return setTryer{set}, asksModel(a), mistakes
+}
+
+// asksModel reports whether an assertion needs a model.
+func asksModel(a *proviso.Assertion) bool {
+	const models = check.NeedsJudge | check.NeedsEmbedder | check.NeedsClassifier | check.NeedsModerator
+	kind, ok := check.Lookup(strings.TrimPrefix(a.Type, "not-"))
+	if ok && kind.Type == "judge" && len(a.Criteria) == 0 && a.Check != nil {
+		return false
+	}
+	return ok && kind.Needs&models != 0 || slices.ContainsFunc(a.Assert, asksModel)
+}
+
+func (p *trying) close() {
+	for _, t := range p.alone {
+		if t != nil {
+			t.close()
+		}
+	}
+}
+
+// setTryer is a candidate that is an ordinary assertion of a suite.
+type setTryer struct{ set *check.Set }
+
+func (s setTryer) close() {}
+
+func (s setTryer) try(ctx context.Context, _ *trial.Trial, row *check.Row) said {
+	verdicts := s.set.Eval(ctx, row)
+	if len(verdicts) == 0 {
+		return said{cell: Undecided, reason: "there is no verdict"}
+	}
+	return saidBy(&verdicts[0])
+}
+
+// saidBy turns a verdict into a result.
+func saidBy(v *proviso.Verdict) said {
+	switch v.Status {
+	case proviso.Pass, proviso.Skip:
+		return said{cell: Passed}
+	case proviso.Fail:
+		if threw(v) {
+			return said{cell: Failed, threw: true, reason: v.Reason}
+		}
+		return said{cell: Failed}
+	}
+	return said{cell: Undecided, reason: v.Reason}
+}
+
+// threw reports whether a verdict, or the failing part of it, is an exception.
+func threw(v *proviso.Verdict) bool {
+	return v.Threw || v.Status == proviso.Fail && slices.ContainsFunc(v.Components, func(c proviso.Verdict) bool { return threw(&c) })
+}
+
+// all decides all candidates on one trial: first the kept cells, then the candidates
+// that need no model, then those that ask one.
+func (p *trying) all(ctx context.Context, t *trial.Trial, cells []Cell) {
+	pack := p.keys.load(t)
+	row := &check.Row{Output: &proviso.Output{Value: t.Output}, Prompt: t.Prompt, HasPrompt: t.HasPrompt, Vars: t.Vars}
+	list := make([]said, len(cells))
+	for j, known := range p.alone {
+		if list[j].cell = Undecided; known == nil || ctx.Err() != nil {
+			continue
+		}
+		if kept, ok := pack.get(j); ok {
+			list[j] = kept
+			continue
+		}
+		s := known.try(ctx, t, row)
+		if ctx.Err() != nil {
+			continue // the result may come from the end of ctx
+		}
+		list[j] = s
+		pack.put(j, s)
+	}
+	pack.save()
+	var asked []proviso.Verdict
+	if p.together != nil && ctx.Err() == nil {
+		asked = p.together.Eval(ctx, row)
+		for k, v := range asked {
+			if ctx.Err() == nil || v.Status != proviso.Errored {
+				list[p.asking[k]] = saidBy(&v)
+			}
+		}
+	}
+	for j := range list {
+		cells[j] = list[j].cell
+	}
+	p.note(ctx, list, asked)
+}
+
+// note counts the results of a trial.
+func (p *trying) note(ctx context.Context, list []said, asked []proviso.Verdict) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i := range asked {
+		p.g.Usage.Add(asked[i].Usage)
+		p.g.Cost += asked[i].Cost
+	}
+	for j := range list {
+		c, s := &p.g.Columns[j], &list[j]
+		if s.kept {
+			c.Kept++
+		}
+		switch {
+		case s.threw:
+			c.Threw++
+			c.Thrown = oneMore(c.Thrown, s.reason)
+		case s.cell == Undecided && s.reason != "":
+			c.Why = oneMore(c.Why, s.reason)
+		}
+	}
+	if ctx.Err() != nil {
+		return
+	}
+	p.done++
+	if p.o.Tick != nil {
+		p.o.Tick(p.done)
+	}
+}
+
+// maxReasons bounds how many reasons are kept per column, and maxReason the size of
+// each, in bytes.
+const (
+	maxReasons = 3
+	maxReason  = 2 << 10
+)
+
+// oneMore adds a reason if it is new and there is room.
+func oneMore(list []string, reason string) []string {
+	reason = strings.Clone(reason[:min(len(reason), maxReason)])
+	if len(list) == maxReasons || slices.Contains(list, reason) {
+		return list
+	}
+	return append(list, reason)
+}

@@ -1,0 +1,223 @@
+package matrix
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/internal/blobs"
+	"github.com/proviso-eval/proviso/spade/candidate"
+	"github.com/proviso-eval/proviso/spade/trial"
+	"github.com/proviso-eval/proviso/value"
+)
+
+// Keep keeps decided cells, so that trying the same candidates on the same outputs
+// again decides only what is new: after an interrupted run, or after a change of one
+// candidate. The key of a cell is made of the candidate's definition, the output with
+// its prompt and variables, and the engine.
+//
+// Undecided cells are not kept. Candidates that ask a model are not kept here, because
+// the judge keeps their verdicts by its identity. Candidates that read files or the
+// network are not kept, because their result can change. Keep is safe for concurrent
+// use.
+type Keep struct {
+	// Store has an entry for each output, with the cells of all candidates.
+	Store *blobs.Store
+	// Engine identifies what decides: the version of proviso, and whatever else changes
+	// verdicts.
+	Engine string
+
+	mu  sync.Mutex
+	err error
+}
+
+func (k *Keep) failed(err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.err == nil {
+		k.err = err
+	}
+}
+
+func (k *Keep) failure() error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.err
+}
+
+// cellKeys holds the keys of candidates in the entries of a [Keep]. A nil one keeps
+// nothing.
+type cellKeys struct {
+	keep  *Keep
+	keys  []string         // by candidate; "" if it is not kept
+	named map[string][]int // the candidates of each key
+}
+
+// keySize is the length of a candidate's key in an entry: 64 bits in hexadecimal.
+const keySize = 16
+
+func newCellKeys(list []proviso.Candidate, p *trying) *cellKeys {
+	c := &cellKeys{keep: p.o.Keep, keys: make([]string, len(list)), named: map[string][]int{}}
+	for i := range list {
+		if p.alone[i] == nil || p.g.Columns[i].AsksModel || !repeatable(list[i].Assertion) {
+			continue
+		}
+		key := blobs.Key("candidate 1", definition(list[i].Assertion))[:keySize]
+		c.keys[i] = key
+		c.named[key] = append(c.named[key], i)
+	}
+	return c
+}
+
+// definition returns the parts of an assertion that can change its verdict.
+func definition(a *proviso.Assertion) string {
+	o := value.NewObject(a.Raw.Len())
+	keys := slices.Clone(a.Raw.Keys())
+	slices.Sort(keys)
+	for _, key := range keys {
+		switch v := a.Raw.At(key); key {
+		case "id", "description", "metric", "severity":
+		case "config":
+			config, _ := v.(*value.Object)
+			config = config.Clone()
+			if config.Delete(candidate.ProvenanceKey); config.Len() > 0 {
+				o.Set(key, config)
+			}
+		default:
+			o.Set(key, v)
+		}
+	}
+	return value.Stringify(o)
+}
+
+// repeatable reports whether a candidate gives the same result for an output each time.
+func repeatable(a *proviso.Assertion) bool {
+	if a.Raw == nil || strings.Contains(value.Stringify(a.Raw), "file://") {
+		return false
+	}
+	kind, ok := check.Lookup(strings.TrimPrefix(a.Type, "not-"))
+	return ok && kind.Needs&check.NeedsNetwork == 0 && !slices.ContainsFunc(a.Assert, func(inner *proviso.Assertion) bool { return !repeatable(inner) })
+}
+
+// cellPack holds the kept cells of one output. A nil one keeps nothing.
+type cellPack struct {
+	*cellKeys
+	key    string
+	kept   map[int]said
+	others map[string]string // cells of candidates that are not being tried, by key
+	fresh  bool              // there are unsaved cells
+	saved  time.Time
+}
+
+// The states of a cell in an entry; each is followed by the keys of its candidates.
+const (
+	keptPassed = "passed"
+	keptFailed = "failed"
+	keptThrew  = "threw"
+)
+
+// maxOthers bounds how many cells of candidates that are no longer tried an entry
+// keeps.
+const maxOthers = 4096
+
+// saveEvery is how long decided cells of an output wait before they are saved, while
+// others are being decided.
+const saveEvery = time.Second
+
+// load reads the kept cells of a trial.
+func (c *cellKeys) load(t *trial.Trial) *cellPack {
+	if c == nil || len(c.named) == 0 {
+		return nil
+	}
+	about := []string{"cells 1", c.keep.Engine, value.Stringify(t.Output), value.Stringify(t.Vars)}
+	if t.HasPrompt {
+		about = append(about, t.Prompt)
+	}
+	p := &cellPack{cellKeys: c, key: blobs.Key(about...), kept: map[int]said{}, others: map[string]string{}, saved: time.Now()}
+	entry, _, err := c.keep.Store.Get(p.key)
+	if err != nil {
+		return p // as if nothing was kept; a write reports the error
+	}
+	for _, state := range [...]string{keptPassed, keptFailed, keptThrew} {
+		list, _ := entry.At(state).(string)
+		for ; len(list) >= keySize; list = list[keySize:] {
+			key := list[:keySize]
+			if len(c.named[key]) == 0 && len(p.others) < maxOthers {
+				p.others[key] = state
+			}
+			for _, j := range c.named[key] {
+				p.kept[j] = keptAs(state)
+			}
+		}
+	}
+	return p
+}
+
+func keptAs(state string) said {
+	switch state {
+	case keptPassed:
+		return said{cell: Passed, kept: true}
+	case keptThrew:
+		return said{cell: Failed, threw: true, kept: true, reason: "it threw when it was tried before"}
+	}
+	return said{cell: Failed, kept: true}
+}
+
+// get returns a kept cell.
+func (p *cellPack) get(j int) (said, bool) {
+	if p == nil {
+		return said{}, false
+	}
+	s, ok := p.kept[j]
+	return s, ok
+}
+
+// put keeps a cell if it is decided.
+func (p *cellPack) put(j int, s said) {
+	if p == nil || p.keys[j] == "" || s.cell == Undecided {
+		return
+	}
+	for _, same := range p.named[p.keys[j]] {
+		p.kept[same] = s
+	}
+	if p.fresh = true; time.Since(p.saved) > saveEvery {
+		p.save()
+	}
+}
+
+// save writes the new cells.
+func (p *cellPack) save() {
+	if p == nil || !p.fresh {
+		return
+	}
+	states := map[string][]string{}
+	for key, state := range p.others {
+		states[state] = append(states[state], key)
+	}
+	for key, list := range p.named {
+		s, ok := p.kept[list[0]]
+		if !ok {
+			continue
+		}
+		state := keptFailed
+		switch {
+		case s.threw:
+			state = keptThrew
+		case s.cell == Passed:
+			state = keptPassed
+		}
+		states[state] = append(states[state], key)
+	}
+	o := value.NewObject(3)
+	for _, state := range [...]string{keptPassed, keptFailed, keptThrew} {
+		slices.Sort(states[state])
+		o.Set(state, strings.Join(states[state], ""))
+	}
+	if err := p.keep.Store.Put(p.key, o); err != nil {
+		p.keep.failed(err)
+	}
+	p.fresh, p.saved = false, time.Now()
+}

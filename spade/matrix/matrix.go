@@ -1,0 +1,173 @@
+package matrix
+
+import (
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/spade/internal/format"
+	"github.com/proviso-eval/proviso/spade/trial"
+)
+
+// Cell is the result of one candidate on one example.
+type Cell uint8
+
+// The cells.
+const (
+	Failed Cell = iota
+	Passed
+	Undecided // it could not be decided
+)
+
+// Example is an output with a human label.
+type Example struct {
+	ID   string
+	Good bool
+}
+
+// Matrix holds the result of each candidate on each example.
+type Matrix struct {
+	Names     []string // of the candidates, in the order of the file
+	Examples  []Example
+	Cells     [][]Cell // by candidate, then by example
+	Unlabeled int      // rows that were left out because they have no label
+}
+
+// Count returns how many examples are good and how many bad.
+func (m *Matrix) Count() (good, bad int) {
+	for _, e := range m.Examples {
+		if e.Good {
+			good++
+		}
+	}
+	return good, len(m.Examples) - good
+}
+
+// cells are the accepted spellings of a cell.
+var cells = map[string]Cell{"1": Passed, "0": Failed, "": Undecided, "pass": Passed, "fail": Failed, "true": Passed, "false": Failed, thrownCell: Failed}
+
+// thrownCell is the cell of a candidate that threw, in a matrix that distinguishes it
+// from a fail.
+const thrownCell = "error"
+
+// Read reads a matrix from CSV: a header id,label and the names of the
+// candidates, then a row per example. A label is 1, good, pass or true, or 0, bad, fail
+// or false; a row without one is left out and counted. A cell is 1 or 0 in the same
+// words, error for a candidate that threw, or empty if it is undecided. It reports all
+// mistakes with their lines; if there are any, the matrix is nil.
+func Read(file string, r io.Reader) (*Matrix, proviso.Mistakes) {
+	m := &Matrix{}
+	names, mistakes := scanMatrix(file, r, func(row matrixRow) {
+		if row.label == "" {
+			m.Unlabeled++
+			return
+		}
+		if m.Cells == nil {
+			m.Cells = make([][]Cell, len(row.cells))
+		}
+		m.Examples = append(m.Examples, Example{ID: row.id, Good: row.label == "1"})
+		for j, cell := range row.cells {
+			m.Cells[j] = append(m.Cells[j], cell)
+		}
+	})
+	if mistakes.Err() != nil {
+		return nil, mistakes
+	}
+	m.Names = names
+	if m.Cells == nil {
+		m.Cells = make([][]Cell, len(names))
+	}
+	return m, mistakes
+}
+
+// ReadGrid reads the same file as [Read] and keeps the rows without a label.
+func ReadGrid(file string, r io.Reader) (*Grid, proviso.Mistakes) {
+	g := &Grid{}
+	names, mistakes := scanMatrix(file, r, func(row matrixRow) {
+		if g.Columns == nil {
+			g.Columns = make([]Column, len(row.cells))
+		}
+		for _, j := range row.threw {
+			g.Columns[j].Threw++
+		}
+		g.Entries = append(g.Entries, trial.Entry{ID: row.id, Label: row.label})
+		g.Cells = append(g.Cells, slices.Clone(row.cells))
+	})
+	if mistakes.Err() != nil {
+		return nil, mistakes
+	}
+	g.Names = names
+	if g.Columns == nil {
+		g.Columns = make([]Column, len(names))
+	}
+	return g, mistakes
+}
+
+// matrixRow is a row of a matrix; its lists are reused for the next row.
+type matrixRow struct {
+	id, label string
+	cells     []Cell
+	threw     []int // columns
+}
+
+// scanMatrix calls each for every row, and returns the names of the candidates.
+func scanMatrix(file string, r io.Reader, each func(matrixRow)) ([]string, proviso.Mistakes) {
+	s := &matrixScanner{Table: format.Table{File: file}, lines: map[string]int{}, each: each}
+	s.Rows(r, s.header, s.row)
+	return s.names, s.Mistakes
+}
+
+type matrixScanner struct {
+	format.Table
+	names []string
+	lines map[string]int // of ids
+	now   matrixRow
+	each  func(matrixRow)
+}
+
+func (s *matrixScanner) header(header []string) bool {
+	if len(header) < 2 || !strings.EqualFold(header[0], "id") || !strings.EqualFold(header[1], "label") {
+		s.Mistake(1, "", "the header must begin with id,label and go on with the names of the candidates")
+		return false
+	}
+	seen := map[string]bool{}
+	for i, name := range header[2:] {
+		switch {
+		case name == "":
+			s.Mistake(1, "", "column %d has no name", i+3)
+		case seen[name]:
+			s.Mistake(1, "", "two candidates are called %q", name)
+		}
+		seen[name] = true
+	}
+	s.names = slices.Clone(header[2:])
+	return true
+}
+
+func (s *matrixScanner) row(rec document.Record) {
+	s.now = matrixRow{id: strings.Clone(rec.Fields[0]), cells: s.now.cells[:0], threw: s.now.threw[:0]}
+	if first, ok := s.lines[s.now.id]; ok && s.now.id != "" {
+		s.Mistake(rec.Line, "", "the id %q stands in line %d already", s.now.id, first)
+	}
+	s.lines[s.now.id] = rec.Line
+	if text := strings.TrimSpace(rec.Fields[1]); text != "" {
+		var err error
+		if s.now.label, err = trial.ParseLabel(text); err != nil {
+			s.Mistake(rec.Line, document.Nearest(strings.ToLower(text), []string{"good", "bad"}), "%v", err)
+		}
+	}
+	for j, text := range rec.Fields[2:] {
+		text = strings.ToLower(strings.TrimSpace(text))
+		cell, ok := cells[text]
+		if !ok {
+			s.Mistake(rec.Line, "", "%s is %q; 1, 0 or nothing is expected", s.names[j], rec.Fields[2+j])
+		}
+		if text == thrownCell {
+			s.now.threw = append(s.now.threw, j)
+		}
+		s.now.cells = append(s.now.cells, cell)
+	}
+	s.each(s.now)
+}

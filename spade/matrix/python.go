@@ -1,0 +1,79 @@
+package matrix
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/spade/candidate"
+	"github.com/proviso-eval/proviso/spade/trial"
+)
+
+// pythonTryer runs such a function, without any grants.
+type pythonTryer struct {
+	fn  proviso.Function
+	not bool
+}
+
+// compilePython prepares the function of a candidate. Where Python cannot run at all,
+// the mistake has the code Unavailable or Unsupported.
+func (p *trying) compilePython(ctx context.Context, a *proviso.Assertion, f candidate.Python) (tryer, []*proviso.Error) {
+	if p.o.Code == nil {
+		return nil, []*proviso.Error{proviso.Errorf(proviso.Unavailable, "Python is not run here")}
+	}
+	fn, err := p.o.Code.Compile(ctx, proviso.Source{
+		Language: "python", Name: "candidate", Text: f.Text, Form: proviso.Module, Entry: f.Entry, Pointer: a.Pointer, Purpose: proviso.Synthesised,
+	})
+	if err == nil {
+		return &pythonTryer{fn: fn, not: strings.HasPrefix(a.Type, "not-")}, nil
+	}
+	var known *proviso.Error
+	var script *proviso.ScriptError
+	switch {
+	case errors.As(err, &script):
+		return nil, []*proviso.Error{proviso.Errorf(proviso.Invalid, "the Python cannot be read: %s at line %d", script.Error(), script.Line)}
+	case errors.As(err, &known):
+		return nil, []*proviso.Error{known}
+	}
+	return nil, []*proviso.Error{proviso.Errorf(proviso.Unavailable, "%v", err)}
+}
+
+func (t *pythonTryer) close() { _ = t.fn.Close() }
+
+// try calls the function. An exception is a fail, as in the paper and for every script;
+// so is a result other than True or False.
+func (t *pythonTryer) try(ctx context.Context, trial *trial.Trial, row *check.Row) said {
+	out, err := t.fn.Call(ctx, row.Vars, trial.Prompt, trial.Text())
+	var thrown *proviso.ScriptError
+	switch {
+	case errors.As(err, &thrown) && (thrown.Name == "ModuleNotFoundError" || thrown.Name == "ImportError"):
+		return said{cell: Undecided, reason: thrown.Error()} // the function gave no result
+	case errors.As(err, &thrown):
+		return said{cell: Failed, threw: true, reason: thrown.Error()}
+	case err != nil:
+		return said{cell: Undecided, reason: err.Error()}
+	}
+	good, ok := out.(bool)
+	if !ok {
+		return said{cell: Failed, threw: true, reason: fmt.Sprintf("it returned %s, which is neither True nor False", candidate.ResultKind(out))}
+	}
+	if good != t.not {
+		return said{cell: Passed}
+	}
+	return said{cell: Failed}
+}
+
+// Synthesised runs code without any grants, whatever its purpose: candidates use it,
+// since a model may have written them.
+func Synthesised(code proviso.Code) proviso.Code { return synthesised{code} }
+
+type synthesised struct{ proviso.Code }
+
+// Compile compiles src as code that a model wrote.
+func (s synthesised) Compile(ctx context.Context, src proviso.Source) (proviso.Function, error) {
+	src.Purpose = proviso.Synthesised
+	return s.Code.Compile(ctx, src)
+}

@@ -1,0 +1,144 @@
+package propose
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/spade/candidate"
+	"github.com/proviso-eval/proviso/spade/delta"
+	"github.com/proviso-eval/proviso/spade/rules"
+)
+
+// assemble makes a proposal from the work so far: first the candidates of rules, then
+// those of models, old and new, in the order of the prompt's versions, then those that
+// people wrote. The caller holds r.mu, or no other goroutine runs.
+func (r *proposing) assemble() *Proposal {
+	out := &Proposal{Unproposed: slices.Clone(r.left)}
+	a := assembler{out: out, names: map[string]bool{}, same: map[string]string{}}
+	jobs := slices.SortedStableFunc(slices.Values(r.done), func(a, b *job) int {
+		return cmp.Or(cmp.Compare(a.change.Number, b.change.Number), cmp.Compare(a.deltas[0].Line, b.deltas[0].Line))
+	})
+	out.Ruled = r.Earlier.Ruled
+	var rules []proviso.Candidate
+	if r.rules != nil {
+		rules, out.Ruled = slices.Clone(r.rules.Candidates), nil
+		for i := range rules {
+			out.Ruled = append(out.Ruled, ruleHash(&rules[i]))
+		}
+		slices.Sort(out.Ruled)
+	}
+	rules, byModel, byHand := r.Earlier.kept(r.said, rules, r.Dropped)
+	a.reserve(byModel, byHand)
+	a.add(rules, false)
+	byRules := len(out.Candidates)
+	a.add(byModel, true)
+	reports := map[int]VersionReport{}
+	for n, v := range r.reports {
+		reports[n] = *v
+	}
+	for _, j := range jobs {
+		out.Criteria = append(out.Criteria, j.criteria...)
+		out.Dropped = append(out.Dropped, j.dropped...)
+		v := reports[j.change.Number]
+		v.Kept += a.add(j.candidates, false)
+		reports[j.change.Number] = v
+		for _, d := range j.deltas {
+			out.Asked = append(out.Asked, sentenceHash(delta.Key(d.Text)))
+		}
+	}
+	slices.SortStableFunc(out.Candidates[byRules:], func(a, b proviso.Candidate) int {
+		return cmp.Or(cmp.Compare(a.Delta.Version, b.Delta.Version), cmp.Compare(a.Delta.Line, b.Delta.Line))
+	})
+	a.add(byHand, true)
+	for _, n := range slices.Sorted(maps.Keys(reports)) {
+		out.Versions = append(out.Versions, reports[n])
+	}
+	out.Asked = append(out.Asked, r.Earlier.stillAsked(r.said)...)
+	slices.Sort(out.Asked)
+	out.Asked = slices.Compact(out.Asked)
+	r.unproposed(out, jobs)
+	return out
+}
+
+// unproposed lists each sentence without candidates once, with the model's reason
+// rather than the rules' if the model was asked.
+func (r *proposing) unproposed(out *Proposal, jobs []*job) {
+	made, told := map[string]bool{}, map[string]bool{}
+	for i := range out.Candidates {
+		made[delta.Key(out.Candidates[i].Delta.Text)] = true
+	}
+	var list []rules.Unproposed
+	add := func(all []rules.Unproposed) {
+		for _, u := range all {
+			key := delta.Key(u.Delta.Text)
+			if !made[key] && !told[key] {
+				told[key] = true
+				list = append(list, u)
+			}
+		}
+	}
+	add(r.left)
+	for _, j := range jobs {
+		add(j.left)
+	}
+	add(r.Earlier.left(r.said))
+	if r.rules != nil {
+		add(r.rules.Unproposed)
+	}
+	slices.SortStableFunc(list, func(a, b rules.Unproposed) int {
+		return cmp.Or(cmp.Compare(a.Delta.Version, b.Delta.Version), cmp.Compare(a.Delta.Line, b.Delta.Line))
+	})
+	out.Unproposed = list
+}
+
+// assembler collects candidates with unique names, and equal checks once.
+type assembler struct {
+	out   *Proposal
+	names map[string]bool
+	same  map[string]string // names, by what is checked
+}
+
+// reserve keeps names that candidates already have.
+func (a *assembler) reserve(lists ...[]proviso.Candidate) {
+	for _, list := range lists {
+		for i := range list {
+			a.names[list[i].Name] = true
+		}
+	}
+}
+
+// add adds candidates and returns how many; named ones keep their names, which are
+// reserved.
+func (a *assembler) add(list []proviso.Candidate, named bool) int {
+	added := 0
+	for i := range list {
+		c := list[i]
+		key := candidate.Check(&c)
+		if first, ok := a.same[key]; ok {
+			if !named {
+				a.out.Dropped = append(a.out.Dropped, Dropped{Candidate: c.Name, Version: c.Delta.Version, Reason: "it checks the same as " + first})
+			}
+			continue
+		}
+		if !named {
+			c.Name = freeName(c.Name, a.names)
+			a.names[c.Name] = true
+		}
+		a.same[key] = c.Name
+		a.out.Candidates = append(a.out.Candidates, c)
+		added++
+	}
+	return added
+}
+
+// freeName returns an unused name.
+func freeName(name string, taken map[string]bool) string {
+	base := name
+	for n := 2; taken[name]; n++ {
+		name = fmt.Sprintf("%s_%d", base, n)
+	}
+	return name
+}

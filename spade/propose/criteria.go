@@ -1,0 +1,221 @@
+package propose
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/spade/ask"
+	"github.com/proviso-eval/proviso/spade/delta"
+	"github.com/proviso-eval/proviso/spade/internal/format"
+	"github.com/proviso-eval/proviso/spade/rules"
+	"github.com/proviso-eval/proviso/value"
+)
+
+// criteriaReply is the shape of the answer to the first question.
+func criteriaReply() *proviso.Reply {
+	return &proviso.Reply{Name: "criteria", Schema: ask.ObjectSchema("criteria", ask.ListSchema(ask.ObjectSchema(
+		"n", ask.Schema("integer"), "quote", ask.Schema("string"), "category", ask.EnumSchema(delta.Categories), "criterion", ask.Schema("string"), "vague", ask.Schema("boolean"),
+	)))}
+}
+
+// maxCriteria bounds how many criteria a model may find per question, and maxCriterion
+// the length of each, in bytes.
+const (
+	maxCriteria  = 4 * maxTogether
+	maxCriterion = 1000
+)
+
+// run asks both questions about the sentences of a job.
+func (j *job) run(ctx context.Context, r *proposing) {
+	if j.report.Err = j.askCriteria(ctx, r); j.report.Err != nil {
+		j.deltas = nil
+		return
+	}
+	done := 0
+	for list := range slices.Chunk(slices.Clone(j.criteria), maxCovered) {
+		if j.report.Err = j.askCandidates(ctx, r, list); j.report.Err != nil {
+			j.keepAnswered(j.criteria[done:])
+			break
+		}
+		done += len(list)
+	}
+	j.unmade()
+}
+
+// keepAnswered keeps only the sentences of a job whose criteria were all answered.
+func (j *job) keepAnswered(open []DeltaCriterion) {
+	isOpen := func(d proviso.Delta) bool {
+		return slices.ContainsFunc(open, func(c DeltaCriterion) bool { return c.Delta == d })
+	}
+	open = slices.Clone(open)
+	j.deltas = slices.DeleteFunc(j.deltas, isOpen)
+	j.criteria = slices.DeleteFunc(j.criteria, func(c DeltaCriterion) bool { return isOpen(c.Delta) })
+	j.candidates = slices.DeleteFunc(j.candidates, func(c proviso.Candidate) bool { return isOpen(c.Delta) })
+}
+
+func (j *job) drop(candidate, criterion, format string, args ...any) {
+	j.dropped = append(j.dropped, Dropped{candidate, criterion, j.change.Number, fmt.Sprintf(format, args...)})
+}
+
+// askCriteria asks what the sentences require of outputs.
+func (j *job) askCriteria(ctx context.Context, r *proposing) error {
+	sentences := make([]*value.Object, len(j.deltas))
+	for i, d := range j.deltas {
+		sentences[i] = value.ObjectOf("n", float64(i+1), "text", format.Cut(d.Text, delta.MaxSentence))
+	}
+	d := ask.Begin(r.Model, "criteria", criteriaReply(), 4096, []ask.Piece{
+		{Name: "prompt", Text: format.MiddleOut(j.change.Text, ask.MaxPromptShown)}, {Name: "removed", Text: j.removed()}, {Name: "sentences", Text: ask.JSONLines(sentences)},
+	})
+	defer func() { j.report.Spent.Add(d.Spent) }()
+	var said []any
+	read := func(text string) (err error) {
+		if _, said, err = ask.ListIn(text, "criteria"); err == nil && len(said) > maxCriteria {
+			err = fmt.Errorf("it has %d criteria, more than %d", len(said), maxCriteria)
+		}
+		return err
+	}
+	if err := d.Ask(ctx, read); err != nil {
+		return err
+	}
+	wrong := j.readCriteria(said)
+	if len(wrong) == 0 {
+		return nil
+	}
+	problems := make([]*value.Object, len(wrong))
+	for i, w := range wrong {
+		problems[i] = value.ObjectOf("criterion", w.text, "problem", w.problem)
+	}
+	d.Again(problems)
+	if err := d.Ask(ctx, read); err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		j.report.Notes = append(j.report.Notes, "what was wrong with criteria was not corrected: "+err.Error())
+	} else {
+		wrong = j.readCriteria(said)
+	}
+	for _, w := range wrong {
+		j.drop("", w.text, "%s", w.problem)
+	}
+	return nil
+}
+
+// removed returns the sentences that the version removed, so that the model knows what
+// was replaced.
+func (j *job) removed() string {
+	var b strings.Builder
+	for _, d := range j.change.Deltas {
+		if !d.Added && b.Len() < maxTogetherSize {
+			b.WriteString(format.Cut(d.Text, delta.MaxSentence) + "\n")
+		}
+	}
+	return b.String()
+}
+
+// wrongCriterion is a criterion that cannot be used.
+type wrongCriterion struct{ text, problem string }
+
+// readCriteria returns the usable criteria of an answer, and the others.
+func (j *job) readCriteria(said []any) []wrongCriterion {
+	var wrong []wrongCriterion
+	for _, e := range said {
+		o, _ := e.(*value.Object)
+		text, _ := o.At("criterion").(string)
+		text = strings.TrimSpace(text)
+		if c, problem := j.criterion(o, text); problem == "" {
+			if !slices.ContainsFunc(j.criteria, func(x DeltaCriterion) bool { return fold(x.Text) == fold(c.Text) && x.Delta == c.Delta }) {
+				j.criteria = append(j.criteria, c)
+			}
+		} else {
+			wrong = append(wrong, wrongCriterion{format.Cut(text, maxCriterion), problem})
+		}
+	}
+	return wrong
+}
+
+// criterion reads one criterion; the problem says why it cannot be used.
+func (j *job) criterion(o *value.Object, text string) (c DeltaCriterion, problem string) {
+	n, _ := o.At("n").(float64)
+	quote, _ := o.At("quote").(string)
+	named, _ := o.At("category").(string)
+	vague, _ := o.At("vague").(bool)
+	switch {
+	case text == "":
+		return c, "criterion is empty"
+	case len(text) > maxCriterion:
+		return c, fmt.Sprintf("criterion has more than %d bytes", maxCriterion)
+	case n != float64(int(n)) || n < 1 || int(n) > len(j.deltas):
+		return c, fmt.Sprintf("n is not the number of a sentence; they are 1 to %d", len(j.deltas))
+	case strings.TrimSpace(quote) == "":
+		return c, "quote is empty"
+	}
+	category, ok := delta.CategoryNamed(named)
+	if !ok {
+		problem = fmt.Sprintf("there is no category %q", format.Excerpt(named))
+		if near := document.Nearest(named, delta.Categories); near != "" {
+			problem += "; the nearest is " + near
+		}
+		return c, problem
+	}
+	from := j.deltas[int(n)-1]
+	words, ok := occurs(from.Text, quote)
+	if !ok {
+		problem = fmt.Sprintf("the quote does not occur in sentence %d", int(n))
+		for i, d := range j.deltas {
+			if _, there := occurs(d.Text, quote); there {
+				problem += fmt.Sprintf("; it stands in sentence %d", i+1)
+				break
+			}
+		}
+		return c, problem
+	}
+	if category != delta.Exclusion && hides(from.Text, words) {
+		category = delta.Exclusion
+	}
+	return DeltaCriterion{Criterion: proviso.Criterion{Text: text, Category: category}, Delta: from, Quote: words, Vague: vague || category == delta.QualitativeCriteria}, ""
+}
+
+// occurs finds a quote in a text, ignoring white space, case and the style of quotation
+// marks, and returns it in the text's own words.
+func occurs(text, quote string) (string, bool) {
+	words := strings.Fields(text)
+	plain, want := fold(straight(text)), fold(straight(quote))
+	at := strings.Index(plain, want)
+	if at < 0 || want == "" {
+		return "", false
+	}
+	joined := strings.Join(words, " ")
+	if len(joined) == len(plain) {
+		return strings.ToValidUTF8(joined[at:at+len(want)], ""), true
+	}
+	return strings.TrimSpace(quote), true // a letter whose lower case has another length
+}
+
+// straight replaces typographic quotation marks and dashes with ASCII ones.
+func straight(text string) string {
+	return strings.NewReplacer("“", `"`, "”", `"`, "„", `"`, "’", "'", "‘", "'", "–", "-", "—", "-", "\u00a0", " ").Replace(text)
+}
+
+// unmade lists the sentences without candidates.
+func (j *job) unmade() {
+	made, asked := map[string]bool{}, map[string]string{}
+	for i := range j.candidates {
+		made[j.candidates[i].Delta.Text] = true
+	}
+	for _, c := range j.criteria {
+		asked[c.Delta.Text] = c.Category
+	}
+	for _, d := range j.deltas {
+		switch category, ok := asked[d.Text]; {
+		case made[d.Text]:
+		case ok:
+			j.left = append(j.left, rules.Unproposed{Delta: d, Category: category, Reason: "nothing that the model proposed for it could be used"})
+		default:
+			j.left = append(j.left, rules.Unproposed{Delta: d, Category: "", Reason: "the model found nothing in it that an output could keep or break"})
+		}
+	}
+}

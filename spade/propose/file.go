@@ -1,0 +1,132 @@
+package propose
+
+import (
+	"slices"
+
+	"github.com/proviso-eval/proviso/spade/ask"
+	"github.com/proviso-eval/proviso/spade/candidate"
+	"github.com/proviso-eval/proviso/spade/delta"
+	"github.com/proviso-eval/proviso/spade/internal/format"
+	"github.com/proviso-eval/proviso/spade/rules"
+	"github.com/proviso-eval/proviso/value"
+)
+
+// YAML writes the proposal as a file that [candidate.Read] reads, that a suite can name
+// under assertions, and that [ReadEarlier] continues from. The comments are written at
+// the top, one per line.
+func (p *Proposal) YAML(comments []string) []byte {
+	var y format.YAML
+	y.Write(candidate.YAML(p.Candidates, comments))
+	if len(p.Asked)+len(p.Ruled) == 0 {
+		return y.Bytes()
+	}
+	if list := p.fruitless(); len(list) > 0 {
+		y.WriteString("\n# What was asked about and no check was made of.\n")
+		y.Member("", "", "unproposed", list)
+	}
+	y.WriteString("\n# What was done, by hashes: no model is asked again about a sentence, and what rules made and\n# you took out does not come back.\n")
+	y.Member("", "", candidate.ProvenanceKey, p.state())
+	return y.Bytes()
+}
+
+// state is what the next proposal needs besides the candidates.
+func (p *Proposal) state() *value.Object {
+	o := value.NewObject(2)
+	if len(p.Asked) > 0 {
+		o.Set("asked", ask.Texts(p.Asked))
+	}
+	if len(p.Ruled) > 0 {
+		o.Set("ruled", ask.Texts(p.Ruled))
+	}
+	return o
+}
+
+// fruitless returns the sentences that a model was asked about without a candidate as
+// the result.
+func (p *Proposal) fruitless() []any {
+	var list []any
+	for i := range p.Unproposed {
+		if _, ok := slices.BinarySearch(p.Asked, sentenceHash(delta.Key(p.Unproposed[i].Delta.Text))); ok {
+			list = append(list, unproposedObject(&p.Unproposed[i]))
+		}
+	}
+	return list
+}
+
+func unproposedObject(u *rules.Unproposed) *value.Object {
+	o := value.ObjectOf("version", float64(u.Delta.Version), "line", float64(u.Delta.Line), "text", u.Delta.Text)
+	if u.Category != "" {
+		o.Set("category", u.Category)
+	}
+	o.Set("reason", u.Reason)
+	return o
+}
+
+// JSON returns the proposal as one indented JSON object: the candidates as in a file,
+// the sentences without a check, and, if a model was asked, its criteria, what was
+// dropped, and its usage.
+func (p *Proposal) JSON() ([]byte, error) {
+	o := value.NewObject(6)
+	list := make([]any, len(p.Candidates))
+	for i := range p.Candidates {
+		list[i] = candidate.Object(&p.Candidates[i], true)
+	}
+	o.Set("assertions", list)
+	left := make([]any, len(p.Unproposed))
+	for i := range p.Unproposed {
+		left[i] = unproposedObject(&p.Unproposed[i])
+	}
+	o.Set("unproposed", left)
+	if len(p.Asked)+len(p.Versions) > 0 {
+		p.report(o)
+	}
+	if len(p.Asked)+len(p.Ruled) > 0 {
+		o.Set(candidate.ProvenanceKey, p.state())
+	}
+	return format.JSON(o, "  ")
+}
+
+// report adds the results of models.
+func (p *Proposal) report(o *value.Object) {
+	criteria := make([]any, len(p.Criteria))
+	for i, c := range p.Criteria {
+		criteria[i] = value.ObjectOf("version", float64(c.Delta.Version), "line", float64(c.Delta.Line), "quote", c.Quote,
+			"category", c.Category, "criterion", c.Text, "vague", c.Vague)
+	}
+	o.Set("criteria", criteria)
+	dropped := make([]any, len(p.Dropped))
+	for i, d := range p.Dropped {
+		one := value.ObjectOf("version", float64(d.Version))
+		if d.Candidate != "" {
+			one.Set("candidate", d.Candidate)
+		} else {
+			one.Set("criterion", d.Criterion)
+		}
+		one.Set("reason", d.Reason)
+		dropped[i] = one
+	}
+	o.Set("dropped", dropped)
+	versions := make([]any, len(p.Versions))
+	for i := range p.Versions {
+		versions[i] = p.Versions[i].object()
+	}
+	o.Set("versions", versions)
+}
+
+func (v *VersionReport) object() *value.Object {
+	n := func(i int) float64 { return float64(i) }
+	o := value.ObjectOf("version", n(v.Version), "sentences", n(v.Asked), "criteria", n(v.Criteria),
+		"proposed", n(v.Proposed), "repaired", n(v.Repaired), "kept", n(v.Kept), "spent", spentObject(&v.Spent))
+	if len(v.Notes) > 0 {
+		o.Set("notes", ask.Texts(v.Notes))
+	}
+	if v.Err != nil {
+		o.Set("error", v.Err.Error())
+	}
+	return o
+}
+
+func spentObject(s *ask.Spent) *value.Object {
+	return value.ObjectOf("calls", float64(s.Calls), "cached", float64(s.Cached), "prompt_tokens", float64(s.Usage.Prompt),
+		"completion_tokens", float64(s.Usage.Completion), "cached_tokens", float64(s.Usage.Cached), "cost", s.Cost)
+}

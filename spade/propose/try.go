@@ -1,0 +1,160 @@
+package propose
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/spade/candidate"
+	"github.com/proviso-eval/proviso/spade/internal/format"
+	"github.com/proviso-eval/proviso/spade/rules"
+	"github.com/proviso-eval/proviso/spade/trial"
+	"github.com/proviso-eval/proviso/value"
+)
+
+// maxTried is how many trials a candidate is tried on before it is kept.
+const maxTried = 20
+
+// callTimeout is how long a Python candidate may look at one output.
+const callTimeout = 5 * time.Second
+
+// tryCandidate compiles a candidate and decides it on a few outputs. It returns the
+// problem if it cannot be used, and a note if it could not be tried here.
+func tryCandidate(ctx context.Context, c *proviso.Candidate, compiler *check.Compiler, code proviso.Code, trials []trial.Trial) (problem, note string) {
+	if f, ok := candidate.PythonFunction(c.Assertion); ok {
+		return tryPython(ctx, c.Name, f, code, trials)
+	}
+	set, wrong := compiler.Compile([]*proviso.Assertion{c.Assertion})
+	if len(wrong) > 0 {
+		e := wrong[0]
+		if e.Code == proviso.Unsupported || e.Code == proviso.Unavailable {
+			return "", e.Message
+		}
+		return e.Error(), ""
+	}
+	kind, ok := check.Lookup(strings.TrimPrefix(c.Assertion.Type, "not-"))
+	if !ok || kind.Needs&check.NeedsJudge != 0 {
+		return "", ""
+	}
+	vars := value.NewObject(4)
+	for _, name := range rules.Variables(value.Stringify(c.Assertion.Raw)) {
+		vars.Set(name, "3")
+	}
+	verdict := func(row *check.Row) (passed bool, problem string) {
+		for _, v := range set.Eval(ctx, row) {
+			if v.Status == proviso.Errored {
+				return false, "it cannot be decided: " + v.Reason
+			}
+			passed = v.Status == proviso.Pass || v.Status == proviso.Skip
+		}
+		return passed, ""
+	}
+	for i := range trials[:min(len(trials), maxTried)] {
+		t := &trials[i]
+		if _, problem := verdict(&check.Row{Output: &proviso.Output{Value: t.Output}, Prompt: t.Prompt, HasPrompt: t.HasPrompt, Vars: over(vars, t.Vars)}); problem != "" {
+			return problem, ""
+		}
+	}
+	passes, fails := 0, 0
+	for _, text := range probes() {
+		passed, problem := verdict(&check.Row{Output: &proviso.Output{Value: text}, Prompt: "a prompt", HasPrompt: true, Vars: vars})
+		switch {
+		case problem != "":
+			return problem, ""
+		case passed:
+			passes++
+		case text != "":
+			fails++
+		}
+	}
+	if ctx.Err() != nil {
+		return "", ""
+	}
+	return oneSided(c.Assertion, passes, fails), ""
+}
+
+// probes are outputs that differ in every property that a check could test. None has
+// words that a candidate is likely to look for.
+var probes = sync.OnceValue(func() []string {
+	return append([]string{
+		"x", "7", "?", "É", "\U0001F600", "ALL CAPITALS", "qzx " + strings.Repeat("vkj wpf, ", 400), strings.Repeat("Zq.\n\n", 60),
+		"# Qzx\n\n**Vkj** `wpf`\n\n1. qz\n2. vk\n\n> zz", "<p>qzx</p>", "SELECT 1", "[1, 2]", "I'm sorry, I can't help with that.",
+	}, rules.Probes()...)
+})
+
+// oneSided reports whether a check gives the same verdict for every output: a positive
+// one that passes all probes except the empty one, or a negated one that passes none.
+// The opposite proves nothing: the probes lack what it looks for, or are below its
+// limit.
+func oneSided(a *proviso.Assertion, passes, fails int) string {
+	_, not := strings.CutPrefix(a.Type, "not-")
+	v, _ := a.Value.(*value.Object)
+	_, exact := a.Value.(float64)
+	switch {
+	case v.Has("max") || exact:
+	case !not && fails == 0:
+		return "it passes a long output, a short one and everything else that was tried: it could never fail"
+	case not && passes == 0:
+		return "it fails an empty output, a long one and everything else that was tried: it could never pass"
+	}
+	return ""
+}
+
+// over merges an object over another.
+func over(base, top *value.Object) *value.Object {
+	o := base.Clone()
+	for k, v := range top.All() {
+		o.Set(k, v)
+	}
+	return o
+}
+
+// tryPython compiles a Python candidate and calls it on a few outputs.
+func tryPython(ctx context.Context, name string, src candidate.Python, code proviso.Code, trials []trial.Trial) (problem, note string) {
+	if code == nil {
+		return "", "nothing here runs Python"
+	}
+	f, err := code.Compile(ctx, proviso.Source{
+		Language: candidate.PythonType, Name: name, Text: src.Text, Form: proviso.Module, Entry: src.Entry, Timeout: callTimeout, Purpose: proviso.Synthesised,
+	})
+	if err != nil {
+		return runProblem("it cannot be compiled", err)
+	}
+	defer f.Close()
+	tried := trials[:min(len(trials), maxTried)]
+	if len(tried) == 0 {
+		tried = []trial.Trial{{Output: rules.Probes()[1], Prompt: "a prompt", Vars: value.NewObject(0)}}
+	}
+	for i := range tried {
+		t := &tried[i]
+		out := proviso.Output{Value: t.Output}
+		v, err := f.Call(ctx, t.Vars, t.Prompt, out.Text())
+		if err != nil {
+			return runProblem("it throws on an example", err)
+		}
+		if _, ok := v.(bool); !ok {
+			return fmt.Sprintf("it returns %s where True or False is expected", candidate.ResultKind(v)), ""
+		}
+	}
+	return "", ""
+}
+
+// runProblem separates errors in the code from reasons why it cannot run here.
+func runProblem(what string, err error) (problem, note string) {
+	var thrown *proviso.ScriptError
+	var e *proviso.Error
+	switch {
+	case errors.As(err, &thrown):
+		return what + ": " + format.Excerpt(thrown.Error()), ""
+	case errors.As(err, &e) && e.Code == proviso.Timeout, errors.Is(err, context.DeadlineExceeded):
+		return fmt.Sprintf("it does not come to an end within %s", callTimeout), ""
+	case errors.As(err, &e) && e.Code == proviso.Limit:
+		return "it takes more than it may: " + format.Excerpt(err.Error()), ""
+	}
+	return "", format.Excerpt(err.Error())
+}

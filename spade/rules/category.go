@@ -1,0 +1,60 @@
+package rules
+
+import (
+	"github.com/proviso-eval/proviso/spade/delta"
+	"regexp"
+)
+
+// categories recognise the topic of a sentence without a check. The first match counts.
+var categories = []struct {
+	category string
+	is       *lazyPattern
+}{
+	{delta.Exclusion, pattern(`(?i)\b(do not|don['’]t|never|avoid|without|must not|mustn['’]t|should not|shouldn['’]t|refrain|omit|exclude|no need)\b`)},
+	{delta.PromptClarification, pattern(`(?i)^(you are|you['’]re|act as|imagine you|pretend|your (role|task|job|goal) is|as an? )`)},
+	{delta.ExampleDemonstration, pattern(`(?i)^(example|for example|e\.g\.|sample|here (is|are) (an? )?examples?)`)},
+	{delta.QualitativeCriteria, pattern(`(?i)\b(clear(ly)?|concise(ly)?|brief(ly)?|short|friendly|polite(ly)?|professional(ly)?|formal(ly)?|casual(ly)?|accurate(ly)?|relevant|helpful|simple|simply|engaging|compelling|tone|style|detailed|thorough(ly)?|creative(ly)?|natural(ly)?|neutral|unbiased|empath\w+|kind|warm|insightful|high[- ]quality|readable|easy to|logical(ly)?|coherent(ly)?|precise(ly)?|factual(ly)?)\b`)},
+	{delta.Inclusion, pattern(`(?i)\b(include|mention|contain|add|list|provide|state|cite|reference|ensure|make sure|always)\b`)},
+	{delta.WorkflowDescription, pattern(`(?i)\b(first|then|next|finally|after|before|step|write|create|generate|summari[sz]e|analy[sz]e|review|translate|extract|answer|explain|describe|identify|rewrite|classify|craft|give|ask|use|adhere|follow|focus|split|put|return|respond|reply|show|keep|maintain|compare|devise|encourage|elaborate|elucidate|introduce|express|utili[sz]e|aim|reiterate|capture|omit|remove|choose|select|make|do|start|begin|end|consider|think|check|verify|calculate|compute|convert|format|organi[sz]e|group|bucket|suggest|recommend|refer)\b`)},
+	{delta.DataIntegration, pattern(`\{\{?\s*\w+|\{%`)},
+}
+
+func categoryOf(s *sentence) string {
+	for _, c := range categories {
+		if c.is.get().MatchString(s.text) {
+			return c.category
+		}
+	}
+	return delta.OtherCategory
+}
+
+// reasonOf explains why rules make no check for a sentence of a category.
+func reasonOf(category string) string {
+	switch category {
+	case delta.Exclusion:
+		return "what must not be there is described, not quoted: a judge has to decide"
+	case delta.Inclusion:
+		return "what must be there is described, not quoted: a judge has to decide"
+	case delta.QualitativeCriteria:
+		return "quality is not counted: a judge has to decide"
+	case delta.PromptClarification:
+		return "it says who the model is, and asks nothing of an output"
+	case delta.ExampleDemonstration:
+		return "it shows something and asks for nothing"
+	case delta.DataIntegration:
+		return "it brings data, and asks nothing of an output"
+	case delta.WorkflowDescription:
+		return "it says what to do, not how the output looks: a judge has to decide"
+	}
+	return "no quantity, format or quoted phrase is in it"
+}
+
+// QualityPattern finds the words of a quality in a sentence.
+func QualityPattern() *regexp.Regexp {
+	for _, c := range categories {
+		if c.category == delta.QualitativeCriteria {
+			return c.is.get()
+		}
+	}
+	return regexp.MustCompile(`$^`)
+}

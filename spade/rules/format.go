@@ -1,0 +1,190 @@
+package rules
+
+import (
+	"strings"
+
+	"github.com/proviso-eval/proviso/spade/delta"
+	"github.com/proviso-eval/proviso/value"
+)
+
+// shape is a form of output that can be checked.
+type shape struct {
+	words string // pattern of the words that ask for it
+	is    string // name of the candidate
+	text  string // what is checked
+	not   string // what is checked if it is forbidden; "" if that makes no sense
+	make  []any  // the assertion; its type is negated if it is forbidden
+}
+
+// formats are the formats that the rules know. If a sentence asks for several, each
+// becomes a candidate.
+var formats = []shape{
+	{`\b(?:markdown|\.md)\b`, "markdown", "The output uses Markdown.", "The output does not use Markdown.", []any{"type", "regex", "value", markdownSign}},
+	{`\bhtml\b`, "html", "The output has HTML.", "The output has no HTML.", []any{"type", "contains-html"}},
+	{`\bxml\b`, "xml", "The output has XML.", "The output has no XML.", []any{"type", "contains-xml"}},
+	{`\bcsv\b`, "csv", "Every line has a comma.", "", []any{"type", "contains", "value", ",", "scope", value.ObjectOf("each", "line")}},
+	{`\bcomma[- ]separated\b`, "comma_separated", "The output has a comma.", "", []any{"type", "contains", "value", ","}},
+	{`\bnumbered (?:list|steps|points|items)\b`, "numbered_list", "The output has a numbered list.", "The output has no numbered list.", []any{"type", "regex", "value", `(?:^|\n)[ \t]*\(?\d{1,3}[.)][ \t]`}},
+	{`\b(?:bullet(?:ed|[- ]points?)?(?: lists?)?|bullets)\b`, "bullets", "The output has bullet points.", "The output has no bullet points.", []any{"type", "regex", "value", `(?:^|\n)[ \t]*[-*+•–‣◦][ \t]`}},
+	{`\b(?:in|as|use|using|into|markdown|a) (?:a )?tables?\b`, "table", "The output has a Markdown table.", "The output has no Markdown table.", []any{"type", "regex", "value", `\|[ \t]*:?-{3,}`}},
+	{`\bcode (?:blocks?|fences?)\b`, "code_block", "The output has a fenced block of code.", "The output has no fenced block of code.", []any{"type", "contains", "value", "```"}},
+	{`\b(?:all |only )?(?:in )?lower ?-?case\b`, "lower_case", "The output has no capital letter.", "", []any{"type", "chars", "value", "upper"}},
+	{`\b(?:in |all )(?:upper ?-?case|capital letters|caps)\b`, "upper_case", "The output has no small letter.", "", []any{"type", "chars", "value", "lower"}},
+	{`\bemojis?\b`, "emoji", "The output has an emoji.", "The output has no emoji.", []any{"type", "chars", "value", value.ObjectOf("class", "emoji", "min", 1.0)}},
+	{`\bhashtags?\b`, "hashtags", "The output has a hashtag.", "The output has no hashtag.", []any{"type", "regex", "value", `(?:^|\s)#[A-Za-z_]\w*`}},
+	{`\b(?:urls?|hyperlinks?|web ?links?)\b`, "links", "The output has a link.", "The output has no link.", []any{"type", "regex", "value", `https?://\S`, "ignoreCase", true}},
+	{`\bexclamation (?:marks?|points?)\b`, "exclamation_marks", "The output has an exclamation mark.", "The output has no exclamation mark.", []any{"type", "contains", "value", "!"}},
+	{`\bquestion marks?\b`, "question_marks", "The output has a question mark.", "The output has no question mark.", []any{"type", "contains", "value", "?"}},
+	{`\bsemi-?colons?\b`, "semicolons", "The output has a semicolon.", "The output has no semicolon.", []any{"type", "contains", "value", ";"}},
+	{`\bem[- ]?dash(?:es)?\b`, "em_dashes", "The output has an em dash.", "The output has no em dash.", []any{"type", "contains", "value", "—"}},
+}
+
+// markdownSign matches text that is Markdown and not plain text.
+const markdownSign = "(?:^|\\n)[ \\t]*(?:#{1,6} |[-*+] |\\d{1,3}[.)] |> |```|\\|.*\\|)|\\*\\*[^*\\n]+\\*\\*|`[^`\\n]+`|\\[[^\\]\\n]+\\]\\([^)\\n]+\\)"
+
+// scripts are languages that are recognised by their letters.
+var scripts = []struct{ language, letters string }{
+	{"arabic", `\u0600-\u06ff`}, {"bulgarian", `\u0400-\u04ff`}, {"chinese", `\u4e00-\u9fff`}, {"greek", `\u0370-\u03ff`}, {"hebrew", `\u0590-\u05ff`},
+	{"hindi", `\u0900-\u097f`}, {"japanese", `\u3040-\u30ff\u4e00-\u9fff`}, {"korean", `\uac00-\ud7af`}, {"persian", `\u0600-\u06ff`}, {"russian", `\u0400-\u04ff`},
+	{"thai", `\u0e00-\u0e7f`}, {"ukrainian", `\u0400-\u04ff`},
+}
+
+var (
+	jsonWord     = pattern(`(?i)\bjson\b`)
+	jsonOnly     = pattern(`(?i)\b(only|just|nothing else|no other text|valid|raw|pure|parse\w*|strict(?:ly)?)\b`)
+	jsonKeys     = pattern(`(?i)\b(?:keys?|fields?|properties|attributes)\b`)
+	askWords     = pattern(`(?i)\b(answer|respond|reply|return|output|write|produce|generate|provide|give|format\w*|use|using|result|response|in|as|present|list|include|add|should|must|make|end|create)\b`)
+	languageWord = pattern(`(?i)\b(?:in|into|to|use|speak)\s+(?:only\s+)?(arabic|bulgarian|chinese|greek|hebrew|hindi|japanese|korean|persian|russian|thai|ukrainian|english|french|german|spanish|italian|portuguese|dutch|polish|turkish|vietnamese|swedish)\b`)
+	plainText    = pattern(`(?i)\b(?:plain text|no formatting|without (?:any )?formatting)\b`)
+	aboutInput   = pattern(`(?i)\b(input|following|given|provided|below|above|i will|you will (?:receive|get)|you receive|user['’]s|\w+ (?:format )?follows)\b`)
+)
+
+// formats finds the required form of an output.
+func (s *sentence) formats() {
+	if !askWords.get().MatchString(s.text) && !strings.Contains(s.text, ":") && len(strings.Fields(s.text)) > 4 {
+		s.formatsOf(negativeOnly)
+		return
+	}
+	if aboutInput.get().MatchString(s.text) && !negative.get().MatchString(s.text) && !strings.Contains(s.lower, "following format") {
+		return
+	}
+	s.formatsOf(nil)
+}
+
+// negativeOnly keeps what is forbidden.
+func negativeOnly(not bool) bool { return not }
+
+func (s *sentence) formatsOf(keep func(not bool) bool) {
+	plain := quotedPattern.get().ReplaceAllStringFunc(s.text, func(q string) string { return strings.Repeat("\x00", len(q)) })
+	add := func(at int, f shape) {
+		not := s.negated(plain, at)
+		if keep != nil && !keep(not) {
+			return
+		}
+		pairs, text, name, category := f.make, f.text, "has_"+f.is, delta.ResponseFormat
+		if not {
+			if f.not == "" {
+				s.refuse(delta.ResponseFormat, "the rules have no check for an output that is not %s", strings.ReplaceAll(f.is, "_", " "))
+				return
+			}
+			pairs, text, name, category = negate(f.make), f.not, "no_"+f.is, delta.Exclusion
+		}
+		s.draft(category, name, text, pairs...)
+	}
+	for _, f := range formats {
+		if at := compiled(f.words).FindStringIndex(plain); at != nil && !s.counted(f.is) {
+			add(at[0], f)
+		}
+	}
+	if at := plainText.get().FindStringIndex(plain); at != nil {
+		s.draft(delta.ResponseFormat, "plain_text", "The output does not use Markdown.", "type", "not-regex", "value", markdownSign)
+	}
+	s.json(plain, add)
+	s.language(plain)
+}
+
+// counted reports whether the sentence has a quantity of the same thing.
+func (s *sentence) counted(what string) bool {
+	same := map[string][]string{
+		"bullets": {"items_"}, "emoji": {"emojis_"}, "hashtags": {"hashtags_"}, "exclamation_marks": {"exclamation_marks_"}, "question_marks": {"questions_"},
+	}
+	for _, d := range s.drafts {
+		for _, prefix := range same[what] {
+			if strings.HasPrefix(d.name, prefix) || strings.Contains(d.name, "_each_item") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// negated reports whether a word shortly before an offset forbids what follows.
+func (s *sentence) negated(text string, at int) bool {
+	from := max(0, at-60)
+	for _, stop := range []string{";", ". ", ", but ", " but ", ", and ", ", use ", " instead "} {
+		if i := strings.LastIndex(text[from:at], stop); i >= 0 {
+			from += i + len(stop)
+		}
+	}
+	return negative.get().MatchString(text[from:at])
+}
+
+func negate(pairs []any) []any {
+	out := append([]any(nil), pairs...)
+	if kind, ok := out[1].(string); ok {
+		out[1] = "not-" + kind
+	}
+	return out
+}
+
+// json makes a check of JSON, with its required keys if they are named.
+func (s *sentence) json(plain string, add func(int, shape)) {
+	at := jsonWord.get().FindStringIndex(plain)
+	if at == nil {
+		return
+	}
+	kind, text := "contains-json", "The output has JSON."
+	if jsonOnly.get().MatchString(plain) {
+		kind, text = "is-json", "The output is JSON and nothing else."
+	}
+	pairs := []any{"type", kind}
+	if keys := s.keys(); len(keys) > 0 {
+		required := make([]any, len(keys))
+		for i, k := range keys {
+			required[i] = k
+		}
+		pairs = append(pairs, "value", value.ObjectOf("type", "object", "required", required))
+		text = strings.TrimSuffix(text, ".") + ", with " + quotedList(keys) + "."
+	}
+	add(at[0], shape{is: "json", text: text, not: "The output has no JSON.", make: pairs})
+}
+
+// keys returns the names of a JSON object's keys, if the sentence quotes them.
+func (s *sentence) keys() []string {
+	at := jsonKeys.get().FindStringIndex(s.text)
+	if at == nil {
+		return nil
+	}
+	for _, g := range quotedGroups(s.text) {
+		if g.start >= at[0] && !g.any {
+			return g.phrases
+		}
+	}
+	return nil
+}
+
+// language makes a check of a language that is recognised by its letters.
+func (s *sentence) language(plain string) {
+	m := languageWord.get().FindStringSubmatchIndex(plain)
+	if m == nil || !askWords.get().MatchString(plain) || s.negated(plain, m[0]) {
+		return
+	}
+	name := strings.ToLower(plain[m[2]:m[3]])
+	for _, script := range scripts {
+		if script.language == name {
+			s.draft(delta.ResponseFormat, "language_"+name, "The output has letters of "+strings.ToUpper(name[:1])+name[1:]+".", "type", "regex", "value", "["+script.letters+"]")
+			return
+		}
+	}
+	s.refuse(delta.ResponseFormat, "a language that shares its letters with others (%s) needs a judge", name)
+}

@@ -1,0 +1,191 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/spade/delta"
+)
+
+var (
+	quotedPattern = pattern("\"([^\"\n]{1,120})\"|“([^”\n]{1,120})”|„([^“”\n]{1,120})[“”]|«([^»\n]{1,120})»|`([^`\n]{1,120})`|(?:^|[\\s(\\[:,])'([^'\n]{1,120})'(?:$|[\\s.,;:!?)\\]])")
+	betweenQuotes = pattern(`(?i)^[\s,;/&()]*((?:and|or|nor|as well as)\b)?[\s,()]*(?:the\s+)?(?:(?:words?|phrases?|terms?)\s+)?$`)
+
+	negative     = pattern(`(?i)\b(do not|don['’]t|does not|never|avoid\w*|without|must not|mustn['’]t|should not|shouldn['’]t|cannot|can['’]t|may not|refrain|exclud\w+|omit\w*|instead of|rather than|forbidden|prohibited|banned|remove|no)\b`)
+	negatedAfter = pattern(`(?i)^[\s,]*(?:(?:must|should|may|can) ?not|is (?:forbidden|banned|prohibited|not allowed)|are (?:forbidden|banned|prohibited|not allowed)|shouldn['’]t|mustn['’]t)`)
+	neededAfter  = pattern(`(?i)^[\s,]*(?:must|should|has to|have to|needs? to) (?:be (?:included|mentioned|present|used|contained)|appear|occur)`)
+
+	startVerbs   = pattern(`(?i)\b(begin|start|open|preface|prefix)(s|ning|ing|ed)?\b`)
+	endVerbs     = pattern(`(?i)\b(end|finish|close|conclude|sign[- ]?off)(s|ing|ed)?\b`)
+	orderWords   = pattern(`(?i)\bin (this|the following|exactly this|that) order\b`)
+	includeVerbs = pattern(`(?i)\b(includ\w+|mention\w*|contain\w*|say|state|us(?:e|ing)|writ(?:e|ing)|add|put|print|output|cite|sections?|headings?|headed|called|titled|named|labell?ed|words?|phrases?|terms?|tag)\b`)
+	inputWords   = pattern(`(?i)\b(between|delimited by|enclosed (?:in|by)|wrapped in|marked (?:by|with)|separated by|surrounded by|the (?:text|input|context|document|transcript|article)\s*)\s*$|\b(you are|act as|known as|i will|the user)\b`)
+	exampleWords = pattern(`(?i)\b(such as|like|e\.g\.|for example|for instance|similar to|you can|you may|may|can|could|might|consider)\b`)
+)
+
+// quoted is a run of quoted phrases that belong together.
+type quoted struct {
+	phrases    []string
+	any        bool // joined by or
+	start, end int
+}
+
+// phrases makes checks of quoted phrases.
+func (s *sentence) phrases() {
+	groups := quotedGroups(s.text)
+	from := 0
+	for _, g := range groups {
+		before, after := s.text[from:g.start], s.text[g.end:]
+		from = g.end
+		if strings.Count(before, "\x00") > 0 {
+			continue
+		}
+		s.phrase(g, before, after)
+	}
+}
+
+func quotedGroups(text string) []quoted {
+	var list []quoted
+	for _, m := range quotedPattern.get().FindAllStringSubmatchIndex(text, -1) {
+		phrase, start, end := "", 0, 0
+		for i := 2; i < len(m); i += 2 {
+			if m[i] >= 0 {
+				phrase, start, end = text[m[i]:m[i+1]], m[i], m[i+1]
+			}
+		}
+		// The quotation marks, which may have several bytes.
+		start, end = max(m[0], start-3), min(m[1], end+3)
+		for start < len(text) && strings.ContainsAny(text[start:start+1], " \t([:,") {
+			start++
+		}
+		if n := len(list); n > 0 {
+			if j := betweenQuotes.get().FindStringSubmatch(trimMarks(text[list[n-1].end:max(list[n-1].end, start)])); j != nil {
+				g := &list[n-1]
+				g.phrases, g.end = append(g.phrases, phrase), end
+				g.any = g.any || strings.EqualFold(j[1], "or")
+				continue
+			}
+		}
+		list = append(list, quoted{phrases: []string{phrase}, start: start, end: end})
+	}
+	return list
+}
+
+func trimMarks(s string) string { return strings.Trim(s, "\"“”„«»`'") }
+
+// phrase makes a check of one run, by the words around it.
+func (s *sentence) phrase(g quoted, before, after string) {
+	shown := quotedList(g.phrases)
+	not := negative.get().MatchString(before) || negatedAfter.get().MatchString(after)
+	values := make([]any, len(g.phrases))
+	for i, p := range g.phrases {
+		v, ok := s.template(p)
+		if !ok {
+			s.refuse(delta.Inclusion, "%s holds a placeholder that is no variable of the prompt", shown)
+			return
+		}
+		values[i] = v
+	}
+	switch {
+	case inputWords.get().MatchString(before):
+		s.refuse(delta.DataIntegration, "%s marks the input", shown)
+	case startVerbs.get().MatchString(before):
+		s.affix("starts", "begin", startVerbs.get().FindStringIndex(before)[0], before, values, shown, not)
+	case endVerbs.get().MatchString(before):
+		s.affix("ends", "end", endVerbs.get().FindStringIndex(before)[0], before, values, shown, not)
+	case not:
+		s.draft(delta.Exclusion, "excludes_"+Slug(g.phrases[0]), "The output does not say "+shown+".", "type", "not-icontains-any", "value", values)
+	case orderWords.get().MatchString(s.text) && len(values) > 1:
+		s.draft(delta.WorkflowDescription, "order_of_"+Slug(g.phrases[0]), "The output has, in this order, "+shown+".", "type", "in-order", "value", values, "ignoreCase", true)
+	case exampleWords.get().MatchString(before):
+		s.refuse(delta.Inclusion, "%s is an example or a choice, not a demand", shown)
+	case includeVerbs.get().MatchString(before) || neededAfter.get().MatchString(after):
+		s.include(g, values, shown)
+	default:
+		s.refuse(delta.OtherCategory, "it quotes %s, and does not say what to do with it", shown)
+	}
+}
+
+func (s *sentence) include(g quoted, values []any, shown string) {
+	kind, verb := "icontains-all", "says "
+	if g.any {
+		kind, verb = "icontains-any", "says one of "
+	}
+	if len(values) == 1 {
+		s.draft(delta.Inclusion, "includes_"+Slug(g.phrases[0]), "The output says "+shown+".", "type", "icontains", "value", values[0])
+		return
+	}
+	s.draft(delta.Inclusion, "includes_"+Slug(g.phrases[0]), "The output "+verb+shown+".", "type", kind, "value", values)
+}
+
+// affix makes a check of the beginning or end of the output, or of each part of it.
+func (s *sentence) affix(name, verb string, at int, before string, values []any, shown string, not bool) {
+	scope, part := s.scopeOf(before[:at], shown)
+	switch {
+	case part != "":
+		s.refuse(delta.ResponseFormat, "it is about a part of the output that the rules cannot find (%s)", part)
+		return
+	case len(values) > 1:
+		s.refuse(delta.ResponseFormat, "the output can %s in several ways (%s)", verb, shown)
+		return
+	}
+	kind, text := name+"-with", "The output "+name+" with "+shown+"."
+	category := delta.ResponseFormat
+	if not {
+		kind, text, name, category = "not-"+kind, "The output does not "+verb+" with "+shown+".", "not_"+name, delta.Exclusion
+	}
+	pairs := []any{"type", kind, "value", values[0], "ignoreCase", true}
+	if scope != nil {
+		pairs = append(pairs, "scope", scope)
+	}
+	s.draft(category, name+"_with_"+Slug(fmt.Sprint(values[0])), text, pairs...)
+}
+
+// template turns the variables of a phrase into those of a suite; ok is false if the
+// prompt lacks one of them.
+func (s *sentence) template(phrase string) (string, bool) {
+	out := placeholder.get().ReplaceAllStringFunc(phrase, func(v string) string { return "{{ " + strings.Trim(v, "{} ") + " }}" })
+	return out, s.hasVariable(out)
+}
+
+var placeholder = pattern(`\{\{\s*\w+\s*\}\}|\{[A-Za-z_]\w*\}`)
+
+func quotedList(phrases []string) string {
+	parts := make([]string, len(phrases))
+	for i, p := range phrases {
+		parts[i] = "“" + report.Line(p, 60) + "”"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// unquoted makes checks that need no quotation marks: a variable that must occur,
+// characters with names, and the ends of outputs.
+func (s *sentence) unquoted() {
+	if m := includeVariable.get().FindStringSubmatch(s.text); m != nil && !negative.get().MatchString(s.text[:strings.Index(s.text, m[0])]) {
+		if v, ok := s.template(m[1]); ok {
+			s.draft(delta.DataIntegration, "includes_"+Slug(m[1]), "The output says what "+m[1]+" is.", "type", "icontains", "value", v)
+		}
+	}
+	if m := endsInQuestion.get().FindString(s.text); m != "" && len(s.drafts) == 0 {
+		if negative.get().MatchString(s.text) {
+			s.draft(delta.Exclusion, "not_ends_with_question", "The output does not end with a question.", "type", "not-regex", "value", `\?["'”’)*_\s]*$`)
+		} else {
+			s.draft(delta.ResponseFormat, "ends_with_question", "The output ends with a question.", "type", "regex", "value", `\?["'”’)*_\s]*$`)
+		}
+	}
+}
+
+var (
+	includeVariable = pattern(`(?i)\b(?:include|mention|state|repeat|name)\s+(?:the\s+(?:\w+\s+){0,2})?(\{\{\s*\w+\s*\}\}|\{[A-Za-z_]\w*\})\s*(?:[.,;!]|$|in (?:the|your))`)
+	endsInQuestion  = pattern(`(?i)\b(?:end|finish|close|conclude)\b(?:\s+\S+){0,4}?\s+(?:with|by asking|in)\s+(?:a|one|an)\s+(?:\w+[- ]){0,2}question\b`)
+)
+
+// QuotedPhrases returns the phrases that a sentence has between quotation marks.
+func QuotedPhrases(text string) []string {
+	var list []string
+	for _, g := range quotedGroups(text) {
+		list = append(list, g.phrases...)
+	}
+	return list
+}

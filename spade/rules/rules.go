@@ -1,0 +1,246 @@
+// Package rules proposes assertions for the sentences of a prompt by rules, without a
+// model. Start at [Propose].
+package rules
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/spade/candidate"
+	"github.com/proviso-eval/proviso/spade/delta"
+	"github.com/proviso-eval/proviso/spade/internal/format"
+	"github.com/proviso-eval/proviso/suite"
+	"github.com/proviso-eval/proviso/value"
+)
+
+// Unproposed is a change without a check, and the reason.
+type Unproposed struct {
+	Delta    proviso.Delta
+	Category string
+	Reason   string
+}
+
+// Proposed is what the rules made of a history.
+type Proposed struct {
+	Candidates []proviso.Candidate
+	Unproposed []Unproposed
+}
+
+// Options configure the rules.
+type Options struct {
+	// Compiler tries every candidate.
+	Compiler *check.Compiler
+	// Dropped also proposes for text that is no longer in the last version.
+	Dropped bool
+}
+
+// Propose proposes assertions for what each version added, without a model:
+// for quantities, formats, phrases that an output must or must not have, and how
+// it begins and ends. Each candidate is compiled and tried. What the rules cannot
+// turn into a check is listed with the reason.
+func Propose(ctx context.Context, h *delta.History, o Options) (*Proposed, error) {
+	p := &proposer{options: o, history: h, out: &Proposed{}, names: map[string]bool{}, same: map[string]bool{}, done: map[string]bool{}}
+	now := map[string]bool{}
+	p.prompt = h.Changes[len(h.Changes)-1].Text
+	for _, u := range delta.Split(p.prompt) {
+		now[u.Key] = true
+	}
+	for _, c := range h.Changes {
+		for _, d := range c.Deltas {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			key := delta.Key(d.Text)
+			switch {
+			case !d.Added || d.Moved || p.done[key]:
+			case !now[key] && !o.Dropped:
+				p.refuse(d, "", "a later version does not say it any more")
+			default:
+				p.done[key] = true
+				p.delta(ctx, d)
+			}
+		}
+	}
+	return p.out, nil
+}
+
+// proposer proposes for one history.
+type proposer struct {
+	options Options
+	history *delta.History
+	prompt  string // the last version
+	out     *Proposed
+	names   map[string]bool
+	same    map[string]bool // proposed assertions, as JSON
+	done    map[string]bool // units, by key
+}
+
+func (p *proposer) refuse(d proviso.Delta, category, reason string) {
+	p.out.Unproposed = append(p.out.Unproposed, Unproposed{d, category, reason})
+}
+
+// draft is a candidate before it is compiled.
+type draft struct {
+	name, description, category string
+	assertion                   *value.Object // without an id
+}
+
+// sentence is a unit in the form that the rules use.
+type sentence struct {
+	text    string
+	lower   string
+	prompt  string
+	drafts  []draft
+	refused []string // reasons
+	hint    string   // category of what was refused
+}
+
+func (s *sentence) draft(category, name, description string, pairs ...any) {
+	s.drafts = append(s.drafts, draft{name, description, category, value.ObjectOf(pairs...)})
+}
+
+func (s *sentence) refuse(category, format string, args ...any) {
+	s.refused, s.hint = append(s.refused, fmt.Sprintf(format, args...)), category
+}
+
+// conditional finds a requirement that holds only sometimes.
+var conditional = pattern(`(?i)\b(if|when|whenever|unless|in case|in cases where|should the user|in the event|depending on|where (?:applicable|appropriate|necessary|possible|relevant)|as needed|optionally|optional)\b`)
+
+// delta proposes for one unit.
+func (p *proposer) delta(ctx context.Context, d proviso.Delta) {
+	text := strings.TrimSpace(d.Text[delta.MarkerLength(d.Text):])
+	if mark, _ := delta.FenceMark(strings.SplitN(d.Text, "\n", 2)[0]); mark != "" && strings.Contains(d.Text, "\n") {
+		p.refuse(d, delta.ExampleDemonstration, "a block of code or text shows something and asks for nothing")
+		return
+	}
+	if len(text) > delta.MaxSentence {
+		p.refuse(d, delta.OtherCategory, fmt.Sprintf("it has %d bytes; the rules read sentences of at most %d", len(text), delta.MaxSentence))
+		return
+	}
+	s := &sentence{text: text, lower: strings.ToLower(text), prompt: p.prompt}
+	if m := conditional.get().FindString(text); m != "" && asks(s) {
+		p.refuse(d, categoryOf(s), fmt.Sprintf("it applies only sometimes (%q)", m))
+		return
+	}
+	s.quantities()
+	s.formats()
+	s.phrases()
+	s.unquoted()
+	for _, r := range s.refused {
+		p.refuse(d, s.hint, r)
+	}
+	made := 0
+	for _, dr := range s.drafts {
+		made += p.candidate(ctx, d, dr)
+	}
+	if made == 0 && len(s.refused) == 0 && len(s.drafts) == 0 {
+		category := categoryOf(s)
+		p.refuse(d, category, reasonOf(category))
+	}
+}
+
+// asks reports whether the rules would make a candidate of a sentence.
+func asks(s *sentence) bool {
+	t := sentence{text: s.text, lower: s.lower, prompt: s.prompt}
+	t.quantities()
+	t.formats()
+	t.phrases()
+	return len(t.drafts)+len(t.refused) > 0
+}
+
+// candidate compiles and tries a draft, and returns 1 if it became a candidate.
+func (p *proposer) candidate(ctx context.Context, d proviso.Delta, dr draft) int {
+	key := value.Stringify(dr.assertion)
+	if p.same[key] {
+		p.refuse(d, dr.category, "it asks for the same as a sentence before")
+		return 0
+	}
+	p.same[key] = true
+	o := value.ObjectOf("id", p.unique(dr.name), "description", dr.description)
+	for k, v := range dr.assertion.All() {
+		o.Set(k, v)
+	}
+	list, wrong := suite.DecodeSet([]any{o}, "")
+	if len(wrong) > 0 || len(list) != 1 {
+		p.refuse(d, dr.category, "the check could not be written: "+format.FirstOf(wrong))
+		return 0
+	}
+	if reason := Try(ctx, p.options.Compiler, list[0]); reason != "" {
+		p.refuse(d, dr.category, "the check does not work: "+reason)
+		return 0
+	}
+	c := candidate.Of(list[0])
+	c.Category, c.Delta = dr.category, d
+	p.names[c.Name] = true
+	p.out.Candidates = append(p.out.Candidates, c)
+	return 1
+}
+
+// unique returns an unused name.
+func (p *proposer) unique(name string) string {
+	for n := 2; p.names[name]; n++ {
+		name = fmt.Sprintf("%s_%d", strings.TrimSuffix(name, fmt.Sprintf("_%d", n-1)), n)
+	}
+	return name
+}
+
+// Probes returns outputs that every check must be able to decide.
+func Probes() []string {
+	return []string{"", "One sentence. Another one!\n\n- an item\n- another", `{"a": [1, "b"]}`, "## Heading\n\n| a | b |\n|---|---|\n\U0001F600"}
+}
+
+// Try compiles an assertion and decides it on a few outputs. It returns why it cannot
+// be used, or "". Template variables have the value 3.
+func Try(ctx context.Context, c *check.Compiler, a *proviso.Assertion) string {
+	set, wrong := c.Compile([]*proviso.Assertion{a})
+	if len(wrong) > 0 {
+		return wrong[0].Error()
+	}
+	vars := value.NewObject(4)
+	for _, name := range Variables(value.Stringify(a.Raw)) {
+		vars.Set(name, "3")
+	}
+	for _, text := range Probes() {
+		row := &check.Row{Output: &proviso.Output{Value: text}, Prompt: "a prompt", HasPrompt: true, Vars: vars}
+		for _, v := range set.Eval(ctx, row) {
+			if v.Status == proviso.Errored {
+				return v.Reason
+			}
+		}
+	}
+	return ""
+}
+
+var anyVariable = pattern(`\{\{\s*([A-Za-z_]\w*)`)
+
+// Variables returns the names of the template variables in a text.
+func Variables(text string) []string {
+	var names []string
+	for _, m := range anyVariable.get().FindAllStringSubmatch(text, -1) {
+		names = append(names, m[1])
+	}
+	return names
+}
+
+// Slug turns a phrase into a part of a name.
+func Slug(text string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(text) {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+			b.WriteRune(r)
+		case b.Len() > 0 && !strings.HasSuffix(b.String(), "_"):
+			b.WriteByte('_')
+		}
+		if b.Len() >= 32 {
+			break
+		}
+	}
+	if s := strings.Trim(b.String(), "_"); s != "" {
+		return s
+	}
+	return "text"
+}

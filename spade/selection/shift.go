@@ -1,0 +1,243 @@
+package selection
+
+import (
+	"context"
+	"fmt"
+	"github.com/proviso-eval/proviso/spade/candidate"
+	"github.com/proviso-eval/proviso/spade/internal/format"
+	"github.com/proviso-eval/proviso/spade/matrix"
+	"slices"
+	"strings"
+)
+
+// Problem is the input of a selection.
+type Problem struct {
+	Matrix       *matrix.Matrix
+	Implications []candidate.Implication
+	Options      Options
+}
+
+// Cause is the part of a [Problem] whose change added or removed a candidate.
+type Cause uint8
+
+// The causes, in the order in which [Explain] looks at them.
+const (
+	ByOptions      Cause = iota + 1 // method, thresholds, costs
+	ByRemoval                       // removed candidates
+	ByLabels                        // examples that are new, gone, or labelled differently
+	ByCandidates                    // candidates that are new, or have other results
+	ByImplications                  // changed implications
+)
+
+var causeNames = [...]string{"", "the options changed", "candidates are gone", "the labels changed", "the candidates changed", "the implications changed"}
+
+// String returns the cause in words.
+func (c Cause) String() string { return causeNames[c] }
+
+// Shift is a candidate that only one of two selections has.
+type Shift struct {
+	Name     string
+	Selected bool // in the new selection; false if it was in the old one
+	Cause    Cause
+	Because  string // the new selection's reason, in a sentence
+}
+
+// Explain compares the selections of before and after, and finds the causes of the
+// differences: it changes the parts of the problem one after the other and looks at
+// which of them a candidate came or went. The shifts are in the order of the matrix,
+// with removed candidates at the end.
+func Explain(ctx context.Context, before, after Problem) ([]Shift, error) {
+	x := explainer{before: before, after: after}
+	first, _, err := x.selected(ctx, before)
+	if err != nil {
+		return nil, err
+	}
+	last, err := Select(ctx, after.Matrix, after.Implications, after.Options)
+	if err != nil {
+		return nil, err
+	}
+	cause := map[string]Cause{}
+	had := first
+	for c := ByOptions; c <= ByImplications; c++ {
+		now := last.Selected()
+		if c < ByImplications {
+			selected, ok, err := x.selected(ctx, x.upTo(c))
+			if err != nil {
+				return nil, err
+			}
+			if !ok {
+				continue // the next change, such as the first labels, is what counts
+			}
+			now = selected
+		}
+		for _, name := range slices.Concat(had, now) {
+			if slices.Contains(had, name) != slices.Contains(now, name) {
+				cause[name] = c
+			}
+		}
+		had = now
+	}
+	return x.changes(first, last, cause), nil
+}
+
+type explainer struct{ before, after Problem }
+
+// selected returns the names in the solution of a problem, empty if it has no solution;
+// ok is false where nothing can be measured.
+func (x *explainer) selected(ctx context.Context, p Problem) (names []string, ok bool, err error) {
+	s, err := Select(ctx, p.Matrix, p.Implications, p.Options)
+	switch {
+	case ctx.Err() != nil:
+		return nil, false, ctx.Err()
+	case err != nil:
+		return nil, false, nil
+	case !s.Found():
+		return nil, true, nil
+	}
+	return s.Selected(), true, nil
+}
+
+// upTo returns the earlier problem with the changes up to a cause.
+func (x *explainer) upTo(c Cause) Problem {
+	p := x.before
+	p.Options = x.after.Options
+	if c >= ByRemoval {
+		p.Matrix = x.kept(p.Matrix)
+	}
+	if c >= ByLabels {
+		p.Matrix = x.relabelled(p.Matrix)
+	}
+	if c >= ByCandidates {
+		p.Matrix = x.after.Matrix
+	}
+	p.Implications = among(p.Implications, p.Matrix.Names)
+	p.Options.Cost = costsAmong(p.Options.Cost, p.Matrix.Names)
+	return p
+}
+
+// kept removes the candidates that are gone.
+func (x *explainer) kept(m *matrix.Matrix) *matrix.Matrix {
+	out := &matrix.Matrix{Examples: m.Examples}
+	for j, name := range m.Names {
+		if slices.Contains(x.after.Matrix.Names, name) {
+			out.Names = append(out.Names, name)
+			out.Cells = append(out.Cells, m.Cells[j])
+		}
+	}
+	return out
+}
+
+// relabelled has the examples of the later matrix, with the earlier cells where they
+// exist. All of its candidates are in the later matrix.
+func (x *explainer) relabelled(m *matrix.Matrix) *matrix.Matrix {
+	row := map[string]int{}
+	for i, e := range m.Examples {
+		row[e.ID] = i
+	}
+	later := x.after.Matrix
+	out := &matrix.Matrix{Names: m.Names, Examples: later.Examples}
+	for j, name := range m.Names {
+		column := slices.Clone(later.Cells[slices.Index(later.Names, name)])
+		for i, e := range later.Examples {
+			if k, ok := row[e.ID]; ok {
+				column[i] = m.Cells[j][k]
+			}
+		}
+		out.Cells = append(out.Cells, column)
+	}
+	return out
+}
+
+func among(list []candidate.Implication, names []string) []candidate.Implication {
+	var out []candidate.Implication
+	for _, p := range list {
+		if slices.Contains(names, p.A) && slices.Contains(names, p.B) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func costsAmong(costs map[string]int, names []string) map[string]int {
+	out := map[string]int{}
+	for name, cost := range costs {
+		if slices.Contains(names, name) {
+			out[name] = cost
+		}
+	}
+	return out
+}
+
+func (x *explainer) changes(first []string, last *Selection, cause map[string]Cause) []Shift {
+	var list []Shift
+	for _, a := range last.Accounts() {
+		now := a.Fate == Selected
+		if now == slices.Contains(first, a.Name) {
+			continue
+		}
+		c := Shift{Name: a.Name, Selected: now, Cause: cause[a.Name], Because: x.because(a, last)}
+		list = append(list, c)
+	}
+	for _, name := range first {
+		switch {
+		case !slices.Contains(last.Matrix.Names, name):
+			list = append(list, Shift{Name: name, Cause: ByRemoval, Because: "it is no candidate any more"})
+		case !last.Found():
+			list = append(list, Shift{Name: name, Cause: cause[name], Because: "no selection is within both thresholds"})
+		}
+	}
+	return list
+}
+
+// because explains a candidate's place in or out of a selection.
+func (x *explainer) because(a Account, s *Selection) string {
+	switch a.Fate {
+	case Selected:
+		switch {
+		case len(a.Alone) > 0:
+			return "it alone catches " + x.ids(a.Alone)
+		case len(a.LeftOver) > 0:
+			return "it alone implies " + some(a.LeftOver)
+		}
+		return fmt.Sprintf("it catches %d of %s", a.Covered, format.Counted(s.Bad, "bad output", "bad outputs"))
+	case Unfair:
+		fails := format.Counted(a.False, "good output", "good outputs")
+		if a.Perhaps > 0 {
+			fails = "up to " + fails
+		}
+		return fmt.Sprintf("it fails %s, %d at most", fails, s.Instance.Allow)
+	case Implied:
+		return "it is implied by " + some(a.By)
+	case Crowded:
+		return fmt.Sprintf("with it the selection would fail %s, %d at most", format.Counted(a.Together, "good output", "good outputs"), s.Instance.Allow)
+	}
+	return "what it catches is caught without it"
+}
+
+// ids lists examples, and marks those that were not known as bad before.
+func (x *explainer) ids(ids []string) string {
+	fresh := 0
+	for _, id := range ids {
+		if !slices.Contains(x.before.Matrix.Examples, matrix.Example{ID: id}) {
+			fresh++
+		}
+	}
+	text := some(ids)
+	switch {
+	case fresh == 0:
+	case fresh == len(ids):
+		text += ", labelled bad since"
+	default:
+		text += fmt.Sprintf(", %d of them labelled bad since", fresh)
+	}
+	return text
+}
+
+// some lists names, the first few of many.
+func some(names []string) string {
+	const most = 5
+	if n := len(names); n > most {
+		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", n-most)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,208 @@
+package subsume
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/spade/candidate"
+	"github.com/proviso-eval/proviso/value"
+)
+
+// claim is the meaning of an assertion in a comparable form.
+type claim struct {
+	frame     string // the scope and conditions; claims with equal frames look at the same text
+	condition string // the part of the frame that is not the scope
+	scope     proviso.Scope
+	plain     bool // the frame is the whole output, always
+	parts     bool // every part must satisfy it; else, with any, one of them, or there are no parts
+	any       bool
+	not       bool
+	*fact
+}
+
+// fact is what is claimed, in all forms in which it can be compared; all of them are
+// about the text of the output or part, except key. Equal claims share it.
+type fact struct {
+	key string // equal keys have the same meaning
+
+	phrases *phrases
+	text    *language // the texts that it holds for
+	exact   *string   // the only text that it holds for
+	value   any       // the only JSON value that it holds for, if isValue
+	isValue bool
+	counted string // what is counted
+	amounts amounts
+	measure string // what is measured
+	limit   *limit
+	schema  *schemaFact
+	name    string             // a property that an output has exactly one value of
+	of      string             // that value
+	pure    *proviso.Assertion // decides the fact by the text alone; nil if unknown
+
+	passes, fails []rune   // texts that satisfy it and that do not, in code units; nil if there is none, or it is the empty one
+	seen          []uint64 // the sample texts that satisfy it
+	exist         bool     // seen is computed
+}
+
+// claims reads assertions.
+type claims struct {
+	languages *languages
+	facts     map[string]*fact
+}
+
+// of returns the claims of an assertion, which must all hold. It returns nil if nothing
+// is known.
+func (c *claims) of(a *proviso.Assertion) []claim {
+	if a.Raw == nil || a.Weight != nil && *a.Weight == 0 {
+		return nil // its meaning is only partly known; it passes whatever it finds
+	}
+	base, negated := strings.CutPrefix(a.Type, "not-")
+	one := c.framed(a)
+	one.not = negated
+	if base == "judge" && !negated {
+		if list := c.judged(a, one); list != nil {
+			return list
+		}
+	}
+	one.fact = c.fact(base, a)
+	if one.parts && a.Scope.Match == "none" {
+		if one.opaque() {
+			one.frame += " none"
+		} else {
+			one.not = !one.not // negated any: none holds
+		}
+	}
+	return []claim{one}
+}
+
+// opaque reports whether only an equal fact can be compared with it.
+func (f *fact) opaque() bool {
+	return f.phrases == nil && f.text == nil && f.exact == nil && !f.isValue && f.amounts == nil && f.limit == nil && f.schema == nil && f.name == ""
+}
+
+// framed returns a claim with only its frame.
+func (c *claims) framed(a *proviso.Assertion) claim {
+	one := claim{}
+	if a.Scope != nil {
+		one.scope = *a.Scope
+		if one.scope.Of == "output" {
+			one.scope.Of = ""
+		}
+		one.parts = one.scope.Each != ""
+		one.any = one.scope.Match == "any"
+	}
+	s := one.scope
+	one.plain = a.When == "" && a.Transform == "" && s == (proviso.Scope{})
+	one.condition = value.Stringify([]any{a.When, a.Transform})
+	one.frame = value.Stringify([]any{a.When, a.Transform, s.Of, s.From, s.To, s.Each})
+	return one
+}
+
+// judged returns the parts of a judged assertion: its check and its criteria. It
+// returns nil if they cannot be separated.
+func (c *claims) judged(a *proviso.Assertion, one claim) []claim {
+	clauses := len(a.Criteria)
+	if a.Check != nil {
+		clauses++
+	}
+	if clauses > 1 && one.parts && one.scope.Match != "" && one.scope.Match != "all" || one.scope.Match == "none" {
+		return nil // "all hold for some part" is more than "each holds for some part"
+	}
+	var list []claim
+	if a.Check != nil {
+		inner := c.of(a.Check)
+		simple := a.Check.Scope == nil && a.Check.Transform == "" && a.Check.When == ""
+		if inner == nil || !one.plain && !simple {
+			return nil
+		}
+		for _, in := range inner {
+			if !one.plain {
+				fact, negated := in.fact, in.not
+				in = one
+				in.fact, in.not = fact, negated
+			}
+			list = append(list, in)
+		}
+	}
+	for _, criterion := range a.Criteria {
+		asked := one
+		asked.fact = c.share(value.Stringify([]any{"criterion", a.Instruction, criterion.Text, criterion.Template, canonical(criterion.Params), canonical(a.Provider)}), nil)
+		list = append(list, asked)
+	}
+	return list
+}
+
+// share returns the fact with a key; make fills a new one.
+func (c *claims) share(key string, fill func(f *fact)) *fact {
+	if f, ok := c.facts[key]; ok {
+		return f
+	}
+	f := &fact{key: key}
+	if fill != nil {
+		fill(f)
+	}
+	c.facts[key] = f
+	return f
+}
+
+// notOfTheFact are assertion keys that do not affect the fact, or are handled
+// elsewhere.
+var notOfTheFact = []string{"id", "type", "description", "metric", "severity", "weight", "when", "transform", "scope"}
+
+// fact returns the meaning of an assertion, without its frame and negation.
+func (c *claims) fact(base string, a *proviso.Assertion) *fact {
+	core := value.NewObject(a.Raw.Len() + 1)
+	for key, v := range a.Raw.All() {
+		switch {
+		case slices.Contains(notOfTheFact, key), key == "instruction" && base != "judge":
+			continue
+		case key == "config":
+			if o, ok := v.(*value.Object); ok {
+				v = withoutKey(o, candidate.ProvenanceKey)
+			}
+			if o, ok := v.(*value.Object); ok && o.Len() == 0 {
+				continue
+			}
+		}
+		core.Set(key, v)
+	}
+	core.Set("type", base)
+	if f, ok := candidate.PythonFunction(a); ok { // the name of the function does not matter
+		core.Set("value", strings.Replace(f.Text, "def "+f.Entry, "def f", 1))
+	}
+	return c.share(canonical(core), func(f *fact) { c.fill(f, base, a) })
+}
+
+func withoutKey(o *value.Object, key string) *value.Object {
+	out := value.NewObject(o.Len())
+	for k, v := range o.All() {
+		if k != key {
+			out.Set(k, v)
+		}
+	}
+	return out
+}
+
+// canonical writes a value so that equal values give equal texts, regardless of the
+// order of keys.
+func canonical(v any) string { return value.Stringify(sorted(v)) }
+
+func sorted(v any) any {
+	switch v := v.(type) {
+	case *value.Object:
+		keys := slices.Sorted(slices.Values(v.Keys()))
+		out := value.NewObject(len(keys))
+		for _, k := range keys {
+			out.Set(k, sorted(v.At(k)))
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = sorted(e)
+		}
+		return out
+	}
+	return v
+}

@@ -1,0 +1,246 @@
+package subsume
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/value"
+)
+
+// pureTypes decide by the text of the output alone.
+var pureTypes = []string{
+	"bleu", "char-count", "chars", "contains", "contains-all", "contains-any", "contains-html", "contains-json", "contains-xml", "count",
+	"ends-with", "equals", "gleu", "icontains", "icontains-all", "icontains-any", "in-order", "is-html", "is-json", "is-xml", "item-count",
+	"levenshtein", "line-count", "meteor", "regex", "rouge-l", "rouge-n", "sentence-count", "starts-with", "token-count", "word-count",
+}
+
+// fill finds the forms in which a fact can be compared.
+func (c *claims) fill(f *fact, base string, a *proviso.Assertion) {
+	if !fixed(a.Value) {
+		return // the value differs between outputs
+	}
+	if slices.Contains(pureTypes, base) {
+		pure := *a
+		pure.Type, pure.Scope, pure.Transform, pure.When = base, nil, "", ""
+		f.pure = &pure
+	}
+	switch base {
+	case "contains", "icontains":
+		c.fillPhrases(f, phraseOf(a.Value), false, a.IgnoreCase || base == "icontains")
+	case "contains-all", "icontains-all":
+		c.fillPhrases(f, phrasesOf(a.Value), false, a.IgnoreCase || base == "icontains-all")
+	case "contains-any", "icontains-any":
+		c.fillPhrases(f, phrasesOf(a.Value), true, a.IgnoreCase || base == "icontains-any")
+	case "starts-with", "ends-with", "equals":
+		c.fillAffix(f, base, a)
+	case "in-order":
+		if list := phrasesOf(a.Value); len(list) > 0 {
+			f.text = c.languages.sequence(list, a.IgnoreCase)
+		}
+	case "regex":
+		if pattern, ok := a.Value.(string); ok && pattern != "" {
+			f.text = c.languages.matches(pattern, a.IgnoreCase)
+		}
+	case "count":
+		c.fillCount(f, a)
+	case "char-count", "word-count", "sentence-count", "line-count", "item-count", "token-count", "chars":
+		fillCounter(f, base, a)
+	case "is-json", "contains-json":
+		fillSchema(f, base == "contains-json", a.Value)
+	case "is-xml", "contains-xml":
+		fillPaths(f, base == "contains-xml", a.Value)
+	case "finish-reason":
+		if text, ok := a.Value.(string); ok {
+			if low, ok := lowered(text); ok {
+				f.name, f.of = low, base
+			}
+		}
+	default:
+		fillLimit(f, base, a)
+	}
+}
+
+// fixed reports whether a value is the same for every output: it has no template and no
+// file.
+func fixed(v any) bool {
+	switch v := v.(type) {
+	case string:
+		return !strings.HasPrefix(v, "file://") && !strings.HasPrefix(v, "package:") &&
+			!strings.Contains(v, "{{") && !strings.Contains(v, "{%") && !strings.Contains(v, "{#")
+	case []any:
+		return !slices.ContainsFunc(v, func(e any) bool { text, ok := e.(string); return ok && !fixed(text) })
+	}
+	return true
+}
+
+// phraseOf returns the text that contains looks for, as a list of one.
+func phraseOf(v any) []string {
+	switch v := v.(type) {
+	case string:
+		if v != "" {
+			return []string{v}
+		}
+	case float64:
+		if !math.IsNaN(v) {
+			return []string{value.FormatNumber(v)}
+		}
+	}
+	return nil
+}
+
+// phrasesOf returns the texts of a list, or of a comma-separated text; nil for anything
+// else and for texts with quotes, which have their own rules.
+func phrasesOf(v any) []string {
+	switch v := v.(type) {
+	case []any:
+		list := make([]string, len(v))
+		for i, e := range v {
+			list[i] = value.ToString(e)
+		}
+		return list
+	case string:
+		if v == "" || strings.ContainsAny(v, `"\`) {
+			return nil
+		}
+		list := []string{}
+		for _, part := range strings.Split(v, ",") {
+			if part = value.TrimSpace(part); part != "" {
+				list = append(list, part)
+			}
+		}
+		return list
+	}
+	return nil
+}
+
+func (c *claims) fillPhrases(f *fact, list []string, any, fold bool) {
+	if list == nil || slices.ContainsFunc(list, func(s string) bool { return !utf8.ValidString(s) }) {
+		return
+	}
+	f.phrases = newPhrases(list, any, fold, c.languages.cased)
+	f.text = c.languages.each(list, !any, fold)
+}
+
+// fillAffix handles texts that begin or end with a phrase, or equal one.
+func (c *claims) fillAffix(f *fact, base string, a *proviso.Assertion) {
+	text, ok := a.Value.(string)
+	if base == "equals" {
+		switch v := a.Value.(type) {
+		case value.Undefined:
+			return
+		case nil, []any, *value.Object:
+			f.value, f.isValue = v, true
+			return
+		default:
+			text, ok = value.ToString(v), true
+		}
+	}
+	if !ok || text == "" && base != "equals" {
+		return
+	}
+	place := map[string]string{"starts-with": atStart, "ends-with": atEnd, "equals": whole}[base]
+	f.text = c.languages.phrase(text, place, a.IgnoreCase)
+	if base == "equals" && !a.IgnoreCase && utf8.ValidString(text) {
+		f.exact = &text
+	}
+}
+
+// fillCount handles how often a phrase or pattern occurs.
+func (c *claims) fillCount(f *fact, a *proviso.Assertion) {
+	text, _ := a.Value.(string)
+	pattern, fold := "", a.IgnoreCase
+	in := amounts{{1, endless}}
+	if o, ok := a.Value.(*value.Object); ok {
+		text, _ = o.At("text").(string)
+		pattern, _ = o.At("regex").(string)
+		ignore, _ := o.At("ignoreCase").(bool)
+		fold = fold || ignore
+		if in, ok = amountsOf(o, in); !ok {
+			return
+		}
+	}
+	if (text == "") == (pattern == "") {
+		return
+	}
+	f.counted, f.amounts = value.Stringify([]any{"count", text, pattern, fold}), in
+	occurs := amounts{{1, endless}}
+	switch {
+	case pattern == "":
+		f.text = c.languages.times(text, fold, in)
+	case occurs.within(in) && in.within(occurs):
+		f.text = c.languages.matches(pattern, fold)
+	case occurs.within(in.without()) && in.without().within(occurs):
+		if l := c.languages.matches(pattern, fold); l != nil {
+			f.text = not(l)
+		}
+	}
+}
+
+// fillCounter handles how many units the output has.
+func fillCounter(f *fact, base string, a *proviso.Assertion) {
+	what := base
+	val := a.Value
+	var other amounts
+	switch base {
+	case "token-count":
+		encoding, _ := a.Config.At("encoding").(string)
+		if encoding == "" {
+			encoding = "o200k_base"
+		}
+		what += " " + encoding
+	case "chars":
+		other = amounts{{0, 0}}
+		class, ok := val.(string)
+		if ok {
+			val = value.NewObject(0)
+		} else if o, isObject := val.(*value.Object); isObject {
+			class, _ = o.At("class").(string)
+		}
+		what += " " + class
+	}
+	if in, ok := amountsOf(val, other); ok {
+		f.counted, f.amounts = what, in
+	}
+}
+
+// fillSchema handles JSON with a schema.
+func fillSchema(f *fact, within bool, val any) {
+	s := &schemaFact{within: within}
+	if value.Truthy(val) {
+		if text, ok := val.(string); ok {
+			doc, err := document.ParseYAML("the schema", []byte(text))
+			if err != nil {
+				return
+			}
+			val = doc.Root
+		}
+		if _, ok := val.(*value.Object); !ok {
+			return
+		}
+		s.schema, s.moves = readSchema(val, 0), refers(val)
+	}
+	f.schema = s
+}
+
+// fillPaths handles required elements of XML.
+func fillPaths(f *fact, within bool, val any) {
+	s := &schemaFact{within: within, paths: []string{}}
+	switch v := val.(type) {
+	case string:
+		for _, p := range strings.Split(v, ",") {
+			s.paths = append(s.paths, value.TrimSpace(p))
+		}
+	case []any:
+		for _, p := range v {
+			s.paths = append(s.paths, value.ToString(p))
+		}
+	case value.Undefined:
+	default:
+		return
+	}
+	f.schema = s
+}

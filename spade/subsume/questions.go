@@ -1,0 +1,296 @@
+package subsume
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/spade/ask"
+	"github.com/proviso-eval/proviso/spade/internal/format"
+	"github.com/proviso-eval/proviso/value"
+)
+
+// Limits of the questions about implications.
+const (
+	window       = 40       // candidates per question
+	windowStep   = 20       // new candidates in the next question
+	windowBytes  = 96 << 10 // bytes of candidates per question
+	maxShown     = 4 << 10  // bytes shown of a candidate's check
+	maxSays      = 600      // bytes shown of its description
+	maxNamed     = 400      // pairs per answer
+	confirmed    = 12       // pairs per question of the second kind
+	findTokens   = 8192
+	confirmMost  = 4096
+	maxOpenAsked = 4
+)
+
+// questions asks a judge which candidate implies which, as in the paper: once
+// for the pairs in a list of candidates, and once more for each pair that it named.
+//
+// A list that does not fit into one question is ordered so that similar candidates are
+// close, and split into windows that overlap by half. The number of questions grows
+// with the number of candidates, not of pairs; dissimilar candidates are never
+// compared.
+type questions struct {
+	s        *Subsumption
+	list     []proviso.Candidate
+	model    *ask.Model
+	filter   *filter
+	known    *pairSet // pairs that need no question
+	limit    int
+	progress func(answered, of int)
+
+	mu       sync.Mutex
+	answered int
+	of       int
+}
+
+// question is one question with its result.
+type question struct {
+	of    []int  // candidates
+	pairs []Pair // that it named, or that it is about
+	spent ask.Spent
+	err   error
+}
+
+// ask returns the pairs that the judge named, with their outcomes.
+func (q *questions) ask(ctx context.Context) []Pair {
+	finds := q.windows()
+	q.of = len(finds)
+	q.each(ctx, len(finds), func(i int) { q.find(ctx, finds[i]) })
+	q.s.count("find", finds, q.list)
+	var pairs, open []Pair
+	for _, one := range finds {
+		for _, p := range one.pairs {
+			if q.known.has(p.A, p.B) {
+				continue
+			}
+			q.known.add(p.A, p.B)
+			q.filter.judge(&p)
+			if p.Outcome == Kept {
+				if text, ok := q.s.prover.Refutes(p.A, p.B); ok {
+					p.Outcome, p.Text = Refuted, text
+				}
+			}
+			if p.Outcome == Kept {
+				open = append(open, p)
+			} else {
+				pairs = append(pairs, p)
+			}
+		}
+	}
+	var confirms []*question
+	for chunk := range slices.Chunk(open, confirmed) {
+		one := &question{pairs: chunk}
+		for _, p := range chunk {
+			one.of = append(one.of, p.A, p.B)
+		}
+		slices.Sort(one.of)
+		one.of = slices.Compact(one.of)
+		confirms = append(confirms, one)
+	}
+	q.of += len(confirms)
+	q.each(ctx, len(confirms), func(i int) { q.confirm(ctx, confirms[i]) })
+	q.s.count("confirm", confirms, q.list)
+	for _, one := range confirms {
+		pairs = append(pairs, one.pairs...)
+	}
+	return pairs
+}
+
+// each asks n questions concurrently.
+func (q *questions) each(ctx context.Context, n int, ask func(i int)) {
+	limit := q.limit
+	if limit <= 0 {
+		limit = maxOpenAsked
+	}
+	next := make(chan int)
+	var wait sync.WaitGroup
+	for range min(limit, n) {
+		wait.Go(func() {
+			for i := range next {
+				ask(i)
+				q.tell()
+			}
+		})
+	}
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	wait.Wait()
+}
+
+func (q *questions) tell() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.answered++
+	if q.progress != nil {
+		q.progress(q.answered, q.of)
+	}
+}
+
+// count adds up usage, and keeps the questions without an answer.
+func (s *Subsumption) count(step string, list []*question, candidates []proviso.Candidate) {
+	for _, one := range list {
+		s.Questions++
+		s.Spent.Add(one.spent)
+		if one.err == nil {
+			continue
+		}
+		failed := Unanswered{Step: step, Err: one.err}
+		for _, i := range one.of {
+			failed.Candidates = append(failed.Candidates, candidates[i].Name)
+		}
+		s.Unanswered = append(s.Unanswered, failed)
+	}
+}
+
+// find asks which of a list of candidates imply each other.
+func (q *questions) find(ctx context.Context, one *question) {
+	if one.err = ctx.Err(); one.err != nil {
+		return
+	}
+	d := ask.Begin(q.model, "subsume-find", findReply(), findTokens, []ask.Piece{{Name: "checks", Text: q.checks(one.of)}})
+	at := map[string]int{}
+	for _, i := range one.of {
+		at[q.list[i].Name] = i
+	}
+	one.err = d.Ask(ctx, func(text string) error {
+		var err error
+		one.pairs, err = readFound(text, at)
+		return err
+	})
+	if one.spent = d.Spent; one.err != nil {
+		one.pairs = nil
+	}
+}
+
+// readFound reads pairs. A name that is not in the list makes the answer invalid.
+func readFound(text string, at map[string]int) ([]Pair, error) {
+	_, list, err := ask.ListIn(text, "pairs")
+	if err != nil {
+		return nil, err
+	}
+	if len(list) > maxNamed {
+		return nil, fmt.Errorf("it names %d pairs, more than the %d that are read", len(list), maxNamed)
+	}
+	var pairs []Pair
+	seen := map[[2]int]bool{}
+	for _, v := range list {
+		o, _ := v.(*value.Object)
+		var ends [2]int
+		for k, key := range [...]string{"a", "b"} {
+			name, ok := o.At(key).(string)
+			if !ok {
+				return nil, fmt.Errorf("a pair lacks %q", key)
+			}
+			if ends[k], ok = at[name]; !ok {
+				return nil, fmt.Errorf("a pair names a check that is not in the list: %s", value.Stringify(name))
+			}
+		}
+		if ends[0] == ends[1] || seen[ends] {
+			continue
+		}
+		seen[ends] = true
+		why, _ := o.At("why").(string)
+		pairs = append(pairs, Pair{A: ends[0], B: ends[1], Source: FromJudge, Said: oneLine(why, "it gave no reason")})
+	}
+	return pairs, nil
+}
+
+// oneLine shortens a model's text to one line.
+func oneLine(text, none string) string {
+	if text = format.Excerpt(text); text == "" {
+		return none
+	}
+	return text
+}
+
+// confirm asks again about named pairs.
+func (q *questions) confirm(ctx context.Context, one *question) {
+	for i := range one.pairs {
+		one.pairs[i].Outcome = Unconfirmed
+	}
+	if one.err = ctx.Err(); one.err != nil {
+		return
+	}
+	claims := make([]*value.Object, len(one.pairs))
+	for i, p := range one.pairs {
+		claims[i] = value.ObjectOf("n", float64(i+1), "a", q.list[p.A].Name, "b", q.list[p.B].Name)
+	}
+	d := ask.Begin(q.model, "subsume-confirm", confirmReply(), confirmMost, []ask.Piece{{Name: "checks", Text: q.checks(one.of)}, {Name: "claims", Text: ask.JSONLines(claims)}})
+	var answers []confirmation
+	one.err = d.Ask(ctx, func(text string) error {
+		var err error
+		answers, err = readConfirmed(text, len(one.pairs))
+		return err
+	})
+	if one.spent = d.Spent; one.err != nil {
+		return
+	}
+	for i, a := range answers {
+		p := &one.pairs[i]
+		p.Outcome, p.Answer = Denied, a.why
+		if a.implied {
+			p.Outcome = Kept
+		}
+	}
+}
+
+type confirmation struct {
+	implied bool
+	why     string
+}
+
+// readConfirmed reads the verdicts on n claims: each exactly once, and true or false.
+// A positive verdict with a counterexample makes the answer invalid.
+func readConfirmed(text string, n int) ([]confirmation, error) {
+	_, list, err := ask.ListIn(text, "claims")
+	if err != nil {
+		return nil, err
+	}
+	answers, seen := make([]confirmation, n), make([]bool, n)
+	for _, v := range list {
+		o, _ := v.(*value.Object)
+		f, ok := o.At("n").(float64)
+		i := int(f) - 1
+		if !ok || f != float64(i+1) || i < 0 || i >= n {
+			return nil, fmt.Errorf("a claim has no number from 1 to %d", n)
+		}
+		if seen[i] {
+			return nil, fmt.Errorf("claim %d stands there twice", i+1)
+		}
+		implied, ok := o.At("implied").(bool)
+		if !ok {
+			return nil, fmt.Errorf("claim %d has no verdict: implied is true or false", i+1)
+		}
+		counter, _ := o.At("counterexample").(string)
+		if implied && strings.TrimSpace(counter) != "" {
+			return nil, fmt.Errorf("claim %d is said to be implied and has a counterexample", i+1)
+		}
+		why, _ := o.At("reasoning").(string)
+		why = oneLine(why, "it gave no reason")
+		if counter != "" {
+			why = oneLine(why+" Counterexample: "+value.Stringify(format.Cut(counter, 200)), "")
+		}
+		seen[i], answers[i] = true, confirmation{implied, why}
+	}
+	if i := slices.Index(seen, false); i >= 0 {
+		return nil, fmt.Errorf("claim %d is missing", i+1)
+	}
+	return answers, nil
+}
+
+func findReply() *proviso.Reply {
+	pair := ask.ObjectSchema("a", ask.Schema("string"), "b", ask.Schema("string"), "why", ask.Schema("string"))
+	return &proviso.Reply{Name: "implications", Schema: ask.ObjectSchema("pairs", ask.ListSchema(pair))}
+}
+
+func confirmReply() *proviso.Reply {
+	claim := ask.ObjectSchema("n", ask.Schema("integer"), "counterexample", ask.Schema("string"), "reasoning", ask.Schema("string"), "implied", ask.Schema("boolean"))
+	return &proviso.Reply{Name: "verdicts", Schema: ask.ObjectSchema("claims", ask.ListSchema(claim))}
+}
