@@ -83,8 +83,8 @@ var ranks = map[string]int{
 	"spade/selection": 8,
 	"spade/subsume":   8,
 
-	"server":     9,
-	"spade":      9,
+	"server": 9,
+	"spade":  9,
 
 	"attacks":     10,
 	"bench":       10,
