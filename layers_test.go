@@ -45,12 +45,14 @@ var ranks = map[string]int{
 	"internal/segment":    2,
 	"internal/transport":  2,
 	"internal/xmltext":    2,
+	"judge/record":        2,
 
 	"internal/dataset":   3,
 	"internal/mathjs":    3,
 	"internal/regex":     3,
 	"internal/sqlparser": 3,
 	"internal/template":  3,
+	"judge/lint":         3,
 
 	"check":    4,
 	"otlp":     4,
@@ -60,23 +62,24 @@ var ranks = map[string]int{
 	"store":    4,
 	"suite":    4,
 
-	"judge":                    5,
+	"judge/align":              5,
 	"spade/internal/format":    5,
 	"spade/internal/spadetest": 5,
 	"store/storetest":          5,
 
-	"run":             6,
+	"judge":           6,
 	"spade/ask":       6,
 	"spade/candidate": 6,
 	"spade/delta":     6,
 	"spade/trial":     6,
 	"store/sqlite":    6,
 
-	"engine":         7,
+	"run":            7,
 	"spade/classify": 7,
 	"spade/matrix":   7,
 	"spade/rules":    7,
 
+	"engine":          8,
 	"spade/coverage":  8,
 	"spade/label":     8,
 	"spade/propose":   8,

@@ -325,3 +325,13 @@ func AttackKinds() []AttackKind {
 	}
 	return kinds
 }
+
+func objectAt(o *value.Object, key string) *value.Object {
+	v, _ := o.At(key).(*value.Object)
+	return v
+}
+
+func textAt(o *value.Object, key string) string {
+	v, _ := o.At(key).(string)
+	return v
+}

@@ -29,7 +29,7 @@ func (j *Judge) prepared(ctx context.Context, r *Request) (*check.Set, *check.Ro
 		return nil, nil, nil, err
 	}
 	defer done()
-	list, mistakes := r.assertions()
+	list, mistakes := r.Decode()
 	if len(mistakes) > 0 {
 		return nil, nil, nil, mistakes
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/judge/align"
 	"github.com/proviso-eval/proviso/suite"
 )
 
@@ -29,7 +29,7 @@ func TestLabelledCases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := judge.ReadLabels("labels.jsonl", bytes.NewReader(data)); err != nil {
+	if _, err := align.ReadLabels("labels.jsonl", bytes.NewReader(data)); err != nil {
 		t.Fatal(err)
 	}
 	var labels []labelledAssertion

@@ -117,7 +117,7 @@ func (r *requestReader) read() *Request {
 	req.TraceID, _ = r.optional("trace_id", "a text", func(v any) bool { _, ok := v.(string); return ok }).(string)
 	req.Assertions = r.list()
 	if len(r.mistakes) == 0 {
-		_, r.mistakes = req.assertions()
+		_, r.mistakes = req.Decode()
 	} else {
 		r.bounds(req)
 	}
@@ -336,9 +336,9 @@ func (c *Criterion) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*plain)(c))
 }
 
-// assertions checks the request as a whole and returns its assertions in the form that
+// Decode checks the request as a whole and returns its assertions in the form that
 // package check compiles.
-func (r *Request) assertions() ([]*proviso.Assertion, Mistakes) {
+func (r *Request) Decode() ([]*proviso.Assertion, Mistakes) {
 	w := requestReader{}
 	w.bounds(r)
 	switch n := len(r.Assertions); {

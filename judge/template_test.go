@@ -12,6 +12,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/judge/lint"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -96,7 +97,7 @@ func TestTemplatesExpand(t *testing.T) {
 				t.Errorf("%s: a placeholder is left: %+v", tpl.Name, p)
 			}
 			if p.Check == nil {
-				for _, l := range judge.LintAssertion(&proviso.Assertion{Criteria: []proviso.Criterion{{Text: p.Text}}}) {
+				for _, l := range lint.Assertion(&proviso.Assertion{Criteria: []proviso.Criterion{{Text: p.Text}}}) {
 					t.Errorf("%s: %q: %s: %s", tpl.Name, p.Text, l.Rule, l.Message)
 				}
 				continue

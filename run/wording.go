@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/judge/lint"
 )
 
 // wording warns about judged assertions whose wording is ambiguous.
@@ -27,7 +27,7 @@ func (w *wording) warn(list []*proviso.Assertion) {
 		if len(w.seen) < maxWorded {
 			w.seen[a] = true
 		}
-		for _, l := range judge.LintAssertion(a) {
+		for _, l := range lint.Assertion(a) {
 			e := proviso.Because(errors.New(l.Rule), proviso.Invalid, "%s", l.Text())
 			e.Pointer, e.Warning = l.Pointer, true
 			w.p.mistake(e)

@@ -16,7 +16,8 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/internal/runfile"
-	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/judge/align"
+	"github.com/proviso-eval/proviso/judge/record"
 	"github.com/proviso-eval/proviso/stats"
 )
 
@@ -43,7 +44,7 @@ type alignFlags struct {
 type gate struct {
 	flag, name string
 	least      float64
-	of         func(*judge.Agreement) *stats.Estimate
+	of         func(*align.Agreement) *stats.Estimate
 	good, bad  bool // whether it needs labels of good, and of bad outputs
 }
 
@@ -80,11 +81,11 @@ func (f *alignFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.format, "format", alignFormats[0], "`FORMAT` of the result: terminal, json or markdown")
 	fs.BoolVar(&f.all, "all", false, "show every disagreement, not the first ten of each assertion")
 	fs.StringVar(&f.save, "save", "", "keep the result for reports, which then say how far the judge was validated: in .proviso/alignment.json, or --save=`FILE`")
-	fs.Lookup("save").NoOptDefVal = judge.AlignmentFile
+	fs.Lookup("save").NoOptDefVal = align.File
 	f.least = []gate{
-		{flag: "min-kappa", name: "kappa", of: func(a *judge.Agreement) *stats.Estimate { return a.Kappa }, good: true, bad: true},
-		{flag: "min-tnr", name: "TNR", of: func(a *judge.Agreement) *stats.Estimate { return a.TNR }, bad: true},
-		{flag: "min-tpr", name: "TPR", of: func(a *judge.Agreement) *stats.Estimate { return a.TPR }, good: true},
+		{flag: "min-kappa", name: "kappa", of: func(a *align.Agreement) *stats.Estimate { return a.Kappa }, good: true, bad: true},
+		{flag: "min-tnr", name: "TNR", of: func(a *align.Agreement) *stats.Estimate { return a.TNR }, bad: true},
+		{flag: "min-tpr", name: "TPR", of: func(a *align.Agreement) *stats.Estimate { return a.TPR }, good: true},
 	}
 	for i := range f.least {
 		g := &f.least[i]
@@ -173,11 +174,11 @@ func (a *app) alignSheet(f *alignFlags) error {
 		return err
 	}
 	defer r.Close()
-	o := judge.SheetOptions{PerAssertion: f.perAssertion, Random: f.sample == "random", Verdicts: f.verdicts, Assertions: f.assertions, Seed: f.seed}
-	if f.perAssertion < 1 || f.perAssertion > judge.MaxPerAssertion {
-		return usageError{fmt.Errorf("--per-assertion %d is not between 1 and %d", f.perAssertion, judge.MaxPerAssertion), "50 is usual"}
+	o := align.SheetOptions{PerAssertion: f.perAssertion, Random: f.sample == "random", Verdicts: f.verdicts, Assertions: f.assertions, Seed: f.seed}
+	if f.perAssertion < 1 || f.perAssertion > align.MaxPerAssertion {
+		return usageError{fmt.Errorf("--per-assertion %d is not between 1 and %d", f.perAssertion, align.MaxPerAssertion), "50 is usual"}
 	}
-	sheet, err := judge.WriteSheet(a.out, r, o)
+	sheet, err := align.WriteSheet(a.out, r, o)
 	if err != nil {
 		return err
 	}
@@ -199,7 +200,7 @@ func (a *app) align(f *alignFlags, name string) error {
 	if err != nil {
 		return a.alignMistakes(err)
 	}
-	var run judge.KeptRun
+	var run record.Run
 	if f.run != "" {
 		r, err := a.openRun(f, f.run)
 		if err != nil {
@@ -207,11 +208,11 @@ func (a *app) align(f *alignFlags, name string) error {
 		}
 		defer r.Close()
 		run = r
-		if f.save == judge.AlignmentFile {
+		if f.save == align.File {
 			f.save = a.besideSuite(f, r)
 		}
 	}
-	result, err := judge.Align(labels, run)
+	result, err := align.Compare(labels, run)
 	if err != nil {
 		return a.alignMistakes(err)
 	}
@@ -227,16 +228,16 @@ func (a *app) align(f *alignFlags, name string) error {
 }
 
 // labels reads the file of labels.
-func (a *app) labels(name string) (*judge.Labels, error) {
+func (a *app) labels(name string) (*align.Labels, error) {
 	if name == "-" {
-		return judge.ReadLabels("standard input", a.in)
+		return align.ReadLabels("standard input", a.in)
 	}
 	file, err := openFile(name, holdsAlignment)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	return judge.ReadLabels(name, file)
+	return align.ReadLabels(name, file)
 }
 
 // alignMistakes prints the mistakes in labels.
@@ -253,7 +254,7 @@ func (a *app) alignMistakes(err error) error {
 }
 
 // showAgreements prints the result, and what it omits.
-func (a *app) showAgreements(f *alignFlags, result *judge.Agreements) error {
+func (a *app) showAgreements(f *alignFlags, result *align.Agreements) error {
 	for _, n := range [...]struct {
 		n         int
 		noun, why string
@@ -293,10 +294,10 @@ func (a *app) besideSuite(f *alignFlags, r *runfile.Reader) string {
 		dir = a.stateDir()
 	}
 	if inside, err := filepath.Rel(dir, r.Path()); err != nil || !filepath.IsLocal(inside) {
-		return judge.AlignmentFile
+		return align.File
 	}
 	folder, _ := r.Header().Meta.At("folder").(string)
-	file := filepath.Join(alignmentFolder(folder), judge.AlignmentFile)
+	file := filepath.Join(alignmentFolder(folder), align.File)
 	if here, err := os.Getwd(); err == nil {
 		if short, err := filepath.Rel(here, file); err == nil && filepath.IsLocal(short) {
 			return short
@@ -306,8 +307,8 @@ func (a *app) besideSuite(f *alignFlags, r *runfile.Reader) string {
 }
 
 // saveAgreements adds the result to the alignment in a file.
-func (a *app) saveAgreements(file string, result *judge.Agreements) error {
-	kept, err := judge.LoadAlignment(file)
+func (a *app) saveAgreements(file string, result *align.Agreements) error {
+	kept, err := align.Load(file)
 	if err != nil {
 		return err
 	}
@@ -320,7 +321,7 @@ func (a *app) saveAgreements(file string, result *judge.Agreements) error {
 		case len(x.Hashes) != 1:
 			a.warn(fmt.Sprintf("%s is not kept: it has %d texts in this run; give each text an id of its own", x.Assertion, len(x.Hashes)))
 		default:
-			kept.Put(judge.Aligned{Agreement: x, Hash: x.Hashes[0], Measured: time.Now()})
+			kept.Put(align.Entry{Agreement: x, Hash: x.Hashes[0], Measured: time.Now()})
 			n++
 		}
 	}
@@ -335,14 +336,14 @@ func (a *app) saveAgreements(file string, result *judge.Agreements) error {
 }
 
 // measured reports whether there are enough labels for the measure.
-func (g *gate) measured(a *judge.Agreement) bool {
+func (g *gate) measured(a *align.Agreement) bool {
 	good, bad := a.Missing()
 	return !(g.good && good > 0 || g.bad && bad > 0)
 }
 
 // gates checks every assertion against the given floors: exit code 1 if one is too low,
 // 3 if it is unknown.
-func (a *app) gates(f *alignFlags, result *judge.Agreements) error {
+func (a *app) gates(f *alignFlags, result *align.Agreements) error {
 	code := exitOK
 	for i := range result.Assertions {
 		x := &result.Assertions[i]

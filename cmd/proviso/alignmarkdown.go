@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"fmt"
 
-	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/judge/align"
 	"github.com/proviso-eval/proviso/report"
 )
 
 // agreementsMarkdown shows agreements in a comment or a page. Untrusted text is only in
 // code spans.
-func agreementsMarkdown(result *judge.Agreements, all bool) []byte {
+func agreementsMarkdown(result *align.Agreements, all bool) []byte {
 	var b bytes.Buffer
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("## Agreement of the judge with people\n")
@@ -47,7 +47,7 @@ func agreementsMarkdown(result *judge.Agreements, all bool) []byte {
 	return b.Bytes()
 }
 
-func markdownDetails(line func(format string, args ...any), a *judge.Agreement, all bool) {
+func markdownDetails(line func(format string, args ...any), a *align.Agreement, all bool) {
 	line("\n### %s\n", report.MarkdownCode(a.Assertion, 80))
 	for _, s := range sentences(a) {
 		line("%s", s)

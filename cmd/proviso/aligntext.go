@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/judge/align"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/stats"
 )
@@ -22,7 +22,7 @@ type alignText struct {
 	all bool
 }
 
-func agreementsText(result *judge.Agreements, o report.TerminalOptions, all bool) []byte {
+func agreementsText(result *align.Agreements, o report.TerminalOptions, all bool) []byte {
 	t := &alignText{o: o, all: all}
 	t.o.Width = max(t.o.Width, 60)
 	for i := range result.Assertions {
@@ -52,7 +52,7 @@ func (t *alignText) paint(color, text string) string {
 	return "\x1b[" + color + "m" + text + "\x1b[0m"
 }
 
-func (t *alignText) assertion(a *judge.Agreement) {
+func (t *alignText) assertion(a *align.Agreement) {
 	title := t.paint("1", report.Line(a.Assertion, t.o.Width-10))
 	if a.Judge != "" {
 		title += t.paint("2", "  judge "+report.Line(a.Judge, 60))
@@ -75,7 +75,7 @@ func (t *alignText) assertion(a *judge.Agreement) {
 	t.disagreements(a.Disagreements)
 }
 
-func (t *alignText) disagreements(list []judge.Disagreement) {
+func (t *alignText) disagreements(list []align.Disagreement) {
 	if len(list) == 0 {
 		return
 	}
@@ -100,7 +100,7 @@ func (t *alignText) disagreements(list []judge.Disagreement) {
 }
 
 // table prints all assertions side by side.
-func (t *alignText) table(list []judge.Agreement) {
+func (t *alignText) table(list []align.Agreement) {
 	name := 9
 	for i := range list {
 		name = max(name, min(len([]rune(report.Line(list[i].Assertion, 30))), 30))
@@ -119,7 +119,7 @@ func (t *alignText) table(list []judge.Agreement) {
 }
 
 // caseName returns the case of a disagreement, with its row if there is a run.
-func caseName(d judge.Disagreement, cells int) string {
+func caseName(d align.Disagreement, cells int) string {
 	name := report.Line(d.Case, cells)
 	if d.Row >= 0 {
 		name += fmt.Sprintf(" (row %d)", d.Row)
@@ -127,7 +127,7 @@ func caseName(d judge.Disagreement, cells int) string {
 	return name
 }
 
-func said(d judge.Disagreement) string {
+func said(d align.Disagreement) string {
 	if d.Judge == proviso.Pass {
 		return "the judge passed what a person failed"
 	}
@@ -135,7 +135,7 @@ func said(d judge.Disagreement) string {
 }
 
 // sentences explain the quality of a judge.
-func sentences(a *judge.Agreement) []string {
+func sentences(a *align.Agreement) []string {
 	if a.N == 0 {
 		return []string{fmt.Sprintf("No verdict to compare: the judge could not decide any of %s.", plural(a.Errors, "labelled output"))}
 	}
@@ -161,7 +161,7 @@ func sentences(a *judge.Agreement) []string {
 type measure struct{ name, text string }
 
 // measures lists the numbers of an agreement.
-func measures(a *judge.Agreement) []measure {
+func measures(a *align.Agreement) []measure {
 	labels := fmt.Sprint(a.N)
 	if a.Errors > 0 {
 		labels += fmt.Sprintf("; %d more that the judge could not decide", a.Errors)
@@ -200,11 +200,11 @@ func measures(a *judge.Agreement) []measure {
 }
 
 // methodText describes how the pass rate was corrected.
-func methodText(a *judge.Agreement) string {
+func methodText(a *align.Agreement) string {
 	switch a.Method {
-	case judge.MethodCounted:
+	case align.MethodCounted:
 		return ", as people say: every output is labelled"
-	case judge.MethodRoganGladen:
+	case align.MethodRoganGladen:
 		return ", from the judge's error rates (Rogan–Gladen)"
 	}
 	text := ", from labels and verdicts together (prediction-powered)"
@@ -215,12 +215,12 @@ func methodText(a *judge.Agreement) string {
 }
 
 // moreText estimates how many more labels would halve the interval.
-func moreText(a *judge.Agreement) string {
+func moreText(a *align.Agreement) string {
 	if a.Halve == 0 {
 		return ""
 	}
 	text := fmt.Sprintf("%s would halve that range", plural(a.Halve, "more label"))
-	if a.Halve > a.Judged.N-a.N && a.Method != judge.MethodCounted {
+	if a.Halve > a.Judged.N-a.N && a.Method != align.MethodCounted {
 		text += fmt.Sprintf("; the run has only %d without one", a.Judged.N-a.N)
 	}
 	return text

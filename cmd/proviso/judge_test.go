@@ -15,6 +15,7 @@ import (
 	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/internal/fakemodel"
 	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/judge/lint"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -157,7 +158,7 @@ func TestDocsOfJudge(t *testing.T) {
 	wantBlock(t, "docs/judge.md", "default judges", b.String())
 	b.Reset()
 	b.WriteString("| rule | finds that |\n|---|---|\n")
-	for _, r := range judge.LintRules() {
+	for _, r := range lint.Rules() {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", r.Name, r.Doc)
 	}
 	wantBlock(t, "docs/judge.md", "lint rules", b.String())

@@ -5,7 +5,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/runfile"
-	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/judge/lint"
 )
 
 // lintedRun is a finding in a run as --format json shows it.
@@ -31,7 +31,7 @@ func (a *app) judgeLintRun(name, format string) error {
 		return proviso.Errorf(proviso.NotFound, "%w", err)
 	}
 	defer r.Close()
-	list, err := judge.LintRun(r)
+	list, err := lint.Run(r)
 	if err != nil {
 		return err
 	}

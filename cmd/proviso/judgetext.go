@@ -7,6 +7,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/judge/lint"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -187,14 +188,17 @@ type lintJSON struct {
 // finding is exit code 1, so that a build can fail on it.
 func (a *app) judgeLint(req *judge.Request, doc *document.Document, format string) error {
 	found := []lintJSON{}
-	for _, l := range judge.LintRequest(req) {
-		at := doc.Place(l.Pointer)
-		found = append(found, lintJSON{l.Rule, l.Pointer, at.Line, at.Column, l.Message, l.Suggestion})
-		if format != formatJSON {
-			a.mistake("warning", proviso.Mistake{Place: at, Message: l.Text(), Warning: true})
+	list, _ := req.Decode() // requests with mistakes are refused before
+	for _, x := range list {
+		for _, l := range lint.Assertion(x) {
+			at := doc.Place(l.Pointer)
+			found = append(found, lintJSON{l.Rule, l.Pointer, at.Line, at.Column, l.Message, l.Suggestion})
+			if format != formatJSON {
+				a.mistake("warning", proviso.Mistake{Place: at, Message: l.Text(), Warning: true})
+			}
 		}
 	}
-	if unread := judge.LintUnread(req); unread != "" {
+	if unread := lint.Unread(list); unread != "" {
 		fmt.Fprintln(a.err, "proviso: "+unread)
 	}
 	if format == formatJSON {

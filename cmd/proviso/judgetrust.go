@@ -5,7 +5,8 @@ import (
 	"path/filepath"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/judge/align"
+	"github.com/proviso-eval/proviso/judge/record"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/stats"
 	"github.com/proviso-eval/proviso/value"
@@ -23,13 +24,13 @@ func alignmentFolder(folder string) string {
 // trustOf returns how far judges agree with human labels, by the alignment kept in the
 // folder of a suite; nil if there is none.
 func (a *app) trustOf(dir string) func(judge, assertion string, raw *value.Object) report.Trust {
-	kept, err := judge.LoadAlignment(filepath.Join(dir, judge.AlignmentFile))
+	kept, err := align.Load(filepath.Join(dir, align.File))
 	if err != nil {
 		a.warn(err.Error())
 		return nil
 	}
 	return func(who, assertion string, raw *value.Object) report.Trust {
-		t := kept.Trust(who, assertion, judge.AssertionHash(&proviso.Assertion{Raw: raw}))
+		t := kept.Trust(who, assertion, record.AssertionHash(&proviso.Assertion{Raw: raw}))
 		out := report.Trust{Validated: t.Validated, Weak: t.Weak, TooFew: t.TooFew, Lapsed: t.Lapsed, Text: t.Text}
 		if e := t.Entry; e != nil {
 			out.Labels = e.N

@@ -15,7 +15,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
-	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/judge/align"
 	"github.com/proviso-eval/proviso/spade/label"
 	"github.com/proviso-eval/proviso/spade/matrix"
 	"github.com/proviso-eval/proviso/spade/trial"
@@ -255,7 +255,7 @@ func (s *labelSession) set(entries []trial.Entry) error {
 		}
 		label := ""
 		if word != "" {
-			good, ok := judge.PersonSaid(word)
+			good, ok := align.ParseVerdict(word)
 			if !ok {
 				wrong = append(wrong, fmt.Errorf("--set %q: the label is %q; good or bad is expected", text, word))
 			}

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/judge/align"
 )
 
 // maxAnswer bounds a line of answers, in bytes.
@@ -116,7 +116,7 @@ func (s *labelSession) answer(line string) (quit bool, err error) {
 	case "b":
 		word = "bad"
 	}
-	good, ok := judge.PersonSaid(word)
+	good, ok := align.ParseVerdict(word)
 	if !ok || rest != "" {
 		return false, wrongAnswer(fmt.Sprintf("%q is no answer; good, bad, skip, undo, note TEXT or quit is expected", line))
 	}

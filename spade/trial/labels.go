@@ -3,7 +3,7 @@ package trial
 import (
 	"errors"
 
-	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/judge/align"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -43,7 +43,7 @@ func (n Labels) OneSided() string {
 
 // ParseLabel turns a label into 1 or 0.
 func ParseLabel(text string) (string, error) {
-	good, ok := judge.PersonSaid(text)
+	good, ok := align.ParseVerdict(text)
 	switch {
 	case !ok:
 		return "", errors.New("the label is " + value.Stringify(text) + "; 1 or good, 0 or bad is expected")

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/judge/record"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -15,7 +15,7 @@ import (
 // of its case, followed by the number of its column (@2) if it is not the first, and
 // the number of its repetition (.2) if it is not the first. Rows without an output are
 // skipped. The verdicts of the run are in [Trial.Said], and never in the label.
-func OfRun(run judge.KeptRun) iter.Seq2[Trial, error] {
+func OfRun(run record.Run) iter.Seq2[Trial, error] {
 	return func(yield func(Trial, error) bool) {
 		seen := map[string]int{}
 		for index, encoded := range run.Rows() {

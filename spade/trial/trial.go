@@ -13,7 +13,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
-	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/judge/record"
 	"github.com/proviso-eval/proviso/spade/internal/format"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -38,11 +38,11 @@ func (t *Trial) Text() string { return (&proviso.Output{Value: t.Output}).Text()
 type Entry struct {
 	ID       string
 	Label    string // 1, 0, or "" without a label
-	OutputID string // of the output ([judge.OutputID])
+	OutputID string // of the output ([record.OutputID])
 }
 
 // Entry returns the trial without its output.
-func (t *Trial) Entry() Entry { return Entry{t.ID, t.Label, judge.OutputID(t.Text())} }
+func (t *Trial) Entry() Entry { return Entry{t.ID, t.Label, record.OutputID(t.Text())} }
 
 // Entries reads all trials once and keeps everything except the outputs.
 func Entries(trials iter.Seq2[Trial, error]) ([]Entry, error) {

@@ -1,4 +1,4 @@
-package judge
+package align
 
 import (
 	"cmp"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/judge/record"
 	"github.com/proviso-eval/proviso/stats"
 )
 
@@ -33,7 +34,7 @@ const usualPerAssertion = 50
 
 // SheetRun is a run whose rows can also be read by index.
 type SheetRun interface {
-	KeptRun
+	record.Run
 	Row(index int) ([]byte, error)
 }
 
@@ -60,7 +61,7 @@ func WriteSheet(w io.Writer, run SheetRun, o SheetOptions) (Sheet, error) {
 		return Sheet{}, proviso.Errorf(proviso.Invalid, "%d outputs for each assertion are not between 1 and %d", o.PerAssertion, MaxPerAssertion)
 	}
 	d := &drawing{o: o, parts: map[group]*part{}, judges: map[string][]string{}}
-	for row, err := range keptRows(run) {
+	for row, err := range record.Rows(run) {
 		if err != nil {
 			return Sheet{}, err
 		}
@@ -108,27 +109,27 @@ func comparePriority(a, b sheetLine) int {
 	return cmp.Or(cmp.Compare(a.priority, b.priority), cmp.Compare(a.row, b.row))
 }
 
-func (d *drawing) offer(row keptRow) {
+func (d *drawing) offer(row record.Row) {
 	var priority uint64
 	counted := map[string]int{}
-	verdicts := row.verdicts()
+	verdicts := row.Verdicts()
 	for _, v := range verdicts {
-		counted[v.name]++
+		counted[v.Name]++
 	}
 	for _, v := range verdicts {
-		g := group{strings.Clone(v.name), strings.Clone(v.judge)} // so that the row can be freed
-		if !d.known(g) || v.status != proviso.Pass && v.status != proviso.Fail || counted[v.name] > 1 {
+		g := group{strings.Clone(v.Name), strings.Clone(v.Judge)} // so that the row can be freed
+		if !d.known(g) || v.Status != proviso.Pass && v.Status != proviso.Fail || counted[v.Name] > 1 {
 			continue // not selected, undecided, skipped, or the name is ambiguous
 		}
 		if priority == 0 {
-			priority = d.priority(row.index)
+			priority = d.priority(row.Index)
 		}
 		p := d.parts[g]
 		if p == nil {
 			p = &part{}
 			d.parts[g], d.order = p, append(d.order, g)
 		}
-		p.add(sheetLine{priority: priority, row: row.index, assertion: g.assertion, verdict: v.status}, d.o.PerAssertion)
+		p.add(sheetLine{priority: priority, row: row.Index, assertion: g.assertion, verdict: v.Status}, d.o.PerAssertion)
 	}
 }
 

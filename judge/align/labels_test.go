@@ -1,4 +1,4 @@
-package judge_test
+package align_test
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/judge/align"
 )
 
 func TestReadLabels(t *testing.T) {
@@ -17,7 +17,7 @@ func TestReadLabels(t *testing.T) {
 		"human\tassertion\tcase\tjudge\n1\ttone\tc 1\tno\nn\ttone\tc2\terror\n",
 		`{"case":"c 1","assertion":"tone","human":true,"judge":0}` + "\n\n" + `{"human":"Bad","judge":"Error","case":"c2","assertion":"tone","other":[1]}`,
 	} {
-		l, err := judge.ReadLabels("l", strings.NewReader(text))
+		l, err := align.ReadLabels("l", strings.NewReader(text))
 		if err != nil {
 			t.Errorf("%q: %v", text, err)
 			continue
@@ -60,13 +60,13 @@ func TestReadLabelsMistakes(t *testing.T) {
 				`l:5:13: unknown column "asertion" (did you mean "assertion"?)`},
 		{"case,assertion,human\na,b,\xff\n", "l:2:5: the file is not UTF-8: byte 0xff"},
 	} {
-		_, err := judge.ReadLabels("l", strings.NewReader(c.text))
+		_, err := align.ReadLabels("l", strings.NewReader(c.text))
 		if fmt.Sprint(err) != c.want {
 			t.Errorf("%q\n got %v\nwant %s", c.text, err, c.want)
 		}
 	}
 	many := "case,assertion,human\n" + strings.Repeat("a,b,x\n", 1000)
-	_, err := judge.ReadLabels("l", strings.NewReader(many))
+	_, err := align.ReadLabels("l", strings.NewReader(many))
 	if list, ok := err.(proviso.Mistakes); !ok || len(list) != 100 {
 		t.Errorf("1000 mistakes gave %T of %d", err, len(list))
 	}
@@ -77,7 +77,7 @@ func FuzzReadLabels(f *testing.F) {
 	f.Add(`{"case":"c","assertion":"a","human":"y","sample":"s-0"}`)
 	f.Add("case;assertion;human\n\"a\"\"b\n\";x;no\r\n'=1;x;1")
 	f.Fuzz(func(t *testing.T, text string) {
-		l, err := judge.ReadLabels("l", strings.NewReader(text))
+		l, err := align.ReadLabels("l", strings.NewReader(text))
 		if err != nil {
 			for _, m := range err.(proviso.Mistakes) {
 				if m.Place.Line < 0 || m.Place.Line > 1+strings.Count(text, "\n") || m.Message == "" {
@@ -86,7 +86,7 @@ func FuzzReadLabels(f *testing.F) {
 			}
 			return
 		}
-		if a, err := judge.Align(l, nil); err == nil {
+		if a, err := align.Compare(l, nil); err == nil {
 			if _, err := a.JSON(); err != nil {
 				t.Error(err)
 			}

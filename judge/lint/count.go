@@ -1,4 +1,4 @@
-package judge
+package lint
 
 import (
 	"fmt"
@@ -74,9 +74,9 @@ var eachPart = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\b(?:each|every|per|any|all|no)\s+(?:\w+\s+)?(sentences?|lines?|items?|bullets?|bullet points?|paragraphs?)\b`)
 })
 
-// lintCount finds lengths, which a check can count without a judge, and suggests the
+// findCount finds lengths, which a check can count without a judge, and suggests the
 // check.
-func lintCount(text string) (message, suggestion string) {
+func findCount(text string) (message, suggestion string) {
 	words := strings.TrimSpace(plainWords(text))
 	for _, p := range countPatterns() {
 		m := p.re.FindStringSubmatchIndex(words)
@@ -91,7 +91,7 @@ func lintCount(text string) (message, suggestion string) {
 		check := countingCheck(unit, p.value(group), scopeOf(words, unit))
 		return fmt.Sprintf("the length %q is left to the judge, which guesses it; a check counts it", words[m[0]:m[1]]), check
 	}
-	if phrase, unit, low, high := lintForeignCount(text); phrase != "" {
+	if phrase, unit, low, high := foreignCount(text); phrase != "" {
 		return fmt.Sprintf("the length %q is left to the judge, which guesses it; a check counts it", phrase), countingCheck(unit, bounds(low, high), "")
 	}
 	return "", ""

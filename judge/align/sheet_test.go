@@ -1,4 +1,4 @@
-package judge_test
+package align_test
 
 import (
 	"encoding/csv"
@@ -6,14 +6,15 @@ import (
 	"testing"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/judge/align"
+	"github.com/proviso-eval/proviso/judge/record"
 	"github.com/proviso-eval/proviso/value"
 )
 
-func sheetOf(t *testing.T, run keptRun, o judge.SheetOptions) (judge.Sheet, [][]string) {
+func sheetOf(t *testing.T, run keptRun, o align.SheetOptions) (align.Sheet, [][]string) {
 	t.Helper()
 	var b strings.Builder
-	sheet, err := judge.WriteSheet(&b, run, o)
+	sheet, err := align.WriteSheet(&b, run, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +32,7 @@ func TestSheet(t *testing.T) {
 		run.kept("=cmd()", "an output with \x1b[31m and a\nbreak", "tone pass", "cite fail", "length! pass")
 	}
 	run.kept("bad", "-1", "tone fail", "cite error")
-	sheet, records := sheetOf(t, run, judge.SheetOptions{PerAssertion: 4})
+	sheet, records := sheetOf(t, run, align.SheetOptions{PerAssertion: 4})
 	if sheet.Rows != 8 || len(records) != 9 || len(sheet.Assertions) != 2 {
 		t.Fatalf("%+v, %d records", sheet, len(records))
 	}
@@ -42,7 +43,7 @@ func TestSheet(t *testing.T) {
 	for i, r := range records[1:] {
 		if r[0] == "bad" {
 			fails++
-			if r[7] != "'-1" || r[8] != judge.OutputID("-1") || r[2] != "tone" {
+			if r[7] != "'-1" || r[8] != record.OutputID("-1") || r[2] != "tone" {
 				t.Errorf("%q", r)
 			}
 		} else if r[0] != "'=cmd()" || strings.Contains(r[7], "\x1b") || r[5] != "be "+r[2]+"\n• is "+r[2] || r[6] != "q: why?" {
@@ -67,17 +68,17 @@ func TestSheet(t *testing.T) {
 	if err := csv.NewWriter(&b).WriteAll(records); err != nil {
 		t.Fatal(err)
 	}
-	if a := align(t, b.String(), run); len(a.Assertions) != 2 || a.Assertions[0].N != 4 {
+	if a := compare(t, b.String(), run); len(a.Assertions) != 2 || a.Assertions[0].N != 4 {
 		t.Errorf("%+v", a)
 	}
 
-	_, shown := sheetOf(t, run, judge.SheetOptions{PerAssertion: 4, Verdicts: true, Assertions: []string{"cite"}})
+	_, shown := sheetOf(t, run, align.SheetOptions{PerAssertion: 4, Verdicts: true, Assertions: []string{"cite"}})
 	if r := shown[1]; len(shown) != 5 || r[2] != "cite" || r[10] != "fail" || r[11] != "model#1" || r[12] != "because it is fail" {
 		t.Errorf("%q", shown[1])
 	}
-	_, random := sheetOf(t, run, judge.SheetOptions{PerAssertion: 4, Random: true})
-	_, again := sheetOf(t, run, judge.SheetOptions{PerAssertion: 4, Random: true})
-	_, other := sheetOf(t, run, judge.SheetOptions{PerAssertion: 4, Random: true, Seed: 2})
+	_, random := sheetOf(t, run, align.SheetOptions{PerAssertion: 4, Random: true})
+	_, again := sheetOf(t, run, align.SheetOptions{PerAssertion: 4, Random: true})
+	_, other := sheetOf(t, run, align.SheetOptions{PerAssertion: 4, Random: true, Seed: 2})
 	if random[1][9] != "" || random[1][1] != again[1][1] || random[1][1] == other[1][1] && random[3][1] == other[3][1] {
 		t.Errorf("random: %q, %q, %q", random[1], again[1], other[1])
 	}
@@ -91,15 +92,15 @@ func TestSheetMistakes(t *testing.T) {
 	rules.kept("a", "x", "length! pass")
 	for _, c := range []struct {
 		run  keptRun
-		o    judge.SheetOptions
+		o    align.SheetOptions
 		want string
 	}{
-		{rules, judge.SheetOptions{}, "the run has no verdict of a judge: no assertion of it was decided by a model"},
-		{run, judge.SheetOptions{Assertions: []string{"tune"}}, `no judged assertion of the run is called "tune"`},
-		{run, judge.SheetOptions{PerAssertion: -1}, "-1 outputs for each assertion are not between 1 and 10000"},
-		{keptRun{"[]"}, judge.SheetOptions{}, "row 0 of the run is damaged"},
+		{rules, align.SheetOptions{}, "the run has no verdict of a judge: no assertion of it was decided by a model"},
+		{run, align.SheetOptions{Assertions: []string{"tune"}}, `no judged assertion of the run is called "tune"`},
+		{run, align.SheetOptions{PerAssertion: -1}, "-1 outputs for each assertion are not between 1 and 10000"},
+		{keptRun{"[]"}, align.SheetOptions{}, "row 0 of the run is damaged"},
 	} {
-		if _, err := judge.WriteSheet(&strings.Builder{}, c.run, c.o); err == nil || err.Error() != c.want {
+		if _, err := align.WriteSheet(&strings.Builder{}, c.run, c.o); err == nil || err.Error() != c.want {
 			t.Errorf("got %v, want %s", err, c.want)
 		}
 	}
@@ -111,7 +112,7 @@ func TestStaleLabels(t *testing.T) {
 	var run keptRun
 	run.kept("a", "the old answer", "tone pass")
 	run.kept("b", "the new answer", "tone pass")
-	a := align(t, "case,assertion,human,output_id\na,tone,pass,"+judge.OutputID("the old answer")+"\nb,tone,pass,"+judge.OutputID("the old answer")+"\n", run)
+	a := compare(t, "case,assertion,human,output_id\na,tone,pass,"+record.OutputID("the old answer")+"\nb,tone,pass,"+record.OutputID("the old answer")+"\n", run)
 	if a.Stale != 1 || a.Assertions[0].N != 1 {
 		t.Errorf("%+v", a)
 	}
@@ -124,7 +125,7 @@ func TestAssertionHash(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return judge.AssertionHash(&proviso.Assertion{Raw: v.(*value.Object)})
+		return record.AssertionHash(&proviso.Assertion{Raw: v.(*value.Object)})
 	}
 	base := parse(`{"id":"tone","instruction":"be kind","criteria":["is kind"]}`)
 	for _, same := range []string{
@@ -148,11 +149,11 @@ func TestAssertionHash(t *testing.T) {
 		}
 	}
 	built := &proviso.Assertion{ID: "tone", Type: "judge", Instruction: "be kind", Criteria: []proviso.Criterion{{Text: "is kind"}}, Value: value.Undefined{}, Threshold: value.Undefined{}}
-	if judge.AssertionHash(built) != base {
+	if record.AssertionHash(built) != base {
 		t.Error("an assertion that no file wrote has another hash")
 	}
 	built.Check = &proviso.Assertion{Type: "word-count", Value: value.ObjectOf("max", 9.0)}
-	if judge.AssertionHash(built) != parse(`{"instruction":"be kind","criteria":["is kind"],"check":{"type":"word-count","id":"n","value":{"max":9}}}`) {
+	if record.AssertionHash(built) != parse(`{"instruction":"be kind","criteria":["is kind"],"check":{"type":"word-count","id":"n","value":{"max":9}}}`) {
 		t.Error("a check that no file wrote has another hash")
 	}
 }

@@ -1,4 +1,4 @@
-package judge
+package align
 
 import (
 	"fmt"
@@ -24,7 +24,7 @@ type Label struct {
 	Case      string
 	Assertion string
 	Row       int    // index of the row in its run, -1 if the file has none
-	OutputID  string // of the output that the person saw ([OutputID]), "" if the file has none
+	OutputID  string // of the output that the person saw ([record.OutputID]), "" if the file has none
 	Human     proviso.Status
 	Judge     proviso.Status
 	JudgeID   string  // identity of the judge, "" if the file has none
@@ -76,9 +76,9 @@ var (
 	errorWords = [...]string{"error"} // only for judges
 )
 
-// PersonSaid parses a human label: a word for pass or fail, in any case. ok is false
+// ParseVerdict parses a human label: a word for pass or fail, in any case. ok is false
 // for any other word.
-func PersonSaid(word string) (good, ok bool) {
+func ParseVerdict(word string) (good, ok bool) {
 	word = strings.ToLower(strings.TrimSpace(word))
 	good = slices.Contains(passWords[:], word)
 	return good, good || slices.Contains(failWords[:], word)

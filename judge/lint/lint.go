@@ -1,4 +1,6 @@
-package judge
+// Package lint finds probable mistakes in the wording of the assertions that a model
+// judges: an assertion that two judges, or two people, may answer differently.
+package lint
 
 import (
 	"fmt"
@@ -10,17 +12,17 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Lint is a probable problem in the wording of an assertion: the assertion can be
+// Finding is a probable problem in the wording of an assertion: the assertion can be
 // judged, but two judges, or two people, may answer it differently.
-type Lint struct {
-	Rule       string // one of [LintRules]
+type Finding struct {
+	Rule       string // one of [Rules]
 	Pointer    string // of the criterion or the instruction
 	Message    string // the problem, and why it matters
 	Suggestion string // what to write instead; "" if there is no suggestion
 }
 
 // Text returns the finding as a warning.
-func (l Lint) Text() string {
+func (l Finding) Text() string {
 	text := l.Message + " [" + l.Rule + "]"
 	if l.Suggestion != "" {
 		text += "; write " + l.Suggestion
@@ -28,37 +30,37 @@ func (l Lint) Text() string {
 	return text
 }
 
-// LintRule is one rule of [LintAssertion].
-type LintRule struct {
+// Rule is one rule of [Assertion].
+type Rule struct {
 	Name string
 	Doc  string // one line
 
 	find func(text string) (message, suggestion string)
 }
 
-// lintRules is sorted by name. A rule without find applies to the whole assertion.
-var lintRules = []LintRule{
+// rules is sorted by name. A rule without find applies to the whole assertion.
+var rules = []Rule{
 	{Name: "cannot-tell", Doc: "the judge of a finished run often could not tell (`--run`)"},
-	{Name: "count", Doc: "a length is left to the judge, which cannot count; a check can", find: lintCount},
-	{Name: "empty", Doc: "the text says nothing yet", find: lintEmpty},
-	{Name: "negation", Doc: "two negations in one sentence are read the wrong way round", find: lintNegation},
+	{Name: "count", Doc: "a length is left to the judge, which cannot count; a check can", find: findCount},
+	{Name: "empty", Doc: "the text says nothing yet", find: findEmpty},
+	{Name: "negation", Doc: "two negations in one sentence are read the wrong way round", find: findNegation},
 	{Name: "repeats", Doc: "the criterion says what the instruction, or another criterion, says already"},
-	{Name: "two-questions", Doc: "one criterion asks two things, so its verdict does not say which one failed", find: lintTwoQuestions},
-	{Name: "unseen", Doc: "it compares with a document that the judge is not shown", find: lintUnseen},
-	{Name: "vague", Doc: "a word that everybody understands differently decides the verdict", find: lintVague},
+	{Name: "two-questions", Doc: "one criterion asks two things, so its verdict does not say which one failed", find: findTwoQuestions},
+	{Name: "unseen", Doc: "it compares with a document that the judge is not shown", find: findUnseen},
+	{Name: "vague", Doc: "a word that everybody understands differently decides the verdict", find: findVague},
 }
 
-// LintRules returns every rule, sorted by name.
-func LintRules() []LintRule { return slices.Clone(lintRules) }
+// Rules returns every rule, sorted by name.
+func Rules() []Rule { return slices.Clone(rules) }
 
-// LintAssertion checks the instruction and the criteria of a judged assertion. It
+// Assertion checks the instruction and the criteria of a judged assertion. It
 // prefers to miss some bad criteria over reporting good ones. It ignores criteria that
 // name a template.
-func LintAssertion(a *proviso.Assertion) []Lint {
-	var found []Lint
+func Assertion(a *proviso.Assertion) []Finding {
+	var found []Finding
 	if a.Instruction != "" {
-		if message, _ := lintEmpty(a.Instruction); message != "" {
-			found = append(found, Lint{Rule: "empty", Pointer: a.Pointer + "/instruction", Message: message})
+		if message, _ := findEmpty(a.Instruction); message != "" {
+			found = append(found, Finding{Rule: "empty", Pointer: a.Pointer + "/instruction", Message: message})
 		}
 	}
 	seen := map[string]string{}
@@ -70,31 +72,20 @@ func LintAssertion(a *proviso.Assertion) []Lint {
 			continue
 		}
 		pointer := fmt.Sprintf("%s/criteria/%d", a.Pointer, i)
-		for _, rule := range lintRules {
+		for _, rule := range rules {
 			if rule.find == nil {
 				continue
 			}
 			if message, suggestion := rule.find(c.Text); message != "" {
-				found = append(found, Lint{rule.Name, pointer, message, suggestion})
+				found = append(found, Finding{rule.Name, pointer, message, suggestion})
 			}
 		}
 		words := essence(c.Text)
 		if what, again := seen[words]; again {
-			found = append(found, Lint{Rule: "repeats", Pointer: pointer, Message: "the criterion repeats " + what + ", so it adds nothing to decide by", Suggestion: "what has to be seen in an output that keeps it"})
+			found = append(found, Finding{Rule: "repeats", Pointer: pointer, Message: "the criterion repeats " + what + ", so it adds nothing to decide by", Suggestion: "what has to be seen in an output that keeps it"})
 		} else if words != "" {
 			seen[words] = fmt.Sprintf("criterion %d", i+1)
 		}
-	}
-	return found
-}
-
-// LintRequest checks the assertions of a request. It does not report mistakes of the
-// request.
-func LintRequest(r *Request) []Lint {
-	list, _ := r.assertions()
-	var found []Lint
-	for _, a := range list {
-		found = append(found, LintAssertion(a)...)
 	}
 	return found
 }
@@ -133,8 +124,8 @@ var unwritten = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^\W*(todo|tbd|tba|fixme|xxx+|n/?a|none|placeholder|criteria|criterion|lorem ipsum.*|\?+)?\W*$`)
 })
 
-// lintEmpty finds placeholder texts.
-func lintEmpty(text string) (message, suggestion string) {
+// findEmpty finds placeholder texts.
+func findEmpty(text string) (message, suggestion string) {
 	if unwritten().MatchString(text) {
 		return "the text says nothing that could be judged", "one sentence about the output that is either true or false"
 	}
@@ -149,8 +140,8 @@ var doubleNegation = sync.OnceValue(func() *regexp.Regexp {
 		`|never\s+(?:\w+\s+){0,2}?(?:no|not|without|fails?\s+to))\b`)
 })
 
-// lintNegation finds double negations.
-func lintNegation(text string) (message, suggestion string) {
+// findNegation finds double negations.
+func findNegation(text string) (message, suggestion string) {
 	words := plainWords(text)
 	at := doubleNegation().FindString(words)
 	if at == "" || strings.Contains(words, "not only") {

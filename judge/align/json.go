@@ -1,4 +1,4 @@
-package judge
+package align
 
 import (
 	"encoding/json"

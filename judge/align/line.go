@@ -1,4 +1,4 @@
-package judge
+package align
 
 import (
 	"crypto/sha256"
@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/value"
+	"github.com/proviso-eval/proviso/judge/record"
 )
 
 // Texts of a sheet are cut after this many characters; a spreadsheet cell holds at
@@ -31,24 +31,24 @@ func writeLines(w io.Writer, run SheetRun, lines []sheetLine, o SheetOptions) er
 		header = append(header, "judge", "judge_id", "reason")
 	}
 	_ = out.Write(header) // out.Error returns any error
-	var row keptRow
+	var row record.Row
 	for i, l := range lines {
-		if i == 0 || l.row != row.index {
+		if i == 0 || l.row != row.Index {
 			encoded, err := run.Row(l.row)
 			if err == nil {
-				row, err = decodeRow(l.row, encoded)
+				row, err = record.Decode(l.row, encoded)
 			}
 			if err != nil {
 				return err
 			}
 		}
-		for _, v := range row.verdicts() {
-			if v.name == l.assertion {
-				record := sheetRecord(row, v, l, o)
-				for i := range record {
-					record[i] = guarded(record[i])
+		for _, v := range row.Verdicts() {
+			if v.Name == l.assertion {
+				cells := sheetCells(row, v, l, o)
+				for i := range cells {
+					cells[i] = guarded(cells[i])
 				}
-				_ = out.Write(record)
+				_ = out.Write(cells)
 			}
 		}
 	}
@@ -92,76 +92,15 @@ func sealHash(parts ...string) []byte {
 	return sum[:6]
 }
 
-func sheetRecord(row keptRow, v keptVerdict, l sheetLine, o SheetOptions) []string {
-	output := row.output()
-	id := OutputID(output)
-	record := []string{row.caseID, strconv.Itoa(row.index), v.name, "", "", question(v), sheetText(input(row), maxSheetInput),
-		sheetText(output, maxSheetOutput), id, sealWeight(l.weight, row.caseID, v.name, id)}
+func sheetCells(row record.Row, v record.Verdict, l sheetLine, o SheetOptions) []string {
+	output := row.Output()
+	id := record.OutputID(output)
+	cells := []string{row.Case, strconv.Itoa(row.Index), v.Name, "", "", sheetText(v.Question(), maxSheetInput), sheetText(row.Input(), maxSheetInput),
+		sheetText(output, maxSheetOutput), id, sealWeight(l.weight, row.Case, v.Name, id)}
 	if o.Verdicts {
-		record = append(record, v.status.String(), v.judge, sheetText(v.reason(), maxSheetInput))
+		cells = append(cells, v.Status.String(), v.Judge, sheetText(v.Reason(), maxSheetInput))
 	}
-	return record
-}
-
-// question returns what the person decides: instruction and criteria, or the value of
-// the assertion.
-func question(v keptVerdict) string {
-	var lines []string
-	if text := textAt(v.assertion, "instruction"); text != "" {
-		lines = append(lines, text)
-	}
-	switch criteria := v.assertion.At("criteria").(type) {
-	case string:
-		lines = append(lines, "• "+criteria)
-	case []any:
-		for _, c := range criteria {
-			text := value.ToString(c)
-			if o, ok := c.(*value.Object); ok {
-				if text = textAt(o, "text"); text == "" {
-					text = value.Stringify(o)
-				}
-			}
-			lines = append(lines, "• "+text)
-		}
-	}
-	if check := objectAt(v.assertion, "check"); check != nil {
-		lines = append(lines, "• counted: "+value.Stringify(check))
-	}
-	if len(lines) == 0 {
-		val := v.assertion.At("value")
-		if rendered, ok := objectAt(v.component, "metadata").At("renderedAssertionValue").(string); ok {
-			val = rendered
-		}
-		if text, ok := val.(string); ok {
-			lines = append(lines, text)
-		} else if val != nil {
-			lines = append(lines, value.Stringify(val))
-		}
-	}
-	return sheetText(strings.Join(lines, "\n"), maxSheetInput)
-}
-
-// input returns the variables of the case, or the prompt if it has none.
-func input(row keptRow) string {
-	var lines []string
-	vars := objectAt(row.o, "resolvedVars")
-	if vars == nil {
-		vars = objectAt(row.o, "vars")
-	}
-	for name, v := range vars.All() {
-		if strings.HasPrefix(name, "_") {
-			continue
-		}
-		text, ok := v.(string)
-		if !ok {
-			text = value.Stringify(v)
-		}
-		lines = append(lines, name+": "+text)
-	}
-	if len(lines) == 0 {
-		return textAt(objectAt(row.o, "prompt"), "raw")
-	}
-	return strings.Join(lines, "\n")
+	return cells
 }
 
 // sheetText shortens a text, with a note, and replaces characters that a cell cannot

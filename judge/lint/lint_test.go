@@ -1,4 +1,4 @@
-package judge_test
+package lint_test
 
 import (
 	"fmt"
@@ -6,14 +6,14 @@ import (
 	"testing"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/judge/lint"
 	"github.com/proviso-eval/proviso/value"
 )
 
 // lintsOf is the rules that one criterion breaks, with their suggestions.
 func lintsOf(text string) (rules, suggestions string) {
 	a := &proviso.Assertion{Pointer: "/assertions/0", Criteria: []proviso.Criterion{{Text: text}}}
-	for _, l := range judge.LintAssertion(a) {
+	for _, l := range lint.Assertion(a) {
 		rules += " " + l.Rule
 		suggestions += l.Suggestion + "\n"
 	}
@@ -157,21 +157,21 @@ func TestLintLooksAtTheWholeAssertion(t *testing.T) {
 		{Text: "every link works"},
 	}}
 	var got []string
-	for _, l := range judge.LintAssertion(a) {
+	for _, l := range lint.Assertion(a) {
 		got = append(got, fmt.Sprintf("%s %s", l.Pointer, l.Rule))
 	}
 	want := []string{"/assertions/3/criteria/1 repeats", "/assertions/3/criteria/4 repeats"}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	if l := judge.LintAssertion(&proviso.Assertion{Instruction: "tbd", Criteria: []proviso.Criterion{{Text: "It is a haiku."}}}); len(l) != 1 || l[0].Pointer != "/instruction" {
+	if l := lint.Assertion(&proviso.Assertion{Instruction: "tbd", Criteria: []proviso.Criterion{{Text: "It is a haiku."}}}); len(l) != 1 || l[0].Pointer != "/instruction" {
 		t.Errorf("an instruction that is still to be written: %v", l)
 	}
 }
 
 func TestLintRulesAreSorted(t *testing.T) {
 	t.Parallel()
-	rules := judge.LintRules()
+	rules := lint.Rules()
 	for i := 1; i < len(rules); i++ {
 		if rules[i-1].Name >= rules[i].Name {
 			t.Errorf("%s stands before %s", rules[i-1].Name, rules[i].Name)
@@ -182,7 +182,7 @@ func TestLintRulesAreSorted(t *testing.T) {
 func FuzzLint(f *testing.F) {
 	f.Add("Between 5 and 8 words and is good enough, not without \"quotes\".")
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, l := range judge.LintAssertion(&proviso.Assertion{Instruction: text, Criteria: []proviso.Criterion{{Text: text}}}) {
+		for _, l := range lint.Assertion(&proviso.Assertion{Instruction: text, Criteria: []proviso.Criterion{{Text: text}}}) {
 			if l.Rule == "" || l.Message == "" {
 				t.Errorf("%+v", l)
 			}

@@ -1,4 +1,4 @@
-package judge_test
+package align_test
 
 import (
 	"os"
@@ -8,28 +8,29 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/judge/align"
+	"github.com/proviso-eval/proviso/judge/record"
 )
 
 func TestAlignmentRecord(t *testing.T) {
 	t.Parallel()
-	file := filepath.Join(t.TempDir(), judge.AlignmentFile)
-	kept, err := judge.LoadAlignment(file)
+	file := filepath.Join(t.TempDir(), align.File)
+	kept, err := align.Load(file)
 	if err != nil || len(kept.Entries()) != 0 {
 		t.Fatal(err)
 	}
 	tone := &proviso.Assertion{ID: "tone", Type: "judge", Instruction: "be kind"}
-	hash := judge.AssertionHash(tone)
-	agreement := align(t, labelled(29, 2, 8, 1, 3), nil).Assertions[0]
+	hash := record.AssertionHash(tone)
+	agreement := compare(t, labelled(29, 2, 8, 1, 3), nil).Assertions[0]
 	agreement.Judge = "model#1"
 	day := time.Date(2026, 1, 5, 23, 0, 0, 0, time.UTC)
-	kept.Put(judge.Aligned{Agreement: align(t, labelled(5, 0, 0, 0, 0), nil).Assertions[0], Hash: "sha256:a"})
-	kept.Put(judge.Aligned{Agreement: agreement, Hash: hash, Measured: day})
-	kept.Put(judge.Aligned{Agreement: agreement, Hash: hash, Measured: day})
+	kept.Put(align.Entry{Agreement: compare(t, labelled(5, 0, 0, 0, 0), nil).Assertions[0], Hash: "sha256:a"})
+	kept.Put(align.Entry{Agreement: agreement, Hash: hash, Measured: day})
+	kept.Put(align.Entry{Agreement: agreement, Hash: hash, Measured: day})
 	if err := kept.Save(file); err != nil {
 		t.Fatal(err)
 	}
-	again, err := judge.LoadAlignment(file)
+	again, err := align.Load(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +57,7 @@ func TestAlignmentRecord(t *testing.T) {
 			t.Errorf("%+v: %+v", c, got)
 		}
 	}
-	var none *judge.Alignment
+	var none *align.Alignment
 	if got := none.Trust("a", "b", "c"); got.Validated || got.Text != "judge unvalidated" {
 		t.Errorf("%+v", got)
 	}
@@ -74,8 +75,8 @@ func TestTrustNeedsAgreement(t *testing.T) {
 		labelled(6, 6, 6, 6, 0):    "weak judge (measured on 24 labels: kappa 0.00, misses 50 % of bad outputs; not clearly above chance)",
 		labelled(20, 12, 18, 0, 0): "weak judge (measured on 50 labels: kappa 0.54, misses 40 % of bad outputs)",
 	} {
-		a := &judge.Alignment{}
-		entry := judge.Aligned{Agreement: align(t, labels, nil).Assertions[0], Hash: "h"}
+		a := &align.Alignment{}
+		entry := align.Entry{Agreement: compare(t, labels, nil).Assertions[0], Hash: "h"}
 		entry.Judge = "j"
 		a.Put(entry)
 		if got := a.Trust("j", "tone", "h"); got.Validated != strings.HasPrefix(want, "judge validated") || got.Weak != strings.HasPrefix(want, "weak") || got.TooFew != strings.Contains(want, "not measured yet") || got.Text != want {
@@ -97,7 +98,7 @@ func TestAlignmentFilesThatAreNone(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := judge.LoadAlignment(file); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := align.Load(file); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
@@ -105,7 +106,7 @@ func TestAlignmentFilesThatAreNone(t *testing.T) {
 	if err := os.WriteFile(dir, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := (&judge.Alignment{}).Save(filepath.Join(dir, "x.json")); err == nil {
+	if err := (&align.Alignment{}).Save(filepath.Join(dir, "x.json")); err == nil {
 		t.Error("saved below a file")
 	}
 }

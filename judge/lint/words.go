@@ -1,4 +1,4 @@
-package judge
+package lint
 
 import (
 	"fmt"
@@ -44,15 +44,15 @@ const (
 	vagueWrite = "what one would see in the output, such as \"addresses the reader as Sie\""
 )
 
-// lintVague finds criteria whose verdict depends on a vague word.
-func lintVague(text string) (message, suggestion string) {
+// findVague finds criteria whose verdict depends on a vague word.
+func findVague(text string) (message, suggestion string) {
 	words := strings.TrimSpace(plainWords(text))
 	for _, re := range vaguePatterns() {
 		if at := re.FindStringIndex(words); at != nil && !reported(words[:at[0]]) {
 			return fmt.Sprintf(vagueWhy, strings.Trim(words[at[0]:at[1]], " .!?")), vagueWrite
 		}
 	}
-	if at := lintForeignVague(text); at != "" {
+	if at := foreignVague(text); at != "" {
 		return fmt.Sprintf(vagueWhy, at), vagueWrite
 	}
 	return "", ""
@@ -100,8 +100,8 @@ var twoQualities = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\b(?:is|are|be|remains?|stays?|sounds?)\s+(?:both\s+)?(?:\w+ly\s+)?` + quality + `(?:,\s+(?:\w+ly\s+)?` + quality + `)*,?\s+and\s+(?:\w+ly\s+)?` + quality + `\b`)
 })
 
-// lintTwoQuestions finds criteria that ask two things at once.
-func lintTwoQuestions(text string) (message, suggestion string) {
+// findTwoQuestions finds criteria that ask two things at once.
+func findTwoQuestions(text string) (message, suggestion string) {
 	const why = "the criterion asks two things, so that its verdict does not say which one failed: %q"
 	const split = "one criterion for each"
 	words := plainWords(text)

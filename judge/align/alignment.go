@@ -1,14 +1,12 @@
-package judge
+package align
 
 import (
 	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,11 +14,12 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/blobs"
+	"github.com/proviso-eval/proviso/judge/record"
 )
 
-// AlignmentFile is the path of a suite's alignment, relative to the suite's folder.
+// File is the path of a suite's alignment, relative to the suite's folder.
 // Commit the file together with the suite.
-const AlignmentFile = ".proviso/alignment.json"
+const File = ".proviso/alignment.json"
 
 // maxAlignment is the largest alignment file that is read, in bytes.
 const maxAlignment = 16 << 20
@@ -31,13 +30,13 @@ const maxAlignment = 16 << 20
 // assertion changes the identity or the hash, and the entry no longer applies. An
 // Alignment is not safe for concurrent use while it is changed.
 type Alignment struct {
-	entries []Aligned
+	entries []Entry
 }
 
-// Aligned is one entry of an [Alignment]: an agreement without its disagreements.
-type Aligned struct {
+// Entry is one entry of an [Alignment]: an agreement without its disagreements.
+type Entry struct {
 	Agreement
-	Hash     string    // of the assertion ([AssertionHash])
+	Hash     string    // of the assertion ([record.AssertionHash])
 	Measured time.Time // day, UTC
 }
 
@@ -57,8 +56,8 @@ type alignmentJSON struct {
 // alignmentFormat is the version of the file format; newer versions are refused.
 const alignmentFormat = 1
 
-// LoadAlignment reads an alignment. A missing file is an empty alignment.
-func LoadAlignment(file string) (*Alignment, error) {
+// Load reads an alignment. A missing file is an empty alignment.
+func Load(file string) (*Alignment, error) {
 	f, err := os.Open(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &Alignment{}, nil
@@ -84,14 +83,14 @@ func LoadAlignment(file string) (*Alignment, error) {
 	a := &Alignment{}
 	for _, e := range document.Entries {
 		day, _ := time.Parse(time.DateOnly, e.Measured)
-		entry := Aligned{Hash: e.AssertionHash, Measured: day, Agreement: Agreement{Assertion: e.Assertion, Judge: e.Judge, N: e.N, Errors: e.Errors,
+		entry := Entry{Hash: e.AssertionHash, Measured: day, Agreement: Agreement{Assertion: e.Assertion, Judge: e.Judge, N: e.N, Errors: e.Errors,
 			Agreement: e.agreementJSON.Agreement, Kappa: e.Kappa.estimate(), TPR: e.TPR.estimate(), TNR: e.TNR.estimate(),
 			BaseRate: e.BaseRate, JudgePassRate: e.JudgePassRate, Corrected: e.Corrected.estimate()}}
 		entry.TP, entry.FP, entry.TN, entry.FN = e.TP, e.FP, e.TN, e.FN
 		a.entries = append(a.entries, entry)
 	}
 	slices.SortStableFunc(a.entries, compareAligned)
-	a.entries = slices.CompactFunc(a.entries, func(x, y Aligned) bool { return compareAligned(x, y) == 0 })
+	a.entries = slices.CompactFunc(a.entries, func(x, y Entry) bool { return compareAligned(x, y) == 0 })
 	return a, nil
 }
 
@@ -122,7 +121,7 @@ func (a *Alignment) Save(file string) error {
 }
 
 // Put adds an entry and replaces the one for the same judge and text.
-func (a *Alignment) Put(e Aligned) {
+func (a *Alignment) Put(e Entry) {
 	e.Disagreements = nil
 	at, found := slices.BinarySearchFunc(a.entries, e, compareAligned)
 	if found {
@@ -132,114 +131,37 @@ func (a *Alignment) Put(e Aligned) {
 	a.entries = slices.Insert(a.entries, at, e)
 }
 
-func compareAligned(x, y Aligned) int {
+func compareAligned(x, y Entry) int {
 	return cmp.Or(cmp.Compare(x.Assertion, y.Assertion), cmp.Compare(x.Judge, y.Judge), cmp.Compare(x.Hash, y.Hash))
 }
 
 // Entries returns all entries, sorted by assertion, judge and hash.
-func (a *Alignment) Entries() []Aligned { return slices.Clone(a.entries) }
+func (a *Alignment) Entries() []Entry { return slices.Clone(a.entries) }
 
 // Find returns the entry of a judge and the hash of an assertion; see
-// [AssertionHash].
-func (a *Alignment) Find(judge, hash string) (Aligned, bool) {
+// [record.AssertionHash].
+func (a *Alignment) Find(judge, hash string) (Entry, bool) {
 	for _, e := range a.entries {
 		if e.Judge == judge && e.Hash == hash && judge != "" {
 			return e, true
 		}
 	}
-	return Aligned{}, false
+	return Entry{}, false
 }
 
 // Current returns the entries that apply to these assertions: same id, same text. All
 // others are outdated or belong to other suites.
-func (a *Alignment) Current(assertions []*proviso.Assertion) []Aligned {
+func (a *Alignment) Current(assertions []*proviso.Assertion) []Entry {
 	type text struct{ name, hash string }
 	present := map[text]bool{}
 	for _, x := range assertions {
-		present[text{cmp.Or(x.ID, x.Metric, x.Type), AssertionHash(x)}] = true
+		present[text{cmp.Or(x.ID, x.Metric, x.Type), record.AssertionHash(x)}] = true
 	}
-	var list []Aligned
+	var list []Entry
 	for _, e := range a.entries {
 		if present[text{e.Assertion, e.Hash}] {
 			list = append(list, e)
 		}
 	}
 	return list
-}
-
-// Trust is what the labels show about a judge on an assertion.
-type Trust struct {
-	Validated bool     // labels show that it agrees with people well enough
-	Weak      bool     // labels show that it does not
-	TooFew    bool     // there are labels, but fewer than [MinLabels] of good or of bad outputs
-	Lapsed    bool     // it was measured, but the judge or the assertion has changed since
-	Entry     *Aligned // nil unless there are labels for the current judge and assertion
-	Text      string   // for reports, such as "judge validated (measured on 60 labels: kappa 0.81, misses 5 % of bad outputs)"
-}
-
-// Trust returns what the labels show about a judge on an assertion, given the judge's
-// identity, the assertion's id and its hash. A nil Alignment has no labels.
-func (a *Alignment) Trust(judge, assertion, hash string) Trust {
-	if a == nil {
-		return Trust{Text: "judge unvalidated"}
-	}
-	if e, ok := a.Find(judge, hash); ok {
-		return e.trust()
-	}
-	var changed *Aligned
-	for i := range a.entries {
-		if e := &a.entries[i]; e.Hash == hash || e.Assertion == assertion && e.Judge == judge {
-			changed = e
-		}
-	}
-	switch {
-	case changed == nil:
-		return Trust{Text: "judge unvalidated"}
-	case changed.Hash == hash:
-		return Trust{Lapsed: true, Text: "judge unvalidated: its prompt, model or mode has changed since it was aligned"}
-	}
-	return Trust{Lapsed: true, Text: "judge unvalidated: the assertion has changed since it was aligned"}
-}
-
-// minKappa is the minimum agreement of a validated judge, which is often called
-// substantial agreement. Source: J. R. Landis, G. G. Koch, "The measurement of
-// observer agreement for categorical data", Biometrics 33 (1977) 159-174.
-const minKappa = 0.6
-
-func (e Aligned) trust() Trust {
-	t := Trust{Entry: &e}
-	if few := e.NotMeasured(); few != "" {
-		t.TooFew = true
-		t.Text = "judge unvalidated (" + few + ")"
-		return t
-	}
-	measured := "measured on " + labels(e.N)
-	k := e.Kappa
-	if k == nil {
-		t.Text = "judge unvalidated (" + measured + ": kappa is undefined)"
-		return t
-	}
-	figures := fmt.Sprintf("%s: kappa %.2f", measured, math.Floor(100*k.Value+1e-9)/100)
-	if e.TNR != nil {
-		figures += fmt.Sprintf(", misses %.0f %% of bad outputs", 100*(1-e.TNR.Value))
-	}
-	switch {
-	case k.Low <= 0:
-		t.Weak = true
-		t.Text = "weak judge (" + figures + "; not clearly above chance)"
-	case k.Value < minKappa:
-		t.Weak = true
-		t.Text = "weak judge (" + figures + ")"
-	default:
-		t.Validated = true
-		t.Text = "judge validated (" + figures + ")"
-	}
-	return t
-}
-
-func labels(n int) string {
-	if n == 1 {
-		return "1 label"
-	}
-	return fmt.Sprintf("%d labels", n)
 }

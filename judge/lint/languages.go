@@ -1,4 +1,4 @@
-package judge
+package lint
 
 import (
 	"fmt"
@@ -7,10 +7,12 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+
+	"github.com/proviso-eval/proviso"
 )
 
-// LintLanguages describes the languages that the lint reads.
-const LintLanguages = "English, and in German, French and Spanish only lengths and vague words"
+// Languages describes the languages that the lint reads.
+const Languages = "English, and in German, French and Spanish only lengths and vague words"
 
 // foreign holds the patterns for one language other than English.
 type foreign struct {
@@ -65,8 +67,8 @@ var foreignLanguages = sync.OnceValue(func() []*foreign {
 	return []*foreign{german.compiled(), french.compiled(), spanish.compiled()}
 })
 
-// lintForeignVague finds vague words in languages other than English.
-func lintForeignVague(text string) string {
+// foreignVague finds vague words in languages other than English.
+func foreignVague(text string) string {
 	words := strings.TrimSpace(plainWords(text))
 	for _, f := range foreignLanguages() {
 		if at := f.vague.FindStringIndex(words); at != nil && !f.reported.MatchString(words[:at[0]]+" ") {
@@ -76,9 +78,9 @@ func lintForeignVague(text string) string {
 	return ""
 }
 
-// lintForeignCount finds lengths in languages other than English. It returns the
+// foreignCount finds lengths in languages other than English. It returns the
 // phrase, the unit and the bounds; -1 means no bound.
-func lintForeignCount(text string) (phrase, unit string, low, high float64) {
+func foreignCount(text string) (phrase, unit string, low, high float64) {
 	words := strings.TrimSpace(plainWords(text))
 	for _, f := range foreignLanguages() {
 		m := f.count.FindStringSubmatchIndex(words)
@@ -111,9 +113,9 @@ func lintForeignCount(text string) (phrase, unit string, low, high float64) {
 // englishSmall are English function words, of which nearly every sentence has some.
 var englishSmall = strings.Fields("the a an of to in is are and or not no with for on at by it its that which be has have as from does do every each all any only at most least than user output says names")
 
-// LintReads reports whether a text is probably in a language that the lint reads. Texts
+// Reads reports whether a text is probably in a language that the lint reads. Texts
 // of fewer than five words in Latin letters always count.
-func LintReads(text string) bool {
+func Reads(text string) bool {
 	letters, latin := 0, 0
 	for _, r := range text {
 		if unicode.IsLetter(r) {
@@ -137,13 +139,13 @@ func LintReads(text string) bool {
 	return known(englishSmall) || slices.ContainsFunc(foreignLanguages(), func(f *foreign) bool { return known(f.small) })
 }
 
-// LintUnread returns a message with the number of criteria in a request whose language
-// the lint does not read, or "" if it reads all.
-func LintUnread(r *Request) string {
+// Unread returns a message with the number of criteria whose language the lint does not
+// read, or "" if it reads all.
+func Unread(list []*proviso.Assertion) string {
 	n := 0
-	for _, a := range r.Assertions {
+	for _, a := range list {
 		for _, c := range a.Criteria {
-			if c.Template == "" && !LintReads(c.Text) {
+			if c.Template == "" && !Reads(c.Text) {
 				n++
 			}
 		}
@@ -152,7 +154,7 @@ func LintUnread(r *Request) string {
 	case 0:
 		return ""
 	case 1:
-		return "1 criterion is in a language that the lint does not read; it reads " + LintLanguages
+		return "1 criterion is in a language that the lint does not read; it reads " + Languages
 	}
-	return fmt.Sprintf("%d criteria are in languages that the lint does not read; it reads %s", n, LintLanguages)
+	return fmt.Sprintf("%d criteria are in languages that the lint does not read; it reads %s", n, Languages)
 }

@@ -1,4 +1,4 @@
-package judge_test
+package align_test
 
 import (
 	"encoding/csv"
@@ -12,7 +12,8 @@ import (
 	"testing"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/judge/align"
+	"github.com/proviso-eval/proviso/judge/record"
 	"github.com/proviso-eval/proviso/stats"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -50,18 +51,18 @@ func (r *keptRun) kept(caseID, output string, verdicts ...string) {
 		len(*r), caseID, value.Stringify(output), strings.Join(parts, ",")))
 }
 
-func read(t *testing.T, text string) *judge.Labels {
+func read(t *testing.T, text string) *align.Labels {
 	t.Helper()
-	l, err := judge.ReadLabels("labels", strings.NewReader(text))
+	l, err := align.ReadLabels("labels", strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return l
 }
 
-func align(t *testing.T, text string, run judge.KeptRun) *judge.Agreements {
+func compare(t *testing.T, text string, run record.Run) *align.Agreements {
 	t.Helper()
-	a, err := judge.Align(read(t, text), run)
+	a, err := align.Compare(read(t, text), run)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +89,7 @@ func labelled(tp, fp, tn, fn, errors int) string {
 
 func TestAlignNumbers(t *testing.T) {
 	t.Parallel()
-	a := align(t, labelled(29, 2, 8, 1, 3), nil).Assertions[0]
+	a := compare(t, labelled(29, 2, 8, 1, 3), nil).Assertions[0]
 	if a.N != 40 || a.Errors != 3 || a.Confusion != (stats.Confusion{TP: 29, FP: 2, TN: 8, FN: 1}) {
 		t.Errorf("counts: %+v", a)
 	}
@@ -105,7 +106,7 @@ func TestAlignNumbers(t *testing.T) {
 	if *a.Kappa != kappa {
 		t.Errorf("kappa %v", *a.Kappa)
 	}
-	if math.Abs(a.Corrected.Value-0.75) > 1e-12 || a.Method != judge.MethodCounted || a.Halve < 80 || len(a.Disagreements) != 3 {
+	if math.Abs(a.Corrected.Value-0.75) > 1e-12 || a.Method != align.MethodCounted || a.Halve < 80 || len(a.Disagreements) != 3 {
 		t.Errorf("corrected %v by %s, %d more, %d disagreements", a.Corrected, a.Method, a.Halve, len(a.Disagreements))
 	}
 }
@@ -113,7 +114,7 @@ func TestAlignNumbers(t *testing.T) {
 // The shape is a contract: names, order of meaning, and null for what is undefined.
 func TestAlignJSON(t *testing.T) {
 	t.Parallel()
-	text, err := align(t, labelled(2, 0, 0, 0, 0), nil).JSON()
+	text, err := compare(t, labelled(2, 0, 0, 0, 0), nil).JSON()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +131,7 @@ func TestAlignJSON(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %s", text)
 	}
-	only, err := align(t, labelled(0, 0, 0, 0, 2), nil).JSON()
+	only, err := compare(t, labelled(0, 0, 0, 0, 2), nil).JSON()
 	if err != nil || !strings.Contains(string(only), `"n": 0`) || !strings.Contains(string(only), `"agreement": null`) {
 		t.Errorf("errors alone: %s, %v", only, err)
 	}
@@ -146,7 +147,7 @@ func TestAlignWithRun(t *testing.T) {
 	for i := range 20 {
 		run.kept(fmt.Sprintf("more%d", i), "x", "tone pass", "cite fail")
 	}
-	got := align(t, "case,assertion,human\na,tone,pass\nb,tone,pass\nc,tone,pass\nd,tone,fail\na,cite,pass\nb,cite,fail\nd,cite,\n", run)
+	got := compare(t, "case,assertion,human\na,tone,pass\nb,tone,pass\nc,tone,pass\nd,tone,fail\na,cite,pass\nb,cite,fail\nd,cite,\n", run)
 	if got.Skipped != 1 || got.Unlabelled != 1 || len(got.Assertions) != 2 {
 		t.Fatalf("%+v", got)
 	}
@@ -154,10 +155,10 @@ func TestAlignWithRun(t *testing.T) {
 	if tone.Judge != "model#1" || tone.Confusion != (stats.Confusion{TP: 1, TN: 1, FN: 1}) || tone.Errors != 1 {
 		t.Errorf("tone: %+v", tone)
 	}
-	if tone.Judged != (stats.Count{Pass: 21, N: 23}) || tone.Method != judge.MethodPredictionPowered || tone.RoganGladen == nil {
+	if tone.Judged != (stats.Count{Pass: 21, N: 23}) || tone.Method != align.MethodPredictionPowered || tone.RoganGladen == nil {
 		t.Errorf("tone: judged %v, corrected by %s, Rogan-Gladen %v", tone.Judged, tone.Method, tone.RoganGladen)
 	}
-	want := judge.Disagreement{Case: "b", Row: 1, Human: proviso.Pass, Judge: proviso.Fail, Reason: "because it is fail", Evidence: []string{"a part of it"}}
+	want := align.Disagreement{Case: "b", Row: 1, Human: proviso.Pass, Judge: proviso.Fail, Reason: "because it is fail", Evidence: []string{"a part of it"}}
 	if len(tone.Disagreements) != 1 || !reflect.DeepEqual(tone.Disagreements[0], want) {
 		t.Errorf("disagreements: %+v", tone.Disagreements)
 	}
@@ -173,8 +174,8 @@ func TestAlignUnlabelledVerdicts(t *testing.T) {
 	for i := range 30 {
 		text += fmt.Sprintf("m%d,tone,,pass\n", i)
 	}
-	a := align(t, text, nil).Assertions[0]
-	if a.N != 2 || a.Judged != (stats.Count{Pass: 31, N: 32}) || a.Method != judge.MethodPredictionPowered || a.Corrected.Value != 31.0/32 {
+	a := compare(t, text, nil).Assertions[0]
+	if a.N != 2 || a.Judged != (stats.Count{Pass: 31, N: 32}) || a.Method != align.MethodPredictionPowered || a.Corrected.Value != 31.0/32 {
 		t.Errorf("%+v", a)
 	}
 }
@@ -187,9 +188,9 @@ func TestAlignOtherOutputs(t *testing.T) {
 		run.kept(fmt.Sprint("new", i), "x", map[bool]string{true: "tone pass", false: "tone fail"}[i < 80])
 	}
 	text := strings.ReplaceAll(labelled(45, 5, 20, 5, 0), `"judge"`, `"judge_id":"model#1","judge"`)
-	a := align(t, text, run).Assertions[0]
+	a := compare(t, text, run).Assertions[0]
 	want, _ := stats.RoganGladen(stats.Count{Pass: 80, N: 100}, stats.Confusion{TP: 45, FP: 5, TN: 20, FN: 5}, 0.95)
-	if a.Method != judge.MethodRoganGladen || *a.Corrected != want {
+	if a.Method != align.MethodRoganGladen || *a.Corrected != want {
 		t.Errorf("corrected %+v by %s, want %+v", a.Corrected, a.Method, want)
 	}
 }
@@ -202,7 +203,7 @@ func TestAlignMistakes(t *testing.T) {
 	run.kept("twice", "out c", "tone pass")
 	run.kept("twice", "out d", "tone fail")
 	run.kept("same", "out e", "tone pass", "tone fail")
-	a := judge.OutputID("out a")
+	a := record.OutputID("out a")
 	for _, c := range []struct{ text, want string }{
 		{"refund-3,tone,pass,,", `labels:2:1: the run has no case "refund-3" (did you mean "refund-1"?)`},
 		{"refund-1,tune,pass,,", `labels:2:10: the case has no assertion "tune" in the run; it has tone, length (did you mean "tone"?)`},
@@ -214,22 +215,22 @@ func TestAlignMistakes(t *testing.T) {
 		{"refund-1,tone,pass,,\nrefund-1,tone,pass,,out-0", ""},
 		{"refund-1,tone,pass,,\nrefund-1,tone,pass,0," + a, `labels:3:1: a second label for row 0 of the run and assertion "tone"; the first is on line 2`},
 		{"twice,tone,pass,3,", ""},
-		{"twice,tone,pass,0," + judge.OutputID("out d"), ""}, // the output counts, not where it stood in another run
+		{"twice,tone,pass,0," + record.OutputID("out d"), ""}, // the output counts, not where it stood in another run
 	} {
-		_, err := judge.Align(read(t, "case,assertion,human,row,output_id\n"+c.text), run)
+		_, err := align.Compare(read(t, "case,assertion,human,row,output_id\n"+c.text), run)
 		if got := fmt.Sprint(err); got != c.want && !(err == nil && c.want == "") {
 			t.Errorf("%s\n got %s\nwant %s", c.text, got, c.want)
 		}
 	}
-	_, err := judge.Align(read(t, "case,assertion,human,judge\nrefund-1,tone,pass,fail"), run)
+	_, err := align.Compare(read(t, "case,assertion,human,judge\nrefund-1,tone,pass,fail"), run)
 	if fmt.Sprint(err) != "labels:2:20: the label says that the judge's verdict was fail, the run has pass" {
 		t.Error(err)
 	}
-	_, err = judge.Align(read(t, "case,assertion,human\nrefund-1,tone,pass"), nil)
+	_, err = align.Compare(read(t, "case,assertion,human\nrefund-1,tone,pass"), nil)
 	if err == nil || !strings.Contains(err.Error(), "no label has a verdict of a judge") {
 		t.Error(err)
 	}
-	_, err = judge.Align(read(t, "case,assertion,human\nrefund-1,tone,pass"), keptRun{"{"})
+	_, err = align.Compare(read(t, "case,assertion,human\nrefund-1,tone,pass"), keptRun{"{"})
 	if err == nil || !strings.Contains(err.Error(), "row 0 of the run is damaged") {
 		t.Error(err)
 	}
@@ -256,7 +257,7 @@ func TestBalancedSheetIsUnbiased(t *testing.T) {
 		run.kept(fmt.Sprint("c", i), fmt.Sprint("output ", i), map[bool]string{true: "tone pass", false: "tone fail"}[verdict])
 	}
 	var b strings.Builder
-	sheet, err := judge.WriteSheet(&b, run, judge.SheetOptions{PerAssertion: 800})
+	sheet, err := align.WriteSheet(&b, run, align.SheetOptions{PerAssertion: 800})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -276,7 +277,7 @@ func TestBalancedSheetIsUnbiased(t *testing.T) {
 	if err := csv.NewWriter(&b).WriteAll(records); err != nil {
 		t.Fatal(err)
 	}
-	a := align(t, b.String(), run).Assertions[0]
+	a := compare(t, b.String(), run).Assertions[0]
 	raw := float64(a.TP) / float64(a.TP+a.FN)
 	if math.Abs(a.TPR.Value-0.95) > 0.02 || math.Abs(a.TNR.Value-0.75) > 0.12 || raw > 0.9 || !a.Weighted {
 		t.Errorf("TPR %.3f, TNR %.3f; unweighted TPR %.3f", a.TPR.Value, a.TNR.Value, raw)
@@ -296,15 +297,15 @@ func TestAlignSetsAndParts(t *testing.T) {
 		{"status":"fail","assertion":{"type":"judge","id":"part"},"judge":"m#1"},
 		{"status":"fail","assertion":{"type":"judge","id":"tone","criteria":[{"text":"polite"},{"template":"max-length","params":{"tokens":5}}],"check":{"type":"is-json"}},"judge":"m#1"},
 		{"status":"pass","assertion":null}]}}`}
-	a := align(t, "case,assertion,human,output_id\na,rubric,pass,"+judge.OutputID(`{"n":1}`)+"\na,tone,fail,\n", run)
+	a := compare(t, "case,assertion,human,output_id\na,rubric,pass,"+record.OutputID(`{"n":1}`)+"\na,tone,fail,\n", run)
 	if len(a.Assertions) != 2 || a.Assertions[0].TP != 1 || a.Assertions[1].TN != 1 {
 		t.Errorf("%+v", a)
 	}
-	_, err := judge.Align(read(t, "case,assertion,human\na,part,pass\na,set,pass\n"), run)
+	_, err := align.Compare(read(t, "case,assertion,human\na,part,pass\na,set,pass\n"), run)
 	if err == nil || strings.Count(err.Error(), "the case has no assertion") != 2 {
 		t.Error(err)
 	}
-	_, records := sheetOf(t, run, judge.SheetOptions{})
+	_, records := sheetOf(t, run, align.SheetOptions{})
 	if len(records) != 3 || records[1][5] != "kind to Ann" || records[2][5] != "• polite\n• {\"template\":\"max-length\",\"params\":{\"tokens\":5}}\n• counted: {\"type\":\"is-json\"}" {
 		t.Errorf("%q", records)
 	}
@@ -320,7 +321,7 @@ func TestAlignEqualOutputs(t *testing.T) {
 	later.kept("z", "other", "tone pass")
 	later.kept("a", "same", "tone pass")
 	later.kept("a", "same", "tone fail")
-	sheet, records := sheetOf(t, drawn, judge.SheetOptions{})
+	sheet, records := sheetOf(t, drawn, align.SheetOptions{})
 	if sheet.Rows != 2 {
 		t.Fatalf("%+v", sheet)
 	}
@@ -329,7 +330,7 @@ func TestAlignEqualOutputs(t *testing.T) {
 		text += fmt.Sprintf("%s,%s,pass,%s,%s\n", r[0], r[2], r[1], r[8])
 	}
 	for _, run := range []keptRun{drawn, later} {
-		if a := align(t, text, run).Assertions[0]; a.N != 2 || a.TP != 1 || a.FN != 1 {
+		if a := compare(t, text, run).Assertions[0]; a.N != 2 || a.TP != 1 || a.FN != 1 {
 			t.Errorf("%+v", a)
 		}
 	}
@@ -343,7 +344,7 @@ func TestAlignWeightedWithoutRun(t *testing.T) {
 	for i := range 100 {
 		run.kept(fmt.Sprint("c", i), fmt.Sprint("out ", i), map[bool]string{true: "tone pass", false: "tone fail"}[i < 90])
 	}
-	_, records := sheetOf(t, run, judge.SheetOptions{PerAssertion: 20, Verdicts: true})
+	_, records := sheetOf(t, run, align.SheetOptions{PerAssertion: 20, Verdicts: true})
 	text := ""
 	for i, r := range records {
 		if i > 0 {
@@ -351,8 +352,8 @@ func TestAlignWeightedWithoutRun(t *testing.T) {
 		}
 		text += strings.Join([]string{r[0], r[2], r[3], r[8], r[9], r[10]}, ",") + "\n"
 	}
-	a := align(t, text, nil).Assertions[0]
-	if a.N != 20 || a.TP != 10 || a.Method != judge.MethodPredictionPowered || math.Abs(*a.JudgePassRate-0.9) > 1e-9 || math.Abs(a.Corrected.Value-0.9) > 1e-9 || a.Corrected.Low > 0.8 {
+	a := compare(t, text, nil).Assertions[0]
+	if a.N != 20 || a.TP != 10 || a.Method != align.MethodPredictionPowered || math.Abs(*a.JudgePassRate-0.9) > 1e-9 || math.Abs(a.Corrected.Value-0.9) > 1e-9 || a.Corrected.Low > 0.8 {
 		t.Errorf("%+v, pass rate %v, corrected %+v", a, *a.JudgePassRate, a.Corrected)
 	}
 }

@@ -1,4 +1,4 @@
-package judge
+package align
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/judge/record"
 	"github.com/proviso-eval/proviso/stats"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -45,10 +46,10 @@ const (
 	maxKeptQuotes = 5
 )
 
-func candidateOf(row keptRow, v keptVerdict, id string) candidate {
-	c := candidate{row: row.index, outputID: id, judge: strings.Clone(v.judge), status: v.status,
-		reason: strings.Clone(cutBytes(v.reason(), maxKeptReason))}
-	quotes := v.quotes()
+func candidateOf(row record.Row, v record.Verdict, id string) candidate {
+	c := candidate{row: row.Index, outputID: id, judge: strings.Clone(v.Judge), status: v.Status,
+		reason: strings.Clone(cutBytes(v.Reason(), maxKeptReason))}
+	quotes := v.Quotes()
 	for _, quote := range quotes[:min(len(quotes), maxKeptQuotes)] {
 		c.quotes = append(c.quotes, strings.Clone(cutBytes(quote, maxKeptReason)))
 	}
@@ -93,22 +94,22 @@ func newMatcher(labels *Labels) *matcher {
 }
 
 // read reads the run once.
-func (m *matcher) read(run KeptRun) error {
-	for row, err := range keptRows(run) {
+func (m *matcher) read(run record.Run) error {
+	for row, err := range record.Rows(run) {
 		if err != nil {
 			return err
 		}
 		if len(m.seen) < maxKnownNames {
-			m.seen[strings.Clone(row.caseID)] = true
+			m.seen[strings.Clone(row.Case)] = true
 		}
-		verdicts := row.verdicts()
+		verdicts := row.Verdicts()
 		for _, v := range verdicts {
-			if m.about[v.name] {
+			if m.about[v.Name] {
 				m.count(v)
 			}
 		}
-		if labels, ok := m.wanted[row.caseID]; ok {
-			m.seen[row.caseID] = true
+		if labels, ok := m.wanted[row.Case]; ok {
+			m.seen[row.Case] = true
 			m.offer(row, verdicts, labels)
 		}
 	}
@@ -117,25 +118,25 @@ func (m *matcher) read(run KeptRun) error {
 }
 
 // count adds a verdict to its group.
-func (m *matcher) count(v keptVerdict) {
-	v.name, v.judge = strings.Clone(v.name), strings.Clone(v.judge) // so that the row can be freed
-	if known := m.judges[v.name]; v.judge != "" && !slices.Contains(known, v.judge) {
-		m.judges[v.name] = append(known, v.judge)
+func (m *matcher) count(v record.Verdict) {
+	v.Name, v.Judge = strings.Clone(v.Name), strings.Clone(v.Judge) // so that the row can be freed
+	if known := m.judges[v.Name]; v.Judge != "" && !slices.Contains(known, v.Judge) {
+		m.judges[v.Name] = append(known, v.Judge)
 	}
-	g := group{v.name, v.judge}
+	g := group{v.Name, v.Judge}
 	p := m.groups[g]
 	if p == nil {
 		p = &population{}
 		m.groups[g] = p
 	}
-	switch v.status {
+	switch v.Status {
 	case proviso.Pass:
 		p.judged.Pass++
 		p.judged.N++
 	case proviso.Fail:
 		p.judged.N++
 	}
-	if hash := m.hash(v.assertion); len(p.hashes) < maxKnownHashes && !slices.Contains(p.hashes, hash) {
+	if hash := m.hash(v.Assertion); len(p.hashes) < maxKnownHashes && !slices.Contains(p.hashes, hash) {
 		p.hashes = append(p.hashes, hash)
 	}
 }
@@ -149,25 +150,25 @@ func (m *matcher) hash(a *value.Object) string {
 	if len(m.hashes) >= maxKnownNames {
 		clear(m.hashes)
 	}
-	hash := hashOfAssertion(a)
+	hash := record.HashOf(a)
 	m.hashes[text] = hash
 	return hash
 }
 
 // offer adds the verdicts of a row to the candidates of the labels of its case.
-func (m *matcher) offer(row keptRow, verdicts []keptVerdict, labels []int) {
+func (m *matcher) offer(row record.Row, verdicts []record.Verdict, labels []int) {
 	id := ""
 	for _, i := range labels {
 		l := &m.labels.Rows[i]
 		for _, v := range verdicts {
-			if known := m.names[l.Case]; !slices.Contains(known, v.name) {
-				m.names[l.Case] = append(known, strings.Clone(v.name))
+			if known := m.names[l.Case]; !slices.Contains(known, v.Name) {
+				m.names[l.Case] = append(known, strings.Clone(v.Name))
 			}
-			if v.name != l.Assertion || len(m.candidates[i]) >= maxCandidates {
+			if v.Name != l.Assertion || len(m.candidates[i]) >= maxCandidates {
 				continue
 			}
 			if l.OutputID != "" && id == "" {
-				id = OutputID(row.output())
+				id = record.OutputID(row.Output())
 			}
 			m.candidates[i] = append(m.candidates[i], candidateOf(row, v, id))
 		}

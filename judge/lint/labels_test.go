@@ -1,11 +1,11 @@
-package judge_test
+package lint_test
 
 import (
 	"os"
 	"strings"
 	"testing"
 
-	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/judge/lint"
 )
 
 // TestLintLabels measures precision and recall of the lint on criteria that were
@@ -17,7 +17,7 @@ func TestLintLabels(t *testing.T) {
 	for _, c := range []struct {
 		file              string
 		precision, recall float64 // at least
-	}{{"testdata/lint-labels.tsv", 0.97, 0.95}, {"testdata/lint-held-out.tsv", 0.95, 0.85}} {
+	}{{"testdata/labels.tsv", 0.97, 0.95}, {"testdata/held-out.tsv", 0.95, 0.85}} {
 		data, err := os.ReadFile(c.file)
 		if err != nil {
 			t.Fatal(err)
@@ -69,7 +69,7 @@ func TestLintReads(t *testing.T) {
 		"Odpověď uvádí správnou cenu velké krabice.":              false,
 		"The output contains the word \"Спасибо\" once, no more.": true,
 	} {
-		if got := judge.LintReads(text); got != want {
+		if got := lint.Reads(text); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
 	}

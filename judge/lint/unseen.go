@@ -1,4 +1,4 @@
-package judge
+package lint
 
 import (
 	"fmt"
@@ -28,8 +28,8 @@ var reportedSpeech = sync.OnceValue(func() *regexp.Regexp {
 // reported reports whether the text before a match begins such a clause.
 func reported(before string) bool { return reportedSpeech().MatchString(before) }
 
-// lintUnseen finds criteria that compare with a document that the judge does not see.
-func lintUnseen(text string) (message, suggestion string) {
+// findUnseen finds criteria that compare with a document that the judge does not see.
+func findUnseen(text string) (message, suggestion string) {
 	words := plainWords(text)
 	at := unseenDocument().FindStringIndex(words)
 	if at == nil || shownText().MatchString(strings.ToLower(words)) || reported(words[:at[0]]) {

@@ -1,0 +1,156 @@
+package align
+
+import (
+	"fmt"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/stats"
+)
+
+// Confidence is the confidence level of all intervals of an alignment.
+const Confidence = 0.95
+
+// Agreements holds how well the verdicts of judges agree with human labels.
+type Agreements struct {
+	Assertions []Agreement
+
+	Unlabelled int // rows of the file without a human label
+	Stale      int // labels for an output that the run does not have
+	Skipped    int // labels of assertions that did not apply
+}
+
+// Agreement is the agreement of one judge with human labels on one assertion. A
+// positive is an output that people pass: TPR is the share of good outputs that
+// the judge passes, TNR the share of bad outputs that it fails. Errors of the judge
+// are counted and left out of everything else.
+//
+// TPR and TNR are shares of the labels with Wilson's interval. If the outputs to
+// label were sampled separately from what the judge passed and what it failed
+// ([SheetOptions]), all rates are estimates for the outputs that the labels stand
+// for, not for the labels: see [stats.PartlyVerified].
+type Agreement struct {
+	Assertion string
+	Judge     string // identity, "" if the labels have none
+	N         int    // labels with a verdict of the judge
+	Errors    int    // labels whose output the judge could not decide
+	stats.Confusion
+
+	Agreement *float64        // share of equal verdicts; like all fields below, nil without labels
+	Kappa     *stats.Estimate // nil if all verdicts are the same
+	TPR       *stats.Estimate // nil without an output that people pass
+	TNR       *stats.Estimate // nil without an output that people fail
+	BaseRate  *float64        // share that people pass
+
+	// JudgePassRate is the share that the judge passed of all outputs that it
+	// decided, labelled or not.
+	JudgePassRate *float64
+	// Corrected estimates the pass rate that people would have given.
+	Corrected   *stats.Estimate
+	Method      Method          // of Corrected
+	RoganGladen *stats.Estimate // the same from the judge's error rates alone; nil if they were not measured on a random sample
+	Halve       int             // how many more labels would halve the interval of Corrected; 0 if no number can
+
+	Judged        stats.Count // all outputs that the judge decided, labelled or not
+	Weighted      bool        // the labels were sampled separately from passes and fails
+	Hashes        []string    // of the assertion's texts ([record.AssertionHash]); empty without a run
+	Disagreements []Disagreement
+}
+
+// Method is how a pass rate was corrected.
+type Method string
+
+// The methods.
+const (
+	MethodCounted           Method = "counted"            // every output is labelled, so the rate of the labels is exact
+	MethodPredictionPowered Method = "prediction-powered" // some of the judged outputs are labelled
+	MethodRoganGladen       Method = "rogan-gladen"       // the labels are of other outputs
+)
+
+// Disagreement is an output on which the judge and the human label differ.
+type Disagreement struct {
+	Case     string
+	Row      int // index in the run, -1 without one
+	Human    proviso.Status
+	Judge    proviso.Status
+	Reason   string   // the judge's, "" without a run
+	Evidence []string // quotes of the output
+	Note     string   // the person's
+}
+
+// rates computes the rates as plain shares of the labels.
+func (a *Agreement) rates() {
+	n := float64(a.N)
+	agreement, base := float64(a.TP+a.TN)/n, float64(a.TP+a.FN)/n
+	a.Agreement, a.BaseRate = &agreement, &base
+	a.TPR, a.TNR = wilsonOf(a.TP, a.TP+a.FN), wilsonOf(a.TN, a.TN+a.FP)
+	if k, err := stats.Kappa(float64(a.TP), float64(a.FN), float64(a.FP), float64(a.TN), Confidence); err == nil {
+		a.Kappa = &k
+	}
+}
+
+// wilsonOf returns a share with Wilson's interval, or nil if n is 0.
+func wilsonOf(pass, n int) *stats.Estimate {
+	if n == 0 {
+		return nil
+	}
+	return &stats.Estimate{Value: float64(pass) / float64(n), Interval: stats.Wilson(pass, n, Confidence)}
+}
+
+// correct estimates the pass rate that people would have given to all outputs that
+// the judge decided. The labels cover some of these outputs, or, if outside is set,
+// other outputs.
+func (a *Agreement) correct(passed, failed stats.Stratum, outside bool) {
+	if !a.Weighted {
+		if e, err := stats.RoganGladen(a.Judged, a.Confusion, Confidence); err == nil {
+			a.RoganGladen = &e
+		}
+	}
+	if outside {
+		a.Corrected, a.Method = a.RoganGladen, MethodRoganGladen
+		return
+	}
+	e, err := stats.PostStratified(a.Judged, passed, failed, Confidence)
+	if err != nil {
+		return
+	}
+	a.Corrected, a.Method = &e, MethodPredictionPowered
+	if a.N == a.Judged.N {
+		a.Method = MethodCounted
+	}
+	if more, err := stats.LabelsToHalve(a.Judged, passed, failed, Confidence); err == nil {
+		a.Halve = more
+	}
+}
+
+// MinLabels is the number of labels of good outputs, and of bad outputs, that a judge
+// needs to count as measured. With fewer, the interval of a rate is too wide to be
+// useful: even 10 of 10 is compatible with a true rate of 72 %.
+const MinLabels = 10
+
+// Missing returns how many more labels of good and of bad outputs the judge needs to
+// count as measured on the assertion.
+func (a *Agreement) Missing() (good, bad int) {
+	return max(0, MinLabels-(a.TP+a.FN)), max(0, MinLabels-(a.TN+a.FP))
+}
+
+// Measured reports whether there are enough labels of both kinds.
+func (a *Agreement) Measured() bool {
+	good, bad := a.Missing()
+	return good+bad == 0
+}
+
+// NotMeasured returns a text with the number of labels that are missing, such as "40
+// labels, 2 of bad outputs: not measured yet, it takes 8 more of bad outputs". It
+// returns "" if the judge is measured.
+func (a *Agreement) NotMeasured() string {
+	good, bad := a.Missing()
+	switch {
+	case good+bad == 0:
+		return ""
+	case good == 0:
+		return fmt.Sprintf("%s, %d of bad outputs: not measured yet, it takes %d more of bad outputs", labels(a.N), a.TN+a.FP, bad)
+	case bad == 0:
+		return fmt.Sprintf("%s, %d of good outputs: not measured yet, it takes %d more of good outputs", labels(a.N), a.TP+a.FN, good)
+	}
+	return fmt.Sprintf("%s, %d of bad outputs: not measured yet, it takes %d more of bad and %d more of good outputs", labels(a.N), a.TN+a.FP, bad, good)
+}

@@ -1,0 +1,103 @@
+package align
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/stats"
+)
+
+// tally counts the labels of a group.
+type tally struct {
+	stats.Confusion
+	weights    [cells]float64 // sums over the labels of each cell
+	squares    [cells]float64 // of their weights, squared
+	listed     bool           // in the order of groups
+	weighted   bool           // some labels stand for more outputs than their own
+	errors     int
+	outside    bool        // labels of outputs that are not in the run
+	unlabelled stats.Count // verdicts of the file without a human label
+	differ     []Disagreement
+}
+
+// The cells of a confusion matrix.
+const (
+	truePass = iota
+	falsePass
+	trueFail
+	falseFail
+	cells
+)
+
+// count adds a label with the judge's verdict.
+func (t *tally) count(human, verdict proviso.Status, weight float64) {
+	t.weighted = t.weighted || weight != 1
+	cell := trueFail
+	switch {
+	case human == proviso.Pass && verdict == proviso.Pass:
+		cell = truePass
+		t.TP++
+	case human == proviso.Pass:
+		cell = falseFail
+		t.FN++
+	case verdict == proviso.Pass:
+		cell = falsePass
+		t.FP++
+	default:
+		t.TN++
+	}
+	t.weights[cell] += weight
+	t.squares[cell] += weight * weight
+}
+
+// share returns the weighted share of one of two cells, with the effective number
+// of labels (Kish: (Σw)² / Σw²).
+func (t *tally) share(of, other int) stats.Stratum {
+	sum, squares := t.weights[of]+t.weights[other], t.squares[of]+t.squares[other]
+	if squares == 0 {
+		return stats.Stratum{}
+	}
+	return stats.Stratum{Share: t.weights[of] / sum, Size: sum * sum / squares}
+}
+
+// agreement computes the rates of a group from its counts.
+func (t *tally) agreement(g group, p *population) Agreement {
+	a := Agreement{Assertion: g.assertion, Judge: g.judge, N: t.N(), Errors: t.errors, Confusion: t.Confusion,
+		Judged: stats.Count{Pass: t.TP + t.FP + t.unlabelled.Pass, N: t.N() + t.unlabelled.N}, Disagreements: t.differ}
+	if p != nil {
+		a.Hashes = slices.Sorted(slices.Values(p.hashes))
+		a.Judged = p.judged
+	}
+	// Outputs that the judge passed come first: a gate would miss them.
+	slices.SortStableFunc(a.Disagreements, func(x, y Disagreement) int { return cmp.Compare(x.Judge, y.Judge) })
+	if a.Judged.N > 0 {
+		share := a.Judged.Share()
+		a.JudgePassRate = &share
+	}
+	if a.N == 0 {
+		return a
+	}
+	passed, failed := t.share(truePass, falsePass), t.share(falseFail, trueFail)
+	if a.Weighted = t.weighted; a.Weighted {
+		if p == nil { // without a run, the weights are all that is known of the other outputs
+			a.Judged = t.standsFor()
+			share := a.Judged.Share()
+			a.JudgePassRate = &share
+		}
+		if r, err := stats.PartlyVerified(a.Judged, passed, failed, Confidence); err == nil {
+			a.TPR, a.TNR, a.Kappa, a.Agreement, a.BaseRate = r.TPR, r.TNR, r.Kappa, &r.Agreement, &r.BaseRate
+		}
+	} else {
+		a.rates()
+	}
+	a.correct(passed, failed, t.outside && p != nil)
+	return a
+}
+
+// standsFor returns how many outputs the labels were sampled from.
+func (t *tally) standsFor() stats.Count {
+	pass, fail := math.Round(t.weights[truePass]+t.weights[falsePass]), math.Round(t.weights[trueFail]+t.weights[falseFail])
+	return stats.Count{Pass: int(min(pass, math.MaxInt32)), N: int(min(pass+fail, 2*math.MaxInt32))}
+}

@@ -1,0 +1,94 @@
+// Package record reads the verdicts in the record of a finished run: its rows, the
+// verdicts of each row, and stable identities of outputs and assertions.
+package record
+
+import (
+	"iter"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
+)
+
+// Run yields the rows of a finished run in the form of reports, each with its
+// index. [runfile.Reader] implements it.
+type Run interface {
+	Rows() iter.Seq2[int, []byte]
+	Err() error
+}
+
+// Row is a row of a finished run.
+type Row struct {
+	Index int
+	Case  string // id
+
+	o *value.Object
+}
+
+// Rows decodes the rows of a run. An invalid row ends the sequence with an error.
+func Rows(run Run) iter.Seq2[Row, error] {
+	return func(yield func(Row, error) bool) {
+		for index, encoded := range run.Rows() {
+			row, err := Decode(index, encoded)
+			if !yield(row, err) || err != nil {
+				return
+			}
+		}
+		if err := run.Err(); err != nil {
+			yield(Row{}, proviso.Errorf(proviso.Unavailable, "%w", err))
+		}
+	}
+}
+
+// Decode decodes one row.
+func Decode(index int, encoded []byte) (Row, error) {
+	v, err := value.ParseJSON(string(encoded))
+	o, ok := v.(*value.Object)
+	if err != nil || !ok {
+		return Row{}, proviso.Errorf(proviso.Invalid, "row %d of the run is damaged", index)
+	}
+	return Row{Index: index, Case: textAt(o, "caseId"), o: o}, nil
+}
+
+// Output returns the output in the form that assertions get.
+func (r Row) Output() string {
+	v, ok := objectAt(r.o, "response").Get("output")
+	if !ok {
+		return ""
+	}
+	return (&proviso.Output{Value: v}).Text()
+}
+
+// Input returns the variables of the case, one on each line, or the prompt if there
+// are none.
+func (r Row) Input() string {
+	var lines []string
+	vars := objectAt(r.o, "resolvedVars")
+	if vars == nil {
+		vars = objectAt(r.o, "vars")
+	}
+	for name, v := range vars.All() {
+		if strings.HasPrefix(name, "_") {
+			continue
+		}
+		text, ok := v.(string)
+		if !ok {
+			text = value.Stringify(v)
+		}
+		lines = append(lines, name+": "+text)
+	}
+	if len(lines) == 0 {
+		return textAt(objectAt(r.o, "prompt"), "raw")
+	}
+	return strings.Join(lines, "\n")
+}
+
+func objectAt(o *value.Object, key string) *value.Object {
+	v, _ := o.At(key).(*value.Object)
+	return v
+}
+
+func textAt(o *value.Object, key string) string {
+	v, _ := o.At(key).(string)
+	return v
+}

@@ -1,0 +1,143 @@
+package record
+
+import (
+	"cmp"
+	"math"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
+)
+
+// Verdict is the verdict on one assertion in a finished run.
+type Verdict struct {
+	Name      string // of the assertion: id, else metric, else type
+	Judge     string // identity, "" if no model was called
+	Status    proviso.Status
+	Assertion *value.Object
+
+	component *value.Object
+}
+
+// Criterion is the verdict on one criterion.
+type Criterion struct {
+	Text       string // with the values of this output
+	Skipped    bool
+	CannotTell bool // the judge answered that it cannot tell
+}
+
+// Verdicts returns the verdicts of a row. It includes the members of assertion sets,
+// but not the parts of a single assertion.
+func (r Row) Verdicts() []Verdict {
+	list, _ := objectAt(r.o, "gradingResult").At("componentResults").([]any)
+	var all []Verdict
+	for i := 0; i < len(list); i++ {
+		c, _ := list[i].(*value.Object)
+		a := objectAt(c, "assertion")
+		kind := textAt(a, "type")
+		if strings.HasSuffix(kind, "assert-set") {
+			continue // its members follow
+		}
+		if parts, ok := c.At("members").(float64); ok && parts > 0 && parts < math.MaxInt32 {
+			i += int(parts)
+		}
+		if a == nil {
+			continue
+		}
+		all = append(all, Verdict{Name: cmp.Or(textAt(a, "id"), textAt(a, "metric"), kind, "judge"),
+			Judge: textAt(c, "judge"), Status: statusNamed(textAt(c, "status")), Assertion: a, component: c})
+	}
+	return all
+}
+
+func statusNamed(name string) proviso.Status {
+	for _, s := range [...]proviso.Status{proviso.Pass, proviso.Fail, proviso.Skip} {
+		if s.String() == name {
+			return s
+		}
+	}
+	return proviso.Errored
+}
+
+// Reason returns the reason of a verdict.
+func (v Verdict) Reason() string { return textAt(v.component, "reason") }
+
+// Quotes returns the evidence of a verdict.
+func (v Verdict) Quotes() []string {
+	list, _ := v.component.At("evidence").([]any)
+	var quotes []string
+	for _, e := range list {
+		if o, ok := e.(*value.Object); ok {
+			quotes = append(quotes, textAt(o, "quote"))
+		}
+	}
+	return quotes
+}
+
+// Criteria returns the verdicts on the criteria, in order.
+func (v Verdict) Criteria() []Criterion {
+	list, _ := v.component.At("criteria").([]any)
+	out := make([]Criterion, len(list))
+	for i, e := range list {
+		c, _ := e.(*value.Object)
+		out[i] = Criterion{Text: textAt(c, "criterion"), Skipped: c == nil || textAt(c, "status") == proviso.Skip.String(), CannotTell: c.At("cannot_tell") == true}
+	}
+	return out
+}
+
+// Judged returns instruction and criteria as the assertion has them.
+func (v Verdict) Judged() *proviso.Assertion {
+	a := &proviso.Assertion{Instruction: textAt(v.Assertion, "instruction")}
+	written := v.Assertion.At("criteria")
+	if _, one := written.(string); one {
+		written = []any{written}
+	}
+	list, _ := written.([]any)
+	for _, e := range list {
+		switch e := e.(type) {
+		case string:
+			a.Criteria = append(a.Criteria, proviso.Criterion{Text: e})
+		case *value.Object:
+			a.Criteria = append(a.Criteria, proviso.Criterion{Text: textAt(e, "text"), Template: textAt(e, "template")})
+		}
+	}
+	return a
+}
+
+// Question returns what a person has to decide: instruction and criteria, or the value
+// of the assertion.
+func (v Verdict) Question() string {
+	var lines []string
+	if text := textAt(v.Assertion, "instruction"); text != "" {
+		lines = append(lines, text)
+	}
+	switch criteria := v.Assertion.At("criteria").(type) {
+	case string:
+		lines = append(lines, "• "+criteria)
+	case []any:
+		for _, c := range criteria {
+			text := value.ToString(c)
+			if o, ok := c.(*value.Object); ok {
+				if text = textAt(o, "text"); text == "" {
+					text = value.Stringify(o)
+				}
+			}
+			lines = append(lines, "• "+text)
+		}
+	}
+	if check := objectAt(v.Assertion, "check"); check != nil {
+		lines = append(lines, "• counted: "+value.Stringify(check))
+	}
+	if len(lines) == 0 {
+		val := v.Assertion.At("value")
+		if rendered, ok := objectAt(v.component, "metadata").At("renderedAssertionValue").(string); ok {
+			val = rendered
+		}
+		if text, ok := val.(string); ok {
+			lines = append(lines, text)
+		} else if val != nil {
+			lines = append(lines, value.Stringify(val))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
