@@ -58,7 +58,7 @@ func (a *AssertionSummary) Name() string {
 		return a.name
 	}
 	if a.Others > 0 {
-		return plural(a.Others, "further assertion")
+		return Plural(a.Others, "further assertion")
 	}
 	name := a.Label()
 	if a.ID != "" && a.Metric != "" && a.ID != a.Metric {

@@ -37,7 +37,7 @@ func (s *Summary) unchecked() string {
 	if len(s.columns) <= 1 && s.Repeats().Groups == 0 {
 		noun = "case"
 	}
-	return plural(n, noun) + ": nothing was checked, every assertion was skipped"
+	return Plural(n, noun) + ": nothing was checked, every assertion was skipped"
 }
 
 // open reports whether the rate is a range.

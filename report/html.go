@@ -114,12 +114,12 @@ func (p *page) title() string {
 
 func (p *page) about() string {
 	m, t := p.in.Meta, p.in.Summary.Totals()
-	parts := []string{plural(t.Rows(), "row"), duration(m.Elapsed)}
+	parts := []string{Plural(t.Rows(), "row"), duration(m.Elapsed)}
 	if !m.Started.IsZero() {
 		parts = append(parts, m.Started.UTC().Format("2 January 2006, 15:04 UTC"))
 	}
 	if t.Usage.Total > 0 {
-		parts = append(parts, plural(int(t.Usage.Total), "token"))
+		parts = append(parts, Plural(int(t.Usage.Total), "token"))
 	}
 	if text := dollars(t); text != "" {
 		parts = append(parts, text)
@@ -155,7 +155,7 @@ func (p *page) totals() {
 	}
 	if r := p.in.Summary.Repeats(); r.Groups > 0 {
 		fmt.Fprintf(p.w, "<p class=\"note\">Of %s, %d both passed and failed; %d passed as often as the suite asks for.</p>\n",
-			plural(r.Groups, "repeated case"), r.Flaky, r.Met)
+			Plural(r.Groups, "repeated case"), r.Flaky, r.Met)
 	}
 }
 

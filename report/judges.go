@@ -169,7 +169,7 @@ func (m *Meta) trustText(a *AssertionSummary) string {
 // spent describes the usage and cost of deciding.
 func (j *JudgeSummary) spent() string {
 	u, cost := j.Usage, j.Cost
-	text := plural(j.Verdicts, "verdict")
+	text := Plural(j.Verdicts, "verdict")
 	if j.Cached > 0 {
 		text += fmt.Sprintf(" (%d cached)", j.Cached)
 	}
@@ -177,7 +177,7 @@ func (j *JudgeSummary) spent() string {
 		text += fmt.Sprintf(", %d undecided", j.Errors)
 	}
 	if u.Total > 0 {
-		text += ", " + plural(int(u.Total), "token")
+		text += ", " + Plural(int(u.Total), "token")
 	}
 	if u.Cached > 0 && u.Prompt > 0 {
 		text += fmt.Sprintf(", %.0f %% of the prompts read from the vendor's cache", 100*float64(u.Cached)/float64(u.Prompt))
@@ -249,7 +249,7 @@ func (s *Summary) doubts(m *Meta) []doubt {
 		list = append(list, doubt{weak + on(n), "people often disagree with its verdicts; proviso align shows on which outputs"})
 	}
 	if n := s.unclear(); n > 0 {
-		list = append(list, doubt{"unclear criteria in " + plural(n, "assertion"), unclearText})
+		list = append(list, doubt{"unclear criteria in " + Plural(n, "assertion"), unclearText})
 	}
 	return list
 }

@@ -69,7 +69,7 @@ func (m *markdown) head() {
 	}
 	m.line("## %s proviso%s\n", sign, name)
 	counts := casesOf(countsOf(t))
-	text := fmt.Sprintf("**%d passed, %d failed, %s**", t.Passed, t.Failed, plural(t.Errors, "error"))
+	text := fmt.Sprintf("**%d passed, %d failed, %s**", t.Passed, t.Failed, Plural(t.Errors, "error"))
 	if t.Skipped > 0 {
 		text += fmt.Sprintf(", %d skipped", t.Skipped)
 	}
@@ -78,7 +78,7 @@ func (m *markdown) head() {
 	}
 	text += " · " + duration(m.in.Meta.Elapsed)
 	if t.Usage.Total > 0 {
-		text += " · " + plural(int(t.Usage.Total), "token")
+		text += " · " + Plural(int(t.Usage.Total), "token")
 	}
 	if cost := dollars(t); cost != "" {
 		text += " · " + cost
@@ -88,7 +88,7 @@ func (m *markdown) head() {
 		m.line("%s.\n", text)
 	}
 	if r := m.in.Summary.Repeats(); r.Groups > 0 {
-		m.line("%d of %s both passed and failed; %d passed as often as the suite asks for.\n", r.Flaky, plural(r.Groups, "repeated case"), r.Met)
+		m.line("%d of %s both passed and failed; %d passed as often as the suite asks for.\n", r.Flaky, Plural(r.Groups, "repeated case"), r.Met)
 	}
 }
 

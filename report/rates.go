@@ -137,7 +137,7 @@ func ratio(c Counts) string {
 func rest(c Counts) string {
 	text := ""
 	if c.Errors > 0 {
-		text += ", " + plural(c.Errors, "error")
+		text += ", " + Plural(c.Errors, "error")
 	}
 	if c.Skipped > 0 {
 		text += fmt.Sprintf(", %d skipped", c.Skipped)
@@ -197,17 +197,9 @@ func (p *printer) repeats() {
 		return
 	}
 	p.line("%s", p.paint(bold, "Repeats"))
-	p.line("  flake rate %.0f%%: %d of %s both passed and failed", 100*float64(r.Flaky)/float64(r.Groups), r.Flaky, plural(r.Groups, "repeated case"))
+	p.line("  flake rate %.0f%%: %d of %s both passed and failed", 100*float64(r.Flaky)/float64(r.Groups), r.Flaky, Plural(r.Groups, "repeated case"))
 	p.line("  %d of %d passed as often as the suite asks for", r.Met, r.Groups)
 	p.w.WriteByte('\n')
-}
-
-// plural returns a number with its noun.
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
 }
 
 // duration formats d in a suitable unit.

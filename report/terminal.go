@@ -129,11 +129,11 @@ func (p *printer) errorTexts() {
 	p.line("%s", p.paint(bold, "Errors"))
 	shown := 0
 	for _, e := range kinds[:min(len(kinds), most)] {
-		p.entry(fmt.Sprintf("%8s", plural(e.rows, "row")), e.text)
+		p.entry(fmt.Sprintf("%8s", Plural(e.rows, "row")), e.text)
 		shown += e.rows
 	}
 	if more := p.sum.Totals().Errors - shown; more > 0 {
-		p.line("  … and %s with other errors (%s)", plural(more, "row"), p.more())
+		p.line("  … and %s with other errors (%s)", Plural(more, "row"), p.more())
 	}
 	p.w.WriteByte('\n')
 }
@@ -175,9 +175,9 @@ func (p *printer) everyRow(status proviso.Status) error {
 // end shows cost and duration, and the totals.
 func (p *printer) end() {
 	t := p.sum.Totals()
-	parts := []string{plural(t.Rows(), "row"), duration(p.meta.Elapsed)}
+	parts := []string{Plural(t.Rows(), "row"), duration(p.meta.Elapsed)}
 	if t.Usage.Total > 0 {
-		parts = append(parts, plural(int(t.Usage.Total), "token"))
+		parts = append(parts, Plural(int(t.Usage.Total), "token"))
 	}
 	if text := dollars(t); text != "" {
 		parts = append(parts, text)

@@ -18,7 +18,8 @@ import (
 	"github.com/proviso-eval/proviso/internal/runfile"
 	"github.com/proviso-eval/proviso/judge/align"
 	"github.com/proviso-eval/proviso/judge/record"
-	"github.com/proviso-eval/proviso/stats"
+	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // latest names the last kept run.
@@ -42,10 +43,10 @@ type alignFlags struct {
 
 // gate is a floor under one measure.
 type gate struct {
-	flag, name string
-	least      float64
-	of         func(*align.Agreement) *stats.Estimate
-	good, bad  bool // whether it needs labels of good, and of bad outputs
+	flag    string
+	measure align.Measure
+	least   float64
+	set     bool
 }
 
 var alignFormats = []string{"terminal", "json", "markdown"}
@@ -82,14 +83,10 @@ func (f *alignFlags) register(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.all, "all", false, "show every disagreement, not the first ten of each assertion")
 	fs.StringVar(&f.save, "save", "", "keep the result for reports, which then say how far the judge was validated: in .proviso/alignment.json, or --save=`FILE`")
 	fs.Lookup("save").NoOptDefVal = align.File
-	f.least = []gate{
-		{flag: "min-kappa", name: "kappa", of: func(a *align.Agreement) *stats.Estimate { return a.Kappa }, good: true, bad: true},
-		{flag: "min-tnr", name: "TNR", of: func(a *align.Agreement) *stats.Estimate { return a.TNR }, bad: true},
-		{flag: "min-tpr", name: "TPR", of: func(a *align.Agreement) *stats.Estimate { return a.TPR }, good: true},
-	}
+	f.least = []gate{{flag: "min-kappa", measure: align.Kappa}, {flag: "min-tnr", measure: align.TNR}, {flag: "min-tpr", measure: align.TPR}}
 	for i := range f.least {
 		g := &f.least[i]
-		fs.Float64Var(&g.least, g.flag, 0, "exit with 1 if the "+g.name+" of an assertion is below `N`")
+		fs.Float64Var(&g.least, g.flag, 0, "exit with 1 if the "+string(g.measure)+" of an assertion is below `N`")
 	}
 	fs.StringVar(&f.template, "template", "", "print a sheet of outputs of `RUN` to label, as CSV, and measure nothing")
 	fs.IntVar(&f.perAssertion, "per-assertion", 50, "with --template: at most `N` outputs for each assertion")
@@ -113,9 +110,7 @@ func (f *alignFlags) check(cmd *cobra.Command, args []string) error {
 	}
 	for i := range f.least {
 		g := &f.least[i]
-		if !cmd.Flags().Changed(g.flag) {
-			g.of = nil
-		} else if !(g.least >= -1 && g.least <= 1) {
+		if g.set = cmd.Flags().Changed(g.flag); g.set && !(g.least >= -1 && g.least <= 1) {
 			return usageError{fmt.Errorf("--%s is at most 1, not %v", g.flag, g.least), seeHelp(cmd)}
 		}
 	}
@@ -273,9 +268,9 @@ func (a *app) showAgreements(f *alignFlags, result *align.Agreements) error {
 	case "json":
 		text, err = result.JSON()
 	case "markdown":
-		text = agreementsMarkdown(result, f.all)
+		text = result.Markdown(f.all)
 	default:
-		text = agreementsText(result, a.terminal(true), f.all)
+		text = result.Text(a.terminal(true), f.all)
 	}
 	if err == nil {
 		_, err = a.out.Write(text)
@@ -306,24 +301,37 @@ func (a *app) besideSuite(f *alignFlags, r *runfile.Reader) string {
 	return file
 }
 
+// alignmentFolder returns the folder with the alignment of a run's suite: the folder
+// of the suite if the run records it and it exists, else the working folder.
+func alignmentFolder(folder string) string {
+	if info, err := os.Stat(folder); folder == "" || err != nil || !info.IsDir() {
+		return "."
+	}
+	return folder
+}
+
+// trustOf returns how far judges agree with human labels, by the alignment kept in the
+// folder of a suite; nil if there is none.
+func (a *app) trustOf(dir string) func(judge, assertion string, raw *value.Object) report.Trust {
+	kept, err := align.Load(filepath.Join(dir, align.File))
+	if err != nil {
+		a.warn(err.Error())
+		return nil
+	}
+	return func(judge, assertion string, raw *value.Object) report.Trust {
+		return kept.Trust(judge, assertion, record.AssertionHash(&proviso.Assertion{Raw: raw}))
+	}
+}
+
 // saveAgreements adds the result to the alignment in a file.
 func (a *app) saveAgreements(file string, result *align.Agreements) error {
 	kept, err := align.Load(file)
 	if err != nil {
 		return err
 	}
-	n := 0
-	for _, x := range result.Assertions {
-		switch {
-		case x.N == 0:
-		case x.Judge == "":
-			a.warn(fmt.Sprintf("%s is not kept: its labels do not say which judge they are about", x.Assertion))
-		case len(x.Hashes) != 1:
-			a.warn(fmt.Sprintf("%s is not kept: it has %d texts in this run; give each text an id of its own", x.Assertion, len(x.Hashes)))
-		default:
-			kept.Put(align.Entry{Agreement: x, Hash: x.Hashes[0], Measured: time.Now()})
-			n++
-		}
+	n, omitted := kept.Add(result, time.Now())
+	for _, text := range omitted {
+		a.warn(text)
 	}
 	if n == 0 {
 		return nil
@@ -335,12 +343,6 @@ func (a *app) saveAgreements(file string, result *align.Agreements) error {
 	return nil
 }
 
-// measured reports whether there are enough labels for the measure.
-func (g *gate) measured(a *align.Agreement) bool {
-	good, bad := a.Missing()
-	return !(g.good && good > 0 || g.bad && bad > 0)
-}
-
 // gates checks every assertion against the given floors: exit code 1 if one is too low,
 // 3 if it is unknown.
 func (a *app) gates(f *alignFlags, result *align.Agreements) error {
@@ -348,21 +350,21 @@ func (a *app) gates(f *alignFlags, result *align.Agreements) error {
 	for i := range result.Assertions {
 		x := &result.Assertions[i]
 		for _, g := range f.least {
-			if g.of == nil {
+			if !g.set {
 				continue
 			}
-			switch e := g.of(x); {
-			case e == nil || !g.measured(x):
+			switch e := g.measure.Of(x); {
+			case e == nil:
 				why := x.NotMeasured()
 				if x.N == 0 || why == "" {
-					why = g.name + " is not known"
+					why = string(g.measure) + " is not known"
 				}
 				fmt.Fprintf(a.err, "proviso: %s: %s, so --%s cannot be decided\n", printable(x.Assertion), why, g.flag)
 				if code == exitOK {
 					code = exitUndecided
 				}
 			case e.Value < g.least:
-				fmt.Fprintf(a.err, "proviso: %s: %s %.2f is below %v (--%s)\n", printable(x.Assertion), g.name, e.Value, g.least, g.flag)
+				fmt.Fprintf(a.err, "proviso: %s: %s %.2f is below %v (--%s)\n", printable(x.Assertion), g.measure, e.Value, g.least, g.flag)
 				code = exitFailed
 			}
 		}

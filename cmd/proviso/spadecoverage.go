@@ -107,14 +107,14 @@ func (a *app) spadeCoverage(ctx context.Context, f *spadeCoverage, args []string
 		fmt.Fprintln(a.err, "proviso: if these assertions were selected from candidates, --candidates FILE says which sentences they were made of")
 	}
 	if c.Share() < f.failUnder.value {
-		fmt.Fprintf(a.err, "proviso: %s of the instructions are covered, less than %v (--fail-under)\n", percent(c.Share()), f.failUnder.text)
+		fmt.Fprintf(a.err, "proviso: %s of the instructions are covered, less than %v (--fail-under)\n", report.Percent(c.Share()), f.failUnder.text)
 		return exitError{exitFailed}
 	}
 	return nil
 }
 
 func coverHeadline(c *coverage.Cover) string {
-	return fmt.Sprintf("%d of %s covered (%s)", c.Covered, plural(c.Total, "instruction"), percent(c.Share()))
+	return fmt.Sprintf("%d of %s covered (%s)", c.Covered, plural(c.Total, "instruction"), report.Percent(c.Share()))
 }
 
 // coverText prints the prompt with a mark before each sentence.

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/spade/selection"
 )
 
@@ -84,7 +85,7 @@ func rangedShare(certain, perhaps, n int) string {
 	if perhaps == 0 {
 		return wilsonText(certain, n)
 	}
-	return fmt.Sprintf("%s to %s", percent(float64(certain)/float64(n)), percent(float64(certain+perhaps)/float64(n)))
+	return fmt.Sprintf("%s to %s", report.Percent(float64(certain)/float64(n)), report.Percent(float64(certain+perhaps)/float64(n)))
 }
 
 // undecidedText names the selected candidates with undecided cells.

@@ -29,7 +29,7 @@ func verdictOf(s selected) []string {
 		return append(unproven(s), broken(s)...)
 	case a.Status == solve.Feasible:
 		return []string{fmt.Sprintf("Not proven to be the best: its objective is %d, and the best one could be as low as %d (gap %s). A larger --work may tell.",
-			a.Objective, s.Doubt.LowerBound, percent(s.Gap()))}
+			a.Objective, s.Doubt.LowerBound, report.Percent(s.Gap()))}
 	}
 	var list []string
 	switch s.Options.Method {
@@ -101,8 +101,12 @@ func wilsonText(k, n int) string {
 	if n == 0 {
 		return "–"
 	}
-	return rangeOf(&stats.Estimate{Value: float64(k) / float64(n), Interval: stats.Wilson(k, n, spadeConfidence)})
+	i := stats.Wilson(k, n, spadeConfidence)
+	return report.PercentRange(float64(k)/float64(n), i.Low, i.High)
 }
+
+// measure is one number with its name.
+type measure struct{ name, text string }
 
 // selectMeasures are the measures of a selection.
 func selectMeasures(s selected) []measure {
@@ -132,7 +136,7 @@ func selectMeasures(s selected) []measure {
 
 func tauText(o selection.Options) string {
 	if o.FFRConfidence != 0 {
-		return fmt.Sprintf("tau %v for the %s upper bound", o.Tau, percent(o.FFRConfidence))
+		return fmt.Sprintf("tau %v for the %s upper bound", o.Tau, report.Percent(o.FFRConfidence))
 	}
 	return fmt.Sprintf("tau %v", o.Tau)
 }

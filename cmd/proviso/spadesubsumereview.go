@@ -13,7 +13,6 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/spade/subsume"
-	"github.com/proviso-eval/proviso/stats"
 )
 
 // pairReview is a session in which a person reviews pairs.
@@ -217,7 +216,7 @@ func (r *pairReview) precision() {
 	for _, p := range list {
 		share := "–"
 		if n := p.Right + p.Wrong; n > 0 {
-			share = rangeOf(&stats.Estimate{Value: float64(p.Right) / float64(n), Interval: p.Interval})
+			share = report.PercentRange(float64(p.Right)/float64(n), p.Interval.Low, p.Interval.High)
 		}
 		t.line("  %-10s %6d %6d %8d  %s", p.Source, p.Right, p.Wrong, p.Skipped, share)
 	}

@@ -295,12 +295,7 @@ func (a *app) mistake(kind string, m proviso.Mistake) {
 
 func (a *app) warn(text string) { fmt.Fprintf(a.err, "proviso: warning: %s\n", printable(text)) }
 
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
+func plural(n int, noun string) string { return report.Plural(n, noun) }
 
 // terminal describes what the terminal supports.
 func (a *app) terminal(details bool) report.TerminalOptions {

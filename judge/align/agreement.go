@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/stats"
 )
 
@@ -148,9 +149,34 @@ func (a *Agreement) NotMeasured() string {
 	case good+bad == 0:
 		return ""
 	case good == 0:
-		return fmt.Sprintf("%s, %d of bad outputs: not measured yet, it takes %d more of bad outputs", labels(a.N), a.TN+a.FP, bad)
+		return fmt.Sprintf("%s, %d of bad outputs: not measured yet, it takes %d more of bad outputs", report.Plural(a.N, "label"), a.TN+a.FP, bad)
 	case bad == 0:
-		return fmt.Sprintf("%s, %d of good outputs: not measured yet, it takes %d more of good outputs", labels(a.N), a.TP+a.FN, good)
+		return fmt.Sprintf("%s, %d of good outputs: not measured yet, it takes %d more of good outputs", report.Plural(a.N, "label"), a.TP+a.FN, good)
 	}
-	return fmt.Sprintf("%s, %d of bad outputs: not measured yet, it takes %d more of bad and %d more of good outputs", labels(a.N), a.TN+a.FP, bad, good)
+	return fmt.Sprintf("%s, %d of bad outputs: not measured yet, it takes %d more of bad and %d more of good outputs", report.Plural(a.N, "label"), a.TN+a.FP, bad, good)
+}
+
+// Measure is a measure of agreement that a gate can require.
+type Measure string
+
+// The measures.
+const (
+	Kappa Measure = "kappa"
+	TNR   Measure = "TNR"
+	TPR   Measure = "TPR"
+)
+
+// Of returns the measure for an assertion, or nil if it is undefined or there are too
+// few labels of the outputs that it is about.
+func (m Measure) Of(a *Agreement) *stats.Estimate {
+	good, bad := a.Missing()
+	switch {
+	case m == Kappa && good+bad == 0:
+		return a.Kappa
+	case m == TNR && bad == 0:
+		return a.TNR
+	case m == TPR && good == 0:
+		return a.TPR
+	}
+	return nil
 }

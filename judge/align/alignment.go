@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -129,6 +130,25 @@ func (a *Alignment) Put(e Entry) {
 		return
 	}
 	a.entries = slices.Insert(a.entries, at, e)
+}
+
+// Add adds the agreements of a run that were measured at a time. It returns how many, and
+// a text for each that it leaves out because the labels name no judge or the assertion
+// has several texts.
+func (a *Alignment) Add(result *Agreements, measured time.Time) (added int, omitted []string) {
+	for _, x := range result.Assertions {
+		switch {
+		case x.N == 0:
+		case x.Judge == "":
+			omitted = append(omitted, fmt.Sprintf("%s is not kept: its labels do not say which judge they are about", x.Assertion))
+		case len(x.Hashes) != 1:
+			omitted = append(omitted, fmt.Sprintf("%s is not kept: it has %d texts in this run; give each text an id of its own", x.Assertion, len(x.Hashes)))
+		default:
+			a.Put(Entry{Agreement: x, Hash: x.Hashes[0], Measured: measured})
+			added++
+		}
+	}
+	return added, omitted
 }
 
 func compareAligned(x, y Entry) int {

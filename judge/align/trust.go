@@ -3,23 +3,16 @@ package align
 import (
 	"fmt"
 	"math"
-)
 
-// Trust is what the labels show about a judge on an assertion.
-type Trust struct {
-	Validated bool   // labels show that it agrees with people well enough
-	Weak      bool   // labels show that it does not
-	TooFew    bool   // there are labels, but fewer than [MinLabels] of good or of bad outputs
-	Lapsed    bool   // it was measured, but the judge or the assertion has changed since
-	Entry     *Entry // nil unless there are labels for the current judge and assertion
-	Text      string // for reports, such as "judge validated (measured on 60 labels: kappa 0.81, misses 5 % of bad outputs)"
-}
+	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/stats"
+)
 
 // Trust returns what the labels show about a judge on an assertion, given the judge's
 // identity, the assertion's id and its hash. A nil Alignment has no labels.
-func (a *Alignment) Trust(judge, assertion, hash string) Trust {
+func (a *Alignment) Trust(judge, assertion, hash string) report.Trust {
 	if a == nil {
-		return Trust{Text: "judge unvalidated"}
+		return report.Trust{Text: "judge unvalidated"}
 	}
 	if e, ok := a.Find(judge, hash); ok {
 		return e.trust()
@@ -32,11 +25,11 @@ func (a *Alignment) Trust(judge, assertion, hash string) Trust {
 	}
 	switch {
 	case changed == nil:
-		return Trust{Text: "judge unvalidated"}
+		return report.Trust{Text: "judge unvalidated"}
 	case changed.Hash == hash:
-		return Trust{Lapsed: true, Text: "judge unvalidated: its prompt, model or mode has changed since it was aligned"}
+		return report.Trust{Lapsed: true, Text: "judge unvalidated: its prompt, model or mode has changed since it was aligned"}
 	}
-	return Trust{Lapsed: true, Text: "judge unvalidated: the assertion has changed since it was aligned"}
+	return report.Trust{Lapsed: true, Text: "judge unvalidated: the assertion has changed since it was aligned"}
 }
 
 // minKappa is the minimum agreement of a validated judge, which is often called
@@ -44,14 +37,16 @@ func (a *Alignment) Trust(judge, assertion, hash string) Trust {
 // observer agreement for categorical data", Biometrics 33 (1977) 159-174.
 const minKappa = 0.6
 
-func (e Entry) trust() Trust {
-	t := Trust{Entry: &e}
+func (e Entry) trust() report.Trust {
+	t := report.Trust{Labels: e.N}
 	if few := e.NotMeasured(); few != "" {
 		t.TooFew = true
+		t.MissingGood, t.MissingBad = e.Missing()
 		t.Text = "judge unvalidated (" + few + ")"
 		return t
 	}
-	measured := "measured on " + labels(e.N)
+	t.Kappa, t.TPR, t.TNR = valueOf(e.Kappa), valueOf(e.TPR), valueOf(e.TNR)
+	measured := "measured on " + report.Plural(e.N, "label")
 	k := e.Kappa
 	if k == nil {
 		t.Text = "judge unvalidated (" + measured + ": kappa is undefined)"
@@ -75,9 +70,9 @@ func (e Entry) trust() Trust {
 	return t
 }
 
-func labels(n int) string {
-	if n == 1 {
-		return "1 label"
+func valueOf(e *stats.Estimate) *float64 {
+	if e == nil {
+		return nil
 	}
-	return fmt.Sprintf("%d labels", n)
+	return &e.Value
 }

@@ -1,23 +1,22 @@
-package main
+package align
 
 import (
 	"bytes"
 	"fmt"
 
-	"github.com/proviso-eval/proviso/judge/align"
 	"github.com/proviso-eval/proviso/report"
 )
 
-// agreementsMarkdown shows agreements in a comment or a page. Untrusted text is only in
-// code spans.
-func agreementsMarkdown(result *align.Agreements, all bool) []byte {
+// Markdown shows agreements in a comment or a page. Untrusted text is only in code
+// spans.
+func (a *Agreements) Markdown(all bool) []byte {
 	var b bytes.Buffer
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("## Agreement of the judge with people\n")
 	line("| Assertion | Judge | n | Errors | Agreement | Kappa | TPR | TNR | Judge's pass rate | Corrected |")
 	line("|---|---|--:|--:|--:|--:|--:|--:|--:|--:|")
-	for i := range result.Assertions {
-		a := &result.Assertions[i]
+	for i := range a.Assertions {
+		a := &a.Assertions[i]
 		name := "–"
 		if a.Judge != "" {
 			name = report.MarkdownCode(a.Judge, 60)
@@ -41,13 +40,13 @@ func agreementsMarkdown(result *align.Agreements, all bool) []byte {
 		line("| %s | %s | %d | %d | %s | %s | %s | %s | %s | %s |", report.MarkdownCode(a.Assertion, 60), name, a.N, a.Errors,
 			sharePointer(a.Agreement), kappa, tpr, tnr, sharePointer(a.JudgePassRate), corrected)
 	}
-	for i := range result.Assertions {
-		markdownDetails(line, &result.Assertions[i], all)
+	for i := range a.Assertions {
+		markdownDetails(line, &a.Assertions[i], all)
 	}
 	return b.Bytes()
 }
 
-func markdownDetails(line func(format string, args ...any), a *align.Agreement, all bool) {
+func markdownDetails(line func(format string, args ...any), a *Agreement, all bool) {
 	line("\n### %s\n", report.MarkdownCode(a.Assertion, 80))
 	for _, s := range sentences(a) {
 		line("%s", s)

@@ -1,13 +1,11 @@
-package main
+package align
 
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/judge/align"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/stats"
 )
@@ -15,44 +13,46 @@ import (
 // shownDisagreements is how many disagreements are shown per assertion.
 const shownDisagreements = 10
 
-// alignText shows agreements to a person.
-type alignText struct {
+// textView shows agreements to a person.
+type textView struct {
 	bytes.Buffer
 	o   report.TerminalOptions
 	all bool
 }
 
-func agreementsText(result *align.Agreements, o report.TerminalOptions, all bool) []byte {
-	t := &alignText{o: o, all: all}
+// Text shows agreements to a person: every disagreement if all is set, else the first
+// ten of each assertion.
+func (a *Agreements) Text(o report.TerminalOptions, all bool) []byte {
+	t := &textView{o: o, all: all}
 	t.o.Width = max(t.o.Width, 60)
-	for i := range result.Assertions {
+	for i := range a.Assertions {
 		if i > 0 {
 			t.line("")
 		}
-		t.assertion(&result.Assertions[i])
+		t.assertion(&a.Assertions[i])
 	}
 	t.line("")
-	if len(result.Assertions) > 1 {
-		t.table(result.Assertions)
+	if len(a.Assertions) > 1 {
+		t.table(a.Assertions)
 		t.line("")
 	}
 	t.line("%s", t.paint("2", "Ranges in brackets are 95 % intervals."))
 	return t.Bytes()
 }
 
-func (t *alignText) line(format string, args ...any) {
+func (t *textView) line(format string, args ...any) {
 	fmt.Fprintf(t, format, args...)
 	t.WriteByte('\n')
 }
 
-func (t *alignText) paint(color, text string) string {
+func (t *textView) paint(color, text string) string {
 	if !t.o.Color {
 		return text
 	}
 	return "\x1b[" + color + "m" + text + "\x1b[0m"
 }
 
-func (t *alignText) assertion(a *align.Agreement) {
+func (t *textView) assertion(a *Agreement) {
 	title := t.paint("1", report.Line(a.Assertion, t.o.Width-10))
 	if a.Judge != "" {
 		title += t.paint("2", "  judge "+report.Line(a.Judge, 60))
@@ -75,12 +75,12 @@ func (t *alignText) assertion(a *align.Agreement) {
 	t.disagreements(a.Disagreements)
 }
 
-func (t *alignText) disagreements(list []align.Disagreement) {
+func (t *textView) disagreements(list []Disagreement) {
 	if len(list) == 0 {
 		return
 	}
 	t.line("")
-	t.line("  To read: %s", plural(len(list), "disagreement"))
+	t.line("  To read: %s", report.Plural(len(list), "disagreement"))
 	for i, d := range list {
 		if i == shownDisagreements && !t.all {
 			t.line("  … and %d more (--all)", len(list)-i)
@@ -100,7 +100,7 @@ func (t *alignText) disagreements(list []align.Disagreement) {
 }
 
 // table prints all assertions side by side.
-func (t *alignText) table(list []align.Agreement) {
+func (t *textView) table(list []Agreement) {
 	name := 9
 	for i := range list {
 		name = max(name, min(len([]rune(report.Line(list[i].Assertion, 30))), 30))
@@ -119,7 +119,7 @@ func (t *alignText) table(list []align.Agreement) {
 }
 
 // caseName returns the case of a disagreement, with its row if there is a run.
-func caseName(d align.Disagreement, cells int) string {
+func caseName(d Disagreement, cells int) string {
 	name := report.Line(d.Case, cells)
 	if d.Row >= 0 {
 		name += fmt.Sprintf(" (row %d)", d.Row)
@@ -127,7 +127,7 @@ func caseName(d align.Disagreement, cells int) string {
 	return name
 }
 
-func said(d align.Disagreement) string {
+func said(d Disagreement) string {
 	if d.Judge == proviso.Pass {
 		return "the judge passed what a person failed"
 	}
@@ -135,9 +135,9 @@ func said(d align.Disagreement) string {
 }
 
 // sentences explain the quality of a judge.
-func sentences(a *align.Agreement) []string {
+func sentences(a *Agreement) []string {
 	if a.N == 0 {
-		return []string{fmt.Sprintf("No verdict to compare: the judge could not decide any of %s.", plural(a.Errors, "labelled output"))}
+		return []string{fmt.Sprintf("No verdict to compare: the judge could not decide any of %s.", report.Plural(a.Errors, "labelled output"))}
 	}
 	good, bad := a.TP+a.FN, a.TN+a.FP
 	var list []string
@@ -145,11 +145,11 @@ func sentences(a *align.Agreement) []string {
 	case a.Weighted:
 		list = append(list, fmt.Sprintf("Catches about %s of the bad outputs; passes about %s of the good ones.", rangeOrNone(a.TNR), rangeOrNone(a.TPR)))
 	case bad == 0:
-		list = append(list, fmt.Sprintf("Passes %d of %s.", a.TP, plural(good, "good output")))
+		list = append(list, fmt.Sprintf("Passes %d of %s.", a.TP, report.Plural(good, "good output")))
 	case good == 0:
-		list = append(list, fmt.Sprintf("Catches %d of %s.", a.TN, plural(bad, "bad output")))
+		list = append(list, fmt.Sprintf("Catches %d of %s.", a.TN, report.Plural(bad, "bad output")))
 	default:
-		list = append(list, fmt.Sprintf("Catches %d of %s; passes %d of %s.", a.TN, plural(bad, "bad output"), a.TP, plural(good, "good one")))
+		list = append(list, fmt.Sprintf("Catches %d of %s; passes %d of %s.", a.TN, report.Plural(bad, "bad output"), a.TP, report.Plural(good, "good one")))
 	}
 	if few := a.NotMeasured(); few != "" {
 		list = append(list, few+".")
@@ -161,7 +161,7 @@ func sentences(a *align.Agreement) []string {
 type measure struct{ name, text string }
 
 // measures lists the numbers of an agreement.
-func measures(a *align.Agreement) []measure {
+func measures(a *Agreement) []measure {
 	labels := fmt.Sprint(a.N)
 	if a.Errors > 0 {
 		labels += fmt.Sprintf("; %d more that the judge could not decide", a.Errors)
@@ -185,7 +185,7 @@ func measures(a *align.Agreement) []measure {
 		list = append(list, measure{"TPR", rangeOf(a.TPR) + " of the good outputs pass"})
 	}
 	if a.JudgePassRate != nil {
-		list = append(list, measure{"pass rate", fmt.Sprintf("%s by the judge, over %s", percent(*a.JudgePassRate), plural(a.Judged.N, "output"))})
+		list = append(list, measure{"pass rate", fmt.Sprintf("%s by the judge, over %s", report.Percent(*a.JudgePassRate), report.Plural(a.Judged.N, "output"))})
 	}
 	switch {
 	case a.Corrected == nil:
@@ -200,11 +200,11 @@ func measures(a *align.Agreement) []measure {
 }
 
 // methodText describes how the pass rate was corrected.
-func methodText(a *align.Agreement) string {
+func methodText(a *Agreement) string {
 	switch a.Method {
-	case align.MethodCounted:
+	case MethodCounted:
 		return ", as people say: every output is labelled"
-	case align.MethodRoganGladen:
+	case MethodRoganGladen:
 		return ", from the judge's error rates (Rogan–Gladen)"
 	}
 	text := ", from labels and verdicts together (prediction-powered)"
@@ -215,35 +215,18 @@ func methodText(a *align.Agreement) string {
 }
 
 // moreText estimates how many more labels would halve the interval.
-func moreText(a *align.Agreement) string {
+func moreText(a *Agreement) string {
 	if a.Halve == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("%s would halve that range", plural(a.Halve, "more label"))
-	if a.Halve > a.Judged.N-a.N && a.Method != align.MethodCounted {
+	text := fmt.Sprintf("%s would halve that range", report.Plural(a.Halve, "more label"))
+	if a.Halve > a.Judged.N-a.N && a.Method != MethodCounted {
 		text += fmt.Sprintf("; the run has only %d without one", a.Judged.N-a.N)
 	}
 	return text
 }
 
-// percent formats a share. It rounds to 100 % and 0 % only if the share is exactly
-// that.
-func percent(share float64) string {
-	text := fmt.Sprintf("%.0f %%", 100*share)
-	switch {
-	case math.IsNaN(share):
-		return "–"
-	case share < 1 && text == "100 %":
-		return "> 99 %"
-	case share > 0 && text == "0 %":
-		return "< 1 %"
-	}
-	return text
-}
-
-func rangeOf(e *stats.Estimate) string {
-	return fmt.Sprintf("%s (%.0f–%.0f %%)", percent(e.Value), 100*e.Low, 100*e.High)
-}
+func rangeOf(e *stats.Estimate) string { return report.PercentRange(e.Value, e.Low, e.High) }
 
 func rangeOrNone(e *stats.Estimate) string {
 	if e == nil {
@@ -256,14 +239,14 @@ func shareEstimate(e *stats.Estimate) string {
 	if e == nil {
 		return "–"
 	}
-	return percent(e.Value)
+	return report.Percent(e.Value)
 }
 
 func sharePointer(f *float64) string {
 	if f == nil {
 		return "–"
 	}
-	return percent(*f)
+	return report.Percent(*f)
 }
 
 func plainEstimate(e *stats.Estimate) string {

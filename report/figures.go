@@ -1,0 +1,35 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// Plural returns a number with its noun.
+func Plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}
+
+// Percent formats a share. It rounds to 100 % and 0 % only if the share is exactly
+// that.
+func Percent(share float64) string {
+	text := fmt.Sprintf("%.0f %%", 100*share)
+	switch {
+	case math.IsNaN(share):
+		return "–"
+	case share < 1 && text == "100 %":
+		return "> 99 %"
+	case share > 0 && text == "0 %":
+		return "< 1 %"
+	}
+	return text
+}
+
+// PercentRange formats a share with its interval.
+func PercentRange(share, low, high float64) string {
+	return fmt.Sprintf("%s (%.0f–%.0f %%)", Percent(share), 100*low, 100*high)
+}
