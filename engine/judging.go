@@ -9,6 +9,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/judge/criteria"
 	"github.com/proviso-eval/proviso/provider"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -60,7 +61,7 @@ func (g *judging) judge() (*judge.Judge, error) {
 		Open: g.openGrader, Store: g.models.verdicts, Concurrency: o.Concurrency,
 		Mode: judge.Mode(spec.Mode), Votes: spec.Votes, Chunk: spec.Chunk, Temperature: spec.Temperature, Canaries: spec.Canaries || o.Canaries,
 		Check: check.Options{
-			Code: g.code, Files: g.files, Templates: g.templates, Client: g.client, Env: g.env, Expand: judge.Expand,
+			Code: g.code, Files: g.files, Templates: g.templates, Client: g.client, Env: g.env, Expand: criteria.Expand,
 			CommandTools: g.tools(), Engines: g.checks,
 		},
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/judge/criteria"
 	"github.com/proviso-eval/proviso/provider"
 	"github.com/proviso-eval/proviso/run"
 	"github.com/proviso-eval/proviso/suite"
@@ -113,7 +114,7 @@ func (e *Engine) Identity() string {
 func (e *Engine) Compiler(change func(*check.Options)) *check.Compiler {
 	o := check.Options{
 		Code: e.code, Files: e.files, Templates: e.templates, Grader: e.Grader(), Spans: e.o.Engines.Spans, CommandTools: e.tools(),
-		Client: e.client, Env: e.env, Expand: judge.Expand, Engines: e.checks,
+		Client: e.client, Env: e.env, Expand: criteria.Expand, Engines: e.checks,
 	}
 	if change != nil {
 		change(&o)

@@ -166,7 +166,7 @@ func readControls(data []byte) ([]attackControl, error) {
 		if a := o.At("assertion"); a != nil {
 			list = append(list, a)
 		}
-		if err := hasOnly(o, "id", "input", "output", "vars", "assertion", "assertions"); err != nil {
+		if err := document.OnlyKeys(o, "id", "input", "output", "vars", "assertion", "assertions"); err != nil {
 			return nil, fmt.Errorf("%s: %w", controlsFile, err)
 		}
 		c := attackControl{ID: textAt(o, "id"), Input: textAt(o, "input"), Output: textAt(o, "output"), Vars: objectAt(o, "vars")}
@@ -191,12 +191,13 @@ func readControls(data []byte) ([]attackControl, error) {
 
 func readControlAssertion(v any) (a Assertion, holds bool, err error) {
 	o, _ := v.(*value.Object)
-	if err := hasOnly(o, "id", "instruction", "criteria", "holds"); err != nil {
+	if err := document.OnlyKeys(o, "id", "instruction", "criteria", "holds"); err != nil {
 		return a, false, fmt.Errorf("%s: %w", controlsFile, err)
 	}
 	a = Assertion{ID: textAt(o, "id"), Instruction: textAt(o, "instruction")}
-	for _, text := range listedTexts(o.At("criteria")) {
-		a.Criteria = append(a.Criteria, Criterion{Text: text})
+	list, _ := o.At("criteria").([]any)
+	for _, text := range list {
+		a.Criteria = append(a.Criteria, Criterion{Text: value.ToString(text)})
 	}
 	if a.ID == "" || len(a.Criteria) == 0 {
 		return a, false, fmt.Errorf("%s: an assertion needs an id and criteria", controlsFile)
@@ -211,7 +212,7 @@ func readAttempts(file string, data []byte) (AttackKind, []Attempt, error) {
 		return AttackKind{}, nil, err
 	}
 	o, _ := doc.Root.(*value.Object)
-	if err := hasOnly(o, "kind", "doc", "attempts"); err != nil {
+	if err := document.OnlyKeys(o, "kind", "doc", "attempts"); err != nil {
 		return AttackKind{}, nil, fmt.Errorf("%s: %w", file, err)
 	}
 	kind := AttackKind{Kind: textAt(o, "kind"), Doc: textAt(o, "doc")}
@@ -222,7 +223,7 @@ func readAttempts(file string, data []byte) (AttackKind, []Attempt, error) {
 	list, _ := o.At("attempts").([]any)
 	for _, v := range list {
 		o, _ := v.(*value.Object)
-		if err := hasOnly(o, "id", "control", "where", "text", "encode", "secret", "pad", "length"); err != nil {
+		if err := document.OnlyKeys(o, "id", "control", "where", "text", "encode", "secret", "pad", "length"); err != nil {
 			return kind, nil, fmt.Errorf("%s: %w", file, err)
 		}
 		a := Attempt{ID: textAt(o, "id"), Kind: kind.Kind, text: textAt(o, "text"), encode: textAt(o, "encode"), secret: textAt(o, "secret"), pad: textAt(o, "pad"), name: textAt(o, "control"), where: textAt(o, "where")}

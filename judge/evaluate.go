@@ -8,6 +8,7 @@ import (
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/template"
 	"github.com/proviso-eval/proviso/internal/turns"
+	"github.com/proviso-eval/proviso/judge/criteria"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -40,7 +41,7 @@ func (j *Judge) prepared(ctx context.Context, r *Request) (*check.Set, *check.Ro
 		o.Spans = r.Spans
 	}
 	if o.Expand == nil {
-		o.Expand = Expand
+		o.Expand = criteria.Expand
 	}
 	compiler := check.New(o)
 	set, wrong := compiler.CompileContext(ctx, list)

@@ -12,6 +12,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/judge/criteria"
 	"github.com/proviso-eval/proviso/suite"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -191,7 +192,7 @@ func (r *requestReader) compile(a *proviso.Assertion) {
 		return
 	}
 	if r.compiler == nil {
-		r.compiler = check.New(check.Options{Code: noCode{}, Expand: Expand})
+		r.compiler = check.New(check.Options{Code: noCode{}, Expand: criteria.Expand})
 	}
 	_, wrong := r.compiler.CompileContext(r.ctx, []*proviso.Assertion{a})
 	r.mistakes = append(r.mistakes, wrong...)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
-	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/judge/criteria"
 	"github.com/proviso-eval/proviso/provider"
 	"github.com/proviso-eval/proviso/suite"
 	"github.com/proviso-eval/proviso/value"
@@ -76,7 +76,7 @@ func New(ctx context.Context, s *proviso.Suite, o Options) (*Plan, proviso.Mista
 		Suite: s, o: o, content: content, opened: map[string]proviso.Provider{}, scripts: map[string]*check.Transform{}, noted: map[string]*noted{},
 		compiler: check.New(check.Options{
 			Code: o.Code, Files: o.Files, Templates: o.Templates, Grader: o.Grader, Spans: o.Spans, CommandTools: o.CommandTools,
-			Client: o.Client, Env: o.Env, Engines: o.Checks, LaxSchemas: o.LaxSchemas, Lenient: s.Lenient, Expand: judge.Expand,
+			Client: o.Client, Env: o.Env, Engines: o.Checks, LaxSchemas: o.LaxSchemas, Lenient: s.Lenient, Expand: criteria.Expand,
 		}),
 	}
 	p.expandCases(ctx)

@@ -17,6 +17,7 @@ import (
 	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/judge/criteria"
 )
 
 // judgeCommand holds the flags of judge.
@@ -169,8 +170,8 @@ func (a *app) judge(ctx context.Context, f *judgeCommand, args []string) error {
 func asksJudge(req *judge.Request) bool {
 	for i := range req.Assertions {
 		for _, c := range req.Assertions[i].Criteria {
-			parts, _ := judge.Expand(proviso.Criterion{Text: c.Text, Template: c.Template, Params: c.Params}, "")
-			if slices.ContainsFunc(parts, func(p judge.Part) bool { return p.Check == nil }) {
+			parts, _ := criteria.Expand(proviso.Criterion{Text: c.Text, Template: c.Template, Params: c.Params}, "")
+			if slices.ContainsFunc(parts, func(p criteria.Part) bool { return p.Check == nil }) {
 				return true
 			}
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/internal/fakemodel"
 	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/judge/criteria"
 	"github.com/proviso-eval/proviso/judge/lint"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -164,10 +165,10 @@ func TestDocsOfJudge(t *testing.T) {
 	wantBlock(t, "docs/judge.md", "lint rules", b.String())
 	b.Reset()
 	b.WriteString("| template | holds if | parameters |\n|---|---|---|\n")
-	for _, tpl := range judge.Templates() {
+	for _, tpl := range criteria.Templates() {
 		var params []string
 		for _, p := range tpl.Params {
-			params = append(params, "`"+p.Name+"` "+strings.ReplaceAll(paramText(p), "|", "\\|"))
+			params = append(params, "`"+p.Name+"` "+strings.ReplaceAll(p.Text(), "|", "\\|"))
 		}
 		if len(tpl.OneOf) > 0 {
 			params = append(params, "exactly one of them")

@@ -2,14 +2,15 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/judge/criteria"
 	"github.com/proviso-eval/proviso/judge/lint"
 	"github.com/proviso-eval/proviso/report"
-	"github.com/proviso-eval/proviso/value"
 )
 
 // responseText is an evaluation for a person.
@@ -102,76 +103,10 @@ func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 // judgeTemplates lists the shipped criteria.
 func (a *app) judgeTemplates(format string) error {
 	if format == formatJSON {
-		return a.printJSON(templateList())
+		return a.printJSON(criteria.Templates())
 	}
-	var b strings.Builder
-	for i, t := range judge.Templates() {
-		if i > 0 {
-			b.WriteByte('\n')
-		}
-		fmt.Fprintf(&b, "%s\n    %s\n", t.Name, t.Doc)
-		for _, p := range t.Params {
-			fmt.Fprintf(&b, "    %-12s %s\n", p.Name, paramText(p))
-		}
-		if len(t.OneOf) > 0 {
-			fmt.Fprintf(&b, "    exactly one of %s\n", strings.Join(t.OneOf, ", "))
-		}
-	}
-	_, err := fmt.Fprint(a.out, b.String())
+	_, err := io.WriteString(a.out, criteria.Text(criteria.Templates()))
 	return err
-}
-
-// paramText describes the valid values of a parameter.
-func paramText(p judge.Param) string {
-	kind := p.Type
-	switch {
-	case len(p.Values) > 0:
-		kind = strings.Join(p.Values, " | ")
-	case p.HasMin:
-		kind += " from " + value.FormatNumber(p.Min)
-	}
-	switch {
-	case p.Required:
-		kind += ", required"
-	case p.Default != nil:
-		kind += ", default " + value.Stringify(p.Default)
-	}
-	return fmt.Sprintf("(%s) %s", kind, p.Doc)
-}
-
-// templateJSON is a template as --format json shows it.
-type templateJSON struct {
-	Name   string      `json:"name"`
-	Doc    string      `json:"doc"`
-	Params []paramJSON `json:"params"`
-	OneOf  []string    `json:"one_of,omitempty"`
-}
-
-// paramJSON is a parameter as --format json shows it.
-type paramJSON struct {
-	Name     string   `json:"name"`
-	Type     string   `json:"type"`
-	Doc      string   `json:"doc"`
-	Required bool     `json:"required,omitempty"`
-	Default  any      `json:"default,omitempty"`
-	Values   []string `json:"values,omitempty"`
-	Min      *float64 `json:"min,omitempty"`
-}
-
-func templateList() []templateJSON {
-	var list []templateJSON
-	for _, t := range judge.Templates() {
-		row := templateJSON{Name: t.Name, Doc: t.Doc, Params: []paramJSON{}, OneOf: t.OneOf}
-		for _, p := range t.Params {
-			q := paramJSON{Name: p.Name, Type: p.Type, Doc: p.Doc, Required: p.Required, Default: p.Default, Values: p.Values}
-			if p.HasMin {
-				q.Min = &p.Min
-			}
-			row.Params = append(row.Params, q)
-		}
-		list = append(list, row)
-	}
-	return list
 }
 
 // lintJSON is a finding as --format json shows it.

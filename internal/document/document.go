@@ -10,6 +10,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -209,6 +210,17 @@ func Lookup(root any, pointer string) (any, bool) {
 		}
 	}
 	return root, true
+}
+
+// OnlyKeys returns an error for a key of o that is not known, such as the rest of an
+// unquoted text after a comma.
+func OnlyKeys(o *value.Object, known ...string) error {
+	for key := range o.All() {
+		if !slices.Contains(known, key) {
+			return fmt.Errorf("unknown key %q", key)
+		}
+	}
+	return nil
 }
 
 // index reads a list index below n.

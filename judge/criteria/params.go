@@ -1,4 +1,4 @@
-package judge
+package criteria
 
 import (
 	"fmt"
@@ -159,8 +159,8 @@ func (p *Param) texts(v any) (any, string) {
 
 func (p *Param) integer(v any) (any, string) {
 	want := "a whole number"
-	if p.HasMin {
-		want += " from " + value.FormatNumber(p.Min)
+	if p.Min != nil {
+		want += " from " + value.FormatNumber(*p.Min)
 	}
 	f, ok := v.(float64)
 	if s, text := v.(string); text {
@@ -169,7 +169,7 @@ func (p *Param) integer(v any) (any, string) {
 		}
 		f, ok = value.ToNumber(s), strings.TrimSpace(s) != ""
 	}
-	if !ok || f != math.Trunc(f) || p.HasMin && f < p.Min || math.Abs(f) > 1<<53 {
+	if !ok || f != math.Trunc(f) || p.Min != nil && f < *p.Min || math.Abs(f) > 1<<53 {
 		return nil, want
 	}
 	return f, ""

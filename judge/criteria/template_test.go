@@ -1,4 +1,4 @@
-package judge_test
+package criteria_test
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
-	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/judge/criteria"
 	"github.com/proviso-eval/proviso/judge/lint"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -39,7 +39,7 @@ func TestEveryTemplateFileIsRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := judge.Templates()
+	all := criteria.Templates()
 	if len(files) != len(all) || len(all) < 12 {
 		t.Errorf("%d files, %d templates", len(files), len(all))
 	}
@@ -54,19 +54,19 @@ func TestEveryTemplateFileIsRead(t *testing.T) {
 }
 
 // exampleParams give each parameter that has to be given a value.
-func exampleParams(tpl judge.Template) *value.Object {
+func exampleParams(tpl criteria.Template) *value.Object {
 	o := value.NewObject(0)
-	val := func(p judge.Param) any {
+	val := func(p criteria.Param) any {
 		switch p.Type {
-		case judge.ParamInteger:
+		case criteria.ParamInteger:
 			return 5.0
-		case judge.ParamTexts:
+		case criteria.ParamTexts:
 			return []any{"one", "two"}
-		case judge.ParamBoolean:
+		case criteria.ParamBoolean:
 			return true
-		case judge.ParamChoice:
+		case criteria.ParamChoice:
 			return p.Values[len(p.Values)-1]
-		case judge.ParamObject:
+		case criteria.ParamObject:
 			return value.ObjectOf("type", "object")
 		}
 		return "a thing"
@@ -84,8 +84,8 @@ func exampleParams(tpl judge.Template) *value.Object {
 func TestTemplatesExpand(t *testing.T) {
 	t.Parallel()
 	compiler := check.New(check.Options{})
-	for _, tpl := range judge.Templates() {
-		parts, mistakes := judge.Expand(proviso.Criterion{Template: tpl.Name, Params: exampleParams(tpl)}, "/criteria/0")
+	for _, tpl := range criteria.Templates() {
+		parts, mistakes := criteria.Expand(proviso.Criterion{Template: tpl.Name, Params: exampleParams(tpl)}, "/criteria/0")
 		if len(mistakes) > 0 || len(parts) == 0 {
 			t.Errorf("%s: %v, %d parts", tpl.Name, mistakes, len(parts))
 		}
@@ -127,7 +127,7 @@ func TestExpand(t *testing.T) {
 		{"cites-sources", `{"style": "brackets", "min": 2}`, `Every claim in the output that rests on a source names that source beside the claim.` + "\n" +
 			`check {"type":"count","value":{"regex":"\\[\\d+\\]","min":2}}`},
 	} {
-		parts, mistakes := judge.Expand(proviso.Criterion{Template: c.template, Params: paramsOf(t, c.params)}, "")
+		parts, mistakes := criteria.Expand(proviso.Criterion{Template: c.template, Params: paramsOf(t, c.params)}, "")
 		var lines []string
 		for _, p := range parts {
 			if p.Check != nil {
@@ -140,7 +140,7 @@ func TestExpand(t *testing.T) {
 			t.Errorf("%s %s: %v\n%s", c.template, c.params, mistakes, diff)
 		}
 	}
-	if parts, mistakes := judge.Expand(proviso.Criterion{Text: "Is it {{short}}?"}, ""); len(mistakes) > 0 || len(parts) != 1 || parts[0].Text != "Is it {{short}}?" {
+	if parts, mistakes := criteria.Expand(proviso.Criterion{Text: "Is it {{short}}?"}, ""); len(mistakes) > 0 || len(parts) != 1 || parts[0].Text != "Is it {{short}}?" {
 		t.Errorf("a plain criterion: %v, %v", parts, mistakes)
 	}
 }
@@ -167,7 +167,7 @@ func TestExpandMistakes(t *testing.T) {
 		{"max-length {words: }}", ``, "/c/template", "no YAML mapping", ""},
 		{"max-length {words: 2}", `{"words": 2}`, "/c/template", "stand both in the template and in params", ""},
 	} {
-		parts, mistakes := judge.Expand(proviso.Criterion{Template: c.template, Params: paramsOf(t, c.params)}, "/c")
+		parts, mistakes := criteria.Expand(proviso.Criterion{Template: c.template, Params: paramsOf(t, c.params)}, "/c")
 		if len(mistakes) != 1 || len(parts) != 0 {
 			t.Errorf("%s %s: %v, %v", c.template, c.params, parts, mistakes)
 			continue
@@ -177,11 +177,11 @@ func TestExpandMistakes(t *testing.T) {
 			t.Errorf("%s %s: %s: %s (valid %v)", c.template, c.params, m.Pointer, m.Message, m.Valid)
 		}
 	}
-	_, mistakes := judge.Expand(proviso.Criterion{Template: "max-length", Params: paramsOf(t, `{"a": 1, "b": 2, "words": []}`)}, "/c")
+	_, mistakes := criteria.Expand(proviso.Criterion{Template: "max-length", Params: paramsOf(t, `{"a": 1, "b": 2, "words": []}`)}, "/c")
 	if len(mistakes) != 3 {
 		t.Errorf("all mistakes at once: %v", mistakes)
 	}
-	if _, mistakes := judge.Expand(proviso.Criterion{Text: "x", Template: "no-refusal"}, "/c"); len(mistakes) != 1 || mistakes[0].Pointer != "/c/text" {
+	if _, mistakes := criteria.Expand(proviso.Criterion{Text: "x", Template: "no-refusal"}, "/c"); len(mistakes) != 1 || mistakes[0].Pointer != "/c/text" {
 		t.Errorf("text and template: %v", mistakes)
 	}
 }
@@ -213,7 +213,7 @@ func TestTemplateChecks(t *testing.T) {
 		{"cites-sources", `{"style": "brackets"}`, "No source.", false},
 		{"no-refusal", ``, "I'm sorry, I can't help with that.", false},
 	} {
-		parts, _ := judge.Expand(proviso.Criterion{Template: c.template, Params: paramsOf(t, c.params)}, "")
+		parts, _ := criteria.Expand(proviso.Criterion{Template: c.template, Params: paramsOf(t, c.params)}, "")
 		held := true
 		for _, p := range parts {
 			if p.Check != nil {
@@ -238,7 +238,7 @@ func FuzzExpand(f *testing.F) {
 		if name != "" {
 			c.Params = value.ObjectOf(name, name)
 		}
-		parts, mistakes := judge.Expand(c, "/c")
+		parts, mistakes := criteria.Expand(c, "/c")
 		if (len(parts) == 0) == (len(mistakes) == 0) {
 			t.Errorf("%d parts, %d mistakes", len(parts), len(mistakes))
 		}

@@ -1,4 +1,4 @@
-package judge
+package criteria
 
 import (
 	"fmt"
@@ -21,10 +21,10 @@ func readTemplate(file string, data []byte) (*Template, error) {
 		return nil, err
 	}
 	o, _ := doc.Root.(*value.Object)
-	if err := hasOnly(o, "doc", "params", "one-of", "parts"); err != nil {
+	if err := document.OnlyKeys(o, "doc", "params", "one-of", "parts"); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	t := &Template{Name: strings.TrimSuffix(path.Base(file), ".yaml")}
+	t := &Template{Name: strings.TrimSuffix(path.Base(file), ".yaml"), Params: []Param{}}
 	t.Doc, _ = o.At("doc").(string)
 	params, _ := o.At("params").(*value.Object)
 	for name, v := range params.All() {
@@ -64,14 +64,16 @@ func (t *Template) sound() error {
 
 func readParam(name string, v any) (Param, error) {
 	o, _ := v.(*value.Object)
-	if err := hasOnly(o, "type", "doc", "required", "default", "values", "min"); err != nil {
+	if err := document.OnlyKeys(o, "type", "doc", "required", "default", "values", "min"); err != nil {
 		return Param{}, fmt.Errorf("parameter %q: %w", name, err)
 	}
 	p := Param{Name: name, Values: listedTexts(o.At("values"))}
 	p.Type, _ = o.At("type").(string)
 	p.Doc, _ = o.At("doc").(string)
 	p.Required, _ = o.At("required").(bool)
-	p.Min, p.HasMin = o.At("min").(float64)
+	if least, ok := o.At("min").(float64); ok {
+		p.Min = &least
+	}
 	if !slices.Contains(paramTypes, p.Type) || p.Doc == "" || !regexp.MustCompile(`^\w+$`).MatchString(name) {
 		return p, fmt.Errorf("parameter %q needs a doc and one of the types %s", name, strings.Join(paramTypes, ", "))
 	}
@@ -87,7 +89,7 @@ func readParam(name string, v any) (Param, error) {
 func (t *Template) readPart(v any) (templatePart, error) {
 	o, _ := v.(*value.Object)
 	var p templatePart
-	if err := hasOnly(o, "given", "missing", "if", "text", "check"); err != nil {
+	if err := document.OnlyKeys(o, "given", "missing", "if", "text", "check"); err != nil {
 		return p, err
 	}
 	p.given, _ = o.At("given").(string)
@@ -108,17 +110,6 @@ func (t *Template) readPart(v any) (templatePart, error) {
 		}
 	}
 	return p, nil
-}
-
-// hasOnly returns an error for an unknown key, such as the rest of an unquoted text after
-// a comma.
-func hasOnly(o *value.Object, known ...string) error {
-	for key := range o.All() {
-		if !slices.Contains(known, key) {
-			return fmt.Errorf("unknown key %q", key)
-		}
-	}
-	return nil
 }
 
 // listedTexts returns the texts of a list.

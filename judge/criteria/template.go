@@ -1,4 +1,7 @@
-package judge
+// Package criteria holds the criteria that proviso ships as templates with parameters,
+// and expands the criteria of an assertion into questions for the judge model and checks
+// that need none.
+package criteria
 
 import (
 	"embed"
@@ -15,7 +18,7 @@ import (
 )
 
 // templateFiles hold one shipped template each. The name of a file is the name of its
-// template; docs/judge.md describes the format.
+// template; docs/criteria.md describes the format.
 //
 //go:embed templates/*.yaml
 var templateFiles embed.FS
@@ -23,24 +26,23 @@ var templateFiles embed.FS
 // Template is a shipped criterion with parameters. It becomes questions for the
 // judge, deterministic checks, or both.
 type Template struct {
-	Name   string
-	Doc    string // one line
-	Params []Param
-	OneOf  []string // parameters of which exactly one must be given; nil if there are none
+	Name   string   `json:"name"`
+	Doc    string   `json:"doc"` // one line
+	Params []Param  `json:"params"`
+	OneOf  []string `json:"one_of,omitempty"` // parameters of which exactly one must be given; nil if there are none
 
 	parts []templatePart
 }
 
 // Param is one parameter of a [Template].
 type Param struct {
-	Name     string
-	Type     string // one of the Param types, such as [ParamInteger]
-	Doc      string // one line
-	Required bool
-	Default  any      // nil if there is none
-	Values   []string // of a choice
-	Min      float64  // the least value, if HasMin
-	HasMin   bool
+	Name     string   `json:"name"`
+	Type     string   `json:"type"` // one of the Param types, such as [ParamInteger]
+	Doc      string   `json:"doc"`  // one line
+	Required bool     `json:"required,omitempty"`
+	Default  any      `json:"default,omitempty"` // nil if there is none
+	Values   []string `json:"values,omitempty"`  // of a choice
+	Min      *float64 `json:"min,omitempty"`     // the least value; nil if there is none
 }
 
 // The types of parameters.
