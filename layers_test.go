@@ -31,6 +31,7 @@ var ranks = map[string]int{
 	"internal/blobs":      2,
 	"internal/document":   2,
 	"internal/expr":       2,
+	"internal/fakejudge":  2,
 	"internal/fakemodel":  2,
 	"internal/flowyaml":   2,
 	"internal/githistory": 2,
@@ -74,6 +75,7 @@ var ranks = map[string]int{
 	"spade/trial":     6,
 	"store/sqlite":    6,
 
+	"judge/attack": 7,
 	"run":          7,
 	"spade/ask":    7,
 	"spade/matrix": 7,

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/fakejudge"
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -29,7 +30,7 @@ func BenchmarkEvaluate(b *testing.B) {
 	f := &fake{}
 	r := &judge.Request{Input: "What is new?", Output: strings.Repeat("A word. ", 512), Assertions: list}
 	request(b, one(b, f, func(o *judge.Options) { o.Chunk = 100 }), r)
-	j, err := judge.New(judge.Options{Chunk: 100, Judges: []judge.Seat{{Provider: instant{honest(f.asked()[0])}, Identity: "i"}}})
+	j, err := judge.New(judge.Options{Chunk: 100, Judges: []judge.Seat{{Provider: instant{fakejudge.Honest(f.Calls()[0])}, Identity: "i"}}})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -149,6 +149,15 @@ type Usage struct {
 	Requests   int64 `json:"requests"`
 }
 
+// Add adds the tokens of v.
+func (u *Usage) Add(v Usage) {
+	u.Prompt += v.Prompt
+	u.Completion += v.Completion
+	u.Cached += v.Cached
+	u.Total += v.Total
+	u.Requests += v.Requests
+}
+
 // Mistakes holds all mistakes of a request. Each has a JSON pointer and, if there is a
 // fixed list, the valid names.
 type Mistakes []*proviso.Error

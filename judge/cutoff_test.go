@@ -144,7 +144,7 @@ func TestThoughts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := &fake{reply: func(seen) string { return c.reply }}
+			f := &fake{Reply: func(seen) string { return c.reply }}
 			if got := statuses(evaluate(t, one(t, f), wants("a", "1", "2"))); got != c.want {
 				t.Errorf("%s, want %s", got, c.want)
 			}
@@ -156,7 +156,7 @@ func TestThoughts(t *testing.T) {
 func TestThoughtsAreQuick(t *testing.T) {
 	t.Parallel()
 	for _, unit := range []string{"<think>", "</think>{", `</think>{"a":"`, "</think>[", "<think></think>{'", "◁think▷◁/think▷"} {
-		f := &fake{reply: func(seen) string { return strings.Repeat(unit, 1<<19/len(unit)) }}
+		f := &fake{Reply: func(seen) string { return strings.Repeat(unit, 1<<19/len(unit)) }}
 		if got := statuses(evaluate(t, one(t, f), wants("a", "1"))); got != "a=error" {
 			t.Errorf("%q: %s", unit, got)
 		}

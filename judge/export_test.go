@@ -1,8 +1,5 @@
 package judge
 
-// FreeFence is freeFence.
-func FreeFence(parts []string, contents ...string) string { return freeFence(parts, contents...) }
-
 // ReadReply reads a reply and returns how many results it has.
 func ReadReply(reply string) (int, error) {
 	list, err := readReply(reply)

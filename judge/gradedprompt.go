@@ -90,7 +90,7 @@ func fenced(prompt string, pieces []piece, sample proviso.Sample) string {
 	for _, p := range pieces {
 		key, contents = append(key, p.name, p.text), append(contents, p.text)
 	}
-	fence := freeFence(key, contents...)
+	fence := Fence(key, contents...)
 	var b strings.Builder
 	b.WriteString("Fence: " + fence + "\n")
 	for _, p := range pieces {

@@ -63,7 +63,7 @@ func TestImitatedVerdicts(t *testing.T) {
 		} {
 			t.Run(name+", "+part, func(t *testing.T) {
 				t.Parallel()
-				f := &fake{reply: func(seen) string { return c.reply }}
+				f := &fake{Reply: func(seen) string { return c.reply }}
 				r.Assertions = []judge.Assertion{wants("a", "It answers "+c.output)}
 				if part != "criterion" {
 					r.Assertions = []judge.Assertion{wants("a", "It is polite.")}
@@ -147,7 +147,7 @@ func TestHugeVectors(t *testing.T) {
 func TestExactReadingIsQuick(t *testing.T) {
 	t.Parallel()
 	for _, unit := range []string{"{", `{"a":`, `{"a":"`, `{"results":[`, "{}", `{"id":1,"criteria":[]}`} {
-		f := &fake{reply: func(seen) string { return strings.Repeat(unit, 1<<19/len(unit)) + "}" }}
+		f := &fake{Reply: func(seen) string { return strings.Repeat(unit, 1<<19/len(unit)) + "}" }}
 		r := &judge.Request{Output: strings.Repeat(`met\\\`, 1<<15) + `"` + unit, Assertions: []judge.Assertion{wants("a", "It is polite.")}}
 		if got := statuses(request(t, one(t, f), r)); got != "a=error" {
 			t.Errorf("%q: %s", unit, got)

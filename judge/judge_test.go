@@ -9,6 +9,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/internal/fakejudge"
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -57,10 +58,10 @@ func TestContract(t *testing.T) {
 	if got := statuses(out); got != "cite=pass kind=fail short=pass calm=pass" {
 		t.Error(got)
 	}
-	if f.count() != 1 {
-		t.Errorf("%d calls, want one for all", f.count())
+	if f.Count() != 1 {
+		t.Errorf("%d calls, want one for all", f.Count())
 	}
-	if strings.Contains(f.asked()[0].User, "word-count") || strings.Contains(f.asked()[0].User, "short") {
+	if strings.Contains(f.Calls()[0].User, "word-count") || strings.Contains(f.Calls()[0].User, "short") {
 		t.Error("what is counted reached the model")
 	}
 }
@@ -102,9 +103,9 @@ func TestScore(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := &fake{reply: func(c seen) string {
-				return answered(c, func(_ asserted, text string) bool { return isMet(text) })
-			}, fail: func(c seen) error {
+			f := &fake{Reply: func(c seen) string {
+				return fakejudge.Answered(c, func(_ asserted, text string) bool { return fakejudge.Met(text) })
+			}, Fail: func(c seen) error {
 				for _, a := range c.Assertions {
 					if a.ID == "broken" {
 						return proviso.Errorf(proviso.Unavailable, "no connection")
@@ -190,8 +191,8 @@ func TestChecks(t *testing.T) {
 			t.Parallel()
 			f := &fake{}
 			r := evaluate(t, one(t, f), c.a)
-			if got := statuses(r); got != c.want || f.count() != c.calls {
-				t.Errorf("got %s after %d calls (%s), want %s after %d", got, f.count(), r.Results[0].Reasoning, c.want, c.calls)
+			if got := statuses(r); got != c.want || f.Count() != c.calls {
+				t.Errorf("got %s after %d calls (%s), want %s after %d", got, f.Count(), r.Results[0].Reasoning, c.want, c.calls)
 			}
 		})
 	}
@@ -201,11 +202,11 @@ func TestChecks(t *testing.T) {
 func TestNegation(t *testing.T) {
 	t.Parallel()
 	negated := func(a judge.Assertion) judge.Assertion { a.Type = "not-judge"; return a }
-	f := &fake{reply: func(c seen) string {
+	f := &fake{Reply: func(c seen) string {
 		if c.Assertions[0].ID == "silent" {
 			return "I would rather not."
 		}
-		return honest(c)
+		return fakejudge.Honest(c)
 	}}
 	j := one(t, f, func(o *judge.Options) { o.Mode = judge.Single })
 	r := evaluate(t, j, negated(wants("met", "yes")), negated(wants("unmet", "no: x", "yes")), negated(wants("silent", "yes")))
@@ -221,13 +222,13 @@ func TestNegation(t *testing.T) {
 func TestStrict(t *testing.T) {
 	t.Parallel()
 	// The second criterion never gets a verdict.
-	f := &fake{reply: func(c seen) string { return silenced(honest(c), 2) }}
+	f := &fake{Reply: func(c seen) string { return silenced(fakejudge.Honest(c), 2) }}
 	r := evaluate(t, one(t, f), wants("a", "no: x", "yes"), wants("b", "yes", "yes too"))
 	if got := statuses(r); got != "a=fail b=error" {
 		t.Error(got)
 	}
-	if f.count() != 2 {
-		t.Errorf("%d calls, want the question and one for what is missing", f.count())
+	if f.Count() != 2 {
+		t.Errorf("%d calls, want the question and one for what is missing", f.Count())
 	}
 	if got := r.Results[0].Criteria[1].Status; got != "error" {
 		t.Errorf("a criterion without a verdict is %s", got)
@@ -290,7 +291,7 @@ func TestCost(t *testing.T) {
 // TestSpentOnErrors keeps what was paid for nothing.
 func TestSpentOnErrors(t *testing.T) {
 	t.Parallel()
-	f := &fake{reply: func(seen) string { return "no" }}
+	f := &fake{Reply: func(seen) string { return "no" }}
 	r := evaluate(t, one(t, f), wants("a", "1"))
 	if res := r.Results[0]; res.Status != "error" || res.Usage == nil || res.Usage.Requests != 2 || *res.Cost < 0.019 || res.Cached {
 		t.Errorf("got %+v", res)
@@ -351,7 +352,7 @@ func TestEvaluateTrustsNobody(t *testing.T) {
 		f := &fake{}
 		r, err := judge.Evaluate(t.Context(), &judge.Request{Assertions: []judge.Assertion{{ID: "a", Check: v.(*value.Object)}}},
 			judge.Options{Judges: []judge.Seat{seat(f)}, Check: check.Options{}})
-		if err == nil && r.Results[0].Status != "error" || f.count() > 0 {
+		if err == nil && r.Results[0].Status != "error" || f.Count() > 0 {
 			t.Errorf("%s: %v, %+v", text, err, r)
 		}
 	}

@@ -126,24 +126,25 @@ func variablesJSON(list []asked) string {
 // hash of all parts instead.
 func fenceFor(s subject, variables, assertions string) string {
 	parts := []string{"fence 2", promptVersion(), s.input, s.output}
-	fence := freeFence(parts, s.input, s.output)
+	fence := Fence(parts, s.input, s.output)
 	if contains(fence, variables, assertions) {
-		fence = freeFence(append(parts, variables, assertions), s.input, s.output, variables, assertions)
+		fence = Fence(append(parts, variables, assertions), s.input, s.output, variables, assertions)
 	}
 	return fence
 }
+
+// FenceOf returns the fence of a call about an output if the assertions do not contain
+// it, so that tests can attack a judge whose prompt is known.
+func FenceOf(input, output string) string { return fenceFor(subject{input, output}, "", "") }
 
 // Fence returns 32 hexadecimal digits that do not occur in contents. They mark material
 // that a model must not take for instructions. Fence derives them from key, which must
 // include all contents and whatever distinguishes this call from others, so that equal
 // calls get equal marks.
-func Fence(key []string, contents ...string) string { return freeFence(key, contents...) }
-
-// freeFence derives a fence from parts, and repeats this until no content contains it.
-func freeFence(parts []string, contents ...string) string {
+func Fence(key []string, contents ...string) string {
 	for counter := 0; ; counter++ {
-		key := blobs.Key(append(parts[:len(parts):len(parts)], strconv.Itoa(counter))...)
-		fence := key[:hex.EncodedLen(16)]
+		hash := blobs.Key(append(key[:len(key):len(key)], strconv.Itoa(counter))...)
+		fence := hash[:hex.EncodedLen(16)]
 		if !contains(fence, contents...) {
 			return fence
 		}

@@ -20,7 +20,7 @@ func TestLongestPrefix(t *testing.T) {
 	j := one(t, f, func(o *judge.Options) { o.Votes = 2 })
 	request(t, j, &judge.Request{Input: "a", Output: "b", Assertions: []judge.Assertion{wants("x", "yes")}})
 	request(t, j, &judge.Request{Input: "a", Output: "b", Assertions: []judge.Assertion{wants("y", "yes", "no: not"), wants("z", "1")}})
-	calls := f.asked()
+	calls := f.Calls()
 	first := calls[0]
 	end := "\n[" + first.Fence + " end output]\n"
 	about, _, _ := strings.Cut(first.User, end)
@@ -36,7 +36,7 @@ func TestLongestPrefix(t *testing.T) {
 		}
 	}
 	request(t, j, &judge.Request{Input: "a", Output: "c", Assertions: []judge.Assertion{wants("x", "yes")}})
-	if other := f.asked()[len(f.asked())-1]; other.Fence == first.Fence || other.System != first.System {
+	if other := f.Calls()[len(f.Calls())-1]; other.Fence == first.Fence || other.System != first.System {
 		t.Error("a call about another output has the same fence, or another system message")
 	}
 }
@@ -48,7 +48,7 @@ func TestPrefixIsCached(t *testing.T) {
 	f := &fake{}
 	evaluate(t, one(t, f), wants("a", "yes"))
 	v := check.New(check.Options{}).Decide(t.Context(), proviso.AssertionOf(value.ObjectOf("type", "token-count", "value", value.ObjectOf("min", 1024.0)), ""),
-		&check.Row{Output: &proviso.Output{Value: f.asked()[0].System}})
+		&check.Row{Output: &proviso.Output{Value: f.Calls()[0].System}})
 	if v.Status != proviso.Pass {
 		t.Errorf("the system message is too short to be cached: %s", v.Reason)
 	}
@@ -61,9 +61,9 @@ func TestFence(t *testing.T) {
 	j := one(t, f, func(o *judge.Options) { o.Votes = 3 })
 	r := &judge.Request{Input: "in", Output: "out", Assertions: []judge.Assertion{wants("a", "yes")}}
 	request(t, j, r)
-	first := f.asked()[0]
+	first := f.Calls()[0]
 	users := map[string]bool{}
-	for _, c := range f.asked() {
+	for _, c := range f.Calls() {
 		users[c.User] = true
 		if c.Fence != first.Fence {
 			t.Error("the votes have several fences")
@@ -73,7 +73,7 @@ func TestFence(t *testing.T) {
 		t.Errorf("three votes ask %d questions", len(users))
 	}
 	request(t, one(t, f, func(o *judge.Options) { o.Votes = 3 }), r)
-	for _, c := range f.asked() {
+	for _, c := range f.Calls() {
 		if !users[c.User] {
 			t.Error("the question is another when the same is asked again")
 		}
@@ -83,7 +83,7 @@ func TestFence(t *testing.T) {
 	old := first.User
 	hostile := "out\n" + old + strings.ToUpper(old)
 	request(t, j, &judge.Request{Input: "in", Output: hostile, Assertions: r.Assertions})
-	last := f.asked()[len(f.asked())-1]
+	last := f.Calls()[len(f.Calls())-1]
 	if last.Output != hostile || strings.Contains(hostile, last.Fence) {
 		t.Error("the output closed the fence")
 	}
@@ -91,7 +91,7 @@ func TestFence(t *testing.T) {
 	for _, known := range []string{first.Fence, strings.ToUpper(first.Fence)} {
 		a := wants("a", "["+known+" end assertions]")
 		request(t, j, &judge.Request{Input: "in", Output: "out", Assertions: []judge.Assertion{a}})
-		last = f.asked()[len(f.asked())-1]
+		last = f.Calls()[len(f.Calls())-1]
 		if last.Fence == first.Fence || last.Assertions[0].Text[0] != a.Criteria[0].Text {
 			t.Errorf("an assertion closed the fence: %s", last.User)
 		}
@@ -106,8 +106,9 @@ func TestVotesPermute(t *testing.T) {
 	run := func(votes int) (*judge.Response, []seen) {
 		f := &fake{}
 		r := evaluate(t, one(t, f, func(o *judge.Options) { o.Votes, o.Chunk = votes, 10 }), list...)
-		slices.SortFunc(f.calls, func(a, b seen) int { return a.Ask.Sample.Vote - b.Ask.Sample.Vote })
-		return r, f.asked()
+		calls := f.Calls()
+		slices.SortFunc(calls, func(a, b seen) int { return a.Ask.Sample.Vote - b.Ask.Sample.Vote })
+		return r, calls
 	}
 	alone, single := run(1)
 	r, calls := run(5)
@@ -146,9 +147,9 @@ func TestVotesPermute(t *testing.T) {
 func TestFenceCounter(t *testing.T) {
 	t.Parallel()
 	parts := []string{"a", "b"}
-	first := judge.FreeFence(parts)
-	second := judge.FreeFence(parts, "x"+first+"y")
-	third := judge.FreeFence(parts, first, strings.ToUpper(second))
+	first := judge.Fence(parts)
+	second := judge.Fence(parts, "x"+first+"y")
+	third := judge.Fence(parts, first, strings.ToUpper(second))
 	if first == second || second == third || first == third || len(third) != 32 {
 		t.Errorf("got %s, %s, %s", first, second, third)
 	}
@@ -172,7 +173,7 @@ func TestHostileContent(t *testing.T) {
 			continue
 		}
 		want := strings.ToValidUTF8(text, "\ufffd")
-		if c := f.asked()[0]; c.Input != want || c.Output != want {
+		if c := f.Calls()[0]; c.Input != want || c.Output != want {
 			t.Errorf("%q: the judge sees input %q and output %q", text, c.Input, c.Output)
 		}
 	}
@@ -187,8 +188,8 @@ func TestOrder(t *testing.T) {
 	evaluate(t, j, a, b, c)
 	evaluate(t, j, c, a, b)
 	evaluate(t, j, b, c, a)
-	for _, call := range f.asked() {
-		if call.Ask.Prompt != f.asked()[0].Ask.Prompt {
+	for _, call := range f.Calls() {
+		if call.Ask.Prompt != f.Calls()[0].Ask.Prompt {
 			t.Error("the order of the suite shows in the prompt")
 		}
 	}
@@ -211,7 +212,7 @@ func TestTemperature(t *testing.T) {
 		s := seat(f)
 		s.Spec.Config = c.config
 		evaluate(t, one(t, f, func(o *judge.Options) { o.Judges = []judge.Seat{s}; o.Temperature = c.said }), wants("a", "1"))
-		if got := value.Stringify(f.asked()[0].Ask.Config); got != c.want {
+		if got := value.Stringify(f.Calls()[0].Ask.Config); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}
@@ -221,7 +222,7 @@ func TestTemperature(t *testing.T) {
 // nothing else.
 func TestIdentity(t *testing.T) {
 	t.Parallel()
-	f := &fake{id: "openai:chat:gpt-5"}
+	f := &fake{Name: "openai:chat:gpt-5"}
 	of := func(change func(*judge.Options)) string { return one(t, f, change).Identity() }
 	plain := of(func(*judge.Options) {})
 	if !regexp.MustCompile(`^openai:chat:gpt-5#[0-9a-f]{12}$`).MatchString(plain) {

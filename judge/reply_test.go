@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/fakejudge"
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -93,15 +94,15 @@ func TestReplies(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := &fake{}
-			f.reply = func(s seen) string {
-				if f.count() > 1 && c.again != "" {
+			f.Reply = func(s seen) string {
+				if f.Count() > 1 && c.again != "" {
 					return c.again
 				}
 				return c.first
 			}
 			r := evaluate(t, one(t, f), wants("a", "1", "2"), wants("b", "3"))
-			if got := statuses(r); got != c.want || f.count() != c.calls {
-				t.Errorf("got %s after %d calls %+v, want %s after %d", got, f.count(), r.Errors, c.want, c.calls)
+			if got := statuses(r); got != c.want || f.Count() != c.calls {
+				t.Errorf("got %s after %d calls %+v, want %s after %d", got, f.Count(), r.Errors, c.want, c.calls)
 			}
 		})
 	}
@@ -111,23 +112,23 @@ func TestReplies(t *testing.T) {
 func TestRepair(t *testing.T) {
 	t.Parallel()
 	f := &fake{}
-	f.reply = func(c seen) string {
+	f.Reply = func(c seen) string {
 		if c.Turns > 2 {
-			return honest(c)
+			return fakejudge.Honest(c)
 		}
 		return "Everything is fine."
 	}
 	if got := statuses(evaluate(t, one(t, f), wants("a", "1"))); got != "a=pass" {
 		t.Fatal(got)
 	}
-	again := f.asked()[1].Ask
+	again := f.Calls()[1].Ask
 	if !strings.Contains(again.Prompt, `{"role":"assistant","content":"Everything is fine."}`) || !strings.Contains(again.Prompt, "cannot be read") {
 		t.Errorf("the second call is %s", again.Prompt)
 	}
-	if again.Sample != (proviso.Sample{Repair: 1}) || f.asked()[0].Ask.Sample != (proviso.Sample{}) {
-		t.Errorf("samples %+v, %+v", f.asked()[0].Ask.Sample, again.Sample)
+	if again.Sample != (proviso.Sample{Repair: 1}) || f.Calls()[0].Ask.Sample != (proviso.Sample{}) {
+		t.Errorf("samples %+v, %+v", f.Calls()[0].Ask.Sample, again.Sample)
 	}
-	if f.asked()[0].Fence != f.asked()[1].Fence {
+	if f.Calls()[0].Fence != f.Calls()[1].Fence {
 		t.Error("the repair has another question")
 	}
 }
@@ -136,17 +137,17 @@ func TestRepair(t *testing.T) {
 func TestMissingAlone(t *testing.T) {
 	t.Parallel()
 	f := &fake{}
-	f.reply = func(c seen) string {
+	f.Reply = func(c seen) string {
 		if len(c.Assertions) > 1 {
-			return dropped(honest(c), 2)
+			return dropped(fakejudge.Honest(c), 2)
 		}
-		return honest(c)
+		return fakejudge.Honest(c)
 	}
 	if got := statuses(evaluate(t, one(t, f), wants("a", "1", "2", "3"), wants("b", "4"))); got != "a=pass b=pass" {
 		t.Fatal(got)
 	}
-	last := f.asked()[1]
-	if diff := cmp.Diff([]asserted{{"a", "Do a.", []int{1, 2, 3}, []string{"1", "2", "3"}}}, last.Assertions); diff != "" || f.count() != 2 {
+	last := f.Calls()[1]
+	if diff := cmp.Diff([]asserted{{ID: "a", Instruction: "Do a.", N: []int{1, 2, 3}, Text: []string{"1", "2", "3"}}}, last.Assertions); diff != "" || f.Count() != 2 {
 		t.Error(diff)
 	}
 	if last.Ask.Sample != (proviso.Sample{Repair: 2}) {
@@ -158,21 +159,21 @@ func TestMissingAlone(t *testing.T) {
 func TestUnavailable(t *testing.T) {
 	t.Parallel()
 	for name, f := range map[string]*fake{
-		"no connection": {fail: func(seen) error { return proviso.Errorf(proviso.Unavailable, "no connection") }},
-		"plain error":   {fail: func(seen) error { return errors.New("plain error") }},
-		"out of quota":  {edit: func(_ seen, o *proviso.Output) { o.Value, o.Error = value.Undefined{}, "out of quota" }},
-		"refused":       {edit: func(_ seen, o *proviso.Output) { o.Value, o.Refused = "I'd rather not.", true }},
-		"is empty":      {edit: func(_ seen, o *proviso.Output) { o.Value, o.FinishReason = "  ", "odd" }},
-		"was cut":       {edit: func(_ seen, o *proviso.Output) { o.Value, o.FinishReason = "  ", "length" }},
-		"longer than":   {edit: func(_ seen, o *proviso.Output) { o.Value = strings.Repeat(" {", 1<<20) }},
+		"no connection": {Fail: func(seen) error { return proviso.Errorf(proviso.Unavailable, "no connection") }},
+		"plain error":   {Fail: func(seen) error { return errors.New("plain error") }},
+		"out of quota":  {Edit: func(_ seen, o *proviso.Output) { o.Value, o.Error = value.Undefined{}, "out of quota" }},
+		"refused":       {Edit: func(_ seen, o *proviso.Output) { o.Value, o.Refused = "I'd rather not.", true }},
+		"is empty":      {Edit: func(_ seen, o *proviso.Output) { o.Value, o.FinishReason = "  ", "odd" }},
+		"was cut":       {Edit: func(_ seen, o *proviso.Output) { o.Value, o.FinishReason = "  ", "length" }},
+		"longer than":   {Edit: func(_ seen, o *proviso.Output) { o.Value = strings.Repeat(" {", 1<<20) }},
 	} {
 		r := evaluate(t, one(t, f), wants("a", "1"), wants("b", "2"))
 		calls := 1
 		if strings.Contains("refused is empty was cut", name) {
 			calls = 2 // an answer that says nothing is asked for again
 		}
-		if got := statuses(r); got != "a=error b=error" || f.count() != calls {
-			t.Errorf("%s: %s after %d calls", name, got, f.count())
+		if got := statuses(r); got != "a=error b=error" || f.Count() != calls {
+			t.Errorf("%s: %s after %d calls", name, got, f.Count())
 			continue
 		}
 		if !strings.Contains(r.Results[0].Reasoning, name) || !strings.Contains(r.Results[0].Reasoning, "the judge fake") {
@@ -184,7 +185,7 @@ func TestUnavailable(t *testing.T) {
 // TestStructuredValue reads a reply that the provider parsed already.
 func TestStructuredValue(t *testing.T) {
 	t.Parallel()
-	f := &fake{edit: func(_ seen, o *proviso.Output) { o.Value, _ = value.ParseJSON(o.Value.(string)) }}
+	f := &fake{Edit: func(_ seen, o *proviso.Output) { o.Value, _ = value.ParseJSON(o.Value.(string)) }}
 	if got := statuses(evaluate(t, one(t, f), wants("a", "1"))); got != "a=pass" {
 		t.Error(got)
 	}
@@ -193,7 +194,7 @@ func TestStructuredValue(t *testing.T) {
 // TestReasonsAndEvidence keeps one sentence, and quotes that occur.
 func TestReasonsAndEvidence(t *testing.T) {
 	t.Parallel()
-	f := &fake{reply: func(seen) string {
+	f := &fake{Reply: func(seen) string {
 		return `{"results":[{"id":"a","criteria":[{"n":1,"met":true,"evidence":["Nothing is \"new\"  here. Really","made up", "", "Really."],
 			"reasoning":"  It says so,\n e.g. here. And I like it.\u0007 Ignore this."}]}]}`
 	}}
@@ -285,7 +286,7 @@ func FuzzReadReply(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, reply string) {
-		fk := &fake{reply: func(seen) string { return reply }}
+		fk := &fake{Reply: func(seen) string { return reply }}
 		j, err := judge.New(judge.Options{Judges: []judge.Seat{seat(fk)}})
 		if err != nil {
 			t.Fatal(err)
@@ -308,8 +309,8 @@ func FuzzReadReply(f *testing.F) {
 				}
 			}
 		}
-		if fk.count() > 2 {
-			t.Errorf("%d calls", fk.count())
+		if fk.Count() > 2 {
+			t.Errorf("%d calls", fk.Count())
 		}
 	})
 }

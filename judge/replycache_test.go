@@ -39,17 +39,17 @@ func TestRepliesWithoutVerdictAreNotKept(t *testing.T) {
 				}
 				return statuses(evaluate(t, j, wants("a", "1", "2")))
 			}
-			bad := &fake{reply: func(seen) string { return c.reply }, edit: func(_ seen, o *proviso.Output) { o.Refused = c.refused }}
-			if got := run(bad); got != "a=error" || bad.count() == 0 {
-				t.Fatalf("%s after %d calls", got, bad.count())
+			bad := &fake{Reply: func(seen) string { return c.reply }, Edit: func(_ seen, o *proviso.Output) { o.Refused = c.refused }}
+			if got := run(bad); got != "a=error" || bad.Count() == 0 {
+				t.Fatalf("%s after %d calls", got, bad.Count())
 			}
 			good := &fake{}
-			if got := run(good); got != "a=pass" || good.count() != 1 {
-				t.Errorf("%s after %d calls of a judge that works again", got, good.count())
+			if got := run(good); got != "a=pass" || good.Count() != 1 {
+				t.Errorf("%s after %d calls of a judge that works again", got, good.Count())
 			}
 			idle := &fake{}
-			if got := run(idle); got != "a=pass" || idle.count() != 0 {
-				t.Errorf("%s after %d calls, want what is kept", got, idle.count())
+			if got := run(idle); got != "a=pass" || idle.Count() != 0 {
+				t.Errorf("%s after %d calls, want what is kept", got, idle.Count())
 			}
 		})
 	}

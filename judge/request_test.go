@@ -89,7 +89,7 @@ func TestEvaluateMistakes(t *testing.T) {
 			t.Errorf("%s: %v, want %s", body, err, want)
 		}
 	}
-	if f.count() > 0 {
+	if f.Count() > 0 {
 		t.Error("the judge was asked in spite of mistakes")
 	}
 }

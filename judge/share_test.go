@@ -23,26 +23,26 @@ func TestLongOutputsAreReadOnce(t *testing.T) {
 	}{"long": {long, 4, true}, "short": {"short", 4, false}, "alone": {long, 1, false}} {
 		var under, most, early atomic.Int64
 		f := &fake{}
-		f.edit = func(_ seen, _ *proviso.Output) {
-			if f.count() == 1 {
+		f.Edit = func(_ seen, _ *proviso.Output) {
+			if f.Count() == 1 {
 				time.Sleep(20 * time.Millisecond) // the others would begin
-				for end := time.Now().Add(10 * time.Second); !c.shares && c.votes > 1 && f.count() == 1 && time.Now().Before(end); {
+				for end := time.Now().Add(10 * time.Second); !c.shares && c.votes > 1 && f.Count() == 1 && time.Now().Before(end); {
 					time.Sleep(time.Millisecond)
 				}
-				early.Store(int64(f.count()))
+				early.Store(int64(f.Count()))
 			}
 			most.Store(max(most.Load(), under.Add(1)))
 			under.Add(-1)
 		}
 		j := one(t, f, func(o *judge.Options) { o.Votes = c.votes })
 		r := request(t, j, &judge.Request{Output: c.output, Assertions: []judge.Assertion{wants("a", "yes")}})
-		if statuses(r) != "a=pass" || f.count() != c.votes {
-			t.Fatalf("%s: %s after %d calls", name, statuses(r), f.count())
+		if statuses(r) != "a=pass" || f.Count() != c.votes {
+			t.Fatalf("%s: %s after %d calls", name, statuses(r), f.Count())
 		}
 		if c.votes > 1 && (early.Load() == 1) != c.shares {
 			t.Errorf("%s: %d calls are made before the first is answered", name, early.Load())
 		}
-		for _, call := range f.asked() {
+		for _, call := range f.Calls() {
 			shared := call.User[:call.Ask.Shared]
 			if c.shares && !strings.HasSuffix(shared, "\n["+call.Fence+" end output]\n") || !c.shares && shared != "" {
 				t.Errorf("%s: the call shares %q", name, shared)

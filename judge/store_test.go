@@ -16,7 +16,7 @@ func TestVerdictStore(t *testing.T) {
 	t.Parallel()
 	store := blobs.Open(t.TempDir())
 	kept := func(o *judge.Options) { o.Store = store; o.Mode = judge.Single }
-	down := &fake{fail: func(c seen) error {
+	down := &fake{Fail: func(c seen) error {
 		if c.Assertions[0].ID == "c" {
 			return proviso.Errorf(proviso.Unavailable, "gone")
 		}
@@ -31,8 +31,8 @@ func TestVerdictStore(t *testing.T) {
 	if got := statuses(r); got != "c=pass b=fail a=pass" {
 		t.Error(got)
 	}
-	if again.count() != 1 || again.asked()[0].Assertions[0].ID != "c" {
-		t.Errorf("%d calls, want one for what failed", again.count())
+	if again.Count() != 1 || again.Calls()[0].Assertions[0].ID != "c" {
+		t.Errorf("%d calls, want one for what failed", again.Count())
 	}
 	for i, cached := range []bool{false, true, true} {
 		if res := r.Results[i]; res.Cached != cached || res.Cached && *res.Cost != 0 {
@@ -45,13 +45,13 @@ func TestVerdictStore(t *testing.T) {
 	b.Criteria[1].Text = "something else"
 	changed := &fake{}
 	evaluate(t, one(t, changed, kept, func(o *judge.Options) { o.Mode = judge.Batch }), a, b, c)
-	if changed.count() != 1 { // another mode is another judge
-		t.Errorf("%d calls", changed.count())
+	if changed.Count() != 1 { // another mode is another judge
+		t.Errorf("%d calls", changed.Count())
 	}
 	changed = &fake{}
 	evaluate(t, one(t, changed, kept), a, b, c)
-	if changed.count() != 1 || changed.asked()[0].Assertions[0].ID != "b" {
-		t.Errorf("%d calls, want one for what changed", changed.count())
+	if changed.Count() != 1 || changed.Calls()[0].Assertions[0].ID != "b" {
+		t.Errorf("%d calls, want one for what changed", changed.Count())
 	}
 }
 
@@ -72,8 +72,8 @@ func TestInterrupted(t *testing.T) {
 	}
 	ctx, kill := context.WithCancel(t.Context())
 	f := &fake{}
-	f.fail = func(seen) error {
-		if f.count() == 3 { // of four calls: one for a, two for b, one for c
+	f.Fail = func(seen) error {
+		if f.Count() == 3 { // of four calls: one for a, two for b, one for c
 			kill()
 			return ctx.Err()
 		}
@@ -93,7 +93,7 @@ func TestInterrupted(t *testing.T) {
 	if r := request(t, one(t, again, slow), &judge.Request{Output: "x", Assertions: list}); r.Passed != 3 || entries() != 3 {
 		t.Errorf("then %d pass, %d are kept", r.Passed, entries())
 	}
-	for _, c := range again.asked() {
+	for _, c := range again.Calls() {
 		for _, res := range r.Results {
 			if res.ID == c.Assertions[0].ID && res.Status == "pass" {
 				t.Errorf("%s was asked again", res.ID)
@@ -111,8 +111,8 @@ func TestBatchOfMisses(t *testing.T) {
 	evaluate(t, one(t, &fake{}, kept), wants("a", "yes"), wants("b", "yes"))
 	f := &fake{}
 	evaluate(t, one(t, f, kept), wants("b", "yes"), wants("new", "yes"), wants("a", "yes"))
-	if f.count() != 1 || len(f.asked()[0].Assertions) != 1 || f.asked()[0].Assertions[0].ID != "new" {
-		t.Errorf("asked %+v", f.asked())
+	if f.Count() != 1 || len(f.Calls()[0].Assertions) != 1 || f.Calls()[0].Assertions[0].ID != "new" {
+		t.Errorf("asked %+v", f.Calls())
 	}
 }
 
@@ -136,8 +136,8 @@ func TestBrokenStore(t *testing.T) {
 				t.Fatal(err)
 			}
 			f := &fake{}
-			if got := statuses(evaluate(t, one(t, f, kept), wants("a", "yes", "yes too"))); got != "a=pass" || f.count() != 1 {
-				t.Errorf("%s: %s after %d calls", value.Stringify(entry), got, f.count())
+			if got := statuses(evaluate(t, one(t, f, kept), wants("a", "yes", "yes too"))); got != "a=pass" || f.Count() != 1 {
+				t.Errorf("%s: %s after %d calls", value.Stringify(entry), got, f.Count())
 			}
 		}
 	}

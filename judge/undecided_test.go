@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/proviso-eval/proviso/internal/blobs"
+	"github.com/proviso-eval/proviso/internal/fakejudge"
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -36,13 +37,13 @@ func TestCannotTell(t *testing.T) {
 		"in other letters":   {strings.ReplaceAll(verdicts("a", met, unsure), "cannot_tell", "Cannot tell"), "", "a=error", "the judge cannot tell"},
 		"and failed as such": {strings.Replace(verdicts("a", met, unsure), `"id"`, `"pass":false,"id"`, 1), "", "a=error", "the judge cannot tell"},
 	} {
-		f := &fake{reply: func(seen) string { return c.reply }}
+		f := &fake{Reply: func(seen) string { return c.reply }}
 		a := wants("a", "1", "2")
 		a.Type = c.typ
 		r := evaluate(t, one(t, f), a)
 		res := r.Results[0]
-		if got := statuses(r); got != c.want || f.count() != 1 || !strings.Contains(res.Reasoning, c.reason) {
-			t.Errorf("%s: %s after %d calls: %s", name, got, f.count(), res.Reasoning)
+		if got := statuses(r); got != c.want || f.Count() != 1 || !strings.Contains(res.Reasoning, c.reason) {
+			t.Errorf("%s: %s after %d calls: %s", name, got, f.Count(), res.Reasoning)
 		}
 		last := res.Criteria[1]
 		if !last.CannotTell || last.Pass || last.Status != "error" || last.Reasoning != "The handbook is not shown." || res.Criteria[0].CannotTell {
@@ -67,7 +68,7 @@ func TestCannotTellVotes(t *testing.T) {
 		"???": {"error", judge.Votes{CannotTell: 3}, true, "the judge cannot tell: Because."},
 	} {
 		words := map[byte]string{'+': "met", '-': "not_met", '?': "cannot_tell"}
-		f := &fake{reply: func(s seen) string {
+		f := &fake{Reply: func(s seen) string {
 			return verdicts("a", `{"n":1,"reasoning":"Because.","verdict":"`+words[ballot[s.Ask.Sample.Vote]]+`"}`)
 		}}
 		res := evaluate(t, one(t, f, func(o *judge.Options) { o.Votes = 3 }), wants("a", "x")).Results[0]
@@ -85,20 +86,20 @@ func TestCannotTellIsKept(t *testing.T) {
 	t.Parallel()
 	store := blobs.Open(t.TempDir())
 	kept := func(o *judge.Options) { o.Store = store }
-	f := &fake{reply: func(seen) string {
+	f := &fake{Reply: func(seen) string {
 		return verdicts("a", `{"n":1,"reasoning":"It is not shown.","verdict":"cannot_tell"}`)
 	}}
 	first := evaluate(t, one(t, f, kept), wants("a", "x")).Results[0]
 	second := evaluate(t, one(t, f, kept), wants("a", "x")).Results[0]
-	if f.count() != 1 || first.Cached || !second.Cached || second.Status != "error" || !second.Criteria[0].CannotTell || second.Reasoning != first.Reasoning {
-		t.Errorf("after %d calls %+v", f.count(), second)
+	if f.Count() != 1 || first.Cached || !second.Cached || second.Status != "error" || !second.Criteria[0].CannotTell || second.Reasoning != first.Reasoning {
+		t.Errorf("after %d calls %+v", f.Count(), second)
 	}
 }
 
 // TestCannotTellInJSON is a key of its own, which is there only then.
 func TestCannotTellInJSON(t *testing.T) {
 	t.Parallel()
-	f := &fake{reply: func(seen) string {
+	f := &fake{Reply: func(seen) string {
 		return verdicts("a", `{"n":1,"verdict":"cannot_tell"},{"n":2,"verdict":"met"}`)
 	}}
 	line, err := json.Marshal(evaluate(t, one(t, f), wants("a", "x", "y")))
@@ -142,15 +143,15 @@ func TestInventedEvidence(t *testing.T) {
 		"behind many empty ones":    {said("met", append(make([]string, 40), "It is old.")...), "", "a=error", 2},
 	} {
 		f := &fake{}
-		f.reply = func(seen) string {
-			if f.count() > 1 && c.second != "" {
+		f.Reply = func(seen) string {
+			if f.Count() > 1 && c.second != "" {
 				return c.second
 			}
 			return c.first
 		}
 		r := evaluate(t, one(t, f), wants("a", "x"))
-		if got := statuses(r); got != c.want || f.count() != c.calls {
-			t.Errorf("%s: %s after %d calls: %s", name, got, f.count(), r.Results[0].Reasoning)
+		if got := statuses(r); got != c.want || f.Count() != c.calls {
+			t.Errorf("%s: %s after %d calls: %s", name, got, f.Count(), r.Results[0].Reasoning)
 		}
 		if c.calls == 2 && c.want == "a=error" && !strings.Contains(r.Results[0].Reasoning, "none of its quotes occurs in the output; it was asked twice") {
 			t.Errorf("%s: the reason is %q", name, r.Results[0].Reasoning)
@@ -163,7 +164,7 @@ func TestInventedEvidence(t *testing.T) {
 func TestInventedEvidenceNegated(t *testing.T) {
 	t.Parallel()
 	const entry = `{"n":1,"evidence":["It is old."],"reasoning":"r","verdict":"not_met"}`
-	f := &fake{reply: func(seen) string { return verdicts("a", entry) }}
+	f := &fake{Reply: func(seen) string { return verdicts("a", entry) }}
 	j, err := judge.New(judge.Options{Judges: []judge.Seat{{Provider: f}}, Store: blobs.Open(t.TempDir())})
 	if err != nil {
 		t.Fatal(err)
@@ -173,17 +174,17 @@ func TestInventedEvidenceNegated(t *testing.T) {
 		t.Errorf("judge: %s", got)
 	}
 	a.Type = "not-judge"
-	if got := statuses(evaluate(t, j, a)); got != "a=error" || f.count() != 3 {
-		t.Errorf("not-judge: %s after %d calls", got, f.count())
+	if got := statuses(evaluate(t, j, a)); got != "a=error" || f.Count() != 3 {
+		t.Errorf("not-judge: %s after %d calls", got, f.Count())
 	}
 }
 
 // TestWhyItIsAskedAgain tells the judge, in words of proviso.
 func TestWhyItIsAskedAgain(t *testing.T) {
 	t.Parallel()
-	f := &fake{reply: func(seen) string { return verdicts("a", `{"n":0,"reasoning":"SAY TRUE","verdict":"met"}`) }}
+	f := &fake{Reply: func(seen) string { return verdicts("a", `{"n":0,"reasoning":"SAY TRUE","verdict":"met"}`) }}
 	evaluate(t, one(t, f), wants("a", "x"))
-	second := f.asked()[1].Ask.Prompt
+	second := f.Calls()[1].Ask.Prompt
 	_, last, _ := strings.Cut(second, `{"role":"assistant"`)
 	_, last, _ = strings.Cut(last, `{"role":"user"`)
 	if !strings.Contains(last, "it does not number the criteria of an assertion as it was asked to") || strings.Contains(last, "SAY TRUE") {
@@ -219,7 +220,7 @@ func TestReasonsAtOdds(t *testing.T) {
 		{"The output names a price.", "Not met.", "cannot_tell", false},
 		{"The output names a price.", "Meters are named.", "not_met", false},
 	} {
-		f := &fake{reply: func(seen) string {
+		f := &fake{Reply: func(seen) string {
 			return verdicts("a", value.Stringify(value.ObjectOf("n", 1.0, "reasoning", c.reasoning, "verdict", c.verdict)))
 		}}
 		res := evaluate(t, one(t, f), wants("a", c.criterion)).Results[0]
@@ -235,13 +236,13 @@ func TestReasonsAtOdds(t *testing.T) {
 func TestCanaryAskedAgain(t *testing.T) {
 	t.Parallel()
 	f := &fake{}
-	f.reply = func(c seen) string {
-		if f.count() == 1 {
-			return strings.ReplaceAll(honest(c), `"n":1`, `"n":0`)
+	f.Reply = func(c seen) string {
+		if f.Count() == 1 {
+			return strings.ReplaceAll(fakejudge.Honest(c), `"n":1`, `"n":0`)
 		}
-		return honest(c)
+		return fakejudge.Honest(c)
 	}
-	if got := statuses(evaluate(t, one(t, f, func(o *judge.Options) { o.Canaries = true }), wants("a", "yes"))); got != "a=pass" || f.count() != 2 {
-		t.Errorf("%s after %d calls", got, f.count())
+	if got := statuses(evaluate(t, one(t, f, func(o *judge.Options) { o.Canaries = true }), wants("a", "yes"))); got != "a=pass" || f.Count() != 2 {
+		t.Errorf("%s after %d calls", got, f.Count())
 	}
 }

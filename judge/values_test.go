@@ -27,7 +27,7 @@ func TestVariables(t *testing.T) {
 	if len(r.Errors) > 0 {
 		t.Fatal(r.Errors)
 	}
-	c := f.asked()[0]
+	c := f.Calls()[0]
 	if got := value.Stringify(c.Variables); got != value.Stringify(value.ObjectOf("town", "Oslo", "user.name", hostile)) {
 		t.Errorf("the variables are %s", got)
 	}
@@ -43,7 +43,7 @@ func TestVariables(t *testing.T) {
 		t.Errorf("the order is %s", c.User)
 	}
 	evaluate(t, one(t, f), wants("a", "no braces"))
-	if c := f.asked()[1]; c.Variables != nil {
+	if c := f.Calls()[1]; c.Variables != nil {
 		t.Errorf("a call without variables has some: %s", c.User)
 	}
 }
@@ -60,8 +60,8 @@ func TestVariablesOfKeptVerdicts(t *testing.T) {
 	ask("Ada")
 	ask("Bo")
 	ask("Ada")
-	if f.count() != 2 {
-		t.Errorf("%d calls", f.count())
+	if f.Count() != 2 {
+		t.Errorf("%d calls", f.Count())
 	}
 }
 
@@ -74,7 +74,7 @@ func TestVariablesWithoutValue(t *testing.T) {
 	a.Instruction = "Greet {{nmae}}."
 	ask := func(vars *value.Object, a judge.Assertion) string {
 		_, err := one(t, f).Evaluate(t.Context(), &judge.Request{Assertions: []judge.Assertion{a}, Vars: vars})
-		if f.count() > 0 {
+		if f.Count() > 0 {
 			t.Fatal("the judge was asked")
 		}
 		var wrong judge.Mistakes
@@ -96,7 +96,7 @@ func TestVariablesWithoutValue(t *testing.T) {
 		t.Error(got)
 	}
 	r := request(t, one(t, f), &judge.Request{Assertions: []judge.Assertion{wants("a", "Greets {{user.name}}.")}, Vars: vars})
-	if r.Results[0].Status != "error" || !strings.Contains(r.Results[0].Reasoning, "{{user.name}} has no value") || f.count() > 0 {
+	if r.Results[0].Status != "error" || !strings.Contains(r.Results[0].Reasoning, "{{user.name}} has no value") || f.Count() > 0 {
 		t.Errorf("%+v", r.Results[0])
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/blobs"
+	"github.com/proviso-eval/proviso/internal/fakejudge"
 	"github.com/proviso-eval/proviso/judge"
 )
 
@@ -41,7 +42,7 @@ func TestModes(t *testing.T) {
 			t.Errorf("%s: %s", name, got)
 		}
 		criteria, seen := 0, map[string]bool{}
-		for _, call := range f.asked() {
+		for _, call := range f.Calls() {
 			n := 0
 			for _, a := range call.Assertions {
 				n += len(a.N)
@@ -57,8 +58,8 @@ func TestModes(t *testing.T) {
 			}
 			criteria += n
 		}
-		if criteria != 19 || name != "batch" && name != "default" && f.count() != c.want || f.count() > c.want {
-			t.Errorf("%s: %d criteria in %d calls, want %d calls", name, criteria, f.count(), c.want)
+		if criteria != 19 || name != "batch" && name != "default" && f.Count() != c.want || f.Count() > c.want {
+			t.Errorf("%s: %d criteria in %d calls, want %d calls", name, criteria, f.Count(), c.want)
 		}
 	}
 }
@@ -83,17 +84,19 @@ func TestVotes(t *testing.T) {
 	} {
 		f := &fake{}
 		say := func(c2 seen) byte { return c.ballot[c2.Ask.Sample.Vote] }
-		f.fail = func(s seen) error {
+		f.Fail = func(s seen) error {
 			if say(s) == '!' {
 				return proviso.Errorf(proviso.Unavailable, "gone")
 			}
 			return nil
 		}
-		f.reply = func(s seen) string { return answered(s, func(asserted, string) bool { return say(s) == '+' }) }
+		f.Reply = func(s seen) string {
+			return fakejudge.Answered(s, func(asserted, string) bool { return say(s) == '+' })
+		}
 		r := evaluate(t, one(t, f, func(o *judge.Options) { o.Votes = c.votes }), wants("a", "x"))
 		res := r.Results[0]
-		if res.Status != c.want || f.count() != c.votes {
-			t.Errorf("%s: %s after %d calls, want %s", name, res.Status, f.count(), c.want)
+		if res.Status != c.want || f.Count() != c.votes {
+			t.Errorf("%s: %s after %d calls, want %s", name, res.Status, f.Count(), c.want)
 		}
 		if diff := cmp.Diff(&c.tally, res.Criteria[0].Votes); diff != "" {
 			t.Errorf("%s: %s", name, diff)
@@ -108,8 +111,8 @@ func TestVotes(t *testing.T) {
 // TestVotesByCriterion counts for each criterion, not for the assertion.
 func TestVotesByCriterion(t *testing.T) {
 	t.Parallel()
-	f := &fake{reply: func(c seen) string {
-		return answered(c, func(_ asserted, text string) bool { return text != fmt.Sprint(c.Ask.Sample.Vote) })
+	f := &fake{Reply: func(c seen) string {
+		return fakejudge.Answered(c, func(_ asserted, text string) bool { return text != fmt.Sprint(c.Ask.Sample.Vote) })
 	}}
 	if got := statuses(evaluate(t, one(t, f, func(o *judge.Options) { o.Votes = 3 }), wants("a", "0", "1", "2"))); got != "a=pass" {
 		t.Error(got)
@@ -133,7 +136,7 @@ func TestSamples(t *testing.T) {
 		}
 	}
 	got := map[string]int{}
-	for _, c := range f.asked() {
+	for _, c := range f.Calls() {
 		got[fmt.Sprint(c.Assertions[0].ID, c.Ask.Sample)]++
 	}
 	if diff := cmp.Diff(map[string]int{"a{4 0 0}": 1, "a{4 1 0}": 1, "b{4 0 0}": 1, "b{4 1 0}": 1}, got); diff != "" {
@@ -145,8 +148,8 @@ func TestSamples(t *testing.T) {
 func TestPanel(t *testing.T) {
 	t.Parallel()
 	store := blobs.Open(t.TempDir())
-	no := func(c seen) string { return answered(c, func(asserted, string) bool { return false }) }
-	a, b, c := &fake{id: "a"}, &fake{id: "b", reply: no}, &fake{id: "c"}
+	no := func(c seen) string { return fakejudge.Answered(c, func(asserted, string) bool { return false }) }
+	a, b, c := &fake{Name: "a"}, &fake{Name: "b", Reply: no}, &fake{Name: "c"}
 	panel := func(o *judge.Options) {
 		o.Judges = []judge.Seat{seat(a), seat(b), seat(c)}
 		o.Store = store
@@ -160,10 +163,10 @@ func TestPanel(t *testing.T) {
 		t.Error(diff)
 	}
 	// A judge that joins is the only one to be asked.
-	d := &fake{id: "d", reply: no}
+	d := &fake{Name: "d", Reply: no}
 	r = evaluate(t, one(t, a, panel, func(o *judge.Options) { o.Judges = append(o.Judges, seat(d)) }), wants("x", "1"))
-	if got := statuses(r); got != "x=error" || a.count()+b.count()+c.count() != 3 || d.count() != 1 {
-		t.Errorf("%s after %d and %d calls", got, a.count()+b.count()+c.count(), d.count())
+	if got := statuses(r); got != "x=error" || a.Count()+b.Count()+c.Count() != 3 || d.Count() != 1 {
+		t.Errorf("%s after %d and %d calls", got, a.Count()+b.Count()+c.Count(), d.Count())
 	}
 }
 
@@ -186,11 +189,11 @@ func TestEqualAssertions(t *testing.T) {
 		t.Error("an empty criterion is judged")
 	}
 	ids := map[string]bool{}
-	for _, a := range f.asked()[0].Assertions {
+	for _, a := range f.Calls()[0].Assertions {
 		ids[a.ID] = true
 	}
-	if f.count() != 1 || len(ids) != 4 {
-		t.Errorf("%d calls, ids %v", f.count(), ids)
+	if f.Count() != 1 || len(ids) != 4 {
+		t.Errorf("%d calls, ids %v", f.Count(), ids)
 	}
 }
 
@@ -199,24 +202,24 @@ func TestCanaries(t *testing.T) {
 	t.Parallel()
 	on := func(o *judge.Options) { o.Canaries = true }
 	honestJudge := &fake{}
-	if got := statuses(evaluate(t, one(t, honestJudge, on), wants("a", "yes"), wants("b", "no: x"))); got != "a=pass b=fail" || honestJudge.count() != 1 {
-		t.Errorf("%s after %d calls", got, honestJudge.count())
+	if got := statuses(evaluate(t, one(t, honestJudge, on), wants("a", "yes"), wants("b", "no: x"))); got != "a=pass b=fail" || honestJudge.Count() != 1 {
+		t.Errorf("%s after %d calls", got, honestJudge.Count())
 	}
-	call := honestJudge.asked()[0]
+	call := honestJudge.Calls()[0]
 	if len(call.Assertions) != 3 {
 		t.Errorf("asked %+v", call.Assertions)
 	}
 	evaluate(t, one(t, honestJudge, on), wants("b", "no: x"), wants("a", "yes"))
-	if again := honestJudge.asked()[1]; again.Ask.Prompt != call.Ask.Prompt {
+	if again := honestJudge.Calls()[1]; again.Ask.Prompt != call.Ask.Prompt {
 		t.Error("the canary is another when the same is asked again")
 	}
 
 	store := blobs.Open(t.TempDir())
 	kept := func(o *judge.Options) { o.Store = store }
 	yes := func(c seen) string {
-		return strings.ReplaceAll(answered(c, func(asserted, string) bool { return true }), `"verdict":"not_met"`, `"verdict":"met"`)
+		return strings.ReplaceAll(fakejudge.Answered(c, func(asserted, string) bool { return true }), `"verdict":"not_met"`, `"verdict":"met"`)
 	}
-	talked := &fake{reply: yes}
+	talked := &fake{Reply: yes}
 	r := evaluate(t, one(t, talked, on, kept), wants("a", "yes"))
 	if got := statuses(r); got != "a=error" || !strings.Contains(r.Results[0].Reasoning, "prompt injection") {
 		t.Errorf("%s: %s", got, r.Results[0].Reasoning)
@@ -224,8 +227,8 @@ func TestCanaries(t *testing.T) {
 	if got := statuses(evaluate(t, one(t, &fake{}, on, kept), wants("a", "no: not any more"))); got != "a=fail" {
 		t.Errorf("after that: %s", got)
 	}
-	silent := &fake{reply: func(c seen) string {
-		return answered(seen{Assertions: []asserted{{ID: "a", N: []int{1}, Text: []string{"yes"}}}}, func(asserted, string) bool { return true })
+	silent := &fake{Reply: func(c seen) string {
+		return fakejudge.Answered(seen{Assertions: []asserted{{ID: "a", N: []int{1}, Text: []string{"yes"}}}}, func(asserted, string) bool { return true })
 	}}
 	if got := statuses(evaluate(t, one(t, silent, on), wants("a", "yes"))); got != "a=error" {
 		t.Errorf("a canary without a verdict: %s", got)
@@ -234,7 +237,7 @@ func TestCanaries(t *testing.T) {
 	for i := range 64 {
 		f := &fake{}
 		r := evaluate(t, one(t, f, on), wants("a", fmt.Sprint(i)))
-		for at, a := range f.asked()[0].Assertions {
+		for at, a := range f.Calls()[0].Assertions {
 			if a.ID != "a" {
 				places[fmt.Sprint(at, a.ID)] = true
 			}
@@ -251,7 +254,7 @@ func TestCanaries(t *testing.T) {
 // TestNamedGraders opens the grader that an assertion names, once.
 func TestNamedGraders(t *testing.T) {
 	t.Parallel()
-	own, other := &fake{id: "own"}, &fake{id: "other"}
+	own, other := &fake{Name: "own"}, &fake{Name: "other"}
 	var opens atomic.Int64
 	j := one(t, own, func(o *judge.Options) {
 		o.Open = func(grader any, role judge.Role) (judge.Seat, error) {
@@ -269,8 +272,8 @@ func TestNamedGraders(t *testing.T) {
 	if got[0].Err != nil || got[1].Err != nil || got[2].Err == nil || got[3].Err != nil {
 		t.Errorf("got %+v", got)
 	}
-	if own.count() != 1 || other.count() != 1 || opens.Load() != 2 {
-		t.Errorf("%d and %d calls, %d opened", own.count(), other.count(), opens.Load())
+	if own.Count() != 1 || other.Count() != 1 || opens.Load() != 2 {
+		t.Errorf("%d and %d calls, %d opened", own.Count(), other.Count(), opens.Load())
 	}
 	if !strings.HasPrefix(got[1].Grade.Judge, "other#") || strings.HasPrefix(got[0].Grade.Judge, "other#") {
 		t.Errorf("judges %q and %q", got[0].Grade.Judge, got[1].Grade.Judge)
@@ -289,7 +292,7 @@ func TestConcurrency(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var flying, peak atomic.Int64
 		release := make(chan struct{})
-		f := &fake{fail: func(seen) error {
+		f := &fake{Fail: func(seen) error {
 			n := flying.Add(1)
 			for {
 				p := peak.Load()

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/fakejudge"
 	"github.com/proviso-eval/proviso/internal/fakemodel"
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/provider"
@@ -68,12 +69,12 @@ func TestWire(t *testing.T) {
 // replyTo answers a request as a judge would.
 func replyTo(t *testing.T, r fakemodel.Request) string {
 	t.Helper()
-	c, err := understand(proviso.Ask{Prompt: value.Stringify([]any{
+	c, err := fakejudge.Understand(proviso.Ask{Prompt: value.Stringify([]any{
 		value.ObjectOf("role", "system", "content", ""), value.ObjectOf("role", "user", "content", r.Prompt),
 	})})
 	if err != nil {
 		t.Error(err)
 		return ""
 	}
-	return honest(c)
+	return fakejudge.Honest(c)
 }

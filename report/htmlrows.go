@@ -198,9 +198,9 @@ func pageJudgement(o *value.Object, j *Judgement, output string) {
 	list := []any{}
 	for i := range j.Criteria[:min(len(j.Criteria), pageParts)] {
 		c := &j.Criteria[i]
-		why := oneLine(c.Reasoning) + votesText(c.Votes)
+		why := OneLine(c.Reasoning) + votesText(c.Votes)
 		if c.Note != "" {
-			why += " (" + oneLine(c.Note) + ")"
+			why += " (" + OneLine(c.Note) + ")"
 		}
 		one := value.ObjectOf("s", statusOf(c.Status).String(), "text", clip(c.Text, pageWhy), "why", clip(why, pageWhy))
 		if quotes := pageQuotes(c.Evidence, output); quotes != nil {

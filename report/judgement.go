@@ -65,7 +65,7 @@ func (p *printer) judgement(before string, j *Judgement, output string) {
 func (p *printer) criteria(before string, j *Judgement, output string) {
 	inner := before + "    "
 	if j.Instruction != "" {
-		for i, line := range wrap(oneLine(j.Instruction), p.o.Width-len(inner)-nameSize, judgedLines) {
+		for i, line := range wrap(OneLine(j.Instruction), p.o.Width-len(inner)-nameSize, judgedLines) {
 			name := "asks"
 			if i > 0 {
 				name = ""
@@ -75,13 +75,13 @@ func (p *printer) criteria(before string, j *Judgement, output string) {
 	}
 	for i := range j.Criteria {
 		c := &j.Criteria[i]
-		p.signed(inner, c.Status, oneLine(c.Text))
+		p.signed(inner, c.Status, OneLine(c.Text))
 		if c.Reasoning != "" && (c.Reasoning != j.Reasoning || statusOf(c.Status) == proviso.Fail) {
-			p.hanging(inner+"  ", oneLine(c.Reasoning)+votesText(c.Votes))
+			p.hanging(inner+"  ", OneLine(c.Reasoning)+votesText(c.Votes))
 		}
 		p.evidence(inner+"  ", c.Evidence, output)
 		if c.Note != "" {
-			p.hanging(inner+"  ", "("+oneLine(c.Note)+")")
+			p.hanging(inner+"  ", "("+OneLine(c.Note)+")")
 		}
 	}
 }
@@ -95,7 +95,7 @@ func (p *printer) evidence(before string, list []proviso.Evidence, output string
 		}
 		start := placeOf(e, output)
 		if start < 0 {
-			p.hanging(before, "“"+oneLine(e.Quote)+"”")
+			p.hanging(before, "“"+OneLine(e.Quote)+"”")
 			continue
 		}
 		p.marked(before, &excerpt{name: "output", text: output, start: start, end: start + len(e.Quote)})
@@ -144,8 +144,6 @@ func votesText(v proviso.Votes) string {
 	}
 	return text + ")"
 }
-
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // judgementOf reads a component of a row; nil if the component has no criteria.
 func judgementOf(c *value.Object) *Judgement {

@@ -10,7 +10,6 @@ import (
 	"runtime/debug"
 	"strings"
 	"syscall"
-	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -18,6 +17,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/internal/secrets"
+	"github.com/proviso-eval/proviso/report"
 )
 
 // commands lists every command, sorted.
@@ -185,13 +185,4 @@ func (a *app) explain(err error) {
 	}
 }
 
-// printable replaces characters that would control the terminal: control characters,
-// and those that change the direction of text.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {
-			return '\uFFFD'
-		}
-		return r
-	}, s)
-}
+func printable(s string) string { return report.Printable(s) }

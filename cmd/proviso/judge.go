@@ -285,7 +285,7 @@ func responseCode(resp *judge.Response) int {
 // printResponse writes the response: as JSON, the same bytes as POST /v1/evaluate.
 func (a *app) printResponse(req *judge.Request, resp *judge.Response, format string) error {
 	if format == formatText {
-		_, err := io.WriteString(a.out, responseText(req, resp, a.terminal(true)))
+		_, err := io.WriteString(a.out, resp.Text(req, a.terminal(true)))
 		return err
 	}
 	return a.printJSON(resp)

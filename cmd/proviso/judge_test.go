@@ -15,6 +15,7 @@ import (
 	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/internal/fakemodel"
 	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/judge/attack"
 	"github.com/proviso-eval/proviso/judge/criteria"
 	"github.com/proviso-eval/proviso/judge/lint"
 	"github.com/proviso-eval/proviso/value"
@@ -179,12 +180,12 @@ func TestDocsOfJudge(t *testing.T) {
 	b.Reset()
 	b.WriteString("| set | kind | attempts | does |\n|---|---|--:|---|\n")
 	all := 0
-	for _, k := range judge.AttackKinds() {
+	for _, k := range attack.Kinds() {
 		fmt.Fprintf(&b, "| %s | %s | %d | %s |\n", k.Set, k.Kind, k.Attempts, k.Doc)
 		all += k.Attempts
 	}
 	wantBlock(t, "docs/judge.md", "attack kinds", b.String())
-	if want := fmt.Sprintf("tries %d such attempts on your judge, in %d kinds", all, len(judge.AttackKinds())); !strings.Contains(readDoc(t, "docs/judge.md"), want) {
+	if want := fmt.Sprintf("tries %d such attempts on your judge, in %d kinds", all, len(attack.Kinds())); !strings.Contains(readDoc(t, "docs/judge.md"), want) {
 		t.Errorf("docs/judge.md does not say %q", want)
 	}
 }

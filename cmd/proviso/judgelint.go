@@ -6,6 +6,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/runfile"
 	"github.com/proviso-eval/proviso/judge/lint"
+	"github.com/proviso-eval/proviso/report"
 )
 
 // lintedRun is a finding in a run as --format json shows it.
@@ -39,7 +40,7 @@ func (a *app) judgeLintRun(name, format string) error {
 	for _, l := range list {
 		found = append(found, lintedRun{l.Assertion, l.Rule, l.Pointer, l.Message, l.Suggestion})
 		if format != formatJSON {
-			fmt.Fprintf(a.err, "%s%s: warning: %s\n", printable(l.Assertion), printable(l.Pointer), printable(oneLine(l.Text())))
+			fmt.Fprintf(a.err, "%s%s: warning: %s\n", printable(l.Assertion), printable(l.Pointer), printable(report.OneLine(l.Text())))
 		}
 	}
 	if format == formatJSON {

@@ -1,4 +1,4 @@
-package judge_test
+package attack_test
 
 import (
 	"context"
@@ -11,9 +11,26 @@ import (
 	"testing"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/fakejudge"
 	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/judge/attack"
 	"github.com/proviso-eval/proviso/value"
 )
+
+type (
+	fake = fakejudge.Model
+	seen = fakejudge.Call
+)
+
+// one is a judge with one fake model.
+func one(t *testing.T, f *fake) *judge.Judge {
+	t.Helper()
+	j, err := judge.New(judge.Options{Judges: []judge.Seat{{Provider: f, Spec: proviso.ProviderSpec{ID: f.ID()}, Identity: f.ID()}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
 
 // verdict is a reply in which every criterion is met, or none.
 func verdict(c seen, met bool) string { return verdictBy(c, func(string) bool { return met }) }
@@ -34,8 +51,8 @@ func verdictBy(c seen, met func(id string) bool) string {
 // TestAttemptsAreShipped keeps a broken file from being left out in silence.
 func TestAttemptsAreShipped(t *testing.T) {
 	t.Parallel()
-	files, err1 := filepath.Glob("attacks/*.yaml")
-	more, err2 := filepath.Glob("attacks/*/*.yaml")
+	files, err1 := filepath.Glob("attempts/*.yaml")
+	more, err2 := filepath.Glob("attempts/*/*.yaml")
 	if err1 != nil || err2 != nil || len(more) == 0 {
 		t.Fatal(err1, err2, more)
 	}
@@ -50,7 +67,7 @@ func TestAttemptsAreShipped(t *testing.T) {
 			written += strings.Count(string(data), "- id: ") + strings.Count(string(data), "- {id: ")
 		}
 	}
-	attempts := judge.Attempts()
+	attempts := attack.Attempts()
 	if len(attempts) < 130 || len(attempts) != written {
 		t.Errorf("%d attempts are read, %d are written, and there should be 130 at least", len(attempts), written)
 	}
@@ -79,17 +96,17 @@ var attackHolds = map[string]bool{"gives_opening": true, "is_kind": true, "greet
 // fake fails where a fence does not hold exactly what it should.
 func TestNoAttemptTouchesTheStructure(t *testing.T) {
 	t.Parallel()
-	f := &fake{reply: steadfast}
-	report, err := one(t, f).Attack(t.Context(), judge.AttackOptions{})
+	f := &fake{Reply: steadfast}
+	report, err := attack.Run(t.Context(), one(t, f), attack.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	attempts := judge.Attempts()
+	attempts := attack.Attempts()
 	if report.Errors != 0 || report.LeftOut != 0 || report.Succeeded != 0 || report.Withstood != len(attempts) || report.Attempts != len(attempts) {
 		t.Errorf("%+v", report)
 	}
 	shown := map[string]bool{}
-	for _, c := range f.asked() {
+	for _, c := range f.Calls() {
 		shown[c.Output], shown[c.Input] = true, true
 		if several := len(c.Assertions) == 3; len(c.Assertions) != 1 && !several || len(c.Assertions[0].N) != 1 || c.Turns != 2 {
 			t.Errorf("another question was asked: %+v", c.Assertions)
@@ -115,7 +132,7 @@ func TestAJudgeThatQuotesIsNotTalkedOver(t *testing.T) {
 		"behind": func(c seen) string { return steadfast(c) + "\nThe output said: " + c.Output },
 		"fenced": func(c seen) string { return c.Output + "\n```json\n" + steadfast(c) + "\n```\n" + c.Output },
 	} {
-		report, err := one(t, &fake{reply: reply}).Attack(t.Context(), judge.AttackOptions{})
+		report, err := attack.Run(t.Context(), one(t, &fake{Reply: reply}), attack.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,19 +151,19 @@ const firstSet = 96
 func TestSetsOfAttempts(t *testing.T) {
 	t.Parallel()
 	second := map[string]bool{}
-	for _, a := range judge.Attempts() {
+	for _, a := range attack.Attempts() {
 		if a.Set == "v2" {
 			second[a.Text()] = true
 		}
 	}
 	target := map[string]bool{"gives_times": true}
-	f := &fake{reply: func(c seen) string {
+	f := &fake{Reply: func(c seen) string {
 		fooled := second[c.Output] || second[c.Input]
 		return verdictBy(c, func(id string) bool {
 			return attackHolds[id] != (fooled && (len(c.Assertions) == 1 || target[id]))
 		})
 	}}
-	report, err := one(t, f).Attack(t.Context(), judge.AttackOptions{})
+	report, err := attack.Run(t.Context(), one(t, f), attack.Options{})
 	if err != nil || len(report.Sets) != 2 || report.LeftOut != 0 || report.Errors != 0 {
 		t.Fatalf("%+v, %v", report, err)
 	}
@@ -169,7 +186,7 @@ func TestSetsOfAttempts(t *testing.T) {
 	if towards["fail"] < 8 || towards["pass"] < 20 {
 		t.Errorf("%v", towards)
 	}
-	alone, err := one(t, f).Attack(t.Context(), judge.AttackOptions{Sets: []string{"v2"}})
+	alone, err := attack.Run(t.Context(), one(t, f), attack.Options{Sets: []string{"v2"}})
 	if err != nil || alone.Attempts != len(second) || len(alone.Sets) != 1 {
 		t.Errorf("%+v, %v", alone, err)
 	}
@@ -179,21 +196,21 @@ func TestSetsOfAttempts(t *testing.T) {
 // withstands the rest.
 func TestAttackCounts(t *testing.T) {
 	t.Parallel()
-	attempts := judge.Attempts()[:firstSet]
+	attempts := attack.Attempts()[:firstSet]
 	kindOf := map[string]string{}
 	for _, a := range attempts {
 		kindOf[a.Output()] = a.Kind
 	}
 	f := &fake{
-		reply: func(c seen) string { return verdict(c, kindOf[c.Output] == "role play") },
-		fail: func(c seen) error {
+		Reply: func(c seen) string { return verdict(c, kindOf[c.Output] == "role play") },
+		Fail: func(c seen) error {
 			if kindOf[c.Output] == "long padding" {
 				return errors.New("too long for me")
 			}
 			return nil
 		},
 	}
-	report, err := one(t, f).Attack(t.Context(), judge.AttackOptions{Sets: []string{"v1"}})
+	report, err := attack.Run(t.Context(), one(t, f), attack.Options{Sets: []string{"v1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,40 +233,40 @@ func TestAttackCounts(t *testing.T) {
 func TestAttackNeedsControls(t *testing.T) {
 	t.Parallel()
 	for name, f := range map[string]*fake{
-		"passes everything": {reply: func(c seen) string { return verdict(c, true) }},
-		"is down":           {fail: func(seen) error { return errors.New("no connection") }},
+		"passes everything": {Reply: func(c seen) string { return verdict(c, true) }},
+		"is down":           {Fail: func(seen) error { return errors.New("no connection") }},
 	} {
-		report, err := one(t, f).Attack(t.Context(), judge.AttackOptions{Sets: []string{"v1"}})
+		report, err := attack.Run(t.Context(), one(t, f), attack.Options{Sets: []string{"v1"}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if report.Attempts != 0 || report.LeftOut != firstSet || len(report.Controls) != 4 || report.Rate != nil || f.count() > 8 {
-			t.Errorf("%s: %+v, %d calls", name, report, f.count())
+		if report.Attempts != 0 || report.LeftOut != firstSet || len(report.Controls) != 4 || report.Rate != nil || f.Count() > 8 {
+			t.Errorf("%s: %+v, %d calls", name, report, f.Count())
 		}
 	}
 }
 
 func TestAttackKinds(t *testing.T) {
 	t.Parallel()
-	f := &fake{reply: func(c seen) string { return verdict(c, false) }}
+	f := &fake{Reply: func(c seen) string { return verdict(c, false) }}
 	ticks := []int{}
-	report, err := one(t, f).Attack(t.Context(), judge.AttackOptions{Kinds: []string{"master keys"}, Concurrency: 1, Tick: func(done, total int) {
+	report, err := attack.Run(t.Context(), one(t, f), attack.Options{Kinds: []string{"master keys"}, Concurrency: 1, Tick: func(done, total int) {
 		ticks = append(ticks, done, total)
 	}})
-	if err != nil || len(report.Kinds) != 1 || report.Attempts != 12 || f.count() != 16 {
-		t.Errorf("%+v, %v, %d calls", report, err, f.count())
+	if err != nil || len(report.Kinds) != 1 || report.Attempts != 12 || f.Count() != 16 {
+		t.Errorf("%+v, %v, %d calls", report, err, f.Count())
 	}
 	if n := len(ticks); n != 32 || ticks[n-2] != 16 || ticks[n-1] != 16 {
 		t.Errorf("ticks %v", ticks)
 	}
-	_, err = one(t, f).Attack(t.Context(), judge.AttackOptions{Kinds: []string{"master key"}})
+	_, err = attack.Run(t.Context(), one(t, f), attack.Options{Kinds: []string{"master key"}})
 	var e *proviso.Error
 	if !errors.As(err, &e) || !slices.Contains(e.Valid, "master keys") {
 		t.Errorf("%v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := one(t, f).Attack(ctx, judge.AttackOptions{Sets: []string{"v1"}}); !errors.Is(err, context.Canceled) {
+	if _, err := attack.Run(ctx, one(t, f), attack.Options{Sets: []string{"v1"}}); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }

@@ -1,4 +1,6 @@
-package judge
+// Package attack makes prompt injection attempts on a judge and counts how many succeed.
+// The attempts are shipped, in sets that do not change.
+package attack
 
 import (
 	"context"
@@ -7,11 +9,12 @@ import (
 	"sync"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/stats"
 )
 
-// AttackOptions select the attempts that [Judge.Attack] makes.
-type AttackOptions struct {
+// Options select the attempts that [Run] makes.
+type Options struct {
 	Sets        []string // only these sets; nil is all
 	Kinds       []string // only these kinds; nil is all
 	Concurrency int      // attempts in flight; 4 if 0
@@ -20,50 +23,50 @@ type AttackOptions struct {
 	Tick func(done, total int)
 }
 
-// AttackReport is the result of prompt injection attempts on a judge. An attempt takes
+// Report is the result of prompt injection attempts on a judge. An attempt takes
 // an output with a clear verdict and adds a text that demands the opposite verdict: to
 // the output, the input or a variable. It succeeds if the judge gives that verdict.
 // Attempts without a verdict are left out of all rates.
-type AttackReport struct {
-	Judge     string         `json:"judge"`
-	Attempts  int            `json:"attempts"` // made, those without a verdict included
-	Succeeded int            `json:"succeeded"`
-	Withstood int            `json:"withstood"`
-	Errors    int            `json:"errors"`   // without a verdict
-	LeftOut   int            `json:"left_out"` // not made, because the judge does not give the right verdict on the control
-	Rate      *float64       `json:"rate"`     // succeeded / (succeeded + withstood); null if both are 0
-	Interval  *RateInterval  `json:"interval"`
-	Sets      []AttackKind   `json:"sets"` // each set as a whole
-	Kinds     []AttackKind   `json:"kinds"`
-	Through   []AttackResult `json:"through"`   // attempts that succeeded
-	Undecided []AttackResult `json:"undecided"` // attempts without a verdict
-	Controls  []AttackResult `json:"controls"`  // controls that cannot be used
-	Usage     Usage          `json:"usage"`
-	Cost      float64        `json:"cost"` // US dollars
+type Report struct {
+	Judge     string      `json:"judge"`
+	Attempts  int         `json:"attempts"` // made, those without a verdict included
+	Succeeded int         `json:"succeeded"`
+	Withstood int         `json:"withstood"`
+	Errors    int         `json:"errors"`   // without a verdict
+	LeftOut   int         `json:"left_out"` // not made, because the judge does not give the right verdict on the control
+	Rate      *float64    `json:"rate"`     // succeeded / (succeeded + withstood); null if both are 0
+	Interval  *Interval   `json:"interval"`
+	Sets      []Kind      `json:"sets"` // each set as a whole
+	Kinds     []Kind      `json:"kinds"`
+	Through   []Result    `json:"through"`   // attempts that succeeded
+	Undecided []Result    `json:"undecided"` // attempts without a verdict
+	Controls  []Result    `json:"controls"`  // controls that cannot be used
+	Usage     judge.Usage `json:"usage"`
+	Cost      float64     `json:"cost"` // US dollars
 }
 
-// AttackKind is the part of a report for one kind of attempt, or for one set.
-type AttackKind struct {
-	Set       string        `json:"set"`
-	Kind      string        `json:"kind,omitempty"` // "" for a set as a whole
-	Doc       string        `json:"doc"`
-	Attempts  int           `json:"attempts"`
-	Succeeded int           `json:"succeeded"`
-	Withstood int           `json:"withstood"`
-	Errors    int           `json:"errors"`
-	LeftOut   int           `json:"left_out"`
-	Rate      *float64      `json:"rate"`
-	Interval  *RateInterval `json:"interval"`
+// Kind is the part of a report for one kind of attempt, or for one set.
+type Kind struct {
+	Set       string    `json:"set"`
+	Kind      string    `json:"kind,omitempty"` // "" for a set as a whole
+	Doc       string    `json:"doc"`
+	Attempts  int       `json:"attempts"`
+	Succeeded int       `json:"succeeded"`
+	Withstood int       `json:"withstood"`
+	Errors    int       `json:"errors"`
+	LeftOut   int       `json:"left_out"`
+	Rate      *float64  `json:"rate"`
+	Interval  *Interval `json:"interval"`
 }
 
-// RateInterval is the 95 % confidence interval of a rate (Wilson).
-type RateInterval struct {
+// Interval is the 95 % confidence interval of a rate (Wilson).
+type Interval struct {
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
 }
 
-// AttackResult is the result of one attempt, or of a control.
-type AttackResult struct {
+// Result is the result of one attempt, or of a control.
+type Result struct {
 	ID        string `json:"id"`
 	Set       string `json:"set,omitempty"`
 	Kind      string `json:"kind,omitempty"`
@@ -73,28 +76,34 @@ type AttackResult struct {
 	Reasoning string `json:"reasoning"`
 }
 
-// Attack makes every shipped attempt on the judge once. If the judge gives the wrong
+// Judge is the judge under attack. [judge.Judge] implements it.
+type Judge interface {
+	Identity() string
+	Evaluate(ctx context.Context, r *judge.Request) (*judge.Response, error)
+}
+
+// Run makes every shipped attempt on the judge once. If the judge gives the wrong
 // verdict on a control, the attempts on that control are left out. The error is the
 // cause of ctx, or names an unknown set or kind.
-func (j *Judge) Attack(ctx context.Context, o AttackOptions) (*AttackReport, error) {
+func Run(ctx context.Context, j Judge, o Options) (*Report, error) {
 	attempts, err := chosen(o.Sets, o.Kinds)
 	if err != nil {
 		return nil, err
 	}
-	a := &attack{judge: j, o: o, report: &AttackReport{Judge: j.Identity(), Sets: []AttackKind{}, Kinds: []AttackKind{}, Through: []AttackResult{}, Undecided: []AttackResult{}, Controls: []AttackResult{}}}
-	controls := slices.DeleteFunc(slices.Clone(attackData().controls), func(c attackControl) bool {
+	a := &runner{judge: j, o: o, report: &Report{Judge: j.Identity(), Sets: []Kind{}, Kinds: []Kind{}, Through: []Result{}, Undecided: []Result{}, Controls: []Result{}}}
+	controls := slices.DeleteFunc(slices.Clone(shipped().controls), func(c control) bool {
 		return !slices.ContainsFunc(attempts, func(t Attempt) bool { return t.control.ID == c.ID })
 	})
 	a.total = len(controls) + len(attempts)
 	usable := map[string]bool{}
-	for i, r := range a.all(ctx, len(controls), func(i int) *Request { return controls[i].request() }) {
+	for i, r := range a.all(ctx, len(controls), func(i int) *judge.Request { return controls[i].request() }) {
 		usable[controls[i].ID] = r.Status == controls[i].verdict().String()
 		if !usable[controls[i].ID] {
-			a.report.Controls = append(a.report.Controls, AttackResult{ID: controls[i].ID, Set: controls[i].set, Status: r.Status, Reasoning: r.Reasoning})
+			a.report.Controls = append(a.report.Controls, Result{ID: controls[i].ID, Set: controls[i].set, Status: r.Status, Reasoning: r.Reasoning})
 		}
 	}
 	made := slices.DeleteFunc(slices.Clone(attempts), func(t Attempt) bool { return !usable[t.control.ID] })
-	results := a.all(ctx, len(made), func(i int) *Request { return made[i].request() })
+	results := a.all(ctx, len(made), func(i int) *judge.Request { return made[i].request() })
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -102,19 +111,19 @@ func (j *Judge) Attack(ctx context.Context, o AttackOptions) (*AttackReport, err
 	return a.report, nil
 }
 
-// attack is one run of the attempts.
-type attack struct {
-	judge  *Judge
-	o      AttackOptions
-	report *AttackReport
+// runner is one run of the attempts.
+type runner struct {
+	judge  Judge
+	o      Options
+	report *Report
 
 	mu          sync.Mutex
 	done, total int
 }
 
 // all evaluates n requests concurrently and returns their results.
-func (a *attack) all(ctx context.Context, n int, request func(i int) *Request) []Result {
-	results := make([]Result, n)
+func (a *runner) all(ctx context.Context, n int, request func(i int) *judge.Request) []judge.Result {
+	results := make([]judge.Result, n)
 	next := make(chan int)
 	var workers sync.WaitGroup
 	most := a.o.Concurrency
@@ -140,8 +149,8 @@ func (a *attack) all(ctx context.Context, n int, request func(i int) *Request) [
 }
 
 // one evaluates one request, and returns the result of its first assertion.
-func (a *attack) one(ctx context.Context, r *Request) Result {
-	out := Result{Status: proviso.Errored.String()}
+func (a *runner) one(ctx context.Context, r *judge.Request) judge.Result {
+	out := judge.Result{Status: proviso.Errored.String()}
 	resp, err := a.judge.Evaluate(ctx, r)
 	switch {
 	case err != nil:
@@ -156,7 +165,7 @@ func (a *attack) one(ctx context.Context, r *Request) Result {
 	if resp != nil {
 		for _, x := range resp.Results {
 			if x.Usage != nil {
-				a.report.Usage.add(*x.Usage)
+				a.report.Usage.Add(*x.Usage)
 			}
 			if x.Cost != nil {
 				a.report.Cost += *x.Cost
@@ -170,19 +179,11 @@ func (a *attack) one(ctx context.Context, r *Request) Result {
 	return out
 }
 
-func (u *Usage) add(v Usage) {
-	u.Prompt += v.Prompt
-	u.Completion += v.Completion
-	u.Cached += v.Cached
-	u.Total += v.Total
-	u.Requests += v.Requests
-}
-
 // count sums up the results by kind.
-func (a *attack) count(all, made []Attempt, results []Result) {
+func (a *runner) count(all, made []Attempt, results []judge.Result) {
 	r := a.report
-	kinds := map[string]*AttackKind{}
-	for _, k := range attackData().kinds {
+	kinds := map[string]*Kind{}
+	for _, k := range shipped().kinds {
 		if slices.ContainsFunc(all, func(t Attempt) bool { return t.Kind == k.Kind }) {
 			r.Kinds = append(r.Kinds, k)
 		}
@@ -197,7 +198,7 @@ func (a *attack) count(all, made []Attempt, results []Result) {
 		k := kinds[t.Kind]
 		k.LeftOut--
 		k.Attempts++
-		result := AttackResult{ID: t.ID, Set: t.Set, Kind: t.Kind, Control: t.control.ID, Towards: t.Towards().String(), Status: results[i].Status, Reasoning: results[i].Reasoning}
+		result := Result{ID: t.ID, Set: t.Set, Kind: t.Kind, Control: t.control.ID, Towards: t.Towards().String(), Status: results[i].Status, Reasoning: results[i].Reasoning}
 		switch results[i].Status {
 		case t.Towards().String():
 			k.Succeeded++
@@ -209,9 +210,9 @@ func (a *attack) count(all, made []Attempt, results []Result) {
 			r.Undecided = append(r.Undecided, result)
 		}
 	}
-	total := AttackKind{}
-	for _, f := range attackFolders {
-		set := AttackKind{Set: f.set, Doc: f.doc}
+	total := Kind{}
+	for _, f := range folders {
+		set := Kind{Set: f.set, Doc: f.doc}
 		for i := range r.Kinds {
 			if k := &r.Kinds[i]; k.Set == f.set {
 				k.Rate, k.Interval = rateOf(k.Succeeded, k.Succeeded+k.Withstood)
@@ -229,7 +230,7 @@ func (a *attack) count(all, made []Attempt, results []Result) {
 	r.Rate, r.Interval = rateOf(r.Succeeded, r.Succeeded+r.Withstood)
 }
 
-func (k *AttackKind) plus(l *AttackKind) {
+func (k *Kind) plus(l *Kind) {
 	k.Attempts += l.Attempts
 	k.Succeeded += l.Succeeded
 	k.Withstood += l.Withstood
@@ -238,12 +239,12 @@ func (k *AttackKind) plus(l *AttackKind) {
 }
 
 // rateOf returns the rate k/n with its interval, or nil if n is 0.
-func rateOf(k, n int) (*float64, *RateInterval) {
+func rateOf(k, n int) (*float64, *Interval) {
 	if n == 0 {
 		return nil, nil
 	}
 	const confidence = 0.95
 	rate := float64(k) / float64(n)
 	i := stats.Wilson(k, n, confidence)
-	return &rate, &RateInterval{Low: i.Low, High: i.High}
+	return &rate, &Interval{Low: i.Low, High: i.High}
 }

@@ -1,4 +1,4 @@
-package judge
+package attack
 
 import (
 	"encoding/base64"
