@@ -33,3 +33,12 @@ func Percent(share float64) string {
 func PercentRange(share, low, high float64) string {
 	return fmt.Sprintf("%s (%.0f–%.0f %%)", Percent(share), 100*low, 100*high)
 }
+
+// RoughCost formats an amount in US dollars that is an estimate, rounded to two digits.
+func RoughCost(usd float64) string {
+	digits := 0
+	if usd > 0 && usd < 10 {
+		digits = 1 - int(math.Floor(math.Log10(usd)))
+	}
+	return "$" + strconv.FormatFloat(usd, 'f', digits, 64)
+}

@@ -297,3 +297,12 @@ func (a *app) printJSON(v any) error {
 	e.SetEscapeHTML(false)
 	return e.Encode(v)
 }
+
+// judgeTemplates lists the shipped criteria.
+func (a *app) judgeTemplates(format string) error {
+	if format == formatJSON {
+		return a.printJSON(criteria.Templates())
+	}
+	_, err := io.WriteString(a.out, criteria.Text(criteria.Templates()))
+	return err
+}

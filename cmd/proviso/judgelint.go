@@ -4,19 +4,12 @@ import (
 	"fmt"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/internal/runfile"
+	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/judge/lint"
 	"github.com/proviso-eval/proviso/report"
 )
-
-// lintedRun is a finding in a run as --format json shows it.
-type lintedRun struct {
-	Assertion  string `json:"assertion"`
-	Rule       string `json:"rule"`
-	Pointer    string `json:"pointer"`
-	Message    string `json:"message"`
-	Suggestion string `json:"suggestion,omitempty"`
-}
 
 // judgeLintRun reports probable mistakes in the judged assertions of a kept run.
 func (a *app) judgeLintRun(name, format string) error {
@@ -32,13 +25,11 @@ func (a *app) judgeLintRun(name, format string) error {
 		return proviso.Errorf(proviso.NotFound, "%w", err)
 	}
 	defer r.Close()
-	list, err := lint.Run(r)
+	found, err := lint.Run(r)
 	if err != nil {
 		return err
 	}
-	found := []lintedRun{}
-	for _, l := range list {
-		found = append(found, lintedRun{l.Assertion, l.Rule, l.Pointer, l.Message, l.Suggestion})
+	for _, l := range found {
 		if format != formatJSON {
 			fmt.Fprintf(a.err, "%s%s: warning: %s\n", printable(l.Assertion), printable(l.Pointer), printable(report.OneLine(l.Text())))
 		}
@@ -49,6 +40,46 @@ func (a *app) judgeLintRun(name, format string) error {
 		}
 	} else if len(found) == 0 {
 		fmt.Fprintln(a.out, "nothing to say about the judged assertions of the run")
+	}
+	if len(found) > 0 {
+		return exitError{exitFailed}
+	}
+	return nil
+}
+
+// lintJSON is a finding as --format json shows it.
+type lintJSON struct {
+	Rule       string `json:"rule"`
+	Pointer    string `json:"pointer"`
+	Line       int    `json:"line"`
+	Column     int    `json:"column"`
+	Message    string `json:"message"`
+	Suggestion string `json:"suggestion,omitempty"`
+}
+
+// judgeLint reports probable mistakes in the wording of a request's assertions. Any
+// finding is exit code 1, so that a build can fail on it.
+func (a *app) judgeLint(req *judge.Request, doc *document.Document, format string) error {
+	found := []lintJSON{}
+	list, _ := req.Decode() // requests with mistakes are refused before
+	for _, x := range list {
+		for _, l := range lint.Assertion(x) {
+			at := doc.Place(l.Pointer)
+			found = append(found, lintJSON{l.Rule, l.Pointer, at.Line, at.Column, l.Message, l.Suggestion})
+			if format != formatJSON {
+				a.mistake("warning", proviso.Mistake{Place: at, Message: l.Text(), Warning: true})
+			}
+		}
+	}
+	if unread := lint.Unread(list); unread != "" {
+		fmt.Fprintln(a.err, "proviso: "+unread)
+	}
+	if format == formatJSON {
+		if err := a.printJSON(found); err != nil {
+			return proviso.Errorf(proviso.Unavailable, "%w", err)
+		}
+	} else if len(found) == 0 {
+		fmt.Fprintf(a.out, "nothing to say about %s\n", plural(len(req.Assertions), "assertion"))
 	}
 	if len(found) > 0 {
 		return exitError{exitFailed}

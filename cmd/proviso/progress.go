@@ -192,7 +192,7 @@ func (p *progress) line(t proviso.Totals, elapsed time.Duration) string {
 	if t.Incurred > 0 {
 		cost := fmt.Sprintf("$%.4g", t.Incurred)
 		if done >= telling && done < p.rows {
-			cost += " of about " + roughly(t.Incurred/float64(done)*float64(p.rows))
+			cost += " of about " + report.RoughCost(t.Incurred/float64(done)*float64(p.rows))
 		}
 		parts = append(parts, cost)
 	}

@@ -15,10 +15,10 @@ import (
 // Finding is a probable problem in the wording of an assertion: the assertion can be
 // judged, but two judges, or two people, may answer it differently.
 type Finding struct {
-	Rule       string // one of [Rules]
-	Pointer    string // of the criterion or the instruction
-	Message    string // the problem, and why it matters
-	Suggestion string // what to write instead; "" if there is no suggestion
+	Rule       string `json:"rule"`                 // one of [Rules]
+	Pointer    string `json:"pointer"`              // of the criterion or the instruction
+	Message    string `json:"message"`              // the problem, and why it matters
+	Suggestion string `json:"suggestion,omitempty"` // what to write instead; "" if there is no suggestion
 }
 
 // Text returns the finding as a warning.

@@ -21,7 +21,7 @@ const maxLinted = 10_000
 
 // RunFinding is a finding about an assertion of a finished run.
 type RunFinding struct {
-	Assertion string // id, else metric, else type
+	Assertion string `json:"assertion"` // id, else metric, else type
 	Finding          // Pointer is relative to the assertion, such as /criteria/1
 }
 
@@ -51,7 +51,7 @@ func Run(run record.Run) ([]RunFinding, error) {
 			l.add(criteria)
 		}
 	}
-	var found []RunFinding
+	found := []RunFinding{}
 	for _, l := range order {
 		for _, f := range l.findings() {
 			found = append(found, RunFinding{l.name, f})
