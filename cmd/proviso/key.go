@@ -181,7 +181,7 @@ func (a *app) createKey(ctx context.Context, f *keyFlags, n store.NewKey) error 
 
 func (a *app) listKeys(ctx context.Context, f *keyFlags) error {
 	return a.withKeys(ctx, f, false, func(keys store.Keys) error {
-		list, err := allKeys(ctx, keys)
+		list, err := store.AllKeys(ctx, keys)
 		if err != nil {
 			return err
 		}
@@ -189,25 +189,9 @@ func (a *app) listKeys(ctx context.Context, f *keyFlags) error {
 	})
 }
 
-// allKeys reads the list of keys to its end.
-func allKeys(ctx context.Context, keys store.Keys) ([]store.Key, error) {
-	var list []store.Key
-	for p := (store.Page{Limit: store.MaxPage}); ; {
-		l, err := keys.ListKeys(ctx, p)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, l.Items...)
-		if l.Next == "" {
-			return list, nil
-		}
-		p.After = l.Next
-	}
-}
-
 func (a *app) revokeKey(ctx context.Context, f *keyFlags, name string) error {
 	return a.withKeys(ctx, f, false, func(keys store.Keys) error {
-		k, err := findKey(ctx, keys, name)
+		k, err := store.FindKey(ctx, keys, name)
 		if err != nil {
 			return err
 		}
@@ -220,47 +204,6 @@ func (a *app) revokeKey(ctx context.Context, f *keyFlags, name string) error {
 		_, err = fmt.Fprintf(a.out, "Revoked the key %s (%s)\n", k.ID, printable(k.Name))
 		return err
 	})
-}
-
-// findKey finds a key by its id, by its name if only one active key has it, or by its
-// secret, which is what people have when a key has leaked.
-func findKey(ctx context.Context, keys store.Keys, name string) (store.Key, error) {
-	if store.IsSecret(name) {
-		return keys.Authenticate(ctx, name)
-	}
-	list, err := allKeys(ctx, keys)
-	if err != nil {
-		return store.Key{}, err
-	}
-	var named, valid []string
-	found := -1
-	for i, k := range list {
-		switch {
-		case k.ID == name:
-			return k, nil
-		case !k.Revoked.IsZero():
-			continue
-		case k.Name == name:
-			found = i
-			named = append(named, k.ID)
-		}
-		valid = append(valid, k.ID)
-	}
-	switch len(named) {
-	case 0:
-		return store.Key{}, &proviso.Error{Code: proviso.NotFound, Message: fmt.Sprintf("there is no key %q", redactedSecret(name)), Valid: valid}
-	case 1:
-		return list[found], nil
-	}
-	return store.Key{}, &proviso.Error{Code: proviso.Invalid, Message: fmt.Sprintf("%d keys are called %q; give the id of one", len(named), name), Valid: named}
-}
-
-// redactedSecret keeps the beginning of a secret that was given by mistake.
-func redactedSecret(text string) string {
-	if strings.HasPrefix(text, store.SecretPrefix) {
-		return store.SecretHint(text) + "…"
-	}
-	return text
 }
 
 // shownKey is an API key as JSON shows it.

@@ -210,7 +210,7 @@ func (a *app) announce(f *serveCommand, at net.Addr, keys int) {
 
 // keysInForce counts the keys that are not revoked.
 func keysInForce(ctx context.Context, keys store.Keys) (int, error) {
-	list, err := allKeys(ctx, keys)
+	list, err := store.AllKeys(ctx, keys)
 	n := 0
 	for _, k := range list {
 		if k.Revoked.IsZero() {
