@@ -67,7 +67,7 @@ func (t *tally) best() float64 {
 
 // ceiling is the best score that an undecided assertion can still get.
 func ceiling(v *proviso.Verdict, row *Row) float64 {
-	if v.Assertion.Type != "assert-set" {
+	if v.Assertion.Type != proviso.TypeSet {
 		return greatest(v.Assertion, row)
 	}
 	if len(v.Components) == 0 { // its condition is undecided
@@ -121,4 +121,4 @@ func lastUndecided(verdicts []proviso.Verdict) *proviso.Verdict {
 	return last
 }
 
-func isSet(v *proviso.Verdict) bool { return v.Assertion.Type == "assert-set" }
+func isSet(v *proviso.Verdict) bool { return v.Assertion.Type == proviso.TypeSet }

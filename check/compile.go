@@ -122,7 +122,7 @@ func (c *Compiler) assertion(ctx context.Context, a *proviso.Assertion) (*compil
 	}
 	for _, inner := range a.Assert {
 		im, err := c.assertion(ctx, inner)
-		if im.kind != nil && im.kind.Type == "assert-set" {
+		if im.kind != nil && im.kind.Type == proviso.TypeSet {
 			im.broken = proviso.Errorf(proviso.Invalid, "an assert-set cannot hold another assert-set")
 			err = append(err, mistakeAt(inner, "type", im.broken))
 		}
@@ -186,10 +186,10 @@ func (m *compiled) prepare(ctx context.Context) []*proviso.Error {
 	if m.IgnoreCase && !m.kind.Folds {
 		all = m.wrong(all, "ignoreCase", proviso.Errorf(proviso.Invalid, "ignoreCase has no effect on %q", m.base))
 	}
-	if m.base != "judge" && m.Check != nil {
+	if m.base != proviso.TypeJudge && m.Check != nil {
 		all = m.wrong(all, "check", proviso.Errorf(proviso.Invalid, "check belongs to a judged assertion, not to %q", m.base))
 	}
-	if m.base != "judge" && len(m.Criteria) > 0 {
+	if m.base != proviso.TypeJudge && len(m.Criteria) > 0 {
 		all = m.wrong(all, "criteria", proviso.Errorf(proviso.Invalid, "criteria belong to a judged assertion, not to %q", m.base))
 	}
 	return m.prepareCheck(ctx, all)
@@ -329,10 +329,10 @@ func (k *Kind) limit(given bool, threshold float64) *float64 {
 func (m *compiled) limits(all []*proviso.Error) []*proviso.Error {
 	m.compared = m.kind.limit(m.hasLimit, m.threshold)
 	why := "type " + m.base + " has no score to compare"
-	if _, number := m.Threshold.(float64); m.base == "assert-set" && m.hasLimit && !number {
+	if _, number := m.Threshold.(float64); m.base == proviso.TypeSet && m.hasLimit && !number {
 		m.compared, why = nil, "it is a text, and an assert-set takes a number" // as in promptfoo
 	}
-	if !m.hasLimit || m.compared != nil || m.base == "judge" || m.kind.CellLimit != 0 && m.threshold == m.kind.CellLimit {
+	if !m.hasLimit || m.compared != nil || m.base == proviso.TypeJudge || m.kind.CellLimit != 0 && m.threshold == m.kind.CellLimit {
 		return all
 	}
 	w := mistakeAt(m.Assertion, "threshold", proviso.Errorf(proviso.Invalid, "threshold: %s is not compared: %s", value.ToString(m.Threshold), why))

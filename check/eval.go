@@ -72,7 +72,7 @@ func (m *compiled) eval(ctx context.Context, row *Row) proviso.Verdict {
 // closed.
 func (m *compiled) start(ctx context.Context, row *Row, v *proviso.Verdict, b *batch) {
 	v.Assertion, v.Threshold = m.Assertion, m.compared
-	if m.kind != nil && m.kind.Type != "assert-set" && m.kind.Needs&waits == 0 {
+	if m.kind != nil && m.kind.Type != proviso.TypeSet && m.kind.Needs&waits == 0 {
 		turn, done, err := turns.Enter(ctx)
 		if err != nil {
 			*v = undecided(*v, err)
@@ -88,7 +88,7 @@ func (m *compiled) start(ctx context.Context, row *Row, v *proviso.Verdict, b *b
 		return
 	case !applies:
 		return
-	case m.kind.Type == "assert-set":
+	case m.kind.Type == proviso.TypeSet:
 		m.startSet(ctx, row, v, b)
 		return
 	}
@@ -261,7 +261,7 @@ func (m *compiled) weight() float64 { return weightOf(m.Assertion) }
 // severity info, or one of weight 0, which passes. As in promptfoo, a set of weight 0
 // can still fail.
 func idle(a *proviso.Assertion) bool {
-	return a.Severity == proviso.Info || weightOf(a) == 0 && a.Type != "assert-set"
+	return a.Severity == proviso.Info || weightOf(a) == 0 && a.Type != proviso.TypeSet
 }
 
 func weightOf(a *proviso.Assertion) float64 {

@@ -21,7 +21,7 @@ func (m *compiled) pointless(val any) []*proviso.Error {
 		e.Pointer = m.Pointer + "/" + at
 		all = append(all, e)
 	}
-	if m.kind.Type == "assert-set" && len(m.Assert) == 0 && !m.Broken {
+	if m.kind.Type == proviso.TypeSet && len(m.Assert) == 0 && !m.Broken {
 		add(proviso.Errorf(proviso.Invalid, "\"assert-set\" has no assertions under assert"), "type")
 	}
 	switch v := val.(type) {

@@ -3,6 +3,7 @@ package check
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/proviso-eval/proviso"
 )
@@ -83,11 +84,24 @@ type Kind struct {
 	Empty         bool // an empty list, or null, is a valid value
 	Text          bool // any value is compared as text, even an absent one
 
+	// Match and FoldsCase tell a report what to mark where an output differs.
+	Match     proviso.Match
+	FoldsCase bool // upper and lower case are always equal
+
+	// Units are the units of length that the type counts, in the singular.
+	Units []string
+
 	// Cell and CellLimit describe how the type is written in a CSV cell, and its
-	// default threshold there; 0 means none.
-	Cell      proviso.CellForm
-	CellLimit float64
-	New       func(c *Compiler, s *Spec) (Check, error)
+	// default threshold there; 0 means none. The other fields are those of
+	// [proviso.CellFacts].
+	Cell         proviso.CellForm
+	CellLimit    float64
+	CellPrefixes string
+	CellVerbatim bool
+	CellScripts  string
+	BareScript   bool
+
+	New func(c *Compiler, s *Spec) (Check, error)
 }
 
 // cellLimit is promptfoo's threshold in a cell for most types.
@@ -104,14 +118,14 @@ const maxGradedText = 2 << 20
 var kinds = []Kind{
 	{Type: "agent-rubric", Value: "a text, an object or none, with a rubricPrompt", Limit: LimitIfGiven, Needs: NeedsJudge | NeedsRubric, Not: Complement, Range: RubricScore, Most: maxGradedText, New: newRubric},
 	{Type: "answer-relevance", Value: "none", Limit: LimitAlways, Default: 0.5, Needs: NeedsJudge | NeedsEmbedder, Not: Complement, Range: SignedScore, Share: true, Most: maxGradedText, CellLimit: cellLimit, New: newGraded},
-	{Type: "assert-set", Value: "none; put the members under assert", Limit: LimitIfGiven, Cell: proviso.CellNone},
+	{Type: proviso.TypeSet, Value: "none; put the members under assert", Limit: LimitIfGiven, Cell: proviso.CellNone},
 	{Type: "bleu", Value: "a text or a list of texts", Limit: LimitAlways, Default: 0.5, Not: Complement, Most: maxMetricText, Folds: true, New: newBLEU},
-	{Type: "char-count", Value: "a number, or an object with min and max", Keys: "min max", Numbers: "min max", Coerced: true, New: newCharCount},
+	{Type: "char-count", Value: "a number, or an object with min and max", Keys: "min max", Numbers: "min max", Coerced: true, Units: []string{"character", "char", "letter"}, New: newCharCount},
 	{Type: "chars", Value: "a class, or an object: class, min, max", Keys: "class min max", Numbers: "min max", Coerced: true, New: newChars},
 	{Type: "classifier", Value: "the name of a class, or none for any", Limit: LimitAlways, Default: 1, Needs: NeedsClassifier, Not: Complement, Range: AnyScore, Most: maxGradedText, CellLimit: cellLimit, New: newClassifier},
-	{Type: "contains", Value: "a text or a number", Folds: true, New: newContains},
+	{Type: "contains", Value: "a text or a number", Folds: true, Match: proviso.MatchPart, New: newContains},
 	{Type: "contains-all", Value: "a list, or texts separated by commas", Folds: true, Cell: proviso.CellList, New: newContainsAll},
-	{Type: "contains-any", Value: "a list, or texts separated by commas", Folds: true, Cell: proviso.CellList, New: newContainsAny},
+	{Type: "contains-any", Value: "a list, or texts separated by commas", Folds: true, Cell: proviso.CellList, Match: proviso.MatchAnyOne, New: newContainsAny},
 	{Type: "contains-html", Value: "none", New: newContainsHTML},
 	{Type: "contains-json", Value: "none, or a JSON Schema", Cell: proviso.CellKept, New: newContainsJSON},
 	{Type: "contains-sql", Value: "an object: databaseType, allowedTables, allowedColumns", Keys: "databaseType allowedTables allowedColumns", New: newContainsSQL},
@@ -122,16 +136,16 @@ var kinds = []Kind{
 	{Type: "conversation-relevance", Value: "none", Limit: LimitAlways, Default: 0.5, Needs: NeedsJudge | TakesTurns, Not: Complement, Share: true, Most: maxGradedText, New: newGraded},
 	{Type: "cost", Value: "none; threshold is the limit in US dollars", Limit: LimitIfGiven, CellLimit: cellLimit, New: newCost},
 	{Type: "count", Value: "a text, or an object: text or regex, min, max, ignoreCase", Folds: true, Keys: "text regex min max ignoreCase", Numbers: "min max", Coerced: true, New: newCount},
-	{Type: "ends-with", Value: "a text", Folds: true, New: newEndsWith},
-	{Type: "equals", Value: "anything; objects and lists are compared with the output read as JSON", Folds: true, Empty: true, Text: true, New: newEquals},
+	{Type: "ends-with", Value: "a text", Folds: true, Match: proviso.MatchEnd, New: newEndsWith},
+	{Type: proviso.TypeText, Value: "anything; objects and lists are compared with the output read as JSON", Folds: true, Empty: true, Text: true, Match: proviso.MatchWhole, New: newEquals},
 	{Type: "factuality", Value: "a text: the correct answer", Needs: NeedsJudge, Not: Complement, Range: AnyScore, Most: maxGradedText, New: newGradedText},
 	{Type: "finish-reason", Value: "a text", Folds: true, New: newFinishReason},
 	{Type: "g-eval", Value: "a text or a list of texts: criteria", Limit: LimitPositive, Default: 0.7, Needs: NeedsJudge, Not: Complement, Most: maxGradedText, New: newGradedTexts},
 	{Type: "gleu", Value: "a text or a list of texts", Limit: LimitAlways, Default: 0.5, Not: Complement, Most: maxMetricText, Folds: true, New: newGLEU},
 	{Type: "guardrails", Value: "none", New: newGuardrails},
-	{Type: "icontains", Value: "a text or a number", Folds: true, New: newContains},
-	{Type: "icontains-all", Value: "a list, or texts separated by commas", Folds: true, Cell: proviso.CellList, New: newContainsAll},
-	{Type: "icontains-any", Value: "a list, or texts separated by commas", Folds: true, Cell: proviso.CellList, New: newContainsAny},
+	{Type: "icontains", Value: "a text or a number", Folds: true, Match: proviso.MatchPart, FoldsCase: true, New: newContains},
+	{Type: "icontains-all", Value: "a list, or texts separated by commas", Folds: true, Cell: proviso.CellList, FoldsCase: true, New: newContainsAll},
+	{Type: "icontains-any", Value: "a list, or texts separated by commas", Folds: true, Cell: proviso.CellList, Match: proviso.MatchAnyOne, FoldsCase: true, New: newContainsAny},
 	{Type: "in-order", Value: "a list, or texts separated by commas", Folds: true, Cell: proviso.CellList, New: newInOrder},
 	{Type: "is-html", Value: "none", New: newIsHTML},
 	{Type: "is-json", Value: "none, or a JSON Schema", Cell: proviso.CellKept, New: newIsJSON},
@@ -141,14 +155,14 @@ var kinds = []Kind{
 	{Type: "is-valid-openai-function-call", Value: "none; the provider's configuration declares the functions", New: newFunctionCall},
 	{Type: "is-valid-openai-tools-call", Value: "none; the provider's configuration declares the tools", New: newToolsCall},
 	{Type: "is-xml", Value: "none, or paths of required elements", Keys: "requiredElements", New: newIsXML},
-	{Type: "item-count", Value: "a number, or an object with min and max", Keys: "min max", Numbers: "min max", Coerced: true, New: newItemCount},
-	{Type: "javascript", Value: "JavaScript: an expression, a body with return on several lines, or file://", Limit: LimitIfGiven, Needs: NeedsCode | TakesCode, Not: PassOnly, Range: AnyScore, New: newJavascript},
+	{Type: "item-count", Value: "a number, or an object with min and max", Keys: "min max", Numbers: "min max", Coerced: true, Units: []string{"item", "bullet", "bullet point", "bulletpoint", "list item"}, New: newItemCount},
+	{Type: "javascript", Value: "JavaScript: an expression, a body with return on several lines, or file://", Limit: LimitIfGiven, Needs: NeedsCode | TakesCode, Not: PassOnly, Range: AnyScore, CellPrefixes: "fn: eval:", CellScripts: ".js .cjs .mjs .ts .cts .mts", New: newJavascript},
 	{Type: "json-path", Value: "a JSONPath, or an object: path with equals or assert", Keys: "path equals assert", New: newJSONPath},
-	{Type: "judge", Value: "none; put questions under criteria, and what is counted under check", Needs: NeedsJudge, Cell: proviso.CellNone, New: newJudged},
+	{Type: proviso.TypeJudge, Value: "none; put questions under criteria, and what is counted under check", Needs: NeedsJudge, Cell: proviso.CellNone, New: newJudged},
 	{Type: "latency", Value: "none; threshold is the limit in milliseconds", Limit: LimitIfGiven, CellLimit: cellLimit, New: newLatency},
-	{Type: "levenshtein", Value: "a text", Limit: LimitAlways, Default: 5, Folds: true, CellLimit: cellLimit, New: newLevenshtein},
-	{Type: "line-count", Value: "a number, or an object with min and max", Keys: "min max", Numbers: "min max", Coerced: true, New: newLineCount},
-	{Type: "llm-rubric", Value: "a text, an object or none, with a rubricPrompt", Limit: LimitIfGiven, Needs: NeedsJudge | NeedsRubric, Not: Complement, Range: RubricScore, Most: maxGradedText, New: newRubric},
+	{Type: "levenshtein", Value: "a text", Limit: LimitAlways, Default: 5, Folds: true, CellLimit: cellLimit, Match: proviso.MatchWhole, New: newLevenshtein},
+	{Type: "line-count", Value: "a number, or an object with min and max", Keys: "min max", Numbers: "min max", Coerced: true, Units: []string{"line"}, New: newLineCount},
+	{Type: "llm-rubric", Value: "a text, an object or none, with a rubricPrompt", Limit: LimitIfGiven, Needs: NeedsJudge | NeedsRubric, Not: Complement, Range: RubricScore, Most: maxGradedText, CellPrefixes: "grade: llm-rubric:", CellVerbatim: true, New: newRubric},
 	{Type: "max-score", Value: "an object: method, weights, threshold", Needs: NeedsGroup, Cell: proviso.CellNone, Keys: "method weights threshold", Numbers: "threshold"},
 	{Type: "meteor", Value: "a text or a list of texts", Limit: LimitAlways, Default: 0.5, Not: Complement, Most: maxMetricText, Folds: true, New: newMETEOR},
 	{Type: "model-graded-closedqa", Value: "a text: the criterion", Needs: NeedsJudge, Not: Complement, Most: maxGradedText, New: newGradedText},
@@ -156,21 +170,21 @@ var kinds = []Kind{
 	{Type: "moderation", Value: "a list of categories, or none for all", Needs: NeedsModerator, Not: Complement, Most: maxGradedText, New: newModeration},
 	{Type: "perplexity", Value: "none; threshold is the limit", Limit: LimitIfGiven, Open: true, CellLimit: cellLimit, New: newPerplexity},
 	{Type: "perplexity-score", Value: "none; threshold is the minimum score", Limit: LimitIfGiven, Not: Complement, Open: true, CellLimit: cellLimit, New: newPerplexityScore},
-	{Type: "python", Value: "Python: an expression, a body with return on several lines, or file://", Limit: LimitIfGiven, Needs: NeedsCode | TakesCode, Not: PassOnly, Range: AnyScore, New: newPython},
+	{Type: "python", Value: "Python: an expression, a body with return on several lines, or file://", Limit: LimitIfGiven, Needs: NeedsCode | TakesCode, Not: PassOnly, Range: AnyScore, CellScripts: ".py", BareScript: true, New: newPython},
 	{Type: "regex", Value: "an ECMAScript regular expression", Folds: true, New: newRegex},
 	{Type: "rouge-l", Value: "a text or a list of texts", Limit: LimitAlways, Default: 0.75, Not: Complement, Most: maxMetricText, Folds: true, New: newROUGEL},
 	{Type: "rouge-n", Value: "a text", Limit: LimitAlways, Default: 0.75, Not: Complement, Most: maxMetricText, Folds: true, CellLimit: cellLimit, New: newROUGE},
 	{Type: "ruby", Value: "Ruby: an expression, a body on several lines, or file://", Limit: LimitIfGiven, Needs: NeedsCode | TakesCode, Not: PassOnly, Range: AnyScore, New: newRuby},
 	{Type: "search-rubric", Value: "a text, an object or none, with a rubricPrompt", Limit: LimitIfGiven, Needs: NeedsJudge | NeedsRubric, Not: Complement, Range: RubricScore, Most: maxGradedText, New: newRubric},
 	{Type: "select-best", Value: "a text: the criterion for the best output", Needs: NeedsGroup | NeedsJudge | NeedsRubric, Cell: proviso.CellNone},
-	{Type: "sentence-count", Value: "a number, or an object with min and max", Keys: "min max", Numbers: "min max", Coerced: true, New: newSentenceCount},
+	{Type: "sentence-count", Value: "a number, or an object with min and max", Keys: "min max", Numbers: "min max", Coerced: true, Units: []string{"sentence"}, New: newSentenceCount},
 	{Type: "similar", Value: "a text or a list of texts", Limit: LimitAlways, Default: 0.75, Needs: NeedsEmbedder, Not: Complement, Range: SignedScore, Most: maxGradedText, CellLimit: 0.8, New: newGradedTexts},
 	{Type: "similar:cosine", Value: "a text or a list of texts", Limit: LimitAlways, Default: 0.75, Needs: NeedsEmbedder, Not: Complement, Range: SignedScore, Most: maxGradedText, Cell: proviso.CellNone, New: newGradedTexts},
 	{Type: "similar:dot", Value: "a text or a list of texts", Limit: LimitAlways, Default: 0.75, Needs: NeedsEmbedder, Not: Complement, Range: AnyScore, Most: maxGradedText, Cell: proviso.CellNone, New: newGradedTexts},
 	{Type: "similar:euclidean", Value: "a text or a list of texts; threshold is the maximum distance", Limit: LimitAlways, Default: 0.75, Needs: NeedsEmbedder, Not: Complement, Most: maxGradedText, Cell: proviso.CellNone, New: newGradedTexts},
 	{Type: "skill-used", Value: "a name, a list of names, or an object: name or pattern, min, max", Keys: "name pattern min max", Numbers: "min max", New: newSkillUsed},
-	{Type: "starts-with", Value: "a text", Folds: true, CellLimit: cellLimit, New: newStartsWith},
-	{Type: "token-count", Value: "a number, or an object with min and max", Most: maxMetricText, Keys: "min max", Numbers: "min max", Coerced: true, New: newTokenCount},
+	{Type: "starts-with", Value: "a text", Folds: true, CellLimit: cellLimit, Match: proviso.MatchStart, New: newStartsWith},
+	{Type: "token-count", Value: "a number, or an object with min and max", Most: maxMetricText, Keys: "min max", Numbers: "min max", Coerced: true, Units: []string{"token"}, New: newTokenCount},
 	{Type: "tool-call-f1", Value: "names of tools: a list, or texts separated by commas", Limit: LimitAlways, Default: 1, Not: PassOnly, New: newToolCallF1},
 	{Type: "trace-error-spans", Value: "a number, or an object: max_count, max_percentage, pattern", Needs: NeedsTrace, Keys: "max_count max_percentage pattern", Numbers: "max_count max_percentage", New: newErrorSpans},
 	{Type: "trace-span-count", Value: "an object: pattern, min, max", Needs: NeedsTrace, Keys: "pattern min max", Numbers: "min max", New: newSpanCount},
@@ -181,7 +195,7 @@ var kinds = []Kind{
 	{Type: "trajectory:tool-sequence", Value: "a list of tools, or an object: steps, mode", Needs: NeedsTrace, Keys: "steps mode", New: newToolSequence},
 	{Type: "trajectory:tool-used", Value: "a tool, a list of tools, or an object: name or pattern, min, max", Needs: NeedsTrace, Keys: "name pattern type min max", Numbers: "min max", New: newToolUsed},
 	{Type: "webhook", Value: "the URL of an HTTP endpoint", Needs: NeedsNetwork, Not: Complement, Range: AnyScore, New: newWebhook},
-	{Type: "word-count", Value: "a number, or an object with min and max", Keys: "min max", Numbers: "min max", Coerced: true, New: newWordCount},
+	{Type: "word-count", Value: "a number, or an object with min and max", Keys: "min max", Numbers: "min max", Coerced: true, Units: []string{"word"}, New: newWordCount},
 }
 
 // Kinds returns every assertion type, sorted.
@@ -196,18 +210,31 @@ func Types() []string {
 	return names
 }
 
-// Cells returns how each type is written in a CSV cell, sorted by type. It includes
-// the promptfoo types that this version does not support.
-func Cells() []proviso.CellType {
-	var list []proviso.CellType
-	for _, k := range kinds {
-		list = append(list, proviso.CellType{Type: k.Type, Form: k.Cell, Threshold: k.CellLimit})
+// Facts returns what other packages need to know of each type, sorted by type. It
+// includes the promptfoo types that this version does not support. The table is shared
+// and must not be changed.
+func Facts() proviso.Types { return facts() }
+
+var facts = sync.OnceValue(func() proviso.Types {
+	list := make(proviso.Types, 0, len(kinds)+len(unsupported))
+	for i := range kinds {
+		list = append(list, kinds[i].facts())
 	}
 	for _, u := range unsupported {
-		list = append(list, proviso.CellType{Type: u.Type, Form: u.Cell})
+		list = append(list, proviso.TypeFacts{Type: u.Type, Cell: proviso.CellFacts{Form: u.Cell}})
 	}
-	slices.SortFunc(list, func(a, b proviso.CellType) int { return strings.Compare(a.Type, b.Type) })
-	return list
+	slices.SortFunc(list, func(a, b proviso.TypeFacts) int { return strings.Compare(a.Type, b.Type) })
+	return slices.Clip(list)
+})
+
+func (k *Kind) facts() proviso.TypeFacts {
+	return proviso.TypeFacts{
+		Type: k.Type, Code: k.Needs&NeedsCode != 0, Address: k.Needs&NeedsNetwork != 0, Match: k.Match, FoldsCase: k.FoldsCase,
+		Cell: proviso.CellFacts{
+			Form: k.Cell, Threshold: k.CellLimit, Prefixes: k.CellPrefixes, Verbatim: k.CellVerbatim,
+			Scripts: k.CellScripts, BareScript: k.BareScript,
+		},
+	}
 }
 
 // Lookup returns the kind of a type written without "not-".

@@ -171,7 +171,7 @@ func (s *Spec) phrases() (shown, needles []string, err error) {
 }
 
 // folds reports whether the assertion ignores case.
-func (s *Spec) folds() bool { return s.IgnoreCase || strings.HasPrefix(s.Base, "icontains") }
+func (s *Spec) folds() bool { return s.IgnoreCase || s.kind.FoldsCase }
 
 // folded returns the text, in lower case if fold is set; this is computed once per
 // row.

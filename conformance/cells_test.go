@@ -14,7 +14,7 @@ import (
 // has a form in a cell, or a message that it has none.
 func TestEveryTypeInACell(t *testing.T) {
 	t.Parallel()
-	cells := suite.Cells(check.Cells())
+	cells := suite.Cells(check.Facts())
 	for _, k := range check.Kinds() {
 		for _, not := range []string{"", "not-"} {
 			a := cells.ParseExpected(not + k.Type + ": x")
@@ -29,7 +29,7 @@ func TestEveryTypeInACell(t *testing.T) {
 // number, a list or a path: they are valid in a cell as in a suite.
 func TestShortFormsOfCells(t *testing.T) {
 	t.Parallel()
-	cells := suite.Cells(check.Cells())
+	cells := suite.Cells(check.Facts())
 	c := check.New(check.Options{})
 	for _, cell := range []string{
 		"count: x", "not-count: x", "in-order: a, b", "json-path: $.a", "chars: digits", "chars: emoji", "char-count: 3",

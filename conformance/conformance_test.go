@@ -172,9 +172,9 @@ func (b *bench) assertions(ctx context.Context, r record) verdict {
 func (b *bench) csv(r record) error {
 	want := r.object("expect")
 	if cell, ok := r.At("expected").(string); ok {
-		return sameValue(suite.Cells(check.Cells()).ParseExpected(cell), want.At("assert"), want)
+		return sameValue(suite.Cells(check.Facts()).ParseExpected(cell), want.At("assert"), want)
 	}
-	got, err := suite.Cells(check.Cells()).CaseFromRow(r.object("row"))
+	got, err := suite.Cells(check.Facts()).CaseFromRow(r.object("row"))
 	if err != nil {
 		if want.Has("error") {
 			return nil

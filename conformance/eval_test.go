@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/run"
@@ -57,7 +56,7 @@ func (b *bench) eval(t *testing.T, r record) error {
 
 func (b *bench) run(t *testing.T, dir, file string) (*run.Outcome, error) {
 	t.Helper()
-	s, mistakes := suite.Read(t.Context(), []string{file}, suite.Options{Env: b.env, Cells: check.Cells()})
+	s, mistakes := suite.Read(t.Context(), []string{file}, suite.Options{Env: b.env, Facts: engine.Facts()})
 	if err := mistakes.Err(); err != nil {
 		return nil, err
 	}

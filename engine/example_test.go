@@ -6,7 +6,6 @@ import (
 	"log"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/run"
@@ -23,7 +22,7 @@ func Example() {
 	o.Engines.Env = env
 
 	s, mistakes := suite.Read(ctx, []string{"testdata/greeting.yaml"}, suite.Options{
-		Env: env, Cells: check.Cells(), Trust: o.Policy.Suite(env), Files: o.Policy.Files(),
+		Env: env, Facts: engine.Facts(), Trust: o.Policy.Suite(env), Files: o.Policy.Files(),
 	})
 	if err := mistakes.Err(); err != nil {
 		log.Fatal(err)

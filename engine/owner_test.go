@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/run"
 	"github.com/proviso-eval/proviso/suite"
@@ -100,7 +99,7 @@ tests:
 			if i%every == 0 && !race { // it takes seconds there
 				kind = heavy
 			}
-			s, mistakes := suite.Read(t.Context(), []string{names[kind]}, suite.Options{Cells: check.Cells()})
+			s, mistakes := suite.Read(t.Context(), []string{names[kind]}, suite.Options{Facts: engine.Facts()})
 			if err := mistakes.Err(); err != nil {
 				t.Fatal(err)
 			}

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/provider"
 	"github.com/proviso-eval/proviso/run"
@@ -147,7 +146,7 @@ func TestZeroOptions(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(filepath.Dir(filepath.Dir(name)), "outside.txt"), []byte("."), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		s, mistakes := suite.Read(t.Context(), []string{name}, suite.Options{Cells: check.Cells()})
+		s, mistakes := suite.Read(t.Context(), []string{name}, suite.Options{Facts: engine.Facts()})
 		if err := mistakes.Err(); err != nil {
 			t.Fatal(err)
 		}

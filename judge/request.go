@@ -171,7 +171,7 @@ func (r *requestReader) list() []Assertion {
 		at := document.Join("/assertions", i)
 		known[i], explained[at] = r.known(at, v)
 	}
-	decoded, wrong := suite.DecodeSet(known, "/assertions")
+	decoded, wrong := suite.DecodeSet(check.Facts(), known, "/assertions")
 	r.mistakes = append(r.mistakes, slices.DeleteFunc(wrong, func(e *proviso.Error) bool { return explained[e.Pointer] })...)
 	var all []Assertion
 	for _, a := range decoded {
@@ -360,7 +360,7 @@ func (r *Request) Decode() ([]*proviso.Assertion, Mistakes) {
 	if all > MaxAllCriteria {
 		w.wrong(proviso.Limit, "/assertions", "%d criteria in all, and at most %d are allowed", all, MaxAllCriteria)
 	}
-	decoded, wrong := suite.DecodeSet(list, "/assertions")
+	decoded, wrong := suite.DecodeSet(check.Facts(), list, "/assertions")
 	w.mistakes = append(w.mistakes, wrong...)
 	return decoded, w.mistakes
 }

@@ -72,7 +72,7 @@ func (b *Budget) Estimate(rows int) (float64, bool) {
 // the code Limit. A provider that computes its answers locally is returned
 // unchanged. The result has all abilities of p: see [proviso.As].
 func (b *Budget) Provider(p proviso.Provider) proviso.Provider {
-	if asksNobody(p) {
+	if Computes(p) {
 		return p
 	}
 	bp := &budgeted{Provider: p, budget: b}

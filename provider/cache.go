@@ -68,19 +68,10 @@ func (c *Cache) Stats() CacheStats {
 // provider that computes its answers locally is returned unchanged. The result
 // has all abilities of p: see [proviso.As].
 func (c *Cache) Provider(p proviso.Provider, identity string) proviso.Provider {
-	if asksNobody(p) {
+	if Computes(p) {
 		return p
 	}
 	return &cached{Provider: p, cache: c, identity: identity}
-}
-
-// asksNobody reports whether p computes its answers locally.
-func asksNobody(p proviso.Provider) bool {
-	switch innermost(p).(type) {
-	case echo, *recorded:
-		return true
-	}
-	return false
 }
 
 // innermost removes all decorators of p.

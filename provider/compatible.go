@@ -16,6 +16,7 @@ type compatible struct {
 	local  bool   // needs no key
 	plain  bool   // for the shape of answers it supports JSON objects, but no schemas
 	prices string // group of the price file
+	search func(*proviso.ProviderSpec) bool
 }
 
 // compatibles is sorted by name. A new vendor needs only a row here.
@@ -48,19 +49,19 @@ var compatibles = []compatible{
 	{name: "novita:", doc: "Novita AI", base: "https://api.novita.ai/v3/openai", key: "NOVITA_API_KEY"},
 	{name: "nscale:", doc: "Nscale", base: "https://inference.api.nscale.com/v1", key: "NSCALE_SERVICE_TOKEN"},
 	{name: "nvidia:", doc: "NVIDIA NIM", base: "https://integrate.api.nvidia.com/v1", key: "NVIDIA_API_KEY"},
-	{name: "openrouter:", doc: "OpenRouter", base: "https://openrouter.ai/api/v1", key: "OPENROUTER_API_KEY"},
-	{name: "perplexity:", doc: "Perplexity", base: "https://api.perplexity.ai", key: "PERPLEXITY_API_KEY"},
+	{name: "openrouter:", doc: "OpenRouter", base: "https://openrouter.ai/api/v1", key: "OPENROUTER_API_KEY", search: searchOpenRouter},
+	{name: "perplexity:", doc: "Perplexity", base: "https://api.perplexity.ai", key: "PERPLEXITY_API_KEY", search: searchesItself},
 	{name: "sambanova:", doc: "SambaNova", base: "https://api.sambanova.ai/v1", key: "SAMBANOVA_API_KEY"},
 	{name: "together:", doc: "Together AI", base: "https://api.together.xyz/v1", key: "TOGETHER_API_KEY"},
 	{name: "togetherai:", doc: "Together AI", base: "https://api.together.xyz/v1", key: "TOGETHER_API_KEY"},
 	{name: "vercel:", doc: "Vercel AI Gateway", base: "https://ai-gateway.vercel.sh/v1", key: "VERCEL_AI_GATEWAY_API_KEY"},
 	{name: "vllm:", doc: "vLLM on this machine", base: "http://localhost:8000/v1", key: "VLLM_API_KEY", url: "VLLM_BASE_URL", local: true},
-	{name: "xai:", doc: "xAI (Grok)", base: "https://api.x.ai/v1", key: "XAI_API_KEY", url: "XAI_API_BASE_URL", prices: "xai"},
+	{name: "xai:", doc: "xAI (Grok)", base: "https://api.x.ai/v1", key: "XAI_API_KEY", url: "XAI_API_BASE_URL", prices: "xai", search: searchXAI},
 }
 
 // kind is the row of the provider table.
 func (c compatible) kind() Kind {
-	return Kind{Name: c.name, Doc: "answers by " + c.doc + ", over OpenAI's API", New: c.open}
+	return Kind{Name: c.name, Doc: "answers by " + c.doc + ", over OpenAI's API", New: c.open, Search: c.search}
 }
 
 // open opens <name>:[chat:|completion:|embedding:|responses:]<model>.

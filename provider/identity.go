@@ -22,11 +22,16 @@ func Identity(spec proviso.ProviderSpec, o Options) string {
 	parts := []string{"provider 1", spec.ID, value.Stringify(sorted(proviso.Keyless(spec.Config)))}
 	var named []string
 	references(spec.Config, &named)
-	if command, ok := strings.CutPrefix(spec.ID, "exec:"); ok {
-		named = append(named, splitCommand(command)...)
-	}
-	if name, ok := scriptNamed(spec.ID); ok {
+	switch k, rest := Facts().Of(spec.ID); {
+	case k == nil || !k.Code:
+	case k.File:
+		_, name, ok := strings.Cut(spec.ID, "file://")
+		if !ok {
+			name = rest
+		}
 		named = append(named, name)
+	default:
+		named = append(named, splitCommand(rest)...)
 	}
 	for _, name := range named {
 		if data, ok := referred(name, o.Files); ok {
@@ -47,16 +52,6 @@ func Identity(spec proviso.ProviderSpec, o Options) string {
 		}
 	}
 	return blobs.Key(parts...)
-}
-
-// scriptNamed returns the file, and function, of a provider that is a script.
-func scriptNamed(id string) (string, bool) {
-	for _, kind := range [...]string{"file://", "python:", "ruby:"} {
-		if name, ok := strings.CutPrefix(id, kind); ok {
-			return strings.TrimPrefix(name, "file://"), true
-		}
-	}
-	return "", false
 }
 
 // references collects the names of files in a configuration.

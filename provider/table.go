@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/proviso-eval/proviso"
@@ -77,30 +78,47 @@ type Kind struct {
 	Name string // the id, or its beginning up to and with the first colon
 	Doc  string // one sentence for lists
 	New  func(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provider, error)
+
+	// These are the facts of [proviso.ProviderFacts].
+	Code, File, URL, Local, OpenEnded bool
+	Tools                             proviso.ToolFormat
+	Search                            func(*proviso.ProviderSpec) bool
 }
 
 // kinds is sorted by name.
 var kinds = []Kind{
-	{Name: "anthropic:", Doc: "answers by Claude, over Anthropic's Messages API", New: newAnthropic},
-	{Name: "azure:", Doc: "answers by a deployment of Azure OpenAI", New: newAzure},
-	{Name: "azureopenai:", Doc: "another name of azure:", New: newAzure},
+	{Name: "anthropic:", Doc: "answers by Claude, over Anthropic's Messages API", New: newAnthropic, Search: searchClaude},
+	{Name: "azure:", Doc: "answers by a deployment of Azure OpenAI", New: newAzure, Tools: proviso.ToolsOpenAI, Search: searchOpenAI},
+	{Name: "azureopenai:", Doc: "another name of azure:", New: newAzure, Tools: proviso.ToolsOpenAI},
 	{Name: "bedrock:", Doc: "answers by a model of Amazon Bedrock, over its Converse API", New: newBedrock},
-	{Name: "echo", Doc: "answers with the prompt itself", New: newEcho},
-	{Name: "exec:", Doc: "answers with what a command prints", New: newExec},
-	{Name: "file:", Doc: "answers with what a function of a script returns: file://x.py, file://x.js, file://x.rb", New: newFile},
-	{Name: "google:", Doc: "answers by Gemini, over the API of Google AI Studio", New: newGoogle},
-	{Name: "http", Doc: "answers by any HTTP endpoint; config.url, or config.request, says where", New: newHTTPCall},
-	{Name: "http:", Doc: "answers by the HTTP endpoint with this URL", New: newHTTPCall},
-	{Name: "https", Doc: "another name of http", New: newHTTPCall},
-	{Name: "https:", Doc: "answers by the HTTPS endpoint with this URL", New: newHTTPCall},
+	{Name: "echo", Doc: "answers with the prompt itself", New: newEcho, Local: true},
+	{Name: "exec:", Doc: "answers with what a command prints", New: newExec, Code: true, OpenEnded: true},
+	{Name: "file:", Doc: "answers with what a function of a script returns: file://x.py, file://x.js, file://x.rb", New: newFile, Code: true, File: true, OpenEnded: true},
+	{Name: "google:", Doc: "answers by Gemini, over the API of Google AI Studio", New: newGoogle, Tools: proviso.ToolsGoogle, Search: searchGemini},
+	{Name: "http", Doc: "answers by any HTTP endpoint; config.url, or config.request, says where", New: newHTTPCall, OpenEnded: true},
+	{Name: "http:", Doc: "answers by the HTTP endpoint with this URL", New: newHTTPCall, OpenEnded: true},
+	{Name: "https", Doc: "another name of http", New: newHTTPCall, OpenEnded: true},
+	{Name: "https:", Doc: "answers by the HTTPS endpoint with this URL", New: newHTTPCall, OpenEnded: true},
 	{Name: "ollama:", Doc: "answers by a model that Ollama serves", New: newOllama},
-	{Name: "openai:", Doc: "answers by OpenAI: chat, responses, completion, embeddings", New: newOpenAI},
-	{Name: "python:", Doc: "answers with what a function of a Python file returns", New: newPython},
-	{Name: "recorded:", Doc: "answers with outputs recorded in a JSON, JSON Lines or CSV file", New: newRecorded},
+	{Name: "openai:", Doc: "answers by OpenAI: chat, responses, completion, embeddings", New: newOpenAI, Tools: proviso.ToolsOpenAI, Search: searchOpenAI},
+	{Name: "python:", Doc: "answers with what a function of a Python file returns", New: newPython, Code: true, File: true, OpenEnded: true},
+	{Name: "recorded:", Doc: "answers with outputs recorded in a JSON, JSON Lines or CSV file", New: newRecorded, File: true, Local: true},
 	{Name: "replicate:", Doc: "answers by a model that Replicate runs", New: newReplicate},
-	{Name: "ruby:", Doc: "answers with what a function of a Ruby file returns", New: newRuby},
-	{Name: "vertex:", Doc: "answers by Gemini or Claude, over Google Cloud's Vertex AI", New: newVertex},
-	{Name: "webhook:", Doc: "answers by an endpoint that takes {prompt, config} and gives {output}", New: newWebhook},
+	{Name: "ruby:", Doc: "answers with what a function of a Ruby file returns", New: newRuby, Code: true, File: true},
+	{Name: "vertex:", Doc: "answers by Gemini or Claude, over Google Cloud's Vertex AI", New: newVertex, Tools: proviso.ToolsGoogle, Search: searchVertex},
+	{Name: "webhook:", Doc: "answers by an endpoint that takes {prompt, config} and gives {output}", New: newWebhook, URL: true, OpenEnded: true},
+}
+
+// unsupported are providers of promptfoo that this version does not have, sorted by
+// name. An untrusted suite must not name those that run code.
+var unsupported = []Kind{
+	{Name: "go:", Code: true},
+	{Name: "golang:", Code: true},
+	{Name: "javascript:", Code: true, OpenEnded: true},
+	{Name: "mcp", Code: true},
+	{Name: "mcp:", Code: true},
+	{Name: "package:", Code: true},
+	{Name: "script:", Code: true, OpenEnded: true},
 }
 
 // Kinds returns every provider, sorted.
@@ -111,6 +129,28 @@ func Kinds() []Kind {
 	}
 	slices.SortFunc(all, func(a, b Kind) int { return strings.Compare(a.Name, b.Name) })
 	return all
+}
+
+// Facts returns what other packages need to know of each provider, sorted by name. It
+// includes the promptfoo providers that this version does not support. The table is
+// shared and must not be changed.
+func Facts() proviso.Providers { return facts() }
+
+var facts = sync.OnceValue(func() proviso.Providers {
+	var list proviso.Providers
+	for _, table := range [...][]Kind{Kinds(), unsupported} {
+		for i := range table {
+			list = append(list, table[i].facts())
+		}
+	}
+	slices.SortFunc(list, func(a, b proviso.ProviderFacts) int { return strings.Compare(a.Name, b.Name) })
+	return slices.Clip(list)
+})
+
+func (k *Kind) facts() proviso.ProviderFacts {
+	return proviso.ProviderFacts{
+		Name: k.Name, Code: k.Code, File: k.File, URL: k.URL, Local: k.Local, OpenEnded: k.OpenEnded, Tools: k.Tools, Search: k.Search,
+	}
 }
 
 // Open returns the provider that spec names. The error for an unknown name is a
@@ -138,10 +178,9 @@ func Open(spec proviso.ProviderSpec, o Options) (proviso.Provider, error) {
 }
 
 func open(spec proviso.ProviderSpec, o Options) (proviso.Provider, error) {
-	for _, k := range kinds {
-		arg, ok := strings.CutPrefix(spec.ID, k.Name)
-		if ok && (arg == "" || strings.HasSuffix(k.Name, ":")) {
-			return k.New(spec, arg, o)
+	for i := range kinds {
+		if arg, ok := kinds[i].of(spec.ID); ok {
+			return kinds[i].open(spec, arg, o)
 		}
 	}
 	for _, c := range compatibles {
@@ -150,6 +189,44 @@ func open(spec proviso.ProviderSpec, o Options) (proviso.Provider, error) {
 		}
 	}
 	return nil, unknown(spec)
+}
+
+// of reports whether an id names a provider, and returns the rest of the id.
+func (k *Kind) of(id string) (rest string, ok bool) {
+	rest, ok = strings.CutPrefix(id, k.Name)
+	return rest, ok && (rest == "" || strings.HasSuffix(k.Name, ":"))
+}
+
+func (k *Kind) open(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provider, error) {
+	p, err := k.New(spec, arg, o)
+	if err == nil && k.Local {
+		p = local{p}
+	}
+	return p, err
+}
+
+// local is a provider whose row says that it computes its answers itself.
+type local struct{ proviso.Provider }
+
+var _ proviso.Wrapper = local{}
+
+// Unwrap returns the provider inside.
+func (p local) Unwrap() proviso.Provider { return p.Provider }
+
+// Computes reports whether a provider computes its answers locally and without
+// waiting, as echo and recorded outputs do.
+func Computes(p proviso.Provider) bool {
+	for p != nil {
+		if _, ok := p.(local); ok {
+			return true
+		}
+		w, ok := p.(proviso.Wrapper)
+		if !ok {
+			return false
+		}
+		p = w.Unwrap()
+	}
+	return false
 }
 
 // unknown is the error for an id without a provider, with the nearest name.

@@ -33,7 +33,3 @@ func TariffOf(p proviso.Provider) (Tariff, bool) {
 
 // Free reports whether an answer at this tariff costs nothing.
 func (t Tariff) Free() bool { return t.Input == 0 && t.Output == 0 }
-
-// Computes reports whether a provider computes its answers locally and without
-// waiting, as echo and recorded outputs do.
-func Computes(p proviso.Provider) bool { return asksNobody(p) }

@@ -39,7 +39,7 @@ func plan(t *testing.T, text string, files map[string]string, o run.Options) (*r
 	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	s, mistakes := suite.Read(t.Context(), []string{name}, suite.Options{Cells: check.Cells(), SkipUnsupported: o.SkipUnsupported})
+	s, mistakes := suite.Read(t.Context(), []string{name}, suite.Options{Facts: proviso.Facts{Types: check.Facts(), Providers: provider.Facts()}, SkipUnsupported: o.SkipUnsupported})
 	if err := mistakes.Err(); err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/internal/secrets"
 	"github.com/proviso-eval/proviso/otlp"
@@ -125,7 +124,7 @@ func (s *Suites) open(ctx context.Context, b *Bundle, ro RunOptions, held *otlp.
 	}
 	o.Engines.Secrets = &secrets.Set{} // secrets from the environment and the suite, which stored rows must not contain
 	env := o.Engines.Secrets.Env(o.Engines.Env)
-	read, mistakes := suite.Read(ctx, []string{name}, suite.Options{Dir: dir, Env: env, Cells: check.Cells(), Files: o.Policy.Files(), Trust: o.Policy.Suite(env)})
+	read, mistakes := suite.Read(ctx, []string{name}, suite.Options{Dir: dir, Env: env, Facts: engine.Facts(), Files: o.Policy.Files(), Trust: o.Policy.Suite(env)})
 	if read == nil {
 		return own, mistakes
 	}

@@ -1,8 +1,6 @@
 package suite
 
 import (
-	"strings"
-
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/value"
@@ -21,15 +19,15 @@ var assertionHints = map[string]string{
 // assertions decodes a list of assertions and records its mistakes. Assertions with
 // mistakes are kept as broken, so that further mistakes in them are found.
 func (r *reading) assertions(doc *document.Document, pointer string, v any) []*proviso.Assertion {
-	d := decoder{promptfoo: r.promptfoo, cells: r.options.Cells, trust: r.trust, files: r.files, load: r.yaml, report: r.recordIn(doc)}
+	d := decoder{promptfoo: r.promptfoo, facts: r.options.Facts, trust: r.trust, files: r.files, load: r.yaml, report: r.recordIn(doc)}
 	return d.assertions(r.at(doc, pointer), v)
 }
 
 // decoder turns the objects of a suite into assertions and cases. It passes pointers
 // through; report knows what they are relative to.
 type decoder struct {
-	promptfoo bool                                          // unknown keys are warnings
-	cells     Cells                                         // types that messages suggest
+	promptfoo bool // unknown keys are warnings
+	facts     proviso.Facts
 	trust     *Trust                                        // limits of an untrusted suite
 	files     *Files                                        // files that it may read
 	load      func(name string) (*document.Document, error) // reads a file of the suite; nil if there is none
@@ -155,7 +153,7 @@ func (d *decoder) assertion(a *proviso.Assertion, at string, v any) bool {
 	}
 	before := d.failed
 	d.failed = false
-	a.Raw, a.Pointer = redact(o), at
+	a.Raw, a.Pointer = redact(d.facts.Types, o), at
 	a.Value, a.Threshold = value.Undefined{}, value.Undefined{}
 	for key, m := range o.All() {
 		if !d.commonKey(a, at, key, m) && !d.ownKey(a, at, key, m) && !d.isTypeForKey(o, key) {
@@ -267,7 +265,7 @@ func (d *decoder) checkType(a *proviso.Assertion, at string) {
 		return
 	}
 	if a.Instruction != "" || len(a.Criteria) > 0 || a.Raw.At("check") != nil {
-		a.Type = "judge"
+		a.Type = proviso.TypeJudge
 		return
 	}
 	for key := range a.Raw.All() {
@@ -289,8 +287,7 @@ func (d *decoder) isTypeForKey(o *value.Object, key string) bool {
 	if o.Has("type") {
 		return false
 	}
-	_, ok := d.cells.find(strings.TrimPrefix(key, "not-"))
-	return ok
+	return d.facts.Types.Of(key) != nil
 }
 
 func (d *decoder) notAssertion(at string, v any) {
@@ -300,7 +297,7 @@ func (d *decoder) notAssertion(at string, v any) {
 		return
 	}
 	if len(s) < 200 {
-		if a := d.cells.parseTyped(s); a != nil {
+		if a := Cells(d.facts.Types).parseTyped(s); a != nil {
 			d.mistake(at, "expected an assertion, got a text; write {type: %s, value: …}", a.At("type"))
 			return
 		}

@@ -43,7 +43,7 @@ func BenchmarkCasesCSV(b *testing.B) {
 func benchCasesOf(b *testing.B, dir, name string, data []byte) {
 	writeFile(b, filepath.Join(dir, name), data)
 	writeFile(b, filepath.Join(dir, "proviso.yaml"), []byte("prompts: ['{{output}}']\nproviders: [echo]\ntests: "+name+"\n"))
-	s, mistakes := suite.Read(context.Background(), nil, suite.Options{Cells: cells, Dir: dir})
+	s, mistakes := suite.Read(context.Background(), nil, suite.Options{Facts: facts, Dir: dir})
 	if s == nil {
 		b.Fatal(mistakes)
 	}

@@ -152,7 +152,7 @@ func (r *reading) exists(doc *document.Document, pointer, name string) bool {
 
 // fileStream returns the cases of one file.
 func (r *reading) fileStream(doc *document.Document, pointer, name string, alone bool) eachCase {
-	f := caseFile{files: r.files, name: name, rowTitles: alone, convert: r.options.Cells.member}
+	f := caseFile{files: r.files, name: name, rowTitles: alone, convert: Cells(r.options.Facts.Types).member}
 	switch ext := strings.ToLower(path.Ext(name)); ext {
 	case ".csv", ".tsv":
 		f.csv = r.csvOptions(ext)

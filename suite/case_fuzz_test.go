@@ -20,7 +20,7 @@ func FuzzCases(f *testing.F) {
 		dir := t.TempDir()
 		writeFile(t, filepath.Join(dir, "tests.jsonl"), []byte(text))
 		writeFile(t, filepath.Join(dir, "proviso.yaml"), []byte("{prompts: [hi], providers: [echo], tests: tests.jsonl}"))
-		s, mistakes := suite.Read(t.Context(), nil, suite.Options{Cells: cells, Dir: dir, Files: suite.FilesOptions{Confine: true}})
+		s, mistakes := suite.Read(t.Context(), nil, suite.Options{Facts: facts, Dir: dir, Files: suite.FilesOptions{Confine: true}})
 		if s == nil {
 			t.Fatal(mistakes)
 		}

@@ -70,7 +70,7 @@ func (f *caseFile) csvCases(p *pass, visit func(written) bool) bool {
 	rows, at := 0, ""
 	var header []string
 	var known *expectations
-	known = &expectations{cells: p.source.cells, last: map[string]expectation{}, warned: map[string]bool{}, warn: func(odd suspicion) {
+	known = &expectations{cells: Cells(p.source.facts.Types), last: map[string]expectation{}, warned: map[string]bool{}, warn: func(odd suspicion) {
 		p.report(&proviso.Error{Code: proviso.Invalid, Pointer: known.at(at, header), Message: odd.message, Valid: odd.meant, Warning: true})
 	}}
 	for rec, err := range document.ReadCSV(file, f.csv) {

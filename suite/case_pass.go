@@ -38,7 +38,7 @@ type pass struct {
 
 func newPass(s *caseSource, yield func(*proviso.Case, error) bool) *pass {
 	p := &pass{source: s, yield: yield, ids: newIdentities()}
-	p.decoder = decoder{promptfoo: s.promptfoo, cells: s.cells, trust: s.trust, files: s.files, load: s.load, report: p.yieldError}
+	p.decoder = decoder{promptfoo: s.promptfoo, facts: s.facts, trust: s.trust, files: s.files, load: s.load, report: p.yieldError}
 	return p
 }
 
@@ -231,7 +231,7 @@ func (p *pass) build(l *layer, vars *value.Object, combined bool) *proviso.Case 
 	if c.Vars == nil {
 		c.Vars = &value.Object{}
 	}
-	c.Raw = redact(l.raw)
+	c.Raw = redact(p.facts.Types, l.raw)
 	if combined {
 		c.Raw = c.Raw.Clone()
 		c.Raw.Set("vars", vars)

@@ -41,7 +41,7 @@ func (r *reading) remoteStreams(doc *document.Document, pointer, ref, prefix str
 	}
 	files := NewFiles(filepath.Dir(name), FilesOptions{Confine: true})
 	files.shown = shown
-	f := &caseFile{files: files, name: filepath.Base(name), convert: r.options.Cells.member, rowTitles: !strings.HasPrefix(ref, dataset.Prefix)}
+	f := &caseFile{files: files, name: filepath.Base(name), convert: Cells(r.options.Facts.Types).member, rowTitles: !strings.HasPrefix(ref, dataset.Prefix)}
 	if ext := filepath.Ext(name); ext != ".jsonl" {
 		f.csv = r.csvOptions(ext)
 		f.at = r.at(lineDocument(files, f.name, false, f.csv.Delimiter), "")

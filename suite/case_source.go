@@ -22,7 +22,7 @@ type caseSource struct {
 	skipUnsupported bool
 	noExpansion     bool // lists do not expand to several cases
 	plainPictures   bool // pictures are read as text, like other files
-	cells           Cells
+	facts           proviso.Facts
 	broken          bool // cases with mistakes are yielded too
 	literal         bool // variables are data and never refer to a file
 	unseen          bool // some cases are elsewhere and were not read
@@ -119,7 +119,7 @@ func (r *reading) newCaseSource() *caseSource {
 		files: r.files, env: r.env, settings: r.options.Env, trust: r.trust,
 		promptfoo: r.promptfoo, skipUnsupported: r.skipUnsupported,
 		noExpansion: r.flag("PROMPTFOO_DISABLE_VAR_EXPANSION"), plainPictures: r.flag("PROMPTFOO_DISABLE_MULTIMEDIA_AS_BASE64"),
-		cells: r.options.Cells, set: r.set, repeat: repetition{n: 1}, sampled: &sample{},
+		facts: r.options.Facts, set: r.set, repeat: repetition{n: 1}, sampled: &sample{},
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 
 func TestExpander(t *testing.T) {
 	t.Parallel()
-	s := read(t, suite.Options{Cells: cells}, map[string]string{
+	s := read(t, suite.Options{Facts: facts}, map[string]string{
 		"gen.js":       "x",
 		"proviso.yaml": "{prompts: [hi], providers: [echo], tests: [{vars: {q: a}}, {path: gen.js, config: {n: 2}}], defaultTest: {assert: [{type: is-json}]}}",
 	})
@@ -63,7 +63,7 @@ func TestModelOutputs(t *testing.T) {
 		"out.json":  `{"output":"one"} {"output":"two","tags":"a, b"} {"output":"file://secret.txt"} {"output":{"k":1}}`,
 		"out.jsonl": `{"output":"one"} {"output":"two"}`,
 	} {
-		s, mistakes := suite.Read(t.Context(), nil, suite.Options{Cells: cells, Dir: dir, ModelOutputs: name, Assertions: "asserts.yaml"})
+		s, mistakes := suite.Read(t.Context(), nil, suite.Options{Facts: facts, Dir: dir, ModelOutputs: name, Assertions: "asserts.yaml"})
 		if s == nil {
 			t.Fatal(mistakes)
 		}
@@ -83,7 +83,7 @@ func TestModelOutputs(t *testing.T) {
 // TestCaseMembers checks members of cases that no report shows.
 func TestCaseMembers(t *testing.T) {
 	t.Parallel()
-	s := read(t, suite.Options{Cells: cells}, map[string]string{
+	s := read(t, suite.Options{Facts: facts}, map[string]string{
 		"f.js": "x",
 		"proviso.yaml": `
 prompts: [{label: one, raw: '{{q}}'}]
@@ -150,7 +150,7 @@ func TestTooManyCombinations(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "proviso.yaml"),
 		fmt.Appendf(nil, "{prompts: [hi], providers: [echo], tests: [{vars: {a: %s, b: %s, c: %s}}]}", list, list, list))
-	_, mistakes := suite.Read(t.Context(), nil, suite.Options{Cells: cells, Dir: dir})
+	_, mistakes := suite.Read(t.Context(), nil, suite.Options{Facts: facts, Dir: dir})
 	if len(mistakes) != 1 || mistakes[0].Code != proviso.Limit {
 		t.Errorf("got %v", mistakes)
 	}
@@ -171,7 +171,7 @@ func TestCasesMemory(t *testing.T) {
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	s := read(t, suite.Options{Cells: cells}, map[string]string{
+	s := read(t, suite.Options{Facts: facts}, map[string]string{
 		"proviso.yaml": "{prompts: [hi], providers: [echo], tests: '" + filepath.ToSlash(name) + "'}",
 	})
 	heap := func() uint64 {

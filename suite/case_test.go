@@ -73,7 +73,7 @@ func writeFile(t testing.TB, name string, data []byte) {
 // line.
 func describe(dir string) string {
 	var out bytes.Buffer
-	s, mistakes := suite.Read(context.Background(), nil, suite.Options{Cells: cells, Dir: dir})
+	s, mistakes := suite.Read(context.Background(), nil, suite.Options{Facts: facts, Dir: dir})
 	for _, m := range mistakes {
 		kind := "error"
 		if m.Warning {

@@ -28,7 +28,7 @@ tests: [{vars: {q: 1}}]
 	if err := os.WriteFile(filepath.Join(dir, "proviso.yaml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s, mistakes := suite.Read(context.Background(), nil, suite.Options{Cells: cells, Dir: dir, Env: environment})
+	s, mistakes := suite.Read(context.Background(), nil, suite.Options{Facts: facts, Dir: dir, Env: environment})
 	if s == nil {
 		t.Fatal(mistakes)
 	}
@@ -65,7 +65,7 @@ func TestReadCancelled(t *testing.T) {
 	dir := folder(t, "proviso.yaml")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if s, mistakes := suite.Read(ctx, nil, suite.Options{Cells: cells, Dir: dir}); s != nil || mistakes.Err() == nil {
+	if s, mistakes := suite.Read(ctx, nil, suite.Options{Facts: facts, Dir: dir}); s != nil || mistakes.Err() == nil {
 		t.Errorf("got %v, %v", s, mistakes)
 	}
 }

@@ -1,7 +1,6 @@
 package suite
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
@@ -11,45 +10,58 @@ import (
 
 // Cells are the assertion types that an expectation in a CSV cell may name, sorted
 // by type; package check has them all.
-type Cells []proviso.CellType
+type Cells proviso.Types
 
 // ParseExpected reads one expectation of a CSV cell, such as "contains: Paris" or
 // "similar(0.9): hello", and returns its assertion in the form of a suite. A text
 // that names no type is an equals assertion. The grammar, including its default
 // thresholds, is promptfoo's (docs/suite.md).
 func (c Cells) ParseExpected(cell string) *value.Object {
-	for _, prefix := range [...]string{"javascript:", "fn:", "eval:"} {
-		if code, ok := strings.CutPrefix(cell, prefix); ok {
-			return typed("javascript", value.TrimSpace(code))
-		}
-	}
-	for _, prefix := range [...]string{"grade:", "llm-rubric:"} {
-		if rubric, ok := strings.CutPrefix(cell, prefix); ok {
-			return typed("llm-rubric", rubric)
-		}
-	}
-	if code, ok := strings.CutPrefix(cell, "python:"); ok {
-		return typed("python", value.TrimSpace(code))
-	}
-	if name, ok := strings.CutPrefix(cell, "file://"); ok {
-		switch {
-		case isJavaScript(name):
-			return typed("javascript", value.TrimSpace(cell))
-		case strings.HasSuffix(name, ".py") || strings.Contains(name, ".py:"):
-			return typed("python", value.TrimSpace(name))
+	for i := range c {
+		if t := &c[i]; t.Cell.Prefixes != "" || t.Cell.Scripts != "" {
+			if a := prefixed(t, cell); a != nil {
+				return a
+			}
 		}
 	}
 	if a := c.parseTyped(cell); a != nil {
 		return a
 	}
-	return typed("equals", cell)
+	return typed(proviso.TypeText, cell)
+}
+
+// prefixed reads a cell that begins with a prefix of a type, or names a script; it
+// returns nil for anything else.
+func prefixed(t *proviso.TypeFacts, cell string) *value.Object {
+	for prefix := range strings.FieldsSeq(t.Cell.Prefixes) {
+		val, ok := strings.CutPrefix(cell, prefix)
+		switch {
+		case ok && t.Cell.Verbatim:
+			return typed(t.Type, val)
+		case ok:
+			return typed(t.Type, value.TrimSpace(val))
+		}
+	}
+	name, ok := strings.CutPrefix(cell, "file://")
+	if !ok {
+		return nil
+	}
+	for suffix := range strings.FieldsSeq(t.Cell.Scripts) {
+		switch {
+		case strings.HasSuffix(name, suffix) && !t.Cell.BareScript:
+			return typed(t.Type, value.TrimSpace(cell))
+		case t.Cell.BareScript && (strings.HasSuffix(name, suffix) || strings.Contains(name, suffix+":")):
+			return typed(t.Type, value.TrimSpace(name))
+		}
+	}
+	return nil
 }
 
 // parseTyped reads "type(threshold): value"; it returns nil for anything else.
 func (c Cells) parseTyped(cell string) *value.Object {
 	name := strings.TrimPrefix(cell, "not-")
-	kind, rest, ok := c.cut(name)
-	if !ok {
+	kind, rest := c.cut(name)
+	if kind == nil {
 		return nil
 	}
 	threshold, rest, ok := cutThreshold(rest)
@@ -59,41 +71,49 @@ func (c Cells) parseTyped(cell string) *value.Object {
 	a := value.NewObject(3)
 	a.Set("type", cell[:len(cell)-len(name)]+kind.Type)
 	if rest != "" {
-		a.Set("value", cellValue(kind.Form, rest[1:]))
+		a.Set("value", cellValue(kind.Cell.Form, rest[1:]))
 	}
 	switch {
-	case kind.Threshold == 0:
+	case kind.Cell.Threshold == 0:
 	case threshold != nil:
 		a.Set("threshold", *threshold)
 	default:
-		a.Set("threshold", kind.Threshold)
+		a.Set("threshold", kind.Cell.Threshold)
 	}
 	return a
 }
 
-// cut returns the type at the beginning of text and the rest. If one type is the
-// beginning of another, the one that is followed by a parenthesis, a colon or the end
-// is meant.
-func (c Cells) cut(text string) (proviso.CellType, string, bool) {
-	end := strings.IndexAny(text, "(:")
-	if end < 0 {
-		end = len(text)
-	}
-	if strings.HasPrefix(text, "trajectory:") {
-		end = len(text)
-		if i := strings.IndexAny(text[len("trajectory:"):], "(:"); i >= 0 {
-			end = len("trajectory:") + i
+// cut returns the type at the beginning of text and the rest; nil if there is none.
+// The name of a type ends at a parenthesis or a colon. If there is no type with that
+// name, the name may have one colon in it.
+func (c Cells) cut(text string) (t *proviso.TypeFacts, rest string) {
+	for end, colons := 0, 0; colons < 2; colons++ {
+		if i := strings.IndexAny(text[end:], "(:"); i < 0 {
+			end = len(text)
+		} else {
+			end += i
 		}
+		if t = c.find(text[:end]); t != nil {
+			rest = text[end:]
+			break
+		}
+		if end == len(text) || text[end] != ':' {
+			break
+		}
+		end++
 	}
-	i, ok := c.find(text[:end])
-	if !ok || c[i].Form == proviso.CellNone {
-		return proviso.CellType{}, "", false
+	if t == nil || t.Cell.Form == proviso.CellNone {
+		return nil, ""
 	}
-	return c[i], text[end:], true
+	return t, rest
 }
 
-func (c Cells) find(name string) (int, bool) {
-	return slices.BinarySearchFunc(c, name, func(t proviso.CellType, name string) int { return strings.Compare(t.Type, name) })
+// find returns the type with a name, which is written without "not-".
+func (c Cells) find(name string) *proviso.TypeFacts {
+	if strings.HasPrefix(name, "not-") {
+		return nil
+	}
+	return proviso.Types(c).Of(name)
 }
 
 // cutThreshold reads a number in parentheses, such as "(0.5)", if there is one.

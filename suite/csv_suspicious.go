@@ -21,10 +21,11 @@ type suspicion struct {
 // suspect compares a cell with the assertion it was read as.
 func (c Cells) suspect(cell string, read *value.Object) suspicion {
 	bare := strings.TrimPrefix(strings.TrimLeftFunc(cell, value.IsSpace), "not-")
-	asText := read.At("type") == "equals" && read.At("value") == any(cell)
-	for _, t := range c { // some of their names hold a colon
+	asText := read.At("type") == proviso.TypeText && read.At("value") == any(cell)
+	for i := range c { // some of their names hold a colon
+		t := &c[i]
 		rest, ok := strings.CutPrefix(bare, t.Type)
-		if ok && t.Form == proviso.CellNone && (rest == "" || rest[0] == ':' || rest[0] == '(') {
+		if ok && t.Cell.Form == proviso.CellNone && (rest == "" || rest[0] == ':' || rest[0] == '(') {
 			return suspicion{name: t.Type, message: fmt.Sprintf("%q cannot be written in a cell; this one is read as %s with the text %q",
 				t.Type, value.ToString(read.At("type")), document.Excerpt(value.ToString(read.At("value"))))}
 		}
@@ -62,9 +63,9 @@ func isTypeLetter(r rune) bool {
 // written are the names of the types that can be written in a cell.
 func (c Cells) written() []string {
 	var names []string
-	for _, t := range c {
-		if t.Form != proviso.CellNone {
-			names = append(names, t.Type)
+	for i := range c {
+		if c[i].Cell.Form != proviso.CellNone {
+			names = append(names, c[i].Type)
 		}
 	}
 	return names

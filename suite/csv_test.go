@@ -34,15 +34,33 @@ func corpus(t *testing.T, name string) []*value.Object {
 func text(o *value.Object, key string) string { return value.ToString(o.At(key)) }
 
 // cells are a few types of the table of package check, one of each form. Package
-// conformance checks the corpus of expectations against all of them.
+// conformance parses every type with the whole table.
 var cells = suite.Cells{
 	{Type: "bleu"}, {Type: "char-count"}, {Type: "contains"},
-	{Type: "contains-all", Form: proviso.CellList}, {Type: "contains-any", Form: proviso.CellList},
-	{Type: "contains-json", Form: proviso.CellKept}, {Type: "cost", Threshold: 0.75}, {Type: "ends-with"}, {Type: "equals"},
-	{Type: "icontains-all", Form: proviso.CellList}, {Type: "is-json", Form: proviso.CellKept}, {Type: "levenshtein", Threshold: 0.75}, {Type: "llm-rubric"}, {Type: "regex"},
-	{Type: "rouge-n", Threshold: 0.75}, {Type: "select-best", Form: proviso.CellNone}, {Type: "similar", Threshold: 0.8},
-	{Type: "similar:cosine", Form: proviso.CellNone}, {Type: "trajectory:tool-used"},
+	{Type: "contains-all", Cell: listed}, {Type: "contains-any", Cell: listed},
+	{Type: "contains-json", Cell: kept}, {Type: "cost", Cell: limited}, {Type: "ends-with"}, {Type: "equals"},
+	{Type: "icontains-all", Cell: listed}, {Type: "is-json", Cell: kept},
+	{Type: "javascript", Code: true, Cell: proviso.CellFacts{Prefixes: "fn: eval:", Scripts: ".js .cjs .mjs .ts .cts .mts"}},
+	{Type: "levenshtein", Cell: limited},
+	{Type: "llm-rubric", Cell: proviso.CellFacts{Prefixes: "grade: llm-rubric:", Verbatim: true}},
+	{Type: "python", Code: true, Cell: proviso.CellFacts{Scripts: ".py", BareScript: true}}, {Type: "regex"},
+	{Type: "rouge-n", Cell: limited}, {Type: "ruby", Code: true}, {Type: "select-best", Cell: unwritten},
+	{Type: "similar", Cell: proviso.CellFacts{Threshold: 0.8}}, {Type: "similar:cosine", Cell: unwritten},
+	{Type: "trajectory:tool-used"}, {Type: "webhook", Address: true},
 }
+
+var (
+	listed    = proviso.CellFacts{Form: proviso.CellList}
+	kept      = proviso.CellFacts{Form: proviso.CellKept}
+	unwritten = proviso.CellFacts{Form: proviso.CellNone}
+	limited   = proviso.CellFacts{Threshold: 0.75}
+)
+
+// facts are cells, and a few providers of the table of package provider.
+var facts = proviso.Facts{Types: proviso.Types(cells), Providers: proviso.Providers{
+	{Name: "exec:", Code: true}, {Name: "golang:", Code: true}, {Name: "mcp", Code: true}, {Name: "python:", Code: true, File: true},
+	{Name: "recorded:", File: true}, {Name: "ruby:", Code: true, File: true}, {Name: "webhook:", URL: true},
+}}
 
 func TestCaseFromRowCorpus(t *testing.T) {
 	t.Parallel()

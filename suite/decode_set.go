@@ -8,15 +8,15 @@ import (
 
 // DecodeSet decodes an assertion set that is not in a suite file: a list, at a
 // pointer, of assertions in the form of a suite. It returns the valid ones and the
-// mistakes in the others, at most 100.
-func DecodeSet(list []any, pointer string) ([]*proviso.Assertion, []*proviso.Error) {
+// mistakes in the others, at most 100. The types are those that it may name.
+func DecodeSet(types proviso.Types, list []any, pointer string) ([]*proviso.Assertion, []*proviso.Error) {
 	var mistakes []*proviso.Error
 	record := func(e *proviso.Error) {
 		if len(mistakes) < maxMistakes {
 			mistakes = append(mistakes, e)
 		}
 	}
-	d := decoder{report: record, enough: func() bool { return len(mistakes) == maxMistakes }}
+	d := decoder{facts: proviso.Facts{Types: types}, report: record, enough: func() bool { return len(mistakes) == maxMistakes }}
 	ids := map[string]bool{}
 	all := make([]*proviso.Assertion, 0, len(list))
 	for i, v := range list {

@@ -119,7 +119,7 @@ func (r *reading) renderEnv(d *document.Document, pointer string, v any) any {
 // cannot change it. They are filled in as values of variables are.
 func isQuestion(assertion *value.Object, key string) bool {
 	kind, typed := assertion.At("type").(string)
-	judged := strings.TrimPrefix(kind, "not-") == "judge" || !typed && assertion.Has("criteria")
+	judged := strings.TrimPrefix(kind, "not-") == proviso.TypeJudge || !typed && assertion.Has("criteria")
 	return judged && (key == "criteria" || key == "instruction")
 }
 

@@ -20,7 +20,7 @@ func readJudge(t *testing.T, judge string) (*proviso.Suite, proviso.Mistakes) {
 	if err := os.WriteFile(filepath.Join(dir, "proviso.yaml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return suite.Read(context.Background(), []string{"proviso.yaml"}, suite.Options{Cells: cells, Dir: dir, Env: proviso.EnvMap{}})
+	return suite.Read(context.Background(), []string{"proviso.yaml"}, suite.Options{Facts: facts, Dir: dir, Env: proviso.EnvMap{}})
 }
 
 func TestJudge(t *testing.T) {

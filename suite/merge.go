@@ -32,7 +32,7 @@ type merger struct {
 
 func (m *merger) add(p suiteFile, key string, v any) {
 	at := document.Join("", key)
-	v = rebased(v, p.base, key)
+	v = m.rebased(v, p.base, key)
 	if key == "targets" || key == "target" {
 		key = "providers"
 	}

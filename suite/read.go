@@ -31,9 +31,10 @@ type Options struct {
 	// any, those of the suite are read, or else .env of the working folder, which
 	// overrides nothing.
 	EnvFiles []string
-	// Cells are the assertion types for __expected cells of a CSV file, and for
-	// suggestions in messages. Without them such a column is a mistake.
-	Cells Cells
+	// Facts are the tables of types and providers. Without types, a column __expected
+	// of a CSV file is a mistake, and messages suggest no types. To an untrusted suite
+	// every type and provider is code that is not in the tables.
+	Facts proviso.Facts
 	// SkipUnsupported makes unsupported features warnings.
 	SkipUnsupported bool
 

@@ -21,7 +21,7 @@ func BenchmarkRead(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, mistakes := suite.Read(context.Background(), nil, suite.Options{Cells: cells, Dir: dir}); mistakes.Err() != nil {
+		if _, mistakes := suite.Read(context.Background(), nil, suite.Options{Facts: facts, Dir: dir}); mistakes.Err() != nil {
 			b.Fatal(mistakes)
 		}
 	}

@@ -249,7 +249,7 @@ func FuzzRead(f *testing.F) {
 		if err := os.WriteFile(name, data, 0o600); err != nil {
 			t.Skip(err)
 		}
-		s, mistakes := suite.Read(context.Background(), []string{name}, suite.Options{Cells: cells, Env: environment, Files: suite.FilesOptions{Confine: true}})
+		s, mistakes := suite.Read(context.Background(), []string{name}, suite.Options{Facts: facts, Env: environment, Files: suite.FilesOptions{Confine: true}})
 		if s == nil && mistakes.Err() == nil {
 			t.Fatal("neither a suite nor a mistake")
 		}

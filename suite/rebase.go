@@ -9,13 +9,13 @@ import (
 
 // rebased makes the file names in a part of a suite from another folder relative to
 // the folder of the first file, from which they are opened.
-func rebased(v any, base, key string) any {
+func (r *reading) rebased(v any, base, key string) any {
 	if base == "" {
 		return v
 	}
 	switch key {
 	case "prompts", "providers", "targets", "target", "tests", "scenarios", "envPath", "nunjucksFilters", "defaultTest":
-		return rebaseMember(v, base, key)
+		return r.rebaseMember(v, base, key)
 	case "outputPath":
 		return v // relative to the working folder
 	}
@@ -24,21 +24,21 @@ func rebased(v any, base, key string) any {
 
 // rebaseMember rebases names where they need no file://, and file:// references
 // everywhere below.
-func rebaseMember(v any, base, key string) any {
+func (r *reading) rebaseMember(v any, base, key string) any {
 	switch v := v.(type) {
 	case string:
-		return rebaseName(v, base, key)
+		return r.rebaseName(v, base, key)
 	case []any:
 		list := make([]any, len(v))
 		for i, e := range v {
-			list[i] = rebaseMember(e, base, key)
+			list[i] = r.rebaseMember(e, base, key)
 		}
 		return list
 	case *value.Object:
 		o := value.NewObject(v.Len())
 		for name, e := range v.All() {
 			if s, ok := e.(string); ok && mayNameFile(key, name) {
-				e = rebaseName(s, base, key)
+				e = r.rebaseName(s, base, key)
 			} else {
 				e = rebaseFiles(e, base)
 			}
@@ -62,18 +62,27 @@ func mayNameFile(key, member string) bool {
 	return key == "nunjucksFilters"
 }
 
+// rebaseName rebases a text that may be the name of a file, or a provider that reads
+// one.
+func (r *reading) rebaseName(s, base, key string) string {
+	if key != "providers" && key != "targets" && key != "target" || strings.HasPrefix(s, "file://") {
+		return rebaseName(s, base, key)
+	}
+	facts, name := r.options.Facts.Providers.Of(s)
+	if facts == nil || !facts.File || facts.Code {
+		return s
+	}
+	name = strings.TrimPrefix(name, "file://")
+	if path.IsAbs(name) || strings.HasPrefix(name, "~") {
+		return s
+	}
+	return facts.Name + path.Join(base, name)
+}
+
 // rebaseName rebases a text that may be the name of a file.
 func rebaseName(s, base, key string) string {
 	name, prefixed := strings.CutPrefix(s, "file://")
-	scheme := "file://"
-	switch {
-	case prefixed:
-	case key == "providers" || key == "targets" || key == "target":
-		if name, prefixed = strings.CutPrefix(s, "recorded:"); !prefixed {
-			return s
-		}
-		name, scheme = strings.TrimPrefix(name, "file://"), "recorded:"
-	case key != "nunjucksFilters" && key != "envPath" && !looksLikeFile(s):
+	if !prefixed && key != "nunjucksFilters" && key != "envPath" && !looksLikeFile(s) {
 		return s
 	}
 	if path.IsAbs(name) || strings.HasPrefix(name, "~") {
@@ -82,7 +91,7 @@ func rebaseName(s, base, key string) string {
 	if !prefixed && (key == "envPath" || key == "nunjucksFilters") {
 		return path.Join(base, name)
 	}
-	return scheme + path.Join(base, name)
+	return "file://" + path.Join(base, name)
 }
 
 // rebaseFiles rebases every file:// reference in a value.

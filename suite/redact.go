@@ -2,7 +2,6 @@ package suite
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/value"
@@ -14,8 +13,8 @@ var configured = [...]string{"provider", "providers", "config", "options"}
 
 // redact returns a case, an assertion or a set of them for reports: without the
 // secrets in configurations of providers, and without the passwords and keys in the
-// URL of a webhook. A value without secrets is returned unchanged.
-func redact(o *value.Object) *value.Object {
+// URL of a service. A value without secrets is returned unchanged.
+func redact(types proviso.Types, o *value.Object) *value.Object {
 	out := o
 	set := func(key string, v any) {
 		if out == o {
@@ -30,27 +29,33 @@ func redact(o *value.Object) *value.Object {
 			}
 		}
 	}
-	if kind, _ := o.At("type").(string); strings.HasSuffix(kind, "webhook") {
+	if t, _ := o.At("type").(string); isAddress(types, t) {
 		if address, ok := o.At("value").(string); ok && proviso.RedactedURL(address) != address {
 			set("value", proviso.RedactedURL(address))
 		}
 	}
 	if list, ok := o.At("assert").([]any); ok {
-		if clean, changed := redactList(list); changed {
+		if clean, changed := redactList(types, list); changed {
 			set("assert", clean)
 		}
 	}
 	return out
 }
 
+// isAddress reports whether the value of a type is a URL.
+func isAddress(types proviso.Types, name string) bool {
+	t := types.Of(name)
+	return t != nil && t.Address
+}
+
 // redactList is redact for each of a list of assertions.
-func redactList(list []any) (clean []any, changed bool) {
+func redactList(types proviso.Types, list []any) (clean []any, changed bool) {
 	for i, e := range list {
 		o, ok := e.(*value.Object)
 		if !ok {
 			continue
 		}
-		if r := redact(o); r != o {
+		if r := redact(types, o); r != o {
 			if !changed {
 				list, changed = slices.Clone(list), true
 			}

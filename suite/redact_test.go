@@ -28,7 +28,7 @@ tests:
       - {type: contains, value: a, config: {apiKey: sk-secret}}
       - {type: assert-set, assert: [{type: contains, value: a, provider: {id: x, config: {apiKey: sk-secret}}}]}
 `))
-	s, mistakes := suite.Read(t.Context(), nil, suite.Options{Cells: cells, Dir: dir, Env: proviso.EnvMap{"KEY": "sk-secret"}})
+	s, mistakes := suite.Read(t.Context(), nil, suite.Options{Facts: facts, Dir: dir, Env: proviso.EnvMap{"KEY": "sk-secret"}})
 	if err := mistakes.Err(); err != nil {
 		t.Fatal(err)
 	}

@@ -38,7 +38,7 @@ func (p *pass) made(at, origin string, list []any, visit func(written) bool) boo
 	defer func(before string) { p.origin = before }(p.origin)
 	for i, e := range list {
 		p.origin = fmt.Sprintf("%s, case %d", origin, i+1)
-		if !visit(p.source.cells.member(at, e)) {
+		if !visit(Cells(p.source.facts.Types).member(at, e)) {
 			return false
 		}
 	}

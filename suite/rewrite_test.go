@@ -18,7 +18,7 @@ func rewriter(t *testing.T, text string) (*proviso.Suite, proviso.CaseRewriter) 
 	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s, mistakes := suite.Read(t.Context(), []string{name}, suite.Options{Cells: cells})
+	s, mistakes := suite.Read(t.Context(), []string{name}, suite.Options{Facts: facts})
 	if err := mistakes.Err(); err != nil {
 		t.Fatal(err)
 	}

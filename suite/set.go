@@ -70,7 +70,7 @@ func (s *setReader) one(doc *document.Document, at string, v any) {
 		s.mistake(doc, at, proviso.Invalid, nil, "%s", notMember(v))
 		return
 	}
-	d := decoder{promptfoo: s.promptfoo, cells: s.options.Cells, trust: s.trust, files: s.files, load: s.yaml, report: s.recordIn(doc)}
+	d := decoder{promptfoo: s.promptfoo, facts: s.options.Facts, trust: s.trust, files: s.files, load: s.yaml, report: s.recordIn(doc)}
 	a := &proviso.Assertion{}
 	switch ok := d.assertion(a, s.at(doc, at), v); {
 	case a.Broken && ok:

@@ -104,12 +104,12 @@ func TestTracingMistakes(t *testing.T) {
 		{`{emit: {endpoint: "http://evil"}}`, "the host evil may not be asked", untrusted},
 		{"{file: ../secret.json}", "secret.json", untrusted},
 	} {
-		_, mistakes := readTracing(t, tc.tracing, suite.Options{Trust: tc.trust})
+		_, mistakes := readTracing(t, tc.tracing, suite.Options{Facts: facts, Trust: tc.trust})
 		if err := mistakes.Err(); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: got %v, want %q", tc.tracing, mistakes, tc.want)
 		}
 	}
-	if _, mistakes := readTracing(t, `{otlp: {http: {host: "::1"}}, emit: {endpoint: "http://allowed"}}`, suite.Options{Trust: untrusted}); mistakes.Err() != nil {
+	if _, mistakes := readTracing(t, `{otlp: {http: {host: "::1"}}, emit: {endpoint: "http://allowed"}}`, suite.Options{Facts: facts, Trust: untrusted}); mistakes.Err() != nil {
 		t.Error(mistakes)
 	}
 }

@@ -134,18 +134,14 @@ func envNames(text string) []string {
 	}
 }
 
-// runsCode reports whether a provider is a program or a script.
-func runsCode(id string) bool {
-	for _, kind := range [...]string{"exec:", "script:", "python:", "javascript:", "ruby:", "golang:", "go:", "package:", "mcp:"} {
-		if strings.HasPrefix(id, kind) {
-			return true
-		}
+// runsCode reports whether a provider is a program or a script. Without a table every
+// provider may be one.
+func runsCode(providers proviso.Providers, id string) bool {
+	if name, isFile := strings.CutPrefix(id, "file://"); isFile {
+		return script(name) || !slices.Contains([]string{".yaml", ".yml", ".json"}, strings.ToLower(path.Ext(name)))
 	}
-	name, isFile := strings.CutPrefix(id, "file://")
-	if script(name) || id == "mcp" {
-		return true
-	}
-	return isFile && !slices.Contains([]string{".yaml", ".yml", ".json"}, strings.ToLower(path.Ext(name)))
+	facts, _ := providers.Of(id)
+	return len(providers) == 0 || facts != nil && facts.Code || script(id)
 }
 
 // script reports whether a file name, with an optional function, is that of code.

@@ -13,6 +13,7 @@ import (
 // their place. The zero value finds nothing.
 type guard struct {
 	*Trust
+	facts  proviso.Facts
 	files  *Files
 	report func(at, message string)
 }
@@ -30,12 +31,12 @@ func (g guard) refuses(look func(guard)) bool {
 
 // guard returns a guard whose pointers are those of a document.
 func (r *reading) guard(d *document.Document) guard {
-	return guard{r.trust, r.files, func(at, message string) { r.refuse(d, at, "%s", message) }}
+	return guard{r.trust, r.options.Facts, r.files, func(at, message string) { r.refuse(d, at, "%s", message) }}
 }
 
 // guard returns a guard whose pointers are those of the whole suite.
 func (d *decoder) guard() guard {
-	return guard{d.trust, d.files, func(at, message string) {
+	return guard{d.trust, d.facts, d.files, func(at, message string) {
 		d.failed = true
 		e := proviso.Errorf(proviso.Refused, "%s", message)
 		e.Pointer = at
@@ -49,11 +50,12 @@ func (g guard) assertion(at string, o *value.Object) {
 		return
 	}
 	kind, _ := o.At("type").(string)
-	switch kind = strings.TrimPrefix(kind, "not-"); kind {
-	case "javascript", "python", "ruby":
+	kind = strings.TrimPrefix(kind, "not-")
+	switch facts := g.facts.Types.Of(kind); {
+	case len(g.facts.Types) == 0 || facts != nil && facts.Code: // without a table, every type may be code
 		g.report(at+"/type", codeRefused(kind))
 		return
-	case "webhook":
+	case facts != nil && facts.Address:
 		g.address(at+"/value", o.At("value"))
 	}
 	g.references(at+"/value", o.At("value"), 0)
@@ -191,14 +193,18 @@ func (g guard) providerSettings(at string, o *value.Object) {
 }
 
 func (g guard) providerID(at, id string) {
-	if runsCode(id) {
+	if runsCode(g.facts.Providers, id) {
 		g.report(at, codeRefused("the provider "+document.Excerpt(id)))
 		return
 	}
-	if name, ok := strings.CutPrefix(id, "recorded:"); ok {
-		g.file(at, name)
+	facts, rest := g.facts.Providers.Of(id)
+	switch {
+	case facts != nil && facts.File:
+		g.file(at, rest)
+	case facts != nil && facts.URL:
+		id = rest
 	}
-	g.address(at, strings.TrimPrefix(id, "webhook:"))
+	g.address(at, id)
 }
 
 // addressKeys are the settings of providers that hold a URL or a host.

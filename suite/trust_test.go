@@ -29,7 +29,7 @@ func untrusted(t *testing.T, text string, files map[string]string) (*proviso.Sui
 			t.Fatal(err)
 		}
 	}
-	s, list := suite.Read(context.Background(), []string{"suite/proviso.yaml"}, suite.Options{Cells: cells,
+	s, list := suite.Read(context.Background(), []string{"suite/proviso.yaml"}, suite.Options{Facts: facts,
 		Dir: filepath.Dir(dir),
 		Env: proviso.EnvMap{"KEY": "sesame", "MODEL": "m", "PROMPTFOO_CSV_DELIMITER": ";"},
 		Trust: &suite.Trust{
@@ -217,7 +217,7 @@ func TestUntrustedLinks(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "own.yaml"), []byte("prompts: [sesame]\nproviders: [echo]"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s, list := suite.Read(t.Context(), []string{"suite/real.yaml"}, suite.Options{Dir: dir, Trust: &suite.Trust{}})
+	s, list := suite.Read(t.Context(), []string{"suite/real.yaml"}, suite.Options{Dir: dir, Facts: facts, Trust: &suite.Trust{}})
 	if s != nil && len(s.Prompts) > 0 {
 		t.Errorf("prompts were read: %v", s.Prompts)
 	}
@@ -229,7 +229,7 @@ func TestUntrustedLinks(t *testing.T) {
 	if len(list) < 5 {
 		t.Errorf("only %v", list)
 	}
-	s, list = suite.Read(t.Context(), []string{"suite/proviso.yaml"}, suite.Options{Dir: dir, Trust: &suite.Trust{}})
+	s, list = suite.Read(t.Context(), []string{"suite/proviso.yaml"}, suite.Options{Dir: dir, Facts: facts, Trust: &suite.Trust{}})
 	if s != nil || len(list) != 1 || list[0].Code != proviso.Refused {
 		t.Errorf("a suite that is a link out of its folder: %v, %v", s, list)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/internal/githistory"
 	"github.com/proviso-eval/proviso/spade/classify"
 	"github.com/proviso-eval/proviso/spade/delta"
@@ -316,7 +316,7 @@ func (a *app) gitVersions(ctx context.Context, file string) ([]delta.Version, er
 // suiteVersions takes the prompts of a suite as versions; prompts that code generates
 // have no text.
 func (a *app) suiteVersions(ctx context.Context, file string) ([]delta.Version, error) {
-	s, mistakes := suite.Read(ctx, []string{file}, suite.Options{Env: a.env, Cells: check.Cells()})
+	s, mistakes := suite.Read(ctx, []string{file}, suite.Options{Env: a.env, Facts: engine.Facts()})
 	if err := a.mistakes(inOrder(mistakes)); err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/suite"
 )
 
@@ -82,7 +83,7 @@ func TestUntrustedTypes(t *testing.T) {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, mistakes := suite.Read(t.Context(), []string{name}, suite.Options{Trust: &suite.Trust{}})
+		_, mistakes := suite.Read(t.Context(), []string{name}, suite.Options{Facts: engine.Facts(), Trust: &suite.Trust{}})
 		if len(mistakes) != 1 || mistakes[0].Code != proviso.Refused || mistakes[0].Place.Line != 3 {
 			t.Errorf("%s: %v", kind.Type, mistakes)
 		}

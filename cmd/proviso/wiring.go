@@ -13,7 +13,6 @@ import (
 	"golang.org/x/term"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/run"
@@ -55,7 +54,7 @@ func (a *app) read(ctx context.Context, f *suiteFlags) (*loaded, error) {
 	}
 	policy := f.trust.policy()
 	s, mistakes := suite.Read(ctx, f.configs, suite.Options{
-		Env: around, Files: files, Cells: check.Cells(), Trust: policy.Suite(around), EnvFiles: envFiles, SkipUnsupported: f.skipUnsupported,
+		Env: around, Files: files, Facts: engine.Facts(), Trust: policy.Suite(around), EnvFiles: envFiles, SkipUnsupported: f.skipUnsupported,
 		Description: f.description, Prompts: f.prompts, Providers: f.providers, Tests: tests, TestsFlag: flag,
 		ModelOutputs: f.modelOutputs, Assertions: f.assertions, Fetch: a.fetch(ctx, f, around),
 		PromptPrefix: f.prefix, PromptSuffix: f.suffix, Filter: filter,

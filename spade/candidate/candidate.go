@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/spade/internal/format"
@@ -76,7 +77,7 @@ func candidateLines(file string, data []byte) ([]proviso.Candidate, proviso.Mist
 }
 
 func decodeCandidates(entries []any, at string, doc *document.Document) ([]proviso.Candidate, proviso.Mistakes) {
-	assertions, wrong := suite.DecodeSet(entries, at)
+	assertions, wrong := suite.DecodeSet(check.Facts(), entries, at)
 	var mistakes proviso.Mistakes
 	for _, e := range wrong {
 		pointer, key := strings.CutSuffix(e.Pointer, "#")

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/spade/internal/format"
 	"github.com/proviso-eval/proviso/suite"
 	"github.com/proviso-eval/proviso/value"
@@ -234,7 +235,7 @@ func readPython(file string, data []byte) ([]proviso.Candidate, proviso.Mistakes
 		}
 		entries[i] = o
 	}
-	assertions, errs := suite.DecodeSet(entries, "")
+	assertions, errs := suite.DecodeSet(check.Facts(), entries, "")
 	for _, e := range errs {
 		mistakes = append(mistakes, wrong(0, false, "%s", e.Error()))
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/spade/ask"
 	"github.com/proviso-eval/proviso/spade/candidate"
 	"github.com/proviso-eval/proviso/spade/delta"
@@ -196,7 +197,7 @@ func (w *writing) examine(ctx context.Context, x *entry) (problem, note string) 
 	for k, v := range x.object.All() {
 		o.Set(k, v)
 	}
-	list, wrong := suite.DecodeSet([]any{o}, "")
+	list, wrong := suite.DecodeSet(check.Facts(), []any{o}, "")
 	if len(wrong) > 0 || len(list) != 1 {
 		return "the assertion cannot be read: " + format.FirstOf(wrong), ""
 	}

@@ -163,7 +163,7 @@ func (p *proposer) candidate(ctx context.Context, d proviso.Delta, dr draft) int
 	for k, v := range dr.assertion.All() {
 		o.Set(k, v)
 	}
-	list, wrong := suite.DecodeSet([]any{o}, "")
+	list, wrong := suite.DecodeSet(check.Facts(), []any{o}, "")
 	if len(wrong) > 0 || len(list) != 1 {
 		p.refuse(d, dr.category, "the check could not be written: "+format.FirstOf(wrong))
 		return 0

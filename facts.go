@@ -1,0 +1,146 @@
+package proviso
+
+import (
+	"sort"
+	"strings"
+)
+
+// Facts are the tables of assertion types and providers, for the packages that cannot
+// import them: package check has the rows of the types, package provider those of the
+// providers. A package that gets no table knows no types and no providers.
+type Facts struct {
+	Types     Types
+	Providers Providers
+}
+
+// The types that are part of the language of suites, so that packages besides check
+// name them.
+const (
+	// TypeJudge is the type of an assertion with an instruction or criteria.
+	TypeJudge = "judge"
+	// TypeSet is the type of an assertion that only holds others.
+	TypeSet = "assert-set"
+	// TypeText is the type of an expectation that names no type: the output is equal to it.
+	TypeText = "equals"
+)
+
+// TypeFacts are the facts about one assertion type.
+type TypeFacts struct {
+	Type      string // without "not-"
+	Code      bool   // its value is code
+	Address   bool   // its value is the URL of a service, which may hold a password
+	Match     Match  // what it looks for in an output
+	FoldsCase bool   // upper and lower case are always equal
+	Cell      CellFacts
+}
+
+// CellFacts describe how an expectation in a CSV cell names a type.
+type CellFacts struct {
+	Form      CellForm
+	Threshold float64 // default threshold in a cell; 0 if the type takes none there
+
+	// Prefixes are other beginnings of a cell, separated by blanks, after which
+	// everything is the value: without white space around it, or unchanged if Verbatim.
+	Prefixes string
+	Verbatim bool
+	// Scripts are the suffixes of script files, separated by blanks. A cell such as
+	// file://check.py is an expectation of the type. The value is the cell, or, if
+	// BareScript, only the name of the file, and the name of a function may follow it.
+	Scripts    string
+	BareScript bool
+}
+
+// CellForm is how the text after the colon of an expectation is read.
+type CellForm uint8
+
+// The ways to read the text.
+const (
+	CellText CellForm = iota // text with surrounding white space removed
+	CellKept                 // text unchanged
+	CellList                 // texts separated by commas
+	CellNone                 // the type cannot be written in a cell
+)
+
+// Match is what a type compares its value with, so that a report can mark where an
+// output differs.
+type Match uint8
+
+// The ways to compare.
+const (
+	MatchNone   Match = iota // nothing that can be marked
+	MatchWhole               // the whole output
+	MatchStart               // the beginning of the output
+	MatchEnd                 // the end of the output
+	MatchPart                // any part of the output
+	MatchAnyOne              // any part of the output, with any of several values
+)
+
+// Types is a table of assertion types, sorted by type.
+type Types []TypeFacts
+
+// Of returns the facts about a type, written with or without "not-"; nil if the table
+// does not have it.
+func (t Types) Of(name string) *TypeFacts {
+	name = strings.TrimPrefix(name, "not-")
+	i := search(len(t), func(i int) string { return t[i].Type }, name)
+	if i < 0 {
+		return nil
+	}
+	return &t[i]
+}
+
+// ProviderFacts are the facts about one provider.
+type ProviderFacts struct {
+	Name string // the id, or its beginning up to and with the first colon
+	Code bool   // it runs code or commands of the suite
+	File bool   // the rest of the id names a file
+	URL  bool   // the rest of the id is a URL
+	// Local means that it computes its answers itself, without waiting: it asks no model
+	// and sends nothing.
+	Local bool
+	// OpenEnded means that it runs code or a service of the user, which can do anything:
+	// search, read files, run commands.
+	OpenEnded bool
+	Tools     ToolFormat // how its configuration and its answers write calls of functions
+	// Search changes a specification so that the model searches the web, and reports
+	// whether it can. It may replace the configuration, but does not change it. Nil means
+	// that no model of the provider searches.
+	Search func(*ProviderSpec) bool
+}
+
+// ToolFormat is a format of declarations and calls of functions.
+type ToolFormat uint8
+
+// The formats.
+const (
+	ToolsUnknown ToolFormat = iota
+	ToolsOpenAI
+	ToolsGoogle
+)
+
+// Providers is a table of providers, sorted by name.
+type Providers []ProviderFacts
+
+// Of returns the facts about the provider that an id names, and the rest of the id; nil
+// if the table does not have it.
+func (p Providers) Of(id string) (facts *ProviderFacts, rest string) {
+	name := id
+	if i := strings.IndexByte(id, ':'); i >= 0 {
+		name, rest = id[:i+1], id[i+1:]
+	}
+	i := search(len(p), func(i int) string { return p[i].Name }, name)
+	if i < 0 {
+		return nil, rest
+	}
+	return &p[i], rest
+}
+
+// search returns the index of a name in a sorted table of n rows; -1 if it is not there.
+// It does not copy rows, as slices.BinarySearchFunc does.
+func search(n int, at func(int) string, name string) int {
+	i := sort.Search(n, func(i int) bool { return at(i) >= name })
+	if i == n || at(i) != name {
+		return -1
+	}
+	return i
+}
