@@ -58,7 +58,7 @@ func (g *judging) judge() (*judge.Judge, error) {
 	}
 	o := &g.o.Judge
 	opts := judge.Options{
-		Open: g.openGrader, Store: g.models.verdicts, Concurrency: o.Concurrency,
+		Open: g.openGrader, Providers: provider.Facts(), Store: g.models.verdicts, Concurrency: o.Concurrency,
 		Mode: judge.Mode(spec.Mode), Votes: spec.Votes, Chunk: spec.Chunk, Temperature: spec.Temperature, Canaries: spec.Canaries || o.Canaries,
 		Check: check.Options{
 			Code: g.code, Files: g.files, Templates: g.templates, Client: g.client, Env: g.env, Expand: criteria.Expand,

@@ -63,6 +63,12 @@ func windowOf(a *proviso.Assertion) (int, error) {
 	return int(f), nil
 }
 
+// checkWindow reports an invalid size of the window.
+func checkWindow(q proviso.Question) error {
+	_, err := windowOf(q.Assertion)
+	return inConfig(q, err)
+}
+
 // fits asks whether the answer of the last turn fits.
 func (g *grading) fits(ctx context.Context, turns []proviso.Turn) (verdict, error) {
 	var b strings.Builder

@@ -87,8 +87,9 @@ func worthIn(c *proviso.Case, d difference) (float64, error) {
 	return f, nil
 }
 
-// checkWorth reports invalid scores of differences in a case.
-func checkWorth(c *proviso.Case) error {
+// checkWorth reports invalid scores of differences in the case of a question.
+func checkWorth(q proviso.Question) error {
+	c := q.Case
 	if c == nil {
 		return nil
 	}

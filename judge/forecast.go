@@ -44,20 +44,15 @@ func (j *Judge) Forecast(qs []proviso.Question) []proviso.Forecast {
 
 // calls returns the least number of calls for one question.
 func (j *Judge) calls(q proviso.Question) int {
-	switch q.Type {
-	case judged:
+	if q.Type == judged {
 		return j.o.Votes * ((len(q.Criteria) + j.o.Chunk - 1) / j.o.Chunk)
-	case "g-eval":
-		if list, ok := q.Value.([]any); ok {
-			return 2 * len(list)
-		}
-		return 2
-	case "answer-relevance":
-		return 3
-	case "context-faithfulness":
-		return 2
 	}
-	return 1
+	k := j.kindOf(q.Type)
+	calls := max(1, k.Calls)
+	if list, ok := q.Value.([]any); ok && k.PerValue {
+		calls *= len(list)
+	}
+	return calls
 }
 
 // sizeOf returns the size of a question in bytes.

@@ -14,7 +14,7 @@ import (
 )
 
 // judged is the type of assertions that have criteria.
-const judged = "judge"
+const judged = proviso.TypeJudge
 
 // gradeCriteria answers one question of the type judge.
 func gradeCriteria(ctx context.Context, j *Judge, q proviso.Question) (proviso.Grade, error) {

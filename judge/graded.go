@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/proviso-eval/proviso"
@@ -152,32 +151,37 @@ func has(p proviso.Provider, role Role) bool {
 
 // rolesOf returns the roles that a type needs a model for.
 func rolesOf(typ string) []Role {
-	switch base, _, _ := strings.Cut(typ, ":"); base {
-	case "similar":
-		return []Role{Embedding}
-	case "answer-relevance":
-		return []Role{Text, Embedding}
-	case "classifier":
-		return []Role{Classification}
-	case "moderation":
-		return []Role{Moderation}
+	kind, ok := check.Lookup(typ)
+	if !ok {
+		return []Role{Text}
 	}
-	return []Role{Text}
+	var roles []Role
+	for _, r := range [...]struct {
+		need check.Needs
+		role Role
+	}{
+		{check.NeedsJudge, Text}, {check.NeedsEmbedder, Embedding}, {check.NeedsClassifier, Classification}, {check.NeedsModerator, Moderation},
+	} {
+		if kind.Needs&r.need != 0 {
+			roles = append(roles, r.role)
+		}
+	}
+	return roles
 }
 
 // Prepare opens the models that grading q needs, and checks the prompt that replaces
 // the judge's own. It implements [proviso.Preparer]. It joins several errors.
 func (j *Judge) Prepare(q proviso.Question) error {
-	wrong := []error{j.checkRubric(q), checkSettings(q)}
-	var err error
-	switch q.Type {
-	case "search-rubric":
-		q.Grader, err = searching(j.specOf(q))
-	case "agent-rubric":
-		err = acting(j.specOf(q))
+	k := j.kindOf(q.Type)
+	wrong := []error{j.checkRubric(q)}
+	if k.Check != nil {
+		wrong = append(wrong, k.Check(q))
 	}
-	if err != nil {
-		return errors.Join(append(wrong, err)...)
+	if find := k.Model; find != nil {
+		var err error
+		if q.Grader, err = find(j, q); err != nil {
+			return errors.Join(append(wrong, err)...)
+		}
 	}
 	for _, role := range rolesOf(q.Type) {
 		if _, err := j.able(q, role); err != nil {
@@ -187,17 +191,8 @@ func (j *Judge) Prepare(q proviso.Question) error {
 	return errors.Join(wrong...)
 }
 
-// checkSettings reports invalid settings of a type.
-func checkSettings(q proviso.Question) error {
-	var err error
-	switch q.Type {
-	case "conversation-relevance":
-		_, err = windowOf(q.Assertion)
-	case "select-best":
-		_, err = bothOrders(q.Assertion)
-	case "factuality", "model-graded-factuality":
-		return checkWorth(q.Case)
-	}
+// inConfig adds the place of the configuration of an assertion to an error.
+func inConfig(q proviso.Question, err error) error {
 	var e *proviso.Error
 	if errors.As(err, &e) {
 		e.Pointer = q.Assertion.Pointer + "/config"

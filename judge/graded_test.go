@@ -17,6 +17,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/script"
 	"github.com/proviso-eval/proviso/internal/template"
 	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/provider"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -115,7 +116,8 @@ func newBench(t *testing.T, model *scripted, files folder) *bench {
 	o := check.Options{Code: code, Templates: templates, Files: files, Spans: &model.trace}
 	seat := judge.Seat{Provider: model, Spec: proviso.ProviderSpec{ID: model.id}}
 	j, err := judge.New(judge.Options{
-		Judges: []judge.Seat{seat}, Check: o,
+		Providers: provider.Facts(),
+		Judges:    []judge.Seat{seat}, Check: o,
 		Open: func(any, judge.Role) (judge.Seat, error) { return seat, nil },
 	})
 	if err != nil {

@@ -106,7 +106,7 @@ func (j *Judge) checkRubric(q proviso.Question) error {
 	if q.Rubric == nil {
 		return nil
 	}
-	for _, part := range rubricParts(q) {
+	for _, part := range rubricParts(q, j.kindOf(q.Type).Steps) {
 		if err := j.checkPrompt(part); err != nil {
 			return atRubric(q, err)
 		}
@@ -128,16 +128,17 @@ func atRubric(q proviso.Question, err error) error {
 	return &placed
 }
 
-// rubricParts returns the prompts in a rubricPrompt: one, except for the types with two
-// calls.
-func rubricParts(q proviso.Question) []any {
-	switch q.Type {
-	case "g-eval":
-		return []any{rubricStep(q, "steps"), rubricStep(q, "evaluate")}
-	case "context-faithfulness":
-		return []any{rubricStep(q, 0), rubricStep(q, 1)}
+// rubricParts returns the prompts in a rubricPrompt: one, or one for
+// each step of the type.
+func rubricParts(q proviso.Question, steps []any) []any {
+	if steps == nil {
+		return []any{q.Rubric}
 	}
-	return []any{q.Rubric}
+	parts := make([]any, len(steps))
+	for i, step := range steps {
+		parts[i] = rubricStep(q, step)
+	}
+	return parts
 }
 
 // rubricStep returns the prompt for one step from a rubricPrompt that is an object or a

@@ -59,6 +59,9 @@ type Options struct {
 	// default model for a role that Judges do not have. If Open is nil, both are
 	// refused. The Judge keeps the models that Open returns.
 	Open func(grader any, role Role) (Seat, error)
+	// Providers are the facts about providers. The types that need a model that searches
+	// the web, or an agent, accept no provider that is not in it.
+	Providers proviso.Providers
 
 	Mode        Mode
 	Chunk       int      // most criteria in a call; 8 if 0
@@ -81,6 +84,8 @@ type Options struct {
 type Judge struct {
 	o   Options
 	own *check.Engines // nil if the options provided engines
+
+	kinds []kind
 
 	mu     sync.Mutex
 	opened map[string]opened // graders that questions named
@@ -127,7 +132,7 @@ func New(o Options) (*Judge, error) {
 	}
 	o.Chunk, o.Votes = or(o.Chunk, defaultChunk), or(o.Votes, 1)
 	o.Concurrency = or(max(o.Concurrency, 0), defaultConcurrency)
-	j := &Judge{o: o, opened: map[string]opened{}}
+	j := &Judge{o: o, kinds: kinds(), opened: map[string]opened{}}
 	if o.Check.Engines == nil {
 		j.own = check.NewEngines()
 		j.o.Check.Engines = j.own
@@ -164,20 +169,11 @@ func or(n, def int) int {
 
 // Grade answers one question.
 func (j *Judge) Grade(ctx context.Context, q proviso.Question) (proviso.Grade, error) {
-	k, err := kindOf(q.Type)
-	if err != nil {
-		return proviso.Grade{}, err
+	grade := j.kindOf(q.Type).Grade
+	if grade == nil {
+		return proviso.Grade{}, proviso.Errorf(proviso.Unsupported, "the judge does not grade %q", q.Type)
 	}
-	return k.Grade(ctx, j, q)
-}
-
-func kindOf(name string) (kind, error) {
-	for _, k := range kinds() {
-		if k.Type == name {
-			return k, nil
-		}
-	}
-	return kind{}, proviso.Errorf(proviso.Unsupported, "the judge does not grade %q", name)
+	return grade(ctx, j, q)
 }
 
 // GradeSet answers questions and returns the grades in the same order. Assertions of

@@ -2,7 +2,6 @@ package judge
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/proviso-eval/proviso"
@@ -12,7 +11,7 @@ import (
 // gradeSearch decides search-rubric: llm-rubric with a model that searches the web. The
 // reply has no schema, because models that must follow a schema do not search.
 func gradeSearch(ctx context.Context, j *Judge, q proviso.Question) (proviso.Grade, error) {
-	grader, err := searching(j.specOf(q))
+	grader, err := searcherOf(j, q)
 	if err != nil {
 		return proviso.Grade{}, err
 	}
@@ -24,7 +23,7 @@ func gradeSearch(ctx context.Context, j *Judge, q proviso.Question) (proviso.Gra
 
 // gradeAgent decides agent-rubric: llm-rubric with an agent that has tools.
 func gradeAgent(ctx context.Context, j *Judge, q proviso.Question) (proviso.Grade, error) {
-	if err := acting(j.specOf(q)); err != nil {
+	if _, err := agentOf(j, q); err != nil {
 		return proviso.Grade{}, err
 	}
 	return graded(Text, func(ctx context.Context, g *grading) (verdict, error) {
@@ -48,7 +47,7 @@ func (j *Judge) specOf(q proviso.Question) proviso.ProviderSpec {
 		spec.Config, _ = v.At("config").(*value.Object)
 		spec.Env, _ = v.At("env").(*value.Object)
 	}
-	if strings.Contains(spec.ID, ":") || isOpenEnded(spec.ID) {
+	if strings.Contains(spec.ID, ":") || j.isOpenEnded(spec.ID) {
 		return spec
 	}
 	if s, err := j.modelFor(q, Text); err == nil && s.Spec.ID != "" {
@@ -57,24 +56,20 @@ func (j *Judge) specOf(q proviso.Question) proviso.ProviderSpec {
 	return spec
 }
 
-// openEnded are the kinds of provider that run code or services of the user, which can
-// do anything: search, read files, run commands.
-var openEnded = []string{"exec:", "http", "https", "http:", "https:", "webhook:", "file:", "script:", "python:", "javascript:"}
-
-func isOpenEnded(id string) bool {
-	kind, _, ok := strings.Cut(id, ":")
-	if ok {
-		kind += ":"
-	}
-	return slices.Contains(openEnded, kind)
+// isOpenEnded reports whether a provider runs code or a service of the user, which can
+// do anything.
+func (j *Judge) isOpenEnded(id string) bool {
+	facts, _ := j.o.Providers.Of(id)
+	return facts != nil && facts.OpenEnded
 }
 
-// acting returns an error if a provider is a plain model without tools.
-func acting(spec proviso.ProviderSpec) error {
-	if isOpenEnded(spec.ID) {
-		return nil
+// agentOf returns the provider of a question, or an error if it is a plain model without
+// tools.
+func agentOf(j *Judge, q proviso.Question) (grader any, err error) {
+	if spec := j.specOf(q); !j.isOpenEnded(spec.ID) {
+		err = proviso.Errorf(proviso.Invalid, "%q needs a provider that runs an agent, such as exec: or http:, and %s answers prompts only; name one under provider", q.Type, called(spec))
 	}
-	return proviso.Errorf(proviso.Invalid, "\"agent-rubric\" needs a provider that runs an agent, such as exec: or http:, and %s answers prompts only; name one under provider", called(spec))
+	return q.Grader, err
 }
 
 func called(spec proviso.ProviderSpec) string {
@@ -84,72 +79,20 @@ func called(spec proviso.ProviderSpec) string {
 	return spec.ID
 }
 
-// searching returns a provider with its vendor's setting for web search.
-func searching(spec proviso.ProviderSpec) (grader any, err error) {
-	kind, rest, _ := strings.Cut(spec.ID, ":")
-	cfg := spec.Config.Clone()
-	id := spec.ID
-	if kind == "vertex" && strings.Contains(rest, "claude") {
-		kind = "anthropic"
+// searcherOf returns the provider of a question with its vendor's setting for web search.
+func searcherOf(j *Judge, q proviso.Question) (grader any, err error) {
+	spec := j.specOf(q)
+	facts, _ := j.o.Providers.Of(spec.ID)
+	if facts == nil || !facts.OpenEnded && (facts.Search == nil || !facts.Search(&spec)) {
+		return nil, proviso.Errorf(proviso.Invalid, "%q needs a model that searches the web, and %s does not; "+
+			"name one under provider: anthropic:…, openai:responses:…, google:…, perplexity:…, xai:…, openrouter:…, or your own by http: or exec:", q.Type, called(spec))
 	}
-	switch kind {
-	case "perplexity":
-	case "anthropic":
-		addTool(cfg, "type", "web_search", value.ObjectOf("type", "web_search_20250305", "name", "web_search", "max_uses", 5.0))
-	case "google", "vertex":
-		addTool(cfg, "googleSearch", "", value.ObjectOf("googleSearch", value.NewObject(0)))
-	case "openai", "azure":
-		model, explicit := strings.CutPrefix(rest, "responses:")
-		chat := strings.HasPrefix(rest, "chat:")
-		switch {
-		case strings.Contains(rest, "search") || cfg.Has("web_search_options"): // models of chat that search by themselves
-		case !chat && (explicit || !strings.Contains(rest, ":")):
-			id = kind + ":responses:" + model
-			addTool(cfg, "type", "web_search", value.ObjectOf("type", "web_search"))
-		default:
-			return nil, cannotSearch(spec)
-		}
-	case "xai":
-		if !cfg.Has("search_parameters") {
-			cfg.Set("search_parameters", value.ObjectOf("mode", "on"))
-		}
-	case "openrouter":
-		if !strings.HasSuffix(rest, ":online") && !cfg.Has("plugins") {
-			cfg.Set("plugins", []any{value.ObjectOf("id", "web")})
-		}
-	default:
-		if !isOpenEnded(spec.ID) {
-			return nil, cannotSearch(spec)
-		}
+	if spec.Config.Len() == 0 && spec.Env.Len() == 0 {
+		return spec.ID, nil
 	}
-	if cfg.Len() == 0 && spec.Env.Len() == 0 {
-		return id, nil
-	}
-	o := value.ObjectOf("id", id, "config", cfg)
+	o := value.ObjectOf("id", spec.ID, "config", spec.Config.Clone())
 	if spec.Env.Len() > 0 {
 		o.Set("env", spec.Env)
 	}
 	return o, nil
-}
-
-// addTool adds a tool to a configuration unless there is one with the member key whose
-// value begins with prefix.
-func addTool(cfg *value.Object, key, prefix string, tool *value.Object) {
-	tools, isList := cfg.At("tools").([]any)
-	if cfg.Has("tools") && !isList {
-		return // a file that lists all tools
-	}
-	for _, t := range tools {
-		o, _ := t.(*value.Object)
-		v, ok := o.Get(key)
-		if text, _ := v.(string); ok && strings.HasPrefix(text, prefix) {
-			return
-		}
-	}
-	cfg.Set("tools", append(slices.Clone(tools), tool))
-}
-
-func cannotSearch(spec proviso.ProviderSpec) error {
-	return proviso.Errorf(proviso.Invalid, "\"search-rubric\" needs a model that searches the web, and %s does not; "+
-		"name one under provider: anthropic:…, openai:responses:…, google:…, perplexity:…, xai:…, openrouter:…, or your own by http: or exec:", called(spec))
 }

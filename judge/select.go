@@ -79,6 +79,12 @@ func bothOrders(a *proviso.Assertion) (bool, error) {
 	}
 }
 
+// checkOrders reports an invalid number of orders.
+func checkOrders(q proviso.Question) error {
+	_, err := bothOrders(q.Assertion)
+	return inConfig(q, err)
+}
+
 func ascending(n int) []int {
 	order := make([]int, n)
 	for i := range order {

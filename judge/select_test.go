@@ -10,6 +10,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/judge"
+	"github.com/proviso-eval/proviso/provider"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -167,7 +168,7 @@ func TestSearching(t *testing.T) {
 		{id: "groq:llama"},
 	} {
 		var opened []any
-		j, err := judge.New(judge.Options{Open: func(grader any, _ judge.Role) (judge.Seat, error) {
+		j, err := judge.New(judge.Options{Providers: provider.Facts(), Open: func(grader any, _ judge.Role) (judge.Seat, error) {
 			opened = append(opened, grader)
 			return judge.Seat{Provider: &scripted{id: "x", replies: []string{passing}}}, nil
 		}})

@@ -6,36 +6,61 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// kind is one type of question.
+// kind is one type of question: what package judge knows of it beside its row in the
+// table of package check.
 type kind struct {
 	Type string // assertion type, without "not-"
 	// Grade answers a question before negation, which the caller handles. The error
-	// explains why there is no verdict; the grade has usage and cost even then.
+	// explains why there is no verdict; the grade has usage and cost even then. It is nil
+	// for a type that compares outputs: see [Judge.Choose].
 	Grade func(ctx context.Context, j *Judge, q proviso.Question) (proviso.Grade, error)
+	// Model returns the provider to use instead of the question's, or an error if that
+	// cannot answer the type. Nil accepts any.
+	Model func(j *Judge, q proviso.Question) (any, error)
+	// Check reports invalid settings; nil accepts any.
+	Check func(q proviso.Question) error
+	// Calls is the least number of calls for a question, 1 if 0; PerValue means for each
+	// text of its value.
+	Calls    int
+	PerValue bool
+	// Steps are the keys or indexes of the prompts in a rubricPrompt; without any it is one
+	// prompt.
+	Steps []any
 }
 
 // kinds are the types of question that a judge answers, sorted.
 func kinds() []kind {
 	return []kind{
-		{Type: "agent-rubric", Grade: gradeAgent},
-		{Type: "answer-relevance", Grade: graded(Text, decideRelevance)},
+		{Type: "agent-rubric", Grade: gradeAgent, Model: agentOf},
+		{Type: "answer-relevance", Grade: graded(Text, decideRelevance), Calls: 3},
 		{Type: "classifier", Grade: graded(Classification, decideClass)},
-		{Type: "context-faithfulness", Grade: graded(Text, decideFaithfulness)},
+		{Type: "context-faithfulness", Grade: graded(Text, decideFaithfulness), Calls: 2, Steps: []any{0, 1}},
 		{Type: "context-recall", Grade: graded(Text, decideRecall)},
 		{Type: "context-relevance", Grade: graded(Text, decideContext)},
-		{Type: "conversation-relevance", Grade: graded(Text, decideConversation)},
-		{Type: "factuality", Grade: graded(Text, decideFactuality)},
-		{Type: "g-eval", Grade: graded(Text, decideGEval)},
+		{Type: "conversation-relevance", Grade: graded(Text, decideConversation), Check: checkWindow},
+		{Type: "factuality", Grade: graded(Text, decideFactuality), Check: checkWorth},
+		{Type: "g-eval", Grade: graded(Text, decideGEval), Calls: 2, PerValue: true, Steps: []any{"steps", "evaluate"}},
 		{Type: judged, Grade: gradeCriteria},
 		{Type: "llm-rubric", Grade: graded(Text, decideRubric)},
 		{Type: "model-graded-closedqa", Grade: graded(Text, decideClosedQA)},
-		{Type: "model-graded-factuality", Grade: graded(Text, decideFactuality)},
+		{Type: "model-graded-factuality", Grade: graded(Text, decideFactuality), Check: checkWorth},
 		{Type: "moderation", Grade: graded(Moderation, decideModeration)},
-		{Type: "search-rubric", Grade: gradeSearch},
+		{Type: "search-rubric", Grade: gradeSearch, Model: searcherOf},
+		{Type: "select-best", Check: checkOrders},
 		{Type: "similar", Grade: gradeSimilar},
 		{Type: "similar:cosine", Grade: gradeSimilar},
 		{Type: "similar:dot", Grade: gradeSimilar},
 		{Type: "similar:euclidean", Grade: gradeSimilar},
 		{Type: "trajectory:goal-success", Grade: graded(Text, decideGoal)},
 	}
+}
+
+// kindOf returns the row of a type, or an empty one.
+func (j *Judge) kindOf(name string) *kind {
+	for i := range j.kinds {
+		if j.kinds[i].Type == name {
+			return &j.kinds[i]
+		}
+	}
+	return &kind{}
 }
