@@ -44,6 +44,7 @@ type Options struct {
 	CommandTools []string
 	Client       *http.Client // for webhooks
 	Env          proviso.Env
+	Providers    proviso.Providers // how they write calls of functions
 
 	// Expand returns the parts of a criterion at a pointer, if it names a shipped
 	// one, and the mistakes in the name or the parameters.

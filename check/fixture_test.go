@@ -31,6 +31,10 @@ func compiler(t testing.TB) *check.Compiler {
 		Spans:     inlineTraces{},
 
 		CommandTools: []string{"Bash"},
+		Providers: proviso.Providers{
+			{Name: "azure:", Tools: proviso.ToolsOpenAI}, {Name: "google:", Tools: proviso.ToolsGoogle},
+			{Name: "openai:", Tools: proviso.ToolsOpenAI}, {Name: "vertex:", Tools: proviso.ToolsGoogle},
+		},
 	})
 }
 

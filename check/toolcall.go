@@ -20,18 +20,22 @@ func newFunctionCall(c *Compiler, _ *Spec) (Check, error) {
 		if p == nil {
 			return setUp("Provider does not have functionality for checking function call."), nil
 		}
+		format := proviso.ToolsUnknown
+		if facts, _ := c.Providers.Of(p.ID); facts != nil {
+			format = facts.Tools
+		}
 		tools, err := c.declared(ctx, p.Config, "tools", sub.Row.Vars)
 		if err != nil {
 			return Finding{}, err
 		}
-		if google := googleFunctions(tools); google != nil || isGoogle(p.ID) {
+		if google := googleFunctions(tools); google != nil || format == proviso.ToolsGoogle {
 			return whole(ctx, c.googleCall(ctx, sub.Value, google))
 		}
 		functions, err := c.declared(ctx, p.Config, "functions", sub.Row.Vars)
 		if err != nil {
 			return Finding{}, err
 		}
-		if functions == nil && !isOpenAI(p.ID) {
+		if functions == nil && format != proviso.ToolsOpenAI {
 			return setUp("Provider does not have functionality for checking function call."), nil
 		}
 		return whole(ctx, c.openAICall(ctx, functionCallOf(sub.Value), functions))
@@ -49,14 +53,6 @@ func whole(ctx context.Context, f Finding) (Finding, error) {
 // setUp is a failure of the configuration, not of the output: not- does not invert
 // it.
 func setUp(reason string) Finding { return Finding{Final: true, Reason: reason} }
-
-func isGoogle(id string) bool {
-	return strings.HasPrefix(id, "google:") || strings.HasPrefix(id, "vertex:")
-}
-
-func isOpenAI(id string) bool {
-	return strings.HasPrefix(id, "openai:") || strings.HasPrefix(id, "azure")
-}
 
 // declared returns the functions or tools under key in a provider's configuration,
 // inline or in a file. Templates in it are rendered.

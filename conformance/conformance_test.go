@@ -12,6 +12,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/template"
+	"github.com/proviso-eval/proviso/provider"
 	"github.com/proviso-eval/proviso/suite"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -64,7 +65,7 @@ func (b *bench) newCompiler(o check.Options) *check.Compiler {
 	o.Templates = template.New(template.Options{Env: func() *value.Object {
 		return value.ObjectOf("CONFORMANCE_ENV", "from-env")
 	}})
-	o.Lenient = true
+	o.Lenient, o.Providers = true, provider.Facts()
 	return check.New(o)
 }
 

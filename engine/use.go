@@ -114,7 +114,7 @@ func (e *Engine) Identity() string {
 func (e *Engine) Compiler(change func(*check.Options)) *check.Compiler {
 	o := check.Options{
 		Code: e.code, Files: e.files, Templates: e.templates, Grader: e.Grader(), Spans: e.o.Engines.Spans, CommandTools: e.tools(),
-		Client: e.client, Env: e.env, Expand: criteria.Expand, Engines: e.checks,
+		Client: e.client, Env: e.env, Expand: criteria.Expand, Engines: e.checks, Providers: provider.Facts(),
 	}
 	if change != nil {
 		change(&o)

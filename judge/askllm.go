@@ -14,7 +14,7 @@ func AskLLM(ctx context.Context, grader proviso.Grader, prompt, response, questi
 		return false, proviso.Errorf(proviso.Unavailable, "no judge model is configured")
 	}
 	g, err := grader.Grade(ctx, proviso.Question{
-		Type: "judge", Assertion: &proviso.Assertion{ID: "ask_llm", Type: "judge"}, Input: prompt, Output: response,
+		Type: proviso.TypeJudge, Assertion: &proviso.Assertion{ID: "ask_llm", Type: proviso.TypeJudge}, Input: prompt, Output: response,
 		Criteria: []proviso.Criterion{{Text: question}},
 	})
 	return g.Pass, err

@@ -170,14 +170,11 @@ func (x *about) title() string {
 	switch {
 	case label == "":
 		return cmp.Or(x.kind, "part")
-	case x.kind == judgedType || x.kind == "":
+	case x.kind == proviso.TypeJudge || x.kind == "":
 		return label
 	}
 	return label + " (" + x.kind + ")"
 }
-
-// judgedType is the type of assertions with criteria.
-const judgedType = "judge"
 
 func firstCriterion(o *value.Object) any {
 	list, _ := o.At("criteria").([]any)
@@ -226,7 +223,7 @@ func appendDistinct(b []byte, v any) []byte {
 // summary returns an empty entry for the assertion.
 func (x *about) summary() *AssertionSummary {
 	a := &AssertionSummary{Type: x.kind, ID: x.id, Metric: x.metric, Unweighed: x.unweighed}
-	if o, ok := x.value.(*value.Object); ok && x.kind == judgedType && o.Has("template") {
+	if o, ok := x.value.(*value.Object); ok && x.kind == proviso.TypeJudge && o.Has("template") {
 		a.Value = str(o, "template")
 		if params := obj(o, "params"); params.Len() > 0 {
 			a.Value = clipped(a.Value+" "+value.Stringify(params), maxValueText)

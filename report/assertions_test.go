@@ -14,7 +14,7 @@ import (
 
 // plain returns the start of a simple run: one prompt and one provider.
 func plain() (*report.Meta, *report.Summary) {
-	m := &report.Meta{RunID: "r", Version: "0.1.0", Suite: "s",
+	m := &report.Meta{Types: types, RunID: "r", Version: "0.1.0", Suite: "s",
 		Columns: []report.Column{report.NewColumn(&proviso.Prompt{ID: "p1", Raw: "p"}, &proviso.ProviderSpec{ID: "echo"})}}
 	return m, report.NewSummary(1)
 }

@@ -13,7 +13,7 @@ import (
 // one of its assertions was undecided; one passed and one is undecided.
 func certainRun(t testing.TB) (*report.Meta, *report.Summary, []*proviso.Result) {
 	t.Helper()
-	m := &report.Meta{RunID: "r", Columns: []report.Column{
+	m := &report.Meta{Types: types, RunID: "r", Columns: []report.Column{
 		report.NewColumn(&proviso.Prompt{ID: "p1", Label: "first"}, &proviso.ProviderSpec{ID: "echo"}),
 		report.NewColumn(&proviso.Prompt{ID: "p2", Label: "second"}, &proviso.ProviderSpec{ID: "echo"}),
 	}}

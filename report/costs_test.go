@@ -25,7 +25,7 @@ func TestIncurred(t *testing.T) {
 	none := resultOf(caseOf(t, 2, `{"vars":{}}`), "hello") // from the cache, of a model without a price
 	none.Output.Cached = true
 
-	meta := &report.Meta{Columns: []report.Column{report.NewColumn(asked.Prompt, asked.Provider)}}
+	meta := &report.Meta{Types: types, Columns: []report.Column{report.NewColumn(asked.Prompt, asked.Provider)}}
 	var rows memoryRows
 	live, read := report.NewSummary(0), report.NewSummary(0)
 	for i, r := range []*proviso.Result{asked, kept, none} {

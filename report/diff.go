@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -20,31 +21,32 @@ const maxCompared = 1 << 20
 
 // compare returns where an output differs from the expected value, or nil for types
 // whose reason is sufficient. Output and value are values of package proviso.
-func compare(kind string, value, output any) []excerpt {
-	base, negated := strings.CutPrefix(kind, "not-")
+func compare(types proviso.Types, kind string, value, output any) []excerpt {
+	facts := types.Of(kind)
+	if facts == nil || facts.Match == proviso.MatchNone {
+		return nil
+	}
 	got := textOf(output)
 	if len(got) > maxCompared {
 		got = got[:maxCompared]
 	}
-	if negated {
-		return forbidden(base, value, got)
+	if strings.HasPrefix(kind, "not-") {
+		return forbidden(facts, value, got)
 	}
-	switch base {
-	case "equals", "levenshtein":
-		want := textOf(value)
+	want := textOf(value)
+	switch facts.Match {
+	case proviso.MatchWhole:
 		if _, isText := value.(string); !isText {
 			got = canonical(got)
 		}
 		return differing(want, got)
-	case "starts-with":
-		want := textOf(value)
+	case proviso.MatchStart:
 		return differingAt(want, got, 0, len(want))
-	case "ends-with":
-		want := textOf(value)
+	case proviso.MatchEnd:
 		at := runeStart(got, max(0, len(got)-len(want)))
 		return differingAt(want, got, at, len(got))
-	case "contains", "icontains":
-		return nearest(textOf(value), got, base == "icontains")
+	case proviso.MatchPart:
+		return nearest(want, got, facts.FoldsCase)
 	}
 	return nil
 }
@@ -122,21 +124,22 @@ const (
 )
 
 // forbidden marks text that must not be there.
-func forbidden(base string, value any, got string) []excerpt {
+func forbidden(facts *proviso.TypeFacts, value any, got string) []excerpt {
 	list, isList := value.([]any)
 	if !isList {
 		list = []any{value}
 	}
 	for _, v := range list {
 		want, g := textOf(v), got
-		switch base {
-		case "icontains", "icontains-any":
-			want, g = lowerASCII(want), lowerASCII(got)
-		case "contains", "contains-any":
-		case "starts-with":
+		switch facts.Match {
+		case proviso.MatchPart, proviso.MatchAnyOne:
+		case proviso.MatchStart:
 			g = got[:min(len(got), len(want))]
 		default:
 			return nil
+		}
+		if facts.FoldsCase {
+			want, g = lowerASCII(want), lowerASCII(g)
 		}
 		if at := strings.Index(g, want); at >= 0 && want != "" {
 			return []excerpt{{name: "found", text: got, start: at, end: at + len(want)}}

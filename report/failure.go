@@ -96,7 +96,7 @@ func (p *printer) outcome(row *value.Object, status proviso.Status) {
 	list := broken(row)
 	quoted := len(list) > 0
 	for i := range list {
-		list[i].parts = list[i].compare(output)
+		list[i].parts = list[i].compare(p.meta.Types, output)
 		quoted = quoted && list[i].parts != nil
 	}
 	if answered && !quoted {
@@ -205,11 +205,11 @@ func brokenOf(c *value.Object, status proviso.Status) brokenAssertion {
 	return b
 }
 
-func (b *brokenAssertion) compare(output any) []excerpt {
+func (b *brokenAssertion) compare(types proviso.Types, output any) []excerpt {
 	if b.undecided || b.reshaped {
 		return nil
 	}
-	return compare(b.about.kind, b.value, output)
+	return compare(types, b.about.kind, b.value, output)
 }
 
 func (p *printer) assertion(b *brokenAssertion, output string) {

@@ -32,7 +32,7 @@ func shown(t testing.TB, name string, m *report.Meta, sum *report.Summary, rows 
 // are fail, error, pass and skip.
 func everywhere(t testing.TB, text string) (*report.Meta, *report.Summary, report.Rows) {
 	prompt, provider := &proviso.Prompt{Label: text, Raw: text}, &proviso.ProviderSpec{ID: text, Label: text}
-	m := &report.Meta{RunID: text, Suite: text, Version: text, Config: value.ObjectOf(text, text),
+	m := &report.Meta{Types: types, RunID: text, Suite: text, Version: text, Config: value.ObjectOf(text, text),
 		Columns: []report.Column{report.NewColumn(prompt, provider), report.NewColumn(prompt, provider)}}
 	sum := report.NewSummary(2)
 	sum.SetDerived(0, text, text)

@@ -61,10 +61,18 @@ func keep(t testing.TB, m *report.Meta, sum *report.Summary, rows []*proviso.Res
 	return r
 }
 
+// types are some of the table of package check: how reports compare them.
+var types = proviso.Types{
+	{Type: "contains", Match: proviso.MatchPart}, {Type: "contains-any", Match: proviso.MatchAnyOne}, {Type: "ends-with", Match: proviso.MatchEnd},
+	{Type: "equals", Match: proviso.MatchWhole}, {Type: "icontains", Match: proviso.MatchPart, FoldsCase: true},
+	{Type: "icontains-any", Match: proviso.MatchAnyOne, FoldsCase: true}, {Type: "levenshtein", Match: proviso.MatchWhole},
+	{Type: "starts-with", Match: proviso.MatchStart},
+}
+
 // sample is a run with an example of everything.
 func sample(t testing.TB) (*report.Meta, *report.Summary, []*proviso.Result) {
 	prompt := &proviso.Prompt{ID: "p1", Label: "Say hello to {{name}}", Raw: "Say hello to {{name}}"}
-	m := &report.Meta{RunID: "20261121-113015-k3f9", Version: "0.1.0", Suite: "greetings",
+	m := &report.Meta{Types: types, RunID: "20261121-113015-k3f9", Version: "0.1.0", Suite: "greetings",
 		Started: time.Date(2026, 11, 21, 11, 30, 15, 0, time.UTC), Elapsed: 1534 * time.Millisecond,
 		Config:  value.ObjectOf("description", "greetings"),
 		Columns: []report.Column{report.NewColumn(prompt, &proviso.ProviderSpec{ID: "echo"})}}
@@ -172,7 +180,7 @@ func TestFromRunGivesTheSameReports(t *testing.T) {
 	if got, want := sum2.Repeats(), (report.RepeatSummary{Groups: 1, Flaky: 1, Met: 1, Forgiven: 2}); got != want {
 		t.Errorf("repeats %+v, want %+v", got, want)
 	}
-	m2.RunID, m2.RunFile = m.RunID, m.RunFile
+	m2.Types, m2.RunID, m2.RunFile = types, m.RunID, m.RunFile
 	for _, f := range report.Formats() {
 		var first, second bytes.Buffer
 		if err := report.WriteTo(context.Background(), &first, f, m, sum, rows); err != nil {

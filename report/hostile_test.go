@@ -20,7 +20,7 @@ func hostileRun(t testing.TB, kind, text string, val any) string {
 	a := &proviso.Assertion{Type: kind, Metric: text, Value: val, Threshold: value.Undefined{}}
 	odd := &proviso.Assertion{Type: text, Value: val, Threshold: value.Undefined{}}
 	prompt, provider := &proviso.Prompt{Label: text, Raw: text}, &proviso.ProviderSpec{ID: text, Label: text}
-	m := &report.Meta{RunID: text, Suite: text, Columns: []report.Column{report.NewColumn(prompt, provider), report.NewColumn(prompt, provider)}}
+	m := &report.Meta{Types: types, RunID: text, Suite: text, Columns: []report.Column{report.NewColumn(prompt, provider), report.NewColumn(prompt, provider)}}
 	row := func(s proviso.Status) *proviso.Result {
 		return &proviso.Result{Case: c, Prompt: prompt, Provider: provider, Rendered: text, Vars: value.ObjectOf(text, text),
 			Output: proviso.Output{Value: text}, Error: text,

@@ -70,7 +70,7 @@ func (p *page) encode(ctx context.Context, chosen []mark) error {
 		if i > 0 {
 			p.rows = append(p.rows, ',')
 		}
-		p.rows = appendData(append(p.rows, '\n'), pageRow(row, m))
+		p.rows = appendData(append(p.rows, '\n'), p.row(row, m))
 		if len(p.rows) > pageBytes && i > 0 {
 			p.rows = p.rows[:end]
 			break
@@ -81,9 +81,9 @@ func (p *page) encode(ctx context.Context, chosen []mark) error {
 	return nil
 }
 
-// pageRow returns a row in the form for the page's script. Members without a value
+// row returns a row in the form for the page's script. Members without a value
 // are left out.
-func pageRow(row view, m mark) *value.Object {
+func (p *page) row(row view, m mark) *value.Object {
 	o := value.ObjectOf("t", float64(m.test), "c", float64(m.column), "s", row.status.String(), "n", row.name(),
 		"score", shortScore(row.Object), "prompt", clip(brief(str(obj(row.Object, "prompt"), "raw")), pageText))
 	if compared := comparedScore(row.Object); compared != "" {
@@ -117,7 +117,7 @@ func pageRow(row view, m mark) *value.Object {
 		}
 	}
 	o.Set("vars", vars)
-	o.Set("a", pageAssertions(row))
+	o.Set("a", pageAssertions(p.in.Meta.Types, row))
 	return o
 }
 
@@ -142,7 +142,7 @@ func wholeReason(row view) string {
 
 // pageAssertions returns the assertions of a row in the order of the suite, each
 // followed by its components.
-func pageAssertions(row view) []any {
+func pageAssertions(types proviso.Types, row view) []any {
 	list := []any{}
 	components, _ := obj(row.Object, "gradingResult").At("componentResults").([]any)
 	output, _ := obj(row.Object, "response").Get("output")
@@ -152,7 +152,7 @@ func pageAssertions(row view) []any {
 			ends = ends[:len(ends)-1]
 		}
 		c, _ := v.(*value.Object)
-		o := pageAssertion(c, output)
+		o := pageAssertion(types, c, output)
 		if len(ends) > 0 {
 			o.Set("level", float64(len(ends)))
 		}
@@ -164,7 +164,7 @@ func pageAssertions(row view) []any {
 	return list
 }
 
-func pageAssertion(c *value.Object, output any) *value.Object {
+func pageAssertion(types proviso.Types, c *value.Object, output any) *value.Object {
 	status := statusOf(str(c, "status"))
 	b := brokenOf(c, status)
 	o := value.ObjectOf("s", status.String(), "k", clip(b.names[0], pageText), "n", clip(b.about.summary().Name(), 2*maxValueText), "why", clip(b.reason, pageWhy))
@@ -178,7 +178,7 @@ func pageAssertion(c *value.Object, output any) *value.Object {
 		o.Set("judge", clip(judge, pageWhy))
 	}
 	if status == proviso.Fail {
-		if parts := pageExcerpts(b.compare(output)); len(parts) > 0 {
+		if parts := pageExcerpts(b.compare(types, output)); len(parts) > 0 {
 			o.Set("parts", parts)
 		}
 	}

@@ -17,7 +17,7 @@ const judgeID = "openai:gpt-5 4f1d22a09c3b"
 // judgedRun is a run whose assertion set was decided by a model: two rows that pass,
 // one that fails, one without a verdict, and one to which nothing applied.
 func judgedRun(t testing.TB) (*report.Meta, *report.Summary, []*proviso.Result) {
-	m := &report.Meta{RunID: "20261121-113015-k3f9", Version: "0.1.0", Suite: "support", Started: time.Date(2026, 11, 21, 11, 30, 15, 0, time.UTC), Config: value.ObjectOf("id", "support-agent"),
+	m := &report.Meta{Types: types, RunID: "20261121-113015-k3f9", Version: "0.1.0", Suite: "support", Started: time.Date(2026, 11, 21, 11, 30, 15, 0, time.UTC), Config: value.ObjectOf("id", "support-agent"),
 		Columns: []report.Column{report.NewColumn(&proviso.Prompt{ID: "p1", Label: "p", Raw: "p"}, &proviso.ProviderSpec{ID: "echo"})}}
 	cites := &proviso.Assertion{ID: "cites", Type: "judge", Instruction: "Cite sources.", Pointer: "/assertions/0",
 		Raw: value.ObjectOf("id", "cites", "instruction", "Cite sources.", "criteria", []any{"Every claim names its source."})}
@@ -75,7 +75,7 @@ func TestJudgedGolden(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m2.RunID, m2.RunFile = m.RunID, ""
+		m2.Types, m2.RunID, m2.RunFile = types, m.RunID, ""
 		if again := shown(t, name, m2, sum2, rows); again != text {
 			t.Errorf("%s of the kept run differs:\n%s\n%s", name, text, again)
 		}
@@ -122,7 +122,7 @@ func TestBatchOfNothing(t *testing.T) {
 	if b.Results.AverageScore != nil || b.Results.PassRate != nil || b.Results.Interval != nil || b.Results.AssertionBreakdown == nil {
 		t.Errorf("%+v", b)
 	}
-	m := &report.Meta{Columns: []report.Column{{ProviderID: "a"}, {ProviderID: "b"}}}
+	m := &report.Meta{Types: types, Columns: []report.Column{{ProviderID: "a"}, {ProviderID: "b"}}}
 	if b := report.NewBatch(m, report.NewSummary(2)); b.AgentID != "" {
 		t.Errorf("two providers are one agent: %q", b.AgentID)
 	}

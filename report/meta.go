@@ -21,6 +21,7 @@ type Meta struct {
 	Columns []Column      // prompts × providers, by [proviso.Result.PromptIdx]
 	RunFile string        // where the run is stored; "" if it is not
 	Planned int           // rows of the complete run; 0 if unknown
+	Types   proviso.Types // how they compare, so that a report can mark what differs; without it nothing is marked
 	Folder  string        // of the suite, where the human labels for its judges are stored; "" if unknown
 
 	// Trust returns the agreement of a judge, by its identity, with human labels for

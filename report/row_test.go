@@ -99,7 +99,7 @@ func det5(t testing.TB, i int) *proviso.Result {
 
 func meta() *report.Meta {
 	prompt := &proviso.Prompt{ID: "p1", Label: "{{output}}", Raw: "{{output}}"}
-	return &report.Meta{
+	return &report.Meta{Types: types,
 		RunID: "20261121-113015-k3f9", Version: "0.1.0", Suite: "bench",
 		Started: time.Date(2026, 11, 21, 11, 30, 15, 0, time.UTC), Elapsed: 1234 * time.Millisecond,
 		Columns: []report.Column{report.NewColumn(prompt, &proviso.ProviderSpec{ID: "echo"})},
@@ -239,7 +239,7 @@ func FuzzAppendRow(f *testing.F) {
 		set := verdict
 		set.Components = []proviso.Verdict{verdict, {}}
 		r.Verdicts, r.SetVerdict = []proviso.Verdict{verdict, set}, []proviso.Verdict{set}
-		line := report.AppendRow(nil, index, r, &report.Meta{RunID: output})
+		line := report.AppendRow(nil, index, r, &report.Meta{Types: types, RunID: output})
 		if !json.Valid(line) || strings.Contains(string(line), "\n") {
 			t.Fatalf("not a line of JSON: %s", line)
 		}

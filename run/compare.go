@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -14,11 +15,10 @@ import (
 func (p *Plan) compare(ctx context.Context, pc *prepared, rows []*proviso.Result) {
 	slices.SortFunc(rows, func(a, b *proviso.Result) int { return cmp.Compare(a.PromptIdx, b.PromptIdx) })
 	for _, a := range pc.comparing {
-		switch a.Type {
-		case "max-score":
-			maxScore(a, rows)
-		case "select-best":
+		if kind, ok := check.Lookup(a.Type); ok && kind.Needs&check.NeedsJudge != 0 {
 			p.selectBest(ctx, pc, a, rows)
+		} else {
+			maxScore(a, rows)
 		}
 	}
 }

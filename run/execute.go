@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/runfile"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/value"
@@ -102,7 +103,7 @@ func (p *Plan) shownConfig() *value.Object {
 
 func (p *Plan) start(started time.Time) (*execution, error) {
 	e := &execution{p: p, groups: map[int]*group{}, summary: report.NewSummary(len(p.columns)), metrics: newMetrics(p)}
-	e.meta = &report.Meta{Version: p.o.Version, Suite: p.Name(), Started: started, Config: p.shownConfig(), Planned: p.Rows, Folder: p.o.Folder}
+	e.meta = &report.Meta{Version: p.o.Version, Suite: p.Name(), Started: started, Config: p.shownConfig(), Planned: p.Rows, Types: check.Facts(), Folder: p.o.Folder}
 	for i := range p.columns {
 		e.meta.Columns = append(e.meta.Columns, report.NewColumn(p.columns[i].prompt, p.columns[i].spec))
 	}

@@ -77,6 +77,7 @@ func New(ctx context.Context, s *proviso.Suite, o Options) (*Plan, proviso.Mista
 		compiler: check.New(check.Options{
 			Code: o.Code, Files: o.Files, Templates: o.Templates, Grader: o.Grader, Spans: o.Spans, CommandTools: o.CommandTools,
 			Client: o.Client, Env: o.Env, Engines: o.Checks, LaxSchemas: o.LaxSchemas, Lenient: s.Lenient, Expand: criteria.Expand,
+			Providers: provider.Facts(),
 		}),
 	}
 	p.expandCases(ctx)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -103,11 +104,17 @@ func (f *inlineSecrets) differ(pointer string, v, shown any) {
 		}
 		kind, _ := v.At("type").(string)
 		for key, e := range v.All() {
-			if !slices.Contains(notSettings, key) || key == "value" && strings.HasSuffix(kind, "webhook") {
+			if !slices.Contains(notSettings, key) || key == "value" && isAddress(kind) {
 				f.differ(document.Join(pointer, key), e, clean.At(key))
 			}
 		}
 	}
+}
+
+// isAddress reports whether the value of an assertion type is a URL.
+func isAddress(kind string) bool {
+	facts := check.Facts().Of(kind)
+	return facts != nil && facts.Address
 }
 
 // besides searches a value of another file, which may have any structure, for

@@ -144,7 +144,7 @@ func (a *app) judge(ctx context.Context, f *judgeCommand, args []string) error {
 	}
 	defer end()
 	if asksJudge(req) {
-		if err := j.Prepare(proviso.Question{Type: "judge"}); err != nil {
+		if err := j.Prepare(proviso.Question{Type: proviso.TypeJudge}); err != nil {
 			return a.nobodyAsked(err)
 		}
 	}

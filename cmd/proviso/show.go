@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/runfile"
 	"github.com/proviso-eval/proviso/report"
 )
@@ -57,6 +58,7 @@ func (a *app) show(ctx context.Context, dir, name string, outputs []output, noTa
 	if err != nil {
 		return proviso.Errorf(proviso.Invalid, "%s: %w", path, err)
 	}
+	meta.Types = check.Facts()
 	meta.Trust = a.trustOf(alignmentFolder(meta.Folder))
 	for _, o := range outputs {
 		if err := o.write(ctx, meta, sum, r); err != nil {

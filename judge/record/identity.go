@@ -73,7 +73,7 @@ func essential(raw *value.Object) *value.Object {
 	for _, key := range neutralKeys {
 		o.Delete(key)
 	}
-	if o.At("type") == "judge" {
+	if o.At("type") == proviso.TypeJudge {
 		o.Delete("type")
 	}
 	if check := objectAt(o, "check"); check != nil {

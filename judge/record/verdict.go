@@ -35,7 +35,7 @@ func (r Row) Verdicts() []Verdict {
 		c, _ := list[i].(*value.Object)
 		a := objectAt(c, "assertion")
 		kind := textAt(a, "type")
-		if strings.HasSuffix(kind, "assert-set") {
+		if strings.TrimPrefix(kind, "not-") == proviso.TypeSet {
 			continue // its members follow
 		}
 		if parts, ok := c.At("members").(float64); ok && parts > 0 && parts < math.MaxInt32 {
@@ -44,7 +44,7 @@ func (r Row) Verdicts() []Verdict {
 		if a == nil {
 			continue
 		}
-		all = append(all, Verdict{Name: cmp.Or(textAt(a, "id"), textAt(a, "metric"), kind, "judge"),
+		all = append(all, Verdict{Name: cmp.Or(textAt(a, "id"), textAt(a, "metric"), kind, proviso.TypeJudge),
 			Judge: textAt(c, "judge"), Status: statusNamed(textAt(c, "status")), Assertion: a, component: c})
 	}
 	return all
