@@ -237,6 +237,16 @@ func (k *Kind) facts() proviso.TypeFacts {
 	}
 }
 
+// Counting returns the type that counts a unit of length, such as "word".
+func Counting(unit string) (name string, ok bool) {
+	for i := range kinds {
+		if slices.Contains(kinds[i].Units, unit) {
+			return kinds[i].Type, true
+		}
+	}
+	return "", false
+}
+
 // Lookup returns the kind of a type written without "not-".
 func Lookup(base string) (*Kind, bool) {
 	// Rows are looked at in place: slices.BinarySearchFunc copies each, and every

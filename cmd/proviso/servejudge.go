@@ -47,7 +47,7 @@ func (a *app) grading(ctx context.Context, f *serveCommand, work string) (end fu
 		end()
 		return nil, err
 	}
-	if err := j.Prepare(proviso.Question{Type: "judge"}); err != nil {
+	if err := j.Prepare(proviso.Question{Type: proviso.TypeJudge}); err != nil {
 		a.warn("criteria cannot be judged: " + err.Error())
 	}
 	clients.Engines.Client = requests.Client() // suites share its connections

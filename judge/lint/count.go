@@ -8,17 +8,9 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/value"
 )
-
-// countedUnits maps units of length to the check that counts them.
-var countedUnits = sync.OnceValue(func() map[string]string {
-	return map[string]string{
-		"word": "word-count", "character": "char-count", "char": "char-count", "letter": "char-count", "token": "token-count",
-		"sentence": "sentence-count", "line": "line-count",
-		"item": "item-count", "bullet": "item-count", "bullet point": "item-count", "bulletpoint": "item-count", "list item": "item-count",
-	}
-})
 
 const (
 	numberWord = `(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|dozen)`
@@ -88,8 +80,8 @@ func findCount(text string) (message, suggestion string) {
 		}
 		group := func(i int) string { return words[m[2*i]:m[2*i+1]] }
 		unit := strings.TrimSuffix(group(p.unit), "s")
-		check := countingCheck(unit, p.value(group), scopeOf(words, unit))
-		return fmt.Sprintf("the length %q is left to the judge, which guesses it; a check counts it", words[m[0]:m[1]]), check
+		write := countingCheck(unit, p.value(group), scopeOf(words, unit))
+		return fmt.Sprintf("the length %q is left to the judge, which guesses it; a check counts it", words[m[0]:m[1]]), write
 	}
 	if phrase, unit, low, high := foreignCount(text); phrase != "" {
 		return fmt.Sprintf("the length %q is left to the judge, which guesses it; a check counts it", phrase), countingCheck(unit, bounds(low, high), "")
@@ -100,7 +92,7 @@ func findCount(text string) (message, suggestion string) {
 // countingCheck returns the check to write instead of a length. It suggests a script
 // for units that no check type counts.
 func countingCheck(unit, value, scope string) string {
-	kind := countedUnits()[unit]
+	kind, _ := check.Counting(unit)
 	switch {
 	case kind != "":
 		return "check: {type: " + kind + ", value: " + value + scope + "}"

@@ -1,0 +1,171 @@
+package engine_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/provider"
+)
+
+// elsewhere are the names of types and providers that other sources may hold, in a
+// folder or a file; no names are all of them. A row says why, usually because the name
+// is an ordinary word too.
+var elsewhere = []struct{ in, names, why string }{
+	{in: "check/", why: "has the table of types, and decides them"},
+	{in: "provider/", why: "has the table of providers, and opens them"},
+	{in: "judge/table.go", why: "the table of how package judge asks about each type"},
+	{in: "judge/", names: "agent-rubric answer-relevance context-faithfulness context-recall context-relevance conversation-relevance factuality g-eval llm-rubric model-graded-closedqa search-rubric select-best", why: "the prompts in judge/prompts have the names of types"},
+	{in: "judge/", names: "count judge moderation", why: "a lint rule, columns of files, a role of a model"},
+	{in: "facts.go", names: "assert-set equals judge", why: "the types that are part of the language of suites"},
+	{in: "spade/", why: "writes assertions, and proves which one implies which"},
+	{in: "internal/", why: "below the packages that know types and providers"},
+	{in: "bench/", why: "writes suites to measure"},
+	{in: "store/storetest/", why: "tests"},
+	{in: "engine/", names: "javascript", why: "a language of scripts"},
+	{in: "engine/engine.go", names: "judge", why: "a resource that the engine closes"},
+	{in: "run/", names: "javascript python", why: "languages of scripts"},
+	{in: "sandbox/", names: "javascript python ruby", why: "languages of scripts"},
+	{in: "cmd/proviso/", names: "http https", why: "schemes of URLs"},
+	{in: "otlp/export.go", names: "http https", why: "schemes of URLs"},
+	{in: "redact.go", names: "http", why: "the beginning of a URL"},
+	{in: "server/", names: "http https", why: "schemes of URLs, and of authentication"},
+	{in: "suite/t", names: "http https", why: "schemes of URLs, and a key"},
+	{in: "run/promptcode.go", names: "exec:", why: "a prompt may be a command"},
+	{in: "suite/prompts.go", names: "exec:", why: "a prompt may be a command"},
+	{in: "suite/", names: "echo", why: "takes the place of the providers if outputs are recorded, and of one that is refused"},
+	{in: "suite/", names: "factuality file judge", why: "keys of suites"},
+	{in: "server/inline.go", names: "judge", why: "a key of suites"},
+	{in: "report/", names: "cost github guardrails", why: "keys of rows, and a format of reports"},
+	{in: "cmd/proviso/", names: "cost file github judge", why: "names of flags, of a format of reports, and a noun"},
+	{in: "sandbox/engine_linux.go", names: "file", why: "a key of a request"},
+	{in: "store/sqlite/sqlite.go", names: "file", why: "a scheme of URLs"},
+}
+
+// TestTablesHoldTheNames: no source outside of the packages with the tables names an
+// assertion type or a provider, so that what is true of one stands in its row.
+func TestTablesHoldTheNames(t *testing.T) {
+	t.Parallel()
+	names := tableNames()
+	for _, known := range []string{"contains", "not-contains", "exec:", "exec", "groq:", "echo"} {
+		if !names[known] {
+			t.Fatalf("%q is not looked for", known)
+		}
+	}
+	used := make([]map[string]bool, len(elsewhere))
+	err := filepath.WalkDir("..", func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && slices.Contains([]string{"testdata", "node_modules", ".git", "dist"}, d.Name()) {
+			return filepath.SkipDir
+		}
+		if !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
+			return nil
+		}
+		fset := token.NewFileSet()
+		f, err := parser.ParseFile(fset, file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		rel := strings.TrimPrefix(filepath.ToSlash(file), "../")
+		for _, lit := range literals(f) {
+			text, err := strconv.Unquote(lit.Value)
+			if err != nil || !names[text] {
+				continue
+			}
+			row := slices.IndexFunc(elsewhere, func(r struct{ in, names, why string }) bool {
+				return strings.HasPrefix(rel, r.in) && (r.names == "" || slices.Contains(strings.Fields(r.names), text))
+			})
+			if row < 0 {
+				t.Errorf("%s:%d: %q is the name of a type or a provider: what is true of it belongs into its row of check/table.go or provider/table.go",
+					rel, fset.Position(lit.Pos()).Line, text)
+				continue
+			}
+			if used[row] == nil {
+				used[row] = map[string]bool{}
+			}
+			used[row][text] = true
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, row := range elsewhere {
+		if len(used[i]) == 0 {
+			t.Errorf("no file in %s has a name: the row is not needed", row.in)
+		}
+		for _, name := range strings.Fields(row.names) {
+			if !used[i][name] {
+				t.Errorf("%s does not hold %q: the row is not needed for it", row.in, name)
+			}
+		}
+	}
+}
+
+// tableNames are the names to look for: types, negated types, and providers with and
+// without the colon.
+func tableNames() map[string]bool {
+	names := map[string]bool{}
+	for _, k := range check.Kinds() {
+		names[k.Type], names["not-"+k.Type] = true, true
+	}
+	for _, k := range provider.Kinds() {
+		names[k.Name], names[strings.TrimSuffix(k.Name, ":")] = true, true
+	}
+	return names
+}
+
+// literals returns the texts of a file, without the keys of objects, imports and tags.
+func literals(f *ast.File) []*ast.BasicLit {
+	var list []*ast.BasicLit
+	skip := map[ast.Node]bool{}
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ImportSpec:
+			return false
+		case *ast.Field:
+			skip[n.Tag] = true
+		case *ast.CallExpr:
+			for i, arg := range n.Args {
+				if isKey(n.Fun, i) {
+					skip[arg] = true
+				}
+			}
+		case *ast.BasicLit:
+			if n.Kind == token.STRING && !skip[n] {
+				list = append(list, n)
+			}
+		}
+		return true
+	})
+	return list
+}
+
+// isKey reports whether argument i of a function is the key of an object.
+func isKey(function ast.Expr, i int) bool {
+	name := ""
+	switch f := function.(type) {
+	case *ast.Ident:
+		name = f.Name
+	case *ast.SelectorExpr:
+		name = f.Sel.Name
+	}
+	switch name {
+	case "At", "Get", "Has", "Set", "Delete":
+		return i == 0
+	case "ObjectOf":
+		return i%2 == 0
+	case "obj", "str", "num": // of package report
+		return i == 1
+	}
+	return false
+}
