@@ -15,10 +15,16 @@ import (
 	"github.com/proviso-eval/proviso/provider"
 )
 
-// elsewhere are the names of types and providers that other sources may hold, in a
-// folder or a file; no names are all of them. A row says why, usually because the name
-// is an ordinary word too.
-var elsewhere = []struct{ in, names, why string }{
+// place allows names of types and providers in a folder or a file; no names are all of
+// them. It says why, usually because the name is an ordinary word too.
+type place struct{ in, names, why string }
+
+func (p place) holds(file, name string) bool {
+	return strings.HasPrefix(file, p.in) && (p.names == "" || slices.Contains(strings.Fields(p.names), name))
+}
+
+// elsewhere are the names of types and providers in other sources.
+var elsewhere = []place{
 	{in: "check/", why: "has the table of types, and decides them"},
 	{in: "provider/", why: "has the table of providers, and opens them"},
 	{in: "judge/table.go", why: "the table of how package judge asks about each type"},
@@ -60,14 +66,16 @@ func TestTablesHoldTheNames(t *testing.T) {
 		}
 	}
 	used := make([]map[string]bool, len(elsewhere))
+	for i := range used {
+		used[i] = map[string]bool{}
+	}
 	err := filepath.WalkDir("..", func(file string, d fs.DirEntry, err error) error {
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if d.IsDir() && slices.Contains([]string{"testdata", "node_modules", ".git", "dist"}, d.Name()) {
+		case d.IsDir() && slices.Contains([]string{"testdata", "node_modules", ".git", "dist"}, d.Name()):
 			return filepath.SkipDir
-		}
-		if !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
+		case !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go"):
 			return nil
 		}
 		fset := token.NewFileSet()
@@ -77,35 +85,29 @@ func TestTablesHoldTheNames(t *testing.T) {
 		}
 		rel := strings.TrimPrefix(filepath.ToSlash(file), "../")
 		for _, lit := range literals(f) {
-			text, err := strconv.Unquote(lit.Value)
-			if err != nil || !names[text] {
+			name, err := strconv.Unquote(lit.Value)
+			if err != nil || !names[name] {
 				continue
 			}
-			row := slices.IndexFunc(elsewhere, func(r struct{ in, names, why string }) bool {
-				return strings.HasPrefix(rel, r.in) && (r.names == "" || slices.Contains(strings.Fields(r.names), text))
-			})
-			if row < 0 {
-				t.Errorf("%s:%d: %q is the name of a type or a provider: what is true of it belongs into its row of check/table.go or provider/table.go",
-					rel, fset.Position(lit.Pos()).Line, text)
+			if row := slices.IndexFunc(elsewhere, func(p place) bool { return p.holds(rel, name) }); row >= 0 {
+				used[row][name] = true
 				continue
 			}
-			if used[row] == nil {
-				used[row] = map[string]bool{}
-			}
-			used[row][text] = true
+			t.Errorf("%s:%d: %q is the name of a type or a provider: what is true of it belongs into its row of check/table.go or provider/table.go",
+				rel, fset.Position(lit.Pos()).Line, name)
 		}
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, row := range elsewhere {
+	for i, p := range elsewhere {
 		if len(used[i]) == 0 {
-			t.Errorf("no file in %s has a name: the row is not needed", row.in)
+			t.Errorf("no file in %s has a name: the row is not needed", p.in)
 		}
-		for _, name := range strings.Fields(row.names) {
+		for _, name := range strings.Fields(p.names) {
 			if !used[i][name] {
-				t.Errorf("%s does not hold %q: the row is not needed for it", row.in, name)
+				t.Errorf("%s does not hold %q: the row is not needed for it", p.in, name)
 			}
 		}
 	}

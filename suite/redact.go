@@ -2,6 +2,7 @@ package suite
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/value"
@@ -29,9 +30,9 @@ func redact(types proviso.Types, o *value.Object) *value.Object {
 			}
 		}
 	}
-	if t, _ := o.At("type").(string); isAddress(types, t) {
-		if address, ok := o.At("value").(string); ok && proviso.RedactedURL(address) != address {
-			set("value", proviso.RedactedURL(address))
+	if address, ok := o.At("value").(string); ok && strings.Contains(address, "://") && isAddress(types, o.At("type")) {
+		if clean := proviso.RedactedURL(address); clean != address {
+			set("value", clean)
 		}
 	}
 	if list, ok := o.At("assert").([]any); ok {
@@ -43,7 +44,8 @@ func redact(types proviso.Types, o *value.Object) *value.Object {
 }
 
 // isAddress reports whether the value of a type is a URL.
-func isAddress(types proviso.Types, name string) bool {
+func isAddress(types proviso.Types, kind any) bool {
+	name, _ := kind.(string)
 	t := types.Of(name)
 	return t != nil && t.Address
 }
