@@ -61,8 +61,8 @@ const (
 	CellNone                 // the type cannot be written in a cell
 )
 
-// Match is what a type compares its value with, so that a report can mark where an
-// output differs.
+// Match is where a type looks for its value, so that a report can mark where an output
+// differs, and package spade knows which assertion implies another.
 type Match uint8
 
 // The ways to compare.
@@ -73,6 +73,10 @@ const (
 	MatchEnd                 // the end of the output
 	MatchPart                // any part of the output
 	MatchAnyOne              // any part of the output, with any of several values
+	MatchEvery               // parts of the output, with each of several values
+	MatchInOrder             // parts of the output that follow each other, with several values
+	MatchPattern             // any part of the output, with a regular expression
+	MatchCount               // parts of the output, with a text or a regular expression
 )
 
 // Types is a table of assertion types, sorted by type.

@@ -62,6 +62,26 @@ const (
 	LimitPositive              // the same, with Kind.Default also for 0
 )
 
+// Measure is how a type compares its measurement with the threshold.
+type Measure uint8
+
+// The comparisons.
+const (
+	NoMeasure Measure = iota // it has none, or a more complicated one
+	AtMost                   // it must not exceed the threshold
+	AtLeast                  // it must reach the threshold
+)
+
+// References are texts that the output is measured against.
+type References uint8
+
+// The references.
+const (
+	NoReferences References = iota
+	AllOf                   // the value as a whole
+	BestOf                  // of several texts, the best measurement counts
+)
+
 // Kind describes one assertion type.
 type Kind struct {
 	Type  string // without "not-"
@@ -84,6 +104,11 @@ type Kind struct {
 	Empty         bool // an empty list, or null, is a valid value
 	Text          bool // any value is compared as text, even an absent one
 
+	Pure bool // it decides by the text of the output and its value alone
+	// Measure is how the measurement is compared with the threshold. References says
+	// whether the value holds texts that the output is measured against.
+	Measure    Measure
+	References References
 	// Match and FoldsCase tell a report what to mark where an output differs.
 	Match     proviso.Match
 	FoldsCase bool // upper and lower case are always equal
@@ -119,72 +144,72 @@ var kinds = []Kind{
 	{Type: "agent-rubric", Value: "a text, an object or none, with a rubricPrompt", Limit: LimitIfGiven, Needs: NeedsJudge | NeedsRubric, Not: Complement, Range: RubricScore, Most: maxGradedText, New: newRubric},
 	{Type: "answer-relevance", Value: "none", Limit: LimitAlways, Default: 0.5, Needs: NeedsJudge | NeedsEmbedder, Not: Complement, Range: SignedScore, Share: true, Most: maxGradedText, CellLimit: cellLimit, New: newGraded},
 	{Type: proviso.TypeSet, Value: "none; put the members under assert", Limit: LimitIfGiven, Cell: proviso.CellNone},
-	{Type: "bleu", Value: "a text or a list of texts", Limit: LimitAlways, Default: 0.5, Not: Complement, Most: maxMetricText, Folds: true, New: newBLEU},
-	{Type: "char-count", Value: "a number, or an object with min and max", Keys: "min max", Numbers: "min max", Coerced: true, Units: []string{"character", "char", "letter"}, New: newCharCount},
-	{Type: "chars", Value: "a class, or an object: class, min, max", Keys: "class min max", Numbers: "min max", Coerced: true, New: newChars},
+	{Type: "bleu", Value: "a text or a list of texts", Limit: LimitAlways, Default: 0.5, Not: Complement, Most: maxMetricText, Folds: true, Pure: true, Measure: AtLeast, References: AllOf, New: newBLEU},
+	{Type: "char-count", Value: "a number, or an object with min and max", Keys: "min max", Numbers: "min max", Coerced: true, Pure: true, Units: []string{"character", "char", "letter"}, New: newCharCount},
+	{Type: "chars", Value: "a class, or an object: class, min, max", Keys: "class min max", Numbers: "min max", Coerced: true, Pure: true, New: newChars},
 	{Type: "classifier", Value: "the name of a class, or none for any", Limit: LimitAlways, Default: 1, Needs: NeedsClassifier, Not: Complement, Range: AnyScore, Most: maxGradedText, CellLimit: cellLimit, New: newClassifier},
-	{Type: "contains", Value: "a text or a number", Folds: true, Match: proviso.MatchPart, New: newContains},
-	{Type: "contains-all", Value: "a list, or texts separated by commas", Folds: true, Cell: proviso.CellList, New: newContainsAll},
-	{Type: "contains-any", Value: "a list, or texts separated by commas", Folds: true, Cell: proviso.CellList, Match: proviso.MatchAnyOne, New: newContainsAny},
-	{Type: "contains-html", Value: "none", New: newContainsHTML},
-	{Type: "contains-json", Value: "none, or a JSON Schema", Cell: proviso.CellKept, New: newContainsJSON},
+	{Type: "contains", Value: "a text or a number", Folds: true, Pure: true, Match: proviso.MatchPart, New: newContains},
+	{Type: "contains-all", Value: "a list, or texts separated by commas", Folds: true, Cell: proviso.CellList, Pure: true, Match: proviso.MatchEvery, New: newContainsAll},
+	{Type: "contains-any", Value: "a list, or texts separated by commas", Folds: true, Cell: proviso.CellList, Pure: true, Match: proviso.MatchAnyOne, New: newContainsAny},
+	{Type: "contains-html", Value: "none", Pure: true, New: newContainsHTML},
+	{Type: "contains-json", Value: "none, or a JSON Schema", Cell: proviso.CellKept, Pure: true, New: newContainsJSON},
 	{Type: "contains-sql", Value: "an object: databaseType, allowedTables, allowedColumns", Keys: "databaseType allowedTables allowedColumns", New: newContainsSQL},
-	{Type: "contains-xml", Value: "none, or paths of required elements", Keys: "requiredElements", New: newContainsXML},
+	{Type: "contains-xml", Value: "none, or paths of required elements", Keys: "requiredElements", Pure: true, New: newContainsXML},
 	{Type: "context-faithfulness", Value: "none", Limit: LimitAlways, Default: 0.5, Needs: NeedsJudge | NeedsContext | NeedsQuery, Not: Complement, Share: true, Most: maxGradedText, CellLimit: cellLimit, New: newGraded},
 	{Type: "context-recall", Value: "a text: the correct answer", Limit: LimitAlways, Default: 0.5, Needs: NeedsJudge | TakesContext, Not: Complement, Share: true, Most: maxGradedText, CellLimit: cellLimit, New: newGradedText},
 	{Type: "context-relevance", Value: "none", Limit: LimitAlways, Default: 0.5, Needs: NeedsJudge | NeedsContext | NeedsQuery, Not: Complement, Share: true, Most: maxGradedText, CellLimit: cellLimit, New: newGraded},
 	{Type: "conversation-relevance", Value: "none", Limit: LimitAlways, Default: 0.5, Needs: NeedsJudge | TakesTurns, Not: Complement, Share: true, Most: maxGradedText, New: newGraded},
-	{Type: "cost", Value: "none; threshold is the limit in US dollars", Limit: LimitIfGiven, CellLimit: cellLimit, New: newCost},
-	{Type: "count", Value: "a text, or an object: text or regex, min, max, ignoreCase", Folds: true, Keys: "text regex min max ignoreCase", Numbers: "min max", Coerced: true, New: newCount},
-	{Type: "ends-with", Value: "a text", Folds: true, Match: proviso.MatchEnd, New: newEndsWith},
-	{Type: proviso.TypeText, Value: "anything; objects and lists are compared with the output read as JSON", Folds: true, Empty: true, Text: true, Match: proviso.MatchWhole, New: newEquals},
+	{Type: "cost", Value: "none; threshold is the limit in US dollars", Limit: LimitIfGiven, CellLimit: cellLimit, Measure: AtMost, New: newCost},
+	{Type: "count", Value: "a text, or an object: text or regex, min, max, ignoreCase", Folds: true, Keys: "text regex min max ignoreCase", Numbers: "min max", Coerced: true, Pure: true, Match: proviso.MatchCount, New: newCount},
+	{Type: "ends-with", Value: "a text", Folds: true, Pure: true, Match: proviso.MatchEnd, New: newEndsWith},
+	{Type: proviso.TypeText, Value: "anything; objects and lists are compared with the output read as JSON", Folds: true, Empty: true, Text: true, Pure: true, Match: proviso.MatchWhole, New: newEquals},
 	{Type: "factuality", Value: "a text: the correct answer", Needs: NeedsJudge, Not: Complement, Range: AnyScore, Most: maxGradedText, New: newGradedText},
 	{Type: "finish-reason", Value: "a text", Folds: true, New: newFinishReason},
 	{Type: "g-eval", Value: "a text or a list of texts: criteria", Limit: LimitPositive, Default: 0.7, Needs: NeedsJudge, Not: Complement, Most: maxGradedText, New: newGradedTexts},
-	{Type: "gleu", Value: "a text or a list of texts", Limit: LimitAlways, Default: 0.5, Not: Complement, Most: maxMetricText, Folds: true, New: newGLEU},
+	{Type: "gleu", Value: "a text or a list of texts", Limit: LimitAlways, Default: 0.5, Not: Complement, Most: maxMetricText, Folds: true, Pure: true, Measure: AtLeast, References: BestOf, New: newGLEU},
 	{Type: "guardrails", Value: "none", New: newGuardrails},
-	{Type: "icontains", Value: "a text or a number", Folds: true, Match: proviso.MatchPart, FoldsCase: true, New: newContains},
-	{Type: "icontains-all", Value: "a list, or texts separated by commas", Folds: true, Cell: proviso.CellList, FoldsCase: true, New: newContainsAll},
-	{Type: "icontains-any", Value: "a list, or texts separated by commas", Folds: true, Cell: proviso.CellList, Match: proviso.MatchAnyOne, FoldsCase: true, New: newContainsAny},
-	{Type: "in-order", Value: "a list, or texts separated by commas", Folds: true, Cell: proviso.CellList, New: newInOrder},
-	{Type: "is-html", Value: "none", New: newIsHTML},
-	{Type: "is-json", Value: "none, or a JSON Schema", Cell: proviso.CellKept, New: newIsJSON},
+	{Type: "icontains", Value: "a text or a number", Folds: true, Pure: true, Match: proviso.MatchPart, FoldsCase: true, New: newContains},
+	{Type: "icontains-all", Value: "a list, or texts separated by commas", Folds: true, Cell: proviso.CellList, Pure: true, Match: proviso.MatchEvery, FoldsCase: true, New: newContainsAll},
+	{Type: "icontains-any", Value: "a list, or texts separated by commas", Folds: true, Cell: proviso.CellList, Pure: true, Match: proviso.MatchAnyOne, FoldsCase: true, New: newContainsAny},
+	{Type: "in-order", Value: "a list, or texts separated by commas", Folds: true, Cell: proviso.CellList, Pure: true, Match: proviso.MatchInOrder, New: newInOrder},
+	{Type: "is-html", Value: "none", Pure: true, New: newIsHTML},
+	{Type: "is-json", Value: "none, or a JSON Schema", Cell: proviso.CellKept, Pure: true, New: newIsJSON},
 	{Type: "is-refusal", Value: "none", Folds: true, New: newIsRefusal},
 	{Type: "is-sql", Value: "an object: databaseType, allowedTables, allowedColumns", Keys: "databaseType allowedTables allowedColumns", New: newIsSQL},
 	{Type: "is-valid-function-call", Value: "none; the provider's configuration declares the functions", New: newFunctionCall},
 	{Type: "is-valid-openai-function-call", Value: "none; the provider's configuration declares the functions", New: newFunctionCall},
 	{Type: "is-valid-openai-tools-call", Value: "none; the provider's configuration declares the tools", New: newToolsCall},
-	{Type: "is-xml", Value: "none, or paths of required elements", Keys: "requiredElements", New: newIsXML},
-	{Type: "item-count", Value: "a number, or an object with min and max", Keys: "min max", Numbers: "min max", Coerced: true, Units: []string{"item", "bullet", "bullet point", "bulletpoint", "list item"}, New: newItemCount},
+	{Type: "is-xml", Value: "none, or paths of required elements", Keys: "requiredElements", Pure: true, New: newIsXML},
+	{Type: "item-count", Value: "a number, or an object with min and max", Keys: "min max", Numbers: "min max", Coerced: true, Pure: true, Units: []string{"item", "bullet", "bullet point", "bulletpoint", "list item"}, New: newItemCount},
 	{Type: "javascript", Value: "JavaScript: an expression, a body with return on several lines, or file://", Limit: LimitIfGiven, Needs: NeedsCode | TakesCode, Not: PassOnly, Range: AnyScore, CellPrefixes: "fn: eval:", CellScripts: ".js .cjs .mjs .ts .cts .mts", New: newJavascript},
 	{Type: "json-path", Value: "a JSONPath, or an object: path with equals or assert", Keys: "path equals assert", New: newJSONPath},
 	{Type: proviso.TypeJudge, Value: "none; put questions under criteria, and what is counted under check", Needs: NeedsJudge, Cell: proviso.CellNone, New: newJudged},
-	{Type: "latency", Value: "none; threshold is the limit in milliseconds", Limit: LimitIfGiven, CellLimit: cellLimit, New: newLatency},
-	{Type: "levenshtein", Value: "a text", Limit: LimitAlways, Default: 5, Folds: true, CellLimit: cellLimit, Match: proviso.MatchWhole, New: newLevenshtein},
-	{Type: "line-count", Value: "a number, or an object with min and max", Keys: "min max", Numbers: "min max", Coerced: true, Units: []string{"line"}, New: newLineCount},
+	{Type: "latency", Value: "none; threshold is the limit in milliseconds", Limit: LimitIfGiven, CellLimit: cellLimit, Measure: AtMost, New: newLatency},
+	{Type: "levenshtein", Value: "a text", Limit: LimitAlways, Default: 5, Folds: true, CellLimit: cellLimit, Pure: true, Measure: AtMost, References: AllOf, Match: proviso.MatchWhole, New: newLevenshtein},
+	{Type: "line-count", Value: "a number, or an object with min and max", Keys: "min max", Numbers: "min max", Coerced: true, Pure: true, Units: []string{"line"}, New: newLineCount},
 	{Type: "llm-rubric", Value: "a text, an object or none, with a rubricPrompt", Limit: LimitIfGiven, Needs: NeedsJudge | NeedsRubric, Not: Complement, Range: RubricScore, Most: maxGradedText, CellPrefixes: "grade: llm-rubric:", CellVerbatim: true, New: newRubric},
 	{Type: "max-score", Value: "an object: method, weights, threshold", Needs: NeedsGroup, Cell: proviso.CellNone, Keys: "method weights threshold", Numbers: "threshold"},
-	{Type: "meteor", Value: "a text or a list of texts", Limit: LimitAlways, Default: 0.5, Not: Complement, Most: maxMetricText, Folds: true, New: newMETEOR},
+	{Type: "meteor", Value: "a text or a list of texts", Limit: LimitAlways, Default: 0.5, Not: Complement, Most: maxMetricText, Folds: true, Pure: true, Measure: AtLeast, References: BestOf, New: newMETEOR},
 	{Type: "model-graded-closedqa", Value: "a text: the criterion", Needs: NeedsJudge, Not: Complement, Most: maxGradedText, New: newGradedText},
 	{Type: "model-graded-factuality", Value: "a text: the correct answer", Needs: NeedsJudge, Not: Complement, Range: AnyScore, Most: maxGradedText, New: newGradedText},
 	{Type: "moderation", Value: "a list of categories, or none for all", Needs: NeedsModerator, Not: Complement, Most: maxGradedText, New: newModeration},
-	{Type: "perplexity", Value: "none; threshold is the limit", Limit: LimitIfGiven, Open: true, CellLimit: cellLimit, New: newPerplexity},
-	{Type: "perplexity-score", Value: "none; threshold is the minimum score", Limit: LimitIfGiven, Not: Complement, Open: true, CellLimit: cellLimit, New: newPerplexityScore},
+	{Type: "perplexity", Value: "none; threshold is the limit", Limit: LimitIfGiven, Open: true, CellLimit: cellLimit, Measure: AtMost, New: newPerplexity},
+	{Type: "perplexity-score", Value: "none; threshold is the minimum score", Limit: LimitIfGiven, Not: Complement, Open: true, CellLimit: cellLimit, Measure: AtLeast, New: newPerplexityScore},
 	{Type: "python", Value: "Python: an expression, a body with return on several lines, or file://", Limit: LimitIfGiven, Needs: NeedsCode | TakesCode, Not: PassOnly, Range: AnyScore, CellScripts: ".py", BareScript: true, New: newPython},
-	{Type: "regex", Value: "an ECMAScript regular expression", Folds: true, New: newRegex},
-	{Type: "rouge-l", Value: "a text or a list of texts", Limit: LimitAlways, Default: 0.75, Not: Complement, Most: maxMetricText, Folds: true, New: newROUGEL},
-	{Type: "rouge-n", Value: "a text", Limit: LimitAlways, Default: 0.75, Not: Complement, Most: maxMetricText, Folds: true, CellLimit: cellLimit, New: newROUGE},
+	{Type: "regex", Value: "an ECMAScript regular expression", Folds: true, Pure: true, Match: proviso.MatchPattern, New: newRegex},
+	{Type: "rouge-l", Value: "a text or a list of texts", Limit: LimitAlways, Default: 0.75, Not: Complement, Most: maxMetricText, Folds: true, Pure: true, Measure: AtLeast, References: BestOf, New: newROUGEL},
+	{Type: "rouge-n", Value: "a text", Limit: LimitAlways, Default: 0.75, Not: Complement, Most: maxMetricText, Folds: true, CellLimit: cellLimit, Pure: true, Measure: AtLeast, References: AllOf, New: newROUGE},
 	{Type: "ruby", Value: "Ruby: an expression, a body on several lines, or file://", Limit: LimitIfGiven, Needs: NeedsCode | TakesCode, Not: PassOnly, Range: AnyScore, New: newRuby},
 	{Type: "search-rubric", Value: "a text, an object or none, with a rubricPrompt", Limit: LimitIfGiven, Needs: NeedsJudge | NeedsRubric, Not: Complement, Range: RubricScore, Most: maxGradedText, New: newRubric},
 	{Type: "select-best", Value: "a text: the criterion for the best output", Needs: NeedsGroup | NeedsJudge | NeedsRubric, Cell: proviso.CellNone},
-	{Type: "sentence-count", Value: "a number, or an object with min and max", Keys: "min max", Numbers: "min max", Coerced: true, Units: []string{"sentence"}, New: newSentenceCount},
+	{Type: "sentence-count", Value: "a number, or an object with min and max", Keys: "min max", Numbers: "min max", Coerced: true, Pure: true, Units: []string{"sentence"}, New: newSentenceCount},
 	{Type: "similar", Value: "a text or a list of texts", Limit: LimitAlways, Default: 0.75, Needs: NeedsEmbedder, Not: Complement, Range: SignedScore, Most: maxGradedText, CellLimit: 0.8, New: newGradedTexts},
 	{Type: "similar:cosine", Value: "a text or a list of texts", Limit: LimitAlways, Default: 0.75, Needs: NeedsEmbedder, Not: Complement, Range: SignedScore, Most: maxGradedText, Cell: proviso.CellNone, New: newGradedTexts},
 	{Type: "similar:dot", Value: "a text or a list of texts", Limit: LimitAlways, Default: 0.75, Needs: NeedsEmbedder, Not: Complement, Range: AnyScore, Most: maxGradedText, Cell: proviso.CellNone, New: newGradedTexts},
 	{Type: "similar:euclidean", Value: "a text or a list of texts; threshold is the maximum distance", Limit: LimitAlways, Default: 0.75, Needs: NeedsEmbedder, Not: Complement, Most: maxGradedText, Cell: proviso.CellNone, New: newGradedTexts},
 	{Type: "skill-used", Value: "a name, a list of names, or an object: name or pattern, min, max", Keys: "name pattern min max", Numbers: "min max", New: newSkillUsed},
-	{Type: "starts-with", Value: "a text", Folds: true, CellLimit: cellLimit, Match: proviso.MatchStart, New: newStartsWith},
-	{Type: "token-count", Value: "a number, or an object with min and max", Most: maxMetricText, Keys: "min max", Numbers: "min max", Coerced: true, Units: []string{"token"}, New: newTokenCount},
+	{Type: "starts-with", Value: "a text", Folds: true, CellLimit: cellLimit, Pure: true, Match: proviso.MatchStart, New: newStartsWith},
+	{Type: "token-count", Value: "a number, or an object with min and max", Most: maxMetricText, Keys: "min max", Numbers: "min max", Coerced: true, Pure: true, Units: []string{"token"}, New: newTokenCount},
 	{Type: "tool-call-f1", Value: "names of tools: a list, or texts separated by commas", Limit: LimitAlways, Default: 1, Not: PassOnly, New: newToolCallF1},
 	{Type: "trace-error-spans", Value: "a number, or an object: max_count, max_percentage, pattern", Needs: NeedsTrace, Keys: "max_count max_percentage pattern", Numbers: "max_count max_percentage", New: newErrorSpans},
 	{Type: "trace-span-count", Value: "an object: pattern, min, max", Needs: NeedsTrace, Keys: "pattern min max", Numbers: "min max", New: newSpanCount},
@@ -195,7 +220,7 @@ var kinds = []Kind{
 	{Type: "trajectory:tool-sequence", Value: "a list of tools, or an object: steps, mode", Needs: NeedsTrace, Keys: "steps mode", New: newToolSequence},
 	{Type: "trajectory:tool-used", Value: "a tool, a list of tools, or an object: name or pattern, min, max", Needs: NeedsTrace, Keys: "name pattern type min max", Numbers: "min max", New: newToolUsed},
 	{Type: "webhook", Value: "the URL of an HTTP endpoint", Needs: NeedsNetwork, Not: Complement, Range: AnyScore, New: newWebhook},
-	{Type: "word-count", Value: "a number, or an object with min and max", Keys: "min max", Numbers: "min max", Coerced: true, Units: []string{"word"}, New: newWordCount},
+	{Type: "word-count", Value: "a number, or an object with min and max", Keys: "min max", Numbers: "min max", Coerced: true, Pure: true, Units: []string{"word"}, New: newWordCount},
 }
 
 // Kinds returns every assertion type, sorted.

@@ -78,7 +78,7 @@ func formOf(base string) *ask.Form {
 // folds reports whether ignoreCase changes what a type does.
 func folds(base string) bool {
 	k, ok := check.Lookup(base)
-	return ok && k.Folds && !strings.HasPrefix(base, "icontains")
+	return ok && k.Folds && !k.FoldsCase
 }
 
 // unknownForm suggests the type that was probably meant.

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/spade/ask"
 	"github.com/proviso-eval/proviso/spade/candidate"
@@ -45,7 +46,7 @@ func searched(c *proviso.Candidate, base string) []string {
 	var list []string
 	switch v := c.Assertion.Value.(type) {
 	case string:
-		if base == "regex" {
+		if searches(base) == proviso.MatchPattern {
 			return wordsOf(v)
 		}
 		list = append(list, v)
@@ -70,15 +71,18 @@ func wordsOf(re string) []string {
 	return slices.DeleteFunc(list, func(w string) bool { return len(w) < 3 })
 }
 
-// searching are the types that look for text.
-var searching = []string{
-	"contains", "icontains", "starts-with", "ends-with", "equals", "contains-all", "contains-any", "icontains-all", "icontains-any", "in-order", "regex", "count",
+// searches returns where a type looks for text; MatchNone if it does not.
+func searches(base string) proviso.Match {
+	if kind, ok := check.Lookup(base); ok && kind.Measure == check.NoMeasure {
+		return kind.Match
+	}
+	return proviso.MatchNone
 }
 
 // ownWords finds a check that looks for the words of a quality: an answer is not polite
 // because it contains "polite".
 func ownWords(c *proviso.Candidate, base string, covered []DeltaCriterion) string {
-	if !slices.Contains(searching, base) {
+	if searches(base) == proviso.MatchNone {
 		return ""
 	}
 	quality := rules.QualityPattern()
@@ -134,7 +138,8 @@ func hides(sentence, quote string) bool {
 // hidden requires that a check of something to be hidden fails where it shows, under a
 // name that the prompt has.
 func hidden(c *proviso.Candidate, base string, not bool, covered []DeltaCriterion, prompt string) string {
-	if !slices.Contains(searching, base) || base == "regex" || base == "count" {
+	switch searches(base) {
+	case proviso.MatchNone, proviso.MatchPattern, proviso.MatchCount:
 		return ""
 	}
 	for _, x := range covered {

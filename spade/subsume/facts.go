@@ -7,60 +7,68 @@ import (
 	"unicode/utf8"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/value"
 )
 
-// pureTypes decide by the text of the output alone.
-var pureTypes = []string{
-	"bleu", "char-count", "chars", "contains", "contains-all", "contains-any", "contains-html", "contains-json", "contains-xml", "count",
-	"ends-with", "equals", "gleu", "icontains", "icontains-all", "icontains-any", "in-order", "is-html", "is-json", "is-xml", "item-count",
-	"levenshtein", "line-count", "meteor", "regex", "rouge-l", "rouge-n", "sentence-count", "starts-with", "token-count", "word-count",
-}
-
 // fill finds the forms in which a fact can be compared.
 func (c *claims) fill(f *fact, base string, a *proviso.Assertion) {
-	if !fixed(a.Value) {
+	kind, ok := check.Lookup(base)
+	if !ok || !fixed(a.Value) {
 		return // the value differs between outputs
 	}
-	if slices.Contains(pureTypes, base) {
+	if kind.Pure {
 		pure := *a
 		pure.Type, pure.Scope, pure.Transform, pure.When = base, nil, "", ""
 		f.pure = &pure
 	}
-	switch base {
-	case "contains", "icontains":
-		c.fillPhrases(f, phraseOf(a.Value), false, a.IgnoreCase || base == "icontains")
-	case "contains-all", "icontains-all":
-		c.fillPhrases(f, phrasesOf(a.Value), false, a.IgnoreCase || base == "icontains-all")
-	case "contains-any", "icontains-any":
-		c.fillPhrases(f, phrasesOf(a.Value), true, a.IgnoreCase || base == "icontains-any")
-	case "starts-with", "ends-with", "equals":
-		c.fillAffix(f, base, a)
-	case "in-order":
-		if list := phrasesOf(a.Value); len(list) > 0 {
-			f.text = c.languages.sequence(list, a.IgnoreCase)
-		}
-	case "regex":
-		if pattern, ok := a.Value.(string); ok && pattern != "" {
-			f.text = c.languages.matches(pattern, a.IgnoreCase)
-		}
-	case "count":
-		c.fillCount(f, a)
-	case "char-count", "word-count", "sentence-count", "line-count", "item-count", "token-count", "chars":
+	fold := a.IgnoreCase || kind.FoldsCase
+	switch {
+	case kind.Measure != check.NoMeasure:
+		fillLimit(f, kind, a)
+	case kind.Match != proviso.MatchNone:
+		c.fillText(f, kind.Match, a, fold)
+	case len(kind.Units) > 0 || base == "chars":
 		fillCounter(f, base, a)
-	case "is-json", "contains-json":
+	case base == "is-json" || base == "contains-json":
 		fillSchema(f, base == "contains-json", a.Value)
-	case "is-xml", "contains-xml":
+	case base == "is-xml" || base == "contains-xml":
 		fillPaths(f, base == "contains-xml", a.Value)
-	case "finish-reason":
+	case base == "finish-reason":
 		if text, ok := a.Value.(string); ok {
 			if low, ok := lowered(text); ok {
 				f.name, f.of = low, base
 			}
 		}
-	default:
-		fillLimit(f, base, a)
+	}
+}
+
+// fillText handles texts and patterns in the output.
+func (c *claims) fillText(f *fact, match proviso.Match, a *proviso.Assertion, fold bool) {
+	switch match {
+	case proviso.MatchPart:
+		c.fillPhrases(f, phraseOf(a.Value), false, fold)
+	case proviso.MatchEvery:
+		c.fillPhrases(f, phrasesOf(a.Value), false, fold)
+	case proviso.MatchAnyOne:
+		c.fillPhrases(f, phrasesOf(a.Value), true, fold)
+	case proviso.MatchStart:
+		c.fillAffix(f, atStart, a.Value, fold)
+	case proviso.MatchEnd:
+		c.fillAffix(f, atEnd, a.Value, fold)
+	case proviso.MatchWhole:
+		c.fillAffix(f, whole, a.Value, fold)
+	case proviso.MatchInOrder:
+		if list := phrasesOf(a.Value); len(list) > 0 {
+			f.text = c.languages.sequence(list, fold)
+		}
+	case proviso.MatchPattern:
+		if pattern, ok := a.Value.(string); ok && pattern != "" {
+			f.text = c.languages.matches(pattern, fold)
+		}
+	case proviso.MatchCount:
+		c.fillCount(f, a)
 	}
 }
 
@@ -126,10 +134,10 @@ func (c *claims) fillPhrases(f *fact, list []string, any, fold bool) {
 }
 
 // fillAffix handles texts that begin or end with a phrase, or equal one.
-func (c *claims) fillAffix(f *fact, base string, a *proviso.Assertion) {
-	text, ok := a.Value.(string)
-	if base == "equals" {
-		switch v := a.Value.(type) {
+func (c *claims) fillAffix(f *fact, place string, val any, fold bool) {
+	text, ok := val.(string)
+	if place == whole {
+		switch v := val.(type) {
 		case value.Undefined:
 			return
 		case nil, []any, *value.Object:
@@ -139,12 +147,11 @@ func (c *claims) fillAffix(f *fact, base string, a *proviso.Assertion) {
 			text, ok = value.ToString(v), true
 		}
 	}
-	if !ok || text == "" && base != "equals" {
+	if !ok || text == "" && place != whole {
 		return
 	}
-	place := map[string]string{"starts-with": atStart, "ends-with": atEnd, "equals": whole}[base]
-	f.text = c.languages.phrase(text, place, a.IgnoreCase)
-	if base == "equals" && !a.IgnoreCase && utf8.ValidString(text) {
+	f.text = c.languages.phrase(text, place, fold)
+	if place == whole && !fold && utf8.ValidString(text) {
 		f.exact = &text
 	}
 }

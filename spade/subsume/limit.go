@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -38,69 +39,35 @@ func containsEvery(list, some []string) bool {
 	return true
 }
 
-// measured is a type that compares a measure with a threshold.
-type measured struct {
-	least bool     // the measure must reach the threshold; else not exceed it
-	usual *float64 // the default threshold; nil if it is required
-	texts bool     // the value holds reference texts
-	best  bool     // of several texts, the best measure counts
-}
-
-// measuredType returns what is known of a type; false for all others.
-func measuredType(base string) (measured, bool) {
-	five, half, most := 5.0, 0.5, 0.75
-	switch base {
-	case "cost", "latency", "perplexity":
-		return measured{}, true
-	case "perplexity-score":
-		return measured{least: true}, true
-	case "levenshtein":
-		return measured{usual: &five, texts: true}, true
-	case "bleu":
-		return measured{least: true, usual: &half, texts: true}, true
-	case "rouge-n":
-		return measured{least: true, usual: &most, texts: true}, true
-	case "rouge-l":
-		return measured{least: true, usual: &most, texts: true, best: true}, true
-	case "gleu", "meteor":
-		return measured{least: true, usual: &half, texts: true, best: true}, true
-	}
-	return measured{}, false
-}
-
 // fillLimit handles measures of the output.
-func fillLimit(f *fact, base string, a *proviso.Assertion) {
-	kind, ok := measuredType(base)
-	if !ok {
-		return
-	}
-	l := &limit{least: kind.least}
+func fillLimit(f *fact, kind *check.Kind, a *proviso.Assertion) {
+	l := &limit{least: kind.Measure == check.AtLeast}
 	switch v := a.Threshold.(type) {
 	case float64:
 		l.value = v
 	case string:
 		l.value = value.ToNumber(v)
 	case value.Undefined:
-		if kind.usual == nil {
+		if kind.Limit != check.LimitAlways {
 			return
 		}
-		l.value = *kind.usual
+		l.value = kind.Default
 	default:
 		return
 	}
 	if math.IsNaN(l.value) {
 		return
 	}
-	what := []any{base}
-	if kind.texts {
-		what = append(what, a.IgnoreCase && base == "levenshtein")
-		if texts, ok := textsOf(a.Value); ok && kind.best {
+	what := []any{kind.Type}
+	if kind.References != check.NoReferences {
+		what = append(what, a.IgnoreCase && kind.Type == "levenshtein")
+		if texts, ok := textsOf(a.Value); ok && kind.References == check.BestOf {
 			l.refs = texts
 		} else {
 			what = append(what, canonical(a.Value))
 		}
 	}
-	if base == "meteor" {
+	if kind.Type == "meteor" {
 		for _, key := range []string{"alpha", "beta", "gamma"} {
 			what = append(what, a.Raw.At(key))
 		}
