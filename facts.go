@@ -67,16 +67,16 @@ type Match uint8
 
 // The ways to compare.
 const (
-	MatchNone   Match = iota // nothing that can be marked
-	MatchWhole               // the whole output
-	MatchStart               // the beginning of the output
-	MatchEnd                 // the end of the output
-	MatchPart                // any part of the output
-	MatchAnyOne              // any part of the output, with any of several values
-	MatchEvery               // parts of the output, with each of several values
-	MatchInOrder             // parts of the output that follow each other, with several values
-	MatchPattern             // any part of the output, with a regular expression
-	MatchCount               // parts of the output, with a text or a regular expression
+	MatchNone    Match = iota // nothing that can be marked
+	MatchWhole                // the whole output
+	MatchStart                // the beginning of the output
+	MatchEnd                  // the end of the output
+	MatchPart                 // any part of the output
+	MatchAnyOne               // any part of the output, with any of several values
+	MatchEvery                // parts of the output, with each of several values
+	MatchInOrder              // parts of the output that follow each other, with several values
+	MatchPattern              // any part of the output, with a regular expression
+	MatchCount                // parts of the output, with a text or a regular expression
 )
 
 // Types is a table of assertion types, sorted by type.

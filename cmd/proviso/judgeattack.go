@@ -18,7 +18,7 @@ func (a *app) judgeAttack(ctx context.Context, f *judgeCommand) error {
 		return err
 	}
 	defer end()
-	if err := j.Prepare(proviso.Question{Type: "judge"}); err != nil {
+	if err := j.Prepare(proviso.Question{Type: proviso.TypeJudge}); err != nil {
 		return a.nobodyAsked(err)
 	}
 	p := a.newProgress(0, false)

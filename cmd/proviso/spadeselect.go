@@ -313,7 +313,7 @@ func (f *spadeSelect) judged(list []proviso.Candidate, names []string) {
 	}
 	for _, c := range list {
 		kind, ok := check.Lookup(strings.TrimPrefix(c.Assertion.Type, "not-"))
-		asks := ok && kind.Needs&check.NeedsJudge != 0 && !(kind.Type == "judge" && len(c.Assertion.Criteria) == 0 && c.Assertion.Check != nil)
+		asks := ok && kind.Needs&check.NeedsJudge != 0 && !(kind.Type == proviso.TypeJudge && len(c.Assertion.Criteria) == 0 && c.Assertion.Check != nil)
 		if _, own := f.Cost[c.Name]; asks && !own && slices.Contains(names, c.Name) {
 			f.Cost[c.Name] = f.judgeCost
 		}

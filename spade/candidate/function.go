@@ -30,7 +30,7 @@ const askLLM = "ask_llm"
 // several. Other values of that type are expressions, bodies and files, as in suites.
 func PythonFunction(a *proviso.Assertion) (Python, bool) {
 	text, ok := a.Value.(string)
-	if !ok || a.Type != "python" && a.Type != "not-python" || strings.HasPrefix(text, "file://") {
+	if !ok || strings.TrimPrefix(a.Type, "not-") != PythonType || strings.HasPrefix(text, "file://") {
 		return Python{}, false
 	}
 	m := pythonFunction().FindStringSubmatch(text)
@@ -43,7 +43,7 @@ func PythonFunction(a *proviso.Assertion) (Python, bool) {
 
 // The types whose value is more than a plain value.
 const (
-	JudgeType  = "judge"
+	JudgeType  = proviso.TypeJudge
 	PythonType = "python"
 )
 

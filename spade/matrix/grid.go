@@ -203,7 +203,7 @@ func (p *trying) compile(ctx context.Context, a *proviso.Assertion) (tryer, bool
 func asksModel(a *proviso.Assertion) bool {
 	const models = check.NeedsJudge | check.NeedsEmbedder | check.NeedsClassifier | check.NeedsModerator
 	kind, ok := check.Lookup(strings.TrimPrefix(a.Type, "not-"))
-	if ok && kind.Type == "judge" && len(a.Criteria) == 0 && a.Check != nil {
+	if ok && kind.Type == proviso.TypeJudge && len(a.Criteria) == 0 && a.Check != nil {
 		return false
 	}
 	return ok && kind.Needs&models != 0 || slices.ContainsFunc(a.Assert, asksModel)

@@ -60,7 +60,7 @@ func (c *claims) of(a *proviso.Assertion) []claim {
 	base, negated := strings.CutPrefix(a.Type, "not-")
 	one := c.framed(a)
 	one.not = negated
-	if base == "judge" && !negated {
+	if base == proviso.TypeJudge && !negated {
 		if list := c.judged(a, one); list != nil {
 			return list
 		}
@@ -155,7 +155,7 @@ func (c *claims) fact(base string, a *proviso.Assertion) *fact {
 	core := value.NewObject(a.Raw.Len() + 1)
 	for key, v := range a.Raw.All() {
 		switch {
-		case slices.Contains(notOfTheFact, key), key == "instruction" && base != "judge":
+		case slices.Contains(notOfTheFact, key), key == "instruction" && base != proviso.TypeJudge:
 			continue
 		case key == "config":
 			if o, ok := v.(*value.Object); ok {
