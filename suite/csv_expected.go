@@ -17,12 +17,8 @@ type Cells proviso.Types
 // that names no type is an equals assertion. The grammar, including its default
 // thresholds, is promptfoo's (docs/suite.md).
 func (c Cells) ParseExpected(cell string) *value.Object {
-	for i := range c {
-		if t := &c[i]; t.Cell.Prefixes != "" || t.Cell.Scripts != "" {
-			if a := prefixed(t, cell); a != nil {
-				return a
-			}
-		}
+	if a := c.parsePrefixed(cell); a != nil {
+		return a
 	}
 	if a := c.parseTyped(cell); a != nil {
 		return a
@@ -30,8 +26,27 @@ func (c Cells) ParseExpected(cell string) *value.Object {
 	return typed(proviso.TypeText, cell)
 }
 
-// prefixed reads a cell that begins with a prefix of a type, or names a script; it
+// parsePrefixed reads a cell that begins with a prefix of a type, or names a script; it
 // returns nil for anything else.
+func (c Cells) parsePrefixed(cell string) *value.Object {
+	end := strings.IndexByte(cell, ':')
+	if end < 0 {
+		return nil
+	}
+	if t := c.find(cell[:end]); t != nil && t.Cell.Prefixes == "" {
+		return nil // most cells: the table need not be searched
+	}
+	for i := range c {
+		if t := &c[i]; t.Cell.Prefixes != "" || t.Cell.Scripts != "" {
+			if a := prefixed(t, cell); a != nil {
+				return a
+			}
+		}
+	}
+	return nil
+}
+
+// prefixed reads a cell that begins with a prefix of a type, or names a script of it.
 func prefixed(t *proviso.TypeFacts, cell string) *value.Object {
 	for prefix := range strings.FieldsSeq(t.Cell.Prefixes) {
 		val, ok := strings.CutPrefix(cell, prefix)

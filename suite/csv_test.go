@@ -39,7 +39,7 @@ var cells = suite.Cells{
 	{Type: "bleu"}, {Type: "char-count"}, {Type: "contains"},
 	{Type: "contains-all", Cell: listed}, {Type: "contains-any", Cell: listed},
 	{Type: "contains-json", Cell: kept}, {Type: "cost", Cell: limited}, {Type: "ends-with"}, {Type: "equals"},
-	{Type: "icontains-all", Cell: listed}, {Type: "is-json", Cell: kept},
+	{Type: "icontains-all", Cell: listed}, {Type: "icontains-any", Cell: listed}, {Type: "is-json", Cell: kept},
 	{Type: "javascript", Code: true, Cell: proviso.CellFacts{Prefixes: "fn: eval:", Scripts: ".js .cjs .mjs .ts .cts .mts"}},
 	{Type: "levenshtein", Cell: limited},
 	{Type: "llm-rubric", Cell: proviso.CellFacts{Prefixes: "grade: llm-rubric:", Verbatim: true}},
