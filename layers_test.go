@@ -53,7 +53,6 @@ var ranks = map[string]int{
 	"internal/regex":     3,
 	"internal/sqlparser": 3,
 	"internal/template":  3,
-	"judge/lint":         3,
 
 	"check":    4,
 	"otlp":     4,
@@ -65,6 +64,7 @@ var ranks = map[string]int{
 
 	"judge/align":              5,
 	"judge/criteria":           5,
+	"judge/lint":               5,
 	"spade/internal/format":    5,
 	"spade/internal/spadetest": 5,
 	"store/storetest":          5,
