@@ -1,0 +1,68 @@
+package report
+
+import (
+	"cmp"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
+)
+
+// Row is a finished row, read from the record that [AppendRow] wrote.
+type Row struct {
+	Index       int
+	CaseID      string
+	Description string // of the case
+	Provider    string // label, or id
+	Prompt      string // that was sent
+	Vars        *value.Object
+	Output      any // nil if there is none
+	Status      proviso.Status
+	Score       *float64 // nil if the row is undecided, or failed while a part of it is undecided
+	Reason      string   // why it failed or is undecided; "" otherwise
+	Assertions  []RowAssertion
+
+	Record *value.Object // the whole row, as in a JSON report
+}
+
+// RowAssertion is the verdict on one assertion of a [Row].
+type RowAssertion struct {
+	Type, Metric string
+	Status       proviso.Status
+	Score        *float64 // nil if it is undecided
+	Reason       string
+}
+
+// ReadRow reads a record.
+func ReadRow(record []byte) (*Row, error) {
+	v, err := viewOf(record)
+	if err != nil {
+		return nil, err
+	}
+	provider := obj(v.Object, "provider")
+	r := &Row{
+		Index: integer(v.Object, "index"), CaseID: str(v.Object, "caseId"), Description: v.description(),
+		Provider: cmp.Or(str(provider, "label"), str(provider, "id")), Prompt: str(obj(v.Object, "prompt"), "raw"),
+		Vars: obj(v.Object, "vars"), Output: obj(v.Object, "response").At("output"),
+		Status: v.status, Score: decidedScore(v.Object, v.status), Reason: str(v.Object, "error"), Record: v.Object,
+	}
+	list, _ := obj(v.Object, "gradingResult").At("componentResults").([]any)
+	for i := 0; i < len(list); i++ {
+		c, _ := list[i].(*value.Object)
+		a := obj(c, "assertion")
+		status := statusOf(str(c, "status"))
+		r.Assertions = append(r.Assertions, RowAssertion{
+			Type: str(a, "type"), Metric: str(a, "metric"), Status: status, Score: decidedScore(c, status), Reason: str(c, "reason"),
+		})
+		i += max(0, integer(c, "members")) // which are part of its verdict
+	}
+	return r, nil
+}
+
+// decidedScore returns the score of a row or an assertion, nil if it has none.
+func decidedScore(o *value.Object, s proviso.Status) *float64 {
+	score, ok := o.At("score").(float64)
+	if !ok || s == proviso.Errored {
+		return nil
+	}
+	return &score
+}
