@@ -96,13 +96,18 @@ func (c *Compiler) CompileContext(ctx context.Context, list []*proviso.Assertion
 }
 
 // fromGo returns an assertion that a Go program may have built, with its value and
-// threshold in the form of suites.
+// threshold in the form of suites. A program that sets no value leaves nil, which in a
+// suite is null.
 func fromGo(a *proviso.Assertion) *proviso.Assertion {
-	if value.Valid(a.Value) && value.Valid(a.Threshold) {
+	absent := a.Raw == nil && a.Value == nil
+	if !absent && value.Valid(a.Value) && value.Valid(a.Threshold) {
 		return a
 	}
 	made := *a
 	made.Value, made.Threshold = value.Of(a.Value), value.Of(a.Threshold)
+	if absent {
+		made.Value = value.Undefined{}
+	}
 	return &made
 }
 

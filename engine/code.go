@@ -73,7 +73,7 @@ func (e *Engine) box() sandbox.Options {
 	}
 	if !e.o.Judge.Off {
 		o.Ask = func(ctx context.Context, prompt, response, question string) (bool, error) {
-			return judge.AskLLM(ctx, e.grader, prompt, response, question)
+			return judge.AskLLM(ctx, e.Grader(), prompt, response, question)
 		}
 	}
 	machine := e.o.Engines.Machine

@@ -67,7 +67,7 @@ func Open(ctx context.Context, s *proviso.Suite, o Options) (*Engine, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if err := o.Policy.check(); err != nil {
+	if err := errors.Join(o.Policy.check(), o.Engines.check()); err != nil {
 		return nil, err
 	}
 	o.Limits = o.Limits.of(s)
@@ -95,6 +95,7 @@ func (e *Engine) openEnvironment() {
 	if e.secrets == nil {
 		e.secrets = &secrets.Set{}
 	}
+	e.secrets.Add(n.Redact...)
 	var added *value.Object
 	if e.suite != nil {
 		added, e.dir = e.suite.Env, e.suite.Dir
@@ -112,11 +113,14 @@ func (e *Engine) openEnvironment() {
 
 // openCode prepares the code runner.
 func (e *Engine) openCode() {
-	if e.o.Policy.Trusted {
+	switch given := e.o.Engines.Code; {
+	case !e.o.Policy.Trusted:
+		e.code = refusedCode{}
+	case given != nil:
+		e.code = given
+	default:
 		confined := e.o.Policy.Sandbox == sandbox.Require
 		e.code = own(e, "code", newCodes(confined, func() proviso.Code { return sandbox.New(e.box()) }))
-	} else {
-		e.code = refusedCode{}
 	}
 }
 
@@ -127,6 +131,7 @@ func (e *Engine) openModels() {
 		e.models = op.models
 		n.Cassette, n.Transport = op.o.Engines.Cassette, op.o.Engines.Transport
 	} else {
+		n.openCassette(e.secrets)
 		e.models = newModels(&e.o, e.secrets)
 	}
 	if e.client = n.Client; e.client == nil {

@@ -4,59 +4,146 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"strings"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/run"
-	"github.com/proviso-eval/proviso/suite"
-	"github.com/proviso-eval/proviso/value"
 )
 
-// A suite from somebody else is read and run under the zero Policy: it runs no code,
-// and reads no file outside of its folder. Its provider, echo, answers with the prompt.
+// One output is decided about by three assertions. The zero Options work: these
+// assertions need no model.
 func Example() {
 	ctx := context.Background()
-	env := proviso.EnvMap{} // of the user
-	var o engine.Options
-	o.Engines.Env = env
-
-	s, mistakes := suite.Read(ctx, []string{"testdata/greeting.yaml"}, suite.Options{
-		Env: env, Facts: engine.Facts(), Trust: o.Policy.Suite(env), Files: o.Policy.Files(),
-	})
-	if err := mistakes.Err(); err != nil {
-		log.Fatal(err)
-	}
-	e, err := engine.Open(ctx, s, o)
+	e, err := engine.Open(ctx, nil, engine.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer e.Close()
-	plan, mistakes := e.Plan(ctx, run.Task{})
-	if err := mistakes.Err(); err != nil {
+
+	answer := engine.Answer{Output: proviso.Output{Value: "Yes, we repair tubes. A repair costs $8."}}
+	result, err := e.Decide(ctx, answer,
+		&proviso.Assertion{Type: "icontains", Value: "repair"},
+		&proviso.Assertion{Type: "sentence-count", Value: 1},
+		&proviso.Assertion{Type: "not-icontains", Value: "as an ai"},
+	)
+	if err != nil {
 		log.Fatal(err)
 	}
-	out, err := plan.Run(ctx)
+	for _, v := range result.Verdicts {
+		fmt.Println(v.Assertion.Type, v.Status, v.Reason)
+	}
+	fmt.Println("all together:", result.Aggregate.Status)
+	// Output:
+	// icontains pass Assertion passed
+	// sentence-count fail Sentence count 2 does not equal expected 1
+	// not-icontains pass Assertion passed
+	// all together: fail
+}
+
+// A suite from somebody else is run under the zero Policy: it runs no code, and reads
+// no file outside of its folder. Its provider, echo, answers with the prompt.
+func ExampleOpenFile() {
+	ctx := context.Background()
+	e, err := engine.OpenFile(ctx, "testdata/greeting.yaml", engine.Options{})
+	if err != nil {
+		log.Fatal(err) // every mistake in the suite, with its place
+	}
+	defer e.Close()
+	out, err := e.Run(ctx, run.Task{})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer out.Close()
-	fmt.Printf("%d passed, %d failed\n", out.Totals.Passed, out.Totals.Failed)
-	for _, row := range out.Rows.Rows() {
-		v, err := value.ParseJSON(string(row))
+
+	for row, err := range out.Results() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		r := v.(*value.Object)
-		fmt.Println(r.At("success"), r.At("error"))
+		fmt.Println(row.Output, row.Status)
+		for _, a := range row.Assertions {
+			fmt.Println("  ", a.Type, a.Status)
+		}
 	}
+	fmt.Printf("%d passed, %d failed, %d undecided\n", out.Totals.Passed, out.Totals.Failed, out.Totals.Errors)
 	// Output:
-	// 1 passed, 1 failed
-	// true <nil>
-	// false Expected output to contain "Ann"
+	// Hello, Ann! pass
+	//    contains pass
+	//    not-icontains pass
+	// Hello, Bob! fail
+	//    contains fail
+	// 1 passed, 1 failed, 0 undecided
 }
 
-// A request is evaluated without a suite. What is decided without a model asks none.
+// shouting is a provider: it answers with the prompt in upper case.
+type shouting struct{}
+
+func (shouting) ID() string { return "shouting" }
+
+func (shouting) Answer(_ context.Context, ask proviso.Ask) (proviso.Output, error) {
+	return proviso.Output{Value: strings.ToUpper(ask.Prompt)}, nil
+}
+
+// A suite may name a provider of the program by its id.
+func ExampleEngines_providers() {
+	ctx := context.Background()
+	o := engine.Options{Engines: engine.Engines{Providers: []proviso.Provider{shouting{}}}}
+	e, err := engine.OpenFile(ctx, "testdata/shouting.yaml", o)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer e.Close()
+	out, err := e.Run(ctx, run.Task{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer out.Close()
+	for row, err := range out.Results() {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(row.Status, row.Output)
+	}
+	// Output:
+	// pass HELLO, ANN!
+}
+
+// polite is a judge: it grades without a model, by a list of words.
+type polite struct{}
+
+func (polite) Grade(_ context.Context, q proviso.Question) (proviso.Grade, error) {
+	for _, word := range []string{"please", "thank", "sorry"} {
+		if strings.Contains(strings.ToLower(q.Output), word) {
+			return proviso.Grade{Pass: true, Score: 1, Reason: "it says " + word}, nil
+		}
+	}
+	return proviso.Grade{Reason: "no polite word"}, nil
+}
+
+// A program may decide judged assertions itself. An error of Grade leaves the
+// assertion undecided: it never passes.
+func ExampleJudge_grader() {
+	ctx := context.Background()
+	e, err := engine.Open(ctx, nil, engine.Options{Judge: engine.Judge{Grader: polite{}}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer e.Close()
+	rubric := &proviso.Assertion{Type: "llm-rubric", Value: "is polite"}
+	for _, text := range []string{"Thank you for waiting.", "Wait."} {
+		result, err := e.Decide(ctx, engine.Answer{Output: proviso.Output{Value: text}}, rubric)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(result.Verdicts[0].Status, result.Verdicts[0].Reason)
+	}
+	// Output:
+	// pass it says thank
+	// fail no polite word
+}
+
+// A request in the JSON of the HTTP API. What is decided without a model asks none.
 func ExampleEngine_Evaluate() {
 	ctx := context.Background()
 	e, err := engine.Open(ctx, nil, engine.Options{})

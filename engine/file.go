@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/run"
 	"github.com/proviso-eval/proviso/suite"
 )
@@ -19,7 +18,7 @@ func OpenFile(ctx context.Context, name string, o Options) (*Engine, error) {
 	}
 	env := o.Engines.Env
 	s, mistakes := suite.Read(ctx, []string{name}, suite.Options{
-		Env: env, Cells: check.Cells(), Files: o.Policy.Files(), Trust: o.Policy.Suite(env),
+		Env: env, Facts: Facts(), Files: o.Policy.Files(), Trust: o.Policy.Suite(env),
 	})
 	if err := mistakes.Err(); err != nil {
 		return nil, err

@@ -71,7 +71,9 @@ func (g *judging) judge() (*judge.Judge, error) {
 	if o.Votes > 0 {
 		opts.Votes = o.Votes
 	}
-	opts.Judges, g.missing = g.openJudges()
+	if opts.Grader = o.Grader; opts.Grader == nil {
+		opts.Judges, g.missing = g.openJudges()
+	}
 	return judge.New(opts)
 }
 

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/internal/blobs"
 	"github.com/proviso-eval/proviso/internal/secrets"
 	"github.com/proviso-eval/proviso/provider"
 	"github.com/proviso-eval/proviso/suite"
@@ -19,7 +18,7 @@ import (
 type models struct {
 	cache    *provider.Cache  // of answers; nil keeps none
 	budget   *provider.Budget // nil is no limit
-	verdicts *blobs.Store     // nil keeps none
+	verdicts proviso.Cache    // nil keeps none
 	limits   *provider.Limits
 }
 
@@ -32,11 +31,11 @@ func newModels(o *Options, known *secrets.Set) *models {
 	if o.Policy.Budget != nil && !replays {
 		m.budget = provider.NewBudget(*o.Policy.Budget)
 	}
-	if o.Engines.Answers != "" && recording == nil {
-		m.cache = provider.NewCache(blobs.Open(o.Engines.Answers), provider.CacheOptions{Secret: known.In})
+	if o.Engines.Answers != nil && recording == nil {
+		m.cache = provider.NewCache(o.Engines.Answers, provider.CacheOptions{Secret: known.In})
 	}
-	if o.Engines.Verdicts != "" && recording == nil {
-		m.verdicts = blobs.Open(o.Engines.Verdicts)
+	if recording == nil {
+		m.verdicts = o.Engines.Verdicts
 	}
 	return m
 }
@@ -120,6 +119,11 @@ func (e *Engine) openWith(spec proviso.ProviderSpec, cache *provider.Cache) (pro
 }
 
 func (n *Engines) open(spec proviso.ProviderSpec, o provider.Options) (proviso.Provider, error) {
+	for _, p := range n.Providers {
+		if p.ID() == spec.ID {
+			return p, nil
+		}
+	}
 	if n.Open != nil {
 		return n.Open(spec, o)
 	}

@@ -34,6 +34,9 @@ type Judge struct {
 	Name string
 	// Off calls no judge and leaves judged assertions undecided.
 	Off bool
+	// Grader, if not nil, decides all judged assertions in place of a judge model. It
+	// may have a method Identity() string, whose result reports show.
+	Grader proviso.Grader
 	// Mode, Votes and Concurrency are those of judge.Options. With zero values, the
 	// suite's settings apply.
 	Mode        judge.Mode
@@ -64,13 +67,26 @@ type Engines struct {
 	// Spans provides the spans of traces; nil has none.
 	Spans proviso.Spans
 
-	// Answers and Verdicts are the folders that cache the answers of models and the
-	// verdicts of judges; "" disables the cache.
-	Answers, Verdicts string
-	// Cassette records or replays the exchanges with models; nil does neither.
+	// Code runs the code of a trusted suite; nil runs it as Policy.Sandbox has it.
+	Code proviso.Code
+	// Providers answer under their ids, for the suite and for Judge.Name, before all
+	// other providers.
+	Providers []proviso.Provider
+
+	// Answers and Verdicts cache the answers of models and the verdicts of judges: see
+	// [Folder]. Nil keeps none.
+	Answers, Verdicts proviso.Cache
+	// Record is a folder that keeps every exchange with a model, without secrets.
+	// Replay is such a folder that answers instead of the models. At most one is set.
+	// Neither uses the caches.
+	Record, Replay string
+	// Redact are texts that are removed from everything that is stored, in addition to
+	// the keys of the environment and the suite.
+	Redact []string
+	// Cassette takes the place of Record and Replay, and Secrets collects what is
+	// redacted, for the commands of proviso; nil makes new ones.
 	Cassette *transport.Cassette
-	// Secrets are redacted from everything that is stored; nil is a new set.
-	Secrets *secrets.Set
+	Secrets  *secrets.Set
 
 	// Operator is an engine without a suite, under the policy of the operator of the
 	// program. This engine shares its cache of answers, its budget and its rate limits,

@@ -89,7 +89,7 @@ tests:
 	}
 	var seen openings
 	o := engine.Options{
-		Engines:   engine.Engines{Answers: t.TempDir(), Verdicts: t.TempDir()},
+		Engines:   engine.Engines{Answers: engine.Folder(t.TempDir()), Verdicts: engine.Folder(t.TempDir())},
 		Observers: engine.Observers{Opened: seen.observer()},
 		Judge:     engine.Judge{Name: "echo"},
 	}

@@ -84,11 +84,23 @@ func (e *Engine) Grader() proviso.Grader {
 	if e.o.Judge.Off {
 		return nil
 	}
+	if own := e.o.Judge.Grader; own != nil {
+		return own
+	}
 	return e.grader
 }
 
 // JudgedBy returns the identity of the judge, or "" if it was not needed yet.
-func (e *Engine) JudgedBy() string { return e.grader.identity() }
+func (e *Engine) JudgedBy() string {
+	if own := e.o.Judge.Grader; own != nil {
+		identity, _ := own.(interface{ Identity() string })
+		if identity == nil {
+			return ""
+		}
+		return identity.Identity()
+	}
+	return e.grader.identity()
+}
 
 // Evaluate decides every assertion of a request. The error is [judge.Mistakes] if the
 // request is invalid; undecided assertions are part of the response.
@@ -112,15 +124,23 @@ func (e *Engine) Identity() string {
 // Compiler returns a new compiler for assertions, which the engine closes. change, if
 // not nil, may restrict its options.
 func (e *Engine) Compiler(change func(*check.Options)) *check.Compiler {
-	o := check.Options{
-		Code: e.code, Files: e.files, Templates: e.templates, Grader: e.Grader(), Spans: e.o.Engines.Spans, CommandTools: e.tools(),
-		Client: e.client, Env: e.env, Expand: criteria.Expand, Engines: e.checks, Providers: provider.Facts(),
-	}
+	o := e.checkOptions()
 	if change != nil {
 		change(&o)
 	}
 	return own(e, "compiler", check.New(o))
 }
+
+// checkOptions returns the options of compilers for assertions.
+func (e *Engine) checkOptions() check.Options {
+	return check.Options{
+		Code: e.code, Files: e.files, Templates: e.templates, Grader: e.Grader(), Spans: e.o.Engines.Spans, CommandTools: e.tools(),
+		Client: e.client, Env: e.env, Expand: criteria.Expand, Engines: e.checks, Providers: provider.Facts(),
+	}
+}
+
+// Templates returns the template engine: nunjucks, with the filters of the suite.
+func (e *Engine) Templates() run.Templates { return e.templates }
 
 // Code returns the code runner, which refuses code if the policy does.
 func (e *Engine) Code() proviso.Code { return e.code }

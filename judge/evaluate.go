@@ -37,6 +37,9 @@ func (j *Judge) prepared(ctx context.Context, r *Request) (*check.Set, *check.Ro
 	// Requests share only the engines.
 	o := j.o.Check
 	o.Grader, o.Templates = j, names{}
+	if j.o.Grader != nil {
+		o.Grader = j.o.Grader
+	}
 	if r.Spans != nil {
 		o.Spans = r.Spans
 	}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
-	"github.com/proviso-eval/proviso/internal/blobs"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -51,6 +50,8 @@ type Seat struct {
 // Options configure a [Judge]. Budgets and caches come with the providers, as
 // decorators.
 type Options struct {
+	// Grader, if not nil, answers all questions of [Judge.Evaluate] in place of Judges.
+	Grader proviso.Grader
 	// Judges answer the questions that do not name a grader: one judge, or a panel whose
 	// votes are counted together.
 	Judges []Seat
@@ -71,7 +72,7 @@ type Options struct {
 	Concurrency int      // calls in flight for one set of questions; 4 if 0
 
 	// Store caches verdicts; nil disables caching.
-	Store *blobs.Store
+	Store proviso.Cache
 
 	Threshold *float64 // of Evaluate, unless the request has one; 1 if nil
 	// Check holds the options of the deterministic checks in Evaluate. The Judge replaces

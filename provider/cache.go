@@ -14,7 +14,7 @@ import (
 // serves all providers of a command. It is safe for concurrent use, and several
 // processes may share a store.
 type Cache struct {
-	store  *blobs.Store
+	store  proviso.Cache
 	ttl    time.Duration
 	now    func() time.Time
 	secret func([]byte) bool
@@ -46,7 +46,7 @@ type CacheStats struct {
 }
 
 // NewCache returns a cache that keeps its answers in store.
-func NewCache(store *blobs.Store, o CacheOptions) *Cache {
+func NewCache(store proviso.Cache, o CacheOptions) *Cache {
 	c := &Cache{store: store, ttl: o.TTL, now: o.Now, secret: o.Secret, flights: map[string]*flight{}}
 	if c.now == nil {
 		c.now = time.Now

@@ -33,7 +33,7 @@ func (c counting) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, 
 // verdicts of another one; keys of one project share both.
 func TestCachesOfProjects(t *testing.T) {
 	t.Parallel()
-	for name, verdicts := range map[string]*blobs.Store{"answers": nil, "verdicts": blobs.Open(t.TempDir())} {
+	for name, verdicts := range map[string]proviso.Cache{"answers": nil, "verdicts": blobs.Open(t.TempDir())} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "proviso.db"), sqlite.Options{})

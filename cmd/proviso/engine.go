@@ -28,7 +28,7 @@ func (a *app) engineOptions(f *evalFlags, around proviso.Env, cassette *transpor
 		o.Policy.Budget = &f.models.maxCost.usd
 	}
 	if !f.models.noCache {
-		o.Engines.Answers, o.Engines.Verdicts = a.cacheDir(), a.verdictDir()
+		o.Engines.Answers, o.Engines.Verdicts = engine.Folder(a.cacheDir()), engine.Folder(a.verdictDir())
 	}
 	return o
 }
