@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help build demo demo-support demo-models demo-judge demo-spade demos test race lint fmt tidy vet-all generate check-generated notices bench dist fuzz nightly clean
+.PHONY: help build demo demo-support demo-models demo-judge demo-spade demo-embed demos test race lint fmt tidy vet-all generate check-generated notices bench dist fuzz nightly clean
 
 export CGO_ENABLED := 0
 VERSION    ?= $(shell git describe --tags --always 2>/dev/null || echo devel)
@@ -30,7 +30,10 @@ demo-judge: build ## a judge model grades what an agent answered
 demo-spade: build ## from the history of a prompt to a suite
 	./examples/spade/demo.sh
 
-demos: demo demo-support demo-models demo-judge demo-spade ## every demo
+demo-embed: ## a Go program of another module that uses proviso as a library
+	cd examples/embed && go vet . && go test . && go run .
+
+demos: demo demo-support demo-models demo-judge demo-spade demo-embed ## every demo
 
 test: ## run every test
 	go test ./...
@@ -53,6 +56,7 @@ fmt: ## format the sources
 
 tidy: ## fail if go.mod or go.sum would change
 	go mod tidy -diff
+	cd examples/embed && go mod tidy -diff
 
 generate: ## make the bundles, tables and notices anew (needs Node, npm and their registry)
 	./internal/generate/generate.sh

@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -170,7 +171,7 @@ func goFiles(t *testing.T) []string {
 	return filesNamed(t, ".go")
 }
 
-// filesNamed returns the files of the repository with an ending, without test data.
+// filesNamed returns the files of the module with an ending, without test data.
 func filesNamed(t *testing.T, ending string) []string {
 	t.Helper()
 	var files []string
@@ -180,6 +181,9 @@ func filesNamed(t *testing.T, ending string) []string {
 		}
 		if d.IsDir() && (d.Name() == "testdata" || d.Name() == "node_modules" || d.Name() == ".git" || d.Name() == "dist") {
 			return filepath.SkipDir
+		}
+		if _, err := os.Stat(filepath.Join(name, "go.mod")); d.IsDir() && name != "." && err == nil {
+			return filepath.SkipDir // another module, such as examples/embed
 		}
 		if strings.HasSuffix(name, ending) {
 			files = append(files, name)

@@ -1,8 +1,10 @@
 // Package engine opens and closes everything that evaluating a suite or a single output
 // needs, under one [Policy]: the engines for scripts, templates, patterns and SQL, the
 // sandbox, the HTTP client, the cache of answers, the providers and the judge. Start at
-// [Open]. An [Engine] makes plans ([Engine.Plan]), evaluates single outputs
-// ([Engine.Evaluate]) and grades ([Engine.Grader]).
+// [Open], or at [OpenFile] for a suite file. An [Engine] decides about single outputs
+// ([Engine.Decide]), runs suites ([Engine.Run], [Engine.Plan]), evaluates requests in
+// the JSON of the HTTP API ([Engine.Evaluate]) and grades ([Engine.Grader]). For a
+// guide, see docs/library.md.
 //
 // The zero [Options] are for untrusted suites: they run no code and read no file outside
 // of their folder. A program that runs its own suites sets Policy.Trusted.

@@ -10,6 +10,8 @@ import (
 	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/run"
+	"github.com/proviso-eval/proviso/sandbox"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // One output is decided about by three assertions. The zero Options work: these
@@ -171,4 +173,44 @@ func ExampleEngine_Evaluate() {
 	// names_her pass
 	// is_short fail
 	// 0.5
+}
+
+// JavaScript of a suite that the program trusts runs in this process, under limits of
+// time and memory, without access to files, network or environment.
+func ExampleEngine_Code() {
+	ctx := context.Background()
+	e, err := engine.Open(ctx, nil, engine.Options{Policy: engine.Policy{Trusted: true, Sandbox: sandbox.Auto}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer e.Close()
+	longest, err := e.Code().Compile(ctx, proviso.Source{
+		Language: "javascript", Params: []string{"words"}, Text: "words.reduce((a, b) => b.length > a.length ? b : a)",
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer longest.Close()
+	word, err := longest.Call(ctx, []any{"a", "tyre", "tube", "bicycle"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(word)
+	// Output: bicycle
+}
+
+// Templates are those of suites: nunjucks.
+func ExampleEngine_Templates() {
+	ctx := context.Background()
+	e, err := engine.Open(ctx, nil, engine.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer e.Close()
+	text, err := e.Templates().Render(ctx, "Dear {{ name | title }}", value.ObjectOf("name", "ann"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(text)
+	// Output: Dear Ann
 }

@@ -1,0 +1,26 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+const want = `When do you open?
+  We open at nine.
+Can I have a refund?
+  Please call us. (withheld: Expected output to not contain one of "refund, discount")
+Where are you?
+  At 4 Mill Lane.
+a refund: fail: Expected output to not contain "refund"
+2 of 3 cases pass (95% interval 21–94%)
+`
+
+func TestShow(t *testing.T) {
+	var out strings.Builder
+	if err := show(t.Context(), &out, "proviso.yaml"); err != nil {
+		t.Fatal(err)
+	}
+	if out.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
+	}
+}
