@@ -54,7 +54,7 @@ func New(o Options) *Compiler {
 // Set is the compiled assertions of a case. It is safe for concurrent use.
 type Set struct {
 	members []*compiled
-	scoring *Scoring
+	scoring *scoreScript
 }
 
 // compiled is one assertion, ready to be decided.

@@ -17,9 +17,6 @@ const passed = "Assertion passed"
 // take no compute slot for the whole decision; the engines that they use do.
 const waits = needsGrader | NeedsCode | NeedsNetwork | NeedsTrace | NeedsGroup
 
-// Len returns how many assertions the set has.
-func (s *Set) Len() int { return len(s.members) }
-
 // Eval decides every assertion of the set on row, in order. Assertions that need all
 // outputs of a case at once are left out. The caller owns the verdicts.
 func (s *Set) Eval(ctx context.Context, row *Row) []proviso.Verdict {

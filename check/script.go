@@ -21,7 +21,7 @@ func scriptContext(a *proviso.Assertion, s *Subject) *value.Object {
 	ctx.Set("test", testOf(row))
 	ctx.Set("logProbs", numbers(row.Output.LogProbs))
 	ctx.Set("provider", providerOf(row))
-	ctx.Set("providerResponse", ResponseOf(row.Output))
+	ctx.Set("providerResponse", responseOf(row.Output))
 	if a.Config != nil {
 		ctx.Set("config", a.Config)
 	}
@@ -63,9 +63,9 @@ func numbers(list []float64) any {
 	return out
 }
 
-// ResponseOf returns an output in the shape of promptfoo's provider response, for
+// responseOf returns an output in the shape of promptfoo's provider response, for
 // scripts and reports.
-func ResponseOf(o *proviso.Output) *value.Object {
+func responseOf(o *proviso.Output) *value.Object {
 	r := o.Raw.Clone()
 	r.Set("output", o.Value)
 	set := func(key string, present bool, v any) {
@@ -93,9 +93,9 @@ func ResponseOf(o *proviso.Output) *value.Object {
 	return r
 }
 
-// Scoring is a script that replaces the mean of the assertions
+// scoreScript is a script that replaces the mean of the assertions
 // (promptfoo: assertScoringFunction).
-type Scoring struct {
+type scoreScript struct {
 	name string
 	fn   proviso.Function
 }
@@ -108,7 +108,7 @@ func (c *Compiler) UseScoring(s *Set, ref string) error {
 	if err != nil {
 		return err
 	}
-	s.scoring = &Scoring{name: ref, fn: fn}
+	s.scoring = &scoreScript{name: ref, fn: fn}
 	return nil
 }
 
@@ -141,7 +141,7 @@ func (c *Compiler) score(what, ref string) (proviso.Function, error) {
 
 // apply calls the script with the named scores and their components. As in promptfoo,
 // an exception fails the row. If the script cannot run, the row is undecided.
-func (f *Scoring) apply(ctx context.Context, row *Row, verdicts []proviso.Verdict, a proviso.Aggregate, threshold *float64) proviso.Aggregate {
+func (f *scoreScript) apply(ctx context.Context, row *Row, verdicts []proviso.Verdict, a proviso.Aggregate, threshold *float64) proviso.Aggregate {
 	scores := value.NewObject(len(a.Named))
 	for _, n := range a.Named {
 		scores.Set(n.Name, n.Value)
