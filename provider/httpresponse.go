@@ -91,7 +91,7 @@ func outputFrom(v any) proviso.Output {
 	if !o.Has("output") && !failed {
 		return proviso.Output{Value: v}
 	}
-	return OutputOf(o)
+	return outputOf(o)
 }
 
 // tokens estimates the tokens of a text from its number of words.

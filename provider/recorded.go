@@ -138,7 +138,7 @@ func (r *recorded) Answer(_ context.Context, ask proviso.Ask) (proviso.Output, e
 		}
 		return proviso.Output{}, proviso.Errorf(proviso.NotFound, "%s holds no output for %s", r.file, name)
 	}
-	out := OutputOf(rec)
+	out := outputOf(rec)
 	out.Cached = true // no request was made, so the only latency is the recorded one
 	return out, nil
 }

@@ -7,10 +7,10 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// OutputOf reads a response in promptfoo's form: output, error, cost,
+// outputOf reads a response in promptfoo's form: output, error, cost,
 // latencyMs, tokenUsage, finishReason, logProbs, guardrails, isRefusal,
 // metadata. Unknown members stay in Raw.
-func OutputOf(o *value.Object) proviso.Output {
+func outputOf(o *value.Object) proviso.Output {
 	out := proviso.Output{Value: value.Undefined{}}
 	raw := value.NewObject(0)
 	for key, v := range o.All() {

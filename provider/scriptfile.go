@@ -247,7 +247,7 @@ func (p *scripted) output(o *value.Object, latency time.Duration) proviso.Output
 			fields.Delete("error")
 		}
 	}
-	out := OutputOf(fields)
+	out := outputOf(fields)
 	out.Cached = false // only answers from proviso's own cache cost nothing
 	if out.Latency == nil {
 		out.Latency = &latency

@@ -9,7 +9,7 @@ import (
 )
 
 // stored is an output in the form of the cache and cassettes. It has the names
-// of [OutputOf], except that unknown members of the response are under raw.
+// of [outputOf], except that unknown members of the response are under raw.
 func stored(out *proviso.Output) *value.Object {
 	o := value.ObjectOf("output", out.Value)
 	set := func(key string, present bool, v any) {

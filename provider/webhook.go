@@ -72,7 +72,7 @@ func (w *webhook) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, 
 	if err != nil {
 		return proviso.Output{}, worded(w.endpoint, err)
 	}
-	out := OutputOf(r.Object)
+	out := outputOf(r.Object)
 	if !r.Has("output") {
 		return proviso.Output{}, proviso.Errorf(proviso.Unavailable, "%s: expected {\"output\": …}, got %s", w.id, excerpt(value.AppendJSON(nil, r.Object)))
 	}
