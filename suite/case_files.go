@@ -123,7 +123,7 @@ func (r *reading) fileStreams(doc *document.Document, pointer, ref string, confi
 
 // glob returns the files that match a name or pattern. No match is a mistake.
 func (r *reading) glob(doc *document.Document, pointer, name string) []string {
-	if !IsGlob(name) {
+	if !isGlob(name) {
 		if !r.exists(doc, pointer, name) {
 			return nil
 		}

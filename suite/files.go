@@ -13,9 +13,9 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// MaxFile is the maximum size of a file that is read as a whole, in bytes. Streams,
+// maxFile is the maximum size of a file that is read as a whole, in bytes. Streams,
 // such as cases in JSON Lines, may be larger.
-const MaxFile = 256 << 20
+const maxFile = 256 << 20
 
 // FilesOptions limit what a suite may open. The zero value permits everything that
 // the user may open.
@@ -275,19 +275,19 @@ func (f *Files) nearest(clean string) string {
 	return path.Join(path.Dir(clean), near)
 }
 
-// ReadFile returns the content of a file of at most [MaxFile] bytes.
+// ReadFile returns the content of a file of at most [maxFile] bytes.
 func (f *Files) ReadFile(name string) ([]byte, error) {
 	file, err := f.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, MaxFile+1))
+	data, err := io.ReadAll(io.LimitReader(file, maxFile+1))
 	if err != nil {
 		return nil, &proviso.Error{Code: proviso.Invalid, Message: f.Show(name) + " cannot be read", Err: cause(err)}
 	}
-	if len(data) > MaxFile {
-		return nil, proviso.Errorf(proviso.Limit, "%s is larger than %d MiB", f.Show(name), MaxFile>>20)
+	if len(data) > maxFile {
+		return nil, proviso.Errorf(proviso.Limit, "%s is larger than %d MiB", f.Show(name), maxFile>>20)
 	}
 	return data, nil
 }

@@ -28,9 +28,6 @@ type RowSet struct {
 	vars map[[sha256.Size]byte]struct{}
 }
 
-// Len returns the number of different sets of variables.
-func (s *RowSet) Len() int { return len(s.vars) }
-
 // ReadRows reads the rows of one kind from a JSON or JSON Lines report. The
 // error is a *[proviso.Error] that names the file.
 func ReadRows(file string, r io.Reader, kind RowKind) (*RowSet, error) {

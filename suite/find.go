@@ -107,7 +107,7 @@ func expandOne(dir, name string) ([]string, error) {
 		return []string{shorten(dir, file)}, nil
 	case err == nil:
 		return []string{name}, nil
-	case IsGlob(name):
+	case isGlob(name):
 		files, err := NewFiles(dir, FilesOptions{}).Glob(name)
 		if err == nil && len(files) == 0 {
 			err = proviso.Errorf(proviso.NotFound, "no file matches %s", name)

@@ -16,8 +16,8 @@ const (
 	maxFolders      = 64      // how deep ** descends
 )
 
-// IsGlob reports whether a name contains characters that make it a pattern.
-func IsGlob(name string) bool { return strings.ContainsAny(name, "*?[{") }
+// isGlob reports whether a name contains characters that make it a pattern.
+func isGlob(name string) bool { return strings.ContainsAny(name, "*?[{") }
 
 // Glob returns the files that match a pattern, each once: * and ? stay within a
 // folder, ** crosses folders, [a-z] is a class and {a,b} are alternatives. The name
@@ -110,7 +110,7 @@ func (g *globber) walk(dir string, patterns [][]string, depth int) error {
 }
 
 // isPlain reports whether a segment of a pattern is a name.
-func isPlain(segment string) bool { return segment == ".." || segment == "." || !IsGlob(segment) }
+func isPlain(segment string) bool { return segment == ".." || segment == "." || !isGlob(segment) }
 
 // folder matches patterns against the entries of a folder, and continues below it.
 func (g *globber) folder(dir string, patterns [][]string, depth int) error {
@@ -151,7 +151,7 @@ func (g *globber) folder(dir string, patterns [][]string, depth int) error {
 
 // matchesSegment matches one segment of a pattern; ** at its end is *.
 func matchesSegment(segment, name string) (bool, error) {
-	if !IsGlob(segment) {
+	if !isGlob(segment) {
 		return segment == name, nil
 	}
 	ok, err := path.Match(strings.ReplaceAll(segment, "**", "*"), name)

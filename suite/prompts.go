@@ -260,7 +260,7 @@ func (p *promptReader) named(doc *document.Document, at, s string, must bool, ba
 	case p.files.Exists(file):
 		p.file(doc, at, p.files.Clean(file), entry, base)
 		return
-	case IsGlob(file) && !strings.ContainsAny(file, " \t"):
+	case isGlob(file) && !strings.ContainsAny(file, " \t"):
 		names, err := p.files.Glob(file)
 		if err != nil {
 			p.fileError(doc, at, err)

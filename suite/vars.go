@@ -102,7 +102,7 @@ func (p *pass) axes(l *layer) ([]axis, bool) {
 			}
 			values = v
 		case string:
-			if p.remote || !strings.HasPrefix(v, "file://") || !IsGlob(v) {
+			if p.remote || !strings.HasPrefix(v, "file://") || !isGlob(v) {
 				continue
 			}
 			if values = p.varGlob(document.Join(l.proto.Pointer+"/vars", key), v); values == nil {
