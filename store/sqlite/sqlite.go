@@ -37,15 +37,15 @@ const Memory = ":memory:"
 
 // Options configure a database; the zero value is right for a server.
 type Options struct {
-	Workers int                             // runs that are executed at a time; 0 means DefaultWorkers
+	Workers int                             // runs that are executed at a time; 0 means defaultWorkers
 	Poll    time.Duration                   // how often to look for runs to be tried again; 0 means a second
 	Retry   func(attempt int) time.Duration // the pause after a failed attempt, from 1; nil means 2, 4, 8 … seconds
 	Now     func() time.Time                // nil means time.Now
 	Logger  *slog.Logger                    // for warnings of the job queue; nil means none
 }
 
-// DefaultWorkers is the default number of concurrent runs.
-const DefaultWorkers = 4
+// defaultWorkers is the default number of concurrent runs.
+const defaultWorkers = 4
 
 const (
 	readers     = 4               // connections that read
@@ -87,7 +87,7 @@ func Open(ctx context.Context, path string, o Options) (*DB, error) {
 		o.Now = time.Now
 	}
 	if o.Workers <= 0 {
-		o.Workers = DefaultWorkers
+		o.Workers = defaultWorkers
 	}
 	if o.Poll <= 0 {
 		o.Poll = time.Second
@@ -215,9 +215,6 @@ func (d *DB) Ping(ctx context.Context) error {
 	}
 	return d.change(ctx, "reach", func(*tx) error { return nil })
 }
-
-// Path returns where the database is.
-func (d *DB) Path() string { return d.path }
 
 // failed adds a code and the operation to an error of the database. Errors that
 // have a code, and errors of a context, are returned unchanged.
