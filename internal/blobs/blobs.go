@@ -21,8 +21,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// MaxEntry is the maximum size of an entry, in bytes.
-const MaxEntry = 128 << 20
+// maxEntry is the maximum size of an entry, in bytes.
+const maxEntry = 128 << 20
 
 const (
 	suffix  = ".json"
@@ -110,9 +110,9 @@ func (s *Store) Read(key string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, MaxEntry+1))
-	if err == nil && len(data) > MaxEntry {
-		err = fmt.Errorf("%s has more than %d bytes", s.Path(key), MaxEntry)
+	data, err := io.ReadAll(io.LimitReader(f, maxEntry+1))
+	if err == nil && len(data) > maxEntry {
+		err = fmt.Errorf("%s has more than %d bytes", s.Path(key), maxEntry)
 	}
 	return data, err
 }
@@ -123,8 +123,8 @@ func (s *Store) Write(key string, data []byte) error {
 	if err := checked(key); err != nil {
 		return err
 	}
-	if len(data) > MaxEntry {
-		return fmt.Errorf("an entry of %d bytes is more than %d", len(data), MaxEntry)
+	if len(data) > maxEntry {
+		return fmt.Errorf("an entry of %d bytes is more than %d", len(data), maxEntry)
 	}
 	if err := s.write(key, data); err != nil {
 		return s.failure(err)

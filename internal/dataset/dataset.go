@@ -25,8 +25,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// MaxBytes is the maximum size of a copy.
-const MaxBytes = 256 << 20
+// maxBytes is the maximum size of a copy.
+const maxBytes = 256 << 20
 
 // MaxAge is how long a copy is used before it is fetched again. promptfoo's cache
 // uses the same time.
@@ -322,12 +322,12 @@ func (g *Getter) once(ctx context.Context, u *url.URL, token string) (*answer, e
 		return nil, unreachable(err)
 	}
 	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, MaxBytes+1))
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxBytes+1))
 	if err != nil {
 		return nil, unreachable(err)
 	}
-	if len(body) > MaxBytes {
-		return nil, proviso.Errorf(proviso.Limit, "%s is larger than the limit of %d MiB", transport.URL(u), MaxBytes>>20)
+	if len(body) > maxBytes {
+		return nil, proviso.Errorf(proviso.Limit, "%s is larger than the limit of %d MiB", transport.URL(u), maxBytes>>20)
 	}
 	return &answer{resp.StatusCode, resp.Header.Get("Content-Type"), body, transport.URL(u)}, nil
 }

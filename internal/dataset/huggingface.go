@@ -90,8 +90,8 @@ func (g *Getter) rows(ctx context.Context, ref, token string) ([]byte, error) {
 				return nil, proviso.Errorf(proviso.Unavailable, "Hugging Face returned a row that is not an object")
 			}
 			test := value.ObjectOf("vars", row, "options", value.ObjectOf("disableVarExpansion", true))
-			if out = append(value.AppendJSON(out, test), '\n'); len(out) > MaxBytes {
-				return nil, proviso.Errorf(proviso.Limit, "%s is larger than the limit of %d MiB; use limit= to read fewer rows", n.dataset, MaxBytes>>20)
+			if out = append(value.AppendJSON(out, test), '\n'); len(out) > maxBytes {
+				return nil, proviso.Errorf(proviso.Limit, "%s is larger than the limit of %d MiB; use limit= to read fewer rows", n.dataset, maxBytes>>20)
 			}
 		}
 		got += len(list)

@@ -14,8 +14,8 @@ import (
 
 // Limits of a CSV file.
 const (
-	MaxRecord  = 64 << 20 // bytes of a record
-	MaxColumns = 10_000   // fields of a record
+	maxRecord  = 64 << 20 // bytes of a record
+	maxColumns = 10_000   // fields of a record
 )
 
 // CSVOptions describe the format of a CSV file. The zero value is the usual CSV.
@@ -125,7 +125,7 @@ func (c *csvReader) record() ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(c.text) > MaxRecord {
+		if len(c.text) > maxRecord {
 			return nil, &LineError{Line: c.line, Code: proviso.Limit, Message: "the record is longer than 64 MiB"}
 		}
 	}
@@ -149,7 +149,7 @@ func (c *csvReader) quotedField() error {
 				c.line++
 			}
 			c.text = append(c.text, b)
-			if len(c.text) > MaxRecord {
+			if len(c.text) > maxRecord {
 				return &LineError{Line: open, Code: proviso.Limit, Message: "the record is longer than 64 MiB"}
 			}
 			continue
@@ -220,8 +220,8 @@ func (c *csvReader) finish() ([]string, error) {
 		return nil, nil
 	}
 	c.field()
-	if len(c.ends) > MaxColumns {
-		return nil, &LineError{Line: c.line, Code: proviso.Limit, Message: fmt.Sprintf("the record has %d columns, and at most %d are read", len(c.ends), MaxColumns)}
+	if len(c.ends) > maxColumns {
+		return nil, &LineError{Line: c.line, Code: proviso.Limit, Message: fmt.Sprintf("the record has %d columns, and at most %d are read", len(c.ends), maxColumns)}
 	}
 	if message, _ := checkText(c.text); message != "" {
 		return nil, c.fail("%s", strings.Replace(message, "file", "record", 1))

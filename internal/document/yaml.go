@@ -17,7 +17,7 @@ import (
 // Limits of a YAML or JSON file, far above normal use.
 const (
 	MaxKeys     = 10_000    // of one mapping or object
-	MaxAnchors  = 10_000    // of a YAML file
+	maxAnchors  = 10_000    // of a YAML file
 	maxDepth    = 500       // how deeply values of a YAML file nest
 	maxExpanded = 1_000_000 // how many values aliases may add
 )
@@ -111,8 +111,8 @@ func (b *builder) value(n *yaml.Node, depth int) (built, error) {
 		return built{}, b.fail(n, "values nest deeper than %d", maxDepth)
 	}
 	if n.Anchor != "" && n.Kind != yaml.AliasNode {
-		if b.done[n] = (built{}); len(b.done) > MaxAnchors {
-			return built{}, b.fail(n, "the file has more than %d anchors", MaxAnchors)
+		if b.done[n] = (built{}); len(b.done) > maxAnchors {
+			return built{}, b.fail(n, "the file has more than %d anchors", maxAnchors)
 		}
 		v, err := b.content(n, depth)
 		b.done[n] = v

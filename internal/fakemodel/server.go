@@ -109,13 +109,6 @@ func (s *Server) Reset() {
 	s.count, s.peak, s.requests = 0, s.flying, nil
 }
 
-// Requests returns the requests so far, in order of arrival.
-func (s *Server) Requests() []Request {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return append([]Request(nil), s.requests...)
-}
-
 // Last returns the latest request; it is zero if there is none.
 func (s *Server) Last() Request {
 	s.mu.Lock()

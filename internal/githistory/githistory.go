@@ -34,9 +34,9 @@ type Revision struct {
 
 // Limits of a history.
 const (
-	MaxCommits   = 200_000  // that are looked at
-	MaxRevisions = 10_000   // that are kept
-	MaxText      = 16 << 20 // bytes of one revision
+	maxCommits   = 200_000  // that are looked at
+	maxRevisions = 10_000   // that are kept
+	maxText      = 16 << 20 // bytes of one revision
 	maxTotal     = 256 << 20
 )
 
@@ -177,11 +177,11 @@ func (r *reader) walk(at plumbing.Hash) error {
 		switch {
 		case r.ctx.Err() != nil:
 			return context.Cause(r.ctx)
-		case n == MaxCommits:
-			r.note("only the last %d commits were looked at", MaxCommits)
+		case n == maxCommits:
+			r.note("only the last %d commits were looked at", maxCommits)
 			return nil
-		case len(r.history.Revisions) == MaxRevisions:
-			r.note("only the last %d versions were read", MaxRevisions)
+		case len(r.history.Revisions) == maxRevisions:
+			r.note("only the last %d versions were read", maxRevisions)
 			return nil
 		}
 		next, theirs, err := r.before(c, blob)
@@ -304,7 +304,7 @@ func (r *reader) alike(a, b plumbing.Hash) (float64, error) {
 
 // keep adds the file's text as of a commit.
 func (r *reader) keep(c *commit, hash plumbing.Hash) error {
-	data, err := r.object(plumbing.BlobObject, hash, MaxText)
+	data, err := r.object(plumbing.BlobObject, hash, maxText)
 	if err != nil {
 		return err
 	}
@@ -330,12 +330,12 @@ func (r *reader) workingCopy(root, name string) error {
 		return err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, MaxText+1))
+	data, err := io.ReadAll(io.LimitReader(f, maxText+1))
 	if err != nil {
 		return err
 	}
-	if len(data) > MaxText {
-		return fmt.Errorf("%s is longer than the %d MiB that are read", file, MaxText>>20)
+	if len(data) > maxText {
+		return fmt.Errorf("%s is longer than the %d MiB that are read", file, maxText>>20)
 	}
 	n := len(r.history.Revisions)
 	if n > 0 && sameText(r.history.Revisions[n-1].Text, data) {

@@ -9,16 +9,16 @@ import (
 // subsequence is looked for: about a second of work.
 const maxLCS = 1 << 36
 
-// ErrTooLong is the error for texts that are too long to compare.
-var ErrTooLong = errors.New("the texts are too long to find their longest common subsequence")
+// errTooLong is the error for texts that are too long to compare.
+var errTooLong = errors.New("the texts are too long to find their longest common subsequence")
 
 // ROUGEL is the F1 of the longest common subsequence of words (C.-Y. Lin, "ROUGE:
 // A Package for Automatic Evaluation of Summaries", 2004, section 3.1, with beta
 // 1). Memory grows with the length of the texts, time with the product of their
-// word counts over 64; beyond a bound the error is [ErrTooLong].
+// word counts over 64; beyond a bound the error is [errTooLong].
 func (r *Reference) ROUGEL(candidate []string) (float64, error) {
 	if len(candidate)*len(r.words) > maxLCS {
-		return 0, ErrTooLong
+		return 0, errTooLong
 	}
 	return F1(r.lcs(candidate), len(candidate), len(r.words)), nil
 }
