@@ -14,13 +14,13 @@ import (
 // MaxDepth is the maximum nesting of arrays and objects in JSON.
 const MaxDepth = 10000
 
-// MaxReplyValues is how many values JSON from the network may hold, keys not counted.
+// maxReplyValues is how many values JSON from the network may hold, keys not counted.
 // A value takes up to 200 bytes of memory and may take two bytes of text: without a
 // limit, a reply of 64 MiB would take 4 GB.
-const MaxReplyValues = 1_000_000
+const maxReplyValues = 1_000_000
 
-// ErrTooMany says that JSON from the network holds more than [MaxReplyValues].
-var ErrTooMany error = fmt.Errorf("the JSON holds more than %d values", MaxReplyValues)
+// ErrTooMany says that JSON from the network holds more than [maxReplyValues].
+var ErrTooMany error = fmt.Errorf("the JSON holds more than %d values", maxReplyValues)
 
 // lookAfter is how many values are read between two looks at a context.
 const lookAfter = 1024
@@ -47,10 +47,10 @@ func ParseJSONContext(ctx context.Context, text string) (any, error) {
 }
 
 // ParseReply is [ParseJSONContext] for text from the network: replies, responses and
-// the outputs in them. More than [MaxReplyValues] values are
+// the outputs in them. More than [maxReplyValues] values are
 // [ErrTooMany]. Texts may be as long as they like.
 func ParseReply(ctx context.Context, text string) (any, error) {
-	return parseJSON(parser{s: text, ctx: ctx, most: MaxReplyValues})
+	return parseJSON(parser{s: text, ctx: ctx, most: maxReplyValues})
 }
 
 func parseJSON(p parser) (any, error) {
