@@ -49,7 +49,7 @@ func (a *Assertion) set(key string, v any) {
 	case "assert":
 		a.Assert = assertionsOf(v, a.Pointer+"/assert")
 	case "scope":
-		a.Scope = ScopeOf(v)
+		a.Scope = scopeOf(v)
 	case "check":
 		if o, ok := v.(*value.Object); ok {
 			a.Check = AssertionOf(o, a.Pointer+"/check")
@@ -97,8 +97,8 @@ func assertionsOf(v any, pointer string) []*Assertion {
 	return out
 }
 
-// ScopeOf reads a scope of a suite; nil if v is not an object.
-func ScopeOf(v any) *Scope {
+// scopeOf reads a scope of a suite; nil if v is not an object.
+func scopeOf(v any) *Scope {
 	o, ok := v.(*value.Object)
 	if !ok {
 		return nil

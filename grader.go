@@ -124,19 +124,3 @@ type Votes struct{ Met, Unmet, CannotTell, Failed int }
 
 // Total returns how many votes were requested.
 func (v Votes) Total() int { return v.Met + v.Unmet + v.CannotTell + v.Failed }
-
-// Judge is the identity of a provider that grades.
-type Judge struct {
-	Provider   ProviderSpec
-	PromptHash string
-	Mode       string
-}
-
-// Label is a person's judgement of an output or of a verdict on it.
-type Label struct {
-	Case      string
-	Assertion string // "" if the label is on the output as a whole
-	Good      bool
-	Author    string
-	Note      string
-}
