@@ -57,9 +57,10 @@ func show(ctx context.Context, w io.Writer, suite string) error {
 			fmt.Fprintf(w, "%s: %s: %s\n", row.Description, row.Status, row.Reason)
 		}
 	}
-	passed, decided := out.Totals.Passed, out.Totals.Passed+out.Totals.Failed
-	rate := stats.Wilson(passed, decided, 0.95)
-	fmt.Fprintf(w, "%d of %d cases pass (95%% interval %.0f–%.0f%%)\n", passed, decided, 100*rate.Low, 100*rate.High)
+	for _, a := range out.Summary.Assertions() {
+		rate := stats.Wilson(a.Passed, a.Decided(), 0.95)
+		fmt.Fprintf(w, "%s: %d of %d pass (95%% interval %.0f–%.0f%%)\n", a.Name(), a.Passed, a.Decided(), 100*rate.Low, 100*rate.High)
+	}
 	return nil
 }
 

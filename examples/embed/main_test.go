@@ -12,7 +12,9 @@ Can I have a refund?
 Where are you?
   At 4 Mill Lane.
 a refund: fail: Expected output to not contain "refund"
-2 of 3 cases pass (95% interval 21–94%)
+not-icontains "refund": 2 of 3 pass (95% interval 21–94%)
+icontains "mill lane": 1 of 1 pass (95% interval 21–100%)
+icontains "nine": 1 of 1 pass (95% interval 21–100%)
 `
 
 func TestShow(t *testing.T) {
