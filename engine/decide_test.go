@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -100,6 +101,11 @@ func TestCompileOnce(t *testing.T) {
 		})
 	}
 	group.Wait()
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if r := set.Decide(ended, text("a")); r.Verdicts[0].Status != proviso.Errored || r.Aggregate.Status != proviso.Errored {
+		t.Errorf("after the end of the context: %+v", r.Verdicts[0])
+	}
 	if err := set.Close(); err != nil {
 		t.Error(err)
 	}
