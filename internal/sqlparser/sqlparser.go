@@ -1,5 +1,5 @@
 // Package sqlparser decides whether a text is SQL of a dialect, and which tables and
-// columns it refers to. Start at [New].
+// columns it refers to. Start at [Parser].
 //
 // The grammars are those of node-sql-parser 5.4.0, run in JavaScript under limits of
 // time and memory. A grammar is loaded with the first statement of its dialect.
@@ -51,15 +51,12 @@ func Known(dialect string) bool {
 }
 
 // Parser parses statements. It is safe for concurrent use; the zero value is
-// ready, and does no work before the first statement.
+// ready, and does no work before the first statement. See [Parser.Close].
 type Parser struct {
 	mu        sync.Mutex
 	libraries map[string]*script.Library // by lower-case dialect
 	seen      verdicts
 }
-
-// New returns a parser; see [Parser.Close].
-func New() *Parser { return &Parser{} }
 
 // Close frees the engines that were started.
 func (p *Parser) Close() error {

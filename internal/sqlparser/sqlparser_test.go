@@ -15,7 +15,7 @@ import (
 
 func newParser(t testing.TB) *sqlparser.Parser {
 	t.Helper()
-	p := sqlparser.New()
+	p := new(sqlparser.Parser)
 	t.Cleanup(func() {
 		if err := p.Close(); err != nil {
 			t.Error(err)
@@ -160,7 +160,7 @@ func FuzzParse(f *testing.F) {
 	for _, sql := range []string{"SELECT 1", "", "\x00", "SELECT 'é😀' -- x", "/*", "`", "SELECT \xed\xa0\xbd", "\xff", "İ SELECT İ"} {
 		f.Add(sql)
 	}
-	p := sqlparser.New()
+	p := new(sqlparser.Parser)
 	f.Cleanup(func() { _ = p.Close() })
 	f.Fuzz(func(t *testing.T, sql string) {
 		err := p.Parse(t.Context(), sql, "MySQL")
@@ -202,7 +202,7 @@ func BenchmarkThousand(b *testing.B) {
 		"UPDATE t%d SET a = a + 1, b = 'y' WHERE id = %[1]d",
 	}
 	for b.Loop() {
-		p := sqlparser.New()
+		p := new(sqlparser.Parser)
 		for i := range 1000 {
 			if err := p.Parse(b.Context(), fmt.Sprintf(statements[i%4], i), "MySQL"); err != nil {
 				b.Fatal(err)
@@ -214,7 +214,7 @@ func BenchmarkThousand(b *testing.B) {
 
 func BenchmarkFirstUse(b *testing.B) {
 	for b.Loop() {
-		p := sqlparser.New()
+		p := new(sqlparser.Parser)
 		if err := p.Parse(b.Context(), "SELECT 1", "MySQL"); err != nil {
 			b.Fatal(err)
 		}
