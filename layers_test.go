@@ -90,8 +90,9 @@ var ranks = map[string]int{
 	"spade/selection": 8,
 	"spade/subsume":   8,
 
-	"server": 9,
-	"spade":  9,
+	"server":     9,
+	"spade":      9,
+	"spade/show": 9,
 
 	"attacks":     10,
 	"bench":       10,

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/spade/candidate"
 	"github.com/proviso-eval/proviso/spade/coverage"
+	"github.com/proviso-eval/proviso/spade/show"
 )
 
 // spadeCoverage holds the flags of spade coverage.
@@ -92,13 +92,13 @@ func (a *app) spadeCoverage(ctx context.Context, f *spadeCoverage, args []string
 			return err
 		}
 	case formatMarkdown:
-		data = coverMarkdown(c)
+		data = show.CoverMarkdown(c)
 	default:
 		o := a.terminal(true)
 		if f.out != "" {
 			o.Color = false
 		}
-		data = coverText(c, o)
+		data = show.Cover(c, o)
 	}
 	if err := a.result(f.out, data); err != nil {
 		return err
@@ -111,57 +111,4 @@ func (a *app) spadeCoverage(ctx context.Context, f *spadeCoverage, args []string
 		return exitError{exitFailed}
 	}
 	return nil
-}
-
-func coverHeadline(c *coverage.Cover) string {
-	return fmt.Sprintf("%d of %s covered (%s)", c.Covered, plural(c.Total, "instruction"), report.Percent(c.Share()))
-}
-
-// coverText prints the prompt with a mark before each sentence.
-func coverText(c *coverage.Cover, o report.TerminalOptions) []byte {
-	t := &historyReport{o: o, all: true}
-	t.o.Width = max(t.o.Width, 40)
-	fmt.Fprintf(t, "%s\n\n", t.paint("1", coverHeadline(c)))
-	for _, l := range c.Lines {
-		switch {
-		case len(l.Assertions) > 0:
-			t.unit("✓", "32", l.Line, l.Text, "")
-			fmt.Fprintf(t, "         %s\n", t.paint("2", "by "+namesOf(l.Assertions, shownNames)))
-		case l.Instruction:
-			t.unit("✗", "31", l.Line, l.Text, "")
-		default:
-			t.unit(" ", "2", l.Line, l.Text, "")
-		}
-	}
-	if len(c.Orphans) > 0 {
-		fmt.Fprintf(t, "\n%s: %s\n", t.paint("33", "Assertions of nothing that the prompt says"), namesOf(c.Orphans, 50))
-	}
-	return t.Bytes()
-}
-
-func coverMarkdown(c *coverage.Cover) []byte {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "## %s\n\n| Line | Instruction | Category | Assertions |\n|--:|---|---|---|\n", coverHeadline(c))
-	for _, l := range c.Lines {
-		if !l.Instruction {
-			continue
-		}
-		names := "**none**"
-		for i, n := range l.Assertions {
-			if i == 0 {
-				names = ""
-			} else {
-				names += ", "
-			}
-			names += report.MarkdownCode(n, 60)
-		}
-		fmt.Fprintf(&b, "| %d | %s | %s | %s |\n", l.Line, report.MarkdownCode(l.Text, 160), markdownText(l.Category), names)
-	}
-	if len(c.Orphans) > 0 {
-		b.WriteString("\nAssertions of nothing that the prompt says:\n\n")
-		for _, n := range c.Orphans {
-			fmt.Fprintf(&b, "- %s\n", report.MarkdownCode(n, 60))
-		}
-	}
-	return b.Bytes()
 }

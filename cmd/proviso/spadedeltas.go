@@ -19,6 +19,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/githistory"
 	"github.com/proviso-eval/proviso/spade/classify"
 	"github.com/proviso-eval/proviso/spade/delta"
+	"github.com/proviso-eval/proviso/spade/show"
 	"github.com/proviso-eval/proviso/suite"
 )
 
@@ -144,7 +145,7 @@ func (a *app) spadeDeltas(ctx context.Context, f *spadeDeltas, args []string) er
 		if f.out != "" {
 			o.Color = false
 		}
-		data = historyText(h, classify.ClassesOf(classes), o, f.all)
+		data = show.History(h, classify.ClassesOf(classes), o, f.all)
 	}
 	if err != nil {
 		return err

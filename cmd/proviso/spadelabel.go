@@ -18,6 +18,7 @@ import (
 	"github.com/proviso-eval/proviso/judge/align"
 	"github.com/proviso-eval/proviso/spade/label"
 	"github.com/proviso-eval/proviso/spade/matrix"
+	"github.com/proviso-eval/proviso/spade/show"
 	"github.com/proviso-eval/proviso/spade/trial"
 )
 
@@ -112,7 +113,7 @@ func (a *app) spadeLabel(ctx context.Context, f *spadeLabel) error {
 	}
 	defer log.Close()
 	s := &labelSession{app: a, f: f, log: log}
-	s.wantBad, s.wantGood = label.Wanted(f.alpha, f.tau, spadeConfidence)
+	s.wantBad, s.wantGood = label.Wanted(f.alpha, f.tau, show.Confidence)
 	for _, file := range f.from {
 		if err := s.takeFrom(file, outputs.entries); err != nil {
 			return err
@@ -157,7 +158,7 @@ type labelSession struct {
 	l                 *label.Session
 	wantBad, wantGood int // labels that are enough for alpha and tau
 
-	view labelView
+	view show.Output
 }
 
 // start prepares the session.

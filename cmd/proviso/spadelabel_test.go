@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/proviso-eval/proviso/spade/label"
+	"github.com/proviso-eval/proviso/spade/show"
 	"github.com/proviso-eval/proviso/spade/trial"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -34,7 +35,7 @@ func keySession(t *testing.T, n int) (*labelSession, *bytes.Buffer) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = log.Close() })
-	s := &labelSession{app: a, f: f, log: log, view: labelView{screen: true}}
+	s := &labelSession{app: a, f: f, log: log, view: show.Output{Screen: true}}
 	if s.l, err = label.Start(trials, log, label.Options{}); err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +49,7 @@ func press(s *labelSession, out *bytes.Buffer, chunks ...string) error {
 		keys.chunks <- []byte(c)
 	}
 	close(keys.chunks)
-	return s.byKeys(keys, out, func() { s.view.o.Width, s.view.height = 60, 20 })
+	return s.byKeys(keys, out, func() { s.view.Options.Width, s.view.Height = 60, 20 })
 }
 
 func TestLabelKeys(t *testing.T) {

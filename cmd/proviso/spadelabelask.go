@@ -14,6 +14,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/judge/align"
+	"github.com/proviso-eval/proviso/spade/show"
 )
 
 // maxAnswer bounds a line of answers, in bytes.
@@ -42,7 +43,7 @@ func answerLines(ctx context.Context, r io.Reader) (<-chan string, <-chan error)
 // askByLines reads an answer from each line of standard input.
 func (s *labelSession) askByLines(ctx context.Context) error {
 	lines, failed := answerLines(ctx, s.in)
-	s.view = labelView{o: s.terminal(true)}
+	s.view = show.Output{Options: s.terminal(true), Verdicts: s.f.verdicts, Review: s.f.review != ""}
 	number := 0
 	for shown := -1; ; {
 		asked, ok := s.l.Current()
@@ -51,7 +52,7 @@ func (s *labelSession) askByLines(ctx context.Context) error {
 		}
 		if shown != asked.Index {
 			shown = asked.Index
-			if _, err := s.out.Write(s.view.whole(s, asked)); err != nil {
+			if _, err := s.out.Write(s.view.Show(asked, s.progress())); err != nil {
 				return proviso.Errorf(proviso.Unavailable, "%w", err)
 			}
 		}
@@ -74,6 +75,12 @@ func (s *labelSession) askByLines(ctx context.Context) error {
 			}
 		}
 	}
+}
+
+// progress describes the labels so far.
+func (s *labelSession) progress() string {
+	n := s.log.Labels()
+	return fmt.Sprintf("%d good, %d bad, %d left · %s", n.Good, n.Bad, s.l.Left(), s.enough(n))
 }
 
 func readFailure(err error) error {
@@ -149,12 +156,12 @@ func (s *labelSession) askByKeys(ctx context.Context, in, out *os.File) error {
 		return proviso.Errorf(proviso.Unavailable, "read keys: %w", err)
 	}
 	defer func() { _ = term.Restore(int(in.Fd()), before) }()
-	s.view = labelView{o: s.terminal(true), screen: true}
+	s.view = show.Output{Options: s.terminal(true), Screen: true, Verdicts: s.f.verdicts, Review: s.f.review != ""}
 	keys := &keyReader{ctx: ctx, chunks: make(chan []byte)}
 	go keys.read(in)
 	return s.byKeys(keys, out, func() {
 		if w, h, err := term.GetSize(int(out.Fd())); err == nil && w > 0 {
-			s.view.o.Width, s.view.height = w, h
+			s.view.Options.Width, s.view.Height = w, h
 		}
 	})
 }
@@ -168,10 +175,10 @@ func (s *labelSession) byKeys(keys *keyReader, out io.Writer, measure func()) er
 			return nil
 		}
 		measure()
-		if _, err := out.Write(raw(s.view.whole(s, asked))); err != nil {
+		if _, err := out.Write(raw(s.view.Show(asked, s.progress()))); err != nil {
 			return proviso.Errorf(proviso.Unavailable, "%w", err)
 		}
-		s.view.hint = ""
+		s.view.Hint = ""
 		chunk, err := keys.chunk()
 		switch {
 		case keys.ctx.Err() != nil:
@@ -179,7 +186,7 @@ func (s *labelSession) byKeys(keys *keyReader, out io.Writer, measure func()) er
 		case err != nil:
 			return nil // the terminal is closed; every answer is kept
 		case len(chunk) > 1 && chunk[0] == keyEscape, len(chunk) >= pasted:
-			s.view.hint = "nothing was done"
+			s.view.Hint = "nothing was done"
 			continue
 		}
 		for i, key := range chunk {
@@ -198,10 +205,10 @@ func (s *labelSession) byKeys(keys *keyReader, out io.Writer, measure func()) er
 
 // key handles a key.
 func (s *labelSession) key(key byte, keys *keyReader, rest []byte, out io.Writer) (quit bool, err error) {
-	if s.view.act(key) {
+	if s.view.Act(key) {
 		return false, nil
 	}
-	s.view.top, s.view.open = 0, false
+	s.view.Top, s.view.Open = 0, false
 	switch key | 0x20 { // ignore case
 	case 'g':
 		return false, s.l.Answer("1")
@@ -213,7 +220,7 @@ func (s *labelSession) key(key byte, keys *keyReader, rest []byte, out io.Writer
 	case 'u':
 		undone, err := s.l.Undo()
 		if !undone {
-			s.view.hint = "there is nothing to undo"
+			s.view.Hint = "there is nothing to undo"
 		}
 		return false, err
 	case 'n':
@@ -227,7 +234,7 @@ func (s *labelSession) key(key byte, keys *keyReader, rest []byte, out io.Writer
 	case keyEnd:
 		return true, nil
 	}
-	s.view.hint = "g, b, s, u, n, p, m and q are the keys"
+	s.view.Hint = "g, b, s, u, n, p, m and q are the keys"
 	return false, nil
 }
 
@@ -239,8 +246,8 @@ func (s *labelSession) takeNote(keys *keyReader, rest []byte, out io.Writer) err
 		io.Reader
 		io.Writer
 	}{keys, out}, "note: ")
-	if s.view.o.Width > 0 {
-		_ = t.SetSize(s.view.o.Width, max(1, s.view.height))
+	if s.view.Options.Width > 0 {
+		_ = t.SetSize(s.view.Options.Width, max(1, s.view.Height))
 	}
 	text, err := t.ReadLine()
 	keys.left = nil

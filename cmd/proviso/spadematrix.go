@@ -14,9 +14,9 @@ import (
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/internal/blobs"
-	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/sandbox"
 	"github.com/proviso-eval/proviso/spade/matrix"
+	"github.com/proviso-eval/proviso/spade/show"
 	"github.com/proviso-eval/proviso/spade/trial"
 )
 
@@ -187,7 +187,7 @@ func (a *app) writeMatrix(file string, g *matrix.Grid) error {
 func (a *app) sayRates(f *spadeMatrix, g *matrix.Grid) error {
 	n := trial.CountLabels(g.Entries)
 	fmt.Fprintf(a.err, "proviso: %s on %s: %d good, %d bad, %d without a label\n", plural(len(g.Names), "candidate"), plural(len(g.Entries), "output"), n.Good, n.Bad, n.Left)
-	if kept := keptCells(g); kept > 0 {
+	if kept := g.Kept(); kept > 0 {
 		fmt.Fprintf(a.err, "proviso: %s decided before; --no-cache decides them anew\n", plural(kept, "cell"))
 	}
 	a.warnUnkept(g)
@@ -198,7 +198,7 @@ func (a *app) sayRates(f *spadeMatrix, g *matrix.Grid) error {
 		a.sayTroubles(g)
 		return neverDecided(g)
 	}
-	data := ratesText(g, g.Rates(), a.terminal(true))
+	data := show.Grid(g, g.Rates(), a.terminal(true))
 	if f.format == formatJSON {
 		var err error
 		if data, err = g.JSON(); err != nil {
@@ -221,7 +221,7 @@ func (a *app) warnUnkept(g *matrix.Grid) {
 // sayTroubles prints which candidates were undecided or threw.
 func (a *app) sayTroubles(g *matrix.Grid) {
 	for j, r := range g.Rates() {
-		for _, line := range troubles(g, j, r) {
+		for _, line := range show.Troubles(g, j, r) {
 			fmt.Fprintln(a.err, "proviso: "+line)
 		}
 	}
@@ -235,30 +235,6 @@ func neverDecided(g *matrix.Grid) error {
 		}
 	}
 	return nil
-}
-
-func keptCells(g *matrix.Grid) int {
-	n := 0
-	for i := range g.Columns {
-		n += g.Columns[i].Kept
-	}
-	return n
-}
-
-// troubles describes how often a candidate was undecided or threw, and why.
-func troubles(g *matrix.Grid, j int, r matrix.Rate) []string {
-	c, name := g.Columns[j], report.Line(g.Names[j], 80)
-	var list []string
-	switch {
-	case c.NotRunnable != "":
-		list = append(list, fmt.Sprintf("%s cannot be run here: %s", name, report.Line(c.NotRunnable, 300)))
-	case r.Undecided > 0:
-		list = append(list, fmt.Sprintf("%s: %d of %d undecided: %s", name, r.Undecided, len(g.Entries), report.Line(strings.Join(c.Why, "; "), 300)))
-	}
-	if r.Threw > 0 {
-		list = append(list, fmt.Sprintf("%s: threw on %d of %d, which fails them: %s", name, r.Threw, len(g.Entries), report.Line(strings.Join(c.Thrown, "; "), 300)))
-	}
-	return list
 }
 
 // spadeEngine opens the engine for candidates, and returns a function that closes it.

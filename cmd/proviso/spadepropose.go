@@ -12,6 +12,7 @@ import (
 	"github.com/proviso-eval/proviso/spade/candidate"
 	"github.com/proviso-eval/proviso/spade/delta"
 	"github.com/proviso-eval/proviso/spade/propose"
+	"github.com/proviso-eval/proviso/spade/show"
 	"github.com/proviso-eval/proviso/spade/trial"
 )
 
@@ -220,7 +221,7 @@ func (a *app) writeProposal(f *spadePropose, h *delta.History, p *propose.Propos
 		if f.out != "" {
 			o.Color = false
 		}
-		data = proposalText(p, o, f.all)
+		data = show.Proposal(p, o, f.all)
 	}
 	return a.result(f.out, data)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/proviso-eval/proviso/spade/delta"
 	"github.com/proviso-eval/proviso/spade/matrix"
 	"github.com/proviso-eval/proviso/spade/propose"
+	"github.com/proviso-eval/proviso/spade/show"
 	"github.com/proviso-eval/proviso/spade/subsume"
 )
 
@@ -174,7 +175,7 @@ func (a *app) runPropose(ctx context.Context, f *spadeRun) error {
 		format: formatYAML, out: f.file(runCandidates),
 	}
 	p.then = func(made *propose.Proposal) {
-		a.sayStep(f, "propose", runCandidates, proposalLine(made, p.model != ""))
+		a.sayStep(f, "propose", runCandidates, show.ProposalLine(made, p.model != ""))
 		f.take(a, "to propose", &p.evalFlags, made.Spent())
 	}
 	err := a.spadePropose(ctx, p, []string{f.file(runDeltas)})
@@ -209,7 +210,7 @@ func (a *app) runTry(ctx context.Context, f *spadeRun) error {
 		m.labels = f.file(runLabels)
 	}
 	m.then = func(g *matrix.Grid) {
-		a.sayStep(f, "matrix", runMatrix, gridLine(g))
+		a.sayStep(f, "matrix", runMatrix, show.GridLine(g))
 		a.warnUnkept(g)
 		a.sayTroubles(g)
 		f.take(a, "to try them", &m.evalFlags, ask.Spent{Usage: g.Usage, Cost: g.Cost})
@@ -249,7 +250,7 @@ func (a *app) runImply(ctx context.Context, f *spadeRun) error {
 		}
 	}
 	s.then = func(found *subsume.Subsumption) {
-		a.sayStep(f, "subsume", runImplications, subsumeLine(found))
+		a.sayStep(f, "subsume", runImplications, show.SubsumptionLine(found))
 		f.take(a, "to find implications", &s.evalFlags, found.Spent)
 	}
 	return a.spadeSubsume(ctx, s)
@@ -273,7 +274,7 @@ func (a *app) runSelect(ctx context.Context, f *spadeRun, h *delta.History) erro
 	}
 	for _, out := range [][2]string{{runSelection, formatJSON}, {runSuite, formatSuite}, {runReport, formatMarkdown}} {
 		f.choice.format = out[1]
-		data, err := s.render(&f.choice, candidates, a)
+		data, err := a.rendered(&f.choice, s, candidates)
 		if err != nil {
 			return err
 		}
@@ -281,7 +282,7 @@ func (a *app) runSelect(ctx context.Context, f *spadeRun, h *delta.History) erro
 			return err
 		}
 	}
-	a.sayStep(f, "select", runSuite, selectionLine(s))
+	a.sayStep(f, "select", runSuite, show.SelectionLine(s))
 	if err := a.sayCoverage(ctx, f, h); err != nil {
 		return err
 	}
@@ -289,7 +290,7 @@ func (a *app) runSelect(ctx context.Context, f *spadeRun, h *delta.History) erro
 		return err
 	}
 	a.sayNext(f, s, good, bad)
-	if err := s.exit(ctx, a); err != nil {
+	if err := a.exitOf(ctx, s); err != nil {
 		return err
 	}
 	if f.undecided {

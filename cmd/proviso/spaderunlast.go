@@ -11,6 +11,7 @@ import (
 	"github.com/proviso-eval/proviso/spade/candidate"
 	"github.com/proviso-eval/proviso/spade/matrix"
 	"github.com/proviso-eval/proviso/spade/selection"
+	"github.com/proviso-eval/proviso/spade/show"
 )
 
 // runOptions is the file in which spade run keeps the options of a selection.
@@ -18,8 +19,8 @@ const runOptions = "options.json"
 
 // sayShifts prints the differences from the selection before, with their causes. Then
 // it keeps the input of this selection for the next time.
-func (a *app) sayShifts(ctx context.Context, f *spadeRun, s selected) error {
-	now := selection.Problem{Matrix: s.Matrix, Implications: s.implications, Options: s.Options}
+func (a *app) sayShifts(ctx context.Context, f *spadeRun, s show.Selection) error {
+	now := selection.Problem{Matrix: s.Matrix, Implications: s.Implications, Options: s.Options}
 	before, ok := lastProblem(f.file(runLast))
 	if ok {
 		shifts, err := selection.Explain(ctx, before, now)

@@ -14,9 +14,7 @@ import (
 	"github.com/proviso-eval/proviso/spade/coverage"
 	"github.com/proviso-eval/proviso/spade/delta"
 	"github.com/proviso-eval/proviso/spade/matrix"
-	"github.com/proviso-eval/proviso/spade/propose"
-	"github.com/proviso-eval/proviso/spade/solve"
-	"github.com/proviso-eval/proviso/spade/trial"
+	"github.com/proviso-eval/proviso/spade/show"
 )
 
 // sayStep prints the file of a step and its contents.
@@ -42,57 +40,6 @@ func (f *spadeRun) take(a *app, why string, step *evalFlags, s ask.Spent) {
 	}
 }
 
-// proposalLine summarises a proposal in a line.
-func proposalLine(p *propose.Proposal, asked bool) string {
-	text := plural(len(p.Candidates), "candidate")
-	if asked && len(p.Versions) == 0 {
-		text += ", nothing new to ask about"
-	}
-	if n := len(p.Unproposed); n > 0 {
-		text += fmt.Sprintf("; %s without a check", plural(n, "sentence"))
-	}
-	return text
-}
-
-// gridLine summarises a matrix in a line.
-func gridLine(g *matrix.Grid) string {
-	n := trial.CountLabels(g.Entries)
-	text := fmt.Sprintf("%s on %s: %d good, %d bad", plural(len(g.Names), "candidate"), plural(len(g.Entries), "output"), n.Good, n.Bad)
-	if n.Left > 0 {
-		text += fmt.Sprintf(", %d without a label", n.Left)
-	}
-	if kept := keptCells(g); kept > 0 {
-		text += fmt.Sprintf("; %d of %s decided before", kept, plural(len(g.Names)*len(g.Entries), "cell"))
-	}
-	return text
-}
-
-// selectionLine summarises a selection in a line.
-func selectionLine(s selected) string {
-	of := plural(len(s.Matrix.Names), "candidate")
-	switch {
-	case !s.Found() && s.Open():
-		return fmt.Sprintf("nothing of %s, method %s: undecided cells leave open whether a selection is within the thresholds", of, s.Options.Method)
-	case s.Answer.Status == solve.Infeasible:
-		return fmt.Sprintf("nothing of %s, method %s: no selection is within the thresholds", of, s.Options.Method)
-	case s.Answer.Status == solve.Unknown:
-		return fmt.Sprintf("nothing of %s, method %s: the search reached its limit", of, s.Options.Method)
-	}
-	text := fmt.Sprintf("%d of %s, method %s", len(s.Answer.Selected), of, s.Options.Method)
-	if s.Bad == 0 || s.Good == 0 {
-		return text
-	}
-	switch {
-	case s.Open():
-		text += fmt.Sprintf(", not proven (%s)", plural(s.Doubt.Cells, "undecided cell"))
-	case !s.Proven():
-		text += ", not proven to be the best"
-	case s.Options.Method == "cov" || s.Options.Method == "sub":
-		text += ", proven"
-	}
-	return text + fmt.Sprintf(": %s of %s caught, %s of %d good ones failed", caughtText(s), plural(s.Bad, "bad output"), failedText(s), s.Good)
-}
-
 // sayCoverage prints how much of the prompt the selection checks.
 func (a *app) sayCoverage(ctx context.Context, f *spadeRun, h *delta.History) error {
 	list, err := a.readCandidates(f.file(runSuite))
@@ -113,16 +60,16 @@ func (a *app) sayCoverage(ctx context.Context, f *spadeRun, h *delta.History) er
 	if err != nil {
 		return a.orStopped(ctx, err)
 	}
-	a.sayStep(f, "coverage", runReport, coverHeadline(c))
+	a.sayStep(f, "coverage", runReport, show.CoverLine(c))
 	file, err := os.ReadFile(f.file(runReport))
 	if err != nil {
 		return err
 	}
-	return a.result(f.file(runReport), bytes.Join([][]byte{bytes.TrimRight(file, "\n"), coverMarkdown(c)}, []byte("\n\n")))
+	return a.result(f.file(runReport), bytes.Join([][]byte{bytes.TrimRight(file, "\n"), show.CoverMarkdown(c)}, []byte("\n\n")))
 }
 
 // sayNext prints the usage of the steps, and what would improve the selection.
-func (a *app) sayNext(f *spadeRun, s selected, good, bad int) {
+func (a *app) sayNext(f *spadeRun, s show.Selection, good, bad int) {
 	if len(f.bills) > 0 {
 		rest := ""
 		if f.models.replay != "" {
@@ -143,8 +90,8 @@ func (a *app) sayNext(f *spadeRun, s selected, good, bad int) {
 
 // sayUncaught names the bad outputs that nothing within tau catches. If a candidate
 // catches one but fails a few good outputs, a label may be wrong.
-func (a *app) sayUncaught(f *spadeRun, s selected, label string) {
-	fmt.Fprintf(a.err, "proviso: nothing within tau catches %s, labelled bad\n", namesOf(s.Uncaught, shownNames))
+func (a *app) sayUncaught(f *spadeRun, s show.Selection, label string) {
+	fmt.Fprintf(a.err, "proviso: nothing within tau catches %s, labelled bad\n", show.Names(s.Uncaught, show.MaxNames))
 	name, caught, failed := almost(s)
 	if name == "" {
 		way := "write an assertion for it into " + f.file(runCandidates)
@@ -155,7 +102,7 @@ func (a *app) sayUncaught(f *spadeRun, s selected, label string) {
 		return
 	}
 	fmt.Fprintf(a.err, "proviso: %s catches %s and fails %s, labelled good; look at that label again: %s --matrix %s --review=good\n",
-		report.Line(name, 60), namesOf(caught, shownNames), namesOf(failed, shownNames), label, f.file(runMatrix))
+		report.Line(name, 60), show.Names(caught, show.MaxNames), show.Names(failed, show.MaxNames), label, f.file(runMatrix))
 }
 
 // fewFalse is the number of good outputs up to which a candidate's false failures
@@ -164,7 +111,7 @@ const fewFalse = 3
 
 // almost returns the candidate that catches most of these bad outputs and fails few
 // good outputs, with the ids of both; "" if there is none.
-func almost(s selected) (name string, caught, failed []string) {
+func almost(s show.Selection) (name string, caught, failed []string) {
 	for j, fails := range s.Instance.Fails {
 		var bad, good []string
 		for _, i := range fails {

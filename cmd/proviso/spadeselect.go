@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -17,6 +16,7 @@ import (
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/spade/candidate"
 	"github.com/proviso-eval/proviso/spade/selection"
+	"github.com/proviso-eval/proviso/spade/show"
 	"github.com/proviso-eval/proviso/spade/solve"
 )
 
@@ -153,14 +153,6 @@ func (f *spadeSelect) check(cmd *cobra.Command) error {
 	return f.Valid()
 }
 
-// selected is the data for the reports of spade select.
-type selected struct {
-	*selection.Selection
-	implications []candidate.Implication
-	took         time.Duration
-	points       []selection.Point
-}
-
 func (a *app) spadeSelect(ctx context.Context, f *spadeSelect) error {
 	if err := notOver(f.out, append([]string{f.matrix, f.candidates}, f.implications...)...); err != nil {
 		return err
@@ -172,19 +164,19 @@ func (a *app) spadeSelect(ctx context.Context, f *spadeSelect) error {
 	if f.format != formatJSON && s.Matrix.Unlabeled > 0 && f.Method != "none" {
 		a.warn(plural(s.Matrix.Unlabeled, "row") + " without a label left out")
 	}
-	data, err := s.render(f, candidates, a)
+	data, err := a.rendered(f, s, candidates)
 	if err != nil {
 		return err
 	}
 	if err := a.result(f.out, data); err != nil {
 		return err
 	}
-	return s.exit(ctx, a)
+	return a.exitOf(ctx, s)
 }
 
 // selection reads the files and selects. The candidates come from their file, if one is
 // named.
-func (a *app) selection(ctx context.Context, f *spadeSelect) (s selected, candidates []proviso.Candidate, err error) {
+func (a *app) selection(ctx context.Context, f *spadeSelect) (s show.Selection, candidates []proviso.Candidate, err error) {
 	m, err := a.readMatrix(f.matrix)
 	if err != nil {
 		return s, nil, err
@@ -194,7 +186,7 @@ func (a *app) selection(ctx context.Context, f *spadeSelect) (s selected, candid
 		if err != nil {
 			return s, nil, err
 		}
-		s.implications = append(s.implications, more...)
+		s.Implications = append(s.Implications, more...)
 	}
 	if f.candidates != "" {
 		if candidates, err = a.readCandidates(f.candidates); err != nil {
@@ -203,13 +195,13 @@ func (a *app) selection(ctx context.Context, f *spadeSelect) (s selected, candid
 		f.judged(candidates, m.Names)
 	}
 	began := time.Now()
-	if s.Selection, err = selection.Select(ctx, m, s.implications, f.Options); err != nil {
+	if s.Selection, err = selection.Select(ctx, m, s.Implications, f.Options); err != nil {
 		return s, nil, a.orStopped(ctx, err)
 	}
-	s.took = time.Since(began)
+	s.Took = time.Since(began)
 	if f.frontier {
 		alphas, taus := with(f.alphas, f.Alpha), with(f.taus, f.Tau)
-		if s.points, err = selection.Frontier(ctx, m, s.implications, f.Options, alphas, taus); err != nil {
+		if s.Points, err = selection.Frontier(ctx, m, s.Implications, f.Options, alphas, taus); err != nil {
 			return s, nil, a.orStopped(ctx, err)
 		}
 	}
@@ -226,7 +218,7 @@ func (a *app) orStopped(ctx context.Context, err error) error {
 }
 
 // exit returns the exit code as an error.
-func (s selected) exit(ctx context.Context, a *app) error {
+func (a *app) exitOf(ctx context.Context, s show.Selection) error {
 	switch {
 	case ctx.Err() != nil:
 		fmt.Fprintln(a.err, "proviso: interrupted; the best selection so far was shown")
@@ -239,57 +231,26 @@ func (s selected) exit(ctx context.Context, a *app) error {
 	return nil
 }
 
-func (s selected) render(f *spadeSelect, candidates []proviso.Candidate, a *app) ([]byte, error) {
+func (a *app) rendered(f *spadeSelect, s show.Selection, candidates []proviso.Candidate) ([]byte, error) {
 	switch f.format {
 	case formatJSON:
-		return s.json()
+		return s.JSON()
 	case formatMarkdown:
-		return selectMarkdown(s), nil
+		return show.SelectionMarkdown(s), nil
 	case formatSuite:
 		if !s.Found() {
-			fmt.Fprintln(a.err, "proviso: "+strings.Join(verdictOf(s), "\nproviso: "))
+			fmt.Fprintln(a.err, "proviso: "+strings.Join(show.Verdict(s), "\nproviso: "))
 			return []byte("# Nothing was selected.\nassertions: []\n"), nil
 		}
 		return s.Fragment(candidates, f.each)
 	case formatSVG:
-		return frontierSVG(s), nil
+		return show.FrontierSVG(s), nil
 	}
 	o := a.terminal(true)
 	if f.out != "" {
 		o.Color = false
 	}
-	return selectText(s, o), nil
-}
-
-// json is the selection, with the frontier if there is one.
-func (s selected) json() ([]byte, error) {
-	data, err := s.JSON(s.took)
-	if err != nil || s.points == nil {
-		return append(data, '\n'), err
-	}
-	type point struct {
-		Alpha      float64 `json:"alpha"`
-		Tau        float64 `json:"tau"`
-		Status     string  `json:"status"`
-		Selected   int     `json:"selected"`
-		Objective  int     `json:"objective"`
-		LowerBound int     `json:"lower_bound"`
-		Covered    int     `json:"covered"`
-		False      int     `json:"false_failures"`
-	}
-	list := make([]point, len(s.points))
-	for i, p := range s.points {
-		list[i] = point{Alpha: p.Alpha, Tau: p.Tau, Status: p.Status.String()}
-		if a := p.Answer; p.Found() {
-			list[i] = point{p.Alpha, p.Tau, p.Status.String(), len(a.Selected), a.Objective, a.LowerBound, a.Covered, a.False}
-		}
-	}
-	more, err := json.MarshalIndent(list, "  ", "  ")
-	if err != nil {
-		return nil, err
-	}
-	data = append(data[:len(data)-len("\n}")], ",\n  \"frontier\": "...)
-	return append(append(data, more...), "\n}\n"...), nil
+	return show.SelectionText(s, o), nil
 }
 
 // readImplications reads a file of implications, and prints its mistakes.

@@ -18,6 +18,7 @@ import (
 	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/internal/blobs"
 	"github.com/proviso-eval/proviso/spade/ask"
+	"github.com/proviso-eval/proviso/spade/show"
 	"github.com/proviso-eval/proviso/spade/subsume"
 	"github.com/proviso-eval/proviso/suite"
 )
@@ -181,7 +182,7 @@ func (a *app) sayImplications(f *spadeSubsume, s *subsume.Subsumption, judge *as
 		return
 	}
 	if f.out != "" || f.format != formatTerminal {
-		fmt.Fprintln(a.err, "proviso: "+subsumeLine(s))
+		fmt.Fprintln(a.err, "proviso: "+show.SubsumptionLine(s))
 	}
 	if judge != nil {
 		a.sayAsked(&f.spadeAsking, judge, s.Spent)
@@ -253,7 +254,7 @@ func (a *app) writeSubsumption(f *spadeSubsume, s *subsume.Subsumption, m *ask.M
 		if f.out != "" {
 			o.Color = false
 		}
-		return a.result(f.out, subsumeText(s, o))
+		return a.result(f.out, show.Subsumption(s, o))
 	}
 	var err error
 	info, missing := os.Stat(f.out)
@@ -306,7 +307,7 @@ func (a *app) sayUnanswered(s *subsume.Subsumption) error {
 
 // question describes a question to the judge.
 func question(u subsume.Unanswered) string {
-	about := fmt.Sprintf("about %s: %s", plural(len(u.Candidates), "candidate"), namesOf(u.Candidates, shownNames))
+	about := fmt.Sprintf("about %s: %s", plural(len(u.Candidates), "candidate"), show.Names(u.Candidates, show.MaxNames))
 	if u.Step == "confirm" {
 		return "the second question " + about
 	}

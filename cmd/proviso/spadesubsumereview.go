@@ -12,18 +12,18 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/spade/show"
 	"github.com/proviso-eval/proviso/spade/subsume"
 )
 
 // pairReview is a session in which a person reviews pairs.
 type pairReview struct {
 	*app
-	s       *subsume.Subsumption
-	log     *subsume.ReviewLog
-	sample  []int
-	outputs map[string]string
-	t       selectReport
-	w       io.Writer
+	s      *subsume.Subsumption
+	log    *subsume.ReviewLog
+	sample []int
+	pairs  show.Pairs
+	w      io.Writer
 }
 
 // reviewPairs shows a sample of the pairs and keeps the person's answers.
@@ -40,15 +40,16 @@ func (a *app) reviewPairs(ctx context.Context, f *spadeSubsume, s *subsume.Subsu
 	if f.out == "" && f.format != formatTerminal {
 		r.w = a.err // standard output is for the results
 	}
-	r.t.o = a.terminal(true)
-	r.t.o.Width = max(r.t.o.Width, 60)
+	r.pairs = show.Pairs{Subsumption: s, Options: a.terminal(true)}
 	if err := r.texts(f.examples); err != nil {
 		return err
 	}
 	if err := r.ask(ctx); err != nil {
 		return err
 	}
-	r.precision()
+	if list := log.Precision(s, show.Confidence); len(list) > 0 {
+		_, _ = r.w.Write(show.Precision(list, a.terminal(true))) // the reader may have gone
+	}
 	fmt.Fprintf(a.err, "proviso: the answers are in %s\n", printable(f.reviews))
 	return nil
 }
@@ -62,9 +63,9 @@ func (r *pairReview) texts(file string) error {
 	if err != nil {
 		return err
 	}
-	r.outputs = map[string]string{}
+	r.pairs.Outputs = map[string]string{}
 	for i := range trials {
-		r.outputs[trials[i].ID] = trials[i].Text()
+		r.pairs.Outputs[trials[i].ID] = trials[i].Text()
 	}
 	return nil
 }
@@ -94,9 +95,8 @@ func (r *pairReview) ask(ctx context.Context) error {
 		}
 		if at != shown {
 			shown = at
-			r.show(at)
-			if err := r.flush(); err != nil {
-				return err
+			if _, err := r.w.Write(r.pairs.Pair(&r.s.Pairs[r.sample[at]], at+1, len(r.sample))); err != nil {
+				return proviso.Errorf(proviso.Unavailable, "%w", err)
 			}
 		}
 		select {
@@ -155,72 +155,4 @@ func (r *pairReview) answer(p *subsume.Pair, line string) (quit bool, err error)
 		return false, wrongAnswer(fmt.Sprintf("%q is no answer; y, n, skip, undo or quit is expected", report.Line(line, 60)))
 	}
 	return false, r.log.Add(subsume.Review{Key: r.s.PairKey(p), A: r.s.Names[p.A], B: r.s.Names[p.B], Source: p.Source, Answer: said})
-}
-
-// show shows a pair with its evidence, but without its source, which would bias people.
-func (r *pairReview) show(at int) {
-	p := &r.s.Pairs[r.sample[at]]
-	t := &r.t
-	t.line("")
-	t.line("%s", t.paint("1", fmt.Sprintf("%d of %d", at+1, len(r.sample))))
-	for _, end := range []struct {
-		letter string
-		i      int
-	}{{"a", p.A}, {"b", p.B}} {
-		says, check := r.s.Shown(end.i)
-		t.line("  %s  %s", t.paint("1", end.letter), t.paint("32", report.Line(r.s.Names[end.i], t.o.Width-5)))
-		if says != "" {
-			t.line("     %s", report.Line(says, t.o.Width-5))
-		}
-		if check != "" {
-			t.line("     %s", t.paint("2", report.Line(check, 3*t.o.Width)))
-		}
-	}
-	if c := r.s.Tally(p); c != nil {
-		text := fmt.Sprintf("Of the outputs %d pass both, %d pass b alone, %d fail both", c.Both, c.OnlyB, c.Neither)
-		if c.Undecided > 0 {
-			text += fmt.Sprintf(", %d undecided", c.Undecided)
-		}
-		t.line("     %s", text)
-		r.output("passes b alone", c.OnlyBID)
-		r.output("fails both", c.NeitherID)
-	}
-	t.line("  %s  y yes, n no, s skip, u undo, q quit", t.paint("1", "Does every output that passes a pass b?"))
-}
-
-// output shows one output.
-func (r *pairReview) output(what, id string) {
-	if text, ok := r.outputs[id]; ok && id != "" {
-		r.t.line("     %s %s: %s", report.Line(id, 40), what, r.t.paint("2", report.Line(text, 2*r.t.o.Width)))
-	}
-}
-
-func (r *pairReview) flush() error {
-	_, err := r.w.Write(r.t.Bytes())
-	r.t.Reset()
-	if err != nil {
-		return proviso.Errorf(proviso.Unavailable, "%w", err)
-	}
-	return nil
-}
-
-// precision prints how many of the pairs of each source are right.
-func (r *pairReview) precision() {
-	t := &r.t
-	list := r.log.Precision(r.s, spadeConfidence)
-	if len(list) == 0 {
-		return
-	}
-	t.line("")
-	t.line("%s", t.paint("1", fmt.Sprintf("  %-10s %6s %6s %8s  precision", "Source", "right", "wrong", "skipped")))
-	for _, p := range list {
-		share := "–"
-		if n := p.Right + p.Wrong; n > 0 {
-			share = report.PercentRange(float64(p.Right)/float64(n), p.Interval.Low, p.Interval.High)
-		}
-		t.line("  %-10s %6d %6d %8d  %s", p.Source, p.Right, p.Wrong, p.Skipped, share)
-	}
-	t.line("")
-	t.line("%s", t.paint("2", "Ranges in brackets are 95 % intervals (Wilson)."))
-	_ = r.flush() // the reader has gone
 }

@@ -13,9 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/spade/label"
-	"github.com/proviso-eval/proviso/spade/matrix"
 	"github.com/proviso-eval/proviso/spade/trial"
 )
 
@@ -116,35 +114,4 @@ func (a *app) takeLabels(file string, entries []trial.Entry) error {
 // cellDir is $XDG_CACHE_HOME/proviso/cells, or its equivalent on other systems.
 func (a *app) cellDir() string {
 	return a.xdg("XDG_CACHE_HOME", ".cache", filepath.Join("proviso", "cells"))
-}
-
-// ratesText prints the results of trying candidates for a person.
-func ratesText(g *matrix.Grid, rates []matrix.Rate, o report.TerminalOptions) []byte {
-	t := &selectReport{o: o}
-	name := 9
-	for _, n := range g.Names {
-		name = max(name, min(cellsIn(n), 60))
-	}
-	t.line("%s", t.paint("1", fmt.Sprintf("%s %7s %7s %7s %10s", pad("Candidate", name), "passes", "fails", "threw", "undecided")))
-	for j, r := range rates {
-		threw, undecided := fmt.Sprintf("%7d", r.Threw), fmt.Sprintf("%10d", r.Undecided)
-		if r.Threw > 0 {
-			threw = t.paint("33", threw)
-		}
-		if r.Undecided > 0 {
-			undecided = t.paint("33", undecided)
-		}
-		t.line("%s %7d %7d %s %s", pad(g.Names[j], name), r.Passed, r.Failed, threw, undecided)
-	}
-	first := true
-	for j, r := range rates {
-		for _, line := range troubles(g, j, r) {
-			if first {
-				t.line("")
-				first = false
-			}
-			t.line("%s", line)
-		}
-	}
-	return t.Bytes()
 }

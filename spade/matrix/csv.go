@@ -6,6 +6,15 @@ import (
 	"io"
 )
 
+// Kept returns how many cells were taken from earlier runs.
+func (g *Grid) Kept() int {
+	n := 0
+	for i := range g.Columns {
+		n += g.Columns[i].Kept
+	}
+	return n
+}
+
 // Rates counts the cells of each candidate.
 func (g *Grid) Rates() []Rate {
 	rates := make([]Rate, len(g.Names))

@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"fmt"
@@ -11,8 +11,8 @@ import (
 // shownPairs is how many pairs of a kind the terminal lists.
 const shownPairs = 40
 
-// subsumeLine summarises the result in one line.
-func subsumeLine(s *subsume.Subsumption) string {
+// SubsumptionLine summarises the result in one line.
+func SubsumptionLine(s *subsume.Subsumption) string {
 	by := map[subsume.Source]int{}
 	kept, dropped := 0, 0
 	for i := range s.Pairs {
@@ -32,7 +32,7 @@ func subsumeLine(s *subsume.Subsumption) string {
 			}[source]))
 		}
 	}
-	line := fmt.Sprintf("%s among %s", plural(kept, "implication"), plural(len(s.Names), "candidate"))
+	line := fmt.Sprintf("%s among %s", report.Plural(kept, "implication"), report.Plural(len(s.Names), "candidate"))
 	if len(parts) > 0 {
 		line += ": " + strings.Join(parts, ", ")
 	}
@@ -42,11 +42,11 @@ func subsumeLine(s *subsume.Subsumption) string {
 	return line
 }
 
-// subsumeText shows a subsumption to a person.
-func subsumeText(s *subsume.Subsumption, o report.TerminalOptions) []byte {
-	t := &selectReport{o: o}
+// Subsumption shows a subsumption to a person.
+func Subsumption(s *subsume.Subsumption, o report.TerminalOptions) []byte {
+	t := &page{o: o}
 	t.o.Width = max(t.o.Width, 60)
-	t.line("%s", t.paint("1", subsumeLine(s)))
+	t.line("%s", t.paint("1", SubsumptionLine(s)))
 	for _, source := range subsume.Sources() {
 		t.pairs(s, map[subsume.Source]string{
 			subsume.FromProof: "Proven", subsume.FromJudge: "By the judge", subsume.FromFile: "Given", subsume.FromClosure: "Follow from these",
@@ -60,7 +60,7 @@ func subsumeText(s *subsume.Subsumption, o report.TerminalOptions) []byte {
 			for i, j := range class {
 				names[i] = s.Names[j]
 			}
-			t.line("    %s", namesOf(names, shownNames))
+			t.line("    %s", Names(names, MaxNames))
 		}
 	}
 	for _, outcome := range []struct {
@@ -77,13 +77,13 @@ func subsumeText(s *subsume.Subsumption, o report.TerminalOptions) []byte {
 	}
 	if s.Unsure > 0 {
 		t.line("")
-		t.line("%s", t.paint("2", fmt.Sprintf("%s given up because it would have taken too long.", plural(s.Unsure, "comparison"))))
+		t.line("%s", t.paint("2", fmt.Sprintf("%s given up because it would have taken too long.", report.Plural(s.Unsure, "comparison"))))
 	}
 	return t.Bytes()
 }
 
 // pairs lists the pairs of a kind, and counts the rest.
-func (t *selectReport) pairs(s *subsume.Subsumption, title string, of func(*subsume.Pair) bool) {
+func (t *page) pairs(s *subsume.Subsumption, title string, of func(*subsume.Pair) bool) {
 	n := 0
 	for i := range s.Pairs {
 		if of(&s.Pairs[i]) {

@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"bytes"
@@ -18,16 +18,16 @@ const (
 	shownChangeLines = 12 // lines of one change
 )
 
-// historyReport shows a history to a person.
-type historyReport struct {
+// history shows a history to a person.
+type history struct {
 	bytes.Buffer
 	o   report.TerminalOptions
 	all bool
 }
 
-// historyText shows a history, with the categories of its changes if there are any.
-func historyText(h *delta.History, classes []delta.Classes, o report.TerminalOptions, all bool) []byte {
-	t := &historyReport{o: o, all: all}
+// History shows a history, with the categories of its changes if there are any.
+func History(h *delta.History, classes []delta.Classes, o report.TerminalOptions, all bool) []byte {
+	t := &history{o: o, all: all}
 	t.o.Width = max(t.o.Width, 40)
 	for i := range h.Changes {
 		if i > 0 {
@@ -42,14 +42,14 @@ func historyText(h *delta.History, classes []delta.Classes, o report.TerminalOpt
 	return t.Bytes()
 }
 
-func (t *historyReport) paint(color, text string) string {
+func (t *history) paint(color, text string) string {
 	if !t.o.Color {
 		return text
 	}
 	return "\x1b[" + color + "m" + text + "\x1b[0m"
 }
 
-func (t *historyReport) version(c *delta.Change, class *delta.Classes) {
+func (t *history) version(c *delta.Change, class *delta.Classes) {
 	title := fmt.Sprintf("Version %d", c.Number)
 	about := report.Line(c.Name, max(20, t.o.Width-45))
 	if strings.EqualFold(about, title) {
@@ -100,7 +100,7 @@ func (t *historyReport) version(c *delta.Change, class *delta.Classes) {
 }
 
 // stayed prints the unchanged units of a version, with --all.
-func (t *historyReport) stayed(c *delta.Change) []delta.Unit {
+func (t *history) stayed(c *delta.Change) []delta.Unit {
 	if !t.all {
 		return nil
 	}
@@ -130,7 +130,7 @@ var changeSigns = map[string]struct{ sign, color string }{
 	"added": {"+", "32"}, "removed": {"-", "31"}, "moved": {"~", "33"},
 }
 
-func (t *historyReport) delta(d proviso.Delta, category string) {
+func (t *history) delta(d proviso.Delta, category string) {
 	look := changeSigns[delta.Kind(d)]
 	note := ""
 	if d.Moved {
@@ -146,7 +146,7 @@ func (t *historyReport) delta(d proviso.Delta, category string) {
 var variables = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{\{[^{}]*\}\}|\{%[^{}]*%\}|\{[^{}]*\}`) })
 
 // unit prints one sentence, line or block, wrapped.
-func (t *historyReport) unit(sign, color string, line int, text, note string) {
+func (t *history) unit(sign, color string, line int, text, note string) {
 	lead := fmt.Sprintf(" %s %4d  ", sign, line)
 	rows := t.wrap(text, t.o.Width-len(lead))
 	for i, row := range rows {
@@ -170,7 +170,7 @@ func (t *historyReport) unit(sign, color string, line int, text, note string) {
 }
 
 // wrap breaks text at blanks into rows that fit and are safe to print.
-func (t *historyReport) wrap(text string, cells int) []string {
+func (t *history) wrap(text string, cells int) []string {
 	var rows []string
 	for line := range strings.Lines(text) {
 		row, used := "", 0

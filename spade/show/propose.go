@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"bytes"
@@ -18,17 +18,18 @@ const (
 	shownDropped    = 15 // criteria and candidates that were not kept
 )
 
-// proposalReport shows a proposal to a person.
-type proposalReport struct {
+// proposal shows a proposal to a person.
+type proposal struct {
 	bytes.Buffer
 	o     report.TerminalOptions
 	width int
 	all   bool
 }
 
-func proposalText(p *propose.Proposal, o report.TerminalOptions, all bool) []byte {
-	t := &proposalReport{o: o, width: max(o.Width, 60), all: all}
-	t.title(plural(len(p.Candidates), "candidate"))
+// Proposal shows a proposal to a person.
+func Proposal(p *propose.Proposal, o report.TerminalOptions, all bool) []byte {
+	t := &proposal{o: o, width: max(o.Width, 60), all: all}
+	t.title(report.Plural(len(p.Candidates), "candidate"))
 	for i := range p.Candidates {
 		t.candidate(&p.Candidates[i])
 	}
@@ -37,21 +38,21 @@ func proposalText(p *propose.Proposal, o report.TerminalOptions, all bool) []byt
 	return t.Bytes()
 }
 
-func (t *proposalReport) paint(color, text string) string {
+func (t *proposal) paint(color, text string) string {
 	if !t.o.Color {
 		return text
 	}
 	return "\x1b[" + color + "m" + text + "\x1b[0m"
 }
 
-func (t *proposalReport) title(text string) {
+func (t *proposal) title(text string) {
 	if t.Len() > 0 {
 		t.WriteByte('\n')
 	}
 	fmt.Fprintf(t, "%s\n", t.paint("1", text))
 }
 
-func (t *proposalReport) candidate(c *proviso.Candidate) {
+func (t *proposal) candidate(c *proviso.Candidate) {
 	about := c.Category
 	if c.Model != "" {
 		about += ", " + c.Assertion.Type
@@ -66,7 +67,7 @@ func (t *proposalReport) candidate(c *proviso.Candidate) {
 }
 
 // dropped lists the proposals of a model that were not kept.
-func (t *proposalReport) dropped(list []propose.Dropped) {
+func (t *proposal) dropped(list []propose.Dropped) {
 	if len(list) == 0 {
 		return
 	}
@@ -86,11 +87,11 @@ func (t *proposalReport) dropped(list []propose.Dropped) {
 }
 
 // unproposed lists the sentences without a check.
-func (t *proposalReport) unproposed(list []rules.Unproposed) {
+func (t *proposal) unproposed(list []rules.Unproposed) {
 	if len(list) == 0 {
 		return
 	}
-	t.title(fmt.Sprintf("No check was made of %s", plural(len(list), "sentence")))
+	t.title(fmt.Sprintf("No check was made of %s", report.Plural(len(list), "sentence")))
 	for i, u := range list {
 		if i == shownUnproposed && !t.all {
 			fmt.Fprintf(t, "  … and %d more (--all)\n", len(list)-i)
@@ -103,4 +104,16 @@ func (t *proposalReport) unproposed(list []rules.Unproposed) {
 		}
 		fmt.Fprintf(t, "      %s\n", t.paint("2", report.Line(strings.TrimSpace(about), t.width-6)))
 	}
+}
+
+// ProposalLine summarises a proposal in a line.
+func ProposalLine(p *propose.Proposal, asked bool) string {
+	text := report.Plural(len(p.Candidates), "candidate")
+	if asked && len(p.Versions) == 0 {
+		text += ", nothing new to ask about"
+	}
+	if n := len(p.Unproposed); n > 0 {
+		text += fmt.Sprintf("; %s without a check", report.Plural(n, "sentence"))
+	}
+	return text
 }

@@ -1,24 +1,27 @@
-package main
+package show
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/spade/candidate"
 	"github.com/proviso-eval/proviso/spade/selection"
 	"github.com/proviso-eval/proviso/spade/solve"
 	"github.com/proviso-eval/proviso/stats"
 )
 
-// spadeConfidence is the confidence of the intervals of spade commands.
-const spadeConfidence = 0.95
+// Confidence is the confidence of the intervals of spade commands.
+const Confidence = 0.95
 
-// shownNames is how many names or ids a line lists before it counts the rest.
-const shownNames = 8
+// MaxNames is how many names or ids a line lists before it counts the rest.
+const MaxNames = 8
 
-// verdictOf explains a selection in plain sentences.
-func verdictOf(s selected) []string {
+// Verdict explains a selection in plain sentences.
+func Verdict(s Selection) []string {
 	a := s.Answer
 	switch {
 	case a.Status == solve.Infeasible:
@@ -45,9 +48,9 @@ func verdictOf(s selected) []string {
 		list = append(list, "Proven: within both thresholds, no selection has a smaller objective.")
 	}
 	if d := s.Doubt; d.Cells > 0 && s.Options.Method != "none" {
-		list = append(list, fmt.Sprintf("This holds if %s of the selected candidates %s.", plural(d.Cells, "undecided cell"), counting(s.Options.Undecided)))
+		list = append(list, fmt.Sprintf("This holds if %s of the selected candidates %s.", report.Plural(d.Cells, "undecided cell"), counting(s.Options.Undecided)))
 	} else if d.LowerBound < a.Objective {
-		list = append(list, fmt.Sprintf("In the other candidates, %s undecided. Deciding them could lower the objective to %d.", plural(d.Elsewhere, "cell")+" "+are(d.Elsewhere), d.LowerBound))
+		list = append(list, fmt.Sprintf("In the other candidates, %s undecided. Deciding them could lower the objective to %d.", report.Plural(d.Elsewhere, "cell")+" "+are(d.Elsewhere), d.LowerBound))
 	}
 	if !a.Tied {
 		list = append(list, "Of equally good selections it may not be the first in order.")
@@ -56,7 +59,7 @@ func verdictOf(s selected) []string {
 }
 
 // infeasible explains why no selection is within the thresholds.
-func infeasible(s selected) []string {
+func infeasible(s Selection) []string {
 	a, o := s.Answer, s.Options
 	proven := ""
 	if !a.BestProven {
@@ -64,16 +67,16 @@ func infeasible(s selected) []string {
 	}
 	no := "No selection is"
 	if s.Open() {
-		no = fmt.Sprintf("Not known, since %s undecided: no selection is certain to be", plural(s.Doubt.Elsewhere, "cell")+" "+are(s.Doubt.Elsewhere))
+		no = fmt.Sprintf("Not known, since %s undecided: no selection is certain to be", report.Plural(s.Doubt.Elsewhere, "cell")+" "+are(s.Doubt.Elsewhere))
 	}
 	list := []string{
 		fmt.Sprintf("%s within both thresholds: alpha %v requires %d of %s, tau %v allows %d of %s.",
-			no, o.Alpha, s.Instance.Need, plural(s.Bad, "bad output"), o.Tau, s.Instance.Allow, plural(s.Good, "good output")),
+			no, o.Alpha, s.Instance.Need, report.Plural(s.Bad, "bad output"), o.Tau, s.Instance.Allow, report.Plural(s.Good, "good output")),
 		fmt.Sprintf("The best within tau catches %d%s.", a.Best, proven),
 	}
 	switch {
 	case len(s.Uncaught) > 0:
-		list = append(list, fmt.Sprintf("No candidate that is within tau by itself catches %s: %s.", plural(len(s.Uncaught), "bad output"), namesOf(s.Uncaught, shownNames)))
+		list = append(list, fmt.Sprintf("No candidate that is within tau by itself catches %s: %s.", report.Plural(len(s.Uncaught), "bad output"), Names(s.Uncaught, MaxNames)))
 	default:
 		list = append(list, "Every bad output is caught by some candidate, but not by few enough false failures together.")
 	}
@@ -83,8 +86,8 @@ func infeasible(s selected) []string {
 	return append(list, "Lower alpha, raise tau, or propose candidates for what is not caught.")
 }
 
-// namesOf lists names, up to most, and counts the rest.
-func namesOf(names []string, most int) string {
+// Names lists names, up to most, and counts the rest.
+func Names(names []string, most int) string {
 	var parts []string
 	for i, name := range names {
 		if i == most && len(names) > most+1 {
@@ -101,24 +104,24 @@ func wilsonText(k, n int) string {
 	if n == 0 {
 		return "–"
 	}
-	i := stats.Wilson(k, n, spadeConfidence)
+	i := stats.Wilson(k, n, Confidence)
 	return report.PercentRange(float64(k)/float64(n), i.Low, i.High)
 }
 
-// measure is one number with its name.
-type measure struct{ name, text string }
+// number is a named measure of a selection.
+type number struct{ name, text string }
 
-// selectMeasures are the measures of a selection.
-func selectMeasures(s selected) []measure {
+// measures are the measures of a selection.
+func measures(s Selection) []number {
 	a, o := s.Answer, s.Options
-	var list []measure
+	var list []number
 	if s.Good+s.Bad > 0 {
 		list = append(list,
-			measure{"coverage", fmt.Sprintf("%s of %s caught, %s; at least %d required (alpha %v)", caughtText(s), plural(s.Bad, "bad output"), rangedShare(a.Covered, s.Doubt.Bad, s.Bad), s.Instance.Need, o.Alpha)},
-			measure{"FFR", fmt.Sprintf("%s of %s failed, %s; at most %d allowed (%s)", failedText(s), plural(s.Good, "good output"), rangedShare(a.False-s.Doubt.Good, s.Doubt.Good, s.Good), s.Instance.Allow, tauText(o))})
+			number{"coverage", fmt.Sprintf("%s of %s caught, %s; at least %d required (alpha %v)", caughtText(s), report.Plural(s.Bad, "bad output"), rangedShare(a.Covered, s.Doubt.Bad, s.Bad), s.Instance.Need, o.Alpha)},
+			number{"FFR", fmt.Sprintf("%s of %s failed, %s; at most %d allowed (%s)", failedText(s), report.Plural(s.Good, "good output"), rangedShare(a.False-s.Doubt.Good, s.Doubt.Good, s.Good), s.Instance.Allow, tauText(o))})
 	}
 	if s.Doubt.Cells > 0 && o.Method != "none" {
-		list = append(list, measure{"undecided", undecidedText(s)})
+		list = append(list, number{"undecided", undecidedText(s)})
 	}
 	objective := fmt.Sprintf("%d: %d selected", a.Objective, len(a.Selected))
 	if len(o.Cost) > 0 {
@@ -127,9 +130,9 @@ func selectMeasures(s selected) []measure {
 	if o.Method == "sub" {
 		objective += fmt.Sprintf(" and %d neither selected nor implied", len(a.LeftOver))
 	}
-	list = append(list, measure{"objective", objective})
+	list = append(list, number{"objective", objective})
 	if n := len(s.Dropped); n > 0 {
-		list = append(list, measure{"dropped", plural(n, "implication") + " that an example contradicts"})
+		list = append(list, number{"dropped", report.Plural(n, "implication") + " that an example contradicts"})
 	}
 	return list
 }
@@ -142,15 +145,15 @@ func tauText(o selection.Options) string {
 }
 
 // headline says how many were selected.
-func headline(s selected) string {
+func headline(s Selection) string {
 	if !s.Found() {
-		return "Selected nothing of " + plural(len(s.Matrix.Names), "candidate")
+		return "Selected nothing of " + report.Plural(len(s.Matrix.Names), "candidate")
 	}
-	return fmt.Sprintf("Selected %d of %s", len(s.Answer.Selected), plural(len(s.Matrix.Names), "candidate"))
+	return fmt.Sprintf("Selected %d of %s", len(s.Answer.Selected), report.Plural(len(s.Matrix.Names), "candidate"))
 }
 
 // without describes the effect of dropping a selected candidate.
-func without(s selected, a *selection.Account) string {
+func without(s Selection, a *selection.Account) string {
 	var parts []string
 	if n := len(a.Alone); n > 0 {
 		text := fmt.Sprintf("%d fewer caught", n)
@@ -160,13 +163,13 @@ func without(s selected, a *selection.Account) string {
 		parts = append(parts, text)
 	}
 	if n := len(a.LeftOver); n > 0 {
-		parts = append(parts, fmt.Sprintf("no longer implied: %s", namesOf(a.LeftOver, 3)))
+		parts = append(parts, fmt.Sprintf("no longer implied: %s", Names(a.LeftOver, 3)))
 	}
 	if a.OnlyFalse > 0 {
-		parts = append(parts, plural(a.OnlyFalse, "false failure")+" fewer")
+		parts = append(parts, report.Plural(a.OnlyFalse, "false failure")+" fewer")
 	}
 	if a.Unknown > 0 {
-		parts = append(parts, plural(a.Unknown, "cell")+" undecided")
+		parts = append(parts, report.Plural(a.Unknown, "cell")+" undecided")
 	}
 	if len(a.Alone)+len(a.LeftOver)+a.OnlyFalse == 0 {
 		parts = append([]string{"nothing is lost on these examples"}, parts...)
@@ -186,7 +189,7 @@ var fates = []struct {
 }
 
 // whyOut explains why a candidate is not selected.
-func whyOut(s selected, a *selection.Account) string {
+func whyOut(s Selection, a *selection.Account) string {
 	text := fmt.Sprintf("catches %d, fails %s of %d good", a.Covered, falseText(a), s.Good)
 	if a.Unknown > 0 {
 		text += fmt.Sprintf(", undecided on %d", a.Unknown)
@@ -196,7 +199,7 @@ func whyOut(s selected, a *selection.Account) string {
 	}
 	switch a.Fate {
 	case selection.Implied:
-		return strings.TrimPrefix(text+"; by "+namesOf(a.By, 3), "; ")
+		return strings.TrimPrefix(text+"; by "+Names(a.By, 3), "; ")
 	case selection.Spare:
 		if a.Together > s.Answer.False {
 			text += fmt.Sprintf("; together %d", a.Together)
@@ -205,32 +208,33 @@ func whyOut(s selected, a *selection.Account) string {
 		text += fmt.Sprintf("; together %d, %d allowed", a.Together, s.Instance.Allow)
 	}
 	if a.Fate == selection.Unfair && len(a.By) > 0 {
-		text += "; implied by " + namesOf(a.By, 3)
+		text += "; implied by " + Names(a.By, 3)
 	}
 	return text
 }
 
-// selectReport shows a selection to a person.
-type selectReport struct {
+// page collects lines for a person.
+type page struct {
 	bytes.Buffer
 	o report.TerminalOptions
 }
 
-func selectText(s selected, o report.TerminalOptions) []byte {
-	t := &selectReport{o: o}
+// SelectionText shows a selection to a person.
+func SelectionText(s Selection, o report.TerminalOptions) []byte {
+	t := &page{o: o}
 	t.o.Width = max(t.o.Width, 60)
 	t.line("%s  %s", t.paint("1", headline(s)), t.paint("2", "method "+s.Options.Method))
-	for _, sentence := range verdictOf(s) {
+	for _, sentence := range Verdict(s) {
 		t.line("  %s", sentence)
 	}
 	if s.Found() {
 		t.line("")
-		for _, m := range selectMeasures(s) {
+		for _, m := range measures(s) {
 			t.line("  %-10s %s", m.name, m.text)
 		}
 		t.accounts(s, s.Accounts())
 	}
-	if s.points != nil {
+	if s.Points != nil {
 		t.line("")
 		t.frontier(s)
 	}
@@ -239,19 +243,19 @@ func selectText(s selected, o report.TerminalOptions) []byte {
 	return t.Bytes()
 }
 
-func (t *selectReport) line(format string, args ...any) {
+func (t *page) line(format string, args ...any) {
 	fmt.Fprintf(t, format, args...)
 	t.WriteByte('\n')
 }
 
-func (t *selectReport) paint(color, text string) string {
+func (t *page) paint(color, text string) string {
 	if !t.o.Color {
 		return text
 	}
 	return "\x1b[" + color + "m" + text + "\x1b[0m"
 }
 
-func (t *selectReport) accounts(s selected, list []selection.Account) {
+func (t *page) accounts(s Selection, list []selection.Account) {
 	name := 8
 	for i := range list {
 		name = max(name, min(cellsIn(list[i].Name), 60))
@@ -290,4 +294,69 @@ func cellsIn(name string) int { return len([]rune(report.Line(name, 60))) }
 func pad(name string, cells int) string {
 	name = report.Line(name, cells)
 	return name + strings.Repeat(" ", max(0, cells-len([]rune(name))))
+}
+
+// SelectionLine summarises a selection in a line.
+func SelectionLine(s Selection) string {
+	of := report.Plural(len(s.Matrix.Names), "candidate")
+	switch {
+	case !s.Found() && s.Open():
+		return fmt.Sprintf("nothing of %s, method %s: undecided cells leave open whether a selection is within the thresholds", of, s.Options.Method)
+	case s.Answer.Status == solve.Infeasible:
+		return fmt.Sprintf("nothing of %s, method %s: no selection is within the thresholds", of, s.Options.Method)
+	case s.Answer.Status == solve.Unknown:
+		return fmt.Sprintf("nothing of %s, method %s: the search reached its limit", of, s.Options.Method)
+	}
+	text := fmt.Sprintf("%d of %s, method %s", len(s.Answer.Selected), of, s.Options.Method)
+	if s.Bad == 0 || s.Good == 0 {
+		return text
+	}
+	switch {
+	case s.Open():
+		text += fmt.Sprintf(", not proven (%s)", report.Plural(s.Doubt.Cells, "undecided cell"))
+	case !s.Proven():
+		text += ", not proven to be the best"
+	case s.Options.Method == "cov" || s.Options.Method == "sub":
+		text += ", proven"
+	}
+	return text + fmt.Sprintf(": %s of %s caught, %s of %d good ones failed", caughtText(s), report.Plural(s.Bad, "bad output"), failedText(s), s.Good)
+}
+
+// Selection is the data for the reports of spade select.
+type Selection struct {
+	*selection.Selection
+	Implications []candidate.Implication
+	Took         time.Duration
+	Points       []selection.Point
+}
+
+// JSON is the selection, with the frontier if there is one.
+func (s Selection) JSON() ([]byte, error) {
+	data, err := s.Selection.JSON(s.Took)
+	if err != nil || s.Points == nil {
+		return append(data, '\n'), err
+	}
+	type point struct {
+		Alpha      float64 `json:"alpha"`
+		Tau        float64 `json:"tau"`
+		Status     string  `json:"status"`
+		Selected   int     `json:"selected"`
+		Objective  int     `json:"objective"`
+		LowerBound int     `json:"lower_bound"`
+		Covered    int     `json:"covered"`
+		False      int     `json:"false_failures"`
+	}
+	list := make([]point, len(s.Points))
+	for i, p := range s.Points {
+		list[i] = point{Alpha: p.Alpha, Tau: p.Tau, Status: p.Status.String()}
+		if a := p.Answer; p.Found() {
+			list[i] = point{p.Alpha, p.Tau, p.Status.String(), len(a.Selected), a.Objective, a.LowerBound, a.Covered, a.False}
+		}
+	}
+	more, err := json.MarshalIndent(list, "  ", "  ")
+	if err != nil {
+		return nil, err
+	}
+	data = append(data[:len(data)-len("\n}")], ",\n  \"frontier\": "...)
+	return append(append(data, more...), "\n}\n"...), nil
 }

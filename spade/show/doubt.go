@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"fmt"
@@ -23,9 +23,9 @@ func counting(undecided string) string {
 }
 
 // unproven describes what undecided cells of the selected candidates leave open.
-func unproven(s selected) []string {
+func unproven(s Selection) []string {
 	d := s.Doubt
-	text := fmt.Sprintf("Not proven: %s of the selected candidates %s undecided", plural(d.Cells, "cell"), are(d.Cells))
+	text := fmt.Sprintf("Not proven: %s of the selected candidates %s undecided", report.Plural(d.Cells, "cell"), are(d.Cells))
 	switch {
 	case s.Options.Method != "cov" && s.Options.Method != "sub":
 	case d.LowerBound < s.Answer.Objective:
@@ -37,17 +37,17 @@ func unproven(s selected) []string {
 }
 
 // broken names the thresholds that a selection breaks.
-func broken(s selected) []string {
+func broken(s Selection) []string {
 	var list []string
 	for _, name := range s.Violates {
 		switch {
 		case s.Options.Method == "none":
 		case name == "alpha":
 			is := isOrMayBe(s.Answer.Covered+s.Doubt.Bad < s.Instance.Need)
-			list = append(list, fmt.Sprintf("Alpha %s missed: %s of %s are caught, but %d %s required.", is, caughtText(s), plural(s.Bad, "bad output"), s.Instance.Need, areOf(s.Instance.Need)))
+			list = append(list, fmt.Sprintf("Alpha %s missed: %s of %s are caught, but %d %s required.", is, caughtText(s), report.Plural(s.Bad, "bad output"), s.Instance.Need, areOf(s.Instance.Need)))
 		default:
 			is := isOrMayBe(s.Answer.False-s.Doubt.Good > s.Instance.Allow)
-			list = append(list, fmt.Sprintf("Tau %s broken: together they fail %s of %s, %d %s allowed.", is, failedText(s), plural(s.Good, "good output"), s.Instance.Allow, areOf(s.Instance.Allow)))
+			list = append(list, fmt.Sprintf("Tau %s broken: together they fail %s of %s, %d %s allowed.", is, failedText(s), report.Plural(s.Good, "good output"), s.Instance.Allow, areOf(s.Instance.Allow)))
 		}
 	}
 	return list
@@ -70,10 +70,10 @@ func isOrMayBe(certain bool) string {
 }
 
 // caughtText is the range of caught bad outputs, with and without undecided cells.
-func caughtText(s selected) string { return selection.Between(s.Answer.Covered, s.Doubt.Bad) }
+func caughtText(s Selection) string { return selection.Between(s.Answer.Covered, s.Doubt.Bad) }
 
 // failedText is the same for failed good outputs.
-func failedText(s selected) string {
+func failedText(s Selection) string {
 	return selection.Between(s.Answer.False-s.Doubt.Good, s.Doubt.Good)
 }
 
@@ -89,14 +89,14 @@ func rangedShare(certain, perhaps, n int) string {
 }
 
 // undecidedText names the selected candidates with undecided cells.
-func undecidedText(s selected) string {
+func undecidedText(s Selection) string {
 	var names []string
 	for _, a := range s.Accounts() {
 		if a.Fate == selection.Selected && a.Unknown > 0 {
 			names = append(names, fmt.Sprintf("%s (%d)", a.Name, a.Unknown))
 		}
 	}
-	text := plural(s.Doubt.Cells, "cell") + ": " + namesOf(names, shownNames)
+	text := report.Plural(s.Doubt.Cells, "cell") + ": " + Names(names, MaxNames)
 	if s.Options.Undecided == selection.CountFail || s.Options.Undecided == selection.Ignore {
 		return text + "; they " + counting(s.Options.Undecided)
 	}

@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"bytes"
@@ -10,16 +10,18 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// labelView shows the output to label.
-type labelView struct {
-	o      report.TerminalOptions
-	screen bool // clear the screen for each output
-	height int  // of the screen, in lines; 0 without a screen
-	open   bool // prompt and variables are shown in full
-	top    int  // the first visible line of the output
-	more   bool // there are lines below
-	page   int  // visible lines
-	hint   string
+// Output shows the output to label.
+type Output struct {
+	Options report.TerminalOptions
+	Screen  bool // clear the screen for each output
+	Height  int  // of the screen, in lines; 0 without a screen
+	Open    bool // prompt and variables are shown in full
+	Top     int  // the first visible line of the output
+	more    bool // there are lines below
+	page    int  // visible lines
+	Hint    string
+	// Verdicts shows what the run said of the output; review names the keys of a review.
+	Verdicts, Review bool
 }
 
 // Limits of what is shown of one output, in lines.
@@ -29,14 +31,14 @@ const (
 	minPage        = 5
 )
 
-// act applies a key that changes the view, and reports whether it did.
-func (v *labelView) act(key byte) bool {
+// Act applies a key that changes the view, and reports whether it did.
+func (v *Output) Act(key byte) bool {
 	switch key {
 	case 'p', 'P':
-		v.open = !v.open
+		v.Open = !v.Open
 	case 'm', 'M', ' ':
-		if v.top += v.page; !v.more {
-			v.top = 0
+		if v.Top += v.page; !v.more {
+			v.Top = 0
 		}
 	default:
 		return false
@@ -44,35 +46,35 @@ func (v *labelView) act(key byte) bool {
 	return true
 }
 
-// whole returns the complete view: position, folded prompt and variables, output,
+// Show returns the complete view: position, folded prompt and variables, output,
 // progress and keys.
-func (v *labelView) whole(s *labelSession, asked label.Asked) []byte {
-	v.o.Width = max(v.o.Width, 40)
-	head, foot := v.head(s, asked), v.foot(s)
-	body := report.Lines(asked.Trial.Text(), v.o.Width-2, maxOutputLines)
+func (v *Output) Show(asked label.Asked, progress string) []byte {
+	v.Options.Width = max(v.Options.Width, 40)
+	head, foot := v.head(asked), v.foot(progress)
+	body := report.Lines(asked.Trial.Text(), v.Options.Width-2, maxOutputLines)
 	if len(body) == 0 {
 		body = []string{v.paint("2", "(empty)")}
 	}
 	v.page = len(body)
-	if v.height > 0 {
-		v.page = max(minPage, v.height-len(head)-len(foot)-3)
+	if v.Height > 0 {
+		v.page = max(minPage, v.Height-len(head)-len(foot)-3)
 	}
-	v.top = min(v.top, max(0, len(body)-1))
-	end := min(len(body), v.top+v.page)
+	v.Top = min(v.Top, max(0, len(body)-1))
+	end := min(len(body), v.Top+v.page)
 	v.more = end < len(body)
 	var b bytes.Buffer
-	if v.screen {
+	if v.Screen {
 		b.WriteString("\x1b[H\x1b[2J")
 	}
 	for _, line := range head {
 		b.WriteString(line + "\n")
 	}
 	b.WriteByte('\n')
-	for _, line := range body[v.top:end] {
+	for _, line := range body[v.Top:end] {
 		b.WriteString("  " + line + "\n")
 	}
-	if v.more || v.top > 0 {
-		b.WriteString(v.paint("2", fmt.Sprintf("  lines %d to %d of %d (m shows more)", v.top+1, end, len(body))) + "\n")
+	if v.more || v.Top > 0 {
+		b.WriteString(v.paint("2", fmt.Sprintf("  lines %d to %d of %d (m shows more)", v.Top+1, end, len(body))) + "\n")
 	}
 	b.WriteByte('\n')
 	for _, line := range foot {
@@ -82,7 +84,7 @@ func (v *labelView) whole(s *labelSession, asked label.Asked) []byte {
 }
 
 // head identifies the output and its prompt.
-func (v *labelView) head(s *labelSession, asked label.Asked) []string {
+func (v *Output) head(asked label.Asked) []string {
 	t := asked.Trial
 	title := v.paint("1", report.Line(t.ID, 60))
 	if asked.Why != "" {
@@ -96,7 +98,7 @@ func (v *labelView) head(s *labelSession, asked label.Asked) []string {
 		lines = append(lines, v.field("note", asked.Note, maxFolded)...)
 	}
 	folded := maxFolded
-	if v.open {
+	if v.Open {
 		folded = maxOutputLines
 	}
 	var vars []string
@@ -108,7 +110,7 @@ func (v *labelView) head(s *labelSession, asked label.Asked) []string {
 		vars = append(vars, name+": "+text)
 	}
 	separator := " · "
-	if v.open {
+	if v.Open {
 		separator = "\n"
 	}
 	if len(vars) > 0 {
@@ -117,19 +119,19 @@ func (v *labelView) head(s *labelSession, asked label.Asked) []string {
 	if t.Prompt != "" {
 		lines = append(lines, v.field("prompt", t.Prompt, folded)...)
 	}
-	if s.f.verdicts && t.Said != "" {
+	if v.Verdicts && t.Said != "" {
 		lines = append(lines, v.field("verdict", t.Said, maxFolded)...)
 	}
 	return lines
 }
 
 // field prints a named text, up to a number of lines.
-func (v *labelView) field(name, text string, limit int) []string {
+func (v *Output) field(name, text string, limit int) []string {
 	const room = 9
 	if limit == 1 {
-		return []string{v.paint("2", fmt.Sprintf("%-*s", room, name)) + report.Line(text, v.o.Width-room)}
+		return []string{v.paint("2", fmt.Sprintf("%-*s", room, name)) + report.Line(text, v.Options.Width-room)}
 	}
-	lines := report.Lines(text, v.o.Width-room, limit)
+	lines := report.Lines(text, v.Options.Width-room, limit)
 	for i := range lines {
 		label := ""
 		if i == 0 {
@@ -141,25 +143,24 @@ func (v *labelView) field(name, text string, limit int) []string {
 }
 
 // foot prints the progress and the keys.
-func (v *labelView) foot(s *labelSession) []string {
-	n := s.log.Labels()
-	lines := []string{fmt.Sprintf("%d good, %d bad, %d left · %s", n.Good, n.Bad, s.l.Left(), s.enough(n))}
-	if !v.screen {
+func (v *Output) foot(progress string) []string {
+	lines := []string{progress}
+	if !v.Screen {
 		return append(lines, "")
 	}
 	keys := "g good  b bad  s skip  u undo  n note  m more  p prompt and vars  q quit"
-	if s.f.review != "" {
+	if v.Review {
 		keys = strings.Replace(keys, "s skip", "s keep", 1)
 	}
 	lines = append(lines, v.paint("2", keys))
-	if v.hint != "" {
-		lines = append(lines, v.paint("33", v.hint))
+	if v.Hint != "" {
+		lines = append(lines, v.paint("33", v.Hint))
 	}
 	return lines
 }
 
-func (v *labelView) paint(color, text string) string {
-	if !v.o.Color || text == "" {
+func (v *Output) paint(color, text string) string {
+	if !v.Options.Color || text == "" {
 		return text
 	}
 	return "\x1b[" + color + "m" + text + "\x1b[0m"

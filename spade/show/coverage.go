@@ -1,0 +1,64 @@
+package show
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/spade/coverage"
+)
+
+// CoverLine summarises a cover in a line.
+func CoverLine(c *coverage.Cover) string {
+	return fmt.Sprintf("%d of %s covered (%s)", c.Covered, report.Plural(c.Total, "instruction"), report.Percent(c.Share()))
+}
+
+// Cover prints the prompt with a mark before each sentence.
+func Cover(c *coverage.Cover, o report.TerminalOptions) []byte {
+	t := &history{o: o, all: true}
+	t.o.Width = max(t.o.Width, 40)
+	fmt.Fprintf(t, "%s\n\n", t.paint("1", CoverLine(c)))
+	for _, l := range c.Lines {
+		switch {
+		case len(l.Assertions) > 0:
+			t.unit("✓", "32", l.Line, l.Text, "")
+			fmt.Fprintf(t, "         %s\n", t.paint("2", "by "+Names(l.Assertions, MaxNames)))
+		case l.Instruction:
+			t.unit("✗", "31", l.Line, l.Text, "")
+		default:
+			t.unit(" ", "2", l.Line, l.Text, "")
+		}
+	}
+	if len(c.Orphans) > 0 {
+		fmt.Fprintf(t, "\n%s: %s\n", t.paint("33", "Assertions of nothing that the prompt says"), Names(c.Orphans, 50))
+	}
+	return t.Bytes()
+}
+
+// CoverMarkdown shows the instructions of a prompt with their assertions as Markdown.
+func CoverMarkdown(c *coverage.Cover) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "## %s\n\n| Line | Instruction | Category | Assertions |\n|--:|---|---|---|\n", CoverLine(c))
+	for _, l := range c.Lines {
+		if !l.Instruction {
+			continue
+		}
+		names := "**none**"
+		for i, n := range l.Assertions {
+			if i == 0 {
+				names = ""
+			} else {
+				names += ", "
+			}
+			names += report.MarkdownCode(n, 60)
+		}
+		fmt.Fprintf(&b, "| %d | %s | %s | %s |\n", l.Line, report.MarkdownCode(l.Text, 160), markdownText(l.Category), names)
+	}
+	if len(c.Orphans) > 0 {
+		b.WriteString("\nAssertions of nothing that the prompt says:\n\n")
+		for _, n := range c.Orphans {
+			fmt.Fprintf(&b, "- %s\n", report.MarkdownCode(n, 60))
+		}
+	}
+	return b.Bytes()
+}

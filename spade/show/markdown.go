@@ -1,0 +1,71 @@
+package show
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/spade/selection"
+)
+
+// SelectionMarkdown shows a selection in a comment or a page. Untrusted text is only in
+// code spans.
+func SelectionMarkdown(s Selection) []byte {
+	var b bytes.Buffer
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	line("## %s (method %s)\n", headline(s), s.Options.Method)
+	for _, sentence := range Verdict(s) {
+		line("%s", markdownText(sentence))
+	}
+	if s.Found() {
+		line("")
+		for _, m := range measures(s) {
+			line("- **%s**: %s", m.name, markdownText(m.text))
+		}
+		accounts := s.Accounts()
+		if len(s.Answer.Selected) > 0 {
+			line("\n| Selected | Catches | Alone | False failures | Without it |\n|---|--:|--:|--:|---|")
+			for i := range accounts {
+				if a := &accounts[i]; a.Fate == selection.Selected {
+					line("| %s | %d | %d | %s | %s |", report.MarkdownCode(a.Name, 60), a.Covered, len(a.Alone), falseText(a), markdownText(without(s, a)))
+				}
+			}
+		}
+		markdownExcluded(line, s, accounts)
+	}
+	if s.Points != nil {
+		frontierMarkdown(&b, s)
+	}
+	line("\nRanges in brackets are 95 %% intervals (Wilson).")
+	return b.Bytes()
+}
+
+func markdownExcluded(line func(format string, args ...any), s Selection, accounts []selection.Account) {
+	for _, f := range fates {
+		first := true
+		for i := range accounts {
+			a := &accounts[i]
+			if a.Fate != f.fate {
+				continue
+			}
+			if first {
+				line("\n### %s\n", f.title)
+				first = false
+			}
+			line("- %s: %s", report.MarkdownCode(a.Name, 60), markdownText(whyOut(s, a)))
+		}
+	}
+}
+
+// markdownText escapes Markdown in untrusted names.
+func markdownText(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if strings.ContainsRune("\\`*_[]<>|#@!&~", r) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
