@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/proviso-eval/proviso/internal/fakemodel"
+	"github.com/proviso-eval/proviso/spade"
 )
 
 // ticketsSelected is the assertion set in the suite of examples/spade.
@@ -74,7 +75,7 @@ func TestSpadeDemo(t *testing.T) {
 		}
 	}
 	done(exitOK, ticketRun("--record", "live")...)
-	selected := textOf(t, filepath.Join("spade", runSuite))
+	selected := textOf(t, filepath.Join("spade", spade.SuiteFile))
 	writeText(t, ticketsSelected, selected)
 	done(exitFailed, "eval", "-c", "proviso.yaml", "--record", "live")
 	done(exitOK, "spade", "label", "--examples", "outputs.jsonl", "--labels", "spade/labels.jsonl", "--set", "o31=bad")
@@ -116,7 +117,7 @@ func TestSpadeDemoReplays(t *testing.T) {
 	if code != exitOK {
 		t.Fatalf("exit code %d\n%s", code, out)
 	}
-	if got := textOf(t, filepath.Join("spade", runSuite)); got != textOf(t, ticketsSelected) {
+	if got := textOf(t, filepath.Join("spade", spade.SuiteFile)); got != textOf(t, ticketsSelected) {
 		t.Errorf("%s\n%s", out, got)
 	}
 	if code, out = printed(t, ticketRun("--replay", "tape")...); code != exitOK || !strings.Contains(out, "The selection is that of the last time.") {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -29,8 +30,6 @@ type spadeMatrix struct {
 	out        string
 	format     string
 	sandbox    string
-
-	then func(*matrix.Grid) // receives the matrix instead of printing it; nil for spade matrix
 }
 
 // matrixFormats are the formats of the report on how candidates were tried.
@@ -120,16 +119,12 @@ func (a *app) spadeMatrix(ctx context.Context, f *spadeMatrix) error {
 	}
 	defer end()
 	done := 0
-	shown := a.newProgress(len(outputs.entries), false)
-	o.Tick = func(n int) {
-		if done = n; shown != nil {
-			shown.tick(proviso.Totals{Passed: n})
-		}
-	}
+	var clear func()
+	o.Tick, clear = a.ticker(len(outputs.entries), &done)
 	g, err := matrix.Try(ctx, list, trial.Labelled(outputs.all, outputs.entries), o)
-	shown.end()
+	clear()
 	if ctx.Err() != nil {
-		return a.matrixStopped(f, done, len(outputs.entries))
+		return a.matrixStopped(f.models.noCache, done, len(outputs.entries))
 	}
 	if err != nil {
 		return err
@@ -137,18 +132,14 @@ func (a *app) spadeMatrix(ctx context.Context, f *spadeMatrix) error {
 	if err := a.writeMatrix(f.out, g); err != nil {
 		return err
 	}
-	if f.then != nil {
-		f.then(g)
-		return neverDecided(g)
-	}
 	a.sayModels(f.asked)
 	return a.sayRates(f, g)
 }
 
 // matrixStopped explains how to continue an interrupted matrix.
-func (a *app) matrixStopped(f *spadeMatrix, done, of int) error {
+func (a *app) matrixStopped(noCache bool, done, of int) error {
 	rest := "what was decided is kept, and the same command goes on with the rest"
-	if f.models.noCache {
+	if noCache {
 		rest = "nothing is kept (--no-cache)"
 	}
 	fmt.Fprintf(a.err, "proviso: interrupted after %d of %s; no matrix was written; %s\n", done, plural(of, "output"), rest)
@@ -229,12 +220,21 @@ func (a *app) sayTroubles(g *matrix.Grid) {
 
 // neverDecided returns exit code 3 if a candidate is undecided on all outputs.
 func neverDecided(g *matrix.Grid) error {
-	for _, r := range g.Rates() {
-		if r.Undecided == len(g.Entries) && r.Undecided > 0 {
-			return exitError{exitUndecided}
-		}
+	if g.NeverDecided() {
+		return exitError{exitUndecided}
 	}
 	return nil
+}
+
+// ticker shows how many outputs were tried, and counts them in done; end removes the
+// line.
+func (a *app) ticker(of int, done *int) (tick func(int), end func()) {
+	shown := a.newProgress(of, false)
+	return func(n int) {
+		if *done = n; shown != nil {
+			shown.tick(proviso.Totals{Passed: n})
+		}
+	}, sync.OnceFunc(shown.end)
 }
 
 // spadeEngine opens the engine for candidates, and returns a function that closes it.

@@ -23,8 +23,6 @@ type spadePropose struct {
 	rules, dropped, all, fresh bool
 	examples                   string
 	format, out                string
-
-	then func(*propose.Proposal) // receives the proposal instead of printing it; nil for spade propose
 }
 
 const formatYAML = "yaml"
@@ -127,38 +125,41 @@ func (a *app) proposed(ctx context.Context, f *spadePropose, h *delta.History, m
 	if err := a.writeProposal(f, h, p); err != nil {
 		return err
 	}
-	if f.out != "" && f.then == nil {
+	if f.out != "" {
 		fmt.Fprintf(a.err, "proviso: %s in %s; no check was made of %s\n", plural(len(p.Candidates), "candidate"), printable(f.out), plural(len(p.Unproposed), "sentence"))
-	}
-	if f.then != nil {
-		f.then(p)
 	}
 	if m == nil {
 		return a.orStopped(ctx, stopped)
 	}
+	a.sayNotes(p)
+	if len(p.Versions) == 0 && stopped == nil {
+		fmt.Fprintln(a.err, "proviso: nothing is new, and nobody was asked; --fresh proposes anew")
+	}
+	a.sayAsked(&f.spadeAsking, m, p.Spent())
+	if stopped != nil {
+		fmt.Fprintln(a.err, "proviso: interrupted; what was proposed until then is kept")
+		return exitError{exitInterrupted}
+	}
+	if a.sayFailed(p); p.Failed() != nil {
+		return exitError{exitUndecided}
+	}
+	return nil
+}
+
+// sayNotes prints what a person should know of the questions about each version.
+func (a *app) sayNotes(p *propose.Proposal) {
 	for i := range p.Versions {
 		v := &p.Versions[i]
 		for _, note := range v.Notes {
 			fmt.Fprintf(a.err, "proviso: version %d: %s\n", v.Version, printable(note))
 		}
 	}
-	if f.then == nil {
-		if len(p.Versions) == 0 && stopped == nil {
-			fmt.Fprintln(a.err, "proviso: nothing is new, and nobody was asked; --fresh proposes anew")
-		}
-		a.sayAsked(&f.spadeAsking, m, p.Spent())
-	}
-	if stopped != nil {
-		fmt.Fprintln(a.err, "proviso: interrupted; what was proposed until then is kept")
-		return exitError{exitInterrupted}
-	}
-	return a.sayFailed(p)
 }
 
-// sayFailed names the versions with failed questions and returns exit code 3.
-func (a *app) sayFailed(p *propose.Proposal) error {
+// sayFailed names the versions with failed questions.
+func (a *app) sayFailed(p *propose.Proposal) {
 	if p.Failed() == nil {
-		return nil
+		return
 	}
 	for _, v := range p.Versions {
 		if v.Err != nil {
@@ -166,7 +167,6 @@ func (a *app) sayFailed(p *propose.Proposal) error {
 		}
 	}
 	fmt.Fprintln(a.err, "proviso: the rest is done; the same command with -o asks again what is missing")
-	return exitError{exitUndecided}
 }
 
 // trialsOf reads the outputs for the proposer.
@@ -194,10 +194,14 @@ func (a *app) earlier(f *spadePropose) (*propose.Earlier, error) {
 	}
 	e, mistakes := propose.ReadEarlier(f.out, data)
 	if err := a.mistakes(inOrder(mistakes)); err != nil {
-		fmt.Fprintf(a.err, "proviso: %s cannot be gone on from; --fresh writes it anew\n", printable(f.out))
+		a.sayNotContinued(f.out)
 		return nil, err
 	}
 	return e, nil
+}
+
+func (a *app) sayNotContinued(file string) {
+	fmt.Fprintf(a.err, "proviso: %s cannot be gone on from; --fresh writes it anew\n", printable(file))
 }
 
 // writeProposal writes a proposal in the requested format.
@@ -206,10 +210,7 @@ func (a *app) writeProposal(f *spadePropose, h *delta.History, p *propose.Propos
 	var err error
 	switch f.format {
 	case formatYAML:
-		data = p.YAML([]string{
-			fmt.Sprintf("Candidates that proviso spade propose made of %s%s.", plural(len(h.Changes), "version"), proposers(p)),
-			"A suite takes them with: assertions: file://THIS FILE",
-		})
+		data = p.YAML(p.About(h))
 	case formatJSONL:
 		data = candidate.JSONL(p.Candidates)
 	case formatJSON:
@@ -224,17 +225,4 @@ func (a *app) writeProposal(f *spadePropose, h *delta.History, p *propose.Propos
 		data = show.Proposal(p, o, f.all)
 	}
 	return a.result(f.out, data)
-}
-
-// proposers names the proposers where only rules propose.
-func proposers(p *propose.Proposal) string {
-	for i := range p.Candidates {
-		if p.Candidates[i].Model != "" {
-			return ""
-		}
-	}
-	if len(p.Asked) > 0 {
-		return ""
-	}
-	return " by rules"
 }

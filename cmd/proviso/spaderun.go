@@ -10,12 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/spade"
 	"github.com/proviso-eval/proviso/spade/ask"
-	"github.com/proviso-eval/proviso/spade/delta"
-	"github.com/proviso-eval/proviso/spade/matrix"
-	"github.com/proviso-eval/proviso/spade/propose"
-	"github.com/proviso-eval/proviso/spade/show"
-	"github.com/proviso-eval/proviso/spade/subsume"
+	"github.com/proviso-eval/proviso/spade/trial"
 )
 
 // spadeRun holds the flags of spade run: all steps, with their files in one folder.
@@ -32,22 +29,15 @@ type spadeRun struct {
 	choice  spadeSelect
 	dir     string
 
-	own       bool     // the method is from the command line
-	undecided bool     // a step is incomplete
-	bills     []string // usage of the steps that asked a model
+	own   bool     // the method is from the command line
+	bills []string // usage of the steps that asked a model
 }
 
-// The files of spade run, in its folder.
+// The files in the folder of spade run that the pipeline does not write: labels of people,
+// and the report.
 const (
-	runDeltas       = "deltas.json"
-	runCandidates   = "candidates.yaml"
-	runLabels       = "labels.jsonl"
-	runMatrix       = "matrix.csv"
-	runImplications = "implications.csv"
-	runSelection    = "selection.json"
-	runSuite        = "selected.yaml"
-	runReport       = "report.md"
-	runLast         = "last" // the input of the selection before
+	runLabels = "labels.jsonl"
+	runReport = "report.md"
 )
 
 func newSpadeRun(a *app) *cobra.Command {
@@ -104,8 +94,8 @@ func (f *spadeRun) register(cmd *cobra.Command) {
 
 func (f *spadeRun) check(cmd *cobra.Command, args []string) error {
 	f.own = cmd.Flags().Changed("method")
-	f.choice.matrix, f.choice.candidates = f.file(runMatrix), f.file(runCandidates)
-	f.choice.implications, f.choice.set = []string{f.file(runImplications)}, "final"
+	f.choice.matrix, f.choice.candidates = f.file(spade.MatrixFile), f.file(spade.CandidatesFile)
+	f.choice.implications, f.choice.set = []string{f.file(spade.ImplicationsFile)}, "final"
 	if err := errors.Join(f.spadeSource.check(cmd, args), f.spadeAsking.check(), f.judge.check(), f.trust.check(), f.choice.check(cmd)); err != nil {
 		return err
 	}
@@ -126,7 +116,7 @@ func (f *spadeRun) file(name string) string { return filepath.Join(f.dir, name) 
 // tries reports whether there are outputs to try candidates on.
 func (f *spadeRun) tries() bool { return f.trials.examples != "" || f.trials.run != "" }
 
-// eval returns the flags for the steps that ask a model.
+// eval returns the flags for a step that asks a model.
 func (f *spadeRun) eval() evalFlags {
 	e := evalFlags{concurrency: f.concurrency, models: f.models}
 	e.trust = f.trust
@@ -141,160 +131,165 @@ func (a *app) spadeRun(ctx context.Context, f *spadeRun, args []string) error {
 	if err != nil {
 		return err
 	}
-	data, err := h.JSON()
-	if err != nil {
-		return err
-	}
-	if err := a.result(f.file(runDeltas), append(data, '\n')); err != nil {
-		return err
-	}
-	a.sayStep(f, "deltas", runDeltas, plural(len(h.Changes), "version")+" of the prompt")
-	for _, step := range []func(context.Context, *spadeRun) error{a.runPropose, a.runTry, a.runImply} {
-		if err := a.step(ctx, f, step); err != nil {
-			return err
-		}
-	}
-	return a.runSelect(ctx, f, h)
-}
-
-// step runs one step. An incomplete step is reported at the end.
-func (a *app) step(ctx context.Context, f *spadeRun, do func(context.Context, *spadeRun) error) error {
-	err := do(ctx, f)
-	var exit exitError
-	if errors.As(err, &exit) && exit.code == exitUndecided {
-		f.undecided = true
-		return nil
-	}
-	return err
-}
-
-func (a *app) runPropose(ctx context.Context, f *spadeRun) error {
-	p := &spadePropose{
-		spadeSource: spadeSource{}, spadeAsking: spadeAsking{evalFlags: f.eval(), model: f.model},
-		rules: f.rules || f.model == "", fresh: f.fresh, examples: f.trials.examples,
-		format: formatYAML, out: f.file(runCandidates),
-	}
-	p.then = func(made *propose.Proposal) {
-		a.sayStep(f, "propose", runCandidates, show.ProposalLine(made, p.model != ""))
-		f.take(a, "to propose", &p.evalFlags, made.Spent())
-	}
-	err := a.spadePropose(ctx, p, []string{f.file(runDeltas)})
-	var exit exitError
-	if err != nil && !(errors.As(err, &exit) && exit.code == exitUndecided) {
-		return err
-	}
-	if _, none := a.candidatesNow(f); none != nil {
-		if err != nil { // the problem is in the model's output, which is in that file
-			return proviso.Errorf(proviso.Unavailable, "no assertion could be proposed, so there is nothing to select from")
-		}
-		return none
-	}
-	return err
-}
-
-func (a *app) runTry(ctx context.Context, f *spadeRun) error {
-	if !f.tries() {
-		list, err := a.candidatesNow(f)
-		if err != nil {
-			return err
-		}
-		g := &matrix.Grid{Names: list, Columns: make([]matrix.Column, len(list))}
-		return a.writeMatrix(f.file(runMatrix), g)
-	}
-	m := &spadeMatrix{
-		evalFlags: f.eval(), trials: f.trials, labels: f.labels, candidates: f.file(runCandidates),
-		out: f.file(runMatrix), format: matrixFormats[0], sandbox: f.sandbox,
-	}
-	m.evalFlags.judge = f.judge
-	if _, err := os.Stat(f.file(runLabels)); err == nil && m.labels == "" {
-		m.labels = f.file(runLabels)
-	}
-	m.then = func(g *matrix.Grid) {
-		a.sayStep(f, "matrix", runMatrix, show.GridLine(g))
-		a.warnUnkept(g)
-		a.sayTroubles(g)
-		f.take(a, "to try them", &m.evalFlags, ask.Spent{Usage: g.Usage, Cost: g.Cost})
-	}
-	return a.spadeMatrix(ctx, m)
-}
-
-// candidatesNow returns the names of the current candidates.
-func (a *app) candidatesNow(f *spadeRun) ([]string, error) {
-	list, err := a.readCandidates(f.file(runCandidates))
-	if err != nil {
-		return nil, err
-	}
-	if len(list) == 0 {
-		return nil, usageError{errors.New("no assertion could be proposed, so there is nothing to select from"),
-			"name a model that proposes with --model, or write candidates into " + f.file(runCandidates)}
-	}
-	names := make([]string, len(list))
-	for i := range list {
-		names[i] = list[i].Name
-	}
-	return names, nil
-}
-
-func (a *app) runImply(ctx context.Context, f *spadeRun) error {
-	s := &spadeSubsume{
-		spadeAsking: spadeAsking{evalFlags: f.eval(), model: f.judge.judge}, candidates: f.file(runCandidates),
-		proofs: f.judge.judge == "", format: formatCSV, out: f.file(runImplications),
-	}
-	if f.tries() {
-		m, err := a.readMatrix(f.file(runMatrix))
-		if err != nil {
-			return err
-		}
-		if good, _ := m.Count(); good > 0 {
-			s.matrix, s.tau, s.hasTau = f.file(runMatrix), f.choice.Tau, true
-		}
-	}
-	s.then = func(found *subsume.Subsumption) {
-		a.sayStep(f, "subsume", runImplications, show.SubsumptionLine(found))
-		f.take(a, "to find implications", &s.evalFlags, found.Spent)
-	}
-	return a.spadeSubsume(ctx, s)
-}
-
-// runSelect selects, and prints the coverage of the prompt and the changes.
-func (a *app) runSelect(ctx context.Context, f *spadeRun, h *delta.History) error {
-	m, err := a.readMatrix(f.file(runMatrix))
-	if err != nil {
-		return err
-	}
-	good, bad := m.Count()
+	s := spade.Steps{History: h, Folder: f.dir, Fresh: f.fresh, Select: f.choice.Options, JudgeCost: f.choice.judgeCost}
 	if !f.own {
-		if f.choice.Method = "sub"; good == 0 || bad == 0 {
-			f.choice.Method = "none"
-		}
+		s.Select.Method = ""
 	}
-	s, candidates, err := a.selection(ctx, &f.choice)
+	p := &pipeline{app: a, f: f, clear: func() {}}
+	s.Open, s.Done = p.open, p.done
+	r, err := spade.Run(ctx, s)
 	if err != nil {
+		return p.failed(ctx, r, err)
+	}
+	if err := a.exitOf(ctx, shownSelection(r)); err != nil {
 		return err
 	}
-	for _, out := range [][2]string{{runSelection, formatJSON}, {runSuite, formatSuite}, {runReport, formatMarkdown}} {
-		f.choice.format = out[1]
-		data, err := a.rendered(&f.choice, s, candidates)
-		if err != nil {
-			return err
-		}
-		if err := a.result(f.file(out[0]), data); err != nil {
-			return err
-		}
-	}
-	a.sayStep(f, "select", runSuite, show.SelectionLine(s))
-	if err := a.sayCoverage(ctx, f, h); err != nil {
-		return err
-	}
-	if err := a.sayShifts(ctx, f, s); err != nil {
-		return err
-	}
-	a.sayNext(f, s, good, bad)
-	if err := a.exitOf(ctx, s); err != nil {
-		return err
-	}
-	if f.undecided {
+	if len(r.Incomplete()) > 0 {
 		return exitError{exitUndecided}
 	}
 	return nil
+}
+
+// pipeline opens what the steps of spade run need, and prints what they made.
+type pipeline struct {
+	*app
+	f     *spadeRun
+	at    spade.Step
+	asked *evalFlags // of the step
+	model *ask.Model // that proposes, nil for none
+	clear func()     // removes the progress
+	tried int        // outputs
+	of    int
+}
+
+// open opens what a step needs. The budget of a step is what the steps before it left.
+func (p *pipeline) open(ctx context.Context, step spade.Step, s *spade.Steps, r *spade.Result) (func(), error) {
+	eval := p.f.eval()
+	p.at, p.asked = step, &eval
+	switch step {
+	case spade.Propose:
+		return p.openPropose(ctx, s)
+	case spade.Try:
+		return p.openTry(ctx, s, r)
+	case spade.Imply:
+		return p.openImply(ctx, s, r)
+	case spade.Cover:
+		e, err := p.textEngine(ctx, nil, 0)
+		if err != nil {
+			return nil, err
+		}
+		s.Compiler = e.Compiler(textOnly)
+		return func() { closeEngine(e) }, nil
+	}
+	return nil, nil
+}
+
+func (p *pipeline) openPropose(ctx context.Context, s *spade.Steps) (end func(), err error) {
+	if err := notOver(p.f.file(spade.CandidatesFile), p.f.trials.examples); err != nil {
+		return nil, err
+	}
+	o := &s.Propose
+	o.Rules, o.Concurrency = p.f.rules || p.f.model == "", p.f.concurrency
+	if p.f.trials.examples != "" {
+		if o.Trials, err = p.trialsOf(p.f.trials.examples); err != nil {
+			return nil, err
+		}
+	}
+	closeModel := func() {}
+	if p.f.model != "" {
+		asking := spadeAsking{evalFlags: *p.asked, model: p.f.model}
+		if o.Model, closeModel, err = p.spadeModel(ctx, &asking, ""); err != nil {
+			return nil, err
+		}
+		p.asked, p.model = &asking.evalFlags, o.Model
+	}
+	e, err := p.textEngine(ctx, nil, p.f.concurrency)
+	if err != nil {
+		closeModel()
+		return nil, err
+	}
+	o.Compiler, o.Code = e.Compiler(textOnly), e.Code()
+	o.Progress, p.clear = p.counter()
+	return func() { p.clear(); closeEngine(e); closeModel() }, nil
+}
+
+func (p *pipeline) openTry(ctx context.Context, s *spade.Steps, r *spade.Result) (func(), error) {
+	if len(r.Candidates) == 0 || !p.f.tries() {
+		return nil, nil
+	}
+	labels := p.f.labels
+	if _, err := os.Stat(p.f.file(runLabels)); err == nil && labels == "" {
+		labels = p.f.file(runLabels)
+	}
+	if err := notOver(p.f.file(spade.MatrixFile), p.f.file(spade.CandidatesFile), p.f.trials.examples, labels); err != nil {
+		return nil, err
+	}
+	outputs, err := p.openTrials(&p.f.trials)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.takeLabels(labels, outputs.entries); err != nil {
+		outputs.close()
+		return nil, err
+	}
+	p.asked.judge = p.f.judge
+	o, closeEngine, err := p.spadeEngine(ctx, p.asked, dirOf(p.f.file(spade.CandidatesFile)), p.f.sandbox)
+	if err != nil {
+		outputs.close()
+		return nil, err
+	}
+	o.Tick, p.clear = p.ticker(len(outputs.entries), &p.tried)
+	p.of = len(outputs.entries)
+	s.Trials, s.Try = trial.Labelled(outputs.all, outputs.entries), o
+	return func() { p.clear(); closeEngine(); outputs.close() }, nil
+}
+
+func (p *pipeline) openImply(ctx context.Context, s *spade.Steps, r *spade.Result) (end func(), err error) {
+	o := &s.Subsume
+	o.Concurrency = p.f.concurrency
+	if good, _ := r.Matrix.Count(); good > 0 {
+		p.warnUnlabelled(r.Matrix)
+	}
+	closeJudge := func() {}
+	if name := p.f.judge.judge; name != "" {
+		asking := spadeAsking{evalFlags: *p.asked, model: name}
+		if o.Judge, closeJudge, err = p.spadeModel(ctx, &asking, ""); err != nil {
+			return nil, err
+		}
+		p.asked = &asking.evalFlags
+	}
+	compiler, closeEngine, err := p.proofEngine(ctx, p.f.file(spade.CandidatesFile), &p.f.trust)
+	if err != nil {
+		closeJudge()
+		return nil, err
+	}
+	o.Compiler = compiler
+	o.Progress, p.clear = p.counter()
+	return func() { p.clear(); closeEngine(); closeJudge() }, nil
+}
+
+// failed is the error of a run that did not reach its end.
+func (p *pipeline) failed(ctx context.Context, r *spade.Result, err error) error {
+	var earlier *spade.EarlierError
+	var mistakes proviso.Mistakes
+	switch {
+	case ctx.Err() != nil && p.at == spade.Propose && r.Proposal != nil && p.model != nil:
+		fmt.Fprintln(p.err, "proviso: interrupted; what was proposed until then is kept")
+		return exitError{exitInterrupted}
+	case ctx.Err() != nil && p.at == spade.Try && p.of > 0:
+		return p.matrixStopped(p.f.models.noCache, p.tried, p.of)
+	case ctx.Err() != nil:
+		return p.orStopped(ctx, err)
+	case errors.Is(err, spade.ErrNoCandidates) && r.Proposal.Failed() != nil:
+		return proviso.Errorf(proviso.Unavailable, "%w", err) // the answers of the model are in the file of candidates
+	case errors.Is(err, spade.ErrNoCandidates):
+		return usageError{err, "name a model that proposes with --model, or write candidates into " + p.f.file(spade.CandidatesFile)}
+	case errors.As(err, &earlier):
+		err := p.mistakes(inOrder(earlier.Mistakes))
+		p.sayNotContinued(earlier.File)
+		return err
+	case errors.As(err, &mistakes):
+		return p.mistakes(inOrder(mistakes))
+	}
+	return err
 }

@@ -4,22 +4,19 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
-	"slices"
+	"path/filepath"
 	"strings"
 
 	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/spade"
 	"github.com/proviso-eval/proviso/spade/ask"
-	"github.com/proviso-eval/proviso/spade/candidate"
-	"github.com/proviso-eval/proviso/spade/coverage"
-	"github.com/proviso-eval/proviso/spade/delta"
-	"github.com/proviso-eval/proviso/spade/matrix"
+	"github.com/proviso-eval/proviso/spade/selection"
 	"github.com/proviso-eval/proviso/spade/show"
 )
 
 // sayStep prints the file of a step and its contents.
 func (a *app) sayStep(f *spadeRun, step, file, made string) {
-	fmt.Fprintf(a.out, "%-9s %-*s  %s\n", step, len(f.file(runImplications)), printable(f.file(file)), made)
+	fmt.Fprintf(a.out, "%-9s %-*s  %s\n", step, len(f.file(spade.ImplicationsFile)), printable(f.file(file)), made)
 }
 
 // take records the spending of a step and reduces the budget of the others.
@@ -40,32 +37,84 @@ func (f *spadeRun) take(a *app, why string, step *evalFlags, s ask.Spent) {
 	}
 }
 
-// sayCoverage prints how much of the prompt the selection checks.
-func (a *app) sayCoverage(ctx context.Context, f *spadeRun, h *delta.History) error {
-	list, err := a.readCandidates(f.file(runSuite))
-	if err != nil {
+// done prints what a step made.
+func (p *pipeline) done(ctx context.Context, step spade.Step, r *spade.Result) error {
+	p.clear()
+	f := p.f
+	switch step {
+	case spade.Deltas:
+		p.sayStep(f, "deltas", spade.DeltasFile, plural(len(r.History.Changes), "version")+" of the prompt")
+	case spade.Propose:
+		p.sayStep(f, "propose", spade.CandidatesFile, show.ProposalLine(r.Proposal, p.model != nil))
+		f.take(p.app, "to propose", p.asked, r.Proposal.Spent())
+		if p.model != nil {
+			p.sayNotes(r.Proposal)
+			if ctx.Err() == nil {
+				p.sayFailed(r.Proposal)
+			}
+		}
+	case spade.Try:
+		if !f.tries() {
+			return nil
+		}
+		p.sayStep(f, "matrix", spade.MatrixFile, show.GridLine(r.Grid))
+		p.warnUnkept(r.Grid)
+		p.sayTroubles(r.Grid)
+		f.take(p.app, "to try them", p.asked, ask.Spent{Usage: r.Grid.Usage, Cost: r.Grid.Cost})
+	case spade.Imply:
+		p.sayStep(f, "subsume", spade.ImplicationsFile, show.SubsumptionLine(r.Implied))
+		f.take(p.app, "to find implications", p.asked, r.Implied.Spent)
+		p.warnOfProofs(r.Implied)
+		p.sayUnanswered(r.Implied)
+	case spade.Select:
+		if !r.Selection.Found() {
+			p.sayVerdict(shownSelection(r))
+		}
+		p.sayStep(f, "select", spade.SuiteFile, show.SelectionLine(shownSelection(r)))
+	case spade.Cover:
+		return p.covered(r)
+	}
+	return nil
+}
+
+func shownSelection(r *spade.Result) show.Selection {
+	return show.Selection{Selection: r.Selection, Took: r.Took}
+}
+
+// covered writes the report, and prints what the selection checks, what changed, and what
+// to do next.
+func (p *pipeline) covered(r *spade.Result) error {
+	report := bytes.Join([][]byte{bytes.TrimRight(show.SelectionMarkdown(shownSelection(r)), "\n"), show.CoverMarkdown(r.Cover)}, []byte("\n\n"))
+	if err := p.result(p.f.file(runReport), report); err != nil {
 		return err
 	}
-	others, err := a.readCandidates(f.file(runCandidates))
-	if err != nil {
-		return err
+	p.sayStep(p.f, "coverage", runReport, show.CoverLine(r.Cover))
+	if r.Compared {
+		p.showShifts(r.Shifts)
+	} else if r.Selection.Found() {
+		fmt.Fprintf(p.err, "proviso: a suite takes them with assertions: file://%s\n", printable(filepath.ToSlash(p.f.file(spade.SuiteFile))))
 	}
-	candidate.TakeProvenance(list, others)
-	e, err := a.textEngine(ctx, nil, 0)
-	if err != nil {
-		return err
+	if r.Unkept != nil {
+		p.warn(fmt.Sprintf("what changes the next time will not be explained: %v", r.Unkept))
 	}
-	defer closeEngine(e)
-	c, err := coverage.Of(ctx, h.Changes[len(h.Changes)-1].Text, list, e.Compiler(textOnly))
-	if err != nil {
-		return a.orStopped(ctx, err)
+	good, bad := r.Matrix.Count()
+	p.sayNext(p.f, shownSelection(r), good, bad)
+	return nil
+}
+
+func (a *app) showShifts(shifts []selection.Shift) {
+	if len(shifts) == 0 {
+		fmt.Fprintln(a.out, "\nThe selection is that of the last time.")
+		return
 	}
-	a.sayStep(f, "coverage", runReport, show.CoverLine(c))
-	file, err := os.ReadFile(f.file(runReport))
-	if err != nil {
-		return err
+	fmt.Fprintln(a.out, "\nSince the last time")
+	for _, c := range shifts {
+		sign := "-"
+		if c.Selected {
+			sign = "+"
+		}
+		fmt.Fprintf(a.out, "  %s %s  %s; %s\n", sign, printable(c.Name), c.Cause, printable(c.Because))
 	}
-	return a.result(f.file(runReport), bytes.Join([][]byte{bytes.TrimRight(file, "\n"), show.CoverMarkdown(c)}, []byte("\n\n")))
 }
 
 // sayNext prints the usage of the steps, and what would improve the selection.
@@ -82,7 +131,7 @@ func (a *app) sayNext(f *spadeRun, s show.Selection, good, bad int) {
 	case !f.tries():
 		fmt.Fprintln(a.err, "proviso: nothing was tried; give outputs with --examples FILE or --run last to select by what candidates catch")
 	case good == 0 || bad == 0:
-		fmt.Fprintf(a.err, "proviso: select by what candidates catch takes good and bad outputs; label some: %s --matrix %s\n", label, f.file(runMatrix))
+		fmt.Fprintf(a.err, "proviso: select by what candidates catch takes good and bad outputs; label some: %s --matrix %s\n", label, f.file(spade.MatrixFile))
 	case len(s.Uncaught) > 0 && s.Found():
 		a.sayUncaught(f, s, label)
 	}
@@ -92,9 +141,9 @@ func (a *app) sayNext(f *spadeRun, s show.Selection, good, bad int) {
 // catches one but fails a few good outputs, a label may be wrong.
 func (a *app) sayUncaught(f *spadeRun, s show.Selection, label string) {
 	fmt.Fprintf(a.err, "proviso: nothing within tau catches %s, labelled bad\n", show.Names(s.Uncaught, show.MaxNames))
-	name, caught, failed := almost(s)
+	name, caught, failed := s.Almost()
 	if name == "" {
-		way := "write an assertion for it into " + f.file(runCandidates)
+		way := "write an assertion for it into " + f.file(spade.CandidatesFile)
 		if f.model == "" {
 			way = "propose with --model, or " + way
 		}
@@ -102,32 +151,7 @@ func (a *app) sayUncaught(f *spadeRun, s show.Selection, label string) {
 		return
 	}
 	fmt.Fprintf(a.err, "proviso: %s catches %s and fails %s, labelled good; look at that label again: %s --matrix %s --review=good\n",
-		report.Line(name, 60), show.Names(caught, show.MaxNames), show.Names(failed, show.MaxNames), label, f.file(runMatrix))
-}
-
-// fewFalse is the number of good outputs up to which a candidate's false failures
-// suggest wrong labels.
-const fewFalse = 3
-
-// almost returns the candidate that catches most of these bad outputs and fails few
-// good outputs, with the ids of both; "" if there is none.
-func almost(s show.Selection) (name string, caught, failed []string) {
-	for j, fails := range s.Instance.Fails {
-		var bad, good []string
-		for _, i := range fails {
-			switch id := s.Matrix.Examples[i].ID; {
-			case s.Matrix.Cells[j][i] != matrix.Failed: // undecided or passed
-			case s.Instance.Good[i]:
-				good = append(good, id)
-			case slices.Contains(s.Uncaught, id):
-				bad = append(bad, id)
-			}
-		}
-		if len(good) > 0 && len(good) <= fewFalse && (len(bad) > len(caught) || len(bad) == len(caught) && len(bad) > 0 && len(good) < len(failed)) {
-			name, caught, failed = s.Matrix.Names[j], bad, good
-		}
-	}
-	return name, caught, failed
+		report.Line(name, 60), show.Names(caught, show.MaxNames), show.Names(failed, show.MaxNames), label, f.file(spade.MatrixFile))
 }
 
 // words returns the flags that name the outputs.

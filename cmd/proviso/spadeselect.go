@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/spade/candidate"
 	"github.com/proviso-eval/proviso/spade/selection"
 	"github.com/proviso-eval/proviso/spade/show"
@@ -192,7 +191,7 @@ func (a *app) selection(ctx context.Context, f *spadeSelect) (s show.Selection, 
 		if candidates, err = a.readCandidates(f.candidates); err != nil {
 			return s, nil, err
 		}
-		f.judged(candidates, m.Names)
+		f.CostOfJudged(candidates, m.Names, f.judgeCost)
 	}
 	began := time.Now()
 	if s.Selection, err = selection.Select(ctx, m, s.Implications, f.Options); err != nil {
@@ -239,10 +238,9 @@ func (a *app) rendered(f *spadeSelect, s show.Selection, candidates []proviso.Ca
 		return show.SelectionMarkdown(s), nil
 	case formatSuite:
 		if !s.Found() {
-			fmt.Fprintln(a.err, "proviso: "+strings.Join(show.Verdict(s), "\nproviso: "))
-			return []byte("# Nothing was selected.\nassertions: []\n"), nil
+			a.sayVerdict(s)
 		}
-		return s.Fragment(candidates, f.each)
+		return s.Suite(candidates, f.each)
 	case formatSVG:
 		return show.FrontierSVG(s), nil
 	}
@@ -251,6 +249,10 @@ func (a *app) rendered(f *spadeSelect, s show.Selection, candidates []proviso.Ca
 		o.Color = false
 	}
 	return show.SelectionText(s, o), nil
+}
+
+func (a *app) sayVerdict(s show.Selection) {
+	fmt.Fprintln(a.err, "proviso: "+strings.Join(show.Verdict(s), "\nproviso: "))
 }
 
 // readImplications reads a file of implications, and prints its mistakes.
@@ -262,23 +264,6 @@ func (a *app) readImplications(name, set string, names []string) ([]candidate.Im
 	defer file.Close()
 	list, mistakes := candidate.ReadImplications(shownName(name), file, set, names)
 	return list, a.mistakes(mistakes)
-}
-
-// judged sets the cost of candidates that a model decides, unless they have their own.
-func (f *spadeSelect) judged(list []proviso.Candidate, names []string) {
-	if f.judgeCost == 0 {
-		return
-	}
-	if f.Cost == nil {
-		f.Cost = map[string]int{}
-	}
-	for _, c := range list {
-		kind, ok := check.Lookup(strings.TrimPrefix(c.Assertion.Type, "not-"))
-		asks := ok && kind.Needs&check.NeedsJudge != 0 && !(kind.Type == proviso.TypeJudge && len(c.Assertion.Criteria) == 0 && c.Assertion.Check != nil)
-		if _, own := f.Cost[c.Name]; asks && !own && slices.Contains(names, c.Name) {
-			f.Cost[c.Name] = f.judgeCost
-		}
-	}
 }
 
 // with returns the values and one more, ascending and unique.

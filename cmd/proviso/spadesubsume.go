@@ -18,6 +18,7 @@ import (
 	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/internal/blobs"
 	"github.com/proviso-eval/proviso/spade/ask"
+	"github.com/proviso-eval/proviso/spade/matrix"
 	"github.com/proviso-eval/proviso/spade/show"
 	"github.com/proviso-eval/proviso/spade/subsume"
 	"github.com/proviso-eval/proviso/suite"
@@ -35,8 +36,6 @@ type spadeSubsume struct {
 	review             int
 	reviews, examples  string
 	format, out        string
-
-	then func(*subsume.Subsumption) // receives the result instead of printing it; nil for spade subsume
 }
 
 const formatCSV = "csv"
@@ -145,16 +144,11 @@ func (a *app) spadeSubsume(ctx context.Context, f *spadeSubsume) error {
 		}
 	}
 	defer end()
-	e, err := a.textEngine(ctx, suite.NewFiles(dirOf(f.candidates), f.trust.files()), 0)
-	if err != nil {
+	var closeProofs func()
+	if o.Compiler, closeProofs, err = a.proofEngine(ctx, f.candidates, &f.trust); err != nil {
 		return err
 	}
-	defer closeEngine(e)
-	o.Compiler = e.Compiler(func(c *check.Options) {
-		files := c.Files
-		textOnly(c)
-		c.Files = files
-	})
+	defer closeProofs()
 	var cleared func()
 	o.Progress, cleared = a.counter()
 	s, err := subsume.Find(ctx, list, o)
@@ -172,15 +166,34 @@ func (a *app) spadeSubsume(ctx context.Context, f *spadeSubsume) error {
 			return err
 		}
 	}
-	return a.sayUnanswered(s)
+	if a.sayUnanswered(s); len(s.Unanswered) > 0 {
+		return exitError{exitUndecided}
+	}
+	return nil
+}
+
+// proofEngine opens an engine that reads files beside the candidates, and asks no model.
+func (a *app) proofEngine(ctx context.Context, candidates string, trust *trustFlags) (*check.Compiler, func(), error) {
+	e, err := a.textEngine(ctx, suite.NewFiles(dirOf(candidates), trust.files()), 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	return e.Compiler(func(c *check.Options) {
+		files := c.Files
+		textOnly(c)
+		c.Files = files
+	}), func() { closeEngine(e) }, nil
+}
+
+// warnUnlabelled counts the rows of a matrix that are not used.
+func (a *app) warnUnlabelled(m *matrix.Matrix) {
+	if m.Unlabeled > 0 {
+		a.warn(plural(m.Unlabeled, "row") + " without a label left out")
+	}
 }
 
 // sayImplications prints the result and the usage in a line.
 func (a *app) sayImplications(f *spadeSubsume, s *subsume.Subsumption, judge *ask.Model) {
-	if f.then != nil {
-		f.then(s)
-		return
-	}
 	if f.out != "" || f.format != formatTerminal {
 		fmt.Fprintln(a.err, "proviso: "+show.SubsumptionLine(s))
 	}
@@ -212,9 +225,7 @@ func (a *app) subsumed(f *spadeSubsume, o *subsume.Options) ([]proviso.Candidate
 		if list == nil {
 			names = o.Matrix.Names
 		}
-		if o.Matrix.Unlabeled > 0 {
-			a.warn(plural(o.Matrix.Unlabeled, "row") + " without a label left out")
-		}
+		a.warnUnlabelled(o.Matrix)
 	}
 	for _, name := range f.implications {
 		more, err := a.readImplications(name, f.set, names)
@@ -293,16 +304,15 @@ func (a *app) warnOfProofs(s *subsume.Subsumption) {
 	}
 }
 
-// sayUnanswered names the questions without an answer and returns exit code 3.
-func (a *app) sayUnanswered(s *subsume.Subsumption) error {
+// sayUnanswered names the questions without an answer.
+func (a *app) sayUnanswered(s *subsume.Subsumption) {
 	if len(s.Unanswered) == 0 {
-		return nil
+		return
 	}
 	for _, u := range s.Unanswered {
 		fmt.Fprintf(a.err, "proviso: %s was not answered: %s\n", question(u), shownError(u.Err))
 	}
 	fmt.Fprintln(a.err, "proviso: the rest is done; the same command asks again what is missing")
-	return exitError{exitUndecided}
 }
 
 // question describes a question to the judge.

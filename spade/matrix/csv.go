@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/csv"
 	"io"
+	"slices"
 )
 
 // Kept returns how many cells were taken from earlier runs.
@@ -13,6 +14,11 @@ func (g *Grid) Kept() int {
 		n += g.Columns[i].Kept
 	}
 	return n
+}
+
+// NeverDecided reports whether a candidate is undecided on all outputs.
+func (g *Grid) NeverDecided() bool {
+	return slices.ContainsFunc(g.Rates(), func(r Rate) bool { return r.Undecided == len(g.Entries) && r.Undecided > 0 })
 }
 
 // Rates counts the cells of each candidate.

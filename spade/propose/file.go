@@ -1,8 +1,10 @@
 package propose
 
 import (
+	"fmt"
 	"slices"
 
+	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/spade/ask"
 	"github.com/proviso-eval/proviso/spade/candidate"
 	"github.com/proviso-eval/proviso/spade/delta"
@@ -27,6 +29,18 @@ func (p *Proposal) YAML(comments []string) []byte {
 	y.WriteString("\n# What was done, by hashes: no model is asked again about a sentence, and what rules made and\n# you took out does not come back.\n")
 	y.Member("", "", candidate.ProvenanceKey, p.state())
 	return y.Bytes()
+}
+
+// About returns the comments at the top of a file of the proposal.
+func (p *Proposal) About(h *delta.History) []string {
+	by := " by rules"
+	if len(p.Asked) > 0 || slices.ContainsFunc(p.Candidates, func(c proviso.Candidate) bool { return c.Model != "" }) {
+		by = ""
+	}
+	return []string{
+		fmt.Sprintf("Candidates that proviso spade propose made of %s%s.", format.Counted(len(h.Changes), "version", "versions"), by),
+		"A suite takes them with: assertions: file://THIS FILE",
+	}
 }
 
 // state is what the next proposal needs besides the candidates.

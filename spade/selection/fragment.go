@@ -48,6 +48,15 @@ func (s *Selection) Fragment(list []proviso.Candidate, each bool) ([]byte, error
 	return y.Bytes(), nil
 }
 
+// Suite is [Selection.Fragment] where something was selected, else an empty assertion
+// set.
+func (s *Selection) Suite(list []proviso.Candidate, each bool) ([]byte, error) {
+	if !s.Found() {
+		return []byte("# Nothing was selected.\nassertions: []\n"), nil
+	}
+	return s.Fragment(list, each)
+}
+
 // members writes the list of assertions under its key.
 func (s *Selection) members(y *format.YAML, byName map[string]*proviso.Candidate, indent string, each bool) {
 	key := "assertions"

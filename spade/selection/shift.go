@@ -3,11 +3,12 @@ package selection
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
+
 	"github.com/proviso-eval/proviso/spade/candidate"
 	"github.com/proviso-eval/proviso/spade/internal/format"
 	"github.com/proviso-eval/proviso/spade/matrix"
-	"slices"
-	"strings"
 )
 
 // Problem is the input of a selection.

@@ -1,0 +1,130 @@
+package spade
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/spade/coverage"
+	"github.com/proviso-eval/proviso/spade/delta"
+	"github.com/proviso-eval/proviso/spade/matrix"
+	"github.com/proviso-eval/proviso/spade/propose"
+	"github.com/proviso-eval/proviso/spade/selection"
+	"github.com/proviso-eval/proviso/spade/subsume"
+	"github.com/proviso-eval/proviso/spade/trial"
+)
+
+// Step is a step of the pipeline.
+type Step string
+
+// The steps, in order.
+const (
+	Deltas  Step = "deltas"
+	Propose Step = "propose"
+	Try     Step = "matrix"
+	Imply   Step = "subsume"
+	Select  Step = "select"
+	Cover   Step = "coverage"
+)
+
+// Steps configure [Run]. A history and a compiler are enough: then the rules propose, and
+// the selection takes one candidate of each group that no other implies.
+type Steps struct {
+	// History is the prompt and how it changed.
+	History *delta.History
+	// Compiler compiles assertions that need no model, no code and no files.
+	Compiler *check.Compiler
+
+	// Folder keeps the files of the steps, as the commands of the steps write them, and
+	// the next run goes on from them; "" keeps none.
+	Folder string
+	// Fresh proposes anew what the folder has already.
+	Fresh bool
+
+	// Propose configures the proposing. Earlier and Save are set by [Run], and Compiler
+	// if it is nil. Without a model the rules propose.
+	Propose propose.Options
+	// Trials are labelled outputs; nil tries nothing.
+	Trials iter.Seq2[trial.Trial, error]
+	// Try configures how candidates are tried. A nil compiler is that of the steps.
+	Try matrix.Options
+	// Subsume configures the search for implications. Matrix and Tau are set by [Run],
+	// and Compiler if it is nil. Without a judge only what can be proven is found.
+	Subsume subsume.Options
+	// Select configures the selection. An empty method is sub with good and bad outputs,
+	// else none.
+	Select selection.Options
+	// JudgeCost is what selecting a candidate that asks a model costs; 0 is 1, as for
+	// others.
+	JudgeCost int
+
+	// Open is called before each step. It may change the steps, for instance to open a
+	// model that only this step needs; what it returns is called when the step has
+	// ended. It may be nil.
+	Open func(ctx context.Context, step Step, s *Steps, r *Result) (end func(), err error)
+	// Done is called after each step, with the result so far; an error ends the run. It
+	// may be nil.
+	Done func(ctx context.Context, step Step, r *Result) error
+}
+
+// Result is the result of [Run]; a step that was not reached has left its part empty.
+type Result struct {
+	History    *delta.History
+	Proposal   *propose.Proposal
+	Candidates []proviso.Candidate
+	Grid       *matrix.Grid   // of all outputs
+	Matrix     *matrix.Matrix // of the labelled outputs
+	Implied    *subsume.Subsumption
+	Selection  *selection.Selection
+	Took       time.Duration // to select
+	Suite      []byte        // the selected candidates as part of a suite
+	Cover      *coverage.Cover
+
+	// Shifts are the differences from the selection before, which Compared says is in the
+	// folder. Unkept is why the next run cannot compare, or nil.
+	Shifts   []selection.Shift
+	Compared bool
+	Unkept   error
+}
+
+// ErrNoCandidates is the error of [Run] if nothing was proposed, so that there is nothing
+// to select from.
+var ErrNoCandidates = errors.New("no assertion could be proposed, so there is nothing to select from")
+
+// Incomplete returns the steps that left something undecided: questions to a model that
+// have no answer, or a candidate that was decided on no output.
+func (r *Result) Incomplete() []Step {
+	var list []Step
+	if r.Proposal != nil && r.Proposal.Failed() != nil {
+		list = append(list, Propose)
+	}
+	if r.Grid != nil && r.Grid.NeverDecided() {
+		list = append(list, Try)
+	}
+	if r.Implied != nil && len(r.Implied.Unanswered) > 0 {
+		list = append(list, Imply)
+	}
+	return list
+}
+
+// Run goes from the history of a prompt to a selection of assertions: it proposes
+// candidates, tries them on outputs, finds which implies which, selects, and reports what
+// of the prompt is checked. A question to a model that has no answer does not end the
+// run; [Result.Incomplete] names its step. With an error, the result holds what was done
+// before it.
+func Run(ctx context.Context, s Steps) (*Result, error) {
+	r := &Result{History: s.History}
+	w := &work{Steps: s, result: r, folder: folder(s.Folder)}
+	for _, step := range []struct {
+		name Step
+		do   func(context.Context) error
+	}{{Deltas, w.deltas}, {Propose, w.propose}, {Try, w.try}, {Imply, w.imply}, {Select, w.pick}, {Cover, w.cover}} {
+		if err := w.step(ctx, step.name, step.do); err != nil {
+			return r, err
+		}
+	}
+	return r, nil
+}

@@ -1,0 +1,203 @@
+package spade
+
+import (
+	"bytes"
+	"context"
+	"time"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/spade/candidate"
+	"github.com/proviso-eval/proviso/spade/coverage"
+	"github.com/proviso-eval/proviso/spade/matrix"
+	"github.com/proviso-eval/proviso/spade/propose"
+	"github.com/proviso-eval/proviso/spade/selection"
+	"github.com/proviso-eval/proviso/spade/subsume"
+)
+
+// work is one run.
+type work struct {
+	Steps
+	result *Result
+	folder folder
+}
+
+// step does one step between the calls of Open and Done.
+func (w *work) step(ctx context.Context, name Step, do func(context.Context) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if w.Open != nil {
+		end, err := w.Open(ctx, name, &w.Steps, w.result)
+		if err != nil {
+			return err
+		}
+		if end != nil {
+			defer end()
+		}
+	}
+	if err := do(ctx); err != nil {
+		return err
+	}
+	if w.Done != nil {
+		return w.Done(ctx, name, w.result)
+	}
+	return nil
+}
+
+func (w *work) deltas(context.Context) error {
+	if w.History == nil || len(w.History.Changes) == 0 {
+		return proviso.Errorf(proviso.Invalid, "there is no history of a prompt")
+	}
+	data, err := w.History.JSON()
+	if err != nil {
+		return err
+	}
+	return w.folder.write(DeltasFile, append(data, '\n'))
+}
+
+// propose makes candidates. If it is stopped, what was proposed until then is kept.
+func (w *work) propose(ctx context.Context) error {
+	o := w.Propose
+	o.Rules = o.Rules || o.Model == nil
+	if o.Compiler == nil {
+		o.Compiler = w.Compiler
+	}
+	if !w.Fresh {
+		var err error
+		if o.Earlier, err = w.folder.earlier(); err != nil {
+			return err
+		}
+	}
+	if w.Folder != "" {
+		o.Save = func(p *propose.Proposal) error { return w.folder.write(CandidatesFile, p.YAML(p.About(w.History))) }
+	}
+	p, err := propose.Run(ctx, w.History, o)
+	if p == nil || err != nil && ctx.Err() == nil {
+		return err
+	}
+	data := p.YAML(p.About(w.History))
+	if err := w.folder.write(CandidatesFile, data); err != nil {
+		return err
+	}
+	w.result.Proposal = p
+	list, mistakes := candidate.Read(w.folder.name(CandidatesFile), data) // as the other steps read them from a file
+	if err := mistakes.Err(); err != nil {
+		return err
+	}
+	w.result.Candidates = list
+	return nil
+}
+
+// try decides the candidates on the outputs.
+func (w *work) try(ctx context.Context) error {
+	list := w.result.Candidates
+	if len(list) == 0 {
+		return ErrNoCandidates
+	}
+	g := &matrix.Grid{Columns: make([]matrix.Column, len(list))}
+	for i := range list {
+		g.Names = append(g.Names, list[i].Name)
+	}
+	if w.Trials != nil {
+		o := w.Try
+		if o.Compiler == nil {
+			o.Compiler = w.Compiler
+		}
+		var err error
+		if g, err = matrix.Try(ctx, list, w.Trials, o); err != nil {
+			return err
+		}
+	}
+	w.result.Grid = g
+	if err := w.folder.writeBy(MatrixFile, g.CSV); err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := g.CSV(&b); err != nil {
+		return err
+	}
+	m, mistakes := matrix.Read(w.folder.name(MatrixFile), &b)
+	w.result.Matrix = m
+	return mistakes.Err()
+}
+
+// imply finds which candidate implies which.
+func (w *work) imply(ctx context.Context) error {
+	o := w.Subsume
+	if o.Compiler == nil {
+		o.Compiler = w.Compiler
+	}
+	if good, _ := w.result.Matrix.Count(); good > 0 {
+		o.Matrix = w.result.Matrix
+		if o.Tau == nil {
+			o.Tau = &w.Select.Tau
+		}
+	}
+	found, err := subsume.Find(ctx, w.result.Candidates, o)
+	if err != nil {
+		return err
+	}
+	w.result.Implied = found
+	return w.folder.writeBy(ImplicationsFile, found.CSV)
+}
+
+// pick selects from the candidates.
+func (w *work) pick(ctx context.Context) error {
+	r := w.result
+	o := w.Select
+	if o.Method == "" {
+		if o.Method = "sub"; !w.labelled() {
+			o.Method = "none"
+		}
+	}
+	o.CostOfJudged(r.Candidates, r.Matrix.Names, w.JudgeCost)
+	began := time.Now()
+	var err error
+	if r.Selection, err = selection.Select(ctx, r.Matrix, r.Implied.Set("final"), o); err != nil {
+		return err
+	}
+	r.Took = time.Since(began)
+	data, err := r.Selection.JSON(r.Took)
+	if err != nil {
+		return err
+	}
+	if err := w.folder.write(SelectionFile, append(data, '\n')); err != nil {
+		return err
+	}
+	if r.Suite, err = r.Selection.Suite(r.Candidates, false); err != nil {
+		return err
+	}
+	return w.folder.write(SuiteFile, r.Suite)
+}
+
+// labelled reports whether there are good and bad outputs.
+func (w *work) labelled() bool {
+	good, bad := w.result.Matrix.Count()
+	return good > 0 && bad > 0
+}
+
+// cover finds what of the prompt the selection checks, and what has changed since the
+// run before.
+func (w *work) cover(ctx context.Context) error {
+	r := w.result
+	list, mistakes := candidate.Read(w.folder.name(SuiteFile), r.Suite)
+	if err := mistakes.Err(); err != nil {
+		return err
+	}
+	candidate.TakeProvenance(list, r.Candidates)
+	var err error
+	last := w.History.Changes[len(w.History.Changes)-1].Text
+	if r.Cover, err = coverage.Of(ctx, last, list, w.Compiler); err != nil || w.Folder == "" {
+		return err
+	}
+	before, ok := w.folder.lastProblem()
+	if ok {
+		now := selection.Problem{Matrix: r.Matrix, Implications: r.Implied.Set("final"), Options: r.Selection.Options}
+		if r.Shifts, err = selection.Explain(ctx, before, now); err != nil {
+			return err
+		}
+		r.Compared = true
+	}
+	r.Unkept = w.folder.keepProblem(r.Selection.Options)
+	return nil
+}
