@@ -1,22 +1,16 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"slices"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/engine"
-	"github.com/proviso-eval/proviso/internal/githistory"
 	"github.com/proviso-eval/proviso/spade/classify"
 	"github.com/proviso-eval/proviso/spade/delta"
 	"github.com/proviso-eval/proviso/spade/show"
@@ -195,152 +189,46 @@ func (a *app) fileVersions(name string) ([]delta.Version, error) {
 	return versions, a.mistakes(mistakes)
 }
 
-// folderVersions reads the files of a folder, without hidden ones and subfolders.
+// folderVersions reads the files of a folder.
 func (a *app) folderVersions(dir string) ([]delta.Version, error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, proviso.Errorf(proviso.NotFound, "%w", err)
-	}
-	slices.SortStableFunc(entries, func(a, b os.DirEntry) int { return natural(a.Name(), b.Name()) })
-	var list []delta.Version
-	total := 0
-	for _, e := range entries {
-		file := filepath.Join(dir, e.Name())
-		info, err := os.Stat(file)
-		if strings.HasPrefix(e.Name(), ".") || err != nil || !info.Mode().IsRegular() {
-			if err == nil && info.IsDir() && !strings.HasPrefix(e.Name(), ".") {
-				fmt.Fprintf(a.err, "proviso: the folder %s is left out\n", printable(file))
-			}
-			continue
-		}
-		if e.Type()&os.ModeSymlink != 0 && !linksWithin(dir, file) {
-			fmt.Fprintf(a.err, "proviso: the link %s leads out of the folder and is left out\n", printable(file))
-			continue
-		}
-		if total += int(min(info.Size(), maxSpadeFile)); total > maxSpadeFile || len(list) > delta.MaxVersions {
-			return nil, proviso.Errorf(proviso.Limit, "%s holds more than the %d MiB or %d versions that are read", dir, maxSpadeFile>>20, delta.MaxVersions)
-		}
-		versions, err := a.fileVersions(file)
-		if err != nil {
-			return nil, err
-		}
-		for i := range versions {
-			if len(versions) == 1 {
-				versions[i].Name = e.Name()
-			} else {
-				versions[i].Name = e.Name() + ": " + versions[i].Name
-			}
-		}
-		list = append(list, versions...)
-	}
-	if len(list) == 0 {
-		return nil, proviso.Errorf(proviso.Invalid, "%s holds no file", dir)
-	}
-	return list, nil
+	list, notes, err := delta.ReadFolder(dir, func(name string) ([]byte, error) { return a.spadeFile(name, holdsVersions) })
+	return a.noted(list, notes, err)
 }
 
-// linksWithin reports whether a link in a folder leads to a file below it: the author
-// of the versions must not choose which files of the machine a model sees.
-func linksWithin(dir, file string) bool {
-	root, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		return false
+// noted prints the notes on versions, and the mistakes in them.
+func (a *app) noted(list []delta.Version, notes []string, err error) ([]delta.Version, error) {
+	for _, note := range notes {
+		fmt.Fprintf(a.err, "proviso: %s\n", printable(note))
 	}
-	target, err := filepath.EvalSymlinks(file)
-	if err != nil {
-		return false
+	var mistakes proviso.Mistakes
+	if errors.As(err, &mistakes) {
+		err = a.mistakes(mistakes)
 	}
-	within, err := filepath.Rel(root, target)
-	return err == nil && filepath.IsLocal(within)
-}
-
-// natural compares names in natural order: v2 comes before v10.
-func natural(a, b string) int {
-	x, y := a, b
-	for x != "" && y != "" {
-		dx, dy := digits(x), digits(y)
-		if dx > 0 && dy > 0 {
-			nx, ny := strings.TrimLeft(x[:dx], "0"), strings.TrimLeft(y[:dy], "0")
-			if c := cmp.Or(cmp.Compare(len(nx), len(ny)), strings.Compare(nx, ny)); c != 0 {
-				return c
-			}
-			x, y = x[dx:], y[dy:]
-			continue
-		}
-		rx, n := utf8.DecodeRuneInString(x)
-		ry, m := utf8.DecodeRuneInString(y)
-		if rx != ry {
-			return cmp.Compare(rx, ry)
-		}
-		x, y = x[n:], y[m:]
-	}
-	return cmp.Or(cmp.Compare(len(x), len(y)), strings.Compare(a, b))
-}
-
-func digits(s string) int {
-	return len(s) - len(strings.TrimLeft(s, "0123456789"))
+	return list, err
 }
 
 func (a *app) gitVersions(ctx context.Context, file string) ([]delta.Version, error) {
-	h, err := githistory.Of(ctx, file)
-	if err != nil {
-		if ctx.Err() != nil {
-			return nil, a.orStopped(ctx, err)
-		}
-		near := ""
-		if _, gone := os.Stat(file); os.IsNotExist(gone) {
-			near = nearFile(file)
-		}
-		return nil, proviso.Errorf(proviso.NotFound, "%w%s", err, near)
+	list, notes, err := delta.ReadGit(ctx, file)
+	var mistakes proviso.Mistakes
+	switch {
+	case err == nil || errors.As(err, &mistakes):
+		return a.noted(list, notes, err)
+	case ctx.Err() != nil:
+		return nil, a.orStopped(ctx, err)
 	}
-	for _, note := range h.Notes {
-		fmt.Fprintf(a.err, "proviso: %s\n", printable(note))
+	near := ""
+	if _, gone := os.Stat(file); os.IsNotExist(gone) {
+		near = nearFile(file)
 	}
-	var list []delta.Version
-	for _, r := range h.Revisions {
-		name := r.Subject
-		if r.Commit != "" {
-			name = strings.TrimSpace(r.Commit[:8] + " " + r.Subject)
-		}
-		versions, mistakes := delta.ReadVersions(r.Path, r.Text)
-		if err := a.mistakes(mistakes); err != nil {
-			return nil, err
-		}
-		for _, v := range versions {
-			v.Name, v.Time = name, r.Time
-			list = append(list, v)
-		}
-	}
-	return list, nil
+	return nil, proviso.Errorf(proviso.NotFound, "%w%s", err, near)
 }
 
-// suiteVersions takes the prompts of a suite as versions; prompts that code generates
-// have no text.
+// suiteVersions takes the prompts of a suite as versions.
 func (a *app) suiteVersions(ctx context.Context, file string) ([]delta.Version, error) {
 	s, mistakes := suite.Read(ctx, []string{file}, suite.Options{Env: a.env, Facts: engine.Facts()})
 	if err := a.mistakes(inOrder(mistakes)); err != nil {
 		return nil, err
 	}
-	var list []delta.Version
-	for i, p := range s.Prompts {
-		name := p.Label
-		if name == "" || name == p.Raw {
-			name = fmt.Sprintf("prompt %d", i+1)
-		}
-		if p.Script != nil {
-			fmt.Fprintf(a.err, "proviso: %s is written by code and left out\n", printable(name))
-			continue
-		}
-		ending := ".txt"
-		if strings.HasPrefix(strings.TrimSpace(p.Raw), "[") {
-			ending = ".json" // possibly a chat
-		}
-		versions, wrong := delta.ReadVersions(name+ending, []byte(p.Raw))
-		if wrong.Err() != nil || len(versions) != 1 {
-			versions = []delta.Version{{Text: p.Raw}}
-		}
-		versions[0].Name = name
-		list = append(list, versions[0])
-	}
-	return list, nil
+	list, notes := delta.OfSuite(s)
+	return a.noted(list, notes, nil)
 }
