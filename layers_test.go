@@ -90,6 +90,7 @@ var ranks = map[string]int{
 	"spade/selection": 8,
 	"spade/subsume":   8,
 
+	"doctor":     9,
 	"server":     9,
 	"spade":      9,
 	"spade/show": 9,

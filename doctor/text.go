@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"bytes"
@@ -8,13 +8,8 @@ import (
 	"github.com/proviso-eval/proviso/report"
 )
 
-// toTerminal reports whether output goes to a terminal.
-func (a *app) toTerminal() bool {
-	return isTerminal(a.out)
-}
-
-// doctorText prints a diagnosis for a person.
-type doctorText struct {
+// view prints a diagnosis for a person.
+type view struct {
 	bytes.Buffer
 	o report.TerminalOptions
 }
@@ -34,26 +29,28 @@ func mark(there bool, otherwise string) string {
 	return otherwise
 }
 
-func (t *doctorText) paint(color, text string) string {
+func (t *view) paint(color, text string) string {
 	if !t.o.Color {
 		return text
 	}
 	return "\x1b[" + color + "m" + text + "\x1b[0m"
 }
 
-func (t *doctorText) title(name string) {
+func (t *view) title(name string) {
 	fmt.Fprintf(t, "\n%s\n", t.paint("1", name))
 }
 
 // row is a mark, a subject and a text.
-func (t *doctorText) row(mark, name, format string, args ...any) {
+func (t *view) row(mark, name, format string, args ...any) {
 	color := map[string]string{markGood: "32", markWrong: "31", markMissing: "2"}[mark]
-	text := fmt.Sprintf("%-12s %s", name, printable(fmt.Sprintf(format, args...)))
+	text := fmt.Sprintf("%-12s %s", name, report.Printable(fmt.Sprintf(format, args...)))
 	fmt.Fprintf(t, "  %s %s\n", t.paint(color, mark), strings.TrimRight(text, " "))
 }
 
-func (t *doctorText) show(d *diagnosis) []byte {
-	fmt.Fprintf(t, "proviso %s (%s, %s, %s)\n", d.Version, d.Go, d.System, plural(d.CPUs, "CPU"))
+// Text shows a diagnosis to a person.
+func (d *Diagnosis) Text(o report.TerminalOptions) []byte {
+	t := &view{o: o}
+	fmt.Fprintf(t, "proviso %s (%s, %s, %s)\n", d.Version, d.Go, d.System, report.Plural(d.CPUs, "CPU"))
 	t.sandbox(&d.Sandbox)
 	t.interpreters(d)
 	t.network(&d.Network)
@@ -77,20 +74,20 @@ func (t *doctorText) show(d *diagnosis) []byte {
 		t.row(markMissing, "none", "what is printed goes to a file or a program")
 	}
 	if s := d.Suite; s != nil {
-		t.title("Suite " + printable(strings.Join(s.Files, ", ")))
+		t.title("Suite " + report.Printable(strings.Join(s.Files, ", ")))
 		if s.Ready {
 			t.row(markGood, "ready", "all that it needs is here")
 		} else {
 			t.row(markWrong, "not ready", "it cannot be run here")
 		}
 		for _, line := range s.Problems {
-			fmt.Fprintf(t, "    %s\n", printable(line))
+			fmt.Fprintf(t, "    %s\n", report.Printable(line))
 		}
 	}
 	return t.Bytes()
 }
 
-func (t *doctorText) sandbox(s *sandboxDiagnosis) {
+func (t *view) sandbox(s *Sandbox) {
 	t.title("Sandbox")
 	if s.Missing != "" {
 		t.row(markWrong, "none", "%s", s.Missing)
@@ -108,20 +105,20 @@ func (t *doctorText) sandbox(s *sandboxDiagnosis) {
 	switch {
 	case s.Namespaces:
 		t.row(markGood, "namespaces", "code gets some of its own")
-	case s.SelfTest == selfTestPassed:
+	case s.SelfTest == SelfTestPassed:
 		t.row(markMissing, "namespaces", "not permitted; the sandbox holds without, but code sees that files exist, and their size")
 	}
 	switch s.SelfTest {
-	case selfTestPassed:
+	case SelfTestPassed:
 		t.row(markGood, "self-test", "what must be refused is refused")
-	case selfTestFailed:
+	case SelfTestFailed:
 		t.row(markWrong, "self-test", "something gets through, so no code is run; see below")
 	default:
 		t.row(markMissing, "self-test", "not run: no interpreter could be started in the sandbox")
 	}
 }
 
-func (t *doctorText) interpreters(d *diagnosis) {
+func (t *view) interpreters(d *Diagnosis) {
 	t.title("Code")
 	t.row(markGood, "JavaScript", "within proviso, for what imports nothing")
 	for _, i := range d.Interpreters {
@@ -139,7 +136,7 @@ func (t *doctorText) interpreters(d *diagnosis) {
 	}
 }
 
-func (t *doctorText) network(n *networkDiagnosis) {
+func (t *view) network(n *Network) {
 	t.title("Network")
 	for _, row := range []struct {
 		name, none string
@@ -157,7 +154,7 @@ func (t *doctorText) network(n *networkDiagnosis) {
 	}
 }
 
-func (t *doctorText) folder(f *folderDiagnosis) {
+func (t *view) folder(f *Folder) {
 	about := ""
 	switch {
 	case !f.Writable:

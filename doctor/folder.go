@@ -1,0 +1,53 @@
+package doctor
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// countTime bounds the time for counting the files of a folder.
+const countTime = 300 * time.Millisecond
+
+// Look finds out about the folder at Path.
+func (d *Folder) Look() {
+	dir := d.Path
+	info, err := os.Stat(dir)
+	d.Exists = err == nil && info.IsDir()
+	for err != nil && errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir) { // it would be created in the nearest existing one
+		dir = filepath.Dir(dir)
+		info, err = os.Stat(dir)
+	}
+	if err == nil && info.IsDir() {
+		d.Writable = writable(dir)
+	}
+	if !d.Exists || d.Path == os.TempDir() { // other programs' files do not count
+		return
+	}
+	until := time.Now().Add(countTime)
+	_ = filepath.WalkDir(d.Path, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return nil //nolint:nilerr // unreadable files are not counted
+		}
+		if time.Now().After(until) {
+			d.AtLeast = true
+			return fs.SkipAll
+		}
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
+			d.Bytes += info.Size()
+		}
+		return nil
+	})
+}
+
+// writable reports whether a file can be created in a folder.
+func writable(dir string) bool {
+	f, err := os.CreateTemp(dir, ".proviso-doctor-*")
+	if err != nil {
+		return false
+	}
+	_ = f.Close()
+	return os.Remove(f.Name()) == nil
+}
