@@ -39,7 +39,7 @@ test: ## run every test
 	go test ./...
 
 race: ## run the tests of what is concurrent under the race detector
-	CGO_ENABLED=1 go test -race -short ./run ./check ./provider ./judge ./judge/attack ./server ./internal/runfile ./internal/blobs ./internal/fakemodel ./internal/transport ./otlp ./spade ./spade/classify ./spade/label ./spade/matrix ./spade/propose ./spade/subsume ./engine
+	CGO_ENABLED=1 go test -race -short ./run ./check ./provider ./judge ./judge/attack ./server ./internal/runfile ./internal/blobs ./internal/fakemodel ./internal/transport ./internal/watch ./otlp ./spade ./spade/classify ./spade/label ./spade/matrix ./spade/propose ./spade/subsume ./engine
 	CGO_ENABLED=1 go test -race -run 'Concurrent|Cancel' ./internal/script
 	CGO_ENABLED=1 go test -race -short -run 'Ask|Cancel|Close|Many|Globals|Values|Frame' ./sandbox
 

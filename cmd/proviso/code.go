@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -75,4 +76,11 @@ func (f *codeFlags) policy(p engine.Policy) (engine.Policy, error) {
 	p.Sandbox, err = sandbox.ParsePolicy(cmp.Or(f.sandbox, sandboxAuto))
 	p.Grants = f.over(proviso.Sandbox{})
 	return p, err
+}
+
+func absolute(path string) string {
+	if full, err := filepath.Abs(path); err == nil {
+		return full
+	}
+	return path
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/watch"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/run"
 )
@@ -59,18 +61,18 @@ func (a *app) evalOrWatch(ctx context.Context, f *evalFlags) error {
 		return err
 	}
 	for {
-		once, seen := *f, newWatched()
-		once.seen = seen.add
+		once, seen := *f, watch.New()
+		once.seen = seen.Add
 		err := a.eval(ctx, &once, outputs)
 		f.watch = f.watch || once.watch
-		if !f.watch || ctx.Err() != nil || seen.count() == 0 {
+		if !f.watch || ctx.Err() != nil || seen.Count() == 0 {
 			return err
 		}
 		var exit exitError
 		if err != nil && !errors.As(err, &exit) {
 			a.explain(err)
 		}
-		seen.leaveOut(append(a.foldersOf(&once), names(once.written)...))
+		seen.Ignore(append(a.foldersOf(&once), names(once.written)...))
 		if !a.awaitChange(ctx, seen) {
 			return nil
 		}
@@ -90,16 +92,36 @@ func (a *app) foldersOf(f *evalFlags) []string {
 
 // awaitChange waits until a file changes and prints which; false if the user has ended
 // the command.
-func (a *app) awaitChange(ctx context.Context, seen *watched) bool {
-	fmt.Fprintf(a.err, "proviso: watching %s; Ctrl-C ends\n", plural(seen.count(), "file"))
+func (a *app) awaitChange(ctx context.Context, seen *watch.Files) bool {
+	fmt.Fprintf(a.err, "proviso: watching %s; Ctrl-C ends\n", plural(seen.Count(), "file"))
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	changed := seen.wait(ctx, wake(ctx, seen.folders()))
+	changed := seen.Wait(ctx)
 	if len(changed) == 0 {
 		return false
 	}
 	fmt.Fprintf(a.err, "\nproviso: changed: %s\n\n", printable(wording(changed)))
 	return true
+}
+
+// wording names what changed, relative to the working folder if it is below it.
+func wording(changed []string) string {
+	const most = 3
+	var names []string
+	for _, path := range changed[:min(len(changed), most)] {
+		name := path
+		if dir, err := os.Getwd(); err == nil {
+			if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
+				name = rel
+			}
+		}
+		names = append(names, filepath.ToSlash(name))
+	}
+	text := strings.Join(names, ", ")
+	if more := len(changed) - len(names); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 // prepare reads a suite and makes its plan: everything that eval does before its first

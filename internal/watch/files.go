@@ -1,8 +1,8 @@
-package main
+// Package watch remembers the files that a run looked for and waits until one changes.
+package watch
 
 import (
 	"context"
-	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// watched are the files and folders that a run looked for, in their state before the
+// Files are the files and folders that a run looked for, in their state before the
 // run. It is safe for concurrent use.
-type watched struct {
+type Files struct {
 	mu      sync.Mutex
 	stamps  map[string]stamp
 	outputs map[string]bool // files and folders that the run itself writes
@@ -39,14 +39,15 @@ const (
 	another // a pipe or a device, which has no states
 )
 
-func newWatched() *watched {
-	w := &watched{stamps: map[string]stamp{}, outputs: map[string]bool{}}
+// New returns an empty set of files.
+func New() *Files {
+	w := &Files{stamps: map[string]stamp{}, outputs: map[string]bool{}}
 	w.stat = w.stampOf
 	return w
 }
 
-// leaveOut forgets the files and folders that a run itself writes.
-func (w *watched) leaveOut(paths []string) {
+// Ignore forgets the files and folders that a run itself writes.
+func (w *Files) Ignore(paths []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, path := range paths {
@@ -63,7 +64,7 @@ func (w *watched) leaveOut(paths []string) {
 }
 
 // written reports whether a path is, or is inside, an output of the run.
-func (w *watched) written(path string) bool {
+func (w *Files) written(path string) bool {
 	for ; !w.outputs[path]; path = filepath.Dir(path) {
 		if path == filepath.Dir(path) {
 			return false
@@ -73,7 +74,7 @@ func (w *watched) written(path string) bool {
 }
 
 // without removes the outputs of a run from the names in a folder.
-func (w *watched) without(dir, names string) string {
+func (w *Files) without(dir, names string) string {
 	if len(w.outputs) == 0 || names == "" {
 		return names
 	}
@@ -89,8 +90,8 @@ func absolute(path string) string {
 	return path
 }
 
-// add remembers the state of a file, the first time it is looked for.
-func (w *watched) add(path string) {
+// Add remembers the state of a file, the first time it is looked for.
+func (w *Files) Add(path string) {
 	path = absolute(path)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -99,8 +100,8 @@ func (w *watched) add(path string) {
 	}
 }
 
-// count returns how many files there are.
-func (w *watched) count() int {
+// Count returns how many files there are.
+func (w *Files) Count() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	n := 0
@@ -113,7 +114,7 @@ func (w *watched) count() int {
 }
 
 // folders returns the folders in which something can change.
-func (w *watched) folders() []string {
+func (w *Files) folders() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	found := map[string]bool{}
@@ -127,7 +128,7 @@ func (w *watched) folders() []string {
 }
 
 // changed returns what differs from its remembered state, sorted.
-func (w *watched) changed() []string {
+func (w *Files) changed() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var list []string
@@ -140,7 +141,7 @@ func (w *watched) changed() []string {
 	return list
 }
 
-func (w *watched) stampOf(path string) stamp {
+func (w *Files) stampOf(path string) stamp {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
@@ -170,9 +171,14 @@ func namesIn(dir string) string {
 // checkouts write in several steps.
 const settled = 100 * time.Millisecond
 
+// Wait returns what changed, sorted, once it has settled; nil if ctx ends.
+func (w *Files) Wait(ctx context.Context) []string {
+	return w.wait(ctx, wake(ctx, w.folders()))
+}
+
 // wait returns what changed, once it has settled; nil if ctx ends. Each value of woken
 // means that something may have changed.
-func (w *watched) wait(ctx context.Context, woken <-chan struct{}) []string {
+func (w *Files) wait(ctx context.Context, woken <-chan struct{}) []string {
 	for {
 		if list := w.settle(ctx); list != nil || ctx.Err() != nil {
 			return list
@@ -186,7 +192,7 @@ func (w *watched) wait(ctx context.Context, woken <-chan struct{}) []string {
 }
 
 // settle returns what has changed and settled; nil if nothing has.
-func (w *watched) settle(ctx context.Context) []string {
+func (w *Files) settle(ctx context.Context) []string {
 	list := w.changed()
 	for len(list) > 0 {
 		before := w.now(list)
@@ -205,30 +211,10 @@ func (w *watched) settle(ctx context.Context) []string {
 }
 
 // now returns the current state of files.
-func (w *watched) now(paths []string) []stamp {
+func (w *Files) now(paths []string) []stamp {
 	list := make([]stamp, len(paths))
 	for i, path := range paths {
 		list[i] = w.stat(path)
 	}
 	return list
-}
-
-// wording names what changed, relative to the working folder if it is below it.
-func wording(changed []string) string {
-	const most = 3
-	var names []string
-	for _, path := range changed[:min(len(changed), most)] {
-		name := path
-		if dir, err := os.Getwd(); err == nil {
-			if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
-				name = rel
-			}
-		}
-		names = append(names, filepath.ToSlash(name))
-	}
-	text := strings.Join(names, ", ")
-	if more := len(changed) - len(names); more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
 }
