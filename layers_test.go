@@ -23,6 +23,7 @@ var ranks = map[string]int{
 	"value":            0,
 	"stats":            0,
 	"spade/solve":      0,
+	"internal/excerpt": 0,
 	"internal/jstoken": 0,
 	"internal/recent":  0,
 	"internal/turns":   0,

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -335,8 +336,5 @@ func (p *program) unusable(out any) Finding {
 	default:
 		got = value.Stringify(v)
 	}
-	if len(got) > maxShown {
-		got = strings.ToValidUTF8(got[:maxShown], "") + "…"
-	}
-	return p.failed(p.name + " assertion must return a boolean, number, or {pass, score, reason} object. Instead got:\n" + got)
+	return p.failed(p.name + " assertion must return a boolean, number, or {pass, score, reason} object. Instead got:\n" + excerpt.Bytes(got, maxShown))
 }

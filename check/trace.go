@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -107,17 +108,7 @@ func worst(spans []proviso.Span) []proviso.Evidence {
 }
 
 // spanName shortens the name of a span.
-func spanName(name string) string { return cut(name, maxSpanName) }
-
-func cut(s string, most int) string {
-	n := 0
-	for i := range s {
-		if n++; n > most {
-			return s[:i] + "…"
-		}
-	}
-	return s
-}
+func spanName(name string) string { return excerpt.Runes(name, maxSpanName) }
 
 // spanNote returns a note on a span: its error, or its duration.
 func spanNote(s *proviso.Span, failed bool) string {
@@ -130,7 +121,7 @@ func spanNote(s *proviso.Span, failed bool) string {
 		if text == "" {
 			text = "status " + value.FormatNumber(float64(s.StatusCode))
 		}
-		note = "error: " + cut(text, maxErrorText) + " (" + note + ")"
+		note = "error: " + excerpt.Runes(text, maxErrorText) + " (" + note + ")"
 	}
 	return note
 }

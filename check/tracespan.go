@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -276,7 +277,7 @@ func described(failed []proviso.Span) string {
 		s := &failed[i]
 		text := spanName(s.Name)
 		if s.StatusMessage != "" {
-			text += " (" + cut(s.StatusMessage, maxErrorText) + ")"
+			text += " (" + excerpt.Runes(s.StatusMessage, maxErrorText) + ")"
 		} else if s.StatusCode != 0 {
 			text += fmt.Sprintf(" (status: %d)", s.StatusCode)
 		}

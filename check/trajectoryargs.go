@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -227,4 +228,4 @@ func observedArgs(with []Step) string {
 }
 
 // shownArgs shortens arguments for a reason.
-func shownArgs(args any) string { return cut(value.Stringify(args), 500) }
+func shownArgs(args any) string { return excerpt.Runes(value.Stringify(args), 500) }

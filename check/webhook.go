@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -165,7 +166,7 @@ func (w *webhook) finding(answer any) (Finding, error) {
 	o, _ := answer.(*value.Object)
 	pass, ok := o.At("pass").(bool)
 	if !ok {
-		return Finding{}, proviso.Errorf(proviso.Undecided, "webhook %s: the response needs pass: true or false, found %s", redacted(w.address), cut(value.Stringify(answer), maxErrorText))
+		return Finding{}, proviso.Errorf(proviso.Undecided, "webhook %s: the response needs pass: true or false, found %s", redacted(w.address), excerpt.Runes(value.Stringify(answer), maxErrorText))
 	}
 	f := found(pass)
 	if score, ok := o.Get("score"); ok {

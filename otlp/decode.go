@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -466,10 +467,4 @@ func (d *decoder) text(data []byte) any {
 func text(data []byte) string { return strings.ToValidUTF8(string(data), "\uFFFD") }
 
 // shortened cuts a text for a message.
-func shortened(s string) string {
-	const most = 80
-	if len(s) > most {
-		return strings.ToValidUTF8(s[:most], "") + "…"
-	}
-	return s
-}
+func shortened(s string) string { return excerpt.Bytes(s, 80) }

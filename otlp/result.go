@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"encoding/hex"
 	"math"
-	"strings"
 	"sync"
 	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -104,7 +104,7 @@ func (r *Results) record(res *proviso.Result, v *proviso.Verdict, now uint64) []
 		}
 		a.text("gen_ai.evaluation.score.label", v.Status.String())
 	}
-	a.text("gen_ai.evaluation.explanation", bounded(v.Reason, maxExplanation))
+	a.text("gen_ai.evaluation.explanation", excerpt.Bytes(v.Reason, maxExplanation))
 	a.text("gen_ai.response.id", responseID(&res.Output))
 	a.text("gen_ai.agent.id", r.about.Agent)
 	a.text("proviso.assertion.type", v.Assertion.Type)
@@ -138,14 +138,6 @@ func responseID(o *proviso.Output) string {
 		}
 	}
 	return ""
-}
-
-// bounded cuts a text to a maximum size.
-func bounded(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
 func appendFixed64(b []byte, number protowire.Number, v uint64) []byte {

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -226,13 +227,13 @@ func (x *about) summary() *AssertionSummary {
 	if o, ok := x.value.(*value.Object); ok && x.kind == proviso.TypeJudge && o.Has("template") {
 		a.Value = str(o, "template")
 		if params := obj(o, "params"); params.Len() > 0 {
-			a.Value = clipped(a.Value+" "+value.Stringify(params), maxValueText)
+			a.Value = excerpt.Bytes(a.Value+" "+value.Stringify(params), maxValueText)
 		}
 	} else if x.value != nil {
 		a.Value = valueText(x.value)
 	}
 	if x.threshold != nil {
-		a.Threshold = clipped(textOf(x.threshold), maxValueText)
+		a.Threshold = excerpt.Bytes(textOf(x.threshold), maxValueText)
 	}
 	return a
 }
@@ -240,17 +241,9 @@ func (x *about) summary() *AssertionSummary {
 // valueText returns a value in the form for names.
 func valueText(v any) string {
 	if s, ok := v.(string); ok {
-		return `"` + clipped(s, maxValueText) + `"`
+		return `"` + excerpt.Bytes(s, maxValueText) + `"`
 	}
-	return clipped(value.Stringify(v), maxStructureText)
-}
-
-// clipped returns at most limit bytes of s; an ellipsis marks a longer text.
-func clipped(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	return s[:runeStart(s, limit)] + "…"
+	return excerpt.Bytes(value.Stringify(v), maxStructureText)
 }
 
 // assertions counts verdicts by assertion, with limited memory. Beyond maxAssertions,

@@ -5,11 +5,12 @@ import (
 	"unicode/utf8"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/value"
 )
 
-// excerpt is a text with a marked part, as byte offsets.
-type excerpt struct {
+// passage is a text with a marked part, as byte offsets.
+type passage struct {
 	name       string // name of the line
 	text       string
 	start, end int // of the marked part; equal if something is missing there
@@ -21,7 +22,7 @@ const maxCompared = 1 << 20
 
 // compare returns where an output differs from the expected value, or nil for types
 // whose reason is sufficient. Output and value are values of package proviso.
-func compare(types proviso.Types, kind string, value, output any) []excerpt {
+func compare(types proviso.Types, kind string, value, output any) []passage {
 	facts := types.Of(kind)
 	if facts == nil || facts.Match == proviso.MatchNone {
 		return nil
@@ -43,7 +44,7 @@ func compare(types proviso.Types, kind string, value, output any) []excerpt {
 	case proviso.MatchStart:
 		return differingAt(want, got, 0, len(want))
 	case proviso.MatchEnd:
-		at := runeStart(got, max(0, len(got)-len(want)))
+		at := excerpt.Start(got, max(0, len(got)-len(want)))
 		return differingAt(want, got, at, len(got))
 	case proviso.MatchPart:
 		return nearest(want, got, facts.FoldsCase)
@@ -72,23 +73,23 @@ func canonical(text string) string {
 }
 
 // differing marks the parts of two texts between their common beginning and end.
-func differing(want, got string) []excerpt {
+func differing(want, got string) []passage {
 	if want == got {
 		return nil // they differ in kind, which the reason explains
 	}
 	start := commonPrefix(want, got)
 	tail := commonSuffix(want[start:], got[start:])
-	return []excerpt{
+	return []passage{
 		{name: "expected", text: want, start: start, end: len(want) - tail},
 		{name: "got", text: got, start: start, end: len(got) - tail},
 	}
 }
 
 // differingAt compares want with the part of got from at to end.
-func differingAt(want, got string, at, end int) []excerpt {
+func differingAt(want, got string, at, end int) []passage {
 	same := commonPrefix(want, got[at:])
-	end = runeStart(got, min(max(end, at+same), len(got)))
-	return []excerpt{
+	end = excerpt.Start(got, min(max(end, at+same), len(got)))
+	return []passage{
 		{name: "expected", text: want, start: same, end: len(want)},
 		{name: "got", text: got, start: at + same, end: end},
 	}
@@ -96,7 +97,7 @@ func differingAt(want, got string, at, end int) []excerpt {
 
 // nearest finds the longest beginning of want that occurs in got and marks the text
 // after it.
-func nearest(want, got string, fold bool) []excerpt {
+func nearest(want, got string, fold bool) []passage {
 	w, g := want, got
 	if fold {
 		w, g = lowerASCII(want), lowerASCII(got)
@@ -111,9 +112,9 @@ func nearest(want, got string, fold bool) []excerpt {
 			high = middle - 1
 		}
 	}
-	same := runeStart(want, low)
+	same := excerpt.Start(want, low)
 	if same < minShared || same == len(want) {
-		return []excerpt{{name: "expected", text: want, plain: true}, {name: "got", text: got, plain: true}}
+		return []passage{{name: "expected", text: want, plain: true}, {name: "got", text: got, plain: true}}
 	}
 	return differingAt(want, got, strings.Index(g, w[:same]), strings.Index(g, w[:same])+len(want))
 }
@@ -124,7 +125,7 @@ const (
 )
 
 // forbidden marks text that must not be there.
-func forbidden(facts *proviso.TypeFacts, value any, got string) []excerpt {
+func forbidden(facts *proviso.TypeFacts, value any, got string) []passage {
 	list, isList := value.([]any)
 	if !isList {
 		list = []any{value}
@@ -142,7 +143,7 @@ func forbidden(facts *proviso.TypeFacts, value any, got string) []excerpt {
 			want, g = lowerASCII(want), lowerASCII(g)
 		}
 		if at := strings.Index(g, want); at >= 0 && want != "" {
-			return []excerpt{{name: "found", text: got, start: at, end: at + len(want)}}
+			return []passage{{name: "found", text: got, start: at, end: at + len(want)}}
 		}
 	}
 	return nil
@@ -165,7 +166,7 @@ func commonPrefix(a, b string) int {
 	for n < len(a) && n < len(b) && a[n] == b[n] {
 		n++
 	}
-	return min(runeStart(a, n), runeStart(b, n))
+	return min(excerpt.Start(a, n), excerpt.Start(b, n))
 }
 
 // commonSuffix returns the length of the common end, in whole characters.
@@ -180,22 +181,14 @@ func commonSuffix(a, b string) int {
 	return n
 }
 
-// runeStart moves i back to the beginning of its character.
-func runeStart(s string, i int) int {
-	for i > 0 && i < len(s) && !utf8.RuneStart(s[i]) {
-		i--
-	}
-	return i
-}
-
-// show returns the excerpt on one line of at most cells, and the cells of its marked
+// show returns the passage on one line of at most cells, and the cells of its marked
 // part: n cells from column at. Long texts are shortened on both sides of the mark.
-func (x *excerpt) show(cells int) (line string, at, n int) {
+func (x *passage) show(cells int) (line string, at, n int) {
 	if x.plain {
 		return cut(x.text, cells), 0, 0
 	}
 	before := ""
-	from := runeStart(x.text, max(0, x.start-maxEscape*cells))
+	from := excerpt.Start(x.text, max(0, x.start-maxEscape*cells))
 	lead := clean(x.text[from:x.start])
 	if room := cells / 3; cellsOf(lead) > room && cellsOf(clean(x.text[from:min(len(x.text), x.start+cells)])) > cells {
 		before = "…"

@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"maps"
 	"slices"
 )
@@ -19,7 +20,7 @@ type sameError struct {
 
 // undecided counts a row that has an error.
 func (s *Summary) undecided(index int, text string) {
-	text = text[:runeStart(text, min(len(text), maxErrorText))]
+	text = excerpt.Head(text, maxErrorText)
 	e := s.errors[text]
 	switch {
 	case e != nil:

@@ -1,13 +1,17 @@
 package report
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/proviso-eval/proviso/internal/excerpt"
+)
 
 // Line returns s in a form that is safe to print on one line of a terminal or a log:
 // at most the given cells, with blanks and line breaks as one blank. Control
 // sequences and commands of CI systems are made visible and have no effect.
 func Line(s string, cells int) string {
 	if len(s) > cells*maxBytes { // the rest would be cut off
-		s = s[:runeStart(s, cells*maxBytes)]
+		s = excerpt.Head(s, cells*maxBytes)
 	}
 	return cut(strings.Join(strings.Fields(s), " "), cells)
 }

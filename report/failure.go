@@ -151,8 +151,8 @@ type brokenAssertion struct {
 	score     string // with its threshold, unless the reason contains it
 	value     any
 	reshaped  bool // it was decided on a changed output
-	parts     []excerpt
-	spans     []excerpt // the worst spans of a trace: name and note
+	parts     []passage
+	spans     []passage // the worst spans of a trace: name and note
 	judged    *Judgement
 }
 
@@ -205,7 +205,7 @@ func brokenOf(c *value.Object, status proviso.Status) brokenAssertion {
 	return b
 }
 
-func (b *brokenAssertion) compare(types proviso.Types, output any) []excerpt {
+func (b *brokenAssertion) compare(types proviso.Types, output any) []passage {
 	if b.undecided || b.reshaped {
 		return nil
 	}
@@ -231,20 +231,20 @@ func (p *printer) assertion(b *brokenAssertion, output string) {
 
 // spansOf returns the spans that support a component: evidence that is not in the
 // output.
-func spansOf(c *value.Object) []excerpt {
+func spansOf(c *value.Object) []passage {
 	list, _ := c.At("evidence").([]any)
-	var spans []excerpt
+	var spans []passage
 	for _, e := range list {
 		o, _ := e.(*value.Object)
 		if note := str(o, "note"); note != "" && o.At("start") == -1.0 {
-			spans = append(spans, excerpt{name: str(o, "quote"), text: note})
+			spans = append(spans, passage{name: str(o, "quote"), text: note})
 		}
 	}
 	return spans
 }
 
 // marked shows a text and, under it, a line that marks its marked part.
-func (p *printer) marked(before string, x *excerpt) {
+func (p *printer) marked(before string, x *passage) {
 	line, at, n := x.show(p.room(before))
 	if line == "" {
 		line = "(empty)"

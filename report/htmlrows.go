@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -178,7 +179,7 @@ func pageAssertion(types proviso.Types, c *value.Object, output any) *value.Obje
 		o.Set("judge", clip(judge, pageWhy))
 	}
 	if status == proviso.Fail {
-		if parts := pageExcerpts(b.compare(types, output)); len(parts) > 0 {
+		if parts := pagePassages(b.compare(types, output)); len(parts) > 0 {
 			o.Set("parts", parts)
 		}
 	}
@@ -231,25 +232,21 @@ func pageQuotes(list []proviso.Evidence, output string) []any {
 	return quotes
 }
 
-// pageExcerpts returns the differences: name, text before, marked part, text after,
+// pagePassages returns the differences: name, text before, marked part, text after,
 // and whether nothing is marked.
-func pageExcerpts(parts []excerpt) []any {
+func pagePassages(parts []passage) []any {
 	var list []any
 	for _, x := range parts {
 		if x.plain {
 			list = append(list, []any{x.name, clip(x.text, 2*around), "", "", true})
 			continue
 		}
-		from := runeStart(x.text, max(0, x.start-around))
+		from := excerpt.Start(x.text, max(0, x.start-around))
 		before := x.text[from:x.start]
 		if from > 0 {
 			before = "…" + before
 		}
-		after := x.text[x.end:]
-		if len(after) > around {
-			after = after[:runeStart(after, around)] + "…"
-		}
-		list = append(list, []any{x.name, before, clip(x.text[x.start:x.end], 4*around), after, false})
+		list = append(list, []any{x.name, before, clip(x.text[x.start:x.end], 4*around), excerpt.Bytes(x.text[x.end:], around), false})
 	}
 	return list
 }

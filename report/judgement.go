@@ -98,7 +98,7 @@ func (p *printer) evidence(before string, list []proviso.Evidence, output string
 			p.hanging(before, "“"+OneLine(e.Quote)+"”")
 			continue
 		}
-		p.marked(before, &excerpt{name: "output", text: output, start: start, end: start + len(e.Quote)})
+		p.marked(before, &passage{name: "output", text: output, start: start, end: start + len(e.Quote)})
 	}
 }
 

@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"slices"
 	"strings"
 )
@@ -46,7 +47,7 @@ func (m *Meta) promptNames(cells int) []string {
 // differs from another, after as many words as fit.
 func fromDifference(prompt string, n, cells int) string {
 	const begin = 12 // cells
-	from := runeStart(prompt, min(n, max(0, len(prompt)-(cells-begin-2))))
+	from := excerpt.Start(prompt, min(n, max(0, len(prompt)-(cells-begin-2))))
 	if blank := strings.IndexAny(prompt[from:n], " \n"); blank >= 0 {
 		from += blank + 1
 	} else if blank := strings.LastIndexAny(prompt[:n], " \n"); n-blank < begin {

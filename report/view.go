@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -137,7 +138,7 @@ func clip(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}
-	at := runeStart(s, limit)
+	at := excerpt.Start(s, limit)
 	return fmt.Sprintf("%s… (%d bytes more)", s[:at], len(s)-at)
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/judge/criteria"
 	"github.com/proviso-eval/proviso/provider"
 	"github.com/proviso-eval/proviso/suite"
@@ -224,10 +225,5 @@ func matches(filters []string, label, id string) bool {
 	})
 }
 
-func short(s string) string {
-	const most = 40
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return s
-}
+// short shortens a text of the suite for a message.
+func short(s string) string { return excerpt.Runes(s, 40) }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -313,7 +314,7 @@ func (o *source) explain(payload []byte, c *call) error {
 		return errViolation
 	}
 	thrown := &proviso.ScriptError{
-		Name: cut(text(e, "name"), 200), Message: cut(text(e, "message"), 4<<10), Stack: cut(text(e, "stack"), 16<<10),
+		Name: excerpt.Bytes(text(e, "name"), 200), Message: excerpt.Bytes(text(e, "message"), 4<<10), Stack: excerpt.Bytes(text(e, "stack"), 16<<10),
 		Line: integer(e, "line"), Column: integer(e, "column"),
 	}
 	where := ""
@@ -339,7 +340,7 @@ func (o *source) explain(payload []byte, c *call) error {
 	case "import":
 		return proviso.Because(thrown, proviso.Unavailable, "%s%s%s", where, thrown.Message, o.importHint(text(e, "module")))
 	case "denied":
-		refused := cut(text(e, "refused"), 4<<10)
+		refused := excerpt.Bytes(text(e, "refused"), 4<<10)
 		return proviso.Because(thrown, proviso.Refused, "%sblocked by the sandbox: %s%s", where, refused, o.deniedHint(refused, thrown.Stack))
 	case "exception":
 		if err := o.cutOff(thrown, where); err != nil {
@@ -348,14 +349,6 @@ func (o *source) explain(payload []byte, c *call) error {
 		return thrown
 	}
 	return errViolation
-}
-
-// cut shortens a text. The worker does so too, but may be compromised.
-func cut(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "") + "…"
 }
 
 // integer returns a member that is a small number, or 0.

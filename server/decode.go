@@ -12,6 +12,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -209,17 +210,7 @@ func (d *decoder) unknown(at, key string, names []string) {
 }
 
 // shortened cuts text of a client for a message.
-func shortened(s string) string {
-	const most = 80
-	if len(s) <= most {
-		return s
-	}
-	cut := most
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return s[:cut] + "…"
-}
+func shortened(s string) string { return excerpt.Bytes(s, 80) }
 
 // field is a field of a struct, or of an embedded one, that has a JSON name.
 type field struct {

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 )
 
 // Limits of every store. An error beyond them has the code Limit.
@@ -124,8 +125,5 @@ func checkText(what, text string, most int) error {
 }
 
 func quote(text string) string {
-	if len(text) > 40 {
-		text = strings.ToValidUTF8(text[:40], "") + "…"
-	}
-	return fmt.Sprintf("%q", text)
+	return fmt.Sprintf("%q", excerpt.Bytes(text, 40))
 }

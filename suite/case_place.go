@@ -11,6 +11,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -72,17 +73,9 @@ func jsonPlace(place proviso.Place, text, pointer string) proviso.Place {
 	}
 	offset := min(s.Offset, len(text))
 	place.Column = 1 + utf8.RuneCountInString(text[:offset])
-	place.Excerpt = document.Excerpt(text[excerptStart(text, offset):])
+	// The excerpt of a long line begins shortly before the mistake.
+	place.Excerpt = document.Excerpt(text[excerpt.Start(text, max(0, offset-60)):])
 	return place
-}
-
-// excerptStart makes an excerpt of a long line begin shortly before an offset.
-func excerptStart(text string, offset int) int {
-	start := max(0, offset-60)
-	for start > 0 && start < len(text) && !utf8.RuneStart(text[start]) {
-		start--
-	}
-	return start
 }
 
 // lineOf returns line n of a file, from 0, without its line end.

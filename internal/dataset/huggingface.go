@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -137,7 +138,7 @@ func (g *Getter) page(ctx context.Context, n named, offset, length int, token st
 	if a.status != http.StatusOK {
 		err := a.failure()
 		if said, ok := o.At("error").(string); ok {
-			err = proviso.Errorf(proviso.Unavailable, "%w: %s", err, short(said))
+			err = proviso.Errorf(proviso.Unavailable, "%w: %s", err, excerpt.Runes(said, 200))
 		}
 		if a.status == http.StatusUnprocessableEntity {
 			err = large{err}
@@ -150,13 +151,4 @@ func (g *Getter) page(ctx context.Context, n named, offset, length int, token st
 		return nil, 0, proviso.Errorf(proviso.Unavailable, "the response of Hugging Face has no rows")
 	}
 	return list, int(min(count, 1<<40)), nil
-}
-
-// short returns the beginning of a server's message.
-func short(text string) string {
-	const most = 200
-	if r := []rune(text); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return text
 }

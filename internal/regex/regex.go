@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/internal/recent"
 )
 
@@ -293,9 +294,5 @@ func (r *Regexp) stopped(err error) error {
 
 // quoted shortens a pattern for messages.
 func quoted(pattern string) string {
-	const most = 80
-	if len(pattern) > most {
-		pattern = pattern[:floor(pattern, most)] + "…"
-	}
-	return "/" + pattern + "/"
+	return "/" + excerpt.Bytes(pattern, 80) + "/"
 }

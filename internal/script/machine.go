@@ -5,10 +5,10 @@ import (
 	_ "embed" // for the scripts that every VM starts with
 	"errors"
 	"runtime"
-	"strings"
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"modernc.org/quickjs"
 )
 
@@ -238,19 +238,11 @@ func isStackOverflow(e *quickjs.Error) bool {
 }
 
 func scriptError(e *quickjs.Error) *proviso.ScriptError {
-	s := &proviso.ScriptError{Name: cut(e.Name, maxName), Message: cut(e.Message, maxMessage), Stack: cut(e.Stack, maxStack)}
+	s := &proviso.ScriptError{Name: excerpt.Bytes(e.Name, maxName), Message: excerpt.Bytes(e.Message, maxMessage), Stack: excerpt.Bytes(e.Stack, maxStack)}
 	if e.Name == "" && e.Message == "" {
-		s.Message = cut(e.Error(), maxMessage) // the thrown value is not an Error
+		s.Message = excerpt.Bytes(e.Error(), maxMessage) // the thrown value is not an Error
 	}
 	return s
-}
-
-// cut shortens a text to about n bytes.
-func cut(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "") + "…"
 }
 
 // defaultMachines is how many VMs may exist at once if the options do not say.

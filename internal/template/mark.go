@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -88,13 +89,7 @@ func namesIn(text string) ([]part, error) {
 }
 
 // shortened is the beginning of a text, for a message.
-func shortened(text string) string {
-	const most = 40
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return text
-}
+func shortened(text string) string { return excerpt.Runes(text, 40) }
 
 // markPlain marks a template without nunjucks; ok is false where only JavaScript can
 // compute a value.

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -163,7 +164,7 @@ func promptOf(b *Content) string {
 			text = string(b.JSON)
 		}
 	}
-	return shorten(text)
+	return excerpt.Runes(text, 80)
 }
 
 func lastText(v any) string {
@@ -190,16 +191,4 @@ func lastText(v any) string {
 		}
 	}
 	return last
-}
-
-// shorten returns the first characters of text.
-func shorten(text string) string {
-	const most = 80
-	n := 0
-	for i := range text {
-		if n++; n > most {
-			return text[:i] + "…"
-		}
-	}
-	return text
 }

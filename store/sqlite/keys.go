@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/store"
 )
 
@@ -93,13 +94,7 @@ func notFound(what, id string) error {
 }
 
 // short cuts external text for a message.
-func short(text string) string {
-	const most = 80
-	if len(text) > most {
-		text = text[:most] + "…"
-	}
-	return fmt.Sprintf("%q", text)
-}
+func short(text string) string { return fmt.Sprintf("%q", excerpt.Bytes(text, 80)) }
 
 // ListKeys implements [store.Keys].
 func (d *DB) ListKeys(ctx context.Context, p store.Page) (store.List[store.Key], error) {

@@ -1,0 +1,60 @@
+// Package excerpt shortens texts for messages and reports. A shortened text ends with
+// an ellipsis, except where only its beginning is wanted.
+package excerpt
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// mark ends a text that was shortened.
+const mark = "…"
+
+// Head returns the beginning of s: at most n bytes, without splitting a character.
+func Head(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return s[:Start(s, n)]
+}
+
+// Start moves the offset i back to the beginning of its character. Offsets within
+// bytes that are not UTF-8 stay near i.
+func Start(s string, i int) int {
+	for from := i; i > 0 && i < len(s) && from-i < utf8.UTFMax; i-- {
+		if utf8.RuneStart(s[i]) {
+			return i
+		}
+	}
+	return i
+}
+
+// Bytes returns s if it has at most n bytes, else its [Head] with an ellipsis.
+func Bytes(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return Head(s, n) + mark
+}
+
+// Runes returns s if it has at most n characters, else the first n of them with an
+// ellipsis.
+func Runes(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for i := range s {
+		if n == 0 {
+			return s[:i] + mark
+		}
+		n--
+	}
+	return s
+}
+
+// Line returns the first n characters of s on one line, with single spaces in place of
+// white space. It does not read a long text to its end.
+func Line(s string, n int) string {
+	const widest = 2 * utf8.UTFMax // bytes that are read for each character
+	return Runes(strings.Join(strings.Fields(Head(s, widest*n)), " "), n)
+}
