@@ -31,6 +31,7 @@ var ranks = map[string]int{
 
 	".": 1,
 
+	"internal/textlist":   2,
 	"internal/blobs":      2,
 	"internal/document":   2,
 	"internal/expr":       2,
@@ -40,7 +41,6 @@ var ranks = map[string]int{
 	"internal/githistory": 2,
 	"internal/htmltext":   2,
 	"internal/jsonpath":   2,
-	"internal/jsonschema": 2,
 	"internal/meteor":     2,
 	"internal/ngram":      2,
 	"internal/runfile":    2,
@@ -51,11 +51,12 @@ var ranks = map[string]int{
 	"internal/xmltext":    2,
 	"judge/record":        2,
 
-	"internal/dataset":   3,
-	"internal/mathjs":    3,
-	"internal/regex":     3,
-	"internal/sqlparser": 3,
-	"internal/template":  3,
+	"internal/jsonschema": 3,
+	"internal/dataset":    3,
+	"internal/mathjs":     3,
+	"internal/regex":      3,
+	"internal/sqlparser":  3,
+	"internal/template":   3,
 
 	"check":    4,
 	"otlp":     4,

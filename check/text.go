@@ -9,7 +9,7 @@ import (
 	"golang.org/x/text/cases"
 	locale "golang.org/x/text/language"
 
-	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/textlist"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -148,7 +148,7 @@ func (s *Spec) phrases() (shown, needles []string, err error) {
 		if v == "" {
 			return nil, nil, s.badValue("a list")
 		}
-		if shown, err = splitCommas(v); err != nil {
+		if shown, err = textlist.Split(v); err != nil {
 			return nil, nil, err
 		}
 	default:
@@ -192,65 +192,4 @@ func lower(s string) string {
 		return cases.Lower(locale.Und).String(s)
 	}
 	return strings.ToLower(s)
-}
-
-// splitCommas reads a list written as text: fields separated by commas, trimmed, with
-// double quotes around fields that contain commas.
-func splitCommas(s string) ([]string, error) {
-	list := []string{}
-	for i := 0; ; {
-		for i < len(s) && (s[i] == ',' || spaceAt(s, i) > 0) {
-			i += max(1, spaceAt(s, i))
-		}
-		if i >= len(s) {
-			return list, nil
-		}
-		if s[i] != '"' {
-			end := strings.IndexByte(s[i:], ',')
-			if end < 0 {
-				end = len(s) - i
-			}
-			list = append(list, value.TrimSpace(s[i:i+end]))
-			i += end
-			continue
-		}
-		field, next, err := quotedField(s, i+1)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, field)
-		i = next
-	}
-}
-
-// quotedField reads from after the opening quote to the comma after the field.
-func quotedField(s string, i int) (string, int, error) {
-	var b strings.Builder
-	for ; i < len(s); i++ {
-		switch {
-		case s[i] == '\\' && i+1 < len(s) && (s[i+1] == '"' || s[i+1] == '\\'),
-			s[i] == '"' && i+1 < len(s) && s[i+1] == '"':
-			i++
-			b.WriteByte(s[i])
-		case s[i] == '"':
-			for i++; i < len(s) && spaceAt(s, i) > 0; {
-				i += spaceAt(s, i)
-			}
-			if i < len(s) && s[i] != ',' {
-				return "", 0, proviso.Errorf(proviso.Invalid, "expected a comma after the quoted text in the list, found %q", s[i:min(len(s), i+10)])
-			}
-			return b.String(), i, nil
-		default:
-			b.WriteByte(s[i])
-		}
-	}
-	return "", 0, proviso.Errorf(proviso.Invalid, "a quoted text in the list is not closed")
-}
-
-// spaceAt returns the length of the white space character at i; 0 if there is none.
-func spaceAt(s string, i int) int {
-	if r, size := utf8.DecodeRuneInString(s[i:]); value.IsSpace(r) {
-		return size
-	}
-	return 0
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/textlist"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -46,7 +47,7 @@ var titanVectors = vectors{
 // cohereVectors is the request and response form of Cohere's models.
 var cohereVectors = vectors{
 	request: func(m *model, texts []string) *value.Object {
-		body := value.ObjectOf("texts", textsOf(texts), "input_type", "search_document")
+		body := value.ObjectOf("texts", textlist.Values(texts), "input_type", "search_document")
 		copySettings(body, m.config, "input_type", "truncate")
 		return body
 	},

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/textlist"
 	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -48,11 +49,7 @@ func (p *cassetted) Embed(ctx context.Context, texts []string) ([][]float64, pro
 	if err != nil {
 		return nil, proviso.Usage{}, err
 	}
-	asked := make([]any, len(texts))
-	for i, text := range texts {
-		asked[i] = text
-	}
-	out, err := p.exchange(ctx, "EMBED", p.about("texts", asked), proviso.Sample{}, func() (proviso.Output, error) {
+	out, err := p.exchange(ctx, "EMBED", p.about("texts", textlist.Values(texts)), proviso.Sample{}, func() (proviso.Output, error) {
 		got, usage, err := e.Embed(ctx, texts)
 		vectors := make([]any, len(got))
 		for i, v := range got {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/textlist"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -59,7 +60,7 @@ func (e *embedder) Embed(ctx context.Context, texts []string) ([][]float64, prov
 // openAIVectors is POST /embeddings.
 var openAIVectors = vectors{
 	request: func(m *model, texts []string) *value.Object {
-		body := value.ObjectOf("model", m.name, "input", textsOf(texts), "encoding_format", "float")
+		body := value.ObjectOf("model", m.name, "input", textlist.Values(texts), "encoding_format", "float")
 		copySettings(body, m.config, "dimensions", "user")
 		passThrough(body, m.config, "passthrough", "extra_body")
 		return body
@@ -76,14 +77,6 @@ var openAIVectors = vectors{
 		}
 		return out
 	},
-}
-
-func textsOf(texts []string) []any {
-	out := make([]any, len(texts))
-	for i, t := range texts {
-		out[i] = t
-	}
-	return out
 }
 
 var (

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/textlist"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -172,7 +173,7 @@ func ollamaOutput(m *model, answer, cfg *value.Object) (proviso.Output, error) {
 // input that is too long is an error.
 var ollamaVectors = vectors{
 	request: func(m *model, texts []string) *value.Object {
-		body := value.ObjectOf("model", m.name, "input", textsOf(texts), "truncate", false)
+		body := value.ObjectOf("model", m.name, "input", textlist.Values(texts), "truncate", false)
 		copySettings(body, m.config, "truncate", "dimensions", "keep_alive")
 		options := value.NewObject(1)
 		copySettings(options, m.config, "num_ctx")

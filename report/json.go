@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/textlist"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -218,7 +219,7 @@ func appendAssertion(b []byte, in *Input, a *AssertionSummary) []byte {
 		b = value.AppendJSON(append(b, `,"cannotTellShare":`...), a.cannotTellShare())
 	}
 	if len(a.Judges) > 0 {
-		b = value.AppendJSON(append(b, `,"judges":`...), texts(a.Judges))
+		b = value.AppendJSON(append(b, `,"judges":`...), textlist.Values(a.Judges))
 		b = value.AppendJSON(append(b, `,"agreement":`...), in.Meta.agreements(a))
 	}
 	return append(b, '}')

@@ -313,14 +313,6 @@ func (m *Meta) agreements(a *AssertionSummary) []any {
 	return list
 }
 
-func texts(list []string) []any {
-	out := make([]any, len(list))
-	for i, s := range list {
-		out[i] = s
-	}
-	return out
-}
-
 // judgesOf returns the judges for JSON.
 func judgesOf(in *Input) []any {
 	list := []any{}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/script"
+	"github.com/proviso-eval/proviso/internal/textlist"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -89,7 +90,7 @@ func (w *engineWorker) serve(f frame) frame {
 	case kindLoad:
 		err = w.load(request)
 	case kindProbe:
-		r.payload = value.AppendJSON(nil, textList(probeEngine(request)))
+		r.payload = value.AppendJSON(nil, textlist.Values(probeEngine(request)))
 	case kindCall, kindMarked:
 		if f.kind == kindMarked {
 			v = revive(v)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/textlist"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -143,7 +144,7 @@ func (h *host) launch(namespaces bool) launch {
 	}
 	l.read = slices.Concat(systemFiles(p.network), h.language.extra, in.read, h.granted())
 	l.exec = in.exec
-	config := value.ObjectOf("path", textList(slices.Concat(in.importPath, h.searched())))
+	config := value.ObjectOf("path", textlist.Values(slices.Concat(in.importPath, h.searched())))
 	if !h.forks() {
 		config.Set("in", float64(directIn))
 		config.Set("out", float64(directOut))

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/textlist"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -182,16 +183,7 @@ func text(o *value.Object, key string) string {
 }
 
 // texts returns a member that is a list of strings.
-func texts(o *value.Object, key string) []string {
-	list, _ := o.At(key).([]any)
-	var out []string
-	for _, v := range list {
-		if s, ok := v.(string); ok {
-			out = append(out, s)
-		}
-	}
-	return out
-}
+func texts(o *value.Object, key string) []string { return textlist.Of(o.At(key)) }
 
 // olderThan compares versions such as 3.11.2 and 3.8.
 func olderThan(version, oldest string) bool {

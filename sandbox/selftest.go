@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/textlist"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -37,7 +38,7 @@ func (h *host) selfTest(ctx context.Context) error {
 	}()
 	probe := value.ObjectOf(
 		"file", h.ungranted(), "parent", fmt.Sprintf("/proc/%d/environ", os.Getpid()),
-		"write", textList(h.writable()), "exec", textList([]string{"/bin/true", h.interpreter.path}), "network", h.profile.network,
+		"write", textlist.Values(h.writable()), "exec", textlist.Values([]string{"/bin/true", h.interpreter.path}), "network", h.profile.network,
 	)
 	o := &source{sandbox: h.sandbox, profile: h.profile, language: h.language, pool: h.sandbox.deciding, name: "self-test"}
 	c := &call{source: o, soft: startTimeout, hard: startTimeout, maxReply: maxReply}

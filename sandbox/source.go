@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/textlist"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -107,7 +108,7 @@ func (s *Sandbox) loadFrame(o *source, l *language, in *interpreter, src proviso
 	}
 	f := value.ObjectOf(
 		"name", o.name, "text", src.Text, "form", [...]string{"expression", "body", "module"}[min(src.Form, proviso.Module)],
-		"params", textList(src.Params), "entry", src.Entry, "path", src.File,
+		"params", textlist.Values(src.Params), "entry", src.Entry, "path", src.File,
 		"timeout", o.soft.Seconds(), "load", o.load.Seconds(), "reply", float64(reply), "rss", float64(maxResident),
 		"keep", p.acting, "loop", l.loop != nil && l.loop(src, p), "packages", p.packages, "network", p.network || !p.sandbox, "env", s.environment(p),
 	)
@@ -117,13 +118,13 @@ func (s *Sandbox) loadFrame(o *source, l *language, in *interpreter, src proviso
 		for _, path := range granted {
 			roots = append(roots, resolved(path))
 		}
-		f.Set("roots", textList(roots))
+		f.Set("roots", textlist.Values(roots))
 	}
 	if s.dir != "" && (!p.sandbox || len(granted) > 0 && granted[0] == s.dir) {
 		f.Set("cwd", s.dir)
 	}
 	if src.File != "" && p.files {
-		f.Set("path_first", textList([]string{filepath.Dir(src.File)}))
+		f.Set("path_first", textlist.Values([]string{filepath.Dir(src.File)}))
 	}
 	return value.Stringify(f)
 }

@@ -282,12 +282,3 @@ func (w *worker) exchange(ctx context.Context, c *call, kind byte, payload []byt
 var canceled = &proviso.Error{Code: proviso.Undecided, Message: "the call was canceled"}
 
 func hexOf(b []byte) string { return hex.EncodeToString(b) }
-
-// textList returns strings as a value.
-func textList(in []string) []any {
-	out := make([]any, len(in))
-	for i, s := range in {
-		out[i] = s
-	}
-	return out
-}

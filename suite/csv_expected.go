@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/textlist"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -162,8 +163,8 @@ func cellValue(form proviso.CellForm, text string) any {
 	case proviso.CellKept:
 		return text
 	case proviso.CellList:
-		if list, ok := splitList(text); ok && text != "" {
-			return list
+		if list, err := textlist.Split(text); err == nil && text != "" {
+			return textlist.Values(list)
 		}
 		return text // compiling the assertion reports the mistake
 	default:
@@ -184,53 +185,4 @@ func isJavaScript(name string) bool {
 		}
 	}
 	return false
-}
-
-// splitList splits a text on commas like the -all and -any assertions: members are
-// trimmed and empty ones dropped. A member in double quotes keeps its commas and
-// white space, with "", \" and \\ as escapes. It returns false if a quote is not
-// closed, or not followed by a comma.
-func splitList(text string) ([]any, bool) {
-	list := []any{}
-	for {
-		text = strings.TrimLeftFunc(text, func(r rune) bool { return r == ',' || value.IsSpace(r) })
-		if text == "" {
-			return list, true
-		}
-		if text[0] != '"' {
-			member, rest, _ := strings.Cut(text, ",")
-			list = append(list, value.TrimSpace(member))
-			text = rest
-			continue
-		}
-		member, rest, ok := cutQuoted(text[1:])
-		rest = strings.TrimLeftFunc(rest, value.IsSpace)
-		if !ok || (rest != "" && rest[0] != ',') {
-			return nil, false
-		}
-		list = append(list, member)
-		text = rest
-	}
-}
-
-// cutQuoted reads up to the closing quote and returns what follows it.
-func cutQuoted(text string) (member, rest string, ok bool) {
-	var b strings.Builder
-	for i := 0; i < len(text); i++ {
-		c := text[i]
-		next := byte(0)
-		if i+1 < len(text) {
-			next = text[i+1]
-		}
-		switch {
-		case c == '\\' && (next == '"' || next == '\\'), c == '"' && next == '"':
-			b.WriteByte(next)
-			i++
-		case c == '"':
-			return b.String(), text[i+1:], true
-		default:
-			b.WriteByte(c)
-		}
-	}
-	return "", "", false
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/internal/textlist"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -96,19 +97,10 @@ func (r *reading) envFiles(doc *document.Document, cfg *value.Object) []envFile 
 
 // texts returns a text, or the texts of a list.
 func texts(v any) []string {
-	switch v := v.(type) {
-	case string:
-		return []string{v}
-	case []any:
-		var all []string
-		for _, e := range v {
-			if s, ok := e.(string); ok {
-				all = append(all, s)
-			}
-		}
-		return all
+	if s, ok := v.(string); ok {
+		return []string{s}
 	}
-	return nil
+	return textlist.Of(v)
 }
 
 // dotenv reads a .env file that is named.

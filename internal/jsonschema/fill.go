@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/textlist"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -198,7 +199,7 @@ func (c *compiler) fillItems(r *listRules, s *value.Object, at place) (err error
 func (c *compiler) fillObject(n *node, s *value.Object, at place) (err error) {
 	r := &objectRules{maxProperties: boundOf(s, "maxProperties"), minProperties: boundOf(s, "minProperties")}
 	n.object = r
-	r.required = texts(s.At("required"))
+	r.required = textlist.Of(s.At("required"))
 	if v, ok := s.Get("propertyNames"); ok {
 		if r.names, err = c.useful(v, at.at("propertyNames")); err != nil {
 			return err
@@ -226,17 +227,6 @@ func (c *compiler) fillObject(n *node, s *value.Object, at place) (err error) {
 		}
 	}
 	return nil
-}
-
-func texts(v any) []string {
-	list, _ := v.([]any)
-	out := make([]string, 0, len(list))
-	for _, e := range list {
-		if s, ok := e.(string); ok {
-			out = append(out, s)
-		}
-	}
-	return out
 }
 
 // patternRules reads patternProperties. Ajv does not look at patterns that could
@@ -311,7 +301,7 @@ func (c *compiler) dependencies(s *value.Object, at place) ([]dependency, error)
 	var plain, deep []dependency
 	for key, v := range all.All() {
 		if list, ok := v.([]any); ok {
-			plain = append(plain, dependency{key: key, needs: texts(list)})
+			plain = append(plain, dependency{key: key, needs: textlist.Of(list)})
 			continue
 		}
 		sub, err := c.useful(v, at.at("dependencies", key))

@@ -18,6 +18,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/script"
+	"github.com/proviso-eval/proviso/internal/textlist"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -123,7 +124,7 @@ func (p *Parser) Check(ctx context.Context, sql, dialect string, allowed Allowed
 	if plain || refused {
 		p.seen.add(k, refusal)
 	}
-	return Excess{Tables: texts(o.At("tables")), Columns: texts(o.At("columns"))}, asError(refusal)
+	return Excess{Tables: textlist.Of(o.At("tables")), Columns: textlist.Of(o.At("columns"))}, asError(refusal)
 }
 
 // asError turns the parser's message into an error; "" is no error.
@@ -139,15 +140,6 @@ func list(entries []string) any {
 		return nil
 	}
 	return entries
-}
-
-func texts(v any) []string {
-	var list []string
-	members, _ := v.([]any)
-	for _, e := range members {
-		list = append(list, value.ToString(e))
-	}
-	return list
 }
 
 // library returns the engine of a dialect.
