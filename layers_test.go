@@ -31,6 +31,7 @@ var ranks = map[string]int{
 
 	".": 1,
 
+	"internal/kind":       2,
 	"internal/textlist":   2,
 	"internal/blobs":      2,
 	"internal/document":   2,

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/kind"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -160,24 +161,13 @@ func (s *Spec) badValue(want string) error {
 
 // kindOf names the kind of a value for messages.
 func kindOf(v any) string {
-	switch v := v.(type) {
-	case value.Undefined:
+	switch v {
+	case value.Undefined{}:
 		return "none"
-	case nil:
-		return "null"
-	case string:
-		if v == "" {
-			return "an empty text"
-		}
-		return "a text"
-	case float64:
-		return "a number"
-	case bool:
-		return "a boolean"
-	case []any:
-		return "a list"
+	case "":
+		return "an empty text"
 	}
-	return "an object"
+	return kind.Of(v)
 }
 
 // Row is one output with all data that assertions may use. It belongs to one

@@ -9,6 +9,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/internal/kind"
 	"github.com/proviso-eval/proviso/internal/script"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -126,16 +127,8 @@ func found(v any) string {
 	switch v := v.(type) {
 	case nil, value.Undefined:
 		return "nothing"
-	case string:
-		return "a text"
-	case float64:
-		return "a number"
-	case bool:
-		return "a boolean"
-	case []any:
-		return "a list"
 	case *value.Opaque:
 		return v.Kind
 	}
-	return "an object"
+	return kind.Of(v)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/internal/kind"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -156,19 +157,10 @@ func (d *decoder) wants(at, what string, got any) {
 
 // kindOf names the kind of a JSON value.
 func kindOf(v any) string {
-	switch v.(type) {
-	case nil:
-		return "null"
-	case bool:
-		return "a boolean"
-	case float64:
-		return "a number"
-	case string:
+	if _, ok := v.(string); ok {
 		return "text"
-	case []any:
-		return "a list"
 	}
-	return "an object"
+	return kind.Of(v)
 }
 
 func (d *decoder) object(at string, v any, dst reflect.Value) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/internal/kind"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -83,11 +84,11 @@ func milliseconds(v any) (int, bool) {
 // sandboxKeys are the keys of sandbox, sorted.
 func sandboxKeys() []keyRow {
 	return []keyRow{
-		{Key: "env", Kind: text | list, Doc: "names of the environment that code sees"},
-		{Key: "network", Kind: boolean, Doc: "whether code may use the network"},
-		{Key: "packages", Kind: boolean, Doc: "whether code may import what is installed for its interpreter"},
-		{Key: "read", Kind: text | list, Doc: "files and folders that code may read, beside the suite's"},
-		{Key: "timeout", Kind: number | text, Doc: "milliseconds for one call, or a text such as 10s"},
+		{Key: "env", Kind: kind.Text | kind.List, Doc: "names of the environment that code sees"},
+		{Key: "network", Kind: kind.Boolean, Doc: "whether code may use the network"},
+		{Key: "packages", Kind: kind.Boolean, Doc: "whether code may import what is installed for its interpreter"},
+		{Key: "read", Kind: kind.Text | kind.List, Doc: "files and folders that code may read, beside the suite's"},
+		{Key: "timeout", Kind: kind.Number | kind.Text, Doc: "milliseconds for one call, or a text such as 10s"},
 		{Key: "timeoutMs", Support: wrong, Right: "timeout", Doc: "milliseconds for one call"},
 	}
 }

@@ -6,21 +6,22 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/internal/kind"
 	"github.com/proviso-eval/proviso/value"
 )
 
 // judgeKeys returns the keys of judge, sorted, in addition to those of a provider.
 func judgeKeys() []keyRow {
 	return []keyRow{
-		{Key: "canaries", Kind: boolean, Doc: "whether questions with a known answer ride along, to notice a judge that was talked over"},
-		{Key: "chunk", Kind: number, Doc: "criteria in one call, 8 by default"},
-		{Key: "mode", Kind: text, Doc: "batch (assertions share calls, the default) or single (a call for each assertion)"},
+		{Key: "canaries", Kind: kind.Boolean, Doc: "whether questions with a known answer ride along, to notice a judge that was talked over"},
+		{Key: "chunk", Kind: kind.Number, Doc: "criteria in one call, 8 by default"},
+		{Key: "mode", Kind: kind.Text, Doc: "batch (assertions share calls, the default) or single (a call for each assertion)"},
 		{Key: "model", Support: wrong, Right: "id", Doc: "the model is part of the id, such as openai:chat:gpt-5"},
-		{Key: "panel", Kind: list, Doc: "several judges, whose votes are counted together, in place of one"},
+		{Key: "panel", Kind: kind.List, Doc: "several judges, whose votes are counted together, in place of one"},
 		{Key: "provider", Support: wrong, Right: "id", Doc: "the provider of a judge is its id"},
 		{Key: "providers", Support: wrong, Right: "panel", Doc: "several judges are a panel"},
-		{Key: "temperature", Kind: number, Doc: "of every call, 0 by default"},
-		{Key: "votes", Kind: number, Doc: "how often each judge is asked, 1 by default; the majority decides"},
+		{Key: "temperature", Kind: kind.Number, Doc: "of every call, 0 by default"},
+		{Key: "votes", Kind: kind.Number, Doc: "how often each judge is asked, 1 by default; the majority decides"},
 	}
 }
 

@@ -6,61 +6,9 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/internal/kind"
 	"github.com/proviso-eval/proviso/value"
 )
-
-// kind is a set of the kinds of value that a key accepts.
-type kind uint8
-
-// The kinds.
-const (
-	text kind = 1 << iota
-	number
-	boolean
-	list
-	object
-	null
-	anything = text | number | boolean | list | object | null
-)
-
-// String lists the kinds as messages name them.
-func (k kind) String() string {
-	if k == anything {
-		return "any value"
-	}
-	var names []string
-	for i, name := range []string{"a text", "a number", "a boolean", "a list", "an object"} {
-		if k&(1<<i) != 0 {
-			names = append(names, name)
-		}
-	}
-	switch n := len(names); n {
-	case 0:
-		return "nothing"
-	case 1:
-		return names[0]
-	default:
-		return strings.Join(names[:n-1], ", ") + " or " + names[n-1]
-	}
-}
-
-// has reports whether v is of one of the kinds. A null value counts as absent and is
-// always valid.
-func (k kind) has(v any) bool {
-	switch v.(type) {
-	case string:
-		return k&text != 0
-	case float64:
-		return k&number != 0
-	case bool:
-		return k&boolean != 0
-	case []any:
-		return k&list != 0
-	case *value.Object:
-		return k&object != 0
-	}
-	return true
-}
 
 // support is how a key is supported.
 type support uint8
@@ -76,7 +24,7 @@ const (
 // keyRow is one key of an object in a suite file.
 type keyRow struct {
 	Key     string
-	Kind    kind
+	Kind    kind.Set
 	Support support
 	Own     bool   // not a key of promptfoo
 	Beside  string // for unsupported: the key next to which promptfoo ignores this one; "" if it never does
@@ -101,7 +49,7 @@ func (r *reading) keys(d *document.Document, pointer string, o *value.Object, ta
 			r.unsupported(d, at, "proviso does not support %s: %s", key, row.Doc)
 		case row.Support == ignored:
 			r.warn(d, at, nil, "%s is ignored: %s", key, row.Doc)
-		case !row.Kind.has(v):
+		case !row.Kind.Has(v):
 			r.mistake(d, at, proviso.Invalid, nil, "%s takes %s, not %s", key, row.Kind, kindOf(v))
 		}
 	}
@@ -182,8 +130,6 @@ func kindOf(v any) string {
 			return "a text"
 		}
 		return "the text " + quoteName(v)
-	case []any:
-		return "a list"
 	}
-	return "an object"
+	return kind.Of(v)
 }

@@ -9,51 +9,52 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/internal/kind"
 	"github.com/proviso-eval/proviso/value"
 )
 
 // tracingKeys are the keys of tracing, sorted.
 func tracingKeys() []keyRow {
 	return []keyRow{
-		{Key: "commandToolNames", Kind: list, Doc: "names of tools that run commands, beside shell, exec_command and local_shell"},
-		{Key: "emit", Kind: object, Doc: "where verdicts are sent to, as gen_ai.evaluation.result events: {endpoint, headers}"},
-		{Key: "enabled", Kind: boolean, Doc: "whether spans are received while the suite runs"},
-		{Key: "failOnReceiverStartFailure", Kind: boolean, Doc: "whether nothing is run if spans cannot be received"},
-		{Key: "file", Kind: text | list, Doc: "recorded traces: OTLP as JSON or JSON Lines"},
-		{Key: "forwarding", Kind: object, Doc: "where spans are sent on to: {enabled, endpoint, headers}"},
-		{Key: "otlp", Kind: object, Doc: "how spans are received: {http: {port, host, acceptFormats, redactAttributes}}"},
-		{Key: "provider", Kind: object, Support: unsupported, Doc: "fetching traces from Tempo, Langfuse or Braintrust (tracing.provider)"},
-		{Key: "queryDelay", Kind: number, Support: ignored, Doc: "it belongs to provider; see waitMs"},
-		{Key: "storage", Kind: object, Support: ignored, Doc: "spans are kept until their row is decided"},
-		{Key: "waitMs", Kind: number, Doc: "milliseconds that spans are waited for, once a row asks for them; 3000 by default"},
+		{Key: "commandToolNames", Kind: kind.List, Doc: "names of tools that run commands, beside shell, exec_command and local_shell"},
+		{Key: "emit", Kind: kind.Object, Doc: "where verdicts are sent to, as gen_ai.evaluation.result events: {endpoint, headers}"},
+		{Key: "enabled", Kind: kind.Boolean, Doc: "whether spans are received while the suite runs"},
+		{Key: "failOnReceiverStartFailure", Kind: kind.Boolean, Doc: "whether nothing is run if spans cannot be received"},
+		{Key: "file", Kind: kind.Text | kind.List, Doc: "recorded traces: OTLP as JSON or JSON Lines"},
+		{Key: "forwarding", Kind: kind.Object, Doc: "where spans are sent on to: {enabled, endpoint, headers}"},
+		{Key: "otlp", Kind: kind.Object, Doc: "how spans are received: {http: {port, host, acceptFormats, redactAttributes}}"},
+		{Key: "provider", Kind: kind.Object, Support: unsupported, Doc: "fetching traces from Tempo, Langfuse or Braintrust (tracing.provider)"},
+		{Key: "queryDelay", Kind: kind.Number, Support: ignored, Doc: "it belongs to provider; see waitMs"},
+		{Key: "storage", Kind: kind.Object, Support: ignored, Doc: "spans are kept until their row is decided"},
+		{Key: "waitMs", Kind: kind.Number, Doc: "milliseconds that spans are waited for, once a row asks for them; 3000 by default"},
 	}
 }
 
 // receiverKeys are the keys of tracing.otlp.http, sorted.
 func receiverKeys() []keyRow {
 	return []keyRow{
-		{Key: "acceptFormats", Kind: list, Doc: "json, protobuf or both, which is the default"},
-		{Key: "enabled", Kind: boolean, Doc: "false receives nothing"},
-		{Key: "host", Kind: text, Doc: "the address that is listened on, 127.0.0.1 by default"},
-		{Key: "port", Kind: number, Doc: "the port, 0 for a free one; by default 4318, or a free one if that is taken"},
-		{Key: "redactAttributes", Kind: list, Doc: "parts of names of attributes whose values are removed as they come"},
+		{Key: "acceptFormats", Kind: kind.List, Doc: "json, protobuf or both, which is the default"},
+		{Key: "enabled", Kind: kind.Boolean, Doc: "false receives nothing"},
+		{Key: "host", Kind: kind.Text, Doc: "the address that is listened on, 127.0.0.1 by default"},
+		{Key: "port", Kind: kind.Number, Doc: "the port, 0 for a free one; by default 4318, or a free one if that is taken"},
+		{Key: "redactAttributes", Kind: kind.List, Doc: "parts of names of attributes whose values are removed as they come"},
 	}
 }
 
 // otlpKeys are the keys of tracing.otlp, sorted.
 func otlpKeys() []keyRow {
 	return []keyRow{
-		{Key: "grpc", Kind: object, Support: ignored, Doc: "spans are received over HTTP alone: set OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf in the agent"},
-		{Key: "http", Kind: object, Doc: "the receiver"},
+		{Key: "grpc", Kind: kind.Object, Support: ignored, Doc: "spans are received over HTTP alone: set OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf in the agent"},
+		{Key: "http", Kind: kind.Object, Doc: "the receiver"},
 	}
 }
 
 // endpointKeys are the keys of tracing.forwarding and tracing.emit, sorted.
 func endpointKeys() []keyRow {
 	return []keyRow{
-		{Key: "enabled", Kind: boolean, Doc: "false sends nothing"},
-		{Key: "endpoint", Kind: text, Doc: "base URL of what takes OTLP over HTTP"},
-		{Key: "headers", Kind: object, Doc: "headers that are sent along, such as a key"},
+		{Key: "enabled", Kind: kind.Boolean, Doc: "false sends nothing"},
+		{Key: "endpoint", Kind: kind.Text, Doc: "base URL of what takes OTLP over HTTP"},
+		{Key: "headers", Kind: kind.Object, Doc: "headers that are sent along, such as a key"},
 	}
 }
 
