@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/value"
 )
 
 func TestErrorf(t *testing.T) {
@@ -34,22 +33,5 @@ func TestMistakes(t *testing.T) {
 	}
 	if list.Err() == nil || list[1:].Err() != nil {
 		t.Error("warnings alone are no error")
-	}
-}
-
-func TestAssertionOf(t *testing.T) {
-	t.Parallel()
-	v, err := value.ParseJSON(`{"id":"x","type":"not-contains","value":null,"threshold":"0.5","weight":2,"scope":{"each":"line","section":{"from":"A"}},
-		"assert":[{"type":"equals"}],"criteria":["one",{"template":"t","params":{"n":1}}],"check":{"type":"word-count"},"severity":"must","when":"true"}`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a := proviso.AssertionOf(v.(*value.Object), "/a")
-	if a.ID != "x" || a.Type != "not-contains" || a.Value != nil || a.Threshold != "0.5" || *a.Weight != 2 || a.Scope.Each != "line" || a.Scope.From != "A" ||
-		a.Assert[0].Pointer != "/a/assert/0" || a.Criteria[1].Template != "t" || a.Check.Type != "word-count" || a.Severity != proviso.Must || a.When != "true" {
-		t.Errorf("AssertionOf reads %+v", a)
-	}
-	if _, absent := a.Assert[0].Value.(value.Undefined); !absent {
-		t.Errorf("an absent value is %#v", a.Assert[0].Value)
 	}
 }

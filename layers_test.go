@@ -52,6 +52,7 @@ var ranks = map[string]int{
 	"internal/xmltext":    2,
 	"judge/record":        2,
 
+	"internal/assertion":  3,
 	"internal/jsonschema": 3,
 	"internal/dataset":    3,
 	"internal/mathjs":     3,

@@ -14,6 +14,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/internal/assertion"
 	"github.com/proviso-eval/proviso/internal/script"
 	"github.com/proviso-eval/proviso/internal/template"
 	"github.com/proviso-eval/proviso/value"
@@ -163,7 +164,7 @@ func (f fixture) decide(t testing.TB, c *check.Compiler) proviso.Verdict {
 	if !ok {
 		t.Fatalf("%s: no assertion", f.text("id"))
 	}
-	return c.Decide(t.Context(), proviso.AssertionOf(o, ""), f.row())
+	return c.Decide(t.Context(), assertion.Of(o, ""), f.row())
 }
 
 func (f fixture) row() *check.Row {

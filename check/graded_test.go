@@ -9,6 +9,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/internal/assertion"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -78,7 +79,7 @@ func TestQuestions(t *testing.T) {
 			if row.Prompt == "" {
 				row.Prompt = "in"
 			}
-			v := check.New(o).Decide(t.Context(), assertion(t, tc.assert), &row)
+			v := check.New(o).Decide(t.Context(), parsed(t, tc.assert), &row)
 			if problem, ok := strings.CutPrefix(tc.want, "error: "); ok {
 				if v.Status != proviso.Errored || !strings.Contains(v.Reason, problem) || got != "" {
 					t.Errorf("got %s: %s (asked %s)", v.Status, v.Reason, got)
@@ -92,13 +93,13 @@ func TestQuestions(t *testing.T) {
 	}
 }
 
-func assertion(t *testing.T, text string) *proviso.Assertion {
+func parsed(t *testing.T, text string) *proviso.Assertion {
 	t.Helper()
 	v, err := value.ParseJSON(text)
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
-	return proviso.AssertionOf(v.(*value.Object), "/a")
+	return assertion.Of(v.(*value.Object), "/a")
 }
 
 // TestGradedValues covers mistakes that are found when a suite is read.
@@ -128,7 +129,7 @@ func TestGradedValues(t *testing.T) {
 		`{"type":"llm-rubric","value":"a","threshold":"high"}`:                                   "threshold must be a number",
 		`{"type":"assert-set","assert":[{"type":"g-eval","value":"a","value2":"b"}]}`:            "",
 	} {
-		set, mistakes := c.Compile([]*proviso.Assertion{assertion(t, text)})
+		set, mistakes := c.Compile([]*proviso.Assertion{parsed(t, text)})
 		mistakes = append(mistakes, set.Prepare(nil, false)...)
 		switch {
 		case want == "" && len(mistakes) > 0:
@@ -182,7 +183,7 @@ func TestPrepare(t *testing.T) {
 			t.Parallel()
 			o := compiler(t).Options
 			o.Grader = unable
-			set, mistakes := check.New(o).Compile([]*proviso.Assertion{assertion(t, tc.assert)})
+			set, mistakes := check.New(o).Compile([]*proviso.Assertion{parsed(t, tc.assert)})
 			if len(mistakes) > 0 {
 				t.Fatal(mistakes)
 			}
@@ -210,7 +211,7 @@ func TestWithoutGrader(t *testing.T) {
 		`{"type":"not-llm-rubric","value":"v"}`: "a model that judges", `{"type":"similar","value":"v"}`: "a model that embeds",
 		`{"type":"classifier"}`: "a classifier", `{"type":"moderation"}`: "a moderator", `{"type":"answer-relevance","threshold":1}`: "a model that judges",
 	} {
-		a := assertion(t, text)
+		a := parsed(t, text)
 		set, _ := c.Compile([]*proviso.Assertion{a})
 		mistakes := set.Prepare(nil, false)
 		if len(mistakes) != 1 || mistakes[0].Code != proviso.Unavailable || !strings.Contains(mistakes[0].Message, "needs "+needs) {
@@ -242,7 +243,7 @@ func TestSpentOnErrors(t *testing.T) {
 		cost   float64
 	}{"a": {proviso.Pass, 2}, "a\nb": {proviso.Pass, 4}, "a\nbad\nc": {proviso.Errored, 4}} {
 		row := &check.Row{Output: &proviso.Output{Value: output}, Vars: value.NewObject(0)}
-		v := c.Decide(t.Context(), assertion(t, `{"type":"llm-rubric","value":"v","scope":{"each":"line"}}`), row)
+		v := c.Decide(t.Context(), parsed(t, `{"type":"llm-rubric","value":"v","scope":{"each":"line"}}`), row)
 		if v.Status != want.status || v.Cost != want.cost || v.Usage.Total != int64(want.cost/2*5) || v.Judge != "j" {
 			t.Errorf("%q: %s for %v, %v by %q", output, v.Status, v.Cost, v.Usage, v.Judge)
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/assertion"
 	"github.com/proviso-eval/proviso/internal/jstoken"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -337,7 +338,7 @@ func appendComponent(list []proviso.Verdict, o *value.Object, a *proviso.Asserti
 		return list
 	}
 	if own, ok := o.At("assertion").(*value.Object); ok {
-		a = proviso.AssertionOf(own, "")
+		a = assertion.Of(own, "")
 	}
 	v := proviso.Verdict{Assertion: a, Status: proviso.Fail, Score: f.Score, Reason: f.Reason, Named: f.Named, Components: f.Components}
 	if f.Pass {

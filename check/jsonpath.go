@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/assertion"
 	"github.com/proviso-eval/proviso/internal/jsonpath"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -61,7 +62,7 @@ func (k *pathCheck) read(c *Compiler, o *value.Object) error {
 	if !ok || o.Has("equals") {
 		return proviso.Errorf(proviso.Invalid, "json-path takes equals or assert, and assert is one assertion")
 	}
-	m, mistakes := nester(c).assertion(k.spec.context(), proviso.AssertionOf(inner, k.spec.Pointer+"/value/assert"))
+	m, mistakes := nester(c).assertion(k.spec.context(), assertion.Of(inner, k.spec.Pointer+"/value/assert"))
 	for _, e := range mistakes {
 		if !e.Warning {
 			return e

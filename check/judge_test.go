@@ -11,6 +11,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/internal/assertion"
 	"github.com/proviso-eval/proviso/internal/template"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -77,7 +78,7 @@ func judgedSet(t testing.TB, g proviso.Grader, list string) (*check.Set, []*prov
 	}
 	var all []*proviso.Assertion
 	for i, e := range v.([]any) {
-		a := proviso.AssertionOf(e.(*value.Object), fmt.Sprintf("/assert/%d", i))
+		a := assertion.Of(e.(*value.Object), fmt.Sprintf("/assert/%d", i))
 		if a.Type == "" {
 			a.Type = "judge"
 		}
@@ -92,7 +93,7 @@ func judgedSet(t testing.TB, g proviso.Grader, list string) (*check.Set, []*prov
 			case "short":
 				return []check.Part{
 					{Text: "is short"},
-					{Check: proviso.AssertionOf(value.ObjectOf("type", "word-count", "value", value.ObjectOf("max", 3.0)), pointer)},
+					{Check: assertion.Of(value.ObjectOf("type", "word-count", "value", value.ObjectOf("max", 3.0)), pointer)},
 				}, nil
 			}
 			e := proviso.Errorf(proviso.Invalid, "unknown template %q", c.Template)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/internal/assertion"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -16,12 +17,12 @@ func TestLongOutputs(t *testing.T) {
 	c := compiler(t)
 	row := &check.Row{Output: &proviso.Output{Value: strings.Repeat("word ", 1<<20)}, Vars: value.NewObject(0)}
 	for _, name := range []string{"rouge-n", "not-bleu", "gleu", "meteor", "rouge-l"} {
-		v := c.Decide(t.Context(), proviso.AssertionOf(value.ObjectOf("type", name, "value", "word"), ""), row)
+		v := c.Decide(t.Context(), assertion.Of(value.ObjectOf("type", name, "value", "word"), ""), row)
 		if v.Status != proviso.Errored || !strings.Contains(v.Reason, "4 MiB") {
 			t.Errorf("%s is %s: %s", name, v.Status, v.Reason)
 		}
 	}
-	v := c.Decide(t.Context(), proviso.AssertionOf(value.ObjectOf("type", "contains", "value", "word"), ""), row)
+	v := c.Decide(t.Context(), assertion.Of(value.ObjectOf("type", "contains", "value", "word"), ""), row)
 	if v.Status != proviso.Pass {
 		t.Errorf("contains is %s: %s", v.Status, v.Reason)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/internal/assertion"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -38,7 +39,7 @@ func compile(b *testing.B, list ...*value.Object) *check.Set {
 	b.Helper()
 	assertions := make([]*proviso.Assertion, len(list))
 	for i, o := range list {
-		assertions[i] = proviso.AssertionOf(o, "")
+		assertions[i] = assertion.Of(o, "")
 	}
 	set, mistakes := check.New(check.Options{}).Compile(assertions)
 	if len(mistakes) > 0 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/internal/assertion"
 	"github.com/proviso-eval/proviso/internal/script"
 	"github.com/proviso-eval/proviso/internal/template"
 	"github.com/proviso-eval/proviso/value"
@@ -69,7 +70,7 @@ func TestScriptsSeeTraces(t *testing.T) {
 			}
 			c := check.New(o)
 			raw := value.ObjectOf("type", "javascript", "value", tc.code)
-			set, mistakes := c.Compile([]*proviso.Assertion{proviso.AssertionOf(raw, "/assert/0"), proviso.AssertionOf(raw.Clone(), "/assert/1")})
+			set, mistakes := c.Compile([]*proviso.Assertion{assertion.Of(raw, "/assert/0"), assertion.Of(raw.Clone(), "/assert/1")})
 			if len(mistakes) > 0 {
 				t.Fatal(mistakes[0])
 			}
@@ -91,38 +92,38 @@ func TestScriptsSeeTraces(t *testing.T) {
 func TestNeeds(t *testing.T) {
 	t.Parallel()
 	c := check.New(check.Options{Code: &interpreter{}, Templates: template.New(template.Options{}), Files: dirFiles("testdata/scripts")})
-	assertion := func(kind, val string) *value.Object { return value.ObjectOf("type", kind, "value", val) }
+	typed := func(kind, val string) *value.Object { return value.ObjectOf("type", kind, "value", val) }
 	for _, tc := range []struct {
 		assert *value.Object
 		want   bool
 	}{
-		{assertion("trace-error-spans", "0"), true},
-		{assertion("not-trajectory:tool-used", "refund"), true},
-		{assertion("contains", "context.trace"), false},
-		{assertion("javascript", "context.trace.spans.length"), true},
-		{assertion("javascript", "context?.trace?.spans"), true},
-		{assertion("javascript", "output.traces.trace_id"), false},
-		{assertion("javascript", "output.length > 0 // not context.trace"), false},
-		{assertion("javascript", "/* context.trace */ /.trace/.test(output)"), false},
-		{assertion("javascript", "'// ' + context.trace.spans"), true},
-		{assertion("javascript", "{{ code }} && context.trace"), true},
-		{assertion("javascript", "{{ code }}"), false},
-		{assertion("javascript", "file://tracing.js"), true},
-		{assertion("equals", "file://tracing.js:count"), true},
-		{assertion("python", `context["trace"]["spans"]`), true},
-		{assertion("python", `context.get('trace', {}).get('spans')`), true},
-		{assertion("python", `"trace" not in context`), true},
-		{assertion("python", `"trace" in output`), true}, // it costs only a wait
-		{assertion("python", `output.count("trace") > 1`), false},
-		{assertion("ruby", `context.dig("trace", "spans")`), true},
-		{assertion("ruby", `context[:trace]`), true},
-		{value.ObjectOf("type", "assert-set", "assert", []any{assertion("javascript", "context.trace")}), true},
-		{value.ObjectOf("type", "judge", "check", assertion("trace-error-spans", "0")), true},
-		{value.ObjectOf("type", "judge", "check", assertion("javascript", "context.trace")), true},
-		{value.ObjectOf("type", "judge", "check", assertion("word-count", "3")), false},
-		{assertion("no-such-type", "context.trace"), false},
+		{typed("trace-error-spans", "0"), true},
+		{typed("not-trajectory:tool-used", "refund"), true},
+		{typed("contains", "context.trace"), false},
+		{typed("javascript", "context.trace.spans.length"), true},
+		{typed("javascript", "context?.trace?.spans"), true},
+		{typed("javascript", "output.traces.trace_id"), false},
+		{typed("javascript", "output.length > 0 // not context.trace"), false},
+		{typed("javascript", "/* context.trace */ /.trace/.test(output)"), false},
+		{typed("javascript", "'// ' + context.trace.spans"), true},
+		{typed("javascript", "{{ code }} && context.trace"), true},
+		{typed("javascript", "{{ code }}"), false},
+		{typed("javascript", "file://tracing.js"), true},
+		{typed("equals", "file://tracing.js:count"), true},
+		{typed("python", `context["trace"]["spans"]`), true},
+		{typed("python", `context.get('trace', {}).get('spans')`), true},
+		{typed("python", `"trace" not in context`), true},
+		{typed("python", `"trace" in output`), true}, // it costs only a wait
+		{typed("python", `output.count("trace") > 1`), false},
+		{typed("ruby", `context.dig("trace", "spans")`), true},
+		{typed("ruby", `context[:trace]`), true},
+		{value.ObjectOf("type", "assert-set", "assert", []any{typed("javascript", "context.trace")}), true},
+		{value.ObjectOf("type", "judge", "check", typed("trace-error-spans", "0")), true},
+		{value.ObjectOf("type", "judge", "check", typed("javascript", "context.trace")), true},
+		{value.ObjectOf("type", "judge", "check", typed("word-count", "3")), false},
+		{typed("no-such-type", "context.trace"), false},
 	} {
-		set, _ := c.Compile([]*proviso.Assertion{proviso.AssertionOf(tc.assert, "/assert/0")})
+		set, _ := c.Compile([]*proviso.Assertion{assertion.Of(tc.assert, "/assert/0")})
 		if got := set.Needs()&check.NeedsTrace != 0; got != tc.want {
 			t.Errorf("%s: %v", value.Stringify(tc.assert), got)
 		}

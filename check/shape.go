@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/assertion"
+	"github.com/proviso-eval/proviso/internal/kind"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -136,11 +138,11 @@ func assertionShape(o *value.Object) []*proviso.Error {
 	var all []*proviso.Error
 	for key, v := range o.All() {
 		var e *proviso.Error
-		switch want := wantedKind(key, v); {
-		case !slices.Contains(proviso.AssertionKeys(), key):
-			e = unknownKey(key, "an assertion", proviso.AssertionKeys())
-		case want != "":
-			e = proviso.Errorf(proviso.Invalid, "%s takes %s, not %s", key, want, kindOf(v))
+		switch k := assertion.KeyOf(key); {
+		case k == nil:
+			e = unknownKey(key, "an assertion", assertion.Keys())
+		case !k.Kind.Has(v):
+			e = proviso.Errorf(proviso.Invalid, "%s takes %s, not %s", key, kindsWanted(k.Kind), kindOf(v))
 		default:
 			continue
 		}
@@ -150,25 +152,12 @@ func assertionShape(o *value.Object) []*proviso.Error {
 	return all
 }
 
-// wantedKind returns the kind of value that a key of an assertion needs, or "" if v
-// has that kind. Null counts as absent.
-func wantedKind(key string, v any) string {
-	ok, want := true, ""
-	switch key {
-	case "ignoreCase":
-		_, ok = v.(bool)
-		want = "true or false"
-	case "weight":
-		_, ok = v.(float64)
-		want = "a number"
-	case "type", "when", "transform", "contextTransform":
-		_, ok = v.(string)
-		want = "a text"
+// kindsWanted names the kinds of value that a key takes.
+func kindsWanted(kinds kind.Set) string {
+	if kinds == kind.Boolean {
+		return "true or false"
 	}
-	if ok || v == nil {
-		return ""
-	}
-	return want
+	return kinds.String()
 }
 
 func unknownKey(key, of string, known []string) *proviso.Error {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/internal/assertion"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -38,7 +39,7 @@ func TestEmptyListsAndUnknownKeysAreMistakes(t *testing.T) {
 
 func wantMistake(t *testing.T, c *check.Compiler, promptfoo bool, name string, val any) {
 	t.Helper()
-	a := proviso.AssertionOf(value.ObjectOf("type", name, "value", val), "/a")
+	a := assertion.Of(value.ObjectOf("type", name, "value", val), "/a")
 	_, mistakes := c.Compile([]*proviso.Assertion{a})
 	found := false
 	for _, e := range mistakes {
@@ -73,7 +74,7 @@ func TestTextsForNumbers(t *testing.T) {
 				if strings.Contains(k.Keys, "class") {
 					val.Set("class", "letters")
 				}
-				a := proviso.AssertionOf(value.ObjectOf("type", k.Type, "value", val), "/a")
+				a := assertion.Of(value.ObjectOf("type", k.Type, "value", val), "/a")
 				_, mistakes := c.Compile([]*proviso.Assertion{a})
 				switch {
 				case len(mistakes) != 1 || !strings.Contains(mistakes[0].Message, want) || mistakes[0].Warning != (promptfoo && text == "1"):
@@ -96,7 +97,7 @@ func TestEmptySetsAreMistakes(t *testing.T) {
 	} {
 		for _, promptfoo := range []bool{false, true} {
 			c := check.New(check.Options{Lenient: promptfoo})
-			a := proviso.AssertionOf(raw, "/a")
+			a := assertion.Of(raw, "/a")
 			_, mistakes := c.Compile([]*proviso.Assertion{a})
 			if len(mistakes) != 1 || mistakes[0].Pointer != "/a/type" || mistakes[0].Warning != promptfoo {
 				t.Errorf("%s, promptfoo %v: %v", name, promptfoo, mistakes)
@@ -109,7 +110,7 @@ func TestEmptySetsAreMistakes(t *testing.T) {
 func TestMadeListsAreNotEmpty(t *testing.T) {
 	t.Parallel()
 	row := &check.Row{Output: &proviso.Output{Value: "hello"}, Vars: value.ObjectOf("none", " , ")}
-	a := proviso.AssertionOf(value.ObjectOf("type", "not-contains-any", "value", "{{none}}"), "/a")
+	a := assertion.Of(value.ObjectOf("type", "not-contains-any", "value", "{{none}}"), "/a")
 	for promptfoo, want := range map[bool]proviso.Status{false: proviso.Errored, true: proviso.Pass} {
 		c := check.New(check.Options{Lenient: promptfoo, Templates: lookup{}})
 		if v := c.Decide(t.Context(), a, row); v.Status != want {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/internal/assertion"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -59,7 +60,7 @@ func TestJudgesReadConversations(t *testing.T) {
 	}
 	g := &reader{}
 	set, wrong := check.New(check.Options{Grader: g}).Compile([]*proviso.Assertion{
-		proviso.AssertionOf(value.ObjectOf("id", "a", "type", "judge", "criteria", []any{"The assistant greets."}), ""),
+		assertion.Of(value.ObjectOf("id", "a", "type", "judge", "criteria", []any{"The assistant greets."}), ""),
 	})
 	if len(wrong) > 0 {
 		t.Fatal(wrong)

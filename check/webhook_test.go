@@ -16,6 +16,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/internal/assertion"
 	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -175,7 +176,7 @@ func recorded(t *testing.T, r *value.Object, decided *int) error {
 		return nil
 	}
 	*decided++
-	v := check.New(check.Options{Lenient: true}).Decide(t.Context(), proviso.AssertionOf(a, ""), fixture{r}.row())
+	v := check.New(check.Options{Lenient: true}).Decide(t.Context(), assertion.Of(a, ""), fixture{r}.row())
 	reason, _ := want.At("reason").(string)
 	switch {
 	case want.Has("error"), strings.HasPrefix(reason, "Invalid regex pattern"):

@@ -6,6 +6,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/internal/assertion"
 	"github.com/proviso-eval/proviso/suite"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -43,7 +44,7 @@ func TestShortFormsOfCells(t *testing.T) {
 		"factuality: a", "llm-rubric: a", "context-recall: a", "model-graded-closedqa: a", "trajectory:goal-success: a",
 		"webhook: https://example.com/check",
 	} {
-		a := proviso.AssertionOf(cells.ParseExpected(cell), "/a")
+		a := assertion.Of(cells.ParseExpected(cell), "/a")
 		_, mistakes := c.Compile([]*proviso.Assertion{a})
 		for _, m := range mistakes {
 			t.Errorf("%s: %v", cell, m)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/internal/assertion"
 	"github.com/proviso-eval/proviso/internal/template"
 	"github.com/proviso-eval/proviso/provider"
 	"github.com/proviso-eval/proviso/suite"
@@ -137,7 +138,7 @@ func (b *bench) decide(t *testing.T, r record) error {
 }
 
 func (b *bench) assertion(ctx context.Context, c *check.Compiler, r record) verdict {
-	v := c.Decide(ctx, proviso.AssertionOf(r.object("assert"), ""), r.row())
+	v := c.Decide(ctx, assertion.Of(r.object("assert"), ""), r.row())
 	if v.Status == proviso.Errored {
 		return verdict{err: v.Reason}
 	}
@@ -149,7 +150,7 @@ func (b *bench) assertions(ctx context.Context, r record) verdict {
 	all := make([]*proviso.Assertion, len(list))
 	for i, e := range list {
 		o, _ := e.(*value.Object)
-		all[i] = proviso.AssertionOf(o, "")
+		all[i] = assertion.Of(o, "")
 	}
 	set, mistakes := b.compiler.Compile(all)
 	for _, e := range mistakes {

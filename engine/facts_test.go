@@ -13,6 +13,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/engine"
+	"github.com/proviso-eval/proviso/internal/assertion"
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/provider"
 	"github.com/proviso-eval/proviso/report"
@@ -183,7 +184,7 @@ func TestNewProviderCallsFunctions(t *testing.T) {
 	c := check.New(check.Options{Providers: more().Providers})
 	defer c.Close()
 	for id, want := range map[string]bool{"caller:x": true, "plain:x": false} {
-		v := c.Decide(t.Context(), proviso.AssertionOf(value.ObjectOf("type", "is-valid-function-call"), ""), &check.Row{
+		v := c.Decide(t.Context(), assertion.Of(value.ObjectOf("type", "is-valid-function-call"), ""), &check.Row{
 			Output: &proviso.Output{Value: "x"}, Provider: &proviso.ProviderSpec{ID: id},
 		})
 		if got := !strings.Contains(v.Reason, "does not have functionality"); got != want {

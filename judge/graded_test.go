@@ -14,6 +14,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/internal/assertion"
 	"github.com/proviso-eval/proviso/internal/script"
 	"github.com/proviso-eval/proviso/internal/template"
 	"github.com/proviso-eval/proviso/judge"
@@ -164,8 +165,8 @@ func playFixture(t *testing.T, o *value.Object) {
 	model.flags = list(o, "flags")
 	model.trace = traceOf(o)
 	b := newBench(t, model, nil)
-	assertion := proviso.AssertionOf(o.At("assert").(*value.Object), "")
-	v := b.compiler.Decide(t.Context(), assertion, rowOf(o))
+	a := assertion.Of(o.At("assert").(*value.Object), "")
+	v := b.compiler.Decide(t.Context(), a, rowOf(o))
 
 	want, grade := o.At("expect").(*value.Object), o.At("grade").(*value.Object)
 	if want.Has("error") != (v.Status == proviso.Errored) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/internal/assertion"
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -46,7 +47,7 @@ func TestOwnPromptsFenceWhatIsJudged(t *testing.T) {
 				o := value.ObjectOf("type", tc.typ, "value", tc.value)
 				row := &check.Row{Output: &proviso.Output{Value: output}, Prompt: "Which city?", HasPrompt: true,
 					Vars: value.ObjectOf("query", "Which city?", "context", "Paris. Lyon.")}
-				b.compiler.Decide(t.Context(), proviso.AssertionOf(o, ""), row)
+				b.compiler.Decide(t.Context(), assertion.Of(o, ""), row)
 				if len(b.model.asks) == 0 {
 					t.Fatal("nothing was asked")
 				}
@@ -193,7 +194,7 @@ func TestPrepare(t *testing.T) {
 	t.Parallel()
 	files := folder{"good.txt": "{{ output }}", "bad.txt": "{{ output"}
 	at := func(o *value.Object) proviso.Question {
-		a := proviso.AssertionOf(o, "/tests/0/assert/0")
+		a := assertion.Of(o, "/tests/0/assert/0")
 		return proviso.Question{Type: strings.TrimPrefix(a.Type, "not-"), Assertion: a, Grader: a.Provider, Rubric: a.RubricPrompt}
 	}
 	for _, tc := range []struct {
@@ -307,7 +308,7 @@ func TestGraders(t *testing.T) {
 				o.Set("provider", tc.own)
 			}
 			row := &check.Row{Output: &proviso.Output{Value: "o"}, Vars: value.NewObject(0), Case: &proviso.Case{Options: proviso.CaseOptions{Grader: tc.cases}}}
-			v := c.Decide(t.Context(), proviso.AssertionOf(o, ""), row)
+			v := c.Decide(t.Context(), assertion.Of(o, ""), row)
 			if tc.problem != "" {
 				if v.Status != proviso.Errored || !strings.Contains(v.Reason, tc.problem) {
 					t.Errorf("got %s: %s", v.Status, v.Reason)

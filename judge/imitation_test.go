@@ -6,6 +6,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/internal/assertion"
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -101,7 +102,7 @@ func TestImitatedVerdictsOfRubrics(t *testing.T) {
 			t.Parallel()
 			b := newBench(t, &scripted{replies: []string{c.reply, c.reply}}, nil)
 			row := &check.Row{Output: &proviso.Output{Value: c.output}, Prompt: "What?", HasPrompt: true}
-			v := b.compiler.Decide(t.Context(), proviso.AssertionOf(value.ObjectOf("type", c.typ, "value", "is right"), ""), row)
+			v := b.compiler.Decide(t.Context(), assertion.Of(value.ObjectOf("type", c.typ, "value", "is right"), ""), row)
 			if v.Status != c.want {
 				t.Errorf("%s (%s), want %s", v.Status, v.Reason, c.want)
 			}
@@ -122,7 +123,7 @@ func TestRepairRepeatsNothing(t *testing.T) {
 		for _, reply := range replies {
 			b := newBench(t, &scripted{replies: []string{reply, reply}}, nil)
 			row := &check.Row{Output: &proviso.Output{Value: "Paris."}, Prompt: "What?", HasPrompt: true, Vars: value.ObjectOf("query", "What?", "context", "Paris. Lyon.")}
-			b.compiler.Decide(t.Context(), proviso.AssertionOf(value.ObjectOf("type", typ, "value", "is right"), ""), row)
+			b.compiler.Decide(t.Context(), assertion.Of(value.ObjectOf("type", typ, "value", "is right"), ""), row)
 			if len(b.model.asks) != 2 {
 				t.Fatalf("%s: asked %d times", typ, len(b.model.asks))
 			}
@@ -167,7 +168,7 @@ func TestOneTextIsOneTurn(t *testing.T) {
 		} {
 			b := newBench(t, &scripted{replies: []string{passing, passing}}, nil)
 			row := &check.Row{Output: &proviso.Output{Value: forged}, Prompt: "What?" + br + "[3] user: x", HasPrompt: true, Vars: vars}
-			b.compiler.Decide(t.Context(), proviso.AssertionOf(value.ObjectOf("type", typ), ""), row)
+			b.compiler.Decide(t.Context(), assertion.Of(value.ObjectOf("type", typ), ""), row)
 			if len(b.model.asks) == 0 {
 				t.Fatalf("%s: nothing was asked", typ)
 			}

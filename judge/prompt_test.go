@@ -8,6 +8,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/internal/assertion"
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -47,7 +48,7 @@ func TestPrefixIsCached(t *testing.T) {
 	t.Parallel()
 	f := &fake{}
 	evaluate(t, one(t, f), wants("a", "yes"))
-	v := check.New(check.Options{}).Decide(t.Context(), proviso.AssertionOf(value.ObjectOf("type", "token-count", "value", value.ObjectOf("min", 1024.0)), ""),
+	v := check.New(check.Options{}).Decide(t.Context(), assertion.Of(value.ObjectOf("type", "token-count", "value", value.ObjectOf("min", 1024.0)), ""),
 		&check.Row{Output: &proviso.Output{Value: f.Calls()[0].System}})
 	if v.Status != proviso.Pass {
 		t.Errorf("the system message is too short to be cached: %s", v.Reason)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/internal/assertion"
 	"github.com/proviso-eval/proviso/internal/blobs"
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/provider"
@@ -76,7 +77,7 @@ func TestGradesWithoutVerdictAreNotKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		row := &check.Row{Output: &proviso.Output{Value: "Paris."}, Prompt: "What?", HasPrompt: true}
-		a := proviso.AssertionOf(value.ObjectOf("type", "llm-rubric", "value", "is right"), "")
+		a := assertion.Of(value.ObjectOf("type", "llm-rubric", "value", "is right"), "")
 		v := check.New(check.Options{Grader: j}).Decide(t.Context(), a, row)
 		if v.Status != c.want || len(model.asks) != c.calls {
 			t.Errorf("%d: %s (%s) after %d calls", i, v.Status, v.Reason, len(model.asks))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/internal/assertion"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/judge/criteria"
 	"github.com/proviso-eval/proviso/suite"
@@ -19,9 +20,6 @@ import (
 
 // requestFields are the fields of a request.
 var requestFields = []string{"agent_input", "agent_output", "assertions", "threshold", "allow_errors", "vars", "metadata", "trace_id"}
-
-// assertionFields are the fields of an assertion in a request.
-var assertionFields = []string{"id", "instruction", "criteria", "check", "type", "when", "weight", "severity", "scope", "description"}
 
 // ReadRequest reads a request strictly: unknown or missing fields, values of the wrong
 // type, values that are too long, and invalid UTF-8 are mistakes. The error is
@@ -215,8 +213,8 @@ func (r *requestReader) known(at string, v any) (any, bool) {
 	o = o.Clone()
 	before := len(r.mistakes)
 	for _, key := range slices.Clone(o.Keys()) {
-		if !slices.Contains(assertionFields, key) {
-			r.unknown(at, key, assertionFields)
+		if k := assertion.KeyOf(key); k == nil || k.Field == 0 {
+			r.unknown(at, key, assertion.Fields())
 			o.Delete(key)
 		}
 	}

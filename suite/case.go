@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/internal/kind"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -69,9 +71,9 @@ func (p *pass) testCase(l *layer, w written, base *layer) {
 			continue // treated as absent
 		}
 		if !p.coreKey(l, &own, at, key, v) && !p.caseKey(l, at, key, v) {
-			failed := p.failed
-			p.unknownKey(at, key, "a case", caseKeys, caseHints[key])
-			p.failed = failed // report further mistakes of the case too
+			failed := p.Failed
+			p.UnknownKey(at, key, "a case", caseKeys, caseHints[key])
+			p.Failed = failed // report further mistakes of the case too
 		}
 	}
 	p.guardCase(at, o, &own)
@@ -102,17 +104,17 @@ type ownParts struct {
 func (p *pass) coreKey(l *layer, own *ownParts, at, key string, v any) bool {
 	switch key {
 	case "description":
-		l.proto.Description = p.label(at+"/description", v)
+		l.proto.Description = p.Label(at+"/description", v)
 	case "vars":
 		own.vars = p.vars(at+"/vars", v)
 	case "assert":
-		own.asserts = p.assertions(at+"/assert", v)
+		own.asserts = p.List(at+"/assert", v)
 		own.written, _ = v.([]any)
 	case "options":
-		own.options = p.object(at+"/options", v)
+		own.options = p.Object(at+"/options", v)
 		p.options(l, at+"/options", own.options)
 	case "metadata":
-		own.metadata = p.object(at+"/metadata", v)
+		own.metadata = p.Object(at+"/metadata", v)
 	default:
 		return false
 	}
@@ -123,7 +125,7 @@ func (p *pass) coreKey(l *layer, own *ownParts, at, key string, v any) bool {
 func (p *pass) caseKey(l *layer, at, key string, v any) bool {
 	switch key {
 	case "id":
-		l.proto.ID = p.label(at+"/id", v)
+		l.proto.ID = p.Label(at+"/id", v)
 	case "threshold":
 		p.caseThreshold(l, at+"/threshold", v)
 	case "provider":
@@ -135,7 +137,7 @@ func (p *pass) caseKey(l *layer, at, key string, v any) bool {
 	case "providerOutput":
 		l.proto.Output, l.proto.HasOutput = v, v != nil
 	case "assertScoringFunction":
-		l.proto.Scoring = p.text(at+"/assertScoringFunction", v)
+		l.proto.Scoring = p.Text(at+"/assertScoringFunction", v)
 	case "repeat":
 		l.repeat = p.repetition(at+"/repeat", v, l.repeat)
 	default:
@@ -151,13 +153,13 @@ func (p *pass) caseThreshold(l *layer, at string, v any) {
 		l.proto.Threshold = &v
 	case nil:
 	case string:
-		if p.promptfoo {
-			p.warn(at, "the threshold %q is a text and is ignored: it checks nothing; write a number without quotes", v)
+		if p.Lenient {
+			p.Warn(at, "the threshold %q is a text and is ignored: it checks nothing; write a number without quotes", v)
 			return
 		}
-		p.mistake(at, "expected a number, got %s; write it without quotes", kindOf(v))
+		p.Mistake(at, "expected a number, got %s; write it without quotes", kind.Shown(v))
 	default:
-		p.mistake(at, "expected a number, got %s", kindOf(v))
+		p.Mistake(at, "expected a number, got %s", kind.Shown(v))
 	}
 }
 
@@ -175,9 +177,9 @@ func (p *pass) names(at string, v any, what string, known []nameable) []string {
 	for i, e := range list {
 		at := at
 		if ok {
-			at = memberPointer(at, i)
+			at = document.Join(at, i)
 		}
-		name := p.label(at, e)
+		name := p.Label(at, e)
 		if name == "" {
 			continue
 		}
@@ -185,10 +187,10 @@ func (p *pass) names(at string, v any, what string, known []nameable) []string {
 		if len(known) == 0 || matchesAny(name, known) {
 			continue
 		}
-		p.failed = true
+		p.Failed = true
 		e := proviso.Errorf(proviso.Invalid, "no %s is named %q", what, name)
-		e.Pointer, e.Valid = at, nearest(name, validNames(known))
-		p.report(e)
+		e.Pointer, e.Valid = at, document.Suggest(name, validNames(known))
+		p.Report(e)
 	}
 	return out
 }

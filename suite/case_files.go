@@ -6,6 +6,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/internal/kind"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -43,7 +44,7 @@ func (r *reading) testStreams(doc *document.Document, pointer string, v any) []s
 		}
 		return out
 	}
-	r.mistake(doc, pointer, proviso.Invalid, nil, "expected a list of cases, or the name of a file with cases, got %s", kindOf(v))
+	r.mistake(doc, pointer, proviso.Invalid, nil, "expected a list of cases, or the name of a file with cases, got %s", kind.Shown(v))
 	return nil
 }
 
@@ -57,7 +58,7 @@ func (r *reading) memberStreams(doc *document.Document, pointer string, v any) [
 		}
 		return []stream{inlineCase(r.at(doc, pointer), v)}
 	}
-	r.mistake(doc, pointer, proviso.Invalid, nil, "expected a case or the name of a file with cases, got %s", kindOf(v))
+	r.mistake(doc, pointer, proviso.Invalid, nil, "expected a case or the name of a file with cases, got %s", kind.Shown(v))
 	return nil
 }
 
@@ -67,10 +68,10 @@ func (r *reading) pathStreams(doc *document.Document, pointer string, o *value.O
 	config, isObject := o.At("config").(*value.Object)
 	switch {
 	case !ok || name == "":
-		r.mistake(doc, pointer+"/path", proviso.Invalid, nil, "expected the name of a file, got %s", kindOf(o.At("path")))
+		r.mistake(doc, pointer+"/path", proviso.Invalid, nil, "expected the name of a file, got %s", kind.Shown(o.At("path")))
 		return nil
 	case o.At("config") != nil && !isObject:
-		r.mistake(doc, pointer+"/config", proviso.Invalid, nil, "expected a mapping, got %s", kindOf(o.At("config")))
+		r.mistake(doc, pointer+"/config", proviso.Invalid, nil, "expected a mapping, got %s", kind.Shown(o.At("config")))
 		return nil
 	}
 	return r.fileStreams(doc, pointer, name, config, false)
@@ -194,7 +195,7 @@ func (c Cells) member(at string, v any) written {
 	w := written{at: at}
 	o, ok := v.(*value.Object)
 	if !ok {
-		w.err = proviso.Errorf(proviso.Invalid, "expected a case, got %s", kindOf(v))
+		w.err = proviso.Errorf(proviso.Invalid, "expected a case, got %s", kind.Shown(v))
 		w.err.Pointer = at
 		return w
 	}

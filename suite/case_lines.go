@@ -8,6 +8,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/internal/kind"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -39,7 +40,7 @@ func (f *caseFile) jsonLines(_ *pass, visit func(written) bool) bool {
 	row := 0
 	for line, err := range document.Lines(file) {
 		row++
-		at := memberPointer(f.at, line.Number-1)
+		at := document.Join(f.at, line.Number-1)
 		var w written
 		if err != nil {
 			w = written{at: at, err: errorAt(at, err)}
@@ -71,14 +72,14 @@ func (f *caseFile) csvCases(p *pass, visit func(written) bool) bool {
 	var header []string
 	var known *expectations
 	known = &expectations{cells: Cells(p.source.facts.Types), last: map[string]expectation{}, warned: map[string]bool{}, warn: func(odd suspicion) {
-		p.report(&proviso.Error{Code: proviso.Invalid, Pointer: known.at(at, header), Message: odd.message, Valid: odd.meant, Warning: true})
+		p.Report(&proviso.Error{Code: proviso.Invalid, Pointer: known.at(at, header), Message: odd.message, Valid: odd.meant, Warning: true})
 	}}
 	for rec, err := range document.ReadCSV(file, f.csv) {
-		at = memberPointer(f.at, max(rec.Line, 1)-1)
+		at = document.Join(f.at, max(rec.Line, 1)-1)
 		if err != nil {
 			var line *document.LineError
 			if errors.As(err, &line) {
-				at = memberPointer(f.at, max(line.Line, 1)-1)
+				at = document.Join(f.at, max(line.Line, 1)-1)
 			}
 			return visit(written{at: at, err: errorAt(at, err)})
 		}
@@ -98,7 +99,7 @@ func (f *caseFile) csvCases(p *pass, visit func(written) bool) bool {
 // at is the pointer of the cell that is read, in the record at a pointer.
 func (e *expectations) at(record string, header []string) string {
 	if i := slices.Index(header, e.column); i >= 0 {
-		return memberPointer(record, i)
+		return document.Join(record, i)
 	}
 	return record
 }
@@ -127,7 +128,7 @@ func (f *caseFile) record(at string, rec document.Record, known *expectations) w
 
 // checkHeader warns of suspicious column names.
 func (f *caseFile) checkHeader(p *pass, header []string) {
-	at := memberPointer(f.at, 0)
+	at := document.Join(f.at, 0)
 	seen, warned := make(map[string]bool, len(header)), 0
 	for _, column := range header {
 		if warned >= maxMistakes {
@@ -135,7 +136,7 @@ func (f *caseFile) checkHeader(p *pass, header []string) {
 		}
 		if column != "" && seen[column] {
 			warned++
-			p.warn(at, "the column %q occurs twice; the last one counts", column)
+			p.Warn(at, "the column %q occurs twice; the last one counts", column)
 		}
 		seen[column] = true
 		if message, valid := columnWarning(column); message != "" {
@@ -144,7 +145,7 @@ func (f *caseFile) checkHeader(p *pass, header []string) {
 				e.Valid = []string{near}
 			}
 			warned++
-			p.report(e)
+			p.Report(e)
 		}
 	}
 }
@@ -167,12 +168,12 @@ func (f *caseFile) wholeFile(p *pass, visit func(written) bool) bool {
 		return visit(w)
 	}
 	if !ok && d.Root != nil {
-		e := proviso.Errorf(proviso.Invalid, "expected a list of cases, got %s", kindOf(d.Root))
+		e := proviso.Errorf(proviso.Invalid, "expected a list of cases, got %s", kind.Shown(d.Root))
 		e.Pointer = f.at
 		return visit(written{at: f.at, err: e})
 	}
 	for i, v := range list {
-		w := f.convert(memberPointer(f.at, i), v)
+		w := f.convert(document.Join(f.at, i), v)
 		w.title = f.title(i + 1)
 		if !visit(w) {
 			return false

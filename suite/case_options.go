@@ -26,7 +26,7 @@ func (p *pass) options(l *layer, at string, o *value.Object) {
 	c := &l.proto.Options
 	extra := false
 	if o.At("postprocess") != nil {
-		c.Transform = p.text(at+"/postprocess", o.At("postprocess"))
+		c.Transform = p.Text(at+"/postprocess", o.At("postprocess"))
 	}
 	for key, v := range o.All() {
 		if v == nil || p.option(c, at, key, v) || p.switches(l, at, key, v) {
@@ -44,20 +44,20 @@ func (p *pass) options(l *layer, at string, o *value.Object) {
 func (p *pass) option(c *proviso.CaseOptions, at, key string, v any) bool {
 	switch key {
 	case "prefix":
-		c.Prefix = p.text(at+"/prefix", v)
+		c.Prefix = p.Text(at+"/prefix", v)
 	case "suffix":
-		c.Suffix = p.text(at+"/suffix", v)
+		c.Suffix = p.Text(at+"/suffix", v)
 	case "transform":
 		if v != nil {
-			c.Transform = p.text(at+"/transform", v)
+			c.Transform = p.Text(at+"/transform", v)
 		}
 	case "postprocess":
 	case "transformVars":
-		c.TransformVars = p.text(at+"/transformVars", v)
+		c.TransformVars = p.Text(at+"/transformVars", v)
 	case "storeOutputAs":
-		c.StoreOutputAs = p.label(at+"/storeOutputAs", v)
+		c.StoreOutputAs = p.Label(at+"/storeOutputAs", v)
 	case "runSerially":
-		c.RunSerially = p.flag(at+"/runSerially", v)
+		c.RunSerially = p.Flag(at+"/runSerially", v)
 	case "provider":
 		c.Grader = p.providerRef(at+"/provider", v)
 	case "rubricPrompt":
@@ -72,9 +72,9 @@ func (p *pass) option(c *proviso.CaseOptions, at, key string, v any) bool {
 func (p *pass) switches(l *layer, at, key string, v any) bool {
 	switch key {
 	case "disableVarExpansion":
-		l.noExpansion = p.flag(at+"/disableVarExpansion", v)
+		l.noExpansion = p.Flag(at+"/disableVarExpansion", v)
 	case "disableDefaultAsserts":
-		l.noDefaults = p.flag(at+"/disableDefaultAsserts", v)
+		l.noDefaults = p.Flag(at+"/disableDefaultAsserts", v)
 	case "repeat":
 		l.repeat = p.repetition(at+"/repeat", v, l.repeat)
 	default:
@@ -92,12 +92,12 @@ func (p *pass) suspiciousOption(at, key string) {
 		}
 	}
 	if name, ok := caseOnly[key]; ok {
-		p.warn(document.Join(at, key), "%q among the options goes to the provider; it belongs to the case, beside options", name)
+		p.Warn(document.Join(at, key), "%q among the options goes to the provider; it belongs to the case, beside options", name)
 		return
 	}
 	if near := document.Nearest(key, optionKeys); near != "" {
 		e := proviso.Errorf(proviso.Invalid, "the option %q is none of proviso's and goes to the provider", key)
 		e.Pointer, e.Valid, e.Warning = document.Join(at, key), []string{near}, true
-		p.report(e)
+		p.Report(e)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/assertion"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -38,7 +39,8 @@ type pass struct {
 
 func newPass(s *caseSource, yield func(*proviso.Case, error) bool) *pass {
 	p := &pass{source: s, yield: yield, ids: newIdentities()}
-	p.decoder = decoder{promptfoo: s.promptfoo, facts: s.facts, trust: s.trust, files: s.files, load: s.load, report: p.yieldError}
+	p.decoder = decoder{facts: s.facts, trust: s.trust, files: s.files, load: s.load}
+	p.Decoder = assertion.Decoder{Lenient: s.promptfoo, Owner: &p.decoder, Report: p.yieldError}
 	return p
 }
 
@@ -53,8 +55,8 @@ func (p *pass) yieldError(e *proviso.Error) {
 
 // fail reports a mistake that may be a warning.
 func (p *pass) fail(e *proviso.Error) {
-	p.failed = p.failed || !e.Warning
-	p.report(e)
+	p.Failed = p.Failed || !e.Warning
+	p.Report(e)
 }
 
 // fileError reports an error from opening or reading a file, at the place that names
@@ -93,10 +95,10 @@ func (p *pass) run() {
 	}
 	switch {
 	case p.read > 0 && p.source.filter.active():
-		p.report(proviso.Errorf(proviso.Invalid, "no case is left: %s", p.source.filter.explain(p.read)))
+		p.Report(proviso.Errorf(proviso.Invalid, "no case is left: %s", p.source.filter.explain(p.read)))
 	case p.read == 0 && p.source.unseen:
 	case p.read == 0:
-		p.report(&proviso.Error{Code: proviso.Invalid, Pointer: p.source.at, Message: "the suite has no cases"})
+		p.Report(&proviso.Error{Code: proviso.Invalid, Pointer: p.source.at, Message: "the suite has no cases"})
 	}
 }
 
@@ -112,7 +114,7 @@ func (p *pass) one(w written) bool {
 		return p.generated(w)
 	}
 	p.read++
-	p.failed, p.refused = false, false
+	p.Failed, p.refused = false, false
 	if p.base != "" {
 		w.object, _ = rebaseFiles(w.object, p.base).(*value.Object)
 	}
@@ -124,14 +126,14 @@ func (p *pass) one(w written) bool {
 	p.testCase(l, w, base)
 	p.checkContent(w)
 	if l.proto.ID != "" && !p.ids.claim(l.proto.ID) {
-		p.mistake(w.at+"/id", "the id %q is given to more than one case", l.proto.ID)
+		p.Mistake(w.at+"/id", "the id %q is given to more than one case", l.proto.ID)
 	}
 	keep, more := p.filter(l)
 	if keep {
 		p.selected++
-		if !p.countOnly && (!p.failed || p.source.broken && !p.refused && !p.remote) {
-			p.broken = p.failed
-			p.failed = false
+		if !p.countOnly && (!p.Failed || p.source.broken && !p.refused && !p.remote) {
+			p.broken = p.Failed
+			p.Failed = false
 			p.unroll(w, l)
 		}
 	}
@@ -150,7 +152,7 @@ func (p *pass) checkContent(w written) {
 			return
 		}
 	}
-	p.mistake(w.at, "a case needs at least one of vars, assert, options, metadata, provider, providerOutput and threshold")
+	p.Mistake(w.at, "a case needs at least one of vars, assert, options, metadata, provider, providerOutput and threshold")
 }
 
 // unroll yields a case for each repetition and combination of variables.
@@ -240,10 +242,10 @@ func (p *pass) build(l *layer, vars *value.Object, combined bool) *proviso.Case 
 }
 
 func (p *pass) emit(c *proviso.Case) bool {
-	if p.failed && !p.source.broken { // a file of its variables cannot be read
+	if p.Failed && !p.source.broken { // a file of its variables cannot be read
 		return !p.stopped
 	}
-	c.Broken = p.broken || p.failed
+	c.Broken = p.broken || p.Failed
 	c.Index, c.Number = p.index, p.read-1
 	p.index++
 	if !p.yield(c, nil) {
@@ -260,7 +262,7 @@ func (p *pass) generated(w written) bool {
 		if p.countOnly {
 			return true
 		}
-		p.failed, p.broken = false, false
+		p.Failed, p.broken = false, false
 		return p.emit(&proviso.Case{Index: p.index, Generator: w.generator, Pointer: w.at, Repeats: 1})
 	}
 	v, err := p.source.expand(w.generator)
@@ -282,7 +284,7 @@ func (p *pass) generated(w written) bool {
 func (p *pass) unmade(w written, e *proviso.Error) bool {
 	p.read++
 	p.selected++
-	p.failed, p.broken = false, false
+	p.Failed, p.broken = false, false
 	if !p.source.skipUnsupported || e.Code != proviso.Unavailable && e.Code != proviso.Unsupported {
 		p.fail(e)
 		return !p.stopped

@@ -76,8 +76,8 @@ func (p *pass) guardCase(at string, o *value.Object, own *ownParts) {
 // whether there are any. Variables of such a case are data, regardless of their
 // content.
 func (p *pass) refuseFiles(at string, o *value.Object) bool {
-	before := p.failed
-	p.failed = false
+	before := p.Failed
+	p.Failed = false
 	for key, v := range o.All() {
 		_, data := v.(*value.Object)
 		switch {
@@ -87,8 +87,8 @@ func (p *pass) refuseFiles(at string, o *value.Object) bool {
 			p.fail(&proviso.Error{Code: proviso.Refused, Pointer: at + "/vars", Message: fileRefused})
 		}
 	}
-	refused := p.failed
-	p.failed = before || refused
+	refused := p.Failed
+	p.Failed = before || refused
 	return refused
 }
 

@@ -1,6 +1,10 @@
 package suite
 
-import "github.com/proviso-eval/proviso/value"
+import (
+	"github.com/proviso-eval/proviso/value"
+
+	"github.com/proviso-eval/proviso/internal/kind"
+)
 
 // repetition is how often a case runs and how often it must pass.
 type repetition struct{ n, pass int }
@@ -9,7 +13,7 @@ type repetition struct{ n, pass int }
 func (p *pass) repetition(at string, v any, otherwise repetition) repetition {
 	rep, message := parseRepetition(v)
 	if message != "" {
-		p.mistake(at, "%s", message)
+		p.Mistake(at, "%s", message)
 		return otherwise
 	}
 	if rep.n == 0 {
@@ -31,7 +35,7 @@ func parseRepetition(v any) (rep repetition, message string) {
 	if !isObject {
 		n, ok := wholeNumber(v)
 		if !ok {
-			return repetition{}, want + ", got " + kindOf(v)
+			return repetition{}, want + ", got " + kind.Shown(v)
 		}
 		rep.n = n
 	}
@@ -41,7 +45,7 @@ func parseRepetition(v any) (rep repetition, message string) {
 		case key != "n" && key != "pass":
 			return repetition{}, want + "; unknown key \"" + key + "\""
 		case !ok:
-			return repetition{}, key + ": expected a whole number of at least 1, got " + kindOf(m)
+			return repetition{}, key + ": expected a whole number of at least 1, got " + kind.Shown(m)
 		case key == "n":
 			rep.n = n
 		default:

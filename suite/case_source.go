@@ -8,6 +8,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/internal/kind"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -270,7 +271,7 @@ func (r *reading) caseDefaults(s *caseSource, doc *document.Document, cfg *value
 		l.proto.Description, l.proto.ID = "", ""
 		l.raw = withoutKeys(l.raw, "description", "id", "repeat")
 	default:
-		r.mistake(doc, at, proviso.Invalid, nil, "expected a case to take defaults from, got %s", kindOf(v))
+		r.mistake(doc, at, proviso.Invalid, nil, "expected a case to take defaults from, got %s", kind.Shown(v))
 	}
 	l.defaults = len(l.asserts)
 	return l
@@ -287,7 +288,7 @@ func withoutKeys(o *value.Object, keys ...string) *value.Object {
 // recorder returns a pass that records mistakes in a document right away.
 func (r *reading) recorder(s *caseSource, doc *document.Document) *pass {
 	p := newPass(s, nil)
-	p.report = r.recordIn(doc)
+	p.Report = r.recordIn(doc)
 	return p
 }
 

@@ -2,7 +2,9 @@ package suite
 
 import (
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/assertion"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/internal/kind"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -16,17 +18,18 @@ func DecodeSet(types proviso.Types, list []any, pointer string) ([]*proviso.Asse
 			mistakes = append(mistakes, e)
 		}
 	}
-	d := decoder{facts: proviso.Facts{Types: types}, report: record, enough: func() bool { return len(mistakes) == maxMistakes }}
+	d := &decoder{facts: proviso.Facts{Types: types}}
+	d.Decoder = assertion.Decoder{Owner: d, Report: record, Enough: func() bool { return len(mistakes) == maxMistakes }}
 	ids := map[string]bool{}
 	all := make([]*proviso.Assertion, 0, len(list))
 	for i, v := range list {
 		at := document.Join(pointer, i)
 		if _, ok := v.(*value.Object); !ok {
-			d.mistake(at, "%s", notMember(v))
+			d.Mistake(at, "%s", notMember(v))
 			continue
 		}
 		a := &proviso.Assertion{}
-		if !d.assertion(a, at, v) || a.Broken {
+		if !d.Assertion(a, at, v) || a.Broken {
 			continue
 		}
 		for _, e := range memberMistakes(a, ids) {
@@ -40,7 +43,7 @@ func DecodeSet(types proviso.Types, list []any, pointer string) ([]*proviso.Asse
 
 // notMember explains why a value is not an assertion of a set.
 func notMember(v any) string {
-	return "an assertion of the set is {id, instruction, criteria} or {id, check}, not " + kindOf(v)
+	return "an assertion of the set is {id, instruction, criteria} or {id, check}, not " + kind.Shown(v)
 }
 
 // memberMistakes returns the mistakes that keep an assertion out of a set, with

@@ -5,6 +5,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/internal/kind"
 	"github.com/proviso-eval/proviso/internal/textlist"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -45,7 +46,7 @@ func (r *reading) environment(doc *document.Document, cfg *value.Object) *value.
 		case bool, float64:
 			own.Set(name, value.ToString(v))
 		default:
-			r.mistake(doc, at, proviso.Invalid, nil, "a name of the environment is a text, not %s", kindOf(v))
+			r.mistake(doc, at, proviso.Invalid, nil, "a name of the environment is a text, not %s", kind.Shown(v))
 		}
 	}
 	for name, v := range own.All() {

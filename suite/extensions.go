@@ -28,7 +28,7 @@ func (r *reading) extensions(doc *document.Document, cfg *value.Object) []*provi
 		file, entry := splitScript(name)
 		switch {
 		case !ok:
-			r.mistake(doc, at, proviso.Invalid, nil, "a hook is a script file, such as file://hooks.py:beforeAll, not %s", kindOf(v))
+			r.mistake(doc, at, proviso.Invalid, nil, "a hook is a script file, such as file://hooks.py:beforeAll, not %s", kind.Shown(v))
 		case !isFile || !isHookFile(file):
 			r.mistake(doc, at, proviso.Invalid, nil, "a hook is a script file, such as file://hooks.py:beforeAll, not %s", quoteName(ref))
 		case r.exists(doc, at, file):
@@ -54,7 +54,7 @@ func (r *reading) sandbox(doc *document.Document, cfg *value.Object) proviso.San
 	if v := o.At("timeout"); v != nil {
 		ms, ok := milliseconds(v)
 		if !ok {
-			r.mistake(doc, "/sandbox/timeout", proviso.Invalid, nil, "timeout is a number of milliseconds above 0, or a text such as 10s, not %s", kindOf(v))
+			r.mistake(doc, "/sandbox/timeout", proviso.Invalid, nil, "timeout is a number of milliseconds above 0, or a text such as 10s, not %s", kind.Shown(v))
 		}
 		s.TimeoutMS = ms
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/internal/jstoken"
+	"github.com/proviso-eval/proviso/internal/kind"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -45,9 +46,9 @@ func (r *reading) share(doc *document.Document, at string, v any) float64 {
 		return f
 	}
 	if r.promptfoo {
-		r.warn(doc, at, nil, "threshold is ignored: it must be a number from 0 to 1, not %s, and promptfoo has no such key", kindOf(v))
+		r.warn(doc, at, nil, "threshold is ignored: it must be a number from 0 to 1, not %s, and promptfoo has no such key", kind.Shown(v))
 	} else {
-		r.mistake(doc, at, proviso.Invalid, nil, "the threshold must be a number from 0 to 1, not %s", kindOf(v))
+		r.mistake(doc, at, proviso.Invalid, nil, "the threshold must be a number from 0 to 1, not %s", kind.Shown(v))
 	}
 	return 1
 }
@@ -65,7 +66,7 @@ func (r *reading) tags(doc *document.Document, cfg *value.Object) *value.Object 
 			case string, float64, bool:
 				all.Set(name, value.ToString(v))
 			default:
-				r.mistake(doc, document.Join(source.at, name), proviso.Invalid, nil, "a tag is a text, not %s", kindOf(v))
+				r.mistake(doc, document.Join(source.at, name), proviso.Invalid, nil, "a tag is a text, not %s", kind.Shown(v))
 			}
 		}
 	}
@@ -82,7 +83,7 @@ func (r *reading) filters(doc *document.Document, cfg *value.Object) *value.Obje
 		}
 		file, ok := v.(string)
 		if !ok {
-			r.mistake(doc, at, proviso.Invalid, nil, "a filter is a script file, not %s", kindOf(v))
+			r.mistake(doc, at, proviso.Invalid, nil, "a filter is a script file, not %s", kind.Shown(v))
 			continue
 		}
 		script, _ := splitScript(file)
@@ -114,7 +115,7 @@ func (r *reading) derived(doc *document.Document, cfg *value.Object) []proviso.D
 		at := document.Join("/derivedMetrics", i)
 		o, ok := v.(*value.Object)
 		if !ok {
-			r.mistake(doc, at, proviso.Invalid, nil, "a derived metric is {name, value}, not %s", kindOf(v))
+			r.mistake(doc, at, proviso.Invalid, nil, "a derived metric is {name, value}, not %s", kind.Shown(v))
 			continue
 		}
 		r.keys(doc, at, o, derivedKeys())

@@ -69,7 +69,7 @@ func (r *reading) judge(s *proviso.Suite, doc *document.Document, cfg *value.Obj
 func (r *reading) asked(j *proviso.JudgeSpec, doc *document.Document, o *value.Object) {
 	j.Mode, _ = o.At("mode").(string)
 	if j.Mode != "" && !slices.Contains(judgeModes, j.Mode) {
-		r.mistake(doc, "/judge/mode", proviso.Invalid, nearest(j.Mode, judgeModes), "the mode of a judge is batch or single, not %s", quoteName(j.Mode))
+		r.mistake(doc, "/judge/mode", proviso.Invalid, document.Suggest(j.Mode, judgeModes), "the mode of a judge is batch or single, not %s", quoteName(j.Mode))
 	}
 	j.Canaries, _ = o.At("canaries").(bool)
 	count := func(key string, most float64, to *int) {

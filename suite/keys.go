@@ -1,7 +1,6 @@
 package suite
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/proviso-eval/proviso"
@@ -50,7 +49,7 @@ func (r *reading) keys(d *document.Document, pointer string, o *value.Object, ta
 		case row.Support == ignored:
 			r.warn(d, at, nil, "%s is ignored: %s", key, row.Doc)
 		case !row.Kind.Has(v):
-			r.mistake(d, at, proviso.Invalid, nil, "%s takes %s, not %s", key, row.Kind, kindOf(v))
+			r.mistake(d, at, proviso.Invalid, nil, "%s takes %s, not %s", key, row.Kind, kind.Shown(v))
 		}
 	}
 }
@@ -114,22 +113,4 @@ func (r *reading) recordKey(d *document.Document, at string, m proviso.Mistake) 
 // quoteName quotes a name from the user for a message and limits its length.
 func quoteName(name string) string {
 	return `"` + document.Excerpt(name) + `"`
-}
-
-// kindOf names the kind of a value for messages.
-func kindOf(v any) string {
-	switch v := v.(type) {
-	case nil, value.Undefined:
-		return "nothing"
-	case bool:
-		return strconv.FormatBool(v)
-	case float64:
-		return "the number " + value.FormatNumber(v)
-	case string:
-		if len(v) > 40 {
-			return "a text"
-		}
-		return "the text " + quoteName(v)
-	}
-	return kind.Of(v)
 }

@@ -58,13 +58,9 @@ func (p *places) link(used, written string) {
 	p.links[used] = written
 }
 
-// keyMark at the end of a pointer means the key instead of its value, as in a
-// relative JSON pointer.
-const keyMark = "#"
-
 // Place returns where the value of a pointer is written, or its nearest parent.
 func (p *places) Place(pointer string) proviso.Place {
-	if at, ok := strings.CutSuffix(pointer, keyMark); ok && strings.Contains(at, "/") {
+	if at, ok := strings.CutSuffix(pointer, document.KeyMark); ok && strings.Contains(at, "/") {
 		return p.place(at, true)
 	}
 	return p.place(pointer, false)
@@ -130,7 +126,7 @@ func (p *places) follow(pointer string) (string, bool) {
 
 // lastSegment returns the last key or index of a pointer, unescaped.
 func lastSegment(pointer string) string {
-	parts := document.Split(strings.TrimSuffix(pointer, keyMark))
+	parts := document.Split(strings.TrimSuffix(pointer, document.KeyMark))
 	if len(parts) == 0 {
 		return ""
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/internal/kind"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -118,11 +119,11 @@ func (p *promptReader) all(doc *document.Document, at string, v any) {
 					p.labels(doc, at, e)
 				}
 			default:
-				p.wrong(doc, at, "a prompt is a text, a file name or {id, label, raw}, not %s", kindOf(e))
+				p.wrong(doc, at, "a prompt is a text, a file name or {id, label, raw}, not %s", kind.Shown(e))
 			}
 		}
 	default:
-		p.wrong(doc, at, "prompts are a list, not %s", kindOf(v))
+		p.wrong(doc, at, "prompts are a list, not %s", kind.Shown(v))
 	}
 }
 
@@ -154,7 +155,7 @@ func (p *promptReader) labels(doc *document.Document, at string, o *value.Object
 		at := document.Join(at, name)
 		label, ok := v.(string)
 		if !ok {
-			p.wrong(doc, at, "the label of a prompt is a text, not %s", kindOf(v))
+			p.wrong(doc, at, "the label of a prompt is a text, not %s", kind.Shown(v))
 			continue
 		}
 		p.text(doc, at, name, &proviso.Prompt{Label: label})

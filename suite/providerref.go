@@ -4,6 +4,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/proviso-eval/proviso/internal/kind"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -19,17 +20,9 @@ func (d *decoder) providerRef(at string, v any) any {
 	case *value.Object, nil:
 		return v
 	default:
-		d.mistake(at, "expected a provider id, or {id, config}, got %s", kindOf(v))
+		d.Mistake(at, "expected a provider id, or {id, config}, got %s", kind.Shown(v))
 		return nil
 	}
-}
-
-// grader decodes the provider of an assertion. The type checks values of other kinds.
-func (d *decoder) grader(at string, v any) any {
-	if name, ok := v.(string); ok {
-		return d.providerRef(at, name)
-	}
-	return v
 }
 
 // isProviderFile reports whether a file holds the settings of providers. Other files
@@ -49,8 +42,8 @@ func (d *decoder) providerFile(at, name string) any {
 	}
 	doc, err := d.load(name)
 	if err != nil {
-		d.failed = true
-		d.report(errorAt(at, err))
+		d.Failed = true
+		d.Report(errorAt(at, err))
 		return nil
 	}
 	root := doc.Root
@@ -61,11 +54,11 @@ func (d *decoder) providerFile(at, name string) any {
 	case string:
 	case *value.Object:
 		if id, ok := v.At("id").(string); !ok || strings.TrimSpace(id) == "" {
-			d.mistake(at, "%s: a provider needs an id, such as openai:chat:gpt-5", d.files.Show(name))
+			d.Mistake(at, "%s: a provider needs an id, such as openai:chat:gpt-5", d.files.Show(name))
 			return nil
 		}
 	default:
-		d.mistake(at, "%s: expected one provider, an id or {id, config}, got %s", d.files.Show(name), kindOf(root))
+		d.Mistake(at, "%s: expected one provider, an id or {id, config}, got %s", d.files.Show(name), kind.Shown(root))
 		return nil
 	}
 	if d.providers == nil {

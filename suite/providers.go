@@ -9,6 +9,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/internal/kind"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -122,7 +123,7 @@ func (p *providerReader) all(doc *document.Document, at string, v any) {
 		p.object(doc, at, v)
 	default:
 		p.failed = true
-		p.mistake(doc, at, proviso.Invalid, nil, "a provider is an id or {id, label, config}, not %s", kindOf(v))
+		p.mistake(doc, at, proviso.Invalid, nil, "a provider is an id or {id, label, config}, not %s", kind.Shown(v))
 	}
 }
 
@@ -227,7 +228,7 @@ func (p *providerReader) providerEnv(doc *document.Document, at string, o *value
 		case string, float64, bool, nil:
 		default:
 			p.mistake(doc, document.Join(document.Join(at, "env"), name), proviso.Invalid, nil,
-				"a name of the environment is a text, not %s", kindOf(v))
+				"a name of the environment is a text, not %s", kind.Shown(v))
 		}
 	}
 	return env

@@ -8,6 +8,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/internal/kind"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -199,7 +200,7 @@ func (r *reading) open(name string) (suiteFile, bool) {
 	}
 	cfg, ok := doc.Root.(*value.Object)
 	if !ok {
-		message := "a suite is an object with prompts, providers and tests, not " + kindOf(doc.Root)
+		message := "a suite is an object with prompts, providers and tests, not " + kind.Shown(doc.Root)
 		if doc.Root == nil {
 			message = "the suite is empty"
 		}

@@ -69,7 +69,7 @@ func (s *caseSource) Rewrite(c *proviso.Case, test *value.Object, pointer, origi
 	p := newPass(&own, nil)
 	p.origin = origin
 	var wrong error
-	p.report = func(e *proviso.Error) {
+	p.Report = func(e *proviso.Error) {
 		if wrong == nil && !e.Warning {
 			wrong = p.fromCode(e)
 		}

@@ -3,6 +3,7 @@ package suite
 import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/internal/kind"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -17,7 +18,7 @@ func (r *reading) scenarioStreams(doc *document.Document, v any) []stream {
 	}
 	if !ok {
 		if v != nil {
-			r.mistake(doc, "/scenarios", proviso.Invalid, nil, "expected a list of scenarios, got %s", kindOf(v))
+			r.mistake(doc, "/scenarios", proviso.Invalid, nil, "expected a list of scenarios, got %s", kind.Shown(v))
 		}
 		return nil
 	}
@@ -56,7 +57,7 @@ func (r *reading) scenarioFiles(doc *document.Document, pointer, ref string) []s
 func (r *reading) scenario(doc *document.Document, pointer string, v any) []stream {
 	o, ok := v.(*value.Object)
 	if !ok {
-		r.mistake(doc, pointer, proviso.Invalid, nil, "expected a scenario with config and tests, got %s", kindOf(v))
+		r.mistake(doc, pointer, proviso.Invalid, nil, "expected a scenario with config and tests, got %s", kind.Shown(v))
 		return nil
 	}
 	for key := range o.All() {
@@ -106,7 +107,7 @@ func (r *reading) scenarioConfig(doc *document.Document, pointer string, v any) 
 			case string:
 				out = append(out, r.scenarioConfigFiles(doc, at, e)...)
 			default:
-				r.mistake(doc, at, proviso.Invalid, nil, "expected a mapping with vars, got %s", kindOf(e))
+				r.mistake(doc, at, proviso.Invalid, nil, "expected a mapping with vars, got %s", kind.Shown(e))
 			}
 		}
 		return out
@@ -115,7 +116,7 @@ func (r *reading) scenarioConfig(doc *document.Document, pointer string, v any) 
 	case *value.Object:
 		return []scenarioEntry{{r.at(doc, pointer), v}}
 	}
-	r.mistake(doc, pointer, proviso.Invalid, nil, "a scenario needs config, a list of mappings with vars; got %s", kindOf(v))
+	r.mistake(doc, pointer, proviso.Invalid, nil, "a scenario needs config, a list of mappings with vars; got %s", kind.Shown(v))
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/internal/kind"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -47,7 +48,7 @@ func (s *setReader) all(doc *document.Document, at string, v any, depth int) {
 			s.one(doc, at, e)
 		}
 	default:
-		s.mistake(doc, at, proviso.Invalid, nil, "assertions are a list, not %s", kindOf(v))
+		s.mistake(doc, at, proviso.Invalid, nil, "assertions are a list, not %s", kind.Shown(v))
 	}
 }
 
@@ -70,9 +71,9 @@ func (s *setReader) one(doc *document.Document, at string, v any) {
 		s.mistake(doc, at, proviso.Invalid, nil, "%s", notMember(v))
 		return
 	}
-	d := decoder{promptfoo: s.promptfoo, facts: s.options.Facts, trust: s.trust, files: s.files, load: s.yaml, report: s.recordIn(doc)}
+	d := s.decoder(doc)
 	a := &proviso.Assertion{}
-	switch ok := d.assertion(a, s.at(doc, at), v); {
+	switch ok := d.Assertion(a, s.at(doc, at), v); {
 	case a.Broken && ok:
 		s.list = append(s.list, a) // so that further mistakes are found
 	case ok:

@@ -109,7 +109,7 @@ func (r *reading) receiver(doc *document.Document, t *proviso.Tracing, o *value.
 	t.Formats = r.names(doc, at+"/acceptFormats", o.At("acceptFormats"))
 	for i, f := range t.Formats {
 		if !slices.Contains(traceFormats, f) {
-			r.mistake(doc, document.Join(at+"/acceptFormats", i), proviso.Invalid, nearest(f, traceFormats), "a format is json or protobuf, not %s", quoteName(f))
+			r.mistake(doc, document.Join(at+"/acceptFormats", i), proviso.Invalid, document.Suggest(f, traceFormats), "a format is json or protobuf, not %s", quoteName(f))
 		}
 	}
 }
@@ -144,7 +144,7 @@ func (r *reading) names(doc *document.Document, at string, v any) []string {
 	for i, e := range list {
 		name, ok := e.(string)
 		if name = strings.TrimSpace(name); !ok || name == "" {
-			r.mistake(doc, document.Join(at, i), proviso.Invalid, nil, "expected a name, not %s", kindOf(e))
+			r.mistake(doc, document.Join(at, i), proviso.Invalid, nil, "expected a name, not %s", kind.Shown(e))
 			continue
 		}
 		names = append(names, name)

@@ -37,10 +37,10 @@ func (r *reading) guard(d *document.Document) guard {
 // guard returns a guard whose pointers are those of the whole suite.
 func (d *decoder) guard() guard {
 	return guard{d.trust, d.facts, d.files, func(at, message string) {
-		d.failed = true
+		d.Failed = true
 		e := proviso.Errorf(proviso.Refused, "%s", message)
 		e.Pointer = at
-		d.report(e)
+		d.Report(e)
 	}}
 }
 

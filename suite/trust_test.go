@@ -106,7 +106,7 @@ func TestUntrusted(t *testing.T) {
 		"negated assertion":     {head + "tests: [{assert: [{type: not-python, value: 'true'}]}]", "", "3:26: is code"},
 		"assertion in a set":    {head + "tests: [{assert: [{type: assert-set, assert: [{type: ruby, value: 'true'}]}]}]", "", "3:54: is code"},
 		"assertion of a prompt": {"prompts: [{raw: p, assert: [{type: javascript, value: 'true'}]}]\nproviders: [echo]", "", "1:36: is code"},
-		"assertion of the set":  {head + "assertions: [{id: a, check: {type: javascript, value: 'true'}}]", "", "3:29: is code"},
+		"assertion of the set":  {head + "assertions: [{id: a, check: {type: javascript, value: 'true'}}]", "", "3:36: is code"},
 		"assertion in a CSV":    {head + "tests: file://c.csv", "c.csv=a;__expected\n1;javascript: true", "c.csv:2:"},
 		"script value":          {head + "tests: [{assert: [{type: contains-all, value: [a, 'file://v.js']}]}]", "v.js=", "3:51: is code"},
 		"transform":             {head + "tests: [{assert: [{type: equals, value: a, transform: output}]}]", "", "3:55: is code"},

@@ -5,6 +5,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/internal/kind"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -17,7 +18,7 @@ func (p *pass) vars(at string, v any) *value.Object {
 	switch v := v.(type) {
 	case *value.Object:
 		if m, ok := v.Get("assert"); ok && isList(m) {
-			p.warn(at+"/assert", "these assertions are a variable named \"assert\" and check nothing; indent them as much as vars")
+			p.Warn(at+"/assert", "these assertions are a variable named \"assert\" and check nothing; indent them as much as vars")
 		}
 		return v
 	case string:
@@ -27,16 +28,16 @@ func (p *pass) vars(at string, v any) *value.Object {
 		for i, e := range v {
 			name, ok := e.(string)
 			if !ok {
-				p.mistake(memberPointer(at, i), "expected the name of a file with variables, got %s", kindOf(e))
+				p.Mistake(document.Join(at, i), "expected the name of a file with variables, got %s", kind.Shown(e))
 				continue
 			}
-			all = p.varsFiles(memberPointer(at, i), all, name)
+			all = p.varsFiles(document.Join(at, i), all, name)
 		}
 		return all
 	case nil:
 		return nil
 	}
-	p.mistake(at, "expected variables by name, got %s", kindOf(v))
+	p.Mistake(at, "expected variables by name, got %s", kind.Shown(v))
 	return nil
 }
 
@@ -65,9 +66,9 @@ func (p *pass) varsFiles(at string, all *value.Object, name string) *value.Objec
 		o, ok := d.Root.(*value.Object)
 		if !ok {
 			if p.source.promptfoo {
-				p.warn(at, "%s gives no variables: expected them by name, got %s", p.source.files.Show(file), kindOf(d.Root))
+				p.Warn(at, "%s gives no variables: expected them by name, got %s", p.source.files.Show(file), kind.Shown(d.Root))
 			} else {
-				p.mistake(at, "%s: expected variables by name, got %s", p.source.files.Show(file), kindOf(d.Root))
+				p.Mistake(at, "%s: expected variables by name, got %s", p.source.files.Show(file), kind.Shown(d.Root))
 			}
 			continue
 		}

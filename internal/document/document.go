@@ -18,6 +18,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -135,30 +136,12 @@ func lineOf(text string, n int) string {
 	return strings.TrimSuffix(line, "\r")
 }
 
-// excerptLength is how many characters of a line a message shows.
-const excerptLength = 120
+// Excerpt is [excerpt.Plain].
+func Excerpt(line string) string { return excerpt.Plain(line) }
 
-// Excerpt shortens a line for a message and replaces what a terminal would
-// interpret.
-func Excerpt(line string) string {
-	var b strings.Builder
-	n := 0
-	for _, r := range line {
-		if n == excerptLength {
-			b.WriteString("…")
-			break
-		}
-		switch {
-		case r == '\t':
-			r = ' '
-		case r < 0x20 || (r >= 0x7f && r < 0xa0):
-			r = utf8.RuneError
-		}
-		b.WriteRune(r)
-		n++
-	}
-	return b.String()
-}
+// KeyMark at the end of a pointer means the key instead of its value, as in a
+// relative JSON pointer.
+const KeyMark = "#"
 
 // Split returns the unescaped segments of an RFC 6901 pointer.
 func Split(pointer string) []string {

@@ -21,6 +21,14 @@ func Nearest(name string, valid []string) string {
 	return best
 }
 
+// Suggest reduces the valid names to the one that was probably meant, if one is near.
+func Suggest(name string, valid []string) []string {
+	if near := Nearest(name, valid); near != "" {
+		return []string{near}
+	}
+	return valid
+}
+
 // maxName bounds the names that are compared; longer texts are not names.
 const maxName = 64
 

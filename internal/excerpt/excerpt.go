@@ -58,3 +58,28 @@ func Line(s string, n int) string {
 	const widest = 2 * utf8.UTFMax // bytes that are read for each character
 	return Runes(strings.Join(strings.Fields(Head(s, widest*n)), " "), n)
 }
+
+// plainLength is how many characters of a line a message shows.
+const plainLength = 120
+
+// Plain shortens a line for a message and replaces what a terminal would
+// interpret.
+func Plain(line string) string {
+	var b strings.Builder
+	n := 0
+	for _, r := range line {
+		if n == plainLength {
+			b.WriteString(mark)
+			break
+		}
+		switch {
+		case r == '\t':
+			r = ' '
+		case r < 0x20 || (r >= 0x7f && r < 0xa0):
+			r = utf8.RuneError
+		}
+		b.WriteRune(r)
+		n++
+	}
+	return b.String()
+}

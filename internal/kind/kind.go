@@ -3,8 +3,10 @@
 package kind
 
 import (
+	"strconv"
 	"strings"
 
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -23,6 +25,24 @@ func Of(v any) string {
 		return names[3]
 	}
 	return names[4]
+}
+
+// Shown names a value for messages: a short one itself, with its kind, and the kind of
+// any other.
+func Shown(v any) string {
+	switch v := v.(type) {
+	case nil, value.Undefined:
+		return "nothing"
+	case bool:
+		return strconv.FormatBool(v)
+	case float64:
+		return "the number " + value.FormatNumber(v)
+	case string:
+		if len(v) <= 40 {
+			return `the text "` + excerpt.Plain(v) + `"`
+		}
+	}
+	return Of(v)
 }
 
 // Set is a set of kinds.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/internal/assertion"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -174,5 +175,5 @@ func (p *templatePart) fill(values *value.Object, pointer string) Part {
 		return Part{Text: fillText(p.text, values)}
 	}
 	check, _ := fillValue(p.check, values).(*value.Object)
-	return Part{Check: proviso.AssertionOf(check, pointer)}
+	return Part{Check: assertion.Of(check, pointer)}
 }

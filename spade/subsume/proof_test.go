@@ -11,6 +11,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/internal/assertion"
 	"github.com/proviso-eval/proviso/internal/template"
 	"github.com/proviso-eval/proviso/spade/subsume"
 	"github.com/proviso-eval/proviso/value"
@@ -23,7 +24,7 @@ func candidateOf(t testing.TB, name, text string) proviso.Candidate {
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
-	return proviso.Candidate{Name: name, Assertion: proviso.AssertionOf(v.(*value.Object), "")}
+	return proviso.Candidate{Name: name, Assertion: assertion.Of(v.(*value.Object), "")}
 }
 
 func TestProves(t *testing.T) {
@@ -254,8 +255,8 @@ func FuzzProves(f *testing.F) {
 			return
 		}
 		list := []proviso.Candidate{
-			{Name: "a", Assertion: proviso.AssertionOf(value.ObjectOf("type", "regex", "value", a), "")},
-			{Name: "b", Assertion: proviso.AssertionOf(value.ObjectOf("type", "regex", "value", b, "ignoreCase", len(text)%2 == 0), "")},
+			{Name: "a", Assertion: assertion.Of(value.ObjectOf("type", "regex", "value", a), "")},
+			{Name: "b", Assertion: assertion.Of(value.ObjectOf("type", "regex", "value", b, "ignoreCase", len(text)%2 == 0), "")},
 		}
 		if subsume.NewProver(list, nil).Proves(0, 1) == "" {
 			return

@@ -1,17 +1,18 @@
-package suite
+package assertion
 
 import (
 	"strconv"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/kind"
 	"github.com/proviso-eval/proviso/value"
 )
 
 var scopeKeys = []string{"of", "section", "each", "match"}
 
 // scope decodes {of, section: {from, to}, each, match}.
-func (d *decoder) scope(at string, m any) *proviso.Scope {
-	o := d.object(at, m)
+func (d *Decoder) scope(at string, m any) *proviso.Scope {
+	o := d.Object(at, m)
 	if o == nil {
 		return nil
 	}
@@ -27,28 +28,28 @@ func (d *decoder) scope(at string, m any) *proviso.Scope {
 		case "match":
 			s.Match = d.oneOf(at+"/match", v, []string{"all", "any", "none"})
 		default:
-			d.unknownKey(at, key, "a scope", scopeKeys, "")
+			d.UnknownKey(at, key, "a scope", scopeKeys, "")
 		}
 	}
 	if s.Match != "" && s.Each == "" {
-		d.mistake(at+"/match", "match says how many of the parts must hold, so it needs each")
+		d.Mistake(at+"/match", "match says how many of the parts must hold, so it needs each")
 	}
 	return s
 }
 
-func (d *decoder) section(s *proviso.Scope, at string, v any) {
-	o := d.object(at, v)
+func (d *Decoder) section(s *proviso.Scope, at string, v any) {
+	o := d.Object(at, v)
 	if o == nil {
 		return
 	}
 	for key, v := range o.All() {
 		switch key {
 		case "from":
-			s.From = d.text(at+"/from", v)
+			s.From = d.Text(at+"/from", v)
 		case "to":
-			s.To = d.text(at+"/to", v)
+			s.To = d.Text(at+"/to", v)
 		default:
-			d.unknownKey(at, key, "a section", []string{"from", "to"}, "")
+			d.UnknownKey(at, key, "a section", []string{"from", "to"}, "")
 		}
 	}
 }
@@ -56,7 +57,7 @@ func (d *decoder) section(s *proviso.Scope, at string, v any) {
 var criterionKeys = []string{"text", "template", "params", "category"}
 
 // criteria decodes a list of questions: texts, or objects that name a template.
-func (d *decoder) criteria(at string, m any) []proviso.Criterion {
+func (d *Decoder) criteria(at string, m any) []proviso.Criterion {
 	list, ok := m.([]any)
 	if m == nil {
 		return nil
@@ -65,7 +66,7 @@ func (d *decoder) criteria(at string, m any) []proviso.Criterion {
 		if s, isText := m.(string); isText && s != "" {
 			return []proviso.Criterion{{Text: s}}
 		}
-		d.mistake(at, "expected a list of criteria, got %s", kindOf(m))
+		d.Mistake(at, "expected a list of criteria, got %s", kind.Shown(m))
 		return nil
 	}
 	out := make([]proviso.Criterion, 0, len(list))
@@ -73,38 +74,38 @@ func (d *decoder) criteria(at string, m any) []proviso.Criterion {
 		at := at + "/" + strconv.Itoa(i)
 		switch e := e.(type) {
 		case string:
-			if value.TrimSpace(e) == "" {
-				d.mistake(at, "the criterion is empty")
+			if value.TrimSpace(e) == "" && !d.unchecked {
+				d.Mistake(at, "the criterion is empty")
 				continue
 			}
 			out = append(out, proviso.Criterion{Text: e})
 		case *value.Object:
 			out = append(out, d.criterion(at, e))
 		default:
-			d.mistake(at, "expected a criterion as text, got %s", kindOf(e))
+			d.Mistake(at, "expected a criterion as text, got %s", kind.Shown(e))
 		}
 	}
 	return out
 }
 
-func (d *decoder) criterion(at string, o *value.Object) proviso.Criterion {
+func (d *Decoder) criterion(at string, o *value.Object) proviso.Criterion {
 	var c proviso.Criterion
 	for key, v := range o.All() {
 		switch key {
 		case "text":
-			c.Text = d.text(at+"/text", v)
+			c.Text = d.Text(at+"/text", v)
 		case "template":
-			c.Template = d.text(at+"/template", v)
+			c.Template = d.Text(at+"/template", v)
 		case "params":
-			c.Params = d.object(at+"/params", v)
+			c.Params = d.Object(at+"/params", v)
 		case "category":
-			c.Category = d.text(at+"/category", v)
+			c.Category = d.Text(at+"/category", v)
 		default:
-			d.unknownKey(at, key, "a criterion", criterionKeys, "")
+			d.UnknownKey(at, key, "a criterion", criterionKeys, "")
 		}
 	}
 	if c.Text == "" && c.Template == "" {
-		d.mistake(at, "a criterion needs a text or a template")
+		d.Mistake(at, "a criterion needs a text or a template")
 	}
 	return c
 }
