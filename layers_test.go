@@ -29,7 +29,8 @@ var ranks = map[string]int{
 	"internal/turns":   0,
 	"internal/watch":   0,
 
-	".": 1,
+	".":               1,
+	"internal/marked": 1,
 
 	"internal/kind":       2,
 	"internal/textlist":   2,

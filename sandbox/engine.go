@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/marked"
 	"github.com/proviso-eval/proviso/internal/script"
 	"github.com/proviso-eval/proviso/internal/textlist"
 	"github.com/proviso-eval/proviso/value"
@@ -93,7 +94,7 @@ func (w *engineWorker) serve(f frame) frame {
 		r.payload = value.AppendJSON(nil, textlist.Values(probeEngine(request)))
 	case kindCall, kindMarked:
 		if f.kind == kindMarked {
-			v = revive(v)
+			v = marked.Revive(v)
 		}
 		args, ok := v.([]any)
 		if !ok || w.function == nil {
@@ -178,12 +179,12 @@ func encodeResult(v any) (byte, []byte, error) {
 	if o, ok := v.(*value.Opaque); ok {
 		return kindOpaque, value.AppendQuoted(nil, o.Kind), nil
 	}
-	e := encoder{undefined: true}
-	err := e.value(v, 0)
-	if err == nil && e.lossy {
-		e = encoder{undefined: true, marks: true}
-		err = e.value(v, 0)
-		return kindSpecial, e.buf, err
+	e := marked.Encoder{Plain: true, Opaque: true}
+	err := encode(&e, v)
+	if err == nil && e.Special {
+		e = marked.Encoder{Opaque: true}
+		err = encode(&e, v)
+		return kindSpecial, e.Buf, err
 	}
-	return kindResult, e.buf, err
+	return kindResult, e.Buf, err
 }

@@ -162,7 +162,8 @@ func Split(pointer string) []string {
 func Join[T string | int](pointer string, segment T) string {
 	switch s := any(segment).(type) {
 	case int:
-		return pointer + "/" + strconv.Itoa(s)
+		var buf [48]byte // enough for most pointers, so that only the result is allocated
+		return string(strconv.AppendInt(append(append(buf[:0], pointer...), '/'), int64(s), 10))
 	case string:
 		if strings.ContainsAny(s, "~/") {
 			s = strings.ReplaceAll(strings.ReplaceAll(s, "~", "~0"), "/", "~1")
