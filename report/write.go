@@ -3,13 +3,14 @@ package report
 import (
 	"bufio"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/proviso-eval/proviso/internal/blobs"
 )
 
 // writeBuffer is the size of a write, for the same reason as runfile's buffer.
@@ -46,42 +47,10 @@ func render(ctx context.Context, w io.Writer, f Format, in *Input) error {
 }
 
 func writeTo(ctx context.Context, name string, f Format, in *Input) error {
-	if real, err := filepath.EvalSymlinks(name); err == nil {
-		name = real // replace the target of a link, not the link
-	}
-	info, err := os.Stat(name)
-	switch {
-	case err == nil && info.IsDir():
-		return errors.New("it is a folder")
-	case err == nil && !info.Mode().IsRegular():
-		w, err := os.OpenFile(name, os.O_WRONLY, 0)
-		if err != nil {
+	if _, err := os.Stat(name); err != nil {
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			return err
 		}
-		return errors.Join(render(ctx, w, f, in), w.Close())
 	}
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		return err
-	}
-	return replace(ctx, name, f, in)
-}
-
-// replace writes a temporary file in the same folder, which is on the same file
-// system, and renames it.
-func replace(ctx context.Context, name string, f Format, in *Input) error {
-	temp := filepath.Join(filepath.Dir(name), "."+filepath.Base(name)+"."+rand.Text()[:8]+".tmp")
-	w, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return err
-	}
-	err = render(ctx, w, f, in)
-	// Some file systems report errors such as a quota only at Close.
-	err = errors.Join(err, w.Close())
-	if err == nil {
-		err = os.Rename(temp, name)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(temp))
-	}
-	return nil
+	return blobs.WriteBy(name, 0o644, func(w io.Writer) error { return render(ctx, w, f, in) })
 }

@@ -6,6 +6,7 @@ package blobs
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -160,24 +161,47 @@ func Replace(name string, data []byte, mode fs.FileMode) error {
 
 // ReplaceBy is [Replace] for contents that write writes.
 func ReplaceBy(name string, mode fs.FileMode, write func(io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(name), partial+"*") // mode 0600
+	temp := filepath.Join(filepath.Dir(name), partial+rand.Text())
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return err
 	}
 	err = write(f)
-	if err == nil && mode != 0o600 {
-		err = f.Chmod(mode)
-	}
+	// Some file systems report errors such as a quota only at Close.
 	if closed := f.Close(); err == nil {
 		err = closed
 	}
 	if err == nil {
-		err = os.Rename(f.Name(), name)
+		err = os.Rename(temp, name)
 	}
 	if err != nil {
-		_ = os.Remove(f.Name()) // the first error is the cause
+		_ = os.Remove(temp) // the first error is the cause
 	}
 	return err
+}
+
+// ErrFolder means that the name of a file is that of a folder.
+var ErrFolder = errors.New("it is a folder")
+
+// WriteBy is [ReplaceBy] for a name that a user gives. The target of a link is
+// replaced, not the link. A file that is not regular, such as a pipe, is written to
+// directly. A folder is [ErrFolder].
+func WriteBy(name string, mode fs.FileMode, write func(io.Writer) error) error {
+	if target, err := filepath.EvalSymlinks(name); err == nil {
+		name = target
+	}
+	info, err := os.Stat(name)
+	switch {
+	case err != nil || info.Mode().IsRegular():
+		return ReplaceBy(name, mode, write)
+	case info.IsDir():
+		return ErrFolder
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(write(f), f.Close())
 }
 
 // Writable creates the folder if needed, and returns an error if nothing can be kept in

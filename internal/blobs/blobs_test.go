@@ -3,6 +3,7 @@ package blobs_test
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -209,5 +210,27 @@ func TestUnwritable(t *testing.T) {
 	}
 	if err := blobs.Open(file).Put(blobs.Key("x"), value.NewObject(0)); err == nil {
 		t.Error("a file was taken for a folder")
+	}
+}
+
+func TestWriteBy(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	name := filepath.Join(dir, "out")
+	text := func(w io.Writer) error { _, err := io.WriteString(w, "new"); return err }
+	if err := blobs.WriteBy(dir, 0o644, text); !errors.Is(err, blobs.ErrFolder) {
+		t.Errorf("a folder: %v", err)
+	}
+	broken := errors.New("broken")
+	if err := blobs.WriteBy(name, 0o644, func(io.Writer) error { return broken }); !errors.Is(err, broken) {
+		t.Errorf("an error of the writer: %v", err)
+	}
+	if err := blobs.WriteBy(name, 0o644, text); err != nil {
+		t.Fatal(err)
+	}
+	list, err := os.ReadDir(dir)
+	data, readErr := os.ReadFile(name)
+	if err != nil || readErr != nil || len(list) != 1 || string(data) != "new" {
+		t.Errorf("the folder has %v, and the file %q: %v, %v", list, data, err, readErr)
 	}
 }
