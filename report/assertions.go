@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"encoding/binary"
 	"fmt"
 	"hash/maphash"
 	"math"
@@ -10,7 +9,6 @@ import (
 	"sync/atomic"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -120,130 +118,6 @@ func (c *Counts) plus(d Counts) {
 	c.Failed += d.Failed
 	c.Errors += d.Errors
 	c.Skipped += d.Skipped
-}
-
-// about identifies an assertion. Its fields have the form of rows.
-type about struct {
-	kind, id, metric string
-	value, threshold any // nil if there is none
-	unweighed        bool
-}
-
-// aboutOf returns the fields that a row would have for an assertion. compared means
-// that its type compares with a threshold.
-func aboutOf(a *proviso.Assertion, compared bool) about {
-	switch {
-	case a == nil:
-		return about{}
-	case a.Raw != nil && len(a.Assert) == 0:
-		x := aboutRaw(a.Raw, compared)
-		if !a.Raw.Has("type") {
-			x.kind = a.Type
-		}
-		return x
-	}
-	x := about{kind: a.Type, id: a.ID, metric: a.Metric, value: defined(a.Value), unweighed: a.Weight != nil && *a.Weight == 0}
-	if compared {
-		x.threshold = defined(a.Threshold)
-	}
-	return x
-}
-
-// aboutRaw reads an assertion in the form of rows. For a judged assertion, its
-// requirements are the value.
-func aboutRaw(o *value.Object, compared bool) about {
-	x := about{kind: str(o, "type"), id: str(o, "id"), metric: str(o, "metric"), unweighed: o.At("weight") == 0.0}
-	if compared {
-		x.threshold = defined(o.At("threshold"))
-	}
-	for _, v := range [...]any{o.At("value"), obj(o, "check").At("value"), o.At("instruction"), firstCriterion(o)} {
-		if x.value = defined(v); x.value != nil {
-			break
-		}
-	}
-	return x
-}
-
-// title returns the name in front of the reason of a verdict: the id, or else the
-// metric, with the type unless a model judged by criteria; or else the type.
-func (x *about) title() string {
-	label := cmp.Or(x.id, x.metric)
-	switch {
-	case label == "":
-		return cmp.Or(x.kind, "part")
-	case x.kind == proviso.TypeJudge || x.kind == "":
-		return label
-	}
-	return label + " (" + x.kind + ")"
-}
-
-func firstCriterion(o *value.Object) any {
-	list, _ := o.At("criteria").([]any)
-	if len(list) == 0 {
-		return nil
-	}
-	return list[0]
-}
-
-// defined returns v; nil if it is undefined.
-func defined(v any) any {
-	if _, undefined := v.(value.Undefined); undefined {
-		return nil
-	}
-	return v
-}
-
-// appendKey appends a key that is equal only for equal assertions.
-func (x *about) appendKey(b []byte) []byte {
-	for _, s := range [...]string{x.kind, x.id, x.metric} {
-		b = append(append(b, s...), 0)
-	}
-	b = appendDistinct(b, x.value)
-	if x.unweighed {
-		b = append(b, 'u')
-	}
-	return appendDistinct(b, x.threshold)
-}
-
-// appendDistinct appends what is equal for equal values only. Texts are copied with
-// their length, which takes a fraction of the time of quoting them.
-func appendDistinct(b []byte, v any) []byte {
-	switch v := v.(type) {
-	case string:
-		return append(binary.AppendUvarint(append(b, 's'), uint64(len(v))), v...)
-	case []any:
-		b = binary.AppendUvarint(append(b, 'l'), uint64(len(v)))
-		for _, e := range v {
-			b = appendDistinct(b, e)
-		}
-		return b
-	}
-	return append(value.AppendJSON(append(b, 'j'), v), 0)
-}
-
-// summary returns an empty entry for the assertion.
-func (x *about) summary() *AssertionSummary {
-	a := &AssertionSummary{Type: x.kind, ID: x.id, Metric: x.metric, Unweighed: x.unweighed}
-	if o, ok := x.value.(*value.Object); ok && x.kind == proviso.TypeJudge && o.Has("template") {
-		a.Value = str(o, "template")
-		if params := obj(o, "params"); params.Len() > 0 {
-			a.Value = excerpt.Bytes(a.Value+" "+value.Stringify(params), maxValueText)
-		}
-	} else if x.value != nil {
-		a.Value = valueText(x.value)
-	}
-	if x.threshold != nil {
-		a.Threshold = excerpt.Bytes(textOf(x.threshold), maxValueText)
-	}
-	return a
-}
-
-// valueText returns a value in the form for names.
-func valueText(v any) string {
-	if s, ok := v.(string); ok {
-		return `"` + excerpt.Bytes(s, maxValueText) + `"`
-	}
-	return excerpt.Bytes(value.Stringify(v), maxStructureText)
 }
 
 // assertions counts verdicts by assertion, with limited memory. Beyond maxAssertions,
