@@ -173,6 +173,21 @@ func TestOneAssembly(t *testing.T) {
 	}
 }
 
+// TestFileNames: an underscore in the name of a Go file stands only before test, an
+// operating system or a processor.
+func TestFileNames(t *testing.T) {
+	t.Parallel()
+	tags := []string{"test", "linux", "windows", "darwin", "unix", "nolinux", "other", "amd64", "arm64"}
+	for _, file := range goFiles(t) {
+		parts := strings.Split(strings.TrimSuffix(filepath.Base(file), ".go"), "_")
+		for _, part := range parts[1:] {
+			if !slices.Contains(tags, part) {
+				t.Errorf("%s: a name without underscores is expected; only %s stand behind one", file, strings.Join(tags, ", "))
+			}
+		}
+	}
+}
+
 // goFiles lists the Go files of the module, except test data.
 func goFiles(t *testing.T) []string {
 	t.Helper()
