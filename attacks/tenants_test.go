@@ -1,18 +1,12 @@
 package attacks_test
 
 import (
-	"context"
 	"encoding/json"
 	"io"
 	"net/http"
-	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/proviso-eval/proviso/engine"
-	"github.com/proviso-eval/proviso/internal/transport"
-	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/server"
 	"github.com/proviso-eval/proviso/store"
 	"github.com/proviso-eval/proviso/store/sqlite"
@@ -27,32 +21,13 @@ type shared struct {
 
 func share(t *testing.T) *shared {
 	t.Helper()
-	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "proviso.db"), sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	j, err := judge.New(judge.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := server.New(server.Options{Store: db, Jobs: db, Judge: j, Runner: &server.Suites{
-		Dir: t.TempDir(), Engine: engine.Options{Version: "test", Engines: engine.Engines{Client: transport.New(transport.Options{}).Client()}},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	l := httptest.NewUnstartedServer(nil).Listener
-	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	ended := make(chan error, 1)
-	go func() { ended <- s.Serve(ctx, l) }()
+	x := serve(t, server.Options{})
 	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
+		if err := x.stop(); err != nil {
 			t.Error(err)
 		}
-		_, _ = j.Close(), db.Close()
 	})
-	return &shared{t, db, "http://" + l.Addr().String()}
+	return &shared{t, x.db, x.url}
 }
 
 // member makes a key of a project and returns its secret.
