@@ -46,14 +46,15 @@ type stdio struct {
 type app struct {
 	stdio
 	env     proviso.Env
-	secrets *secrets.Set // secrets of this process, which it must not show
+	secrets *secrets.Set            // secrets of this process, which it must not show
+	end     context.CancelCauseFunc // ends the command as a signal does, for a reason
 }
 
 // newApp returns an app for the environment of this process.
 func newApp(io stdio) *app {
 	known := &secrets.Set{}
 	io.out, io.err = redacting{io.out, known}, redacting{io.err, known}
-	return &app{stdio: io, env: known.Env(processEnv{}), secrets: known}
+	return &app{stdio: io, env: known.Env(processEnv{}), secrets: known, end: func(error) {}}
 }
 
 // execute runs one command line and returns the exit code.
@@ -64,7 +65,10 @@ func execute(args []string, io stdio) int {
 	ctx, stop := signal.NotifyContext(context.Background(), endings()...)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal kills a command that ignores the first
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	a := newApp(io)
+	a.end = cancel
 	root := newRoot(a)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)

@@ -34,7 +34,8 @@ func (a *app) engineOptions(f *evalFlags, around proviso.Env, cassette *transpor
 }
 
 // openEngine opens the engine of a command without a suite. The files that it may read
-// are relative to dir. change completes the options.
+// are relative to dir. change completes the options. A recording that fails ends the
+// command: each further answer would be paid for and lost.
 func (a *app) openEngine(ctx context.Context, f *evalFlags, dir string, change func(*engine.Options) error) (*engine.Engine, error) {
 	around, envFiles, err := f.trust.around(a.env, nil)
 	if err != nil {
@@ -44,7 +45,7 @@ func (a *app) openEngine(ctx context.Context, f *evalFlags, dir string, change f
 	if err != nil {
 		return nil, err
 	}
-	cassette := f.models.cassette(a.secrets)
+	cassette := f.models.cassette(a.secrets, a.end)
 	if _, err := f.models.replayed(ctx, cassette); err != nil {
 		return nil, err
 	}

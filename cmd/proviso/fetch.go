@@ -15,7 +15,7 @@ import (
 func (a *app) fetch(ctx context.Context, f *suiteFlags, around proviso.Env) func(string, proviso.Env) (string, error) {
 	o := dataset.Options{Dir: a.caseDir()}
 	if e := f.online; e != nil {
-		o.Client, o.Fresh = e.client(around, e.models.cassette(a.secrets)), e.models.noCache || e.models.record != "" || e.models.replay != ""
+		o.Client, o.Fresh = e.client(around, e.models.cassette(a.secrets, nil)), e.models.noCache || e.models.record != "" || e.models.replay != ""
 		o.Any = e.resume != "" || e.retryErrors
 	}
 	o.Asking = func(ref string) {

@@ -150,8 +150,7 @@ func (a *app) judge(ctx context.Context, f *judgeCommand, args []string) error {
 	}
 	resp, err := j.Evaluate(ctx, req)
 	if ctx.Err() != nil {
-		fmt.Fprintln(a.err, "proviso: interrupted; no verdict")
-		return exitError{exitInterrupted}
+		return a.interrupted(ctx, "no verdict")
 	}
 	if err != nil {
 		return a.requestMistakes(doc, err)

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 
@@ -32,8 +31,7 @@ func (a *app) judgeAttack(ctx context.Context, f *judgeCommand) error {
 	var e *proviso.Error
 	switch {
 	case ctx.Err() != nil:
-		fmt.Fprintln(a.err, "proviso: interrupted; no report")
-		return exitError{exitInterrupted}
+		return a.interrupted(ctx, "no report")
 	case errors.As(err, &e) && len(e.Valid) > 0:
 		return usageError{err, "expected " + strings.Join(e.Valid, ", ")}
 	case err != nil:

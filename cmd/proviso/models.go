@@ -62,8 +62,9 @@ func (f *modelFlags) check() error {
 }
 
 // cassette returns the cassette that records or replays exchanges; nil if nothing does.
-func (f *modelFlags) cassette(known *secrets.Set) *transport.Cassette {
-	o := transport.CassetteOptions{Headers: f.headers, Hide: known.RedactJSON}
+// failed is called once if nothing can be recorded any more; it may be nil.
+func (f *modelFlags) cassette(known *secrets.Set, failed func(error)) *transport.Cassette {
+	o := transport.CassetteOptions{Headers: f.headers, Hide: known.RedactJSON, Failed: failed}
 	for _, re := range f.redact {
 		o.Redact = append(o.Redact, regexp.MustCompile(re)) // check has compiled it
 	}

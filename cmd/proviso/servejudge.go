@@ -19,7 +19,7 @@ func (a *app) grading(ctx context.Context, f *serveCommand, work string) (end fu
 	if err != nil {
 		return nil, err
 	}
-	cassette := f.models.cassette(a.secrets)
+	cassette := f.models.cassette(a.secrets, nil)
 	if _, err := f.models.replayed(ctx, cassette); err != nil {
 		return nil, err
 	}

@@ -124,7 +124,7 @@ func (a *app) spadeMatrix(ctx context.Context, f *spadeMatrix) error {
 	g, err := matrix.Try(ctx, list, trial.Labelled(outputs.all, outputs.entries), o)
 	clear()
 	if ctx.Err() != nil {
-		return a.matrixStopped(f.models.noCache, done, len(outputs.entries))
+		return a.matrixStopped(ctx, &f.models, done, len(outputs.entries))
 	}
 	if err != nil {
 		return err
@@ -137,13 +137,15 @@ func (a *app) spadeMatrix(ctx context.Context, f *spadeMatrix) error {
 }
 
 // matrixStopped explains how to continue an interrupted matrix.
-func (a *app) matrixStopped(noCache bool, done, of int) error {
+func (a *app) matrixStopped(ctx context.Context, f *modelFlags, done, of int) error {
 	rest := "what was decided is kept, and the same command goes on with the rest"
-	if noCache {
+	switch {
+	case f.record != "": // which bypasses the cache
+		rest = "what models answered is in " + f.record + ", and the same command asks them again"
+	case f.noCache:
 		rest = "nothing is kept (--no-cache)"
 	}
-	fmt.Fprintf(a.err, "proviso: interrupted after %d of %s; no matrix was written; %s\n", done, plural(of, "output"), rest)
-	return exitError{exitInterrupted}
+	return a.interrupted(ctx, fmt.Sprintf("%d of %s decided; no matrix was written; %s", done, plural(of, "output"), rest))
 }
 
 // writeMatrix writes the matrix to a file, which appears when it is complete.

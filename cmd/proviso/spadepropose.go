@@ -137,8 +137,7 @@ func (a *app) proposed(ctx context.Context, f *spadePropose, h *delta.History, m
 	}
 	a.sayAsked(&f.spadeAsking, m, p.Spent())
 	if stopped != nil {
-		fmt.Fprintln(a.err, "proviso: interrupted; what was proposed until then is kept")
-		return exitError{exitInterrupted}
+		return a.interrupted(ctx, "what was proposed until then is kept")
 	}
 	if a.sayFailed(p); p.Failed() != nil {
 		return exitError{exitUndecided}

@@ -274,10 +274,9 @@ func (p *pipeline) failed(ctx context.Context, r *spade.Result, err error) error
 	var mistakes proviso.Mistakes
 	switch {
 	case ctx.Err() != nil && p.at == spade.Propose && r.Proposal != nil && p.model != nil:
-		fmt.Fprintln(p.err, "proviso: interrupted; what was proposed until then is kept")
-		return exitError{exitInterrupted}
+		return p.interrupted(ctx, "what was proposed until then is kept")
 	case ctx.Err() != nil && p.at == spade.Try && p.of > 0:
-		return p.matrixStopped(p.f.models.noCache, p.tried, p.of)
+		return p.matrixStopped(ctx, &p.f.models, p.tried, p.of)
 	case ctx.Err() != nil:
 		return p.orStopped(ctx, err)
 	case errors.Is(err, spade.ErrNoCandidates) && r.Proposal.Failed() != nil:

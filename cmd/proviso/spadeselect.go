@@ -210,8 +210,7 @@ func (a *app) selection(ctx context.Context, f *spadeSelect) (s show.Selection, 
 // orStopped returns the error of a search without a result.
 func (a *app) orStopped(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
-		fmt.Fprintln(a.err, "proviso: interrupted")
-		return exitError{exitInterrupted}
+		return a.interrupted(ctx, "")
 	}
 	return err
 }

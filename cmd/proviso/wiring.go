@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/engine"
+	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/run"
 	"github.com/proviso-eval/proviso/suite"
@@ -80,6 +82,20 @@ func (a *app) stopped() error {
 	return exitError{exitInterrupted}
 }
 
+// interrupted ends a command whose context has ended: by a signal, or because nothing
+// can be recorded any more. rest says what is kept, or is "".
+func (a *app) interrupted(ctx context.Context, rest string) error {
+	why, exit := "interrupted", exitInterrupted
+	if err := context.Cause(ctx); errors.Is(err, transport.ErrUnrecorded) {
+		why, exit = err.Error(), exitUndecided
+	}
+	if rest != "" {
+		why += "; " + rest
+	}
+	fmt.Fprintln(a.err, "proviso: "+printable(why))
+	return exitError{exit}
+}
+
 // filter returns the selection of cases; it reads the reports that it refers to.
 func (f *suiteFlags) filter() (suite.Filter, error) {
 	out := suite.Filter{
@@ -107,7 +123,7 @@ func (f *suiteFlags) filter() (suite.Filter, error) {
 
 // plan opens the engine of a suite and compiles the suite.
 func (a *app) plan(ctx context.Context, s *loaded, f *evalFlags) (*run.Plan, error) {
-	cassette := f.models.cassette(a.secrets)
+	cassette := f.models.cassette(a.secrets, nil)
 	replay, err := f.models.replayed(ctx, cassette)
 	if ctx.Err() != nil {
 		return nil, a.stopped()

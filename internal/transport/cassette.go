@@ -46,6 +46,9 @@ type CassetteOptions struct {
 	Hide func(exchange []byte) []byte
 	// Now is the clock that recordings are dated by; nil is the real one.
 	Now func() time.Time
+	// Failed is called once, with what [Cassette.Err] returns from then on. If nil,
+	// nothing is called.
+	Failed func(error)
 }
 
 // Cassette records exchanges with models, or answers from those recorded
@@ -57,6 +60,7 @@ type Cassette struct {
 	redact  []*regexp.Regexp
 	headers []string
 	now     func() time.Time
+	report  func(error)
 	conceal func([]byte) []byte           // known secrets
 	failed  atomic.Pointer[proviso.Error] // why nothing can be kept any more
 }
@@ -82,7 +86,7 @@ func Record(shelf Shelf, o CassetteOptions) *Cassette { return newCassette(shelf
 func Replay(shelf Shelf, o CassetteOptions) *Cassette { return newCassette(shelf, o, true) }
 
 func newCassette(shelf Shelf, o CassetteOptions, replays bool) *Cassette {
-	c := &Cassette{shelf: shelf, replays: replays, redact: o.Redact, headers: slices.Clone(responseHeaders[:]), now: o.Now, conceal: o.Hide}
+	c := &Cassette{shelf: shelf, replays: replays, redact: o.Redact, headers: slices.Clone(responseHeaders[:]), now: o.Now, report: o.Failed, conceal: o.Hide}
 	if c.now == nil {
 		c.now = time.Now
 	}
@@ -246,7 +250,10 @@ func (c *Cassette) Save(q Request, s proviso.Sample, r Response, secrets ...stri
 	}
 	if err := c.shelf.Write(c.key(&found, s), data); err != nil {
 		cause := fmt.Errorf("%w: %w", ErrUnrecorded, err)
-		c.failed.CompareAndSwap(nil, proviso.Because(cause, proviso.Unavailable, "record: %v", err))
+		first := c.failed.CompareAndSwap(nil, proviso.Because(cause, proviso.Unavailable, "record: %v", err))
+		if first && c.report != nil {
+			c.report(c.Err())
+		}
 		return c.Err()
 	}
 	return nil
