@@ -113,7 +113,12 @@ func hostileBodies(t *testing.T) map[string]string {
 
 // post sends a body and returns the status, or 0 if there was no answer.
 func (s *served) post(ctx context.Context, path, body string) (status int, answer string) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url+path, strings.NewReader(body))
+	return s.ask(ctx, http.MethodPost, path, body)
+}
+
+// ask sends a request and returns the status, or 0 if there was no answer.
+func (s *served) ask(ctx context.Context, method, path, body string) (status int, answer string) {
+	req, err := http.NewRequestWithContext(ctx, method, s.url+path, strings.NewReader(body))
 	if err != nil {
 		return 0, err.Error()
 	}

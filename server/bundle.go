@@ -3,11 +3,13 @@ package server
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
@@ -53,12 +55,18 @@ func (b *Bundle) write(dir string) (name string, err error) {
 		if err == nil {
 			err = root.WriteFile(local, []byte(content), 0o600)
 		}
+		if isFull(err) {
+			return "", err
+		}
 		if err != nil {
 			return "", &proviso.Error{Code: proviso.Invalid, Pointer: document.Join("/files", file), Message: "this file cannot be kept beside the others"}
 		}
 	}
 	return name, nil
 }
+
+// isFull reports whether an error of the system says that the disk is full.
+func isFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
 
 // text returns the suite as a file.
 func (b *Bundle) text() (name string, text []byte, err error) {

@@ -108,6 +108,9 @@ func (s *Server) keepSuite(c *call, in *NewSuite) error {
 	bundle := &Bundle{Suite: in.Suite, Files: in.Files}
 	secrets := bundle.inlineSecrets(c.r.Context())
 	plan, mistakes := s.o.Runner.Check(c.r.Context(), bundle, RunOptions{})
+	if outOfRoom(mistakes) {
+		return noRoomForFiles()
+	}
 	if mistakes.Err() != nil || len(secrets) > 0 {
 		return suiteProblem(mistakes, secrets...)
 	}

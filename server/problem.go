@@ -12,6 +12,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/store"
 )
 
 // Problem is the body of every error response (RFC 9457).
@@ -68,6 +69,7 @@ const (
 	codeRate         = "rate"
 	codeBusy         = "busy"
 	codeStopping     = "stopping"
+	codeStorage      = "storage"
 )
 
 // httpProblems is the table of the codes that belong to HTTP alone.
@@ -84,6 +86,7 @@ func httpProblems() []proviso.Meaning {
 		{Code: codeRate, Status: http.StatusTooManyRequests, Title: "Too many requests"},
 		{Code: codeBusy, Status: http.StatusServiceUnavailable, Title: "The server has too much to do"},
 		{Code: codeStopping, Status: http.StatusServiceUnavailable, Title: "The server is stopping"},
+		{Code: codeStorage, Status: http.StatusInsufficientStorage, Title: "The disk of the server is full"},
 	}
 }
 
@@ -118,6 +121,11 @@ func problemOf(err error) *Problem {
 		return problem(codeStopping, "the request was cut off")
 	case errors.Is(err, context.DeadlineExceeded):
 		return problem(proviso.Timeout, "the request took longer than it may")
+	}
+	if errors.Is(err, store.ErrNoRoom) {
+		p := problem(codeStorage, "nothing of the request is kept; send it again once there is room")
+		p.cause = err
+		return p
 	}
 	var e *proviso.Error
 	if !errors.As(err, &e) || e.Code == proviso.Internal {

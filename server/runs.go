@@ -129,6 +129,9 @@ func (s *Server) startRun(c *call) error {
 		return err
 	}
 	plan, mistakes := s.o.Runner.Check(ctx, &bundle, in.RunOptions)
+	if outOfRoom(mistakes) {
+		return noRoomForFiles()
+	}
 	if mistakes.Err() != nil {
 		return suiteProblem(mistakes)
 	}

@@ -82,6 +82,8 @@ func (s *Suites) Run(ctx context.Context, e Execution) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
+	case outOfRoom(mistakes):
+		return noRoomForFiles()
 	case mistakes.Err() != nil && slices.ContainsFunc(mistakes, lasting):
 		return store.Permanent(mistakes)
 	case mistakes.Err() != nil:
@@ -96,6 +98,14 @@ func (s *Suites) Run(ctx context.Context, e Execution) error {
 	}
 	return errors.Join(err, ctx.Err())
 }
+
+// outOfRoom reports whether the files of a suite could not be written because the disk
+// is full.
+func outOfRoom(list proviso.Mistakes) bool {
+	return slices.ContainsFunc(list, func(m proviso.Mistake) bool { return m.Code == codeStorage })
+}
+
+func noRoomForFiles() error { return fmt.Errorf("keep the files of the suite: %w", store.ErrNoRoom) }
 
 // lasting reports whether a mistake would occur again on the next attempt. A
 // key that the operator did not set at this start may be there then.
@@ -207,6 +217,9 @@ func agentOf(s *proviso.Suite) string {
 
 // mistakesOf converts an error to mistakes.
 func mistakesOf(err error) proviso.Mistakes {
+	if isFull(err) {
+		return proviso.Mistakes{{Code: codeStorage, Message: store.ErrNoRoom.Error()}}
+	}
 	var list proviso.Mistakes
 	if errors.As(err, &list) {
 		return list

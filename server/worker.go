@@ -41,6 +41,9 @@ func (s *Server) work(ctx context.Context, job store.Job) error {
 // publicError is an error as clients of the run see it, without the parts that
 // are only for the log.
 func publicError(err error) error {
+	if errors.Is(err, store.ErrNoRoom) {
+		return err // it is not kept: the run is tried again
+	}
 	var mistakes proviso.Mistakes
 	var e *proviso.Error
 	if errors.As(err, &mistakes) || errors.As(err, &e) && e.Code != proviso.Internal {

@@ -113,6 +113,10 @@ func Permanent(err error) error {
 	return permanent{err}
 }
 
+// ErrNoRoom is the cause of an error of a store whose disk is full. Nothing was written,
+// and the same call succeeds once there is room.
+var ErrNoRoom = errors.New("the disk is full")
+
 // IsPermanent reports whether an error was marked with [Permanent].
 func IsPermanent(err error) bool {
 	var p permanent

@@ -168,7 +168,8 @@ type Replies interface {
 //
 // The result decides the status of the run: nil makes it done; after an error
 // it is queued and tried again, up to MaxAttempts times, and then failed.
-// [Permanent] errors fail at once. Work that returns because Jobs stops is
+// [Permanent] errors fail at once. Errors because of [ErrNoRoom] are no attempts: work
+// is called again until there is room. Work that returns because Jobs stops is
 // queued again, and does not count as an attempt; a cancelled run stays
 // cancelled.
 type Work func(ctx context.Context, job Job) error

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"strings"
@@ -30,16 +31,42 @@ func (w *worker) Work(ctx context.Context, job *river.Job[executeRun]) error {
 	w.db.jobs.begin(id, cancel)
 	defer w.db.jobs.end(id)
 	keep := context.WithoutCancel(ctx) // the result is recorded, even if the context ends
-	run, ok, err := w.db.beginAttempt(keep, id)
+	var run store.Run
+	var ok, again bool
+	err := w.db.untilRoom(ctx, func() (err error) {
+		run, ok, err = w.db.beginAttempt(keep, id)
+		return err
+	})
 	if err != nil || !ok {
 		return err
 	}
-	failure := w.attempt(ctx, store.Job{Run: run, Attempt: run.Attempts})
-	again, pause, err := w.db.endAttempt(keep, run, failure, stopping.Err() != nil)
+	failure := w.db.untilRoom(ctx, func() error { return w.attempt(ctx, store.Job{Run: run, Attempt: run.Attempts}) })
+	var pause time.Duration
+	err = w.db.untilRoom(ctx, func() (err error) {
+		again, pause, err = w.db.endAttempt(keep, run, failure, stopping.Err() != nil)
+		return err
+	})
 	if err == nil && again {
 		return river.JobSnooze(pause)
 	}
 	return err
+}
+
+// untilRoom calls do again for as long as the disk is full, until ctx ends. It waits
+// here, because River could not record that the job has to be tried again.
+func (d *DB) untilRoom(ctx context.Context, do func() error) error {
+	for {
+		err := do()
+		if !errors.Is(err, store.ErrNoRoom) {
+			return err
+		}
+		d.options.Logger.WarnContext(ctx, "a run waits until there is room on the disk", "database", d.path)
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(d.options.Retry(1)):
+		}
+	}
 }
 
 func (j *jobs) begin(run string, cancel context.CancelFunc) {

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	_ "modernc.org/sqlite" // the driver, registered as "sqlite"
+	codes "modernc.org/sqlite/lib"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/store"
@@ -227,6 +228,8 @@ func (d *DB) failed(doing string, err error) error {
 		return err
 	case d.isClosed():
 		return errClosed()
+	case codeOf(err) == codes.SQLITE_FULL:
+		return proviso.Because(fmt.Errorf("%w: %w", store.ErrNoRoom, err), proviso.Unavailable, "%s the database %s: %v", doing, d.path, store.ErrNoRoom)
 	case errors.As(err, new(*fs.PathError)): // it tells the path
 		return proviso.Errorf(proviso.Unavailable, "%s the database: %w", doing, err)
 	}
