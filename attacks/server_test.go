@@ -230,3 +230,23 @@ func TestWideCSV(t *testing.T) {
 		})
 	}
 }
+
+// TestBodiesOfManyValues: a body of small values would take fifty times its size in
+// memory. It is rejected with the limit, wherever a body is read.
+func TestBodiesOfManyValues(t *testing.T) {
+	x := serve(t, server.Options{})
+	key := x.key("attacker")
+	values := "[" + strings.Repeat("{},", 2_000_000) + "{}]"
+	for path, body := range map[string]string{
+		"/v1/evaluate":            `{"agent_input":"","agent_output":"","vars":{"a":` + values + `},"assertions":[]}`,
+		"/v1/suites":              `{"name":"a","suite":{"tests":` + values + `}}`,
+		"/v1/assertion-sets":      `{"name":"a","assertions":` + values + `}`,
+		"/v1/traces":              `{"resourceSpans":` + values + `}`,
+		"/v1/suites/nothing/runs": `{"concurrency":` + values + `}`,
+	} {
+		status, answer, err := x.post(t.Context(), key, path, body)
+		if err != nil || status/100 != 4 || !strings.Contains(answer, "the JSON holds more than 1000000 values") {
+			t.Errorf("%s: %d %.300s %v", path, status, answer, err)
+		}
+	}
+}

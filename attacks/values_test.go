@@ -33,20 +33,46 @@ func TestReplyOfSmallObjects(t *testing.T) {
 		t.Cleanup(server.Close)
 		limited(t, c.name, "'"+server.URL+"'\n    config: {method: POST, body: {q: '{{prompt}}'}}", "contains, value: a", c.want)
 	}
-	for _, kind := range []string{"is-json", "json-path, value: '$[0]'"} { // a text that the model wrote
-		server := fakemodel.New(fakemodel.Options{Forget: true, Reply: func(fakemodel.Request) fakemodel.Reply { return fakemodel.Reply{Text: objects} }})
+	const many = "the JSON holds more than 1000000 values"
+	call := fakemodel.Reply{Calls: []fakemodel.Call{{ID: "c", Name: "f", Arguments: `{"a":` + objects + `}`}}}
+	for _, c := range []struct {
+		assert string
+		reply  fakemodel.Reply // that the model wrote
+		want   string
+	}{
+		{"is-json", fakemodel.Reply{Text: objects}, many},
+		{"json-path, value: '$[0]'", fakemodel.Reply{Text: objects}, many},
+		{"equals, value: {a: 1}", fakemodel.Reply{Text: objects}, many},
+		{"not-equals, value: {a: 1}", fakemodel.Reply{Text: objects}, many},
+		{"contains-json, value: {type: object, required: [a]}", fakemodel.Reply{Text: strings.Repeat("{", 20<<20)}, "the text holds 20971520 braces"},
+		{"tool-call-f1, value: [f]", fakemodel.Reply{Text: objects}, many},
+		{"tool-call-f1, value: [f]", fakemodel.Reply{Text: "Here they are:\n" + objects}, many},
+		{"is-valid-openai-tools-call", call, many},
+		{"not-is-valid-openai-tools-call", call, many},
+	} {
+		server := fakemodel.New(fakemodel.Options{Forget: true, Reply: func(fakemodel.Request) fakemodel.Reply { return c.reply }})
 		t.Cleanup(server.Close)
-		limited(t, kind, "openai:chat:fake\n    config: {apiBaseUrl: '"+server.URL+"/v1', apiKey: not-a-key}", kind, "the JSON holds more than 1000000 values")
+		limited(t, c.assert, "openai:chat:fake\n    config: {apiBaseUrl: '"+server.URL+"/v1', apiKey: not-a-key, tools: [{type: function, function: {name: f, parameters: {type: object}}}]}", c.assert, c.want)
 	}
 }
 
-// limited evaluates one row. It ends with an error that says want, or passes if want is "".
+// mostMemory is what evaluating a row may take: the text, a million values, and room to
+// collect garbage.
+const mostMemory = 1 << 30
+
+// limited evaluates one row. It ends with an error that says want, or passes if want is
+// "", and takes no more memory than mostMemory.
 func limited(t *testing.T, name, provider, assert, want string) {
 	t.Helper()
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"proviso.yaml": "prompts: [hi]\nproviders:\n  - id: " + provider + "\ntests:\n  - assert: [{type: " + assert + "}]\n"})
 	cmd := command(t, dir, "eval", "--no-cache", "--run-dir", "runs")
 	out, err := cmd.CombinedOutput()
+	used := peak(cmd.ProcessState)
+	t.Logf("%s: %d MiB", name, used>>20)
+	if used > mostMemory {
+		t.Errorf("%s: it took %d MiB of memory", name, used>>20)
+	}
 	if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(strings.Join(strings.Fields(string(out)), " "), want)) {
 		t.Errorf("%s: %v\n%.1500s", name, err, out)
 	}

@@ -28,8 +28,11 @@ func newEquals(_ *Compiler, s *Spec) (Check, error) {
 }
 
 func equalStructure(s *Spec) Check {
-	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
-		got, err := value.ParseJSON(sub.Text)
+	return Func(func(ctx context.Context, sub *Subject) (Finding, error) {
+		got, err := value.ParseReply(ctx, sub.Text)
+		if unread(ctx, err) {
+			return Finding{}, err
+		}
 		f := found(err == nil && deepEqual(got, s.Value))
 		if f.Pass == s.Not {
 			f.Reason = "Expected output \"" + sub.Text + "\" to " + s.not() + "equal \"" + value.Stringify(s.Value) + "\""

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"context"
 	"iter"
 	"regexp"
 	"strings"
@@ -35,14 +36,14 @@ var (
 // jsonBlocks calls found with the JSON values in prose: those that begin a line, end
 // a line, and are not in a code fence. If a block is not JSON, the blocks inside it
 // are tried.
-func jsonBlocks(text string, found func(v any)) error {
+func jsonBlocks(ctx context.Context, text string, found func(v any)) error {
 	work := 4 * value.UTF16Len(text)
-	return nestedBlocks(text, false, &work, found)
+	return nestedBlocks(ctx, text, false, &work, found)
 }
 
 // nestedBlocks processes the blocks of text; inner leaves out the brackets around it.
 // work is how much text may still be parsed.
-func nestedBlocks(text string, inner bool, work *int, found func(v any)) error {
+func nestedBlocks(ctx context.Context, text string, inner bool, work *int, found func(v any)) error {
 	alone, err := unmatched(text)
 	if err != nil {
 		return err
@@ -71,7 +72,7 @@ func nestedBlocks(text string, inner bool, work *int, found func(v any)) error {
 			continue
 		}
 		if b.endsLine {
-			if err := parseBlock(text[start:b.at+1], startsLine, work, found); err != nil {
+			if err := parseBlock(ctx, text[start:b.at+1], startsLine, work, found); err != nil {
 				return err
 			}
 		}
@@ -80,13 +81,16 @@ func nestedBlocks(text string, inner bool, work *int, found func(v any)) error {
 	return nil
 }
 
-func parseBlock(block string, startsLine bool, work *int, found func(v any)) error {
+func parseBlock(ctx context.Context, block string, startsLine bool, work *int, found func(v any)) error {
 	if *work -= value.UTF16Len(block); *work < 0 {
 		return errBlockWork
 	}
-	v, err := value.ParseJSON(block)
+	v, err := value.ParseReply(ctx, block)
+	if unread(ctx, err) {
+		return err
+	}
 	if err != nil {
-		return nestedBlocks(block, true, work, found)
+		return nestedBlocks(ctx, block, true, work, found)
 	}
 	if startsLine {
 		found(v)

@@ -29,7 +29,8 @@ func newFunctionCall(c *Compiler, _ *Spec) (Check, error) {
 			return Finding{}, err
 		}
 		if google := googleFunctions(tools); google != nil || format == proviso.ToolsGoogle {
-			return whole(ctx, c.googleCall(ctx, sub.Value, google))
+			f, err := c.googleCall(ctx, sub.Value, google)
+			return whole(ctx, f, err)
 		}
 		functions, err := c.declared(ctx, p.Config, "functions", sub.Row.Vars)
 		if err != nil {
@@ -38,16 +39,17 @@ func newFunctionCall(c *Compiler, _ *Spec) (Check, error) {
 		if functions == nil && format != proviso.ToolsOpenAI {
 			return setUp("Provider does not have functionality for checking function call."), nil
 		}
-		return whole(ctx, c.openAICall(ctx, functionCallOf(sub.Value), functions))
+		f, err := c.openAICall(ctx, functionCallOf(sub.Value), functions)
+		return whole(ctx, f, err)
 	}), nil
 }
 
 // whole returns a finding, or an error if ctx ended before the end.
-func whole(ctx context.Context, f Finding) (Finding, error) {
+func whole(ctx context.Context, f Finding, err error) (Finding, error) {
 	if ctx.Err() != nil {
 		return Finding{}, context.Cause(ctx)
 	}
-	return f, nil
+	return f, err
 }
 
 // setUp is a failure of the configuration, not of the output: not- does not invert
@@ -146,22 +148,25 @@ func functionCallOf(v any) any {
 }
 
 // openAICall checks one call of the form {name, arguments: JSON text}.
-func (c *Compiler) openAICall(ctx context.Context, call any, functions []any) Finding {
+func (c *Compiler) openAICall(ctx context.Context, call any, functions []any) (Finding, error) {
 	o, _ := call.(*value.Object)
 	name, ok1 := o.At("name").(string)
 	arguments, ok2 := o.At("arguments").(string)
 	if !ok1 || !ok2 {
-		return Finding{Reason: "OpenAI did not return a valid-looking function call: " + value.Stringify(call)}
+		return Finding{Reason: "OpenAI did not return a valid-looking function call: " + value.Stringify(call)}, nil
 	}
-	args, err := value.ParseJSONContext(ctx, arguments)
+	args, err := value.ParseReply(ctx, arguments)
+	if unread(ctx, err) {
+		return Finding{}, err
+	}
 	if err != nil {
-		return Finding{Reason: "The arguments of the call to \"" + name + "\" are not JSON: " + err.Error()}
+		return Finding{Reason: "The arguments of the call to \"" + name + "\" are not JSON: " + err.Error()}, nil
 	}
 	parameters, ok := parametersOf(functions, name)
 	if !ok {
-		return unknownFunction(name, functions)
+		return unknownFunction(name, functions), nil
 	}
-	return c.arguments(ctx, args, parameters, "Call to \""+name+"\" does not match schema: ")
+	return c.arguments(ctx, args, parameters, "Call to \""+name+"\" does not match schema: "), nil
 }
 
 func unknownFunction(name string, functions []any) Finding {
@@ -218,7 +223,8 @@ func newToolsCall(c *Compiler, _ *Spec) (Check, error) {
 		if err != nil {
 			return Finding{}, err
 		}
-		return whole(ctx, c.toolCalls(ctx, sub.answer(), toolFunctions(tools)))
+		f, err := c.toolCalls(ctx, sub.answer(), toolFunctions(tools))
+		return whole(ctx, f, err)
 	}), nil
 }
 
@@ -231,7 +237,7 @@ func (s *Subject) answer() any {
 	return s.Value
 }
 
-func (c *Compiler) toolCalls(ctx context.Context, v any, functions []any) Finding {
+func (c *Compiler) toolCalls(ctx context.Context, v any, functions []any) (Finding, error) {
 	if o, ok := v.(*value.Object); ok && o.Has("tool_calls") {
 		v = o.At("tool_calls")
 	}
@@ -247,14 +253,14 @@ func (c *Compiler) toolCalls(ctx context.Context, v any, functions []any) Findin
 		}
 	}
 	if len(list) == 0 || len(calls) < len(list) {
-		return Finding{Reason: "OpenAI did not return a valid-looking tools response: " + value.Stringify(v)}
+		return Finding{Reason: "OpenAI did not return a valid-looking tools response: " + value.Stringify(v)}, nil
 	}
 	for _, call := range calls {
-		if f := c.openAICall(ctx, call, functions); !f.Pass {
-			return f
+		if f, err := c.openAICall(ctx, call, functions); err != nil || !f.Pass {
+			return f, err
 		}
 	}
-	return found(true)
+	return found(true), nil
 }
 
 // toolFunctions returns the declarations of tools of type function.

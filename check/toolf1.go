@@ -17,8 +17,8 @@ func newToolCallF1(_ *Compiler, s *Spec) (Check, error) {
 		return nil, err
 	}
 	limit := s.threshold()
-	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
-		called, err := calledTools(sub.answer())
+	return Func(func(ctx context.Context, sub *Subject) (Finding, error) {
+		called, err := calledTools(ctx, sub.answer())
 		if err != nil {
 			return Finding{}, err
 		}
@@ -84,19 +84,23 @@ func distinct(names []string) []string {
 
 // calledTools returns the names of tools in an output of any provider's shape, sorted
 // and without duplicates. A text may contain calls as JSON between lines of prose.
-func calledTools(v any) ([]string, error) {
+func calledTools(ctx context.Context, v any) ([]string, error) {
 	text, ok := v.(string)
 	if !ok {
 		return distinct(toolsIn(nil, v)), nil
 	}
-	if v, err := value.ParseJSON(text); err == nil {
-		if _, quoted := v.(string); quoted {
-			return calledTools(v)
+	parsed, err := value.ParseReply(ctx, text)
+	if unread(ctx, err) {
+		return nil, err
+	}
+	if err == nil {
+		if _, quoted := parsed.(string); quoted {
+			return calledTools(ctx, parsed)
 		}
-		return distinct(toolsIn(nil, v)), nil
+		return distinct(toolsIn(nil, parsed)), nil
 	}
 	var names []string
-	err := jsonBlocks(text, func(v any) { names = toolsIn(names, v) })
+	err = jsonBlocks(ctx, text, func(v any) { names = toolsIn(names, v) })
 	return distinct(names), err
 }
 

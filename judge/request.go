@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -38,10 +39,12 @@ func ReadRequestContext(ctx context.Context, data []byte) (*Request, error) {
 	if at := invalidUTF8(data); at >= 0 {
 		return nil, Mistakes{proviso.Errorf(proviso.Invalid, "the request is not UTF-8: byte 0x%02x at offset %d", data[at], at)}
 	}
-	v, err := value.ParseJSONContext(ctx, strings.TrimPrefix(string(data), "\ufeff"))
+	v, err := value.ParseReply(ctx, strings.TrimPrefix(string(data), "\ufeff"))
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, context.Cause(ctx)
+	case errors.Is(err, value.ErrTooMany):
+		return nil, Mistakes{proviso.Errorf(proviso.Limit, "%w", err)}
 	case err != nil:
 		return nil, Mistakes{proviso.Errorf(proviso.Invalid, "the request is not JSON: %w", err)}
 	}

@@ -2,6 +2,7 @@ package otlp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -19,10 +20,12 @@ func DecodeJSON(data []byte) (*Batch, error) { return DecodeJSONContext(context.
 // DecodeJSONContext is [DecodeJSON] with a context. If ctx ends, the error is
 // its cause.
 func DecodeJSONContext(ctx context.Context, data []byte) (*Batch, error) {
-	v, err := value.ParseJSONContext(ctx, string(data))
+	v, err := value.ParseReply(ctx, string(data))
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, context.Cause(ctx)
+	case errors.Is(err, value.ErrTooMany):
+		return nil, proviso.Errorf(proviso.Limit, "%w", err)
 	case err != nil:
 		return nil, proviso.Errorf(proviso.Invalid, "malformed JSON: %w", err)
 	}

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"context"
 	"strings"
 
 	"github.com/proviso-eval/proviso"
@@ -136,7 +137,7 @@ func structured(text string, cfg *value.Object) any {
 	if format.At("type") != "json_schema" {
 		return text
 	}
-	if v, err := value.ParseJSON(text); err == nil {
+	if v, err := value.ParseReply(context.Background(), text); err == nil {
 		return v
 	}
 	return text

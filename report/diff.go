@@ -1,6 +1,7 @@
 package report
 
 import (
+	"context"
 	"strings"
 	"unicode/utf8"
 
@@ -66,7 +67,7 @@ func textOf(v any) string {
 // canonical returns JSON text in proviso's format, so that white space does not count
 // as a difference from a structure.
 func canonical(text string) string {
-	if v, err := value.ParseJSON(text); err == nil {
+	if v, err := value.ParseReply(context.Background(), text); err == nil {
 		return value.Stringify(v)
 	}
 	return text

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"unicode/utf8"
@@ -50,7 +51,10 @@ func decodeResult(kind byte, payload []byte) (any, error) {
 	case string(payload) == "false":
 		return false, nil
 	}
-	v, err := value.ParseJSON(string(payload))
+	v, err := value.ParseReply(context.Background(), string(payload))
+	if errors.Is(err, value.ErrTooMany) {
+		return nil, proviso.Errorf(proviso.Limit, "%w", err)
+	}
 	if !utf8.Valid(payload) {
 		return nil, errViolation
 	}

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -43,10 +44,12 @@ func parseBody(ctx context.Context, data []byte) (*document.Document, error) {
 	if len(strings.TrimSpace(string(data[:min(len(data), 64)]))) == 0 && len(data) <= 64 {
 		return nil, problem(codeMalformed, "the body is empty; a JSON object is expected")
 	}
-	doc, err := document.ParseJSONContext(ctx, "body", data)
+	doc, err := document.ParseRequest(ctx, "body", data)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, context.Cause(ctx)
+	case errors.Is(err, value.ErrTooMany):
+		return nil, proviso.Errorf(proviso.Limit, "%w", err)
 	case err != nil:
 		return nil, syntaxProblem(err)
 	}

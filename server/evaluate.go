@@ -247,7 +247,7 @@ func requestProblem(ctx context.Context, body []byte, err error) error {
 	if list[0].Code == proviso.Unavailable { // there is no judge, or it lacks something
 		return list[0]
 	}
-	doc, syntax := document.ParseJSONContext(ctx, "body", body)
+	doc, syntax := document.ParseRequest(ctx, "body", body)
 	var mistakes []Mistake
 	for i, e := range list {
 		m := mistakeOf(e)

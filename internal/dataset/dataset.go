@@ -249,7 +249,10 @@ func kindOf(u *url.URL, contentType string) string {
 
 // lines writes a list of cases, or one case, one per line.
 func lines(data []byte) ([]byte, error) {
-	v, err := value.ParseJSON(string(data))
+	v, err := value.ParseReply(context.Background(), string(data))
+	if errors.Is(err, value.ErrTooMany) {
+		return nil, proviso.Errorf(proviso.Limit, "%w", err)
+	}
 	if err != nil {
 		return nil, proviso.Errorf(proviso.Invalid, "the response is not JSON: %w", err)
 	}

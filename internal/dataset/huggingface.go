@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -133,7 +134,10 @@ func (g *Getter) page(ctx context.Context, n named, offset, length int, token st
 	if err != nil {
 		return nil, 0, err
 	}
-	v, _ := value.ParseJSON(string(a.body))
+	v, err := value.ParseReply(ctx, string(a.body))
+	if errors.Is(err, value.ErrTooMany) {
+		return nil, 0, proviso.Errorf(proviso.Limit, "%w", err)
+	}
 	o, _ := v.(*value.Object)
 	if a.status != http.StatusOK {
 		err := a.failure()

@@ -17,15 +17,27 @@ func ParseJSON(file string, data []byte) (*Document, error) {
 
 // ParseJSONContext is [ParseJSON] until ctx ends; then the error is the cause of ctx.
 func ParseJSONContext(ctx context.Context, file string, data []byte) (*Document, error) {
+	return parseJSON(ctx, file, data, value.ParseJSONContext)
+}
+
+// ParseRequest is [ParseJSONContext] for text from the network: more values than
+// [value.MaxReplyValues] are [value.ErrTooMany].
+func ParseRequest(ctx context.Context, file string, data []byte) (*Document, error) {
+	return parseJSON(ctx, file, data, value.ParseReply)
+}
+
+func parseJSON(ctx context.Context, file string, data []byte, parse func(context.Context, string) (any, error)) (*Document, error) {
 	d, err := newText(file, data)
 	if err != nil {
 		return nil, err
 	}
 	d.json = true
-	d.Root, err = value.ParseJSONContext(ctx, d.text)
+	d.Root, err = parse(ctx, d.text)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, context.Cause(ctx)
+	case errors.Is(err, value.ErrTooMany):
+		return nil, err
 	case err != nil:
 		return nil, d.jsonError(err)
 	}

@@ -23,13 +23,20 @@ const maxWindow = 100_000
 // about once; a hostile text can begin many objects that fail at their ends.
 const maxWork = 48 << 20
 
+// maxBraces is how many braces a text may hold: each takes 32 bytes of memory.
+const maxBraces = 2 * value.MaxReplyValues
+
 // Objects yields the objects in text from left to right. Each begins at a brace
 // and ends where the braces balance, braces in strings counted like any other;
 // an object that the text, or the window of 100,000 UTF-16 units, cuts off gets
 // its closing braces. What cannot be read is tried again from the next brace.
-// The one error is that of the limit on work, after which nothing follows.
+// The one error is that of a limit, after which nothing follows.
 func Objects(text string) iter.Seq2[*value.Object, error] {
 	return func(yield func(*value.Object, error) bool) {
+		if n := strings.Count(text, "{") + strings.Count(text, "}"); n > maxBraces {
+			yield(nil, proviso.Errorf(proviso.Limit, "the text holds %d braces, and JSON is looked for among at most %d", n, maxBraces))
+			return
+		}
 		s := scanner{text: text, braces: matchBraces(text), units: countUnits(text)}
 		s.reader.slashes = strings.Contains(text, "//")
 		resume := 0

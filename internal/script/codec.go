@@ -1,13 +1,15 @@
 package script
 
 import (
+	"context"
 	"errors"
 	"math"
+
+	"modernc.org/quickjs"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/marked"
 	"github.com/proviso-eval/proviso/value"
-	"modernc.org/quickjs"
 )
 
 // encode turns v into what quickjs passes natively: strings, booleans and
@@ -74,7 +76,10 @@ func decodeMarked(s string) (any, error) {
 	case 'o':
 		return &value.Opaque{Kind: text}, nil
 	case 'j', 'e':
-		v, err := value.ParseJSON(text)
+		v, err := value.ParseReply(context.Background(), text)
+		if errors.Is(err, value.ErrTooMany) {
+			return nil, proviso.Errorf(proviso.Limit, "%w", err)
+		}
 		if err != nil {
 			return nil, proviso.Errorf(proviso.Internal, "malformed result from JavaScript: %w", err)
 		}
