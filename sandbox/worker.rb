@@ -272,12 +272,21 @@ module Proviso
       nil
     end
 
+    # An exception that another one of memory led to is a limit as well.
+    def memory?(e)
+      until e.nil?
+        return true if e.is_a?(NoMemoryError) || e.is_a?(Errno::ENOMEM) || e.class.name == "IO::Buffer::AllocationError"
+        e = e.cause
+      end
+      false
+    end
+
     def explain(e, source)
       told = { "kind" => "exception", "name" => e.class.name.to_s, "message" => text_of(e) }
       place(e, source, told) if source
       case e
       when Missing then return JSON.generate("kind" => "missing", "message" => text_of(e), "names" => e.names.first(100))
-      when NoMemoryError, Errno::ENOMEM then told["kind"] = "memory"
+      when ->(x) { memory?(x) } then told["kind"] = "memory"
       when SyntaxError
         if source && (m = text_of(e).match(/\A(.*?):(\d+): (.*)/)) && m[1] == source.file
           text = m[3] == "syntax errors found" || m[3].start_with?("syntax error found") ? text_of(e)[/^\s*\|?\s*\^+~*\s*(.*)/, 1] || m[3] : m[3]
