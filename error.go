@@ -88,6 +88,20 @@ type Mistake struct {
 	Warning bool   // true if the suite still runs
 	Skips   bool   // it is a warning if what is not supported is skipped
 	Count   int    // how many places have it from one source, such as an anchor; 0 means 1
+	More    int    // how many mistakes that are not in the list it stands for; 0 is none, see [MoreMistakes]
+}
+
+// MoreMistakes returns the mistake that stands for n others at the end of a list that
+// is limited.
+func MoreMistakes(n int, warning bool) Mistake {
+	noun := "mistake"
+	if warning {
+		noun = "warning"
+	}
+	if n > 1 {
+		noun += "s"
+	}
+	return Mistake{Code: Invalid, Message: fmt.Sprintf("and %d more %s", n, noun), Warning: warning, More: n}
 }
 
 // String returns the mistake on one line: place, message, nearest name.

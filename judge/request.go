@@ -24,8 +24,8 @@ var requestFields = []string{"agent_input", "agent_output", "assertions", "thres
 
 // ReadRequest reads a request strictly: unknown or missing fields, values of the wrong
 // type, values that are too long, and invalid UTF-8 are mistakes. The error is
-// [Mistakes] with all of them and their JSON pointers, except that it lists only about
-// 100 unknown fields.
+// [Mistakes] with all of them and their JSON pointers, except that unknown fields beyond
+// about 100 are only counted.
 func ReadRequest(data []byte) (*Request, error) {
 	return ReadRequestContext(context.Background(), data)
 }
@@ -57,6 +57,9 @@ func ReadRequestContext(ctx context.Context, data []byte) (*Request, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
+	if r.more > 0 {
+		r.wrong(proviso.Invalid, "", "and %d more unknown fields", r.more)
+	}
 	if len(r.mistakes) > 0 {
 		return nil, r.mistakes
 	}
@@ -87,6 +90,7 @@ type requestReader struct {
 	ctx      context.Context
 	o        *value.Object
 	mistakes Mistakes
+	more     int             // unknown fields that are not among the mistakes
 	compiler *check.Compiler // nil until there is a mistake
 }
 
@@ -230,6 +234,7 @@ func (r *requestReader) known(at string, v any) (any, bool) {
 // unknown records an unknown field.
 func (r *requestReader) unknown(at, key string, valid []string) {
 	if len(r.mistakes) >= maxMistakes {
+		r.more++
 		return // finding the nearest name is slow
 	}
 	e := r.wrong(proviso.Invalid, document.Join(at, key), "unknown field %q", document.Excerpt(key))

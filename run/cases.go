@@ -28,7 +28,9 @@ func (p *Plan) checkCases(ctx context.Context) {
 			return
 		}
 		if err != nil {
-			if e := (*proviso.Error)(nil); !errors.As(err, &e) || !p.full(e.Warning) {
+			if e := (*proviso.Error)(nil); errors.As(err, &e) && p.full(e.Warning) {
+				p.dropped++
+			} else {
 				p.note(suite.CaseMistake(p.Suite.Places, err), pointerOf(err))
 			}
 			continue

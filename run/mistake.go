@@ -28,6 +28,7 @@ func (p *Plan) mistake(err error) {
 	m := proviso.Mistake{Code: e.Code, Message: e.Error(), Warning: e.Warning || p.o.SkipUnsupported && skipped}
 	m.Skips = skipped && !m.Warning
 	if p.full(m.Warning) && !errors.Is(err, provider.ErrNoKey) {
+		p.dropped++
 		return
 	}
 	if e.Pointer != "" && p.Suite.Places != nil {
@@ -64,11 +65,13 @@ func (p *Plan) noteAs(key string, m proviso.Mistake, pointer string) {
 	at := len(p.mistakes)
 	switch {
 	case p.full(m.Warning):
+		p.dropped++
 		return
 	case at < maxMistakes:
 		p.mistakes = append(p.mistakes, m)
 	default: // mistakes replace warnings
 		at = p.lastWarning()
+		p.dropped++
 		maps.DeleteFunc(p.noted, func(_ string, n *noted) bool { return n.at == at })
 		p.mistakes[at] = m
 	}

@@ -42,6 +42,7 @@ type Plan struct {
 	inOrder    bool // rows depend on earlier rows, so they run one at a time
 	serial     bool // some cases run first, one at a time
 	mistakes   proviso.Mistakes
+	dropped    int               // mistakes beyond maxMistakes
 	noted      map[string]*noted // by message: cases share assertions
 }
 
@@ -95,6 +96,9 @@ func New(ctx context.Context, s *proviso.Suite, o Options) (*Plan, proviso.Mista
 	slices.SortStableFunc(p.mistakes, func(a, b proviso.Mistake) int {
 		return cmp.Or(cmp.Compare(a.Place.File, b.Place.File), cmp.Compare(a.Place.Line, b.Place.Line))
 	})
+	if p.dropped > 0 {
+		p.mistakes = append(p.mistakes, proviso.MoreMistakes(p.dropped, p.lastWarning() >= 0))
+	}
 	return p, p.mistakes
 }
 

@@ -30,8 +30,7 @@ func decode(ctx context.Context, data []byte, dst any) error {
 	d := decoder{}
 	d.value("", doc.Root, reflect.ValueOf(dst).Elem())
 	if len(d.mistakes) > 0 {
-		d.place(doc)
-		return invalid(d.mistakes)
+		return d.problem(doc)
 	}
 	return nil
 }
@@ -71,12 +70,21 @@ func firstInvalid(data []byte) string {
 // decoder assigns JSON values to Go values.
 type decoder struct {
 	mistakes []Mistake
+	more     int // mistakes that are not kept
+}
+
+// problem is the problem of a body with mistakes.
+func (d *decoder) problem(doc *document.Document) *Problem {
+	d.place(doc)
+	return invalid(d.mistakes, d.more)
 }
 
 func (d *decoder) mistake(pointer, format string, args ...any) {
 	if len(d.mistakes) < maxMistakes {
 		d.mistakes = append(d.mistakes, Mistake{Pointer: pointer, Code: proviso.Invalid, Message: fmt.Sprintf(format, args...)})
+		return
 	}
+	d.more++
 }
 
 // place adds the positions in the text to the mistakes.
@@ -194,6 +202,7 @@ func (d *decoder) object(at string, v any, dst reflect.Value) {
 // unknown records a member without a field.
 func (d *decoder) unknown(at, key string, names []string) {
 	if len(d.mistakes) >= maxMistakes {
+		d.more++
 		return
 	}
 	m := Mistake{Pointer: document.Join(at, key), Code: proviso.Invalid, Nearest: document.Nearest(key, names), Valid: fewNames(names)}

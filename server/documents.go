@@ -157,12 +157,16 @@ func suiteProblem(list proviso.Mistakes, secrets ...Mistake) error {
 			all[i].Excerpt = ""
 		}
 	}
+	more := 0
 	for i, m := range list {
-		if !m.Warning {
+		switch {
+		case m.More > 0:
+			more += m.More
+		case !m.Warning:
 			wrong = append(wrong, all[i])
 		}
 	}
-	return invalid(wrong)
+	return invalid(wrong, more)
 }
 
 // placed returns the mistakes of a suite with their places.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -161,13 +162,20 @@ func fewNames(names []string) []string {
 // maxMistakes bounds how many mistakes an answer lists.
 const maxMistakes = 100
 
-// invalid is the problem of a body with mistakes.
-func invalid(list []Mistake) *Problem {
+// invalid is the problem of a body with mistakes, of which more are not in the list.
+func invalid(list []Mistake, more ...int) *Problem {
 	p := problem(proviso.Invalid, list[0].Message)
-	if len(list) > 1 {
-		p.Detail = strconv.Itoa(len(list)) + " mistakes; the first: " + p.Detail
-	}
 	p.Errors = list[:min(len(list), maxMistakes)]
+	all := len(list)
+	for _, n := range more {
+		all += n
+	}
+	switch {
+	case all > len(p.Errors):
+		p.Detail = fmt.Sprintf("%d mistakes, of which %d are listed; the first: %s", all, len(p.Errors), p.Detail)
+	case all > 1:
+		p.Detail = fmt.Sprintf("%d mistakes; the first: %s", all, p.Detail)
+	}
 	return p
 }
 

@@ -49,8 +49,7 @@ func readSet(ctx context.Context, data []byte) (*assertionSet, error) {
 		return nil, err
 	}
 	if len(d.mistakes) > 0 {
-		d.place(doc)
-		return nil, invalid(d.mistakes)
+		return nil, d.problem(doc)
 	}
 	return set, nil
 }

@@ -131,9 +131,6 @@ func (f *caseFile) checkHeader(p *pass, header []string) {
 	at := document.Join(f.at, 0)
 	seen, warned := make(map[string]bool, len(header)), 0
 	for _, column := range header {
-		if warned >= maxMistakes {
-			return // no report shows more
-		}
 		if column != "" && seen[column] {
 			warned++
 			p.Warn(at, "the column %q occurs twice; the last one counts", column)
@@ -141,8 +138,10 @@ func (f *caseFile) checkHeader(p *pass, header []string) {
 		seen[column] = true
 		if message, valid := columnWarning(column); message != "" {
 			e := &proviso.Error{Code: proviso.Invalid, Pointer: at, Message: message, Warning: true}
-			if near := document.Nearest(column, valid); near != "" {
-				e.Valid = []string{near}
+			if warned < maxMistakes { // further ones are only counted
+				if near := document.Nearest(column, valid); near != "" {
+					e.Valid = []string{near}
+				}
 			}
 			warned++
 			p.Report(e)

@@ -181,13 +181,5 @@ func (r *reading) append(m proviso.Mistake) {
 // more says how many mistakes are not reported. It is a warning if all of them are:
 // they are, as long as one that is reported is.
 func (r *reading) more() proviso.Mistake {
-	warning := slices.ContainsFunc(r.mistakes, func(m proviso.Mistake) bool { return m.Warning })
-	noun, what := "mistake", ""
-	if warning {
-		noun = "warning"
-	}
-	if r.dropped > 1 {
-		what = "s"
-	}
-	return proviso.Mistake{Code: proviso.Invalid, Message: fmt.Sprintf("and %d more %s%s", r.dropped, noun, what), Warning: warning}
+	return proviso.MoreMistakes(r.dropped, slices.ContainsFunc(r.mistakes, func(m proviso.Mistake) bool { return m.Warning }))
 }

@@ -10,16 +10,27 @@ import (
 
 // DecodeSet decodes an assertion set that is not in a suite file: a list, at a
 // pointer, of assertions in the form of a suite. It returns the valid ones and the
-// mistakes in the others, at most 100. The types are those that it may name.
+// mistakes in the others: at most 100, and one that counts the rest. The types are those
+// that it may name.
 func DecodeSet(types proviso.Types, list []any, pointer string) ([]*proviso.Assertion, []*proviso.Error) {
 	var mistakes []*proviso.Error
+	dropped, wrong := 0, false
 	record := func(e *proviso.Error) {
+		wrong = wrong || !e.Warning
 		if len(mistakes) < maxMistakes {
 			mistakes = append(mistakes, e)
+		} else {
+			dropped++
 		}
 	}
 	d := &decoder{facts: proviso.Facts{Types: types}}
-	d.Decoder = assertion.Decoder{Owner: d, Report: record, Enough: func() bool { return len(mistakes) == maxMistakes }}
+	d.Decoder = assertion.Decoder{Owner: d, Report: record, Enough: func() bool {
+		enough := len(mistakes) == maxMistakes
+		if enough {
+			dropped++
+		}
+		return enough
+	}}
 	ids := map[string]bool{}
 	all := make([]*proviso.Assertion, 0, len(list))
 	for i, v := range list {
@@ -37,6 +48,10 @@ func DecodeSet(types proviso.Types, list []any, pointer string) ([]*proviso.Asse
 			record(e)
 		}
 		all = append(all, a)
+	}
+	if dropped > 0 {
+		m := proviso.MoreMistakes(dropped, !wrong)
+		mistakes = append(mistakes, &proviso.Error{Code: m.Code, Message: m.Message, Warning: m.Warning})
 	}
 	return all, mistakes
 }

@@ -242,9 +242,13 @@ func (a *app) xdg(variable, usual, name string) string {
 // reading and planning found.
 func inOrder(list proviso.Mistakes) proviso.Mistakes {
 	file, seen := map[string]int{}, map[string]int{}
-	var once proviso.Mistakes
+	var once, more proviso.Mistakes
 	wrong := list.Err() != nil
 	for _, m := range list {
+		if m.More > 0 {
+			more = append(more, m)
+			continue
+		}
 		if m.Place.File == "" && wrong && len(once) > 0 {
 			continue // it follows from other mistakes, such as a suite without rows
 		}
@@ -261,7 +265,15 @@ func inOrder(list proviso.Mistakes) proviso.Mistakes {
 	slices.SortStableFunc(once, func(a, b proviso.Mistake) int {
 		return cmp.Or(file[a.Place.File]-file[b.Place.File], a.Place.Line-b.Place.Line, a.Place.Column-b.Place.Column)
 	})
-	return once
+	if len(more) == 0 {
+		return once
+	}
+	all, warnings := 0, true
+	for _, m := range more {
+		all += m.More
+		warnings = warnings && m.Warning
+	}
+	return append(once, proviso.MoreMistakes(all, warnings))
 }
 
 // mistakes prints warnings and mistakes, and ends the command if there are mistakes.
@@ -272,7 +284,7 @@ func (a *app) mistakes(list proviso.Mistakes) error {
 		if m.Warning {
 			kind = "warning"
 		} else {
-			wrong++
+			wrong += max(1, m.More)
 		}
 		a.mistake(kind, m)
 	}

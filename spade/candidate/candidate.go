@@ -80,6 +80,10 @@ func decodeCandidates(entries []any, at string, doc *document.Document) ([]provi
 	assertions, wrong := suite.DecodeSet(check.Facts(), entries, at)
 	var mistakes proviso.Mistakes
 	for _, e := range wrong {
+		if e.Pointer == "" { // it counts those that are not listed
+			mistakes = append(mistakes, proviso.Mistake{Place: proviso.Place{File: doc.Place("").File}, Code: e.Code, Message: e.Message, Warning: e.Warning})
+			continue
+		}
 		pointer, key := strings.CutSuffix(e.Pointer, "#")
 		m := proviso.Mistake{Place: doc.Place(pointer), Code: e.Code, Message: e.Message, Warning: e.Warning}
 		if key {
@@ -88,9 +92,7 @@ func decodeCandidates(entries []any, at string, doc *document.Document) ([]provi
 		if len(e.Valid) == 1 {
 			m.Nearest = e.Valid[0]
 		}
-		if len(mistakes) < format.MaxMistakes {
-			mistakes = append(mistakes, m)
-		}
+		mistakes = append(mistakes, m)
 	}
 	if mistakes.Err() != nil {
 		return nil, mistakes

@@ -31,9 +31,7 @@ type numbered struct {
 }
 
 func (r *versionReader) add(m proviso.Mistake) {
-	if len(r.mistakes) < format.MaxMistakes {
-		r.mistakes = append(r.mistakes, m)
-	}
+	r.mistakes = format.OneMoreMistake(r.mistakes, m)
 }
 
 func (r *versionReader) json(data []byte) {

@@ -24,19 +24,28 @@ type Table struct {
 
 // Mistake adds a mistake in a line.
 func (t *Table) Mistake(line int, nearest, format string, args ...any) {
-	if len(t.Mistakes) == MaxMistakes {
-		return
-	}
-	t.Mistakes = append(t.Mistakes, proviso.Mistake{
+	t.Mistakes = OneMoreMistake(t.Mistakes, proviso.Mistake{
 		Place: proviso.Place{File: t.File, Line: line}, Code: proviso.Invalid, Message: fmt.Sprintf(format, args...), Nearest: nearest,
 	})
 }
 
+// OneMoreMistake adds a mistake to those of a file. Beyond MaxMistakes, the last one
+// counts the rest.
+func OneMoreMistake(list proviso.Mistakes, m proviso.Mistake) proviso.Mistakes {
+	switch {
+	case len(list) < MaxMistakes:
+		return append(list, m)
+	case len(list) == MaxMistakes:
+		return append(list, proviso.MoreMistakes(1, m.Warning))
+	}
+	last := &list[MaxMistakes]
+	*last = proviso.MoreMistakes(last.More+1, last.Warning && m.Warning)
+	return list
+}
+
 // Broken adds a mistake for an unreadable line.
 func (t *Table) Broken(err error) {
-	if len(t.Mistakes) < MaxMistakes {
-		t.Mistakes = append(t.Mistakes, MistakeOfLine(t.File, err))
-	}
+	t.Mistakes = OneMoreMistake(t.Mistakes, MistakeOfLine(t.File, err))
 }
 
 // Rows calls each for every record that has as many fields as the header; head is
