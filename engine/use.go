@@ -22,10 +22,11 @@ func (e *Engine) Plan(ctx context.Context, t run.Task) (*run.Plan, proviso.Mista
 		return nil, proviso.Mistakes{{Code: proviso.Internal, Message: "a plan needs a suite"}}
 	}
 	n := &e.o.Engines
+	included := run.NewIncluded(e.include().Read)
 	o := run.Options{
 		Engines: run.Engines{
 			Code: e.code, Files: e.files, Env: e.env, Templates: e.templates, Metrics: e.metrics, Checks: e.checks,
-			PromptTemplates: e.templates.Including(e.include().Read),
+			PromptTemplates: e.templates.Including(included.Read), Included: included,
 			Grader:          e.Grader(), Judge: e.JudgedBy, Spans: n.Spans, CommandTools: e.tools(),
 			Client: e.client, Secrets: e.secrets, Open: e.openForSuite,
 		},

@@ -49,6 +49,8 @@ type Engines struct {
 	Files     proviso.Files
 	Env       proviso.Env
 	Templates Templates
+	// Included are the files that PromptTemplates includes; nil if it includes none.
+	Included *Included
 	// PromptTemplates renders prompts that the suite writes, which may include files;
 	// nil is Templates.
 	PromptTemplates Templates

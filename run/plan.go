@@ -93,6 +93,7 @@ func New(ctx context.Context, s *proviso.Suite, o Options) (*Plan, proviso.Mista
 	if p.mistakes.Err() == nil && p.Rows == 0 && s.Unseen == 0 {
 		p.mistake(proviso.Errorf(proviso.Invalid, "no test is selected: the suite has no cases, or the filters leave none"))
 	}
+	_, _ = p.content.Write(o.Included.sum()) // a hash never fails
 	slices.SortStableFunc(p.mistakes, func(a, b proviso.Mistake) int {
 		return cmp.Or(cmp.Compare(a.Place.File, b.Place.File), cmp.Compare(a.Place.Line, b.Place.Line))
 	})
