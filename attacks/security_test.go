@@ -1,0 +1,184 @@
+package attacks
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// promises maps the beginning of each sentence, or row of a table, under "What is
+// promised" in docs/security.md to the tests that hold it: package.Test, or the file of
+// a script.
+var promises = []struct {
+	begins string
+	tests  string
+}{
+	{"An output is never run", "check.TestProgramArguments sandbox.TestForms"},
+	{"Templates are rendered once", "internal/template.TestResultsAreNotRenderedAgain internal/template.TestHostileTemplates"},
+	{"What is shown is escaped", "report.TestTerminalIsHarmless report.TestHTMLIsHarmless report.TestMarkdownIsHarmless report.TestAnnotationsAreHarmless report.TestCSVIsHarmless report.TestJUnitIsHarmless report.TestYAMLIsHarmless"},
+	{"The HTML report runs only its own script", "report.TestHTMLPolicyHasTheHashes"},
+
+	{"Untrusted text stands inside a fence", "judge.TestFence judge.TestHostileContent"},
+	{"Only a reply of exactly the requested form", "judge.TestReplies judge.TestImitatedVerdicts judge.TestImitatedVerdictsOfRubrics"},
+	{"A judge that gives no verdict is an error", "judge.TestUnavailable judge.TestCutReplies judge.TestBrokenOff judge.TestThoughts"},
+	{"A reply with a key twice", "judge.TestDuplicateKeys"},
+
+	{"On Linux (amd64, arm64), code in workers", "sandbox.TestAttacks sandbox.TestNodeAttacks sandbox.TestRubyAttacks"},
+	{"| open a file", "sandbox.TestAttacks sandbox.TestFiles sandbox.TestLinks"},
+	{"| read keys from the environment", "sandbox.TestAttacks sandbox.TestNodeAttacks sandbox.TestRubyAttacks"},
+	{"| reach the network without a grant", "sandbox.TestAttacks sandbox.TestNetworkGrant"},
+	{"| start a process", "sandbox.TestAttacks sandbox.TestKilledParent sandbox.TestOrphans"},
+	{"| use up the machine", "sandbox.TestLowLimits sandbox.TestFlood sandbox.TestThreadsAreLimited sandbox.TestManySources"},
+	{"| go on computing", "sandbox.TestNodeThreads sandbox.TestNodeLeavesNothing"},
+	{"| change the verdict of another", "sandbox.TestGlobals sandbox.TestManySources"},
+	{"| reply in the place of other code", "sandbox.TestAttacks sandbox.TestHugeLength"},
+	{"Without namespaces", "sandbox.TestPolicies sandbox.TestAttacksAsNobody"},
+	{"Where root runs proviso", "sandbox.TestAttacksAsNobody"},
+	{"Before first use proviso tests", "sandbox.TestSelfTest sandbox.TestSelfTestOfOthers sandbox.TestProbe"},
+	{"Inline JavaScript", "internal/script.TestIsolation internal/script.TestLimits internal/script.TestLargeResults internal/script.TestLibraryIsHardened"},
+	{"Under `--sandbox require`, JavaScript", "sandbox.TestEngineAttacks engine.TestWhereCodeRuns"},
+	{"A lack of memory is an error", "sandbox.TestErrorsThatAreNoVerdict sandbox.TestRubyMistakes sandbox.TestNodeMistakes"},
+
+	{"It gets no file, no network and no variable", "sandbox.TestPolicies engine.TestWhereCodeRuns"},
+	{"It is not run where there is no sandbox", "sandbox.TestWithoutASandbox"},
+	{"The code of a suite can read", "cmd/proviso.TestGrants sandbox.TestPolicies"},
+	{"Under `auto`, the default, providers", "sandbox.TestPolicies sandbox.TestPackages sandbox.TestNetworkGrant"},
+	{"The suite's folder is not granted", "sandbox.TestHome sandbox.TestFolderThatIsNoText"},
+
+	{"A key is sent only to the host", "provider.TestHosts provider.TestUntrustedSuites"},
+	{"A redirect to another scheme", "internal/transport.TestRedirectsKeepNothing internal/transport.TestRedirects provider.TestRedirects"},
+	{"Keys are never printed", "internal/transport.TestNoSecrets internal/secrets.TestEverywhere cmd/proviso.TestSecretThatCannotBePrinted cmd/proviso/testdata/secrets.txtar"},
+	{"Code can ask a model a question", "sandbox.TestErrorsThatAreNoVerdict sandbox.TestFullOfQuestions judge.TestAskLLM"},
+
+	{"A row that called a model is on disk", "attacks.TestKilledRunsAskNothingTwice"},
+	{"A full disk ends a run", "attacks.TestFullDiskEndsTheRun attacks.TestFullDiskEndsRecording attacks.TestStoreOnFullDisk"},
+	{"A server waits with its runs", "attacks.TestStoreOnFullDisk"},
+	{"`--resume` refuses a suite", "attacks.TestResumeWithAnotherText"},
+
+	{"JSON from outside has at most", "attacks.TestReplyOfSmallObjects attacks.TestBodiesOfManyValues"},
+	{"Keys, columns, anchors and levels", "attacks.TestWideCSV suite.TestTooManyCombinations attacks.TestReadersAreLinear"},
+	{"Reading untrusted text takes time in proportion", "attacks.TestReadersAreLinear"},
+	{"Reading stops a quarter of a second", "attacks.TestReadersStop"},
+	{"A suite can name regular files only", "suite.TestIrregularFiles"},
+	{"The name of a model in a vendor's path", "provider.TestNamesInPaths"},
+
+	{"Keys take fair turns", "attacks.TestOneKeyDoesNotStarveOthers internal/turns.TestLightKeyDoesNotWait"},
+	{"A request computes for at most", "attacks.TestOneKeyDoesNotStarveOthers"},
+	{"SIGTERM ends a server", "attacks.TestStopUnderHostileBodies"},
+
+	{"The server runs no code", "server.TestUntrusted server.TestProviders"},
+	{"It stores hashes of API keys", "store/sqlite.TestSecretsAreNotKept"},
+	{"What belongs to another", "attacks.TestOtherProject server.TestProjects server.TestIdempotencyOfProjects"},
+	{"Within a project, a key with", "server.TestOwn"},
+	{"`admin` is for the operator", "server.TestAdmin"},
+	{"Only the key that sent spans", "server.TestSpansOfKeys"},
+	{"A suite that contains a secret", "attacks.TestKeyInSuite server.TestInlineSecrets"},
+
+	{"proviso uses the network only for", "cmd/proviso.TestUntrustedNetwork internal/transport.TestHosts"},
+}
+
+// TestPromisesHaveTests: each sentence under "What is promised" in docs/security.md has
+// tests that hold it, and they exist.
+func TestPromisesHaveTests(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../docs/security.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(page), "\n## What is promised\n")
+	section, _, found := strings.Cut(section, "\n## ")
+	if !found {
+		t.Fatal("the page has no section about what is promised")
+	}
+	used := make([]bool, len(promises))
+	for _, sentence := range promised(section) {
+		n := 0
+		for i, p := range promises {
+			if strings.HasPrefix(sentence, p.begins) {
+				used[i] = true
+				n++
+			}
+		}
+		if n != 1 {
+			t.Errorf("%d entries of promises are about %q", n, sentence)
+		}
+	}
+	for i, p := range promises {
+		if !used[i] {
+			t.Errorf("no sentence of the page begins with %q", p.begins)
+		}
+		for name := range strings.FieldsSeq(p.tests) {
+			if !exists(t, name) {
+				t.Errorf("%q: there is no test %s", p.begins, name)
+			}
+		}
+	}
+}
+
+// sentenceEnd is the end of a sentence. Names of files and vendors have no space behind
+// their dots.
+var sentenceEnd = regexp.MustCompile(`[.:](?:\s+|$)`)
+
+// promised returns the sentences and the rows of tables of a section.
+func promised(section string) []string {
+	var list []string
+	for line := range strings.Lines(section) {
+		line = strings.TrimSpace(line)
+		switch {
+		case line == "", strings.HasPrefix(line, "#"), strings.HasPrefix(line, "|--"), strings.HasPrefix(line, "| code cannot"), strings.HasPrefix(line, "A test maps"):
+		case strings.HasPrefix(line, "|"):
+			list = append(list, line)
+		default:
+			begin := 0
+			for _, end := range sentenceEnd.FindAllStringIndex(line, -1) {
+				if line[end[0]] == ':' && end[1] < len(line) {
+					continue // what follows belongs to the sentence
+				}
+				list = append(list, strings.TrimSpace(line[begin:end[1]]))
+				begin = end[1]
+			}
+			if rest := strings.TrimSpace(line[begin:]); rest != "" {
+				list = append(list, rest)
+			}
+		}
+	}
+	return list
+}
+
+// exists reports whether there is a test package.Test, or the file of a script.
+func exists(t *testing.T, name string) bool {
+	t.Helper()
+	if strings.HasSuffix(name, ".txtar") {
+		_, err := os.Stat(filepath.Join("..", filepath.FromSlash(name)))
+		return err == nil
+	}
+	dot := strings.LastIndexByte(name, '.')
+	files, err := filepath.Glob(filepath.Join("..", filepath.FromSlash(name[:dot]), "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(text), "\nfunc "+name[dot+1:]+"(t *testing.T)") {
+			return true
+		}
+	}
+	return false
+}
+
+// TestPromisesAreFound is the check that TestPromisesHaveTests can fail.
+func TestPromisesAreFound(t *testing.T) {
+	t.Parallel()
+	got := promised("\n### A\n\nOne: it is so. Two (`a.b`) is.\n\n| code cannot | because |\n|---|---|\n| fly | no wings |\n")
+	if strings.Join(got, "/") != "One: it is so./Two (`a.b`) is./| fly | no wings |" {
+		t.Errorf("sentences: %q", got)
+	}
+	if exists(t, "attacks.TestNothingLikeThis") || !exists(t, "attacks.TestPromisesAreFound") {
+		t.Error("tests are not found by their names")
+	}
+}
