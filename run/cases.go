@@ -22,6 +22,7 @@ func (p *Plan) checkCases(ctx context.Context) {
 	if checker, ok := source.(proviso.CaseChecker); ok {
 		source = checker.WithBroken() // they show further mistakes
 	}
+	p.kept = kept{off: p.o.Dry}
 	for c, err := range source.Cases() {
 		if ctx.Err() != nil {
 			p.mistake(ctx.Err())
@@ -33,6 +34,7 @@ func (p *Plan) checkCases(ctx context.Context) {
 			} else {
 				p.note(suite.CaseMistake(p.Suite.Places, err), pointerOf(err))
 			}
+			p.kept.drop()
 			continue
 		}
 		p.Cases++
@@ -47,6 +49,7 @@ func (p *Plan) checkCases(ctx context.Context) {
 		bare.add(prepared)
 		p.noteTraces(prepared)
 		p.waits = p.waits || p.traced || waits(prepared)
+		p.kept.add(prepared)
 		if p.o.Warn {
 			words.warn(c.Assert)
 			words.warn(c.Set)

@@ -53,6 +53,7 @@ func (p *Plan) Run(ctx context.Context) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
+	e.kept, p.kept = p.kept.cases, kept{}
 	if p.o.Timeout > 0 {
 		e.deadline = begun.Add(p.o.Timeout)
 	}
@@ -87,6 +88,7 @@ type execution struct {
 	summary   *report.Summary
 	metrics   *metrics
 	memory    *memory
+	kept      []*prepared  // the cases; nil if they are read from the suite
 	deadline  time.Time    // deadline of the run; zero if it has none
 	done      map[int]bool // rows of an earlier run that are taken over
 

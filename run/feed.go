@@ -17,7 +17,7 @@ type job struct {
 	col *column
 }
 
-// lazyCase is prepared by the first worker that needs it.
+// lazyCase is prepared by the first worker that needs it, unless the plan kept it.
 type lazyCase struct {
 	once sync.Once
 	c    *proviso.Case
@@ -98,7 +98,7 @@ func (f *feed) flush(ctx context.Context) bool {
 }
 
 func (e *execution) feed(ctx context.Context, f *feed, selected func(*proviso.Case) bool) {
-	for c, err := range e.p.Suite.Cases() {
+	for lazy, err := range e.lazyCases() {
 		if ctx.Err() != nil {
 			return
 		}
@@ -109,7 +109,7 @@ func (e *execution) feed(ctx context.Context, f *feed, selected func(*proviso.Ca
 			e.fail(err)
 			return
 		}
-		if selected(c) && !e.feedCase(ctx, f, c) {
+		if selected(lazy.c) && !e.feedCase(ctx, f, lazy) {
 			return
 		}
 	}
@@ -123,8 +123,8 @@ func (e *execution) known(err error) bool {
 }
 
 // feedCase passes on the rows of a case; false if the run has ended.
-func (e *execution) feedCase(ctx context.Context, f *feed, c *proviso.Case) bool {
-	lazy := &lazyCase{c: c}
+func (e *execution) feedCase(ctx context.Context, f *feed, lazy *lazyCase) bool {
+	c := lazy.c
 	for i := range e.p.columns {
 		col := &e.p.columns[i]
 		if !e.p.selects(c, col) || e.done[c.Index*len(e.p.columns)+col.index] {
@@ -151,7 +151,11 @@ func (e *execution) work(ctx context.Context, stop func(), batches <-chan []job)
 
 // do runs one row and stores it. It uses buf and returns it for the next row.
 func (e *execution) do(ctx context.Context, stop func(), j job, buf []byte) []byte {
-	j.c.once.Do(func() { j.c.pc = e.p.prepare(ctx, j.c.c) })
+	j.c.once.Do(func() {
+		if j.c.pc == nil {
+			j.c.pc = e.p.prepare(ctx, j.c.c)
+		}
+	})
 	res := e.row(ctx, j)
 	if ctx.Err() != nil {
 		return buf // interrupted: the row will run again

@@ -41,6 +41,7 @@ type Plan struct {
 	traced     bool // rows need the spans of their traces
 	inOrder    bool // rows depend on earlier rows, so they run one at a time
 	serial     bool // some cases run first, one at a time
+	kept       kept // the cases, if there are few
 	mistakes   proviso.Mistakes
 	dropped    int               // mistakes beyond maxMistakes
 	noted      map[string]*noted // by message: cases share assertions
