@@ -3,6 +3,7 @@ package value
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -103,15 +104,10 @@ func appendObject(dst []byte, o *Object, depth int) ([]byte, bool) {
 func AppendQuoted(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	start := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c >= 0x20 && c != '"' && c != '\\' && c < utf8.RuneSelf {
-			i++
-			continue
-		}
-		if c < utf8.RuneSelf {
+	for i := unescaped(s, 0); i < len(s); i = unescaped(s, i) {
+		if s[i] < utf8.RuneSelf {
 			dst = append(dst, s[start:i]...)
-			dst = appendEscape(dst, c)
+			dst = appendEscape(dst, s[i])
 			i++
 			start = i
 			continue
@@ -135,9 +131,33 @@ func AppendQuoted(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
+// unescaped returns the offset of the first byte at or after i that is not a
+// character of ASCII to be written as it is, or the length of s. See [plain].
+func unescaped(s string, i int) int {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	for ; i+8 <= len(s); i += 8 {
+		w := uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
+			uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
+		quote, slash := w^(ones*'"'), w^(ones*'\\')
+		found := (w | (w - ones*0x20) | (quote-ones)&^quote | (slash-ones)&^slash) & tops
+		if found != 0 {
+			return i + bits.TrailingZeros64(found)/8
+		}
+	}
+	for ; i < len(s); i++ {
+		if c := s[i]; c == '"' || c == '\\' || c < 0x20 || c >= utf8.RuneSelf {
+			return i
+		}
+	}
+	return len(s)
+}
+
 func appendEscape(dst []byte, c byte) []byte {
-	if at := strings.IndexByte("\"\\\b\f\n\r\t", c); at >= 0 {
-		return append(dst, '\\', `"\bfnrt`[at])
+	if c == '"' || c == '\\' {
+		return append(dst, '\\', c)
+	}
+	if at := strings.IndexByte("\b\f\n\r\t", c); at >= 0 {
+		return append(dst, '\\', "bfnrt"[at])
 	}
 	const hex = "0123456789abcdef"
 	return append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
