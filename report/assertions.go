@@ -6,6 +6,7 @@ import (
 	"hash/maphash"
 	"math"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/proviso-eval/proviso"
@@ -250,14 +251,21 @@ func (s *Summary) Assertions() []AssertionSummary {
 	}
 	type line struct {
 		*AssertionSummary
-		name string // sorting compares it many times
+		name    string // sorting compares both many times
+		urgency float64
 	}
 	lines := make([]line, 0, len(t.lines))
 	for _, a := range t.lines {
-		lines = append(lines, line{a, a.Name()})
+		lines = append(lines, line{a, a.Name(), a.urgency()})
 	}
 	slices.SortFunc(lines, func(a, b line) int {
-		return cmp.Or(cmp.Compare(a.urgency(), b.urgency()), cmp.Compare(b.Errors, a.Errors), cmp.Compare(a.Type, b.Type), cmp.Compare(a.name, b.name))
+		if c := cmp.Or(cmp.Compare(a.urgency, b.urgency), cmp.Compare(b.Errors, a.Errors)); c != 0 {
+			return c
+		}
+		if a.Type != b.Type {
+			return strings.Compare(a.Type, b.Type)
+		}
+		return strings.Compare(a.name, b.name)
 	})
 	list := make([]AssertionSummary, 0, len(lines)+1)
 	for _, a := range lines {

@@ -175,7 +175,8 @@ func writeAdditions(w io.Writer, in *Input) {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		w.Write(appendAssertion(b, in, &lines[i])) // both writers keep their first error
+		b = appendAssertion(b, in, &lines[i])
+		w.Write(b) // both writers keep their first error
 		b = b[:0]
 	}
 	b = append(b, ']')
@@ -200,9 +201,9 @@ func appendAssertion(b []byte, in *Input, a *AssertionSummary) []byte {
 		b = strconv.AppendInt(append(b, c.key...), int64(c.n), 10)
 	}
 	low, high := a.interval()
-	b = value.AppendJSON(append(b, `,"passRate":`...), finite(a.rate()))
-	b = value.AppendJSON(append(b, `,"interval":[`...), low)
-	b = append(value.AppendJSON(append(b, ','), high), ']')
+	b = appendFinite(append(b, `,"passRate":`...), a.rate())
+	b = appendFinite(append(b, `,"interval":[`...), low)
+	b = append(appendFinite(append(b, ','), high), ']')
 	for _, x := range [...]struct{ key, text string }{{`,"id":`, a.ID}, {`,"metric":`, a.Metric}, {`,"value":`, a.Value}, {`,"threshold":`, a.Threshold}} {
 		if x.text != "" {
 			b = value.AppendQuoted(append(b, x.key...), x.text)
@@ -225,10 +226,10 @@ func appendAssertion(b []byte, in *Input, a *AssertionSummary) []byte {
 	return append(b, '}')
 }
 
-// finite returns f; nil if there is no rate.
-func finite(f float64) any {
-	if math.IsInf(f, 0) {
-		return nil
+// appendFinite appends f; null if JSON has no number for it.
+func appendFinite(b []byte, f float64) []byte {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return append(b, "null"...)
 	}
-	return f
+	return value.AppendNumber(b, f)
 }
