@@ -111,7 +111,11 @@ func (f *caseFile) record(at string, rec document.Record, known *expectations) w
 			"the record has %d fields and the header %d; a comma in a text needs quotes around it", len(rec.Fields), len(rec.Header))}
 		return w
 	}
-	row := value.NewObject(len(rec.Fields))
+	row := known.row // the records of a file have the same columns
+	if row == nil {
+		row = value.NewObject(len(rec.Fields))
+		known.row = row
+	}
 	for i, field := range rec.Fields {
 		if rec.Header[i] != "" {
 			row.Set(rec.Header[i], field)

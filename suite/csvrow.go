@@ -34,7 +34,8 @@ type expectations struct {
 	warned map[string]bool // names that were warned of, once in a file
 	warn   func(suspicion)
 
-	column string // that is read
+	row    *value.Object // that is read
+	column string        // in it
 }
 
 type expectation struct {
@@ -59,8 +60,14 @@ func (e *expectations) parse(column, cell string) *value.Object {
 }
 
 func (e *expectations) caseFromRow(row *value.Object) (*value.Object, error) {
+	variables := 0
+	for _, column := range row.Keys() {
+		if !strings.HasPrefix(column, "__") {
+			variables++
+		}
+	}
 	b := rowBuilder{
-		expectations: e, vars: value.NewObject(row.Len()), options: &value.Object{}, metadata: &value.Object{},
+		expectations: e, vars: value.NewObject(variables), options: &value.Object{}, metadata: &value.Object{},
 	}
 	for column, cell := range row.All() {
 		e.column = column

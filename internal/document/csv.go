@@ -2,6 +2,7 @@ package document
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -44,6 +45,9 @@ func ReadCSV(r io.Reader, o CSVOptions) iter.Seq2[Record, error] {
 			o.Delimiter = ","
 		}
 		c := csvReader{in: bufio.NewReaderSize(r, 64<<10), delimiter: o.Delimiter, strict: o.Strict, line: 1}
+		for _, b := range [...]byte{'"', '\r', '\n', o.Delimiter[0]} {
+			c.special[b] = true
+		}
 		if mark, _ := c.in.Peek(3); string(mark) == "\ufeff" {
 			_, _ = c.in.Discard(3)
 		}
@@ -83,9 +87,10 @@ type csvReader struct {
 	in        *bufio.Reader
 	delimiter string
 	strict    bool
-	line      int  // of the next byte
-	lone      bool // the first line ends in a carriage return alone: all do
-	decided   bool // lone is known
+	special   [256]bool // bytes that are not always part of an unquoted field
+	line      int       // of the next byte
+	lone      bool      // the first line ends in a carriage return alone: all do
+	decided   bool      // lone is known
 
 	text   []byte // the fields of the record one after the other
 	ends   []int  // where each field ends in text
@@ -99,14 +104,14 @@ func (c *csvReader) record() ([]string, error) {
 	first := true
 	for {
 		b, err := c.in.ReadByte()
-		if errors.Is(err, io.EOF) {
-			if first {
-				return nil, io.EOF
-			}
-			return c.finish()
-		}
-		if err != nil {
+		switch {
+		case err == nil:
+		case !errors.Is(err, io.EOF):
 			return nil, err
+		case first:
+			return nil, io.EOF
+		default:
+			return c.finish()
 		}
 		first = false
 		switch {
@@ -121,6 +126,7 @@ func (c *csvReader) record() ([]string, error) {
 			c.field()
 		default:
 			c.text = append(c.text, b)
+			c.unquoted()
 		}
 		if err != nil {
 			return nil, err
@@ -137,23 +143,22 @@ func (c *csvReader) quotedField() error {
 	open := c.line
 	c.quoted = true
 	for {
-		b, err := c.in.ReadByte()
-		if errors.Is(err, io.EOF) {
-			return &LineError{Line: open, Code: proviso.Invalid, Message: "a quoted field begins here and does not end"}
+		text, err := c.in.ReadSlice('"')
+		c.line += bytes.Count(text, []byte{'\n'})
+		c.text = append(c.text, text...)
+		if len(c.text) > maxRecord {
+			return &LineError{Line: open, Code: proviso.Limit, Message: "the record is longer than 64 MiB"}
 		}
-		if err != nil {
+		switch {
+		case err == nil:
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case errors.Is(err, io.EOF):
+			return &LineError{Line: open, Code: proviso.Invalid, Message: "a quoted field begins here and does not end"}
+		default:
 			return err
 		}
-		if b != '"' {
-			if b == '\n' {
-				c.line++
-			}
-			c.text = append(c.text, b)
-			if len(c.text) > maxRecord {
-				return &LineError{Line: open, Code: proviso.Limit, Message: "the record is longer than 64 MiB"}
-			}
-			continue
-		}
+		c.text = c.text[:len(c.text)-1] // without the quote
 		if c.rest(`"`) {
 			c.text = append(c.text, '"')
 			continue
@@ -169,6 +174,17 @@ func (c *csvReader) quotedField() error {
 		c.text[c.start], c.text[len(c.text)-1] = '"', '"'
 		return nil
 	}
+}
+
+// unquoted reads what is buffered of an unquoted field, up to a special byte.
+func (c *csvReader) unquoted() {
+	next, _ := c.in.Peek(c.in.Buffered())
+	n := 0
+	for n < len(next) && !c.special[next[n]] {
+		n++
+	}
+	c.text = append(c.text, next[:n]...)
+	_, _ = c.in.Discard(n)
 }
 
 // rest consumes text if it comes next.
