@@ -17,16 +17,16 @@ type reference struct {
 
 // newReference prepares text, which must be in lower case. If two ways to split it
 // give the same words, they are counted once.
-func newReference(text string) *reference {
-	r := &reference{words: sync.OnceValue(func() *ngram.Reference { return ngram.NewReference(ngram.Fields(text)) })}
+func newReference(m *ngram.Memory, text string) *reference {
+	r := &reference{words: sync.OnceValue(func() *ngram.Reference { return m.NewReference(ngram.Fields(text)) })}
 	same := func(words []string) *ngram.Reference {
 		if slices.Equal(words, r.words().Words()) {
 			return r.words()
 		}
-		return ngram.NewReference(words)
+		return m.NewReference(words)
 	}
 	r.trimmed = sync.OnceValue(func() *ngram.Reference { return same(ngram.TrimPeriods(r.words().Words())) })
-	r.tokens = sync.OnceValue(func() *ngram.Reference { return same(ngram.Treebank(text)) })
+	r.tokens = sync.OnceValue(func() *ngram.Reference { return same(m.Treebank(text, r.words().Words())) })
 	return r
 }
 
@@ -43,14 +43,16 @@ type referenceCache struct {
 	texts [maxReferences]string
 	refs  [maxReferences]*reference
 	next  int
+
+	memory ngram.Memory
 }
 
 // reference returns the reference for a text.
 func (c *Compiler) reference(text string) *reference {
-	if len(text) > maxReferenceBytes {
-		return newReference(lower(text))
-	}
 	k := &c.refs
+	if len(text) > maxReferenceBytes {
+		return newReference(&k.memory, lower(text))
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for i, t := range k.texts {
@@ -58,7 +60,7 @@ func (c *Compiler) reference(text string) *reference {
 			return k.refs[i]
 		}
 	}
-	r := newReference(lower(text))
+	r := newReference(&k.memory, lower(text))
 	k.texts[k.next], k.refs[k.next] = text, r
 	k.next = (k.next + 1) % maxReferences
 	return r
@@ -103,9 +105,9 @@ func (w *textWords) separated(trimmed bool) []string {
 	return w.fields
 }
 
-func (w *textWords) tokens() []string {
+func (w *textWords) tokens(m *ngram.Memory) []string {
 	if w.treebank == nil {
-		w.treebank = ngram.Treebank(w.text)
+		w.treebank = m.Treebank(w.text, w.separated(false))
 	}
 	return w.treebank
 }

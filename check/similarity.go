@@ -21,7 +21,7 @@ func newROUGE(c *Compiler, s *Spec) (Check, error) {
 	}
 	ref, threshold := c.reference(want), s.threshold()
 	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
-		score := ref.tokens().Compare(sub.words().tokens(), 1).ROUGE1()
+		score := ref.tokens().Compare(sub.words().tokens(&c.refs.memory), 1).ROUGE1()
 		f := Finding{Pass: score >= threshold, Score: score, Always: true}
 		f.Reason = s.scoreReason("ROUGE-N", score, 2, f.Pass, "greater than or equal to")
 		return f, nil
@@ -39,7 +39,7 @@ func newROUGEL(c *Compiler, s *Spec) (Check, error) {
 	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
 		best := 0.0
 		for _, ref := range refs {
-			score, err := ref.tokens().ROUGEL(sub.words().tokens())
+			score, err := ref.tokens().ROUGEL(sub.words().tokens(&c.refs.memory))
 			if err != nil {
 				return Finding{}, proviso.Errorf(proviso.Limit, "%w", err)
 			}

@@ -68,6 +68,19 @@ func FuzzTreebank(f *testing.F) {
 	})
 }
 
+func TestMemoryOfTokens(t *testing.T) {
+	t.Parallel()
+	var memory ngram.Memory
+	for _, text := range []string{"the cat", "it's here.", "a b c d", ""} {
+		fields := ngram.Fields(text)
+		got, want := memory.Treebank(text, fields), ngram.Treebank(text)
+		memory.Treebank("others write over the memory of their own", nil)
+		if !slices.Equal(got, want) {
+			t.Errorf("Treebank(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestFields(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][]string{
@@ -112,13 +125,17 @@ func naive(candidate, reference []string, n int) int {
 
 func TestCompareIsExact(t *testing.T) {
 	t.Parallel()
+	var memory ngram.Memory
 	for range 2000 {
-		candidate, reference := randomWords(30), randomWords(30)
-		r := ngram.NewReference(reference)
-		o := r.Compare(candidate, ngram.MaxOrder)
-		for n := 1; n <= ngram.MaxOrder; n++ {
-			if want := naive(candidate, reference, n); o.Matches[n-1] != want {
-				t.Fatalf("%q and %q share %d sequences of %d words, want %d", candidate, reference, o.Matches[n-1], n, want)
+		reference := randomWords(30)
+		r := memory.NewReference(reference)
+		for range 3 { // the first time, sequences are counted in memory that others use
+			candidate := randomWords(30)
+			o := r.Compare(candidate, ngram.MaxOrder)
+			for n := 1; n <= ngram.MaxOrder; n++ {
+				if want := naive(candidate, reference, n); o.Matches[n-1] != want {
+					t.Fatalf("%q and %q share %d sequences of %d words, want %d", candidate, reference, o.Matches[n-1], n, want)
+				}
 			}
 		}
 	}

@@ -2,30 +2,39 @@ package ngram
 
 import (
 	"hash/maphash"
+	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // MaxOrder is the length of the longest word sequences that are counted.
 const MaxOrder = 4
 
-// Reference is a text to compare others with, its word sequences counted. It is
-// safe for concurrent use.
+// Reference is a text to compare others with, its words counted. It is safe for
+// concurrent use.
 type Reference struct {
-	words []string
-	ids   []uint32 // of words
-	vocab vocabulary
-	count []uint32 // of the words, by id
+	words  []string
+	ids    []uint32 // of words
+	vocab  vocabulary
+	count  []uint32 // of the words, by id
+	memory *Memory
 
-	long  sync.Once // the sequences of more than one word
-	trie  trie
-	times []uint32 // of the nodes of trie
+	compared atomic.Bool // in sequences of several words
+	once     sync.Once
+	kept     sequences // from the second such comparison on
 }
 
 // NewReference counts the words of a reference text. It keeps words.
-func NewReference(words []string) *Reference {
-	r := &Reference{words: words, ids: make([]uint32, len(words)), vocab: newVocabulary(len(words)), count: make([]uint32, 0, len(words))}
-	for i, w := range words {
-		id := r.vocab.add(w)
+func NewReference(words []string) *Reference { return new(Memory).NewReference(words) }
+
+// NewReference is the function [NewReference]. Comparisons with the reference take
+// their memory from m.
+func (m *Memory) NewReference(words []string) *Reference {
+	room := make([]uint32, 3*len(words))
+	r := &Reference{words: words, memory: m, ids: room[:len(words)], count: room[len(words) : len(words) : 2*len(words)]}
+	r.vocab = newVocabulary(words, room[2*len(words):2*len(words)])
+	for i := range words {
+		id := r.vocab.add(i)
 		if int(id) > len(r.count) {
 			r.count = append(r.count, 0)
 		}
@@ -53,55 +62,74 @@ func total(words, n int) int { return max(0, words-n+1) }
 // order words. It takes time linear in the length of candidate.
 func (r *Reference) Compare(candidate []string, order int) Overlap {
 	o := Overlap{Candidate: len(candidate), Reference: len(r.words)}
-	ids := make([]uint32, len(candidate))
-	used := make([]uint32, len(r.count))
-	for i, w := range candidate {
-		id := r.vocab.find(w)
-		if id > 0 && used[id-1] < r.count[id-1] {
-			used[id-1]++
+	w := r.memory.take()
+	defer r.memory.give(w)
+	w.ids, w.used = zeros(w.ids, len(candidate)), zeros(w.used, len(r.count))
+	for i, word := range candidate {
+		id := r.vocab.find(word)
+		if id > 0 && w.used[id-1] < r.count[id-1] {
+			w.used[id-1]++
 			o.Matches[0]++
 		}
-		ids[i] = id
+		w.ids[i] = id
 	}
 	if order > 1 {
-		r.compareLong(ids, min(order, MaxOrder), &o)
+		r.compareLong(w, min(order, MaxOrder), &o)
 	}
 	return o
 }
 
-// compareLong follows every sequence of candidate as far into the trie as the
-// reference has it.
-func (r *Reference) compareLong(candidate []uint32, order int, o *Overlap) {
-	r.long.Do(r.countLong)
-	used := make([]uint32, len(r.times))
+// compareLong follows every sequence of the candidate, w.ids, as far into the trie
+// as the reference has it.
+func (r *Reference) compareLong(w *workspace, order int, o *Overlap) {
+	s, candidate := r.sequences(w), w.ids
+	used := zeros(w.used, len(s.times))
 	for i := range candidate {
 		node := candidate[i]
 		for n := 1; n < order && node > 0 && i+n < len(candidate); n++ {
-			if node = r.trie.child(node, candidate[i+n]); node == 0 {
+			if node = s.trie.child(node, candidate[i+n]); node == 0 {
 				break
 			}
-			if at := r.at(node); used[at] < r.times[at] {
+			if at := r.at(node); used[at] < s.times[at] {
 				used[at]++
 				o.Matches[n]++
 			}
 		}
 	}
+	w.used = used
 }
 
-// at is the index of a node in times. The nodes of single words come first, and
-// their counts are elsewhere.
+// at is the index of a node in the times of sequences. The nodes of single words
+// come first, and their counts are elsewhere.
 func (r *Reference) at(node uint32) uint32 { return node - uint32(len(r.count)) - 1 }
 
-func (r *Reference) countLong() {
-	r.trie = newTrie(uint32(len(r.count)), (MaxOrder-1)*len(r.ids))
-	r.times = make([]uint32, 0, (MaxOrder-1)*len(r.ids))
+// sequences returns the sequences of several words. Most references are compared
+// once: the first time they are counted in w, and kept from the second time on.
+func (r *Reference) sequences(w *workspace) *sequences {
+	if !r.compared.Swap(true) {
+		w.sequences.count(r)
+		return &w.sequences
+	}
+	r.once.Do(func() { r.kept.count(r) })
+	return &r.kept
+}
+
+// sequences are the sequences of 2 to [MaxOrder] words of a reference.
+type sequences struct {
+	trie  trie
+	times []uint32 // of the nodes of trie
+}
+
+func (s *sequences) count(r *Reference) {
+	s.trie.reset(uint32(len(r.count)), (MaxOrder-1)*len(r.ids))
+	s.times = slices.Grow(s.times[:0], (MaxOrder-1)*len(r.ids))
 	for i, node := range r.ids {
 		for n := 1; n < MaxOrder && i+n < len(r.ids); n++ {
-			node = r.trie.add(node, r.ids[i+n])
-			if at := r.at(node); int(at) == len(r.times) {
-				r.times = append(r.times, 1)
+			node = s.trie.add(node, r.ids[i+n])
+			if at := r.at(node); int(at) == len(s.times) {
+				s.times = append(s.times, 1)
 			} else {
-				r.times[at]++
+				s.times[at]++
 			}
 		}
 	}
@@ -112,7 +140,8 @@ func (r *Reference) countLong() {
 type vocabulary struct {
 	seed  maphash.Seed
 	slots []vocabularySlot
-	words []string // by number, less 1
+	words []string
+	first []uint32 // where each number first occurs in words, by number, less 1
 }
 
 type vocabularySlot struct {
@@ -120,8 +149,9 @@ type vocabularySlot struct {
 	id   uint32 // 0 is an empty slot
 }
 
-func newVocabulary(words int) vocabulary {
-	return vocabulary{seed: maphash.MakeSeed(), slots: make([]vocabularySlot, tableSize(words)), words: make([]string, 0, words)}
+// newVocabulary returns an empty vocabulary for words. It has room for first.
+func newVocabulary(words []string, first []uint32) vocabulary {
+	return vocabulary{seed: maphash.MakeSeed(), slots: make([]vocabularySlot, tableSize(len(words))), words: words, first: first}
 }
 
 // slot returns the slot of word, or the empty one where it belongs.
@@ -130,17 +160,18 @@ func (v *vocabulary) slot(word string) (*vocabularySlot, uint32) {
 	short := uint32(h >> 32)
 	for i := h; ; i++ {
 		s := &v.slots[i&uint64(len(v.slots)-1)]
-		if s.id == 0 || s.hash == short && v.words[s.id-1] == word {
+		if s.id == 0 || s.hash == short && v.words[v.first[s.id-1]] == word {
 			return s, short
 		}
 	}
 }
 
-func (v *vocabulary) add(word string) uint32 {
-	s, hash := v.slot(word)
+// add numbers the i-th of the words.
+func (v *vocabulary) add(i int) uint32 {
+	s, hash := v.slot(v.words[i])
 	if s.id == 0 {
-		v.words = append(v.words, word)
-		*s = vocabularySlot{hash: hash, id: uint32(len(v.words))}
+		v.first = append(v.first, uint32(i))
+		*s = vocabularySlot{hash: hash, id: uint32(len(v.first))}
 	}
 	return s.id
 }
@@ -164,8 +195,14 @@ type trieSlot struct {
 	node uint32 // 0 is an empty slot
 }
 
-func newTrie(words uint32, sequences int) trie {
-	return trie{slots: make([]trieSlot, tableSize(sequences)), size: words}
+// reset empties the trie. It has room for so many sequences.
+func (t *trie) reset(words uint32, sequences int) {
+	size := tableSize(sequences)
+	if cap(t.slots) < size {
+		t.slots = make([]trieSlot, size)
+	}
+	t.slots, t.size = t.slots[:size], words
+	clear(t.slots)
 }
 
 func (t *trie) slot(node, word uint32) *trieSlot {

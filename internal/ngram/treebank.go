@@ -14,7 +14,10 @@ import (
 // and n't and contractions such as can|not are split off, and only a full stop at
 // the very end is a token of its own. A blank text has no tokens.
 func Treebank(text string) []string {
-	words := make([]string, 0, len(text)/4+1)
+	return appendTreebank(make([]string, 0, len(text)/4+1), text)
+}
+
+func appendTreebank(words []string, text string) []string {
 	simple := plain(text)
 	if !simple {
 		text = padded(text)

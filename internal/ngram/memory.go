@@ -1,0 +1,57 @@
+package ngram
+
+import (
+	"slices"
+	"sync"
+)
+
+// Memory is what comparisons need for their work. They reuse it, because a row with
+// a text of its own would otherwise need several times the size of the text. The
+// zero value is ready to use. It is safe for concurrent use.
+type Memory struct{ spaces sync.Pool }
+
+// maxKept is the number of words of a text from which on its memory is not reused.
+const maxKept = 1 << 14
+
+// workspace is the memory of one comparison.
+type workspace struct {
+	ids       []uint32 // of the candidate
+	used      []uint32 // how often each word or sequence was matched
+	sequences sequences
+	tokens    []string
+}
+
+func (m *Memory) take() *workspace {
+	if w, ok := m.spaces.Get().(*workspace); ok {
+		return w
+	}
+	return new(workspace)
+}
+
+func (m *Memory) give(w *workspace) {
+	if max(cap(w.ids), cap(w.used)/MaxOrder, cap(w.sequences.times)/MaxOrder, cap(w.tokens)) <= maxKept {
+		m.spaces.Put(w)
+	}
+}
+
+// zeros returns n zeros, in the memory of list if there is room.
+func zeros(list []uint32, n int) []uint32 {
+	if cap(list) < n {
+		return make([]uint32, n)
+	}
+	list = list[:n]
+	clear(list)
+	return list
+}
+
+// Treebank is the function [Treebank]. It returns fields if these are the tokens of
+// text, as they are if it has no punctuation.
+func (m *Memory) Treebank(text string, fields []string) []string {
+	w := m.take()
+	defer m.give(w)
+	w.tokens = appendTreebank(w.tokens[:0], text)
+	if slices.Equal(w.tokens, fields) {
+		return fields
+	}
+	return slices.Clone(w.tokens)
+}
