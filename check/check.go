@@ -58,6 +58,9 @@ type Options struct {
 	// effect gets promptfoo's verdict, and inline JavaScript with a syntax error
 	// fails each output. Otherwise these are mistakes.
 	Lenient bool
+	// Frozen means that nothing changes the objects in assertions, as in a suite: what
+	// was compiled from an object is found by the object.
+	Frozen bool
 	// LaxSchemas accepts unknown JSON Schema keywords.
 	LaxSchemas bool
 }
@@ -181,8 +184,13 @@ type Row struct {
 	Provider  *proviso.ProviderSpec
 	Label     string // of the prompt
 
-	memo map[any]any
+	memo  []memoized
+	whole Subject         // of the assertions without a transform
+	of    *proviso.Output // the output of whole
 }
+
+// memoized is a value that checks of a row share. A row has few of them.
+type memoized struct{ key, value any }
 
 // Subject is the input of one check: the output after transform and scope.
 type Subject struct {
@@ -194,14 +202,13 @@ type Subject struct {
 // memo returns the value that make computed for key earlier in this row, so that
 // checks with the same preparation share it.
 func memo[T any](s *Subject, key any, make func() T) T {
-	if v, ok := s.Row.memo[key]; ok {
-		return v.(T)
+	for i := range s.Row.memo {
+		if m := &s.Row.memo[i]; m.key == key {
+			return m.value.(T)
+		}
 	}
 	v := make()
-	if s.Row.memo == nil {
-		s.Row.memo = map[any]any{}
-	}
-	s.Row.memo[key] = v
+	s.Row.memo = append(s.Row.memo, memoized{key, v})
 	return v
 }
 

@@ -66,12 +66,14 @@ type compiled struct {
 	not       bool
 	broken    error // why it is always undecided
 	check     Check // nil if the value is computed for each row
+	made      Spec  // what check was made of
 	value     operand
 	when      *expr.Condition
 	transform *Transform
 	threshold float64
 	hasLimit  bool
-	compared  *float64    // the threshold that the type compares with; nil if none
+	bound     float64
+	compared  *float64    // bound, if the type compares with a threshold
 	members   []*compiled // of an assert-set
 }
 
@@ -85,12 +87,12 @@ func (c *Compiler) Compile(list []*proviso.Assertion) (*Set, []*proviso.Error) {
 // CompileContext is [Compiler.Compile] with a context. Assertions that are not
 // compiled when ctx ends are mistakes, with the cause of ctx.
 func (c *Compiler) CompileContext(ctx context.Context, list []*proviso.Assertion) (*Set, []*proviso.Error) {
-	set := &Set{members: make([]*compiled, 0, len(list))}
+	set := &Set{members: make([]*compiled, len(list))}
+	all := make([]compiled, len(list))
 	var mistakes []*proviso.Error
-	for _, a := range list {
-		m, err := c.assertion(ctx, a)
-		mistakes = append(mistakes, err...)
-		set.members = append(set.members, m)
+	for i, a := range list {
+		set.members[i] = &all[i]
+		mistakes = append(mistakes, c.compile(ctx, a, &all[i])...)
 	}
 	return set, mistakes
 }
@@ -113,17 +115,23 @@ func fromGo(a *proviso.Assertion) *proviso.Assertion {
 
 // assertion compiles one assertion and the members of a set.
 func (c *Compiler) assertion(ctx context.Context, a *proviso.Assertion) (*compiled, []*proviso.Error) {
-	m := &compiled{Assertion: fromGo(a), c: c}
+	m := new(compiled)
+	return m, c.compile(ctx, a, m)
+}
+
+// compile compiles an assertion into m, which is zero.
+func (c *Compiler) compile(ctx context.Context, a *proviso.Assertion, m *compiled) []*proviso.Error {
+	m.Assertion, m.c = fromGo(a), c
 	if !value.Valid(m.Value) {
 		m.base, m.not = splitType(m.Type)
-		return m, m.wrong(nil, "value", proviso.Errorf(proviso.Invalid, "the value of %q, a %T, has no JSON form, or is nested too deep", m.Type, m.Value))
+		return m.wrong(nil, "value", proviso.Errorf(proviso.Invalid, "the value of %q, a %T, has no JSON form, or is nested too deep", m.Type, m.Value))
 	}
 	mistakes := m.prepare(ctx)
 	if a.Broken {
 		mistakes = slices.DeleteFunc(mistakes, m.lacks)
 	}
 	if m.kind == nil {
-		return m, mistakes
+		return mistakes
 	}
 	for _, inner := range a.Assert {
 		im, err := c.assertion(ctx, inner)
@@ -134,7 +142,7 @@ func (c *Compiler) assertion(ctx context.Context, a *proviso.Assertion) (*compil
 		mistakes = append(mistakes, err...)
 		m.members = append(m.members, im)
 	}
-	return m, mistakes
+	return mistakes
 }
 
 // mistakeAt sets the place of err to a part of a, if it has no place.
@@ -217,7 +225,8 @@ func (m *compiled) prepareCheck(ctx context.Context, all []*proviso.Error) []*pr
 	if m.kind.New == nil {
 		return m.notes(all, notes)
 	}
-	spec := m.spec(ctx, m.kind.present(m.value.static))
+	m.made = m.spec(ctx, m.kind.present(m.value.static))
+	spec := &m.made
 	if m.check, err = m.kind.New(m.c, spec); err != nil {
 		return m.wrong(all, "value", err)
 	}
@@ -317,22 +326,24 @@ func (m *compiled) weighs(all []*proviso.Error) []*proviso.Error {
 	return append(all, w)
 }
 
-// limit returns the threshold that the type compares with; nil if it has none.
-func (k *Kind) limit(given bool, threshold float64) *float64 {
+// limit returns the threshold that the type compares with; false if it has none.
+func (k *Kind) limit(given bool, threshold float64) (float64, bool) {
 	switch {
 	case k.Limit == NoLimit, k.Limit == LimitIfGiven && !given:
-		return nil
+		return 0, false
 	case !given, k.Limit == LimitPositive && threshold == 0:
-		threshold = k.Default
+		return k.Default, true
 	}
-	return &threshold
+	return threshold, true
 }
 
 // limits sets the threshold of the assertion, and warns of a threshold that has no
 // effect. In a CSV file, the threshold may be the default of the cell, which the user
 // did not write.
 func (m *compiled) limits(all []*proviso.Error) []*proviso.Error {
-	m.compared = m.kind.limit(m.hasLimit, m.threshold)
+	if bound, ok := m.kind.limit(m.hasLimit, m.threshold); ok {
+		m.bound, m.compared = bound, &m.bound
+	}
 	why := "type " + m.base + " has no score to compare"
 	if _, number := m.Threshold.(float64); m.base == proviso.TypeSet && m.hasLimit && !number {
 		m.compared, why = nil, "it is a text, and an assert-set takes a number" // as in promptfoo
@@ -345,8 +356,8 @@ func (m *compiled) limits(all []*proviso.Error) []*proviso.Error {
 	return append(all, w)
 }
 
-func (m *compiled) spec(ctx context.Context, v any) *Spec {
-	return &Spec{Assertion: m.Assertion, Base: m.base, Not: m.not, Value: v, Threshold: m.threshold, HasThreshold: m.hasLimit, kind: m.kind, ctx: ctx}
+func (m *compiled) spec(ctx context.Context, v any) Spec {
+	return Spec{Assertion: m.Assertion, Base: m.base, Not: m.not, Value: v, Threshold: m.threshold, HasThreshold: m.hasLimit, kind: m.kind, ctx: ctx}
 }
 
 func (c *Compiler) condition(text string) (*expr.Condition, error) {

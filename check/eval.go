@@ -162,7 +162,10 @@ func begin(ctx context.Context, check Check, s *Subject) (Finding, *pending, err
 
 func (m *compiled) subject(ctx context.Context, row *Row) (*Subject, error) {
 	if m.transform == nil {
-		return &Subject{Text: row.text(), Value: row.Output.Value, Row: row}, nil
+		if row.whole.Row != row || row.of != row.Output { // it may be the copy of a row
+			row.whole, row.of = Subject{Text: row.text(), Value: row.Output.Value, Row: row}, row.Output
+		}
+		return &row.whole, nil
 	}
 	out, err := m.transform.Apply(ctx, row.Output.Value, row)
 	if err != nil {
@@ -204,7 +207,7 @@ func (m *compiled) rendered(ctx context.Context, s *Subject, v *proviso.Verdict)
 		}
 	}
 	spec := m.spec(ctx, m.kind.present(val))
-	made, err := m.kind.New(m.c, spec)
+	made, err := m.kind.New(m.c, &spec)
 	if err != nil || m.c.Lenient {
 		return made, err
 	}

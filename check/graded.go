@@ -175,7 +175,9 @@ func (f *Finding) spend(other Finding) {
 func (g *graded) question(ctx context.Context, s *Subject) (proviso.Question, error) {
 	q := questionOf(g.spec.Assertion, g.spec.Base, s.Row)
 	q.Value, q.Output = g.spec.Value, s.Text
-	q.Threshold = g.spec.kind.limit(g.spec.HasThreshold, g.spec.Threshold)
+	if limit, ok := g.spec.kind.limit(g.spec.HasThreshold, g.spec.Threshold); ok {
+		q.Threshold = &limit
+	}
 	var err error
 	switch {
 	case g.kind.Needs&(NeedsContext|TakesContext) != 0:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
@@ -117,6 +118,18 @@ func (c *Compiler) schemaOf(s *Spec) (*jsonschema.Schema, error) {
 
 // schema compiles a schema once, regardless of how many assertions have an equal one.
 func (c *Compiler) schema(ctx context.Context, v any) (*jsonschema.Schema, error) {
+	o, _ := v.(*value.Object)
+	if last := c.schemas.last.Load(); last != nil && c.Frozen && last.object == o {
+		return last.schema, nil
+	}
+	schema, err := c.schemaByText(ctx, v)
+	if err == nil && c.Frozen && o != nil {
+		c.schemas.last.Store(&schemaOfObject{o, schema})
+	}
+	return schema, err
+}
+
+func (c *Compiler) schemaByText(ctx context.Context, v any) (*jsonschema.Schema, error) {
 	key, _ := c.schemas.keys.Get().(*[]byte)
 	if key == nil {
 		key = new([]byte)
@@ -145,6 +158,13 @@ type schemaCache struct {
 	mu    sync.RWMutex
 	byKey map[string]compiledSchema
 	keys  sync.Pool // of *[]byte
+	// last saves writing out a schema that lines of a file share.
+	last atomic.Pointer[schemaOfObject]
+}
+
+type schemaOfObject struct {
+	object *value.Object
+	schema *jsonschema.Schema
 }
 
 type compiledSchema struct {

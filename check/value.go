@@ -3,6 +3,7 @@ package check
 import (
 	"context"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/proviso-eval/proviso"
@@ -23,6 +24,9 @@ type operand struct {
 func (c *Compiler) value(a *proviso.Assertion, k *Kind) (operand, error) {
 	switch v := a.Value.(type) {
 	case string:
+		if !computed(v) {
+			return operand{static: a.Value}, nil
+		}
 		return c.textValue(a, k, v)
 	case []any:
 		return c.listValue(a, v)
@@ -31,6 +35,12 @@ func (c *Compiler) value(a *proviso.Assertion, k *Kind) (operand, error) {
 		return operand{static: value.Undefined{}}, nil
 	}
 	return operand{static: a.Value}, nil
+}
+
+// computed reports whether a text may stand for another value: a file, a package, or
+// a template.
+func computed(text string) bool {
+	return strings.HasPrefix(text, "file://") || strings.HasPrefix(text, "package:") || hasTemplate(text)
 }
 
 func (c *Compiler) textValue(a *proviso.Assertion, k *Kind, text string) (operand, error) {
@@ -55,6 +65,9 @@ func (c *Compiler) textValue(a *proviso.Assertion, k *Kind, text string) (operan
 }
 
 func (c *Compiler) listValue(a *proviso.Assertion, list []any) (operand, error) {
+	if !slices.ContainsFunc(list, func(e any) bool { text, ok := e.(string); return ok && computed(text) }) {
+		return operand{static: a.Value}, nil
+	}
 	members := make([]operand, len(list))
 	dynamic, traced := false, false
 	for i, e := range list {
