@@ -22,7 +22,8 @@ type Ask struct {
 	Label  string        // of the prompt
 	Vars   *value.Object // the variables the prompt was rendered with
 	// Own are variables that the run sets, such as its id: code and templates of the
-	// provider see them beside Vars. The id is no part of what is asked.
+	// provider see them beside Vars. The id is no part of what is asked. A provider that
+	// only computes gets none.
 	Own    *value.Object
 	Config *value.Object // settings of the prompt and the case over the provider's own
 	Case   *Case         // nil outside a suite

@@ -9,6 +9,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/transport"
+	"github.com/proviso-eval/proviso/provider"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -178,8 +179,11 @@ func (p *Plan) ask(ctx context.Context, pc *prepared, col *column, res *proviso.
 		return orUnknown(col.broken)
 	}
 	ask := proviso.Ask{
-		Prompt: res.Rendered, Label: col.prompt.Label, Vars: res.Vars, Own: own.vars(), Case: pc.Case,
+		Prompt: res.Rendered, Label: col.prompt.Label, Vars: res.Vars, Case: pc.Case,
 		Config: settings(config, pc.Options.Extra), Sample: proviso.Sample{Repeat: pc.Repeat},
+	}
+	if !provider.Computes(target) {
+		ask.Own = own.vars()
 	}
 	ctx, trace, tc := p.follow(ctx, pc, col.prompt, target, &ask)
 	ask.Trace = tc
