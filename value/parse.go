@@ -12,13 +12,13 @@ import (
 // MaxDepth is the maximum nesting of arrays and objects in JSON.
 const MaxDepth = 10000
 
-// maxReplyValues is how many values JSON from the network may hold, keys not counted.
+// MaxReplyValues is how many values JSON from the network may hold, keys not counted.
 // A value takes up to 200 bytes of memory and may take two bytes of text: without a
 // limit, a reply of 64 MiB would take 4 GB.
-const maxReplyValues = 1_000_000
+const MaxReplyValues = 1_000_000
 
-// ErrTooMany says that JSON from the network holds more than [maxReplyValues].
-var ErrTooMany error = fmt.Errorf("the JSON holds more than %d values", maxReplyValues)
+// ErrTooMany says that JSON from the network holds more than [MaxReplyValues].
+var ErrTooMany error = fmt.Errorf("the JSON holds more than %d values", MaxReplyValues)
 
 // lookAfter is how many values are read between two looks at a context.
 const lookAfter = 1024
@@ -45,10 +45,10 @@ func ParseJSONContext(ctx context.Context, text string) (any, error) {
 }
 
 // ParseReply is [ParseJSONContext] for text from the network: replies, responses and
-// the outputs in them. More than [maxReplyValues] values are
+// the outputs in them. More than [MaxReplyValues] values are
 // [ErrTooMany]. Texts may be as long as they like.
 func ParseReply(ctx context.Context, text string) (any, error) {
-	return parseJSON(parser{s: text, ctx: ctx, most: maxReplyValues})
+	return parseJSON(parser{s: text, ctx: ctx, most: MaxReplyValues})
 }
 
 func parseJSON(p parser) (any, error) {
