@@ -13,26 +13,24 @@ import (
 
 // avoided are words that this project does not use, because a reader would have
 // to guess their meaning, each with the term of docs/glossary.md or of the field.
-// inCode is set once no comment and no message has the word; docs are always held.
 var avoided = []struct {
-	word   *regexp.Regexp
-	use    string
-	inCode bool
+	word *regexp.Regexp
+	use  string
 }{
-	{word(`asks? nobody|nobody (is|was|will be) asked`), "asks no model, sends no request", false},
-	{word(`ballots?`), "vote", true},
-	{word(`going on with`), "resuming", true},
-	{word(`names the flag that is nearest`), "suggests the nearest flag", false},
-	{word(`nobody's home`), "is not expanded", true},
-	{word(`purses?`), "budget", true},
-	{word(`rid(e|es|ing) along`), "is added", false},
-	{word(`talk(s|ed|ing)? (it|them|judges|(a|the) judge) over|talked over`), "prompt injection", false},
-	{word(`things of the house`), "types of this module", true},
-	{word(`tired`), "exhausted", true},
-	{word(`torn`), "contradictory", false},
-	{word(`turn(s|ed|ing)? (\w+ ){1,3}round|turned round`), "negate, invert", true},
-	{word(`vouch(es|ed)? for`), "untrusted", false},
-	{word(`witness(es)?`), "evidence, quote checker, counterexample", false},
+	{word(`ask(s|ed|ing)? nobody|nobody (is|was|will be) asked`), "asks no model, sends no request"},
+	{word(`ballots?`), "vote"},
+	{word(`going on with`), "resuming"},
+	{word(`names the flag that is nearest`), "suggests the nearest flag"},
+	{word(`nobody's home`), "is not expanded"},
+	{word(`purses?`), "budget"},
+	{word(`rid(e|es|ing) along`), "is added"},
+	{word(`talk(s|ed|ing)? (it|them|judges|(a|the) judge) over|talked over`), "prompt injection"},
+	{word(`things of the house`), "types of this module"},
+	{word(`tired`), "exhausted"},
+	{word(`torn`), "contradictory"},
+	{word(`turn(s|ed|ing)? (\w+ ){1,3}round|turned round`), "negate, invert"},
+	{word(`vouch(es|ed)? for`), "untrusted"},
+	{word(`witness(es)?`), "evidence, quote checker, counterexample"},
 }
 
 // word is the pattern of whole words, in any case.
@@ -41,13 +39,10 @@ func word(pattern string) *regexp.Regexp {
 }
 
 // avoidedIn returns what a text should say instead of the avoided words in it.
-func avoidedIn(text string, code bool) []string {
+func avoidedIn(text string) []string {
 	text = strings.Join(strings.Fields(text), " ")
 	var found []string
 	for _, a := range avoided {
-		if code && !a.inCode {
-			continue
-		}
 		if m := a.word.FindString(text); m != "" {
 			found = append(found, strconv.Quote(m)+": write "+a.use)
 		}
@@ -64,7 +59,7 @@ func TestWords(t *testing.T) {
 			t.Fatal(err)
 		}
 		for number, line := range prose(string(data)) {
-			for _, found := range avoidedIn(line, false) {
+			for _, found := range avoidedIn(line) {
 				t.Errorf("%s:%d: %s", name, number, found)
 			}
 		}
@@ -79,7 +74,7 @@ func TestWords(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, group := range f.Comments {
-			for _, found := range avoidedIn(group.Text(), true) {
+			for _, found := range avoidedIn(group.Text()) {
 				t.Errorf("%s: %s", set.Position(group.Pos()), found)
 			}
 		}
@@ -89,7 +84,7 @@ func TestWords(t *testing.T) {
 		ast.Inspect(f, func(n ast.Node) bool {
 			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
 				text, _ := strconv.Unquote(lit.Value)
-				for _, found := range avoidedIn(text, true) {
+				for _, found := range avoidedIn(text) {
 					t.Errorf("%s: %s", set.Position(lit.Pos()), found)
 				}
 			}
@@ -128,12 +123,12 @@ func TestWordsAreFound(t *testing.T) {
 		"not- turns pass and fail round":     1,
 		"retired, a turn, a round":           0,
 	} {
-		if got := avoidedIn(text, false); len(got) != want {
+		if got := avoidedIn(text); len(got) != want {
 			t.Errorf("%q: found %q, want %d", text, got, want)
 		}
 	}
-	if got := avoidedIn("~ is nobody's home", true); len(got) != 1 {
-		t.Errorf("in code found %q, want 1", got)
+	if got := avoidedIn("~ is nobody's home"); len(got) != 1 {
+		t.Errorf("found %q, want 1", got)
 	}
 	if got := prose("a\n```\nb\n```\n<!-- begin x -->\nc\n<!-- end x -->\nd"); len(got) != 2 || got[1] != "a" || got[8] != "d" {
 		t.Errorf("prose is %v", got)

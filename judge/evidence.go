@@ -61,9 +61,9 @@ func noQuote(quote string) bool {
 	return false
 }
 
-// vouches reports whether a quote that occurs says something, so that it can stand for
+// supports reports whether a quote that occurs says something, so that it can stand for
 // others that do not occur: a letter or a mark stands in any output.
-func vouches(e proviso.Evidence) bool {
+func supports(e proviso.Evidence) bool {
 	letters := 0
 	for _, r := range e.Quote {
 		switch {
@@ -73,11 +73,11 @@ func vouches(e proviso.Evidence) bool {
 			letters++
 		}
 	}
-	return letters >= minVouch
+	return letters >= minEvidence
 }
 
-// minVouch is how many letters a quote has at least that stands for others.
-const minVouch = 3
+// minEvidence is how many letters a quote has at least that stands for others.
+const minEvidence = 3
 
 // dropped says that quotes do not occur in the output.
 func dropped(missing int) string {

@@ -51,7 +51,7 @@ func TestGradedVotes(t *testing.T) {
 		{name: "no majority", replies: []string{yes, no, "?"}, problem: "no majority of 3 votes: 1 pass, 1 fail, 1 without a verdict"},
 		{name: "none has a verdict", replies: []string{"?"}, problem: "cannot be read"},
 		{name: "a panel", replies: []string{yes, yes, no}, panel: []string{yes, yes, yes}, pass: true, score: 1, reason: "yes (5 of 6 votes)"},
-		{name: "a panel that is torn", replies: []string{yes, yes, yes}, panel: []string{no, no, no}, problem: "no majority of 6 votes: 3 pass, 3 fail"},
+		{name: "a panel without a majority", replies: []string{yes, yes, yes}, panel: []string{no, no, no}, problem: "no majority of 6 votes: 3 pass, 3 fail"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

@@ -311,7 +311,7 @@ func (s *session) rulings(a asked, entries []entry) ([]ruling, []error) {
 		r.evidence, missing = s.quotes.verify(v.evidence)
 		// What is there cannot be shown by words that are not: one quote that is there
 		// is enough. No quote at all is fine, for what must not be there has none.
-		if missing > 0 && !slices.ContainsFunc(r.evidence, vouches) {
+		if missing > 0 && !slices.ContainsFunc(r.evidence, supports) {
 			switch {
 			case v.says == saysMet:
 				wrong[i] = errInvented

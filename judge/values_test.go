@@ -65,8 +65,7 @@ func TestVariablesOfKeptVerdicts(t *testing.T) {
 	}
 }
 
-// TestVariablesWithoutValue are mistakes of the request, all of them, and nobody is
-// asked.
+// TestVariablesWithoutValue: each is a mistake of the request, and no model is asked.
 func TestVariablesWithoutValue(t *testing.T) {
 	t.Parallel()
 	f := &fake{}

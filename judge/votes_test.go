@@ -30,7 +30,7 @@ func TestModes(t *testing.T) {
 		mode        judge.Mode
 		chunk, want int
 	}{
-		"batch":       {judge.Batch, 0, 4}, // 19 criteria; c and d are not torn to fill calls
+		"batch":       {judge.Batch, 0, 4}, // 19 criteria; c and d are not split to fill calls
 		"default":     {"", 0, 4},
 		"single":      {judge.Single, 0, 5}, // d is longer than a call
 		"one a call":  {judge.Batch, 1, 19},

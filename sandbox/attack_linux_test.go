@@ -293,13 +293,13 @@ func attackAll(t *testing.T, namespaces bool) {
 		o = sandbox.NoNamespaces(o)
 	}
 	s := open(t, o)
-	witness := compile(t, s, proviso.Body, "import re, json\nreturn [len(output), bool(re.search('o', output)), json.loads('1')]")
+	probe := compile(t, s, proviso.Body, "import re, json\nreturn [len(output), bool(re.search('o', output)), json.loads('1')]")
 	t.Run("each", func(t *testing.T) {
 		for _, a := range attacks() {
 			t.Run(a.name, func(t *testing.T) {
 				t.Parallel()
 				try(t, s, p.replace.Replace(attackPrelude+a.text), a.want)
-				if v, err := witness.Call(t.Context(), "hello"); value.Stringify(v) != "[5,true,1]" || err != nil {
+				if v, err := probe.Call(t.Context(), "hello"); value.Stringify(v) != "[5,true,1]" || err != nil {
 					t.Errorf("afterwards another source gives %v %v", value.Stringify(v), err)
 				}
 			})

@@ -161,7 +161,7 @@ func attackNode(t *testing.T, s *sandbox.Sandbox, p *planted, list []attack, tim
 	if err != nil {
 		t.Fatal(err)
 	}
-	witness, err := s.Compile(t.Context(), nodeSource("witness.js", "require('fs'); module.exports = (o) => [o.length, JSON.parse('1'), typeof polluted]", ""))
+	probe, err := s.Compile(t.Context(), nodeSource("probe.js", "require('fs'); module.exports = (o) => [o.length, JSON.parse('1'), typeof polluted]", ""))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func attackNode(t *testing.T, s *sandbox.Sandbox, p *planted, list []attack, tim
 		if value.Stringify(v) != "[42,2,1]" || err != nil {
 			t.Errorf("after %s the next call gives %v %v", a.name, v, err)
 		}
-		if v, err := witness.Call(t.Context(), "hello"); value.Stringify(v) != `[5,1,"undefined"]` || err != nil {
+		if v, err := probe.Call(t.Context(), "hello"); value.Stringify(v) != `[5,1,"undefined"]` || err != nil {
 			t.Errorf("after %s another source gives %v %v", a.name, value.Stringify(v), err)
 		}
 	}

@@ -143,7 +143,7 @@ func (o *source) cutOff(thrown *proviso.ScriptError, where string) error {
 	return proviso.Because(thrown, proviso.Refused, "%s%s%s", where, thrown.Message, o.grantHint(path))
 }
 
-// deniedHint names the flag that would allow what the sandbox blocked, if it is
+// deniedHint suggests the flag that would allow what the sandbox blocked, if it is
 // known.
 func (o *source) deniedHint(refused, stack string) string {
 	if !o.profile.files {

@@ -13,7 +13,7 @@ import (
 // judgeKeys returns the keys of judge, sorted, in addition to those of a provider.
 func judgeKeys() []keyRow {
 	return []keyRow{
-		{Key: "canaries", Kind: kind.Boolean, Doc: "whether questions with a known answer ride along, to notice a judge that was talked over"},
+		{Key: "canaries", Kind: kind.Boolean, Doc: "whether to add questions with a known answer, to notice a prompt injection"},
 		{Key: "chunk", Kind: kind.Number, Doc: "criteria in one call, 8 by default"},
 		{Key: "mode", Kind: kind.Text, Doc: "batch (assertions share calls, the default) or single (a call for each assertion)"},
 		{Key: "model", Support: wrong, Right: "id", Doc: "the model is part of the id, such as openai:chat:gpt-5"},

@@ -148,7 +148,7 @@ func atMost(n int) cobra.PositionalArgs {
 
 func seeHelp(cmd *cobra.Command) string { return "see `" + cmd.CommandPath() + " --help`" }
 
-// flagHint names the flag that is nearest to an unknown one.
+// flagHint suggests the flag that is nearest to an unknown one.
 func flagHint(cmd *cobra.Command, err error) string {
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {

@@ -27,7 +27,7 @@ func (f *judgeFlags) registerJudge(fs *pflag.FlagSet) {
 func (f *judgeFlags) registerManner(fs *pflag.FlagSet) {
 	fs.StringVar(&f.mode, "mode", "", "`MODE` of asking: batch (assertions share calls, the default) or single (a call for each)")
 	fs.IntVar(&f.votes, "votes", 0, "ask the judge `N` times; the majority decides")
-	fs.BoolVar(&f.canaries, "canaries", false, "ask questions with a known answer as well, to notice a judge that was talked over")
+	fs.BoolVar(&f.canaries, "canaries", false, "add questions with a known answer, to notice a prompt injection")
 }
 
 // check finds mistakes in the flags.

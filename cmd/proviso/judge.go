@@ -45,7 +45,7 @@ func newJudge(a *app) *cobra.Command {
 			`  {"agent_input": "…", "agent_output": "…",` + "\n" +
 			`   "assertions": [{"id": "…", "instruction": "…", "criteria": ["…"]}]}` + "\n\n" +
 			"Exit codes: 0 the threshold is met, 1 it is missed, 2 the request or the command line is\n" +
-			"wrong and nobody was asked, 3 errors left it undecided, 130 interrupted.",
+			"wrong and no model was asked, 3 errors left it undecided, 130 interrupted.",
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.hasLimit = cmd.Flags().Changed("threshold")
@@ -62,10 +62,10 @@ func (f *judgeCommand) register(fs *pflag.FlagSet) {
 	shareVar(fs, &f.threshold, "threshold", 1, "`SHARE` of the assertions that has to pass, over that of the request; with --attack, of the attempts that have to be withstood")
 	fs.BoolVar(&f.allowErrors, "allow-errors", false, "compute the score over what was decided")
 	fs.StringVar(&f.format, "format", "", "`FORMAT` of what is printed: json or text (json for a request, text for the rest)")
-	fs.BoolVar(&f.templates, "templates", false, "list the criteria that are shipped, with their parameters, and ask nobody")
-	fs.BoolVar(&f.lint, "lint", false, "say what is probably wrong with the wording of the assertions, and ask nobody")
+	fs.BoolVar(&f.templates, "templates", false, "list the shipped criteria with their parameters; asks no model")
+	fs.BoolVar(&f.lint, "lint", false, "point out probable mistakes in the wording of the assertions; asks no model")
 	fs.StringVar(&f.lintRun, "run", "", "with --lint: the assertions of a kept `RUN`, with how often its judge could not tell: its id, the beginning of it, its file, or last")
-	fs.BoolVar(&f.attack, "attack", false, "try the shipped attempts to talk the judge over, and say how many succeed")
+	fs.BoolVar(&f.attack, "attack", false, "try the shipped prompt injections on the judge and count those that succeed")
 	fs.StringArrayVar(&f.attackSets, "attack-set", nil, "with --attack: only attempts of this `SET`, v1 or v2; may be repeated")
 	fs.StringArrayVar(&f.attackKinds, "attack-kind", nil, "with --attack: only attempts of this `KIND`; may be repeated")
 	fs.IntVarP(&f.concurrency, "max-concurrency", "j", 0, "`N` calls at a time (default 4)")
@@ -145,7 +145,7 @@ func (a *app) judge(ctx context.Context, f *judgeCommand, args []string) error {
 	defer end()
 	if asksJudge(req) {
 		if err := j.Prepare(proviso.Question{Type: proviso.TypeJudge}); err != nil {
-			return a.nobodyAsked(err)
+			return a.noModelAsked(err)
 		}
 	}
 	resp, err := j.Evaluate(ctx, req)
@@ -247,9 +247,9 @@ func dirOf(name string) string {
 	return "."
 }
 
-// nobodyAsked ends a command that has no judge.
-func (a *app) nobodyAsked(err error) error {
-	fmt.Fprintf(a.err, "proviso: %s; nobody was asked\n", printable(err.Error()))
+// noModelAsked ends a command that has no judge.
+func (a *app) noModelAsked(err error) error {
+	fmt.Fprintf(a.err, "proviso: %s; no model was asked\n", printable(err.Error()))
 	return exitError{exitUsage}
 }
 
@@ -265,7 +265,7 @@ func (a *app) oneJudge(ctx context.Context, f *judgeCommand, dir string) (*judge
 	j, err := e.Judge()
 	if err != nil {
 		closeEngine(e)
-		return nil, nil, a.nobodyAsked(err)
+		return nil, nil, a.noModelAsked(err)
 	}
 	return j, func() { closeEngine(e) }, nil
 }

@@ -18,7 +18,7 @@ func (a *app) judgeAttack(ctx context.Context, f *judgeCommand) error {
 	}
 	defer end()
 	if err := j.Prepare(proviso.Question{Type: proviso.TypeJudge}); err != nil {
-		return a.nobodyAsked(err)
+		return a.noModelAsked(err)
 	}
 	p := a.newProgress(0, false)
 	report, err := attack.Run(ctx, j, attack.Options{Sets: f.attackSets, Kinds: f.attackKinds, Concurrency: f.concurrency, Tick: func(done, total int) {

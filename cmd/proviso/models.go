@@ -29,7 +29,7 @@ type modelFlags struct {
 func (f *modelFlags) register(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.noCache, "no-cache", false, "ask models anew instead of taking answers that were kept")
 	fs.StringVar(&f.record, "record", "", "keep every exchange with a model in `FOLDER`, secrets removed")
-	fs.StringVar(&f.replay, "replay", "", "answer from the exchanges in `FOLDER` and ask nobody")
+	fs.StringVar(&f.replay, "replay", "", "answer from the exchanges in `FOLDER`; sends no request")
 	fs.StringArrayVar(&f.headers, "record-header", nil, "with --record: keep the response header `NAME`, too")
 	fs.StringArrayVar(&f.redact, "redact", nil, "with --record and --replay: leave out what `REGEX` matches")
 	fs.Var(&f.maxCost, "max-cost", "ask no more once the answers have cost `USD`; 0 spends nothing")

@@ -55,7 +55,7 @@ func (a *app) spadeModel(ctx context.Context, f *spadeAsking, hint string) (*ask
 	p, err := e.Provider(who[0])
 	if err != nil {
 		closeEngine(e)
-		return nil, nil, a.nobodyAsked(err)
+		return nil, nil, a.noModelAsked(err)
 	}
 	return &ask.Model{Provider: p, Spec: who[0]}, func() { closeEngine(e) }, nil
 }

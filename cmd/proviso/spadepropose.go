@@ -133,7 +133,7 @@ func (a *app) proposed(ctx context.Context, f *spadePropose, h *delta.History, m
 	}
 	a.sayNotes(p)
 	if len(p.Versions) == 0 && stopped == nil {
-		fmt.Fprintln(a.err, "proviso: nothing is new, and nobody was asked; --fresh proposes anew")
+		fmt.Fprintln(a.err, "proviso: nothing is new, and no model was asked; --fresh proposes anew")
 	}
 	a.sayAsked(&f.spadeAsking, m, p.Spent())
 	if stopped != nil {

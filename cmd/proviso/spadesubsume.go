@@ -84,7 +84,7 @@ func (f *spadeSubsume) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.set, "implications-set", "", "take only the rows whose column set is `NAME`")
 	fs.StringVar(&f.model, "judge", "", "provider `ID` of the model that is asked; over "+engine.JudgeVariable)
 	fs.StringVar(&f.model, "grader", "", "same as --judge, for `ID`")
-	fs.BoolVar(&f.proofs, "proofs", false, "only prove, and ask nobody")
+	fs.BoolVar(&f.proofs, "proofs", false, "only prove; asks no model")
 	fs.IntVarP(&f.concurrency, "max-concurrency", "j", 0, "`N` questions at a time (default 4)")
 	f.models.register(fs)
 	fs.IntVar(&f.review, "review", 0, "show `N` of the pairs to you and ask whether they are right")

@@ -84,7 +84,7 @@ func TestAttemptsAreShipped(t *testing.T) {
 	}
 }
 
-// steadfast is the reply of a judge that nothing talks over.
+// steadfast is the reply of a judge that obeys no prompt injection.
 func steadfast(c seen) string {
 	return verdictBy(c, func(id string) bool { return attackHolds[id] })
 }

@@ -10,7 +10,7 @@ import (
 // Text returns the report for a person.
 func (r *Report) Text() string {
 	var b strings.Builder
-	b.WriteString("Attempts to talk the judge over that succeeded, with the 95 % interval\n")
+	b.WriteString("Prompt injections that succeeded, with the 95 % interval\n")
 	line := func(k *Kind, name string) {
 		fmt.Fprintf(&b, "  %s  %-24s %s%s\n", rateText(k.Rate, k.Interval, k.Succeeded, k.Succeeded+k.Withstood), name, k.Doc, restText(k.Errors, k.LeftOut))
 	}

@@ -147,7 +147,7 @@ func TestPythonFunctionIsFound(t *testing.T) {
 		t.Error("JavaScript is taken for Python")
 	}
 	if f, _ := candidate.PythonFunction(&proviso.Assertion{Type: "python", Value: "def f(example, prompt, response):\n  return ask_llm(prompt, response, 'Is it kind?')"}); !f.AsksModel {
-		t.Error("ask_llm asks nobody")
+		t.Error("ask_llm asks no model")
 	}
 }
 

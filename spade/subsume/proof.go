@@ -108,7 +108,7 @@ func NewProver(list []proviso.Candidate, c *check.Compiler) *Prover {
 			}
 		}
 	}
-	p.witness()
+	p.examples()
 	return p
 }
 
@@ -121,9 +121,9 @@ func (p *Prover) Close() error {
 	return p.c.Close()
 }
 
-// witness tries short texts on all languages, so that most comparisons need no search:
+// examples tries short texts on all languages, so that most comparisons need no search:
 // a text that is in only one of them is enough.
-func (p *Prover) witness() {
+func (p *Prover) examples() {
 	tests := map[string]bool{"": true}
 	p.tests = [][]rune{nil}
 	for _, f := range p.facts {
