@@ -27,7 +27,7 @@ func (e *Engine) Plan(ctx context.Context, t run.Task) (*run.Plan, proviso.Mista
 		Engines: run.Engines{
 			Code: e.code, Files: e.files, Env: e.env, Templates: e.templates, Metrics: e.metrics, Checks: e.checks,
 			PromptTemplates: e.templates.Including(included.Read), Included: included,
-			Grader:          e.Grader(), Judge: e.JudgedBy, Spans: n.Spans, CommandTools: e.tools(),
+			Grader: e.Grader(), Judge: e.JudgedBy, Spans: n.Spans, CommandTools: e.tools(),
 			Client: e.client, Secrets: e.secrets, Open: e.openForSuite,
 		},
 		Limits: e.o.Limits.Limits, Observers: e.o.Observers.Observers, Task: t,
