@@ -58,7 +58,6 @@ var elsewhere = []place{
 	{in: "server/inline.go", names: "judge", why: "a key of suites"},
 	{in: "report/", names: "cost github guardrails", why: "keys of rows, and a format of reports"},
 	{in: "cmd/proviso/", names: "cost file github judge", why: "names of flags, of a format of reports, and a noun"},
-	{in: "sandbox/engine_linux.go", names: "file", why: "a key of a request"},
 	{in: "store/sqlite/sqlite.go", names: "file", why: "a scheme of URLs"},
 }
 
@@ -169,7 +168,7 @@ func isKey(function ast.Expr, i int) bool {
 		name = f.Sel.Name
 	}
 	switch name {
-	case "At", "Get", "Has", "Set", "Delete":
+	case "At", "Get", "Has", "Text", "Object", "Set", "Delete":
 		return i == 0
 	case "ObjectOf":
 		return i%2 == 0

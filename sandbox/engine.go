@@ -114,10 +114,10 @@ func (w *engineWorker) serve(f frame) frame {
 func (w *engineWorker) load(request *value.Object) error {
 	seconds, _ := request.At("timeout").(float64)
 	w.resident, _ = request.At("rss").(float64)
-	w.name, w.maxReply = text(request, "name"), integer(request, "reply")
+	w.name, w.maxReply = request.Text("name"), integer(request, "reply")
 	src := proviso.Source{
-		Language: "javascript", Name: w.name, Text: text(request, "text"), Params: texts(request, "params"), Entry: text(request, "entry"),
-		Form: map[string]proviso.Form{"expression": proviso.Expression, "body": proviso.Body, "module": proviso.Module}[text(request, "form")],
+		Language: "javascript", Name: w.name, Text: request.Text("text"), Params: texts(request, "params"), Entry: request.Text("entry"),
+		Form: map[string]proviso.Form{"expression": proviso.Expression, "body": proviso.Body, "module": proviso.Module}[request.Text("form")],
 	}
 	if w.maxReply > maxReply {
 		src.Purpose = proviso.Acting

@@ -36,8 +36,8 @@ func probeEngine(request *value.Object) []string {
 			return err
 		}
 	}
-	try("read", open(text(request, "file"), unix.O_RDONLY))
-	try("parent", open(text(request, "parent"), unix.O_RDONLY))
+	try("read", open(request.Text("file"), unix.O_RDONLY))
+	try("parent", open(request.Text("parent"), unix.O_RDONLY))
 	for _, path := range texts(request, "write") {
 		try("write", open(path, unix.O_WRONLY|unix.O_CREAT))
 		_ = unix.Unlink(path)

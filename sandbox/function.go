@@ -314,14 +314,14 @@ func (o *source) explain(payload []byte, c *call) error {
 		return errViolation
 	}
 	thrown := &proviso.ScriptError{
-		Name: excerpt.Bytes(text(e, "name"), 200), Message: excerpt.Bytes(text(e, "message"), 4<<10), Stack: excerpt.Bytes(text(e, "stack"), 16<<10),
+		Name: excerpt.Bytes(e.Text("name"), 200), Message: excerpt.Bytes(e.Text("message"), 4<<10), Stack: excerpt.Bytes(e.Text("stack"), 16<<10),
 		Line: integer(e, "line"), Column: integer(e, "column"),
 	}
 	where := ""
 	if thrown.Line > 0 {
 		where = fmt.Sprintf("line %d: ", thrown.Line)
 	}
-	switch text(e, "kind") {
+	switch e.Text("kind") {
 	case "timeout":
 		return proviso.Errorf(proviso.Timeout, "ran longer than %s", c.soft)
 	case "stuck":
@@ -338,9 +338,9 @@ func (o *source) explain(payload []byte, c *call) error {
 	case "missing":
 		return &proviso.Error{Code: proviso.NotFound, Message: thrown.Message, Valid: texts(e, "names")}
 	case "import":
-		return proviso.Because(thrown, proviso.Unavailable, "%s%s%s", where, thrown.Message, o.importHint(text(e, "module")))
+		return proviso.Because(thrown, proviso.Unavailable, "%s%s%s", where, thrown.Message, o.importHint(e.Text("module")))
 	case "denied":
-		refused := excerpt.Bytes(text(e, "refused"), 4<<10)
+		refused := excerpt.Bytes(e.Text("refused"), 4<<10)
 		return proviso.Because(thrown, proviso.Refused, "%sblocked by the sandbox: %s%s", where, refused, o.deniedHint(refused, thrown.Stack))
 	case "exception":
 		if err := o.cutOff(thrown, where); err != nil {

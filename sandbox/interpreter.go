@@ -176,12 +176,6 @@ func (l *limited) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// text returns a member that is a string, or "".
-func text(o *value.Object, key string) string {
-	s, _ := o.At(key).(string)
-	return s
-}
-
 // texts returns a member that is a list of strings.
 func texts(o *value.Object, key string) []string { return textlist.Of(o.At(key)) }
 

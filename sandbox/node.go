@@ -61,7 +61,7 @@ func askNode(ctx context.Context, s *Sandbox, name string, packages bool) (*inte
 	if err != nil {
 		return nil, err
 	}
-	in := &interpreter{version: text(fields, "version"), path: resolved(text(fields, "executable")), flags: texts(fields, "flags")}
+	in := &interpreter{version: fields.Text("version"), path: resolved(fields.Text("executable")), flags: texts(fields, "flags")}
 	in.typescript, _ = fields.At("typescript").(bool)
 	in.exec = []string{in.path}
 	if loader := elfInterpreter(in.path); loader != "" {

@@ -61,14 +61,14 @@ func askPython(ctx context.Context, s *Sandbox, path string, packages bool) (*in
 	if err != nil {
 		return nil, err
 	}
-	in := &interpreter{version: text(fields, "version")}
+	in := &interpreter{version: fields.Text("version")}
 	if fields.Len() == 1 {
 		return in, nil // too old for the rest of the query
 	}
-	in.missing = text(fields, "missing")
-	in.path = text(fields, "base")
+	in.missing = fields.Text("missing")
+	in.path = fields.Text("base")
 	if packages {
-		in.path = text(fields, "executable") // of the virtual environment, if there is one
+		in.path = fields.Text("executable") // of the virtual environment, if there is one
 		in.importPath = texts(fields, "path")
 	}
 	if real, err := filepath.EvalSymlinks(in.path); err == nil && !packages {

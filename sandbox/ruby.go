@@ -29,7 +29,7 @@ func askRuby(ctx context.Context, s *Sandbox, path string, packages bool) (*inte
 	if err != nil {
 		return nil, err
 	}
-	in := &interpreter{version: text(fields, "version"), path: resolved(text(fields, "executable"))}
+	in := &interpreter{version: fields.Text("version"), path: resolved(fields.Text("executable"))}
 	in.exec = []string{in.path}
 	if loader := elfInterpreter(in.path); loader != "" {
 		in.exec = append(in.exec, loader)

@@ -75,6 +75,18 @@ func (o *Object) At(key string) any {
 	return v
 }
 
+// Text returns the value of key if it is a text, else "".
+func (o *Object) Text(key string) string {
+	s, _ := o.At(key).(string)
+	return s
+}
+
+// Object returns the value of key if it is an object, else nil.
+func (o *Object) Object(key string) *Object {
+	v, _ := o.At(key).(*Object)
+	return v
+}
+
 // Has reports whether key is present.
 func (o *Object) Has(key string) bool { return o.find(key) >= 0 }
 

@@ -174,3 +174,22 @@ func BenchmarkObjectSetIndices(b *testing.B) {
 		})
 	}
 }
+
+func TestMembersOfOneKind(t *testing.T) {
+	t.Parallel()
+	inner := value.ObjectOf("a", "b")
+	o := value.ObjectOf("text", "t", "object", inner, "number", 1.0, "null", nil)
+	for key, want := range map[string]string{"text": "t", "object": "", "number": "", "null": "", "absent": ""} {
+		if got := o.Text(key); got != want {
+			t.Errorf("Text(%q) = %q, want %q", key, got, want)
+		}
+	}
+	for key, want := range map[string]*value.Object{"text": nil, "object": inner, "number": nil, "null": nil, "absent": nil} {
+		if got := o.Object(key); got != want {
+			t.Errorf("Object(%q) = %v, want %v", key, got, want)
+		}
+	}
+	if got := o.Object("absent").Text("a"); got != "" {
+		t.Errorf("Text of a missing object = %q", got)
+	}
+}

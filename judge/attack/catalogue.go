@@ -142,7 +142,7 @@ func readControls(data []byte) ([]control, error) {
 		if err := document.OnlyKeys(o, "id", "input", "output", "vars", "assertion", "assertions"); err != nil {
 			return nil, fmt.Errorf("%s: %w", controlsFile, err)
 		}
-		c := control{ID: textAt(o, "id"), Input: textAt(o, "input"), Output: textAt(o, "output"), Vars: objectAt(o, "vars")}
+		c := control{ID: o.Text("id"), Input: o.Text("input"), Output: o.Text("output"), Vars: o.Object("vars")}
 		for i, v := range list {
 			a, holds, err := readControlAssertion(v)
 			if err != nil {
@@ -167,7 +167,7 @@ func readControlAssertion(v any) (a judge.Assertion, holds bool, err error) {
 	if err := document.OnlyKeys(o, "id", "instruction", "criteria", "holds"); err != nil {
 		return a, false, fmt.Errorf("%s: %w", controlsFile, err)
 	}
-	a = judge.Assertion{ID: textAt(o, "id"), Instruction: textAt(o, "instruction")}
+	a = judge.Assertion{ID: o.Text("id"), Instruction: o.Text("instruction")}
 	list, _ := o.At("criteria").([]any)
 	for _, text := range list {
 		a.Criteria = append(a.Criteria, judge.Criterion{Text: value.ToString(text)})
@@ -188,7 +188,7 @@ func readAttempts(file string, data []byte) (Kind, []Attempt, error) {
 	if err := document.OnlyKeys(o, "kind", "doc", "attempts"); err != nil {
 		return Kind{}, nil, fmt.Errorf("%s: %w", file, err)
 	}
-	kind := Kind{Kind: textAt(o, "kind"), Doc: textAt(o, "doc")}
+	kind := Kind{Kind: o.Text("kind"), Doc: o.Text("doc")}
 	if kind.Kind == "" || kind.Doc == "" {
 		return kind, nil, fmt.Errorf("%s: a kind needs a name and a doc", file)
 	}
@@ -199,7 +199,7 @@ func readAttempts(file string, data []byte) (Kind, []Attempt, error) {
 		if err := document.OnlyKeys(o, "id", "control", "where", "text", "encode", "secret", "pad", "length"); err != nil {
 			return kind, nil, fmt.Errorf("%s: %w", file, err)
 		}
-		a := Attempt{ID: textAt(o, "id"), Kind: kind.Kind, text: textAt(o, "text"), encode: textAt(o, "encode"), secret: textAt(o, "secret"), pad: textAt(o, "pad"), name: textAt(o, "control"), where: textAt(o, "where")}
+		a := Attempt{ID: o.Text("id"), Kind: kind.Kind, text: o.Text("text"), encode: o.Text("encode"), secret: o.Text("secret"), pad: o.Text("pad"), name: o.Text("control"), where: o.Text("where")}
 		length, _ := o.At("length").(float64)
 		a.length = int(length)
 		if a.ID == "" || a.text == "" || (a.encode == "") != (a.secret == "") || (a.pad == "") != (a.length == 0) || a.encode != "" && encoders()[a.encode] == nil || !slices.Contains([]string{"", inOutput, inInput, inVariable}, a.where) {
@@ -208,14 +208,4 @@ func readAttempts(file string, data []byte) (Kind, []Attempt, error) {
 		out = append(out, a)
 	}
 	return kind, out, nil
-}
-
-func objectAt(o *value.Object, key string) *value.Object {
-	v, _ := o.At(key).(*value.Object)
-	return v
-}
-
-func textAt(o *value.Object, key string) string {
-	v, _ := o.At(key).(string)
-	return v
 }

@@ -76,7 +76,7 @@ func essential(raw *value.Object) *value.Object {
 	if o.At("type") == proviso.TypeJudge {
 		o.Delete("type")
 	}
-	if check := objectAt(o, "check"); check != nil {
+	if check := o.Object("check"); check != nil {
 		o.Set("check", essential(check))
 	}
 	if c := o.At("criteria"); c != nil {

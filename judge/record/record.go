@@ -47,12 +47,12 @@ func Decode(index int, encoded []byte) (Row, error) {
 	if err != nil || !ok {
 		return Row{}, proviso.Errorf(proviso.Invalid, "row %d of the run is damaged", index)
 	}
-	return Row{Index: index, Case: textAt(o, "caseId"), o: o}, nil
+	return Row{Index: index, Case: o.Text("caseId"), o: o}, nil
 }
 
 // Output returns the output in the form that assertions get.
 func (r Row) Output() string {
-	v, ok := objectAt(r.o, "response").Get("output")
+	v, ok := r.o.Object("response").Get("output")
 	if !ok {
 		return ""
 	}
@@ -63,9 +63,9 @@ func (r Row) Output() string {
 // are none.
 func (r Row) Input() string {
 	var lines []string
-	vars := objectAt(r.o, "resolvedVars")
+	vars := r.o.Object("resolvedVars")
 	if vars == nil {
-		vars = objectAt(r.o, "vars")
+		vars = r.o.Object("vars")
 	}
 	for name, v := range vars.All() {
 		if strings.HasPrefix(name, "_") {
@@ -78,17 +78,7 @@ func (r Row) Input() string {
 		lines = append(lines, name+": "+text)
 	}
 	if len(lines) == 0 {
-		return textAt(objectAt(r.o, "prompt"), "raw")
+		return r.o.Object("prompt").Text("raw")
 	}
 	return strings.Join(lines, "\n")
-}
-
-func objectAt(o *value.Object, key string) *value.Object {
-	v, _ := o.At(key).(*value.Object)
-	return v
-}
-
-func textAt(o *value.Object, key string) string {
-	v, _ := o.At(key).(string)
-	return v
 }

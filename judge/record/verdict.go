@@ -29,12 +29,12 @@ type Criterion struct {
 // Verdicts returns the verdicts of a row. It includes the members of assertion sets,
 // but not the parts of a single assertion.
 func (r Row) Verdicts() []Verdict {
-	list, _ := objectAt(r.o, "gradingResult").At("componentResults").([]any)
+	list, _ := r.o.Object("gradingResult").At("componentResults").([]any)
 	var all []Verdict
 	for i := 0; i < len(list); i++ {
 		c, _ := list[i].(*value.Object)
-		a := objectAt(c, "assertion")
-		kind := textAt(a, "type")
+		a := c.Object("assertion")
+		kind := a.Text("type")
 		if strings.TrimPrefix(kind, "not-") == proviso.TypeSet {
 			continue // its members follow
 		}
@@ -44,8 +44,8 @@ func (r Row) Verdicts() []Verdict {
 		if a == nil {
 			continue
 		}
-		all = append(all, Verdict{Name: cmp.Or(textAt(a, "id"), textAt(a, "metric"), kind, proviso.TypeJudge),
-			Judge: textAt(c, "judge"), Status: statusNamed(textAt(c, "status")), Assertion: a, component: c})
+		all = append(all, Verdict{Name: cmp.Or(a.Text("id"), a.Text("metric"), kind, proviso.TypeJudge),
+			Judge: c.Text("judge"), Status: statusNamed(c.Text("status")), Assertion: a, component: c})
 	}
 	return all
 }
@@ -60,7 +60,7 @@ func statusNamed(name string) proviso.Status {
 }
 
 // Reason returns the reason of a verdict.
-func (v Verdict) Reason() string { return textAt(v.component, "reason") }
+func (v Verdict) Reason() string { return v.component.Text("reason") }
 
 // Quotes returns the evidence of a verdict.
 func (v Verdict) Quotes() []string {
@@ -68,7 +68,7 @@ func (v Verdict) Quotes() []string {
 	var quotes []string
 	for _, e := range list {
 		if o, ok := e.(*value.Object); ok {
-			quotes = append(quotes, textAt(o, "quote"))
+			quotes = append(quotes, o.Text("quote"))
 		}
 	}
 	return quotes
@@ -80,14 +80,14 @@ func (v Verdict) Criteria() []Criterion {
 	out := make([]Criterion, len(list))
 	for i, e := range list {
 		c, _ := e.(*value.Object)
-		out[i] = Criterion{Text: textAt(c, "criterion"), Skipped: c == nil || textAt(c, "status") == proviso.Skip.String(), CannotTell: c.At("cannot_tell") == true}
+		out[i] = Criterion{Text: c.Text("criterion"), Skipped: c == nil || c.Text("status") == proviso.Skip.String(), CannotTell: c.At("cannot_tell") == true}
 	}
 	return out
 }
 
 // Judged returns instruction and criteria as the assertion has them.
 func (v Verdict) Judged() *proviso.Assertion {
-	a := &proviso.Assertion{Instruction: textAt(v.Assertion, "instruction")}
+	a := &proviso.Assertion{Instruction: v.Assertion.Text("instruction")}
 	written := v.Assertion.At("criteria")
 	if _, one := written.(string); one {
 		written = []any{written}
@@ -98,7 +98,7 @@ func (v Verdict) Judged() *proviso.Assertion {
 		case string:
 			a.Criteria = append(a.Criteria, proviso.Criterion{Text: e})
 		case *value.Object:
-			a.Criteria = append(a.Criteria, proviso.Criterion{Text: textAt(e, "text"), Template: textAt(e, "template")})
+			a.Criteria = append(a.Criteria, proviso.Criterion{Text: e.Text("text"), Template: e.Text("template")})
 		}
 	}
 	return a
@@ -108,7 +108,7 @@ func (v Verdict) Judged() *proviso.Assertion {
 // of the assertion.
 func (v Verdict) Question() string {
 	var lines []string
-	if text := textAt(v.Assertion, "instruction"); text != "" {
+	if text := v.Assertion.Text("instruction"); text != "" {
 		lines = append(lines, text)
 	}
 	switch criteria := v.Assertion.At("criteria").(type) {
@@ -118,19 +118,19 @@ func (v Verdict) Question() string {
 		for _, c := range criteria {
 			text := value.ToString(c)
 			if o, ok := c.(*value.Object); ok {
-				if text = textAt(o, "text"); text == "" {
+				if text = o.Text("text"); text == "" {
 					text = value.Stringify(o)
 				}
 			}
 			lines = append(lines, "• "+text)
 		}
 	}
-	if check := objectAt(v.Assertion, "check"); check != nil {
+	if check := v.Assertion.Object("check"); check != nil {
 		lines = append(lines, "• counted: "+value.Stringify(check))
 	}
 	if len(lines) == 0 {
 		val := v.Assertion.At("value")
-		if rendered, ok := objectAt(v.component, "metadata").At("renderedAssertionValue").(string); ok {
+		if rendered, ok := v.component.Object("metadata").At("renderedAssertionValue").(string); ok {
 			val = rendered
 		}
 		if text, ok := val.(string); ok {
