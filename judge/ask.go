@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -140,7 +141,7 @@ func (s Seat) answerIn(out *proviso.Output, c call) (string, error) {
 	}
 	switch {
 	case out.Refused:
-		return none(false, "it refused to answer: %s", excerpt(text))
+		return none(false, "it refused to answer: %s", shown(text))
 	case tooShort(out.FinishReason):
 		return none(true, "the reply was cut%s", s.cutAt(out.Usage.Completion, c.MaxTokens))
 	case brokenOff(out.FinishReason):
@@ -229,14 +230,9 @@ func blame(s Seat, err error) error {
 	return proviso.Because(err, code, "the judge %s: %s", s.label(), strings.TrimPrefix(err.Error(), s.Provider.ID()+": "))
 }
 
-// excerpt shortens a model's text for a message.
-func excerpt(text string) string {
-	const most = 160
-	text = strings.Join(strings.Fields(cut(text, 8*most)), " ")
-	if utf8.RuneCountInString(text) > most {
-		text = string([]rune(text)[:most]) + "…"
-	}
-	return strings.ToValidUTF8(text, string(utf8.RuneError))
+// shown shortens a model's text for a message.
+func shown(text string) string {
+	return strings.ToValidUTF8(excerpt.Line(text, 160), string(utf8.RuneError))
 }
 
 // limits are the names of settings that bound the length of an answer.
@@ -318,7 +314,7 @@ func askFor[T any](ctx context.Context, j *Judge, s Seat, c call, read func(text
 	}
 	v, err = read(second.Text)
 	if err != nil {
-		return none, first, blame(s, proviso.Errorf(proviso.Undecided, "the answer cannot be read, asked again neither: %w; it began: %s", err, excerpt(second.Text)))
+		return none, first, blame(s, proviso.Errorf(proviso.Undecided, "the answer cannot be read, asked again neither: %w; it began: %s", err, shown(second.Text)))
 	}
 	first.Text = second.Text
 	return v, first, nil
@@ -329,21 +325,13 @@ func askFor[T any](ctx context.Context, j *Judge, s Seat, c call, read func(text
 func repairTurns(reply string, wrong error) []Message {
 	why, _, _ := strings.Cut(wrong.Error(), ": ")
 	return []Message{
-		{"assistant", cut(reply, maxQuoted)},
+		{"assistant", excerpt.Head(reply, maxQuoted)},
 		{"user", strings.ReplaceAll(strings.TrimSpace(repairText), "{{why}}", why)},
 	}
 }
 
 // maxQuoted is how much of an unreadable reply the model gets to see, in bytes.
 const maxQuoted = 16 << 10
-
-// cut returns the beginning of text without splitting a character.
-func cut(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "")
-}
 
 // add adds the usage and cost of another call. The sum is cached only if both are.
 func (a *answer) add(b answer) {

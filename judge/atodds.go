@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/proviso-eval/proviso/internal/excerpt"
 )
 
 // These patterns detect a reasoning that clearly contradicts its verdict. They only
@@ -33,7 +35,7 @@ var (
 // contradictionNote returns a note if a reasoning clearly contradicts its verdict, and
 // "" otherwise.
 func contradictionNote(says opinion, reasoning, criterion string) string {
-	reasoning = strings.TrimSpace(cut(reasoning, maxSentence))
+	reasoning = strings.TrimSpace(excerpt.Head(reasoning, maxSentence))
 	odd := false
 	switch says {
 	case saysMet:

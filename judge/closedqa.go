@@ -57,7 +57,7 @@ func readLastWord(reply string) (verdict, error) {
 func plainVerdict(o *value.Object) (verdict, error) {
 	pass, ok := truth(o.At("pass"))
 	if !ok {
-		return verdict{}, errors.New("pass is neither true nor false: " + excerpt(value.Stringify(o.At("pass"))))
+		return verdict{}, errors.New("pass is neither true nor false: " + shown(value.Stringify(o.At("pass"))))
 	}
 	v := verdict{pass: pass, reason: reasonIn(o, "The criterion is not met")}
 	if pass {

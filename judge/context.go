@@ -160,7 +160,7 @@ func readNumbers(reply string, n int) (int, error) {
 	for _, e := range list {
 		f, ok := e.(float64)
 		if !ok || f < 1 || f > float64(n) || f != float64(int(f)) {
-			return 0, fmt.Errorf("it names a part that is not there, only 1 to %d: %s", n, excerpt(value.Stringify(e)))
+			return 0, fmt.Errorf("it names a part that is not there, only 1 to %d: %s", n, shown(value.Stringify(e)))
 		}
 		seen[f] = true
 	}

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/internal/segment"
 )
 
@@ -44,7 +45,7 @@ func (w *quoteChecker) verify(quotes []string) (kept []proviso.Evidence, missing
 		}
 		for _, at := range found {
 			if len(kept) < maxQuotes {
-				kept = append(kept, proviso.Evidence{Quote: cut(w.output[at.start:at.end], maxQuote), Start: at.start})
+				kept = append(kept, proviso.Evidence{Quote: excerpt.Head(w.output[at.start:at.end], maxQuote), Start: at.start})
 			}
 		}
 	}
@@ -102,7 +103,7 @@ func sentence(reason string) string {
 			return ' '
 		}
 		return r
-	}, strings.ToValidUTF8(cut(reason, maxSentence), string(utf8.RuneError)))
+	}, strings.ToValidUTF8(excerpt.Head(reason, maxSentence), string(utf8.RuneError)))
 	reason = strings.Join(strings.Fields(reason), " ")
 	if all := segment.Sentences(reason); len(all) > 0 {
 		reason = all[0]

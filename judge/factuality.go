@@ -62,7 +62,7 @@ func decideFactuality(ctx context.Context, g *grading) (verdict, error) {
 			}
 			return verdict{pass: score > 0, score: score, reason: reason}, err
 		}
-		return verdict{}, errors.New("the category is none of A, B, C, D and E: " + excerpt(letter))
+		return verdict{}, errors.New("the category is none of A, B, C, D and E: " + shown(letter))
 	})
 }
 

@@ -139,13 +139,13 @@ func reasonIn(o *value.Object, def string) string {
 func textsIn(v any) ([]string, error) {
 	list, ok := v.([]any)
 	if !ok {
-		return nil, errors.New("expected a list of texts: found " + excerpt(value.Stringify(v)))
+		return nil, errors.New("expected a list of texts: found " + shown(value.Stringify(v)))
 	}
 	texts := make([]string, 0, len(list))
 	for _, e := range list {
 		text, ok := e.(string)
 		if !ok || strings.TrimSpace(text) == "" {
-			return nil, errors.New("expected a list of texts: found " + excerpt(value.Stringify(e)) + " in it")
+			return nil, errors.New("expected a list of texts: found " + shown(value.Stringify(e)) + " in it")
 		}
 		texts = append(texts, strings.TrimSpace(text))
 	}

@@ -67,7 +67,7 @@ func (g *grading) readVerdict(reply string) (verdict, error) {
 	case scored && given != nil:
 		ok := false
 		if v.pass, ok = truth(given); !ok {
-			return verdict{}, errors.New("pass is neither true nor false: " + excerpt(value.Stringify(given)))
+			return verdict{}, errors.New("pass is neither true nor false: " + shown(value.Stringify(given)))
 		}
 		if !hasScore && v.pass {
 			v.score = 1

@@ -149,7 +149,7 @@ func readChoice(reply string, n int, bare bool) (int, error) {
 	}
 	f, err := points(o.At("best"), 1, float64(n))
 	if err != nil || f != float64(int(f)) {
-		return 0, errors.New("best is no number of an output: " + excerpt(value.Stringify(o.At("best"))))
+		return 0, errors.New("best is no number of an output: " + shown(value.Stringify(o.At("best"))))
 	}
 	return int(f) - 1, nil
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -54,9 +55,9 @@ func summary(steps []check.Step) *value.Object {
 
 // stepObject describes one step for the model.
 func stepObject(index int, s *check.Step) *value.Object {
-	o := value.ObjectOf("index", float64(index), "type", s.Type, "name", stepName(s.Name))
+	o := value.ObjectOf("index", float64(index), "type", s.Type, "name", excerpt.Runes(s.Name, maxStepName))
 	if s.Span.Name != s.Name {
-		o.Set("spanName", stepName(s.Span.Name))
+		o.Set("spanName", excerpt.Runes(s.Span.Name, maxStepName))
 	}
 	if s.Span.StatusCode == 2 {
 		o.Set("failed", true)
@@ -71,12 +72,4 @@ func sameStep(a, b *value.Object) bool {
 		}
 	}
 	return true
-}
-
-// stepName shortens a name.
-func stepName(s string) string {
-	if r := []rune(s); len(r) > maxStepName {
-		return string(r[:maxStepName]) + "…"
-	}
-	return s
 }

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/suite"
 )
@@ -84,13 +85,13 @@ func (p *progress) watch() {
 func (p *progress) begin(c *proviso.Case, spec *proviso.ProviderSpec) func() {
 	what := fmt.Sprintf("case %d", c.Index+1)
 	if c.Description != "" {
-		what += " (" + excerpt(c.Description) + ")"
+		what += " (" + shortName(c.Description) + ")"
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	id := p.next
 	p.next++
-	p.waiting[id] = underway{what + " → " + excerpt(spec.Name()), time.Now()}
+	p.waiting[id] = underway{what + " → " + shortName(spec.Name()), time.Now()}
 	return func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -98,14 +99,9 @@ func (p *progress) begin(c *proviso.Case, spec *proviso.ProviderSpec) func() {
 	}
 }
 
-// excerpt returns the beginning of a name, safe for a line of a terminal.
-func excerpt(s string) string {
-	const most = 30
-	s = printable(strings.Join(strings.Fields(s), " "))
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return s
+// shortName returns the beginning of a name, safe for a line of a terminal.
+func shortName(s string) string {
+	return printable(excerpt.Line(s, 30))
 }
 
 // slowest names the row that has taken longest, "" if none is slow.

@@ -142,7 +142,7 @@ func (a *app) openLabels(f *spadeLabel, entries []trial.Entry) (*label.Log, erro
 		return nil, err
 	}
 	if log.Cut != "" {
-		a.warn(fmt.Sprintf("the last line of %s was not whole and is taken away: %s", f.labels, excerpt(log.Cut)))
+		a.warn(fmt.Sprintf("the last line of %s was not whole and is taken away: %s", f.labels, shortName(log.Cut)))
 	}
 	if log.Stale > 0 {
 		a.warn(fmt.Sprintf("%s of %s left alone: of other outputs than these", plural(log.Stale, "label"), f.labels))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -267,13 +268,7 @@ func unguarded(s string) string {
 }
 
 // clipped shortens a text for a message.
-func clipped(s string) string {
-	const most = 60
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return s
-}
+func clipped(s string) string { return excerpt.Runes(s, 60) }
 
 func orList(words []string) string {
 	if n := len(words); n > 1 {

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/judge/record"
 	"github.com/proviso-eval/proviso/stats"
 	"github.com/proviso-eval/proviso/value"
@@ -48,23 +48,12 @@ const (
 
 func candidateOf(row record.Row, v record.Verdict, id string) candidate {
 	c := candidate{row: row.Index, outputID: id, judge: strings.Clone(v.Judge), status: v.Status,
-		reason: strings.Clone(cutBytes(v.Reason(), maxKeptReason))}
+		reason: strings.Clone(excerpt.Head(v.Reason(), maxKeptReason))}
 	quotes := v.Quotes()
 	for _, quote := range quotes[:min(len(quotes), maxKeptQuotes)] {
-		c.quotes = append(c.quotes, strings.Clone(cutBytes(quote, maxKeptReason)))
+		c.quotes = append(c.quotes, strings.Clone(excerpt.Head(quote, maxKeptReason)))
 	}
 	return c
-}
-
-// cutBytes returns the beginning of s without splitting a character.
-func cutBytes(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	for most > 0 && !utf8.RuneStart(s[most]) {
-		most--
-	}
-	return s[:most]
 }
 
 // matcher finds the verdicts of the labels in one pass over a run.

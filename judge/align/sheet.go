@@ -212,9 +212,7 @@ func (d *drawing) draw() (Sheet, []sheetLine, error) {
 	for _, name := range d.o.Assertions {
 		if !slices.Contains(d.judged, name) {
 			e := proviso.Errorf(proviso.NotFound, "no judged assertion of the run is called %q", clipped(name))
-			if e.Valid = d.judged; document.Nearest(name, d.judged) != "" {
-				e.Valid = []string{document.Nearest(name, d.judged)}
-			}
+			e.Valid = document.Suggest(name, d.judged)
 			return Sheet{}, nil, e
 		}
 	}

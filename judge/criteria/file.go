@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/internal/textlist"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -34,7 +35,7 @@ func readTemplate(file string, data []byte) (*Template, error) {
 		}
 		t.Params = append(t.Params, p)
 	}
-	t.OneOf = listedTexts(o.At("one-of"))
+	t.OneOf = textlist.Of(o.At("one-of"))
 	parts, _ := o.At("parts").([]any)
 	for i, v := range parts {
 		p, err := t.readPart(v)
@@ -67,7 +68,7 @@ func readParam(name string, v any) (Param, error) {
 	if err := document.OnlyKeys(o, "type", "doc", "required", "default", "values", "min"); err != nil {
 		return Param{}, fmt.Errorf("parameter %q: %w", name, err)
 	}
-	p := Param{Name: name, Values: listedTexts(o.At("values"))}
+	p := Param{Name: name, Values: textlist.Of(o.At("values"))}
 	p.Type, _ = o.At("type").(string)
 	p.Doc, _ = o.At("doc").(string)
 	p.Required, _ = o.At("required").(bool)
@@ -110,16 +111,4 @@ func (t *Template) readPart(v any) (templatePart, error) {
 		}
 	}
 	return p, nil
-}
-
-// listedTexts returns the texts of a list.
-func listedTexts(v any) []string {
-	list, _ := v.([]any)
-	var out []string
-	for _, e := range list {
-		if s, ok := e.(string); ok {
-			out = append(out, s)
-		}
-	}
-	return out
 }

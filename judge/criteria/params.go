@@ -8,6 +8,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -39,7 +40,7 @@ func (t *Template) arguments(given *value.Object, pointer string) (*value.Object
 		}
 		v, want := t.Params[i].read(v)
 		if want != "" {
-			mistake(where, "%s of the template %q is %s, not %s", name, t.Name, want, excerptOf(given.At(name))).Valid = t.Params[i].Values
+			mistake(where, "%s of the template %q is %s, not %s", name, t.Name, want, excerpt.Runes(value.Stringify(given.At(name)), 60)).Valid = t.Params[i].Values
 			continue
 		}
 		values.Set(name, v)
@@ -173,14 +174,4 @@ func (p *Param) integer(v any) (any, string) {
 		return nil, want
 	}
 	return f, ""
-}
-
-// excerptOf formats a value for a message.
-func excerptOf(v any) string {
-	text := value.Stringify(v)
-	const most = 60
-	if r := []rune(text); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return text
 }

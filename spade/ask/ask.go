@@ -13,6 +13,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/blobs"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/spade/internal/format"
 	"github.com/proviso-eval/proviso/value"
@@ -153,7 +154,7 @@ func (d *Dialogue) Ask(ctx context.Context, read func(text string) error) error 
 	}
 	// The text after a colon comes from the reply and is not ours.
 	why, _, _ := strings.Cut(wrong.Error(), ": ")
-	d.messages = append(d.messages, message{"assistant", format.Cut(first, maxQuoted)}, message{"user", strings.ReplaceAll(words("again"), "{{why}}", why)})
+	d.messages = append(d.messages, message{"assistant", excerpt.Head(first, maxQuoted)}, message{"user", strings.ReplaceAll(words("again"), "{{why}}", why)})
 	d.sample.Repair++
 	second, err := d.say(ctx, func(text string) bool { return read(text) == nil })
 	if err != nil {

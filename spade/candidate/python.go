@@ -9,6 +9,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/spade/internal/format"
 	"github.com/proviso-eval/proviso/suite"
 	"github.com/proviso-eval/proviso/value"
@@ -281,7 +282,7 @@ func pythonCandidate(s *pythonStatement, preamble string) (o *value.Object, note
 	}
 	o = value.ObjectOf("id", s.name)
 	if description != "" {
-		o.Set("description", format.Cut(description, maxDescription))
+		o.Set("description", excerpt.Head(description, maxDescription))
 	}
 	if question, not, ok := onlyAsks(body); ok {
 		kind := JudgeType

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/spade/ask"
 	"github.com/proviso-eval/proviso/spade/delta"
 	"github.com/proviso-eval/proviso/spade/internal/format"
@@ -87,7 +88,7 @@ func classify(ctx context.Context, c *delta.Change, m *ask.Model) Classified {
 			out.Notes = append(out.Notes, fmt.Sprintf("the first %d of %d changes were shown", len(lines), len(c.Deltas)))
 			break
 		}
-		lines = append(lines, value.ObjectOf("n", float64(len(lines)+1), "change", delta.Kind(d), "text", format.Cut(d.Text, delta.MaxSentence)))
+		lines = append(lines, value.ObjectOf("n", float64(len(lines)+1), "change", delta.Kind(d), "text", excerpt.Head(d.Text, delta.MaxSentence)))
 		asked = append(asked, i)
 	}
 	if len(lines) == 0 {

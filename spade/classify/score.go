@@ -8,6 +8,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/spade/ask"
 	"github.com/proviso-eval/proviso/spade/delta"
 	"github.com/proviso-eval/proviso/spade/internal/format"
@@ -66,7 +67,7 @@ func labelled(t *format.Table, line int, o *value.Object) (l LabelledChange, ok 
 		return l, false
 	}
 	l.Change = changeOf(diffText)
-	parts := []string{ask.TextMember(o, "repo"), format.Cut(ask.TextMember(o, "commit"), 8)}
+	parts := []string{ask.TextMember(o, "repo"), excerpt.Head(ask.TextMember(o, "commit"), 8)}
 	if name := ask.TextMember(o, "name"); name != "" {
 		parts = []string{name}
 	}

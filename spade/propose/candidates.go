@@ -8,6 +8,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/spade/ask"
 	"github.com/proviso-eval/proviso/spade/candidate"
 	"github.com/proviso-eval/proviso/spade/delta"
@@ -72,7 +73,7 @@ func (j *job) askCandidates(ctx context.Context, r *proposing, list []DeltaCrite
 func (j *job) material(r *proposing, list []DeltaCriterion) []ask.Piece {
 	criteria := make([]*value.Object, len(list))
 	for i, c := range list {
-		criteria[i] = value.ObjectOf("n", float64(i+1), "criterion", c.Text, "category", c.Category, "sentence", format.Cut(c.Delta.Text, delta.MaxSentence), "vague", c.Vague)
+		criteria[i] = value.ObjectOf("n", float64(i+1), "criterion", c.Text, "category", c.Category, "sentence", excerpt.Head(c.Delta.Text, delta.MaxSentence), "vague", c.Vague)
 	}
 	example, response := r.example()
 	return []ask.Piece{
@@ -220,7 +221,7 @@ func (w *writing) problems() []*value.Object {
 	var list []*value.Object
 	for _, x := range w.entries {
 		if x.problem != "" {
-			list = append(list, value.ObjectOf("name", format.Cut(x.name, maxCriterion), "problem", x.problem))
+			list = append(list, value.ObjectOf("name", excerpt.Head(x.name, maxCriterion), "problem", x.problem))
 		}
 	}
 	of := w.ofCriteria()
@@ -259,7 +260,7 @@ func (w *writing) keep() {
 	of := map[int]int{}
 	taken := map[string]bool{}
 	for _, x := range w.entries {
-		shown := format.Cut(x.name, maxCriterion)
+		shown := excerpt.Head(x.name, maxCriterion)
 		full := slices.ContainsFunc(x.covers, func(n int) bool { return of[n] == maxOfOne })
 		switch {
 		case x.problem != "":

@@ -8,6 +8,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/spade/ask"
 	"github.com/proviso-eval/proviso/spade/delta"
 	"github.com/proviso-eval/proviso/spade/internal/format"
@@ -65,7 +66,7 @@ func (j *job) drop(candidate, criterion, format string, args ...any) {
 func (j *job) askCriteria(ctx context.Context, r *proposing) error {
 	sentences := make([]*value.Object, len(j.deltas))
 	for i, d := range j.deltas {
-		sentences[i] = value.ObjectOf("n", float64(i+1), "text", format.Cut(d.Text, delta.MaxSentence))
+		sentences[i] = value.ObjectOf("n", float64(i+1), "text", excerpt.Head(d.Text, delta.MaxSentence))
 	}
 	d := ask.Begin(r.Model, "criteria", criteriaReply(), 4096, []ask.Piece{
 		{Name: "prompt", Text: format.MiddleOut(j.change.Text, ask.MaxPromptShown)}, {Name: "removed", Text: j.removed()}, {Name: "sentences", Text: ask.JSONLines(sentences)},
@@ -110,7 +111,7 @@ func (j *job) removed() string {
 	var b strings.Builder
 	for _, d := range j.change.Deltas {
 		if !d.Added && b.Len() < maxTogetherSize {
-			b.WriteString(format.Cut(d.Text, delta.MaxSentence) + "\n")
+			b.WriteString(excerpt.Head(d.Text, delta.MaxSentence) + "\n")
 		}
 	}
 	return b.String()
@@ -131,7 +132,7 @@ func (j *job) readCriteria(said []any) []wrongCriterion {
 				j.criteria = append(j.criteria, c)
 			}
 		} else {
-			wrong = append(wrong, wrongCriterion{format.Cut(text, maxCriterion), problem})
+			wrong = append(wrong, wrongCriterion{excerpt.Head(text, maxCriterion), problem})
 		}
 	}
 	return wrong

@@ -13,6 +13,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/spade/ask"
 	"github.com/proviso-eval/proviso/spade/candidate"
 	"github.com/proviso-eval/proviso/spade/delta"
@@ -234,7 +235,7 @@ func shownNumbers(list []float64) string {
 	for _, n := range list {
 		parts = append(parts, value.FormatNumber(n))
 	}
-	return format.Cut(strings.Join(parts, ", "), 100)
+	return excerpt.Head(strings.Join(parts, ", "), 100)
 }
 
 // limitless finds a count that every output satisfies.
@@ -269,7 +270,7 @@ func expression(c *proviso.Candidate) string {
 			for _, at := range templateMark().FindAllStringIndex(text, -1) {
 				m := plainVariable().FindStringSubmatch(text[at[0]:])
 				if m == nil || m[1] == "env" {
-					return fmt.Sprintf("%s is no variable: in braces stands nothing but the name of a variable, {{ name }}", value.Stringify(format.Excerpt(format.Cut(text[at[0]:], 40))))
+					return fmt.Sprintf("%s is no variable: in braces stands nothing but the name of a variable, {{ name }}", value.Stringify(format.Excerpt(excerpt.Head(text[at[0]:], 40))))
 				}
 			}
 		}

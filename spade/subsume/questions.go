@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/spade/ask"
 	"github.com/proviso-eval/proviso/spade/internal/format"
 	"github.com/proviso-eval/proviso/value"
@@ -275,7 +276,7 @@ func readConfirmed(text string, n int) ([]confirmation, error) {
 		why, _ := o.At("reasoning").(string)
 		why = oneLine(why, "it gave no reason")
 		if counter != "" {
-			why = oneLine(why+" Counterexample: "+value.Stringify(format.Cut(counter, 200)), "")
+			why = oneLine(why+" Counterexample: "+value.Stringify(excerpt.Head(counter, 200)), "")
 		}
 		seen[i], answers[i] = true, confirmation{implied, why}
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
-	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/spade/ask"
 	"github.com/proviso-eval/proviso/spade/candidate"
 	"github.com/proviso-eval/proviso/spade/internal/format"
@@ -329,11 +328,7 @@ func columnsOf(names []string, m *matrix.Matrix) ([]int, error) {
 	for i, name := range names {
 		j, ok := at[name]
 		if !ok {
-			text := value.Stringify(name)
-			if near := document.Nearest(name, m.Names); near != "" {
-				text += " (did you mean " + value.Stringify(near) + "?)"
-			}
-			missing = append(missing, text)
+			missing = append(missing, value.Stringify(name)+format.DidYouMean(name, m.Names))
 		}
 		list[i] = j
 	}

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/spade/ask"
 	"github.com/proviso-eval/proviso/spade/candidate"
 	"github.com/proviso-eval/proviso/spade/internal/format"
@@ -106,7 +107,7 @@ type wordMarks [8]uint64
 
 func wordMarksOf(text string) wordMarks {
 	var f wordMarks
-	for _, word := range strings.FieldsFunc(strings.ToLower(format.Cut(text, maxShown)), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+	for _, word := range strings.FieldsFunc(strings.ToLower(excerpt.Head(text, maxShown)), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 		h := fnv.New32a()
 		_, _ = h.Write([]byte(word)) // a hash never fails
 		bit := h.Sum32() % (8 * 64)

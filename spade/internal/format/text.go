@@ -3,10 +3,10 @@ package format
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -26,33 +26,18 @@ func DidYouMean(name string, valid []string) string {
 	return ""
 }
 
-// Cut returns the beginning of a text, in whole characters.
-func Cut(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "")
-}
-
 // MiddleOut shortens a text to about so many bytes, with a note of where and how much.
 func MiddleOut(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}
-	head, tail := Cut(text, most*3/4), text[len(text)-most/4:]
+	head, tail := excerpt.Head(text, most*3/4), text[len(text)-most/4:]
 	tail = strings.ToValidUTF8(tail, "")
 	return fmt.Sprintf("%s\n[… %d bytes are left out here …]\n%s", head, len(text)-len(head)-len(tail), tail)
 }
 
 // Excerpt shortens a model's text for a message.
-func Excerpt(text string) string {
-	const most = 160
-	text = strings.Join(strings.Fields(Cut(text, 8*most)), " ")
-	if utf8.RuneCountInString(text) > most {
-		text = string([]rune(text)[:most]) + "…"
-	}
-	return text
-}
+func Excerpt(text string) string { return excerpt.Line(text, 160) }
 
 // UnixLines removes a byte order mark and makes all line ends \n.
 func UnixLines(text string) string {
