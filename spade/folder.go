@@ -1,8 +1,8 @@
 package spade
 
 import (
-	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -57,21 +57,11 @@ func (f folder) writeBy(file string, write func(io.Writer) error) error {
 	if err := os.MkdirAll(string(f), 0o755); err != nil {
 		return proviso.Errorf(proviso.Unavailable, "make the folder %s: %w", string(f), err)
 	}
-	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
-		if info.IsDir() {
-			return proviso.Errorf(proviso.Invalid, "write %s: it is a folder", name)
-		}
-		var b bytes.Buffer
-		err := write(&b)
-		if err == nil {
-			err = os.WriteFile(name, b.Bytes(), 0o644)
-		}
-		if err != nil {
-			return proviso.Errorf(proviso.Unavailable, "%w", err)
-		}
-		return nil
-	}
-	if err := blobs.ReplaceBy(name, 0o644, write); err != nil {
+	err := blobs.WriteBy(name, 0o644, write)
+	switch {
+	case errors.Is(err, blobs.ErrFolder):
+		return proviso.Errorf(proviso.Invalid, "write %s: %w", name, err)
+	case err != nil:
 		return proviso.Errorf(proviso.Unavailable, "write %s: %w", name, err)
 	}
 	return nil

@@ -94,22 +94,25 @@ func (a *app) readCandidates(name string) ([]proviso.Candidate, error) {
 // result writes the output of a command to a file, which appears when it is complete,
 // or to standard output if the file has no name.
 func (a *app) result(file string, data []byte) error {
+	return a.resultBy(file, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+// resultBy is result for data that write streams.
+func (a *app) resultBy(file string, write func(io.Writer) error) error {
 	if file == "" || file == "-" {
-		if _, err := a.out.Write(data); err != nil && !errors.Is(err, io.ErrClosedPipe) {
+		if err := write(a.out); err != nil && !errors.Is(err, io.ErrClosedPipe) {
 			return proviso.Errorf(proviso.Unavailable, "%w", err)
 		}
 		return nil
 	}
-	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
-		if info.IsDir() {
-			return proviso.Errorf(proviso.Invalid, "write %s: it is a folder", file)
-		}
-		if err := os.WriteFile(file, data, 0o644); err != nil {
-			return proviso.Errorf(proviso.Unavailable, "%w", err)
-		}
-		return nil
-	}
-	if err := blobs.Replace(file, data, 0o644); err != nil {
+	err := blobs.WriteBy(file, 0o644, write)
+	switch {
+	case errors.Is(err, blobs.ErrFolder):
+		return proviso.Errorf(proviso.Invalid, "write %s: %w", file, err)
+	case err != nil:
 		return proviso.Errorf(proviso.Unavailable, "write %s: %w", file, err)
 	}
 	return nil

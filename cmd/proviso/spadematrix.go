@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"sync"
@@ -129,7 +128,7 @@ func (a *app) spadeMatrix(ctx context.Context, f *spadeMatrix) error {
 	if err != nil {
 		return err
 	}
-	if err := a.writeMatrix(f.out, g); err != nil {
+	if err := a.resultBy(f.out, g.CSV); err != nil {
 		return err
 	}
 	a.sayModels(f.asked)
@@ -146,33 +145,6 @@ func (a *app) matrixStopped(ctx context.Context, f *modelFlags, done, of int) er
 		rest = "nothing is kept (--no-cache)"
 	}
 	return a.interrupted(ctx, fmt.Sprintf("%d of %s decided; no matrix was written; %s", done, plural(of, "output"), rest))
-}
-
-// writeMatrix writes the matrix to a file, which appears when it is complete.
-func (a *app) writeMatrix(file string, g *matrix.Grid) error {
-	if file == "" || file == "-" {
-		if err := g.CSV(a.out); err != nil && !errors.Is(err, io.ErrClosedPipe) {
-			return proviso.Errorf(proviso.Unavailable, "%w", err)
-		}
-		return nil
-	}
-	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
-		if info.IsDir() {
-			return proviso.Errorf(proviso.Invalid, "write %s: it is a folder", file)
-		}
-		out, err := os.OpenFile(file, os.O_WRONLY, 0)
-		if err == nil {
-			err = errors.Join(g.CSV(out), out.Close())
-		}
-		if err != nil {
-			return proviso.Errorf(proviso.Unavailable, "%w", err)
-		}
-		return nil
-	}
-	if err := blobs.ReplaceBy(file, 0o644, g.CSV); err != nil {
-		return proviso.Errorf(proviso.Unavailable, "write %s: %w", file, err)
-	}
-	return nil
 }
 
 // sayRates prints the number of examples, and which candidates were undecided or threw,

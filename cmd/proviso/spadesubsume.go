@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -16,7 +14,6 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/engine"
-	"github.com/proviso-eval/proviso/internal/blobs"
 	"github.com/proviso-eval/proviso/spade/ask"
 	"github.com/proviso-eval/proviso/spade/matrix"
 	"github.com/proviso-eval/proviso/spade/show"
@@ -267,27 +264,7 @@ func (a *app) writeSubsumption(f *spadeSubsume, s *subsume.Subsumption, m *ask.M
 		}
 		return a.result(f.out, show.Subsumption(s, o))
 	}
-	var err error
-	info, missing := os.Stat(f.out)
-	switch {
-	case f.out == "" || f.out == "-":
-		if err = write(a.out); errors.Is(err, io.ErrClosedPipe) {
-			return nil
-		}
-	case missing == nil && info.IsDir():
-		return proviso.Errorf(proviso.Invalid, "write %s: it is a folder", f.out)
-	case missing == nil && !info.Mode().IsRegular():
-		var b bytes.Buffer
-		if err = write(&b); err == nil {
-			return a.result(f.out, b.Bytes())
-		}
-	default:
-		err = blobs.ReplaceBy(f.out, 0o644, write)
-	}
-	if err != nil {
-		return proviso.Errorf(proviso.Unavailable, "write %s: %w", shownName(f.out), err)
-	}
-	return nil
+	return a.resultBy(f.out, write)
 }
 
 // warnOfProofs warns that outputs contradict what is proven, which means that the
