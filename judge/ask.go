@@ -13,12 +13,12 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Message is one message of a prompt.
-type Message struct{ Role, Content string } // "system", "user" or "assistant"
+// message is one message of a prompt.
+type message struct{ Role, Content string } // "system", "user" or "assistant"
 
 // call is one call to a model.
 type call struct {
-	Messages  []Message      // those that are the same in many calls come first
+	Messages  []message      // those that are the same in many calls come first
 	Static    int            // how many leading messages are the same in all calls
 	Shared    int            // how many leading bytes of the next message are the same in several calls
 	Plain     bool           // a single message is sent as plain text
@@ -322,9 +322,9 @@ func askFor[T any](ctx context.Context, j *Judge, s Seat, c call, read func(text
 
 // repairTurns show a model its reply and the mistake in it. They leave out the part of
 // the error after a colon: it quotes the reply, which may contain a prompt injection.
-func repairTurns(reply string, wrong error) []Message {
+func repairTurns(reply string, wrong error) []message {
 	why, _, _ := strings.Cut(wrong.Error(), ": ")
-	return []Message{
+	return []message{
 		{"assistant", excerpt.Head(reply, maxQuoted)},
 		{"user", strings.ReplaceAll(strings.TrimSpace(repairText), "{{why}}", why)},
 	}

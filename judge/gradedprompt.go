@@ -73,7 +73,7 @@ func ask[T any](ctx context.Context, g *grading, s step, read func(text string) 
 		c.Messages, c.Plain = messagesOf(prompt)
 		words = source
 	} else {
-		c.Messages = []Message{{"system", instructions(s.own)}, {"user", fenced(s.own, s.pieces, c.Sample)}}
+		c.Messages = []message{{"system", instructions(s.own)}, {"user", fenced(s.own, s.pieces, c.Sample)}}
 		c.Static, c.Reply = 1, s.reply
 	}
 	g.mu.Lock()
@@ -232,14 +232,14 @@ func (j *Judge) custom(ctx context.Context, prompt any, vars *value.Object) (ren
 
 // messagesOf returns a rendered prompt as messages: those of a chat, or a single plain
 // text.
-func messagesOf(prompt string) (messages []Message, plain bool) {
-	alone := []Message{{"user", prompt}}
+func messagesOf(prompt string) (messages []message, plain bool) {
+	alone := []message{{"user", prompt}}
 	v, err := value.ParseJSON(prompt)
 	list, ok := v.([]any)
 	if err != nil || !ok || len(list) == 0 {
 		return alone, true
 	}
-	messages = make([]Message, len(list))
+	messages = make([]message, len(list))
 	for i, e := range list {
 		o, _ := e.(*value.Object)
 		role, _ := o.At("role").(string)
@@ -247,7 +247,7 @@ func messagesOf(prompt string) (messages []Message, plain bool) {
 		if role == "" || !ok {
 			return alone, true
 		}
-		messages[i] = Message{role, content}
+		messages[i] = message{role, content}
 	}
 	return messages, false
 }

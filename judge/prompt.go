@@ -32,10 +32,6 @@ var promptVersion = sync.OnceValue(func() string {
 	return blobs.Key("judge prompt 2", systemText, closingText, repairText, canaryText, value.Stringify(replySchema()))
 })
 
-// PromptHash identifies the wording of the judge's prompt. Verdicts under different
-// hashes are not directly comparable.
-func PromptHash() string { return promptVersion()[:12] }
-
 // subject is what a judge evaluates.
 type subject struct{ input, output string }
 
@@ -53,7 +49,7 @@ type asked struct {
 // constant; fence, input and output are the same in all calls about one output;
 // variables, assertions and sample are specific to this call. shared is the number of
 // leading bytes of the last message that all calls about the subject share.
-func compose(s subject, list []asked, sample proviso.Sample) (messages []Message, shared int) {
+func compose(s subject, list []asked, sample proviso.Sample) (messages []message, shared int) {
 	assertions, variables := assertionsJSON(list), variablesJSON(list)
 	fence := fenceFor(s, variables, assertions)
 	var b strings.Builder
@@ -76,7 +72,7 @@ func compose(s subject, list []asked, sample proviso.Sample) (messages []Message
 		b.WriteString("\nSample: " + sampleText(sample) + "\n")
 	}
 	b.WriteString("\n" + strings.TrimSpace(closingText))
-	return []Message{{"system", strings.TrimSpace(systemText)}, {"user", b.String()}}, shared
+	return []message{{"system", strings.TrimSpace(systemText)}, {"user", b.String()}}, shared
 }
 
 // assertionsJSON writes assertions one to a line.

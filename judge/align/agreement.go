@@ -8,8 +8,8 @@ import (
 	"github.com/proviso-eval/proviso/stats"
 )
 
-// Confidence is the confidence level of all intervals of an alignment.
-const Confidence = 0.95
+// confidence is the confidence level of all intervals of an alignment.
+const confidence = 0.95
 
 // Agreements holds how well the verdicts of judges agree with human labels.
 type Agreements struct {
@@ -84,7 +84,7 @@ func (a *Agreement) rates() {
 	agreement, base := float64(a.TP+a.TN)/n, float64(a.TP+a.FN)/n
 	a.Agreement, a.BaseRate = &agreement, &base
 	a.TPR, a.TNR = wilsonOf(a.TP, a.TP+a.FN), wilsonOf(a.TN, a.TN+a.FP)
-	if k, err := stats.Kappa(float64(a.TP), float64(a.FN), float64(a.FP), float64(a.TN), Confidence); err == nil {
+	if k, err := stats.Kappa(float64(a.TP), float64(a.FN), float64(a.FP), float64(a.TN), confidence); err == nil {
 		a.Kappa = &k
 	}
 }
@@ -94,7 +94,7 @@ func wilsonOf(pass, n int) *stats.Estimate {
 	if n == 0 {
 		return nil
 	}
-	return &stats.Estimate{Value: float64(pass) / float64(n), Interval: stats.Wilson(pass, n, Confidence)}
+	return &stats.Estimate{Value: float64(pass) / float64(n), Interval: stats.Wilson(pass, n, confidence)}
 }
 
 // correct estimates the pass rate that people would have given to all outputs that
@@ -102,7 +102,7 @@ func wilsonOf(pass, n int) *stats.Estimate {
 // other outputs.
 func (a *Agreement) correct(passed, failed stats.Stratum, outside bool) {
 	if !a.Weighted {
-		if e, err := stats.RoganGladen(a.Judged, a.Confusion, Confidence); err == nil {
+		if e, err := stats.RoganGladen(a.Judged, a.Confusion, confidence); err == nil {
 			a.RoganGladen = &e
 		}
 	}
@@ -110,7 +110,7 @@ func (a *Agreement) correct(passed, failed stats.Stratum, outside bool) {
 		a.Corrected, a.Method = a.RoganGladen, MethodRoganGladen
 		return
 	}
-	e, err := stats.PostStratified(a.Judged, passed, failed, Confidence)
+	e, err := stats.PostStratified(a.Judged, passed, failed, confidence)
 	if err != nil {
 		return
 	}
@@ -118,25 +118,25 @@ func (a *Agreement) correct(passed, failed stats.Stratum, outside bool) {
 	if a.N == a.Judged.N {
 		a.Method = MethodCounted
 	}
-	if more, err := stats.LabelsToHalve(a.Judged, passed, failed, Confidence); err == nil {
+	if more, err := stats.LabelsToHalve(a.Judged, passed, failed, confidence); err == nil {
 		a.Halve = more
 	}
 }
 
-// MinLabels is the number of labels of good outputs, and of bad outputs, that a judge
+// minLabels is the number of labels of good outputs, and of bad outputs, that a judge
 // needs to count as measured. With fewer, the interval of a rate is too wide to be
 // useful: even 10 of 10 is compatible with a true rate of 72 %.
-const MinLabels = 10
+const minLabels = 10
 
-// Missing returns how many more labels of good and of bad outputs the judge needs to
+// missing returns how many more labels of good and of bad outputs the judge needs to
 // count as measured on the assertion.
-func (a *Agreement) Missing() (good, bad int) {
-	return max(0, MinLabels-(a.TP+a.FN)), max(0, MinLabels-(a.TN+a.FP))
+func (a *Agreement) missing() (good, bad int) {
+	return max(0, minLabels-(a.TP+a.FN)), max(0, minLabels-(a.TN+a.FP))
 }
 
-// Measured reports whether there are enough labels of both kinds.
-func (a *Agreement) Measured() bool {
-	good, bad := a.Missing()
+// measured reports whether there are enough labels of both kinds.
+func (a *Agreement) measured() bool {
+	good, bad := a.missing()
 	return good+bad == 0
 }
 
@@ -144,7 +144,7 @@ func (a *Agreement) Measured() bool {
 // labels, 2 of bad outputs: not measured yet, it takes 8 more of bad outputs". It
 // returns "" if the judge is measured.
 func (a *Agreement) NotMeasured() string {
-	good, bad := a.Missing()
+	good, bad := a.missing()
 	switch {
 	case good+bad == 0:
 		return ""
@@ -169,7 +169,7 @@ const (
 // Of returns the measure for an assertion, or nil if it is undefined or there are too
 // few labels of the outputs that it is about.
 func (m Measure) Of(a *Agreement) *stats.Estimate {
-	good, bad := a.Missing()
+	good, bad := a.missing()
 	switch {
 	case m == Kappa && good+bad == 0:
 		return a.Kappa

@@ -71,8 +71,8 @@ func (a *Agreements) JSON() ([]byte, error) {
 	}{Assertions: []measuredJSON{}}
 	for i := range a.Assertions {
 		x := &a.Assertions[i]
-		one := measuredJSON{agreementJSON: x.encoded(), Measured: x.Measured()}
-		one.Missing.Good, one.Missing.Bad = x.Missing()
+		one := measuredJSON{agreementJSON: x.encoded(), Measured: x.measured()}
+		one.Missing.Good, one.Missing.Bad = x.missing()
 		document.Assertions = append(document.Assertions, one)
 	}
 	data, err := json.MarshalIndent(document, "", "  ")

@@ -15,8 +15,8 @@ import (
 
 // Limits of a label file.
 const (
-	MaxLabelBytes = 64 << 20
-	MaxLabelRows  = 200_000
+	maxLabelBytes = 64 << 20
+	maxLabelRows  = 200_000
 )
 
 // Label is one row of a label file: the verdict of a person, and optionally that of a
@@ -91,12 +91,12 @@ func ParseVerdict(word string) (good, ok bool) {
 // the name for messages. The error is [proviso.Mistakes] with every mistake of the
 // file.
 func ReadLabels(file string, r io.Reader) (*Labels, error) {
-	data, err := io.ReadAll(io.LimitReader(r, MaxLabelBytes+1))
+	data, err := io.ReadAll(io.LimitReader(r, maxLabelBytes+1))
 	if err != nil {
 		return nil, proviso.Errorf(proviso.Unavailable, "read the labels: %w", err)
 	}
-	if len(data) > MaxLabelBytes {
-		return nil, proviso.Errorf(proviso.Limit, "%s is larger than %d MiB", file, MaxLabelBytes>>20)
+	if len(data) > maxLabelBytes {
+		return nil, proviso.Errorf(proviso.Limit, "%s is larger than %d MiB", file, maxLabelBytes>>20)
 	}
 	in := &labelReader{labels: &Labels{File: file}, seen: map[string]int{}}
 	text, err := document.Text(file, data)
@@ -130,7 +130,7 @@ type labelReader struct {
 	labels   *Labels
 	mistakes proviso.Mistakes
 	seen     map[string]int // line of each label, by case, assertion, judge, row and output
-	full     bool           // there are more labels than MaxLabelRows
+	full     bool           // there are more labels than maxLabelRows
 }
 
 // place returns a position with the file and an excerpt of the line.
@@ -212,7 +212,7 @@ func (in *labelReader) row(f *fields) {
 		in.mistake(f.at[colCase], "a second label for case %q and assertion %q; the first is on line %d", clipped(l.Case), clipped(l.Assertion), line)
 		return
 	}
-	if len(in.labels.Rows) == MaxLabelRows {
+	if len(in.labels.Rows) == maxLabelRows {
 		in.full = true
 		return
 	}
@@ -242,7 +242,7 @@ func (in *labelReader) verdict(f *fields, column int, errorWords []string) (prov
 // enough checks that there is at least one human label, and not too many rows.
 func (in *labelReader) enough() {
 	if in.full {
-		in.mistake(position{}, "the file holds more than %d labels", MaxLabelRows)
+		in.mistake(position{}, "the file holds more than %d labels", maxLabelRows)
 	}
 	if len(in.mistakes) > 0 {
 		return

@@ -24,7 +24,7 @@ func (a *Agreements) Markdown(all bool) []byte {
 		kappa, tpr, tnr, corrected := "–", "–", "–", "–"
 		if a.Kappa != nil {
 			kappa = fmt.Sprintf("%.2f (%.2f to %.2f)", a.Kappa.Value, a.Kappa.Low, a.Kappa.High)
-			if !a.Measured() {
+			if !a.measured() {
 				kappa += ", not measured yet"
 			}
 		}

@@ -86,7 +86,7 @@ func (t *tally) agreement(g group, p *population) Agreement {
 			share := a.Judged.Share()
 			a.JudgePassRate = &share
 		}
-		if r, err := stats.PartlyVerified(a.Judged, passed, failed, Confidence); err == nil {
+		if r, err := stats.PartlyVerified(a.Judged, passed, failed, confidence); err == nil {
 			a.TPR, a.TNR, a.Kappa, a.Agreement, a.BaseRate = r.TPR, r.TNR, r.Kappa, &r.Agreement, &r.BaseRate
 		}
 	} else {

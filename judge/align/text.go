@@ -110,7 +110,7 @@ func (t *textView) table(list []Agreement) {
 		a := &list[i]
 		label := report.Line(a.Assertion, 30)
 		few := ""
-		if a.N > 0 && !a.Measured() {
+		if a.N > 0 && !a.measured() {
 			few = "  not measured yet"
 		}
 		t.line("%s%s %6d %6d %9s %6s %6s %6s %10s%s", label, strings.Repeat(" ", max(0, name-len([]rune(label)))), a.N, a.Errors,

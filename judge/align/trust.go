@@ -41,7 +41,7 @@ func (e Entry) trust() report.Trust {
 	t := report.Trust{Labels: e.N}
 	if few := e.NotMeasured(); few != "" {
 		t.TooFew = true
-		t.MissingGood, t.MissingBad = e.Missing()
+		t.MissingGood, t.MissingBad = e.missing()
 		t.Text = "judge unvalidated (" + few + ")"
 		return t
 	}

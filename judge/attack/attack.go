@@ -198,9 +198,9 @@ func (a *runner) count(all, made []Attempt, results []judge.Result) {
 		k := kinds[t.Kind]
 		k.LeftOut--
 		k.Attempts++
-		result := Result{ID: t.ID, Set: t.Set, Kind: t.Kind, Control: t.control.ID, Towards: t.Towards().String(), Status: results[i].Status, Reasoning: results[i].Reasoning}
+		result := Result{ID: t.ID, Set: t.Set, Kind: t.Kind, Control: t.control.ID, Towards: t.towards().String(), Status: results[i].Status, Reasoning: results[i].Reasoning}
 		switch results[i].Status {
-		case t.Towards().String():
+		case t.towards().String():
 			k.Succeeded++
 			r.Through = append(r.Through, result)
 		case t.control.verdict().String():

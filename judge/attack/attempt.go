@@ -73,8 +73,8 @@ func (a *Attempt) request() *judge.Request {
 // Output returns the output that the judge sees.
 func (a *Attempt) Output() string { return a.request().Output }
 
-// Towards returns the verdict that the attempt demands.
-func (a *Attempt) Towards() proviso.Status {
+// towards returns the verdict that the attempt demands.
+func (a *Attempt) towards() proviso.Status {
 	if a.control.Holds {
 		return proviso.Fail
 	}

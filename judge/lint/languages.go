@@ -11,8 +11,8 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Languages describes the languages that the lint reads.
-const Languages = "English, and in German, French and Spanish only lengths and vague words"
+// languages describes the languages that the lint reads.
+const languages = "English, and in German, French and Spanish only lengths and vague words"
 
 // foreign holds the patterns for one language other than English.
 type foreign struct {
@@ -154,7 +154,7 @@ func Unread(list []*proviso.Assertion) string {
 	case 0:
 		return ""
 	case 1:
-		return "1 criterion is in a language that the lint does not read; it reads " + Languages
+		return "1 criterion is in a language that the lint does not read; it reads " + languages
 	}
-	return fmt.Sprintf("%d criteria are in languages that the lint does not read; it reads %s", n, Languages)
+	return fmt.Sprintf("%d criteria are in languages that the lint does not read; it reads %s", n, languages)
 }

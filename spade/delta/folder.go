@@ -11,8 +11,8 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// MaxFolder bounds the files of a folder of versions together, in bytes.
-const MaxFolder = 256 << 20
+// maxFolder bounds the files of a folder of versions together, in bytes.
+const maxFolder = 256 << 20
 
 // ReadFolder reads the files of a folder as [ReadVersions] does, a file for each version,
 // in the natural order of their names. Hidden files are left out, and so are subfolders
@@ -42,8 +42,8 @@ func ReadFolder(dir string, read func(name string) ([]byte, error)) (list []Vers
 			notes = append(notes, "the link "+file+" leads out of the folder and is left out")
 			continue
 		}
-		if total += int(min(info.Size(), MaxFolder)); total > MaxFolder || len(list) > MaxVersions {
-			return nil, notes, proviso.Errorf(proviso.Limit, "%s holds more than the %d MiB or %d versions that are read", dir, MaxFolder>>20, MaxVersions)
+		if total += int(min(info.Size(), maxFolder)); total > maxFolder || len(list) > MaxVersions {
+			return nil, notes, proviso.Errorf(proviso.Limit, "%s holds more than the %d MiB or %d versions that are read", dir, maxFolder>>20, MaxVersions)
 		}
 		versions, err := readFile(file, read)
 		if err != nil {

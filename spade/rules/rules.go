@@ -168,7 +168,7 @@ func (p *proposer) candidate(ctx context.Context, d proviso.Delta, dr draft) int
 		p.refuse(d, dr.category, "the check could not be written: "+format.FirstOf(wrong))
 		return 0
 	}
-	if reason := Try(ctx, p.options.Compiler, list[0]); reason != "" {
+	if reason := try(ctx, p.options.Compiler, list[0]); reason != "" {
 		p.refuse(d, dr.category, "the check does not work: "+reason)
 		return 0
 	}
@@ -192,9 +192,9 @@ func Probes() []string {
 	return []string{"", "One sentence. Another one!\n\n- an item\n- another", `{"a": [1, "b"]}`, "## Heading\n\n| a | b |\n|---|---|\n\U0001F600"}
 }
 
-// Try compiles an assertion and decides it on a few outputs. It returns why it cannot
+// try compiles an assertion and decides it on a few outputs. It returns why it cannot
 // be used, or "". Template variables have the value 3.
-func Try(ctx context.Context, c *check.Compiler, a *proviso.Assertion) string {
+func try(ctx context.Context, c *check.Compiler, a *proviso.Assertion) string {
 	set, wrong := c.Compile([]*proviso.Assertion{a})
 	if len(wrong) > 0 {
 		return wrong[0].Error()

@@ -19,8 +19,8 @@ type Instance struct {
 
 // Limits of an instance.
 const (
-	MaxCandidates = 1 << 16
-	MaxExamples   = 1 << 22
+	maxCandidates = 1 << 16
+	maxExamples   = 1 << 22
 	MaxCost       = 1 << 20 // of selecting a candidate
 )
 
@@ -44,10 +44,10 @@ func (in *Instance) Count() (good, bad int) {
 func (in *Instance) check() error {
 	m, n := len(in.Fails), len(in.Good)
 	switch {
-	case m > MaxCandidates:
-		return fmt.Errorf("%d candidates, of at most %d", m, MaxCandidates)
-	case n > MaxExamples:
-		return fmt.Errorf("%d examples, of at most %d", n, MaxExamples)
+	case m > maxCandidates:
+		return fmt.Errorf("%d candidates, of at most %d", m, maxCandidates)
+	case n > maxExamples:
+		return fmt.Errorf("%d examples, of at most %d", n, maxExamples)
 	case in.Cost != nil && len(in.Cost) != m:
 		return fmt.Errorf("%d costs for %d candidates", len(in.Cost), m)
 	case in.Need < 0 || in.Allow < 0:

@@ -351,11 +351,8 @@ func (p *Prover) Refutes(a, b int) (text string, ok bool) {
 	return text, known && also && (passes == proviso.Pass) != from[0].not && (fails == proviso.Pass) == to[0].not
 }
 
-// Unsure returns how many comparisons were given up because of their cost.
-func (p *Prover) Unsure() int { return p.unsure }
-
-// Reason explains in a sentence why a proven implication holds.
-func (p *Prover) Reason(a, b int, kind ProofKind) string {
+// reason explains in a sentence why a proven implication holds.
+func (p *Prover) reason(a, b int, kind ProofKind) string {
 	return kind.says() + ": " + p.shows(a) + " → " + p.shows(b)
 }
 

@@ -59,7 +59,7 @@ func (s *Subsumption) Why(p *Pair) string {
 	}
 	switch p.Source {
 	case FromProof:
-		return s.prover.Reason(p.A, p.B, p.Proof)
+		return s.prover.reason(p.A, p.B, p.Proof)
 	case FromJudge:
 		return p.Answer
 	case FromClosure:

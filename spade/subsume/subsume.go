@@ -228,7 +228,7 @@ func (s *Subsumption) prove(ctx context.Context, list []proviso.Candidate, c *ch
 			add(p)
 		}
 	}
-	s.Unsure = s.prover.Unsure()
+	s.Unsure = s.prover.unsure
 	return nil
 }
 

@@ -13,8 +13,8 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// MaxMistakes bounds how many mistakes of one file are kept.
-const MaxMistakes = 100
+// maxMistakes bounds how many mistakes of one file are kept.
+const maxMistakes = 100
 
 // Table reads a CSV file and collects its mistakes.
 type Table struct {
@@ -29,16 +29,16 @@ func (t *Table) Mistake(line int, nearest, format string, args ...any) {
 	})
 }
 
-// OneMoreMistake adds a mistake to those of a file. Beyond MaxMistakes, the last one
+// OneMoreMistake adds a mistake to those of a file. Beyond maxMistakes, the last one
 // counts the rest.
 func OneMoreMistake(list proviso.Mistakes, m proviso.Mistake) proviso.Mistakes {
 	switch {
-	case len(list) < MaxMistakes:
+	case len(list) < maxMistakes:
 		return append(list, m)
-	case len(list) == MaxMistakes:
+	case len(list) == maxMistakes:
 		return append(list, proviso.MoreMistakes(1, m.Warning))
 	}
-	last := &list[MaxMistakes]
+	last := &list[maxMistakes]
 	*last = proviso.MoreMistakes(last.More+1, last.Warning && m.Warning)
 	return list
 }

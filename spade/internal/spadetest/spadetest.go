@@ -91,8 +91,8 @@ func OneEach(q Question) string {
 	return value.Stringify(value.ObjectOf("criteria", list))
 }
 
-// JudgedEach makes a judged candidate for every criterion.
-func JudgedEach(q Question) string {
+// judgedEach makes a judged candidate for every criterion.
+func judgedEach(q Question) string {
 	var list []any
 	for i, o := range Objects(q.Parts["criteria"]) {
 		text := o.At("criterion").(string)
@@ -106,7 +106,7 @@ func Obedient(q Question) (string, error) {
 	if q.Step == "criteria" {
 		return OneEach(q), nil
 	}
-	return JudgedEach(q), nil
+	return judgedEach(q), nil
 }
 
 // Compiler returns a compiler with templates, for one test.
