@@ -86,7 +86,7 @@ type Judge struct {
 	o   Options
 	own *check.Engines // nil if the options provided engines
 
-	kinds []kind
+	kinds []judgedType
 
 	mu     sync.Mutex
 	opened map[string]opened // graders that questions named

@@ -3,7 +3,6 @@ package judge
 import (
 	"cmp"
 	"context"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/assertion"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/internal/kind"
 	"github.com/proviso-eval/proviso/judge/criteria"
 	"github.com/proviso-eval/proviso/suite"
 	"github.com/proviso-eval/proviso/value"
@@ -50,7 +50,7 @@ func ReadRequestContext(ctx context.Context, data []byte) (*Request, error) {
 	}
 	o, ok := v.(*value.Object)
 	if !ok {
-		return nil, Mistakes{proviso.Errorf(proviso.Invalid, "the request must be a JSON object, found %s", jsonKind(v))}
+		return nil, Mistakes{proviso.Errorf(proviso.Invalid, "the request must be a JSON object, found %s", kind.Of(v))}
 	}
 	r := requestReader{ctx: ctx, o: o}
 	req := r.read()
@@ -139,7 +139,7 @@ func (r *requestReader) text(key string) string {
 	}
 	text, ok := v.(string)
 	if !ok {
-		r.wrong(proviso.Invalid, document.Join("", key), "%s must be a text, found %s", key, jsonKind(v))
+		r.wrong(proviso.Invalid, document.Join("", key), "%s must be a text, found %s", key, kind.Of(v))
 	}
 	return text
 }
@@ -148,7 +148,7 @@ func (r *requestReader) text(key string) string {
 func (r *requestReader) optional(key, want string, is func(any) bool) any {
 	v := r.o.At(key)
 	if v != nil && !is(v) {
-		r.wrong(proviso.Invalid, document.Join("", key), "%s must be %s, found %s", key, want, jsonKind(v))
+		r.wrong(proviso.Invalid, document.Join("", key), "%s must be %s, found %s", key, want, kind.Of(v))
 		return nil
 	}
 	return v
@@ -163,7 +163,7 @@ func (r *requestReader) list() []Assertion {
 	}
 	list, ok := v.([]any)
 	if !ok {
-		r.wrong(proviso.Invalid, "/assertions", "assertions must be a list, found %s", jsonKind(v))
+		r.wrong(proviso.Invalid, "/assertions", "assertions must be a list, found %s", kind.Of(v))
 		return nil
 	}
 	if len(list) > MaxAssertions {
@@ -214,7 +214,7 @@ func (noCode) Compile(context.Context, proviso.Source) (proviso.Function, error)
 func (r *requestReader) known(at string, v any) (any, bool) {
 	o, ok := v.(*value.Object)
 	if !ok {
-		r.wrong(proviso.Invalid, at, "an assertion is an object {id, instruction, criteria}, found %s", jsonKind(v))
+		r.wrong(proviso.Invalid, at, "an assertion is an object {id, instruction, criteria}, found %s", kind.Of(v))
 		return v, true
 	}
 	o = o.Clone()
@@ -245,23 +245,6 @@ func (r *requestReader) unknown(at, key string, valid []string) {
 	} else if _, isType := check.Lookup(strings.TrimPrefix(key, "not-")); isType || key == "value" || key == "threshold" {
 		e.Message += "; what is decided without a model stands under check, such as {\"type\": \"contains\", \"value\": \"…\"}"
 	}
-}
-
-// jsonKind names the kind of a JSON value.
-func jsonKind(v any) string {
-	switch v.(type) {
-	case nil, value.Undefined:
-		return "null"
-	case bool:
-		return "a boolean"
-	case float64:
-		return "a number"
-	case string:
-		return "a text"
-	case []any:
-		return "a list"
-	}
-	return "an object"
 }
 
 // assertionOf converts an assertion that a suite's decoder read from a request.
@@ -341,79 +324,4 @@ func (c *Criterion) UnmarshalJSON(data []byte) error {
 	}
 	type plain Criterion
 	return json.Unmarshal(data, (*plain)(c))
-}
-
-// Decode checks the request as a whole and returns its assertions in the form that
-// package check compiles.
-func (r *Request) Decode() ([]*proviso.Assertion, Mistakes) {
-	w := requestReader{}
-	w.bounds(r)
-	switch n := len(r.Assertions); {
-	case n == 0:
-		w.wrong(proviso.Invalid, "/assertions", "there are no assertions to evaluate")
-	case n > MaxAssertions:
-		w.wrong(proviso.Limit, "/assertions", "%d assertions, and at most %d are allowed", n, MaxAssertions)
-		return nil, w.mistakes
-	}
-	list := make([]any, len(r.Assertions))
-	all := 0
-	for i := range r.Assertions {
-		a := &r.Assertions[i]
-		list[i] = a.object()
-		all += len(a.Criteria)
-		w.limits(document.Join("/assertions", i), a)
-	}
-	if all > MaxAllCriteria {
-		w.wrong(proviso.Limit, "/assertions", "%d criteria in all, and at most %d are allowed", all, MaxAllCriteria)
-	}
-	decoded, wrong := suite.DecodeSet(check.Facts(), list, "/assertions")
-	w.mistakes = append(w.mistakes, wrong...)
-	return decoded, w.mistakes
-}
-
-// bounds checks the limits of a request, except those of its assertions.
-func (r *requestReader) bounds(req *Request) {
-	for _, t := range [...]struct{ key, text string }{{"agent_input", req.Input}, {"agent_output", req.Output}} {
-		if len(t.text) > MaxText {
-			r.wrong(proviso.Limit, document.Join("", t.key), "%s has %d bytes, and at most %d (2 MiB) are allowed", t.key, len(t.text), MaxText)
-		}
-	}
-	if t := req.Threshold; t != nil && !(*t >= 0 && *t <= 1) {
-		r.wrong(proviso.Invalid, "/threshold", "the threshold must be a number from 0 to 1, not %s", value.FormatNumber(*t))
-	}
-	if req.TraceID != "" && !isTraceID(req.TraceID) {
-		r.wrong(proviso.Invalid, "/trace_id", "a trace has an id of 32 hexadecimal digits, not %q", document.Excerpt(req.TraceID))
-	}
-}
-
-// isTraceID reports whether a text is a trace id or a traceparent (W3C Trace Context,
-// section 3.2.2).
-func isTraceID(text string) bool {
-	if parts := strings.Split(text, "-"); len(parts) == 4 {
-		text = parts[1]
-	}
-	id, err := hex.DecodeString(text)
-	return err == nil && len(id) == 16 && slices.ContainsFunc(id, func(b byte) bool { return b != 0 })
-}
-
-// limits checks the limits of one assertion.
-func (r *requestReader) limits(at string, a *Assertion) {
-	if a.Type != "" && a.Type != judged && a.Type != "not-"+judged {
-		e := r.wrong(proviso.Invalid, at+"/type", "an assertion of a request is a judge or a not-judge, not %q; other types stand under check", a.Type)
-		e.Valid = []string{judged, "not-" + judged}
-	}
-	over := func(pointer, what string, is, most int) {
-		if is > most {
-			r.wrong(proviso.Limit, at+pointer, "%s: %d, and at most %d are allowed", what, is, most)
-		}
-	}
-	over("/id", "bytes of an id", len(a.ID), MaxID)
-	over("/instruction", "bytes of an instruction", len(a.Instruction), MaxInstruction)
-	over("/criteria", "criteria of an assertion", len(a.Criteria), MaxCriteria)
-	for i := range a.Criteria {
-		over(document.Join("/criteria", i), "bytes of a criterion", len(a.Criteria[i].Text), MaxCriterion)
-	}
-	if len(a.Criteria) == 0 && a.Check == nil {
-		r.wrong(proviso.Invalid, at, "the assertion %q has no criteria and no check", a.ID)
-	}
 }

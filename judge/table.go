@@ -6,9 +6,9 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// kind is one type of question: what package judge knows of it beside its row in the
+// judgedType is one type of question: what package judge knows of it beside its row in the
 // table of package check.
-type kind struct {
+type judgedType struct {
 	Type string // assertion type, without "not-"
 	// Grade answers a question before negation, which the caller handles. The error
 	// explains why there is no verdict; the grade has usage and cost even then. It is nil
@@ -29,8 +29,8 @@ type kind struct {
 }
 
 // kinds are the types of question that a judge answers, sorted.
-func kinds() []kind {
-	return []kind{
+func kinds() []judgedType {
+	return []judgedType{
 		{Type: "agent-rubric", Grade: gradeAgent, Model: agentOf},
 		{Type: "answer-relevance", Grade: graded(Text, decideRelevance), Calls: 3},
 		{Type: "classifier", Grade: graded(Classification, decideClass)},
@@ -56,11 +56,11 @@ func kinds() []kind {
 }
 
 // kindOf returns the row of a type, or an empty one.
-func (j *Judge) kindOf(name string) *kind {
+func (j *Judge) kindOf(name string) *judgedType {
 	for i := range j.kinds {
 		if j.kinds[i].Type == name {
 			return &j.kinds[i]
 		}
 	}
-	return &kind{}
+	return &judgedType{}
 }
