@@ -129,16 +129,7 @@ func (s *Subsumption) JSON(w io.Writer, model *ask.Model) error {
 			Tokens: int(s.Spent.Usage.Prompt + s.Spent.Usage.Completion), Cost: s.Spent.Cost,
 		})
 	}
-	failed := []unansweredJSON{}
-	for _, u := range s.Unanswered {
-		one := unansweredJSON{Step: u.Step, Candidates: u.Candidates, Error: u.Err.Error()}
-		var e *proviso.Error
-		if errors.As(u.Err, &e) {
-			one.Code = string(e.Code)
-		}
-		failed = append(failed, one)
-	}
-	field(",\n", "unanswered", failed)
+	field(",\n", "unanswered", s.unanswered())
 	classes := make([][]string, len(s.Classes))
 	for i, class := range s.Classes {
 		for _, j := range class {
@@ -160,6 +151,20 @@ func (s *Subsumption) JSON(w io.Writer, model *ask.Model) error {
 	}
 	_, _ = out.WriteString("]\n}\n")
 	return out.Flush()
+}
+
+// unanswered lists the questions that the model did not answer.
+func (s *Subsumption) unanswered() []unansweredJSON {
+	list := []unansweredJSON{}
+	for _, u := range s.Unanswered {
+		one := unansweredJSON{Step: u.Step, Candidates: u.Candidates, Error: u.Err.Error()}
+		var e *proviso.Error
+		if errors.As(u.Err, &e) {
+			one.Code = string(e.Code)
+		}
+		list = append(list, one)
+	}
+	return list
 }
 
 // wording identifies the wording of the questions about implications.
