@@ -33,7 +33,7 @@ var elsewhere = []place{
 	{in: "facts.go", names: "assert-set equals judge", why: "the types that are part of the language of suites"},
 	{in: "spade/rules/", why: "writes assertions of a sentence"},
 	{in: "spade/ask/forms.go", why: "the instructions for a model list what it may propose"},
-	{in: "spade/propose/", names: "chars count regex", why: "forms of those instructions, and a key of a value"},
+	{in: "spade/propose/", names: "chars count", why: "forms of those instructions"},
 	{in: "spade/subsume/facts.go", names: "chars contains-json contains-xml count finish-reason is-json is-xml token-count", why: "reads the values of each type, to prove what implies what"},
 	{in: "spade/subsume/limit.go", names: "levenshtein meteor", why: "settings of each type, to prove what implies what"},
 	{in: "spade/subsume/subsume.go", names: "file judge", why: "sources of implications"},
@@ -172,7 +172,7 @@ func isKey(function ast.Expr, i int) bool {
 		return i == 0
 	case "ObjectOf":
 		return i%2 == 0
-	case "obj", "str", "num": // of package report
+	case "num": // of package report
 		return i == 1
 	}
 	return false

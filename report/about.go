@@ -39,11 +39,11 @@ func aboutOf(a *proviso.Assertion, compared bool) about {
 // aboutRaw reads an assertion in the form of rows. For a judged assertion, its
 // requirements are the value.
 func aboutRaw(o *value.Object, compared bool) about {
-	x := about{kind: str(o, "type"), id: str(o, "id"), metric: str(o, "metric"), unweighed: o.At("weight") == 0.0}
+	x := about{kind: o.Text("type"), id: o.Text("id"), metric: o.Text("metric"), unweighed: o.At("weight") == 0.0}
 	if compared {
 		x.threshold = defined(o.At("threshold"))
 	}
-	for _, v := range [...]any{o.At("value"), obj(o, "check").At("value"), o.At("instruction"), firstCriterion(o)} {
+	for _, v := range [...]any{o.At("value"), o.Object("check").At("value"), o.At("instruction"), firstCriterion(o)} {
 		if x.value = defined(v); x.value != nil {
 			break
 		}
@@ -112,8 +112,8 @@ func appendDistinct(b []byte, v any) []byte {
 func (x *about) summary() *AssertionSummary {
 	a := &AssertionSummary{Type: x.kind, ID: x.id, Metric: x.metric, Unweighed: x.unweighed}
 	if o, ok := x.value.(*value.Object); ok && x.kind == proviso.TypeJudge && o.Has("template") {
-		a.Value = str(o, "template")
-		if params := obj(o, "params"); params.Len() > 0 {
+		a.Value = o.Text("template")
+		if params := o.Object("params"); params.Len() > 0 {
 			a.Value = excerpt.Bytes(a.Value+" "+value.Stringify(params), maxValueText)
 		}
 	} else if x.value != nil {

@@ -164,14 +164,14 @@ func (t *csvTable) add(row view) {
 	cells := t.line[t.first(column):]
 	output, answered := row.output()
 	if !answered {
-		output = str(row.Object, "error")
+		output = row.Object.Text("error")
 	}
 	cells[0] = neutral(output)
 	cells[1] = strings.ToUpper(row.status.String())
 	if !Unscored(row.Object) {
 		cells[2] = value.FormatNumber(score(row.Object))
 	}
-	if scores := obj(row.Object, "namedScores"); scores.Len() > 0 {
+	if scores := row.Object.Object("namedScores"); scores.Len() > 0 {
 		cells[3] = neutral(value.Stringify(scores))
 	}
 	cells[4] = neutral(reasonOf(row))
@@ -185,7 +185,7 @@ func reasonOf(row view) string {
 		parts = append(parts, reasons[i].String())
 	}
 	if len(parts) == 0 {
-		return str(obj(row.Object, "gradingResult"), "reason")
+		return row.Object.Object("gradingResult").Text("reason")
 	}
 	return strings.Join(parts, "\n")
 }

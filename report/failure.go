@@ -29,10 +29,10 @@ func (p *printer) row(encoded []byte, status proviso.Status, rows int) error {
 		word, color = "ERROR", yellow
 	}
 	title := fmt.Sprintf("case %d", integer(row, "testIdx")+1)
-	if r := obj(row, "repeat"); r != nil {
+	if r := row.Object("repeat"); r != nil {
 		title += fmt.Sprintf(" (repeat %d of %d)", integer(r, "index")+1, integer(r, "of"))
 	}
-	if d := str(obj(row, "testCase"), "description"); d != "" {
+	if d := row.Object("testCase").Text("description"); d != "" {
 		title += ": " + d
 	}
 	for i, line := range wrap(clean(title), p.o.Width-len(indent), nameLines) {
@@ -42,7 +42,7 @@ func (p *printer) row(encoded []byte, status proviso.Status, rows int) error {
 		p.line("%s %s", p.paint(color, word), p.paint(bold, opening(line)))
 	}
 	p.field("prompt", p.column(row))
-	p.field("vars", vars(obj(row, "vars")))
+	p.field("vars", vars(row.Object("vars")))
 	p.outcome(row, status)
 	if rows > 1 {
 		p.line("%s%s", gutter, p.paint(dim, fmt.Sprintf("… and %s with this error", moreRows(rows-1))))
@@ -69,8 +69,8 @@ func (p *printer) column(row *value.Object) string {
 	if i := integer(row, "promptIdx"); i >= 0 && i < len(p.prompts) {
 		return p.columnName(i)
 	}
-	c := Column{PromptLabel: str(obj(row, "prompt"), "label"), ProviderID: str(obj(row, "provider"), "id"),
-		ProviderLabel: str(obj(row, "provider"), "label")}
+	c := Column{PromptLabel: row.Object("prompt").Text("label"), ProviderID: row.Object("provider").Text("id"),
+		ProviderLabel: row.Object("provider").Text("label")}
 	return cut(c.prompt(), promptCells) + " → " + c.provider()
 }
 
@@ -90,7 +90,7 @@ func vars(o *value.Object) string {
 // outcome shows the output and the assertions that did not pass.
 func (p *printer) outcome(row *value.Object, status proviso.Status) {
 	p.field("score", comparedScore(row))
-	response := obj(row, "response")
+	response := row.Object("response")
 	output, answered := response.Get("output")
 	answered = answered && output != nil // a failed provider has no output
 	list := broken(row)
@@ -105,7 +105,7 @@ func (p *printer) outcome(row *value.Object, status proviso.Status) {
 	for i := range list {
 		p.assertion(&list[i], textOf(output))
 	}
-	if why := str(row, "error"); why != "" && !explained(list, why, status) {
+	if why := row.Text("error"); why != "" && !explained(list, why, status) {
 		p.reason(status, why)
 	}
 }
@@ -159,12 +159,12 @@ type brokenAssertion struct {
 // broken returns the assertions that did not pass. Members of a set that passed are
 // left out. Assertions that are undecided for the same reason are combined.
 func broken(row *value.Object) []brokenAssertion {
-	components, _ := obj(row, "gradingResult").At("componentResults").([]any)
+	components, _ := row.Object("gradingResult").At("componentResults").([]any)
 	var list []brokenAssertion
 	first := map[string]int{} // positions of the undecided in the list, by note and reason
 	for i := 0; i < len(components); i++ {
 		c, _ := components[i].(*value.Object)
-		status := statusOf(str(c, "status"))
+		status := statusOf(c.Text("status"))
 		if succeeded(status) {
 			i += max(0, integer(c, "members"))
 			continue
@@ -187,18 +187,18 @@ func broken(row *value.Object) []brokenAssertion {
 
 // brokenOf reads a component of a row.
 func brokenOf(c *value.Object, status proviso.Status) brokenAssertion {
-	a := obj(c, "assertion")
+	a := c.Object("assertion")
 	x := aboutRaw(a, c.Has("threshold"))
-	b := brokenAssertion{about: x, names: []string{x.title()}, kinds: []string{cmp.Or(x.kind, "part")}, reason: str(c, "reason"),
+	b := brokenAssertion{about: x, names: []string{x.title()}, kinds: []string{cmp.Or(x.kind, "part")}, reason: c.Text("reason"),
 		undecided: status == proviso.Errored, score: scoreNote(c, status),
 		reshaped: a.Has("transform") || a.Has("scope"), value: a.At("value")}
-	if str(a, "severity") == string(proviso.Info) {
+	if a.Text("severity") == string(proviso.Info) {
 		b.note += ", for information only"
 	}
 	if b.undecided {
 		b.note += ", not decided"
 	}
-	if rendered, ok := obj(c, "metadata").At("renderedAssertionValue").(string); ok {
+	if rendered, ok := c.Object("metadata").At("renderedAssertionValue").(string); ok {
 		b.value = rendered
 	}
 	b.spans, b.judged = spansOf(c), judgementOf(c)
@@ -236,8 +236,8 @@ func spansOf(c *value.Object) []passage {
 	var spans []passage
 	for _, e := range list {
 		o, _ := e.(*value.Object)
-		if note := str(o, "note"); note != "" && o.At("start") == -1.0 {
-			spans = append(spans, passage{name: str(o, "quote"), text: note})
+		if note := o.Text("note"); note != "" && o.At("start") == -1.0 {
+			spans = append(spans, passage{name: o.Text("quote"), text: note})
 		}
 	}
 	return spans

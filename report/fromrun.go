@@ -58,12 +58,12 @@ func FromRun(r *runfile.Reader) (*Meta, *Summary, error) {
 	h := r.Header()
 	m := &Meta{RunID: h.ID, Version: h.Version, Suite: h.Suite, Started: h.Started, RunFile: r.Path()}
 	m.Config, _ = h.Meta.At("config").(*value.Object)
-	m.Planned, m.Folder = integer(h.Meta, "rows"), str(h.Meta, "folder")
+	m.Planned, m.Folder = integer(h.Meta, "rows"), h.Meta.Text("folder")
 	columns, _ := h.Meta.At("columns").([]any)
 	for _, v := range columns {
 		o, _ := v.(*value.Object)
-		prompt := &proviso.Prompt{ID: str(o, "promptId"), Label: str(o, "promptLabel"), Raw: str(o, "promptRaw")}
-		provider := &proviso.ProviderSpec{ID: str(o, "providerId"), Label: str(o, "providerLabel")}
+		prompt := &proviso.Prompt{ID: o.Text("promptId"), Label: o.Text("promptLabel"), Raw: o.Text("promptRaw")}
+		provider := &proviso.ProviderSpec{ID: o.Text("providerId"), Label: o.Text("providerLabel")}
 		m.Columns = append(m.Columns, NewColumn(prompt, provider))
 	}
 	s := NewSummary(len(m.Columns))
@@ -94,7 +94,7 @@ func (s *Summary) setDerived(trailer *value.Object) {
 		list, _ := v.([]any)
 		for _, d := range list {
 			o, _ := d.(*value.Object)
-			s.SetDerived(i, str(o, "name"), o.At("value"))
+			s.SetDerived(i, o.Text("name"), o.At("value"))
 		}
 	}
 }
@@ -110,36 +110,36 @@ func (s *Summary) AddRow(row []byte) error {
 	if !ok {
 		return &value.SyntaxError{Message: "expected an object"}
 	}
-	grading, repeat := obj(o, "gradingResult"), obj(o, "repeat")
-	f := facts{index: integer(o, "index"), column: integer(o, "promptIdx"), status: statusOf(str(o, "verdict")),
+	grading, repeat := o.Object("gradingResult"), o.Object("repeat")
+	f := facts{index: integer(o, "index"), column: integer(o, "promptIdx"), status: statusOf(o.Text("verdict")),
 		score: score(o), latencyMS: num(o, "latencyMs"), gradingCost: num(grading, "cost"),
-		caseID: str(o, "caseId"), error: str(o, "error"), repeats: integer(repeat, "of"), pass: integer(repeat, "pass")}
+		caseID: o.Text("caseId"), error: o.Text("error"), repeats: integer(repeat, "of"), pass: integer(repeat, "pass")}
 	f.cost, f.incurred = num(o, "cost"), num(o, "cost")
 	if v, ok := o.At("incurredCost").(float64); ok {
 		f.incurred = v
 	}
-	f.usage, f.spent = bothUsages(obj(obj(o, "response"), "tokenUsage"))
-	f.grading, f.asked = bothUsages(obj(grading, "tokensUsed"))
-	f.cached = obj(o, "response").At("cached") == true
+	f.usage, f.spent = bothUsages(o.Object("response").Object("tokenUsage"))
+	f.grading, f.asked = bothUsages(grading.Object("tokensUsed"))
+	f.cached = o.Object("response").At("cached") == true
 	f.share, f.unscored = f.score, Unscored(o)
-	if share, ok := obj(o, "evaluation").At("score").(float64); ok {
+	if share, ok := o.Object("evaluation").At("score").(float64); ok {
 		f.share = share
 	}
-	for name, v := range obj(o, "namedScores").All() {
+	for name, v := range o.Object("namedScores").All() {
 		value, ok := v.(float64)
 		if !ok {
 			value = math.NaN()
 		}
-		f.named = append(f.named, proviso.NamedScore{Name: name, Value: value, Weight: num(obj(o, "namedScoreWeights"), name)})
+		f.named = append(f.named, proviso.NamedScore{Name: name, Value: value, Weight: num(o.Object("namedScoreWeights"), name)})
 	}
 	s.row(&f)
 	components, _ := grading.At("componentResults").([]any)
 	for _, v := range components {
 		c, _ := v.(*value.Object)
-		a := obj(c, "assertion")
+		a := c.Object("assertion")
 		cached, _ := c.At("cached").(bool)
-		s.component(f.column, &part{status: statusOf(str(c, "status")), about: aboutRaw(a, c.Has("threshold")), waived: c.At("waived") == true,
-			usage: usageOf(obj(c, "tokensUsed")), cost: num(c, "cost"), judge: str(c, "judge"), cached: cached, unsure: cannotTellIn(c), raw: a})
+		s.component(f.column, &part{status: statusOf(c.Text("status")), about: aboutRaw(a, c.Has("threshold")), waived: c.At("waived") == true,
+			usage: usageOf(c.Object("tokensUsed")), cost: num(c, "cost"), judge: c.Text("judge"), cached: cached, unsure: cannotTellIn(c), raw: a})
 	}
 	return nil
 }
@@ -172,7 +172,7 @@ func statusOf(name string) proviso.Status {
 func bothUsages(o *value.Object) (u, incurred proviso.Usage) {
 	u = usageOf(o)
 	if o.Has("incurredTokenUsage") {
-		return u, usageOf(obj(o, "incurredTokenUsage"))
+		return u, usageOf(o.Object("incurredTokenUsage"))
 	}
 	return u, u
 }
@@ -182,18 +182,8 @@ func usageOf(o *value.Object) proviso.Usage {
 		Completion: int64(integer(o, "completion")), Cached: int64(integer(o, "cached")), Requests: int64(integer(o, "numRequests"))}
 }
 
-// obj, str, num and integer read a member of an object that may be absent or of
-// another kind, which counts as empty.
-
-func obj(o *value.Object, key string) *value.Object {
-	v, _ := o.At(key).(*value.Object)
-	return v
-}
-
-func str(o *value.Object, key string) string {
-	v, _ := o.At(key).(string)
-	return v
-}
+// num and integer read a member of an object that may be absent or of another kind,
+// which counts as 0.
 
 func num(o *value.Object, key string) float64 {
 	v, _ := o.At(key).(float64)

@@ -124,13 +124,13 @@ func culprit(row view) []byte {
 
 // firstOf returns the first assertion that counts and whose status matches.
 func firstOf(row *value.Object, meant func(proviso.Status) bool) []byte {
-	components, _ := obj(row, "gradingResult").At("componentResults").([]any)
+	components, _ := row.Object("gradingResult").At("componentResults").([]any)
 	var found []byte
 	for i, end := 0, len(components); i < end; i++ {
 		c, _ := components[i].(*value.Object)
-		a := obj(c, "assertion")
+		a := c.Object("assertion")
 		members := max(0, integer(c, "members"))
-		if !meant(statusOf(str(c, "status"))) || a == nil || str(a, "severity") == string(proviso.Info) {
+		if !meant(statusOf(c.Text("status"))) || a == nil || a.Text("severity") == string(proviso.Info) {
 			i += members
 			continue
 		}

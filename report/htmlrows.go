@@ -86,7 +86,7 @@ func (p *page) encode(ctx context.Context, chosen []mark) error {
 // are left out.
 func (p *page) row(row view, m mark) *value.Object {
 	o := value.ObjectOf("t", float64(m.test), "c", float64(m.column), "s", row.status.String(), "n", row.name(),
-		"score", shortScore(row.Object), "prompt", clip(brief(str(obj(row.Object, "prompt"), "raw")), pageText))
+		"score", shortScore(row.Object), "prompt", clip(brief(row.Object.Object("prompt").Text("raw")), pageText))
 	if compared := comparedScore(row.Object); compared != "" {
 		o.Set("score", compared)
 	}
@@ -145,8 +145,8 @@ func wholeReason(row view) string {
 // followed by its components.
 func pageAssertions(types proviso.Types, row view) []any {
 	list := []any{}
-	components, _ := obj(row.Object, "gradingResult").At("componentResults").([]any)
-	output, _ := obj(row.Object, "response").Get("output")
+	components, _ := row.Object.Object("gradingResult").At("componentResults").([]any)
+	output, _ := row.Object.Object("response").Get("output")
 	var ends []int // of the sets around a component
 	for i, v := range components[:min(len(components), pageParts)] {
 		for len(ends) > 0 && i >= ends[len(ends)-1] {
@@ -166,7 +166,7 @@ func pageAssertions(types proviso.Types, row view) []any {
 }
 
 func pageAssertion(types proviso.Types, c *value.Object, output any) *value.Object {
-	status := statusOf(str(c, "status"))
+	status := statusOf(c.Text("status"))
 	b := brokenOf(c, status)
 	o := value.ObjectOf("s", status.String(), "k", clip(b.names[0], pageText), "n", clip(b.about.summary().Name(), 2*maxValueText), "why", clip(b.reason, pageWhy))
 	if threshold := thresholdOf(c); threshold != "" {
@@ -175,7 +175,7 @@ func pageAssertion(types proviso.Types, c *value.Object, output any) *value.Obje
 	if status != proviso.Errored && status != proviso.Skip && !Unscored(c) {
 		o.Set("score", shortScore(c))
 	}
-	if judge := str(c, "judge"); judge != "" {
+	if judge := c.Text("judge"); judge != "" {
 		o.Set("judge", clip(judge, pageWhy))
 	}
 	if status == proviso.Fail {

@@ -151,14 +151,14 @@ func judgementOf(c *value.Object) *Judgement {
 	if len(list) == 0 {
 		return nil
 	}
-	a := obj(c, "assertion")
+	a := c.Object("assertion")
 	x := aboutRaw(a, false)
-	j := &Judgement{Name: x.title(), Status: str(c, "status"), Reasoning: str(c, "reason"), Instruction: str(a, "instruction")}
+	j := &Judgement{Name: x.title(), Status: c.Text("status"), Reasoning: c.Text("reason"), Instruction: a.Text("instruction")}
 	for _, v := range list {
 		o, _ := v.(*value.Object)
-		votes := obj(o, "votes")
-		j.Criteria = append(j.Criteria, CriterionJudgement{Text: str(o, "criterion"), Status: str(o, "status"),
-			Reasoning: str(o, "reasoning"), Evidence: evidenceOf(o), Note: str(o, "note"),
+		votes := o.Object("votes")
+		j.Criteria = append(j.Criteria, CriterionJudgement{Text: o.Text("criterion"), Status: o.Text("status"),
+			Reasoning: o.Text("reasoning"), Evidence: evidenceOf(o), Note: o.Text("note"),
 			Votes: proviso.Votes{Met: integer(votes, "met"), Unmet: integer(votes, "unmet"), CannotTell: integer(votes, "cannot_tell"), Failed: integer(votes, "failed")}})
 	}
 	return j
@@ -170,7 +170,7 @@ func evidenceOf(o *value.Object) []proviso.Evidence {
 	var out []proviso.Evidence
 	for _, v := range list {
 		e, _ := v.(*value.Object)
-		out = append(out, proviso.Evidence{Quote: str(e, "quote"), Start: integer(e, "start"), Note: str(e, "note")})
+		out = append(out, proviso.Evidence{Quote: e.Text("quote"), Start: integer(e, "start"), Note: e.Text("note")})
 	}
 	return out
 }

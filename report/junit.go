@@ -135,7 +135,7 @@ func (x *xmlWriter) testCase(class string, row view, m mark) {
 	x.attribute("name", cut(name, junitName))
 	x.attribute("classname", class)
 	x.attribute("time", seconds(num(row.Object, "latencyMs")/1000))
-	scores := obj(row.Object, "namedScores")
+	scores := row.Object.Object("namedScores")
 	if scores.Len() == 0 && row.status == proviso.Pass && !m.forgiven {
 		x.w.WriteString("/>\n")
 		return
@@ -188,7 +188,7 @@ func (x *xmlWriter) outcome(row view, m mark) {
 // like returns the earlier row of the column with the same error; "" if there is
 // none. An error such as a missing model is described once.
 func (x *xmlWriter) like(row view) string {
-	text := str(row.Object, "error")
+	text := row.Object.Text("error")
 	if row.status != proviso.Errored || text == "" {
 		return ""
 	}
@@ -245,8 +245,8 @@ func transcript(row view) string {
 			fmt.Fprintf(&b, "%s: %s\n", name, clip(text, junitText))
 		}
 	}
-	part("prompt", brief(str(obj(row.Object, "prompt"), "raw")))
-	part("vars", vars(obj(row.Object, "vars")))
+	part("prompt", brief(row.Object.Object("prompt").Text("raw")))
+	part("vars", vars(row.Object.Object("vars")))
 	if text, answered := row.output(); answered {
 		fmt.Fprintf(&b, "output: %s\n", clip(text, junitText))
 	}

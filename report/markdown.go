@@ -218,7 +218,7 @@ func (m *markdown) row(row view, rows int) {
 	m.line("")
 	text, answered := row.output()
 	m.judgements(reasons[:min(len(reasons), most)], text)
-	input := vars(obj(row.Object, "vars"))
+	input := vars(row.Object.Object("vars"))
 	switch {
 	case answered:
 		m.line("<details><summary>Input and output</summary>\n")

@@ -38,20 +38,20 @@ func ReadRow(record []byte) (*Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	provider := obj(v.Object, "provider")
+	provider := v.Object.Object("provider")
 	r := &Row{
-		Index: integer(v.Object, "index"), CaseID: str(v.Object, "caseId"), Description: v.description(),
-		Provider: cmp.Or(str(provider, "label"), str(provider, "id")), Prompt: str(obj(v.Object, "prompt"), "raw"),
-		Vars: obj(v.Object, "vars"), Output: obj(v.Object, "response").At("output"),
-		Status: v.status, Score: decidedScore(v.Object, v.status), Reason: str(v.Object, "error"), Record: v.Object,
+		Index: integer(v.Object, "index"), CaseID: v.Object.Text("caseId"), Description: v.description(),
+		Provider: cmp.Or(provider.Text("label"), provider.Text("id")), Prompt: v.Object.Object("prompt").Text("raw"),
+		Vars: v.Object.Object("vars"), Output: v.Object.Object("response").At("output"),
+		Status: v.status, Score: decidedScore(v.Object, v.status), Reason: v.Object.Text("error"), Record: v.Object,
 	}
-	list, _ := obj(v.Object, "gradingResult").At("componentResults").([]any)
+	list, _ := v.Object.Object("gradingResult").At("componentResults").([]any)
 	for i := 0; i < len(list); i++ {
 		c, _ := list[i].(*value.Object)
-		a := obj(c, "assertion")
-		status := statusOf(str(c, "status"))
+		a := c.Object("assertion")
+		status := statusOf(c.Text("status"))
 		r.Assertions = append(r.Assertions, RowAssertion{
-			Type: str(a, "type"), Metric: str(a, "metric"), Status: status, Score: decidedScore(c, status), Reason: str(c, "reason"),
+			Type: a.Text("type"), Metric: a.Text("metric"), Status: status, Score: decidedScore(c, status), Reason: c.Text("reason"),
 		})
 		i += max(0, integer(c, "members")) // which are part of its verdict
 	}

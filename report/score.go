@@ -13,14 +13,14 @@ import (
 // the case.
 func comparedScore(row *value.Object) string {
 	text := ""
-	if e := obj(row, "evaluation"); e != nil {
+	if e := row.Object("evaluation"); e != nil {
 		name, score := "", e.At("score")
 		if w, ok := e.Get("weighted_score"); ok {
 			name, score = "weighted ", w
 		}
 		text = name + scoreText(score) + " (threshold " + short(num(e, "threshold")) + ")"
 	}
-	threshold, ok := obj(row, "testCase").At("threshold").(float64)
+	threshold, ok := row.Object("testCase").At("threshold").(float64)
 	if !ok {
 		return text
 	}
@@ -32,7 +32,7 @@ func comparedScore(row *value.Object) string {
 
 // rowScore returns the score of a row; nil if it has none.
 func rowScore(row *value.Object) any {
-	if row.At("score") == nil && !row.Has("scoreText") || statusOf(str(row, "verdict")) == proviso.Errored {
+	if row.At("score") == nil && !row.Has("scoreText") || statusOf(row.Text("verdict")) == proviso.Errored {
 		return nil
 	}
 	return score(row)
@@ -51,8 +51,8 @@ func scoreText(v any) string {
 // types, which are the complement of the compared score.
 func scoreNote(c *value.Object, status proviso.Status) string {
 	got, threshold := score(c), thresholdOf(c)
-	if status != proviso.Fail || threshold == "" || strings.HasPrefix(str(obj(c, "assertion"), "type"), "not-") || math.IsNaN(got) || got == 0 || got == 1 ||
-		strings.Contains(str(c, "reason"), "threshold "+threshold) {
+	if status != proviso.Fail || threshold == "" || strings.HasPrefix(c.Object("assertion").Text("type"), "not-") || math.IsNaN(got) || got == 0 || got == 1 ||
+		strings.Contains(c.Text("reason"), "threshold "+threshold) {
 		return ""
 	}
 	return " (score " + short(got) + ", threshold " + threshold + ")"

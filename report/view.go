@@ -24,7 +24,7 @@ func viewOf(encoded []byte) (view, error) {
 		return view{}, fmt.Errorf("row of the run: %w", err)
 	}
 	o, _ := v.(*value.Object)
-	return view{o, statusOf(str(o, "verdict"))}, nil
+	return view{o, statusOf(o.Text("verdict"))}, nil
 }
 
 // viewAt reads the row of a mark.
@@ -43,13 +43,13 @@ func viewAt(rows Rows, m mark) (view, error) {
 // name returns the case's number, and its repeat if it has several.
 func (v view) name() string {
 	name := fmt.Sprintf("case %d", integer(v.Object, "testIdx")+1)
-	if r := obj(v.Object, "repeat"); r != nil {
+	if r := v.Object.Object("repeat"); r != nil {
 		name += fmt.Sprintf(" (repeat %d of %d)", integer(r, "index")+1, integer(r, "of"))
 	}
 	return name
 }
 
-func (v view) description() string { return str(obj(v.Object, "testCase"), "description") }
+func (v view) description() string { return v.Object.Object("testCase").Text("description") }
 
 // moreRows returns "1 more row" and its like.
 func moreRows(n int) string {
@@ -61,7 +61,7 @@ func moreRows(n int) string {
 
 // output returns the answer as text, and whether there is one.
 func (v view) output() (string, bool) {
-	o, answered := obj(v.Object, "response").Get("output")
+	o, answered := v.Object.Object("response").Get("output")
 	if !answered || o == nil { // a failed provider has no output
 		return "", false
 	}
@@ -71,7 +71,7 @@ func (v view) output() (string, bool) {
 // vars returns the variables of the suite, without promptfoo's own such as
 // _conversation.
 func (v view) vars() *value.Object {
-	all := obj(v.Object, "vars")
+	all := v.Object.Object("vars")
 	own := value.NewObject(all.Len())
 	for name, value := range all.All() {
 		if !strings.HasPrefix(name, "_") {
@@ -100,7 +100,7 @@ func (v view) reasons() []reason {
 		b := &failed[i]
 		list = append(list, reason{b.kinds, strings.Join(b.names, ", "), b.note, b.reason + b.score, b.undecided, b.judged})
 	}
-	if why := str(v.Object, "error"); why != "" && !explained(failed, why, v.status) {
+	if why := v.Object.Text("error"); why != "" && !explained(failed, why, v.status) {
 		list = append(list, reason{text: why, undecided: v.status == proviso.Errored})
 	}
 	if v.status == proviso.Fail { // failures, then undecided assertions

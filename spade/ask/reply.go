@@ -92,15 +92,3 @@ func JSONLines(list []*value.Object) string {
 	}
 	return string(b)
 }
-
-// TextMember returns the text under a key, "" if there is none.
-func TextMember(o *value.Object, key string) string { s, _ := o.At(key).(string); return s }
-
-// Texts returns a list of texts as a JSON value.
-func Texts(list []string) []any {
-	out := make([]any, len(list))
-	for i, s := range list {
-		out[i] = s
-	}
-	return out
-}

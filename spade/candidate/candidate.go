@@ -118,10 +118,9 @@ func Of(a *proviso.Assertion) proviso.Candidate {
 	if !ok {
 		return c
 	}
-	text := func(key string) string { s, _ := from.At(key).(string); return s }
 	number := func(key string) int { f, _ := from.At(key).(float64); return int(f) }
-	c.Category, c.Model, c.PromptHash = text("category"), text("model"), text("prompt")
-	c.Delta = proviso.Delta{Version: number("version"), Added: text("change") != "removed", Text: text("text"), Line: number("line")}
+	c.Category, c.Model, c.PromptHash = from.Text("category"), from.Text("model"), from.Text("prompt")
+	c.Delta = proviso.Delta{Version: number("version"), Added: from.Text("change") != "removed", Text: from.Text("text"), Line: number("line")}
 	return c
 }
 

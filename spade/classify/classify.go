@@ -133,12 +133,12 @@ func readClasses(text string, n int) (whole, each []string, err error) {
 	for _, v := range list {
 		entry, _ := v.(*value.Object)
 		at, _ := entry.At("n").(float64)
-		category, ok := delta.CategoryNamed(ask.TextMember(entry, "category"))
+		category, ok := delta.CategoryNamed(entry.Text("category"))
 		switch {
 		case at != float64(int(at)) || at < 1 || int(at) > n:
 			return nil, nil, fmt.Errorf("an entry of changes has an n that is not one of 1 to %d", n)
 		case !ok:
-			return nil, nil, fmt.Errorf("an entry of changes has what is no category: %s", format.Excerpt(ask.TextMember(entry, "category")))
+			return nil, nil, fmt.Errorf("an entry of changes has what is no category: %s", format.Excerpt(entry.Text("category")))
 		case each[int(at)-1] != "" && each[int(at)-1] != category:
 			return nil, nil, fmt.Errorf("change %d has two categories", int(at))
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/internal/excerpt"
-	"github.com/proviso-eval/proviso/spade/ask"
+	"github.com/proviso-eval/proviso/internal/textlist"
 	"github.com/proviso-eval/proviso/spade/delta"
 	"github.com/proviso-eval/proviso/spade/internal/format"
 	"github.com/proviso-eval/proviso/stats"
@@ -67,8 +67,8 @@ func labelled(t *format.Table, line int, o *value.Object) (l LabelledChange, ok 
 		return l, false
 	}
 	l.Change = changeOf(diffText)
-	parts := []string{ask.TextMember(o, "repo"), excerpt.Head(ask.TextMember(o, "commit"), 8)}
-	if name := ask.TextMember(o, "name"); name != "" {
+	parts := []string{o.Text("repo"), excerpt.Head(o.Text("commit"), 8)}
+	if name := o.Text("name"); name != "" {
 		parts = []string{name}
 	}
 	if l.Name = strings.TrimSpace(strings.Join(parts, " ")); l.Name == "" {
@@ -226,7 +226,7 @@ func (s *Score) JSON() ([]byte, error) {
 	}
 	micro := s.Micro.object()
 	micro.Delete("category")
-	return format.JSON(value.ObjectOf("rows", float64(s.Rows), "exact", float64(s.Exact), "micro", micro, "categories", each, "undecided", ask.Texts(s.Undecided)), "  ")
+	return format.JSON(value.ObjectOf("rows", float64(s.Rows), "exact", float64(s.Exact), "micro", micro, "categories", each, "undecided", textlist.Values(s.Undecided)), "  ")
 }
 
 func (s CategoryScore) object() *value.Object {

@@ -8,7 +8,6 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/blobs"
 	"github.com/proviso-eval/proviso/internal/document"
-	"github.com/proviso-eval/proviso/spade/ask"
 	"github.com/proviso-eval/proviso/spade/candidate"
 	"github.com/proviso-eval/proviso/spade/delta"
 	"github.com/proviso-eval/proviso/spade/rules"
@@ -73,8 +72,8 @@ func (e *Earlier) state(v any) {
 		o, _ := v.(*value.Object)
 		version, _ := o.At("version").(float64)
 		line, _ := o.At("line").(float64)
-		u := rules.Unproposed{Category: ask.TextMember(o, "category"), Reason: ask.TextMember(o, "reason")}
-		u.Delta = proviso.Delta{Version: int(version), Added: true, Text: ask.TextMember(o, "text"), Line: int(line)}
+		u := rules.Unproposed{Category: o.Text("category"), Reason: o.Text("reason")}
+		u.Delta = proviso.Delta{Version: int(version), Added: true, Text: o.Text("text"), Line: int(line)}
 		if u.Delta.Text != "" {
 			e.Unproposed = append(e.Unproposed, u)
 		}

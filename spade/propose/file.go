@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/textlist"
 	"github.com/proviso-eval/proviso/spade/ask"
 	"github.com/proviso-eval/proviso/spade/candidate"
 	"github.com/proviso-eval/proviso/spade/delta"
@@ -47,10 +48,10 @@ func (p *Proposal) About(h *delta.History) []string {
 func (p *Proposal) state() *value.Object {
 	o := value.NewObject(2)
 	if len(p.Asked) > 0 {
-		o.Set("asked", ask.Texts(p.Asked))
+		o.Set("asked", textlist.Values(p.Asked))
 	}
 	if len(p.Ruled) > 0 {
-		o.Set("ruled", ask.Texts(p.Ruled))
+		o.Set("ruled", textlist.Values(p.Ruled))
 	}
 	return o
 }
@@ -132,7 +133,7 @@ func (v *VersionReport) object() *value.Object {
 	o := value.ObjectOf("version", n(v.Version), "sentences", n(v.Asked), "criteria", n(v.Criteria),
 		"proposed", n(v.Proposed), "repaired", n(v.Repaired), "kept", n(v.Kept), "spent", spentObject(&v.Spent))
 	if len(v.Notes) > 0 {
-		o.Set("notes", ask.Texts(v.Notes))
+		o.Set("notes", textlist.Values(v.Notes))
 	}
 	if v.Err != nil {
 		o.Set("error", v.Err.Error())

@@ -103,7 +103,7 @@ func unknownForm(kind, base string, not bool) string {
 // Texts of a candidate.
 
 func textValue(o *value.Object) (any, string) {
-	if text := ask.TextMember(o, "text"); strings.TrimSpace(text) != "" {
+	if text := o.Text("text"); strings.TrimSpace(text) != "" {
 		return text, ""
 	}
 	return nil, "needs text"
@@ -125,7 +125,7 @@ func textsValue(o *value.Object) (any, string) {
 }
 
 func patternValue(o *value.Object) (any, string) {
-	if p := ask.TextMember(o, "pattern"); p != "" {
+	if p := o.Text("pattern"); p != "" {
 		return p, ""
 	}
 	return nil, "needs pattern"
@@ -165,7 +165,7 @@ func rangeValue(o *value.Object) (any, string) {
 
 func countValue(o *value.Object) (any, string) {
 	v := value.NewObject(4)
-	text, re := ask.TextMember(o, "text"), ask.TextMember(o, "pattern")
+	text, re := o.Text("text"), o.Text("pattern")
 	switch {
 	case (text == "") == (re == ""):
 		return nil, "needs either text or pattern"
@@ -178,7 +178,7 @@ func countValue(o *value.Object) (any, string) {
 }
 
 func charsValue(o *value.Object) (any, string) {
-	class := strings.TrimSpace(ask.TextMember(o, "class"))
+	class := strings.TrimSpace(o.Text("class"))
 	if class == "" {
 		return nil, "needs class"
 	}
@@ -187,7 +187,7 @@ func charsValue(o *value.Object) (any, string) {
 }
 
 func schemaValue(o *value.Object) (any, string) {
-	text := strings.TrimSpace(ask.TextMember(o, "schema"))
+	text := strings.TrimSpace(o.Text("schema"))
 	if text == "" {
 		return value.Undefined{}, ""
 	}
@@ -201,7 +201,7 @@ func schemaValue(o *value.Object) (any, string) {
 func noValue(*value.Object) (any, string) { return value.Undefined{}, "" }
 
 func pythonForm(o *value.Object) (*value.Object, string) {
-	code, problem := candidate.PythonOf(ask.TextMember(o, "code"))
+	code, problem := candidate.PythonOf(o.Text("code"))
 	if problem != "" {
 		return nil, problem
 	}
@@ -224,14 +224,14 @@ func setScope(a *value.Object, v any) (problem string) {
 	in, _ := v.(*value.Object)
 	scope, section := value.NewObject(3), value.NewObject(2)
 	for _, key := range []string{"from", "to"} {
-		if s := strings.TrimSpace(ask.TextMember(in, key)); s != "" {
+		if s := strings.TrimSpace(in.Text(key)); s != "" {
 			section.Set(key, s)
 		}
 	}
 	if section.Len() > 0 {
 		scope.Set("section", section)
 	}
-	each, match := strings.TrimSpace(ask.TextMember(in, "each")), strings.TrimSpace(ask.TextMember(in, "match"))
+	each, match := strings.TrimSpace(in.Text("each")), strings.TrimSpace(in.Text("match"))
 	units := []string{"line", "item", "paragraph", "sentence"}
 	if each != "" && !slices.Contains(units, each) {
 		return fmt.Sprintf("scope each is %q; it is one of %s", format.Excerpt(each), strings.Join(units, ", "))

@@ -14,7 +14,6 @@ import (
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/internal/excerpt"
-	"github.com/proviso-eval/proviso/spade/ask"
 	"github.com/proviso-eval/proviso/spade/candidate"
 	"github.com/proviso-eval/proviso/spade/delta"
 	"github.com/proviso-eval/proviso/spade/internal/format"
@@ -56,10 +55,10 @@ func searched(c *proviso.Candidate, base string) []string {
 			list = append(list, value.ToString(e))
 		}
 	case *value.Object:
-		if text := ask.TextMember(v, "text"); text != "" {
+		if text := v.Text("text"); text != "" {
 			list = append(list, text)
 		}
-		if re := ask.TextMember(v, "regex"); re != "" {
+		if re := v.Text("regex"); re != "" {
 			list = append(list, wordsOf(re)...)
 		}
 	}

@@ -172,8 +172,7 @@ func OpenReviews(file string) (*ReviewLog, proviso.Mistakes, error) {
 
 func (l *ReviewLog) read(t *format.Table, line document.Line) {
 	o, _ := line.Value.(*value.Object)
-	text := func(key string) string { s, _ := o.At(key).(string); return s }
-	r := Review{Key: text("pair"), A: text("a"), B: text("b"), Source: Source(text("source")), Answer: text("answer")}
+	r := Review{Key: o.Text("pair"), A: o.Text("a"), B: o.Text("b"), Source: Source(o.Text("source")), Answer: o.Text("answer")}
 	switch {
 	case !slices.Contains(answers, r.Answer):
 		t.Mistake(line.Number, document.Nearest(r.Answer, answers), "an object with pair, a, b, source and answer (yes, no, skip or undo) is expected")

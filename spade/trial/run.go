@@ -44,18 +44,14 @@ func OfRun(run record.Run) iter.Seq2[Trial, error] {
 
 // trialOfRow makes a trial of a row, if it has an output.
 func trialOfRow(o *value.Object) (Trial, bool) {
-	object := func(o *value.Object, key string) *value.Object {
-		v, _ := o.At(key).(*value.Object)
-		return v
-	}
 	number := func(o *value.Object, key string) int {
 		f, _ := o.At(key).(float64)
 		return int(f)
 	}
-	response := object(o, "response")
-	t := Trial{Output: response.At("output"), Vars: object(o, "resolvedVars")}
+	response := o.Object("response")
+	t := Trial{Output: response.At("output"), Vars: o.Object("resolvedVars")}
 	if t.Vars == nil {
-		t.Vars = object(o, "vars")
+		t.Vars = o.Object("vars")
 	}
 	if failed, _ := response.At("error").(string); t.Output == nil || failed != "" {
 		return t, false
@@ -68,10 +64,10 @@ func trialOfRow(o *value.Object) (Trial, bool) {
 	if column := number(o, "promptIdx"); column > 0 {
 		t.ID += fmt.Sprintf("@%d", column+1)
 	}
-	if again := number(object(o, "repeat"), "index"); again > 0 {
+	if again := number(o.Object("repeat"), "index"); again > 0 {
 		t.ID += fmt.Sprintf(".%d", again+1)
 	}
-	t.Prompt, t.HasPrompt = object(o, "prompt").At("raw").(string)
+	t.Prompt, t.HasPrompt = o.Object("prompt").At("raw").(string)
 	t.Said = saidOf(o)
 	return t, true
 }
