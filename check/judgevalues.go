@@ -66,7 +66,7 @@ func (j *judged) unfilled(vars *value.Object) []*proviso.Error {
 		}
 		needs, _ := j.c.Templates.Needs(text) // the error was reported before
 		for _, name := range needs {
-			if vars.Has(name) || name == "env" {
+			if vars.Has(name) {
 				continue
 			}
 			e := proviso.Errorf(proviso.Invalid, "{{%s}} has no value: there is no variable %q", name, name)

@@ -94,6 +94,10 @@ func TestVariablesWithoutValue(t *testing.T) {
 	if got, want := ask(nil, a), "/assertions/0/criteria/0: {{name}} has no value: there is no variable \"name\""; got != want {
 		t.Error(got)
 	}
+	b := wants("b", "Names {{env.HOME}}.", "Names {{ env['HOME'] }}.")
+	if got, want := ask(vars, b), "/assertions/0/criteria/0: {{env}} has no value: there is no variable \"env\"\n/assertions/0/criteria/1: {{env}} has no value: there is no variable \"env\""; got != want {
+		t.Error(got)
+	}
 	r := request(t, one(t, f), &judge.Request{Assertions: []judge.Assertion{wants("a", "Greets {{user.name}}.")}, Vars: vars})
 	if r.Results[0].Status != "error" || !strings.Contains(r.Results[0].Reasoning, "{{user.name}} has no value") || f.Count() > 0 {
 		t.Errorf("%+v", r.Results[0])

@@ -2,6 +2,7 @@ package template
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/proviso-eval/proviso"
@@ -60,11 +61,16 @@ func MarkNames(text string, vars *value.Object) (string, *value.Object, error) {
 	return marked, values, err
 }
 
-// Names returns the names of the variables that a text for [MarkNames] uses. The
-// error is about double braces that hold something else.
+// Names returns the names of the variables that a text for [MarkNames] uses. env is a
+// name like any other, because such a text reads no environment. The error is about
+// double braces that hold something else.
 func Names(text string) ([]string, error) {
 	parts, err := namesIn(text)
-	return rootsOf(parts), err
+	names := rootsOf(parts)
+	if slices.ContainsFunc(parts, func(p part) bool { return p.root == "env" }) {
+		names = append(names, "env")
+	}
+	return names, err
 }
 
 // namesIn splits a text at {{ name }}.
