@@ -66,7 +66,7 @@ func chatOutput(m *model, answer, cfg *value.Object) (proviso.Output, error) {
 		Raw:      keep(answer, "id", "model", "system_fingerprint", "service_tier", "provider", "citations", "search_results"),
 	}
 	out.Guardrails = azureGuardrails(answer, choice)
-	if refusal := str(message.At("refusal")); refusal != "" {
+	if refusal := refusalIn(message); refusal != "" {
 		out.Value, out.Refused = refusal, true
 		out.Guardrails = value.ObjectOf("flagged", true)
 		return out, nil
@@ -112,6 +112,19 @@ func chatValue(out *proviso.Output, message, cfg *value.Object) {
 		thoughts = str(message.At("reasoning_content"))
 	}
 	out.Value = withThoughts(thoughts, out.Value, cfg)
+}
+
+// refusalIn returns the refusal in a message: its field, or a part of its content.
+func refusalIn(message *value.Object) string {
+	if refusal := str(message.At("refusal")); refusal != "" {
+		return refusal
+	}
+	for _, p := range list(message.At("content")) {
+		if refusal := str(object(p).At("refusal")); refusal != "" && str(object(p).At("type")) == "refusal" {
+			return refusal
+		}
+	}
+	return ""
 }
 
 // contentText joins the texts of a message's content.
