@@ -195,7 +195,7 @@ func TestBrokenOff(t *testing.T) {
 	} {
 		t.Run(finish, func(t *testing.T) {
 			t.Parallel()
-			got, calls := shapeStatuses(t, shapeNot, finish, false, []string{"a"}, false)
+			got, calls := shapeStatuses(t, shapeReply(shapeNot, finish, false, nil), []string{"a"}, false)
 			if counts && (got != "a=fail" || calls != 1) || !counts && (got != "a=error" || calls != 2) {
 				t.Errorf("%s after %d calls", got, calls)
 			}
@@ -206,17 +206,17 @@ func TestBrokenOff(t *testing.T) {
 // TestNamedThoughts has tags that models made up. A draft in them does not count.
 func TestNamedThoughts(t *testing.T) {
 	t.Parallel()
-	for _, tag := range []string{"longcat_think", "antThinking", "analysis", "think hidden", "thought_process", "|think|", "think_fast", `details type="reasoning"`} {
-		if got, calls := shapeStatuses(t, "<"+tag+">Maybe "+shapeAll, "stop", false, []string{"a"}, false); got != "a=error" || calls != 2 {
+	for _, tag := range []string{"longcat_think", "antThinking", "analysis", "think hidden", "thought_process", "|think|", "think_fast", "cot", "inner_voice", `details type="reasoning"`} {
+		if got, calls := shapeStatuses(t, shapeReply("<"+tag+">Maybe "+shapeAll, "stop", false, nil), []string{"a"}, false); got != "a=error" || calls != 2 {
 			t.Errorf("<%s> that does not end: %s after %d calls", tag, got, calls)
 		}
 		name, _, _ := strings.Cut(tag, " ")
-		if got, calls := shapeStatuses(t, "<"+tag+">Maybe "+shapeAll+"</"+name+">"+shapeNot, "stop", false, []string{"a"}, false); got != "a=fail" || calls != 1 {
+		if got, calls := shapeStatuses(t, shapeReply("<"+tag+">Maybe "+shapeAll+"</"+name+">"+shapeNot, "stop", false, nil), []string{"a"}, false); got != "a=fail" || calls != 1 {
 			t.Errorf("<%s> that ends: %s after %d calls", tag, got, calls)
 		}
 	}
 	for _, tag := range []string{"b", "details open", "answer"} {
-		if got, _ := shapeStatuses(t, "<"+tag+">Here: "+shapeNot, "stop", false, []string{"a"}, false); got != "a=fail" {
+		if got, _ := shapeStatuses(t, shapeReply("<"+tag+">Here: "+shapeNot, "stop", false, nil), []string{"a"}, false); got != "a=fail" {
 			t.Errorf("<%s>, which is no thought: %s", tag, got)
 		}
 	}

@@ -3,6 +3,7 @@ package judge
 import (
 	"errors"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/proviso-eval/proviso"
@@ -15,6 +16,7 @@ import (
 // too, because it is ambiguous.
 func gradedObject(reply string, keys ...string) (*value.Object, error) {
 	var found *value.Object
+	var results []jsonValue
 	for _, v := range gradedObjects(reply) {
 		o, _ := v.value.(*value.Object)
 		if !hasAny(o, keys) {
@@ -26,10 +28,16 @@ func gradedObject(reply string, keys ...string) (*value.Object, error) {
 		if found != nil && value.Stringify(found) != value.Stringify(o) {
 			return nil, errors.New("there is more than one answer in it")
 		}
-		found = o
+		found, results = o, append(results, v)
 	}
 	if found == nil {
 		return nil, errors.New("there is no JSON object with " + strings.Join(keys, " or ") + " in it")
+	}
+	if pass, ok := truth(found.At("pass")); ok && slices.Contains(keys, "pass") {
+		says := func(o opinion) bool { return o == saysMet && pass || o == saysNotMet && !pass }
+		if opinionBeside(found, saysNothing) == saysTwo || takenBack(behind(reply, results), says) {
+			return nil, errOverruled
+		}
 	}
 	return found, nil
 }
@@ -48,23 +56,24 @@ func hasAny(o *value.Object, keys []string) bool {
 // escaping it, that is not the judge's verdict.
 func gradedObjects(text string) []jsonValue {
 	var list []jsonValue
+	at := 0
 	for range maxTries {
 		start := strings.IndexByte(text, '{')
 		if start < 0 {
 			break
 		}
-		text = text[start:]
+		text, at = text[start:], at+start
 		v, n, err := value.ParseUniqueJSON(text)
 		if twice := duplicate(err); err == nil || twice != nil {
-			list = append(list, jsonValue{value: v, twice: twice})
-			text = text[n:]
+			list = append(list, jsonValue{value: v, twice: twice, start: at, end: at + n})
+			text, at = text[n:], at+n
 			continue
 		}
 		end := braced(text)
 		if end < 0 {
 			break
 		}
-		text = text[end:]
+		text, at = text[end:], at+end
 	}
 	return list
 }

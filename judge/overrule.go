@@ -2,8 +2,10 @@ package judge
 
 import (
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/proviso-eval/proviso/value"
 )
@@ -20,7 +22,9 @@ var errOverruled = errors.New("it contradicts itself: it holds a verdict that is
 // negatedNames those that hold its opposite.
 var (
 	verdictNames = [...]string{"verdict", "met", "pass", "passed", "status", "result", "decision", "answer", "outcome", "judgment", "judgement", "satisfied", "fulfilled", "conclusion"}
-	negatedNames = [...]string{"unmet", "not_met", "fail", "failed"}
+	negatedNames = [...]string{"unmet", "not_met", "fail", "failed", "violated", "violates", "violation", "unsatisfied", "unfulfilled", "not_satisfied", "not_fulfilled"}
+	// correctedNames are parts of the names of fields that replace something said before.
+	correctedNames = [...]string{"correction", "corrected", "revised", "revision"}
 )
 
 // opinionBeside reads what the fields of an object say beside its criteria. It is
@@ -31,13 +35,50 @@ func opinionBeside(o *value.Object, known opinion) opinion {
 		case "id", "n", "criteria", "results", "evidence", "reasoning":
 			continue
 		}
+		says := opinionOfField(key, v)
+		switch {
+		case says == saysNothing && known != saysNothing && otherVerdict(key, v):
+			return saysTwo
+		case says == saysNothing:
+		case known == saysNothing:
+			known = says
+		case known != says:
+			return saysTwo
+		}
+	}
+	return known
+}
+
+// opinionOfField reads what a field says, at any depth.
+func opinionOfField(key string, v any) opinion {
+	switch v := v.(type) {
+	case *value.Object:
+		if v.Len() > 0 && nameHolds(key, correctedNames[:]) {
+			return saysTwo
+		}
+		return opinionBeside(v, saysNothing)
+	case []any:
+		return opinionOfList(strings.TrimSuffix(strings.ToLower(key), "s"), v)
+	}
+	return fieldOpinion(key, v)
+}
+
+// opinionOfList reads what the members of a list say, such as the verdicts on the parts
+// of a criterion. Words count only in a list whose name says that it holds verdicts.
+func opinionOfList(key string, list []any) opinion {
+	named := slices.ContainsFunc(verdictNames[:], func(name string) bool { return strings.HasSuffix(key, name) })
+	known := saysNothing
+	for _, v := range list {
 		says := saysNothing
 		switch v := v.(type) {
 		case *value.Object:
 			says = opinionBeside(v, saysNothing)
 		case []any:
+			says = opinionOfList(key, v)
 		default:
-			says = fieldOpinion(key, v)
+			if named {
+				says = fieldOpinion(key, v)
+			}
 		}
 		switch {
 		case says == saysNothing:
@@ -48,6 +89,18 @@ func opinionBeside(o *value.Object, known opinion) opinion {
 		}
 	}
 	return known
+}
+
+// otherVerdict reports whether a field is a verdict in words that are none of the words
+// for it, such as "final_verdict": "partly".
+func otherVerdict(key string, v any) bool {
+	text, isText := v.(string)
+	return isText && strings.TrimSpace(text) != "" && strings.HasSuffix(strings.ToLower(key), "verdict")
+}
+
+func nameHolds(key string, parts []string) bool {
+	key = strings.ToLower(key)
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(key, part) })
 }
 
 // fieldOpinion reads the verdict in a field. In a field whose name does not tell,
@@ -111,17 +164,57 @@ func anySays(entries []entry, want opinion) bool {
 	})
 }
 
-// takenBack reports whether the prose behind the last JSON value names a verdict that no
-// entry has, such as "Wait, criterion 1 is not met."
-func takenBack(prose string, entries []entry) bool {
-	prose = strings.Map(func(r rune) rune {
+// behind returns the text of a reply that follows its first result, without the results.
+func behind(reply string, results []jsonValue) string {
+	var b strings.Builder
+	for i, v := range results {
+		end := len(reply)
+		if i+1 < len(results) {
+			end = results[i+1].start
+		}
+		b.WriteString(reply[v.end:end])
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// denies matches words behind a verdict that say the opposite of met, affirms those that
+// say met, and corrects those that announce another verdict, whichever it is.
+var (
+	denies = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\b(?:not[ _-]met|unmet|false|fail(?:s|ed|ing)?|(?:not|un)[ _-]?(?:fulfilled|satisfied))\b|\b(?:answer|verdict|conclusion)\b.{0,12}\bno\b|\b(?:met|pass(?:ed)?|verdict)\s*[:=]\s*(?:no|0)\b`)
+	})
+	affirms = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\b(?:answer|verdict|conclusion|criterion(?: \d+)?)\b.{0,12}\b(?:yes|true|met|pass(?:es|ed)?)\b|\b(?:met|pass(?:ed)?|verdict)\s*[:=]\s*(?:true|yes|met|1)\b`)
+	})
+	corrects = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\bwait\s*(?:[,.:;!…—–-]|$)|\bcorrection\s*:|\b(?:on second thoughts?|my mistake|I was wrong|that (?:is|was) wrong|on reflection|let me (?:re-?check|correct|reconsider))\b`)
+	})
+)
+
+// takenBack reports whether the text behind the results names a verdict that none of them
+// has, such as "Wait, criterion 1 is not met.", or takes them back.
+func takenBack(text string, says func(opinion) bool) bool {
+	text = strings.Map(func(r rune) rune {
 		if strings.ContainsRune("*\"'`", r) {
 			return -1
 		}
 		return r
-	}, prose)
-	return reasonHolds(prose, "not_met", "unmet") && !anySays(entries, saysNotMet) ||
-		reasonHolds(prose, "cannot_tell") && !anySays(entries, saysCannotTell)
+	}, text)
+	return corrects().MatchString(text) ||
+		denies().MatchString(text) && !says(saysNotMet) ||
+		!says(saysMet) && affirms().MatchString(denies().ReplaceAllString(text, "")) ||
+		reasonHolds(text, "cannot_tell") && !says(saysCannotTell)
+}
+
+// atOdds reports whether a value beside the results, such as {"verdict": "not_met"}, says
+// what none of them says.
+func atOdds(v any, says func(opinion) bool) bool {
+	switch said := opinionOfField("", v); said {
+	case saysMet, saysNotMet, saysCannotTell:
+		return !says(said)
+	}
+	return false
 }
 
 // elsewhere returns the entries that an object holds in other fields than one, such

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/proviso-eval/proviso/value"
@@ -51,24 +52,30 @@ func readReply(reply string) ([]entry, error) {
 		return nil, fmt.Errorf("it is longer than %d MiB", maxReply>>20)
 	}
 	var list []entry
-	found, end := false, 0
+	var results, strays []jsonValue
 	for _, v := range jsonValues(reply) {
 		entries, ok := entriesOf(v.value)
-		if ok && v.twice != nil {
+		if !ok {
+			strays = append(strays, v)
+			continue
+		}
+		if v.twice != nil {
 			return nil, v.twice
 		}
-		if o, _ := v.value.(*value.Object); ok && overruled(o, entries) {
+		if o, _ := v.value.(*value.Object); overruled(o, entries) {
 			return nil, errOverruled
 		}
-		list = append(list, entries...)
-		found = found || ok
-		end = v.end
+		list, results = append(list, entries...), append(results, v)
 	}
-	if found && takenBack(reply[end:], list) {
-		return nil, errOverruled
-	}
-	if !found {
+	if len(results) == 0 {
 		return nil, errNoVerdicts
+	}
+	for _, v := range strays { // such as {"final": {"results": …}}
+		list = append(list, within(v.value)...)
+	}
+	says := func(o opinion) bool { return anySays(list, o) }
+	if takenBack(behind(reply, results), says) || slices.ContainsFunc(strays, func(v jsonValue) bool { return atOdds(v.value, says) }) {
+		return nil, errOverruled
 	}
 	return list, nil
 }

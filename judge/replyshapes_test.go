@@ -28,6 +28,7 @@ var replyShapes = []struct {
 	name, shown, reply string
 	finish             string // reason why the reply ended
 	refused            bool
+	calls              []string // arguments of calls of a tool named as the answer
 	becomes            string
 	asks               string // assertions that are asked about, "a" unless it says
 	want               string // "a=fail" unless it says
@@ -59,6 +60,7 @@ var replyShapes = []struct {
 		reply: shape(`{"n":1,"met":true,"confidence":0.9,"unmet":false,"final_verdict":"met"},{"n":2,"certain":true,"met":false,"status":"fail","passage_found":true}`)},
 	{name: "thoughts of a name of their own", shown: `<my_thinking>…</my_thinking>{…}`, becomes: accepted, reply: "<my_thinking a=\"b\">" + shapeAll + "</my_thinking>" + shapeNot},
 	{name: "results that nobody asked for", shown: `{"id":"z",…}`, becomes: accepted, reply: strings.Replace(shapeNot, `[{`, `[{"id":"z","criteria":[{"n":1,"met":true}]},{`, 1)},
+	{name: "verdicts in a tool call", becomes: accepted, calls: []string{shapeNot}},
 
 	{name: "an empty reply", becomes: again, reply: " \n"},
 	{name: "a refusal", shown: "I cannot help with that.", becomes: again, reply: "I cannot help with that.", refused: true},
@@ -99,6 +101,19 @@ var replyShapes = []struct {
 	{name: "other results in another field", shown: `{"results":…,"corrected":{"results":…}}`, becomes: never, reply: shapeAll[:len(shapeAll)-1] + `,"corrected":` + shapeNot + `}`},
 	{name: "numbers under another name", shown: `"number":2`, becomes: never, reply: shape(`{"number":2,"met":true},{"number":1,"met":true}`)},
 	{name: "prose behind it that takes it back", shown: "`{…} Wait, the second is not met.`", becomes: never, reply: shapeAll + "\nWait, the second is **not** met."},
+	{name: "prose behind it that says the opposite", shown: "`{…} Final answer: criterion 2 fails.`", becomes: never, reply: "Thinking: " + shapeAll + "\nFinal answer: criterion 2 fails."},
+	{name: "prose that takes it back, and a value behind that", shown: "`{…} Wait, the second is not met [1].`", becomes: never, reply: shapeAll + "\nWait, the second is not met [1]. {}"},
+	{name: "prose that corrects it where another criterion is not met", shown: "`{…} Correction: …`", becomes: never, reply: shapeNot + "\nCorrection: criterion 1 is not met, too."},
+	{name: "another verdict in a value behind it", shown: `{…} {"verdict":"not_met"}`, becomes: never, reply: shapeAll + `Final answer: {"verdict":"not_met"}`},
+	{name: "another verdict in a value before it", shown: `{"pass":false} {…}`, becomes: never, reply: `{"pass":false}` + shapeAll},
+	{name: "other results in a value of another name", shown: `{…} {"final":{"results":…}}`, becomes: never, reply: "Draft: " + shapeAll + "\nFinal: {\"final\":" + shapeNot + "}"},
+	{name: "another verdict behind it that breaks off", shown: `{…} {"met":false,"reas`, becomes: never, reply: shapeAll + `Rather: {"results":[{"id":"a","criteria":[{"n":2,"met":false,"reas`},
+	{name: "another verdict in a list", shown: `"verdict":"met","parts":[{"verdict":"not_met"}]`, becomes: never,
+		reply: shape(`{"n":1,"met":true,"parts":[{"met":true},{"verdict":"not_met"}]},{"n":2,"met":true,"verdicts":["met","not_met"]}`)},
+	{name: "another verdict in other words", shown: `"verdict":"met","final_verdict":"partly"`, becomes: never, reply: shape(`{"n":1,"met":true,"violated":true},{"n":2,"verdict":"met","final_verdict":"partly"}`)},
+	{name: "corrections beside the results", shown: `{"results":…,"corrections":{"a":false}}`, becomes: never, reply: shapeAll[:len(shapeAll)-1] + `,"corrections":{"a":false}}`},
+	{name: "another verdict in a tool call beside the text", becomes: never, reply: shapeNot, calls: []string{shapeAll}},
+	{name: "two tool calls with different verdicts", becomes: never, calls: []string{shapeAll, shapeNot}},
 	{name: "a quotation mark that is not escaped and could end the text", shown: `"It says "x","met":true}…`, becomes: never,
 		reply: `{"results":[{"id":"a","criteria":[{"n":1,"met":true},{"n":2,"reasoning":"It says "x","met":true}]}]} there","met":false}]}]}`},
 }
@@ -120,7 +135,7 @@ func TestReplyShapes(t *testing.T) {
 			t.Parallel()
 			want, asks := or(c.want, "a=fail"), strings.Fields(or(c.asks, "a"))
 			for _, better := range []bool{true, false} {
-				got, calls := shapeStatuses(t, c.reply, c.finish, c.refused, asks, better)
+				got, calls := shapeStatuses(t, shapeReply(c.reply, c.finish, c.refused, c.calls), asks, better)
 				switch {
 				case c.becomes == accepted && (got != want || calls != 1):
 					t.Errorf("%s after %d calls, want %s after 1", got, calls, want)
@@ -134,9 +149,20 @@ func TestReplyShapes(t *testing.T) {
 	}
 }
 
+func shapeReply(text, finish string, refused bool, calls []string) fakemodel.Reply {
+	if refused {
+		return fakemodel.Reply{Refusal: text}
+	}
+	r := fakemodel.Reply{Text: text, FinishReason: finish}
+	for _, arguments := range calls {
+		r.Calls = append(r.Calls, fakemodel.Call{ID: "c", Name: "verdicts", Arguments: arguments})
+	}
+	return r
+}
+
 // shapeStatuses asks a model that gives a reply, and a good one when it is asked
 // again if better.
-func shapeStatuses(t *testing.T, reply, finish string, refused bool, asks []string, better bool) (string, int) {
+func shapeStatuses(t *testing.T, reply fakemodel.Reply, asks []string, better bool) (string, int) {
 	t.Helper()
 	var calls atomic.Int64
 	server := fakemodel.New(fakemodel.Options{Reply: func(r fakemodel.Request) fakemodel.Reply {
@@ -145,10 +171,7 @@ func shapeStatuses(t *testing.T, reply, finish string, refused bool, asks []stri
 			r.Prompt, _ = messages[1].(*value.Object).At("content").(string) // the question, before what was wrong with the reply
 			return fakemodel.Reply{Text: replyTo(t, r)}
 		}
-		if refused {
-			return fakemodel.Reply{Refusal: reply}
-		}
-		return fakemodel.Reply{Text: reply, FinishReason: finish}
+		return reply
 	}})
 	defer server.Close()
 	spec := proviso.ProviderSpec{ID: "openai:chat:gpt-4.1", Config: value.ObjectOf("apiKey", "k", "apiBaseUrl", server.URL)}

@@ -100,7 +100,7 @@ const maxTag = 80
 
 // thoughtNames are parts of the names of tags around thoughts. New models make up new
 // names, such as longcat_think, antThinking or thought_process.
-var thoughtNames = [...]string{"think", "thought", "reason", "reflect", "scratchpad", "analysis", "monologue"}
+var thoughtNames = [...]string{"think", "thought", "reason", "reflect", "scratchpad", "analysis", "monologue", "deliberat", "inner_voice", "chain_of", "draft"}
 
 // tagAt returns the marks that a tag at the beginning of text is one of, if its name
 // says that thoughts stand in it; closes is whether it ends them.
@@ -120,7 +120,7 @@ func tagAt(text string) (m *thoughtMark, closes bool) {
 		of = inside
 	}
 	for _, part := range thoughtNames {
-		if !strings.Contains(of, part) || strings.ContainsAny(name, "<\"'{}()[],;") {
+		if !strings.Contains(of, part) && name != "cot" || strings.ContainsAny(name, "<\"'{}()[],;") {
 			continue
 		}
 		if closes {

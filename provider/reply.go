@@ -3,6 +3,7 @@ package provider
 import (
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/value"
@@ -189,25 +190,37 @@ func anthropicShape(m *model, body *value.Object, r *proviso.Reply) bool {
 	return true
 }
 
-// unwrapped replaces the call of the reply tool by its arguments: the caller
-// gets the text of the JSON.
+// unwrapped replaces the calls of the reply tool by their arguments: the caller gets the
+// text of the JSON. If there are several calls, or JSON in the text beside them, it gets
+// all of it, because only the caller can tell whether they agree.
 func unwrapped(out *proviso.Output, r *proviso.Reply) {
-	if v, ok := out.Value.(*value.Object); ok && len(out.ToolCalls) == 0 {
+	v, _ := out.Value.(*value.Object)
+	if v != nil && len(out.ToolCalls) == 0 {
 		out.Value = value.Stringify(v)
 	}
-	for i, c := range out.ToolCalls {
+	var texts []string
+	if text := contentText(v.At("content")); strings.Contains(text, "{") {
+		texts = append(texts, text)
+	}
+	var others []any
+	called := false
+	for _, c := range out.ToolCalls {
 		f := object(object(c).At("function"))
 		if f.At("name") != replyName(r) {
+			others = append(others, c)
 			continue
 		}
-		out.Value = str(f.At("arguments"))
-		if out.ToolCalls = slices.Delete(slices.Clone(out.ToolCalls), i, i+1); len(out.ToolCalls) == 0 {
-			out.ToolCalls = nil
-			if out.FinishReason == finishTools {
-				out.FinishReason = finishStop
-			}
+		called = true
+		if text := str(f.At("arguments")); !slices.Contains(texts, text) {
+			texts = append(texts, text)
 		}
+	}
+	if !called {
 		return
+	}
+	out.Value = strings.Join(texts, "\n")
+	if out.ToolCalls = others; len(others) == 0 && out.FinishReason == finishTools {
+		out.FinishReason = finishStop
 	}
 }
 
