@@ -368,7 +368,7 @@ func (c *canary) check(entries []entry) error {
 	}
 	verdicts, wrong := match(entries, c.asked)
 	switch {
-	case wrong[0] != nil:
+	case wrong[0] != nil, verdicts[0].says == saysCannotTell: // everything that it needs is shown
 		return proviso.Errorf(proviso.Undecided, "%w", errNoCanary)
 	case verdicts[0].says == saysMet:
 		return proviso.Errorf(proviso.Undecided, "%w", errInjected)

@@ -233,6 +233,10 @@ func TestCanaries(t *testing.T) {
 	if got := statuses(evaluate(t, one(t, silent, on), wants("a", "yes"))); got != "a=error" {
 		t.Errorf("a canary without a verdict: %s", got)
 	}
+	unsure := &fake{Reply: func(c seen) string { return strings.ReplaceAll(fakejudge.Honest(c), `"not_met"`, `"cannot_tell"`) }}
+	if got := statuses(evaluate(t, one(t, unsure, on), wants("a", "yes"))); got != "a=error" || unsure.Count() != 2 {
+		t.Errorf("a canary that the judge cannot tell: %s after %d calls", got, unsure.Count())
+	}
 	places := map[string]bool{}
 	for i := range 64 {
 		f := &fake{}
