@@ -77,23 +77,23 @@ func newAlign(a *app) *cobra.Command {
 }
 
 func (f *alignFlags) register(fs *pflag.FlagSet) {
-	fs.StringVar(&f.run, "run", "", "kept `RUN` that has the judge's verdicts: its id, the beginning of it, its file, or last")
-	fs.StringVar(&f.dir, "run-dir", "", "`FOLDER` that runs are kept in (default $XDG_STATE_HOME/proviso/runs)")
+	fs.StringVar(&f.run, "run", "", "stored `RUN` with the judge's verdicts: its id or the beginning of it, its file, or last")
+	fs.StringVar(&f.dir, "run-dir", "", "`FOLDER` of the stored runs (default $XDG_STATE_HOME/proviso/runs)")
 	fs.StringVar(&f.format, "format", alignFormats[0], "`FORMAT` of the result: terminal, json or markdown")
-	fs.BoolVar(&f.all, "all", false, "show every disagreement, not the first ten of each assertion")
-	fs.StringVar(&f.save, "save", "", "keep the result for reports, which then say how far the judge was validated: in .proviso/alignment.json, or --save=`FILE`")
+	fs.BoolVar(&f.all, "all", false, "show every disagreement, not only the first ten of each assertion")
+	fs.StringVar(&f.save, "save", "", "store the result in `FILE` (.proviso/alignment.json if none is given), so that reports show how far the judge is validated")
 	fs.Lookup("save").NoOptDefVal = align.File
 	f.least = []gate{{flag: "min-kappa", measure: align.Kappa}, {flag: "min-tnr", measure: align.TNR}, {flag: "min-tpr", measure: align.TPR}}
 	for i := range f.least {
 		g := &f.least[i]
 		fs.Float64Var(&g.least, g.flag, 0, "exit with 1 if the "+string(g.measure)+" of an assertion is below `N`")
 	}
-	fs.StringVar(&f.template, "template", "", "print a sheet of outputs of `RUN` to label, as CSV, and measure nothing")
+	fs.StringVar(&f.template, "template", "", "print outputs of `RUN` as CSV to label; measures nothing")
 	fs.IntVar(&f.perAssertion, "per-assertion", 50, "with --template: at most `N` outputs for each assertion")
-	fs.StringVar(&f.sample, "sample", "balanced", "with --template: draw `KIND` balanced (half of what the judge passed, half of what it failed) or random")
+	fs.StringVar(&f.sample, "sample", "balanced", "with --template: `KIND` of sample: balanced (half passed by the judge, half failed) or random")
 	fs.StringArrayVar(&f.assertions, "assertion", nil, "with --template: only the assertion `NAME`; may be repeated")
-	fs.BoolVar(&f.verdicts, "show-verdicts", false, "with --template: show the judge's verdicts, which sways people")
-	fs.Uint64Var(&f.seed, "seed", 0, "with --template: `SEED` of the drawing, for other outputs")
+	fs.BoolVar(&f.verdicts, "show-verdicts", false, "with --template: show the judge's verdicts, which may bias people")
+	fs.Uint64Var(&f.seed, "seed", 0, "with --template: `SEED` of the sample; another seed draws other outputs")
 }
 
 // check refuses flags that exclude each other.

@@ -19,7 +19,7 @@ func newCache(a *app) *cobra.Command {
 	}
 	cmd.AddCommand(&cobra.Command{
 		Use:   "clear",
-		Short: "Remove all of them",
+		Short: "Remove all cached answers, verdicts and remote cases",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			for _, kept := range []struct{ dir, noun string }{{a.cacheDir(), "answer"}, {a.verdictDir(), "verdict"}, {a.cellDir(), "matrix row"}} {

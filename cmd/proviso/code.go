@@ -28,8 +28,8 @@ type codeFlags struct {
 }
 
 func (f *codeFlags) register(fs *pflag.FlagSet) {
-	fs.StringVar(&f.sandbox, "sandbox", sandboxAuto, "`HOW` the code of a suite is confined: require, auto or off")
-	fs.StringArrayVar(&f.grants, "grant", nil, "code of the suite may use `WHAT`: network, packages, env:NAME or read:PATH; may be repeated")
+	fs.StringVar(&f.sandbox, "sandbox", sandboxAuto, "`MODE` of the sandbox for code of a suite: require, auto or off")
+	fs.StringArrayVar(&f.grants, "grant", nil, "grant `ACCESS` to code of the suite: network, packages, env:NAME or read:PATH; may be repeated")
 }
 
 // check finds mistakes in the flags.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -108,7 +109,7 @@ func newRoot(a *app) *cobra.Command {
 	root.SetOut(a.out)
 	root.SetErr(a.err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usageError{err: err, hint: flagHint(cmd, err)}
+		return usageError{err: flagMistake(err), hint: flagHint(cmd, err)}
 	})
 	for _, command := range commands {
 		root.AddCommand(command(a))
@@ -147,6 +148,27 @@ func atMost(n int) cobra.PositionalArgs {
 }
 
 func seeHelp(cmd *cobra.Command) string { return "see `" + cmd.CommandPath() + " --help`" }
+
+// flagMistake says what a flag of a number expects: the error of the parser names
+// a function of Go instead.
+func flagMistake(err error) error {
+	var invalid *pflag.InvalidValueError
+	var number *strconv.NumError
+	if !errors.As(err, &invalid) || !errors.As(err, &number) {
+		return err
+	}
+	expected := "a whole number"
+	switch kind := invalid.GetFlag().Value.Type(); {
+	case strings.HasPrefix(kind, "float"):
+		expected = "a number"
+	case strings.HasPrefix(kind, "uint"):
+		expected = "a whole number of at least 0"
+	}
+	if errors.Is(number, strconv.ErrRange) {
+		expected += " in range"
+	}
+	return fmt.Errorf("--%s: expected %s, found %q", invalid.GetFlag().Name, expected, invalid.GetValue())
+}
 
 // flagHint suggests the flag that is nearest to an unknown one.
 func flagHint(cmd *cobra.Command, err error) string {

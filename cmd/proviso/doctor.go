@@ -29,7 +29,7 @@ func newDoctor(a *app) *cobra.Command {
 	f := &doctorFlags{}
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Say what this machine can do, and what a suite lacks on it",
+		Short: "Check what this machine can run, and what a suite needs that it lacks",
 		Long: "doctor says what this machine offers: the sandbox, which it tests, the interpreters, the\n" +
 			"network settings and keys by name, the judge that would be asked and the folders that are\n" +
 			"used. With -c it also says what a suite needs that is not there. It asks no model and runs\n" +
@@ -41,8 +41,8 @@ func newDoctor(a *app) *cobra.Command {
 	}
 	f.filterSeed = -1 // no drawing
 	fs := cmd.Flags()
-	fs.StringVar(&f.format, "format", formatText, "print in `FORMAT` text or json")
-	fs.StringArrayVarP(&f.configs, "config", "c", nil, "suite `FILE` that is to be run here; several are merged")
+	fs.StringVar(&f.format, "format", formatText, "`FORMAT` of the output: text or json")
+	fs.StringArrayVarP(&f.configs, "config", "c", nil, "suite `FILE` to check; may be repeated, and the files are merged")
 	fs.StringArrayVar(&f.envFiles, "env-file", nil, "`FILE` with environment variables (default .env beside the suite)")
 	f.judge.registerJudge(fs)
 	f.code.register(fs)

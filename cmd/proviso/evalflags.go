@@ -42,13 +42,13 @@ type suiteFlags struct {
 }
 
 func (f *suiteFlags) register(fs *pflag.FlagSet) {
-	fs.StringArrayVarP(&f.configs, "config", "c", nil, "suite `FILE`; several are merged")
+	fs.StringArrayVarP(&f.configs, "config", "c", nil, "suite `FILE`; may be repeated, and the files are merged")
 	fs.StringArrayVar(&f.envFiles, "env-file", nil, "`FILE` with environment variables (default .env)")
 	fs.StringVarP(&f.vars, "vars", "v", "", "`FILE` with cases as CSV, JSON, JSON Lines or YAML, in place of the suite's")
 	fs.StringVarP(&f.tests, "tests", "t", "", "`FILE` with cases, in place of the suite's")
 	fs.StringArrayVarP(&f.prompts, "prompts", "p", nil, "prompt `FILE`, in place of the suite's prompts")
 	fs.StringArrayVarP(&f.providers, "providers", "r", nil, "provider `ID`, in place of the suite's providers")
-	fs.StringVar(&f.modelOutputs, "model-outputs", "", "`FILE` with recorded outputs to decide about, with --assertions")
+	fs.StringVar(&f.modelOutputs, "model-outputs", "", "`FILE` with recorded outputs to evaluate with --assertions")
 	fs.StringVar(&f.assertions, "assertions", "", "`FILE` with the assertions for --model-outputs")
 	fs.StringVar(&f.prefix, "prompt-prefix", "", "`TEXT` put before every prompt")
 	fs.StringVar(&f.suffix, "prompt-suffix", "", "`TEXT` put after every prompt")
@@ -56,14 +56,14 @@ func (f *suiteFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.filterRange, "filter-range", "", "only the cases `FROM:TO`, counted from 0, TO excluded")
 	fs.IntVarP(&f.filterFirst, "filter-first-n", "n", 0, "only the first `N` cases")
 	fs.IntVar(&f.filterSample, "filter-sample", 0, "only `N` cases drawn at random")
-	fs.Int64Var(&f.filterSeed, "filter-sample-seed", -1, "`SEED` of the drawing, for the same cases again")
+	fs.Int64Var(&f.filterSeed, "filter-sample-seed", -1, "`SEED` of --filter-sample; the same seed draws the same cases")
 	fs.StringArrayVar(&f.filterMetadata, "filter-metadata", nil, "only cases with the metadata `KEY=VALUE`")
 	fs.StringVar(&f.filterFailing, "filter-failing", "", "only cases that did not pass in the JSON report `FILE`")
 	fs.StringVar(&f.filterErrors, "filter-errors-only", "", "only cases that were errors in the JSON report `FILE`")
 	fs.StringVar(&f.filterProviders, "filter-providers", "", "only providers whose id or label matches `REGEX`")
 	fs.StringVar(&f.filterProviders, "filter-targets", "", "same as --filter-providers, for `REGEX`")
 	fs.StringVar(&f.filterPrompts, "filter-prompts", "", "only prompts whose id or label matches `REGEX`")
-	fs.BoolVar(&f.skipUnsupported, "skip-unsupported", false, "run what is supported; what is not stays undecided")
+	fs.BoolVar(&f.skipUnsupported, "skip-unsupported", false, "run what is supported and leave the rest undecided")
 	fs.IntVar(&f.repeat, "repeat", 0, "run every case `N` times")
 	fs.StringVar(&f.description, "description", "", "`TEXT` that names this run")
 	f.judge.registerJudge(fs)
@@ -103,19 +103,19 @@ type evalFlags struct {
 func (f *evalFlags) register(fs *pflag.FlagSet) {
 	f.suiteFlags.register(fs)
 	fs.StringArrayVarP(&f.outputs, "output", "o", nil, "write a report to `FILE`, the format by its suffix; may be repeated")
-	fs.StringVar(&f.runDir, "run-dir", "", "`FOLDER` that runs are kept in (default $XDG_STATE_HOME/proviso/runs)")
+	fs.StringVar(&f.runDir, "run-dir", "", "`FOLDER` of the stored runs (default $XDG_STATE_HOME/proviso/runs)")
 	fs.IntVarP(&f.concurrency, "max-concurrency", "j", 0, "`N` rows at a time (default 4)")
 	fs.IntVar(&f.delay, "delay", 0, "wait `MS` milliseconds after each row")
 	fs.Var(&f.failUnder, "fail-under", "exit with 1 if less than this `SHARE` of the rows passes: 0 to 1, or N% (default 1)")
-	fs.StringVar(&f.resume, "resume", "", "go on with the run `ID`, or with the last one; what is finished is not asked again")
+	fs.StringVar(&f.resume, "resume", "", "resume the run `ID`, or the last one; finished rows are not run again")
 	fs.Lookup("resume").NoOptDefVal = lastRun
-	fs.BoolVar(&f.retryErrors, "retry-errors", false, "with --resume, or alone for the last run: do the rows again that were errors")
+	fs.BoolVar(&f.retryErrors, "retry-errors", false, "run the rows with errors again, of the run that --resume names, or else of the last one")
 	fs.BoolVarP(&f.watch, "watch", "w", false, "run again whenever the suite or a file that it names changes")
 	f.models.register(fs)
-	fs.BoolVar(&f.noTable, "no-table", false, "print the summary alone")
+	fs.BoolVar(&f.noTable, "no-table", false, "print only the summary")
 	fs.BoolVar(&f.noWrite, "no-write", false, "do not keep the run")
 	fs.BoolVar(&f.noProgress, "no-progress-bar", false, "show no progress")
-	fs.BoolVar(&f.verbose, "verbose", false, "say more of what is done")
+	fs.BoolVar(&f.verbose, "verbose", false, "print more details")
 }
 
 // check finds mistakes in the flags that cobra does not detect.

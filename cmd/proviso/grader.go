@@ -19,13 +19,13 @@ type judgeFlags struct {
 
 // registerJudge adds the flag that selects the judge, under both of its names.
 func (f *judgeFlags) registerJudge(fs *pflag.FlagSet) {
-	fs.StringVar(&f.judge, "judge", "", "provider `ID` that grades, or the label of one of the suite's; over judge of the suite and "+engine.JudgeVariable)
+	fs.StringVar(&f.judge, "judge", "", "provider `ID` of the judge model, or the label of a provider of the suite; overrides judge: of the suite and "+engine.JudgeVariable)
 	fs.StringVar(&f.judge, "grader", "", "same as --judge, for `ID`")
 }
 
 // registerManner adds the flags that configure how the judge is asked.
 func (f *judgeFlags) registerManner(fs *pflag.FlagSet) {
-	fs.StringVar(&f.mode, "mode", "", "`MODE` of asking: batch (assertions share calls, the default) or single (a call for each)")
+	fs.StringVar(&f.mode, "mode", "", "`MODE` of the calls: batch (assertions share calls, the default) or single (one call for each assertion)")
 	fs.IntVar(&f.votes, "votes", 0, "ask the judge `N` times; the majority decides")
 	fs.BoolVar(&f.canaries, "canaries", false, "add questions with a known answer, to notice a prompt injection")
 }

@@ -41,8 +41,8 @@ func newKey(a *app) *cobra.Command {
 
 // add adds the flags to a command, in the order of their names.
 func (f *keyFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.db, "db", "", "the server's database `FILE` (default $XDG_STATE_HOME/proviso/proviso.db)")
-	cmd.Flags().StringVar(&f.format, "format", "table", "print in `FORMAT` table or json")
+	cmd.Flags().StringVar(&f.db, "db", "", "database `FILE` of the server (default $XDG_STATE_HOME/proviso/proviso.db)")
+	cmd.Flags().StringVar(&f.format, "format", "table", "`FORMAT` of the output: table or json")
 }
 
 // check refuses unknown formats.
@@ -61,7 +61,7 @@ func newKeyCreate(a *app) *cobra.Command {
 	var project string
 	cmd := &cobra.Command{
 		Use:   "create NAME",
-		Short: "Make an API key and print its secret, this once",
+		Short: "Make an API key and print its secret, which is shown only once",
 		Args:  exactly(1, "the name of the key"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			k := store.NewKey{Name: args[0], Project: store.Project(project), Providers: providers}
@@ -81,10 +81,10 @@ func newKeyCreate(a *app) *cobra.Command {
 		},
 	}
 	f.add(cmd)
-	cmd.Flags().Float64Var(&budget, "budget", 0, "US `DOLLARS` that it may spend in all (default no limit)")
-	cmd.Flags().StringVar(&project, "project", string(store.DefaultProject), "`PROJECT` that it belongs to; keys see nothing of other projects")
-	cmd.Flags().StringArrayVar(&providers, "provider", nil, "`GLOB` of providers that it may ask, such as 'openai:*'; may be repeated (default all)")
-	cmd.Flags().StringSliceVar(&scopes, "scope", []string{string(store.Evaluate)}, "what it may do, `SCOPE`s of "+strings.Join(store.ScopeNames(), ", "))
+	cmd.Flags().Float64Var(&budget, "budget", 0, "limit of what the key may spend in all, in US `DOLLARS` (default no limit)")
+	cmd.Flags().StringVar(&project, "project", string(store.DefaultProject), "`PROJECT` of the key; keys see nothing of other projects")
+	cmd.Flags().StringArrayVar(&providers, "provider", nil, "`GLOB` of providers that the key may use, such as 'openai:*'; may be repeated (default all)")
+	cmd.Flags().StringSliceVar(&scopes, "scope", []string{string(store.Evaluate)}, "`SCOPE` of the key; may be repeated: "+strings.Join(store.ScopeNames(), ", "))
 	return cmd
 }
 
@@ -109,7 +109,7 @@ func newKeyRevoke(a *app) *cobra.Command {
 	var f keyFlags
 	cmd := &cobra.Command{
 		Use:   "revoke ID|NAME|SECRET",
-		Short: "End an API key, for good",
+		Short: "Revoke an API key for good",
 		Args:  exactly(1, "the id, the name or the secret of the key"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(); err != nil {

@@ -27,12 +27,12 @@ type modelFlags struct {
 }
 
 func (f *modelFlags) register(fs *pflag.FlagSet) {
-	fs.BoolVar(&f.noCache, "no-cache", false, "ask models anew instead of taking answers that were kept")
-	fs.StringVar(&f.record, "record", "", "keep every exchange with a model in `FOLDER`, secrets removed")
+	fs.BoolVar(&f.noCache, "no-cache", false, "ask models again instead of using cached answers")
+	fs.StringVar(&f.record, "record", "", "store every exchange with a model in `FOLDER`, without secrets")
 	fs.StringVar(&f.replay, "replay", "", "answer from the exchanges in `FOLDER`; sends no request")
-	fs.StringArrayVar(&f.headers, "record-header", nil, "with --record: keep the response header `NAME`, too")
-	fs.StringArrayVar(&f.redact, "redact", nil, "with --record and --replay: leave out what `REGEX` matches")
-	fs.Var(&f.maxCost, "max-cost", "ask no more once the answers have cost `USD`; 0 spends nothing")
+	fs.StringArrayVar(&f.headers, "record-header", nil, "with --record: also store the response header `NAME`")
+	fs.StringArrayVar(&f.redact, "redact", nil, "with --record and --replay: redact what `REGEX` matches")
+	fs.Var(&f.maxCost, "max-cost", "stop asking models when the answers have cost `USD`; 0 spends nothing")
 }
 
 func (f *modelFlags) check() error {

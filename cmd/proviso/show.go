@@ -19,7 +19,7 @@ func newShow(a *app) *cobra.Command {
 	var noTable bool
 	cmd := &cobra.Command{
 		Use:   "show [RUN]",
-		Short: "Show a kept run again, in any report format",
+		Short: "Show a stored run again, in any report format",
 		Long: "show prints a run that was kept: the last one, or the one with the given id (its\n" +
 			"beginning is enough) or file.",
 		Args: atMost(1),
@@ -39,8 +39,8 @@ func newShow(a *app) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringArrayVarP(&outputs, "output", "o", nil, "write a report to `FILE`, the format by its suffix; may be repeated")
-	cmd.Flags().StringVar(&dir, "run-dir", "", "`FOLDER` that runs are kept in (default $XDG_STATE_HOME/proviso/runs)")
-	cmd.Flags().BoolVar(&noTable, "no-table", false, "print the summary alone")
+	cmd.Flags().StringVar(&dir, "run-dir", "", "`FOLDER` of the stored runs (default $XDG_STATE_HOME/proviso/runs)")
+	cmd.Flags().BoolVar(&noTable, "no-table", false, "print only the summary")
 	return cmd
 }
 

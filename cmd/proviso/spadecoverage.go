@@ -52,11 +52,11 @@ func newSpadeCoverage(a *app) *cobra.Command {
 	}
 	f.register(cmd.Flags())
 	fs := cmd.Flags()
-	fs.StringVar(&f.assertions, "assertions", "", "`FILE` of the assertions: an assertion set, or candidates")
-	fs.StringVar(&f.candidates, "candidates", "", "`FILE` of candidates that says where assertions of the same name come from")
+	fs.StringVar(&f.assertions, "assertions", "", "`FILE` with the assertions: an assertion set, or candidates")
+	fs.StringVar(&f.candidates, "candidates", "", "`FILE` of candidates with the provenance of assertions of the same name")
 	fs.Var(&f.failUnder, "fail-under", "exit with 1 if less than this `SHARE` of the instructions is covered: 0 to 1, or N%")
-	fs.StringVar(&f.format, "format", "", "`FORMAT`: terminal, json or markdown; by the ending of -o, else terminal")
-	fs.StringVarP(&f.out, "output", "o", "", "write to `FILE`, not to standard output")
+	fs.StringVar(&f.format, "format", "", "`FORMAT`: terminal, json or markdown; default by the suffix of -o, else terminal")
+	fs.StringVarP(&f.out, "output", "o", "", "write to `FILE` instead of standard output")
 	return cmd
 }
 

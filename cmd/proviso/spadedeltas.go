@@ -23,8 +23,8 @@ type spadeSource struct {
 }
 
 func (s *spadeSource) register(fs *pflag.FlagSet) {
-	fs.StringVar(&s.git, "git", "", "the versions are the history of `FILE` in its git repository")
-	fs.StringVar(&s.suite, "suite", "", "the versions are the prompts of the suite `FILE`, the oldest first")
+	fs.StringVar(&s.git, "git", "", "read the versions from the git history of `FILE`")
+	fs.StringVar(&s.suite, "suite", "", "read the versions from the prompts of the suite `FILE`, oldest first")
 }
 
 // check requires exactly one source.
@@ -89,11 +89,11 @@ func newSpadeDeltas(a *app) *cobra.Command {
 	}
 	f.spadeSource.register(cmd.Flags())
 	f.spadeAsking.register(cmd.Flags(), "classifies")
-	cmd.Flags().BoolVar(&f.classify, "classify", false, "have a model put every change into a category")
-	cmd.Flags().StringVar(&f.against, "against", "", "with --classify: compare with the labelled changes of `FILE` (JSON Lines: diff, ground_truth); without it, what the file says that a model predicted")
-	cmd.Flags().StringVar(&f.format, "format", "", "`FORMAT`: terminal, json or jsonl; by the ending of -o, else terminal")
-	cmd.Flags().StringVarP(&f.out, "output", "o", "", "write to `FILE`, not to standard output")
-	cmd.Flags().BoolVar(&f.all, "all", false, "on the terminal, show every change in full, and what stayed too")
+	cmd.Flags().BoolVar(&f.classify, "classify", false, "ask a model for the category of every change")
+	cmd.Flags().StringVar(&f.against, "against", "", "with --classify: compare with the labelled changes of `FILE` (JSON Lines: diff, ground_truth); without --classify, compare the predictions in the file")
+	cmd.Flags().StringVar(&f.format, "format", "", "`FORMAT`: terminal, json or jsonl; default by the suffix of -o, else terminal")
+	cmd.Flags().StringVarP(&f.out, "output", "o", "", "write to `FILE` instead of standard output")
+	cmd.Flags().BoolVar(&f.all, "all", false, "on the terminal, show every change in full, and unchanged sentences")
 	return cmd
 }
 

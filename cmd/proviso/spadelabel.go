@@ -42,7 +42,7 @@ func newSpadeLabel(a *app) *cobra.Command {
 	f := &spadeLabel{}
 	cmd := &cobra.Command{
 		Use:   "label",
-		Short: "Say of outputs whether they are good or bad",
+		Short: "Label outputs as good or bad",
 		Long: "label shows one output at a time, the one that says most first, and takes a key for an answer:\n" +
 			"g good, b bad, s skip, u undo, n note, q quit. Every answer is written to the file of labels\n" +
 			"before the next output is shown, and the same command goes on where the last one ended.\n" +
@@ -67,16 +67,16 @@ func newSpadeLabel(a *app) *cobra.Command {
 
 func (f *spadeLabel) register(fs *pflag.FlagSet) {
 	f.trials.register(fs)
-	fs.StringVar(&f.labels, "labels", usualLabels, "`FILE` that labels are added to, JSON Lines")
-	fs.StringArrayVar(&f.from, "from", nil, "also take labels of `FILE`, CSV or JSON Lines, for outputs that have none; may be repeated")
-	fs.StringVar(&f.matrix, "matrix", "", "`FILE` of the matrix, by which the output that says most is found")
-	fs.StringArrayVar(&f.sets, "set", nil, "label without asking: `ID=good` or ID=bad, or ID= to take a label back; may be repeated")
-	fs.StringVar(&f.review, "review", "", "go through what is labelled: `LABEL` good, bad or all")
+	fs.StringVar(&f.labels, "labels", usualLabels, "JSON Lines `FILE` to add labels to")
+	fs.StringArrayVar(&f.from, "from", nil, "take labels of unlabelled outputs from `FILE`, CSV or JSON Lines; may be repeated")
+	fs.StringVar(&f.matrix, "matrix", "", "`FILE` of the matrix, used to choose the next output to label")
+	fs.StringArrayVar(&f.sets, "set", nil, "label without asking: `ID=good` or ID=bad, or ID= to remove a label; may be repeated")
+	fs.StringVar(&f.review, "review", "", "review the outputs with the label `LABEL`: good, bad or all")
 	fs.Lookup("review").NoOptDefVal = "all"
-	fs.BoolVar(&f.verdicts, "show-verdicts", false, "show what the run said of each output, which sways people")
-	fs.StringVar(&f.author, "author", "", "`NAME` of who labels, kept with each label")
-	shareVar(fs, &f.alpha, "alpha", 0.6, "say how many bad outputs are enough for this `SHARE`")
-	shareVar(fs, &f.tau, "tau", 0.25, "say how many good outputs are enough for this `SHARE`")
+	fs.BoolVar(&f.verdicts, "show-verdicts", false, "show the verdicts of the run on each output, which may bias people")
+	fs.StringVar(&f.author, "author", "", "`NAME` of the person who labels, stored with each label")
+	shareVar(fs, &f.alpha, "alpha", 0.6, "show how many bad outputs are enough for this `SHARE`")
+	shareVar(fs, &f.tau, "tau", 0.25, "show how many good outputs are enough for this `SHARE`")
 }
 
 // check refuses flags that exclude each other.

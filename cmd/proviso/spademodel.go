@@ -25,7 +25,7 @@ type spadeAsking struct {
 
 // register adds the flags; does describes the model's task.
 func (f *spadeAsking) register(fs *pflag.FlagSet, does string) {
-	fs.StringVar(&f.model, "model", "", "provider `ID` of the model that "+does+"; over "+engine.JudgeVariable)
+	fs.StringVar(&f.model, "model", "", "provider `ID` of the model that "+does+"; overrides "+engine.JudgeVariable)
 	fs.IntVarP(&f.concurrency, "max-concurrency", "j", 0, "`N` questions at a time (default 4)")
 	f.models.register(fs)
 }

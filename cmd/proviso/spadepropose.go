@@ -65,11 +65,11 @@ func newSpadePropose(a *app) *cobra.Command {
 	f.spadeAsking.register(fs, "proposes")
 	fs.BoolVar(&f.rules, "rules", false, "propose by rules, without a model unless --model names one")
 	fs.StringVar(&f.examples, "examples", "", "`FILE` of outputs, CSV or JSON Lines: one is shown to the model, and candidates are tried on them")
-	fs.BoolVar(&f.dropped, "dropped", false, "also propose for what the last version does not say any more")
-	fs.BoolVar(&f.fresh, "fresh", false, "propose anew what the file of -o has already")
-	fs.BoolVar(&f.all, "all", false, "on the terminal, list everything that no check was made of")
-	fs.StringVar(&f.format, "format", "", "`FORMAT`: terminal, yaml, jsonl or json; by the ending of -o, else terminal")
-	fs.StringVarP(&f.out, "output", "o", "", "write to `FILE`, not to standard output; what it has already is kept")
+	fs.BoolVar(&f.dropped, "dropped", false, "also propose for sentences that the last version no longer has")
+	fs.BoolVar(&f.fresh, "fresh", false, "propose again what is already in the file of -o")
+	fs.BoolVar(&f.all, "all", false, "on the terminal, list every sentence without an assertion")
+	fs.StringVar(&f.format, "format", "", "`FORMAT`: terminal, yaml, jsonl or json; default by the suffix of -o, else terminal")
+	fs.StringVarP(&f.out, "output", "o", "", "write to `FILE` instead of standard output; keeps what is in it")
 	return cmd
 }
 

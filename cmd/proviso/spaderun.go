@@ -44,7 +44,7 @@ func newSpadeRun(a *app) *cobra.Command {
 	f := &spadeRun{}
 	cmd := &cobra.Command{
 		Use:   "run [FOLDER|FILE]",
-		Short: "Do every step, and say what changed since the last time",
+		Short: "Run every step, and show what changed since the last time",
 		Long: "run reads the versions of a prompt as `spade deltas` does, proposes candidates, tries them on\n" +
 			"outputs, finds which implies which, selects, and says what of the prompt is checked. What each\n" +
 			"step makes is a file in the folder of -o, as the commands of the steps write it. The same\n" +
@@ -73,23 +73,23 @@ func newSpadeRun(a *app) *cobra.Command {
 
 func (f *spadeRun) register(cmd *cobra.Command) {
 	fs := cmd.Flags()
-	fs.StringVar(&f.prompts, "prompts", "", "`FOLDER` or file of the versions, as the argument")
+	fs.StringVar(&f.prompts, "prompts", "", "`FOLDER` or file of the versions, like the argument")
 	f.spadeSource.register(fs)
 	f.spadeAsking.register(fs, "proposes")
 	fs.Lookup("model").Usage = "provider `ID` of the model that proposes; without it the rules do"
 	f.judge.registerJudge(fs)
-	fs.Lookup("judge").Usage = "provider `ID` that is asked which candidate implies which, and what judged candidates ask"
-	fs.BoolVar(&f.rules, "rules", false, "with --model: let the rules propose, too")
-	fs.BoolVar(&f.fresh, "fresh", false, "propose anew what is proposed already")
+	fs.Lookup("judge").Usage = "provider `ID` of the judge model for implications and for judged candidates"
+	fs.BoolVar(&f.rules, "rules", false, "with --model: also propose by rules")
+	fs.BoolVar(&f.fresh, "fresh", false, "propose again what is already proposed")
 	f.trials.register(fs)
-	fs.StringVar(&f.labels, "labels", "", "`FILE` of labels that come before those of the outputs (default labels.jsonl of the folder, if it is there)")
-	fs.StringVar(&f.sandbox, "sandbox", sandboxRequire, "`HOW` the Python of candidates is confined: require (by the kernel, or it is not run) or off")
+	fs.StringVar(&f.labels, "labels", "", "`FILE` of labels that override those of the outputs (default labels.jsonl of the folder, if it exists)")
+	fs.StringVar(&f.sandbox, "sandbox", sandboxRequire, "`MODE` of the sandbox for the Python of candidates: require (refuse to run it without a sandbox) or off")
 	fs.StringVarP(&f.dir, "output", "o", "spade", "`FOLDER` for the files of the steps")
 	f.trust.register(fs)
 	f.choice.registerChoice(fs)
 	fs.Lookup("method").Usage = "`METHOD`: all, base, cov, sub or none (default sub with labelled outputs, else none)"
 	fs.Lookup("method").DefValue = ""
-	fs.IntVar(&f.choice.judgeCost, "judge-cost", 0, "what selecting a candidate that asks a model costs, `N`")
+	fs.IntVar(&f.choice.judgeCost, "judge-cost", 0, "cost `N` of selecting a candidate that asks a model")
 }
 
 func (f *spadeRun) check(cmd *cobra.Command, args []string) error {

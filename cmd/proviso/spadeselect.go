@@ -83,28 +83,28 @@ func newSpadeSelect(a *app) *cobra.Command {
 func (f *spadeSelect) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.matrix, "matrix", "", "`FILE` of the matrix: CSV with id, label and a column for each candidate")
 	fs.StringArrayVar(&f.implications, "implications", nil, "`FILE` of implications: CSV with the columns a and b; may be repeated")
-	fs.StringVar(&f.set, "implications-set", "", "take only the rows whose column set is `NAME`")
+	fs.StringVar(&f.set, "implications-set", "", "use only the rows with `NAME` in the column set")
 	f.registerChoice(fs)
-	fs.IntVar(&f.judgeCost, "judge-cost", 0, "what selecting a candidate that asks a model costs, `N`; needs --candidates")
+	fs.IntVar(&f.judgeCost, "judge-cost", 0, "cost `N` of selecting a candidate that asks a model; needs --candidates")
 	fs.StringVar(&f.candidates, "candidates", "", "`FILE` of the candidates' assertions: for --format suite and --judge-cost")
-	fs.BoolVar(&f.each, "default-test", false, "with --format suite: under defaultTest, not as an assertion set")
-	fs.BoolVar(&f.frontier, "frontier", false, "also select for other thresholds, and show what each would cost")
-	fs.Float64SliceVar(&f.alphas, "frontier-alpha", frontierAlphas, "with --frontier: these `SHARES` for alpha, beside --alpha")
-	fs.Float64SliceVar(&f.taus, "frontier-tau", frontierTaus, "with --frontier: these `SHARES` for tau, beside --tau")
-	fs.StringVar(&f.format, "format", "", "`FORMAT`: terminal, json, markdown, suite or svg (the frontier); by the ending of -o, else terminal")
-	fs.StringVarP(&f.out, "output", "o", "", "write to `FILE`, not to standard output")
+	fs.BoolVar(&f.each, "default-test", false, "with --format suite: write under defaultTest instead of an assertion set")
+	fs.BoolVar(&f.frontier, "frontier", false, "also select for other thresholds, and show the cost of each")
+	fs.Float64SliceVar(&f.alphas, "frontier-alpha", frontierAlphas, "with --frontier: `SHARES` to try as alpha, besides --alpha")
+	fs.Float64SliceVar(&f.taus, "frontier-tau", frontierTaus, "with --frontier: `SHARES` to try as tau, besides --tau")
+	fs.StringVar(&f.format, "format", "", "`FORMAT`: terminal, json, markdown, suite or svg (the frontier); default by the suffix of -o, else terminal")
+	fs.StringVarP(&f.out, "output", "o", "", "write to `FILE` instead of standard output")
 }
 
 // registerChoice adds the flags that define the best selection.
 func (f *spadeSelect) registerChoice(fs *pflag.FlagSet) {
 	fs.StringVar(&f.Method, "method", "sub", "`METHOD`: all, base, cov, sub or none")
-	shareVar(fs, &f.Alpha, "alpha", 0.6, "`SHARE` of the bad outputs that must be caught")
-	shareVar(fs, &f.Tau, "tau", 0.25, "`SHARE` of the good outputs that may be failed")
-	fs.StringVar(&f.Undecided, "undecided", selection.Bound, "how an undecided cell counts, `HOW`: bound (not caught if the output is bad, failed if it is good), fail or ignore (as a pass)")
+	shareVar(fs, &f.Alpha, "alpha", 0.6, "smallest `SHARE` of the bad outputs that the selection must catch")
+	shareVar(fs, &f.Tau, "tau", 0.25, "largest `SHARE` of the good outputs that the selection may fail")
+	fs.StringVar(&f.Undecided, "undecided", selection.Bound, "`HOW` an undecided cell counts: bound (not caught if the output is bad, failed if it is good), fail or ignore (as a pass)")
 	fs.BoolVar(&f.Close, "close", false, "add the implications that follow from others")
 	fs.BoolVar(&f.DropContradicted, "drop-contradicted", false, "leave out implications that an example contradicts")
-	fs.StringArrayVar(&f.costs, "cost", nil, "what selecting a candidate costs, `NAME=N`, 1 without; may be repeated")
-	fs.Float64Var(&f.FFRConfidence, "ffr-confidence", 0, "hold tau against the upper bound of the false failures at this `CONFIDENCE`, such as 0.9")
+	fs.StringArrayVar(&f.costs, "cost", nil, "cost of selecting a candidate, as `NAME=N` (1 if not given); may be repeated")
+	fs.Float64Var(&f.FFRConfidence, "ffr-confidence", 0, "compare tau with the upper bound of the false failure rate at this `CONFIDENCE`, such as 0.9")
 	fs.Int64Var(&f.Work, "work", 0, fmt.Sprintf("stop the search after `N` steps (default %d, about half a minute)", solve.DefaultWork))
 }
 

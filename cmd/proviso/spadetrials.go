@@ -25,8 +25,8 @@ type trialFlags struct {
 
 func (f *trialFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.examples, "examples", "", "`FILE` of the outputs: CSV or JSON Lines")
-	fs.StringVar(&f.run, "run", "", "take the outputs of a kept `RUN`: its id, the beginning of it, its file or folder, or last")
-	fs.StringVar(&f.dir, "run-dir", "", "`FOLDER` that runs are kept in (default $XDG_STATE_HOME/proviso/runs)")
+	fs.StringVar(&f.run, "run", "", "use the outputs of a stored `RUN`: its id or the beginning of it, its file or folder, or last")
+	fs.StringVar(&f.dir, "run-dir", "", "`FOLDER` of the stored runs (default $XDG_STATE_HOME/proviso/runs)")
 }
 
 func (f *trialFlags) check(cmd *cobra.Command) error {

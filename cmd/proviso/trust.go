@@ -23,8 +23,8 @@ type trustFlags struct {
 
 func (t *trustFlags) register(fs *pflag.FlagSet) {
 	fs.BoolVar(&t.untrusted, "untrusted", false, "the suite is untrusted: no code, no file outside of its folder, no environment, no host but the vendors'")
-	fs.StringArrayVar(&t.env, "allow-env", nil, "with --untrusted: the suite may use the environment variable `NAME`")
-	fs.StringArrayVar(&t.hosts, "allow-host", nil, "with --untrusted: `HOST` may be asked, too; a private one only if it is named as an address, or as localhost")
+	fs.StringArrayVar(&t.env, "allow-env", nil, "with --untrusted: let the suite use the environment variable `NAME`")
+	fs.StringArrayVar(&t.hosts, "allow-host", nil, "with --untrusted: also allow requests to `HOST`; name a private host by its address, or as localhost")
 }
 
 // check finds mistakes in the flags.

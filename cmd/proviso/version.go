@@ -22,7 +22,7 @@ func newVersion(a *app) *cobra.Command {
 	var licenses bool
 	cmd := &cobra.Command{
 		Use:   "version",
-		Short: "Print the version, or the licences of what is inside",
+		Short: "Print the version, or the licences of its dependencies",
 		Args:  atMost(0),
 		RunE: func(*cobra.Command, []string) error {
 			if licenses {
