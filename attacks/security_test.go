@@ -17,11 +17,11 @@ var promises = []struct {
 }{
 	{"An output is never run", "check.TestProgramArguments sandbox.TestForms"},
 	{"Templates are rendered once", "internal/template.TestResultsAreNotRenderedAgain internal/template.TestHostileTemplates"},
-	{"What is shown is escaped", "report.TestTerminalIsHarmless report.TestHTMLIsHarmless report.TestMarkdownIsHarmless report.TestAnnotationsAreHarmless report.TestCSVIsHarmless report.TestJUnitIsHarmless report.TestYAMLIsHarmless"},
+	{"Output is escaped for its destination", "report.TestTerminalIsHarmless report.TestHTMLIsHarmless report.TestMarkdownIsHarmless report.TestAnnotationsAreHarmless report.TestCSVIsHarmless report.TestJUnitIsHarmless report.TestYAMLIsHarmless"},
 	{"The HTML report runs only its own script", "report.TestHTMLPolicyHasTheHashes"},
 
 	{"Untrusted text stands inside a fence", "judge.TestFence judge.TestHostileContent"},
-	{"Only a reply of exactly the requested form", "judge.TestReplies judge.TestImitatedVerdicts judge.TestImitatedVerdictsOfRubrics"},
+	{"Only a reply in exactly the requested form", "judge.TestReplies judge.TestImitatedVerdicts judge.TestImitatedVerdictsOfRubrics"},
 	{"A judge that gives no verdict is an error", "judge.TestUnavailable judge.TestCutReplies judge.TestBrokenOff judge.TestThoughts"},
 	{"A reply with a key twice", "judge.TestDuplicateKeys"},
 
@@ -33,7 +33,7 @@ var promises = []struct {
 	{"| use up the machine", "sandbox.TestLowLimits sandbox.TestFlood sandbox.TestThreadsAreLimited sandbox.TestManySources"},
 	{"| go on computing", "sandbox.TestNodeThreads sandbox.TestNodeLeavesNothing"},
 	{"| change the verdict of another", "sandbox.TestGlobals sandbox.TestManySources"},
-	{"| reply in the place of other code", "sandbox.TestAttacks sandbox.TestHugeLength"},
+	{"| reply in place of other code", "sandbox.TestAttacks sandbox.TestHugeLength"},
 	{"Without namespaces", "sandbox.TestPolicies sandbox.TestAttacksAsNobody"},
 	{"Where root runs proviso", "sandbox.TestAttacksAsNobody"},
 	{"Before first use proviso tests", "sandbox.TestSelfTest sandbox.TestSelfTestOfOthers sandbox.TestProbe"},
@@ -42,7 +42,7 @@ var promises = []struct {
 	{"A lack of memory is an error", "sandbox.TestErrorsThatAreNoVerdict sandbox.TestRubyMistakes sandbox.TestNodeMistakes"},
 
 	{"It gets no file, no network and no variable", "sandbox.TestPolicies engine.TestWhereCodeRuns"},
-	{"It is not run where there is no sandbox", "sandbox.TestWithoutASandbox"},
+	{"Without a sandbox it does not run", "sandbox.TestWithoutASandbox"},
 	{"The code of a suite can read", "cmd/proviso.TestGrants sandbox.TestPolicies"},
 	{"Under `auto`, the default, providers", "sandbox.TestPolicies sandbox.TestPackages sandbox.TestNetworkGrant"},
 	{"The suite's folder is not granted", "sandbox.TestHome sandbox.TestFolderThatIsNoText"},
@@ -54,7 +54,7 @@ var promises = []struct {
 
 	{"A row that called a model is on disk", "attacks.TestKilledRunsAskNothingTwice"},
 	{"A full disk ends a run", "attacks.TestFullDiskEndsTheRun attacks.TestFullDiskEndsRecording attacks.TestStoreOnFullDisk"},
-	{"A server waits with its runs", "attacks.TestStoreOnFullDisk"},
+	{"A server pauses its runs", "attacks.TestStoreOnFullDisk"},
 	{"`--resume` refuses a suite", "attacks.TestResumeWithAnotherText"},
 
 	{"JSON from outside has at most", "attacks.TestReplyOfSmallObjects attacks.TestBodiesOfManyValues"},
@@ -64,13 +64,13 @@ var promises = []struct {
 	{"A suite can name regular files only", "suite.TestIrregularFiles"},
 	{"The name of a model in a vendor's path", "provider.TestNamesInPaths"},
 
-	{"Keys take fair turns", "attacks.TestOneKeyDoesNotStarveOthers internal/turns.TestLightKeyDoesNotWait"},
+	{"API keys take turns at the processor", "attacks.TestOneKeyDoesNotStarveOthers internal/turns.TestLightKeyDoesNotWait"},
 	{"A request computes for at most", "attacks.TestOneKeyDoesNotStarveOthers"},
 	{"SIGTERM ends a server", "attacks.TestStopUnderHostileBodies"},
 
 	{"The server runs no code", "server.TestUntrusted server.TestProviders"},
 	{"It stores hashes of API keys", "store/sqlite.TestSecretsAreNotKept"},
-	{"What belongs to another", "attacks.TestOtherProject server.TestProjects server.TestIdempotencyOfProjects"},
+	{"Requests for what belongs to another", "attacks.TestOtherProject server.TestProjects server.TestIdempotencyOfProjects"},
 	{"Within a project, a key with", "server.TestOwn"},
 	{"`admin` is for the operator", "server.TestAdmin"},
 	{"Only the key that sent spans", "server.TestSpansOfKeys"},
