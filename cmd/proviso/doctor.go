@@ -30,9 +30,9 @@ func newDoctor(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check what this machine can run, and what a suite needs that it lacks",
-		Long: "doctor says what this machine offers: the sandbox, which it tests, the interpreters, the\n" +
+		Long: "doctor checks what this machine offers: the sandbox, which it tests, the interpreters, the\n" +
 			"network settings and keys by name, the judge that would be asked and the folders that are\n" +
-			"used. With -c it also says what a suite needs that is not there. It asks no model and runs\n" +
+			"used. With -c it also shows what a suite needs that is missing. It asks no model and runs\n" +
 			"no code of the suite.\n\n" +
 			"Exit codes: 0, with -c if the suite could be run; 2 it could not; 3 the sandbox does not\n" +
 			"pass its self-test.",

@@ -30,7 +30,7 @@ func newKey(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "key",
 		Short: "Make, list and revoke the API keys of a server",
-		Long: "key looks after the API keys that clients of `proviso serve` send. It works on the\n" +
+		Long: "key manages the API keys that clients of `proviso serve` send. It works on the\n" +
 			"server's database, whether the server is running or not.",
 		Args: noCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },

@@ -43,16 +43,16 @@ func newSpadeLabel(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "label",
 		Short: "Label outputs as good or bad",
-		Long: "label shows one output at a time, the one that says most first, and takes a key for an answer:\n" +
+		Long: "label shows one output at a time, the most informative first, and reads a key for its label:\n" +
 			"g good, b bad, s skip, u undo, n note, q quit. Every answer is written to the file of labels\n" +
-			"before the next output is shown, and the same command goes on where the last one ended.\n" +
+			"before the next output is shown, and the same command continues where the last one ended.\n" +
 			"`spade matrix --labels` reads the file.\n\n" +
-			"With --matrix, which may be without labels, what says most is the output that tells most\n" +
-			"candidates apart; without, the one least like those seen before.\n\n" +
-			"Where standard input is no terminal, answers are read from it line by line: good, bad, skip,\n" +
+			"With --matrix, which needs no labels, the most informative output is the one that separates\n" +
+			"most candidates; without it, the one least similar to those shown before.\n\n" +
+			"If standard input is not a terminal, answers are read from it line by line: good, bad, skip,\n" +
 			"undo, note TEXT, quit. --set ID=good labels without asking.\n\n" +
 			"Exit codes: 0 done, 2 a mistake in the command line, a file or an answer, 130 interrupted;\n" +
-			"what was answered before is kept each time.",
+			"earlier answers are always kept.",
 		Args: atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := f.check(cmd); err != nil {

@@ -40,12 +40,12 @@ func newSpadeMatrix(a *app) *cobra.Command {
 		Use:   "matrix",
 		Short: "Try candidates on labelled outputs",
 		Long: "matrix decides every candidate on every output and writes CSV that `spade select` reads: id,\n" +
-			"label and a column for each candidate, 1 for pass, 0 for fail, nothing for undecided. With -o\n" +
+			"label and a column for each candidate: 1 for pass, 0 for fail, empty for undecided. With -o\n" +
 			"it prints how often each candidate passed, failed, threw and was undecided.\n\n" +
 			"Outputs are JSON Lines or CSV: output (or response), and if known id, label (1 or good, 0 or\n" +
 			"bad), prompt, and vars; in CSV every other column is a variable. --run takes those of a kept\n" +
 			"run. Candidates that ask a model take the flags of `proviso judge`. What is decided is kept:\n" +
-			"the same command again goes on where it was stopped, and tries only what is new.\n\n" +
+			"the same command again continues where it stopped, and tries only what is new.\n\n" +
 			"Exit codes: 0 done, 2 a mistake in the command line or a file, 3 a candidate could not be\n" +
 			"decided on any output, 130 interrupted.",
 		Args: atMost(0),

@@ -36,8 +36,8 @@ func newSpadePropose(a *app) *cobra.Command {
 		Short: "Propose assertions for what each version of a prompt asked for",
 		Long: "propose reads the versions of a prompt as `spade deltas` does and makes assertions of what\n" +
 			"they added. A model is asked twice about each version: what its sentences ask of an answer,\n" +
-			"and which assertions decide that. What it proposes is checked, compiled and tried, and put\n" +
-			"to it once more if it is wrong.\n\n" +
+			"and which assertions decide that. Its proposals are checked, compiled and tried; a wrong one\n" +
+			"goes back to the model once.\n\n" +
 			"With --rules it asks no model: rules find quantities, formats, quoted phrases that an answer\n" +
 			"must or must not have, how it begins and ends. With --rules and --model both propose.\n\n" +
 			"The YAML that it writes is an assertion set: a suite can name it under assertions. The same\n" +

@@ -48,10 +48,10 @@ func newSpadeRun(a *app) *cobra.Command {
 		Long: "run reads the versions of a prompt as `spade deltas` does, proposes candidates, tries them on\n" +
 			"outputs, finds which implies which, selects, and says what of the prompt is checked. What each\n" +
 			"step makes is a file in the folder of -o, as the commands of the steps write it. The same\n" +
-			"command again does only what a new version, label, output or candidate touches, and says which\n" +
+			"command again does only what a new version, label, output or candidate affects, and shows which\n" +
 			"of them changed the selection.\n\n" +
-			"Without --model the rules propose; without --judge only what can be proven implies; without\n" +
-			"labelled outputs the method is none. Labels are those of the outputs, and of labels.jsonl in\n" +
+			"Without --model, rules propose; without --judge, implications are only proven; without\n" +
+			"labelled outputs, the method is none. Labels come from the outputs, and from labels.jsonl in\n" +
 			"the folder, which `spade label` writes.\n\n" +
 			"Exit codes: 0 done, 1 no selection is within the thresholds, 2 a mistake in the command line or\n" +
 			"a file, 3 a step is incomplete, or undecided cells leave the selection open (the other steps\n" +

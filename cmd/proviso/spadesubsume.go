@@ -53,11 +53,11 @@ func newSpadeSubsume(a *app) *cobra.Command {
 			"that an output of the matrix contradicts are dropped, and what follows from the others is\n" +
 			"added.\n\n" +
 			"The CSV that it writes has a column set; `spade select --implications` reads it:\n\n" +
-			"  proven  what was proven\n" +
-			"  judged  what the judge named and confirmed and no output contradicts\n" +
-			"  raw     everything that anybody claimed\n" +
-			"  final   what is left of it, and what follows\n\n" +
-			"--review shows some of the pairs to you, and says how many of each source are right.\n" +
+			"  proven  proven pairs\n" +
+			"  judged  pairs that the judge named and confirmed, and no output contradicts\n" +
+			"  raw     all claimed pairs\n" +
+			"  final   the pairs that are left, and those that follow from them\n\n" +
+			"--review shows you some of the pairs, and counts how many of each source are right.\n" +
 			"Answers are a line each: y, n, skip, undo, quit.\n\n" +
 			"Exit codes: 0 done, 2 a mistake in the command line, a file or an answer, 3 the judge did not\n" +
 			"answer all questions (the rest is written), 130 interrupted.",
