@@ -16,7 +16,7 @@ import (
 const (
 	// maxAssertions limits how many assertions a summary keeps with their text.
 	// Failed and undecided assertions take precedence over those that always passed.
-	maxAssertions = 10_000
+	maxAssertions = 1_000
 	// maxCounted limits how many further assertions are counted separately, by a
 	// hash.
 	maxCounted = 200_000
