@@ -24,6 +24,29 @@ func Holm(p []float64) ([]float64, error) {
 	return adjusted, nil
 }
 
+// Testable returns the positions of the tests that may enter [Holm] at a level, from the
+// smallest p-value that each discrete test can have: tests that could not reject at the
+// level that is left to them are left out, and need no correction. least must not depend
+// on the direction of the result, as that of [SignFlipLeast].
+//
+// Sources: R. E. Tarone, "A modified Bonferroni method for discrete data", Biometrics 46
+// (1990) 515-522; with Holm's method G. Hommel and F. Krummenauer, "Improvements and
+// modifications of Tarone's multiple test procedure for discrete data", Biometrics 54
+// (1998) 673-681.
+func Testable(least []float64, level float64) []int {
+	for tests := 1; ; tests++ {
+		var able []int
+		for i, p := range least {
+			if p <= level/float64(tests) {
+				able = append(able, i)
+			}
+		}
+		if len(able) <= tests {
+			return able
+		}
+	}
+}
+
 // BenjaminiHochberg returns p-values adjusted for multiple tests, in the order given. If
 // all tests with an adjusted value at or below a level count as findings, the expected
 // share of false findings is at most that level, provided that the tests are independent

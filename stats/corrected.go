@@ -39,6 +39,60 @@ func RoganGladen(judged Count, labels Confusion, confidence float64) (Estimate, 
 	return Estimate{Value: value, Interval: langReiczigel(judged, labels, z).clamp(0, 1, value)}, nil
 }
 
+// RoganGladenDifference corrects the difference between the pass rates of two runs for the
+// errors of the judge that decided both, measured on other outputs: the difference divided
+// by TPR + TNR − 1. The interval includes the uncertainty of the labels. It is valid if
+// the judge has the same error rates in both runs.
+//
+// Sources: Rogan and Gladen, as for [RoganGladen], whose error of the prevalence cancels
+// in a difference; the intervals are combined as in G. Y. Zou and A. Donner, Statistics in
+// Medicine 27 (2008) 1693-1702, with one label added to each kind as in Lang and
+// Reiczigel.
+func RoganGladenDifference(raw Estimate, labels Confusion, confidence float64) (Estimate, error) {
+	z, err := quantile(confidence)
+	if err == nil {
+		err = labels.check()
+	}
+	if err == nil && !(raw.Low <= raw.Value && raw.Value <= raw.High) {
+		err = inputError("difference %v outside of %v to %v", raw.Value, raw.Low, raw.High)
+	}
+	if err != nil {
+		return Estimate{}, err
+	}
+	better, deviation, err := labels.Youden()
+	if err != nil {
+		return Estimate{}, err
+	}
+	ofLabels := z * deviation * raw.Value / square(better)
+	value := min(1, max(-1, raw.Value/better))
+	i := Interval{
+		Low:  raw.Value/better - math.Hypot((raw.Value-raw.Low)/better, ofLabels),
+		High: raw.Value/better + math.Hypot((raw.High-raw.Value)/better, ofLabels),
+	}
+	return Estimate{Value: value, Interval: i.clamp(-1, 1, value)}, nil
+}
+
+// Youden returns Youden's index TPR + TNR − 1, the share of a difference between pass rates
+// that a judge lets through, with its standard error, for which one label is added to each
+// kind. An index of 0 or less, or labels of one kind only, is an error.
+//
+// Source: W. J. Youden, "Index for rating diagnostic tests", Cancer 3 (1950) 32-35.
+func (c Confusion) Youden() (index, deviation float64, err error) {
+	if err := c.check(); err != nil {
+		return 0, 0, err
+	}
+	good, bad := float64(c.TP+c.FN), float64(c.TN+c.FP)
+	if good == 0 || bad == 0 {
+		return 0, 0, inputError("labels of %v good and %v bad outputs; both kinds are needed", good, bad)
+	}
+	index = float64(c.TP)/good + float64(c.TN)/bad - 1
+	if index <= 0 {
+		return 0, 0, inputError("the judge is no better than chance: TPR + TNR = %.3f", index+1)
+	}
+	tpr, tnr := (float64(c.TP)+1)/(good+2), (float64(c.TN)+1)/(bad+2)
+	return index, math.Sqrt(tpr*(1-tpr)/(good+2) + tnr*(1-tnr)/(bad+2)), nil
+}
+
 // langReiczigel is the interval of formulas 6, 7, 16 and 17 of the paper. The
 // judge's rates are drawn toward one half; where that leaves no better than chance, nothing is
 // known.

@@ -3,9 +3,10 @@
 // every pass rate, and [Kappa], the agreement of a judge with people.
 //
 // Proportions: [Wilson], [WilsonEffective], [ClopperPearson], [Newcombe],
-// [NewcombePaired]. Paired runs: [McNemar], [PairedDesign]. Clustered cases:
-// [Bootstrap]. Many tests at once: [Holm], [BenjaminiHochberg]. Judges: [Kappa],
-// [RoganGladen], [PostStratified], [PartlyVerified], [PredictionPowered],
+// [NewcombePaired]. Paired runs: [McNemar], [PairedDesign]; with repeats or clusters,
+// [SignFlip], [PairedMeans]; of any unit, [PairedMedians]. Clustered cases: [Bootstrap].
+// Many tests at once: [Holm], [Testable], [BenjaminiHochberg]. Judges: [Kappa], [RoganGladen],
+// [RoganGladenDifference], [PostStratified], [PartlyVerified], [PredictionPowered],
 // [LabelsToHalve].
 //
 // Functions are safe for concurrent use, deterministic, and never panic: what
