@@ -1,10 +1,9 @@
 .DEFAULT_GOAL := help
-.PHONY: help build demo demo-support demo-models demo-judge demo-spade demo-embed demos test race lint fmt tidy vet-all generate check-generated notices bench dist fuzz nightly clean
+.PHONY: help build demo demo-support demo-models demo-judge demo-spade demo-gate demo-embed demos test race lint fmt tidy vet-all generate check-generated notices simulate bench dist fuzz nightly clean
 
 export CGO_ENABLED := 0
 VERSION    ?= $(shell git describe --tags --always 2>/dev/null || echo devel)
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
-PLATFORMS  := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 FUZZTIME   ?= 1
 NIGHTLY_FUZZTIME ?= 120
 LDFLAGS    := -s -w -X main.version=$(VERSION)
@@ -30,10 +29,13 @@ demo-judge: build ## a judge model grades what an agent answered
 demo-spade: build ## from the history of a prompt to a suite
 	./examples/spade/demo.sh
 
+demo-gate: build ## a change of a prompt in a pull request: may it merge?
+	./examples/gate/demo.sh
+
 demo-embed: ## a Go program of another module that uses proviso as a library
 	cd examples/embed && go vet . && go test . && go run .
 
-demos: demo demo-support demo-models demo-judge demo-spade demo-embed ## every demo
+demos: demo demo-support demo-models demo-judge demo-spade demo-gate demo-embed ## every demo
 
 test: ## run every test
 	go test ./...
@@ -66,17 +68,14 @@ generate: ## make the bundles, tables and notices anew (needs Node, npm and thei
 check-generated: ## fail if a generated file is not what its inputs give
 	go run ./internal/generate -check
 
+simulate: ## how often the gate is right, by simulation: writes docs/gate-simulations.md in some minutes
+	go test ./gate -run TestSimulations -timeout 60m -simulate
+
 bench: ## benchmarks, and the workloads beside promptfoo's figures
 	go run ./bench
 
-dist: ## build and checksum the binaries of every platform
-	@rm -rf dist && mkdir dist
-	@for p in $(PLATFORMS); do \
-	  os=$${p%/*}; arch=$${p#*/}; ext=; [ $$os = windows ] && ext=.exe; \
-	  echo "build $$p"; \
-	  GOOS=$$os GOARCH=$$arch go build -trimpath -ldflags '$(LDFLAGS)' -o dist/proviso-$$os-$$arch$$ext ./cmd/proviso || exit 1; \
-	done
-	@cd dist && sha256sum proviso-* > SHA256SUMS && cat SHA256SUMS
+dist: ## make a release: binaries of every platform, their parts, formula, npm packages, checksums, signature
+	go run ./internal/release -version '$(VERSION)' -time "$$(git log -1 --format=%cI 2>/dev/null || echo 1970-01-01T00:00:00Z)"
 
 fuzz: ## run every fuzz target for FUZZTIME seconds each (1)
 	.ci/fuzz $(FUZZTIME)

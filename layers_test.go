@@ -37,6 +37,7 @@ var ranks = map[string]int{
 	"internal/blobs":      2,
 	"internal/document":   2,
 	"internal/expr":       2,
+	"internal/fakeforge":  2,
 	"internal/fakejudge":  2,
 	"internal/fakemodel":  2,
 	"internal/flowyaml":   2,
@@ -62,6 +63,7 @@ var ranks = map[string]int{
 	"internal/template":   3,
 
 	"check":    4,
+	"forge":    4,
 	"otlp":     4,
 	"provider": 4,
 	"report":   4,
@@ -69,19 +71,25 @@ var ranks = map[string]int{
 	"store":    4,
 	"suite":    4,
 
+	"convert":                  5,
+	"gate":                     5,
 	"judge/align":              5,
 	"judge/criteria":           5,
 	"judge/lint":               5,
+	"internal/suiteschema":     5,
 	"spade/internal/format":    5,
 	"spade/internal/spadetest": 5,
 	"store/storetest":          5,
 
+	"gate/baseline":   6,
+	"gate/runs":       6,
 	"judge":           6,
 	"spade/candidate": 6,
 	"spade/delta":     6,
 	"spade/trial":     6,
 	"store/sqlite":    6,
 
+	"gate/show":    7,
 	"judge/attack": 7,
 	"run":          7,
 	"spade/ask":    7,
@@ -106,7 +114,9 @@ var ranks = map[string]int{
 	"cmd/proviso": 10,
 	"conformance": 10,
 
-	"internal/generate": 10,
+	"internal/fakeforge/job": 10,
+	"internal/generate":      10,
+	"internal/release":       10,
 }
 
 // TestImportsGoDown reads every source file, including tests, and checks its imports

@@ -24,6 +24,7 @@ type Suite struct {
 	Tags        *value.Object
 	Options     Options
 	Tracing     Tracing
+	Gate        *GateRules    // nil if the suite has none
 	Outputs     []string      // outputPath: report files, relative to the working folder
 	Config      *value.Object // the configuration as read, without secrets, for reports
 	Warnings    Mistakes

@@ -1,14 +1,53 @@
 package attacks
 
 import (
+	"bytes"
+	"fmt"
 	"os"
-	"syscall"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
 )
 
-// peak is the most memory in bytes that a process has used.
-func peak(p *os.ProcessState) int64 {
-	if usage, ok := p.SysUsage().(*syscall.Rusage); ok {
-		return usage.Maxrss << 10
+// output runs a command and returns what it prints and the most memory in bytes that it
+// used. The kernel's own figure (getrusage) is of no use: a process that is started
+// inherits the peak of the one that starts it.
+func output(t *testing.T, cmd *exec.Cmd) (out []byte, peak int64, err error) {
+	t.Helper()
+	var text bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &text, &text
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
 	}
-	return 0
+	done := make(chan struct{})
+	seen := make(chan int64)
+	go func() {
+		var most int64
+		for {
+			most = max(most, highWater(cmd.Process.Pid))
+			select {
+			case <-done:
+				seen <- most
+				return
+			case <-time.After(2 * time.Millisecond):
+			}
+		}
+	}()
+	err = cmd.Wait()
+	close(done)
+	return text.Bytes(), <-seen, err
+}
+
+// highWater returns the peak memory of a process that runs the command under test, 0 if
+// it has ended or has not begun.
+func highWater(pid int) int64 {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(status), "\nVmHWM:")
+	var kib int64
+	_, _ = fmt.Sscanf(rest, "%d", &kib)
+	return kib << 10
 }

@@ -2,7 +2,14 @@
 
 package attacks
 
-import "os"
+import (
+	"os/exec"
+	"testing"
+)
 
-// peak is not measured here.
-func peak(*os.ProcessState) int64 { return 0 }
+// output runs a command and returns what it prints. Memory is not measured here.
+func output(t *testing.T, cmd *exec.Cmd) (out []byte, peak int64, err error) {
+	t.Helper()
+	out, err = cmd.CombinedOutput()
+	return out, 0, err
+}

@@ -183,7 +183,7 @@ func TestStopUnderHostileBodies(t *testing.T) {
 			})
 		}
 	}
-	time.Sleep(4 * time.Second)
+	time.Sleep(1500 * time.Millisecond) // until all readers are busy
 	busy := asked.Load() - answered.Load()
 	started := time.Now()
 	if err := s.signal(syscall.SIGTERM); err != nil {

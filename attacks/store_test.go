@@ -76,6 +76,12 @@ func TestStoreOnFullDisk(t *testing.T) {
 		t.Errorf("an evaluation on a full disk: %d %s", status, answer)
 	}
 	fillDisk(t, filler+"2")
+	if status, answer := s.get(t.Context(), "/readyz"); status != http.StatusServiceUnavailable || !strings.Contains(answer, "the disk of the store is full") {
+		t.Errorf("a server that cannot store says that it is ready: %d %s", status, answer)
+	}
+	if status, answer := s.get(t.Context(), "/healthz"); status != http.StatusOK {
+		t.Errorf("the process lives: %d %s", status, answer)
+	}
 	time.Sleep(8 * time.Second) // longer than some attempts
 	state()
 	t.Logf("%d of %d rows when the disk is full, the run is %s", run.Progress.Finished, rows, run.Status)
@@ -87,6 +93,9 @@ func TestStoreOnFullDisk(t *testing.T) {
 		if err := os.Remove(name); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if status, answer := s.get(t.Context(), "/readyz"); status != http.StatusOK {
+		t.Errorf("with room: %d %s", status, answer)
 	}
 	if status, answer := s.post(t.Context(), "/v1/evaluate", evaluation); status != http.StatusOK {
 		t.Errorf("with room: %d %s", status, answer)

@@ -80,6 +80,11 @@ func bench(runs int, ilp ilpOptions, names []string) error {
 			return err
 		}
 	}
+	if len(names) == 0 || slices.Contains(names, "compare-20000") {
+		if err := comparing(tools[0], dir, runs); err != nil {
+			return err
+		}
+	}
 	if err := startup(tools[0], runs); err != nil {
 		return err
 	}

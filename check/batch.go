@@ -80,18 +80,18 @@ func settleAll(ctx context.Context, list []waiting) {
 			g = answers[i]
 		}
 		f, err := w.p.finding(g)
-		*w.v = w.m.conclude(*w.v, f, err)
+		w.m.conclude(w.v, &f, err)
 	}
 }
 
-// conclude turns a finding, or an error, into a verdict.
-func (m *compiled) conclude(v proviso.Verdict, f Finding, err error) proviso.Verdict {
+// conclude turns a finding, or an error, into the verdict v.
+func (m *compiled) conclude(v *proviso.Verdict, f *Finding, err error) {
 	if err == nil {
-		return m.settle(v, f)
+		m.settle(v, f)
+		return
 	}
-	v = undecided(v, err)
+	*v = undecided(*v, err)
 	v.Criteria, v.Usage, v.Cost, v.Cached, v.Judge = f.Criteria, f.Usage, f.Cost, f.Cached, f.Judge
-	return v
 }
 
 // tooManyParts is the error for a judge that would have to check every line of a long

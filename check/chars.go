@@ -46,7 +46,7 @@ func newChars(_ *Compiler, s *Spec) (Check, error) {
 		if a, err = s.rangeOf(o, true); err != nil {
 			return nil, err
 		}
-		class, _ = o.At("class").(string)
+		class = o.Text("class")
 	}
 	if !a.hasMin && !a.hasMax {
 		a.hasMax = true

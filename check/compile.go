@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/expr"
@@ -24,6 +25,7 @@ type Compiler struct {
 	refs       referenceCache
 	schemas    schemaCache
 	mention    traceMention
+	last       atomic.Pointer[Set] // the set compiled last, if assertions are frozen
 }
 
 type functionKey struct {
@@ -65,6 +67,7 @@ type compiled struct {
 	base      string
 	not       bool
 	broken    error // why it is always undecided
+	clean     bool  // without mistakes, which are reported for each case
 	check     Check // nil if the value is computed for each row
 	made      Spec  // what check was made of
 	value     operand
@@ -85,16 +88,43 @@ func (c *Compiler) Compile(list []*proviso.Assertion) (*Set, []*proviso.Error) {
 }
 
 // CompileContext is [Compiler.Compile] with a context. Assertions that are not
-// compiled when ctx ends are mistakes, with the cause of ctx.
+// compiled when ctx ends are mistakes, with the cause of ctx. If assertions are frozen,
+// those that the previous list had at the same position are not compiled again.
 func (c *Compiler) CompileContext(ctx context.Context, list []*proviso.Assertion) (*Set, []*proviso.Error) {
 	set := &Set{members: make([]*compiled, len(list))}
-	all := make([]compiled, len(list))
+	last, fresh := c.last.Load(), 0
+	for i, a := range list {
+		if set.members[i] = last.compiled(i, a); set.members[i] == nil {
+			fresh++
+		}
+	}
+	if fresh == 0 {
+		return set, nil
+	}
+	made := make([]compiled, fresh)
 	var mistakes []*proviso.Error
 	for i, a := range list {
-		set.members[i] = &all[i]
-		mistakes = append(mistakes, c.compile(ctx, a, &all[i])...)
+		if set.members[i] != nil {
+			continue
+		}
+		m := &made[0]
+		made, set.members[i] = made[1:], m
+		found := c.compile(ctx, a, m)
+		m.clean = len(found) == 0
+		mistakes = append(mistakes, found...)
+	}
+	if c.Frozen {
+		c.last.Store(set)
 	}
 	return set, mistakes
+}
+
+// compiled returns what a was compiled to at position i of the set, or nil.
+func (s *Set) compiled(i int, a *proviso.Assertion) *compiled {
+	if s == nil || i >= len(s.members) || s.members[i].Assertion != a || !s.members[i].clean {
+		return nil
+	}
+	return s.members[i]
 }
 
 // fromGo returns an assertion that a Go program may have built, with its value and
@@ -295,65 +325,6 @@ func unknownType(name, base string) error {
 		}
 	}
 	return &proviso.Error{Code: proviso.Invalid, Message: "unknown assertion type \"" + name + "\"", Valid: valid}
-}
-
-// limitOf reads a threshold, which may be a number written as text.
-func limitOf(v any) (bool, float64, error) {
-	switch v := v.(type) {
-	case nil, value.Undefined:
-		return false, 0, nil
-	case float64:
-		return true, v, nil
-	case string:
-		if f := value.ToNumber(v); f == f {
-			return true, f, nil
-		}
-	}
-	return false, 0, proviso.Errorf(proviso.Invalid, "threshold must be a number, found %s", value.Stringify(v))
-}
-
-// weighs reports a negative weight, which promptfoo accepts.
-func (m *compiled) weighs(all []*proviso.Error) []*proviso.Error {
-	if m.Weight == nil || *m.Weight >= 0 {
-		return all
-	}
-	err := proviso.Errorf(proviso.Invalid, "weight must be 0 or more, not %s: a negative weight makes a failure raise the score of the case", value.FormatNumber(*m.Weight))
-	if !m.c.Lenient {
-		return m.wrong(all, "weight", err)
-	}
-	w := mistakeAt(m.Assertion, "weight", err)
-	w.Warning = true
-	return append(all, w)
-}
-
-// limit returns the threshold that the type compares with; false if it has none.
-func (k *Kind) limit(given bool, threshold float64) (float64, bool) {
-	switch {
-	case k.Limit == NoLimit, k.Limit == LimitIfGiven && !given:
-		return 0, false
-	case !given, k.Limit == LimitPositive && threshold == 0:
-		return k.Default, true
-	}
-	return threshold, true
-}
-
-// limits sets the threshold of the assertion, and warns of a threshold that has no
-// effect. In a CSV file, the threshold may be the default of the cell, which the user
-// did not write.
-func (m *compiled) limits(all []*proviso.Error) []*proviso.Error {
-	if bound, ok := m.kind.limit(m.hasLimit, m.threshold); ok {
-		m.bound, m.compared = bound, &m.bound
-	}
-	why := "type " + m.base + " has no score to compare"
-	if _, number := m.Threshold.(float64); m.base == proviso.TypeSet && m.hasLimit && !number {
-		m.compared, why = nil, "it is a text, and an assert-set takes a number" // as in promptfoo
-	}
-	if !m.hasLimit || m.compared != nil || m.base == proviso.TypeJudge || m.kind.CellLimit != 0 && m.threshold == m.kind.CellLimit {
-		return all
-	}
-	w := mistakeAt(m.Assertion, "threshold", proviso.Errorf(proviso.Invalid, "threshold: %s is not compared: %s", value.ToString(m.Threshold), why))
-	w.Warning = true
-	return append(all, w)
 }
 
 func (m *compiled) spec(ctx context.Context, v any) Spec {

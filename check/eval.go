@@ -94,7 +94,7 @@ func (m *compiled) start(ctx context.Context, row *Row, v *proviso.Verdict, b *b
 		b.waiting = append(b.waiting, waiting{m, v, p})
 		return
 	}
-	*v = m.conclude(*v, f, err)
+	m.conclude(v, &f, err)
 }
 
 // applies reports whether there is anything to decide; otherwise v is a skip.
@@ -224,7 +224,7 @@ func (m *compiled) rendered(ctx context.Context, s *Subject, v *proviso.Verdict)
 
 // settle turns a finding into the verdict. It applies negation, the reason and weight
 // 0.
-func (m *compiled) settle(v proviso.Verdict, f Finding) proviso.Verdict {
+func (m *compiled) settle(v *proviso.Verdict, f *Finding) {
 	pass, score := f.Pass, f.Score
 	if m.not && !f.Final {
 		pass = !pass
@@ -239,7 +239,6 @@ func (m *compiled) settle(v proviso.Verdict, f Finding) proviso.Verdict {
 	}
 	v.Evidence, v.Components, v.Criteria, v.Named = f.Evidence, f.Components, f.Criteria, f.Named
 	v.Usage, v.Cost, v.Cached, v.Judge, v.Threw = f.Usage, f.Cost, f.Cached, f.Judge, f.Threw
-	return v
 }
 
 func (n Negation) score(score float64, pass bool) float64 {

@@ -21,7 +21,7 @@ func newCount(c *Compiler, s *Spec) (Check, error) {
 			return nil, err
 		}
 		text, ok = o.At("text").(string)
-		pattern, _ = o.At("regex").(string)
+		pattern = o.Text("regex")
 		if ignore, _ := o.At("ignoreCase").(bool); ignore {
 			fold = true
 		}

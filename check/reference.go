@@ -3,6 +3,7 @@ package check
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/proviso-eval/proviso/internal/ngram"
 )
@@ -13,6 +14,18 @@ type reference struct {
 	words   func() *ngram.Reference // separated by white space
 	trimmed func() *ngram.Reference // the same without full stops at their ends
 	tokens  func() *ngram.Reference // of the Penn Treebank
+
+	// sequences is set if a metric compares sequences of several words. The others
+	// share that comparison.
+	sequences atomic.Bool
+}
+
+// order is the length of the longest sequences that metrics compare.
+func (r *reference) order() int {
+	if r.sequences.Load() {
+		return ngram.MaxOrder
+	}
+	return 1
 }
 
 // newReference prepares text, which must be in lower case. If two ways to split it
@@ -20,7 +33,8 @@ type reference struct {
 func newReference(m *ngram.Memory, text string) *reference {
 	r := &reference{words: sync.OnceValue(func() *ngram.Reference { return m.NewReference(ngram.Fields(text)) })}
 	same := func(words []string) *ngram.Reference {
-		if slices.Equal(words, r.words().Words()) {
+		base := r.words().Words()
+		if len(words) > 0 && &words[0] == &base[0] || slices.Equal(words, base) {
 			return r.words()
 		}
 		return m.NewReference(words)
@@ -79,6 +93,15 @@ func (c *Compiler) references(s *Spec) ([]*reference, error) {
 	return refs, nil
 }
 
+// sequenceReferences is references for a metric that compares sequences of words.
+func (c *Compiler) sequenceReferences(s *Spec) ([]*reference, error) {
+	refs, err := c.references(s)
+	for _, ref := range refs {
+		ref.sequences.Store(true)
+	}
+	return refs, err
+}
+
 // textWords are the words of an output in lower case, split in the ways that the
 // metrics need. They are computed once per row.
 type textWords struct {
@@ -115,10 +138,14 @@ func (w *textWords) tokens(m *ngram.Memory) []string {
 type overlapKey struct {
 	words *string // the first word of the output
 	ref   *ngram.Reference
+	order int
 }
 
-// overlap compares the output with a reference, once per row for the same words.
-func (s *Subject) overlap(ref *ngram.Reference, trimmed bool) ngram.Overlap {
-	words := s.words().separated(trimmed)
-	return memo(s, overlapKey{&words[0], ref}, func() ngram.Overlap { return ref.Compare(words, ngram.MaxOrder) })
+// overlap compares words of the output with a reference, once per row for the same
+// words.
+func (s *Subject) overlap(ref *ngram.Reference, words []string, order int) ngram.Overlap {
+	if len(words) == 0 {
+		return ref.Compare(words, order)
+	}
+	return memo(s, overlapKey{&words[0], ref, order}, func() ngram.Overlap { return ref.Compare(words, order) })
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/meteor"
@@ -21,7 +22,7 @@ func newROUGE(c *Compiler, s *Spec) (Check, error) {
 	}
 	ref, threshold := c.reference(want), s.threshold()
 	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
-		score := ref.tokens().Compare(sub.words().tokens(&c.refs.memory), 1).ROUGE1()
+		score := sub.overlap(ref.tokens(), sub.words().tokens(&c.refs.memory), ref.order()).ROUGE1()
 		f := Finding{Pass: score >= threshold, Score: score, Always: true}
 		f.Reason = s.scoreReason("ROUGE-N", score, 2, f.Pass, "greater than or equal to")
 		return f, nil
@@ -51,7 +52,7 @@ func newROUGEL(c *Compiler, s *Spec) (Check, error) {
 
 // newBLEU is `bleu`, over words as written.
 func newBLEU(c *Compiler, s *Spec) (Check, error) {
-	refs, err := c.references(s)
+	refs, err := c.sequenceReferences(s)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +63,7 @@ func newBLEU(c *Compiler, s *Spec) (Check, error) {
 		}
 		overlaps := make([]ngram.Overlap, len(refs))
 		for i, ref := range refs {
-			overlaps[i] = sub.overlap(ref.words(), false)
+			overlaps[i] = sub.overlap(ref.words(), sub.words().separated(false), ngram.MaxOrder)
 		}
 		return s.scored("BLEU", ngram.BLEU(overlaps), 4, threshold), nil
 	}), nil
@@ -71,7 +72,7 @@ func newBLEU(c *Compiler, s *Spec) (Check, error) {
 // newGLEU is `gleu`, over words without the full stops at their ends; the best of all
 // references counts. A text without words scores 0.
 func newGLEU(c *Compiler, s *Spec) (Check, error) {
-	refs, err := c.references(s)
+	refs, err := c.sequenceReferences(s)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +82,7 @@ func newGLEU(c *Compiler, s *Spec) (Check, error) {
 		if hasWord(sub.words().separated(true)) {
 			for _, ref := range refs {
 				if ref := ref.trimmed(); hasWord(ref.Words()) {
-					best = max(best, sub.overlap(ref, true).GLEU())
+					best = max(best, sub.overlap(ref, sub.words().separated(true), ngram.MaxOrder).GLEU())
 				}
 			}
 		}
@@ -111,9 +112,9 @@ func newMETEOR(c *Compiler, s *Spec) (Check, error) {
 	if err != nil {
 		return nil, err
 	}
-	refs := make([]*meteor.Reference, len(texts))
+	refs := make([]func() *meteor.Reference, len(texts)) // made at their first use: few cases are decided at a time
 	for i, text := range texts {
-		refs[i] = meteor.NewReference(meteorWords(lower(text)))
+		refs[i] = sync.OnceValue(func() *meteor.Reference { return meteor.NewReference(meteorWords(lower(text))) })
 	}
 	threshold := s.threshold()
 	return Func(func(ctx context.Context, sub *Subject) (Finding, error) {
@@ -122,7 +123,7 @@ func newMETEOR(c *Compiler, s *Spec) (Check, error) {
 		}
 		best, candidate := 0.0, sub.meteorCandidate()
 		for _, ref := range refs {
-			score, err := ref.Score(ctx, candidate, params)
+			score, err := ref().Score(ctx, candidate, params)
 			if err != nil {
 				return Finding{}, proviso.Errorf(proviso.Undecided, "meteor: %w", err)
 			}

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/kind"
 )
 
 // Needs are the resources that a type requires.
@@ -86,6 +87,11 @@ const (
 type Kind struct {
 	Type  string // without "not-"
 	Value string // the required value, in words
+	// Takes are the kinds of value that the type reads, with Null if it needs none; 0
+	// means that a value has no effect. A text that stands for another value, such as a
+	// file or a template, is always accepted.
+	Takes kind.Set
+	Own   bool // not a type of promptfoo
 	Needs Needs
 	Not   Negation
 	Range Range
@@ -141,86 +147,86 @@ const maxGradedText = 2 << 20
 
 // kinds is sorted by type.
 var kinds = []Kind{
-	{Type: "agent-rubric", Value: "a text, an object or none, with a rubricPrompt", Limit: LimitIfGiven, Needs: NeedsJudge | NeedsRubric, Not: Complement, Range: RubricScore, Most: maxGradedText, New: newRubric},
+	{Type: "agent-rubric", Value: "a text, an object or none, with a rubricPrompt", Takes: kind.Text | kind.List | kind.Object | kind.Null, Limit: LimitIfGiven, Needs: NeedsJudge | NeedsRubric, Not: Complement, Range: RubricScore, Most: maxGradedText, New: newRubric},
 	{Type: "answer-relevance", Value: "none", Limit: LimitAlways, Default: 0.5, Needs: NeedsJudge | NeedsEmbedder, Not: Complement, Range: SignedScore, Share: true, Most: maxGradedText, CellLimit: cellLimit, New: newGraded},
 	{Type: proviso.TypeSet, Value: "none; put the members under assert", Limit: LimitIfGiven, Cell: proviso.CellNone},
-	{Type: "bleu", Value: "a text or a list of texts", Limit: LimitAlways, Default: 0.5, Not: Complement, Most: maxMetricText, Folds: true, Pure: true, Measure: AtLeast, References: AllOf, New: newBLEU},
-	{Type: "char-count", Value: "a number, or an object with min and max", Keys: "min max", Numbers: "min max", Coerced: true, Pure: true, Units: []string{"character", "char", "letter"}, New: newCharCount},
-	{Type: "chars", Value: "a class, or an object: class, min, max", Keys: "class min max", Numbers: "min max", Coerced: true, Pure: true, New: newChars},
-	{Type: "classifier", Value: "the name of a class, or none for any", Limit: LimitAlways, Default: 1, Needs: NeedsClassifier, Not: Complement, Range: AnyScore, Most: maxGradedText, CellLimit: cellLimit, New: newClassifier},
-	{Type: "contains", Value: "a text or a number", Folds: true, Pure: true, Match: proviso.MatchPart, New: newContains},
-	{Type: "contains-all", Value: "a list, or texts separated by commas", Folds: true, Cell: proviso.CellList, Pure: true, Match: proviso.MatchEvery, New: newContainsAll},
-	{Type: "contains-any", Value: "a list, or texts separated by commas", Folds: true, Cell: proviso.CellList, Pure: true, Match: proviso.MatchAnyOne, New: newContainsAny},
+	{Type: "bleu", Value: "a text or a list of texts", Takes: kind.Text | kind.List, Limit: LimitAlways, Default: 0.5, Not: Complement, Most: maxMetricText, Folds: true, Pure: true, Measure: AtLeast, References: AllOf, New: newBLEU},
+	{Type: "char-count", Value: "a number, or an object with min and max", Own: true, Takes: kind.Number | kind.Object, Keys: "min max", Numbers: "min max", Coerced: true, Pure: true, Units: []string{"character", "char", "letter"}, New: newCharCount},
+	{Type: "chars", Value: "a class, or an object: class, min, max", Own: true, Takes: kind.Text | kind.Object, Keys: "class min max", Numbers: "min max", Coerced: true, Pure: true, New: newChars},
+	{Type: "classifier", Value: "the name of a class, or none for any", Takes: kind.Text | kind.Null, Limit: LimitAlways, Default: 1, Needs: NeedsClassifier, Not: Complement, Range: AnyScore, Most: maxGradedText, CellLimit: cellLimit, New: newClassifier},
+	{Type: "contains", Value: "a text or a number", Takes: kind.Text | kind.Number, Folds: true, Pure: true, Match: proviso.MatchPart, New: newContains},
+	{Type: "contains-all", Value: "a list, or texts separated by commas", Takes: kind.Text | kind.List, Folds: true, Cell: proviso.CellList, Pure: true, Match: proviso.MatchEvery, New: newContainsAll},
+	{Type: "contains-any", Value: "a list, or texts separated by commas", Takes: kind.Text | kind.List, Folds: true, Cell: proviso.CellList, Pure: true, Match: proviso.MatchAnyOne, New: newContainsAny},
 	{Type: "contains-html", Value: "none", Pure: true, New: newContainsHTML},
-	{Type: "contains-json", Value: "none, or a JSON Schema", Cell: proviso.CellKept, Pure: true, New: newContainsJSON},
-	{Type: "contains-sql", Value: "an object: databaseType, allowedTables, allowedColumns", Keys: "databaseType allowedTables allowedColumns", New: newContainsSQL},
-	{Type: "contains-xml", Value: "none, or paths of required elements", Keys: "requiredElements", Pure: true, New: newContainsXML},
+	{Type: "contains-json", Value: "none, or a JSON Schema", Takes: kind.Text | kind.Boolean | kind.Object | kind.Null, Cell: proviso.CellKept, Pure: true, New: newContainsJSON},
+	{Type: "contains-sql", Value: "an object: databaseType, allowedTables, allowedColumns", Takes: kind.Object | kind.Null, Keys: "databaseType allowedTables allowedColumns", New: newContainsSQL},
+	{Type: "contains-xml", Value: "none, or paths of required elements", Takes: kind.Text | kind.List | kind.Object | kind.Null, Keys: "requiredElements", Pure: true, New: newContainsXML},
 	{Type: "context-faithfulness", Value: "none", Limit: LimitAlways, Default: 0.5, Needs: NeedsJudge | NeedsContext | NeedsQuery, Not: Complement, Share: true, Most: maxGradedText, CellLimit: cellLimit, New: newGraded},
-	{Type: "context-recall", Value: "a text: the correct answer", Limit: LimitAlways, Default: 0.5, Needs: NeedsJudge | TakesContext, Not: Complement, Share: true, Most: maxGradedText, CellLimit: cellLimit, New: newGradedText},
+	{Type: "context-recall", Value: "a text: the correct answer", Takes: kind.Text, Limit: LimitAlways, Default: 0.5, Needs: NeedsJudge | TakesContext, Not: Complement, Share: true, Most: maxGradedText, CellLimit: cellLimit, New: newGradedText},
 	{Type: "context-relevance", Value: "none", Limit: LimitAlways, Default: 0.5, Needs: NeedsJudge | NeedsContext | NeedsQuery, Not: Complement, Share: true, Most: maxGradedText, CellLimit: cellLimit, New: newGraded},
 	{Type: "conversation-relevance", Value: "none", Limit: LimitAlways, Default: 0.5, Needs: NeedsJudge | TakesTurns, Not: Complement, Share: true, Most: maxGradedText, New: newGraded},
 	{Type: "cost", Value: "none; threshold is the limit in US dollars", Limit: LimitIfGiven, CellLimit: cellLimit, Measure: AtMost, New: newCost},
-	{Type: "count", Value: "a text, or an object: text or regex, min, max, ignoreCase", Folds: true, Keys: "text regex min max ignoreCase", Numbers: "min max", Coerced: true, Pure: true, Match: proviso.MatchCount, New: newCount},
-	{Type: "ends-with", Value: "a text", Folds: true, Pure: true, Match: proviso.MatchEnd, New: newEndsWith},
-	{Type: proviso.TypeText, Value: "anything; objects and lists are compared with the output read as JSON", Folds: true, Empty: true, Text: true, Pure: true, Match: proviso.MatchWhole, New: newEquals},
-	{Type: "factuality", Value: "a text: the correct answer", Needs: NeedsJudge, Not: Complement, Range: AnyScore, Most: maxGradedText, New: newGradedText},
-	{Type: "finish-reason", Value: "a text", Folds: true, New: newFinishReason},
-	{Type: "g-eval", Value: "a text or a list of texts: criteria", Limit: LimitPositive, Default: 0.7, Needs: NeedsJudge, Not: Complement, Most: maxGradedText, New: newGradedTexts},
-	{Type: "gleu", Value: "a text or a list of texts", Limit: LimitAlways, Default: 0.5, Not: Complement, Most: maxMetricText, Folds: true, Pure: true, Measure: AtLeast, References: BestOf, New: newGLEU},
+	{Type: "count", Value: "a text, or an object: text or regex, min, max, ignoreCase", Own: true, Takes: kind.Text | kind.Object, Folds: true, Keys: "text regex min max ignoreCase", Numbers: "min max", Coerced: true, Pure: true, Match: proviso.MatchCount, New: newCount},
+	{Type: "ends-with", Value: "a text", Own: true, Takes: kind.Text, Folds: true, Pure: true, Match: proviso.MatchEnd, New: newEndsWith},
+	{Type: proviso.TypeText, Value: "anything; objects and lists are compared with the output read as JSON", Takes: kind.Any, Folds: true, Empty: true, Text: true, Pure: true, Match: proviso.MatchWhole, New: newEquals},
+	{Type: "factuality", Value: "a text: the correct answer", Takes: kind.Text, Needs: NeedsJudge, Not: Complement, Range: AnyScore, Most: maxGradedText, New: newGradedText},
+	{Type: "finish-reason", Value: "a text", Takes: kind.Text, Folds: true, New: newFinishReason},
+	{Type: "g-eval", Value: "a text or a list of texts: criteria", Takes: kind.Text | kind.List, Limit: LimitPositive, Default: 0.7, Needs: NeedsJudge, Not: Complement, Most: maxGradedText, New: newGradedTexts},
+	{Type: "gleu", Value: "a text or a list of texts", Takes: kind.Text | kind.List, Limit: LimitAlways, Default: 0.5, Not: Complement, Most: maxMetricText, Folds: true, Pure: true, Measure: AtLeast, References: BestOf, New: newGLEU},
 	{Type: "guardrails", Value: "none", New: newGuardrails},
-	{Type: "icontains", Value: "a text or a number", Folds: true, Pure: true, Match: proviso.MatchPart, FoldsCase: true, New: newContains},
-	{Type: "icontains-all", Value: "a list, or texts separated by commas", Folds: true, Cell: proviso.CellList, Pure: true, Match: proviso.MatchEvery, FoldsCase: true, New: newContainsAll},
-	{Type: "icontains-any", Value: "a list, or texts separated by commas", Folds: true, Cell: proviso.CellList, Pure: true, Match: proviso.MatchAnyOne, FoldsCase: true, New: newContainsAny},
-	{Type: "in-order", Value: "a list, or texts separated by commas", Folds: true, Cell: proviso.CellList, Pure: true, Match: proviso.MatchInOrder, New: newInOrder},
+	{Type: "icontains", Value: "a text or a number", Takes: kind.Text | kind.Number, Folds: true, Pure: true, Match: proviso.MatchPart, FoldsCase: true, New: newContains},
+	{Type: "icontains-all", Value: "a list, or texts separated by commas", Takes: kind.Text | kind.List, Folds: true, Cell: proviso.CellList, Pure: true, Match: proviso.MatchEvery, FoldsCase: true, New: newContainsAll},
+	{Type: "icontains-any", Value: "a list, or texts separated by commas", Takes: kind.Text | kind.List, Folds: true, Cell: proviso.CellList, Pure: true, Match: proviso.MatchAnyOne, FoldsCase: true, New: newContainsAny},
+	{Type: "in-order", Value: "a list, or texts separated by commas", Own: true, Takes: kind.Text | kind.List, Folds: true, Cell: proviso.CellList, Pure: true, Match: proviso.MatchInOrder, New: newInOrder},
 	{Type: "is-html", Value: "none", Pure: true, New: newIsHTML},
-	{Type: "is-json", Value: "none, or a JSON Schema", Cell: proviso.CellKept, Pure: true, New: newIsJSON},
+	{Type: "is-json", Value: "none, or a JSON Schema", Takes: kind.Text | kind.Boolean | kind.Object | kind.Null, Cell: proviso.CellKept, Pure: true, New: newIsJSON},
 	{Type: "is-refusal", Value: "none", Folds: true, New: newIsRefusal},
-	{Type: "is-sql", Value: "an object: databaseType, allowedTables, allowedColumns", Keys: "databaseType allowedTables allowedColumns", New: newIsSQL},
+	{Type: "is-sql", Value: "an object: databaseType, allowedTables, allowedColumns", Takes: kind.Object | kind.Null, Keys: "databaseType allowedTables allowedColumns", New: newIsSQL},
 	{Type: "is-valid-function-call", Value: "none; the provider's configuration declares the functions", New: newFunctionCall},
 	{Type: "is-valid-openai-function-call", Value: "none; the provider's configuration declares the functions", New: newFunctionCall},
 	{Type: "is-valid-openai-tools-call", Value: "none; the provider's configuration declares the tools", New: newToolsCall},
-	{Type: "is-xml", Value: "none, or paths of required elements", Keys: "requiredElements", Pure: true, New: newIsXML},
-	{Type: "item-count", Value: "a number, or an object with min and max", Keys: "min max", Numbers: "min max", Coerced: true, Pure: true, Units: []string{"item", "bullet", "bullet point", "bulletpoint", "list item"}, New: newItemCount},
-	{Type: "javascript", Value: "JavaScript: an expression, a body with return on several lines, or file://", Limit: LimitIfGiven, Needs: NeedsCode | TakesCode, Not: PassOnly, Range: AnyScore, CellPrefixes: "fn: eval:", CellScripts: ".js .cjs .mjs .ts .cts .mts", New: newJavascript},
-	{Type: "json-path", Value: "a JSONPath, or an object: path with equals or assert", Keys: "path equals assert", New: newJSONPath},
-	{Type: proviso.TypeJudge, Value: "none; put questions under criteria, and what is counted under check", Needs: NeedsJudge, Cell: proviso.CellNone, New: newJudged},
+	{Type: "is-xml", Value: "none, or paths of required elements", Takes: kind.Text | kind.List | kind.Object | kind.Null, Keys: "requiredElements", Pure: true, New: newIsXML},
+	{Type: "item-count", Value: "a number, or an object with min and max", Own: true, Takes: kind.Number | kind.Object, Keys: "min max", Numbers: "min max", Coerced: true, Pure: true, Units: []string{"item", "bullet", "bullet point", "bulletpoint", "list item"}, New: newItemCount},
+	{Type: "javascript", Value: "JavaScript: an expression, a body with return on several lines, or file://", Takes: kind.Text, Limit: LimitIfGiven, Needs: NeedsCode | TakesCode, Not: PassOnly, Range: AnyScore, CellPrefixes: "fn: eval:", CellScripts: ".js .cjs .mjs .ts .cts .mts", New: newJavascript},
+	{Type: "json-path", Value: "a JSONPath, or an object: path with equals or assert", Own: true, Takes: kind.Text | kind.Object, Keys: "path equals assert", New: newJSONPath},
+	{Type: proviso.TypeJudge, Value: "none; put questions under criteria, and what is counted under check", Own: true, Takes: kind.Null, Needs: NeedsJudge, Cell: proviso.CellNone, New: newJudged},
 	{Type: "latency", Value: "none; threshold is the limit in milliseconds", Limit: LimitIfGiven, CellLimit: cellLimit, Measure: AtMost, New: newLatency},
-	{Type: "levenshtein", Value: "a text", Limit: LimitAlways, Default: 5, Folds: true, CellLimit: cellLimit, Pure: true, Measure: AtMost, References: AllOf, Match: proviso.MatchWhole, New: newLevenshtein},
-	{Type: "line-count", Value: "a number, or an object with min and max", Keys: "min max", Numbers: "min max", Coerced: true, Pure: true, Units: []string{"line"}, New: newLineCount},
-	{Type: "llm-rubric", Value: "a text, an object or none, with a rubricPrompt", Limit: LimitIfGiven, Needs: NeedsJudge | NeedsRubric, Not: Complement, Range: RubricScore, Most: maxGradedText, CellPrefixes: "grade: llm-rubric:", CellVerbatim: true, New: newRubric},
-	{Type: "max-score", Value: "an object: method, weights, threshold", Needs: NeedsGroup, Cell: proviso.CellNone, Keys: "method weights threshold", Numbers: "threshold"},
-	{Type: "meteor", Value: "a text or a list of texts", Limit: LimitAlways, Default: 0.5, Not: Complement, Most: maxMetricText, Folds: true, Pure: true, Measure: AtLeast, References: BestOf, New: newMETEOR},
-	{Type: "model-graded-closedqa", Value: "a text: the criterion", Needs: NeedsJudge, Not: Complement, Most: maxGradedText, New: newGradedText},
-	{Type: "model-graded-factuality", Value: "a text: the correct answer", Needs: NeedsJudge, Not: Complement, Range: AnyScore, Most: maxGradedText, New: newGradedText},
-	{Type: "moderation", Value: "a list of categories, or none for all", Needs: NeedsModerator, Not: Complement, Most: maxGradedText, New: newModeration},
+	{Type: "levenshtein", Value: "a text", Takes: kind.Text, Limit: LimitAlways, Default: 5, Folds: true, CellLimit: cellLimit, Pure: true, Measure: AtMost, References: AllOf, Match: proviso.MatchWhole, New: newLevenshtein},
+	{Type: "line-count", Value: "a number, or an object with min and max", Own: true, Takes: kind.Number | kind.Object, Keys: "min max", Numbers: "min max", Coerced: true, Pure: true, Units: []string{"line"}, New: newLineCount},
+	{Type: "llm-rubric", Value: "a text, an object or none, with a rubricPrompt", Takes: kind.Text | kind.List | kind.Object | kind.Null, Limit: LimitIfGiven, Needs: NeedsJudge | NeedsRubric, Not: Complement, Range: RubricScore, Most: maxGradedText, CellPrefixes: "grade: llm-rubric:", CellVerbatim: true, New: newRubric},
+	{Type: "max-score", Value: "an object: method, weights, threshold", Takes: kind.Object | kind.Null, Needs: NeedsGroup, Cell: proviso.CellNone, Keys: "method weights threshold", Numbers: "threshold"},
+	{Type: "meteor", Value: "a text or a list of texts", Takes: kind.Text | kind.List, Limit: LimitAlways, Default: 0.5, Not: Complement, Most: maxMetricText, Folds: true, Pure: true, Measure: AtLeast, References: BestOf, New: newMETEOR},
+	{Type: "model-graded-closedqa", Value: "a text: the criterion", Takes: kind.Text, Needs: NeedsJudge, Not: Complement, Most: maxGradedText, New: newGradedText},
+	{Type: "model-graded-factuality", Value: "a text: the correct answer", Takes: kind.Text, Needs: NeedsJudge, Not: Complement, Range: AnyScore, Most: maxGradedText, New: newGradedText},
+	{Type: "moderation", Value: "a list of categories, or none for all", Takes: kind.List | kind.Null, Needs: NeedsModerator, Not: Complement, Most: maxGradedText, New: newModeration},
 	{Type: "perplexity", Value: "none; threshold is the limit", Limit: LimitIfGiven, Open: true, CellLimit: cellLimit, Measure: AtMost, New: newPerplexity},
 	{Type: "perplexity-score", Value: "none; threshold is the minimum score", Limit: LimitIfGiven, Not: Complement, Open: true, CellLimit: cellLimit, Measure: AtLeast, New: newPerplexityScore},
-	{Type: "python", Value: "Python: an expression, a body with return on several lines, or file://", Limit: LimitIfGiven, Needs: NeedsCode | TakesCode, Not: PassOnly, Range: AnyScore, CellScripts: ".py", BareScript: true, New: newPython},
-	{Type: "regex", Value: "an ECMAScript regular expression", Folds: true, Pure: true, Match: proviso.MatchPattern, New: newRegex},
-	{Type: "rouge-l", Value: "a text or a list of texts", Limit: LimitAlways, Default: 0.75, Not: Complement, Most: maxMetricText, Folds: true, Pure: true, Measure: AtLeast, References: BestOf, New: newROUGEL},
-	{Type: "rouge-n", Value: "a text", Limit: LimitAlways, Default: 0.75, Not: Complement, Most: maxMetricText, Folds: true, CellLimit: cellLimit, Pure: true, Measure: AtLeast, References: AllOf, New: newROUGE},
-	{Type: "ruby", Value: "Ruby: an expression, a body on several lines, or file://", Limit: LimitIfGiven, Needs: NeedsCode | TakesCode, Not: PassOnly, Range: AnyScore, New: newRuby},
-	{Type: "search-rubric", Value: "a text, an object or none, with a rubricPrompt", Limit: LimitIfGiven, Needs: NeedsJudge | NeedsRubric, Not: Complement, Range: RubricScore, Most: maxGradedText, New: newRubric},
-	{Type: "select-best", Value: "a text: the criterion for the best output", Needs: NeedsGroup | NeedsJudge | NeedsRubric, Cell: proviso.CellNone},
-	{Type: "sentence-count", Value: "a number, or an object with min and max", Keys: "min max", Numbers: "min max", Coerced: true, Pure: true, Units: []string{"sentence"}, New: newSentenceCount},
-	{Type: "similar", Value: "a text or a list of texts", Limit: LimitAlways, Default: 0.75, Needs: NeedsEmbedder, Not: Complement, Range: SignedScore, Most: maxGradedText, CellLimit: 0.8, New: newGradedTexts},
-	{Type: "similar:cosine", Value: "a text or a list of texts", Limit: LimitAlways, Default: 0.75, Needs: NeedsEmbedder, Not: Complement, Range: SignedScore, Most: maxGradedText, Cell: proviso.CellNone, New: newGradedTexts},
-	{Type: "similar:dot", Value: "a text or a list of texts", Limit: LimitAlways, Default: 0.75, Needs: NeedsEmbedder, Not: Complement, Range: AnyScore, Most: maxGradedText, Cell: proviso.CellNone, New: newGradedTexts},
-	{Type: "similar:euclidean", Value: "a text or a list of texts; threshold is the maximum distance", Limit: LimitAlways, Default: 0.75, Needs: NeedsEmbedder, Not: Complement, Most: maxGradedText, Cell: proviso.CellNone, New: newGradedTexts},
-	{Type: "skill-used", Value: "a name, a list of names, or an object: name or pattern, min, max", Keys: "name pattern min max", Numbers: "min max", New: newSkillUsed},
-	{Type: "starts-with", Value: "a text", Folds: true, CellLimit: cellLimit, Pure: true, Match: proviso.MatchStart, New: newStartsWith},
-	{Type: "token-count", Value: "a number, or an object with min and max", Most: maxMetricText, Keys: "min max", Numbers: "min max", Coerced: true, Pure: true, Units: []string{"token"}, New: newTokenCount},
-	{Type: "tool-call-f1", Value: "names of tools: a list, or texts separated by commas", Limit: LimitAlways, Default: 1, Not: PassOnly, New: newToolCallF1},
-	{Type: "trace-error-spans", Value: "a number, or an object: max_count, max_percentage, pattern", Needs: NeedsTrace, Keys: "max_count max_percentage pattern", Numbers: "max_count max_percentage", New: newErrorSpans},
-	{Type: "trace-span-count", Value: "an object: pattern, min, max", Needs: NeedsTrace, Keys: "pattern min max", Numbers: "min max", New: newSpanCount},
-	{Type: "trace-span-duration", Value: "an object: max in milliseconds, pattern, percentile", Needs: NeedsTrace, Keys: "max pattern percentile", Numbers: "max percentile", New: newSpanDuration},
-	{Type: "trajectory:goal-success", Value: "a text: the goal, or an object: goal", Limit: LimitIfGiven, Needs: NeedsTrace | NeedsJudge, Most: maxGradedText, Keys: "goal", New: newGoalSuccess},
-	{Type: "trajectory:step-count", Value: "an object: type, pattern, min, max", Needs: NeedsTrace, Keys: "type name pattern min max", Numbers: "min max", New: newStepCount},
-	{Type: "trajectory:tool-args-match", Value: "an object: name or pattern, args, mode, defaults, ignore", Needs: NeedsTrace, Keys: "name pattern type args arguments mode defaults ignore", New: newToolArgsMatch},
-	{Type: "trajectory:tool-sequence", Value: "a list of tools, or an object: steps, mode", Needs: NeedsTrace, Keys: "steps mode", New: newToolSequence},
-	{Type: "trajectory:tool-used", Value: "a tool, a list of tools, or an object: name or pattern, min, max", Needs: NeedsTrace, Keys: "name pattern type min max", Numbers: "min max", New: newToolUsed},
-	{Type: "webhook", Value: "the URL of an HTTP endpoint", Needs: NeedsNetwork, Not: Complement, Range: AnyScore, New: newWebhook},
-	{Type: "word-count", Value: "a number, or an object with min and max", Keys: "min max", Numbers: "min max", Coerced: true, Pure: true, Units: []string{"word"}, New: newWordCount},
+	{Type: "python", Value: "Python: an expression, a body with return on several lines, or file://", Takes: kind.Text, Limit: LimitIfGiven, Needs: NeedsCode | TakesCode, Not: PassOnly, Range: AnyScore, CellScripts: ".py", BareScript: true, New: newPython},
+	{Type: "regex", Value: "an ECMAScript regular expression", Takes: kind.Text, Folds: true, Pure: true, Match: proviso.MatchPattern, New: newRegex},
+	{Type: "rouge-l", Value: "a text or a list of texts", Own: true, Takes: kind.Text | kind.List, Limit: LimitAlways, Default: 0.75, Not: Complement, Most: maxMetricText, Folds: true, Pure: true, Measure: AtLeast, References: BestOf, New: newROUGEL},
+	{Type: "rouge-n", Value: "a text", Takes: kind.Text, Limit: LimitAlways, Default: 0.75, Not: Complement, Most: maxMetricText, Folds: true, CellLimit: cellLimit, Pure: true, Measure: AtLeast, References: AllOf, New: newROUGE},
+	{Type: "ruby", Value: "Ruby: an expression, a body on several lines, or file://", Takes: kind.Text, Limit: LimitIfGiven, Needs: NeedsCode | TakesCode, Not: PassOnly, Range: AnyScore, New: newRuby},
+	{Type: "search-rubric", Value: "a text, an object or none, with a rubricPrompt", Takes: kind.Text | kind.List | kind.Object | kind.Null, Limit: LimitIfGiven, Needs: NeedsJudge | NeedsRubric, Not: Complement, Range: RubricScore, Most: maxGradedText, New: newRubric},
+	{Type: "select-best", Value: "a text: the criterion for the best output", Takes: kind.Text, Needs: NeedsGroup | NeedsJudge | NeedsRubric, Cell: proviso.CellNone},
+	{Type: "sentence-count", Value: "a number, or an object with min and max", Own: true, Takes: kind.Number | kind.Object, Keys: "min max", Numbers: "min max", Coerced: true, Pure: true, Units: []string{"sentence"}, New: newSentenceCount},
+	{Type: "similar", Value: "a text or a list of texts", Takes: kind.Text | kind.List, Limit: LimitAlways, Default: 0.75, Needs: NeedsEmbedder, Not: Complement, Range: SignedScore, Most: maxGradedText, CellLimit: 0.8, New: newGradedTexts},
+	{Type: "similar:cosine", Value: "a text or a list of texts", Takes: kind.Text | kind.List, Limit: LimitAlways, Default: 0.75, Needs: NeedsEmbedder, Not: Complement, Range: SignedScore, Most: maxGradedText, Cell: proviso.CellNone, New: newGradedTexts},
+	{Type: "similar:dot", Value: "a text or a list of texts", Takes: kind.Text | kind.List, Limit: LimitAlways, Default: 0.75, Needs: NeedsEmbedder, Not: Complement, Range: AnyScore, Most: maxGradedText, Cell: proviso.CellNone, New: newGradedTexts},
+	{Type: "similar:euclidean", Value: "a text or a list of texts; threshold is the maximum distance", Takes: kind.Text | kind.List, Limit: LimitAlways, Default: 0.75, Needs: NeedsEmbedder, Not: Complement, Most: maxGradedText, Cell: proviso.CellNone, New: newGradedTexts},
+	{Type: "skill-used", Value: "a name, a list of names, or an object: name or pattern, min, max", Takes: kind.Text | kind.List | kind.Object, Keys: "name pattern min max", Numbers: "min max", New: newSkillUsed},
+	{Type: "starts-with", Value: "a text", Takes: kind.Text, Folds: true, CellLimit: cellLimit, Pure: true, Match: proviso.MatchStart, New: newStartsWith},
+	{Type: "token-count", Value: "a number, or an object with min and max", Own: true, Takes: kind.Number | kind.Object, Most: maxMetricText, Keys: "min max", Numbers: "min max", Coerced: true, Pure: true, Units: []string{"token"}, New: newTokenCount},
+	{Type: "tool-call-f1", Value: "names of tools: a list, or texts separated by commas", Takes: kind.Text | kind.List, Limit: LimitAlways, Default: 1, Not: PassOnly, New: newToolCallF1},
+	{Type: "trace-error-spans", Value: "a number, or an object: max_count, max_percentage, pattern", Takes: kind.Number | kind.Object | kind.Null, Needs: NeedsTrace, Keys: "max_count max_percentage pattern", Numbers: "max_count max_percentage", New: newErrorSpans},
+	{Type: "trace-span-count", Value: "an object: pattern, min, max", Takes: kind.Object, Needs: NeedsTrace, Keys: "pattern min max", Numbers: "min max", New: newSpanCount},
+	{Type: "trace-span-duration", Value: "an object: max in milliseconds, pattern, percentile", Takes: kind.Object, Needs: NeedsTrace, Keys: "max pattern percentile", Numbers: "max percentile", New: newSpanDuration},
+	{Type: "trajectory:goal-success", Value: "a text: the goal, or an object: goal", Takes: kind.Text | kind.Object, Limit: LimitIfGiven, Needs: NeedsTrace | NeedsJudge, Most: maxGradedText, Keys: "goal", New: newGoalSuccess},
+	{Type: "trajectory:step-count", Value: "an object: type, pattern, min, max", Takes: kind.Object, Needs: NeedsTrace, Keys: "type name pattern min max", Numbers: "min max", New: newStepCount},
+	{Type: "trajectory:tool-args-match", Value: "an object: name or pattern, args, mode, defaults, ignore", Takes: kind.Object, Needs: NeedsTrace, Keys: "name pattern type args arguments mode defaults ignore", New: newToolArgsMatch},
+	{Type: "trajectory:tool-sequence", Value: "a list of tools, or an object: steps, mode", Takes: kind.List | kind.Object, Needs: NeedsTrace, Keys: "steps mode", New: newToolSequence},
+	{Type: "trajectory:tool-used", Value: "a tool, a list of tools, or an object: name or pattern, min, max", Takes: kind.Text | kind.List | kind.Object, Needs: NeedsTrace, Keys: "name pattern type min max", Numbers: "min max", New: newToolUsed},
+	{Type: "webhook", Value: "the URL of an HTTP endpoint", Takes: kind.Text, Needs: NeedsNetwork, Not: Complement, Range: AnyScore, New: newWebhook},
+	{Type: "word-count", Value: "a number, or an object with min and max", Takes: kind.Number | kind.Object, Keys: "min max", Numbers: "min max", Coerced: true, Pure: true, Units: []string{"word"}, New: newWordCount},
 }
 
 // Kinds returns every assertion type, sorted.
@@ -274,18 +280,15 @@ func Counting(unit string) (name string, ok bool) {
 
 // Lookup returns the kind of a type written without "not-".
 func Lookup(base string) (*Kind, bool) {
-	// Rows are looked at in place: slices.BinarySearchFunc copies each, and every
-	// assertion of every case comes by here.
-	i, end := 0, len(kinds)
-	for i < end {
-		if mid := (i + end) / 2; kinds[mid].Type < base {
-			i = mid + 1
-		} else {
-			end = mid
-		}
-	}
-	if i == len(kinds) || kinds[i].Type != base {
-		return nil, false
-	}
-	return &kinds[i], true
+	kind, ok := byType()[base]
+	return kind, ok
 }
+
+// byType is made at its first use, as the rows of the table refer to [Lookup].
+var byType = sync.OnceValue(func() map[string]*Kind {
+	index := make(map[string]*Kind, len(kinds))
+	for i := range kinds {
+		index[kinds[i].Type] = &kinds[i]
+	}
+	return index
+})

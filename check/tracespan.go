@@ -14,7 +14,7 @@ import (
 // newSpanCount is `trace-span-count`: how many spans have a name that matches.
 func newSpanCount(c *Compiler, s *Spec) (Check, error) {
 	o, _ := s.Value.(*value.Object)
-	pattern, _ := o.At("pattern").(string)
+	pattern := o.Text("pattern")
 	if value.TrimSpace(pattern) == "" {
 		return nil, s.badValue("an object with a pattern")
 	}

@@ -59,7 +59,7 @@ func message(b *strings.Builder, role string, o *value.Object) {
 func piece(b *strings.Builder, speaker string, v any) {
 	o, _ := v.(*value.Object)
 	text, isText := o.At("text").(string)
-	switch kind, _ := o.At("type").(string); {
+	switch kind := o.Text("type"); {
 	case isText:
 		writeTurn(b, speaker, text)
 	case kind == "tool_use":

@@ -1,6 +1,6 @@
 // Package doctor finds out what a machine offers for evaluations: the sandbox, which it
 // tests, the interpreters, the network settings and keys by name, the judge that would be
-// asked and the folders that are used. It asks no model.
+// asked, models that their vendors retire, and the folders that are used. It asks no model.
 package doctor
 
 import (
@@ -27,6 +27,7 @@ type Diagnosis struct {
 	Interpreters []Interpreter `json:"interpreters"`
 	Network      Network       `json:"network"`
 	Judge        Judge         `json:"judge"`
+	Models       []Retirement  `json:"models"` // that their vendors retire
 	Folders      []Folder      `json:"folders"`
 	Terminal     Terminal      `json:"terminal"`
 	Suite        *Suite        `json:"suite,omitempty"`
@@ -159,7 +160,7 @@ func JudgeOf(ctx context.Context, s *proviso.Suite, o engine.Options, byFlag str
 		for _, row := range rows {
 			keys = append(keys, row.Key)
 		}
-		return Judge{Problem: fmt.Sprintf("name one with --judge, judge: in the suite or %s, or set %s", engine.JudgeVariable, strings.Join(keys, " or "))}, nil
+		return Judge{Problem: fmt.Sprintf("name one with %s, judge: in the suite or %s, or set %s", byFlag, engine.JudgeVariable, strings.Join(keys, " or "))}, nil
 	}
 	d := Judge{By: engine.JudgeVariable}
 	switch named, _ := e.Env().Lookup(engine.JudgeVariable); {

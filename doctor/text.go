@@ -63,6 +63,7 @@ func (d *Diagnosis) Text(o report.TerminalOptions) []byte {
 	default:
 		t.row(markGood, j.Provider, "by %s", j.By)
 	}
+	t.models(d.Models)
 	t.title("Folders")
 	for _, f := range d.Folders {
 		t.folder(&f)
@@ -85,6 +86,21 @@ func (d *Diagnosis) Text(o report.TerminalOptions) []byte {
 		}
 	}
 	return t.Bytes()
+}
+
+// models lists models that their vendors retire.
+func (t *view) models(list []Retirement) {
+	if len(list) == 0 {
+		return
+	}
+	t.title("Models")
+	for _, r := range list {
+		if r.Retired {
+			t.row(markWrong, r.Use, "%s was retired on %s: %s", r.Provider, r.Date, r.Source)
+		} else {
+			t.row(markMissing, r.Use, "%s retires on %s: %s", r.Provider, r.Date, r.Source)
+		}
+	}
 }
 
 func (t *view) sandbox(s *Sandbox) {

@@ -33,7 +33,7 @@ type Estimate struct {
 func (e *Engine) Estimate(demands []*run.Demand) Estimate {
 	var sum Estimate
 	for _, d := range demands {
-		tariff, asked := e.Tariff(d.Provider)
+		tariff, asked := e.tariff(d.Provider)
 		if !asked {
 			continue // echo and recorded answers cost nothing
 		}

@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"cmp"
 	_ "embed" // judges.json
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,8 +33,8 @@ func DefaultJudges(role judge.Role) []DefaultJudge {
 	var rows []DefaultJudge
 	for _, e := range list {
 		row, _ := e.(*value.Object)
-		key, _ := row.At("key").(string)
-		id, _ := row.At("provider").(string)
+		key := row.Text("key")
+		id := row.Text("provider")
 		rows = append(rows, DefaultJudge{key, id})
 	}
 	return rows
@@ -130,6 +132,44 @@ func (e *Engine) named(name string) proviso.ProviderSpec {
 	return proviso.ProviderSpec{ID: name}
 }
 
+// unknownJudges returns a mistake for each judge of the options or of the suite that
+// is no provider, whether or not an assertion needs it. The environment is not meant
+// for one suite, so what it names matters only to those that need a judge.
+func (e *Engine) unknownJudges() (list proviso.Mistakes) {
+	o := &e.o.Judge
+	if o.Off || o.Grader != nil || e.o.Engines.Open != nil {
+		return nil
+	}
+	who := e.suite.Judge.Panel
+	if o.Name != "" {
+		who = []proviso.ProviderSpec{e.named(o.Name)}
+	}
+	for _, spec := range who {
+		own := slices.ContainsFunc(e.o.Engines.Providers, func(p proviso.Provider) bool { return p.ID() == spec.ID })
+		var unknown *proviso.Error
+		if own || !errors.As(provider.Known(spec), &unknown) {
+			continue
+		}
+		m := e.mistakeOf(unknown)
+		m.Skips = false // what is skipped is never the judge
+		m.Place.File = cmp.Or(m.Place.File, o.Flag, "Options.Judge.Name")
+		list = append(list, m)
+	}
+	return list
+}
+
+// judgeOption names what sets the judge besides the suite and the environment, for a
+// message: a flag for who has flags, the option for a Go program.
+func (e *Engine) judgeOption() string {
+	if e.o.Judge.Flag != "" {
+		return e.o.Judge.Flag + ", "
+	}
+	if e.o.Policy.Trusted {
+		return "Options.Judge, "
+	}
+	return ""
+}
+
 // byKey returns the first default model for an ability whose key is set.
 func (e *Engine) byKey(role judge.Role) (proviso.ProviderSpec, error) {
 	rows := DefaultJudges(role)
@@ -145,8 +185,8 @@ func (e *Engine) byKey(role judge.Role) (proviso.ProviderSpec, error) {
 	}
 	if role == judge.Text {
 		return proviso.ProviderSpec{}, proviso.Because(provider.ErrNoKey, proviso.Unavailable,
-			"no judge model is configured: set one with --judge, judge: in the suite, or %s in the environment, such as %s; the default is the model of the first key that is set of %s",
-			JudgeVariable, rows[0].Provider, strings.Join(keys, ", "))
+			"no judge model is configured: set one with %sjudge: in the suite, or %s in the environment, such as %s; the default is the model of the first key that is set of %s",
+			e.judgeOption(), JudgeVariable, rows[0].Provider, strings.Join(keys, ", "))
 	}
 	if len(rows) == 0 {
 		return proviso.ProviderSpec{}, proviso.Because(provider.ErrNoKey, proviso.Unavailable, "no provider is configured for %s: set provider on the assertion", role)

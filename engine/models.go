@@ -130,9 +130,9 @@ func (n *Engines) open(spec proviso.ProviderSpec, o provider.Options) (proviso.P
 	return provider.Open(spec, o)
 }
 
-// Tariff returns the prices of a provider that this engine opened, or nil if they are
+// tariff returns the prices of a provider that this engine opened, or nil if they are
 // not known. asked is false if the provider calls no model.
-func (e *Engine) Tariff(p proviso.Provider) (t *provider.Tariff, asked bool) {
+func (e *Engine) tariff(p proviso.Provider) (t *provider.Tariff, asked bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if p == nil || !reflect.TypeOf(p).Comparable() {

@@ -32,6 +32,8 @@ type Judge struct {
 	// empty, the judge is that of the suite, else that of the variable [JudgeVariable],
 	// else the first model whose key is set: see [DefaultJudges].
 	Name string
+	// Flag is the command-line flag that sets Name, for messages; "" if there is none.
+	Flag string
 	// Off calls no judge and leaves judged assertions undecided.
 	Off bool
 	// Grader, if not nil, decides all judged assertions in place of a judge model. It

@@ -42,7 +42,7 @@ func (e *Engine) Plan(ctx context.Context, t run.Task) (*run.Plan, proviso.Mista
 	before := e.mistakes.take()
 	p, list := run.New(ctx, e.suite, o)
 	own(e, "plan", p)
-	return p, slices.Concat(before, list, e.mistakes.take())
+	return p, slices.Concat(before, e.unknownJudges(), list, e.mistakes.take())
 }
 
 // include reads the files that prompts include.

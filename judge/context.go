@@ -84,7 +84,7 @@ func readStatements(reply, key string) ([]statement, error) {
 	out := make([]statement, len(list))
 	for i, e := range list {
 		s, _ := e.(*value.Object)
-		text, _ := s.At("statement").(string)
+		text := s.Text("statement")
 		supported, ok := truth(s.At("supported"))
 		if !ok || strings.TrimSpace(text) == "" {
 			return nil, fmt.Errorf("%s %d has not both a statement, and true or false for supported", key, i+1)
@@ -112,7 +112,7 @@ func attributed(reply string) []statement {
 // needs. It counts passages if the context is a list, otherwise lines, or sentences if
 // there is only one line.
 func decideContext(ctx context.Context, g *grading) (verdict, error) {
-	query, _ := g.q.Vars.At("query").(string)
+	query := g.q.Vars.Text("query")
 	units := unitsOf(g.q.Context)
 	if len(units) == 0 {
 		return verdict{}, proviso.Errorf(proviso.Undecided, "the context is empty")
@@ -200,7 +200,7 @@ func folded(text string) string { return strings.Join(strings.Fields(strings.ToL
 // decideFaithfulness decides context-faithfulness: the share of the statements in the
 // output that follow from the context.
 func decideFaithfulness(ctx context.Context, g *grading) (verdict, error) {
-	query, _ := g.q.Vars.At("query").(string)
+	query := g.q.Vars.Text("query")
 	statements, err := ask(ctx, g, step{
 		own: "context-faithfulness-statements", pieces: []piece{{"query", query}, {"output", g.q.Output}},
 		reply: shapeOf("statements", "statements", listOf(ofType("string"))), custom: rubricStep(g.q, 0),

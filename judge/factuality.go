@@ -125,7 +125,7 @@ func readCategory(reply string) (letter, reason string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	letter, _ = o.At("category").(string)
+	letter = o.Text("category")
 	letter = strings.ToUpper(strings.Trim(strings.TrimSpace(letter), "()."))
 	return letter, reasonIn(o, ""), nil
 }

@@ -197,7 +197,7 @@ func criterionReplyOf(o *value.Object) criterionReply {
 	if s.n == 0 && numberedOtherwise(o) {
 		s.n = -1
 	}
-	s.reasoning, _ = o.At("reasoning").(string)
+	s.reasoning = o.Text("reasoning")
 	switch quotes := o.At("evidence").(type) {
 	case string:
 		s.evidence = []string{quotes}

@@ -257,7 +257,7 @@ func assertionOf(a *proviso.Assertion) Assertion {
 	}
 	out.Check, _ = a.Raw.At("check").(*value.Object)
 	out.Scope, _ = a.Raw.At("scope").(*value.Object)
-	out.Description, _ = a.Raw.At("description").(string)
+	out.Description = a.Raw.Text("description")
 	for _, c := range a.Criteria {
 		out.Criteria = append(out.Criteria, Criterion{Text: c.Text, Template: c.Template, Params: c.Params})
 	}

@@ -43,7 +43,7 @@ func (j *Judge) specOf(q proviso.Question) proviso.ProviderSpec {
 	case string:
 		spec.ID = v
 	case *value.Object:
-		spec.ID, _ = v.At("id").(string)
+		spec.ID = v.Text("id")
 		spec.Config, _ = v.At("config").(*value.Object)
 		spec.Env, _ = v.At("env").(*value.Object)
 	}

@@ -35,8 +35,8 @@ func (s *session) recall(n, seat, vote int, b *itemVote) bool {
 		if r.says == saysNothing {
 			return false
 		}
-		r.reasoning, _ = o.At("reasoning").(string)
-		r.note, _ = o.At("note").(string)
+		r.reasoning = o.Text("reasoning")
+		r.note = o.Text("note")
 		quotes, _ := o.At("evidence").([]any)
 		for _, q := range quotes {
 			if text, ok := q.(string); ok {

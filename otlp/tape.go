@@ -41,7 +41,7 @@ func (t *Tape) BeginRow(provider string, about *value.Object, sample proviso.Sam
 	if t.cassette.Replays() {
 		r, err := t.cassette.Load(q, sample)
 		o := objectOf(r.JSON)
-		id, _ := o.At("traceId").(string)
+		id := o.Text("traceId")
 		if err != nil || id == "" {
 			if needed {
 				t.lacking.Do(func() {
@@ -142,8 +142,8 @@ func keptTrace(spans []proviso.Span, err error) *value.Object {
 // keptSpans is the inverse of keptTrace.
 func keptSpans(o *value.Object) ([]proviso.Span, error) {
 	if failed, ok := o.At("error").(*value.Object); ok {
-		code, _ := failed.At("code").(string)
-		message, _ := failed.At("message").(string)
+		code := failed.Text("code")
+		message := failed.Text("message")
 		return nil, proviso.Errorf(code, "%s", message)
 	}
 	list, ok := o.At("spans").([]any)
@@ -154,10 +154,10 @@ func keptSpans(o *value.Object) ([]proviso.Span, error) {
 	for i, v := range list {
 		o, _ := v.(*value.Object)
 		s := &spans[i]
-		s.ID, _ = o.At("id").(string)
-		s.ParentID, _ = o.At("parentId").(string)
-		s.Name, _ = o.At("name").(string)
-		s.StatusMessage, _ = o.At("statusMessage").(string)
+		s.ID = o.Text("id")
+		s.ParentID = o.Text("parentId")
+		s.Name = o.Text("name")
+		s.StatusMessage = o.Text("statusMessage")
 		code, _ := o.At("statusCode").(float64)
 		s.StatusCode = int(code)
 		s.Attributes, _ = o.At("attributes").(*value.Object)

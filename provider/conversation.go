@@ -8,7 +8,7 @@ func conversationOf(records []record) *value.Object {
 	var messages []any
 	for _, rec := range records {
 		m := object(rec.At("output"))
-		role, _ := m.At("role").(string)
+		role := m.Text("role")
 		if rec.Len() != 1 || role == "" || !m.Has("content") && !m.Has("tool_calls") {
 			return nil
 		}

@@ -196,7 +196,7 @@ func kindOf(o *value.Object) string {
 // later calls.
 func judge(f *fault, h http.Header, now time.Time) *fault {
 	f.code = proviso.Unavailable
-	f.after = retryAfter(h, now)
+	f.after = transport.RetryAfter(h, now)
 	text := strings.ToLower(f.message)
 	switch {
 	case f.filtered():
@@ -245,31 +245,6 @@ func (f *fault) filtered() bool {
 		return true
 	}
 	return f.status == http.StatusForbidden && strings.Contains(strings.ToLower(f.message), "flagged")
-}
-
-// retryAfter reads how long to wait before the next attempt: retry-after-ms, or
-// Retry-After in seconds or as a date (RFC 9110, section 10.2.3). A date is
-// compared with the Date header of the response (section 6.6.1), if there is
-// one, because the local clock may be wrong.
-func retryAfter(h http.Header, now time.Time) time.Duration {
-	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 && ms < 1e12 {
-		return time.Duration(ms * float64(time.Millisecond))
-	}
-	v := strings.TrimSpace(h.Get("Retry-After"))
-	if s, err := strconv.ParseFloat(v, 64); err == nil {
-		if s > 0 && s < 1e9 {
-			return time.Duration(s * float64(time.Second))
-		}
-		return 0
-	}
-	t, err := http.ParseTime(v)
-	if err != nil {
-		return 0
-	}
-	if theirs, err := http.ParseTime(h.Get("Date")); err == nil {
-		now = theirs
-	}
-	return max(t.Sub(now), 0)
 }
 
 // excerpt is the beginning of text on one line, safe to print.

@@ -43,7 +43,7 @@ func (p *scriptedPython) ask(ctx context.Context, a *another, entry, member, tex
 		return nil, err
 	}
 	o, _ := v.(*value.Object)
-	if message, _ := o.At("error").(string); message != "" {
+	if message := o.Text("error"); message != "" {
 		return nil, proviso.Errorf(proviso.Unavailable, "%s: %s", a.name, message)
 	}
 	if o.At(member) == nil {

@@ -77,6 +77,7 @@ type Templates interface {
 type Kind struct {
 	Name string // the id, or its beginning up to and with the first colon
 	Doc  string // one sentence for lists
+	Own  bool   // not a provider of promptfoo
 	New  func(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provider, error)
 
 	// These are the facts of [proviso.ProviderFacts].
@@ -89,7 +90,7 @@ type Kind struct {
 var kinds = []Kind{
 	{Name: "anthropic:", Doc: "answers by Claude, over Anthropic's Messages API", New: newAnthropic, Search: searchClaude},
 	{Name: "azure:", Doc: "answers by a deployment of Azure OpenAI", New: newAzure, Tools: proviso.ToolsOpenAI, Search: searchOpenAI},
-	{Name: "azureopenai:", Doc: "another name of azure:", New: newAzure, Tools: proviso.ToolsOpenAI},
+	{Name: "azureopenai:", Doc: "another name of azure:", New: newAzure, Tools: proviso.ToolsOpenAI, Search: searchOpenAI},
 	{Name: "bedrock:", Doc: "answers by a model of Amazon Bedrock, over its Converse API", New: newBedrock},
 	{Name: "echo", Doc: "answers with the prompt itself", New: newEcho, Local: true},
 	{Name: "exec:", Doc: "answers with what a command prints", New: newExec, Code: true, OpenEnded: true},
@@ -102,9 +103,9 @@ var kinds = []Kind{
 	{Name: "ollama:", Doc: "answers by a model that Ollama serves", New: newOllama},
 	{Name: "openai:", Doc: "answers by OpenAI: chat, responses, completion, embeddings", New: newOpenAI, Tools: proviso.ToolsOpenAI, Search: searchOpenAI},
 	{Name: "python:", Doc: "answers with what a function of a Python file returns", New: newPython, Code: true, File: true, OpenEnded: true},
-	{Name: "recorded:", Doc: "answers with outputs recorded in a JSON, JSON Lines or CSV file", New: newRecorded, File: true, Local: true},
+	{Name: "recorded:", Own: true, Doc: "answers with outputs recorded in a JSON, JSON Lines or CSV file", New: newRecorded, File: true, Local: true},
 	{Name: "replicate:", Doc: "answers by a model that Replicate runs", New: newReplicate},
-	{Name: "ruby:", Doc: "answers with what a function of a Ruby file returns", New: newRuby, Code: true, File: true},
+	{Name: "ruby:", Doc: "answers with what a function of a Ruby file returns", New: newRuby, Code: true, File: true, OpenEnded: true},
 	{Name: "vertex:", Doc: "answers by Gemini or Claude, over Google Cloud's Vertex AI", New: newVertex, Tools: proviso.ToolsGoogle, Search: searchVertex},
 	{Name: "webhook:", Doc: "answers by an endpoint that takes {prompt, config} and gives {output}", New: newWebhook, URL: true, OpenEnded: true},
 }
@@ -189,6 +190,17 @@ func open(spec proviso.ProviderSpec, o Options) (proviso.Provider, error) {
 		}
 	}
 	return nil, unknown(spec)
+}
+
+// Known returns nil if the id of spec begins as that of a provider does, which says
+// nothing about the rest of the id, and otherwise the error of [Open].
+func Known(spec proviso.ProviderSpec) error {
+	for _, k := range Kinds() {
+		if _, ok := k.of(spec.ID); ok {
+			return nil
+		}
+	}
+	return unknown(spec)
 }
 
 // of reports whether an id names a provider, and returns the rest of the id.

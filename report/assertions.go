@@ -127,9 +127,9 @@ func (c *Counts) plus(d Counts) {
 type assertions struct {
 	seed   maphash.Seed
 	lines  map[uint64]*AssertionSummary
-	clean  []uint64         // lines that may be given up
-	counts map[uint64]tally // of assertions without a line
-	others Counts           // of assertions that are not told apart either
+	clean  []uint64 // lines that may be given up
+	counts tallies  // of assertions without a line
+	others Counts   // of assertions that are not told apart either
 	buffer []byte
 
 	// recent finds entries by the suite's objects, which rows of one suite share.
@@ -141,22 +141,11 @@ type assertions struct {
 	sorted atomic.Pointer[[]AssertionSummary]
 }
 
-// tally is [Counts] in a third of the room: there are up to maxCounted.
-type tally struct{ passed, failed, errors, skipped uint32 }
-
-func tallyOf(c Counts) tally {
-	return tally{uint32(c.Passed), uint32(c.Failed), uint32(c.Errors), uint32(c.Skipped)}
-}
-
-func (t tally) counts() Counts {
-	return Counts{Passed: int(t.passed), Failed: int(t.failed), Errors: int(t.errors), Skipped: int(t.skipped)}
-}
-
 // maxRecent limits the assertions that are found without their key.
 const maxRecent = 1024
 
 func newAssertions() *assertions {
-	return &assertions{seed: maphash.MakeSeed(), lines: map[uint64]*AssertionSummary{}, counts: map[uint64]tally{}, recent: map[*value.Object]*AssertionSummary{}}
+	return &assertions{seed: maphash.MakeSeed(), lines: map[uint64]*AssertionSummary{}, counts: newTallies(), recent: map[*value.Object]*AssertionSummary{}}
 }
 
 // addOf counts a verdict on an assertion of a suite.
@@ -190,16 +179,15 @@ func (t *assertions) add(x *about, status proviso.Status, judged bool) *Assertio
 		a.Counts.add(status)
 		return a
 	}
-	short, known := t.counts[key]
-	before := short.counts()
+	before, known := t.counts.get(key)
 	before.add(status)
 	if a := t.open(key, x, judged || before.Failed+before.Errors > 0); a != nil {
 		a.Counts = before
-		delete(t.counts, key)
+		t.counts.remove(key)
 		return a
 	}
-	if known || len(t.counts) < maxCounted {
-		t.counts[key] = tallyOf(before)
+	if known || t.counts.len() < maxCounted {
+		t.counts.set(key, before)
 	} else {
 		t.others.add(status)
 	}
@@ -229,8 +217,8 @@ func (t *assertions) makeRoom() bool {
 		if a == nil || a.Failed+a.Errors > 0 || len(a.Judges) > 0 || a.Cost > 0 || a.CannotTell > 0 {
 			continue
 		}
-		if len(t.counts) < maxCounted {
-			t.counts[key] = tallyOf(a.Counts)
+		if t.counts.len() < maxCounted {
+			t.counts.set(key, a.Counts)
 		} else {
 			t.others.plus(a.Counts)
 		}
@@ -273,11 +261,9 @@ func (s *Summary) Assertions() []AssertionSummary {
 		one.name = a.name
 		list = append(list, one)
 	}
-	if len(t.counts) > 0 {
-		more := AssertionSummary{Others: len(t.counts), Counts: t.others}
-		for _, c := range t.counts {
-			more.plus(c.counts())
-		}
+	if n := t.counts.len(); n > 0 {
+		more := AssertionSummary{Others: n, Counts: t.others}
+		more.plus(t.counts.total())
 		list = append(list, more)
 	}
 	t.sorted.Store(&list)

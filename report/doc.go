@@ -5,5 +5,5 @@
 // [AppendRow] encodes a row once, when it finishes, and the run file stores it.
 // Reports copy those bytes in index order. Data about the whole run comes from a
 // [Summary], which grows with the number of columns and labels of assertions, not
-// with rows. [FromRun] builds both from a stored run.
+// with rows. [FromRun] builds both from a kept run.
 package report

@@ -16,13 +16,35 @@ func Line(s string, cells int) string {
 	return cut(strings.Join(strings.Fields(s), " "), cells)
 }
 
+// Cells returns how many cells of a terminal a text takes that [Line] or [Lines]
+// returned.
+func Cells(clean string) int { return cellsOf(clean) }
+
 // Lines returns s, with its line breaks, as lines that are safe to print: at most
 // limit lines of at most the given cells, broken at blanks if possible. An ellipsis
 // at the end of the last line marks a longer text.
 func Lines(s string, cells, limit int) []string { return wrap(s, cells, limit) }
 
+// Opening returns a text that [Line] or [Lines] returned so that it may begin a line,
+// after blanks or not, where a CI system would read two colons as a command.
+func Opening(clean string) string { return opening(clean) }
+
 // MarkdownCode returns s as a code span of at most the given cells, in which Markdown
 // has no markup, links or mentions. It may be used in a table.
 func MarkdownCode(s string, cells int) string {
 	return cell(strings.Join(strings.Fields(clip(s, cells*maxBytes)), " "), cells)
+}
+
+// MarkdownFence returns lines as a fenced block of a language, in which Markdown has no
+// markup, links or mentions. The fence is longer than any run of backticks in them. A
+// line that a CI system would read as a command gets a backslash.
+func MarkdownFence(language string, lines []string) string {
+	cleaned := make([]string, len(lines))
+	for i, line := range lines {
+		rest := strings.TrimLeft(line, " ")
+		cleaned[i] = line[:len(line)-len(rest)] + Opening(clean(rest))
+	}
+	text := strings.Join(cleaned, "\n")
+	bar := strings.Repeat("`", max(3, longestRun(text)+1))
+	return bar + language + "\n" + text + "\n" + bar + "\n"
 }

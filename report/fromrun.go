@@ -27,6 +27,7 @@ func (m *Meta) Header() runfile.Header {
 	if m.Folder != "" {
 		o.Set("folder", m.Folder)
 	}
+	m.setOrigin(o)
 	return runfile.Header{Version: m.Version, Suite: m.Suite, Started: m.Started, Meta: o}
 }
 
@@ -52,13 +53,14 @@ func Trailer(m *Meta, s *Summary) []byte {
 	return value.AppendJSON(nil, o)
 }
 
-// FromRun returns the data to show a stored run. It reads every row once. For an
+// FromRun returns the data to show a kept run. It reads every row once. For an
 // unfinished run, the duration and the derived metrics are unknown.
 func FromRun(r *runfile.Reader) (*Meta, *Summary, error) {
 	h := r.Header()
 	m := &Meta{RunID: h.ID, Version: h.Version, Suite: h.Suite, Started: h.Started, RunFile: r.Path()}
 	m.Config, _ = h.Meta.At("config").(*value.Object)
 	m.Planned, m.Folder = integer(h.Meta, "rows"), h.Meta.Text("folder")
+	m.Revision, m.Hashes = OriginOf(h.Meta)
 	columns, _ := h.Meta.At("columns").([]any)
 	for _, v := range columns {
 		o, _ := v.(*value.Object)

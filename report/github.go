@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/proviso-eval/proviso"
@@ -25,6 +26,10 @@ const shownAnnotations = 10
 // right for GitHub.
 type AnnotationOptions struct {
 	Max int // of errors, and of warnings; 0 means GitHub's limit, 10
+
+	// Only reports whether a row, by its index, is annotated; nil means every row that
+	// did not pass. The gate annotates the rows that the change broke.
+	Only func(index int) bool
 
 	// Place returns the file and the line, from 1, of an assertion of a case, as in
 	// the repository; "" if they are unknown. The assertion is the first that did not
@@ -55,6 +60,9 @@ func Annotations(ctx context.Context, w io.Writer, o AnnotationOptions, sum *Sum
 	}
 	b := bufio.NewWriter(w)
 	written := [2]int{}
+	if o.Only != nil {
+		marks = slices.DeleteFunc(marks, func(m mark) bool { return !o.Only(m.index) })
+	}
 	for _, m := range sum.distinct(worst(marks, len(marks))) {
 		level := urgency(m.mark)
 		if written[level] == o.Max {

@@ -180,7 +180,7 @@ func BenchmarkSummaryAddRow(b *testing.B) {
 func ExampleForFile() {
 	_, err := report.ForFile("out.docx")
 	fmt.Println(err)
-	// Output: no report format has the suffix of "out.docx"; the suffixes are .batch.json, .csv, .html, .htm, .json, .jsonl, .ndjson, .junit.xml, .xml, .md, .yaml, .yml, .txt
+	// Output: no report format has the suffix of "out.docx"; the suffixes are .batch.json, .codequality.json, .csv, .html, .htm, .json, .jsonl, .ndjson, .junit.xml, .xml, .md, .yaml, .yml, .txt
 }
 
 // A huge output is one row like any other.

@@ -249,7 +249,7 @@ func (p *page) note() {
 
 func (p *page) footer() {
 	m := p.in.Meta
-	p.text("Made by proviso " + cut(m.Version, 40) + ". This page loads nothing from anywhere.")
+	p.text("Made by proviso " + cut(m.Version, 40) + ". This page loads nothing from the network.")
 	if m.RunFile != "" {
 		p.shownBy(" The run is kept:")
 	}

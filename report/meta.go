@@ -24,6 +24,14 @@ type Meta struct {
 	Types   proviso.Types // how they compare, so that a report can mark what differs; without it nothing is marked
 	Folder  string        // of the suite, where the human labels for its judges are stored; "" if unknown
 
+	// Place returns the file and the line, from 1, of an assertion of a case, as in the
+	// repository; "" if they are unknown. The assertion has the form of
+	// [AssertionJSON]; nil means the case as a whole. It may be nil.
+	Place func(test int, assertion []byte) (file string, line int)
+
+	Revision Revision // of the repository that the suite is in
+	Hashes   Hashes   // of the input
+
 	// Trust returns the agreement of a judge, by its identity, with human labels for
 	// an assertion, by its id and its form in the row. It may be nil.
 	Trust func(judge, assertion string, raw *value.Object) Trust

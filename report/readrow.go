@@ -26,10 +26,10 @@ type Row struct {
 
 // RowAssertion is the verdict on one assertion of a [Row].
 type RowAssertion struct {
-	Type, Metric string
-	Status       proviso.Status
-	Score        *float64 // nil if it is undecided
-	Reason       string
+	ID, Type, Metric string
+	Status           proviso.Status
+	Score            *float64 // nil if it is undecided
+	Reason           string
 }
 
 // ReadRow reads a record.
@@ -51,7 +51,7 @@ func ReadRow(record []byte) (*Row, error) {
 		a := c.Object("assertion")
 		status := statusOf(c.Text("status"))
 		r.Assertions = append(r.Assertions, RowAssertion{
-			Type: a.Text("type"), Metric: a.Text("metric"), Status: status, Score: decidedScore(c, status), Reason: c.Text("reason"),
+			ID: a.Text("id"), Type: a.Text("type"), Metric: a.Text("metric"), Status: status, Score: decidedScore(c, status), Reason: c.Text("reason"),
 		})
 		i += max(0, integer(c, "members")) // which are part of its verdict
 	}

@@ -30,6 +30,7 @@ type Input struct {
 func Formats() []Format {
 	return []Format{
 		{Name: "batch", Suffixes: []string{".batch.json"}, Doc: "counts and pass rates of cases and assertions, without rows", Render: renderBatch},
+		{Name: "codequality", Suffixes: []string{".codequality.json"}, Doc: "the code quality report of GitLab, an issue for each row that did not pass", Render: renderCodeQuality},
 		{Name: "csv", Suffixes: []string{".csv"}, Doc: "a table for spreadsheets, a line for each case", Render: renderCSV},
 		{Name: "github", Doc: "the summary of a job of GitHub Actions, in Markdown", Render: renderGitHub},
 		{Name: "html", Suffixes: []string{".html", ".htm"}, Doc: "one page for people: filters, search and details, without a network", Render: renderHTML},

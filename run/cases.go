@@ -39,6 +39,7 @@ func (p *Plan) checkCases(ctx context.Context) {
 		}
 		p.Cases++
 		_, _ = io.WriteString(p.content, c.ID+"\n") // a hash never fails
+		_, _ = io.WriteString(p.cases, c.ID+"\n")
 		p.inOrder = p.inOrder || c.Options.StoreOutputAs != ""
 		p.serial = p.serial || c.Options.RunSerially
 		prepared := p.prepare(ctx, c)

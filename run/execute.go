@@ -105,7 +105,7 @@ func (p *Plan) shownConfig() *value.Object {
 
 func (p *Plan) start(started time.Time) (*execution, error) {
 	e := &execution{p: p, groups: map[int]*group{}, summary: report.NewSummary(len(p.columns)), metrics: newMetrics(p)}
-	e.meta = &report.Meta{Version: p.o.Version, Suite: p.Name(), Started: started, Config: p.shownConfig(), Planned: p.Rows, Types: check.Facts(), Folder: p.o.Folder}
+	e.meta = &report.Meta{Version: p.o.Version, Suite: p.Name(), Started: started, Config: p.shownConfig(), Planned: p.Rows, Types: check.Facts(), Folder: p.o.Folder, Revision: p.o.Revision, Hashes: p.hashes()}
 	for i := range p.columns {
 		e.meta.Columns = append(e.meta.Columns, report.NewColumn(p.columns[i].prompt, p.columns[i].spec))
 	}
@@ -169,8 +169,28 @@ func (p *Plan) Name() string {
 func contentOf(s *proviso.Suite) hash.Hash {
 	h := sha256.New()
 	h.Write(value.AppendJSON(nil, s.Config))
+	addPrompts(h, s)
+	return h
+}
+
+func addPrompts(h hash.Hash, s *proviso.Suite) {
 	for _, prompt := range s.Prompts {
 		fmt.Fprintf(h, "%d:%s", len(prompt.Raw), prompt.Raw)
+	}
+}
+
+// hashes identifies the parts of the input, so that two runs show which of them differ.
+func (p *Plan) hashes() report.Hashes {
+	prompts := sha256.New()
+	addPrompts(prompts, p.Suite)
+	suite := sha256.Sum256(value.AppendJSON(nil, p.Suite.Config))
+	h := report.Hashes{Prompts: hex.EncodeToString(prompts.Sum(nil)), Suite: hex.EncodeToString(suite[:]), Cases: hex.EncodeToString(p.cases.Sum(nil))}
+	if p.o.Judge == nil {
+		return h
+	}
+	if judge := p.o.Judge(); judge != "" {
+		sum := sha256.Sum256([]byte(judge))
+		h.Judge = hex.EncodeToString(sum[:])
 	}
 	return h
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/secrets"
+	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -115,9 +116,11 @@ type Observers struct {
 // Task selects the part of a suite to run and the place where the run is
 // stored.
 type Task struct {
-	Dir    string // folder of stored runs; "" stores the run in a temporary folder
+	Dir    string // folder of kept runs; "" stores the run in a temporary folder
 	Folder string // absolute path of the suite, to find files next to it; "" for an untrusted suite
 	RunID  string // id of the run in its rows; "" uses that of the run file
+
+	Revision report.Revision // of the repository that the suite is in, for the record
 
 	Providers *regexp.Regexp // only providers whose id or label matches
 	Prompts   *regexp.Regexp // only prompts whose id or label matches

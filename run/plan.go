@@ -6,6 +6,7 @@ package run
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"hash"
 	"slices"
@@ -29,6 +30,7 @@ type Plan struct {
 
 	o          Options
 	content    hash.Hash // hash of the run's content, without the judge
+	cases      hash.Hash // hash of the cases alone
 	compiler   *check.Compiler
 	columns    []column
 	opened     map[string]proviso.Provider
@@ -76,7 +78,7 @@ func New(ctx context.Context, s *proviso.Suite, o Options) (*Plan, proviso.Mista
 	o.Files = seen
 	defer seen.close()
 	p := &Plan{
-		Suite: s, o: o, content: content, opened: map[string]proviso.Provider{}, scripts: map[string]*check.Transform{}, noted: map[string]*noted{},
+		Suite: s, o: o, content: content, cases: sha256.New(), opened: map[string]proviso.Provider{}, scripts: map[string]*check.Transform{}, noted: map[string]*noted{},
 		compiler: check.New(check.Options{
 			Code: o.Code, Files: o.Files, Templates: o.Templates, Grader: o.Grader, Spans: o.Spans, CommandTools: o.CommandTools,
 			Client: o.Client, Env: o.Env, Engines: o.Checks, LaxSchemas: o.LaxSchemas, Frozen: true, Lenient: s.Lenient, Expand: criteria.Expand,

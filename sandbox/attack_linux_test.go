@@ -119,14 +119,40 @@ func attacks() []attack {
 		{"signal by fcntl", "import fcntl\nfcntl.fcntl(0, fcntl.F_SETOWN, PARENT)\nreturn 'WORKED'", "refused"},
 		{"setsid", `os.setsid(); return "WORKED"`, "refused"},
 		{"setpgid", `os.setpgid(0, 0); return "WORKED"`, "refused"},
-		{"threads", "import threading, time\nts = []\ntry:\n    for _ in range(5000):\n        t = threading.Thread(target=time.sleep, args=(60,), daemon=True)\n        t.start()\n        ts.append(t)\nexcept RuntimeError:\n    pass\nreturn 'WORKED' if len(ts) == 5000 else 'few'", `"few" timeout limit`},
-		{"a thread that goes on", "import threading\ndef f():\n    while True: pass\nthreading.Thread(target=f, daemon=True).start()\nreturn 'started'", `"started"`},
 
 		{"x32", sys("0x%x", 0x40000000+39), "OSError undecided"},
 		{"raise a limit", "import resource\nresource.setrlimit(resource.RLIMIT_AS, (-1, -1))\nreturn 'WORKED'", "ValueError refused"},
 		{"another sandbox's limit", "import resource\nresource.prlimit(os.getppid(), resource.RLIMIT_CPU, (1, 1))\nreturn 'WORKED'", "refused"},
 		{"terminal", "import fcntl, termios\nfcntl.ioctl(0, termios.TIOCSTI, b'x')\nreturn 'WORKED'", "refused OSError"},
 
+		{"forged id", "os.write(3, (9 + 4).to_bytes(4, 'big') + b'R' + b'12345678' + b'true')\nreturn 1", "undecided"},
+		{"next id", "import _thread\n_thread.start_new_thread(lambda: [os.write(3, (13).to_bytes(4, 'big') + b'R' + bytes(8) + b'true') for _ in range(100)], ())\nreturn 1", "undecided 1"},
+		{"reply twice", "f = sys._getframe()\nwhile 'self' not in f.f_locals or not hasattr(f.f_locals['self'], 'channel'): f = f.f_back\nw = f.f_locals['self']\nfor _ in range(3): w.channel.write(b'R', w.id, b'true')\nreturn False", "undecided true"},
+		{"strange kind", "f = sys._getframe()\nwhile 'self' not in f.f_locals or not hasattr(f.f_locals['self'], 'channel'): f = f.f_back\nw = f.f_locals['self']\nw.channel.write(b'Z', w.id, b'true')\nreturn False", "undecided"},
+		{"no JSON", "f = sys._getframe()\nwhile 'self' not in f.f_locals or not hasattr(f.f_locals['self'], 'channel'): f = f.f_back\nw = f.f_locals['self']\nw.channel.write(b'R', w.id, b'{')\nreturn False", "undecided"},
+		{"forged question", "f = sys._getframe()\nwhile 'self' not in f.f_locals or not hasattr(f.f_locals['self'], 'channel'): f = f.f_back\nw = f.f_locals['self']\nw.channel.write(b'Q', w.id, b'{\"n\": 7}')\nreturn False", "undecided"},
+		{"huge length", "os.write(3, b'\\xff' * 8)\nreturn 1", "undecided"},
+		{"close the channel", "os.close(3)\nreturn 1", "undecided"},
+		{"replace the channel", "os.dup2(0, 3)\nreturn 1", "undecided"},
+		{"no reply", "os._exit(0)", "undecided"},
+		{"exit", "sys.exit(0)", "SystemExit"},
+		{"segfault", "import ctypes\nctypes.string_at(1)", "undecided"},
+		{"abort", "os.abort()", "undecided"},
+		{"hostile class", "class A:\n    @property\n    def __class__(self): raise ValueError('class')\n    def __bool__(self): raise ValueError('bool')\n    def __getattr__(self, n): raise ValueError('attr')\nreturn A()", "TypeError ValueError"},
+		{"exit handlers", "import atexit\natexit.register(lambda: os.write(3, b'x' * 100))\nreturn 'ok'", `"ok"`},
+		{"patched modules", "import re, json\nre.search = json.loads = lambda *a, **k: None\nsys.modules['re'] = None\nreturn 'ok'", `"ok"`},
+		{"patched builtins", "import builtins\nbuiltins.len = builtins.type = builtins.str = builtins.isinstance = lambda *a: 0\nos.read = os.write = None\nreturn 'ok'", `"ok"`},
+	}
+	list = append(list, attack{"system calls", refusedCalls(), `"refused"`})
+	for name, family := range map[string]int{"netlink": unix.AF_NETLINK, "vsock": unix.AF_VSOCK, "packet": unix.AF_PACKET, "alg": unix.AF_ALG, "inet6": unix.AF_INET6} {
+		list = append(list, attack{name, sys("%d, %d, 3, 0", unix.SYS_SOCKET, family), "refused"})
+	}
+	return list
+}
+
+// hogs take time and memory. They have nothing to do with who runs them.
+func hogs() []attack {
+	return []attack{
 		{"4 GB", `return len(bytearray(4 << 30))`, "limit"},
 		{"slow memory", "a = []\nwhile True: a.append(bytearray(1 << 20))", "limit timeout"},
 		{"loop", "while True: pass", "timeout"},
@@ -142,27 +168,18 @@ func attacks() []attack {
 		{"flood below", "for _ in range(2000):\n    try: os.write(1, b'x' * 1000)\n    except BlockingIOError: pass\nreturn 'done'", `"done"`},
 		{"50 MB", "return 'x' * (50 << 20)", "limit timeout"},
 		{"deep", "v = []\nfor _ in range(900): v = [v]\nreturn 'ok' if v else ''", `"ok"`},
-
-		{"forged id", "os.write(3, (9 + 4).to_bytes(4, 'big') + b'R' + b'12345678' + b'true')\nreturn 1", "undecided"},
-		{"next id", "import _thread\n_thread.start_new_thread(lambda: [os.write(3, (13).to_bytes(4, 'big') + b'R' + bytes(8) + b'true') for _ in range(100)], ())\nreturn 1", "undecided 1"},
-		{"reply twice", "f = sys._getframe()\nwhile 'self' not in f.f_locals or not hasattr(f.f_locals['self'], 'channel'): f = f.f_back\nw = f.f_locals['self']\nfor _ in range(3): w.channel.write(b'R', w.id, b'true')\nreturn False", "undecided true"},
-		{"strange kind", "f = sys._getframe()\nwhile 'self' not in f.f_locals or not hasattr(f.f_locals['self'], 'channel'): f = f.f_back\nw = f.f_locals['self']\nw.channel.write(b'Z', w.id, b'true')\nreturn False", "undecided"},
-		{"no JSON", "f = sys._getframe()\nwhile 'self' not in f.f_locals or not hasattr(f.f_locals['self'], 'channel'): f = f.f_back\nw = f.f_locals['self']\nw.channel.write(b'R', w.id, b'{')\nreturn False", "undecided"},
-		{"forged question", "f = sys._getframe()\nwhile 'self' not in f.f_locals or not hasattr(f.f_locals['self'], 'channel'): f = f.f_back\nw = f.f_locals['self']\nw.channel.write(b'Q', w.id, b'{\"n\": 7}')\nreturn False", "undecided"},
-		{"huge length", "os.write(3, b'\\xff' * 8)\nreturn 1", "undecided"},
 		{"half a frame", "os.write(3, (100).to_bytes(4, 'big') + b'R')\nimport time\nwhile True:\n    try: time.sleep(60)\n    except BaseException: pass", "timeout"},
-		{"close the channel", "os.close(3)\nreturn 1", "undecided"},
-		{"replace the channel", "os.dup2(0, 3)\nreturn 1", "undecided"},
-		{"no reply", "os._exit(0)", "undecided"},
-		{"exit", "sys.exit(0)", "SystemExit"},
-		{"segfault", "import ctypes\nctypes.string_at(1)", "undecided"},
-		{"abort", "os.abort()", "undecided"},
 		{"looping message", "class E(Exception):\n    def __str__(self):\n        while True: pass\nraise E()", "timeout"},
-		{"hostile class", "class A:\n    @property\n    def __class__(self): raise ValueError('class')\n    def __bool__(self): raise ValueError('bool')\n    def __getattr__(self, n): raise ValueError('attr')\nreturn A()", "TypeError ValueError"},
-		{"exit handlers", "import atexit\natexit.register(lambda: os.write(3, b'x' * 100))\nreturn 'ok'", `"ok"`},
-		{"patched modules", "import re, json\nre.search = json.loads = lambda *a, **k: None\nsys.modules['re'] = None\nreturn 'ok'", `"ok"`},
-		{"patched builtins", "import builtins\nbuiltins.len = builtins.type = builtins.str = builtins.isinstance = lambda *a: 0\nos.read = os.write = None\nreturn 'ok'", `"ok"`},
+		{"a thread that goes on", "import threading\ndef f():\n    while True: pass\nthreading.Thread(target=f, daemon=True).start()\nreturn 'started'", `"started"`},
+		{"threads", "import threading, time\nts = []\ntry:\n    for _ in range(5000):\n        t = threading.Thread(target=time.sleep, args=(60,), daemon=True)\n        t.start()\n        ts.append(t)\nexcept RuntimeError:\n    pass\nreturn 'WORKED' if len(ts) == 5000 else 'few'", `"few" timeout limit`},
 	}
+}
+
+// refusedCalls makes system calls of no use to code, one after the other, and returns
+// the names of those that are not refused.
+func refusedCalls() string {
+	var text strings.Builder
+	text.WriteString("worked = []\n")
 	for name, number := range map[string]int{
 		"unshare": unix.SYS_UNSHARE, "setns": unix.SYS_SETNS, "mount": unix.SYS_MOUNT, "pivot_root": unix.SYS_PIVOT_ROOT, "chroot": unix.SYS_CHROOT,
 		"io_uring": unix.SYS_IO_URING_SETUP, "bpf": unix.SYS_BPF, "perf": unix.SYS_PERF_EVENT_OPEN, "userfaultfd": unix.SYS_USERFAULTFD,
@@ -176,12 +193,9 @@ func attacks() []attack {
 		"vmsplice": unix.SYS_VMSPLICE, "setpriority": unix.SYS_SETPRIORITY, "sched_setaffinity": unix.SYS_SCHED_SETAFFINITY, "timer_create": unix.SYS_TIMER_CREATE,
 		"mlock": unix.SYS_MLOCK, "kcmp": unix.SYS_KCMP, "listen call": unix.SYS_LISTEN,
 	} {
-		list = append(list, attack{name, sys("%d, 0, 0, 0, 0, 0", number), "refused"})
+		fmt.Fprintf(&text, "try: worked.append(%q + call(%d, 0, 0, 0, 0, 0, 0))\nexcept PermissionError: pass\nexcept Exception as e: worked.append(%q + repr(e))\n", name, number, name)
 	}
-	for name, family := range map[string]int{"netlink": unix.AF_NETLINK, "vsock": unix.AF_VSOCK, "packet": unix.AF_PACKET, "alg": unix.AF_ALG, "inet6": unix.AF_INET6} {
-		list = append(list, attack{name, sys("%d, %d, 3, 0", unix.SYS_SOCKET, family), "refused"})
-	}
-	return list
+	return text.String() + "return worked or 'refused'"
 }
 
 // planted is what attacks are after, and what shows whether they got it.
@@ -295,7 +309,11 @@ func attackAll(t *testing.T, namespaces bool) {
 	s := open(t, o)
 	probe := compile(t, s, proviso.Body, "import re, json\nreturn [len(output), bool(re.search('o', output)), json.loads('1')]")
 	t.Run("each", func(t *testing.T) {
-		for _, a := range attacks() {
+		list := attacks()
+		if !testing.Short() {
+			list = append(list, hogs()...)
+		}
+		for _, a := range list {
 			t.Run(a.name, func(t *testing.T) {
 				t.Parallel()
 				try(t, s, p.replace.Replace(attackPrelude+a.text), a.want)

@@ -114,6 +114,7 @@ func (w *engineWorker) serve(f frame) frame {
 func (w *engineWorker) load(request *value.Object) error {
 	seconds, _ := request.At("timeout").(float64)
 	w.resident, _ = request.At("rss").(float64)
+	w.resident += float64(resident()) // a process inherits the peak of the one that starts it
 	w.name, w.maxReply = request.Text("name"), integer(request, "reply")
 	src := proviso.Source{
 		Language: "javascript", Name: w.name, Text: request.Text("text"), Params: texts(request, "params"), Entry: request.Text("entry"),

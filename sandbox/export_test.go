@@ -40,6 +40,13 @@ func (s *Sandbox) Workers() int {
 	return n
 }
 
+// ActingWorkers returns how many workers of code with side effects exist.
+func (s *Sandbox) ActingWorkers() int {
+	s.acting.mu.Lock()
+	defer s.acting.mu.Unlock()
+	return s.acting.alive
+}
+
 // Hosts returns the processes of the hosts.
 func (s *Sandbox) Hosts() []*exec.Cmd {
 	s.mu.Lock()
@@ -62,6 +69,12 @@ func AppendFrame(dst []byte, kind byte, id uint64, payload []byte) []byte {
 // killed.
 func Grace(o Options, d time.Duration) Options {
 	o.grace = d
+	return o
+}
+
+// IdleCheck returns options under which idle workers are looked at as often as this.
+func IdleCheck(o Options, d time.Duration) Options {
+	o.idleCheck = d
 	return o
 }
 

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -310,6 +311,42 @@ func TestNodeThreads(t *testing.T) {
 			t.Errorf("purpose %v: the worker uses %v µs of 500 ms in which nobody calls it", purpose, used)
 		}
 		_ = f.Close()
+	}
+}
+
+// TestIdleThreads: a worker whose thread computes between calls is ended without a
+// further call. One that does nothing stays.
+func TestIdleThreads(t *testing.T) {
+	t.Parallel()
+	needNode(t)
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux says what a process computes")
+	}
+	for _, o := range []sandbox.Options{{}, sandbox.NoNamespaces(sandbox.Options{}), {Policy: sandbox.Off}} {
+		o.Dir = t.TempDir()
+		s := openFor(t, sandbox.IdleCheck(o, 200*time.Millisecond))
+		for _, arg := range []string{"stay", "spin"} {
+			src := nodeSource("a.js", "const {Worker} = require('worker_threads');\nmodule.exports = (o) => { if (o === 'spin') new Worker('for (;;);', {eval: true}).unref(); return o }", "")
+			src.Purpose = proviso.Acting
+			f, err := s.Compile(t.Context(), src)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := f.Call(t.Context(), arg); err != nil {
+				t.Fatal(err)
+			}
+			end := time.Now().Add(time.Second)
+			if arg == "spin" {
+				end = time.Now().Add(40 * time.Second) // a busy machine
+			}
+			for s.Workers() > 0 && time.Now().Before(end) {
+				time.Sleep(20 * time.Millisecond)
+			}
+			if gone := s.Workers() == 0; gone != (arg == "spin") {
+				t.Errorf("%v, %s: the idle worker is gone: %v", o.Policy, arg, gone)
+			}
+			_ = f.Close()
+		}
 	}
 }
 

@@ -17,10 +17,13 @@ type pool struct {
 	alive int           // weight of the workers, idle or not
 	idle  *list.List    // of *worker, the most recently used in front
 	room  chan struct{} // closed, and replaced, when a worker becomes idle or goes
+
+	check   time.Duration // how often idle workers are looked at
+	watched bool          // they will be looked at
 }
 
-func newPool(running int) *pool {
-	return &pool{slots: make(chan struct{}, running), idle: list.New(), room: make(chan struct{})}
+func newPool(running int, check time.Duration) *pool {
+	return &pool{slots: make(chan struct{}, running), idle: list.New(), room: make(chan struct{}), check: check}
 }
 
 // enter waits for a slot.
@@ -107,6 +110,7 @@ func (p *pool) take(src *source) (*worker, <-chan struct{}) {
 func (p *pool) remove(e *list.Element) *worker {
 	w := p.idle.Remove(e).(*worker)
 	w.source.notIdle(e)
+	w.place = nil
 	return w
 }
 
@@ -124,7 +128,9 @@ func (p *pool) put(w *worker) {
 		p.discard(w)
 		return
 	}
-	w.source.idle = append(w.source.idle, p.idle.PushFront(w))
+	w.place = p.idle.PushFront(w)
+	w.source.idle = append(w.source.idle, w.place)
+	p.watch()
 	p.wake()
 	p.mu.Unlock()
 }

@@ -48,6 +48,7 @@ type Options struct {
 	Warn func(line string)
 
 	noNamespaces bool          // for tests
+	idleCheck    time.Duration // for tests
 	leaky        bool          // for tests
 	direct       bool          // for tests
 	noLandlock   bool          // for tests
@@ -114,7 +115,8 @@ func New(o Options) *Sandbox {
 	})
 	s.homes = sync.OnceValue(func() []string { return homesOf(s.lookup) })
 	workers := cmp.Or(max(o.Workers, 0), runtime.GOMAXPROCS(0))
-	s.deciding, s.acting = newPool(workers), newPool(max(workers, 4))
+	check := cmp.Or(o.idleCheck, idleCheck)
+	s.deciding, s.acting = newPool(workers, check), newPool(max(workers, 4), check)
 	return s
 }
 

@@ -354,19 +354,6 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestHome holds that a suite in the home folder does not open all of it.
-func TestHome(t *testing.T) {
-	t.Parallel()
-	home := t.TempDir()
-	write(t, home, ".ssh/id", "secret")
-	var warnings []string
-	s := open(t, sandbox.Options{Dir: home, Env: environment("HOME", home), Warn: func(line string) { warnings = append(warnings, line) }})
-	v, err := run(t, s, proviso.Body, "return open("+quoted(filepath.Join(home, ".ssh/id"))+").read()", "", nil)
-	if codeOf(err) != proviso.Refused || len(warnings) != 1 || !strings.Contains(warnings[0], "a folder of its own") {
-		t.Errorf("%v %v %q", v, err, warnings)
-	}
-}
-
 func write(t testing.TB, dir, name, text string) {
 	t.Helper()
 	path := filepath.Join(dir, name)

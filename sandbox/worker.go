@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"container/list"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -33,6 +34,9 @@ type worker struct {
 	born      time.Time
 	exhausted bool          // it asked to be replaced
 	limit     time.Duration // of the code that it runs
+
+	place *list.Element // in pool.idle; nil during a call; guarded by pool.mu
+	seen  idleUse       // guarded by pool.mu
 
 	cause    atomic.Pointer[proviso.Error] // why it was killed
 	killOnce sync.Once

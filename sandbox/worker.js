@@ -642,7 +642,7 @@ function open() {
     });
   }
   remember();
-  source.rss += source.keep ? resourceUsage().maxRSS * 1024 : 0;
+  source.rss += resourceUsage().maxRSS * 1024; // a process inherits the peak of the one that starts it
   compile();
   const loaded = load();
   return typeof loaded === 'function' ? void (source.function = loaded) : loaded.then((f) => { source.function = f; });

@@ -749,7 +749,7 @@ class Worker:
             signal.signal(signal.SIGALRM, self.on_alarm)
         source = self.source
         if source.rss and getrusage is not None:
-            source.rss += getrusage(0).ru_maxrss * 1024 if source.keep else 0
+            source.rss += getrusage(0).ru_maxrss * 1024  # a process inherits the peak of the one that starts it
 
         def load():
             source.compile()

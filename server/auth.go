@@ -53,9 +53,9 @@ func (s *Server) authenticate(c *call) error {
 }
 
 // allowed reports whether a key may use a route. Routes for read are also open
-// to keys with evaluate, which see only their own data there.
+// to keys with evaluate or edit, which see only their own data there.
 func allowed(key store.Key, r *route) bool {
-	return key.Can(r.Scope) || r.Scope == store.Read && !r.Others && key.Can(store.Evaluate)
+	return key.Can(r.Scope) || r.Scope == store.Read && !r.Others && (key.Can(store.Evaluate) || key.Can(store.Edit))
 }
 
 // projectParam is the parameter in which an admin key names a project.

@@ -106,13 +106,13 @@ func (s *Server) keepSuite(c *call, in *NewSuite) error {
 		return problem(proviso.Unsupported, "this server serves no suites")
 	}
 	bundle := &Bundle{Suite: in.Suite, Files: in.Files}
-	secrets := bundle.inlineSecrets(c.r.Context())
+	secrets, more := bundle.inlineSecrets(c.r.Context())
 	plan, mistakes := s.o.Runner.Check(c.r.Context(), bundle, RunOptions{})
 	if outOfRoom(mistakes) {
 		return noRoomForFiles()
 	}
 	if mistakes.Err() != nil || len(secrets) > 0 {
-		return suiteProblem(mistakes, secrets...)
+		return suiteProblem(mistakes, more, secrets...)
 	}
 	if in.Name == "" {
 		in.Name = plan.SuiteID
@@ -149,7 +149,7 @@ func (s *Server) kept(c *call, location string, created bool, v any) error {
 
 // suiteProblem is the problem of a suite with mistakes. Secrets in the suite
 // are listed first, and their values are never quoted.
-func suiteProblem(list proviso.Mistakes, secrets ...Mistake) error {
+func suiteProblem(list proviso.Mistakes, more int, secrets ...Mistake) error {
 	all := placed(list)
 	wrong := secrets
 	for i := range all {
@@ -157,7 +157,6 @@ func suiteProblem(list proviso.Mistakes, secrets ...Mistake) error {
 			all[i].Excerpt = ""
 		}
 	}
-	more := 0
 	for i, m := range list {
 		switch {
 		case m.More > 0:
@@ -197,7 +196,7 @@ func (s *Server) getSuite(c *call) error {
 	if err := decode(c.r.Context(), doc.Content, &bundle); err != nil {
 		return err
 	}
-	if out.Warnings = bundle.inlineSecrets(c.r.Context()); len(out.Warnings) > 0 { // an earlier version of proviso stored it
+	if out.Warnings, _ = bundle.inlineSecrets(c.r.Context()); len(out.Warnings) > 0 { // an earlier version of proviso stored it
 		return c.json(http.StatusOK, out)
 	}
 	out.Suite = b.Suite
@@ -273,8 +272,8 @@ func (s *Server) keepSet(c *call, name string) error {
 	if err := checkName(name); err != nil {
 		return err
 	}
-	if secrets := set.inlineSecrets(c.r.Context()); len(secrets) > 0 {
-		return invalid(secrets)
+	if secrets, more := set.inlineSecrets(c.r.Context()); len(secrets) > 0 {
+		return invalid(secrets, more)
 	}
 	doc, created, err := c.kept.PutDocument(c.r.Context(), store.NewDocument{
 		Kind: store.AssertionSetKind, Name: name, PromptHash: set.promptHash(), MediaType: mediaJSON, Content: set.content(), CreatedBy: c.key.ID,

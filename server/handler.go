@@ -157,14 +157,14 @@ func (s *Server) serve(c *call) error {
 			return p
 		}
 	}
-	if c.route.Method == http.MethodPost || c.route.Method == http.MethodPut {
+	if !c.route.Streamed && (c.route.Method == http.MethodPost || c.route.Method == http.MethodPut) {
 		taken, err := s.read(c)
 		defer s.room.give(taken)
 		if err != nil {
 			return err
 		}
 	}
-	if !c.route.Stream {
+	if !c.route.Stream && !c.route.Streamed {
 		_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(s.o.EvaluateLimit + writeTimeout)) // not every writer can
 	}
 	ctx := withClock(c.r.Context(), &c.clock)

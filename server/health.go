@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -21,7 +22,7 @@ func (s *Server) health(c *call) error { return c.json(http.StatusOK, Health{"ok
 const pingTimeout = 2 * time.Second
 
 // readiness reports whether requests are accepted: not before the jobs run, not
-// while the server stops, and not while the store is unreachable.
+// while the server stops, and not while the store is unreachable or its disk is full.
 func (s *Server) readiness(c *call) error {
 	if !s.ready.Load() {
 		return problem(codeStopping, "the server is starting or stopping")
@@ -29,7 +30,11 @@ func (s *Server) readiness(c *call) error {
 	ctx, cancel := context.WithTimeout(c.r.Context(), pingTimeout)
 	defer cancel()
 	if err := s.o.Store.Ping(ctx); err != nil {
-		p := problem(proviso.Unavailable, "the store cannot be reached")
+		why := "the store cannot be reached"
+		if errors.Is(err, store.ErrNoRoom) {
+			why = "the disk of the store is full"
+		}
+		p := problem(proviso.Unavailable, why)
 		p.cause = err
 		return p
 	}

@@ -44,7 +44,7 @@ func TestRequests(t *testing.T) {
 		{"dots", "GET", "/v1/../v1/runs", "", nil, 404, "not_found", ""},
 		{"wrong method", "GET", "/v1/evaluate", "", nil, 405, "method", "POST is"},
 		{"wrong method of several", "DELETE", "/v1/suites/x", "", nil, 405, "method", "GET, PUT is"},
-		{"strange method", "BREW", "/v1/runs", "", nil, 405, "method", "GET is"},
+		{"strange method", "BREW", "/v1/runs", "", nil, 405, "method", "GET, POST is"},
 		{"no content type", "POST", "/v1/evaluate", evaluation, []string{"Content-Type: "}, 415, "media_type", "application/json"},
 		{"a form", "POST", "/v1/evaluate", evaluation, []string{"Content-Type: application/x-www-form-urlencoded"}, 415, "media_type", ""},
 		{"text", "POST", "/v1/evaluate", evaluation, []string{"Content-Type: text/plain"}, 415, "media_type", ""},

@@ -23,8 +23,8 @@ var notSettings = []string{"vars", "metadata", "prompts", "description", "value"
 var settings = []string{"provider", "providers", "target", "targets", "config", "options", "env", "judge", "headers"}
 
 // inlineSecrets returns a mistake for each secret in a suite or in the files
-// beside it.
-func (b *Bundle) inlineSecrets(ctx context.Context) []Mistake {
+// beside it, and the number of those that are not in the list.
+func (b *Bundle) inlineSecrets(ctx context.Context) (list []Mistake, more int) {
 	found := inlineSecrets{ctx: ctx}
 	if o, ok := b.Suite.(*value.Object); ok {
 		found.below("/suite", o)
@@ -37,30 +37,34 @@ func (b *Bundle) inlineSecrets(ctx context.Context) []Mistake {
 		}
 	}
 	slices.SortFunc(found.list, func(a, b Mistake) int { return strings.Compare(a.Pointer, b.Pointer) })
-	return found.list
+	return found.list, found.more
 }
 
-// inlineSecrets returns a mistake for each secret in the assertions.
-func (s *assertionSet) inlineSecrets(ctx context.Context) []Mistake {
+// inlineSecrets returns a mistake for each secret in the assertions, and the number of
+// those that are not in the list.
+func (s *assertionSet) inlineSecrets(ctx context.Context) (list []Mistake, more int) {
 	found := inlineSecrets{ctx: ctx}
 	if v, err := value.ParseJSONContext(ctx, string(s.assertions)); err == nil {
 		found.below("/assertions", v)
 	}
-	return found.list
+	return found.list, found.more
 }
 
 // inlineSecrets collects the mistakes.
 type inlineSecrets struct {
 	ctx  context.Context
 	list []Mistake
+	more int // secrets beyond maxMistakes
 }
 
 // add records a secret.
 func (f *inlineSecrets) add(pointer string) {
-	if len(f.list) < maxMistakes {
-		f.list = append(f.list, Mistake{Pointer: pointer, Code: proviso.Refused,
-			Message: "this is a secret, and what is sent is kept: write {{ env.NAME }}, with a name that the operator of the server allowed (--allow-env NAME)"})
+	if len(f.list) >= maxMistakes {
+		f.more++
+		return
 	}
+	f.list = append(f.list, Mistake{Pointer: pointer, Code: proviso.Refused,
+		Message: "this is a secret, and what is sent is kept: write {{ env.NAME }}, with a name that the operator of the server allowed (--allow-env NAME)"})
 }
 
 // in searches a text in YAML or JSON at a pointer in the body. Syntax errors
@@ -102,7 +106,7 @@ func (f *inlineSecrets) differ(pointer string, v, shown any) {
 		if !ok {
 			return
 		}
-		kind, _ := v.At("type").(string)
+		kind := v.Text("type")
 		for key, e := range v.All() {
 			if !slices.Contains(notSettings, key) || key == "value" && isAddress(kind) {
 				f.differ(document.Join(pointer, key), e, clean.At(key))

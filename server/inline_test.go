@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -64,6 +65,30 @@ func TestInlineSecrets(t *testing.T) {
 	for _, path := range []string{"/v1/suites", "/v1/assertion-sets"} {
 		if got := f.ask("GET", path, ""); got.body != `{"items":[]}`+"\n" {
 			t.Errorf("kept: %s", got.body)
+		}
+	}
+}
+
+// TestManySecrets: secrets beyond those that an answer lists are counted.
+func TestManySecrets(t *testing.T) {
+	t.Parallel()
+	f := start(t, server.Options{Open: true, Runner: suites(t, http.DefaultClient)})
+	providers := strings.TrimSuffix(strings.Repeat(`{"id": "echo", "config": {"apiKey": "hunter2-hunter2"}},`, 250), ",")
+	var asserts []string
+	for i := range 250 {
+		asserts = append(asserts, fmt.Sprintf(`{"id": "a%d", "check": {"type": "webhook", "value": "https://me:hunter2@example.com"}}`, i))
+	}
+	for path, body := range map[string]string{
+		"/v1/suites":           inSuite(`"providers": [`+providers+`]`, ""),
+		"/v1/assertion-sets/s": `{"assertions": [` + strings.Join(asserts, ",") + `]}`,
+	} {
+		method := "POST"
+		if strings.HasSuffix(path, "/s") {
+			method = "PUT"
+		}
+		got := f.ask(method, path, body)
+		if p := got.problem(t); got.status != 422 || len(p.Errors) != 100 || !strings.HasPrefix(p.Detail, "250 mistakes, of which 100 are listed") {
+			t.Errorf("%s: %d %.300s", path, got.status, got.body)
 		}
 	}
 }

@@ -31,7 +31,7 @@ func newTenants(t *testing.T) *tenants {
 		s, _ := f.key(store.NewKey{Project: p, Scopes: scopes})
 		return bearer(s)
 	}
-	x := &tenants{fixture: f, mine: key("a", store.Read, store.Evaluate), theirs: key("b", store.Read, store.Evaluate), admin: key("ops", store.Admin)}
+	x := &tenants{fixture: f, mine: key("a", store.Read, store.Evaluate), theirs: key("b", store.Read, store.Evaluate, store.Edit), admin: key("ops", store.Admin)}
 	run := f.run(plainSuite, x.mine)
 	f.follow(run, x.mine)
 	f.ask("PUT", "/v1/assertion-sets/private", `{"assertions": [{"id": "a", "check": {"type": "contains", "value": "secret of a"}}]}`, x.mine)
@@ -88,6 +88,7 @@ var open = map[string]struct {
 	"GET /readyz":                  {"", 200, "ok"},
 	"POST /v1/evaluate":            {about(traceNamed(1)), 200, `"status":"error"`}, // it has no such trace
 	"POST /v1/traces":              {spansOf(traceNamed(1), "", "delete"), 200, "{}"},
+	"POST /v1/runs":                {runText(1), 201, `"id":"run_`},
 	"POST /v1/suites":              {strings.ReplaceAll(plainSuite, "Ann", "Bob"), 201, `"number":1`},
 	"PUT /v1/suites/{suite}":       {strings.ReplaceAll(plainSuite, "Ann", "Bea"), 201, `"number":2`},
 	"POST /v1/assertion-sets":      {`{"name": "private", "assertions": [{"id": "b", "check": {"type": "contains", "value": "b"}}]}`, 201, `"number":1`},
@@ -115,7 +116,11 @@ func TestProjects(t *testing.T) {
 		if e.Method != "GET" && !isSpecial {
 			body = "{}"
 		}
-		got := x.ask(e.Method, path, body, x.theirs)
+		headers := []string{x.theirs}
+		if name == "POST /v1/runs" {
+			headers = append(headers, ndjson)
+		}
+		got := x.ask(e.Method, path, body, headers...)
 		switch {
 		case isSpecial:
 			if got.status != special.status || !strings.Contains(got.body, special.answer) {

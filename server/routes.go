@@ -21,6 +21,7 @@ type route struct {
 	Params       []param      // of path and query
 	Request      reflect.Type // of the body; nil if there is none
 	Optional     bool         // the body may be missing
+	Streamed     bool         // the handler reads the body itself, as it arrives
 	Reads        []string     // media types of a body that the handler reads itself; nil is JSON
 	Response     reflect.Type // response type; nil if it is not JSON
 	Status       int          // status of a success
@@ -122,6 +123,8 @@ func runRoutes() []*route {
 			Summary: "List runs, newest first", Response: typeOf[RunList](), Params: slices.Concat([]param{
 				{Name: "suite", Kind: "string", Doc: "Only runs of this suite"}, {Name: "version", Kind: "string", Doc: "Only runs of this version"},
 				states, since, until}, paging)},
+		{Method: http.MethodPost, Path: "/v1/runs", ID: "push-run", Scope: store.Edit, Status: http.StatusCreated, Streamed: true, Handle: (*Server).pushRun,
+			Summary: "Keep a run that was made elsewhere", Detail: pushTaken, Reads: []string{mediaRun}, Response: typeOf[PushedRun]()},
 		{Method: http.MethodGet, Path: "/v1/runs/{run}", ID: "get-run", Scope: store.Read, Status: http.StatusOK, Handle: (*Server).getRun,
 			Summary: "A run, with its results once it has ended", Params: []param{run}, Response: typeOf[Run]()},
 		{Method: http.MethodGet, Path: "/v1/runs/{run}/results", ID: "list-results", Scope: store.Read, Status: http.StatusOK,
@@ -129,6 +132,9 @@ func runRoutes() []*route {
 			Params: slices.Concat([]param{run, verdict, {Name: "assertion", Kind: "string", Doc: "Only rows with a verdict on this assertion; status is then that of the verdict"}}, paging)},
 		{Method: http.MethodGet, Path: "/v1/runs/{run}/results/{index}", ID: "get-result", Scope: store.Read, Status: http.StatusOK,
 			Handle: (*Server).getResult, Summary: "One finished row", Params: []param{run, in("index", "Of the row, from 0")}, Response: typeOf[map[string]any]()},
+		{Method: http.MethodGet, Path: "/v1/runs/{run}/file", ID: "get-run-file", Scope: store.Read, Status: http.StatusOK, MediaType: mediaRun, Stream: true,
+			Handle: (*Server).runFile, Summary: "The file of a run that has ended, as eval keeps it", Params: []param{run},
+			Detail: "Every command of proviso reads it. A file without the totals as its last line is incomplete."},
 		{Method: http.MethodGet, Path: "/v1/runs/{run}/events", ID: "run-events", Scope: store.Read, Status: http.StatusOK, MediaType: "text/event-stream",
 			Handle: (*Server).events, Summary: "What becomes of a run, as server-sent events", Stream: true, Params: []param{run},
 			Detail: "Events are named progress, and the last one end. Their data is an Event. A client that comes back with Last-Event-ID gets what is new."},

@@ -33,17 +33,19 @@ type StartedRun struct {
 // Run is one execution of a suite. Once it has ended it is also the batch
 // result of the suite: agent_id, test_suite and results.
 type Run struct {
-	ID        string          `json:"id"`
-	Suite     string          `json:"suite"`
-	Version   string          `json:"version" doc:"Of the suite"`
-	Hash      string          `json:"hash,omitempty" doc:"Of suite, prompts and judge: runs of equal hash can be compared row by row"`
-	Status    store.RunStatus `json:"status" enum:"queued,running,done,failed,cancelled"`
-	Error     string          `json:"error,omitempty" doc:"Why it failed, or why it is tried again"`
-	CreatedAt time.Time       `json:"created_at"`
-	CreatedBy string          `json:"created_by,omitempty" doc:"The id of the API key"`
-	StartedAt *time.Time      `json:"started_at,omitempty"`
-	EndedAt   *time.Time      `json:"ended_at,omitempty"`
-	Progress  Progress        `json:"progress"`
+	ID        string           `json:"id"`
+	Suite     string           `json:"suite"`
+	Version   string           `json:"version" doc:"Of the suite"`
+	Hash      string           `json:"hash,omitempty" doc:"Of suite, prompts and judge: runs of equal hash can be compared row by row"`
+	Status    store.RunStatus  `json:"status" enum:"queued,running,done,failed,cancelled"`
+	Error     string           `json:"error,omitempty" doc:"Why it failed, or why it is tried again"`
+	CreatedAt time.Time        `json:"created_at"`
+	CreatedBy string           `json:"created_by,omitempty" doc:"The id of the API key"`
+	StartedAt *time.Time       `json:"started_at,omitempty"`
+	EndedAt   *time.Time       `json:"ended_at,omitempty"`
+	Progress  Progress         `json:"progress"`
+	Pushed    bool             `json:"pushed,omitempty" doc:"Whether it was made elsewhere; ended_at is when it was pushed then"`
+	Revision  *report.Revision `json:"revision,omitempty" doc:"Of the repository that a pushed run was made from"`
 
 	AgentID   string               `json:"agent_id"`
 	TestSuite string               `json:"test_suite"`
@@ -79,6 +81,9 @@ type execution struct {
 	RunOptions
 	AgentID   string `json:"agent_id,omitempty"`
 	TestSuite string `json:"test_suite,omitempty"`
+
+	Pushed   bool            `json:"pushed,omitempty"`
+	Revision report.Revision `json:"revision,omitzero"`
 }
 
 func progressOf(r store.Run) Progress {
@@ -92,7 +97,10 @@ func runOf(r store.Run) Run {
 	_ = json.Unmarshal(r.Options, &e) // it was written here; missing fields are shown as missing
 	out := Run{
 		ID: r.ID, Suite: r.Suite, Version: r.Version, Hash: r.Hash, Status: r.Status, Error: r.Error, CreatedAt: r.Created.UTC(),
-		CreatedBy: r.CreatedBy, Progress: progressOf(r), AgentID: e.AgentID, TestSuite: e.TestSuite, Cost: r.Totals.Cost,
+		CreatedBy: r.CreatedBy, Progress: progressOf(r), AgentID: e.AgentID, TestSuite: e.TestSuite, Pushed: e.Pushed, Cost: r.Totals.Cost,
+	}
+	if e.Revision != (report.Revision{}) {
+		out.Revision = &e.Revision
 	}
 	if !r.Started.IsZero() {
 		at := r.Started.UTC()
@@ -133,7 +141,7 @@ func (s *Server) startRun(c *call) error {
 		return noRoomForFiles()
 	}
 	if mistakes.Err() != nil {
-		return suiteProblem(mistakes)
+		return suiteProblem(mistakes, 0)
 	}
 	if i := slices.IndexFunc(plan.Providers, func(id string) bool { return !c.key.MayAsk(id) }); i >= 0 {
 		return problem(codeForbidden, "the key may not ask "+plan.Providers[i])
@@ -145,7 +153,7 @@ func (s *Server) startRun(c *call) error {
 	if name == "" {
 		name = doc.Name
 	}
-	options, err := json.Marshal(execution{in.RunOptions, plan.AgentID, name})
+	options, err := json.Marshal(execution{RunOptions: in.RunOptions, AgentID: plan.AgentID, TestSuite: name})
 	if err != nil {
 		return err
 	}

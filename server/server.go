@@ -58,6 +58,7 @@ type Options struct {
 	TLS *tls.Config
 
 	BodyLimit       int64         // bytes of a request; judge.MaxBody if 0
+	RunLimit        int64         // bytes of a pushed run; 256 MiB if 0
 	BodyRoom        int64         // bytes of all current requests; 256 MiB if 0
 	Rate            float64       // requests a second for each key, in bursts of two seconds; 0 is no limit
 	EvaluateLimit   time.Duration // for one evaluation; 5 minutes if 0
@@ -90,6 +91,7 @@ type Server struct {
 	spans   *spans
 	touched touches
 	batches batches
+	pushes  chan struct{} // one for each push under way
 	openapi []byte
 
 	underWay sync.WaitGroup // requests
@@ -108,7 +110,7 @@ func New(o Options) (*Server, error) {
 	o.defaults()
 	s := &Server{
 		o: o, mux: http.NewServeMux(), metrics: newMetrics(), rates: newRates(o.Rate), room: &room{left: o.BodyRoom},
-		budgets: newBudgets(), hub: newHub(), quit: make(chan struct{}), turns: turns.New(runtime.GOMAXPROCS(0)), over: overBudget(o.CPUBudget),
+		budgets: newBudgets(), pushes: make(chan struct{}, maxPushes), hub: newHub(), quit: make(chan struct{}), turns: turns.New(runtime.GOMAXPROCS(0)), over: overBudget(o.CPUBudget),
 	}
 	s.spans = newSpans(o.Traces, o.BodyLimit, s.metrics.spans)
 	s.metrics.holds(s.spans)
@@ -138,6 +140,9 @@ func (o *Options) defaults() {
 	set(&o.HousekeepEvery, time.Hour)
 	if o.BodyLimit <= 0 {
 		o.BodyLimit = judge.MaxBody
+	}
+	if o.RunLimit <= 0 {
+		o.RunLimit = 256 << 20
 	}
 	if o.BodyRoom <= 0 {
 		o.BodyRoom = 256 << 20

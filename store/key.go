@@ -17,16 +17,17 @@ import (
 // Scope is a right of an API key.
 type Scope string
 
-// The scopes. Admin includes the other two; evaluate does not include read, so
-// that a key for CI cannot read what others evaluated.
+// The scopes. Admin includes the others; evaluate and edit do not include read, so
+// that a key for CI cannot read what others evaluated. Edit spends no money.
 const (
 	Read     Scope = "read"     // see suites, runs, results and evaluations
 	Evaluate Scope = "evaluate" // evaluate outputs, put suites, start runs, see its own
+	Edit     Scope = "edit"     // put runs that were made elsewhere, see its own
 	Admin    Scope = "admin"    // everything, in all projects
 )
 
 // scopes are all scopes, from the least to the most.
-var scopes = [...]Scope{Read, Evaluate, Admin}
+var scopes = [...]Scope{Read, Evaluate, Edit, Admin}
 
 // ScopeNames returns the names of all scopes.
 func ScopeNames() []string {

@@ -108,6 +108,11 @@ func NewID(prefix string, now time.Time) string {
 	return prefix + secretText.EncodeToString(raw[:])
 }
 
+// ContentID returns an id of the same form that depends only on a hash of content.
+func ContentID(prefix string, sum [32]byte) string {
+	return prefix + secretText.EncodeToString(sum[:16])
+}
+
 // checkText rejects invalid names: empty, too long, not UTF-8, or with
 // characters that control a terminal.
 func checkText(what, text string, most int) error {

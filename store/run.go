@@ -33,6 +33,39 @@ type NewRun struct {
 	Reply     *Reply // kept in the same transaction, nil if there is none
 }
 
+// ImportedRun is a run that was made elsewhere and has ended.
+type ImportedRun struct {
+	ID        string // such as [ContentID] makes
+	Suite     string // name of the suite
+	Version   string // hash of the suite, "" if unknown
+	Hash      string // as of [Run]
+	CreatedBy string // id of the API key, which is charged nothing
+	Options   []byte // JSON, as of [NewRun]
+	Rows      int    // number of rows
+	Started   time.Time
+	RunFile
+}
+
+// RunFile is what the file of a run has beside its rows.
+type RunFile struct {
+	Header  []byte // first line, without the line break
+	Trailer []byte // last line, without the line break
+}
+
+// Check returns why a run cannot be imported, or nil.
+func (r *ImportedRun) Check() error {
+	if err := checkText("id of the run", r.ID, MaxName); err != nil {
+		return err
+	}
+	if err := checkText("suite", r.Suite, MaxName); err != nil {
+		return err
+	}
+	if n := len(r.Header) + len(r.Trailer) + len(r.Options); n > MaxContent {
+		return proviso.Errorf(proviso.Limit, "the run has %d bytes beside its rows, more than %d", n, MaxContent)
+	}
+	return nil
+}
+
 // Run is one execution of a suite.
 type Run struct {
 	ID        string

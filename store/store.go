@@ -11,6 +11,7 @@ package store
 
 import (
 	"context"
+	"iter"
 	"time"
 )
 
@@ -107,6 +108,17 @@ type Runs interface {
 	// DeleteRun removes a run that has ended, with its results. A run that has
 	// not ended is a Conflict.
 	DeleteRun(ctx context.Context, id string) error
+
+	// ImportRun stores a run that was made elsewhere as done, with its results: all
+	// or nothing. The results are stored in steps, so that other writers need not
+	// wait, and nothing of the run is visible before the last one. If the project
+	// has a run with this id, that one is returned and created is false; if another
+	// project has it, it is a Conflict. An error of rows is returned as it is. Two
+	// rows of the same index are Invalid.
+	ImportRun(ctx context.Context, r ImportedRun, rows iter.Seq2[Result, error]) (run Run, created bool, err error)
+	// RunFile returns what an imported run had beside its rows; NotFound if the run
+	// was not imported.
+	RunFile(ctx context.Context, id string) (RunFile, error)
 
 	// AddResults stores finished rows, all or none, adds them to the totals of
 	// the run, and charges their cost to the key that created the run, if there

@@ -73,9 +73,10 @@ func TestMayAsk(t *testing.T) {
 
 func TestCan(t *testing.T) {
 	t.Parallel()
-	all := []store.Scope{store.Read, store.Evaluate, store.Admin}
+	all := []store.Scope{store.Read, store.Evaluate, store.Edit, store.Admin}
 	for scope, want := range map[store.Scope][]bool{
-		store.Read: {true, false, false}, store.Evaluate: {false, true, false}, store.Admin: {true, true, true}, "": {false, false, false},
+		store.Read: {true, false, false, false}, store.Evaluate: {false, true, false, false}, store.Edit: {false, false, true, false},
+		store.Admin: {true, true, true, true}, "": {false, false, false, false},
 	} {
 		for i, s := range all {
 			k := store.Key{Scopes: []store.Scope{scope}}

@@ -1,19 +1,12 @@
 package suite
 
 import (
-	"slices"
-
+	"cmp"
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/internal/kind"
 	"github.com/proviso-eval/proviso/value"
 )
-
-// caseKeys are the keys of a case.
-var caseKeys = []string{
-	"vars", "assert", "description", "id", "options", "metadata", "threshold", "provider", "providers", "prompts",
-	"providerOutput", "assertScoringFunction", "repeat",
-}
 
 // caseHints explain common keys that a case does not have.
 var caseHints = map[string]string{
@@ -67,12 +60,12 @@ func (p *pass) testCase(l *layer, w written, base *layer) {
 		return
 	}
 	for key, v := range o.All() {
-		if v == nil && slices.Contains(caseKeys, key) {
+		if v == nil && hasRow(caseKeys, key) {
 			continue // treated as absent
 		}
 		if !p.coreKey(l, &own, at, key, v) && !p.caseKey(l, at, key, v) {
 			failed := p.Failed
-			p.UnknownKey(at, key, "a case", caseKeys, caseHints[key])
+			p.UnknownKey(at, key, "a case", validKeys(caseKeys()), caseHints[key])
 			p.Failed = failed // report further mistakes of the case too
 		}
 	}
@@ -85,11 +78,11 @@ func (p *pass) testCase(l *layer, w written, base *layer) {
 	l.mergeAsserts(base, &own)
 	l.mergeRaw(base, &own, o)
 	if l.proto.Description == "" && w.title != "" {
-		l.proto.Description = w.title
+		l.proto.Description = cmp.Or(o.Text("id"), w.title) // an id says more than "Row #7"
 		if l.raw == o {
 			l.raw = o.Clone()
 		}
-		l.raw.Set("description", w.title)
+		l.raw.Set("description", l.proto.Description)
 	}
 }
 

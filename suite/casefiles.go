@@ -79,8 +79,8 @@ func (r *reading) pathStreams(doc *document.Document, pointer string, o *value.O
 
 // looksLikeCase reports whether an object has a key that only cases have.
 func looksLikeCase(o *value.Object) bool {
-	for _, key := range caseKeys {
-		if o.Has(key) {
+	for _, row := range caseKeys() {
+		if o.Has(row.Key) {
 			return true
 		}
 	}

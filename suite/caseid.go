@@ -15,11 +15,16 @@ import (
 // idBytes is how many bytes of a content hash are in an id.
 const idBytes = 6
 
-// identities assigns ids to cases. It stores the used ids in eight bytes each.
+// contentKey is the part of a content hash that is in an id.
+type contentKey [idBytes]byte
+
+// identities assigns ids to cases. It is all that a suite keeps of each case, so it
+// keeps the used ids in few bytes.
 type identities struct {
 	seed  maphash.Seed
 	given map[uint64]struct{} // hashes of the ids that the suite gives
-	seen  map[uint64]uint32   // content hash → how many cases had it
+	seen  map[contentKey]struct{}
+	equal map[contentKey]uint32 // how many cases have the content, if more than one
 	buf   []byte
 	keys  []string
 	last  []encoded // of the assertions of the previous case
@@ -32,7 +37,7 @@ type encoded struct {
 }
 
 func newIdentities() identities {
-	return identities{seed: maphash.MakeSeed(), seen: map[uint64]uint32{}}
+	return identities{seed: maphash.MakeSeed(), seen: map[contentKey]struct{}{}, equal: map[contentKey]uint32{}}
 }
 
 // claim reports whether this is the first case with an id from the suite.
@@ -62,14 +67,16 @@ func (n *identities) content(parts ...any) [sha256.Size]byte {
 
 // name turns a content hash into an id. Equal contents get a number.
 func (n *identities) name(sum [sha256.Size]byte) string {
-	key := uint64(0)
-	for _, b := range sum[:idBytes] {
-		key = key<<8 | uint64(b)
+	key := contentKey(sum[:idBytes])
+	count := uint32(1)
+	if _, known := n.seen[key]; known {
+		count = max(1, n.equal[key]) + 1
+		n.equal[key] = count
+	} else {
+		n.seen[key] = struct{}{}
 	}
-	count := n.seen[key] + 1
-	n.seen[key] = count
 	var buf [2*idBytes + 12]byte
-	id := hex.AppendEncode(buf[:0], sum[:idBytes])
+	id := hex.AppendEncode(buf[:0], key[:])
 	if count > 1 {
 		id = append(id, '-')
 		id = strconv.AppendUint(id, uint64(count), 10)

@@ -6,13 +6,6 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// optionKeys are the options of a case that proviso uses. All others are settings for
-// the provider.
-var optionKeys = []string{
-	"prefix", "suffix", "transform", "postprocess", "transformVars", "storeOutputAs", "provider", "rubricPrompt",
-	"disableVarExpansion", "disableDefaultAsserts", "disableConversationVar", "runSerially", "repeat", "factuality",
-}
-
 // caseOnly are keys of a case that are often written among its options by mistake.
 var caseOnly = map[string]string{
 	"vars": "vars", "assert": "assert", "threshold": "threshold", "metadata": "metadata", "description": "description",
@@ -86,16 +79,14 @@ func (p *pass) switches(l *layer, at, key string, v any) bool {
 // suspiciousOption warns of a setting that is probably a mistake. Any other key is a
 // setting for the provider.
 func (p *pass) suspiciousOption(at, key string) {
-	for _, known := range optionKeys {
-		if key == known {
-			return
-		}
+	if hasRow(optionKeys, key) {
+		return
 	}
 	if name, ok := caseOnly[key]; ok {
 		p.Warn(document.Join(at, key), "%q among the options goes to the provider; it belongs to the case, beside options", name)
 		return
 	}
-	if near := document.Nearest(key, optionKeys); near != "" {
+	if near := document.Nearest(key, validKeys(optionKeys())); near != "" {
 		e := proviso.Errorf(proviso.Invalid, "the option %q is none of proviso's and goes to the provider", key)
 		e.Pointer, e.Valid, e.Warning = document.Join(at, key), []string{near}, true
 		p.Report(e)

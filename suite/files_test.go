@@ -222,7 +222,7 @@ func TestKeyDocs(t *testing.T) {
 	t.Parallel()
 	last := suite.KeyDoc{}
 	for _, k := range suite.KeyDocs() {
-		if k.Doc == "" || k.Key == "" || (k.State == "" && k.Kind == "nothing") {
+		if k.Doc == "" || k.Key == "" || (k.State == "" && k.Kind == 0) {
 			t.Errorf("%+v says too little", k)
 		}
 		if k.Object == last.Object && k.Key <= last.Key {

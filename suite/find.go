@@ -1,6 +1,8 @@
 package suite
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -119,7 +121,34 @@ func expandOne(dir, name string) ([]string, error) {
 	if err == nil {
 		return []string{name}, nil
 	}
-	return nil, err
+	return nil, elsewhere(full, err)
+}
+
+// elsewhere adds the suites of its folder, or how to make one, to the error for a
+// file that does not exist, unless that names a similar one.
+func elsewhere(full string, err error) error {
+	var e *proviso.Error
+	if !errors.As(err, &e) || e.Code != proviso.NotFound || len(e.Valid) > 0 {
+		return err
+	}
+	const most = 5
+	dir := filepath.Dir(full)
+	entries, failed := os.ReadDir(dir)
+	var names []string
+	for _, entry := range entries {
+		if ext := strings.ToLower(filepath.Ext(entry.Name())); !entry.IsDir() && (ext == ".yaml" || ext == ".yml" || ext == ".json") && !strings.HasPrefix(entry.Name(), ".") {
+			names = append(names, entry.Name())
+		}
+	}
+	switch n := len(names); {
+	case failed != nil:
+		return proviso.Because(e.Err, e.Code, "%s; neither does its folder", e.Message)
+	case n == 0:
+		return proviso.Because(e.Err, e.Code, "%s, nor does its folder hold another YAML or JSON file; `proviso init` makes a suite", e.Message)
+	case n > most:
+		names = append(names[:most], fmt.Sprintf("%d more", n-most))
+	}
+	return proviso.Because(e.Err, e.Code, "%s; its folder holds %s; `proviso init` makes a suite", e.Message, strings.Join(names, ", "))
 }
 
 // inFolder joins a name to the folder it is relative to.

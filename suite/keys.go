@@ -69,6 +69,12 @@ func findRow(table []keyRow, key string) (keyRow, bool) {
 	return keyRow{}, false
 }
 
+// hasRow reports whether a table has a key.
+func hasRow(table func() []keyRow, key string) bool {
+	_, ok := findRow(table(), key)
+	return ok
+}
+
 // validKeys returns the valid keys of a table.
 func validKeys(table []keyRow) []string {
 	var names []string

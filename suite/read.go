@@ -153,6 +153,7 @@ func (r *reading) together(name string, parts []suiteFile) *proviso.Suite {
 	r.judge(s, doc, cfg)
 	r.set = r.assertionSet(doc, cfg)
 	s.CaseSource = r.cases(doc, cfg, s.Prompts, s.Providers)
+	s.Gate = r.gate(doc, cfg, s.CaseSource)
 	s.Unseen = r.unseen
 	r.selection(s, doc, cfg)
 	return s

@@ -8,13 +8,10 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// configured are the keys of cases and assertions with configurations of providers.
-// Secrets are searched only there.
-var configured = [...]string{"provider", "providers", "config", "options"}
-
 // redact returns a case, an assertion or a set of them for reports: without the
 // secrets in configurations of providers, and without the passwords and keys in the
-// URL of a service. A value without secrets is returned unchanged.
+// URL of a service. Secrets are searched only there. A value without secrets is
+// returned unchanged.
 func redact(types proviso.Types, o *value.Object) *value.Object {
 	out := o
 	set := func(key string, v any) {
@@ -23,21 +20,26 @@ func redact(types proviso.Types, o *value.Object) *value.Object {
 		}
 		out.Set(key, v)
 	}
-	for _, key := range configured {
-		if part, ok := o.At(key).(*value.Object); ok && part.Len() > 0 {
-			if clean := proviso.Redacted(part); clean != part {
-				set(key, clean)
+	for key, v := range o.All() {
+		switch key {
+		case "provider", "providers", "config", "options":
+			if part, ok := v.(*value.Object); ok && part.Len() > 0 {
+				if clean := proviso.Redacted(part); clean != part {
+					set(key, clean)
+				}
 			}
-		}
-	}
-	if address, ok := o.At("value").(string); ok && strings.Contains(address, "://") && isAddress(types, o.At("type")) {
-		if clean := proviso.RedactedURL(address); clean != address {
-			set("value", clean)
-		}
-	}
-	if list, ok := o.At("assert").([]any); ok {
-		if clean, changed := redactList(types, list); changed {
-			set("assert", clean)
+		case "value":
+			if address, ok := v.(string); ok && strings.Contains(address, "://") && isAddress(types, o.At("type")) {
+				if clean := proviso.RedactedURL(address); clean != address {
+					set(key, clean)
+				}
+			}
+		case "assert":
+			if list, ok := v.([]any); ok {
+				if clean, changed := redactList(types, list); changed {
+					set(key, clean)
+				}
+			}
 		}
 	}
 	return out

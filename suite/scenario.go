@@ -7,8 +7,6 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-var scenarioKeys = []string{"description", "config", "tests"}
-
 // scenarioStreams returns the cases of `scenarios`: every entry of a scenario's
 // config combined with each of its tests.
 func (r *reading) scenarioStreams(doc *document.Document, v any) []stream {
@@ -61,9 +59,7 @@ func (r *reading) scenario(doc *document.Document, pointer string, v any) []stre
 		return nil
 	}
 	for key := range o.All() {
-		switch key {
-		case "description", "config", "tests":
-		default:
+		if !hasRow(scenarioKeys, key) {
 			r.unknownScenarioKey(doc, document.Join(pointer, key), key)
 		}
 	}
@@ -82,10 +78,10 @@ func (r *reading) scenario(doc *document.Document, pointer string, v any) []stre
 
 func (r *reading) unknownScenarioKey(doc *document.Document, pointer, key string) {
 	if r.promptfoo {
-		r.warn(doc, pointer, scenarioKeys, "unknown key %q in a scenario", key)
+		r.warn(doc, pointer, validKeys(scenarioKeys()), "unknown key %q in a scenario", key)
 		return
 	}
-	r.mistake(doc, pointer, proviso.Invalid, scenarioKeys, "unknown key %q in a scenario", key)
+	r.mistake(doc, pointer, proviso.Invalid, validKeys(scenarioKeys()), "unknown key %q in a scenario", key)
 }
 
 // scenarioEntry has what one entry of a scenario's config adds to its tests.

@@ -24,17 +24,22 @@ func (c Cells) suspect(cell string, read *value.Object) suspicion {
 	asText := read.At("type") == proviso.TypeText && read.At("value") == any(cell)
 	for i := range c { // some of their names hold a colon
 		t := &c[i]
-		rest, ok := strings.CutPrefix(bare, t.Type)
-		if ok && t.Cell.Form == proviso.CellNone && (rest == "" || rest[0] == ':' || rest[0] == '(') {
+		if t.Cell.Form != proviso.CellNone {
+			continue
+		}
+		if rest, ok := strings.CutPrefix(bare, t.Type); ok && (rest == "" || rest[0] == ':' || rest[0] == '(') {
 			return suspicion{name: t.Type, message: fmt.Sprintf("%q cannot be written in a cell; this one is read as %s with the text %q",
 				t.Type, value.ToString(read.At("type")), document.Excerpt(value.ToString(read.At("value"))))}
 		}
+	}
+	if !asText {
+		return suspicion{}
 	}
 	end := strings.IndexAny(bare, ":(")
 	if end < 0 && strings.Contains(bare, "-") {
 		end = len(bare)
 	}
-	if !asText || end < 0 {
+	if end < 0 {
 		return suspicion{}
 	}
 	name := strings.TrimRightFunc(bare[:end], value.IsSpace)

@@ -17,16 +17,16 @@ import (
 func tracingKeys() []keyRow {
 	return []keyRow{
 		{Key: "commandToolNames", Kind: kind.List, Doc: "names of tools that run commands, beside shell, exec_command and local_shell"},
-		{Key: "emit", Kind: kind.Object, Doc: "where verdicts are sent to, as gen_ai.evaluation.result events: {endpoint, headers}"},
+		{Key: "emit", Kind: kind.Object, Own: true, Doc: "where verdicts are sent to, as gen_ai.evaluation.result events: {endpoint, headers}"},
 		{Key: "enabled", Kind: kind.Boolean, Doc: "whether spans are received while the suite runs"},
 		{Key: "failOnReceiverStartFailure", Kind: kind.Boolean, Doc: "whether nothing is run if spans cannot be received"},
-		{Key: "file", Kind: kind.Text | kind.List, Doc: "recorded traces: OTLP as JSON or JSON Lines"},
+		{Key: "file", Kind: kind.Text | kind.List, Own: true, Doc: "recorded traces: OTLP as JSON or JSON Lines"},
 		{Key: "forwarding", Kind: kind.Object, Doc: "where spans are sent on to: {enabled, endpoint, headers}"},
 		{Key: "otlp", Kind: kind.Object, Doc: "how spans are received: {http: {port, host, acceptFormats, redactAttributes}}"},
 		{Key: "provider", Kind: kind.Object, Support: unsupported, Doc: "fetching traces from Tempo, Langfuse or Braintrust (tracing.provider)"},
 		{Key: "queryDelay", Kind: kind.Number, Support: ignored, Doc: "it belongs to provider; see waitMs"},
 		{Key: "storage", Kind: kind.Object, Support: ignored, Doc: "spans are kept until their row is decided"},
-		{Key: "waitMs", Kind: kind.Number, Doc: "milliseconds that spans are waited for, once a row asks for them; 3000 by default"},
+		{Key: "waitMs", Kind: kind.Number, Own: true, Doc: "milliseconds that spans are waited for, once a row asks for them; 3000 by default"},
 	}
 }
 

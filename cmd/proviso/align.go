@@ -1,13 +1,14 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,16 +23,13 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// latest names the last kept run.
-const latest = "last"
-
 // alignFlags are the flags of align.
 type alignFlags struct {
 	run, dir string
 	format   string
 	all      bool
 	save     string
-	least    []gate // in the order of the help
+	least    []floor // in the order of the help
 
 	template     string
 	perAssertion int
@@ -41,8 +39,8 @@ type alignFlags struct {
 	seed         uint64
 }
 
-// gate is a floor under one measure.
-type gate struct {
+// floor is the least value of one measure.
+type floor struct {
 	flag    string
 	measure align.Measure
 	least   float64
@@ -67,9 +65,9 @@ func newAlign(a *app) *cobra.Command {
 				return err
 			}
 			if f.template != "" {
-				return a.alignSheet(f)
+				return a.alignSheet(cmd.Context(), f)
 			}
-			return a.align(f, args[0])
+			return a.align(cmd.Context(), f, args[0])
 		},
 	}
 	f.register(cmd.Flags())
@@ -77,13 +75,13 @@ func newAlign(a *app) *cobra.Command {
 }
 
 func (f *alignFlags) register(fs *pflag.FlagSet) {
-	fs.StringVar(&f.run, "run", "", "stored `RUN` with the judge's verdicts: its id or the beginning of it, its file, or last")
-	fs.StringVar(&f.dir, "run-dir", "", "`FOLDER` of the stored runs (default $XDG_STATE_HOME/proviso/runs)")
+	fs.StringVar(&f.run, "run", "", "kept `RUN` with the judge's verdicts: its id or the beginning of it, last, its file, or its address on a server")
+	fs.StringVar(&f.dir, "run-dir", "", "`FOLDER` of the kept runs (default $XDG_STATE_HOME/proviso/runs)")
 	fs.StringVar(&f.format, "format", alignFormats[0], "`FORMAT` of the result: terminal, json or markdown")
 	fs.BoolVar(&f.all, "all", false, "show every disagreement, not only the first ten of each assertion")
 	fs.StringVar(&f.save, "save", "", "store the result in `FILE` (.proviso/alignment.json if none is given), so that reports show how far the judge is validated")
 	fs.Lookup("save").NoOptDefVal = align.File
-	f.least = []gate{{flag: "min-kappa", measure: align.Kappa}, {flag: "min-tnr", measure: align.TNR}, {flag: "min-tpr", measure: align.TPR}}
+	f.least = []floor{{flag: "min-kappa", measure: align.Kappa}, {flag: "min-tnr", measure: align.TNR}, {flag: "min-tpr", measure: align.TPR}}
 	for i := range f.least {
 		g := &f.least[i]
 		fs.Float64Var(&g.least, g.flag, 0, "exit with 1 if the "+string(g.measure)+" of an assertion is below `N`")
@@ -111,7 +109,7 @@ func (f *alignFlags) check(cmd *cobra.Command, args []string) error {
 	for i := range f.least {
 		g := &f.least[i]
 		if g.set = cmd.Flags().Changed(g.flag); g.set && !(g.least >= -1 && g.least <= 1) {
-			return usageError{fmt.Errorf("--%s is at most 1, not %v", g.flag, g.least), seeHelp(cmd)}
+			return badValue("--"+g.flag, "a number from -1 to 1", fmt.Sprint(g.least), seeHelp(cmd))
 		}
 	}
 	switch {
@@ -135,45 +133,25 @@ func oneOf(flag, value string, valid []string) error {
 	if slices.Contains(valid, value) {
 		return nil
 	}
-	hint := "valid: " + strings.Join(valid, ", ")
+	hint := "it may be left out"
 	if near := document.Nearest(value, valid); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
-	return usageError{fmt.Errorf("--%s %q is unknown", flag, value), hint}
-}
-
-// openRun opens the kept run that --run names.
-func (a *app) openRun(f *alignFlags, name string) (*runfile.Reader, error) {
-	dir := f.dir
-	if dir == "" {
-		dir = a.stateDir()
-	}
-	if name == latest {
-		name = ""
-	}
-	path, err := findRun(dir, name)
-	if err != nil {
-		return nil, err
-	}
-	r, err := runfile.Open(path)
-	if err != nil {
-		return nil, proviso.Errorf(proviso.NotFound, "%w", err)
-	}
-	return r, nil
+	return badValue("--"+flag, orList(valid), value, hint)
 }
 
 // alignSheet prints the outputs to label, with instructions.
-func (a *app) alignSheet(f *alignFlags) error {
-	r, err := a.openRun(f, f.template)
+func (a *app) alignSheet(ctx context.Context, f *alignFlags) error {
+	r, err := a.openRun(ctx, f.dir, f.template)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
 	o := align.SheetOptions{PerAssertion: f.perAssertion, Random: f.sample == "random", Verdicts: f.verdicts, Assertions: f.assertions, Seed: f.seed}
 	if f.perAssertion < 1 || f.perAssertion > align.MaxPerAssertion {
-		return usageError{fmt.Errorf("--per-assertion %d is not between 1 and %d", f.perAssertion, align.MaxPerAssertion), "50 is usual"}
+		return badValue("--per-assertion", fmt.Sprintf("a number from 1 to %d", align.MaxPerAssertion), strconv.Itoa(f.perAssertion), "50 is usual")
 	}
-	sheet, err := align.WriteSheet(a.out, r, o)
+	sheet, err := align.WriteSheet(a.out, r.Reader, o)
 	if err != nil {
 		return err
 	}
@@ -190,21 +168,21 @@ func (a *app) alignSheet(f *alignFlags) error {
 
 // align compares labels with verdicts, shows and keeps the result, and checks the
 // gates.
-func (a *app) align(f *alignFlags, name string) error {
+func (a *app) align(ctx context.Context, f *alignFlags, name string) error {
 	labels, err := a.labels(name)
 	if err != nil {
 		return a.alignMistakes(err)
 	}
 	var run record.Run
 	if f.run != "" {
-		r, err := a.openRun(f, f.run)
+		r, err := a.openRun(ctx, f.dir, f.run)
 		if err != nil {
 			return err
 		}
 		defer r.Close()
-		run = r
+		run = r.Reader
 		if f.save == align.File {
-			f.save = a.besideSuite(f, r)
+			f.save = a.besideSuite(f, r.Reader)
 		}
 	}
 	result, err := align.Compare(labels, run)

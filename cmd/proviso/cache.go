@@ -14,13 +14,13 @@ func newCache(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cache",
 		Short: "Remove cached answers of models, verdicts of judges and remote cases",
-		Args:  cobra.NoArgs,
+		Args:  noCommand,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(&cobra.Command{
 		Use:   "clear",
 		Short: "Remove all cached answers, verdicts and remote cases",
-		Args:  cobra.NoArgs,
+		Args:  atMost(0),
 		RunE: func(*cobra.Command, []string) error {
 			for _, kept := range []struct{ dir, noun string }{{a.cacheDir(), "answer"}, {a.verdictDir(), "verdict"}, {a.cellDir(), "matrix row"}} {
 				n, err := blobs.Open(kept.dir).Clear()

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -38,15 +37,15 @@ func (f *codeFlags) check() error {
 		f.sandbox = sandboxAuto
 	}
 	ways := []string{sandboxRequire, sandboxAuto, sandboxOff}
-	if !slices.Contains(ways, f.sandbox) {
-		return usageError{fmt.Errorf("--sandbox %q is none of the ways to confine code", f.sandbox), "it is " + strings.Join(ways, ", ")}
+	if err := oneOf("sandbox", f.sandbox, ways); err != nil {
+		return err
 	}
 	for _, grant := range f.grants {
 		what, name, named := strings.Cut(grant, ":")
 		ok := (what == "network" || what == "packages") && !named
 		ok = ok || (what == "env" || what == "read") && name != ""
 		if !ok || what == "env" && strings.ContainsAny(name, "=* ") {
-			return usageError{fmt.Errorf("--grant %q: expected network, packages, env:NAME or read:PATH", grant), "it may be repeated"}
+			return badValue("--grant", "network, packages, env:NAME or read:PATH", grant, "it may be repeated")
 		}
 	}
 	return nil

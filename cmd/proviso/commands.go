@@ -7,9 +7,8 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime/debug"
-	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -24,12 +23,21 @@ import (
 // commands lists every command, sorted.
 var commands = []func(*app) *cobra.Command{
 	newAlign,
+	newBaseline,
 	newCache,
+	newComment,
+	newCompare,
 	newDoctor,
 	newEval,
+	newExport,
+	newGate,
+	newImport,
 	newInit,
 	newJudge,
 	newKey,
+	newPush,
+	newRuns,
+	newSchema,
 	newServe,
 	newShow,
 	newSpade,
@@ -49,26 +57,27 @@ type app struct {
 	env     proviso.Env
 	secrets *secrets.Set            // secrets of this process, which it must not show
 	end     context.CancelCauseFunc // ends the command as a signal does, for a reason
+	spare   *atomic.Uint64          // how much of a large heap may wait for a collection, in percent
 }
 
 // newApp returns an app for the environment of this process.
 func newApp(io stdio) *app {
 	known := &secrets.Set{}
 	io.out, io.err = redacting{io.out, known}, redacting{io.err, known}
-	return &app{stdio: io, env: known.Env(processEnv{}), secrets: known, end: func(error) {}}
+	a := &app{stdio: io, env: known.Env(processEnv{}), secrets: known, end: func(error) {}, spare: &atomic.Uint64{}}
+	a.spare.Store(usualSpare)
+	return a
 }
 
 // execute runs one command line and returns the exit code.
 func execute(args []string, io stdio) int {
-	// A run allocates little and ends soon: less frequent collection costs a few
-	// megabytes and saves a sixth of the time.
-	debug.SetGCPercent(400)
 	ctx, stop := signal.NotifyContext(context.Background(), endings()...)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal kills a command that ignores the first
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	a := newApp(io)
+	boundHeap(ctx, a.spare)
 	a.end = cancel
 	root := newRoot(a)
 	root.SetArgs(args)
@@ -114,9 +123,20 @@ func newRoot(a *app) *cobra.Command {
 	for _, command := range commands {
 		root.AddCommand(command(a))
 	}
+	a.completeNames(root)
 	root.InitDefaultCompletionCmd()
 	if completion, _, err := root.Find([]string{"completion"}); err == nil {
 		completion.Args, completion.RunE = noCommand, root.RunE // an unknown shell is a mistake
+	}
+	root.InitDefaultHelpCmd()
+	if help, _, err := root.Find([]string{"help"}); err == nil {
+		help.Args = func(_ *cobra.Command, args []string) error {
+			cmd, unknown, err := root.Find(args)
+			if err != nil || len(unknown) == 0 {
+				return err
+			}
+			return noCommand(cmd, unknown[:1])
+		}
 	}
 	return root
 }
@@ -148,27 +168,6 @@ func atMost(n int) cobra.PositionalArgs {
 }
 
 func seeHelp(cmd *cobra.Command) string { return "see `" + cmd.CommandPath() + " --help`" }
-
-// flagMistake says what a flag of a number expects: the error of the parser names
-// a function of Go instead.
-func flagMistake(err error) error {
-	var invalid *pflag.InvalidValueError
-	var number *strconv.NumError
-	if !errors.As(err, &invalid) || !errors.As(err, &number) {
-		return err
-	}
-	expected := "a whole number"
-	switch kind := invalid.GetFlag().Value.Type(); {
-	case strings.HasPrefix(kind, "float"):
-		expected = "a number"
-	case strings.HasPrefix(kind, "uint"):
-		expected = "a whole number of at least 0"
-	}
-	if errors.Is(number, strconv.ErrRange) {
-		expected += " in range"
-	}
-	return fmt.Errorf("--%s: expected %s, found %q", invalid.GetFlag().Name, expected, invalid.GetValue())
-}
 
 // flagHint suggests the flag that is nearest to an unknown one.
 func flagHint(cmd *cobra.Command, err error) string {

@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"runtime"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -31,9 +31,9 @@ func newDoctor(a *app) *cobra.Command {
 		Use:   "doctor",
 		Short: "Check what this machine can run, and what a suite needs that it lacks",
 		Long: "doctor checks what this machine offers: the sandbox, which it tests, the interpreters, the\n" +
-			"network settings and keys by name, the judge that would be asked and the folders that are\n" +
-			"used. With -c it also shows what a suite needs that is missing. It asks no model and runs\n" +
-			"no code of the suite.\n\n" +
+			"network settings and keys by name, the judge that would be asked, models that their vendor\n" +
+			"retires, and the folders that are used. With -c it also shows what a suite needs that is\n" +
+			"missing. It asks no model and runs no code of the suite.\n\n" +
 			"Exit codes: 0, with -c if the suite could be run; 2 it could not; 3 the sandbox does not\n" +
 			"pass its self-test.",
 		Args: noArgs,
@@ -51,7 +51,7 @@ func newDoctor(a *app) *cobra.Command {
 
 func (a *app) doctor(ctx context.Context, f *doctorFlags) error {
 	if f.format != formatText && f.format != formatJSON {
-		return usageError{fmt.Errorf("--format %q: expected text or json", f.format), "see `proviso doctor --help`"}
+		return badValue("--format", "text or json", f.format, "see `proviso doctor --help`")
 	}
 	if err := f.code.check(); err != nil {
 		return err
@@ -112,6 +112,7 @@ func (a *app) diagnose(ctx context.Context, f *doctorFlags) (*doctor.Diagnosis, 
 	if d.Judge, err = doctor.JudgeOf(ctx, s, o, "--judge"); err != nil {
 		return nil, err
 	}
+	d.Models = doctor.RetirementsOf(d.Judge, s, time.Now())
 	if loaded != nil {
 		env = loaded.env
 	}

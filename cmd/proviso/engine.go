@@ -18,7 +18,7 @@ func (a *app) engineOptions(f *evalFlags, around proviso.Env, cassette *transpor
 	a.secrets.AddEnv(a.env)
 	o := engine.Options{
 		Version: versionName(), Policy: f.trust.policy(), Keyless: f.noKeys,
-		Judge:     engine.Judge{Name: f.judge.judge, Mode: judge.Mode(f.judge.mode), Votes: f.judge.votes, Canaries: f.judge.canaries},
+		Judge:     engine.Judge{Name: f.judge.judge, Flag: "--judge", Mode: judge.Mode(f.judge.mode), Votes: f.judge.votes, Canaries: f.judge.canaries},
 		Engines:   engine.Engines{Env: around, Machine: a.env, Secrets: a.secrets, Cassette: cassette},
 		Limits:    engine.Limits{Calls: f.concurrency},
 		Observers: engine.Observers{Warn: a.warn},

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"errors"
+	"fmt"
 	"math"
 	"strconv"
 
@@ -19,7 +19,7 @@ type costCap struct {
 func (c *costCap) Set(text string) error {
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(f >= 0) || math.IsInf(f, 0) {
-		return errors.New("expected an amount in US dollars, such as 0.50")
+		return fmt.Errorf("expected an amount in US dollars, such as 0.50, found %q", text)
 	}
 	c.set, c.usd = true, f
 	return nil

@@ -19,6 +19,7 @@ import (
 
 func newEval(a *app) *cobra.Command {
 	f := &evalFlags{}
+	var since string
 	cmd := &cobra.Command{
 		Use:   "eval",
 		Short: "Run a suite: prompts × providers × cases, decide every assertion, report",
@@ -28,9 +29,20 @@ func newEval(a *app) *cobra.Command {
 			"fail, 2 the suite or the command line is wrong and nothing was run, 3 the result depends on\n" +
 			"rows that errors left undecided, 130 interrupted.",
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.evalOrWatch(cmd.Context(), f) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if since != "" && (f.watch || f.resume != "" || f.retryErrors) {
+				return usageError{errors.New("--changed-since begins a run, or none"), "leave out --watch, --resume and --retry-errors"}
+			}
+			return a.changedSuites(cmd.Context(), since, f, a.evalOrWatch)
+		},
 	}
 	f.register(cmd.Flags())
+	registerChanged(cmd.Flags(), &since)
+	groupFlags(cmd, evalGroups, "  proviso eval                                    the suite of this folder\n"+
+		"  proviso eval -c suite.yaml -o report.html       a suite by name, and a report\n"+
+		"  proviso eval --filter-pattern refund -j 8       some of its cases, 8 rows at a time\n"+
+		"  proviso eval --fail-under 95% --max-cost 2      in CI: 95% must pass, for at most 2 US dollars\n"+
+		"  proviso eval --resume                           the rest of an interrupted run")
 	return cmd
 }
 
@@ -45,10 +57,13 @@ func noArgs(cmd *cobra.Command, args []string) error {
 			hint: "a run is named with an equals sign: --resume=" + args[0],
 		}
 	}
-	return usageError{
-		err:  fmt.Errorf("unexpected argument %q", args[0]),
-		hint: fmt.Sprintf("a suite is named with -c: %s -c %s", cmd.CommandPath(), args[0]),
+	hint := seeHelp(cmd)
+	if cmd.Flags().Lookup("config") != nil {
+		hint = fmt.Sprintf("a suite is named with -c: %s -c %s", cmd.CommandPath(), args[0])
+	} else if cmd.Flags().Lookup("suite") != nil {
+		hint = fmt.Sprintf("a suite is named with --suite: %s --suite %s", cmd.CommandPath(), args[0])
 	}
+	return usageError{err: fmt.Errorf("unexpected argument %q", args[0]), hint: hint}
 }
 
 // evalOrWatch runs a suite once, or whenever a file changes.
@@ -127,6 +142,9 @@ func wording(changed []string) string {
 // prepare reads a suite and makes its plan: everything that eval does before its first
 // call, and all of validate. outputs are the report files that flags name.
 func (a *app) prepare(ctx context.Context, f *evalFlags, outputs []output) (*loaded, *run.Plan, error) {
+	if _, err := a.resumed(f); err != nil { // a suite would not help
+		return nil, nil, err
+	}
 	s, err := a.read(ctx, &f.suiteFlags)
 	if err != nil {
 		return nil, nil, err
@@ -156,19 +174,42 @@ func (a *app) prepare(ctx context.Context, f *evalFlags, outputs []output) (*loa
 
 // eval reads, plans, runs and reports.
 func (a *app) eval(ctx context.Context, f *evalFlags, outputs []output) error {
-	f.online = f
-	s, plan, err := a.prepare(ctx, f, outputs)
+	s, out, err := a.run(ctx, f, outputs, nil)
+	if s != nil {
+		defer s.close()
+	}
+	if out != nil {
+		defer out.Close()
+	}
 	if err != nil {
 		return err
 	}
-	defer s.close()
-	outputs = f.written
+	if err := a.report(ctx, f, s, out, f.written); err != nil {
+		return err
+	}
+	return a.exit(f, s, out)
+}
+
+// run reads, plans and runs a suite. The caller closes the suite and the outcome, if
+// they are not nil, whatever the error is. first is called before the first request, and
+// its error ends the command; it may be nil.
+func (a *app) run(ctx context.Context, f *evalFlags, outputs []output, first func(*loaded, *run.Plan) error) (*loaded, *run.Outcome, error) {
+	f.online = f
+	s, plan, err := a.prepare(ctx, f, outputs)
+	if err != nil {
+		return nil, nil, err
+	}
+	if first != nil {
+		if err := first(s, plan); err != nil {
+			return s, nil, err
+		}
+	}
 	if line := f.models.estimate(f.asked, plan.Demands()); line != "" && f.resume == "" && !f.retryErrors {
 		fmt.Fprintln(a.err, "proviso: "+printable(line))
 	}
 	if err := f.traced.start(ctx, a, plan); err != nil {
 		f.traced.close(a)
-		return err
+		return s, nil, err
 	}
 	f.progress = a.newProgress(plan.Rows, f.noProgress)
 	out, err := plan.Run(ctx)
@@ -176,7 +217,6 @@ func (a *app) eval(ctx context.Context, f *evalFlags, outputs []output) error {
 	f.traced.close(a)
 	a.sayModels(f.asked)
 	if out != nil {
-		defer out.Close()
 		if out.Warning != "" {
 			a.warn(out.Warning)
 		}
@@ -185,15 +225,12 @@ func (a *app) eval(ctx context.Context, f *evalFlags, outputs []output) error {
 		}
 	}
 	if err != nil {
-		return a.cutShort(out, coded(err))
+		return s, out, a.cutShort(out, coded(err))
 	}
 	if !f.trust.untrusted {
 		out.Meta.Trust = a.trustOf(s.Dir)
 	}
-	if err := a.report(ctx, f, s, out, outputs); err != nil {
-		return err
-	}
-	return a.exit(f, s, out)
+	return s, out, nil
 }
 
 // cutShort prints why a run ended early, and how to resume it if something is kept.
@@ -210,11 +247,14 @@ func (a *app) cutShort(out *run.Outcome, err error) error {
 // not be written.
 func (a *app) report(ctx context.Context, f *evalFlags, s *loaded, out *run.Outcome, outputs []output) error {
 	ctx = context.WithoutCancel(ctx) // an interrupted run is still reported
+	places := a.places(s)
+	defer places.Close()
+	out.Meta.Place = places.Of
 	var failed error
 	for _, o := range outputs {
 		failed = errors.Join(failed, o.write(ctx, out.Meta, out.Summary, out.Rows))
 	}
-	failed = errors.Join(failed, report.Terminal(a.out, a.terminal(!f.noTable), out.Meta, out.Summary, out.Rows), a.annotate(ctx, s, out))
+	failed = errors.Join(failed, report.Terminal(a.out, a.terminal(!f.noTable), out.Meta, out.Summary, out.Rows), a.annotate(ctx, out, nil))
 	if failed != nil {
 		return proviso.Errorf(proviso.Unavailable, "%w", failed)
 	}
@@ -224,12 +264,7 @@ func (a *app) report(ctx context.Context, f *evalFlags, s *loaded, out *run.Outc
 // exit prints how the run ended, unless the report does.
 func (a *app) exit(f *evalFlags, s *loaded, out *run.Outcome) error {
 	if out.Interrupted {
-		if out.Meta.RunFile == "" {
-			fmt.Fprintln(a.err, "proviso: interrupted; nothing is kept")
-		} else {
-			fmt.Fprintf(a.err, "proviso: interrupted; the finished rows are kept in %s; go on with the same command and --resume=%s\n", out.Meta.RunFile, out.ID)
-		}
-		return exitError{exitInterrupted}
+		return a.interruptedRun(out)
 	}
 	failed := a.failedCode(s.env)
 	code := verdictCode(out.Totals, f.passRate, failed)
@@ -244,6 +279,16 @@ func (a *app) exit(f *evalFlags, s *loaded, out *run.Outcome) error {
 		fmt.Fprintln(a.err, "proviso: exit code 1; promptfoo answers 100 here (PROMPTFOO_FAILED_TEST_EXIT_CODE=100 does the same)")
 	}
 	return exitError{code}
+}
+
+// interruptedRun says what is kept of a run that a person ended.
+func (a *app) interruptedRun(out *run.Outcome) error {
+	if out.Meta.RunFile == "" {
+		fmt.Fprintln(a.err, "proviso: interrupted; nothing is kept")
+	} else {
+		fmt.Fprintf(a.err, "proviso: interrupted; the finished rows are kept in %s; go on with the same command and --resume=%s\n", out.Meta.RunFile, out.ID)
+	}
+	return exitError{exitInterrupted}
 }
 
 // checkedNothing reports whether a run had assertions and skipped all of them.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"regexp"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -37,6 +36,7 @@ type suiteFlags struct {
 	trust           trustFlags
 	code            codeFlags
 	judge           judgeFlags
+	file            string            // what the suite is called in place of its file; "" is the file
 	seen            func(path string) // called with every file that is looked for; may be nil
 	online          *evalFlags        // of an evaluation that may fetch remote cases; nil fetches nothing
 }
@@ -54,8 +54,8 @@ func (f *suiteFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.suffix, "prompt-suffix", "", "`TEXT` put after every prompt")
 	fs.StringVar(&f.filterPattern, "filter-pattern", "", "only cases whose description matches `REGEX`")
 	fs.StringVar(&f.filterRange, "filter-range", "", "only the cases `FROM:TO`, counted from 0, TO excluded")
-	fs.IntVarP(&f.filterFirst, "filter-first-n", "n", 0, "only the first `N` cases")
-	fs.IntVar(&f.filterSample, "filter-sample", 0, "only `N` cases drawn at random")
+	countVar(fs, &f.filterFirst, "filter-first-n", "n", 0, 1, "only the first `N` cases")
+	countVar(fs, &f.filterSample, "filter-sample", "", 0, 1, "only `N` cases drawn at random")
 	fs.Int64Var(&f.filterSeed, "filter-sample-seed", -1, "`SEED` of --filter-sample; the same seed draws the same cases")
 	fs.StringArrayVar(&f.filterMetadata, "filter-metadata", nil, "only cases with the metadata `KEY=VALUE`")
 	fs.StringVar(&f.filterFailing, "filter-failing", "", "only cases that did not pass in the JSON report `FILE`")
@@ -64,15 +64,12 @@ func (f *suiteFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.filterProviders, "filter-targets", "", "same as --filter-providers, for `REGEX`")
 	fs.StringVar(&f.filterPrompts, "filter-prompts", "", "only prompts whose id or label matches `REGEX`")
 	fs.BoolVar(&f.skipUnsupported, "skip-unsupported", false, "run what is supported and leave the rest undecided")
-	fs.IntVar(&f.repeat, "repeat", 0, "run every case `N` times")
+	countVar(fs, &f.repeat, "repeat", "", 0, 1, "run every case `N` times")
 	fs.StringVar(&f.description, "description", "", "`TEXT` that names this run")
 	f.judge.registerJudge(fs)
 	f.code.register(fs)
 	f.trust.register(fs)
 }
-
-// lastRun is the value of --resume without an id.
-const lastRun = "last"
 
 // evalFlags are the flags of eval.
 type evalFlags struct {
@@ -87,27 +84,28 @@ type evalFlags struct {
 	verbose     bool
 	resume      string
 	retryErrors bool
-	failUnder   shareFlag
-	passRate    float64 // share of rows that must pass; passRateOf sets it
+	failUnder   *float64 // nil if the flag is not given
+	passRate    float64  // share of rows that must pass; passRateOf sets it
 	watch       bool
 	written     []output // the report files of this run
 	progress    *progress
 	models      modelFlags
 	asked       *engine.Engine // the engine that asks models
 	traced      *tracing
-	warn        bool // report probable mistakes
-	noKeys      bool // a missing key is a warning
-	dry         bool // nothing will run
+	warn        bool   // report probable mistakes
+	noKeys      bool   // a missing key is a warning
+	dry         bool   // nothing will run
+	commit      string // that the suite is of; "" is that of the working folder
 }
 
 func (f *evalFlags) register(fs *pflag.FlagSet) {
 	f.suiteFlags.register(fs)
-	fs.StringArrayVarP(&f.outputs, "output", "o", nil, "write a report to `FILE`, the format by its suffix; may be repeated")
-	fs.StringVar(&f.runDir, "run-dir", "", "`FOLDER` of the stored runs (default $XDG_STATE_HOME/proviso/runs)")
-	fs.IntVarP(&f.concurrency, "max-concurrency", "j", 0, "`N` rows at a time (default 4)")
-	fs.IntVar(&f.delay, "delay", 0, "wait `MS` milliseconds after each row")
-	fs.Var(&f.failUnder, "fail-under", "exit with 1 if less than this `SHARE` of the rows passes: 0 to 1, or N% (default 1)")
-	fs.StringVar(&f.resume, "resume", "", "resume the run `ID`, or the last one; finished rows are not run again")
+	fs.StringArrayVarP(&f.outputs, "output", "o", nil, "write a report to `FILE`, the format by its suffix; missing folders are made; may be repeated")
+	fs.StringVar(&f.runDir, "run-dir", "", "`FOLDER` of the kept runs (default $XDG_STATE_HOME/proviso/runs)")
+	countVar(fs, &f.concurrency, "max-concurrency", "j", 0, 1, "`N` rows at a time (default 4)")
+	countVar(fs, &f.delay, "delay", "", 0, 0, "wait `MS` milliseconds after each row")
+	fs.Var(shareValue("", func(share float64) { f.failUnder = &share }), "fail-under", "exit with 1 if less than this `SHARE` of the rows passes: 0 to 1, or N% (default 1)")
+	fs.StringVar(&f.resume, "resume", "", "resume `RUN`, or the last one; finished rows are not run again")
 	fs.Lookup("resume").NoOptDefVal = lastRun
 	fs.BoolVar(&f.retryErrors, "retry-errors", false, "run the rows with errors again, of the run that --resume names, or else of the last one")
 	fs.BoolVarP(&f.watch, "watch", "w", false, "run again whenever the suite or a file that it names changes")
@@ -120,19 +118,11 @@ func (f *evalFlags) register(fs *pflag.FlagSet) {
 
 // check finds mistakes in the flags that cobra does not detect.
 func (f *evalFlags) check() error {
-	for flag, n := range map[string]int{"-j": f.concurrency, "--delay": f.delay, "--repeat": f.repeat, "--filter-first-n": f.filterFirst, "--filter-sample": f.filterSample} {
-		if n < 0 {
-			return usageError{fmt.Errorf("%s %d: expected a number that is not negative", flag, n), "see `proviso eval --help`"}
-		}
-	}
 	if f.noWrite && (f.resume != "" || f.retryErrors) {
 		return usageError{fmt.Errorf("--no-write keeps no run, so there is none to go on with"), "leave out --no-write, --resume or --retry-errors"}
 	}
 	if f.watch && (f.resume != "" || f.retryErrors) {
 		return usageError{fmt.Errorf("--watch begins anew each time, and --resume and --retry-errors go on with one run"), "leave out one of them"}
-	}
-	if err := f.failUnder.check("--fail-under", "see `proviso eval --help`"); err != nil {
-		return err
 	}
 	if err := f.models.check(); err != nil {
 		return err
@@ -143,8 +133,8 @@ func (f *evalFlags) check() error {
 	for _, re := range []struct{ flag, text string }{
 		{"--filter-pattern", f.filterPattern}, {"--filter-prompts", f.filterPrompts}, {"--filter-providers", f.filterProviders},
 	} {
-		if _, err := regexp.Compile(re.text); err != nil {
-			return usageError{fmt.Errorf("%s %q: %w", re.flag, re.text, err), "see `proviso eval --help`"}
+		if err := checkPattern(re.flag, re.text, "see `proviso eval --help`"); err != nil {
+			return err
 		}
 	}
 	if err := f.code.check(); err != nil {

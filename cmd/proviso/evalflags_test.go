@@ -3,6 +3,8 @@ package main
 import (
 	"testing"
 
+	"github.com/spf13/pflag"
+
 	"github.com/proviso-eval/proviso"
 )
 
@@ -35,4 +37,25 @@ func TestMerge(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestEvalGroups: the groups of the help name flags that exist, each once, and all but
+// --help.
+func TestEvalGroups(t *testing.T) {
+	t.Parallel()
+	cmd := newEval(newApp(stdio{}))
+	named := map[string]int{}
+	for _, g := range evalGroups {
+		for _, name := range g.flags {
+			named[name]++
+			if cmd.Flags().Lookup(name) == nil {
+				t.Errorf("%s: there is no flag %s", g.title, name)
+			}
+		}
+	}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if named[f.Name] != 1 {
+			t.Errorf("--%s is in %d groups", f.Name, named[f.Name])
+		}
+	})
 }

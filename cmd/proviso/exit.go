@@ -12,7 +12,7 @@ const (
 	exitOK           = 0
 	exitFailed       = 1   // the failures alone miss the pass rate, however the rest turns out
 	exitUsage        = 2   // the command line or the suite is invalid; nothing was run
-	exitUndecided    = 3   // the rows left undecided by errors make the difference
+	exitUndecided    = 3   // the rows left undecided by errors make the difference; nothing could be compared
 	exitInconclusive = 4   // too few cases to decide (gate, if requested)
 	exitInterrupted  = 130 // stopped by the user; finished work is kept
 )

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/pflag"
 
 	"github.com/proviso-eval/proviso/engine"
@@ -26,17 +24,14 @@ func (f *judgeFlags) registerJudge(fs *pflag.FlagSet) {
 // registerManner adds the flags that configure how the judge is asked.
 func (f *judgeFlags) registerManner(fs *pflag.FlagSet) {
 	fs.StringVar(&f.mode, "mode", "", "`MODE` of the calls: batch (assertions share calls, the default) or single (one call for each assertion)")
-	fs.IntVar(&f.votes, "votes", 0, "ask the judge `N` times; the majority decides")
+	countVar(fs, &f.votes, "votes", "", 0, 1, "ask the judge `N` times; the majority decides")
 	fs.BoolVar(&f.canaries, "canaries", false, "add questions with a known answer, to notice a prompt injection")
 }
 
 // check finds mistakes in the flags.
 func (f *judgeFlags) check() error {
-	switch {
-	case f.votes < 0:
-		return usageError{fmt.Errorf("--votes %d: expected a number of at least 1", f.votes), "see `proviso judge --help`"}
-	case f.mode != "" && f.mode != string(judge.Batch) && f.mode != string(judge.Single):
-		return usageError{fmt.Errorf("--mode %q: expected batch or single", f.mode), "see `proviso judge --help`"}
+	if f.mode != "" && f.mode != string(judge.Batch) && f.mode != string(judge.Single) {
+		return badValue("--mode", "batch or single", f.mode, "see `proviso judge --help`")
 	}
 	return nil
 }

@@ -64,11 +64,11 @@ func (f *judgeCommand) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.format, "format", "", "`FORMAT` of the output: json or text (default json for a request, else text)")
 	fs.BoolVar(&f.templates, "templates", false, "list the shipped criteria with their parameters; asks no model")
 	fs.BoolVar(&f.lint, "lint", false, "point out probable mistakes in the wording of the assertions; asks no model")
-	fs.StringVar(&f.lintRun, "run", "", "with --lint: check the assertions of a stored `RUN` (its id or the beginning of it, its file, or last), and show how often its judge could not decide")
+	fs.StringVar(&f.lintRun, "run", "", "with --lint: check the assertions of a kept `RUN` (its id or the beginning of it, last, its file, or its address on a server), and show how often its judge could not decide")
 	fs.BoolVar(&f.attack, "attack", false, "try the shipped prompt injections on the judge and count those that succeed")
 	fs.StringArrayVar(&f.attackSets, "attack-set", nil, "with --attack: only attempts of this `SET`, v1 or v2; may be repeated")
 	fs.StringArrayVar(&f.attackKinds, "attack-kind", nil, "with --attack: only attempts of this `KIND`; may be repeated")
-	fs.IntVarP(&f.concurrency, "max-concurrency", "j", 0, "`N` calls at a time (default 4)")
+	countVar(fs, &f.concurrency, "max-concurrency", "j", 0, 1, "`N` calls at a time (default 4)")
 	f.models.register(fs)
 	f.code.register(fs)
 	f.trust.register(fs)
@@ -97,9 +97,7 @@ func (f *judgeCommand) check(args []string) error {
 	case len(f.attackKinds) > 0 && !f.attack:
 		return usageError{fmt.Errorf("--attack-kind goes with --attack"), see}
 	case f.format != "" && f.format != formatJSON && f.format != formatText:
-		return usageError{fmt.Errorf("--format %q: expected json or text", f.format), see}
-	case f.concurrency < 0:
-		return usageError{fmt.Errorf("-j %d: expected a number that is not negative", f.concurrency), see}
+		return badValue("--format", "json or text", f.format, see)
 	}
 	return errors.Join(f.judge.check(), f.models.check(), f.code.check(), f.trust.check())
 }
@@ -121,7 +119,7 @@ func (a *app) judge(ctx context.Context, f *judgeCommand, args []string) error {
 	case f.attack:
 		return a.judgeAttack(ctx, f)
 	case f.lintRun != "":
-		return a.judgeLintRun(f.lintRun, f.format)
+		return a.judgeLintRun(ctx, f.lintRun, f.format)
 	}
 	name := "-"
 	if len(args) == 1 {

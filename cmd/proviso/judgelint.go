@@ -1,31 +1,24 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
-	"github.com/proviso-eval/proviso/internal/runfile"
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/judge/lint"
 	"github.com/proviso-eval/proviso/report"
 )
 
 // judgeLintRun reports probable mistakes in the judged assertions of a kept run.
-func (a *app) judgeLintRun(name, format string) error {
-	if name == latest {
-		name = ""
-	}
-	path, err := findRun(a.stateDir(), name)
+func (a *app) judgeLintRun(ctx context.Context, name, format string) error {
+	r, err := a.openRun(ctx, "", name)
 	if err != nil {
 		return err
 	}
-	r, err := runfile.Open(path)
-	if err != nil {
-		return proviso.Errorf(proviso.NotFound, "%w", err)
-	}
 	defer r.Close()
-	found, err := lint.Run(r)
+	found, err := lint.Run(r.Reader)
 	if err != nil {
 		return err
 	}

@@ -45,6 +45,8 @@ func TestMain(m *testing.M) {
 //	traceserver FILE         starts an agent and a collector that FILE names
 //	collected PATH TEXT      the collector got TEXT at PATH
 //	takenport FILE           listens on a port that FILE names
+//	fakeforge github|gitlab  starts a forge, and sets the environment of a job in it
+//	comments FILE            writes the comments of that forge to FILE
 //	absent FOLDER REGEX      no file under FOLDER holds what REGEX finds
 func TestCommands(t *testing.T) {
 	t.Parallel()
@@ -80,6 +82,8 @@ func commandsOfScripts() map[string]func(*testscript.TestScript, bool, []string)
 		"collected":   collected,
 		"takenport":   takenPort,
 		"absent":      holdsNone,
+		"fakeforge":   startForge,
+		"comments":    writeComments,
 	}
 }
 
@@ -106,6 +110,11 @@ func setup(e *testscript.Env) error {
 	e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, ".state"))
 	e.Setenv("XDG_CACHE_HOME", filepath.Join(e.WorkDir, ".cache"))
 	e.Setenv("NO_COLOR", "1")
+	root, err := filepath.Abs(repository)
+	if err != nil {
+		return err
+	}
+	e.Setenv("REPOSITORY", root)
 	if runtime.GOOS == "windows" {
 		e.Setenv("USERPROFILE", e.WorkDir)
 	}

@@ -47,15 +47,15 @@ func (f *modelFlags) check() error {
 	}
 	for _, name := range f.headers {
 		if !httpguts.ValidHeaderFieldName(name) {
-			return usageError{fmt.Errorf("--record-header %q: expected the name of one header", name), "it may be repeated"}
+			return badValue("--record-header", "the name of one header", name, "it may be repeated")
 		}
 		if transport.Secret(name) {
 			return usageError{fmt.Errorf("--record-header %s: it holds a secret, which is not recorded", name), "see `proviso eval --help`"}
 		}
 	}
 	for _, re := range f.redact {
-		if _, err := regexp.Compile(re); err != nil {
-			return usageError{fmt.Errorf("--redact %q: %w", re, err), "see `proviso eval --help`"}
+		if err := checkPattern("--redact", re, "see `proviso eval --help`"); err != nil {
+			return err
 		}
 	}
 	return nil

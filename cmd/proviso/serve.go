@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -42,12 +43,13 @@ func newServe(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve evaluations, suites and runs over HTTP",
-		Long: "serve answers POST /v1/evaluate and keeps suites, runs and their results in one SQLite\n" +
-			"file. Suites that clients send run as untrusted ones. `proviso key create` makes the keys\n" +
-			"that clients send; without any, only this machine is served. The log goes to standard\n" +
-			"output, a line of JSON for each request.\n\n" +
-			"Exit codes: 0 stopped by a signal, everything accepted is finished or kept, 2 the command\n" +
-			"line is wrong, 3 it could not serve, or could not stop in time.",
+		Long: "serve starts an HTTP server. POST /v1/evaluate checks one output; suites, runs and their\n" +
+			"results are stored in one SQLite file. Suites of clients are untrusted: they run no code.\n\n" +
+			"Clients authenticate with API keys, which `proviso key create` makes. Until there is a key,\n" +
+			"only this machine can connect. The log on standard output has one line of JSON for each\n" +
+			"request.\n\n" +
+			"Exit codes: 0 stopped by a signal, and every accepted request is answered or stored, 2 a\n" +
+			"mistake in the command line, 3 the server could not start, or not stop in time.",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context(), f) },
 	}
@@ -68,36 +70,36 @@ func (f *serveCommand) register(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&f.trust.env, "allow-env", nil, "let suites use the environment variable `NAME`")
 	fs.StringArrayVar(&f.trust.hosts, "allow-host", nil, "also let suites send requests to `HOST`; name a private host by its address, or as localhost")
 	fs.StringArrayVar(&f.envFiles, "env-file", nil, "`FILE` with environment variables of the server")
-	fs.IntVar(&f.calls, "model-concurrency", 128, "at most `N` calls to the endpoint of one model at a time")
-	fs.IntVar(&f.workers, "workers", 4, "execute `N` runs at a time")
-	fs.IntVarP(&f.concurrency, "max-concurrency", "j", 32, "at most `N` rows of a run at a time")
+	countVar(fs, &f.calls, "model-concurrency", "", 128, 1, "at most `N` calls to the endpoint of one model at a time")
+	countVar(fs, &f.workers, "workers", "", 4, 1, "execute `N` runs at a time")
+	countVar(fs, &f.concurrency, "max-concurrency", "j", 32, 1, "at most `N` rows of a run at a time")
 	fs.Int64Var(&o.BodyLimit, "body-limit", 8<<20, "limit of the body of a request, in `BYTES`")
+	fs.Int64Var(&o.RunLimit, "run-limit", 256<<20, "limit of a run that is pushed, in `BYTES`")
 	fs.Float64Var(&o.Rate, "rate", 100, "limit of `N` requests a second for each key, with bursts of twice as many; 0 is no limit")
-	fs.DurationVar(&o.EvaluateLimit, "evaluate-timeout", 5*time.Minute, "limit of `TIME` for one evaluation")
-	fs.DurationVar(&o.CPUBudget, "cpu-budget", 2*time.Second, "limit of processor `TIME` for one request; waiting for models does not count")
-	fs.DurationVar(&o.StopTimeout, "stop-timeout", 30*time.Second, "`TIME` for requests to finish when the server stops")
-	fs.DurationVar(&o.Drain, "drain", 0, "when stopped, keep serving for `TIME` while /readyz fails, so that a load balancer notices")
+	timeVar(fs, &o.EvaluateLimit, "evaluate-timeout", 5*time.Minute, "limit of `TIME` for one evaluation")
+	timeVar(fs, &o.CPUBudget, "cpu-budget", 2*time.Second, "limit of processor `TIME` for one request; waiting for models does not count")
+	timeVar(fs, &o.StopTimeout, "stop-timeout", 30*time.Second, "`TIME` for requests to finish when the server stops")
+	timeVar(fs, &o.Drain, "drain", 0, "when stopped, keep serving for `TIME` while /readyz fails, so that a load balancer notices")
 	fs.BoolVar(&o.LogContents, "log-contents", false, "log requests and answers in full")
 	fs.BoolVar(&o.KeepContents, "keep-contents", false, "store requests and answers of /v1/evaluate in full, not only their result")
-	fs.DurationVar(&o.KeepRuns, "keep-runs", 0, "remove runs that ended `TIME` ago (default never)")
-	fs.DurationVar(&o.KeepEvaluations, "keep-evaluations", 0, "remove evaluations after `TIME` (default never)")
+	timeVar(fs, &o.KeepRuns, "keep-runs", 0, "remove runs that ended `TIME` ago (default never)")
+	timeVar(fs, &o.KeepEvaluations, "keep-evaluations", 0, "remove evaluations after `TIME` (default never)")
 }
 
 // check finds mistakes in the flags that cobra does not detect.
 func (f *serveCommand) check() error {
 	const see = "see `proviso serve --help`"
 	o := &f.server
-	for flag, n := range map[string]float64{
-		"--workers": float64(f.workers) - 1, "-j": float64(f.concurrency) - 1, "--model-concurrency": float64(f.calls) - 1, "--body-limit": float64(o.BodyLimit) - 1, "--rate": o.Rate,
-		"--evaluate-timeout": float64(o.EvaluateLimit) - 1, "--cpu-budget": float64(o.CPUBudget) - 1, "--stop-timeout": float64(o.StopTimeout) - 1, "--drain": float64(o.Drain),
-		"--keep-runs": float64(o.KeepRuns), "--keep-evaluations": float64(o.KeepEvaluations),
-	} {
-		if !(n >= 0) {
-			return usageError{fmt.Errorf("%s is too small", flag), see}
-		}
+	switch {
+	case o.BodyLimit < 1:
+		return badValue("--body-limit", "a number of at least 1", strconv.FormatInt(o.BodyLimit, 10), see)
+	case o.RunLimit < 1:
+		return badValue("--run-limit", "a number of at least 1", strconv.FormatInt(o.RunLimit, 10), see)
+	case !(o.Rate >= 0):
+		return badValue("--rate", "a number of at least 0", strconv.FormatFloat(o.Rate, 'g', -1, 64), see)
 	}
 	if _, _, err := net.SplitHostPort(f.addr); err != nil {
-		return usageError{fmt.Errorf("--addr %s: expected an address and a port, such as 127.0.0.1:8080", f.addr), see}
+		return badValue("--addr", "an address and a port, such as 127.0.0.1:8080", f.addr, see)
 	}
 	if (f.tlsCert == "") != (f.tlsKey == "") {
 		return usageError{errors.New("--tls-cert and --tls-key go together"), see}
@@ -105,7 +107,7 @@ func (f *serveCommand) check() error {
 	for i, host := range f.hosts {
 		name := strings.ToLower(strings.TrimSuffix(host, "."))
 		if name == "" || strings.ContainsAny(name, "/:*@ ") {
-			return usageError{fmt.Errorf("--host %q: expected a name without scheme, port and path", host), "it may be repeated"}
+			return badValue("--host", "a name without scheme, port and path", host, "it may be repeated")
 		}
 		f.hosts[i] = name
 	}

@@ -16,7 +16,7 @@ import (
 type spadeCoverage struct {
 	spadeSource
 	assertions, candidates string
-	failUnder              shareFlag
+	failUnder              float64
 	format, out            string
 }
 
@@ -27,11 +27,11 @@ func newSpadeCoverage(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "coverage --assertions FILE [FOLDER|FILE]",
 		Short: "Show which instructions of a prompt no assertion checks",
-		Long: "coverage shows the last version of a prompt, sentence by sentence, with the assertions that\n" +
-			"check each: the one that was made of the sentence, or that rules would make of it. Versions are\n" +
-			"read as `spade deltas` does.\n\n" +
-			"Exit codes: 0 done, 1 fewer instructions are covered than --fail-under asks for, 2 a mistake in\n" +
-			"the command line or a file.",
+		Long: "coverage lists the sentences of the last version of a prompt, and for each the assertions\n" +
+			"that check it. An assertion checks a sentence if it was proposed for it, or if the rules of\n" +
+			"`spade propose --rules` would propose it. Versions are read as by `spade deltas`.\n\n" +
+			"Exit codes: 0 done, 1 a smaller share of the instructions is covered than --fail-under\n" +
+			"requires, 2 a mistake in the command line or a file.",
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var err error
@@ -40,9 +40,6 @@ func newSpadeCoverage(a *app) *cobra.Command {
 			}
 			if f.assertions == "" {
 				return missingFlag(cmd, "assertions", "name the file of the assertion set")
-			}
-			if err := f.failUnder.check("--fail-under", seeHelp(cmd)); err != nil {
-				return err
 			}
 			if err := f.check(cmd, args); err != nil {
 				return err
@@ -54,7 +51,7 @@ func newSpadeCoverage(a *app) *cobra.Command {
 	fs := cmd.Flags()
 	fs.StringVar(&f.assertions, "assertions", "", "`FILE` with the assertions: an assertion set, or candidates")
 	fs.StringVar(&f.candidates, "candidates", "", "`FILE` of candidates with the provenance of assertions of the same name")
-	fs.Var(&f.failUnder, "fail-under", "exit with 1 if less than this `SHARE` of the instructions is covered: 0 to 1, or N%")
+	shareVar(fs, &f.failUnder, "fail-under", 0, "exit with 1 if less than this `SHARE` of the instructions is covered: 0 to 1, or N%")
 	fs.StringVar(&f.format, "format", "", "`FORMAT`: terminal, json or markdown; default by the suffix of -o, else terminal")
 	fs.StringVarP(&f.out, "output", "o", "", "write to `FILE` instead of standard output")
 	return cmd
@@ -106,8 +103,8 @@ func (a *app) spadeCoverage(ctx context.Context, f *spadeCoverage, args []string
 	if len(c.Orphans) > 0 && f.candidates == "" {
 		fmt.Fprintln(a.err, "proviso: if these assertions were selected from candidates, --candidates FILE says which sentences they were made of")
 	}
-	if c.Share() < f.failUnder.value {
-		fmt.Fprintf(a.err, "proviso: %s of the instructions are covered, less than %v (--fail-under)\n", report.Percent(c.Share()), f.failUnder.text)
+	if c.Share() < f.failUnder {
+		fmt.Fprintf(a.err, "proviso: %s of the instructions are covered, less than %s (--fail-under)\n", report.Percent(c.Share()), report.Percent(f.failUnder))
 		return exitError{exitFailed}
 	}
 	return nil

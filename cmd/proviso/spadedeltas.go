@@ -63,15 +63,16 @@ func newSpadeDeltas(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "deltas [FOLDER|FILE]",
 		Short: "Show what each version of a prompt added, removed and moved",
-		Long: "deltas reads the versions of a prompt and shows, sentence by sentence, how it changed:\n\n" +
+		Long: "deltas reads the versions of a prompt and shows which sentences each version added,\n" +
+			"removed or moved. The versions come from one of these:\n\n" +
 			"  FOLDER       a file for each version, in the order of their names (v2 before v10)\n" +
 			"  FILE.jsonl   a line for each version: {\"version\": 1, \"template\": \"…\"}\n" +
 			"  FILE.json    a list of such versions, chat messages, or what LangChain's hub exports\n" +
-			"  --git FILE   what FILE said in each commit, through renames\n" +
+			"  --git FILE   the content of FILE in each commit; renames are followed\n" +
 			"  --suite FILE the prompts of a suite\n\n" +
-			"What it prints as json or jsonl it also reads.\n\n" +
-			"--classify has a model put every change into a category of the taxonomy. With --against it\n" +
-			"does so for changes that people have labelled, and says how far it agrees with them.",
+			"The output of --format json or jsonl is valid input, too.\n\n" +
+			"With --classify, a model assigns each change to a category of the taxonomy. With --against,\n" +
+			"it classifies changes that people have labelled, and its agreement with them is printed.",
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var err error

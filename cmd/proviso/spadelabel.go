@@ -102,7 +102,7 @@ func (f *spadeLabel) check(cmd *cobra.Command) error {
 }
 
 func (a *app) spadeLabel(ctx context.Context, f *spadeLabel) error {
-	outputs, err := a.openTrials(&f.trials)
+	outputs, err := a.openTrials(ctx, &f.trials)
 	if err != nil {
 		return err
 	}

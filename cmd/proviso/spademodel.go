@@ -26,14 +26,11 @@ type spadeAsking struct {
 // register adds the flags; does describes the model's task.
 func (f *spadeAsking) register(fs *pflag.FlagSet, does string) {
 	fs.StringVar(&f.model, "model", "", "provider `ID` of the model that "+does+"; overrides "+engine.JudgeVariable)
-	fs.IntVarP(&f.concurrency, "max-concurrency", "j", 0, "`N` questions at a time (default 4)")
+	countVar(fs, &f.concurrency, "max-concurrency", "j", 0, 1, "`N` questions at a time (default 4)")
 	f.models.register(fs)
 }
 
 func (f *spadeAsking) check() error {
-	if f.concurrency < 0 {
-		return usageError{fmt.Errorf("-j %d: expected a number that is not negative", f.concurrency), "see `proviso spade propose --help`"}
-	}
 	return f.models.check()
 }
 

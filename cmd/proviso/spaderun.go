@@ -224,7 +224,7 @@ func (p *pipeline) openTry(ctx context.Context, s *spade.Steps, r *spade.Result)
 	if err := notOver(p.f.file(spade.MatrixFile), p.f.file(spade.CandidatesFile), p.f.trials.examples, labels); err != nil {
 		return nil, err
 	}
-	outputs, err := p.openTrials(&p.f.trials)
+	outputs, err := p.openTrials(ctx, &p.f.trials)
 	if err != nil {
 		return nil, err
 	}

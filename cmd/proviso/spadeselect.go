@@ -58,13 +58,16 @@ func newSpadeSelect(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "select",
 		Short: "Pick the fewest candidates that catch the bad outputs and spare the good ones",
-		Long: "select reads a matrix (CSV: id,label and a column per candidate) and picks candidates:\n\n" +
+		Long: "select reads a matrix of candidates and labelled outputs (CSV with id, label and a column\n" +
+			"for each candidate) and picks candidates. --method says which:\n\n" +
 			"  all    every candidate\n" +
-			"  base   those whose own false failures are within tau\n" +
-			"  cov    the fewest that together catch alpha of the bad outputs and fail tau of the good\n" +
-			"  sub    as cov, and as few as possible that are neither selected nor implied\n" +
-			"  none   without examples: one of each group that nothing else implies\n\n" +
-			"The answer is proven to be the best, or says how far from it it may be.\n\n" +
+			"  base   every candidate that fails at most the share tau of the good outputs\n" +
+			"  cov    the fewest that together fail at least alpha of the bad outputs and at most tau of\n" +
+			"         the good ones\n" +
+			"  sub    as cov, but as many of the others as possible must be implied by selected ones\n" +
+			"  none   without labelled outputs: one candidate of each group that no other implies\n\n" +
+			"The selection is proven to be optimal; if the search reaches its limit first, the report\n" +
+			"says how far from the optimum it can be.\n\n" +
 			"Exit codes: 0 selected, 1 no selection is within the thresholds, 2 a mistake in the command\n" +
 			"line or a file, 3 undecided cells leave the answer open, or the search reached its limit\n" +
 			"before it found a selection, 130 interrupted.",
@@ -89,8 +92,8 @@ func (f *spadeSelect) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.candidates, "candidates", "", "`FILE` of the candidates' assertions: for --format suite and --judge-cost")
 	fs.BoolVar(&f.each, "default-test", false, "with --format suite: write under defaultTest instead of an assertion set")
 	fs.BoolVar(&f.frontier, "frontier", false, "also select for other thresholds, and show the cost of each")
-	fs.Float64SliceVar(&f.alphas, "frontier-alpha", frontierAlphas, "with --frontier: `SHARES` to try as alpha, besides --alpha")
-	fs.Float64SliceVar(&f.taus, "frontier-tau", frontierTaus, "with --frontier: `SHARES` to try as tau, besides --tau")
+	sharesVar(fs, &f.alphas, "frontier-alpha", frontierAlphas, "with --frontier: `SHARES` to try as alpha, besides --alpha")
+	sharesVar(fs, &f.taus, "frontier-tau", frontierTaus, "with --frontier: `SHARES` to try as tau, besides --tau")
 	fs.StringVar(&f.format, "format", "", "`FORMAT`: terminal, json, markdown, suite or svg (the frontier); default by the suffix of -o, else terminal")
 	fs.StringVarP(&f.out, "output", "o", "", "write to `FILE` instead of standard output")
 }
@@ -133,16 +136,16 @@ func (f *spadeSelect) check(cmd *cobra.Command) error {
 	case changed("judge-cost") && (f.candidates == "" || f.judgeCost < 1):
 		return usageError{errors.New("--judge-cost needs --candidates and a cost of at least 1"), see}
 	case f.Work < 0:
-		return usageError{fmt.Errorf("--work %d is negative", f.Work), see}
+		return badValue("--work", "a whole number of at least 0", strconv.FormatInt(f.Work, 10), see)
 	}
 	for _, text := range f.costs {
 		i := strings.LastIndexByte(text, '=')
 		if i < 1 {
-			return usageError{fmt.Errorf("--cost %q: NAME=N is expected", text), see}
+			return badValue("--cost", "NAME=N", text, see)
 		}
 		n, err := strconv.Atoi(text[i+1:])
 		if err != nil {
-			return usageError{fmt.Errorf("--cost %q: %q is no whole number", text, text[i+1:]), see}
+			return badValue("--cost", "NAME=N with a whole number", text, see)
 		}
 		if f.Cost == nil {
 			f.Cost = map[string]int{}

@@ -82,9 +82,9 @@ func (f *spadeSubsume) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.model, "judge", "", "provider `ID` of the judge model; overrides "+engine.JudgeVariable)
 	fs.StringVar(&f.model, "grader", "", "same as --judge, for `ID`")
 	fs.BoolVar(&f.proofs, "proofs", false, "use proofs only; asks no model")
-	fs.IntVarP(&f.concurrency, "max-concurrency", "j", 0, "`N` questions at a time (default 4)")
+	countVar(fs, &f.concurrency, "max-concurrency", "j", 0, 1, "`N` questions at a time (default 4)")
 	f.models.register(fs)
-	fs.IntVar(&f.review, "review", 0, "show `N` of the pairs and ask you whether they are right")
+	countVar(fs, &f.review, "review", "", 0, 1, "show `N` of the pairs and ask you whether they are right")
 	fs.StringVar(&f.reviews, "reviews", "", "JSON Lines `FILE` to add answers to (default beside -o, else reviews.jsonl)")
 	fs.StringVar(&f.examples, "examples", "", "with --review: `FILE` of the outputs of the matrix, shown as examples")
 	fs.StringVar(&f.format, "format", "", "`FORMAT`: terminal, csv or json; default by the suffix of -o, else terminal")
@@ -108,8 +108,6 @@ func (f *spadeSubsume) check(cmd *cobra.Command) error {
 		return usageError{errors.New("--implications-set is for --implications"), see}
 	case f.proofs && f.model != "":
 		return usageError{errors.New("--proofs and --judge exclude each other"), see}
-	case f.review < 0:
-		return usageError{fmt.Errorf("--review %d: expected how many pairs to show", f.review), see}
 	case f.review == 0 && (f.reviews != "" || f.examples != ""):
 		return usageError{errors.New("--reviews and --examples are for --review"), see}
 	}

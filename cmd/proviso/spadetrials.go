@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -25,8 +26,8 @@ type trialFlags struct {
 
 func (f *trialFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.examples, "examples", "", "`FILE` of the outputs: CSV or JSON Lines")
-	fs.StringVar(&f.run, "run", "", "use the outputs of a stored `RUN`: its id or the beginning of it, its file or folder, or last")
-	fs.StringVar(&f.dir, "run-dir", "", "`FOLDER` of the stored runs (default $XDG_STATE_HOME/proviso/runs)")
+	fs.StringVar(&f.run, "run", "", "use the outputs of a kept `RUN`: its id or the beginning of it, last, its file or folder, or its address on a server")
+	fs.StringVar(&f.dir, "run-dir", "", "`FOLDER` of the kept runs (default $XDG_STATE_HOME/proviso/runs)")
 }
 
 func (f *trialFlags) check(cmd *cobra.Command) error {
@@ -48,14 +49,14 @@ type openedTrials struct {
 }
 
 // openTrials finds outputs, reads them once and prints mistakes.
-func (a *app) openTrials(f *trialFlags) (*openedTrials, error) {
+func (a *app) openTrials(ctx context.Context, f *trialFlags) (*openedTrials, error) {
 	o := &openedTrials{name: shownName(f.examples), close: func() {}}
 	if f.run != "" {
-		r, err := a.openRun(&alignFlags{dir: f.dir}, f.run)
+		r, err := a.openRun(ctx, f.dir, f.run)
 		if err != nil {
 			return nil, err
 		}
-		o.name, o.all, o.close = "run "+r.Header().ID, trial.OfRun(r), func() { _ = r.Close() }
+		o.name, o.all, o.close = "run "+r.Header().ID, trial.OfRun(r.Reader), func() { _ = r.Close() }
 	} else {
 		open, err := a.reopener(f.examples)
 		if err != nil {

@@ -111,7 +111,7 @@ func TestStartup(t *testing.T) {
 	for _, c := range costs[:10] {
 		t.Logf("%6d allocations %6.2f ms  %s", c.allocs, c.millis, c.pkg)
 	}
-	const most = 9100
+	const most = 9300
 	if allocs > most {
 		t.Errorf("%d allocations before main, more than %d", allocs, most)
 	}

@@ -34,14 +34,14 @@ func (t *trustFlags) check() error {
 	}
 	for _, name := range t.env {
 		if name == "" || strings.ContainsAny(name, "=* ") {
-			return usageError{fmt.Errorf("--allow-env %q: expected the name of one variable", name), "it may be repeated"}
+			return badValue("--allow-env", "the name of one variable", name, "it may be repeated")
 		}
 	}
 	for i, host := range t.hosts {
 		host = strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
 		_, err := netip.ParseAddr(host)
 		if host == "" || strings.ContainsAny(host, "/*@ ") || err != nil && strings.Contains(host, ":") {
-			return usageError{fmt.Errorf("--allow-host %q: expected a host without scheme, port and path", t.hosts[i]), "it may be repeated"}
+			return badValue("--allow-host", "a host without scheme, port and path", t.hosts[i], "it may be repeated")
 		}
 		t.hosts[i] = host
 	}

@@ -67,6 +67,9 @@ func (a *app) read(ctx context.Context, f *suiteFlags) (*loaded, error) {
 	if s == nil {
 		return nil, a.mistakes(mistakes)
 	}
+	if f.file != "" {
+		s.File = f.file
+	}
 	if f.repeat > 0 {
 		if s.CaseSource, err = suite.Repeat(s.CaseSource, f.repeat, s.Options.RepeatPass); err != nil {
 			return nil, err
@@ -131,7 +134,7 @@ func (a *app) plan(ctx context.Context, s *loaded, f *evalFlags) (*run.Plan, err
 	if err != nil {
 		return nil, err
 	}
-	task, err := a.task(s, f)
+	task, err := a.task(ctx, s, f)
 	if err != nil {
 		return nil, err
 	}
@@ -159,10 +162,16 @@ func (a *app) plan(ctx context.Context, s *loaded, f *evalFlags) (*run.Plan, err
 }
 
 // task returns the part of a suite that the flags select, and where its run is kept.
-func (a *app) task(s *loaded, f *evalFlags) (run.Task, error) {
+func (a *app) task(ctx context.Context, s *loaded, f *evalFlags) (run.Task, error) {
 	t := run.Task{Dir: a.runDir(f), SkipUnsupported: f.skipUnsupported, Warn: f.warn, Dry: f.dry, RetryErrors: f.retryErrors}
 	if !f.trust.untrusted { // files beside an untrusted suite do not describe its judges
 		t.Folder, _ = filepath.Abs(s.Dir)
+	}
+	if t.Dir != "" && !f.dry {
+		t.Revision = report.Revision{Commit: f.commit, Base: true} // the CI system names another one
+		if f.commit == "" {
+			t.Revision = a.revision(ctx, s.Dir, f.trust.untrusted)
+		}
 	}
 	for re, flag := range map[**regexp.Regexp]string{&t.Providers: f.filterProviders, &t.Prompts: f.filterPrompts} {
 		if flag != "" {
@@ -202,11 +211,7 @@ func (a *app) resumed(f *evalFlags) (string, error) {
 	if f.resume == "" && !f.retryErrors {
 		return "", nil
 	}
-	id := f.resume
-	if id == lastRun {
-		id = ""
-	}
-	return findRun(a.runDir(f), id)
+	return findRun(a.runDir(f), f.resume)
 }
 
 // runDir is the folder of kept runs; "" keeps none.

@@ -13,6 +13,7 @@ type Key struct {
 	Kind  kind.Set // of its value
 	Own   bool     // not a key of promptfoo
 	Field int      // its place among the fields of an assertion in a request to a judge, from 1; 0 if it is none
+	OneOf []string // the only values of a text; nil if any is valid
 	Doc   string   // one clause on what it does
 
 	// member returns where the value goes; its type decides how the value is read.
@@ -57,7 +58,7 @@ var keys = [...]Key{
 		member: func(a *proviso.Assertion) any { return &a.IgnoreCase }},
 	{Name: "when", Kind: kind.Text, Own: true, Field: 6, Doc: "the condition, over variables and metadata, under which the assertion applies",
 		member: func(a *proviso.Assertion) any { return &a.When }},
-	{Name: "severity", Kind: kind.Text, Own: true, Field: 8, Doc: "must, should or info",
+	{Name: "severity", Kind: kind.Text, OneOf: severities, Own: true, Field: 8, Doc: "must, should or info",
 		member: func(a *proviso.Assertion) any { return &a.Severity }},
 	{Name: "instruction", Kind: kind.Text, Own: true, Field: 2, Doc: "the requirement that is judged",
 		member: func(a *proviso.Assertion) any { return &a.Instruction }},
@@ -71,6 +72,51 @@ var keys = [...]Key{
 	{Name: "gamma", Kind: kind.Any, Own: true, Doc: "the gamma of METEOR"},
 }
 
+// scopeKeys are the keys of a scope.
+var scopeKeys = [...]Key{
+	{Name: "of", Kind: kind.Text, OneOf: []string{"output", "prompt"}, Doc: "which text is meant, output by default"},
+	{Name: "section", Kind: kind.Object, Doc: "the part between two headings or markers: {from, to}"},
+	{Name: "each", Kind: kind.Text, OneOf: []string{"line", "item", "paragraph", "sentence"}, Doc: "each part is decided on its own"},
+	{Name: "match", Kind: kind.Text, OneOf: []string{"all", "any", "none"}, Doc: "how many of the parts must hold, all by default"},
+}
+
+// sectionKeys are the keys of a section.
+var sectionKeys = [...]Key{
+	{Name: "from", Kind: kind.Text, Doc: "the heading or marker where it begins"},
+	{Name: "to", Kind: kind.Text, Doc: "the heading or marker where it ends"},
+}
+
+// criterionKeys are the keys of a criterion.
+var criterionKeys = [...]Key{
+	{Name: "text", Kind: kind.Text, Doc: "the question"},
+	{Name: "template", Kind: kind.Text, Doc: "the name of a criterion that proviso ships"},
+	{Name: "params", Kind: kind.Object, Doc: "the parameters of the template"},
+	{Name: "category", Kind: kind.Text, Doc: "the kind of question, for reports"},
+}
+
+// Tables returns the tables of keys by the name of their object: "assertion", "scope",
+// "section" and "criterion".
+func Tables() map[string][]Key {
+	return map[string][]Key{
+		"assertion": slices.Clone(keys[:]), "scope": slices.Clone(scopeKeys[:]),
+		"section": slices.Clone(sectionKeys[:]), "criterion": slices.Clone(criterionKeys[:]),
+	}
+}
+
+// names returns the names of the keys of a table.
+func names(table []Key) []string {
+	list := make([]string, len(table))
+	for i := range table {
+		list[i] = table[i].Name
+	}
+	return list
+}
+
+// valuesOf returns the valid values of a key of a table.
+func valuesOf(table []Key, name string) []string {
+	return table[slices.IndexFunc(table, func(k Key) bool { return k.Name == name })].OneOf
+}
+
 // KeyOf returns the row of a key; nil for an unknown key.
 func KeyOf(name string) *Key {
 	for i := range keys {
@@ -82,13 +128,7 @@ func KeyOf(name string) *Key {
 }
 
 // Keys returns the names of all keys.
-func Keys() []string {
-	names := make([]string, len(keys))
-	for i := range keys {
-		names[i] = keys[i].Name
-	}
-	return names
-}
+func Keys() []string { return names(keys[:]) }
 
 // Fields returns the names of the keys that an assertion of a request to a judge may
 // have, the most important ones first.
@@ -100,11 +140,7 @@ func Fields() []string {
 		}
 	}
 	slices.SortFunc(fields, func(a, b Key) int { return a.Field - b.Field })
-	names := make([]string, len(fields))
-	for i, k := range fields {
-		names[i] = k.Name
-	}
-	return names
+	return names(fields)
 }
 
 // hints say what to write instead of common keys that do not exist.

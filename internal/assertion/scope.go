@@ -8,8 +8,6 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-var scopeKeys = []string{"of", "section", "each", "match"}
-
 // scope decodes {of, section: {from, to}, each, match}.
 func (d *Decoder) scope(at string, m any) *proviso.Scope {
 	o := d.Object(at, m)
@@ -20,15 +18,15 @@ func (d *Decoder) scope(at string, m any) *proviso.Scope {
 	for key, v := range o.All() {
 		switch key {
 		case "of":
-			s.Of = d.oneOf(at+"/of", v, []string{"output", "prompt"})
+			s.Of = d.oneOf(at+"/of", v, valuesOf(scopeKeys[:], key))
 		case "section":
 			d.section(s, at+"/section", v)
 		case "each":
-			s.Each = d.oneOf(at+"/each", v, []string{"line", "item", "paragraph", "sentence"})
+			s.Each = d.oneOf(at+"/each", v, valuesOf(scopeKeys[:], key))
 		case "match":
-			s.Match = d.oneOf(at+"/match", v, []string{"all", "any", "none"})
+			s.Match = d.oneOf(at+"/match", v, valuesOf(scopeKeys[:], key))
 		default:
-			d.UnknownKey(at, key, "a scope", scopeKeys, "")
+			d.UnknownKey(at, key, "a scope", names(scopeKeys[:]), "")
 		}
 	}
 	if s.Match != "" && s.Each == "" {
@@ -49,12 +47,10 @@ func (d *Decoder) section(s *proviso.Scope, at string, v any) {
 		case "to":
 			s.To = d.Text(at+"/to", v)
 		default:
-			d.UnknownKey(at, key, "a section", []string{"from", "to"}, "")
+			d.UnknownKey(at, key, "a section", names(sectionKeys[:]), "")
 		}
 	}
 }
-
-var criterionKeys = []string{"text", "template", "params", "category"}
 
 // criteria decodes a list of questions: texts, or objects that name a template.
 func (d *Decoder) criteria(at string, m any) []proviso.Criterion {
@@ -101,7 +97,7 @@ func (d *Decoder) criterion(at string, o *value.Object) proviso.Criterion {
 		case "category":
 			c.Category = d.Text(at+"/category", v)
 		default:
-			d.UnknownKey(at, key, "a criterion", criterionKeys, "")
+			d.UnknownKey(at, key, "a criterion", names(criterionKeys[:]), "")
 		}
 	}
 	if c.Text == "" && c.Template == "" {

@@ -153,14 +153,14 @@ func (s *Store) write(key string, data []byte) error {
 // Replace makes data the contents of a file. It writes a temporary file and renames it,
 // so that the file is complete at any time and unchanged after an error.
 func Replace(name string, data []byte, mode fs.FileMode) error {
-	return ReplaceBy(name, mode, func(w io.Writer) error {
+	return replaceBy(name, mode, func(w io.Writer) error {
 		_, err := w.Write(data)
 		return err
 	})
 }
 
-// ReplaceBy is [Replace] for contents that write writes.
-func ReplaceBy(name string, mode fs.FileMode, write func(io.Writer) error) error {
+// replaceBy is [Replace] for contents that write writes.
+func replaceBy(name string, mode fs.FileMode, write func(io.Writer) error) error {
 	temp := filepath.Join(filepath.Dir(name), partial+rand.Text())
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
@@ -183,7 +183,7 @@ func ReplaceBy(name string, mode fs.FileMode, write func(io.Writer) error) error
 // ErrFolder means that the name of a file is that of a folder.
 var ErrFolder = errors.New("it is a folder")
 
-// WriteBy is [ReplaceBy] for a name that a user gives. The target of a link is
+// WriteBy is [replaceBy] for a name that a user gives. The target of a link is
 // replaced, not the link. A file that is not regular, such as a pipe, is written to
 // directly. A folder is [ErrFolder].
 func WriteBy(name string, mode fs.FileMode, write func(io.Writer) error) error {
@@ -193,7 +193,7 @@ func WriteBy(name string, mode fs.FileMode, write func(io.Writer) error) error {
 	info, err := os.Stat(name)
 	switch {
 	case err != nil || info.Mode().IsRegular():
-		return ReplaceBy(name, mode, write)
+		return replaceBy(name, mode, write)
 	case info.IsDir():
 		return ErrFolder
 	}

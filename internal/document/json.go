@@ -84,8 +84,36 @@ func (d *Document) jsonError(err error) error {
 		message += "; remove the comma before it"
 	case strings.TrimSpace(d.text) == "":
 		message = "the file is empty"
+	case s.Offset >= len(d.text):
+		message += d.unclosed()
 	}
 	return &SyntaxError{Place: d.placeOffset(s.Offset), Message: message}
+}
+
+// unclosed names the last bracket of the text that is not closed, and its place; ""
+// if there is none.
+func (d *Document) unclosed() string {
+	var open []int
+	for i := 0; i < len(d.text); i++ {
+		switch d.text[i] {
+		case '"':
+			for i++; i < len(d.text) && d.text[i] != '"'; i++ {
+				if d.text[i] == '\\' {
+					i++
+				}
+			}
+		case '{', '[':
+			open = append(open, i)
+		case '}', ']':
+			open = open[:max(0, len(open)-1)]
+		}
+	}
+	if len(open) == 0 {
+		return ""
+	}
+	last := open[len(open)-1]
+	at := d.placeOffset(last)
+	return fmt.Sprintf("; the '%c' of line %d, column %d is not closed", d.text[last], at.Line, at.Column)
 }
 
 func trailingComma(head string) bool {

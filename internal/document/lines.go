@@ -3,6 +3,7 @@ package document
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"iter"
@@ -40,8 +41,8 @@ func (e *LineError) Error() string {
 
 // Lines streams a JSON Lines file: one value a line, blank lines skipped, a byte
 // order mark ignored. Equal parts of values may be shared between lines, so they
-// must not be changed. A broken line yields a *[LineError] and reading goes on;
-// an error of r ends the sequence. Memory is bounded by the longest line.
+// must not be changed. A broken line, or one with more than [value.MaxReplyValues]
+// values, yields a *[LineError] and reading goes on; an error of r ends the sequence. Memory is bounded by the longest line.
 func Lines(r io.Reader) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		in := lineReader{r: bufio.NewReaderSize(r, 64<<10)}
@@ -56,7 +57,11 @@ func Lines(r io.Reader) iter.Seq2[Line, error] {
 				continue
 			}
 			line := Line{Number: in.number, Text: text}
-			line.Value, err = parser.Parse(text)
+			if len(text) > 2*value.MaxReplyValues { // a shorter one cannot hold too many
+				line.Value, err = value.ParseReply(context.Background(), text)
+			} else {
+				line.Value, err = parser.Parse(text)
+			}
 			if err == nil && !yield(line, nil) || err != nil && !brokenLine(line, err, yield) {
 				return
 			}
@@ -66,7 +71,10 @@ func Lines(r io.Reader) iter.Seq2[Line, error] {
 
 // brokenLine yields what is wrong with a line, unless it is blank.
 func brokenLine(line Line, err error, yield func(Line, error) bool) bool {
-	message, offset := err.Error(), 0
+	message, offset, code := err.Error(), 0, proviso.Invalid
+	if errors.Is(err, value.ErrTooMany) {
+		code = proviso.Limit
+	}
 	var s *value.SyntaxError
 	if errors.As(err, &s) {
 		message, offset = s.Message, s.Offset
@@ -78,7 +86,7 @@ func brokenLine(line Line, err error, yield func(Line, error) bool) bool {
 	d := Document{text: text}
 	p := d.placeOffset(offset)
 	return yield(line, &LineError{
-		Line: line.Number, Column: p.Column, Message: message, Excerpt: p.Excerpt, Code: proviso.Invalid,
+		Line: line.Number, Column: p.Column, Message: message, Excerpt: p.Excerpt, Code: code,
 	})
 }
 

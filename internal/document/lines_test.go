@@ -143,6 +143,29 @@ func FuzzReadCSV(f *testing.F) {
 	})
 }
 
+// TestLineOfManyValues: a line of small values would take fifty times its size in
+// memory. It is an error that names the limit, and the next line is read.
+func TestLineOfManyValues(t *testing.T) {
+	t.Parallel()
+	most := "[" + strings.Repeat("{},", value.MaxReplyValues-2) + "{}]"
+	more := "[{}," + most[1:]
+	var got []string
+	for line, err := range document.Lines(strings.NewReader(most + "\n" + more + "\n7\n")) {
+		var e *document.LineError
+		switch list, _ := line.Value.([]any); {
+		case errors.As(err, &e):
+			got = append(got, fmt.Sprintf("%s: %.60s (%s)", e.Code, e.Message, err.Error()[:6]))
+		case err != nil:
+			t.Fatal(err)
+		default:
+			got = append(got, fmt.Sprint(line.Number, " ", len(list)))
+		}
+	}
+	if want := "1 999999|limit: the JSON holds more than 1000000 values (line:2)|3 0"; strings.Join(got, "|") != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // BenchmarkLines reads rows such as suites of recorded outputs have: 1.2 kB each.
 func BenchmarkLines(b *testing.B) {
 	row := `{"vars":{"output":"` + strings.Repeat("lorem ipsum ", 60) + `"},"assert":[{"type":"contains","value":"lorem"},` +

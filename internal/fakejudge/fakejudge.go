@@ -99,8 +99,8 @@ func Understand(ask proviso.Ask) (Call, error) {
 		return c, fmt.Errorf("the prompt is no chat: %v", err)
 	}
 	c.Turns = len(list)
-	c.System, _ = list[0].(*value.Object).At("content").(string)
-	c.User, _ = list[1].(*value.Object).At("content").(string)
+	c.System = list[0].(*value.Object).Text("content")
+	c.User = list[1].(*value.Object).Text("content")
 	m := regexp.MustCompile(`^Fence: ([0-9a-f]{32})\n`).FindStringSubmatch(c.User)
 	if m == nil {
 		return c, errors.New("the message announces no fence")
@@ -135,11 +135,11 @@ func Understand(ask proviso.Ask) (Call, error) {
 	for _, e := range v.([]any) {
 		o := e.(*value.Object)
 		a := Assertion{}
-		a.ID, _ = o.At("id").(string)
-		a.Instruction, _ = o.At("instruction").(string)
+		a.ID = o.Text("id")
+		a.Instruction = o.Text("instruction")
 		for _, e := range o.At("criteria").([]any) {
 			n, _ := e.(*value.Object).At("n").(float64)
-			text, _ := e.(*value.Object).At("text").(string)
+			text := e.(*value.Object).Text("text")
 			a.N, a.Text = append(a.N, int(n)), append(a.Text, text)
 		}
 		c.Assertions = append(c.Assertions, a)

@@ -63,7 +63,7 @@ func forcedToolSpec(body *value.Object) string {
 	config, _ := body.At("toolConfig").(*value.Object)
 	choice, _ := config.At("toolChoice").(*value.Object)
 	tool, _ := choice.At("tool").(*value.Object)
-	name, _ := tool.At("name").(string)
+	name := tool.Text("name")
 	return name
 }
 

@@ -248,7 +248,7 @@ func (r Reply) message(req Request, u proviso.Usage) *value.Object {
 // forcedTool is the name of the forced tool; "" if there is none.
 func forcedTool(body *value.Object) string {
 	choice, _ := body.At("tool_choice").(*value.Object)
-	name, _ := choice.At("name").(string)
+	name := choice.Text("name")
 	if choice.At("type") != "tool" {
 		return ""
 	}

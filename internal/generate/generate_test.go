@@ -93,3 +93,27 @@ func write(t *testing.T, dir, name, text string) {
 		t.Fatal(err)
 	}
 }
+
+func TestPictures(t *testing.T) {
+	t.Parallel()
+	root := filepath.Join("..", "..")
+	if err := writePictures(root, true); err != nil {
+		t.Error(err)
+	}
+	page, err := os.ReadFile(filepath.Join(root, "docs", "gate.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range pictures {
+		data, err := p.draw(root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(data) > 12<<10 {
+			t.Errorf("%s has %d bytes, want at most 12 KiB", p.file, len(data))
+		}
+		if !strings.Contains(string(page), "]("+filepath.Base(p.file)+")") {
+			t.Errorf("docs/gate.md does not show %s", p.file)
+		}
+	}
+}

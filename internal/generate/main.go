@@ -1,5 +1,5 @@
 // Command generate writes THIRD_PARTY_NOTICES, the licences of everything in the
-// shipped binaries. With -check it compares instead, and verifies the checksums of the
+// shipped binaries, and the pictures of docs/gate.md. With -check it compares instead, and verifies the checksums of the
 // files that generate.sh makes from npm packages. Start at notices.
 package main
 
@@ -39,9 +39,9 @@ func run(check bool) error {
 	}
 	name := filepath.Join(root, noticesFile)
 	if !check {
-		return os.WriteFile(name, data, 0o644)
+		return errors.Join(os.WriteFile(name, data, 0o644), writePictures(root, check))
 	}
-	return errors.Join(compare(name, data), checkSums(root))
+	return errors.Join(compare(name, data), checkSums(root), writePictures(root, check))
 }
 
 // compare reports whether a file holds data.
@@ -51,7 +51,7 @@ func compare(name string, data []byte) error {
 		return err
 	}
 	if !bytes.Equal(got, data) {
-		return fmt.Errorf("%s is not what go.mod gives: run `go run ./internal/generate`", name)
+		return fmt.Errorf("%s is not what its inputs give: run `go run ./internal/generate`", name)
 	}
 	return nil
 }

@@ -1,5 +1,6 @@
-// Package githistory reads the revisions of one file from the git repository around it.
-// It reads git's objects and runs no git, no hook and no filter. Start at [Of].
+// Package githistory reads the revisions of one file, and the files of one commit, from
+// the git repository around them. It reads git's objects and runs no git, no hook and no
+// filter. Start at [Of] and [At].
 package githistory
 
 import (
@@ -95,14 +96,22 @@ func locate(file string) (root, name string, err error) {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir, abs = real, filepath.Join(real, filepath.Base(abs))
 	}
+	if root = around(dir); root == "" {
+		return "", "", fmt.Errorf("%s is not in a git repository", file)
+	}
+	rel, err := filepath.Rel(root, abs)
+	return root, filepath.ToSlash(rel), err
+}
+
+// around returns the folder of the repository around a folder, "" if there is none.
+func around(dir string) string {
 	for {
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			rel, err := filepath.Rel(dir, abs)
-			return dir, filepath.ToSlash(rel), err
+			return dir
 		}
 		up := filepath.Dir(dir)
 		if up == dir {
-			return "", "", fmt.Errorf("%s is in no git repository", file)
+			return ""
 		}
 		dir = up
 	}

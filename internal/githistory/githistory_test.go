@@ -22,13 +22,13 @@ import (
 
 // repo is a repository that a test writes.
 type repo struct {
-	t     *testing.T
+	t     testing.TB
 	dir   string
 	store *filesystem.Storage
 	clock int
 }
 
-func newRepo(t *testing.T) *repo {
+func newRepo(t testing.TB) *repo {
 	t.Helper()
 	dir := t.TempDir()
 	s := filesystem.NewStorage(osfs.New(filepath.Join(dir, ".git")), cache.NewObjectLRUDefault())
@@ -181,7 +181,7 @@ func TestOfMistakes(t *testing.T) {
 	none := r.write("none.txt", "x")
 	for _, c := range []struct{ file, want string }{
 		{none, "has no commit"},
-		{filepath.Join(t.TempDir(), "x"), "is in no git repository"},
+		{filepath.Join(t.TempDir(), "x"), "is not in a git repository"},
 		{r.dir, "is a folder"},
 		{filepath.Join(broken, "x"), "does not name the folder of a repository"},
 	} {

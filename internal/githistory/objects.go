@@ -64,6 +64,9 @@ type entry struct {
 	hash   plumbing.Hash
 	folder bool
 	file   bool // a regular file: no link, no submodule
+	link   bool // a symbolic link
+
+	program bool // a file that may be run
 }
 
 // tree reads a folder: mode, name, NUL and hash of each member.
@@ -79,7 +82,7 @@ func (r *reader) tree(hash plumbing.Hash) ([]entry, error) {
 			return nil, fmt.Errorf("tree %s is broken", short(hash))
 		}
 		mode, name, _ := strings.Cut(string(data[:nul]), " ")
-		e := entry{name: name, folder: mode == "40000", file: strings.HasPrefix(mode, "100")}
+		e := entry{name: name, folder: mode == "40000", file: strings.HasPrefix(mode, "100"), link: mode == "120000", program: mode == "100755"}
 		copy(e.hash[:], data[nul+1:])
 		list = append(list, e)
 		data = data[nul+1+len(plumbing.Hash{}):]
@@ -106,7 +109,7 @@ func (r *reader) blob(c *commit, name string) (plumbing.Hash, error) {
 		case found == nil, !last && !found.folder:
 			return plumbing.ZeroHash, nil
 		case last && !found.file:
-			return plumbing.ZeroHash, fmt.Errorf("%s is no file in commit %s", part, short(c.hash))
+			return plumbing.ZeroHash, fmt.Errorf("%s is not a file in commit %s", part, short(c.hash))
 		default:
 			at = found.hash
 		}
@@ -116,12 +119,13 @@ func (r *reader) blob(c *commit, name string) (plumbing.Hash, error) {
 
 // object reads an object whole.
 func (r *reader) object(kind plumbing.ObjectType, hash plumbing.Hash, limit int64) ([]byte, error) {
+	// The size is known before the object is in memory, whole or as a delta.
+	if size, err := r.store.EncodedObjectSize(hash); err == nil && size > limit {
+		return nil, fmt.Errorf("%s %s has %d MiB; %d MiB are read", kind, short(hash), size>>20, limit>>20)
+	}
 	o, err := r.store.EncodedObject(kind, hash)
 	if err != nil {
 		return nil, err
-	}
-	if o.Size() > limit {
-		return nil, fmt.Errorf("%s %s has %d MiB; %d MiB are read", kind, short(hash), o.Size()>>20, limit>>20)
 	}
 	in, err := o.Reader()
 	if err != nil {

@@ -129,7 +129,7 @@ func (c *compiler) end(base, ref string) (target, error) {
 		if !ok || !onlyRef(o) || same(o, c.root) {
 			break
 		}
-		next, _ := o.At("$ref").(string)
+		next := o.Text("$ref")
 		if hops == maxHops {
 			return to, invalid("reference %s leads back to itself", ref)
 		}

@@ -25,7 +25,7 @@ type target struct {
 func newResolver(root any) *resolver {
 	r := &resolver{root: root, refs: map[*value.Object]bool{}}
 	if o, ok := root.(*value.Object); ok {
-		id, _ := o.At("$id").(string)
+		id := o.Text("$id")
 		r.base = trimFragment(id)
 	}
 	return r

@@ -37,7 +37,8 @@ func (c *Candidate) stem(i int32) string {
 
 // Reference is a text to compare others with. It is safe for concurrent use.
 type Reference struct {
-	words, stems index
+	words []string
+	index index
 }
 
 // index numbers the distinct words of a text.
@@ -46,26 +47,39 @@ type index struct {
 	places []int32 // the number of each word of the text, in order
 }
 
-func newIndex(words []string) index {
-	x := index{ids: make(map[string]int32, len(words)), places: make([]int32, len(words))}
-	for i, w := range words {
-		id, ok := x.ids[w]
-		if !ok {
-			id = int32(len(x.ids))
-			x.ids[w] = id
-		}
-		x.places[i] = id
-	}
-	return x
+// newIndex returns an index for a text of so many places, so many of which get a word.
+func newIndex(places, words int) index {
+	return index{ids: make(map[string]int32, words), places: make([]int32, places)}
 }
 
-// NewReference prepares the words of a reference text.
-func NewReference(words []string) *Reference {
-	stems := make([]string, len(words))
-	for i, w := range words {
-		stems[i] = Stem(w)
+func (x *index) set(place int, word string) {
+	id, ok := x.ids[word]
+	if !ok {
+		id = int32(len(x.ids))
+		x.ids[word] = id
 	}
-	return &Reference{words: newIndex(words), stems: newIndex(stems)}
+	x.places[place] = id
+}
+
+// NewReference prepares the words of a reference text. It keeps words.
+func NewReference(words []string) *Reference {
+	r := &Reference{words: words, index: newIndex(len(words), len(words))}
+	for i, w := range words {
+		r.index.set(i, w)
+	}
+	return r
+}
+
+// stems numbers the stems of the words that are not taken. They are not kept: where
+// texts are alike, few words are left to look for.
+func (r *Reference) stems(a *alignment) index {
+	x := newIndex(len(r.words), len(r.words)-len(a.matches))
+	for i, w := range r.words {
+		if !a.taken[i] {
+			x.set(i, Stem(w))
+		}
+	}
+	return x
 }
 
 // Score is METEOR (S. Banerjee and A. Lavie, "METEOR: An Automatic Metric for MT
@@ -76,24 +90,29 @@ func NewReference(words []string) *Reference {
 // recall, less a penalty for the pieces that the matches fall into. The error is
 // that of ctx, or about the synonyms, which are unpacked when first needed.
 func (r *Reference) Score(ctx context.Context, c *Candidate, p Params) (float64, error) {
-	a := newAlignment(len(c.words), len(r.words.places))
-	err := a.align(ctx, r.words, func(i int32, q *queue) int32 {
-		return q.last(r.words.ids, c.words[i])
+	a := newAlignment(len(c.words), len(r.words))
+	err := a.align(ctx, r.index, func(i int32, q *queue) int32 {
+		return q.last(r.index.ids, c.words[i])
 	})
-	if err == nil {
-		err = a.align(ctx, r.stems, func(i int32, q *queue) int32 {
-			return q.last(r.stems.ids, c.stem(i))
-		})
+	if err != nil {
+		return 0, err
 	}
+	if !a.open() {
+		return a.score(p), nil
+	}
+	stems := r.stems(a)
+	err = a.align(ctx, stems, func(i int32, q *queue) int32 {
+		return q.last(stems.ids, c.stem(i))
+	})
 	if err == nil && a.open() {
 		var text string
 		if text, err = unpacked(); err != nil {
 			return 0, err
 		}
-		err = a.align(ctx, r.stems, func(i int32, q *queue) int32 {
+		err = a.align(ctx, stems, func(i int32, q *queue) int32 {
 			at := int32(-1)
 			for s := range strings.FieldsSeq(synonyms(text, c.stem(i))) {
-				at = max(at, q.last(r.stems.ids, s))
+				at = max(at, q.last(stems.ids, s))
 			}
 			return at
 		})

@@ -13,9 +13,17 @@ func Fields(text string) []string {
 	words := make([]string, 0, len(text)/4+1)
 	start := -1 // of the word that is open
 	for i := 0; i < len(text); {
-		c := text[i]
-		space, size := c == ' ' || c <= '\r' && c >= '\t', 1
-		if c >= utf8.RuneSelf {
+		if start < 0 && dark[text[i]] {
+			start = i
+		}
+		for i < len(text) && dark[text[i]] {
+			i++
+		}
+		if i == len(text) {
+			break
+		}
+		space, size := text[i] < utf8.RuneSelf, 1
+		if !space {
 			var r rune
 			r, size = utf8.DecodeRuneInString(text[i:])
 			space = value.IsSpace(r)
@@ -37,6 +45,14 @@ func Fields(text string) []string {
 	}
 	return words
 }
+
+// dark are the bytes of ASCII that are no white space.
+var dark = func() (bytes [256]bool) {
+	for c := range utf8.RuneSelf {
+		bytes[c] = !value.IsSpace(rune(c))
+	}
+	return bytes
+}()
 
 // TrimPeriods returns words without the full stops at their ends. If there are
 // none it returns words itself.

@@ -47,6 +47,9 @@ func zeros(list []uint32, n int) []uint32 {
 // Treebank is the function [Treebank]. It returns fields if these are the tokens of
 // text, as they are if it has no punctuation.
 func (m *Memory) Treebank(text string, fields []string) []string {
+	if plain(text) && !slices.ContainsFunc(fields, contracted) {
+		return fields
+	}
 	w := m.take()
 	defer m.give(w)
 	w.tokens = appendTreebank(w.tokens[:0], text)
@@ -54,4 +57,10 @@ func (m *Memory) Treebank(text string, fields []string) []string {
 		return fields
 	}
 	return slices.Clone(w.tokens)
+}
+
+// contracted reports whether a word of a plain text may be more than one token, or
+// less than one.
+func contracted(word string) bool {
+	return word == "" || begins[word[0]] != 0 && contractionAt(word, 0) >= 0
 }

@@ -71,7 +71,7 @@ func FuzzTreebank(f *testing.F) {
 func TestMemoryOfTokens(t *testing.T) {
 	t.Parallel()
 	var memory ngram.Memory
-	for _, text := range []string{"the cat", "it's here.", "a b c d", ""} {
+	for _, text := range []string{"the cat", "it's here.", "a b c d", "they cannot gimme", "wannabe canny", "Wanna", " ", ""} {
 		fields := ngram.Fields(text)
 		got, want := memory.Treebank(text, fields), ngram.Treebank(text)
 		memory.Treebank("others write over the memory of their own", nil)
@@ -84,10 +84,11 @@ func TestMemoryOfTokens(t *testing.T) {
 func TestFields(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][]string{
-		"":                          {""},
-		" \n":                       {""},
-		" a  b\u00a0c\u3000d\ufeff": {"a", "b", "c", "d"},
-		"a\u200bb\u0085c":           {"a\u200bb\u0085c"},
+		"":                            {""},
+		" \n":                         {""},
+		" a  b\u00a0c\u3000d\ufeff":   {"a", "b", "c", "d"},
+		"a\u200bb\u0085c":             {"a\u200bb\u0085c"},
+		"é\tè\u00e9 \x01\xff x\u2003": {"é", "è\u00e9", "\x01\xff", "x"},
 	} {
 		if got := ngram.Fields(text); !slices.Equal(got, want) {
 			t.Errorf("Fields(%q) = %q, want %q", text, got, want)

@@ -1,6 +1,7 @@
 package ngram
 
 import (
+	"math/bits"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -30,7 +31,7 @@ func appendTreebank(words []string, text string) []string {
 		for end < len(text) && text[end] != ' ' {
 			end++
 		}
-		if word := text[start:end]; simple && !begins[word[0]] {
+		if word := text[start:end]; simple && begins[word[0]] == 0 {
 			words = append(words, word)
 		} else {
 			words = appendWord(words, word)
@@ -40,26 +41,37 @@ func appendTreebank(words []string, text string) []string {
 	return words
 }
 
-// begins are the bytes that a contraction can begin with.
-var begins = [256]bool{
-	'c': true, 'd': true, 'g': true, 'l': true, 'm': true, 'w': true,
-	'C': true, 'D': true, 'G': true, 'L': true, 'M': true, 'W': true, '\'': true,
-}
+// begins tells which contractions can begin with a byte: bit i is set for the i-th.
+var begins = func() (sets [256]uint16) {
+	for i, c := range contractions {
+		first := c.text[0]
+		sets[first] |= 1 << i
+		if isLetter(first) {
+			sets[first&^0x20] |= 1 << i
+		}
+	}
+	return sets
+}()
 
 // plain reports whether text holds nothing but letters and digits of ASCII and
 // spaces, so that padding would not change it.
 func plain(text string) bool {
 	for i := range len(text) {
-		if c := text[i]; c != ' ' && !isWordByte(c) {
+		if c := text[i]; c != ' ' && !wordBytes[c] {
 			return false
 		}
 	}
 	return true
 }
 
-func isWordByte(c byte) bool {
-	return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || c == '_'
-}
+func isWordByte(c byte) bool { return wordBytes[c] }
+
+var wordBytes = func() (bytes [256]bool) {
+	for c := range bytes {
+		bytes[c] = isLetter(byte(c)) || c >= '0' && c <= '9' || c == '_'
+	}
+	return bytes
+}()
 
 // padder puts spaces around the punctuation of a text.
 type padder struct {
@@ -274,11 +286,14 @@ var contractions = [...]contraction{
 	{"lemme", 3, false}, {"more'n", 4, false}, {"wanna", 3, true}, {"'tis", 2, false}, {"'twas", 2, false},
 }
 
+// shortest is the length of the shortest contraction.
+const shortest = len("'tis")
+
 // appendContractions appends word, with every contraction in it cut in two.
 func appendContractions(words []string, word string) []string {
 	start, last := 0, len(contractions)
 	for at := 0; at < len(word); at++ {
-		if !begins[word[at]] || at > start && isWordByte(word[at-1]) {
+		if begins[word[at]] == 0 || at > start && isWordByte(word[at-1]) {
 			continue
 		}
 		i := contractionAt(word, at)
@@ -302,10 +317,14 @@ func appendContractions(words []string, word string) []string {
 // contractionAt returns the index of the contraction that word[at:] begins with,
 // no letter or digit behind it, or -1.
 func contractionAt(word string, at int) int {
-	for i := range contractions {
+	if len(word)-at < shortest {
+		return -1
+	}
+	for set := begins[word[at]]; set != 0; set &= set - 1 {
+		i := bits.TrailingZeros16(set)
 		c := &contractions[i]
 		end := at + len(c.text)
-		if end > len(word) || word[at]|0x20 != c.text[0]|0x20 || !strings.EqualFold(word[at:end], c.text) {
+		if end > len(word) || !strings.EqualFold(word[at:end], c.text) {
 			continue
 		}
 		if after, _ := utf8.DecodeRuneInString(word[end:]); end == len(word) || !c.end && !isWordRune(after) {

@@ -25,8 +25,9 @@ func search(s string, astral bool) bool {
 	for i < len(s) {
 		for len(s)-i >= 8 { // eight ASCII characters at a time
 			const high = 0x8080808080808080
-			w := uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
-				uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
+			b := s[i : i+8] // one check of bounds instead of eight
+			w := uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
+				uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
 			if w&high != 0 {
 				break
 			}

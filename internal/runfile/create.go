@@ -12,8 +12,8 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// fileName is the name of the record in the folder of its run.
-const fileName = "run.jsonl"
+// FileName is the name of the record in the folder of its run.
+const FileName = "run.jsonl"
 
 // Create starts a run in a new folder under dir, which is made if it is not
 // there. Folders are only for their owner (0700), and so is the file (0600).
@@ -46,7 +46,7 @@ func create(dir string, h Header) (*Writer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("keep the run: %w", err)
 	}
-	path := filepath.Join(folder, fileName)
+	path := filepath.Join(folder, FileName)
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("keep the run: %w", err)
@@ -63,7 +63,7 @@ func createAnew(dir string, h Header) (*Writer, error) {
 	if _, ok := parseID(h.ID); !ok {
 		return nil, fmt.Errorf("keep the run: %q is not the id of a run", h.ID)
 	}
-	path := filepath.Join(dir, h.ID, fileName)
+	path := filepath.Join(dir, h.ID, FileName)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("keep the run: %w", err)
 	}
@@ -100,7 +100,7 @@ func start(f *os.File, path string, h Header) (*Writer, error) {
 // begin writes the header.
 func begin(f *os.File, path string, h Header) (*Writer, error) {
 	w := newWriter(f, path, h)
-	line := h.line()
+	line := h.Line()
 	w.end = int64(len(line))
 	// The header is written at once, so that a folder that cannot be written
 	// to is known before the first row is paid for.

@@ -22,7 +22,8 @@ type Header struct {
 	Meta    *value.Object // whatever else reports need; nil if there is none
 }
 
-func (h *Header) line() []byte {
+// Line returns the first line of a run file, with its line break.
+func (h *Header) Line() []byte {
 	o := value.ObjectOf(
 		"proviso", "run",
 		"format", float64(format),
@@ -59,7 +60,7 @@ func parseHeader(line string) (Header, error) {
 	}
 	h.Options, _ = o.At("options").(*value.Object)
 	h.Meta, _ = o.At("meta").(*value.Object)
-	started, _ := o.At("started").(string)
+	started := o.Text("started")
 	if h.Started, err = time.Parse(time.RFC3339Nano, started); err != nil {
 		return Header{}, errNotRun
 	}

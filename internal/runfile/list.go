@@ -17,7 +17,7 @@ type Info struct {
 	Path    string    // of its file, for [Open]
 	Started time.Time // to the second, UTC
 
-	begun time.Time // by the clock, also of a replay, which has the time of its recording
+	Begun time.Time // when it was last started or resumed; a replay has the time of its recording in Started
 }
 
 // List returns the runs kept in dir, the most recently started or resumed first; a
@@ -36,18 +36,18 @@ func List(dir string) ([]Info, error) {
 		if !ok || !e.IsDir() {
 			continue
 		}
-		path := filepath.Join(dir, e.Name(), fileName)
+		path := filepath.Join(dir, e.Name(), FileName)
 		if _, err := os.Stat(path); err != nil {
 			continue
 		}
 		info := Info{ID: e.Name(), Path: path, Started: started}
 		if folder, err := e.Info(); err == nil {
-			info.begun = folder.ModTime()
+			info.Begun = folder.ModTime()
 		}
 		runs = append(runs, info)
 	}
 	slices.SortStableFunc(runs, func(a, b Info) int {
-		return cmp.Or(b.begun.Compare(a.begun), b.Started.Compare(a.Started))
+		return cmp.Or(b.Begun.Compare(a.Begun), b.Started.Compare(a.Started))
 	})
 	return runs, nil
 }

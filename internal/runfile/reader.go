@@ -42,7 +42,7 @@ func Open(path string) (*Reader, error) {
 // inFolder returns the run file of a run's folder; other names stay.
 func inFolder(path string) string {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return filepath.Join(path, fileName)
+		return filepath.Join(path, FileName)
 	}
 	return path
 }

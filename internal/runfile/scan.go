@@ -27,6 +27,9 @@ type content struct {
 	damaged int   // complete lines that are neither row nor trailer
 }
 
+// maxHead is how much of a line a scan keeps.
+const maxHead = 32
+
 // line is what a scan keeps of a line: rows may be of any size.
 type line struct {
 	off  int64
@@ -73,8 +76,8 @@ func scan(f *os.File) (*content, error) {
 }
 
 func (c *content) readHeader(f *os.File, l line) error {
-	if !bytes.HasPrefix(l.head, []byte(`{"proviso":"run"`)) {
-		return errNotRun
+	if !bytes.HasPrefix(l.head, []byte(headerStart)) {
+		return errNotRun // before a long line is read
 	}
 	text, err := readLine(f, l)
 	if err != nil {
@@ -119,7 +122,7 @@ func rowOf(l line) (uint32, bool) {
 // length of the file. The line's head is valid during the call only.
 func eachLine(r io.Reader, do func(line) error) (int64, error) {
 	buf := make([]byte, scanSize)
-	head := make([]byte, 0, 32)
+	head := make([]byte, 0, maxHead)
 	l, at := line{}, int64(0)
 	for {
 		n, err := r.Read(buf)

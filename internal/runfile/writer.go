@@ -22,6 +22,7 @@ const (
 	// than deciding it.
 	syncEvery = 200 * time.Millisecond
 
+	headerStart  = `{"proviso":"run"`
 	rowStart     = `{"index":`
 	trailerStart = `{"trailer":`
 )
@@ -221,7 +222,8 @@ func (w *Writer) Close(trailer []byte) error {
 	case bytes.IndexByte(trailer, '\n') >= 0:
 		w.fail(errors.New("the trailer takes more than one line"))
 	case trailer != nil:
-		w.put(slices.Concat([]byte(trailerStart), trailer, []byte{'}'}))
+		line := TrailerLine(trailer)
+		w.put(line[:len(line)-1])
 	}
 	if w.timer != nil {
 		w.timer.Stop()

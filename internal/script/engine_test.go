@@ -232,7 +232,7 @@ func TestLimits(t *testing.T) {
 		"const a = []; for (;;) a.push(a.length + 'x'.repeat(1000))":                  proviso.Limit,
 		"return new Array(1e8).fill('x')":                                             proviso.Limit,
 	} {
-		o := script.Options{MaxVMs: 1, Timeout: 500 * time.Millisecond, Memory: 16 << 20}
+		o := script.Options{MaxVMs: 1, Timeout: 150 * time.Millisecond, Memory: 16 << 20}
 		if want == proviso.Limit {
 			o.Timeout = 10 * time.Second
 		}
@@ -246,7 +246,14 @@ func TestLimits(t *testing.T) {
 		if d := time.Since(start); d > 10*time.Second {
 			t.Errorf("%s took %s", text, d)
 		}
-		if got, err := evalBody(t.Context(), e, "return 1"); err != nil || got != 1.0 {
+		got, err = evalBody(t.Context(), e, "return 1")
+		for range 20 {
+			if !errors.As(err, &known) || known.Code != proviso.Timeout { // a busy machine
+				break
+			}
+			got, err = evalBody(t.Context(), e, "return 1")
+		}
+		if err != nil || got != 1.0 {
 			t.Fatalf("after %s: %v, %v", text, got, err)
 		}
 	}
@@ -285,7 +292,7 @@ func TestEngineCancel(t *testing.T) {
 // message of an exception.
 func TestLargeResults(t *testing.T) {
 	t.Parallel()
-	e := script.New(script.Options{})
+	e := script.New(script.Options{Timeout: time.Minute})
 	defer func() { _ = e.Close() }()
 	call := func(purpose proviso.Purpose, text string) (any, error) {
 		f, err := e.Compile(t.Context(), proviso.Source{Language: "javascript", Form: proviso.Expression, Text: text, Purpose: purpose})

@@ -26,7 +26,7 @@ func readTemplate(file string, data []byte) (*Template, error) {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	t := &Template{Name: strings.TrimSuffix(path.Base(file), ".yaml"), Params: []Param{}}
-	t.Doc, _ = o.At("doc").(string)
+	t.Doc = o.Text("doc")
 	params, _ := o.At("params").(*value.Object)
 	for name, v := range params.All() {
 		p, err := readParam(name, v)
@@ -69,8 +69,8 @@ func readParam(name string, v any) (Param, error) {
 		return Param{}, fmt.Errorf("parameter %q: %w", name, err)
 	}
 	p := Param{Name: name, Values: textlist.Of(o.At("values"))}
-	p.Type, _ = o.At("type").(string)
-	p.Doc, _ = o.At("doc").(string)
+	p.Type = o.Text("type")
+	p.Doc = o.Text("doc")
 	p.Required, _ = o.At("required").(bool)
 	if least, ok := o.At("min").(float64); ok {
 		p.Min = &least
@@ -93,9 +93,9 @@ func (t *Template) readPart(v any) (templatePart, error) {
 	if err := document.OnlyKeys(o, "given", "missing", "if", "text", "check"); err != nil {
 		return p, err
 	}
-	p.given, _ = o.At("given").(string)
-	p.missing, _ = o.At("missing").(string)
-	p.text, _ = o.At("text").(string)
+	p.given = o.Text("given")
+	p.missing = o.Text("missing")
+	p.text = o.Text("text")
 	p.check, _ = o.At("check").(*value.Object)
 	condition, _ := o.At("if").(*value.Object)
 	for name, value := range condition.All() {

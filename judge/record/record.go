@@ -59,6 +59,15 @@ func (r Row) Output() string {
 	return (&proviso.Output{Value: v}).Text()
 }
 
+// Answered reports whether the row has an output.
+func (r Row) Answered() bool { return r.o.Object("response").At("output") != nil }
+
+// Prompt returns the prompt as it was sent.
+func (r Row) Prompt() string { return r.o.Object("prompt").Text("raw") }
+
+// Error returns why the row failed or is undecided; "" otherwise.
+func (r Row) Error() string { return r.o.Text("error") }
+
 // Input returns the variables of the case, one on each line, or the prompt if there
 // are none.
 func (r Row) Input() string {
@@ -78,7 +87,7 @@ func (r Row) Input() string {
 		lines = append(lines, name+": "+text)
 	}
 	if len(lines) == 0 {
-		return r.o.Object("prompt").Text("raw")
+		return r.Prompt()
 	}
 	return strings.Join(lines, "\n")
 }

@@ -107,7 +107,7 @@ func decodeCandidates(entries []any, at string, doc *document.Document) ([]provi
 // Of returns the candidate that an assertion of a file is.
 func Of(a *proviso.Assertion) proviso.Candidate {
 	c := proviso.Candidate{Name: a.ID, Assertion: a}
-	c.Description, _ = a.Raw.At("description").(string)
+	c.Description = a.Raw.Text("description")
 	if c.Description == "" {
 		c.Description = a.Instruction
 	}

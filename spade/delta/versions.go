@@ -162,7 +162,7 @@ func chatText(list []any) (string, bool) {
 		if !ok {
 			return "", false
 		}
-		role, _ := o.At("role").(string)
+		role := o.Text("role")
 		text, ok := o.At("content").(string)
 		if parts, isList := o.At("content").([]any); isList {
 			text, ok = partsText(parts)
@@ -175,7 +175,7 @@ func chatText(list []any) (string, bool) {
 			}
 			switch role = roleOfClass[class]; {
 			case class == "MessagesPlaceholder":
-				name, _ := kwargs.At("variable_name").(string)
+				name := kwargs.Text("variable_name")
 				role, text, ok = "messages", "{"+name+"}", true
 			case kwargs.At("content") != nil:
 				text, ok = kwargs.At("content").(string)

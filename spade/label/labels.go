@@ -99,8 +99,8 @@ func (r *reader) jsonLines(data []byte) {
 			continue
 		}
 		l := line{ID: value.ToString(o.At("id"))}
-		l.Note, _ = o.At("note").(string)
-		l.OutputID, _ = o.At("output_id").(string)
+		l.Note = o.Text("note")
+		l.OutputID = o.Text("output_id")
 		l.Undone, _ = o.At("undone").(bool)
 		text := ""
 		for _, key := range trial.LabelKeys {

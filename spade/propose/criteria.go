@@ -125,7 +125,7 @@ func (j *job) readCriteria(said []any) []wrongCriterion {
 	var wrong []wrongCriterion
 	for _, e := range said {
 		o, _ := e.(*value.Object)
-		text, _ := o.At("criterion").(string)
+		text := o.Text("criterion")
 		text = strings.TrimSpace(text)
 		if c, problem := j.criterion(o, text); problem == "" {
 			if !slices.ContainsFunc(j.criteria, func(x DeltaCriterion) bool { return fold(x.Text) == fold(c.Text) && x.Delta == c.Delta }) {
@@ -141,8 +141,8 @@ func (j *job) readCriteria(said []any) []wrongCriterion {
 // criterion reads one criterion; the problem says why it cannot be used.
 func (j *job) criterion(o *value.Object, text string) (c DeltaCriterion, problem string) {
 	n, _ := o.At("n").(float64)
-	quote, _ := o.At("quote").(string)
-	named, _ := o.At("category").(string)
+	quote := o.Text("quote")
+	named := o.Text("category")
 	vague, _ := o.At("vague").(bool)
 	switch {
 	case text == "":

@@ -34,7 +34,7 @@ func candidatesReply() *proviso.Reply {
 // assertionOf makes an assertion, without a name, of a model's candidate; otherwise it
 // returns the problem.
 func assertionOf(o *value.Object) (a *value.Object, problem string) {
-	kind, _ := o.At("type").(string)
+	kind := o.Text("type")
 	kind = strings.TrimSpace(kind)
 	base, not := strings.CutPrefix(kind, "not-")
 	switch {

@@ -70,7 +70,7 @@ func scopeName(scope *value.Object) string {
 		return "each_" + each
 	}
 	section, _ := scope.At("section").(*value.Object)
-	from, _ := section.At("from").(string)
+	from := section.Text("from")
 	return "in_" + Slug(from)
 }
 
@@ -79,6 +79,6 @@ func scopeText(scope *value.Object) string {
 		return "each " + each
 	}
 	section, _ := scope.At("section").(*value.Object)
-	from, _ := section.At("from").(string)
+	from := section.Text("from")
 	return "the section " + from
 }

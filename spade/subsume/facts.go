@@ -162,8 +162,8 @@ func (c *claims) fillCount(f *fact, a *proviso.Assertion) {
 	pattern, fold := "", a.IgnoreCase
 	in := amounts{{1, endless}}
 	if o, ok := a.Value.(*value.Object); ok {
-		text, _ = o.At("text").(string)
-		pattern, _ = o.At("regex").(string)
+		text = o.Text("text")
+		pattern = o.Text("regex")
 		ignore, _ := o.At("ignoreCase").(bool)
 		fold = fold || ignore
 		if in, ok = amountsOf(o, in); !ok {
@@ -194,7 +194,7 @@ func fillCounter(f *fact, base string, a *proviso.Assertion) {
 	var other amounts
 	switch base {
 	case "token-count":
-		encoding, _ := a.Config.At("encoding").(string)
+		encoding := a.Config.Text("encoding")
 		if encoding == "" {
 			encoding = "o200k_base"
 		}
@@ -205,7 +205,7 @@ func fillCounter(f *fact, base string, a *proviso.Assertion) {
 		if ok {
 			val = value.NewObject(0)
 		} else if o, isObject := val.(*value.Object); isObject {
-			class, _ = o.At("class").(string)
+			class = o.Text("class")
 		}
 		what += " " + class
 	}

@@ -197,7 +197,7 @@ func readFound(text string, at map[string]int) ([]Pair, error) {
 			continue
 		}
 		seen[ends] = true
-		why, _ := o.At("why").(string)
+		why := o.Text("why")
 		pairs = append(pairs, Pair{A: ends[0], B: ends[1], Source: FromJudge, Said: oneLine(why, "it gave no reason")})
 	}
 	return pairs, nil
@@ -269,11 +269,11 @@ func readConfirmed(text string, n int) ([]confirmation, error) {
 		if !ok {
 			return nil, fmt.Errorf("claim %d has no verdict: implied is true or false", i+1)
 		}
-		counter, _ := o.At("counterexample").(string)
+		counter := o.Text("counterexample")
 		if implied && strings.TrimSpace(counter) != "" {
 			return nil, fmt.Errorf("claim %d is said to be implied and has a counterexample", i+1)
 		}
-		why, _ := o.At("reasoning").(string)
+		why := o.Text("reasoning")
 		why = oneLine(why, "it gave no reason")
 		if counter != "" {
 			why = oneLine(why+" Counterexample: "+value.Stringify(excerpt.Head(counter, 200)), "")

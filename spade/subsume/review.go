@@ -66,7 +66,7 @@ func (s *Subsumption) Shown(i int) (says, check string) {
 		return "", ""
 	}
 	o := shownCheck(&s.prover.list[i])
-	says, _ = o.At("says").(string)
+	says = o.Text("says")
 	text, ok := o.At("check").(string)
 	if !ok {
 		text = value.Stringify(o.At("check"))

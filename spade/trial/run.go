@@ -53,13 +53,13 @@ func trialOfRow(o *value.Object) (Trial, bool) {
 	if t.Vars == nil {
 		t.Vars = o.Object("vars")
 	}
-	if failed, _ := response.At("error").(string); t.Output == nil || failed != "" {
+	if failed := response.Text("error"); t.Output == nil || failed != "" {
 		return t, false
 	}
 	if t.Vars == nil {
 		t.Vars = value.NewObject(0)
 	}
-	id, _ := o.At("caseId").(string)
+	id := o.Text("caseId")
 	t.ID = strings.Clone(id) // the row is not kept
 	if column := number(o, "promptIdx"); column > 0 {
 		t.ID += fmt.Sprintf("@%d", column+1)
@@ -75,7 +75,7 @@ func trialOfRow(o *value.Object) (Trial, bool) {
 // saidOf describes what a run decided about a row: the verdict, and the assertions that
 // did not pass.
 func saidOf(o *value.Object) string {
-	verdict, _ := o.At("verdict").(string)
+	verdict := o.Text("verdict")
 	if verdict == "" {
 		return ""
 	}
@@ -85,7 +85,7 @@ func saidOf(o *value.Object) string {
 	for _, e := range list {
 		c, _ := e.(*value.Object)
 		a, _ := c.At("assertion").(*value.Object)
-		status, _ := c.At("status").(string)
+		status := c.Text("status")
 		if status != proviso.Fail.String() && status != proviso.Errored.String() || a == nil {
 			continue
 		}
@@ -95,7 +95,7 @@ func saidOf(o *value.Object) string {
 				name = text
 			}
 		}
-		reason, _ := c.At("reason").(string)
+		reason := c.Text("reason")
 		against = append(against, report.Line(name, 40)+": "+report.Line(reason, 120))
 		if len(against) == 3 {
 			break

@@ -188,6 +188,9 @@ func (d *DB) takeUp(ctx context.Context) error {
 		if _, err := t.exec("DELETE FROM reply WHERE status IS NULL"); err != nil {
 			return err
 		}
+		if _, err := t.exec("DELETE FROM run WHERE project = ?", string(arriving)); err != nil { // with its results
+			return err
+		}
 		// River would treat these as running for another hour. The columns are
 		// those of its schema as of the version in migrations.
 		if _, err := t.exec("UPDATE river_job SET state = 'available' WHERE state = 'running' AND queue = ?", queueName); err != nil {

@@ -28,6 +28,7 @@ const applicationID = 0x70727673 // "prvs"
 var migrations = [...]migration{
 	{file: "schema/001.sql", river: 7},
 	{file: "schema/002.sql"},
+	{file: "schema/003.sql"},
 }
 
 type migration struct {

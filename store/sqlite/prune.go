@@ -50,6 +50,7 @@ func (d *DB) deleteRun(ctx context.Context, seq int64) error {
 	for _, query := range [...]string{
 		"DELETE FROM verdict WHERE (run, assertion, row, ordinal) IN (SELECT run, assertion, row, ordinal FROM verdict WHERE run = ? LIMIT ?)",
 		"DELETE FROM result WHERE seq IN (SELECT seq FROM result WHERE run = ? LIMIT ?)",
+		"DELETE FROM run_file WHERE run IN (SELECT run FROM run_file WHERE run = ? LIMIT ?)",
 		"DELETE FROM run WHERE seq IN (SELECT seq FROM run WHERE seq = ? LIMIT ?)",
 	} {
 		if _, err := d.removeAll(ctx, query, seq); err != nil {

@@ -208,11 +208,21 @@ func (d *DB) disconnect() error {
 	return err
 }
 
-// Ping reports whether the database can be read and written.
+// leastRoom is the free space below which the disk counts as full. SQLite uses the room
+// of its log again, so that small writes still succeed when others fail.
+const leastRoom = 1 << 20
+
+// Ping reports whether the database can be read and written. The error is
+// [store.ErrNoRoom] if the disk is full. It writes nothing, since anybody may ask.
 func (d *DB) Ping(ctx context.Context) error {
 	var one int
 	if err := d.queryRow(ctx, "SELECT 1").Scan(&one); err != nil {
 		return d.failed("reach", err)
+	}
+	if d.path != Memory {
+		if free, err := freeBytes(filepath.Dir(d.path)); err == nil && free < leastRoom {
+			return proviso.Because(store.ErrNoRoom, proviso.Unavailable, "write the database %s: %v", d.path, store.ErrNoRoom)
+		}
 	}
 	return d.change(ctx, "reach", func(*tx) error { return nil })
 }

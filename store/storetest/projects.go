@@ -18,6 +18,8 @@ type tenant struct {
 	doc  store.Document
 	run  store.Run
 	eval store.Evaluation
+
+	pushed store.Run
 }
 
 // tenant fills a project: the names are the same in each, the contents differ.
@@ -31,6 +33,9 @@ func (b *bench) tenant(name store.Project) tenant {
 	b.ok(err)
 	t.run = must(t.CreateRun(b.Context(), store.NewRun{Suite: "s", Version: t.doc.Hash, CreatedBy: "key_1", Rows: len(name)}))(b)
 	must(t.AddResults(b.Context(), t.run.ID, rowsOf(len(name), t.name)))(b)
+	got, _, err := t.ImportRun(b.Context(), imported(store.NewID(store.RunID, start), "key_1", 2), sending(rowsOf(2, t.name), nil))
+	b.ok(err)
+	t.pushed = got
 	t.eval = must(t.AddEvaluation(b.Context(), store.NewEvaluation{CreatedBy: "key_1", Agent: "agent", Request: []byte(name)}))(b)
 	return t
 }
@@ -61,6 +66,7 @@ func methodsOf(from store.ProjectStore, of tenant) map[string]func(context.Conte
 			return second(from.Document(ctx, store.SuiteKind, "s", of.doc.Hash))
 		},
 		"Run":          func(ctx context.Context) error { return second(from.Run(ctx, of.run.ID)) },
+		"RunFile":      func(ctx context.Context) error { return second(from.RunFile(ctx, of.pushed.ID)) },
 		"PlanRun":      func(ctx context.Context) error { return second(from.PlanRun(ctx, of.run.ID, store.RunPlan{Rows: 99})) },
 		"CancelRun":    func(ctx context.Context) error { return second(from.CancelRun(ctx, of.run.ID)) },
 		"DeleteRun":    func(ctx context.Context) error { return from.DeleteRun(ctx, of.run.ID) },
@@ -76,7 +82,7 @@ func methodsOf(from store.ProjectStore, of tenant) map[string]func(context.Conte
 }
 
 // shown are the methods of a project that [bench.tenant] and [bench.seen] call.
-var shown = []string{"PutDocument", "ListDocuments", "CreateRun", "ListRuns", "AddEvaluation", "ListEvaluations"}
+var shown = []string{"PutDocument", "ListDocuments", "CreateRun", "ImportRun", "ListRuns", "AddEvaluation", "ListEvaluations"}
 
 var projectTests = []test{
 	{name: "all methods", run: func(b *bench) {

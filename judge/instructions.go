@@ -218,6 +218,7 @@ func (j *Judge) custom(ctx context.Context, prompt any, vars *value.Object) (ren
 	if j.o.Check.Templates == nil {
 		return "", "", proviso.Errorf(proviso.Unavailable, "templates cannot be rendered here")
 	}
+	vars = flattened(vars, source)
 	render := func(text string) (string, error) { return j.o.Check.Templates.Render(ctx, text, vars) }
 	v, err := value.ParseJSON(source)
 	if err != nil {
@@ -242,7 +243,7 @@ func messagesOf(prompt string) (messages []message, plain bool) {
 	messages = make([]message, len(list))
 	for i, e := range list {
 		o, _ := e.(*value.Object)
-		role, _ := o.At("role").(string)
+		role := o.Text("role")
 		content, ok := textContent(o.At("content"))
 		if role == "" || !ok {
 			return alone, true

@@ -3,6 +3,7 @@ package judge
 import (
 	"errors"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -182,8 +183,7 @@ func listOf(items *value.Object) *value.Object {
 }
 
 // givenVars returns the variables of the case together with pairs of names and values.
-// As in promptfoo, objects and members of lists that are objects become JSON texts. If
-// a name is in both, pairs win if over is true, and the case wins otherwise.
+// If a name is in both, pairs win if over is true, and the case wins otherwise.
 func givenVars(vars *value.Object, over bool, pairs ...any) *value.Object {
 	out := value.NewObject(vars.Len() + len(pairs)/2)
 	given := value.ObjectOf(pairs...)
@@ -193,10 +193,46 @@ func givenVars(vars *value.Object, over bool, pairs ...any) *value.Object {
 	}
 	for _, layer := range layers {
 		for name, v := range layer.All() {
-			out.Set(name, flat(v))
+			out.Set(name, v)
 		}
 	}
 	return out
+}
+
+// flattened returns the variables as a prompt of the suite gets them. As in promptfoo,
+// objects and members of lists that are objects become JSON texts. Unlike there, a value
+// that the prompt looks into stays what it is: {{ item.question }} would be empty, and the
+// judge would grade without the question.
+func flattened(vars *value.Object, source string) *value.Object {
+	out := value.NewObject(vars.Len())
+	for name, v := range vars.All() {
+		text := flat(v)
+		_, list := v.([]any)
+		if !looksInto(source, name, list) {
+			v = text
+		}
+		out.Set(name, v)
+	}
+	return out
+}
+
+// looksInto reports whether a template uses a member of a variable or, of a list, a member
+// of an element.
+func looksInto(source, name string, list bool) bool {
+	const member = `\s*(\.\s*\w|\[)`
+	variable := `(^|[^\w.])` + regexp.QuoteMeta(name)
+	if !list {
+		return regexp.MustCompile(variable + member).MatchString(source)
+	}
+	if regexp.MustCompile(variable + `\s*\[[^\]]*\]` + member).MatchString(source) {
+		return true
+	}
+	for _, loop := range regexp.MustCompile(`\bfor\s+(\w+)\s+in\s+`+regexp.QuoteMeta(name)+`\b`).FindAllStringSubmatch(source, -1) {
+		if looksInto(source, loop[1], false) {
+			return true
+		}
+	}
+	return false
 }
 
 func flat(v any) any {

@@ -321,3 +321,28 @@ func TestGraders(t *testing.T) {
 		})
 	}
 }
+
+// TestMembersOfVariables: a prompt of the suite may look into an object or a list; what
+// it prints whole is JSON.
+func TestMembersOfVariables(t *testing.T) {
+	t.Parallel()
+	vars := value.ObjectOf("item", value.ObjectOf("q", "Why?", "tags", []any{"a"}), "docs", []any{value.ObjectOf("t", "one"), value.ObjectOf("t", "two")})
+	for prompt, want := range map[string]string{
+		"[{{ item.q }}] {{ docs }}":                                  `[Why?] {"t":"one"},{"t":"two"}`,
+		"[{{ item['q'] }}]":                                          "[Why?]",
+		"{{ item }}":                                                 `{"q":"Why?","tags":["a"]}`,
+		"{% for d in docs %}{{ d.t }};{% endfor %}":                  "one;two;",
+		"{% for d in docs %}{{ d }};{% endfor %}":                    `{"t":"one"};{"t":"two"};`,
+		"{{ docs[1].t }} {{ an.item }} {{ items.q }} {{ itemised }}": "two   ",
+	} {
+		b := newBench(t, &scripted{replies: []string{passing}}, nil)
+		o := value.ObjectOf("type", "llm-rubric", "value", "x", "rubricPrompt", prompt)
+		b.compiler.Decide(t.Context(), assertion.Of(o, ""), &check.Row{Output: &proviso.Output{Value: "an answer"}, Vars: vars})
+		if len(b.model.asks) != 1 {
+			t.Fatalf("%s: %d calls", prompt, len(b.model.asks))
+		}
+		if got := b.model.asks[0].Prompt; !strings.Contains(got, want) && !strings.Contains(got, strings.ReplaceAll(want, `"`, `\"`)) {
+			t.Errorf("%s: got %s, want %s", prompt, got, want)
+		}
+	}
+}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/githistory"
+)
+
+func registerChanged(fs *pflag.FlagSet, to *string) {
+	nameVar(fs, to, "changed-since", "run a suite only if a file that it reads changed since the commit `REF`, such as origin/main; each -c is a separate suite")
+}
+
+// changedSuites calls do for each suite that changed since a commit, or once for the
+// suite of the flags if since is "". The exit code is that of the worst suite.
+func (a *app) changedSuites(ctx context.Context, since string, f *evalFlags, do func(context.Context, *evalFlags) error) error {
+	if since == "" {
+		return do(ctx, f)
+	}
+	if len(f.configs) > 1 && len(f.outputs) > 0 {
+		return usageError{errors.New("-o would be written by several suites"), "with --changed-since each -c is a separate suite; run them one by one to write reports"}
+	}
+	suites := [][]string{f.configs}
+	if len(f.configs) > 1 {
+		suites = nil
+		for _, name := range f.configs {
+			suites = append(suites, []string{name})
+		}
+	}
+	var worst error
+	for _, configs := range suites {
+		one := *f
+		one.configs = configs
+		changed, err := a.changedSince(ctx, since, one)
+		if err != nil {
+			return fmt.Errorf("--changed-since: %w", err)
+		}
+		name := strings.Join(configs, ", ")
+		if name == "" {
+			name = "the suite"
+		}
+		if len(changed) == 0 {
+			fmt.Fprintf(a.err, "proviso: %s is skipped: no file that it reads changed since %s\n", printable(name), printable(since))
+			continue
+		}
+		fmt.Fprintf(a.err, "proviso: %s is run: %s changed since %s\n", printable(name), printable(listed(changed[:min(len(changed), 3)], len(changed))), printable(since))
+		err = do(ctx, &one)
+		if ctx.Err() != nil {
+			return err
+		}
+		var exit exitError
+		if err != nil && len(suites) > 1 && !errors.As(err, &exit) {
+			a.explain(err)
+			err = exitError{codeOf(err)}
+		}
+		worst = worse(worst, err)
+	}
+	return worst
+}
+
+// worse returns the worse of two ends of a command: a mistake, then a failure, then what
+// could not be decided.
+func worse(a, b error) error {
+	order := []int{exitOK, exitInconclusive, exitUndecided, exitFailed, exitUsage}
+	rank := func(err error) int {
+		var exit exitError
+		switch {
+		case err == nil:
+			return 0
+		case !errors.As(err, &exit):
+			return len(order)
+		}
+		if i := slices.Index(order, exit.code); i >= 0 {
+			return i
+		}
+		return len(order)
+	}
+	if rank(b) > rank(a) {
+		return b
+	}
+	return a
+}
+
+// changedSince returns which files of a suite changed since a commit. A suite with
+// mistakes counts as changed by its own file, so that they are printed.
+func (a *app) changedSince(ctx context.Context, since string, f evalFlags) ([]string, error) {
+	dir := "."
+	if len(f.configs) > 0 {
+		dir = filepath.Dir(f.configs[0])
+	}
+	snap, err := commitAt(ctx, dir, since)
+	if err != nil {
+		return nil, err
+	}
+	seen, wrong := a.look(ctx, f)
+	if ctx.Err() != nil {
+		return nil, a.stopped()
+	}
+	files := slices.Sorted(maps.Keys(seen.list))
+	changed, err := snap.Changed(withCode(files))
+	if err != nil {
+		return nil, coded(err)
+	}
+	if len(changed) == 0 && wrong != nil {
+		changed = []string{"a suite with mistakes, whose files are not all known,"}
+	}
+	return changed, nil
+}
+
+// commitAt finds a commit of the repository around a folder. A name that finds none, and
+// a folder without a repository, are mistakes of the command line.
+func commitAt(ctx context.Context, dir, name string) (*githistory.Snapshot, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, coded(err)
+	}
+	snap, err := githistory.At(ctx, dir, name)
+	var known *proviso.Error
+	if err != nil && ctx.Err() == nil && !errors.As(err, &known) {
+		return nil, proviso.Errorf(proviso.Invalid, "%w", err)
+	}
+	return snap, err
+}
+
+// codeEndings are those of the scripts that a suite can name; what such a script imports
+// is not known before it runs.
+var codeEndings = []string{".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".rb"}
+
+// maxCode limits the scripts beside those that a suite names.
+const maxCode = 10_000
+
+// withCode adds the other scripts in the folders of scripts, and below them.
+func withCode(files []string) []string {
+	folders := map[string]bool{}
+	for _, file := range files {
+		if slices.Contains(codeEndings, strings.ToLower(filepath.Ext(file))) {
+			folders[filepath.Dir(file)] = true
+		}
+	}
+	all := slices.Clone(files)
+	for folder := range folders {
+		_ = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+			switch {
+			case err != nil || len(all) > len(files)+maxCode:
+				return filepath.SkipDir
+			case d.IsDir() && path != folder && (strings.HasPrefix(d.Name(), ".") || d.Name() == "node_modules" || d.Name() == "__pycache__"):
+				return filepath.SkipDir
+			case d.Type().IsRegular() && slices.Contains(codeEndings, strings.ToLower(filepath.Ext(path))):
+				all = append(all, path)
+			}
+			return nil
+		})
+		all = append(all, folder)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/forge"
+	"github.com/proviso-eval/proviso/internal/transport"
+	"github.com/proviso-eval/proviso/report"
+)
+
+// Limits of what a comment is made of, in bytes.
+const (
+	maxArtifact = 8 << 20
+	maxEvent    = 32 << 20 // of the event of a job, which GitHub writes
+)
+
+// commentTime is how long a comment may take, with the waits that a forge asks for.
+const commentTime = 10 * time.Minute
+
+const holdsReport = "a report in Markdown"
+
+// commentFlags name the change request where the environment does not.
+type commentFlags struct {
+	suite, forge, repository, api string
+	number                        int
+	print                         bool
+}
+
+func newComment(a *app) *cobra.Command {
+	var f commentFlags
+	cmd := &cobra.Command{
+		Use:   "comment FILE",
+		Short: "Post a report as a comment on a pull request or merge request",
+		Long: "comment posts a report in Markdown on the pull request or merge request of a CI\n" +
+			"job, and updates the same comment the next time. The file may come from a job that is\n" +
+			"not trusted: it is bounded and escaped, and the number of the pull request comes\n" +
+			"from the environment of this job.",
+		Args: atMost(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usageError{err: errors.New("expected a file with " + holdsReport), hint: seeHelp(cmd)}
+			}
+			text, err := readReport(args[0])
+			if err != nil {
+				return err
+			}
+			if f.print {
+				_, err := io.WriteString(a.out, forge.Cut(text, forge.SummaryLimit, func(s string) int { return len(s) }))
+				return err
+			}
+			ctx, cancel := context.WithTimeoutCause(cmd.Context(), commentTime, proviso.Errorf(proviso.Timeout, "the comment took longer than %v", commentTime))
+			defer cancel()
+			return a.comment(ctx, &f, text)
+		},
+	}
+	cmd.Flags().StringVar(&f.suite, "suite", "", "`NAME` of the suite; each suite has its own comment")
+	cmd.Flags().BoolVar(&f.print, "print", false, "print the comment and send nothing, for a job summary")
+	cmd.Flags().StringVar(&f.forge, "forge", "", "outside CI: `NAME` of the forge, github or gitlab")
+	cmd.Flags().StringVar(&f.repository, "repository", "", "`OWNER/NAME` of the repository")
+	cmd.Flags().IntVar(&f.number, "number", 0, "`N` of the pull or merge request; never from an untrusted file")
+	cmd.Flags().StringVar(&f.api, "api", "", "`URL` of the API of the forge")
+	return cmd
+}
+
+// readReport reads a report that a stranger may have written.
+func readReport(name string) (string, error) {
+	file, err := openFile(name, holdsReport)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, maxArtifact+1))
+	switch {
+	case err != nil:
+		return "", proviso.Errorf(proviso.Unavailable, "read %s: %w", name, err)
+	case len(data) > maxArtifact:
+		return "", proviso.Errorf(proviso.Limit, "%s has more than %d MiB; expected a shorter file with %s", name, maxArtifact>>20, holdsReport)
+	case len(bytes.TrimSpace(data)) == 0:
+		return "", proviso.Errorf(proviso.Invalid, "%s is empty; expected %s", name, holdsReport)
+	case json.Valid(data):
+		return "", proviso.Errorf(proviso.Invalid, "%s is JSON; expected %s, as --markdown of proviso gate writes it", name, holdsReport)
+	case bytes.IndexByte(data, 0) >= 0:
+		return "", proviso.Errorf(proviso.Invalid, "%s is not text; expected %s", name, holdsReport)
+	}
+	return report.UntrustedMarkdown(string(data)), nil
+}
+
+// place finds the change request. Flags come before the environment.
+func (a *app) place(f *commentFlags) (forge.Place, error) {
+	var event []byte
+	if path, ok := a.env.Lookup("GITHUB_EVENT_PATH"); ok && path != "" {
+		file, err := os.Open(path)
+		if err != nil {
+			return forge.Place{}, proviso.Errorf(proviso.NotFound, "GITHUB_EVENT_PATH: %w", err)
+		}
+		defer file.Close()
+		if event, err = io.ReadAll(io.LimitReader(file, maxEvent)); err != nil {
+			return forge.Place{}, proviso.Errorf(proviso.Unavailable, "GITHUB_EVENT_PATH: %w", err)
+		}
+	}
+	p, err := forge.Detect(a.env, event)
+	if err != nil {
+		return p, err
+	}
+	if f.forge != "" && f.forge != p.Forge {
+		p = forge.Place{Forge: f.forge}
+	}
+	if p.Forge == "" {
+		return p, usageError{err: errors.New("this is not a job of GitHub Actions or GitLab CI"), hint: "name the pull request with --forge, --repository and --number"}
+	}
+	p.Repository, p.API = cmp.Or(f.repository, p.Repository), cmp.Or(f.api, p.API)
+	p.Number = cmp.Or(f.number, p.Number)
+	return p, nil
+}
+
+// comment writes a report, in which everything untrusted is escaped, on the change
+// request of this job, and says what became of it.
+func (a *app) comment(ctx context.Context, f *commentFlags, text string) error {
+	a.secrets.AddEnv(a.env)
+	place, err := a.place(f)
+	if err != nil {
+		return err
+	}
+	token, err := forge.Token(a.env, place.Forge)
+	if err != nil {
+		return err
+	}
+	t, err := forge.Open(place, forge.Options{Network: transport.New(transport.Options{Env: a.env, HeaderTimeout: time.Minute}), Token: token})
+	if err != nil {
+		return err
+	}
+	posted, err := t.Upsert(ctx, forge.Comment{Key: f.suite, Body: text, Footer: place.Footer()})
+	if errors.Is(err, forge.ErrMoved) {
+		fmt.Fprintf(a.err, "proviso: no comment: %s\n", err)
+		return nil
+	}
+	if err != nil {
+		return coded(err)
+	}
+	if posted.Edited {
+		a.warn("somebody edited the comment; the edit is overwritten")
+	}
+	if posted.Removed > 0 {
+		a.warn(fmt.Sprintf("%s of this suite %s removed; two jobs may have written them at the same time", plural(posted.Removed, "further comment"), wasWere(posted.Removed)))
+	}
+	if posted.Cut {
+		a.warn("the comment is cut, because " + place.Forge + " takes no longer one; the report of the job is whole")
+	}
+	fmt.Fprintln(a.err, printable(fmt.Sprintf("proviso: the comment on request %d is %s%s", posted.Number, became(posted.Action), colonBefore(posted.URL))))
+	return nil
+}
+
+func became(action forge.Action) string {
+	switch action {
+	case forge.Unchanged:
+		return "unchanged"
+	case forge.Superseded:
+		return "from a later run, and is not changed"
+	}
+	return string(action)
+}
+
+func wasWere(n int) string {
+	if n == 1 {
+		return "was"
+	}
+	return "were"
+}
+
+func colonBefore(text string) string {
+	if text == "" {
+		return ""
+	}
+	return ": " + text
+}

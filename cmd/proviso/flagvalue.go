@@ -1,0 +1,174 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/proviso-eval/proviso/suite"
+)
+
+// flagValue is a flag whose text is read and checked where it stands on the command
+// line, so that every mistake names the flag, what it expects and what was found.
+type flagValue struct {
+	text string // as it was given; the default before
+	kind string // for pflag; the usage of the flag names its value
+	read func(text string) error
+}
+
+// Set reads the text.
+func (v *flagValue) Set(text string) error {
+	if err := v.read(text); err != nil {
+		return err
+	}
+	v.text = text
+	return nil
+}
+
+func (v *flagValue) String() string { return v.text }
+
+func (v *flagValue) Type() string { return v.kind }
+
+// badValue is the mistake of a flag that needs another value.
+func badValue(flag, expected, found, hint string) error {
+	return usageError{fmt.Errorf("%s: expected %s, found %q", flag, expected, found), hint}
+}
+
+// orList joins names as a sentence lists them.
+func orList(names []string) string {
+	n := len(names)
+	if n < 2 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:n-1], ", ") + " or " + names[n-1]
+}
+
+// flagMistake says which flag cannot be read and what it expects, for every kind of
+// flag in the same words.
+func flagMistake(err error) error {
+	var invalid *pflag.InvalidValueError
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	flag := invalid.GetFlag()
+	cause := errors.Unwrap(err)
+	if expected := expectedBy(flag.Value.Type()); expected != "" {
+		if errors.Is(cause, strconv.ErrRange) {
+			expected += " in range"
+		}
+		cause = fmt.Errorf("expected %s, found %q", expected, invalid.GetValue())
+	}
+	return fmt.Errorf("--%s: %w", flag.Name, cause)
+}
+
+// expectedBy describes what a kind of flag of pflag takes; "" for the kinds of this
+// file, whose errors say it.
+func expectedBy(kind string) string {
+	switch kind {
+	case "bool":
+		return "true or false"
+	case "duration":
+		return durationForm
+	case "float64":
+		return "a number"
+	case "int", "int64":
+		return "a whole number"
+	case "uint64":
+		return "a whole number of at least 0"
+	}
+	return ""
+}
+
+// countVar adds a flag that holds a whole number of at least a given one.
+func countVar(fs *pflag.FlagSet, to *int, name, short string, usual, least int, usage string) {
+	*to = usual
+	fs.VarP(&flagValue{strconv.Itoa(usual), "N", func(text string) error {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < least {
+			return fmt.Errorf("expected a whole number of at least %d, found %q", least, text)
+		}
+		*to = n
+		return nil
+	}}, name, short, usage)
+}
+
+// durationForm is what a flag for a duration expects.
+const durationForm = "a time with its unit, such as 30s, 5m or 2h"
+
+// timeVar adds a flag that holds a duration: more than nothing if its default is.
+func timeVar(fs *pflag.FlagSet, to *time.Duration, name string, usual time.Duration, usage string) {
+	*to = usual
+	shown := usual.String()
+	if usual == 0 {
+		shown = "" // usage says what it is
+	}
+	fs.Var(&flagValue{shown, "time", func(text string) error {
+		d, err := time.ParseDuration(text)
+		switch {
+		case err != nil:
+			return fmt.Errorf("expected %s, found %q", durationForm, text)
+		case d < 0 || d == 0 && usual > 0:
+			return fmt.Errorf("expected a longer time, found %q", text)
+		}
+		*to = d
+		return nil
+	}}, name, usage)
+}
+
+// shareVar adds a flag that holds a share: a number from 0 to 1, or N%.
+func shareVar(fs *pflag.FlagSet, to *float64, name string, usual float64, usage string) {
+	*to = usual
+	fs.Var(shareValue(strconv.FormatFloat(usual, 'g', -1, 64), func(share float64) { *to = share }), name, usage)
+}
+
+// shareValue is the value of a flag that hands on a share. shown is its default.
+func shareValue(shown string, keep func(float64)) pflag.Value {
+	return &flagValue{shown, "share", func(text string) error {
+		share, err := suite.ParseShare(text)
+		if err == nil {
+			keep(share)
+		}
+		return err
+	}}
+}
+
+// sharesVar adds a flag that holds shares with commas between them; it may be repeated.
+func sharesVar(fs *pflag.FlagSet, to *[]float64, name string, usual []float64, usage string) {
+	*to = usual
+	own := false
+	fs.Var(&flagValue{strings.Trim(strings.ReplaceAll(fmt.Sprint(usual), " ", ","), "[]"), "shares", func(text string) error {
+		var list []float64
+		for part := range strings.SplitSeq(text, ",") {
+			v, err := suite.ParseShare(part)
+			if err != nil {
+				return err
+			}
+			list = append(list, v)
+		}
+		if own {
+			list = append(*to, list...)
+		}
+		*to, own = list, true
+		return nil
+	}}, name, usage)
+}
+
+// checkPattern refuses a flag that holds no regular expression of Go.
+func checkPattern(flag, text, hint string) error {
+	_, err := regexp.Compile(text)
+	if err == nil {
+		return nil
+	}
+	why := err.Error()
+	var bad *syntax.Error
+	if errors.As(err, &bad) {
+		why = bad.Code.String() + " at " + strconv.Quote(bad.Expr)
+	}
+	return usageError{fmt.Errorf("%s: expected a regular expression, found %q (%s)", flag, text, why), hint}
+}

@@ -1,0 +1,343 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/gate"
+	"github.com/proviso-eval/proviso/gate/show"
+	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/run"
+	"github.com/proviso-eval/proviso/suite"
+)
+
+var gateFormats = []string{"terminal", "markdown", "json", "html"}
+
+func newGate(a *app) *cobra.Command {
+	f := &gateFlags{}
+	cmd := &cobra.Command{
+		Use:   "gate",
+		Short: "Decide whether a change may merge: run the suite and compare it with a baseline",
+		Long: "gate runs a suite as eval does, compares the run case by case with a baseline, and decides:\n" +
+			"pass, fail, or inconclusive if there are too few cases to tell. The rules are those of the\n" +
+			"suite's key gate and of the flags. Without --baseline and --base-ref only the absolute rules\n" +
+			"decide. docs/gate.md explains the rules and the statistics.\n\n" + sideNames + "\n\n" +
+			"Exit codes: 0 pass or inconclusive, 1 fail, 2 the suite, a rule or the command line is wrong,\n" +
+			"3 nothing could be compared, 4 inconclusive with --inconclusive-exit, 130 interrupted.",
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := f.check(); err != nil {
+				return err
+			}
+			return a.changedSuites(cmd.Context(), f.changedSince, &f.evalFlags, func(ctx context.Context, e *evalFlags) error {
+				once := *f
+				once.evalFlags = *e
+				return a.gate(ctx, &once)
+			})
+		},
+	}
+	f.register(cmd.Flags())
+	groupFlags(cmd, gateGroups, "  proviso gate --base-ref origin/main                  what this branch changes\n"+
+		"  proviso gate --baseline baseline.jsonl --comment     against a reviewed file; posts the result\n"+
+		"  proviso gate --baseline last~1 --run last            two runs that are kept already\n"+
+		"  proviso gate --min-score 90% --must-pass no-secrets  absolute rules, without a baseline")
+	return cmd
+}
+
+// gating is one decision.
+type gating struct {
+	*app
+	f          *gateFlags
+	rules      proviso.GateRules
+	base, head *side
+	commit     *commitSuite // of --base-ref
+	loaded     *loaded      // the suite of the head; nil with --run
+	outcome    *run.Outcome // of the head; nil with --run
+	places     *report.Places
+	suite      string
+	notes      []string // for the result: what the figures do not show
+	flakes     []gate.Flake
+	votes      int // of the judge; 0 if it is not known
+}
+
+// gate decides on one suite.
+func (a *app) gate(ctx context.Context, f *gateFlags) error {
+	g := &gating{app: a, f: f}
+	defer g.close()
+	var err error
+	if f.headRun != "" {
+		err = g.openHead(ctx)
+	} else {
+		err = g.runHead(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	if f.flakiness {
+		if err := g.runAgain(ctx); err != nil {
+			return err
+		}
+	}
+	return g.decide(ctx)
+}
+
+func (g *gating) close() {
+	g.base.close()
+	g.head.close()
+	g.commit.close()
+	if g.places != nil {
+		g.places.Close()
+	}
+	if g.loaded != nil {
+		g.loaded.close()
+	}
+}
+
+// openBase opens the run or the baseline of --baseline.
+func (g *gating) openBase(ctx context.Context) (err error) {
+	if g.f.baseline == "" {
+		return nil
+	}
+	if g.base, err = g.openSide(ctx, g.runsOf(g.f), g.f.baseline, g.suite); err != nil {
+		return g.wrongBaseline(fmt.Errorf("--baseline: %w", err))
+	}
+	return nil
+}
+
+// runsOf is the folder in which runs are looked for.
+func (a *app) runsOf(f *gateFlags) string { return cmp.Or(f.runDir, a.stateDir()) }
+
+// openHead opens a kept run, with the rules of the suite that -c names, or else those
+// that were in force when it was run.
+func (g *gating) openHead(ctx context.Context) (err error) {
+	if g.head, err = g.openSide(ctx, g.runsOf(g.f), g.f.headRun, ""); err != nil {
+		return g.wrongBaseline(fmt.Errorf("--run: %w", err))
+	}
+	g.suite = g.head.suite
+	if err := g.openBase(ctx); err != nil {
+		return err
+	}
+	if g.base != nil && g.base.kept != "" && g.base.kept == g.head.kept {
+		return usageError{fmt.Errorf("--baseline and --run are the same run, %s", g.head.kept), "name the run before the change with --baseline, such as last~1"}
+	}
+	if len(g.f.configs) == 0 {
+		rules, mistakes := suite.RulesOf(g.head.run.Name, g.head.config)
+		if mistakes.Err() != nil {
+			return g.mistakes(mistakes)
+		}
+		return g.setRules(rules)
+	}
+	s, err := g.read(ctx, &g.f.suiteFlags)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	if s.mistakes.Err() != nil {
+		return g.mistakes(s.mistakes)
+	}
+	return g.setRules(s.Gate)
+}
+
+// setRules puts the rules of the command line over those of a suite. An untrusted suite
+// has none: a change must not weaken the rules that decide on it.
+func (g *gating) setRules(own *proviso.GateRules) error {
+	if own != nil && g.f.trust.untrusted {
+		g.warn("the rules under gate are ignored with --untrusted; give them as flags")
+		own = nil
+	}
+	g.rules = g.f.rules.over(own)
+	if g.base != nil && g.base.config != nil && !g.f.trust.untrusted {
+		if before, wrong := suite.RulesOf(g.base.run.Name, g.base.config); wrong.Err() == nil && !reflect.DeepEqual(before, own) {
+			g.notes = append(g.notes, otherRules)
+		}
+	}
+	if !g.compares() && g.rules.MinScore == nil && len(g.rules.MustPass)+len(g.rules.Assertions) == 0 && g.rules.Cost.Max == nil && g.rules.Latency.P95 == nil {
+		return usageError{
+			err:  errors.New("the gate has neither a baseline nor an absolute rule"),
+			hint: "name a baseline with --baseline or --base-ref, or set --min-score, --min, --must-pass, --cost-limit or --latency-p95, or their keys under gate",
+		}
+	}
+	return nil
+}
+
+// compares reports whether there is a baseline.
+func (g *gating) compares() bool { return g.f.baseline != "" || g.f.baseRef != "" }
+
+// runHead runs the suite, and before it that of --base-ref.
+func (g *gating) runHead(ctx context.Context) error {
+	outputs, err := g.outputsOf(g.f.outputs, nil)
+	if err != nil {
+		return err
+	}
+	s, out, err := g.run(ctx, &g.f.evalFlags, outputs, func(s *loaded, plan *run.Plan) error {
+		g.suite, g.votes = plan.Name(), max(1, g.f.judge.votes, s.Judge.Votes)
+		if err := g.openBase(ctx); err != nil {
+			return err
+		}
+		if err := g.setRules(s.Gate); err != nil {
+			return err
+		}
+		if g.f.baseRef == "" {
+			return g.foresee(ctx, s)
+		}
+		if _, err := commitAt(ctx, s.Dir, g.f.baseRef); err != nil { // a mistake comes before what can be foreseen
+			return fmt.Errorf("--base-ref: %w", err)
+		}
+		if err := g.foresee(ctx, s); err != nil {
+			return err
+		}
+		return g.runBase(ctx, s)
+	})
+	g.loaded = s
+	if err != nil {
+		if out != nil {
+			err = errors.Join(err, out.Close())
+		}
+		return err
+	}
+	if out.Interrupted {
+		defer out.Close()
+		return g.interruptedRun(out)
+	}
+	g.outcome, g.places = out, g.app.places(s)
+	out.Meta.Place = g.places.Of
+	name := "head"
+	if out.Meta.RunFile != "" {
+		name = out.ID
+	}
+	if g.head, err = sideOfOutcome(out, name); err != nil {
+		return err
+	}
+	for _, o := range g.f.written {
+		if err := o.write(context.WithoutCancel(ctx), out.Meta, out.Summary, out.Rows); err != nil {
+			return proviso.Errorf(proviso.Unavailable, "%w", err)
+		}
+	}
+	return nil
+}
+
+// foresee finds rules that name no assertion, and says which rules cannot decide with
+// the cases that there are, before anything is spent.
+func (g *gating) foresee(ctx context.Context, s *loaded) error {
+	var names suite.AssertionNames
+	cases, repeats, open := 0, 1, s.Unseen > 0
+	for c, err := range s.Cases() {
+		if ctx.Err() != nil {
+			return g.stopped()
+		}
+		if err != nil {
+			continue // planning has reported it
+		}
+		names.Add(c)
+		open = open || c.Generator != nil
+		repeats = max(repeats, c.Repeats)
+		if c.Repeat == 0 {
+			cases++
+		}
+	}
+	var wrong proviso.Mistakes
+	for _, name := range named(&g.rules) {
+		if !open && !names.Has(name) {
+			wrong = append(wrong, proviso.Mistake{Code: proviso.Invalid, Message: fmt.Sprintf("the gate has a rule for %q, and no assertion of the suite has this id or metric; give it to one", name), Nearest: names.Nearest(name)})
+		}
+	}
+	if err := g.mistakes(wrong); err != nil {
+		return err
+	}
+	if !g.compares() || open {
+		return nil
+	}
+	return g.sayPlan(gate.Size{Cases: cases, Repeats: repeats, Assertions: names.Len()})
+}
+
+// casesIn counts the different cases of a run.
+func casesIn(r *gate.Run) int {
+	seen := map[[3]string]bool{}
+	for i := range r.Rows {
+		c := &r.Rows[i].Case
+		seen[[3]string{c.ID, c.Vars, c.Name}] = true
+	}
+	return len(seen)
+}
+
+// sayPlan says which rules cannot decide with so many cases, before anything is spent.
+func (g *gating) sayPlan(size gate.Size) error {
+	if g.base != nil {
+		size.Cases = min(size.Cases, casesIn(g.base.run))
+	}
+	p, err := gate.NewPlan(&g.rules, size)
+	if err != nil {
+		return err
+	}
+	for _, w := range p.Warnings {
+		fmt.Fprintln(g.err, "proviso: "+printable(w.Message))
+	}
+	return nil
+}
+
+// decide compares, decides, prints and exits.
+func (g *gating) decide(ctx context.Context) error {
+	var c *gate.Comparison
+	var d gate.Decision
+	texts := show.Texts{Head: g.head.texts}
+	var err error
+	if g.base == nil {
+		d, err = gate.DecideAlone(g.head.run, &g.rules)
+	} else {
+		var o gate.Options
+		if c, o, err = g.compareSides(g.base, g.head, g.flakes); errors.Is(err, gate.ErrNothing) {
+			g.explain(err)
+			return errors.Join(g.report(ctx, nil, &gate.Decision{Reasons: []gate.Reason{{Message: "There is no decision: " + err.Error() + "."}}}, texts, g.options()), exitError{exitUndecided})
+		} else if err != nil {
+			return err
+		}
+		g.noteVotes()
+		c.Warnings = slices.Concat(g.notes, c.Warnings)
+		d, err = gate.Decide(c, &g.rules, o)
+		texts.Base = g.base.texts
+	}
+	if err != nil {
+		return err
+	}
+	g.limit(&d)
+	if err := g.print(ctx, c, &d, texts); err != nil {
+		return err
+	}
+	if d.Outcome != gate.Pass && g.outcome != nil && g.f.format == "terminal" {
+		if err := g.annotate(ctx, g.outcome, brokenRows(c)); err != nil {
+			return err
+		}
+	}
+	switch {
+	case d.Outcome == gate.Fail:
+		return exitError{exitFailed}
+	case d.Outcome == gate.Inconclusive && g.f.inconclusiveExit:
+		return exitError{exitInconclusive}
+	}
+	return nil
+}
+
+// noteVotes says which assertions must pass and depend on one answer of a judge.
+func (g *gating) noteVotes() {
+	if g.votes != 1 {
+		return
+	}
+	judged := map[string]bool{}
+	for i := range g.head.run.Rows {
+		for _, v := range g.head.run.Rows[i].Verdicts {
+			judged[v.Assertion] = judged[v.Assertion] || v.Judge != ""
+		}
+	}
+	for _, name := range g.rules.MustPass {
+		if judged[name] {
+			g.notes = append(g.notes, fmt.Sprintf("Assertion %q must pass and depends on one answer of the judge; set judge.votes: 3, so that the majority decides.", name))
+		}
+	}
+}

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/githistory"
+)
+
+// commitSuite is the suite of a commit, written to a temporary folder.
+type commitSuite struct {
+	dir   string
+	flags evalFlags // run it
+}
+
+func (c *commitSuite) close() {
+	if c != nil {
+		_ = os.RemoveAll(c.dir)
+	}
+}
+
+// seenFiles collects the files that a suite looks for.
+type seenFiles struct {
+	mu   sync.Mutex
+	list map[string]bool
+}
+
+func (s *seenFiles) add(file string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.list == nil {
+		s.list = map[string]bool{}
+	}
+	s.list[file] = true
+}
+
+// look reads a suite and plans it, without running or printing anything, and returns
+// the files that it looked for.
+func (a *app) look(ctx context.Context, f evalFlags) (*seenFiles, error) {
+	seen := &seenFiles{}
+	f.seen, f.dry, f.noKeys, f.warn = seen.add, true, true, false
+	quiet := *a
+	quiet.err = discard{}
+	s, _, err := quiet.prepare(ctx, &f, nil)
+	if s != nil {
+		s.close()
+	}
+	return seen, err
+}
+
+// discard is a stream that drops what is written.
+type discard struct{}
+
+// Write implements [io.Writer].
+func (discard) Write(p []byte) (int, error) { return len(p), nil }
+
+// runBase runs the suite of a commit. s is the suite of the working folder.
+func (g *gating) runBase(ctx context.Context, s *loaded) error {
+	notes, err := g.checkOut(ctx, s)
+	if errors.Is(err, errNewSuite) {
+		fmt.Fprintf(g.err, "proviso: --base-ref: %s has no %s: the suite is new, and only absolute rules decide\n", printable(g.f.baseRef), printable(s.File))
+		g.notes = append(g.notes, fmt.Sprintf("The suite is new: %q does not have it. Only absolute rules decide.", g.f.baseRef))
+		g.commit.close()
+		g.commit = nil
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("--base-ref: %w", err)
+	}
+	for _, note := range notes {
+		g.warn("--base-ref: " + note)
+	}
+	flags := g.commit.flags
+	base, out, err := g.run(ctx, &flags, nil, nil)
+	if base != nil {
+		defer base.close()
+	}
+	if err != nil {
+		if out != nil {
+			err = errors.Join(err, out.Close())
+		}
+		var exit exitError
+		if errors.As(err, &exit) && exit.code == exitUsage {
+			fmt.Fprintf(g.err, "proviso: these are mistakes in the suite of %s, not of the working folder\n", printable(g.f.baseRef))
+		}
+		return err
+	}
+	if out.Interrupted {
+		defer out.Close()
+		return g.interruptedRun(out)
+	}
+	if g.base, err = sideOfOutcome(out, g.f.baseRef); err != nil {
+		return err
+	}
+	if !g.f.trust.untrusted && !reflect.DeepEqual(base.Gate, s.Gate) {
+		g.notes = append(g.notes, otherRules)
+	}
+	return nil
+}
+
+const otherRules = "The change also edits the rules of the gate; the new rules decide."
+
+// errNewSuite means that a commit does not have the suite.
+var errNewSuite = errors.New("the suite is new")
+
+// maxRounds limits how often a suite is read to find what it refers to.
+const maxRounds = 10
+
+// checkOut writes the suite of a commit, with what it refers to inside the repository,
+// to a temporary folder.
+func (g *gating) checkOut(ctx context.Context, s *loaded) ([]string, error) {
+	snap, err := commitAt(ctx, s.Dir, g.f.baseRef)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "proviso-base-")
+	if err != nil {
+		return nil, coded(err)
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return nil, coded(err)
+	}
+	flags := g.f.evalFlags
+	flags.outputs, flags.configs, flags.seen, flags.file, flags.commit = nil, nil, nil, s.File, snap.Commit
+	g.commit = &commitSuite{dir: dir, flags: flags}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, coded(err)
+	}
+	defer root.Close()
+	configs := g.f.configs
+	if len(configs) == 0 {
+		configs = []string{s.File}
+	}
+	for _, name := range configs {
+		inner, ok := snap.Name(name)
+		if !ok {
+			return nil, proviso.Errorf(proviso.Invalid, "%s is not in the repository %s", name, snap.Root)
+		}
+		if there, err := snap.Write(root, inner); err != nil {
+			return nil, coded(err)
+		} else if !there && !strings.ContainsAny(inner, "*?[{") {
+			return nil, errNewSuite
+		}
+		g.commit.flags.configs = append(g.commit.flags.configs, filepath.Join(dir, filepath.FromSlash(inner)))
+	}
+	folder, ok := snap.Name(s.Dir)
+	if !ok {
+		return nil, proviso.Errorf(proviso.Invalid, "%s is not in the repository %s", s.Dir, snap.Root)
+	}
+	if _, err := snap.Write(root, folder); err != nil {
+		return nil, coded(err)
+	}
+	return snap.Notes, g.complete(ctx, snap, root)
+}
+
+// complete writes the files outside of the suite's folder that the suite looks for,
+// until it looks for nothing else.
+func (g *gating) complete(ctx context.Context, snap *githistory.Snapshot, root *os.Root) error {
+	asked := map[string]bool{}
+	for range maxRounds {
+		seen, _ := g.look(ctx, g.commit.flags) // its mistakes are printed when it is run
+		if ctx.Err() != nil {
+			return g.stopped()
+		}
+		more := false
+		for file := range seen.list {
+			rel, err := filepath.Rel(g.commit.dir, file)
+			if err != nil || !filepath.IsLocal(rel) || asked[rel] || rel == "." {
+				continue
+			}
+			asked[rel] = true
+			if _, err := os.Stat(file); err == nil {
+				continue
+			}
+			written, err := snap.Write(root, filepath.ToSlash(rel))
+			if err != nil {
+				return coded(err)
+			}
+			more = more || written
+		}
+		if !more {
+			break
+		}
+	}
+	return nil
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/proviso-eval/proviso/gate"
+	"github.com/proviso-eval/proviso/gate/show"
+)
+
+// limit turns a pass on a file that lacks rows into no decision, and adds the notes where
+// there is no comparison to show them.
+func (g *gating) limit(d *gate.Decision) {
+	if d.Outcome == gate.Pass && g.outcome == nil && len(g.head.notes) > 0 {
+		d.Outcome, d.Reasons = gate.Inconclusive, nil
+		for _, note := range g.head.notes {
+			d.Reasons = append(d.Reasons, gate.Reason{Rule: "left-out", Message: note})
+		}
+		return
+	}
+	if g.base != nil {
+		return
+	}
+	for _, note := range slices.Concat(g.head.notes, g.notes) {
+		d.Reasons = append(d.Reasons, gate.Reason{Rule: "note", Message: note})
+	}
+}
+
+// brokenRows reports which rows of the head the change broke; nil without a baseline.
+func brokenRows(c *gate.Comparison) func(row int) bool {
+	if c == nil {
+		return nil
+	}
+	broken := map[int]bool{}
+	for i := range c.Cases.Broke {
+		for _, row := range c.Cases.Broke[i].Head {
+			broken[row] = true
+		}
+	}
+	return func(row int) bool { return broken[row] }
+}
+
+// print writes the result to the standard output, and in Markdown to where the flags
+// say.
+func (g *gating) print(ctx context.Context, c *gate.Comparison, d *gate.Decision, texts show.Texts) error {
+	o := g.options()
+	write := map[string]func(io.Writer, *gate.Comparison, *gate.Decision, show.Texts, show.Options) error{
+		"terminal": show.Terminal, "markdown": show.Markdown, "html": show.HTML,
+		"json": func(w io.Writer, c *gate.Comparison, d *gate.Decision, _ show.Texts, _ show.Options) error {
+			return show.JSON(w, c, d)
+		},
+	}[g.f.format]
+	if err := write(g.out, c, d, texts, o); err != nil {
+		return err
+	}
+	return g.report(ctx, c, d, texts, o)
+}
+
+// options say how the result is shown.
+func (g *gating) options() show.Options {
+	o := show.Options{Suite: g.suite, Link: g.f.link, Cases: g.f.cases, Reproduce: g.reproduce()}
+	return g.inTerminal(o)
+}
+
+// report writes the result in Markdown to where the flags say.
+func (g *gating) report(ctx context.Context, c *gate.Comparison, d *gate.Decision, texts show.Texts, o show.Options) error {
+	if g.f.markdown == "" && !g.f.comment {
+		return nil
+	}
+	var text strings.Builder
+	if err := show.Markdown(&text, c, d, texts, o); err != nil {
+		return err
+	}
+	return g.publish(ctx, text.String())
+}
+
+// reproduce returns the command that decides again without running anything.
+func (g *gating) reproduce() []string {
+	if g.base == nil || g.base.id == "" || g.head.id == "" {
+		return nil
+	}
+	return []string{"proviso gate --baseline " + shellWord(g.base.id) + " --run " + shellWord(g.head.id) + inFolder(g.f.runDir)}
+}
+
+// shellWord quotes a text for a POSIX shell where that is needed.
+func shellWord(text string) string {
+	if text != "" && strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:@%+,-") == "" && text[0] != '-' {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}

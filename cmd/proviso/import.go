@@ -1,0 +1,196 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/convert"
+	"github.com/proviso-eval/proviso/internal/document"
+)
+
+// maxImported limits the files of an import together, in bytes.
+const maxImported = 512 << 20
+
+// importFlags are the flags of import.
+type importFlags struct {
+	folder, eval string
+}
+
+func newImport(a *app) *cobra.Command {
+	f := &importFlags{}
+	var tools strings.Builder
+	for _, t := range convert.Importers() {
+		fmt.Fprintf(&tools, "  %-14s %s\n", t.Tool, t.Doc)
+	}
+	cmd := &cobra.Command{
+		Use:   "import TOOL FILE...",
+		Short: "Convert evals that another tool exported to a suite",
+		Long: "import writes a suite, its cases and its recorded outputs into a folder, and lists what could\n" +
+			"not be converted exactly. It changes no existing file. The tools:\n\n" + tools.String() + "\n" +
+			"Exit codes: 0 written; 2 a mistake in the command line or the files, or a file\n" +
+			"exists already; 3 the folder cannot be written.",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return nil
+			}
+			return usageError{errors.New("expected a tool and its files"), seeHelp(cmd)}
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.importSuite(cmd.Context(), f, args[0], args[1:])
+		},
+	}
+	cmd.Flags().StringVarP(&f.folder, "output", "o", ".", "`FOLDER` to write to; it is made if it does not exist")
+	cmd.Flags().StringVar(&f.eval, "eval", "", "`ID` or name of the eval, if the files hold several")
+	return cmd
+}
+
+// importSuite reads the files and writes the suite.
+func (a *app) importSuite(ctx context.Context, f *importFlags, tool string, names []string) error {
+	var from *convert.Importer
+	var known []string
+	for _, t := range convert.Importers() {
+		known = append(known, t.Tool)
+		if t.Tool == tool {
+			from = &t
+		}
+	}
+	if from == nil {
+		return unknownTool(tool, known, "proviso import --help")
+	}
+	files, err := readAll(names)
+	if err != nil {
+		return err
+	}
+	r, err := from.Read(ctx, files, convert.Options{Eval: f.eval})
+	if err != nil {
+		return a.unconverted(ctx, err)
+	}
+	if err := writeNew(f.folder, r.Files, "name another folder with -o"); err != nil {
+		return err
+	}
+	var written []string
+	for _, file := range r.Files {
+		written = append(written, filepath.Join(f.folder, filepath.FromSlash(file.Name)))
+	}
+	fmt.Fprintf(a.out, "Wrote %s: %s for each of %s.\n", printable(strings.Join(written, ", ")), plural(r.Assertions, "assertion"), plural(r.Cases, "case"))
+	a.notes(a.out, r.Notes)
+	next := "proviso eval"
+	if f.folder != "." {
+		next += " -c " + filepath.Join(f.folder, r.Files[0].Name)
+	}
+	if len(r.Keys) > 0 {
+		fmt.Fprintf(a.out, "It asks models: set %s first.\n", strings.Join(r.Keys, " and "))
+	}
+	_, err = fmt.Fprintf(a.out, "Next:\n\n  %s\n", printable(next))
+	return err
+}
+
+// unknownTool is the mistake for a tool that is in no table.
+func unknownTool(tool string, known []string, help string) error {
+	hint := "the tools are " + strings.Join(known, ", ")
+	if near := document.Nearest(tool, known); near != "" {
+		hint = fmt.Sprintf("did you mean %q?", near)
+	}
+	return usageError{fmt.Errorf("unknown tool %q", tool), hint + "; see `" + help + "`"}
+}
+
+// readAll reads files of the command line, which may be large but not without limit.
+func readAll(names []string) ([]convert.File, error) {
+	var files []convert.File
+	left := int64(maxImported)
+	for _, name := range names {
+		f, err := openFile(name, "what the tool has exported")
+		if err != nil {
+			return nil, err
+		}
+		data, err := io.ReadAll(io.LimitReader(f, left+1))
+		_ = f.Close()
+		if err != nil {
+			return nil, proviso.Errorf(proviso.NotFound, "%s cannot be read: %w", name, err)
+		}
+		if left -= int64(len(data)); left < 0 {
+			return nil, proviso.Errorf(proviso.Limit, "the files have more than %d MiB together; convert them in parts", maxImported>>20)
+		}
+		files = append(files, convert.File{Name: filepath.ToSlash(name), Data: data})
+	}
+	return files, nil
+}
+
+// unconverted explains why nothing was converted.
+func (a *app) unconverted(ctx context.Context, err error) error {
+	var wrong convert.Mistakes
+	switch {
+	case ctx.Err() != nil:
+		return a.stopped()
+	case !errors.As(err, &wrong):
+		return err
+	}
+	for _, m := range wrong.List {
+		a.mistake("error", m)
+	}
+	fmt.Fprintf(a.err, "proviso: %s; nothing was written\n", plural(len(wrong.List), "mistake"))
+	return exitError{exitUsage}
+}
+
+// notes lists what could not be carried over as it is, at most 50 of it.
+func (a *app) notes(w io.Writer, list []convert.Note) {
+	if len(list) == 0 {
+		return
+	}
+	fmt.Fprintln(w, "Not converted exactly:")
+	const most = 50
+	for i, n := range list {
+		if i == most {
+			fmt.Fprintf(w, "  and %d more\n", len(list)-most)
+			break
+		}
+		at := n.Place.String()
+		if at != "" {
+			at += ": "
+		}
+		fmt.Fprintf(w, "  %s\n", printable(at+n.String()))
+	}
+}
+
+// writeNew writes files into a folder and changes no existing one. hint says what to do
+// if one is there.
+func writeNew(dir string, files []convert.File, hint string) error {
+	for _, f := range files {
+		name := filepath.Join(dir, filepath.FromSlash(f.Name))
+		switch _, err := os.Lstat(name); {
+		case err == nil:
+			return proviso.Errorf(proviso.Invalid, "%s exists already, and no file is changed: %s", name, hint)
+		case !errors.Is(err, fs.ErrNotExist):
+			return proviso.Errorf(proviso.Unavailable, "%w", err)
+		}
+	}
+	for _, f := range files {
+		name := filepath.Join(dir, filepath.FromSlash(f.Name))
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			return proviso.Errorf(proviso.Unavailable, "%w", err)
+		}
+		if err := createFile(name, f.Data); err != nil {
+			return proviso.Errorf(proviso.Unavailable, "%w", err)
+		}
+	}
+	return nil
+}
+
+// createFile writes a file that does not exist.
+func createFile(name string, data []byte) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
+}

@@ -1,0 +1,165 @@
+package runs
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/gate"
+	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/judge/record"
+	"github.com/proviso-eval/proviso/value"
+)
+
+// assertion is what a comparison needs of an assertion.
+type assertion struct {
+	name, criterion string
+	set             bool // its members follow, each with a verdict of its own
+}
+
+// component is one verdict as a row has it.
+type component struct {
+	status    proviso.Status
+	score     float64
+	assertion []byte
+	judge     string
+	members   int
+	waived    bool
+}
+
+// verdicts reads the verdicts of a row, those that [record.Row.Verdicts] returns: with
+// the members of assertion sets, without the parts of one assertion.
+func (d *reader) verdicts(s *scanner) []gate.Verdict {
+	list := d.verdictsOfRow[:0]
+	skip := 0
+	s.elements(func() {
+		if skip > 0 {
+			skip--
+			s.skip()
+			return
+		}
+		c := d.component(s)
+		if c.assertion == nil || s.bad {
+			skip = c.members
+			return
+		}
+		a := d.assertion(c.assertion)
+		if a.set {
+			return
+		}
+		skip = c.members
+		list = append(list, gate.Verdict{Assertion: a.name, Status: c.status, Waived: c.waived, Criterion: a.criterion, Judge: c.judge,
+			Score: scoreOf(c.status, c.score, math.IsNaN(c.score))})
+	})
+	d.verdictsOfRow = list
+	return d.keep(list)
+}
+
+// blockSize is how many verdicts are allocated at once.
+const blockSize = 4096
+
+// keep copies the verdicts of a row to where those of many rows stand together, which
+// takes a third of the memory of a slice for each.
+func (d *reader) keep(list []gate.Verdict) []gate.Verdict {
+	if len(list) == 0 {
+		return nil
+	}
+	if cap(d.block)-len(d.block) < len(list) {
+		d.block = make([]gate.Verdict, 0, max(blockSize, len(list)))
+	}
+	start := len(d.block)
+	d.block = append(d.block, list...)
+	return d.block[start:len(d.block):len(d.block)]
+}
+
+func (d *reader) component(s *scanner) component {
+	c := component{status: proviso.Errored, score: math.NaN()}
+	s.members(func(key []byte) {
+		switch string(key) {
+		case "status":
+			c.status = statusOf(s.skip())
+		case "score":
+			c.score = s.number()
+		case "assertion":
+			if raw := s.skip(); len(raw) > 0 && raw[0] == '{' {
+				c.assertion = raw
+			}
+		case "members":
+			c.members = s.whole()
+		case "waived":
+			c.waived = string(s.skip()) == "true"
+		case "judge":
+			c.judge = d.judge(s.skip())
+		}
+	})
+	return c
+}
+
+// judge returns the identity of a judge and remembers it.
+func (d *reader) judge(raw []byte) string {
+	text := d.shared(raw)
+	if text != "" && !slices.Contains(d.judges, text) {
+		d.judges = append(d.judges, text)
+	}
+	return text
+}
+
+// assertion reads an assertion. Most rows have the same ones, so they are kept by
+// their text.
+func (d *reader) assertion(raw []byte) assertion {
+	if a, ok := d.assertions[string(raw)]; ok {
+		return a
+	}
+	v, err := value.ParseJSON(string(raw))
+	o, ok := v.(*value.Object)
+	if err != nil || !ok {
+		return assertion{name: "unknown"}
+	}
+	a := assertion{name: nameOf(o), criterion: record.HashOf(o), set: isSet(o)}
+	if len(d.assertions) >= maxKept {
+		clear(d.assertions)
+	}
+	d.assertions[string(bytes.Clone(raw))] = a
+	return a
+}
+
+func isSet(o *value.Object) bool {
+	return strings.TrimPrefix(o.Text("type"), "not-") == proviso.TypeSet
+}
+
+// maxValue is how many bytes of a value are part of a name.
+const maxValue = 60
+
+// nameOf names an assertion: by its id, else its metric, else its type and value.
+// Values that are too long for a name are told apart by a part of their hash.
+func nameOf(o *value.Object) string {
+	if name := cmp.Or(o.Text("id"), o.Text("metric")); name != "" {
+		return name
+	}
+	kind := cmp.Or(o.Text("type"), proviso.TypeJudge)
+	var text string
+	for _, key := range [...]string{"value", "instruction", "criteria", "check"} {
+		switch v := o.At(key).(type) {
+		case nil, value.Undefined:
+			continue
+		case string:
+			text = v
+		default:
+			text = value.Stringify(v)
+		}
+		break
+	}
+	if text == "" {
+		return kind
+	}
+	if len(text) <= maxValue {
+		return kind + " " + text
+	}
+	sum := sha256.Sum256([]byte(text))
+	return kind + " " + excerpt.Bytes(text, maxValue) + " #" + hex.EncodeToString(sum[:3])
+}

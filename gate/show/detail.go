@@ -1,0 +1,246 @@
+package show
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/gate"
+	"github.com/proviso-eval/proviso/gate/runs"
+	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/report"
+)
+
+// detail has the texts of one case, and what differs.
+type detail struct {
+	pair     *gate.CasePair
+	column   string // "" if there is only one
+	base     *runs.Row
+	head     *runs.Row // nil on a side without texts
+	verdicts []verdict // of the assertions that changed, or failed on both sides
+	diff     []part    // of the outputs; nil if they are equal or a side is missing
+	prompt   []part    // of the prompts as sent; nil unless they differ though their templates do not
+}
+
+// verdict is how an assertion came out on both sides; a side may be nil.
+type verdict struct {
+	assertion  string
+	base, head *runs.VerdictText
+}
+
+// maxRepeats limits how many repeats of a case are read to find one that shows the
+// change.
+const maxRepeats = 5
+
+// shower reads what is shown.
+type shower struct {
+	c     *gate.Comparison
+	texts Texts
+}
+
+// detail reads the texts of a case.
+func (s *shower) detail(p *gate.CasePair) (detail, error) {
+	d := detail{pair: p, column: columnName(s.c, p.Column)}
+	var err error
+	// Of the repeats those are shown in which the assertions that broke passed before
+	// and fail now, and the other way round for a case that was fixed.
+	if d.base, err = pick(s.texts.Base, p.Base, p, proviso.Pass); err != nil {
+		return d, err
+	}
+	if d.head, err = pick(s.texts.Head, p.Head, p, proviso.Fail); err != nil {
+		return d, err
+	}
+	d.verdicts = verdictsOf(d.base, d.head, p)
+	if d.base != nil && d.head != nil && d.base.Prompt != "" && d.head.Prompt != "" && d.base.Prompt != d.head.Prompt && !s.templateChanged(p.Column) {
+		d.prompt = folded(wordDiff(d.base.Prompt, d.head.Prompt))
+	}
+	if d.base != nil && d.head != nil && d.base.Answered && d.head.Answered {
+		if parts := wordDiff(d.base.Output, d.head.Output); changed(parts) {
+			d.diff = parts
+		}
+	}
+	return d, nil
+}
+
+// pick returns the texts of the first row in which the assertions that broke have the
+// given status, and those that were fixed the opposite one; else of the first row.
+func pick(source Source, rows []int, p *gate.CasePair, broke proviso.Status) (*runs.Row, error) {
+	if source == nil || len(rows) == 0 {
+		return nil, nil
+	}
+	fixed := proviso.Pass
+	if broke == proviso.Pass {
+		fixed = proviso.Fail
+	}
+	var first *runs.Row
+	for _, index := range rows[:min(len(rows), maxRepeats)] {
+		row, err := source.Row(index)
+		if err != nil {
+			return nil, err
+		}
+		if first == nil {
+			first = row
+		}
+		if shows(row, p.Broke, broke) && shows(row, p.Fixed, fixed) {
+			return row, nil
+		}
+	}
+	return first, nil
+}
+
+// shows reports whether one of the assertions has the status; without assertions
+// every row does.
+func shows(row *runs.Row, assertions []string, status proviso.Status) bool {
+	return len(assertions) == 0 || slices.ContainsFunc(row.Verdicts, func(v runs.VerdictText) bool {
+		return v.Status == status && slices.Contains(assertions, v.Assertion)
+	})
+}
+
+// maxVerdicts limits how many assertions of a case are shown.
+const maxVerdicts = 10
+
+// verdictsOf returns the assertions that changed sides, then those that fail now, then
+// those that are undecided.
+func verdictsOf(base, head *runs.Row, p *gate.CasePair) []verdict {
+	var list []verdict
+	add := func(assertion string) {
+		if !slices.ContainsFunc(list, func(v verdict) bool { return v.assertion == assertion }) {
+			list = append(list, verdict{assertion, find(base, assertion), find(head, assertion)})
+		}
+	}
+	for _, assertion := range slices.Concat(p.Broke, p.Fixed) {
+		add(assertion)
+	}
+	for _, status := range [...]proviso.Status{proviso.Fail, proviso.Errored} {
+		if head == nil {
+			break
+		}
+		for i := range head.Verdicts {
+			if head.Verdicts[i].Status == status {
+				add(head.Verdicts[i].Assertion)
+			}
+		}
+	}
+	return list[:min(len(list), maxVerdicts)]
+}
+
+func find(row *runs.Row, assertion string) *runs.VerdictText {
+	if row == nil {
+		return nil
+	}
+	for i := range row.Verdicts {
+		if row.Verdicts[i].Assertion == assertion {
+			return &row.Verdicts[i]
+		}
+	}
+	return nil
+}
+
+// statuses says how an assertion came out, such as "pass → fail".
+func (v *verdict) statuses() string { return statusText(v.base) + " → " + statusText(v.head) }
+
+func statusText(v *runs.VerdictText) string {
+	switch {
+	case v == nil:
+		return "–"
+	case v.Status == proviso.Errored:
+		return "undecided"
+	}
+	return v.Status.String()
+}
+
+// sides yields the sides of a verdict that explain it: the reason of a side that did
+// not pass, and the evidence of both.
+func (v *verdict) sides() []sideText {
+	var list []sideText
+	for _, s := range [...]struct {
+		name string
+		text *runs.VerdictText
+	}{{"base", v.base}, {"head", v.head}} {
+		if s.text == nil {
+			continue
+		}
+		out := sideText{name: s.name, evidence: s.text.Evidence[:min(len(s.text.Evidence), maxEvidence)]}
+		if s.text.Status != proviso.Pass {
+			out.reason = s.text.Reason
+		}
+		if out.reason != "" || len(out.evidence) > 0 {
+			list = append(list, out)
+		}
+	}
+	return list
+}
+
+// maxEvidence limits how many quotes of one verdict are shown.
+const maxEvidence = 3
+
+// sideText explains the verdict of one side.
+type sideText struct {
+	name, reason string
+	evidence     []string
+}
+
+// templateChanged reports whether the columns of a pair have different templates, whose
+// difference is shown once for all cases.
+func (s *shower) templateChanged(column int) bool {
+	if column < 0 || column >= len(s.c.Columns) {
+		return false
+	}
+	p := s.c.Columns[column]
+	return s.texts.Base.Prompt(p.Base) != s.texts.Head.Prompt(p.Head)
+}
+
+// promptChange is what changed in a prompt.
+type promptChange struct {
+	name string // "" if there is only one
+	diff []part
+}
+
+// promptChanges compares the templates of the paired columns. Equal changes are named
+// once.
+func (s *shower) promptChanges() []promptChange {
+	if s.texts.Base == nil || s.texts.Head == nil {
+		return nil
+	}
+	var list []promptChange
+	seen := map[[2]string]bool{}
+	for _, p := range s.c.Columns {
+		pair := [2]string{s.texts.Base.Prompt(p.Base), s.texts.Head.Prompt(p.Head)}
+		if pair[0] == pair[1] || pair[0] == "" || pair[1] == "" || seen[pair] {
+			continue
+		}
+		seen[pair] = true
+		name := ""
+		if len(s.c.Columns) > 1 {
+			name = both(p.Base.Prompt, p.Head.Prompt)
+		}
+		list = append(list, promptChange{name, folded(wordDiff(pair[0], pair[1]))})
+	}
+	return list[:min(len(list), maxPrompts)]
+}
+
+// maxPrompts limits how many changed prompts are shown.
+const maxPrompts = 10
+
+// input returns the variables of the case, on one line; "" if there are none.
+func (d *detail) input() string {
+	row := d.head
+	if row == nil {
+		row = d.base
+	}
+	if row == nil || row.Input == row.Prompt {
+		return ""
+	}
+	return strings.ReplaceAll(excerpt.Bytes(strings.TrimSpace(row.Input), maxInput), "\n", ", ")
+}
+
+const maxInput = 4 << 10 // bytes
+
+// title names a case and what happened to it.
+func (d *detail) title() string {
+	if n := len(d.pair.Head); n > 1 {
+		return fmt.Sprintf("%s (%s)", d.pair.Name, report.Plural(n, "repeat"))
+	}
+	return d.pair.Name
+}

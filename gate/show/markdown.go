@@ -1,0 +1,332 @@
+package show
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/gate"
+	"github.com/proviso-eval/proviso/report"
+)
+
+// Markdown writes a comparison, and the decision on it unless d is nil, for a comment
+// on a pull request: the decision, the table of assertions, the worst cases with
+// evidence and a collapsed diff. The text has at most o.Limit characters, and is cut
+// between entries. What a suite or a model wrote is only in code spans and fences,
+// where Markdown has no markup, links, images, mentions or references.
+func Markdown(w io.Writer, c *gate.Comparison, d *gate.Decision, texts Texts, o Options) error {
+	o = o.withDefaults()
+	m := markdown{o: o, c: c}
+	m.head(d)
+	if c != nil {
+		m.table()
+		if err := m.details(&shower{c: c, texts: texts}); err != nil {
+			return err
+		}
+	}
+	m.foot()
+	if _, err := io.WriteString(w, m.b.String()); err != nil {
+		return proviso.Errorf(proviso.Unavailable, "write the comparison: %w", err)
+	}
+	return nil
+}
+
+// markdown collects a text of limited length.
+type markdown struct {
+	o     Options
+	c     *gate.Comparison
+	b     strings.Builder
+	chars int
+	full  bool // an entry did not fit; only the foot follows
+}
+
+// footRoom is what is kept free for the lines after the entries, in characters.
+func (m *markdown) footRoom() int { return min(2_000, m.o.Limit/4) }
+
+// entry adds text that is either shown whole or, with all that follows, not at all.
+func (m *markdown) entry(text string) bool {
+	n := utf8.RuneCountInString(text)
+	if m.full || m.chars+n > m.o.Limit-m.footRoom() {
+		m.full = true
+		return false
+	}
+	m.b.WriteString(text)
+	m.chars += n
+	return true
+}
+
+// maxSentences limits how many reasons and warnings are shown.
+const maxSentences = 20
+
+func (m *markdown) head(d *gate.Decision) {
+	name := ""
+	if m.o.Suite != "" {
+		name = ": " + report.MarkdownCode(m.o.Suite, 100)
+	}
+	sign, text := headline(m.c, d)
+	m.entry(fmt.Sprintf("## %s proviso%s: %s\n\n", sign, name, text))
+	if d != nil {
+		for _, r := range d.Reasons[:min(len(d.Reasons), maxSentences)] {
+			m.entry("- " + sentence(r.Message) + "\n")
+		}
+		if more := len(d.Reasons) - maxSentences; more > 0 {
+			m.entry(fmt.Sprintf("- … and %d more\n", more))
+		}
+		if text := neededText(d.Needed); text != "" {
+			m.entry("- " + text + "\n")
+		}
+		m.entry("\n")
+	}
+	if m.c == nil {
+		return
+	}
+	m.entry(fmt.Sprintf("Base %s, head %s. %s\n\n", report.MarkdownCode(m.c.Base.Name, 80), report.MarkdownCode(m.c.Head.Name, 80), suiteSentence(m.c)))
+	for _, text := range m.c.Warnings[:min(len(m.c.Warnings), maxSentences)] {
+		m.entry("> **Warning**: " + sentence(text) + "\n>\n")
+	}
+	if more := len(m.c.Warnings) - maxSentences; more > 0 {
+		m.entry(fmt.Sprintf("> … and %d more\n", more))
+	}
+	m.entry("\n")
+}
+
+// maxRows limits the table of assertions.
+const maxRows = 40
+
+// table writes the figures of the suite and of each assertion.
+func (m *markdown) table() {
+	if m.c.Suite.Pairs == 0 && len(m.c.Assertions) == 0 {
+		return
+	}
+	if !m.entry("| | Base | Head | Difference | Flips | Notes |\n|---|--:|--:|--:|---|---|\n") {
+		return
+	}
+	m.entry(fmt.Sprintf("| **Suite** | %s | %s | %s | | %s |\n", figure(m.c.Suite.Base), figure(m.c.Suite.Head), points(m.c.Suite.Difference),
+		strings.Join(suiteNotes(m.c), "; ")))
+	list, more := shown(m.c, maxRows)
+	for i, a := range list {
+		if !m.entry(fmt.Sprintf("| %s | %s | %s | %s | %s | %s |\n", report.MarkdownCode(a.Assertion, 100), figure(a.Base), figure(a.Head),
+			points(a.Difference), flips(a), strings.Join(notes(a), "; "))) {
+			more += len(list) - i
+			break
+		}
+	}
+	if more > 0 {
+		m.entry(fmt.Sprintf("\n… and %s.\n", report.Plural(more, "further assertion")))
+	}
+	m.entry("\nRanges are 95 % intervals.\n\n")
+	for _, x := range measures(m.c) {
+		line := fmt.Sprintf("- %s (median): %s → %s, %s\n", x.name, x.base, x.head, x.difference)
+		m.entry(strings.ReplaceAll(line, "$", `\$`)) // two of them would begin and end a formula
+	}
+	m.entry("\n")
+}
+
+// details writes what changed in the prompts, and the cases.
+func (m *markdown) details(s *shower) error {
+	for _, p := range s.promptChanges() {
+		name := ""
+		if p.name != "" {
+			name = report.MarkdownCode(p.name, 100) + "\n\n"
+		}
+		m.entry(fmt.Sprintf("<details><summary>What changed in the prompt</summary>\n\n%s%s\n</details>\n\n", name, diffFence(p.diff)))
+	}
+	left := m.o.Cases
+	for _, k := range kinds(m.c) {
+		if len(k.pairs) == 0 {
+			continue
+		}
+		m.entry(fmt.Sprintf("### %s %s\n\n", report.Plural(len(k.pairs), "case"), k.title))
+		entries := 0
+		for i := range k.pairs {
+			if left == 0 || m.full {
+				break
+			}
+			d, err := s.detail(&k.pairs[i])
+			if err != nil {
+				return err
+			}
+			if !m.entry(caseMarkdown(&d, k.sign)) {
+				break
+			}
+			entries++
+			left--
+		}
+		m.namesOf(k.pairs[entries:])
+	}
+	if list := rest(m.c); len(list) > 0 {
+		m.entry("Other cases: " + strings.Join(list, ", ") + ".\n\n")
+	}
+	return nil
+}
+
+// maxNames limits how many cases are only named.
+const maxNames = 20
+
+// namesOf names the cases that are not shown with their texts.
+func (m *markdown) namesOf(pairs []gate.CasePair) {
+	if len(pairs) == 0 {
+		return
+	}
+	var list []string
+	for i := range pairs[:min(len(pairs), maxNames)] {
+		list = append(list, report.MarkdownCode(pairs[i].Name, 60))
+	}
+	if more := len(pairs) - len(list); more > 0 {
+		list = append(list, fmt.Sprintf("and %d more", more))
+	}
+	m.entry("… " + strings.Join(list, ", ") + "\n\n")
+}
+
+// caseMarkdown writes one case.
+func caseMarkdown(d *detail, sign string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "**%s** %s", sign, report.MarkdownCode(d.title(), 100))
+	if d.column != "" {
+		b.WriteString(" at " + report.MarkdownCode(d.column, 100))
+	}
+	b.WriteString("\n\n")
+	for i := range d.verdicts {
+		v := &d.verdicts[i]
+		fmt.Fprintf(&b, "- %s: %s\n", report.MarkdownCode(v.assertion, 100), v.statuses())
+		for _, s := range v.sides() {
+			text := ""
+			if s.reason != "" {
+				text = " " + report.MarkdownCode(s.reason, 300)
+			}
+			for _, quote := range s.evidence {
+				text += " “" + report.MarkdownCode(quote, 200) + "”"
+			}
+			fmt.Fprintf(&b, "  - %s:%s\n", s.name, text)
+		}
+	}
+	if text := d.input(); text != "" {
+		fmt.Fprintf(&b, "- input: %s\n", report.MarkdownCode(text, 200))
+	}
+	for _, s := range missing(d) {
+		fmt.Fprintf(&b, "- %s: %s\n", s.name, report.MarkdownCode(s.reason, 300))
+	}
+	if d.prompt != nil {
+		fmt.Fprintf(&b, "\n<details><summary>Prompt as sent</summary>\n\n%s\n</details>\n", diffFence(d.prompt))
+	}
+	switch {
+	case d.diff != nil:
+		fmt.Fprintf(&b, "\n<details><summary>Output, base (-) and head (+)</summary>\n\n%s\n</details>\n", diffFence(folded(d.diff)))
+	case d.head != nil && d.head.Answered:
+		fmt.Fprintf(&b, "\n<details><summary>Output%s</summary>\n\n%s\n</details>\n", sameOutput(d), diffFence([]part{{' ', d.head.Output}}))
+	}
+	b.WriteString("\n")
+	return b.String()
+}
+
+func sameOutput(d *detail) string {
+	if d.base != nil && d.base.Answered {
+		return ", the same in both runs"
+	}
+	return " of the head"
+}
+
+// missing says why a side has no output.
+func missing(d *detail) []sideText {
+	var list []sideText
+	if d.base != nil && !d.base.Answered && d.base.Error != "" {
+		list = append(list, sideText{name: "base", reason: d.base.Error})
+	}
+	if d.head != nil && !d.head.Answered && d.head.Error != "" {
+		list = append(list, sideText{name: "head", reason: d.head.Error})
+	}
+	return list
+}
+
+const (
+	diffCells = 160 // of a line in a fence
+	diffLines = 60
+)
+
+// diffFence writes a word diff as a fence, where lines that begin with - or + are
+// coloured.
+func diffFence(parts []part) string {
+	var lines []string
+	for _, p := range parts {
+		for _, line := range report.Lines(strings.TrimSpace(p.text), diffCells, diffLines) {
+			lines = append(lines, string(p.op)+" "+line)
+		}
+	}
+	if more := len(lines) - diffLines; more > 0 {
+		lines = append(lines[:diffLines], fmt.Sprintf("  … %s more", report.Plural(more, "line")))
+	}
+	return report.MarkdownFence("diff", lines)
+}
+
+func (m *markdown) foot() {
+	var b strings.Builder
+	if m.full {
+		b.WriteString("… the rest is left out, because it does not fit here.\n\n")
+	}
+	if m.o.Link != "" {
+		fmt.Fprintf(&b, "The run: %s\n\n", linkOf(m.o.Link))
+	}
+	if len(m.o.Reproduce) > 0 {
+		b.WriteString("To reproduce:\n\n" + report.MarkdownFence("sh", m.o.Reproduce[:min(len(m.o.Reproduce), 10)]))
+	}
+	if text := b.String(); utf8.RuneCountInString(text) <= m.footRoom() {
+		m.b.WriteString(text)
+	}
+}
+
+// linkOf returns an address as an automatic link, or as code if it is not one that
+// every renderer reads as a link.
+func linkOf(address string) string {
+	if !isLink(address) {
+		return report.MarkdownCode(address, 200)
+	}
+	return "<" + address + ">"
+}
+
+// isLink reports whether an address is one of the web without characters that could end
+// it in Markdown or HTML.
+func isLink(address string) bool {
+	scheme := strings.HasPrefix(address, "https://") || strings.HasPrefix(address, "http://")
+	return scheme && !strings.ContainsAny(address, "<> \t\r\n\\`\"") && len(address) <= 1000
+}
+
+// neededText says what would turn "inconclusive" into a decision.
+func neededText(n *gate.Needed) string {
+	switch {
+	case n == nil || n.Cases <= 0 && n.Repeats <= 0:
+		return ""
+	case n.Repeats <= 0:
+		return fmt.Sprintf("About %s would be enough to decide.", report.Plural(n.Cases, "case"))
+	case n.Cases <= 0:
+		return fmt.Sprintf("About %s of each case would be enough to decide.", report.Plural(n.Repeats, "repeat"))
+	}
+	return fmt.Sprintf("About %s, or %s of each case, would be enough to decide.", report.Plural(n.Cases, "case"), report.Plural(n.Repeats, "repeat"))
+}
+
+// sentence escapes a sentence that has names of the suite in it. A backslash keeps
+// Markdown from reading markup. Mentions, references and bare addresses are found in
+// the text without backslashes, so a word joiner, which is invisible, breaks them.
+func sentence(text string) string {
+	const joiner = "\u2060"
+	var b strings.Builder
+	text = report.Line(text, maxSentence)
+	for i, r := range text {
+		if strings.ContainsRune("\\`*_{}[]()<>#+!|&~$", r) || i == 0 && r == '-' {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+		rest := text[i+utf8.RuneLen(r):]
+		if strings.ContainsRune("@#!", r) || r == ':' && strings.HasPrefix(rest, "/") || r == '.' && endsInWWW(text[:i]) {
+			b.WriteString(joiner)
+		}
+	}
+	return b.String()
+}
+
+const maxSentence = 1000 // cells
+
+func endsInWWW(text string) bool {
+	return len(text) >= 3 && strings.EqualFold(text[len(text)-3:], "www")
+}

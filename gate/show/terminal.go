@@ -1,0 +1,295 @@
+package show
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/gate"
+	"github.com/proviso-eval/proviso/report"
+)
+
+// Terminal writes a comparison, and the decision on it unless d is nil, for a person:
+// the table of assertions, what changed in the prompts, and the worst cases with
+// evidence and a word diff. Control sequences and commands of CI systems are made
+// visible and have no effect.
+func Terminal(w io.Writer, c *gate.Comparison, d *gate.Decision, texts Texts, o Options) error {
+	o = o.withDefaults()
+	p := printer{w: bufio.NewWriter(w), o: o, c: c}
+	if c != nil {
+		p.head()
+		p.table()
+		if err := p.details(&shower{c: c, texts: texts}); err != nil {
+			return err
+		}
+	}
+	p.end(d)
+	if err := p.w.Flush(); err != nil {
+		return proviso.Errorf(proviso.Unavailable, "write the comparison: %w", err)
+	}
+	return nil
+}
+
+// printer writes lines. Its bufio.Writer keeps the first error until Flush.
+type printer struct {
+	w *bufio.Writer
+	o Options
+	c *gate.Comparison
+}
+
+// The colours, as the parameters of a CSI sequence.
+const (
+	bold   = "1"
+	dim    = "2"
+	red    = "31"
+	green  = "32"
+	yellow = "33"
+)
+
+// paint colours text that is already clean.
+func (p *printer) paint(color, text string) string {
+	if !p.o.Color || color == "" || text == "" {
+		return text
+	}
+	return "\x1b[" + color + "m" + text + "\x1b[0m"
+}
+
+// line writes clean text.
+func (p *printer) line(text string) {
+	p.w.WriteString(strings.TrimRight(text, " "))
+	p.w.WriteByte('\n')
+}
+
+// wrapped writes text that is not clean, indented, in at most the given lines.
+func (p *printer) wrapped(first, indent, color, text string, limit int) {
+	for i, line := range report.Lines(text, p.o.Width-max(utf8.RuneCountInString(first), utf8.RuneCountInString(indent)), limit) {
+		if i > 0 {
+			first = indent
+		}
+		if strings.TrimSpace(first) == "" {
+			line = report.Opening(line)
+		}
+		p.line(first + p.paint(color, line))
+	}
+}
+
+// head names the runs and says what makes them less comparable.
+func (p *printer) head() {
+	p.wrapped("", "  ", "", "base "+p.c.Base.Name+", head "+p.c.Head.Name, 3)
+	p.line("")
+	for _, text := range p.c.Warnings[:min(len(p.c.Warnings), maxSentences)] {
+		p.wrapped("! ", "  ", yellow, text, 4)
+	}
+	if more := len(p.c.Warnings) - maxSentences; more > 0 {
+		p.line(fmt.Sprintf("! … and %d more", more))
+	}
+	if len(p.c.Warnings) > 0 {
+		p.line("")
+	}
+}
+
+// The widths of the table's columns of figures, in cells.
+const (
+	figureCells = 16
+	diffCellsOf = 24
+)
+
+// table writes the figures of the suite and of each assertion.
+func (p *printer) table() {
+	if p.c.Suite.Pairs == 0 && len(p.c.Assertions) == 0 {
+		return
+	}
+	p.row(bold, bold, report.Plural(p.c.Suite.Pairs, "pair"), "base", "head", "difference, pp")
+	p.row(bold, p.color(p.c.Suite.Difference.Low, p.c.Suite.Difference.High), "Suite", figure(p.c.Suite.Base), figure(p.c.Suite.Head), difference(&p.c.Suite))
+	if list := suiteNotes(p.c); len(list) > 0 {
+		p.wrapped("  ", "  ", dim, strings.Join(list, "; "), 4)
+	}
+	assertions, more := shown(p.c, maxRows)
+	for _, a := range assertions {
+		p.row("", p.color(a.Difference.Low, a.Difference.High), a.Assertion, figure(a.Base), figure(a.Head), difference(&a.Effect))
+		list := notes(a)
+		if text := flips(a); text != "" {
+			list = append([]string{text}, list...)
+		}
+		if len(list) > 0 {
+			p.wrapped("  ", "  ", dim, strings.Join(list, "; "), 4)
+		}
+	}
+	if more > 0 {
+		p.line(fmt.Sprintf("… and %s (in the JSON format)", report.Plural(more, "further assertion")))
+	}
+	p.line(p.paint(dim, "[ ] 95 % intervals"))
+	for _, x := range measures(p.c) {
+		p.line(fmt.Sprintf("%s (median): %s → %s, %s", x.name, x.base, x.head, x.difference))
+	}
+	p.line("")
+}
+
+// color is the colour of a difference whose interval excludes zero.
+func (p *printer) color(low, high float64) string {
+	switch {
+	case high < 0:
+		return red
+	case low > 0:
+		return green
+	}
+	return ""
+}
+
+func difference(e *gate.Effect) string {
+	return strings.Replace(points(e.Difference), " pp", "", 1)
+}
+
+// row writes one line of the table. A name that does not fit has a line of its own.
+func (p *printer) row(nameColor, color, name, base, head, difference string) {
+	room := p.o.Width - 2*figureCells - diffCellsOf
+	clean := report.Line(name, p.o.Width)
+	if report.Cells(clean) >= room {
+		p.line(p.paint(nameColor, clean))
+		clean = ""
+	}
+	p.line(p.paint(nameColor, clean) + strings.Repeat(" ", room-report.Cells(clean)) + right(base, figureCells) + right(head, figureCells) +
+		strings.Repeat(" ", max(1, diffCellsOf-utf8.RuneCountInString(difference))) + p.paint(color, difference))
+}
+
+// right pads text on the left.
+func right(text string, cells int) string {
+	return strings.Repeat(" ", max(1, cells-utf8.RuneCountInString(text))) + text
+}
+
+// details writes what changed in the prompts, and the cases.
+func (p *printer) details(s *shower) error {
+	for _, x := range s.promptChanges() {
+		title := "What changed in the prompt"
+		if x.name != "" {
+			title += ` "` + report.Line(x.name, p.o.Width-30) + `"`
+		}
+		p.line(p.paint(bold, title))
+		p.diff(x.diff)
+		p.line("")
+	}
+	left := p.o.Cases
+	for _, k := range kinds(p.c) {
+		if len(k.pairs) == 0 {
+			continue
+		}
+		p.line(p.paint(bold, fmt.Sprintf("%s %s", report.Plural(len(k.pairs), "case"), k.title)))
+		entries := 0
+		for i := 0; i < len(k.pairs) && left > 0; i++ {
+			d, err := s.detail(&k.pairs[i])
+			if err != nil {
+				return err
+			}
+			p.one(&d, k.sign)
+			entries++
+			left--
+		}
+		p.names(k.pairs[entries:])
+		p.line("")
+	}
+	return nil
+}
+
+// names names the cases that are not shown with their texts.
+func (p *printer) names(pairs []gate.CasePair) {
+	if len(pairs) == 0 {
+		return
+	}
+	var list []string
+	for i := range pairs[:min(len(pairs), maxNames)] {
+		list = append(list, report.Line(pairs[i].Name, 40))
+	}
+	if more := len(pairs) - len(list); more > 0 {
+		list = append(list, fmt.Sprintf("and %d more (in the JSON format)", more))
+	}
+	p.wrapped("  … ", "    ", "", strings.Join(list, ", "), 10)
+}
+
+// one writes one case.
+func (p *printer) one(d *detail, sign string) {
+	color := map[string]string{"✗": red, "✓": green}[sign]
+	title := d.title()
+	if d.column != "" {
+		title += " at " + d.column
+	}
+	p.line(p.paint(color, sign) + " " + p.paint(bold, report.Line(title, p.o.Width-2)))
+	if text := d.input(); text != "" {
+		p.wrapped("  ", "    ", dim, text, 2)
+	}
+	for i := range d.verdicts {
+		v := &d.verdicts[i]
+		p.line("  " + report.Line(v.assertion, p.o.Width-24) + ": " + v.statuses())
+		for _, s := range v.sides() {
+			if s.reason != "" {
+				p.wrapped("    "+s.name+": ", "      ", "", s.reason, 3)
+			}
+			for _, quote := range s.evidence {
+				p.wrapped("    "+s.name+" quote: ", "      ", dim, quote, 2)
+			}
+		}
+	}
+	for _, s := range missing(d) {
+		p.wrapped("  "+s.name+": ", "    ", "", s.reason, 3)
+	}
+	if d.prompt != nil {
+		p.line("  prompt as sent:")
+		p.diff(d.prompt)
+	}
+	switch {
+	case d.diff != nil:
+		p.line("  output:")
+		p.diff(folded(d.diff))
+	case d.head != nil && d.head.Answered:
+		p.line("  output" + sameOutput(d) + ":")
+		p.wrapped("    ", "    ", "", d.head.Output, 6)
+	}
+}
+
+// shownDiff limits the lines of a diff.
+const shownDiff = 24
+
+// diff writes a word diff: lines that begin with - are of the base, with + of the
+// head.
+func (p *printer) diff(parts []part) {
+	n := 0
+	for _, x := range parts {
+		color := map[byte]string{'-': red, '+': green, ' ': dim}[x.op]
+		for _, line := range report.Lines(strings.TrimSpace(x.text), p.o.Width-6, shownDiff) {
+			if n++; n > shownDiff {
+				p.line("    …")
+				return
+			}
+			if x.op == ' ' {
+				line = report.Opening(line)
+			}
+			p.line("    " + p.paint(color, string(x.op)+" "+line))
+		}
+	}
+}
+
+// end writes what became of the other cases, and the result as the last line.
+func (p *printer) end(d *gate.Decision) {
+	if p.c != nil {
+		if list := rest(p.c); len(list) > 0 {
+			p.line("Other cases: " + strings.Join(list, ", "))
+		}
+		p.wrapped("", "", "", suiteSentence(p.c), 4)
+	}
+	if p.o.Link != "" {
+		p.line("The run: " + report.Line(p.o.Link, 4*p.o.Width))
+	}
+	if d != nil {
+		for _, r := range d.Reasons[:min(len(d.Reasons), maxSentences)] {
+			p.wrapped("- ", "  ", "", r.Message, 6)
+		}
+		if text := neededText(d.Needed); text != "" {
+			p.line("- " + text)
+		}
+	}
+	sign, text := headline(p.c, d)
+	color := map[string]string{"✗": red, "✓": green, "?": yellow}[sign]
+	p.line(p.paint(color, sign+" "+text))
+}

@@ -1,0 +1,399 @@
+package server
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"mime"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/internal/runfile"
+	"github.com/proviso-eval/proviso/internal/turns"
+	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/store"
+)
+
+// mediaRun is the media type of a run file: JSON Lines.
+const mediaRun = "application/x-ndjson"
+
+// Limits of pushed runs, besides [Options.RunLimit].
+const (
+	maxPushedRows = 100_000
+	maxPushedHead = 16 << 20 // bytes of the header, and of the trailer
+	maxPushes     = 4        // at a time
+	pushTimeout   = 15 * time.Minute
+)
+
+// PushedRun is the address of a run that was pushed.
+type PushedRun struct {
+	ID    string `json:"id"`
+	Suite string `json:"suite"`
+	Rows  int    `json:"rows"`
+}
+
+const pushTaken = "The body is the file of a finished run, as `proviso eval` keeps it: a line for the header, one for each row, one for the totals. " +
+	"Nothing is kept of a file with a mistake. The same run again gets the same id, with the status 200. The key is charged nothing."
+
+// pushRun stores a run that was made elsewhere.
+func (s *Server) pushRun(c *call) error {
+	if _, err := c.query(); err != nil {
+		return err
+	}
+	if err := isRunFile(c.r.Header); err != nil {
+		return err
+	}
+	if c.r.ContentLength > s.o.RunLimit {
+		return s.runTooLarge()
+	}
+	select {
+	case s.pushes <- struct{}{}:
+		defer func() { <-s.pushes }()
+	default:
+		// Otherwise net/http reads on before it replies, up to 256 KiB of a slow body.
+		c.w.Header().Set("Connection", "close")
+		p := problem(codeBusy, fmt.Sprintf("%d runs are being pushed already", maxPushes))
+		p.retryAfter = time.Second
+		return p
+	}
+	dir, err := os.MkdirTemp("", "proviso-pushed-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir) // what is left is in the folder of temporary files
+	path := filepath.Join(dir, runfile.FileName)
+	ends, err := s.receive(c, path)
+	if err != nil {
+		return err
+	}
+	r, err := runfile.Open(path)
+	if err != nil {
+		return problem(proviso.Invalid, "line 1: this is not the header of a run")
+	}
+	defer r.Close()
+	ctx, task := s.withTurns(c.r.Context(), c.key.ID)
+	defer task.End()
+	got, created, err := s.importRun(ctx, c, r, ends)
+	if err != nil {
+		return err
+	}
+	status := http.StatusOK
+	if created {
+		status = http.StatusCreated
+	}
+	body, err := encode(PushedRun{ID: got.ID, Suite: got.Suite, Rows: got.Rows})
+	if err != nil {
+		return err
+	}
+	_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(writeTimeout)) // not every writer can
+	return c.sendResponse(store.Response{Status: status, MediaType: mediaJSON, Location: "/v1/runs/" + got.ID, Body: body})
+}
+
+// isRunFile rejects a body of another media type.
+func isRunFile(h http.Header) error {
+	kind, _, err := mime.ParseMediaType(h.Get("Content-Type"))
+	if err != nil || kind != mediaRun {
+		return problem(codeMediaType, "Content-Type has to be "+mediaRun+", not "+strconv.Quote(shortened(h.Get("Content-Type"))))
+	}
+	if coding := h.Get("Content-Encoding"); coding != "" && coding != "identity" {
+		return problem(codeMediaType, "a body with Content-Encoding "+strconv.Quote(shortened(coding))+" is not read")
+	}
+	return nil
+}
+
+func (s *Server) runTooLarge() error {
+	return problem(codeTooLarge, fmt.Sprintf("the run has more than %d bytes; --run-limit sets the limit", s.o.RunLimit))
+}
+
+// receive writes the body into a file while it checks the form of its lines.
+func (s *Server) receive(c *call, path string) (*runLines, error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	control := http.NewResponseController(c.w)
+	lines := &runLines{longest: s.o.BodyLimit}
+	body := http.MaxBytesReader(c.w, c.r.Body, s.o.RunLimit)
+	end := time.Now().Add(pushTimeout)
+	buf := make([]byte, 64<<10)
+	c.clock.begin()
+	defer c.clock.end()
+	for {
+		next := time.Now().Add(readTimeout)
+		if next.After(end) {
+			next = end
+		}
+		_ = control.SetReadDeadline(next) // not every connection can
+		n, err := body.Read(buf)
+		if failed := lines.add(buf[:n]); failed != nil {
+			return nil, failed
+		}
+		if _, failed := f.Write(buf[:n]); failed != nil {
+			return nil, diskProblem(failed)
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			_ = control.SetReadDeadline(time.Time{})
+			return lines, lines.end()
+		case err != nil:
+			var large *http.MaxBytesError
+			if errors.As(err, &large) {
+				return nil, s.runTooLarge()
+			}
+			return nil, s.unread(err)
+		}
+	}
+}
+
+// diskProblem is the problem of a file that cannot be written.
+func diskProblem(err error) error {
+	if isFull(err) {
+		return noRoomForFiles()
+	}
+	return err
+}
+
+// runLines checks the lines of a run file by their form, as they arrive. It keeps the
+// first and the last one.
+type runLines struct {
+	longest int64  // bytes of a row
+	n       int    // lines so far
+	line    []byte // the current one
+	header  []byte
+	trailer []byte
+	rows    int
+}
+
+// add takes the next bytes.
+func (l *runLines) add(data []byte) error {
+	for len(data) > 0 {
+		part, rest, ended := bytes.Cut(data, []byte{'\n'})
+		data = rest
+		l.line = append(l.line, part...)
+		if err := l.fits(); err != nil {
+			return err
+		}
+		if !ended {
+			return nil
+		}
+		l.n++
+		if err := l.check(); err != nil {
+			return err
+		}
+		l.line = l.line[:0]
+	}
+	return nil
+}
+
+// fits bounds the current line.
+func (l *runLines) fits() error {
+	most, what, flag := l.longest, "row", "; --body-limit sets the limit"
+	if _, row := runfile.RowIndex(l.line); !row {
+		most, what, flag = maxPushedHead, "header or trailer", ""
+	}
+	if int64(len(l.line)) > most {
+		return proviso.Errorf(proviso.Limit, "line %d: the %s has more than %d bytes%s", l.n+1, what, most, flag)
+	}
+	return nil
+}
+
+// check tells what the current line is.
+func (l *runLines) check() error {
+	if !utf8.Valid(l.line) {
+		return proviso.Errorf(proviso.Invalid, "line %d is not UTF-8: %s", l.n, firstInvalid(l.line))
+	}
+	if l.n == 1 {
+		if _, err := runfile.ParseHeader(l.line); err != nil {
+			return proviso.Errorf(proviso.Invalid, "line 1: %w", err)
+		}
+		l.header = bytes.Clone(l.line)
+		return nil
+	}
+	if l.trailer != nil {
+		return proviso.Errorf(proviso.Invalid, "line %d: nothing may follow the totals of the run", l.n)
+	}
+	if _, ok := runfile.ParseTrailer(l.line); ok {
+		l.trailer = bytes.Clone(l.line)
+		return nil
+	}
+	if _, ok := runfile.RowIndex(l.line); !ok || l.line[len(l.line)-1] != '}' {
+		return proviso.Errorf(proviso.Invalid, "line %d is not a row of a run: %q", l.n, excerpt.Bytes(string(l.line), 60))
+	}
+	if l.rows++; l.rows > maxPushedRows {
+		return proviso.Errorf(proviso.Limit, "line %d: the run has more than %d rows", l.n, maxPushedRows)
+	}
+	return nil
+}
+
+// end reports what is missing at the end.
+func (l *runLines) end() error {
+	switch {
+	case len(l.line) > 0:
+		return proviso.Errorf(proviso.Invalid, "line %d is cut off: it has no line break", l.n+1)
+	case l.n == 0:
+		return problem(codeMalformed, "the body is empty; the file of a run is expected")
+	case l.trailer == nil:
+		return proviso.Errorf(proviso.Invalid, "the run is unfinished, or was cut off: its last line (%d) is not its totals", l.n)
+	}
+	return nil
+}
+
+// importRun stores a received run under an id that depends on its content alone.
+func (s *Server) importRun(ctx context.Context, c *call, r *runfile.Reader, ends *runLines) (store.Run, bool, error) {
+	sum, err := contentOf(c.project, r, ends)
+	if err != nil {
+		return store.Run{}, false, err
+	}
+	h := r.Header()
+	revision, hashes := report.OriginOf(h.Meta)
+	revision.Commit, revision.Branch, revision.PullRequest = shortened(revision.Commit), oneName(revision.Branch), shortened(revision.PullRequest)
+	meta := execution{AgentID: oneName(h.Meta.Object("config").Text("id")), TestSuite: oneName(h.Suite), Pushed: true, Revision: revision}
+	options, err := json.Marshal(meta)
+	if err != nil {
+		return store.Run{}, false, err
+	}
+	n := store.ImportedRun{
+		ID: store.ContentID(store.RunID, sum), Suite: cmp.Or(oneName(h.Suite), "unnamed"), Version: shortened(hashes.Suite), Hash: shortened(h.Hash), CreatedBy: c.key.ID,
+		Options: options, Rows: r.Len(), Started: h.Started, RunFile: store.RunFile{Header: ends.header, Trailer: ends.trailer},
+	}
+	return c.kept.ImportRun(ctx, n, pushedRows(ctx, r))
+}
+
+// contentOf returns the hash of a run in a project: of its ends, and of its rows in the
+// order of their index.
+func contentOf(project store.Project, r *runfile.Reader, ends *runLines) ([sha256.Size]byte, error) {
+	h := sha256.New()
+	fmt.Fprintf(h, "%s\n%s\n", project, ends.header)
+	for _, row := range r.Rows() {
+		h.Write(row)
+		h.Write([]byte{'\n'})
+	}
+	h.Write(ends.trailer)
+	return [sha256.Size]byte(h.Sum(nil)), r.Err()
+}
+
+// oneName bounds a name in a pushed run, without what controls a terminal.
+func oneName(text string) string {
+	return excerpt.Head(report.OneLine(report.Printable(text)), store.MaxName)
+}
+
+// pushedRows reads the rows of a run and checks each.
+func pushedRows(ctx context.Context, r *runfile.Reader) iter.Seq2[store.Result, error] {
+	return func(yield func(store.Result, error) bool) {
+		for index, record := range r.Rows() {
+			row, err := pushedRow(ctx, index, bytes.Clone(record))
+			if !yield(row, err) || err != nil {
+				return
+			}
+		}
+		if err := r.Err(); err != nil {
+			yield(store.Result{}, err)
+		}
+	}
+}
+
+// pushedRow reads one row.
+func pushedRow(ctx context.Context, index int, record []byte) (store.Result, error) {
+	_, done, err := turns.Enter(ctx)
+	if err != nil {
+		return store.Result{}, err
+	}
+	defer done()
+	sum := report.NewSummary(0)
+	if err := sum.AddRow(record); err != nil {
+		return store.Result{}, proviso.Errorf(proviso.Invalid, "row %d: %w", index, err)
+	}
+	row, err := report.ReadRow(record)
+	if err != nil {
+		return store.Result{}, proviso.Errorf(proviso.Invalid, "row %d: %w", index, err)
+	}
+	if verdict := row.Record.Text("verdict"); row.Index != index || row.Status.String() != verdict {
+		return store.Result{}, proviso.Errorf(proviso.Invalid, "row %d: %q is not a verdict: pass, fail, error or skip is expected", index, shortened(verdict))
+	}
+	t := sum.Totals()
+	out := store.Result{Index: index, Status: row.Status, Usage: t.Usage, Cost: t.Cost, JSON: record}
+	for _, a := range row.Assertions {
+		name := a.ID
+		for _, other := range [...]string{a.Metric, a.Type} {
+			if name == "" {
+				name = other
+			}
+		}
+		out.Assertions = append(out.Assertions, store.AssertionStatus{ID: name, Status: a.Status})
+	}
+	return out, nil
+}
+
+// runFile sends the file of a run that has ended, of a pushed one as it was pushed.
+func (s *Server) runFile(c *call) error {
+	r, err := s.seenRun(c)
+	if err != nil {
+		return err
+	}
+	if _, err := c.query(); err != nil {
+		return err
+	}
+	if !r.Status.Ended() {
+		return proviso.Errorf(proviso.Conflict, "the run %s has not ended: it is %s", r.ID, r.Status)
+	}
+	ctx := c.r.Context()
+	ends, err := c.kept.RunFile(ctx, r.ID)
+	var e *proviso.Error
+	if errors.As(err, &e) && e.Code == proviso.NotFound {
+		ends, err = s.endsOf(ctx, c.kept, r)
+	}
+	if err != nil {
+		return err
+	}
+	c.w.Header().Set("Content-Type", mediaRun)
+	c.w.WriteHeader(http.StatusOK)
+	control := http.NewResponseController(c.w)
+	write := func(line []byte) error {
+		_ = control.SetWriteDeadline(time.Now().Add(writeTimeout)) // not every writer can
+		_, err := c.w.Write(append(line, '\n'))
+		return err
+	}
+	err = write(ends.Header)
+	if err == nil {
+		err = eachRow(ctx, c.kept, r.ID, func(_ int, row []byte) error { return write(row) })
+	}
+	if err == nil {
+		err = write(ends.Trailer)
+	}
+	return err // a client misses the trailer then
+}
+
+// endsOf makes header and trailer of a run of this server.
+func (s *Server) endsOf(ctx context.Context, kept store.Runs, r store.Run) (store.RunFile, error) {
+	shown := runOf(r)
+	meta := &report.Meta{Version: s.o.Version, Suite: shown.TestSuite, Started: r.Started, Planned: r.Rows}
+	if !r.Started.IsZero() {
+		meta.Elapsed = r.Ended.Sub(r.Started)
+	}
+	sum := report.NewSummary(0)
+	err := eachRow(ctx, kept, r.ID, func(_ int, record []byte) error {
+		row, err := report.ReadRow(record)
+		if err != nil {
+			return err
+		}
+		meta.SetColumn(row.Record)
+		return sum.AddRow(record)
+	})
+	header := meta.Header()
+	header.ID, header.Hash = r.ID, r.Hash
+	first, last := header.Line(), runfile.TrailerLine(report.Trailer(meta, sum))
+	return store.RunFile{Header: first[:len(first)-1], Trailer: last[:len(last)-1]}, err
+}

@@ -1,0 +1,14 @@
+//go:build linux || darwin
+
+package sqlite
+
+import "golang.org/x/sys/unix"
+
+// freeBytes returns how much may still be written to the file system of a folder.
+func freeBytes(dir string) (uint64, error) {
+	var s unix.Statfs_t
+	if err := unix.Statfs(dir, &s); err != nil {
+		return 0, err
+	}
+	return s.Bavail * uint64(s.Bsize), nil
+}
