@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help build demo demo-support demo-models demo-judge demo-spade demo-gate demo-embed demos test race lint fmt tidy vet-all generate check-generated notices simulate bench dist fuzz nightly clean
+.PHONY: help build demo demo-support demo-models demo-judge demo-spade demo-gate demo-embed demos test race lint fmt tidy vet-all generate check-generated web check-web notices simulate bench dist fuzz nightly clean
 
 export CGO_ENABLED := 0
 VERSION    ?= $(shell git describe --tags --always 2>/dev/null || echo devel)
@@ -67,6 +67,12 @@ generate: ## make the bundles, tables and notices anew (needs Node, npm and thei
 
 check-generated: ## fail if a generated file is not what its inputs give
 	go run ./internal/generate -check
+
+web: ## bundle the front end into web/dist (needs Node, npm and their registry)
+	cd web && npm ci --ignore-scripts --no-audit --no-fund && npm run -s check && npm run -s build
+
+check-web: web ## fail if web/dist is not what its sources give
+	git diff --exit-code web/dist
 
 simulate: ## how often the gate is right, by simulation: writes docs/gate-simulations.md in some minutes
 	go test ./gate -run TestSimulations -timeout 60m -simulate

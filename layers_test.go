@@ -21,6 +21,7 @@ const module = "github.com/proviso-eval/proviso"
 // ARCHITECTURE.md says what each is for.
 var ranks = map[string]int{
 	"value":            0,
+	"web":              0,
 	"stats":            0,
 	"spade/solve":      0,
 	"internal/excerpt": 0,
@@ -56,6 +57,7 @@ var ranks = map[string]int{
 
 	"internal/assertion":  3,
 	"internal/jsonschema": 3,
+	"internal/matrix":     3,
 	"internal/dataset":    3,
 	"internal/mathjs":     3,
 	"internal/regex":      3,
@@ -87,6 +89,7 @@ var ranks = map[string]int{
 	"spade/candidate": 6,
 	"spade/delta":     6,
 	"spade/trial":     6,
+	"store/files":     6,
 	"store/sqlite":    6,
 
 	"gate/show":    7,

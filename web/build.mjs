@@ -1,0 +1,40 @@
+// Bundles the front end into dist, which the Go package web embeds. The same sources
+// give the same bytes: names have no hashes, and nothing depends on the machine.
+//
+//   node build.mjs          writes dist
+//   node build.mjs --watch  writes it anew after each change
+import { context } from 'esbuild';
+import { rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(fileURLToPath(import.meta.url));
+rmSync(root + '/dist', { recursive: true, force: true });
+
+const shared = {
+  absWorkingDir: root,
+  bundle: true,
+  minify: true,
+  format: 'esm',
+  target: ['es2022'],
+  jsx: 'automatic',
+  jsxImportSource: 'preact',
+  legalComments: 'none',
+  charset: 'utf8',
+  logLevel: 'warning',
+};
+
+const builds = await Promise.all([
+  // The app: pages are loaded when they are first opened.
+  context({ ...shared, entryPoints: ['src/app.tsx', 'src/app.css'], outdir: 'dist', splitting: true, chunkNames: 'app-[name]-[hash]' }),
+  // The report: one script and one style, which the page holds inline.
+  context({ ...shared, format: 'iife', entryPoints: ['src/report.tsx', 'src/report.css'], outdir: 'dist' }),
+]);
+for (const build of builds) {
+  if (process.argv.includes('--watch')) {
+    await build.watch();
+  } else {
+    await build.rebuild();
+    await build.dispose();
+  }
+}
