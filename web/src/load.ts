@@ -1,0 +1,61 @@
+// Loading of data: what was loaded stays on the page while it is loaded again, and when
+// that fails.
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import type { Problem } from './api';
+
+export class Failure extends Error {
+  constructor(readonly problem: Problem) { super(problem.detail || problem.title); }
+}
+
+// get reads JSON from the server. Every failure is a Failure; status 0 means that the
+// server did not reply.
+export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
+  return ask<T>('GET', path, undefined, signal);
+}
+
+export async function ask<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
+  let reply: Response;
+  try {
+    reply = await fetch(path, {
+      method, signal: signal ?? null, credentials: 'same-origin', headers: { 'X-Proviso': '1', ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
+      body: body === undefined ? null : JSON.stringify(body),
+    });
+  } catch (e) {
+    if (signal?.aborted) throw e;
+    throw new Failure({ type: 'about:blank', title: 'The server does not reply', status: 0, detail: 'The server does not reply. What is on the page is what it sent before.' });
+  }
+  if (reply.status === 204) return undefined as T;
+  const data: unknown = await reply.json().catch(() => undefined);
+  if (!reply.ok) {
+    const problem = data as Problem | undefined;
+    throw new Failure(problem?.title ? problem : { type: 'about:blank', title: 'Status ' + reply.status, status: reply.status, detail: 'The server replied with status ' + reply.status + '.' });
+  }
+  return data as T;
+}
+
+export interface Loaded<T> { data?: T; problem?: Problem; loading: boolean; since?: Date; retry: () => void }
+
+// useLoad calls load when one of the inputs changes, and when retry is called.
+export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, inputs: unknown[]): Loaded<T> {
+  const [state, set] = useState<{ data?: T; problem?: Problem; loading: boolean; since?: Date }>({ loading: true });
+  const [turn, setTurn] = useState(0);
+  const key = useRef<unknown[]>(inputs);
+  const fresh = key.current.length !== inputs.length || key.current.some((v, i) => v !== inputs[i]);
+  key.current = inputs;
+  useEffect(() => {
+    const abort = new AbortController();
+    set((s) => ({ ...s, loading: true }));
+    load(abort.signal).then(
+      (data) => { if (!abort.signal.aborted) set({ data, loading: false, since: new Date() }); },
+      (e: unknown) => {
+        if (abort.signal.aborted) return;
+        const problem = e instanceof Failure ? e.problem : { type: 'about:blank', title: 'Not readable', status: -1, detail: String(e) };
+        set((s) => ({ ...s, problem, loading: false }));
+      },
+    );
+    return () => abort.abort();
+  }, [...inputs, turn]);
+  const retry = useCallback(() => setTurn((n) => n + 1), []);
+  // The data of other inputs are not those of these.
+  return fresh ? { loading: true, retry } : { ...state, retry };
+}

@@ -1,0 +1,54 @@
+// What a page shows when there is no data: still loading, none, none that match, or a
+// failure. Partial data stay on the page with a note.
+import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import type { Problem } from '../api';
+import type { Loaded } from '../load';
+
+// Skeleton holds the room of what is loading. It shows after 150 ms, so that quick pages
+// do not flicker.
+export function Skeleton({ rows = 8, what }: { rows?: number; what: string }) {
+  const [shown, show] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => show(true), 150);
+    return () => clearTimeout(timer);
+  }, []);
+  return (
+    <div class={shown ? 'skeleton' : 'skeleton quiet'} role="status" aria-busy="true">
+      <span class="hidden">Loading {what}</span>
+      {Array.from({ length: rows }, (_, i) => <div key={i} class="line" />)}
+    </div>
+  );
+}
+
+// Empty says that there is nothing, and what makes something.
+export function Empty({ children, command }: { children: ComponentChildren; command?: string }) {
+  return (
+    <div class="empty">
+      <p>{children}</p>
+      {command && <pre tabIndex={0}>{command}</pre>}
+    </div>
+  );
+}
+
+// Failed says what could not be loaded, and offers to try again.
+export function Failed({ problem, retry }: { problem: Problem; retry?: () => void }) {
+  return (
+    <div class="problem" role="alert">
+      <p><strong>{problem.title}.</strong> {problem.detail !== problem.title && problem.detail}</p>
+      {retry && <button type="button" onClick={retry}>Try again</button>}
+    </div>
+  );
+}
+
+// Data shows loaded data, or the state of loading. Data that could not be loaded again
+// stay, with the time they were loaded.
+export function Data<T>({ of, what, children }: { of: Loaded<T>; what: string; children: (data: T) => ComponentChildren }) {
+  if (of.data === undefined) return of.problem ? <Failed problem={of.problem} retry={of.retry} /> : <Skeleton what={what} />;
+  return (
+    <>
+      {of.problem && <div class="stale" role="status">As of {of.since?.toLocaleTimeString('en', { hour12: false })}: {of.problem.detail} <button type="button" onClick={of.retry}>Try again</button></div>}
+      {children(of.data)}
+    </>
+  );
+}

@@ -1,0 +1,11 @@
+import { ERROR, FAIL, PASS, RUNNING, SKIP, type Status } from '../api';
+
+export const glyphs: Record<Status, string> = { pass: '✓', fail: '✕', error: '!', skip: '–' };
+export const words: Record<Status, string> = { pass: 'Pass', fail: 'Fail', error: 'Error', skip: 'Skipped' };
+export const names: (Status | 'running')[] = [];
+names[RUNNING] = 'running'; names[PASS] = 'pass'; names[FAIL] = 'fail'; names[ERROR] = 'error'; names[SKIP] = 'skip';
+
+// StatusMark is the sign of a status with its word.
+export function StatusMark({ status, word }: { status: Status; word?: string }) {
+  return <span class={'status ' + status}><span aria-hidden="true">{glyphs[status]} </span>{word ?? words[status]}</span>;
+}
