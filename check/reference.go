@@ -16,13 +16,14 @@ type reference struct {
 	tokens  func() *ngram.Reference // of the Penn Treebank
 
 	// sequences is set if a metric compares sequences of several words. The others
-	// share that comparison.
+	// share that comparison if they compare the same words.
 	sequences atomic.Bool
 }
 
-// order is the length of the longest sequences that metrics compare.
-func (r *reference) order() int {
-	if r.sequences.Load() {
+// order is the length of the longest sequences that metrics compare with part, which
+// is one of the three.
+func (r *reference) order(part *ngram.Reference) int {
+	if r.sequences.Load() && part == r.words() {
 		return ngram.MaxOrder
 	}
 	return 1

@@ -22,7 +22,8 @@ func newROUGE(c *Compiler, s *Spec) (Check, error) {
 	}
 	ref, threshold := c.reference(want), s.threshold()
 	return Func(func(_ context.Context, sub *Subject) (Finding, error) {
-		score := sub.overlap(ref.tokens(), sub.words().tokens(&c.refs.memory), ref.order()).ROUGE1()
+		tokens := ref.tokens()
+		score := sub.overlap(tokens, sub.words().tokens(&c.refs.memory), ref.order(tokens)).ROUGE1()
 		f := Finding{Pass: score >= threshold, Score: score, Always: true}
 		f.Reason = s.scoreReason("ROUGE-N", score, 2, f.Pass, "greater than or equal to")
 		return f, nil

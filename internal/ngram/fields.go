@@ -10,7 +10,7 @@ import (
 // Fields cuts text at white space as JavaScript's text.trim().split(/\s+/) does:
 // a blank text is one empty word. The words share the memory of text.
 func Fields(text string) []string {
-	words := make([]string, 0, len(text)/4+1)
+	words := make([]string, 0, strings.Count(text, " ")+1)
 	start := -1 // of the word that is open
 	for i := 0; i < len(text); {
 		if start < 0 && dark[text[i]] {

@@ -28,17 +28,20 @@ func (r *Reference) ROUGEL(candidate []string) (float64, error) {
 // 2004). A zero bit of row says that the length steps up at that word; carry
 // takes the sums of one block over to the next, for each word of candidate.
 func (r *Reference) lcs(candidate []string) int {
+	w := r.memory.take()
+	defer r.memory.give(w)
+	x := r.index(w)
 	ids := make([]uint32, 0, len(candidate))
-	for _, w := range candidate {
-		if id := r.vocab.find(w); id > 0 {
+	for _, word := range candidate {
+		if id := x.vocab.find(word); id > 0 {
 			ids = append(ids, id-1)
 		}
 	}
-	places := make([]uint64, len(r.count)) // where each word stands in the block
+	places := make([]uint64, len(x.counts)) // where each word stands in the block
 	carry := make([]uint64, len(ids))
 	length := 0
-	for start := 0; start < len(r.ids); start += 64 {
-		block := r.ids[start:min(start+64, len(r.ids))]
+	for start := 0; start < len(x.ids); start += 64 {
+		block := x.ids[start:min(start+64, len(x.ids))]
 		for i, id := range block {
 			places[id-1] |= 1 << i
 		}

@@ -17,6 +17,7 @@ const maxKept = 1 << 14
 type workspace struct {
 	ids       []uint32 // of the candidate
 	used      []uint32 // how often each word or sequence was matched
+	index     index    // of the reference
 	sequences sequences
 	tokens    []string
 }
@@ -29,7 +30,8 @@ func (m *Memory) take() *workspace {
 }
 
 func (m *Memory) give(w *workspace) {
-	if max(cap(w.ids), cap(w.used)/MaxOrder, cap(w.sequences.times)/MaxOrder, cap(w.tokens)) <= maxKept {
+	w.index.vocab.words = nil // the caller's
+	if max(cap(w.ids), cap(w.index.ids), cap(w.used)/MaxOrder, cap(w.sequences.times)/MaxOrder, cap(w.tokens)) <= maxKept {
 		m.spaces.Put(w)
 	}
 }

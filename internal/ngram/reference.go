@@ -10,38 +10,25 @@ import (
 // MaxOrder is the length of the longest word sequences that are counted.
 const MaxOrder = 4
 
-// Reference is a text to compare others with, its words counted. It is safe for
-// concurrent use.
+// Reference is a text to compare others with. It is safe for concurrent use.
 type Reference struct {
 	words  []string
-	ids    []uint32 // of words
-	vocab  vocabulary
-	count  []uint32 // of the words, by id
 	memory *Memory
 
-	compared atomic.Bool // in sequences of several words
-	once     sync.Once
-	kept     sequences // from the second such comparison on
+	compared  atomic.Bool
+	once      sync.Once
+	kept      index // from the second comparison on
+	long      sync.Once
+	sequences sequences // of kept
 }
 
-// NewReference counts the words of a reference text. It keeps words.
+// NewReference returns a reference of these words. It keeps words.
 func NewReference(words []string) *Reference { return new(Memory).NewReference(words) }
 
 // NewReference is the function [NewReference]. Comparisons with the reference take
 // their memory from m.
 func (m *Memory) NewReference(words []string) *Reference {
-	room := make([]uint32, 3*len(words))
-	r := &Reference{words: words, memory: m, ids: room[:len(words)], count: room[len(words) : len(words) : 2*len(words)]}
-	r.vocab = newVocabulary(words, room[2*len(words):2*len(words)])
-	for i := range words {
-		id := r.vocab.add(i)
-		if int(id) > len(r.count) {
-			r.count = append(r.count, 0)
-		}
-		r.count[id-1]++
-		r.ids[i] = id
-	}
-	return r
+	return &Reference{words: words, memory: m}
 }
 
 // Words returns the words the reference was made of. The caller must not change
@@ -64,25 +51,26 @@ func (r *Reference) Compare(candidate []string, order int) Overlap {
 	o := Overlap{Candidate: len(candidate), Reference: len(r.words)}
 	w := r.memory.take()
 	defer r.memory.give(w)
-	w.ids, w.used = zeros(w.ids, len(candidate)), zeros(w.used, len(r.count))
+	x := r.index(w)
+	w.ids, w.used = zeros(w.ids, len(candidate)), zeros(w.used, len(x.counts))
 	for i, word := range candidate {
-		id := r.vocab.find(word)
-		if id > 0 && w.used[id-1] < r.count[id-1] {
+		id := x.vocab.find(word)
+		if id > 0 && w.used[id-1] < x.counts[id-1] {
 			w.used[id-1]++
 			o.Matches[0]++
 		}
 		w.ids[i] = id
 	}
 	if order > 1 {
-		r.compareLong(w, min(order, MaxOrder), &o)
+		r.compareLong(w, x, min(order, MaxOrder), &o)
 	}
 	return o
 }
 
 // compareLong follows every sequence of the candidate, w.ids, as far into the trie
 // as the reference has it.
-func (r *Reference) compareLong(w *workspace, order int, o *Overlap) {
-	s, candidate := r.sequences(w), w.ids
+func (r *Reference) compareLong(w *workspace, x *index, order int, o *Overlap) {
+	s, candidate := r.sequencesOf(w, x), w.ids
 	used := zeros(w.used, len(s.times))
 	for i := range candidate {
 		node := candidate[i]
@@ -90,7 +78,7 @@ func (r *Reference) compareLong(w *workspace, order int, o *Overlap) {
 			if node = s.trie.child(node, candidate[i+n]); node == 0 {
 				break
 			}
-			if at := r.at(node); used[at] < s.times[at] {
+			if at := x.at(node); used[at] < s.times[at] {
 				used[at]++
 				o.Matches[n]++
 			}
@@ -99,20 +87,52 @@ func (r *Reference) compareLong(w *workspace, order int, o *Overlap) {
 	w.used = used
 }
 
-// at is the index of a node in the times of sequences. The nodes of single words
-// come first, and their counts are elsewhere.
-func (r *Reference) at(node uint32) uint32 { return node - uint32(len(r.count)) - 1 }
-
-// sequences returns the sequences of several words. Most references are compared
-// once: the first time they are counted in w, and kept from the second time on.
-func (r *Reference) sequences(w *workspace) *sequences {
+// index returns the counted words of the reference. Most references are compared once:
+// the first time they are counted in w, and kept from the second time on.
+func (r *Reference) index(w *workspace) *index {
 	if !r.compared.Swap(true) {
-		w.sequences.count(r)
-		return &w.sequences
+		w.index.count(r.words)
+		return &w.index
 	}
-	r.once.Do(func() { r.kept.count(r) })
+	r.once.Do(func() { r.kept.count(r.words) })
 	return &r.kept
 }
+
+// sequencesOf returns the sequences of several words of x, which [Reference.index]
+// returned for w.
+func (r *Reference) sequencesOf(w *workspace, x *index) *sequences {
+	if x == &w.index {
+		w.sequences.count(x)
+		return &w.sequences
+	}
+	r.long.Do(func() { r.sequences.count(x) })
+	return &r.sequences
+}
+
+// index are the words of a text, numbered and counted.
+type index struct {
+	ids    []uint32 // of the words of the text
+	vocab  vocabulary
+	counts []uint32 // of the different words, by id, less 1
+}
+
+// count makes x the index of words, in the memory it has.
+func (x *index) count(words []string) {
+	x.ids, x.counts = zeros(x.ids, len(words)), x.counts[:0]
+	x.vocab.reset(words)
+	for i := range words {
+		id := x.vocab.add(i)
+		if int(id) > len(x.counts) {
+			x.counts = append(x.counts, 0)
+		}
+		x.counts[id-1]++
+		x.ids[i] = id
+	}
+}
+
+// at is the index of a node in the times of sequences. The nodes of single words
+// come first, and their counts are elsewhere.
+func (x *index) at(node uint32) uint32 { return node - uint32(len(x.counts)) - 1 }
 
 // sequences are the sequences of 2 to [MaxOrder] words of a reference.
 type sequences struct {
@@ -120,13 +140,13 @@ type sequences struct {
 	times []uint32 // of the nodes of trie
 }
 
-func (s *sequences) count(r *Reference) {
-	s.trie.reset(uint32(len(r.count)), (MaxOrder-1)*len(r.ids))
-	s.times = slices.Grow(s.times[:0], (MaxOrder-1)*len(r.ids))
-	for i, node := range r.ids {
-		for n := 1; n < MaxOrder && i+n < len(r.ids); n++ {
-			node = s.trie.add(node, r.ids[i+n])
-			if at := r.at(node); int(at) == len(s.times) {
+func (s *sequences) count(x *index) {
+	s.trie.reset(uint32(len(x.counts)), (MaxOrder-1)*len(x.ids))
+	s.times = slices.Grow(s.times[:0], (MaxOrder-1)*len(x.ids))
+	for i, node := range x.ids {
+		for n := 1; n < MaxOrder && i+n < len(x.ids); n++ {
+			node = s.trie.add(node, x.ids[i+n])
+			if at := x.at(node); int(at) == len(s.times) {
 				s.times = append(s.times, 1)
 			} else {
 				s.times[at]++
@@ -149,9 +169,14 @@ type vocabularySlot struct {
 	id   uint32 // 0 is an empty slot
 }
 
-// newVocabulary returns an empty vocabulary for words. It has room for first.
-func newVocabulary(words []string, first []uint32) vocabulary {
-	return vocabulary{seed: maphash.MakeSeed(), slots: make([]vocabularySlot, tableSize(len(words))), words: words, first: first}
+// reset empties the vocabulary. It has room for words.
+func (v *vocabulary) reset(words []string) {
+	size := tableSize(len(words))
+	if cap(v.slots) < size {
+		v.seed, v.slots = maphash.MakeSeed(), make([]vocabularySlot, size)
+	}
+	v.slots, v.words, v.first = v.slots[:size], words, v.first[:0]
+	clear(v.slots)
 }
 
 // slot returns the slot of word, or the empty one where it belongs.

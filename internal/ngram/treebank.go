@@ -57,12 +57,19 @@ var begins = func() (sets [256]uint16) {
 // spaces, so that padding would not change it.
 func plain(text string) bool {
 	for i := range len(text) {
-		if c := text[i]; c != ' ' && !wordBytes[c] {
+		if !plainBytes[text[i]] {
 			return false
 		}
 	}
 	return true
 }
+
+// plainBytes are the bytes of a plain text.
+var plainBytes = func() (bytes [256]bool) {
+	bytes = wordBytes
+	bytes[' '] = true
+	return bytes
+}()
 
 func isWordByte(c byte) bool { return wordBytes[c] }
 
@@ -324,7 +331,8 @@ func contractionAt(word string, at int) int {
 		i := bits.TrailingZeros16(set)
 		c := &contractions[i]
 		end := at + len(c.text)
-		if end > len(word) || !strings.EqualFold(word[at:end], c.text) {
+		// Few words have the second letter, too. EqualFold takes longer.
+		if end > len(word) || word[at+1]|0x20 != c.text[1] || !strings.EqualFold(word[at:end], c.text) {
 			continue
 		}
 		if after, _ := utf8.DecodeRuneInString(word[end:]); end == len(word) || !c.end && !isWordRune(after) {
