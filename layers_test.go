@@ -47,6 +47,7 @@ var ranks = map[string]int{
 	"internal/jsonpath":   2,
 	"internal/meteor":     2,
 	"internal/ngram":      2,
+	"internal/rowscan":    2,
 	"internal/runfile":    2,
 	"internal/script":     2,
 	"internal/secrets":    2,

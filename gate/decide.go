@@ -124,7 +124,7 @@ func (j *judgement) decide(steps []step) Decision {
 	if outcome == Inconclusive {
 		j.reasons = append(j.held, j.reasons...)
 	}
-	return Decision{Outcome: outcome, Reasons: append(j.reasons, j.notes...)}
+	return Decision{Outcome: outcome, Reasons: append(j.reasons, j.notes...), Decided: len(j.reasons)}
 }
 
 func (j *judgement) because(rule, assertion, format string, args ...any) {

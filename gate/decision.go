@@ -14,6 +14,7 @@ const (
 type Decision struct {
 	Outcome Outcome
 	Reasons []Reason
+	Decided int     // how many of the reasons decided; the others are to be known besides
 	Needed  *Needed // set if more cases or repeats would decide
 }
 

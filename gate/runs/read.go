@@ -12,13 +12,14 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/gate"
+	"github.com/proviso-eval/proviso/internal/rowscan"
 	"github.com/proviso-eval/proviso/internal/runfile"
 	"github.com/proviso-eval/proviso/value"
 )
 
 // Read reads the verdicts of a kept run. name is what messages call the run. A row
 // that is not what proviso writes is an error.
-func Read(r *runfile.Reader, name string) (*gate.Run, error) {
+func Read(r runfile.Run, name string) (*gate.Run, error) {
 	d := reader{run: &gate.Run{Name: name, Columns: columnsOf(r.Header().Meta)}, assertions: map[string]assertion{}, texts: map[string]string{}, cases: map[string]struct{}{}}
 	d.run.Rows = make([]gate.Row, 0, r.Len())
 	for index, record := range r.Rows() {
@@ -56,16 +57,16 @@ const maxKept = 10_000
 
 // row reads one row.
 func (d *reader) row(index int, record []byte) (gate.Row, error) {
-	s := scanner{b: record}
+	s := rowscan.New(record)
 	row := gate.Row{Index: index, Column: -1, Status: proviso.Errored, LatencyMS: math.NaN()}
 	var caseID string
 	given, score, unscored := false, math.NaN(), false
-	s.members(func(key []byte) {
+	s.Members(func(key []byte) {
 		switch string(key) {
 		case "caseId":
-			caseID = s.text()
+			caseID = s.Text()
 		case "promptIdx":
-			row.Column = s.whole()
+			row.Column = s.Int()
 		case "vars":
 			row.Case.Vars = d.varsHash(&s)
 		case "testCase":
@@ -73,30 +74,30 @@ func (d *reader) row(index int, record []byte) (gate.Row, error) {
 		case "response":
 			d.response(&s, &row)
 		case "verdict":
-			row.Status = statusOf(s.skip())
+			row.Status = rowscan.StatusOf(s.Skip())
 		case "score":
-			score = s.number()
+			score = s.Number()
 			unscored = math.IsNaN(score)
 		case "gradingResult":
-			s.members(func(key []byte) {
+			s.Members(func(key []byte) {
 				if string(key) == "componentResults" {
 					row.Verdicts = d.verdicts(&s)
 				}
 			})
 		case "cost":
-			row.Cost = max(0, orZero(s.number()))
+			row.Cost = max(0, orZero(s.Number()))
 		case "repeat":
-			s.members(func(key []byte) {
+			s.Members(func(key []byte) {
 				switch string(key) {
 				case "index":
-					row.Case.Repeat = s.whole()
+					row.Case.Repeat = s.Int()
 				case "of":
-					d.run.Identity.Repeats = max(d.run.Identity.Repeats, s.whole())
+					d.run.Identity.Repeats = max(d.run.Identity.Repeats, s.Int())
 				}
 			})
 		}
 	})
-	if s.space(); s.bad || s.i != len(s.b) || row.Column < 0 || row.Column > maxColumns {
+	if !s.Whole() || row.Column < 0 || row.Column > maxColumns {
 		return row, fmt.Errorf("row %d is damaged", index)
 	}
 	for len(d.run.Columns) <= row.Column {
@@ -115,19 +116,19 @@ func (d *reader) row(index int, record []byte) (gate.Row, error) {
 const maxColumns = 100_000
 
 // testCase returns whether the suite gives the case an id, and its cluster.
-func (d *reader) testCase(s *scanner) (given bool, cluster string) {
+func (d *reader) testCase(s *rowscan.Scanner) (given bool, cluster string) {
 	var conversation string
-	s.members(func(key []byte) {
+	s.Members(func(key []byte) {
 		switch string(key) {
 		case "id":
-			given = s.text() != ""
+			given = s.Text() != ""
 		case "metadata":
-			s.members(func(key []byte) {
+			s.Members(func(key []byte) {
 				switch string(key) {
 				case "cluster":
-					cluster = d.shared(s.skip())
+					cluster = d.shared(s.Skip())
 				case "conversationId":
-					conversation = d.shared(s.skip())
+					conversation = d.shared(s.Skip())
 				}
 			})
 		}
@@ -136,17 +137,17 @@ func (d *reader) testCase(s *scanner) (given bool, cluster string) {
 }
 
 // response reads tokens and latency.
-func (d *reader) response(s *scanner, row *gate.Row) {
-	s.members(func(key []byte) {
+func (d *reader) response(s *rowscan.Scanner, row *gate.Row) {
+	s.Members(func(key []byte) {
 		switch string(key) {
 		case "latencyMs":
-			if row.LatencyMS = s.number(); row.LatencyMS < 0 {
+			if row.LatencyMS = s.Number(); row.LatencyMS < 0 {
 				row.LatencyMS = math.NaN()
 			}
 		case "tokenUsage":
-			s.members(func(key []byte) {
+			s.Members(func(key []byte) {
 				if string(key) == "total" {
-					row.Tokens = s.whole()
+					row.Tokens = s.Int()
 				}
 			})
 		}
@@ -155,13 +156,13 @@ func (d *reader) response(s *scanner, row *gate.Row) {
 
 // varsHash hashes the variables of a case, whatever their order. Variables that begin
 // with _ are proviso's own, such as _conversation, which has earlier outputs.
-func (d *reader) varsHash(s *scanner) string {
+func (d *reader) varsHash(s *rowscan.Scanner) string {
 	d.vars = d.vars[:0]
-	s.members(func(key []byte) {
+	s.Members(func(key []byte) {
 		if bytes.HasPrefix(key, []byte("_")) {
 			return
 		}
-		d.vars = append(d.vars, member{key, s.skip()})
+		d.vars = append(d.vars, member{key, s.Skip()})
 	})
 	slices.SortFunc(d.vars, func(a, b member) int { return bytes.Compare(a.key, b.key) })
 	h := sha256.New()
@@ -240,17 +241,4 @@ func orZero(f float64) float64 {
 		return 0
 	}
 	return f
-}
-
-// statusOf reads a status as written in a row, with its quotes.
-func statusOf(raw []byte) proviso.Status {
-	switch string(raw) {
-	case `"pass"`:
-		return proviso.Pass
-	case `"fail"`:
-		return proviso.Fail
-	case `"skip"`:
-		return proviso.Skip
-	}
-	return proviso.Errored
 }

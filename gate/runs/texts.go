@@ -6,6 +6,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/gate"
+	"github.com/proviso-eval/proviso/internal/rowscan"
 	"github.com/proviso-eval/proviso/internal/runfile"
 	"github.com/proviso-eval/proviso/judge/record"
 )
@@ -30,12 +31,12 @@ type VerdictText struct {
 
 // Texts reads the texts of a kept run, row by row. It is for one goroutine at a time.
 type Texts struct {
-	r       *runfile.Reader
+	r       runfile.Run
 	prompts map[gate.Column]string
 }
 
 // TextsOf returns the texts of a run that stays open.
-func TextsOf(r *runfile.Reader) *Texts {
+func TextsOf(r runfile.Run) *Texts {
 	t := &Texts{r: r, prompts: map[gate.Column]string{}}
 	columns := columnsOf(r.Header().Meta)
 	for i, o := range headerColumns(r.Header().Meta) {
@@ -60,7 +61,7 @@ func (t *Texts) Row(index int) (*Row, error) {
 	}
 	out := &Row{Prompt: row.Prompt(), Input: row.Input(), Output: row.Output(), Answered: row.Answered(), Error: row.Error()}
 	for _, v := range row.Verdicts() {
-		out.Verdicts = append(out.Verdicts, VerdictText{Assertion: nameOf(v.Assertion), Status: v.Status, Reason: v.Reason(), Evidence: v.Quotes()})
+		out.Verdicts = append(out.Verdicts, VerdictText{Assertion: rowscan.NameOf(v.Assertion), Status: v.Status, Reason: v.Reason(), Evidence: v.Quotes()})
 	}
 	return out, nil
 }

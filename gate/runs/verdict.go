@@ -2,16 +2,12 @@ package runs
 
 import (
 	"bytes"
-	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/gate"
-	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/internal/rowscan"
 	"github.com/proviso-eval/proviso/judge/record"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -34,17 +30,17 @@ type component struct {
 
 // verdicts reads the verdicts of a row, those that [record.Row.Verdicts] returns: with
 // the members of assertion sets, without the parts of one assertion.
-func (d *reader) verdicts(s *scanner) []gate.Verdict {
+func (d *reader) verdicts(s *rowscan.Scanner) []gate.Verdict {
 	list := d.verdictsOfRow[:0]
 	skip := 0
-	s.elements(func() {
+	s.Elements(func() {
 		if skip > 0 {
 			skip--
-			s.skip()
+			s.Skip()
 			return
 		}
 		c := d.component(s)
-		if c.assertion == nil || s.bad {
+		if c.assertion == nil || s.Bad() {
 			skip = c.members
 			return
 		}
@@ -77,24 +73,24 @@ func (d *reader) keep(list []gate.Verdict) []gate.Verdict {
 	return d.block[start:len(d.block):len(d.block)]
 }
 
-func (d *reader) component(s *scanner) component {
+func (d *reader) component(s *rowscan.Scanner) component {
 	c := component{status: proviso.Errored, score: math.NaN()}
-	s.members(func(key []byte) {
+	s.Members(func(key []byte) {
 		switch string(key) {
 		case "status":
-			c.status = statusOf(s.skip())
+			c.status = rowscan.StatusOf(s.Skip())
 		case "score":
-			c.score = s.number()
+			c.score = s.Number()
 		case "assertion":
-			if raw := s.skip(); len(raw) > 0 && raw[0] == '{' {
+			if raw := s.Skip(); len(raw) > 0 && raw[0] == '{' {
 				c.assertion = raw
 			}
 		case "members":
-			c.members = s.whole()
+			c.members = s.Int()
 		case "waived":
-			c.waived = string(s.skip()) == "true"
+			c.waived = string(s.Skip()) == "true"
 		case "judge":
-			c.judge = d.judge(s.skip())
+			c.judge = d.judge(s.Skip())
 		}
 	})
 	return c
@@ -120,46 +116,10 @@ func (d *reader) assertion(raw []byte) assertion {
 	if err != nil || !ok {
 		return assertion{name: "unknown"}
 	}
-	a := assertion{name: nameOf(o), criterion: record.HashOf(o), set: isSet(o)}
+	a := assertion{name: rowscan.NameOf(o), criterion: record.HashOf(o), set: rowscan.IsSet(o)}
 	if len(d.assertions) >= maxKept {
 		clear(d.assertions)
 	}
 	d.assertions[string(bytes.Clone(raw))] = a
 	return a
-}
-
-func isSet(o *value.Object) bool {
-	return strings.TrimPrefix(o.Text("type"), "not-") == proviso.TypeSet
-}
-
-// maxValue is how many bytes of a value are part of a name.
-const maxValue = 60
-
-// nameOf names an assertion: by its id, else its metric, else its type and value.
-// Values that are too long for a name are told apart by a part of their hash.
-func nameOf(o *value.Object) string {
-	if name := cmp.Or(o.Text("id"), o.Text("metric")); name != "" {
-		return name
-	}
-	kind := cmp.Or(o.Text("type"), proviso.TypeJudge)
-	var text string
-	for _, key := range [...]string{"value", "instruction", "criteria", "check"} {
-		switch v := o.At(key).(type) {
-		case nil, value.Undefined:
-			continue
-		case string:
-			text = v
-		default:
-			text = value.Stringify(v)
-		}
-		break
-	}
-	if text == "" {
-		return kind
-	}
-	if len(text) <= maxValue {
-		return kind + " " + text
-	}
-	sum := sha256.Sum256([]byte(text))
-	return kind + " " + excerpt.Bytes(text, maxValue) + " #" + hex.EncodeToString(sum[:3])
 }

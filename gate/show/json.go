@@ -36,6 +36,24 @@ func JSON(w io.Writer, c *gate.Comparison, d *gate.Decision) error {
 	return s.end()
 }
 
+// DecidedJSON writes a comparison as [JSON] does without a decision, with the decision as
+// its last member, for a page that shows both.
+func DecidedJSON(w io.Writer, c *gate.Comparison, d *gate.Decision) error {
+	s := stream{w: bufio.NewWriter(w)}
+	s.block("{}", func() {
+		s.members(c)
+		if d == nil {
+			return
+		}
+		out := decidedJSON{Decision: d.Outcome, Reasons: []ruleJSON{}, Needed: (*neededJSON)(d.Needed)}
+		for i, r := range d.Reasons {
+			out.Reasons = append(out.Reasons, ruleJSON{r.Rule, r.Assertion, d.Outcome == gate.Pass || i >= d.Decided, r.Message})
+		}
+		s.member("decision", out)
+	})
+	return s.end()
+}
+
 // ColumnsJSON writes the comparisons of one column of a run with each of the others.
 // by says what the columns differ in: provider or prompt.
 func ColumnsJSON(w io.Writer, by string, list []*gate.Comparison) error {
@@ -126,47 +144,59 @@ type (
 		Assertion string `json:"assertion,omitempty"`
 		Message   string `json:"message"`
 	}
+	decidedJSON struct {
+		Decision gate.Outcome `json:"decision"`
+		Reasons  []ruleJSON   `json:"reasons"`
+		Needed   *neededJSON  `json:"needed"`
+	}
+	ruleJSON struct {
+		Rule      string `json:"rule"`
+		Assertion string `json:"assertion,omitempty"`
+		Met       bool   `json:"met"`
+		Text      string `json:"text"`
+	}
 	neededJSON struct {
 		Cases   int `json:"cases"`
 		Repeats int `json:"repeats"`
 	}
 )
 
-// comparison writes the members one by one: a suite may have an assertion for each of
-// its cases.
-func (s *stream) comparison(c *gate.Comparison) {
-	s.block("{}", func() {
-		s.member("suite", suiteJSON{effectOf(&c.Suite), effectOrNil(c.SuiteCorrected)})
-		s.key("assertions")
-		s.block("[]", func() {
-			for i := range c.Assertions {
-				s.item(assertionOf(&c.Assertions[i]))
+// comparison writes a comparison as an object.
+func (s *stream) comparison(c *gate.Comparison) { s.block("{}", func() { s.members(c) }) }
+
+// members writes the members of a comparison one by one: a suite may have an assertion
+// for each of its cases.
+func (s *stream) members(c *gate.Comparison) {
+	s.member("suite", suiteJSON{effectOf(&c.Suite), effectOrNil(c.SuiteCorrected)})
+	s.key("assertions")
+	s.block("[]", func() {
+		for i := range c.Assertions {
+			s.item(assertionOf(&c.Assertions[i]))
+		}
+	})
+	s.key("cases")
+	s.block("{}", func() { s.cases(&c.Cases) })
+	s.member("warnings", append([]string{}, c.Warnings...))
+	s.member("base", sideOf(&c.Base))
+	s.member("head", sideOf(&c.Head))
+	s.member("pairs", c.Pairs)
+	s.member("left_out", c.LeftOut)
+	s.key("columns")
+	s.block("[]", func() {
+		for _, p := range c.Columns {
+			s.item(columnPairJSON{columnJSON(p.Base), columnJSON(p.Head)})
+		}
+	})
+	s.member("cost", effectOrNil(c.Cost))
+	s.member("tokens", effectOrNil(c.Tokens))
+	s.member("latency_ms", effectOrNil(c.Latency))
+	s.key("changes")
+	s.block("[]", func() {
+		for _, list := range [][]gate.CasePair{c.Cases.Broke, c.Cases.Fixed, c.Cases.Flaky, c.Cases.StillFailing} {
+			for i := range list {
+				s.item(changeOf(&list[i]))
 			}
-		})
-		s.key("cases")
-		s.block("{}", func() { s.cases(&c.Cases) })
-		s.member("warnings", append([]string{}, c.Warnings...))
-		s.member("base", sideOf(&c.Base))
-		s.member("head", sideOf(&c.Head))
-		s.member("pairs", c.Pairs)
-		s.member("left_out", c.LeftOut)
-		s.key("columns")
-		s.block("[]", func() {
-			for _, p := range c.Columns {
-				s.item(columnPairJSON{columnJSON(p.Base), columnJSON(p.Head)})
-			}
-		})
-		s.member("cost", effectOrNil(c.Cost))
-		s.member("tokens", effectOrNil(c.Tokens))
-		s.member("latency_ms", effectOrNil(c.Latency))
-		s.key("changes")
-		s.block("[]", func() {
-			for _, list := range [][]gate.CasePair{c.Cases.Broke, c.Cases.Fixed, c.Cases.Flaky, c.Cases.StillFailing} {
-				for i := range list {
-					s.item(changeOf(&list[i]))
-				}
-			}
-		})
+		}
 	})
 }
 

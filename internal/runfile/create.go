@@ -168,8 +168,8 @@ func resume(f *os.File, path string) (*Writer, error) {
 	if err := lock(f); err != nil {
 		return nil, busy(path, err)
 	}
-	c, err := scan(f)
-	if err != nil {
+	c := &content{}
+	if err := c.scan(f); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if err := f.Truncate(c.end); err != nil {

@@ -16,7 +16,7 @@ const maxEnd = 16 << 20
 // unfinished.
 func Ends(path string) (h Header, trailer []byte, err error) {
 	path = inFolder(path)
-	f, err := os.Open(path)
+	f, err := openRegular(path)
 	if err != nil {
 		return h, nil, fmt.Errorf("read the run: %w", err)
 	}
@@ -24,9 +24,6 @@ func Ends(path string) (h Header, trailer []byte, err error) {
 	info, err := f.Stat()
 	if err != nil {
 		return h, nil, fmt.Errorf("read the run: %w", err)
-	}
-	if !info.Mode().IsRegular() {
-		return h, nil, fmt.Errorf("read the run: %s is not a regular file", path)
 	}
 	first, err := firstLine(f)
 	if err == nil {

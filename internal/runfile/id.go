@@ -35,6 +35,12 @@ func id(started time.Time, bits [idRandom]byte) string {
 	return started.UTC().Format(idTime) + "-" + string(bits[:])
 }
 
+// IsID reports whether a text has the form of an id.
+func IsID(text string) bool {
+	_, ok := parseID(text)
+	return ok
+}
+
 // parseID returns the time in an id and whether name has the shape of one.
 func parseID(name string) (time.Time, bool) {
 	if len(name) != len(idTime)+1+idRandom || name[len(idTime)] != '-' {

@@ -55,3 +55,11 @@ func (x *index) find(row int) (entry, bool) {
 	}
 	return x.entries[at], true
 }
+
+// after returns the entries of the rows after one; the index must be in order.
+func (x *index) after(row int) []entry {
+	at, _ := slices.BinarySearchFunc(x.entries, int64(row)+1, func(e entry, row int64) int {
+		return cmp.Compare(int64(e.row), row)
+	})
+	return x.entries[at:]
+}

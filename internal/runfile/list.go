@@ -18,6 +18,8 @@ type Info struct {
 	Started time.Time // to the second, UTC
 
 	Begun time.Time // when it was last started or resumed; a replay has the time of its recording in Started
+
+	File fs.FileInfo // of its file; nil if the system does not say, such as for lack of a permission
 }
 
 // List returns the runs kept in dir, the most recently started or resumed first; a
@@ -32,24 +34,46 @@ func List(dir string) ([]Info, error) {
 	}
 	var runs []Info
 	for _, e := range slices.Backward(entries) { // ReadDir sorts by name, which begins with the time
-		started, ok := parseID(e.Name())
-		if !ok || !e.IsDir() {
-			continue
+		if info, ok := infoOf(dir, e); ok {
+			runs = append(runs, info)
 		}
-		path := filepath.Join(dir, e.Name(), FileName)
-		if _, err := os.Stat(path); err != nil {
-			continue
-		}
-		info := Info{ID: e.Name(), Path: path, Started: started}
-		if folder, err := e.Info(); err == nil {
-			info.Begun = folder.ModTime()
-		}
-		runs = append(runs, info)
 	}
 	slices.SortStableFunc(runs, func(a, b Info) int {
 		return cmp.Or(b.Begun.Compare(a.Begun), b.Started.Compare(a.Started))
 	})
 	return runs, nil
+}
+
+// Find returns the run of dir with an id.
+func Find(dir, id string) (info Info, ok bool) {
+	if _, ok := parseID(id); !ok {
+		return info, false
+	}
+	folder, err := os.Lstat(filepath.Join(dir, id))
+	if err != nil {
+		return info, false
+	}
+	return infoOf(dir, fs.FileInfoToDirEntry(folder))
+}
+
+// infoOf returns what is known of the run in a folder of dir; ok is false if there is none.
+func infoOf(dir string, folder fs.DirEntry) (info Info, ok bool) {
+	started, ok := parseID(folder.Name())
+	if !ok || !folder.IsDir() {
+		return info, false
+	}
+	info = Info{ID: folder.Name(), Path: filepath.Join(dir, folder.Name(), FileName), Started: started}
+	file, err := os.Stat(info.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return info, false
+	}
+	if err == nil {
+		info.File = file
+	}
+	if folder, err := folder.Info(); err == nil {
+		info.Begun = folder.ModTime()
+	}
+	return info, true
 }
 
 // latest returns the time of the last run of dir; zero if there is none.

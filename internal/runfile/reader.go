@@ -12,31 +12,43 @@ import (
 
 // Reader reads a run back. It is for one goroutine at a time.
 type Reader struct {
-	file    *os.File
-	path    string
-	header  Header
-	index   index
-	trailer []byte
-	cut     bool
-	damaged int
-	err     error
+	content
+	file *os.File
+	path string
+	tail []byte // of what was read, by which Update recognizes the file
+	err  error
 }
 
 // Open reads a run, named by its file or its folder. A last line that was cut
 // off, as after kill -9 or on a full disk, is left out.
 func Open(path string) (*Reader, error) {
 	path = inFolder(path)
-	f, err := os.Open(path)
+	f, err := openRegular(path)
 	if err != nil {
 		return nil, fmt.Errorf("read the run: %w", err)
 	}
-	c, err := scan(f)
+	r := &Reader{file: f, path: path}
+	if err = r.scan(f); err == nil {
+		err = r.remember()
+	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("read the run: %s: %w", path, err), f.Close())
 	}
-	c.index.order()
-	return &Reader{file: f, path: path, header: c.header, index: c.index,
-		trailer: c.trailer, cut: c.cut, damaged: c.damaged}, nil
+	r.index.order()
+	return r, nil
+}
+
+// openRegular opens a file for reading. A pipe or a device is refused before opening it
+// could wait.
+func openRegular(path string) (*os.File, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file", path)
+	}
+	return os.Open(path)
 }
 
 // inFolder returns the run file of a run's folder; other names stay.
@@ -55,6 +67,9 @@ func (r *Reader) Header() Header { return r.header }
 
 // Trailer returns the totals that closed the run, or nil if it is unfinished.
 func (r *Reader) Trailer() []byte { return r.trailer }
+
+// Size returns how many bytes of the file are read, up to its last complete line.
+func (r *Reader) Size() int64 { return r.end }
 
 // Len returns the number of rows.
 func (r *Reader) Len() int { return len(r.index.entries) }
@@ -86,12 +101,16 @@ func (r *Reader) Row(row int) ([]byte, error) {
 // Rows yields index and record of every row in index order, each with the bytes that
 // were appended. A record is valid until the next one. If a row cannot be read the
 // sequence ends early, and [Reader.Err] returns why.
-func (r *Reader) Rows() iter.Seq2[int, []byte] {
+func (r *Reader) Rows() iter.Seq2[int, []byte] { return r.RowsAfter(-1) }
+
+// RowsAfter is [Reader.Rows] without the rows up to an index.
+func (r *Reader) RowsAfter(row int) iter.Seq2[int, []byte] {
 	return func(yield func(int, []byte) bool) {
 		r.err = nil
 		w := window{file: r.file}
-		for i, e := range r.index.entries {
-			record, err := w.read(r.index.entries[i:])
+		entries := r.index.after(row)
+		for i, e := range entries {
+			record, err := w.read(entries[i:])
 			if err != nil {
 				r.err = fmt.Errorf("read the run: row %d: %w", e.row, err)
 				return
@@ -111,7 +130,7 @@ func (r *Reader) Close() error { return r.file.Close() }
 
 // windowSize is how much of the file is read at once. Rows that finished at
 // about the same time stand close together, so one read serves many.
-const windowSize = 1 << 20
+const windowSize = 1 << 18
 
 // window is the part of the file that is in memory.
 type window struct {

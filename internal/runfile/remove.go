@@ -3,6 +3,7 @@ package runfile
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -43,9 +44,14 @@ func Remove(dir, id string) error {
 	return nil
 }
 
-// Busy reports whether another process is writing a run, named by its file.
+// Busy reports whether another process is writing a run, named by its file. It takes the
+// writer's lock for a moment if nobody has it, so a file that did not change since need not
+// be tried again.
 func Busy(path string) bool {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrPermission) {
+		f, err = os.Open(path) // local file systems lock what is open for reading, too
+	}
 	if err != nil {
 		return false
 	}

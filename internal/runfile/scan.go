@@ -38,17 +38,22 @@ type line struct {
 	last byte
 }
 
-// scan reads a run file once, decoding nothing but its header.
-func scan(f *os.File) (*content, error) {
-	c := &content{}
+// scan reads what of a run file was not read yet, and decodes nothing but its header and
+// its trailer.
+func (c *content) scan(f *os.File) error {
+	from := c.end
+	if _, err := f.Seek(from, io.SeekStart); err != nil {
+		return err
+	}
 	var trailer line
 	size, err := eachLine(f, func(l line) error {
+		l.off += from
 		c.end = l.off + l.size + 1
 		if l.off == 0 {
 			return c.readHeader(f, l)
 		}
 		// Only a trailer that nothing follows closes the run.
-		trailer = line{}
+		trailer, c.trailer = line{}, nil
 		row, ok := rowOf(l)
 		switch {
 		case ok:
@@ -61,18 +66,16 @@ func scan(f *os.File) (*content, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if c.end == 0 {
-		return nil, errNotRun
+		return errNotRun
 	}
-	c.cut = size > c.end
+	c.cut = from+size > c.end
 	if trailer.size > 0 {
-		if err := c.readTrailer(f, trailer); err != nil {
-			return nil, err
-		}
+		return c.readTrailer(f, trailer)
 	}
-	return c, nil
+	return nil
 }
 
 func (c *content) readHeader(f *os.File, l line) error {

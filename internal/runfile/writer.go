@@ -259,8 +259,8 @@ func (w *Writer) Reader() (*Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the run: %w", err)
 	}
-	r := &Reader{file: f, path: w.path, header: w.header}
-	r.index = index{entries: slices.Clone(w.index.entries), disorder: w.index.disorder}
+	r := &Reader{file: f, path: w.path}
+	r.header, r.end, r.index = w.header, w.end, index{entries: slices.Clone(w.index.entries), disorder: w.index.disorder}
 	r.index.order()
 	return r, nil
 }

@@ -1,0 +1,24 @@
+package runfile
+
+import "iter"
+
+// Run is a kept run that can be read, wherever it is kept: a [Reader] of a file, or a run
+// in the store of a server. It is for one goroutine at a time.
+type Run interface {
+	// Path names where the run is kept, for messages.
+	Path() string
+	// Header returns what the run was made of.
+	Header() Header
+	// Trailer returns the totals that closed the run, or nil if it is unfinished.
+	Trailer() []byte
+	// Len returns the number of rows.
+	Len() int
+	// Rows yields index and record of every row in index order. A record is valid until
+	// the next one. Err then returns why the sequence ended early, or nil.
+	Rows() iter.Seq2[int, []byte]
+	Err() error
+	// Row returns one row by its index.
+	Row(index int) ([]byte, error)
+}
+
+var _ Run = (*Reader)(nil)
