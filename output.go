@@ -24,6 +24,7 @@ type Output struct {
 	Guardrails    *value.Object // flagged, flaggedInput, flaggedOutput, reason
 	Metadata      *value.Object
 	TraceID       string        // hexadecimal, as in W3C trace context
+	Spans         []Span        // of its trace, once an assertion has asked for them; they must not be changed
 	Raw           *value.Object // further response fields, for reports and scripts
 }
 

@@ -29,6 +29,7 @@ func (c *Compiler) spans(ctx context.Context, s *Subject, base string) ([]provis
 			return spansOfRow{err: noTrace(base)}
 		}
 		list, err := c.Spans.Spans(ctx, id)
+		s.Row.Output.Spans = list // so that a report shows what was decided on
 		return spansOfRow{list, err}
 	})
 	return got.list, got.err

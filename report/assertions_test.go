@@ -51,7 +51,7 @@ func TestOneLinePerAssertion(t *testing.T) {
 		"terminal": "   50%       1 of 2         9–91%    not-icontains \"refund you\", 1 undecided\n",
 		"markdown": "| `not-icontains \"refund you\"` | 50 % | 9–91 % | 1 | 1 | 1 | 0 |\n",
 		"github":   "| `not-icontains \"refund you\"` | 50 % | 9–91 % | 1 | 1 | 1 | 0 |\n",
-		"html":     `data-name="not-icontains &#34;refund you&#34;"`,
+		"html":     `<bdi>not-icontains &#34;refund you&#34;</bdi></th>`,
 		"json":     `{"name":"not-icontains \"refund you\"","type":"not-icontains","label":"","passed":1,"failed":1,"errors":1,"skipped":0,"decided":2,`,
 		"junit":    `<property name="assertion.not-icontains &quot;refund you&quot;" value="1 of 2 passed, 1 undecided"/>`,
 		"batch":    `"not-icontains \"refund you\"": {`,
@@ -220,7 +220,7 @@ func TestLinesSayWhatWasCompared(t *testing.T) {
 	for format, wants := range map[string][]string{
 		"terminal": {"✗ g-eval: rather curt (score 0.4, threshold 0.7)\n", "✗ not-g-eval: rude\n", "equals \"y\", weight 0\n"},
 		"markdown": {"rather curt (score 0.4, threshold 0.7)"},
-		"html":     {`"th":"0.7"`},
+		"html":     {"score 0.4 (threshold 0.7)"},
 		"json":     {`"threshold":0.7,"assertion":{"type":"g-eval"`, `"waived":true,"assertion":{"type":"equals"`, `"assertPassCount":1`},
 	} {
 		text := shown(t, format, m, sum, kept)
@@ -248,7 +248,7 @@ func TestScoresHaveTheirThreshold(t *testing.T) {
 	for format, want := range map[string][]string{
 		"terminal": {"    score     0.41 (threshold 0.75)\n", "✗ similar: not alike (score 0.41, threshold 0.8)\n", "    score     weighted 0.25 (threshold 0.9)\n"},
 		"markdown": {"Score 0.41 (threshold 0.75)\n", "not alike (score 0.41, threshold 0.8)", "Score weighted 0.25 (threshold 0.9)\n"},
-		"html":     {`"score":"0.41 (threshold 0.75)"`, `"th":"0.8"`, `"score":"weighted 0.25 (threshold 0.9)"`},
+		"html":     {"Score <bdi>0.41 (threshold 0.75)", "score 0.41 (threshold 0.8)", "Score <bdi>weighted 0.25 (threshold 0.9)"},
 	} {
 		text := shown(t, format, m, sum, kept)
 		for _, one := range want {

@@ -209,6 +209,13 @@ func (b *browser) want(expression string, value any) {
 	}
 }
 
+// until waits for an expression in the page to be true.
+func (b *browser) until(expression string) {
+	b.t.Helper()
+	b.want("new Promise((done, fail) => { const end = performance.now() + 20000; const look = () => { "+
+		"if ("+expression+") done(true); else if (performance.now() > end) done(false); else requestAnimationFrame(look); }; look(); })", true)
+}
+
 // press presses keys one after the other.
 func (b *browser) press(keys ...string) {
 	b.t.Helper()

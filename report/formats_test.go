@@ -129,11 +129,15 @@ func TestFormatsAgree(t *testing.T) {
 		t.Errorf("Markdown: %s", got)
 	}
 	table, page := shown(t, "csv", m, sum, rows), shown(t, "html", m, sum, rows)
+	cells := map[string]int{}
+	for _, d := range dataOf(t, page).details {
+		cells[d.Status]++
+	}
 	for status, sign := range map[string]string{"pass": "✓", "fail": "✕", "error": "!", "skip": "–"} {
 		if strings.Count(table, ","+strings.ToUpper(status)+",") != 1 {
 			t.Errorf("CSV of %s: %s", status, table)
 		}
-		if strings.Count(page, `"s":"`+status+`","n":`) != 1 || !strings.Contains(page, sign+" </span>1</b>") {
+		if cells[status] != 1 || !strings.Contains(page, sign+" </span>1</b>") {
 			t.Errorf("the page has no %s", status)
 		}
 	}

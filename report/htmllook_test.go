@@ -69,12 +69,18 @@ func TestHTMLLooks(t *testing.T) {
 			},
 		} {
 			m, sum, rows := make()
-			b.open(shown(t, "html", m, sum, rows))
-			b.screenshot(fmt.Sprintf("%s-%d-%s", name, v.width, v.scheme))
-			b.want("document.documentElement.scrollWidth <= innerWidth", true)
-			b.eval("document.querySelector('.cell.fail').click(); document.querySelector('#panel').scrollIntoView({block: 'center'})")
-			b.screenshot(fmt.Sprintf("%s-%d-%s-open", name, v.width, v.scheme))
-			b.want("document.documentElement.scrollWidth <= innerWidth", true)
+			page := shown(t, "html", m, sum, rows)
+			for _, script := range []bool{false, true} {
+				b.call("Emulation.setScriptExecutionDisabled", map[string]any{"value": !script}, nil)
+				b.open(page)
+				kind := "plain"
+				if script {
+					kind = "script"
+					b.until("document.documentElement.classList.contains('live') && document.querySelector('#app h2')")
+				}
+				b.screenshot(fmt.Sprintf("%s-%d-%s-%s", name, v.width, v.scheme, kind))
+				b.want("document.documentElement.scrollWidth <= innerWidth", true)
+			}
 		}
 	}
 }

@@ -87,6 +87,7 @@ func (e *encoder) answerParts(o *proviso.Output) {
 	if o.TraceID != "" {
 		e.text(`,"traceId":`, o.TraceID)
 	}
+	e.appendSpans(o.Spans)
 	for key, v := range o.Raw.All() {
 		if _, undefined := v.(value.Undefined); undefined || isResponseKey(key) {
 			continue
@@ -101,7 +102,7 @@ func (e *encoder) answerParts(o *proviso.Output) {
 func isResponseKey(key string) bool {
 	switch key {
 	case "output", "error", "tokenUsage", "cost", "incurredCost", "latencyMs", "cached", "finishReason", "isRefusal",
-		"logProbs", "toolCalls", "guardrails", "metadata", "traceId":
+		"logProbs", "toolCalls", "guardrails", "metadata", "traceId", "spans":
 		return true
 	}
 	return false

@@ -67,3 +67,23 @@ func thresholdOf(c *value.Object) string {
 	}
 	return short(f)
 }
+
+// scoreOfRow returns the score of a row with what it was compared with; a row that was not
+// decided has none.
+func scoreOfRow(row view) string {
+	if compared := comparedScore(row.Object); compared != "" {
+		return compared
+	}
+	if row.status == proviso.Errored || row.status == proviso.Skip {
+		return "–"
+	}
+	return shortScore(row.Object)
+}
+
+// shortScore formats the score of a row or a component for people.
+func shortScore(o *value.Object) string {
+	if Unscored(o) {
+		return "–"
+	}
+	return short(score(o))
+}

@@ -167,3 +167,14 @@ func runes(s string, yield func(r rune, raw string)) {
 		i += size
 	}
 }
+
+// wholeReason returns why the row as a whole did not pass, unless an assertion has
+// the same reason.
+func wholeReason(row view) string {
+	for _, r := range row.reasons() {
+		if r.name == "" {
+			return r.text
+		}
+	}
+	return ""
+}

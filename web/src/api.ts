@@ -8,7 +8,7 @@ export const RUNNING = 0, PASS = 1, FAIL = 2, ERROR = 3, SKIP = 4;
 
 export interface Progress { rows: number; finished: number; passed: number; failed: number; errors: number; skipped: number }
 
-export interface Revision { commit?: string; branch?: string; dirty?: boolean; pullRequest?: string; base?: string }
+export interface Revision { commit?: string; branch?: string; dirty?: boolean; pull_request?: string; base?: string }
 
 export type RunStatus = 'queued' | 'running' | 'done' | 'failed' | 'cancelled';
 
@@ -91,14 +91,13 @@ export interface DetailAssertion {
   score?: string; threshold?: string; weight?: number;
   criteria?: { text: string; status: Status; why?: string }[];
   evidence?: Evidence[];
-  got?: string;        // the part of the output that differs, with marks
   diff?: DiffPart[];   // expected and actual, where that helps
-  judge?: string; agreement?: string; cost?: number; cached?: boolean; latency_ms?: number;
+  judge?: string; agreement?: string; cost?: number; cached?: boolean;
 }
 
 // A quote of the output. start and end are offsets in UTF-16 units; absent if the quote
-// is not in the output, which is then not marked.
-export interface Evidence { quote: string; start?: number; end?: number }
+// is not in the output, which is then not marked. A span of the trace has a note instead.
+export interface Evidence { quote: string; start?: number; end?: number; note?: string }
 
 export interface DiffPart { kind: 'same' | 'expected' | 'actual'; text: string }
 

@@ -1,3 +1,107 @@
-import { render } from 'preact';
+// The app: its frame, and which page an address opens.
+import { render, type ComponentType } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { again, heard } from './load';
+import { Heading } from './pages/heading';
+import { RunPage } from './pages/run';
+import { ThemeButton, startTheme } from './pages/theme';
+import { Failed, Skeleton } from './parts/states';
+import { address, follow, go, usePlace } from './url';
+// What several files of pages need comes with the frame, so that it takes no file of its own.
+import './pages/figures';
+import './pages/filters';
+import './pages/table';
 
-render(<p>proviso</p>, document.body);
+const paths = ['/compare', '/assertions', '/judges', '/prompts', '/settings', '/login'];
+
+const nav = ['Runs', 'Compare', 'Assertions', 'Judges', 'Prompts', 'Settings'];
+
+type Load = () => Promise<ComponentType>;
+
+// Pages are loaded when they are first opened. A run is here, because links point to it.
+const loadRuns: Load = () => import('./pages/runs').then((m) => m.default);
+const loadList = (path: string): Load => () => import('./pages/lists').then((m) => m.lists[path]!);
+
+function Page({ path }: { path: string }) {
+  const [page, set] = useState<{ path: string; show?: ComponentType }>();
+  const [turn, setTurn] = useState(0);
+  const run = /^\/runs\/([^/]+)$/.exec(path);
+  const load = path === '/runs' ? loadRuns : paths.includes(path) ? loadList(path) : undefined;
+  useEffect(() => {
+    let current = true;
+    load?.().then((show) => { if (current) set({ path, show }); }, () => { if (current) set({ path }); });
+    return () => { current = false; };
+  }, [path, turn]);
+  if (run) return <RunPage key={path} id={decoded(run[1]!)} />;
+  if (!load) return <NotFound path={path} />;
+  if (page?.path !== path) return <Skeleton what="the page" />;
+  if (!page.show) {
+    return <Failed problem={{ type: '', title: 'The page could not be loaded', status: 0, detail: 'The server does not reply, or it has another version than this page. If it has, reload.' }} retry={() => { set(undefined); setTurn(turn + 1); }} />;
+  }
+  const Shown = page.show;
+  return <Shown key={path} />;
+}
+
+function NotFound({ path }: { path: string }) {
+  return <><Heading title="Page not found" /><p>There is no page <code>{path}</code>. <a href="/runs">All runs</a></p></>;
+}
+
+function decoded(part: string): string {
+  try { return decodeURIComponent(part); } catch { return part; }
+}
+
+// useServer follows whether the server replies, and whether it knows the browser.
+function useServer(): { gone: boolean; expired: boolean } {
+  const [gone, setGone] = useState(false);
+  const [expired, setExpired] = useState(false);
+  useEffect(() => {
+    const hear = (status: number) => {
+      setGone(status === 0);
+      if (status === 401) setExpired(true);
+      else if (status >= 200 && status < 300) setExpired(false);
+    };
+    heard.add(hear);
+    return () => { heard.delete(hear); };
+  }, []);
+  useEffect(() => {
+    if (!gone) return;
+    const timer = setInterval(() => {
+      fetch('/healthz').then(() => { setGone(false); again.forEach((f) => f()); }, () => undefined);
+    }, 3000);
+    return () => clearInterval(timer);
+  }, [gone]);
+  return { gone, expired };
+}
+
+function App() {
+  const place = usePlace();
+  const path = place.path.replace(/\/+$/, '') || '/';
+  const { gone, expired } = useServer();
+  useEffect(() => { if (path === '/') go(address('/runs', place.query), true); }, [path]);
+  const back = place.path + (place.query.size ? '?' + place.query : '');
+  return (
+    <>
+      <a class="skiplink" href="#main" data-native>Skip to content</a>
+      <header class="top">
+        <a class="brand" href="/runs">proviso</a>
+        <nav aria-label="Pages">
+          {nav.map((name) => {
+            const to = '/' + name.toLowerCase();
+            return <a key={to} href={to} aria-current={path === to ? 'page' : path.startsWith(to + '/') ? 'true' : undefined}>{name}</a>;
+          })}
+          <a href="/docs">API docs</a>
+        </nav>
+        <ThemeButton />
+      </header>
+      <div class="bar-notes" role="status">
+        {gone && <p class="bar-note">The server does not reply. The page shows what it sent before, and continues when it is back.</p>}
+        {expired && path !== '/login' && <p class="bar-note">You are not logged in, or your session has ended. <a href={address('/login', { next: back })}>Log in</a> to return to this page.</p>}
+      </div>
+      <main id="main" tabIndex={-1}>{path !== '/' && <Page path={path} />}</main>
+    </>
+  );
+}
+
+startTheme();
+document.addEventListener('click', follow);
+render(<App />, document.getElementById('app') ?? document.body);

@@ -1,11 +1,18 @@
 // Loading of data: what was loaded stays on the page while it is loaded again, and when
 // that fails.
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useState } from 'preact/hooks';
 import type { Problem } from './api';
 
 export class Failure extends Error {
   constructor(readonly problem: Problem) { super(problem.detail || problem.title); }
 }
+
+// heard is called with the status of every reply, 0 if there was none. The shell tells
+// from it that the server is gone, or that the session has ended.
+export const heard = new Set<(status: number) => void>();
+
+// again is called when the server replies after it did not: what failed is loaded anew.
+export const again = new Set<() => void>();
 
 // get reads JSON from the server. Every failure is a Failure; status 0 means that the
 // server did not reply.
@@ -22,8 +29,10 @@ export async function ask<T>(method: string, path: string, body?: unknown, signa
     });
   } catch (e) {
     if (signal?.aborted) throw e;
+    heard.forEach((f) => f(0));
     throw new Failure({ type: 'about:blank', title: 'The server does not reply', status: 0, detail: 'The server does not reply. What is on the page is what it sent before.' });
   }
+  heard.forEach((f) => f(reply.status));
   if (reply.status === 204) return undefined as T;
   const data: unknown = await reply.json().catch(() => undefined);
   if (!reply.ok) {
@@ -35,18 +44,20 @@ export async function ask<T>(method: string, path: string, body?: unknown, signa
 
 export interface Loaded<T> { data?: T; problem?: Problem; loading: boolean; since?: Date; retry: () => void }
 
-// useLoad calls load when one of the inputs changes, and when retry is called.
+interface State<T> { of: unknown[]; data?: T; problem?: Problem; loading: boolean; since?: Date }
+
+const same = (a: unknown[], b: unknown[]): boolean => a.length === b.length && a.every((v, i) => v === b[i]);
+
+// useLoad calls load when one of the inputs changes, and when retry is called. The data
+// of other inputs are not those of these: they are dropped.
 export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, inputs: unknown[]): Loaded<T> {
-  const [state, set] = useState<{ data?: T; problem?: Problem; loading: boolean; since?: Date }>({ loading: true });
+  const [state, set] = useState<State<T>>({ of: inputs, loading: true });
   const [turn, setTurn] = useState(0);
-  const key = useRef<unknown[]>(inputs);
-  const fresh = key.current.length !== inputs.length || key.current.some((v, i) => v !== inputs[i]);
-  key.current = inputs;
   useEffect(() => {
     const abort = new AbortController();
-    set((s) => ({ ...s, loading: true }));
+    set((s) => (same(s.of, inputs) ? { ...s, loading: true } : { of: inputs, loading: true }));
     load(abort.signal).then(
-      (data) => { if (!abort.signal.aborted) set({ data, loading: false, since: new Date() }); },
+      (data) => { if (!abort.signal.aborted) set({ of: inputs, data, loading: false, since: new Date() }); },
       (e: unknown) => {
         if (abort.signal.aborted) return;
         const problem = e instanceof Failure ? e.problem : { type: 'about:blank', title: 'Not readable', status: -1, detail: String(e) };
@@ -56,6 +67,11 @@ export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, inputs: un
     return () => abort.abort();
   }, [...inputs, turn]);
   const retry = useCallback(() => setTurn((n) => n + 1), []);
-  // The data of other inputs are not those of these.
-  return fresh ? { loading: true, retry } : { ...state, retry };
+  const failed = state.problem !== undefined;
+  useEffect(() => {
+    if (!failed) return;
+    again.add(retry);
+    return () => { again.delete(retry); };
+  }, [failed]);
+  return same(state.of, inputs) ? { ...state, retry } : { loading: true, retry };
 }

@@ -4,8 +4,8 @@ import type { Detail, Found, Matrix, Preview, Run } from './api';
 export interface RunSource {
   run(): Promise<Run>;
   matrix(): Promise<Matrix>;
-  previews(index: number[]): Promise<Preview[]>;
-  detail(index: number): Promise<Detail>;
+  previews(index: number[], signal?: AbortSignal): Promise<Preview[]>;
+  detail(index: number, signal?: AbortSignal): Promise<Detail>;
   search(text: string, signal: AbortSignal): Promise<Found>;
   // watch calls changed while the run goes on; the returned function ends it.
   watch(changed: () => void): () => void;

@@ -3,9 +3,9 @@
 import type { ComponentChildren } from 'preact';
 import type { Evidence } from './api';
 
-const unseen = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+const unseen = /(?:[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff])+/g;
 
-const escaped = (c: string): string => '\\u' + c.charCodeAt(0).toString(16).padStart(4, '0');
+const escaped = (run: string): string => run.replace(/[^]/g, (c) => '\\u' + c.charCodeAt(0).toString(16).padStart(4, '0'));
 
 // plain is a text for attributes and single lines.
 export const plain = (text: string): string => text.replace(unseen, escaped);
@@ -35,7 +35,8 @@ export function visible(text: string): ComponentChildren[] {
 }
 
 // Marked shows a text with the quotes that are in it. Quotes that overlap become one mark.
-export function Marked({ text, evidence, label }: { text: string; evidence: Evidence[]; label: string }) {
+// The mark that begins at, or spans, the position strong stands out.
+export function Marked({ text, evidence, label, strong = -1 }: { text: string; evidence: Evidence[]; label: string; strong?: number }) {
   const spans = evidence
     .filter((e) => e.start !== undefined && e.end !== undefined && e.end > e.start && e.end <= text.length)
     .map((e) => [e.start!, e.end!] as [number, number])
@@ -46,7 +47,7 @@ export function Marked({ text, evidence, label }: { text: string; evidence: Evid
     let [start, end] = spans[i]!;
     while (i + 1 < spans.length && spans[i + 1]![0] <= end) end = Math.max(end, spans[++i]![1]);
     if (start > at) parts.push(...visible(text.slice(at, start)));
-    parts.push(<mark title={label}>{visible(text.slice(start, end))}</mark>);
+    parts.push(<mark title={label} class={strong >= start && strong < end ? 'strong' : ''}>{visible(text.slice(start, end))}</mark>);
     at = end;
   }
   if (at < text.length) parts.push(...visible(text.slice(at)));

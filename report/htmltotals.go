@@ -1,0 +1,135 @@
+package report
+
+import (
+	"fmt"
+	"html"
+)
+
+// totals writes the counts of the rows, and the pass rate with its interval.
+func (p *page) totals() {
+	t := p.in.Summary.Totals()
+	c := casesOf(countsOf(t))
+	p.w.WriteString("<ul class=\"totals\">\n")
+	for _, x := range [...]struct {
+		n                 int
+		class, sign, word string
+	}{{t.Failed, "fail", "✕", "failed"}, {t.Errors, "error", "!", "not decided"}, {t.Passed, "pass", "✓", "passed"}, {t.Skipped, "skip", "–", "not checked"}} {
+		if x.n == 0 {
+			x.class = "none"
+		}
+		fmt.Fprintf(p.w, "<li><b class=\"status %s\"><span aria-hidden=\"true\">%s </span>%d</b> %s</li>\n", x.class, x.sign, x.n, x.word)
+	}
+	if c.of > 0 {
+		fmt.Fprintf(p.w, "<li class=\"rate\"><b>%s</b> pass rate, 95 %% interval %s, n = %d", c.percent(" "), c.intervalText(), c.of)
+		low, high := c.ends()
+		p.bar(low, high, c.interval())
+		p.w.WriteString("</li>\n")
+	}
+	p.w.WriteString("</ul>\n")
+	if text := p.in.Summary.unchecked(); text != "" {
+		fmt.Fprintf(p.w, "<p class=\"note\">%s.</p>\n", text)
+	}
+	if r := p.in.Summary.Repeats(); r.Groups > 0 {
+		fmt.Fprintf(p.w, "<p class=\"note\">Of %s, %d both passed and failed; %d passed as often as the suite asks for.</p>\n",
+			Plural(r.Groups, "repeated case"), r.Flaky, r.Met)
+	}
+}
+
+// bar draws a pass rate, from low to high with what is not decided, and its interval; the
+// numbers are beside it.
+func (p *page) bar(low, high float64, i Interval) {
+	fmt.Fprintf(p.w, `<svg class="bar" viewBox="0 0 100 12" preserveAspectRatio="none" aria-hidden="true"><rect class="back" width="100" height="12"/>`+
+		`<rect class="ok" width="%.1f" height="12"/><rect class="bad" x="%.1f" width="%.1f" height="12"/>`+
+		`<path class="ends" d="M%.1f 6H%.1fM%.1f 3V9M%.1f 3V9"/></svg>`,
+		100*low, 100*high, 100-100*high, 100*i.Low, 100*i.High, 100*i.Low, 100*i.High)
+}
+
+// pagePrompt is how many cells of a prompt are shown in the table of columns.
+const pagePrompt = 120
+
+// maxRates limits the table of assertions.
+const maxRates = 200
+
+// assertions writes the pass rate of each assertion, worst first.
+func (p *page) assertions() {
+	list := p.in.Summary.Assertions()
+	p.w.WriteString("<h2 id=\"h-assertions\">Assertions</h2>\n")
+	if len(list) == 0 {
+		p.w.WriteString("<p class=\"note\">The run has no assertions.</p>\n")
+		return
+	}
+	p.table("Pass rates of assertions", "Assertion")
+	for i := range list[:min(len(list), maxRates)] {
+		p.assertion(&list[i])
+	}
+	p.w.WriteString("</tbody></table></div>\n")
+	if more := leftOut(list, maxRates); more != "" {
+		p.w.WriteString("<p class=\"note\">" + more + ", in the JSON report.</p>\n")
+	}
+	p.judges()
+	p.columns()
+}
+
+func (p *page) table(label, first string) {
+	fmt.Fprintf(p.w, "<div class=\"wide\" role=\"region\" aria-label=\"%s\" tabindex=\"0\"><table class=\"rates\"><thead><tr><th scope=\"col\">%s</th>"+
+		"<th scope=\"col\">Pass rate <small>95 %% interval</small></th><th scope=\"col\" class=\"n\">Failed</th><th scope=\"col\" class=\"n\">Undecided</th><th scope=\"col\" class=\"n\">Decided</th></tr></thead><tbody>\n", label, first)
+}
+
+func (p *page) assertion(a *AssertionSummary) {
+	p.w.WriteString("<tr><th scope=\"row\"><bdi>")
+	p.text(cut(a.Name(), 2*maxValueText))
+	p.w.WriteString("</bdi>")
+	if unsure := a.unsure(); unsure != "" {
+		fmt.Fprintf(p.w, " <small>%s</small>", unsure)
+	}
+	if trust := p.in.Meta.trustText(a); trust != "" {
+		fmt.Fprintf(p.w, " <small>%s</small>", html.EscapeString(trust))
+	}
+	fmt.Fprintf(p.w, "</th><td>%s", rateOf(a.Counts))
+	if n := a.Decided(); n > 0 {
+		low, high := (&AssertionSummary{Counts: a.Counts}).interval()
+		fmt.Fprintf(p.w, " <small>%s</small>", intervalOf(a.Counts))
+		rate := float64(a.Passed) / float64(n)
+		p.bar(rate, rate, Interval{low, high})
+	}
+	p.counts(a.Counts)
+}
+
+// counts ends a line of a table of rates.
+func (p *page) counts(c Counts) {
+	fmt.Fprintf(p.w, "</td><td class=\"n\">%s</td><td class=\"n\">%s</td><td class=\"n\">%d</td></tr>\n", some(c.Failed, "fail"), some(c.Errors, "error"), c.Decided())
+}
+
+// some returns a number, coloured unless it is 0.
+func some(n int, class string) string {
+	if n == 0 {
+		return "<span class=\"none\">0</span>"
+	}
+	return fmt.Sprintf("<span class=\"status %s\">%d</span>", class, n)
+}
+
+// columns writes the pass rate of each prompt and provider, if there are several.
+func (p *page) columns() {
+	sums := p.in.Summary.Columns()
+	if p.in.columns() < 2 {
+		return
+	}
+	p.w.WriteString("<h2>Prompts and providers</h2>\n")
+	p.table("Pass rates of prompts and providers", "Column")
+	names := p.in.Meta.promptNames(pagePrompt)
+	for i := range sums[:min(len(sums), p.in.columns())] {
+		p.w.WriteString("<tr><th scope=\"row\"><bdi>")
+		if i < len(names) {
+			p.text(cut(p.in.Meta.Columns[i].provider(), pagePrompt) + " · " + names[i])
+		} else {
+			fmt.Fprintf(p.w, "column %d", i+1)
+		}
+		c := casesOf(sums[i].Rows)
+		fmt.Fprintf(p.w, "</bdi></th><td>%s <small>%s, %s</small>", c.percent(" "), c.counts(), c.intervalText())
+		if low, high := c.ends(); c.of > 0 {
+			p.bar(low, high, c.interval())
+		}
+		p.counts(sums[i].Rows)
+	}
+	p.w.WriteString("</tbody></table></div>\n")
+}

@@ -1,0 +1,118 @@
+// A run on the server: its data by fetch, and its changes as they happen.
+import type { Detail, Found, Matrix, Preview, Run } from './api';
+import { get, heard } from './load';
+import type { RunSource } from './source';
+
+// pace is the least time between two calls of a watcher, in milliseconds: each call loads
+// the matrix anew.
+const pace = 2000;
+const longestLine = 1 << 20;
+
+// runAddress is the address of a run in the API.
+export const runAddress = (id: string): string => '/v1/runs/' + encodeURIComponent(id);
+
+export class HttpSource implements RunSource {
+  private readonly at: string;
+  private readonly watchers = new Set<() => void>();
+  private stop: AbortController | undefined;
+  private timer = 0;
+  private called = 0;
+  private asked: Promise<Run> | undefined;
+  private ended = false;
+
+  constructor(id: string) { this.at = runAddress(id); }
+
+  // run loads the run once for all who ask at a time. One that has ended stays as it is.
+  run(): Promise<Run> {
+    return (this.asked ??= get<Run>(this.at).then(
+      (run) => {
+        this.ended = run.status !== 'queued' && run.status !== 'running';
+        if (!this.ended) this.asked = undefined;
+        return run;
+      },
+      (e: unknown) => { this.asked = undefined; throw e; },
+    ));
+  }
+
+  matrix(): Promise<Matrix> { return get(this.at + '/matrix'); }
+  previews(index: number[], signal?: AbortSignal): Promise<Preview[]> { return get(this.at + '/previews?index=' + index.join(','), signal); }
+  detail(index: number, signal?: AbortSignal): Promise<Detail> { return get(this.at + '/results/' + index + '/detail', signal); }
+  search(text: string, signal: AbortSignal): Promise<Found> { return get(this.at + '/search?q=' + encodeURIComponent(text), signal); }
+
+  // watch opens one stream, whoever watches, unless the run has ended.
+  watch(changed: () => void): () => void {
+    if (this.ended) return () => undefined;
+    this.watchers.add(changed);
+    if (!this.stop) void this.follow(this.stop = new AbortController());
+    return () => {
+      this.watchers.delete(changed);
+      if (this.watchers.size || !this.stop) return;
+      this.stop.abort();
+      this.stop = undefined;
+      clearTimeout(this.timer);
+      this.timer = 0;
+    };
+  }
+
+  // follow reads events until the run has ended, and connects again when the stream breaks.
+  private async follow(stop: AbortController): Promise<void> {
+    let last = '', wait = 500;
+    while (!stop.signal.aborted) {
+      try {
+        const reply = await fetch(this.at + '/events', { signal: stop.signal, headers: last ? { 'Last-Event-ID': last } : {} });
+        heard.forEach((f) => f(reply.status));
+        if (reply.status === 204 || (reply.status >= 400 && reply.status < 500 && reply.status !== 429)) return;
+        if (reply.ok && reply.body) {
+          for await (const event of eventsOf(reply.body)) {
+            wait = 500;
+            if (event.id) last = event.id;
+            this.call();
+            if (event.name === 'end') return;
+          }
+        }
+      } catch {
+        if (!stop.signal.aborted) heard.forEach((f) => f(0));
+      }
+      await new Promise((done) => setTimeout(done, wait));
+      wait = Math.min(2 * wait, 10_000);
+    }
+  }
+
+  // call tells the watchers at once, or as soon as the pace allows.
+  private call(): void {
+    if (this.timer) return;
+    this.timer = window.setTimeout(() => {
+      this.timer = 0;
+      this.called = Date.now();
+      this.watchers.forEach((f) => f());
+    }, Math.max(0, this.called + pace - Date.now()));
+  }
+}
+
+interface ServerEvent { name: string; id: string }
+
+// eventsOf reads server-sent events. Their data are not needed: whoever is told loads.
+async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent> {
+  const reader = body.getReader(), decoder = new TextDecoder();
+  let text = '', event: ServerEvent = { name: '', id: '' };
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      text += decoder.decode(value, { stream: true });
+      const lines = text.split(/\r?\n/);
+      text = lines.pop()!;
+      if (text.length > longestLine) return;
+      for (const line of lines) {
+        if (line.startsWith('event:')) event.name = line.slice(6).trim();
+        else if (line.startsWith('id:')) event.id = line.slice(3).trim();
+        else if (line === '' && event.name) {
+          yield event;
+          event = { name: '', id: '' };
+        }
+      }
+    }
+  } finally {
+    void reader.cancel().catch(() => undefined);
+  }
+}

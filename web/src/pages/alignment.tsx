@@ -1,0 +1,53 @@
+// How a judge agrees with people.
+import type { Alignment, Estimate } from '../api';
+import { count, percent, plural, wilson, when } from '../number';
+import { plain } from '../text';
+
+const weak = 0.6; // kappa below this is weak, as proviso align says
+
+const share = (hits: number, n: number): string => {
+  if (!n) return '–';
+  const { low, high } = wilson(hits, n);
+  return `${percent(hits / n)} (${Math.round(100 * low)}–${Math.round(100 * high)})`;
+};
+
+const shareOf = (e: Estimate): string => (e.value === null ? '–' : percent(e.value) + (e.low === null || e.high === null ? '' : ` (${Math.round(100 * e.low)}–${Math.round(100 * e.high)})`));
+
+const kappaOf = (e: Estimate): string => (e.value === null ? '–' : e.value.toFixed(2) + (e.low === null || e.high === null ? '' : ` (${e.low.toFixed(2)} to ${e.high.toFixed(2)})`));
+
+export const isWeak = (m: Alignment): boolean => m.kappa.value === null || m.kappa.value < weak || (m.kappa.low !== null && m.kappa.low <= 0);
+
+export function Strength({ m }: { m: Alignment }) {
+  return isWeak(m) ? <span class="status error"><span aria-hidden="true">! </span>Weak judge</span> : <span class="status pass"><span aria-hidden="true">✓ </span>Validated</span>;
+}
+
+// AlignmentLine is the agreement in one line.
+export function AlignmentLine({ m }: { m: Alignment }) {
+  return <span class="num"><Strength m={m} /> agreement {shareOf(m.agreement)}, kappa {kappaOf(m.kappa)}, on {plural(m.labels, 'label')}</span>;
+}
+
+// AlignmentCard shows the figures with the table of counts they come from.
+export function AlignmentCard({ m }: { m: Alignment }) {
+  const good = m.true_pass + m.false_fail, bad = m.true_fail + m.false_pass;
+  const name = m.criterion || 'All criteria';
+  return (
+    <article class="tile">
+      <h3>{plain(name)} <Strength m={m} /></h3>
+      <dl class="factlist">
+        <div><dt>Agreement</dt><dd class="num">{shareOf(m.agreement)}</dd></div>
+        <div><dt>Kappa</dt><dd class="num">{kappaOf(m.kappa)}</dd></div>
+        <div><dt>Good outputs passed (TPR)</dt><dd class="num">{share(m.true_pass, good)}</dd></div>
+        <div><dt>Bad outputs caught (TNR)</dt><dd class="num">{share(m.true_fail, bad)}</dd></div>
+      </dl>
+      <table class="confusion">
+        <caption class="hidden">Verdicts of the judge and of people, {plain(name)}</caption>
+        <thead><tr><td /><th scope="col">Judge: pass</th><th scope="col">Judge: fail</th></tr></thead>
+        <tbody>
+          <tr><th scope="row">People: pass</th><td class="agree num">{count(m.true_pass)}</td><td class="num">{count(m.false_fail)}</td></tr>
+          <tr><th scope="row">People: fail</th><td class="num">{count(m.false_pass)}</td><td class="agree num">{count(m.true_fail)}</td></tr>
+        </tbody>
+      </table>
+      <p class="muted">{plural(m.labels, 'label')}{m.undecided ? ', ' + count(m.undecided) + ' undecided by the judge' : ''}{m.measured_at ? ', measured ' + when(m.measured_at) : ''}. In parentheses: 95 % interval.</p>
+    </article>
+  );
+}

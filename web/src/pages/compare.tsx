@@ -1,0 +1,158 @@
+// Two runs side by side: did the change help?
+import { useEffect, useState } from 'preact/hooks';
+import type { AssertionEffect, Comparison, Effect, Page, Run } from '../api';
+import { runAddress } from '../http';
+import { get, useLoad } from '../load';
+import { count, dollars, duration, percent, plural, points, when } from '../number';
+import { CopyLink, Download } from '../parts/actions';
+import { Data, Empty } from '../parts/states';
+import { plain, shorten } from '../text';
+import { address, change, go, usePlace } from '../url';
+import { Changes } from './changes';
+import { Delta, Whiskers, rate, rateWithInterval } from './figures';
+import { Field } from './filters';
+import { Heading } from './heading';
+import { Table, type Col } from './table';
+import { active } from './verdict';
+
+export default function Compare() {
+  const { query } = usePlace();
+  const head = query.get('head') ?? '', base = useBase(query.get('base') ?? '', head);
+  const ready = !!(base && head);
+  const at = address('/v1/compare', { base, head });
+  const compared = useLoad((signal) => (ready ? get<Comparison>(at, signal) : Promise.resolve(null)), [at]);
+  return (
+    <>
+      <Heading title="Compare">{ready && <><CopyLink /><Download href={at} name="compare.json">Download JSON</Download></>}</Heading>
+      <Choice key={at} base={base} head={head} />
+      {ready
+        ? <Data of={compared} what="the comparison">{(c) => c && <Result c={c} base={base} head={head} />}</Data>
+        : <Empty command="proviso compare last~1 last">Choose two runs: the one before the change, and the one after it. On the command line:</Empty>}
+    </>
+  );
+}
+
+// useBase resolves the base "previous": the run before the head of the same suite.
+function useBase(base: string, head: string): string {
+  const before = useLoad(async (signal) => {
+    if (base !== 'previous' || !head) return '';
+    const run = await get<Run>(runAddress(head), signal);
+    const list = await get<Page<Run>>(address('/v1/runs', { suite: run.suite, until: run.created_at, limit: '5' }), signal);
+    return list.items.find((r) => !active(r) && r.id !== head)?.id ?? '';
+  }, [base, head]);
+  useEffect(() => {
+    if (base === 'previous' && before.data !== undefined) change({ base: before.data }, true);
+  }, [base, before.data]);
+  return base === 'previous' ? '' : base;
+}
+
+// Choice chooses both runs. It applies on a click: going through a list with the keyboard
+// must not load each of its entries.
+function Choice({ base, head }: { base: string; head: string }) {
+  const runs = useLoad((signal) => get<Page<Run>>('/v1/runs?limit=200', signal), []);
+  const list = runs.data?.items ?? [];
+  const chosen = list.findIndex((r) => r.id === head);
+  const suggested = list.slice(chosen + 1).find((r) => chosen >= 0 && r.suite === list[chosen]!.suite)?.id ?? '';
+  const [b, setB] = useState(base), [h, setH] = useState(head);
+  const from = b || (head && !base ? suggested : '');
+  const select = (label: string, value: string, set: (v: string) => void) => (
+    <Field label={label}><select value={value} onChange={(e) => set(e.currentTarget.value)}>
+      <option value="">Choose a run</option>
+      {value && !list.some((r) => r.id === value) && <option value={value}>{plain(value)}</option>}
+      {list.map((r) => <option key={r.id} value={r.id}>{optionText(r)}</option>)}
+    </select></Field>
+  );
+  return (
+    <form class="filterrow choice" onSubmit={(e) => { e.preventDefault(); if (from && h) go(address('/compare', { base: from, head: h })); }}>
+      {select('Base, before the change', from, setB)}
+      {select('Head, after it', h, setH)}
+      <button type="submit" disabled={!from || !h || (from === base && h === head)}>Compare</button>
+      {base && head && <button type="button" onClick={() => go(address('/compare', { base: head, head: base }))}>Swap</button>}
+    </form>
+  );
+}
+
+const optionText = (r: Run): string => [shorten(plain(r.suite), 40), when(r.started_at ?? r.created_at), percent(rate(r.progress)), r.revision?.branch ? shorten(plain(r.revision.branch), 24) : '', plain(r.id)].filter(Boolean).join(' · ');
+
+function Result({ c, base, head }: { c: Comparison; base: string; head: string }) {
+  const only = c.cases.only_base.length + c.cases.only_head.length;
+  return (
+    <>
+      <Decision c={c} />
+      {c.warnings.length > 0 && <ul class="remark bad warnings" aria-label="Warnings">{c.warnings.map((w, i) => <li key={i}><span class="status error" aria-hidden="true">! </span>{plain(w)}</li>)}</ul>}
+      <section class="effect" aria-labelledby="effect">
+        <h2 id="effect">Whole suite</h2>
+        <EffectLine e={c.suite} />
+        {c.suite.corrected && <p>Corrected for the errors of the judge: <Sides e={c.suite.corrected} /></p>}
+        <p class="muted">{plural(c.pairs, 'pair')} of results{c.left_out ? ', ' + count(c.left_out) + ' left out because a side is undecided' : ''}{only ? ', ' + plural(only, 'case') + ' in only one run' : ''}. Base <a href={'/runs/' + encodeURIComponent(base)}>{plain(base)}</a>, head <a href={'/runs/' + encodeURIComponent(head)}>{plain(head)}</a>.</p>
+        <Costs c={c} />
+      </section>
+      <Assertions list={c.assertions} />
+      <Changes c={c} base={base} head={head} />
+    </>
+  );
+}
+
+const outcomes = { pass: ['pass', '✓', 'Pass'], fail: ['fail', '✕', 'Fail'], inconclusive: ['error', '!', 'Inconclusive'] } as const;
+
+function Decision({ c }: { c: Comparison }) {
+  if (!c.decision) return null;
+  const { decision, reasons, needed } = c.decision;
+  const [tone, glyph, word] = outcomes[decision];
+  return (
+    <section class={'decision ' + tone} aria-labelledby="decision">
+      <h2 id="decision"><span class={'status ' + tone}><span aria-hidden="true">{glyph} </span>{word}</span></h2>
+      <ul>{reasons.map((r, i) => <li key={i}><span aria-hidden="true" class={'status ' + (r.met ? 'pass' : tone)}>{r.met ? '✓ ' : glyph + ' '}</span>{r.met && <span class="hidden">Met: </span>}{plain(r.text)}</li>)}</ul>
+      {needed && <p>To decide, it takes about {plural(needed.cases, 'case')}{needed.repeats ? ', or ' + plural(needed.repeats, 'repeat') + ' of the same cases' : ''}.</p>}
+    </section>
+  );
+}
+
+function Sides({ e }: { e: Effect }) {
+  return <span class="num nowrap">{rateWithInterval(e.base)} → {rateWithInterval(e.head)}</span>;
+}
+
+const most = (list: Effect[]): number => Math.max(0.05, ...list.flatMap((e) => [e.difference.low, e.difference.high, e.difference.value].map((v) => Math.abs(v ?? 0))));
+
+const range = (e: Effect): string => (e.difference.low === null || e.difference.high === null ? '' : `(${points(e.difference.low).replace(' pts', '')} to ${points(e.difference.high)})`);
+
+function EffectLine({ e }: { e: Effect }) {
+  return <p class="effectline"><strong><Sides e={e} /></strong> <Whiskers {...e.difference} most={most([e])} /> <Delta {...e.difference} /> <span class="muted num">{range(e)}</span></p>;
+}
+
+function Costs({ c }: { c: Comparison }) {
+  const rows: [string, Effect | null, (v: number) => string][] = [['Cost of a case', c.cost, dollars], ['Tokens of a case', c.tokens, (v) => count(Math.round(v))], ['Latency', c.latency_ms, duration]];
+  const known = rows.filter(([, e]) => e && e.base.value !== null && e.head.value !== null);
+  if (!known.length) return null;
+  return <dl class="factlist">{known.map(([name, e, text]) => <div key={name}><dt>{name}</dt><dd class="num">{text(e!.base.value!)} → {text(e!.head.value!)}{holdsZero(e!) && <span class="muted"> within noise</span>}</dd></div>)}</dl>;
+}
+
+const holdsZero = (e: Effect): boolean => e.difference.low === null || e.difference.high === null || (e.difference.low <= 0 && e.difference.high >= 0);
+
+const listed = 50;
+
+// Assertions lists those that got worst first.
+function Assertions({ list }: { list: AssertionEffect[] }) {
+  const { query } = usePlace();
+  const all = query.get('assertions') === 'all';
+  const sorted = [...list].sort((a, b) => (a.difference.value ?? 2) - (b.difference.value ?? 2));
+  const scale = most(list);
+  const cols: Col<AssertionEffect>[] = [
+    { label: 'Assertion', wide: true, cell: (a) => <><button type="button" class="link" title="Show the cases in which it changed" onClick={() => change({ a: a.assertion, page: '', open: '' })}>{plain(shorten(a.assertion, 120))}</button>{a.judged && <span class="sub muted">judged</span>}</> },
+    { label: 'Base → head', cell: (a) => <Sides e={a} /> },
+    { label: 'Difference', cell: (a) => <span class="diffcell"><Whiskers {...a.difference} most={scale} /><Delta {...a.difference} /></span> },
+    { label: '95 % interval', cell: (a) => <span class="num muted nowrap">{range(a)}</span> },
+    { label: 'Broke', num: true, cell: (a) => count(a.broke) },
+    { label: 'Fixed', num: true, cell: (a) => count(a.fixed) },
+    { label: 'Pairs', num: true, cell: (a) => <>{count(a.pairs)}{a.left_out > 0 && <span class="sub muted">{count(a.left_out)} left out</span>}</> },
+    { label: 'p, adjusted', num: true, cell: (a) => (a.p_adjusted === null ? '–' : a.p_adjusted < 0.001 ? '< .001' : a.p_adjusted.toFixed(3).replace(/^0/, '')) },
+  ];
+  if (!list.length) return null;
+  return (
+    <section aria-labelledby="by-assertion">
+      <h2 id="by-assertion">Assertions</h2>
+      <Table caption="Assertions, worst first" cols={cols} rows={all ? sorted.slice(0, 500) : sorted.slice(0, listed)} id={(a) => a.assertion} />
+      {!all && list.length > listed && <p><button type="button" onClick={() => change({ assertions: 'all' })}>Show {list.length > 500 ? '500' : 'all'} of {count(list.length)} assertions</button></p>}
+    </section>
+  );
+}

@@ -1,0 +1,47 @@
+// Which instructions of a prompt have assertions. Assertions are tied to sentences by the
+// server; this page marks them.
+import type { ComponentChildren } from 'preact';
+import type { Prompt } from '../api';
+import { plural } from '../number';
+import { plain, shorten, visible } from '../text';
+import { address } from '../url';
+
+export function Coverage({ p }: { p: Prompt }) {
+  const text = p.versions[0]?.text ?? '';
+  const list = p.coverage.filter((c) => c.start >= 0 && c.end > c.start && c.end <= text.length).sort((a, b) => a.start - b.start);
+  const open = list.filter((c) => !c.assertions.length).length;
+  return (
+    <section aria-labelledby="coverage">
+      <h2 id="coverage">What assertions cover</h2>
+      {!list.length && <p class="muted">No instructions were found in the newest version.</p>}
+      {list.length > 0 && <p>{plural(list.length, 'instruction')} in the newest version: {list.length - open} covered, {open} not covered. <code>proviso spade</code> proposes assertions for the others.</p>}
+      <div class="two">
+        <div class="outtext prompt" tabIndex={0} role="region" aria-label="Newest version with its instructions"><bdi class="text">{marked(text, list)}</bdi></div>
+        {list.length > 0 && <ol class="covers">{list.map((c, i) => (
+          <li key={i}>
+            <Mark covered={c.assertions.length > 0} /> <bdi>{plain(shorten(c.text, 160))}</bdi>
+            <div>{c.assertions.slice(0, 20).map((a) => <a key={a} class="chip" href={address('/assertions', { suite: p.suite, a })}>{plain(shorten(a, 80))}</a>)}</div>
+          </li>
+        ))}</ol>}
+      </div>
+    </section>
+  );
+}
+
+function Mark({ covered }: { covered: boolean }) {
+  return covered ? <span class="status pass"><span aria-hidden="true">✓ </span>Covered</span> : <span class="status error"><span aria-hidden="true">○ </span>Not covered</span>;
+}
+
+function marked(text: string, list: Prompt['coverage']): ComponentChildren[] {
+  const parts: ComponentChildren[] = [];
+  let at = 0;
+  list.forEach((c, i) => {
+    if (c.start < at) return; // sentences do not overlap; one that does is listed only
+    parts.push(...visible(text.slice(at, c.start)));
+    const covered = c.assertions.length > 0;
+    parts.push(<span key={i} class={'instruction ' + (covered ? 'covered' : 'open')}><span aria-hidden="true" class="sign">{covered ? '✓' : '○'}{i + 1}</span><span class="hidden">{covered ? 'Covered' : 'Not covered'}: </span>{visible(text.slice(c.start, c.end))}</span>);
+    at = c.end;
+  });
+  parts.push(...visible(text.slice(at)));
+  return parts;
+}

@@ -1,0 +1,46 @@
+// Login with an API key. The key is sent once, for a session; the page does not keep it.
+import { useState } from 'preact/hooks';
+import type { Session } from '../api';
+import { Failure, ask } from '../load';
+import { address, go, usePlace } from '../url';
+import { Heading } from './heading';
+
+// local returns an address of this app: others must not be opened after a login.
+function local(next: string | null): string {
+  try {
+    const to = new URL(next ?? '/runs', location.origin);
+    return to.origin === location.origin && to.pathname !== '/login' && !to.pathname.startsWith('//') ? to.pathname + to.search : '/runs';
+  } catch {
+    return '/runs';
+  }
+}
+
+export default function Login() {
+  const { query } = usePlace();
+  const [key, set] = useState(''), [said, say] = useState(''), [busy, setBusy] = useState(false);
+  const login = async (e: Event) => {
+    e.preventDefault();
+    setBusy(true);
+    say('');
+    try {
+      await ask<Session>('POST', '/v1/session', { key: key.trim() });
+      go(local(query.get('next')), true);
+    } catch (e) {
+      say(e instanceof Failure ? (e.problem.status === 401 ? 'The server does not know this key, or it was revoked.' : e.message) : String(e));
+      setBusy(false);
+    }
+  };
+  return (
+    <div class="login">
+      <Heading title="Log in" />
+      <form onSubmit={login}>
+        <label class="field"><span>API key</span><input type="password" autocomplete="off" spellcheck={false} required value={key} aria-describedby="said" onInput={(e) => set(e.currentTarget.value)} /></label>
+        <button type="submit" disabled={busy}>Log in</button>
+        <p id="said" role="alert">{said}</p>
+      </form>
+      <p class="muted">A key is made on the server with <code>proviso key create NAME</code>. The browser gets a cookie for this session; the key is not kept.</p>
+      <p class="muted">With <code>proviso view</code> there are no keys: open the address that <code>proviso view</code> printed.</p>
+      <p><a href={address('/runs')}>All runs</a></p>
+    </div>
+  );
+}

@@ -1,0 +1,110 @@
+// Prompts with their versions: what changed, and what do assertions cover?
+import { useMemo } from 'preact/hooks';
+import type { Prompt } from '../api';
+import { get, useLoad } from '../load';
+import { plural, when } from '../number';
+import { CopyLink, Download } from '../parts/actions';
+import { Data, Empty } from '../parts/states';
+import { plain, shorten, Text } from '../text';
+import { address, change, usePlace } from '../url';
+import { Coverage } from './coverage';
+import { wordDiff } from './diff';
+import { Rate } from './figures';
+import { Field, Filters, Search } from './filters';
+import { Heading } from './heading';
+import { items, type Items } from './items';
+import { Words } from './pair';
+import { Table, type Col } from './table';
+
+type Version = Prompt['versions'][number];
+
+export default function Prompts() {
+  const { query } = usePlace();
+  const name = query.get('name'), suite = query.get('suite') ?? '';
+  const loaded = useLoad((signal) => get<Items<Prompt>>('/v1/prompts?limit=1000', signal).then(items), []);
+  if (name === null) return <List loaded={loaded} />;
+  return (
+    <div key={name}>
+      <p class="crumbs"><a href="/prompts">Prompts</a></p>
+      <Heading title={shorten(name, 200)}><CopyLink /><Download href="/v1/prompts?limit=1000" name="prompts.json">Download JSON</Download></Heading>
+      <Data of={loaded} what="the prompt">{(all) => {
+        const prompt = all.find((p) => p.name === name && (!suite || p.suite === suite));
+        return prompt ? <One p={prompt} /> : <Empty>No run has a prompt of this name. <a href="/prompts">All prompts</a></Empty>;
+      }}</Data>
+    </div>
+  );
+}
+
+const columns: Col<Prompt>[] = [
+  { label: 'Prompt', wide: true, cell: (p) => <><a href={address('/prompts', { name: p.name, suite: p.suite })}>{plain(shorten(p.name, 120))}</a><span class="sub muted">{plain(p.suite)}</span></> },
+  { label: 'Newest version', cell: (p) => (p.versions[0] ? <Rate counts={p.versions[0]} /> : null) },
+  { label: 'Versions', num: true, cell: (p) => p.versions.length },
+  { label: 'Last seen', cell: (p) => <span class="nowrap">{when(p.versions[0]?.last_seen)}</span> },
+  { label: 'Instructions covered', cell: (p) => (p.coverage.length ? covered(p) + ' of ' + p.coverage.length : <span class="muted">none found</span>) },
+];
+
+const covered = (p: Prompt): number => p.coverage.filter((c) => c.assertions.length).length;
+
+function List({ loaded }: { loaded: ReturnType<typeof useLoad<Prompt[]>> }) {
+  const { query } = usePlace();
+  const q = (query.get('q') ?? '').toLowerCase(), suite = query.get('suite') ?? '';
+  const suites = [...new Set((loaded.data ?? []).map((p) => p.suite))].sort();
+  return (
+    <>
+      <Heading title="Prompts"><CopyLink /><Download href="/v1/prompts?limit=1000" name="prompts.json">Download JSON</Download></Heading>
+      <Filters active={!!(q || suite)} clear={['q', 'suite']}>
+        <Field label="Suite"><select value={suite} onChange={(e) => change({ suite: e.currentTarget.value })}><option value="">All</option>{suites.map((s) => <option key={s} value={s}>{plain(s)}</option>)}</select></Field>
+        <Search label="Search name and text" />
+      </Filters>
+      <Data of={loaded} what="prompts">{(all) => {
+        if (!all.length) return <Empty command="proviso eval -c suite.yaml">No run has a prompt yet. Run a suite, then open this page again.</Empty>;
+        const found = all.filter((p) => (!suite || p.suite === suite) && (p.name + '\n' + (p.versions[0]?.text ?? '')).toLowerCase().includes(q));
+        if (!found.length) return <Empty>No prompt matches. <button type="button" class="link" onClick={() => change({ q: '', suite: '' })}>Clear filters</button></Empty>;
+        return <><p class="counted muted" role="status">{plural(found.length, 'prompt')}</p><Table caption="Prompts" cols={columns} rows={found.slice(0, 500)} id={(p) => p.suite + '\n' + p.name} /></>;
+      }}</Data>
+    </>
+  );
+}
+
+const short = (v: Version): string => plain(v.hash.replace(/^sha256:/, '').slice(0, 8));
+
+function One({ p }: { p: Prompt }) {
+  const { query } = usePlace();
+  const newest = p.versions[0];
+  const find = (param: string) => p.versions.find((v) => v.hash === query.get(param));
+  const to = find('to') ?? newest, from = find('from') ?? p.versions[1];
+  if (!newest || !to) return <Empty>There are no versions of this prompt.</Empty>;
+  const cols: Col<Version>[] = [
+    { label: 'Version', cell: (v) => <code>{short(v)}</code> },
+    { label: 'First seen', cell: (v) => <a href={'/runs/' + encodeURIComponent(v.first_run)}>{when(v.first_seen)}</a> },
+    { label: 'Last seen', cell: (v) => <a href={'/runs/' + encodeURIComponent(v.last_run)}>{when(v.last_seen)}</a> },
+    { label: 'Runs', num: true, cell: (v) => v.runs },
+    { label: 'Results', cell: (v) => <Rate counts={v} /> },
+  ];
+  const select = (label: string, param: string, value: Version) => (
+    <Field label={label}><select value={value.hash} onChange={(e) => change({ [param]: e.currentTarget.value })}>{p.versions.map((v) => <option key={v.hash} value={v.hash}>{short(v)}, {when(v.first_seen)}</option>)}</select></Field>
+  );
+  return (
+    <>
+      <p class="muted">Suite {plain(p.suite || 'unnamed')}</p>
+      <h2>Versions, newest first</h2>
+      <Table caption="Versions of the prompt, newest first" cols={cols} rows={p.versions.slice(0, 100)} id={(v) => v.hash} />
+      {from && <section aria-labelledby="difference">
+        <h2 id="difference">What changed</h2>
+        <div class="filterrow">{select('From', 'from', from)}{select('To', 'to', to)}</div>
+        <Difference from={from} to={to} />
+      </section>}
+      <Coverage p={p} />
+    </>
+  );
+}
+
+function Difference({ from, to }: { from: Version; to: Version }) {
+  const parts = useMemo(() => wordDiff(from.text, to.text), [from, to]);
+  if (from.hash === to.hash) return <p class="muted">Choose two different versions.</p>;
+  return (
+    <div class="outtext prompt" tabIndex={0} role="region" aria-label="Difference by words">
+      {parts ? <Words parts={parts} /> : <><p class="muted">The texts are too long or too different for a comparison by words. This is the newer one:</p><Text of={to.text} /></>}
+    </div>
+  );
+}

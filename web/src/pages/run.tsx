@@ -1,0 +1,70 @@
+// A run: what it is, above what it found.
+import { useEffect, useMemo } from 'preact/hooks';
+import type { Run } from '../api';
+import { HttpSource, runAddress } from '../http';
+import { useLoad } from '../load';
+import { count, dollars, duration, plural, when } from '../number';
+import { CopyLink, Download } from '../parts/actions';
+import { Data } from '../parts/states';
+import { RunView } from '../run/view';
+import { plain } from '../text';
+import { address } from '../url';
+import { Heading } from './heading';
+import { RunVerdict, active, cutOff, spent } from './verdict';
+
+export function RunPage({ id }: { id: string }) {
+  const source = useMemo(() => new HttpSource(id), [id]);
+  const run = useLoad(() => source.run(), [source]);
+  const going = run.data ? active(run.data) : false;
+  useEffect(() => (going ? source.watch(run.retry) : undefined), [going, source]);
+  const at = '/runs/' + encodeURIComponent(id);
+  return (
+    <div class="runpage">
+      <p class="crumbs"><a href="/runs">Runs</a></p>
+      <Heading title={run.data ? run.data.suite || 'unnamed' : 'Run'}>
+        {run.data && !going && <a class="button" href={address('/compare', { base: 'previous', head: id })}>Compare with the run before</a>}
+        <CopyLink />
+        {!going && <Download href={runAddress(id) + '/file'} name={id + '.jsonl'}>Download run</Download>}
+      </Heading>
+      <Data of={run} what="the run">{(r) => <><Head run={r} /><Banner run={r} /></>}</Data>
+      <h2 class="hidden">Results</h2>
+      {run.data && run.data.status !== 'queued' && <RunView source={source} extra={{ banner: false, outputOf: (index) => runAddress(id) + '/results/' + index }} />}
+      {run.problem?.status === 404 && <p>The address is <code>{plain(at)}</code>. The run may have been removed. <a href="/runs">All runs</a></p>}
+    </div>
+  );
+}
+
+function Head({ run }: { run: Run }) {
+  const ms = spent(run), v = run.revision;
+  const facts: [string, preact.ComponentChildren][] = [
+    ['Run', <code>{plain(run.id)}</code>],
+    ['Started', when(run.started_at ?? run.created_at)],
+  ];
+  if (ms !== null) facts.push(['Took', duration(ms)]);
+  facts.push(['Cost', dollars(run.cost)]);
+  if (v?.branch || v?.commit) facts.push(['Revision', <>{v.branch && plain(v.branch)} {v.commit && <code>{plain(v.commit.slice(0, 8))}</code>}{v.dirty && ' with changes'}{v.pull_request && ' · pull request ' + plain(v.pull_request)}</>]);
+  if (run.version) facts.push(['Suite version', <code>{plain(run.version.slice(0, 12))}</code>]);
+  if (run.agent_id) facts.push(['Agent', plain(run.agent_id)]);
+  for (const j of run.judges ?? []) {
+    facts.push(['Judge', <><a href="/judges">{plain(j.judge)}</a> <span class="muted">{plural(j.verdicts, 'verdict')}{j.errors ? ', ' + plural(j.errors, 'error') : ''}{j.cost ? ', ' + dollars(j.cost) : ''}</span></>]);
+  }
+  return (
+    <div class="runhead">
+      <RunVerdict run={run} />
+      <dl class="factlist">{facts.map(([name, value], i) => <div key={i}><dt>{name}</dt><dd>{value}</dd></div>)}</dl>
+    </div>
+  );
+}
+
+// Banner says how far the figures below can be trusted.
+function Banner({ run }: { run: Run }) {
+  const { finished, rows } = run.progress;
+  const so = count(finished) + (rows ? ' of ' + count(rows) : '') + ' rows';
+  const why = run.error ? ' ' + plain(run.error) : '';
+  if (run.status === 'queued') return <p class="remark" role="status">The run waits for its turn. This page follows it.{why}</p>;
+  if (run.status === 'running') return <p class="remark" role="status">The run is going on: {so} have finished. New rows appear by themselves.{why}</p>;
+  if (run.status === 'failed') return <p class="remark bad" role="status">The run failed after {so}.{why || ' The server gave no reason.'} What is below is what had finished.</p>;
+  if (run.status === 'cancelled') return <p class="remark bad" role="status">The run was cancelled after {so}.{why} What is below is what had finished.</p>;
+  if (cutOff(run)) return <p class="remark bad" role="status">The run is cut off: {so} are there. Resume it with <code>proviso eval --resume={plain(run.id)}</code>.</p>;
+  return why ? <p class="remark bad" role="status">{why}</p> : null;
+}

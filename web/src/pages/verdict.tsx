@@ -1,0 +1,34 @@
+// What became of a run, for people.
+import type { Run } from '../api';
+import { count } from '../number';
+import { StatusMark } from '../parts/status';
+import { plain } from '../text';
+import { address } from '../url';
+
+export const active = (r: Run): boolean => r.status === 'queued' || r.status === 'running';
+
+// cutOff says that a run has ended without all of its rows.
+export const cutOff = (r: Run): boolean => !active(r) && r.progress.rows > 0 && r.progress.finished < r.progress.rows;
+
+export const runName = (r: Run): string => (r.version && r.version !== '1' ? 'version ' + r.version + ' · ' : '') + r.id;
+
+// spent is the time of a run in milliseconds, null if it is not known. When a run was
+// pushed says nothing about how long it took.
+export function spent(r: Run): number | null {
+  if (!r.started_at || !r.ended_at || r.pushed) return null;
+  return Math.max(0, Date.parse(r.ended_at) - Date.parse(r.started_at));
+}
+
+// RunVerdict is the result of a run with links to the rows that need attention.
+export function RunVerdict({ run }: { run: Run }) {
+  const { rows, finished, failed, errors, passed } = run.progress;
+  const to = (status: string) => address('/runs/' + encodeURIComponent(run.id), { status });
+  const parts = [];
+  if (active(run)) parts.push(<span class="status going"><span aria-hidden="true">… </span>{run.status === 'queued' ? 'Queued' : count(finished) + (rows ? ' of ' + count(rows) : ' rows')}</span>);
+  if (run.status === 'failed') parts.push(<StatusMark status="error" word="Did not finish" />);
+  if (run.status === 'cancelled') parts.push(<StatusMark status="skip" word="Cancelled" />);
+  if (failed) parts.push(<a href={to('fail')}><StatusMark status="fail" word={count(failed) + ' failed'} /></a>);
+  if (errors) parts.push(<a href={to('error')}><StatusMark status="error" word={errors === 1 ? '1 error' : count(errors) + ' errors'} /></a>);
+  if (run.status === 'done' && !failed && !errors) parts.push(passed ? <StatusMark status="pass" word="All passed" /> : <StatusMark status="skip" word="Nothing decided" />);
+  return <span class="outcome" title={run.error ? plain(run.error) : undefined}>{parts}</span>;
+}

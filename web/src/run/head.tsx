@@ -1,0 +1,96 @@
+// What a run counts, above its matrix. Every count is a filter.
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { count, percent } from '../number';
+import { Bar, asked, interval, rateText } from '../parts/rate';
+import { glyphs } from '../parts/status';
+import { plain, shorten } from '../text';
+import { change } from '../url';
+import type { AssertionRow, Model, StatusFilter, Tally } from './model';
+import type { State } from './state';
+
+// Counts are the filters by status. Each says what it counts.
+export function Counts({ model: m, total, state, broke }: { model: Model; total: Tally; state: State; broke: number }) {
+  const unit = m.repeats > 1 ? 'result' : 'cell';
+  const all = total.passed + total.failed + total.errors + total.skipped;
+  const entries: [StatusFilter, string, string, number, string][] = [
+    ['fail', glyphs.fail, 'Failed', total.failed, unit], ['error', glyphs.error, 'Errors', total.errors, unit],
+    ['pass', glyphs.pass, 'Passed', total.passed, unit], ['skip', glyphs.skip, 'Skipped', total.skipped, unit],
+  ];
+  if (m.columns > 1) entries.push(['differ', '≠', 'Columns differ', m.differing, 'case']);
+  if (broke) entries.push(['broke', '↓', 'Broke', broke, 'case']);
+  return (
+    <div class="counts" role="group" aria-label={`Filter by status. ${rateText(total)}`}>
+      <button type="button" aria-pressed={(state.status === '' && !state.assertion) || state.status === 'all'} onClick={() => change({ status: state.assertion ? 'all' : '' })}>All <span class="num">{count(all)}</span><span class="unit"> {unit}{all !== 1 && 's'}</span></button>
+      {entries.filter((e) => e[3] > 0 || state.status === e[0]).map(([key, sign, name, n, of]) => (
+        <button type="button" key={key} class={key} aria-pressed={state.status === key} onClick={() => change({ status: state.status === key ? '' : key })}>
+          <span class={'status ' + key} aria-hidden="true">{sign}</span> {name} <span class="num">{count(n)}</span><span class="unit"> {of}{n !== 1 && 's'}</span>
+        </button>
+      ))}
+    </div>
+  );
+}
+
+const most = 12, limit = 200;
+
+// AssertionStrip lists assertions, worst first.
+export function AssertionStrip({ rows, more, state, brief }: { rows: AssertionRow[]; more: number; state: State; brief: boolean }) {
+  const [all, showAll] = useState(false);
+  const first = brief ? 5 : most;
+  const shown = all ? limit : first;
+  let listed = rows.slice(0, shown);
+  const chosen = rows.find((r) => r.name === state.assertion);
+  if (chosen && !listed.includes(chosen)) listed = [...listed.slice(0, shown - 1), chosen];
+  if (rows.length === 0) return <p class="muted">This run has no assertions, so nothing was checked: every output counts as passed unless the provider failed.</p>;
+  return (
+    <div class="strip">
+      <table>
+        <caption class="hidden">Assertions, worst first. The rate counts errors as undecided.</caption>
+        <thead><tr><th scope="col">Assertion</th><th scope="col">Passed</th><td /><th scope="col" class="wide">95 % interval</th><th scope="col">Failed</th><th scope="col">Errors</th><th scope="col" class="wide">n</th></tr></thead>
+        <tbody>
+          {listed.map((a) => {
+            const n = asked(a.tally), { low, high } = interval(a.tally), pressed = state.assertion === a.name;
+            return (
+              <tr key={a.at} class={pressed ? 'pressed' : ''}>
+                <th scope="row"><button type="button" class="plain" aria-pressed={pressed} title={plain(a.type + ': ' + a.name)} onClick={() => change({ a: pressed ? '' : a.name, status: '' })}>{plain(shorten(a.name, 90))}</button></th>
+                <td class="num">{n ? percent(a.tally.passed / n) : '–'}</td>
+                <td class="rate"><Bar counts={a.tally} /></td>
+                <td class="num muted wide">{n ? `${Math.floor(100 * low)}–${Math.ceil(100 * high)} %` : ''}</td>
+                <td class={a.tally.failed ? 'num status fail' : 'num muted'}>{count(a.tally.failed)}</td>
+                <td class={a.tally.errors ? 'num status error' : 'num muted'}>{count(a.tally.errors)}</td>
+                <td class="num muted wide">{count(n)}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+      {rows.length > first && <button type="button" class="link" aria-expanded={all} onClick={() => showAll(!all)}>{all ? 'Show fewer' : `Show all ${count(rows.length)} assertions`}</button>}
+      {all && rows.length > limit && <span class="muted"> The worst {limit} are shown.</span>}
+      {more > 0 && <p class="muted">{count(more)} more assertions have no column here. Open a case to see them.</p>}
+    </div>
+  );
+}
+
+// SearchField keeps what is typed, and puts it into the address when typing rests.
+export function SearchField({ text, type }: { text: string; type: (text: string) => void }) {
+  const timer = useRef(0);
+  useEffect(() => {
+    if (!text) clearTimeout(timer.current); // the filters were cleared
+  }, [text]);
+  const typed = (value: string) => {
+    type(value);
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => change({ q: value }, true), 250) as unknown as number;
+  };
+  return <input type="search" aria-label="Search cases" placeholder="Search cases and texts" value={text} onInput={(e) => typed(e.currentTarget.value)} maxLength={200} />;
+}
+
+// Said tells assistive technology what is shown, at most once per period.
+export function Said({ text, period }: { text: string; period: number }) {
+  const [said, say] = useState(text), last = useRef(0);
+  useEffect(() => {
+    const wait = Math.max(0, last.current + period - Date.now());
+    const timer = setTimeout(() => { last.current = Date.now(); say(text); }, wait);
+    return () => clearTimeout(timer);
+  }, [text, period]);
+  return <p role="status" class="matches num">{said}</p>;
+}

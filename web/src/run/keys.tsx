@@ -1,0 +1,48 @@
+// The keys of the run view, and the choice to turn single ones off.
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+const stored = 'proviso.keys';
+
+function remembered(): boolean {
+  try { return localStorage.getItem(stored) !== 'off'; } catch { return true; }
+}
+
+// useKeys returns whether single-key shortcuts are on. The browser remembers it where it
+// lets the page do so.
+export function useKeys(): [boolean, (on: boolean) => void] {
+  const [on, set] = useState(remembered);
+  return [on, (value) => {
+    set(value);
+    try {
+      if (value) localStorage.removeItem(stored);
+      else localStorage.setItem(stored, 'off');
+    } catch { /* It holds until the page is closed. */ }
+  }];
+}
+
+// typing says whether keys go into a field.
+export function typing(target: EventTarget | null): boolean {
+  const el = target as HTMLElement | null;
+  return !!el && (el.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(el.tagName));
+}
+
+const keys: [string, string][] = [
+  ['↑ ↓ ← →', 'Move in the matrix'], ['Home End', 'First, last column'], ['Ctrl Home, Ctrl End', 'First, last case'], ['Page Up, Page Down', 'A page of cases'],
+  ['Enter', 'Open the cell, or filter by the column'], ['Esc', 'Close the case'], ['J K', 'Next, previous failing cell'], ['/', 'Search'], ['?', 'These keys'],
+];
+
+export function KeysDialog({ shown, hide, on, set }: { shown: boolean; hide: () => void; on: boolean; set: (on: boolean) => void }) {
+  const box = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    if (shown && !box.current!.open) box.current!.showModal();
+  }, [shown]);
+  if (!shown) return null;
+  return (
+    <dialog ref={box} class="keys" aria-labelledby="keys-title" onClose={hide}>
+      <h2 id="keys-title">Keys</h2>
+      <dl>{keys.map(([key, does]) => <div key={key}><dt><kbd>{key}</kbd></dt><dd>{does}</dd></div>)}</dl>
+      <p><label><input type="checkbox" checked={on} onChange={(e) => set(e.currentTarget.checked)} /> Single-key shortcuts (J, K, / and ?)</label></p>
+      <button type="button" onClick={() => box.current!.close()}>Close</button>
+    </dialog>
+  );
+}

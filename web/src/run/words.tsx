@@ -1,0 +1,57 @@
+// What the view says in words: states of the run, and lists that are empty.
+import type { Run } from '../api';
+import { count, plural } from '../number';
+import { rateText } from '../parts/rate';
+import { plain, shorten } from '../text';
+import type { Model, Tally } from './model';
+import type { State } from './state';
+
+// totals returns what the run counts. A report that does not hold every row says so, and
+// its counts are those of the run.
+export function totals(m: Model, run: Run): Tally {
+  const p = run.progress, held = m.total.passed + m.total.failed + m.total.errors + m.total.skipped;
+  if (p.passed + p.failed + p.errors + p.skipped <= held) return m.total;
+  return { passed: p.passed, failed: p.failed, errors: p.errors, skipped: p.skipped, running: 0 };
+}
+
+export function Banner({ model: m, run, running }: { model: Model; run: Run; running: boolean }) {
+  const { finished, rows, status } = m.matrix;
+  const held = m.total.passed + m.total.failed + m.total.errors + m.total.skipped;
+  const counted = run.progress.passed + run.progress.failed + run.progress.errors + run.progress.skipped;
+  if (running) {
+    return (
+      <div class="banner going">
+        <strong>{status === 'queued' ? 'Waiting to start.' : 'Running.'}</strong> <span class="num">{count(finished)} of {count(rows)} results</span>
+        <progress value={finished} max={Math.max(1, rows)} aria-label="Results so far" />
+      </div>
+    );
+  }
+  if (status === 'failed' || status === 'cancelled' || finished < rows) {
+    const what = status === 'cancelled' ? 'This run was cancelled.' : status === 'failed' ? 'This run failed.' : 'This run did not finish.';
+    return <div class="banner problem" role="note"><strong>{what}</strong> {run.error && plain(shorten(run.error, 500))} It has {count(finished)} of {plural(rows, 'result')}. What is shown is of those.</div>;
+  }
+  if (counted > held) return <div class="banner problem" role="note">This page holds {count(held)} of {plural(counted, 'result')}. The counts are those of the run; filters and the matrix have what the page holds.</div>;
+  return null;
+}
+
+// Passed says that nothing failed, which is a result.
+export function Passed({ total, model: m, running }: { total: Tally; model: Model; running: boolean }) {
+  const n = total.passed + total.skipped;
+  if (running || n === 0 || total.failed + total.errors + total.running > 0) return null;
+  if (total.passed === 0) return <p class="all">– All {plural(n, 'result')} were skipped.</p>;
+  const skipped = total.skipped ? `; ${count(total.skipped)} skipped` : '';
+  return <p class="all"><strong class="status pass">✓ All passed.</strong> {rateText(total)}{skipped}, in {plural(m.cases, 'case')}{m.columns > 1 && ` and ${m.columns} columns`}.</p>;
+}
+
+const does: Record<string, string> = { fail: 'fails', error: 'has an error', pass: 'passes', skip: 'is skipped', differ: 'differs between columns', broke: 'broke since the base run', all: 'matches', '': 'matches' };
+const doesTo: Record<string, string> = { fail: 'fails', error: 'has an error in', pass: 'passes', skip: 'skips', differ: 'differs between columns and has', broke: 'broke since the base run and has', all: 'has', '': 'fails' };
+
+// emptyText says why no case is listed.
+export function emptyText(m: Model, s: State, text: string): string {
+  if (m.cases === 0) return m.matrix.status === 'running' || m.matrix.status === 'queued' ? 'No result is here yet.' : 'This run has no cases.';
+  const contains = text ? `contains “${plain(shorten(text, 80))}”` : '';
+  if (contains && !s.assertion && s.column < 0 && (s.status === '' || s.status === 'all')) return `No case ${contains}.`;
+  const what = s.assertion ? `${doesTo[s.status]} “${plain(shorten(s.assertion, 80))}”` : does[s.status];
+  const column = s.column >= 0 ? ` in column ${s.column + 1}` : '';
+  return `No case ${what}${column}${contains && ' and ' + contains}.`;
+}
